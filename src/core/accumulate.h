@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * accumulate.h
+ *		Feature hashes -> 64 sums -> fingerprint.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_ACCUMULATE_H
+#define SH_ACCUMULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bits.h"
+
+/* How often each bit was set in the hashes that were added. */
+typedef struct ShSums
+{
+	uint64_t	total;			/* hashes added */
+	uint64_t	ones[SH_BITS];	/* how many of them have bit i set */
+} ShSums;
+
+extern void sh_sums_begin(ShSums *sums);
+extern void sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n);
+extern bool sh_sums_fingerprint(const ShSums *sums, uint64_t *fingerprint);
+
+#endif							/* SH_ACCUMULATE_H */

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * bits.h
+ *		Bit arithmetic on fingerprints: distance, blocks, keys, rotation.
+ *
+ * A fingerprint is 64 bits.  It is cut into four blocks of 16 bits, block 0
+ * being the most significant; the value of a block is its key.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_BITS_H
+#define SH_BITS_H
+
+#include <stdint.h>
+
+#define SH_BITS			64		/* bits of a fingerprint */
+#define SH_BLOCKS		4		/* blocks of a fingerprint */
+#define SH_BLOCK_BITS	16		/* bits of a block, hence of a key */
+#define SH_NEAR			3		/* the radius of the operator ~= */
+
+/* Hamming distance: the number of bits in which a and b differ. */
+static inline int
+sh_distance(uint64_t a, uint64_t b)
+{
+	return __builtin_popcountll(a ^ b);
+}
+
+/* The key of a block.  Signed, as SQL has no unsigned 16-bit type. */
+static inline int16_t
+sh_block_key(uint64_t fingerprint, int block)
+{
+	return (int16_t) (fingerprint >> (SH_BITS - SH_BLOCK_BITS * (block + 1)));
+}
+
+/* The fingerprint turned so that the given block comes first. */
+static inline uint64_t
+sh_rotate(uint64_t fingerprint, int block)
+{
+	int			n = SH_BLOCK_BITS * block;
+
+	return n == 0 ? fingerprint
+		: fingerprint << n | fingerprint >> (SH_BITS - n);
+}
+
+/* The inverse of sh_rotate. */
+static inline uint64_t
+sh_unrotate(uint64_t rotated, int block)
+{
+	return sh_rotate(rotated, (SH_BLOCKS - block) % SH_BLOCKS);
+}
+
+#endif							/* SH_BITS_H */

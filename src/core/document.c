@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * document.c
+ *		Document -> fingerprint, by a profile.
+ *
+ * The data flows text -> tokens -> features -> hashes -> sums, a buffer at a
+ * time, so that memory does not grow with the document.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "document.h"
+
+/* Add the features that the text held has completed. */
+static void
+add_features(ShDocument *document, bool ended)
+{
+	const ShText *text = &document->text;
+	const ShProfile *profile = document->profile;
+	ShWindows	windows;
+	ShToken		features[SH_BATCH];
+	uint64_t	hashes[SH_BATCH];
+	size_t		n;
+
+	sh_windows_begin(&windows, profile, text, ended);
+	while ((n = sh_windows_next(&windows, features)) > 0)
+	{
+		size_t		gained = 0;
+
+		for (size_t i = 0; i < n; i++)
+		{
+			uint64_t	hash = sh_feature_hash(text->bytes + features[i].start,
+											   features[i].end -
+											   features[i].start);
+
+			if (sh_tally_add(&document->tally, profile->damping, hash))
+				hashes[gained++] = hash;
+		}
+		sh_sums_add(&document->sums, hashes, gained);
+	}
+}
+
+/* Begin to read a document. */
+void
+sh_document_begin(ShDocument *document, const ShProfile *profile)
+{
+	document->profile = profile;
+	sh_text_begin(&document->text, profile->unit);
+	sh_tally_begin(&document->tally);
+	sh_sums_begin(&document->sums);
+}
+
+/* Read more of it; the caller must not cut within a character. */
+void
+sh_document_feed(ShDocument *document,
+				 const unsigned char *bytes, size_t length)
+{
+	const unsigned char *end = bytes + length;
+
+	while (bytes < end)
+	{
+		bytes = sh_text_feed(&document->text, bytes, end);
+		add_features(document, false);
+		sh_text_retire(&document->text, (size_t) document->profile->max - 1);
+	}
+}
+
+/* End it.  False when the document has no feature, hence no fingerprint. */
+bool
+sh_document_end(ShDocument *document, uint64_t *fingerprint)
+{
+	sh_text_end(&document->text);
+	add_features(document, true);
+	return sh_sums_fingerprint(&document->sums, fingerprint);
+}

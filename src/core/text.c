@@ -1,0 +1,407 @@
+/*-------------------------------------------------------------------------
+ *
+ * text.c
+ *		UTF-8 document -> normalised text, cut into tokens.
+ *
+ * What comes out depends on the bytes alone: on no locale, no collation, no
+ * version of a library.  docs/fingerprint.md specifies it; in short:
+ *
+ *	- Every code point has a kind, frozen at Unicode 14.0 (unicode_table.h).
+ *	  A run is a longest stretch of one kind; marks continue the run they
+ *	  stand in, separators end it, ignored code points are not there.
+ *	- A run is normalised in pieces of SH_PIECE_MAX code points, so that no
+ *	  document needs more than a fixed amount of memory.  The normal form is
+ *	  NFKC_Casefold.  Unicode promises that neither it nor case folding ever
+ *	  changes for code points that are assigned; the others are separators.
+ *	- The normalised text is the runs, joined by one space each.  A piece of
+ *	  a spaced script is a token; in an unspaced script each window of
+ *	  SH_..._GRAM code points is one.
+ *
+ * For example, "Die GRÖSSE: 北京大学" is normalised to "die grösse 北京大学",
+ * with the tokens "die", "grösse", "北京", "京大" and "大学".
+ *
+ * Only one buffer of text is held at a time: the caller alternates between
+ * sh_text_feed, which stops when the buffer is full, and sh_text_retire,
+ * which forgets all but the last few tokens.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "text.h"
+
+#include <string.h>
+
+#include <utf8proc.h>
+
+#include "unicode_table.h"
+
+/* Part of the specification: code points of a gram. */
+#define SH_IDEOGRAPHIC_GRAM	2
+#define SH_PHONETIC_GRAM	4
+
+/* Room that one flushed piece may need, with the space before it. */
+#define PIECE_BYTES_MAX		(SH_FOLDED_MAX * 4 + 1)
+#define PIECE_TOKENS_MAX	(SH_FOLDED_MAX + 1)
+
+#define FOLD_OPTIONS \
+	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | \
+	 UTF8PROC_CASEFOLD | UTF8PROC_IGNORE)
+
+/* The lower-case letter or digit for an ASCII byte, 0 for a separator. */
+static const unsigned char ascii_word[128] = {
+	['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
+	['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
+	['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e',
+	['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j',
+	['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o',
+	['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
+	['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y',
+	['Z'] = 'z',
+	['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e',
+	['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j',
+	['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o',
+	['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's', ['t'] = 't',
+	['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y',
+	['z'] = 'z'
+};
+
+/*
+ * Bytes of the UTF-8 character at p, by its first byte.  Only for text that
+ * is known to be valid: the normalised text, and nothing else.
+ */
+static inline size_t
+lead_length(unsigned char lead)
+{
+	return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/*
+ * Decode the character at p, which is before end.  Sets *length to its bytes.
+ * A byte that starts no valid character is a character of its own, -1.
+ */
+static inline int32_t
+decode(const unsigned char *p, const unsigned char *end, size_t *length)
+{
+	static const int32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	int32_t		c = *p;
+	size_t		n;
+
+	*length = 1;
+	if (c < 0x80)
+		return c;
+	if (c < 0xc2 || c > 0xf4)
+		return -1;
+	n = lead_length((unsigned char) c);
+	if ((size_t) (end - p) < n)
+		return -1;
+	c &= 0x7f >> n;
+	for (size_t i = 1; i < n; i++)
+	{
+		if ((p[i] & 0xc0) != 0x80)
+			return -1;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return -1;
+	*length = n;
+	return c;
+}
+
+/* The kind of a code point, with SH_INERT. */
+static inline int
+classify(int32_t c)
+{
+	if (c < 0)
+		return SH_SEPARATOR;
+	return sh_unicode_page[sh_unicode_index[c >> 8]][c & 0xff];
+}
+
+/* Add a token of the normalised text. */
+static inline void
+push_token(ShText *text, size_t start, size_t end)
+{
+	text->tokens[text->ntokens].start = (uint32_t) start;
+	text->tokens[text->ntokens].end = (uint32_t) end;
+	text->ntokens++;
+	text->total++;
+	text->run_cut = true;
+}
+
+/* Make each character from the given offset on a token. */
+static void
+cut_characters(ShText *text, size_t from)
+{
+	while (from < text->used)
+	{
+		size_t		next = from + lead_length(text->bytes[from]);
+
+		push_token(text, from, next);
+		from = next;
+	}
+}
+
+/* Make each complete gram of an unspaced run a token. */
+static void
+cut_grams(ShText *text)
+{
+	int			size = text->run == SH_IDEOGRAPHIC
+		? SH_IDEOGRAPHIC_GRAM : SH_PHONETIC_GRAM;
+
+	while (text->gram_end < text->used)
+	{
+		text->gram_end += lead_length(text->bytes[text->gram_end]);
+		if (++text->gram_have < size)
+			continue;
+		push_token(text, text->gram_start, text->gram_end);
+		text->gram_start += lead_length(text->bytes[text->gram_start]);
+		text->gram_have--;
+	}
+}
+
+/* Append the normal form of the piece to the text. */
+static void
+write_folded(ShText *text)
+{
+	unsigned char *to = text->bytes + text->used;
+	utf8proc_ssize_t n = -1;
+
+	if (!text->piece_inert)
+		n = utf8proc_decompose(text->piece,
+							   (utf8proc_ssize_t) text->piece_bytes,
+							   text->folded, SH_FOLDED_MAX, FOLD_OPTIONS);
+	if (n >= 0 && n <= SH_FOLDED_MAX)
+	{
+		n = utf8proc_reencode(text->folded, n, FOLD_OPTIONS);
+		memcpy(to, text->folded, (size_t) n);
+		text->used += (size_t) n;
+	}
+	else
+	{
+		memcpy(to, text->piece, text->piece_bytes);
+		text->used += text->piece_bytes;
+	}
+	text->piece_bytes = 0;
+	text->piece_chars = 0;
+	text->piece_inert = true;
+}
+
+/*
+ * Put a space before what is about to be written, unless it is the first of
+ * the document.  "total" serves to know: each run leaves at least one token.
+ */
+static inline void
+write_space(ShText *text)
+{
+	if (text->total > 0)
+	{
+		text->bytes[text->used++] = ' ';
+		if (text->unit == SH_UNIT_CHARACTER)
+			push_token(text, text->used - 1, text->used);
+	}
+}
+
+/* Normalise the piece of the run that has been read, and cut its tokens. */
+static void
+flush_piece(ShText *text)
+{
+	bool		word = text->run == SH_WORD;
+	size_t		start;
+
+	if (word || !text->run_written)
+	{
+		write_space(text);
+		text->run_cut = false;
+		text->gram_start = text->gram_end = text->used;
+		text->gram_have = 0;
+	}
+	start = text->used;
+	write_folded(text);
+	text->run_written = true;
+	if (text->unit == SH_UNIT_CHARACTER)
+		cut_characters(text, start);
+	else if (word)
+		push_token(text, start, text->used);
+	else
+		cut_grams(text);
+}
+
+/* End the run that is being read, if any. */
+static void
+end_run(ShText *text)
+{
+	if (text->run == SH_SEPARATOR)
+		return;
+	if (text->piece_chars > 0)
+		flush_piece(text);
+	if (text->run_written && !text->run_cut)
+		push_token(text, text->gram_start, text->used);
+	text->run = SH_SEPARATOR;
+	text->run_written = false;
+}
+
+/* Read one code point, given as its class and its UTF-8 bytes. */
+static inline void
+read_character(ShText *text, int class, const unsigned char *p, size_t length)
+{
+	ShKind		kind = (ShKind) (class & ~SH_INERT);
+
+	if (kind == SH_IGNORED)
+		return;
+	if (kind == SH_MARK)
+		kind = text->run == SH_SEPARATOR ? SH_WORD : text->run;
+	if (kind != text->run)
+	{
+		end_run(text);
+		text->run = kind;
+		if (kind == SH_SEPARATOR)
+			return;
+	}
+	else if (kind == SH_SEPARATOR)
+		return;
+
+	memcpy(text->piece + text->piece_bytes, p, length);
+	text->piece_bytes += length;
+	text->piece_inert &= (class & SH_INERT) != 0;
+	if (++text->piece_chars == SH_PIECE_MAX)
+		flush_piece(text);
+}
+
+/*
+ * Read a word that starts at p, between runs, as far as it is ASCII.  The
+ * common case, a whole word with an ASCII separator behind it, is written at
+ * once; anything else becomes a piece that read_character goes on with.
+ * Returns where reading goes on.
+ */
+static const unsigned char *
+read_ascii_word(ShText *text, const unsigned char *p, const unsigned char *end)
+{
+	unsigned char *to;
+	size_t		start;
+	size_t		n = 0;
+	size_t		most = (size_t) (end - p);
+
+	if (most > SH_PIECE_MAX)
+		most = SH_PIECE_MAX;
+	if (text->unit == SH_UNIT_WORD)
+	{
+		start = text->used + (text->total > 0);
+		to = text->bytes + start;
+		while (n < most && p[n] < 0x80 && ascii_word[p[n]] != 0)
+		{
+			to[n] = ascii_word[p[n]];
+			n++;
+		}
+		if (n < most && p[n] < 0x80)
+		{
+			write_space(text);
+			text->used = start + n;
+			push_token(text, start, text->used);
+			return p + n + 1;
+		}
+		memcpy(text->piece, to, n);
+	}
+	else
+	{
+		for (; n < most && p[n] < 0x80 && ascii_word[p[n]] != 0; n++)
+			text->piece[n] = ascii_word[p[n]];
+	}
+	text->run = SH_WORD;
+	text->piece_bytes = n;
+	text->piece_chars = (int) n;
+	if (n == SH_PIECE_MAX)
+		flush_piece(text);
+	return p + n;
+}
+
+/* Begin a document. */
+void
+sh_text_begin(ShText *text, ShUnit unit)
+{
+	text->unit = unit;
+	text->total = 0;
+	text->ntokens = 0;
+	text->fresh = 0;
+	text->used = 0;
+	text->run = SH_SEPARATOR;
+	text->run_written = false;
+	text->run_cut = false;
+	text->gram_start = text->gram_end = 0;
+	text->gram_have = 0;
+	text->piece_bytes = 0;
+	text->piece_chars = 0;
+	text->piece_inert = true;
+}
+
+/*
+ * Read the bytes from .. end - 1, or as many as there is room for; returns
+ * the first that was not read.  The caller must not cut within a character.
+ */
+const unsigned char *
+sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
+{
+	while (from < end &&
+		   text->used + PIECE_BYTES_MAX <= SH_TEXT_BYTES &&
+		   text->ntokens + PIECE_TOKENS_MAX + 1 <= SH_TEXT_TOKENS)
+	{
+		size_t		length;
+		int32_t		c;
+
+		if (text->run == SH_SEPARATOR && *from < 0x80)
+		{
+			if (ascii_word[*from] == 0)
+				from++;
+			else
+				from = read_ascii_word(text, from, end);
+			continue;
+		}
+		c = decode(from, end, &length);
+		if (c >= 0 && c < 0x80 && ascii_word[c] != 0)
+			read_character(text, SH_WORD | SH_INERT, &ascii_word[c], 1);
+		else
+			read_character(text, classify(c), from, length);
+		from += length;
+	}
+	return from;
+}
+
+/*
+ * End the document: the last run is complete.  There must be room for it, so
+ * the caller retires first.
+ */
+void
+sh_text_end(ShText *text)
+{
+	end_run(text);
+}
+
+/*
+ * Forget the text held, but for the last "keep" tokens and what belongs to a
+ * run that is not complete.  The tokens kept are no longer fresh.
+ */
+void
+sh_text_retire(ShText *text, size_t keep)
+{
+	size_t		drop = text->ntokens > keep ? text->ntokens - keep : 0;
+	size_t		from = text->used;
+
+	if (drop < text->ntokens)
+		from = text->tokens[drop].start;
+	if (text->run_written && text->run != SH_WORD &&
+		text->unit == SH_UNIT_WORD)
+	{
+		if (text->gram_start < from)
+			from = text->gram_start;
+		text->gram_start -= from;
+		text->gram_end -= from;
+	}
+	memmove(text->bytes, text->bytes + from, text->used - from);
+	text->used -= from;
+	for (size_t i = drop; i < text->ntokens; i++)
+	{
+		text->tokens[i - drop].start = text->tokens[i].start - (uint32_t) from;
+		text->tokens[i - drop].end = text->tokens[i].end - (uint32_t) from;
+	}
+	text->ntokens -= drop;
+	text->fresh = text->ntokens;
+}
