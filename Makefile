@@ -1,0 +1,156 @@
+#
+# simhash: 64-bit SimHash fingerprints and exact Hamming search.
+# SPDX-License-Identifier: PostgreSQL
+#
+# make && sudo make install    build, and install into the PostgreSQL found
+# make installcheck            test what is installed, on your own server
+# make test                    test everything, on a private throw-away server
+# make demo                    near-duplicates among real texts, the same way
+# make help                    every target and variable
+#
+# Another PostgreSQL than the first on the path: PG_CONFIG=/path/to/pg_config.
+#
+
+# --- what is built -------------------------------------------------------
+
+EXTENSION = simhash
+MODULE_big = simhash
+DATA = $(wildcard simhash--*.sql)
+
+# The SQL face: one file a topic (see src/simhash.h).
+OBJS = \
+	src/simhash.o \
+	src/fingerprint.o \
+	src/distance.o \
+	src/selectivity.o \
+	src/keys.o \
+	src/key_paths.o
+
+# The core: plain C99, knows nothing of PostgreSQL.
+CORE_OBJS = \
+	src/core/text.o \
+	src/core/profile.o \
+	src/core/accumulate.o \
+	src/core/document.o \
+	src/core/probes.o
+
+OBJS += $(CORE_OBJS)
+
+# --- how it is tested ----------------------------------------------------
+
+# sql/<topic>.sql, specs/<race>.spec and t/<number>_<topic>.pl
+REGRESS := $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+REGRESS_OPTS = --load-extension=$(EXTENSION)
+ISOLATION := $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
+ISOLATION_OPTS = --load-extension=$(EXTENSION)
+TAP := $(sort $(wildcard t/*.pl))
+TAP_TESTS := $(if $(TAP),1)
+PROVE_TESTS = $(TAP)
+
+# Programs over the core alone, and scripts that compare it with others.
+UNIT := $(sort $(wildcard test/unit_*.c))
+CHECK := $(sort $(wildcard test/check_*.py test/check_*.sh))
+
+# --- flags ---------------------------------------------------------------
+
+PG_CONFIG ?= pg_config
+
+# PostgreSQL's headers are not clean under -Wextra.  As a system directory
+# they are read without warnings, so every warning shown is about our code.
+PG_INCLUDE := $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
+PG_CPPFLAGS = -isystem $(PG_INCLUDE)
+
+# No flag here ties the binary to the builder's CPU: no -march, no -mtune.
+# Faster instructions are chosen when the server runs, not when it is built.
+PG_CFLAGS = -Wall -Wextra
+
+# Unicode tables come from libutf8proc; xxHash is compiled in from its header.
+SHLIB_LINK = -lutf8proc -lm
+
+# The unit programs stop at the first bad access or undefined operation.
+UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
+	-fsanitize=address,undefined -fno-sanitize-recover=all
+
+# --- PostgreSQL's own rules ----------------------------------------------
+
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+
+ifneq ($(wildcard $(PGXS)),)
+
+EXTRA_CLEAN = $(UNIT:.c=.run)
+
+# Bitcode lets the JIT compiler inline our functions.  It is built with the
+# clang that PostgreSQL was built with; where that one is absent, left out.
+PG_CLANG := $(shell sed -n 's/^CLANG *= *//p' $(dir $(PGXS))../Makefile.global)
+ifeq ($(shell command -v $(PG_CLANG)),)
+override with_llvm = no
+endif
+
+include $(PGXS)
+
+# Any header may matter to any object: the tree is small, rebuild them all.
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/core/*.h)
+
+else
+
+# Without PostgreSQL's rules only the targets further down can work.
+CC ?= cc
+
+.PHONY: all install installcheck uninstall
+all install installcheck uninstall:
+	@echo "simhash: '$(PG_CONFIG)' leads to no PostgreSQL server headers." >&2
+	@tools/setup --list >&2
+	@exit 1
+
+.PHONY: clean
+clean:
+	rm -f $(OBJS) $(UNIT:.c=.run)
+
+endif
+
+# --- targets of our own --------------------------------------------------
+
+# tools/stage gives each run a server and an installation of its own, built
+# from a copy of this tree; nothing outside its temporary directory changes.
+STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
+
+.DEFAULT_GOAL := all
+.PHONY: help setup test staged-test demo unit matrix indent
+
+help:
+	@sed -n 's/^#   *make/make/p' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "make setup                   install by apt what these need"
+	@echo "make unit                    unit tests of src/core, under sanitizers"
+	@echo "make matrix                  the tests, for every PostgreSQL at hand"
+	@echo "make indent                  lay out the C sources as PostgreSQL does"
+	@echo
+	@echo "PG_CONFIG=path               the PostgreSQL to build for"
+	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"
+	@echo "OUT=dir                      keep the results of make test in dir"
+
+setup:
+	@PG_CONFIG='$(PG_CONFIG)' tools/setup
+
+test: setup
+	@$(MAKE) -s staged-test
+
+staged-test:
+	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
+		UNIT='$(UNIT)' CHECK='$(CHECK)' $(STAGE) tools/run-tests
+
+demo: setup
+	@$(STAGE) psql -X -q -v ON_ERROR_STOP=1 -f demo/demo.sql
+
+matrix:
+	@tools/matrix
+
+unit: $(UNIT:.c=.run)
+	@set -e; for t in $^; do echo "# $$t"; ./$$t; done
+
+%.run: %.c $(wildcard test/*.h src/core/*.[ch])
+	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc/core -Itest -o $@ $< \
+		$(CORE_OBJS:.o=.c) -lutf8proc -lm
+
+indent:
+	@tools/indent

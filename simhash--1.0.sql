@@ -1,0 +1,201 @@
+/* simhash--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION simhash" to load this file. \quit
+
+-- Every function is a C function of the same name, unless it says otherwise.
+-- COST is in units of a simple operator: a fingerprint takes microseconds.
+
+----------------------------------------------------------------------------
+-- fingerprint.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION simhash(document text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text) IS
+'SimHash fingerprint of a document, by the default profile';
+
+CREATE FUNCTION simhash(document text, profile text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_by_profile'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text, text) IS
+'SimHash fingerprint of a document, by a profile';
+
+CREATE FUNCTION simhash_profiles(
+    OUT profile text, OUT is_default boolean, OUT unit text,
+    OUT min_tokens integer, OUT max_tokens integer, OUT damping text,
+    OUT description text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_profiles'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION simhash_profiles() IS
+'the profiles: recipes from document to features';
+
+CREATE FUNCTION simhash_features(
+    document text,
+    OUT feature text, OUT weight double precision, OUT hash bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 500;
+COMMENT ON FUNCTION simhash_features(text) IS
+'features of a document, by the default profile';
+
+CREATE FUNCTION simhash_features(
+    document text, profile text,
+    OUT feature text, OUT weight double precision, OUT hash bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 500;
+COMMENT ON FUNCTION simhash_features(text, text) IS
+'features of a document, by a profile';
+
+----------------------------------------------------------------------------
+-- distance.c
+----------------------------------------------------------------------------
+
+-- What is LEAKPROOF raises no error whatever its arguments.  The operators
+-- that take a ball are not: they complain of a radius out of range.
+
+CREATE TYPE hamming_ball AS (center bigint, radius integer);
+COMMENT ON TYPE hamming_ball IS
+'the fingerprints within a Hamming distance of a center';
+
+CREATE FUNCTION hamming_ball(center bigint, radius integer)
+RETURNS hamming_ball
+AS 'MODULE_PATHNAME', 'hamming_ball'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming_ball(bigint, integer) IS
+'the ball with that center and radius';
+
+CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
+AS 'MODULE_PATHNAME', 'hamming'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming(bigint, bigint) IS
+'Hamming distance: number of bits in which the fingerprints differ';
+
+CREATE FUNCTION simhash_similarity(a bigint, b bigint)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_similarity'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION simhash_similarity(bigint, bigint) IS
+'cosine similarity that the distance of two SimHash fingerprints estimates';
+
+CREATE FUNCTION hamming_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'hamming_support'
+LANGUAGE C STRICT;
+COMMENT ON FUNCTION hamming_support(internal) IS
+'planner support of Hamming search';
+
+CREATE FUNCTION hamming_near(a bigint, b bigint) RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_near'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
+SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming_near(bigint, bigint) IS
+'implementation of ~= operator';
+
+CREATE FUNCTION hamming_within(fingerprint bigint, ball hamming_ball)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_within'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming_within(bigint, hamming_ball) IS
+'implementation of <@ operator';
+
+CREATE FUNCTION hamming_contains(ball hamming_ball, fingerprint bigint)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_contains'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming_contains(hamming_ball, bigint) IS
+'implementation of @> operator';
+
+CREATE FUNCTION hamming_balls_near(a hamming_ball, b hamming_ball)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_balls_near'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION hamming_balls_near(hamming_ball, hamming_ball) IS
+'implementation of ~= operator';
+
+----------------------------------------------------------------------------
+-- selectivity.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION hamming_sel(internal, oid, internal, integer)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'hamming_sel'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_sel(internal, oid, internal, integer) IS
+'restriction selectivity of Hamming search';
+
+CREATE FUNCTION hamming_joinsel(internal, oid, internal, smallint, internal)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'hamming_joinsel'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_joinsel(internal, oid, internal, smallint, internal) IS
+'join selectivity of Hamming search';
+
+CREATE OPERATOR <~> (
+    FUNCTION = hamming, LEFTARG = bigint, RIGHTARG = bigint,
+    COMMUTATOR = <~>);
+COMMENT ON OPERATOR <~> (bigint, bigint) IS 'Hamming distance';
+
+CREATE OPERATOR ~= (
+    FUNCTION = hamming_near, LEFTARG = bigint, RIGHTARG = bigint,
+    COMMUTATOR = ~=, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR ~= (bigint, bigint) IS
+'near-duplicates: Hamming distance at most 3';
+
+CREATE OPERATOR <@ (
+    FUNCTION = hamming_within, LEFTARG = bigint, RIGHTARG = hamming_ball,
+    COMMUTATOR = @>, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR <@ (bigint, hamming_ball) IS
+'within the radius of the center';
+
+CREATE OPERATOR @> (
+    FUNCTION = hamming_contains, LEFTARG = hamming_ball, RIGHTARG = bigint,
+    COMMUTATOR = <@, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR @> (hamming_ball, bigint) IS
+'has within the radius of its center';
+
+CREATE OPERATOR ~= (
+    FUNCTION = hamming_balls_near,
+    LEFTARG = hamming_ball, RIGHTARG = hamming_ball,
+    COMMUTATOR = ~=, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR ~= (hamming_ball, hamming_ball) IS
+'each center lies within the radius of the other';
+
+----------------------------------------------------------------------------
+-- keys.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_key(fingerprint bigint, block integer)
+RETURNS smallint
+AS 'MODULE_PATHNAME', 'simhash_key'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION simhash_key(bigint, integer) IS
+'the 16 bits of a block of a fingerprint; block 0 is the most significant';
+
+CREATE FUNCTION simhash_probes(
+    center bigint, radius integer, block integer)
+RETURNS smallint[]
+AS 'MODULE_PATHNAME', 'simhash_probes'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_probes(bigint, integer, integer) IS
+'the keys to look up in a block when searching within a radius';
+
+CREATE FUNCTION simhash_add_keys(
+    relation regclass, source text,
+    columns name[] DEFAULT '{k0,k1,k2,k3}')
+RETURNS void
+AS 'MODULE_PATHNAME', 'simhash_add_keys'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simhash_add_keys(regclass, text, name[]) IS
+'add the four key columns, generated from the source, and their indexes';
+
+CREATE FUNCTION simhash_drop_keys(relation regclass)
+RETURNS void
+AS 'MODULE_PATHNAME', 'simhash_drop_keys'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
+'remove the key columns of a table and their indexes';

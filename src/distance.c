@@ -1,0 +1,282 @@
+/*-------------------------------------------------------------------------
+ *
+ * distance.c
+ *		Hamming distance and the operators built on it.
+ *
+ * A fingerprint is a bigint, of which only the 64 bits matter.  A search is
+ * a hamming_ball, the composite type (center bigint, radius int); a
+ * row constructor becomes one by itself, as in  fp <@ (q, 8).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "funcapi.h"
+#include "utils/typcache.h"
+
+/*
+ * Where the compiler can, it makes two versions of a function and lets the
+ * dynamic linker choose: one for processors with a population count
+ * instruction, one for the others.  Elsewhere (on ARM, say) the instruction
+ * belongs to the baseline or the compiler's own code does the counting.
+ */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__has_attribute)
+#if __has_attribute(target_clones)
+#define POPCOUNT_CLONES __attribute__((target_clones("popcnt", "default")))
+#endif
+#endif
+#ifndef POPCOUNT_CLONES
+#define POPCOUNT_CLONES
+#endif
+
+PG_FUNCTION_INFO_V1(hamming);
+PG_FUNCTION_INFO_V1(hamming_near);
+PG_FUNCTION_INFO_V1(hamming_within);
+PG_FUNCTION_INFO_V1(hamming_contains);
+PG_FUNCTION_INFO_V1(hamming_balls_near);
+PG_FUNCTION_INFO_V1(hamming_ball);
+PG_FUNCTION_INFO_V1(simhash_similarity);
+
+/* Fail unless the radius is one that fingerprints can have. */
+void
+simhash_check_radius(int32 radius)
+{
+	if (radius < 0 || radius > SH_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("radius %d is out of range", radius),
+				 errhint("The radius of a Hamming search is between 0 and %d bits.",
+						 SH_BITS)));
+}
+
+/* The operator that an SQL function implements, told by its C function. */
+SimhashOperator
+simhash_operator(Oid function)
+{
+	FmgrInfo	info;
+
+	if (function < FirstNormalObjectId)
+		return SIMHASH_NOT_OURS;
+	fmgr_info(function, &info);
+	if (info.fn_addr == hamming_near)
+		return SIMHASH_NEAR;
+	if (info.fn_addr == hamming_within)
+		return SIMHASH_WITHIN;
+	if (info.fn_addr == hamming_contains)
+		return SIMHASH_CONTAINS;
+	if (info.fn_addr == hamming_balls_near)
+		return SIMHASH_BALLS_NEAR;
+	return SIMHASH_NOT_OURS;
+}
+
+/*
+ * Take a hamming_ball apart.  False when its center or radius is NULL; fails
+ * when the radius is out of range.
+ *
+ * A composite Datum carries its row type, which need not be the one that the
+ * function was declared with if somebody has altered that, so we look.
+ */
+bool
+simhash_get_ball(Datum datum, SimhashBall *ball)
+{
+	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
+											  HeapTupleHeaderGetTypMod(header));
+	HeapTupleData tuple;
+	Datum		values[2];
+	bool		nulls[2];
+
+	if (desc->natts != 2 ||
+		TupleDescAttr(desc, 0)->atttypid != INT8OID ||
+		TupleDescAttr(desc, 1)->atttypid != INT4OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("hamming_ball is not (center bigint, radius integer)")));
+	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = header;
+	heap_deform_tuple(&tuple, desc, values, nulls);
+	ReleaseTupleDesc(desc);
+	if (nulls[0] || nulls[1])
+		return false;
+	ball->center = DatumGetInt64(values[0]);
+	ball->radius = DatumGetInt32(values[1]);
+	simhash_check_radius(ball->radius);
+	return true;
+}
+
+/*
+ * The ball in the given argument.  Most searches use one and the same ball
+ * for many rows, so the last one is remembered by its bytes.
+ */
+static bool
+get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBall *ball)
+{
+	typedef struct
+	{
+		uint32		length;
+		bool		known;
+		SimhashBall ball;
+		char		bytes[64];
+	} LastBall;
+
+	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
+	uint32		length = HeapTupleHeaderGetDatumLength(header);
+	LastBall   *last = fcinfo->flinfo->fn_extra;
+
+	if (length > sizeof last->bytes)
+		return simhash_get_ball(PG_GETARG_DATUM(argument), ball);
+	if (last == NULL)
+	{
+		last = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *last);
+		fcinfo->flinfo->fn_extra = last;
+	}
+	if (last->length != length ||
+		memcmp(last->bytes, header, length) != 0)
+	{
+		last->length = 0;
+		last->known = simhash_get_ball(PointerGetDatum(header),
+									   &last->ball);
+		memcpy(last->bytes, header, length);
+		last->length = length;
+	}
+	*ball = last->ball;
+	return last->known;
+}
+
+/*
+ * hamming(a bigint, b bigint) -> integer; operator <~>
+ *
+ * The number of bits, 0 to 64, in which a and b differ.
+ */
+POPCOUNT_CLONES
+Datum
+hamming(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(sh_distance((uint64) PG_GETARG_INT64(0),
+								(uint64) PG_GETARG_INT64(1)));
+}
+
+/*
+ * hamming_near(a bigint, b bigint) -> boolean; operator ~=
+ *
+ * True when a and b differ in at most 3 bits.
+ */
+POPCOUNT_CLONES
+Datum
+hamming_near(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(0),
+							   (uint64) PG_GETARG_INT64(1)) <= SH_NEAR);
+}
+
+/*
+ * hamming_within(fingerprint bigint, ball hamming_ball) -> boolean;
+ * operator <@
+ *
+ * True when the fingerprint differs in at most ball.radius bits from
+ * ball.center; NULL when either of them is.
+ *
+ * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
+ */
+POPCOUNT_CLONES
+Datum
+hamming_within(PG_FUNCTION_ARGS)
+{
+	SimhashBall ball;
+
+	if (!get_ball_argument(fcinfo, 1, &ball))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(0),
+							   (uint64) ball.center) <= ball.radius);
+}
+
+/*
+ * hamming_contains(ball hamming_ball, fingerprint bigint) -> boolean;
+ * operator @>, the commutator of <@
+ */
+POPCOUNT_CLONES
+Datum
+hamming_contains(PG_FUNCTION_ARGS)
+{
+	SimhashBall ball;
+
+	if (!get_ball_argument(fcinfo, 0, &ball))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(1),
+							   (uint64) ball.center) <= ball.radius);
+}
+
+/*
+ * hamming_balls_near(a hamming_ball, b hamming_ball) -> boolean; operator ~=
+ *
+ * True when each center lies in the other's ball, that is, when the centers
+ * differ in at most least(a.radius, b.radius) bits.
+ *
+ * Errors: invalid_parameter_value when a radius is not in 0 .. 64.
+ */
+POPCOUNT_CLONES
+Datum
+hamming_balls_near(PG_FUNCTION_ARGS)
+{
+	SimhashBall a;
+	SimhashBall b;
+
+	if (!simhash_get_ball(PG_GETARG_DATUM(0), &a) ||
+		!simhash_get_ball(PG_GETARG_DATUM(1), &b))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sh_distance((uint64) a.center, (uint64) b.center) <=
+				   Min(a.radius, b.radius));
+}
+
+/*
+ * hamming_ball(center bigint, radius integer) -> hamming_ball
+ *
+ * The ball with that center and radius.
+ *
+ * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
+ */
+Datum
+hamming_ball(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[2] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
+	bool		nulls[2] = {false, false};
+
+	simhash_check_radius(PG_GETARG_INT32(1));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("hamming_ball is not (center bigint, radius integer)")));
+	desc = BlessTupleDesc(desc);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/*
+ * simhash_similarity(a bigint, b bigint) -> double precision
+ *
+ * cos(pi * d / 64), the cosine of the angle between the weighted feature
+ * vectors of two documents that the distance d of their SimHash fingerprints
+ * estimates, -1 to 1 (Charikar 2002, "Similarity Estimation Techniques from
+ * Rounding Algorithms").
+ */
+Datum
+simhash_similarity(PG_FUNCTION_ARGS)
+{
+	int			distance = sh_distance((uint64) PG_GETARG_INT64(0),
+									   (uint64) PG_GETARG_INT64(1));
+
+	/* The cosine of pi / 2 is 0; libraries differ in how nearly. */
+	PG_RETURN_FLOAT8(2 * distance == SH_BITS ? 0.0 :
+					 cos(M_PI * distance / SH_BITS));
+}

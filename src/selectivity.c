@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * selectivity.c
+ *		How many rows the operators of Hamming search will find.
+ *
+ * The planner's statistics of a fingerprint column are those of any bigint:
+ * common values, a histogram of others, the number of distinct values.  They
+ * serve as a sample of the column:
+ *
+ *	- A common value within the radius of the center counts as often as it
+ *	  occurs.  So do other values of the sample, which shows a group of
+ *	  near-duplicates that is a percent of the table or more.
+ *	- For what is rarer than the sample can show, we assume that a search
+ *	  finds the rows that equal its center, as many as an average value has,
+ *	  and, among near-duplicates, about as many again for each bit of radius.
+ *	- Unrelated fingerprints are random: a radius k reaches a fraction of
+ *	  (C(64,0) + ... + C(64,k)) / 2^64 of them.  It matters from about 16 up.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#define DEFAULT_RADIUS	SH_NEAR /* when it is not known at plan time */
+#define DEFAULT_TUPLES	1.0e6	/* when nothing is known of the table */
+
+PG_FUNCTION_INFO_V1(hamming_sel);
+PG_FUNCTION_INFO_V1(hamming_joinsel);
+
+/* What is known at plan time of one side of an operator. */
+typedef struct Sought
+{
+	bool		center_known;
+	SimhashBall ball;
+} Sought;
+
+/* The fraction of all fingerprints within a radius of any one of them. */
+static double
+ball_volume(int radius)
+{
+	double		combinations = 1.0;
+	double		sum = 0.0;
+
+	for (int d = 0; d <= radius; d++)
+	{
+		sum += combinations;
+		combinations = combinations * (SH_BITS - d) / (d + 1);
+	}
+	return ldexp(sum, -SH_BITS);
+}
+
+/* Learn what we can of the radius of a ball that is not a constant. */
+static void
+examine_row(Node *node, Sought *sought)
+{
+	Node	   *radius;
+
+	if (!IsA(node, RowExpr) || list_length(((RowExpr *) node)->args) != 2)
+		return;
+	radius = lsecond(((RowExpr *) node)->args);
+	if (IsA(radius, Const) && ((Const *) radius)->consttype == INT4OID &&
+		!((Const *) radius)->constisnull)
+		sought->ball.radius = DatumGetInt32(((Const *) radius)->constvalue);
+}
+
+/*
+ * Learn what we can of what is sought.  False when it is known to be NULL.
+ * A radius out of range is no error here: it is one when the query runs.
+ */
+static bool
+examine_sought(PlannerInfo *root, Node *node, Sought *sought)
+{
+	sought->center_known = false;
+	sought->ball.radius = DEFAULT_RADIUS;
+	node = estimate_expression_value(root, node);
+	if (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	if (IsA(node, Const))
+	{
+		Const	   *value = (Const *) node;
+
+		if (value->constisnull)
+			return false;
+		if (value->consttype == INT8OID)
+		{
+			sought->ball.center = DatumGetInt64(value->constvalue);
+			sought->center_known = true;
+		}
+		else if (type_is_rowtype(value->consttype))
+		{
+			if (!simhash_get_ball(value->constvalue, &sought->ball))
+				return false;
+			sought->center_known = true;
+		}
+	}
+	else
+		examine_row(node, sought);
+	sought->ball.radius = Max(0, Min(sought->ball.radius, SH_BITS));
+	return true;
+}
+
+/* The fraction of an array of the statistics that lies in the ball. */
+static double
+sample_fraction(AttStatsSlot *slot, const SimhashBall *ball, bool common)
+{
+	double		fraction = 0.0;
+
+	for (int i = 0; i < slot->nvalues; i++)
+	{
+		int			distance = sh_distance((uint64) DatumGetInt64(slot->values[i]),
+										   (uint64) ball->center);
+
+		if (distance > ball->radius)
+			continue;
+		if (common)
+			fraction += slot->numbers[i];
+		else if (distance > 0)
+			fraction += 1.0 / slot->nvalues;
+	}
+	return fraction;
+}
+
+/*
+ * Tables may be small, and the number of distinct values unknown: take nearly
+ * all fingerprints for distinct then, which they are.
+ */
+static double
+distinct_fingerprints(VariableStatData *vardata)
+{
+	bool		isdefault;
+	double		distinct = get_variable_numdistinct(vardata, &isdefault);
+
+	if (isdefault)
+		distinct = vardata->rel != NULL && vardata->rel->tuples > 0 ?
+			vardata->rel->tuples : DEFAULT_TUPLES;
+	return Max(distinct, 1.0);
+}
+
+/* The fraction of the variable's rows that are NULL. */
+static double
+null_fraction(VariableStatData *vardata)
+{
+	if (!HeapTupleIsValid(vardata->statsTuple))
+		return 0.0;
+	return ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
+}
+
+/* The fraction of rows that a search finds whose column is the variable. */
+static double
+search_fraction(VariableStatData *vardata, const Sought *sought)
+{
+	const SimhashBall *ball = &sought->ball;
+	double		rest = 1.0 - null_fraction(vardata);
+	double		common = 0.0;
+	double		rare;
+	AttStatsSlot slot;
+
+	rare = (1.0 + ball->radius) / distinct_fingerprints(vardata);
+	if (sought->center_known && vardata->atttype == INT8OID &&
+		HeapTupleIsValid(vardata->statsTuple))
+	{
+		if (get_attstatsslot(&slot, vardata->statsTuple, STATISTIC_KIND_MCV,
+							 InvalidOid,
+							 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+		{
+			common = sample_fraction(&slot, ball, true);
+			for (int i = 0; i < slot.nnumbers; i++)
+				rest -= slot.numbers[i];
+			free_attstatsslot(&slot);
+		}
+		if (get_attstatsslot(&slot, vardata->statsTuple,
+							 STATISTIC_KIND_HISTOGRAM, InvalidOid,
+							 ATTSTATSSLOT_VALUES))
+		{
+			rare = Max(rare, sample_fraction(&slot, ball, false));
+			free_attstatsslot(&slot);
+		}
+	}
+	rest = Max(rest, 0.0);
+	return common + rest * Max(rare, ball_volume(ball->radius));
+}
+
+/*
+ * hamming_sel(internal, oid, internal, integer) -> double precision
+ *
+ * Restriction selectivity of ~=, <@ and @>.
+ */
+Datum
+hamming_sel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	int			varRelid = PG_GETARG_INT32(3);
+	VariableStatData vardata;
+	Node	   *other;
+	bool		varonleft;
+	Sought		sought;
+	double		result;
+
+	if (!get_restriction_variable(root, args, varRelid,
+								  &vardata, &other, &varonleft))
+	{
+		/* Both sides vary within the table: unrelated, for all we know. */
+		result = ball_volume(DEFAULT_RADIUS) + 1.0 / DEFAULT_TUPLES;
+		PG_RETURN_FLOAT8(result);
+	}
+	if (examine_sought(root, other, &sought))
+		result = search_fraction(&vardata, &sought);
+	else
+		result = 0.0;
+	ReleaseVariableStats(vardata);
+	CLAMP_PROBABILITY(result);
+	PG_RETURN_FLOAT8(result);
+}
+
+/*
+ * hamming_joinsel(internal, oid, internal, smallint, internal)
+ *		-> double precision
+ *
+ * Join selectivity of ~=, <@ and @>.
+ */
+Datum
+hamming_joinsel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
+	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
+	VariableStatData left;
+	VariableStatData right;
+	bool		reversed;
+	Sought		sought;
+	double		distinct;
+	double		result;
+
+	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
+	sought.ball.radius = DEFAULT_RADIUS;
+	examine_row(linitial(args), &sought);
+	examine_row(lsecond(args), &sought);
+	sought.ball.radius = Max(0, Min(sought.ball.radius, SH_BITS));
+
+	distinct = Max(distinct_fingerprints(&left),
+				   distinct_fingerprints(&right));
+	result = Max((1.0 + sought.ball.radius) / distinct,
+				 ball_volume(sought.ball.radius));
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	{
+		/* Here it is the fraction of outer rows that have a match. */
+		VariableStatData *inner = reversed ? &left : &right;
+
+		result *= inner->rel != NULL ? inner->rel->rows : DEFAULT_TUPLES;
+		CLAMP_PROBABILITY(result);
+	}
+	result *= (1.0 - null_fraction(&left)) * (1.0 - null_fraction(&right));
+	ReleaseVariableStats(left);
+	ReleaseVariableStats(right);
+	CLAMP_PROBABILITY(result);
+	PG_RETURN_FLOAT8(result);
+}

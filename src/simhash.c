@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * simhash.c
+ *		Module magic and initialisation.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+PG_MODULE_MAGIC;
+
+/* Called by the server when it loads the library. */
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	simhash_install_key_paths();
+}
