@@ -79,17 +79,14 @@ ifneq ($(wildcard $(PGXS)),)
 
 EXTRA_CLEAN = $(UNIT:.c=.run)
 
-# Bitcode lets the JIT compiler inline our functions.  It is built with the
-# clang that PostgreSQL was built with; where that one is absent, left out.
-PG_CLANG := $(shell sed -n 's/^CLANG *= *//p' $(dir $(PGXS))../Makefile.global)
-ifeq ($(shell command -v $(PG_CLANG)),)
+# No bitcode for the JIT compiler: it would need clang, and what is compiled for
+# several instruction sets and chosen when the server runs cannot be inlined.
 override with_llvm = no
-endif
 
 include $(PGXS)
 
 # Any header may matter to any object: the tree is small, rebuild them all.
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h src/core/*.h)
+$(OBJS): $(wildcard src/*.h src/core/*.h)
 
 else
 
@@ -118,7 +115,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
 .PHONY: help setup test staged-test demo unit matrix indent
 
 help:
-	@sed -n 's/^#   *make/make/p' $(firstword $(MAKEFILE_LIST))
+	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"

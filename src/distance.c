@@ -23,17 +23,16 @@
 #include "utils/typcache.h"
 
 /*
- * Where the compiler can, it makes two versions of a function and lets the
+ * Where it can, the compiler makes two versions of a function and lets the
  * dynamic linker choose: one for processors with a population count
- * instruction, one for the others.  Elsewhere (on ARM, say) the instruction
- * belongs to the baseline or the compiler's own code does the counting.
+ * instruction, one for the others.  Elsewhere the instruction belongs to the
+ * baseline (on ARM, say), or the compiler's own code does the counting.
+ * Clang will not clone a function that has been declared before.
  */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__has_attribute)
-#if __has_attribute(target_clones)
+#if defined(__x86_64__) && defined(__gnu_linux__) && \
+	defined(__GNUC__) && !defined(__clang__)
 #define POPCOUNT_CLONES __attribute__((target_clones("popcnt", "default")))
-#endif
-#endif
-#ifndef POPCOUNT_CLONES
+#else
 #define POPCOUNT_CLONES
 #endif
 
@@ -75,6 +74,18 @@ simhash_operator(Oid function)
 	if (info.fn_addr == hamming_balls_near)
 		return SIMHASH_BALLS_NEAR;
 	return SIMHASH_NOT_OURS;
+}
+
+/* True when the SQL function is the constructor of hamming_ball. */
+bool
+simhash_makes_ball(Oid function)
+{
+	FmgrInfo	info;
+
+	if (function < FirstNormalObjectId)
+		return false;
+	fmgr_info(function, &info);
+	return info.fn_addr == hamming_ball;
 }
 
 /*

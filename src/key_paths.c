@@ -23,6 +23,11 @@
  * each other.  The rows with a key in reach (core/probes.c) contain all rows
  * that match, and the operator is evaluated for each of them.
  *
+ * Row security does not restrict these paths.  What the index scan evaluates
+ * ahead of a policy is the equality of smallint, which is leakproof, between
+ * a key and what the query side gives; the operator itself stays where its
+ * own leakproofness puts it.
+ *
  * The path is made in set_rel_pathlist_hook.  No preloading is needed: the
  * operators' planner support function, called while a query is simplified,
  * is in this library, so that whoever plans such a query has loaded it.
@@ -139,6 +144,12 @@ take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
 		search->center = linitial(((RowExpr *) query)->args);
 		search->radius = lsecond(((RowExpr *) query)->args);
 	}
+	else if (IsA(query, FuncExpr) &&
+			 simhash_makes_ball(((FuncExpr *) query)->funcid))
+	{
+		search->center = linitial(((FuncExpr *) query)->args);
+		search->radius = lsecond(((FuncExpr *) query)->args);
+	}
 	else
 	{
 		FieldSelect *field = makeNode(FieldSelect);
@@ -233,7 +244,18 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	return true;
 }
 
-/* Find the smallest index for each block; false unless each has one. */
+/* True when the search does not need to look into a block. */
+static inline bool
+spares_block(const KeySearch *search, int block)
+{
+	return search->radius_known >= 0 &&
+		sh_block_radius(search->radius_known, block) < 0;
+}
+
+/*
+ * Find the smallest index for each block; false when one is missing that the
+ * search needs.
+ */
 static bool
 find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			 const KeySearch *search, KeyIndex found[SH_BLOCKS])
@@ -254,7 +276,7 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	}
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
-		if (found[block].index == NULL)
+		if (found[block].index == NULL && !spares_block(search, block))
 			return false;
 	}
 	return true;
@@ -383,8 +405,7 @@ add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 	{
 		IndexPath  *path;
 
-		if (search->radius_known >= 0 &&
-			sh_block_radius(search->radius_known, block) < 0)
+		if (spares_block(search, block))
 			continue;
 		path = make_block_path(root, search, &found[block], block,
 							   outer, loop_count);
@@ -436,15 +457,14 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	}
 }
 
-/* True when the clause could be ours and may be used in an index scan. */
+/* True when the clause could be ours. */
 static bool
-is_usable(RestrictInfo *rinfo, RelOptInfo *rel)
+is_candidate(RestrictInfo *rinfo)
 {
 	return IsA(rinfo->clause, OpExpr) &&
 		((OpExpr *) rinfo->clause)->opfuncid >= FirstNormalObjectId &&
 		list_length(((OpExpr *) rinfo->clause)->args) == 2 &&
-		!rinfo->pseudoconstant &&
-		restriction_is_securely_promotable(rinfo, rel);
+		!rinfo->pseudoconstant;
 }
 
 /* set_rel_pathlist_hook: offer paths over key indexes. */
@@ -463,12 +483,12 @@ add_key_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,
 		return;
 	foreach(lc, rel->baserestrictinfo)
 	{
-		if (is_usable(lfirst(lc), rel))
+		if (is_candidate(lfirst(lc)))
 			clauses = lappend(clauses, lfirst(lc));
 	}
 	foreach(lc, rel->joininfo)
 	{
-		if (is_usable(lfirst(lc), rel) &&
+		if (is_candidate(lfirst(lc)) &&
 			join_clause_is_movable_to(lfirst(lc), rel))
 			clauses = lappend(clauses, lfirst(lc));
 	}

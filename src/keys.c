@@ -166,6 +166,14 @@ quoted_name(Oid relation)
 									  get_rel_name(relation));
 }
 
+/* True for a bare asterisk, which is no expression. */
+static bool
+is_star(Node *node)
+{
+	return IsA(node, ColumnRef) &&
+		IsA(linitial(((ColumnRef *) node)->fields), A_Star);
+}
+
 /* Parse the source: one expression, and nothing around it. */
 static Node *
 parse_source(const char *source)
@@ -184,7 +192,7 @@ parse_source(const char *source)
 		bare.limitOption = select->limitOption;
 		target = linitial_node(ResTarget, select->targetList);
 		if (equal(&bare, select) && target->name == NULL &&
-			target->indirection == NIL)
+			!is_star(target->val))
 			return target->val;
 	}
 	ereport(ERROR,
@@ -231,7 +239,7 @@ deparse_source(Relation relation, const char *source)
 
 		pstate->p_sourcetext = source;
 		item = addRangeTableEntryForRelation(pstate, relation,
-											 AccessExclusiveLock, NULL,
+											 AccessShareLock, NULL,
 											 false, true);
 		addNSItemToQuery(pstate, item, false, true, true);
 		expression = transformExpr(pstate, raw, EXPR_KIND_GENERATED_COLUMN);

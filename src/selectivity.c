@@ -66,11 +66,17 @@ ball_volume(int radius)
 static void
 examine_row(Node *node, Sought *sought)
 {
+	List	   *args = NIL;
 	Node	   *radius;
 
-	if (!IsA(node, RowExpr) || list_length(((RowExpr *) node)->args) != 2)
+	if (IsA(node, RowExpr))
+		args = ((RowExpr *) node)->args;
+	else if (IsA(node, FuncExpr) &&
+			 simhash_makes_ball(((FuncExpr *) node)->funcid))
+		args = ((FuncExpr *) node)->args;
+	if (list_length(args) != 2)
 		return;
-	radius = lsecond(((RowExpr *) node)->args);
+	radius = lsecond(args);
 	if (IsA(radius, Const) && ((Const *) radius)->consttype == INT4OID &&
 		!((Const *) radius)->constisnull)
 		sought->ball.radius = DatumGetInt32(((Const *) radius)->constvalue);
@@ -78,7 +84,6 @@ examine_row(Node *node, Sought *sought)
 
 /*
  * Learn what we can of what is sought.  False when it is known to be NULL.
- * A radius out of range is no error here: it is one when the query runs.
  */
 static bool
 examine_sought(PlannerInfo *root, Node *node, Sought *sought)

@@ -37,6 +37,7 @@ typedef enum SimhashOperator
 
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);
+extern bool simhash_makes_ball(Oid function);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
 extern void simhash_check_radius(int32 radius);
 

@@ -159,27 +159,60 @@ cut_grams(ShText *text)
 	}
 }
 
-/* Append the normal form of the piece to the text. */
+/*
+ * Append the normal form of part of the piece to the text.  Should the
+ * library fail, which it has no reason to, the part goes in as it is.
+ */
 static void
-write_folded(ShText *text)
+fold(ShText *text, const unsigned char *part, size_t length)
 {
-	unsigned char *to = text->bytes + text->used;
-	utf8proc_ssize_t n = -1;
+	utf8proc_ssize_t n;
 
-	if (!text->piece_inert)
-		n = utf8proc_decompose(text->piece,
-							   (utf8proc_ssize_t) text->piece_bytes,
-							   text->folded, SH_FOLDED_MAX, FOLD_OPTIONS);
+	n = utf8proc_decompose(part, (utf8proc_ssize_t) length, text->folded,
+						   SH_FOLDED_MAX, FOLD_OPTIONS);
 	if (n >= 0 && n <= SH_FOLDED_MAX)
-	{
 		n = utf8proc_reencode(text->folded, n, FOLD_OPTIONS);
-		memcpy(to, text->folded, (size_t) n);
+	if (n >= 0 && n <= SH_FOLDED_MAX * 4)
+	{
+		memcpy(text->bytes + text->used, text->folded, (size_t) n);
 		text->used += (size_t) n;
 	}
 	else
 	{
-		memcpy(to, text->piece, text->piece_bytes);
+		memcpy(text->bytes + text->used, part, length);
+		text->used += length;
+	}
+}
+
+/*
+ * Append the normal form of the piece to the text.
+ *
+ * Some versions of utf8proc lose a U+11A7 after a Hangul syllable.  No
+ * composition goes across its left side, so what is before it is normalised
+ * by itself, and every version gives the same.
+ */
+static void
+write_piece(ShText *text)
+{
+	const unsigned char *part = text->piece;
+	const unsigned char *end = text->piece + text->piece_bytes;
+
+	if (text->piece_inert)
+	{
+		memcpy(text->bytes + text->used, part, text->piece_bytes);
 		text->used += text->piece_bytes;
+	}
+	else
+	{
+		for (const unsigned char *p = part + 1; p + 3 <= end; p++)
+		{
+			if (memcmp(p, "\xe1\x86\xa7", 3) == 0)
+			{
+				fold(text, part, (size_t) (p - part));
+				part = p;
+			}
+		}
+		fold(text, part, (size_t) (end - part));
 	}
 	text->piece_bytes = 0;
 	text->piece_chars = 0;
@@ -216,7 +249,7 @@ flush_piece(ShText *text)
 		text->gram_have = 0;
 	}
 	start = text->used;
-	write_folded(text);
+	write_piece(text);
 	text->run_written = true;
 	if (text->unit == SH_UNIT_CHARACTER)
 		cut_characters(text, start);

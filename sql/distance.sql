@@ -1,0 +1,117 @@
+--
+-- distance.c: hamming, <~>, ~=, <@, @>, hamming_ball, simhash_similarity
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+-- the same by other means
+CREATE FUNCTION distance(a bigint, b bigint) RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT AS
+$$ SELECT bit_count((a # b)::bit(64))::integer $$;
+
+CREATE TABLE pair AS
+SELECT a, a # flip AS b
+FROM (SELECT hashint8extended(i, 1), bit_or(1::bigint << j % 64)
+      FROM generate_series(1, 64) AS i, generate_series(1, i) AS j
+      GROUP BY i) AS s(a, flip)
+UNION ALL VALUES (0, 0), (0, -1), (-1, -1), (1, -9223372036854775808),
+    (9223372036854775807, -9223372036854775808);
+
+----------------------------------------
+-- hamming and <~>
+----------------------------------------
+
+SELECT * FROM pair
+WHERE hamming(a, b) <> distance(a, b) OR (a <~> b) <> distance(a, b);
+SELECT hamming(0, -1) AS most, hamming(7, 7) AS least,
+       hamming(NULL, 1) AS none;
+
+----------------------------------------
+-- ~=
+----------------------------------------
+
+SELECT * FROM pair WHERE (a ~= b) <> (distance(a, b) <= 3);
+SELECT 0::bigint ~= 7 AS three, 0::bigint ~= 15 AS four,
+       0::bigint ~= NULL AS none;
+
+----------------------------------------
+-- <@ and @>
+----------------------------------------
+
+SELECT a, b, k FROM pair, generate_series(0, 64) AS k
+WHERE (a <@ (b, k)) <> (distance(a, b) <= k)
+   OR (hamming_ball(b, k) @> a) <> (distance(a, b) <= k);
+-- however the ball is written
+SELECT 1::bigint <@ (3, 1) AS bare, 1::bigint <@ ROW(3, 1) AS row,
+       1::bigint <@ (3, 1)::hamming_ball AS "cast",
+       1::bigint <@ hamming_ball(3, 1) AS function,
+       1::bigint <@ '(3,1)'::hamming_ball AS text;
+-- NULL in, NULL out
+SELECT 1::bigint <@ (NULL, 1) AS center, 1::bigint <@ (1, NULL) AS radius,
+       1::bigint <@ NULL::hamming_ball AS ball,
+       NULL::bigint <@ (1, 1) AS fingerprint,
+       hamming_ball(NULL, 1) AS constructor;
+SELECT fails($$SELECT 1::bigint <@ (1, -1)$$);
+SELECT fails($$SELECT 1::bigint <@ (1, 65)$$);
+SELECT fails($$SELECT hamming_ball(1, 65) @> 1$$);
+SELECT fails($$SELECT hamming_ball(1, 2147483647)$$);
+-- a bad radius that only the data has
+SELECT fails($$SELECT count(*) FROM pair, (VALUES (3), (99)) AS v(k)
+               WHERE a <@ (b, k)$$);
+
+----------------------------------------
+-- ball ~= ball
+----------------------------------------
+
+SELECT a, b, j, k FROM pair, generate_series(0, 64, 4) AS j,
+    generate_series(1, 64, 7) AS k
+WHERE (hamming_ball(a, j) ~= hamming_ball(b, k)) <>
+      (distance(a, b) <= least(j, k));
+SELECT (1, NULL)::hamming_ball ~= (1, 3)::hamming_ball AS none;
+SELECT fails($$SELECT (1, 65)::hamming_ball ~= (1, 3)::hamming_ball$$);
+
+-- a row type that somebody has altered is noticed
+ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE text;
+SELECT fails($$SELECT 1::bigint <@ '(abc,1)'::hamming_ball$$);
+ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE bigint;
+SELECT 1::bigint <@ '(1,1)'::hamming_ball AS again;
+
+----------------------------------------
+-- simhash_similarity
+----------------------------------------
+
+SELECT d, simhash_similarity(0, bit) AS similarity
+FROM (VALUES (0, 0::bigint), (16, 65535), (32, 4294967295), (64, -1))
+    AS v(d, bit);
+SELECT a, b FROM pair
+WHERE abs(simhash_similarity(a, b) - cos(pi() * distance(a, b) / 64)) > 1e-12;
+
+----------------------------------------
+-- the catalogue
+----------------------------------------
+
+-- what never fails is leakproof, and nothing else
+SELECT proname, proleakproof, provolatile, proparallel, proisstrict
+FROM pg_proc
+WHERE proname IN ('hamming', 'hamming_near', 'hamming_within',
+    'hamming_contains', 'hamming_balls_near', 'hamming_ball',
+    'simhash_similarity')
+ORDER BY proname COLLATE "C";
+-- each operator has its commutator and estimators
+SELECT oprleft::regtype, oprname, oprright::regtype, oprcom::regoperator,
+    oprrest, oprjoin
+FROM pg_operator WHERE oprcode::text LIKE 'hamming%'
+ORDER BY oprcode::text COLLATE "C";
+-- every object has a comment
+SELECT pg_describe_object(classid, objid, 0)
+FROM pg_depend AS d
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+    AND obj_description(objid, classid::regclass::name) IS NULL;
+
+DROP TABLE pair;
+DROP FUNCTION distance;

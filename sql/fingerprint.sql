@@ -1,0 +1,137 @@
+--
+-- fingerprint.c: simhash, simhash_profiles, simhash_features
+--
+-- docs/fingerprint.md says what comes out; test/reference.py says so
+-- independently, over real texts.  Here are the rules one by one.
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+-- the fingerprint by its definition, from the features
+CREATE FUNCTION by_definition(document text, profile text) RETURNS bigint
+LANGUAGE sql AS $$
+    SELECT bit_or(CASE WHEN total > 0 THEN 1::bigint << bit ELSE 0 END)
+    FROM (SELECT bit, sum(CASE WHEN hash & (1::bigint << bit) <> 0
+                               THEN weight ELSE -weight END) AS total
+          FROM simhash_features(document, profile),
+               generate_series(0, 63) AS bit
+          GROUP BY bit) AS sums
+$$;
+
+----------------------------------------
+-- simhash_profiles
+----------------------------------------
+
+SELECT profile, is_default, unit, min_tokens, max_tokens, damping
+FROM simhash_profiles() ORDER BY profile COLLATE "C";
+SELECT count(*) AS defaults FROM simhash_profiles() WHERE is_default;
+
+----------------------------------------
+-- simhash: what has no fingerprint
+----------------------------------------
+
+SELECT simhash(NULL::text), simhash(NULL, 'word-1'), simhash('a', NULL);
+SELECT t, p.profile
+FROM (VALUES (''), ('   '), ('!?.,;:-_()'), ('—「」。'), (E'\t\n')) AS v(t),
+     simhash_profiles() AS p
+WHERE simhash(t, p.profile) IS NOT NULL;
+SELECT fails($$SELECT simhash('a', 'nonesuch')$$);
+SELECT fails($$SELECT simhash('a', 'WORD-1')$$);
+SELECT fails($$SELECT * FROM simhash_features('a', '')$$);
+
+----------------------------------------
+-- simhash: what makes no difference
+----------------------------------------
+
+SELECT a, b, p.profile
+FROM (VALUES ('Hello, World', 'hello world'),           -- case, punctuation
+             ('hello  world', E'\thello\n\nworld. '),   -- white space
+             ('STRASSE', 'straße'),                     -- full case folding
+             ('ΣΊΣΥΦΟΣ', 'σίσυφος'),                    -- final sigma
+             ('ﬁne ２０２１', 'fine 2021'),             -- compatibility forms
+             (U&'caf\00E9', U&'cafe\0301'),             -- composition
+             (U&'co\00ADop\200Berate', 'cooperate'),    -- ignored code points
+             ('ｶﾞｷﾞ', 'ガギ'),                          -- half-width kana
+             (U&'\1112\1161\11AB', U&'\D55C'))          -- Hangul jamo
+     AS v(a, b), simhash_profiles() AS p
+WHERE simhash(a, p.profile) IS DISTINCT FROM simhash(b, p.profile);
+
+-- what makes one
+SELECT simhash('résumé') = simhash('resume') AS accents,
+       simhash('a b') = simhash('b a') AS word_order,
+       simhash('ab c') = simhash('a bc') AS word_ends;
+
+----------------------------------------
+-- simhash_features: tokens
+----------------------------------------
+
+SELECT feature, weight FROM simhash_features('To be, or not to BE.', 'word-1');
+SELECT feature, weight FROM simhash_features('To be, or not to BE.', 'word-2');
+SELECT feature, weight FROM simhash_features('To be, or not to BE.', 'word-4');
+SELECT feature, weight FROM simhash_features('Ab, c.', 'char-3');
+-- shorter than the shingle: the document is the feature
+SELECT feature FROM simhash_features('one two', 'word-4');
+SELECT feature FROM simhash_features('of', 'char-5');
+-- scripts without spaces: grams of 2, or of 4; a shorter run is a token whole
+SELECT feature FROM simhash_features('北京大学 abc', 'word-1');
+SELECT feature FROM simhash_features('ສະບາຍ ກ', 'word-1');
+SELECT feature FROM simhash_features('iPhone手机15东', 'word-1');
+SELECT feature FROM simhash_features('東京都', 'word-2');
+-- a word of more than 128 code points is cut
+SELECT length(feature), weight FROM simhash_features(repeat('x', 300), 'word-1');
+SELECT length(feature), weight FROM simhash_features(repeat('é', 300), 'word-1');
+-- weights: 1 + floor(log2 n)
+SELECT n, weight, 1 + floor(log(2, n)) AS expected
+FROM generate_series(1, 9) AS n,
+     simhash_features(repeat('again, ', n), 'char-5')
+WHERE feature = 'again';
+
+----------------------------------------
+-- simhash: the sum of its features
+----------------------------------------
+
+CREATE TABLE sample AS
+SELECT t FROM (VALUES
+    ('a'), ('Mixed 北京大学 and ไทย text'), ('the cat sat on the mat'),
+    (repeat('lorem ipsum dolor sit amet ', 50)),
+    ((SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 999) i)),
+    ((SELECT string_agg(chr(19968 + i * 7 % 20000), '')
+      FROM generate_series(1, 50000) i))) AS v(t);
+SELECT left(t, 20), p.profile
+FROM sample, simhash_profiles() AS p
+WHERE simhash(t, p.profile) IS DISTINCT FROM by_definition(t, p.profile);
+
+-- hashes are XXH3 of the feature
+SELECT feature, to_hex(hash) FROM simhash_features('a b', 'word-1');
+
+-- wherever the borders of slices and buffers fall in it
+SELECT p.profile, count(DISTINCT simhash(repeat('-', n) || t, p.profile))
+FROM (SELECT string_agg(chr(19968 + i * 7 % 20000) || 'ab' || i % 50, ' é')
+      FROM generate_series(1, 20000) AS i) AS d(t),
+     generate_series(0, 5) AS n, simhash_profiles() AS p
+GROUP BY p.profile HAVING count(DISTINCT
+    simhash(repeat('-', n) || t, p.profile)) <> 1;
+SELECT fails($$SELECT count(*) FROM simhash_features(
+    (SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 600000) i))$$);
+
+----------------------------------------
+-- the documents remembered
+----------------------------------------
+
+-- more of them than are remembered, in an order that forgets and recalls
+SELECT count(*) AS wrong
+FROM generate_series(1, 3) AS round, generate_series(1, 9) AS n,
+     LATERAL (SELECT 'word ' || n % 6 || repeat(' x', n % 3)) AS d(t),
+     LATERAL (SELECT p.profile FROM simhash_profiles() AS p
+              OFFSET 0) AS p(profile)
+WHERE simhash(t, p.profile) <> by_definition(t, p.profile);
+-- one that has no fingerprint is remembered as such
+SELECT simhash(t) IS NULL AS none
+FROM (VALUES ('?'), ('?'), ('a'), ('?')) AS v(t);
+
+DROP TABLE sample;
+DROP FUNCTION by_definition;

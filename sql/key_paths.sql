@@ -1,0 +1,228 @@
+--
+-- key_paths.c and selectivity.c: plans over key columns, and row estimates
+--
+-- That the plans give what a sequential scan gives is tested at random by
+-- t/001_exact.pl.
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+
+-- random fingerprints, and each tenth a near-duplicate of the one before
+CREATE TABLE docs (id int PRIMARY KEY, fp bigint);
+INSERT INTO docs
+SELECT n, hashint8extended(n - (n % 10 = 0)::int, 1)
+          # CASE WHEN n % 10 = 0 THEN 1::bigint << n % 64 ELSE 0 END
+FROM generate_series(1, 20000) AS n;
+SELECT simhash_add_keys('docs', 'fp');
+VACUUM ANALYZE docs;
+
+----------------------------------------
+-- the plan of each kind of query
+----------------------------------------
+
+-- constants
+SELECT plan('SELECT id FROM docs WHERE fp ~= 42');
+SELECT plan('SELECT id FROM docs WHERE 42 ~= fp');
+SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 1)');
+SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 0)');
+SELECT plan('SELECT id FROM docs WHERE hamming_ball(42, 2) @> fp');
+SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 5)');
+
+-- parameters, in a generic plan
+SET plan_cache_mode = force_generic_plan;
+PREPARE near(bigint) AS SELECT id FROM docs WHERE fp ~= $1;
+SELECT plan('EXECUTE near(42)');
+PREPARE within(bigint, int) AS SELECT id FROM docs WHERE fp <@ ($1, $2);
+SELECT plan('EXECUTE within(42, 3)');
+PREPARE ball(hamming_ball) AS SELECT id FROM docs WHERE fp <@ $1;
+SELECT plan('EXECUTE ball(''(42,3)'')');
+PREPARE document(text) AS SELECT id FROM docs WHERE fp ~= simhash($1);
+SELECT plan('EXECUTE document(''a b'')');
+RESET plan_cache_mode;
+
+-- a sub-select, evaluated once
+SELECT plan('SELECT id FROM docs WHERE fp ~= (SELECT fp FROM docs WHERE id = 7)');
+
+-- joins
+SELECT plan('SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp ~= b.fp
+             WHERE a.id < 10');
+SELECT plan('SELECT a.id, b.id FROM docs a LEFT JOIN docs b
+             ON b.fp <@ (a.fp, 5) AND b.id <> a.id WHERE a.id < 10');
+SELECT plan('SELECT * FROM (VALUES (1::bigint), (2)) AS q(fp),
+             LATERAL (SELECT id FROM docs WHERE docs.fp ~= q.fp LIMIT 5) AS d');
+SELECT plan('SELECT id FROM docs a WHERE id < 10 AND EXISTS (
+             SELECT FROM docs b WHERE b.fp ~= a.fp AND b.id < a.id)');
+
+-- modifications
+SELECT plan('DELETE FROM docs WHERE fp ~= 42');
+
+----------------------------------------
+-- other shapes of the same
+----------------------------------------
+
+-- the document itself, when the keys come from it
+CREATE TABLE texts (id int, body text,
+    fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+INSERT INTO texts SELECT n, md5(n::text) || ' ' || n FROM generate_series(1, 3000) n;
+SELECT simhash_add_keys('texts', 'fp');
+ANALYZE texts;
+SELECT plan('SELECT id FROM texts WHERE simhash(body) ~= 42');
+SELECT plan('SELECT id FROM texts WHERE fp ~= 42');
+-- another profile is another fingerprint
+SELECT plan('SELECT id FROM texts WHERE simhash(body, ''word-1'') ~= 42');
+
+-- expression indexes serve as well, without columns
+CREATE TABLE bare AS SELECT * FROM docs;
+CREATE INDEX ON bare (simhash_key(fp, 0));
+CREATE INDEX ON bare (simhash_key(fp, 1));
+CREATE INDEX ON bare (simhash_key(fp, 2));
+SELECT plan('SELECT id FROM bare WHERE fp ~= 42');      -- one is missing
+SELECT plan('SELECT id FROM bare WHERE fp <@ (42, 2)'); -- but not needed
+CREATE INDEX ON bare (simhash_key(fp, 3));
+ANALYZE bare;
+SELECT plan('SELECT id FROM bare WHERE fp ~= 42');
+
+-- views, partitions, children
+CREATE VIEW a_view AS SELECT id AS number, fp AS print FROM docs WHERE id > 0;
+SELECT plan('SELECT number FROM a_view WHERE print ~= 42');
+CREATE TABLE parted (id int, fp bigint) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10000);
+CREATE TABLE parted_2 (fp bigint, id int);              -- another order
+ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES FROM (10000) TO (99999);
+SELECT simhash_add_keys('parted', 'fp');
+INSERT INTO parted SELECT id, fp FROM docs;
+ANALYZE parted;
+SELECT plan('SELECT id FROM parted WHERE fp ~= 42');
+CREATE TABLE parent (id int, fp bigint);
+CREATE TABLE child (more text) INHERITS (parent);
+SELECT simhash_add_keys('parent', 'fp');
+INSERT INTO parent SELECT id, fp FROM docs WHERE id % 2 = 0;
+INSERT INTO child SELECT id, fp FROM docs WHERE id % 2 = 1;
+ANALYZE parent, child;
+SELECT plan('SELECT id FROM parent WHERE fp ~= 42');
+
+-- row security: a policy comes before <@, which is not leakproof, but not before
+-- the keys, which are
+CREATE ROLE regress_simhash_user;
+GRANT SELECT ON docs TO regress_simhash_user;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY even ON docs USING (id % 2 = 0);
+SET ROLE regress_simhash_user;
+SELECT plan('SELECT id FROM docs WHERE fp ~= 42');
+SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 3)');
+RESET ROLE;
+ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
+REVOKE ALL ON docs FROM regress_simhash_user;
+DROP ROLE regress_simhash_user;
+
+----------------------------------------
+-- hands off
+----------------------------------------
+
+-- a volatile query side
+SELECT plan('SELECT id FROM docs WHERE fp ~= (random() * 100)::bigint');
+-- a correlated sub-select on the query side
+SELECT plan('SELECT a.id FROM docs a, docs b WHERE b.id = 1 AND a.fp ~=
+             (SELECT max(c.fp) FROM docs c WHERE c.id = b.id OFFSET 0)');
+-- both sides of the same row
+SELECT plan('SELECT id FROM docs WHERE fp ~= id');
+-- a sample of the table
+SELECT plan('SELECT id FROM docs TABLESAMPLE SYSTEM (50) WHERE fp ~= 42');
+-- NOT, OR
+SELECT plan('SELECT id FROM docs WHERE NOT fp ~= 42');
+-- the condition of an outer join that concerns the outer side
+SELECT plan('SELECT a.id, b.id FROM docs a LEFT JOIN bare b
+             ON a.id = b.id AND a.fp ~= 42');
+-- a radius for which reading the table is cheaper
+SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 12)');
+-- columns that only look like keys
+CREATE TABLE fake (id int, fp bigint, k0 smallint, k1 smallint,
+    k2 smallint, k3 smallint GENERATED ALWAYS AS (simhash_key(fp, 2)) STORED);
+CREATE INDEX ON fake (k0);
+CREATE INDEX ON fake (k1);
+CREATE INDEX ON fake (k2);
+CREATE INDEX ON fake (k3);
+INSERT INTO fake SELECT id, fp FROM docs;
+ANALYZE fake;
+SELECT plan('SELECT id FROM fake WHERE fp ~= 42');
+-- a column that has been altered
+ALTER TABLE texts ALTER k2 DROP EXPRESSION;
+SELECT plan('SELECT id FROM texts WHERE fp ~= 42');
+-- an index that does not hold all rows
+DROP INDEX parent_k1_idx;
+CREATE INDEX parent_k1_idx ON parent (k1) WHERE id > 10;
+SELECT plan('SELECT id FROM ONLY parent WHERE fp ~= 42');
+SELECT plan('SELECT id FROM ONLY parent WHERE fp ~= 42 AND id > 10');
+
+----------------------------------------
+-- the library comes by itself
+----------------------------------------
+
+\c -
+SET max_parallel_workers_per_gather = 0;
+EXPLAIN (COSTS OFF) SELECT a.id FROM docs a JOIN docs b ON a.fp ~= b.fp;
+
+----------------------------------------
+-- the query side is evaluated once a scan
+----------------------------------------
+
+CREATE FUNCTION noted(n bigint) RETURNS bigint STABLE LANGUAGE plpgsql AS
+$$ BEGIN RAISE NOTICE 'evaluated'; RETURN n; END $$;
+SELECT count(*) FROM docs WHERE fp ~= (SELECT noted(42));
+
+----------------------------------------
+-- row estimates
+----------------------------------------
+
+-- within ten times of the truth (counting none as one) for every row
+SELECT truth, count(*) AS searches,
+       bool_and(estimate BETWEEN truth / 10.0 AND truth * 10) AS good
+FROM (SELECT estimate(format('SELECT FROM docs WHERE fp ~= %L', fp)) AS estimate,
+             (SELECT greatest(count(*), 1) FROM docs AS d
+              WHERE hamming(d.fp, q.fp) <= 3) AS truth
+      FROM docs AS q WHERE id % 400 IN (0, 1)) AS s
+GROUP BY truth ORDER BY truth;
+-- groups: 10 of a thousand near-duplicates each, some far larger
+CREATE TABLE crowd (id int, fp bigint);
+INSERT INTO crowd
+SELECT n, hashint8extended(greatest(n % 1000 - 500, 0), 3)
+          # (1::bigint << n / 1000 % 64)
+FROM generate_series(0, 19999) AS n;
+ANALYZE crowd;
+SELECT k, count(*) AS searches,
+       bool_and(estimate BETWEEN truth / 10.0 AND truth * 10) AS good
+FROM (SELECT k, estimate(format('SELECT FROM crowd WHERE fp <@ (%L, %s)', fp, k))
+                AS estimate,
+             (SELECT greatest(count(*), 1) FROM crowd AS d
+              WHERE hamming(d.fp, q.fp) <= k) AS truth
+      FROM crowd AS q, unnest('{0,1,2,3,8}'::int[]) AS k
+      WHERE id % 499 = 0) AS s
+GROUP BY k ORDER BY k;
+-- a radius that random fingerprints reach
+SELECT k, estimate(format('SELECT FROM docs WHERE fp <@ (0, %s)', k))
+          BETWEEN truth / 2 AND truth * 2 AS good
+FROM unnest('{28,32,40,64}'::int[]) AS k,
+     LATERAL (SELECT count(*) AS truth FROM docs WHERE hamming(fp, 0) <= k) AS t;
+-- parameters, expressions without statistics, joins: never a guess of a third
+SET plan_cache_mode = force_generic_plan;
+PREPARE near(bigint) AS SELECT FROM docs WHERE fp ~= $1;
+SELECT estimate('EXECUTE near(42)') < 100 AS parameter,
+       estimate('SELECT FROM docs WHERE fp # 1 ~= 42') < 100 AS expression,
+       estimate('SELECT FROM docs WHERE fp ~= id') < 100 AS same_row,
+       estimate('SELECT FROM docs a, docs b WHERE a.fp ~= b.fp')
+           BETWEEN 20000 AND 200000 AS "join",
+       estimate('SELECT FROM docs a WHERE EXISTS (
+                 SELECT FROM bare b WHERE a.fp ~= b.fp)') > 2000 AS semi;
+SELECT estimate('SELECT FROM docs WHERE fp ~= NULL') AS "null",
+       estimate('SELECT FROM docs WHERE fp <@ (NULL, 3)') AS null_center;
+
+DROP VIEW a_view;
+DROP TABLE docs, texts, bare, parted, child, parent, fake, crowd;
+DROP FUNCTION noted;

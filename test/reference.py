@@ -1,0 +1,567 @@
+#!/usr/bin/python3
+"""
+The fingerprint once more, written from docs/fingerprint.md alone.
+
+It shares no code, no table and no library with the extension but the hash
+(the python binding of xxHash), so that when the two agree, both follow the
+specification.  It is written to be read beside that page, section by section,
+and not to be fast.
+
+  reference.py fingerprint < texts      label, profile, fingerprint
+  reference.py features PROFILE < texts label, feature, weight, hash
+  reference.py normalise < texts        label, normalised text
+  reference.py compare A B < texts      how two files of fingerprints differ
+  reference.py --regenerate             write the golden vectors
+  reference.py --check                  test this file and the golden vectors
+
+Texts are rows of a label and a document; all input and output is in the text
+format of PostgreSQL's COPY.
+
+SPDX-License-Identifier: PostgreSQL
+"""
+
+import math
+import os
+import sys
+import unicodedata
+
+import xxhash
+
+SPECIFIED_UNICODE = '14.0.0'
+PIECE = 128                     # code points
+SECTION = 1 << 20               # occurrences of features
+GRAM = {'ideographic': 2, 'phonetic': 4}
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = (('golden_texts.tsv', 'golden.tsv'),
+          ('golden_bytes_texts.tsv', 'golden_bytes.tsv'))
+
+
+# Section 1: input
+
+def decode(document):
+    """
+    The code points of a document given as bytes.
+
+    Each byte that is not part of valid UTF-8 becomes a surrogate.  No valid
+    text has one, and its category, Cs, makes it the separator that it should
+    be.  The decoder may take several bytes to be wrong at once, but those
+    after the first cannot begin a character, so each would be wrong alone.
+    """
+    return document.decode('utf-8', 'surrogateescape')
+
+
+# Section 2: the kind of a code point
+
+def ranges(text):
+    """Read ranges as the specification writes them."""
+    result = []
+    for part in text.split():
+        first, _, last = part.partition('-')
+        result.append((int(first, 16), int(last or first, 16)))
+    return result
+
+
+IGNORED = ranges('''
+    AD 34F 61C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-206F
+    3164 FE00-FE0F FEFF FFA0 FFF0-FFF8 1BCA0-1BCA3 1D173-1D17A E0000-E0FFF''')
+
+RADICALS = ranges('2E80-2FDF')
+RESERVED_IDEOGRAPHS = ranges('20000-3FFFD')
+
+IDEOGRAPHIC = ranges('''
+    2E80-2FDF 3005-3007 3021-3029 3031-3035 3038-303C 3041-312F 31A0-31BF
+    31F0-31FF 3400-4DBF 4E00-9FFF A000-A4CF F900-FAFF FF66-FF9F 16FE0-18CFF
+    18D00-18D8F 1AFF0-1B2FF 20000-3FFFD''')
+
+PHONETIC = ranges('''
+    E00-EFF 1000-109F 1780-17FF 1950-19DF 1A20-1AAF 1B00-1B7F A980-A9FF
+    AA60-AADF''')
+
+
+def within(char, table):
+    """Is the code point in one of the ranges?"""
+    return any(first <= ord(char) <= last for first, last in table)
+
+
+def remembered(function):
+    """A function of one code point that computes each answer once."""
+    answers = {}
+
+    def lookup(char):
+        if char not in answers:
+            answers[char] = function(char)
+        return answers[char]
+    return lookup
+
+
+@remembered
+def kind(char):
+    """The kind of a code point: the first rule that fits decides."""
+    category = unicodedata.category(char)
+    if within(char, IGNORED):
+        return 'ignored'
+    if (category[0] not in 'LMN'
+            and not (category == 'So' and within(char, RADICALS))
+            and not (category == 'Cn' and within(char, RESERVED_IDEOGRAPHS))):
+        return 'separator'
+    if within(char, IDEOGRAPHIC):
+        return 'ideographic'
+    if within(char, PHONETIC):
+        return 'phonetic'
+    if category[0] == 'M':
+        return 'mark'
+    return 'word'
+
+
+# Section 3: runs and pieces
+
+def runs(document):
+    """The runs of a document, in order, each as (kind, code points)."""
+    result = []
+    current = 'separator'
+    for char in document:
+        now = kind(char)
+        if now == 'ignored':
+            continue
+        if now == 'mark':
+            now = 'word' if current == 'separator' else current
+        if now != 'separator':
+            if now == current:
+                result[-1][1].append(char)
+            else:
+                result.append((now, [char]))
+        current = now
+    return [(kind_of_run, ''.join(chars)) for kind_of_run, chars in result]
+
+
+@remembered
+def nfkc_casefold(char):
+    """
+    The property NFKC_CF of one code point.
+
+    The Unicode Character Database defines it by what it is made of: case
+    folding, compatibility decomposition and removal of what is ignorable,
+    over and over until nothing changes, and composed at the end.
+    """
+    before, after = None, char
+    while after != before:
+        before = after
+        after = unicodedata.normalize('NFKD', after.casefold())
+        after = ''.join(c for c in after if not within(c, IGNORED))
+    return unicodedata.normalize('NFC', after)
+
+
+def normalise(piece):
+    """toNFKC_Casefold of one piece."""
+    return unicodedata.normalize('NFC', ''.join(map(nfkc_casefold, piece)))
+
+
+def pieces(run):
+    """The normalised pieces of a run."""
+    return [normalise(run[at:at + PIECE]) for at in range(0, len(run), PIECE)]
+
+
+# Section 4: normalised text
+
+def elements(document):
+    """The elements of a document, in order, each as (kind, text)."""
+    result = []
+    for kind_of_run, run in runs(document):
+        if kind_of_run == 'word':
+            result.extend(('word', piece) for piece in pieces(run))
+        else:
+            result.append((kind_of_run, ''.join(pieces(run))))
+    return result
+
+
+def normalised_text(document):
+    """The normalised text of a document."""
+    return ' '.join(text for _, text in elements(document))
+
+
+# Section 5: tokens
+
+def tokens_by_word(document):
+    """Words and grams, as ranges (start, end) of the normalised text."""
+    result = []
+    start = 0
+    for kind_of_run, text in elements(document):
+        size = min(GRAM.get(kind_of_run, len(text)), len(text))
+        result.extend((start + at, start + at + size)
+                      for at in range(len(text) - size + 1))
+        start += len(text) + 1
+    return result
+
+
+def tokens_by_character(document):
+    """Code points, as ranges (start, end) of the normalised text."""
+    return [(at, at + 1) for at in range(len(normalised_text(document)))]
+
+
+# Section 9: profiles
+
+def count(n):
+    return n
+
+
+def sqrt(n):
+    return math.isqrt(n)
+
+
+def log(n):
+    # bit_length is 1 + floor(log2(n)), exactly
+    return n.bit_length()
+
+
+def binary(n):
+    return 1
+
+
+#    profile       cut by               min max damping
+PROFILES = {
+    'word-1-2': (tokens_by_word, 1, 2, log),
+    'word-1': (tokens_by_word, 1, 1, count),
+    'word-2': (tokens_by_word, 2, 2, binary),
+    'word-3': (tokens_by_word, 3, 3, binary),
+    'word-4': (tokens_by_word, 4, 4, binary),
+    'char-3': (tokens_by_character, 3, 3, log),
+    'char-4': (tokens_by_character, 4, 4, log),
+    'char-5': (tokens_by_character, 5, 5, log),
+}
+
+
+# Section 6: features
+
+def occurrences(document, profile):
+    """The occurrences of features, in order."""
+    cut, shortest, longest, _ = PROFILES[profile]
+    text = normalised_text(document)
+    tokens = cut(document)
+    if 0 < len(tokens) < shortest:
+        return [text[tokens[0][0]:tokens[-1][1]]]
+    return [text[tokens[last - size + 1][0]:tokens[last][1]]
+            for last in range(len(tokens))
+            for size in range(shortest, longest + 1)
+            if size <= last + 1]
+
+
+# Section 7: weights
+
+def features(document, profile):
+    """The features of a document and their weights."""
+    damping = PROFILES[profile][3]
+    found = occurrences(document, profile)
+    weights = {}
+    for start in range(0, len(found), SECTION):
+        counts = {}
+        for feature in found[start:start + SECTION]:
+            counts[feature] = counts.get(feature, 0) + 1
+        for feature, n in counts.items():
+            weights[feature] = weights.get(feature, 0) + damping(n)
+    return weights
+
+
+# Section 8: fingerprint
+
+def feature_hash(feature):
+    """The hash of a feature, unsigned."""
+    return xxhash.xxh3_64_intdigest(feature.encode('utf-8'), 0)
+
+
+def signed(bits):
+    """64 bits as a bigint of two's complement."""
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+def fingerprint(document, profile):
+    """The fingerprint of a document, or None."""
+    weights = features(document, profile)
+    if not weights:
+        return None
+    sums = [0] * 64
+    for feature, weight in weights.items():
+        bits = feature_hash(feature)
+        for i in range(64):
+            sums[i] += weight if bits >> i & 1 else -weight
+    return signed(sum(1 << i for i in range(64) if sums[i] > 0))
+
+
+# Rows in the text format of COPY
+
+ESCAPES = {ord('b'): 8, ord('f'): 12, ord('n'): 10, ord('r'): 13,
+           ord('t'): 9, ord('v'): 11}
+OCTAL = b'01234567'
+HEXADECIMAL = b'0123456789abcdefABCDEF'
+
+
+def digits(field, at, allowed, most):
+    """How many of the allowed digits stand at a place, up to a limit."""
+    n = 0
+    while n < most and at + n < len(field) and field[at + n] in allowed:
+        n += 1
+    return n
+
+
+def unescape(field):
+    """The bytes that a field stands for, or None for the null value."""
+    if field == b'\\N':
+        return None
+    result = bytearray()
+    at = 0
+    while at < len(field):
+        byte = field[at]
+        at += 1
+        if byte == ord('\\') and at < len(field):
+            byte = field[at]
+            octal = digits(field, at, OCTAL, 3)
+            hexadecimal = digits(field, at + 1, HEXADECIMAL, 2)
+            if octal:
+                byte = int(field[at:at + octal], 8) & 255
+                at += octal
+            elif byte == ord('x') and hexadecimal:
+                byte = int(field[at + 1:at + 1 + hexadecimal], 16)
+                at += 1 + hexadecimal
+            else:
+                byte = ESCAPES.get(byte, byte)
+                at += 1
+        result.append(byte)
+    return bytes(result)
+
+
+def escape(value):
+    """A value as a field."""
+    if value is None:
+        return '\\N'
+    result = str(value).replace('\\', '\\\\')
+    for letter, byte in ESCAPES.items():
+        result = result.replace(chr(byte), '\\' + chr(letter))
+    return result
+
+
+def read_rows(stream, columns):
+    """The rows of a binary stream, as tuples of str or None."""
+    for number, line in enumerate(stream, 1):
+        line = line[:-1] if line.endswith(b'\n') else line
+        if line == b'\\.':
+            return
+        fields = line.split(b'\t')
+        if len(fields) != columns:
+            raise SystemExit('line %d: %d columns instead of %d'
+                             % (number, len(fields), columns))
+        values = map(unescape, fields)
+        yield tuple(None if v is None else decode(v) for v in values)
+
+
+def write_row(stream, *values):
+    """Write one row to a binary stream."""
+    line = '\t'.join(map(escape, values)) + '\n'
+    stream.write(line.encode('utf-8', 'surrogateescape'))
+
+
+# Commands
+
+def write_fingerprints(source, target):
+    """Every text under every profile; a null document has no fingerprint."""
+    for label, text in read_rows(source, 2):
+        for profile in PROFILES:
+            value = None if text is None else fingerprint(text, profile)
+            write_row(target, label, profile, value)
+
+
+def write_features(profile, source, target):
+    """The features of every text, in the order of their first occurrence."""
+    for label, text in read_rows(source, 2):
+        for feature, weight in features(text or '', profile).items():
+            write_row(target, label, feature, weight,
+                      signed(feature_hash(feature)))
+
+
+def write_normalised(source, target):
+    """The normalised text of every text."""
+    for label, text in read_rows(source, 2):
+        write_row(target, label,
+                  None if text is None else normalised_text(text))
+
+
+def compare(path_a, path_b, source, target, limit=10):
+    """
+    Say where two files of fingerprints differ, and what this file makes of
+    the texts in question.  Returns whether they agree.
+    """
+    tables = []
+    for path in (path_a, path_b):
+        with open(path, 'rb') as stream:
+            tables.append({row[:2]: row[2] for row in read_rows(stream, 3)})
+    wrong = {}
+    for key in list(tables[0]) + list(tables[1]):
+        if tables[0].get(key, '(none)') != tables[1].get(key, '(none)'):
+            wrong.setdefault(key[0], {})[key[1]] = True
+    texts = dict(read_rows(source, 2))
+    for label in list(wrong)[:limit]:
+        text = texts.get(label) or ''
+        cut = normalised_text(text)
+        write_row(target, 'label', label)
+        for profile in wrong[label]:
+            write_row(target, '  ' + profile,
+                      *(t.get((label, profile), '(none)') for t in tables))
+        write_row(target, '  normalised', cut)
+        write_row(target, '  tokens',
+                  *(cut[first:last] for first, last in tokens_by_word(text)))
+    write_row(target, '%d of %d labels differ'
+              % (len(wrong), len({label for table in tables
+                                  for label, _ in table})))
+    return not wrong
+
+
+def regenerate():
+    """Write the golden vectors."""
+    for texts, vectors in GOLDEN:
+        with open(os.path.join(HERE, texts), 'rb') as source, \
+                open(os.path.join(HERE, vectors), 'wb') as target:
+            write_fingerprints(source, target)
+
+
+# Tests of this file
+
+# xxHash's own test vectors of XXH3_64bits, seed 0: length, hash
+XXH3_VECTORS = (
+    (0, 0x2D06800538D394C2), (1, 0xC44BDFF4074EECDB),
+    (6, 0x27B56A84CD2D7325), (12, 0xA713DAF0DFBB77E7),
+    (24, 0xA3FE70BF9D3510EB), (48, 0x397DA259ECBA1F11),
+    (80, 0xBCDEFBBB2C47C90A), (195, 0xCD94217EE362EC3A),
+    (403, 0xCDEB804D65C6DEA4), (512, 0x617E49599013CB6B),
+    (2048, 0xDD59E2C3A5F038E0), (2240, 0x6E73A90539CF2948),
+    (2367, 0xCB37AEB9E5D361ED),
+)
+
+
+def check_hash():
+    """The hash is XXH3: over the buffer that its own tests are made with."""
+    state = 2654435761
+    buffer = bytearray()
+    while len(buffer) < XXH3_VECTORS[-1][0]:
+        buffer.append(state >> 56)
+        state = state * 11400714785074694797 & (1 << 64) - 1
+    for length, value in XXH3_VECTORS:
+        assert xxhash.xxh3_64_intdigest(bytes(buffer[:length])) == value
+    assert feature_hash('a') == 0xE6C632B61E964E1F
+    assert feature_hash('abc') == 0x78AF5F94892F3950
+
+
+def check_example():
+    """The worked example of the specification."""
+    text = 'Die GRÖSSE: 北京大学'
+    assert [run for _, run in runs(text)] == ['Die', 'GRÖSSE', '北京大学']
+    cut = normalised_text(text)
+    assert cut == 'die grösse 北京大学'
+    assert [cut[a:b] for a, b in tokens_by_word(text)] \
+        == ['die', 'grösse', '北京', '京大', '大学']
+    assert features(text, 'word-1-2') == dict.fromkeys(
+        ('die', 'grösse', 'die grösse', '北京', 'grösse 北京', '京大',
+         '北京大', '大学', '京大学'), 1)
+
+
+def check_rules():
+    """What is easily got wrong, one line a rule."""
+    assert decode(b'a\xe4\xbdb\xed\xa0\x80\xf5') \
+        == 'a\udce4\udcbdb\udced\udca0\udc80\udcf5'
+    assert normalised_text(decode(b'a\xe4\xbdb')) == 'a b'
+    assert normalised_text('\u0301a b\u0301 \u0301\u5317\u0301\u5317') \
+        == '\u0301a b\u0301 \u0301 \u5317\u0301\u5317'
+    assert normalised_text('a\u00adb') == 'ab'
+    assert normalised_text('か\u3099') == 'が'
+    assert normalised_text('\u2f00\u2e9a\u2e80') == '\u4e00 \u2e80'
+    assert kind('\U0002fffd') == 'ideographic'
+    assert [len(t) for _, t in elements('x' * 257)] == [128, 128, 1]
+    assert [len(t) for _, t in elements('北' * 257)] == [257]
+    assert [len(tokens_by_word('ก' * n)) for n in (3, 4, 5)] == [1, 1, 2]
+    assert occurrences('北', 'word-2') == ['北']
+    assert occurrences('a b c', 'word-4') == ['a b c']
+    assert occurrences('ab', 'char-3') == ['ab']
+    assert occurrences('-', 'word-1') == []
+    assert fingerprint('', 'word-1') is None
+    assert [damping(9) for damping in (count, sqrt, log, binary)] \
+        == [9, 3, 4, 1]
+    assert [log(n) for n in (1, 2, 3, 4, 7, 8)] == [1, 2, 2, 3, 3, 4]
+    assert features('a ' * (SECTION + 3), 'word-1-2')['a'] == 20 + 20 + 2
+    assert unescape(b'a\\tb\\\\\\x41\\101\\q') == b'a\tb\\AAq'
+    assert escape('a\tb\\') == 'a\\tb\\\\'
+
+
+def check_golden():
+    """The golden vectors are what this file computes."""
+    for texts, vectors in GOLDEN:
+        with open(os.path.join(HERE, vectors), 'rb') as stream:
+            expected = {row[:2]: row[2] for row in read_rows(stream, 3)}
+        with open(os.path.join(HERE, texts), 'rb') as stream:
+            for label, text in read_rows(stream, 2):
+                for profile in PROFILES:
+                    value = fingerprint(text, profile)
+                    value = None if value is None else str(value)
+                    assert expected.pop((label, profile)) == value, label
+        assert not expected, expected
+
+
+def check_case_folding():
+    """
+    NFKC_CF as the Unicode Character Database has it, where it is installed:
+    for every code point that was assigned in the Unicode specified.
+    """
+    path = '/usr/share/unicode/DerivedNormalizationProps.txt'
+    if not os.path.exists(path):
+        return 'not compared with the Unicode Character Database'
+    listed = {}
+    with open(path, encoding='utf-8') as stream:
+        for line in stream:
+            fields = line.partition('#')[0].split(';')
+            if len(fields) == 3 and fields[1].strip() == 'NFKC_CF':
+                value = ''.join(chr(int(c, 16)) for c in fields[2].split())
+                for first, last in ranges(fields[0].replace('..', '-')):
+                    listed.update((c, value) for c in range(first, last + 1))
+    for code in range(0x110000):
+        if unicodedata.category(chr(code)) not in ('Cn', 'Cs'):
+            assert nfkc_casefold(chr(code)) == listed.get(code, chr(code)), \
+                'U+%04X' % code
+    return 'compared with the Unicode Character Database'
+
+
+def check():
+    """All tests."""
+    check_hash()
+    check_example()
+    check_rules()
+    check_golden()
+    print('passed; NFKC_CF ' + check_case_folding())
+
+
+def main(arguments):
+    """The command line; returns the exit status."""
+    if unicodedata.unidata_version != SPECIFIED_UNICODE:
+        print('reference.py: the specification follows Unicode %s, this '
+              'Python follows Unicode %s; run it under Python 3.11'
+              % (SPECIFIED_UNICODE, unicodedata.unidata_version),
+              file=sys.stderr)
+        return 2
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    if arguments == ['fingerprint']:
+        write_fingerprints(source, target)
+    elif arguments == ['normalise']:
+        write_normalised(source, target)
+    elif len(arguments) == 2 and arguments[0] == 'features' \
+            and arguments[1] in PROFILES:
+        write_features(arguments[1], source, target)
+    elif len(arguments) == 3 and arguments[0] == 'compare':
+        return 0 if compare(*arguments[1:], source, target) else 1
+    elif arguments == ['--regenerate']:
+        regenerate()
+    elif arguments == ['--check']:
+        check()
+    else:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

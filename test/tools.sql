@@ -1,0 +1,39 @@
+-- What the regression tests share; read by each that needs it.
+
+-- what an error says: its SQLSTATE, message, detail and hint
+CREATE OR REPLACE FUNCTION fails(command text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    state text; message text; detail text; hint text;
+BEGIN
+    EXECUTE command;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE,
+        message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+        hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(E'\n', state || ' ' || message, nullif(detail, ''),
+                     nullif(hint, ''));
+END $$;
+
+-- the plan of a query, without costs; sub-plans as version 15 writes them
+CREATE OR REPLACE FUNCTION plan(query text) RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        line := regexp_replace(line, '\(InitPlan (\d)\)\.col1', '$0', 'g');
+        RETURN NEXT regexp_replace(line, ' \(returns \$0\)', '');
+    END LOOP;
+END $$;
+
+-- how many rows the planner expects at the top of a query
+CREATE OR REPLACE FUNCTION estimate(query text) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    result json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO result;
+    RETURN result -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;

@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit_document.c
+ *		Unit tests of documents: golden vectors, hostile bytes, weights.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "document.h"
+
+static ShDocument document;
+
+/* Undo the escapes of PostgreSQL's COPY that the files use, in place. */
+static size_t
+unescape(char *s)
+{
+	static const char from[] = "bfnrtv";
+	static const char to[] = "\b\f\n\r\t\v";
+	char	   *start = s;
+	char	   *out = s;
+
+	for (; *s != '\0'; s++)
+	{
+		const char *known;
+
+		if (*s != '\\')
+		{
+			*out++ = *s;
+			continue;
+		}
+		known = strchr(from, *++s);
+		*out++ = known != NULL ? to[known - from] : *s;
+	}
+	*out = '\0';
+	return (size_t) (out - start);
+}
+
+/* The fingerprint of a document that is handed over in pieces. */
+static bool
+fingerprint(const ShProfile *profile, const char *bytes, size_t length,
+			size_t slice, uint64_t *result)
+{
+	sh_document_begin(&document, profile);
+	while (length > slice)
+	{
+		size_t		n = slice;
+
+		while (n < length && ((unsigned char) bytes[n] & 0xc0) == 0x80)
+			n++;
+		sh_document_feed(&document, (const unsigned char *) bytes, n);
+		bytes += n;
+		length -= n;
+	}
+	sh_document_feed(&document, (const unsigned char *) bytes, length);
+	return sh_document_end(&document, result);
+}
+
+/* The document with the given label in the file of texts. */
+static size_t
+find_text(FILE *texts, const char *label, char *line, size_t size, char **text)
+{
+	rewind(texts);
+	while (fgets(line, (int) size, texts) != NULL)
+	{
+		char	   *tab = strchr(line, '\t');
+
+		line[strcspn(line, "\n")] = '\0';
+		CHECK(tab != NULL);
+		*tab = '\0';
+		if (strcmp(line, label) != 0)
+			continue;
+		*text = tab + 1;
+		return unescape(*text);
+	}
+	CHECK(!"label is among the texts");
+	return 0;
+}
+
+/* The golden vectors, in slices of several sizes. */
+static void
+test_golden(const char *texts_file, const char *golden_file)
+{
+	static char line[1 << 20];
+	static char text_line[1 << 20];
+	FILE	   *texts = fopen(texts_file, "r");
+	FILE	   *golden = fopen(golden_file, "r");
+	int			vectors = 0;
+
+	CHECK(texts != NULL && golden != NULL);
+	while (fgets(line, sizeof line, golden) != NULL)
+	{
+		char	   *label = strtok(line, "\t");
+		char	   *name = strtok(NULL, "\t");
+		char	   *expected = strtok(NULL, "\t\n");
+		const ShProfile *profile = sh_profile_find(name, strlen(name));
+		char	   *text;
+		size_t		length = find_text(texts, label, text_line,
+									   sizeof text_line, &text);
+		static const size_t slices[] = {SIZE_MAX, 1, 7, 100};
+
+		CHECK(profile != NULL);
+		for (int i = 0; i < 4; i++)
+		{
+			uint64_t	result;
+			char		ours[32] = "\\N";
+
+			if (fingerprint(profile, text, length, slices[i], &result))
+				snprintf(ours, sizeof ours, "%lld", (long long) result);
+			if (strcmp(ours, expected) != 0)
+				fprintf(stderr, "%s by %s, slices of %zu: %s, not %s\n",
+						label, name, slices[i], ours, expected);
+			CHECK(strcmp(ours, expected) == 0);
+		}
+		vectors++;
+	}
+	CHECK(vectors > 1000);
+	printf("%d golden vectors\n", vectors);
+	fclose(texts);
+	fclose(golden);
+}
+
+/* Random bytes, and bytes chosen to be trouble, must do no harm. */
+static void
+test_hostile(void)
+{
+	static const char *const pieces[] = {
+		"\xef\xb7\xba",			/* folds to 18 code points */
+		"\xe1\x86\xa7", "\xea\xb0\x80", "\xe1\x84\x80\xe1\x85\xa1",
+		"\xcc\x81", "\xcd\x85", "\xe3\x82\x99", "\xc2\xad", "\xcc\xb8",
+		"\xf0\xaf\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xed\xa0\x80", "\xc0\x80",
+		"\xf8\x88", "\xe4\xb8\xad", "\xe0\xb8\x81", "A", " ", "\0", "\xff",
+		"\xc4\xb0", "\xc3\x9f", "\xe2\x85\xa7"
+	};
+	static char bytes[200000];
+
+	for (int round = 0; round < 400; round++)
+	{
+		const ShProfile *profile = &sh_profiles[round % sh_profile_count];
+		size_t		length = random_below(round % 20 ? 600 : 150000);
+		int			some = (int) random_below(sizeof pieces / sizeof *pieces);
+		size_t		n = 0;
+		uint64_t	whole;
+		uint64_t	result;
+
+		while (n < length)
+		{
+			const char *piece;
+
+			if (round % 3 == 0)
+			{
+				bytes[n++] = (char) random_bits();
+				continue;
+			}
+			piece = pieces[round % 3 == 1 ? (int) random_below(sizeof pieces / sizeof *pieces) : some];
+			strcpy(bytes + n, piece);
+			n += strlen(piece) + (*piece == '\0');
+		}
+		whole = result = 0;
+		CHECK(fingerprint(profile, bytes, n, SIZE_MAX, &whole) ==
+			  fingerprint(profile, bytes, n, SIZE_MAX, &result));
+		CHECK(whole == result);
+	}
+}
+
+/* Weights grow as the damping says, and anew in each section. */
+static void
+test_damping(void)
+{
+	ShTally    *tally = &document.tally;
+	uint64_t	weight[4] = {0};
+
+	for (ShDamping damping = SH_DAMP_COUNT; damping <= SH_DAMP_BINARY; damping++)
+	{
+		sh_tally_begin(tally);
+		for (uint32_t n = 1; n <= SH_SECTION / 2; n++)
+		{
+			uint64_t	expected[4] = {n, (uint64_t) sqrt((double) n),
+				1 + (uint64_t) log2((double) n), 1};
+
+			/* Another feature in between, never the same twice. */
+			CHECK(sh_tally_add(tally, damping, UINT64_C(1) << 40 | n));
+			weight[damping] += sh_tally_add(tally, damping, 42);
+			CHECK(weight[damping] == expected[damping]);
+		}
+		CHECK(sh_tally_add(tally, damping, 42));
+		CHECK(sh_tally_add(tally, damping, 42) == (damping != SH_DAMP_BINARY &&
+												   damping != SH_DAMP_SQRT));
+	}
+}
+
+int
+main(void)
+{
+	seed_random();
+	document.tally.allocate = malloc;
+	document.tally.release = free;
+	document.tally.multiplier = random_bits() | 1;
+	test_golden("test/golden_texts.tsv", "test/golden.tsv");
+	test_hostile();
+	test_damping();
+	sh_tally_end(&document.tally);
+	return 0;
+}
