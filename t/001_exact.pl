@@ -16,7 +16,7 @@ my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
 note("SIMHASH_SEED=$seed");
 
 my $node = PostgreSQL::Test::Cluster->new('exact');
-$node->init;
+$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
 $node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash');
