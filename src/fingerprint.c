@@ -322,7 +322,7 @@ simhash_profiles(PG_FUNCTION_ARGS)
 	{
 		const ShProfile *profile = &sh_profiles[i];
 		const char *unit = profile->unit == SH_UNIT_WORD ?
-			"word" : "character";
+		"word" : "character";
 		Datum		values[7];
 		bool		nulls[7] = {false};
 

@@ -344,7 +344,7 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
 				double loop_count)
 {
 	int			radius = search->radius_known >= 0 ?
-		search->radius_known : SH_NEAR;
+	search->radius_known : SH_NEAR;
 	int			probes = sh_probe_count(sh_block_radius(radius, block));
 	bool		single = search->radius_known >= 0 && probes == 1;
 	Expr	   *condition = key_condition(root, search, match, block, single);
@@ -383,7 +383,7 @@ count_loops(PlannerInfo *root, Relids outer)
 	while ((relid = bms_next_member(outer, relid)) >= 0)
 	{
 		RelOptInfo *rel = relid < root->simple_rel_array_size ?
-			root->simple_rel_array[relid] : NULL;
+		root->simple_rel_array[relid] : NULL;
 
 		if (rel != NULL && !IS_DUMMY_REL(rel) &&
 			(result == 0.0 || rel->rows < result))

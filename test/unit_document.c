@@ -63,7 +63,7 @@ fingerprint(const ShProfile *profile, const char *bytes, size_t length,
 
 /* The document with the given label in the file of texts. */
 static size_t
-find_text(FILE *texts, const char *label, char *line, size_t size, char **text)
+find_text(FILE * texts, const char *label, char *line, size_t size, char **text)
 {
 	rewind(texts);
 	while (fgets(line, (int) size, texts) != NULL)
@@ -181,7 +181,7 @@ test_damping(void)
 		for (uint32_t n = 1; n <= SH_SECTION / 2; n++)
 		{
 			uint64_t	expected[4] = {n, (uint64_t) sqrt((double) n),
-				1 + (uint64_t) log2((double) n), 1};
+			1 + (uint64_t) log2((double) n), 1};
 
 			/* Another feature in between, never the same twice. */
 			CHECK(sh_tally_add(tally, damping, UINT64_C(1) << 40 | n));

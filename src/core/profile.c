@@ -150,7 +150,7 @@ static inline size_t
 tally_slot(const ShTally *tally, uint64_t hash)
 {
 	size_t		slot = (size_t) (hash * tally->multiplier >> 32) &
-		(tally->slots - 1);
+	(tally->slots - 1);
 
 	while (tally->counts[slot] != 0 && tally->hashes[slot] != hash)
 		slot = (slot + 1) & (tally->slots - 1);
