@@ -44,9 +44,14 @@
 #define PIECE_BYTES_MAX		(SH_FOLDED_MAX * 4 + 1)
 #define PIECE_TOKENS_MAX	(SH_FOLDED_MAX + 1)
 
+/*
+ * NFKC_Casefold, but that the library is not asked to drop what may be
+ * ignored: which code points these are is not promised to stay the same, and
+ * those of Unicode 14.0 have been dropped already.
+ */
 #define FOLD_OPTIONS \
 	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | \
-	 UTF8PROC_CASEFOLD | UTF8PROC_IGNORE)
+	 UTF8PROC_CASEFOLD)
 
 /* The lower-case letter or digit for an ASCII byte, 0 for a separator. */
 static const unsigned char ascii_word[128] = {
