@@ -110,6 +110,7 @@ ORDER BY oprcode::text COLLATE "C";
 SELECT pg_describe_object(classid, objid, 0)
 FROM pg_depend AS d
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+    AND pg_describe_object(classid, objid, 0) NOT LIKE 'type %[]'
     AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
     AND obj_description(objid, classid::regclass::name) IS NULL;
 
