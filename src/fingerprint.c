@@ -151,6 +151,8 @@ read_converted(const char *bytes, Size length, SliceReader read, void *state)
 
 		CHECK_FOR_INTERRUPTS();
 		n = pg_encoding_mbcliplen(encoding, bytes, n, n);
+		if (n == 0)
+			n = (int) length;	/* cut short: the conversion complains */
 		pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
 									  (unsigned char *) unconstify(char *, bytes),
 									  n, buffer,
