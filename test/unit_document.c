@@ -194,6 +194,23 @@ test_damping(void)
 	}
 }
 
+/* A long document leaves no large table to the short ones that follow. */
+static void
+test_table_shrinks(void)
+{
+	static char text[100000];
+	uint64_t	result;
+
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = i % 8 == 7 ? ' ' : (char) ('a' + random_below(26));
+	CHECK(fingerprint(sh_default_profile, text, sizeof text, sizeof text,
+					  &result));
+	CHECK(document.tally.slots > 1024);
+	for (int i = 0; i < 3; i++)
+		CHECK(fingerprint(sh_default_profile, "a short one", 11, 11, &result));
+	CHECK(document.tally.slots <= 1024);
+}
+
 int
 main(void)
 {
@@ -204,6 +221,7 @@ main(void)
 	test_golden("test/golden_texts.tsv", "test/golden.tsv");
 	test_hostile();
 	test_damping();
+	test_table_shrinks();
 	sh_tally_end(&document.tally);
 	return 0;
 }

@@ -29,6 +29,7 @@
 #include <xxhash.h>
 
 #define SLOTS_MIN		512		/* slots of the first table */
+#define SLOTS_SPARE		16		/* slots a feature that are too many */
 
 /* The profiles.  Rows are added, never changed. */
 const ShProfile sh_profiles[] = {
@@ -135,10 +136,18 @@ sh_feature_hash(const unsigned char *feature, size_t length)
 	return XXH3_64bits(feature, length);
 }
 
-/* Begin to count, with an empty table.  Keeps the memory that there is. */
+/*
+ * Begin to count, with an empty table.  Keeps the memory that there is, unless
+ * the last document used so little of it that to grow a table again takes less
+ * time than to clear this one: a long document must not make all the short
+ * ones after it slow.
+ */
 void
 sh_tally_begin(ShTally *tally)
 {
+	if (tally->slots > SLOTS_MIN &&
+		tally->occupied < tally->slots / SLOTS_SPARE)
+		sh_tally_end(tally);
 	if (tally->slots > 0)
 		memset(tally->counts, 0, tally->slots * sizeof *tally->counts);
 	tally->occupied = 0;
