@@ -119,6 +119,8 @@ CREATE TABLE bare (id int, body text, fp bigint);
 SELECT fails('SELECT simhash_add_keys(''bare'', ''nonesuch'')');
 SELECT fails('SELECT simhash_add_keys(''bare'', ''body'')');
 SELECT fails('SELECT simhash_add_keys(''bare'', ''id'')');
+-- an error points into the source
+SELECT simhash_add_keys('bare', 'fp + nosuch'); -- error
 SELECT fails('SELECT simhash_add_keys(''bare'', '''')');
 SELECT fails('SELECT simhash_add_keys(''bare'', ''fp +'')');
 SELECT fails('SELECT simhash_add_keys(''bare'', ''fp, fp'')');

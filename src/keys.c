@@ -222,6 +222,20 @@ generated_source(Relation relation, Node *source)
 	return build_column_default(relation, column);
 }
 
+/* Have an error in the source point into it, not into the user's query. */
+static void
+source_error_callback(void *source)
+{
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery((const char *) source);
+	}
+}
+
 /*
  * Make an expression of the table's columns of the source, as text that can
  * stand in a generated column; fails if it is not a bigint.
@@ -229,9 +243,16 @@ generated_source(Relation relation, Node *source)
 static char *
 deparse_source(Relation relation, const char *source)
 {
-	Node	   *raw = parse_source(source);
-	Node	   *expression = generated_source(relation, raw);
+	ErrorContextCallback callback;
+	Node	   *raw;
+	Node	   *expression;
 
+	callback.callback = source_error_callback;
+	callback.arg = unconstify(char *, source);
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	raw = parse_source(source);
+	expression = generated_source(relation, raw);
 	if (expression == NULL)
 	{
 		ParseState *pstate = make_parsestate(NULL);
@@ -246,6 +267,7 @@ deparse_source(Relation relation, const char *source)
 		assign_expr_collations(pstate, expression);
 		free_parsestate(pstate);
 	}
+	error_context_stack = callback.previous;
 	if (exprType(expression) != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
