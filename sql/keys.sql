@@ -184,3 +184,24 @@ DROP SEQUENCE a_sequence;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;
 DROP SCHEMA "Odd Schema" CASCADE;
 DROP TABLE plain, documents, generated, parted, parent, child, bare, five;
+
+-- a domain over bigint serves as well, and its statistics
+CREATE DOMAIN fingerprint AS bigint;
+CREATE TABLE in_domain (fp fingerprint);
+SELECT simhash_add_keys('in_domain', 'fp');
+INSERT INTO in_domain SELECT n << 20 FROM generate_series(1, 1000) AS n;
+INSERT INTO in_domain SELECT 7 FROM generate_series(1, 500);
+ANALYZE in_domain;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM in_domain WHERE fp ~= 4398046511104;
+RESET enable_seqscan;
+CREATE FUNCTION rows_expected(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan->0->'Plan'->>'Plan Rows';
+END $$;
+SELECT rows_expected('SELECT * FROM in_domain WHERE fp ~= 7') BETWEEN 400 AND 600;
+DROP FUNCTION rows_expected(text);
+DROP TABLE in_domain;
+DROP DOMAIN fingerprint;

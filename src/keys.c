@@ -268,7 +268,7 @@ deparse_source(Relation relation, const char *source)
 		free_parsestate(pstate);
 	}
 	error_context_stack = callback.previous;
-	if (exprType(expression) != INT8OID)
+	if (getBaseType(exprType(expression)) != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("source of the keys is of type %s, not bigint",

@@ -174,8 +174,8 @@ search_fraction(VariableStatData *vardata, const Sought *sought)
 	AttStatsSlot slot;
 
 	rare = (1.0 + ball->radius) / distinct_fingerprints(vardata);
-	if (sought->center_known && vardata->atttype == INT8OID &&
-		HeapTupleIsValid(vardata->statsTuple))
+	if (sought->center_known && HeapTupleIsValid(vardata->statsTuple) &&
+		getBaseType(vardata->atttype) == INT8OID)
 	{
 		if (get_attstatsslot(&slot, vardata->statsTuple, STATISTIC_KIND_MCV,
 							 InvalidOid,
