@@ -105,6 +105,7 @@ static set_rel_pathlist_hook_type previous_hook = NULL;
 Datum
 hamming_support(PG_FUNCTION_ARGS)
 {
+	(void) fcinfo;
 	PG_RETURN_POINTER(NULL);
 }
 
