@@ -39,7 +39,7 @@
 #define CONVERT_BYTES		(8 * 1024)	/* brought to UTF-8 at a time */
 #define TALLY_SLOTS_KEPT	(64 * 1024) /* of a table kept between documents */
 #define REMEMBERED			4	/* documents remembered */
-#define REMEMBERED_BYTES	(1024 * 1024)	/* of the longest remembered */
+#define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
 #define FEATURES_MAX		SH_SECTION	/* occurrences listed at most */
 
 /* A document remembered with its fingerprint. */
@@ -221,15 +221,35 @@ recall(const ShProfile *profile, const char *bytes, Size length)
 	return NULL;
 }
 
+/* Forget those longest not used, until so many bytes more may be taken. */
+static void
+make_room(Size wanted)
+{
+	Size		total = wanted;
+
+	for (int i = 0; i < REMEMBERED; i++)
+		total += memories[i].allocated;
+	for (int i = REMEMBERED - 1; i >= 0 && total > REMEMBERED_BYTES; i--)
+	{
+		total -= memories[i].allocated;
+		if (memories[i].bytes != NULL)
+			pfree(memories[i].bytes);
+		memset(&memories[i], 0, sizeof memories[i]);
+	}
+}
+
 /* Remember a document, in the place of the one longest not used. */
 static void
 remember(const ShProfile *profile, const char *bytes, Size length,
 		 bool exists, uint64 fingerprint)
 {
-	Memory		memory = memories[REMEMBERED - 1];
+	Memory		memory;
 
 	if (length > REMEMBERED_BYTES)
 		return;
+	if (memories[REMEMBERED - 1].allocated < length)
+		make_room(length);
+	memory = memories[REMEMBERED - 1];
 	if (memory.allocated < length)
 	{
 		Size		size = Max(length, 1024);

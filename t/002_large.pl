@@ -79,5 +79,17 @@ like($stderr, qr/canceling statement due to statement timeout/,
 	'a timeout is heeded');
 like($stdout, qr/^t\nt$/m, 'the session goes on unharmed');
 
+# A document of two megabytes is not read again for every row.
+($status, $stdout, $stderr) = $node->psql(
+	'postgres', <<"END", timeout => 120);
+SELECT string_agg(md5(n::text), ' ') AS body FROM generate_series(1, 60000) AS n \\gset
+SET plan_cache_mode = force_generic_plan;
+PREPARE near(text) AS
+SELECT count(*) FROM generate_series(1, 2000) AS n WHERE n ~= simhash(\$1);
+SET statement_timeout = '20s';
+EXECUTE near(:'body');
+END
+is($status, 0, 'a long parameter is remembered');
+
 $node->stop;
 done_testing();
