@@ -84,7 +84,7 @@ get_profile(text *name)
 	if (profile == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("simhash profile \"%s\" does not exist",
+				 errmsg("simhash profile \"%.64s\" does not exist",
 						text_to_cstring(name)),
 				 errhint("SELECT * FROM simhash_profiles() lists the profiles.")));
 	return profile;

@@ -46,6 +46,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
@@ -127,43 +128,56 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 	return expression;
 }
 
-/* Fill in what a bigint or a hamming_ball on the query side says. */
+/* The expression for a field of a ball. */
+static Node *
+ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
+{
+	FieldSelect *field = makeNode(FieldSelect);
+
+	field->arg = (Expr *) ball;
+	field->fieldnum = number;
+	field->resulttype = type;
+	field->resulttypmod = -1;
+	return eval_const_expressions(root, (Node *) field);
+}
+
+/* Fill in what a hamming_ball on the query side says. */
+static void
+take_ball(PlannerInfo *root, Node *query, KeySearch *search)
+{
+	List	   *args = NIL;
+
+	if (IsA(query, RowExpr))
+		args = ((RowExpr *) query)->args;
+	else if (IsA(query, FuncExpr) &&
+			 simhash_makes_ball(((FuncExpr *) query)->funcid))
+		args = ((FuncExpr *) query)->args;
+	if (list_length(args) == 2)
+	{
+		search->center = linitial(args);
+		search->radius = lsecond(args);
+	}
+	else
+	{
+		search->center = ball_field(root, query, 1, INT8OID);
+		search->radius = ball_field(root, query, 2, INT4OID);
+	}
+}
+
+/* Fill in what the query side says; false if that rules out the keys. */
 static bool
 take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
 {
 	search->radius_known = -1;
-	if (!is_ball)
+	if (is_ball)
+		take_ball(root, query, search);
+	else
 	{
 		search->center = query;
 		search->radius = (Node *) makeConst(INT4OID, -1, InvalidOid,
 											sizeof(int32),
 											Int32GetDatum(SH_NEAR),
 											false, true);
-	}
-	else if (IsA(query, RowExpr) && list_length(((RowExpr *) query)->args) == 2)
-	{
-		search->center = linitial(((RowExpr *) query)->args);
-		search->radius = lsecond(((RowExpr *) query)->args);
-	}
-	else if (IsA(query, FuncExpr) &&
-			 simhash_makes_ball(((FuncExpr *) query)->funcid))
-	{
-		search->center = linitial(((FuncExpr *) query)->args);
-		search->radius = lsecond(((FuncExpr *) query)->args);
-	}
-	else
-	{
-		FieldSelect *field = makeNode(FieldSelect);
-
-		field->arg = (Expr *) query;
-		field->fieldnum = 1;
-		field->resulttype = INT8OID;
-		field->resulttypmod = -1;
-		search->center = eval_const_expressions(root, (Node *) field);
-		field = copyObject(field);
-		field->fieldnum = 2;
-		field->resulttype = INT4OID;
-		search->radius = eval_const_expressions(root, (Node *) field);
 	}
 	if (exprType(search->center) != INT8OID ||
 		exprType(search->radius) != INT4OID)
@@ -240,6 +254,8 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (!equal(operand, search->operand) &&
 		!equal(operand, search->operand_source))
 		return false;
+	if (!simhash_may_execute(((FuncExpr *) expression)->funcid, GetUserId()))
+		return false;
 	match->index = index;
 	match->key = (FuncExpr *) expression;
 	return true;
@@ -259,10 +275,15 @@ spares_block(const KeySearch *search, int block)
  */
 static bool
 find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			 const KeySearch *search, KeyIndex found[SH_BLOCKS])
+			 KeySearch *search, KeyIndex found[SH_BLOCKS])
 {
 	ListCell   *lc;
 
+	if (IsA(search->operand, Var))
+		search->operand_source =
+			generation_expression(root, relation,
+								  ((Var *) search->operand)->varattno,
+								  rel->relid);
 	memset(found, 0, SH_BLOCKS * sizeof *found);
 	foreach(lc, rel->indexlist)
 	{
@@ -281,6 +302,30 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Find the columns, or expressions, that hold the keys of an operand and have
+ * an index, for the sake of their statistics.  False unless there are four.
+ */
+bool
+simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
+				  Expr *columns[SH_BLOCKS])
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	KeySearch	search = {operand, NULL, NULL, NULL, -1};
+	KeyIndex	found[SH_BLOCKS];
+	Relation	relation;
+	bool		result;
+
+	if (rte->rtekind != RTE_RELATION || rel->indexlist == NIL || rte->inh)
+		return false;
+	relation = table_open(rte->relid, NoLock);
+	result = find_indexes(root, rel, relation, &search, found);
+	table_close(relation, NoLock);
+	for (int block = 0; result && block < SH_BLOCKS; block++)
+		columns[block] = found[block].column;
+	return result;
 }
 
 /* The function simhash_probes that stands beside the given simhash_key. */
@@ -321,7 +366,7 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 							 (Expr *) value, InvalidOid, InvalidOid);
 	}
 	probes = probes_function(match->key->funcid);
-	if (!OidIsValid(probes))
+	if (!OidIsValid(probes) || !simhash_may_execute(probes, GetUserId()))
 		return NULL;
 	call = makeFuncExpr(probes, INT2ARRAYOID,
 						list_make3(center, copyObject(search->radius), number),
@@ -448,11 +493,6 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			continue;
 		if (!take_clause(root, rel, clause, operator, left, &search))
 			continue;
-		if (IsA(search.operand, Var))
-			search.operand_source =
-				generation_expression(root, relation,
-									  ((Var *) search.operand)->varattno,
-									  rel->relid);
 		if (find_indexes(root, rel, relation, &search, found))
 			add_key_path(root, rel, &search, found, outer);
 	}

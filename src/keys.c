@@ -117,8 +117,8 @@ simhash_is_key(Node *expression, Node **fingerprint, int *block)
 	Const	   *number;
 	FmgrInfo	info;
 
-	if (!IsA(expression, FuncExpr) || list_length(call->args) != 2 ||
-		call->funcid < FirstNormalObjectId)
+	if (expression == NULL || !IsA(expression, FuncExpr) ||
+		list_length(call->args) != 2 || call->funcid < FirstNormalObjectId)
 		return false;
 	fmgr_info(call->funcid, &info);
 	number = lsecond(call->args);

@@ -8,11 +8,14 @@
  * serve as a sample of the column:
  *
  *	- A common value within the radius of the center counts as often as it
- *	  occurs.  So do other values of the sample, which shows a group of
- *	  near-duplicates that is a percent of the table or more.
+ *	  occurs.  So do other values of the sample, if there are several, which
+ *	  shows a group of near-duplicates that is a percent of the table or more.
+ *	- Where the table has key columns, the statistics of these show crowds
+ *	  that are smaller: near-duplicates share keys, and a key that far more
+ *	  rows have than chance would give it has them from near-duplicates.
  *	- For what is rarer than the sample can show, we assume that a search
  *	  finds the rows that equal its center, as many as an average value has,
- *	  and, among near-duplicates, about as many again for each bit of radius.
+ *	  and, among near-duplicates, half as many again for each bit of radius.
  *	- Unrelated fingerprints are random: a radius k reaches a fraction of
  *	  (C(64,0) + ... + C(64,k)) / 2^64 of them.  It matters from about 16 up.
  *
@@ -25,7 +28,8 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_operator.h"
+#include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/pathnodes.h"
@@ -34,8 +38,11 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "core/probes.h"
+
 #define DEFAULT_RADIUS	SH_NEAR /* when it is not known at plan time */
 #define DEFAULT_TUPLES	1.0e6	/* when nothing is known of the table */
+#define FEW_KEYS		1024	/* keys of a block that tell little */
 
 PG_FUNCTION_INFO_V1(hamming_sel);
 PG_FUNCTION_INFO_V1(hamming_joinsel);
@@ -60,6 +67,13 @@ ball_volume(int radius)
 		combinations = combinations * (SH_BITS - d) / (d + 1);
 	}
 	return ldexp(sum, -SH_BITS);
+}
+
+/* How many times as many rows as equal the center a search finds. */
+static inline double
+growth(int radius)
+{
+	return 1.0 + radius / 2.0;
 }
 
 /* Learn what we can of the radius of a ball that is not a constant. */
@@ -117,25 +131,44 @@ examine_sought(PlannerInfo *root, Node *node, Sought *sought)
 	return true;
 }
 
-/* The fraction of an array of the statistics that lies in the ball. */
+/* The distance of a value of the statistics from the center. */
+static inline int
+sample_distance(const AttStatsSlot *slot, int i, const SimhashBall *ball)
+{
+	return sh_distance((uint64) DatumGetInt64(slot->values[i]),
+					   (uint64) ball->center);
+}
+
+/* The fraction of rows whose value is common and lies in the ball. */
 static double
-sample_fraction(AttStatsSlot *slot, const SimhashBall *ball, bool common)
+common_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
 {
 	double		fraction = 0.0;
 
 	for (int i = 0; i < slot->nvalues; i++)
 	{
-		int			distance = sh_distance((uint64) DatumGetInt64(slot->values[i]),
-										   (uint64) ball->center);
-
-		if (distance > ball->radius)
-			continue;
-		if (common)
+		if (sample_distance(slot, i, ball) <= ball->radius)
 			fraction += slot->numbers[i];
-		else if (distance > 0)
-			fraction += 1.0 / slot->nvalues;
 	}
 	return fraction;
+}
+
+/*
+ * The fraction of the histogram's bounds that lies in the ball, the center
+ * apart; 0 if it is a single one, which is no evidence of more.
+ */
+static double
+histogram_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
+{
+	int			found = 0;
+
+	for (int i = 0; i < slot->nvalues; i++)
+	{
+		int			distance = sample_distance(slot, i, ball);
+
+		found += distance > 0 && distance <= ball->radius;
+	}
+	return found > 1 ? (double) found / slot->nvalues : 0.0;
 }
 
 /*
@@ -163,9 +196,64 @@ null_fraction(VariableStatData *vardata)
 	return ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
 }
 
+/*
+ * The fraction of rows that have a key in a column, or in an expression; 0 if
+ * that is not known, or if so many rows share each key of this block that it
+ * means nothing: not all fingerprints use all bits.
+ */
+static double
+key_fraction(PlannerInfo *root, Expr *column, int16 key)
+{
+	VariableStatData keys;
+	bool		isdefault;
+	double		result = 0.0;
+	Oid			equals = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT2OID,
+											 INT2OID, BTEqualStrategyNumber);
+
+	examine_variable(root, (Node *) column, 0, &keys);
+	if (HeapTupleIsValid(keys.statsTuple) &&
+		get_variable_numdistinct(&keys, &isdefault) >= FEW_KEYS)
+		result = var_eq_const(&keys, equals, InvalidOid, Int16GetDatum(key),
+							  false, true, false);
+	ReleaseVariableStats(keys);
+	return result;
+}
+
+/*
+ * The fraction of rows that share a key with the center, as far as that is
+ * more than chance; 0 if there are no key columns.
+ *
+ * Near-duplicates share the keys of most blocks, so we take the second largest
+ * of the four fractions.
+ */
+static double
+crowd_fraction(PlannerInfo *root, VariableStatData *vardata,
+			   const SimhashBall *ball)
+{
+	Expr	   *columns[SH_BLOCKS];
+	double		chance = 1.0 / SH_KEYS;
+	double		most = 0.0;
+	double		second = 0.0;
+
+	if (vardata->rel == NULL ||
+		!simhash_find_keys(root, vardata->rel, vardata->var, columns))
+		return 0.0;
+	for (int block = 0; block < SH_BLOCKS; block++)
+	{
+		double		fraction =
+		key_fraction(root, columns[block],
+					 sh_block_key((uint64) ball->center, block));
+
+		second = Max(second, Min(most, fraction));
+		most = Max(most, fraction);
+	}
+	return second >= 2.0 * chance ? second - chance : 0.0;
+}
+
 /* The fraction of rows that a search finds whose column is the variable. */
 static double
-search_fraction(VariableStatData *vardata, const Sought *sought)
+search_fraction(PlannerInfo *root, VariableStatData *vardata,
+				const Sought *sought)
 {
 	const SimhashBall *ball = &sought->ball;
 	double		rest = 1.0 - null_fraction(vardata);
@@ -173,7 +261,7 @@ search_fraction(VariableStatData *vardata, const Sought *sought)
 	double		rare;
 	AttStatsSlot slot;
 
-	rare = (1.0 + ball->radius) / distinct_fingerprints(vardata);
+	rare = growth(ball->radius) / distinct_fingerprints(vardata);
 	if (sought->center_known && HeapTupleIsValid(vardata->statsTuple) &&
 		getBaseType(vardata->atttype) == INT8OID)
 	{
@@ -181,7 +269,7 @@ search_fraction(VariableStatData *vardata, const Sought *sought)
 							 InvalidOid,
 							 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 		{
-			common = sample_fraction(&slot, ball, true);
+			common = common_fraction(&slot, ball);
 			for (int i = 0; i < slot.nnumbers; i++)
 				rest -= slot.numbers[i];
 			free_attstatsslot(&slot);
@@ -190,10 +278,12 @@ search_fraction(VariableStatData *vardata, const Sought *sought)
 							 STATISTIC_KIND_HISTOGRAM, InvalidOid,
 							 ATTSTATSSLOT_VALUES))
 		{
-			rare = Max(rare, sample_fraction(&slot, ball, false));
+			rare = Max(rare, histogram_fraction(&slot, ball));
 			free_attstatsslot(&slot);
 		}
 	}
+	if (sought->center_known)
+		rare = Max(rare, crowd_fraction(root, vardata, ball));
 	rest = Max(rest, 0.0);
 	return common + rest * Max(rare, ball_volume(ball->radius));
 }
@@ -223,7 +313,7 @@ hamming_sel(PG_FUNCTION_ARGS)
 		PG_RETURN_FLOAT8(result);
 	}
 	if (examine_sought(root, other, &sought))
-		result = search_fraction(&vardata, &sought);
+		result = search_fraction(root, &vardata, &sought);
 	else
 		result = 0.0;
 	ReleaseVariableStats(vardata);
@@ -259,7 +349,7 @@ hamming_joinsel(PG_FUNCTION_ARGS)
 
 	distinct = Max(distinct_fingerprints(&left),
 				   distinct_fingerprints(&right));
-	result = Max((1.0 + sought.ball.radius) / distinct,
+	result = Max(growth(sought.ball.radius) / distinct,
 				 ball_volume(sought.ball.radius));
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{

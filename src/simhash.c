@@ -12,8 +12,6 @@
 PG_MODULE_MAGIC;
 
 /* Called by the server when it loads the library. */
-PGDLLEXPORT void _PG_init(void);
-
 void
 _PG_init(void)
 {

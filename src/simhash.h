@@ -13,7 +13,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "nodes/nodes.h"
+#include "nodes/pathnodes.h"
 
 #include "compat.h"
 #include "core/bits.h"
@@ -45,6 +45,8 @@ extern void simhash_check_radius(int32 radius);
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 
 /* key_paths.c */
+extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
+							  Node *operand, Expr *columns[SH_BLOCKS]);
 extern void simhash_install_key_paths(void);
 
 #endif							/* SIMHASH_H */

@@ -24,14 +24,17 @@
  * each: 36 probes.  For a pair to escape it must differ in 2 or more bits of
  * block 0, 2 of block 1, 1 of block 2 and 1 of block 3: 6 bits, not 5.
  *
- * Once a is 16 every key of block 0 is within reach, and the other blocks
- * need not be searched at all.
+ * From k = 28 on the probes would outnumber the keys of a block.  Then all
+ * of block 0 is searched, and the other blocks need not be searched at all.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
 #include "probes.h"
+
+/* From this radius on, all keys of one block are searched. */
+#define ALL_KEYS_RADIUS		28
 
 /*
  * The radius within which a block must be searched to find all within the
@@ -42,7 +45,7 @@ sh_block_radius(int radius, int block)
 {
 	int			a = radius / SH_BLOCKS;
 
-	if (a >= SH_BLOCK_BITS)
+	if (radius >= ALL_KEYS_RADIUS)
 		return block == 0 ? SH_BLOCK_BITS : -1;
 	return block <= radius % SH_BLOCKS ? a : a - 1;
 }

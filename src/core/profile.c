@@ -175,12 +175,12 @@ tally_grow(ShTally *tally)
 {
 	ShTally		old = *tally;
 	size_t		slots = old.slots > 0 ? 2 * old.slots : SLOTS_MIN;
-	uint64_t   *hashes = tally->allocate(slots * sizeof *hashes);
-	uint32_t   *counts = tally->allocate(slots * sizeof *counts);
+	uint64_t   *hashes = tally->allocate(slots * (sizeof *hashes +
+												  sizeof(uint32_t)));
 
 	tally->slots = slots;
 	tally->hashes = hashes;
-	tally->counts = counts;
+	tally->counts = (uint32_t *) (hashes + slots);
 	memset(tally->counts, 0, tally->slots * sizeof *tally->counts);
 	for (size_t i = 0; i < old.slots; i++)
 	{
@@ -193,10 +193,7 @@ tally_grow(ShTally *tally)
 		}
 	}
 	if (old.slots > 0)
-	{
 		tally->release(old.hashes);
-		tally->release(old.counts);
-	}
 }
 
 /* True when a feature that has now occurred n times has gained weight. */
@@ -249,7 +246,6 @@ sh_tally_end(ShTally *tally)
 	if (tally->slots > 0)
 	{
 		tally->release(tally->hashes);
-		tally->release(tally->counts);
 		tally->slots = 0;
 	}
 }

@@ -65,7 +65,7 @@ typedef struct ShTally
 	size_t		occupied;
 	uint32_t	seen;			/* features since the section began */
 	uint64_t   *hashes;
-	uint32_t   *counts;			/* 0 marks a free slot */
+	uint32_t   *counts;			/* behind the hashes; 0 marks a free slot */
 } ShTally;
 
 extern const ShProfile sh_profiles[];
