@@ -24,7 +24,15 @@ OBJS = \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \
-	src/key_paths.o
+	src/key_paths.o \
+	src/hamming_am.o \
+	src/hamming_build.o \
+	src/hamming_sort.o \
+	src/hamming_load.o \
+	src/hamming_page.o \
+	src/hamming_scan.o \
+	src/hamming_knn.o \
+	src/hamming_cost.o
 
 # The core: plain C99, knows nothing of PostgreSQL.
 CORE_OBJS = \
@@ -32,7 +40,8 @@ CORE_OBJS = \
 	src/core/profile.o \
 	src/core/accumulate.o \
 	src/core/document.o \
-	src/core/probes.o
+	src/core/probes.o \
+	src/core/entries.o
 
 OBJS += $(CORE_OBJS)
 

@@ -166,6 +166,40 @@ COMMENT ON OPERATOR ~= (hamming_ball, hamming_ball) IS
 'each center lies within the radius of the other';
 
 ----------------------------------------------------------------------------
+-- hamming_am.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
+AS 'MODULE_PATHNAME', 'hamming_handler'
+LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION hamming_handler(internal) IS
+'handler of the access method hamming';
+
+CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
+COMMENT ON ACCESS METHOD hamming IS
+'exact search by Hamming distance';
+
+-- Support function 1 compares the keys that the index stores, which are
+-- bigint whatever the type of the column; the btree code within calls it.
+CREATE OPERATOR CLASS int8_hamming_ops
+DEFAULT FOR TYPE bigint USING hamming AS
+    OPERATOR 1 ~= (bigint, bigint),
+    OPERATOR 2 <@ (bigint, hamming_ball),
+    OPERATOR 3 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops,
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint);
+COMMENT ON OPERATOR CLASS int8_hamming_ops USING hamming IS
+'fingerprints, searched by ~=, <@ and ORDER BY <~>';
+
+CREATE OPERATOR CLASS hamming_ball_ops
+DEFAULT FOR TYPE hamming_ball USING hamming AS
+    OPERATOR 1 ~= (hamming_ball, hamming_ball),
+    FUNCTION 1 (hamming_ball, hamming_ball)
+        pg_catalog.btint8cmp(bigint, bigint),
+    STORAGE bigint;
+COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
+'balls, for exclusion constraints at a distance of choice';
+
+----------------------------------------------------------------------------
 -- keys.c
 ----------------------------------------------------------------------------
 

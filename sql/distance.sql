@@ -74,11 +74,8 @@ WHERE (hamming_ball(a, j) ~= hamming_ball(b, k)) <>
 SELECT (1, NULL)::hamming_ball ~= (1, 3)::hamming_ball AS none;
 SELECT fails($$SELECT (1, 65)::hamming_ball ~= (1, 3)::hamming_ball$$);
 
--- a row type that somebody has altered is noticed
-ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE text;
-SELECT fails($$SELECT 1::bigint <@ '(abc,1)'::hamming_ball$$);
-ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE bigint;
-SELECT 1::bigint <@ '(1,1)'::hamming_ball AS again;
+-- the row type cannot be altered under the functions
+ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE text;    -- error
 
 ----------------------------------------
 -- simhash_similarity

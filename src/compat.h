@@ -13,6 +13,9 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "utils/acl.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplesort.h"
 
 #if PG_VERSION_NUM < 150000
 #error "simhash needs PostgreSQL 15 or later"
@@ -47,6 +50,56 @@ simhash_may_execute(Oid function, Oid role)
 						   ACL_EXECUTE) == ACLCHECK_OK;
 #else
 	return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/* PostgreSQL 17 did away with old_snapshot_threshold. */
+#if PG_VERSION_NUM < 170000
+#define simhash_test_old_snapshot(snapshot, rel, page) \
+	TestForOldSnapshot(snapshot, rel, page)
+#else
+#define simhash_test_old_snapshot(snapshot, rel, page)	((void) 0)
+#endif
+
+/* PostgreSQL 18 counts index searches for EXPLAIN (ANALYZE). */
+#if PG_VERSION_NUM >= 180000
+#define simhash_count_search(scan) \
+	do { \
+		if ((scan)->instrument) \
+			(scan)->instrument->nsearches++; \
+	} while (0)
+#else
+#define simhash_count_search(scan)	((void) 0)
+#endif
+
+/* The physical identity of a relation. */
+#if PG_VERSION_NUM >= 160000
+#define simhash_locator(rel)	(&(rel)->rd_locator)
+#else
+#define simhash_locator(rel)	(&(rel)->rd_node)
+#endif
+
+/* A zeroed page that may be written past the buffer manager. */
+static inline char *
+simhash_alloc_page(void)
+{
+#if PG_VERSION_NUM >= 160000
+	return palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, MCXT_ALLOC_ZERO);
+#else
+	return palloc0(BLCKSZ);
+#endif
+}
+
+/* The next datum of a sort; one passed by reference lasts until the next. */
+static inline bool
+simhash_sorted_datum(Tuplesortstate *sort, Datum *value)
+{
+	bool		isnull;
+
+#if PG_VERSION_NUM >= 160000
+	return tuplesort_getdatum(sort, true, false, value, &isnull, NULL);
+#else
+	return tuplesort_getdatum(sort, true, value, &isnull, NULL);
 #endif
 }
 

@@ -16,4 +16,5 @@ void
 _PG_init(void)
 {
 	simhash_install_key_paths();
+	hamming_init();
 }

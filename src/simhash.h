@@ -41,6 +41,9 @@ extern bool simhash_makes_ball(Oid function);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
 extern void simhash_check_radius(int32 radius);
 
+/* hamming_am.c */
+extern void hamming_init(void);
+
 /* keys.c */
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 

@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * entries.h
+ *		How a fingerprint is cut into index keys, and which keys to look up
+ *		to find every fingerprint within a Hamming distance.
+ *
+ * Nothing here knows of PostgreSQL; entries.c begins with the reasoning and a
+ * worked example.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_ENTRIES_H
+#define SH_ENTRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Limits of the work done.
+ *
+ * SH_INDEX_BLOCKS	entries an index holds for a fingerprint, one a block.
+ * SH_INDEX_BITS	bits of the fingerprint that an entry keeps; the two others
+ *					make room for the number of the block.
+ * SH_LOST_BITS		how far a distance between entries may fall short of the
+ *					distance between the fingerprints.
+ * SH_NO_PROBE		"no further probe".
+ */
+#define SH_INDEX_BLOCKS		4
+#define SH_INDEX_BITS		62
+#define SH_LOST_BITS		2
+#define SH_NO_PROBE			UINT32_MAX
+
+#define SH_INDEX_MASK		((UINT64_C(1) << SH_INDEX_BITS) - 1)
+
+/* What one block is to be searched for, and how far each already was. */
+typedef struct ShPlan
+{
+	int			radius[SH_INDEX_BLOCKS];	/* -1: the block is not searched */
+	double		probes;			/* keys looked up */
+	double		entries;		/* entries compared */
+	double		pages;			/* leaf pages read */
+	double		cost;			/* all of it, in units of one comparison */
+} ShPlan;
+
+/* The size of the index that a plan is made for. */
+typedef struct ShExtent
+{
+	double		rows;			/* entries of one block */
+	double		per_page;		/* entries on a leaf page */
+} ShExtent;
+
+/* Bits of a block. */
+static inline int
+sh_block_width(int block)
+{
+	return block < 2 ? 16 : 15;
+}
+
+/* How far the bits of a block are from the top of the kept 62. */
+static inline int
+sh_block_offset(int block)
+{
+	return block < 3 ? 16 * block : 47;
+}
+
+/* Rotate the lower 62 bits of a value to the left. */
+static inline uint64_t
+sh_rotate62(uint64_t value, int by)
+{
+	return ((value << by) | (value >> (SH_INDEX_BITS - by))) & SH_INDEX_MASK;
+}
+
+/* The entry of a fingerprint in a block: number of the block, rotated bits. */
+static inline uint64_t
+sh_entry(uint64_t fp, int block)
+{
+	return ((uint64_t) block << SH_INDEX_BITS) |
+		sh_rotate62(fp >> SH_LOST_BITS, sh_block_offset(block));
+}
+
+/* Where the bits of block "of" lie in an entry of block "block". */
+static inline uint64_t
+sh_entry_mask(int block, int of)
+{
+	int			width = sh_block_width(of);
+	uint64_t	bits = (UINT64_C(1) << width) - 1;
+
+	bits <<= SH_INDEX_BITS - sh_block_offset(of) - width;
+	return sh_rotate62(bits, sh_block_offset(block));
+}
+
+/* The least entry of a block under a probe. */
+static inline uint64_t
+sh_entry_first(int block, uint32_t probe)
+{
+	return ((uint64_t) block << SH_INDEX_BITS) |
+		((uint64_t) probe << (SH_INDEX_BITS - sh_block_width(block)));
+}
+
+/* The greatest entry of a block under a probe. */
+static inline uint64_t
+sh_entry_last(int block, uint32_t probe)
+{
+	return sh_entry_first(block, probe) |
+		((UINT64_C(1) << (SH_INDEX_BITS - sh_block_width(block))) - 1);
+}
+
+/* The probe under which a fingerprint's own entry lies. */
+static inline uint32_t
+sh_entry_key(uint64_t fp, int block)
+{
+	return (uint32_t) ((sh_entry(fp, block) & SH_INDEX_MASK) >>
+					   (SH_INDEX_BITS - sh_block_width(block)));
+}
+
+extern uint32_t sh_entry_probe(uint32_t center, int width, int nearest,
+							  int farthest, uint32_t from);
+
+extern double sh_shell_size(int width, int radius);
+extern double sh_ball_size(int width, int radius);
+extern double sh_shell_cost(const ShExtent *extent, int block, int radius);
+extern double sh_pass_cost(const ShExtent *extent);
+extern int	sh_next_block(const ShExtent *extent, const int *done);
+extern void sh_plan_search(const ShExtent *extent, int k, ShPlan *plan);
+
+#endif							/* SH_ENTRIES_H */

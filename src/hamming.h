@@ -1,0 +1,222 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming.h
+ *		What the files of the hamming access method share.
+ *
+ * The index is an ordinary btree on one bigint key, kept by PostgreSQL's own
+ * btree code: insertion, page splits, vacuum, write-ahead log and recovery are
+ * the btree's.  Each row has four entries in it (core/entries.c).  Ours are the
+ * bulk load, which writes the pages that a btree build would write, and the
+ * scan, which reads leaf pages directly and compares fingerprints there.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HAMMING_H
+#define HAMMING_H
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/itup.h"
+#include "access/nbtree.h"
+#include "access/relscan.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+#include "core/entries.h"
+
+/*
+ * Limits of the work done.
+ *
+ * HAMMING_MAX_HEIGHT	levels of a btree that a scan can remember.
+ * HAMMING_BATCH		matches gathered before they are handed out.
+ * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
+ */
+#define HAMMING_MAX_HEIGHT	16
+#define HAMMING_BATCH		1024
+#define HAMMING_NEAREST		8192
+
+/* Strategies of the operator classes. */
+#define HAMMING_NEAR_STRATEGY		1	/* ~= */
+#define HAMMING_BALL_STRATEGY		2	/* <@ */
+#define HAMMING_DISTANCE_STRATEGY	3	/* <~>, for ORDER BY */
+#define HAMMING_STRATEGIES			3
+
+/* Support functions of the operator classes. */
+#define HAMMING_COMPARE_PROC		1	/* as the btree code wants it */
+#define HAMMING_PROCS				1
+
+/* Phases of a build, for pg_stat_progress_create_index. */
+#define HAMMING_PHASE_SCAN			2
+#define HAMMING_PHASE_SORT			3
+#define HAMMING_PHASE_LOAD			4
+
+/* A leaf entry takes this much: tuple header and key; a line pointer besides. */
+#define HAMMING_ENTRY_SIZE	(sizeof(IndexTupleData) + sizeof(int64))
+
+/* Entries on a leaf page that page splits and fill factor leave, usually. */
+#define HAMMING_PER_PAGE	330
+
+/* The key of a leaf entry. */
+static inline int64
+hamming_tuple_key(IndexTuple itup)
+{
+	return *(int64 *) ((char *) itup + sizeof(IndexTupleData));
+}
+
+/* Unsigned entries in the order of the btree's signed keys, and back. */
+static inline int64
+hamming_key(uint64 entry)
+{
+	return (int64) (entry ^ (UINT64CONST(1) << 63));
+}
+
+static inline uint64
+hamming_entry(int64 key)
+{
+	return (uint64) key ^ (UINT64CONST(1) << 63);
+}
+
+/* "Within radius of center", one for each index condition. */
+typedef struct HammingBall
+{
+	uint64		center;
+	int			radius;
+} HammingBall;
+
+/* An entry that the scan is to return, and where it was found. */
+typedef struct HammingMatch
+{
+	ItemPointerData tid;
+	OffsetNumber offset;
+	int16		page;			/* in HammingScan.pages; -1: forgotten */
+	uint8		distance;		/* d62 from the first ball or the order */
+	bool		recheck;		/* may lie outside a ball after all */
+	bool		killed;			/* its row is dead to everyone */
+} HammingMatch;
+
+/* A leaf page that matches came from. */
+typedef struct HammingPage
+{
+	BlockNumber blkno;
+	XLogRecPtr	lsn;
+} HammingPage;
+
+/* An inner page on the way down, kept pinned; it serves any key >= low. */
+typedef struct HammingStep
+{
+	Buffer		buffer;
+	int64		low;
+} HammingStep;
+
+/* The shells of one block to go through, and what other blocks have found. */
+typedef struct HammingPass
+{
+	int			block;
+	int			nearest;
+	int			farthest;
+	int			done[SH_INDEX_BLOCKS];
+	int64		center_key;		/* the query, as an entry of the block */
+	uint32		center_probe;
+} HammingPass;
+
+/* Keys [low, high] to be read. */
+typedef struct HammingVisit
+{
+	const HammingPass *pass;
+	int64		low;
+	int64		high;
+	BlockNumber goes_on;		/* if valid, the rest of them begins there */
+} HammingVisit;
+
+struct HammingNearest;
+
+/*
+ * The state of a scan.  The first part stays for a rescan, the others move.
+ */
+typedef struct HammingScan
+{
+	/* what is asked */
+	int			nballs;
+	HammingBall *balls;
+	bool		impossible;		/* a condition is NULL */
+	int			order_by;		/* ORDER BY that decides; -1: none */
+	uint64		order_center;
+	ShExtent	extent;
+
+	/* what passes let through */
+	uint64		center;			/* fingerprint that distances are taken from */
+	int			min_distance;	/* d62 wanted */
+	int			max_distance;
+
+	/* passes, and how far their runs have been laid out */
+	int			npasses;
+	int			pass;			/* the one at hand */
+	uint32		next_probe;
+	HammingPass passes[SH_INDEX_BLOCKS];
+	bool		visiting;		/* there is a visit to go on with */
+	HammingVisit visit;
+
+	/* the way down the tree */
+	int			height;			/* level of the root */
+	HammingStep path[HAMMING_MAX_HEIGHT];
+
+	/* an ordinary search */
+	bool		started;
+	int			plan_k;			/* what the plan was made for; -1: none */
+	ShPlan		plan;
+	struct HammingNearest *knn;
+	int			done[SH_INDEX_BLOCKS];	/* shells passed, nearest first */
+
+	/* rows with a NULL fingerprint, which are not in the index */
+	bool		want_nulls;
+	struct Tuplesortstate *nulls;
+
+	/* matches being handed out */
+	bool		keep_pin;
+	Buffer		pinned;			/* leaf page of the matches, if keep_pin */
+	int			nmatches;
+	int			next_match;
+	int			npages;
+	int			nkilled;
+	HammingMatch *matches;
+	HammingPage *pages;
+} HammingScan;
+
+/* hamming_build.c */
+extern IndexBuildResult *hamming_build(Relation heap, Relation index,
+									   IndexInfo *info);
+extern bool hamming_datum_fingerprint(Relation index, Datum value,
+									  uint64 *fingerprint);
+
+/* hamming_page.c */
+extern void hamming_begin_passes(HammingScan *so);
+extern void hamming_add_pass(HammingScan *so, int block, int nearest,
+							 int farthest, const int *done);
+extern bool hamming_read_page(IndexScanDesc scan);
+extern void hamming_release(HammingScan *so);
+extern void hamming_kill(IndexScanDesc scan);
+
+/* hamming_scan.c */
+extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
+									   int norderbys);
+extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						   ScanKey orderbys, int norderbys);
+extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
+extern void hamming_endscan(IndexScanDesc scan);
+extern void hamming_prepare_matches(HammingScan *so);
+extern ShExtent hamming_extent(Relation index);
+
+/* hamming_knn.c */
+extern void hamming_nearest_reset(HammingScan *so);
+extern bool hamming_nearest_fill(IndexScanDesc scan);
+
+/* hamming_cost.c */
+extern void hamming_costestimate(PlannerInfo *root, IndexPath *path,
+								 double loop_count, Cost *startup,
+								 Cost *total, Selectivity *selectivity,
+								 double *correlation, double *pages);
+
+#endif							/* HAMMING_H */

@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_am.c
+ *		The access method "hamming": its routines, and those of them that it
+ *		has from the btree.
+ *
+ * The btree code is reached through its own IndexAmRoutine, as any caller
+ * would.  It finds what it needs of the index in the relation: a comparison
+ * function as support function 1 of the operator class, one key column of
+ * type bigint, and options laid out as BTOptions.
+ *
+ * Vacuum counts entries where its caller counts rows, four for one.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "hamming.h"
+#include "simhash.h"
+
+PG_FUNCTION_INFO_V1(hamming_handler);
+
+static relopt_kind hamming_options_kind;
+static const IndexAmRoutine *btree;
+
+/* Make the options of the index known; called when the library is loaded. */
+void
+hamming_init(void)
+{
+	hamming_options_kind = add_reloption_kind();
+	add_int_reloption(hamming_options_kind, "fillfactor",
+					  "Packs hamming index pages only to this percentage",
+					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100,
+					  ShareUpdateExclusiveLock);
+}
+
+/* The btree's own routines. */
+static const IndexAmRoutine *
+get_btree(void)
+{
+	if (btree == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		btree = GetIndexAmRoutineByAmId(BTREE_AM_OID, false);
+		MemoryContextSwitchTo(old);
+	}
+	return btree;
+}
+
+/* Write the metapage of an unlogged index to its init fork. */
+static void
+hamming_buildempty(Relation index)
+{
+	get_btree()->ambuildempty(index);
+}
+
+/* Insert the entries of a row. */
+static void
+insert_entries(Relation index, uint64 fingerprint, ItemPointer tid,
+			   Relation heap, bool unchanged, IndexInfo *info)
+{
+	const IndexAmRoutine *routine = get_btree();
+	int			block;
+
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	{
+		Datum		key = Int64GetDatum(hamming_key(sh_entry(fingerprint,
+														 block)));
+		bool		isnull = false;
+
+		routine->aminsert(index, &key, &isnull, tid, heap, UNIQUE_CHECK_NO,
+						  unchanged, info);
+	}
+}
+
+/*
+ * Insert a row.
+ *
+ * A server with assertions asserts, where the btree code asks for the fill
+ * factor, that the relation is a btree.  For it the index says so while it is
+ * in the hands of that code.
+ */
+static bool
+hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+			   Relation heap, IndexUniqueCheck check, bool unchanged,
+			   IndexInfo *info)
+{
+	uint64		fingerprint;
+
+	(void) check;
+	if (isnull[0] || !hamming_datum_fingerprint(index, values[0], &fingerprint))
+		return false;
+
+#ifdef USE_ASSERT_CHECKING
+	{
+		Oid			own = index->rd_rel->relam;
+
+		PG_TRY();
+		{
+			index->rd_rel->relam = BTREE_AM_OID;
+			insert_entries(index, fingerprint, tid, heap, unchanged, info);
+		}
+		PG_FINALLY();
+		{
+			index->rd_rel->relam = own;
+		}
+		PG_END_TRY();
+	}
+#else
+	insert_entries(index, fingerprint, tid, heap, unchanged, info);
+#endif
+	return false;
+}
+
+/* Remove the entries of dead rows. */
+static IndexBulkDeleteResult *
+hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+				   IndexBulkDeleteCallback callback, void *state)
+{
+	return get_btree()->ambulkdelete(info, stats, callback, state);
+}
+
+/*
+ * Clean up after vacuum, and turn numbers of entries into numbers of rows.  The
+ * btree would take a number of entries above that of the rows for a miscount,
+ * so it is told that it does not know the latter.
+ */
+static IndexBulkDeleteResult *
+hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	IndexVacuumInfo unsure = *info;
+
+	unsure.estimated_count = true;
+	stats = get_btree()->amvacuumcleanup(&unsure, stats);
+	if (stats == NULL || info->analyze_only)
+		return stats;
+
+	stats->num_index_tuples = floor(stats->num_index_tuples / SH_INDEX_BLOCKS);
+	stats->tuples_removed = floor(stats->tuples_removed / SH_INDEX_BLOCKS);
+	if (!info->estimated_count &&
+		stats->num_index_tuples > info->num_heap_tuples)
+		stats->num_index_tuples = info->num_heap_tuples;
+	return stats;
+}
+
+/* Options of the index, where the btree looks for them. */
+static bytea *
+hamming_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt table[] = {
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(BTOptions, fillfactor)}
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate,
+									  hamming_options_kind, sizeof(BTOptions),
+									  table, lengthof(table));
+}
+
+/* The name of a phase of a build. */
+static char *
+hamming_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case HAMMING_PHASE_SCAN:
+			return "scanning table";
+		case HAMMING_PHASE_SORT:
+			return "sorting entries";
+		case HAMMING_PHASE_LOAD:
+			return "loading entries into the index";
+		default:
+			return NULL;
+	}
+}
+
+/* Say what is wrong with an operator class. */
+static bool
+complain(Form_pg_opclass class, const char *what, Oid function)
+{
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method hamming %s%s%s",
+					NameStr(class->opcname), what,
+					OidIsValid(function) ? " " : "",
+					OidIsValid(function) ? format_procedure(function) : "")));
+	return false;
+}
+
+/* Are the operators of a class those that a scan can answer? */
+static bool
+validate_operators(Form_pg_opclass class)
+{
+	CatCList   *list = SearchSysCacheList1(AMOPSTRATEGY,
+										   ObjectIdGetDatum(class->opcfamily));
+	bool		fine = true;
+	int			i;
+
+	for (i = 0; i < list->n_members; i++)
+	{
+		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
+		bool		ordering = form->amopstrategy == HAMMING_DISTANCE_STRATEGY;
+
+		if (form->amopstrategy < 1 || form->amopstrategy > HAMMING_STRATEGIES)
+			fine = complain(class, "has an operator of an unknown strategy",
+							InvalidOid);
+		else if (form->amoppurpose != (ordering ? AMOP_ORDER : AMOP_SEARCH) ||
+				 !check_amop_signature(form->amopopr,
+									   ordering ? INT4OID : BOOLOID,
+									   form->amoplefttype,
+									   form->amoprighttype))
+			fine = complain(class, "has an operator with a wrong signature",
+							InvalidOid);
+	}
+	ReleaseSysCacheList(list);
+	return fine;
+}
+
+/* Are the support functions of a class there, and of the right kind? */
+static bool
+validate_functions(Form_pg_opclass class)
+{
+	CatCList   *list = SearchSysCacheList1(AMPROCNUM,
+										   ObjectIdGetDatum(class->opcfamily));
+	bool		compare = false;
+	bool		fine = true;
+	int			i;
+
+	for (i = 0; i < list->n_members; i++)
+	{
+		Form_pg_amproc form =
+			(Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple);
+
+		if (form->amprocnum != HAMMING_COMPARE_PROC ||
+			!check_amproc_signature(form->amproc, INT4OID, true, 2, 2,
+									INT8OID, INT8OID))
+			fine = complain(class, "has a wrong support function",
+							form->amproc);
+		else if (form->amproclefttype == class->opcintype)
+			compare = true;
+	}
+	ReleaseSysCacheList(list);
+	if (!compare)
+		fine = complain(class, "lacks support function 1", InvalidOid);
+	return fine;
+}
+
+/* Check an operator class; reports what is wrong, as amvalidate() wants it. */
+static bool
+hamming_validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass class;
+	Oid			stored;
+	bool		fine;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("operator class with OID %u does not exist", opclass)));
+	class = (Form_pg_opclass) GETSTRUCT(tuple);
+	stored = OidIsValid(class->opckeytype) ? class->opckeytype :
+		class->opcintype;
+
+	fine = validate_operators(class);
+	fine &= validate_functions(class);
+	if (stored != INT8OID)
+		fine = complain(class, "does not store bigint", InvalidOid);
+	ReleaseSysCache(tuple);
+	return fine;
+}
+
+/*
+ * hamming_handler(internal) -> index_am_handler
+ */
+Datum
+hamming_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	(void) fcinfo;
+	routine->amstrategies = HAMMING_STRATEGIES;
+	routine->amsupport = HAMMING_PROCS;
+	routine->amcanorderbyop = true;
+	routine->amoptionalkey = true;
+	routine->amstorage = true;
+	routine->ampredlocks = true;
+	routine->amparallelvacuumoptions =
+		VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
+	routine->amkeytype = INT8OID;
+
+	routine->ambuild = hamming_build;
+	routine->ambuildempty = hamming_buildempty;
+	routine->aminsert = hamming_insert;
+	routine->ambulkdelete = hamming_bulkdelete;
+	routine->amvacuumcleanup = hamming_vacuumcleanup;
+	routine->amcostestimate = hamming_costestimate;
+	routine->amoptions = hamming_options;
+	routine->ambuildphasename = hamming_buildphasename;
+	routine->amvalidate = hamming_validate;
+	routine->ambeginscan = hamming_beginscan;
+	routine->amrescan = hamming_rescan;
+	routine->amgettuple = hamming_gettuple;
+	routine->amgetbitmap = hamming_getbitmap;
+	routine->amendscan = hamming_endscan;
+
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,433 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_scan.c
+ *		Scans of a hamming index: conditions, plans, and handing out matches.
+ *
+ * A scan takes any number of conditions, each of them a ball: "~=" is the ball
+ * of radius 3.  The ball with the smallest radius is searched for, the others
+ * are tested on the entries that turn up.  Entries lack two bits of the
+ * fingerprint, so a match near the border of a ball is handed out for recheck.
+ *
+ * Blocks are passed through one after the other (core/entries.c says why each
+ * row comes up once).  With ORDER BY, hamming_knn.c decides on the passes.
+ * Without any condition the scan returns all rows; those whose fingerprint is
+ * NULL have no entry, and are looked up in the table at the end.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplesort.h"
+
+#include "compat.h"
+#include "hamming.h"
+#include "simhash.h"
+
+/* Entries that fit on a page, hence matches that one page may yield. */
+#define HAMMING_PAGE_MATCHES \
+	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
+
+/* Start a scan. */
+IndexScanDesc
+hamming_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	HammingScan *so = (HammingScan *) palloc0(sizeof(HammingScan));
+
+	so->balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
+	so->pinned = InvalidBuffer;
+	so->plan_k = -1;
+	so->extent.rows = -1;
+	if (norderbys > 0)
+	{
+		scan->xs_orderbyvals = (Datum *) palloc0(sizeof(Datum) * norderbys);
+		scan->xs_orderbynulls = (bool *) palloc(sizeof(bool) * norderbys);
+		memset(scan->xs_orderbynulls, true, sizeof(bool) * norderbys);
+	}
+	scan->opaque = so;
+	return scan;
+}
+
+/* How many entries there are, from the size of the index. */
+ShExtent
+hamming_extent(Relation index)
+{
+	ShExtent	extent;
+	double		pages = RelationGetNumberOfBlocks(index);
+
+	extent.per_page = HAMMING_PER_PAGE;
+	extent.rows = pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS;
+	return extent;
+}
+
+/* Turn a condition into a ball; false if it can hold for no row. */
+static bool
+key_to_ball(Relation index, ScanKey key, HammingBall *ball)
+{
+	SimhashBall argument;
+
+	if (key->sk_flags & SK_ISNULL)
+		return false;
+
+	if (key->sk_strategy == HAMMING_NEAR_STRATEGY &&
+		index->rd_opcintype[0] == INT8OID)
+	{
+		ball->center = (uint64) DatumGetInt64(key->sk_argument);
+		ball->radius = SH_NEAR;
+		return true;
+	}
+
+	if (!simhash_get_ball(key->sk_argument, &argument))
+		return false;
+	ball->center = (uint64) argument.center;
+	ball->radius = argument.radius;
+	return true;
+}
+
+/* Forget the matches at hand, marking the dead ones in the index. */
+static void
+drop_matches(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->nkilled > 0)
+		hamming_kill(scan);
+	if (BufferIsValid(so->pinned))
+		ReleaseBuffer(so->pinned);
+	so->pinned = InvalidBuffer;
+	so->nmatches = so->next_match = so->npages = 0;
+}
+
+static void
+drop_nulls(HammingScan *so)
+{
+	if (so->nulls != NULL)
+		tuplesort_end(so->nulls);
+	so->nulls = NULL;
+}
+
+/*
+ * Take the order that is asked for.  A distance to NULL is NULL for every row,
+ * so the first other one decides.  Further ones are left to the executor, for
+ * which zero is a lower bound of any distance.
+ */
+static void
+take_order(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			i;
+
+	so->order_by = -1;
+	for (i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		ScanKey		order = &scan->orderByData[i];
+
+		scan->xs_orderbynulls[i] = (order->sk_flags & SK_ISNULL) != 0;
+		scan->xs_orderbyvals[i] = Int32GetDatum(0);
+		if (scan->xs_orderbynulls[i] || so->order_by >= 0)
+			continue;
+		so->order_by = i;
+		so->order_center = (uint64) DatumGetInt64(order->sk_argument);
+	}
+}
+
+/* Begin anew, with other conditions if there are any. */
+void
+hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+			   ScanKey orderbys, int norderbys)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			i;
+
+	(void) nkeys;
+	(void) norderbys;
+	drop_matches(scan);
+	drop_nulls(so);
+	hamming_nearest_reset(so);
+
+	if (keys && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	if (orderbys && scan->numberOfOrderBys > 0)
+		memmove(scan->orderByData, orderbys,
+				scan->numberOfOrderBys * sizeof(ScanKeyData));
+
+	so->impossible = false;
+	so->nballs = 0;
+	for (i = 0; i < scan->numberOfKeys; i++)
+	{
+		HammingBall ball;
+
+		if (!key_to_ball(scan->indexRelation, &scan->keyData[i], &ball))
+		{
+			so->impossible = true;
+			break;
+		}
+		/* The smallest ball goes first. */
+		so->balls[so->nballs] = ball;
+		if (ball.radius < so->balls[0].radius)
+		{
+			so->balls[so->nballs] = so->balls[0];
+			so->balls[0] = ball;
+		}
+		so->nballs++;
+	}
+
+	take_order(scan);
+	so->want_nulls = so->nballs == 0;
+	so->started = false;
+	hamming_begin_passes(so);
+}
+
+/* Make room for a page of matches more. */
+void
+hamming_prepare_matches(HammingScan *so)
+{
+	Size		room = HAMMING_BATCH + HAMMING_PAGE_MATCHES;
+
+	if (so->matches != NULL)
+		return;
+	so->matches = (HammingMatch *)
+		MemoryContextAlloc(GetMemoryChunkContext(so),
+						   room * sizeof(HammingMatch));
+	so->pages = (HammingPage *)
+		MemoryContextAlloc(GetMemoryChunkContext(so),
+						   room * sizeof(HammingPage));
+}
+
+/* Pass through the blocks as planned. */
+static void
+add_passes(HammingScan *so)
+{
+	int			done[SH_INDEX_BLOCKS];
+	int			block;
+
+	memset(done, -1, sizeof(done));
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	{
+		if (so->plan.radius[block] < 0)
+			continue;
+		hamming_add_pass(so, block, 0, so->plan.radius[block], done);
+		done[block] = so->plan.radius[block];
+	}
+}
+
+/* First use since the last rescan: settle what to do. */
+static void
+start(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			k = so->nballs > 0 ? so->balls[0].radius : SH_INDEX_BITS;
+
+	so->started = true;
+	so->keep_pin = !(IsMVCCSnapshot(scan->xs_snapshot) &&
+					 RelationNeedsWAL(scan->indexRelation));
+	if (so->impossible)
+		return;
+	simhash_count_search(scan);
+	pgstat_count_index_scan(scan->indexRelation);
+
+	if (so->extent.rows < 0)
+		so->extent = hamming_extent(scan->indexRelation);
+	if (so->order_by >= 0)
+	{
+		so->center = so->order_center;
+		return;
+	}
+	so->center = so->nballs > 0 ? so->balls[0].center : 0;
+	so->min_distance = 0;
+	so->max_distance = k;
+	if (so->plan_k != k)
+	{
+		sh_plan_search(&so->extent, k, &so->plan);
+		so->plan_k = k;
+	}
+	add_passes(so);
+}
+
+/*
+ * Read pages until there is a batch of matches, or a page of them if that page
+ * has to stay pinned.
+ */
+static void
+fill_matches(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	while (so->nmatches < HAMMING_BATCH && !BufferIsValid(so->pinned) &&
+		   hamming_read_page(scan))
+		;
+}
+
+/* Called for each row of the table; remember those without a fingerprint. */
+static void
+note_null(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	HammingScan *so = (HammingScan *) state;
+	uint64		ignored;
+	int64		place;
+
+	(void) alive;
+	if (!isnull[0] && hamming_datum_fingerprint(index, values[0], &ignored))
+		return;
+	place = ((int64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+	tuplesort_putdatum(so->nulls, Int64GetDatum(place), false);
+}
+
+/* Gather the rows without a fingerprint, in the order of the table. */
+static void
+collect_nulls(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Relation	index = scan->indexRelation;
+	Relation	heap = scan->heapRelation;
+	IndexInfo  *info = BuildIndexInfo(index);
+	bool		opened = heap == NULL;
+	MemoryContext old;
+
+	if (opened)
+		heap = relation_open(index->rd_index->indrelid, NoLock);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+	so->nulls = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
+									  false, work_mem, NULL, TUPLESORT_NONE);
+	MemoryContextSwitchTo(old);
+
+	/* A scan with a snapshot of its own is what the table does for this. */
+	info->ii_Concurrent = true;
+	table_index_build_scan(heap, index, info, true, false, note_null, so,
+						   table_beginscan(heap, scan->xs_snapshot, 0, NULL));
+	if (opened)
+		relation_close(heap, NoLock);
+	tuplesort_performsort(so->nulls);
+}
+
+/* The next row without a fingerprint. */
+static bool
+next_null(IndexScanDesc scan, ItemPointer tid)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Datum		place;
+
+	if (!so->want_nulls || so->impossible)
+		return false;
+	if (so->nulls == NULL)
+		collect_nulls(scan);
+	if (!simhash_sorted_datum(so->nulls, &place))
+		return false;
+	ItemPointerSet(tid, DatumGetInt64(place) >> 16,
+				   DatumGetInt64(place) & 0xFFFF);
+	return true;
+}
+
+/* The next match, or NULL. */
+static HammingMatch *
+next_match(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (!so->started)
+		start(scan);
+	if (so->next_match >= so->nmatches)
+	{
+		drop_matches(scan);
+		if (so->order_by >= 0 && !so->impossible)
+			hamming_nearest_fill(scan);
+		else
+			fill_matches(scan);
+		if (so->nmatches == 0)
+			return NULL;
+	}
+	return &so->matches[so->next_match++];
+}
+
+/* Return the next row. */
+bool
+hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatch *match;
+	int			i;
+
+	if (dir != ForwardScanDirection)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming indexes cannot be scanned backwards")));
+
+	if (scan->kill_prior_tuple && so->next_match > 0)
+	{
+		so->matches[so->next_match - 1].killed = true;
+		so->nkilled++;
+	}
+
+	match = next_match(scan);
+	if (match != NULL)
+	{
+		scan->xs_heaptid = match->tid;
+		scan->xs_recheck = match->recheck;
+		if (so->order_by >= 0)
+			scan->xs_orderbyvals[so->order_by] =
+				Int32GetDatum(match->distance);
+		scan->xs_recheckorderby = so->order_by >= 0;
+		return true;
+	}
+
+	for (i = 0; i < scan->numberOfOrderBys; i++)
+		scan->xs_orderbynulls[i] = true;
+	scan->xs_recheck = scan->xs_recheckorderby = false;
+	return next_null(scan, &scan->xs_heaptid);
+}
+
+/* Add all rows to a bitmap. */
+int64
+hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
+{
+	HammingMatch *match;
+	ItemPointerData tid;
+	int64		count = 0;
+
+	while ((match = next_match(scan)) != NULL)
+	{
+		tbm_add_tuples(tbm, &match->tid, 1, match->recheck);
+		count++;
+	}
+	while (next_null(scan, &tid))
+	{
+		tbm_add_tuples(tbm, &tid, 1, false);
+		count++;
+	}
+	return count;
+}
+
+/* End a scan. */
+void
+hamming_endscan(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	drop_matches(scan);
+	drop_nulls(so);
+	hamming_nearest_reset(so);
+	hamming_release(so);
+	if (so->matches != NULL)
+	{
+		pfree(so->matches);
+		pfree(so->pages);
+	}
+	pfree(so->balls);
+	pfree(so);
+}
