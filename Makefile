@@ -32,7 +32,9 @@ OBJS = \
 	src/hamming_page.o \
 	src/hamming_scan.o \
 	src/hamming_knn.o \
-	src/hamming_cost.o
+	src/hamming_cost.o \
+	src/hamming_check.o \
+	src/hamming_pages.o
 
 # The core: plain C99, knows nothing of PostgreSQL.
 CORE_OBJS = \

@@ -200,6 +200,20 @@ COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
 
 ----------------------------------------------------------------------------
+-- hamming_check.c
+----------------------------------------------------------------------------
+
+-- Reads whole tables and keeps vacuum out meanwhile, so not for everybody.
+CREATE FUNCTION hamming_index_check(
+    index regclass, heapallindexed boolean DEFAULT false)
+RETURNS void
+AS 'MODULE_PATHNAME', 'hamming_index_check'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+REVOKE ALL ON FUNCTION hamming_index_check(regclass, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
+'raise an error if a hamming index is damaged or does not agree with its table';
+
+----------------------------------------------------------------------------
 -- keys.c
 ----------------------------------------------------------------------------
 

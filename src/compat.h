@@ -13,6 +13,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
@@ -89,6 +90,13 @@ simhash_alloc_page(void)
 	return palloc0(BLCKSZ);
 #endif
 }
+
+/* Have functions of others look for names in pg_catalog alone. */
+#if PG_VERSION_NUM >= 170000
+#define simhash_restrict_search_path()	RestrictSearchPath()
+#else
+#define simhash_restrict_search_path()	((void) 0)
+#endif
 
 /* The next datum of a sort; one passed by reference lasts until the next. */
 static inline bool

@@ -61,7 +61,8 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		return;
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 		hamming_sort_put(build->sort,
-						 hamming_key(sh_entry(fingerprint, block)), tid);
+						 hamming_key(sh_entry(fingerprint, block)),
+						 hamming_pack_tid(tid));
 	build->rows++;
 }
 

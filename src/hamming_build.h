@@ -20,12 +20,26 @@ typedef struct HammingEntry
 	uint64		tid;			/* block number << 16 | offset */
 } HammingEntry;
 
+/* A TID as a number, and back. */
+static inline uint64
+hamming_pack_tid(ItemPointer tid)
+{
+	return (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+static inline void
+hamming_unpack_tid(uint64 packed, ItemPointer tid)
+{
+	ItemPointerSet(tid, packed >> 16, packed & 0xFFFF);
+}
+
 typedef struct HammingSort HammingSort;
 typedef struct HammingLoad HammingLoad;
 
 /* hamming_sort.c */
 extern HammingSort *hamming_sort_begin(int kilobytes);
-extern void hamming_sort_put(HammingSort *sort, int64 key, ItemPointer tid);
+extern void hamming_sort_put(HammingSort *sort, int64 key, uint64 tid);
 extern void hamming_sort_perform(HammingSort *sort);
 extern bool hamming_sort_next(HammingSort *sort, HammingEntry *entry);
 extern void hamming_sort_end(HammingSort *sort);

@@ -84,7 +84,7 @@ make_pivot(HammingPivot *pivot, int64 key, const uint64 *tid)
 	{
 		ItemPointerData pointer;
 
-		ItemPointerSet(&pointer, *tid >> 16, *tid & 0xFFFF);
+		hamming_unpack_tid(*tid, &pointer);
 		size += MAXALIGN(sizeof(ItemPointerData));
 		memcpy(pivot->bytes + size - sizeof(ItemPointerData), &pointer,
 			   sizeof(ItemPointerData));
@@ -280,7 +280,7 @@ hamming_load_add(HammingLoad *load, const HammingEntry *entry)
 	}
 
 	tuple.tuple.t_info = HAMMING_ENTRY_SIZE;
-	ItemPointerSet(&tuple.tuple.t_tid, entry->tid >> 16, entry->tid & 0xFFFF);
+	hamming_unpack_tid(entry->tid, &tuple.tuple.t_tid);
 	memcpy(tuple.bytes + sizeof(IndexTupleData), &entry->key, sizeof(int64));
 	add_item(leaf, &tuple.tuple);
 	load->last = *entry;

@@ -35,6 +35,7 @@
 
 #include "compat.h"
 #include "hamming.h"
+#include "hamming_build.h"
 #include "simhash.h"
 
 /* Entries that fit on a page, hence matches that one page may yield. */
@@ -279,14 +280,11 @@ note_null(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HammingScan *so = (HammingScan *) state;
 	uint64		ignored;
-	int64		place;
 
 	(void) alive;
 	if (!isnull[0] && hamming_datum_fingerprint(index, values[0], &ignored))
 		return;
-	place = ((int64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
-		ItemPointerGetOffsetNumberNoCheck(tid);
-	tuplesort_putdatum(so->nulls, Int64GetDatum(place), false);
+	tuplesort_putdatum(so->nulls, Int64GetDatum(hamming_pack_tid(tid)), false);
 }
 
 /* Gather the rows without a fingerprint, in the order of the table. */
@@ -329,8 +327,7 @@ next_null(IndexScanDesc scan, ItemPointer tid)
 		collect_nulls(scan);
 	if (!simhash_sorted_datum(so->nulls, &place))
 		return false;
-	ItemPointerSet(tid, DatumGetInt64(place) >> 16,
-				   DatumGetInt64(place) & 0xFFFF);
+	hamming_unpack_tid((uint64) DatumGetInt64(place), tid);
 	return true;
 }
 

@@ -103,7 +103,7 @@ write_run(HammingSort *sort)
 
 /* Add an entry. */
 void
-hamming_sort_put(HammingSort *sort, int64 key, ItemPointer tid)
+hamming_sort_put(HammingSort *sort, int64 key, uint64 tid)
 {
 	HammingEntry *entry;
 
@@ -111,8 +111,7 @@ hamming_sort_put(HammingSort *sort, int64 key, ItemPointer tid)
 		write_run(sort);
 	entry = &sort->entries[sort->count++];
 	entry->key = key;
-	entry->tid = ((uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16) |
-		ItemPointerGetOffsetNumberNoCheck(tid);
+	entry->tid = tid;
 }
 
 /* Read the next entry of a run; false, and the file closed, at its end. */
