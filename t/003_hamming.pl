@@ -1,0 +1,156 @@
+# The hamming index finds exactly what a sequential scan finds.
+#
+# 60,000 fingerprints: random, in clusters, and in hostile shapes; in an index
+# that was built, one that grew by insertion and lived through deletions and
+# vacuum, and one that is both partial and on an expression.  Every radius from
+# 0 to 16 and some beyond, as constants, as parameters of a join, by index and
+# by bitmap scans; nearest neighbours, few and all.  The plans are checked too,
+# so that nothing is compared with itself.  SIMHASH_SEED repeats a run.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
+note("SIMHASH_SEED=$seed");
+
+my $node = PostgreSQL::Test::Cluster->new('hamming');
+$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
+$node->append_conf('postgresql.conf', <<'END');
+fsync = off
+jit = off
+autovacuum = off
+max_parallel_workers_per_gather = 0
+END
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]) }
+
+sql(<<"END");
+CREATE EXTENSION simhash;
+CREATE FUNCTION flip(seed bigint, bits int) RETURNS bigint LANGUAGE sql
+IMMUTABLE AS
+\$\$ SELECT coalesce(bit_or(1::bigint << (hashint8extended(i, seed) & 63)::int), 0)
+   FROM generate_series(1, bits) AS i \$\$;
+
+-- Half are random, a quarter lies within 16 bits of one of 100 centers, the
+-- others use the low 32 bits alone, share a block, or are all the same.
+CREATE TABLE docs (id int, fp bigint);
+INSERT INTO docs
+SELECT n, CASE
+    WHEN n % 16 < 8 THEN hashint8extended(n, $seed)
+    WHEN n % 16 < 12 THEN hashint8extended(n % 100, $seed)
+                          # flip(hashint8extended(n, $seed + 1), n % 17)
+    WHEN n % 16 < 13 THEN hashint8extended(n, $seed) & 4294967295
+    WHEN n % 16 < 14 THEN hashint8extended(n, $seed) & ~(65535::bigint << 32)
+    WHEN n % 16 < 15 THEN 4711
+    END
+FROM generate_series(1, 30000) AS n;
+CREATE INDEX docs_fp ON docs USING hamming (fp);
+INSERT INTO docs
+SELECT id + 30000, fp # flip(hashint8extended(id, $seed + 2), id % 5) FROM docs;
+DELETE FROM docs WHERE id % 5 = 0;
+VACUUM docs;
+DELETE FROM docs WHERE id % 7 = 0;
+INSERT INTO docs
+SELECT id + 60000, fp # 1 FROM docs WHERE id % 11 = 0;
+VACUUM ANALYZE docs;
+
+CREATE TABLE queries AS
+SELECT id, fp # flip(id + $seed, id % 6) AS q FROM docs
+WHERE id % 500 < 2 AND fp IS NOT NULL AND fp <> 4711;
+INSERT INTO queries
+SELECT -n, hashint8extended(-n, $seed) FROM generate_series(1, 20) AS n;
+ANALYZE queries;
+END
+
+my $index = 'SET enable_seqscan = off; SET enable_bitmapscan = off;
+	SET enable_material = off; SET enable_memoize = off;';
+my $bitmap = 'SET enable_seqscan = off; SET enable_indexscan = off;
+	SET enable_material = off; SET enable_memoize = off;';
+my $plain = 'SET enable_indexscan = off; SET enable_bitmapscan = off;';
+
+# Run a query one way, seeing to it that the plan says so.
+sub run_as
+{
+	my ($way, $pattern, $query) = @_;
+	my $plan = sql("$way EXPLAIN (COSTS OFF) $query");
+
+	like($plan, $pattern, 'plan') or diag($query);
+	return sql("$way $query");
+}
+
+my @radii = (0 .. 16, 20, 28, 40, 64);
+my $summary = 'count(*), sum(hashint8extended(d.id, q.id))';
+
+# What is true, for all radii at once.
+my %truth;
+for (split /\n/, sql(<<"END"))
+$plain
+SELECT k, $summary FROM queries q, docs d, unnest('{@{[join ',', @radii]}}'::int[]) AS k
+WHERE hamming(d.fp, q.q) <= k GROUP BY k
+END
+{
+	my ($k, $result) = /^(\d+)\|(.*)$/;
+	$truth{$k} = $result;
+}
+
+for my $k (@radii)
+{
+	my $query = "SELECT $summary FROM queries q, docs d WHERE d.fp <@ (q.q, $k)";
+	my $truth = $truth{$k} // '0|';
+
+	is(run_as($index, qr/Index Scan using docs_fp/, $query),
+		$truth, "index scan within $k");
+	is(run_as($bitmap, qr/Bitmap Index Scan on docs_fp/, $query),
+		$truth, "bitmap scan within $k");
+}
+is( run_as($index, qr/Index Scan using docs_fp/,
+		"SELECT $summary FROM queries q, docs d WHERE d.fp ~= q.q"),
+	$truth{3}, '~=');
+
+# Two conditions, and a condition with an order.
+my $both = 'SELECT count(*), sum(id) FROM docs
+	WHERE fp <@ (4711, 30) AND fp <@ (4712, 29)';
+is( run_as($index, qr/Index Cond: .*AND/, $both),
+	sql("$plain $both"), 'two conditions');
+
+# Nearest first: the distances are those of a sort, and the rows are different
+# ones.
+for my $limit (1, 10, 1000, 'ALL')
+{
+	my $few = $limit eq 'ALL' ? 'id IN (-1, -2)' : 'true';
+	my $query = <<"END";
+SELECT q.id, md5(string_agg(s.d::text, ',' ORDER BY s.n)), count(DISTINCT s.id)
+FROM (SELECT * FROM queries WHERE $few ORDER BY id LIMIT 40) q,
+     LATERAL (SELECT id, d, row_number() OVER () AS n FROM
+                (SELECT d.id, d.fp <~> q.q AS d FROM docs d
+                 ORDER BY d.fp <~> q.q LIMIT $limit) t) s
+GROUP BY q.id ORDER BY q.id
+END
+
+	is( run_as("$index SET work_mem = '64kB';", qr/Order By: \(fp <~> /, $query),
+		sql("$plain $query"), "nearest $limit");
+}
+my $within = 'SELECT array_agg(d) FROM (SELECT fp <~> 99 AS d FROM docs
+	WHERE fp <@ (4711, 12) ORDER BY fp <~> 99 LIMIT 500) s';
+is( run_as($index, qr/Order By: \(fp <~> /, $within),
+	sql("$plain $within"), 'nearest within a ball');
+
+# Part of the table, by an expression.
+sql('CREATE INDEX docs_part ON docs USING hamming ((fp # 255)) WHERE id > 1000;
+	ANALYZE docs');
+my $part = 'SELECT count(*), sum(id) FROM docs
+	WHERE (fp # 255) <@ (4711, 9) AND id > 1000';
+is(run_as($index, qr/using docs_part/, $part),
+	sql("$plain $part"), 'expression, partial');
+
+is(sql("SELECT hamming_index_check('docs_fp', true),
+	hamming_index_check('docs_part', true)"),
+	'|', 'indexes are in order');
+
+$node->stop;
+done_testing();
