@@ -32,6 +32,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -231,7 +232,9 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	if (!OidIsValid(heapid))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("relation with OID %u is not an index", indexid)));
+				 errmsg("\"%s\" is not an index",
+						DatumGetCString(DirectFunctionCall1(regclassout,
+															ObjectIdGetDatum(indexid))))));
 	check.heap = table_open(heapid, lock);
 	check.index = index_open(indexid, AccessShareLock);
 	check_kind(check.index);

@@ -1,0 +1,205 @@
+----------------------------------------------------------------------------
+-- hamming_am.c
+----------------------------------------------------------------------------
+SELECT opcname, opcdefault, amvalidate(oid)
+FROM pg_opclass
+WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'hamming')
+ORDER BY opcname;
+
+-- What the index can do.
+SELECT p, pg_indexam_has_property(a.oid, p)
+FROM pg_am a, unnest('{can_order,can_unique,can_multi_col,can_exclude,can_include}'::text[]) AS p
+WHERE amname = 'hamming'
+ORDER BY p;
+
+-- Rows at distance n from zero, n = 0 .. 64; then some without a fingerprint.
+CREATE TABLE docs (id int, fp bigint);
+INSERT INTO docs VALUES (0, 0);
+INSERT INTO docs
+SELECT n, (SELECT bit_or(1::bigint << (i * 29 % 64)) FROM generate_series(1, n) AS i)
+FROM generate_series(1, 64) AS n;
+INSERT INTO docs VALUES (100, NULL), (101, NULL);
+CREATE INDEX docs_fp ON docs USING hamming (fp);
+SELECT reltuples FROM pg_class WHERE relname = 'docs_fp';
+ANALYZE docs;
+
+-- reloptions
+ALTER INDEX docs_fp SET (fillfactor = 50);
+REINDEX INDEX docs_fp;
+SELECT reloptions FROM pg_class WHERE relname = 'docs_fp';
+ALTER INDEX docs_fp SET (fillfactor = 9); -- error
+ALTER INDEX docs_fp SET (deduplicate_items = off); -- error
+
+-- what it cannot be
+CREATE INDEX ON docs USING hamming (id); -- error
+CREATE INDEX ON docs USING hamming (fp, fp); -- error
+CREATE UNIQUE INDEX ON docs USING hamming (fp); -- error
+CREATE INDEX ON docs USING hamming (fp) INCLUDE (id); -- error
+CREATE INDEX ON docs USING hamming (fp DESC); -- error
+
+----------------------------------------------------------------------------
+-- hamming_scan.c
+----------------------------------------------------------------------------
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+
+EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE fp ~= 0;
+SELECT id FROM docs WHERE fp ~= 0 ORDER BY id;
+SELECT id FROM docs WHERE 0 ~= fp ORDER BY id;
+
+EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE fp <@ (0, 8);
+SELECT k, count(*), max(id)
+FROM generate_series(0, 64, 4) AS k, docs
+WHERE fp <@ (0, k)
+GROUP BY k ORDER BY k;
+SELECT id FROM docs WHERE hamming_ball(-1, 2) @> fp ORDER BY id;
+
+-- two conditions at once
+SELECT id FROM docs WHERE fp <@ (0, 20) AND fp <@ (-1, 46) ORDER BY id;
+
+-- nothing is within a radius of nothing
+SELECT id FROM docs WHERE fp ~= NULL;
+SELECT id FROM docs WHERE fp <@ NULL;
+SELECT id FROM docs WHERE fp <@ (NULL, 3);
+SELECT id FROM docs WHERE fp <@ (0, NULL);
+
+-- out of range
+SELECT id FROM docs WHERE fp <@ (0, -1); -- error
+SELECT id FROM docs WHERE fp <@ (0, 65); -- error
+
+-- as the inner side of a join
+EXPLAIN (COSTS OFF)
+SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp ~= b.fp AND a.id < b.id;
+SELECT count(*) FROM docs a JOIN docs b ON a.fp ~= b.fp AND a.id < b.id;
+
+-- together with another index
+CREATE INDEX docs_id ON docs (id);
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+EXPLAIN (COSTS OFF)
+SELECT id FROM docs WHERE fp <@ (0, 2) OR id BETWEEN 2 AND 5;
+SELECT id FROM docs WHERE fp <@ (0, 2) OR id BETWEEN 2 AND 5 ORDER BY id;
+DROP INDEX docs_id;
+SET enable_indexscan = on;
+SET enable_bitmapscan = off;
+
+----------------------------------------------------------------------------
+-- hamming_knn.c
+----------------------------------------------------------------------------
+EXPLAIN (COSTS OFF) SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;
+SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;
+SELECT id FROM docs ORDER BY fp <~> -1 LIMIT 5;
+
+-- to the end; rows without a fingerprint come last
+SELECT array_agg(id) FROM
+    (SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 66) s WHERE id < 100;
+SELECT count(*), count(fp) FROM (SELECT fp FROM docs ORDER BY fp <~> 0) s;
+
+-- among those within a radius
+SELECT id FROM docs WHERE fp <@ (0, 6) ORDER BY fp <~> -1 LIMIT 3;
+
+-- a distance to nothing is no order
+SELECT count(*) FROM (SELECT fp FROM docs ORDER BY fp <~> NULL) s;
+
+-- forward only
+BEGIN;
+DECLARE nearest SCROLL CURSOR FOR SELECT id FROM docs ORDER BY fp <~> 0;
+FETCH 2 FROM nearest;
+FETCH BACKWARD 1 FROM nearest;
+COMMIT;
+
+----------------------------------------------------------------------------
+-- exclusion constraints
+----------------------------------------------------------------------------
+CREATE TABLE alone (id int, fp bigint, CONSTRAINT alone_fp EXCLUDE USING hamming (fp WITH ~=));
+INSERT INTO alone VALUES (1, 0), (2, 15), (3, NULL), (4, NULL);
+INSERT INTO alone VALUES (5, 1); -- error
+INSERT INTO alone VALUES (5, 1), (6, 255) ON CONFLICT DO NOTHING;
+UPDATE alone SET fp = 14 WHERE id = 6; -- error
+UPDATE alone SET fp = 4095 WHERE id = 2;
+SELECT * FROM alone ORDER BY id;
+COPY alone FROM stdin; -- error
+7	-1
+8	-2
+\.
+
+-- on texts, at a distance of choice
+CREATE TABLE texts (id int, body text);
+INSERT INTO texts VALUES
+    (1, 'The quick brown fox jumps over the lazy dog, and then again.'),
+    (2, 'The quick brown fox jumps over the lazy dog, and then again!'),
+    (3, 'A text of quite another kind, about nothing in particular.');
+ALTER TABLE texts ADD CONSTRAINT texts_alone
+    EXCLUDE USING hamming (hamming_ball(simhash(body), 8) WITH ~=); -- error
+DELETE FROM texts WHERE id = 2;
+ALTER TABLE texts ADD CONSTRAINT texts_alone
+    EXCLUDE USING hamming (hamming_ball(simhash(body), 8) WITH ~=);
+INSERT INTO texts VALUES
+    (4, 'the quick brown fox jumps over the lazy dog, and then again')
+    ON CONFLICT DO NOTHING;
+INSERT INTO texts VALUES (5, NULL), (6, ''), (7, '');
+SELECT id FROM texts ORDER BY id;
+
+-- checked at commit
+CREATE TABLE late (id int, fp bigint, EXCLUDE USING hamming (fp WITH ~=) DEFERRABLE INITIALLY DEFERRED);
+BEGIN;
+INSERT INTO late VALUES (1, 0), (2, 1);
+DELETE FROM late WHERE id = 1;
+COMMIT;
+INSERT INTO late VALUES (3, 0); -- error
+
+----------------------------------------------------------------------------
+-- kinds of tables, and commands on them
+----------------------------------------------------------------------------
+CREATE TABLE parts (id int, fp bigint) PARTITION BY RANGE (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (100);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (100) TO (200);
+CREATE INDEX ON parts USING hamming (fp);
+INSERT INTO parts SELECT n, hashint8extended(n, 0) FROM generate_series(0, 199) AS n;
+ANALYZE parts;
+EXPLAIN (COSTS OFF) SELECT id FROM parts ORDER BY fp <~> 0 LIMIT 1;
+SELECT count(*) FROM parts a JOIN parts b ON a.fp ~= b.fp;
+
+CREATE UNLOGGED TABLE fleeting (id int, fp bigint);
+CREATE INDEX ON fleeting USING hamming (fp);
+INSERT INTO fleeting SELECT n, n FROM generate_series(0, 999) AS n;
+SELECT count(*) FROM fleeting WHERE fp ~= 0;
+
+CREATE TEMPORARY TABLE passing (id int, fp bigint);
+CREATE INDEX ON passing USING hamming (fp);
+INSERT INTO passing SELECT n, n FROM generate_series(0, 999) AS n;
+SELECT count(*) FROM passing WHERE fp ~= 0;
+
+-- part of a table; without a condition the index would have to return rows
+-- that it does not hold, and does
+CREATE INDEX parts_few ON parts_1 USING hamming (fp) WHERE id < 10;
+SELECT count(*) FROM parts_1 WHERE id < 10 AND fp <@ (0, 64);
+INSERT INTO parts_1 VALUES (5, NULL);
+SELECT count(*) FROM parts_1 WHERE id < 10;
+
+CREATE INDEX CONCURRENTLY docs_again ON docs USING hamming (fp);
+REINDEX INDEX CONCURRENTLY docs_again;
+SELECT hamming_index_check('docs_again', true);
+
+DELETE FROM docs WHERE id % 2 = 1;
+VACUUM docs;
+SELECT reltuples FROM pg_class WHERE relname = 'docs_again';
+SELECT id FROM docs WHERE fp <@ (0, 4) ORDER BY id;
+TRUNCATE docs;
+SELECT id FROM docs WHERE fp <@ (0, 64);
+INSERT INTO docs VALUES (1, 1);
+SELECT id FROM docs WHERE fp ~= 0;
+
+----------------------------------------------------------------------------
+-- hamming_check.c
+----------------------------------------------------------------------------
+SELECT hamming_index_check('docs_fp');
+SELECT hamming_index_check('docs_fp', true);
+SELECT hamming_index_check('alone_fp', true);
+SELECT hamming_index_check('docs', true); -- error
+SELECT hamming_index_check('pg_class_oid_index', true); -- error
+SELECT hamming_index_check(NULL, true);
+
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DROP TABLE docs, alone, texts, late, parts, fleeting, passing;
