@@ -137,6 +137,16 @@ high_key(Page page)
 	return hamming_tuple_key(page_tuple(page, P_HIKEY));
 }
 
+/* Complain that pages to the right have come to an end. */
+static void
+fell_off(IndexScanDesc scan)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("fell off the end of index \"%s\"",
+					RelationGetRelationName(scan->indexRelation))));
+}
+
 /* Where is the root?  Answer from the relation's cache, as the btree does. */
 static BTMetaPageData *
 get_meta(Relation rel)
@@ -233,21 +243,39 @@ search_near(Page page, OffsetNumber first, int64 key, float place)
 	return search_range(page, low, high, key);
 }
 
-/*
- * The child of an inner page under which keys >= key begin.  On entry, *place
- * is where on this page the key is, were keys spread evenly: 0 first, 1
- * last.  On return the same for the child.
- *
- * The first item of an inner page stands for minus infinity and has no key.
- */
-static BlockNumber
-search_child(Page page, int64 key, float *place)
+/* Does a page that is not rightmost end before a key?  If equal, not surely. */
+static inline bool
+ends_before(Page page, int64 key)
 {
-	OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber offset = search_near(page, first + 1, key, *place);
+	return !P_RIGHTMOST(BTPageGetOpaque(page)) && high_key(page) < key;
+}
+
+/*
+ * Find the child of an inner page under which keys >= key begin.  Returns false
+ * if there is none because the page lies to the left of the key, or is no
+ * more.
+ *
+ * On entry, *place is where on this page the key is, were keys spread evenly:
+ * 0 first, 1 last.  On return the same for the child.  The first item of the
+ * page stands for minus infinity and has no key.  The high key matters only
+ * when all items are less, so mostly it need not be fetched from memory.
+ */
+static bool
+find_child(Page page, int64 key, float *place, BlockNumber *child)
+{
+	BTPageOpaque opaque = BTPageGetOpaque(page);
+	OffsetNumber first = P_FIRSTDATAKEY(opaque);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber offset;
+
+	if (P_IGNORE(opaque))
+		return false;
+	offset = search_near(page, first + 1, key, *place);
+	if (offset > last && ends_before(page, key))
+		return false;
 
 	*place = 0;
-	if (offset > first + 1 && offset <= PageGetMaxOffsetNumber(page))
+	if (offset > first + 1 && offset <= last)
 	{
 		int64		left = hamming_tuple_key(page_tuple(page, offset - 1));
 		int64		right = hamming_tuple_key(page_tuple(page, offset));
@@ -256,48 +284,17 @@ search_child(Page page, int64 key, float *place)
 			*place = (float) ((uint64) key - (uint64) left) /
 				(float) ((uint64) right - (uint64) left);
 	}
-	return BTreeTupleGetDownLink(page_tuple(page, offset - 1));
+	*child = BTreeTupleGetDownLink(page_tuple(page, offset - 1));
+	return true;
 }
 
 /*
- * Does a locked page lie left of the first entry >= key, or is it no more?  A
- * high key that equals the key is no reason to move on: entries with that
- * very key may lie on either side.
+ * Find the next page down to a key from the lowest inner page of the last
+ * descent that serves it, letting go of those that do not.  Returns the level
+ * of that inner page, or 0 if there is none.
  */
-static inline bool
-must_move_right(Page page, int64 key)
-{
-	BTPageOpaque opaque = BTPageGetOpaque(page);
-
-	return !P_RIGHTMOST(opaque) && (P_IGNORE(opaque) || high_key(page) < key);
-}
-
-static Buffer
-move_right(IndexScanDesc scan, Buffer buffer, int64 key)
-{
-	while (must_move_right(BufferGetPage(buffer), key))
-	{
-		BlockNumber next = BTPageGetOpaque(BufferGetPage(buffer))->btpo_next;
-
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		buffer = ReadBuffer(scan->indexRelation, next);
-		lock_page(scan, buffer);
-	}
-	if (P_IGNORE(BTPageGetOpaque(BufferGetPage(buffer))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("fell off the end of index \"%s\"",
-						RelationGetRelationName(scan->indexRelation))));
-	return buffer;
-}
-
-/*
- * Lock the lowest inner page of the last descent that serves a key, letting go
- * of those below.  InvalidBuffer if there is none.
- */
-static Buffer
-reuse_path(IndexScanDesc scan, int64 key)
+static int
+reuse_path(IndexScanDesc scan, int64 key, float *place, BlockNumber *child)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			level;
@@ -305,39 +302,61 @@ reuse_path(IndexScanDesc scan, int64 key)
 	for (level = 1; level <= so->height; level++)
 	{
 		HammingStep *step = &so->path[level];
-		Page		page;
+		bool		found = false;
 
 		if (!BufferIsValid(step->buffer))
 			continue;
+		*place = 0;
 		if (step->low <= key)
 		{
 			lock_page(scan, step->buffer);
-			page = BufferGetPage(step->buffer);
-			if (!P_IGNORE(BTPageGetOpaque(page)) &&
-				!must_move_right(page, key))
-				return step->buffer;
+			found = find_child(BufferGetPage(step->buffer), key, place, child);
 			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
 		}
+		if (found)
+			return level;
 		ReleaseBuffer(step->buffer);
 		step->buffer = InvalidBuffer;
 	}
-	return InvalidBuffer;
+	return 0;
+}
+
+/* Keep an inner page of the way down pinned.  It is not locked any more. */
+static void
+keep_step(HammingScan *so, Buffer buffer, int level, int64 low)
+{
+	if (level >= HAMMING_MAX_HEIGHT)
+	{
+		ReleaseBuffer(buffer);
+		return;
+	}
+	so->path[level].buffer = buffer;
+	so->path[level].low = low;
+	so->height = Max(so->height, level);
 }
 
 /*
- * Pin, but do not lock, the leaf page where keys >= key begin.  InvalidBuffer
- * if the index is empty.
+ * Pin, but do not lock, the leaf page where keys >= key begin, or one to the
+ * left of it.  InvalidBuffer if the index is empty.
  */
 static Buffer
 seek(IndexScanDesc scan, int64 key, float *place)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	Buffer		buffer = reuse_path(scan, key);
-	bool		kept = BufferIsValid(buffer);
+	BlockNumber child;
+	int			level = reuse_path(scan, key, place, &child);
+	Buffer		buffer;
 
-	*place = 0;
-	if (!kept)
+	if (level == 1)
+		return ReadBuffer(scan->indexRelation, child);
+	if (level > 1)
 	{
+		buffer = pin_inner_page(scan->indexRelation, child);
+		lock_page(scan, buffer);
+	}
+	else
+	{
+		*place = 0;
 		buffer = get_root(scan);
 		if (!BufferIsValid(buffer))
 			return InvalidBuffer;
@@ -345,37 +364,33 @@ seek(IndexScanDesc scan, int64 key, float *place)
 
 	for (;;)
 	{
-		Page		page;
-		BTPageOpaque opaque;
-		BlockNumber child;
-		int			level;
-		bool		root;
+		Page		page = BufferGetPage(buffer);
+		BTPageOpaque opaque = BTPageGetOpaque(page);
+		BlockNumber next = opaque->btpo_next;
+		bool		root = P_LEFTMOST(opaque) && P_RIGHTMOST(opaque);
+		bool		found;
 
-		if (!kept)
-			buffer = move_right(scan, buffer, key);
-		page = BufferGetPage(buffer);
-		opaque = BTPageGetOpaque(page);
-		if (P_ISLEAF(opaque))
+		level = opaque->btpo_level;
+		if (P_ISLEAF(opaque) && !P_IGNORE(opaque))
 		{
 			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 			return buffer;
 		}
-
-		child = search_child(page, key, place);
-		level = opaque->btpo_level;
-		root = P_LEFTMOST(opaque) && P_RIGHTMOST(opaque);
+		found = find_child(page, key, place, &child);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		if (!kept && level < HAMMING_MAX_HEIGHT)
+		if (found)
+			keep_step(so, buffer, level, root ? PG_INT64_MIN : key);
+		else
 		{
-			so->path[level].buffer = buffer;
-			so->path[level].low = root ? PG_INT64_MIN : key;
-			so->height = Max(so->height, level);
-		}
-		else if (!kept)
 			ReleaseBuffer(buffer);
+			if (next == P_NONE)
+				fell_off(scan);
+			child = next;
+			level++;
+			CHECK_FOR_INTERRUPTS();
+		}
 		if (level == 1)
 			return ReadBuffer(scan->indexRelation, child);
-		kept = false;
 		buffer = pin_inner_page(scan->indexRelation, child);
 		lock_page(scan, buffer);
 	}
@@ -629,6 +644,8 @@ first_offset(Page page, OffsetNumber first, int64 low, float place)
 /*
  * Compare what the runs want of a locked page.  Afterwards so->visit is one to
  * another page, or there is none.
+ *
+ * Where a run ends before the page does, the high key does not matter.
  */
 static void
 read_runs(IndexScanDesc scan, Buffer buffer, float place)
@@ -637,22 +654,23 @@ read_runs(IndexScanDesc scan, Buffer buffer, float place)
 	HammingVisit *visit = &so->visit;
 	Page		page = BufferGetPage(buffer);
 	BTPageOpaque opaque = BTPageGetOpaque(page);
-	bool		rightmost = P_RIGHTMOST(opaque);
-	int64		bound = rightmost ? 0 : high_key(page);
 	OffsetNumber offset = P_FIRSTDATAKEY(opaque);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
 	for (;;)
 	{
 		offset = first_offset(page, offset, visit->low, place);
 		offset = compare_entries(so, buffer, offset,
 								 scan->ignore_killed_tuples);
-		if (!rightmost && bound <= visit->high)
+		if (offset > last && !P_RIGHTMOST(opaque) &&
+			high_key(page) <= visit->high)
 		{
 			visit->goes_on = opaque->btpo_next;
 			return;
 		}
 		so->visiting = next_run(so);
-		if (!so->visiting || (!rightmost && bound <= visit->low))
+		if (!so->visiting ||
+			(!P_RIGHTMOST(opaque) && high_key(page) <= visit->low))
 			return;
 		place = 0;
 	}
@@ -668,6 +686,7 @@ hamming_read_page(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			before = so->nmatches;
 	Buffer		buffer;
+	BTPageOpaque opaque;
 	float		place;
 
 	CHECK_FOR_INTERRUPTS();
@@ -682,10 +701,15 @@ hamming_read_page(IndexScanDesc scan)
 		return false;
 	}
 	lock_page(scan, buffer);
-	buffer = move_right(scan, buffer, so->visit.low);
 	PredicateLockPage(scan->indexRelation, BufferGetBlockNumber(buffer),
 					  scan->xs_snapshot);
-	read_runs(scan, buffer, place);
+	opaque = BTPageGetOpaque(BufferGetPage(buffer));
+	if (!P_IGNORE(opaque))
+		read_runs(scan, buffer, place);
+	else if (P_RIGHTMOST(opaque))
+		fell_off(scan);
+	else
+		so->visit.goes_on = opaque->btpo_next;
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (so->keep_pin && so->nmatches > before)
