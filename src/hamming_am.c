@@ -170,7 +170,8 @@ static bytea *
 hamming_options(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt table[] = {
-		{"fillfactor", RELOPT_TYPE_INT, offsetof(BTOptions, fillfactor)}
+		{.optname = "fillfactor",.opttype = RELOPT_TYPE_INT,
+		.offset = offsetof(BTOptions, fillfactor)}
 	};
 
 	return (bytea *) build_reloptions(reloptions, validate,
