@@ -29,12 +29,13 @@ OBJS = \
 	src/hamming_build.o \
 	src/hamming_sort.o \
 	src/hamming_load.o \
+	src/hamming_tree.o \
 	src/hamming_page.o \
 	src/hamming_scan.o \
 	src/hamming_knn.o \
 	src/hamming_cost.o \
 	src/hamming_check.o \
-	src/hamming_pages.o
+	src/hamming_check_pages.o
 
 # The core: plain C99, knows nothing of PostgreSQL.
 CORE_OBJS = \

@@ -78,6 +78,23 @@ hamming_entry(int64 key)
 	return (uint64) key ^ (UINT64CONST(1) << 63);
 }
 
+/* A tuple of a page. */
+static inline IndexTuple
+hamming_page_tuple(Page page, OffsetNumber offset)
+{
+	return (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+}
+
+/* The upper bound of a page that is not the rightmost one. */
+static inline int64
+hamming_high_key(Page page)
+{
+	return hamming_tuple_key(hamming_page_tuple(page, P_HIKEY));
+}
+
+/* How far from its guessed place on a page an entry usually is. */
+#define HAMMING_GUESS_SLACK		24
+
 /* "Within radius of center", one for each index condition. */
 typedef struct HammingBall
 {
@@ -195,7 +212,6 @@ extern void hamming_begin_passes(HammingScan *so);
 extern void hamming_add_pass(HammingScan *so, int block, int nearest,
 							 int farthest, const int *done);
 extern bool hamming_read_page(IndexScanDesc scan);
-extern void hamming_release(HammingScan *so);
 extern void hamming_kill(IndexScanDesc scan);
 
 /* hamming_scan.c */
@@ -212,6 +228,14 @@ extern ShExtent hamming_extent(Relation index);
 /* hamming_knn.c */
 extern void hamming_nearest_reset(HammingScan *so);
 extern bool hamming_nearest_fill(IndexScanDesc scan);
+
+/* hamming_tree.c */
+extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
+extern void hamming_fell_off(IndexScanDesc scan) pg_attribute_noreturn();
+extern OffsetNumber hamming_search(Page page, OffsetNumber low,
+								   OffsetNumber high, int64 key);
+extern Buffer hamming_seek(IndexScanDesc scan, int64 key, float *place);
+extern void hamming_forget_path(HammingScan *so);
 
 /* hamming_cost.c */
 extern void hamming_costestimate(PlannerInfo *root, IndexPath *path,

@@ -3,7 +3,7 @@
  * hamming_check.c
  *		hamming_index_check(): does an index agree with its table?
  *
- * The pages are checked first (hamming_pages.c).  Then, if wanted, entries and
+ * The pages are checked first (hamming_check_pages.c).  Then, if wanted, entries and
  * rows are brought face to face: both are sorted by TID and merged.  Each row
  * that a fresh snapshot sees must have its four entries and no others.  The
  * snapshot is taken before the index is read, so their entries were there

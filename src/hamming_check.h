@@ -27,7 +27,7 @@ typedef struct HammingCheck
 	HammingSort *rows;			/* of the table, likewise */
 } HammingCheck;
 
-/* hamming_pages.c */
+/* hamming_check_pages.c */
 extern void hamming_check_pages(HammingCheck *check);
 
 #endif							/* HAMMING_CHECK_H */

@@ -9,14 +9,6 @@
  * on is cheaper than searching.  Entries are compared on the page, under its
  * share lock; only matches are copied.
  *
- * The tree is read by the rules of src/backend/access/nbtree/README.  Keys come
- * in ascending order, so the inner pages of the last descent usually serve the
- * next one as well: they stay pinned, not locked, and are looked at again
- * before use.  Page splits only move entries to the right, deletion of pages
- * only hands key space to the right neighbour, so such a page still lies at or
- * to the left of what is looked for; if it was deleted we go up.  Pins on inner
- * pages hold up nobody, as vacuum wants leaf pages alone for itself.
- *
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
  * one before we look, that one is not visible to the snapshot.  Any other scan
@@ -50,351 +42,8 @@
 #define HAMMING_POPCNT_AT_RUN_TIME
 #endif
 
-/*
- * Bits are counted many times over; entries fewer than this between two runs
- * are read rather than searched across.
- */
+/* Entries fewer than this between two probes are read, not searched across. */
 #define HAMMING_SKIP_ENTRIES	64.0
-
-/* How far from its guessed place an entry usually is, on a page. */
-#define HAMMING_GUESS_SLACK		24
-
-/* Inner pages whose buffers are remembered. */
-#define HAMMING_RECENT_PAGES	2048
-
-typedef struct RecentPage
-{
-	Oid			relid;
-	BlockNumber blkno;
-	Buffer		buffer;
-} RecentPage;
-
-/* Complain of a page that cannot be a page of this index. */
-static void
-check_page(Relation rel, Buffer buffer)
-{
-	Page		page = BufferGetPage(buffer);
-
-	if (unlikely(PageIsNew(page) ||
-				 PageGetSpecialSize(page) != MAXALIGN(sizeof(BTPageOpaqueData))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" contains an unexpected page at block %u",
-						RelationGetRelationName(rel),
-						BufferGetBlockNumber(buffer)),
-				 errhint("Please REINDEX it.")));
-}
-
-/*
- * Pin an inner page.
- *
- * There are few of these and each search needs some of them, so it pays to
- * remember their buffers: that spares the buffer manager's hash table, which
- * is large and hence not in the processor's cache.  An outdated memory is no
- * harm, since the buffer manager checks it.
- */
-static Buffer
-pin_inner_page(Relation rel, BlockNumber blkno)
-{
-	static RecentPage recent[HAMMING_RECENT_PAGES];
-	RecentPage *known = &recent[(blkno ^ RelationGetRelid(rel) * 31) %
-								HAMMING_RECENT_PAGES];
-
-	if (known->relid == RelationGetRelid(rel) && known->blkno == blkno &&
-		ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
-						 known->buffer))
-	{
-		pgstat_count_buffer_read(rel);
-		pgstat_count_buffer_hit(rel);
-		return known->buffer;
-	}
-	known->relid = RelationGetRelid(rel);
-	known->blkno = blkno;
-	known->buffer = ReadBuffer(rel, blkno);
-	return known->buffer;
-}
-
-/* Share-lock a pinned page and see that it is in order. */
-static void
-lock_page(IndexScanDesc scan, Buffer buffer)
-{
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	check_page(scan->indexRelation, buffer);
-	simhash_test_old_snapshot(scan->xs_snapshot, scan->indexRelation,
-							  BufferGetPage(buffer));
-}
-
-static inline IndexTuple
-page_tuple(Page page, OffsetNumber offset)
-{
-	return (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
-}
-
-/* The upper bound of a page that is not the rightmost one. */
-static inline int64
-high_key(Page page)
-{
-	return hamming_tuple_key(page_tuple(page, P_HIKEY));
-}
-
-/* Complain that pages to the right have come to an end. */
-static void
-fell_off(IndexScanDesc scan)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("fell off the end of index \"%s\"",
-					RelationGetRelationName(scan->indexRelation))));
-}
-
-/* Where is the root?  Answer from the relation's cache, as the btree does. */
-static BTMetaPageData *
-get_meta(Relation rel)
-{
-	BTMetaPageData *meta = (BTMetaPageData *) rel->rd_amcache;
-	Buffer		buffer;
-
-	if (meta != NULL)
-		return meta;
-
-	buffer = ReadBuffer(rel, BTREE_METAPAGE);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	check_page(rel, buffer);
-	meta = BTPageGetMeta(BufferGetPage(buffer));
-	if (meta->btm_magic != BTREE_MAGIC || meta->btm_version != BTREE_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is not a hamming index",
-						RelationGetRelationName(rel))));
-	if (meta->btm_root == P_NONE)
-	{
-		UnlockReleaseBuffer(buffer);
-		return NULL;
-	}
-	rel->rd_amcache = MemoryContextAlloc(rel->rd_indexcxt,
-										 sizeof(BTMetaPageData));
-	memcpy(rel->rd_amcache, meta, sizeof(BTMetaPageData));
-	UnlockReleaseBuffer(buffer);
-	return (BTMetaPageData *) rel->rd_amcache;
-}
-
-/*
- * Pin and share-lock the root, or the lowest page that is alone on its level.
- * InvalidBuffer if the index is empty.
- */
-static Buffer
-get_root(IndexScanDesc scan)
-{
-	Relation	rel = scan->indexRelation;
-	BTMetaPageData *meta;
-
-	while ((meta = get_meta(rel)) != NULL)
-	{
-		Buffer		buffer = pin_inner_page(rel, meta->btm_fastroot);
-		BTPageOpaque opaque = BTPageGetOpaque(BufferGetPage(buffer));
-
-		lock_page(scan, buffer);
-		if (!P_IGNORE(opaque) && opaque->btpo_level == meta->btm_fastlevel &&
-			P_LEFTMOST(opaque) && P_RIGHTMOST(opaque))
-			return buffer;
-
-		/* The tree has grown or shrunk since; ask again. */
-		UnlockReleaseBuffer(buffer);
-		pfree(rel->rd_amcache);
-		rel->rd_amcache = NULL;
-		CHECK_FOR_INTERRUPTS();
-	}
-	return InvalidBuffer;
-}
-
-/* The first offset in [low, high) whose key is >= key, or high. */
-static OffsetNumber
-search_range(Page page, OffsetNumber low, OffsetNumber high, int64 key)
-{
-	while (low < high)
-	{
-		OffsetNumber middle = low + (high - low) / 2;
-
-		if (hamming_tuple_key(page_tuple(page, middle)) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Where a key is on a page, given a guess.  Keys of random fingerprints are
- * spread evenly, and a guess spares most of a binary search, each step of which
- * would wait for memory.
- */
-static OffsetNumber
-search_near(Page page, OffsetNumber first, int64 key, float place)
-{
-	int			last = PageGetMaxOffsetNumber(page);
-	int			low = first + (int) (place * (last - first)) -
-		HAMMING_GUESS_SLACK / 2;
-	int			high = low + HAMMING_GUESS_SLACK;
-
-	if (low < first || hamming_tuple_key(page_tuple(page, low)) >= key)
-		low = first;
-	if (high > last || hamming_tuple_key(page_tuple(page, high)) < key)
-		high = last + 1;
-	return search_range(page, low, high, key);
-}
-
-/* Does a page that is not rightmost end before a key?  If equal, not surely. */
-static inline bool
-ends_before(Page page, int64 key)
-{
-	return !P_RIGHTMOST(BTPageGetOpaque(page)) && high_key(page) < key;
-}
-
-/*
- * Find the child of an inner page under which keys >= key begin.  Returns false
- * if there is none because the page lies to the left of the key, or is no
- * more.
- *
- * On entry, *place is where on this page the key is, were keys spread evenly:
- * 0 first, 1 last.  On return the same for the child.  The first item of the
- * page stands for minus infinity and has no key.  The high key matters only
- * when all items are less, so mostly it need not be fetched from memory.
- */
-static bool
-find_child(Page page, int64 key, float *place, BlockNumber *child)
-{
-	BTPageOpaque opaque = BTPageGetOpaque(page);
-	OffsetNumber first = P_FIRSTDATAKEY(opaque);
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-	OffsetNumber offset;
-
-	if (P_IGNORE(opaque))
-		return false;
-	offset = search_near(page, first + 1, key, *place);
-	if (offset > last && ends_before(page, key))
-		return false;
-
-	*place = 0;
-	if (offset > first + 1 && offset <= last)
-	{
-		int64		left = hamming_tuple_key(page_tuple(page, offset - 1));
-		int64		right = hamming_tuple_key(page_tuple(page, offset));
-
-		if (right > left)
-			*place = (float) ((uint64) key - (uint64) left) /
-				(float) ((uint64) right - (uint64) left);
-	}
-	*child = BTreeTupleGetDownLink(page_tuple(page, offset - 1));
-	return true;
-}
-
-/*
- * Find the next page down to a key from the lowest inner page of the last
- * descent that serves it, letting go of those that do not.  Returns the level
- * of that inner page, or 0 if there is none.
- */
-static int
-reuse_path(IndexScanDesc scan, int64 key, float *place, BlockNumber *child)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	int			level;
-
-	for (level = 1; level <= so->height; level++)
-	{
-		HammingStep *step = &so->path[level];
-		bool		found = false;
-
-		if (!BufferIsValid(step->buffer))
-			continue;
-		*place = 0;
-		if (step->low <= key)
-		{
-			lock_page(scan, step->buffer);
-			found = find_child(BufferGetPage(step->buffer), key, place, child);
-			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
-		}
-		if (found)
-			return level;
-		ReleaseBuffer(step->buffer);
-		step->buffer = InvalidBuffer;
-	}
-	return 0;
-}
-
-/* Keep an inner page of the way down pinned.  It is not locked any more. */
-static void
-keep_step(HammingScan *so, Buffer buffer, int level, int64 low)
-{
-	if (level >= HAMMING_MAX_HEIGHT)
-	{
-		ReleaseBuffer(buffer);
-		return;
-	}
-	so->path[level].buffer = buffer;
-	so->path[level].low = low;
-	so->height = Max(so->height, level);
-}
-
-/*
- * Pin, but do not lock, the leaf page where keys >= key begin, or one to the
- * left of it.  InvalidBuffer if the index is empty.
- */
-static Buffer
-seek(IndexScanDesc scan, int64 key, float *place)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	BlockNumber child;
-	int			level = reuse_path(scan, key, place, &child);
-	Buffer		buffer;
-
-	if (level == 1)
-		return ReadBuffer(scan->indexRelation, child);
-	if (level > 1)
-	{
-		buffer = pin_inner_page(scan->indexRelation, child);
-		lock_page(scan, buffer);
-	}
-	else
-	{
-		*place = 0;
-		buffer = get_root(scan);
-		if (!BufferIsValid(buffer))
-			return InvalidBuffer;
-	}
-
-	for (;;)
-	{
-		Page		page = BufferGetPage(buffer);
-		BTPageOpaque opaque = BTPageGetOpaque(page);
-		BlockNumber next = opaque->btpo_next;
-		bool		root = P_LEFTMOST(opaque) && P_RIGHTMOST(opaque);
-		bool		found;
-
-		level = opaque->btpo_level;
-		if (P_ISLEAF(opaque) && !P_IGNORE(opaque))
-		{
-			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-			return buffer;
-		}
-		found = find_child(page, key, place, &child);
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		if (found)
-			keep_step(so, buffer, level, root ? PG_INT64_MIN : key);
-		else
-		{
-			ReleaseBuffer(buffer);
-			if (next == P_NONE)
-				fell_off(scan);
-			child = next;
-			level++;
-			CHECK_FOR_INTERRUPTS();
-		}
-		if (level == 1)
-			return ReadBuffer(scan->indexRelation, child);
-		buffer = pin_inner_page(scan->indexRelation, child);
-		lock_page(scan, buffer);
-	}
-}
 
 /* Remember the page that matches are about to come from. */
 static int
@@ -419,7 +68,7 @@ static void
 take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 {
 	const HammingPass *pass = so->visit.pass;
-	IndexTuple	itup = page_tuple(BufferGetPage(buffer), offset);
+	IndexTuple	itup = hamming_page_tuple(BufferGetPage(buffer), offset);
 	int64		key = hamming_tuple_key(itup);
 	uint64		apart = (uint64) (key ^ pass->center_key);
 	HammingMatch *match;
@@ -607,7 +256,7 @@ pin_visit(IndexScanDesc scan, float *place)
 	if (BlockNumberIsValid(visit->goes_on))
 		return ReadBuffer(scan->indexRelation, visit->goes_on);
 
-	buffer = seek(scan, visit->low, place);
+	buffer = hamming_seek(scan, visit->low, place);
 	if (!BufferIsValid(buffer) && IsolationIsSerializable())
 	{
 		/*
@@ -615,7 +264,7 @@ pin_visit(IndexScanDesc scan, float *place)
 		 * Look again afterwards, lest an insertion slip in between.
 		 */
 		PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
-		buffer = seek(scan, visit->low, place);
+		buffer = hamming_seek(scan, visit->low, place);
 	}
 	return buffer;
 }
@@ -632,12 +281,12 @@ first_offset(Page page, OffsetNumber first, int64 low, float place)
 
 	if (guess <= first)
 		guess = first;
-	else if (hamming_tuple_key(page_tuple(page, guess)) >= low)
-		return search_range(page, first, guess, low);
+	else if (hamming_tuple_key(hamming_page_tuple(page, guess)) >= low)
+		return hamming_search(page, first, guess, low);
 	if (guess + 4 * HAMMING_GUESS_SLACK <= count &&
-		hamming_tuple_key(page_tuple(page, guess + 4 * HAMMING_GUESS_SLACK)) <
+		hamming_tuple_key(hamming_page_tuple(page, guess + 4 * HAMMING_GUESS_SLACK)) <
 		low)
-		return search_range(page, guess, count + 1, low);
+		return hamming_search(page, guess, count + 1, low);
 	return guess;
 }
 
@@ -663,14 +312,14 @@ read_runs(IndexScanDesc scan, Buffer buffer, float place)
 		offset = compare_entries(so, buffer, offset,
 								 scan->ignore_killed_tuples);
 		if (offset > last && !P_RIGHTMOST(opaque) &&
-			high_key(page) <= visit->high)
+			hamming_high_key(page) <= visit->high)
 		{
 			visit->goes_on = opaque->btpo_next;
 			return;
 		}
 		so->visiting = next_run(so);
 		if (!so->visiting ||
-			(!P_RIGHTMOST(opaque) && high_key(page) <= visit->low))
+			(!P_RIGHTMOST(opaque) && hamming_high_key(page) <= visit->low))
 			return;
 		place = 0;
 	}
@@ -700,14 +349,14 @@ hamming_read_page(IndexScanDesc scan)
 		hamming_begin_passes(so);
 		return false;
 	}
-	lock_page(scan, buffer);
+	hamming_lock_page(scan, buffer);
 	PredicateLockPage(scan->indexRelation, BufferGetBlockNumber(buffer),
 					  scan->xs_snapshot);
 	opaque = BTPageGetOpaque(BufferGetPage(buffer));
 	if (!P_IGNORE(opaque))
 		read_runs(scan, buffer, place);
 	else if (P_RIGHTMOST(opaque))
-		fell_off(scan);
+		hamming_fell_off(scan);
 	else
 		so->visit.goes_on = opaque->btpo_next;
 
@@ -719,88 +368,78 @@ hamming_read_page(IndexScanDesc scan)
 	return true;
 }
 
-/* Let go of all pages. */
-void
-hamming_release(HammingScan *so)
+/*
+ * Mark entries dead on the page that matches first .. end - 1 came from.
+ *
+ * If the page was not pinned in the meantime, its LSN tells whether anything
+ * was changed on it, in particular whether vacuum has made place for new rows
+ * under the same TIDs.
+ */
+static void
+kill_on_page(IndexScanDesc scan, int first, int end)
 {
-	int			level;
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingPage *known = &so->pages[so->matches[first].page];
+	Buffer		buffer = ReadBuffer(scan->indexRelation, known->blkno);
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber last;
+	bool		marked = false;
+	int			i;
 
-	if (BufferIsValid(so->pinned))
-		ReleaseBuffer(so->pinned);
-	so->pinned = InvalidBuffer;
-	for (level = 1; level <= so->height; level++)
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!so->keep_pin && BufferGetLSNAtomic(buffer) != known->lsn)
 	{
-		if (BufferIsValid(so->path[level].buffer))
-			ReleaseBuffer(so->path[level].buffer);
-		so->path[level].buffer = InvalidBuffer;
+		UnlockReleaseBuffer(buffer);
+		return;
 	}
+
+	last = PageGetMaxOffsetNumber(page);
+	for (i = first; i < end; i++)
+	{
+		HammingMatch *match = &so->matches[i];
+		ItemId		iid;
+
+		if (!match->killed || match->offset > last)
+			continue;
+		iid = PageGetItemId(page, match->offset);
+		if (!ItemIdIsDead(iid) &&
+			ItemPointerEquals(&match->tid,
+							  &hamming_page_tuple(page, match->offset)->t_tid))
+		{
+			ItemIdMarkDead(iid);
+			marked = true;
+		}
+	}
+	if (marked)
+	{
+		BTPageGetOpaque(page)->btpo_flags |= BTP_HAS_GARBAGE;
+		MarkBufferDirtyHint(buffer, true);
+	}
+	UnlockReleaseBuffer(buffer);
 }
 
 /*
  * Mark the entries dead whose rows were found dead to everyone, so that the
  * next scan does not return them and the next insertion may remove them.
- *
- * If the page was not pinned in the meantime its LSN tells whether anything
- * was changed on it, in particular whether vacuum has made place for new rows
- * under the same TIDs.  Entries move within a page without a change of LSN
- * never.
  */
-static void
-kill_on_page(IndexScanDesc scan, int page_no)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingPage *known = &so->pages[page_no];
-	Buffer		buffer = ReadBuffer(scan->indexRelation, known->blkno);
-	Page		page = BufferGetPage(buffer);
-	bool		marked = false;
-	int			i;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (so->keep_pin || BufferGetLSNAtomic(buffer) == known->lsn)
-	{
-		OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-		for (i = 0; i < so->nmatches; i++)
-		{
-			HammingMatch *match = &so->matches[i];
-			ItemId		iid;
-
-			if (match->page != page_no || !match->killed ||
-				match->offset > last)
-				continue;
-			iid = PageGetItemId(page, match->offset);
-			if (!ItemIdIsDead(iid) &&
-				ItemPointerEquals(&match->tid,
-								  &page_tuple(page, match->offset)->t_tid))
-			{
-				ItemIdMarkDead(iid);
-				marked = true;
-			}
-		}
-		if (marked)
-		{
-			BTPageGetOpaque(page)->btpo_flags |= BTP_HAS_GARBAGE;
-			MarkBufferDirtyHint(buffer, true);
-		}
-	}
-	UnlockReleaseBuffer(buffer);
-}
-
 void
 hamming_kill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	int			page_no;
+	int			first;
+	int			end;
 
-	for (page_no = 0; page_no < so->npages; page_no++)
+	for (first = 0; first < so->nmatches; first = end)
 	{
+		int			page = so->matches[first].page;
 		bool		any = false;
-		int			i;
 
-		for (i = 0; i < so->nmatches && !any; i++)
-			any = so->matches[i].killed && so->matches[i].page == page_no;
-		if (any)
-			kill_on_page(scan, page_no);
+		for (end = first;
+			 end < so->nmatches && so->matches[end].page == page;
+			 end++)
+			any |= so->matches[end].killed;
+		if (any && page >= 0)
+			kill_on_page(scan, first, end);
 	}
 	so->nkilled = 0;
 }

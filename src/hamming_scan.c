@@ -419,7 +419,7 @@ hamming_endscan(IndexScanDesc scan)
 	drop_matches(scan);
 	drop_nulls(so);
 	hamming_nearest_reset(so);
-	hamming_release(so);
+	hamming_forget_path(so);
 	if (so->matches != NULL)
 	{
 		pfree(so->matches);

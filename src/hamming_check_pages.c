@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hamming_pages.c
+ * hamming_check_pages.c
  *		Checking the pages of a hamming index: form, order, and links.
  *
  * Each level is read from left to right, each page under a share lock and
