@@ -200,6 +200,39 @@ SELECT hamming_index_check('docs', true); -- error
 SELECT hamming_index_check('pg_class_oid_index', true); -- error
 SELECT hamming_index_check(NULL, true);
 
+-- rows whose fingerprint has changed behind the back of the index
+CREATE FUNCTION shifty(fp bigint) RETURNS bigint LANGUAGE plpgsql
+IMMUTABLE AS 'BEGIN RETURN fp; END';
+CREATE TABLE shifting (id int, fp bigint);
+INSERT INTO shifting VALUES (1, 1), (2, 2);
+CREATE INDEX shifting_fp ON shifting USING hamming (shifty(fp));
+SELECT hamming_index_check('shifting_fp', true);
+CREATE OR REPLACE FUNCTION shifty(fp bigint) RETURNS bigint LANGUAGE plpgsql
+IMMUTABLE AS 'BEGIN RETURN fp + 4; END';
+SELECT hamming_index_check('shifting_fp');
+SELECT hamming_index_check('shifting_fp', true); -- error
+REINDEX INDEX shifting_fp;
+SELECT hamming_index_check('shifting_fp', true);
+
+-- a row that the index was not told of
+UPDATE pg_index SET indisready = false WHERE indexrelid = 'shifting_fp'::regclass;
+INSERT INTO shifting VALUES (3, 3);
+UPDATE pg_index SET indisready = true WHERE indexrelid = 'shifting_fp'::regclass;
+SELECT hamming_index_check('shifting_fp', true); -- error
+
+-- an index left invalid
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'shifting_fp'::regclass;
+SELECT hamming_index_check('shifting_fp'); -- error
+SELECT count(*) FROM shifting WHERE shifty(fp) ~= 0;
+
+-- not for everybody
+CREATE ROLE regress_simhash_nobody;
+SET ROLE regress_simhash_nobody;
+SELECT hamming_index_check('docs_fp'); -- error
+RESET ROLE;
+DROP ROLE regress_simhash_nobody;
+
 RESET enable_seqscan;
 RESET enable_bitmapscan;
-DROP TABLE docs, alone, texts, late, parts, fleeting, passing;
+DROP TABLE docs, alone, texts, late, parts, fleeting, passing, shifting;
+DROP FUNCTION shifty(bigint);

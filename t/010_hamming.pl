@@ -152,5 +152,36 @@ is(sql("SELECT hamming_index_check('docs_fp', true),
 	hamming_index_check('docs_part', true)"),
 	'|', 'indexes are in order');
 
+# Pages that are damaged on disk.
+my $path = $node->data_dir . '/' . sql("SELECT pg_relation_filepath('docs_fp')");
+for my $damage ([ 2 * 8192 + 4000, 64, 'a leaf page' ], [ 8192, 24, 'a header' ],
+	[ 24, 8, 'the metapage' ])
+{
+	my ($at, $length, $what) = @$damage;
+
+	$node->stop;
+	open(my $file, '+<:raw', $path) or die "$path: $!";
+	sysseek($file, $at, 0);
+	sysread($file, my $saved, $length);
+	sysseek($file, $at, 0);
+	syswrite($file, join('', map { chr(85 + $_ % 7) } 1 .. $length));
+	close($file);
+	$node->start;
+	my ($code, $out, $err) =
+	  $node->psql('postgres', "SELECT hamming_index_check('docs_fp', true)");
+	isnt($code, 0, "damage to $what is found");
+	like($err, qr/(damaged at block|does not agree|invalid page)/, 'and named');
+	$node->psql('postgres', "$index SELECT count(*) FROM docs WHERE fp <@ (0, 64)");
+	is(sql('SELECT 1'), '1', 'the server is well');
+
+	$node->stop;
+	open($file, '+<:raw', $path) or die "$path: $!";
+	sysseek($file, $at, 0);
+	syswrite($file, $saved);
+	close($file);
+	$node->start;
+}
+is(sql("SELECT hamming_index_check('docs_fp', true)"), '', 'restored');
+
 $node->stop;
 done_testing();
