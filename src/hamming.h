@@ -231,7 +231,7 @@ extern bool hamming_nearest_fill(IndexScanDesc scan);
 
 /* hamming_tree.c */
 extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
-extern void hamming_fell_off(IndexScanDesc scan) pg_attribute_noreturn();
+extern void hamming_fell_off(IndexScanDesc scan);
 extern OffsetNumber hamming_search(Page page, OffsetNumber low,
 								   OffsetNumber high, int64 key);
 extern Buffer hamming_seek(IndexScanDesc scan, int64 key, float *place);

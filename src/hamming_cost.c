@@ -30,6 +30,13 @@
 /* Cost of comparing an entry, in units of cpu_operator_cost. */
 #define HAMMING_COMPARE_COST	0.1
 
+/*
+ * Cost of a row that comes in order of distance: it is fetched from a random
+ * place, and often has to wait in the executor's queue, as its distance was but
+ * a lower bound.  In units of cpu_operator_cost.
+ */
+#define HAMMING_ORDERED_ROW_COST	50.0
+
 /* The radius of a search that is known at execution time only. */
 #define HAMMING_UNKNOWN_RADIUS	8
 
@@ -160,7 +167,9 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		sh_plan_search(&extent, nearest, &plan);
 		sh_plan_search(&extent, SH_INDEX_BITS, &all);
 		*startup = plan_cost(root, index, &plan, loop_count);
-		*total = *startup + 4 * plan_cost(root, index, &all, loop_count);
+		*total = *startup + 4 * plan_cost(root, index, &all, loop_count) +
+			*selectivity * extent.rows *
+			HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
 		*pages = all.pages;
 		return;
 	}
