@@ -189,6 +189,8 @@ DEFAULT FOR TYPE bigint USING hamming AS
     FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint);
 COMMENT ON OPERATOR CLASS int8_hamming_ops USING hamming IS
 'fingerprints, searched by ~=, <@ and ORDER BY <~>';
+COMMENT ON OPERATOR FAMILY int8_hamming_ops USING hamming IS
+'fingerprints, searched by ~=, <@ and ORDER BY <~>';
 
 CREATE OPERATOR CLASS hamming_ball_ops
 DEFAULT FOR TYPE hamming_ball USING hamming AS
@@ -197,6 +199,8 @@ DEFAULT FOR TYPE hamming_ball USING hamming AS
         pg_catalog.btint8cmp(bigint, bigint),
     STORAGE bigint;
 COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
+'balls, for exclusion constraints at a distance of choice';
+COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
 
 ----------------------------------------------------------------------------

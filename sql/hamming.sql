@@ -68,8 +68,6 @@ SELECT id FROM docs WHERE fp <@ (0, -1); -- error
 SELECT id FROM docs WHERE fp <@ (0, 65); -- error
 
 -- as the inner side of a join
-EXPLAIN (COSTS OFF)
-SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp ~= b.fp AND a.id < b.id;
 SELECT count(*) FROM docs a JOIN docs b ON a.fp ~= b.fp AND a.id < b.id;
 
 -- together with another index
@@ -129,8 +127,10 @@ INSERT INTO texts VALUES
     (1, 'The quick brown fox jumps over the lazy dog, and then again.'),
     (2, 'The quick brown fox jumps over the lazy dog, and then again!'),
     (3, 'A text of quite another kind, about nothing in particular.');
+\set VERBOSITY terse
 ALTER TABLE texts ADD CONSTRAINT texts_alone
     EXCLUDE USING hamming (hamming_ball(simhash(body), 8) WITH ~=); -- error
+\set VERBOSITY default
 DELETE FROM texts WHERE id = 2;
 ALTER TABLE texts ADD CONSTRAINT texts_alone
     EXCLUDE USING hamming (hamming_ball(simhash(body), 8) WITH ~=);
@@ -176,6 +176,12 @@ CREATE INDEX parts_few ON parts_1 USING hamming (fp) WHERE id < 10;
 SELECT count(*) FROM parts_1 WHERE id < 10 AND fp <@ (0, 64);
 INSERT INTO parts_1 VALUES (5, NULL);
 SELECT count(*) FROM parts_1 WHERE id < 10;
+
+-- where no column is wanted, the planner may go by the index alone, twice: with
+-- pages all visible, and not
+SELECT count(*) FROM parts_2;
+VACUUM parts_2;
+SELECT count(*) FROM parts_2;
 
 CREATE INDEX CONCURRENTLY docs_again ON docs USING hamming (fp);
 REINDEX INDEX CONCURRENTLY docs_again;

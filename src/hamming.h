@@ -189,6 +189,7 @@ typedef struct HammingScan
 	/* rows with a NULL fingerprint, which are not in the index */
 	bool		want_nulls;
 	struct Tuplesortstate *nulls;
+	IndexTuple	nothing;		/* for those who want no column */
 
 	/* matches being handed out */
 	bool		keep_pin;

@@ -41,7 +41,7 @@
 #define HAMMING_UNKNOWN_RADIUS	8
 
 /* More than any honest path. */
-#define HAMMING_NEVER			1.0e10
+#define HAMMING_NEVER			1.0e12
 
 /* The value of a constant int4, or the default. */
 static int

@@ -12,9 +12,10 @@
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
  * one before we look, that one is not visible to the snapshot.  Any other scan
- * keeps the page pinned until its matches have been returned, and so does the
- * scan of an index without WAL, which has no LSN to tell whether a page has
- * changed when dead entries are marked.
+ * keeps the page pinned until its matches have been returned.  So does one that
+ * goes by the index alone, as it may not look at the row at all, and the scan
+ * of an index without WAL, which has no LSN to tell whether a page has changed
+ * when dead entries are marked.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -234,8 +234,9 @@ start(IndexScanDesc scan)
 	int			k = so->nballs > 0 ? so->balls[0].radius : SH_INDEX_BITS;
 
 	so->started = true;
-	so->keep_pin = !(IsMVCCSnapshot(scan->xs_snapshot) &&
-					 RelationNeedsWAL(scan->indexRelation));
+	so->keep_pin = scan->xs_want_itup ||
+		!IsMVCCSnapshot(scan->xs_snapshot) ||
+		!RelationNeedsWAL(scan->indexRelation);
 	if (so->impossible)
 		return;
 	simhash_count_search(scan);
@@ -352,6 +353,29 @@ next_match(IndexScanDesc scan)
 	return &so->matches[so->next_match++];
 }
 
+/*
+ * Return an index tuple without content.  The planner goes by the index alone
+ * only where no column is wanted, as there is none that the index can return.
+ */
+static void
+return_nothing(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->nothing == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+		Datum		value = (Datum) 0;
+		bool		isnull = true;
+
+		so->nothing = index_form_tuple(RelationGetDescr(scan->indexRelation),
+									   &value, &isnull);
+		MemoryContextSwitchTo(old);
+	}
+	scan->xs_itup = so->nothing;
+	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+}
+
 /* Return the next row. */
 bool
 hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
@@ -371,6 +395,8 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 		so->nkilled++;
 	}
 
+	if (scan->xs_want_itup)
+		return_nothing(scan);
 	match = next_match(scan);
 	if (match != NULL)
 	{
