@@ -224,7 +224,6 @@ extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void hamming_endscan(IndexScanDesc scan);
 extern void hamming_prepare_matches(HammingScan *so);
-extern ShExtent hamming_extent(Relation index);
 
 /* hamming_knn.c */
 extern void hamming_nearest_reset(HammingScan *so);

@@ -42,6 +42,9 @@
 #define HAMMING_PAGE_MATCHES \
 	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
 
+/* An index of so many pages is large enough for its size to be taken on trust. */
+#define HAMMING_LARGE_PAGES		1000
+
 /* Start a scan. */
 IndexScanDesc
 hamming_beginscan(Relation index, int nkeys, int norderbys)
@@ -63,13 +66,19 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	return scan;
 }
 
-/* How many entries there are, from the size of the index. */
-ShExtent
-hamming_extent(Relation index)
+/*
+ * How many entries there are, from the size of the index.  To ask the file
+ * system takes time that short searches would notice, so the size that was last
+ * noted in the catalogue does where that is large.
+ */
+static ShExtent
+get_extent(Relation index)
 {
 	ShExtent	extent;
-	double		pages = RelationGetNumberOfBlocks(index);
+	double		pages = index->rd_rel->relpages;
 
+	if (pages < HAMMING_LARGE_PAGES)
+		pages = RelationGetNumberOfBlocks(index);
 	extent.per_page = HAMMING_PER_PAGE;
 	extent.rows = pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS;
 	return extent;
@@ -243,7 +252,7 @@ start(IndexScanDesc scan)
 	pgstat_count_index_scan(scan->indexRelation);
 
 	if (so->extent.rows < 0)
-		so->extent = hamming_extent(scan->indexRelation);
+		so->extent = get_extent(scan->indexRelation);
 	if (so->order_by >= 0)
 	{
 		so->center = so->order_center;
