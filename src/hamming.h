@@ -5,8 +5,8 @@
  *
  * The index is an ordinary btree on one bigint key, kept by PostgreSQL's own
  * btree code: insertion, page splits, vacuum, write-ahead log and recovery are
- * the btree's.  Each row has four entries in it (core/entries.c).  Ours are the
- * bulk load, which writes the pages that a btree build would write, and the
+ * the btree's.  Each row has four entries in it (core/entries.c).  Ours are
+ * the bulk load, which writes the pages that a btree build would write, and the
  * scan, which reads leaf pages directly and compares fingerprints there.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -52,7 +52,7 @@
 #define HAMMING_PHASE_SORT			3
 #define HAMMING_PHASE_LOAD			4
 
-/* A leaf entry takes this much: tuple header and key; a line pointer besides. */
+/* A leaf entry: tuple header and key.  A line pointer comes besides. */
 #define HAMMING_ENTRY_SIZE	(sizeof(IndexTupleData) + sizeof(int64))
 
 /* Entries on a leaf page that page splits and fill factor leave, usually. */

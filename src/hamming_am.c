@@ -87,7 +87,7 @@ insert_entries(Relation index, uint64 fingerprint, ItemPointer tid,
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 	{
 		Datum		key = Int64GetDatum(hamming_key(sh_entry(fingerprint,
-														 block)));
+															 block)));
 		bool		isnull = false;
 
 		routine->aminsert(index, &key, &isnull, tid, heap, UNIQUE_CHECK_NO,
@@ -110,7 +110,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	uint64		fingerprint;
 
 	(void) check;
-	if (isnull[0] || !hamming_datum_fingerprint(index, values[0], &fingerprint))
+	if (isnull[0] ||
+		!hamming_datum_fingerprint(index, values[0], &fingerprint))
 		return false;
 
 #ifdef USE_ASSERT_CHECKING
@@ -143,8 +144,8 @@ hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * Clean up after vacuum, and turn numbers of entries into numbers of rows.  The
- * btree would take a number of entries above that of the rows for a miscount,
+ * Clean up after vacuum, and turn numbers of entries into numbers of rows.
+ * The btree would take a number of entries above that of the rows for a miscount,
  * so it is told that it does not know the latter.
  */
 static IndexBulkDeleteResult *
@@ -253,7 +254,7 @@ validate_functions(Form_pg_opclass class)
 	for (i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amproc form =
-			(Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple);
+		(Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple);
 
 		if (form->amprocnum != HAMMING_COMPARE_PROC ||
 			!check_amproc_signature(form->amproc, INT4OID, true, 2, 2,
@@ -281,7 +282,8 @@ hamming_validate(Oid opclass)
 	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("operator class with OID %u does not exist", opclass)));
+				 errmsg("operator class with OID %u does not exist",
+						opclass)));
 	class = (Form_pg_opclass) GETSTRUCT(tuple);
 	stored = OidIsValid(class->opckeytype) ? class->opckeytype :
 		class->opcintype;

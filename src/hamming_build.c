@@ -57,7 +57,8 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	int			block;
 
 	(void) alive;
-	if (isnull[0] || !hamming_datum_fingerprint(index, values[0], &fingerprint))
+	if (isnull[0] ||
+		!hamming_datum_fingerprint(index, values[0], &fingerprint))
 		return;
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 		hamming_sort_put(build->sort,

@@ -3,8 +3,8 @@
  * hamming_check.c
  *		hamming_index_check(): does an index agree with its table?
  *
- * The pages are checked first (hamming_check_pages.c).  Then, if wanted, entries and
- * rows are brought face to face: both are sorted by TID and merged.  Each row
+ * The pages are checked first (hamming_check_pages.c).  Then, if wanted,
+ * entries and rows are brought face to face: both are sorted by TID and merged.  Each row
  * that a fresh snapshot sees must have its four entries and no others.  The
  * snapshot is taken before the index is read, so their entries were there
  * by then and cannot go while it lasts.  An entry of no such row must point at
@@ -66,7 +66,8 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	uint64		fingerprint;
 
 	(void) alive;
-	if (isnull[0] || !hamming_datum_fingerprint(index, values[0], &fingerprint))
+	if (isnull[0] ||
+		!hamming_datum_fingerprint(index, values[0], &fingerprint))
 		return;
 	hamming_sort_put(check->rows, hamming_pack_tid(tid), fingerprint);
 }
@@ -93,9 +94,12 @@ leads_somewhere(HammingCheck *check, uint64 tid)
 		ItemId		iid = PageGetItemId(page, offset);
 
 		fine = ItemIdIsUsed(iid);
-		if (ItemIdIsNormal(iid) &&
-			HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, iid)))
-			fine = false;
+		if (ItemIdIsNormal(iid))
+		{
+			HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, iid);
+
+			fine = !HeapTupleHeaderIsHeapOnly(row);
+		}
 	}
 	UnlockReleaseBuffer(buffer);
 	return fine;
@@ -205,6 +209,14 @@ check_kind(Relation index)
 				 errmsg("cannot access unlogged tables during recovery")));
 }
 
+/* The name of a relation, or its number if there is no such relation. */
+static char *
+relation_name(Oid relation)
+{
+	return DatumGetCString(DirectFunctionCall1(regclassout,
+											   ObjectIdGetDatum(relation)));
+}
+
 /*
  * hamming_index_check(index regclass, heapallindexed boolean) -> void
  *
@@ -222,7 +234,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	Oid			indexid = PG_GETARG_OID(0);
 	bool		rows = PG_GETARG_BOOL(1);
 	LOCKMODE	lock = RecoveryInProgress() ? AccessShareLock :
-		ShareUpdateExclusiveLock;
+	ShareUpdateExclusiveLock;
 	Oid			heapid = IndexGetRelation(indexid, true);
 	HammingCheck check = {0};
 	Oid			user;
@@ -232,9 +244,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	if (!OidIsValid(heapid))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index",
-						DatumGetCString(DirectFunctionCall1(regclassout,
-															ObjectIdGetDatum(indexid))))));
+				 errmsg("\"%s\" is not an index", relation_name(indexid))));
 	check.heap = table_open(heapid, lock);
 	check.index = index_open(indexid, AccessShareLock);
 	check_kind(check.index);

@@ -179,7 +179,7 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 		IndexTuple	itup = item(checked, offset);
 		uint64		entry = hamming_entry(hamming_tuple_key(itup));
 		int64		place = hamming_pack_tid(&itup->t_tid) * SH_INDEX_BLOCKS +
-			(entry >> SH_INDEX_BITS);
+		(entry >> SH_INDEX_BITS);
 
 		if (ItemIdIsDead(PageGetItemId(PAGE(checked), offset)))
 			continue;

@@ -121,10 +121,10 @@ static HammingNearest *
 nearest_begin(HammingScan *so)
 {
 	MemoryContext context =
-		AllocSetContextCreate(GetMemoryChunkContext(so), "hamming nearest",
-							  ALLOCSET_DEFAULT_SIZES);
+	AllocSetContextCreate(GetMemoryChunkContext(so), "hamming nearest",
+						  ALLOCSET_DEFAULT_SIZES);
 	HammingNearest *knn = (HammingNearest *)
-		MemoryContextAllocZero(context, sizeof(HammingNearest));
+	MemoryContextAllocZero(context, sizeof(HammingNearest));
 
 	knn->context = context;
 	knn->farthest = farthest_match(so);

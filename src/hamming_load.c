@@ -246,9 +246,9 @@ hamming_load_begin(Relation index)
 	HammingLoad *load = (HammingLoad *) palloc0(sizeof(HammingLoad));
 	BTOptions  *options = (BTOptions *) index->rd_options;
 	int			fillfactor = options != NULL ? options->fillfactor :
-		BTREE_DEFAULT_FILLFACTOR;
+	BTREE_DEFAULT_FILLFACTOR;
 	Size		most = BLCKSZ - SizeOfPageHeaderData -
-		MAXALIGN(sizeof(BTPageOpaqueData)) - ITEM_SIZE(sizeof(HammingPivot));
+	MAXALIGN(sizeof(BTPageOpaqueData)) - ITEM_SIZE(sizeof(HammingPivot));
 
 	load->index = index;
 	load->use_wal = RelationNeedsWAL(index);

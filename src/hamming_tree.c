@@ -190,7 +190,7 @@ search_near(Page page, OffsetNumber first, int64 key, float place)
 {
 	int			last = PageGetMaxOffsetNumber(page);
 	int			low = first + (int) (place * (last - first)) -
-		HAMMING_GUESS_SLACK / 2;
+	HAMMING_GUESS_SLACK / 2;
 	int			high = low + HAMMING_GUESS_SLACK;
 
 	if (low < first || hamming_tuple_key(hamming_page_tuple(page, low)) >= key)

@@ -107,7 +107,7 @@ count_bits(uint32_t value)
  */
 uint32_t
 sh_entry_probe(uint32_t center, int width, int nearest, int farthest,
-			  uint32_t from)
+			   uint32_t from)
 {
 	uint32_t	probe = from;
 	int			place;

@@ -116,7 +116,7 @@ sh_entry_key(uint64_t fp, int block)
 }
 
 extern uint32_t sh_entry_probe(uint32_t center, int width, int nearest,
-							  int farthest, uint32_t from);
+							   int farthest, uint32_t from);
 
 extern double sh_shell_size(int width, int radius);
 extern double sh_ball_size(int width, int radius);
