@@ -21,6 +21,8 @@ DATA = $(wildcard simhash--*.sql)
 OBJS = \
 	src/simhash.o \
 	src/fingerprint.o \
+	src/features.o \
+	src/utf8.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \

@@ -32,6 +32,10 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION simhash_profiles() IS
 'the profiles: recipes from document to features';
 
+----------------------------------------------------------------------------
+-- features.c
+----------------------------------------------------------------------------
+
 CREATE FUNCTION simhash_features(
     document text,
     OUT feature text, OUT weight double precision, OUT hash bigint)

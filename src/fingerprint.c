@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fingerprint.c
- *		Document -> fingerprint, and a look at the features in between.
+ *		Document -> fingerprint.
  *
  * The work is done in core/, which knows UTF-8 and memory and nothing of
  * PostgreSQL.  Here a document is brought to UTF-8 and handed over a slice at
@@ -19,28 +19,16 @@
  */
 #include "simhash.h"
 
-#include "catalog/namespace.h"
-#include "catalog/pg_conversion.h"
-#include "catalog/pg_namespace.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "port.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "core/document.h"
-
 /* Limits of the work done. */
-#define SLICE_BYTES			(64 * 1024) /* read between two interrupt checks */
-#define CONVERT_BYTES		(8 * 1024)	/* brought to UTF-8 at a time */
 #define TALLY_SLOTS_KEPT	(64 * 1024) /* of a table kept between documents */
 #define REMEMBERED			4	/* documents remembered */
 #define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
-#define FEATURES_MAX		SH_SECTION	/* occurrences listed at most */
 
 /* A document remembered with its fingerprint. */
 typedef struct Memory
@@ -53,30 +41,16 @@ typedef struct Memory
 	uint64		fingerprint;
 } Memory;
 
-/* One row of simhash_features. */
-typedef struct Feature
-{
-	uint64		hash;			/* the key of the table */
-	int			ordinal;
-	int64		weight;
-	text	   *feature;
-} Feature;
-
-/* What a document's bytes are handed to. */
-typedef void (*SliceReader) (void *state, const unsigned char *bytes,
-							 Size length);
-
 static Memory memories[REMEMBERED]; /* the latest used first */
 static ShDocument *workspace = NULL;
 
 PG_FUNCTION_INFO_V1(simhash);
 PG_FUNCTION_INFO_V1(simhash_by_profile);
 PG_FUNCTION_INFO_V1(simhash_profiles);
-PG_FUNCTION_INFO_V1(simhash_features);
 
 /* The profile of that name; fails when there is none. */
-static const ShProfile *
-get_profile(text *name)
+const ShProfile *
+simhash_get_profile(text *name)
 {
 	const ShProfile *profile = sh_profile_find(VARDATA_ANY(name),
 											   VARSIZE_ANY_EXHDR(name));
@@ -98,8 +72,8 @@ allocate_lasting(size_t bytes)
 }
 
 /* Get the workspace, ready to read a document. */
-static ShDocument *
-begin_document(const ShProfile *profile)
+ShDocument *
+simhash_begin_document(const ShProfile *profile)
 {
 	if (workspace == NULL)
 	{
@@ -115,84 +89,7 @@ begin_document(const ShProfile *profile)
 	return workspace;
 }
 
-/* The function that converts from the server encoding to UTF-8. */
-static Oid
-conversion_to_utf8(void)
-{
-	static Oid	conversion = InvalidOid;
-
-	if (!OidIsValid(conversion))
-	{
-		/* In pg_catalog, whatever conversions the search path offers. */
-		conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE,
-										   GetDatabaseEncoding(), PG_UTF8);
-		if (!OidIsValid(conversion))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("cannot fingerprint texts in encoding %s",
-							GetDatabaseEncodingName()),
-					 errdetail("There is no conversion to UTF8.")));
-	}
-	return conversion;
-}
-
-/* Hand over a document that is not in UTF-8, converting it by and by. */
-static void
-read_converted(const char *bytes, Size length, SliceReader read, void *state)
-{
-	int			encoding = GetDatabaseEncoding();
-	Oid			conversion = conversion_to_utf8();
-	unsigned char *buffer;
-
-	buffer = palloc(CONVERT_BYTES * MAX_CONVERSION_GROWTH + 1);
-	while (length > 0)
-	{
-		int			n = (int) Min(length, CONVERT_BYTES);
-
-		CHECK_FOR_INTERRUPTS();
-		n = pg_encoding_mbcliplen(encoding, bytes, n, n);
-		if (n == 0)
-			n = (int) length;	/* cut short: the conversion complains */
-		pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
-									  (unsigned char *) unconstify(char *, bytes),
-									  n, buffer,
-									  CONVERT_BYTES * MAX_CONVERSION_GROWTH + 1,
-									  false);
-		read(state, buffer, strlen((char *) buffer));
-		bytes += n;
-		length -= n;
-	}
-	pfree(buffer);
-}
-
-/* Hand over a document as UTF-8, in slices that end between characters. */
-static void
-read_document(const char *bytes, Size length, SliceReader read, void *state)
-{
-	int			encoding = GetDatabaseEncoding();
-
-	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
-	{
-		read_converted(bytes, length, read, state);
-		return;
-	}
-	while (length > 0)
-	{
-		Size		n = Min(length, SLICE_BYTES);
-
-		CHECK_FOR_INTERRUPTS();
-		if (n < length)
-		{
-			for (int i = 0; i < 3 && (bytes[n] & 0xc0) == 0x80; i++)
-				n--;
-		}
-		read(state, (const unsigned char *) bytes, n);
-		bytes += n;
-		length -= n;
-	}
-}
-
-/* SliceReader: add the slice to the document. */
+/* SimhashReader: add the slice to the document. */
 static void
 feed_document(void *state, const unsigned char *bytes, Size length)
 {
@@ -284,8 +181,8 @@ fingerprint(const ShProfile *profile, text *document, uint64 *result)
 		*result = memory->fingerprint;
 		return memory->exists;
 	}
-	state = begin_document(profile);
-	read_document(bytes, length, feed_document, state);
+	state = simhash_begin_document(profile);
+	simhash_read_utf8(bytes, length, feed_document, state);
 	exists = sh_document_end(state, result);
 	remember(profile, bytes, length, exists, *result);
 	return exists;
@@ -319,7 +216,7 @@ simhash(PG_FUNCTION_ARGS)
 Datum
 simhash_by_profile(PG_FUNCTION_ARGS)
 {
-	const ShProfile *profile = get_profile(PG_GETARG_TEXT_PP(1));
+	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
 	uint64		result;
 
 	if (!fingerprint(profile, PG_GETARG_TEXT_PP(0), &result))
@@ -358,178 +255,5 @@ simhash_profiles(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);
 	}
-	return (Datum) 0;
-}
-
-/*
- * Bring a feature from UTF-8 to the server encoding.  A character that the
- * encoding lacks (a feature is normalised, so it can hold characters that the
- * document does not) is written \+ with six hexadecimal digits, as in the
- * U&'' string constants of SQL.
- */
-static text *
-feature_text(const unsigned char *bytes, Size length)
-{
-	StringInfoData out;
-	Oid			conversion;
-	text	   *result;
-
-	if (GetDatabaseEncoding() == PG_UTF8 ||
-		GetDatabaseEncoding() == PG_SQL_ASCII)
-		return cstring_to_text_with_len((const char *) bytes, (int) length);
-
-	conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE, PG_UTF8,
-									   GetDatabaseEncoding());
-	initStringInfo(&out);
-	while (length > 0)
-	{
-		int			n = pg_utf_mblen(bytes);
-		unsigned char buffer[MAX_UNICODE_EQUIVALENT_STRING + 1];
-		int			done;
-
-		done = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
-											 GetDatabaseEncoding(),
-											 (unsigned char *) unconstify(unsigned char *, bytes),
-											 n, buffer, sizeof buffer, true);
-		if (done == n)
-			appendStringInfoString(&out, (char *) buffer);
-		else
-			appendStringInfo(&out, "\\+%06X", utf8_to_unicode(bytes));
-		bytes += n;
-		length -= n;
-	}
-	result = cstring_to_text_with_len(out.data, out.len);
-	pfree(out.data);
-	return result;
-}
-
-/* What simhash_features is collecting. */
-typedef struct FeatureList
-{
-	const ShProfile *profile;
-	ShDocument *document;		/* its text and tally */
-	HTAB	   *features;		/* of Feature */
-	int64		occurrences;
-} FeatureList;
-
-/* Add one occurrence of a feature to the list. */
-static void
-list_feature(FeatureList *list, const unsigned char *bytes, Size length)
-{
-	uint64		hash = sh_feature_hash(bytes, length);
-	bool		found;
-	Feature    *feature;
-
-	if (++list->occurrences > FEATURES_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("document has too many features to list"),
-				 errdetail("At most %d occurrences of features can be listed.",
-						   FEATURES_MAX),
-				 errhint("List those of a part of it, for example of left(document, 100000).")));
-	feature = hash_search(list->features, &hash, HASH_ENTER, &found);
-	if (!found)
-	{
-		feature->ordinal = (int) hash_get_num_entries(list->features) - 1;
-		feature->weight = 0;
-		feature->feature = feature_text(bytes, length);
-	}
-	if (sh_tally_add(&list->document->tally, list->profile->damping, hash))
-		feature->weight++;
-}
-
-/* List the features that the text held has completed. */
-static void
-list_features(FeatureList *list, bool ended)
-{
-	const ShText *text = &list->document->text;
-	ShWindows	windows;
-	ShToken		batch[SH_BATCH];
-	size_t		n;
-
-	sh_windows_begin(&windows, list->profile, text, ended);
-	while ((n = sh_windows_next(&windows, batch)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < n; i++)
-			list_feature(list, text->bytes + batch[i].start,
-						 batch[i].end - batch[i].start);
-	}
-}
-
-/* SliceReader: list the features of the slice. */
-static void
-feed_list(void *state, const unsigned char *bytes, Size length)
-{
-	FeatureList *list = state;
-	ShText	   *text = &list->document->text;
-	const unsigned char *end = bytes + length;
-
-	while (bytes < end)
-	{
-		bytes = sh_text_feed(text, bytes, end);
-		list_features(list, false);
-		sh_text_retire(text, (size_t) list->profile->max - 1);
-	}
-}
-
-/* Return the features listed, in the order of their first occurrence. */
-static void
-return_features(FeatureList *list, ReturnSetInfo *rsinfo)
-{
-	long		n = hash_get_num_entries(list->features);
-	Feature   **ordered = palloc(Max(n, 1) * sizeof *ordered);
-	HASH_SEQ_STATUS scan;
-	Feature    *feature;
-
-	hash_seq_init(&scan, list->features);
-	while ((feature = hash_seq_search(&scan)) != NULL)
-		ordered[feature->ordinal] = feature;
-	for (long i = 0; i < n; i++)
-	{
-		Datum		values[3];
-		bool		nulls[3] = {false};
-
-		values[0] = PointerGetDatum(ordered[i]->feature);
-		values[1] = Float8GetDatum((double) ordered[i]->weight);
-		values[2] = Int64GetDatum((int64) ordered[i]->hash);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
-	}
-}
-
-/*
- * simhash_features(document text, profile text)
- *		-> setof (feature text, weight double precision, hash bigint)
- *
- * The features of the document with what they weigh in its fingerprint and
- * their hashes, in the order in which they first occur.  With one argument,
- * by the default profile.
- *
- * Errors: undefined_object when there is no such profile,
- * program_limit_exceeded when the document has more than a million features.
- */
-Datum
-simhash_features(PG_FUNCTION_ARGS)
-{
-	text	   *document = PG_GETARG_TEXT_PP(0);
-	FeatureList list;
-	HASHCTL		control;
-
-	list.profile = PG_NARGS() > 1 ? get_profile(PG_GETARG_TEXT_PP(1)) :
-		sh_default_profile;
-	InitMaterializedSRF(fcinfo, 0);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(Feature);
-	control.hcxt = CurrentMemoryContext;
-	list.features = hash_create("simhash features", 256, &control,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	list.occurrences = 0;
-	list.document = begin_document(list.profile);
-	read_document(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-				  feed_list, &list);
-	sh_text_end(&list.document->text);
-	list_features(&list, true);
-	return_features(&list, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

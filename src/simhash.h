@@ -17,6 +17,7 @@
 
 #include "compat.h"
 #include "core/bits.h"
+#include "core/document.h"
 
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
@@ -34,6 +35,35 @@ typedef enum SimhashOperator
 	SIMHASH_CONTAINS,			/* hamming_ball @> bigint */
 	SIMHASH_BALLS_NEAR			/* hamming_ball ~= hamming_ball */
 } SimhashOperator;
+
+/* What a text is handed to, in slices. */
+typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
+							   Size length);
+
+/* A feature of a document. */
+typedef struct SimhashFeature
+{
+	uint64		hash;			/* the key of a hash table */
+	int			ordinal;		/* in the order of first occurrence */
+	int64		weight;
+	text	   *feature;
+} SimhashFeature;
+
+/* fingerprint.c */
+extern const ShProfile *simhash_get_profile(text *name);
+extern ShDocument *simhash_begin_document(const ShProfile *profile);
+
+/* utf8.c */
+extern void simhash_read_utf8(const char *bytes, Size length,
+							  SimhashReader read, void *state);
+extern const unsigned char *simhash_whole_utf8(const char *bytes,
+											   Size *length);
+extern uint64 simhash_hash_feature(const char *bytes, Size length);
+extern text *simhash_feature_text(const unsigned char *bytes, Size length);
+
+/* features.c */
+extern SimhashFeature **simhash_list_features(const ShProfile *profile,
+											  text *document, int *n);
 
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);
