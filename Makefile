@@ -23,6 +23,7 @@ OBJS = \
 	src/fingerprint.o \
 	src/features.o \
 	src/utf8.o \
+	src/weighted.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \
@@ -44,6 +45,7 @@ CORE_OBJS = \
 	src/core/text.o \
 	src/core/profile.o \
 	src/core/accumulate.o \
+	src/core/exact.o \
 	src/core/document.o \
 	src/core/probes.o \
 	src/core/entries.o

@@ -55,6 +55,114 @@ COMMENT ON FUNCTION simhash_features(text, text) IS
 'features of a document, by a profile';
 
 ----------------------------------------------------------------------------
+-- weighted.c
+----------------------------------------------------------------------------
+
+-- Not STRICT: weights of NULL mean 1 each.  simhash('literal') and
+-- simhash(NULL) stay the function of a document, because text is preferred
+-- for an argument of unknown type.
+CREATE FUNCTION simhash(
+    features text[], weights double precision[] DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_weighted'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text[], double precision[]) IS
+'SimHash fingerprint of features with weights, 1 each when not given';
+
+CREATE FUNCTION simhash(
+    lexemes tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}')
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_tsvector'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(tsvector, real[]) IS
+'SimHash fingerprint of lexemes, weighted by label: {D,C,B,A}';
+
+-- The parts of the aggregates.  They are not STRICT: rows with a NULL are
+-- ignored by the functions themselves, for a state of type internal cannot
+-- begin as the first row.
+
+CREATE FUNCTION simhash_agg_add_feature(
+    state internal, feature text, weight double precision)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_add_feature'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_add_feature(internal, text, double precision) IS
+'adds a row to simhash_agg';
+
+CREATE FUNCTION simhash_agg_remove_feature(
+    state internal, feature text, weight double precision)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_remove_feature'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_remove_feature(internal, text, double precision) IS
+'removes a row that has left the window from simhash_agg';
+
+CREATE FUNCTION simhash_agg_add_hash(
+    state internal, hash bigint, weight double precision)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_add_hash'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_add_hash(internal, bigint, double precision) IS
+'adds a row to simhash_agg';
+
+CREATE FUNCTION simhash_agg_remove_hash(
+    state internal, hash bigint, weight double precision)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_remove_hash'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_remove_hash(internal, bigint, double precision) IS
+'removes a row that has left the window from simhash_agg';
+
+CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_combine'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS
+'combines what parallel workers have added up for simhash_agg';
+
+CREATE FUNCTION simhash_agg_serial(internal) RETURNS bytea
+AS 'MODULE_PATHNAME', 'simhash_agg_serial'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_serial(internal) IS
+'passes what simhash_agg has added up to another process';
+
+CREATE FUNCTION simhash_agg_deserial(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_deserial'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_deserial(bytea, internal) IS
+'receives what simhash_agg has added up in another process';
+
+CREATE FUNCTION simhash_agg_final(internal) RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_agg_final'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_final(internal) IS
+'the fingerprint of what simhash_agg has added up';
+
+-- Sums are exact, so that rows can be added in any order, by any number of
+-- workers, and be removed again: the moving-aggregate mode is the same.
+
+CREATE AGGREGATE simhash_agg(feature text, weight double precision) (
+    SFUNC = simhash_agg_add_feature, STYPE = internal, SSPACE = 3000,
+    FINALFUNC = simhash_agg_final,
+    COMBINEFUNC = simhash_agg_combine,
+    SERIALFUNC = simhash_agg_serial, DESERIALFUNC = simhash_agg_deserial,
+    MSFUNC = simhash_agg_add_feature, MINVFUNC = simhash_agg_remove_feature,
+    MSTYPE = internal, MSSPACE = 3000, MFINALFUNC = simhash_agg_final,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_agg(text, double precision) IS
+'SimHash fingerprint of rows of features with weights';
+
+CREATE AGGREGATE simhash_agg(hash bigint, weight double precision) (
+    SFUNC = simhash_agg_add_hash, STYPE = internal, SSPACE = 3000,
+    FINALFUNC = simhash_agg_final,
+    COMBINEFUNC = simhash_agg_combine,
+    SERIALFUNC = simhash_agg_serial, DESERIALFUNC = simhash_agg_deserial,
+    MSFUNC = simhash_agg_add_hash, MINVFUNC = simhash_agg_remove_hash,
+    MSTYPE = internal, MSSPACE = 3000, MFINALFUNC = simhash_agg_final,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_agg(bigint, double precision) IS
+'SimHash fingerprint of rows of hashes with weights';
+
+----------------------------------------------------------------------------
 -- distance.c
 ----------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@
 
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
+#include "utils/array.h"
 
 #include "compat.h"
 #include "core/bits.h"
@@ -64,6 +65,12 @@ extern text *simhash_feature_text(const unsigned char *bytes, Size length);
 /* features.c */
 extern SimhashFeature **simhash_list_features(const ShProfile *profile,
 											  text *document, int *n);
+
+/* weighted.c */
+extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
+								 bool byval, char align, const char *what,
+								 Datum **elements);
+extern void simhash_check_pairs(int features, int weights, const char *what);
 
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);

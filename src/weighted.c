@@ -1,0 +1,456 @@
+/*-------------------------------------------------------------------------
+ *
+ * weighted.c
+ *		Features and weights of the user's own -> fingerprint: arrays, lexemes,
+ *		aggregates.
+ *
+ * The rules are the same everywhere.  The hash of a feature is that of its
+ * UTF-8 bytes, as in simhash(document), so that adding up what
+ * simhash_features returns gives the fingerprint of the document.  A weight
+ * is any finite double: one below 0 pushes away from the feature, one of 0 is
+ * as if the feature were not there, and where nothing is there, there is no
+ * fingerprint.
+ *
+ * Sums are exact (core/exact.c says how).  Rounded sums would depend on the
+ * order of the rows, on the number of parallel workers and, in a moving
+ * window, on the rows that have left it; fixed-point sums would not, but would
+ * make weights that are very small or very large an error.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "tsearch/ts_type.h"
+#include "utils/array.h"
+
+#include "core/exact.h"
+
+#define LABELS		4			/* of lexeme positions: D, C, B, A */
+
+PG_FUNCTION_INFO_V1(simhash_weighted);
+PG_FUNCTION_INFO_V1(simhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash_agg_add_feature);
+PG_FUNCTION_INFO_V1(simhash_agg_remove_feature);
+PG_FUNCTION_INFO_V1(simhash_agg_add_hash);
+PG_FUNCTION_INFO_V1(simhash_agg_remove_hash);
+PG_FUNCTION_INFO_V1(simhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_agg_serial);
+PG_FUNCTION_INFO_V1(simhash_agg_deserial);
+PG_FUNCTION_INFO_V1(simhash_agg_final);
+
+/* --- arguments ----------------------------------------------------------- */
+
+/* Fails unless the weight is finite. */
+static inline double
+check_weight(double weight)
+{
+	if (!isfinite(weight))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight must be finite"),
+				 errdetail("A weight is %s.",
+						   isnan(weight) ? "NaN" : "infinite"),
+				 errhint("A feature that should not count can be left out, or weigh 0.")));
+	return weight;
+}
+
+/*
+ * Get the elements of an array of one dimension (or empty) without NULLs;
+ * fails if it is not one.  "what" names the elements in messages.
+ */
+int
+simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
+					 char align, const char *what, Datum **elements)
+{
+	bool	   *nulls;
+	int			n;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of %s must have one dimension", what),
+				 errdetail("It has %d.", ARR_NDIM(array))));
+	deconstruct_array(array, type, length, byval, align, elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("array of %s must not contain nulls", what),
+					 errhint("array_remove(array, NULL) removes them.")));
+	}
+	return n;
+}
+
+/* Fails unless there is a weight for each feature. */
+void
+simhash_check_pairs(int features, int weights, const char *what)
+{
+	if (features != weights)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("arrays of features and of %s must have the same length",
+						what),
+				 errdetail("There are %d features and %d %s.",
+						   features, weights, what),
+				 errhint("array_agg() over the same rows makes arrays that agree.")));
+}
+
+/* The hash of a feature given as text. */
+static inline uint64
+hash_text(Datum feature)
+{
+	text	   *t = DatumGetTextPP(feature);
+
+	return simhash_hash_feature(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
+}
+
+/* --- arrays and lexemes -------------------------------------------------- */
+
+/* Allocate a digit of sums in their memory context. */
+static void *
+allocate_digit(void *context, size_t bytes)
+{
+	return MemoryContextAlloc((MemoryContext) context, bytes);
+}
+
+/* The result of a function: the fingerprint, or NULL. */
+static Datum
+return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
+{
+	uint64		fingerprint;
+
+	if (!sh_exact_fingerprint(sums, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}
+
+/*
+ * simhash(features text[], weights double precision[] DEFAULT NULL)
+ *		-> bigint
+ *
+ * The fingerprint of the features with these weights; with 1 each when
+ * weights is NULL.  NULL when there is no feature, or features is NULL.
+ *
+ * Errors: array_subscript_error when an array has several dimensions or they
+ * differ in length, null_value_not_allowed for NULL elements,
+ * invalid_parameter_value for a weight that is not finite.
+ */
+Datum
+simhash_weighted(PG_FUNCTION_ARGS)
+{
+	ShExact		sums;
+	Datum	   *features;
+	Datum	   *weights = NULL;
+	int			n;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
+							 TYPALIGN_INT, "features", &features);
+	if (!PG_ARGISNULL(1))
+		simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
+													FLOAT8OID, sizeof(float8),
+													FLOAT8PASSBYVAL,
+													TYPALIGN_DOUBLE,
+													"weights", &weights),
+							"weights");
+	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sh_exact_add(&sums, hash_text(features[i]),
+					 weights == NULL ? 1.0 :
+					 check_weight(DatumGetFloat8(weights[i])));
+	}
+	return return_fingerprint(fcinfo, &sums);
+}
+
+/* Read the weights of the labels D, C, B and A. */
+static void
+get_label_weights(ArrayType *array, double weights[LABELS])
+{
+	Datum	   *elements;
+	int			n = simhash_get_elements(array, FLOAT4OID, sizeof(float4),
+										 true, TYPALIGN_INT, "weights",
+										 &elements);
+
+	if (n != LABELS)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of weights must have %d elements", LABELS),
+				 errdetail("It has %d.", n),
+				 errhint("They are the weights of the labels D, C, B and A, as for ts_rank().")));
+	for (int i = 0; i < LABELS; i++)
+		weights[i] = check_weight((double) DatumGetFloat4(elements[i]));
+}
+
+/*
+ * Add a lexeme: what its positions weigh by their labels.  One without
+ * positions, in a tsvector that was stripped, counts as one of label D.
+ */
+static void
+add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
+		   const double weights[LABELS])
+{
+	uint64		hash = simhash_hash_feature(STRPTR(vector) + entry->pos,
+											entry->len);
+	int			counts[LABELS] = {0};
+
+	if (entry->haspos)
+	{
+		int			n = POSDATALEN(vector, entry);
+		WordEntryPos *positions = POSDATAPTR(vector, entry);
+
+		for (int i = 0; i < n; i++)
+			counts[WEP_GETWEIGHT(positions[i])]++;
+	}
+	else
+		counts[0] = 1;
+	for (int i = 0; i < LABELS; i++)
+	{
+		/* Exact: 24 bits of a float4 times 9 of a count. */
+		sh_exact_add(sums, hash, counts[i] * weights[i]);
+	}
+}
+
+/*
+ * simhash(tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bigint
+ *
+ * The fingerprint of the lexemes, each occurrence with the weight of its
+ * label.  The weights are those of the labels D, C, B and A, as for ts_rank.
+ *
+ * Errors: as simhash(features, weights), and array_subscript_error when there
+ * are not four weights.
+ */
+Datum
+simhash_tsvector(PG_FUNCTION_ARGS)
+{
+	TSVector	vector = PG_GETARG_TSVECTOR(0);
+	WordEntry  *entries = ARRPTR(vector);
+	double		weights[LABELS];
+	ShExact		sums;
+
+	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
+	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
+	for (int i = 0; i < vector->size; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_lexeme(&sums, vector, &entries[i], weights);
+	}
+	return return_fingerprint(fcinfo, &sums);
+}
+
+/* --- aggregates ---------------------------------------------------------- */
+
+/* Make sums with nothing added, in a memory context that they grow in. */
+static ShExact *
+make_sums(MemoryContext context)
+{
+	ShExact    *sums = MemoryContextAlloc(context, sizeof *sums);
+
+	sh_exact_begin(sums, allocate_digit, context);
+	return sums;
+}
+
+/* The memory context of the aggregate that is being computed. */
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %u called in non-aggregate context",
+						fcinfo->flinfo->fn_oid)));
+	return context;
+}
+
+/* The state, argument 0, made when it is NULL. */
+static ShExact *
+get_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+
+	return PG_ARGISNULL(0) ? make_sums(context)
+		: (ShExact *) PG_GETARG_POINTER(0);
+}
+
+/* True when the row counts: neither argument 1 nor 2 is NULL. */
+static inline bool
+row_counts(FunctionCallInfo fcinfo)
+{
+	return !PG_ARGISNULL(1) && !PG_ARGISNULL(2);
+}
+
+/*
+ * simhash_agg_add_feature(state internal, feature text,
+ *		weight double precision) -> internal
+ *
+ * Transition of simhash_agg(feature, weight).  A row with a NULL is ignored.
+ */
+Datum
+simhash_agg_add_feature(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_add(state, hash_text(PG_GETARG_DATUM(1)),
+					 check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_remove_feature(state internal, feature text,
+ *		weight double precision) -> internal
+ *
+ * Undoes simhash_agg_add_feature when a row leaves a window.
+ */
+Datum
+simhash_agg_remove_feature(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_subtract(state, hash_text(PG_GETARG_DATUM(1)),
+						  check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_add_hash(state internal, hash bigint,
+ *		weight double precision) -> internal
+ *
+ * Transition of simhash_agg(hash, weight), for features that are hashed
+ * already, by us or otherwise.  A row with a NULL is ignored.
+ */
+Datum
+simhash_agg_add_hash(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_add(state, (uint64) PG_GETARG_INT64(1),
+					 check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_remove_hash(state internal, hash bigint,
+ *		weight double precision) -> internal
+ *
+ * Undoes simhash_agg_add_hash when a row leaves a window.
+ */
+Datum
+simhash_agg_remove_hash(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_subtract(state, (uint64) PG_GETARG_INT64(1),
+						  check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_combine(internal, internal) -> internal
+ *
+ * Adds what another worker has added up.
+ */
+Datum
+simhash_agg_combine(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+		sh_exact_merge(state, (ShExact *) PG_GETARG_POINTER(1));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_serial(state internal) -> bytea
+ *
+ * The sums, carried, for another process of the same server: the count, the
+ * number of digits, and for each its index and the 64 values.
+ */
+Datum
+simhash_agg_serial(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+	StringInfoData out;
+	int			n = 0;
+
+	sh_exact_carry(state);
+	for (int i = 0; i < SH_DIGITS; i++)
+		n += state->digits[i] != NULL;
+	pq_begintypsend(&out);
+	pq_sendint64(&out, (uint64) state->count);
+	pq_sendint32(&out, (uint32) n);
+	for (int i = 0; i < SH_DIGITS; i++)
+	{
+		if (state->digits[i] == NULL)
+			continue;
+		pq_sendint32(&out, (uint32) i);
+		for (int bit = 0; bit < SH_BITS; bit++)
+			pq_sendint64(&out, (uint64) (*state->digits[i])[bit]);
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+}
+
+/*
+ * simhash_agg_deserial(bytea, internal) -> internal
+ *
+ * The inverse of simhash_agg_serial.
+ */
+Datum
+simhash_agg_deserial(PG_FUNCTION_ARGS)
+{
+	bytea	   *serial = PG_GETARG_BYTEA_PP(0);
+	ShExact    *state;
+	StringInfoData in;
+	uint32		n;
+
+	aggregate_context(fcinfo);
+	state = make_sums(CurrentMemoryContext);
+	initStringInfo(&in);
+	appendBinaryStringInfo(&in, VARDATA_ANY(serial),
+						   (int) VARSIZE_ANY_EXHDR(serial));
+	state->count = pq_getmsgint64(&in);
+	n = pq_getmsgint(&in, 4);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		index = pq_getmsgint(&in, 4);
+
+		if (index >= SH_DIGITS)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("invalid state of an aggregate")));
+		state->digits[index] = palloc(sizeof(ShDigit));
+		for (int bit = 0; bit < SH_BITS; bit++)
+			(*state->digits[index])[bit] = pq_getmsgint64(&in);
+	}
+	pq_getmsgend(&in);
+	pfree(in.data);
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_final(state internal) -> bigint
+ *
+ * The fingerprint; NULL when nothing was added.  Leaves the sums as they are.
+ */
+Datum
+simhash_agg_final(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	return return_fingerprint(fcinfo, (ShExact *) PG_GETARG_POINTER(0));
+}

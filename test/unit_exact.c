@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit_exact.c
+ *		Exact sums against integers of 128 bits, and at both ends of double.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "exact.h"
+
+#define PAIRS		200
+#define ROUNDS		300
+#define SCALE		1048576.0	/* weights are multiples of 2^-20 */
+
+typedef struct Pair
+{
+	uint64_t	hash;
+	double		weight;
+} Pair;
+
+static void *arena[1000];
+static int	used;
+
+/* Allocate what release_all gives back. */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void) context;
+	assert(used < 1000);
+	return arena[used++] = malloc(bytes);
+}
+
+static void
+release_all(void)
+{
+	while (used > 0)
+		free(arena[--used]);
+}
+
+static uint64_t
+random_bits(void)
+{
+	uint64_t	bits = 0;
+
+	for (int i = 0; i < 5; i++)
+		bits = bits << 15 ^ (uint64_t) (rand() & 0x7fff);
+	return bits;
+}
+
+/* The fingerprint by its definition, in 128 bits. */
+static uint64_t
+by_definition(const Pair *pairs, int n)
+{
+	uint64_t	result = 0;
+
+	for (int bit = 0; bit < 64; bit++)
+	{
+		__extension__ __int128 sum = 0;
+
+		for (int i = 0; i < n; i++)
+		{
+			int64_t		w = (int64_t) (pairs[i].weight * SCALE);
+
+			sum += pairs[i].hash >> bit & 1 ? w : -w;
+		}
+		if (sum > 0)
+			result |= UINT64_C(1) << bit;
+	}
+	return result;
+}
+
+/* Random pairs, added in two halves, with others added and taken away. */
+static void
+test_random(void)
+{
+	Pair		pairs[PAIRS];
+	ShExact		sums[2];
+	uint64_t	fingerprint;
+	int			n = rand() % PAIRS;
+
+	for (int i = 0; i < 2; i++)
+		sh_exact_begin(&sums[i], allocate, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		int			width = rand() % 60;
+		ShExact    *to = &sums[rand() & 1];
+		double		other = ldexp((double) random_bits(), rand() % 1000 - 500);
+
+		pairs[i].hash = random_bits();
+		pairs[i].weight = (double) (int64_t) (random_bits() >> width) / SCALE;
+		pairs[i].weight = trunc(pairs[i].weight * SCALE) / SCALE;
+		sh_exact_add(to, pairs[i].hash, pairs[i].weight);
+		sh_exact_add(&sums[0], pairs[i].hash + 1, other);
+		sh_exact_subtract(&sums[rand() & 1], pairs[i].hash + 1, other);
+	}
+	sh_exact_merge(&sums[0], &sums[1]);
+	if (sh_exact_fingerprint(&sums[0], &fingerprint))
+		assert(fingerprint == by_definition(pairs, n));
+	release_all();
+}
+
+/* The extremes: neither overflow nor loss. */
+static void
+test_extremes(void)
+{
+	ShExact		sums;
+	uint64_t	fingerprint;
+
+	sh_exact_begin(&sums, allocate, NULL);
+	assert(!sh_exact_fingerprint(&sums, &fingerprint));
+	sh_exact_add(&sums, 1, 0.0);
+	sh_exact_add(&sums, 1, -0.0);
+	assert(!sh_exact_fingerprint(&sums, &fingerprint));
+	for (int i = 0; i < 100000; i++)
+		sh_exact_add(&sums, ~UINT64_C(0), DBL_MAX);
+	for (int i = 0; i < 100000; i++)
+		sh_exact_add(&sums, ~UINT64_C(0), -DBL_MAX);
+	sh_exact_add(&sums, 5, ldexp(1, -1074));
+	assert(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 5);
+	sh_exact_subtract(&sums, 5, ldexp(1, -1074));
+	assert(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 0);
+	release_all();
+}
+
+int
+main(void)
+{
+	unsigned	seed = (unsigned) time(NULL);
+
+	printf("# seed %u\n", seed);
+	srand(seed);
+	for (int i = 0; i < ROUNDS; i++)
+		test_random();
+	test_extremes();
+	printf("ok\n");
+	return 0;
+}
