@@ -24,6 +24,7 @@ OBJS = \
 	src/features.o \
 	src/utf8.o \
 	src/weighted.o \
+	src/compat_profiles.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \
@@ -46,6 +47,8 @@ CORE_OBJS = \
 	src/core/profile.o \
 	src/core/accumulate.o \
 	src/core/exact.o \
+	src/core/compat.o \
+	src/core/digest.o \
 	src/core/document.o \
 	src/core/probes.o \
 	src/core/entries.o

@@ -70,6 +70,14 @@ COMMENT ON FUNCTION simhash(text[], double precision[]) IS
 'SimHash fingerprint of features with weights, 1 each when not given';
 
 CREATE FUNCTION simhash(
+    features text[], weights double precision[], profile text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_weighted_by_profile'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text[], double precision[], text) IS
+'SimHash fingerprint of features with weights, hashed as the profile does';
+
+CREATE FUNCTION simhash(
     lexemes tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}')
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_tsvector'
@@ -161,6 +169,20 @@ CREATE AGGREGATE simhash_agg(hash bigint, weight double precision) (
     PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_agg(bigint, double precision) IS
 'SimHash fingerprint of rows of hashes with weights';
+
+----------------------------------------------------------------------------
+-- compat_profiles.c
+----------------------------------------------------------------------------
+
+-- Sums of doubles round, as they do there: IMMUTABLE, because the order is
+-- that of the array.
+CREATE FUNCTION simhash_cppjieba(
+    features text[], weights double precision[])
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_cppjieba'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_cppjieba(text[], double precision[]) IS
+'the fingerprint that cppjieba gives to keywords with weights';
 
 ----------------------------------------------------------------------------
 -- distance.c

@@ -33,11 +33,10 @@ typedef struct FeatureList
 
 PG_FUNCTION_INFO_V1(simhash_features);
 
-/* Add one occurrence of a feature to the list. */
-static void
-list_feature(FeatureList *list, const unsigned char *bytes, Size length)
+/* Add one occurrence of a feature to the list; NULL unless it is the first. */
+static SimhashFeature *
+list_hash(FeatureList *list, uint64 hash)
 {
-	uint64		hash = sh_feature_hash(bytes, length);
 	bool		found;
 	SimhashFeature *feature;
 
@@ -53,10 +52,10 @@ list_feature(FeatureList *list, const unsigned char *bytes, Size length)
 	{
 		feature->ordinal = (int) hash_get_num_entries(list->features) - 1;
 		feature->weight = 0;
-		feature->feature = simhash_feature_text(bytes, length);
 	}
 	if (sh_tally_add(&list->document->tally, list->profile->damping, hash))
 		feature->weight++;
+	return found ? NULL : feature;
 }
 
 /* List the features that the text held has completed. */
@@ -73,8 +72,15 @@ list_completed(FeatureList *list, bool ended)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (size_t i = 0; i < n; i++)
-			list_feature(list, text->bytes + batch[i].start,
-						 batch[i].end - batch[i].start);
+		{
+			const unsigned char *bytes = text->bytes + batch[i].start;
+			Size		length = batch[i].end - batch[i].start;
+			SimhashFeature *fresh;
+
+			fresh = list_hash(list, sh_feature_hash(bytes, length));
+			if (fresh != NULL)
+				fresh->feature = simhash_feature_text(bytes, length);
+		}
 	}
 }
 
@@ -92,6 +98,36 @@ feed_list(void *state, const unsigned char *bytes, Size length)
 		list_completed(list, false);
 		sh_text_retire(text, (size_t) list->profile->max - 1);
 	}
+}
+
+/* List the features of the document, read as another implementation does. */
+static void
+list_compat(FeatureList *list, text *document)
+{
+	ShCompat	compat;
+	uint64		hash;
+
+	simhash_compat_begin(&compat, list->profile, document);
+	while (sh_compat_next(&compat, &hash))
+	{
+		SimhashFeature *fresh;
+
+		CHECK_FOR_INTERRUPTS();
+		fresh = list_hash(list, hash);
+		if (fresh != NULL)
+			fresh->feature = simhash_compat_feature(&compat);
+	}
+	simhash_compat_end(&compat, document);
+}
+
+/* List the features of the document, read by a profile of our own. */
+static void
+list_own(FeatureList *list, text *document)
+{
+	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+					  feed_list, list);
+	sh_text_end(&list->document->text);
+	list_completed(list, true);
 }
 
 /* The features listed, in the order of their first occurrence. */
@@ -128,10 +164,10 @@ simhash_list_features(const ShProfile *profile, text *document, int *n)
 								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	list.occurrences = 0;
 	list.document = simhash_begin_document(profile);
-	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-					  feed_list, &list);
-	sh_text_end(&list.document->text);
-	list_completed(&list, true);
+	if (sh_compat_profile(profile))
+		list_compat(&list, document);
+	else
+		list_own(&list, document);
 	*n = (int) hash_get_num_entries(list.features);
 	return in_order(&list);
 }

@@ -181,9 +181,14 @@ fingerprint(const ShProfile *profile, text *document, uint64 *result)
 		*result = memory->fingerprint;
 		return memory->exists;
 	}
-	state = simhash_begin_document(profile);
-	simhash_read_utf8(bytes, length, feed_document, state);
-	exists = sh_document_end(state, result);
+	if (sh_compat_profile(profile))
+		exists = simhash_compat_fingerprint(profile, document, result);
+	else
+	{
+		state = simhash_begin_document(profile);
+		simhash_read_utf8(bytes, length, feed_document, state);
+		exists = sh_document_end(state, result);
+	}
 	remember(profile, bytes, length, exists, *result);
 	return exists;
 }
@@ -240,14 +245,12 @@ simhash_profiles(PG_FUNCTION_ARGS)
 	for (int i = 0; i < sh_profile_count; i++)
 	{
 		const ShProfile *profile = &sh_profiles[i];
-		const char *unit = profile->unit == SH_UNIT_WORD ?
-		"word" : "character";
 		Datum		values[7];
 		bool		nulls[7] = {false};
 
 		values[0] = CStringGetTextDatum(profile->name);
 		values[1] = BoolGetDatum(profile == sh_default_profile);
-		values[2] = CStringGetTextDatum(unit);
+		values[2] = CStringGetTextDatum(sh_unit_name(profile->unit));
 		values[3] = Int32GetDatum(profile->min);
 		values[4] = Int32GetDatum(profile->max);
 		values[5] = CStringGetTextDatum(sh_damping_name(profile->damping));

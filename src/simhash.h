@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "core/bits.h"
+#include "core/compat.h"
 #include "core/document.h"
 
 /* What is sought: the rows within the radius of the center. */
@@ -59,17 +60,28 @@ extern void simhash_read_utf8(const char *bytes, Size length,
 							  SimhashReader read, void *state);
 extern const unsigned char *simhash_whole_utf8(const char *bytes,
 											   Size *length);
-extern uint64 simhash_hash_feature(const char *bytes, Size length);
+extern void simhash_pause(void);
+extern uint64 simhash_hash_feature(const ShProfile *profile,
+								   const char *bytes, Size length);
 extern text *simhash_feature_text(const unsigned char *bytes, Size length);
 
 /* features.c */
 extern SimhashFeature **simhash_list_features(const ShProfile *profile,
 											  text *document, int *n);
 
+/* compat_profiles.c */
+extern void simhash_compat_begin(ShCompat *compat, const ShProfile *profile,
+								 text *document);
+extern void simhash_compat_end(ShCompat *compat, text *document);
+extern bool simhash_compat_fingerprint(const ShProfile *profile,
+									   text *document, uint64 *fingerprint);
+extern text *simhash_compat_feature(const ShCompat *compat);
+
 /* weighted.c */
 extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
 								 bool byval, char align, const char *what,
 								 Datum **elements);
+extern double simhash_check_weight(double weight);
 extern void simhash_check_pairs(int features, int weights, const char *what);
 
 /* distance.c */

@@ -23,8 +23,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "core/profile.h"
-
 /* Limits of the work done. */
 #define SLICE_BYTES			(64 * 1024) /* read between two interrupt checks */
 #define CONVERT_BYTES		(8 * 1024)	/* brought to UTF-8 at a time */
@@ -156,13 +154,24 @@ simhash_whole_utf8(const char *bytes, Size *length)
 	return whole.bytes;
 }
 
-/* The hash of a feature given in the server encoding. */
+/* What core/ calls between long stretches of work. */
+void
+simhash_pause(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* The hash, by a profile, of a feature given in the server encoding. */
 uint64
-simhash_hash_feature(const char *bytes, Size length)
+simhash_hash_feature(const ShProfile *profile, const char *bytes, Size length)
 {
 	const unsigned char *utf8 = simhash_whole_utf8(bytes, &length);
-	uint64		hash = sh_feature_hash(utf8, length);
+	uint64		hash;
 
+	if (sh_compat_profile(profile))
+		hash = sh_compat_hash(profile, utf8, length, simhash_pause);
+	else
+		hash = sh_feature_hash(utf8, length);
 	if (utf8 != (const unsigned char *) bytes)
 		pfree(unconstify(unsigned char *, utf8));
 	return hash;

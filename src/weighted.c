@@ -35,6 +35,7 @@
 #define LABELS		4			/* of lexeme positions: D, C, B, A */
 
 PG_FUNCTION_INFO_V1(simhash_weighted);
+PG_FUNCTION_INFO_V1(simhash_weighted_by_profile);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_agg_add_feature);
 PG_FUNCTION_INFO_V1(simhash_agg_remove_feature);
@@ -48,8 +49,8 @@ PG_FUNCTION_INFO_V1(simhash_agg_final);
 /* --- arguments ----------------------------------------------------------- */
 
 /* Fails unless the weight is finite. */
-static inline double
-check_weight(double weight)
+double
+simhash_check_weight(double weight)
 {
 	if (!isfinite(weight))
 		ereport(ERROR,
@@ -103,13 +104,14 @@ simhash_check_pairs(int features, int weights, const char *what)
 				 errhint("array_agg() over the same rows makes arrays that agree.")));
 }
 
-/* The hash of a feature given as text. */
+/* The hash, by a profile, of a feature given as text. */
 static inline uint64
-hash_text(Datum feature)
+hash_text(const ShProfile *profile, Datum feature)
 {
 	text	   *t = DatumGetTextPP(feature);
 
-	return simhash_hash_feature(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
+	return simhash_hash_feature(profile, VARDATA_ANY(t),
+								VARSIZE_ANY_EXHDR(t));
 }
 
 /* --- arrays and lexemes -------------------------------------------------- */
@@ -132,6 +134,35 @@ return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
 	PG_RETURN_INT64((int64) fingerprint);
 }
 
+/* The fingerprint of arguments 0 and 1, hashed as the profile does. */
+static Datum
+fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
+{
+	ShExact		sums;
+	Datum	   *features;
+	Datum	   *weights = NULL;
+	int			n;
+
+	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
+							 TYPALIGN_INT, "features", &features);
+	if (!PG_ARGISNULL(1))
+		simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
+													FLOAT8OID, sizeof(float8),
+													FLOAT8PASSBYVAL,
+													TYPALIGN_DOUBLE,
+													"weights", &weights),
+							"weights");
+	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sh_exact_add(&sums, hash_text(profile, features[i]),
+					 weights == NULL ? 1.0 :
+					 simhash_check_weight(DatumGetFloat8(weights[i])));
+	}
+	return return_fingerprint(fcinfo, &sums);
+}
+
 /*
  * simhash(features text[], weights double precision[] DEFAULT NULL)
  *		-> bigint
@@ -146,31 +177,27 @@ return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
 Datum
 simhash_weighted(PG_FUNCTION_ARGS)
 {
-	ShExact		sums;
-	Datum	   *features;
-	Datum	   *weights = NULL;
-	int			n;
-
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-							 TYPALIGN_INT, "features", &features);
-	if (!PG_ARGISNULL(1))
-		simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
-													FLOAT8OID, sizeof(float8),
-													FLOAT8PASSBYVAL,
-													TYPALIGN_DOUBLE,
-													"weights", &weights),
-							"weights");
-	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
-	for (int i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		sh_exact_add(&sums, hash_text(features[i]),
-					 weights == NULL ? 1.0 :
-					 check_weight(DatumGetFloat8(weights[i])));
-	}
-	return return_fingerprint(fcinfo, &sums);
+	return fingerprint_arrays(fcinfo, sh_default_profile);
+}
+
+/*
+ * simhash(features text[], weights double precision[], profile text)
+ *		-> bigint
+ *
+ * The same with the hash function of the profile, which is one and the same
+ * for all profiles but those that compute what other implementations do.
+ *
+ * Errors: as before, and undefined_object when there is no such profile.
+ */
+Datum
+simhash_weighted_by_profile(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	return fingerprint_arrays(fcinfo,
+							  simhash_get_profile(PG_GETARG_TEXT_PP(2)));
 }
 
 /* Read the weights of the labels D, C, B and A. */
@@ -189,7 +216,7 @@ get_label_weights(ArrayType *array, double weights[LABELS])
 				 errdetail("It has %d.", n),
 				 errhint("They are the weights of the labels D, C, B and A, as for ts_rank().")));
 	for (int i = 0; i < LABELS; i++)
-		weights[i] = check_weight((double) DatumGetFloat4(elements[i]));
+		weights[i] = simhash_check_weight((double) DatumGetFloat4(elements[i]));
 }
 
 /*
@@ -200,7 +227,8 @@ static void
 add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
 		   const double weights[LABELS])
 {
-	uint64		hash = simhash_hash_feature(STRPTR(vector) + entry->pos,
+	uint64		hash = simhash_hash_feature(sh_default_profile,
+											STRPTR(vector) + entry->pos,
 											entry->len);
 	int			counts[LABELS] = {0};
 
@@ -303,8 +331,8 @@ simhash_agg_add_feature(PG_FUNCTION_ARGS)
 	ShExact    *state = get_state(fcinfo);
 
 	if (row_counts(fcinfo))
-		sh_exact_add(state, hash_text(PG_GETARG_DATUM(1)),
-					 check_weight(PG_GETARG_FLOAT8(2)));
+		sh_exact_add(state, hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
+					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
 	PG_RETURN_POINTER(state);
 }
 
@@ -320,8 +348,8 @@ simhash_agg_remove_feature(PG_FUNCTION_ARGS)
 	ShExact    *state = get_state(fcinfo);
 
 	if (row_counts(fcinfo))
-		sh_exact_subtract(state, hash_text(PG_GETARG_DATUM(1)),
-						  check_weight(PG_GETARG_FLOAT8(2)));
+		sh_exact_subtract(state, hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
+						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
 	PG_RETURN_POINTER(state);
 }
 
@@ -339,7 +367,7 @@ simhash_agg_add_hash(PG_FUNCTION_ARGS)
 
 	if (row_counts(fcinfo))
 		sh_exact_add(state, (uint64) PG_GETARG_INT64(1),
-					 check_weight(PG_GETARG_FLOAT8(2)));
+					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
 	PG_RETURN_POINTER(state);
 }
 
@@ -356,7 +384,7 @@ simhash_agg_remove_hash(PG_FUNCTION_ARGS)
 
 	if (row_counts(fcinfo))
 		sh_exact_subtract(state, (uint64) PG_GETARG_INT64(1),
-						  check_weight(PG_GETARG_FLOAT8(2)));
+						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
 	PG_RETURN_POINTER(state);
 }
 

@@ -14,7 +14,10 @@
 #include "profile.h"
 #include "text.h"
 
-/* A document being read.  The caller fills in the tally's "what stays". */
+/*
+ * A document being read, by a profile of our own (for the others see
+ * compat.h).  The caller fills in the tally's "what stays".
+ */
 typedef struct ShDocument
 {
 	const ShProfile *profile;

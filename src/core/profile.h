@@ -74,6 +74,7 @@ extern const ShProfile *const sh_default_profile;
 
 extern const ShProfile *sh_profile_find(const char *name, size_t length);
 extern const char *sh_damping_name(ShDamping damping);
+extern const char *sh_unit_name(ShUnit unit);
 extern void sh_windows_begin(ShWindows *windows, const ShProfile *profile,
 							 const ShText *text, bool ended);
 extern size_t sh_windows_next(ShWindows *windows, ShToken *features);

@@ -41,7 +41,18 @@ typedef enum ShKind
 typedef enum ShUnit
 {
 	SH_UNIT_WORD,				/* a word, or a gram of an unspaced script */
-	SH_UNIT_CHARACTER			/* a code point of the normalised text */
+	SH_UNIT_CHARACTER,			/* a code point of the normalised text */
+
+	/* those of other implementations, which compat.c reads */
+	SH_UNIT_COMPAT,
+	SH_UNIT_PYTHON_LETTER = SH_UNIT_COMPAT,
+	SH_UNIT_PYTHON_WORD,
+	SH_UNIT_BYTE,
+	SH_UNIT_BYTE_CI,
+	SH_UNIT_UTF8,
+	SH_UNIT_UTF8_CI,
+	SH_UNIT_CLICKHOUSE_WORD,
+	SH_UNIT_CLICKHOUSE_WORD_CI
 } ShUnit;
 
 /* A token: the bytes start .. end - 1 of the normalised text held. */

@@ -1,0 +1,103 @@
+--
+-- compat_profiles.c: fingerprints that other implementations compute
+--
+-- The vectors are those that the others publish, or that they were seen to
+-- return; test/check_compat.sh compares many more texts with test/compat.py.
+--
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+CREATE FUNCTION unsigned(fingerprint bigint) RETURNS numeric
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT fingerprint + CASE WHEN fingerprint < 0 THEN 18446744073709551616
+                         ELSE 0 END
+$$;
+
+SELECT profile, unit, min_tokens AS n, damping, description
+FROM simhash_profiles()
+WHERE profile ~ '^(python|seomoz|clickhouse)-' ORDER BY profile COLLATE "C";
+
+-- python-simhash
+SELECT unsigned(simhash('', 'python-simhash'));
+SELECT simhash('{aaa,bbb}', '{1,1}', 'python-simhash');
+SELECT simhash_agg(('x' || right(md5(feature), 16))::bit(64)::bigint, 1)
+FROM unnest('{aaa,bbb}'::text[]) AS feature;
+-- punctuation, spaces and case do not count; what is short is one feature
+SELECT simhash('How are you? I AM fine. Thanks. And you?', 'python-simhash') =
+    simhash('howareyouiamfinethanksandyou', 'python-simhash') AS joined,
+    simhash('a.B', 'python-simhash') =
+    ('x' || right(md5('ab'), 16))::bit(64)::bigint AS short;
+-- windows of 4, counted, over a text of our own
+SELECT simhash(body, 'python-simhash') = (
+    SELECT simhash_agg(('x' || right(md5(substr(body, i, 4)), 16))::bit(64)::bigint, 1)
+    FROM generate_series(1, length(body) - 3) AS i) AS by_definition
+FROM (SELECT repeat('abcdefg你好世界', 3) AS body) AS t;
+-- a sigma at the end of a word, a dotted capital i
+SELECT feature FROM simhash_features('ΑΣ ΑΣ', 'python-simhash');
+SELECT feature FROM simhash_features('İSTB', 'python-simhash');
+
+-- seomoz-shingle
+SELECT simhash('The quick brown fox jumps', 'seomoz-shingle') = (
+    SELECT simhash_agg(('x' || left(md5(f), 16))::bit(64)::bigint, 1)
+    FROM unnest('{the quick brown fox,quick brown fox jumps}'::text[]) AS f)
+    AS by_definition;
+SELECT simhash('the quick brown', 'seomoz-shingle') AS too_short;
+-- an end without a word makes an empty one, as re.split does
+SELECT feature FROM simhash_features('One, two! Three?', 'seomoz-shingle');
+
+-- clickhouse
+SELECT profile, simhash('ClickHouse', profile) AS fingerprint
+FROM unnest('{clickhouse-ngram,clickhouse-ngram-ci,clickhouse-ngram-utf8,
+    clickhouse-ngram-ci-utf8}'::text[]) AS profile;
+SELECT profile, simhash('what a cute cat.', profile) AS fingerprint
+FROM simhash_profiles() WHERE profile ~ '^clickhouse' ORDER BY profile COLLATE "C";
+SELECT profile, array_agg(simhash(body, profile) ORDER BY body DESC) AS fingerprints
+FROM simhash_profiles(), (VALUES
+    ('It is the latest occurrence of the Southeast European haze, the issue that occurs in constant intensity during every wet season. It has mainly been caused by forest fires resulting from illegal slash-and-burn clearing performed on behalf of the palm oil industry in Kazakhstan, principally on the islands, which then spread quickly in the dry season.'),
+    ('It is the latest occurrence of the Southeast Asian haze, the issue that occurs in constant intensity during every wet season. It has mainly been caused by forest fires resulting from illegal slash-and-burn clearing performed on behalf of the palm oil industry in Kazakhstan, principally on the islands, which then spread quickly in the dry season.'))
+    AS v (body)
+WHERE profile ~ '^clickhouse' GROUP BY profile ORDER BY profile COLLATE "C";
+-- nothing, too little, exactly one n-gram
+SELECT profile, unsigned(simhash('', profile)) AS nothing,
+    simhash('ab', profile) AS two, simhash('abc', profile) AS three,
+    simhash('abcd', profile) AS four
+FROM simhash_profiles() WHERE profile ~ '^clickhouse' ORDER BY profile COLLATE "C";
+-- the case: bit 0x20 of every byte
+SELECT simhash('CLICK', 'clickhouse-ngram-ci') =
+    simhash('click', 'clickhouse-ngram-ci') AS same,
+    simhash('click', 'clickhouse-ngram-ci') =
+    simhash('click', 'clickhouse-ngram') AS lower;
+-- words of fewer than 4 bytes are dropped, the others joined
+SELECT feature FROM simhash_features(
+    'the latest of the Southeast European haze', 'clickhouse-word-shingle');
+-- 32 bits: two of the four keys are always 0, and search is exact all the same
+SELECT simhash_key(f, 0) AS k0, simhash_key(f, 1) AS k1,
+    simhash_key(f, 2) <> 0 AS k2, simhash_key(f, 3) <> 0 AS k3
+FROM simhash('what a cute cat.', 'clickhouse-ngram') AS f;
+
+-- what is listed adds up; features cut within a character are shown in hex
+SELECT profile, bool_and(f = fingerprint) AS adds_up
+FROM (SELECT profile, simhash(body, profile) AS fingerprint,
+          (SELECT simhash_agg(hash, weight)
+           FROM simhash_features(body, profile)) AS f
+      FROM simhash_profiles(), (VALUES
+          ('The quick brown fox jumps over the lazy dog, over the lazy dog'),
+          ('我是蓝翔技工拖拉机学院手扶拖拉机专业的 Большой Привет')) AS v (body)
+      WHERE profile ~ '^(python|seomoz|clickhouse)-') AS s
+WHERE f IS NOT NULL
+GROUP BY profile ORDER BY profile COLLATE "C";
+SELECT feature, weight FROM simhash_features('中国', 'clickhouse-ngram');
+
+-- simhash_cppjieba
+SELECT unsigned(simhash_cppjieba('{蓝翔,CEO,升职,加薪,手扶拖拉机}',
+    '{11.7392,11.7392,10.8562,10.6426,10.0089}'));
+SELECT simhash_cppjieba('{}', '{}') AS nothing,
+    simhash_cppjieba(NULL, '{}') AS null_features;
+SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1}')$$);
+SELECT fails($$SELECT simhash_cppjieba('{a,NULL}', '{1,1}')$$);
+SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1,NaN}')$$);
+SELECT fails($$SELECT simhash('{a,b}', '{1,1}', 'no-such-profile')$$);
+
+DROP FUNCTION unsigned(bigint);

@@ -1,0 +1,128 @@
+"""
++----------------------------------------------------------------------+
+| What other implementations of SimHash compute, written again from    |
+| their description, for the profiles that promise the same.           |
+|                                                                      |
+|   compat.py <rows >rows      rows of a label and a text in, rows of  |
+|                              a label, a profile, a fingerprint out   |
+|   compat.py --check          the vectors that they publish           |
++----------------------------------------------------------------------+
+
+SPDX-License-Identifier: PostgreSQL
+"""
+
+import hashlib
+import re
+import sys
+
+from reference import read_rows, signed, write_row
+
+
+def add_up(hashes):
+    """Bits whose ones outnumber their zeros."""
+    return sum(1 << i for i in range(64)
+               if 2 * sum(h >> i & 1 for h in hashes) > len(hashes))
+
+
+def md5(text):
+    return hashlib.md5(text.encode('utf-8')).digest()
+
+
+def python_simhash(text):
+    letters = ''.join(re.findall(r'[\w\u4e00-\u9fcc]+', text.lower()))
+    return add_up([int.from_bytes(md5(letters[i:i + 4])[-8:], 'big')
+                   for i in range(max(len(letters) - 3, 1))])
+
+
+def seomoz_shingle(text):
+    words = re.split(r'\W+', text.lower(), flags=re.UNICODE)
+    return add_up([int.from_bytes(md5(' '.join(words[i:i + 4]))[:8], 'big')
+                   for i in range(len(words) - 3)])
+
+
+def crc_table():
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82f63b78 if byte & 1 else 0)
+        yield byte
+
+
+CRC = list(crc_table())
+
+
+def crc32c(data, mask):
+    if not data:
+        return 2 ** 64 - 1
+    crc = 2 ** 32 - 1
+    for byte in data:
+        crc = crc >> 8 ^ CRC[(crc ^ (byte | mask)) & 255]
+    return crc
+
+
+def clickhouse_ngram(text, mask):
+    data = text.encode('utf-8')
+    if len(data) < 3:
+        return crc32c(data, mask)
+    return add_up([crc32c(data[i:i + 3], mask)
+                   for i in range(len(data) - 2)])
+
+
+def clickhouse_ngram_utf8(text, mask):
+    if len(text) < 3:
+        return crc32c(text.encode('utf-8'), mask)
+    return add_up([crc32c(text[i:i + 3].encode('utf-8'), mask)
+                   for i in range(1, len(text) - 2)])
+
+
+def clickhouse_word_shingle(text, mask):
+    words = [word for word in re.findall(rb'[0-9A-Za-z\x80-\xff]+',
+                                         text.encode('utf-8'))
+             if len(word) >= 4]
+    if not words:
+        return 0
+    return add_up([crc32c(b''.join(words[i:i + 3]), mask)
+                   for i in range(max(len(words) - 2, 1))])
+
+
+PROFILES = {
+    'python-simhash': python_simhash,
+    'seomoz-shingle': seomoz_shingle,
+    'clickhouse-ngram': lambda t: clickhouse_ngram(t, 0),
+    'clickhouse-ngram-ci': lambda t: clickhouse_ngram(t, 0x20),
+    'clickhouse-ngram-utf8': lambda t: clickhouse_ngram_utf8(t, 0),
+    'clickhouse-ngram-ci-utf8': lambda t: clickhouse_ngram_utf8(t, 0x20),
+    'clickhouse-word-shingle': lambda t: clickhouse_word_shingle(t, 0),
+    'clickhouse-word-shingle-ci': lambda t: clickhouse_word_shingle(t, 0x20),
+}
+
+#   the vectors that are published, by profile and text
+VECTORS = {
+    ('python-simhash', ''): 16825458760271544958,
+    ('clickhouse-ngram', ''): 18446744073709551615,
+    ('clickhouse-ngram', 'ClickHouse'): 1627567969,
+    ('clickhouse-ngram-ci', 'ClickHouse'): 562180645,
+    ('clickhouse-ngram-utf8', 'ClickHouse'): 1628157797,
+    ('clickhouse-ngram-ci-utf8', 'ClickHouse'): 1636742693,
+    ('clickhouse-ngram', 'what a cute cat.'): 130877626,
+    ('clickhouse-ngram-ci-utf8', 'what a cute cat.'): 2414681787,
+    ('clickhouse-word-shingle', 'what a cute cat.'): 3795742796,
+    ('clickhouse-word-shingle-ci', 'what a cute cat.'): 3795742796,
+}
+
+
+def main(arguments):
+    if arguments == ['--check']:
+        wrong = [key for key, value in VECTORS.items()
+                 if PROFILES[key[0]](key[1]) != value]
+        for key in wrong:
+            print('FAIL', *key)
+        return 1 if wrong else 0
+    for label, text in read_rows(sys.stdin.buffer, 2):
+        for profile, compute in PROFILES.items():
+            write_row(sys.stdout.buffer, label, profile,
+                      None if text is None else signed(compute(text)))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
