@@ -24,7 +24,9 @@ OBJS = \
 	src/features.o \
 	src/utf8.o \
 	src/weighted.o \
+	src/hashes.o \
 	src/compat_profiles.o \
+	src/explain.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \

@@ -185,6 +185,38 @@ COMMENT ON FUNCTION simhash_cppjieba(text[], double precision[]) IS
 'the fingerprint that cppjieba gives to keywords with weights';
 
 ----------------------------------------------------------------------------
+-- explain.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION simhash(document text, profile text, min_features integer)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_min_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash(text, text, integer) IS
+'SimHash fingerprint of a document; NULL when it has too few features';
+
+-- Not STRICT: a profile of NULL is the default one.
+
+CREATE FUNCTION simhash_explain(
+    a text, b text, profile text DEFAULT NULL, most integer DEFAULT 10,
+    OUT "bit" integer, OUT margin_a bigint, OUT margin_b bigint,
+    OUT differs boolean, OUT features text[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_explain'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
+COMMENT ON FUNCTION simhash_explain(text, text, text, integer) IS
+'the bits of two fingerprints: margins, differences, features behind them';
+
+CREATE FUNCTION simhash_confidence(
+    document text, profile text DEFAULT NULL,
+    OUT features integer, OUT weight bigint, OUT weakest bigint,
+    OUT ties integer, OUT fragile integer)
+AS 'MODULE_PATHNAME', 'simhash_confidence'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION simhash_confidence(text, text) IS
+'how firm a fingerprint is: features, weakest margin, ties, fragile bits';
+
+----------------------------------------------------------------------------
 -- distance.c
 ----------------------------------------------------------------------------
 

@@ -167,8 +167,8 @@ remember(const ShProfile *profile, const char *bytes, Size length,
 }
 
 /* The fingerprint of a document; false when it has none. */
-static bool
-fingerprint(const ShProfile *profile, text *document, uint64 *result)
+bool
+simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
 {
 	const char *bytes = VARDATA_ANY(document);
 	Size		length = VARSIZE_ANY_EXHDR(document);
@@ -206,7 +206,7 @@ simhash(PG_FUNCTION_ARGS)
 {
 	uint64		result;
 
-	if (!fingerprint(sh_default_profile, PG_GETARG_TEXT_PP(0), &result))
+	if (!simhash_fingerprint(sh_default_profile, PG_GETARG_TEXT_PP(0), &result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);
 }
@@ -224,7 +224,7 @@ simhash_by_profile(PG_FUNCTION_ARGS)
 	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
 	uint64		result;
 
-	if (!fingerprint(profile, PG_GETARG_TEXT_PP(0), &result))
+	if (!simhash_fingerprint(profile, PG_GETARG_TEXT_PP(0), &result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);
 }

@@ -42,6 +42,10 @@ typedef enum SimhashOperator
 typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
 							   Size length);
 
+/* What the hashes of features are handed to; false when it has enough. */
+typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
+								   size_t n);
+
 /* A feature of a document. */
 typedef struct SimhashFeature
 {
@@ -54,6 +58,12 @@ typedef struct SimhashFeature
 /* fingerprint.c */
 extern const ShProfile *simhash_get_profile(text *name);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
+extern bool simhash_fingerprint(const ShProfile *profile, text *document,
+								uint64 *result);
+
+/* hashes.c */
+extern void simhash_read_hashes(ShDocument *workspace, text *document,
+								SimhashHashReader read, void *state);
 
 /* utf8.c */
 extern void simhash_read_utf8(const char *bytes, Size length,
