@@ -27,6 +27,8 @@ OBJS = \
 	src/hashes.o \
 	src/compat_profiles.o \
 	src/explain.o \
+	src/idf.o \
+	src/tfidf.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \
@@ -51,6 +53,7 @@ CORE_OBJS = \
 	src/core/exact.o \
 	src/core/compat.o \
 	src/core/digest.o \
+	src/core/idf.o \
 	src/core/document.o \
 	src/core/probes.o \
 	src/core/entries.o

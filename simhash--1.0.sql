@@ -217,6 +217,212 @@ COMMENT ON FUNCTION simhash_confidence(text, text) IS
 'how firm a fingerprint is: features, weakest margin, ties, fragile bits';
 
 ----------------------------------------------------------------------------
+-- idf.c
+----------------------------------------------------------------------------
+
+CREATE TYPE simhash_idf;
+
+CREATE FUNCTION simhash_idf_in(cstring)
+RETURNS simhash_idf
+AS 'MODULE_PATHNAME', 'simhash_idf_in'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_in(cstring) IS
+'I/O';
+
+CREATE FUNCTION simhash_idf_out(simhash_idf)
+RETURNS cstring
+AS 'MODULE_PATHNAME', 'simhash_idf_out'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_out(simhash_idf) IS
+'I/O';
+
+CREATE FUNCTION simhash_idf_recv(internal)
+RETURNS simhash_idf
+AS 'MODULE_PATHNAME', 'simhash_idf_recv'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_recv(internal) IS
+'I/O';
+
+CREATE FUNCTION simhash_idf_send(simhash_idf)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'simhash_idf_send'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_send(simhash_idf) IS
+'I/O';
+
+-- Hashes do not compress, and the header is read by itself: EXTERNAL.
+CREATE TYPE simhash_idf (
+    INPUT = simhash_idf_in, OUTPUT = simhash_idf_out,
+    RECEIVE = simhash_idf_recv, SEND = simhash_idf_send,
+    STORAGE = external);
+COMMENT ON TYPE simhash_idf IS
+'how rare features are: document frequencies, or weights that were given';
+
+CREATE FUNCTION simhash_idf_from(
+    features text[], idf double precision[], profile text DEFAULT NULL)
+RETURNS simhash_idf
+AS 'MODULE_PATHNAME', 'simhash_idf_from'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_idf_from(text[], double precision[], text) IS
+'a simhash_idf value of given weights';
+
+CREATE FUNCTION simhash_idf_stats(
+    idf simhash_idf,
+    OUT profile text, OUT documents bigint, OUT features bigint,
+    OUT unknown double precision)
+AS 'MODULE_PATHNAME', 'simhash_idf_stats'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_idf_stats(simhash_idf) IS
+'profile, documents and features of a simhash_idf value, weight of the others';
+
+CREATE FUNCTION simhash_idf_add(a simhash_idf, b simhash_idf)
+RETURNS simhash_idf
+AS 'MODULE_PATHNAME', 'simhash_idf_add'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_idf_add(simhash_idf, simhash_idf) IS
+'implementation of + operator';
+
+CREATE OPERATOR + (
+    FUNCTION = simhash_idf_add,
+    LEFTARG = simhash_idf, RIGHTARG = simhash_idf, COMMUTATOR = +);
+COMMENT ON OPERATOR + (simhash_idf, simhash_idf) IS
+'what is learnt from the documents of both';
+
+-- The parts of the aggregates.  Not STRICT, as those of simhash_agg.
+
+CREATE FUNCTION simhash_idf_agg_learn(state internal, document text)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_learn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_idf_agg_learn(internal, text) IS
+'learns from a document, by the default profile';
+
+CREATE FUNCTION simhash_idf_agg_learn(
+    state internal, document text, profile text)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_learn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_idf_agg_learn(internal, text, text) IS
+'learns from a document, by a profile';
+
+CREATE FUNCTION simhash_idf_agg_merge(state internal, idf simhash_idf)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_merge'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_idf_agg_merge(internal, simhash_idf) IS
+'learns what another value has learnt';
+
+CREATE FUNCTION simhash_idf_agg_combine(internal, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_combine'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_agg_combine(internal, internal) IS
+'combines what parallel workers have learnt';
+
+CREATE FUNCTION simhash_idf_agg_serial(internal)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_serial'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_agg_serial(internal) IS
+'passes what was learnt to another process';
+
+CREATE FUNCTION simhash_idf_agg_deserial(bytea, internal)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_deserial'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_agg_deserial(bytea, internal) IS
+'receives what was learnt in another process';
+
+CREATE FUNCTION simhash_idf_agg_final(internal)
+RETURNS simhash_idf
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_final'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_idf_agg_final(internal) IS
+'the value of what was learnt';
+
+CREATE AGGREGATE simhash_idf_agg(document text) (
+    SFUNC = simhash_idf_agg_learn, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_idf_agg_final,
+    COMBINEFUNC = simhash_idf_agg_combine,
+    SERIALFUNC = simhash_idf_agg_serial,
+    DESERIALFUNC = simhash_idf_agg_deserial,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_idf_agg(text) IS
+'document frequencies of features, by the default profile';
+
+CREATE AGGREGATE simhash_idf_agg(document text, profile text) (
+    SFUNC = simhash_idf_agg_learn, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_idf_agg_final,
+    COMBINEFUNC = simhash_idf_agg_combine,
+    SERIALFUNC = simhash_idf_agg_serial,
+    DESERIALFUNC = simhash_idf_agg_deserial,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_idf_agg(text, text) IS
+'document frequencies of features, by a profile';
+
+CREATE AGGREGATE simhash_idf_agg(idf simhash_idf) (
+    SFUNC = simhash_idf_agg_merge, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_idf_agg_final,
+    COMBINEFUNC = simhash_idf_agg_combine,
+    SERIALFUNC = simhash_idf_agg_serial,
+    DESERIALFUNC = simhash_idf_agg_deserial,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_idf_agg(simhash_idf) IS
+'the sum of values learnt from parts of a corpus';
+
+----------------------------------------------------------------------------
+-- tfidf.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION simhash(document text, idf simhash_idf)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_by_idf'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 700;
+COMMENT ON FUNCTION simhash(text, simhash_idf) IS
+'SimHash fingerprint of a document, features weighted by TF-IDF';
+
+CREATE FUNCTION simhash(document text, idf simhash_idf, top_k integer)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_by_idf_top'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash(text, simhash_idf, integer) IS
+'SimHash fingerprint of the features of a document with the greatest TF-IDF';
+
+-- Not called simhash: simhash(text[], '{1,2}') would be ambiguous.
+CREATE FUNCTION simhash_tfidf(
+    features text[], idf simhash_idf, top_k integer DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_tfidf'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_tfidf(text[], simhash_idf, integer) IS
+'SimHash fingerprint of words, weighted by TF-IDF';
+
+CREATE FUNCTION simhash_keywords(
+    document text, idf simhash_idf, top_k integer,
+    OUT feature text, OUT weight double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_keywords'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 20;
+COMMENT ON FUNCTION simhash_keywords(text, simhash_idf, integer) IS
+'the features of a document with the greatest TF-IDF';
+
+CREATE FUNCTION simhash_keywords(
+    features text[], idf simhash_idf, top_k integer,
+    OUT feature text, OUT weight double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_word_keywords'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 20;
+COMMENT ON FUNCTION simhash_keywords(text[], simhash_idf, integer) IS
+'the words with the greatest TF-IDF';
+
+CREATE FUNCTION simhash_idf_weight(idf simhash_idf, feature text)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_idf_weight'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_idf_weight(simhash_idf, text) IS
+'inverse document frequency of a feature';
+
+----------------------------------------------------------------------------
 -- distance.c
 ----------------------------------------------------------------------------
 

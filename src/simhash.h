@@ -20,6 +20,7 @@
 #include "core/bits.h"
 #include "core/compat.h"
 #include "core/document.h"
+#include "core/idf.h"
 
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
@@ -93,6 +94,9 @@ extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
 								 Datum **elements);
 extern double simhash_check_weight(double weight);
 extern void simhash_check_pairs(int features, int weights, const char *what);
+
+/* idf.c */
+extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
 
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);

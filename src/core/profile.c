@@ -259,17 +259,15 @@ weight_grows(ShDamping damping, uint32_t n)
 	return false;
 }
 
-/* Count one occurrence; true when it adds to the feature's weight. */
-bool
-sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
+/*
+ * The count that stands for a hash, 0 when it is new.  The caller must make it
+ * more than 0 before the next call.
+ */
+uint32_t *
+sh_tally_count(ShTally *tally, uint64_t hash)
 {
 	size_t		slot;
 
-	if (damping == SH_DAMP_COUNT)
-		return true;
-	if (tally->seen == SH_SECTION)
-		sh_tally_begin(tally);
-	tally->seen++;
 	if (2 * tally->occupied >= tally->slots)
 		tally_grow(tally);
 	slot = tally_slot(tally, hash);
@@ -278,7 +276,19 @@ sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
 		tally->hashes[slot] = hash;
 		tally->occupied++;
 	}
-	return weight_grows(damping, ++tally->counts[slot]);
+	return &tally->counts[slot];
+}
+
+/* Count one occurrence; true when it adds to the feature's weight. */
+bool
+sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
+{
+	if (damping == SH_DAMP_COUNT)
+		return true;
+	if (tally->seen == SH_SECTION)
+		sh_tally_begin(tally);
+	tally->seen++;
+	return weight_grows(damping, ++*sh_tally_count(tally, hash));
 }
 
 /* Give the memory back. */

@@ -81,6 +81,7 @@ extern size_t sh_windows_next(ShWindows *windows, ShToken *features);
 extern uint64_t sh_feature_hash(const unsigned char *feature, size_t length);
 
 extern void sh_tally_begin(ShTally *tally);
+extern uint32_t *sh_tally_count(ShTally *tally, uint64_t hash);
 extern bool sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash);
 extern void sh_tally_end(ShTally *tally);
 

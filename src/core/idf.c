@@ -1,0 +1,412 @@
+/*-------------------------------------------------------------------------
+ *
+ * idf.c
+ *		How rare features are: inverse document frequencies.
+ *
+ * A feature that every document has tells little, a rare one much.  A value
+ * of this kind says how much, for the features of one profile:
+ *
+ *	- learnt: from N documents, of which df have the feature, by
+ *	  idf = ln((1 + N) / (1 + df)) + 1, which is never 0 and is defined for
+ *	  features never seen (df = 0).  It keeps N and the df, not the weights,
+ *	  so that values learnt from parts of a corpus add up to the value learnt
+ *	  from the whole, in any order.
+ *	- given: the weights themselves, as in the files of word segmenters.  An
+ *	  unknown feature weighs their median, as in jieba.
+ *
+ * Weights are rounded to multiples of 2^-16.  What is added up is whole
+ * numbers, exact in every order, and the last digit of a logarithm does not
+ * show.
+ *
+ * The bytes of a value, numbers little-endian:
+ *
+ *	version (1 byte), kind (1), length of the profile's name (1), 0 (1),
+ *	the name, documents (4), fallback weight (4), entries (8),
+ *	checksum (8: XXH3 of what follows), and for each feature, in ascending
+ *	order of the hashes: the difference to the hash before (to 0 for the
+ *	first), and the frequency or weight, both in base 128 with the lowest
+ *	digit first and the high bit set in all bytes but the last.
+ *
+ * Hashes spread evenly, so a million of them lie 2^44 apart: seven bytes for
+ * the hash, and one for most frequencies, since most features are rare.
+ *
+ * The bytes may come from anywhere.  sh_idf_check says whether they are what
+ * they should be, and no function here reads beyond them if they are not.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "idf.h"
+
+#include <math.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define STRETCH			65536	/* entries between two pauses */
+#define FREE			UINT32_MAX	/* weight that marks a free slot */
+#define SLOTS_MIN		64
+#define VARINT_MAX		10		/* bytes of the longest number */
+
+/* --- bytes --------------------------------------------------------------- */
+
+/* A number of n bytes. */
+static uint64_t
+get_number(const unsigned char *p, int n)
+{
+	uint64_t	result = 0;
+
+	for (int i = n - 1; i >= 0; i--)
+		result = result << 8 | p[i];
+	return result;
+}
+
+static unsigned char *
+put_number(unsigned char *p, uint64_t value, int n)
+{
+	for (int i = 0; i < n; i++)
+		*p++ = (unsigned char) (value >> (8 * i));
+	return p;
+}
+
+/* A number in base 128; false when it is cut off, too large or too long. */
+static inline bool
+get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+{
+	uint64_t	result = 0;
+
+	for (int shift = 0; *p < end && shift < 64; shift += 7)
+	{
+		unsigned char byte = *(*p)++;
+
+		if (shift == 63 && byte > 1)
+			return false;
+		result |= (uint64_t) (byte & 0x7f) << shift;
+		if (byte < 0x80)
+		{
+			*value = result;
+			return byte != 0 || shift == 0;
+		}
+	}
+	return false;
+}
+
+static inline unsigned char *
+put_varint(unsigned char *p, uint64_t value)
+{
+	while (value >= 0x80)
+	{
+		*p++ = (unsigned char) value | 0x80;
+		value >>= 7;
+	}
+	*p++ = (unsigned char) value;
+	return p;
+}
+
+/*
+ * Read the header of a value of "length" bytes, of which the first are
+ * available; SH_IDF_HEADER_MAX suffice.  Sets *header to its length.  Returns
+ * NULL, or what is wrong.
+ */
+const char *
+sh_idf_open(ShIdf *idf, const unsigned char *bytes,
+			size_t available, size_t length, size_t *header)
+{
+	const unsigned char *p;
+
+	if (available < 4)
+		return "It is truncated.";
+	if (bytes[0] != SH_IDF_VERSION)
+		return "It is of another version.";
+	if (bytes[1] > SH_IDF_GIVEN || bytes[3] != 0)
+		return "Its kind is unknown.";
+	*header = 4 + (size_t) bytes[2] + 24;
+	if (*header > SH_IDF_HEADER_MAX)
+		return "The name of its profile is too long.";
+	if (*header > available || *header > length)
+		return "It is truncated.";
+	idf->kind = (ShIdfKind) bytes[1];
+	idf->profile = sh_profile_find((const char *) bytes + 4, bytes[2]);
+	if (idf->profile == NULL)
+		return "Its profile does not exist.";
+	p = bytes + 4 + bytes[2];
+	idf->documents = (uint32_t) get_number(p, 4);
+	idf->fallback = (uint32_t) get_number(p + 4, 4);
+	idf->entries = get_number(p + 8, 8);
+	idf->checksum = get_number(p + 16, 8);
+	idf->payload = bytes + *header;
+	idf->length = length - *header;
+	if (idf->entries > SH_IDF_ENTRIES_MAX || idf->entries > idf->length / 2)
+		return "It is truncated.";
+	if (idf->fallback > SH_IDF_WEIGHT_MAX ||
+		(idf->kind == SH_IDF_LEARNT ? idf->fallback : idf->documents) != 0)
+		return "Its header contradicts itself.";
+	return NULL;
+}
+
+/* Begin to read the entries of a value. */
+void
+sh_idf_read(ShIdfReader *reader, const ShIdf *idf)
+{
+	reader->next = idf->payload;
+	reader->end = idf->payload + idf->length;
+	reader->least = idf->kind == SH_IDF_LEARNT ? 1 : 0;
+	reader->most = idf->kind == SH_IDF_LEARNT ?
+		idf->documents : SH_IDF_WEIGHT_MAX;
+	reader->left = idf->entries;
+	reader->begun = false;
+	reader->hash = 0;
+}
+
+/* Read the next entry; false when there is none, or no valid one. */
+bool
+sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry)
+{
+	uint64_t	step;
+	uint64_t	value;
+
+	if (reader->left == 0 ||
+		!get_varint(&reader->next, reader->end, &step) ||
+		!get_varint(&reader->next, reader->end, &value) ||
+		value < reader->least || value > reader->most)
+		return false;
+	if (reader->begun && (step == 0 || reader->hash + step < reader->hash))
+		return false;
+	reader->begun = true;
+	reader->left--;
+	reader->hash += step;
+	entry->hash = reader->hash;
+	entry->value = (uint32_t) value;
+	return true;
+}
+
+/* Check all of a value that was opened.  Returns NULL, or what is wrong. */
+const char *
+sh_idf_check(const ShIdf *idf, void (*pause) (void))
+{
+	ShIdfReader reader;
+	ShIdfEntry	entry;
+
+	if (XXH3_64bits(idf->payload, idf->length) != idf->checksum)
+		return "Its checksum is wrong.";
+	sh_idf_read(&reader, idf);
+	while (sh_idf_next(&reader, &entry))
+	{
+		if (reader.left % STRETCH == 0)
+			pause();
+	}
+	if (reader.left > 0 || reader.next < reader.end)
+		return "Its features are damaged.";
+	return NULL;
+}
+
+/*
+ * Write a value, of which the caller has filled in the fields up to "entries",
+ * with entries in ascending order of their hashes.  Returns the bytes that it
+ * takes; to NULL, only says how many.
+ */
+size_t
+sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
+{
+	size_t		name = strlen(idf->profile->name);
+	size_t		header = 4 + name + 24;
+	size_t		length = header;
+	uint64_t	last = 0;
+	unsigned char *p = to;
+
+	for (uint64_t i = 0; i < idf->entries; i++)
+	{
+		unsigned char bytes[2 * VARINT_MAX];
+		size_t		n;
+
+		n = (size_t) (put_varint(put_varint(bytes, entries[i].hash - last),
+								 entries[i].value) - bytes);
+		if (to != NULL)
+			memcpy(to + length, bytes, n);
+		length += n;
+		last = entries[i].hash;
+	}
+	if (to == NULL)
+		return length;
+	*p++ = SH_IDF_VERSION;
+	*p++ = (unsigned char) idf->kind;
+	*p++ = (unsigned char) name;
+	*p++ = 0;
+	memcpy(p, idf->profile->name, name);
+	p = put_number(p + name, idf->documents, 4);
+	p = put_number(p, idf->fallback, 4);
+	p = put_number(p, idf->entries, 8);
+	put_number(p, XXH3_64bits(to + header, length - header), 8);
+	return length;
+}
+
+/* --- weights ------------------------------------------------------------- */
+
+/* The weight of a feature that so many of the documents have. */
+uint32_t
+sh_idf_weight(uint32_t documents, uint32_t frequency)
+{
+	double		idf = log((1.0 + documents) / (1.0 + frequency)) + 1;
+
+	return (uint32_t) floor(idf * SH_IDF_ONE + 0.5);
+}
+
+/* The slots that the table of a value needs. */
+size_t
+sh_idf_slots(const ShIdf *idf)
+{
+	size_t		slots = SLOTS_MIN;
+
+	while (slots < 2 * idf->entries)
+		slots *= 2;
+	return slots;
+}
+
+/* Where a search for the hash begins. */
+static inline size_t
+first_slot(const ShIdfTable *table, uint64_t hash)
+{
+	return (size_t) (hash * table->multiplier >> 32) & (table->slots - 1);
+}
+
+/*
+ * Fill a table, of which the caller has set slots, multiplier and the arrays.
+ * False when the entries are damaged.
+ */
+bool
+sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
+{
+	bool		learnt = idf->kind == SH_IDF_LEARNT;
+	ShIdfReader reader;
+	ShIdfEntry	entry;
+
+	table->profile = idf->profile;
+	table->unknown = learnt ? sh_idf_weight(idf->documents, 0) : idf->fallback;
+	memset(table->hashes, 0, table->slots * sizeof *table->hashes);
+	memset(table->weights, 0xff, table->slots * sizeof *table->weights);
+	sh_idf_read(&reader, idf);
+	while (sh_idf_next(&reader, &entry))
+	{
+		size_t		slot = first_slot(table, entry.hash);
+
+		while (table->weights[slot] != FREE)
+			slot = (slot + 1) & (table->slots - 1);
+		table->hashes[slot] = entry.hash;
+		table->weights[slot] = learnt ?
+			sh_idf_weight(idf->documents, entry.value) : entry.value;
+		if (reader.left % STRETCH == 0)
+			pause();
+	}
+	return reader.left == 0;
+}
+
+/*
+ * Look up the weights of hashes.  A large table is not in the processor's
+ * cache: we ask for all the slots first, so that they are fetched together.
+ */
+void
+sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
+			   uint32_t *weights, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		size_t		slot = first_slot(table, hashes[i]);
+
+		__builtin_prefetch(&table->hashes[slot]);
+		__builtin_prefetch(&table->weights[slot]);
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		size_t		slot = first_slot(table, hashes[i]);
+
+		while (table->hashes[slot] != hashes[i] &&
+			   table->weights[slot] != FREE)
+			slot = (slot + 1) & (table->slots - 1);
+		weights[i] = table->weights[slot] == FREE ?
+			table->unknown : table->weights[slot];
+	}
+}
+
+/* --- sums ---------------------------------------------------------------- */
+
+/* Begin with nothing added. */
+void
+sh_idf_sums_begin(ShIdfSums *sums)
+{
+	memset(sums, 0, sizeof *sums);
+}
+
+/* Bring what the 32-bit sums hold into the 64-bit ones. */
+static void
+flush_sums(ShIdfSums *sums)
+{
+	for (int bit = 0; bit < SH_BITS; bit++)
+		sums->ones[bit] += sums->low[bit];
+	sums->total += sums->low_total;
+	memset(sums->low, 0, sizeof sums->low);
+	sums->low_total = 0;
+}
+
+/* Add a weight to the eight sums whose mask is not 0. */
+static inline void
+add_masked(uint32_t *restrict sums, const uint32_t *restrict masks,
+		   uint32_t weight)
+{
+	for (int bit = 0; bit < 8; bit++)
+		sums[bit] += masks[bit] & weight;
+}
+
+/*
+ * Add a hash with a weight.  As in accumulate.c only the ones are summed, in
+ * 32 bits while that suffices: eight sums at a time, through a table that
+ * turns eight bits into eight masks.
+ */
+void
+sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight)
+{
+	static uint32_t masks[256][8];
+	uint32_t	low = (uint32_t) weight;
+
+	if (masks[1][0] == 0)
+	{
+		for (int i = 0; i < 256; i++)
+		{
+			for (int bit = 0; bit < 8; bit++)
+				masks[i][bit] = i >> bit & 1 ? UINT32_MAX : 0;
+		}
+	}
+	if (weight > UINT32_MAX - sums->low_total)
+		flush_sums(sums);
+	if (weight > UINT32_MAX)
+	{
+		for (int bit = 0; bit < SH_BITS; bit++)
+			sums->ones[bit] += hash >> bit & 1 ? weight : 0;
+		sums->total += weight;
+		return;
+	}
+	sums->low_total += low;
+	for (int byte = 0; byte < 8; byte++)
+		add_masked(sums->low + 8 * byte, masks[hash >> (8 * byte) & 0xff], low);
+}
+
+/*
+ * The fingerprint: bit i is set when its sum is positive.  False when nothing
+ * was added that weighs anything.
+ */
+bool
+sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint)
+{
+	uint64_t	result = 0;
+
+	flush_sums(sums);
+	for (int bit = 0; bit < SH_BITS; bit++)
+	{
+		/* ones > total - ones, where 2 * ones could overflow */
+		if (sums->ones[bit] > sums->total - sums->ones[bit])
+			result |= UINT64_C(1) << bit;
+	}
+	*fingerprint = result;
+	return sums->total > 0;
+}

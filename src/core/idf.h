@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * idf.h
+ *		How rare features are: inverse document frequencies.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_IDF_H
+#define SH_IDF_H
+
+#include "accumulate.h"
+#include "profile.h"
+
+/* Part of the format. */
+#define SH_IDF_VERSION		1
+#define SH_IDF_HEADER_MAX	128 /* bytes; every header is shorter */
+
+/* Limits of the work done. */
+#define SH_IDF_ENTRIES_MAX	(UINT64_C(1) << 25) /* features of a value */
+#define SH_IDF_DOCUMENTS_MAX UINT32_MAX
+#define SH_IDF_ONE			65536	/* weights are multiples of 1 / this */
+#define SH_IDF_WEIGHT_MAX	(INT32_MAX - 1) /* just below 32768 */
+
+/* Where the weights come from. */
+typedef enum ShIdfKind
+{
+	SH_IDF_LEARNT,				/* from document frequencies */
+	SH_IDF_GIVEN				/* from the user */
+} ShIdfKind;
+
+/* A feature: a document frequency, or a weight times SH_IDF_ONE. */
+typedef struct ShIdfEntry
+{
+	uint64_t	hash;
+	uint32_t	value;
+} ShIdfEntry;
+
+/* A stored value; see idf.c for its bytes. */
+typedef struct ShIdf
+{
+	ShIdfKind	kind;
+	const ShProfile *profile;
+	uint32_t	documents;		/* learnt from; 0 when given */
+	uint32_t	fallback;		/* weight of unknown features when given */
+	uint64_t	entries;
+	uint64_t	checksum;		/* of the payload */
+	const unsigned char *payload;
+	size_t		length;			/* of the payload */
+} ShIdf;
+
+/* The entries of a value, one by one. */
+typedef struct ShIdfReader
+{
+	const unsigned char *next;
+	const unsigned char *end;
+	uint32_t	least;			/* of what an entry's value can be */
+	uint32_t	most;
+	uint64_t	left;
+	bool		begun;
+	uint64_t	hash;
+} ShIdfReader;
+
+/* A value prepared for look-ups.  The caller allocates the two arrays. */
+typedef struct ShIdfTable
+{
+	const ShProfile *profile;
+	size_t		slots;			/* a power of two */
+	uint64_t	multiplier;		/* odd; see ShTally */
+	uint32_t	unknown;		/* weight of features that are not in it */
+	uint64_t   *hashes;
+	uint32_t   *weights;
+} ShIdfTable;
+
+/* 64 sums of whole weights. */
+typedef struct ShIdfSums
+{
+	uint64_t	total;
+	uint64_t	ones[SH_BITS];
+	uint32_t	low_total;		/* of what is not yet in the above */
+	uint32_t	low[SH_BITS];
+} ShIdfSums;
+
+extern const char *sh_idf_open(ShIdf *idf, const unsigned char *bytes,
+							   size_t available, size_t length,
+							   size_t *header);
+extern const char *sh_idf_check(const ShIdf *idf, void (*pause) (void));
+extern void sh_idf_read(ShIdfReader *reader, const ShIdf *idf);
+extern bool sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry);
+extern size_t sh_idf_write(unsigned char *to, const ShIdf *idf,
+						   const ShIdfEntry *entries);
+
+extern uint32_t sh_idf_weight(uint32_t documents, uint32_t frequency);
+extern size_t sh_idf_slots(const ShIdf *idf);
+extern bool sh_idf_fill(ShIdfTable *table, const ShIdf *idf,
+						void (*pause) (void));
+extern void sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
+						   uint32_t *weights, size_t n);
+
+extern void sh_idf_sums_begin(ShIdfSums *sums);
+extern void sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight);
+extern bool sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint);
+
+#endif							/* SH_IDF_H */

@@ -1,0 +1,596 @@
+/*-------------------------------------------------------------------------
+ *
+ * idf.c
+ *		The type simhash_idf: how rare features are, learnt or given.
+ *
+ * core/idf.c says what is in a value.  Here values come into being: from
+ * documents, by an aggregate; from each other, by addition; from arrays of
+ * features with their weights; and from the outside, where they are checked
+ * byte by byte before anything else looks at them.
+ *
+ * Learning keeps a table of the hashes of all features in memory, 24 to 48
+ * bytes for each different one, and no text.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "funcapi.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+/* Document frequencies being learnt. */
+typedef struct Learning
+{
+	MemoryContext context;		/* that the table of frequencies lives in */
+	const ShProfile *profile;	/* NULL while nothing was learnt */
+	uint64		documents;
+	ShTally		frequencies;
+} Learning;
+
+PG_FUNCTION_INFO_V1(simhash_idf_in);
+PG_FUNCTION_INFO_V1(simhash_idf_out);
+PG_FUNCTION_INFO_V1(simhash_idf_recv);
+PG_FUNCTION_INFO_V1(simhash_idf_send);
+PG_FUNCTION_INFO_V1(simhash_idf_from);
+PG_FUNCTION_INFO_V1(simhash_idf_stats);
+PG_FUNCTION_INFO_V1(simhash_idf_add);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_learn);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_merge);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_serial);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_deserial);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_final);
+
+/* --- values -------------------------------------------------------------- */
+
+/* Open a value that the server has stored. */
+void
+simhash_open_idf(ShIdf *idf, struct varlena *value)
+{
+	size_t		header;
+	const char *wrong = sh_idf_open(idf, (unsigned char *) VARDATA_ANY(value),
+									VARSIZE_ANY_EXHDR(value),
+									VARSIZE_ANY_EXHDR(value), &header);
+
+	if (wrong != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("simhash_idf value is damaged"),
+				 errdetail("%s", wrong)));
+}
+
+/* Make a value of bytes that come from outside, if they are one. */
+static struct varlena *
+accept_value(const char *bytes, Size length)
+{
+	struct varlena *result;
+	ShIdf		idf;
+	size_t		header;
+	const char *wrong = sh_idf_open(&idf, (const unsigned char *) bytes,
+									length, length, &header);
+
+	if (wrong == NULL)
+		wrong = sh_idf_check(&idf, simhash_pause);
+	if (wrong != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid simhash_idf value"),
+				 errdetail("%s", wrong),
+				 errhint("Such values are made by simhash_idf_agg and simhash_idf_from.")));
+	result = palloc(VARHDRSZ + length);
+	SET_VARSIZE(result, VARHDRSZ + length);
+	memcpy(VARDATA(result), bytes, length);
+	return result;
+}
+
+/*
+ * simhash_idf_in(cstring) -> simhash_idf
+ *
+ * The bytes in hexadecimal, as for bytea.
+ */
+Datum
+simhash_idf_in(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = DatumGetByteaPP(DirectFunctionCall1(byteain,
+															PG_GETARG_DATUM(0)));
+
+	PG_RETURN_POINTER(accept_value(VARDATA_ANY(bytes),
+								   VARSIZE_ANY_EXHDR(bytes)));
+}
+
+/*
+ * simhash_idf_out(simhash_idf) -> cstring
+ *
+ * Always in hexadecimal, whatever bytea_output says.
+ */
+Datum
+simhash_idf_out(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
+	Size		length = VARSIZE_ANY_EXHDR(value);
+	char	   *result = palloc(2 * length + 3);
+
+	result[0] = '\\';
+	result[1] = 'x';
+	result[2 + hex_encode(VARDATA_ANY(value), length, result + 2)] = '\0';
+	PG_RETURN_CSTRING(result);
+}
+
+/*
+ * simhash_idf_recv(internal) -> simhash_idf
+ */
+Datum
+simhash_idf_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	in = (StringInfo) PG_GETARG_POINTER(0);
+	int			length = in->len - in->cursor;
+
+	PG_RETURN_POINTER(accept_value(pq_getmsgbytes(in, length), length));
+}
+
+/*
+ * simhash_idf_send(simhash_idf) -> bytea
+ */
+Datum
+simhash_idf_send(PG_FUNCTION_ARGS)
+{
+	return byteasend(fcinfo);
+}
+
+/* qsort: by hash. */
+static int
+by_hash(const void *a, const void *b)
+{
+	uint64		x = ((const ShIdfEntry *) a)->hash;
+	uint64		y = ((const ShIdfEntry *) b)->hash;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Make a value; sorts the entries. */
+static struct varlena *
+make_value(const ShIdf *idf, ShIdfEntry *entries)
+{
+	struct varlena *result;
+	Size		length;
+
+	qsort(entries, idf->entries, sizeof *entries, by_hash);
+	length = sh_idf_write(NULL, idf, entries);
+	result = palloc(VARHDRSZ + length);
+	SET_VARSIZE(result, VARHDRSZ + length);
+	sh_idf_write((unsigned char *) VARDATA(result), idf, entries);
+	return result;
+}
+
+/* Fails when a value would have too many features. */
+static inline void
+check_entries(uint64 entries)
+{
+	if (entries > SH_IDF_ENTRIES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many features for a simhash_idf value"),
+				 errdetail("It can hold %llu.",
+						   (unsigned long long) SH_IDF_ENTRIES_MAX),
+				 errhint("Learn from a sample of the documents, or by a profile of single words.")));
+}
+
+/* --- given weights ------------------------------------------------------- */
+
+/* The weight given for a feature, as a whole number. */
+static uint32
+given_weight(double idf)
+{
+	simhash_check_weight(idf);
+	if (idf < 0 || idf > (double) SH_IDF_WEIGHT_MAX / SH_IDF_ONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("inverse document frequency %g is out of range", idf),
+				 errdetail("It must be at least 0 and less than 32768.")));
+	return (uint32) floor(idf * SH_IDF_ONE + 0.5);
+}
+
+/* qsort: by value. */
+static int
+by_value(const void *a, const void *b)
+{
+	uint32		x = ((const ShIdfEntry *) a)->value;
+	uint32		y = ((const ShIdfEntry *) b)->value;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Fails when a feature occurs twice; the entries are sorted by hash. */
+static void
+check_duplicates(const ShIdfEntry *entries, int n)
+{
+	for (int i = 1; i < n; i++)
+	{
+		if (entries[i].hash == entries[i - 1].hash)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a feature is given twice"),
+					 errhint("Take one of them, for example by GROUP BY feature.")));
+	}
+}
+
+/*
+ * simhash_idf_from(features text[], idf double precision[],
+ *		profile text DEFAULT NULL) -> simhash_idf
+ *
+ * The value that gives these weights to these features, and to all others
+ * their median.  They are features of documents cut by the profile, the
+ * default one when it is NULL.
+ *
+ * Errors: as simhash(features, weights); invalid_parameter_value for a weight
+ * below 0 or above 32767, or a feature given twice; undefined_object.
+ */
+Datum
+simhash_idf_from(PG_FUNCTION_ARGS)
+{
+	ShIdf		idf = {.kind = SH_IDF_GIVEN,.profile = sh_default_profile};
+	ShIdfEntry *entries;
+	Datum	   *features;
+	Datum	   *weights;
+	int			n;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(2))
+		idf.profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
+							 TYPALIGN_INT, "features", &features);
+	simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
+												FLOAT8OID, sizeof(float8),
+												FLOAT8PASSBYVAL,
+												TYPALIGN_DOUBLE,
+												"weights", &weights),
+						"weights");
+	check_entries(n);
+	entries = palloc(Max(n, 1) * sizeof *entries);
+	for (int i = 0; i < n; i++)
+	{
+		text	   *feature = DatumGetTextPP(features[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		entries[i].hash = simhash_hash_feature(idf.profile,
+											   VARDATA_ANY(feature),
+											   VARSIZE_ANY_EXHDR(feature));
+		entries[i].value = given_weight(DatumGetFloat8(weights[i]));
+	}
+	qsort(entries, n, sizeof *entries, by_hash);
+	check_duplicates(entries, n);
+	qsort(entries, n, sizeof *entries, by_value);
+	idf.entries = n;
+	idf.fallback = n > 0 ? entries[n / 2].value : SH_IDF_ONE;
+	PG_RETURN_POINTER(make_value(&idf, entries));
+}
+
+/*
+ * simhash_idf_stats(simhash_idf)
+ *		-> (profile text, documents bigint, features bigint,
+ *			unknown double precision)
+ *
+ * What is in a value: the profile, how many documents it was learnt from
+ * (NULL when it was given), how many features it knows, and what the others
+ * weigh.
+ */
+Datum
+simhash_idf_stats(PG_FUNCTION_ARGS)
+{
+	ShIdf		idf;
+	TupleDesc	desc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+	uint32		unknown;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function returning record called in context that cannot accept type record")));
+	simhash_open_idf(&idf, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
+	unknown = idf.kind == SH_IDF_GIVEN ? idf.fallback :
+		sh_idf_weight(idf.documents, 0);
+	values[0] = CStringGetTextDatum(idf.profile->name);
+	values[1] = Int64GetDatum((int64) idf.documents);
+	nulls[1] = idf.kind == SH_IDF_GIVEN;
+	values[2] = Int64GetDatum((int64) idf.entries);
+	values[3] = Float8GetDatum((double) unknown / SH_IDF_ONE);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
+}
+
+/* --- learning ------------------------------------------------------------ */
+
+/* Allocate for the table of frequencies, in the current memory context. */
+static void *
+allocate_frequencies(size_t bytes)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+}
+
+/* Begin to learn, in a memory context. */
+static Learning *
+begin_learning(MemoryContext context)
+{
+	Learning   *learning = MemoryContextAllocZero(context, sizeof *learning);
+
+	learning->context = context;
+	learning->frequencies.allocate = allocate_frequencies;
+	learning->frequencies.release = pfree;
+	learning->frequencies.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	return learning;
+}
+
+/* Set the profile, or fail if it is another one than before. */
+static void
+set_profile(Learning *learning, const ShProfile *profile)
+{
+	if (learning->profile == NULL)
+		learning->profile = profile;
+	else if (learning->profile != profile)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("document frequencies of different profiles cannot be added"),
+				 errdetail("They are of \"%s\" and of \"%s\".",
+						   learning->profile->name, profile->name)));
+}
+
+/* Count documents. */
+static void
+add_documents(Learning *learning, uint64 n)
+{
+	learning->documents += n;
+	if (learning->documents > SH_IDF_DOCUMENTS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many documents for a simhash_idf value")));
+}
+
+/* Add to the frequency of a feature. */
+static inline void
+add_frequency(Learning *learning, uint64 hash, uint32 n)
+{
+	MemoryContext old = MemoryContextSwitchTo(learning->context);
+
+	*sh_tally_count(&learning->frequencies, hash) += n;
+	MemoryContextSwitchTo(old);
+	check_entries(learning->frequencies.occupied);
+}
+
+/* A document being learnt from. */
+typedef struct Lesson
+{
+	Learning   *learning;
+	ShTally    *seen;			/* features of the document */
+} Lesson;
+
+/* SimhashHashReader: count the features that are new to the document. */
+static bool
+learn_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Lesson	   *lesson = state;
+
+	lesson->seen->seen = 0;		/* one section, however long */
+	for (size_t i = 0; i < n; i++)
+	{
+		if (sh_tally_add(lesson->seen, SH_DAMP_BINARY, hashes[i]))
+			add_frequency(lesson->learning, hashes[i], 1);
+	}
+	return true;
+}
+
+/* Learn from another value. */
+static void
+learn_value(Learning *learning, struct varlena *value)
+{
+	ShIdf		idf;
+	ShIdfReader reader;
+	ShIdfEntry	entry;
+
+	simhash_open_idf(&idf, value);
+	if (idf.kind == SH_IDF_GIVEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("given weights cannot be added"),
+				 errdetail("Only document frequencies that simhash_idf_agg has learnt add up.")));
+	set_profile(learning, idf.profile);
+	add_documents(learning, idf.documents);
+	sh_idf_read(&reader, &idf);
+	while (sh_idf_next(&reader, &entry))
+	{
+		add_frequency(learning, entry.hash, entry.value);
+		if (reader.left % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (reader.left > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("simhash_idf value is damaged")));
+}
+
+/* The value of what was learnt. */
+static struct varlena *
+learnt_value(const Learning *learning)
+{
+	const ShTally *tally = &learning->frequencies;
+	ShIdf		idf = {.kind = SH_IDF_LEARNT,.profile = learning->profile};
+	ShIdfEntry *entries;
+	struct varlena *result;
+
+	entries = MemoryContextAllocHuge(CurrentMemoryContext,
+									 Max(tally->occupied, 1) * sizeof *entries);
+	for (size_t slot = 0; slot < tally->slots; slot++)
+	{
+		if (tally->counts[slot] != 0)
+		{
+			entries[idf.entries].hash = tally->hashes[slot];
+			entries[idf.entries].value = tally->counts[slot];
+			idf.entries++;
+		}
+	}
+	idf.documents = (uint32) learning->documents;
+	result = make_value(&idf, entries);
+	pfree(entries);
+	return result;
+}
+
+/*
+ * simhash_idf_add(a simhash_idf, b simhash_idf) -> simhash_idf
+ *
+ * What would have been learnt from the documents of both.  Operator +.
+ *
+ * Errors: invalid_parameter_value when the profiles differ,
+ * feature_not_supported for weights that were given.
+ */
+Datum
+simhash_idf_add(PG_FUNCTION_ARGS)
+{
+	Learning   *learning = begin_learning(CurrentMemoryContext);
+
+	learn_value(learning, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
+	learn_value(learning, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1)));
+	PG_RETURN_POINTER(learnt_value(learning));
+}
+
+/* --- the aggregates ------------------------------------------------------ */
+
+/* The state, argument 0, made when it is NULL. */
+static Learning *
+get_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("aggregate function called in non-aggregate context")));
+	return PG_ARGISNULL(0) ? begin_learning(context)
+		: (Learning *) PG_GETARG_POINTER(0);
+}
+
+/*
+ * simhash_idf_agg_learn(state internal, document text[, profile text])
+ *		-> internal
+ *
+ * Transition: learn from a document.  A NULL document is ignored; a NULL
+ * profile is the default one.
+ */
+Datum
+simhash_idf_agg_learn(PG_FUNCTION_ARGS)
+{
+	Learning   *learning = get_state(fcinfo);
+	const ShProfile *profile = sh_default_profile;
+	ShDocument *workspace;
+	Lesson		lesson;
+
+	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
+		profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+	set_profile(learning, profile);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(learning);
+	workspace = simhash_begin_document(profile);
+	lesson.learning = learning;
+	lesson.seen = &workspace->tally;
+	add_documents(learning, 1);
+	simhash_read_hashes(workspace, PG_GETARG_TEXT_PP(1), learn_hashes,
+						&lesson);
+	PG_RETURN_POINTER(learning);
+}
+
+/*
+ * simhash_idf_agg_merge(state internal, idf simhash_idf) -> internal
+ *
+ * Transition: learn what another value has learnt.
+ */
+Datum
+simhash_idf_agg_merge(PG_FUNCTION_ARGS)
+{
+	Learning   *learning = get_state(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+		learn_value(learning, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1)));
+	PG_RETURN_POINTER(learning);
+}
+
+/*
+ * simhash_idf_agg_combine(internal, internal) -> internal
+ */
+Datum
+simhash_idf_agg_combine(PG_FUNCTION_ARGS)
+{
+	Learning   *learning = get_state(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+	{
+		Learning   *other = (Learning *) PG_GETARG_POINTER(1);
+		const ShTally *tally = &other->frequencies;
+
+		if (other->profile != NULL)
+			set_profile(learning, other->profile);
+		add_documents(learning, other->documents);
+		for (size_t slot = 0; slot < tally->slots; slot++)
+		{
+			if (tally->counts[slot] != 0)
+				add_frequency(learning, tally->hashes[slot],
+							  tally->counts[slot]);
+		}
+	}
+	PG_RETURN_POINTER(learning);
+}
+
+/*
+ * simhash_idf_agg_serial(internal) -> bytea
+ *
+ * The bytes of the value; none when nothing was learnt.
+ */
+Datum
+simhash_idf_agg_serial(PG_FUNCTION_ARGS)
+{
+	Learning   *learning = (Learning *) PG_GETARG_POINTER(0);
+
+	if (learning->profile == NULL)
+		PG_RETURN_BYTEA_P(cstring_to_text_with_len("", 0));
+	PG_RETURN_POINTER(learnt_value(learning));
+}
+
+/*
+ * simhash_idf_agg_deserial(bytea, internal) -> internal
+ */
+Datum
+simhash_idf_agg_deserial(PG_FUNCTION_ARGS)
+{
+	bytea	   *value = PG_GETARG_BYTEA_PP(0);
+	Learning   *learning = begin_learning(CurrentMemoryContext);
+
+	if (VARSIZE_ANY_EXHDR(value) > 0)
+		learn_value(learning, value);
+	PG_RETURN_POINTER(learning);
+}
+
+/*
+ * simhash_idf_agg_final(internal) -> simhash_idf
+ *
+ * NULL when there was no row.
+ */
+Datum
+simhash_idf_agg_final(PG_FUNCTION_ARGS)
+{
+	Learning   *learning;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	learning = (Learning *) PG_GETARG_POINTER(0);
+	if (learning->profile == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(learnt_value(learning));
+}

@@ -1,0 +1,609 @@
+/*-------------------------------------------------------------------------
+ *
+ * tfidf.c
+ *		Features weighted by how often they occur and how rare they are.
+ *
+ * The pipeline of the classic descriptions: cut the document into features,
+ * weigh each by its frequency in the document times its inverse document
+ * frequency, keep the top k if asked to, add up the hashes, take the signs.
+ * The frequency in the document is damped as the profile of the simhash_idf
+ * value says, so that with equal idf for all features the fingerprint is that
+ * of simhash(document, profile).  Where an array of words is given, as a word
+ * segmenter returns it, the frequency is the number of times they occur.
+ *
+ * A simhash_idf value can be megabytes, and a query passes it again for each
+ * row.  A backend therefore keeps the values that it used last as tables,
+ * prepared for look-ups, and recognises them:
+ *
+ *	- by the pointer into the TOAST table, within a statement: what it points
+ *	  at does not change as long as the statement can see it;
+ *	- else by the header, which holds a checksum of all the rest.
+ *
+ * Neither reads the value itself.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+#include "access/detoast.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+/* Limits of the work done. */
+#define PREPARED			2	/* values that a backend keeps prepared */
+#define TALLY_SLOTS_KEPT	(4 * 1024) /* of a table kept between documents */
+#define KEYWORDS_MIN		256 /* allocated at first */
+
+/* A value prepared for look-ups. */
+typedef struct Prepared
+{
+	MemoryContext context;		/* NULL when the place is free */
+	ShIdfTable	table;
+	unsigned char header[SH_IDF_HEADER_MAX];
+	size_t		header_length;
+
+	/* where it was last found, if it was in a TOAST table */
+	bool		toasted;
+	struct varatt_external pointer;
+	TimestampTz statement;
+} Prepared;
+
+/* A feature with its weight. */
+typedef struct Keyword
+{
+	uint64		weight;			/* times SH_IDF_ONE */
+	uint64		hash;
+	text	   *feature;		/* NULL where it does not matter */
+} Keyword;
+
+static Prepared prepared[PREPARED]; /* the latest used first */
+static ShTally counts;			/* of the features of a document */
+
+PG_FUNCTION_INFO_V1(simhash_by_idf);
+PG_FUNCTION_INFO_V1(simhash_by_idf_top);
+PG_FUNCTION_INFO_V1(simhash_tfidf);
+PG_FUNCTION_INFO_V1(simhash_keywords);
+PG_FUNCTION_INFO_V1(simhash_word_keywords);
+PG_FUNCTION_INFO_V1(simhash_idf_weight);
+
+/* --- prepared values ----------------------------------------------------- */
+
+/* Move a prepared value to the front. */
+static Prepared *
+to_front(int i)
+{
+	Prepared	found = prepared[i];
+
+	memmove(prepared + 1, prepared, i * sizeof found);
+	prepared[0] = found;
+	return prepared;
+}
+
+/* Find a prepared value by its pointer into a TOAST table. */
+static Prepared *
+find_pointer(const struct varatt_external *pointer)
+{
+	for (int i = 0; i < PREPARED; i++)
+	{
+		if (prepared[i].context != NULL && prepared[i].toasted &&
+			prepared[i].statement == GetCurrentStatementStartTimestamp() &&
+			memcmp(&prepared[i].pointer, pointer, sizeof *pointer) == 0)
+			return to_front(i);
+	}
+	return NULL;
+}
+
+/* Find a prepared value by its header. */
+static Prepared *
+find_header(const unsigned char *header, size_t length)
+{
+	for (int i = 0; i < PREPARED; i++)
+	{
+		if (prepared[i].context != NULL &&
+			prepared[i].header_length == length &&
+			memcmp(prepared[i].header, header, length) == 0)
+			return to_front(i);
+	}
+	return NULL;
+}
+
+/* Prepare a value, in the place of the one longest not used. */
+static Prepared *
+prepare(struct varlena *value)
+{
+	Prepared   *place = &prepared[PREPARED - 1];
+	MemoryContext context;
+	ShIdf		idf;
+	ShIdfTable	table;
+
+	simhash_open_idf(&idf, value);
+	if (place->context != NULL)
+	{
+		context = place->context;
+		place->context = NULL;
+		MemoryContextDelete(context);
+	}
+	/* Until it is whole it goes with the query if that fails. */
+	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
+									ALLOCSET_SMALL_SIZES);
+	table.slots = sh_idf_slots(&idf);
+	table.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	table.hashes = MemoryContextAllocHuge(context,
+										  table.slots * sizeof *table.hashes);
+	table.weights = MemoryContextAllocHuge(context,
+										   table.slots * sizeof *table.weights);
+	if (!sh_idf_fill(&table, &idf, simhash_pause))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("simhash_idf value is damaged")));
+	MemoryContextSetParent(context, TopMemoryContext);
+	place->context = context;
+	place->table = table;
+	place->header_length = idf.payload - (unsigned char *) VARDATA_ANY(value);
+	memcpy(place->header, VARDATA_ANY(value), place->header_length);
+	place->toasted = false;
+	return to_front(PREPARED - 1);
+}
+
+/* The table for look-ups in a simhash_idf value, a datum. */
+static const ShIdfTable *
+get_table(Datum datum)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+	bool		toasted = VARATT_IS_EXTERNAL_ONDISK(value);
+	struct varatt_external pointer;
+	struct varlena *start;
+	Prepared   *found;
+	ShIdf		idf;
+	size_t		header;
+
+	if (toasted)
+	{
+		VARATT_EXTERNAL_GET_POINTER(pointer, value);
+		found = find_pointer(&pointer);
+		if (found != NULL)
+			return &found->table;
+	}
+	start = (struct varlena *) PG_DETOAST_DATUM_SLICE(datum, 0,
+													  SH_IDF_HEADER_MAX);
+	if (sh_idf_open(&idf, (unsigned char *) VARDATA_ANY(start),
+					VARSIZE_ANY_EXHDR(start), SIZE_MAX / 2, &header) != NULL)
+		header = 0;				/* simhash_open_idf will say */
+	found = find_header((unsigned char *) VARDATA_ANY(start), header);
+	if (found == NULL)
+	{
+		struct varlena *whole = PG_DETOAST_DATUM_PACKED(datum);
+
+		found = prepare(whole);
+		if (whole != value)
+			pfree(whole);
+	}
+	if (start != value)
+		pfree(start);
+	if (toasted)
+	{
+		found->toasted = true;
+		found->pointer = pointer;
+		found->statement = GetCurrentStatementStartTimestamp();
+	}
+	return &found->table;
+}
+
+/* --- all features -------------------------------------------------------- */
+
+/* A document being weighed. */
+typedef struct Scales
+{
+	const ShIdfTable *table;
+	ShTally    *tally;
+	ShDamping	damping;
+
+	/* what is collected: the sums, or for the top k the keywords */
+	ShIdfSums	sums;
+	Keyword    *keywords;
+	size_t		n;
+	size_t		allocated;
+} Scales;
+
+/* SimhashHashReader: add the hashes whose weight grows once more. */
+static bool
+weigh_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Scales	   *scales = state;
+	uint64		gained[SH_BATCH];
+	uint32		weights[SH_BATCH];
+	size_t		m = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		if (sh_tally_add(scales->tally, scales->damping, hashes[i]))
+			gained[m++] = hashes[i];
+	}
+	if (m == 0)
+		return true;
+	sh_idf_look_up(scales->table, gained, weights, m);
+	for (size_t i = 0; i < m; i++)
+		sh_idf_sums_add(&scales->sums, gained[i], weights[i]);
+	return true;
+}
+
+/*
+ * simhash(document text, idf simhash_idf) -> bigint
+ *
+ * The fingerprint of the document by the profile of the idf, each feature
+ * with its weight times its idf.  NULL when no feature weighs anything.
+ */
+Datum
+simhash_by_idf(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	Scales		scales;
+	ShDocument *workspace;
+	uint64		fingerprint;
+
+	scales.table = get_table(PG_GETARG_DATUM(1));
+	workspace = simhash_begin_document(scales.table->profile);
+	scales.tally = &workspace->tally;
+	scales.damping = scales.table->profile->damping;
+	sh_idf_sums_begin(&scales.sums);
+	simhash_read_hashes(workspace, document, weigh_hashes, &scales);
+	if (!sh_idf_sums_fingerprint(&scales.sums, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}
+
+/* --- the top k ----------------------------------------------------------- */
+
+/* Allocate for the table of counts, which outlives the call. */
+static void *
+allocate_lasting(size_t bytes)
+{
+	return MemoryContextAllocHuge(TopMemoryContext, bytes);
+}
+
+/* Begin to collect keywords, in the current memory context. */
+static void
+begin_keywords(Scales *scales)
+{
+	scales->n = 0;
+	scales->allocated = KEYWORDS_MIN;
+	scales->keywords = palloc(KEYWORDS_MIN * sizeof *scales->keywords);
+	if (counts.allocate == NULL)
+	{
+		counts.allocate = allocate_lasting;
+		counts.release = pfree;
+		counts.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	}
+	if (counts.slots > TALLY_SLOTS_KEPT)
+		sh_tally_end(&counts);
+	sh_tally_begin(&counts);
+}
+
+/*
+ * Add to the weight of the keyword with that hash; a new one gets the feature.
+ * The table of counts holds the place of the keyword, from 1 on.
+ */
+static void
+add_keyword(Scales *scales, uint64 hash, text *feature)
+{
+	uint32	   *place = sh_tally_count(&counts, hash);
+
+	if (*place == 0)
+	{
+		Keyword    *fresh;
+
+		if (scales->n == scales->allocated)
+		{
+			scales->allocated *= 2;
+			scales->keywords = repalloc_huge(scales->keywords,
+											 scales->allocated * sizeof *fresh);
+		}
+		fresh = &scales->keywords[scales->n];
+		fresh->weight = 0;
+		fresh->hash = hash;
+		fresh->feature = feature;
+		*place = (uint32) ++scales->n;
+	}
+	scales->keywords[*place - 1].weight++;
+}
+
+/* SimhashHashReader: count the hashes whose weight grows. */
+static bool
+count_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Scales	   *scales = state;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		if (sh_tally_add(scales->tally, scales->damping, hashes[i]))
+			add_keyword(scales, hashes[i], NULL);
+	}
+	return true;
+}
+
+/* Multiply the weights of keywords by their idf. */
+static void
+apply_idf(const ShIdfTable *table, Keyword *keywords, size_t n)
+{
+	for (size_t start = 0; start < n; start += SH_BATCH)
+	{
+		size_t		m = Min(n - start, SH_BATCH);
+		uint64		hashes[SH_BATCH];
+		uint32		weights[SH_BATCH];
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < m; i++)
+			hashes[i] = keywords[start + i].hash;
+		sh_idf_look_up(table, hashes, weights, m);
+		for (size_t i = 0; i < m; i++)
+			keywords[start + i].weight *= weights[i];
+	}
+}
+
+/* qsort: the heaviest first; of equals, the smallest hash. */
+static int
+by_weight(const void *a, const void *b)
+{
+	const Keyword *x = a;
+	const Keyword *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/* Bring the k first to the front, in order (a heap of k, then sorted). */
+static size_t
+take_top(Keyword *keywords, size_t n, size_t k)
+{
+	if (k < n)
+	{
+		/* keywords[0 .. k - 1] is a heap with the last of them on top */
+		for (size_t next = 0; next < n; next++)
+		{
+			Keyword		fresh = keywords[next];
+			size_t		hole = next;
+
+			if (next < k)
+			{
+				while (hole > 0 &&
+					   by_weight(&fresh, &keywords[(hole - 1) / 2]) > 0)
+				{
+					keywords[hole] = keywords[(hole - 1) / 2];
+					hole = (hole - 1) / 2;
+				}
+				keywords[hole] = fresh;
+				continue;
+			}
+			if (by_weight(&fresh, &keywords[0]) > 0)
+				continue;
+			hole = 0;
+			for (;;)
+			{
+				size_t		child = 2 * hole + 1;
+
+				if (child + 1 < k &&
+					by_weight(&keywords[child + 1], &keywords[child]) > 0)
+					child++;
+				if (child >= k || by_weight(&fresh, &keywords[child]) > 0)
+					break;
+				keywords[hole] = keywords[child];
+				hole = child;
+			}
+			keywords[hole] = fresh;
+		}
+		n = k;
+	}
+	qsort(keywords, n, sizeof *keywords, by_weight);
+	return n;
+}
+
+/* Argument i, how many keywords to take; fails unless there are any. */
+static size_t
+top_argument(FunctionCallInfo fcinfo, int i)
+{
+	int32		k = PG_GETARG_INT32(i);
+
+	if (k < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("top_k must be at least 1"),
+				 errhint("simhash(document, idf) takes all features.")));
+	return (size_t) k;
+}
+
+/* Return the fingerprint of keywords. */
+static Datum
+fingerprint_keywords(FunctionCallInfo fcinfo, const Keyword *keywords,
+					 size_t n)
+{
+	ShIdfSums	sums;
+	uint64		fingerprint;
+
+	sh_idf_sums_begin(&sums);
+	for (size_t i = 0; i < n; i++)
+		sh_idf_sums_add(&sums, keywords[i].hash, keywords[i].weight);
+	if (!sh_idf_sums_fingerprint(&sums, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}
+
+/*
+ * simhash(document text, idf simhash_idf, top_k integer) -> bigint
+ *
+ * The same from the top_k features that weigh most.
+ *
+ * Errors: invalid_parameter_value when top_k is less than 1.
+ */
+Datum
+simhash_by_idf_top(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	size_t		k = top_argument(fcinfo, 2);
+	Scales		scales;
+	ShDocument *workspace;
+
+	scales.table = get_table(PG_GETARG_DATUM(1));
+	workspace = simhash_begin_document(scales.table->profile);
+	scales.tally = &workspace->tally;
+	scales.damping = scales.table->profile->damping;
+	begin_keywords(&scales);
+	simhash_read_hashes(workspace, document, count_hashes, &scales);
+	apply_idf(scales.table, scales.keywords, scales.n);
+	return fingerprint_keywords(fcinfo, scales.keywords,
+								take_top(scales.keywords, scales.n, k));
+}
+
+/* Return keywords as rows of (feature text, weight double precision). */
+static Datum
+return_keywords(FunctionCallInfo fcinfo, const Keyword *keywords, size_t n)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		Datum		values[2];
+		bool		nulls[2] = {false};
+
+		values[0] = PointerGetDatum(keywords[i].feature);
+		values[1] = Float8GetDatum((double) keywords[i].weight / SH_IDF_ONE);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * simhash_keywords(document text, idf simhash_idf, top_k integer)
+ *		-> setof (feature text, weight double precision)
+ *
+ * The top_k features that weigh most, the heaviest first: what
+ * simhash(document, idf, top_k) adds up.
+ *
+ * Errors: invalid_parameter_value when top_k is less than 1,
+ * program_limit_exceeded when the document has more than a million features.
+ */
+Datum
+simhash_keywords(PG_FUNCTION_ARGS)
+{
+	size_t		k = top_argument(fcinfo, 2);
+	const ShIdfTable *table = get_table(PG_GETARG_DATUM(1));
+	SimhashFeature **features;
+	Keyword    *keywords;
+	int			n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	features = simhash_list_features(table->profile, PG_GETARG_TEXT_PP(0), &n);
+	keywords = palloc(Max(n, 1) * sizeof *keywords);
+	for (int i = 0; i < n; i++)
+	{
+		keywords[i].weight = features[i]->weight;
+		keywords[i].hash = features[i]->hash;
+		keywords[i].feature = features[i]->feature;
+	}
+	apply_idf(table, keywords, n);
+	return return_keywords(fcinfo, keywords, take_top(keywords, n, k));
+}
+
+/* --- words that are given ------------------------------------------------ */
+
+/* Argument 0, an array of words, as keywords: each word once, counted. */
+static Keyword *
+word_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table, size_t *n)
+{
+	Scales		scales;
+	Datum	   *words;
+	int			length;
+
+	length = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
+								  TYPALIGN_INT, "features", &words);
+	begin_keywords(&scales);
+	for (int i = 0; i < length; i++)
+	{
+		text	   *word = DatumGetTextPP(words[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		add_keyword(&scales, simhash_hash_feature(table->profile,
+												  VARDATA_ANY(word),
+												  VARSIZE_ANY_EXHDR(word)),
+					word);
+	}
+	apply_idf(table, scales.keywords, scales.n);
+	*n = scales.n;
+	return scales.keywords;
+}
+
+/*
+ * simhash_tfidf(features text[], idf simhash_idf, top_k integer DEFAULT NULL)
+ *		-> bigint
+ *
+ * The fingerprint of words, each with the number of times that it occurs
+ * times its idf; of the top_k that weigh most, or of all when it is NULL.
+ *
+ * Errors: as simhash(features, weights), and invalid_parameter_value when
+ * top_k is less than 1.
+ */
+Datum
+simhash_tfidf(PG_FUNCTION_ARGS)
+{
+	size_t		k = PG_ARGISNULL(2) ? SIZE_MAX : top_argument(fcinfo, 2);
+	const ShIdfTable *table;
+	Keyword    *keywords;
+	size_t		n;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	table = get_table(PG_GETARG_DATUM(1));
+	keywords = word_keywords(fcinfo, table, &n);
+	if (k < n)
+		n = take_top(keywords, n, k);
+	return fingerprint_keywords(fcinfo, keywords, n);
+}
+
+/*
+ * simhash_keywords(features text[], idf simhash_idf, top_k integer)
+ *		-> setof (feature text, weight double precision)
+ *
+ * What simhash_tfidf(features, idf, top_k) adds up, the heaviest first.
+ *
+ * Errors: as before.
+ */
+Datum
+simhash_word_keywords(PG_FUNCTION_ARGS)
+{
+	size_t		k = top_argument(fcinfo, 2);
+	const ShIdfTable *table = get_table(PG_GETARG_DATUM(1));
+	size_t		n;
+	Keyword    *keywords;
+
+	InitMaterializedSRF(fcinfo, 0);
+	keywords = word_keywords(fcinfo, table, &n);
+	return return_keywords(fcinfo, keywords, take_top(keywords, n, k));
+}
+
+/*
+ * simhash_idf_weight(idf simhash_idf, feature text) -> double precision
+ *
+ * The inverse document frequency of a feature, also of one never seen.
+ */
+Datum
+simhash_idf_weight(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table = get_table(PG_GETARG_DATUM(0));
+	text	   *feature = PG_GETARG_TEXT_PP(1);
+	uint64		hash = simhash_hash_feature(table->profile,
+											VARDATA_ANY(feature),
+											VARSIZE_ANY_EXHDR(feature));
+	uint32		weight;
+
+	sh_idf_look_up(table, &hash, &weight, 1);
+	PG_RETURN_FLOAT8((double) weight / SH_IDF_ONE);
+}
