@@ -7,12 +7,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <assert.h>
+#include "unit.h"
+
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "exact.h"
 
@@ -20,6 +18,7 @@
 #define ROUNDS		300
 #define SCALE		1048576.0	/* weights are multiples of 2^-20 */
 
+/* A hash with its weight. */
 typedef struct Pair
 {
 	uint64_t	hash;
@@ -34,25 +33,16 @@ static void *
 allocate(void *context, size_t bytes)
 {
 	(void) context;
-	assert(used < 1000);
+	CHECK(used < 1000);
 	return arena[used++] = malloc(bytes);
 }
 
+/* Give it all back. */
 static void
 release_all(void)
 {
 	while (used > 0)
 		free(arena[--used]);
-}
-
-static uint64_t
-random_bits(void)
-{
-	uint64_t	bits = 0;
-
-	for (int i = 0; i < 5; i++)
-		bits = bits << 15 ^ (uint64_t) (rand() & 0x7fff);
-	return bits;
 }
 
 /* The fingerprint by its definition, in 128 bits. */
@@ -84,26 +74,26 @@ test_random(void)
 	Pair		pairs[PAIRS];
 	ShExact		sums[2];
 	uint64_t	fingerprint;
-	int			n = rand() % PAIRS;
+	int			n = (int) random_below(PAIRS);
 
 	for (int i = 0; i < 2; i++)
 		sh_exact_begin(&sums[i], allocate, NULL);
 	for (int i = 0; i < n; i++)
 	{
-		int			width = rand() % 60;
-		ShExact    *to = &sums[rand() & 1];
-		double		other = ldexp((double) random_bits(), rand() % 1000 - 500);
+		int			width = (int) random_below(60);
+		ShExact    *to = &sums[random_below(2)];
+		double		other = ldexp((double) random_bits(), (int) random_below(1000) - 500);
 
 		pairs[i].hash = random_bits();
 		pairs[i].weight = (double) (int64_t) (random_bits() >> width) / SCALE;
 		pairs[i].weight = trunc(pairs[i].weight * SCALE) / SCALE;
 		sh_exact_add(to, pairs[i].hash, pairs[i].weight);
 		sh_exact_add(&sums[0], pairs[i].hash + 1, other);
-		sh_exact_subtract(&sums[rand() & 1], pairs[i].hash + 1, other);
+		sh_exact_subtract(&sums[random_below(2)], pairs[i].hash + 1, other);
 	}
 	sh_exact_merge(&sums[0], &sums[1]);
 	if (sh_exact_fingerprint(&sums[0], &fingerprint))
-		assert(fingerprint == by_definition(pairs, n));
+		CHECK(fingerprint == by_definition(pairs, n));
 	release_all();
 }
 
@@ -115,31 +105,27 @@ test_extremes(void)
 	uint64_t	fingerprint;
 
 	sh_exact_begin(&sums, allocate, NULL);
-	assert(!sh_exact_fingerprint(&sums, &fingerprint));
+	CHECK(!sh_exact_fingerprint(&sums, &fingerprint));
 	sh_exact_add(&sums, 1, 0.0);
 	sh_exact_add(&sums, 1, -0.0);
-	assert(!sh_exact_fingerprint(&sums, &fingerprint));
+	CHECK(!sh_exact_fingerprint(&sums, &fingerprint));
 	for (int i = 0; i < 100000; i++)
 		sh_exact_add(&sums, ~UINT64_C(0), DBL_MAX);
 	for (int i = 0; i < 100000; i++)
 		sh_exact_add(&sums, ~UINT64_C(0), -DBL_MAX);
 	sh_exact_add(&sums, 5, ldexp(1, -1074));
-	assert(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 5);
+	CHECK(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 5);
 	sh_exact_subtract(&sums, 5, ldexp(1, -1074));
-	assert(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 0);
+	CHECK(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 0);
 	release_all();
 }
 
 int
 main(void)
 {
-	unsigned	seed = (unsigned) time(NULL);
-
-	printf("# seed %u\n", seed);
-	srand(seed);
+	seed_random();
 	for (int i = 0; i < ROUNDS; i++)
 		test_random();
 	test_extremes();
-	printf("ok\n");
 	return 0;
 }
