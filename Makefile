@@ -29,6 +29,7 @@ OBJS = \
 	src/explain.o \
 	src/idf.o \
 	src/tfidf.o \
+	src/segment.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \

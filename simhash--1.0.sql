@@ -423,6 +423,18 @@ COMMENT ON FUNCTION simhash_idf_weight(simhash_idf, text) IS
 'inverse document frequency of a feature';
 
 ----------------------------------------------------------------------------
+-- segment.c
+----------------------------------------------------------------------------
+
+-- STABLE: a newer ICU has a newer dictionary.
+CREATE FUNCTION simhash_segment(document text, locale text DEFAULT 'zh')
+RETURNS text[]
+AS 'MODULE_PATHNAME', 'simhash_segment'
+LANGUAGE C STABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simhash_segment(text, text) IS
+'the words of a document, by the dictionaries of ICU';
+
+----------------------------------------------------------------------------
 -- distance.c
 ----------------------------------------------------------------------------
 

@@ -1,0 +1,58 @@
+--
+-- segment.c: words by ICU's dictionaries
+--
+-- Which words they are is for ICU to say, and differs by version.  What holds
+-- for every version is tested here, and nothing where there is no ICU.
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+\pset null NULL
+
+CREATE FUNCTION has_icu() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM simhash_segment('a');
+    RETURN true;
+EXCEPTION WHEN feature_not_supported THEN
+    RETURN false;
+END $$;
+
+-- true, or there is nothing to say
+CREATE FUNCTION holds(condition text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    result boolean := true;
+BEGIN
+    IF has_icu() THEN
+        EXECUTE 'SELECT ' || condition INTO result;
+    END IF;
+    RETURN result;
+END $$;
+
+-- no word is lost, none is made up, punctuation is left out
+SELECT holds($$array_to_string(simhash_segment('我爱北京天安门，CEO 2024。'), '')
+    = '我爱北京天安门CEO2024'$$) AS joined;
+SELECT holds($$simhash_segment('The quick, brown fox!') =
+    '{The,quick,brown,fox}'$$) AS spaced;
+SELECT holds($$array_to_string(simhash_segment('ภาษาไทยไม่เว้นวรรค', 'th'), '')
+    = 'ภาษาไทยไม่เว้นวรรค'$$) AS thai;
+-- by dictionary: fewer words than characters
+SELECT holds($$cardinality(simhash_segment('中华人民共和国国务院总理')) < 12$$)
+    AS words;
+SELECT holds($$simhash_segment('') = '{}'$$) AS empty,
+    holds($$simhash_segment(' ,.! ') = '{}'$$) AS nothing,
+    holds($$simhash_segment(NULL) IS NULL$$) AS none;
+-- outside the basic plane
+SELECT holds($$array_to_string(simhash_segment('𠀀𠀁 𝒳y'), ' ')
+    ~ '^𠀀 ?𠀁 𝒳y$'$$) AS astral;
+-- they are features like others
+SELECT holds($$simhash(simhash_segment('one two one')) =
+    simhash('{one,two}'::text[], '{2,1}')$$) AS features;
+SELECT holds($$cardinality(simhash_segment(repeat('北京大学 ', 100000)))
+    BETWEEN 100000 AND 400000$$) AS long;
+SELECT provolatile AS volatility FROM pg_proc WHERE proname = 'simhash_segment';
+
+DROP FUNCTION holds(text);
+DROP FUNCTION has_icu();
