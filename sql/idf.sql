@@ -153,7 +153,7 @@ SELECT fails($$SELECT simhash('a', idf, 0) FROM learnt$$);
 SELECT fails($$SELECT simhash('a', idf, -1) FROM learnt$$);
 SELECT fails($$SELECT simhash_keywords('a', idf, 0) FROM learnt$$);
 
--- a backend keeps two values; here are four, in turn, in and out of TOAST
+-- a backend keeps four values; here are eight, in turn, in and out of TOAST
 SELECT count(*) AS rows, bool_and(f = simhash(body, plain)) AS same
 FROM (SELECT id, profile, body, simhash(body, idf) AS f,
           simhash_idf_in(idf::text::cstring) AS plain

@@ -38,7 +38,7 @@
 #include "utils/tuplestore.h"
 
 /* Limits of the work done. */
-#define PREPARED			2	/* values that a backend keeps prepared */
+#define PREPARED			4	/* values that a backend keeps prepared */
 #define TALLY_SLOTS_KEPT	(4 * 1024) /* of a table kept between documents */
 #define KEYWORDS_MIN		256 /* allocated at first */
 
