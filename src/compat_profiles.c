@@ -97,7 +97,7 @@ simhash_compat_fingerprint(const ShProfile *profile, text *document,
  * The feature that was just read, to be shown.  One that consists of bytes
  * can end within a character: it is shown as bytea would be.
  */
-text *
+text	   *
 simhash_compat_feature(const ShCompat *compat)
 {
 	StringInfoData out;

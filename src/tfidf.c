@@ -39,7 +39,7 @@
 
 /* Limits of the work done. */
 #define PREPARED			4	/* values that a backend keeps prepared */
-#define TALLY_SLOTS_KEPT	(4 * 1024) /* of a table kept between documents */
+#define TALLY_SLOTS_KEPT	(4 * 1024)	/* of a table kept between documents */
 #define KEYWORDS_MIN		256 /* allocated at first */
 
 /* A value prepared for look-ups. */

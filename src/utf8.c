@@ -183,7 +183,7 @@ simhash_hash_feature(const ShProfile *profile, const char *bytes, Size length)
  * document does not) is written \+ with six hexadecimal digits, as in the
  * U&'' string constants of SQL.
  */
-text *
+text	   *
 simhash_feature_text(const unsigned char *bytes, Size length)
 {
 	StringInfoData out;

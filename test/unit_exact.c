@@ -19,11 +19,11 @@
 #define SCALE		1048576.0	/* weights are multiples of 2^-20 */
 
 /* A hash with its weight. */
-typedef struct Pair
+typedef struct ShPair
 {
 	uint64_t	hash;
 	double		weight;
-} Pair;
+} ShPair;
 
 static void *arena[1000];
 static int	used;
@@ -47,7 +47,7 @@ release_all(void)
 
 /* The fingerprint by its definition, in 128 bits. */
 static uint64_t
-by_definition(const Pair *pairs, int n)
+by_definition(const ShPair *pairs, int n)
 {
 	uint64_t	result = 0;
 
@@ -71,7 +71,7 @@ by_definition(const Pair *pairs, int n)
 static void
 test_random(void)
 {
-	Pair		pairs[PAIRS];
+	ShPair		pairs[PAIRS];
 	ShExact		sums[2];
 	uint64_t	fingerprint;
 	int			n = (int) random_below(PAIRS);

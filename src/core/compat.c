@@ -44,25 +44,25 @@
 #define DOT_ABOVE			0x307
 
 /* What becomes of a document that has fewer pieces than the window. */
-typedef enum Short
+typedef enum ShShort
 {
 	SHORT_WHOLE,				/* it is one feature, every byte of it */
 	SHORT_JOINED,				/* its pieces are one feature, even if none */
 	SHORT_JOINED_IF_ANY,		/* the same, but only if there is one */
 	SHORT_NONE					/* it has no feature */
-} Short;
+} ShShort;
 
 /* How another implementation works. */
-typedef struct Scheme
+typedef struct ShScheme
 {
 	bool		(*next) (ShCompat *compat, ShPiece *piece);
 	uint64_t	(*hash) (const ShCompat *compat);
 	unsigned char mask;			/* OR'ed into each byte */
 	bool		lowers;			/* reads lower case */
 	bool		skips_first;
-	Short		if_short;
+	ShShort		if_short;
 	const char *joiner;			/* between the pieces of a feature */
-} Scheme;
+} ShScheme;
 
 static bool next_letter(ShCompat *compat, ShPiece *piece);
 static bool next_python_word(ShCompat *compat, ShPiece *piece);
@@ -74,7 +74,7 @@ static uint64_t hash_md5_last(const ShCompat *compat);
 static uint64_t hash_crc32c(const ShCompat *compat);
 
 /* The implementations, by the units that they cut into. */
-static const Scheme schemes[] = {
+static const ShScheme schemes[] = {
 	[SH_UNIT_PYTHON_LETTER - SH_UNIT_COMPAT] =
 	{next_letter, hash_md5_last, 0, true, false, SHORT_JOINED, ""},
 	[SH_UNIT_PYTHON_WORD - SH_UNIT_COMPAT] =
@@ -96,7 +96,7 @@ static const Scheme schemes[] = {
 };
 
 /* The scheme of a profile. */
-static inline const Scheme *
+static inline const ShScheme *
 scheme_of(const ShProfile *profile)
 {
 	return &schemes[profile->unit - SH_UNIT_COMPAT];
@@ -532,7 +532,7 @@ sh_compat_begin(ShCompat *compat, const ShProfile *profile,
 static bool
 first_window(ShCompat *compat)
 {
-	const Scheme *scheme = scheme_of(compat->profile);
+	const ShScheme *scheme = scheme_of(compat->profile);
 
 	while (compat->have < compat->profile->max &&
 		   scheme->next(compat, &compat->pieces[compat->have]))
@@ -564,7 +564,7 @@ first_window(ShCompat *compat)
 bool
 sh_compat_next(ShCompat *compat, uint64_t *hash)
 {
-	const Scheme *scheme = scheme_of(compat->profile);
+	const ShScheme *scheme = scheme_of(compat->profile);
 	ShPiece		piece;
 
 	if (!compat->begun)

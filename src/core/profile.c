@@ -263,7 +263,7 @@ weight_grows(ShDamping damping, uint32_t n)
  * The count that stands for a hash, 0 when it is new.  The caller must make it
  * more than 0 before the next call.
  */
-uint32_t *
+uint32_t   *
 sh_tally_count(ShTally *tally, uint64_t hash)
 {
 	size_t		slot;
