@@ -28,6 +28,8 @@ OBJS = \
 	src/compat_profiles.o \
 	src/explain.o \
 	src/idf.o \
+	src/idf_agg.o \
+	src/idf_table.o \
 	src/tfidf.o \
 	src/segment.o \
 	src/distance.o \
@@ -53,6 +55,7 @@ CORE_OBJS = \
 	src/core/accumulate.o \
 	src/core/exact.o \
 	src/core/compat.o \
+	src/core/python.o \
 	src/core/digest.o \
 	src/core/idf.o \
 	src/core/document.o \

@@ -275,6 +275,10 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_idf_stats(simhash_idf) IS
 'profile, documents and features of a simhash_idf value, weight of the others';
 
+----------------------------------------------------------------------------
+-- idf_agg.c
+----------------------------------------------------------------------------
+
 CREATE FUNCTION simhash_idf_add(a simhash_idf, b simhash_idf)
 RETURNS simhash_idf
 AS 'MODULE_PATHNAME', 'simhash_idf_add'

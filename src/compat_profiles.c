@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "core/digest.h"
+#include "core/python.h"
 
 PG_FUNCTION_INFO_V1(simhash_cppjieba);
 
@@ -47,8 +48,8 @@ simhash_compat_begin(ShCompat *compat, const ShProfile *profile,
 		unsigned char *lower;
 
 		lower = MemoryContextAllocHuge(CurrentMemoryContext,
-									   SH_LOWER_BYTES(length));
-		length = sh_compat_lower(lower, bytes, length, simhash_pause);
+									   SH_PYTHON_LOWER_BYTES(length));
+		length = sh_python_lower(lower, bytes, length, simhash_pause);
 		if (bytes != (unsigned char *) VARDATA_ANY(document))
 			pfree(unconstify(unsigned char *, bytes));
 		bytes = lower;

@@ -97,6 +97,11 @@ extern void simhash_check_pairs(int features, int weights, const char *what);
 
 /* idf.c */
 extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
+extern struct varlena *simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries);
+extern void simhash_check_idf_entries(uint64 entries);
+
+/* idf_table.c */
+extern const ShIdfTable *simhash_idf_table(Datum datum);
 
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);

@@ -14,9 +14,6 @@
 
 #define SH_COMPAT_WINDOW	4	/* pieces of a feature, at most */
 
-/* Growth of a text that is brought to lower case, as a fraction. */
-#define SH_LOWER_BYTES(n)	((n) + (n) / 2 + 1)
-
 /* A stretch of the document. */
 typedef struct ShPiece
 {
@@ -47,8 +44,6 @@ typedef struct ShCompat
 extern bool sh_compat_profile(const ShProfile *profile);
 extern bool sh_compat_lowers(const ShProfile *profile);
 extern const char *sh_compat_joiner(const ShProfile *profile);
-extern size_t sh_compat_lower(unsigned char *to, const unsigned char *bytes,
-							  size_t length, void (*pause) (void));
 extern void sh_compat_begin(ShCompat *compat, const ShProfile *profile,
 							const unsigned char *bytes, size_t length,
 							void (*pause) (void));
