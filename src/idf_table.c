@@ -103,10 +103,8 @@ prepare(struct varlena *value)
 									ALLOCSET_SMALL_SIZES);
 	table.slots = sh_idf_slots(&idf);
 	table.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-	table.hashes = MemoryContextAllocHuge(context,
-										  table.slots * sizeof *table.hashes);
-	table.weights = MemoryContextAllocHuge(context,
-										   table.slots * sizeof *table.weights);
+	table.entries = MemoryContextAllocHuge(context,
+										   table.slots * sizeof *table.entries);
 	if (!sh_idf_fill(&table, &idf, simhash_pause))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

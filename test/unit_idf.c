@@ -90,8 +90,7 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 	/* what is damaged must do no harm either */
 	table.slots = sh_idf_slots(idf);
 	table.multiplier = random_bits() | 1;
-	table.hashes = malloc(table.slots * sizeof *table.hashes);
-	table.weights = malloc(table.slots * sizeof *table.weights);
+	table.entries = malloc(table.slots * sizeof *table.entries);
 	filled = sh_idf_fill(&table, idf, no_pause);
 	CHECK(filled || !valid);
 	sh_idf_look_up(&table, hashes, weights, 3);
@@ -102,8 +101,7 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 		CHECK(weights[0] == (idf->kind == SH_IDF_GIVEN ? entry.value :
 							 sh_idf_weight(idf->documents, entry.value)));
 	}
-	free(table.hashes);
-	free(table.weights);
+	free(table.entries);
 	return valid;
 }
 

@@ -272,7 +272,7 @@ first_slot(const ShIdfTable *table, uint64_t hash)
 }
 
 /*
- * Fill a table, of which the caller has set slots, multiplier and the arrays.
+ * Fill a table, of which the caller has set slots, multiplier and entries.
  * False when the entries are damaged.
  */
 bool
@@ -284,17 +284,20 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 
 	table->profile = idf->profile;
 	table->unknown = learnt ? sh_idf_weight(idf->documents, 0) : idf->fallback;
-	memset(table->hashes, 0, table->slots * sizeof *table->hashes);
-	memset(table->weights, 0xff, table->slots * sizeof *table->weights);
+	for (size_t slot = 0; slot < table->slots; slot++)
+	{
+		table->entries[slot].hash = 0;
+		table->entries[slot].value = FREE;
+	}
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entry))
 	{
 		size_t		slot = first_slot(table, entry.hash);
 
-		while (table->weights[slot] != FREE)
+		while (table->entries[slot].value != FREE)
 			slot = (slot + 1) & (table->slots - 1);
-		table->hashes[slot] = entry.hash;
-		table->weights[slot] = learnt ?
+		table->entries[slot].hash = entry.hash;
+		table->entries[slot].value = learnt ?
 			sh_idf_weight(idf->documents, entry.value) : entry.value;
 		if (reader.left % STRETCH == 0)
 			pause();
@@ -311,21 +314,16 @@ sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 			   uint32_t *weights, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-	{
-		size_t		slot = first_slot(table, hashes[i]);
-
-		__builtin_prefetch(&table->hashes[slot]);
-		__builtin_prefetch(&table->weights[slot]);
-	}
+		__builtin_prefetch(&table->entries[first_slot(table, hashes[i])]);
 	for (size_t i = 0; i < n; i++)
 	{
 		size_t		slot = first_slot(table, hashes[i]);
 
-		while (table->hashes[slot] != hashes[i] &&
-			   table->weights[slot] != FREE)
+		while (table->entries[slot].hash != hashes[i] &&
+			   table->entries[slot].value != FREE)
 			slot = (slot + 1) & (table->slots - 1);
-		weights[i] = table->weights[slot] == FREE ?
-			table->unknown : table->weights[slot];
+		weights[i] = table->entries[slot].value == FREE ?
+			table->unknown : table->entries[slot].value;
 	}
 }
 

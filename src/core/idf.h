@@ -62,15 +62,17 @@ typedef struct ShIdfReader
 	uint64_t	hash;
 } ShIdfReader;
 
-/* A value prepared for look-ups.  The caller allocates the two arrays. */
+/*
+ * A value prepared for look-ups.  The caller allocates the array.  Hash and
+ * weight stand together, so that a look-up misses the cache once at most.
+ */
 typedef struct ShIdfTable
 {
 	const ShProfile *profile;
 	size_t		slots;			/* a power of two */
 	uint64_t	multiplier;		/* odd; see ShTally */
 	uint32_t	unknown;		/* weight of features that are not in it */
-	uint64_t   *hashes;
-	uint32_t   *weights;
+	ShIdfEntry *entries;
 } ShIdfTable;
 
 /* 64 sums of whole weights. */
