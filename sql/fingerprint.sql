@@ -81,7 +81,7 @@ SELECT feature, weight FROM simhash_features('Ab, c.', 'char-3');
 -- shorter than the shingle: the document is the feature
 SELECT feature FROM simhash_features('one two', 'word-4');
 SELECT feature FROM simhash_features('of', 'char-5');
--- scripts without spaces: grams of 2, or of 4; a shorter run is a token whole
+-- scripts without spaces: characters, or grams of 4; a shorter run whole
 SELECT feature FROM simhash_features('北京大学 abc', 'word-1');
 SELECT feature FROM simhash_features('ສະບາຍ ກ', 'word-1');
 SELECT feature FROM simhash_features('iPhone手机15东', 'word-1');
@@ -121,7 +121,8 @@ FROM (SELECT string_agg(chr(19968 + i * 7 % 20000) || 'ab' || i % 50, ' é')
 GROUP BY p.profile HAVING count(DISTINCT
     simhash(repeat('-', n) || t, p.profile)) <> 1;
 SELECT fails($$SELECT count(*) FROM simhash_features(
-    (SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 600000) i))$$);
+    (SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 600000) i),
+    'word-1-2')$$);
 
 ----------------------------------------
 -- the documents remembered

@@ -33,12 +33,12 @@
 
 /* The profiles.  Rows are added, never changed. */
 const ShProfile sh_profiles[] = {
+	{"word-2", SH_UNIT_WORD, 2, 2, SH_DAMP_BINARY,
+	"pairs of words, once each"},
 	{"word-1-2", SH_UNIT_WORD, 1, 2, SH_DAMP_LOG,
 	"words and pairs of words, logarithmic weights"},
 	{"word-1", SH_UNIT_WORD, 1, 1, SH_DAMP_COUNT,
 	"words, counted"},
-	{"word-2", SH_UNIT_WORD, 2, 2, SH_DAMP_BINARY,
-	"pairs of words, once each"},
 	{"word-3", SH_UNIT_WORD, 3, 3, SH_DAMP_BINARY,
 	"shingles of three words, once each"},
 	{"word-4", SH_UNIT_WORD, 4, 4, SH_DAMP_BINARY,

@@ -18,7 +18,7 @@
  *	  SH_..._GRAM code points is one.
  *
  * For example, "Die GRÖSSE: 北京大学" is normalised to "die grösse 北京大学",
- * with the tokens "die", "grösse", "北京", "京大" and "大学".
+ * with the tokens "die", "grösse", "北", "京", "大" and "学".
  *
  * Only one buffer of text is held at a time: the caller alternates between
  * sh_text_feed, which stops when the buffer is full, and sh_text_retire,
@@ -37,7 +37,7 @@
 #include "unicode_table.h"
 
 /* Part of the specification: code points of a gram. */
-#define SH_IDEOGRAPHIC_GRAM	2
+#define SH_IDEOGRAPHIC_GRAM	1
 #define SH_PHONETIC_GRAM	4
 
 /* Room that one flushed piece may need, with the space before it. */
