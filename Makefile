@@ -32,6 +32,7 @@ OBJS = \
 	src/idf_table.o \
 	src/tfidf.o \
 	src/segment.o \
+	src/minhash.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \
@@ -53,6 +54,7 @@ CORE_OBJS = \
 	src/core/text.o \
 	src/core/profile.o \
 	src/core/accumulate.o \
+	src/core/minhash.o \
 	src/core/exact.o \
 	src/core/compat.o \
 	src/core/python.o \

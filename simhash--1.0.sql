@@ -437,6 +437,33 @@ AS 'MODULE_PATHNAME', 'simhash_segment'
 LANGUAGE C STABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simhash_segment(text, text) IS
 'the words of a document, by the dictionaries of ICU';
+----------------------------------------------------------------------------
+-- minhash.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION minhash(document text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'minhash'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION minhash(text) IS
+'MinHash fingerprint of a document, by the default profile';
+
+CREATE FUNCTION minhash(document text, profile text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'minhash_by_profile'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION minhash(text, text) IS
+'MinHash fingerprint of a document, by a profile';
+
+CREATE FUNCTION minhash(features text[]) RETURNS bigint
+AS 'MODULE_PATHNAME', 'minhash_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash(text[]) IS
+'MinHash fingerprint of a set of features';
+
+CREATE FUNCTION minhash_similarity(bigint, bigint) RETURNS double precision
+AS 'MODULE_PATHNAME', 'minhash_similarity'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
+'Jaccard similarity that the distance of two MinHash fingerprints estimates';
 
 ----------------------------------------------------------------------------
 -- distance.c

@@ -33,7 +33,8 @@
 /* A document remembered with its fingerprint. */
 typedef struct Memory
 {
-	const ShProfile *profile;	/* NULL when the place is free */
+	SimhashFamily family;		/* NULL when the place is free */
+	const ShProfile *profile;
 	char	   *bytes;			/* in the server encoding */
 	Size		length;
 	Size		allocated;
@@ -101,13 +102,15 @@ feed_document(void *state, const unsigned char *bytes, Size length)
  * the place at the front, or NULL when it is not there.
  */
 static Memory *
-recall(const ShProfile *profile, const char *bytes, Size length)
+recall(SimhashFamily family, const ShProfile *profile,
+	   const char *bytes, Size length)
 {
 	for (int i = 0; i < REMEMBERED; i++)
 	{
 		Memory		memory = memories[i];
 
-		if (memory.profile == profile && memory.length == length &&
+		if (memory.family == family && memory.profile == profile &&
+			memory.length == length &&
 			memcmp(memory.bytes, bytes, length) == 0)
 		{
 			memmove(memories + 1, memories, i * sizeof memory);
@@ -137,8 +140,8 @@ make_room(Size wanted)
 
 /* Remember a document, in the place of the one longest not used. */
 static void
-remember(const ShProfile *profile, const char *bytes, Size length,
-		 bool exists, uint64 fingerprint)
+remember(SimhashFamily family, const ShProfile *profile,
+		 const char *bytes, Size length, bool exists, uint64 fingerprint)
 {
 	Memory		memory;
 
@@ -158,6 +161,7 @@ remember(const ShProfile *profile, const char *bytes, Size length,
 		memory.allocated = size;
 	}
 	memcpy(memory.bytes, bytes, length);
+	memory.family = family;
 	memory.profile = profile;
 	memory.length = length;
 	memory.exists = exists;
@@ -166,14 +170,31 @@ remember(const ShProfile *profile, const char *bytes, Size length,
 	memories[0] = memory;
 }
 
-/* The fingerprint of a document; false when it has none. */
+/* SimhashFamily: the fingerprint of a document; false when it has none. */
+static bool
+compute(const ShProfile *profile, text *document, uint64 *result)
+{
+	ShDocument *state;
+
+	if (sh_compat_profile(profile))
+		return simhash_compat_fingerprint(profile, document, result);
+	state = simhash_begin_document(profile);
+	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+					  feed_document, state);
+	return sh_document_end(state, result);
+}
+
+/*
+ * The fingerprint of a document by a family, computed or remembered; false
+ * when it has none.
+ */
 bool
-simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
+simhash_remembered(SimhashFamily family, const ShProfile *profile,
+				   text *document, uint64 *result)
 {
 	const char *bytes = VARDATA_ANY(document);
 	Size		length = VARSIZE_ANY_EXHDR(document);
-	Memory	   *memory = recall(profile, bytes, length);
-	ShDocument *state;
+	Memory	   *memory = recall(family, profile, bytes, length);
 	bool		exists;
 
 	if (memory != NULL)
@@ -181,16 +202,16 @@ simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
 		*result = memory->fingerprint;
 		return memory->exists;
 	}
-	if (sh_compat_profile(profile))
-		exists = simhash_compat_fingerprint(profile, document, result);
-	else
-	{
-		state = simhash_begin_document(profile);
-		simhash_read_utf8(bytes, length, feed_document, state);
-		exists = sh_document_end(state, result);
-	}
-	remember(profile, bytes, length, exists, *result);
+	exists = family(profile, document, result);
+	remember(family, profile, bytes, length, exists, *result);
 	return exists;
+}
+
+/* The SimHash fingerprint of a document; false when it has none. */
+bool
+simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
+{
+	return simhash_remembered(compute, profile, document, result);
 }
 
 /*

@@ -47,6 +47,10 @@ typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
 typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
 								   size_t n);
 
+/* A way from a document to its fingerprint; false when it has none. */
+typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
+							   uint64 *fingerprint);
+
 /* A feature of a document. */
 typedef struct SimhashFeature
 {
@@ -59,6 +63,8 @@ typedef struct SimhashFeature
 /* fingerprint.c */
 extern const ShProfile *simhash_get_profile(text *name);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
+extern bool simhash_remembered(SimhashFamily family, const ShProfile *profile,
+							   text *document, uint64 *result);
 extern bool simhash_fingerprint(const ShProfile *profile, text *document,
 								uint64 *result);
 
