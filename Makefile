@@ -33,6 +33,7 @@ OBJS = \
 	src/tfidf.o \
 	src/segment.o \
 	src/minhash.o \
+	src/tune.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \
@@ -107,7 +108,7 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 
-EXTRA_CLEAN = $(UNIT:.c=.run)
+EXTRA_CLEAN = $(UNIT:.c=.run) bench/quality.run
 
 # No bitcode for the JIT compiler: it would need clang, and what is compiled for
 # several instruction sets and chosen when the server runs cannot be inlined.
@@ -131,7 +132,7 @@ all install installcheck uninstall:
 
 .PHONY: clean
 clean:
-	rm -f $(OBJS) $(UNIT:.c=.run)
+	rm -f $(OBJS) $(UNIT:.c=.run) bench/quality.run
 
 endif
 
@@ -142,7 +143,7 @@ endif
 STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
 
 .DEFAULT_GOAL := all
-.PHONY: help setup test staged-test demo unit matrix indent
+.PHONY: help setup test staged-test demo unit matrix indent bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -150,10 +151,12 @@ help:
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make matrix                  the tests, for every PostgreSQL at hand"
+	@echo "make bench-quality           precision and recall of every profile"
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
 	@echo
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"
+	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
 	@echo "OUT=dir                      keep the results of make test in dir"
 
 setup:
@@ -181,3 +184,13 @@ unit: $(UNIT:.c=.run)
 
 indent:
 	@tools/indent
+
+# Results by date; bench/quality_sets.py makes sets from packages.
+bench-quality: bench/quality.run
+	@mkdir -p bench/results
+	@python3 bench/quality.py bench/quality.run \
+		bench/results/quality-$$(date -u +%Y-%m-%d) $(SETS)
+
+bench/%.run: bench/%.c $(wildcard src/core/*.[ch])
+	$(CC) -std=c99 -O2 -Wall -Wextra $(COPT) -Isrc/core -o $@ $< \
+		$(CORE_OBJS:.o=.c) -lutf8proc -lm
