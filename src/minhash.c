@@ -34,8 +34,8 @@ add_hashes(void *state, const uint64 *hashes, size_t n)
 }
 
 /* SimhashFamily: the fingerprint of a document; false when it has none. */
-static bool
-compute(const ShProfile *profile, text *document, uint64 *result)
+bool
+simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
 {
 	ShMinima	minima;
 
@@ -57,7 +57,7 @@ minhash(PG_FUNCTION_ARGS)
 {
 	uint64		result;
 
-	if (!simhash_remembered(compute, sh_default_profile,
+	if (!simhash_remembered(simhash_minhash, sh_default_profile,
 							PG_GETARG_TEXT_PP(0), &result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);
@@ -76,7 +76,8 @@ minhash_by_profile(PG_FUNCTION_ARGS)
 	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
 	uint64		result;
 
-	if (!simhash_remembered(compute, profile, PG_GETARG_TEXT_PP(0), &result))
+	if (!simhash_remembered(simhash_minhash, profile,
+							PG_GETARG_TEXT_PP(0), &result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);
 }

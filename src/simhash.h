@@ -109,6 +109,10 @@ extern void simhash_check_idf_entries(uint64 entries);
 /* idf_table.c */
 extern const ShIdfTable *simhash_idf_table(Datum datum);
 
+/* minhash.c */
+extern bool simhash_minhash(const ShProfile *profile, text *document,
+							uint64 *result);
+
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);
 extern bool simhash_makes_ball(Oid function);

@@ -1,0 +1,80 @@
+--
+-- tune.c: simhash_tune
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+-- 60 texts of 40 words; all but the first twenty with two revisions, in which
+-- two words are others; and an identical copy of each
+CREATE TABLE texts AS
+SELECT n, v, (SELECT string_agg(CASE WHEN i % 20 = v AND v > 0
+                                     THEN 'other' ELSE md5(n || ' ' || i) END, ' ')
+              FROM generate_series(1, 40) AS i) AS body
+FROM generate_series(1, 60) AS n, generate_series(0, 2) AS v
+WHERE v = 0 OR n > 20;
+INSERT INTO texts SELECT n, 3, body FROM texts WHERE v = 0;
+INSERT INTO texts VALUES (0, 0, NULL), (0, 0, ''), (0, 0, '???');
+
+-- as exact as can be where the sample is all there is
+CREATE VIEW exact AS
+SELECT a.body <> b.body AS pair, simhash(a.body) <~> simhash(b.body) AS d,
+       minhash(a.body) <~> minhash(b.body) AS md,
+       (SELECT count(*) FROM (SELECT feature FROM simhash_features(a.body)
+        INTERSECT SELECT feature FROM simhash_features(b.body)) AS f)::float8 /
+       (SELECT count(*) FROM (SELECT feature FROM simhash_features(a.body)
+        UNION SELECT feature FROM simhash_features(b.body)) AS f) >= 0.5 AS alike
+FROM texts AS a, texts AS b
+WHERE simhash(a.body) IS NOT NULL AND simhash(b.body) IS NOT NULL;
+CREATE TABLE pairs AS SELECT * FROM exact WHERE pair;
+
+SELECT t.k, t.pairs, t.pairs = e.pairs AS pairs_right,
+       round(t.precision::numeric, 3) AS precision,
+       t.precision IS NOT DISTINCT FROM e.precision AS precision_right,
+       round(t.recall::numeric, 3) AS recall, t.recall = e.recall AS recall_right,
+       abs(t.f1 - 2 * t.precision * t.recall / (t.precision + t.recall)) < 1e-9
+       AS f1_right, recommended
+FROM simhash_tune('SELECT body FROM texts') AS t,
+     LATERAL (SELECT count(*) FILTER (WHERE d <= k),
+                     (count(*) FILTER (WHERE d <= k AND alike))::float8 /
+                     nullif(count(*) FILTER (WHERE d <= k), 0),
+                     (count(*) FILTER (WHERE d <= k AND alike))::float8 /
+                     count(*) FILTER (WHERE alike)
+              FROM pairs) AS e(pairs, precision, recall)
+ORDER BY k;
+SELECT count(*) AS wrong
+FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2', 'minhash') AS t
+WHERE pairs <> (SELECT count(*) FROM pairs WHERE md <= k);
+
+-- a part of the texts gives a part of the pairs; what it says is near
+SELECT count(*), bool_and(s.pairs < a.pairs) AS fewer,
+       bool_and(abs(s.recall - a.recall) < 0.5) AS near
+FROM simhash_tune('SELECT body FROM texts', 50) AS s
+     JOIN simhash_tune('SELECT body FROM texts') AS a USING (k)
+WHERE k >= 8;
+
+-- no pairs alike: nothing to recommend
+SELECT count(*), count(precision), count(recall), count(f1),
+       bool_or(recommended) AS any
+FROM simhash_tune('SELECT body FROM texts WHERE n <= 20');
+SELECT max(pairs), count(recall) FROM simhash_tune('SELECT ''a b''::text');
+SELECT max(pairs), count(recall) FROM simhash_tune('SELECT body FROM texts WHERE false');
+SELECT count(*) FROM simhash_tune(NULL);
+
+-- what fails
+SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body, body FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('DROP TABLE texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('INSERT INTO texts VALUES (1) RETURNING body')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT 1; SELECT 2')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 0)$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'nonesuch')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'word-2', 'md5')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'word-2', 'simhash', 'NaN')$$);
+
+DROP TABLE pairs;
+DROP VIEW exact;
+DROP TABLE texts;

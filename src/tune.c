@@ -1,0 +1,472 @@
+/*-------------------------------------------------------------------------
+ *
+ * tune.c
+ *		What distance to search within, found out on the user's own texts.
+ *
+ * simhash_tune draws a sample of the documents that a query returns, and then
+ * compares each document with each one of the sample twice: by fingerprint,
+ * and exactly, by the Jaccard similarity of their sets of features.  So for
+ * each k it can tell how many of the pairs within distance k are alike, and
+ * how many of those alike are within distance k.
+ *
+ * Documents are sampled, but not what they are compared with: a sample of a
+ * thousand rows of a million would hold a millionth of the pairs alike.  Nor
+ * are pairs alike looked for by fingerprint, which would only find those that
+ * it finds.  An index of the sample, from feature to document, tells how many
+ * features any other document has in common with each.
+ *
+ * The query is run twice, in one snapshot: once to draw the sample, once to
+ * compare.  Identical texts are no pair, whichever rows they are in: they
+ * have identical fingerprints, and would hide how the others fare.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "simhash.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "common/pg_prng.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+/* Limits of the work done. */
+#define SAMPLE_MAX		10000	/* documents of a sample */
+#define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */
+#define FEATURES_MAX	SH_SECTION	/* features read of a document */
+#define FETCHED			100		/* rows fetched at a time */
+#define K_MAX			16		/* distances told of */
+
+/* A distance is recommended when so many of its pairs are alike. */
+#define PRECISION_MIN	0.95
+
+#define BUCKET_BITS		16		/* of the directory of postings */
+
+/* The features of a document, as a growing list of hashes. */
+typedef struct Features
+{
+	uint64	   *hashes;
+	Size		n;
+	Size		allocated;
+} Features;
+
+/* A document of the sample. */
+typedef struct Sampled
+{
+	text	   *document;		/* until the sample is complete */
+	uint64		digest;			/* of the text */
+	uint64		fingerprint;
+	uint32		features;		/* distinct ones */
+	uint32		common;			/* with the document compared */
+} Sampled;
+
+/* A feature of a document of the sample. */
+typedef struct Posting
+{
+	uint64		hash;
+	uint32		sampled;		/* its place in the sample */
+} Posting;
+
+/* The whole undertaking. */
+typedef struct Tuning
+{
+	/* what stays */
+	const ShProfile *profile;
+	SimhashFamily family;
+	double		similarity;		/* from which on two documents are alike */
+	uint32		wanted;			/* documents of the sample */
+
+	/* what moves */
+	MemoryContext context;		/* of the sample */
+	uint64		seen;			/* documents that the query has returned */
+	int			n;				/* documents of the sample so far */
+	Sampled    *sample;
+	Features	features;		/* of the document being read */
+	Posting    *postings;		/* by hash */
+	Size		npostings;
+	uint32		buckets[(1 << BUCKET_BITS) + 1];	/* where they start */
+	uint64		pairs[2][SH_BITS + 1];	/* not alike, alike; by distance */
+} Tuning;
+
+/* What is done with each document. */
+typedef void (*DocumentReader) (Tuning *tuning, text *document);
+
+PG_FUNCTION_INFO_V1(simhash_tune);
+
+/* Hand over a document, and keep no copy of it. */
+static void
+read_row(Tuning *tuning, Datum value, DocumentReader read)
+{
+	text	   *document = DatumGetTextPP(value);
+
+	CHECK_FOR_INTERRUPTS();
+	read(tuning, document);
+	if ((Pointer) document != DatumGetPointer(value))
+		pfree(document);
+}
+
+/* Run the query, and hand over each document that is not NULL. */
+static void
+read_query(Tuning *tuning, const char *query, DocumentReader read)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+	Portal		portal;
+
+	if (plan == NULL || !SPI_is_cursor_plan(plan))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_CURSOR_DEFINITION),
+				 errmsg("query must return documents"),
+				 errhint("For example, 'SELECT body FROM documents'.")));
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	for (;;)
+	{
+		SPI_cursor_fetch(portal, true, FETCHED);
+		if (SPI_processed == 0)
+			break;
+		if (SPI_tuptable->tupdesc->natts != 1 ||
+			(SPI_gettypeid(SPI_tuptable->tupdesc, 1) != TEXTOID &&
+			 SPI_gettypeid(SPI_tuptable->tupdesc, 1) != VARCHAROID))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("query must return one column of type text"),
+					 errhint("For example, 'SELECT body FROM documents'.")));
+		for (uint64 i = 0; i < SPI_processed; i++)
+		{
+			bool		isnull;
+			Datum		value = SPI_getbinval(SPI_tuptable->vals[i],
+											  SPI_tuptable->tupdesc, 1,
+											  &isnull);
+
+			if (!isnull)
+				read_row(tuning, value, read);
+		}
+		SPI_freetuptable(SPI_tuptable);
+	}
+	SPI_cursor_close(portal);
+	SPI_freeplan(plan);
+}
+
+/*
+ * DocumentReader: draw the sample.  Once it is complete, the document that is
+ * the n-th takes the place of a random one with probability wanted / n, so
+ * that every document has the same chance (reservoir sampling).
+ */
+static void
+draw(Tuning *tuning, text *document)
+{
+	uint64		place = tuning->seen++;
+	Sampled    *sampled;
+
+	if (place >= tuning->wanted)
+		place = pg_prng_uint64_range(&pg_global_prng_state, 0, place);
+	else
+		tuning->n++;
+	if (place >= tuning->wanted)
+		return;
+	sampled = &tuning->sample[place];
+	if (sampled->document != NULL)
+		pfree(sampled->document);
+	sampled->document = MemoryContextAlloc(tuning->context,
+										   VARSIZE_ANY_EXHDR(document) +
+										   VARHDRSZ);
+	SET_VARSIZE(sampled->document, VARSIZE_ANY_EXHDR(document) + VARHDRSZ);
+	memcpy(VARDATA(sampled->document), VARDATA_ANY(document),
+		   VARSIZE_ANY_EXHDR(document));
+}
+
+/* SimhashHashReader: collect the hashes. */
+static bool
+collect(void *state, const uint64 *hashes, size_t n)
+{
+	Features   *features = state;
+
+	CHECK_FOR_INTERRUPTS();
+	if (features->n + n > features->allocated)
+	{
+		features->allocated = 2 * (features->n + n);
+		features->hashes = repalloc_huge(features->hashes,
+										 features->allocated *
+										 sizeof *features->hashes);
+	}
+	memcpy(features->hashes + features->n, hashes, n * sizeof *hashes);
+	features->n += n;
+	return features->n < FEATURES_MAX;
+}
+
+/* For qsort: hashes, and what begins with one. */
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Make tuning->features the set of the document's features.  False when it
+ * has none, and so no fingerprint.
+ */
+static bool
+read_features(Tuning *tuning, text *document, uint64 *fingerprint)
+{
+	Features   *features = &tuning->features;
+	Size		n = 0;
+
+	if (!tuning->family(tuning->profile, document, fingerprint))
+		return false;
+	features->n = 0;
+	simhash_read_hashes(simhash_begin_document(tuning->profile), document,
+						collect, features);
+	qsort(features->hashes, features->n, sizeof(uint64), compare_hashes);
+	for (Size i = 0; i < features->n; i++)
+	{
+		if (i == 0 || features->hashes[i] != features->hashes[n - 1])
+			features->hashes[n++] = features->hashes[i];
+	}
+	features->n = n;
+	return n > 0;
+}
+
+/* The digest of a text, by which identical ones are known. */
+static uint64
+digest(text *document)
+{
+	const void *bytes = VARDATA_ANY(document);
+
+	return DatumGetUInt64(hash_any_extended(bytes,
+											(int) VARSIZE_ANY_EXHDR(document),
+											0));
+}
+
+/* Add the features of a document of the sample to the postings. */
+static void
+post(Tuning *tuning, uint32 sampled)
+{
+	const Features *features = &tuning->features;
+
+	if (tuning->npostings + features->n > POSTINGS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sample has too many features"),
+				 errdetail("At most %d features can be compared at a time.",
+						   POSTINGS_MAX),
+				 errhint("Ask for a smaller sample.")));
+	tuning->postings = repalloc_huge(tuning->postings,
+									 (tuning->npostings + features->n + 1) *
+									 sizeof *tuning->postings);
+	for (Size i = 0; i < features->n; i++)
+	{
+		tuning->postings[tuning->npostings].hash = features->hashes[i];
+		tuning->postings[tuning->npostings++].sampled = sampled;
+	}
+}
+
+/* Index the sample, leaving out documents that have no fingerprint. */
+static void
+index_sample(Tuning *tuning)
+{
+	int			n = 0;
+	Size		at = 0;
+
+	for (int i = 0; i < tuning->n; i++)
+	{
+		Sampled    *sampled = &tuning->sample[n];
+		text	   *document = tuning->sample[i].document;
+
+		CHECK_FOR_INTERRUPTS();
+		if (read_features(tuning, document, &sampled->fingerprint))
+		{
+			post(tuning, n++);
+			sampled->features = (uint32) tuning->features.n;
+			sampled->digest = digest(document);
+		}
+		pfree(document);
+	}
+	tuning->n = n;
+	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
+		  compare_hashes);
+	for (uint64 bucket = 0; bucket <= 1 << BUCKET_BITS; bucket++)
+	{
+		while (at < tuning->npostings &&
+			   tuning->postings[at].hash >> (64 - BUCKET_BITS) < bucket)
+			at++;
+		tuning->buckets[bucket] = (uint32) at;
+	}
+}
+
+/* Count what the document being read has in common with each of the sample. */
+static void
+count_common(Tuning *tuning)
+{
+	for (int i = 0; i < tuning->n; i++)
+		tuning->sample[i].common = 0;
+	for (Size i = 0; i < tuning->features.n; i++)
+	{
+		uint64		hash = tuning->features.hashes[i];
+		const uint32 *bucket = &tuning->buckets[hash >> (64 - BUCKET_BITS)];
+
+		for (uint32 at = bucket[0]; at < bucket[1]; at++)
+		{
+			if (tuning->postings[at].hash > hash)
+				break;
+			if (tuning->postings[at].hash == hash)
+				tuning->sample[tuning->postings[at].sampled].common++;
+		}
+	}
+}
+
+/* DocumentReader: compare the document with each one of the sample. */
+static void
+compare(Tuning *tuning, text *document)
+{
+	uint64		fingerprint;
+	uint64		own;
+
+	if (!read_features(tuning, document, &fingerprint))
+		return;
+	own = digest(document);
+	count_common(tuning);
+	for (int i = 0; i < tuning->n; i++)
+	{
+		const Sampled *sampled = &tuning->sample[i];
+		double		either = (double) sampled->features +
+		(double) tuning->features.n - (double) sampled->common;
+		bool		alike = sampled->common >= tuning->similarity * either;
+
+		if (sampled->digest != own)
+			tuning->pairs[alike][sh_distance(sampled->fingerprint,
+											 fingerprint)]++;
+	}
+}
+
+/* Precision, recall and F1 at a distance; NULLs where there are no pairs. */
+static void
+rate(const Tuning *tuning, int k, Datum *values, bool *nulls, double *f1)
+{
+	double		found[2] = {0, 0};
+	double		alike = 0;
+
+	for (int d = 0; d <= SH_BITS; d++)
+	{
+		alike += tuning->pairs[1][d];
+		if (d <= k)
+		{
+			found[0] += tuning->pairs[0][d];
+			found[1] += tuning->pairs[1][d];
+		}
+	}
+	*f1 = alike > 0 ? 2 * found[1] / (found[0] + found[1] + alike) : 0;
+	values[0] = Int32GetDatum(k);
+	values[1] = Int64GetDatum((int64) (found[0] + found[1]));
+	values[2] = Float8GetDatum(found[1] / (found[0] + found[1]));
+	nulls[2] = found[0] + found[1] == 0;
+	values[3] = Float8GetDatum(found[1] / alike);
+	values[4] = Float8GetDatum(*f1);
+	nulls[3] = nulls[4] = alike == 0;
+}
+
+/*
+ * Return a row for each distance.  Recommended is, among the distances of
+ * sufficient precision, the one with the best F1; the least of several.
+ */
+static void
+return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
+{
+	Datum		values[6];
+	bool		nulls[6] = {false};
+	double		f1;
+	double		best = 0;
+	int			recommended = -1;
+
+	for (int k = 0; k <= K_MAX; k++)
+	{
+		rate(tuning, k, values, nulls, &f1);
+		if (f1 > best && DatumGetFloat8(values[2]) >= PRECISION_MIN)
+		{
+			best = f1;
+			recommended = k;
+		}
+	}
+	for (int k = 0; k <= K_MAX; k++)
+	{
+		rate(tuning, k, values, nulls, &f1);
+		values[5] = BoolGetDatum(k == recommended);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+}
+
+/* Read the arguments after the query. */
+static void
+get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
+{
+	char	   *family = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	int32		wanted = PG_GETARG_INT32(1);
+
+	if (wanted < 1 || wanted > SAMPLE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sample must be between 1 and %d documents",
+						SAMPLE_MAX)));
+	tuning->wanted = (uint32) wanted;
+	tuning->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+	if (strcmp(family, "simhash") == 0)
+		tuning->family = simhash_fingerprint;
+	else if (strcmp(family, "minhash") == 0)
+		tuning->family = simhash_minhash;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("family \"%s\" does not exist", family),
+				 errhint("The families are simhash and minhash.")));
+	tuning->similarity = PG_GETARG_FLOAT8(4);
+	if (!(tuning->similarity > 0 && tuning->similarity <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("similarity must be above 0 and at most 1")));
+}
+
+/*
+ * simhash_tune(query text, sample integer DEFAULT 1000,
+ *		profile text DEFAULT the default profile,
+ *		family text DEFAULT 'simhash',
+ *		similarity double precision DEFAULT 0.5)
+ *		-> setof (k integer, pairs bigint, "precision" double precision,
+ *		recall double precision, f1 double precision, recommended boolean)
+ *
+ * How well searches within each distance would do on the documents that the
+ * query returns, and which distance to take.  Two documents are alike when
+ * the Jaccard similarity of their sets of features is at least "similarity".
+ *
+ * Errors: invalid_cursor_definition and datatype_mismatch when the query does
+ * not return documents, undefined_object when there is no such profile,
+ * invalid_parameter_value for other arguments out of range,
+ * program_limit_exceeded when the sample has too many features.
+ */
+Datum
+simhash_tune(PG_FUNCTION_ARGS)
+{
+	Tuning	   *tuning = palloc0(sizeof *tuning);
+	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	get_arguments(fcinfo, tuning);
+	InitMaterializedSRF(fcinfo, 0);
+	tuning->context = CurrentMemoryContext;
+	tuning->sample = palloc0(tuning->wanted * sizeof *tuning->sample);
+	tuning->features.hashes = palloc(sizeof(uint64));
+	tuning->postings = palloc(sizeof *tuning->postings);
+	SPI_connect();
+	read_query(tuning, query, draw);
+	index_sample(tuning);
+	read_query(tuning, query, compare);
+	SPI_finish();
+	return_rates(tuning, (ReturnSetInfo *) fcinfo->resultinfo);
+	return (Datum) 0;
+}
