@@ -208,7 +208,7 @@ def plot(measured):
     height = 250 * rows + 70
     yield ('<svg xmlns="http://www.w3.org/2000/svg" width="1000" height="%d" '
            'viewBox="0 0 1000 %d">' % (height, height))
-    yield ('<style>text{font:12px sans-serif;fill:#333}.title{font-weight:'
+    yield ('<style>text{font:11px sans-serif;fill:#333}.title{font-weight:'
            'bold;text-anchor:middle}.left{text-anchor:end}.below{text-anchor:'
            'middle}.grid{stroke:#ddd}polyline{fill:none;stroke-width:2}'
            '</style><rect width="1000" height="%d" fill="#fff"/>' % height)
@@ -217,9 +217,9 @@ def plot(measured):
         yield from panel(name, curves, 50 + 320 * (i % 3), 64 + 250 * (i // 3))
     for i, (recipe, colour) in enumerate(PLOTTED.items()):
         yield '<rect x="%d" y="%d" width="12" height="12" fill="%s"/>' % (
-            40 + 155 * i, height - 30, colour)
+            20 + 160 * i, height - 30, colour)
         yield '<text x="%d" y="%d">%s %s</text>' % (
-            (57 + 155 * i, height - 20) + recipe)
+            (36 + 160 * i, height - 20) + recipe)
     yield '</svg>'
 
 
