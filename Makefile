@@ -63,7 +63,11 @@ CORE_OBJS = \
 	src/core/idf.o \
 	src/core/document.o \
 	src/core/probes.o \
-	src/core/entries.o
+	src/core/entries.o \
+	src/core/compare.o \
+	src/core/rows.o \
+	src/core/pairs.o \
+	src/core/clusters.o
 
 OBJS += $(CORE_OBJS)
 

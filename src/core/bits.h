@@ -51,4 +51,11 @@ sh_unrotate(uint64_t rotated, int block)
 	return sh_rotate(rotated, (SH_BLOCKS - block) % SH_BLOCKS);
 }
 
+/* The number of bits that a number has, without leading zeros. */
+static inline int
+sh_bit_length(uint64_t x)
+{
+	return x == 0 ? 0 : SH_BITS - __builtin_clzll(x);
+}
+
 #endif							/* SH_BITS_H */

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * pairs.h
+ *		All pairs of fingerprints within a distance.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_PAIRS_H
+#define SH_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compare.h"
+
+#define SH_PAIRS_RADIUS	16		/* the greatest radius */
+#define SH_PAIRS_ROWS	INT32_MAX	/* the most rows */
+
+/*
+ * Rows by fingerprint.  Distinct fingerprints are numbered in ascending
+ * order; rows[first[i]] up to rows[first[i + 1] - 1] are the rows that have
+ * number i, in ascending order.
+ */
+typedef struct ShPairs
+{
+	uint32_t	n;				/* rows */
+	uint32_t	distinct;		/* different fingerprints */
+	uint64_t   *values;			/* fingerprints of the rows, then distinct */
+	uint64_t   *work;			/* two arrays to work in, free for the caller */
+	uint64_t   *spare;			/* between calls */
+	uint32_t   *rows;
+	uint32_t   *first;
+	uint32_t   *directory;		/* where values with given leading bits begin */
+	int			directory_shift;
+
+	/*
+	 * Called now and then with the part that is done, 0 to 1; need not
+	 * return.
+	 */
+	void		(*progress) (void *context, double done);
+	void	   *progress_context;
+} ShPairs;
+
+/* Called with the numbers of two fingerprints, and their distance. */
+typedef void (*ShPairSink) (void *context, uint32_t a, uint32_t b,
+							int distance);
+
+extern size_t sh_pairs_bytes(uint32_t n);
+extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
+						   uint32_t n);
+extern void sh_pairs_group(ShPairs *pairs);
+extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
+						  void *context);
+
+#endif							/* SH_PAIRS_H */

@@ -1,0 +1,405 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit_pairs.c
+ *		Unit tests of pairs and clusters, against brute force.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "clusters.h"
+
+/* The kinds of data; random_value knows what they are. */
+enum
+{
+	UNIFORM, CLUSTERED, EQUAL, LOW_HALF, ONE_BLOCK, SPARSE, FEW_BITS, SKEWED,
+	KINDS
+};
+
+/* What a search reports. */
+typedef struct Found
+{
+	const ShPairs *pairs;
+	int			radius;
+	size_t		count;
+	size_t		room;
+	uint64_t   *pair;
+	int			last;			/* the last progress told, of 1000 */
+}			Found;
+
+static uint64_t
+random_flips(int n)
+{
+	uint64_t	flips = 0;
+
+	while (n-- > 0)
+		flips |= UINT64_C(1) << random_below(SH_BITS);
+	return flips;
+}
+
+static uint64_t
+random_value(int kind, const uint64_t *values, size_t i, int radius)
+{
+	uint64_t	value = random_bits();
+
+	switch (kind)
+	{
+		case CLUSTERED:
+			return i == 0 || random_below(4) == 0 ? value
+				: values[random_below(i)] ^
+				random_flips((int) random_below((uint64_t) radius + 3));
+		case EQUAL:
+			return UINT64_C(0x0123456789abcdef);
+		case LOW_HALF:
+			return value >> 32;
+		case ONE_BLOCK:
+			return value & ~(UINT64_C(0xffff) << 16 * (radius % 4));
+		case SPARSE:
+			return value & random_bits() & random_bits() & random_bits();
+		case FEW_BITS:
+			return value & UINT64_C(0x8001000420001081);
+		case SKEWED:
+			return random_below(3) == 0 ? value
+				: (value & UINT64_C(0x00000ffff0000000)) | random_flips(1);
+		default:
+			return value;
+	}
+}
+
+static void
+note_pair(void *context, uint32_t a, uint32_t b, int distance)
+{
+	Found	   *found = context;
+	const uint64_t *values = found->pairs->values;
+
+	CHECK(a < found->pairs->distinct && b < found->pairs->distinct);
+	CHECK(distance == sh_distance(values[a], values[b]));
+	CHECK(distance > 0 && distance <= found->radius);
+	if (found->count == found->room)
+	{
+		found->room = found->room * 2 + 64;
+		found->pair = realloc(found->pair,
+							  found->room * sizeof *found->pair);
+	}
+	found->pair[found->count++] = a < b ? (uint64_t) a << 32 | b
+		: (uint64_t) b << 32 | a;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The rows are those given, by fingerprint, then in order. */
+static void
+check_groups(const ShPairs *pairs, const uint64_t *original)
+{
+	CHECK(pairs->first[0] == 0 && pairs->first[pairs->distinct] == pairs->n);
+	for (uint32_t i = 0; i < pairs->distinct; i++)
+	{
+		CHECK(pairs->first[i] < pairs->first[i + 1]);
+		CHECK(i == 0 || pairs->values[i - 1] < pairs->values[i]);
+		for (uint32_t j = pairs->first[i]; j < pairs->first[i + 1]; j++)
+		{
+			CHECK(original[pairs->rows[j]] == pairs->values[i]);
+			CHECK(j == pairs->first[i] ||
+				  pairs->rows[j - 1] < pairs->rows[j]);
+		}
+	}
+}
+
+/* Exactly the pairs that brute force finds, each once. */
+static void
+check_pairs(ShPairs *pairs, int radius, Found * found)
+{
+	size_t		count = 0;
+
+	memset(found, 0, sizeof *found);
+	found->pairs = pairs;
+	found->radius = radius;
+	sh_pairs_find(pairs, radius, note_pair, found);
+	if (found->count > 0)
+		qsort(found->pair, found->count, sizeof *found->pair, compare_keys);
+	for (uint32_t a = 0; a < pairs->distinct; a++)
+	{
+		for (uint32_t b = a + 1; b < pairs->distinct; b++)
+		{
+			if (sh_distance(pairs->values[a], pairs->values[b]) > radius)
+				continue;
+			CHECK(count < found->count);
+			CHECK(found->pair[count] == ((uint64_t) a << 32 | b));
+			count++;
+		}
+	}
+	CHECK(count == found->count);
+}
+
+/* The first row of each row's cluster, by the slow way, into label. */
+static void
+slow_clusters(const uint64_t *original, uint32_t n, int radius, bool star,
+			  uint32_t *label)
+{
+	for (uint32_t i = 0; i < n; i++)
+		label[i] = UINT32_MAX;
+	for (uint32_t center = 0; center < n; center++)
+	{
+		bool		grown = true;
+
+		if (label[center] != UINT32_MAX)
+			continue;
+		label[center] = center;
+		while (grown)
+		{
+			grown = false;
+			for (uint32_t i = 0; i < n; i++)
+			{
+				if (label[i] != UINT32_MAX)
+					continue;
+				for (uint32_t j = star ? center : 0; j < n; j++)
+				{
+					if (label[j] == center &&
+						sh_distance(original[i], original[j]) <= radius)
+					{
+						label[i] = center;
+						grown = !star;
+						break;
+					}
+					if (star)
+						break;
+				}
+			}
+		}
+	}
+}
+
+/* The listed clusters are those of the slow way with enough members. */
+static void
+check_clusters(ShClusters *clusters, const uint64_t *original, int radius,
+			   bool star, uint32_t least)
+{
+	uint32_t	n = clusters->pairs->n;
+	uint32_t   *label = malloc((n + 1) * 2 * sizeof *label);
+	uint32_t   *size = label + n + 1;
+	uint32_t	start = 0;
+	uint32_t	last = 0;
+	uint32_t	listed = 0;
+
+	sh_clusters_list(clusters, least);
+	slow_clusters(original, n, radius, star, label);
+	memset(size, 0, n * sizeof *size);
+	for (uint32_t i = 0; i < n; i++)
+		size[label[i]]++;
+	for (uint32_t i = 0; i < n; i++)
+		listed += size[i] >= least;
+	CHECK(clusters->count == listed);
+	for (uint32_t c = 0; c < clusters->count; start = clusters->ends[c++])
+	{
+		uint32_t	first = clusters->members[start];
+
+		CHECK(c == 0 || first > last);
+		last = first;
+		CHECK(clusters->ends[c] - start == size[first]);
+		for (uint32_t i = start; i < clusters->ends[c]; i++)
+		{
+			uint32_t	row = clusters->members[i];
+
+			CHECK(label[row] == first);
+			CHECK(i == start || clusters->members[i - 1] < row);
+			CHECK(clusters->pairs->values[clusters->number[row]] ==
+				  original[row]);
+		}
+	}
+	free(label);
+}
+
+/* Clusters of both kinds from the pairs found. */
+static void
+test_clusters(ShPairs *pairs, const uint64_t *original, Found * found)
+{
+	uint32_t   *parent = malloc((pairs->n + 1) * sizeof *parent);
+	ShClusters	clusters;
+	uint32_t	least = 1 + (uint32_t) random_below(3);
+
+	sh_clusters_begin(&clusters, pairs, parent);
+	for (size_t i = 0; i < found->count; i++)
+		sh_clusters_join(&clusters, (uint32_t) (found->pair[i] >> 32),
+						 (uint32_t) found->pair[i]);
+	check_clusters(&clusters, original, found->radius, false, least);
+
+	/* Stars want the pairs in the order of rows. */
+	for (size_t i = 0; i < found->count; i++)
+	{
+		uint32_t	a = pairs->rows[pairs->first[found->pair[i] >> 32]];
+		uint32_t	b = pairs->rows[pairs->first[(uint32_t) found->pair[i]]];
+
+		found->pair[i] = a < b ? (uint64_t) a << 32 | b
+			: (uint64_t) b << 32 | a;
+	}
+	if (found->count > 0)
+		qsort(found->pair, found->count, sizeof *found->pair, compare_keys);
+	sh_clusters_list(&clusters, 1); /* numbers of rows */
+	{
+		uint32_t   *number = malloc((pairs->n + 1) * sizeof *number);
+
+		memcpy(number, clusters.number, pairs->n * sizeof *number);
+		sh_clusters_begin(&clusters, pairs, parent);
+		for (size_t i = 0; i < found->count; i++)
+			sh_clusters_attach(&clusters, number[found->pair[i] >> 32],
+							   number[(uint32_t) found->pair[i]]);
+		free(number);
+	}
+	check_clusters(&clusters, original, found->radius, true, least);
+	free(parent);
+}
+
+static void
+test_rows(int kind, int radius, uint32_t n)
+{
+	uint64_t   *original = malloc((n + 1) * sizeof *original);
+	uint64_t   *values = malloc((n + 1) * sizeof *values);
+	void	   *memory = malloc(sh_pairs_bytes(n));
+	ShPairs		pairs;
+	Found		found;
+
+	for (uint32_t i = 0; i < n; i++)
+		original[i] = random_value(kind, original, i, radius);
+	memcpy(values, original, n * sizeof *values);
+	sh_pairs_begin(&pairs, values, memory, n);
+	sh_pairs_group(&pairs);
+	check_groups(&pairs, original);
+	check_pairs(&pairs, radius, &found);
+	if (n <= 300)
+		test_clusters(&pairs, original, &found);
+	free(found.pair);
+	free(memory);
+	free(values);
+	free(original);
+}
+
+/* Every kind of data, every radius, a few rows or some thousands. */
+static void
+test_all_kinds(void)
+{
+	for (int radius = 0; radius <= SH_PAIRS_RADIUS; radius++)
+	{
+		for (int kind = 0; kind < KINDS; kind++)
+		{
+			for (uint32_t n = 0; n < 5; n++)
+				test_rows(kind, radius, n);
+			test_rows(kind, radius, 100 + (uint32_t) random_below(200));
+			test_rows(kind, radius, 500 + (uint32_t) random_below(1000));
+		}
+	}
+}
+
+/* What progress says grows from 0 to 1. */
+static void
+note_progress(void *context, double done)
+{
+	Found	   *found = context;
+
+	CHECK(done >= 0 && done <= 1);
+	CHECK((int) (done * 1000) >= found->last);
+	found->last = (int) (done * 1000);
+}
+
+static void
+ignore_pair(void *context, uint32_t a, uint32_t b, int distance)
+{
+	(void) context;
+	CHECK(a != b && distance > 0);
+}
+
+/* A hundred thousand rows: splits in several steps, progress. */
+static void
+test_many(int kind, int radius)
+{
+	uint32_t	n = 100000;
+	uint64_t   *values = malloc(n * sizeof *values);
+	void	   *memory = malloc(sh_pairs_bytes(n));
+	ShPairs		pairs;
+	Found		found;
+
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = random_value(kind, values, i, radius);
+	sh_pairs_begin(&pairs, values, memory, n);
+	memset(&found, 0, sizeof found);
+	pairs.progress = note_progress;
+	pairs.progress_context = &found;
+	sh_pairs_group(&pairs);
+	sh_pairs_find(&pairs, radius, ignore_pair, &found);
+	CHECK(radius < 8 || found.last > 500);
+	free(memory);
+	free(values);
+}
+
+/* Both kinds of instructions give what brute force does. */
+static void
+note_match(void *context, uint64_t a, uint64_t b)
+{
+	*(uint64_t *) context += a * 3 + b;
+}
+
+static void
+test_instructions(void)
+{
+	uint64_t	values[300];
+	uint32_t	ends[300];
+
+	for (int round = 0; round < 2000; round++)
+	{
+		int			radius = (int) random_below(SH_PAIRS_RADIUS + 1);
+		size_t		limit = 2 + random_below(40);
+		size_t		n = 0;
+		size_t		runs = random_below(60);
+		uint64_t	expected = 0;
+		uint64_t	sum[2] = {0, 0};
+		ShCompare	compare;
+
+		for (size_t run = 0; run < runs; run++)
+		{
+			size_t		start = n;
+			size_t		size = random_below(5) == 0 ? random_below(50)
+			: random_below(4);
+
+			for (; n < start + size && n < 300; n++)
+				values[n] = random_value(CLUSTERED, values, n, radius);
+			ends[run] = (uint32_t) n;
+			for (size_t i = start; i < n && n - start <= limit; i++)
+			{
+				for (size_t j = i + 1; j < n; j++)
+				{
+					if (sh_distance(values[i], values[j]) <= radius)
+						note_match(&expected, values[i], values[j]);
+				}
+			}
+		}
+		sh_compare_begin(&compare, radius, note_match, &sum[0]);
+		compare.runs(&compare, values, ends, runs, limit);
+		compare.context = &sum[1];
+		sh_compare_portable(&compare);
+		compare.runs(&compare, values, ends, runs, limit);
+		CHECK(sum[0] == expected && sum[1] == expected);
+	}
+}
+
+int
+main(void)
+{
+	seed_random();
+	test_instructions();
+	test_all_kinds();
+	test_many(UNIFORM, 3);
+	test_many(LOW_HALF, 3);
+	test_many(UNIFORM, 10);
+	test_many(ONE_BLOCK, 4);
+	return 0;
+}
