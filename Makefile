@@ -48,7 +48,10 @@ OBJS = \
 	src/hamming_knn.o \
 	src/hamming_cost.o \
 	src/hamming_check.o \
-	src/hamming_check_pages.o
+	src/hamming_check_pages.o \
+	src/report.o \
+	src/report_query.o \
+	src/progress.o
 
 # The core: plain C99, knows nothing of PostgreSQL.
 CORE_OBJS = \

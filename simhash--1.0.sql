@@ -684,3 +684,54 @@ AS 'MODULE_PATHNAME', 'simhash_drop_keys'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 'remove the key columns of a table and their indexes';
+
+----------------------------------------------------------------------------
+-- report.c
+----------------------------------------------------------------------------
+
+-- Ids are bigint, or whatever converts to it, unless the argument id_type is
+-- given: its type counts, its value does not.  A default for it instead of two
+-- functions would not do: in FROM, the type of the result would be unknown.
+-- The queries may be anything and run with the rights of the caller: hence
+-- VOLATILE and UNSAFE.
+
+CREATE FUNCTION simhash_pairs(
+    query text, k integer DEFAULT 3,
+    OUT a bigint, OUT b bigint, OUT distance integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_pairs'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_pairs(text, integer) IS
+'all pairs of rows of a query (id, fingerprint) within distance k';
+
+CREATE FUNCTION simhash_pairs(
+    query text, id_type anyelement, k integer DEFAULT 3,
+    OUT a anyelement, OUT b anyelement, OUT distance integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_pairs'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_pairs(text, anyelement, integer) IS
+'all pairs of rows of a query within distance k, with ids of any type';
+
+CREATE FUNCTION simhash_clusters(
+    query text, k integer DEFAULT 3, kind text DEFAULT 'connected',
+    keep text DEFAULT 'lowest', min_size integer DEFAULT 2,
+    OUT id bigint, OUT cluster bigint, OUT representative bigint,
+    OUT distance integer, OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_clusters(text, integer, text, text, integer) IS
+'the rows of a query (id, fingerprint) in clusters of near-duplicates';
+
+CREATE FUNCTION simhash_clusters(
+    query text, id_type anyelement, k integer DEFAULT 3,
+    kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
+    min_size integer DEFAULT 2,
+    OUT id anyelement, OUT cluster bigint, OUT representative anyelement,
+    OUT distance integer, OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_clusters(text, anyelement, integer, text, text, integer) IS
+'the rows of a query in clusters of near-duplicates, with ids of any type';

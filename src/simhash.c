@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "report.h"
 
 PG_MODULE_MAGIC;
 
@@ -15,6 +15,7 @@ PG_MODULE_MAGIC;
 void
 _PG_init(void)
 {
+	simhash_progress_init();
 	simhash_install_key_paths();
 	hamming_init();
 }

@@ -1,0 +1,186 @@
+--
+-- report.c: simhash_pairs, simhash_clusters
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+-- 8 and 9 are equal; 1 - 2 - 3 - 4 is a chain, two bits from each to the next
+CREATE TABLE docs (id int PRIMARY KEY, fp bigint, born date);
+INSERT INTO docs VALUES
+    (1, 0, '2024-01-04'), (2, 3, '2024-01-03'), (3, 15, '2024-01-02'),
+    (4, 63, '2024-01-01'), (5, -1, '2024-01-05'), (6, NULL, '2024-01-06'),
+    (7, -72057594037927936, '2024-01-07'), (8, 81985529216486895, '2024-01-08'),
+    (9, 81985529216486895, '2024-01-09'), (10, 81985529216486894, '2024-01-10');
+
+----------------------------------------
+-- simhash_pairs
+----------------------------------------
+
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 2) ORDER BY a, b;
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 0) ORDER BY a, b;
+-- a < b whatever the order of the query; ids of other types
+SELECT a, b, distance, pg_typeof(a) FROM simhash_pairs(
+    'SELECT id::text || ''é'', fp FROM docs ORDER BY id DESC', k => 1,
+    id_type => NULL::text) ORDER BY a, b;
+SELECT a, b, pg_typeof(a) FROM simhash_pairs(
+    'SELECT md5(id::text)::uuid, fp FROM docs', NULL::uuid, 0);
+SELECT a, b, pg_typeof(a) FROM simhash_pairs(
+    'SELECT ctid, fp FROM docs', NULL::tid, 0);
+SELECT a, b FROM simhash_pairs('SELECT id::smallint, fp FROM docs', 0);
+CREATE DOMAIN article AS int;
+SELECT a, b FROM simhash_pairs('SELECT id::article, fp FROM docs', 0);
+SELECT a, b, pg_typeof(a) FROM simhash_pairs(
+    'SELECT id::article, fp FROM docs', NULL::article, 0);
+-- ids that are stored out of line, in an array, or numeric
+CREATE TABLE long (id text, fp bigint);
+ALTER TABLE long ALTER id SET STORAGE EXTERNAL;
+INSERT INTO long SELECT repeat(n::text, 10000), n / 2 FROM generate_series(1, 4) n;
+SELECT length(a), left(a, 3) AS a, left(b, 3) AS b, distance
+FROM simhash_pairs('SELECT * FROM long', NULL::text, 1) ORDER BY 2, 3;
+SELECT a, b FROM simhash_pairs('SELECT ARRAY[id, 0], fp FROM docs', NULL::int[], 0);
+SELECT a, b FROM simhash_pairs('SELECT id + 0.5, fp FROM docs', NULL::numeric, 0);
+-- no row, one row
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE false');
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE id = 1');
+-- rows to skip
+SELECT * FROM simhash_pairs('SELECT nullif(id, 8), fp FROM docs', 0);
+-- a query of any form that yields rows
+SELECT * FROM simhash_pairs('VALUES (1, 5::bigint), (2, 4)');
+SELECT * FROM simhash_pairs('TABLE docs', 3);                   -- error
+SELECT * FROM simhash_pairs('WITH d AS (TABLE docs) SELECT id, fp FROM d', 0);
+
+-- exact, whatever the distance
+CREATE TABLE many AS
+SELECT n AS id, CASE WHEN n % 3 = 0 THEN hashint8extended(n, 1) ELSE
+    hashint8extended(n % 50, 2) #
+    (hashint8extended(n, 3) & hashint8extended(n, 4) & hashint8extended(n, 5)
+     & (hashint8extended(n, 6) | -4294967296)) END AS fp
+FROM generate_series(1, 600) AS n;
+SELECT k, p.pairs, p.wrong, b.pairs - p.pairs AS missing
+FROM generate_series(0, 16) AS k,
+     LATERAL (SELECT count(*) AS pairs,
+                     count(*) FILTER (WHERE a >= b OR distance > k OR
+                         distance <> x.fp <~> y.fp) AS wrong
+              FROM simhash_pairs('SELECT * FROM many', k) AS p
+              JOIN many AS x ON x.id = a JOIN many AS y ON y.id = b) AS p,
+     LATERAL (SELECT count(*) AS pairs FROM many AS x, many AS y
+              WHERE x.id < y.id AND x.fp <~> y.fp <= k) AS b;
+
+----------------------------------------
+-- simhash_clusters
+----------------------------------------
+
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2) ORDER BY cluster, id;
+-- a star reaches no further than k
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, 'star')
+ORDER BY cluster, id;
+-- keep the oldest
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs ORDER BY born', 2,
+    keep => 'first') ORDER BY cluster, id;
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs ORDER BY born', 2,
+    'star', 'first', 1) ORDER BY cluster, id;
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, min_size => 4)
+ORDER BY cluster, id;
+SELECT * FROM simhash_clusters('SELECT ''n'' || id, fp FROM docs', k => 0,
+    id_type => NULL::text);
+-- properties of clusters of many rows
+SELECT k, kind, sum(size) FILTER (WHERE c.id = representative) = count(*) AS sizes,
+       count(*) = 600 AS everyone,
+       bool_and(distance = x.fp <~> y.fp) AS distances,
+       bool_and(distance <= k) OR kind = 'connected' AS within,
+       bool_and(representative <= c.id) AS lowest,
+       count(DISTINCT cluster) = max(cluster) AS numbers
+FROM (VALUES (0), (3), (10), (16)) AS v(k),
+     (VALUES ('connected'), ('star')) AS w(kind),
+     LATERAL simhash_clusters('SELECT * FROM many', k, kind, min_size => 1) AS c
+     JOIN many AS x ON x.id = c.id JOIN many AS y ON y.id = c.representative
+GROUP BY k, kind ORDER BY k, kind;
+-- connected clusters are what pairs connect, and no more
+WITH RECURSIVE pairs AS MATERIALIZED (
+    SELECT a, b FROM simhash_pairs('SELECT * FROM many', 5)
+), reached AS (
+    SELECT id::bigint AS id, id::bigint AS start FROM many
+    UNION
+    SELECT CASE WHEN a = r.id THEN b ELSE a END, start
+    FROM reached AS r JOIN pairs ON r.id IN (a, b)
+)
+SELECT count(*), count(*) FILTER (WHERE c.representative IS DISTINCT FROM lowest)
+    AS wrong
+FROM (SELECT id, min(start) AS lowest FROM reached GROUP BY id) AS r
+FULL JOIN simhash_clusters('SELECT * FROM many', 5, min_size => 1) AS c USING (id);
+-- many equal ones cost nothing much
+SELECT count(*), min(size), max(distance)
+FROM simhash_clusters('SELECT n, 42::bigint FROM generate_series(1, 100000) n');
+
+----------------------------------------
+-- what cannot be done
+----------------------------------------
+
+SELECT fails('SELECT * FROM simhash_pairs(NULL)');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', NULL::int)');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', -1)');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', 17)');
+-- not a query
+SELECT fails('SELECT * FROM simhash_pairs('''')');
+SELECT fails('SELECT * FROM simhash_pairs(''nonsense'')');
+SELECT fails('SELECT * FROM simhash_pairs(''DELETE FROM docs RETURNING id, fp'')');
+SELECT fails('SELECT * FROM simhash_pairs(''DELETE FROM docs'')');
+SELECT fails('SELECT * FROM simhash_pairs(
+    ''WITH d AS (DELETE FROM docs RETURNING *) SELECT id, fp FROM d'')');
+SELECT fails('SELECT * FROM simhash_pairs(''DROP TABLE docs'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SHOW work_mem'')');
+SELECT fails('SELECT * FROM simhash_pairs(''COMMIT'')');
+SELECT fails('SELECT * FROM simhash_pairs(
+    ''SELECT 1, 2::bigint; SELECT 3, 4::bigint'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM nonesuch'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1 / 0, 2::bigint'')');
+-- another shape, another type
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT fp FROM docs'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT FROM docs'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT fp, id FROM docs'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id::text, fp FROM docs'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT point(1, 2), 3::bigint'',
+    NULL::point)');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT NULL, 3::bigint'', NULL, 3)');
+-- the same id twice
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id / 2, fp FROM docs'')');
+SELECT fails('SELECT * FROM simhash_clusters(
+    ''SELECT id % 4, fp FROM docs'', keep => ''first'')');
+-- words that are not known
+SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', 3, ''round'')');
+SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', 3, NULL)');
+SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', keep => ''last'')');
+SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', min_size => NULL)');
+-- not enough memory
+SET maintenance_work_mem = '1MB';
+SELECT fails('SELECT * FROM simhash_pairs(
+    ''SELECT n, n FROM generate_series(1, 100000::bigint) n'')');
+SELECT fails('SELECT * FROM simhash_pairs(
+    ''SELECT repeat(n::text, 100), n FROM generate_series(1, 100000::bigint) n'',
+    id_type => NULL::text)');
+RESET maintenance_work_mem;
+-- cancelled midway
+SET statement_timeout = '300ms';
+SELECT count(*) FROM simhash_pairs(
+    'SELECT n, n FROM generate_series(1, 100000::bigint) n', 16);  -- error
+RESET statement_timeout;
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 0);
+
+-- the rights of the caller
+CREATE ROLE regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT * FROM simhash_pairs('SELECT id, fp FROM docs');         -- error
+RESET ROLE;
+DROP ROLE regress_simhash_reader;
+
+-- progress
+SELECT fails('SET simhash.progress = ''loud''');
+SHOW simhash.progress;
+SELECT application_name = current_setting('application_name') AS name_is_back
+FROM pg_stat_activity WHERE pid = pg_backend_pid();
+
+DROP TABLE docs, long, many;

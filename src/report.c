@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ *
+ * report.c
+ *		Which rows are copies of which: all pairs, clusters.
+ *
+ * The rows of a query are held in memory (report_query.c), the engine in core/
+ * finds the pairs, and what it finds goes to a tuplestore, which spills to
+ * disk.  Memory is 42 bytes a row for pairs and 46 for clusters, with ids that
+ * are passed by value, whatever k is.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "report.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(simhash_pairs);
+PG_FUNCTION_INFO_V1(simhash_clusters);
+
+/* A report that is being made. */
+typedef struct Report
+{
+	SimhashRows rows;
+	ShPairs		pairs;
+	ShClusters	clusters;
+	Oid			id_type;
+	int			k;
+	bool		star;
+	uint32		least;			/* rows of a cluster */
+	Tuplesortstate *order;		/* of the pairs, for stars */
+	ReturnSetInfo *result;
+} Report;
+
+/* Fail unless the engine can search for such a distance. */
+static void
+check_distance(int32 k)
+{
+	if (k < 0 || k > SH_PAIRS_RADIUS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance %d is out of range", k),
+				 errhint("It must be between 0 and %d.", SH_PAIRS_RADIUS)));
+}
+
+/* An argument that must not be null. */
+static void
+check_not_null(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+}
+
+/* Is the argument the first of two words, and not the second? */
+static bool
+choose(FunctionCallInfo fcinfo, int argument, const char *name,
+	   const char *yes, const char *no)
+{
+	char	   *word;
+
+	check_not_null(fcinfo, argument, name);
+	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	if (strcmp(word, yes) != 0 && strcmp(word, no) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" is \"%s\"", name, word),
+				 errhint("It must be \"%s\" or \"%s\".", no, yes)));
+	return strcmp(word, yes) == 0;
+}
+
+/*
+ * Begin to look at the arguments: the query, the type of the ids if it is
+ * given, k, and others.  Return where k is.
+ */
+static int
+begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
+{
+	int			k = PG_NARGS() == without_type ? 1 : 2;
+
+	check_not_null(fcinfo, 0, "query");
+	check_not_null(fcinfo, k, "k");
+	report->k = PG_GETARG_INT32(k);
+	check_distance(report->k);
+	report->id_type = k == 1 ? INT8OID
+		: get_fn_expr_argtype(fcinfo->flinfo, 1);
+	return k;
+}
+
+/* Read the rows, and sort them by fingerprint. */
+static void
+begin_report(Report *report, FunctionCallInfo fcinfo, bool sort)
+{
+	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	simhash_read_rows(&report->rows, query, report->id_type);
+	simhash_order_rows(&report->rows, sort);
+	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
+				   report->rows.memory, report->rows.n);
+	report->pairs.progress = simhash_progress_done;
+	sh_pairs_group(&report->pairs);
+}
+
+/* --- pairs ---------------------------------------------------------------- */
+
+/* Put out a pair of rows. */
+static void
+put_pair(Report *report, uint32 a, uint32 b, int distance)
+{
+	bool		nulls[3] = {false};
+	Datum		values[3];
+
+	CHECK_FOR_INTERRUPTS();
+	values[0] = report->rows.ids[Min(a, b)];
+	values[1] = report->rows.ids[Max(a, b)];
+	values[2] = Int32GetDatum(distance);
+	tuplestore_putvalues(report->result->setResult, report->result->setDesc,
+						 values, nulls);
+}
+
+/* Two fingerprints are near: put out all pairs of their rows. */
+static void
+put_pairs(void *context, uint32_t a, uint32_t b, int distance)
+{
+	Report	   *report = context;
+	const ShPairs *pairs = &report->pairs;
+
+	for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
+	{
+		for (uint32 j = pairs->first[b]; j < pairs->first[b + 1]; j++)
+			put_pair(report, pairs->rows[i], pairs->rows[j], distance);
+	}
+}
+
+/* Put out all pairs of rows with the same fingerprint. */
+static void
+put_equal_pairs(Report *report)
+{
+	const ShPairs *pairs = &report->pairs;
+
+	for (uint32 a = 0; a < pairs->distinct; a++)
+	{
+		for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
+		{
+			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
+				put_pair(report, pairs->rows[i], pairs->rows[j], 0);
+		}
+	}
+}
+
+/*
+ * simhash_pairs(query text, [id_type anyelement,] k integer)
+ *		-> setof (a anyelement, b anyelement, distance integer)
+ *
+ * All pairs of rows of the query within distance k, each once, a < b.
+ *
+ * Errors: null_value_not_allowed, invalid_parameter_value (k, or no SELECT),
+ * datatype_mismatch and cardinality_violation (what the query yields),
+ * out_of_memory (maintenance_work_mem), whatever the query raises.
+ */
+Datum
+simhash_pairs(PG_FUNCTION_ARGS)
+{
+	Report	   *report = palloc0(sizeof *report);
+
+	begin_arguments(report, fcinfo, 2);
+	InitMaterializedSRF(fcinfo, 0);
+	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	simhash_progress_begin("simhash_pairs");
+	PG_TRY();
+	{
+		begin_report(report, fcinfo, true);
+		put_equal_pairs(report);
+		sh_pairs_find(&report->pairs, report->k, put_pairs, report);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end();
+	}
+	PG_END_TRY();
+	MemoryContextDelete(report->rows.context);
+	return (Datum) 0;
+}
+
+/* --- clusters ------------------------------------------------------------- */
+
+/* Two fingerprints are near: their rows belong to the same cluster. */
+static void
+join_pair(void *context, uint32_t a, uint32_t b,
+		  int distance pg_attribute_unused())
+{
+	Report	   *report = context;
+
+	sh_clusters_join(&report->clusters, a, b);
+}
+
+/* The row that comes first of those with a fingerprint. */
+static inline uint32
+first_row(const ShPairs *pairs, uint32 number)
+{
+	return pairs->rows[pairs->first[number]];
+}
+
+/* Two fingerprints are near: note that, to be sorted by their first rows. */
+static void
+note_pair(void *context, uint32_t a, uint32_t b,
+		  int distance pg_attribute_unused())
+{
+	Report	   *report = context;
+	uint64		x = first_row(&report->pairs, a);
+	uint64		y = first_row(&report->pairs, b);
+
+	CHECK_FOR_INTERRUPTS();
+	tuplesort_putdatum(report->order,
+					   Int64GetDatum((int64) (Min(x, y) << 32 | Max(x, y))),
+					   false);
+}
+
+/*
+ * Make stars: they want the pairs in the order of their rows, which is more
+ * than memory may hold, so a sort that spills to disk brings them there.
+ */
+static void
+make_stars(Report *report)
+{
+	ShPairs    *pairs = &report->pairs;
+	uint32	   *number = (uint32 *) pairs->work;
+	Datum		pair;
+
+	report->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
+										  InvalidOid, false, work_mem, NULL,
+										  TUPLESORT_NONE);
+	sh_pairs_find(pairs, report->k, note_pair, report);
+	tuplesort_performsort(report->order);
+	for (uint32 i = 0; i < pairs->distinct; i++)
+		number[first_row(pairs, i)] = i;
+	while (simhash_sorted_datum(report->order, &pair))
+	{
+		uint64		key = (uint64) DatumGetInt64(pair);
+
+		CHECK_FOR_INTERRUPTS();
+		sh_clusters_attach(&report->clusters, number[key >> 32],
+						   number[(uint32) key]);
+	}
+	tuplesort_end(report->order);
+}
+
+/* Put out the clusters, each with its first row first. */
+static void
+put_clusters(Report *report)
+{
+	const ShClusters *clusters = &report->clusters;
+	const		SimhashRows *rows = &report->rows;
+	uint32		start = 0;
+	bool		nulls[5] = {false};
+	Datum		values[5];
+
+	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
+	{
+		uint32		first = clusters->members[start];
+		uint64		center = report->pairs.values[clusters->number[first]];
+
+		values[1] = Int64GetDatum((int64) c + 1);
+		values[2] = rows->ids[first];
+		values[4] = Int64GetDatum((int64) clusters->ends[c] - start);
+		for (uint32 i = start; i < clusters->ends[c]; i++)
+		{
+			uint32		row = clusters->members[i];
+			uint64		value = report->pairs.values[clusters->number[row]];
+
+			CHECK_FOR_INTERRUPTS();
+			values[0] = rows->ids[row];
+			values[3] = Int32GetDatum(sh_distance(center, value));
+			tuplestore_putvalues(report->result->setResult,
+								 report->result->setDesc, values, nulls);
+		}
+	}
+}
+
+/* Read, search, put out. */
+static void
+make_clusters(Report *report, FunctionCallInfo fcinfo, bool first)
+{
+	begin_report(report, fcinfo, !first);
+	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
+	if (report->star)
+		make_stars(report);
+	else
+		sh_pairs_find(&report->pairs, report->k, join_pair, report);
+	sh_clusters_list(&report->clusters, report->least);
+	put_clusters(report);
+}
+
+/*
+ * simhash_clusters(query text, [id_type anyelement,] k integer, kind text,
+ *		keep text, min_size integer)
+ *		-> setof (id anyelement, cluster bigint, representative anyelement,
+ *		distance integer, size bigint)
+ *
+ * The rows of the query in clusters of at least min_size.  A cluster is all
+ * that pairs within distance k connect, or of the kind "star" a
+ * representative and rows within distance k of it.  The representative is the
+ * row with the lowest id, or the first of the query.
+ *
+ * Errors: as simhash_pairs.
+ */
+Datum
+simhash_clusters(PG_FUNCTION_ARGS)
+{
+	Report	   *report = palloc0(sizeof *report);
+	bool		first;
+	int			k = begin_arguments(report, fcinfo, 5);
+
+	report->star = choose(fcinfo, k + 1, "kind", "star", "connected");
+	first = choose(fcinfo, k + 2, "keep", "first", "lowest");
+	check_not_null(fcinfo, k + 3, "min_size");
+	report->least = (uint32) Max(PG_GETARG_INT32(k + 3), 1);
+	InitMaterializedSRF(fcinfo, 0);
+	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	simhash_progress_begin("simhash_clusters");
+	PG_TRY();
+	{
+		make_clusters(report, fcinfo, first);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end();
+	}
+	PG_END_TRY();
+	MemoryContextDelete(report->rows.context);
+	return (Datum) 0;
+}
