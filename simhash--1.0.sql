@@ -735,3 +735,205 @@ AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters(text, anyelement, integer, text, text, integer) IS
 'the rows of a query in clusters of near-duplicates, with ids of any type';
+
+-- The two functions below are in PL/pgSQL: they only write queries, about
+-- which nothing is known before the call.  What they call of this extension
+-- they look up in its schema, which need not be on the search_path.
+
+CREATE FUNCTION simhash_report(
+    relation regclass, fingerprint text, k integer DEFAULT 3,
+    OUT section text, OUT item text, OUT value text)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
+AS $function$
+DECLARE
+    schema text := (SELECT extnamespace::regnamespace::text
+                    FROM pg_catalog.pg_extension WHERE extname = 'simhash');
+    parted boolean := EXISTS (SELECT FROM pg_catalog.pg_inherits
+                              WHERE inhparent = relation);
+    -- what tells rows apart, in a table and in one with children
+    id text := CASE WHEN parted THEN 't.tableoid::text || t.ctid::text'
+               ELSE 't.ctid' END;
+    id_type text := CASE WHEN parted THEN 'text' ELSE 'tid' END;
+    total bigint;       -- rows
+    present bigint;     -- rows with a fingerprint
+    clustered bigint;   -- rows in clusters
+    redundant bigint;   -- those but the representatives
+    bytes numeric;      -- that these take
+    largest bigint;     -- size of the largest cluster
+    farthest int;       -- distance from a representative
+    worst float8 := 1;  -- candidates of a look-up, compared with even keys
+    command text;
+    r record;
+BEGIN
+    IF relation IS NULL OR fingerprint IS NULL OR k IS NULL THEN
+        RAISE null_value_not_allowed
+            USING MESSAGE = 'relation, fingerprint and k must not be null';
+    END IF;
+    EXECUTE format('SELECT count(*), count(%s) FROM %s AS t',
+                   fingerprint, relation) INTO total, present;
+    section := 'table';
+    item := 'rows'; value := total; RETURN NEXT;
+    item := 'fingerprints'; value := present; RETURN NEXT;
+    item := 'rows without a fingerprint'; value := total - present; RETURN NEXT;
+
+    -- How rows share keys: a look-up of a row's fingerprint reads, in each
+    -- block, the rows with its key.
+    section := 'keys';
+    command := format($query$
+        SELECT block, max(rows) AS most, sum(rows * rows) / sum(rows) AS mean
+        FROM (SELECT block, %1$s.simhash_key(fp, block) AS key,
+                     count(*)::float8 AS rows
+              FROM (SELECT (%2$s) AS fp FROM %3$s AS t OFFSET 0) AS f,
+                   generate_series(0, 3) AS block
+              WHERE fp IS NOT NULL GROUP BY 1, 2) AS g
+        GROUP BY block ORDER BY block$query$, schema, fingerprint, relation);
+    FOR r IN EXECUTE command LOOP
+        item := format('block %s', r.block);
+        value := format('%s rows to a look-up where %s are to be expected;'
+                        ' its commonest key has %s %% of the rows',
+                        round(r.mean), round(1 + (present - 1) / 65536.0),
+                        round((100 * r.most / present)::numeric, 1));
+        RETURN NEXT;
+        worst := greatest(worst, r.mean / (1 + (present - 1) / 65536.0));
+    END LOOP;
+
+    -- One search serves all that follows.
+    command := format($query$
+        WITH member AS MATERIALIZED (
+            SELECT * FROM %1$s.simhash_clusters(%2$L, NULL::%3$s, %4$s)
+        ), cluster AS (
+            SELECT cluster, representative, size, max(distance) AS farthest
+            FROM member GROUP BY cluster, representative, size
+        ), line AS (
+        SELECT 1 AS part, 0::bigint AS place, 'clusters' AS item,
+               count(*)::text AS value, NULL::bigint AS number FROM cluster
+        UNION ALL
+        SELECT 2, 0, 'redundant rows',
+               count(*)::text, count(*) FROM member WHERE id <> representative
+        UNION ALL
+        SELECT 3, 0, 'of them with the same fingerprint', count(*)::text, NULL
+        FROM member WHERE id <> representative AND distance = 0
+        UNION ALL
+        SELECT 4, 0, 'bytes of redundant rows',
+               coalesce(sum(pg_column_size(t.*)), 0)::text,
+               sum(pg_column_size(t.*))
+        FROM %5$s AS t JOIN member AS m ON m.id = %6$s
+        WHERE m.id <> representative
+        UNION ALL
+        SELECT 5, min(size), format('clusters of %%s to %%s rows',
+                                    (2 ^ floor(log(2, size)))::bigint,
+                                    (2 ^ (floor(log(2, size)) + 1))::bigint - 1),
+               count(*)::text, NULL
+        FROM cluster GROUP BY floor(log(2, size))
+        UNION ALL
+        SELECT 6, distance, format('rows at distance %%s', distance),
+               count(*)::text, NULL
+        FROM member WHERE id <> representative GROUP BY distance
+        UNION ALL
+        SELECT 7, c.cluster, format('%%s rows, up to distance %%s', size, farthest),
+               left(t.*::text, 200), size
+        FROM (SELECT * FROM cluster ORDER BY size DESC, cluster LIMIT 5) AS c
+        JOIN %5$s AS t ON c.representative = %6$s
+        UNION ALL
+        SELECT 8, 0, NULL, NULL, max(farthest) FROM cluster)
+        SELECT * FROM line
+        ORDER BY part, CASE part WHEN 7 THEN -number END, place$query$,
+        schema,
+        format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
+               id, fingerprint, relation),
+        id_type, k, relation, id);
+    FOR r IN EXECUTE command LOOP
+        section := CASE WHEN r.part <= 4 THEN 'duplicates'
+                        WHEN r.part = 5 THEN 'sizes'
+                        WHEN r.part = 6 THEN 'distances'
+                        ELSE 'largest clusters' END;
+        item := r.item;
+        value := r.value;
+        CASE r.part
+            WHEN 2 THEN redundant := r.number;
+            WHEN 4 THEN bytes := coalesce(r.number, 0);
+            WHEN 7 THEN largest := greatest(largest, r.number);
+            WHEN 8 THEN farthest := r.number;
+            ELSE NULL;
+        END CASE;
+        IF r.part < 8 THEN
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+
+    section := 'advice';
+    item := 'delete';
+    IF redundant > 0 THEN
+        value := format('%s of %s rows (%s %%, %s) are near-duplicates of a row'
+                        ' that would stay. simhash_dedup_sql(%L, %L, %s) writes'
+                        ' a DELETE that keeps, for each row that goes, one'
+                        ' within distance %s; read it before you run it.',
+                        redundant, total,
+                        round(100.0 * redundant / total, 1),
+                        pg_size_pretty(bytes), relation, fingerprint, k, k);
+    ELSE
+        value := format('No two rows are within distance %s.', k);
+    END IF;
+    RETURN NEXT;
+    IF farthest > k THEN
+        item := 'chains';
+        value := format('Some rows are connected to their representative only'
+                        ' through others, as far as distance %s. With kind =>'
+                        ' ''star'' none is farther than %s.', farthest, k);
+        RETURN NEXT;
+    END IF;
+    IF total > present THEN
+        item := 'no fingerprint';
+        value := format('The rows without a fingerprint (%s) match nothing'
+                        ' and are not part of this report.',
+                        total - present);
+        RETURN NEXT;
+    END IF;
+    IF worst > 10 AND present > 65536 THEN
+        item := 'keys';
+        value := format('Some keys are common: in one block a look-up reads'
+                        ' %s times as many rows as it would if keys were even.'
+                        ' The largest clusters, or a constant part of all texts,'
+                        ' are the likely cause.', round(worst));
+        RETURN NEXT;
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION simhash_report(regclass, text, integer) IS
+'summary of the near-duplicates in a table, with advice';
+
+CREATE FUNCTION simhash_dedup_sql(
+    relation regclass, fingerprint text, k integer DEFAULT 3,
+    kind text DEFAULT 'star', keep text DEFAULT NULL)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $function$
+DECLARE
+    schema text := (SELECT extnamespace::regnamespace::text
+                    FROM pg_catalog.pg_extension WHERE extname = 'simhash');
+    query text;
+BEGIN
+    IF relation IS NULL OR fingerprint IS NULL OR k IS NULL OR kind IS NULL THEN
+        RAISE null_value_not_allowed
+            USING MESSAGE = 'relation, fingerprint, k and kind must not be null';
+    ELSIF EXISTS (SELECT FROM pg_catalog.pg_inherits
+                  WHERE inhparent = relation) THEN
+        RAISE feature_not_supported
+            USING MESSAGE = format('relation %s has partitions or children',
+                                   relation);
+    END IF;
+    query := format('SELECT t.ctid, (%s) FROM %s AS t WHERE (%1$s) IS NOT NULL',
+                    fingerprint, relation) ||
+        coalesce(' ORDER BY ' || keep, '');
+    RETURN format(E'DELETE FROM %s AS t\n'
+                  'USING %s.simhash_clusters(\n'
+                  '    %L,\n'
+                  '    NULL::tid, k => %s, kind => %L, keep => %L) AS c\n'
+                  'WHERE t.ctid = c.id AND c.id <> c.representative',
+                  relation, schema, query, k, kind,
+                  CASE WHEN keep IS NULL THEN 'lowest' ELSE 'first' END);
+END
+$function$;
+COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, integer, text, text) IS
+'the DELETE that would keep one row of each cluster, as text to read';

@@ -184,3 +184,38 @@ SELECT application_name = current_setting('application_name') AS name_is_back
 FROM pg_stat_activity WHERE pid = pg_backend_pid();
 
 DROP TABLE docs, long, many;
+
+----------------------------------------
+-- simhash_report, simhash_dedup_sql
+----------------------------------------
+
+CREATE TABLE "Some docs" (id int, body text, born date, fp bigint
+    GENERATED ALWAYS AS (length(body)::bigint << length(body) % 40) STORED);
+INSERT INTO "Some docs"
+SELECT n, CASE WHEN n <= 5 THEN 'an apple' WHEN n <= 8 THEN 'a pear'
+    WHEN n < 12 THEN repeat('x', n * n) END, date '2024-01-31' - n
+FROM generate_series(1, 12) AS n;
+SELECT * FROM simhash_report('"Some docs"', 'fp', 2);
+SELECT * FROM simhash_report('"Some docs"', 'fp', 3) WHERE section = 'advice';
+SELECT * FROM simhash_report('"Some docs"', 'id::bigint', 0)
+WHERE section IN ('duplicates', 'advice');
+SELECT simhash_dedup_sql('"Some docs"', 'fp', 2);
+SELECT simhash_dedup_sql('"Some docs"', 'fp', 2, keep => 'born, id') AS command \gset
+\echo :command
+-- what is kept: one of each
+BEGIN;
+:command;
+SELECT id, body FROM "Some docs" ORDER BY id;
+ROLLBACK;
+CREATE TABLE parts (id int, fp bigint) PARTITION BY LIST (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES IN (2);
+INSERT INTO parts VALUES (1, 5), (2, 5), (2, 77);
+SELECT * FROM simhash_report('parts', 'fp') WHERE section IN ('duplicates', 'largest clusters');
+SELECT fails('SELECT simhash_dedup_sql(''parts'', ''fp'')');
+SELECT fails('SELECT simhash_dedup_sql(NULL, ''fp'')');
+SELECT fails('SELECT * FROM simhash_report(''parts'', NULL)');
+SELECT fails('SELECT * FROM simhash_report(''parts'', ''nonesuch'')');
+CREATE TABLE empty (fp bigint);
+SELECT * FROM simhash_report('empty', 'fp');
+DROP TABLE "Some docs", parts, empty;
