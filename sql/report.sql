@@ -219,3 +219,38 @@ SELECT fails('SELECT * FROM simhash_report(''parts'', ''nonesuch'')');
 CREATE TABLE empty (fp bigint);
 SELECT * FROM simhash_report('empty', 'fp');
 DROP TABLE "Some docs", parts, empty;
+
+----------------------------------------
+-- the recipes of docs/dedup.md
+----------------------------------------
+
+-- clusters kept up to date
+CREATE TABLE docs (id bigint PRIMARY KEY, fp bigint);
+INSERT INTO docs VALUES (1, 0), (2, 1), (3, -1), (4, NULL);
+ALTER TABLE docs ADD cluster bigint;
+UPDATE docs SET cluster = c.representative
+FROM simhash_clusters('SELECT id, fp FROM docs', kind => 'star',
+                      min_size => 1) AS c
+WHERE docs.id = c.id;
+CREATE FUNCTION docs_cluster() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT cluster INTO NEW.cluster FROM docs
+    WHERE fp ~= NEW.fp ORDER BY fp <~> NEW.fp, id LIMIT 1;
+    NEW.cluster := coalesce(NEW.cluster, NEW.id);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER docs_cluster BEFORE INSERT ON docs
+FOR EACH ROW EXECUTE FUNCTION docs_cluster();
+INSERT INTO docs VALUES (5, -2), (6, 255), (7, 3), (8, 127);
+SELECT * FROM docs ORDER BY id;
+-- a new batch against an archive
+CREATE TABLE batch AS SELECT n AS id, (n * 5)::bigint AS fp
+FROM generate_series(1, 3) AS n;
+SELECT b.id, a.id, a.fp <~> b.fp AS distance
+FROM batch AS b JOIN docs AS a ON a.fp ~= b.fp ORDER BY 1, 2;
+SELECT -a AS batch_id, b AS archive_id, distance
+FROM simhash_pairs('SELECT -id, fp FROM batch UNION ALL
+                    SELECT id, fp FROM docs', 3)
+WHERE a < 0 AND b > 0 ORDER BY 1, 2;
+DROP TABLE docs, batch;
+DROP FUNCTION docs_cluster;

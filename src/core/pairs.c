@@ -79,8 +79,7 @@ typedef struct ShSearch
 
 	size_t		work;			/* done since progress was told */
 	double		done;			/* part of the search that is done */
-	double		share;			/* and what the present block adds to it */
-	double		told;			/* the last that progress was told */
+	double		share;			/* what the values at hand will add to it */
 } ShSearch;
 
 static void search_values(ShSearch *search, uint64_t *values, uint64_t *spare,
@@ -109,7 +108,7 @@ number_of(const ShPairs *pairs, uint64_t value)
 
 /* Count work; say how far we are when enough of it has been done. */
 static inline void
-tick(ShSearch *search, const uint64_t *at, size_t work)
+tick(ShSearch *search, size_t work)
 {
 	ShPairs    *pairs = search->pairs;
 
@@ -118,16 +117,8 @@ tick(ShSearch *search, const uint64_t *at, size_t work)
 		return;
 	search->work = 0;
 	if (pairs->progress != NULL)
-	{
-		const uint64_t *start = at >= pairs->work &&
-		at < pairs->work + pairs->distinct ? pairs->work : pairs->spare;
-
-		double		done = search->done +
-		search->share * (double) (at - start) / pairs->distinct;
-
-		search->told = done > search->told ? done : search->told;
-		pairs->progress(pairs->progress_context, search->told);
-	}
+		pairs->progress(pairs->progress_context,
+						search->done < 1 ? search->done : 1);
 }
 
 /* Two values within the radius: report them if this is the place to. */
@@ -152,19 +143,20 @@ match(void *context, uint64_t a, uint64_t b)
 static void
 compare_all(ShSearch *search, const uint64_t *values, size_t n)
 {
+	double		done = search->done;
+
 	for (size_t tile = 0; tile < n; tile += TILE)
 	{
 		size_t		end = tile + TILE < n ? tile + TILE : n;
 
-		if (search->depth == 0)
-			search->done = (double) tile / n * tile / n;
+		search->done = done + search->share * ((double) tile / n * tile / n);
 		for (size_t i = 0; i + 1 < end; i++)
 		{
 			size_t		from = i < tile ? tile : i + 1;
 
 			search->compare.one(&search->compare, values[i], values + from,
 								end - from);
-			tick(search, values + i, end - from);
+			tick(search, end - from);
 		}
 	}
 }
@@ -267,6 +259,8 @@ split(ShSearch *search, const ShPlan *plan, int block, int need,
 	size_t		limit = (size_t) (2 * MOVE_COST / COMPARE_COST) * next;
 	uint32_t	start = 0;
 	bool		moved = false;
+	double		done = search->done;
+	double		share = search->share;
 
 	digit = digit > DIGIT ? DIGIT : digit;
 	digit = digit > left ? left : digit;
@@ -282,7 +276,7 @@ split(ShSearch *search, const ShPlan *plan, int block, int need,
 	}
 	for (size_t i = 0; i < n; i++)
 		spare[ends[block_hash(values[i], mask, used, digit)]++] = values[i];
-	tick(search, values, n);
+	tick(search, n);
 	search->compare.runs(&search->compare, spare, ends,
 						 (size_t) 1 << digit, limit);
 	start = 0;
@@ -292,6 +286,8 @@ split(ShSearch *search, const ShPlan *plan, int block, int need,
 
 		if (size <= limit)
 			continue;
+		search->done = done + share * start / n;
+		search->share = share * size / n;
 		if (digit < left)
 			split(search, plan, block, need, spare + start, values + start,
 				  size, used + digit);
@@ -315,16 +311,15 @@ search_blocks(ShSearch *search, const ShPlan *plan, int from, int need,
 			  uint64_t *values, uint64_t *spare, size_t n)
 {
 	int			passed = search->passed;
-	bool		top = search->depth == 1 && need == plan->agreeing;
+	double		share = search->share;
+	double		done = search->done;
 
 	for (int block = from; block + need <= plan->blocks; block++)
 	{
-		if (top)
-		{
-			search->done += search->share;
-			search->share = choices(plan->blocks - block - 1, need - 1) /
-				choices(plan->blocks, need);
-		}
+		search->done = done;
+		search->share = share * choices(plan->blocks - block - 1, need - 1) /
+			choices(plan->blocks - from, need);
+		done += search->share;
 		search->agree |= plan->mask[block];
 		split(search, plan, block, need - 1, values, spare, n, 0);
 		search->agree &= ~plan->mask[block];
@@ -366,6 +361,7 @@ sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink, void *context)
 	search.pairs = pairs;
 	search.sink = sink;
 	search.context = context;
+	search.share = 1;
 	sh_compare_begin(&search.compare, radius, match, &search);
 	memcpy(pairs->work, pairs->values,
 		   pairs->distinct * sizeof *pairs->values);
