@@ -46,7 +46,9 @@ void
 sh_document_begin(ShDocument *document, const ShProfile *profile)
 {
 	document->profile = profile;
-	sh_text_begin(&document->text, profile->unit);
+	/* What other implementations cut into, text.c does not know. */
+	sh_text_begin(&document->text,
+				  profile->unit < SH_UNIT_COMPAT ? profile->unit : SH_UNIT_WORD);
 	sh_tally_begin(&document->tally);
 	sh_sums_begin(&document->sums);
 }
