@@ -6,8 +6,8 @@
  * The index is an ordinary btree on one bigint key, kept by PostgreSQL's own
  * btree code: insertion, page splits, vacuum, write-ahead log and recovery are
  * the btree's.  Each row has four entries in it (core/entries.c).  Ours are
- * the bulk load, which writes the pages that a btree build would write, and the
- * scan, which reads leaf pages directly and compares fingerprints there.
+ * the bulk load, which writes the pages that a btree build would write, and
+ * the scan, which reads leaf pages directly and compares fingerprints there.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

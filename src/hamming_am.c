@@ -145,8 +145,8 @@ hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 /*
  * Clean up after vacuum, and turn numbers of entries into numbers of rows.
- * The btree would take a number of entries above that of the rows for a miscount,
- * so it is told that it does not know the latter.
+ * The btree would take a number of entries above that of the rows for a
+ * miscount, so it is told that it does not know the latter.
  */
 static IndexBulkDeleteResult *
 hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)

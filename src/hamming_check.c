@@ -4,13 +4,13 @@
  *		hamming_index_check(): does an index agree with its table?
  *
  * The pages are checked first (hamming_check_pages.c).  Then, if wanted,
- * entries and rows are brought face to face: both are sorted by TID and merged.  Each row
- * that a fresh snapshot sees must have its four entries and no others.  The
- * snapshot is taken before the index is read, so their entries were there
- * by then and cannot go while it lasts.  An entry of no such row must point at
- * something at least: to the line pointer of a row that is dead, or newer than
- * the snapshot, or not committed; never to the void, for vacuum clears entries
- * away before line pointers.
+ * entries and rows are brought face to face: both are sorted by TID and
+ * merged.  Each row that a fresh snapshot sees must have its four entries and
+ * no others.  The snapshot is taken before the index is read, so their entries
+ * were there by then and cannot go while it lasts.  An entry of no such row
+ * must point at something at least: to the line pointer of a row that is dead,
+ * or newer than the snapshot, or not committed; never to the void, for vacuum
+ * clears entries away before line pointers.
  *
  * The table is locked against vacuum and changes of its definition, not
  * against writing.  During recovery no such lock can be had, and the checks

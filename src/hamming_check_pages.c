@@ -74,7 +74,8 @@ copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 	{
 		ItemId		iid = PageGetItemId(page, offset);
 
-		if (!ItemIdHasStorage(iid) || ItemIdGetOffset(iid) < header->pd_upper ||
+		if (!ItemIdHasStorage(iid) ||
+			ItemIdGetOffset(iid) < header->pd_upper ||
 			ItemIdGetOffset(iid) + ItemIdGetLength(iid) > header->pd_special ||
 			ItemIdGetLength(iid) < sizeof(IndexTupleData) ||
 			ItemIdGetOffset(iid) != MAXALIGN(ItemIdGetOffset(iid)))
@@ -164,7 +165,8 @@ check_downlink(HammingCheck *check, CheckedPage *parent, OffsetNumber offset,
 		(P_RIGHTMOST(OPAQUE(child)) ||
 		 item_key(check, child, P_HIKEY) >
 		 item_key(check, parent, offset + 1)))
-		damaged(check, child->blkno, "The high key exceeds the next downlink's.");
+		damaged(check, child->blkno,
+				"The high key exceeds the next downlink's.");
 }
 
 /* Hand the entries of a leaf page to the sort. */
@@ -187,7 +189,7 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 	}
 }
 
-/* Check one page, which is not the first of its level if "left" is given. */
+/* Check one page, and the links from it to the level below. */
 static void
 check_page(HammingCheck *check, CheckedPage *checked, CheckedPage *child)
 {
@@ -203,10 +205,10 @@ check_page(HammingCheck *check, CheckedPage *checked, CheckedPage *child)
 			note_entries(check, checked);
 		return;
 	}
-	if (PageGetMaxOffsetNumber(PAGE(checked)) < P_FIRSTDATAKEY(OPAQUE(checked)))
+	offset = P_FIRSTDATAKEY(OPAQUE(checked));
+	if (offset > PageGetMaxOffsetNumber(PAGE(checked)))
 		damaged(check, checked->blkno, "An inner page is empty.");
-	for (offset = P_FIRSTDATAKEY(OPAQUE(checked));
-		 check->quiet && offset <= PageGetMaxOffsetNumber(PAGE(checked));
+	for (; check->quiet && offset <= PageGetMaxOffsetNumber(PAGE(checked));
 		 offset++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -244,9 +246,9 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 			bounded = !P_RIGHTMOST(OPAQUE(checked));
 			if (bounded)
 				bound = item_key(check, checked, P_HIKEY);
+			first = P_FIRSTDATAKEY(OPAQUE(checked));
 			if (below == P_NONE && level > 0)
-				below = BTreeTupleGetDownLink(item(checked,
-												   P_FIRSTDATAKEY(OPAQUE(checked))));
+				below = BTreeTupleGetDownLink(item(checked, first));
 		}
 		blkno = OPAQUE(checked)->btpo_next;
 	}

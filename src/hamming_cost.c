@@ -32,8 +32,8 @@
 
 /*
  * Cost of a row that comes in order of distance: it is fetched from a random
- * place, and often has to wait in the executor's queue, as its distance was but
- * a lower bound.  In units of cpu_operator_cost.
+ * place, and often has to wait in the executor's queue, as its distance was
+ * but a lower bound.  In units of cpu_operator_cost.
  */
 #define HAMMING_ORDERED_ROW_COST	50.0
 
@@ -113,7 +113,7 @@ nearest_radius(double rows)
 	return radius;
 }
 
-/* The cost of one plan: pages, as far as they are not cached, and comparisons. */
+/* The cost of one plan: pages that are not cached, and comparisons. */
 static Cost
 plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShPlan *plan,
 		  double loop_count)

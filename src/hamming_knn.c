@@ -87,8 +87,9 @@ farthest_match(HammingScan *so)
 
 	for (i = 0; i < so->nballs; i++)
 	{
-		uint64		apart = (so->balls[i].center ^ so->order_center) >> SH_LOST_BITS;
-		int			reach = __builtin_popcountll(apart) + so->balls[i].radius;
+		uint64		apart = so->balls[i].center ^ so->order_center;
+		int			reach = __builtin_popcountll(apart >> SH_LOST_BITS) +
+		so->balls[i].radius;
 
 		farthest = Min(farthest, reach);
 	}

@@ -5,17 +5,17 @@
  *
  * A pass goes through the entries of one block, in the order of their keys,
  * and visits those under the probes that it was given.  A run is a range of
- * keys to visit: one probe, or several with so little between them that reading
- * on is cheaper than searching.  Entries are compared on the page, under its
- * share lock; only matches are copied.
+ * keys to visit: one probe, or several with so little between them that
+ * reading on is cheaper than searching.  Entries are compared on the page,
+ * under its share lock; only matches are copied.
  *
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
  * one before we look, that one is not visible to the snapshot.  Any other scan
- * keeps the page pinned until its matches have been returned.  So does one that
- * goes by the index alone, as it may not look at the row at all, and the scan
- * of an index without WAL, which has no LSN to tell whether a page has changed
- * when dead entries are marked.
+ * keeps the page pinned until its matches have been returned.  So does one
+ * that goes by the index alone, as it may not look at the row at all, and the
+ * scan of an index without WAL, which has no LSN to tell whether a page has
+ * changed when dead entries are marked.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -127,7 +127,8 @@ compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
 	for (; offset <= last; offset++)
 	{
 		ItemId		iid = PageGetItemId(page, offset);
-		int64		key = hamming_tuple_key((IndexTuple) PageGetItem(page, iid));
+		IndexTuple	itup = (IndexTuple) PageGetItem(page, iid);
+		int64		key = hamming_tuple_key(itup);
 		int			distance;
 
 		if (key > high)
@@ -279,15 +280,16 @@ first_offset(Page page, OffsetNumber first, int64 low, float place)
 {
 	OffsetNumber count = PageGetMaxOffsetNumber(page);
 	int			guess = (int) (place * count) - HAMMING_GUESS_SLACK;
+	int			beyond;
 
 	if (guess <= first)
 		guess = first;
 	else if (hamming_tuple_key(hamming_page_tuple(page, guess)) >= low)
 		return hamming_search(page, first, guess, low);
-	if (guess + 4 * HAMMING_GUESS_SLACK <= count &&
-		hamming_tuple_key(hamming_page_tuple(page, guess + 4 * HAMMING_GUESS_SLACK)) <
-		low)
-		return hamming_search(page, guess, count + 1, low);
+	beyond = guess + 4 * HAMMING_GUESS_SLACK;
+	if (beyond <= count &&
+		hamming_tuple_key(hamming_page_tuple(page, beyond)) < low)
+		return hamming_search(page, beyond, count + 1, low);
 	return guess;
 }
 

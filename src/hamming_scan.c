@@ -42,7 +42,7 @@
 #define HAMMING_PAGE_MATCHES \
 	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
 
-/* An index of so many pages is large enough for its size to be taken on trust. */
+/* An index of so many pages may have its size taken on trust. */
 #define HAMMING_LARGE_PAGES		1000
 
 /* Start a scan. */
@@ -68,8 +68,8 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 
 /*
  * How many entries there are, from the size of the index.  To ask the file
- * system takes time that short searches would notice, so the size that was last
- * noted in the catalogue does where that is large.
+ * system takes time that short searches would notice, so the size that was
+ * last noted in the catalogue does where that is large.
  */
 static ShExtent
 get_extent(Relation index)

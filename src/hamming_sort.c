@@ -125,7 +125,7 @@ advance_run(HammingRun *run)
 	if (got != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not read temporary file of an index build")));
+				 errmsg("could not read a temporary file")));
 	BufFileClose(run->file);
 	return false;
 }
@@ -175,7 +175,7 @@ hamming_sort_perform(HammingSort *sort)
 		if (BufFileSeek(sort->runs[i].file, 0, 0, SEEK_SET) != 0)
 			ereport(ERROR,
 					(errcode_for_file_access(),
-					 errmsg("could not rewind temporary file of an index build")));
+					 errmsg("could not rewind a temporary file")));
 		advance_run(&sort->runs[i]);
 	}
 	for (i = sort->nruns / 2 - 1; i >= 0; i--)

@@ -3,13 +3,13 @@
  * hamming_tree.c
  *		Going down the tree of a hamming index.
  *
- * The tree is read by the rules of src/backend/access/nbtree/README.  Keys come
- * in ascending order, so the inner pages of the last descent usually serve the
- * next one as well: they stay pinned, not locked, and are looked at again
- * before use.  Page splits only move entries to the right, deletion of pages
- * only hands key space to the right neighbour, so such a page still lies at or
- * to the left of what is looked for; if it was deleted we go up.  Pins on inner
- * pages hold up nobody, as vacuum wants leaf pages alone for itself.
+ * The tree is read by the rules of src/backend/access/nbtree/README.  Keys
+ * come in ascending order, so the inner pages of the last descent usually
+ * serve the next one as well: they stay pinned, not locked, and are looked at
+ * again before use.  Page splits only move entries to the right, deletion of
+ * pages only hands key space to the right neighbour, so such a page still lies
+ * at or to the left of what is looked for; if it was deleted we go up.  Pins
+ * on inner pages hold up nobody, as vacuum wants leaf pages alone for itself.
  *
  * What a search costs is mostly waiting for memory, so it touches as little of
  * a page as it can: places are guessed, and high keys read only when needed.
@@ -44,9 +44,9 @@ static void
 check_page(Relation rel, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
+	Size		special = MAXALIGN(sizeof(BTPageOpaqueData));
 
-	if (unlikely(PageIsNew(page) ||
-				 PageGetSpecialSize(page) != MAXALIGN(sizeof(BTPageOpaqueData))))
+	if (unlikely(PageIsNew(page) || PageGetSpecialSize(page) != special))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" contains an unexpected page at block %u",
@@ -182,8 +182,8 @@ hamming_search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
 
 /*
  * Where a key is on a page, given a guess.  Keys of random fingerprints are
- * spread evenly, and a guess spares most of a binary search, each step of which
- * would wait for memory.
+ * spread evenly, and a guess spares most of a binary search, each step of
+ * which would wait for memory.
  */
 static OffsetNumber
 search_near(Page page, OffsetNumber first, int64 key, float place)
@@ -200,7 +200,7 @@ search_near(Page page, OffsetNumber first, int64 key, float place)
 	return hamming_search(page, low, high, key);
 }
 
-/* Does a page that is not rightmost end before a key?  If equal, not surely. */
+/* Does a page end before a key?  Not if the high key is that key. */
 static inline bool
 ends_before(Page page, int64 key)
 {
@@ -208,9 +208,9 @@ ends_before(Page page, int64 key)
 }
 
 /*
- * Find the child of an inner page under which keys >= key begin.  Returns false
- * if there is none because the page lies to the left of the key, or is no
- * more.
+ * Find the child of an inner page under which keys >= key begin.  Returns
+ * false if there is none because the page lies to the left of the key, or is
+ * no more.
  *
  * On entry, *place is where on this page the key is, were keys spread evenly:
  * 0 first, 1 last.  On return the same for the child.  The first item of the
@@ -234,8 +234,10 @@ find_child(Page page, int64 key, float *place, BlockNumber *child)
 	*place = 0;
 	if (offset > first + 1 && offset <= last)
 	{
-		int64		left = hamming_tuple_key(hamming_page_tuple(page, offset - 1));
-		int64		right = hamming_tuple_key(hamming_page_tuple(page, offset));
+		IndexTuple	before = hamming_page_tuple(page, offset - 1);
+		IndexTuple	after = hamming_page_tuple(page, offset);
+		int64		left = hamming_tuple_key(before);
+		int64		right = hamming_tuple_key(after);
 
 		if (right > left)
 			*place = (float) ((uint64) key - (uint64) left) /

@@ -11,11 +11,11 @@
  *
  * Entries
  *
- * An index holds each fingerprint four times.  An entry has 64 bits: the number
- * of its block (2 bits), then the upper 62 bits of the fingerprint, rotated so
- * that the bits of that block come first.  So the entries that agree with the
- * query on one block are neighbours in the order of the keys, and an entry
- * found by one block still tells all about the other three.
+ * An index holds each fingerprint four times.  An entry has 64 bits: the
+ * number of its block (2 bits), then the upper 62 bits of the fingerprint,
+ * rotated so that the bits of that block come first.  So the entries that
+ * agree with the query on one block are neighbours in the order of the keys,
+ * and an entry found by one block still tells all about the other three.
  *
  *	fingerprint  ffff ffff ffff ffff gggg gggg gggg gggg hhhh ... iiii ii..
  *				 |-- block 0: 16 --| |-- block 1: 16 --|  15      15    2 lost
@@ -25,8 +25,8 @@
  * an entry could not tell what the entries of its row in other blocks look
  * like.  The distance d62 between entries and the distance d64 between
  * fingerprints obey d62 <= d64 <= d62 + 2.  All that follows speaks of d62; a
- * row with d62 <= k - 2 is within k for certain, one with d62 in (k - 2, k] has
- * to be looked at once more.
+ * row with d62 <= k - 2 is within k for certain, one with d62 in (k - 2, k]
+ * has to be looked at once more.
  *
  * The pigeonhole
  *
@@ -47,10 +47,10 @@
  *
  * The first finder
  *
- * An entry may be reached through several blocks.  Let done(j) be the radius to
- * which block j has been searched so far.  An entry reached through block b is
- * let through only if d(j) > done(j) for every other block j: otherwise block
- * j has already let it through.
+ * An entry may be reached through several blocks.  Let done(j) be the radius
+ * to which block j has been searched so far.  An entry reached through block b
+ * is let through only if d(j) > done(j) for every other block j: otherwise
+ * block j has already let it through.
  *
  * Worked example
  *
@@ -217,8 +217,8 @@ sh_pass_cost(const ShExtent *extent)
 }
 
 /*
- * The block whose next shell costs least, given how far each has been searched,
- * or -1 if there is none left.
+ * The block whose next shell costs least, given how far each has been
+ * searched, or -1 if there is none left.
  */
 int
 sh_next_block(const ShExtent *extent, const int *done)
@@ -244,8 +244,8 @@ sh_next_block(const ShExtent *extent, const int *done)
 }
 
 /*
- * Plan the search for all within k: the cheapest radii, or all of block 0 where
- * that is cheaper still.
+ * Plan the search for all within k: the cheapest radii, or all of block 0
+ * where that is cheaper still.
  */
 void
 sh_plan_search(const ShExtent *extent, int k, ShPlan *plan)
