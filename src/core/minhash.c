@@ -32,6 +32,8 @@
 #define STEP_FACTOR		UINT64_C(6364136223846793005)
 #define STEP_TERM		UINT64_C(1442695040888963407)
 
+#define FEW_BINS		8		/* filled, so that walks would be long */
+
 /* The bin that a value chooses. */
 static inline unsigned
 bin_of(uint64_t value)
@@ -73,22 +75,60 @@ sh_minima_add(ShMinima *minima, const uint64_t *hashes, size_t n)
 }
 
 /*
- * The bin that bit i is taken from: bin i if it is filled, else the first
- * filled one on a walk through the bins that begins with i.  The walk has the
- * full period of 2^64, so it comes to every bin.
+ * Of each bit, the turn at which its walk first comes to each bin.  The walk
+ * has the full period of 2^64, so it comes to every bin.
+ */
+static void
+make_turns(unsigned char turns[SH_BITS][SH_BITS])
+{
+	for (unsigned i = 0; i < SH_BITS; i++)
+	{
+		uint64_t	met = 0;
+		uint64_t	walk = mix(i + 1);
+
+		for (unsigned char turn = 0; turn < SH_BITS;)
+		{
+			unsigned	bin = bin_of(walk);
+
+			if ((met >> bin & 1) == 0)
+				turns[i][bin] = turn++;
+			met |= UINT64_C(1) << bin;
+			walk = walk * STEP_FACTOR + STEP_TERM;
+		}
+	}
+}
+
+/*
+ * The bin that bit i is taken from when its own is empty: the first filled one
+ * on its walk.  Where few are filled the walk is long, and it is quicker to ask
+ * of each when the walk would come to it.
  */
 static unsigned
-bin_for_bit(uint64_t filled, unsigned i)
+bin_for_bit(uint64_t filled, int n, unsigned i)
 {
+	static unsigned char turns[SH_BITS][SH_BITS];
+	static bool made = false;
+	unsigned	best;
 	uint64_t	walk;
 
-	if (filled >> i & 1)
-		return i;
-	if ((filled & (filled - 1)) == 0)
-		return (unsigned) __builtin_ctzll(filled);
-	for (walk = mix(i + 1); (filled >> bin_of(walk) & 1) == 0;)
-		walk = walk * STEP_FACTOR + STEP_TERM;
-	return bin_of(walk);
+	if (n > FEW_BINS)
+	{
+		for (walk = mix(i + 1); (filled >> bin_of(walk) & 1) == 0;)
+			walk = walk * STEP_FACTOR + STEP_TERM;
+		return bin_of(walk);
+	}
+	if (!made)
+		make_turns(turns);
+	made = true;
+	best = (unsigned) __builtin_ctzll(filled);
+	for (uint64_t rest = filled & (filled - 1); rest != 0; rest &= rest - 1)
+	{
+		unsigned	bin = (unsigned) __builtin_ctzll(rest);
+
+		if (turns[i][bin] < turns[i][best])
+			best = bin;
+	}
+	return best;
 }
 
 /*
@@ -98,13 +138,16 @@ bin_for_bit(uint64_t filled, unsigned i)
 bool
 sh_minima_fingerprint(const ShMinima *minima, uint64_t *fingerprint)
 {
+	uint64_t	filled = minima->filled;
+	int			n = __builtin_popcountll(filled);
 	uint64_t	result = 0;
 
-	if (minima->filled == 0)
+	if (n == 0)
 		return false;
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
-		uint64_t	value = minima->least[bin_for_bit(minima->filled, i)];
+		unsigned	bin = filled >> i & 1 ? i : bin_for_bit(filled, n, i);
+		uint64_t	value = minima->least[bin];
 
 		result |= (mix(value + i * SCRAMBLE) & 1) << i;
 	}
