@@ -249,6 +249,16 @@ length_class(const Entry * a, const Entry * b)
 	return (shorter >= 250) + (shorter >= 1000) + (shorter >= 4000);
 }
 
+/* The class of a pair, given whether it is alike. */
+static unsigned char
+pair_class(const Entry * a, const Entry * b, bool alike)
+{
+	int			band = alike ? (int) (10 * jaccard(a, b)) : 0;
+
+	return (unsigned char) ((alike * BANDS + band) * LENGTHS +
+							length_class(a, b));
+}
+
 /* Find out of each pair whether it is alike, and its class. */
 static void
 classify_pairs(const char *profile, double threshold)
@@ -259,23 +269,20 @@ classify_pairs(const char *profile, double threshold)
 		make_sets(sh_profile_find(profile, strlen(profile)));
 	for (size_t i = 0; i < nentries; i++)
 	{
-		for (size_t j = i + 1; j < nentries; j++)
-			*class++ = (unsigned char) (profile != NULL ?
-										jaccard(&entries[i], &entries[j]) >= threshold :
-										entries[i].cluster == entries[j].cluster);
+		const		Entry *a = &entries[i];
+
+		for (const Entry * b = a + 1; b < entries + nentries; b++)
+			*class++ = profile != NULL ? jaccard(a, b) >= threshold
+				: a->cluster == b->cluster;
 	}
 	make_sets(sh_default_profile);
 	class = classes;
 	for (size_t i = 0; i < nentries; i++)
 	{
-		for (size_t j = i + 1; j < nentries; j++, class++)
-		{
-			int			band = *class == 0 ? 0 :
-			(int) (10 * jaccard(&entries[i], &entries[j]));
+		const		Entry *a = &entries[i];
 
-			*class = (unsigned char) (*class * BANDS * LENGTHS +
-									  band * LENGTHS + length_class(&entries[i], &entries[j]));
-		}
+		for (const Entry * b = a + 1; b < entries + nentries; b++, class++)
+			*class = pair_class(a, b, *class != 0);
 	}
 }
 

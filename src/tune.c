@@ -47,6 +47,7 @@
 #define PRECISION_MIN	0.95
 
 #define BUCKET_BITS		16		/* of the directory of postings */
+#define BUCKETS			(1 << BUCKET_BITS)
 
 /* The features of a document, as a growing list of hashes. */
 typedef struct Features
@@ -90,8 +91,8 @@ typedef struct Tuning
 	Features	features;		/* of the document being read */
 	Posting    *postings;		/* by hash */
 	Size		npostings;
-	uint32		buckets[(1 << BUCKET_BITS) + 1];	/* where they start */
-	uint64		pairs[2][SH_BITS + 1];	/* not alike, alike; by distance */
+	uint32		buckets[BUCKETS + 1];	/* where they start */
+	uint64		pairs[2][SH_BITS + 1];	/* alike or not; by distance */
 } Tuning;
 
 /* What is done with each document. */
@@ -292,7 +293,7 @@ index_sample(Tuning *tuning)
 	tuning->n = n;
 	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
 		  compare_hashes);
-	for (uint64 bucket = 0; bucket <= 1 << BUCKET_BITS; bucket++)
+	for (uint64 bucket = 0; bucket <= BUCKETS; bucket++)
 	{
 		while (at < tuning->npostings &&
 			   tuning->postings[at].hash >> (64 - BUCKET_BITS) < bucket)
