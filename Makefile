@@ -149,8 +149,15 @@ endif
 # from a copy of this tree; nothing outside its temporary directory changes.
 STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
 
+# What make report is about: a table, and expressions over it.
+ID ?= id
+BODY ?= body
+FP ?= fp
+K ?= 3
+PAGE ?= report.html
+
 .DEFAULT_GOAL := all
-.PHONY: help setup test staged-test demo unit matrix indent bench-quality
+.PHONY: help setup test staged-test report demo unit matrix indent bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -159,8 +166,10 @@ help:
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make matrix                  the tests, for every PostgreSQL at hand"
 	@echo "make bench-quality           precision and recall of every profile"
+	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
 	@echo
+	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
@@ -175,6 +184,12 @@ test: setup
 staged-test:
 	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
 		UNIT='$(UNIT)' CHECK='$(CHECK)' $(STAGE) tools/run-tests
+
+# A page about the near-duplicates in a table of your own server.
+report:
+	@psql -X -q -v table='$(TABLE)' -v id='$(ID)' -v body='$(BODY)' \
+		-v fp='$(FP)' -v k='$(K)' -f tools/report.sql -o '$(PAGE)'
+	@echo "$(PAGE)"
 
 demo: setup
 	@$(STAGE) psql -X -q -v ON_ERROR_STOP=1 -f demo/demo.sql

@@ -1,0 +1,91 @@
+--
+-- Write a page about the near-duplicates in a table: one HTML file that needs
+-- no network.
+-- SPDX-License-Identifier: PostgreSQL
+--
+-- usage: psql -X -q -v table=docs -v id=id -v body=body -v fp=fp [-v k=3]
+--             [-v shown=20] -f tools/report.sql -o report.html
+--
+-- table, id (a bigint), body and fp are SQL: a table's name and expressions
+-- over it.  The page holds the texts of the largest clusters, cut at 20,000
+-- characters, so keep it as you would keep those.
+--
+
+\set ON_ERROR_STOP on
+\if :{?k}
+\else
+\set k 3
+\endif
+\if :{?shown}
+\else
+\set shown 20
+\endif
+\pset format unaligned
+\pset tuples_only on
+SELECT format('SELECT (%s)::bigint, (%s)::bigint FROM %s', :'id', :'fp', :'table') AS query \gset
+
+\qecho '<!doctype html><html lang="en"><meta charset="utf-8">'
+\qecho '<title>Near-duplicates</title><style>'
+\qecho 'body{font:16px/1.45 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430}'
+\qecho 'h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}.bar{display:grid;grid-template-columns:9rem 1fr;gap:.5rem;margin:.15rem 0}'
+\qecho '.bar i{background:#3b6ea5;color:#fff;font-style:normal;padding:0 .4rem;min-width:fit-content;border-radius:2px}'
+\qecho 'table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d8dde4}tr[data-c]{cursor:pointer}tr[data-c]:hover{background:#eef3f9}'
+\qecho '.sides{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.sides div{border:1px solid #d8dde4;padding:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;max-height:32rem;overflow:auto}'
+\qecho 'ins{background:#cdebd0;text-decoration:none}del{background:#f6cdcd;text-decoration:none}'
+\qecho '</style><h1>Near-duplicates</h1><p id="what"></p>'
+\qecho '<h2>Cluster sizes</h2><div id="sizes"></div><h2>Distance to the representative</h2><div id="distances"></div>'
+\qecho '<h2>Largest clusters</h2><table id="clusters"></table><h2 id="title"></h2><p><label>Compare with <select id="member"></select></label></p><div class="sides"><div id="left"></div><div id="right"></div></div>'
+\qecho '<script type="application/json" id="data">'
+WITH member AS MATERIALIZED (
+    SELECT * FROM simhash_clusters(:'query', :k)
+), shown AS (
+    SELECT cluster, size, max(distance) AS farthest FROM member
+    GROUP BY cluster, size ORDER BY size DESC, cluster LIMIT :shown
+), texts AS (
+    SELECT s.cluster, s.size, s.farthest,
+           json_agg(json_build_object('id', m.id::text, 'distance', m.distance,
+               'text', left(d.body, 20000))
+               ORDER BY m.id <> m.representative, m.distance, m.id) AS members
+    FROM shown AS s
+    JOIN (SELECT *, row_number() OVER (
+              PARTITION BY cluster
+              ORDER BY id <> representative, distance, id) AS place
+          FROM member) AS m ON m.cluster = s.cluster AND place <= 12
+    JOIN (SELECT (:id)::bigint AS id, (:body)::text AS body FROM :table) AS d
+        ON d.id = m.id
+    GROUP BY s.cluster, s.size, s.farthest
+)
+-- no text may end the script element
+SELECT replace(json_build_object(
+    'table', :'table', 'k', :k,
+    'rows', (SELECT count(*) FROM :table),
+    'clusters', (SELECT count(DISTINCT cluster) FROM member),
+    'redundant', (SELECT count(*) FROM member WHERE id <> representative),
+    'sizes', (SELECT coalesce(json_agg(json_build_array(label, n) ORDER BY low), '[]')
+              FROM (SELECT floor(log(2, size)) AS low, count(*) AS n,
+                           format('%s to %s rows',
+                               (2 ^ floor(log(2, size)))::bigint,
+                               (2 ^ (floor(log(2, size)) + 1))::bigint - 1) AS label
+                    FROM member WHERE id = representative GROUP BY 1, 3) AS h),
+    'distances', (SELECT coalesce(json_agg(json_build_array(distance || ' bits', n)
+                                           ORDER BY distance), '[]')
+                  FROM (SELECT distance, count(*) AS n FROM member
+                        WHERE id <> representative GROUP BY 1) AS h),
+    'shown', (SELECT coalesce(json_agg(t ORDER BY size DESC, cluster), '[]')
+              FROM texts AS t))::text, '<', '\u003c');
+\qecho '</script><script>'
+\qecho 'const data=JSON.parse(document.getElementById("data").textContent),$=i=>document.getElementById(i);'
+\qecho '$("what").textContent=`${data.redundant.toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows of ${data.table} are near-duplicates, within ${data.k} bits, in ${data.clusters.toLocaleString("en")} clusters.`;'
+\qecho 'function make(tag,text,where){const e=document.createElement(tag);if(text!==undefined)e.textContent=text;where.append(e);return e}'
+\qecho 'function bars(where,lines){const most=Math.max(1,...lines.map(l=>l[1]));for(const [label,n] of lines){const b=make("div",undefined,$(where));b.className="bar";make("span",label,b);make("i",n.toLocaleString("en"),b).style.width=100*n/most+"%"}if(!lines.length)$(where).textContent="None."}'
+\qecho 'bars("sizes",data.sizes);bars("distances",data.distances);'
+-- words that both texts have, in order: the longest common subsequence
+\qecho 'function words(t){return (t||"").match(/\\p{Script=Han}|\\s+|[\\p{L}\\p{N}]+|[^\\s]/gu)||[]}'
+\qecho 'function common(a,b){const m=b.length+1,t=new Uint16Array((a.length+1)*m);for(let i=a.length-1;i>=0;i--)for(let j=b.length-1;j>=0;j--)t[i*m+j]=a[i]===b[j]?t[(i+1)*m+j+1]+1:Math.max(t[(i+1)*m+j],t[i*m+j+1]);const x=[],y=[];for(let i=0,j=0;i<a.length&&j<b.length;)if(a[i]===b[j]){x[i++]=1;y[j++]=1}else if(t[(i+1)*m+j]>=t[i*m+j+1])i++;else j++;return [x,y]}'
+\qecho 'function show(where,list,same,tag){$(where).textContent="";list.forEach((w,i)=>same[i]?$(where).append(w):make(tag,w,$(where)))}'
+\qecho 'function compare(one,other){const a=words(one.text).slice(0,3000),b=words(other.text).slice(0,3000),[x,y]=common(a,b);show("left",a,x,"del");show("right",b,y,"ins")}'
+\qecho 'function choose(c){$("title").textContent=`Cluster of ${c.size} rows: id ${c.members[0].id}`;const s=$("member");s.textContent="";c.members.slice(1).forEach((m,i)=>make("option",`id ${m.id}, ${m.distance} bits`,s).value=i+1);s.onchange=()=>compare(c.members[0],c.members[s.value]);s.onchange()}'
+\qecho 'const head=make("tr",undefined,$("clusters"));["rows","farthest","representative","text"].forEach(h=>make("th",h,head));'
+\qecho 'data.shown.forEach((c,i)=>{const r=make("tr",undefined,$("clusters"));r.dataset.c=i;[c.size,c.farthest+" bits",c.members[0].id,(c.members[0].text||"").slice(0,100)].forEach(v=>make("td",v,r));r.onclick=()=>choose(c)});'
+\qecho 'if(data.shown.length)choose(data.shown[0]);'
+\qecho '</script></html>'
