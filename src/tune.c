@@ -80,7 +80,7 @@ typedef struct Tuning
 	/* what stays */
 	const ShProfile *profile;
 	SimhashFamily family;
-	double		similarity;		/* from which on two documents are alike */
+	double		similarity;		/* from which documents are alike */
 	uint32		wanted;			/* documents of the sample */
 
 	/* what moves */
