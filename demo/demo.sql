@@ -30,13 +30,13 @@ FROM licenses WHERE id IN ('MIT', 'JSON', 'GPL-3.0-only', 'AGPL-3.0-only')
 ORDER BY id;
 
 \echo
-\echo '2. Who copied MIT?  fp <@ (q, 6): within 6 of the 64 bits of MIT.'
+\echo '2. Who copied MIT?  fp <@ (q, 8): within 8 of the 64 bits of MIT.'
 \echo
 
 SELECT d.id, d.fp <~> q.fp AS bits,
        round(simhash_similarity(d.fp, q.fp)::numeric, 2) AS similarity,
        left(regexp_replace(d.body, '\s+', ' ', 'g'), 44) AS begins
-FROM licenses AS q JOIN licenses AS d ON d.fp <@ (q.fp, 6)
+FROM licenses AS q JOIN licenses AS d ON d.fp <@ (q.fp, 8)
 WHERE q.id = 'MIT' AND d.id <> 'MIT'
 ORDER BY bits, d.id;
 
