@@ -74,8 +74,22 @@ WHERE (hamming_ball(a, j) ~= hamming_ball(b, k)) <>
 SELECT (1, NULL)::hamming_ball ~= (1, 3)::hamming_ball AS none;
 SELECT fails($$SELECT (1, 65)::hamming_ball ~= (1, 3)::hamming_ball$$);
 
--- the row type cannot be altered under the functions
-ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE text;    -- error
+-- the row type cannot be altered, or if it can, that is noticed
+CREATE FUNCTION alter_and(use text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TYPE hamming_ball ALTER ATTRIBUTE center TYPE text;
+    EXECUTE use;
+    RAISE 'not noticed';
+EXCEPTION
+    WHEN raise_exception THEN RETURN SQLERRM;
+    WHEN OTHERS THEN RETURN 'noticed';      -- and undone
+END $$;
+SELECT use, alter_and(use)
+FROM (VALUES ('SELECT 1::bigint <@ ''(abc,1)''::hamming_ball'),
+             ('SELECT hamming_ball(1, 1)'),
+             ('SELECT ''(abc,1)''::hamming_ball ~= ''(abc,1)''::hamming_ball'))
+    AS v(use);
+DROP FUNCTION alter_and;
 
 ----------------------------------------
 -- simhash_similarity

@@ -88,6 +88,18 @@ simhash_makes_ball(Oid function)
 	return info.fn_addr == hamming_ball;
 }
 
+/* Fail unless the row type is that of a ball: somebody may have altered it. */
+static void
+check_ball_type(TupleDesc desc)
+{
+	if (desc->natts != 2 ||
+		TupleDescAttr(desc, 0)->atttypid != INT8OID ||
+		TupleDescAttr(desc, 1)->atttypid != INT4OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("hamming_ball is not (center bigint, radius integer)")));
+}
+
 /*
  * Take a hamming_ball apart.  False when its center or radius is NULL; fails
  * when the radius is out of range.
@@ -105,12 +117,7 @@ simhash_get_ball(Datum datum, SimhashBall *ball)
 	Datum		values[2];
 	bool		nulls[2];
 
-	if (desc->natts != 2 ||
-		TupleDescAttr(desc, 0)->atttypid != INT8OID ||
-		TupleDescAttr(desc, 1)->atttypid != INT4OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("hamming_ball is not (center bigint, radius integer)")));
+	check_ball_type(desc);
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	ItemPointerSetInvalid(&tuple.t_self);
 	tuple.t_tableOid = InvalidOid;
@@ -264,11 +271,11 @@ hamming_ball(PG_FUNCTION_ARGS)
 	bool		nulls[2] = {false, false};
 
 	simhash_check_radius(PG_GETARG_INT32(1));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != 2)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("hamming_ball is not (center bigint, radius integer)")));
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming_ball was called where no row is accepted")));
+	check_ball_type(desc);
 	desc = BlessTupleDesc(desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
