@@ -51,7 +51,10 @@ OBJS = \
 	src/hamming_check_pages.o \
 	src/report.o \
 	src/report_query.o \
-	src/progress.o
+	src/progress.o \
+	src/guard.o \
+	src/guard_lock.o \
+	src/guard_search.o
 
 # The core: plain C99, knows nothing of PostgreSQL.
 CORE_OBJS = \

@@ -937,3 +937,14 @@ END
 $function$;
 COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, integer, text, text) IS
 'the DELETE that would keep one row of each cluster, as text to read';
+
+--
+-- guard.c
+--
+
+-- Its arguments are those of CREATE TRIGGER: column, action, distance, options.
+CREATE FUNCTION simhash_guard() RETURNS trigger
+AS 'MODULE_PATHNAME', 'simhash_guard'
+LANGUAGE C;
+COMMENT ON FUNCTION simhash_guard() IS
+'trigger that rejects, skips or marks rows that are near-duplicates of others';

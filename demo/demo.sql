@@ -105,4 +105,18 @@ SELECT bits, count(*) AS pairs, repeat('#', (count(*) + 3)::int / 4) AS chart
 FROM (SELECT a.fp <~> b.fp AS bits
       FROM poems AS a JOIN poems AS b ON a.fp <@ (b.fp, 15) AND a.id < b.id) AS d
 GROUP BY bits ORDER BY bits;
+
+\echo
+\echo '7. Keeping near-duplicates out: MIT again, in other letters, and with a word more.'
+\echo '   CREATE TRIGGER guard BEFORE INSERT ON licenses FOR EACH ROW'
+\echo '       EXECUTE FUNCTION simhash_guard(''fp'', ''reject'', ''3'');'
+\echo
+
+CREATE TRIGGER guard BEFORE INSERT ON licenses FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+\set ON_ERROR_STOP off
+INSERT INTO licenses
+SELECT 'MIT-mine', replace(body, 'Software', 'SOFTWARE') || ' Amen.'
+FROM licenses WHERE id = 'MIT';
+\set ON_ERROR_STOP on
 \echo

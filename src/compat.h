@@ -10,8 +10,10 @@
 #ifndef SIMHASH_COMPAT_H
 #define SIMHASH_COMPAT_H
 
+#include "access/genam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
@@ -108,6 +110,29 @@ simhash_sorted_datum(Tuplesortstate *sort, Datum *value)
 	return tuplesort_getdatum(sort, true, false, value, &isnull, NULL);
 #else
 	return tuplesort_getdatum(sort, true, value, &isnull, NULL);
+#endif
+}
+
+/* The number of the current transaction among those of this session. */
+static inline LocalTransactionId
+simhash_current_lxid(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProc->vxid.lxid;
+#else
+	return MyProc->lxid;
+#endif
+}
+
+/* Begin an index scan without order-by keys. */
+static inline IndexScanDesc
+simhash_index_beginscan(Relation table, Relation index, Snapshot snapshot,
+						int nkeys)
+{
+#if PG_VERSION_NUM >= 180000
+	return index_beginscan(table, index, snapshot, NULL, nkeys, 0);
+#else
+	return index_beginscan(table, index, snapshot, nkeys, 0);
 #endif
 }
 

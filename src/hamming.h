@@ -202,6 +202,9 @@ typedef struct HammingScan
 	HammingPage *pages;
 } HammingScan;
 
+/* hamming_am.c */
+extern Datum hamming_handler(PG_FUNCTION_ARGS);
+
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);

@@ -1,0 +1,309 @@
+--
+-- guard.c, guard_search.c: simhash_guard
+--
+
+-- fingerprints of n bits, the lowest ones
+CREATE FUNCTION bits(n int) RETURNS bigint IMMUTABLE LANGUAGE sql AS
+    'SELECT CASE n WHEN 64 THEN -1 ELSE (1::bigint << n) - 1 END';
+
+----------------------------------------
+-- reject
+----------------------------------------
+
+CREATE TABLE docs (id int PRIMARY KEY, fp bigint, note text);
+CREATE INDEX ON docs USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
+    FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO docs VALUES (1, 0), (2, bits(8)), (3, NULL), (4, NULL);
+DO $$ BEGIN INSERT INTO docs VALUES (5, bits(3));
+EXCEPTION WHEN SQLSTATE '23S01' THEN RAISE NOTICE 'caught %', SQLSTATE; END $$;
+INSERT INTO docs VALUES (5, bits(3)); -- error
+INSERT INTO docs VALUES (5, bits(6)); -- error
+INSERT INTO docs VALUES (5, bits(4));
+INSERT INTO docs VALUES (6, bits(20)), (7, bits(40)), (8, bits(41)); -- error
+INSERT INTO docs SELECT 10 + n, bits(n) FROM generate_series(40, 48) AS n; -- error
+-- unchanged and changed
+UPDATE docs SET note = 'seen', id = id WHERE id = 1;
+UPDATE docs SET fp = fp WHERE id = 1;
+UPDATE docs SET fp = fp # (1::bigint << 62) WHERE id = 1;
+UPDATE docs SET fp = bits(7) WHERE id = 1; -- error
+UPDATE docs SET fp = NULL WHERE id = 4;
+UPDATE docs SET fp = bits(9) WHERE id = 4; -- error
+DELETE FROM docs WHERE id = 2;
+INSERT INTO docs VALUES (2, bits(9));
+-- ON CONFLICT comes after the trigger
+INSERT INTO docs VALUES (2, bits(9)) ON CONFLICT DO NOTHING; -- error
+INSERT INTO docs VALUES (2, bits(30)) ON CONFLICT DO NOTHING;
+INSERT INTO docs VALUES (2, bits(30)) ON CONFLICT (id) DO UPDATE SET fp = excluded.fp;
+SELECT id, hamming(fp, 0) AS bits, note FROM docs ORDER BY id;
+COPY docs (id, fp) FROM stdin; -- error
+20	-1
+21	-2
+\.
+SELECT count(*) FROM docs WHERE id > 19;
+
+----------------------------------------
+-- skip
+----------------------------------------
+
+CREATE TABLE skipped (id int PRIMARY KEY, fp bigint);
+SELECT simhash_add_keys('skipped', 'fp') \g /dev/null
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON skipped
+    FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+\set QUIET off
+INSERT INTO skipped VALUES (1, 0);
+INSERT INTO skipped VALUES (2, 1);
+INSERT INTO skipped SELECT n, bits(n) FROM generate_series(2, 20) AS n;
+COPY skipped (id, fp) FROM stdin;
+30	-1
+31	-2
+32	-1
+\.
+UPDATE skipped SET fp = 0 WHERE id = 30;
+\set QUIET on
+SELECT id, hamming(fp, 0) AS bits FROM skipped ORDER BY id;
+DROP TRIGGER guard ON skipped;
+CREATE TRIGGER guard BEFORE INSERT ON skipped FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'notice');
+INSERT INTO skipped VALUES (40, 3);
+
+----------------------------------------
+-- mark
+----------------------------------------
+
+CREATE TABLE marked (id int PRIMARY KEY, fp bigint, twin int REFERENCES marked);
+CREATE INDEX ON marked USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON marked
+    FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
+INSERT INTO marked (id, fp) VALUES (1, 0), (2, bits(3)), (3, bits(4)), (4, -1);
+INSERT INTO marked VALUES (5, bits(30), 1), (6, NULL, 1);
+UPDATE marked SET fp = 0 WHERE id = 5;
+UPDATE marked SET fp = bits(40) WHERE id = 3;
+SELECT id, hamming(fp, 0) AS bits, twin FROM marked ORDER BY id;
+-- a composite key goes to text
+CREATE TABLE pairs (a int, b text, fp bigint, twin text, PRIMARY KEY (a, b));
+CREATE INDEX ON pairs USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON pairs FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
+INSERT INTO pairs VALUES (1, 'x y', 0), (2, 'z', 1);
+SELECT a, b, twin FROM pairs ORDER BY a;
+ALTER TABLE pairs DROP COLUMN twin;
+ALTER TABLE pairs ADD COLUMN twin bigint;
+INSERT INTO pairs VALUES (3, 'z', 1); -- error
+ALTER TABLE pairs DROP CONSTRAINT pairs_pkey;
+INSERT INTO pairs VALUES (3, 'z', 1); -- error
+
+----------------------------------------
+-- documents
+----------------------------------------
+
+-- filled by the trigger
+CREATE TABLE texts (id int PRIMARY KEY, body text, fp bigint);
+CREATE INDEX ON texts USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON texts FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3', 'document=body');
+INSERT INTO texts VALUES (1, 'the quick brown fox'), (2, ''), (3, NULL);
+SELECT id, fp = simhash(body) AS filled FROM texts ORDER BY id;
+INSERT INTO texts VALUES (4, 'The quick, brown fox!'); -- error
+UPDATE texts SET body = 'the QUICK brown fox' WHERE id = 1;
+UPDATE texts SET body = 'something else altogether' WHERE id = 1;
+SELECT id, fp = simhash(body) AS filled FROM texts ORDER BY id;
+CREATE TABLE profiled (id int PRIMARY KEY, body text, fp bigint);
+CREATE INDEX ON profiled USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON profiled FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'skip', '0', 'document=body', 'profile=word-1');
+INSERT INTO profiled VALUES (1, 'one two three'), (2, 'one two three');
+SELECT id, fp = simhash(body, 'word-1') AS filled FROM profiled;
+-- generated, with a hamming index and with keys
+CREATE TABLE generated (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+CREATE INDEX generated_fp ON generated USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON generated FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO generated VALUES (1, 'the quick brown fox');
+INSERT INTO generated VALUES (2, 'The quick, brown fox!'); -- error
+DROP INDEX generated_fp;
+INSERT INTO generated VALUES (2, 'something else'); -- error
+SELECT simhash_add_keys('generated', 'fp') \g /dev/null
+INSERT INTO generated VALUES (2, 'The quick, brown fox!'); -- error
+INSERT INTO generated VALUES (2, 'something else');
+UPDATE generated SET id = 3 WHERE id = 2;
+UPDATE generated SET body = 'the quick brown fox' WHERE id = 3; -- error
+
+----------------------------------------
+-- distances
+----------------------------------------
+
+CREATE TABLE far (id serial PRIMARY KEY, fp bigint);
+CREATE INDEX far_fp ON far USING hamming (fp);
+CREATE FUNCTION try(k int) RETURNS TABLE (inside int, outside int)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON far
+        FOR EACH ROW EXECUTE FUNCTION simhash_guard(fp, skip, %s)', k);
+    TRUNCATE far;
+    INSERT INTO far (fp) VALUES (0);
+    INSERT INTO far (fp) VALUES (bits(k));
+    GET DIAGNOSTICS inside = ROW_COUNT;
+    INSERT INTO far (fp) SELECT bits(k + 1) WHERE k < 64;
+    GET DIAGNOSTICS outside = ROW_COUNT;
+    RETURN NEXT;
+END $$;
+SELECT k, try(k) FROM unnest(ARRAY[0, 1, 3, 4, 8, 9, 20, 64]) AS k;
+DROP INDEX far_fp;
+SELECT simhash_add_keys('far', 'fp') \g /dev/null
+SELECT k, try(k) FROM unnest(ARRAY[0, 1, 3, 4, 8, 9, 20, 64]) AS k;
+
+----------------------------------------
+-- two guards of a row, and triggers that insert
+----------------------------------------
+
+CREATE TABLE two (id int PRIMARY KEY, fp bigint, twin int);
+CREATE INDEX ON two USING hamming (fp);
+CREATE TRIGGER a BEFORE INSERT ON two FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '1');
+CREATE TRIGGER b BEFORE INSERT ON two FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '6', 'mark=twin');
+CREATE FUNCTION insert_half() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF new.id < 100 THEN INSERT INTO two VALUES (new.id + 100, ~new.fp); END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER c BEFORE INSERT ON two FOR EACH ROW
+    EXECUTE FUNCTION insert_half();
+INSERT INTO two VALUES (1, 0), (2, 1), (3, 3);
+SELECT * FROM two ORDER BY id;
+
+----------------------------------------
+-- partitions
+----------------------------------------
+
+CREATE TABLE parted (fp bigint, id int, region text, PRIMARY KEY (id, region))
+    PARTITION BY LIST (region);
+CREATE TABLE parted_n PARTITION OF parted FOR VALUES IN ('n');
+CREATE TABLE parted_s (region text NOT NULL, id int NOT NULL, fp bigint);
+ALTER TABLE parted ATTACH PARTITION parted_s FOR VALUES IN ('s');
+CREATE INDEX parted_fp ON parted USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON parted
+    FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO parted VALUES (0, 1, 'n'), (-1, 2, 's');
+INSERT INTO parted VALUES (1, 3, 's'); -- error
+INSERT INTO parted VALUES (-2, 3, 's'); -- error
+INSERT INTO parted_n VALUES (-2, 3, 'n'); -- error
+UPDATE parted SET region = 's' WHERE id = 1;
+SELECT tableoid::regclass, * FROM parted ORDER BY id;
+DROP INDEX parted_fp;
+INSERT INTO parted VALUES (bits(30), 3, 's'); -- error
+
+----------------------------------------
+-- names, and those who may not read
+----------------------------------------
+
+CREATE SCHEMA "Odd ""one";
+CREATE TABLE "Odd ""one"."My Docs" ("The Id" int PRIMARY KEY, "F,P" bigint);
+CREATE TRIGGER "g'd" BEFORE INSERT ON "Odd ""one"."My Docs" FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('F,P', 'reject', '3');
+INSERT INTO "Odd ""one"."My Docs" VALUES (1, 0); -- error
+CREATE INDEX ON "Odd ""one"."My Docs" USING hamming ("F,P");
+SET search_path = '';
+INSERT INTO "Odd ""one"."My Docs" VALUES (1, 0);
+INSERT INTO "Odd ""one"."My Docs" VALUES (2, 0); -- error
+RESET search_path;
+CREATE ROLE regress_guard;
+GRANT INSERT ON docs TO regress_guard;
+SET ROLE regress_guard;
+INSERT INTO docs VALUES (50, bits(4)); -- error
+RESET ROLE;
+GRANT SELECT ON docs TO regress_guard;
+SET ROLE regress_guard;
+INSERT INTO docs VALUES (50, bits(4)); -- error
+RESET ROLE;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_in ON docs FOR INSERT WITH CHECK (true);
+SET ROLE regress_guard;
+INSERT INTO docs VALUES (50, bits(4)); -- error
+RESET ROLE;
+DROP OWNED BY regress_guard;
+DROP ROLE regress_guard;
+
+----------------------------------------
+-- a long transaction
+----------------------------------------
+
+-- fingerprints at random from a fixed seed: none is near another
+CREATE TABLE many (id int PRIMARY KEY, fp bigint);
+CREATE INDEX ON many USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON many FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '8');
+-- what is held just before a statement ends: the locks of one row
+CREATE FUNCTION count_locks() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE '% locks of the guard', (SELECT count(*) FROM pg_locks
+        WHERE pid = pg_backend_pid() AND locktype = 'advisory');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER locks AFTER INSERT ON many FOR EACH STATEMENT
+    EXECUTE FUNCTION count_locks();
+BEGIN;
+INSERT INTO many SELECT n, hashint8extended(n, 1) FROM generate_series(1, 20000) AS n;
+SELECT count(*) FILTER (WHERE locktype = 'advisory') AS guard_locks,
+       count(*) < 30 AS few FROM pg_locks WHERE pid = pg_backend_pid();
+SAVEPOINT here;
+INSERT INTO many SELECT 0, fp # 1 FROM many WHERE id = 77; -- error
+ROLLBACK TO here;
+SELECT count(*) FROM pg_locks
+WHERE pid = pg_backend_pid() AND locktype = 'advisory';
+INSERT INTO many VALUES (0, 12345);
+COMMIT;
+SELECT count(*) FROM many;
+
+----------------------------------------
+-- triggers that are declared wrongly
+----------------------------------------
+
+CREATE TABLE wrong (id int PRIMARY KEY, fp bigint, twin int, body text,
+    gen bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+CREATE INDEX ON wrong USING hamming (fp);
+CREATE INDEX ON wrong USING hamming (gen);
+CREATE FUNCTION complain(arguments text, kind text DEFAULT 'BEFORE INSERT')
+RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    message text;
+BEGIN
+    EXECUTE format('CREATE OR REPLACE TRIGGER guard %s ON wrong FOR EACH ROW
+        EXECUTE FUNCTION simhash_guard(%s)', kind, arguments);
+    INSERT INTO wrong VALUES (1, 0);
+    DELETE FROM wrong;
+    RETURN NEXT 'nothing to complain of';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
+    RETURN NEXT SQLSTATE || ' ' || message;
+END $$;
+SELECT complain($$ 'fp', 'skip', '3' $$);
+SELECT complain($$ $$);
+SELECT complain($$ 'fp', 'skip' $$);
+SELECT complain($$ 'no', 'skip', '3' $$);
+SELECT complain($$ 'body', 'skip', '3' $$);
+SELECT complain($$ 'fp', 'drop', '3' $$);
+SELECT complain($$ 'fp', 'skip', '' $$);
+SELECT complain($$ 'fp', 'skip', '3x' $$);
+SELECT complain($$ 'fp', 'skip', '-1' $$);
+SELECT complain($$ 'fp', 'skip', '65' $$);
+SELECT complain($$ 'fp', 'skip', '99999999999999999999' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'what' $$);
+SELECT complain($$ 'fp', 'mark', '3' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'mark=twin' $$);
+SELECT complain($$ 'fp', 'mark', '3', 'mark=no' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=id' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'profile=word-1' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'profile=no' $$);
+SELECT complain($$ 'gen', 'skip', '3', 'document=body' $$);
+SELECT complain($$ 'fp', 'skip', '3' $$, 'AFTER INSERT');
+SELECT complain($$ 'fp', 'skip', '3' $$, 'BEFORE DELETE OR INSERT');
+SELECT simhash_guard(); -- error
+
+DROP SCHEMA "Odd ""one" CASCADE;
+SET client_min_messages = warning;
+DROP TABLE docs, skipped, marked, pairs, texts, profiled, generated, far, two,
+    parted, many, wrong CASCADE;
+DROP FUNCTION bits, try, insert_half, count_locks, complain;

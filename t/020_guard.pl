@@ -1,0 +1,84 @@
+
+# simhash_guard under load: eight sessions that insert at the same time leave
+# no near-duplicates, and those with unrelated rows do not get in each other's
+# way.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('guard');
+$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+
+# Make the table anew, with that index and distance.
+sub make_table
+{
+	my ($index, $k) = @_;
+
+	$node->safe_psql('postgres', <<"END");
+DROP TABLE IF EXISTS docs;
+CREATE TABLE docs (id serial PRIMARY KEY, fp bigint);
+DO \$\$ BEGIN $index; END \$\$;
+CREATE TRIGGER guard BEFORE INSERT ON docs
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '$k');
+END
+	return;
+}
+
+# Run a script of pgbench by eight clients.
+sub load_table
+{
+	my ($name, $transactions, $script) = @_;
+
+	$node->pgbench("--no-vacuum --client=8 --transactions=$transactions",
+		0, [qr/actually processed/], [qr/^$/], $name,
+		{ "020_guard_$name" => $script });
+	return;
+}
+
+my %index = (
+	hamming => 'CREATE INDEX ON docs USING hamming (fp)',
+	keys => "PERFORM simhash_add_keys('docs', 'fp')");
+
+# Rows within a few bits of one of fifty fingerprints.
+for my $case ([ 'hamming', 0 ], [ 'hamming', 3 ], [ 'keys', 3 ],
+	[ 'hamming', 8 ], [ 'hamming', 12 ])
+{
+	my ($index, $k) = @$case;
+
+	make_table($index{$index}, $k);
+	load_table("near_${index}_$k", 150, <<'END');
+\set center random(1, 50)
+\set bit random(0, 63)
+\set other random(0, 63)
+INSERT INTO docs (fp) VALUES (hashint8extended(:center, 7)
+	# (1::bigint << :bit) # (1::bigint << :other));
+END
+	my $pairs = $node->safe_psql('postgres',
+		"SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', $k)");
+	is($pairs, '0', "no pair within $k, $index");
+	cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM docs'),
+		'>=', 45, "rows within $k, $index");
+}
+
+# Unrelated rows, many to a transaction: none waits in vain for another.
+make_table($index{hamming}, 3);
+load_table('unrelated', 20, <<'END');
+BEGIN;
+INSERT INTO docs (fp) SELECT hashint8extended((random() * 1e15)::int8, 5)
+FROM generate_series(1, 50);
+INSERT INTO docs (fp) SELECT hashint8extended((random() * 1e15)::int8, 5)
+FROM generate_series(1, 50);
+COMMIT;
+END
+is($node->safe_psql('postgres', 'SELECT count(*) FROM docs'),
+	'16000', 'all unrelated rows are in');
+
+$node->stop;
+done_testing();
