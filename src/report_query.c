@@ -124,7 +124,7 @@ usable_id(const Receiver * receiver, Datum id)
 
 /* Called with each row. */
 static bool
-receiver_receive(TupleTableSlot * slot, DestReceiver * self)
+receiver_receive(TupleTableSlot *slot, DestReceiver * self)
 {
 	Receiver   *receiver = (Receiver *) self;
 	SimhashRows *rows = receiver->rows;
