@@ -38,6 +38,7 @@ OBJS = \
 	src/selectivity.o \
 	src/keys.o \
 	src/key_paths.o \
+	src/seq_scan.o \
 	src/hamming_am.o \
 	src/hamming_build.o \
 	src/hamming_sort.o \

@@ -22,20 +22,6 @@
 #include "funcapi.h"
 #include "utils/typcache.h"
 
-/*
- * Where it can, the compiler makes two versions of a function and lets the
- * dynamic linker choose: one for processors with a population count
- * instruction, one for the others.  Elsewhere the instruction belongs to the
- * baseline (on ARM, say), or the compiler's own code does the counting.
- * Clang will not clone a function that has been declared before.
- */
-#if defined(__x86_64__) && defined(__gnu_linux__) && \
-	defined(__GNUC__) && !defined(__clang__)
-#define POPCOUNT_CLONES __attribute__((target_clones("popcnt", "default")))
-#else
-#define POPCOUNT_CLONES
-#endif
-
 PG_FUNCTION_INFO_V1(hamming);
 PG_FUNCTION_INFO_V1(hamming_near);
 PG_FUNCTION_INFO_V1(hamming_within);
@@ -176,7 +162,7 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBall *ball)
  *
  * The number of bits, 0 to 64, in which a and b differ.
  */
-POPCOUNT_CLONES
+SIMHASH_POPCOUNT_CLONES
 Datum
 hamming(PG_FUNCTION_ARGS)
 {
@@ -189,7 +175,7 @@ hamming(PG_FUNCTION_ARGS)
  *
  * True when a and b differ in at most 3 bits.
  */
-POPCOUNT_CLONES
+SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_near(PG_FUNCTION_ARGS)
 {
@@ -206,7 +192,7 @@ hamming_near(PG_FUNCTION_ARGS)
  *
  * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
  */
-POPCOUNT_CLONES
+SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_within(PG_FUNCTION_ARGS)
 {
@@ -222,7 +208,7 @@ hamming_within(PG_FUNCTION_ARGS)
  * hamming_contains(ball hamming_ball, fingerprint bigint) -> boolean;
  * operator @>, the commutator of <@
  */
-POPCOUNT_CLONES
+SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_contains(PG_FUNCTION_ARGS)
 {
@@ -242,7 +228,7 @@ hamming_contains(PG_FUNCTION_ARGS)
  *
  * Errors: invalid_parameter_value when a radius is not in 0 .. 64.
  */
-POPCOUNT_CLONES
+SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_balls_near(PG_FUNCTION_ARGS)
 {

@@ -17,5 +17,6 @@ _PG_init(void)
 {
 	simhash_progress_init();
 	simhash_install_key_paths();
+	simhash_install_seq_scan();
 	hamming_init();
 }

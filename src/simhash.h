@@ -22,6 +22,20 @@
 #include "core/document.h"
 #include "core/idf.h"
 
+/*
+ * Where it can, the compiler makes two versions of a function and lets the
+ * dynamic linker choose: one for processors with a population count
+ * instruction, one for the others.  Elsewhere the instruction belongs to the
+ * baseline (on ARM, say), or the compiler's own code does the counting.
+ * Clang will not clone a function that has been declared before.
+ */
+#if defined(__x86_64__) && defined(__gnu_linux__) && \
+	defined(__GNUC__) && !defined(__clang__)
+#define SIMHASH_POPCOUNT_CLONES __attribute__((target_clones("popcnt", "default")))
+#else
+#define SIMHASH_POPCOUNT_CLONES
+#endif
+
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
 {
@@ -129,5 +143,8 @@ extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
 							  Node *operand, Expr *columns[SH_BLOCKS]);
 extern void simhash_install_key_paths(void);
+
+/* seq_scan.c */
+extern void simhash_install_seq_scan(void);
 
 #endif							/* SIMHASH_H */
