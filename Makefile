@@ -161,7 +161,8 @@ K ?= 3
 PAGE ?= report.html
 
 .DEFAULT_GOAL := all
-.PHONY: help setup test staged-test report demo unit matrix indent bench-quality
+.PHONY: help setup test staged-test report demo unit matrix indent bench \
+	bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -169,6 +170,7 @@ help:
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make matrix                  the tests, for every PostgreSQL at hand"
+	@echo "make bench                   speed and size, beside other ways to do it"
 	@echo "make bench-quality           precision and recall of every profile"
 	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
@@ -176,6 +178,8 @@ help:
 	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"
+	@echo "SCALE=small|full|huge, N='rows ...', SECTIONS='...', PEERS=prefix"
+	@echo "                             for make bench; see bench/README.md"
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
 	@echo "OUT=dir                      keep the results of make test in dir"
 
@@ -210,6 +214,12 @@ unit: $(UNIT:.c=.run)
 
 indent:
 	@tools/indent
+
+# Results by date, in bench/results.
+bench: setup
+	@SCALE='$(SCALE)' N='$(N)' SECTIONS='$(SECTIONS)' PEERS='$(PEERS)' \
+		UNDER='$(UNDER)' PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' \
+		bench/bench.sh
 
 # Results by date; bench/quality_sets.py makes sets from packages.
 bench-quality: bench/quality.run

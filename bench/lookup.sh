@@ -1,75 +1,164 @@
-#!/bin/bash
 #
-# Latency of one search within distance 3, by method.
+# Look-ups: the rows within distance k of a fingerprint, by method.
 # SPDX-License-Identifier: PostgreSQL
 #
-# usage: CONF='shared_buffers = 2GB' tools/stage bench/lookup.sh [ROWS...]
-#
-# A client that prepares its statement asks, one after another, for the
-# near-duplicates of random fingerprints in a table of random fingerprints.
-# All is in memory.  Medians of what pgbench logs, in milliseconds; the ratio
-# is to a look-up of one row by its primary key, in the same run.
+# Server time: look-ups by LATERAL in one statement.  Client: one look-up after
+# another, prepared, over the socket.  Random fingerprints in docs; keyed has
+# them with key columns and four btrees, covered with four covering btrees.
 #
 
-set -euo pipefail
+sizes() { powers; }
 
-# median SCRIPT TRANSACTIONS: the median latency, in milliseconds.
-median()
+prepare()
 {
-	local dir
-
-	dir=$(mktemp -d)
-	echo "$1" >"$dir/script"
-	(cd "$dir" && pgbench -n -M prepared -f script -t "$2" -D rows="$rows" \
-		-l --random-seed=1 >/dev/null 2>pgbench.err) || cat "$dir/pgbench.err" >&2
-	cut -d' ' -f3 "$dir"/pgbench_log.* | sort -n |
-		awk '{ v[NR] = $1 } END { printf "%.3f", v[int((NR + 1) / 2)] / 1000 }'
-	rm -r "$dir"
-}
-
-# Print a row of the table; the first is what the others are compared with.
-row()
-{
-	local name=$1 transactions=$2 script=$3 ms
-
-	ms=$(median "$script" "$transactions")
-	[ -n "${unit:-}" ] || unit=$ms
-	printf '| %10d | %-34s | %9s | %8s |\n' "$rows" "$name" "$ms" \
-		"$(awk "BEGIN { printf \"%.1f\", $ms / $unit }")"
-}
-
-echo '|       rows | method                             |        ms |    ratio |'
-echo '| ---------: | :--------------------------------- | --------: | -------: |'
-for rows in "${@:-1000000}"; do
-	unit=
-	psql -X -q -v ON_ERROR_STOP=1 -v rows="$rows" <<-'END' >/dev/null
-		SET client_min_messages = warning;
-		SET maintenance_work_mem = '1GB';
-		CREATE EXTENSION IF NOT EXISTS simhash;
-		CREATE EXTENSION IF NOT EXISTS pg_prewarm;
-		DROP TABLE IF EXISTS docs;
-		CREATE TABLE docs (id int, fp bigint);
-		INSERT INTO docs SELECT n, hashint8extended(n, 1)
-		FROM generate_series(1, :rows) AS n;
-		ALTER TABLE docs ADD PRIMARY KEY (id);
-		SELECT simhash_add_keys('docs', 'fp');
-		VACUUM ANALYZE docs;
-		SELECT pg_prewarm(oid) FROM pg_class WHERE relname LIKE 'docs%';
+	make_docs "$1"
+	make_hamming
+	have keyed || psql <<-'END'
+		CREATE TABLE keyed AS SELECT id, fp FROM docs;
+		SELECT simhash_add_keys('keyed', 'fp') \g /dev/null
+		CREATE TABLE covered AS SELECT id, fp, simhash_key(fp, 0) AS k0,
+			simhash_key(fp, 1) AS k1, simhash_key(fp, 2) AS k2,
+			simhash_key(fp, 3) AS k3 FROM docs;
+		CREATE INDEX ON covered (k0) INCLUDE (fp, id);
+		CREATE INDEX ON covered (k1) INCLUDE (fp, id);
+		CREATE INDEX ON covered (k2) INCLUDE (fp, id);
+		CREATE INDEX ON covered (k3) INCLUDE (fp, id);
+		VACUUM ANALYZE keyed;
+		VACUUM ANALYZE covered;
 	END
-	# Random fingerprints, hardly any of which is in the table.
-	q='\set q hash_murmur2(random(1, 1000000000))'
-	row 'primary key' 5000 '\set id random(1, :rows)
-SELECT id FROM docs WHERE id = :id;'
-	row '~= with key columns' 5000 "$q
-SELECT id FROM docs WHERE fp ~= :q;"
-	row 'OR over the keys, by hand' 5000 "$q
-SELECT id FROM docs WHERE bit_count((fp # :q)::bit(64)) <= 3 AND (
-k0 = simhash_key(:q, 0) OR k1 = simhash_key(:q, 1) OR
-k2 = simhash_key(:q, 2) OR k3 = simhash_key(:q, 3));"
-	row '<@ (q, 7) with key columns' 500 "$q
-SELECT id FROM docs WHERE fp <@ (:q, 7);"
-	row 'sequential scan, ~=' 30 "$q
-/* no keys */ SELECT id FROM docs WHERE fp # 0 ~= :q;"
-	row 'sequential scan, bit_count' 20 "$q
-SELECT id FROM docs WHERE bit_count((fp # :q)::bit(64)) <= 3;"
-done
+	warm keyed
+	warm covered
+	prepare_bktree "$1"
+}
+
+# The BK-tree, if the server has it.  Its operators share their names with
+# ours, so they are kept in a schema of their own.  A scan of the whole index
+# yields nothing, so nobody else may meet it: it has a table of its own.
+prepare_bktree()
+{
+	local begin
+
+	offers bktree && ! have treed || return 0
+	psql <<-'END'
+		SET client_min_messages = warning;
+		CREATE SCHEMA IF NOT EXISTS bktree;
+		CREATE EXTENSION IF NOT EXISTS bktree SCHEMA bktree;
+		CREATE TABLE treed AS SELECT id, fp FROM docs;
+		VACUUM ANALYZE treed;
+	END
+	begin=$(date +%s.%N)
+	psql -c 'CREATE INDEX treed_fp ON treed USING spgist (fp bktree.bktree_ops)'
+	emit 'build, BK-tree (SP-GiST)' \
+		"$(calc "($(date +%s.%N) - $begin) / $1 * 1e6")" us/row
+	emit 'size, BK-tree (SP-GiST)' \
+		"$(ask "SELECT pg_relation_size('treed_fp') / $1.0")" bytes/row
+	warm treed
+}
+
+# A look-up for each query: its column and what it asks of which table.
+each()
+{
+	echo "SELECT count(s.r) FROM (SELECT * FROM queries LIMIT :n) AS q,
+		LATERAL (SELECT $1) AS s"
+}
+
+BY_HAND='bit_count((fp # q.q)::bit(64)) <= 3'
+
+# What one writes without simhash, over key columns.
+or_by_hand()
+{
+	each "id AS r FROM keyed WHERE $BY_HAND AND (k0 = simhash_key(q.q, 0)
+		OR k1 = simhash_key(q.q, 1) OR k2 = simhash_key(q.q, 2)
+		OR k3 = simhash_key(q.q, 3))"
+}
+
+covering_by_hand()
+{
+	local k part=
+
+	for k in 0 1 2 3; do
+		part="$part ${part:+UNION} SELECT id AS r FROM covered
+			WHERE k$k = simhash_key(q.q, $k) AND $BY_HAND"
+	done
+	echo "SELECT count(s.r) FROM (SELECT * FROM queries LIMIT :n) AS q,
+		LATERAL ($part) AS s"
+}
+
+measure()
+{
+	server "$1"
+	client "$1"
+}
+
+server()
+{
+	local k pk hamming
+
+	method pk "$INDEX" "$(each 'fp AS r FROM docs WHERE id = q.id')"
+	method near "$INDEX" "$(each 'id AS r FROM docs WHERE fp ~= q.q')"
+	method keys "$BITMAP" "$(each 'id AS r FROM keyed WHERE fp ~= q.q')"
+	method hand "$BITMAP" "$(or_by_hand)"
+	method covering "$INDEX" "$(covering_by_hand)"
+	for k in 0 7 8 10 12; do
+		method "hamming $k" "$INDEX" \
+			"$(each "id AS r FROM docs WHERE fp <@ (q.q, $k)")"
+	done
+	for k in 0 7 8; do
+		method "keys $k" "$BITMAP" \
+			"$(each "id AS r FROM keyed WHERE fp <@ (q.q, $k)")"
+	done
+	method scan "$SCAN" "$(each 'id AS r FROM docs WHERE fp ~= q.q')"
+	method 'scan 12' "$SCAN" "$(each 'id AS r FROM docs WHERE fp <@ (q.q, 12)')"
+	if have treed; then
+		method bktree "$BITMAP" "$(each 'id AS r FROM treed WHERE
+			fp OPERATOR(bktree.<@) (q.q, 3)::bktree.bktree_area')"
+	fi
+	run "$(fixed 0.1 0.7)" "$(fixed 3 5)"
+
+	pk=${us[pk]} hamming=${us[near]}
+	emit 'server, primary key' "$pk" us
+	emit 'server, k=3, hamming index' "$hamming" us 'primary key' "$pk" "$(
+		case $1 in 1000000) echo 'ratio <= 3' ;; 10000000) echo 'ratio <= 4' ;; esac)"
+	emit 'server, k=3, key columns' "${us[keys]}" us 'primary key' "$pk"
+	emit 'server, k=3, key columns, OR by hand' "${us[hand]}" us \
+		'primary key' "$pk"
+	emit 'server, k=3, covering btrees by hand' "${us[covering]}" us \
+		'primary key' "$pk"
+	emit 'server, k=3, sequential scan' "${us[scan]}" us 'primary key' "$pk"
+	if [ -n "${us[bktree]:-}" ]; then
+		emit 'server, k=3, BK-tree (SP-GiST)' "${us[bktree]}" us \
+			'hamming index' "$hamming" \
+			"$([ "$1" != 10000000 ] || echo 'ratio >= 100')"
+	else
+		skip 'BK-tree (SP-GiST)' \
+			'install the extension bktree of fake-name/pg-spgist_hamming'
+	fi
+	for k in 0 7 8 10 12; do
+		emit "server, k=$k, hamming index" "${us[hamming $k]}" us \
+			'primary key' "$pk" "$(case $k,$1 in
+				8,10000000) echo 'figure < 1000' ;;
+				12,10000000) echo 'figure < 5000' ;; esac)"
+	done
+	for k in 0 7 8; do
+		emit "server, k=$k, key columns" "${us[keys $k]}" us 'primary key' "$pk"
+	done
+	emit 'server, k=12, sequential scan' "${us[scan 12]}" us 'primary key' "$pk"
+}
+
+client()
+{
+	local q='\set q hash_murmur2(random(1, 1000000000))' pk
+
+	method pk '' "\\set id random(1, $1)
+		SELECT fp FROM docs WHERE id = :id;"
+	method near '' "$q
+		SELECT id FROM docs WHERE fp ~= :q;"
+	method keys '' "$q
+		SELECT id FROM keyed WHERE fp ~= :q;"
+	client_times "$(fixed 3 5)" "$(fixed 1000 3000)"
+	pk=${us[pk]}
+	emit 'client, primary key' "$pk" us
+	emit 'client, k=3, hamming index' "${us[near]}" us 'primary key' "$pk" \
+		"$([ "$1" -lt 1000000 ] || echo 'ratio <= 1.5')"
+	emit 'client, k=3, key columns' "${us[keys]}" us 'primary key' "$pk"
+}

@@ -3,13 +3,16 @@
  * pairs.c
  *		The engine of all pairs, beside a straight program.
  *
- * usage: pairs ROWS K [straight]
+ * usage: pairs ROWS engine|clusters|straight|bytes|write [K]
  *
  * Nine of ten fingerprints are random, one of ten is another one with up to
  * five bits flipped.  The straight program does what one would write in an
  * afternoon for k = 3: four times, turn the fingerprints by 16 bits, sort
  * them together with their row numbers by the leading 16 bits (one counting
- * sort), compare each with each where those are equal.  Prints seconds.
+ * sort), compare each with each where those are equal.
+ *
+ * Prints seconds, and the number of pairs or clusters; or what the engine
+ * takes in bytes a row; or the fingerprints, in decimal.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -105,20 +108,11 @@ straight(uint64_t *values, uint32_t n)
 	return found;
 }
 
-int
-main(int argc, char **argv)
+/* Make up the fingerprints. */
+static uint64_t *
+make_values(uint32_t n)
 {
-	uint32_t	n = argc > 1 ? (uint32_t) atof(argv[1]) : 1000000;
-	int			radius = argc > 2 ? atoi(argv[2]) : 3;
 	uint64_t   *values = malloc(n * sizeof *values);
-	uint32_t   *parent = malloc(n * sizeof *parent);
-	void	   *memory = malloc(sh_pairs_bytes(n));
-	ShPairs		pairs;
-	ShClusters	clusters;
-	double		begin,
-				grouped,
-				searched;
-	size_t		equal = 0;
 
 	random_state = 1;
 	for (uint32_t i = 0; i < n; i++)
@@ -131,36 +125,70 @@ main(int argc, char **argv)
 				values[i] ^= UINT64_C(1) << random_below(SH_BITS);
 		}
 	}
-	if (argc > 3)
-	{
-		begin = now();
-		pairs_found = straight(values, n);
-		printf("%u rows, k = %d: straight %.2f s, %zu pairs\n", n, radius,
-			   now() - begin, pairs_found);
-		return 0;
-	}
-	memset(memory, 0, sh_pairs_bytes(n));
-	begin = now();
+	return values;
+}
+
+/* Count the pairs within the radius by the engine; or list the clusters. */
+static size_t
+engine(uint64_t *values, uint32_t n, int radius, bool clusters)
+{
+	void	   *memory = malloc(sh_pairs_bytes(n));
+	uint32_t   *parent = malloc(n * sizeof *parent);
+	ShPairs		pairs;
+	ShClusters	found;
+
 	sh_pairs_begin(&pairs, values, memory, n);
 	sh_pairs_group(&pairs);
-	grouped = now();
+	if (clusters)
+	{
+		sh_clusters_begin(&found, &pairs, parent);
+		sh_pairs_find(&pairs, radius, join_pair, &found);
+		sh_clusters_list(&found, 2);
+		return found.count;
+	}
 	sh_pairs_find(&pairs, radius, count_pair, &pairs);
-	searched = now();
 	for (uint32_t i = 0; i < pairs.distinct; i++)
 	{
 		size_t		rows = rows_of(&pairs, i);
 
-		equal += rows * (rows - 1) / 2;
+		pairs_found += rows * (rows - 1) / 2;
 	}
-	printf("%u rows, k = %d: group %.2f s, search %.2f s, %zu pairs, "
-		   "%.1f bytes a row\n", n, radius, grouped - begin,
-		   searched - grouped, pairs_found + equal,
-		   (double) sh_pairs_bytes(n) / n + sizeof *values);
-	sh_clusters_begin(&clusters, &pairs, parent);
-	begin = now();
-	sh_pairs_find(&pairs, radius, join_pair, &clusters);
-	sh_clusters_list(&clusters, 2);
-	printf("%u rows, k = %d: clusters %.2f s more than grouping, %u clusters\n",
-		   n, radius, now() - begin, clusters.count);
+	return pairs_found;
+}
+
+int
+main(int argc, char **argv)
+{
+	uint32_t	n = argc > 2 ? (uint32_t) atof(argv[1]) : 0;
+	const char *what = argc > 2 ? argv[2] : "";
+	int			radius = argc > 3 ? atoi(argv[3]) : 3;
+	uint64_t   *values = make_values(n);
+	double		begin = now();
+	size_t		found;
+
+	if (strcmp(what, "bytes") == 0)
+	{
+		printf("%.1f\n", (double) sh_pairs_bytes(n) / n + sizeof *values);
+		return 0;
+	}
+	if (strcmp(what, "write") == 0)
+	{
+		for (uint32_t i = 0; i < n; i++)
+			printf("%lld\n", (long long) (int64_t) values[i]);
+		return 0;
+	}
+	if (strcmp(what, "straight") == 0)
+		found = straight(values, n);
+	else if (strcmp(what, "engine") == 0)
+		found = engine(values, n, radius, false);
+	else if (strcmp(what, "clusters") == 0)
+		found = engine(values, n, radius, true);
+	else
+	{
+		fputs("usage: pairs ROWS engine|clusters|straight|bytes|write [K]\n",
+			  stderr);
+		return 2;
+	}
+	printf("%.3f %zu\n", now() - begin, found);
 	return 0;
 }

@@ -1,27 +1,95 @@
-#!/bin/bash
 #
-# The engine of all pairs, beside a straight program.
+# All pairs and clusters: the engine, the SQL calls, and other programs.
 # SPDX-License-Identifier: PostgreSQL
 #
-# usage: bench/pairs.sh [ROWS K]...
-#
-# The engine is compiled as the extension is; the straight program for this
-# very processor.  For what the lines mean see bench/pairs.c.
+# The engine is compiled as the extension is, the others for this very
+# processor.  bench/pairs.c says what the fingerprints are, and what the
+# straight program does; all work on the same ones.
 #
 
-set -euo pipefail
-cd "$(dirname "$0")/.."
-dir=$(mktemp -d)
-trap 'rm -r "$dir"' EXIT
-sources="bench/pairs.c src/core/pairs.c src/core/rows.c src/core/compare.c
-	src/core/clusters.c"
-flags="-std=gnu99 -Isrc/core -Itest"
+sizes() { fixed 100000 '1000000 10000000' | tr ' ' '\n'; }
 
-${CC:-cc} -O2 $flags -o "$dir/engine" $sources
-${CC:-cc} -O3 -march=native $flags -o "$dir/straight" $sources
-[ $# != 0 ] || set -- 1e6 3 1e7 3 1e6 10
-while [ $# -ge 2 ]; do
-	"$dir/engine" "$1" "$2"
-	[ "$2" != 3 ] || "$dir/straight" "$1" "$2" straight
-	shift 2
-done
+PROGRAMS=$HOME/pairs
+
+prepare()
+{
+	local sources="src/core/pairs.c src/core/rows.c src/core/compare.c
+		src/core/clusters.c" flags='-std=gnu99 -Isrc/core -Itest'
+
+	mkdir -p "$PROGRAMS"
+	${CC:-cc} -O2 $flags -o "$PROGRAMS/engine" bench/pairs.c $sources
+	${CC:-cc} -O3 -march=native $flags -o "$PROGRAMS/straight" bench/pairs.c \
+		$sources
+	# simhash-cpp, where it is installed.
+	${CXX:-c++} -O3 -march=native -o "$PROGRAMS/find_all" bench/find_all.cpp \
+		${PEERS:+-I"$PEERS/include" -L"$PEERS/lib"} -lsimhash 2>/dev/null || :
+	"$PROGRAMS/engine" "$1" write >"$PROGRAMS/fingerprints"
+	psql <<-END
+		CREATE TABLE pairs (id bigint GENERATED ALWAYS AS IDENTITY, fp bigint);
+		\\copy pairs (fp) FROM '$PROGRAMS/fingerprints'
+		VACUUM ANALYZE pairs;
+	END
+	warm pairs
+}
+
+# The seconds of a program on its own: which, and what it is to do.
+alone() { "$PROGRAMS/$1" "$rows" "$2" 3 | cut -d' ' -f1; }
+
+measure()
+{
+	local r engine='' straight='' clusters='' call='' sql='' seconds
+
+	for r in 1 2 3; do
+		engine+="$(alone engine engine) "
+		straight+="$(alone straight straight) "
+		clusters+="$(alone engine clusters) "
+	done
+	engine=$(middle $engine) straight=$(middle $straight)
+	clusters=$(middle $clusters)
+	emit 'pairs, k=3, straight C program' "$straight" s
+	emit 'pairs, k=3, engine' "$engine" s 'straight C program' "$straight" \
+		"$([ "$1" != 10000000 ] || echo 'ratio <= 1.5')"
+	emit 'memory, k=3, engine' "$("$PROGRAMS/engine" "$1" bytes)" bytes/row
+	emit 'memory, k=3, simhash_pairs()' "$(memory "$1")" bytes/row '' '' \
+		'figure <= 64'
+
+	method call '' "$(call pairs 3)" 1
+	method clusters '' "$(call clusters 3)" 1
+	run 0 3
+	call=$(calc "${us[call]} / 1e6")
+	emit 'pairs, k=3, simhash_pairs()' "$call" s 'straight C program' \
+		"$straight"
+	emit 'clusters, k=3, engine' "$clusters" s
+	emit 'clusters, k=3, simhash_clusters()' \
+		"$(calc "${us[clusters]} / 1e6")" s 'engine' "$clusters" \
+		"$([ "$1" != 10000000 ] || echo 'figure < 10')"
+	if [ -x "$PROGRAMS/find_all" ]; then
+		seconds=$("$PROGRAMS/find_all" <"$PROGRAMS/fingerprints" | cut -d' ' -f1)
+		emit 'pairs, k=3, simhash-cpp find_all' "$seconds" s \
+			'simhash_pairs()' "$call" \
+			"$([ "$1" != 10000000 ] || echo 'ratio >= 5')"
+	else
+		skip 'simhash-cpp find_all' 'install seomoz/simhash-cpp as simhash.h and libsimhash, in PEERS/include and PEERS/lib'
+	fi
+	if [ "$1" -le 1000000 ]; then
+		method ten '' "$(call pairs 10)" 1
+		run 0 1
+		emit 'pairs, k=10, simhash_pairs()' "$(calc "${us[ten]} / 1e6")" s \
+			'' '' "$([ "$1" != 1000000 ] || echo 'figure < 60')"
+	fi
+	psql -c 'DROP TABLE pairs'
+}
+
+call() { echo "SELECT count(*) FROM simhash_$1('SELECT id, fp FROM pairs', $2)"; }
+
+# The memory that simhash_pairs() asks for, when it has too little.
+memory()
+{
+	local megabytes
+
+	megabytes=$({ echo 'SET maintenance_work_mem = 1024;'; call pairs 3; } |
+		psql 2>&1 | sed -n "s/.*HINT:.*'\([0-9]*\)MB'.*/\1/p")
+	calc "$megabytes * 1048576 / $1"
+}
+
+middle() { printf '%s\n' "$@" | median; }

@@ -1,0 +1,102 @@
+#
+# Fingerprinting: documents to fingerprints, beside md5 and to_tsvector.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Documents of about 2 kB, in memory, not compressed: English is what the
+# licences of data/ yield in pieces of 2,000 characters, Chinese ten poems in
+# a row.  MB/s are of the bytes of the documents.
+#
+
+sizes() { echo 0; }
+
+prepare()
+{
+	psql <<-'END'
+		CREATE TABLE english (body text);
+		CREATE TABLE chinese (body text);
+		ALTER TABLE english ALTER body SET STORAGE PLAIN;
+		ALTER TABLE chinese ALTER body SET STORAGE PLAIN;
+		CREATE TABLE texts (id text, body text);
+		\copy texts FROM PROGRAM 'xz -dc data/licenses.tsv.xz' ENCODING 'UTF8'
+		CREATE TABLE poems (id int, title text, author text, body text);
+		\copy poems FROM PROGRAM 'xz -dc data/poems.tsv.xz' ENCODING 'UTF8'
+		INSERT INTO english SELECT substr(body, i * 2000 + 1, 2000) FROM texts,
+			LATERAL generate_series(0, length(body) / 2000 - 1) AS i;
+		INSERT INTO chinese SELECT string_agg(body, E'\n' ORDER BY n) FROM (
+			SELECT body, row_number() OVER (ORDER BY id) AS n FROM poems) AS p
+		GROUP BY n / 10;
+		DROP TABLE texts, poems;
+		VACUUM ANALYZE english;
+		VACUUM ANALYZE chinese;
+	END
+	warm english
+	warm chinese
+}
+
+measure()
+{
+	local language
+	local -A bytes=()
+
+	for language in english chinese; do
+		bytes[$language]=$(ask "SELECT sum(octet_length(body)) FROM $language")
+	done
+	for language in english chinese; do
+		over $language 'simhash(body)' 10
+		over $language 'minhash(body)' 10
+		over $language 'md5(body)' 10
+		over $language "to_tsvector('simple', body)" 1
+	done
+	run 0 "$(fixed 3 7)"
+	for language in english chinese; do
+		result $language 'md5(body)'
+		result $language 'simhash(body)'
+		result $language 'minhash(body)'
+		result $language "to_tsvector('simple', body)"
+	done
+	python_simhash
+}
+
+# A method: $2 of all documents of a language, $3 times over.  The last few
+# documents are remembered, so the same one must not come twice in a row.
+over()
+{
+	local again i
+
+	again=$(for ((i = 1; i < $3; i++)); do echo "UNION ALL TABLE $1"; done)
+	method "$1 $2" '' "SELECT count($2) FROM (TABLE $1 $again) AS t" \
+		"$((bytes[$1] * $3))"
+}
+
+# The row of $2 in a language; what is compared is time.
+result()
+{
+	local rate bar='' against='simhash(body)'
+
+	case "$1 $2" in
+		'english simhash(body)')
+			against='md5(body)' bar='ratio >= 1'
+			;;
+		*simhash*) against='' bar='figure >= 100' ;;
+		'english to_tsvector'*) bar='ratio <= 0.1' ;;
+	esac
+	rate=$(calc "1 / ${us[$1 $2]}")
+	emit "$1, $2" "$rate" MB/s "$against" \
+		"${against:+$(calc "1 / ${us[$1 ${against:-$2}]}")}" "$bar"
+}
+
+# The package simhash of Python, on the same English documents.
+python_simhash()
+{
+	local rate
+
+	rate=$(psql -At -c "SELECT json_build_array(body) FROM english LIMIT 300" |
+		PYTHONPATH="${PEERS:+$PEERS/python}" "${PYTHON:-python3}" \
+			bench/python_simhash.py)
+	if [ -n "$rate" ]; then
+		emit "english, Python's simhash" "$rate" MB/s 'simhash(body)' \
+			"$(calc "1 / ${us[english simhash(body)]}")"
+	else
+		skip "Python's simhash" 'install the Python package simhash, here or in PEERS/python'
+	fi
+}

@@ -1,0 +1,74 @@
+#
+# pgvector's HNSW index, which is approximate, beside the hamming index.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Asked are the rows within distance 3 of fingerprints one bit off a row that
+# has nineteen near-duplicates.  The recall is the share of what the hamming
+# index finds; hnsw.ef_search is raised until it is 0.99.
+#
+
+sizes() { fixed 5000 1000000; }
+
+# pgvector with Hamming distance over bit strings came with 0.7.
+vector()
+{
+	[ -n "$(ask "SELECT 1 FROM pg_available_extension_versions
+		WHERE name = 'vector'
+		AND string_to_array(version, '.')::int[] >= '{0,7}'")" ]
+}
+
+prepare()
+{
+	local begin
+
+	vector || return 0
+	make_crowds "$1"
+	have crowds_hamming || psql -c 'CREATE INDEX crowds_hamming ON crowds
+		USING hamming (fp)'
+	psql -c 'CREATE EXTENSION IF NOT EXISTS vector SCHEMA public' -c '
+		CREATE TABLE bits AS SELECT id, fp::bit(64) AS fp FROM crowds' \
+		-c 'VACUUM ANALYZE bits'
+	begin=$(date +%s.%N)
+	psql -c 'SET max_parallel_maintenance_workers = 2' -c 'CREATE INDEX bits_hnsw
+		ON bits USING hnsw (fp bit_hamming_ops)' 2>&1 | grep -v NOTICE || :
+	emit 'build, HNSW, 2 workers' \
+		"$(calc "($(date +%s.%N) - $begin) / $1 * 1e6")" us/row
+	emit 'size, HNSW' "$(ask "SELECT pg_relation_size('bits_hnsw') / $1.0")" \
+		bytes/row
+	warm crowds
+	warm bits
+}
+
+FROM_ASKED="FROM (SELECT * FROM asked WHERE kind = 'crowd' LIMIT :n) AS q"
+HAMMING="SELECT count(s.id) $FROM_ASKED,
+	LATERAL (SELECT id FROM crowds WHERE fp ~= q.q) AS s"
+HNSW="SELECT count(s.id) $FROM_ASKED,
+	LATERAL (SELECT id, fp FROM bits ORDER BY fp <~> q.q::bit(64) LIMIT 20)
+	AS s WHERE s.fp <~> q.q::bit(64) <= 3"
+
+measure()
+{
+	local ef found all recall
+
+	if ! vector; then
+		skip 'HNSW (pgvector)' 'install pgvector 0.7 or later'
+		return
+	fi
+	all=$(answer "$INDEX" "$HAMMING")
+	for ef in 20 40 100 200 400 800 1000; do
+		found=$(answer "$INDEX SET hnsw.ef_search = $ef;" "$HNSW")
+		recall=$(calc "$found / $all")
+		method near "$INDEX" "$HAMMING"
+		method hnsw "$INDEX SET hnsw.ef_search = $ef;" "$HNSW"
+		run "$(fixed 0.1 0.7)" "$(fixed 3 5)" 2000
+		emit "server, HNSW, ef_search=$ef, recall=$(printf %.3f "$recall")" \
+			"${us[hnsw]}" us 'hamming index' "${us[near]}" "$(
+				[ "$1" -lt 1000000 ] || awk -v r="$recall" \
+					'BEGIN { if (r >= 0.99) print "ratio >= 100" }')"
+		[ "$(calc "$recall >= 0.99")" = 0 ] || break
+	done
+	emit 'server, fp ~= q in a crowd, hamming index' "${us[near]}" us
+}
+
+# What a statement about 1,000 queries counts.
+answer() { psql -At -v n=1000 <<<"$1 $2;"; }

@@ -1,0 +1,110 @@
+#
+# Inserting: rows a second, one session, in batches of 10,000.
+# SPDX-License-Identifier: PostgreSQL
+#
+# The tables differ in what keeps up with their fingerprints; all have the
+# same random rows in place, and a primary key.
+#
+
+sizes() { fixed 100000 1000000; }
+
+TABLES="nothing keys hamming exclusion guard btrees"
+
+prepare()
+{
+	local name
+
+	psql -c 'CREATE SEQUENCE IF NOT EXISTS fresh START 1000000001'
+	for name in $TABLES; do
+		{
+			echo "SET client_min_messages = warning;
+				DROP TABLE IF EXISTS into_$name;
+				CREATE TABLE into_$name (id bigint PRIMARY KEY, fp bigint);
+				INSERT INTO into_$name SELECT n, hashint8extended(n, 1)
+				FROM generate_series(1, $1) AS n;"
+			keep_up "$name"
+		} | psql >/dev/null
+	done
+	psql -c VACUUM -c ANALYZE
+	warm into_
+}
+
+# What keeps up with the fingerprints of a table.
+keep_up()
+{
+	local index="CREATE INDEX ON into_$1"
+
+	case $1 in
+		keys) echo "SELECT simhash_add_keys('into_keys', 'fp');" ;;
+		hamming) echo "$index USING hamming (fp);" ;;
+		exclusion)
+			echo "ALTER TABLE into_$1 ADD EXCLUDE USING hamming (fp WITH ~=);"
+			;;
+		guard)
+			echo "$index USING hamming (fp);
+				CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON into_guard
+				FOR EACH ROW EXECUTE FUNCTION
+				simhash_guard('fp', 'reject', '3');"
+			;;
+		btrees)
+			echo "$index (fp); $index ((fp # 1)); $index ((fp # 2));
+				$index ((fp # 3));"
+			;;
+	esac
+}
+
+insert()
+{
+	echo "INSERT INTO into_$1 (id, fp) SELECT n, hashint8extended(n, 1)
+		FROM (SELECT nextval('fresh') AS n FROM generate_series(1, $2)) AS s"
+}
+
+measure()
+{
+	local name
+
+	# Once to warm up, then in turn.
+	for name in $TABLES; do
+		psql -c "$(insert "$name" 10000)"
+		method "$name" '' "$(insert "$name" 10000)" 10000
+	done
+	run 0 "$(fixed 5 15)"
+	emit 'insert, four btrees on bigint' "$(rate btrees)" rows/s
+	emit 'insert, nothing' "$(rate nothing)" rows/s \
+		'four btrees' "$(rate btrees)"
+	emit 'insert, key columns' "$(rate keys)" rows/s \
+		'four btrees' "$(rate btrees)"
+	emit 'insert, hamming index' "$(rate hamming)" rows/s \
+		'four btrees' "$(rate btrees)"
+	emit 'insert, exclusion constraint' "$(rate exclusion)" rows/s \
+		'four btrees' "$(rate btrees)" \
+		"$([ "$1" -lt 1000000 ] || echo 'ratio >= 0.5')"
+	emit 'insert, guard' "$(rate guard)" rows/s 'four btrees' "$(rate btrees)"
+	one_transaction "$1"
+}
+
+rate() { calc "1e6 / ${us[$1]}"; }
+
+# As many rows as there are, by one statement through the guard: does it slow
+# down as it goes?
+one_transaction()
+{
+	local first last
+
+	psql -c 'ALTER TABLE into_guard ADD at timestamptz' \
+		-c "INSERT INTO into_guard
+			SELECT 2000000000 + n, hashint8extended(-n, 1), clock_timestamp()
+			FROM generate_series(1, $1) AS n"
+	first=$(tenth "$1" 1) last=$(tenth "$1" 10)
+	emit "one transaction of $1 rows, guard, first tenth" "$first" rows/s
+	emit "one transaction of $1 rows, guard, last tenth" "$last" rows/s \
+		'first tenth' "$first"
+}
+
+# The rate at which the tenth numbered $2 of $1 rows went in.
+tenth()
+{
+	ask "SELECT round($1 / 10 / extract(epoch FROM max(at) - min(at)))
+		FROM into_guard WHERE id BETWEEN 2000000000 + ($2 - 1) * $1 / 10 + 1
+		AND 2000000000 + $2 * $1 / 10"
+}

@@ -1,0 +1,250 @@
+#
+# What the sections of the bench share; to be sourced by bash.
+# SPDX-License-Identifier: PostgreSQL
+#
+
+# --- the server ----------------------------------------------------------
+
+psql() { command psql -X -q -v ON_ERROR_STOP=1 "$@"; }
+ask() { psql -At -c "$1"; }
+calc() { awk "BEGIN { printf \"%.6g\", ($1) }"; }
+
+# The numbers of rows that grow with the scale.
+powers()
+{
+	case ${N:-$SCALE} in
+		small) echo 100000 ;;
+		full) printf '%s\n' 100000 1000000 10000000 ;;
+		huge) printf '%s\n' 100000 1000000 10000000 100000000 ;;
+		*) printf '%s\n' $N ;;
+	esac
+}
+
+# A number of rows that stays: $1 at the small scale, $2 otherwise.
+fixed() { if [ "$SCALE" = small ]; then echo "$1"; else echo "$2"; fi; }
+
+drop_tables()
+{
+	psql <<-'END'
+		SET client_min_messages = warning;
+		DROP SCHEMA IF EXISTS bench CASCADE;
+		CREATE SCHEMA bench;
+		ALTER DATABASE postgres SET search_path = bench, public;
+	END
+}
+
+# Is the relation $1 there?
+have() { [ "$(ask "SELECT to_regclass('$1') IS NOT NULL")" = t ]; }
+
+# A copy of everything in memory: relations that begin with $1.
+warm()
+{
+	ask "SELECT sum(pg_prewarm(oid::regclass)) FROM pg_class
+		WHERE relnamespace = 'bench'::regnamespace AND relname LIKE '$1%'
+		AND relkind IN ('r', 'i')" >/dev/null
+}
+
+# Rows of random fingerprints in docs, and what is asked of them in queries:
+# fingerprints of which hardly any has a near-duplicate, and ids.
+make_docs()
+{
+	have docs && return
+	psql -v rows="$1" <<-'END'
+		CREATE TABLE docs AS SELECT n::int AS id, hashint8extended(n, 1) AS fp
+		FROM generate_series(1, :rows::bigint) AS n;
+		ALTER TABLE docs ADD PRIMARY KEY (id);
+		CREATE TABLE queries AS SELECT n, hashint8extended(n, 2) AS q,
+			((hashint8extended(n, 3) & 2147483647) % :rows + 1)::int AS id
+		FROM generate_series(1, 20000) AS n;
+		VACUUM ANALYZE docs;
+		VACUUM ANALYZE queries;
+	END
+}
+
+# Rows of which one of ten has near-duplicates, nineteen at least, in crowds;
+# and fingerprints to ask for in asked, of three kinds.
+make_crowds()
+{
+	have crowds && return
+	psql -v rows="$1" <<-'END'
+		CREATE FUNCTION flip(fp bigint, flips int, seed bigint)
+		RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+			SELECT fp # bit_xor(1::bigint << (hashint8extended(seed, i) & 63)::int)
+			FROM generate_series(1, flips) AS i
+		$$;
+		CREATE TABLE crowds AS SELECT n::int AS id, CASE WHEN n % 10 = 0
+			THEN flip(hashint8extended(n / 200, 4), 3, n)
+			ELSE hashint8extended(n, 1) END AS fp
+		FROM generate_series(1, :rows::bigint) AS n;
+		ALTER TABLE crowds ADD PRIMARY KEY (id);
+		CREATE TABLE asked AS SELECT kind, CASE kind
+			WHEN 'far' THEN hashint8extended(n, 2)
+			ELSE flip(fp, 1, n) END AS q
+		FROM generate_series(1, 2000) AS n
+		CROSS JOIN (VALUES ('crowd', 10), ('lone', 1), ('far', 1)) AS k (kind, odd)
+		JOIN crowds ON id = (hashint8extended(n, 3) & 2147483647)
+			% (:rows / 20) * 10 + k.odd;
+		VACUUM ANALYZE crowds;
+		VACUUM ANALYZE asked;
+	END
+}
+
+make_hamming()
+{
+	have docs_hamming ||
+		psql -c 'CREATE INDEX docs_hamming ON docs USING hamming (fp)'
+	warm docs
+}
+
+# --- measuring statements ------------------------------------------------
+
+# What is compared in one go: names, statements and the settings for each.
+names=() statements=() settings=() counts=()
+declare -A us=()
+
+# Each look-up is to be the inner side of a loop over the queries.
+LOOP="SET enable_hashjoin = off; SET enable_mergejoin = off;
+	SET enable_material = off; SET enable_memoize = off;"
+SCAN="$LOOP SET enable_indexscan = off; SET enable_indexonlyscan = off;
+	SET enable_bitmapscan = off;"
+INDEX="$LOOP SET enable_seqscan = off; SET enable_bitmapscan = off;"
+BITMAP="$LOOP SET enable_seqscan = off;"
+
+# method NAME SETTINGS STATEMENT [COUNT]: a way to measure.  The statement does
+# something :n times, a number that we choose unless COUNT is given.
+method()
+{
+	names+=("$1")
+	settings+=("$2")
+	statements+=("$3")
+	counts+=("${4:-0}")
+}
+
+# Print the script of one round over the methods whose numbers are given.
+round()
+{
+	local i
+
+	for i in "$@"; do
+		echo "\\echo @$i"
+		echo "\\set n ${counts[i]}"
+		echo "${settings[i]}"
+		echo '\timing on'
+		echo "${statements[i]};"
+		echo '\timing off'
+		echo 'RESET ALL;'
+	done
+}
+
+# Run scripts of rounds; print the number of the method and milliseconds.
+times()
+{
+	{ echo '\o /dev/null'; cat; } | psql -f - |
+		sed -n -e 's/^@\([0-9]*\)$/\1/p' -e 's/^Time: \([0-9.]*\) ms.*/\1/p' |
+		paste -d' ' - -
+}
+
+# run SECONDS ROUNDS [MOST]: measure all methods in turn, ROUNDS times, each so
+# often in a round that it takes about SECONDS, and at most MOST times.
+# us[NAME] becomes the median of rounds, microseconds for each time.
+run()
+{
+	local i ms found r most=${3:-20000}
+
+	us=()
+	# A first round tells how long each takes, and warms up.
+	for i in "${!names[@]}"; do
+		[ "${counts[i]}" != 0 ] && continue
+		counts[i]=3
+		ms=$(round "$i" "$i" | times | tail -n 1 | cut -d' ' -f2)
+		counts[i]=$(awk "BEGIN { n = int($1 * 3000 / $ms)
+			print (n < 2 ? 2 : n > $most ? $most : n) }")
+	done
+	found=$(for ((r = 0; r < $2; r++)); do round "${!names[@]}"; done | times)
+	for i in "${!names[@]}"; do
+		us[${names[i]}]=$(echo "$found" | awk -v i="$i" '$1 == i { print $2 }' |
+			median | awk -v n="${counts[i]}" '{ print $1 * 1000 / n }')
+	done
+	names=() statements=() settings=() counts=()
+}
+
+median()
+{
+	sort -g | awk '{ v[NR] = $1 } END {
+		print (v[int((NR + 1) / 2)] + v[int((NR + 2) / 2)]) / 2 }'
+}
+
+# --- measuring clients ---------------------------------------------------
+
+# client_times ROUNDS TRANSACTIONS: what clients see who run the statements of
+# all methods, as scripts of pgbench, prepared, in turn; medians in us[NAME].
+client_times()
+{
+	local dir i r
+
+	us=()
+	dir=$(mktemp -d)
+	for ((r = 0; r < $1; r++)); do
+		for i in "${!names[@]}"; do
+			printf '%s\n' "${statements[i]}" >"$dir/script"
+			(cd "$dir" && PGOPTIONS="${settings[i]}" pgbench -n -M prepared \
+				-f script -t "$2" -l --log-prefix="log.$i.$r" \
+				--random-seed="$r" >/dev/null 2>err) || cat "$dir/err" >&2
+		done
+	done
+	for i in "${!names[@]}"; do
+		us[${names[i]}]=$(cut -d' ' -f3 "$dir/log.$i."* | median)
+	done
+	names=() statements=() settings=() counts=()
+	rm -r "$dir"
+}
+
+# --- results -------------------------------------------------------------
+
+# emit WHAT FIGURE UNIT [AGAINST FIGURE [BAR]]: a row of the result.  The ratio
+# is the first figure by the second.  BAR says what ratio or figure ought to
+# be, as in 'ratio <= 3'.
+emit()
+{
+	local ratio= met=
+
+	[ -z "${5:-}" ] || ratio=$(calc "$2 / $5")
+	if [ -n "${6:-}" ]; then
+		met=$(awk -v figure="$2" -v ratio="$ratio" \
+			"BEGIN { print (${6}) ? \"met\" : \"missed\" }")
+	fi
+	write "$1" "$2" "$3" "${4:-}" "$ratio" "${6:-}" "$met"
+}
+
+# skip WHAT HOW: say that a peer is not here, and how to get it.
+skip() { write "$1" '' '' '' '' '' "skipped: $2"; }
+
+write()
+{
+	local IFS=$'\t'
+
+	echo "$section	$rows	$*	$COMMIT" >>"$BENCH_ROWS"
+}
+
+# --- peers ---------------------------------------------------------------
+
+# Can this server create the extension $1?
+offers() { [ -n "$(ask "SELECT 1 FROM pg_available_extensions
+	WHERE name = '$1'")" ]; }
+
+# --- the machine ---------------------------------------------------------
+
+# What all figures depend on, a line each.
+machine()
+{
+	lscpu | awk -F': *' '/^Model name/ { cpu = $2 } /^CPU family/ { f = $2 }
+		/^Model:/ { m = $2 } END {
+		printf "CPU: %s (family %s, model %s)\n", cpu, f, m }'
+	echo "cores: $(nproc)"
+	awk '/MemTotal/ { printf "memory: %.0f GB\n", $2 / 1048576 }' /proc/meminfo
+	echo "kernel: $(uname -sr)"
+	echo "server: $(ask 'SELECT version()')"
+	echo "shared_buffers: $(ask 'SHOW shared_buffers')"
+	echo "compiler: $(${CC:-cc} --version | head -n 1)"
+	echo "scale: $SCALE"
+}

@@ -1,0 +1,43 @@
+#
+# Sequential scans: the operators beside what one writes without them.
+# SPDX-License-Identifier: PostgreSQL
+#
+# A scan of docs that counts what is near one fingerprint.  All rows are in
+# memory, visible, and without an index that would serve.
+#
+
+sizes() { powers | sed 1d | sed 2q; [ "$SCALE" != small ] || powers; }
+
+prepare() { make_docs "$1"; warm docs; }
+
+# The scan under a condition, :n rows in all.
+scan() { echo "/* :n */ SELECT count(*) FROM docs WHERE $1"; }
+
+Q=1311768467294899695
+BY_HAND="bit_count((fp # $Q)::bit(64)) <= 3"
+
+measure()
+{
+	local off='SET enable_indexscan = off; SET enable_bitmapscan = off;'
+	local on="$off SET max_parallel_workers_per_gather = 2;" unit=us/row
+	local plan
+
+	method near "$off" "$(scan "fp ~= $Q")" "$1"
+	method hand "$off" "$(scan "$BY_HAND")" "$1"
+	method within "$off" "$(scan "fp <@ ($Q, 8)")" "$1"
+	method distance "$off" "$(scan "hamming(fp, $Q) <= 8")" "$1"
+	method plain "$off" "$(scan "fp = $Q")" "$1"
+	method parallel "$on" "$(scan "fp ~= $Q")" "$1"
+	run 0 "$(fixed 5 9)"
+
+	emit 'bit_count by hand, k=3' "${us[hand]}" $unit 'fp ~= q' "${us[near]}" \
+		"$([ "$1" -lt 1000000 ] || echo 'ratio >= 3')"
+	emit 'fp ~= q' "${us[near]}" $unit 'fp = q' "${us[plain]}"
+	emit 'fp <@ (q, 8)' "${us[within]}" $unit 'fp = q' "${us[plain]}"
+	emit 'hamming(fp, q) <= 8' "${us[distance]}" $unit 'fp = q' "${us[plain]}"
+	emit 'fp = q' "${us[plain]}" $unit
+	plan=$(psql -At -c "$on" -c "EXPLAIN SELECT count(*) FROM docs
+		WHERE fp ~= $Q" | grep -c 'Parallel Seq Scan' || :)
+	emit "fp ~= q, 2 workers allowed ($plan parallel)" "${us[parallel]}" $unit \
+		'one process' "${us[near]}"
+}
