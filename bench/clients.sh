@@ -6,7 +6,7 @@
 # transaction.  fsync is off: what is measured is work, not the disk.
 #
 
-sizes() { fixed 100000 1000000; }
+sizes() { some 100000 1000000; }
 
 . bench/insert.sh
 TABLES="nothing hamming exclusion guard"

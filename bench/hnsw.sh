@@ -7,7 +7,7 @@
 # index finds; hnsw.ef_search is raised until it is 0.99.
 #
 
-sizes() { fixed 5000 1000000; }
+sizes() { some 5000 1000000; }
 
 # pgvector with Hamming distance over bit strings came with 0.7.
 vector()

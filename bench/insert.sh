@@ -6,7 +6,7 @@
 # same random rows in place, and a primary key.
 #
 
-sizes() { fixed 100000 1000000; }
+sizes() { some 100000 1000000; }
 
 TABLES="nothing keys hamming exclusion guard btrees"
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: PostgreSQL
 #
 
-sizes() { fixed 100000 1000000; }
+sizes() { some 100000 1000000; }
 
 prepare() { make_docs "$1"; make_hamming; }
 

@@ -20,7 +20,17 @@ powers()
 	esac
 }
 
-# A number of rows that stays: $1 at the small scale, $2 otherwise.
+# The numbers of rows of a section that does not: those that the user gave,
+# else the first at the small scale, and the others otherwise.
+some()
+{
+	local small=$1
+	shift
+
+	printf '%s\n' ${N:-$(fixed "$small" "$*")}
+}
+
+# A number that depends on the scale alone: $1 if it is small, $2 otherwise.
 fixed() { if [ "$SCALE" = small ]; then echo "$1"; else echo "$2"; fi; }
 
 drop_tables()

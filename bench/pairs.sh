@@ -7,7 +7,7 @@
 # straight program does; all work on the same ones.
 #
 
-sizes() { fixed 100000 '1000000 10000000' | tr ' ' '\n'; }
+sizes() { some 100000 1000000 10000000; }
 
 PROGRAMS=$HOME/pairs
 
