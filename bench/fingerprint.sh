@@ -31,6 +31,7 @@ prepare()
 	END
 	warm english
 	warm chinese
+	compile_peer cppjieba
 }
 
 measure()
@@ -55,6 +56,7 @@ measure()
 		result $language "to_tsvector('simple', body)"
 	done
 	python_simhash
+	cppjieba
 }
 
 # A method: $2 of all documents of a language, $3 times over.  The last few
@@ -98,5 +100,20 @@ python_simhash()
 			"$(calc "1 / ${us[english simhash(body)]}")"
 	else
 		skip "Python's simhash" 'install the Python package simhash, here or in PEERS/python'
+	fi
+}
+
+# yanyiwu's simhash, on the same Chinese documents.
+cppjieba()
+{
+	local rate
+
+	if [ -x "$HOME/cppjieba" ]; then
+		rate=$(psql -At -c "SELECT translate(body, E'\n', '') FROM chinese" |
+			"$HOME/cppjieba" "$PEERS/dict" 2>/dev/null)
+		emit 'chinese, yanyiwu/simhash (cppjieba)' "$rate" MB/s 'simhash(body)' \
+			"$(calc "1 / ${us[chinese simhash(body)]}")"
+	else
+		skip 'yanyiwu/simhash (cppjieba)' 'install its headers and those of cppjieba in PEERS/include, the dictionaries in PEERS/dict'
 	fi
 }

@@ -14,7 +14,7 @@ prepare()
 {
 	local name
 
-	psql -c 'CREATE SEQUENCE IF NOT EXISTS fresh START 1000000001'
+	have fresh || psql -c 'CREATE SEQUENCE fresh START 1000000001'
 	for name in $TABLES; do
 		{
 			echo "SET client_min_messages = warning;

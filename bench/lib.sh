@@ -39,7 +39,7 @@ drop_tables()
 		SET client_min_messages = warning;
 		DROP SCHEMA IF EXISTS bench CASCADE;
 		CREATE SCHEMA bench;
-		ALTER DATABASE postgres SET search_path = bench, public;
+		ALTER DATABASE :"DBNAME" SET search_path = bench, public;
 	END
 }
 
@@ -216,14 +216,15 @@ client_times()
 # be, as in 'ratio <= 3'.
 emit()
 {
-	local ratio= met=
+	local figure ratio= met=
 
+	figure=$(calc "$2")
 	[ -z "${5:-}" ] || ratio=$(calc "$2 / $5")
 	if [ -n "${6:-}" ]; then
-		met=$(awk -v figure="$2" -v ratio="$ratio" \
+		met=$(awk -v figure="$figure" -v ratio="$ratio" \
 			"BEGIN { print (${6}) ? \"met\" : \"missed\" }")
 	fi
-	write "$1" "$2" "$3" "${4:-}" "$ratio" "${6:-}" "$met"
+	write "$1" "$figure" "$3" "${4:-}" "$ratio" "${6:-}" "$met"
 }
 
 # skip WHAT HOW: say that a peer is not here, and how to get it.
@@ -237,6 +238,17 @@ write()
 }
 
 # --- peers ---------------------------------------------------------------
+
+# compile_peer PROGRAM FLAGS...: compile bench/PROGRAM.cpp with what a peer has
+# installed; it cannot be done where there is none.
+compile_peer()
+{
+	local program=$1
+	shift
+
+	${CXX:-c++} -O3 -march=native -o "$HOME/$program" "bench/$program.cpp" \
+		${PEERS:+-I"$PEERS/include" -L"$PEERS/lib"} "$@" 2>/dev/null || :
+}
 
 # Can this server create the extension $1?
 offers() { [ -n "$(ask "SELECT 1 FROM pg_available_extensions

@@ -20,9 +20,7 @@ prepare()
 	${CC:-cc} -O2 $flags -o "$PROGRAMS/engine" bench/pairs.c $sources
 	${CC:-cc} -O3 -march=native $flags -o "$PROGRAMS/straight" bench/pairs.c \
 		$sources
-	# simhash-cpp, where it is installed.
-	${CXX:-c++} -O3 -march=native -o "$PROGRAMS/find_all" bench/find_all.cpp \
-		${PEERS:+-I"$PEERS/include" -L"$PEERS/lib"} -lsimhash 2>/dev/null || :
+	compile_peer find_all -lsimhash
 	"$PROGRAMS/engine" "$1" write >"$PROGRAMS/fingerprints"
 	psql <<-END
 		CREATE TABLE pairs (id bigint GENERATED ALWAYS AS IDENTITY, fp bigint);
@@ -63,8 +61,8 @@ measure()
 	emit 'clusters, k=3, simhash_clusters()' \
 		"$(calc "${us[clusters]} / 1e6")" s 'engine' "$clusters" \
 		"$([ "$1" != 10000000 ] || echo 'figure < 10')"
-	if [ -x "$PROGRAMS/find_all" ]; then
-		seconds=$("$PROGRAMS/find_all" <"$PROGRAMS/fingerprints" | cut -d' ' -f1)
+	if [ -x "$HOME/find_all" ]; then
+		seconds=$("$HOME/find_all" <"$PROGRAMS/fingerprints" | cut -d' ' -f1)
 		emit 'pairs, k=3, simhash-cpp find_all' "$seconds" s \
 			'simhash_pairs()' "$call" \
 			"$([ "$1" != 10000000 ] || echo 'ratio >= 5')"

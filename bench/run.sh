@@ -59,11 +59,12 @@ while read -r rows section; do
 		phase measure "$section" "$rows" </dev/null
 done <<<"$plan"
 
-name=bench-$(date -u +%Y-%m-%d)
-[ "$SCALE" != small ] || name=bench-small
+# What else was measured today is kept, but for the small scale.
+name=bench-$(date -u +%Y-%m-%d) old=bench/results/$name.tsv
+[ "$SCALE" != small ] || name=bench-small old=/dev/null
 machine >"$RESULTS/machine"
-"${PYTHON:-python3}" bench/report.py "$RESULTS/$name" "bench/results/$name.tsv" \
-	"$BENCH_ROWS" "$RESULTS/machine"
+"${PYTHON:-python3}" bench/report.py "$RESULTS/$name" "$old" "$BENCH_ROWS" \
+	"$RESULTS/machine"
 rm "$BENCH_ROWS" "$RESULTS/machine"
 cat "$RESULTS/$name.md"
 [ -z "$failed" ]

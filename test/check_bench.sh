@@ -1,0 +1,33 @@
+#!/bin/bash
+#
+# The bench runs, and what it writes has a figure in every row.
+# SPDX-License-Identifier: PostgreSQL
+#
+# With so few rows the figures say nothing; that they are there is all that
+# is asked.
+#
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sections="fingerprint scan lookup nearest build join insert"
+
+createdb bench
+PGDATABASE=bench PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work SCALE=small N=2000 \
+	SECTIONS=$sections bash bench/run.sh >"$work/log" 2>&1 ||
+	{ cat "$work/log"; exit 1; }
+dropdb bench
+
+"$PYTHON" - "$sections" "$work/bench-small" <<'END'
+import sys
+import xml.dom.minidom
+
+sections, results = sys.argv[1].split(), sys.argv[2]
+rows = [line.rstrip('\n').split('\t') for line in open(results + '.tsv')][1:]
+assert sorted({row[0] for row in rows}) == sorted(sections), rows
+for row in rows:
+    assert row[8].startswith('skipped') or float(row[3]) > 0, row
+xml.dom.minidom.parse(results + '.svg')
+print('ok   %d rows' % len(rows))
+END
