@@ -1,6 +1,6 @@
 #!/bin/bash
 #
-# Measure speed and size, beside other ways to do the same; see bench/README.md.
+# Measure speed and size, beside others; see bench/README.md.
 # SPDX-License-Identifier: PostgreSQL
 #
 # usage: bench/bench.sh

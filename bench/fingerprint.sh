@@ -99,7 +99,8 @@ python_simhash()
 		emit "english, Python's simhash" "$rate" MB/s 'simhash(body)' \
 			"$(calc "1 / ${us[english simhash(body)]}")"
 	else
-		skip "Python's simhash" 'install the Python package simhash, here or in PEERS/python'
+		skip "Python's simhash" \
+			'install its package, where Python looks or in PEERS/python'
 	fi
 }
 
@@ -114,6 +115,7 @@ cppjieba()
 		emit 'chinese, yanyiwu/simhash (cppjieba)' "$rate" MB/s 'simhash(body)' \
 			"$(calc "1 / ${us[chinese simhash(body)]}")"
 	else
-		skip 'yanyiwu/simhash (cppjieba)' 'install its headers and those of cppjieba in PEERS/include, the dictionaries in PEERS/dict'
+		skip 'yanyiwu/simhash (cppjieba)' \
+			'install the headers of both in PEERS/include, and PEERS/dict'
 	fi
 }

@@ -122,7 +122,10 @@ server()
 
 	emit 'server, primary key' "$pk" us
 	emit 'server, k=3, hamming index' "$hamming" us 'primary key' "$pk" "$(
-		case $1 in 1000000) echo 'ratio <= 3' ;; 10000000) echo 'ratio <= 4' ;; esac)"
+		case $1 in
+			1000000) echo 'ratio <= 3' ;;
+			10000000) echo 'ratio <= 4' ;;
+		esac)"
 	emit 'server, k=3, key columns' "${us[keys]}" us 'primary key' "$pk"
 	emit 'server, k=3, key columns, OR by hand' "${us[hand]}" us \
 		'primary key' "$pk"

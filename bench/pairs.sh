@@ -67,7 +67,8 @@ measure()
 			'simhash_pairs()' "$call" \
 			"$([ "$1" != 10000000 ] || echo 'ratio >= 5')"
 	else
-		skip 'simhash-cpp find_all' 'install seomoz/simhash-cpp as simhash.h and libsimhash, in PEERS/include and PEERS/lib'
+		skip 'simhash-cpp find_all' \
+			'install PEERS/include/simhash.h and PEERS/lib/libsimhash.a of it'
 	fi
 	if [ "$1" -le 1000000 ]; then
 		method ten '' "$(call pairs 10)" 1
@@ -78,7 +79,12 @@ measure()
 	psql -c 'DROP TABLE pairs'
 }
 
-call() { echo "SELECT count(*) FROM simhash_$1('SELECT id, fp FROM pairs', $2)"; }
+# The call of simhash_pairs() or simhash_clusters() within a distance.
+call()
+{
+	echo "SELECT count(*)
+		FROM simhash_$1('SELECT id, fp FROM pairs', $2)"
+}
 
 # The memory that simhash_pairs() asks for, when it has too little.
 memory()

@@ -14,8 +14,8 @@ trap 'rm -rf "$work"' EXIT
 sections="fingerprint scan lookup nearest build join insert"
 
 createdb bench
-PGDATABASE=bench PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work SCALE=small N=2000 \
-	SECTIONS=$sections bash bench/run.sh >"$work/log" 2>&1 ||
+PGDATABASE=bench PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work \
+	SCALE=small N=2000 SECTIONS=$sections bash bench/run.sh >"$work/log" 2>&1 ||
 	{ cat "$work/log"; exit 1; }
 dropdb bench
 
