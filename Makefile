@@ -45,6 +45,7 @@ OBJS = \
 	src/hamming_load.o \
 	src/hamming_tree.o \
 	src/hamming_page.o \
+	src/hamming_runs.o \
 	src/hamming_scan.o \
 	src/hamming_knn.o \
 	src/hamming_cost.o \

@@ -30,10 +30,12 @@
  * Limits of the work done.
  *
  * HAMMING_MAX_HEIGHT	levels of a btree that a scan can remember.
+ * HAMMING_AHEAD		runs whose pages are fetched into the cache ahead.
  * HAMMING_BATCH		matches gathered before they are handed out.
  * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
  */
 #define HAMMING_MAX_HEIGHT	16
+#define HAMMING_AHEAD		8
 #define HAMMING_BATCH		1024
 #define HAMMING_NEAREST		8192
 
@@ -120,11 +122,20 @@ typedef struct HammingPage
 	XLogRecPtr	lsn;
 } HammingPage;
 
-/* An inner page on the way down, kept pinned; it serves any key >= low. */
+/* A page as its parent knows it: keys in [low, high] begin there. */
+typedef struct HammingChild
+{
+	BlockNumber blkno;
+	BlockNumber next;			/* what lies to the right, if known */
+	int64		low;
+	int64		high;
+} HammingChild;
+
+/* An inner page on the way down, kept pinned. */
 typedef struct HammingStep
 {
 	Buffer		buffer;
-	int64		low;
+	HammingChild page;
 } HammingStep;
 
 /* The shells of one block to go through, and what other blocks have found. */
@@ -138,13 +149,15 @@ typedef struct HammingPass
 	uint32		center_probe;
 } HammingPass;
 
-/* Keys [low, high] to be read. */
+/* Keys [low, high] to be read, and the leaf page where they begin or go on. */
 typedef struct HammingVisit
 {
 	const HammingPass *pass;
 	int64		low;
 	int64		high;
-	BlockNumber goes_on;		/* if valid, the rest of them begins there */
+	BlockNumber blkno;
+	BlockNumber next;			/* if valid, it goes on there */
+	float		place;			/* where on that page, about: 0 first, 1 last */
 } HammingVisit;
 
 struct HammingNearest;
@@ -174,10 +187,14 @@ typedef struct HammingScan
 	HammingPass passes[SH_INDEX_BLOCKS];
 	bool		visiting;		/* there is a visit to go on with */
 	HammingVisit visit;
+	int			nahead;			/* visits to come whose pages are known */
+	int			next_ahead;
+	int			page_entries;	/* that the last page had */
+	HammingVisit ahead[HAMMING_AHEAD];
 
 	/* the way down the tree */
 	int			height;			/* level of the root */
-	HammingStep path[HAMMING_MAX_HEIGHT];
+	HammingStep path[HAMMING_MAX_HEIGHT];	/* the leaf page is not pinned */
 
 	/* an ordinary search */
 	bool		started;
@@ -212,11 +229,15 @@ extern bool hamming_datum_fingerprint(Relation index, Datum value,
 									  uint64 *fingerprint);
 
 /* hamming_page.c */
+extern bool hamming_read_page(IndexScanDesc scan);
+extern void hamming_kill(IndexScanDesc scan);
+
+/* hamming_runs.c */
 extern void hamming_begin_passes(HammingScan *so);
 extern void hamming_add_pass(HammingScan *so, int block, int nearest,
 							 int farthest, const int *done);
-extern bool hamming_read_page(IndexScanDesc scan);
-extern void hamming_kill(IndexScanDesc scan);
+extern bool hamming_next_visit(IndexScanDesc scan);
+extern bool hamming_next_on_page(HammingScan *so, BlockNumber blkno);
 
 /* hamming_scan.c */
 extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
@@ -237,7 +258,9 @@ extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
 extern OffsetNumber hamming_search(Page page, OffsetNumber low,
 								   OffsetNumber high, int64 key);
-extern Buffer hamming_seek(IndexScanDesc scan, int64 key, float *place);
+extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
+extern Buffer hamming_recent_buffer(Relation rel, BlockNumber blkno);
+extern bool hamming_locate(IndexScanDesc scan, HammingVisit *visit);
 extern void hamming_forget_path(HammingScan *so);
 
 /* hamming_cost.c */

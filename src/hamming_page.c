@@ -3,11 +3,8 @@
  * hamming_page.c
  *		Reading the pages of a hamming index.
  *
- * A pass goes through the entries of one block, in the order of their keys,
- * and visits those under the probes that it was given.  A run is a range of
- * keys to visit: one probe, or several with so little between them that
- * reading on is cheaper than searching.  Entries are compared on the page,
- * under its share lock; only matches are copied.
+ * Entries are compared on the page, under its share lock; only matches are
+ * copied.  What to read next is up to hamming_runs.c.
  *
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
@@ -43,8 +40,8 @@
 #define HAMMING_POPCNT_AT_RUN_TIME
 #endif
 
-/* Entries fewer than this between two probes are read, not searched across. */
-#define HAMMING_SKIP_ENTRIES	64.0
+/* Entries compared at once. */
+#define HAMMING_STRIDE			8
 
 /* Remember the page that matches are about to come from. */
 static int
@@ -76,7 +73,8 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	bool		recheck = false;
 	int			i;
 
-	if (distance < so->min_distance || key < so->visit.low)
+	if (distance < so->min_distance ||
+		key < so->visit.low || key > so->visit.high)
 		return;
 	for (i = 0; i < SH_INDEX_BLOCKS; i++)
 	{
@@ -109,10 +107,36 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	match->killed = false;
 }
 
+/* The key of an entry. */
+static inline int64
+entry_key(Page page, OffsetNumber offset)
+{
+	return hamming_tuple_key(hamming_page_tuple(page, offset));
+}
+
+/* Look closely at the entries [offset, end), some of which are within reach. */
+static pg_noinline void
+take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
+			 OffsetNumber end, bool skip_dead)
+{
+	Page		page = BufferGetPage(buffer);
+	int64		center = so->visit.pass->center_key;
+
+	for (; offset < end; offset++)
+	{
+		uint64		apart = (uint64) (entry_key(page, offset) ^ center);
+		int			distance = __builtin_popcountll(apart);
+
+		if (distance <= so->max_distance &&
+			!(skip_dead && ItemIdIsDead(PageGetItemId(page, offset))))
+			take_entry(so, buffer, offset, distance);
+	}
+}
+
 /*
  * Compare the entries of a page, from offset to where keys exceed those of the
- * visit.  Entries before them are left out by take_entry(), which few ever get
- * to.  Returns the offset where it stopped.
+ * visit.  Entries before and after them are left out by take_entry(), which
+ * few ever get to.  Returns the offset where it stopped.
  */
 static pg_attribute_always_inline OffsetNumber
 compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
@@ -121,22 +145,40 @@ compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	int64		high = so->visit.high;
-	int64		center = so->visit.pass->center_key;
+	uint64		center = (uint64) so->visit.pass->center_key;
 	int			farthest = so->max_distance;
 
-	for (; offset <= last; offset++)
+	while (offset <= last)
 	{
-		ItemId		iid = PageGetItemId(page, offset);
-		IndexTuple	itup = (IndexTuple) PageGetItem(page, iid);
-		int64		key = hamming_tuple_key(itup);
-		int			distance;
+		OffsetNumber end = Min(offset + HAMMING_STRIDE - 1, last) + 1;
+		bool		any = false;
+		int64		key = 0;
+		OffsetNumber i;
 
+		if (end - offset == HAMMING_STRIDE)
+		{
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 8
+#endif
+			for (i = 0; i < HAMMING_STRIDE; i++)
+			{
+				key = entry_key(page, offset + i);
+				any |= __builtin_popcountll((uint64) key ^ center) <= farthest;
+			}
+		}
+		else
+		{
+			for (i = offset; i < end; i++)
+			{
+				key = entry_key(page, i);
+				any |= __builtin_popcountll((uint64) key ^ center) <= farthest;
+			}
+		}
+		if (unlikely(any))
+			take_entries(so, buffer, offset, end, skip_dead);
 		if (key > high)
 			break;
-		distance = __builtin_popcountll((uint64) (key ^ center));
-		if (unlikely(distance <= farthest) &&
-			!(skip_dead && ItemIdIsDead(iid)))
-			take_entry(so, buffer, offset, distance);
+		offset = end;
 	}
 	return offset;
 }
@@ -169,108 +211,6 @@ compare_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 	return compare_entries_plain(so, buffer, offset, skip_dead);
 }
 
-/* Drop all passes. */
-void
-hamming_begin_passes(HammingScan *so)
-{
-	so->visiting = false;
-	so->npasses = 0;
-	so->pass = 0;
-	so->next_probe = 0;
-}
-
-/*
- * Add a pass through the shells of a block around so->center.  What is found
- * by other blocks is told by "done".  Blocks must come in order.
- */
-void
-hamming_add_pass(HammingScan *so, int block, int nearest, int farthest,
-				 const int *done)
-{
-	HammingPass *pass = &so->passes[so->npasses++];
-
-	pass->block = block;
-	pass->nearest = nearest;
-	pass->farthest = farthest;
-	memcpy(pass->done, done, sizeof(pass->done));
-	pass->center_key = hamming_key(sh_entry(so->center, block));
-	pass->center_probe = sh_entry_key(so->center, block);
-}
-
-/*
- * Set so->visit to the next run of the passes.  Returns false, and drops the
- * passes, if there is none.
- */
-static bool
-next_run(HammingScan *so)
-{
-	HammingVisit *visit = &so->visit;
-
-	for (; so->pass < so->npasses; so->pass++, so->next_probe = 0)
-	{
-		HammingPass *pass = &so->passes[so->pass];
-		int			width = sh_block_width(pass->block);
-		double		density = so->extent.rows / (1 << width);
-		uint32		first;
-		uint32		last;
-
-		first = last = sh_entry_probe(pass->center_probe, width, pass->nearest,
-									  pass->farthest, so->next_probe);
-		if (first == SH_NO_PROBE)
-			continue;
-		if (pass->nearest <= 0 && pass->farthest >= width)
-			last = (1 << width) - 1;
-		else if (pass->farthest > 0)
-			for (;;)
-			{
-				uint32		next = sh_entry_probe(pass->center_probe, width,
-												  pass->nearest,
-												  pass->farthest, last + 1);
-
-				if (next == SH_NO_PROBE ||
-					(next - last - 1) * density >= HAMMING_SKIP_ENTRIES)
-					break;
-				last = next;
-			}
-
-		visit->pass = pass;
-		visit->low = hamming_key(sh_entry_first(pass->block, first));
-		visit->high = hamming_key(sh_entry_last(pass->block, last));
-		visit->goes_on = InvalidBlockNumber;
-		so->next_probe = last + 1;
-		return true;
-	}
-	hamming_begin_passes(so);
-	return false;
-}
-
-/*
- * Pin the page where the visit begins or goes on.  InvalidBuffer if the index
- * is empty.
- */
-static Buffer
-pin_visit(IndexScanDesc scan, float *place)
-{
-	HammingVisit *visit = &((HammingScan *) scan->opaque)->visit;
-	Buffer		buffer;
-
-	*place = 0;
-	if (BlockNumberIsValid(visit->goes_on))
-		return ReadBuffer(scan->indexRelation, visit->goes_on);
-
-	buffer = hamming_seek(scan, visit->low, place);
-	if (!BufferIsValid(buffer) && IsolationIsSerializable())
-	{
-		/*
-		 * Nothing finer than the relation can be locked in an empty index.
-		 * Look again afterwards, lest an insertion slip in between.
-		 */
-		PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
-		buffer = hamming_seek(scan, visit->low, place);
-	}
-	return buffer;
-}
-
 /*
  * The offset from which entries are to be compared: that of the first key >=
  * low, or somewhat less.
@@ -300,7 +240,7 @@ first_offset(Page page, OffsetNumber first, int64 low, float place)
  * Where a run ends before the page does, the high key does not matter.
  */
 static void
-read_runs(IndexScanDesc scan, Buffer buffer, float place)
+read_runs(IndexScanDesc scan, Buffer buffer)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingVisit *visit = &so->visit;
@@ -308,6 +248,10 @@ read_runs(IndexScanDesc scan, Buffer buffer, float place)
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	OffsetNumber offset = P_FIRSTDATAKEY(opaque);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	BlockNumber blkno = visit->blkno;
+	float		place = visit->place;
+
+	so->page_entries = last;
 
 	for (;;)
 	{
@@ -317,14 +261,13 @@ read_runs(IndexScanDesc scan, Buffer buffer, float place)
 		if (offset > last && !P_RIGHTMOST(opaque) &&
 			hamming_high_key(page) <= visit->high)
 		{
-			visit->goes_on = opaque->btpo_next;
+			visit->blkno = opaque->btpo_next;
+			visit->place = 0;
 			return;
 		}
-		so->visiting = next_run(so);
-		if (!so->visiting ||
-			(!P_RIGHTMOST(opaque) && hamming_high_key(page) <= visit->low))
+		if (!hamming_next_on_page(so, blkno))
 			return;
-		place = 0;
+		place = visit->place;
 	}
 }
 
@@ -336,32 +279,25 @@ bool
 hamming_read_page(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingVisit *visit = &so->visit;
 	int			before = so->nmatches;
 	Buffer		buffer;
 	BTPageOpaque opaque;
-	float		place;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!so->visiting && !next_run(so))
+	if (!so->visiting && !hamming_next_visit(scan))
 		return false;
-	so->visiting = true;
 
-	buffer = pin_visit(scan, &place);
-	if (!BufferIsValid(buffer))
-	{
-		hamming_begin_passes(so);
-		return false;
-	}
+	buffer = hamming_pin_page(scan->indexRelation, visit->blkno);
 	hamming_lock_page(scan, buffer);
-	PredicateLockPage(scan->indexRelation, BufferGetBlockNumber(buffer),
-					  scan->xs_snapshot);
+	PredicateLockPage(scan->indexRelation, visit->blkno, scan->xs_snapshot);
 	opaque = BTPageGetOpaque(BufferGetPage(buffer));
 	if (!P_IGNORE(opaque))
-		read_runs(scan, buffer, place);
+		read_runs(scan, buffer);
 	else if (P_RIGHTMOST(opaque))
 		hamming_fell_off(scan);
 	else
-		so->visit.goes_on = opaque->btpo_next;
+		visit->blkno = opaque->btpo_next;
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (so->keep_pin && so->nmatches > before)

@@ -56,6 +56,7 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	so->pinned = InvalidBuffer;
 	so->plan_k = -1;
 	so->extent.rows = -1;
+	hamming_forget_path(so);
 	if (norderbys > 0)
 	{
 		scan->xs_orderbyvals = (Datum *) palloc0(sizeof(Datum) * norderbys);

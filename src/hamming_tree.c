@@ -11,6 +11,9 @@
  * at or to the left of what is looked for; if it was deleted we go up.  Pins
  * on inner pages hold up nobody, as vacuum wants leaf pages alone for itself.
  *
+ * The leaf page last found is remembered with the bounds that its parent gave
+ * it, but not pinned.
+ *
  * What a search costs is mostly waiting for memory, so it touches as little of
  * a page as it can: places are guessed, and high keys read only when needed.
  *
@@ -29,15 +32,20 @@
 #include "compat.h"
 #include "hamming.h"
 
-/* Inner pages whose buffers are remembered. */
-#define HAMMING_RECENT_PAGES	2048
+/*
+ * Pages whose buffers are remembered, and how often one of them is looked up
+ * all the same, which tells the buffer manager that the page is in use.
+ */
+#define HAMMING_RECENT_PAGES	(1 << 17)
+#define HAMMING_RECENT_TRUST	32
 
 typedef struct RecentPage
 {
-	Oid			relid;
-	BlockNumber blkno;
+	uint32		page;			/* a hash of it */
 	Buffer		buffer;
 } RecentPage;
+
+static RecentPage recent_pages[HAMMING_RECENT_PAGES];
 
 /* Complain of a page that cannot be a page of this index. */
 static void
@@ -55,22 +63,42 @@ check_page(Relation rel, Buffer buffer)
 				 errhint("Please REINDEX it.")));
 }
 
-/*
- * Pin an inner page.
- *
- * There are few of these and each search needs some of them, so it pays to
- * remember their buffers: that spares the buffer manager's hash table, which
- * is large and hence not in the processor's cache.  An outdated memory is no
- * harm, since the buffer manager checks it.
- */
-static Buffer
-pin_inner_page(Relation rel, BlockNumber blkno)
+/* Where the buffer of a page is remembered, and under what. */
+static inline RecentPage *
+recent_page(Relation rel, BlockNumber blkno, uint32 *page)
 {
-	static RecentPage recent[HAMMING_RECENT_PAGES];
-	RecentPage *known = &recent[(blkno ^ RelationGetRelid(rel) * 31) %
-								HAMMING_RECENT_PAGES];
+	*page = blkno + RelationGetRelid(rel) * 0x9E3779B1U;
+	return &recent_pages[*page % HAMMING_RECENT_PAGES];
+}
 
-	if (known->relid == RelationGetRelid(rel) && known->blkno == blkno &&
+/* The buffer that a page was last seen in, or InvalidBuffer. */
+Buffer
+hamming_recent_buffer(Relation rel, BlockNumber blkno)
+{
+	uint32		page;
+	RecentPage *known = recent_page(rel, blkno, &page);
+
+	return known->page == page ? known->buffer : InvalidBuffer;
+}
+
+/*
+ * Pin a page.
+ *
+ * It pays to remember buffers: that spares the buffer manager's hash table,
+ * which is large and hence not in the processor's cache, and tells where to
+ * prefetch from.  An outdated memory is no harm, since the buffer manager
+ * checks it.  Only what goes through the hash table counts as a use when the
+ * buffer manager looks for pages to evict, so now and then we do.
+ */
+Buffer
+hamming_pin_page(Relation rel, BlockNumber blkno)
+{
+	static uint32 uses;
+	uint32		page;
+	RecentPage *known = recent_page(rel, blkno, &page);
+
+	if (known->page == page && BufferIsValid(known->buffer) &&
+		++uses % HAMMING_RECENT_TRUST != 0 &&
 		ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
 						 known->buffer))
 	{
@@ -78,8 +106,7 @@ pin_inner_page(Relation rel, BlockNumber blkno)
 		pgstat_count_buffer_hit(rel);
 		return known->buffer;
 	}
-	known->relid = RelationGetRelid(rel);
-	known->blkno = blkno;
+	known->page = page;
 	known->buffer = ReadBuffer(rel, blkno);
 	return known->buffer;
 }
@@ -147,7 +174,7 @@ get_root(IndexScanDesc scan)
 
 	while ((meta = get_meta(rel)) != NULL)
 	{
-		Buffer		buffer = pin_inner_page(rel, meta->btm_fastroot);
+		Buffer		buffer = hamming_pin_page(rel, meta->btm_fastroot);
 		BTPageOpaque opaque = BTPageGetOpaque(BufferGetPage(buffer));
 
 		hamming_lock_page(scan, buffer);
@@ -200,50 +227,66 @@ search_near(Page page, OffsetNumber first, int64 key, float place)
 	return hamming_search(page, low, high, key);
 }
 
-/* Does a page end before a key?  Not if the high key is that key. */
-static inline bool
-ends_before(Page page, int64 key)
+/*
+ * How far between the bounds of a page a key is.  That is where its entry is
+ * to be expected, were keys spread evenly: 0 first, 1 last.
+ */
+static inline float
+place_of(const HammingChild *page, int64 key)
 {
-	return !P_RIGHTMOST(BTPageGetOpaque(page)) && hamming_high_key(page) < key;
+	uint64		span = (uint64) page->high - (uint64) page->low;
+
+	return (float) ((uint64) key - (uint64) page->low) / ((float) span + 1);
+}
+
+static inline bool
+serves(const HammingChild *page, int64 key)
+{
+	return page->low <= key && key <= page->high;
 }
 
 /*
- * Find the child of an inner page under which keys >= key begin.  Returns
- * false if there is none because the page lies to the left of the key, or is
- * no more.
+ * Find the child of an inner page where keys >= key begin.  Returns false if
+ * there is none because the page lies to the left of the key, or is no more.
  *
- * On entry, *place is where on this page the key is, were keys spread evenly:
- * 0 first, 1 last.  On return the same for the child.  The first item of the
- * page stands for minus infinity and has no key.  The high key matters only
- * when all items are less, so mostly it need not be fetched from memory.
+ * The first item of the page stands for minus infinity and has no key.  The
+ * high key matters only when all items are less, so mostly it need not be
+ * fetched from memory.
  */
 static bool
-find_child(Page page, int64 key, float *place, BlockNumber *child)
+find_child(Page page, int64 key, const HammingChild *known,
+		   HammingChild *child)
 {
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	OffsetNumber first = P_FIRSTDATAKEY(opaque);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	OffsetNumber offset;
+	IndexTuple	before;
 
 	if (P_IGNORE(opaque))
 		return false;
-	offset = search_near(page, first + 1, key, *place);
-	if (offset > last && ends_before(page, key))
-		return false;
-
-	*place = 0;
-	if (offset > first + 1 && offset <= last)
+	offset = search_near(page, first + 1, key, place_of(known, key));
+	child->next = InvalidBlockNumber;
+	if (offset <= last)
 	{
-		IndexTuple	before = hamming_page_tuple(page, offset - 1);
 		IndexTuple	after = hamming_page_tuple(page, offset);
-		int64		left = hamming_tuple_key(before);
-		int64		right = hamming_tuple_key(after);
 
-		if (right > left)
-			*place = (float) ((uint64) key - (uint64) left) /
-				(float) ((uint64) right - (uint64) left);
+		child->high = hamming_tuple_key(after);
+		child->next = BTreeTupleGetDownLink(after);
 	}
-	*child = BTreeTupleGetDownLink(hamming_page_tuple(page, offset - 1));
+	else
+	{
+		child->high = P_RIGHTMOST(opaque) ? PG_INT64_MAX :
+			hamming_high_key(page);
+		if (child->high < key)
+			return false;
+	}
+
+	before = hamming_page_tuple(page, offset - 1);
+	child->low = known->low;
+	if (offset > first + 1)
+		child->low = hamming_tuple_key(before) + 1;
+	child->blkno = BTreeTupleGetDownLink(before);
 	return true;
 }
 
@@ -253,7 +296,7 @@ find_child(Page page, int64 key, float *place, BlockNumber *child)
  * of that inner page, or 0 if there is none.
  */
 static int
-reuse_path(IndexScanDesc scan, int64 key, float *place, BlockNumber *child)
+reuse_path(IndexScanDesc scan, int64 key, HammingChild *child)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			level;
@@ -265,11 +308,11 @@ reuse_path(IndexScanDesc scan, int64 key, float *place, BlockNumber *child)
 
 		if (!BufferIsValid(step->buffer))
 			continue;
-		*place = 0;
-		if (step->low <= key)
+		if (serves(&step->page, key))
 		{
 			hamming_lock_page(scan, step->buffer);
-			found = find_child(BufferGetPage(step->buffer), key, place, child);
+			found = find_child(BufferGetPage(step->buffer), key, &step->page,
+							   child);
 			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
 		}
 		if (found)
@@ -282,7 +325,7 @@ reuse_path(IndexScanDesc scan, int64 key, float *place, BlockNumber *child)
 
 /* Keep an inner page of the way down pinned.  It is not locked any more. */
 static void
-keep_step(HammingScan *so, Buffer buffer, int level, int64 low)
+keep_step(HammingScan *so, Buffer buffer, int level, const HammingChild *page)
 {
 	if (level >= HAMMING_MAX_HEIGHT)
 	{
@@ -290,69 +333,98 @@ keep_step(HammingScan *so, Buffer buffer, int level, int64 low)
 		return;
 	}
 	so->path[level].buffer = buffer;
-	so->path[level].low = low;
+	so->path[level].page = *page;
 	so->height = Max(so->height, level);
 }
 
 /*
- * Pin, but do not lock, the leaf page where keys >= key begin, or one to the
- * left of it.  InvalidBuffer if the index is empty.
+ * Go down to the leaf page where keys >= key begin, or one to the left of it.
+ * Returns false if the index is empty.
  */
-Buffer
-hamming_seek(IndexScanDesc scan, int64 key, float *place)
+static bool
+descend(IndexScanDesc scan, int64 key, HammingChild *page)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	BlockNumber child;
-	int			level = reuse_path(scan, key, place, &child);
-	Buffer		buffer;
+	int			level = reuse_path(scan, key, page);
+	Buffer		buffer = InvalidBuffer;
 
-	if (level == 1)
-		return ReadBuffer(scan->indexRelation, child);
-	if (level > 1)
+	if (level == 0)
 	{
-		buffer = pin_inner_page(scan->indexRelation, child);
-		hamming_lock_page(scan, buffer);
-	}
-	else
-	{
-		*place = 0;
 		buffer = get_root(scan);
 		if (!BufferIsValid(buffer))
-			return InvalidBuffer;
+			return false;
+		page->blkno = BufferGetBlockNumber(buffer);
+		page->next = InvalidBlockNumber;
+		page->low = PG_INT64_MIN;
+		page->high = PG_INT64_MAX;
 	}
-
-	for (;;)
+	while (level != 1)
 	{
-		Page		page = BufferGetPage(buffer);
-		BTPageOpaque opaque = BTPageGetOpaque(page);
-		BlockNumber next = opaque->btpo_next;
-		bool		root = P_LEFTMOST(opaque) && P_RIGHTMOST(opaque);
+		HammingChild child;
+		BTPageOpaque opaque;
+		BlockNumber next;
 		bool		found;
 
+		if (!BufferIsValid(buffer))
+		{
+			buffer = hamming_pin_page(scan->indexRelation, page->blkno);
+			hamming_lock_page(scan, buffer);
+		}
+		opaque = BTPageGetOpaque(BufferGetPage(buffer));
+		next = opaque->btpo_next;
 		level = opaque->btpo_level;
 		if (P_ISLEAF(opaque) && !P_IGNORE(opaque))
 		{
-			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-			return buffer;
+			UnlockReleaseBuffer(buffer);
+			return true;
 		}
-		found = find_child(page, key, place, &child);
+		found = find_child(BufferGetPage(buffer), key, page, &child);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		if (found)
-			keep_step(so, buffer, level, root ? PG_INT64_MIN : key);
+		{
+			keep_step(so, buffer, level, page);
+			*page = child;
+		}
 		else
 		{
 			ReleaseBuffer(buffer);
 			if (next == P_NONE)
 				hamming_fell_off(scan);
-			child = next;
+			page->blkno = next;
+			page->next = InvalidBlockNumber;
+			page->low = key;
+			page->high = PG_INT64_MAX;
 			level++;
 			CHECK_FOR_INTERRUPTS();
 		}
-		if (level == 1)
-			return ReadBuffer(scan->indexRelation, child);
-		buffer = pin_inner_page(scan->indexRelation, child);
-		hamming_lock_page(scan, buffer);
+		buffer = InvalidBuffer;
 	}
+	return true;
+}
+
+/*
+ * Tell where a visit begins: at a leaf page, or at one to the left of it by
+ * the time that we get there.  Returns false if the index is empty.
+ *
+ * The page is not pinned.  Should it be deleted meanwhile, it cannot be put to
+ * other use as long as our snapshot lasts, and leads to the right.
+ */
+bool
+hamming_locate(IndexScanDesc scan, HammingVisit *visit)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingChild *leaf = &so->path[0].page;
+
+	if (!BlockNumberIsValid(leaf->blkno) || !serves(leaf, visit->low))
+	{
+		leaf->blkno = InvalidBlockNumber;
+		if (!descend(scan, visit->low, leaf))
+			return false;
+	}
+	visit->blkno = leaf->blkno;
+	visit->next = visit->high >= leaf->high ? leaf->next : InvalidBlockNumber;
+	visit->place = place_of(leaf, visit->low);
+	return true;
 }
 
 /* Let go of the inner pages. */
@@ -361,6 +433,7 @@ hamming_forget_path(HammingScan *so)
 {
 	int			level;
 
+	so->path[0].page.blkno = InvalidBlockNumber;
 	for (level = 1; level <= so->height; level++)
 	{
 		if (BufferIsValid(so->path[level].buffer))

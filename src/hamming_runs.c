@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_runs.c
+ *		What to read of a hamming index, in the order of its keys.
+ *
+ * A pass goes through the entries of one block, in the order of their keys,
+ * and visits those under the probes that it was given.  A run is a range of
+ * keys to visit: one probe, or several with so little between them that
+ * reading on is cheaper than searching.
+ *
+ * Leaf pages lie all over the memory, and waiting for them is most of what a
+ * search costs.  So the next few runs are looked up in the upper levels of the
+ * tree, which the processor's cache holds, before the first of them is read;
+ * and what will be needed of their pages is fetched into the cache meanwhile.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "hamming.h"
+
+/* Entries fewer than this between two probes are read, not searched across. */
+#define HAMMING_SKIP_ENTRIES	64.0
+
+/*
+ * How much of a page is fetched, in cache lines: some line pointers and some
+ * tuples.  After that the processor sees by itself where we are going.
+ */
+#define HAMMING_CACHE_LINE		64
+#define HAMMING_FETCH_ITEMS		6
+#define HAMMING_FETCH_TUPLES	16
+
+/* Drop all passes. */
+void
+hamming_begin_passes(HammingScan *so)
+{
+	so->visiting = false;
+	so->nahead = so->next_ahead = 0;
+	so->npasses = 0;
+	so->pass = 0;
+	so->next_probe = 0;
+}
+
+/*
+ * Add a pass through the shells of a block around so->center.  What is found
+ * by other blocks is told by "done".  Blocks must come in order.
+ */
+void
+hamming_add_pass(HammingScan *so, int block, int nearest, int farthest,
+				 const int *done)
+{
+	HammingPass *pass = &so->passes[so->npasses++];
+
+	pass->block = block;
+	pass->nearest = nearest;
+	pass->farthest = farthest;
+	memcpy(pass->done, done, sizeof(pass->done));
+	pass->center_key = hamming_key(sh_entry(so->center, block));
+	pass->center_probe = sh_entry_key(so->center, block);
+}
+
+/* Lay out the next run of the passes.  Returns false if there is none. */
+static bool
+next_run(HammingScan *so, HammingVisit *visit)
+{
+	for (; so->pass < so->npasses; so->pass++, so->next_probe = 0)
+	{
+		HammingPass *pass = &so->passes[so->pass];
+		int			width = sh_block_width(pass->block);
+		double		density = so->extent.rows / (1 << width);
+		uint32		first;
+		uint32		last;
+
+		first = last = sh_entry_probe(pass->center_probe, width, pass->nearest,
+									  pass->farthest, so->next_probe);
+		if (first == SH_NO_PROBE)
+			continue;
+		if (pass->nearest <= 0 && pass->farthest >= width)
+			last = (1 << width) - 1;
+		else if (pass->farthest > 0)
+			for (;;)
+			{
+				uint32		next = sh_entry_probe(pass->center_probe, width,
+												  pass->nearest,
+												  pass->farthest, last + 1);
+
+				if (next == SH_NO_PROBE ||
+					(next - last - 1) * density >= HAMMING_SKIP_ENTRIES)
+					break;
+				last = next;
+			}
+
+		visit->pass = pass;
+		visit->low = hamming_key(sh_entry_first(pass->block, first));
+		visit->high = hamming_key(sh_entry_last(pass->block, last));
+		so->next_probe = last + 1;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Fetch what is wanted of a leaf page into the cache, given about where on it
+ * we are going to read and how many entries pages have.  Where the tuples lie
+ * is known of pages that a build or a split has written; a wrong guess costs
+ * little.
+ */
+static void
+prefetch(Relation index, BlockNumber blkno, float place, int entries)
+{
+	Buffer		buffer = hamming_recent_buffer(index, blkno);
+	const char *page;
+	const char *items;
+	const char *tuples;
+	int			first;
+	int			i;
+
+	/* Not known, or private to this session. */
+	if (buffer <= 0)
+		return;
+
+	page = (const char *) BufferGetPage(buffer);
+	first = Max((int) (place * entries) - HAMMING_GUESS_SLACK, 0);
+	items = page + SizeOfPageHeaderData + first * sizeof(ItemIdData);
+	tuples = page + BLCKSZ - HAMMING_CACHE_LINE - first * HAMMING_ENTRY_SIZE;
+
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE);
+	for (i = 0; i < HAMMING_FETCH_ITEMS; i++)
+		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
+	for (i = 0; i < HAMMING_FETCH_TUPLES; i++)
+		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
+}
+
+/*
+ * Find where a run begins.  Returns false if the index is empty.
+ *
+ * Nothing finer than the relation can be locked in an empty index, for a
+ * serializable transaction.  Look again afterwards, lest an insertion slip in
+ * between.
+ */
+static bool
+locate(IndexScanDesc scan, HammingVisit *visit)
+{
+	if (hamming_locate(scan, visit))
+		return true;
+	if (!IsolationIsSerializable())
+		return false;
+	PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
+	return hamming_locate(scan, visit);
+}
+
+/*
+ * Turn to the next run that begins on the page at hand, if it is known already
+ * that there is one.  Called with that page locked, so it looks at no other.
+ */
+bool
+hamming_next_on_page(HammingScan *so, BlockNumber blkno)
+{
+	so->visiting = so->nahead > 0 && so->ahead[so->next_ahead].blkno == blkno;
+	if (so->visiting)
+	{
+		so->visit = so->ahead[so->next_ahead];
+		so->next_ahead = (so->next_ahead + 1) % HAMMING_AHEAD;
+		so->nahead--;
+	}
+	return so->visiting;
+}
+
+/*
+ * Turn to the next run of the passes.  Returns false, and drops the passes, if
+ * there is none.
+ */
+bool
+hamming_next_visit(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	while (so->nahead < HAMMING_AHEAD)
+	{
+		HammingVisit *visit =
+		&so->ahead[(so->next_ahead + so->nahead) % HAMMING_AHEAD];
+
+		if (!next_run(so, visit))
+			break;
+		if (!locate(scan, visit))
+		{
+			so->nahead = 0;
+			break;
+		}
+		prefetch(scan->indexRelation, visit->blkno, visit->place, so->page_entries);
+		if (BlockNumberIsValid(visit->next))
+			prefetch(scan->indexRelation, visit->next, 0, so->page_entries);
+		so->nahead++;
+	}
+	if (so->nahead > 0)
+		return hamming_next_on_page(so, so->ahead[so->next_ahead].blkno);
+	hamming_begin_passes(so);
+	return false;
+}
