@@ -55,6 +55,7 @@ OBJS = \
 	src/report_query.o \
 	src/progress.o \
 	src/guard.o \
+	src/guard_bind.o \
 	src/guard_lock.o \
 	src/guard_search.o
 

@@ -1,5 +1,5 @@
 --
--- guard.c, guard_search.c: simhash_guard
+-- guard.c, guard_bind.c, guard_lock.c, guard_search.c: simhash_guard
 --
 
 -- fingerprints of n bits, the lowest ones
@@ -131,6 +131,94 @@ UPDATE generated SET id = 3 WHERE id = 2;
 UPDATE generated SET body = 'the quick brown fox' WHERE id = 3; -- error
 
 ----------------------------------------
+-- types of columns
+----------------------------------------
+
+-- what the trigger writes obeys the column's type, a domain's constraints too
+CREATE DOMAIN small AS bigint CHECK (value < 100);
+CREATE DOMAIN print AS bigint;
+CREATE TABLE typed (id int PRIMARY KEY, body varchar(100), fp print, twin small);
+CREATE INDEX ON typed USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON typed FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'document=body', 'mark=twin');
+INSERT INTO typed VALUES (7, 'one two three'), (200, 'four five six'), (8, 'One, two, three');
+SELECT id, fp = simhash(body) AS filled, twin FROM typed ORDER BY id;
+INSERT INTO typed VALUES (9, 'four five six'); -- error
+ALTER DOMAIN print ADD CHECK (value <> simhash('seven eight nine'));
+INSERT INTO typed VALUES (9, 'seven eight nine'); -- error
+ALTER TABLE typed ALTER COLUMN twin TYPE varchar(2);
+INSERT INTO typed VALUES (9, 'four five six'); -- error
+ALTER TABLE typed ALTER COLUMN twin TYPE date USING NULL;
+INSERT INTO typed VALUES (9, 'four five six'); -- error
+-- a column that was dropped, one that is renamed, an index that goes
+CREATE TABLE altered (gone int, id int PRIMARY KEY, fp bigint);
+CREATE INDEX altered_fp ON altered USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON altered FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO altered VALUES (0, 1, 0);
+ALTER TABLE altered DROP COLUMN gone, ADD COLUMN new int DEFAULT 7;
+INSERT INTO altered VALUES (2, 1); -- error
+INSERT INTO altered VALUES (2, -1);
+ALTER TABLE altered ALTER COLUMN new TYPE text;
+INSERT INTO altered VALUES (3, -2); -- error
+DROP INDEX altered_fp;
+INSERT INTO altered VALUES (3, bits(30)); -- error
+SELECT simhash_add_keys('altered', 'fp') \g /dev/null
+INSERT INTO altered VALUES (3, -2); -- error
+INSERT INTO altered VALUES (3, bits(30));
+SELECT simhash_drop_keys('altered') \g /dev/null
+CREATE INDEX ON altered USING hamming (fp) WHERE id > 0;
+INSERT INTO altered VALUES (4, bits(40)); -- error
+CREATE INDEX ON altered USING hamming (fp);
+INSERT INTO altered VALUES (4, bits(31)); -- error
+TRUNCATE altered;
+INSERT INTO altered VALUES (4, bits(31));
+ALTER TABLE altered RENAME COLUMN fp TO print;
+INSERT INTO altered VALUES (5, -1); -- error
+ALTER TABLE altered RENAME COLUMN print TO fp;
+-- a document whose fingerprint cannot be computed
+CREATE FUNCTION fail(body text) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF body = 'bad' THEN RAISE 'cannot read %', body; END IF;
+    RETURN simhash(body);
+END $$;
+CREATE TABLE failing (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (fail(body)) STORED);
+CREATE INDEX ON failing USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON failing FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+BEGIN;
+INSERT INTO failing VALUES (1, 'a b c');
+SAVEPOINT here;
+INSERT INTO failing VALUES (2, 'd e f'), (3, 'bad'); -- error
+ROLLBACK TO here;
+INSERT INTO failing VALUES (4, 'd e f'), (5, 'A, b, c'), (6, NULL), (7, '...'), (8, '');
+COMMIT;
+SELECT id, body FROM failing ORDER BY id;
+
+----------------------------------------
+-- replication, inheritance, MERGE
+----------------------------------------
+
+SET session_replication_role = replica;
+INSERT INTO altered VALUES (6, bits(31));
+DELETE FROM altered WHERE id = 6;
+ALTER TABLE altered ENABLE ALWAYS TRIGGER guard;
+INSERT INTO altered VALUES (6, bits(31)); -- error
+RESET session_replication_role;
+-- a child has neither the trigger nor the index, as with any index
+CREATE TABLE child () INHERITS (altered);
+INSERT INTO child VALUES (7, bits(31));
+INSERT INTO altered VALUES (8, bits(50));
+MERGE INTO altered AS a USING (VALUES (8, bits(31)), (9, bits(31))) AS v (id, fp)
+    ON a.id = v.id WHEN MATCHED THEN UPDATE SET fp = v.fp
+    WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.fp); -- error
+MERGE INTO altered AS a USING (VALUES (8, bits(51)), (9, bits(60))) AS v (id, fp)
+    ON a.id = v.id WHEN MATCHED THEN UPDATE SET fp = v.fp
+    WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.fp);
+SELECT tableoid::regclass, id, hamming(fp, 0) AS bits FROM altered ORDER BY id;
+
+----------------------------------------
 -- distances
 ----------------------------------------
 
@@ -192,6 +280,43 @@ INSERT INTO parted VALUES (-2, 3, 's'); -- error
 INSERT INTO parted_n VALUES (-2, 3, 'n'); -- error
 UPDATE parted SET region = 's' WHERE id = 1;
 SELECT tableoid::regclass, * FROM parted ORDER BY id;
+-- a partition that comes, and one that goes
+CREATE TABLE parted_w (LIKE parted);
+INSERT INTO parted_w VALUES (bits(50), 9, 'w');
+ALTER TABLE parted ATTACH PARTITION parted_w FOR VALUES IN ('w');
+INSERT INTO parted VALUES (bits(51), 3, 'n'); -- error
+ALTER TABLE parted DETACH PARTITION parted_w;
+INSERT INTO parted VALUES (bits(51), 3, 'n');
+INSERT INTO parted_w VALUES (bits(51), 3, 'n');
+-- partitions of partitions, and rows that move between them
+CREATE TABLE parted_e PARTITION OF parted FOR VALUES IN ('e1', 'e2')
+    PARTITION BY LIST (region);
+CREATE TABLE parted_e1 PARTITION OF parted_e FOR VALUES IN ('e1');
+CREATE TABLE parted_e2 PARTITION OF parted_e FOR VALUES IN ('e2');
+INSERT INTO parted VALUES (bits(30), 4, 'e1');
+INSERT INTO parted VALUES (bits(31), 5, 'e2'); -- error
+UPDATE parted SET region = 'e2' WHERE id = 4;
+UPDATE parted SET region = 'n', fp = bits(31) WHERE id = 4;
+UPDATE parted SET region = 'e1', fp = bits(49) WHERE id = 4; -- error
+COPY parted FROM stdin; -- error
+6148914691236517205	6	n
+6148914691236517204	7	e1
+\.
+-- a partition that cannot be searched
+CREATE FOREIGN DATA WRAPPER regress_guard;
+CREATE SERVER regress_guard FOREIGN DATA WRAPPER regress_guard;
+CREATE TABLE mixed (fp bigint, region text) PARTITION BY LIST (region);
+CREATE TABLE mixed_n PARTITION OF mixed FOR VALUES IN ('n');
+CREATE FOREIGN TABLE mixed_f PARTITION OF mixed FOR VALUES IN ('f')
+    SERVER regress_guard;
+CREATE INDEX ON mixed USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON mixed
+    FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO mixed VALUES (0, 'n'); -- error
+DROP FOREIGN TABLE mixed_f;
+INSERT INTO mixed VALUES (0, 'n');
+DROP SERVER regress_guard;
+DROP FOREIGN DATA WRAPPER regress_guard;
 DROP INDEX parted_fp;
 INSERT INTO parted VALUES (bits(30), 3, 's'); -- error
 
@@ -205,6 +330,18 @@ CREATE TRIGGER "g'd" BEFORE INSERT ON "Odd ""one"."My Docs" FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('F,P', 'reject', '3');
 INSERT INTO "Odd ""one"."My Docs" VALUES (1, 0); -- error
 CREATE INDEX ON "Odd ""one"."My Docs" USING hamming ("F,P");
+-- names in the way of those that the guard goes by
+CREATE FUNCTION "Odd ""one".simhash_key(bigint, int) RETURNS smallint
+    LANGUAGE sql AS 'SELECT 0::smallint';
+CREATE FUNCTION "Odd ""one".never(bigint, hamming_ball) RETURNS bool
+    LANGUAGE sql AS 'SELECT false';
+CREATE OPERATOR "Odd ""one".<@ (LEFTARG = bigint, RIGHTARG = hamming_ball,
+    FUNCTION = "Odd ""one".never);
+CREATE TYPE "Odd ""one".hamming_ball AS (x int);
+SET search_path = "Odd ""one", public, pg_catalog;
+INSERT INTO "My Docs" VALUES (1, 0);
+INSERT INTO "My Docs" VALUES (2, 0); -- error
+TRUNCATE "My Docs";
 SET search_path = '';
 INSERT INTO "Odd ""one"."My Docs" VALUES (1, 0);
 INSERT INTO "Odd ""one"."My Docs" VALUES (2, 0); -- error
@@ -214,6 +351,22 @@ GRANT INSERT ON docs TO regress_guard;
 SET ROLE regress_guard;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
+GRANT SELECT (id) ON docs TO regress_guard;
+SET ROLE regress_guard;
+INSERT INTO docs VALUES (50, bits(4)); -- error
+RESET ROLE;
+GRANT SELECT (fp) ON docs TO regress_guard;
+SET ROLE regress_guard;
+INSERT INTO docs VALUES (50, bits(4)); -- error
+RESET ROLE;
+REVOKE SELECT (id, fp) ON docs FROM regress_guard;
+-- the owner of a function may be told, whoever calls it
+CREATE FUNCTION insert_docs() RETURNS void SECURITY DEFINER LANGUAGE sql AS
+    'INSERT INTO docs VALUES (50, bits(4))';
+SET ROLE regress_guard;
+SELECT insert_docs(); -- error
+RESET ROLE;
+DROP FUNCTION insert_docs;
 GRANT SELECT ON docs TO regress_guard;
 SET ROLE regress_guard;
 INSERT INTO docs VALUES (50, bits(4)); -- error
@@ -294,6 +447,9 @@ SELECT complain($$ 'fp', 'skip', '3', 'what' $$);
 SELECT complain($$ 'fp', 'mark', '3' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'mark=twin' $$);
 SELECT complain($$ 'fp', 'mark', '3', 'mark=no' $$);
+SELECT complain($$ 'fp', 'mark', '3', 'mark=gen' $$);
+SELECT complain($$ 'fp', 'mark', '3', 'mark=fp' $$);
+SELECT complain($$ 'fp', 'reject', '3', 'notice' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=id' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'profile=word-1' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'profile=no' $$);
@@ -302,8 +458,9 @@ SELECT complain($$ 'fp', 'skip', '3' $$, 'AFTER INSERT');
 SELECT complain($$ 'fp', 'skip', '3' $$, 'BEFORE DELETE OR INSERT');
 SELECT simhash_guard(); -- error
 
-DROP SCHEMA "Odd ""one" CASCADE;
 SET client_min_messages = warning;
+DROP SCHEMA "Odd ""one" CASCADE;
 DROP TABLE docs, skipped, marked, pairs, texts, profiled, generated, far, two,
-    parted, many, wrong CASCADE;
-DROP FUNCTION bits, try, insert_half, count_locks, complain;
+    parted, parted_w, mixed, many, wrong, typed, altered, failing CASCADE;
+DROP DOMAIN small, print;
+DROP FUNCTION bits, try, insert_half, count_locks, complain, fail;

@@ -6,22 +6,57 @@
  *
  * Guarantee.  Of two rows within the guard's radius that two sessions insert
  * at the same time, at least one session finds the other's row and waits for
- * the outcome of its transaction, at every isolation level.
+ * the outcome of its transaction, at every isolation level.  So never do both
+ * commit without the guard having rejected, skipped or marked one of them.
  *
  * Mechanics.  A search sees rows of transactions in progress, as a unique
- * index does (SnapshotDirty); what it finds of them it waits for, and then it
- * searches again.  That leaves the moment between a search and the row's
- * arrival in the index.  To cover it a session takes locks first, such that
- * any two rows within the radius have one in common, and keeps them until its
- * row is in the index.  The server inserts a row as soon as its BEFORE
- * triggers have run, so the trigger's next call in the session, or the end of
- * the statement, is late enough.  (Calls that nest, because another trigger
- * inserts in turn, and those of several guards of one row keep their locks
- * apart.)  So a session has the locks of one row at a time, however many rows
- * its transaction inserts, and none between statements; two sessions with
- * unrelated rows rarely meet; and as locks are taken in order, and given back
- * before the next are taken or another transaction is waited for, guards do
- * not deadlock among themselves unless their rows are near-duplicates.
+ * index does (SnapshotDirty); if what it finds depends on one, the session
+ * waits for its end and searches again.  That leaves the gap between a search
+ * and the arrival of the row in the index.  To cover it a session takes locks
+ * before it searches, such that any two rows within the radius have one in
+ * common, and keeps them until its row is in the index.  Of two sessions with
+ * near-duplicates one gets the common lock first, and the other searches when
+ * the row of the first is in the index, or is not to be.
+ *
+ * When the row is in.  The hamming index says so itself, as it inserts the
+ * row (simhash_guard_inserted).  A btree of keys does not, nor does that help
+ * where other sessions may search by another index; then the locks are kept
+ * until the trigger's next call in the statement, or the end of the statement:
+ * the server inserts a row as soon as its BEFORE triggers have run.  (COPY and
+ * the executor do not gather rows for tables with such triggers.)  So it is
+ * for INSERT ... ON CONFLICT, too, which may take its row out of the index
+ * again, wait for another transaction, and put it back without asking us.
+ *
+ * A worked interleaving.  The radius is 3.  Session A inserts 0, session B
+ * inserts 7, three bits away; all of their blocks but the last agree.
+ *
+ *	A	takes the locks of 0: four of them, in order
+ *	B	takes the locks of 7: waits for A at the first that both need
+ *	A	searches, finds nothing; the row goes to the heap, the indexes of the
+ *		table, the hamming index last; the locks are given back
+ *	B	gets its locks, searches, finds A's row in progress; gives its locks
+ *		back, and waits for A's transaction
+ *	A	commits
+ *	B	takes its locks again, searches, finds A's row committed
+ *
+ * Had A rolled back, B would have found nothing, and its row would be in.  Had
+ * B come between A's search and A's insertion without locks, neither would
+ * have seen the other.
+ *
+ * No deadlock.  Locks are taken in order, so sessions that wait for locks
+ * only, as for rows that are no near-duplicates, do not form a cycle.  Who
+ * waits for a transaction has none of the guard's locks.  And the transaction
+ * waited for has its row in the index: if that was its only row, it takes no
+ * more locks.  So a cycle takes transactions of several rows, each waiting for
+ * the other's near-duplicate, as with a unique index; or other waits in the
+ * gap, while locks are held: another trigger of the row that waits, a second
+ * guard of the row (which keeps the first one's locks as it waits for a
+ * transaction), or a unique index.
+ *
+ * No exhaustion.  A session has the locks of one row at a time, however many
+ * rows its transaction inserts, and none between statements.  Calls that nest,
+ * because another trigger inserts in turn, and those of several guards of one
+ * row keep their locks apart.
  *
  * The locks of a row.  Cut the fingerprint into k + 1 blocks: two that differ
  * in at most k bits agree in a block.  For k = 3 these are the four blocks
@@ -37,9 +72,12 @@
  */
 #include "guard.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_am.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -52,19 +90,28 @@
 /* Sets our locks apart from those of pg_advisory_lock, which use 1 and 2. */
 #define GUARD_LOCK_CLASS	0x5348
 
-/* The locks of one call that is not known to be over. */
-typedef struct GuardLocks
+/* A row between the guard and its index, and the locks held meanwhile. */
+typedef struct GuardedRow
 {
-	int			depth;			/* of nested triggers */
+	/* whose */
+	MemoryContext statement;
 	Oid			root;
 	NameData	trigger;
+
+	/* how to know that it is in the index */
+	Oid			index;			/* InvalidOid if that cannot be known */
+	uint64		fingerprint;
+	int			depth;			/* of nested triggers, the guard included */
+
+	/* the locks */
 	int			n;
 	uint32		values[LOCKS_MAX];
-} GuardLocks;
+} GuardedRow;
 
-static GuardLocks held[CALLS_MAX];
-static int	held_calls = 0;
-static LocalTransactionId held_by = InvalidLocalTransactionId;
+/* Of one transaction, as they nest: the innermost is the last. */
+static GuardedRow rows[CALLS_MAX];
+static int	nrows = 0;
+static LocalTransactionId rows_of = InvalidLocalTransactionId;
 
 /* The lock of a value, for the table at the root of what is searched. */
 static LOCKTAG
@@ -108,11 +155,12 @@ block_value(uint64 fingerprint, int i, int n)
 	return mix(bits, (uint64) i);
 }
 
-/* The values to lock for a fingerprint in the column; returns how many. */
+/* The values to lock for a fingerprint; returns how many. */
 static int
-lock_values(AttrNumber column, uint64 fingerprint, int radius, uint32 *values)
+lock_values(const Guard *guard, uint64 fingerprint, uint32 *values)
 {
-	uint64		scheme = mix((uint64) column,
+	int			radius = guard->lock_radius;
+	uint64		scheme = mix((uint64) guard->root_column,
 							 (uint64) Min(radius, PAIR_RADIUS_MAX + 1));
 	int			n = 0;
 
@@ -146,119 +194,117 @@ trigger_depth(void)
 	return DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, (Datum) 0));
 }
 
-/* Give back the locks of the calls from the given one on. */
+/* Forget the rows of another transaction: the locks went with it. */
 static void
-release_from(int call)
+forget_past(void)
+{
+	if (rows_of == simhash_current_lxid())
+		return;
+	nrows = 0;
+	rows_of = simhash_current_lxid();
+}
+
+/* Give back the locks of a row. */
+static void
+release(GuardedRow *row)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	while (held_calls > call)
+	while (row->n > 0)
 	{
-		GuardLocks *locks = &held[held_calls - 1];
+		LOCKTAG		tag = lock_tag(row->root, row->values[--row->n]);
 
-		while (locks->n > 0)
-		{
-			LOCKTAG		tag = lock_tag(locks->root, locks->values[--locks->n]);
-
-			LockRelease(&tag, ExclusiveLock, false);
-		}
-		held_calls--;
+		LockRelease(&tag, ExclusiveLock, false);
 	}
 	CurrentResourceOwner = owner;
 }
 
-/* Forget the locks of another transaction: they went with it. */
+/* Give back the locks of the rows from the given one on. */
 static void
-forget_past(void)
+release_from(int first)
 {
-	if (held_by == simhash_current_lxid())
-		return;
-	held_calls = 0;
-	held_by = simhash_current_lxid();
+	while (nrows > first)
+		release(&rows[--nrows]);
 }
 
 /* Give back the locks of the row at hand, the last ones taken. */
 void
 simhash_guard_unlock(void)
 {
-	release_from(held_calls - 1);
+	release_from(nrows - 1);
+}
+
+/* Give back the locks of a statement that is over. */
+void
+simhash_guard_end_statement(void *arg)
+{
+	const Guard *guard = arg;
+	int			first = 0;
+
+	forget_past();
+	while (first < nrows && rows[first].statement != guard->statement)
+		first++;
+	release_from(first);
 }
 
 /*
- * Give back the locks of a statement that is over, whose triggers were deeper
- * than what runs now.
+ * A guard goes on to another row: give back the locks of the row before, which
+ * is in the index by now, or never will be, and of what it brought about.
  */
 void
-simhash_guard_end_statement(void *arg pg_attribute_unused())
+simhash_guard_next_row(const Guard *guard)
 {
-	int			depth = trigger_depth();
-	int			call = 0;
+	int			first;
 
 	forget_past();
-	while (call < held_calls && held[call].depth <= depth)
-		call++;
-	release_from(call);
-}
-
-/*
- * Give back the locks of rows that are in the index by now, or never will be:
- * those of deeper triggers, and, if this trigger has been called before, those
- * of the row that it was called for, and later ones.
- */
-static void
-release_past(Oid root, const char *trigger)
-{
-	int			depth = trigger_depth();
-	int			call;
-
-	forget_past();
-	for (call = 0; call < held_calls; call++)
+	for (first = 0; first < nrows; first++)
 	{
-		if (held[call].depth > depth)
-			break;
-		if (held[call].depth == depth && held[call].root == root &&
-			strcmp(NameStr(held[call].trigger), trigger) == 0)
+		GuardedRow *row = &rows[first];
+
+		if (row->statement == guard->statement && row->root == guard->root &&
+			strcmp(NameStr(row->trigger), guard->name) == 0)
 			break;
 	}
-	release_from(call);
+	release_from(first);
 }
 
 /*
  * Take the locks of a row.  They belong to the transaction, whatever
- * subtransaction or portal we are in, so that a later call can give them
- * back.
+ * subtransaction or portal we are in, so that they can be given back in
+ * another.
  */
 void
-simhash_guard_lock(Oid root, const char *trigger, AttrNumber column,
-				   uint64 fingerprint, int radius)
+simhash_guard_lock(const Guard *guard, uint64 fingerprint)
 {
 	uint32		values[LOCKS_MAX];
-	int			n = lock_values(column, fingerprint, radius, values);
+	int			n = lock_values(guard, fingerprint, values);
 	ResourceOwner owner = CurrentResourceOwner;
-	GuardLocks *locks;
+	GuardedRow *row;
 
-	release_past(root, trigger);
-	if (held_calls == CALLS_MAX)
+	if (nrows == CALLS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
 				 errmsg("too many triggers with simhash_guard are at work at the same time")));
-	locks = &held[held_calls++];
-	locks->depth = trigger_depth();
-	locks->root = root;
-	namestrcpy(&locks->trigger, trigger);
-	locks->n = 0;
+	row = &rows[nrows++];
+	row->statement = guard->statement;
+	row->root = guard->root;
+	namestrcpy(&row->trigger, guard->name);
+	row->index = guard->own->only_way ? guard->own->hamming_index : InvalidOid;
+	row->fingerprint = fingerprint;
+	row->depth = trigger_depth();
+	row->n = 0;
 	PG_TRY();
 	{
 		CurrentResourceOwner = TopTransactionResourceOwner;
 		for (int i = 0; i < n; i++)
 		{
-			LOCKTAG		tag = lock_tag(root, values[i]);
+			LOCKTAG		tag = lock_tag(row->root, values[i]);
 
 			if (i > 0 && values[i] == values[i - 1])
 				continue;
 			LockAcquire(&tag, ExclusiveLock, false, false);
-			locks->values[locks->n++] = values[i];
+			row->values[row->n++] = values[i];
 		}
 	}
 	PG_FINALLY();
@@ -266,4 +312,54 @@ simhash_guard_lock(Oid root, const char *trigger, AttrNumber column,
 		CurrentResourceOwner = owner;
 	}
 	PG_END_TRY();
+}
+
+/*
+ * Is a row of the heap inserted on trial, by INSERT ... ON CONFLICT?  Taken
+ * for granted of tables that are no heaps.
+ */
+static bool
+is_speculative(Relation heap, ItemPointer tid)
+{
+	Buffer		buffer;
+	Page		page;
+	ItemId		item;
+	HeapTupleHeader tuple;
+	bool		speculative;
+
+	if (heap->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return true;
+	buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	tuple = (HeapTupleHeader) PageGetItem(page, item);
+	speculative = HeapTupleHeaderIsSpeculative(tuple);
+	UnlockReleaseBuffer(buffer);
+	return speculative;
+}
+
+/*
+ * The hamming index has taken in a row: if it was ours, its locks have served
+ * their purpose.  One of the same fingerprint that a trigger of our row has
+ * inserted is deeper in nested triggers.
+ */
+void
+simhash_guard_inserted(Relation heap, Oid index, uint64 fingerprint,
+					   ItemPointer tid)
+{
+	int			depth;
+
+	if (nrows == 0)
+		return;
+	forget_past();
+	depth = trigger_depth() + 1;
+	for (int i = nrows - 1; i >= 0; i--)
+	{
+		GuardedRow *row = &rows[i];
+
+		if (row->n > 0 && row->index == index && row->depth == depth &&
+			row->fingerprint == fingerprint && !is_speculative(heap, tid))
+			release(row);
+	}
 }

@@ -4,8 +4,9 @@
  *		How simhash_guard() finds near-duplicates: by a hamming index or by
  *		key columns, rows of transactions in progress included.
  *
- * What it finds of those it waits for, as a unique index does; guard_lock.c
- * says why none slips through.
+ * A search gathers the nearest row whose fate is known and the nearest whose
+ * fate another transaction decides; whether to wait for that transaction is up
+ * to the caller.  guard_lock.c says why no row slips through.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -98,102 +99,125 @@ complain_of_no_index(Relation relation, AttrNumber column, Oid root)
  * otherwise those of the keys.  The root is for the hint when there is none.
  */
 void
-simhash_guard_find_index(Relation relation, AttrNumber column, Oid ball_type,
-						 Oid root, GuardTable *table)
+simhash_guard_find_index(Relation relation, AttrNumber column, Oid root,
+						 GuardTable *table)
 {
 	List	   *indexes = RelationGetIndexList(relation);
 	ListCell   *lc;
 	int			keys = 0;
+	int			hamming = 0;
 
 	memset(table, 0, sizeof *table);
 	table->table = RelationGetRelid(relation);
 	table->column = column;
-	table->ball_type = ball_type;
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		bool		usable = index->rd_index->indisvalid &&
+		RelationGetIndexPredicate(index) == NIL;
 		int			block;
 
-		if (index->rd_index->indisvalid &&
-			RelationGetIndexPredicate(index) == NIL)
+		if (is_hamming_index(index) &&
+			index->rd_index->indkey.values[0] == column)
 		{
-			if (is_hamming_index(index) &&
-				index->rd_index->indkey.values[0] == column)
+			hamming++;
+			if (usable)
 				table->hamming_index = lfirst_oid(lc);
-			else if (is_key_index(relation, index, column, &block) &&
-					 !OidIsValid(table->key_indexes[block]))
-			{
-				table->key_indexes[block] = lfirst_oid(lc);
-				keys++;
-			}
+		}
+		else if (usable && is_key_index(relation, index, column, &block) &&
+				 !OidIsValid(table->key_indexes[block]))
+		{
+			table->key_indexes[block] = lfirst_oid(lc);
+			keys++;
 		}
 		index_close(index, AccessShareLock);
 	}
+	list_free(indexes);
 	if (!OidIsValid(table->hamming_index) && keys < SH_BLOCKS)
 		complain_of_no_index(relation, column, root);
+
+	/*
+	 * While an index comes or goes, as REINDEX CONCURRENTLY has it, other
+	 * sessions may search by another than ours.
+	 */
+	table->only_way = OidIsValid(table->hamming_index) && hamming == 1 &&
+		keys < SH_BLOCKS;
 }
 
-/* Forget the row found, if any. */
-void
-simhash_guard_forget(GuardMatch *match)
+/* Keep a row whose fate is known if it is the nearest so far. */
+static void
+keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
+		   int distance)
 {
+	GuardMatch *match = &search->match;
+
+	if (match->distance >= 0 && match->distance <= distance)
+		return;
 	if (match->slot != NULL)
 		ExecDropSingleTupleTableSlot(match->slot);
-	match->slot = NULL;
-	match->distance = -1;
+	match->distance = distance;
+	match->table = RelationGetRelid(relation);
+	match->slot = table_slot_create(relation, NULL);
+	ExecCopySlot(match->slot, slot);
+}
+
+/* Keep the transaction that decides on a row if it is the nearest so far. */
+static void
+keep_pending(GuardSearch *search, Relation relation, TupleTableSlot *slot,
+			 int distance, Snapshot snapshot)
+{
+	GuardPending *pending = &search->pending;
+
+	if (pending->distance >= 0 && pending->distance <= distance)
+		return;
+	pending->distance = distance;
+	pending->table = RelationGetRelid(relation);
+	pending->tid = slot->tts_tid;
+	pending->xid = TransactionIdIsValid(snapshot->xmin) ?
+		snapshot->xmin : snapshot->xmax;
+	pending->token = snapshot->speculativeToken;
+}
+
+/* Has the search found what it is for? */
+static bool
+is_done(const GuardSearch *search)
+{
+	return search->match.distance >= 0 &&
+		search->match.distance <= search->enough;
 }
 
 /*
- * Look at what a scan finds; keep the nearest row.  False when the outcome of
- * another transaction had to be waited for, so that all has to be searched
- * again.
+ * Look at what a scan finds.  The snapshot is a dirty one: of each row it says
+ * which transaction in progress has inserted or deleted it, if any.
  */
-static bool
-scan_index(Relation relation, IndexScanDesc scan, Snapshot snapshot,
-		   const GuardTable *table, const SimhashBall *ball, ItemPointer self,
-		   TupleTableSlot *slot, GuardMatch *match)
+static void
+read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
+		  GuardSearch *search, TupleTableSlot *slot)
 {
-	while (index_getnext_slot(scan, ForwardScanDirection, slot))
+	Relation	relation = scan->heapRelation;
+	Snapshot	snapshot = scan->xs_snapshot;
+
+	while (!is_done(search) &&
+		   index_getnext_slot(scan, ForwardScanDirection, slot))
 	{
-		TransactionId wait = TransactionIdIsValid(snapshot->xmin) ?
-		snapshot->xmin : snapshot->xmax;
-		uint32		token = snapshot->speculativeToken;
-		ItemPointerData tid = slot->tts_tid;
 		bool		isnull;
 		Datum		value = slot_getattr(slot, table->column, &isnull);
 		int			distance;
 
 		CHECK_FOR_INTERRUPTS();
-		if (isnull || (self != NULL && ItemPointerEquals(self, &tid)))
+		if (isnull || (search->self != NULL && table == guard->own &&
+					   ItemPointerEquals(search->self, &slot->tts_tid)))
 			continue;
 		distance = sh_distance((uint64) DatumGetInt64(value),
-							   (uint64) ball->center);
-		if (distance > ball->radius)
+							   (uint64) search->ball.center);
+		if (distance > search->ball.radius)
 			continue;
-		if (TransactionIdIsValid(wait))
-		{
-			TransactionId inserter = snapshot->xmin;
-
-			ExecClearTuple(slot);
-			index_endscan(scan);
-			simhash_guard_unlock();
-			if (token != 0)
-				SpeculativeInsertionWait(inserter, token);
-			else
-				XactLockTableWait(wait, relation, &tid,
-								  XLTW_RecheckExclusionConstr);
-			return false;
-		}
-		if (match->distance < 0 || distance < match->distance)
-		{
-			simhash_guard_forget(match);
-			match->distance = distance;
-			match->table = table->table;
-			match->slot = table_slot_create(relation, NULL);
-			ExecCopySlot(match->slot, slot);
-		}
+		if (TransactionIdIsValid(snapshot->xmin) ||
+			TransactionIdIsValid(snapshot->xmax))
+			keep_pending(search, relation, slot, distance, snapshot);
+		else
+			keep_match(search, relation, slot, distance);
 	}
-	return true;
 }
 
 /* The ball as a value of SQL. */
@@ -211,42 +235,34 @@ make_ball(Oid type, const SimhashBall *ball)
 }
 
 /* Search by a hamming index. */
-static bool
-search_hamming(Relation relation, Snapshot snapshot, const GuardTable *table,
-			   const SimhashBall *ball, ItemPointer self, TupleTableSlot *slot,
-			   GuardMatch *match)
+static void
+search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
+			   Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
 {
 	Relation	index = index_open(table->hamming_index, AccessShareLock);
 	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
 	ScanKeyData within;
 	Oid			operator = get_opfamily_member(index->rd_opfamily[0], INT8OID,
-											   table->ball_type,
+											   guard->ball_type,
 											   HAMMING_BALL_STRATEGY);
-	bool		done;
 
 	ScanKeyEntryInitialize(&within, 0, 1, HAMMING_BALL_STRATEGY,
-						   table->ball_type, InvalidOid, get_opcode(operator),
-						   make_ball(table->ball_type, ball));
+						   guard->ball_type, InvalidOid, get_opcode(operator),
+						   make_ball(guard->ball_type, &search->ball));
 	index_rescan(scan, &within, 1, NULL, 0);
-	done = scan_index(relation, scan, snapshot, table, ball, self, slot,
-					  match);
-	if (done)
-		index_endscan(scan);
+	read_scan(guard, table, scan, search, slot);
+	index_endscan(scan);
 	index_close(index, AccessShareLock);
-	return done;
 }
 
 /* Search by the four key indexes. */
-static bool
-search_keys(Relation relation, Snapshot snapshot, const GuardTable *table,
-			const SimhashBall *ball, ItemPointer self, TupleTableSlot *slot,
-			GuardMatch *match)
+static void
+search_keys(const Guard *guard, const GuardTable *table, Relation relation,
+			Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
 {
-	bool		done = true;
-
-	for (int block = 0; block < SH_BLOCKS && done; block++)
+	for (int block = 0; block < SH_BLOCKS; block++)
 	{
-		int			reach = sh_block_radius(ball->radius, block);
+		int			reach = sh_block_radius(search->ball.radius, block);
 		Relation	index;
 		IndexScanDesc scan;
 		ShProbes	probes;
@@ -256,47 +272,60 @@ search_keys(Relation relation, Snapshot snapshot, const GuardTable *table,
 			continue;
 		index = index_open(table->key_indexes[block], AccessShareLock);
 		scan = simhash_index_beginscan(relation, index, snapshot, 1);
-		sh_probes_begin(&probes, sh_block_key((uint64) ball->center, block),
+		sh_probes_begin(&probes,
+						sh_block_key((uint64) search->ball.center, block),
 						reach);
-		while (done && sh_probes_next(&probes, &key) >= 0)
+		while (!is_done(search) && sh_probes_next(&probes, &key) >= 0)
 		{
 			ScanKeyData equal;
 
 			ScanKeyInit(&equal, 1, BTEqualStrategyNumber, F_INT2EQ,
 						Int16GetDatum(key));
 			index_rescan(scan, &equal, 1, NULL, 0);
-			done = scan_index(relation, scan, snapshot, table, ball, self,
-							  slot, match);
+			read_scan(guard, table, scan, search, slot);
 		}
-		if (done)
-			index_endscan(scan);
+		index_endscan(scan);
 		index_close(index, AccessShareLock);
 	}
-	return done;
 }
 
-/*
- * Search a table for the row nearest to the center, within the radius, that
- * is not "self".  False when another transaction had to be waited for: then
- * our locks are gone, and the caller begins anew.
- */
-bool
-simhash_guard_search(const GuardTable *table, const SimhashBall *ball,
-					 ItemPointer self, GuardMatch *match)
+/* Search all tables for the nearest rows within the ball. */
+void
+simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
-	Relation	relation = table_open(table->table, AccessShareLock);
-	TupleTableSlot *slot = table_slot_create(relation, NULL);
-	SnapshotData snapshot;
-	bool		done;
+	search->match.distance = -1;
+	search->match.slot = NULL;
+	search->pending.distance = -1;
+	for (int i = 0; i < guard->ntables && !is_done(search); i++)
+	{
+		const GuardTable *table = &guard->tables[i];
+		Relation	relation = table_open(table->table, AccessShareLock);
+		TupleTableSlot *slot = table_slot_create(relation, NULL);
+		SnapshotData snapshot;
 
-	InitDirtySnapshot(snapshot);
-	if (OidIsValid(table->hamming_index))
-		done = search_hamming(relation, &snapshot, table, ball, self,
-							  slot, match);
-	else
-		done = search_keys(relation, &snapshot, table, ball, self,
-						   slot, match);
-	ExecDropSingleTupleTableSlot(slot);
+		InitDirtySnapshot(snapshot);
+		if (OidIsValid(table->hamming_index))
+			search_hamming(guard, table, relation, &snapshot, search, slot);
+		else
+			search_keys(guard, table, relation, &snapshot, search, slot);
+		ExecDropSingleTupleTableSlot(slot);
+		table_close(relation, NoLock);
+	}
+}
+
+/* Wait until a transaction is over, or its speculative insertion. */
+void
+simhash_guard_wait(GuardPending *pending)
+{
+	Relation	relation;
+
+	if (pending->token != 0)
+	{
+		SpeculativeInsertionWait(pending->xid, pending->token);
+		return;
+	}
+	relation = table_open(pending->table, NoLock);
+	XactLockTableWait(pending->xid, relation, &pending->tid,
+					  XLTW_RecheckExclusionConstr);
 	table_close(relation, NoLock);
-	return done;
 }

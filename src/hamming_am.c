@@ -132,6 +132,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 #else
 	insert_entries(index, fingerprint, tid, heap, unchanged, info);
 #endif
+	simhash_guard_inserted(heap, RelationGetRelid(index), fingerprint, tid);
 	return false;
 }
 

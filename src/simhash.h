@@ -14,7 +14,9 @@
 
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
+#include "storage/itemptr.h"
 #include "utils/array.h"
+#include "utils/relcache.h"
 
 #include "compat.h"
 #include "core/bits.h"
@@ -135,6 +137,10 @@ extern void simhash_check_radius(int32 radius);
 
 /* hamming_am.c */
 extern void hamming_init(void);
+
+/* guard_lock.c */
+extern void simhash_guard_inserted(Relation heap, Oid index,
+								   uint64 fingerprint, ItemPointer tid);
 
 /* keys.c */
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);

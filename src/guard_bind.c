@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_bind.c
+ *		What the arguments of simhash_guard() stand for: the action, the
+ *		columns, the tables to search.
+ *
+ * All is found out at the first row of a statement, and checked before any
+ * row is looked at; the locks that the statement has on its tables keep it
+ * true until the end.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard.h"
+
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "parser/parse_coerce.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+/* Complain of the arguments. */
+static void
+bad_argument(const Guard *guard, const char *problem)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("trigger \"%s\": %s", guard->name, problem),
+			 errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'mark=column', 'notice'.")));
+}
+
+/* The column of that name; fails when there is none. */
+static AttrNumber
+find_column(Relation relation, const char *name)
+{
+	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(relation)),
+				 errhint("The arguments of a trigger name columns as they were when it was made. Make it anew.")));
+	return column;
+}
+
+/* The value of the option of that name, or NULL if this is another option. */
+static const char *
+option_value(const char *argument, const char *name)
+{
+	size_t		length = strlen(name);
+
+	return strncmp(argument, name, length) == 0 && argument[length] == '=' ?
+		argument + length + 1 : NULL;
+}
+
+/* Read the options that follow the first three arguments. */
+static void
+read_options(Guard *guard, Relation relation, Trigger *trigger)
+{
+	for (int i = 3; i < trigger->tgnargs; i++)
+	{
+		const char *argument = trigger->tgargs[i];
+		const char *value;
+
+		if ((value = option_value(argument, "document")) != NULL)
+			guard->document = find_column(relation, value);
+		else if ((value = option_value(argument, "mark")) != NULL)
+			guard->mark = find_column(relation, value);
+		else if ((value = option_value(argument, "profile")) != NULL)
+			guard->profile = simhash_get_profile(cstring_to_text(value));
+		else if (strcmp(argument, "notice") == 0)
+			guard->notice = true;
+		else
+			bad_argument(guard, psprintf("unknown option \"%s\"", argument));
+	}
+	if (guard->action == GUARD_MARK && guard->mark == 0)
+		bad_argument(guard, "action \"mark\" needs an option mark=column");
+	if (guard->action != GUARD_MARK && guard->mark != 0)
+		bad_argument(guard, "option \"mark\" is for the action \"mark\"");
+	if (guard->action != GUARD_SKIP && guard->notice)
+		bad_argument(guard, "option \"notice\" is for the action \"skip\"");
+	if (guard->profile != NULL && guard->document == 0)
+		bad_argument(guard, "option \"profile\" needs an option document=column");
+	if (guard->profile == NULL)
+		guard->profile = sh_default_profile;
+}
+
+/* The distance that a trigger has as its third argument; false if none. */
+static bool
+read_radius(Trigger *trigger, int *radius)
+{
+	char	   *end;
+	long		number;
+
+	number = strtol(trigger->tgargs[2], &end, 10);
+	*radius = (int) Max(Min(number, INT_MAX), INT_MIN);
+	return end != trigger->tgargs[2] && *end == '\0';
+}
+
+/* Read the arguments of the trigger. */
+static void
+read_arguments(Guard *guard, Relation relation, Trigger *trigger)
+{
+	const char *action;
+
+	if (trigger->tgnargs < 3)
+		bad_argument(guard, "simhash_guard needs three arguments");
+	guard->column = find_column(relation, trigger->tgargs[0]);
+	action = trigger->tgargs[1];
+	if (strcmp(action, "reject") == 0)
+		guard->action = GUARD_REJECT;
+	else if (strcmp(action, "skip") == 0)
+		guard->action = GUARD_SKIP;
+	else if (strcmp(action, "mark") == 0)
+		guard->action = GUARD_MARK;
+	else
+		bad_argument(guard, psprintf("unknown action \"%s\"", action));
+	if (!read_radius(trigger, &guard->radius))
+		bad_argument(guard, psprintf("distance \"%s\" is not a number",
+									 trigger->tgargs[2]));
+	simhash_check_radius(guard->radius);
+	read_options(guard, relation, trigger);
+}
+
+/* Fail unless a column has that type, or one that can be read as it. */
+static void
+check_type(Relation relation, AttrNumber column, Oid type)
+{
+	Form_pg_attribute attribute =
+	TupleDescAttr(RelationGetDescr(relation), column - 1);
+
+	if (!IsBinaryCoercible(attribute->atttypid, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+						NameStr(attribute->attname),
+						RelationGetRelationName(relation),
+						format_type_be(attribute->atttypid),
+						format_type_be(type))));
+}
+
+/* Fail if a column that the trigger writes to is generated. */
+static void
+check_not_generated(Relation relation, AttrNumber column, const char *hint)
+{
+	Form_pg_attribute attribute =
+	TupleDescAttr(RelationGetDescr(relation), column - 1);
+
+	if (attribute->attgenerated)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("column \"%s\" is generated",
+						NameStr(attribute->attname)),
+				 errhint("%s", hint)));
+}
+
+/* Check the columns; prepare to compute the fingerprint if it is generated. */
+static void
+bind_columns(Guard *guard, Relation relation)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	EState	   *estate;
+
+	check_type(relation, guard->column, INT8OID);
+	if (guard->document != 0)
+	{
+		check_type(relation, guard->document, TEXTOID);
+		check_not_generated(relation, guard->column,
+							"Leave out the option \"document\".");
+	}
+	if (guard->mark != 0)
+		check_not_generated(relation, guard->mark,
+							"The option \"mark\" takes a plain column.");
+	if (guard->mark != 0 &&
+		(guard->mark == guard->column || guard->mark == guard->document))
+		bad_argument(guard, "option \"mark\" needs a column of its own");
+	if (!TupleDescAttr(desc, guard->column - 1)->attgenerated)
+		return;
+
+	/* BEFORE triggers come before generated columns are computed. */
+	estate = CreateExecutorState();
+	guard->econtext = GetPerTupleExprContext(estate);
+	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(desc),
+										   &TTSOpsHeapTuple);
+	guard->source =
+		ExecPrepareExpr((Expr *) build_column_default(relation, guard->column),
+						estate);
+}
+
+/* The table that the trigger was made for, of which ours is a partition. */
+static Oid
+find_root(Relation relation, Trigger *trigger)
+{
+	Oid			root = RelationGetRelid(relation);
+	ListCell   *lc;
+
+	if (!trigger->tgisclone)
+		return root;
+	foreach(lc, get_partition_ancestors(root))
+	{
+		Relation	ancestor = table_open(lfirst_oid(lc), AccessShareLock);
+		bool		original = false;
+
+		for (int i = 0; ancestor->trigdesc != NULL &&
+			 i < ancestor->trigdesc->numtriggers; i++)
+		{
+			Trigger    *its = &ancestor->trigdesc->triggers[i];
+
+			original |= strcmp(its->tgname, trigger->tgname) == 0 &&
+				!its->tgisclone;
+		}
+		table_close(ancestor, NoLock);
+		root = lfirst_oid(lc);
+		if (original)
+			break;
+	}
+	return root;
+}
+
+/*
+ * Find out what to lock by.  Rows that come through different guards of a
+ * column, say one for INSERT and one for UPDATE, must meet: all lock for the
+ * largest distance among them.
+ */
+static void
+bind_locks(Guard *guard, Trigger *trigger)
+{
+	Relation	root = table_open(guard->root, AccessShareLock);
+
+	guard->root_column = find_column(root, trigger->tgargs[0]);
+	guard->lock_radius = guard->radius;
+	for (int i = 0; root->trigdesc != NULL &&
+		 i < root->trigdesc->numtriggers; i++)
+	{
+		Trigger    *its = &root->trigdesc->triggers[i];
+		int			radius;
+
+		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
+			strcmp(its->tgargs[0], trigger->tgargs[0]) == 0 &&
+			read_radius(its, &radius))
+			guard->lock_radius = Max(guard->lock_radius, radius);
+	}
+	table_close(root, NoLock);
+}
+
+/* Fail if a table cannot be searched, or its rows cannot be named. */
+static void
+check_table(const Guard *guard, Relation table)
+{
+	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("simhash_guard cannot search foreign table \"%s\"",
+						RelationGetRelationName(table))));
+	if (guard->action != GUARD_MARK)
+		return;
+	(void) RelationGetIndexList(table);
+	if (!OidIsValid(table->rd_pkindex))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",
+						RelationGetRelationName(table))));
+}
+
+/* Find the tables to search, and how to search each. */
+static void
+bind_tables(Guard *guard, Relation relation, Trigger *trigger)
+{
+	List	   *tables;
+	ListCell   *lc;
+
+	if (guard->root == RelationGetRelid(relation))
+		tables = list_make1_oid(guard->root);
+	else
+		tables = find_all_inheritors(guard->root, AccessShareLock, NULL);
+	guard->tables = palloc0(list_length(tables) * sizeof *guard->tables);
+	foreach(lc, tables)
+	{
+		Relation	table = table_open(lfirst_oid(lc), AccessShareLock);
+		GuardTable *entry = &guard->tables[guard->ntables];
+
+		if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		{
+			check_table(guard, table);
+			simhash_guard_find_index(table,
+									 find_column(table, trigger->tgargs[0]),
+									 guard->root, entry);
+			if (entry->table == RelationGetRelid(relation))
+				guard->own = entry;
+			guard->ntables++;
+		}
+		table_close(table, NoLock);
+	}
+}
+
+/*
+ * Find out what a trigger of a table stands for.  The memory is that of the
+ * statement, and locks are given back when it is freed.
+ */
+Guard	   *
+simhash_guard_bind(Relation relation, Trigger *trigger,
+				   MemoryContext statement)
+{
+	MemoryContext old = MemoryContextSwitchTo(statement);
+	Guard	   *guard = palloc0(sizeof *guard);
+	Oid			schema = get_func_namespace(trigger->tgfoid);
+
+	guard->statement = statement;
+	guard->name = pstrdup(trigger->tgname);
+	read_arguments(guard, relation, trigger);
+	bind_columns(guard, relation);
+	guard->ball_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+									   CStringGetDatum("hamming_ball"),
+									   ObjectIdGetDatum(schema));
+	guard->root = find_root(relation, trigger);
+	bind_locks(guard, trigger);
+	bind_tables(guard, relation, trigger);
+	guard->at_end.func = simhash_guard_end_statement;
+	guard->at_end.arg = guard;
+	MemoryContextRegisterResetCallback(statement, &guard->at_end);
+	MemoryContextSwitchTo(old);
+	return guard;
+}
