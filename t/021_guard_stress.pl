@@ -1,0 +1,178 @@
+
+# simhash_guard under transactions drawn at random: eight sessions insert,
+# update and delete rows of few fingerprints at every isolation level, with
+# savepoints, rollbacks and prepared transactions.  Whatever they do, no two
+# unmarked rows within the distance are ever committed.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# Of all rounds together; a longer run finds more.
+my $seconds = $ENV{GUARD_STRESS_SECONDS} || 16;
+my $seed = $ENV{GUARD_STRESS_SEED} || int(rand(1e9));
+note "GUARD_STRESS_SEED=$seed";
+
+my $node = PostgreSQL::Test::Cluster->new('stress');
+$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
+$node->append_conf('postgresql.conf', <<'END');
+fsync = off
+jit = off
+deadlock_timeout = 20ms
+max_prepared_transactions = 20
+log_min_messages = fatal
+END
+$node->start;
+$node->safe_psql('postgres', <<'END');
+CREATE EXTENSION simhash;
+
+-- a fingerprint near one of twenty
+CREATE FUNCTION some_fp() RETURNS bigint LANGUAGE sql AS $$
+    SELECT CASE WHEN random() < 0.02 THEN NULL
+        ELSE hashint8extended((random() * 20)::int8, 7)
+            # (1::bigint << (random() * 63)::int) # (1::bigint << (random() * 63)::int)
+        END $$;
+
+CREATE FUNCTION act() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    one int := 1 + random() * 60;
+    dice float8 := random();
+BEGIN
+    IF dice < 0.35 THEN
+        INSERT INTO docs (id, part, fp) VALUES (one, one % 2, some_fp())
+            ON CONFLICT DO NOTHING;
+    ELSIF dice < 0.5 THEN
+        INSERT INTO docs (id, part, fp) VALUES (one, one % 2, some_fp())
+            ON CONFLICT (id, part) DO UPDATE SET fp = some_fp();
+    ELSIF dice < 0.6 THEN
+        INSERT INTO docs (id, part, fp)
+            SELECT one + n, (one + n) % 2, some_fp() FROM generate_series(0, 3) AS n;
+    ELSIF dice < 0.75 THEN
+        UPDATE docs SET fp = some_fp() WHERE id = one;
+    ELSIF dice < 0.8 THEN
+        UPDATE docs SET note = note + 1 WHERE id BETWEEN one AND one + 3;
+    ELSIF dice < 0.85 THEN
+        UPDATE docs SET part = 1 - part, fp = some_fp() WHERE id = one;
+    ELSE
+        DELETE FROM docs WHERE id % 5 = one % 5;
+    END IF;
+END $$;
+
+-- some actions, each in a subtransaction, which may be undone
+CREATE FUNCTION work(seed int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM setseed(seed / 1e9);
+    FOR i IN 1 .. 1 + random() * 3 LOOP
+        BEGIN
+            PERFORM act();
+            IF random() < 0.15 THEN RAISE SQLSTATE 'UNDO0'; END IF;
+        EXCEPTION
+            WHEN SQLSTATE '23S01' OR SQLSTATE 'UNDO0' OR unique_violation THEN NULL;
+        END;
+    END LOOP;
+END $$;
+
+-- fails when two rows that are committed ought not to be
+CREATE FUNCTION check_pairs(k int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    pair record;
+BEGIN
+    SELECT a.id AS a, b.id AS b INTO pair FROM docs AS a JOIN docs AS b
+        ON a.id < b.id AND hamming(a.fp, b.fp) <= k
+        AND a.twin IS NULL AND b.twin IS NULL LIMIT 1;
+    IF FOUND THEN RAISE 'rows % and % are near-duplicates', pair.a, pair.b; END IF;
+END $$;
+
+-- widens the gap between the guard and the index
+CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF random() < 0.3 THEN PERFORM pg_sleep(random() * 0.003); END IF;
+    RETURN new;
+END $$;
+END
+
+my $script = <<'END';
+\set seed random(0, 999999999)
+\set level random(0, 2)
+\set end random(0, 5)
+\if :level = 0
+BEGIN;
+\elif :level = 1
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+\else
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+\endif
+SELECT work(:seed);
+\if :end = 0
+ROLLBACK;
+\elif :end < 3
+PREPARE TRANSACTION 'client:client_id';
+\if :end = 1
+ROLLBACK PREPARED 'client:client_id';
+\else
+COMMIT PREPARED 'client:client_id';
+\endif
+\else
+COMMIT;
+\endif
+SELECT check_pairs(:k);
+END
+
+# A round: the table made anew, the sessions, what they left.
+sub stress
+{
+	my ($round, $index, $k, $action, $time) = @_;
+	my $option = $action eq 'mark' ? ", 'mark=twin'" : '';
+	my $split = $index eq 'partitions' ? 'PARTITION BY LIST (part)' : '';
+	my $name = "$index, $action, $k";
+	my %make = (
+		hamming => 'CREATE INDEX ON docs USING hamming (fp)',
+		keys => "PERFORM simhash_add_keys('docs', 'fp')",
+		partitions => 'CREATE TABLE docs_0 PARTITION OF docs FOR VALUES IN (0);
+			CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1);
+			CREATE INDEX ON docs USING hamming (fp)');
+
+	$node->safe_psql('postgres', <<"END");
+DROP TABLE IF EXISTS docs;
+CREATE TABLE docs (id int, part int, fp bigint, twin text, note int DEFAULT 0,
+	PRIMARY KEY (id, part)) $split;
+DO \$\$ BEGIN $make{$index}; END \$\$;
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', '$action', '$k'$option);
+CREATE TRIGGER later BEFORE INSERT OR UPDATE ON docs
+FOR EACH ROW EXECUTE FUNCTION pause();
+END
+	my ($out, $err) = ('', '');
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/stress.sql';
+	append_to_file($file, $script);
+	my $ok = run_log([
+			'pgbench', '--no-vacuum', '--client=8', "--time=$time",
+			'--max-tries=1000', "--define=k=$k", '--random-seed=' . ($seed + $round),
+			"--file=$file", $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err);
+	$out =~ /actually processed: (\d+)/;
+	my $done = $1 // 0;
+	my $retried = $out =~ /retried: (\d+)/ ? $1 : 0;
+	ok($ok && $done > 20, "$name: no pair unmarked, $done transactions")
+	  or diag("$out\n$err");
+	$node->safe_psql('postgres', "SELECT check_pairs($k)");
+	my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
+	note "$retried retried, $rows rows";
+	return;
+}
+
+my @rounds = (
+	[ 'hamming', 3, 'reject' ], [ 'keys', 3, 'mark' ],
+	[ 'partitions', 4, 'skip' ], [ 'hamming', 8, 'mark' ],
+	[ 'hamming', 12, 'skip' ], [ 'keys', 8, 'reject' ]);
+stress($_, @{ $rounds[$_] }, int($seconds / @rounds) || 1) for 0 .. $#rounds;
+
+is($node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"),
+	'0', 'no lock is left');
+
+$node->stop;
+done_testing();
