@@ -7,6 +7,20 @@ CREATE FUNCTION bits(n int) RETURNS bigint IMMUTABLE LANGUAGE sql AS
     'SELECT CASE n WHEN 64 THEN -1 ELSE (1::bigint << n) - 1 END';
 
 ----------------------------------------
+-- as docs/guard.md has it
+----------------------------------------
+
+CREATE TABLE docs (id bigint PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+CREATE INDEX ON docs USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO docs VALUES (1, 'the quick brown fox');
+INSERT INTO docs VALUES (2, 'The quick, brown fox!'); -- error
+ALTER TABLE docs ENABLE ALWAYS TRIGGER guard;
+DROP TABLE docs;
+
+----------------------------------------
 -- reject
 ----------------------------------------
 
