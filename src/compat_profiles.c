@@ -19,7 +19,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -140,18 +139,12 @@ simhash_cppjieba(PG_FUNCTION_ARGS)
 {
 	Datum	   *features;
 	Datum	   *weights;
-	int			n;
+	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0),
+									  PG_GETARG_ARRAYTYPE_P(1),
+									  &features, &weights);
 	double		sums[SH_BITS] = {0};
 	uint64		fingerprint = 0;
 
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-							 TYPALIGN_INT, "features", &features);
-	simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
-												FLOAT8OID, sizeof(float8),
-												FLOAT8PASSBYVAL,
-												TYPALIGN_DOUBLE,
-												"weights", &weights),
-						"weights");
 	for (int i = 0; i < n; i++)
 	{
 		text	   *feature = DatumGetTextPP(features[i]);

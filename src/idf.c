@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
@@ -226,14 +225,8 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(2))
 		idf.profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-							 TYPALIGN_INT, "features", &features);
-	simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
-												FLOAT8OID, sizeof(float8),
-												FLOAT8PASSBYVAL,
-												TYPALIGN_DOUBLE,
-												"weights", &weights),
-						"weights");
+	n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1),
+						  &features, &weights);
 	simhash_check_idf_entries(n);
 	entries = palloc(Max(n, 1) * sizeof *entries);
 	for (int i = 0; i < n; i++)

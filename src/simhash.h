@@ -115,7 +115,9 @@ extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
 								 bool byval, char align, const char *what,
 								 Datum **elements);
 extern double simhash_check_weight(double weight);
-extern void simhash_check_pairs(int features, int weights, const char *what);
+extern int	simhash_get_pairs(ArrayType *features_array,
+							  ArrayType *weights_array,
+							  Datum **features, Datum **weights);
 
 /* idf.c */
 extern void simhash_open_idf(ShIdf *idf, struct varlena *value);

@@ -90,18 +90,32 @@ simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
 	return n;
 }
 
-/* Fails unless there is a weight for each feature. */
-void
-simhash_check_pairs(int features, int weights, const char *what)
+/*
+ * Get features and their weights from two arrays, the weights as doubles that
+ * may still be of any value; fails unless there is one for each feature.
+ * Without an array of weights *weights is NULL.
+ */
+int
+simhash_get_pairs(ArrayType *features_array, ArrayType *weights_array,
+				  Datum **features, Datum **weights)
 {
-	if (features != weights)
+	int			n = simhash_get_elements(features_array, TEXTOID, -1, false,
+										 TYPALIGN_INT, "features", features);
+	int			n_weights = n;
+
+	*weights = NULL;
+	if (weights_array != NULL)
+		n_weights = simhash_get_elements(weights_array, FLOAT8OID,
+										 sizeof(float8), FLOAT8PASSBYVAL,
+										 TYPALIGN_DOUBLE, "weights", weights);
+	if (n != n_weights)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("arrays of features and of %s must have the same length",
-						what),
-				 errdetail("There are %d features and %d %s.",
-						   features, weights, what),
+				 errmsg("arrays of features and of weights must have the same length"),
+				 errdetail("There are %d features and %d weights.",
+						   n, n_weights),
 				 errhint("array_agg() over the same rows makes arrays that agree.")));
+	return n;
 }
 
 /* The hash, by a profile, of a feature given as text. */
@@ -138,20 +152,14 @@ return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
 static Datum
 fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
 {
+	ArrayType  *weights_array = PG_ARGISNULL(1) ? NULL :
+	PG_GETARG_ARRAYTYPE_P(1);
 	ShExact		sums;
 	Datum	   *features;
-	Datum	   *weights = NULL;
-	int			n;
+	Datum	   *weights;
+	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), weights_array,
+									  &features, &weights);
 
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-							 TYPALIGN_INT, "features", &features);
-	if (!PG_ARGISNULL(1))
-		simhash_check_pairs(n, simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1),
-													FLOAT8OID, sizeof(float8),
-													FLOAT8PASSBYVAL,
-													TYPALIGN_DOUBLE,
-													"weights", &weights),
-							"weights");
 	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
 	for (int i = 0; i < n; i++)
 	{
