@@ -27,15 +27,27 @@
 
 /* Limits of the work done. */
 #define TALLY_SLOTS_KEPT	(4 * 1024)	/* of a table kept between documents */
-#define KEYWORDS_MIN		256 /* allocated at first */
+#define KEYWORDS_MIN		256 /* held on the stack */
 
 /* A feature with its weight. */
 typedef struct Keyword
 {
-	uint64		weight;			/* times SH_IDF_ONE */
+	uint64		weight;			/* in the end, times SH_IDF_ONE */
 	uint64		hash;
 	text	   *feature;		/* NULL where it does not matter */
+	uint32		occurrences;	/* that are not yet in the weight */
 } Keyword;
+
+/* The keywords of a document, each once. */
+typedef struct Collection
+{
+	ShDamping	damping;
+	uint32		seen;			/* features since the section began */
+	Keyword    *keywords;
+	Keyword    *first;			/* an array of the caller's, enough for most */
+	size_t		n;
+	size_t		allocated;
+} Collection;
 
 static ShTally counts;			/* of the features of a document */
 
@@ -55,11 +67,7 @@ typedef struct Scales
 	ShTally    *tally;
 	ShDamping	damping;
 
-	/* what is collected: the sums, or for the top k the keywords */
 	ShIdfSums	sums;
-	Keyword    *keywords;
-	size_t		n;
-	size_t		allocated;
 } Scales;
 
 /* SimhashHashReader: add the hashes whose weight grows once more. */
@@ -118,13 +126,16 @@ allocate_lasting(size_t bytes)
 	return MemoryContextAllocHuge(TopMemoryContext, bytes);
 }
 
-/* Begin to collect keywords, in the current memory context. */
+/* Begin to collect keywords, first in an array of KEYWORDS_MIN. */
 static void
-begin_keywords(Scales *scales)
+begin_keywords(Collection *collection, ShDamping damping, Keyword *first)
 {
-	scales->n = 0;
-	scales->allocated = KEYWORDS_MIN;
-	scales->keywords = palloc(KEYWORDS_MIN * sizeof *scales->keywords);
+	collection->damping = damping;
+	collection->seen = 0;
+	collection->n = 0;
+	collection->allocated = KEYWORDS_MIN;
+	collection->keywords = first;
+	collection->first = first;
 	if (counts.allocate == NULL)
 	{
 		counts.allocate = allocate_lasting;
@@ -136,12 +147,28 @@ begin_keywords(Scales *scales)
 	sh_tally_begin(&counts);
 }
 
+/* Make room for more keywords. */
+static void
+grow_keywords(Collection *collection)
+{
+	Size		bytes = 2 * collection->allocated * sizeof(Keyword);
+
+	if (collection->keywords == collection->first)
+	{
+		collection->keywords = palloc(bytes);
+		memcpy(collection->keywords, collection->first, bytes / 2);
+	}
+	else
+		collection->keywords = repalloc_huge(collection->keywords, bytes);
+	collection->allocated *= 2;
+}
+
 /*
- * Add to the weight of the keyword with that hash; a new one gets the feature.
+ * The keyword with that hash, one occurrence more; a new one gets the feature.
  * The table of counts holds the place of the keyword, from 1 on.
  */
-static void
-add_keyword(Scales *scales, uint64 hash, text *feature)
+static inline void
+count_keyword(Collection *collection, uint64 hash, text *feature)
 {
 	uint32	   *place = sh_tally_count(&counts, hash);
 
@@ -149,31 +176,47 @@ add_keyword(Scales *scales, uint64 hash, text *feature)
 	{
 		Keyword    *fresh;
 
-		if (scales->n == scales->allocated)
-		{
-			scales->allocated *= 2;
-			scales->keywords = repalloc_huge(scales->keywords,
-											 scales->allocated * sizeof *fresh);
-		}
-		fresh = &scales->keywords[scales->n];
+		if (collection->n == collection->allocated)
+			grow_keywords(collection);
+		fresh = &collection->keywords[collection->n];
 		fresh->weight = 0;
 		fresh->hash = hash;
+		fresh->occurrences = 0;
 		fresh->feature = feature;
-		*place = (uint32) ++scales->n;
+		*place = (uint32) ++collection->n;
 	}
-	scales->keywords[*place - 1].weight++;
+	collection->keywords[*place - 1].occurrences++;
 }
 
-/* SimhashHashReader: count the hashes whose weight grows. */
+/* End a section: turn occurrences into weight. */
+static void
+weigh_section(Collection *collection)
+{
+	for (size_t i = 0; i < collection->n; i++)
+	{
+		Keyword    *keyword = &collection->keywords[i];
+
+		keyword->weight += simhash_damp(collection->damping,
+										keyword->occurrences);
+		keyword->occurrences = 0;
+	}
+	collection->seen = 0;
+}
+
+/* SimhashHashReader: count the features. */
 static bool
 count_hashes(void *state, const uint64 *hashes, size_t n)
 {
-	Scales	   *scales = state;
+	Collection *collection = state;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		if (sh_tally_add(scales->tally, scales->damping, hashes[i]))
-			add_keyword(scales, hashes[i], NULL);
+		if (collection->seen++ == SH_SECTION)
+		{
+			weigh_section(collection);
+			collection->seen = 1;
+		}
+		count_keyword(collection, hashes[i], NULL);
 	}
 	return true;
 }
@@ -209,50 +252,44 @@ by_weight(const void *a, const void *b)
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-/* Bring the k first to the front, in order (a heap of k, then sorted). */
+/*
+ * Bring the k first to the front, in no order; returns their number.  They
+ * are found by quickselect, with pivots drawn at random so that the author of
+ * a document cannot foresee them.  No two keywords are equal.
+ */
 static size_t
 take_top(Keyword *keywords, size_t n, size_t k)
 {
-	if (k < n)
+	size_t		low = 0;		/* those before it are among the first k */
+	size_t		high = n;		/* those from it on are not */
+
+	if (k >= n)
+		return n;
+	while (high - low > 1)
 	{
-		/* keywords[0 .. k - 1] is a heap with the last of them on top */
-		for (size_t next = 0; next < n; next++)
+		size_t		place = pg_prng_uint64_range(&pg_global_prng_state,
+												 low, high - 1);
+		Keyword		pivot = keywords[place];
+		size_t		before = low;
+
+		CHECK_FOR_INTERRUPTS();
+		keywords[place] = keywords[high - 1];
+		for (size_t i = low; i < high - 1; i++)
 		{
-			Keyword		fresh = keywords[next];
-			size_t		hole = next;
+			Keyword		keyword = keywords[i];
 
-			if (next < k)
-			{
-				while (hole > 0 &&
-					   by_weight(&fresh, &keywords[(hole - 1) / 2]) > 0)
-				{
-					keywords[hole] = keywords[(hole - 1) / 2];
-					hole = (hole - 1) / 2;
-				}
-				keywords[hole] = fresh;
-				continue;
-			}
-			if (by_weight(&fresh, &keywords[0]) > 0)
-				continue;
-			hole = 0;
-			for (;;)
-			{
-				size_t		child = 2 * hole + 1;
-
-				if (child + 1 < k &&
-					by_weight(&keywords[child + 1], &keywords[child]) > 0)
-					child++;
-				if (child >= k || by_weight(&fresh, &keywords[child]) > 0)
-					break;
-				keywords[hole] = keywords[child];
-				hole = child;
-			}
-			keywords[hole] = fresh;
+			keywords[i] = keywords[before];
+			keywords[before] = keyword;
+			before += by_weight(&keyword, &pivot) < 0;
 		}
-		n = k;
+		keywords[high - 1] = keywords[before];
+		keywords[before] = pivot;
+		if (before >= k)
+			high = before;
+		else
+			low = before + 1;
 	}
-	qsort(keywords, n, sizeof *keywords, by_weight);
-	return n;
+	return k;
 }
 
 /* Argument i, how many keywords to take; fails unless there are any. */
@@ -297,26 +334,32 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	size_t		k = top_argument(fcinfo, 2);
-	Scales		scales;
-	ShDocument *workspace;
+	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
+	Keyword		first[KEYWORDS_MIN];
+	Collection	collection;
 
-	scales.table = simhash_idf_table(PG_GETARG_DATUM(1));
-	workspace = simhash_begin_document(scales.table->profile);
-	scales.tally = &workspace->tally;
-	scales.damping = scales.table->profile->damping;
-	begin_keywords(&scales);
-	simhash_read_hashes(workspace, document, count_hashes, &scales);
-	apply_idf(scales.table, scales.keywords, scales.n);
-	return fingerprint_keywords(fcinfo, scales.keywords,
-								take_top(scales.keywords, scales.n, k));
+	begin_keywords(&collection, table->profile->damping, first);
+	simhash_read_hashes(simhash_begin_document(table->profile), document,
+						count_hashes, &collection);
+	weigh_section(&collection);
+	apply_idf(table, collection.keywords, collection.n);
+	return fingerprint_keywords(fcinfo, collection.keywords,
+								take_top(collection.keywords, collection.n,
+										 k));
 }
 
-/* Return keywords as rows of (feature text, weight double precision). */
+/*
+ * Return the k first keywords, in order, as rows of (feature text, weight
+ * double precision).
+ */
 static Datum
-return_keywords(FunctionCallInfo fcinfo, const Keyword *keywords, size_t n)
+return_keywords(FunctionCallInfo fcinfo, Keyword *keywords, size_t n,
+				size_t k)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
+	n = take_top(keywords, n, k);
+	qsort(keywords, n, sizeof *keywords, by_weight);
 	for (size_t i = 0; i < n; i++)
 	{
 		Datum		values[2];
@@ -359,35 +402,40 @@ simhash_keywords(PG_FUNCTION_ARGS)
 		keywords[i].feature = features[i]->feature;
 	}
 	apply_idf(table, keywords, n);
-	return return_keywords(fcinfo, keywords, take_top(keywords, n, k));
+	return return_keywords(fcinfo, keywords, n, k);
 }
 
 /* --- words that are given ------------------------------------------------ */
 
-/* Argument 0, an array of words, as keywords: each word once, counted. */
+/*
+ * Argument 0, an array of words, as keywords: each word once, counted.  The
+ * first keywords are an array of KEYWORDS_MIN.
+ */
 static Keyword *
-word_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table, size_t *n)
+word_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
+			  Keyword *first, size_t *n)
 {
-	Scales		scales;
+	Collection	collection;
 	Datum	   *words;
 	int			length;
 
 	length = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
 								  TYPALIGN_INT, "features", &words);
-	begin_keywords(&scales);
+	begin_keywords(&collection, SH_DAMP_COUNT, first);
 	for (int i = 0; i < length; i++)
 	{
 		text	   *word = DatumGetTextPP(words[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		add_keyword(&scales, simhash_hash_feature(table->profile,
-												  VARDATA_ANY(word),
-												  VARSIZE_ANY_EXHDR(word)),
-					word);
+		count_keyword(&collection,
+					  simhash_hash_feature(table->profile, VARDATA_ANY(word),
+										   VARSIZE_ANY_EXHDR(word)),
+					  word);
 	}
-	apply_idf(table, scales.keywords, scales.n);
-	*n = scales.n;
-	return scales.keywords;
+	weigh_section(&collection);
+	apply_idf(table, collection.keywords, collection.n);
+	*n = collection.n;
+	return collection.keywords;
 }
 
 /*
@@ -405,16 +453,15 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 {
 	size_t		k = PG_ARGISNULL(2) ? SIZE_MAX : top_argument(fcinfo, 2);
 	const ShIdfTable *table;
+	Keyword		first[KEYWORDS_MIN];
 	Keyword    *keywords;
 	size_t		n;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	table = simhash_idf_table(PG_GETARG_DATUM(1));
-	keywords = word_keywords(fcinfo, table, &n);
-	if (k < n)
-		n = take_top(keywords, n, k);
-	return fingerprint_keywords(fcinfo, keywords, n);
+	keywords = word_keywords(fcinfo, table, first, &n);
+	return fingerprint_keywords(fcinfo, keywords, take_top(keywords, n, k));
 }
 
 /*
@@ -430,12 +477,13 @@ simhash_word_keywords(PG_FUNCTION_ARGS)
 {
 	size_t		k = top_argument(fcinfo, 2);
 	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
+	Keyword		first[KEYWORDS_MIN];
 	size_t		n;
 	Keyword    *keywords;
 
 	InitMaterializedSRF(fcinfo, 0);
-	keywords = word_keywords(fcinfo, table, &n);
-	return return_keywords(fcinfo, keywords, take_top(keywords, n, k));
+	keywords = word_keywords(fcinfo, table, first, &n);
+	return return_keywords(fcinfo, keywords, n, k);
 }
 
 /*
