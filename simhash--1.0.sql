@@ -473,14 +473,15 @@ COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
 CREATE FUNCTION simhash_tune(
     query text, sample integer DEFAULT 1000,
     profile text DEFAULT 'word-2', family text DEFAULT 'simhash',
-    similarity double precision DEFAULT 0.5,
+    similarity double precision DEFAULT 0.5, measure text DEFAULT 'jaccard',
     OUT k integer, OUT pairs bigint, OUT "precision" double precision,
     OUT recall double precision, OUT f1 double precision,
     OUT recommended boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_tune'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 17;
-COMMENT ON FUNCTION simhash_tune(text, integer, text, text, double precision) IS
+COMMENT ON FUNCTION simhash_tune(
+    text, integer, text, text, double precision, text) IS
 'precision and recall of searches within each distance, on documents of yours';
 
 ----------------------------------------------------------------------------

@@ -49,6 +49,53 @@ SELECT count(*) AS wrong
 FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2', 'minhash') AS t
 WHERE pairs <> (SELECT count(*) FROM pairs WHERE md <= k);
 
+-- by the cosine of the weights, against its definition; word-1 counts words,
+-- word-1-2 damps them
+CREATE TABLE weighed AS
+SELECT p.profile, row_number() OVER () AS id, body, simhash(body, p.profile) AS fp,
+       minhash(body, p.profile) AS mh,
+       (SELECT sum(weight * weight) FROM simhash_features(body, p.profile)) AS square
+FROM (SELECT body || repeat(' ' || left(body, 32), v) ||
+             repeat(' and so on', n % 7) AS body FROM texts WHERE n % 4 = 0) AS t,
+     (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile)
+WHERE simhash(body) IS NOT NULL;
+CREATE TABLE cosines AS
+WITH f AS MATERIALIZED (
+    SELECT w.profile, w.id, f.hash, f.weight
+    FROM weighed AS w, simhash_features(w.body, w.profile) AS f)
+SELECT a.profile, a.fp <~> b.fp AS d, a.mh <~> b.mh AS md,
+       coalesce(p.product, 0) >= 0.7 * sqrt(a.square * b.square) AS alike
+FROM weighed AS a JOIN weighed AS b ON a.profile = b.profile AND a.body <> b.body
+     LEFT JOIN (SELECT x.id AS a, y.id AS b, sum(x.weight * y.weight) AS product
+                FROM f AS x JOIN f AS y USING (profile, hash)
+                GROUP BY x.id, y.id) AS p ON (p.a, p.b) = (a.id, b.id);
+SELECT profile, family, count(*) AS distances,
+       count(DISTINCT t.recall) > 5 AS recalls_differ,
+       count(*) FILTER (WHERE t.pairs <> e.pairs) AS pairs_wrong,
+       count(*) FILTER (WHERE t.precision IS DISTINCT FROM e.precision)
+           AS precision_wrong,
+       count(*) FILTER (WHERE t.recall IS DISTINCT FROM e.recall) AS recall_wrong
+FROM (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile),
+     (VALUES ('simhash'), ('minhash')) AS y (family),
+     simhash_tune(format('SELECT body FROM weighed WHERE profile = %L', profile),
+                  1000, profile, family, 0.7, 'cosine') AS t,
+     LATERAL (SELECT count(*) FILTER (WHERE near),
+                     (count(*) FILTER (WHERE near AND alike))::float8 /
+                     nullif(count(*) FILTER (WHERE near), 0),
+                     (count(*) FILTER (WHERE near AND alike))::float8 /
+                     count(*) FILTER (WHERE alike)
+              FROM (SELECT alike, CASE family WHEN 'simhash' THEN d ELSE md END
+                                  <= k AS near
+                    FROM cosines AS c WHERE c.profile = p.profile) AS c)
+         AS e (pairs, precision, recall)
+GROUP BY profile, family ORDER BY profile COLLATE "C", family COLLATE "C";
+-- the first two have the same words in the same proportion, the third not
+SELECT measure, max(pairs) AS pairs, round(max(recall)::numeric, 3) AS recall
+FROM unnest('{jaccard,cosine}'::text[]) AS measure,
+     simhash_tune($$VALUES ('a b b'), ('b a b b b a'), ('a a b')$$,
+                  profile => 'word-1', similarity => 1, measure => measure)
+GROUP BY measure ORDER BY measure COLLATE "C";
+
 -- a part of the texts gives a part of the pairs; what it says is near
 SELECT count(*), bool_and(s.pairs < a.pairs) AS fewer,
        bool_and(abs(s.recall - a.recall) < 0.5) AS near
@@ -74,7 +121,10 @@ SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 0)$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'nonesuch')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'word-2', 'md5')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'word-2', 'simhash', 'NaN')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', measure => 'dice')$$);
 
+DROP TABLE cosines;
+DROP TABLE weighed;
 DROP TABLE pairs;
 DROP VIEW exact;
 DROP TABLE texts;

@@ -5,14 +5,19 @@
  *
  * simhash_tune draws a sample of the documents that a query returns, and then
  * compares each document with each one of the sample twice: by fingerprint,
- * and exactly, by the Jaccard similarity of their sets of features.  So for
- * each k it can tell how many of the pairs within distance k are alike, and
- * how many of those alike are within distance k.
+ * and exactly, by their features.  So for each k it can tell how many of the
+ * pairs within distance k are alike, and how many of those alike are within
+ * distance k.
+ *
+ * Exactly means by the Jaccard similarity of the sets of features, or by the
+ * cosine of their weights.  Both come from three sums: with every weight 1,
+ * |A and B| is the product of the vectors, |A| that of one with itself.  The
+ * weights are whole numbers and so are the sums, far below 2^53.
  *
  * Documents are sampled, but not what they are compared with: a sample of a
  * thousand rows of a million would hold a millionth of the pairs alike.  Nor
  * are pairs alike looked for by fingerprint, which would only find those that
- * it finds.  An index of the sample, from feature to document, tells how many
+ * it finds.  An index of the sample, from feature to document, tells what
  * features any other document has in common with each.
  *
  * The query is run twice, in one snapshot: once to draw the sample, once to
@@ -49,12 +54,21 @@
 #define BUCKET_BITS		16		/* of the directory of postings */
 #define BUCKETS			(1 << BUCKET_BITS)
 
+/* How alike two documents are. */
+typedef enum Measure
+{
+	JACCARD,					/* of the sets of features */
+	COSINE						/* of their weights by the profile */
+} Measure;
+
 /* The features of a document, as a growing list of hashes. */
 typedef struct Features
 {
-	uint64	   *hashes;
+	uint64	   *hashes;			/* as they occur, then each once */
+	uint32	   *weights;
 	Size		n;
 	Size		allocated;
+	double		square;			/* the product of the weights with themselves */
 } Features;
 
 /* A document of the sample. */
@@ -63,8 +77,8 @@ typedef struct Sampled
 	text	   *document;		/* until the sample is complete */
 	uint64		digest;			/* of the text */
 	uint64		fingerprint;
-	uint32		features;		/* distinct ones */
-	uint32		common;			/* with the document compared */
+	double		square;			/* as of Features */
+	double		product;		/* with the document compared */
 } Sampled;
 
 /* A feature of a document of the sample. */
@@ -72,6 +86,7 @@ typedef struct Posting
 {
 	uint64		hash;
 	uint32		sampled;		/* its place in the sample */
+	uint32		weight;
 } Posting;
 
 /* The whole undertaking. */
@@ -80,6 +95,7 @@ typedef struct Tuning
 	/* what stays */
 	const ShProfile *profile;
 	SimhashFamily family;
+	Measure		measure;
 	double		similarity;		/* from which documents are alike */
 	uint32		wanted;			/* documents of the sample */
 
@@ -194,6 +210,9 @@ collect(void *state, const uint64 *hashes, size_t n)
 		features->hashes = repalloc_huge(features->hashes,
 										 features->allocated *
 										 sizeof *features->hashes);
+		features->weights = repalloc_huge(features->weights,
+										  features->allocated *
+										  sizeof *features->weights);
 	}
 	memcpy(features->hashes + features->n, hashes, n * sizeof *hashes);
 	features->n += n;
@@ -211,14 +230,43 @@ compare_hashes(const void *a, const void *b)
 }
 
 /*
- * Make tuning->features the set of the document's features.  False when it
- * has none, and so no fingerprint.
+ * Make of the hashes as they occur each once, with its weight.  Those of a
+ * document are one section, since no more are read.
+ */
+static void
+weigh_features(Features *features, const Tuning *tuning)
+{
+	Size		n = 0;
+	Size		next;
+
+	features->square = 0;
+	for (Size i = 0; i < features->n; i = next)
+	{
+		uint32		weight = 1;
+
+		for (next = i + 1; next < features->n; next++)
+		{
+			if (features->hashes[next] != features->hashes[i])
+				break;
+		}
+		if (tuning->measure == COSINE)
+			weight = simhash_damp(tuning->profile->damping,
+								  (uint32) (next - i));
+		features->hashes[n] = features->hashes[i];
+		features->weights[n++] = weight;
+		features->square += (double) weight * weight;
+	}
+	features->n = n;
+}
+
+/*
+ * Make tuning->features the features of the document.  False when it has
+ * none, and so no fingerprint.
  */
 static bool
 read_features(Tuning *tuning, text *document, uint64 *fingerprint)
 {
 	Features   *features = &tuning->features;
-	Size		n = 0;
 
 	if (!tuning->family(tuning->profile, document, fingerprint))
 		return false;
@@ -226,13 +274,8 @@ read_features(Tuning *tuning, text *document, uint64 *fingerprint)
 	simhash_read_hashes(simhash_begin_document(tuning->profile), document,
 						collect, features);
 	qsort(features->hashes, features->n, sizeof(uint64), compare_hashes);
-	for (Size i = 0; i < features->n; i++)
-	{
-		if (i == 0 || features->hashes[i] != features->hashes[n - 1])
-			features->hashes[n++] = features->hashes[i];
-	}
-	features->n = n;
-	return n > 0;
+	weigh_features(features, tuning);
+	return features->n > 0;
 }
 
 /* The digest of a text, by which identical ones are known. */
@@ -264,8 +307,11 @@ post(Tuning *tuning, uint32 sampled)
 									 sizeof *tuning->postings);
 	for (Size i = 0; i < features->n; i++)
 	{
-		tuning->postings[tuning->npostings].hash = features->hashes[i];
-		tuning->postings[tuning->npostings++].sampled = sampled;
+		Posting    *posting = &tuning->postings[tuning->npostings++];
+
+		posting->hash = features->hashes[i];
+		posting->sampled = sampled;
+		posting->weight = features->weights[i];
 	}
 }
 
@@ -285,7 +331,7 @@ index_sample(Tuning *tuning)
 		if (read_features(tuning, document, &sampled->fingerprint))
 		{
 			post(tuning, n++);
-			sampled->features = (uint32) tuning->features.n;
+			sampled->square = tuning->features.square;
 			sampled->digest = digest(document);
 		}
 		pfree(document);
@@ -302,25 +348,42 @@ index_sample(Tuning *tuning)
 	}
 }
 
-/* Count what the document being read has in common with each of the sample. */
+/* Multiply the document being read with each of the sample. */
 static void
-count_common(Tuning *tuning)
+multiply(Tuning *tuning)
 {
 	for (int i = 0; i < tuning->n; i++)
-		tuning->sample[i].common = 0;
+		tuning->sample[i].product = 0;
 	for (Size i = 0; i < tuning->features.n; i++)
 	{
 		uint64		hash = tuning->features.hashes[i];
+		double		weight = tuning->features.weights[i];
 		const uint32 *bucket = &tuning->buckets[hash >> (64 - BUCKET_BITS)];
 
 		for (uint32 at = bucket[0]; at < bucket[1]; at++)
 		{
-			if (tuning->postings[at].hash > hash)
+			const Posting *posting = &tuning->postings[at];
+
+			if (posting->hash > hash)
 				break;
-			if (tuning->postings[at].hash == hash)
-				tuning->sample[tuning->postings[at].sampled].common++;
+			if (posting->hash == hash)
+				tuning->sample[posting->sampled].product +=
+					weight * posting->weight;
 		}
 	}
+}
+
+/* True when the document being read is alike to that one of the sample. */
+static inline bool
+is_alike(const Tuning *tuning, const Sampled *sampled)
+{
+	double		a = sampled->square;
+	double		b = tuning->features.square;
+
+	if (tuning->measure == JACCARD)
+		return sampled->product >=
+			tuning->similarity * (a + b - sampled->product);
+	return sampled->product >= tuning->similarity * sqrt(a * b);
 }
 
 /* DocumentReader: compare the document with each one of the sample. */
@@ -333,17 +396,14 @@ compare(Tuning *tuning, text *document)
 	if (!read_features(tuning, document, &fingerprint))
 		return;
 	own = digest(document);
-	count_common(tuning);
+	multiply(tuning);
 	for (int i = 0; i < tuning->n; i++)
 	{
 		const Sampled *sampled = &tuning->sample[i];
-		double		either = (double) sampled->features +
-		(double) tuning->features.n - (double) sampled->common;
-		bool		alike = sampled->common >= tuning->similarity * either;
 
 		if (sampled->digest != own)
-			tuning->pairs[alike][sh_distance(sampled->fingerprint,
-											 fingerprint)]++;
+			tuning->pairs[is_alike(tuning, sampled)]
+				[sh_distance(sampled->fingerprint, fingerprint)]++;
 	}
 }
 
@@ -409,6 +469,7 @@ static void
 get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
 {
 	char	   *family = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	char	   *measure = text_to_cstring(PG_GETARG_TEXT_PP(5));
 	int32		wanted = PG_GETARG_INT32(1);
 
 	if (wanted < 1 || wanted > SAMPLE_MAX)
@@ -432,19 +493,30 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("similarity must be above 0 and at most 1")));
+	if (strcmp(measure, "jaccard") == 0)
+		tuning->measure = JACCARD;
+	else if (strcmp(measure, "cosine") == 0)
+		tuning->measure = COSINE;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("measure \"%s\" does not exist", measure),
+				 errhint("The measures are jaccard and cosine.")));
 }
 
 /*
  * simhash_tune(query text, sample integer DEFAULT 1000,
  *		profile text DEFAULT the default profile,
  *		family text DEFAULT 'simhash',
- *		similarity double precision DEFAULT 0.5)
+ *		similarity double precision DEFAULT 0.5,
+ *		measure text DEFAULT 'jaccard')
  *		-> setof (k integer, pairs bigint, "precision" double precision,
  *		recall double precision, f1 double precision, recommended boolean)
  *
  * How well searches within each distance would do on the documents that the
  * query returns, and which distance to take.  Two documents are alike when
- * the Jaccard similarity of their sets of features is at least "similarity".
+ * the Jaccard similarity of their sets of features, or the cosine of their
+ * weighted features, is at least "similarity".
  *
  * Errors: invalid_cursor_definition and datatype_mismatch when the query does
  * not return documents, undefined_object when there is no such profile,
@@ -462,6 +534,7 @@ simhash_tune(PG_FUNCTION_ARGS)
 	tuning->context = CurrentMemoryContext;
 	tuning->sample = palloc0(tuning->wanted * sizeof *tuning->sample);
 	tuning->features.hashes = palloc(sizeof(uint64));
+	tuning->features.weights = palloc(sizeof(uint32));
 	tuning->postings = palloc(sizeof *tuning->postings);
 	SPI_connect();
 	read_query(tuning, query, draw);
