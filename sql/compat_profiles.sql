@@ -72,10 +72,53 @@ SELECT simhash('CLICK', 'clickhouse-ngram-ci') =
 -- words of fewer than 4 bytes are dropped, the others joined
 SELECT feature FROM simhash_features(
     'the latest of the Southeast European haze', 'clickhouse-word-shingle');
--- 32 bits: two of the four keys are always 0, and search is exact all the same
-SELECT simhash_key(f, 0) AS k0, simhash_key(f, 1) AS k1,
-    simhash_key(f, 2) <> 0 AS k2, simhash_key(f, 3) <> 0 AS k3
-FROM simhash('what a cute cat.', 'clickhouse-ngram') AS f;
+
+-- 32 bits: keys 0 and 1 are 0 in every row, and search is exact all the same,
+-- by key columns, by a hamming index, and on bits that were spread; "hamming"
+-- is a plain function, so what it filters is the truth
+CREATE FUNCTION spread_clickhouse(fp bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (fp & 255) | (((fp >> 8) & 255) << 16) |
+    (((fp >> 16) & 255) << 32) | (((fp >> 24) & 255) << 48);
+CREATE TABLE clickhouse AS
+SELECT row_number() OVER () AS id, simhash(body, profile) AS fp
+FROM (VALUES ('clickhouse-ngram'), ('clickhouse-word-shingle-ci')) AS p (profile),
+     generate_series(1, 100) AS n, generate_series(0, 9) AS v,
+     LATERAL (SELECT string_agg(CASE WHEN i % 9 < v AND i % 10 = v THEN 'otherwise'
+                                ELSE md5(n || ' ' || i) END, ' ') AS body
+              FROM generate_series(1, 60) AS i) AS d;
+INSERT INTO clickhouse VALUES (0, simhash('', 'clickhouse-ngram')), (-1, NULL);
+CREATE TABLE by_keys AS TABLE clickhouse;
+SELECT simhash_add_keys('by_keys', 'fp');
+CREATE TABLE by_index AS TABLE clickhouse;
+CREATE INDEX ON by_index USING hamming (fp);
+CREATE TABLE by_spread AS TABLE clickhouse;
+CREATE INDEX ON by_spread USING hamming (spread_clickhouse(fp));
+ANALYZE by_keys, by_index, by_spread;
+SELECT count(DISTINCT k0) AS k0, count(DISTINCT k1) AS k1,
+    count(DISTINCT k2) > 100 AS k2, count(DISTINCT k3) > 100 AS k3
+FROM by_keys WHERE id > 0;
+
+CREATE TABLE found AS
+SELECT c.id AS center, c.fp AS q, k, array_agg(r.id ORDER BY r.id) AS truth
+FROM clickhouse AS c, generate_series(0, 8) AS k, clickhouse AS r
+WHERE c.id % 40 = 0 AND hamming(c.fp, r.fp) <= k
+GROUP BY c.id, c.fp, k;
+SET enable_seqscan = off;
+SELECT * FROM plan('SELECT id FROM by_keys WHERE fp ~= 5');
+SELECT * FROM plan('SELECT id FROM by_index WHERE fp <@ (5, 8)');
+SELECT k, count(*) AS searches, sum(cardinality(truth)) > count(*) AS found,
+    bool_and(truth = ARRAY(SELECT id FROM by_keys AS t
+                           WHERE t.fp <@ (q, k) ORDER BY id)) AS keys,
+    bool_and(truth = ARRAY(SELECT id FROM by_index AS t
+                           WHERE t.fp <@ (q, k) ORDER BY id)) AS index,
+    bool_and(truth = ARRAY(SELECT id FROM by_spread AS t
+                           WHERE spread_clickhouse(t.fp) <@ (spread_clickhouse(q), k)
+                           ORDER BY id)) FILTER (WHERE center > 0) AS spread
+FROM found GROUP BY k ORDER BY k;
+RESET enable_seqscan;
+DROP TABLE found, by_spread, by_index, by_keys, clickhouse;
+DROP FUNCTION spread_clickhouse(bigint);
 
 -- what is listed adds up; features cut within a character are shown in hex
 SELECT profile, bool_and(f = fingerprint) AS adds_up
