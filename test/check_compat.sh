@@ -7,45 +7,14 @@
 # scripts, the corner cases of the golden vectors, poems, some licences.
 #
 
-set -euo pipefail
-cd "$(dirname "$0")"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$(dirname "$0")/tools.sh"
+kind=compat
+ours="SELECT label, profile, simhash(body, profile) FROM t,
+	simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse)-'"
 
-# check NAME ENCODING INPUT: INPUT has rows of a label and a document.
-check()
+theirs()
 {
-	local name=$1 encoding=$2 input=$3
-	local database=compat_$(tr 'A-Z' 'a-z' <<<"$name") rows
-
-	createdb -E "$encoding" --locale=C -T template0 "$database"
-	PGCLIENTENCODING=UTF8 psql -X -q -v ON_ERROR_STOP=1 -d "$database" <<-END
-		CREATE EXTENSION simhash;
-		CREATE TABLE t (label text, body text);
-		\\copy t FROM '$input'
-		\\copy (SELECT label, profile, simhash(body, profile) FROM t, simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse)-') TO '$work/ours'
-	END
-	dropdb "$database"
-	"$PYTHON" compat.py <"$input" >"$work/theirs"
-	rows=$(wc -l <"$work/theirs")
-	if [ "$rows" -gt 0 ] &&
-		diff <(LC_ALL=C sort "$work/ours") <(LC_ALL=C sort "$work/theirs") \
-			>"$work/difference"; then
-		echo "ok   $name in $encoding: $rows fingerprints agree"
-	else
-		echo "FAIL $name in $encoding"
-		head -20 "$work/difference"
-		failed=1
-	fi
-}
-
-# The rows of texts.tsv that an encoding can hold, as its third column says.
-holding()
-{
-	awk -F'\t' -v e="$1" '$3 ~ "(^|[ ,])" e "($|[ ,])" { print $1 "\t" $2 }' \
-		texts.tsv >"$work/$1"
-	echo "$work/$1"
+	"$PYTHON" compat.py
 }
 
 "$PYTHON" compat.py --check
