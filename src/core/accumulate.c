@@ -10,12 +10,26 @@
  * is enough to count the ones: a positional population count.
  *
  * Adding one hash to 64 counters costs 64 additions when done as it is
- * written.  We instead treat the hashes as columns of bits and let carry-save
- * adders work on all 64 columns at once: fifteen hashes go through a tree of
- * eleven full adders into four words, of which word p holds the bit of weight
- * 2^p of every column's count.  Those four words are spread into counters of
- * eight bits, eight columns to a word, and these into the 64 sums before
- * they can overflow, that is after seventeen rounds of fifteen.
+ * written.  We turn the counters on their side: plane p is a word that holds
+ * binary digit p of all 64 counts, and a hash is a word that holds what to add
+ * to them.  A full adder takes three words of the same weight and gives their
+ * sum and, of twice the weight, their carry, by five logical operations, for
+ * all 64 columns at once.  So plane 0 and two hashes give plane 0 and a carry;
+ * two such carries and plane 1 give plane 1 and a carry, and so on: sixteen
+ * hashes take fifteen adders, about one for each hash, and leave one carry of
+ * weight 16, which is added to the planes from 4 on (Harley and Seal, in
+ * Warren, "Hacker's Delight", chapter 5).
+ *
+ * For example, in columns of one bit each: plane 0 is 1 and the hashes have 1
+ * and 1; these are three, so plane 0 stays 1 and the carry is 1.  The next two
+ * hashes have 1 and 0, so plane 0 becomes 0, the carry 1.  Plane 1, which was
+ * 0, and the two carries: 0 stays, and a carry of weight 4.  In all 4 = 1 + 3.
+ *
+ * Hashes are taken in pairs, one for each half of a vector register; that is
+ * what every x86-64 and every AArch64 has, so nothing need be chosen when the
+ * program runs.  (With four to a register, which not all have, a document of
+ * 340 features took 200 ns instead of 240, of 3,000 in all.)  In the end the
+ * two halves are added together.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -25,55 +39,90 @@
 
 #include <string.h>
 
-#define ROUND			15		/* hashes that four planes can count */
-#define ROUNDS_MAX		17		/* rounds that eight bits can count */
-#define LOW_BITS		UINT64_C(0x0101010101010101)
+#define LANES			2		/* hashes in a vector */
+#define ROUND			(16 * LANES)	/* hashes added in one go */
+#define PLANES			16		/* digits counted before lanes are joined */
+#define HASHES_MAX		((size_t) LANES << PLANES)	/* that these can count */
 
-/* Add three columns of bits: *carry gets the twos, *sum the ones. */
-static inline void
-full_adder(uint64_t *carry, uint64_t *sum, uint64_t a, uint64_t b, uint64_t c)
+typedef uint64_t ShVector __attribute__((vector_size(LANES * 8)));
+
+/* Hashes as they lie in an array, which need not be aligned as a vector is. */
+typedef uint64_t ShHashes __attribute__((vector_size(LANES * 8), aligned(8),
+										 may_alias));
+
+/* Add a and b to *sum, which keeps the ones; the twos are returned. */
+static inline ShVector
+add(ShVector *sum, ShVector a, ShVector b)
 {
-	uint64_t	u = a ^ b;
+	ShVector	s = *sum;
+	ShVector	u = s ^ a;
 
-	*carry = (a & b) | (u & c);
-	*sum = u ^ c;
+	*sum = u ^ b;
+	return (s & a) | (u & b);
 }
 
-/* Count fifteen hashes; plane[p] gets the bit of weight 2^p of each count. */
-static inline void
-count_round(uint64_t plane[4], const uint64_t *h)
+/* Add eight vectors to the planes 0 to 2; the eights are returned. */
+static inline ShVector
+add_eight(ShVector *plane, const ShHashes *h)
 {
-	uint64_t	s,
-				t[7],
-				f[3];
+	ShVector	two = add(&plane[0], h[0], h[1]);
+	ShVector	four = add(&plane[1], two, add(&plane[0], h[2], h[3]));
 
-	full_adder(&t[0], &s, h[0], h[1], h[2]);
-	full_adder(&t[1], &s, s, h[3], h[4]);
-	full_adder(&t[2], &s, s, h[5], h[6]);
-	full_adder(&t[3], &s, s, h[7], h[8]);
-	full_adder(&t[4], &s, s, h[9], h[10]);
-	full_adder(&t[5], &s, s, h[11], h[12]);
-	full_adder(&t[6], &plane[0], s, h[13], h[14]);
-	full_adder(&f[0], &s, t[0], t[1], t[2]);
-	full_adder(&f[1], &s, s, t[3], t[4]);
-	full_adder(&f[2], &plane[1], s, t[5], t[6]);
-	full_adder(&plane[3], &plane[2], f[0], f[1], f[2]);
+	two = add(&plane[0], h[4], h[5]);
+	return add(&plane[2], four,
+			   add(&plane[1], two, add(&plane[0], h[6], h[7])));
 }
 
-/*
- * Add the planes to the counters of eight bits: byte i of counters[j] counts
- * column 8 * i + j.
- */
-static inline void
-spread_planes(uint64_t counters[8], const uint64_t plane[4])
+/* Add to the sums what one lane has counted. */
+static void
+join_lane(ShSums *sums, const ShVector *planes, int n, int lane)
 {
-	for (int j = 0; j < 8; j++)
+	uint64_t	carry = 0;
+
+	for (int p = 0; p < SH_BITS && (p < n || carry != 0); p++)
 	{
-		counters[j] += (plane[0] >> j & LOW_BITS) +
-			((plane[1] >> j & LOW_BITS) << 1) +
-			((plane[2] >> j & LOW_BITS) << 2) +
-			((plane[3] >> j & LOW_BITS) << 3);
+		uint64_t	a = sums->planes[p];
+		uint64_t	b = p < n ? planes[p][lane] : 0;
+
+		sums->planes[p] = a ^ b ^ carry;
+		carry = (a & b) | ((a ^ b) & carry);
 	}
+}
+
+/* Add at most HASHES_MAX - ROUND hashes. */
+static void
+add_some(ShSums *sums, const uint64_t *hashes, size_t n)
+{
+	ShVector	planes[PLANES] = {{0}};
+	int			used = 4;
+
+	for (size_t done = 0; done < n; done += ROUND)
+	{
+		const ShHashes *h = (const ShHashes *) (hashes + done);
+		uint64_t	last[ROUND] = {0};
+		ShVector	carry;
+
+		if (n - done < ROUND)
+		{
+			memcpy(last, hashes + done, (n - done) * sizeof *hashes);
+			h = (const ShHashes *) last;
+		}
+		carry = add_eight(planes, h);
+		carry = add(&planes[3], carry, add_eight(planes, h + 8));
+
+		/* After r rounds the counts are at most 16 r. */
+		while (used < PLANES && done / ROUND + 1 >= (size_t) 1 << (used - 4))
+			used++;
+		for (int p = 4; p < used; p++)
+		{
+			ShVector	both = planes[p] & carry;
+
+			planes[p] ^= carry;
+			carry = both;
+		}
+	}
+	for (int lane = 0; lane < LANES; lane++)
+		join_lane(sums, planes, used, lane);
 }
 
 /* Begin with nothing added. */
@@ -90,40 +139,47 @@ sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 	sums->total += n;
 	while (n > 0)
 	{
-		uint64_t	counters[8] = {0};
-		uint64_t	plane[4];
+		size_t		k = n < HASHES_MAX - ROUND ? n : HASHES_MAX - ROUND;
 
-		for (int round = 0; round < ROUNDS_MAX && n > 0; round++)
-		{
-			uint64_t	last[ROUND] = {0};
-			size_t		k = n < ROUND ? n : ROUND;
-
-			if (k < ROUND)
-				memcpy(last, hashes, k * sizeof *hashes);
-			count_round(plane, k < ROUND ? last : hashes);
-			spread_planes(counters, plane);
-			hashes += k;
-			n -= k;
-		}
-		for (int bit = 0; bit < SH_BITS; bit++)
-			sums->ones[bit] += counters[bit & 7] >> (bit & ~7) & 0xff;
+		add_some(sums, hashes, k);
+		hashes += k;
+		n -= k;
 	}
 }
 
+/* How many of the hashes have the bit set. */
+uint64_t
+sh_sums_ones(const ShSums *sums, int bit)
+{
+	uint64_t	ones = 0;
+
+	for (int p = 0; p < SH_BITS; p++)
+		ones |= (sums->planes[p] >> bit & 1) << p;
+	return ones;
+}
+
 /*
- * The fingerprint: bit i is set when its sum is positive.  False when nothing
- * was added; then there is no fingerprint.
+ * The fingerprint: bit i is set when its sum is positive, that is when more
+ * than half of the hashes have it set.  False when nothing was added; then
+ * there is no fingerprint.
+ *
+ * All 64 counts are compared with that half at once, from the most significant
+ * digit down: the first digit that differs decides.
  */
 bool
 sh_sums_fingerprint(const ShSums *sums, uint64_t *fingerprint)
 {
-	uint64_t	result = 0;
+	uint64_t	half = sums->total / 2;
+	uint64_t	more = 0;
+	uint64_t	same = UINT64_MAX;
 
-	for (int bit = 0; bit < SH_BITS; bit++)
+	for (int p = sh_bit_length(sums->total); p-- > 0;)
 	{
-		if (2 * sums->ones[bit] > sums->total)
-			result |= UINT64_C(1) << bit;
+		uint64_t	digit = half >> p & 1 ? UINT64_MAX : 0;
+
+		more |= same & sums->planes[p] & ~digit;
+		same &= ~(sums->planes[p] ^ digit);
 	}
-	*fingerprint = result;
+	*fingerprint = more;
 	return sums->total > 0;
 }

@@ -16,15 +16,20 @@
 
 #include "bits.h"
 
-/* How often each bit was set in the hashes that were added. */
+/*
+ * How often each bit was set in the hashes that were added: 64 counts, of
+ * which planes[p] holds the binary digit of weight 2^p, that of the count for
+ * bit i in its own bit i.
+ */
 typedef struct ShSums
 {
 	uint64_t	total;			/* hashes added */
-	uint64_t	ones[SH_BITS];	/* how many of them have bit i set */
+	uint64_t	planes[SH_BITS];
 } ShSums;
 
 extern void sh_sums_begin(ShSums *sums);
 extern void sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n);
+extern uint64_t sh_sums_ones(const ShSums *sums, int bit);
 extern bool sh_sums_fingerprint(const ShSums *sums, uint64_t *fingerprint);
 
 #endif							/* SH_ACCUMULATE_H */
