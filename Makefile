@@ -63,6 +63,8 @@ OBJS = \
 CORE_OBJS = \
 	src/core/text.o \
 	src/core/profile.o \
+	src/core/windows.o \
+	src/core/tally.o \
 	src/core/accumulate.o \
 	src/core/minhash.o \
 	src/core/exact.o \

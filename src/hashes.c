@@ -34,20 +34,14 @@ typedef struct HashStream
 static void
 hand_over(HashStream *stream, bool ended)
 {
-	const ShText *text = &stream->document->text;
+	ShDocument *document = stream->document;
 	ShWindows	windows;
-	ShToken		features[SH_BATCH];
 	uint64_t	hashes[SH_BATCH];
 	size_t		n;
 
-	sh_windows_begin(&windows, stream->document->profile, text, ended);
-	while (!stream->enough && (n = sh_windows_next(&windows, features)) > 0)
-	{
-		for (size_t i = 0; i < n; i++)
-			hashes[i] = sh_feature_hash(text->bytes + features[i].start,
-										features[i].end - features[i].start);
+	sh_windows_begin(&windows, document->profile, &document->text, ended);
+	while (!stream->enough && (n = sh_windows_hashes(&windows, hashes)) > 0)
 		stream->enough = !stream->read(stream->state, hashes, n);
-	}
 }
 
 /* SimhashReader: hand over the features of the slice. */

@@ -166,9 +166,74 @@ test_hostile(void)
 			n += strlen(piece) + (*piece == '\0');
 		}
 		whole = result = 0;
-		CHECK(fingerprint(profile, bytes, n, SIZE_MAX, &whole) ==
+		CHECK(fingerprint(profile, bytes, n, 1, &whole) ==
 			  fingerprint(profile, bytes, n, SIZE_MAX, &result));
 		CHECK(whole == result);
+		CHECK(fingerprint(profile, bytes, n, 1 + random_below(3000), &result) ==
+			  fingerprint(profile, bytes, n, 1 + random_below(300), &whole));
+		CHECK(whole == result);
+	}
+}
+
+/* Hashes counted many at once gain what they gain one by one. */
+static void
+test_sift(void)
+{
+	ShTally    *tally = &document.tally;
+	ShTally		other = *tally;
+
+	other.slots = 0;
+	for (int round = 0; round < 400; round++)
+	{
+		ShDamping	damping = (ShDamping) (round % 4);
+		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : 4000);
+		uint64_t	gained = 0;
+		uint64_t	sum = 0;
+
+		sh_tally_begin(tally);
+		sh_tally_begin(&other);
+		for (int batch = 0; batch < 30; batch++)
+		{
+			uint64_t	hashes[700];
+			size_t		n = random_below(700);
+			size_t		kept;
+
+			for (size_t i = 0; i < n; i++)
+			{
+				/* 0 is a hash like any other */
+				hashes[i] = random_below(kinds) * UINT64_C(0x9e3779b97f4a7c15);
+				if (sh_tally_add(&other, damping, hashes[i]))
+				{
+					gained++;
+					sum += hashes[i];
+				}
+			}
+			kept = sh_tally_sift(tally, damping, hashes, n);
+			CHECK(kept <= n);
+			gained -= kept;
+			for (size_t i = 0; i < kept; i++)
+				sum -= hashes[i];
+			CHECK(gained == 0 && sum == 0);
+		}
+	}
+	sh_tally_end(&other);
+}
+
+/* A section ends in the middle of a batch where it should. */
+static void
+test_sift_section(void)
+{
+	ShTally    *tally = &document.tally;
+	uint64_t	hashes[300];
+	size_t		gained = 0;
+
+	sh_tally_begin(tally);
+	for (size_t done = 0; done < SH_SECTION + 300; done += 300)
+	{
+		for (int i = 0; i < 300; i++)
+			hashes[i] = 42;
+		gained += sh_tally_sift(tally, SH_DAMP_BINARY, hashes, 300);
+		CHECK(gained == (done + 300 > SH_SECTION ? 2 : 1));
 	}
 }
 
@@ -224,6 +289,8 @@ main(void)
 	document.tally.multiplier = random_bits() | 1;
 	test_golden("test/golden_texts.tsv", "test/golden.tsv");
 	test_hostile();
+	test_sift();
+	test_sift_section();
 	test_damping();
 	test_table_shrinks();
 	sh_tally_end(&document.tally);

@@ -19,25 +19,14 @@ add_features(ShDocument *document, bool ended)
 	const ShText *text = &document->text;
 	const ShProfile *profile = document->profile;
 	ShWindows	windows;
-	ShToken		features[SH_BATCH];
 	uint64_t	hashes[SH_BATCH];
 	size_t		n;
 
 	sh_windows_begin(&windows, profile, text, ended);
-	while ((n = sh_windows_next(&windows, features)) > 0)
+	while ((n = sh_windows_hashes(&windows, hashes)) > 0)
 	{
-		size_t		gained = 0;
-
-		for (size_t i = 0; i < n; i++)
-		{
-			uint64_t	hash = sh_feature_hash(text->bytes + features[i].start,
-											   features[i].end -
-											   features[i].start);
-
-			if (sh_tally_add(&document->tally, profile->damping, hash))
-				hashes[gained++] = hash;
-		}
-		sh_sums_add(&document->sums, hashes, gained);
+		n = sh_tally_sift(&document->tally, profile->damping, hashes, n);
+		sh_sums_add(&document->sums, hashes, n);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "accumulate.h"
 #include "profile.h"
 #include "text.h"
+#include "windows.h"
 
 /*
  * A document being read, by a profile of our own (for the others see
