@@ -62,6 +62,7 @@ OBJS = \
 # The core: plain C99, knows nothing of PostgreSQL.
 CORE_OBJS = \
 	src/core/text.o \
+	src/core/ascii.o \
 	src/core/profile.o \
 	src/core/windows.o \
 	src/core/tally.o \

@@ -175,6 +175,48 @@ test_hostile(void)
 	}
 }
 
+/*
+ * Text read many bytes at once gives what it gives byte by byte: words of
+ * every length, at every place, with what ends them.
+ */
+static void
+test_ascii(void)
+{
+	static const char *const ends[] = {
+		" ", ", ", "  ", "-", "\n\n", "\xc3\xa9", "\xcc\x81", " \xe2\x80\x9c",
+		"\xe4\xb8\xad", "\xc2\xad", "\xff", "\x7f", "."
+	};
+	static char bytes[20000];
+
+	for (int round = 0; round < 1500; round++)
+	{
+		const ShProfile *profile = &sh_profiles[round % 8];
+		size_t		least = round % 5 == 0 ? 100 : 0;
+		size_t		n = 0;
+		uint64_t	whole = 0;
+		uint64_t	result = 0;
+		size_t		length = random_below(round % 50 ? 400 : 15000);
+
+		CHECK(!sh_compat_profile(profile));
+		while (n < length)
+		{
+			size_t		word = least + random_below(least ? 60 : 20);
+			const char *end = ends[random_below(round % 2 ? 5 : 13)];
+
+			for (size_t i = 0; i < word; i++)
+				bytes[n++] = "abcdefgXYZ019"[random_below(13)];
+			strcpy(bytes + n, end);
+			n += strlen(end);
+		}
+		CHECK(fingerprint(profile, bytes, n, 1, &whole) ==
+			  fingerprint(profile, bytes, n, SIZE_MAX, &result));
+		CHECK(whole == result);
+		CHECK(fingerprint(profile, bytes, n, 1 + random_below(200), &result) ==
+			  fingerprint(profile, bytes, n, 7, &whole));
+		CHECK(whole == result);
+	}
+}
+
 /* Hashes counted many at once gain what they gain one by one. */
 static void
 test_sift(void)
@@ -289,6 +331,7 @@ main(void)
 	document.tally.multiplier = random_bits() | 1;
 	test_golden("test/golden_texts.tsv", "test/golden.tsv");
 	test_hostile();
+	test_ascii();
 	test_sift();
 	test_sift_section();
 	test_damping();

@@ -34,6 +34,7 @@
 
 #include <utf8proc.h>
 
+#include "ascii.h"
 #include "unicode_table.h"
 
 /* Part of the specification: code points of a gram. */
@@ -121,13 +122,19 @@ classify(int32_t c)
 	return sh_unicode_page[sh_unicode_index[c >> 8]][c & 0xff];
 }
 
+/* Set a token of the normalised text. */
+static inline void
+set_token(ShText *text, size_t i, size_t start, size_t end)
+{
+	text->tokens[i].start = (uint32_t) start;
+	text->tokens[i].end = (uint32_t) end;
+}
+
 /* Add a token of the normalised text. */
 static inline void
 push_token(ShText *text, size_t start, size_t end)
 {
-	text->tokens[text->ntokens].start = (uint32_t) start;
-	text->tokens[text->ntokens].end = (uint32_t) end;
-	text->ntokens++;
+	set_token(text, text->ntokens++, start, end);
 	text->total++;
 	text->run_cut = true;
 }
@@ -305,50 +312,68 @@ read_character(ShText *text, int class, const unsigned char *p, size_t length)
 }
 
 /*
- * Read a word that starts at p, between runs, as far as it is ASCII.  The
- * common case, a whole word with an ASCII separator behind it, is written at
- * once; anything else becomes a piece that read_character goes on with.
- * Returns where reading goes on.
+ * Copy a word of ASCII letters and digits, in lower case: for these that is
+ * to set the bit 0x20.  Up to 15 bytes behind the copy are overwritten, and no
+ * more than "readable" bytes are read.
+ */
+static inline void
+copy_word(unsigned char *to, const unsigned char *from, size_t length,
+		  size_t readable)
+{
+	if (length <= 16 && readable >= 16)
+	{
+		uint64_t	half[2];
+
+		memcpy(half, from, 16);
+		half[0] |= UINT64_C(0x2020202020202020);
+		half[1] |= UINT64_C(0x2020202020202020);
+		memcpy(to, half, 16);
+		return;
+	}
+	for (size_t i = 0; i < length; i++)
+		to[i] = from[i] | 0x20;
+}
+
+/*
+ * Read ASCII from p on, between runs, as far as words are seen to be complete
+ * and are no longer than a piece.  Returns where reading goes on, which is p
+ * when a word is there that has to be read character by character.
  */
 static const unsigned char *
-read_ascii_word(ShText *text, const unsigned char *p, const unsigned char *end)
+read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 {
-	unsigned char *to;
-	size_t		start;
-	size_t		n = 0;
-	size_t		most = (size_t) (end - p);
+	uint16_t	edges[SH_EDGES_MAX];
+	size_t		stop;
+	size_t		n = sh_ascii_edges(p, (size_t) (end - p), edges, &stop);
+	size_t		used = text->used;
+	size_t		tokens = text->ntokens;
+	size_t		space = text->total > 0;
+	size_t		i;
 
-	if (most > SH_PIECE_MAX)
-		most = SH_PIECE_MAX;
-	if (text->unit == SH_UNIT_WORD)
+	for (i = 0; i + 1 < n; i += 2)
 	{
-		start = text->used + (text->total > 0);
-		to = text->bytes + start;
-		while (n < most && p[n] < 0x80 && ascii_word[p[n]] != 0)
+		const unsigned char *word = p + edges[i];
+		size_t		length = (size_t) (edges[i + 1] - edges[i]);
+
+		if (length > SH_PIECE_MAX)
+			break;
+		text->bytes[used] = ' ';
+		copy_word(text->bytes + used + space, word, length,
+				  (size_t) (end - word));
+		if (text->unit == SH_UNIT_CHARACTER)
 		{
-			to[n] = ascii_word[p[n]];
-			n++;
+			for (size_t c = 0; c < space + length; c++)
+				set_token(text, tokens++, used + c, used + c + 1);
 		}
-		if (n < most && p[n] < 0x80)
-		{
-			write_space(text);
-			text->used = start + n;
-			push_token(text, start, text->used);
-			return p + n + 1;
-		}
-		memcpy(text->piece, to, n);
+		else
+			set_token(text, tokens++, used + space, used + space + length);
+		used += space + length;
+		space = 1;
 	}
-	else
-	{
-		for (; n < most && p[n] < 0x80 && ascii_word[p[n]] != 0; n++)
-			text->piece[n] = ascii_word[p[n]];
-	}
-	text->run = SH_WORD;
-	text->piece_bytes = n;
-	text->piece_chars = (int) n;
-	if (n == SH_PIECE_MAX)
-		flush_piece(text);
-	return p + n;
+	text->used = used;
+	text->total += tokens - text->ntokens;
+	text->ntokens = tokens;
+	return i < n ? p + edges[i] : p + stop;
 }
 
 /* Begin a document. */
@@ -386,11 +411,13 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 
 		if (text->run == SH_SEPARATOR && *from < 0x80)
 		{
-			if (ascii_word[*from] == 0)
-				from++;
-			else
-				from = read_ascii_word(text, from, end);
-			continue;
+			const unsigned char *next = read_ascii(text, from, end);
+
+			if (next > from)
+			{
+				from = next;
+				continue;
+			}
 		}
 		c = decode(from, end, &length);
 		if (c >= 0 && c < 0x80 && ascii_word[c] != 0)
