@@ -61,45 +61,49 @@ test_classifiers(void)
 	}
 }
 
-/* Check the edges of a text, which is copied to where no byte may follow. */
+/* Check the words of a text, which is copied to where no byte may follow. */
 static void
-check_edges(const unsigned char *text, size_t n)
+check_words(const unsigned char *text, size_t n)
 {
 	unsigned char *bytes = malloc(n > 0 ? n : 1);
-	uint16_t	edges[SH_EDGES_MAX];
-	size_t		stop;
+	uint16_t	starts[SH_WORDS_MAX];
+	uint16_t	ends[SH_WORDS_MAX];
+	size_t		next;
 	size_t		count;
 	size_t		end = 0;
 	size_t		found = 0;
+	size_t		start = 0;
 
 	memcpy(bytes, text, n);
-	count = sh_ascii_edges(bytes, n, edges, &stop);
-	while (end < n && end < SH_EDGES_BYTES && bytes[end] < 0x80)
+	count = sh_ascii_words(bytes, n, starts, ends, &next);
+	while (end < n && end < SH_WORDS_BYTES && bytes[end] < 0x80)
 		end++;
-	CHECK(stop == end);
 	for (size_t i = 0; i < end; i++)
 	{
-		int			before = i > 0 ? is_word(bytes[i - 1]) : 0;
-
-		if (is_word(bytes[i]) != before)
+		if (is_word(bytes[i]))
+			continue;
+		if (start < i)
 		{
-			CHECK(found < count && edges[found] == i);
+			CHECK(found < count);
+			CHECK(starts[found] == start && ends[found] == i);
 			found++;
 		}
+		start = i + 1;
 	}
 	CHECK(found == count);
+	CHECK(next == start);
 	free(bytes);
 }
 
-/* Edges of texts of all lengths, of several mixtures. */
+/* Words of texts of all lengths, of several mixtures. */
 static void
-test_edges(void)
+test_words(void)
 {
 	static const char mixtures[][8] = {
 		"a       ", "a ", "ab.Z0~@[", "aaaaaaaa", "        ", "aaaaaaa ",
 		"`{/:\x1f\x7f\x80\xff", "aaaaaa \xc3"
 	};
-	static unsigned char text[SH_EDGES_BYTES + 200];
+	static unsigned char text[SH_WORDS_BYTES + 200];
 
 	for (size_t n = 0; n <= sizeof text; n++)
 	{
@@ -107,15 +111,15 @@ test_edges(void)
 		{
 			for (size_t i = 0; i < n; i++)
 				text[i] = (unsigned char) mixtures[m][random_below(8)];
-			check_edges(text, n);
+			check_words(text, n);
 		}
 		memset(text, 'a', n);
 		if (n > 0)
 			text[random_below(n)] = (unsigned char) random_bits();
-		check_edges(text, n);
+		check_words(text, n);
 		for (size_t i = 0; i < n; i++)
 			text[i] = i % 2 ? 'x' : ' ';
-		check_edges(text, n);
+		check_words(text, n);
 	}
 }
 
@@ -124,6 +128,6 @@ main(void)
 {
 	seed_random();
 	test_classifiers();
-	test_edges();
+	test_words();
 	return 0;
 }

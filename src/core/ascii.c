@@ -10,19 +10,19 @@
  *
  * Bit i of the mask "word" tells that byte i is a letter or digit.  Shift that
  * mask by one, the byte before the block coming in, and each bit stands beside
- * that of the byte before; where the two differ, a word begins or ends.  These
- * are the edges.  They are taken from the mask one by one, least significant
- * first, eight at a time: some writes are in vain, but there is no jump for
- * each edge.
+ * that of the byte before: where only the former is set a word begins, where
+ * only the latter is, one has ended.  These bits are taken from their masks
+ * one by one, least significant first, four of each at a time: some writes are
+ * in vain, but there is no jump for each word.  The first start belongs to the
+ * first end, and so on, also where a word goes on from one block to the next.
  *
  * For example, in a block of eight bytes, byte 0 on the left:
  *
  *		bytes          O h , _ n o ! _		("_" is a space)
  *		word           1 1 0 0 1 1 0 0
  *		word << 1      0 1 1 0 0 1 1 0
- *		differ         1 0 1 0 1 0 1 0		edges 0, 2, 4, 6
- *
- * so that the words are the bytes 0 to 1 and 4 to 5.
+ *		begins         1 0 0 0 1 0 0 0		at 0 and 4
+ *		ended          0 0 1 0 0 0 1 0		at 2 and 6
  *
  * What a byte is, is found for 16 bytes at a time with the vectors that every
  * x86-64 (SSE2) and every AArch64 (NEON) has, so nothing need be chosen when
@@ -185,44 +185,57 @@ const ShClassifier sh_classifiers[] = {
 	{NULL, NULL}
 };
 
-/* Write the places of the bits of a mask, as those of bytes from "at" on. */
+/*
+ * Write the place of the least significant bit, as that of a byte from "at"
+ * on, and take the bit away.  When there is none, any place will do.
+ */
 static inline void
-write_edges(uint16_t *edges, uint64_t mask, size_t at)
+take_bit(uint16_t *place, uint64_t *mask, size_t at)
 {
-	while (mask != 0)
-	{
-		for (int i = 0; i < 8; i++)
-		{
-			/* Without bits left, any place will do; the most significant. */
-			int			place = __builtin_ctzll(mask | UINT64_C(1) << 63);
+	*place = (uint16_t) (at + (size_t) __builtin_ctzll(*mask | UINT64_C(1) << 63));
+	*mask &= *mask - 1;
+}
 
-			*edges++ = (uint16_t) (at + (size_t) place);
-			mask &= mask - 1;
-		}
+/* Write the places of all bits of both masks. */
+static inline void
+take_bits(uint16_t *starts, uint64_t begins, uint16_t *ends, uint64_t ended,
+		  size_t at)
+{
+	for (; (begins | ended) != 0; starts += 4, ends += 4)
+	{
+		take_bit(&starts[0], &begins, at);
+		take_bit(&ends[0], &ended, at);
+		take_bit(&starts[1], &begins, at);
+		take_bit(&ends[1], &ended, at);
+		take_bit(&starts[2], &begins, at);
+		take_bit(&ends[2], &ended, at);
+		take_bit(&starts[3], &begins, at);
+		take_bit(&ends[3], &ended, at);
 	}
 }
 
 /*
- * Find where words begin and end, by turns, among the first SH_EDGES_BYTES of
- * n bytes, as far as they are ASCII.  Before the first byte is no word.
- * Returns how many edges there are; an odd number of them when the last word
- * goes on for all that can be seen.  Sets *stop to where the search ended.
+ * Find the words among the first SH_WORDS_BYTES of n bytes, as far as they are
+ * ASCII.  Before the first byte is no word.  Returns how many words there are
+ * that are seen to be complete; word i is the bytes starts[i] .. ends[i] - 1.
+ * Sets *next to where another word may begin, behind all of them.
  */
 size_t
-sh_ascii_edges(const unsigned char *bytes, size_t n, uint16_t *edges,
-			   size_t *stop)
+sh_ascii_words(const unsigned char *bytes, size_t n, uint16_t *starts,
+			   uint16_t *ends, size_t *next)
 {
 	uint64_t	before = 0;		/* 1 when the byte before is of a word */
-	size_t		count = 0;
+	size_t		begun = 0;
+	size_t		complete = 0;
 
-	if (n > SH_EDGES_BYTES)
-		n = SH_EDGES_BYTES;
-	*stop = n;
+	if (n > SH_WORDS_BYTES)
+		n = SH_WORDS_BYTES;
 	for (size_t at = 0; at < n; at += BLOCK)
 	{
 		unsigned char last[BLOCK];
 		ShBlock		block;
-		uint64_t	differ;
+		uint64_t	begins;
+		uint64_t	ended;
 
 		if (n - at >= BLOCK)
 			block = CLASSIFY(bytes + at);
@@ -233,18 +246,21 @@ sh_ascii_edges(const unsigned char *bytes, size_t n, uint16_t *edges,
 			memcpy(last, bytes + at, n - at);
 			block = CLASSIFY(last);
 		}
-		differ = block.word ^ (block.word << 1 | before);
+		begins = block.word & ~(block.word << 1 | before);
+		ended = ~block.word & (block.word << 1 | before);
 		before = block.word >> 63;
 		if (block.other != 0)
 		{
 			uint64_t	first = block.other & -block.other;
 
-			differ &= first - 1;
-			*stop = at + (size_t) __builtin_ctzll(first);
-			n = *stop;
+			begins &= first - 1;
+			ended &= first - 1;
+			n = at + (size_t) __builtin_ctzll(first);
 		}
-		write_edges(edges + count, differ, at);
-		count += (size_t) __builtin_popcountll(differ);
+		take_bits(starts + begun, begins, ends + complete, ended, at);
+		complete += (size_t) __builtin_popcountll(ended);
+		begun += (size_t) __builtin_popcountll(begins);
 	}
-	return count;
+	*next = begun > complete ? starts[complete] : n;
+	return complete;
 }

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SH_EDGES_BYTES	1024	/* bytes searched at once, at most */
-#define SH_EDGES_MAX	(SH_EDGES_BYTES + 8)	/* room for their edges */
+#define SH_WORDS_BYTES	1024	/* bytes searched at once, at most */
+#define SH_WORDS_MAX	(SH_WORDS_BYTES / 2 + 8)	/* room for their words */
 
 /* What 64 bytes are: bit i is about byte i. */
 typedef struct ShBlock
@@ -33,7 +33,7 @@ typedef struct ShClassifier
 /* For tests, those that this processor has; the last one has no name. */
 extern const ShClassifier sh_classifiers[];
 
-extern size_t sh_ascii_edges(const unsigned char *bytes, size_t n,
-							 uint16_t *edges, size_t *stop);
+extern size_t sh_ascii_words(const unsigned char *bytes, size_t n,
+							 uint16_t *starts, uint16_t *ends, size_t *next);
 
 #endif							/* SH_ASCII_H */

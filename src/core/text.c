@@ -15,7 +15,7 @@
  *	  changes for code points that are assigned; the others are separators.
  *	- The normalised text is the runs, joined by one space each.  A piece of
  *	  a spaced script is a token; in an unspaced script each window of
- *	  SH_..._GRAM code points is one.
+ *	  1 (ideographic) or SH_PHONETIC_GRAM code points is one.
  *
  * For example, "Die GRÖSSE: 北京大学" is normalised to "die grösse 北京大学",
  * with the tokens "die", "grösse", "北", "京", "大" and "学".
@@ -36,9 +36,9 @@
 
 #include "ascii.h"
 #include "unicode_table.h"
+#include "utf8.h"
 
-/* Part of the specification: code points of a gram. */
-#define SH_IDEOGRAPHIC_GRAM	1
+/* Part of the specification: code points of a phonetic gram. */
 #define SH_PHONETIC_GRAM	4
 
 /* Room that one flushed piece may need, with the space before it. */
@@ -71,48 +71,6 @@ static const unsigned char ascii_word[128] = {
 	'x', 'y', 'z', 0, 0, 0, 0, 0
 };
 
-/*
- * Bytes of the UTF-8 character at p, by its first byte.  Only for text that
- * is known to be valid: the normalised text, and nothing else.
- */
-static inline size_t
-lead_length(unsigned char lead)
-{
-	return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/*
- * Decode the character at p, which is before end.  Sets *length to its bytes.
- * A byte that starts no valid character is a character of its own, -1.
- */
-static inline int32_t
-decode(const unsigned char *p, const unsigned char *end, size_t *length)
-{
-	static const int32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-	int32_t		c = *p;
-	size_t		n;
-
-	*length = 1;
-	if (c < 0x80)
-		return c;
-	if (c < 0xc2 || c > 0xf4)
-		return -1;
-	n = lead_length((unsigned char) c);
-	if ((size_t) (end - p) < n)
-		return -1;
-	c &= 0x7f >> n;
-	for (size_t i = 1; i < n; i++)
-	{
-		if ((p[i] & 0xc0) != 0x80)
-			return -1;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return -1;
-	*length = n;
-	return c;
-}
-
 /* The kind of a code point, with SH_INERT. */
 static inline int
 classify(int32_t c)
@@ -143,29 +101,37 @@ push_token(ShText *text, size_t start, size_t end)
 static void
 cut_characters(ShText *text, size_t from)
 {
-	while (from < text->used)
-	{
-		size_t		next = from + lead_length(text->bytes[from]);
+	const unsigned char *bytes = text->bytes;
+	size_t		used = text->used;
+	size_t		tokens = text->ntokens;
 
-		push_token(text, from, next);
+	while (from < used)
+	{
+		/* Guessed, so that the next character need not wait for this one. */
+		size_t		next = from + 3;
+
+		if (__builtin_expect((bytes[from] & 0xf0) != 0xe0, 0))
+			next = from + sh_utf8_length(bytes[from]);
+		set_token(text, tokens++, from, next);
 		from = next;
 	}
+	text->run_cut |= tokens > text->ntokens;
+	text->gram_start = text->gram_end = used;
+	text->total += tokens - text->ntokens;
+	text->ntokens = tokens;
 }
 
-/* Make each complete gram of an unspaced run a token. */
+/* Make each complete gram of a phonetic run a token. */
 static void
 cut_grams(ShText *text)
 {
-	int			size = text->run == SH_IDEOGRAPHIC
-	? SH_IDEOGRAPHIC_GRAM : SH_PHONETIC_GRAM;
-
 	while (text->gram_end < text->used)
 	{
-		text->gram_end += lead_length(text->bytes[text->gram_end]);
-		if (++text->gram_have < size)
+		text->gram_end += sh_utf8_length(text->bytes[text->gram_end]);
+		if (++text->gram_have < SH_PHONETIC_GRAM)
 			continue;
 		push_token(text, text->gram_start, text->gram_end);
-		text->gram_start += lead_length(text->bytes[text->gram_start]);
+		text->gram_start += sh_utf8_length(text->bytes[text->gram_start]);
 		text->gram_have--;
 	}
 }
@@ -262,7 +228,7 @@ flush_piece(ShText *text)
 	start = text->used;
 	write_piece(text);
 	text->run_written = true;
-	if (text->unit == SH_UNIT_CHARACTER)
+	if (text->unit == SH_UNIT_CHARACTER || text->run == SH_IDEOGRAPHIC)
 		cut_characters(text, start);
 	else if (word)
 		push_token(text, start, text->used);
@@ -312,6 +278,55 @@ read_character(ShText *text, int class, const unsigned char *p, size_t length)
 }
 
 /*
+ * Read on within a run as far as code points are of its kind and inert: these
+ * go to the piece all at once.  Most text that is not ASCII is like this.
+ * Returns where reading goes on.
+ */
+static const unsigned char *
+read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = p;
+	int			class = text->run | SH_INERT;
+	int			room = SH_PIECE_MAX - text->piece_chars;
+
+	while (room > 0 && end - p >= 3)
+	{
+		int32_t		c = p[0];
+		size_t		length = 1;
+
+		/* What is not valid is left to sh_utf8_decode. */
+		if ((c & 0xf0) == 0xe0)
+		{
+			if ((p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80)
+				break;
+			c = (c & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+			if (c < 0x800)
+				break;
+			length = 3;
+		}
+		else if ((c & 0xe0) == 0xc0)
+		{
+			if (c < 0xc2 || (p[1] & 0xc0) != 0x80)
+				break;
+			c = (c & 0x1f) << 6 | (p[1] & 0x3f);
+			length = 2;
+		}
+		else if (c >= 0x80)
+			break;
+		if (classify(c) != class)
+			break;
+		p += length;
+		room--;
+	}
+	memcpy(text->piece + text->piece_bytes, start, (size_t) (p - start));
+	text->piece_bytes += (size_t) (p - start);
+	text->piece_chars = SH_PIECE_MAX - room;
+	if (room == 0)
+		flush_piece(text);
+	return p;
+}
+
+/*
  * Copy a word of ASCII letters and digits, in lower case: for these that is
  * to set the bit 0x20.  Up to 15 bytes behind the copy are overwritten, and no
  * more than "readable" bytes are read.
@@ -342,25 +357,29 @@ copy_word(unsigned char *to, const unsigned char *from, size_t length,
 static const unsigned char *
 read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 {
-	uint16_t	edges[SH_EDGES_MAX];
-	size_t		stop;
-	size_t		n = sh_ascii_edges(p, (size_t) (end - p), edges, &stop);
+	uint16_t	starts[SH_WORDS_MAX];
+	uint16_t	ends[SH_WORDS_MAX];
+	size_t		next;
+	size_t		n = sh_ascii_words(p, (size_t) (end - p), starts, ends, &next);
+	bool		characters = text->unit == SH_UNIT_CHARACTER;
 	size_t		used = text->used;
 	size_t		tokens = text->ntokens;
 	size_t		space = text->total > 0;
-	size_t		i;
 
-	for (i = 0; i + 1 < n; i += 2)
+	for (size_t i = 0; i < n; i++)
 	{
-		const unsigned char *word = p + edges[i];
-		size_t		length = (size_t) (edges[i + 1] - edges[i]);
+		const unsigned char *word = p + starts[i];
+		size_t		length = (size_t) (ends[i] - starts[i]);
 
 		if (length > SH_PIECE_MAX)
+		{
+			next = starts[i];
 			break;
+		}
 		text->bytes[used] = ' ';
 		copy_word(text->bytes + used + space, word, length,
 				  (size_t) (end - word));
-		if (text->unit == SH_UNIT_CHARACTER)
+		if (characters)
 		{
 			for (size_t c = 0; c < space + length; c++)
 				set_token(text, tokens++, used + c, used + c + 1);
@@ -373,7 +392,7 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 	text->used = used;
 	text->total += tokens - text->ntokens;
 	text->ntokens = tokens;
-	return i < n ? p + edges[i] : p + stop;
+	return p + next;
 }
 
 /* Begin a document. */
@@ -406,20 +425,20 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 		   text->used + PIECE_BYTES_MAX <= SH_TEXT_BYTES &&
 		   text->ntokens + PIECE_TOKENS_MAX + 1 <= SH_TEXT_TOKENS)
 	{
+		const unsigned char *next = from;
 		size_t		length;
 		int32_t		c;
 
-		if (text->run == SH_SEPARATOR && *from < 0x80)
+		if (text->run != SH_SEPARATOR)
+			next = read_inert(text, from, end);
+		else if (*from < 0x80)
+			next = read_ascii(text, from, end);
+		if (next > from)
 		{
-			const unsigned char *next = read_ascii(text, from, end);
-
-			if (next > from)
-			{
-				from = next;
-				continue;
-			}
+			from = next;
+			continue;
 		}
-		c = decode(from, end, &length);
+		c = sh_utf8_decode(from, end, &length);
 		if (c >= 0 && c < 0x80 && ascii_word[c] != 0)
 			read_character(text, SH_WORD | SH_INERT, &ascii_word[c], 1);
 		else

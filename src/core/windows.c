@@ -7,13 +7,19 @@
  * text from the start of the first to the end of the last; its hash is the
  * XXH3 (64 bits, seed 0) of those bytes.
  *
- * XXH3 is four algorithms, by the length of what is hashed.  Which one a
+ * XXH3 is several algorithms, by the length of what is hashed.  Which one a
  * feature needs is as good as random, so that the processor, which must guess,
  * is often wrong, and a wrong guess costs more than a hash.  So a batch of
  * features is sorted by length first, without a jump: the number of a feature
  * is appended to the lists of all lengths, of which only the right one grows.
- * Then each list is hashed by a loop that knows which algorithm it needs, and
- * the processor works on several features at once.
+ * Then each list is hashed by a loop that knows what length to expect, and the
+ * processor works on several features at once.
+ *
+ * For example, "the", "quick fox", "an" with the lists brief (up to 8 bytes),
+ * middle (up to 16) and lengthy: 0 is written to all three, and brief is now
+ * one long; 1 is written behind it, and at the start of the other two, and
+ * middle grows; 2 overwrites the 1 in brief, which grows.  Then brief holds 0
+ * and 2, middle holds 1, and lengthy is empty.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -24,16 +30,16 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* The lengths for which XXH3 has an algorithm of its own; longer ones. */
-typedef enum ShLength
+/* Windows of one size that end with successive tokens. */
+typedef struct ShRun
 {
-	UP_TO_3,
-	UP_TO_8,
-	UP_TO_16,
-	UP_TO_128,
-	LONGER,
-	LENGTHS
-} ShLength;
+	const unsigned char *bytes;
+	const ShToken *first;		/* the first token of the first window */
+	const ShToken *last;		/* ... and its last one */
+	size_t		n;
+	uint64_t   *hashes;			/* where its hash goes */
+	size_t		step;			/* ... and how much further the next one */
+} ShRun;
 
 /*
  * Begin to enumerate the features that end with a fresh token.  "ended" tells
@@ -52,6 +58,40 @@ sh_windows_begin(ShWindows *windows, const ShProfile *profile,
 	windows->last = text->fresh;
 }
 
+/* Get one feature, as a range of text->bytes; false at the end. */
+static inline bool
+next_feature(ShWindows *windows, ShToken *feature)
+{
+	const ShText *text = windows->text;
+
+	if (windows->whole)
+	{
+		windows->whole = false;
+		feature->start = text->tokens[0].start;
+		feature->end = text->tokens[text->ntokens - 1].end;
+		windows->last = text->ntokens;
+		return true;
+	}
+	while (windows->last < text->ntokens)
+	{
+		size_t		last = windows->last;
+		size_t		size = (size_t) windows->size;
+
+		if (++windows->size > windows->profile->max)
+		{
+			windows->size = windows->profile->min;
+			windows->last++;
+		}
+		if (last + 1 >= size)
+		{
+			feature->start = text->tokens[last + 1 - size].start;
+			feature->end = text->tokens[last].end;
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Get up to SH_BATCH features, as ranges of text->bytes, in the order of the
  * token that they end with, shorter ones first.  Returns 0 at the end.
@@ -59,33 +99,10 @@ sh_windows_begin(ShWindows *windows, const ShProfile *profile,
 size_t
 sh_windows_next(ShWindows *windows, ShToken *features)
 {
-	const ShText *text = windows->text;
 	size_t		n = 0;
 
-	if (windows->whole)
-	{
-		windows->whole = false;
-		features[0].start = text->tokens[0].start;
-		features[0].end = text->tokens[text->ntokens - 1].end;
-		windows->last = text->ntokens;
-		return 1;
-	}
-	while (n < SH_BATCH && windows->last < text->ntokens)
-	{
-		if (windows->last + 1 >= (size_t) windows->size)
-		{
-			size_t		first = windows->last + 1 - (size_t) windows->size;
-
-			features[n].start = text->tokens[first].start;
-			features[n].end = text->tokens[windows->last].end;
-			n++;
-		}
-		if (++windows->size > windows->profile->max)
-		{
-			windows->size = windows->profile->min;
-			windows->last++;
-		}
-	}
+	while (n < SH_BATCH && next_feature(windows, &features[n]))
+		n++;
 	return n;
 }
 
@@ -97,59 +114,85 @@ sh_feature_hash(const unsigned char *feature, size_t length)
 }
 
 /*
- * Hash the features of a list, whose lengths are all from least to most.  To
- * be inlined with constants for both, so that only one algorithm of XXH3 is
- * left of it.
+ * Hash the listed windows, whose lengths are all from least to most.  To be
+ * inlined with constants for both, so that little of XXH3 is left.
  */
-static inline void
-hash_list(const unsigned char *bytes, const ShToken *features,
-		  const uint8_t * list, size_t n, size_t least, size_t most,
-		  uint64_t *hashes)
+static inline __attribute__((always_inline))
+void
+hash_list(const ShRun *run, const uint8_t * list, size_t n,
+		  size_t least, size_t most)
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		ShToken		feature = features[list[i]];
-		size_t		length = feature.end - feature.start;
+		size_t		start = run->first[list[i]].start;
+		size_t		length = run->last[list[i]].end - start;
 
 		if (length < least || length > most)
 			__builtin_unreachable();
-		hashes[list[i]] = XXH3_64bits(bytes + feature.start, length);
+		run->hashes[list[i] * run->step] = XXH3_64bits(run->bytes + start,
+													   length);
 	}
+}
+
+/* Hash a run of windows. */
+static __attribute__((flatten))
+void
+hash_run(const ShRun *run)
+{
+	uint8_t		brief[SH_BATCH];
+	uint8_t		middle[SH_BATCH];
+	uint8_t		lengthy[SH_BATCH];
+	size_t		nbrief = 0;
+	size_t		nmiddle = 0;
+	size_t		nlengthy = 0;
+
+	for (size_t i = 0; i < run->n; i++)
+	{
+		size_t		length = run->last[i].end - run->first[i].start;
+
+		brief[nbrief] = middle[nmiddle] = lengthy[nlengthy] = (uint8_t) i;
+		nbrief += length <= 8;
+		nmiddle += length - 9 <= 16 - 9;
+		nlengthy += length > 16;
+	}
+	hash_list(run, brief, nbrief, 1, 8);
+	hash_list(run, middle, nmiddle, 9, 16);
+	hash_list(run, lengthy, nlengthy, 17, SIZE_MAX);
 }
 
 /*
  * The hashes of the next features, up to SH_BATCH, in the order in which
- * sh_windows_next gives them.  Returns 0 at the end.
+ * sh_windows_next gives the features.  Returns 0 at the end.
  */
-__attribute__((flatten))
 size_t
 sh_windows_hashes(ShWindows *windows, uint64_t *hashes)
 {
-	const unsigned char *bytes = windows->text->bytes;
-	ShToken		features[SH_BATCH];
-	uint8_t		lists[LENGTHS][SH_BATCH];
-	size_t		n[LENGTHS] = {0};
-	size_t		count = sh_windows_next(windows, features);
+	const ShText *text = windows->text;
+	size_t		min = (size_t) windows->profile->min;
+	size_t		max = (size_t) windows->profile->max;
+	size_t		n = 0;
+	ShRun		run;
+	ShToken		feature;
 
-	for (size_t i = 0; i < count; i++)
+	/* The first tokens of a document do not end windows of every size. */
+	while ((windows->whole || windows->last + 1 < max ||
+			windows->size != windows->profile->min) &&
+		   n < SH_BATCH && next_feature(windows, &feature))
+		hashes[n++] = sh_feature_hash(text->bytes + feature.start,
+									  feature.end - feature.start);
+
+	run.bytes = text->bytes;
+	run.last = text->tokens + windows->last;
+	run.step = max - min + 1;
+	run.n = (SH_BATCH - n) / run.step;
+	if (run.n > text->ntokens - windows->last)
+		run.n = text->ntokens - windows->last;
+	for (size_t size = min; size <= max && run.n > 0; size++)
 	{
-		size_t		length = features[i].end - features[i].start;
-
-		lists[UP_TO_3][n[UP_TO_3]] = (uint8_t) i;
-		lists[UP_TO_8][n[UP_TO_8]] = (uint8_t) i;
-		lists[UP_TO_16][n[UP_TO_16]] = (uint8_t) i;
-		lists[UP_TO_128][n[UP_TO_128]] = (uint8_t) i;
-		lists[LONGER][n[LONGER]] = (uint8_t) i;
-		n[UP_TO_3] += length <= 3;
-		n[UP_TO_8] += length > 3 && length <= 8;
-		n[UP_TO_16] += length > 8 && length <= 16;
-		n[UP_TO_128] += length > 16 && length <= 128;
-		n[LONGER] += length > 128;
+		run.first = run.last + 1 - size;
+		run.hashes = hashes + n + (size - min);
+		hash_run(&run);
 	}
-	hash_list(bytes, features, lists[UP_TO_3], n[UP_TO_3], 1, 3, hashes);
-	hash_list(bytes, features, lists[UP_TO_8], n[UP_TO_8], 4, 8, hashes);
-	hash_list(bytes, features, lists[UP_TO_16], n[UP_TO_16], 9, 16, hashes);
-	hash_list(bytes, features, lists[UP_TO_128], n[UP_TO_128], 17, 128, hashes);
-	hash_list(bytes, features, lists[LONGER], n[LONGER], 129, SIZE_MAX, hashes);
-	return count;
+	windows->last += run.n;
+	return n + run.n * run.step;
 }
