@@ -40,12 +40,14 @@ OBJS = \
 	src/key_paths.o \
 	src/seq_scan.o \
 	src/hamming_am.o \
+	src/hamming_buffer.o \
 	src/hamming_build.o \
 	src/hamming_sort.o \
 	src/hamming_load.o \
 	src/hamming_tree.o \
 	src/hamming_page.o \
 	src/hamming_runs.o \
+	src/hamming_survey.o \
 	src/hamming_scan.o \
 	src/hamming_knn.o \
 	src/hamming_cost.o \

@@ -195,6 +195,8 @@ typedef struct HammingScan
 	/* the way down the tree */
 	int			height;			/* level of the root */
 	HammingStep path[HAMMING_MAX_HEIGHT];	/* the leaf page is not pinned */
+	HammingChild centers[SH_INDEX_BLOCKS];	/* leaf pages of the query's keys */
+	bool		crowded;		/* extent is not even, for this query */
 
 	/* an ordinary search */
 	bool		started;
@@ -222,6 +224,10 @@ typedef struct HammingScan
 /* hamming_am.c */
 extern Datum hamming_handler(PG_FUNCTION_ARGS);
 
+/* hamming_buffer.c */
+extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
+extern Buffer hamming_recent_buffer(Relation rel, BlockNumber blkno);
+
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
@@ -238,6 +244,9 @@ extern void hamming_add_pass(HammingScan *so, int block, int nearest,
 							 int farthest, const int *done);
 extern bool hamming_next_visit(IndexScanDesc scan);
 extern bool hamming_next_on_page(HammingScan *so, BlockNumber blkno);
+
+/* hamming_survey.c */
+extern bool hamming_survey(IndexScanDesc scan);
 
 /* hamming_scan.c */
 extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
@@ -258,9 +267,12 @@ extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
 extern OffsetNumber hamming_search(Page page, OffsetNumber low,
 								   OffsetNumber high, int64 key);
-extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
-extern Buffer hamming_recent_buffer(Relation rel, BlockNumber blkno);
+extern bool hamming_descend(IndexScanDesc scan, int64 key,
+							HammingChild *page);
 extern bool hamming_locate(IndexScanDesc scan, HammingVisit *visit);
+extern bool hamming_reaches(HammingScan *so, int64 from, int64 to,
+							int pages);
+extern double hamming_share(IndexScanDesc scan, int64 key);
 extern void hamming_forget_path(HammingScan *so);
 
 /* hamming_cost.c */

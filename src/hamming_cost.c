@@ -37,8 +37,11 @@
  */
 #define HAMMING_ORDERED_ROW_COST	50.0
 
-/* The radius of a search that is known at execution time only. */
-#define HAMMING_UNKNOWN_RADIUS	8
+/*
+ * The radius of a search that is known at execution time only: the same that
+ * key_paths.c assumes, lest the keys look better for a smaller radius.
+ */
+#define HAMMING_UNKNOWN_RADIUS	SH_NEAR
 
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
@@ -150,8 +153,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	ShExtent	extent;
 	ShPlan		plan;
 
-	extent.per_page = HAMMING_PER_PAGE;
-	extent.rows = Max(index->tuples, 1.0);
+	sh_even_extent(&extent, Max(index->tuples, 1.0), HAMMING_PER_PAGE);
 
 	*selectivity =
 		clauselist_selectivity(root,

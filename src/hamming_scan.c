@@ -80,8 +80,8 @@ get_extent(Relation index)
 
 	if (pages < HAMMING_LARGE_PAGES)
 		pages = RelationGetNumberOfBlocks(index);
-	extent.per_page = HAMMING_PER_PAGE;
-	extent.rows = pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS;
+	sh_even_extent(&extent, pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS,
+				   HAMMING_PER_PAGE);
 	return extent;
 }
 
@@ -257,6 +257,7 @@ start(IndexScanDesc scan)
 	if (so->order_by >= 0)
 	{
 		so->center = so->order_center;
+		hamming_survey(scan);
 		return;
 	}
 	so->center = so->nballs > 0 ? so->balls[0].center : 0;
@@ -266,6 +267,11 @@ start(IndexScanDesc scan)
 	{
 		sh_plan_search(&so->extent, k, &so->plan);
 		so->plan_k = k;
+	}
+	if (so->nballs > 0 && hamming_survey(scan))
+	{
+		sh_plan_search(&so->extent, k, &so->plan);
+		so->plan_k = -1;
 	}
 	add_passes(so);
 }

@@ -24,28 +24,12 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
 #include "hamming.h"
-
-/*
- * Pages whose buffers are remembered, and how often one of them is looked up
- * all the same, which tells the buffer manager that the page is in use.
- */
-#define HAMMING_RECENT_PAGES	(1 << 17)
-#define HAMMING_RECENT_TRUST	32
-
-typedef struct RecentPage
-{
-	uint32		page;			/* a hash of it */
-	Buffer		buffer;
-} RecentPage;
-
-static RecentPage recent_pages[HAMMING_RECENT_PAGES];
 
 /* Complain of a page that cannot be a page of this index. */
 static void
@@ -61,54 +45,6 @@ check_page(Relation rel, Buffer buffer)
 						RelationGetRelationName(rel),
 						BufferGetBlockNumber(buffer)),
 				 errhint("Please REINDEX it.")));
-}
-
-/* Where the buffer of a page is remembered, and under what. */
-static inline RecentPage *
-recent_page(Relation rel, BlockNumber blkno, uint32 *page)
-{
-	*page = blkno + RelationGetRelid(rel) * 0x9E3779B1U;
-	return &recent_pages[*page % HAMMING_RECENT_PAGES];
-}
-
-/* The buffer that a page was last seen in, or InvalidBuffer. */
-Buffer
-hamming_recent_buffer(Relation rel, BlockNumber blkno)
-{
-	uint32		page;
-	RecentPage *known = recent_page(rel, blkno, &page);
-
-	return known->page == page ? known->buffer : InvalidBuffer;
-}
-
-/*
- * Pin a page.
- *
- * It pays to remember buffers: that spares the buffer manager's hash table,
- * which is large and hence not in the processor's cache, and tells where to
- * prefetch from.  An outdated memory is no harm, since the buffer manager
- * checks it.  Only what goes through the hash table counts as a use when the
- * buffer manager looks for pages to evict, so now and then we do.
- */
-Buffer
-hamming_pin_page(Relation rel, BlockNumber blkno)
-{
-	static uint32 uses;
-	uint32		page;
-	RecentPage *known = recent_page(rel, blkno, &page);
-
-	if (known->page == page && BufferIsValid(known->buffer) &&
-		++uses % HAMMING_RECENT_TRUST != 0 &&
-		ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
-						 known->buffer))
-	{
-		pgstat_count_buffer_read(rel);
-		pgstat_count_buffer_hit(rel);
-		return known->buffer;
-	}
-	known->page = page;
-	known->buffer = ReadBuffer(rel, blkno);
-	return known->buffer;
 }
 
 /* Share-lock a pinned page and see that it is in order. */
@@ -245,6 +181,14 @@ serves(const HammingChild *page, int64 key)
 	return page->low <= key && key <= page->high;
 }
 
+/* Have it serve no key. */
+static inline void
+forget(HammingChild *page)
+{
+	page->low = PG_INT64_MAX;
+	page->high = PG_INT64_MIN;
+}
+
 /*
  * Find the child of an inner page where keys >= key begin.  Returns false if
  * there is none because the page lies to the left of the key, or is no more.
@@ -341,8 +285,8 @@ keep_step(HammingScan *so, Buffer buffer, int level, const HammingChild *page)
  * Go down to the leaf page where keys >= key begin, or one to the left of it.
  * Returns false if the index is empty.
  */
-static bool
-descend(IndexScanDesc scan, int64 key, HammingChild *page)
+bool
+hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			level = reuse_path(scan, key, page);
@@ -414,26 +358,106 @@ hamming_locate(IndexScanDesc scan, HammingVisit *visit)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingChild *leaf = &so->path[0].page;
+	HammingChild *center = &so->centers[visit->pass->block];
 
-	if (!BlockNumberIsValid(leaf->blkno) || !serves(leaf, visit->low))
-	{
-		leaf->blkno = InvalidBlockNumber;
-		if (!descend(scan, visit->low, leaf))
-			return false;
-	}
+	if (serves(center, visit->low))
+		leaf = center;
+	else if (!serves(leaf, visit->low) &&
+			 !hamming_descend(scan, visit->low, leaf))
+		return false;
 	visit->blkno = leaf->blkno;
 	visit->next = visit->high >= leaf->high ? leaf->next : InvalidBlockNumber;
 	visit->place = place_of(leaf, visit->low);
 	return true;
 }
 
-/* Let go of the inner pages. */
+/*
+ * Do keys from .. to, the first of which was looked for just now, take more
+ * than so many leaf pages?  To be told at once, only what the lowest inner
+ * page knows is told.
+ */
+bool
+hamming_reaches(HammingScan *so, int64 from, int64 to, int pages)
+{
+	HammingStep *step = &so->path[1];
+	OffsetNumber offset;
+	Page		page;
+	bool		result = false;
+
+	if (so->height < 1 || !BufferIsValid(step->buffer) ||
+		!serves(&step->page, from))
+		return false;
+	LockBuffer(step->buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(step->buffer);
+	if (!P_IGNORE(BTPageGetOpaque(page)))
+	{
+		OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page)) + 1;
+		OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+		offset = search_near(page, first, from, place_of(&step->page, from));
+		if (offset + pages <= last)
+			result = hamming_tuple_key(hamming_page_tuple(page,
+														  offset + pages)) <= to;
+		else
+			result = !P_RIGHTMOST(BTPageGetOpaque(page)) &&
+				hamming_high_key(page) <= to;
+	}
+	LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
+	return result;
+}
+
+/*
+ * About what share of all entries is less than a key, going by the upper
+ * levels of the tree.
+ */
+double
+hamming_share(IndexScanDesc scan, int64 key)
+{
+	Buffer		buffer = get_root(scan);
+	HammingChild page = {InvalidBlockNumber, InvalidBlockNumber,
+	PG_INT64_MIN, PG_INT64_MAX};
+	double		share = 0;
+	double		part = 1;
+
+	while (BufferIsValid(buffer))
+	{
+		Page		contents = BufferGetPage(buffer);
+		BTPageOpaque opaque = BTPageGetOpaque(contents);
+		OffsetNumber first = P_FIRSTDATAKEY(opaque);
+		OffsetNumber last = PageGetMaxOffsetNumber(contents);
+		HammingChild child;
+		bool		found = false;
+
+		if (!P_ISLEAF(opaque) && last >= first)
+		{
+			OffsetNumber offset = search_near(contents, first + 1, key,
+											  place_of(&page, key));
+
+			part /= last - first + 1;
+			share += part * (offset - 1 - first);
+			found = opaque->btpo_level > 1 &&
+				find_child(contents, key, &page, &child);
+		}
+		UnlockReleaseBuffer(buffer);
+		if (!found)
+			break;
+		page = child;
+		buffer = hamming_pin_page(scan->indexRelation, page.blkno);
+		hamming_lock_page(scan, buffer);
+	}
+	return share;
+}
+
+/* Let go of the pages that are remembered. */
 void
 hamming_forget_path(HammingScan *so)
 {
 	int			level;
+	int			block;
 
-	so->path[0].page.blkno = InvalidBlockNumber;
+	forget(&so->path[0].page);
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		forget(&so->centers[block]);
 	for (level = 1; level <= so->height; level++)
 	{
 		if (BufferIsValid(so->path[level].buffer))

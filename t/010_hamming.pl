@@ -4,8 +4,9 @@
 # that was built, one that grew by insertion and lived through deletions and
 # vacuum, and one that is both partial and on an expression.  Every radius from
 # 0 to 16 and some beyond, as constants, as parameters of a join, by index and
-# by bitmap scans; nearest neighbours, few and all.  The plans are checked too,
-# so that nothing is compared with itself.  SIMHASH_SEED repeats a run.
+# by bitmap scans; nearest neighbours, few and all; and 120,000 fingerprints in
+# crowds.  The plans are checked too, so that nothing is compared with itself.
+# SIMHASH_SEED repeats a run.
 
 use strict;
 use warnings;
@@ -151,6 +152,34 @@ is(run_as($index, qr/using docs_part/, $part),
 is(sql("SELECT hamming_index_check('docs_fp', true),
 	hamming_index_check('docs_part', true)"),
 	'|', 'indexes are in order');
+
+# Crowds, which a search goes round: a block that a third of the rows share,
+# fingerprints of 32 bits, and a large cluster, which is what is sought.
+sql(<<"END");
+CREATE TABLE crowds (id int, fp bigint);
+INSERT INTO crowds
+SELECT n, CASE n % 3
+    WHEN 0 THEN hashint8extended(n, $seed) & ~(65535::bigint << 32)
+    WHEN 1 THEN hashint8extended(n, $seed) & 4294967295
+    WHEN 2 THEN 4711 # flip(hashint8extended(n, $seed), n % 7) END
+FROM generate_series(1, 120000) AS n;
+CREATE INDEX crowds_fp ON crowds USING hamming (fp);
+CREATE TABLE seekers AS
+SELECT id, fp # flip(id + $seed, id % 4) AS q FROM crowds WHERE id <= 12;
+ANALYZE crowds; ANALYZE seekers;
+END
+for my $k (0, 1, 2, 3, 4, 5, 8, 12)
+{
+	my $query = "SELECT $summary FROM seekers q, crowds d WHERE d.fp <@ (q.q, $k)";
+
+	is( run_as($index, qr/Index Scan using crowds_fp/, $query),
+		sql("$plain $query"), "crowds within $k");
+}
+my $nearest = 'SELECT q.id, array_agg(s.d) FROM seekers q, LATERAL
+	(SELECT fp <~> q AS d FROM crowds ORDER BY fp <~> q LIMIT 20) s
+	GROUP BY q.id ORDER BY q.id';
+is( run_as($index, qr/Order By: \(fp <~> /, $nearest),
+	sql("$plain $nearest"), 'nearest among crowds');
 
 # Pages that are damaged on disk.
 my $path = $node->data_dir . '/' . sql("SELECT pg_relation_filepath('docs_fp')");

@@ -85,12 +85,14 @@ test_plans(void)
 	for (int magnitude = 1; magnitude <= 9; magnitude++)
 		for (int k = 0; k <= 64; k++)
 		{
-			ShExtent	extent = {1, 330};
+			ShExtent	extent;
 			ShPlan		plan;
 			int			units = 0;
+			double		rows = 1;
 
 			for (int i = 0; i < magnitude; i++)
-				extent.rows *= 10;
+				rows *= 10;
+			sh_even_extent(&extent, rows, 330);
 			sh_plan_search(&extent, k, &plan);
 			CHECK(plan.cost > 0 && plan.cost <= sh_pass_cost(&extent));
 			if (plan.radius[0] == sh_block_width(0))
@@ -101,6 +103,32 @@ test_plans(void)
 		}
 }
 
+/* A plan goes round a crowd, and has as many units as any other. */
+static void
+test_crowds(void)
+{
+	for (int crowded = 0; crowded < SH_INDEX_BLOCKS; crowded++)
+	{
+		ShExtent	extent;
+		ShPlan		plan;
+		int			units = 0;
+
+		sh_even_extent(&extent, 1e7, 330);
+		extent.crowd[crowded][0] = 10000;
+		sh_plan_search(&extent, SH_NEAR, &plan);
+		CHECK(plan.radius[crowded] == -1);
+		for (int block = 0; block < SH_INDEX_BLOCKS; block++)
+			units += plan.radius[block] + 1;
+		CHECK(units == SH_NEAR + 1);
+
+		/* A crowd everywhere is met once. */
+		for (int block = 0; block < SH_INDEX_BLOCKS; block++)
+			extent.crowd[block][0] = 30000;
+		sh_plan_search(&extent, SH_NEAR, &plan);
+		CHECK(plan.entries < 0.8 * extent.rows);
+	}
+}
+
 int
 main(void)
 {
@@ -108,5 +136,6 @@ main(void)
 	test_entries();
 	test_probe();
 	test_plans();
+	test_crowds();
 	return 0;
 }

@@ -44,11 +44,16 @@ typedef struct ShPlan
 	double		cost;			/* all of it, in units of one comparison */
 } ShPlan;
 
-/* The size of the index that a plan is made for. */
+/*
+ * The index that a plan is made for.  Where entries are not spread evenly,
+ * "crowd" tells how many times more than usual of them share the query's own
+ * key in a block, and a key at distance 1 from that.
+ */
 typedef struct ShExtent
 {
 	double		rows;			/* entries of one block */
 	double		per_page;		/* entries on a leaf page */
+	double		crowd[SH_INDEX_BLOCKS][2];
 } ShExtent;
 
 /* Bits of a block. */
@@ -120,6 +125,7 @@ extern uint32_t sh_entry_probe(uint32_t center, int width, int nearest,
 
 extern double sh_shell_size(int width, int radius);
 extern double sh_ball_size(int width, int radius);
+extern void sh_even_extent(ShExtent *extent, double rows, double per_page);
 extern double sh_shell_cost(const ShExtent *extent, int block, int radius);
 extern double sh_pass_cost(const ShExtent *extent);
 extern int	sh_next_block(const ShExtent *extent, const int *done);

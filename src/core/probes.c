@@ -24,6 +24,12 @@
  * each: 36 probes.  For a pair to escape it must differ in 2 or more bits of
  * block 0, 2 of block 1, 1 of block 2 and 1 of block 3: 6 bits, not 5.
  *
+ * entries.c enumerates too, for the hamming index, and cannot stand in for
+ * this: its blocks have 16, 16, 15 and 15 bits, its radii depend on the size
+ * of the index, and its keys come in ascending order, from any key on, as a
+ * scan of pages wants them.  Here radii must be the same for ever, as they are
+ * in plans and queries, and keys come nearest first, one small step each.
+ *
  * From k = 28 on the probes would outnumber the keys of a block.  Then all
  * of block 0 is searched, and the other blocks need not be searched at all.
  *

@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_survey.c
+ *		Looking whether a query falls among a crowd.
+ *
+ * Searches are planned for entries that are spread evenly (core/entries.c).
+ * If far more of them than usual share the query's own key in some block, that
+ * plan would read them all.  So before a search begins, the inner pages are
+ * asked where the entries of the query's four keys begin, which the search
+ * itself has to know anyway, and whether they end within a reasonable number
+ * of leaf pages.  Only if one does not, they are measured, and those under the
+ * neighbouring keys as well, for a plan that goes round the crowd.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "hamming.h"
+
+/*
+ * It is a crowd what takes more leaf pages than this, and so many times more
+ * than are to be expected.  To read fewer costs about as much as to measure.
+ */
+#define HAMMING_CROWD_PAGES		64
+#define HAMMING_CROWD_TIMES		4
+
+/* The first and the last key of a probe. */
+static inline int64
+first_key(int block, uint32 probe)
+{
+	return hamming_key(sh_entry_first(block, probe));
+}
+
+static inline int64
+last_key(int block, uint32 probe)
+{
+	return hamming_key(sh_entry_last(block, probe));
+}
+
+/* Is there a crowd under the query's own key? */
+static bool
+meets_crowd(IndexScanDesc scan, int block)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingChild *leaf = &so->centers[block];
+	uint32		probe = sh_entry_key(so->center, block);
+	int64		low = first_key(block, probe);
+	int64		high = last_key(block, probe);
+	double		expected = so->extent.rows / so->extent.per_page /
+	(1 << sh_block_width(block));
+
+	if (!hamming_descend(scan, low, leaf) || leaf->high >= high)
+		return false;
+	return hamming_reaches(so, low, high,
+						   HAMMING_CROWD_PAGES +
+						   (int) (HAMMING_CROWD_TIMES * expected));
+}
+
+/* How many times more entries than usual are under a probe. */
+static double
+crowd_under(IndexScanDesc scan, int block, uint32 probe)
+{
+	double		share = hamming_share(scan, last_key(block, probe)) -
+	hamming_share(scan, first_key(block, probe));
+
+	return share * SH_INDEX_BLOCKS * (1 << sh_block_width(block));
+}
+
+/* Measure the crowd in a block. */
+static void
+measure(IndexScanDesc scan, int block)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	uint32		probe = sh_entry_key(so->center, block);
+	int			width = sh_block_width(block);
+	double		neighbors = 0;
+	int			i;
+
+	CHECK_FOR_INTERRUPTS();
+	for (i = 0; i < width; i++)
+		neighbors += crowd_under(scan, block, probe ^ (1 << i));
+	so->extent.crowd[block][0] = Max(crowd_under(scan, block, probe), 1);
+	so->extent.crowd[block][1] = Max(neighbors / width, 1);
+}
+
+/*
+ * Look around the query.  Returns true, with so->extent saying so, if there is
+ * a crowd in some block.
+ */
+bool
+hamming_survey(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	bool		crowded = false;
+	int			block;
+
+	if (so->crowded)
+		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
+	so->crowded = false;
+	if (so->extent.rows < HAMMING_CROWD_PAGES * so->extent.per_page)
+		return false;
+
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		crowded |= meets_crowd(scan, block);
+	if (!crowded)
+		return false;
+
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		measure(scan, block);
+	so->crowded = true;
+	return true;
+}
