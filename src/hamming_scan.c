@@ -254,6 +254,9 @@ start(IndexScanDesc scan)
 
 	if (so->extent.rows < 0)
 		so->extent = get_extent(scan->indexRelation);
+	else if (so->crowded)
+		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
+	so->crowded = false;
 	if (so->order_by >= 0)
 	{
 		so->center = so->order_center;

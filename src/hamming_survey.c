@@ -98,14 +98,14 @@ hamming_survey(IndexScanDesc scan)
 	bool		crowded = false;
 	int			block;
 
-	if (so->crowded)
-		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
-	so->crowded = false;
 	if (so->extent.rows < HAMMING_CROWD_PAGES * so->extent.per_page)
 		return false;
 
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-		crowded |= meets_crowd(scan, block);
+	{
+		if (so->order_by >= 0 || so->plan.radius[block] >= 0)
+			crowded |= meets_crowd(scan, block);
+	}
 	if (!crowded)
 		return false;
 
