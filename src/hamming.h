@@ -195,7 +195,7 @@ typedef struct HammingScan
 	/* the way down the tree */
 	int			height;			/* level of the root */
 	HammingStep path[HAMMING_MAX_HEIGHT];	/* the leaf page is not pinned */
-	HammingChild centers[SH_INDEX_BLOCKS];	/* leaf pages of the query's keys */
+	HammingChild centers[SH_INDEX_BLOCKS];	/* where the query's keys begin */
 	bool		crowded;		/* extent is not even, for this query */
 
 	/* an ordinary search */

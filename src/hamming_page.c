@@ -114,7 +114,7 @@ entry_key(Page page, OffsetNumber offset)
 	return hamming_tuple_key(hamming_page_tuple(page, offset));
 }
 
-/* Look closely at the entries [offset, end), some of which are within reach. */
+/* Look closely at entries [offset, end), some of which are within reach. */
 static pg_noinline void
 take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 			 OffsetNumber end, bool skip_dead)
@@ -133,10 +133,30 @@ take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 	}
 }
 
+/* Is any of some entries within reach?  Sets *key to that of the last one. */
+static pg_attribute_always_inline bool
+any_within(Page page, OffsetNumber offset, int count, uint64 center,
+		   int farthest, int64 *key)
+{
+	bool		any = false;
+	int			i;
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 8
+#endif
+	for (i = 0; i < count; i++)
+	{
+		*key = entry_key(page, offset + i);
+		any |= __builtin_popcountll((uint64) *key ^ center) <= farthest;
+	}
+	return any;
+}
+
 /*
  * Compare the entries of a page, from offset to where keys exceed those of the
- * visit.  Entries before and after them are left out by take_entry(), which
- * few ever get to.  Returns the offset where it stopped.
+ * visit, several at a time: that they are within reach is the exception.
+ * Entries before and after them are left out by take_entry(), which few ever
+ * get to.  Returns the offset where it stopped.
  */
 static pg_attribute_always_inline OffsetNumber
 compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
@@ -146,39 +166,25 @@ compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	int64		high = so->visit.high;
 	uint64		center = (uint64) so->visit.pass->center_key;
-	int			farthest = so->max_distance;
 
 	while (offset <= last)
 	{
-		OffsetNumber end = Min(offset + HAMMING_STRIDE - 1, last) + 1;
-		bool		any = false;
+		int			count = Min(HAMMING_STRIDE, last - offset + 1);
+		int			farthest = so->max_distance;
 		int64		key = 0;
-		OffsetNumber i;
+		bool		any;
 
-		if (end - offset == HAMMING_STRIDE)
-		{
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC unroll 8
-#endif
-			for (i = 0; i < HAMMING_STRIDE; i++)
-			{
-				key = entry_key(page, offset + i);
-				any |= __builtin_popcountll((uint64) key ^ center) <= farthest;
-			}
-		}
+		/* The compiler unrolls the loop where it knows the count. */
+		if (count == HAMMING_STRIDE)
+			any = any_within(page, offset, HAMMING_STRIDE, center, farthest,
+							 &key);
 		else
-		{
-			for (i = offset; i < end; i++)
-			{
-				key = entry_key(page, i);
-				any |= __builtin_popcountll((uint64) key ^ center) <= farthest;
-			}
-		}
+			any = any_within(page, offset, count, center, farthest, &key);
 		if (unlikely(any))
-			take_entries(so, buffer, offset, end, skip_dead);
+			take_entries(so, buffer, offset, offset + count, skip_dead);
 		if (key > high)
 			break;
-		offset = end;
+		offset += count;
 	}
 	return offset;
 }

@@ -197,7 +197,8 @@ hamming_next_visit(IndexScanDesc scan)
 			so->nahead = 0;
 			break;
 		}
-		prefetch(scan->indexRelation, visit->blkno, visit->place, so->page_entries);
+		prefetch(scan->indexRelation, visit->blkno, visit->place,
+				 so->page_entries);
 		if (BlockNumberIsValid(visit->next))
 			prefetch(scan->indexRelation, visit->next, 0, so->page_entries);
 		so->nahead++;

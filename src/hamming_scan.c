@@ -45,6 +45,18 @@
 /* An index of so many pages may have its size taken on trust. */
 #define HAMMING_LARGE_PAGES		1000
 
+/* How many entries a page has, to begin with. */
+static int
+entries_per_page(Relation index)
+{
+	double		pages = index->rd_rel->relpages;
+	double		entries = index->rd_rel->reltuples * SH_INDEX_BLOCKS;
+
+	if (pages <= 0 || entries <= 0)
+		return HAMMING_PER_PAGE;
+	return (int) Min(entries / pages, HAMMING_PAGE_MATCHES);
+}
+
 /* Start a scan. */
 IndexScanDesc
 hamming_beginscan(Relation index, int nkeys, int norderbys)
@@ -56,6 +68,7 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	so->pinned = InvalidBuffer;
 	so->plan_k = -1;
 	so->extent.rows = -1;
+	so->page_entries = entries_per_page(index);
 	hamming_forget_path(so);
 	if (norderbys > 0)
 	{

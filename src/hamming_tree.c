@@ -395,12 +395,15 @@ hamming_reaches(HammingScan *so, int64 from, int64 to, int pages)
 		OffsetNumber last = PageGetMaxOffsetNumber(page);
 
 		offset = search_near(page, first, from, place_of(&step->page, from));
-		if (offset + pages <= last)
-			result = hamming_tuple_key(hamming_page_tuple(page,
-														  offset + pages)) <= to;
-		else
+		if (offset + pages > last)
 			result = !P_RIGHTMOST(BTPageGetOpaque(page)) &&
 				hamming_high_key(page) <= to;
+		else
+		{
+			IndexTuple	end = hamming_page_tuple(page, offset + pages);
+
+			result = hamming_tuple_key(end) <= to;
+		}
 	}
 	LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
 	return result;

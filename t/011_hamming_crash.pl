@@ -43,6 +43,8 @@ CREATE TABLE docs (id serial PRIMARY KEY, fp bigint);
 INSERT INTO docs (fp) SELECT some_fp() FROM generate_series(1, 20000);
 CREATE INDEX docs_fp ON docs USING hamming (fp);
 CREATE TABLE alone (id serial PRIMARY KEY, fp bigint, EXCLUDE USING hamming (fp WITH ~=));
+CREATE UNLOGGED TABLE fleeting (id int, fp bigint);
+CREATE INDEX fleeting_fp ON fleeting USING hamming (fp);
 END
 
 $primary->backup('base');
@@ -132,6 +134,12 @@ for my $round (1 .. $rounds)
 	  for "SELECT hamming_index_check('docs_fp', true)",
 	  "SELECT hamming_index_check('alone_fp_excl', true)";
 	pass("round $round: indexes are in order");
+	is( $primary->safe_psql('postgres', "$index
+			SELECT count(*) FROM fleeting WHERE fp <@ (0, 64);
+			INSERT INTO fleeting SELECT n, n FROM generate_series(1, 3000) AS n;
+			SELECT count(*) FROM fleeting WHERE fp ~= 0;
+			SELECT hamming_index_check('fleeting_fp', true)"),
+		"0\n287\n", "round $round: an unlogged index begins anew");
 	note($primary->safe_psql('postgres',
 			'SELECT count(*), max(id) FROM docs'));
 	same_answers($primary, "round $round: primary");
