@@ -13,6 +13,7 @@
 #include "access/genam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "storage/lock.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -121,6 +122,17 @@ simhash_current_lxid(void)
 	return MyProc->vxid.lxid;
 #else
 	return MyProc->lxid;
+#endif
+}
+
+/* True when the session has the lock. */
+static inline bool
+simhash_lock_held(const LOCKTAG *tag, LOCKMODE mode)
+{
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(tag, mode, false);
+#else
+	return LockHeldByMe(tag, mode);
 #endif
 }
 

@@ -106,6 +106,7 @@ typedef struct GuardedRow
 	/* the locks */
 	int			n;
 	uint32		values[LOCKS_MAX];
+	bool		waiting;		/* for the last of them */
 } GuardedRow;
 
 /* Of one transaction, as they nest: the innermost is the last. */
@@ -204,7 +205,10 @@ forget_past(void)
 	rows_of = simhash_current_lxid();
 }
 
-/* Give back the locks of a row. */
+/*
+ * Give back the locks of a row.  One that was waited for when the wait was
+ * cancelled may have been granted all the same.
+ */
 static void
 release(GuardedRow *row)
 {
@@ -215,7 +219,9 @@ release(GuardedRow *row)
 	{
 		LOCKTAG		tag = lock_tag(row->root, row->values[--row->n]);
 
-		LockRelease(&tag, ExclusiveLock, false);
+		if (!row->waiting || simhash_lock_held(&tag, ExclusiveLock))
+			LockRelease(&tag, ExclusiveLock, false);
+		row->waiting = false;
 	}
 	CurrentResourceOwner = owner;
 }
@@ -294,6 +300,7 @@ simhash_guard_lock(const Guard *guard, uint64 fingerprint)
 	row->fingerprint = fingerprint;
 	row->depth = trigger_depth();
 	row->n = 0;
+	row->waiting = false;
 	PG_TRY();
 	{
 		CurrentResourceOwner = TopTransactionResourceOwner;
@@ -303,8 +310,10 @@ simhash_guard_lock(const Guard *guard, uint64 fingerprint)
 
 			if (i > 0 && values[i] == values[i - 1])
 				continue;
-			LockAcquire(&tag, ExclusiveLock, false, false);
 			row->values[row->n++] = values[i];
+			row->waiting = true;
+			LockAcquire(&tag, ExclusiveLock, false, false);
+			row->waiting = false;
 		}
 	}
 	PG_FINALLY();
