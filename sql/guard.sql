@@ -210,6 +210,17 @@ INSERT INTO failing VALUES (4, 'd e f'), (5, 'A, b, c'), (6, NULL), (7, '...'), 
 COMMIT;
 SELECT id, body FROM failing ORDER BY id;
 
+-- a type of ours that somebody has altered
+DO $$
+BEGIN
+    ALTER TYPE hamming_ball ADD ATTRIBUTE more text;
+    INSERT INTO altered VALUES (99, 0);
+    RAISE 'not noticed';
+EXCEPTION
+    WHEN raise_exception THEN RAISE;
+    WHEN OTHERS THEN NULL;      -- noticed, and undone
+END $$;
+
 ----------------------------------------
 -- replication, inheritance, MERGE
 ----------------------------------------

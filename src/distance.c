@@ -75,8 +75,8 @@ simhash_makes_ball(Oid function)
 }
 
 /* Fail unless the row type is that of a ball: somebody may have altered it. */
-static void
-check_ball_type(TupleDesc desc)
+void
+simhash_check_ball_type(TupleDesc desc)
 {
 	if (desc->natts != 2 ||
 		TupleDescAttr(desc, 0)->atttypid != INT8OID ||
@@ -103,7 +103,7 @@ simhash_get_ball(Datum datum, SimhashBall *ball)
 	Datum		values[2];
 	bool		nulls[2];
 
-	check_ball_type(desc);
+	simhash_check_ball_type(desc);
 	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
 	ItemPointerSetInvalid(&tuple.t_self);
 	tuple.t_tableOid = InvalidOid;
@@ -261,7 +261,7 @@ hamming_ball(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("hamming_ball was called where no row is accepted")));
-	check_ball_type(desc);
+	simhash_check_ball_type(desc);
 	desc = BlessTupleDesc(desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

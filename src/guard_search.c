@@ -228,8 +228,10 @@ make_ball(Oid type, const SimhashBall *ball)
 	Datum		values[2] = {Int64GetDatum(ball->center),
 	Int32GetDatum(ball->radius)};
 	bool		nulls[2] = {false, false};
-	HeapTuple	tuple = heap_form_tuple(desc, values, nulls);
+	HeapTuple	tuple;
 
+	simhash_check_ball_type(desc);
+	tuple = heap_form_tuple(desc, values, nulls);
 	ReleaseTupleDesc(desc);
 	return HeapTupleGetDatum(tuple);
 }
