@@ -31,7 +31,8 @@ SELECT simhash('How are you? I AM fine. Thanks. And you?', 'python-simhash') =
     ('x' || right(md5('ab'), 16))::bit(64)::bigint AS short;
 -- windows of 4, counted, over a text of our own
 SELECT simhash(body, 'python-simhash') = (
-    SELECT simhash_agg(('x' || right(md5(substr(body, i, 4)), 16))::bit(64)::bigint, 1)
+    SELECT simhash_agg(
+        ('x' || right(md5(substr(body, i, 4)), 16))::bit(64)::bigint, 1)
     FROM generate_series(1, length(body) - 3) AS i) AS by_definition
 FROM (SELECT repeat('abcdefg你好世界', 3) AS body) AS t;
 -- a sigma at the end of a word, a dotted capital i
@@ -52,18 +53,31 @@ SELECT profile, simhash('ClickHouse', profile) AS fingerprint
 FROM unnest('{clickhouse-ngram,clickhouse-ngram-ci,clickhouse-ngram-utf8,
     clickhouse-ngram-ci-utf8}'::text[]) AS profile;
 SELECT profile, simhash('what a cute cat.', profile) AS fingerprint
-FROM simhash_profiles() WHERE profile ~ '^clickhouse' ORDER BY profile COLLATE "C";
-SELECT profile, array_agg(simhash(body, profile) ORDER BY body DESC) AS fingerprints
+FROM simhash_profiles() WHERE profile ~ '^clickhouse'
+ORDER BY profile COLLATE "C";
+SELECT profile,
+    array_agg(simhash(body, profile) ORDER BY body DESC) AS fingerprints
 FROM simhash_profiles(), (VALUES
-    ('It is the latest occurrence of the Southeast European haze, the issue that occurs in constant intensity during every wet season. It has mainly been caused by forest fires resulting from illegal slash-and-burn clearing performed on behalf of the palm oil industry in Kazakhstan, principally on the islands, which then spread quickly in the dry season.'),
-    ('It is the latest occurrence of the Southeast Asian haze, the issue that occurs in constant intensity during every wet season. It has mainly been caused by forest fires resulting from illegal slash-and-burn clearing performed on behalf of the palm oil industry in Kazakhstan, principally on the islands, which then spread quickly in the dry season.'))
+    ('It is the latest occurrence of the Southeast European haze, the '
+     'issue that occurs in constant intensity during every wet season. It '
+     'has mainly been caused by forest fires resulting from illegal '
+     'slash-and-burn clearing performed on behalf of the palm oil industry'
+     ' in Kazakhstan, principally on the islands, which then spread '
+     'quickly in the dry season.'),
+    ('It is the latest occurrence of the Southeast Asian haze, the issue '
+     'that occurs in constant intensity during every wet season. It has '
+     'mainly been caused by forest fires resulting from illegal '
+     'slash-and-burn clearing performed on behalf of the palm oil industry'
+     ' in Kazakhstan, principally on the islands, which then spread '
+     'quickly in the dry season.'))
     AS v (body)
 WHERE profile ~ '^clickhouse' GROUP BY profile ORDER BY profile COLLATE "C";
 -- nothing, too little, exactly one n-gram
 SELECT profile, unsigned(simhash('', profile)) AS nothing,
     simhash('ab', profile) AS two, simhash('abc', profile) AS three,
     simhash('abcd', profile) AS four
-FROM simhash_profiles() WHERE profile ~ '^clickhouse' ORDER BY profile COLLATE "C";
+FROM simhash_profiles() WHERE profile ~ '^clickhouse'
+ORDER BY profile COLLATE "C";
 -- the case: bit 0x20 of every byte
 SELECT simhash('CLICK', 'clickhouse-ngram-ci') =
     simhash('click', 'clickhouse-ngram-ci') AS same,
@@ -82,10 +96,12 @@ RETURN (fp & 255) | (((fp >> 8) & 255) << 16) |
     (((fp >> 16) & 255) << 32) | (((fp >> 24) & 255) << 48);
 CREATE TABLE clickhouse AS
 SELECT row_number() OVER () AS id, simhash(body, profile) AS fp
-FROM (VALUES ('clickhouse-ngram'), ('clickhouse-word-shingle-ci')) AS p (profile),
+FROM (VALUES ('clickhouse-ngram'),
+             ('clickhouse-word-shingle-ci')) AS p (profile),
      generate_series(1, 100) AS n, generate_series(0, 9) AS v,
-     LATERAL (SELECT string_agg(CASE WHEN i % 9 < v AND i % 10 = v THEN 'otherwise'
-                                ELSE md5(n || ' ' || i) END, ' ') AS body
+     LATERAL (SELECT string_agg(CASE WHEN i % 9 < v AND i % 10 = v
+                                THEN 'otherwise' ELSE md5(n || ' ' || i)
+                                END, ' ') AS body
               FROM generate_series(1, 60) AS i) AS d;
 INSERT INTO clickhouse VALUES (0, simhash('', 'clickhouse-ngram')), (-1, NULL);
 CREATE TABLE by_keys AS TABLE clickhouse;
@@ -113,7 +129,8 @@ SELECT k, count(*) AS searches, sum(cardinality(truth)) > count(*) AS found,
     bool_and(truth = ARRAY(SELECT id FROM by_index AS t
                            WHERE t.fp <@ (q, k) ORDER BY id)) AS index,
     bool_and(truth = ARRAY(SELECT id FROM by_spread AS t
-                           WHERE spread_clickhouse(t.fp) <@ (spread_clickhouse(q), k)
+                           WHERE spread_clickhouse(t.fp)
+                               <@ (spread_clickhouse(q), k)
                            ORDER BY id)) FILTER (WHERE center > 0) AS spread
 FROM found GROUP BY k ORDER BY k;
 RESET enable_seqscan;

@@ -123,7 +123,8 @@ SELECT fails($$SELECT simhash_confidence('a', 'nonesuch')$$);
 SELECT min, simhash('a b c a b c a b c', 'word-1', min)
     = simhash('a b c a b c a b c', 'word-1') AS same
 FROM generate_series(0, 4) AS min;
-SELECT p.profile, bool_and((simhash(a, p.profile, n) IS NULL) = (n > c.features)
+SELECT p.profile,
+    bool_and((simhash(a, p.profile, n) IS NULL) = (n > c.features)
     AND coalesce(simhash(a, p.profile, n) = simhash(a, p.profile), true))
     AS as_counted
 FROM pair, (SELECT DISTINCT profile FROM margin) AS p,

@@ -20,7 +20,8 @@ INSERT INTO corpus VALUES (301, ''), (302, '...'), (303, NULL);
 -- document frequencies and weights, by their definition
 CREATE TEMP TABLE df AS
 SELECT profile, feature, f.hash, count(*) AS df
-FROM corpus, unnest('{word-1,word-1-2,char-3,python-simhash}'::text[]) AS profile,
+FROM corpus,
+    unnest('{word-1,word-1-2,char-3,python-simhash}'::text[]) AS profile,
     simhash_features(body, profile) AS f
 GROUP BY profile, feature, f.hash;
 ANALYZE df;
@@ -32,7 +33,8 @@ ANALYZE corpus;
 
 CREATE TABLE learnt AS
 SELECT profile, simhash_idf_agg(body, profile) AS idf
-FROM corpus, unnest('{word-1,word-1-2,char-3,python-simhash}'::text[]) AS profile
+FROM corpus,
+    unnest('{word-1,word-1-2,char-3,python-simhash}'::text[]) AS profile
 GROUP BY profile;
 
 ----------------------------------------
@@ -189,7 +191,8 @@ SELECT simhash_tfidf('{升职,的,的,加薪,CEO,的,加薪}'::text[], idf, 3) =
             simhash_idf_weight(idf, '升职'), 0.75]) AS all_words
 FROM given;
 SELECT simhash_tfidf('{}'::text[], idf) AS nothing,
-    simhash_tfidf('{a}'::text[], idf) = simhash('{a}'::text[]) AS unknown FROM given;
+    simhash_tfidf('{a}'::text[], idf) = simhash('{a}'::text[]) AS unknown
+FROM given;
 -- weights of 0 do not count
 SELECT simhash_tfidf('{a,b}'::text[], simhash_idf_from('{a,b,c}', '{0,1,2}')) =
     simhash('{b}'::text[]) AS zero;
@@ -229,7 +232,8 @@ SELECT fails($$SELECT '\x02000000'::simhash_idf$$);
 SELECT fails($$SELECT '\x01020000'::simhash_idf$$);
 SELECT fails($$SELECT '\x0100ff00'::simhash_idf$$);
 SELECT fails($$SELECT '\x01000600776f72642d31'::simhash_idf$$);
-SELECT fails($$SELECT '\x01000600776f72642d38000000000000000000000000000000000000000000000000'::simhash_idf$$);
+SELECT fails($$SELECT
+    '\x01000600776f72642d38000000000000000000000000000000000000000000000000'::simhash_idf$$);
 SELECT fails($$SELECT 'nonsense'::simhash_idf$$);
 -- every truncation, and every byte changed: an error, or a value that works
 CREATE FUNCTION survives(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$

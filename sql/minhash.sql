@@ -80,7 +80,8 @@ FROM (VALUES (10, 5), (10, 9), (40, 30), (200, 100), (2000, 1800))
      AS v(size, shared),
      LATERAL (SELECT shared / (2.0 * size - shared)) AS e(exact),
      LATERAL (SELECT avg(minhash_similarity(
-         minhash(ARRAY(SELECT n || ' ' || i FROM generate_series(1, size) AS i)),
+         minhash(ARRAY(SELECT n || ' ' || i
+                       FROM generate_series(1, size) AS i)),
          minhash(ARRAY(SELECT n || ' ' || i FROM generate_series(
              size - shared + 1, 2 * size - shared) AS i))))
       FROM generate_series(1, 200) AS n) AS m(mean);

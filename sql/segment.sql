@@ -52,7 +52,8 @@ SELECT holds($$simhash(simhash_segment('one two one')) =
     simhash('{one,two}'::text[], '{2,1}')$$) AS features;
 SELECT holds($$cardinality(simhash_segment(repeat('北京大学 ', 100000)))
     BETWEEN 100000 AND 400000$$) AS long;
-SELECT provolatile AS volatility FROM pg_proc WHERE proname = 'simhash_segment';
+SELECT provolatile AS volatility
+FROM pg_proc WHERE proname = 'simhash_segment';
 
 DROP FUNCTION holds(text);
 DROP FUNCTION has_icu();

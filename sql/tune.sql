@@ -12,7 +12,8 @@
 -- two words are others; and an identical copy of each
 CREATE TABLE texts AS
 SELECT n, v, (SELECT string_agg(CASE WHEN i % 20 = v AND v > 0
-                                     THEN 'other' ELSE md5(n || ' ' || i) END, ' ')
+                                     THEN 'other' ELSE md5(n || ' ' || i) END,
+                                ' ')
               FROM generate_series(1, 40) AS i) AS body
 FROM generate_series(1, 60) AS n, generate_series(0, 2) AS v
 WHERE v = 0 OR n > 20;
@@ -26,7 +27,8 @@ SELECT a.body <> b.body AS pair, simhash(a.body) <~> simhash(b.body) AS d,
        (SELECT count(*) FROM (SELECT feature FROM simhash_features(a.body)
         INTERSECT SELECT feature FROM simhash_features(b.body)) AS f)::float8 /
        (SELECT count(*) FROM (SELECT feature FROM simhash_features(a.body)
-        UNION SELECT feature FROM simhash_features(b.body)) AS f) >= 0.5 AS alike
+        UNION SELECT feature FROM simhash_features(b.body)) AS f) >= 0.5
+       AS alike
 FROM texts AS a, texts AS b
 WHERE simhash(a.body) IS NOT NULL AND simhash(b.body) IS NOT NULL;
 CREATE TABLE pairs AS SELECT * FROM exact WHERE pair;
@@ -34,7 +36,8 @@ CREATE TABLE pairs AS SELECT * FROM exact WHERE pair;
 SELECT t.k, t.pairs, t.pairs = e.pairs AS pairs_right,
        round(t.precision::numeric, 3) AS precision,
        t.precision IS NOT DISTINCT FROM e.precision AS precision_right,
-       round(t.recall::numeric, 3) AS recall, t.recall = e.recall AS recall_right,
+       round(t.recall::numeric, 3) AS recall,
+       t.recall = e.recall AS recall_right,
        abs(t.f1 - 2 * t.precision * t.recall / (t.precision + t.recall)) < 1e-9
        AS f1_right, recommended
 FROM simhash_tune('SELECT body FROM texts') AS t,
@@ -46,17 +49,20 @@ FROM simhash_tune('SELECT body FROM texts') AS t,
               FROM pairs) AS e(pairs, precision, recall)
 ORDER BY k;
 SELECT count(*) AS wrong
-FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2', 'minhash') AS t
+FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2',
+                  'minhash') AS t
 WHERE pairs <> (SELECT count(*) FROM pairs WHERE md <= k);
 
 -- by the cosine of the weights, against its definition; word-1 counts words,
 -- word-1-2 damps them
 CREATE TABLE weighed AS
-SELECT p.profile, row_number() OVER () AS id, body, simhash(body, p.profile) AS fp,
-       minhash(body, p.profile) AS mh,
-       (SELECT sum(weight * weight) FROM simhash_features(body, p.profile)) AS square
+SELECT p.profile, row_number() OVER () AS id, body,
+       simhash(body, p.profile) AS fp, minhash(body, p.profile) AS mh,
+       (SELECT sum(weight * weight) FROM simhash_features(body, p.profile))
+       AS square
 FROM (SELECT body || repeat(' ' || left(body, 32), v) ||
-             repeat(' and so on', n % 7) AS body FROM texts WHERE n % 4 = 0) AS t,
+             repeat(' and so on', n % 7) AS body
+      FROM texts WHERE n % 4 = 0) AS t,
      (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile)
 WHERE simhash(body) IS NOT NULL;
 CREATE TABLE cosines AS
@@ -65,8 +71,10 @@ WITH f AS MATERIALIZED (
     FROM weighed AS w, simhash_features(w.body, w.profile) AS f)
 SELECT a.profile, a.fp <~> b.fp AS d, a.mh <~> b.mh AS md,
        coalesce(p.product, 0) >= 0.7 * sqrt(a.square * b.square) AS alike
-FROM weighed AS a JOIN weighed AS b ON a.profile = b.profile AND a.body <> b.body
-     LEFT JOIN (SELECT x.id AS a, y.id AS b, sum(x.weight * y.weight) AS product
+FROM weighed AS a
+     JOIN weighed AS b ON a.profile = b.profile AND a.body <> b.body
+     LEFT JOIN (SELECT x.id AS a, y.id AS b,
+                       sum(x.weight * y.weight) AS product
                 FROM f AS x JOIN f AS y USING (profile, hash)
                 GROUP BY x.id, y.id) AS p ON (p.a, p.b) = (a.id, b.id);
 SELECT profile, family, count(*) AS distances,
@@ -74,10 +82,12 @@ SELECT profile, family, count(*) AS distances,
        count(*) FILTER (WHERE t.pairs <> e.pairs) AS pairs_wrong,
        count(*) FILTER (WHERE t.precision IS DISTINCT FROM e.precision)
            AS precision_wrong,
-       count(*) FILTER (WHERE t.recall IS DISTINCT FROM e.recall) AS recall_wrong
+       count(*) FILTER (WHERE t.recall IS DISTINCT FROM e.recall)
+           AS recall_wrong
 FROM (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile),
      (VALUES ('simhash'), ('minhash')) AS y (family),
-     simhash_tune(format('SELECT body FROM weighed WHERE profile = %L', profile),
+     simhash_tune(format('SELECT body FROM weighed WHERE profile = %L',
+                         profile),
                   1000, profile, family, 0.7, 'cosine') AS t,
      LATERAL (SELECT count(*) FILTER (WHERE near),
                      (count(*) FILTER (WHERE near AND alike))::float8 /
@@ -108,20 +118,26 @@ SELECT count(*), count(precision), count(recall), count(f1),
        bool_or(recommended) AS any
 FROM simhash_tune('SELECT body FROM texts WHERE n <= 20');
 SELECT max(pairs), count(recall) FROM simhash_tune('SELECT ''a b''::text');
-SELECT max(pairs), count(recall) FROM simhash_tune('SELECT body FROM texts WHERE false');
+SELECT max(pairs), count(recall) 
+FROM simhash_tune('SELECT body FROM texts WHERE false');
 SELECT count(*) FROM simhash_tune(NULL);
 
 -- what fails
 SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, body FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('DROP TABLE texts')$$);
-SELECT fails($$SELECT * FROM simhash_tune('INSERT INTO texts VALUES (1) RETURNING body')$$);
+SELECT fails($$SELECT * FROM simhash_tune(
+    'INSERT INTO texts VALUES (1) RETURNING body')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT 1; SELECT 2')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 0)$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'nonesuch')$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'word-2', 'md5')$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10, 'word-2', 'simhash', 'NaN')$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', measure => 'dice')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
+    'nonesuch')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
+    'word-2', 'md5')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
+    'word-2', 'simhash', 'NaN')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts',
+    measure => 'dice')$$);
 
 DROP TABLE cosines;
 DROP TABLE weighed;

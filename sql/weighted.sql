@@ -29,7 +29,8 @@ SELECT simhash(ARRAY['a']) = (SELECT hash FROM simhash_features('a', 'word-1'))
 SELECT simhash(ARRAY['a', 'b', 'c']) = by_definition(ARRAY[
     (feature_hash('a'), 1), (feature_hash('b'), 1), (feature_hash('c'), 1)
     ]::pair[]) AS unweighted;
-SELECT simhash(ARRAY['a', 'b', 'c'], ARRAY[0.5, 2, 0.25]) = by_definition(ARRAY[
+SELECT simhash(ARRAY['a', 'b', 'c'], ARRAY[0.5, 2, 0.25]) =
+    by_definition(ARRAY[
     (feature_hash('a'), 0.5), (feature_hash('b'), 2), (feature_hash('c'), 0.25)
     ]::pair[]) AS weighted;
 -- a weight repeated is a weight added
@@ -56,7 +57,8 @@ SELECT simhash(ARRAY['a', 'b'], NULL) = simhash(ARRAY['a', 'b'], '{1,1}')
     AS null_is_ones;
 -- the largest and the smallest doubles neither overflow nor vanish
 SELECT simhash(ARRAY['a', 'b', 'c'], ARRAY['1.7976931348623157e308'::float8,
-    '1.7976931348623157e308', '-1.7976931348623157e308']) = by_definition(ARRAY[
+    '1.7976931348623157e308', '-1.7976931348623157e308']) =
+    by_definition(ARRAY[
     (feature_hash('a'), 1), (feature_hash('b'), 1), (feature_hash('c'), -1)
     ]::pair[]) AS largest,
     simhash(ARRAY['a', 'b', 'c'], ARRAY['5e-324'::float8, '5e-324', '1e-323'])
@@ -130,7 +132,8 @@ SELECT simhash_agg(f, w) = by_definition(ARRAY[(feature_hash('a'), 3),
     (feature_hash('b'), -1)]::pair[]) AS nulls_ignored
 FROM (VALUES ('a', 3), ('b', -1), (NULL, 5), ('c', NULL)) AS v (f, w);
 SELECT simhash_agg(f, 1) AS no_rows FROM (SELECT 'a' WHERE false) AS v (f);
-SELECT simhash_agg(f, w) AS only_nulls FROM (VALUES (NULL::text, 1)) AS v (f, w);
+SELECT simhash_agg(f, w) AS only_nulls
+FROM (VALUES (NULL::text, 1)) AS v (f, w);
 
 -- parallel workers give the same as one process
 CREATE TABLE feature (grp int, feature text, hash bigint, weight float8);
