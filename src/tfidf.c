@@ -41,6 +41,7 @@ typedef struct Keyword
 /* The keywords of a document, each once. */
 typedef struct Collection
 {
+	const ShIdfTable *table;
 	ShDamping	damping;
 	uint32		seen;			/* features since the section began */
 	Keyword    *keywords;
@@ -79,6 +80,7 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	uint32		weights[SH_BATCH];
 	size_t		m = 0;
 
+	sh_idf_prefetch(scales->table, hashes, n);
 	for (size_t i = 0; i < n; i++)
 	{
 		if (sh_tally_add(scales->tally, scales->damping, hashes[i]))
@@ -128,8 +130,10 @@ allocate_lasting(size_t bytes)
 
 /* Begin to collect keywords, first in an array of KEYWORDS_MIN. */
 static void
-begin_keywords(Collection *collection, ShDamping damping, Keyword *first)
+begin_keywords(Collection *collection, const ShIdfTable *table,
+			   ShDamping damping, Keyword *first)
 {
+	collection->table = table;
 	collection->damping = damping;
 	collection->seen = 0;
 	collection->n = 0;
@@ -209,6 +213,7 @@ count_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Collection *collection = state;
 
+	sh_idf_prefetch(collection->table, hashes, n);
 	for (size_t i = 0; i < n; i++)
 	{
 		if (collection->seen++ == SH_SECTION)
@@ -338,7 +343,7 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	Keyword		first[KEYWORDS_MIN];
 	Collection	collection;
 
-	begin_keywords(&collection, table->profile->damping, first);
+	begin_keywords(&collection, table, table->profile->damping, first);
 	simhash_read_hashes(simhash_begin_document(table->profile), document,
 						count_hashes, &collection);
 	weigh_section(&collection);
@@ -421,7 +426,7 @@ word_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
 
 	length = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
 								  TYPALIGN_INT, "features", &words);
-	begin_keywords(&collection, SH_DAMP_COUNT, first);
+	begin_keywords(&collection, table, SH_DAMP_COUNT, first);
 	for (int i = 0; i < length; i++)
 	{
 		text	   *word = DatumGetTextPP(words[i]);

@@ -306,15 +306,22 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 }
 
 /*
- * Look up the weights of hashes.  A large table is not in the processor's
- * cache: we ask for all the slots first, so that they are fetched together.
+ * Have the slots of hashes fetched that will be looked up soon: a large table
+ * is not in the processor's cache.
  */
+void
+sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(&table->entries[first_slot(table, hashes[i])]);
+}
+
+/* Look up the weights of hashes. */
 void
 sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 			   uint32_t *weights, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&table->entries[first_slot(table, hashes[i])]);
+	sh_idf_prefetch(table, hashes, n);
 	for (size_t i = 0; i < n; i++)
 	{
 		size_t		slot = first_slot(table, hashes[i]);
@@ -333,13 +340,21 @@ sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 void
 sh_idf_sums_begin(ShIdfSums *sums)
 {
-	memset(sums, 0, sizeof *sums);
+	sums->flushed = false;
+	sums->low_total = 0;
+	memset(sums->low, 0, sizeof sums->low);
 }
 
 /* Bring what the 32-bit sums hold into the 64-bit ones. */
 static void
 flush_sums(ShIdfSums *sums)
 {
+	if (!sums->flushed)
+	{
+		sums->flushed = true;
+		sums->total = 0;
+		memset(sums->ones, 0, sizeof sums->ones);
+	}
 	for (int bit = 0; bit < SH_BITS; bit++)
 		sums->ones[bit] += sums->low[bit];
 	sums->total += sums->low_total;
@@ -398,6 +413,15 @@ sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint)
 {
 	uint64_t	result = 0;
 
+	if (!sums->flushed)
+	{
+		/* few documents weigh so much that the 64-bit sums are needed */
+		for (int bit = 0; bit < SH_BITS; bit++)
+			result |= (uint64_t) (sums->low[bit] >
+								  sums->low_total - sums->low[bit]) << bit;
+		*fingerprint = result;
+		return sums->low_total > 0;
+	}
 	flush_sums(sums);
 	for (int bit = 0; bit < SH_BITS; bit++)
 	{

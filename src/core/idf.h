@@ -78,6 +78,7 @@ typedef struct ShIdfTable
 /* 64 sums of whole weights. */
 typedef struct ShIdfSums
 {
+	bool		flushed;		/* total and ones are in use */
 	uint64_t	total;
 	uint64_t	ones[SH_BITS];
 	uint32_t	low_total;		/* of what is not yet in the above */
@@ -97,6 +98,8 @@ extern uint32_t sh_idf_weight(uint32_t documents, uint32_t frequency);
 extern size_t sh_idf_slots(const ShIdf *idf);
 extern bool sh_idf_fill(ShIdfTable *table, const ShIdf *idf,
 						void (*pause) (void));
+extern void sh_idf_prefetch(const ShIdfTable *table,
+							const uint64_t *hashes, size_t n);
 extern void sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 						   uint32_t *weights, size_t n);
 
