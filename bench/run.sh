@@ -6,6 +6,8 @@
 # usage: bench/run.sh                          from bench/bench.sh
 #        bench/run.sh PHASE SECTION ROWS       one phase of a section
 #
+# Leaves in $RESULTS the rows of the result, and what the machine is.
+#
 # A section is a file bench/SECTION.sh with three functions:
 #
 #   sizes    prints the numbers of rows that it measures at this SCALE; 0 if
@@ -59,12 +61,5 @@ while read -r rows section; do
 		phase measure "$section" "$rows" </dev/null
 done <<<"$plan"
 
-# What else was measured today is kept, but for the small scale.
-name=bench-$(date -u +%Y-%m-%d) old=bench/results/$name.tsv
-[ "$SCALE" != small ] || name=bench-small old=/dev/null
 machine >"$RESULTS/machine"
-"${PYTHON:-python3}" bench/report.py "$RESULTS/$name" "$old" "$BENCH_ROWS" \
-	"$RESULTS/machine"
-rm "$BENCH_ROWS" "$RESULTS/machine"
-cat "$RESULTS/$name.md"
 [ -z "$failed" ]

@@ -19,7 +19,8 @@ PGDATABASE=bench PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work \
 	{ cat "$work/log"; exit 1; }
 dropdb bench
 
-"$PYTHON" - "$sections" "$work/bench-small" <<'END'
+"$PYTHON" bench/report.py "$work/bench" /dev/null "$work/rows" "$work/machine"
+"$PYTHON" - "$sections" "$work/bench" <<'END'
 import sys
 import xml.dom.minidom
 
