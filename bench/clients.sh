@@ -9,11 +9,12 @@
 sizes() { some 100000 1000000; }
 
 . bench/insert.sh
+INTO=clients_
 TABLES="nothing hamming exclusion guard"
 
 measure()
 {
-	local name r seconds rounds tps=()
+	local name r seconds rounds
 	local -A found=()
 
 	seconds=$(fixed 1 5) rounds=$(fixed 2 4)
@@ -41,7 +42,7 @@ one_client_run()
 
 	script=$(mktemp)
 	cat >"$script" <<-END
-		INSERT INTO into_$1 SELECT n, hashint8extended(n, 1)
+		INSERT INTO $INTO$1 SELECT n, hashint8extended(n, 1)
 		FROM nextval('fresh') AS n;
 	END
 	pgbench -n -M prepared -c 8 -j 2 -T "$2" -f "$script" 2>&1 |

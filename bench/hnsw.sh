@@ -29,8 +29,9 @@ prepare()
 		CREATE TABLE bits AS SELECT id, fp::bit(64) AS fp FROM crowds' \
 		-c 'VACUUM ANALYZE bits'
 	begin=$(date +%s.%N)
-	psql -c 'SET max_parallel_maintenance_workers = 2' -c 'CREATE INDEX bits_hnsw
-		ON bits USING hnsw (fp bit_hamming_ops)' 2>&1 | grep -v NOTICE || :
+	psql -c 'SET client_min_messages = warning' \
+		-c 'SET max_parallel_maintenance_workers = 2' \
+		-c 'CREATE INDEX bits_hnsw ON bits USING hnsw (fp bit_hamming_ops)'
 	emit 'build, HNSW, 2 workers' \
 		"$(calc "($(date +%s.%N) - $begin) / $1 * 1e6")" us/row
 	emit 'size, HNSW' "$(ask "SELECT pg_relation_size('bits_hnsw') / $1.0")" \

@@ -8,6 +8,7 @@
 
 sizes() { some 100000 1000000; }
 
+INTO=into_
 TABLES="nothing keys hamming exclusion guard btrees"
 
 prepare()
@@ -17,32 +18,30 @@ prepare()
 	have fresh || psql -c 'CREATE SEQUENCE fresh START 1000000001'
 	for name in $TABLES; do
 		{
-			echo "SET client_min_messages = warning;
-				DROP TABLE IF EXISTS into_$name;
-				CREATE TABLE into_$name (id bigint PRIMARY KEY, fp bigint);
-				INSERT INTO into_$name SELECT n, hashint8extended(n, 1)
+			echo "CREATE TABLE $INTO$name (id bigint PRIMARY KEY, fp bigint);
+				INSERT INTO $INTO$name SELECT n, hashint8extended(n, 1)
 				FROM generate_series(1, $1) AS n;"
 			keep_up "$name"
 		} | psql >/dev/null
 	done
 	psql -c VACUUM -c ANALYZE
-	warm into_
+	warm "$INTO"
 }
 
 # What keeps up with the fingerprints of a table.
 keep_up()
 {
-	local index="CREATE INDEX ON into_$1"
+	local index="CREATE INDEX ON $INTO$1"
 
 	case $1 in
-		keys) echo "SELECT simhash_add_keys('into_keys', 'fp');" ;;
+		keys) echo "SELECT simhash_add_keys('${INTO}keys', 'fp');" ;;
 		hamming) echo "$index USING hamming (fp);" ;;
 		exclusion)
-			echo "ALTER TABLE into_$1 ADD EXCLUDE USING hamming (fp WITH ~=);"
+			echo "ALTER TABLE $INTO$1 ADD EXCLUDE USING hamming (fp WITH ~=);"
 			;;
 		guard)
 			echo "$index USING hamming (fp);
-				CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON into_guard
+				CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON ${INTO}guard
 				FOR EACH ROW EXECUTE FUNCTION
 				simhash_guard('fp', 'reject', '3');"
 			;;
@@ -55,7 +54,7 @@ keep_up()
 
 insert()
 {
-	echo "INSERT INTO into_$1 (id, fp) SELECT n, hashint8extended(n, 1)
+	echo "INSERT INTO $INTO$1 (id, fp) SELECT n, hashint8extended(n, 1)
 		FROM (SELECT nextval('fresh') AS n FROM generate_series(1, $2)) AS s"
 }
 
@@ -80,31 +79,33 @@ measure()
 		'four btrees' "$(rate btrees)" \
 		"$([ "$1" -lt 1000000 ] || echo 'ratio >= 0.5')"
 	emit 'insert, guard' "$(rate guard)" rows/s 'four btrees' "$(rate btrees)"
-	one_transaction "$1"
+	for name in hamming guard; do
+		one_transaction "$1" "$name"
+	done
 }
 
 rate() { calc "1e6 / ${us[$1]}"; }
 
-# As many rows as there are, by one statement through the guard: does it slow
-# down as it goes?
+# As many rows as there are, by one statement into a table: does it slow down
+# as it goes, and more so with the guard than without?
 one_transaction()
 {
 	local first last
 
-	psql -c 'ALTER TABLE into_guard ADD at timestamptz' \
-		-c "INSERT INTO into_guard
+	psql -c "ALTER TABLE $INTO$2 ADD at timestamptz" \
+		-c "INSERT INTO $INTO$2
 			SELECT 2000000000 + n, hashint8extended(-n, 1), clock_timestamp()
 			FROM generate_series(1, $1) AS n"
-	first=$(tenth "$1" 1) last=$(tenth "$1" 10)
-	emit "one transaction of $1 rows, guard, first tenth" "$first" rows/s
-	emit "one transaction of $1 rows, guard, last tenth" "$last" rows/s \
+	first=$(tenth "$1" 1 "$2") last=$(tenth "$1" 10 "$2")
+	emit "one transaction of $1 rows, $2, first tenth" "$first" rows/s
+	emit "one transaction of $1 rows, $2, last tenth" "$last" rows/s \
 		'first tenth' "$first"
 }
 
-# The rate at which the tenth numbered $2 of $1 rows went in.
+# The rate at which the tenth numbered $2 of $1 rows went into the table $3.
 tenth()
 {
 	ask "SELECT round($1 / 10 / extract(epoch FROM max(at) - min(at)))
-		FROM into_guard WHERE id BETWEEN 2000000000 + ($2 - 1) * $1 / 10 + 1
+		FROM $INTO$3 WHERE id BETWEEN 2000000000 + ($2 - 1) * $1 / 10 + 1
 		AND 2000000000 + $2 * $1 / 10"
 }

@@ -95,8 +95,9 @@ def page(rows, machine, name):
     skipped = [row for row in rows if row['met'].startswith('skipped')]
     yield '# Speed and size, beside others\n'
     yield ('What the sections measure, and how, is in [README.md]'
-           '(../README.md). Ratios are of figures of the same run. ![latency '
-           'by number of rows](%s.svg)\n' % name)
+           '(../README.md). Ratios are of figures of the same run.\n')
+    if any(plot(rows)):
+        yield '![latency by number of rows](%s.svg)\n' % name
     yield from ('- %s' % line for line in machine)
     commits = {}
     for row in rows:
@@ -202,8 +203,10 @@ def main(arguments):
     for ending, lines in (
             ('.tsv', kept), ('.svg', plot(rows)),
             ('.md', page(rows, machine, os.path.basename(results)))):
-        with open(results + ending, 'w', encoding='utf-8') as stream:
-            stream.writelines(line + '\n' for line in lines)
+        lines = list(lines)
+        if lines:
+            with open(results + ending, 'w', encoding='utf-8') as stream:
+                stream.writelines(line + '\n' for line in lines)
     return 0
 
 

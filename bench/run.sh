@@ -3,8 +3,8 @@
 # Run the sections of the bench beside the server that tools/stage started.
 # SPDX-License-Identifier: PostgreSQL
 #
-# usage: bench/run.sh                          from bench/bench.sh
-#        bench/run.sh PHASE SECTION ROWS       one phase of a section
+# usage: bench/run.sh                             from bench/bench.sh
+#        bench/run.sh PHASE ROWS SECTION...       one phase of sections
 #
 # Leaves in $RESULTS the rows of the result, and what the machine is.
 #
@@ -15,50 +15,66 @@
 #   prepare  makes the tables for one of them; need not be quiet
 #   measure  measures, and writes the rows of the result
 #
+# For each number of rows all sections are prepared before they are measured.
+#
 
-set -euo pipefail
+set -uo pipefail
 cd "$(dirname "$0")/.."
 . bench/lib.sh
 
 ALL="fingerprint scan lookup nearest build join insert clients pairs hnsw"
 
-# Run a phase of a section, the way the user wants it done.
-phase()
+# One phase of one section, in a shell of its own that stops at an error.
+run_section()
 {
-	local begin=$SECONDS
-
-	if $UNDER ${UNDER:+"$1"} bash bench/run.sh "$@"; then
-		echo "$2, $3 rows: $1 took $((SECONDS - begin)) s" >&2
-	else
-		echo "bench: $2 with $3 rows failed to $1" >&2
-		failed=1
-	fi
+	bash -euo pipefail -c '. bench/lib.sh
+		phase=$1 rows=$2 section=$3
+		. "bench/$section.sh"
+		"$phase" "$rows"' bash "$@"
 }
 
-if [ $# = 3 ]; then
-	section=$2 rows=$3
-	. "bench/$2.sh"
-	"$1" "$3"
+# One phase of the sections $3..., whatever becomes of each.
+run_phase()
+{
+	local phase=$1 rows=$2 section begin failed=0
+	shift 2
+
+	for section in "$@"; do
+		begin=$SECONDS
+		if run_section "$phase" "$rows" "$section"; then
+			echo "$section, $rows rows: $phase took $((SECONDS - begin)) s" >&2
+		else
+			echo "bench: $section with $rows rows failed to $phase" >&2
+			failed=1
+		fi
+	done
+	return $failed
+}
+
+if [ $# -ge 3 ]; then
+	run_phase "$@"
 	exit
 fi
 
-export SCALE=${SCALE:-full} N=${N:-} PEERS=${PEERS:-} UNDER=${UNDER:-}
+export SCALE=${SCALE:-full} N=${N:-} PEERS=${PEERS:-}
 export COMMIT=${COMMIT:-unknown} BENCH_ROWS=$RESULTS/rows
+UNDER=${UNDER:-}
 SECTIONS=${SECTIONS:-$ALL}
 failed=
 : >"$BENCH_ROWS"
-psql -c 'CREATE EXTENSION simhash' -c 'CREATE EXTENSION pg_prewarm'
+psql -c 'CREATE EXTENSION simhash' -c 'CREATE EXTENSION pg_prewarm' || exit 1
 
-# Smallest first; tables live as long as their number of rows is at hand.
+# Lines of a number of rows and the sections for it, smallest first.
 plan=$(for section in $SECTIONS; do
 	(. "bench/$section.sh"; sizes | sed "s/\$/ $section/")
-done | sort -s -n -k1,1)
-last=
-while read -r rows section; do
-	[ "$rows" = "$last" ] || drop_tables
-	last=$rows
-	phase prepare "$section" "$rows" </dev/null &&
-		phase measure "$section" "$rows" </dev/null
+done | sort -s -n -k1,1 | awk 'NR == 1 || $1 != last { printf "%s%s", (NR > 1 ? "\n" : ""),
+	$1; last = $1 } { printf " %s", $2 } END { print "" }')
+while read -r rows sections; do
+	drop_tables
+	for phase in prepare measure; do
+		$UNDER ${UNDER:+$phase} bash bench/run.sh $phase "$rows" $sections \
+			</dev/null || failed=1
+	done
 done <<<"$plan"
 
 machine >"$RESULTS/machine"

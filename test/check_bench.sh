@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sections="fingerprint scan lookup nearest build join insert"
+sections="scan lookup nearest build join"
 
 createdb bench
 PGDATABASE=bench PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work \
