@@ -35,7 +35,7 @@ alone() { "$PROGRAMS/$1" "$rows" "$2" 3 | cut -d' ' -f1; }
 
 measure()
 {
-	local r engine='' straight='' clusters='' call='' sql='' seconds
+	local r engine='' straight='' clusters='' call='' seconds blocks
 
 	for r in 1 2 3; do
 		engine+="$(alone engine engine) "
@@ -62,8 +62,12 @@ measure()
 		"$(calc "${us[clusters]} / 1e6")" s 'engine' "$clusters" \
 		"$([ "$1" != 10000000 ] || echo 'figure < 10')"
 	if [ -x "$HOME/find_all" ]; then
-		seconds=$("$HOME/find_all" <"$PROGRAMS/fingerprints" | cut -d' ' -f1)
-		emit 'pairs, k=3, simhash-cpp find_all' "$seconds" s \
+		# It is left to us to know the best number of blocks; four are too
+		# few for many rows.
+		read -r seconds r blocks < <("$HOME/find_all" \
+			$([ "$1" -gt 1000000 ] || echo 4) 5 6 \
+			<"$PROGRAMS/fingerprints" | sort -g | head -n 1)
+		emit "pairs, k=3, simhash-cpp find_all, $blocks blocks" "$seconds" s \
 			'simhash_pairs()' "$call" \
 			"$([ "$1" != 10000000 ] || echo 'ratio >= 5')"
 	else

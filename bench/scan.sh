@@ -37,7 +37,7 @@ measure()
 	emit 'hamming(fp, q) <= 8' "${us[distance]}" $unit 'fp = q' "${us[plain]}"
 	emit 'fp = q' "${us[plain]}" $unit
 	plan=$(psql -At -c "$on" -c "EXPLAIN SELECT count(*) FROM docs
-		WHERE fp ~= $Q" | grep -c 'Parallel Seq Scan' || :)
+		WHERE fp ~= $Q" | grep -c 'Workers Planned' || :)
 	emit "fp ~= q, 2 workers allowed ($plan parallel)" "${us[parallel]}" $unit \
 		'one process' "${us[near]}"
 }
