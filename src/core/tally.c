@@ -19,14 +19,14 @@
  * hashes, looks at the first slot of each, and lets no jump depend on what it
  * finds: it writes the slot either way, the old values if they must stay, and
  * appends the hash to two lists at once, of which only the one that it belongs
- * to then grows.  The few that met another hash in their first slot are looked
- * up one after another, in the end.  Within a section it makes no difference
- * in what order features are counted.
+ * to then grows.  The few that met another hash in their first slot look at
+ * the second one in another round of the same kind, and so on.  Within a
+ * section it makes no difference in what order features are counted.
  *
  * For example, of the hashes A, B, A, C, where C belongs into the slot that A
  * is in, with binary weights: A finds its slot free, takes it, and is listed
  * as gained; so is B; the second A finds itself, counts 2, gains nothing; C is
- * put off.  Then C looks further, finds a free slot, and gains.
+ * put off.  In the second round C finds the next slot free, and gains.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -61,16 +61,16 @@ sh_tally_begin(ShTally *tally)
 
 /* The slot that a hash is looked for in first. */
 static inline size_t
-first_slot(const ShTally *tally, uint64_t hash)
+first_slot(uint64_t hash, uint64_t multiplier, size_t mask)
 {
-	return (size_t) (hash * tally->multiplier >> 32) & (tally->slots - 1);
+	return (size_t) (hash * multiplier >> 32) & mask;
 }
 
 /* Where the hash stands in the table, or else a free slot for it. */
 static inline size_t
 find_slot(const ShTally *tally, uint64_t hash)
 {
-	size_t		slot = first_slot(tally, hash);
+	size_t		slot = first_slot(hash, tally->multiplier, tally->slots - 1);
 
 	while (tally->counts[slot] != 0 && tally->hashes[slot] != hash)
 		slot = (slot + 1) & (tally->slots - 1);
@@ -164,37 +164,43 @@ sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
  * Sift up to SIFT_MAX hashes, all of one section, for which the table has room
  * enough.  To be inlined with a damping that is known.
  */
-static inline size_t
+static inline __attribute__((always_inline))
+size_t
 sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 {
+	const uint64_t multiplier = tally->multiplier;
+	const size_t mask = tally->slots - 1;
+	uint64_t   *there = tally->hashes;
+	uint32_t   *counts = tally->counts;
+	const uint64_t *rest = hashes;
 	uint64_t	late[SIFT_MAX];
-	size_t		nlate = 0;
 	size_t		gained = 0;
 	size_t		occupied = tally->occupied;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t further = 0; n > 0; further++)
 	{
-		uint64_t	hash = hashes[i];
-		size_t		slot = first_slot(tally, hash);
-		uint32_t	count = tally->counts[slot];
-		uint64_t	there = tally->hashes[slot];
-		bool		free = count == 0;
-		bool		ours = free | (there == hash);
+		size_t		nlate = 0;
 
-		tally->hashes[slot] = ours ? hash : there;
-		tally->counts[slot] = count + ours;
-		occupied += free;
-		late[nlate] = hash;
-		nlate += !ours;
-		hashes[gained] = hash;
-		gained += ours & weight_grows(damping, count + 1);
+		for (size_t i = 0; i < n; i++)
+		{
+			uint64_t	hash = rest[i];
+			size_t		slot = (first_slot(hash, multiplier, mask) + further) & mask;
+			uint32_t	count = counts[slot];
+			bool		free = count == 0;
+			bool		ours = free | (there[slot] == hash);
+
+			there[slot] = ours ? hash : there[slot];
+			counts[slot] = count + ours;
+			occupied += free;
+			late[nlate] = hash;
+			nlate += !ours;
+			hashes[gained] = hash;
+			gained += ours & weight_grows(damping, count + 1);
+		}
+		rest = late;
+		n = nlate;
 	}
 	tally->occupied = occupied;
-	for (size_t i = 0; i < nlate; i++)
-	{
-		hashes[gained] = late[i];
-		gained += weight_grows(damping, ++*sh_tally_count(tally, late[i]));
-	}
 	return gained;
 }
 
