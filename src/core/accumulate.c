@@ -99,11 +99,12 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 	for (size_t done = 0; done < n; done += ROUND)
 	{
 		const ShHashes *h = (const ShHashes *) (hashes + done);
-		uint64_t	last[ROUND] = {0};
+		uint64_t	last[ROUND];
 		ShVector	carry;
 
 		if (n - done < ROUND)
 		{
+			memset(last, 0, sizeof last);
 			memcpy(last, hashes + done, (n - done) * sizeof *hashes);
 			h = (const ShHashes *) last;
 		}

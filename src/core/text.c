@@ -327,26 +327,52 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Copy a word of ASCII letters and digits, in lower case: for these that is
- * to set the bit 0x20.  Up to 15 bytes behind the copy are overwritten, and no
- * more than "readable" bytes are read.
+ * Copy words of ASCII letters and digits to the text, in lower case, which is
+ * to set the bit 0x20, and make each a token.  A word is copied as sixteen
+ * bytes where it has no more and these can be read.  What is behind it is
+ * overwritten by the space and the word that follow.  Words end before "end".
+ * Stops at a word that is longer than a piece, which the first one must not be,
+ * and returns how many it wrote.
  */
-static inline void
-copy_word(unsigned char *to, const unsigned char *from, size_t length,
-		  size_t readable)
+static size_t
+write_words(ShText *text, const unsigned char *p, const unsigned char *end,
+			const uint16_t *starts, const uint16_t *ends, size_t n)
 {
-	if (length <= 16 && readable >= 16)
-	{
-		uint64_t	half[2];
+	const uint64_t lower = UINT64_C(0x2020202020202020);
+	unsigned char *bytes = text->bytes;
+	ShToken    *token = text->tokens + text->ntokens;
+	uint32_t	used = (uint32_t) text->used;
+	size_t		i;
 
-		memcpy(half, from, 16);
-		half[0] |= UINT64_C(0x2020202020202020);
-		half[1] |= UINT64_C(0x2020202020202020);
-		memcpy(to, half, 16);
-		return;
+	for (i = 0; i < n; i++)
+	{
+		const unsigned char *word = p + starts[i];
+		uint32_t	length = (uint32_t) (ends[i] - starts[i]);
+
+		if (length <= 16 && end - word >= 16)
+		{
+			uint64_t	half[2];
+
+			memcpy(half, word, 16);
+			half[0] |= lower;
+			half[1] |= lower;
+			memcpy(bytes + used, half, 16);
+		}
+		else
+		{
+			if (length > SH_PIECE_MAX)
+				break;
+			for (uint32_t c = 0; c < length; c++)
+				bytes[used + c] = word[c] | 0x20;
+		}
+		token->start = used;
+		used += length;
+		token->end = used;
+		token++;
+		bytes[used++] = ' ';
 	}
-	for (size_t i = 0; i < length; i++)
-		to[i] = from[i] | 0x20;
+	text->used = used - 1;
+	return i;
 }
 
 /*
@@ -361,38 +387,30 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 	uint16_t	ends[SH_WORDS_MAX];
 	size_t		next;
 	size_t		n = sh_ascii_words(p, (size_t) (end - p), starts, ends, &next);
-	bool		characters = text->unit == SH_UNIT_CHARACTER;
-	size_t		used = text->used;
-	size_t		tokens = text->ntokens;
-	size_t		space = text->total > 0;
+	size_t		written;
+	size_t		from;
 
-	for (size_t i = 0; i < n; i++)
+	if (n > 0 && ends[0] - starts[0] > SH_PIECE_MAX)
+		return p + starts[0];
+	if (n == 0)
+		return p + next;
+	write_space(text);
+	from = text->used;
+	written = write_words(text, p, end, starts, ends, n);
+	if (text->unit == SH_UNIT_CHARACTER)
 	{
-		const unsigned char *word = p + starts[i];
-		size_t		length = (size_t) (ends[i] - starts[i]);
-
-		if (length > SH_PIECE_MAX)
+		while (from < text->used)
 		{
-			next = starts[i];
-			break;
+			push_token(text, from, from + 1);
+			from++;
 		}
-		text->bytes[used] = ' ';
-		copy_word(text->bytes + used + space, word, length,
-				  (size_t) (end - word));
-		if (characters)
-		{
-			for (size_t c = 0; c < space + length; c++)
-				set_token(text, tokens++, used + c, used + c + 1);
-		}
-		else
-			set_token(text, tokens++, used + space, used + space + length);
-		used += space + length;
-		space = 1;
 	}
-	text->used = used;
-	text->total += tokens - text->ntokens;
-	text->ntokens = tokens;
-	return p + next;
+	else
+	{
+		text->ntokens += written;
+		text->total += written;
+	}
+	return p + (written < n ? starts[written] : next);
 }
 
 /* Begin a document. */

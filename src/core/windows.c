@@ -122,15 +122,21 @@ void
 hash_list(const ShRun *run, const uint8_t * list, size_t n,
 		  size_t least, size_t most)
 {
+	const unsigned char *bytes = run->bytes;
+	const ShToken *first = run->first;
+	const ShToken *last = run->last;
+	uint64_t   *hashes = run->hashes;
+	const size_t step = run->step;
+
 	for (size_t i = 0; i < n; i++)
 	{
-		size_t		start = run->first[list[i]].start;
-		size_t		length = run->last[list[i]].end - start;
+		size_t		which = list[i];
+		size_t		start = first[which].start;
+		size_t		length = last[which].end - start;
 
 		if (length < least || length > most)
 			__builtin_unreachable();
-		run->hashes[list[i] * run->step] = XXH3_64bits(run->bytes + start,
-													   length);
+		hashes[which * step] = XXH3_64bits(bytes + start, length);
 	}
 }
 
