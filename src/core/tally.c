@@ -23,6 +23,9 @@
  * the second one in another round of the same kind, and so on.  Within a
  * section it makes no difference in what order features are counted.
  *
+ * A large table, of a long document, is not in the processor's nearest memory:
+ * then all first slots are asked for before the first one is looked at.
+ *
  * For example, of the hashes A, B, A, C, where C belongs into the slot that A
  * is in, with binary weights: A finds its slot free, takes it, and is listed
  * as gained; so is B; the second A finds itself, counts 2, gains nothing; C is
@@ -39,6 +42,7 @@
 
 #define SLOTS_MIN		512		/* slots of the first table */
 #define SLOTS_SPARE		16		/* slots a feature that are too many */
+#define SLOTS_FAR		8192	/* of a table to be fetched from memory */
 #define SIFT_MAX		256		/* hashes sifted at once */
 
 /*
@@ -177,6 +181,16 @@ sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 	size_t		gained = 0;
 	size_t		occupied = tally->occupied;
 
+	if (tally->slots >= SLOTS_FAR)
+	{
+		for (size_t i = 0; i < n; i++)
+		{
+			size_t		slot = first_slot(hashes[i], multiplier, mask);
+
+			__builtin_prefetch(&counts[slot], 1);
+			__builtin_prefetch(&there[slot], 1);
+		}
+	}
 	for (size_t further = 0; n > 0; further++)
 	{
 		size_t		nlate = 0;
