@@ -80,6 +80,7 @@ CORE_OBJS = \
 	src/core/entries.o \
 	src/core/compare.o \
 	src/core/rows.o \
+	src/core/plan.o \
 	src/core/pairs.o \
 	src/core/clusters.o
 

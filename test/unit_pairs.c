@@ -260,6 +260,20 @@ test_clusters(ShPairs *pairs, const uint64_t *original, Found * found)
 	free(parent);
 }
 
+/* Some instructions that can be used here. */
+static const ShCompareKind *
+some_kind(void)
+{
+	const ShCompareKind *kind;
+
+	do
+	{
+		kind = &sh_compare_kinds[random_below((uint64_t)
+											  sh_compare_kinds_count)];
+	} while (!kind->usable());
+	return kind;
+}
+
 static void
 test_rows(int kind, int radius, uint32_t n)
 {
@@ -273,6 +287,7 @@ test_rows(int kind, int radius, uint32_t n)
 		original[i] = random_value(kind, original, i, radius);
 	memcpy(values, original, n * sizeof *values);
 	sh_pairs_begin(&pairs, values, memory, n);
+	pairs.kind = some_kind();
 	sh_pairs_group(&pairs);
 	check_groups(&pairs, original);
 	check_pairs(&pairs, radius, &found);
@@ -298,6 +313,12 @@ test_all_kinds(void)
 			test_rows(kind, radius, 500 + (uint32_t) random_below(1000));
 		}
 	}
+
+	/* So many that the values of two keys are worth another cut. */
+	test_rows(SKEWED, 4, 6000);
+	test_rows(ONE_BLOCK, 9, 6000);
+	test_rows(SPARSE, 3, 6000);
+	test_rows(CLUSTERED, 16, 6000);
 }
 
 /* What progress says grows from 0 to 1. */
@@ -341,15 +362,48 @@ test_many(int kind, int radius)
 	free(values);
 }
 
-/* Both kinds of instructions give what brute force does. */
 static void
 note_match(void *context, uint64_t a, uint64_t b)
 {
 	*(uint64_t *) context += a * 3 + b;
 }
 
+/* What "one" and "take" of a kind do with n values. */
 static void
-test_instructions(void)
+check_one(const ShCompareKind *kind, int radius, uint64_t *values, size_t n)
+{
+	uint64_t	found = 0;
+	uint64_t	expected = 0;
+	uint64_t	sum = 0;
+	ShCompare	compare = {radius, note_match, &found, kind};
+	uint64_t	one = random_below(2) == 0 || n == 0 ? random_bits()
+	: values[random_below(n)];
+	size_t		near = 0;
+	size_t		taken;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		sum += values[i] * values[i];
+		if (sh_distance(one, values[i]) > radius)
+			continue;
+		note_match(&expected, one, values[i]);
+		near++;
+	}
+	kind->one(&compare, one, values, n);
+	CHECK(found == expected);
+	taken = kind->take(one, radius, values, n);
+	CHECK(taken == near);
+	for (size_t i = 0; i < n; i++)
+	{
+		sum -= values[i] * values[i];
+		CHECK((sh_distance(one, values[i]) <= radius) == (i < taken));
+	}
+	CHECK(sum == 0);
+}
+
+/* Each kind of instructions does what brute force does. */
+static void
+test_instructions(const ShCompareKind *kind)
 {
 	uint64_t	values[300];
 	uint32_t	ends[300];
@@ -358,11 +412,12 @@ test_instructions(void)
 	{
 		int			radius = (int) random_below(SH_PAIRS_RADIUS + 1);
 		size_t		limit = 2 + random_below(40);
-		size_t		n = 0;
+		size_t		n = random_below(5);
+		size_t		first = n;
 		size_t		runs = random_below(60);
 		uint64_t	expected = 0;
-		uint64_t	sum[2] = {0, 0};
-		ShCompare	compare;
+		uint64_t	sum = 0;
+		ShCompare	compare = {radius, note_match, &sum, kind};
 
 		for (size_t run = 0; run < runs; run++)
 		{
@@ -371,7 +426,8 @@ test_instructions(void)
 			: random_below(4);
 
 			for (; n < start + size && n < 300; n++)
-				values[n] = random_value(CLUSTERED, values, n, radius);
+				values[n] = random_value(CLUSTERED, values + first,
+										 n - first, radius);
 			ends[run] = (uint32_t) n;
 			for (size_t i = start; i < n && n - start <= limit; i++)
 			{
@@ -382,12 +438,9 @@ test_instructions(void)
 				}
 			}
 		}
-		sh_compare_begin(&compare, radius, note_match, &sum[0]);
-		compare.runs(&compare, values, ends, runs, limit);
-		compare.context = &sum[1];
-		sh_compare_portable(&compare);
-		compare.runs(&compare, values, ends, runs, limit);
-		CHECK(sum[0] == expected && sum[1] == expected);
+		kind->runs(&compare, values, first, ends, runs, limit);
+		CHECK(sum == expected);
+		check_one(kind, radius, values + first, n - first);
 	}
 }
 
@@ -395,7 +448,15 @@ int
 main(void)
 {
 	seed_random();
-	test_instructions();
+	for (int i = 0; i < sh_compare_kinds_count; i++)
+	{
+		const ShCompareKind *kind = &sh_compare_kinds[i];
+
+		printf("%s: %s\n", kind->name,
+			   kind->usable() ? "tested" : "not on this processor");
+		if (kind->usable())
+			test_instructions(kind);
+	}
 	test_all_kinds();
 	test_many(UNIFORM, 3);
 	test_many(LOW_HALF, 3);

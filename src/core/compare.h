@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compare.h
- *		Fingerprints compared each with each, by the fastest instructions.
+ *		Fingerprints compared with many others, by the fastest instructions.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,6 +10,7 @@
 #ifndef SH_COMPARE_H
 #define SH_COMPARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,22 +18,37 @@
 
 typedef struct ShCompare ShCompare;
 
+/* The same functions, written for the instructions of some processors. */
+typedef struct ShCompareKind
+{
+	const char *name;
+	bool		(*usable) (void);	/* on the processor that we run on? */
+
+	/* Compare one value with many. */
+	void		(*one) (const ShCompare *compare, uint64_t one,
+						const uint64_t *many, size_t n);
+
+	/* Compare each with each within every run of 2 to limit values. */
+	void		(*runs) (const ShCompare *compare, const uint64_t *values,
+						 size_t start, const uint32_t *ends, size_t n, size_t limit);
+
+	/* Move the values near to one to the front; how many are they? */
+	size_t		(*take) (uint64_t one, int radius, uint64_t *values,
+						 size_t n);
+} ShCompareKind;
+
 /* What to look for, whom to tell, and the instructions to do it with. */
 struct ShCompare
 {
 	int			radius;
 	void		(*match) (void *context, uint64_t a, uint64_t b);
 	void	   *context;
-
-	void		(*one) (const ShCompare *compare, uint64_t one,
-						const uint64_t *many, size_t n);
-	void		(*runs) (const ShCompare *compare, const uint64_t *values,
-						 const uint32_t *ends, size_t n, size_t limit);
+	const ShCompareKind *kind;
 };
 
-extern void sh_compare_begin(ShCompare *compare, int radius,
-							 void (*match) (void *, uint64_t, uint64_t),
-							 void *context);
-extern void sh_compare_portable(ShCompare *compare);
+extern const ShCompareKind sh_compare_kinds[];
+extern const int sh_compare_kinds_count;
+
+extern const ShCompareKind *sh_compare_fastest(void);
 
 #endif							/* SH_COMPARE_H */

@@ -5,36 +5,32 @@
  *
  * Guarantee.  Every two different fingerprints within the radius k are
  * reported, once, whatever the data and for every k from 0 to 16; rows with
- * equal fingerprints have been collapsed before.  Memory is 33 bytes a row at
+ * equal fingerprints have been collapsed before.  Memory is 37 bytes a row at
  * most, of which 8 are the fingerprints, whatever k is.
  *
- * Mechanics.  Cut the bits into m = k + c blocks.  A pair within distance k
- * differs in at most k of them, so it agrees in at least c.  Manku, Jain and
- * Das Sarma ("Detecting Near-Duplicates for Web Crawling", 2007) make a
- * sorted table for each choice of c blocks out of m.  We visit those choices
- * as a tree: split the values by block 0, each of the parts by block 1, then
- * by block 2 and so on, return, split all by block 1, and so on, so that
- * choices with a common beginning share its work, and only one array is
- * needed besides the values.  A part that has become small is not split any
- * further: its values are compared each with each.  One that is still large
- * at a leaf of the tree, since the data are skewed, is cut anew into blocks,
- * of those bits only in which its values differ.  The number c is the one
- * with the least estimated work.
+ * Mechanics.  plan.c cuts the bits into blocks, each with a radius, such that
+ * every pair within distance k is within that radius in one block or more.
+ * For each block we sort the values by it, which puts those with the same key
+ * together, and compare the values of a key with those of each key within the
+ * radius.  The candidates from several keys are gathered first, so that the
+ * comparing, which is most of the work, goes through many at a time.
  *
- * Each pair once.  At a node of the tree some blocks have been chosen and
- * some passed over.  The pair is reported only where it agrees in the chosen
- * ones and differs in those passed over; for every pair there is exactly
- * one such path, as each step of it follows from where the pair agrees.
+ * Where two keys have so many values that comparing each with each is dear,
+ * since the data are many or skewed, they are searched in the same way: cut
+ * anew by the bits in which they differ, less those of the block, for pairs
+ * within what the two keys leave of the distance.  So we always search either
+ * one side, values among themselves, or two sides, the values of one with
+ * those of the other.
  *
- * A split is a counting sort by some bits of a hash of the block, 2048 parts
- * at most at a time.  Values that differ in the block may fall into the same
- * part: that costs comparisons, and the rule above rejects the pair.
+ * Each pair once.  Blocks are taken in turn.  A pair is reported only where it
+ * was not within the radius of a block that was taken before, here or at an
+ * outer cut; as each block puts a value under one key only, that is one place.
  *
- * A worked example: k = 3, ten million values that are evenly spread.  With
- * c = 2 there are 5 blocks of 12 or 13 bits.  Splitting by block 0 makes
- * 8192 parts of 1200 values, each of which is split by block 1 into parts of
- * one or two, then by blocks 2, 3 and 4.  Then come blocks 1 (and 2, 3, 4),
- * 2 (and 3, 4) and 3 (and 4).  No pair can first agree in block 4.
+ * A worked example: k = 3, ten million values that are evenly spread.  There
+ * are 4 blocks of 16 bits, of radius 0: by each the values fall into 65536
+ * keys of some 152 values, which are compared each with each.  For k = 10
+ * and a million values there are 4 blocks, of radius 2, 2, 2 and 1.  Some 15
+ * values have the same key, and are compared with those of 136 other keys.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -44,27 +40,35 @@
 
 #include <string.h>
 
-#define DIGIT			11		/* bits by which to split at a time */
+#include "plan.h"
+
+#define DIGIT			SH_DIGIT
 #define PARTS			(1 << DIGIT)
-#define CHOSEN_MAX		8		/* blocks to choose, at most */
-#define BLOCKS_MAX		(SH_PAIRS_RADIUS + CHOSEN_MAX)
-#define DEPTH_MAX		4		/* how often to cut into blocks anew */
+#define DEPTH_MAX		4		/* how often to cut into blocks */
+#define RUN_MAX			256		/* values of a key to compare each with each */
+#define PRODUCT_MAX		((size_t) 1 << 17)	/* of values of two keys */
+#define GATHER			1024	/* candidates to gather */
+#define GATHER_MAX		64		/* of one key */
+#define SLICE			1024	/* keys between two calls of progress */
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 
-/* Costs in nanoseconds, roughly: to move a value, to compare two. */
-#define MOVE_COST		4.0
-#define COMPARE_COST	0.35
-
-/* How the bits are cut into blocks, and in how many a pair must agree. */
-typedef struct ShPlan
+/* Values, room for as many, and where those with each key end. */
+typedef struct ShSide
 {
-	int			blocks;
-	int			agreeing;
-	uint64_t	mask[BLOCKS_MAX];
-} ShPlan;
+	uint64_t   *values;
+	uint64_t   *room;
+	size_t		n;
+	uint32_t   *ends;
+} ShSide;
 
-/* The path to a node of the tree. */
+/* A block that was passed by: pairs within the radius are reported there. */
+typedef struct ShPassed
+{
+	uint64_t	mask;
+	int			radius;
+} ShPassed;
+
 typedef struct ShSearch
 {
 	ShPairs    *pairs;
@@ -72,9 +76,9 @@ typedef struct ShSearch
 	ShPairSink	sink;
 	void	   *context;
 
-	uint64_t	agree;			/* bits of the chosen blocks */
-	int			passed;			/* blocks passed over */
-	uint64_t	differ[DEPTH_MAX * BLOCKS_MAX];
+	uint64_t	chosen;			/* bits of the blocks that we are in */
+	int			passed;
+	ShPassed	pass[DEPTH_MAX * (SH_PAIRS_RADIUS + 1)];
 	int			depth;			/* how often we have cut into blocks */
 
 	size_t		work;			/* done since progress was told */
@@ -82,29 +86,23 @@ typedef struct ShSearch
 	double		share;			/* what the values at hand will add to it */
 } ShSearch;
 
-static void search_values(ShSearch *search, uint64_t *values, uint64_t *spare,
-						  size_t n);
-
-/* The number of a fingerprint that is there. */
-static uint32_t
-number_of(const ShPairs *pairs, uint64_t value)
+/* A key of a block, while the values that have it are searched. */
+typedef struct ShKey
 {
-	const uint32_t *entry = pairs->directory +
-	((value - pairs->values[0]) >> pairs->directory_shift);
-	uint32_t	low = entry[0];
-	uint32_t	high = entry[1];
+	const ShBlock *block;
+	uint32_t	key;
+	ShSide		side;			/* its values */
+	const ShSide *others;		/* among which to look */
+	bool		same;			/* are those the same values? */
+	int			radius;			/* of the search */
+	size_t		gathered;
+	uint64_t	gather[GATHER];
+} ShKey;
 
-	while (high - low > 1)
-	{
-		uint32_t	middle = low + (high - low) / 2;
+static void search(ShSearch *search, ShSide *a, ShSide *b, int radius,
+				   int width);
 
-		if (pairs->values[middle] <= value)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
+/* --- comparing ------------------------------------------------------------ */
 
 /* Count work; say how far we are when enough of it has been done. */
 static inline void
@@ -128,20 +126,18 @@ match(void *context, uint64_t a, uint64_t b)
 	ShSearch   *search = context;
 	uint64_t	x = a ^ b;
 
-	if ((x & search->agree) != 0)
-		return;
 	for (int i = 0; i < search->passed; i++)
 	{
-		if ((x & search->differ[i]) == 0)
+		if (sh_distance(x & search->pass[i].mask, 0) <= search->pass[i].radius)
 			return;
 	}
-	search->sink(search->context, number_of(search->pairs, a),
-				 number_of(search->pairs, b), sh_distance(a, b));
+	search->sink(search->context, sh_pairs_number(search->pairs, a),
+				 sh_pairs_number(search->pairs, b), sh_distance(a, b));
 }
 
 /* Compare each value with each, in tiles that stay in the cache. */
 static void
-compare_all(ShSearch *search, const uint64_t *values, size_t n)
+compare_self(ShSearch *search, const uint64_t *values, size_t n)
 {
 	double		done = search->done;
 
@@ -154,216 +150,377 @@ compare_all(ShSearch *search, const uint64_t *values, size_t n)
 		{
 			size_t		from = i < tile ? tile : i + 1;
 
-			search->compare.one(&search->compare, values[i], values + from,
-								end - from);
+			search->compare.kind->one(&search->compare, values[i],
+									  values + from, end - from);
 			tick(search, end - from);
 		}
 	}
 }
 
-/* The number of choices of r out of n. */
-static double
-choices(int n, int r)
+/* Compare each of some values with each of others. */
+static void
+compare_others(ShSearch *search, const uint64_t *a, size_t n,
+			   const uint64_t *b, size_t m)
 {
-	double		result = 1;
+	double		done = search->done;
 
-	for (int i = 1; i <= r; i++)
-		result = result * (n - r + i) / i;
-	return result;
+	for (size_t tile = 0; tile < m; tile += TILE)
+	{
+		size_t		size = tile + TILE < m ? TILE : m - tile;
+
+		search->done = done + search->share * tile / m;
+		for (size_t i = 0; i < n; i++)
+		{
+			search->compare.kind->one(&search->compare, a[i], b + tile, size);
+			tick(search, size);
+		}
+	}
+	search->done = done;
+}
+
+/* --- sorting by a block --------------------------------------------------- */
+
+/* Turn the sizes of parts into where they begin. */
+static void
+begin_parts(uint32_t *parts, size_t n, uint32_t start)
+{
+	for (size_t part = 0; part < n; part++)
+	{
+		uint32_t	size = parts[part];
+
+		parts[part] = start;
+		start += size;
+	}
+}
+
+/* Sort values into another place, by some bits of their keys. */
+static void
+scatter(const uint64_t *from, uint64_t *to, size_t n, const ShBlock *block,
+		int shift, uint32_t mask, uint32_t *ends, uint32_t start)
+{
+	memset(ends, 0, ((size_t) mask + 1) * sizeof *ends);
+	for (size_t i = 0; i < n; i++)
+		ends[sh_block_of(from[i], block) >> shift & mask]++;
+	begin_parts(ends, (size_t) mask + 1, start);
+	for (size_t i = 0; i < n; i++)
+		to[ends[sh_block_of(from[i], block) >> shift & mask]++ - start] =
+			from[i];
 }
 
 /*
- * The time to search n values that differ in so many bits, by choosing c out
- * of k + c blocks.
- */
-static double
-estimated_cost(double n, int bits, int k, int c)
-{
-	double		size = n;		/* of a part */
-	double		cost = 0;
-
-	for (int level = 1; level <= c; level++)
-	{
-		int			block = bits * level / (k + c) - bits * (level - 1) / (k + c);
-
-		cost += choices(k + level, level) * n * (size < 1 ? size : 1) *
-			MOVE_COST * (block > DIGIT && size > PARTS ? 2 : 1);
-		size /= (double) (UINT64_C(1) << block);
-	}
-	return cost + choices(k + c, c) * n * size / 2 * COMPARE_COST;
-}
-
-/* Cut those bits into blocks; false when it is better to compare all. */
-static bool
-make_plan(ShPlan *plan, uint64_t bits, size_t n, int k)
-{
-	int			count = sh_distance(bits, 0);
-	double		best = estimated_cost(n, count, k, 0);
-
-	plan->agreeing = 0;
-	for (int c = 1; c <= CHOSEN_MAX && c <= count - k; c++)
-	{
-		double		cost = estimated_cost(n, count, k, c);
-
-		if (cost < best)
-		{
-			best = cost;
-			plan->agreeing = c;
-		}
-	}
-	plan->blocks = k + plan->agreeing;
-	for (int i = 0; i < plan->blocks && plan->agreeing > 0; i++)
-	{
-		int			size = count * (i + 1) / plan->blocks -
-		count * i / plan->blocks;
-
-		plan->mask[i] = 0;
-		for (; size > 0; size--)
-		{
-			uint64_t	bit = UINT64_C(1) << (sh_bit_length(bits) - 1);
-
-			plan->mask[i] |= bit;
-			bits ^= bit;
-		}
-	}
-	return plan->agreeing > 0;
-}
-
-/* Part of a hash of a block of a value, from 0 to 2^digit - 1. */
-static inline uint32_t
-block_hash(uint64_t value, uint64_t mask, int used, int digit)
-{
-	return (uint32_t) (((value & mask) * UINT64_C(0x9e3779b97f4a7c15))
-					   << used >> (SH_BITS - digit));
-}
-
-static void search_blocks(ShSearch *search, const ShPlan *plan, int from, int need,
-						  uint64_t *values, uint64_t *spare, size_t n);
-
-/*
- * Split the values by a block, of whose hash some bits have been used
- * before, and search the parts for pairs that agree in it and in so many
- * further blocks.  The parts lie in "spare", and what the search of one needs
- * is where it would be in "values"; so all is copied back in the end.
+ * Sort the values of a side by their keys: at once, or by the leading bits
+ * and then, part by part, by the others.
  */
 static void
-split(ShSearch *search, const ShPlan *plan, int block, int need,
-	  uint64_t *values, uint64_t *spare, size_t n, int used)
+sort_side(ShSide *side, const ShBlock *block)
 {
-	uint32_t	ends[PARTS];
-	uint64_t	mask = plan->mask[block];
-	int			left = sh_distance(mask, 0) + 1 - used;
-	int			digit = sh_bit_length(n);
-	int			next = need == 0 ? search->compare.radius + 1
-	: plan->blocks - block - need;
-	size_t		limit = (size_t) (2 * MOVE_COST / COMPARE_COST) * next;
+	int			low = block->width / 2;
+	uint32_t	parts[PARTS];
 	uint32_t	start = 0;
-	bool		moved = false;
-	double		done = search->done;
-	double		share = search->share;
 
-	digit = digit > DIGIT ? DIGIT : digit;
-	digit = digit > left ? left : digit;
-	memset(ends, 0, sizeof *ends << digit);
-	for (size_t i = 0; i < n; i++)
-		ends[block_hash(values[i], mask, used, digit)]++;
-	for (uint32_t part = 0; part < UINT32_C(1) << digit; part++)
+	if (block->width <= DIGIT)
 	{
-		uint32_t	count = ends[part];
+		uint64_t   *values = side->values;
 
-		ends[part] = start;
-		start += count;
-	}
-	for (size_t i = 0; i < n; i++)
-		spare[ends[block_hash(values[i], mask, used, digit)]++] = values[i];
-	tick(search, n);
-	search->compare.runs(&search->compare, spare, ends,
-						 (size_t) 1 << digit, limit);
-	start = 0;
-	for (uint32_t part = 0; part < UINT32_C(1) << digit; start = ends[part++])
-	{
-		size_t		size = ends[part] - start;
-
-		if (size <= limit)
-			continue;
-		search->done = done + share * start / n;
-		search->share = share * size / n;
-		if (digit < left)
-			split(search, plan, block, need, spare + start, values + start,
-				  size, used + digit);
-		else if (need > 0)
-			search_blocks(search, plan, block + 1, need,
-						  spare + start, values + start, size);
-		else
-			search_values(search, spare + start, values + start, size);
-		moved = true;
-	}
-	if (moved)
-		memcpy(values, spare, n * sizeof *values);
-}
-
-/*
- * Search the values for pairs that agree in so many blocks of those from a
- * given one.  They may come back in another order.
- */
-static void
-search_blocks(ShSearch *search, const ShPlan *plan, int from, int need,
-			  uint64_t *values, uint64_t *spare, size_t n)
-{
-	int			passed = search->passed;
-	double		share = search->share;
-	double		done = search->done;
-
-	for (int block = from; block + need <= plan->blocks; block++)
-	{
-		search->done = done;
-		search->share = share * choices(plan->blocks - block - 1, need - 1) /
-			choices(plan->blocks - from, need);
-		done += search->share;
-		search->agree |= plan->mask[block];
-		split(search, plan, block, need - 1, values, spare, n, 0);
-		search->agree &= ~plan->mask[block];
-		search->differ[search->passed++] = plan->mask[block];
-	}
-	search->passed = passed;
-}
-
-/* Search the values, by the bits in which they differ. */
-static void
-search_values(ShSearch *search, uint64_t *values, uint64_t *spare, size_t n)
-{
-	uint64_t	bits = 0;
-	ShPlan		plan;
-
-	for (size_t i = 1; i < n; i++)
-		bits |= values[i] ^ values[0];
-	bits &= ~search->agree;
-	if (search->depth == DEPTH_MAX ||
-		!make_plan(&plan, bits, n, search->compare.radius))
-	{
-		compare_all(search, values, n);
+		scatter(values, side->room, side->n, block, 0,
+				(UINT32_C(1) << block->width) - 1, side->ends, 0);
+		side->values = side->room;
+		side->room = values;
 		return;
 	}
-	search->depth++;
-	search_blocks(search, &plan, 0, plan.agreeing, values, spare, n);
-	search->depth--;
+	scatter(side->values, side->room, side->n, block, low,
+			(UINT32_C(1) << (block->width - low)) - 1, parts, 0);
+	for (size_t part = 0; part < (size_t) 1 << (block->width - low); part++)
+	{
+		scatter(side->room + start, side->values + start, parts[part] - start,
+				block, 0, (UINT32_C(1) << low) - 1,
+				side->ends + (part << low), start);
+		start = parts[part];
+	}
+}
+
+/* The values with a key. */
+static inline ShSide
+side_of_key(const ShSide *side, uint32_t key)
+{
+	uint32_t	start = key == 0 ? 0 : side->ends[key - 1];
+	ShSide		part = {side->values + start, side->room + start,
+	side->ends[key] - start, NULL};
+
+	return part;
+}
+
+/* --- keys and those near them --------------------------------------------- */
+
+/* Compare the values of a key with the candidates gathered. */
+static void
+flush(ShSearch *search, ShKey *key)
+{
+	for (size_t i = 0; i < key->side.n; i++)
+		search->compare.kind->one(&search->compare, key->side.values[i],
+								  key->gather, key->gathered);
+	tick(search, key->side.n * key->gathered);
+	key->gathered = 0;
+}
+
+/* Search the values of a key with those of a near one. */
+static inline void
+search_near(ShSearch *search_, ShKey *key, uint32_t flips)
+{
+	ShSide		other = side_of_key(key->others, key->key ^ flips);
+
+	if (other.n <= GATHER_MAX)
+	{
+		if (key->gathered + other.n > GATHER)
+			flush(search_, key);
+		for (size_t i = 0; i < other.n; i++)
+			key->gather[key->gathered++] = other.values[i];
+	}
+	else if (key->side.n * other.n <= PRODUCT_MAX)
+		compare_others(search_, key->side.values, key->side.n,
+					   other.values, other.n);
+	else
+	{
+		int			left = key->radius -
+		sh_distance(flips & (key->block->mask >> key->block->low), 0);
+
+		search(search_, &key->side, &other, left, DIGIT);
+	}
+}
+
+/* The next greater number with as many bits set; 0 of 0. */
+static inline uint32_t
+next_flips(uint32_t x)
+{
+	uint32_t	low = x & -x;
+	uint32_t	sum = x + low;
+
+	return x == 0 ? UINT32_MAX
+		: (((sum ^ x) >> 2) >> __builtin_ctz(x)) | sum;
+}
+
+/* Search the values of a key with those of all keys within the radius. */
+static void
+search_key(ShSearch *search_, ShKey *key)
+{
+	uint32_t	end = UINT32_C(1) << key->block->width;
+	double		done = search_->done;
+	double		share = search_->share /
+	sh_keys_within(key->block->width, key->block->radius);
+
+	search_->share = share;
+	if (!key->same)
+		search_near(search_, key, 0);
+	else if (key->side.n <= RUN_MAX)
+		compare_self(search_, key->side.values, key->side.n);
+	else
+		search(search_, &key->side, NULL, key->radius, DIGIT);
+	for (int bits = 1; bits <= key->block->radius; bits++)
+	{
+		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
+			 flips = next_flips(flips))
+		{
+			done += share;
+			if (key->same && (key->key ^ flips) < key->key)
+				continue;
+			search_->done = done;
+			search_near(search_, key, flips);
+		}
+	}
+	flush(search_, key);
+}
+
+/* Search values that have been sorted by a block of radius 0. */
+static void
+search_equal(ShSearch *search_, const ShBlock *block, ShSide *side,
+			 int radius)
+{
+	uint32_t	keys = UINT32_C(1) << block->width;
+	double		done = search_->done;
+	double		share = search_->share;
+	uint32_t	start = 0;
+
+	for (uint32_t slice = 0; slice < keys; slice += SLICE)
+	{
+		uint32_t	n = keys - slice < SLICE ? keys - slice : SLICE;
+
+		search_->compare.kind->runs(&search_->compare, side->values, start,
+									side->ends + slice, n, RUN_MAX);
+		for (uint32_t key = slice; key < slice + n; key++)
+		{
+			ShSide		part = side_of_key(side, key);
+
+			tick(search_, part.n);
+			search_->done = done + share * start / side->n;
+			search_->share = share * part.n / side->n;
+			if (part.n > RUN_MAX)
+				search(search_, &part, NULL, radius, DIGIT);
+			start = side->ends[key];
+		}
+	}
+}
+
+/* Search one or two sides, sorted by a block, for pairs within its radius. */
+static void
+search_block(ShSearch *search_, const ShBlock *block, ShSide *a, ShSide *b,
+			 int radius)
+{
+	uint32_t	keys = UINT32_C(1) << block->width;
+	double		done = search_->done;
+	double		share = search_->share;
+	ShKey		key = {.block = block,.others = b != NULL ? b : a,
+	.same = b == NULL,.radius = radius};
+
+	if (b == NULL && block->radius == 0)
+	{
+		search_equal(search_, block, a, radius);
+		return;
+	}
+	for (key.key = 0; key.key < keys; key.key++)
+	{
+		key.side = side_of_key(a, key.key);
+		if (key.side.n == 0)
+			continue;
+		search_->done = done;
+		search_->share = share * key.side.n / a->n;
+		done += search_->share;
+		search_key(search_, &key);
+	}
+}
+
+/* --- the search ----------------------------------------------------------- */
+
+/* The bits in which values differ from a given one. */
+static uint64_t
+differing_bits(const ShSide *side, uint64_t from)
+{
+	uint64_t	bits = 0;
+
+	for (size_t i = 0; i < side->n; i++)
+		bits |= side->values[i] ^ from;
+	return bits;
+}
+
+/* Bring the values back to where they were, in whatever order. */
+static void
+restore(ShSide *side, uint64_t *values)
+{
+	if (side->values != values)
+	{
+		memcpy(values, side->values, side->n * sizeof *values);
+		side->room = side->values;
+		side->values = values;
+	}
+}
+
+/* Search by one block after another. */
+static void
+search_plan(ShSearch *search_, const ShPlan *plan, ShSide *a, ShSide *b,
+			int radius)
+{
+	double		done = search_->done;
+	double		share = search_->share;
+	uint64_t	chosen = search_->chosen;
+	int			passed = search_->passed;
+
+	for (int i = 0; i < plan->blocks; i++)
+	{
+		const ShBlock *block = &plan->block[i];
+		ShPassed	pass = {block->mask, block->radius};
+
+		sort_side(a, block);
+		tick(search_, a->n);
+		if (b != NULL)
+		{
+			sort_side(b, block);
+			tick(search_, b->n);
+		}
+		search_->done = done;
+		search_->share = share * block->share;
+		done += search_->share;
+		search_->chosen = chosen | block->mask;
+		search_block(search_, block, a, b, radius);
+		search_->pass[search_->passed++] = pass;
+	}
+	search_->chosen = chosen;
+	search_->passed = passed;
+}
+
+/*
+ * Search the values of one side among themselves, or with those of another,
+ * for pairs that can be within so many bits besides those chosen.  The keys
+ * have so many bits at most.  The order of the values changes.
+ */
+static void
+search(ShSearch *search_, ShSide *a, ShSide *b, int radius, int width)
+{
+	uint64_t   *a_values = a->values;
+	uint64_t   *b_values = b != NULL ? b->values : NULL;
+	uint32_t	ends[2][PARTS];
+	uint64_t	bits;
+	ShPlan		plan;
+
+	if (a->n == 0 || (b != NULL && b->n == 0))
+		return;
+	bits = differing_bits(a, a->values[0]);
+	if (b != NULL)
+		bits |= differing_bits(b, a->values[0]);
+	bits &= ~search_->chosen;
+	if (search_->depth == DEPTH_MAX ||
+		!sh_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
+	{
+		if (b == NULL)
+			compare_self(search_, a->values, a->n);
+		else
+			compare_others(search_, a->values, a->n, b->values, b->n);
+		return;
+	}
+	a->ends = width > DIGIT ? search_->pairs->ends : ends[0];
+	if (b != NULL)
+		b->ends = ends[1];
+	search_->depth++;
+	search_plan(search_, &plan, a, b, radius);
+	search_->depth--;
+	restore(a, a_values);
+	if (b != NULL)
+		restore(b, b_values);
 }
 
 /* Report all pairs of different fingerprints within the radius, 0 to 16. */
 void
 sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink, void *context)
 {
-	ShSearch	search;
-
-	if (radius == 0 || pairs->distinct < 2)
-		return;
-	memset(&search, 0, sizeof search);
-	search.pairs = pairs;
-	search.sink = sink;
-	search.context = context;
-	search.share = 1;
-	sh_compare_begin(&search.compare, radius, match, &search);
 	memcpy(pairs->work, pairs->values,
 		   pairs->distinct * sizeof *pairs->values);
-	search_values(&search, pairs->work, pairs->spare, pairs->distinct);
+	sh_pairs_find_among(pairs, radius, pairs->distinct, 0, sink, context);
+}
+
+/*
+ * The same for the first values in the array "work", among themselves and
+ * with those of a crowd that follow them, but not for the crowd.
+ */
+void
+sh_pairs_find_among(ShPairs *pairs, int radius, uint32_t alone,
+					uint32_t crowd, ShPairSink sink, void *context)
+{
+	int			width = sh_pairs_key_bits(pairs->n);
+	ShSide		a = {pairs->work, pairs->spare, alone, NULL};
+	ShSide		b = {pairs->work + alone, pairs->spare + alone, crowd, NULL};
+	ShSearch	search_;
+
+	if (radius == 0)
+		return;
+	memset(&search_, 0, sizeof search_);
+	search_.pairs = pairs;
+	search_.sink = sink;
+	search_.context = context;
+	search_.compare.radius = radius;
+	search_.compare.match = match;
+	search_.compare.context = &search_;
+	search_.compare.kind = pairs->kind;
+	search_.share = crowd > 0 ? 0.5 : 1;
+	search(&search_, &a, NULL, radius, width);
+	search_.done = search_.share;
+	if (crowd > 0)
+		search(&search_, &a, &b, radius, DIGIT);
 }

@@ -35,6 +35,9 @@ typedef struct ShPairs
 	uint32_t   *first;
 	uint32_t   *directory;		/* where values with given leading bits begin */
 	int			directory_shift;
+	uint32_t   *ends;			/* where the values with each key end */
+
+	const ShCompareKind *kind;	/* how to compare */
 
 	/*
 	 * Called now and then with the part that is done, 0 to 1; need not
@@ -48,11 +51,19 @@ typedef struct ShPairs
 typedef void (*ShPairSink) (void *context, uint32_t a, uint32_t b,
 							int distance);
 
+/* rows.c */
 extern size_t sh_pairs_bytes(uint32_t n);
+extern int	sh_pairs_key_bits(uint32_t n);
 extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
 						   uint32_t n);
 extern void sh_pairs_group(ShPairs *pairs);
+extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);
+
+/* pairs.c */
 extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
 						  void *context);
+extern void sh_pairs_find_among(ShPairs *pairs, int radius, uint32_t alone,
+								uint32_t crowd, ShPairSink sink,
+								void *context);
 
 #endif							/* SH_PAIRS_H */

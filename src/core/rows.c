@@ -12,11 +12,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs.h"
+#include "plan.h"
 
 #include <string.h>
 
-#define DIGIT			11		/* bits by which to sort at a time */
+#define DIGIT			SH_DIGIT
 #define PARTS			(1 << DIGIT)
 #define INSERTION		32		/* rows few enough to sort by insertion */
 #define TICK			(1 << 22)	/* rows that take a while */
@@ -30,12 +30,22 @@ directory_bits(uint32_t n)
 	return bits < 0 ? 0 : bits;
 }
 
+/* Bits of the keys by which to search n values: about one value to a key. */
+int
+sh_pairs_key_bits(uint32_t n)
+{
+	int			bits = sh_bit_length(n) - 1;
+
+	return bits < SH_DIGIT ? SH_DIGIT : bits > SH_KEYS_MAX ? SH_KEYS_MAX : bits;
+}
+
 /* The memory that n rows need, besides their fingerprints. */
 size_t
 sh_pairs_bytes(uint32_t n)
 {
 	return (size_t) n * (2 * sizeof(uint64_t) + 2 * sizeof(uint32_t)) +
-		(((size_t) 1 << directory_bits(n)) + 3) * sizeof(uint32_t);
+		(((size_t) 1 << directory_bits(n)) + 3 +
+		 ((size_t) 1 << sh_pairs_key_bits(n))) * sizeof(uint32_t);
 }
 
 /* Begin with the fingerprints of n rows, and that much memory. */
@@ -50,6 +60,8 @@ sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory, uint32_t n)
 	pairs->rows = (uint32_t *) (pairs->spare + n);
 	pairs->first = pairs->rows + n;
 	pairs->directory = pairs->first + n + 1;
+	pairs->ends = pairs->directory + ((size_t) 1 << directory_bits(n)) + 2;
+	pairs->kind = sh_compare_fastest();
 }
 
 /* Rows that are being sorted, and room for as many. */
@@ -194,4 +206,25 @@ sh_pairs_group(ShPairs *pairs)
 	pairs->distinct = distinct;
 	if (distinct > 0)
 		make_directory(pairs);
+}
+
+/* The number of a fingerprint that is there. */
+uint32_t
+sh_pairs_number(const ShPairs *pairs, uint64_t value)
+{
+	const uint32_t *entry = pairs->directory +
+	((value - pairs->values[0]) >> pairs->directory_shift);
+	uint32_t	low = entry[0];
+	uint32_t	high = entry[1];
+
+	while (high - low > 1)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (pairs->values[middle] <= value)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }

@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.h
+ *		How to cut fingerprints into blocks, so that pairs are found soonest.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_PLAN_H
+#define SH_PLAN_H
+
+#include "pairs.h"
+
+#define SH_DIGIT		11		/* bits of a key to sort by at a time */
+#define SH_KEYS_MAX		(2 * SH_DIGIT)	/* bits of a key */
+
+/* Some bits, and in how many of them a pair may differ to be looked at. */
+typedef struct ShBlock
+{
+	uint64_t	mask;
+	int			low;			/* the lowest bit */
+	int			width;			/* bits of a key, which may have holes */
+	int			radius;
+	double		share;			/* of the work of the plan */
+} ShBlock;
+
+/* Blocks of which every pair within the radius meets one or more. */
+typedef struct ShPlan
+{
+	int			blocks;
+	ShBlock		block[SH_PAIRS_RADIUS + 1];
+} ShPlan;
+
+/* The key of a value in a block. */
+static inline uint32_t
+sh_block_of(uint64_t value, const ShBlock *block)
+{
+	return (uint32_t) ((value & block->mask) >> block->low);
+}
+
+extern double sh_keys_within(int width, int radius);
+extern bool sh_plan(ShPlan *plan, uint64_t bits, size_t a, size_t b,
+					int radius, int width);
+
+#endif							/* SH_PLAN_H */
