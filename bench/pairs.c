@@ -3,13 +3,16 @@
  * pairs.c
  *		The engine of all pairs, beside a straight program.
  *
- * usage: pairs ROWS engine|clusters|straight|bytes|write [K]
+ * usage: pairs ROWS engine|clusters|crowd|straight|bytes|write [K]
  *
  * Nine of ten fingerprints are random, one of ten is another one with up to
  * five bits flipped.  The straight program does what one would write in an
  * afternoon for k = 3: four times, turn the fingerprints by 16 bits, sort
  * them together with their row numbers by the leading 16 bits (one counting
  * sort), compare each with each where those are equal.
+ *
+ * In a "crowd" all are one fingerprint with up to k bits flipped, so that
+ * many are distinct and nearly all near to each other; clusters are made of it.
  *
  * Prints seconds, and the number of pairs or clusters; or what the engine
  * takes in bytes a row; or the fingerprints, in decimal.
@@ -47,13 +50,6 @@ count_pair(void *context, uint32_t a, uint32_t b, int distance)
 {
 	(void) distance;
 	pairs_found += rows_of(context, a) * rows_of(context, b);
-}
-
-static void
-join_pair(void *context, uint32_t a, uint32_t b, int distance)
-{
-	(void) distance;
-	sh_clusters_join(context, a, b);
 }
 
 /* Count the pairs within distance 3, block by block. */
@@ -108,9 +104,9 @@ straight(uint64_t *values, uint32_t n)
 	return found;
 }
 
-/* Make up the fingerprints. */
+/* Make up the fingerprints; those of a crowd when it has a radius. */
 static uint64_t *
-make_values(uint32_t n)
+make_values(uint32_t n, int crowd)
 {
 	uint64_t   *values = malloc(n * sizeof *values);
 
@@ -118,10 +114,11 @@ make_values(uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 	{
 		values[i] = random_bits();
-		if (i > 0 && random_below(10) == 0)
+		if (i > 0 && (crowd > 0 || random_below(10) == 0))
 		{
-			values[i] = values[random_below(i)];
-			for (uint64_t flips = random_below(6); flips > 0; flips--)
+			values[i] = values[crowd > 0 ? 0 : random_below(i)];
+			for (uint64_t flips = random_below(crowd > 0 ? crowd + 1 : 6);
+				 flips > 0; flips--)
 				values[i] ^= UINT64_C(1) << random_below(SH_BITS);
 		}
 	}
@@ -136,13 +133,15 @@ engine(uint64_t *values, uint32_t n, int radius, bool clusters)
 	uint32_t   *parent = malloc(n * sizeof *parent);
 	ShPairs		pairs;
 	ShClusters	found;
+	ShCrowds	crowds;
 
 	sh_pairs_begin(&pairs, values, memory, n);
 	sh_pairs_group(&pairs);
 	if (clusters)
 	{
 		sh_clusters_begin(&found, &pairs, parent);
-		sh_pairs_find(&pairs, radius, join_pair, &found);
+		sh_crowds_begin(&crowds, &pairs, radius, SH_CROWD_LEAST);
+		sh_clusters_connect(&found, &crowds);
 		sh_clusters_list(&found, 2);
 		return found.count;
 	}
@@ -162,7 +161,7 @@ main(int argc, char **argv)
 	uint32_t	n = argc > 2 ? (uint32_t) atof(argv[1]) : 0;
 	const char *what = argc > 2 ? argv[2] : "";
 	int			radius = argc > 3 ? atoi(argv[3]) : 3;
-	uint64_t   *values = make_values(n);
+	uint64_t   *values = make_values(n, strcmp(what, "crowd") == 0 ? radius : 0);
 	double		begin = now();
 	size_t		found;
 
@@ -181,12 +180,12 @@ main(int argc, char **argv)
 		found = straight(values, n);
 	else if (strcmp(what, "engine") == 0)
 		found = engine(values, n, radius, false);
-	else if (strcmp(what, "clusters") == 0)
+	else if (strcmp(what, "clusters") == 0 || strcmp(what, "crowd") == 0)
 		found = engine(values, n, radius, true);
 	else
 	{
-		fputs("usage: pairs ROWS engine|clusters|straight|bytes|write [K]\n",
-			  stderr);
+		fputs("usage: pairs ROWS engine|clusters|crowd|straight|bytes|write "
+			  "[K]\n", stderr);
 		return 2;
 	}
 	printf("%.3f %zu\n", now() - begin, found);

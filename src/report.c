@@ -32,6 +32,7 @@ typedef struct Report
 	SimhashRows rows;
 	ShPairs		pairs;
 	ShClusters	clusters;
+	ShCrowds	crowds;
 	Oid			id_type;
 	int			k;
 	bool		star;
@@ -193,16 +194,6 @@ simhash_pairs(PG_FUNCTION_ARGS)
 
 /* --- clusters ------------------------------------------------------------- */
 
-/* Two fingerprints are near: their rows belong to the same cluster. */
-static void
-join_pair(void *context, uint32_t a, uint32_t b,
-		  int distance pg_attribute_unused())
-{
-	Report	   *report = context;
-
-	sh_clusters_join(&report->clusters, a, b);
-}
-
 /* The row that comes first of those with a fingerprint. */
 static inline uint32
 first_row(const ShPairs *pairs, uint32 number)
@@ -225,6 +216,20 @@ note_pair(void *context, uint32_t a, uint32_t b,
 					   false);
 }
 
+/* The next of these, in order. */
+static bool
+next_pair(void *context, uint64_t *pair)
+{
+	Report	   *report = context;
+	Datum		datum;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!simhash_sorted_datum(report->order, &datum))
+		return false;
+	*pair = (uint64) DatumGetInt64(datum);
+	return true;
+}
+
 /*
  * Make stars: they want the pairs in the order of their rows, which is more
  * than memory may hold, so a sort that spills to disk brings them there.
@@ -232,25 +237,13 @@ note_pair(void *context, uint32_t a, uint32_t b,
 static void
 make_stars(Report *report)
 {
-	ShPairs    *pairs = &report->pairs;
-	uint32	   *number = (uint32 *) pairs->work;
-	Datum		pair;
-
 	report->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										  InvalidOid, false, work_mem, NULL,
 										  TUPLESORT_NONE);
-	sh_pairs_find(pairs, report->k, note_pair, report);
+	sh_crowds_find(&report->crowds);
+	sh_crowds_pairs(&report->crowds, note_pair, report);
 	tuplesort_performsort(report->order);
-	for (uint32 i = 0; i < pairs->distinct; i++)
-		number[first_row(pairs, i)] = i;
-	while (simhash_sorted_datum(report->order, &pair))
-	{
-		uint64		key = (uint64) DatumGetInt64(pair);
-
-		CHECK_FOR_INTERRUPTS();
-		sh_clusters_attach(&report->clusters, number[key >> 32],
-						   number[(uint32) key]);
-	}
+	sh_clusters_stars(&report->clusters, &report->crowds, next_pair, report);
 	tuplesort_end(report->order);
 }
 
@@ -292,10 +285,12 @@ make_clusters(Report *report, FunctionCallInfo fcinfo, bool first)
 {
 	begin_report(report, fcinfo, !first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
+	sh_crowds_begin(&report->crowds, &report->pairs, report->k,
+					SH_CROWD_LEAST);
 	if (report->star)
 		make_stars(report);
 	else
-		sh_pairs_find(&report->pairs, report->k, join_pair, report);
+		sh_clusters_connect(&report->clusters, &report->crowds);
 	sh_clusters_list(&report->clusters, report->least);
 	put_clusters(report);
 }

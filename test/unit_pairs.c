@@ -17,7 +17,7 @@
 enum
 {
 	UNIFORM, CLUSTERED, EQUAL, LOW_HALF, ONE_BLOCK, SPARSE, FEW_BITS, SKEWED,
-	KINDS
+	CROWD, CROWDS, KINDS
 };
 
 /* What a search reports. */
@@ -28,8 +28,11 @@ typedef struct Found
 	size_t		count;
 	size_t		room;
 	uint64_t   *pair;
+	size_t		next;			/* pair to hand out */
 	int			last;			/* the last progress told, of 1000 */
 }			Found;
+
+static size_t crowds_found;
 
 static uint64_t
 random_flips(int n)
@@ -65,6 +68,13 @@ random_value(int kind, const uint64_t *values, size_t i, int radius)
 		case SKEWED:
 			return random_below(3) == 0 ? value
 				: (value & UINT64_C(0x00000ffff0000000)) | random_flips(1);
+		case CROWD:
+			return UINT64_C(0x0123456789abcdef) ^
+				random_flips((int) random_below((uint64_t) radius + 2));
+		case CROWDS:
+			return random_below(8) == 0 ? value
+				: (random_below(4) << 30) * 0x10204081u ^
+				random_flips((int) random_below((uint64_t) radius + 2));
 		default:
 			return value;
 	}
@@ -220,43 +230,55 @@ check_clusters(ShClusters *clusters, const uint64_t *original, int radius,
 	free(label);
 }
 
-/* Clusters of both kinds from the pairs found. */
+/* The next of the pairs that were found, in order. */
+static bool
+next_pair(void *context, uint64_t *pair)
+{
+	Found	   *found = context;
+
+	if (found->next == found->count)
+		return false;
+	*pair = found->pair[found->next++];
+	return true;
+}
+
+/* Clusters of both kinds; what is a crowd is a matter of chance. */
 static void
-test_clusters(ShPairs *pairs, const uint64_t *original, Found * found)
+test_clusters(ShPairs *pairs, const uint64_t *original, int radius)
 {
 	uint32_t   *parent = malloc((pairs->n + 1) * sizeof *parent);
-	ShClusters	clusters;
 	uint32_t	least = 1 + (uint32_t) random_below(3);
+	ShCrowds	crowds;
+	ShClusters	clusters;
+	Found		found;
 
 	sh_clusters_begin(&clusters, pairs, parent);
-	for (size_t i = 0; i < found->count; i++)
-		sh_clusters_join(&clusters, (uint32_t) (found->pair[i] >> 32),
-						 (uint32_t) found->pair[i]);
-	check_clusters(&clusters, original, found->radius, false, least);
+	sh_crowds_begin(&crowds, pairs, radius, 4 + (uint32_t) random_below(40));
+	sh_clusters_connect(&clusters, &crowds);
+	crowds_found += crowds.count;
+	check_clusters(&clusters, original, radius, false, least);
 
 	/* Stars want the pairs in the order of rows. */
-	for (size_t i = 0; i < found->count; i++)
+	memset(&found, 0, sizeof found);
+	found.pairs = pairs;
+	found.radius = radius;
+	sh_clusters_begin(&clusters, pairs, parent);
+	sh_crowds_begin(&crowds, pairs, radius, 4 + (uint32_t) random_below(40));
+	sh_crowds_find(&crowds);
+	sh_crowds_pairs(&crowds, note_pair, &found);
+	for (size_t i = 0; i < found.count; i++)
 	{
-		uint32_t	a = pairs->rows[pairs->first[found->pair[i] >> 32]];
-		uint32_t	b = pairs->rows[pairs->first[(uint32_t) found->pair[i]]];
+		uint32_t	a = pairs->rows[pairs->first[found.pair[i] >> 32]];
+		uint32_t	b = pairs->rows[pairs->first[(uint32_t) found.pair[i]]];
 
-		found->pair[i] = a < b ? (uint64_t) a << 32 | b
+		found.pair[i] = a < b ? (uint64_t) a << 32 | b
 			: (uint64_t) b << 32 | a;
 	}
-	if (found->count > 0)
-		qsort(found->pair, found->count, sizeof *found->pair, compare_keys);
-	sh_clusters_list(&clusters, 1); /* numbers of rows */
-	{
-		uint32_t   *number = malloc((pairs->n + 1) * sizeof *number);
-
-		memcpy(number, clusters.number, pairs->n * sizeof *number);
-		sh_clusters_begin(&clusters, pairs, parent);
-		for (size_t i = 0; i < found->count; i++)
-			sh_clusters_attach(&clusters, number[found->pair[i] >> 32],
-							   number[(uint32_t) found->pair[i]]);
-		free(number);
-	}
-	check_clusters(&clusters, original, found->radius, true, least);
+	if (found.count > 0)
+		qsort(found.pair, found.count, sizeof *found.pair, compare_keys);
+	sh_clusters_stars(&clusters, &crowds, next_pair, &found);
+	check_clusters(&clusters, original, radius, true, least);
+	free(found.pair);
 	free(parent);
 }
 
@@ -292,7 +314,7 @@ test_rows(int kind, int radius, uint32_t n)
 	check_groups(&pairs, original);
 	check_pairs(&pairs, radius, &found);
 	if (n <= 300)
-		test_clusters(&pairs, original, &found);
+		test_clusters(&pairs, original, radius);
 	free(found.pair);
 	free(memory);
 	free(values);
@@ -313,6 +335,11 @@ test_all_kinds(void)
 			test_rows(kind, radius, 500 + (uint32_t) random_below(1000));
 		}
 	}
+
+	/* Crowds of many shapes: stars and connections within and between. */
+	for (int round = 0; round < 200; round++)
+		test_rows(round % 2 == 0 ? CROWD : CROWDS, 1 + round % 16,
+				  100 + (uint32_t) random_below(200));
 
 	/* So many that the values of two keys are worth another cut. */
 	test_rows(SKEWED, 4, 6000);
@@ -405,7 +432,7 @@ check_one(const ShCompareKind *kind, int radius, uint64_t *values, size_t n)
 static void
 test_instructions(const ShCompareKind *kind)
 {
-	uint64_t	values[300];
+	uint64_t	values[300 + SH_COMPARE_BEYOND] = {0};
 	uint32_t	ends[300];
 
 	for (int round = 0; round < 2000; round++)
@@ -444,6 +471,34 @@ test_instructions(const ShCompareKind *kind)
 	}
 }
 
+/* A crowd that pairs would take hours to list is connected, one cluster. */
+static void
+test_crowd(void)
+{
+	uint32_t	n = 300000;
+	uint64_t   *values = malloc(n * sizeof *values);
+	uint32_t   *parent = malloc(n * sizeof *parent);
+	void	   *memory = malloc(sh_pairs_bytes(n));
+	ShPairs		pairs;
+	ShCrowds	crowds;
+	ShClusters	clusters;
+
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = random_value(CROWD, NULL, i, 7);
+	sh_pairs_begin(&pairs, values, memory, n);
+	sh_pairs_group(&pairs);
+	CHECK(pairs.distinct > 100000);
+	sh_clusters_begin(&clusters, &pairs, parent);
+	sh_crowds_begin(&crowds, &pairs, 8, SH_CROWD_LEAST);
+	sh_clusters_connect(&clusters, &crowds);
+	CHECK(crowds.count > 0);
+	sh_clusters_list(&clusters, 1);
+	CHECK(clusters.count == 1);
+	free(memory);
+	free(parent);
+	free(values);
+}
+
 int
 main(void)
 {
@@ -462,5 +517,8 @@ main(void)
 	test_many(LOW_HALF, 3);
 	test_many(UNIFORM, 10);
 	test_many(ONE_BLOCK, 4);
+	test_crowd();
+	printf("%zu crowds\n", crowds_found);
+	CHECK(crowds_found > 100);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #ifndef SH_CLUSTERS_H
 #define SH_CLUSTERS_H
 
-#include "pairs.h"
+#include "crowds.h"
 
 /*
  * The fingerprints are numbered as in ShPairs; parent leads from each to the
@@ -30,9 +30,10 @@ typedef struct ShClusters
 
 extern void sh_clusters_begin(ShClusters *clusters, ShPairs *pairs,
 							  uint32_t *parent);
-extern void sh_clusters_join(ShClusters *clusters, uint32_t a, uint32_t b);
-extern void sh_clusters_attach(ShClusters *clusters, uint32_t center,
-							   uint32_t member);
+extern void sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds);
+extern void sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
+							  bool (*next) (void *context, uint64_t *pair),
+							  void *context);
 extern void sh_clusters_list(ShClusters *clusters, uint32_t least);
 
 #endif							/* SH_CLUSTERS_H */

@@ -22,6 +22,8 @@
 
 #include "cpu.h"
 
+#define FEW				4		/* values to compare one by one */
+
 #define ALWAYS_INLINE	static inline __attribute__((always_inline))
 
 /* One value against many, as the kinds implement it. */
@@ -33,14 +35,21 @@ typedef void (*ShOne) (const ShCompare *compare, uint64_t one,
 /* See ShCompareKind.runs. */
 ALWAYS_INLINE void
 each_run(const ShCompare *compare, const uint64_t *values, size_t start,
-		 const uint32_t *ends, size_t n, size_t limit, ShOne one)
+		 const uint32_t *ends, size_t n, size_t limit, ShOne one, ShOne few)
 {
 	for (size_t run = 0; run < n; start = ends[run++])
 	{
 		if (ends[run] - start > limit)
 			continue;
 		for (size_t i = start; i + 1 < ends[run]; i++)
-			one(compare, values[i], values + i + 1, ends[run] - i - 1);
+		{
+			size_t		left = ends[run] - i - 1;
+
+			if (left > FEW)
+				one(compare, values[i], values + i + 1, left);
+			else
+				few(compare, values[i], values + i + 1, left);
+		}
 	}
 }
 
@@ -102,7 +111,8 @@ static void
 runs_portable(const ShCompare *compare, const uint64_t *values,
 			  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_portable);
+	each_run(compare, values, start, ends, n, limit, one_portable,
+			 one_portable);
 }
 
 static size_t
@@ -155,7 +165,8 @@ four_below(__m256i distances, __m256i limit)
 
 /*
  * Sixteen at a time: what is near is rare, so one look at the least of four
- * distances saves most of the looking.
+ * distances saves most of the looking.  The last sixteen may reach beyond the
+ * end, where what is near does not count.
  */
 static inline SIMHASH_AVX2 void
 one_avx2(const ShCompare *compare, uint64_t one,
@@ -163,9 +174,8 @@ one_avx2(const ShCompare *compare, uint64_t one,
 {
 	const		__m256i ones = _mm256_set1_epi64x((long long) one);
 	const		__m256i limit = _mm256_set1_epi64x(compare->radius + 1);
-	size_t		i = 0;
 
-	for (; i + 16 <= n; i += 16)
+	for (size_t i = 0; i < n; i += 16)
 	{
 		__m256i		a = four_distances(ones, many + i);
 		__m256i		b = four_distances(ones, many + i + 4);
@@ -179,19 +189,20 @@ one_avx2(const ShCompare *compare, uint64_t one,
 			continue;
 		near = four_below(a, limit) | four_below(b, limit) << 4 |
 			four_below(c, limit) << 8 | four_below(d, limit) << 12;
+		if (n - i < 16)
+			near &= (1u << (n - i)) - 1;
 		for (; near != 0; near &= near - 1)
 			compare->match(compare->context, one,
 						   many[i + (size_t) __builtin_ctz(near)]);
 	}
-	for (; i + 4 <= n; i += 4)
-	{
-		unsigned	near = four_below(four_distances(ones, many + i), limit);
+}
 
-		for (; near != 0; near &= near - 1)
-			compare->match(compare->context, one,
-						   many[i + (size_t) __builtin_ctz(near)]);
-	}
-	for (; i < n; i++)
+/* One by one. */
+static inline SIMHASH_AVX2 void
+few_avx2(const ShCompare *compare, uint64_t one,
+		 const uint64_t *many, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
 	{
 		if (popcnt_distance(one, many[i]) <= compare->radius)
 			compare->match(compare->context, one, many[i]);
@@ -202,7 +213,7 @@ static SIMHASH_AVX2 void
 runs_avx2(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_avx2);
+	each_run(compare, values, start, ends, n, limit, one_avx2, few_avx2);
 }
 
 static SIMHASH_AVX2 size_t
@@ -240,7 +251,8 @@ static SIMHASH_AVX512 void
 runs_avx512(const ShCompare *compare, const uint64_t *values,
 			size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_avx512);
+	each_run(compare, values, start, ends, n, limit, one_avx512,
+			 one_avx512);
 }
 
 #endif							/* __x86_64__ */
@@ -285,7 +297,8 @@ static void
 runs_neon(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_neon);
+	each_run(compare, values, start, ends, n, limit, one_neon,
+			 one_portable);
 }
 
 #endif							/* __aarch64__ */

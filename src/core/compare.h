@@ -16,6 +16,8 @@
 
 #include "bits.h"
 
+#define SH_COMPARE_BEYOND	16	/* values that may be read beyond the last */
+
 typedef struct ShCompare ShCompare;
 
 /* The same functions, written for the instructions of some processors. */
@@ -24,7 +26,7 @@ typedef struct ShCompareKind
 	const char *name;
 	bool		(*usable) (void);	/* on the processor that we run on? */
 
-	/* Compare one value with many. */
+	/* Compare one value with many; some beyond them are read, no more. */
 	void		(*one) (const ShCompare *compare, uint64_t one,
 						const uint64_t *many, size_t n);
 

@@ -52,6 +52,7 @@
 #define SLICE			1024	/* keys between two calls of progress */
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
+#define FOUND			256		/* pairs to report at a time */
 
 /* Values, room for as many, and where those with each key end. */
 typedef struct ShSide
@@ -84,6 +85,9 @@ typedef struct ShSearch
 	size_t		work;			/* done since progress was told */
 	double		done;			/* part of the search that is done */
 	double		share;			/* what the values at hand will add to it */
+
+	size_t		count;			/* pairs found and not reported yet */
+	uint64_t	found[FOUND][2];
 } ShSearch;
 
 /* A key of a block, while the values that have it are searched. */
@@ -96,7 +100,7 @@ typedef struct ShKey
 	bool		same;			/* are those the same values? */
 	int			radius;			/* of the search */
 	size_t		gathered;
-	uint64_t	gather[GATHER];
+	uint64_t	gather[GATHER + SH_COMPARE_BEYOND];
 } ShKey;
 
 static void search(ShSearch *search, ShSide *a, ShSide *b, int radius,
@@ -115,11 +119,41 @@ tick(ShSearch *search, size_t work)
 		return;
 	search->work = 0;
 	if (pairs->progress != NULL)
-		pairs->progress(pairs->progress_context,
-						search->done < 1 ? search->done : 1);
+		pairs->progress(pairs->progress_context, pairs->progress_start +
+						pairs->progress_share *
+						(search->done < 1 ? search->done : 1));
 }
 
-/* Two values within the radius: report them if this is the place to. */
+/*
+ * Report the pairs found.  What is known of their values lies all over memory;
+ * to ask for that of many at once is several times as fast.
+ */
+static void
+report_found(ShSearch *search)
+{
+	ShPairs    *pairs = search->pairs;
+	uint32_t	number[FOUND][2];
+
+	for (size_t i = 0; i < search->count; i++)
+	{
+		sh_pairs_fetch_number(pairs, search->found[i][0]);
+		sh_pairs_fetch_number(pairs, search->found[i][1]);
+	}
+	for (size_t i = 0; i < search->count; i++)
+	{
+		for (int j = 0; j < 2; j++)
+		{
+			number[i][j] = sh_pairs_number(pairs, search->found[i][j]);
+			__builtin_prefetch(&pairs->first[number[i][j]]);
+		}
+	}
+	for (size_t i = 0; i < search->count; i++)
+		search->sink(search->context, number[i][0], number[i][1],
+					 sh_distance(search->found[i][0], search->found[i][1]));
+	search->count = 0;
+}
+
+/* Two values within the radius: note them if this is the place to. */
 static void
 match(void *context, uint64_t a, uint64_t b)
 {
@@ -131,8 +165,10 @@ match(void *context, uint64_t a, uint64_t b)
 		if (sh_distance(x & search->pass[i].mask, 0) <= search->pass[i].radius)
 			return;
 	}
-	search->sink(search->context, sh_pairs_number(search->pairs, a),
-				 sh_pairs_number(search->pairs, b), sh_distance(a, b));
+	search->found[search->count][0] = a;
+	search->found[search->count++][1] = b;
+	if (search->count == FOUND)
+		report_found(search);
 }
 
 /* Compare each value with each, in tiles that stay in the cache. */
@@ -207,6 +243,26 @@ scatter(const uint64_t *from, uint64_t *to, size_t n, const ShBlock *block,
 			from[i];
 }
 
+/* If the values are sorted by their keys already, note where those end. */
+static bool
+is_sorted(ShSide *side, const ShBlock *block)
+{
+	uint32_t	key = 0;
+
+	for (size_t i = 0; i < side->n; i++)
+	{
+		uint32_t	next = sh_block_of(side->values[i], block);
+
+		if (next < key)
+			return false;
+		while (key < next)
+			side->ends[key++] = (uint32_t) i;
+	}
+	while (key < UINT32_C(1) << block->width)
+		side->ends[key++] = (uint32_t) side->n;
+	return true;
+}
+
 /*
  * Sort the values of a side by their keys: at once, or by the leading bits
  * and then, part by part, by the others.
@@ -218,6 +274,8 @@ sort_side(ShSide *side, const ShBlock *block)
 	uint32_t	parts[PARTS];
 	uint32_t	start = 0;
 
+	if (is_sorted(side, block))
+		return;
 	if (block->width <= DIGIT)
 	{
 		uint64_t   *values = side->values;
@@ -368,14 +426,18 @@ search_block(ShSearch *search_, const ShBlock *block, ShSide *a, ShSide *b,
 	uint32_t	keys = UINT32_C(1) << block->width;
 	double		done = search_->done;
 	double		share = search_->share;
-	ShKey		key = {.block = block,.others = b != NULL ? b : a,
-	.same = b == NULL,.radius = radius};
+	ShKey		key;
 
 	if (b == NULL && block->radius == 0)
 	{
 		search_equal(search_, block, a, radius);
 		return;
 	}
+	memset(&key, 0, sizeof key);
+	key.block = block;
+	key.others = b != NULL ? b : a;
+	key.same = b == NULL;
+	key.radius = radius;
 	for (key.key = 0; key.key < keys; key.key++)
 	{
 		key.side = side_of_key(a, key.key);
@@ -486,41 +548,69 @@ search(ShSearch *search_, ShSide *a, ShSide *b, int radius, int width)
 		restore(b, b_values);
 }
 
+/* Begin a search of values in the array "work". */
+static void
+begin_search(ShSearch *search_, ShPairs *pairs, int radius, ShPairSink sink,
+			 void *context)
+{
+	memset(search_, 0, offsetof(ShSearch, found));
+	search_->pairs = pairs;
+	search_->sink = sink;
+	search_->context = context;
+	search_->compare.radius = radius;
+	search_->compare.match = match;
+	search_->compare.context = search_;
+	search_->compare.kind = pairs->kind;
+	search_->share = 1;
+}
+
+/* Some values in the array "work". */
+static ShSide
+side_of(const ShPairs *pairs, uint32_t start, uint32_t n)
+{
+	ShSide		side = {pairs->work + start, pairs->spare + start, n, NULL};
+
+	return side;
+}
+
+/*
+ * Report the pairs among so many values of the array "work" from a given one.
+ * Their order changes.
+ */
+void
+sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
+					 ShPairSink sink, void *context)
+{
+	ShSide		side = side_of(pairs, start, n);
+	ShSearch	search_;
+
+	begin_search(&search_, pairs, radius, sink, context);
+	if (radius > 0)
+		search(&search_, &side, NULL, radius, sh_pairs_key_bits(pairs->n));
+	report_found(&search_);
+}
+
+/* The same for pairs of one of these and one of others in that array. */
+void
+sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
+					  uint32_t others, uint32_t m, ShPairSink sink,
+					  void *context)
+{
+	ShSide		a = side_of(pairs, start, n);
+	ShSide		b = side_of(pairs, others, m);
+	ShSearch	search_;
+
+	begin_search(&search_, pairs, radius, sink, context);
+	if (radius > 0)
+		search(&search_, &a, &b, radius, DIGIT);
+	report_found(&search_);
+}
+
 /* Report all pairs of different fingerprints within the radius, 0 to 16. */
 void
 sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink, void *context)
 {
 	memcpy(pairs->work, pairs->values,
 		   pairs->distinct * sizeof *pairs->values);
-	sh_pairs_find_among(pairs, radius, pairs->distinct, 0, sink, context);
-}
-
-/*
- * The same for the first values in the array "work", among themselves and
- * with those of a crowd that follow them, but not for the crowd.
- */
-void
-sh_pairs_find_among(ShPairs *pairs, int radius, uint32_t alone,
-					uint32_t crowd, ShPairSink sink, void *context)
-{
-	int			width = sh_pairs_key_bits(pairs->n);
-	ShSide		a = {pairs->work, pairs->spare, alone, NULL};
-	ShSide		b = {pairs->work + alone, pairs->spare + alone, crowd, NULL};
-	ShSearch	search_;
-
-	if (radius == 0)
-		return;
-	memset(&search_, 0, sizeof search_);
-	search_.pairs = pairs;
-	search_.sink = sink;
-	search_.context = context;
-	search_.compare.radius = radius;
-	search_.compare.match = match;
-	search_.compare.context = &search_;
-	search_.compare.kind = pairs->kind;
-	search_.share = crowd > 0 ? 0.5 : 1;
-	search(&search_, &a, NULL, radius, width);
-	search_.done = search_.share;
-	if (crowd > 0)
-		search(&search_, &a, &b, radius, DIGIT);
+	sh_pairs_find_within(pairs, radius, 0, pairs->distinct, sink, context);
 }

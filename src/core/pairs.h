@@ -45,6 +45,8 @@ typedef struct ShPairs
 	 */
 	void		(*progress) (void *context, double done);
 	void	   *progress_context;
+	double		progress_start; /* what is done before the search */
+	double		progress_share; /* what the search adds */
 } ShPairs;
 
 /* Called with the numbers of two fingerprints, and their distance. */
@@ -57,13 +59,16 @@ extern int	sh_pairs_key_bits(uint32_t n);
 extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
 						   uint32_t n);
 extern void sh_pairs_group(ShPairs *pairs);
+extern void sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value);
 extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);
 
 /* pairs.c */
 extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
 						  void *context);
-extern void sh_pairs_find_among(ShPairs *pairs, int radius, uint32_t alone,
-								uint32_t crowd, ShPairSink sink,
-								void *context);
+extern void sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start,
+								 uint32_t n, ShPairSink sink, void *context);
+extern void sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start,
+								  uint32_t n, uint32_t others, uint32_t m,
+								  ShPairSink sink, void *context);
 
 #endif							/* SH_PAIRS_H */

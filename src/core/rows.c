@@ -62,6 +62,7 @@ sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory, uint32_t n)
 	pairs->directory = pairs->first + n + 1;
 	pairs->ends = pairs->directory + ((size_t) 1 << directory_bits(n)) + 2;
 	pairs->kind = sh_compare_fastest();
+	pairs->progress_share = 1;
 }
 
 /* Rows that are being sorted, and room for as many. */
@@ -208,12 +209,26 @@ sh_pairs_group(ShPairs *pairs)
 		make_directory(pairs);
 }
 
+/* Where to look for the number of a fingerprint. */
+static inline const uint32_t *
+directory_entry(const ShPairs *pairs, uint64_t value)
+{
+	return pairs->directory +
+		((value - pairs->values[0]) >> pairs->directory_shift);
+}
+
+/* The number of a fingerprint that is there will be asked for. */
+void
+sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value)
+{
+	__builtin_prefetch(&pairs->values[*directory_entry(pairs, value)]);
+}
+
 /* The number of a fingerprint that is there. */
 uint32_t
 sh_pairs_number(const ShPairs *pairs, uint64_t value)
 {
-	const uint32_t *entry = pairs->directory +
-	((value - pairs->values[0]) >> pairs->directory_shift);
+	const uint32_t *entry = directory_entry(pairs, value);
 	uint32_t	low = entry[0];
 	uint32_t	high = entry[1];
 
