@@ -26,6 +26,16 @@
 PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
+#define WAITING			64		/* pairs to put out together */
+
+/* Two rows to put out. */
+typedef struct PairOfRows
+{
+	uint32		a;
+	uint32		b;
+	int			distance;
+} PairOfRows;
+
 /* A report that is being made. */
 typedef struct Report
 {
@@ -39,6 +49,8 @@ typedef struct Report
 	uint32		least;			/* rows of a cluster */
 	Tuplesortstate *order;		/* of the pairs, for stars */
 	ReturnSetInfo *result;
+	int			waiting;		/* pairs */
+	PairOfRows	pair[WAITING];
 } Report;
 
 /* Fail unless the engine can search for such a distance. */
@@ -113,19 +125,43 @@ begin_report(Report *report, FunctionCallInfo fcinfo, bool sort)
 
 /* --- pairs ---------------------------------------------------------------- */
 
-/* Put out a pair of rows. */
+/* Put out the pairs of rows that wait. */
+static void
+put_waiting(Report *report)
+{
+	bool		nulls[3] = {false};
+
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < report->waiting; i++)
+	{
+		const PairOfRows *pair = &report->pair[i];
+		Datum		values[3];
+
+		values[0] = report->rows.ids[pair->a];
+		values[1] = report->rows.ids[pair->b];
+		values[2] = Int32GetDatum(pair->distance);
+		tuplestore_putvalues(report->result->setResult,
+							 report->result->setDesc, values, nulls);
+	}
+	report->waiting = 0;
+}
+
+/*
+ * Put out a pair of rows.  Their ids may be far away in memory: ask for them,
+ * and put the pair out together with others.
+ */
 static void
 put_pair(Report *report, uint32 a, uint32 b, int distance)
 {
-	bool		nulls[3] = {false};
-	Datum		values[3];
+	PairOfRows *pair = &report->pair[report->waiting++];
 
-	CHECK_FOR_INTERRUPTS();
-	values[0] = report->rows.ids[Min(a, b)];
-	values[1] = report->rows.ids[Max(a, b)];
-	values[2] = Int32GetDatum(distance);
-	tuplestore_putvalues(report->result->setResult, report->result->setDesc,
-						 values, nulls);
+	pair->a = Min(a, b);
+	pair->b = Max(a, b);
+	pair->distance = distance;
+	__builtin_prefetch(&report->rows.ids[a]);
+	__builtin_prefetch(&report->rows.ids[b]);
+	if (report->waiting == WAITING)
+		put_waiting(report);
 }
 
 /* Two fingerprints are near: put out all pairs of their rows. */
@@ -182,6 +218,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 		begin_report(report, fcinfo, true);
 		put_equal_pairs(report);
 		sh_pairs_find(&report->pairs, report->k, put_pairs, report);
+		put_waiting(report);
 	}
 	PG_FINALLY();
 	{

@@ -89,12 +89,17 @@ receiver_startup(DestReceiver * self, int operation pg_attribute_unused(),
 	receiver->column_type = type;
 }
 
-/* Make room for more rows; false when that is more than is allowed. */
+/*
+ * Make room for more rows; false when that is more than is allowed.  Rows of
+ * a few bytes are counted by the thousand.
+ */
 static bool
 make_room(SimhashRows * rows, int64 id_bytes)
 {
 	int64		limit = (int64) maintenance_work_mem * 1024;
 
+	if (rows->id_by_value && rows->n < rows->room && rows->n % 1024 != 0)
+		return true;
 	if (rows->n >= SH_PAIRS_ROWS ||
 		needed_memory((int64) rows->n + 1, rows->id_bytes + id_bytes) > limit)
 		return false;

@@ -49,6 +49,7 @@
 #define PRODUCT_MAX		((size_t) 1 << 17)	/* of values of two keys */
 #define GATHER			1024	/* candidates to gather */
 #define GATHER_MAX		64		/* of one key */
+#define WAITING			16		/* near keys whose values are asked for */
 #define SLICE			1024	/* keys between two calls of progress */
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
@@ -99,6 +100,9 @@ typedef struct ShKey
 	const ShSide *others;		/* among which to look */
 	bool		same;			/* are those the same values? */
 	int			radius;			/* of the search */
+	int			waiting;		/* near keys */
+	ShSide		near[WAITING];
+	uint32_t	flips[WAITING];
 	size_t		gathered;
 	uint64_t	gather[GATHER + SH_COMPARE_BEYOND];
 } ShKey;
@@ -323,27 +327,52 @@ flush(ShSearch *search, ShKey *key)
 
 /* Search the values of a key with those of a near one. */
 static inline void
-search_near(ShSearch *search_, ShKey *key, uint32_t flips)
+search_near(ShSearch *search_, ShKey *key, ShSide *other, uint32_t flips)
 {
-	ShSide		other = side_of_key(key->others, key->key ^ flips);
-
-	if (other.n <= GATHER_MAX)
+	if (other->n <= GATHER_MAX)
 	{
-		if (key->gathered + other.n > GATHER)
+		if (key->gathered + other->n > GATHER)
 			flush(search_, key);
-		for (size_t i = 0; i < other.n; i++)
-			key->gather[key->gathered++] = other.values[i];
+		for (size_t i = 0; i < other->n; i++)
+			key->gather[key->gathered++] = other->values[i];
 	}
-	else if (key->side.n * other.n <= PRODUCT_MAX)
+	else if (key->side.n * other->n <= PRODUCT_MAX)
 		compare_others(search_, key->side.values, key->side.n,
-					   other.values, other.n);
+					   other->values, other->n);
 	else
 	{
 		int			left = key->radius -
 		sh_distance(flips & (key->block->mask >> key->block->low), 0);
 
-		search(search_, &key->side, &other, left, DIGIT);
+		search(search_, &key->side, other, left, DIGIT);
 	}
+}
+
+/* Search the values of a key with those of the near ones that wait. */
+static void
+search_waiting(ShSearch *search_, ShKey *key)
+{
+	for (int i = 0; i < key->waiting; i++)
+		search_near(search_, key, &key->near[i], key->flips[i]);
+	key->waiting = 0;
+}
+
+/*
+ * A near key.  Its values may be far away in memory: ask for them, and look at
+ * them together with those of other keys.
+ */
+static inline void
+add_near(ShSearch *search_, ShKey *key, uint32_t flips)
+{
+	ShSide		other = side_of_key(key->others, key->key ^ flips);
+
+	if (other.n == 0)
+		return;
+	__builtin_prefetch(other.values);
+	key->near[key->waiting] = other;
+	key->flips[key->waiting++] = flips;
+	if (key->waiting == WAITING)
+		search_waiting(search_, key);
 }
 
 /* The next greater number with as many bits set; 0 of 0. */
@@ -368,7 +397,7 @@ search_key(ShSearch *search_, ShKey *key)
 
 	search_->share = share;
 	if (!key->same)
-		search_near(search_, key, 0);
+		add_near(search_, key, 0);
 	else if (key->side.n <= RUN_MAX)
 		compare_self(search_, key->side.values, key->side.n);
 	else
@@ -382,9 +411,10 @@ search_key(ShSearch *search_, ShKey *key)
 			if (key->same && (key->key ^ flips) < key->key)
 				continue;
 			search_->done = done;
-			search_near(search_, key, flips);
+			add_near(search_, key, flips);
 		}
 	}
+	search_waiting(search_, key);
 	flush(search_, key);
 }
 
@@ -433,7 +463,8 @@ search_block(ShSearch *search_, const ShBlock *block, ShSide *a, ShSide *b,
 		search_equal(search_, block, a, radius);
 		return;
 	}
-	memset(&key, 0, sizeof key);
+	memset(&key, 0, offsetof(ShKey, near));
+	key.gathered = 0;
 	key.block = block;
 	key.others = b != NULL ? b : a;
 	key.same = b == NULL;
