@@ -764,12 +764,18 @@ DECLARE
     largest bigint;     -- size of the largest cluster
     farthest int;       -- distance from a representative
     worst float8 := 1;  -- candidates of a look-up, compared with even keys
+    referring text;     -- foreign keys
     command text;
     r record;
 BEGIN
     IF relation IS NULL OR fingerprint IS NULL OR k IS NULL THEN
         RAISE null_value_not_allowed
             USING MESSAGE = 'relation, fingerprint and k must not be null';
+    ELSIF (SELECT relkind NOT IN ('r', 'p', 'm') FROM pg_catalog.pg_class
+           WHERE oid = relation) THEN
+        RAISE wrong_object_type USING
+            MESSAGE = format('%s is not a table or materialized view', relation),
+            HINT = 'simhash_clusters and simhash_pairs take any query.';
     END IF;
     EXECUTE format('SELECT count(*), count(%s) FROM %s AS t',
                    fingerprint, relation) INTO total, present;
@@ -877,6 +883,17 @@ BEGIN
         value := format('No two rows are within distance %s.', k);
     END IF;
     RETURN NEXT;
+    SELECT string_agg(format('%s (%s)', conrelid::regclass, conname), ', '
+                      ORDER BY conrelid::regclass::text, conname)
+    INTO referring FROM pg_catalog.pg_constraint
+    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0;
+    IF redundant > 0 AND referring IS NOT NULL THEN
+        item := 'foreign keys';
+        value := format('Other rows may refer to those that would go: %s.'
+                        ' Point them to the rows that stay first: a DELETE fails'
+                        ' otherwise, or takes them along.', referring);
+        RETURN NEXT;
+    END IF;
     IF farthest > k THEN
         item := 'chains';
         value := format('Some rows are connected to their representative only'
@@ -904,6 +921,9 @@ $function$;
 COMMENT ON FUNCTION simhash_report(regclass, text, integer) IS
 'summary of the near-duplicates in a table, with advice';
 
+-- Rows are told apart by ctid, so a table needs no key; in a table with
+-- partitions or children by tableoid and ctid.  That is text, whose order says
+-- nothing: the query orders the rows, and the first of them is kept.
 CREATE FUNCTION simhash_dedup_sql(
     relation regclass, fingerprint text, k integer DEFAULT 3,
     kind text DEFAULT 'star', keep text DEFAULT NULL)
@@ -913,27 +933,59 @@ AS $function$
 DECLARE
     schema text := (SELECT extnamespace::regnamespace::text
                     FROM pg_catalog.pg_extension WHERE extname = 'simhash');
+    parted boolean := EXISTS (SELECT FROM pg_catalog.pg_inherits
+                              WHERE inhparent = relation);
+    id text := CASE WHEN parted THEN 't.tableoid::text || t.ctid::text'
+               ELSE 't.ctid' END;
+    remarks text := '';
     query text;
+    r record;
 BEGIN
     IF relation IS NULL OR fingerprint IS NULL OR k IS NULL OR kind IS NULL THEN
         RAISE null_value_not_allowed
             USING MESSAGE = 'relation, fingerprint, k and kind must not be null';
-    ELSIF EXISTS (SELECT FROM pg_catalog.pg_inherits
-                  WHERE inhparent = relation) THEN
-        RAISE feature_not_supported
-            USING MESSAGE = format('relation %s has partitions or children',
-                                   relation);
+    ELSIF (SELECT relkind NOT IN ('r', 'p') FROM pg_catalog.pg_class
+           WHERE oid = relation) THEN
+        RAISE wrong_object_type USING
+            MESSAGE = format('%s is not a table', relation),
+            HINT = 'Name the table that the rows are in.';
+    ELSIF EXISTS (SELECT FROM pg_catalog.pg_partition_tree(relation)
+                  JOIN pg_catalog.pg_class ON oid = relid
+                  WHERE relkind = 'f') THEN
+        RAISE feature_not_supported USING
+            MESSAGE = format('%s has partitions that are foreign tables',
+                             relation),
+            HINT = 'Name a partition that is a table.';
     END IF;
-    query := format('SELECT t.ctid, (%s) FROM %s AS t WHERE (%1$s) IS NOT NULL',
-                    fingerprint, relation) ||
-        coalesce(' ORDER BY ' || keep, '');
-    RETURN format(E'DELETE FROM %s AS t\n'
+    FOR r IN SELECT conrelid::regclass AS referring, conname,
+                    CASE confdeltype
+                        WHEN 'c' THEN 'ON DELETE CASCADE takes rows along'
+                        WHEN 'n' THEN 'ON DELETE SET NULL'
+                        WHEN 'd' THEN 'ON DELETE SET DEFAULT'
+                        ELSE 'may refuse the DELETE' END AS action
+             FROM pg_catalog.pg_constraint
+             WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
+             ORDER BY conrelid::regclass::text, conname LOOP
+        remarks := remarks || translate(
+            format('-- %s refers to it by %I: %s',
+                   r.referring, r.conname, r.action), E'\n\r', '  ') || E'\n';
+    END LOOP;
+    IF row_security_active(relation) THEN
+        remarks := remarks || E'-- row security: only rows that you may see\n';
+    END IF;
+    query := format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
+                    id, fingerprint, relation) ||
+        CASE WHEN keep IS NOT NULL THEN ' ORDER BY ' || keep
+             WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END;
+    RETURN format(E'%sDELETE FROM %s AS t\n'
                   'USING %s.simhash_clusters(\n'
                   '    %L,\n'
-                  '    NULL::tid, k => %s, kind => %L, keep => %L) AS c\n'
-                  'WHERE t.ctid = c.id AND c.id <> c.representative',
-                  relation, schema, query, k, kind,
-                  CASE WHEN keep IS NULL THEN 'lowest' ELSE 'first' END);
+                  '    NULL::%s, k => %s, kind => %L, keep => %L) AS c\n'
+                  'WHERE %s = c.id AND c.id <> c.representative',
+                  remarks, relation, schema, query,
+                  CASE WHEN parted THEN 'text' ELSE 'tid' END, k, kind,
+                  CASE WHEN keep IS NULL AND NOT parted THEN 'lowest'
+                       ELSE 'first' END, id);
 END
 $function$;
 COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, integer, text, text) IS

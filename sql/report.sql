@@ -117,6 +117,40 @@ SELECT count(*), min(size), max(distance)
 FROM simhash_clusters('SELECT n, 42::bigint FROM generate_series(1, 100000) n');
 
 ----------------------------------------
+-- what a query may do
+----------------------------------------
+
+-- call the same functions
+SELECT * FROM simhash_pairs(
+    'SELECT id, fp FROM docs WHERE id IN (SELECT a FROM simhash_pairs(
+        ''SELECT id, fp FROM docs'', 0) UNION SELECT 10)', 1) ORDER BY a, b;
+-- be volatile; the caller may stop early, or ask again
+SELECT count(*) FROM simhash_pairs('SELECT n, (random() * 0)::bigint
+    FROM generate_series(1, 20) AS n');
+SELECT count(*) FROM (SELECT * FROM simhash_pairs(
+    'SELECT n, 1::bigint FROM generate_series(1, 100) AS n') LIMIT 3) AS p;
+SELECT k, count(*) FROM generate_series(0, 2) AS k,
+    LATERAL simhash_pairs('SELECT id, fp FROM docs', k) GROUP BY k ORDER BY k;
+-- write nothing, not even by a function
+CREATE FUNCTION intrude() RETURNS bigint LANGUAGE sql AS
+    'INSERT INTO docs VALUES (99, 1) RETURNING fp';
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM docs FOR UPDATE'')');
+SELECT fails('SELECT * FROM simhash_pairs(
+    ''WITH d AS (SELECT * FROM docs FOR UPDATE) SELECT id, fp FROM d'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp INTO other FROM docs'')');
+BEGIN READ ONLY;
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, intrude()'')');
+ROLLBACK;
+DROP FUNCTION intrude;
+-- out of a cursor that outlives the transaction
+BEGIN;
+DECLARE c CURSOR WITH HOLD FOR
+SELECT a, b FROM simhash_pairs('SELECT id, fp FROM docs', 0);
+COMMIT;
+FETCH ALL FROM c;
+CLOSE c;
+
+----------------------------------------
 -- what cannot be done
 ----------------------------------------
 
@@ -212,7 +246,64 @@ CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES IN (2);
 INSERT INTO parts VALUES (1, 5), (2, 5), (2, 77);
 SELECT * FROM simhash_report('parts', 'fp') WHERE section IN ('duplicates', 'largest clusters');
-SELECT fails('SELECT simhash_dedup_sql(''parts'', ''fp'')');
+SELECT simhash_dedup_sql('parts', 'fp') AS command \gset
+\echo :command
+BEGIN;
+:command;
+SELECT tableoid::regclass, * FROM parts ORDER BY id, fp;
+ROLLBACK;
+SELECT simhash_dedup_sql('parts', 'fp', 0, keep => 'id DESC') AS command \gset
+BEGIN;
+:command;
+SELECT tableoid::regclass, * FROM parts ORDER BY id, fp;
+ROLLBACK;
+-- names that need quotes, a composite key, rows that refer to the table
+CREATE SCHEMA "Odd ""schema""";
+CREATE TABLE "Odd ""schema"""."a'b" ("Key 1" int, "Key 2" text, "fp'" bigint,
+    PRIMARY KEY ("Key 1", "Key 2"));
+CREATE TABLE refers (n int, a int, b text, CONSTRAINT "Refers" FOREIGN KEY (a, b)
+    REFERENCES "Odd ""schema"""."a'b" ON DELETE CASCADE);
+INSERT INTO "Odd ""schema"""."a'b" VALUES (1, 'x', 5), (1, 'y', 4), (2, 'x', 77);
+INSERT INTO refers VALUES (1, 1, 'x'), (2, 1, 'y');
+SELECT * FROM simhash_report('"Odd ""schema"""."a''b"', '"fp''"')
+WHERE section = 'advice';
+SELECT simhash_dedup_sql('"Odd ""schema"""."a''b"', '"fp''"', 3,
+    keep => '"Key 2" DESC') AS command \gset
+\echo :command
+BEGIN;
+:command;
+TABLE "Odd ""schema"""."a'b" ORDER BY 1, 2;
+TABLE refers;
+ROLLBACK;
+DROP TABLE refers, "Odd ""schema"""."a'b";
+DROP SCHEMA "Odd ""schema""";
+-- row security: what the caller does not see is neither compared nor deleted
+CREATE ROLE regress_simhash_reader;
+CREATE TABLE guarded (id int, fp bigint);
+INSERT INTO guarded VALUES (1, 5), (2, 5), (3, 5);
+ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+CREATE POLICY others ON guarded USING (id > 1);
+GRANT ALL ON guarded TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT simhash_dedup_sql('guarded', 'fp') AS command \gset
+\echo :command
+BEGIN;
+:command;
+RESET ROLE;
+TABLE guarded;
+ROLLBACK;
+RESET ROLE;
+DROP TABLE guarded;
+DROP ROLE regress_simhash_reader;
+-- not a table
+CREATE VIEW seen AS TABLE parts;
+CREATE MATERIALIZED VIEW kept AS TABLE parts;
+SELECT fails('SELECT simhash_dedup_sql(''seen'', ''fp'')');
+SELECT fails('SELECT simhash_dedup_sql(''kept'', ''fp'')');
+SELECT fails('SELECT * FROM simhash_report(''seen'', ''fp'')');
+SELECT * FROM simhash_report('kept', 'fp') WHERE section = 'duplicates';
+DROP VIEW seen;
+DROP MATERIALIZED VIEW kept;
 SELECT fails('SELECT simhash_dedup_sql(NULL, ''fp'')');
 SELECT fails('SELECT * FROM simhash_report(''parts'', NULL)');
 SELECT fails('SELECT * FROM simhash_report(''parts'', ''nonesuch'')');
@@ -227,6 +318,7 @@ DROP TABLE "Some docs", parts, empty;
 -- clusters kept up to date
 CREATE TABLE docs (id bigint PRIMARY KEY, fp bigint);
 INSERT INTO docs VALUES (1, 0), (2, 1), (3, -1), (4, NULL);
+CREATE INDEX docs_fp ON docs USING hamming (fp);
 ALTER TABLE docs ADD cluster bigint;
 UPDATE docs SET cluster = c.representative
 FROM simhash_clusters('SELECT id, fp FROM docs', kind => 'star',
@@ -243,9 +335,23 @@ CREATE TRIGGER docs_cluster BEFORE INSERT ON docs
 FOR EACH ROW EXECUTE FUNCTION docs_cluster();
 INSERT INTO docs VALUES (5, -2), (6, 255), (7, 3), (8, 127);
 SELECT * FROM docs ORDER BY id;
+-- the look-up of the trigger goes to the index
+INSERT INTO docs SELECT n, hashint8extended(n, 1), n
+FROM generate_series(1000, 10000) AS n;
+ANALYZE docs;
+PREPARE nearest (bigint) AS
+    SELECT cluster FROM docs
+    WHERE fp ~= $1 ORDER BY fp <~> $1, id LIMIT 1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE nearest (7);
+RESET plan_cache_mode;
 -- a new batch against an archive
 CREATE TABLE batch AS SELECT n AS id, (n * 5)::bigint AS fp
 FROM generate_series(1, 3) AS n;
+ANALYZE batch;
+EXPLAIN (COSTS OFF)
+SELECT b.id, a.id, a.fp <~> b.fp AS distance
+FROM batch AS b JOIN docs AS a ON a.fp ~= b.fp;
 SELECT b.id, a.id, a.fp <~> b.fp AS distance
 FROM batch AS b JOIN docs AS a ON a.fp ~= b.fp ORDER BY 1, 2;
 SELECT -a AS batch_id, b AS archive_id, distance
