@@ -29,13 +29,13 @@ CREATE INDEX CONCURRENTLY docs_until ON docs USING hamming (fp_until(id, fp)); -
 SELECT indisvalid FROM pg_index WHERE indexrelid = 'docs_until'::regclass;
 SELECT hamming_index_check('docs_until', true); -- error
 INSERT INTO docs VALUES (50001, 1), (50002, 3);
-SET enable_seqscan = off;
-SET simhash.enable_seq_scan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE fp_until(id, fp) ~= 0;
 REINDEX INDEX CONCURRENTLY docs_until; -- error
 DELETE FROM docs WHERE id = 49000;
 VACUUM docs;
 DROP INDEX docs_until_ccnew;
+SET enable_seqscan = off;
+SET simhash.enable_seq_scan = off;
 REINDEX INDEX CONCURRENTLY docs_until;
 SELECT indisvalid FROM pg_index WHERE indexrelid = 'docs_until'::regclass;
 SELECT hamming_index_check('docs_until', true);
