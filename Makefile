@@ -190,6 +190,7 @@ help:
 	@echo "SCALE=small|full|huge, N='rows ...', SECTIONS='...', PEERS=prefix"
 	@echo "                             for make bench; see bench/README.md"
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
+	@echo "JIEBA=idf.txt                words and weights for its Chinese sets"
 	@echo "OUT=dir                      keep the results of make test in dir"
 
 setup:
@@ -233,7 +234,8 @@ bench: setup
 # Results by date; bench/quality_sets.py makes sets from packages.
 bench-quality: bench/quality.run
 	@mkdir -p bench/results
-	@python3 bench/quality.py bench/quality.run \
+	@PG_CONFIG='$(PG_CONFIG)' JIEBA='$(JIEBA)' \
+		python3 bench/quality.py bench/quality.run \
 		bench/results/quality-$$(date -u +%Y-%m-%d) $(SETS)
 
 bench/%.run: bench/%.c $(wildcard src/core/*.[ch])

@@ -3,12 +3,15 @@
  * quality.c
  *		Distances between all pairs of documents, by every profile.
  *
- * usage: quality [PROFILE THRESHOLD] < documents
+ * usage: quality FINGERPRINTS [PROFILE THRESHOLD] < documents
  *
  * The input is documents, each as a line of its cluster (a number) and its
  * length in bytes, the bytes, and a line end.  Two documents are alike when
  * they have the same cluster; or, with arguments, when the Jaccard similarity
  * of their sets of features by the profile is at least the threshold.
+ * FINGERPRINTS is a file of rows of recipe, document (from 0 on) and
+ * fingerprint (\N for none), tab-separated and sorted: what was computed
+ * elsewhere.
  *
  * The output has a row for each combination that occurs: family, profile,
  * alike (0 or 1), tenths of the Jaccard similarity by the default profile
@@ -19,6 +22,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +30,7 @@
 #include "compat.h"
 #include "document.h"
 #include "minhash.h"
+#include "python.h"
 
 #define BANDS			11		/* tenths of a similarity, 0 to 10 */
 #define LENGTHS			4		/* shorter than 250, 1000, 4000; longer */
@@ -41,6 +46,7 @@ typedef struct Entry
 	size_t		features;
 	bool		exists;			/* it has a fingerprint */
 	uint64_t	fingerprint;
+	uint64_t	minhash;
 }			Entry;
 
 /* A growing list of hashes. */
@@ -124,8 +130,8 @@ append_compat(HashList * list, const ShProfile *profile, const Entry * entry)
 
 	if (sh_compat_lowers(profile))
 	{
-		lower = allocate(SH_LOWER_BYTES(length));
-		length = sh_compat_lower(lower, bytes, length, no_pause);
+		lower = allocate(SH_PYTHON_LOWER_BYTES(length));
+		length = sh_python_lower(lower, bytes, length, no_pause);
 		bytes = lower;
 	}
 	sh_compat_begin(&compat, profile, bytes, length, no_pause);
@@ -176,11 +182,10 @@ by_simhash(const HashList * list, const ShProfile *profile, uint64_t *result)
 
 /* The MinHash fingerprint of the hashes. */
 static bool
-by_minhash(const HashList * list, const ShProfile *profile, uint64_t *result)
+by_minhash(const HashList * list, uint64_t *result)
 {
 	ShMinima	minima;
 
-	(void) profile;
 	sh_minima_begin(&minima);
 	sh_minima_add(&minima, list->hashes, list->n);
 	return sh_minima_fingerprint(&minima, result);
@@ -346,34 +351,76 @@ read_documents(void)
 	}
 }
 
-int
-main(int argc, char **argv)
+/* Count the pairs by the fingerprints of a profile, of both families. */
+static void
+count_profile(const ShProfile *profile)
 {
 	HashList	list = {0};
 
+	for (size_t i = 0; i < nentries; i++)
+	{
+		Entry	   *entry = &entries[i];
+
+		list_hashes(&list, profile, entry);
+		entry->exists = by_simhash(&list, profile, &entry->fingerprint);
+		if (!sh_compat_profile(profile))
+			by_minhash(&list, &entry->minhash);
+	}
+	free(list.hashes);
+	count_pairs("simhash", profile->name);
+	if (sh_compat_profile(profile))
+		return;
+	for (size_t i = 0; i < nentries; i++)
+		entries[i].fingerprint = entries[i].minhash;
+	count_pairs("minhash", profile->name);
+}
+
+/* Count the pairs by the fingerprints of a file. */
+static void
+count_others(const char *path)
+{
+	FILE	   *file = fopen(path, "r");
+	char		last[64] = "";
+	char		recipe[64];
+	char		value[24];
+	size_t		i;
+
+	if (file == NULL)
+		exit(2);
+	while (fscanf(file, "%63[^\t]\t%zu\t%23s%*[\n]", recipe, &i, value) == 3)
+	{
+		if (strcmp(recipe, last) != 0)
+		{
+			if (last[0] != '\0')
+				count_pairs("simhash", last);
+			for (size_t j = 0; j < nentries; j++)
+				entries[j].exists = false;
+			strcpy(last, recipe);
+		}
+		if (i >= nentries)
+			exit(2);
+		entries[i].exists = value[0] != '\\';
+		entries[i].fingerprint = (uint64_t) strtoimax(value, NULL, 10);
+	}
+	if (last[0] != '\0')
+		count_pairs("simhash", last);
+	if (!feof(file))
+		exit(2);
+	fclose(file);
+}
+
+int
+main(int argc, char **argv)
+{
 	document.tally.allocate = allocate;
 	document.tally.release = free;
 	document.tally.multiplier = UINT64_C(0x9e3779b97f4a7c15);
+	if (argc < 2)
+		return 2;
 	read_documents();
-	classify_pairs(argc > 2 ? argv[1] : NULL, argc > 2 ? atof(argv[2]) : 0);
+	classify_pairs(argc > 3 ? argv[2] : NULL, argc > 3 ? atof(argv[3]) : 0);
 	for (int p = 0; p < sh_profile_count; p++)
-	{
-		const ShProfile *profile = &sh_profiles[p];
-
-		for (int family = 0; family < 2; family++)
-		{
-			if (family == 1 && sh_compat_profile(profile))
-				continue;
-			for (size_t i = 0; i < nentries; i++)
-			{
-				Entry	   *entry = &entries[i];
-
-				list_hashes(&list, profile, entry);
-				entry->exists = (family == 0 ? by_simhash : by_minhash)
-					(&list, profile, &entry->fingerprint);
-			}
-			count_pairs(family == 0 ? "simhash" : "minhash", profile->name);
-		}
-	}
+		count_profile(&sh_profiles[p]);
+	count_others(argv[1]);
 	return 0;
 }

