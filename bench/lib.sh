@@ -136,22 +136,28 @@ round()
 	local i
 
 	for i in "$@"; do
-		echo "\\echo @$i"
-		echo "\\set n ${counts[i]}"
 		echo "${settings[i]}"
-		echo '\timing on'
+		echo "\\set n ${counts[i]}"
+		echo "\\warn @$i"
+		echo 'SET client_min_messages = log; SET log_statement_stats = on;'
 		echo "${statements[i]};"
-		echo '\timing off'
 		echo 'RESET ALL;'
 	done
 }
 
-# Run scripts of rounds; print the number of the method and milliseconds.
+# Run scripts of rounds; print the number of the method and milliseconds: of
+# the processor, or elapsed for those whose name says so.
 times()
 {
-	{ echo '\o /dev/null'; cat; } | psql -f - |
-		sed -n -e 's/^@\([0-9]*\)$/\1/p' -e 's/^Time: \([0-9.]*\) ms.*/\1/p' |
-		paste -d' ' - -
+	{ echo '\o /dev/null'; cat; } | psql -f - 2>&1 >/dev/null |
+		awk -v names="$(printf '%s\n' "${names[@]}")" '
+			BEGIN { split(names, name, "\n") }
+			/^psql.*ERROR/ { print > "/dev/stderr" }
+			/^(psql:.*: )?@[0-9]+$/ { sub(/.*@/, ""); i = $0; next }
+			i != "" && / s user, .* s system, .* s elapsed/ {
+				print i, 1000 * (name[i + 1] ~ /elapsed/ ? $8 : $2 + $5)
+				i = ""
+			}'
 }
 
 # run SECONDS ROUNDS [MOST]: measure all methods in turn, ROUNDS times, each so
@@ -165,10 +171,10 @@ run()
 	# A first round tells how long each takes, and warms up.
 	for i in "${!names[@]}"; do
 		[ "${counts[i]}" != 0 ] && continue
-		counts[i]=3
-		ms=$(round "$i" "$i" | times | tail -n 1 | cut -d' ' -f2)
-		counts[i]=$(awk "BEGIN { n = int($1 * 3000 / $ms)
-			print (n < 2 ? 2 : n > $most ? $most : n) }")
+		counts[i]=1
+		ms=$(round "$i" | times | cut -d' ' -f2)
+		counts[i]=$(awk "BEGIN { n = int($1 * 1000 / ($ms + 0.01))
+			print (n < 1 ? 1 : n > $most ? $most : n) }")
 	done
 	found=$(for ((r = 0; r < $2; r++)); do round "${!names[@]}"; done | times)
 	for i in "${!names[@]}"; do

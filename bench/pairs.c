@@ -14,8 +14,8 @@
  * In a "crowd" all are one fingerprint with up to k bits flipped, so that
  * many are distinct and nearly all near to each other; clusters are made of it.
  *
- * Prints seconds, and the number of pairs or clusters; or what the engine
- * takes in bytes a row; or the fingerprints, in decimal.
+ * Prints seconds of the processor, and the number of pairs or clusters; or
+ * what the engine takes in bytes a row; or the fingerprints, in decimal.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -27,12 +27,13 @@
 
 #include "clusters.h"
 
+/* The processor time that was used so far, in seconds. */
 static double
 now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 

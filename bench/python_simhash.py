@@ -20,8 +20,8 @@ try:
 except ImportError:
     sys.exit()
 
-begin = time.perf_counter()
+begin = time.process_time()
 for document in documents:
     simhash.Simhash(document)
-taken = time.perf_counter() - begin
+taken = time.process_time() - begin
 print('%.4g' % (sum(len(d.encode()) for d in documents) / 1e6 / taken))
