@@ -39,6 +39,7 @@ measure()
 	emit 'fp = q' "${us[plain]}" $unit
 	plan=$(psql -At -c "$on" -c "EXPLAIN SELECT count(*) FROM docs
 		WHERE fp ~= $Q" | grep -c 'Workers Planned' || :)
-	emit "fp ~= q, 2 workers allowed ($plan parallel)" "${us[parallel, elapsed]}" $unit \
+	emit "fp ~= q, 2 workers allowed ($plan parallel)" \
+		"${us[parallel, elapsed]}" $unit \
 		'one process' "${us[alone, elapsed]}"
 }
