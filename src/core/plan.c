@@ -15,10 +15,10 @@
  * For 64 bits, the part of all pairs that are candidates:
  *
  *		k		m = 3		m = 4		m = k + 1
- *		3		0.0025 %	0.0061 %	0.0061 %
- *		8		0.04 %		0.29 %		6.5 %
- *		12		0.37 %		1.7 %		43 %
- *		16		2.8 %		7.0 %		more than all
+ *		3		0.0011 %	0.0061 %	0.0061 %
+ *		8		0.028 %		0.29 %		6.6 %
+ *		12		0.48 %		1.7 %		44 %
+ *		16		2.9 %		7.0 %		all, and more
  *
  * Which m is best depends on how many values there are, as near keys must be
  * looked up even if no value has them: hence the estimate below.
