@@ -170,7 +170,7 @@ K ?= 3
 PAGE ?= report.html
 
 .DEFAULT_GOAL := all
-.PHONY: help setup test staged-test report demo unit matrix indent bench \
+.PHONY: help setup test staged-test report screenshot demo unit matrix indent bench \
 	bench-quality
 
 help:
@@ -182,6 +182,7 @@ help:
 	@echo "make bench                   speed and size, beside other ways to do it"
 	@echo "make bench-quality           precision and recall of every profile"
 	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
+	@echo "make screenshot              the picture of such a page, docs/report.png"
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
 	@echo
 	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
@@ -208,6 +209,12 @@ report:
 	@psql -X -q -v table='$(TABLE)' -v id='$(ID)' -v body='$(BODY)' \
 		-v fp='$(FP)' -v k='$(K)' -f tools/report.sql -o '$(PAGE)'
 	@echo "$(PAGE)"
+
+# The picture of such a page, from the texts of the demo.
+screenshot:
+	@PG_CONFIG='$(PG_CONFIG)' OUT=.stage-out tools/stage tools/screenshot
+	@mv .stage-out/report.png docs/report.png && rm -r .stage-out
+	@echo "docs/report.png"
 
 demo: setup
 	@$(STAGE) psql -X -q -v ON_ERROR_STOP=1 -f demo/demo.sql

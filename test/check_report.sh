@@ -13,14 +13,14 @@ export PGDATABASE=check_report
 
 psql -X -q -v ON_ERROR_STOP=1 <<-'END'
 	CREATE EXTENSION simhash;
-	CREATE TABLE pages (n int, body text);
-	INSERT INTO pages SELECT n, (SELECT string_agg('word' || w, ' ')
+	CREATE TABLE texts (n int, body text);
+	INSERT INTO texts SELECT n, (SELECT string_agg('word' || w, ' ')
 	    FROM generate_series(1, 300) AS w) ||
 	    CASE n WHEN 1 THEN '' ELSE ' </script><script>document.title="bad"</script> 近似' END
 	FROM generate_series(1, 4) AS n;
-	INSERT INTO pages VALUES (5, 'quite another text'), (6, NULL);
+	INSERT INTO texts VALUES (5, 'quite another text'), (6, NULL);
 END
-make -s report TABLE=pages ID=n FP='simhash(body)' K=16 PAGE="$dir/page.html"
+make -s report TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$dir/page.html"
 
 ! grep -E '(src|href)=|https?://' "$dir/page.html" ||
 	{ echo "the page needs something else"; exit 1; }
@@ -34,7 +34,7 @@ HOME=$dir "$browser" --headless --no-sandbox --disable-gpu \
 	{ cat "$dir/browser.log"; exit 1; }
 sed -i 's/<script type="application\/json".*//' "$dir/dom"
 for expected in '<title>Near-duplicates</title>' \
-	'3 of 6 rows of pages are near-duplicates, within 16 bits, in 1 clusters' \
+	'3 of 6 rows of texts are near-duplicates, within 16 bits, in 1 clusters' \
 	'<ins>近</ins>' 'Cluster of 4 rows: id 1'; do
 	grep -qF -- "$expected" "$dir/dom" ||
 		{ echo "not on the page: $expected"; cat "$dir/dom"; exit 1; }

@@ -25,32 +25,39 @@
 SELECT format('SELECT (%s)::bigint, (%s)::bigint FROM %s', :'id', :'fp', :'table') AS query \gset
 
 \qecho '<!doctype html><html lang="en"><meta charset="utf-8">'
+\qecho '<meta name="viewport" content="width=device-width">'
 \qecho '<title>Near-duplicates</title><style>'
-\qecho 'body{font:16px/1.45 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430}'
-\qecho 'h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}.bar{display:grid;grid-template-columns:9rem 1fr;gap:.5rem;margin:.15rem 0}'
+\qecho ':root{color-scheme:light}*{box-sizing:border-box}body{font:16px/1.45 system-ui,"Noto Sans","Noto Sans CJK SC",sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430;background:#fff}'
+\qecho 'h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;margin:.4rem 0}'
+\qecho '.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:0 2rem}'
+\qecho '.bar{display:grid;grid-template-columns:9rem 1fr;gap:.5rem;margin:.15rem 0}.bar span{text-align:right;color:#444f5e}'
 \qecho '.bar i{background:#3b6ea5;color:#fff;font-style:normal;padding:0 .4rem;min-width:fit-content;border-radius:2px}'
-\qecho 'table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d8dde4}tr[data-c]{cursor:pointer}tr[data-c]:hover{background:#eef3f9}'
-\qecho '.sides{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.sides div{border:1px solid #d8dde4;padding:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;max-height:32rem;overflow:auto}'
-\qecho 'ins{background:#cdebd0;text-decoration:none}del{background:#f6cdcd;text-decoration:none}'
-\qecho '</style><h1>Near-duplicates</h1><p id="what"></p>'
-\qecho '<h2>Cluster sizes</h2><div id="sizes"></div><h2>Distance to the representative</h2><div id="distances"></div>'
-\qecho '<h2>Largest clusters</h2><table id="clusters"></table><h2 id="title"></h2><p><label>Compare with <select id="member"></select></label></p><div class="sides"><div id="left"></div><div id="right"></div></div>'
+\qecho 'table{border-collapse:collapse;width:100%;table-layout:fixed}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #c3cbd6;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}'
+\qecho 'th:nth-child(-n+2){width:6rem}th:nth-child(3){width:10rem}td:nth-child(-n+2){text-align:right}tr[data-c]{cursor:pointer}tr[data-c]:hover,tr[aria-selected=true]{background:#e4edf7}'
+\qecho 'button{font:inherit;color:#1f5a99;background:none;border:0;padding:0;text-decoration:underline;cursor:pointer}:focus-visible{outline:3px solid #1f5a99;outline-offset:2px}'
+\qecho '.sides{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.sides pre{font:inherit;border:1px solid #c3cbd6;margin:0;padding:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;max-height:32rem;overflow:auto}'
+\qecho '@media(max-width:45rem){.sides{grid-template-columns:1fr}}'
+\qecho 'ins,del{text-decoration:none;color:#000}ins{background:#c5e8c9;box-shadow:inset 0 -2px #2e7d32}del{background:#f8cfcb;box-shadow:inset 0 -2px #b3261e}'
+\qecho '</style><h1>Near-duplicates</h1><p id="what"></p><div class="charts">'
+\qecho '<div><h2>Cluster sizes</h2><div id="sizes"></div></div><div><h2>Distance to the representative</h2><div id="distances"></div></div></div>'
+\qecho '<h2>Largest clusters</h2><table id="clusters"></table><h2 id="title" tabindex="-1"></h2><p><label>Compare with <select id="member"></select></label></p><div class="sides"><div><h3 id="one"></h3><pre id="left" tabindex="0"></pre></div><div><h3 id="other"></h3><pre id="right" tabindex="0"></pre></div></div>'
 \qecho '<script type="application/json" id="data">'
-WITH member AS MATERIALIZED (
+-- (the quoted names are not those of a table, whatever it is called)
+WITH "report: member" AS MATERIALIZED (
     SELECT * FROM simhash_clusters(:'query', :k)
-), shown AS (
-    SELECT cluster, size, max(distance) AS farthest FROM member
+), "report: shown" AS (
+    SELECT cluster, size, max(distance) AS farthest FROM "report: member"
     GROUP BY cluster, size ORDER BY size DESC, cluster LIMIT :shown
-), texts AS (
+), "report: texts" AS (
     SELECT s.cluster, s.size, s.farthest,
            json_agg(json_build_object('id', m.id::text, 'distance', m.distance,
                'text', left(d.body, 20000))
                ORDER BY m.id <> m.representative, m.distance, m.id) AS members
-    FROM shown AS s
+    FROM "report: shown" AS s
     JOIN (SELECT *, row_number() OVER (
               PARTITION BY cluster
               ORDER BY id <> representative, distance, id) AS place
-          FROM member) AS m ON m.cluster = s.cluster AND place <= 12
+          FROM "report: member") AS m ON m.cluster = s.cluster AND place <= 12
     JOIN (SELECT (:id)::bigint AS id, (:body)::text AS body FROM :table) AS d
         ON d.id = m.id
     GROUP BY s.cluster, s.size, s.farthest
@@ -59,23 +66,25 @@ WITH member AS MATERIALIZED (
 SELECT replace(json_build_object(
     'table', :'table', 'k', :k,
     'rows', (SELECT count(*) FROM :table),
-    'clusters', (SELECT count(DISTINCT cluster) FROM member),
-    'redundant', (SELECT count(*) FROM member WHERE id <> representative),
+    'clusters', (SELECT count(DISTINCT cluster) FROM "report: member"),
+    'redundant', (SELECT count(*) FROM "report: member" WHERE id <> representative),
     'sizes', (SELECT coalesce(json_agg(json_build_array(label, n) ORDER BY low), '[]')
               FROM (SELECT floor(log(2, size)) AS low, count(*) AS n,
                            format('%s to %s rows',
                                (2 ^ floor(log(2, size)))::bigint,
                                (2 ^ (floor(log(2, size)) + 1))::bigint - 1) AS label
-                    FROM member WHERE id = representative GROUP BY 1, 3) AS h),
-    'distances', (SELECT coalesce(json_agg(json_build_array(distance || ' bits', n)
+                    FROM "report: member" WHERE id = representative GROUP BY 1, 3) AS h),
+    'distances', (SELECT coalesce(json_agg(json_build_array(distance || CASE distance
+                                               WHEN 1 THEN ' bit' ELSE ' bits' END, n)
                                            ORDER BY distance), '[]')
-                  FROM (SELECT distance, count(*) AS n FROM member
+                  FROM (SELECT distance, count(*) AS n FROM "report: member"
                         WHERE id <> representative GROUP BY 1) AS h),
     'shown', (SELECT coalesce(json_agg(t ORDER BY size DESC, cluster), '[]')
-              FROM texts AS t))::text, '<', '\u003c');
+              FROM "report: texts" AS t))::text, '<', '\u003c');
 \qecho '</script><script>'
+\qecho 'const bits=n=>n===1?"1 bit":n+" bits";'
 \qecho 'const data=JSON.parse(document.getElementById("data").textContent),$=i=>document.getElementById(i);'
-\qecho '$("what").textContent=`${data.redundant.toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows of ${data.table} are near-duplicates, within ${data.k} bits, in ${data.clusters.toLocaleString("en")} clusters.`;'
+\qecho '$("what").textContent=`${data.redundant.toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows of ${data.table} are near-duplicates, within ${bits(data.k)}, in ${data.clusters.toLocaleString("en")} clusters.`;'
 \qecho 'function make(tag,text,where){const e=document.createElement(tag);if(text!==undefined)e.textContent=text;where.append(e);return e}'
 \qecho 'function bars(where,lines){const most=Math.max(1,...lines.map(l=>l[1]));for(const [label,n] of lines){const b=make("div",undefined,$(where));b.className="bar";make("span",label,b);make("i",n.toLocaleString("en"),b).style.width=100*n/most+"%"}if(!lines.length)$(where).textContent="None."}'
 \qecho 'bars("sizes",data.sizes);bars("distances",data.distances);'
@@ -83,9 +92,9 @@ SELECT replace(json_build_object(
 \qecho 'function words(t){return (t||"").match(/\\p{Script=Han}|\\s+|[\\p{L}\\p{N}]+|[^\\s]/gu)||[]}'
 \qecho 'function common(a,b){const m=b.length+1,t=new Uint16Array((a.length+1)*m);for(let i=a.length-1;i>=0;i--)for(let j=b.length-1;j>=0;j--)t[i*m+j]=a[i]===b[j]?t[(i+1)*m+j+1]+1:Math.max(t[(i+1)*m+j],t[i*m+j+1]);const x=[],y=[];for(let i=0,j=0;i<a.length&&j<b.length;)if(a[i]===b[j]){x[i++]=1;y[j++]=1}else if(t[(i+1)*m+j]>=t[i*m+j+1])i++;else j++;return [x,y]}'
 \qecho 'function show(where,list,same,tag){$(where).textContent="";list.forEach((w,i)=>same[i]?$(where).append(w):make(tag,w,$(where)))}'
-\qecho 'function compare(one,other){const a=words(one.text).slice(0,3000),b=words(other.text).slice(0,3000),[x,y]=common(a,b);show("left",a,x,"del");show("right",b,y,"ins")}'
-\qecho 'function choose(c){$("title").textContent=`Cluster of ${c.size} rows: id ${c.members[0].id}`;const s=$("member");s.textContent="";c.members.slice(1).forEach((m,i)=>make("option",`id ${m.id}, ${m.distance} bits`,s).value=i+1);s.onchange=()=>compare(c.members[0],c.members[s.value]);s.onchange()}'
+\qecho 'function compare(one,other){$("one").textContent=`id ${one.id}, the representative`;$("other").textContent=`id ${other.id}, ${bits(other.distance)} away`;const a=words(one.text).slice(0,3000),b=words(other.text).slice(0,3000),[x,y]=common(a,b);show("left",a,x,"del");show("right",b,y,"ins")}'
+\qecho 'function choose(c){for(const r of document.querySelectorAll("tr[data-c]"))r.setAttribute("aria-selected",data.shown[r.dataset.c]===c);$("title").textContent=`Cluster of ${c.size} rows: id ${c.members[0].id}`;const s=$("member");s.textContent="";c.members.slice(1).forEach((m,i)=>make("option",`id ${m.id}, ${bits(m.distance)}`,s).value=i+1);s.onchange=()=>compare(c.members[0],c.members[s.value]);s.onchange()}'
 \qecho 'const head=make("tr",undefined,$("clusters"));["rows","farthest","representative","text"].forEach(h=>make("th",h,head));'
-\qecho 'data.shown.forEach((c,i)=>{const r=make("tr",undefined,$("clusters"));r.dataset.c=i;[c.size,c.farthest+" bits",c.members[0].id,(c.members[0].text||"").slice(0,100)].forEach(v=>make("td",v,r));r.onclick=()=>choose(c)});'
+\qecho 'data.shown.forEach((c,i)=>{const r=make("tr",undefined,$("clusters"));r.dataset.c=i;make("td",c.size,r);make("td",bits(c.farthest),r);make("button","id "+c.members[0].id,make("td",undefined,r));make("td",(c.members[0].text||"").slice(0,200),r);r.onclick=()=>{choose(c);$("title").focus()}});'
 \qecho 'if(data.shown.length)choose(data.shown[0]);'
 \qecho '</script></html>'
