@@ -94,7 +94,7 @@ typedef struct ShSearch
 /* A key of a block, while the values that have it are searched. */
 typedef struct ShKey
 {
-	const ShBlock *block;
+	const ShKeyBlock *block;
 	uint32_t	key;
 	ShSide		side;			/* its values */
 	const ShSide *others;		/* among which to look */
@@ -235,7 +235,7 @@ begin_parts(uint32_t *parts, size_t n, uint32_t start)
 
 /* Sort values into another place, by some bits of their keys. */
 static void
-scatter(const uint64_t *from, uint64_t *to, size_t n, const ShBlock *block,
+scatter(const uint64_t *from, uint64_t *to, size_t n, const ShKeyBlock *block,
 		int shift, uint32_t mask, uint32_t *ends, uint32_t start)
 {
 	memset(ends, 0, ((size_t) mask + 1) * sizeof *ends);
@@ -249,7 +249,7 @@ scatter(const uint64_t *from, uint64_t *to, size_t n, const ShBlock *block,
 
 /* If the values are sorted by their keys already, note where those end. */
 static bool
-is_sorted(ShSide *side, const ShBlock *block)
+is_sorted(ShSide *side, const ShKeyBlock *block)
 {
 	uint32_t	key = 0;
 
@@ -272,7 +272,7 @@ is_sorted(ShSide *side, const ShBlock *block)
  * and then, part by part, by the others.
  */
 static void
-sort_side(ShSide *side, const ShBlock *block)
+sort_side(ShSide *side, const ShKeyBlock *block)
 {
 	int			low = block->width / 2;
 	uint32_t	parts[PARTS];
@@ -420,7 +420,7 @@ search_key(ShSearch *search_, ShKey *key)
 
 /* Search values that have been sorted by a block of radius 0. */
 static void
-search_equal(ShSearch *search_, const ShBlock *block, ShSide *side,
+search_equal(ShSearch *search_, const ShKeyBlock *block, ShSide *side,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
@@ -450,7 +450,7 @@ search_equal(ShSearch *search_, const ShBlock *block, ShSide *side,
 
 /* Search one or two sides, sorted by a block, for pairs within its radius. */
 static void
-search_block(ShSearch *search_, const ShBlock *block, ShSide *a, ShSide *b,
+search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
@@ -518,7 +518,7 @@ search_plan(ShSearch *search_, const ShPlan *plan, ShSide *a, ShSide *b,
 
 	for (int i = 0; i < plan->blocks; i++)
 	{
-		const ShBlock *block = &plan->block[i];
+		const ShKeyBlock *block = &plan->block[i];
 		ShPassed	pass = {block->mask, block->radius};
 
 		sort_side(a, block);

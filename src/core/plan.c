@@ -77,7 +77,7 @@ cut(ShPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
 	plan->blocks = 0;
 	for (int i = 0; i < blocks; i++)
 	{
-		ShBlock    *block = &plan->block[plan->blocks];
+		ShKeyBlock *block = &plan->block[plan->blocks];
 		int			size = count * (i + 1) / blocks - count * i / blocks;
 		int			high = sh_bit_length(bits) - 1;
 

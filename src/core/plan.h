@@ -16,25 +16,25 @@
 #define SH_KEYS_MAX		(2 * SH_DIGIT)	/* bits of a key */
 
 /* Some bits, and in how many of them a pair may differ to be looked at. */
-typedef struct ShBlock
+typedef struct ShKeyBlock
 {
 	uint64_t	mask;
 	int			low;			/* the lowest bit */
 	int			width;			/* bits of a key, which may have holes */
 	int			radius;
 	double		share;			/* of the work of the plan */
-} ShBlock;
+} ShKeyBlock;
 
 /* Blocks of which every pair within the radius meets one or more. */
 typedef struct ShPlan
 {
 	int			blocks;
-	ShBlock		block[SH_PAIRS_RADIUS + 1];
+	ShKeyBlock	block[SH_PAIRS_RADIUS + 1];
 } ShPlan;
 
 /* The key of a value in a block. */
 static inline uint32_t
-sh_block_of(uint64_t value, const ShBlock *block)
+sh_block_of(uint64_t value, const ShKeyBlock *block)
 {
 	return (uint32_t) ((value & block->mask) >> block->low);
 }
