@@ -131,7 +131,7 @@ typedef struct HammingChild
 	int64		high;
 } HammingChild;
 
-/* An inner page on the way down, kept pinned. */
+/* A page on the way down; inner ones are pinned at times. */
 typedef struct HammingStep
 {
 	Buffer		buffer;
@@ -194,7 +194,7 @@ typedef struct HammingScan
 
 	/* the way down the tree */
 	int			height;			/* level of the root */
-	HammingStep path[HAMMING_MAX_HEIGHT];	/* the leaf page is not pinned */
+	HammingStep path[HAMMING_MAX_HEIGHT];	/* by level */
 	HammingChild centers[SH_INDEX_BLOCKS];	/* where the query's keys begin */
 	bool		crowded;		/* extent is not even, for this query */
 
@@ -273,6 +273,7 @@ extern bool hamming_locate(IndexScanDesc scan, HammingVisit *visit);
 extern bool hamming_reaches(HammingScan *so, int64 from, int64 to,
 							int pages);
 extern double hamming_share(IndexScanDesc scan, int64 key);
+extern void hamming_unpin_path(HammingScan *so);
 extern void hamming_forget_path(HammingScan *so);
 
 /* hamming_cost.c */

@@ -379,6 +379,7 @@ next_match(IndexScanDesc scan)
 			hamming_nearest_fill(scan);
 		else
 			fill_matches(scan);
+		hamming_unpin_path(so);
 		if (so->nmatches == 0)
 			return NULL;
 	}

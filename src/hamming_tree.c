@@ -4,15 +4,18 @@
  *		Going down the tree of a hamming index.
  *
  * The tree is read by the rules of src/backend/access/nbtree/README.  Keys
- * come in ascending order, so the inner pages of the last descent usually
- * serve the next one as well: they stay pinned, not locked, and are looked at
- * again before use.  Page splits only move entries to the right, deletion of
- * pages only hands key space to the right neighbour, so such a page still lies
- * at or to the left of what is looked for; if it was deleted we go up.  Pins
- * on inner pages hold up nobody, as vacuum wants leaf pages alone for itself.
+ * come in ascending order, so the pages of the last descent usually serve the
+ * next one as well.  They are remembered with the bounds that their parents
+ * gave them, and looked at again before use.  Page splits only move entries to
+ * the right, deletion of pages only hands key space to the right neighbour, so
+ * such a page still lies at or to the left of what is looked for; if it was
+ * deleted we go up.  It cannot be put to other use as long as our snapshot
+ * lasts.
  *
- * The leaf page last found is remembered with the bounds that its parent gave
- * it, but not pinned.
+ * While pages are being read, the inner ones also stay pinned, not locked.
+ * That holds up nobody, as vacuum wants leaf pages alone for itself; but many
+ * scans may be open at once, and buffers few, so no pin of that kind is held
+ * from one batch of matches to the next.
  *
  * What a search costs is mostly waiting for memory, so it touches as little of
  * a page as it can: places are guessed, and high keys read only when needed.
@@ -189,6 +192,14 @@ forget(HammingChild *page)
 	page->high = PG_INT64_MIN;
 }
 
+static inline void
+unpin_step(HammingStep *step)
+{
+	if (BufferIsValid(step->buffer))
+		ReleaseBuffer(step->buffer);
+	step->buffer = InvalidBuffer;
+}
+
 /*
  * Find the child of an inner page where keys >= key begin.  Returns false if
  * there is none because the page lies to the left of the key, or is no more.
@@ -248,21 +259,23 @@ reuse_path(IndexScanDesc scan, int64 key, HammingChild *child)
 	for (level = 1; level <= so->height; level++)
 	{
 		HammingStep *step = &so->path[level];
-		bool		found = false;
 
-		if (!BufferIsValid(step->buffer))
-			continue;
 		if (serves(&step->page, key))
 		{
+			bool		found;
+
+			if (!BufferIsValid(step->buffer))
+				step->buffer = hamming_pin_page(scan->indexRelation,
+												step->page.blkno);
 			hamming_lock_page(scan, step->buffer);
 			found = find_child(BufferGetPage(step->buffer), key, &step->page,
 							   child);
 			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
+			if (found)
+				return level;
 		}
-		if (found)
-			return level;
-		ReleaseBuffer(step->buffer);
-		step->buffer = InvalidBuffer;
+		unpin_step(step);
+		forget(&step->page);
 	}
 	return 0;
 }
@@ -431,7 +444,7 @@ hamming_share(IndexScanDesc scan, int64 key)
 		HammingChild child;
 		bool		found = false;
 
-		if (!P_ISLEAF(opaque) && last >= first)
+		if (!P_IGNORE(opaque) && !P_ISLEAF(opaque) && last >= first)
 		{
 			OffsetNumber offset = search_near(contents, first + 1, key,
 											  place_of(&page, key));
@@ -451,20 +464,26 @@ hamming_share(IndexScanDesc scan, int64 key)
 	return share;
 }
 
-/* Let go of the pages that are remembered. */
+/* Let go of the inner pages, but remember where they are. */
+void
+hamming_unpin_path(HammingScan *so)
+{
+	int			level;
+
+	for (level = 1; level <= so->height; level++)
+		unpin_step(&so->path[level]);
+}
+
+/* Forget the pages that are remembered. */
 void
 hamming_forget_path(HammingScan *so)
 {
 	int			level;
 	int			block;
 
-	forget(&so->path[0].page);
+	hamming_unpin_path(so);
+	for (level = 0; level < HAMMING_MAX_HEIGHT; level++)
+		forget(&so->path[level].page);
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 		forget(&so->centers[block]);
-	for (level = 1; level <= so->height; level++)
-	{
-		if (BufferIsValid(so->path[level].buffer))
-			ReleaseBuffer(so->path[level].buffer);
-		so->path[level].buffer = InvalidBuffer;
-	}
 }
