@@ -56,11 +56,9 @@ typedef struct HammingNearest
 	/* stays */
 	MemoryContext context;
 	int			farthest;		/* no row beyond this can match */
-	double		budget;			/* for probing */
 
 	/* moves */
 	NearPhase	phase;
-	double		spent;
 	int			reached;		/* all rows up to this distance are kept, */
 	int			handed;			/* and handed out up to here, */
 	int			handed_rows;	/* with so many of the next distance */
@@ -96,10 +94,14 @@ farthest_match(HammingScan *so)
 	return farthest;
 }
 
-/* The distance that probing reaches within its budget. */
+/*
+ * The distance that probing reaches before it would cost more than to read all
+ * entries of a block.
+ */
 static int
-probing_reach(HammingScan *so, double budget)
+probing_reach(HammingScan *so)
 {
+	double		budget = sh_pass_cost(&so->extent);
 	int			done[SH_INDEX_BLOCKS];
 	int			reach = -1;
 	int			block;
@@ -130,13 +132,12 @@ nearest_begin(HammingScan *so)
 	knn->context = context;
 	knn->farthest = farthest_match(so);
 	knn->phase = NEAR_PROBE;
-	knn->budget = sh_pass_cost(&so->extent);
 	knn->reached = knn->handed = -1;
 	knn->limit = HAMMING_NEAREST;
 
 	memset(so->done, -1, sizeof(so->done));
 	so->min_distance = 0;
-	so->max_distance = Min(knn->farthest, probing_reach(so, knn->budget));
+	so->max_distance = Min(knn->farthest, probing_reach(so));
 	so->keep_pin = false;
 	so->knn = knn;
 	return knn;
@@ -194,20 +195,20 @@ memory_limit(void)
 	return (int64) work_mem * 1024 / sizeof(NearRow);
 }
 
-/* Pass through one more shell.  False if it is time for another way. */
+/*
+ * Pass through one more shell.  False if it is time for another way: rows
+ * beyond the distance that probing was to reach have not been kept.
+ */
 static bool
 probe_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *knn = so->knn;
-	int			block = sh_next_block(&so->extent, so->done);
+	int			block;
 
-	if (block < 0)
+	if (knn->reached >= so->max_distance)
 		return false;
-	knn->spent += sh_shell_cost(&so->extent, block, so->done[block] + 1);
-	if (knn->spent > knn->budget)
-		return false;
-
+	block = sh_next_block(&so->extent, so->done);
 	hamming_begin_passes(so);
 	hamming_add_pass(so, block, so->done[block] + 1, so->done[block] + 1,
 					 so->done);

@@ -318,7 +318,8 @@ hamming_read_page(IndexScanDesc scan)
  *
  * If the page was not pinned in the meantime, its LSN tells whether anything
  * was changed on it, in particular whether vacuum has made place for new rows
- * under the same TIDs.
+ * under the same TIDs.  A page that was pinned may have been split: what was
+ * its first entry may be its high key now, which has no TID to go by.
  */
 static void
 kill_on_page(IndexScanDesc scan, int first, int end)
@@ -327,12 +328,14 @@ kill_on_page(IndexScanDesc scan, int first, int end)
 	HammingPage *known = &so->pages[so->matches[first].page];
 	Buffer		buffer = ReadBuffer(scan->indexRelation, known->blkno);
 	Page		page = BufferGetPage(buffer);
+	BTPageOpaque opaque = BTPageGetOpaque(page);
 	OffsetNumber last;
 	bool		marked = false;
 	int			i;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (!so->keep_pin && BufferGetLSNAtomic(buffer) != known->lsn)
+	if (P_IGNORE(opaque) ||
+		(!so->keep_pin && BufferGetLSNAtomic(buffer) != known->lsn))
 	{
 		UnlockReleaseBuffer(buffer);
 		return;
@@ -344,7 +347,8 @@ kill_on_page(IndexScanDesc scan, int first, int end)
 		HammingMatch *match = &so->matches[i];
 		ItemId		iid;
 
-		if (!match->killed || match->offset > last)
+		if (!match->killed || match->offset > last ||
+			match->offset < P_FIRSTDATAKEY(opaque))
 			continue;
 		iid = PageGetItemId(page, match->offset);
 		if (!ItemIdIsDead(iid) &&
@@ -357,7 +361,7 @@ kill_on_page(IndexScanDesc scan, int first, int end)
 	}
 	if (marked)
 	{
-		BTPageGetOpaque(page)->btpo_flags |= BTP_HAS_GARBAGE;
+		opaque->btpo_flags |= BTP_HAS_GARBAGE;
 		MarkBufferDirtyHint(buffer, true);
 	}
 	UnlockReleaseBuffer(buffer);
