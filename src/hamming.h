@@ -39,6 +39,18 @@
 #define HAMMING_BATCH		1024
 #define HAMMING_NEAREST		8192
 
+/*
+ * Are entries of dead rows marked, for insertions to remove them?  The btree
+ * code that does so takes two entries with the same TID as they come, and a
+ * page may well have such: it is small indexes whose blocks share pages.  But
+ * a server with assertions asserts that there are none.
+ */
+#ifdef USE_ASSERT_CHECKING
+#define HAMMING_MARK_DEAD	false
+#else
+#define HAMMING_MARK_DEAD	true
+#endif
+
 /* Strategies of the operator classes. */
 #define HAMMING_NEAR_STRATEGY		1	/* ~= */
 #define HAMMING_BALL_STRATEGY		2	/* <@ */

@@ -100,7 +100,9 @@ insert_entries(Relation index, uint64 fingerprint, ItemPointer tid,
  *
  * A server with assertions asserts, where the btree code asks for the fill
  * factor, that the relation is a btree.  For it the index says so while it is
- * in the hands of that code.
+ * in the hands of that code.  It also asserts that no two entries of a page
+ * share a TID when entries of dead rows are sought on one, as an insertion
+ * that leaves the fingerprint alone has it do (see HAMMING_MARK_DEAD).
  */
 static bool
 hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
@@ -121,7 +123,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 		PG_TRY();
 		{
 			index->rd_rel->relam = BTREE_AM_OID;
-			insert_entries(index, fingerprint, tid, heap, unchanged, info);
+			insert_entries(index, fingerprint, tid, heap,
+						   unchanged && HAMMING_MARK_DEAD, info);
 		}
 		PG_FINALLY();
 		{
