@@ -136,6 +136,22 @@ plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShPlan *plan,
 }
 
 /*
+ * The cost of a search within a radius.  The scan itself takes probes or a
+ * pass, whichever is faster when pages are in memory; random_page_cost counts
+ * probes for more, but no search is worse than a pass.
+ */
+static Cost
+search_cost(PlannerInfo *root, IndexOptInfo *index, const ShExtent *extent,
+			const ShPlan *plan, double loop_count)
+{
+	ShPlan		pass;
+
+	sh_plan_search(extent, SH_INDEX_BITS, &pass);
+	return Min(plan_cost(root, index, plan, loop_count),
+			   plan_cost(root, index, &pass, loop_count));
+}
+
+/*
  * Estimate a scan.
  *
  * Nearest-first scans begin to return rows when they have come as far as the
@@ -168,7 +184,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 
 		sh_plan_search(&extent, nearest, &plan);
 		sh_plan_search(&extent, SH_INDEX_BITS, &all);
-		*startup = plan_cost(root, index, &plan, loop_count);
+		*startup = search_cost(root, index, &extent, &plan, loop_count);
 		*total = *startup + 4 * plan_cost(root, index, &all, loop_count) +
 			*selectivity * extent.rows *
 			HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
@@ -178,7 +194,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 
 	sh_plan_search(&extent, radius < 0 ? SH_INDEX_BITS : radius, &plan);
 	*startup = 0.0;
-	*total = plan_cost(root, index, &plan, loop_count);
+	*total = search_cost(root, index, &extent, &plan, loop_count);
 	*pages = plan.pages;
 	if (radius < 0)
 		*startup = *total = HAMMING_NEVER;
