@@ -60,7 +60,7 @@ typedef struct SeqSearch
 	Node	   *query;			/* a bigint, or a hamming_ball */
 	bool		is_ball;
 	Selectivity selectivity;
-}			SeqSearch;
+} SeqSearch;
 
 /* What is at custom_private of a path and of a plan: two integers. */
 enum
@@ -83,24 +83,24 @@ typedef struct HammingSeqScan
 	bool		begun;			/* is the ball known? */
 	bool		none;			/* it is NULL, so that no row matches */
 	SimhashBall ball;
-}			HammingSeqScan;
+} HammingSeqScan;
 
 static bool enable_seq_scan = true;
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
-static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath * path,
+static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					   List *tlist, List *clauses, List *custom_plans);
-static Node *create_scan_state(CustomScan * plan);
-static void begin_scan(CustomScanState * node, EState *estate, int eflags);
-static TupleTableSlot *exec_scan(CustomScanState * node);
-static void end_scan(CustomScanState * node);
-static void rescan(CustomScanState * node);
-static Size estimate_dsm(CustomScanState * node, ParallelContext * pcxt);
-static void initialize_dsm(CustomScanState * node, ParallelContext * pcxt,
+static Node *create_scan_state(CustomScan *plan);
+static void begin_scan(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *node);
+static void end_scan(CustomScanState *node);
+static void rescan(CustomScanState *node);
+static Size estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+static void initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 						   void *coordinate);
-static void reinitialize_dsm(CustomScanState * node, ParallelContext * pcxt,
+static void reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 							 void *coordinate);
-static void initialize_worker(CustomScanState * node, shm_toc * toc,
+static void initialize_worker(CustomScanState *node, shm_toc *toc,
 							  void *coordinate);
 
 static const CustomPathMethods path_methods = {
@@ -146,7 +146,7 @@ take_column(RelOptInfo *rel, Node *operand, AttrNumber *column)
 /* See whether the condition is one that the scan can test. */
 static bool
 take_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-			SeqSearch * search)
+			SeqSearch *search)
 {
 	OpExpr	   *clause = (OpExpr *) rinfo->clause;
 	SimhashOperator operator;
@@ -184,7 +184,7 @@ take_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
  * rows we take the share that is left when most of them are dropped early.
  */
 static CustomPath *
-make_path(PlannerInfo *root, RelOptInfo *rel, const SeqSearch * search,
+make_path(PlannerInfo *root, RelOptInfo *rel, const SeqSearch *search,
 		  int workers)
 {
 	Path	   *plain = create_seqscan_path(root, rel, NULL, workers);
@@ -260,10 +260,10 @@ add_seq_scan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 /* PlanCustomPath: every condition stays in the filter. */
 static Plan *
-plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath * path, List *tlist,
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 		  List *clauses, List *custom_plans)
 {
-	const		SeqSearch *search = linitial(path->custom_private);
+	const SeqSearch *search = linitial(path->custom_private);
 	CustomScan *plan = makeNode(CustomScan);
 
 	(void) root;
@@ -282,7 +282,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath * path, List *tlist,
 
 /* CreateCustomScanState */
 static Node *
-create_scan_state(CustomScan * plan)
+create_scan_state(CustomScan *plan)
 {
 	HammingSeqScan *scan = palloc0(sizeof *scan);
 
@@ -299,7 +299,7 @@ create_scan_state(CustomScan * plan)
  * former is prepared anew.
  */
 static void
-begin_scan(CustomScanState * node, EState *estate, int eflags)
+begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	HammingSeqScan *scan = (HammingSeqScan *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
@@ -313,28 +313,37 @@ begin_scan(CustomScanState * node, EState *estate, int eflags)
 	scan->query = ExecInitExpr(linitial(plan->custom_exprs), &node->ss.ps);
 }
 
-/* Learn what is sought, and begin to read the table unless workers do. */
+/* Learn what is sought. */
 static void
-start_reading(HammingSeqScan * scan)
+learn_ball(HammingSeqScan *scan)
 {
-	ScanState  *ss = &scan->css.ss;
-	Datum		query;
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 	bool		isnull;
+	Datum		query = ExecEvalExpr(scan->query, context, &isnull);
 
-	query = ExecEvalExprSwitchContext(scan->query, ss->ps.ps_ExprContext,
-									  &isnull);
-	scan->begun = true;
-	scan->none = isnull;
 	if (isnull)
-		return;
-	if (scan->is_ball)
+		scan->none = true;
+	else if (scan->is_ball)
 		scan->none = !simhash_get_ball(query, &scan->ball);
 	else
 	{
+		scan->none = false;
 		scan->ball.center = DatumGetInt64(query);
 		scan->ball.radius = SH_NEAR;
 	}
-	if (ss->ss_currentScanDesc == NULL)
+	MemoryContextSwitchTo(old);
+}
+
+/* Learn what is sought, and open the table unless workers share it. */
+static void
+start_reading(HammingSeqScan *scan)
+{
+	ScanState  *ss = &scan->css.ss;
+
+	learn_ball(scan);
+	scan->begun = true;
+	if (ss->ss_currentScanDesc == NULL && !scan->none)
 		ss->ss_currentScanDesc = table_beginscan(ss->ss_currentRelation,
 												 ss->ps.state->es_snapshot,
 												 0, NULL);
@@ -347,20 +356,22 @@ start_reading(HammingSeqScan * scan)
  */
 SIMHASH_POPCOUNT_CLONES
 static TupleTableSlot *
-next_in_reach(ScanState * ss)
+next_in_reach(ScanState *ss)
 {
 	HammingSeqScan *scan = (HammingSeqScan *) ss;
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	ScanDirection direction = ss->ps.state->es_direction;
 	uint64		dropped = 0;
+	HeapScanDesc heap;
 	HeapTuple	tuple;
 
 	if (!scan->begun)
 		start_reading(scan);
 	if (scan->none)
 		return ExecClearTuple(slot);
-	while ((tuple = heap_getnext(ss->ss_currentScanDesc, direction)) != NULL)
+	heap = (HeapScanDesc) ss->ss_currentScanDesc;
+	while ((tuple = heap_getnext(&heap->rs_base, direction)) != NULL)
 	{
 		bool		isnull;
 		Datum		fingerprint = heap_getattr(tuple, scan->column, desc,
@@ -375,13 +386,12 @@ next_in_reach(ScanState * ss)
 	InstrCountFiltered1(ss, dropped);
 	if (tuple == NULL)
 		return ExecClearTuple(slot);
-	return ExecStoreBufferHeapTuple(tuple, slot,
-									((HeapScanDesc) ss->ss_currentScanDesc)->rs_cbuf);
+	return ExecStoreBufferHeapTuple(tuple, slot, heap->rs_cbuf);
 }
 
 /* A row changed by others is tested by the filter, as any other. */
 static bool
-recheck(ScanState * ss, TupleTableSlot *slot)
+recheck(ScanState *ss, TupleTableSlot *slot)
 {
 	(void) ss;
 	(void) slot;
@@ -390,14 +400,14 @@ recheck(ScanState * ss, TupleTableSlot *slot)
 
 /* ExecCustomScan */
 static TupleTableSlot *
-exec_scan(CustomScanState * node)
+exec_scan(CustomScanState *node)
 {
 	return ExecScan(&node->ss, next_in_reach, recheck);
 }
 
 /* EndCustomScan */
 static void
-end_scan(CustomScanState * node)
+end_scan(CustomScanState *node)
 {
 	if (node->ss.ss_currentScanDesc != NULL)
 		table_endscan(node->ss.ss_currentScanDesc);
@@ -405,7 +415,7 @@ end_scan(CustomScanState * node)
 
 /* ReScanCustomScan */
 static void
-rescan(CustomScanState * node)
+rescan(CustomScanState *node)
 {
 	if (node->ss.ss_currentScanDesc != NULL)
 		table_rescan(node->ss.ss_currentScanDesc, NULL);
@@ -415,7 +425,7 @@ rescan(CustomScanState * node)
 
 /* EstimateDSMCustomScan */
 static Size
-estimate_dsm(CustomScanState * node, ParallelContext * pcxt)
+estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
 	(void) pcxt;
 	return table_parallelscan_estimate(node->ss.ss_currentRelation,
@@ -424,7 +434,7 @@ estimate_dsm(CustomScanState * node, ParallelContext * pcxt)
 
 /* InitializeDSMCustomScan */
 static void
-initialize_dsm(CustomScanState * node, ParallelContext * pcxt, void *coordinate)
+initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	(void) pcxt;
 	table_parallelscan_initialize(node->ss.ss_currentRelation, coordinate,
@@ -434,7 +444,7 @@ initialize_dsm(CustomScanState * node, ParallelContext * pcxt, void *coordinate)
 
 /* ReInitializeDSMCustomScan */
 static void
-reinitialize_dsm(CustomScanState * node, ParallelContext * pcxt,
+reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 				 void *coordinate)
 {
 	(void) pcxt;
@@ -443,7 +453,7 @@ reinitialize_dsm(CustomScanState * node, ParallelContext * pcxt,
 
 /* InitializeWorkerCustomScan */
 static void
-initialize_worker(CustomScanState * node, shm_toc * toc, void *coordinate)
+initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
 	(void) toc;
 	node->ss.ss_currentScanDesc =
