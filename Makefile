@@ -170,8 +170,8 @@ K ?= 3
 PAGE ?= report.html
 
 .DEFAULT_GOAL := all
-.PHONY: help setup test staged-test report screenshot demo unit matrix indent bench \
-	bench-quality
+.PHONY: help setup test staged-test report screenshot demo unit matrix \
+	indent bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))

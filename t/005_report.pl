@@ -14,7 +14,7 @@ $node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash');
 
-# What would take many minutes, and then what the session is called.
+# What takes long enough to be looked at, and then what the session is called.
 my $rows = 'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 1000000) AS n';
 my ($out, $err) = ('', '');
 my $script = $node->basedir . '/long.sql';
