@@ -107,8 +107,8 @@ typedef struct ShKey
 	uint64_t	gather[GATHER + SH_COMPARE_BEYOND];
 } ShKey;
 
-static void search(ShSearch *search, ShSide *a, ShSide *b, int radius,
-				   int width);
+static void search(ShSearch *search, const ShSide *a, const ShSide *b,
+				   int radius, int width);
 
 /* --- comparing ------------------------------------------------------------ */
 
@@ -496,14 +496,10 @@ differing_bits(const ShSide *side, uint64_t from)
 
 /* Bring the values back to where they were, in whatever order. */
 static void
-restore(ShSide *side, uint64_t *values)
+restore(const ShSide *side, uint64_t *values)
 {
 	if (side->values != values)
-	{
 		memcpy(values, side->values, side->n * sizeof *values);
-		side->room = side->values;
-		side->values = values;
-	}
 }
 
 /* Search by one block after another. */
@@ -545,11 +541,12 @@ search_plan(ShSearch *search_, const ShPlan *plan, ShSide *a, ShSide *b,
  * have so many bits at most.  The order of the values changes.
  */
 static void
-search(ShSearch *search_, ShSide *a, ShSide *b, int radius, int width)
+search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
+	   int width)
 {
-	uint64_t   *a_values = a->values;
-	uint64_t   *b_values = b != NULL ? b->values : NULL;
 	uint32_t	ends[2][PARTS];
+	ShSide		left = *a;
+	ShSide		right = b != NULL ? *b : *a;
 	uint64_t	bits;
 	ShPlan		plan;
 
@@ -568,15 +565,14 @@ search(ShSearch *search_, ShSide *a, ShSide *b, int radius, int width)
 			compare_others(search_, a->values, a->n, b->values, b->n);
 		return;
 	}
-	a->ends = width > DIGIT ? search_->pairs->ends : ends[0];
-	if (b != NULL)
-		b->ends = ends[1];
+	left.ends = width > DIGIT ? search_->pairs->ends : ends[0];
+	right.ends = ends[1];
 	search_->depth++;
-	search_plan(search_, &plan, a, b, radius);
+	search_plan(search_, &plan, &left, b != NULL ? &right : NULL, radius);
 	search_->depth--;
-	restore(a, a_values);
+	restore(&left, a->values);
 	if (b != NULL)
-		restore(b, b_values);
+		restore(&right, b->values);
 }
 
 /* Begin a search of values in the array "work". */
