@@ -84,15 +84,18 @@
 /*
  * What things cost, in comparisons of an entry held in the processor's cache.
  *
- * SH_COST_PAGE		reading a leaf page next to the last one.
+ * SH_ROWS_FAR		rows from which on pages are far away in memory.
  * SH_COST_SEEK		going down the tree to a leaf page.
+ * SH_COST_PAGE		reading a leaf page next to the last one.
  *
- * Chosen so that of probes and a pass the faster one is taken on indexes of a
- * hundred thousand and a million random fingerprints in shared buffers, for
- * all k from 7 to 16.  Leaf pages are fetched ahead, so they cost little.
+ * Chosen so that of probes and a pass the faster one is taken on indexes of
+ * 10^5, 10^6 and 10^7 random fingerprints in shared buffers, for all k from 7
+ * to 16 and nearest first.  Leaf pages are fetched ahead, so that they cost
+ * little as long as the memory keeps up.
  */
-#define SH_COST_PAGE		120.0
-#define SH_COST_SEEK		80.0
+#define SH_ROWS_FAR			4e6
+#define SH_COST_SEEK(extent)	((extent)->rows < SH_ROWS_FAR ? 80.0 : 800.0)
+#define SH_COST_PAGE(extent)	((extent)->rows < SH_ROWS_FAR ? 120.0 : 400.0)
 
 static inline int
 count_bits(uint32_t value)
@@ -237,7 +240,8 @@ sh_shell_cost(const ShExtent *extent, int block, int radius)
 	double		pages = shell_pages(extent, block, radius);
 	double		seeks = probes < pages ? probes : pages;
 
-	return seeks * SH_COST_SEEK + pages * SH_COST_PAGE +
+	return seeks * SH_COST_SEEK(extent) +
+		pages * SH_COST_PAGE(extent) +
 		shell_entries(extent, block, radius);
 }
 
@@ -245,7 +249,7 @@ sh_shell_cost(const ShExtent *extent, int block, int radius)
 double
 sh_pass_cost(const ShExtent *extent)
 {
-	return block_pages(extent) * SH_COST_PAGE + extent->rows;
+	return block_pages(extent) * SH_COST_PAGE(extent) + extent->rows;
 }
 
 /*
