@@ -48,6 +48,14 @@ SELECT way('SELECT id FROM d20000 WHERE fp <@ (17, 64)');
 SELECT way('SELECT id FROM d20000 ORDER BY fp <~> 17 LIMIT 10');
 SELECT way('SELECT id FROM d20000 ORDER BY fp <~> 17');
 
+-- nearest first among those within a distance, which end there; whether the
+-- index orders them or a sort does, depends on the version
+SELECT k, ltrim(way(format('SELECT id FROM d20000 WHERE fp <@ (17, %s)
+	ORDER BY fp <~> 17, id', k)), 'sort: ')
+FROM unnest('{3,8}'::int[]) AS k;
+SELECT ltrim(way('SELECT id FROM d20000 WHERE fp ~= 17
+	ORDER BY fp <~> 17 LIMIT 1'), 'sort: ');
+
 -- joins: a few rows with many, all with all
 SELECT way('SELECT * FROM d100 a JOIN d20000 b ON a.fp ~= b.fp');
 SELECT way('SELECT * FROM d100 a JOIN d20000 b ON b.fp <@ (a.fp, 8)');
@@ -64,6 +72,9 @@ PREPARE near(bigint) AS SELECT id FROM d20000 WHERE fp ~= $1;
 SELECT way('EXECUTE near(17)');
 PREPARE within(bigint, int) AS SELECT id FROM d20000 WHERE fp <@ ($1, $2);
 SELECT way('EXECUTE within(17, 5)');
+PREPARE nearest(bigint, int) AS SELECT id FROM d20000 WHERE fp <@ ($1, $2)
+	ORDER BY fp <~> $1, id;
+SELECT ltrim(way('EXECUTE nearest(17, 5)'), 'sort: ');
 RESET plan_cache_mode;
 
 -- The keys serve where there is no other index.

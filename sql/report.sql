@@ -343,7 +343,13 @@ PREPARE nearest (bigint) AS
     SELECT cluster FROM docs
     WHERE fp ~= $1 ORDER BY fp <~> $1, id LIMIT 1;
 SET plan_cache_mode = force_generic_plan;
-EXPLAIN (COSTS OFF) EXECUTE nearest (7);
+DO $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) EXECUTE nearest (7)' INTO plan;
+    RAISE NOTICE 'index docs_fp: %', plan::text ~ '"Index Name": "docs_fp"';
+END $$;
 RESET plan_cache_mode;
 -- a new batch against an archive
 CREATE TABLE batch AS SELECT n AS id, (n * 5)::bigint AS fp

@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
@@ -43,6 +44,9 @@
  */
 #define HAMMING_UNKNOWN_RADIUS	SH_NEAR
 
+/* Most passes through all entries until the last row has come in order. */
+#define HAMMING_PASSES			4
+
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
 
@@ -56,9 +60,12 @@ constant_radius(Node *node)
 	return HAMMING_UNKNOWN_RADIUS;
 }
 
-/* The radius of a ball, as far as it can be told before execution. */
+/*
+ * A ball, as far as it can be told before execution: its radius, and its
+ * center, which is left alone when it cannot be told.
+ */
 static int
-ball_radius(Node *ball)
+ball_parts(Node *ball, Node **center)
 {
 	List	   *parts = NIL;
 
@@ -69,18 +76,27 @@ ball_radius(Node *ball)
 
 		if (value->constisnull || !simhash_get_ball(value->constvalue, &known))
 			return 0;
+		*center = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+									 Int64GetDatum(known.center), false,
+									 FLOAT8PASSBYVAL);
 		return known.radius;
 	}
 	if (IsA(ball, RowExpr))
 		parts = ((RowExpr *) ball)->args;
 	else if (IsA(ball, FuncExpr))
 		parts = ((FuncExpr *) ball)->args;
-	return constant_radius(list_length(parts) == 2 ? lsecond(parts) : NULL);
+	if (list_length(parts) != 2)
+		return HAMMING_UNKNOWN_RADIUS;
+	*center = linitial(parts);
+	return constant_radius(lsecond(parts));
 }
 
-/* The smallest radius among the conditions of a path; -1: none. */
+/*
+ * The smallest radius among the conditions of a path, or among those around
+ * the given center; -1: none.
+ */
 static int
-path_radius(IndexPath *path)
+path_radius(IndexPath *path, Node *around)
 {
 	IndexOptInfo *index = path->indexinfo;
 	int			least = -1;
@@ -89,15 +105,19 @@ path_radius(IndexPath *path)
 	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
 	{
 		OpExpr	   *op = (OpExpr *) ((RestrictInfo *) lfirst(lc))->clause;
+		Node	   *center = NULL;
 		int			radius = SH_NEAR;
 
 		if (!IsA(op, OpExpr) || list_length(op->args) != 2)
 			continue;
-		if (index->opcintype[0] != INT8OID ||
-			get_op_opfamily_strategy(op->opno, index->opfamily[0]) !=
+		if (index->opcintype[0] == INT8OID &&
+			get_op_opfamily_strategy(op->opno, index->opfamily[0]) ==
 			HAMMING_NEAR_STRATEGY)
-			radius = ball_radius(lsecond(op->args));
-		if (least < 0 || radius < least)
+			center = lsecond(op->args);
+		else
+			radius = ball_parts(lsecond(op->args), &center);
+		if ((around == NULL || equal(center, around)) &&
+			(least < 0 || radius < least))
 			least = radius;
 	}
 	return least;
@@ -116,6 +136,13 @@ nearest_radius(double rows)
 	return radius;
 }
 
+/* Does a plan read all entries of a block, rather than probe? */
+static bool
+is_pass(const ShPlan *plan)
+{
+	return plan->radius[0] >= sh_block_width(0);
+}
+
 /* The cost of one plan: pages that are not cached, and comparisons. */
 static Cost
 plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShPlan *plan,
@@ -124,14 +151,13 @@ plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShPlan *plan,
 	double		random_cost;
 	double		sequential_cost;
 	double		pages = plan->pages;
-	bool		pass = plan->radius[0] >= sh_block_width(0);
 
 	get_tablespace_page_costs(index->reltablespace, &random_cost,
 							  &sequential_cost);
 	if (loop_count > 1)
 		pages = index_pages_fetched(pages * loop_count, index->pages,
 									index->pages, root) / loop_count;
-	return pages * (pass ? sequential_cost : random_cost) +
+	return pages * (is_pass(plan) ? sequential_cost : random_cost) +
 		plan->cost * HAMMING_COMPARE_COST * cpu_operator_cost;
 }
 
@@ -152,11 +178,41 @@ search_cost(PlannerInfo *root, IndexOptInfo *index, const ShExtent *extent,
 }
 
 /*
- * Estimate a scan.
+ * Estimate a nearest-first scan.
  *
- * Nearest-first scans begin to return rows when they have come as far as the
- * nearest ones are likely to be, and come to the last one after a few passes
- * through all entries.
+ * It begins to return rows when it has come as far as the nearest ones are
+ * likely to be, and ends where a condition lets no row be further away, or
+ * else when it has come to the last one, after a few passes through all
+ * entries.
+ */
+static void
+estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
+				 double loop_count, double rows,
+				 Cost *startup, Cost *total, double *pages)
+{
+	IndexOptInfo *index = path->indexinfo;
+	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
+	int			farthest = path_radius(path, lsecond(order->args));
+	int			nearest = nearest_radius(extent->rows);
+	ShPlan		first;
+	ShPlan		all;
+	double		passes = 1;
+
+	if (farthest < 0)
+		farthest = SH_INDEX_BITS;
+	sh_plan_search(extent, Min(nearest, farthest), &first);
+	sh_plan_search(extent, farthest, &all);
+	if (is_pass(&all))
+		passes = Min(1 + rows / HAMMING_NEAREST, HAMMING_PASSES);
+	*startup = search_cost(root, index, extent, &first, loop_count);
+	*total = Max(*startup,
+				 passes * search_cost(root, index, extent, &all, loop_count)) +
+		rows * HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
+	*pages = all.pages;
+}
+
+/*
+ * Estimate a scan.
  */
 void
 hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
@@ -165,7 +221,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	int			radius = path_radius(path);
+	int			radius = path_radius(path, NULL);
 	ShExtent	extent;
 	ShPlan		plan;
 
@@ -179,16 +235,8 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 
 	if (path->indexorderbys != NIL)
 	{
-		ShPlan		all;
-		int			nearest = nearest_radius(extent.rows);
-
-		sh_plan_search(&extent, nearest, &plan);
-		sh_plan_search(&extent, SH_INDEX_BITS, &all);
-		*startup = search_cost(root, index, &extent, &plan, loop_count);
-		*total = *startup + 4 * plan_cost(root, index, &all, loop_count) +
-			*selectivity * extent.rows *
-			HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
-		*pages = all.pages;
+		estimate_nearest(root, path, &extent, loop_count,
+						 *selectivity * extent.rows, startup, total, pages);
 		return;
 	}
 
