@@ -30,9 +30,15 @@ printf '%s\t%s\n' \
 	dotted 'İSTANBUL DİYARBAKIR Iİıi K Å ǅ ẞ' \
 	numbers '½ ⅷ ㈠ ٣ ४ _a_ a_b' >"$work/cases"
 
+# Later versions of Unicode have letters where ours has nothing.
+cp golden_texts.tsv "$work/golden"
+same_unicode || sed -i -E \
+	"/^(edge-unicode-15-16|assigned after Unicode 14|range .*, outside)\t/d" \
+	"$work/texts" "$work/golden"
+
 check cases UTF8 "$work/cases"
 check texts UTF8 "$work/texts"
-check golden UTF8 "$PWD/golden_texts.tsv"
+check golden UTF8 "$work/golden"
 check poems UTF8 "$work/poems"
 check licenses UTF8 "$work/licenses"
 for encoding in LATIN1 EUC_CN WIN1251; do
