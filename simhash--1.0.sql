@@ -739,7 +739,11 @@ COMMENT ON FUNCTION simhash_clusters(text, anyelement, integer, text, text, inte
 
 -- The two functions below are in PL/pgSQL: they only write queries, about
 -- which nothing is known before the call.  What they call of this extension
--- they look up in its schema, which need not be on the search_path.
+-- they look up in its schema, which need not be on the search_path.  What they
+-- call of PostgreSQL must not be found in other schemas, where anybody may
+-- have put something better fitting.  But the names in the expression for the
+-- fingerprint are for the caller's search_path: so what is run together with
+-- that says pg_catalog, and all the rest sees nothing else.
 
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k integer DEFAULT 3,
@@ -748,54 +752,115 @@ RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
 AS $function$
 DECLARE
-    schema text := (SELECT extnamespace::regnamespace::text
-                    FROM pg_catalog.pg_extension WHERE extname = 'simhash');
-    parted boolean := EXISTS (SELECT FROM pg_catalog.pg_inherits
-                              WHERE inhparent = relation);
-    -- what tells rows apart, in a table and in one with children
-    id text := CASE WHEN parted THEN 't.tableoid::text || t.ctid::text'
-               ELSE 't.ctid' END;
-    id_type text := CASE WHEN parted THEN 'text' ELSE 'tid' END;
+    path text := pg_catalog.current_setting('search_path');
+    schema text;        -- of this extension
+    parted boolean;     -- it has children, so that ctid is not enough
+    id text;            -- what tells rows apart
+    id_type text;
+    commands text[];
     total bigint;       -- rows
     present bigint;     -- rows with a fingerprint
-    clustered bigint;   -- rows in clusters
-    redundant bigint;   -- those but the representatives
+    blocks json;        -- how their keys are used
+    lines json;         -- what was found
+    redundant bigint;   -- rows in clusters but the representatives
     bytes numeric;      -- that these take
-    largest bigint;     -- size of the largest cluster
     farthest int;       -- distance from a representative
     worst float8 := 1;  -- candidates of a look-up, compared with even keys
     referring text;     -- foreign keys
-    command text;
     r record;
 BEGIN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF relation IS NULL OR fingerprint IS NULL OR k IS NULL THEN
         RAISE null_value_not_allowed
             USING MESSAGE = 'relation, fingerprint and k must not be null';
-    ELSIF (SELECT relkind NOT IN ('r', 'p', 'm') FROM pg_catalog.pg_class
+    ELSIF (SELECT relkind NOT IN ('r', 'p', 'm') FROM pg_class
            WHERE oid = relation) THEN
         RAISE wrong_object_type USING
             MESSAGE = format('%s is not a table or materialized view', relation),
             HINT = 'simhash_clusters and simhash_pairs take any query.';
     END IF;
-    EXECUTE format('SELECT count(*), count(%s) FROM %s AS t',
-                   fingerprint, relation) INTO total, present;
+    schema := (SELECT extnamespace::regnamespace FROM pg_extension
+               WHERE extname = 'simhash');
+    parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
+    id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
+          ELSE 't.ctid' END;
+    id_type := format('pg_catalog.%I',
+                      CASE WHEN parted THEN 'text' ELSE 'tid' END);
+    commands[1] := format($query$
+        SELECT pg_catalog.count(*), pg_catalog.count(%s) FROM %s AS t$query$,
+        fingerprint, relation);
+
+    -- How rows share keys: a look-up of a row's fingerprint reads, in each
+    -- block, the rows with its key.
+    commands[2] := format($query$
+        SELECT pg_catalog.json_agg(b) FROM (
+            SELECT block, pg_catalog.max(rows) AS most,
+                   pg_catalog.sum(rows OPERATOR(pg_catalog.*) rows)
+                   OPERATOR(pg_catalog./) pg_catalog.sum(rows) AS mean
+            FROM (SELECT block, %1$s.simhash_key(fp, block) AS key,
+                         pg_catalog.count(*)::pg_catalog.float8 AS rows
+                  FROM (SELECT (%2$s) AS fp FROM %3$s AS t OFFSET 0) AS f,
+                       pg_catalog.generate_series(0, 3) AS block
+                  WHERE fp IS NOT NULL GROUP BY 1, 2) AS g
+            GROUP BY block) AS b$query$, schema, fingerprint, relation);
+
+    -- One search serves all that follows.
+    commands[3] := format($query$
+        WITH member AS MATERIALIZED (
+            SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
+            FROM %1$s.simhash_clusters(%2$L, NULL::%3$s, %4$s)
+        ), cluster AS (
+            SELECT cluster, representative, size,
+                   pg_catalog.max(distance) AS farthest
+            FROM member GROUP BY cluster, representative, size
+        ), line AS (
+        SELECT 1 AS part, 0::bigint AS place, pg_catalog.count(*) AS number,
+               NULL::int AS farthest, NULL::pg_catalog.text AS value
+        FROM cluster
+        UNION ALL
+        SELECT 2, 0, pg_catalog.count(*), NULL, NULL
+        FROM member WHERE redundant
+        UNION ALL
+        SELECT 3, 0, pg_catalog.count(*), NULL, NULL
+        FROM member WHERE redundant AND distance OPERATOR(pg_catalog.=) 0
+        UNION ALL
+        SELECT 4, 0, pg_catalog.sum(pg_catalog.pg_column_size(t.*)), NULL, NULL
+        FROM %5$s AS t JOIN member AS m ON m.id OPERATOR(pg_catalog.=) %6$s
+        WHERE m.redundant
+        UNION ALL
+        SELECT 5, pg_catalog.floor(pg_catalog.log(2, size))::bigint,
+               pg_catalog.count(*), NULL, NULL
+        FROM cluster GROUP BY 2
+        UNION ALL
+        SELECT 6, distance, pg_catalog.count(*), NULL, NULL
+        FROM member WHERE redundant GROUP BY distance
+        UNION ALL
+        SELECT 7, c.cluster, c.size, c.farthest,
+               pg_catalog.left(t.*::pg_catalog.text, 200)
+        FROM (SELECT * FROM cluster ORDER BY size DESC, cluster LIMIT 5) AS c
+        JOIN %5$s AS t ON c.representative OPERATOR(pg_catalog.=) %6$s
+        UNION ALL
+        SELECT 8, 0, NULL, pg_catalog.max(farthest), NULL FROM cluster)
+        SELECT pg_catalog.json_agg(line) FROM line$query$,
+        schema,
+        format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
+               id, fingerprint, relation),
+        id_type, k, relation, id);
+
+    PERFORM set_config('search_path', path, true);
+    EXECUTE commands[1] INTO total, present;
+    EXECUTE commands[2] INTO blocks;
+    EXECUTE commands[3] INTO lines;
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+
     section := 'table';
     item := 'rows'; value := total; RETURN NEXT;
     item := 'fingerprints'; value := present; RETURN NEXT;
     item := 'rows without a fingerprint'; value := total - present; RETURN NEXT;
 
-    -- How rows share keys: a look-up of a row's fingerprint reads, in each
-    -- block, the rows with its key.
     section := 'keys';
-    command := format($query$
-        SELECT block, max(rows) AS most, sum(rows * rows) / sum(rows) AS mean
-        FROM (SELECT block, %1$s.simhash_key(fp, block) AS key,
-                     count(*)::float8 AS rows
-              FROM (SELECT (%2$s) AS fp FROM %3$s AS t OFFSET 0) AS f,
-                   generate_series(0, 3) AS block
-              WHERE fp IS NOT NULL GROUP BY 1, 2) AS g
-        GROUP BY block ORDER BY block$query$, schema, fingerprint, relation);
-    FOR r IN EXECUTE command LOOP
+    FOR r IN SELECT * FROM json_to_recordset(blocks)
+             AS (block int, most float8, mean float8) ORDER BY block LOOP
         item := format('block %s', r.block);
         value := format('%s rows to a look-up where %s are to be expected;'
                         ' its commonest key has %s %% of the rows',
@@ -805,68 +870,40 @@ BEGIN
         worst := greatest(worst, r.mean / (1 + (present - 1) / 65536.0));
     END LOOP;
 
-    -- One search serves all that follows.
-    command := format($query$
-        WITH member AS MATERIALIZED (
-            SELECT * FROM %1$s.simhash_clusters(%2$L, NULL::%3$s, %4$s)
-        ), cluster AS (
-            SELECT cluster, representative, size, max(distance) AS farthest
-            FROM member GROUP BY cluster, representative, size
-        ), line AS (
-        SELECT 1 AS part, 0::bigint AS place, 'clusters' AS item,
-               count(*)::text AS value, NULL::bigint AS number FROM cluster
-        UNION ALL
-        SELECT 2, 0, 'redundant rows',
-               count(*)::text, count(*) FROM member WHERE id <> representative
-        UNION ALL
-        SELECT 3, 0, 'of them with the same fingerprint', count(*)::text, NULL
-        FROM member WHERE id <> representative AND distance = 0
-        UNION ALL
-        SELECT 4, 0, 'bytes of redundant rows',
-               coalesce(sum(pg_column_size(t.*)), 0)::text,
-               sum(pg_column_size(t.*))
-        FROM %5$s AS t JOIN member AS m ON m.id = %6$s
-        WHERE m.id <> representative
-        UNION ALL
-        SELECT 5, min(size), format('clusters of %%s to %%s rows',
-                                    (2 ^ floor(log(2, size)))::bigint,
-                                    (2 ^ (floor(log(2, size)) + 1))::bigint - 1),
-               count(*)::text, NULL
-        FROM cluster GROUP BY floor(log(2, size))
-        UNION ALL
-        SELECT 6, distance, format('rows at distance %%s', distance),
-               count(*)::text, NULL
-        FROM member WHERE id <> representative GROUP BY distance
-        UNION ALL
-        SELECT 7, c.cluster, format('%%s rows, up to distance %%s', size, farthest),
-               left(t.*::text, 200), size
-        FROM (SELECT * FROM cluster ORDER BY size DESC, cluster LIMIT 5) AS c
-        JOIN %5$s AS t ON c.representative = %6$s
-        UNION ALL
-        SELECT 8, 0, NULL, NULL, max(farthest) FROM cluster)
-        SELECT * FROM line
-        ORDER BY part, CASE part WHEN 7 THEN -number END, place$query$,
-        schema,
-        format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
-               id, fingerprint, relation),
-        id_type, k, relation, id);
-    FOR r IN EXECUTE command LOOP
+    FOR r IN SELECT * FROM json_to_recordset(lines)
+             AS (part int, place bigint, number bigint, farthest int,
+                 value text)
+             ORDER BY part, CASE part WHEN 7 THEN -number END, place LOOP
         section := CASE WHEN r.part <= 4 THEN 'duplicates'
                         WHEN r.part = 5 THEN 'sizes'
                         WHEN r.part = 6 THEN 'distances'
                         ELSE 'largest clusters' END;
-        item := r.item;
-        value := r.value;
+        value := coalesce(r.value, r.number::text, '0');
         CASE r.part
-            WHEN 2 THEN redundant := r.number;
-            WHEN 4 THEN bytes := coalesce(r.number, 0);
-            WHEN 7 THEN largest := greatest(largest, r.number);
-            WHEN 8 THEN farthest := r.number;
-            ELSE NULL;
+            WHEN 1 THEN
+                item := 'clusters';
+            WHEN 2 THEN
+                item := 'redundant rows';
+                redundant := r.number;
+            WHEN 3 THEN
+                item := 'of them with the same fingerprint';
+            WHEN 4 THEN
+                item := 'bytes of redundant rows';
+                bytes := r.number;
+            WHEN 5 THEN
+                item := format('clusters of %s to %s rows',
+                               1::bigint << r.place::int,
+                               (2::bigint << r.place::int) - 1);
+            WHEN 6 THEN
+                item := format('rows at distance %s', r.place);
+            WHEN 7 THEN
+                item := format('%s rows, up to distance %s',
+                               r.number, r.farthest);
+            WHEN 8 THEN
+                farthest := r.farthest;
+                CONTINUE;
         END CASE;
-        IF r.part < 8 THEN
-            RETURN NEXT;
-        END IF;
+        RETURN NEXT;
     END LOOP;
 
     section := 'advice';
@@ -885,7 +922,7 @@ BEGIN
     RETURN NEXT;
     SELECT string_agg(format('%s (%s)', conrelid::regclass, conname), ', '
                       ORDER BY conrelid::regclass::text, conname)
-    INTO referring FROM pg_catalog.pg_constraint
+    INTO referring FROM pg_constraint
     WHERE contype = 'f' AND confrelid = relation AND conparentid = 0;
     IF redundant > 0 AND referring IS NOT NULL THEN
         item := 'foreign keys';
@@ -916,6 +953,7 @@ BEGIN
                         ' are the likely cause.', round(worst));
         RETURN NEXT;
     END IF;
+    PERFORM set_config('search_path', path, true);
 END
 $function$;
 COMMENT ON FUNCTION simhash_report(regclass, text, integer) IS
@@ -929,11 +967,12 @@ CREATE FUNCTION simhash_dedup_sql(
     kind text DEFAULT 'star', keep text DEFAULT NULL)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
     schema text := (SELECT extnamespace::regnamespace::text
-                    FROM pg_catalog.pg_extension WHERE extname = 'simhash');
-    parted boolean := EXISTS (SELECT FROM pg_catalog.pg_inherits
+                    FROM pg_extension WHERE extname = 'simhash');
+    parted boolean := EXISTS (SELECT FROM pg_inherits
                               WHERE inhparent = relation);
     id text := CASE WHEN parted THEN 't.tableoid::text || t.ctid::text'
                ELSE 't.ctid' END;
@@ -944,13 +983,13 @@ BEGIN
     IF relation IS NULL OR fingerprint IS NULL OR k IS NULL OR kind IS NULL THEN
         RAISE null_value_not_allowed
             USING MESSAGE = 'relation, fingerprint, k and kind must not be null';
-    ELSIF (SELECT relkind NOT IN ('r', 'p') FROM pg_catalog.pg_class
+    ELSIF (SELECT relkind NOT IN ('r', 'p') FROM pg_class
            WHERE oid = relation) THEN
         RAISE wrong_object_type USING
             MESSAGE = format('%s is not a table', relation),
             HINT = 'Name the table that the rows are in.';
-    ELSIF EXISTS (SELECT FROM pg_catalog.pg_partition_tree(relation)
-                  JOIN pg_catalog.pg_class ON oid = relid
+    ELSIF EXISTS (SELECT FROM pg_partition_tree(relation)
+                  JOIN pg_class ON oid = relid
                   WHERE relkind = 'f') THEN
         RAISE feature_not_supported USING
             MESSAGE = format('%s has partitions that are foreign tables',
@@ -963,7 +1002,7 @@ BEGIN
                         WHEN 'n' THEN 'ON DELETE SET NULL'
                         WHEN 'd' THEN 'ON DELETE SET DEFAULT'
                         ELSE 'may refuse the DELETE' END AS action
-             FROM pg_catalog.pg_constraint
+             FROM pg_constraint
              WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
              ORDER BY conrelid::regclass::text, conname LOOP
         remarks := remarks || translate(

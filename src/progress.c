@@ -40,14 +40,8 @@ static const struct config_enum_entry progress_modes[] = {
 
 static int	progress_mode = PROGRESS_ACTIVITY;
 
-/* The call that is running. */
-static struct
-{
-	const char *name;
-	TimestampTz said;			/* when we last said something */
-	TimestampTz searching;		/* when the search began, or 0 */
-	bool		renamed;
-}			call;
+/* The call that is running; its query may have begun another one. */
+static SimhashProgress *call = NULL;
 
 /* Define the setting. */
 void
@@ -66,9 +60,9 @@ static bool
 is_time(TimestampTz now)
 {
 	if (progress_mode == PROGRESS_OFF ||
-		!TimestampDifferenceExceeds(call.said, now, EVERY_MS))
+		!TimestampDifferenceExceeds(call->said, now, EVERY_MS))
 		return false;
-	call.said = now;
+	call->said = now;
 	return true;
 }
 
@@ -78,32 +72,34 @@ say(const char *where)
 {
 	char		name[NAMEDATALEN];
 
-	snprintf(name, sizeof name, "%s %s", call.name, where);
+	snprintf(name, sizeof name, "%s %s", call->name, where);
 	pgstat_report_appname(name);
-	call.renamed = true;
+	call->renamed = true;
 	if (progress_mode == PROGRESS_NOTICE)
 		ereport(NOTICE, errmsg_internal("%s", name));
 }
 
-/* Begin a call. */
+/* Begin a call, of which the caller keeps the state until it ends. */
 void
-simhash_progress_begin(const char *name)
+simhash_progress_begin(SimhashProgress *progress, const char *name)
 {
-	call.name = name;
-	call.said = GetCurrentTimestamp();
-	call.searching = 0;
-	call.renamed = false;
+	progress->outer = call;
+	progress->name = name;
+	progress->said = GetCurrentTimestamp();
+	progress->searching = 0;
+	progress->renamed = false;
+	call = progress;
 }
 
-/* So many rows have been read. */
+/* So many rows have been read, or listed. */
 void
-simhash_progress_rows(int64 rows)
+simhash_progress_rows(const char *what, int64 rows)
 {
 	char		where[NAMEDATALEN];
 
 	if (!is_time(GetCurrentTimestamp()))
 		return;
-	snprintf(where, sizeof where, "reading, " INT64_FORMAT " rows", rows);
+	snprintf(where, sizeof where, "%s, " INT64_FORMAT " rows", what, rows);
 	say(where);
 }
 
@@ -115,24 +111,31 @@ simhash_progress_done(void *context pg_attribute_unused(), double done)
 	char		where[NAMEDATALEN];
 
 	CHECK_FOR_INTERRUPTS();
-	if (call.searching == 0 || done <= 0)
-		call.searching = now;
+	if (call->searching == 0 || done <= 0)
+		call->searching = now;
 	if (!is_time(now))
 		return;
 	if (done > 0)
 		snprintf(where, sizeof where, "%.0f %%, %.0f s left", done * 100,
-				 (double) (now - call.searching) / USECS_PER_SEC *
+				 (double) (now - call->searching) / USECS_PER_SEC *
 				 (1 - done) / done);
 	else
 		snprintf(where, sizeof where, "sorting");
 	say(where);
 }
 
-/* The call has ended, well or not. */
+/*
+ * The call has ended, well or not.  The session gets its own name back, or
+ * keeps this one until the outer call says where it is.
+ */
 void
-simhash_progress_end(void)
+simhash_progress_end(SimhashProgress *progress)
 {
-	if (call.renamed)
+	call = progress->outer;
+	if (!progress->renamed)
+		return;
+	if (call != NULL)
+		call->renamed = true;
+	else
 		pgstat_report_appname(application_name ? application_name : "");
-	call.renamed = false;
 }

@@ -49,6 +49,8 @@ typedef struct Report
 	uint32		least;			/* rows of a cluster */
 	Tuplesortstate *order;		/* of the pairs, for stars */
 	ReturnSetInfo *result;
+	SimhashProgress progress;
+	int64		listed;			/* rows put out that no search has found */
 	int			waiting;		/* pairs */
 	PairOfRows	pair[WAITING];
 } Report;
@@ -123,6 +125,15 @@ begin_report(Report *report, FunctionCallInfo fcinfo, bool sort)
 	sh_pairs_group(&report->pairs);
 }
 
+/* A row that no search has found is put out. */
+static inline void
+count_listed(Report *report)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (++report->listed % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("listing", report->listed);
+}
+
 /* --- pairs ---------------------------------------------------------------- */
 
 /* Put out the pairs of rows that wait. */
@@ -189,7 +200,10 @@ put_equal_pairs(Report *report)
 		for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
 		{
 			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
+			{
+				count_listed(report);
 				put_pair(report, pairs->rows[i], pairs->rows[j], 0);
+			}
 		}
 	}
 }
@@ -212,7 +226,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	begin_arguments(report, fcinfo, 2);
 	InitMaterializedSRF(fcinfo, 0);
 	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	simhash_progress_begin("simhash_pairs");
+	simhash_progress_begin(&report->progress, "simhash_pairs");
 	PG_TRY();
 	{
 		begin_report(report, fcinfo, true);
@@ -222,7 +236,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	}
 	PG_FINALLY();
 	{
-		simhash_progress_end();
+		simhash_progress_end(&report->progress);
 	}
 	PG_END_TRY();
 	MemoryContextDelete(report->rows.context);
@@ -289,7 +303,7 @@ static void
 put_clusters(Report *report)
 {
 	const ShClusters *clusters = &report->clusters;
-	const		SimhashRows *rows = &report->rows;
+	const SimhashRows *rows = &report->rows;
 	uint32		start = 0;
 	bool		nulls[5] = {false};
 	Datum		values[5];
@@ -307,7 +321,7 @@ put_clusters(Report *report)
 			uint32		row = clusters->members[i];
 			uint64		value = report->pairs.values[clusters->number[row]];
 
-			CHECK_FOR_INTERRUPTS();
+			count_listed(report);
 			values[0] = rows->ids[row];
 			values[3] = Int32GetDatum(sh_distance(center, value));
 			tuplestore_putvalues(report->result->setResult,
@@ -358,14 +372,14 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	report->least = (uint32) Max(PG_GETARG_INT32(k + 3), 1);
 	InitMaterializedSRF(fcinfo, 0);
 	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	simhash_progress_begin("simhash_clusters");
+	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{
 		make_clusters(report, fcinfo, first);
 	}
 	PG_FINALLY();
 	{
-		simhash_progress_end();
+		simhash_progress_end(&report->progress);
 	}
 	PG_END_TRY();
 	MemoryContextDelete(report->rows.context);

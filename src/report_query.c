@@ -28,7 +28,7 @@
 #include "utils/typcache.h"
 
 #define FIRST_ROOM		1024	/* rows to have room for at first */
-#define SAY_EVERY		65536	/* rows between two looks at the clock */
+#define SPARE_BYTES		65536	/* to allocate for ids at a time */
 
 /* Takes the rows of the query. */
 typedef struct Receiver
@@ -36,19 +36,23 @@ typedef struct Receiver
 	DestReceiver pub;
 	SimhashRows *rows;
 	Oid			column_type;	/* of the id, as the query gives it */
-}			Receiver;
+} Receiver;
 
-/* The memory for so many rows, with what their ids point to. */
+/*
+ * The memory for so many rows, with what their ids point to.  An id that does
+ * not fit into what is spare may leave an eighth of that unused.
+ */
 static int64
 needed_memory(int64 rows, int64 id_bytes)
 {
 	return rows * (int64) (sizeof(uint64) + sizeof(Datum) + sizeof(uint32)) +
-		(int64) sh_pairs_bytes((uint32) Min(rows, SH_PAIRS_ROWS)) + id_bytes;
+		(int64) sh_pairs_bytes((uint32) Min(rows, SH_PAIRS_ROWS)) +
+		(id_bytes > 0 ? id_bytes + id_bytes / 8 + SPARE_BYTES : 0);
 }
 
 /* Fail unless the query yields an id of the type that we were told. */
 static void
-check_id_type(const SimhashRows * rows, Oid type)
+check_id_type(const SimhashRows *rows, Oid type)
 {
 	if (type == rows->id_type ||
 		(rows->id_type == INT8OID && (type == INT4OID || type == INT2OID)))
@@ -94,7 +98,7 @@ receiver_startup(DestReceiver * self, int operation pg_attribute_unused(),
  * a few bytes are counted by the thousand.
  */
 static bool
-make_room(SimhashRows * rows, int64 id_bytes)
+make_room(SimhashRows *rows, int64 id_bytes)
 {
 	int64		limit = (int64) maintenance_work_mem * 1024;
 
@@ -115,9 +119,9 @@ make_room(SimhashRows * rows, int64 id_bytes)
 
 /* An id in the representation that we were told of, detoasted. */
 static Datum
-usable_id(const Receiver * receiver, Datum id)
+usable_id(const Receiver *receiver, Datum id)
 {
-	const		SimhashRows *rows = receiver->rows;
+	const SimhashRows *rows = receiver->rows;
 
 	if (receiver->column_type != rows->id_type)
 		return Int64GetDatum(receiver->column_type == INT4OID
@@ -127,13 +131,51 @@ usable_id(const Receiver * receiver, Datum id)
 	return id;
 }
 
+/* The memory that is needed to keep an id, besides its datum. */
+static Size
+id_size(const SimhashRows *rows, Datum id)
+{
+	if (rows->id_by_value)
+		return 0;
+	return MAXALIGN(datumGetSize(id, false, rows->id_length));
+}
+
+/*
+ * Keep an id that takes so many bytes.  Ids are many and small: they share
+ * what is allocated, without a header or rounding for each.
+ */
+static Datum
+keep_id(SimhashRows *rows, Datum id, Size bytes)
+{
+	char	   *copy = rows->spare;
+
+	if (bytes == 0)
+		return id;
+	if (bytes > SPARE_BYTES / 8)
+		copy = MemoryContextAllocHuge(rows->context, bytes);
+	else
+	{
+		if (bytes > rows->spare_bytes)
+		{
+			rows->spare = MemoryContextAlloc(rows->context, SPARE_BYTES);
+			rows->spare_bytes = SPARE_BYTES;
+			copy = rows->spare;
+		}
+		rows->spare += bytes;
+		rows->spare_bytes -= bytes;
+	}
+	memcpy(copy, DatumGetPointer(id),
+		   datumGetSize(id, false, rows->id_length));
+	return PointerGetDatum(copy);
+}
+
 /* Called with each row. */
 static bool
 receiver_receive(TupleTableSlot *slot, DestReceiver * self)
 {
 	Receiver   *receiver = (Receiver *) self;
 	SimhashRows *rows = receiver->rows;
-	Size		bytes = 0;
+	Size		bytes;
 	Datum		given;
 	Datum		id;
 
@@ -149,11 +191,9 @@ receiver_receive(TupleTableSlot *slot, DestReceiver * self)
 	}
 	given = slot->tts_values[0];
 	id = usable_id(receiver, given);
-	if (!rows->id_by_value)
-		bytes = MAXALIGN(datumGetSize(id, false, rows->id_length)) +
-			2 * sizeof(uint64);
-	if (++rows->total % SAY_EVERY == 0)
-		simhash_progress_rows(rows->total);
+	bytes = id_size(rows, id);
+	if (++rows->total % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("reading", rows->total);
 	if (!rows->overflow && !make_room(rows, (int64) bytes))
 	{
 		rows->overflow = true;
@@ -162,13 +202,9 @@ receiver_receive(TupleTableSlot *slot, DestReceiver * self)
 	rows->id_bytes += (int64) bytes;
 	if (!rows->overflow)
 	{
-		MemoryContext old = MemoryContextSwitchTo(rows->context);
-
-		rows->ids[rows->n] = datumCopy(id, rows->id_by_value,
-									   rows->id_length);
+		rows->ids[rows->n] = keep_id(rows, id, bytes);
 		rows->fingerprints[rows->n++] =
 			(uint64) DatumGetInt64(slot->tts_values[1]);
-		MemoryContextSwitchTo(old);
 	}
 	if (rows->id_length == -1 && id != given)
 		pfree(DatumGetPointer(id));
@@ -183,7 +219,7 @@ receiver_end(DestReceiver * self pg_attribute_unused())
 
 /* Say what was left out, and fail if there was too much. */
 static void
-check_rows(const SimhashRows * rows)
+check_rows(const SimhashRows *rows)
 {
 	if (rows->total > SH_PAIRS_ROWS)
 		ereport(ERROR,
@@ -238,7 +274,7 @@ prepare_query(const char *query)
 
 /* Run the query; its rows go into memory of the current context. */
 void
-simhash_read_rows(SimhashRows * rows, const char *query, Oid id_type)
+simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type)
 {
 	SPIExecuteOptions options;
 	Receiver	receiver;
@@ -282,7 +318,7 @@ typedef struct IdOrder
 {
 	SortSupportData sort;
 	const Datum *ids;
-}			IdOrder;
+} IdOrder;
 
 static int
 compare_ids(const void *a, const void *b, void *arg)
@@ -297,7 +333,7 @@ compare_ids(const void *a, const void *b, void *arg)
 
 /* Prepare to compare ids. */
 static void
-begin_id_order(IdOrder * order, const SimhashRows * rows)
+begin_id_order(IdOrder *order, const SimhashRows *rows)
 {
 	TypeCacheEntry *type = lookup_type_cache(rows->id_type,
 											 TYPECACHE_LT_OPR);
@@ -316,7 +352,7 @@ begin_id_order(IdOrder * order, const SimhashRows * rows)
 
 /* Fail: two rows have the same id. */
 static void
-complain_of_twins(const SimhashRows * rows, uint32 row)
+complain_of_twins(const SimhashRows *rows, uint32 row)
 {
 	Oid			output;
 	bool		varlena;
@@ -334,7 +370,7 @@ complain_of_twins(const SimhashRows * rows, uint32 row)
  * of their ids if so wanted.
  */
 void
-simhash_order_rows(SimhashRows * rows, bool sort)
+simhash_order_rows(SimhashRows *rows, bool sort)
 {
 	uint32	   *numbers = rows->memory;
 	uint64	   *moved = (uint64 *) rows->memory + rows->n;
@@ -359,10 +395,16 @@ simhash_order_rows(SimhashRows * rows, bool sort)
 	if (!sort)
 		return;
 	for (uint32 i = 0; i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		moved[i] = rows->fingerprints[numbers[i]];
+	}
 	memcpy(rows->fingerprints, moved, sizeof *moved * rows->n);
 	for (uint32 i = 0; i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		moved[i] = (uint64) rows->ids[numbers[i]];
+	}
 	for (uint32 i = 0; i < rows->n; i++)
 		rows->ids[i] = (Datum) moved[i];
 }

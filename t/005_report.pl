@@ -1,4 +1,5 @@
-# Reports: progress is seen from another session, and a cancel is heeded.
+# Reports: progress is seen from another session, and a cancel is heeded, at
+# each stage.
 
 use strict;
 use warnings;
@@ -10,36 +11,56 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('report');
 $node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\ntemp_file_limit = 8GB\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simhash');
 
-# What takes long enough to be looked at, and then what the session is called.
-my $rows = 'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 1000000) AS n';
-my ($out, $err) = ('', '');
+# What takes long enough to be looked at at each stage, and then what the
+# session is called.
+my $many = 'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 1000000) AS n';
+my $equal = 'SELECT n, 1::bigint FROM generate_series(1, 100000) AS n';
+my $endless = 'SELECT n, n FROM (SELECT generate_series(1, 1e12::bigint) AS n) AS s
+	WHERE n > (SELECT count(*) FROM simhash_pairs(\'\'VALUES (1, 1::bigint), (2, 1)\'\'))';
+my @stages = (
+	[ 'reading', "simhash_clusters('$endless')", 'simhash_clusters reading, \d+ rows' ],
+	[ 'searching', "simhash_pairs('$many', 16)", 'simhash_pairs \d+ %, \d+ s left' ],
+	[ 'connecting', "simhash_clusters('$many', 16)", 'simhash_clusters \d+ %, \d+ s left' ],
+	[ 'making stars', "simhash_clusters('$many', 16, 'star')",
+		'simhash_clusters \d+ %, \d+ s left' ],
+	[ 'listing', "simhash_pairs('$equal')", 'simhash_pairs listing, \d+ rows' ]);
 my $script = $node->basedir . '/long.sql';
-append_to_file($script, <<"END");
+foreach my $stage (@stages)
+{
+	my ($what, $call, $name) = @$stage;
+	my ($out, $err) = ('', '');
+
+	unlink $script;
+	append_to_file($script, <<"END");
 SET application_name = 'nightly';
 SET simhash.progress = notice;
-SELECT count(*) FROM simhash_pairs('$rows', 16);
+SET maintenance_work_mem = '1GB';
+SET statement_timeout = '180s';
+SELECT count(*) FROM $call;
 SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid();
 SELECT count(*) FROM simhash_pairs('VALUES (1, 1::bigint), (2, 0)');
+SELECT count(*) FROM pg_ls_tmpdir();
 END
-my $long = IPC::Run::start(
-	[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script ],
-	'>', \$out, '2>', \$err);
-ok($node->poll_query_until('postgres', <<'END'), 'progress is shown');
-SELECT EXISTS (SELECT FROM pg_stat_activity
-	WHERE application_name ~ '^simhash_pairs \d+ %, \d+ s left$')
+	my $long = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script ],
+		'>', \$out, '2>', \$err);
+	ok($node->poll_query_until('postgres', <<"END"), "$what is shown");
+SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name ~ '^$name\$')
 END
-is($node->safe_psql('postgres', <<'END'), 't', 'the session is cancelled');
+	is($node->safe_psql('postgres', <<"END"), 't', 'the session is cancelled');
 SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-WHERE application_name ~ '^simhash_pairs'
+WHERE application_name ~ '^simhash_'
 END
-$long->finish;
-like($err, qr/NOTICE:  simhash_pairs \d+ %, \d+ s left/, 'notices');
-like($err, qr/canceling statement due to user request/, 'cancel is heeded');
-is($out, "nightly\n1\n", 'the name is put back, the session goes on');
+	$long->finish;
+	like($err, qr/NOTICE:  $name/, "$what: notices");
+	like($err, qr/canceling statement due to user request/, "$what: cancel is heeded");
+	unlike($err, qr/WARNING/, "$what: no warning");
+	is($out, "nightly\n1\n0\n", "$what: the name is put back, no file is left");
+}
 
 # Three thousand equal fingerprints: many pairs, but not many bytes of memory.
 SKIP:

@@ -96,6 +96,8 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 		if (pairs->kind->take(pairs->work[a->start + look], crowds->radius,
 							  pairs->work + b->start, b->n) > 0)
 			join(clusters->parent, one, other);
+		if (pairs->progress != NULL)
+			pairs->progress(pairs->progress_context, 1);
 	}
 	sh_pairs_find_between(pairs, crowds->radius, a->start, a->n, b->start,
 						  b->n, join_pair, clusters);

@@ -160,6 +160,8 @@ sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
 
 		sort_rows(pairs, part_at, part_other, !stay, ends[part] - start,
 				  bits);
+		if (n >= TICK && pairs->progress != NULL)
+			pairs->progress(pairs->progress_context, 0);
 	}
 }
 

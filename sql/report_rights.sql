@@ -1,0 +1,164 @@
+--
+-- report.c: whose rights count, and which names
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+SET client_min_messages = warning;
+CREATE ROLE regress_simhash_reader;
+CREATE TABLE secret (id int PRIMARY KEY, fp bigint, reader text);
+INSERT INTO secret VALUES (1, 5, 'regress_simhash_reader'), (2, 5, 'regress_simhash_reader'),
+    (3, 4, 'another'), (4, 4, 'another');
+
+----------------------------------------
+-- the rights of the caller
+----------------------------------------
+
+-- a view gives no right to what a text in it names
+CREATE VIEW copies AS SELECT * FROM simhash_pairs('SELECT id, fp FROM secret');
+GRANT SELECT ON copies TO regress_simhash_reader;
+-- a function that runs with the rights of its owner does
+CREATE FUNCTION count_copies(k int) RETURNS bigint LANGUAGE sql SECURITY DEFINER AS
+    'SELECT count(*) FROM simhash_pairs(''SELECT id, fp FROM secret'', k)';
+-- one that runs with those of the caller does not
+CREATE FUNCTION clustered(query text) RETURNS bigint LANGUAGE plpgsql AS
+    'BEGIN RETURN count(*) FROM simhash_clusters(query); END';
+
+SET ROLE regress_simhash_reader;
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM secret'')');
+SELECT fails('SELECT * FROM simhash_clusters(''SELECT id, fp FROM secret'')');
+SELECT fails('SELECT * FROM simhash_report(''secret'', ''fp'')');
+SELECT fails('SELECT * FROM simhash_report(''secret'', ''1::bigint'')');
+SELECT fails('SELECT * FROM copies');
+SELECT count_copies(0), current_user;
+SELECT fails('SELECT count_copies(17)');
+SELECT current_user;
+SELECT fails('SELECT clustered(''SELECT id, fp FROM secret'')');
+-- a DELETE may be written by anybody, but not run
+SELECT simhash_dedup_sql('secret', 'fp') AS command \gset
+SELECT fails(:'command');
+RESET ROLE;
+-- columns
+GRANT SELECT (id) ON secret TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM secret'')');
+SELECT * FROM simhash_pairs('SELECT id, id::bigint FROM secret', 1) ORDER BY a, b;
+SELECT fails('SELECT * FROM simhash_report(''secret'', ''fp'')');
+-- the whole row is shown there
+SELECT fails('SELECT * FROM simhash_report(''secret'', ''id::bigint'', 1)');
+RESET ROLE;
+
+----------------------------------------
+-- row security
+----------------------------------------
+
+GRANT SELECT ON secret TO regress_simhash_reader;
+ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON secret USING (reader = current_user);
+PREPARE pairs AS SELECT * FROM simhash_pairs('SELECT id, fp FROM secret') ORDER BY a, b;
+EXECUTE pairs;
+SET ROLE regress_simhash_reader;
+EXECUTE pairs;
+SELECT id, representative, size FROM simhash_clusters('SELECT id, fp FROM secret',
+    min_size => 1) ORDER BY id;
+SELECT item, value FROM simhash_report('secret', 'fp', 0) WHERE section IN ('table', 'duplicates');
+SELECT count_copies(1);
+-- a leaky expression does not see what is hidden
+CREATE FUNCTION pg_temp.tell(id int, fp bigint) RETURNS bigint LANGUAGE plpgsql COST 0.0001 AS
+    'BEGIN RAISE WARNING ''row %'', id; RETURN fp; END';
+SELECT * FROM simhash_pairs('SELECT id, fp FROM secret WHERE pg_temp.tell(id, fp) > 0');
+DROP FUNCTION pg_temp.tell;
+RESET ROLE;
+EXECUTE pairs;
+SET row_security = off;
+SET ROLE regress_simhash_reader;
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM secret'')');
+RESET ROLE;
+RESET row_security;
+
+----------------------------------------
+-- the search_path
+----------------------------------------
+
+-- Whatever the reports might call, as somebody else would have it.
+CREATE SCHEMA trap;
+CREATE FUNCTION trap.traps() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    r record;
+    n bigint := 0;
+BEGIN
+    FOR r IN SELECT p.oid, proname, oprname, oprleft, oprright,
+                    pg_get_function_identity_arguments(p.oid) AS arguments,
+                    pg_get_function_result(p.oid) AS result
+             FROM pg_proc AS p LEFT JOIN pg_operator AS o ON oprcode = p.oid
+             WHERE p.pronamespace = 'pg_catalog'::regnamespace AND NOT proretset
+               AND (proname IN ('count', 'sum', 'max', 'min', 'round', 'floor',
+                                'log', 'left', 'concat', 'pg_column_size',
+                                'string_agg', 'pg_size_pretty', 'translate',
+                                'current_setting', 'set_config',
+                                'pg_partition_tree', 'row_security_active')
+                    OR oprleft IN (SELECT oid FROM pg_type WHERE typname IN
+                         ('oid', 'name', 'text', 'tid', 'int4', 'int8', 'char',
+                          'numeric', 'float8'))
+                       AND oprname IN ('=', '<>', '<', '>', '<=', '>=', '+',
+                                       '-', '*', '/', '^', '||', '<<'))
+               AND NOT EXISTS (SELECT FROM unnest(p.proargtypes || p.prorettype) AS a (type)
+                               JOIN pg_type AS t ON t.oid = type WHERE typtype = 'p') LOOP
+        n := n + 1;
+        EXECUTE format('CREATE OR REPLACE FUNCTION trap.%I(%s) RETURNS %s LANGUAGE plpgsql AS '
+                       '$t$BEGIN RAISE ''trapped''; END$t$',
+                       r.proname, r.arguments, r.result);
+        IF r.oprname IS NOT NULL THEN
+            EXECUTE format('CREATE OPERATOR trap.%s (FUNCTION = trap.%I, LEFTARG = %s, RIGHTARG = %s)',
+                           r.oprname, r.proname, r.oprleft::regtype, r.oprright::regtype);
+        END IF;
+    END LOOP;
+    FOR r IN SELECT unnest(ARRAY['format(text, regclass)', 'format(text, text, regclass)',
+                                 'concat(oid, tid)', 'count(bigint)']) AS signature LOOP
+        EXECUTE format('CREATE FUNCTION trap.%s RETURNS text LANGUAGE plpgsql AS '
+                       '$t$BEGIN RAISE ''trapped''; END$t$', r.signature);
+    END LOOP;
+    RETURN n;
+END $$;
+SELECT trap.traps() > 100 AS many;
+CREATE SCHEMA own;
+CREATE FUNCTION own.finger(fp bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT fp';
+CREATE TABLE own.things AS SELECT id, fp, fp / 5 AS fp2 FROM public.secret;
+CREATE TABLE own.parts (id int, fp bigint) PARTITION BY LIST (id);
+CREATE TABLE own.parts_1 PARTITION OF own.parts FOR VALUES IN (1);
+INSERT INTO own.parts VALUES (1, 5), (1, 4);
+SET search_path = trap, own, pg_catalog, public;
+\set VERBOSITY terse
+SELECT 1 = 1;                                                   -- error
+SELECT count(fp) FROM things;                                   -- error
+-- the expression is the caller's, all else is not
+SELECT * FROM simhash_report('things', 'finger(fp)');
+SELECT item, value FROM simhash_report('parts', 'finger(fp)', 3);
+SELECT * FROM simhash_pairs('SELECT id, finger(fp) FROM things', 0);
+SELECT id, representative FROM simhash_clusters('SELECT id, finger(fp) FROM things', 1);
+SELECT simhash_dedup_sql('things', 'finger(fp)');
+SELECT simhash_dedup_sql('parts', 'finger(fp)');
+SHOW search_path;
+-- after a failure too, and within a transaction
+BEGIN;
+SAVEPOINT s;
+SELECT * FROM simhash_report('things', 'nonesuch(fp)');          -- error
+ROLLBACK TO s;
+SHOW search_path;
+SELECT item, value FROM simhash_report('things', 'finger(fp)', 0) LIMIT 1;
+SHOW search_path;
+SET search_path = own, public;
+COMMIT;
+SHOW search_path;
+RESET search_path;
+SHOW search_path;
+
+DROP SCHEMA trap, own CASCADE;
+DROP VIEW copies;
+DROP FUNCTION count_copies, clustered;
+DROP TABLE secret;
+DROP ROLE regress_simhash_reader;
