@@ -62,16 +62,30 @@ simhash_operator(Oid function)
 	return SIMHASH_NOT_OURS;
 }
 
-/* True when the SQL function is the constructor of hamming_ball. */
-bool
-simhash_makes_ball(Oid function)
+/* True when an SQL function stands for the given C function. */
+static bool
+stands_for(Oid function, PGFunction ours)
 {
 	FmgrInfo	info;
 
 	if (function < FirstNormalObjectId)
 		return false;
 	fmgr_info(function, &info);
-	return info.fn_addr == hamming_ball;
+	return info.fn_addr == ours;
+}
+
+/* True when the SQL function is the constructor of hamming_ball. */
+bool
+simhash_makes_ball(Oid function)
+{
+	return stands_for(function, hamming_ball);
+}
+
+/* True when the SQL function is that of the operator <~>. */
+bool
+simhash_is_distance(Oid function)
+{
+	return stands_for(function, hamming);
 }
 
 /* Fail unless the row type is that of a ball: somebody may have altered it. */

@@ -235,6 +235,7 @@ typedef struct HammingScan
 
 /* hamming_am.c */
 extern Datum hamming_handler(PG_FUNCTION_ARGS);
+extern bool hamming_validate(Oid opclass);
 
 /* hamming_buffer.c */
 extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);

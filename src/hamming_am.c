@@ -30,6 +30,7 @@
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -203,25 +204,57 @@ hamming_buildphasename(int64 phase)
 	}
 }
 
-/* Say what is wrong with an operator class. */
+/* Say what is wrong with an operator class, and with which part of it. */
 static bool
-complain(Form_pg_opclass class, const char *what, Oid function)
+complain(Form_pg_opclass class, const char *what, Oid part,
+		 char *(*name) (Oid))
 {
 	ereport(INFO,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("operator class \"%s\" of access method hamming %s%s%s",
 					NameStr(class->opcname), what,
-					OidIsValid(function) ? " " : "",
-					OidIsValid(function) ? format_procedure(function) : "")));
+					name != NULL ? " " : "",
+					name != NULL ? name(part) : "")));
 	return false;
 }
 
-/* Are the operators of a class those that a scan can answer? */
+/*
+ * Is an operator the one that a scan answers by that strategy?  A scan goes by
+ * the number of the strategy alone, so no other will do.
+ */
+static bool
+is_our_operator(Form_pg_amop form)
+{
+	Oid			function = get_opcode(form->amopopr);
+
+	switch (form->amopstrategy)
+	{
+		case HAMMING_NEAR_STRATEGY:
+			return form->amoppurpose == AMOP_SEARCH &&
+				simhash_operator(function) ==
+				(form->amoplefttype == INT8OID ? SIMHASH_NEAR :
+				 SIMHASH_BALLS_NEAR);
+		case HAMMING_BALL_STRATEGY:
+			return form->amoppurpose == AMOP_SEARCH &&
+				simhash_operator(function) == SIMHASH_WITHIN;
+		case HAMMING_DISTANCE_STRATEGY:
+			return form->amoppurpose == AMOP_ORDER &&
+				simhash_is_distance(function);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Are the operators of a class those that a scan can answer?  One for the
+ * type of the class must be among them, which vouches for the type.
+ */
 static bool
 validate_operators(Form_pg_opclass class)
 {
 	CatCList   *list = SearchSysCacheList1(AMOPSTRATEGY,
 										   ObjectIdGetDatum(class->opcfamily));
+	bool		any = false;
 	bool		fine = true;
 	int			i;
 
@@ -230,18 +263,22 @@ validate_operators(Form_pg_opclass class)
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
 		bool		ordering = form->amopstrategy == HAMMING_DISTANCE_STRATEGY;
 
-		if (form->amopstrategy < 1 || form->amopstrategy > HAMMING_STRATEGIES)
-			fine = complain(class, "has an operator of an unknown strategy",
-							InvalidOid);
-		else if (form->amoppurpose != (ordering ? AMOP_ORDER : AMOP_SEARCH) ||
-				 !check_amop_signature(form->amopopr,
+		if (!is_our_operator(form))
+			fine = complain(class, "has an operator that is none of its own:",
+							form->amopopr, format_operator);
+		else if (!check_amop_signature(form->amopopr,
 									   ordering ? INT4OID : BOOLOID,
 									   form->amoplefttype,
 									   form->amoprighttype))
-			fine = complain(class, "has an operator with a wrong signature",
-							InvalidOid);
+			fine = complain(class, "has an operator with a wrong signature:",
+							form->amopopr, format_operator);
+		else
+			any |= form->amoplefttype == class->opcintype;
 	}
 	ReleaseSysCacheList(list);
+	if (!any)
+		fine = complain(class, "lacks an operator for its type", InvalidOid,
+						NULL);
 	return fine;
 }
 
@@ -261,21 +298,21 @@ validate_functions(Form_pg_opclass class)
 		(Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple);
 
 		if (form->amprocnum != HAMMING_COMPARE_PROC ||
-			!check_amproc_signature(form->amproc, INT4OID, true, 2, 2,
-									INT8OID, INT8OID))
-			fine = complain(class, "has a wrong support function",
-							form->amproc);
+			form->amproc != F_BTINT8CMP)
+			fine = complain(class, "has a wrong support function:",
+							form->amproc, format_procedure);
 		else if (form->amproclefttype == class->opcintype)
 			compare = true;
 	}
 	ReleaseSysCacheList(list);
 	if (!compare)
-		fine = complain(class, "lacks support function 1", InvalidOid);
+		fine = complain(class, "lacks support function 1", InvalidOid,
+						NULL);
 	return fine;
 }
 
 /* Check an operator class; reports what is wrong, as amvalidate() wants it. */
-static bool
+bool
 hamming_validate(Oid opclass)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
@@ -295,7 +332,7 @@ hamming_validate(Oid opclass)
 	fine = validate_operators(class);
 	fine &= validate_functions(class);
 	if (stored != INT8OID)
-		fine = complain(class, "does not store bigint", InvalidOid);
+		fine = complain(class, "does not store bigint", InvalidOid, NULL);
 	ReleaseSysCache(tuple);
 	return fine;
 }

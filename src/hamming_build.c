@@ -15,6 +15,7 @@
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "hamming.h"
@@ -89,6 +90,24 @@ load_entries(Relation index, HammingBuild *build)
 	hamming_load_end(load);
 }
 
+/*
+ * Fail unless the operator class is one that the index can work with.  Whoever
+ * makes a class is a superuser, and may err: what is built for a type of
+ * another kind would take its values for pointers.
+ */
+static void
+check_opclass(Relation index)
+{
+	Oid			opclass = get_index_column_opclass(RelationGetRelid(index), 1);
+
+	if (!hamming_validate(opclass))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class of index \"%s\" is not one for access method hamming",
+						RelationGetRelationName(index)),
+				 errhint("Use int8_hamming_ops or hamming_ball_ops.")));
+}
+
 /* Build the index. */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
@@ -96,6 +115,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result;
 	HammingBuild build;
 
+	check_opclass(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),

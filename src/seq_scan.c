@@ -190,11 +190,13 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const SeqSearch *search,
 	Path	   *plain = create_seqscan_path(root, rel, NULL, workers);
 	CustomPath *path = makeNode(CustomPath);
 	double		row_cost = cpu_tuple_cost + rel->baserestrictcost.per_tuple;
-	double		share = Min(1.0, search->selectivity +
-							DROP_OPERATORS * cpu_operator_cost / row_cost);
+	double		share = 1.0;
 	double		page_cost;
 	Cost		rows_cost;
 
+	if (row_cost > 0)
+		share = Min(share, search->selectivity +
+					DROP_OPERATORS * cpu_operator_cost / row_cost);
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	rows_cost = plain->total_cost - plain->startup_cost -
 		page_cost * rel->pages;

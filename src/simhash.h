@@ -136,6 +136,7 @@ extern bool simhash_minhash(const ShProfile *profile, text *document,
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);
 extern bool simhash_makes_ball(Oid function);
+extern bool simhash_is_distance(Oid function);
 extern void simhash_check_ball_type(TupleDesc desc);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
 extern void simhash_check_radius(int32 radius);
