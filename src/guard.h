@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
+#include "utils/snapshot.h"
 #include "utils/reltrigger.h"
 
 /* What to do about a near-duplicate. */
@@ -79,13 +80,16 @@ typedef struct GuardMatch
 	TupleTableSlot *slot;		/* the row itself */
 } GuardMatch;
 
-/* The nearest row that depends on a transaction in progress. */
+/*
+ * The nearest row that depends on a transaction in progress, or on one that
+ * has ended while we searched.
+ */
 typedef struct GuardPending
 {
 	int			distance;		/* -1 when there is none */
 	Oid			table;
 	ItemPointerData tid;
-	TransactionId xid;
+	TransactionId xid;			/* invalid if it has ended */
 	uint32		token;			/* of a speculative insertion, or 0 */
 } GuardPending;
 
@@ -95,6 +99,7 @@ typedef struct GuardSearch
 	SimhashBall ball;
 	ItemPointer self;			/* the row that is updated, or NULL */
 	int			enough;			/* a match so near ends the search */
+	Snapshot	before;			/* taken when the search began */
 	GuardMatch	match;
 	GuardPending pending;
 } GuardSearch;

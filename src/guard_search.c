@@ -8,6 +8,13 @@
  * fate another transaction decides; whether to wait for that transaction is up
  * to the caller.  guard_lock.c says why no row slips through.
  *
+ * It must not miss a row that is updated meanwhile, either.  An update which
+ * leaves the fingerprint alone is not examined and takes no locks, but may
+ * put a new version of the row behind us in the index, and be committed before
+ * we come to the old version, which is dead by then.  So before it begins the
+ * search takes a snapshot.  A row dead to the search but alive in the snapshot
+ * has been changed since, and the caller is told to search again.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -161,10 +168,13 @@ keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
 	ExecCopySlot(match->slot, slot);
 }
 
-/* Keep the transaction that decides on a row if it is the nearest so far. */
+/*
+ * Keep the transaction that decides on a row if it is the nearest so far.  The
+ * transaction is not valid when it has ended since the search began.
+ */
 static void
 keep_pending(GuardSearch *search, Relation relation, TupleTableSlot *slot,
-			 int distance, Snapshot snapshot)
+			 int distance, TransactionId xid, uint32 token)
 {
 	GuardPending *pending = &search->pending;
 
@@ -173,9 +183,8 @@ keep_pending(GuardSearch *search, Relation relation, TupleTableSlot *slot,
 	pending->distance = distance;
 	pending->table = RelationGetRelid(relation);
 	pending->tid = slot->tts_tid;
-	pending->xid = TransactionIdIsValid(snapshot->xmin) ?
-		snapshot->xmin : snapshot->xmax;
-	pending->token = snapshot->speculativeToken;
+	pending->xid = xid;
+	pending->token = token;
 }
 
 /* Has the search found what it is for? */
@@ -187,6 +196,67 @@ is_done(const GuardSearch *search)
 }
 
 /*
+ * The distance of a row found, or -1 if it is of no concern: beyond the radius,
+ * without fingerprint, or the row that is updated.
+ */
+static int
+row_distance(const Guard *guard, const GuardTable *table,
+			 const GuardSearch *search, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(slot, table->column, &isnull);
+	int			distance;
+
+	if (isnull || (search->self != NULL && table == guard->own &&
+				   ItemPointerEquals(search->self, &slot->tts_tid)))
+		return -1;
+	distance = sh_distance((uint64) DatumGetInt64(value),
+						   (uint64) search->ball.center);
+	return distance <= search->ball.radius ? distance : -1;
+}
+
+/*
+ * A place that the index gave holds no row for us.  Did it when the search
+ * began?
+ */
+static void
+look_back(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
+		  GuardSearch *search, TupleTableSlot *slot)
+{
+	ItemPointerData tid = scan->xs_heaptid;
+	bool		again = false;
+	int			distance;
+
+	if (!table_index_fetch_tuple(scan->xs_heapfetch, &tid, search->before,
+								 slot, &again, NULL))
+		return;
+	distance = row_distance(guard, table, search, slot);
+	if (distance >= 0)
+		keep_pending(search, scan->heapRelation, slot, distance,
+					 InvalidTransactionId, 0);
+	ExecClearTuple(slot);
+}
+
+/* The next row that a scan finds, if there is one more. */
+static bool
+next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
+		 GuardSearch *search, TupleTableSlot *slot)
+{
+	for (;;)
+	{
+		bool		further = scan->xs_heap_continue;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
+			return false;
+		if (index_fetch_heap(scan, slot))
+			return true;
+		if (!further)
+			look_back(guard, table, scan, search, slot);
+	}
+}
+
+/*
  * Look at what a scan finds.  The snapshot is a dirty one: of each row it says
  * which transaction in progress has inserted or deleted it, if any.
  */
@@ -194,29 +264,21 @@ static void
 read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 		  GuardSearch *search, TupleTableSlot *slot)
 {
-	Relation	relation = scan->heapRelation;
 	Snapshot	snapshot = scan->xs_snapshot;
 
-	while (!is_done(search) &&
-		   index_getnext_slot(scan, ForwardScanDirection, slot))
+	while (!is_done(search) && next_row(guard, table, scan, search, slot))
 	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, table->column, &isnull);
-		int			distance;
+		int			distance = row_distance(guard, table, search, slot);
+		TransactionId xid = TransactionIdIsValid(snapshot->xmin) ?
+		snapshot->xmin : snapshot->xmax;
 
-		CHECK_FOR_INTERRUPTS();
-		if (isnull || (search->self != NULL && table == guard->own &&
-					   ItemPointerEquals(search->self, &slot->tts_tid)))
+		if (distance < 0)
 			continue;
-		distance = sh_distance((uint64) DatumGetInt64(value),
-							   (uint64) search->ball.center);
-		if (distance > search->ball.radius)
-			continue;
-		if (TransactionIdIsValid(snapshot->xmin) ||
-			TransactionIdIsValid(snapshot->xmax))
-			keep_pending(search, relation, slot, distance, snapshot);
+		if (TransactionIdIsValid(xid))
+			keep_pending(search, scan->heapRelation, slot, distance, xid,
+						 snapshot->speculativeToken);
 		else
-			keep_match(search, relation, slot, distance);
+			keep_match(search, scan->heapRelation, slot, distance);
 	}
 }
 
@@ -298,6 +360,9 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
+	/* To it, what our own command has deleted is gone. */
+	search->before = RegisterSnapshot(GetLatestSnapshot());
+	search->before->curcid = InvalidCommandId;
 	for (int i = 0; i < guard->ntables && !is_done(search); i++)
 	{
 		const GuardTable *table = &guard->tables[i];
@@ -313,6 +378,7 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 		ExecDropSingleTupleTableSlot(slot);
 		table_close(relation, NoLock);
 	}
+	UnregisterSnapshot(search->before);
 }
 
 /* Wait until a transaction is over, or its speculative insertion. */
@@ -321,6 +387,8 @@ simhash_guard_wait(GuardPending *pending)
 {
 	Relation	relation;
 
+	if (!TransactionIdIsValid(pending->xid))
+		return;
 	if (pending->token != 0)
 	{
 		SpeculativeInsertionWait(pending->xid, pending->token);
