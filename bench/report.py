@@ -18,7 +18,7 @@ import sys
 
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
-ORDER = ('fingerprint', 'scan', 'lookup', 'nearest', 'build', 'join',
+ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'nearest', 'build', 'join',
          'insert', 'clients', 'pairs', 'hnsw')
 PANELS = (
     ('distance 3, by method', (
