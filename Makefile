@@ -75,6 +75,9 @@ CORE_OBJS = \
 	src/core/python.o \
 	src/core/digest.o \
 	src/core/idf.o \
+	src/core/idf_table.o \
+	src/core/idf_sums.o \
+	src/core/idf_sort.o \
 	src/core/document.o \
 	src/core/probes.o \
 	src/core/entries.o \

@@ -3,12 +3,13 @@
 # simhash(document, profile).
 # SPDX-License-Identifier: PostgreSQL
 #
-# Documents of words drawn at random from those of the licences of data/, about
-# 70 characters ("short") or 2 kB ("medium").  Hardly any pair of words comes
-# twice, so that most features are looked up at a place of their own: no text
-# that people write is harder on the processor's cache.  The values of
-# simhash_idf are learnt from these documents ("large", some 1.2 million
-# features by pairs of words) or from one in a hundred ("small").
+# Documents are pieces of the licences of data/, of 70 characters ("short") or
+# 2,000 ("medium"), and twice as many of 2,000 whose words are drawn at random from
+# them ("random"), in which hardly any pair of words comes twice: each feature
+# is looked up at a place of its own.  No text that people write is harder on
+# the processor's cache.  The values of simhash_idf are learnt from all three
+# ("large", about a million features) or from one document in a hundred of each
+# ("small", ten to twenty thousand).
 #
 # No document comes twice in a row, so that none is remembered.
 #
@@ -17,37 +18,43 @@ sizes() { echo 0; }
 
 prepare()
 {
-	psql -v short="$(fixed 12000 60000)" -v medium="$(fixed 400 2000)" <<-'END'
+	psql -v step="$(fixed 5 1)" <<-'END'
 		CREATE TABLE texts (id text, body text);
 		\copy texts FROM PROGRAM 'xz -dc data/licenses.tsv.xz' ENCODING 'UTF8'
+		CREATE FUNCTION pieces(length int)
+		RETURNS TABLE (n bigint, body text) LANGUAGE sql AS $$
+			SELECT row_number() OVER (ORDER BY id, i),
+				substr(body, i * length + 1, length)
+			FROM texts, generate_series(0, length(body) / length - 1) AS i
+		$$;
+		CREATE TABLE short AS SELECT * FROM pieces(70) WHERE n % :step = 0;
+		CREATE TABLE medium (n bigint, body text);
+		CREATE TABLE random (LIKE medium);
+		ALTER TABLE medium ALTER body SET STORAGE PLAIN;
+		ALTER TABLE random ALTER body SET STORAGE PLAIN;
+		INSERT INTO medium SELECT * FROM pieces(2000) WHERE n % :step = 0;
 		CREATE TABLE vocabulary AS
 		SELECT row_number() OVER (ORDER BY word COLLATE "C") - 1 AS place, word
 		FROM (SELECT DISTINCT unnest(regexp_split_to_array(lower(body),
 			'[^a-z]+')) AS word FROM texts) AS w WHERE word <> '';
 		ANALYZE vocabulary;
-		CREATE FUNCTION documents(first int, last int, words int, length int)
-		RETURNS TABLE (n int, body text) LANGUAGE sql AS $$
-			SELECT n, left(string_agg(word, ' ' ORDER BY i), length)
-			FROM generate_series(first, last) AS n,
-				generate_series(1, words) AS i, vocabulary
-			WHERE place = (hashint8extended(n, i) & 2147483647)
-				% (SELECT count(*) FROM vocabulary) GROUP BY n
-		$$;
-		CREATE TABLE short AS
-		SELECT * FROM documents(1, :short, 12, 70);
-		CREATE TABLE medium (n int, body text);
-		ALTER TABLE medium ALTER body SET STORAGE PLAIN;
-		INSERT INTO medium SELECT * FROM documents(1 - :medium, 0, 320, 2000);
+		INSERT INTO random
+		SELECT n, left(string_agg(word, ' ' ORDER BY i), 2000)
+		FROM (SELECT n FROM medium UNION ALL SELECT -n FROM medium) AS m,
+			generate_series(1, 320) AS i, vocabulary
+		WHERE place = (hashint8extended(n, i) & 2147483647)
+			% (SELECT count(*) FROM vocabulary) GROUP BY n;
 		CREATE TABLE idfs AS
 		SELECT profile, size, simhash_idf_agg(body, profile) AS idf
-		FROM (TABLE short UNION ALL TABLE medium) AS documents,
+		FROM (TABLE short UNION ALL TABLE medium UNION ALL TABLE random) AS d,
 			unnest('{word-2,word-1-2}'::text[]) AS profile,
-			(VALUES ('small', 100), ('large', 1)) AS s (size, step)
-		WHERE n % step = 0
+			(VALUES ('small', 100), ('large', 1)) AS s (size, part)
+		WHERE n / :step % part = 0
 		GROUP BY profile, size;
 		DROP TABLE texts, vocabulary;
 		VACUUM ANALYZE short;
 		VACUUM ANALYZE medium;
+		VACUUM ANALYZE random;
 	END
 }
 
@@ -55,7 +62,7 @@ measure()
 {
 	local table profile size
 
-	for table in short medium; do
+	for table in short medium random; do
 		for profile in word-2 word-1-2; do
 			over $table $profile 'simhash' "simhash(body, '$profile')"
 			for size in small large; do
@@ -67,7 +74,7 @@ measure()
 		done
 	done
 	run 0 "$(fixed 3 9)"
-	for table in short medium; do
+	for table in short medium random; do
 		for profile in word-2 word-1-2; do
 			emit "$table, $profile, simhash" \
 				"${us[$table $profile simhash]}" us

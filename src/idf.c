@@ -16,10 +16,12 @@
 
 #include <math.h>
 
+#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(simhash_idf_in);
 PG_FUNCTION_INFO_V1(simhash_idf_out);
@@ -124,16 +126,6 @@ simhash_idf_send(PG_FUNCTION_ARGS)
 	return byteasend(fcinfo);
 }
 
-/* qsort: by hash. */
-static int
-by_hash(const void *a, const void *b)
-{
-	uint64		x = ((const ShIdfEntry *) a)->hash;
-	uint64		y = ((const ShIdfEntry *) b)->hash;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Make a value; sorts the entries. */
 struct varlena *
 simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries)
@@ -141,7 +133,7 @@ simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries)
 	struct varlena *result;
 	Size		length;
 
-	qsort(entries, idf->entries, sizeof *entries, by_hash);
+	sh_idf_sort(entries, idf->entries, simhash_pause);
 	length = sh_idf_write(NULL, idf, entries);
 	result = palloc(VARHDRSZ + length);
 	SET_VARSIZE(result, VARHDRSZ + length);
@@ -177,14 +169,22 @@ given_weight(double idf)
 	return (uint32) floor(idf * SH_IDF_ONE + 0.5);
 }
 
-/* qsort: by value. */
-static int
-by_value(const void *a, const void *b)
+/* The median weight; leaves the entries in another order. */
+static uint32
+median_weight(ShIdfEntry *entries, size_t n)
 {
-	uint32		x = ((const ShIdfEntry *) a)->value;
-	uint32		y = ((const ShIdfEntry *) b)->value;
+	uint64		least;
+	size_t		upper;
 
-	return x < y ? -1 : x > y;
+	if (n == 0)
+		return SH_IDF_ONE;
+	upper = sh_idf_take_top(entries, n, n - n / 2,
+							pg_prng_uint64(&pg_global_prng_state),
+							simhash_pause);
+	least = entries[0].value;
+	for (size_t i = 1; i < upper; i++)
+		least = Min(least, entries[i].value);
+	return (uint32) least;
 }
 
 /* Fails when a feature occurs twice; the entries are sorted by hash. */
@@ -228,7 +228,8 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 	n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1),
 						  &features, &weights);
 	simhash_check_idf_entries(n);
-	entries = palloc(Max(n, 1) * sizeof *entries);
+	entries = MemoryContextAllocHuge(CurrentMemoryContext,
+									 Max(n, 1) * sizeof *entries);
 	for (int i = 0; i < n; i++)
 	{
 		text	   *feature = DatumGetTextPP(features[i]);
@@ -239,11 +240,10 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 											   VARSIZE_ANY_EXHDR(feature));
 		entries[i].value = given_weight(DatumGetFloat8(weights[i]));
 	}
-	qsort(entries, n, sizeof *entries, by_hash);
+	sh_idf_sort(entries, n, simhash_pause);
 	check_duplicates(entries, n);
-	qsort(entries, n, sizeof *entries, by_value);
 	idf.entries = n;
-	idf.fallback = n > 0 ? entries[n / 2].value : SH_IDF_ONE;
+	idf.fallback = median_weight(entries, n);
 	PG_RETURN_POINTER(simhash_make_idf(&idf, entries));
 }
 

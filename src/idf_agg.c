@@ -131,7 +131,7 @@ learn_value(Learning *learning, struct varlena *value)
 	sh_idf_read(&reader, &idf);
 	while (sh_idf_next(&reader, &entry))
 	{
-		add_frequency(learning, entry.hash, entry.value);
+		add_frequency(learning, entry.hash, (uint32) entry.value);
 		if (reader.left % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}

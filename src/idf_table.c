@@ -19,6 +19,9 @@
  */
 #include "simhash.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "access/detoast.h"
 #include "access/xact.h"
 #include "common/pg_prng.h"
@@ -26,6 +29,8 @@
 
 /* Limits of the work done. */
 #define PREPARED			4	/* values that a backend keeps prepared */
+
+#define HUGE_BYTES			(4 * 1024 * 1024)	/* worth large pages */
 
 /* A value prepared for look-ups. */
 typedef struct Prepared
@@ -82,6 +87,24 @@ find_header(const unsigned char *header, size_t length)
 	return NULL;
 }
 
+/*
+ * Ask the system for large pages, where it has them on request: in a table of
+ * many megabytes the processor would else have to look up the address of most
+ * pages before each look-up of ours.  It does no harm if it will not.
+ */
+static void
+want_huge_pages(void *memory, Size length)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	page = (uintptr_t) sysconf(_SC_PAGESIZE);
+	uintptr_t	start = TYPEALIGN(page, (uintptr_t) memory);
+	uintptr_t	end = TYPEALIGN_DOWN(page, (uintptr_t) memory + length);
+
+	if (end > start && length >= HUGE_BYTES)
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
 /* Prepare a value, in the place of the one longest not used. */
 static Prepared *
 prepare(struct varlena *value)
@@ -101,10 +124,11 @@ prepare(struct varlena *value)
 	/* Until it is whole it goes with the query if that fails. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
 									ALLOCSET_SMALL_SIZES);
-	table.slots = sh_idf_slots(&idf);
+	table.n = sh_idf_slots(&idf);
 	table.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-	table.entries = MemoryContextAllocHuge(context,
-										   table.slots * sizeof *table.entries);
+	table.slots = MemoryContextAllocHuge(context,
+										 table.n * sizeof *table.slots);
+	want_huge_pages(table.slots, table.n * sizeof *table.slots);
 	if (!sh_idf_fill(&table, &idf, simhash_pause))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -137,8 +161,11 @@ simhash_idf_table(Datum datum)
 		if (found != NULL)
 			return &found->table;
 	}
-	start = (struct varlena *) PG_DETOAST_DATUM_SLICE(datum, 0,
-													  SH_IDF_HEADER_MAX);
+	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+		start = (struct varlena *) PG_DETOAST_DATUM_SLICE(datum, 0,
+														  SH_IDF_HEADER_MAX);
+	else
+		start = value;
 	if (sh_idf_open(&idf, (unsigned char *) VARDATA_ANY(start),
 					VARSIZE_ANY_EXHDR(start), SIZE_MAX / 2, &header) != NULL)
 		header = 0;				/* simhash_open_idf will say */

@@ -18,7 +18,6 @@
 #include "simhash.h"
 
 #include "catalog/pg_type.h"
-#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -26,31 +25,28 @@
 #include "utils/tuplestore.h"
 
 /* Limits of the work done. */
-#define TALLY_SLOTS_KEPT	(4 * 1024)	/* of a table kept between documents */
-#define KEYWORDS_MIN		256 /* held on the stack */
+#define ENTRIES_FIRST		1024	/* features held on the stack */
 
-/* A feature with its weight. */
+/* A feature of a list, with its weight. */
 typedef struct Keyword
 {
-	uint64		weight;			/* in the end, times SH_IDF_ONE */
-	uint64		hash;
-	text	   *feature;		/* NULL where it does not matter */
-	uint32		occurrences;	/* that are not yet in the weight */
+	ShIdfEntry	entry;
+	text	   *feature;
 } Keyword;
 
-/* The keywords of a document, each once. */
+/* The features of a document, each once, with their hash and weight. */
 typedef struct Collection
 {
-	const ShIdfTable *table;
+	ShTally    *tally;			/* occurrences in this section */
 	ShDamping	damping;
-	uint32		seen;			/* features since the section began */
-	Keyword    *keywords;
-	Keyword    *first;			/* an array of the caller's, enough for most */
-	size_t		n;
+	const ShIdfTable *table;
+	ShIdfEntry *entries;
+	ShIdfEntry *first;			/* an array of the caller's, enough for most */
 	size_t		allocated;
+	size_t		n;
+	size_t		section;		/* entries before this section */
+	size_t		merged;			/* entries of which none are of one feature */
 } Collection;
-
-static ShTally counts;			/* of the features of a document */
 
 PG_FUNCTION_INFO_V1(simhash_by_idf);
 PG_FUNCTION_INFO_V1(simhash_by_idf_top);
@@ -78,19 +74,12 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	Scales	   *scales = state;
 	uint64		gained[SH_BATCH];
 	uint32		weights[SH_BATCH];
-	size_t		m = 0;
 
 	sh_idf_prefetch(scales->table, hashes, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		if (sh_tally_add(scales->tally, scales->damping, hashes[i]))
-			gained[m++] = hashes[i];
-	}
-	if (m == 0)
-		return true;
-	sh_idf_look_up(scales->table, gained, weights, m);
-	for (size_t i = 0; i < m; i++)
-		sh_idf_sums_add(&scales->sums, gained[i], weights[i]);
+	memcpy(gained, hashes, n * sizeof *hashes);
+	n = sh_tally_sift(scales->tally, scales->damping, gained, n);
+	sh_idf_look_up(scales->table, gained, weights, n);
+	sh_idf_sums_add_all(&scales->sums, gained, weights, n);
 	return true;
 }
 
@@ -121,114 +110,121 @@ simhash_by_idf(PG_FUNCTION_ARGS)
 
 /* --- the top k ----------------------------------------------------------- */
 
-/* Allocate for the table of counts, which outlives the call. */
-static void *
-allocate_lasting(size_t bytes)
-{
-	return MemoryContextAllocHuge(TopMemoryContext, bytes);
-}
-
-/* Begin to collect keywords, first in an array of KEYWORDS_MIN. */
+/*
+ * Begin to collect features, which the tally of a document that was begun
+ * counts, first in an array of ENTRIES_FIRST.
+ */
 static void
-begin_keywords(Collection *collection, const ShIdfTable *table,
-			   ShDamping damping, Keyword *first)
+begin_collection(Collection *collection, const ShIdfTable *table,
+				 ShDocument *workspace, ShIdfEntry *first)
 {
+	collection->tally = &workspace->tally;
+	collection->damping = table->profile->damping;
 	collection->table = table;
-	collection->damping = damping;
-	collection->seen = 0;
-	collection->n = 0;
-	collection->allocated = KEYWORDS_MIN;
-	collection->keywords = first;
+	collection->entries = first;
 	collection->first = first;
-	if (counts.allocate == NULL)
-	{
-		counts.allocate = allocate_lasting;
-		counts.release = pfree;
-		counts.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-	}
-	if (counts.slots > TALLY_SLOTS_KEPT)
-		sh_tally_end(&counts);
-	sh_tally_begin(&counts);
+	collection->allocated = ENTRIES_FIRST;
+	collection->n = 0;
+	collection->section = 0;
+	collection->merged = 0;
 }
 
-/* Make room for more keywords. */
+/* Make room for more entries. */
 static void
-grow_keywords(Collection *collection)
+make_room(Collection *collection, size_t more)
 {
-	Size		bytes = 2 * collection->allocated * sizeof(Keyword);
+	Size		wanted = collection->n + more;
 
-	if (collection->keywords == collection->first)
+	if (wanted <= collection->allocated)
+		return;
+	wanted *= 2;
+	if (collection->entries == collection->first)
 	{
-		collection->keywords = palloc(bytes);
-		memcpy(collection->keywords, collection->first, bytes / 2);
+		collection->entries =
+			MemoryContextAllocHuge(CurrentMemoryContext,
+								   wanted * sizeof(ShIdfEntry));
+		memcpy(collection->entries, collection->first,
+			   collection->n * sizeof(ShIdfEntry));
 	}
 	else
-		collection->keywords = repalloc_huge(collection->keywords, bytes);
-	collection->allocated *= 2;
+		collection->entries = repalloc_huge(collection->entries,
+											wanted * sizeof(ShIdfEntry));
+	collection->allocated = wanted;
+}
+
+/* Make one entry of those that stand for the same feature. */
+static void
+merge_sections(Collection *collection)
+{
+	sh_idf_sort(collection->entries, collection->n, simhash_pause);
+	collection->n = sh_idf_merge(collection->entries, collection->n);
+	collection->merged = collection->n;
 }
 
 /*
- * The keyword with that hash, one occurrence more; a new one gets the feature.
- * The table of counts holds the place of the keyword, from 1 on.
+ * End a section: its features weigh as often as they have occurred in it,
+ * damped.  The same feature may have been in sections before; such entries
+ * are merged when there could be as many of them as of others.
  */
-static inline void
-count_keyword(Collection *collection, uint64 hash, text *feature)
-{
-	uint32	   *place = sh_tally_count(&counts, hash);
-
-	if (*place == 0)
-	{
-		Keyword    *fresh;
-
-		if (collection->n == collection->allocated)
-			grow_keywords(collection);
-		fresh = &collection->keywords[collection->n];
-		fresh->weight = 0;
-		fresh->hash = hash;
-		fresh->occurrences = 0;
-		fresh->feature = feature;
-		*place = (uint32) ++collection->n;
-	}
-	collection->keywords[*place - 1].occurrences++;
-}
-
-/* End a section: turn occurrences into weight. */
 static void
-weigh_section(Collection *collection)
+end_section(Collection *collection)
 {
-	for (size_t i = 0; i < collection->n; i++)
+	for (size_t i = collection->section; i < collection->n; i++)
 	{
-		Keyword    *keyword = &collection->keywords[i];
+		ShIdfEntry *entry = &collection->entries[i];
 
-		keyword->weight += simhash_damp(collection->damping,
-										keyword->occurrences);
-		keyword->occurrences = 0;
+		entry->value = collection->damping == SH_DAMP_BINARY ? 1 :
+			simhash_damp(collection->damping,
+						 *sh_tally_count(collection->tally, entry->hash));
 	}
-	collection->seen = 0;
+	if (collection->section > 0 &&
+		collection->n > 2 * collection->merged + SH_SECTION)
+		merge_sections(collection);
+	collection->section = collection->n;
 }
 
-/* SimhashHashReader: count the features. */
+/*
+ * SimhashHashReader: collect the features that are new to the section.  All
+ * are counted, so they are sifted as if each were to count once.
+ */
 static bool
-count_hashes(void *state, const uint64 *hashes, size_t n)
+collect_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Collection *collection = state;
 
 	sh_idf_prefetch(collection->table, hashes, n);
-	for (size_t i = 0; i < n; i++)
+	make_room(collection, n);
+	for (size_t done = 0, k; done < n; done += k)
 	{
-		if (collection->seen++ == SH_SECTION)
-		{
-			weigh_section(collection);
-			collection->seen = 1;
-		}
-		count_keyword(collection, hashes[i], NULL);
+		uint64		fresh[SH_BATCH];
+		size_t		m;
+
+		if (collection->tally->seen == SH_SECTION)
+			end_section(collection);
+		k = Min(n - done,
+				SH_SECTION - collection->tally->seen % SH_SECTION);
+		memcpy(fresh, hashes + done, k * sizeof *hashes);
+		m = sh_tally_sift(collection->tally, SH_DAMP_BINARY, fresh, k);
+		for (size_t i = 0; i < m; i++)
+			collection->entries[collection->n++].hash = fresh[i];
 	}
 	return true;
 }
 
-/* Multiply the weights of keywords by their idf. */
+/* End the document: each feature once, with its weight. */
 static void
-apply_idf(const ShIdfTable *table, Keyword *keywords, size_t n)
+end_collection(Collection *collection)
+{
+	bool		sections = collection->section > 0;
+
+	end_section(collection);
+	if (sections)
+		merge_sections(collection);
+}
+
+/* Multiply the weights of entries by their idf. */
+static void
+apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
 {
 	for (size_t start = 0; start < n; start += SH_BATCH)
 	{
@@ -238,63 +234,19 @@ apply_idf(const ShIdfTable *table, Keyword *keywords, size_t n)
 
 		CHECK_FOR_INTERRUPTS();
 		for (size_t i = 0; i < m; i++)
-			hashes[i] = keywords[start + i].hash;
+			hashes[i] = entries[start + i].hash;
+		sh_idf_prefetch(table, hashes, m);
 		sh_idf_look_up(table, hashes, weights, m);
 		for (size_t i = 0; i < m; i++)
-			keywords[start + i].weight *= weights[i];
+			entries[start + i].value *= weights[i];
 	}
 }
 
-/* qsort: the heaviest first; of equals, the smallest hash. */
-static int
-by_weight(const void *a, const void *b)
-{
-	const Keyword *x = a;
-	const Keyword *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->hash < y->hash ? -1 : x->hash > y->hash;
-}
-
-/*
- * Bring the k first to the front, in no order; returns their number.  They
- * are found by quickselect, with pivots drawn at random so that the author of
- * a document cannot foresee them.  No two keywords are equal.
- */
+/* Bring the k heaviest entries to the front; returns their number. */
 static size_t
-take_top(Keyword *keywords, size_t n, size_t k)
+take_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n, size_t k)
 {
-	size_t		low = 0;		/* those before it are among the first k */
-	size_t		high = n;		/* those from it on are not */
-
-	if (k >= n)
-		return n;
-	while (high - low > 1)
-	{
-		size_t		place = pg_prng_uint64_range(&pg_global_prng_state,
-												 low, high - 1);
-		Keyword		pivot = keywords[place];
-		size_t		before = low;
-
-		CHECK_FOR_INTERRUPTS();
-		keywords[place] = keywords[high - 1];
-		for (size_t i = low; i < high - 1; i++)
-		{
-			Keyword		keyword = keywords[i];
-
-			keywords[i] = keywords[before];
-			keywords[before] = keyword;
-			before += by_weight(&keyword, &pivot) < 0;
-		}
-		keywords[high - 1] = keywords[before];
-		keywords[before] = pivot;
-		if (before >= k)
-			high = before;
-		else
-			low = before + 1;
-	}
-	return k;
+	return sh_idf_take_top(entries, n, k, table->multiplier, simhash_pause);
 }
 
 /* Argument i, how many keywords to take; fails unless there are any. */
@@ -311,17 +263,34 @@ top_argument(FunctionCallInfo fcinfo, int i)
 	return (size_t) k;
 }
 
-/* Return the fingerprint of keywords. */
+/* Return the fingerprint of entries. */
 static Datum
-fingerprint_keywords(FunctionCallInfo fcinfo, const Keyword *keywords,
-					 size_t n)
+fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
+					size_t n)
 {
 	ShIdfSums	sums;
 	uint64		fingerprint;
 
 	sh_idf_sums_begin(&sums);
-	for (size_t i = 0; i < n; i++)
-		sh_idf_sums_add(&sums, keywords[i].hash, keywords[i].weight);
+	for (size_t start = 0; start < n; start += SH_BATCH)
+	{
+		size_t		end = Min(n, start + SH_BATCH);
+		uint64		hashes[SH_BATCH];
+		uint32		weights[SH_BATCH];
+		size_t		m = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = start; i < end; i++)
+		{
+			hashes[m] = entries[i].hash;
+			weights[m] = (uint32) entries[i].value;
+			if (entries[i].value == weights[m])
+				m++;
+			else
+				sh_idf_sums_add(&sums, entries[i].hash, entries[i].value);
+		}
+		sh_idf_sums_add_all(&sums, hashes, weights, m);
+	}
 	if (!sh_idf_sums_fingerprint(&sums, &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) fingerprint);
@@ -340,38 +309,75 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	size_t		k = top_argument(fcinfo, 2);
 	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
-	Keyword		first[KEYWORDS_MIN];
+	ShDocument *workspace = simhash_begin_document(table->profile);
+	ShIdfEntry	first[ENTRIES_FIRST];
 	Collection	collection;
 
-	begin_keywords(&collection, table, table->profile->damping, first);
-	simhash_read_hashes(simhash_begin_document(table->profile), document,
-						count_hashes, &collection);
-	weigh_section(&collection);
-	apply_idf(table, collection.keywords, collection.n);
-	return fingerprint_keywords(fcinfo, collection.keywords,
-								take_top(collection.keywords, collection.n,
-										 k));
+	begin_collection(&collection, table, workspace, first);
+	simhash_read_hashes(workspace, document, collect_hashes, &collection);
+	end_collection(&collection);
+	apply_idf(table, collection.entries, collection.n);
+	return fingerprint_entries(fcinfo, collection.entries,
+							   take_top(table, collection.entries,
+										collection.n, k));
+}
+
+/* qsort: the heaviest first; of equals, the smallest hash. */
+static int
+by_weight(const void *a, const void *b)
+{
+	const ShIdfEntry *x = &((const Keyword *) a)->entry;
+	const ShIdfEntry *y = &((const Keyword *) b)->entry;
+
+	return sh_idf_before(x, y) ? -1 : sh_idf_before(y, x);
 }
 
 /*
- * Return the k first keywords, in order, as rows of (feature text, weight
- * double precision).
+ * Return the k heaviest of features, in order, as rows of (feature text,
+ * weight double precision).  The entries are those of the features.
  */
 static Datum
-return_keywords(FunctionCallInfo fcinfo, Keyword *keywords, size_t n,
-				size_t k)
+return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
+				ShIdfEntry *entries, text **features, size_t n, size_t k)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Keyword    *keywords;
+	ShIdfEntry *ranked;
+	ShIdfEntry	last;
+	size_t		kept = 0;
 
-	n = take_top(keywords, n, k);
-	qsort(keywords, n, sizeof *keywords, by_weight);
+	if (n == 0)
+		return (Datum) 0;
+	ranked = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof *ranked);
+	memcpy(ranked, entries, n * sizeof *ranked);
+	k = take_top(table, ranked, n, k);
+	last = ranked[0];
+	for (size_t i = 1; i < k; i++)
+	{
+		if (sh_idf_before(&last, &ranked[i]))
+			last = ranked[i];
+	}
+	pfree(ranked);
+	keywords = MemoryContextAllocHuge(CurrentMemoryContext,
+									  k * sizeof *keywords);
 	for (size_t i = 0; i < n; i++)
+	{
+		if (!sh_idf_before(&last, &entries[i]))
+			keywords[kept++] = (Keyword)
+		{
+			entries[i], features[i]
+		};
+	}
+	qsort(keywords, k, sizeof *keywords, by_weight);
+	for (size_t i = 0; i < k; i++)
 	{
 		Datum		values[2];
 		bool		nulls[2] = {false};
 
+		CHECK_FOR_INTERRUPTS();
 		values[0] = PointerGetDatum(keywords[i].feature);
-		values[1] = Float8GetDatum((double) keywords[i].weight / SH_IDF_ONE);
+		values[1] = Float8GetDatum((double) keywords[i].entry.value /
+								   SH_IDF_ONE);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);
 	}
@@ -393,54 +399,68 @@ simhash_keywords(PG_FUNCTION_ARGS)
 {
 	size_t		k = top_argument(fcinfo, 2);
 	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
-	SimhashFeature **features;
-	Keyword    *keywords;
+	SimhashFeature **listed;
+	ShIdfEntry *entries;
+	text	  **features;
 	int			n;
 
 	InitMaterializedSRF(fcinfo, 0);
-	features = simhash_list_features(table->profile, PG_GETARG_TEXT_PP(0), &n);
-	keywords = palloc(Max(n, 1) * sizeof *keywords);
+	listed = simhash_list_features(table->profile, PG_GETARG_TEXT_PP(0), &n);
+	entries = palloc(Max(n, 1) * sizeof *entries);
+	features = palloc(Max(n, 1) * sizeof *features);
 	for (int i = 0; i < n; i++)
 	{
-		keywords[i].weight = features[i]->weight;
-		keywords[i].hash = features[i]->hash;
-		keywords[i].feature = features[i]->feature;
+		entries[i].hash = listed[i]->hash;
+		entries[i].value = (uint64) listed[i]->weight;
+		features[i] = listed[i]->feature;
 	}
-	apply_idf(table, keywords, n);
-	return return_keywords(fcinfo, keywords, n, k);
+	apply_idf(table, entries, n);
+	return return_keywords(fcinfo, table, entries, features, n, k);
 }
 
 /* --- words that are given ------------------------------------------------ */
 
 /*
- * Argument 0, an array of words, as keywords: each word once, counted.  The
- * first keywords are an array of KEYWORDS_MIN.
+ * Argument 0, an array of words, as entries: each word once, with the number
+ * of times that it occurs, times its idf.  The words go to *features unless
+ * that is NULL.
  */
-static Keyword *
-word_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
-			  Keyword *first, size_t *n)
+static ShIdfEntry *
+word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
+			 text ***features, size_t *n)
 {
-	Collection	collection;
+	ShTally    *tally = &simhash_begin_document(table->profile)->tally;
+	ShIdfEntry *entries;
 	Datum	   *words;
 	int			length;
+	int			distinct = 0;
 
 	length = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
 								  TYPALIGN_INT, "features", &words);
-	begin_keywords(&collection, table, SH_DAMP_COUNT, first);
+	entries = MemoryContextAllocHuge(CurrentMemoryContext,
+									 Max(length, 1) * sizeof *entries);
+	if (features != NULL)
+		*features = MemoryContextAllocHuge(CurrentMemoryContext,
+										   Max(length, 1) * sizeof **features);
 	for (int i = 0; i < length; i++)
 	{
 		text	   *word = DatumGetTextPP(words[i]);
+		uint64		hash;
 
 		CHECK_FOR_INTERRUPTS();
-		count_keyword(&collection,
-					  simhash_hash_feature(table->profile, VARDATA_ANY(word),
-										   VARSIZE_ANY_EXHDR(word)),
-					  word);
+		hash = simhash_hash_feature(table->profile, VARDATA_ANY(word),
+									VARSIZE_ANY_EXHDR(word));
+		if (++*sh_tally_count(tally, hash) > 1)
+			continue;
+		if (features != NULL)
+			(*features)[distinct] = word;
+		entries[distinct++].hash = hash;
 	}
-	weigh_section(&collection);
-	apply_idf(table, collection.keywords, collection.n);
-	*n = collection.n;
-	return collection.keywords;
+	for (int i = 0; i < distinct; i++)
+		entries[i].value = *sh_tally_count(tally, entries[i].hash);
+	apply_idf(table, entries, distinct);
+	*n = (size_t) distinct;
+	return entries;
 }
 
 /*
@@ -458,15 +478,15 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 {
 	size_t		k = PG_ARGISNULL(2) ? SIZE_MAX : top_argument(fcinfo, 2);
 	const ShIdfTable *table;
-	Keyword		first[KEYWORDS_MIN];
-	Keyword    *keywords;
+	ShIdfEntry *entries;
 	size_t		n;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	table = simhash_idf_table(PG_GETARG_DATUM(1));
-	keywords = word_keywords(fcinfo, table, first, &n);
-	return fingerprint_keywords(fcinfo, keywords, take_top(keywords, n, k));
+	entries = word_entries(fcinfo, table, NULL, &n);
+	return fingerprint_entries(fcinfo, entries,
+							   take_top(table, entries, n, k));
 }
 
 /*
@@ -482,13 +502,13 @@ simhash_word_keywords(PG_FUNCTION_ARGS)
 {
 	size_t		k = top_argument(fcinfo, 2);
 	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
-	Keyword		first[KEYWORDS_MIN];
+	ShIdfEntry *entries;
+	text	  **features;
 	size_t		n;
-	Keyword    *keywords;
 
 	InitMaterializedSRF(fcinfo, 0);
-	keywords = word_keywords(fcinfo, table, first, &n);
-	return return_keywords(fcinfo, keywords, n, k);
+	entries = word_entries(fcinfo, table, &features, &n);
+	return return_keywords(fcinfo, table, entries, features, n, k);
 }
 
 /*

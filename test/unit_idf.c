@@ -27,6 +27,14 @@ no_pause(void)
 {
 }
 
+static uint64_t pauses;
+
+static void
+count_pause(void)
+{
+	pauses++;
+}
+
 /* qsort: by hash. */
 static int
 by_hash(const void *a, const void *b)
@@ -88,9 +96,9 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 	valid = sh_idf_check(idf, no_pause) == NULL;
 
 	/* what is damaged must do no harm either */
-	table.slots = sh_idf_slots(idf);
+	table.n = sh_idf_slots(idf);
 	table.multiplier = random_bits() | 1;
-	table.entries = malloc(table.slots * sizeof *table.entries);
+	table.slots = malloc(table.n * sizeof *table.slots);
 	filled = sh_idf_fill(&table, idf, no_pause);
 	CHECK(filled || !valid);
 	sh_idf_look_up(&table, hashes, weights, 3);
@@ -99,9 +107,10 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 	{
 		sh_idf_look_up(&table, &entry.hash, weights, 1);
 		CHECK(weights[0] == (idf->kind == SH_IDF_GIVEN ? entry.value :
-							 sh_idf_weight(idf->documents, entry.value)));
+							 sh_idf_weight(idf->documents,
+										   (uint32_t) entry.value)));
 	}
-	free(table.entries);
+	free(table.slots);
 	return valid;
 }
 
@@ -171,36 +180,211 @@ test_hostile(void)
 	CHECK(accepted > 0);
 }
 
-/* Sums of weights, against 64 additions each. */
+/* Hashes that are there and that are not, in batches of any size. */
+static void
+test_look_up(void)
+{
+	static uint64_t hashes[2 * ENTRIES];
+	static uint32_t weights[2 * ENTRIES];
+
+	for (int round = 0; round < VICTIMS; round++)
+	{
+		ShIdf		idf;
+		size_t		length;
+		size_t		header;
+		unsigned char *bytes = make_value(&idf, &length);
+		size_t		n = 2 * (size_t) idf.entries;
+		ShIdfTable	table;
+
+		CHECK(sh_idf_open(&idf, bytes, length, length, &header) == NULL);
+		table.n = sh_idf_slots(&idf);
+		table.multiplier = random_bits() | 1;
+		table.slots = malloc(table.n * sizeof *table.slots);
+		CHECK(sh_idf_fill(&table, &idf, no_pause));
+		for (size_t i = 0; i < n; i += 2)
+		{
+			hashes[i] = entries[i / 2].hash;
+			hashes[i + 1] = entries[i / 2].hash + 1;
+		}
+		sh_idf_prefetch(&table, hashes, n);
+		sh_idf_look_up(&table, hashes, weights, n);
+		for (size_t i = 0; i < n; i++)
+		{
+			ShIdfEntry	key = {hashes[i], 0};
+			const ShIdfEntry *entry = bsearch(&key, entries, n / 2,
+											  sizeof key, by_hash);
+
+			CHECK(weights[i] == (entry == NULL ? table.unknown :
+								 idf.kind == SH_IDF_GIVEN ? entry->value :
+								 sh_idf_weight(idf.documents,
+											   (uint32_t) entry->value)));
+		}
+		free(table.slots);
+		free(bytes);
+	}
+}
+
+/* Each way to add, against 64 additions a hash. */
+static void
+test_kinds(void)
+{
+	for (int kind = 0; kind < sh_idf_sums_kinds_count; kind++)
+	{
+		if (!sh_idf_sums_kinds[kind].usable())
+			continue;
+		for (size_t n = 0; n < 300; n++)
+		{
+			uint64_t	hashes[300];
+			uint32_t	weights[300];
+			uint32_t	sums[SH_BITS];
+			uint32_t	expected[SH_BITS];
+
+			for (int bit = 0; bit < SH_BITS; bit++)
+				sums[bit] = expected[bit] = (uint32_t) random_below(1000);
+			for (size_t i = 0; i < n; i++)
+			{
+				hashes[i] = random_bits();
+				weights[i] = (uint32_t) random_below(1 << 23);
+				for (int bit = 0; bit < SH_BITS; bit++)
+					expected[bit] += hashes[i] >> bit & 1 ? weights[i] : 0;
+			}
+			sh_idf_sums_kinds[kind].add(sums, hashes, weights, n);
+			CHECK(memcmp(sums, expected, sizeof sums) == 0);
+		}
+	}
+}
+
+/* Sums of weights, against 64 additions each: all at once and one by one. */
 static void
 test_sums(void)
 {
 	for (int round = 0; round < 200; round++)
 	{
+		static uint64_t hashes[3000];
+		static uint32_t weights[3000];
 		ShIdfSums	sums;
 		int64_t		expected[SH_BITS] = {0};
 		uint64_t	fingerprint;
 		uint64_t	wanted = 0;
 		uint64_t	n = random_below(3000);
 		uint64_t	total = 0;
+		bool		singly = random_below(2);
 
 		sh_idf_sums_begin(&sums);
 		for (uint64_t i = 0; i < n; i++)
 		{
-			uint64_t	hash = random_bits();
 			uint64_t	weight = random_bits() >> (20 + random_below(44));
 
-			sh_idf_sums_add(&sums, hash, weight);
+			hashes[i] = random_bits();
+			weights[i] = (uint32_t) weight;
+			if (singly)
+				sh_idf_sums_add(&sums, hashes[i], weight);
+			else
+				weight = weights[i];
 			total += weight;
 			for (int bit = 0; bit < SH_BITS; bit++)
-				expected[bit] += hash >> bit & 1 ?
+				expected[bit] += hashes[i] >> bit & 1 ?
 					(int64_t) weight : -(int64_t) weight;
 		}
+		if (!singly)
+			sh_idf_sums_add_all(&sums, hashes, weights, n);
 		for (int bit = 0; bit < SH_BITS; bit++)
 			wanted |= (uint64_t) (expected[bit] > 0) << bit;
 		CHECK(sh_idf_sums_fingerprint(&sums, &fingerprint) == (total > 0));
 		CHECK(fingerprint == wanted);
 	}
+}
+
+/* qsort: the heaviest first, of equals the smallest hash. */
+static int
+by_weight(const void *a, const void *b)
+{
+	return sh_idf_before(a, b) ? -1 : sh_idf_before(b, a);
+}
+
+/* Entries with hashes of some random bits, of which many are equal. */
+static void
+draw_entries(ShIdfEntry *drawn, size_t n, bool distinct)
+{
+	uint64_t	bits = random_below(3) ? random_bits() | 1 : 0xff00ff;
+	uint64_t	values = 1 + random_below(5);
+
+	for (size_t i = 0; i < n; i++)
+	{
+		drawn[i].hash = distinct ? i * (random_state | 1) : random_bits() & bits;
+		drawn[i].value = random_below(values);
+	}
+}
+
+/* Sorted, merged, and the first k, against qsort. */
+static void
+test_sort(void)
+{
+	enum
+	{
+		MANY = 5000
+	};
+	static ShIdfEntry drawn[MANY];
+	static ShIdfEntry sorted[MANY];
+
+	for (int round = 0; round < 400; round++)
+	{
+		size_t		n = random_below(random_below(2) ? MANY : 70);
+		size_t		k = random_below(n + 2);
+		uint64_t	total = 0;
+
+		draw_entries(drawn, n, true);
+		memcpy(sorted, drawn, sizeof drawn);
+		qsort(sorted, n, sizeof *sorted, by_weight);
+		k = sh_idf_take_top(drawn, n, k, random_bits(), no_pause);
+		qsort(drawn, k, sizeof *drawn, by_weight);
+		CHECK(k == n || k <= n);
+		CHECK(memcmp(drawn, sorted, k * sizeof *drawn) == 0);
+
+		draw_entries(drawn, n, false);
+		memcpy(sorted, drawn, sizeof drawn);
+		qsort(sorted, n, sizeof *sorted, by_hash);
+		sh_idf_sort(drawn, n, no_pause);
+		for (size_t i = 0; i < n; i++)
+		{
+			CHECK(drawn[i].hash == sorted[i].hash);
+			total += drawn[i].value;
+		}
+		k = sh_idf_merge(drawn, n);
+		for (size_t i = 0; i < k; i++)
+		{
+			CHECK(i == 0 || drawn[i - 1].hash < drawn[i].hash);
+			total -= drawn[i].value;
+		}
+		CHECK(total == 0);
+	}
+}
+
+/* What takes long pauses, whatever the hashes are. */
+static void
+test_pauses(void)
+{
+	size_t		n = 40 * SH_IDF_STRETCH;
+	ShIdfEntry *many = malloc(n * sizeof *many);
+
+	for (int shape = 0; shape < 3; shape++)
+	{
+		for (size_t i = 0; i < n; i++)
+		{
+			many[i].hash = shape == 0 ? random_bits() :
+				shape == 1 ? n - i : i % 2;
+			many[i].value = i;
+		}
+		pauses = 0;
+		sh_idf_sort(many, n, count_pause);
+		CHECK(pauses >= n / SH_IDF_STRETCH);
+		for (size_t i = 1; i < n; i++)
+			CHECK(many[i - 1].hash <= many[i].hash);
+		pauses = 0;
+		sh_idf_take_top(many, n, n / 2, random_bits(), count_pause);
+		CHECK(pauses >= n / SH_IDF_STRETCH);
+	}
+	free(many);
 }
 
 int
@@ -209,6 +393,10 @@ main(void)
 	seed_random();
 	test_round_trip();
 	test_hostile();
+	test_look_up();
+	test_kinds();
 	test_sums();
+	test_sort();
+	test_pauses();
 	return 0;
 }

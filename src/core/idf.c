@@ -45,9 +45,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define STRETCH			65536	/* entries between two pauses */
-#define FREE			UINT32_MAX	/* weight that marks a free slot */
-#define SLOTS_MIN		64
 #define VARINT_MAX		10		/* bytes of the longest number */
 
 /* --- bytes --------------------------------------------------------------- */
@@ -194,7 +191,7 @@ sh_idf_check(const ShIdf *idf, void (*pause) (void))
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entry))
 	{
-		if (reader.left % STRETCH == 0)
+		if (reader.left % SH_IDF_STRETCH == 0)
 			pause();
 	}
 	if (reader.left > 0 || reader.next < reader.end)
@@ -242,8 +239,6 @@ sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
 	return length;
 }
 
-/* --- weights ------------------------------------------------------------- */
-
 /* The weight of a feature that so many of the documents have. */
 uint32_t
 sh_idf_weight(uint32_t documents, uint32_t frequency)
@@ -251,184 +246,4 @@ sh_idf_weight(uint32_t documents, uint32_t frequency)
 	double		idf = log((1.0 + documents) / (1.0 + frequency)) + 1;
 
 	return (uint32_t) floor(idf * SH_IDF_ONE + 0.5);
-}
-
-/* The slots that the table of a value needs. */
-size_t
-sh_idf_slots(const ShIdf *idf)
-{
-	size_t		slots = SLOTS_MIN;
-
-	while (slots < 2 * idf->entries)
-		slots *= 2;
-	return slots;
-}
-
-/* Where a search for the hash begins. */
-static inline size_t
-first_slot(const ShIdfTable *table, uint64_t hash)
-{
-	return (size_t) (hash * table->multiplier >> 32) & (table->slots - 1);
-}
-
-/*
- * Fill a table, of which the caller has set slots, multiplier and entries.
- * False when the entries are damaged.
- */
-bool
-sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
-{
-	bool		learnt = idf->kind == SH_IDF_LEARNT;
-	ShIdfReader reader;
-	ShIdfEntry	entry;
-
-	table->profile = idf->profile;
-	table->unknown = learnt ? sh_idf_weight(idf->documents, 0) : idf->fallback;
-	for (size_t slot = 0; slot < table->slots; slot++)
-	{
-		table->entries[slot].hash = 0;
-		table->entries[slot].value = FREE;
-	}
-	sh_idf_read(&reader, idf);
-	while (sh_idf_next(&reader, &entry))
-	{
-		size_t		slot = first_slot(table, entry.hash);
-
-		while (table->entries[slot].value != FREE)
-			slot = (slot + 1) & (table->slots - 1);
-		table->entries[slot].hash = entry.hash;
-		table->entries[slot].value = learnt ?
-			sh_idf_weight(idf->documents, entry.value) : entry.value;
-		if (reader.left % STRETCH == 0)
-			pause();
-	}
-	return reader.left == 0;
-}
-
-/*
- * Have the slots of hashes fetched that will be looked up soon: a large table
- * is not in the processor's cache.
- */
-void
-sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&table->entries[first_slot(table, hashes[i])]);
-}
-
-/* Look up the weights of hashes. */
-void
-sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
-			   uint32_t *weights, size_t n)
-{
-	sh_idf_prefetch(table, hashes, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		size_t		slot = first_slot(table, hashes[i]);
-
-		while (table->entries[slot].hash != hashes[i] &&
-			   table->entries[slot].value != FREE)
-			slot = (slot + 1) & (table->slots - 1);
-		weights[i] = table->entries[slot].value == FREE ?
-			table->unknown : table->entries[slot].value;
-	}
-}
-
-/* --- sums ---------------------------------------------------------------- */
-
-/* Begin with nothing added. */
-void
-sh_idf_sums_begin(ShIdfSums *sums)
-{
-	sums->flushed = false;
-	sums->low_total = 0;
-	memset(sums->low, 0, sizeof sums->low);
-}
-
-/* Bring what the 32-bit sums hold into the 64-bit ones. */
-static void
-flush_sums(ShIdfSums *sums)
-{
-	if (!sums->flushed)
-	{
-		sums->flushed = true;
-		sums->total = 0;
-		memset(sums->ones, 0, sizeof sums->ones);
-	}
-	for (int bit = 0; bit < SH_BITS; bit++)
-		sums->ones[bit] += sums->low[bit];
-	sums->total += sums->low_total;
-	memset(sums->low, 0, sizeof sums->low);
-	sums->low_total = 0;
-}
-
-/* Add a weight to the eight sums whose mask is not 0. */
-static inline void
-add_masked(uint32_t *restrict sums, const uint32_t *restrict masks,
-		   uint32_t weight)
-{
-	for (int bit = 0; bit < 8; bit++)
-		sums[bit] += masks[bit] & weight;
-}
-
-/*
- * Add a hash with a weight.  As in accumulate.c only the ones are summed, in
- * 32 bits while that suffices: eight sums at a time, through a table that
- * turns eight bits into eight masks.
- */
-void
-sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight)
-{
-	static uint32_t masks[256][8];
-	uint32_t	low = (uint32_t) weight;
-
-	if (masks[1][0] == 0)
-	{
-		for (int i = 0; i < 256; i++)
-		{
-			for (int bit = 0; bit < 8; bit++)
-				masks[i][bit] = i >> bit & 1 ? UINT32_MAX : 0;
-		}
-	}
-	if (weight > UINT32_MAX - sums->low_total)
-		flush_sums(sums);
-	if (weight > UINT32_MAX)
-	{
-		for (int bit = 0; bit < SH_BITS; bit++)
-			sums->ones[bit] += hash >> bit & 1 ? weight : 0;
-		sums->total += weight;
-		return;
-	}
-	sums->low_total += low;
-	for (int byte = 0; byte < 8; byte++)
-		add_masked(sums->low + 8 * byte, masks[hash >> (8 * byte) & 0xff], low);
-}
-
-/*
- * The fingerprint: bit i is set when its sum is positive.  False when nothing
- * was added that weighs anything.
- */
-bool
-sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint)
-{
-	uint64_t	result = 0;
-
-	if (!sums->flushed)
-	{
-		/* few documents weigh so much that the 64-bit sums are needed */
-		for (int bit = 0; bit < SH_BITS; bit++)
-			result |= (uint64_t) (sums->low[bit] >
-								  sums->low_total - sums->low[bit]) << bit;
-		*fingerprint = result;
-		return sums->low_total > 0;
-	}
-	flush_sums(sums);
-	for (int bit = 0; bit < SH_BITS; bit++)
-	{
-		/* ones > total - ones, where 2 * ones could overflow */
-		if (sums->ones[bit] > sums->total - sums->ones[bit])
-			result |= UINT64_C(1) << bit;
-	}
-	*fingerprint = result;
-	return sums->total > 0;
 }

@@ -22,6 +22,7 @@
 #define SH_IDF_DOCUMENTS_MAX UINT32_MAX
 #define SH_IDF_ONE			65536	/* weights are multiples of 1 / this */
 #define SH_IDF_WEIGHT_MAX	(INT32_MAX - 1) /* just below 32768 */
+#define SH_IDF_STRETCH		65536	/* entries between two pauses */
 
 /* Where the weights come from. */
 typedef enum ShIdfKind
@@ -30,11 +31,14 @@ typedef enum ShIdfKind
 	SH_IDF_GIVEN				/* from the user */
 } ShIdfKind;
 
-/* A feature: a document frequency, or a weight times SH_IDF_ONE. */
+/*
+ * A feature: a document frequency, or a weight times SH_IDF_ONE, which in a
+ * document may have more than 32 bits.
+ */
 typedef struct ShIdfEntry
 {
 	uint64_t	hash;
-	uint32_t	value;
+	uint64_t	value;
 } ShIdfEntry;
 
 /* A stored value; see idf.c for its bytes. */
@@ -62,22 +66,37 @@ typedef struct ShIdfReader
 	uint64_t	hash;
 } ShIdfReader;
 
-/*
- * A value prepared for look-ups.  The caller allocates the array.  Hash and
- * weight stand together, so that a look-up misses the cache once at most.
- */
+/* A feature with its weight, times SH_IDF_ONE, in a table. */
+typedef struct ShIdfSlot
+{
+	uint64_t	hash;
+	uint32_t	weight;
+	uint32_t	taken;
+} ShIdfSlot;
+
+/* A value prepared for look-ups.  The caller allocates the slots. */
 typedef struct ShIdfTable
 {
 	const ShProfile *profile;
-	size_t		slots;			/* a power of two */
 	uint64_t	multiplier;		/* odd; see ShTally */
 	uint32_t	unknown;		/* weight of features that are not in it */
-	ShIdfEntry *entries;
+	size_t		n;				/* slots */
+	ShIdfSlot  *slots;
 } ShIdfTable;
+
+/* A way to add hashes with weights to sums that do not overflow. */
+typedef struct ShIdfSumsKind
+{
+	const char *name;
+	bool		(*usable) (void);	/* on the processor that we run on? */
+	void		(*add) (uint32_t *sums, const uint64_t *hashes,
+						const uint32_t *weights, size_t n);
+} ShIdfSumsKind;
 
 /* 64 sums of whole weights. */
 typedef struct ShIdfSums
 {
+	const ShIdfSumsKind *kind;
 	bool		flushed;		/* total and ones are in use */
 	uint64_t	total;
 	uint64_t	ones[SH_BITS];
@@ -85,6 +104,7 @@ typedef struct ShIdfSums
 	uint32_t	low[SH_BITS];
 } ShIdfSums;
 
+/* idf.c */
 extern const char *sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 							   size_t available, size_t length,
 							   size_t *header);
@@ -95,6 +115,8 @@ extern size_t sh_idf_write(unsigned char *to, const ShIdf *idf,
 						   const ShIdfEntry *entries);
 
 extern uint32_t sh_idf_weight(uint32_t documents, uint32_t frequency);
+
+/* idf_table.c */
 extern size_t sh_idf_slots(const ShIdf *idf);
 extern bool sh_idf_fill(ShIdfTable *table, const ShIdf *idf,
 						void (*pause) (void));
@@ -103,8 +125,28 @@ extern void sh_idf_prefetch(const ShIdfTable *table,
 extern void sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 						   uint32_t *weights, size_t n);
 
+/* idf_sums.c */
+extern const ShIdfSumsKind sh_idf_sums_kinds[];
+extern const int sh_idf_sums_kinds_count;
+
 extern void sh_idf_sums_begin(ShIdfSums *sums);
 extern void sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight);
+extern void sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,
+								const uint32_t *weights, size_t n);
 extern bool sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint);
+
+/* idf_sort.c */
+extern void sh_idf_sort(ShIdfEntry *entries, size_t n, void (*pause) (void));
+extern size_t sh_idf_merge(ShIdfEntry *entries, size_t n);
+extern size_t sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k,
+							  uint64_t seed, void (*pause) (void));
+
+/* Does an entry weigh more, or as much with a smaller hash? */
+static inline bool
+sh_idf_before(const ShIdfEntry *a, const ShIdfEntry *b)
+{
+	return (a->value > b->value) |
+		((a->value == b->value) & (a->hash < b->hash));
+}
 
 #endif							/* SH_IDF_H */
