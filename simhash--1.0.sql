@@ -695,6 +695,18 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 -- functions would not do: in FROM, the type of the result would be unknown.
 -- The queries may be anything and run with the rights of the caller: hence
 -- VOLATILE and UNSAFE.
+--
+-- ROWS are a guess, and no support function makes a better one.  It would have
+-- to plan the text of the query while the call is being planned: a mistake in
+-- the text would fail where the call is only explained, or never reached; its
+-- tables would be locked, and its stable functions called, ahead of time; and
+-- still nobody knew how many of the rows have near-duplicates.  So the guess
+-- is on the side where it harms less.  Whoever expects too few rows looks up
+-- each in the other table, all over the disk; whoever expects too many reads
+-- that table once, as the call has most often just done itself.  100,000 rows
+-- are enough for the planner to do so with tables of ten million.  COST says
+-- no more than that the call is dear: it is made after whatever can keep it
+-- from being made.
 
 CREATE FUNCTION simhash_pairs(
     query text, k integer DEFAULT 3,

@@ -211,6 +211,25 @@ SELECT * FROM simhash_pairs('SELECT id, fp FROM docs');         -- error
 RESET ROLE;
 DROP ROLE regress_simhash_reader;
 
+-- what the planner expects: enough rows to read a table once, not row by row
+CREATE TABLE joined AS SELECT n AS id, n AS fp FROM generate_series(1, 50000::bigint) AS n;
+ALTER TABLE joined ADD PRIMARY KEY (id);
+ANALYZE joined;
+SELECT estimate('SELECT * FROM simhash_pairs(''SELECT id, fp FROM joined'')') AS pairs,
+       estimate('SELECT * FROM simhash_clusters(''SELECT id, fp FROM joined'')') AS clusters;
+EXPLAIN (COSTS OFF) UPDATE joined SET fp = c.representative
+FROM simhash_clusters('SELECT id, fp FROM joined') AS c WHERE joined.id = c.id;
+EXPLAIN (COSTS OFF) SELECT x.fp, y.fp
+FROM simhash_pairs('SELECT id, fp FROM joined')
+JOIN joined AS x ON x.id = a JOIN joined AS y ON y.id = b;
+-- but row by row when only a few are wanted
+EXPLAIN (COSTS OFF) SELECT x.fp, y.fp
+FROM simhash_pairs('SELECT id, fp FROM joined')
+JOIN joined AS x ON x.id = a JOIN joined AS y ON y.id = b LIMIT 10;
+-- a query that cannot be run can be explained
+EXPLAIN (COSTS OFF) SELECT * FROM simhash_pairs('SELECT id, fp FROM nonesuch');
+DROP TABLE joined;
+
 -- progress
 SELECT fails('SET simhash.progress = ''loud''');
 SHOW simhash.progress;
