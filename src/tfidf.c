@@ -169,18 +169,36 @@ merge_sections(Collection *collection)
 static void
 end_section(Collection *collection)
 {
-	for (size_t i = collection->section; i < collection->n; i++)
+	if (collection->damping != SH_DAMP_BINARY)
 	{
-		ShIdfEntry *entry = &collection->entries[i];
+		for (size_t i = collection->section; i < collection->n; i++)
+		{
+			ShIdfEntry *entry = &collection->entries[i];
 
-		entry->value = collection->damping == SH_DAMP_BINARY ? 1 :
-			simhash_damp(collection->damping,
-						 *sh_tally_count(collection->tally, entry->hash));
+			entry->value *= simhash_damp(collection->damping,
+										 *sh_tally_count(collection->tally,
+														 entry->hash));
+		}
 	}
 	if (collection->section > 0 &&
 		collection->n > 2 * collection->merged + SH_SECTION)
 		merge_sections(collection);
 	collection->section = collection->n;
+}
+
+/* Add features with their idf. */
+static void
+add_entries(Collection *collection, const uint64 *hashes, size_t n)
+{
+	ShIdfEntry *entries;
+	uint32		weights[SH_BATCH];
+
+	make_room(collection, n);
+	entries = collection->entries + collection->n;
+	sh_idf_look_up(collection->table, hashes, weights, n);
+	for (size_t i = 0; i < n; i++)
+		entries[i] = (ShIdfEntry) {hashes[i], weights[i]};
+	collection->n += n;
 }
 
 /*
@@ -193,20 +211,17 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 	Collection *collection = state;
 
 	sh_idf_prefetch(collection->table, hashes, n);
-	make_room(collection, n);
 	for (size_t done = 0, k; done < n; done += k)
 	{
 		uint64		fresh[SH_BATCH];
-		size_t		m;
 
 		if (collection->tally->seen == SH_SECTION)
 			end_section(collection);
 		k = Min(n - done,
 				SH_SECTION - collection->tally->seen % SH_SECTION);
 		memcpy(fresh, hashes + done, k * sizeof *hashes);
-		m = sh_tally_sift(collection->tally, SH_DAMP_BINARY, fresh, k);
-		for (size_t i = 0; i < m; i++)
-			collection->entries[collection->n++].hash = fresh[i];
+		add_entries(collection, fresh,
+					sh_tally_sift(collection->tally, SH_DAMP_BINARY, fresh, k));
 	}
 	return true;
 }
@@ -316,7 +331,6 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	begin_collection(&collection, table, workspace, first);
 	simhash_read_hashes(workspace, document, collect_hashes, &collection);
 	end_collection(&collection);
-	apply_idf(table, collection.entries, collection.n);
 	return fingerprint_entries(fcinfo, collection.entries,
 							   take_top(table, collection.entries,
 										collection.n, k));
