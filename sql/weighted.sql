@@ -191,6 +191,43 @@ FROM (SELECT simhash_agg(hash, weight) OVER w AS a,
       WINDOW w AS (ORDER BY feature, weight
                    ROWS BETWEEN 10 PRECEDING AND CURRENT ROW)) AS v;
 
+-- random frames (drawn from a fixed seed), against the aggregate of their rows
+CREATE TABLE rows_in AS
+SELECT i, i % 5 AS part, hashint8extended(i % 90, 1) AS hash,
+    'f' || i * i % 37 AS feature,
+    (ARRAY[NULL, 0, 1, -2.5, 0.1, 1e300, 1e-300, 7])[1 + i * 7 % 8]::float8
+        AS weight
+FROM generate_series(1, 200) AS i;
+DO $$
+DECLARE
+    frame text;
+    differ bigint;
+BEGIN
+    PERFORM setseed(0.5);
+    FOR n IN 1 .. 40 LOOP
+        frame := format('%s BETWEEN %s PRECEDING AND %s %s %s',
+            (ARRAY['ROWS', 'GROUPS'])[1 + n % 2],
+            20 + floor(random() * 20), floor(random() * 20),
+            (ARRAY['PRECEDING', 'FOLLOWING'])[1 + n / 2 % 2],
+            (ARRAY['', 'EXCLUDE CURRENT ROW', 'EXCLUDE TIES'])[1 + n % 3]);
+        EXECUTE format('
+            SELECT count(*) FROM (
+                SELECT array_agg(i) OVER w AS frame,
+                    simhash_agg(hash, weight) OVER w AS a,
+                    simhash_agg(feature, weight) OVER w AS b
+                FROM rows_in
+                WINDOW w AS (PARTITION BY part ORDER BY i / 3 %s)) AS v
+            WHERE ROW(a, b) IS DISTINCT FROM (
+                SELECT ROW(simhash_agg(hash, weight),
+                           simhash_agg(feature, weight))
+                FROM rows_in WHERE i = ANY (frame))', frame) INTO differ;
+        IF differ > 0 THEN
+            RAISE WARNING '% rows differ: %', differ, frame;
+        END IF;
+    END LOOP;
+END $$;
+DROP TABLE rows_in;
+
 DROP TABLE feature;
 DROP FUNCTION by_definition(pair[]);
 DROP FUNCTION feature_hash(text);

@@ -197,7 +197,10 @@ add_entries(Collection *collection, const uint64 *hashes, size_t n)
 	entries = collection->entries + collection->n;
 	sh_idf_look_up(collection->table, hashes, weights, n);
 	for (size_t i = 0; i < n; i++)
-		entries[i] = (ShIdfEntry) {hashes[i], weights[i]};
+	{
+		entries[i].hash = hashes[i];
+		entries[i].value = weights[i];
+	}
 	collection->n += n;
 }
 
@@ -376,11 +379,10 @@ return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
 									  k * sizeof *keywords);
 	for (size_t i = 0; i < n; i++)
 	{
-		if (!sh_idf_before(&last, &entries[i]))
-			keywords[kept++] = (Keyword)
-		{
-			entries[i], features[i]
-		};
+		if (sh_idf_before(&last, &entries[i]))
+			continue;
+		keywords[kept].entry = entries[i];
+		keywords[kept++].feature = features[i];
 	}
 	qsort(keywords, k, sizeof *keywords, by_weight);
 	for (size_t i = 0; i < k; i++)

@@ -61,10 +61,9 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 	{
 		if (i % SH_IDF_STRETCH == 0)
 			pause();
-		table->slots[i] = (ShIdfSlot)
-		{
-			0, table->unknown, 0
-		};
+		table->slots[i].hash = 0;
+		table->slots[i].weight = table->unknown;
+		table->slots[i].taken = 0;
 	}
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entry))
