@@ -26,6 +26,8 @@
 #include <string.h>
 
 #define LOOKS			64		/* from one crowd at another */
+#define TICK			(UINT32_C(1) << 22) /* rows between two calls of
+											 * progress */
 #define LISTED			(UINT32_C(1) << 31) /* more than there are rows */
 
 /* The number that stands for the cluster of a number. */
@@ -96,8 +98,7 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 		if (pairs->kind->take(pairs->work[a->start + look], crowds->radius,
 							  pairs->work + b->start, b->n) > 0)
 			join(clusters->parent, one, other);
-		if (pairs->progress != NULL)
-			pairs->progress(pairs->progress_context, 1);
+		sh_pairs_tell(pairs, 1);
 	}
 	sh_pairs_find_between(pairs, crowds->radius, a->start, a->n, b->start,
 						  b->n, join_pair, clusters);
@@ -172,8 +173,7 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 		crowd->start += near;
 		crowd->n -= near;
 	}
-	if (pairs->progress != NULL)
-		pairs->progress(pairs->progress_context, 1);
+	sh_pairs_tell(pairs, 1);
 }
 
 /*
@@ -242,6 +242,8 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 		uint32_t	first = pairs->first[i];
 		uint32_t	next = pairs->first[i + 1];
 
+		if (i % TICK == 0)
+			sh_pairs_tell(pairs, 1);
 		size[cluster_of(clusters->parent, i)] += next - first;
 		for (uint32_t j = first; j < next; j++)
 			clusters->number[pairs->rows[j]] = i;
@@ -252,6 +254,8 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 	{
 		uint32_t	i = cluster_of(clusters->parent, clusters->number[row]);
 
+		if (row % TICK == 0)
+			sh_pairs_tell(pairs, 1);
 		if (size[i] < LISTED)
 		{
 			uint32_t	start = end;

@@ -80,8 +80,7 @@ look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
 		members += (uint32_t)
 			pairs->kind->take(values[look], crowds->radius,
 							  values + members, n - members);
-		if (pairs->progress != NULL)
-			pairs->progress(pairs->progress_context, 0);
+		sh_pairs_tell(pairs, 0);
 	}
 	return members;
 }
@@ -171,8 +170,7 @@ try_range(ShCrowds *crowds, uint32_t start, uint32_t n)
 		if (pairs->kind->take(center, crowds->radius, copy, n) >=
 			crowds->least / 4)
 			set_apart(crowds, center);
-		if (pairs->progress != NULL)
-			pairs->progress(pairs->progress_context, 0);
+		sh_pairs_tell(pairs, 0);
 	}
 }
 

@@ -122,10 +122,8 @@ tick(ShSearch *search, size_t work)
 	if (search->work < TICK)
 		return;
 	search->work = 0;
-	if (pairs->progress != NULL)
-		pairs->progress(pairs->progress_context, pairs->progress_start +
-						pairs->progress_share *
-						(search->done < 1 ? search->done : 1));
+	sh_pairs_tell(pairs, pairs->progress_start + pairs->progress_share *
+				  (search->done < 1 ? search->done : 1));
 }
 
 /*

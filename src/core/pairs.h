@@ -49,6 +49,14 @@ typedef struct ShPairs
 	double		progress_share; /* what the search adds */
 } ShPairs;
 
+/* Tell that such a part is done, if anybody wants to know. */
+static inline void
+sh_pairs_tell(const ShPairs *pairs, double done)
+{
+	if (pairs->progress != NULL)
+		pairs->progress(pairs->progress_context, done);
+}
+
 /* Called with the numbers of two fingerprints, and their distance. */
 typedef void (*ShPairSink) (void *context, uint32_t a, uint32_t b,
 							int distance);

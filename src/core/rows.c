@@ -19,7 +19,7 @@
 #define DIGIT			SH_DIGIT
 #define PARTS			(1 << DIGIT)
 #define INSERTION		32		/* rows few enough to sort by insertion */
-#define TICK			(1 << 22)	/* rows that take a while */
+#define TICK			(1 << 20)	/* rows that take a while */
 
 /* Leading bits by which to look up one of n values: of some 4 to 8 each. */
 static int
@@ -131,8 +131,8 @@ sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
 	memset(ends, 0, (mask + 1) * sizeof *ends);
 	for (size_t i = 0; i < n; i++)
 		ends[at.values[i] >> bits & mask]++;
-	if (n >= TICK && pairs->progress != NULL)
-		pairs->progress(pairs->progress_context, 0);
+	if (n >= TICK)
+		sh_pairs_tell(pairs, 0);
 	if (ends[at.values[0] >> bits & mask] == n)
 	{
 		sort_rows(pairs, at, other, stay, n, bits);
@@ -160,8 +160,8 @@ sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
 
 		sort_rows(pairs, part_at, part_other, !stay, ends[part] - start,
 				  bits);
-		if (n >= TICK && pairs->progress != NULL)
-			pairs->progress(pairs->progress_context, 0);
+		if (n >= TICK)
+			sh_pairs_tell(pairs, 0);
 	}
 }
 
