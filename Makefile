@@ -84,6 +84,7 @@ CORE_OBJS = \
 	src/core/compare.o \
 	src/core/rows.o \
 	src/core/plan.o \
+	src/core/sides.o \
 	src/core/crowds.o \
 	src/core/pairs.o \
 	src/core/clusters.o

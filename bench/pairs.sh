@@ -13,8 +13,9 @@ PROGRAMS=$HOME/pairs
 
 prepare()
 {
-	local sources="src/core/pairs.c src/core/plan.c src/core/rows.c
-		src/core/compare.c src/core/crowds.c src/core/clusters.c"
+	local sources="src/core/pairs.c src/core/sides.c src/core/plan.c
+		src/core/rows.c src/core/compare.c src/core/crowds.c
+		src/core/clusters.c"
 	local flags='-std=gnu99 -Isrc/core -Itest'
 
 	mkdir -p "$PROGRAMS"

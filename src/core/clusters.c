@@ -26,8 +26,7 @@
 #include <string.h>
 
 #define LOOKS			64		/* from one crowd at another */
-#define TICK			(UINT32_C(1) << 22) /* rows between two calls of
-											 * progress */
+#define TICK			((uint32_t) 1 << 22)	/* rows that take a while */
 #define LISTED			(UINT32_C(1) << 31) /* more than there are rows */
 
 /* The number that stands for the cluster of a number. */

@@ -40,10 +40,8 @@
 
 #include <string.h>
 
-#include "plan.h"
+#include "sides.h"
 
-#define DIGIT			SH_DIGIT
-#define PARTS			(1 << DIGIT)
 #define DEPTH_MAX		4		/* how often to cut into blocks */
 #define RUN_MAX			256		/* values of a key to compare each with each */
 #define PRODUCT_MAX		((size_t) 1 << 17)	/* of values of two keys */
@@ -54,15 +52,6 @@
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
-
-/* Values, room for as many, and where those with each key end. */
-typedef struct ShSide
-{
-	uint64_t   *values;
-	uint64_t   *room;
-	size_t		n;
-	uint32_t   *ends;
-} ShSide;
 
 /* A block that was passed by: pairs within the radius are reported there. */
 typedef struct ShPassed
@@ -216,100 +205,6 @@ compare_others(ShSearch *search, const uint64_t *a, size_t n,
 	search->done = done;
 }
 
-/* --- sorting by a block --------------------------------------------------- */
-
-/* Turn the sizes of parts into where they begin. */
-static void
-begin_parts(uint32_t *parts, size_t n, uint32_t start)
-{
-	for (size_t part = 0; part < n; part++)
-	{
-		uint32_t	size = parts[part];
-
-		parts[part] = start;
-		start += size;
-	}
-}
-
-/* Sort values into another place, by some bits of their keys. */
-static void
-scatter(const uint64_t *from, uint64_t *to, size_t n, const ShKeyBlock *block,
-		int shift, uint32_t mask, uint32_t *ends, uint32_t start)
-{
-	memset(ends, 0, ((size_t) mask + 1) * sizeof *ends);
-	for (size_t i = 0; i < n; i++)
-		ends[sh_block_of(from[i], block) >> shift & mask]++;
-	begin_parts(ends, (size_t) mask + 1, start);
-	for (size_t i = 0; i < n; i++)
-		to[ends[sh_block_of(from[i], block) >> shift & mask]++ - start] =
-			from[i];
-}
-
-/* If the values are sorted by their keys already, note where those end. */
-static bool
-is_sorted(ShSide *side, const ShKeyBlock *block)
-{
-	uint32_t	key = 0;
-
-	for (size_t i = 0; i < side->n; i++)
-	{
-		uint32_t	next = sh_block_of(side->values[i], block);
-
-		if (next < key)
-			return false;
-		while (key < next)
-			side->ends[key++] = (uint32_t) i;
-	}
-	while (key < UINT32_C(1) << block->width)
-		side->ends[key++] = (uint32_t) side->n;
-	return true;
-}
-
-/*
- * Sort the values of a side by their keys: at once, or by the leading bits
- * and then, part by part, by the others.
- */
-static void
-sort_side(ShSide *side, const ShKeyBlock *block)
-{
-	int			low = block->width / 2;
-	uint32_t	parts[PARTS];
-	uint32_t	start = 0;
-
-	if (is_sorted(side, block))
-		return;
-	if (block->width <= DIGIT)
-	{
-		uint64_t   *values = side->values;
-
-		scatter(values, side->room, side->n, block, 0,
-				(UINT32_C(1) << block->width) - 1, side->ends, 0);
-		side->values = side->room;
-		side->room = values;
-		return;
-	}
-	scatter(side->values, side->room, side->n, block, low,
-			(UINT32_C(1) << (block->width - low)) - 1, parts, 0);
-	for (size_t part = 0; part < (size_t) 1 << (block->width - low); part++)
-	{
-		scatter(side->room + start, side->values + start, parts[part] - start,
-				block, 0, (UINT32_C(1) << low) - 1,
-				side->ends + (part << low), start);
-		start = parts[part];
-	}
-}
-
-/* The values with a key. */
-static inline ShSide
-side_of_key(const ShSide *side, uint32_t key)
-{
-	uint32_t	start = key == 0 ? 0 : side->ends[key - 1];
-	ShSide		part = {side->values + start, side->room + start,
-	side->ends[key] - start, NULL};
-
-	return part;
-}
-
 /* --- keys and those near them --------------------------------------------- */
 
 /* Compare the values of a key with the candidates gathered. */
@@ -342,7 +237,7 @@ search_near(ShSearch *search_, ShKey *key, ShSide *other, uint32_t flips)
 		int			left = key->radius -
 		sh_distance(flips & (key->block->mask >> key->block->low), 0);
 
-		search(search_, &key->side, other, left, DIGIT);
+		search(search_, &key->side, other, left, SH_DIGIT);
 	}
 }
 
@@ -362,7 +257,7 @@ search_waiting(ShSearch *search_, ShKey *key)
 static inline void
 add_near(ShSearch *search_, ShKey *key, uint32_t flips)
 {
-	ShSide		other = side_of_key(key->others, key->key ^ flips);
+	ShSide		other = sh_side_of_key(key->others, key->key ^ flips);
 
 	if (other.n == 0)
 		return;
@@ -399,7 +294,7 @@ search_key(ShSearch *search_, ShKey *key)
 	else if (key->side.n <= RUN_MAX)
 		compare_self(search_, key->side.values, key->side.n);
 	else
-		search(search_, &key->side, NULL, key->radius, DIGIT);
+		search(search_, &key->side, NULL, key->radius, SH_DIGIT);
 	for (int bits = 1; bits <= key->block->radius; bits++)
 	{
 		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
@@ -434,13 +329,13 @@ search_equal(ShSearch *search_, const ShKeyBlock *block, ShSide *side,
 									side->ends + slice, n, RUN_MAX);
 		for (uint32_t key = slice; key < slice + n; key++)
 		{
-			ShSide		part = side_of_key(side, key);
+			ShSide		part = sh_side_of_key(side, key);
 
 			tick(search_, part.n);
 			search_->done = done + share * start / side->n;
 			search_->share = share * part.n / side->n;
 			if (part.n > RUN_MAX)
-				search(search_, &part, NULL, radius, DIGIT);
+				search(search_, &part, NULL, radius, SH_DIGIT);
 			start = side->ends[key];
 		}
 	}
@@ -469,7 +364,7 @@ search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
 	key.radius = radius;
 	for (key.key = 0; key.key < keys; key.key++)
 	{
-		key.side = side_of_key(a, key.key);
+		key.side = sh_side_of_key(a, key.key);
 		if (key.side.n == 0)
 			continue;
 		search_->done = done;
@@ -480,25 +375,6 @@ search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
 }
 
 /* --- the search ----------------------------------------------------------- */
-
-/* The bits in which values differ from a given one. */
-static uint64_t
-differing_bits(const ShSide *side, uint64_t from)
-{
-	uint64_t	bits = 0;
-
-	for (size_t i = 0; i < side->n; i++)
-		bits |= side->values[i] ^ from;
-	return bits;
-}
-
-/* Bring the values back to where they were, in whatever order. */
-static void
-restore(const ShSide *side, uint64_t *values)
-{
-	if (side->values != values)
-		memcpy(values, side->values, side->n * sizeof *values);
-}
 
 /* Search by one block after another. */
 static void
@@ -515,11 +391,11 @@ search_plan(ShSearch *search_, const ShPlan *plan, ShSide *a, ShSide *b,
 		const ShKeyBlock *block = &plan->block[i];
 		ShPassed	pass = {block->mask, block->radius};
 
-		sort_side(a, block);
+		sh_sort_side(a, block);
 		tick(search_, a->n);
 		if (b != NULL)
 		{
-			sort_side(b, block);
+			sh_sort_side(b, block);
 			tick(search_, b->n);
 		}
 		search_->done = done;
@@ -542,7 +418,7 @@ static void
 search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 	   int width)
 {
-	uint32_t	ends[2][PARTS];
+	uint32_t	ends[2][SH_PARTS];
 	ShSide		left = *a;
 	ShSide		right = b != NULL ? *b : *a;
 	uint64_t	bits;
@@ -550,9 +426,9 @@ search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 
 	if (a->n == 0 || (b != NULL && b->n == 0))
 		return;
-	bits = differing_bits(a, a->values[0]);
+	bits = sh_differing_bits(a, a->values[0]);
 	if (b != NULL)
-		bits |= differing_bits(b, a->values[0]);
+		bits |= sh_differing_bits(b, a->values[0]);
 	bits &= ~search_->chosen;
 	if (search_->depth == DEPTH_MAX ||
 		!sh_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
@@ -563,14 +439,14 @@ search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 			compare_others(search_, a->values, a->n, b->values, b->n);
 		return;
 	}
-	left.ends = width > DIGIT ? search_->pairs->ends : ends[0];
+	left.ends = width > SH_DIGIT ? search_->pairs->ends : ends[0];
 	right.ends = ends[1];
 	search_->depth++;
 	search_plan(search_, &plan, &left, b != NULL ? &right : NULL, radius);
 	search_->depth--;
-	restore(&left, a->values);
+	sh_restore(&left, a->values);
 	if (b != NULL)
-		restore(&right, b->values);
+		sh_restore(&right, b->values);
 }
 
 /* Begin a search of values in the array "work". */
@@ -627,7 +503,7 @@ sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 
 	begin_search(&search_, pairs, radius, sink, context);
 	if (radius > 0)
-		search(&search_, &a, &b, radius, DIGIT);
+		search(&search_, &a, &b, radius, SH_DIGIT);
 	report_found(&search_);
 }
 
