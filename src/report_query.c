@@ -67,7 +67,7 @@ check_id_type(const SimhashRows *rows, Oid type)
 
 /* Called with the shape of the rows to come. */
 static void
-receiver_startup(DestReceiver * self, int operation pg_attribute_unused(),
+receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 				 TupleDesc desc)
 {
 	Receiver   *receiver = (Receiver *) self;
@@ -171,7 +171,7 @@ keep_id(SimhashRows *rows, Datum id, Size bytes)
 
 /* Called with each row. */
 static bool
-receiver_receive(TupleTableSlot *slot, DestReceiver * self)
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 {
 	Receiver   *receiver = (Receiver *) self;
 	SimhashRows *rows = receiver->rows;
@@ -213,7 +213,7 @@ receiver_receive(TupleTableSlot *slot, DestReceiver * self)
 
 /* Called when all is over; there is nothing to do. */
 static void
-receiver_end(DestReceiver * self pg_attribute_unused())
+receiver_end(DestReceiver *self pg_attribute_unused())
 {
 }
 
