@@ -47,6 +47,8 @@ WHERE simhash(t, p.profile) IS NOT NULL;
 SELECT fails($$SELECT simhash('a', 'nonesuch')$$);
 SELECT fails($$SELECT simhash('a', 'WORD-1')$$);
 SELECT fails($$SELECT * FROM simhash_features('a', '')$$);
+-- cut, but not within a character
+SELECT fails($$SELECT simhash('a', 'non' || repeat('é', 40))$$);
 
 ----------------------------------------
 -- simhash: what makes no difference

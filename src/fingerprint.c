@@ -21,6 +21,7 @@
 
 #include "common/pg_prng.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
@@ -29,6 +30,7 @@
 #define TALLY_SLOTS_KEPT	(64 * 1024) /* of a table kept between documents */
 #define REMEMBERED			4	/* documents remembered */
 #define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
+#define PROFILE_NAME_SHOWN	64	/* bytes of the name of a profile unknown */
 
 /* A document remembered with its fingerprint. */
 typedef struct Memory
@@ -57,11 +59,18 @@ simhash_get_profile(text *name)
 											   VARSIZE_ANY_EXHDR(name));
 
 	if (profile == NULL)
+	{
+		/* Not cut within a character, which no client could be sent. */
+		int			shown = pg_mbcliplen(VARDATA_ANY(name),
+										 VARSIZE_ANY_EXHDR(name),
+										 PROFILE_NAME_SHOWN);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("simhash profile \"%.64s\" does not exist",
-						text_to_cstring(name)),
+				 errmsg("simhash profile \"%.*s\" does not exist",
+						shown, VARDATA_ANY(name)),
 				 errhint("SELECT * FROM simhash_profiles() lists the profiles.")));
+	}
 	return profile;
 }
 
