@@ -48,6 +48,8 @@ BEGIN;
 SET LOCAL simhash.enable_seq_scan = off;
 SELECT plan('SELECT * FROM docs WHERE fp ~= 42');
 ROLLBACK;
+-- no other setting is taken for one of ours
+SET simhash.enable_seqscan = off; -- error
 -- it is as disabled as the plain one
 BEGIN;
 CREATE INDEX ON docs (id);

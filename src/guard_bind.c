@@ -300,6 +300,14 @@ bind_tables(Guard *guard, Relation relation, Trigger *trigger)
 		}
 		table_close(table, NoLock);
 	}
+
+	/* A partition may be on its way out while we look. */
+	if (guard->own == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" is no longer a partition of \"%s\"",
+						RelationGetRelationName(relation),
+						get_rel_name(guard->root))));
 }
 
 /*

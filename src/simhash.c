@@ -9,6 +9,8 @@
  */
 #include "report.h"
 
+#include "utils/guc.h"
+
 PG_MODULE_MAGIC;
 
 /* Called by the server when it loads the library. */
@@ -19,4 +21,5 @@ _PG_init(void)
 	simhash_install_key_paths();
 	simhash_install_seq_scan();
 	hamming_init();
+	MarkGUCPrefixReserved("simhash");
 }
