@@ -95,7 +95,7 @@ append_windows(HashList * list, bool ended)
 {
 	const ShText *text = &document.text;
 	ShWindows	windows;
-	ShToken		features[SH_BATCH];
+	ShFeature	features[SH_BATCH];
 	size_t		n;
 
 	sh_windows_begin(&windows, document.profile, text, ended);

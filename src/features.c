@@ -64,7 +64,7 @@ list_completed(FeatureList *list, bool ended)
 {
 	const ShText *text = &list->document->text;
 	ShWindows	windows;
-	ShToken		batch[SH_BATCH];
+	ShFeature	batch[SH_BATCH];
 	size_t		n;
 
 	sh_windows_begin(&windows, list->profile, text, ended);

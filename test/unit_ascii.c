@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * unit_ascii.c
- *		Unit tests of the search for ASCII words, against its definition.
+ *		Unit tests of the reading of ASCII words, against its definition.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -21,89 +21,112 @@ is_word(unsigned char c)
 		(c >= 'A' && c <= 'Z');
 }
 
-/* Check what a classifier makes of 64 bytes. */
-static void
-check_block(const ShClassifier *classifier, const unsigned char *bytes)
+/* What stands for a byte in the normalised text. */
+static unsigned char
+normal_form(unsigned char c)
 {
-	ShBlock		block = classifier->classify(bytes);
+	if (!is_word(c))
+		return ' ';
+	return c >= 'A' && c <= 'Z' ? (unsigned char) (c - 'A' + 'a') : c;
+}
+
+/* Check what is made of 64 bytes. */
+static void
+check_block(const ShAsciiKind *kind, const unsigned char *bytes)
+{
+	unsigned char normal[64];
+	ShBlock		block = kind->classify(bytes, normal);
 
 	for (int i = 0; i < 64; i++)
 	{
 		CHECK((block.word >> i & 1) == (uint64_t) is_word(bytes[i]));
 		CHECK((block.other >> i & 1) == (bytes[i] >= 0x80));
+		CHECK(bytes[i] >= 0x80 || normal[i] == normal_form(bytes[i]));
 	}
 }
 
-/* Every classifier: each byte in each place beside each other, and at random. */
+/* Each byte in each place beside each other, and at random. */
 static void
-test_classifiers(void)
+test_classify(const ShAsciiKind *kind)
 {
-	for (const ShClassifier *c = sh_classifiers; c->name != NULL; c++)
-	{
-		unsigned char bytes[64];
+	unsigned char bytes[64];
 
-		for (int a = 0; a < 256; a++)
-		{
-			for (int b = 0; b < 256; b++)
-			{
-				for (int i = 0; i < 64; i++)
-					bytes[i] = (unsigned char) ((i + a) % 3 == 0 ? a : b);
-				check_block(c, bytes);
-			}
-		}
-		for (int round = 0; round < 100000; round++)
+	for (int a = 0; a < 256; a++)
+	{
+		for (int b = 0; b < 256; b++)
 		{
 			for (int i = 0; i < 64; i++)
-				bytes[i] = (unsigned char) random_bits();
-			check_block(c, bytes);
+				bytes[i] = (unsigned char) ((i + a) % 3 == 0 ? a : b);
+			check_block(kind, bytes);
 		}
-		printf("classifier %s\n", c->name);
+	}
+	for (int round = 0; round < 100000; round++)
+	{
+		for (int i = 0; i < 64; i++)
+			bytes[i] = (unsigned char) random_bits();
+		check_block(kind, bytes);
 	}
 }
 
-/* Check the words of a text, which is copied to where no byte may follow. */
+/*
+ * Check the words read from a text, which is copied to where no byte may
+ * follow, as are the results.
+ */
 static void
-check_words(const unsigned char *text, size_t n)
+check_words(const ShAsciiKind *kind, const unsigned char *text, size_t n)
 {
+	size_t		before = random_below(100);
 	unsigned char *bytes = malloc(n > 0 ? n : 1);
-	uint16_t	starts[SH_WORDS_MAX];
-	uint16_t	ends[SH_WORDS_MAX];
-	size_t		next;
+	unsigned char *words = malloc(before + SH_ASCII_BYTES + SH_ASCII_BEYOND);
+	uint16_t   *ends = malloc((SH_ASCII_BYTES / 2 + SH_ENDS_BEYOND) *
+							  sizeof *ends);
+	size_t		used = before;
+	size_t		done;
 	size_t		count;
-	size_t		end = 0;
+	size_t		at = before;
 	size_t		found = 0;
-	size_t		start = 0;
+	size_t		limit;
 
 	memcpy(bytes, text, n);
-	count = sh_ascii_words(bytes, n, starts, ends, &next);
-	while (end < n && end < SH_WORDS_BYTES && bytes[end] < 0x80)
-		end++;
-	for (size_t i = 0; i < end; i++)
+	done = kind->read(bytes, n, words, &used);
+	count = kind->find_spaces(words, before, used, ends);
+	CHECK(done <= n && used <= before + done);
+	for (size_t i = 0; i < done; i++)
 	{
+		CHECK(bytes[i] < 0x80);
 		if (is_word(bytes[i]))
-			continue;
-		if (start < i)
 		{
-			CHECK(found < count);
-			CHECK(starts[found] == start && ends[found] == i);
-			found++;
+			CHECK(words[at++] == normal_form(bytes[i]));
+			continue;
 		}
-		start = i + 1;
+		if (i == 0 || !is_word(bytes[i - 1]))
+			continue;
+		CHECK(found < count && ends[found] == at);
+		CHECK(words[at++] == ' ');
+		found++;
 	}
-	CHECK(found == count);
-	CHECK(next == start);
+	CHECK(at == used && found == count);
+	CHECK(done == 0 || !is_word(bytes[done - 1]));
+
+	/* Nothing was left that should have been read. */
+	for (limit = done; limit < n && is_word(bytes[limit]); limit++)
+		;
+	CHECK(limit == n || bytes[limit] >= 0x80 || limit >= SH_ASCII_BYTES ||
+		  limit - done >= SH_ASCII_BLOCK);
 	free(bytes);
+	free(words);
+	free(ends);
 }
 
 /* Words of texts of all lengths, of several mixtures. */
 static void
-test_words(void)
+test_words(const ShAsciiKind *kind)
 {
 	static const char mixtures[][8] = {
 		"a       ", "a ", "ab.Z0~@[", "aaaaaaaa", "        ", "aaaaaaa ",
 		"`{/:\x1f\x7f\x80\xff", "aaaaaa \xc3"
 	};
-	static unsigned char text[SH_WORDS_BYTES + 200];
+	static unsigned char text[SH_ASCII_BYTES + 200];
 
 	for (size_t n = 0; n <= sizeof text; n++)
 	{
@@ -111,15 +134,18 @@ test_words(void)
 		{
 			for (size_t i = 0; i < n; i++)
 				text[i] = (unsigned char) mixtures[m][random_below(8)];
-			check_words(text, n);
+			check_words(kind, text, n);
 		}
 		memset(text, 'a', n);
 		if (n > 0)
 			text[random_below(n)] = (unsigned char) random_bits();
-		check_words(text, n);
+		check_words(kind, text, n);
 		for (size_t i = 0; i < n; i++)
 			text[i] = i % 2 ? 'x' : ' ';
-		check_words(text, n);
+		check_words(kind, text, n);
+		for (size_t i = 0; i < n; i++)
+			text[i] = random_below(80) ? 'y' : ' ';
+		check_words(kind, text, n);
 	}
 }
 
@@ -127,7 +153,15 @@ int
 main(void)
 {
 	seed_random();
-	test_classifiers();
-	test_words();
+	for (int i = 0; i < sh_ascii_kinds_count; i++)
+	{
+		const ShAsciiKind *kind = &sh_ascii_kinds[i];
+
+		if (!kind->usable())
+			continue;
+		test_classify(kind);
+		test_words(kind);
+		printf("words read by %s\n", kind->name);
+	}
 	return 0;
 }

@@ -29,6 +29,14 @@ sh_cpu_avx2(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
 }
 
+/* The same, and instructions on single bits. */
+static inline bool
+sh_cpu_avx2_bmi(void)
+{
+	return sh_cpu_avx2() && __builtin_cpu_supports("bmi") &&
+		__builtin_cpu_supports("bmi2");
+}
+
 /* AVX-512 with counts of bits in each of eight 64-bit lanes. */
 static inline bool
 sh_cpu_avx512_popcount(void)

@@ -34,7 +34,6 @@
 
 #include <utf8proc.h>
 
-#include "ascii.h"
 #include "unicode_table.h"
 #include "utf8.h"
 
@@ -84,8 +83,8 @@ classify(int32_t c)
 static inline void
 set_token(ShText *text, size_t i, size_t start, size_t end)
 {
-	text->tokens[i].start = (uint32_t) start;
-	text->tokens[i].end = (uint32_t) end;
+	text->starts[i] = (uint16_t) start;
+	text->ends[i] = (uint16_t) end;
 }
 
 /* Add a token of the normalised text. */
@@ -327,76 +326,48 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Copy words of ASCII letters and digits to the text, in lower case, which is
- * to set the bit 0x20, and make each a token.  A word is copied as sixteen
- * bytes where it has no more and these can be read.  What is behind it is
- * overwritten by the space and the word that follow.  Words end before "end".
- * Stops at a word that is longer than a piece, which the first one must not be,
- * and returns how many it wrote.
+ * Make the words written from the given offset on tokens, each of which has a
+ * space behind it.
  */
-static size_t
-write_words(ShText *text, const unsigned char *p, const unsigned char *end,
-			const uint16_t *starts, const uint16_t *ends, size_t n)
+static void
+cut_words(ShText *text, size_t from)
 {
-	const uint64_t lower = UINT64_C(0x2020202020202020);
-	unsigned char *bytes = text->bytes;
-	ShToken    *token = text->tokens + text->ntokens;
-	uint32_t	used = (uint32_t) text->used;
-	size_t		i;
+	uint16_t   *starts = text->starts + text->ntokens;
+	uint16_t   *ends = text->ends + text->ntokens;
+	size_t		n = text->ascii->find_spaces(text->bytes, from, text->used, ends);
 
-	for (i = 0; i < n; i++)
+	/* A word starts one byte behind where the one before it ends. */
+	starts[0] = (uint16_t) from;
+	for (size_t i = 0; i < n; i += SH_ENDS_BEYOND)
 	{
-		const unsigned char *word = p + starts[i];
-		uint32_t	length = (uint32_t) (ends[i] - starts[i]);
-
-		if (length <= 16 && end - word >= 16)
-		{
-			uint64_t	half[2];
-
-			memcpy(half, word, 16);
-			half[0] |= lower;
-			half[1] |= lower;
-			memcpy(bytes + used, half, 16);
-		}
-		else
-		{
-			if (length > SH_PIECE_MAX)
-				break;
-			for (uint32_t c = 0; c < length; c++)
-				bytes[used + c] = word[c] | 0x20;
-		}
-		token->start = used;
-		used += length;
-		token->end = used;
-		token++;
-		bytes[used++] = ' ';
+		for (size_t j = i; j < i + SH_ENDS_BEYOND; j++)
+			starts[j + 1] = (uint16_t) (ends[j] + 1);
 	}
-	text->used = used - 1;
-	return i;
+	text->ntokens += n;
+	text->total += n;
 }
 
 /*
- * Read ASCII from p on, between runs, as far as words are seen to be complete
- * and are no longer than a piece.  Returns where reading goes on, which is p
- * when a word is there that has to be read character by character.
+ * Read ASCII from p on, between runs, as far as words are seen to be complete.
+ * Returns where reading goes on, which is p when a word is there that has to be
+ * read character by character.
  */
 static const unsigned char *
 read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 {
-	uint16_t	starts[SH_WORDS_MAX];
-	uint16_t	ends[SH_WORDS_MAX];
-	size_t		next;
-	size_t		n = sh_ascii_words(p, (size_t) (end - p), starts, ends, &next);
-	size_t		written;
-	size_t		from;
+	size_t		used = text->used;
+	size_t		from = used + (text->total > 0);
+	size_t		to = from;
 
-	if (n > 0 && ends[0] - starts[0] > SH_PIECE_MAX)
-		return p + starts[0];
-	if (n == 0)
-		return p + next;
+	p += text->ascii->read(p, (size_t) (end - p), text->bytes, &to);
+	if (to == from)
+		return p;
 	write_space(text);
-	from = text->used;
-	written = write_words(text, p, end, starts, ends, n);
+	text->used = to;
+	if (text->unit != SH_UNIT_CHARACTER)
+		cut_words(text, from);
+	/* The space behind the last word is written when another one comes. */
+	text->used--;
 	if (text->unit == SH_UNIT_CHARACTER)
 	{
 		while (from < text->used)
@@ -405,12 +376,7 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 			from++;
 		}
 	}
-	else
-	{
-		text->ntokens += written;
-		text->total += written;
-	}
-	return p + (written < n ? starts[written] : next);
+	return p;
 }
 
 /* Begin a document. */
@@ -418,6 +384,7 @@ void
 sh_text_begin(ShText *text, ShUnit unit)
 {
 	text->unit = unit;
+	text->ascii = sh_ascii_fastest();
 	text->total = 0;
 	text->ntokens = 0;
 	text->fresh = 0;
@@ -487,7 +454,7 @@ sh_text_retire(ShText *text, size_t keep)
 	size_t		from = text->used;
 
 	if (drop < text->ntokens)
-		from = text->tokens[drop].start;
+		from = text->starts[drop];
 	if (text->run_written && text->run != SH_WORD &&
 		text->unit == SH_UNIT_WORD)
 	{
@@ -500,8 +467,7 @@ sh_text_retire(ShText *text, size_t keep)
 	text->used -= from;
 	for (size_t i = drop; i < text->ntokens; i++)
 	{
-		text->tokens[i - drop].start = text->tokens[i].start - (uint32_t) from;
-		text->tokens[i - drop].end = text->tokens[i].end - (uint32_t) from;
+		set_token(text, i - drop, text->starts[i] - from, text->ends[i] - from);
 	}
 	text->ntokens -= drop;
 	text->fresh = text->ntokens;

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ascii.h"
+#include "lanes.h"
+
 /*
  * Limits of the work done.  SH_PIECE_MAX is part of the specification of
  * fingerprints (docs/fingerprint.md); the others only size buffers.
@@ -55,22 +58,19 @@ typedef enum ShUnit
 	SH_UNIT_CLICKHOUSE_WORD_CI
 } ShUnit;
 
-/* A token: the bytes start .. end - 1 of the normalised text held. */
-typedef struct ShToken
-{
-	uint32_t	start;
-	uint32_t	end;
-} ShToken;
+/* What may be read and written behind the tokens held, and is of no use. */
+#define SH_TOKENS_BEYOND	SH_LANES
 
 /*
  * The tokeniser.  It holds a stretch of the normalised text at a time, with
- * the tokens that are complete in it; tokens[fresh] and later are those that
- * sh_text_retire has not been called for.
+ * the tokens that are complete in it: token i is bytes[starts[i] .. ends[i] - 1].
+ * Tokens from "fresh" on are those that sh_text_retire has not been called for.
  */
 typedef struct ShText
 {
 	/* what stays */
 	ShUnit		unit;
+	const ShAsciiKind *ascii;
 
 	/* what the caller reads */
 	uint64_t	total;			/* tokens of the document so far */
@@ -94,7 +94,8 @@ typedef struct ShText
 	/* buffers */
 	unsigned char piece[SH_PIECE_MAX * 4];
 	int32_t		folded[SH_FOLDED_MAX + 1];
-	ShToken		tokens[SH_TEXT_TOKENS];
+	uint16_t	starts[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
+	uint16_t	ends[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	unsigned char bytes[SH_TEXT_BYTES];
 } ShText;
 

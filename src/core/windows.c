@@ -9,17 +9,17 @@
  *
  * XXH3 is several algorithms, by the length of what is hashed.  Which one a
  * feature needs is as good as random, so that the processor, which must guess,
- * is often wrong, and a wrong guess costs more than a hash.  So a batch of
- * features is sorted by length first, without a jump: the number of a feature
- * is appended to the lists of all lengths, of which only the right one grows.
- * Then each list is hashed by a loop that knows what length to expect, and the
+ * is often wrong, and a wrong guess costs more than a hash.  So the lengths of
+ * 64 features are compared at once, with the vectors that every x86-64 and
+ * every AArch64 has, and three masks tell which features are brief (up to 8
+ * bytes), of middle length (up to 16) and lengthy.  Then the bits of each mask
+ * are taken one by one, by a loop that knows what length to expect, and the
  * processor works on several features at once.
  *
- * For example, "the", "quick fox", "an" with the lists brief (up to 8 bytes),
- * middle (up to 16) and lengthy: 0 is written to all three, and brief is now
- * one long; 1 is written behind it, and at the start of the other two, and
- * middle grows; 2 overwrites the 1 in brief, which grows.  Then brief holds 0
- * and 2, middle holds 1, and lengthy is empty.
+ * For example, "the", "quick fox", "an", "jumped over the dog" give the masks
+ * 0101, 0010 and 1000, the first feature on the right: "the" and "an" are
+ * hashed, then "quick fox", then "jumped over the dog".  Each hash goes where
+ * its feature's place is.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -30,12 +30,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Windows of one size that end with successive tokens. */
+#include "lanes.h"
+
+/* Windows of one size, ending with successive tokens. */
 typedef struct ShRun
 {
 	const unsigned char *bytes;
-	const ShToken *first;		/* the first token of the first window */
-	const ShToken *last;		/* ... and its last one */
+	const uint16_t *starts;		/* where the windows start ... */
+	const uint16_t *ends;		/* ... and end; SH_LANES more can be read */
 	size_t		n;
 	uint64_t   *hashes;			/* where its hash goes */
 	size_t		step;			/* ... and how much further the next one */
@@ -60,15 +62,15 @@ sh_windows_begin(ShWindows *windows, const ShProfile *profile,
 
 /* Get one feature, as a range of text->bytes; false at the end. */
 static inline bool
-next_feature(ShWindows *windows, ShToken *feature)
+next_feature(ShWindows *windows, ShFeature *feature)
 {
 	const ShText *text = windows->text;
 
 	if (windows->whole)
 	{
 		windows->whole = false;
-		feature->start = text->tokens[0].start;
-		feature->end = text->tokens[text->ntokens - 1].end;
+		feature->start = text->starts[0];
+		feature->end = text->ends[text->ntokens - 1];
 		windows->last = text->ntokens;
 		return true;
 	}
@@ -84,8 +86,8 @@ next_feature(ShWindows *windows, ShToken *feature)
 		}
 		if (last + 1 >= size)
 		{
-			feature->start = text->tokens[last + 1 - size].start;
-			feature->end = text->tokens[last].end;
+			feature->start = text->starts[last + 1 - size];
+			feature->end = text->ends[last];
 			return true;
 		}
 	}
@@ -97,7 +99,7 @@ next_feature(ShWindows *windows, ShToken *feature)
  * token that they end with, shorter ones first.  Returns 0 at the end.
  */
 size_t
-sh_windows_next(ShWindows *windows, ShToken *features)
+sh_windows_next(ShWindows *windows, ShFeature *features)
 {
 	size_t		n = 0;
 
@@ -114,56 +116,70 @@ sh_feature_hash(const unsigned char *feature, size_t length)
 }
 
 /*
- * Hash the listed windows, whose lengths are all from least to most.  To be
- * inlined with constants for both, so that little of XXH3 is left.
+ * Hash the windows in the mask, whose lengths are all from least to most.  To
+ * be inlined with constants for both, so that little of XXH3 is left.
  */
 static inline __attribute__((always_inline))
 void
-hash_list(const ShRun *run, const uint8_t * list, size_t n,
-		  size_t least, size_t most)
+hash_masked(const unsigned char *bytes, const uint16_t *starts,
+			const uint16_t *lengths, uint64_t mask, uint64_t *hashes,
+			size_t step, size_t least, size_t most)
 {
-	const unsigned char *bytes = run->bytes;
-	const ShToken *first = run->first;
-	const ShToken *last = run->last;
-	uint64_t   *hashes = run->hashes;
-	const size_t step = run->step;
-
-	for (size_t i = 0; i < n; i++)
+	for (; mask != 0; mask &= mask - 1)
 	{
-		size_t		which = list[i];
-		size_t		start = first[which].start;
-		size_t		length = last[which].end - start;
+		size_t		which = (size_t) __builtin_ctzll(mask);
+		size_t		length = lengths[which];
 
 		if (length < least || length > most)
 			__builtin_unreachable();
-		hashes[which * step] = XXH3_64bits(bytes + start, length);
+		hashes[which * step] = XXH3_64bits(bytes + starts[which], length);
 	}
 }
 
-/* Hash a run of windows. */
+/* Hash a run of windows whose hashes are so many places apart. */
+static inline __attribute__((always_inline))
+void
+hash_run(const ShRun *run, size_t step)
+{
+	const unsigned char *bytes = run->bytes;
+
+	for (size_t i = 0; i < run->n; i += SH_LANES)
+	{
+		const uint16_t *starts = run->starts + i;
+		uint64_t   *hashes = run->hashes + i * step;
+		uint16_t	lengths[SH_LANES];
+		uint64_t	all = UINT64_MAX;
+		uint64_t	brief;
+		uint64_t	up_to_16;
+
+		for (int j = 0; j < SH_LANES; j++)
+			lengths[j] = (uint16_t) (run->ends[i + j] - starts[j]);
+		brief = sh_at_most(lengths, 8);
+		up_to_16 = sh_at_most(lengths, 16);
+		if (run->n - i < SH_LANES)
+			all = (UINT64_C(1) << (run->n - i)) - 1;
+		hash_masked(bytes, starts, lengths, all & brief, hashes, step, 1, 8);
+		hash_masked(bytes, starts, lengths, all & up_to_16 & ~brief, hashes,
+					step, 9, 16);
+		hash_masked(bytes, starts, lengths, all & ~up_to_16, hashes, step,
+					17, SIZE_MAX);
+	}
+}
+
+/* The same where the hashes are next to each other. */
 static __attribute__((flatten))
 void
-hash_run(const ShRun *run)
+hash_dense(const ShRun *run)
 {
-	uint8_t		brief[SH_BATCH];
-	uint8_t		middle[SH_BATCH];
-	uint8_t		lengthy[SH_BATCH];
-	size_t		nbrief = 0;
-	size_t		nmiddle = 0;
-	size_t		nlengthy = 0;
+	hash_run(run, 1);
+}
 
-	for (size_t i = 0; i < run->n; i++)
-	{
-		size_t		length = run->last[i].end - run->first[i].start;
-
-		brief[nbrief] = middle[nmiddle] = lengthy[nlengthy] = (uint8_t) i;
-		nbrief += length <= 8;
-		nmiddle += length - 9 <= 16 - 9;
-		nlengthy += length > 16;
-	}
-	hash_list(run, brief, nbrief, 1, 8);
-	hash_list(run, middle, nmiddle, 9, 16);
-	hash_list(run, lengthy, nlengthy, 17, SIZE_MAX);
+/* The same where they are not, since windows have several sizes. */
+static __attribute__((flatten))
+void
+hash_sparse(const ShRun *run)
+{
+	hash_run(run, run->step);
 }
 
 /*
@@ -178,7 +194,7 @@ sh_windows_hashes(ShWindows *windows, uint64_t *hashes)
 	size_t		max = (size_t) windows->profile->max;
 	size_t		n = 0;
 	ShRun		run;
-	ShToken		feature;
+	ShFeature	feature;
 
 	/* The first tokens of a document do not end windows of every size. */
 	while ((windows->whole || windows->last + 1 < max ||
@@ -188,16 +204,19 @@ sh_windows_hashes(ShWindows *windows, uint64_t *hashes)
 									  feature.end - feature.start);
 
 	run.bytes = text->bytes;
-	run.last = text->tokens + windows->last;
+	run.ends = text->ends + windows->last;
 	run.step = max - min + 1;
 	run.n = (SH_BATCH - n) / run.step;
 	if (run.n > text->ntokens - windows->last)
 		run.n = text->ntokens - windows->last;
 	for (size_t size = min; size <= max && run.n > 0; size++)
 	{
-		run.first = run.last + 1 - size;
+		run.starts = text->starts + windows->last + 1 - size;
 		run.hashes = hashes + n + (size - min);
-		hash_run(&run);
+		if (run.step == 1)
+			hash_dense(&run);
+		else
+			hash_sparse(&run);
 	}
 	windows->last += run.n;
 	return n + run.n * run.step;

@@ -14,7 +14,14 @@
 #include "text.h"
 
 /* Features handed out at a time. */
-#define SH_BATCH		255
+#define SH_BATCH		512
+
+/* A feature: the bytes start .. end - 1 of the normalised text held. */
+typedef struct ShFeature
+{
+	uint32_t	start;
+	uint32_t	end;
+} ShFeature;
 
 /* The features that the tokens held give, in batches. */
 typedef struct ShWindows
@@ -28,7 +35,7 @@ typedef struct ShWindows
 
 extern void sh_windows_begin(ShWindows *windows, const ShProfile *profile,
 							 const ShText *text, bool ended);
-extern size_t sh_windows_next(ShWindows *windows, ShToken *features);
+extern size_t sh_windows_next(ShWindows *windows, ShFeature *features);
 extern size_t sh_windows_hashes(ShWindows *windows, uint64_t *hashes);
 extern uint64_t sh_feature_hash(const unsigned char *feature, size_t length);
 
