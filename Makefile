@@ -68,6 +68,7 @@ CORE_OBJS = \
 	src/core/profile.o \
 	src/core/windows.o \
 	src/core/tally.o \
+	src/core/firsts.o \
 	src/core/accumulate.o \
 	src/core/minhash.o \
 	src/core/exact.o \

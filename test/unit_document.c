@@ -279,6 +279,82 @@ test_sift_section(void)
 	}
 }
 
+/*
+ * What is found to occur for the first time is what the tally says, in many
+ * documents one after the other, with hashes that share their slots.
+ */
+static void
+test_firsts(void)
+{
+	static ShFirsts firsts;
+	ShTally    *tally = &document.tally;
+
+	for (int round = 0; round < 3000; round++)
+	{
+		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : 4000);
+		uint64_t	step = round % 2 ? UINT64_C(0x9e3779b97f4a7c15) : 1;
+		size_t		most = round % 5 ? 300 : 3000;
+		size_t		features = 0;
+
+		sh_tally_begin(tally);
+		sh_firsts_begin(&firsts);
+		for (;;)
+		{
+			uint64_t	hashes[700];
+			size_t		n = random_below(700);
+			size_t		kept = n;
+			uint64_t	sum = 0;
+			bool		fits = features + n <= SH_FIRSTS_MAX;
+
+			if (features + n > most)
+				break;
+			features += n;
+			for (size_t i = 0; i < n; i++)
+				hashes[i] = random_below(kinds) * step;
+			for (size_t i = 0; fits && i < n; i++)
+			{
+				if (sh_tally_add(tally, SH_DAMP_BINARY, hashes[i]))
+					sum += hashes[i] + 1;
+			}
+			CHECK(sh_firsts_sift(&firsts, tally->multiplier, hashes, &kept) ==
+				  fits);
+			CHECK(fits || kept == n);
+			if (!fits)
+				break;
+			for (size_t i = 0; i < kept; i++)
+				sum -= hashes[i] + 1;
+			CHECK(sum == 0);
+		}
+	}
+}
+
+/* A document that outgrows "firsts" is one as if there were none. */
+static void
+test_long_documents(void)
+{
+	for (int round = 0; round < 300; round++)
+	{
+		static unsigned char text[40000];
+		size_t		n = random_below(sizeof text);
+		uint64_t	kinds = 2 + random_below(round % 2 ? 100 : 4);
+		uint64_t	other;
+		uint64_t	result;
+		bool		found;
+
+		for (size_t i = 0; i < n; i++)
+			text[i] = (unsigned char) "0123456789abcdef  "[random_below(18)];
+		for (size_t i = 0; i + 4 < n; i += 4)
+			sprintf((char *) text + i, "%03d ", (int) random_below(kinds));
+		found = fingerprint(sh_default_profile, (char *) text, n, SIZE_MAX,
+							&result);
+		sh_document_begin(&document, sh_default_profile);
+		document.counting = true;
+		sh_document_feed(&document, text, n);
+		CHECK(sh_document_end(&document, &other) == found);
+		CHECK(other == result);
+	}
+}
+
 /* Weights grow as the damping says, and anew in each section. */
 static void
 test_damping(void)
@@ -334,6 +410,8 @@ main(void)
 	test_ascii();
 	test_sift();
 	test_sift_section();
+	test_firsts();
+	test_long_documents();
 	test_damping();
 	test_table_shrinks();
 	sh_tally_end(&document.tally);

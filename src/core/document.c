@@ -12,6 +12,27 @@
  */
 #include "document.h"
 
+/*
+ * Leave in the array those of n hashes, in any order, that add to the weight of
+ * their feature, and return how many.
+ */
+static size_t
+sift(ShDocument *document, uint64_t *hashes, size_t n)
+{
+	ShTally    *tally = &document->tally;
+
+	if (!document->counting)
+	{
+		ShFirsts   *firsts = &document->firsts;
+
+		if (sh_firsts_sift(firsts, tally->multiplier, hashes, &n))
+			return n;
+		document->counting = true;
+		sh_tally_sift(tally, SH_DAMP_BINARY, firsts->hashes, firsts->n);
+	}
+	return sh_tally_sift(tally, document->profile->damping, hashes, n);
+}
+
 /* Add the features that the text held has completed. */
 static void
 add_features(ShDocument *document, bool ended)
@@ -25,7 +46,7 @@ add_features(ShDocument *document, bool ended)
 	sh_windows_begin(&windows, profile, text, ended);
 	while ((n = sh_windows_hashes(&windows, hashes)) > 0)
 	{
-		n = sh_tally_sift(&document->tally, profile->damping, hashes, n);
+		n = sift(document, hashes, n);
 		sh_sums_add(&document->sums, hashes, n);
 	}
 }
@@ -38,7 +59,9 @@ sh_document_begin(ShDocument *document, const ShProfile *profile)
 	/* What other implementations cut into, text.c does not know. */
 	sh_text_begin(&document->text,
 				  profile->unit < SH_UNIT_COMPAT ? profile->unit : SH_UNIT_WORD);
+	document->counting = profile->damping != SH_DAMP_BINARY;
 	sh_tally_begin(&document->tally);
+	sh_firsts_begin(&document->firsts);
 	sh_sums_begin(&document->sums);
 }
 

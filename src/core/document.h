@@ -11,19 +11,23 @@
 #define SH_DOCUMENT_H
 
 #include "accumulate.h"
+#include "firsts.h"
 #include "profile.h"
 #include "text.h"
 #include "windows.h"
 
 /*
  * A document being read, by a profile of our own (for the others see
- * compat.h).  The caller fills in the tally's "what stays".
+ * compat.h).  All zero at first, but that the caller fills in the tally's "what
+ * stays".
  */
 typedef struct ShDocument
 {
 	const ShProfile *profile;
 	ShSums		sums;
 	ShTally		tally;
+	bool		counting;		/* features are in the tally, not in "firsts" */
+	ShFirsts	firsts;
 	ShText		text;
 } ShDocument;
 

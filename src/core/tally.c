@@ -57,7 +57,7 @@ sh_tally_begin(ShTally *tally)
 	if (tally->slots > SLOTS_MIN &&
 		tally->occupied < tally->slots / SLOTS_SPARE)
 		sh_tally_end(tally);
-	if (tally->slots > 0)
+	if (tally->slots > 0 && tally->occupied > 0)
 		memset(tally->counts, 0, tally->slots * sizeof *tally->counts);
 	tally->occupied = 0;
 	tally->seen = 0;
