@@ -116,14 +116,16 @@ recall(SimhashFamily family, const ShProfile *profile,
 {
 	for (int i = 0; i < REMEMBERED; i++)
 	{
-		Memory		memory = memories[i];
+		Memory	   *memory = &memories[i];
 
-		if (memory.family == family && memory.profile == profile &&
-			memory.length == length &&
-			memcmp(memory.bytes, bytes, length) == 0)
+		if (memory->length == length && memory->family == family &&
+			memory->profile == profile &&
+			memcmp(memory->bytes, bytes, length) == 0)
 		{
-			memmove(memories + 1, memories, i * sizeof memory);
-			memories[0] = memory;
+			Memory		found = *memory;
+
+			memmove(memories + 1, memories, i * sizeof found);
+			memories[0] = found;
 			return memories;
 		}
 	}

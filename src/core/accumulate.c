@@ -41,8 +41,8 @@
 
 #define LANES			2		/* hashes in a vector */
 #define ROUND			(16 * LANES)	/* hashes added in one go */
-#define PLANES			16		/* digits counted before lanes are joined */
-#define HASHES_MAX		((size_t) LANES << PLANES)	/* that these can count */
+#define PLANES			9		/* digits counted before lanes are joined */
+#define HASHES_MAX		(((1 << (PLANES - 4)) - 1) * ROUND) /* added till then */
 
 typedef uint64_t ShVector __attribute__((vector_size(LANES * 8)));
 
@@ -89,12 +89,11 @@ join_lane(ShSums *sums, const ShVector *planes, int n, int lane)
 	}
 }
 
-/* Add at most HASHES_MAX - ROUND hashes. */
+/* Add at most HASHES_MAX hashes. */
 static void
 add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 {
 	ShVector	planes[PLANES] = {{0}};
-	int			used = 4;
 
 	for (size_t done = 0; done < n; done += ROUND)
 	{
@@ -111,10 +110,8 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 		carry = add_eight(planes, h);
 		carry = add(&planes[3], carry, add_eight(planes, h + 8));
 
-		/* After r rounds the counts are at most 16 r. */
-		while (used < PLANES && done / ROUND + 1 >= (size_t) 1 << (used - 4))
-			used++;
-		for (int p = 4; p < used; p++)
+		/* After r rounds the counts are at most 16 r: these are enough. */
+		for (int p = 4; p < PLANES; p++)
 		{
 			ShVector	both = planes[p] & carry;
 
@@ -123,7 +120,7 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 		}
 	}
 	for (int lane = 0; lane < LANES; lane++)
-		join_lane(sums, planes, used, lane);
+		join_lane(sums, planes, PLANES, lane);
 }
 
 /* Begin with nothing added. */
@@ -140,7 +137,7 @@ sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 	sums->total += n;
 	while (n > 0)
 	{
-		size_t		k = n < HASHES_MAX - ROUND ? n : HASHES_MAX - ROUND;
+		size_t		k = n < HASHES_MAX ? n : HASHES_MAX;
 
 		add_some(sums, hashes, k);
 		hashes += k;

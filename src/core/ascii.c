@@ -1,43 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * ascii.c
- *		ASCII text -> normalised text, cut into words.
+ *		ASCII text -> normalised text, for the instructions of processors.
  *
- * Most text is ASCII for the most part, and there a word is a run of letters
- * and digits.  Looking at one byte after another takes a few instructions for
- * each, and a jump that the processor cannot foresee at the end of each word;
- * copying one word after another takes more.  We take 64 bytes at once.
+ * How words are read is told, and done, in ascii_loops.h, whose functions are
+ * compiled here around what differs: to classify 64 bytes and copy them in
+ * lower case, to copy 64 bytes as they are, to find the spaces among 64 bytes,
+ * and to find the first bit of a mask.
  *
- * First, bytes are classified, and copied aside in lower case with a space in
- * place of whatever is of no word.  Setting the bit 0x20 makes capitals small,
- * turns no other byte into a small letter, and leaves digits alone; it is also
- * all that a space has.  Bit i of the mask "word" tells that byte i is a letter
- * or digit.  Shift that mask by one, the byte before the block coming in, and
- * each bit stands beside that of the byte before.  To be kept is what is of a
- * word or comes just behind one.
- *
- * Mostly words are one byte apart, and all is kept.  Otherwise what is kept
- * comes in stretches of several words, which are then moved together.  Each is
- * copied with whatever follows it, since copying 64 bytes takes less time than
- * asking how many it has to be, and the next one overwrites what is too much.
- *
- * For example, in a block of eight bytes, byte 0 on the left:
- *
- *		bytes          O h , _ n o ! _		("_" is a space)
- *		copy           o h _ _ n o _ _
- *		word           1 1 0 0 1 1 0 0
- *		word << 1      0 1 1 0 0 1 1 0
- *		keep           1 1 1 0 1 1 1 0		"oh_" and "no_"
- *
- * Last, the spaces of what was written are found, 64 bytes at once again.  They
- * are where words end, and one behind each the next word starts.  The bits are
- * taken from the mask one by one, least significant first, four at a time: some
- * writes are in vain, but there is no jump for each word.
- *
- * What a byte is, is found for 32 bytes at a time with AVX2, which is chosen
- * when the program runs, or for 16 with the vectors that every x86-64 (SSE2)
- * and every AArch64 (NEON) has; elsewhere for 8 in an ordinary register.  The
- * loops are written once, as inline functions of what differs.
+ * AVX2 takes 32 bytes at a time, and is chosen when the program runs; the
+ * vectors that every x86-64 (SSE2) and every AArch64 (NEON) has take 16;
+ * elsewhere it is 8 in an ordinary register.  Setting the bit 0x20 makes
+ * capitals small, turns no other byte into a small letter, and leaves digits
+ * alone; it is also all that a space has.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -53,140 +28,10 @@
 #include <arm_neon.h>
 #endif
 
+#include "ascii_loops.h"
 #include "cpu.h"
 
 #define BLOCK		SH_ASCII_BLOCK
-#define BLOCKS_MAX	(SH_ASCII_BYTES / BLOCK)
-
-#define ALWAYS_INLINE	static inline __attribute__((always_inline))
-
-/* Copy bytes, classify them; tell which of 64 bytes are spaces. */
-typedef ShBlock (*ShClassify) (const unsigned char *bytes,
-							   unsigned char *normal);
-typedef uint64_t (*ShSpaces) (const unsigned char *bytes);
-
-/* --- the loops ------------------------------------------------------------ */
-
-/*
- * Classify the first of n bytes, as far as words are seen to be complete.  Sets
- * the mask of what to keep of each block, and *blocks to how many there are.
- * Stops before a word that fills a block: it may be longer than a piece.
- */
-ALWAYS_INLINE size_t
-classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
-				uint64_t *keep, size_t *blocks, ShClassify classify)
-{
-	uint64_t	before = 0;		/* 1 when the byte before is of a word */
-	uint64_t	between = 0;	/* what is of no word, in the last block */
-	size_t		count = 0;
-	int			last;
-
-	if (n > SH_ASCII_BYTES)
-		n = SH_ASCII_BYTES;
-	for (size_t at = 0; at < n; at += BLOCK)
-	{
-		unsigned char copy[BLOCK];
-		const unsigned char *from = bytes + at;
-		ShBlock		block;
-		uint64_t	rest;
-
-		if (n - at < BLOCK)
-		{
-			/* What is behind the end is as little known as what is no ASCII. */
-			memset(copy, 0x80, sizeof copy);
-			memcpy(copy, from, n - at);
-			from = copy;
-		}
-		block = classify(from, normal + at);
-		rest = ~block.word & ((block.other & -block.other) - 1);
-		if (rest == 0)
-			break;
-		keep[count++] = block.word | block.word << 1 | before;
-		between = rest;
-		before = block.word >> 63;
-		if (block.other != 0)
-			break;
-	}
-	*blocks = count;
-	if (count == 0)
-		return 0;
-	last = 63 - __builtin_clzll(between);
-	keep[count - 1] &= (UINT64_C(2) << last) - 1;
-	return (count - 1) * BLOCK + (size_t) last + 1;
-}
-
-/* See ShAsciiKind.read. */
-ALWAYS_INLINE size_t
-read_blocks(const unsigned char *bytes, size_t n, unsigned char *text,
-			size_t *used, ShClassify classify)
-{
-	unsigned char normal[SH_ASCII_BYTES + BLOCK];
-	uint64_t	keep[BLOCKS_MAX];
-	size_t		blocks;
-	size_t		done;
-	unsigned char *to = text + *used;
-
-	done = classify_blocks(bytes, n, normal, keep, &blocks, classify);
-	for (size_t i = 0; i < blocks; i++)
-	{
-		const unsigned char *block = normal + i * BLOCK;
-		uint64_t	rest = keep[i];
-
-		if (rest == UINT64_MAX)
-		{
-			memcpy(to, block, BLOCK);
-			to += BLOCK;
-			continue;
-		}
-		while (rest != 0)
-		{
-			int			start = __builtin_ctzll(rest);
-
-			memcpy(to, block + start, BLOCK);
-			to += __builtin_ctzll(~(rest >> start));
-			rest &= rest + (UINT64_C(1) << start);
-		}
-	}
-	*used = (size_t) (to - text);
-	return done;
-}
-
-/*
- * Write the place of the least significant bit, as that of a byte from "at"
- * on, and take the bit away.  When there is none, any place will do.
- */
-ALWAYS_INLINE void
-take_bit(uint16_t *place, uint64_t *mask, size_t at)
-{
-	*place = (uint16_t) (at + (size_t) __builtin_ctzll(*mask | UINT64_C(1) << 63));
-	*mask &= *mask - 1;
-}
-
-/* See ShAsciiKind.find_spaces. */
-ALWAYS_INLINE size_t
-find_blocks(const unsigned char *text, size_t from, size_t to,
-			uint16_t *places, ShSpaces spaces)
-{
-	size_t		count = 0;
-
-	for (size_t at = from; at < to; at += BLOCK)
-	{
-		uint64_t	mask = spaces(text + at);
-		uint16_t   *place = places + count;
-
-		if (to - at < BLOCK)
-			mask &= (UINT64_C(1) << (to - at)) - 1;
-		count += (size_t) __builtin_popcountll(mask);
-		for (; mask != 0; place += 4)
-		{
-			take_bit(&place[0], &mask, at);
-			take_bit(&place[1], &mask, at);
-			take_bit(&place[2], &mask, at);
-			take_bit(&place[3], &mask, at);
-		}
-	}
-	return count;
-}
 
 /* --- portable ------------------------------------------------------------- */
 
@@ -243,12 +88,25 @@ classify_portable(const unsigned char *bytes, unsigned char *normal)
 	return block;
 }
 
+static inline void
+copy_portable(unsigned char *to, const unsigned char *from)
+{
+	memcpy(to, from, BLOCK);
+}
+
+/* The place of the least significant bit; when there is none, any will do. */
+static inline unsigned
+first_bit_portable(uint64_t mask)
+{
+	return (unsigned) __builtin_ctzll(mask | UINT64_C(1) << 63);
+}
+
 static uint64_t
 spaces_portable(const unsigned char *bytes)
 {
 	uint64_t	mask = 0;
 
-	/* A byte that is above 0 when that bit is taken out is no space. */
+	/* Spaces become zeros: where a bit remains, the byte is none. */
 	for (int i = 0; i < BLOCK; i += 8)
 	{
 		uint64_t	c = load(bytes + i) ^ EIGHT(0x20);
@@ -263,14 +121,16 @@ static size_t
 read_portable(const unsigned char *bytes, size_t n, unsigned char *text,
 			  size_t *used)
 {
-	return read_blocks(bytes, n, text, used, classify_portable);
+	return sh_read_blocks(bytes, n, text, used, classify_portable,
+						  copy_portable, first_bit_portable);
 }
 
 static size_t
 find_portable(const unsigned char *text, size_t from, size_t to,
 			  uint16_t *places)
 {
-	return find_blocks(text, from, to, places, spaces_portable);
+	return sh_find_blocks(text, from, to, places, spaces_portable,
+						  first_bit_portable);
 }
 
 #ifdef __x86_64__
@@ -329,14 +189,16 @@ static size_t
 read_sse2(const unsigned char *bytes, size_t n, unsigned char *text,
 		  size_t *used)
 {
-	return read_blocks(bytes, n, text, used, classify_sse2);
+	return sh_read_blocks(bytes, n, text, used, classify_sse2,
+						  copy_portable, first_bit_portable);
 }
 
 static size_t
 find_sse2(const unsigned char *text, size_t from, size_t to,
 		  uint16_t *places)
 {
-	return find_blocks(text, from, to, places, spaces_sse2);
+	return sh_find_blocks(text, from, to, places, spaces_sse2,
+						  first_bit_portable);
 }
 
 /* --- AVX2 ----------------------------------------------------------------- */
@@ -377,6 +239,24 @@ classify_avx2(const unsigned char *bytes, unsigned char *normal)
 }
 
 AVX2
+static inline void
+copy_avx2(unsigned char *to, const unsigned char *from)
+{
+	__m256i		low = _mm256_loadu_si256((const __m256i *) from);
+	__m256i		high = _mm256_loadu_si256((const __m256i *) (from + 32));
+
+	_mm256_storeu_si256((__m256i *) to, low);
+	_mm256_storeu_si256((__m256i *) (to + 32), high);
+}
+
+AVX2
+static inline unsigned
+first_bit_avx2(uint64_t mask)
+{
+	return (unsigned) _tzcnt_u64(mask);
+}
+
+AVX2
 static inline uint64_t
 spaces_avx2(const unsigned char *bytes)
 {
@@ -397,7 +277,8 @@ static size_t
 read_avx2(const unsigned char *bytes, size_t n, unsigned char *text,
 		  size_t *used)
 {
-	return read_blocks(bytes, n, text, used, classify_avx2);
+	return sh_read_blocks(bytes, n, text, used, classify_avx2,
+						  copy_avx2, first_bit_avx2);
 }
 
 AVX2
@@ -405,7 +286,8 @@ static size_t
 find_avx2(const unsigned char *text, size_t from, size_t to,
 		  uint16_t *places)
 {
-	return find_blocks(text, from, to, places, spaces_avx2);
+	return sh_find_blocks(text, from, to, places, spaces_avx2,
+						  first_bit_avx2);
 }
 
 #endif							/* __x86_64__ */
@@ -472,14 +354,16 @@ static size_t
 read_neon(const unsigned char *bytes, size_t n, unsigned char *text,
 		  size_t *used)
 {
-	return read_blocks(bytes, n, text, used, classify_neon);
+	return sh_read_blocks(bytes, n, text, used, classify_neon,
+						  copy_portable, first_bit_portable);
 }
 
 static size_t
 find_neon(const unsigned char *text, size_t from, size_t to,
 		  uint16_t *places)
 {
-	return find_blocks(text, from, to, places, spaces_neon);
+	return sh_find_blocks(text, from, to, places, spaces_neon,
+						  first_bit_portable);
 }
 
 #endif							/* __aarch64__ */
