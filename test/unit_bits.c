@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * unit_bits.c
- *		Unit tests of blocks, probes and sums, against their definitions.
+ *		Unit tests of blocks, probes, sums and lanes, against their definitions.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -13,6 +13,7 @@
 
 #include "accumulate.h"
 #include "bits.h"
+#include "lanes.h"
 #include "probes.h"
 
 /* A fingerprint with n random bits set. */
@@ -156,6 +157,30 @@ test_sums(void)
 	}
 }
 
+/* 64 numbers compared at once, at the limits of what they can be. */
+static void
+test_lanes(void)
+{
+	static const uint16_t edges[] = {0, 1, 8, 9, 16, 17, 32767, 32768, 65535};
+	const int	n = sizeof edges / sizeof *edges;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		uint16_t	values[SH_LANES];
+		uint16_t	limit = edges[random_below((size_t) n)];
+		uint64_t	mask;
+
+		if (round % 2)
+			limit = (uint16_t) random_bits();
+		for (int i = 0; i < SH_LANES; i++)
+			values[i] = random_below(4) ? edges[random_below((size_t) n)]
+				: (uint16_t) (limit + random_below(3) - 1);
+		mask = sh_at_most(values, limit);
+		for (int i = 0; i < SH_LANES; i++)
+			CHECK((mask >> i & 1) == (values[i] <= limit));
+	}
+}
+
 int
 main(void)
 {
@@ -165,5 +190,6 @@ main(void)
 	test_guarantee();
 	test_no_waste();
 	test_sums();
+	test_lanes();
 	return 0;
 }
