@@ -27,9 +27,9 @@
  *
  * Hashes are taken in pairs, one for each half of a vector register; that is
  * what every x86-64 and every AArch64 has, so nothing need be chosen when the
- * program runs.  (Four to a register, which not all have, would save less than
- * a hundredth of the time of a document of 2 kB.)  In the end the two halves
- * are added together.
+ * program runs.  (All this is a twelfth of the instructions that a document of
+ * 2 kB takes; four to a register, which not all have, could save half of that.)
+ * In the end the two halves are added together.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

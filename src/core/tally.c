@@ -9,6 +9,7 @@
  * add the hash once more if so.  For w = 1 + floor(log2(n)) that is when n is
  * a power of two, for floor(sqrt(n)) when n is a square, for 1 when n is 1.
  *
+ * Short documents in which each feature weighs 1 need no counts; see firsts.c.
  * Counting needs a table.  To bound it, a document's features are counted in
  * sections of SH_SECTION: after each section counting starts anew.
  *
