@@ -31,6 +31,7 @@ OBJS = \
 	src/idf_agg.o \
 	src/idf_table.o \
 	src/tfidf.o \
+	src/keywords.o \
 	src/segment.o \
 	src/minhash.o \
 	src/tune.o \

@@ -129,6 +129,15 @@ extern void simhash_check_idf_entries(uint64 entries);
 /* idf_table.c */
 extern const ShIdfTable *simhash_idf_table(Datum datum);
 
+/* tfidf.c */
+extern void simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries,
+							  size_t n);
+extern size_t simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries,
+							   size_t n, size_t k);
+extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
+extern Datum simhash_fingerprint_entries(FunctionCallInfo fcinfo,
+										 const ShIdfEntry *entries, size_t n);
+
 /* minhash.c */
 extern bool simhash_minhash(const ShProfile *profile, text *document,
 							uint64 *result);

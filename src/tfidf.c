@@ -8,8 +8,8 @@
  * frequency, keep the top k if asked to, add up the hashes, take the signs.
  * The frequency in the document is damped as the profile of the simhash_idf
  * value says, so that with equal idf for all features the fingerprint is that
- * of simhash(document, profile).  Where an array of words is given, as a word
- * segmenter returns it, the frequency is the number of times they occur.
+ * of simhash(document, profile).  keywords.c lists the top k, and takes words
+ * that are given.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,22 +17,11 @@
  */
 #include "simhash.h"
 
-#include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 /* Limits of the work done. */
 #define ENTRIES_FIRST		1024	/* features held on the stack */
-
-/* A feature of a list, with its weight. */
-typedef struct Keyword
-{
-	ShIdfEntry	entry;
-	text	   *feature;
-} Keyword;
 
 /* The features of a document, each once, with their hash and weight. */
 typedef struct Collection
@@ -50,9 +39,6 @@ typedef struct Collection
 
 PG_FUNCTION_INFO_V1(simhash_by_idf);
 PG_FUNCTION_INFO_V1(simhash_by_idf_top);
-PG_FUNCTION_INFO_V1(simhash_tfidf);
-PG_FUNCTION_INFO_V1(simhash_keywords);
-PG_FUNCTION_INFO_V1(simhash_word_keywords);
 PG_FUNCTION_INFO_V1(simhash_idf_weight);
 
 /* --- all features -------------------------------------------------------- */
@@ -241,8 +227,8 @@ end_collection(Collection *collection)
 }
 
 /* Multiply the weights of entries by their idf. */
-static void
-apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
+void
+simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
 {
 	for (size_t start = 0; start < n; start += SH_BATCH)
 	{
@@ -261,15 +247,15 @@ apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
 }
 
 /* Bring the k heaviest entries to the front; returns their number. */
-static size_t
-take_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n, size_t k)
+size_t
+simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n, size_t k)
 {
 	return sh_idf_take_top(entries, n, k, table->multiplier, simhash_pause);
 }
 
 /* Argument i, how many keywords to take; fails unless there are any. */
-static size_t
-top_argument(FunctionCallInfo fcinfo, int i)
+size_t
+simhash_top_argument(FunctionCallInfo fcinfo, int i)
 {
 	int32		k = PG_GETARG_INT32(i);
 
@@ -282,9 +268,9 @@ top_argument(FunctionCallInfo fcinfo, int i)
 }
 
 /* Return the fingerprint of entries. */
-static Datum
-fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
-					size_t n)
+Datum
+simhash_fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
+							size_t n)
 {
 	ShIdfSums	sums;
 	uint64		fingerprint;
@@ -325,7 +311,7 @@ Datum
 simhash_by_idf_top(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
-	size_t		k = top_argument(fcinfo, 2);
+	size_t		k = simhash_top_argument(fcinfo, 2);
 	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
 	ShDocument *workspace = simhash_begin_document(table->profile);
 	ShIdfEntry	first[ENTRIES_FIRST];
@@ -334,197 +320,9 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	begin_collection(&collection, table, workspace, first);
 	simhash_read_hashes(workspace, document, collect_hashes, &collection);
 	end_collection(&collection);
-	return fingerprint_entries(fcinfo, collection.entries,
-							   take_top(table, collection.entries,
-										collection.n, k));
-}
-
-/* qsort: the heaviest first; of equals, the smallest hash. */
-static int
-by_weight(const void *a, const void *b)
-{
-	const ShIdfEntry *x = &((const Keyword *) a)->entry;
-	const ShIdfEntry *y = &((const Keyword *) b)->entry;
-
-	return sh_idf_before(x, y) ? -1 : sh_idf_before(y, x);
-}
-
-/*
- * Return the k heaviest of features, in order, as rows of (feature text,
- * weight double precision).  The entries are those of the features.
- */
-static Datum
-return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
-				ShIdfEntry *entries, text **features, size_t n, size_t k)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Keyword    *keywords;
-	ShIdfEntry *ranked;
-	ShIdfEntry	last;
-	size_t		kept = 0;
-
-	if (n == 0)
-		return (Datum) 0;
-	ranked = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof *ranked);
-	memcpy(ranked, entries, n * sizeof *ranked);
-	k = take_top(table, ranked, n, k);
-	last = ranked[0];
-	for (size_t i = 1; i < k; i++)
-	{
-		if (sh_idf_before(&last, &ranked[i]))
-			last = ranked[i];
-	}
-	pfree(ranked);
-	keywords = MemoryContextAllocHuge(CurrentMemoryContext,
-									  k * sizeof *keywords);
-	for (size_t i = 0; i < n; i++)
-	{
-		if (sh_idf_before(&last, &entries[i]))
-			continue;
-		keywords[kept].entry = entries[i];
-		keywords[kept++].feature = features[i];
-	}
-	qsort(keywords, k, sizeof *keywords, by_weight);
-	for (size_t i = 0; i < k; i++)
-	{
-		Datum		values[2];
-		bool		nulls[2] = {false};
-
-		CHECK_FOR_INTERRUPTS();
-		values[0] = PointerGetDatum(keywords[i].feature);
-		values[1] = Float8GetDatum((double) keywords[i].entry.value /
-								   SH_IDF_ONE);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
-	}
-	return (Datum) 0;
-}
-
-/*
- * simhash_keywords(document text, idf simhash_idf, top_k integer)
- *		-> setof (feature text, weight double precision)
- *
- * The top_k features that weigh most, the heaviest first: what
- * simhash(document, idf, top_k) adds up.
- *
- * Errors: invalid_parameter_value when top_k is less than 1,
- * program_limit_exceeded when the document has more than a million features.
- */
-Datum
-simhash_keywords(PG_FUNCTION_ARGS)
-{
-	size_t		k = top_argument(fcinfo, 2);
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
-	SimhashFeature **listed;
-	ShIdfEntry *entries;
-	text	  **features;
-	int			n;
-
-	InitMaterializedSRF(fcinfo, 0);
-	listed = simhash_list_features(table->profile, PG_GETARG_TEXT_PP(0), &n);
-	entries = palloc(Max(n, 1) * sizeof *entries);
-	features = palloc(Max(n, 1) * sizeof *features);
-	for (int i = 0; i < n; i++)
-	{
-		entries[i].hash = listed[i]->hash;
-		entries[i].value = (uint64) listed[i]->weight;
-		features[i] = listed[i]->feature;
-	}
-	apply_idf(table, entries, n);
-	return return_keywords(fcinfo, table, entries, features, n, k);
-}
-
-/* --- words that are given ------------------------------------------------ */
-
-/*
- * Argument 0, an array of words, as entries: each word once, with the number
- * of times that it occurs, times its idf.  The words go to *features unless
- * that is NULL.
- */
-static ShIdfEntry *
-word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
-			 text ***features, size_t *n)
-{
-	ShTally    *tally = &simhash_begin_document(table->profile)->tally;
-	ShIdfEntry *entries;
-	Datum	   *words;
-	int			length;
-	int			distinct = 0;
-
-	length = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-								  TYPALIGN_INT, "features", &words);
-	entries = MemoryContextAllocHuge(CurrentMemoryContext,
-									 Max(length, 1) * sizeof *entries);
-	if (features != NULL)
-		*features = MemoryContextAllocHuge(CurrentMemoryContext,
-										   Max(length, 1) * sizeof **features);
-	for (int i = 0; i < length; i++)
-	{
-		text	   *word = DatumGetTextPP(words[i]);
-		uint64		hash;
-
-		CHECK_FOR_INTERRUPTS();
-		hash = simhash_hash_feature(table->profile, VARDATA_ANY(word),
-									VARSIZE_ANY_EXHDR(word));
-		if (++*sh_tally_count(tally, hash) > 1)
-			continue;
-		if (features != NULL)
-			(*features)[distinct] = word;
-		entries[distinct++].hash = hash;
-	}
-	for (int i = 0; i < distinct; i++)
-		entries[i].value = *sh_tally_count(tally, entries[i].hash);
-	apply_idf(table, entries, distinct);
-	*n = (size_t) distinct;
-	return entries;
-}
-
-/*
- * simhash_tfidf(features text[], idf simhash_idf, top_k integer DEFAULT NULL)
- *		-> bigint
- *
- * The fingerprint of words, each with the number of times that it occurs
- * times its idf; of the top_k that weigh most, or of all when it is NULL.
- *
- * Errors: as simhash(features, weights), and invalid_parameter_value when
- * top_k is less than 1.
- */
-Datum
-simhash_tfidf(PG_FUNCTION_ARGS)
-{
-	size_t		k = PG_ARGISNULL(2) ? SIZE_MAX : top_argument(fcinfo, 2);
-	const ShIdfTable *table;
-	ShIdfEntry *entries;
-	size_t		n;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	table = simhash_idf_table(PG_GETARG_DATUM(1));
-	entries = word_entries(fcinfo, table, NULL, &n);
-	return fingerprint_entries(fcinfo, entries,
-							   take_top(table, entries, n, k));
-}
-
-/*
- * simhash_keywords(features text[], idf simhash_idf, top_k integer)
- *		-> setof (feature text, weight double precision)
- *
- * What simhash_tfidf(features, idf, top_k) adds up, the heaviest first.
- *
- * Errors: as before.
- */
-Datum
-simhash_word_keywords(PG_FUNCTION_ARGS)
-{
-	size_t		k = top_argument(fcinfo, 2);
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
-	ShIdfEntry *entries;
-	text	  **features;
-	size_t		n;
-
-	InitMaterializedSRF(fcinfo, 0);
-	entries = word_entries(fcinfo, table, &features, &n);
-	return return_keywords(fcinfo, table, entries, features, n, k);
+	return simhash_fingerprint_entries(fcinfo, collection.entries,
+									   simhash_take_top(table, collection.entries,
+														collection.n, k));
 }
 
 /*
