@@ -95,11 +95,13 @@ TABLE left_over;
 -- putting out, and sorting pairs for stars, with no room on the disk
 SET work_mem = '64kB';
 SET temp_file_limit = '100kB';
+\set VERBOSITY sqlstate
 SELECT count(*) FROM simhash_pairs('SELECT n, 1::bigint FROM generate_series(1, 1000) AS n');   -- error
 SELECT count(*) FROM simhash_pairs('SELECT n, n FROM generate_series(1, 20000::bigint) AS n');  -- error
 SELECT count(*) FROM simhash_clusters('SELECT n, 1::bigint FROM generate_series(1, 20000) AS n');   -- error
 SELECT count(*) FROM simhash_clusters(
     'SELECT n, n * 7 FROM generate_series(1, 20000::bigint) AS n', 4, 'star', min_size => 100000);  -- error
+\set VERBOSITY terse
 RESET temp_file_limit;
 TABLE left_over;
 -- all goes on
