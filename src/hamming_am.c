@@ -265,13 +265,13 @@ validate_operators(Form_pg_opclass class)
 
 		if (!is_our_operator(form))
 			fine = complain(class, "has an operator that is none of its own:",
-							form->amopopr, format_operator);
+							form->amopopr, get_opname);
 		else if (!check_amop_signature(form->amopopr,
 									   ordering ? INT4OID : BOOLOID,
 									   form->amoplefttype,
 									   form->amoprighttype))
 			fine = complain(class, "has an operator with a wrong signature:",
-							form->amopopr, format_operator);
+							form->amopopr, get_opname);
 		else
 			any |= form->amoplefttype == class->opcintype;
 	}
