@@ -64,10 +64,8 @@ measure()
 		"$(calc "${us[clusters]} / 1e6")" s 'engine' "$clusters" \
 		"$([ "$1" != 10000000 ] || echo 'figure < 10')"
 	if [ -x "$HOME/find_all" ]; then
-		# It is left to us to know the best number of blocks; four are too
-		# few for many rows.
-		read -r seconds r blocks < <("$HOME/find_all" \
-			$([ "$1" -gt 1000000 ] || echo 4) 5 6 \
+		# It is left to us to know the best number of blocks.
+		read -r seconds r blocks < <("$HOME/find_all" 4 5 6 \
 			<"$PROGRAMS/fingerprints" | sort -g | head -n 1)
 		emit "pairs, k=3, simhash-cpp find_all, $blocks blocks" "$seconds" s \
 			'simhash_pairs()' "$call" \
