@@ -27,34 +27,36 @@ prepare()
 				substr(body, i * length + 1, length)
 			FROM texts, generate_series(0, length(body) / length - 1) AS i
 		$$;
-		CREATE TABLE short AS SELECT * FROM pieces(70) WHERE n % :step = 0;
-		CREATE TABLE medium (n bigint, body text);
-		CREATE TABLE random (LIKE medium);
-		ALTER TABLE medium ALTER body SET STORAGE PLAIN;
-		ALTER TABLE random ALTER body SET STORAGE PLAIN;
-		INSERT INTO medium SELECT * FROM pieces(2000) WHERE n % :step = 0;
+		CREATE TABLE weigh_short AS SELECT * FROM pieces(70) WHERE n % :step = 0;
+		CREATE TABLE weigh_medium (n bigint, body text);
+		CREATE TABLE weigh_random (LIKE weigh_medium);
+		ALTER TABLE weigh_medium ALTER body SET STORAGE PLAIN;
+		ALTER TABLE weigh_random ALTER body SET STORAGE PLAIN;
+		INSERT INTO weigh_medium SELECT * FROM pieces(2000) WHERE n % :step = 0;
 		CREATE TABLE vocabulary AS
 		SELECT row_number() OVER (ORDER BY word COLLATE "C") - 1 AS place, word
 		FROM (SELECT DISTINCT unnest(regexp_split_to_array(lower(body),
 			'[^a-z]+')) AS word FROM texts) AS w WHERE word <> '';
 		ANALYZE vocabulary;
-		INSERT INTO random
+		INSERT INTO weigh_random
 		SELECT n, left(string_agg(word, ' ' ORDER BY i), 2000)
-		FROM (SELECT n FROM medium UNION ALL SELECT -n FROM medium) AS m,
+		FROM (SELECT n FROM weigh_medium UNION ALL
+				SELECT -n FROM weigh_medium) AS m,
 			generate_series(1, 320) AS i, vocabulary
 		WHERE place = (hashint8extended(n, i) & 2147483647)
 			% (SELECT count(*) FROM vocabulary) GROUP BY n;
 		CREATE TABLE idfs AS
 		SELECT profile, size, simhash_idf_agg(body, profile) AS idf
-		FROM (TABLE short UNION ALL TABLE medium UNION ALL TABLE random) AS d,
+		FROM (TABLE weigh_short UNION ALL TABLE weigh_medium UNION ALL
+				TABLE weigh_random) AS d,
 			unnest('{word-2,word-1-2}'::text[]) AS profile,
 			(VALUES ('small', 100), ('large', 1)) AS s (size, part)
 		WHERE n / :step % part = 0
 		GROUP BY profile, size;
 		DROP TABLE texts, vocabulary;
-		VACUUM ANALYZE short;
-		VACUUM ANALYZE medium;
-		VACUUM ANALYZE random;
+		VACUUM ANALYZE weigh_short;
+		VACUUM ANALYZE weigh_medium;
+		VACUUM ANALYZE weigh_random;
 	END
 }
 
@@ -92,8 +94,8 @@ idf() { echo "SELECT idf FROM idfs WHERE (profile, size) = ('$1', '$2')"; }
 # A method: $4 of all documents of a table, by a profile.
 over()
 {
-	method "$1 $2 $3" '' "SELECT count($4) FROM $1" \
-		"$(ask "SELECT count(*) FROM $1")"
+	method "$1 $2 $3" '' "SELECT count($4) FROM weigh_$1" \
+		"$(ask "SELECT count(*) FROM weigh_$1")"
 }
 
 # The row of a method.
