@@ -26,7 +26,8 @@
 /* The features of a document, each once, with their hash and weight. */
 typedef struct Collection
 {
-	ShTally    *tally;			/* occurrences in this section */
+	ShDocument *document;		/* its tally has the occurrences */
+	ShTally    *tally;			/* ... in this section */
 	ShDamping	damping;
 	const ShIdfTable *table;
 	ShIdfEntry *entries;
@@ -47,9 +48,7 @@ PG_FUNCTION_INFO_V1(simhash_idf_weight);
 typedef struct Scales
 {
 	const ShIdfTable *table;
-	ShTally    *tally;
-	ShDamping	damping;
-
+	ShDocument *document;
 	ShIdfSums	sums;
 } Scales;
 
@@ -63,7 +62,7 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 
 	sh_idf_prefetch(scales->table, hashes, n);
 	memcpy(gained, hashes, n * sizeof *hashes);
-	n = sh_tally_sift(scales->tally, scales->damping, gained, n);
+	n = sh_document_sift(scales->document, gained, n);
 	sh_idf_look_up(scales->table, gained, weights, n);
 	sh_idf_sums_add_all(&scales->sums, gained, weights, n);
 	return true;
@@ -80,15 +79,12 @@ simhash_by_idf(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	Scales		scales;
-	ShDocument *workspace;
 	uint64		fingerprint;
 
 	scales.table = simhash_idf_table(PG_GETARG_DATUM(1));
-	workspace = simhash_begin_document(scales.table->profile);
-	scales.tally = &workspace->tally;
-	scales.damping = scales.table->profile->damping;
+	scales.document = simhash_begin_document(scales.table->profile);
 	sh_idf_sums_begin(&scales.sums);
-	simhash_read_hashes(workspace, document, weigh_hashes, &scales);
+	simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
 	if (!sh_idf_sums_fingerprint(&scales.sums, &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) fingerprint);
@@ -104,6 +100,7 @@ static void
 begin_collection(Collection *collection, const ShIdfTable *table,
 				 ShDocument *workspace, ShIdfEntry *first)
 {
+	collection->document = workspace;
 	collection->tally = &workspace->tally;
 	collection->damping = table->profile->damping;
 	collection->table = table;
@@ -191,9 +188,19 @@ add_entries(Collection *collection, const uint64 *hashes, size_t n)
 }
 
 /*
- * SimhashHashReader: collect the features that are new to the section.  All
- * are counted, so they are sifted as if each were to count once.
+ * Leave in the array those of n hashes that are new to the section, and return
+ * how many.  Where it matters how often a feature occurs all are counted, and
+ * sifted as if each were to count once.
  */
+static size_t
+sift_new(Collection *collection, uint64 *hashes, size_t n)
+{
+	if (collection->damping == SH_DAMP_BINARY)
+		return sh_document_sift(collection->document, hashes, n);
+	return sh_tally_sift(collection->tally, SH_DAMP_BINARY, hashes, n);
+}
+
+/* SimhashHashReader: collect the features that are new to the section. */
 static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
 {
@@ -209,8 +216,7 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 		k = Min(n - done,
 				SH_SECTION - collection->tally->seen % SH_SECTION);
 		memcpy(fresh, hashes + done, k * sizeof *hashes);
-		add_entries(collection, fresh,
-					sh_tally_sift(collection->tally, SH_DAMP_BINARY, fresh, k));
+		add_entries(collection, fresh, sift_new(collection, fresh, k));
 	}
 	return true;
 }

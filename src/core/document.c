@@ -13,11 +13,11 @@
 #include "document.h"
 
 /*
- * Leave in the array those of n hashes, in any order, that add to the weight of
- * their feature, and return how many.
+ * Leave in the array those of n hashes of the document's features, in any
+ * order, that add to the weight of their feature, and return how many.
  */
-static size_t
-sift(ShDocument *document, uint64_t *hashes, size_t n)
+size_t
+sh_document_sift(ShDocument *document, uint64_t *hashes, size_t n)
 {
 	ShTally    *tally = &document->tally;
 
@@ -46,7 +46,7 @@ add_features(ShDocument *document, bool ended)
 	sh_windows_begin(&windows, profile, text, ended);
 	while ((n = sh_windows_hashes(&windows, hashes)) > 0)
 	{
-		n = sift(document, hashes, n);
+		n = sh_document_sift(document, hashes, n);
 		sh_sums_add(&document->sums, hashes, n);
 	}
 }

@@ -32,6 +32,8 @@ typedef struct ShDocument
 } ShDocument;
 
 extern void sh_document_begin(ShDocument *document, const ShProfile *profile);
+extern size_t sh_document_sift(ShDocument *document, uint64_t *hashes,
+							   size_t n);
 extern void sh_document_feed(ShDocument *document,
 							 const unsigned char *bytes, size_t length);
 extern bool sh_document_end(ShDocument *document, uint64_t *fingerprint);
