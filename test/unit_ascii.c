@@ -122,7 +122,8 @@ check_words(const ShAsciiKind *kind, const unsigned char *text, size_t n)
 static void
 test_words(const ShAsciiKind *kind)
 {
-	static const char mixtures[][8] = {
+	/* eight characters each, and the end of the string */
+	static const char mixtures[][8 + 1] = {
 		"a       ", "a ", "ab.Z0~@[", "aaaaaaaa", "        ", "aaaaaaa ",
 		"`{/:\x1f\x7f\x80\xff", "aaaaaa \xc3"
 	};
