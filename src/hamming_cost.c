@@ -221,9 +221,9 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	int			radius = path_radius(path, NULL);
 	ShExtent	extent;
 	ShPlan		plan;
+	int			radius;
 
 	sh_even_extent(&extent, Max(index->tuples, 1.0), HAMMING_PER_PAGE);
 
@@ -240,6 +240,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		return;
 	}
 
+	radius = path_radius(path, NULL);
 	sh_plan_search(&extent, radius < 0 ? SH_INDEX_BITS : radius, &plan);
 	*startup = 0.0;
 	*total = search_cost(root, index, &extent, &plan, loop_count);

@@ -131,13 +131,13 @@ usable_id(const Receiver *receiver, Datum id)
 	return id;
 }
 
-/* The memory that is needed to keep an id, besides its datum. */
+/* The bytes that the datum of an id points to. */
 static Size
 id_size(const SimhashRows *rows, Datum id)
 {
 	if (rows->id_by_value)
 		return 0;
-	return MAXALIGN(datumGetSize(id, false, rows->id_length));
+	return datumGetSize(id, false, rows->id_length);
 }
 
 /*
@@ -148,24 +148,24 @@ static Datum
 keep_id(SimhashRows *rows, Datum id, Size bytes)
 {
 	char	   *copy = rows->spare;
+	Size		room = MAXALIGN(bytes);
 
 	if (bytes == 0)
 		return id;
-	if (bytes > SPARE_BYTES / 8)
-		copy = MemoryContextAllocHuge(rows->context, bytes);
+	if (room > SPARE_BYTES / 8)
+		copy = MemoryContextAllocHuge(rows->context, room);
 	else
 	{
-		if (bytes > rows->spare_bytes)
+		if (room > rows->spare_bytes)
 		{
 			rows->spare = MemoryContextAlloc(rows->context, SPARE_BYTES);
 			rows->spare_bytes = SPARE_BYTES;
 			copy = rows->spare;
 		}
-		rows->spare += bytes;
-		rows->spare_bytes -= bytes;
+		rows->spare += room;
+		rows->spare_bytes -= room;
 	}
-	memcpy(copy, DatumGetPointer(id),
-		   datumGetSize(id, false, rows->id_length));
+	memcpy(copy, DatumGetPointer(id), bytes);
 	return PointerGetDatum(copy);
 }
 
@@ -194,12 +194,12 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	bytes = id_size(rows, id);
 	if (++rows->total % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("reading", rows->total);
-	if (!rows->overflow && !make_room(rows, (int64) bytes))
+	if (!rows->overflow && !make_room(rows, (int64) MAXALIGN(bytes)))
 	{
 		rows->overflow = true;
 		MemoryContextReset(rows->context);
 	}
-	rows->id_bytes += (int64) bytes;
+	rows->id_bytes += (int64) MAXALIGN(bytes);
 	if (!rows->overflow)
 	{
 		rows->ids[rows->n] = keep_id(rows, id, bytes);

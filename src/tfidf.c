@@ -26,9 +26,7 @@
 /* The features of a document, each once, with their hash and weight. */
 typedef struct Collection
 {
-	ShDocument *document;		/* its tally has the occurrences */
-	ShTally    *tally;			/* ... in this section */
-	ShDamping	damping;
+	ShDocument *document;		/* its tally has the section's occurrences */
 	const ShIdfTable *table;
 	ShIdfEntry *entries;
 	ShIdfEntry *first;			/* an array of the caller's, enough for most */
@@ -101,8 +99,6 @@ begin_collection(Collection *collection, const ShIdfTable *table,
 				 ShDocument *workspace, ShIdfEntry *first)
 {
 	collection->document = workspace;
-	collection->tally = &workspace->tally;
-	collection->damping = table->profile->damping;
 	collection->table = table;
 	collection->entries = first;
 	collection->first = first;
@@ -152,14 +148,16 @@ merge_sections(Collection *collection)
 static void
 end_section(Collection *collection)
 {
-	if (collection->damping != SH_DAMP_BINARY)
+	ShDamping	damping = collection->document->profile->damping;
+
+	if (damping != SH_DAMP_BINARY)
 	{
 		for (size_t i = collection->section; i < collection->n; i++)
 		{
 			ShIdfEntry *entry = &collection->entries[i];
 
-			entry->value *= simhash_damp(collection->damping,
-										 *sh_tally_count(collection->tally,
+			entry->value *= simhash_damp(damping,
+										 *sh_tally_count(&collection->document->tally,
 														 entry->hash));
 		}
 	}
@@ -195,9 +193,11 @@ add_entries(Collection *collection, const uint64 *hashes, size_t n)
 static size_t
 sift_new(Collection *collection, uint64 *hashes, size_t n)
 {
-	if (collection->damping == SH_DAMP_BINARY)
-		return sh_document_sift(collection->document, hashes, n);
-	return sh_tally_sift(collection->tally, SH_DAMP_BINARY, hashes, n);
+	ShDocument *document = collection->document;
+
+	if (document->profile->damping == SH_DAMP_BINARY)
+		return sh_document_sift(document, hashes, n);
+	return sh_tally_sift(&document->tally, SH_DAMP_BINARY, hashes, n);
 }
 
 /* SimhashHashReader: collect the features that are new to the section. */
@@ -205,16 +205,17 @@ static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Collection *collection = state;
+	const ShTally *tally = &collection->document->tally;
 
 	sh_idf_prefetch(collection->table, hashes, n);
 	for (size_t done = 0, k; done < n; done += k)
 	{
 		uint64		fresh[SH_BATCH];
 
-		if (collection->tally->seen == SH_SECTION)
+		if (tally->seen == SH_SECTION)
 			end_section(collection);
 		k = Min(n - done,
-				SH_SECTION - collection->tally->seen % SH_SECTION);
+				SH_SECTION - tally->seen % SH_SECTION);
 		memcpy(fresh, hashes + done, k * sizeof *hashes);
 		add_entries(collection, fresh, sift_new(collection, fresh, k));
 	}

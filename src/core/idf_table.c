@@ -91,6 +91,20 @@ sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
 		__builtin_prefetch(&table->slots[first_slot(table, hashes[i])]);
 }
 
+/*
+ * Look for a hash in a slot, and set *weight to what is there.  True when that
+ * is another feature, so that the next slot has to be looked at.
+ */
+static inline bool
+look_further(const ShIdfTable *table, size_t slot, uint64_t hash,
+			 uint32_t *weight)
+{
+	ShIdfSlot	there = table->slots[slot];
+
+	*weight = there.weight;
+	return (there.hash != hash) & there.taken;
+}
+
 /* Look up the weights of up to LOOK_UP_MAX hashes. */
 static void
 look_up_some(const ShIdfTable *table, const uint64_t *hashes,
@@ -104,12 +118,10 @@ look_up_some(const ShIdfTable *table, const uint64_t *hashes,
 	for (size_t i = 0; i < n; i++)
 	{
 		size_t		slot = first_slot(&t, hashes[i]);
-		ShIdfSlot	there = t.slots[slot];
 
-		weights[i] = there.weight;
 		slots[i] = (uint32_t) slot;
 		late[nlate] = (uint8_t) i;
-		nlate += (there.hash != hashes[i]) & there.taken;
+		nlate += look_further(&t, slot, hashes[i], &weights[i]);
 	}
 	while (nlate > 0)
 	{
@@ -119,12 +131,10 @@ look_up_some(const ShIdfTable *table, const uint64_t *hashes,
 		{
 			size_t		i = late[k];
 			size_t		slot = next_slot(&t, slots[i]);
-			ShIdfSlot	there = t.slots[slot];
 
-			weights[i] = there.weight;
 			slots[i] = (uint32_t) slot;
 			late[still] = (uint8_t) i;
-			still += (there.hash != hashes[i]) & there.taken;
+			still += look_further(&t, slot, hashes[i], &weights[i]);
 		}
 		nlate = still;
 	}

@@ -326,15 +326,15 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Make the words written from the given offset on tokens, each of which has a
- * space behind it.
+ * Make the words written from the one offset to the other tokens, each of
+ * which has a space behind it.
  */
 static void
-cut_words(ShText *text, size_t from)
+cut_words(ShText *text, size_t from, size_t to)
 {
 	uint16_t   *starts = text->starts + text->ntokens;
 	uint16_t   *ends = text->ends + text->ntokens;
-	size_t		n = text->ascii->find_spaces(text->bytes, from, text->used, ends);
+	size_t		n = text->ascii->find_spaces(text->bytes, from, to, ends);
 
 	/* A word starts one byte behind where the one before it ends. */
 	starts[0] = (uint16_t) from;
@@ -363,11 +363,8 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 	if (to == from)
 		return p;
 	write_space(text);
-	text->used = to;
-	if (text->unit != SH_UNIT_CHARACTER)
-		cut_words(text, from);
 	/* The space behind the last word is written when another one comes. */
-	text->used--;
+	text->used = to - 1;
 	if (text->unit == SH_UNIT_CHARACTER)
 	{
 		while (from < text->used)
@@ -376,6 +373,8 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 			from++;
 		}
 	}
+	else
+		cut_words(text, from, to);
 	return p;
 }
 
