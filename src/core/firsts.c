@@ -12,8 +12,8 @@
  * has, by a part of the scrambled hash, the latest feature of each slot, with
  * which the next one there is linked.  This takes a few instructions and no
  * jump.  Most features then turn out to be the first of their slot, so they
- * are new.  For the few others the links lead to all that shared their slot,
- * and their hashes tell.
+ * are new.  The others are listed: the links lead from each to all that shared
+ * its slot before, mostly one, and hashes tell.
  *
  * Numbers go on from one document to the next, so that whatever an earlier
  * document left in the table is less than the first number of this one, and is
@@ -70,21 +70,42 @@ link_features(ShFirsts *firsts, uint64_t multiplier, const uint64_t *hashes,
 	firsts->n += n;
 }
 
-/* True when no feature before this one has the same hash. */
+/*
+ * List those of n features from the given one on that are linked with another
+ * of this document; returns how many.
+ */
+static size_t
+list_linked(const ShFirsts *firsts, size_t from, size_t n, uint16_t *list)
+{
+	uint16_t	old = (uint16_t) (firsts->base - 1);
+	size_t		count = 0;
+
+	for (size_t at = 0; at < n; at += SH_LANES)
+	{
+		uint64_t	mask = ~sh_at_most(firsts->before + from + at, old);
+
+		if (n - at < SH_LANES)
+			mask &= (UINT64_C(1) << (n - at)) - 1;
+		for (; mask != 0; mask &= mask - 1)
+			list[count++] = (uint16_t) (at + (size_t) __builtin_ctzll(mask));
+	}
+	return count;
+}
+
+/* True when a feature that comes before the given one has the same hash. */
 static inline bool
-is_first(const ShFirsts *firsts, size_t feature)
+has_occurred(const ShFirsts *firsts, size_t feature)
 {
 	uint64_t	hash = firsts->hashes[feature];
-	size_t		number = firsts->before[feature];
+	size_t		number;
 
-	while (number >= firsts->base)
+	while ((number = firsts->before[feature]) >= firsts->base)
 	{
 		feature = number - firsts->base;
 		if (firsts->hashes[feature] == hash)
-			return false;
-		number = firsts->before[feature];
+			return true;
 	}
-	return true;
+	return false;
 }
 
 /*
@@ -97,31 +118,23 @@ bool
 sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, uint64_t *hashes,
 			   size_t *n)
 {
+	uint16_t	linked[SH_FIRSTS_MAX];
 	size_t		done = firsts->n;
 	size_t		left = *n;
-	uint16_t	old = (uint16_t) (firsts->base - 1);
+	size_t		nlinked;
 
 	if (left > SH_FIRSTS_MAX - done)
 		return false;
 	link_features(firsts, multiplier, hashes, left);
+	nlinked = list_linked(firsts, done, left, linked);
 
 	/* From the last one down: what fills a gap has been looked at already. */
-	for (size_t end = (*n + SH_LANES - 1) / SH_LANES * SH_LANES; end > 0;
-		 end -= SH_LANES)
+	while (nlinked-- > 0)
 	{
-		size_t		at = end - SH_LANES;
-		uint64_t	linked = ~sh_at_most(firsts->before + done + at, old);
+		size_t		i = linked[nlinked];
 
-		if (*n < end)
-			linked &= (UINT64_C(1) << (*n - at)) - 1;
-		while (linked != 0)
-		{
-			int			i = 63 - __builtin_clzll(linked);
-
-			linked ^= UINT64_C(1) << i;
-			if (!is_first(firsts, done + at + (size_t) i))
-				hashes[at + (size_t) i] = hashes[--left];
-		}
+		if (has_occurred(firsts, done + i))
+			hashes[i] = hashes[--left];
 	}
 	*n = left;
 	return true;

@@ -17,7 +17,7 @@
 #include "lanes.h"
 
 #define SH_FIRSTS_MAX	2048	/* features of a document, at most */
-#define SH_FIRSTS_BITS	12		/* binary digits of the number of slots */
+#define SH_FIRSTS_BITS	13		/* binary digits of the number of slots */
 
 /* The features of a document so far. */
 typedef struct ShFirsts
