@@ -53,6 +53,10 @@
 	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | \
 	 UTF8PROC_CASEFOLD)
 
+/* Offsets as they lie in an array, which need not be aligned as a vector is. */
+typedef uint16_t ShOffsets __attribute__((vector_size(SH_ENDS_BEYOND * 2),
+										  aligned(2), may_alias));
+
 /* The lower-case letter or digit for an ASCII byte, 0 for a separator. */
 static const unsigned char ascii_word[128] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -339,10 +343,7 @@ cut_words(ShText *text, size_t from, size_t to)
 	/* A word starts one byte behind where the one before it ends. */
 	starts[0] = (uint16_t) from;
 	for (size_t i = 0; i < n; i += SH_ENDS_BEYOND)
-	{
-		for (size_t j = i; j < i + SH_ENDS_BEYOND; j++)
-			starts[j + 1] = (uint16_t) (ends[j] + 1);
-	}
+		*(ShOffsets *) (starts + i + 1) = *(ShOffsets *) (ends + i) + 1;
 	text->ntokens += n;
 	text->total += n;
 }
