@@ -99,6 +99,7 @@ simhash_read_utf8(const char *bytes, Size length,
 	{
 		Size		n = Min(length, SLICE_BYTES);
 
+		sh_ascii_prefetch((const unsigned char *) bytes, n);
 		CHECK_FOR_INTERRUPTS();
 		if (n < length)
 		{

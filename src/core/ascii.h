@@ -16,6 +16,7 @@
 
 #define SH_ASCII_BLOCK	64		/* bytes that a mask describes */
 #define SH_ASCII_BYTES	2048	/* bytes read at once, at most */
+#define SH_ASCII_AHEAD	1024	/* bytes asked for before they are read */
 
 /* What may be read and written behind what is asked for, and is of no use. */
 #define SH_ASCII_BEYOND	SH_ASCII_BLOCK	/* bytes of normalised text */
@@ -59,5 +60,16 @@ extern const ShAsciiKind sh_ascii_kinds[];
 extern const int sh_ascii_kinds_count;
 
 extern const ShAsciiKind *sh_ascii_fastest(void);
+
+/*
+ * Have the beginning of a text fetched that will be read soon.  Reading takes
+ * less time than waiting for memory, and asks for the rest as it goes.
+ */
+static inline void
+sh_ascii_prefetch(const unsigned char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n && i < SH_ASCII_AHEAD; i += SH_ASCII_BLOCK)
+		__builtin_prefetch(bytes + i);
+}
 
 #endif							/* SH_ASCII_H */

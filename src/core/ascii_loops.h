@@ -77,6 +77,7 @@ sh_classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
 		ShBlock		block;
 		uint64_t	rest;
 
+		__builtin_prefetch(from + SH_ASCII_AHEAD);
 		if (n - at < SH_ASCII_BLOCK)
 		{
 			/* What is behind the end is as little known as what is no ASCII. */
