@@ -223,6 +223,7 @@ classify_avx2(const unsigned char *bytes, unsigned char *normal)
 	const		__m256i space = _mm256_set1_epi8(0x20);
 	ShBlock		block = {0, 0};
 
+#pragma GCC unroll 2
 	for (int i = 0; i < BLOCK; i += 32)
 	{
 		__m256i		c = _mm256_loadu_si256((const __m256i *) (bytes + i));
@@ -262,6 +263,7 @@ spaces_avx2(const unsigned char *bytes)
 {
 	uint64_t	mask = 0;
 
+#pragma GCC unroll 2
 	for (int i = 0; i < BLOCK; i += 32)
 	{
 		__m256i		c = _mm256_loadu_si256((const __m256i *) (bytes + i));

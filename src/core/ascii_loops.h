@@ -66,25 +66,26 @@ sh_classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
 	uint64_t	before = 0;		/* 1 when the byte before is of a word */
 	uint64_t	between = 0;	/* what is of no word, in the last block */
 	size_t		count = 0;
+	size_t		whole;			/* bytes in whole blocks */
+	unsigned char end[SH_ASCII_BLOCK];	/* the last block, when not whole */
 	int			last;
 
 	if (n > SH_ASCII_BYTES)
 		n = SH_ASCII_BYTES;
+	whole = n / SH_ASCII_BLOCK * SH_ASCII_BLOCK;
+	if (whole < n)
+	{
+		/* What is behind the end is as little known as what is no ASCII. */
+		memset(end, 0x80, sizeof end);
+		memcpy(end, bytes + whole, n - whole);
+	}
 	for (size_t at = 0; at < n; at += SH_ASCII_BLOCK)
 	{
-		unsigned char copy[SH_ASCII_BLOCK];
-		const unsigned char *from = bytes + at;
+		const unsigned char *from = at < whole ? bytes + at : end;
 		ShBlock		block;
 		uint64_t	rest;
 
 		__builtin_prefetch(from + SH_ASCII_AHEAD);
-		if (n - at < SH_ASCII_BLOCK)
-		{
-			/* What is behind the end is as little known as what is no ASCII. */
-			memset(copy, 0x80, sizeof copy);
-			memcpy(copy, from, n - at);
-			from = copy;
-		}
 		block = classify(from, normal + at);
 		rest = ~block.word & ((block.other & -block.other) - 1);
 		if (rest == 0)
