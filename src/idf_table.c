@@ -113,6 +113,8 @@ prepare(struct varlena *value)
 	MemoryContext context;
 	ShIdf		idf;
 	ShIdfTable	table;
+	Size		length;
+	void	   *memory;
 
 	simhash_open_idf(&idf, value);
 	if (place->context != NULL)
@@ -124,11 +126,12 @@ prepare(struct varlena *value)
 	/* Until it is whole it goes with the query if that fails. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
 									ALLOCSET_SMALL_SIZES);
-	table.n = sh_idf_slots(&idf);
+	table.n = sh_idf_buckets(&idf);
 	table.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-	table.slots = MemoryContextAllocHuge(context,
-										 table.n * sizeof *table.slots);
-	want_huge_pages(table.slots, table.n * sizeof *table.slots);
+	length = table.n * sizeof *table.buckets;
+	memory = MemoryContextAllocHuge(context, length + PG_CACHE_LINE_SIZE);
+	table.buckets = (ShIdfBucket *) CACHELINEALIGN(memory);
+	want_huge_pages(table.buckets, length);
 	if (!sh_idf_fill(&table, &idf, simhash_pause))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

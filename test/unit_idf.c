@@ -68,7 +68,7 @@ make_value(ShIdf *idf, size_t *length)
 	}
 	if (idf->entries > 1)
 	{
-		entries[0].hash = 0;
+		entries[0].hash = random_below(4) ? 0 : 1;
 		entries[1].hash = UINT64_MAX;
 	}
 	qsort(entries, idf->entries, sizeof *entries, by_hash);
@@ -96,9 +96,9 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 	valid = sh_idf_check(idf, no_pause) == NULL;
 
 	/* what is damaged must do no harm either */
-	table.n = sh_idf_slots(idf);
+	table.n = sh_idf_buckets(idf);
 	table.multiplier = random_bits() | 1;
-	table.slots = malloc(table.n * sizeof *table.slots);
+	table.buckets = malloc(table.n * sizeof *table.buckets);
 	filled = sh_idf_fill(&table, idf, no_pause);
 	CHECK(filled || !valid);
 	sh_idf_look_up(&table, hashes, weights, 3);
@@ -110,7 +110,7 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 							 sh_idf_weight(idf->documents,
 										   (uint32_t) entry.value)));
 	}
-	free(table.slots);
+	free(table.buckets);
 	return valid;
 }
 
@@ -180,12 +180,16 @@ test_hostile(void)
 	CHECK(accepted > 0);
 }
 
-/* Hashes that are there and that are not, in batches of any size. */
+/*
+ * Hashes that are there and that are not, in batches of any size, in tables of
+ * the usual size and in ones that are as full as they can be, where most
+ * features are far from where they belong.
+ */
 static void
 test_look_up(void)
 {
-	static uint64_t hashes[2 * ENTRIES];
-	static uint32_t weights[2 * ENTRIES];
+	static uint64_t hashes[2 * ENTRIES + 1];
+	static uint32_t weights[2 * ENTRIES + 1];
 
 	for (int round = 0; round < VICTIMS; round++)
 	{
@@ -197,21 +201,23 @@ test_look_up(void)
 		ShIdfTable	table;
 
 		CHECK(sh_idf_open(&idf, bytes, length, length, &header) == NULL);
-		table.n = sh_idf_slots(&idf);
+		table.n = round % 2 ? sh_idf_buckets(&idf) :
+			(size_t) idf.entries / SH_IDF_BUCKET + 1;
 		table.multiplier = random_bits() | 1;
-		table.slots = malloc(table.n * sizeof *table.slots);
+		table.buckets = malloc(table.n * sizeof *table.buckets);
 		CHECK(sh_idf_fill(&table, &idf, no_pause));
 		for (size_t i = 0; i < n; i += 2)
 		{
 			hashes[i] = entries[i / 2].hash;
 			hashes[i + 1] = entries[i / 2].hash + 1;
 		}
+		hashes[n++] = 0;
 		sh_idf_prefetch(&table, hashes, n);
 		sh_idf_look_up(&table, hashes, weights, n);
 		for (size_t i = 0; i < n; i++)
 		{
 			ShIdfEntry	key = {hashes[i], 0};
-			const ShIdfEntry *entry = bsearch(&key, entries, n / 2,
+			const ShIdfEntry *entry = bsearch(&key, entries, idf.entries,
 											  sizeof key, by_hash);
 
 			CHECK(weights[i] == (entry == NULL ? table.unknown :
@@ -219,7 +225,7 @@ test_look_up(void)
 								 sh_idf_weight(idf.documents,
 											   (uint32_t) entry->value)));
 		}
-		free(table.slots);
+		free(table.buckets);
 		free(bytes);
 	}
 }

@@ -66,22 +66,28 @@ typedef struct ShIdfReader
 	uint64_t	hash;
 } ShIdfReader;
 
-/* A feature with its weight, times SH_IDF_ONE, in a table. */
-typedef struct ShIdfSlot
+/*
+ * Features with their weights, times SH_IDF_ONE, in a table: as many as the 64
+ * bytes have room for that a processor fetches at once.
+ */
+#define SH_IDF_BUCKET		5
+typedef struct ShIdfBucket
 {
-	uint64_t	hash;
-	uint32_t	weight;
-	uint32_t	taken;
-} ShIdfSlot;
+	uint64_t	hashes[SH_IDF_BUCKET];
+	uint32_t	weights[SH_IDF_BUCKET + 1]; /* the last: of all others */
+}			ShIdfBucket;
 
-/* A value prepared for look-ups.  The caller allocates the slots. */
+/*
+ * A value prepared for look-ups.  The caller allocates the buckets, best at a
+ * multiple of their size.
+ */
 typedef struct ShIdfTable
 {
 	const ShProfile *profile;
 	uint64_t	multiplier;		/* odd; see ShTally */
 	uint32_t	unknown;		/* weight of features that are not in it */
-	size_t		n;				/* slots */
-	ShIdfSlot  *slots;
+	size_t		n;				/* buckets */
+	ShIdfBucket *buckets;
 } ShIdfTable;
 
 /* A way to add hashes with weights to sums that do not overflow. */
@@ -117,7 +123,7 @@ extern size_t sh_idf_write(unsigned char *to, const ShIdf *idf,
 extern uint32_t sh_idf_weight(uint32_t documents, uint32_t frequency);
 
 /* idf_table.c */
-extern size_t sh_idf_slots(const ShIdf *idf);
+extern size_t sh_idf_buckets(const ShIdf *idf);
 extern bool sh_idf_fill(ShIdfTable *table, const ShIdf *idf,
 						void (*pause) (void));
 extern void sh_idf_prefetch(const ShIdfTable *table,

@@ -3,16 +3,26 @@
  * idf_table.c
  *		Weights looked up by hash.
  *
- * The table is one of open addressing, with linear probing, half full.  Hash
- * and weight stand together, so that a look-up misses the processor's cache
- * once at most; and the slots of a whole batch of hashes can be asked for in
- * advance.  Hashes are compared in full: a weight is never another feature's.
+ * The table is made of buckets, each as large as what the processor fetches
+ * from memory at once, with room for five features, hash and weight.  A hash
+ * tells the bucket; so a look-up waits for memory once at most, and the
+ * buckets of a whole batch of hashes can be asked for in advance.  Hashes are
+ * compared in full: a weight is never another feature's.
  *
- * As in tally.c no jump depends on what a slot holds, which the processor
- * could not guess.  Each round looks at one slot for each hash and takes its
- * weight, whatever it is; those that met another hash there are listed, and
- * look at the next slot in another round.  A free slot holds the weight of
- * what is not known, so it needs no care of its own.
+ * There are three features to a bucket on average.  One in twelve is full when
+ * yet another feature belongs there; it goes to the first bucket behind that
+ * has room, and those that it passes by remember that they have to be looked
+ * beyond.
+ *
+ * As in tally.c no jump depends on what a bucket holds, which the processor
+ * could not guess.  Each look-up compares all five hashes of a bucket and takes
+ * the weight of the one that is equal; if none is, a sixth one, of what is not
+ * known, marked where features have passed by.  The few that found that mark
+ * are listed, and go on to the next buckets afterwards.
+ *
+ * What is free in a bucket has hash 0 and the weight of what is not known, so
+ * it needs no care of its own.  If there is a feature whose hash is 0, it comes
+ * in last, in front of what is still free, and is found before that.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -20,89 +30,132 @@
  */
 #include "idf.h"
 
-#define SPARE			2		/* slots for each feature */
+#define AVERAGE			3		/* features to a bucket */
+#define PASSED			(UINT32_C(1) << 31) /* more than any weight */
 #define LOOK_UP_MAX		256		/* hashes looked up at once */
 
-/* The slots that the table of a value needs. */
+/* The buckets that the table of a value needs. */
 size_t
-sh_idf_slots(const ShIdf *idf)
+sh_idf_buckets(const ShIdf *idf)
 {
-	return SPARE * (size_t) idf->entries + 1;
+	return (size_t) idf->entries / AVERAGE + 1;
 }
 
-/* The slot that a hash is looked for in first. */
+/* The bucket that a hash belongs to. */
 static inline size_t
-first_slot(const ShIdfTable *table, uint64_t hash)
+first_bucket(const ShIdfTable *table, uint64_t hash)
 {
 	return (size_t) ((hash * table->multiplier >> 32) * table->n >> 32);
 }
 
-/* The slot behind a slot. */
+/* The bucket behind a bucket. */
 static inline size_t
-next_slot(const ShIdfTable *table, size_t slot)
+next_bucket(const ShIdfTable *table, size_t bucket)
 {
-	return slot + 1 < table->n ? slot + 1 : 0;
+	return bucket + 1 < table->n ? bucket + 1 : 0;
+}
+
+/* Empty the table. */
+static void
+clear_table(ShIdfTable *table, void (*pause) (void))
+{
+	ShIdfBucket empty = {.weights = {[SH_IDF_BUCKET] = table->unknown}};
+
+	for (int i = 0; i < SH_IDF_BUCKET; i++)
+		empty.weights[i] = table->unknown;
+	for (size_t b = 0; b < table->n; b++)
+	{
+		if (b % SH_IDF_STRETCH == 0)
+			pause();
+		table->buckets[b] = empty;
+	}
 }
 
 /*
- * Fill a table, of which the caller has set n, multiplier and slots.  False
+ * Put a feature where there is room for it; one with hash 0, which looks like
+ * what is free, last of all.
+ */
+static void
+insert(ShIdfTable *table, uint64_t hash, uint32_t weight)
+{
+	size_t		b = first_bucket(table, hash);
+	ShIdfBucket *bucket = &table->buckets[b];
+	int			i = 0;
+
+	while (bucket->hashes[SH_IDF_BUCKET - 1] != 0)
+	{
+		bucket->weights[SH_IDF_BUCKET] |= PASSED;
+		b = next_bucket(table, b);
+		bucket = &table->buckets[b];
+	}
+	while (bucket->hashes[i] != 0)
+		i++;
+	bucket->hashes[i] = hash;
+	bucket->weights[i] = weight;
+}
+
+/*
+ * Fill a table, of which the caller has set n, multiplier and buckets.  False
  * when the entries are damaged.
  */
 bool
 sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 {
 	bool		learnt = idf->kind == SH_IDF_LEARNT;
+	uint32_t	weight_of_zero;
 	ShIdfReader reader;
 	ShIdfEntry	entry;
 
 	table->profile = idf->profile;
 	table->unknown = learnt ? sh_idf_weight(idf->documents, 0) : idf->fallback;
-	for (size_t i = 0; i < table->n; i++)
-	{
-		if (i % SH_IDF_STRETCH == 0)
-			pause();
-		table->slots[i].hash = 0;
-		table->slots[i].weight = table->unknown;
-		table->slots[i].taken = 0;
-	}
+	weight_of_zero = table->unknown;
+	clear_table(table, pause);
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entry))
 	{
-		size_t		i = first_slot(table, entry.hash);
+		uint32_t	weight = learnt ?
+		sh_idf_weight(idf->documents, (uint32_t) entry.value) :
+		(uint32_t) entry.value;
 
-		while (table->slots[i].taken)
-			i = next_slot(table, i);
-		table->slots[i].hash = entry.hash;
-		table->slots[i].taken = 1;
-		table->slots[i].weight = learnt ?
-			sh_idf_weight(idf->documents, (uint32_t) entry.value) :
-			(uint32_t) entry.value;
+		if (entry.hash == 0)
+			weight_of_zero = weight;
+		else
+			insert(table, entry.hash, weight);
 		if (reader.left % SH_IDF_STRETCH == 0)
 			pause();
 	}
+	insert(table, 0, weight_of_zero);
 	return reader.left == 0;
 }
 
-/* Have the slots of hashes fetched that will be looked up soon. */
+/* Have the buckets of hashes fetched that will be looked up soon. */
 void
 sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
 {
+	const ShIdfTable t = *table;
+
 	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&table->slots[first_slot(table, hashes[i])]);
+		__builtin_prefetch(&t.buckets[first_bucket(&t, hashes[i])]);
 }
 
 /*
- * Look for a hash in a slot, and set *weight to what is there.  True when that
- * is another feature, so that the next slot has to be looked at.
+ * Look for a hash in a bucket, and set *weight to what it weighs unless it is
+ * in another one.  True when the next bucket has to be looked at.
  */
 static inline bool
-look_further(const ShIdfTable *table, size_t slot, uint64_t hash,
+look_further(const ShIdfTable *table, size_t bucket, uint64_t hash,
 			 uint32_t *weight)
 {
-	ShIdfSlot	there = table->slots[slot];
+	const		ShIdfBucket *there = &table->buckets[bucket];
+	size_t		at = SH_IDF_BUCKET;
+	uint32_t	found;
 
-	*weight = there.weight;
-	return (there.hash != hash) & there.taken;
+#pragma GCC unroll 5
+	for (size_t i = SH_IDF_BUCKET; i-- > 0;)
+		at = there->hashes[i] == hash ? i : at; /* the first of equals */
+	found = there->weights[at];
+	*weight = found & ~PASSED;
+	return found / PASSED;
 }
 
 /* Look up the weights of up to LOOK_UP_MAX hashes. */
@@ -111,32 +164,23 @@ look_up_some(const ShIdfTable *table, const uint64_t *hashes,
 			 uint32_t *weights, size_t n)
 {
 	const ShIdfTable t = *table;
-	uint32_t	slots[LOOK_UP_MAX]; /* where each was looked for last */
 	uint8_t		late[LOOK_UP_MAX];
 	size_t		nlate = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		size_t		slot = first_slot(&t, hashes[i]);
-
-		slots[i] = (uint32_t) slot;
 		late[nlate] = (uint8_t) i;
-		nlate += look_further(&t, slot, hashes[i], &weights[i]);
+		nlate += look_further(&t, first_bucket(&t, hashes[i]), hashes[i],
+							  &weights[i]);
 	}
-	while (nlate > 0)
+	for (size_t k = 0; k < nlate; k++)
 	{
-		size_t		still = 0;
+		size_t		i = late[k];
+		size_t		bucket = first_bucket(&t, hashes[i]);
 
-		for (size_t k = 0; k < nlate; k++)
-		{
-			size_t		i = late[k];
-			size_t		slot = next_slot(&t, slots[i]);
-
-			slots[i] = (uint32_t) slot;
-			late[still] = (uint8_t) i;
-			still += look_further(&t, slot, hashes[i], &weights[i]);
-		}
-		nlate = still;
+		do
+			bucket = next_bucket(&t, bucket);
+		while (look_further(&t, bucket, hashes[i], &weights[i]));
 	}
 }
 
