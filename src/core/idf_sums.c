@@ -10,9 +10,10 @@
  * With AVX2 two hashes, a and b, are added at once.  What a sum gains is one
  * of four numbers, 0, the weight of a, that of b, or both, and the two bits of
  * the hashes say which.  These bits are brought side by side, for all 64 sums,
- * by a few operations on whole hashes; then for eight sums one instruction
- * shifts the two bits of each to its lower end, a second takes the number that
- * they tell out of the four, and a third adds it.
+ * into the lower half of a nibble each, 16 nibbles in each of four lanes; then
+ * for eight sums one instruction shifts the nibbles of each to its lower end, a
+ * second takes the number that they tell out of the four, and a third adds it.
+ * So the sums lie in another order meanwhile.
  *
  * For example, if bit 0 of a is 1 and bit 0 of b is 0, then these two bits
  * are 01, and sum 0 gains number 1, which is the weight of a.
@@ -79,16 +80,41 @@ add_portable(uint32_t *sums, const uint64_t *hashes, const uint32_t *weights,
 
 #define SIMHASH_AVX2 __attribute__((target("avx2,popcnt")))
 
-#define EVEN			UINT64_C(0x5555555555555555)
-
-/* Eight sums more than before by what the lower two bits of each lane tell. */
+/*
+ * Bits q, q + 4, q + 8 ... of a hash, each as a nibble of the 64-bit lane q,
+ * for q from 0 to 3.
+ */
 static inline SIMHASH_AVX2 __m256i
-gain(__m256i sums, __m256i numbers, __m256i bits)
+spread(uint64_t hash)
 {
-	__m256		gained = _mm256_permutevar_ps(_mm256_castsi256_ps(numbers),
-											  bits);
+	const		__m256i shifts = _mm256_setr_epi64x(0, 1, 2, 3);
+	const		__m256i lowest = _mm256_set1_epi8(0x11);
 
-	return _mm256_add_epi32(sums, _mm256_castps_si256(gained));
+	return _mm256_and_si256(_mm256_srlv_epi64(_mm256_set1_epi64x((int64_t) hash),
+											  shifts), lowest);
+}
+
+/* The sums of bits 4k to 4k + 3 and 4k + 32 to 4k + 35, by turns. */
+static inline SIMHASH_AVX2 __m256i
+load_sums(const uint32_t *sums, int k)
+{
+	const		__m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+	__m128i		low = _mm_loadu_si128((const __m128i *) (sums + 4 * k));
+	__m128i		high = _mm_loadu_si128((const __m128i *) (sums + 4 * k + 32));
+
+	return _mm256_permutevar8x32_epi32(_mm256_set_m128i(high, low), order);
+}
+
+/* The same back to where they belong. */
+static inline SIMHASH_AVX2 void
+store_sums(uint32_t *sums, int k, __m256i s)
+{
+	const		__m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+
+	s = _mm256_permutevar8x32_epi32(s, order);
+	_mm_storeu_si128((__m128i *) (sums + 4 * k), _mm256_castsi256_si128(s));
+	_mm_storeu_si128((__m128i *) (sums + 4 * k + 32),
+					 _mm256_extracti128_si256(s, 1));
 }
 
 /* See ShIdfSumsKind.add. */
@@ -96,43 +122,37 @@ static SIMHASH_AVX2 void
 add_avx2(uint32_t *sums, const uint64_t *hashes, const uint32_t *weights,
 		 size_t n)
 {
-	__m256i    *at = (__m256i *) sums;
-	const		__m256i shift = _mm256_setr_epi32(0, 0, 2, 2, 4, 4, 6, 6);
-	const		__m256i eight = _mm256_set1_epi32(8);
+	const		__m256i with_a = _mm256_setr_epi32(0, -1, 0, -1, 0, -1, 0, -1);
+	const		__m256i with_b = _mm256_setr_epi32(0, 0, -1, -1, 0, 0, -1, -1);
 	__m256i		s[8];
 
-	for (int v = 0; v < 8; v++)
-		s[v] = _mm256_loadu_si256(at + v);
+	for (int k = 0; k < 8; k++)
+		s[k] = load_sums(sums, k);
 	for (size_t i = 0; i < n; i += 2)
 	{
-		bool		both = i + 1 < n;
-		uint64_t	a = hashes[i];
-		uint64_t	b = hashes[i + both];
-		uint32_t	of_a = weights[i];
-		uint32_t	of_b = both ? weights[i + 1] : 0;
-		uint64_t	even = (a & EVEN) | (b & EVEN) << 1;
-		uint64_t	odd = (a >> 1 & EVEN) | (b & ~EVEN);
-		__m256i		numbers = _mm256_set1_epi64x((int64_t) ((uint64_t) of_a << 32));
-		__m256i		shifts = shift;
-		__m256i		low = _mm256_set1_epi64x((int64_t) ((uint32_t) even |
-														odd << 32));
-		__m256i		high = _mm256_set1_epi64x((int64_t) (even >> 32 |
-														 (odd >> 32) << 32));
+		size_t		j = i + 1 < n ? i + 1 : i;
+		int			of_a = (int) weights[i];
+		int			of_b = i + 1 < n ? (int) weights[j] : 0;
+		__m256i		bits = spread(hashes[j]);
+		__m256i		numbers;
 
-		/* 0, the weight of a, that of b, and both */
-		numbers = _mm256_unpacklo_epi64(numbers,
-										_mm256_set1_epi64x((int64_t) (of_b |
-																	  (uint64_t) (of_a + of_b) << 32)));
-#pragma GCC unroll 4
-		for (int v = 0; v < 4; v++)
+		bits = _mm256_add_epi32(_mm256_add_epi32(bits, bits),
+								spread(hashes[i]));
+		numbers = _mm256_add_epi32(_mm256_and_si256(with_a,
+													_mm256_set1_epi32(of_a)),
+								   _mm256_and_si256(with_b,
+													_mm256_set1_epi32(of_b)));
+#pragma GCC unroll 8
+		for (int k = 0; k < 8; k++)
 		{
-			s[v] = gain(s[v], numbers, _mm256_srlv_epi32(low, shifts));
-			s[v + 4] = gain(s[v + 4], numbers, _mm256_srlv_epi32(high, shifts));
-			shifts = _mm256_add_epi32(shifts, eight);
+			__m256		gain = _mm256_permutevar_ps(_mm256_castsi256_ps(numbers),
+													_mm256_srli_epi32(bits, 4 * k));
+
+			s[k] = _mm256_add_epi32(s[k], _mm256_castps_si256(gain));
 		}
 	}
-	for (int v = 0; v < 8; v++)
-		_mm256_storeu_si256(at + v, s[v]);
+	for (int k = 0; k < 8; k++)
+		store_sums(sums, k, s[k]);
 }
 
 #endif							/* __x86_64__ */
@@ -209,27 +229,59 @@ sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight)
 	sums->total += weight;
 }
 
+/* What weights add up to. */
+static uint64_t
+sum_up(const uint32_t *weights, size_t n)
+{
+	uint64_t	sums[4] = {0};	/* so that one need not wait for another */
+	size_t		i = 0;
+
+	for (; i + 4 <= n; i += 4)
+	{
+		for (int k = 0; k < 4; k++)
+			sums[k] += weights[i + k];
+	}
+	for (; i < n; i++)
+		sums[0] += weights[i];
+	return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
 /* Add hashes with their weights. */
 void
 sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,
 					const uint32_t *weights, size_t n)
 {
-	while (n > 0)
-	{
-		uint64_t	total = sums->low_total;
-		size_t		k = 0;
+	uint64_t	total = sum_up(weights, n);
 
-		for (; k < n && total + weights[k] <= UINT32_MAX; k++)
-			total += weights[k];
-		if (k == 0)
-			flush_sums(sums);
-		else
-			sums->kind->add(sums->low, hashes, weights, k);
-		sums->low_total = k == 0 ? 0 : (uint32_t) total;
-		hashes += k;
-		weights += k;
-		n -= k;
+	if (total > UINT32_MAX - sums->low_total)
+		flush_sums(sums);
+	if (total > UINT32_MAX)
+	{
+		size_t		half = n / 2;
+
+		sh_idf_sums_add_all(sums, hashes, weights, half);
+		sh_idf_sums_add_all(sums, hashes + half, weights + half, n - half);
+		return;
 	}
+	sums->kind->add(sums->low, hashes, weights, n);
+	sums->low_total += (uint32_t) total;
+}
+
+/* 32 bits, each of which says whether its sum is more than that. */
+static uint32_t
+compare_half(const uint32_t *sums, uint32_t limit)
+{
+	const ShLanes *lanes = (const ShLanes *) sums;
+	ShLanes		most = {limit, limit, limit, limit};
+	ShLanes		mask = {1, 2, 4, 8};
+	ShLanes		more = {0};
+
+	for (int v = 0; v < VECTORS; v++)
+	{
+		more |= (ShLanes) (lanes[v] > most) & mask;
+		mask <<= LANES;
+	}
+	return more[0] | more[1] | more[2] | more[3];
 }
 
 /*
@@ -244,9 +296,10 @@ sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint)
 	if (!sums->flushed)
 	{
 		/* few documents weigh so much that the 64-bit sums are needed */
-		for (int bit = SH_BITS; bit-- > 0;)
-			result = result << 1 | (sums->low[bit] > sums->low_total / 2);
-		*fingerprint = result;
+		uint32_t	half = sums->low_total / 2;
+
+		result = compare_half(sums->low + SH_BITS / 2, half);
+		*fingerprint = result << 32 | compare_half(sums->low, half);
 		return sums->low_total > 0;
 	}
 	flush_sums(sums);
