@@ -32,6 +32,7 @@
 
 #define AVERAGE			3		/* features to a bucket */
 #define PASSED			(UINT32_C(1) << 31) /* more than any weight */
+#define BUCKETS_FAR		32768	/* of a table to be fetched from memory */
 #define LOOK_UP_MAX		256		/* hashes looked up at once */
 
 /* The buckets that the table of a value needs. */
@@ -128,12 +129,17 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 	return reader.left == 0;
 }
 
-/* Have the buckets of hashes fetched that will be looked up soon. */
+/*
+ * Have the buckets of hashes fetched that will be looked up soon.  Those of a
+ * small table are near enough.
+ */
 void
 sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
 {
 	const ShIdfTable t = *table;
 
+	if (t.n < BUCKETS_FAR)
+		return;
 	for (size_t i = 0; i < n; i++)
 		__builtin_prefetch(&t.buckets[first_bucket(&t, hashes[i])]);
 }
@@ -158,25 +164,33 @@ look_further(const ShIdfTable *table, size_t bucket, uint64_t hash,
 	return found / PASSED;
 }
 
-/* Look up the weights of up to LOOK_UP_MAX hashes. */
+/*
+ * Look up the weights of up to LOOK_UP_MAX hashes.  First all buckets are asked
+ * for, which then come while others are looked at.
+ */
 static void
 look_up_some(const ShIdfTable *table, const uint64_t *hashes,
 			 uint32_t *weights, size_t n)
 {
 	const ShIdfTable t = *table;
+	uint32_t	buckets[LOOK_UP_MAX];
 	uint8_t		late[LOOK_UP_MAX];
 	size_t		nlate = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
+		buckets[i] = (uint32_t) first_bucket(&t, hashes[i]);
+		__builtin_prefetch(&t.buckets[buckets[i]]);
+	}
+	for (size_t i = 0; i < n; i++)
+	{
 		late[nlate] = (uint8_t) i;
-		nlate += look_further(&t, first_bucket(&t, hashes[i]), hashes[i],
-							  &weights[i]);
+		nlate += look_further(&t, buckets[i], hashes[i], &weights[i]);
 	}
 	for (size_t k = 0; k < nlate; k++)
 	{
 		size_t		i = late[k];
-		size_t		bucket = first_bucket(&t, hashes[i]);
+		size_t		bucket = buckets[i];
 
 		do
 			bucket = next_bucket(&t, bucket);
