@@ -13,10 +13,7 @@
  */
 #include "simhash.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 
 /* Limits of the work done. */
 #define STEP_BYTES			(4 * 1024)	/* read before the reader is asked */
@@ -113,25 +110,4 @@ simhash_read_hashes(ShDocument *workspace, text *document,
 		sh_text_end(&workspace->text);
 		hand_over(&stream, true);
 	}
-}
-
-/*
- * What a feature weighs that occurs n times in a section: what sh_tally_add
- * adds up one by one, for those who count first.
- */
-uint32
-simhash_damp(ShDamping damping, uint32 n)
-{
-	switch (damping)
-	{
-		case SH_DAMP_COUNT:
-			return n;
-		case SH_DAMP_SQRT:
-			return (uint32) sqrt((double) n);
-		case SH_DAMP_LOG:
-			return n == 0 ? 0 : pg_leftmost_one_pos32(n) + 1;
-		case SH_DAMP_BINARY:
-			return n > 0;
-	}
-	return 0;
 }

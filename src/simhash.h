@@ -88,7 +88,6 @@ extern bool simhash_fingerprint(const ShProfile *profile, text *document,
 /* hashes.c */
 extern void simhash_read_hashes(ShDocument *workspace, text *document,
 								SimhashHashReader read, void *state);
-extern uint32 simhash_damp(ShDamping damping, uint32 n);
 
 /* utf8.c */
 extern void simhash_read_utf8(const char *bytes, Size length,

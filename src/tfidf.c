@@ -140,33 +140,6 @@ merge_sections(Collection *collection)
 	collection->merged = collection->n;
 }
 
-/*
- * End a section: its features weigh as often as they have occurred in it,
- * damped.  The same feature may have been in sections before; such entries
- * are merged when there could be as many of them as of others.
- */
-static void
-end_section(Collection *collection)
-{
-	ShDamping	damping = collection->document->profile->damping;
-
-	if (damping != SH_DAMP_BINARY)
-	{
-		for (size_t i = collection->section; i < collection->n; i++)
-		{
-			ShIdfEntry *entry = &collection->entries[i];
-
-			entry->value *= simhash_damp(damping,
-										 *sh_tally_count(&collection->document->tally,
-														 entry->hash));
-		}
-	}
-	if (collection->section > 0 &&
-		collection->n > 2 * collection->merged + SH_SECTION)
-		merge_sections(collection);
-	collection->section = collection->n;
-}
-
 /* Add features with their idf. */
 static void
 add_entries(Collection *collection, const uint64 *hashes, size_t n)
@@ -186,18 +159,46 @@ add_entries(Collection *collection, const uint64 *hashes, size_t n)
 }
 
 /*
- * Leave in the array those of n hashes that are new to the section, and return
- * how many.  Where it matters how often a feature occurs all are counted, and
- * sifted as if each were to count once.
+ * Add the features that the tally has counted, with their idf times how often
+ * they have occurred, damped.
  */
-static size_t
-sift_new(Collection *collection, uint64 *hashes, size_t n)
+static void
+add_counted(Collection *collection)
 {
-	ShDocument *document = collection->document;
+	const ShTally *tally = &collection->document->tally;
+	ShDamping	damping = collection->document->profile->damping;
+	uint64		hashes[SH_BATCH];
+	uint32		counts[SH_BATCH];
+	size_t		slot = 0;
+	size_t		n;
 
-	if (document->profile->damping == SH_DAMP_BINARY)
-		return sh_document_sift(document, hashes, n);
-	return sh_tally_sift(&document->tally, SH_DAMP_BINARY, hashes, n);
+	while ((n = sh_tally_list(tally, &slot, hashes, counts, SH_BATCH)) > 0)
+	{
+		ShIdfEntry *entries;
+
+		CHECK_FOR_INTERRUPTS();
+		sh_idf_prefetch(collection->table, hashes, n);
+		add_entries(collection, hashes, n);
+		entries = collection->entries + collection->n - n;
+		for (size_t i = 0; i < n; i++)
+			entries[i].value *= sh_damp(damping, counts[i]);
+	}
+}
+
+/*
+ * End a section.  Where it matters how often a feature occurs in it, that is
+ * known only now.  The same feature may have been in sections before; such
+ * entries are merged when there could be as many of them as of others.
+ */
+static void
+end_section(Collection *collection)
+{
+	if (collection->document->profile->damping != SH_DAMP_BINARY)
+		add_counted(collection);
+	if (collection->section > 0 &&
+		collection->n > 2 * collection->merged + SH_SECTION)
+		merge_sections(collection);
+	collection->section = collection->n;
 }
 
 /* SimhashHashReader: collect the features that are new to the section. */
@@ -205,19 +206,25 @@ static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Collection *collection = state;
-	const ShTally *tally = &collection->document->tally;
+	ShDocument *document = collection->document;
+	ShTally    *tally = &document->tally;
+	bool		binary = document->profile->damping == SH_DAMP_BINARY;
 
-	sh_idf_prefetch(collection->table, hashes, n);
+	if (binary)
+		sh_idf_prefetch(collection->table, hashes, n);
 	for (size_t done = 0, k; done < n; done += k)
 	{
-		uint64		fresh[SH_BATCH];
+		uint64		some[SH_BATCH];
 
 		if (tally->seen == SH_SECTION)
 			end_section(collection);
 		k = Min(n - done,
 				SH_SECTION - tally->seen % SH_SECTION);
-		memcpy(fresh, hashes + done, k * sizeof *hashes);
-		add_entries(collection, fresh, sift_new(collection, fresh, k));
+		memcpy(some, hashes + done, k * sizeof *hashes);
+		if (binary)
+			add_entries(collection, some, sh_document_sift(document, some, k));
+		else
+			(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
 	}
 	return true;
 }

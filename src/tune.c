@@ -250,8 +250,8 @@ weigh_features(Features *features, const Tuning *tuning)
 				break;
 		}
 		if (tuning->measure == COSINE)
-			weight = simhash_damp(tuning->profile->damping,
-								  (uint32) (next - i));
+			weight = sh_damp(tuning->profile->damping,
+							 (uint32) (next - i));
 		features->hashes[n] = features->hashes[i];
 		features->weights[n++] = weight;
 		features->square += (double) weight * weight;

@@ -14,6 +14,9 @@
 
 #include "compat.h"
 #include "document.h"
+#include "lanes.h"
+
+#define KINDS		4000		/* features that are counted, at most */
 
 static ShDocument document;
 
@@ -217,6 +220,35 @@ test_ascii(void)
 	}
 }
 
+/* What a tally lists is what it has counted. */
+static void
+check_list(ShTally *tally)
+{
+	static uint64_t hashes[KINDS + 2 * SH_LANES];
+	static uint32_t counts[KINDS + 2 * SH_LANES];
+	size_t		slot = 0;
+	size_t		features = 0;
+	size_t		occurrences = 0;
+	size_t		n;
+
+	do
+	{
+		size_t		max = SH_LANES + random_below(SH_LANES);
+
+		n = sh_tally_list(tally, &slot, hashes + features, counts + features,
+						  max);
+		CHECK(n <= max);
+		features += n;
+	} while (n > 0);
+	CHECK(slot == tally->slots && features == tally->occupied);
+	for (size_t i = 0; i < features; i++)
+	{
+		CHECK(counts[i] == *sh_tally_count(tally, hashes[i]));
+		occurrences += counts[i];
+	}
+	CHECK(occurrences == tally->seen);
+}
+
 /* Hashes counted many at once gain what they gain one by one. */
 static void
 test_sift(void)
@@ -228,7 +260,7 @@ test_sift(void)
 	for (int round = 0; round < 400; round++)
 	{
 		ShDamping	damping = (ShDamping) (round % 4);
-		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : 4000);
+		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : KINDS);
 		uint64_t	gained = 0;
 		uint64_t	sum = 0;
 
@@ -257,6 +289,8 @@ test_sift(void)
 				sum -= hashes[i];
 			CHECK(gained == 0 && sum == 0);
 		}
+		check_list(tally);
+		check_list(&other);
 	}
 	sh_tally_end(&other);
 }
@@ -291,7 +325,7 @@ test_firsts(void)
 
 	for (int round = 0; round < 3000; round++)
 	{
-		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : 4000);
+		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : KINDS);
 		uint64_t	step = round % 2 ? UINT64_C(0x9e3779b97f4a7c15) : 1;
 		size_t		most = round % 5 ? 300 : 3000;
 		size_t		features = 0;
@@ -374,6 +408,7 @@ test_damping(void)
 			CHECK(sh_tally_add(tally, damping, UINT64_C(1) << 40 | n));
 			weight[damping] += sh_tally_add(tally, damping, 42);
 			CHECK(weight[damping] == expected[damping]);
+			CHECK(sh_damp(damping, n) == expected[damping]);
 		}
 		CHECK(sh_tally_add(tally, damping, 42));
 		CHECK(sh_tally_add(tally, damping, 42) == (damping != SH_DAMP_BINARY &&

@@ -38,8 +38,9 @@
  */
 #include "tally.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "lanes.h"
 
 #define SLOTS_MIN		512		/* slots of the first table */
 #define SLOTS_SPARE		16		/* slots a feature that are too many */
@@ -252,6 +253,33 @@ sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 		gained += kept;
 	}
 	return gained;
+}
+
+/*
+ * List some of the features counted, at most "max", with their counts.  They
+ * are taken from slot *slot on, which is 0 at first and moves on, up to
+ * tally->slots.  Returns how many they are; 0 in the end, if "max" is at least
+ * SH_LANES.
+ */
+size_t
+sh_tally_list(const ShTally *tally, size_t *slot,
+			  uint64_t *hashes, uint32_t *counts, size_t max)
+{
+	size_t		n = 0;
+
+	for (; n + SH_LANES <= max && *slot < tally->slots; *slot += SH_LANES)
+	{
+		uint64_t	taken = sh_not_zero(tally->counts + *slot);
+
+		for (; taken != 0; taken &= taken - 1)
+		{
+			size_t		i = *slot + (size_t) __builtin_ctzll(taken);
+
+			hashes[n] = tally->hashes[i];
+			counts[n++] = tally->counts[i];
+		}
+	}
+	return n;
 }
 
 /* Give the memory back. */

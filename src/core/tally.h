@@ -10,6 +10,7 @@
 #ifndef SH_TALLY_H
 #define SH_TALLY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,31 @@ extern uint32_t *sh_tally_count(ShTally *tally, uint64_t hash);
 extern bool sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash);
 extern size_t sh_tally_sift(ShTally *tally, ShDamping damping,
 							uint64_t *hashes, size_t n);
+extern size_t sh_tally_list(const ShTally *tally, size_t *slot,
+							uint64_t *hashes, uint32_t *counts, size_t max);
 extern void sh_tally_end(ShTally *tally);
+
+/*
+ * What a feature weighs that occurs n times in a section: what sh_tally_add
+ * adds up one by one, for those who count first.
+ */
+static inline uint32_t
+sh_damp(ShDamping damping, uint32_t n)
+{
+	switch (damping)
+	{
+		case SH_DAMP_COUNT:
+			return n;
+		case SH_DAMP_SQRT:
+			return (uint32_t) sqrt((double) n);
+		case SH_DAMP_LOG:
+			if (n < 8)			/* nearly always, and quicker */
+				return (uint32_t) (n > 0) + (n > 1) + (n > 3);
+			return 32 - (uint32_t) __builtin_clz(n);
+		case SH_DAMP_BINARY:
+			return n > 0;
+	}
+	return 0;
+}
 
 #endif							/* SH_TALLY_H */
