@@ -75,7 +75,7 @@ typedef struct ShIdfBucket
 {
 	uint64_t	hashes[SH_IDF_BUCKET];
 	uint32_t	weights[SH_IDF_BUCKET + 1]; /* the last: of all others */
-}			ShIdfBucket;
+} ShIdfBucket;
 
 /*
  * A value prepared for look-ups.  The caller allocates the buckets, best at a

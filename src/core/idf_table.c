@@ -152,7 +152,7 @@ static inline bool
 look_further(const ShIdfTable *table, size_t bucket, uint64_t hash,
 			 uint32_t *weight)
 {
-	const		ShIdfBucket *there = &table->buckets[bucket];
+	const ShIdfBucket *there = &table->buckets[bucket];
 	size_t		at = SH_IDF_BUCKET;
 	uint32_t	found;
 
