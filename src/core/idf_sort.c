@@ -20,7 +20,7 @@
 #define SAMPLE_FROM		64		/* entries of which it is taken */
 
 #define CHUNK			1024	/* entries of which the heavy ones are kept */
-#define COUNTS			12		/* counts at most to find them */
+#define COUNTS 8				/* counts at most to find them */
 #define NUMBERS			4		/* numbers in a vector */
 
 /* Numbers as they lie in an array, which need not be aligned as a vector is. */
@@ -215,17 +215,18 @@ static size_t
 keep_heavy(ShIdfEntry *to, const ShIdfEntry *entries, size_t n, size_t k)
 {
 	int32_t		numbers[CHUNK];
-	int32_t		least;
+	uint64_t	least = UINT64_MAX;
 
 	for (size_t i = 0; i < n; i++)
 		numbers[i] = (int32_t) (entries[i].value < INT32_MAX ?
 								entries[i].value : INT32_MAX);
-	least = find_bound(numbers, n, k);
-	n = keep_from(to, entries, numbers, n, least);
+	n = keep_from(to, entries, numbers, n, find_bound(numbers, n, k));
 	if (n <= 2 * k)
 		return n;
 	for (size_t i = 0; i < n; i++)
-		numbers[i] = to[i].value > (uint64_t) least ? INT32_MAX :
+		least = to[i].value < least ? to[i].value : least;
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = to[i].value > least ? INT32_MAX :
 			(int32_t) (~to[i].hash >> 33);
 	return keep_from(to, to, numbers, n, find_bound(numbers, n, k));
 }
