@@ -203,11 +203,8 @@ find_sse2(const unsigned char *text, size_t from, size_t to,
 
 /* --- AVX2 ----------------------------------------------------------------- */
 
-#define AVX2	__attribute__((target("avx2,bmi,popcnt")))
-
 /* Of 32 bytes, those from first to last; see within_sse2. */
-AVX2
-static inline __m256i
+static inline SIMHASH_AVX2 __m256i
 within_avx2(__m256i c, char first, char last)
 {
 	__m256i		moved = _mm256_add_epi8(c, _mm256_set1_epi8((char) (-128 - first)));
@@ -216,8 +213,7 @@ within_avx2(__m256i c, char first, char last)
 							 moved);
 }
 
-AVX2
-static inline ShBlock
+static inline SIMHASH_AVX2 ShBlock
 classify_avx2(const unsigned char *bytes, unsigned char *normal)
 {
 	const		__m256i space = _mm256_set1_epi8(0x20);
@@ -239,8 +235,7 @@ classify_avx2(const unsigned char *bytes, unsigned char *normal)
 	return block;
 }
 
-AVX2
-static inline void
+static inline SIMHASH_AVX2 void
 copy_avx2(unsigned char *to, const unsigned char *from)
 {
 	__m256i		low = _mm256_loadu_si256((const __m256i *) from);
@@ -250,15 +245,13 @@ copy_avx2(unsigned char *to, const unsigned char *from)
 	_mm256_storeu_si256((__m256i *) (to + 32), high);
 }
 
-AVX2
-static inline unsigned
+static inline SIMHASH_AVX2 unsigned
 first_bit_avx2(uint64_t mask)
 {
 	return (unsigned) _tzcnt_u64(mask);
 }
 
-AVX2
-static inline uint64_t
+static inline SIMHASH_AVX2 uint64_t
 spaces_avx2(const unsigned char *bytes)
 {
 	uint64_t	mask = 0;
@@ -274,8 +267,7 @@ spaces_avx2(const unsigned char *bytes)
 	return mask;
 }
 
-AVX2
-static size_t
+static SIMHASH_AVX2 size_t
 read_avx2(const unsigned char *bytes, size_t n, unsigned char *text,
 		  size_t *used)
 {
@@ -283,8 +275,7 @@ read_avx2(const unsigned char *bytes, size_t n, unsigned char *text,
 						  copy_avx2, first_bit_avx2);
 }
 
-AVX2
-static size_t
+static SIMHASH_AVX2 size_t
 find_avx2(const unsigned char *text, size_t from, size_t to,
 		  uint16_t *places)
 {
@@ -374,7 +365,7 @@ find_neon(const unsigned char *text, size_t from, size_t to,
 
 const ShAsciiKind sh_ascii_kinds[] = {
 #ifdef __x86_64__
-	{"AVX2", sh_cpu_avx2_bmi, classify_avx2, read_avx2, find_avx2},
+	{"AVX2", sh_cpu_avx2, classify_avx2, read_avx2, find_avx2},
 	{"SSE2", sh_cpu_any, classify_sse2, read_sse2, find_sse2},
 #endif
 #if defined(__ARM_NEON) && defined(__aarch64__)

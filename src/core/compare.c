@@ -125,9 +125,6 @@ take_portable(uint64_t one, int radius, uint64_t *values, size_t n)
 
 #include <immintrin.h>
 
-#define SIMHASH_AVX2 __attribute__((target("avx2,popcnt")))
-#define SIMHASH_AVX512 __attribute__((target("avx512f,avx512vpopcntdq,popcnt")))
-
 /* --- AVX2 ----------------------------------------------------------------- */
 
 static inline SIMHASH_AVX2 int

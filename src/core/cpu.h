@@ -21,27 +21,27 @@ sh_cpu_any(void)
 
 #ifdef __x86_64__
 
-/* AVX2, and an instruction that counts bits. */
+/*
+ * What functions are compiled for that need AVX2, and are called only where
+ * sh_cpu_avx2() is true.  Every processor that has it counts bits and finds
+ * single ones by one instruction, too.
+ */
+#define SIMHASH_AVX2	__attribute__((target("avx2,bmi,popcnt")))
+
 static inline bool
 sh_cpu_avx2(void)
 {
 	__builtin_cpu_init();
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		__builtin_cpu_supports("popcnt");
 }
 
-/* The same, and instructions on single bits. */
-static inline bool
-sh_cpu_avx2_bmi(void)
-{
-	return sh_cpu_avx2() && __builtin_cpu_supports("bmi") &&
-		__builtin_cpu_supports("bmi2");
-}
+/* The same for AVX-512 with counts of bits in each of eight 64-bit lanes. */
+#define SIMHASH_AVX512	__attribute__((target("avx512f,avx512vpopcntdq,popcnt")))
 
-/* AVX-512 with counts of bits in each of eight 64-bit lanes. */
 static inline bool
 sh_cpu_avx512_popcount(void)
 {
-	__builtin_cpu_init();
 	return sh_cpu_avx2() && __builtin_cpu_supports("avx512f") &&
 		__builtin_cpu_supports("avx512vpopcntdq");
 }

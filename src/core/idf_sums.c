@@ -78,8 +78,6 @@ add_portable(uint32_t *sums, const uint64_t *hashes, const uint32_t *weights,
 
 /* --- AVX2 ----------------------------------------------------------------- */
 
-#define SIMHASH_AVX2 __attribute__((target("avx2,popcnt")))
-
 /*
  * Bits q, q + 4, q + 8 ... of a hash, each as a nibble of the 64-bit lane q,
  * for q from 0 to 3.
