@@ -177,7 +177,6 @@ add_counted(Collection *collection)
 		ShIdfEntry *entries;
 
 		CHECK_FOR_INTERRUPTS();
-		sh_idf_prefetch(collection->table, hashes, n);
 		add_entries(collection, hashes, n);
 		entries = collection->entries + collection->n - n;
 		for (size_t i = 0; i < n; i++)
@@ -210,8 +209,7 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 	ShTally    *tally = &document->tally;
 	bool		binary = document->profile->damping == SH_DAMP_BINARY;
 
-	if (binary)
-		sh_idf_prefetch(collection->table, hashes, n);
+	sh_idf_prefetch(collection->table, hashes, n);
 	for (size_t done = 0, k; done < n; done += k)
 	{
 		uint64		some[SH_BATCH];
@@ -253,7 +251,6 @@ simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
 		CHECK_FOR_INTERRUPTS();
 		for (size_t i = 0; i < m; i++)
 			hashes[i] = entries[start + i].hash;
-		sh_idf_prefetch(table, hashes, m);
 		sh_idf_look_up(table, hashes, weights, m);
 		for (size_t i = 0; i < m; i++)
 			entries[start + i].value *= weights[i];

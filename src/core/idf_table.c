@@ -130,8 +130,8 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 }
 
 /*
- * Have the buckets of hashes fetched that will be looked up soon.  Those of a
- * small table are near enough.
+ * Have the buckets of hashes fetched that will be looked up after other work.
+ * Those of a small table are near enough.
  */
 void
 sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
