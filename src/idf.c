@@ -169,7 +169,10 @@ given_weight(double idf)
 	return (uint32) floor(idf * SH_IDF_ONE + 0.5);
 }
 
-/* The median weight; leaves the entries in another order. */
+/*
+ * The median weight; leaves the entries in another order.  None is lost, as
+ * half of them are taken.
+ */
 static uint32
 median_weight(ShIdfEntry *entries, size_t n)
 {

@@ -20,7 +20,7 @@
 #define SAMPLE_FROM		64		/* entries of which it is taken */
 
 #define CHUNK			1024	/* entries of which the heavy ones are kept */
-#define COUNTS 8				/* counts at most to find them */
+#define COUNTS			8		/* counts at most to find them */
 #define NUMBERS			4		/* numbers in a vector */
 
 /* Numbers as they lie in an array, which need not be aligned as a vector is. */
@@ -270,10 +270,11 @@ choose_pivot(ShIdfEntry *entries, size_t n, size_t k, uint64_t *seed)
 
 /*
  * Bring the k first to the front, in no order; returns their number.  What is
- * behind them is lost.  Most are told apart by numbers that can be compared
- * many at once; of the others the k first are found by quickselect, with pivots
- * drawn at random, from a seed that the author of a document must not know.  No
- * two entries are equal.  No jump depends on how two entries compare.
+ * behind them is lost where they are few, less than n / 4.  Most are then told
+ * apart by numbers that can be compared many at once; of the others the k first
+ * are found by quickselect, with pivots drawn at random, from a seed that the
+ * author of a document must not know.  No two entries are equal.  No jump
+ * depends on how two entries compare.
  */
 size_t
 sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k, uint64_t seed,
@@ -284,7 +285,7 @@ sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k, uint64_t seed,
 
 	if (k >= n)
 		return n;
-	if (k < n / 4)
+	if (k < n / 4 && k < CHUNK / 2)
 	{
 		high = 0;
 		for (size_t start = 0; start < n; start += CHUNK)
