@@ -85,7 +85,9 @@ sh_classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
 		ShBlock		block;
 		uint64_t	rest;
 
-		__builtin_prefetch(from + SH_ASCII_AHEAD);
+		/* which may be beyond the text; then it does nothing */
+		__builtin_prefetch((const void *) ((uintptr_t) bytes + at +
+										   SH_ASCII_AHEAD));
 		block = classify(from, normal + at);
 		rest = ~block.word & ((block.other & -block.other) - 1);
 		if (rest == 0)
