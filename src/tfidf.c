@@ -32,7 +32,7 @@ typedef struct Collection
 	ShIdfEntry *first;			/* an array of the caller's, enough for most */
 	size_t		allocated;
 	size_t		n;
-	size_t		section;		/* entries before this section */
+	bool		sections;		/* one has ended before this one */
 	size_t		merged;			/* entries of which none are of one feature */
 } Collection;
 
@@ -104,7 +104,7 @@ begin_collection(Collection *collection, const ShIdfTable *table,
 	collection->first = first;
 	collection->allocated = ENTRIES_FIRST;
 	collection->n = 0;
-	collection->section = 0;
+	collection->sections = false;
 	collection->merged = 0;
 }
 
@@ -194,10 +194,10 @@ end_section(Collection *collection)
 {
 	if (collection->document->profile->damping != SH_DAMP_BINARY)
 		add_counted(collection);
-	if (collection->section > 0 &&
+	if (collection->sections &&
 		collection->n > 2 * collection->merged + SH_SECTION)
 		merge_sections(collection);
-	collection->section = collection->n;
+	collection->sections = true;
 }
 
 /* SimhashHashReader: collect the features that are new to the section. */
@@ -231,7 +231,7 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 static void
 end_collection(Collection *collection)
 {
-	bool		sections = collection->section > 0;
+	bool		sections = collection->sections;
 
 	end_section(collection);
 	if (sections)

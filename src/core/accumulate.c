@@ -123,19 +123,6 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 		join_lane(sums, planes, PLANES, lane);
 }
 
-/* Add a single hash. */
-static void
-add_one(ShSums *sums, uint64_t hash)
-{
-	for (int p = 0; hash != 0; p++)
-	{
-		uint64_t	carry = sums->planes[p] & hash;
-
-		sums->planes[p] ^= hash;
-		hash = carry;
-	}
-}
-
 /* Begin with nothing added. */
 void
 sh_sums_begin(ShSums *sums)
@@ -150,8 +137,10 @@ sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 	sums->total += n;
 	if (n == 1)
 	{
-		/* as at the end of most documents */
-		add_one(sums, hashes[0]);
+		/* At the end of most documents; a hash is a plane of its own. */
+		ShVector	plane = {hashes[0]};
+
+		join_lane(sums, &plane, 1, 0);
 		return;
 	}
 	while (n > 0)

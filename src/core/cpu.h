@@ -24,7 +24,7 @@ sh_cpu_any(void)
 /*
  * What functions are compiled for that need AVX2, and are called only where
  * sh_cpu_avx2() is true.  Every processor that has it counts bits and finds
- * single ones by one instruction, too.
+ * single ones by one instruction, too, unless a virtual machine hides that.
  */
 #define SIMHASH_AVX2	__attribute__((target("avx2,bmi,popcnt")))
 

@@ -227,30 +227,15 @@ sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight)
 	sums->total += weight;
 }
 
-/* What weights add up to. */
-static uint64_t
-sum_up(const uint32_t *weights, size_t n)
-{
-	uint64_t	sums[4] = {0};	/* so that one need not wait for another */
-	size_t		i = 0;
-
-	for (; i + 4 <= n; i += 4)
-	{
-		for (int k = 0; k < 4; k++)
-			sums[k] += weights[i + k];
-	}
-	for (; i < n; i++)
-		sums[0] += weights[i];
-	return sums[0] + sums[1] + sums[2] + sums[3];
-}
-
 /* Add hashes with their weights. */
 void
 sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,
 					const uint32_t *weights, size_t n)
 {
-	uint64_t	total = sum_up(weights, n);
+	uint64_t	total = 0;
 
+	for (size_t i = 0; i < n; i++)
+		total += weights[i];
 	if (total > UINT32_MAX - sums->low_total)
 		flush_sums(sums);
 	if (total > UINT32_MAX)

@@ -60,9 +60,9 @@ next_bucket(const ShIdfTable *table, size_t bucket)
 static void
 clear_table(ShIdfTable *table, void (*pause) (void))
 {
-	ShIdfBucket empty = {.weights = {[SH_IDF_BUCKET] = table->unknown}};
+	ShIdfBucket empty = {{0}, {0}};
 
-	for (int i = 0; i < SH_IDF_BUCKET; i++)
+	for (int i = 0; i <= SH_IDF_BUCKET; i++)
 		empty.weights[i] = table->unknown;
 	for (size_t b = 0; b < table->n; b++)
 	{
@@ -161,7 +161,7 @@ look_further(const ShIdfTable *table, size_t bucket, uint64_t hash,
 		at = there->hashes[i] == hash ? i : at; /* the first of equals */
 	found = there->weights[at];
 	*weight = found & ~PASSED;
-	return found / PASSED;
+	return (found & PASSED) != 0;
 }
 
 /*

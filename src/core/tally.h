@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bits.h"
+
 /* Part of the specification: features after which counting starts anew. */
 #define SH_SECTION		(1 << 20)
 
@@ -70,9 +72,7 @@ sh_damp(ShDamping damping, uint32_t n)
 		case SH_DAMP_SQRT:
 			return (uint32_t) sqrt((double) n);
 		case SH_DAMP_LOG:
-			if (n < 8)			/* nearly always, and quicker */
-				return (uint32_t) (n > 0) + (n > 1) + (n > 3);
-			return 32 - (uint32_t) __builtin_clz(n);
+			return (uint32_t) sh_bit_length(n);
 		case SH_DAMP_BINARY:
 			return n > 0;
 	}
