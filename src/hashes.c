@@ -41,7 +41,16 @@ hand_over(HashStream *stream, bool ended)
 		stream->enough = !stream->read(stream->state, hashes, n);
 }
 
-/* SimhashReader: hand over the features of the slice. */
+/* Hand over the features of the text held, and forget it. */
+static void
+make_room(HashStream *stream)
+{
+	hand_over(stream, false);
+	sh_text_retire(&stream->document->text,
+				   (size_t) stream->document->profile->max - 1);
+}
+
+/* SimhashReader: hand over the features of the slice, but for the last few. */
 static void
 feed_stream(void *state, const unsigned char *bytes, Size length)
 {
@@ -60,8 +69,8 @@ feed_stream(void *state, const unsigned char *bytes, Size length)
 				stop--;
 		}
 		bytes = sh_text_feed(text, bytes, stop);
-		hand_over(stream, false);
-		sh_text_retire(text, (size_t) stream->document->profile->max - 1);
+		if (bytes < end)
+			make_room(stream);
 	}
 }
 
@@ -105,6 +114,8 @@ simhash_read_hashes(ShDocument *workspace, text *document,
 	}
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_stream, &stream);
+	if (sh_text_full(&workspace->text))
+		make_room(&stream);
 	if (!stream.enough)
 	{
 		sh_text_end(&workspace->text);

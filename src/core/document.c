@@ -65,25 +65,35 @@ sh_document_begin(ShDocument *document, const ShProfile *profile)
 	sh_sums_begin(&document->sums);
 }
 
-/* Read more of it; the caller must not cut within a character. */
+/* Add the features of the text held, and forget it. */
+static void
+make_room(ShDocument *document)
+{
+	add_features(document, false);
+	sh_text_retire(&document->text, (size_t) document->profile->max - 1);
+}
+
+/*
+ * Read more of it; the caller must not cut within a character.  Features wait
+ * until there is no room for more text: most documents have them added once,
+ * all together.
+ */
 void
 sh_document_feed(ShDocument *document,
 				 const unsigned char *bytes, size_t length)
 {
 	const unsigned char *end = bytes + length;
 
-	while (bytes < end)
-	{
-		bytes = sh_text_feed(&document->text, bytes, end);
-		add_features(document, false);
-		sh_text_retire(&document->text, (size_t) document->profile->max - 1);
-	}
+	while ((bytes = sh_text_feed(&document->text, bytes, end)) < end)
+		make_room(document);
 }
 
 /* End it.  False when the document has no feature, hence no fingerprint. */
 bool
 sh_document_end(ShDocument *document, uint64_t *fingerprint)
 {
+	if (sh_text_full(&document->text))
+		make_room(document);
 	sh_text_end(&document->text);
 	add_features(document, true);
 	return sh_sums_fingerprint(&document->sums, fingerprint);

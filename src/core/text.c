@@ -399,6 +399,14 @@ sh_text_begin(ShText *text, ShUnit unit)
 	text->piece_inert = true;
 }
 
+/* True when there is no room for one piece more: the caller has to retire. */
+bool
+sh_text_full(const ShText *text)
+{
+	return text->used + PIECE_BYTES_MAX > SH_TEXT_BYTES ||
+		text->ntokens + PIECE_TOKENS_MAX + 1 > SH_TEXT_TOKENS;
+}
+
 /*
  * Read the bytes from .. end - 1, or as many as there is room for; returns
  * the first that was not read.  The caller must not cut within a character.
@@ -406,9 +414,7 @@ sh_text_begin(ShText *text, ShUnit unit)
 const unsigned char *
 sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 {
-	while (from < end &&
-		   text->used + PIECE_BYTES_MAX <= SH_TEXT_BYTES &&
-		   text->ntokens + PIECE_TOKENS_MAX + 1 <= SH_TEXT_TOKENS)
+	while (from < end && !sh_text_full(text))
 	{
 		const unsigned char *next = from;
 		size_t		length;
@@ -435,7 +441,7 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 
 /*
  * End the document: the last run is complete.  There must be room for it, so
- * the caller retires first.
+ * the caller retires first if the text is full.
  */
 void
 sh_text_end(ShText *text)

@@ -100,6 +100,7 @@ typedef struct ShText
 } ShText;
 
 extern void sh_text_begin(ShText *text, ShUnit unit);
+extern bool sh_text_full(const ShText *text);
 extern const unsigned char *sh_text_feed(ShText *text,
 										 const unsigned char *from,
 										 const unsigned char *end);
