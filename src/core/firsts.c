@@ -8,23 +8,24 @@
  * to add.  Here nothing is counted, a table of fixed size is enough, and there
  * is nothing to clear between documents.
  *
- * Features are numbered as they come.  Their hashes are kept, and the table
- * has, by a part of the scrambled hash, the latest feature of each slot, with
- * which the next one there is linked.  This takes a few instructions and no
- * jump.  Most features then turn out to be the first of their slot, so they
- * are new.  The others are listed: the links lead from each to all that shared
- * its slot before, mostly one, and hashes tell.
+ * Features are numbered as they come, and their hashes are kept.  The slots of
+ * the table have numbers of features; where to look for a feature begins at a
+ * slot that its hash chooses, scrambled, and goes on with the next ones until
+ * the feature is there or a slot is free.  Most features are new, and the first
+ * slot is free.  So in a first pass each one is entered into its first slot if
+ * that is free, by a few instructions without a jump.  Only the others, mostly
+ * features that have occurred, are then looked for.
  *
- * Numbers go on from one document to the next, so that whatever an earlier
- * document left in the table is less than the first number of this one, and is
- * as good as nothing.  When they come to an end the table is cleared, and they
- * start anew at 1.
+ * Numbers go on from one document to the next: a slot is free when what an
+ * earlier document left there is less than the first number of this one.  When
+ * they come to an end the table is cleared, and they start anew at 1.
  *
  * For example, a document begins with number 700 and has the features A, B, A
- * and C, of which C belongs into the slot of A.  The slots had 0 and 312 in
- * them.  So A, 700, is linked with 0, and is new; B, 701, is linked with 312,
- * new; A, 702, with 700, of the same hash: it has occurred; C, 703, with 702,
- * whose hash is another, then with 700, the same, then with 0: it is new.
+ * and C, of which C begins at the slot of A.  The slots of A and B have 0 and
+ * 312 in them, so they are free: A becomes 700, B 701.  The others are looked
+ * for from the last one down: C, 703, finds 700, whose hash is another, and a
+ * free slot behind it, so it is entered there; A, 702, finds 700, whose hash is
+ * the same: it has occurred.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -34,6 +35,8 @@
 
 #include <string.h>
 
+#define BLOCK			64		/* features that a mask describes */
+
 /* Begin a document. */
 void
 sh_firsts_begin(ShFirsts *firsts)
@@ -42,69 +45,57 @@ sh_firsts_begin(ShFirsts *firsts)
 
 	if (firsts->base == 0 || base + SH_FIRSTS_MAX > UINT16_MAX)
 	{
-		memset(firsts->latest, 0, sizeof firsts->latest);
+		memset(firsts->slots, 0, sizeof firsts->slots);
 		base = 1;
 	}
 	firsts->base = (uint16_t) base;
 	firsts->n = 0;
 }
 
-/* Number n more features, and link each with the one before in its slot. */
-static void
-link_features(ShFirsts *firsts, uint64_t multiplier, const uint64_t *hashes,
-			  size_t n)
+/* The slot at which looking for a hash begins. */
+static inline size_t
+first_slot(uint64_t hash, uint64_t multiplier)
 {
-	uint16_t   *latest = firsts->latest;
-	uint16_t   *before = firsts->before + firsts->n;
-	size_t		number = firsts->base + firsts->n;
-
-	memcpy(firsts->hashes + firsts->n, hashes, n * sizeof *hashes);
-	for (size_t i = 0; i < n; i++)
-	{
-		size_t		slot = (size_t) (hashes[i] * multiplier >>
-									 (64 - SH_FIRSTS_BITS));
-
-		before[i] = latest[slot];
-		latest[slot] = (uint16_t) (number + i);
-	}
-	firsts->n += n;
+	return (size_t) (hash * multiplier >> (64 - SH_FIRSTS_BITS));
 }
 
 /*
- * List those of n features from the given one on that are linked with another
- * of this document; returns how many.
+ * Enter those of up to 64 features, numbered from "number" on, whose first slot
+ * is free.  Returns a mask of the others: bit 0 stands for the last feature.
  */
-static size_t
-list_linked(const ShFirsts *firsts, size_t from, size_t n, uint16_t *list)
+static inline uint64_t
+enter_features(ShFirsts *firsts, uint64_t multiplier, const uint64_t *hashes,
+			   size_t n, size_t number)
 {
-	uint16_t	old = (uint16_t) (firsts->base - 1);
-	size_t		count = 0;
+	const size_t base = firsts->base;
+	uint64_t	others = 0;
 
-	for (size_t at = 0; at < n; at += SH_LANES)
+	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t	mask = ~sh_at_most(firsts->before + from + at, old);
+		uint16_t   *slot = &firsts->slots[first_slot(hashes[i], multiplier)];
+		size_t		there = *slot;
 
-		if (n - at < SH_LANES)
-			mask &= (UINT64_C(1) << (n - at)) - 1;
-		for (; mask != 0; mask &= mask - 1)
-			list[count++] = (uint16_t) (at + (size_t) __builtin_ctzll(mask));
+		*slot = (uint16_t) (there < base ? number + i : there);
+		others += others + (there >= base);
 	}
-	return count;
+	return others;
 }
 
-/* True when a feature that comes before the given one has the same hash. */
+/* True when a feature with that hash has been entered; if not, enter it. */
 static inline bool
-has_occurred(const ShFirsts *firsts, size_t feature)
+has_occurred(ShFirsts *firsts, uint64_t multiplier, uint64_t hash,
+			 size_t number)
 {
-	uint64_t	hash = firsts->hashes[feature];
-	size_t		number;
+	size_t		slot = first_slot(hash, multiplier);
+	size_t		there;
 
-	while ((number = firsts->before[feature]) >= firsts->base)
+	while ((there = firsts->slots[slot]) >= firsts->base)
 	{
-		feature = number - firsts->base;
-		if (firsts->hashes[feature] == hash)
+		if (firsts->hashes[there - firsts->base] == hash)
 			return true;
+		slot = (slot + 1) % SH_FIRSTS_SLOTS;
 	}
+	firsts->slots[slot] = (uint16_t) number;
 	return false;
 }
 
@@ -118,23 +109,30 @@ bool
 sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, uint64_t *hashes,
 			   size_t *n)
 {
-	uint16_t	linked[SH_FIRSTS_MAX];
-	size_t		done = firsts->n;
+	uint64_t	others[SH_FIRSTS_MAX / BLOCK];
+	size_t		number = firsts->base + firsts->n;
 	size_t		left = *n;
-	size_t		nlinked;
+	size_t		blocks = (left + BLOCK - 1) / BLOCK;
 
-	if (left > SH_FIRSTS_MAX - done)
+	if (left > SH_FIRSTS_MAX - firsts->n)
 		return false;
-	link_features(firsts, multiplier, hashes, left);
-	nlinked = list_linked(firsts, done, left, linked);
+	memcpy(firsts->hashes + firsts->n, hashes, left * sizeof *hashes);
+	firsts->n += left;
+	for (size_t b = 0, at = 0; b < blocks; b++, at += BLOCK)
+		others[b] = enter_features(firsts, multiplier, hashes + at,
+								   *n - at < BLOCK ? *n - at : BLOCK,
+								   number + at);
 
 	/* From the last one down: what fills a gap has been looked at already. */
-	while (nlinked-- > 0)
+	for (size_t b = blocks, end = *n; b-- > 0; end = b * BLOCK)
 	{
-		size_t		i = linked[nlinked];
+		for (uint64_t mask = others[b]; mask != 0; mask &= mask - 1)
+		{
+			size_t		i = end - 1 - (size_t) __builtin_ctzll(mask);
 
-		if (has_occurred(firsts, done + i))
-			hashes[i] = hashes[--left];
+			if (has_occurred(firsts, multiplier, hashes[i], number + i))
+				hashes[i] = hashes[--left];
+		}
 	}
 	*n = left;
 	return true;

@@ -14,22 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lanes.h"
-
 #define SH_FIRSTS_MAX	2048	/* features of a document, at most */
-#define SH_FIRSTS_BITS	13		/* binary digits of the number of slots */
+#define SH_FIRSTS_BITS	13		/* binary digits of a slot's number */
+#define SH_FIRSTS_SLOTS	(1 << SH_FIRSTS_BITS)
 
 /* The features of a document so far. */
 typedef struct ShFirsts
 {
 	/* from document to document; all zero at first */
 	uint16_t	base;			/* what stands for the first feature */
-	uint16_t	latest[1 << SH_FIRSTS_BITS];
+	uint16_t	slots[SH_FIRSTS_SLOTS];
 
 	/* of this document */
 	size_t		n;
 	uint64_t	hashes[SH_FIRSTS_MAX];
-	uint16_t	before[SH_FIRSTS_MAX + SH_LANES];
 } ShFirsts;
 
 extern void sh_firsts_begin(ShFirsts *firsts);
