@@ -168,7 +168,7 @@ list_hashes(HashList * list, const ShProfile *profile, const Entry * entry)
 static bool
 by_simhash(const HashList * list, const ShProfile *profile, uint64_t *result)
 {
-	ShSums		sums;
+	ShSums		sums = {0};
 
 	sh_sums_begin(&sums);
 	sh_tally_begin(&document.tally);

@@ -72,7 +72,7 @@ simhash_compat_fingerprint(const ShProfile *profile, text *document,
 						   uint64 *fingerprint)
 {
 	ShCompat	compat;
-	ShSums		sums;
+	ShSums		sums = {0};
 	uint64		hashes[SH_BATCH];
 	size_t		n;
 

@@ -94,6 +94,7 @@ static void
 add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 {
 	ShVector	planes[PLANES] = {{0}};
+	int			used = sh_bit_length((n + LANES - 1) / LANES);
 
 	for (size_t done = 0; done < n; done += ROUND)
 	{
@@ -110,8 +111,7 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 		carry = add_eight(planes, h);
 		carry = add(&planes[3], carry, add_eight(planes, h + 8));
 
-		/* After r rounds the counts are at most 16 r: these are enough. */
-		for (int p = 4; p < PLANES; p++)
+		for (int p = 4; p < used; p++)
 		{
 			ShVector	both = planes[p] & carry;
 
@@ -120,14 +120,16 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 		}
 	}
 	for (int lane = 0; lane < LANES; lane++)
-		join_lane(sums, planes, PLANES, lane);
+		join_lane(sums, planes, used, lane);
 }
 
-/* Begin with nothing added. */
+/* Begin with nothing added.  The sums are all zero, or have been begun before. */
 void
 sh_sums_begin(ShSums *sums)
 {
-	memset(sums, 0, sizeof *sums);
+	memset(sums->planes, 0,
+		   (size_t) sh_bit_length(sums->total) * sizeof *sums->planes);
+	sums->total = 0;
 }
 
 /* Add n hashes, each with weight one. */
@@ -135,14 +137,6 @@ void
 sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 {
 	sums->total += n;
-	if (n == 1)
-	{
-		/* At the end of most documents; a hash is a plane of its own. */
-		ShVector	plane = {hashes[0]};
-
-		join_lane(sums, &plane, 1, 0);
-		return;
-	}
 	while (n > 0)
 	{
 		size_t		k = n < HASHES_MAX ? n : HASHES_MAX;
