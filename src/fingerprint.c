@@ -13,6 +13,10 @@
  * row, since generated columns cannot refer to each other; and a comparison
  * with simhash($1) in a generic plan evaluates it for each row.
  *
+ * To know a document again takes a copy of it, which no other situation has a
+ * use for.  So when many copies were in vain only a sample of each document is
+ * kept, until one comes again: that document and the next ones are copied.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -30,6 +34,7 @@
 #define TALLY_SLOTS_KEPT	(64 * 1024) /* of a table kept between documents */
 #define REMEMBERED			4	/* documents remembered */
 #define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
+#define COPIES_IN_VAIN		64	/* documents copied since one came again */
 #define PROFILE_NAME_SHOWN	64	/* bytes of the name of a profile unknown */
 
 /* A document remembered with its fingerprint. */
@@ -37,14 +42,17 @@ typedef struct Memory
 {
 	SimhashFamily family;		/* NULL when the place is free */
 	const ShProfile *profile;
-	char	   *bytes;			/* in the server encoding */
-	Size		length;
+	Size		length;			/* of the document, in the server encoding */
+	uint64		sample;			/* its first bytes */
+	bool		copied;			/* "bytes" are the document */
+	char	   *bytes;
 	Size		allocated;
 	bool		exists;			/* it has a fingerprint */
 	uint64		fingerprint;
 } Memory;
 
 static Memory memories[REMEMBERED]; /* the latest used first */
+static int	copies = COPIES_IN_VAIN;	/* how many more to copy */
 static ShDocument *workspace = NULL;
 
 PG_FUNCTION_INFO_V1(simhash);
@@ -108,22 +116,27 @@ feed_document(void *state, const unsigned char *bytes, Size length)
 
 /*
  * Find the document among those remembered and move it to the front.  Returns
- * the place at the front, or NULL when it is not there.
+ * the place at the front, or NULL when it is not there.  One that seems to be
+ * there, but was not copied, is a reason to copy it now.
  */
 static Memory *
 recall(SimhashFamily family, const ShProfile *profile,
-	   const char *bytes, Size length)
+	   const char *bytes, Size length, uint64 sample)
 {
 	for (int i = 0; i < REMEMBERED; i++)
 	{
 		Memory	   *memory = &memories[i];
 
-		if (memory->length == length && memory->family == family &&
-			memory->profile == profile &&
-			memcmp(memory->bytes, bytes, length) == 0)
+		if (memory->length != length || memory->sample != sample ||
+			memory->family != family || memory->profile != profile)
+			continue;
+		if (!memory->copied)
+			copies = COPIES_IN_VAIN;
+		else if (memcmp(memory->bytes, bytes, length) == 0)
 		{
 			Memory		found = *memory;
 
+			copies = COPIES_IN_VAIN;
 			memmove(memories + 1, memories, i * sizeof found);
 			memories[0] = found;
 			return memories;
@@ -149,32 +162,45 @@ make_room(Size wanted)
 	}
 }
 
-/* Remember a document, in the place of the one longest not used. */
+/* Copy a document to a place, which keeps what it has if that fails. */
 static void
-remember(SimhashFamily family, const ShProfile *profile,
-		 const char *bytes, Size length, bool exists, uint64 fingerprint)
+copy_document(Memory *memory, const char *bytes, Size length)
 {
-	Memory		memory;
-
-	if (length > REMEMBERED_BYTES)
-		return;
-	if (memories[REMEMBERED - 1].allocated < length)
-		make_room(length);
-	memory = memories[REMEMBERED - 1];
-	if (memory.allocated < length)
+	if (memory->allocated < length)
 	{
 		Size		size = Max(length, 1024);
 		char	   *fresh = MemoryContextAlloc(TopMemoryContext, size);
 
-		if (memory.bytes != NULL)
-			pfree(memory.bytes);
-		memory.bytes = fresh;
-		memory.allocated = size;
+		if (memory->bytes != NULL)
+			pfree(memory->bytes);
+		memory->bytes = fresh;
+		memory->allocated = size;
 	}
-	memcpy(memory.bytes, bytes, length);
+	memcpy(memory->bytes, bytes, length);
+}
+
+/* Remember a document, in the place of the one longest not used. */
+static void
+remember(SimhashFamily family, const ShProfile *profile, const char *bytes,
+		 Size length, uint64 sample, bool exists, uint64 fingerprint)
+{
+	Memory	   *oldest = &memories[REMEMBERED - 1];
+	Memory		memory;
+
+	oldest->copied = false;
+	if (copies > 0 && length <= REMEMBERED_BYTES)
+	{
+		copies--;
+		if (oldest->allocated < length)
+			make_room(length);
+		copy_document(oldest, bytes, length);
+		oldest->copied = true;
+	}
+	memory = *oldest;
 	memory.family = family;
 	memory.profile = profile;
 	memory.length = length;
+	memory.sample = sample;
 	memory.exists = exists;
 	memory.fingerprint = fingerprint;
 	memmove(memories + 1, memories, (REMEMBERED - 1) * sizeof memory);
@@ -205,16 +231,19 @@ simhash_remembered(SimhashFamily family, const ShProfile *profile,
 {
 	const char *bytes = VARDATA_ANY(document);
 	Size		length = VARSIZE_ANY_EXHDR(document);
-	Memory	   *memory = recall(family, profile, bytes, length);
+	uint64		sample = 0;
+	Memory	   *memory;
 	bool		exists;
 
+	memcpy(&sample, bytes, Min(length, sizeof sample));
+	memory = recall(family, profile, bytes, length, sample);
 	if (memory != NULL)
 	{
 		*result = memory->fingerprint;
 		return memory->exists;
 	}
 	exists = family(profile, document, result);
-	remember(family, profile, bytes, length, exists, *result);
+	remember(family, profile, bytes, length, sample, exists, *result);
 	return exists;
 }
 
