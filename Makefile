@@ -79,6 +79,7 @@ CORE_OBJS = \
 	src/core/idf.o \
 	src/core/idf_table.o \
 	src/core/idf_sums.o \
+	src/core/idf_heavy.o \
 	src/core/idf_sort.o \
 	src/core/document.o \
 	src/core/probes.o \

@@ -144,6 +144,18 @@ SELECT bool_and(simhash(body, idf, 5) = (
 FROM learnt, corpus WHERE profile = 'word-1-2' AND body ~ 'w';
 SELECT * FROM simhash_keywords('Die Grösse w1 w1 unheard', (SELECT idf
     FROM learnt WHERE profile = 'word-1'), 3);
+-- of more than a million features, c d is not the heaviest of the first million
+SELECT profile, simhash(body, idf, 1) = simhash('{c d}'::text[], '{6}') AS same
+FROM unnest('{word-2,word-1-2}'::text[]) AS profile,
+    simhash_idf_from('{a b,c d,a,b,c,d,f,g,h,i}', '{5,3,0,0,0,0,0,0,0,0}',
+        profile) AS idf,
+    (SELECT 'a b c d ' || repeat('f g h i j k l m n o ', 110000) || ' c d')
+        AS d(body);
+-- 80000 for b, in 1 / 65536, is more than 32 bits hold
+SELECT simhash('a b b b b c d e f g h', idf, 1)
+    = simhash('{b}'::text[], '{1}') AS same
+FROM simhash_idf_from('{a,b,c,d,e,f,g,h}', '{30000,20000,1,1,1,1,1,1}',
+    'word-1') AS idf;
 -- no feature, no fingerprint
 SELECT simhash('...', idf) AS nothing, simhash('...', idf, 5) AS top,
     (SELECT count(*) FROM simhash_keywords('...', idf, 5)) AS keywords

@@ -32,6 +32,7 @@ typedef struct Collection
 	ShIdfEntry *first;			/* an array of the caller's, enough for most */
 	size_t		allocated;
 	size_t		n;
+	size_t		top;			/* how many of the heaviest are asked for */
 	bool		sections;		/* one has ended before this one */
 	size_t		merged;			/* entries of which none are of one feature */
 } Collection;
@@ -91,19 +92,20 @@ simhash_by_idf(PG_FUNCTION_ARGS)
 /* --- the top k ----------------------------------------------------------- */
 
 /*
- * Begin to collect features, which the tally of a document that was begun
- * counts, first in an array of ENTRIES_FIRST.
+ * Begin to collect the features of a document, first in an array of
+ * ENTRIES_FIRST; of the "top" heaviest at least.
  */
 static void
 begin_collection(Collection *collection, const ShIdfTable *table,
-				 ShDocument *workspace, ShIdfEntry *first)
+				 ShIdfEntry *first, size_t top)
 {
-	collection->document = workspace;
+	collection->document = simhash_begin_document(table->profile);
 	collection->table = table;
 	collection->entries = first;
 	collection->first = first;
 	collection->allocated = ENTRIES_FIRST;
 	collection->n = 0;
+	collection->top = top;
 	collection->sections = false;
 	collection->merged = 0;
 }
@@ -140,22 +142,14 @@ merge_sections(Collection *collection)
 	collection->merged = collection->n;
 }
 
-/* Add features with their idf. */
+/* Add those features that may be among the heaviest. */
 static void
-add_entries(Collection *collection, const uint64 *hashes, size_t n)
+add_heavy(Collection *collection, const uint64 *hashes, const uint32 *weights,
+		  size_t n)
 {
-	ShIdfEntry *entries;
-	uint32		weights[SH_BATCH];
-
 	make_room(collection, n);
-	entries = collection->entries + collection->n;
-	sh_idf_look_up(collection->table, hashes, weights, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		entries[i].hash = hashes[i];
-		entries[i].value = weights[i];
-	}
-	collection->n += n;
+	collection->n += sh_idf_take_heavy(collection->entries + collection->n,
+									   hashes, weights, n, collection->top);
 }
 
 /*
@@ -169,18 +163,35 @@ add_counted(Collection *collection)
 	ShDamping	damping = collection->document->profile->damping;
 	uint64		hashes[SH_BATCH];
 	uint32		counts[SH_BATCH];
+	uint32		weights[SH_BATCH];
+	uint64		values[SH_BATCH];
 	size_t		slot = 0;
 	size_t		n;
 
 	while ((n = sh_tally_list(tally, &slot, hashes, counts, SH_BATCH)) > 0)
 	{
-		ShIdfEntry *entries;
+		uint64		most = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		add_entries(collection, hashes, n);
-		entries = collection->entries + collection->n - n;
+		sh_idf_look_up(collection->table, hashes, weights, n);
 		for (size_t i = 0; i < n; i++)
-			entries[i].value *= sh_damp(damping, counts[i]);
+		{
+			values[i] = (uint64) weights[i] * sh_damp(damping, counts[i]);
+			weights[i] = (uint32) values[i];
+			most = Max(most, values[i]);
+		}
+		if (most <= SH_IDF_WEIGHT_MAX)
+		{
+			add_heavy(collection, hashes, weights, n);
+			continue;
+		}
+		make_room(collection, n);
+		for (size_t i = 0; i < n; i++)
+		{
+			ShIdfEntry	entry = {hashes[i], values[i]};
+
+			collection->entries[collection->n++] = entry;
+		}
 	}
 }
 
@@ -200,7 +211,11 @@ end_section(Collection *collection)
 	collection->sections = true;
 }
 
-/* SimhashHashReader: collect the features that are new to the section. */
+/*
+ * SimhashHashReader: collect the features that are new to the section.  When
+ * only the heaviest are collected it ends with the first one: what is light
+ * there, and left out, may be heavy with what other sections add.
+ */
 static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
 {
@@ -213,14 +228,22 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 	for (size_t done = 0, k; done < n; done += k)
 	{
 		uint64		some[SH_BATCH];
+		uint32		weights[SH_BATCH];
 
 		if (tally->seen == SH_SECTION)
 			end_section(collection);
+		if (collection->sections && collection->top < SIZE_MAX)
+			return false;
 		k = Min(n - done,
 				SH_SECTION - tally->seen % SH_SECTION);
 		memcpy(some, hashes + done, k * sizeof *hashes);
 		if (binary)
-			add_entries(collection, some, sh_document_sift(document, some, k));
+		{
+			size_t		fresh = sh_document_sift(document, some, k);
+
+			sh_idf_look_up(collection->table, some, weights, fresh);
+			add_heavy(collection, some, weights, fresh);
+		}
 		else
 			(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
 	}
@@ -324,12 +347,19 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	size_t		k = simhash_top_argument(fcinfo, 2);
 	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
-	ShDocument *workspace = simhash_begin_document(table->profile);
 	ShIdfEntry	first[ENTRIES_FIRST];
 	Collection	collection;
 
-	begin_collection(&collection, table, workspace, first);
-	simhash_read_hashes(workspace, document, collect_hashes, &collection);
+	begin_collection(&collection, table, first, k);
+	simhash_read_hashes(collection.document, document, collect_hashes,
+						&collection);
+	if (collection.sections)
+	{
+		/* Features add up over sections: again, leaving none out. */
+		begin_collection(&collection, table, first, SIZE_MAX);
+		simhash_read_hashes(collection.document, document, collect_hashes,
+							&collection);
+	}
 	end_collection(&collection);
 	return simhash_fingerprint_entries(fcinfo, collection.entries,
 									   simhash_take_top(table, collection.entries,

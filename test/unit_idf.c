@@ -370,6 +370,51 @@ test_sort(void)
 	}
 }
 
+/*
+ * What is taken as heavy has the first k, and is few where weights differ or
+ * hashes do.
+ */
+static void
+test_heavy(void)
+{
+	enum
+	{
+		MANY = 2500
+	};
+	static ShIdfEntry drawn[MANY];
+	static ShIdfEntry taken[MANY];
+	static uint64_t hashes[MANY];
+	static uint32_t weights[MANY + SH_LANES];
+
+	for (int round = 0; round < 2000; round++)
+	{
+		size_t		n = random_below(random_below(2) ? MANY : 300);
+		size_t		k = 1 + random_below(random_below(2) ? n + 2 : 40);
+		bool		alike = random_below(3) == 0;	/* in their leading bits */
+		uint64_t	leading = random_bits() << 12;
+		size_t		count;
+
+		draw_entries(drawn, n, true);
+		for (size_t i = 0; i < n; i++)
+		{
+			if (alike)
+				drawn[i].hash = leading | i * 7 % 4096;
+			drawn[i].value &= INT32_MAX;
+			hashes[i] = drawn[i].hash;
+			weights[i] = (uint32_t) drawn[i].value;
+		}
+		count = sh_idf_take_heavy(taken, hashes, weights, n, k);
+		CHECK(count <= n && count >= (k < n ? k : n));
+		if (!alike && k < n / 20)
+			CHECK(count <= 4 * k * (n / 1024 + 1));
+		qsort(drawn, n, sizeof *drawn, by_weight);
+		qsort(taken, count, sizeof *taken, by_weight);
+		if (k > n)
+			k = n;
+		CHECK(memcmp(taken, drawn, k * sizeof *drawn) == 0);
+	}
+}
+
 /* What takes long pauses, whatever the hashes are. */
 static void
 test_pauses(void)
@@ -410,6 +455,7 @@ main(void)
 	test_kinds();
 	test_sums();
 	test_sort();
+	test_heavy();
 	test_pauses();
 	return 0;
 }

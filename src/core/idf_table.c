@@ -130,8 +130,9 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 }
 
 /*
- * Have the buckets of hashes fetched that will be looked up after other work.
- * Those of a small table are near enough.
+ * Have the buckets of hashes fetched that will be looked up after other work,
+ * to the second cache, where that work leaves them.  Those of a small table are
+ * near enough.
  */
 void
 sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
@@ -141,7 +142,7 @@ sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
 	if (t.n < BUCKETS_FAR)
 		return;
 	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&t.buckets[first_bucket(&t, hashes[i])]);
+		__builtin_prefetch(&t.buckets[first_bucket(&t, hashes[i])], 0, 2);
 }
 
 /*
