@@ -18,6 +18,7 @@
 #define INSERTION		32		/* entries few enough to sort by insertion */
 #define SAMPLE			8		/* entries of which one divides the others */
 #define SAMPLE_FROM		64		/* entries of which it is taken */
+#define FEW_STEPS		256		/* entries looked at to take away some */
 
 /* Exchange two entries. */
 static inline void
@@ -151,11 +152,23 @@ choose_pivot(ShIdfEntry *entries, size_t n, size_t k, uint64_t *seed)
 			 &entries[n - 1]);
 }
 
+/* Bring the last of n entries to the end. */
+static void
+put_last(ShIdfEntry *entries, size_t n)
+{
+	size_t		last = 0;
+
+	for (size_t i = 1; i < n; i++)
+		last = sh_idf_before(&entries[last], &entries[i]) ? i : last;
+	exchange(&entries[last], &entries[n - 1]);
+}
+
 /*
  * Bring the k first to the front, in no order; returns their number.  They are
  * found by quickselect, with pivots drawn at random, from a seed that the author
- * of a document must not know.  No two entries are equal.  No jump depends on
- * how two entries compare.
+ * of a document must not know; or, if that is less work, by taking away the last
+ * one again and again.  No two entries are equal.  No jump depends on how two
+ * entries compare.
  */
 size_t
 sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k, uint64_t seed,
@@ -166,6 +179,12 @@ sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k, uint64_t seed,
 
 	if (k >= n)
 		return n;
+	if ((n - k) * n <= FEW_STEPS)
+	{
+		while (n > k)
+			put_last(entries, n--);
+		return k;
+	}
 	while (high - low > 1)
 	{
 		size_t		before = low;
