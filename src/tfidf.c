@@ -112,7 +112,7 @@ begin_collection(Collection *collection, const ShIdfTable *table,
 
 /* Make room for more entries. */
 static void
-make_room(Collection *collection, size_t more)
+grow_entries(Collection *collection, size_t more)
 {
 	Size		wanted = collection->n + more;
 
@@ -147,7 +147,7 @@ static void
 add_heavy(Collection *collection, const uint64 *hashes, const uint32 *weights,
 		  size_t n)
 {
-	make_room(collection, n);
+	grow_entries(collection, n);
 	collection->n += sh_idf_take_heavy(collection->entries + collection->n,
 									   hashes, weights, n, collection->top);
 }
@@ -185,7 +185,7 @@ add_counted(Collection *collection)
 			add_heavy(collection, hashes, weights, n);
 			continue;
 		}
-		make_room(collection, n);
+		grow_entries(collection, n);
 		for (size_t i = 0; i < n; i++)
 		{
 			ShIdfEntry	entry = {hashes[i], values[i]};
@@ -231,9 +231,14 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 		uint32		weights[SH_BATCH];
 
 		if (tally->seen == SH_SECTION)
+		{
+			if (collection->top < SIZE_MAX)
+			{
+				collection->sections = true;
+				return false;
+			}
 			end_section(collection);
-		if (collection->sections && collection->top < SIZE_MAX)
-			return false;
+		}
 		k = Min(n - done,
 				SH_SECTION - tally->seen % SH_SECTION);
 		memcpy(some, hashes + done, k * sizeof *hashes);
@@ -356,6 +361,8 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	if (collection.sections)
 	{
 		/* Features add up over sections: again, leaving none out. */
+		if (collection.entries != first)
+			pfree(collection.entries);
 		begin_collection(&collection, table, first, SIZE_MAX);
 		simhash_read_hashes(collection.document, document, collect_hashes,
 							&collection);

@@ -415,6 +415,30 @@ test_heavy(void)
 	}
 }
 
+/* Those of equal weight are told apart also where some weigh more. */
+static void
+test_equal_weights(void)
+{
+	static ShIdfEntry taken[512];
+	static uint64_t hashes[512];
+	static uint32_t weights[512];
+	size_t		count = 0;
+
+	for (int round = 0; round < 200; round++)
+	{
+		uint32_t	equal = (uint32_t) random_below(1 << 20);
+
+		for (size_t i = 0; i < 300; i++)
+		{
+			hashes[i] = random_bits();
+			weights[i] = i % 60 == 0 ? equal + (uint32_t) random_below(1 << 20) :
+				i % 3 == 0 ? (uint32_t) random_below(equal + 1) : equal;
+		}
+		count += sh_idf_take_heavy(taken, hashes, weights, 300, 20);
+	}
+	CHECK(count < 200 * 30);
+}
+
 /* What takes long pauses, whatever the hashes are. */
 static void
 test_pauses(void)
@@ -456,6 +480,7 @@ main(void)
 	test_sums();
 	test_sort();
 	test_heavy();
+	test_equal_weights();
 	test_pauses();
 	return 0;
 }

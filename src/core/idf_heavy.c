@@ -14,10 +14,11 @@
  * Hashes are as good as random, so those below k / n of all numbers are about
  * k of n, and a little more is enough for what is left to be few.
  *
- * For example, the top 2 of features that weigh 9 5 9 1 9 9 3 9 are asked for:
- * five weigh 9, which is more than twice 2, and none more.  Of all hashes the
- * lower three fifths should be enough, which three of the five have, or about
- * that; if it were only one, all five would be kept.
+ * For example, the top 2 of ten features that weigh 7 5 7 1 7 7 3 9 7 7 are asked
+ * for: one weighs more than 7, seven at least 7, which is more than twice 2.  Of
+ * all hashes the lower three sevenths should be enough, which three of the six
+ * that weigh 7 have, or about that.  If they and the 9 were fewer than 2, all
+ * seven would be kept.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -126,6 +127,17 @@ list_from(uint16_t *list, const int32_t *numbers, size_t n, int32_t least)
 	return count;
 }
 
+/* The least of the weights listed. */
+static int32_t
+least_listed(const uint16_t *list, size_t n, const int32_t *weights)
+{
+	int32_t		least = INT32_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		least = weights[list[i]] < least ? weights[list[i]] : least;
+	return least;
+}
+
 /*
  * Of *n features listed that weigh at least so much, keep in the list at least
  * k: those that weigh more, and of the others those whose hash is in a share of
@@ -169,7 +181,7 @@ take_heavy(ShIdfEntry *entries, const uint64_t *hashes, const int32_t *weights,
 	n = list_from(list, weights, n, bound);
 	if (n > 2 * k)
 	{
-		int32_t		weight = bound;
+		int32_t		weight = least_listed(list, n, weights);
 		uint64_t	hash = keep_share(list, &n, hashes, weights, weight, k);
 
 		bound = (int32_t) (~hash >> 33);

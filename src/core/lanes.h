@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * lanes.h
- *		64 small numbers compared at once.
+ *		64 numbers compared at once.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
