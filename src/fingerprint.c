@@ -35,6 +35,7 @@
 #define REMEMBERED			4	/* documents remembered */
 #define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
 #define COPIES_IN_VAIN		64	/* documents copied since one came again */
+#define SAMPLED_BYTES		128 /* the last of which are the sample */
 #define PROFILE_NAME_SHOWN	64	/* bytes of the name of a profile unknown */
 
 /* A document remembered with its fingerprint. */
@@ -43,7 +44,7 @@ typedef struct Memory
 	SimhashFamily family;		/* NULL when the place is free */
 	const ShProfile *profile;
 	Size		length;			/* of the document, in the server encoding */
-	uint64		sample;			/* its first bytes */
+	uint64		sample;			/* some of its first bytes */
 	bool		copied;			/* "bytes" are the document */
 	char	   *bytes;
 	Size		allocated;
@@ -147,7 +148,7 @@ recall(SimhashFamily family, const ShProfile *profile,
 
 /* Forget those longest not used, until so many bytes more may be taken. */
 static void
-make_room(Size wanted)
+forget_oldest(Size wanted)
 {
 	Size		total = wanted;
 
@@ -166,7 +167,7 @@ make_room(Size wanted)
 static void
 copy_document(Memory *memory, const char *bytes, Size length)
 {
-	if (memory->allocated < length)
+	if (memory->bytes == NULL || memory->allocated < length)
 	{
 		Size		size = Max(length, 1024);
 		char	   *fresh = MemoryContextAlloc(TopMemoryContext, size);
@@ -187,12 +188,14 @@ remember(SimhashFamily family, const ShProfile *profile, const char *bytes,
 	Memory	   *oldest = &memories[REMEMBERED - 1];
 	Memory		memory;
 
+	if (length > REMEMBERED_BYTES)
+		return;
 	oldest->copied = false;
-	if (copies > 0 && length <= REMEMBERED_BYTES)
+	if (copies > 0)
 	{
 		copies--;
 		if (oldest->allocated < length)
-			make_room(length);
+			forget_oldest(length);
 		copy_document(oldest, bytes, length);
 		oldest->copied = true;
 	}
@@ -231,11 +234,15 @@ simhash_remembered(SimhashFamily family, const ShProfile *profile,
 {
 	const char *bytes = VARDATA_ANY(document);
 	Size		length = VARSIZE_ANY_EXHDR(document);
+	Size		sampled = Min(length, SAMPLED_BYTES);
 	uint64		sample = 0;
 	Memory	   *memory;
 	bool		exists;
 
-	memcpy(&sample, bytes, Min(length, sizeof sample));
+	if (sampled < sizeof sample)
+		memcpy(&sample, bytes, sampled);
+	else
+		memcpy(&sample, bytes + sampled - sizeof sample, sizeof sample);
 	memory = recall(family, profile, bytes, length, sample);
 	if (memory != NULL)
 	{
