@@ -94,7 +94,7 @@ static void
 add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 {
 	ShVector	planes[PLANES] = {{0}};
-	int			used = sh_bit_length((n + LANES - 1) / LANES);
+	int			used = sh_bit_length((n + LANES - 1) / LANES);	/* for a lane */
 
 	for (size_t done = 0; done < n; done += ROUND)
 	{
