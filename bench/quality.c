@@ -170,7 +170,6 @@ by_simhash(const HashList * list, const ShProfile *profile, uint64_t *result)
 {
 	ShSums		sums = {0};
 
-	sh_sums_begin(&sums);
 	sh_tally_begin(&document.tally);
 	for (size_t i = 0; i < list->n; i++)
 	{

@@ -77,7 +77,6 @@ simhash_compat_fingerprint(const ShProfile *profile, text *document,
 	size_t		n;
 
 	simhash_compat_begin(&compat, profile, document);
-	sh_sums_begin(&sums);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -123,7 +123,7 @@ add_some(ShSums *sums, const uint64_t *hashes, size_t n)
 		join_lane(sums, planes, used, lane);
 }
 
-/* Begin with nothing added. */
+/* Begin anew, with nothing added. */
 void
 sh_sums_begin(ShSums *sums)
 {

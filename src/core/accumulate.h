@@ -19,7 +19,7 @@
 /*
  * How often each bit was set in the hashes that were added: 64 counts, of
  * which planes[p] holds the binary digit of weight 2^p, that of the count for
- * bit i in its own bit i.  All zero at first.
+ * bit i in its own bit i.  All zero when nothing has been added.
  */
 typedef struct ShSums
 {

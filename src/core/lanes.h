@@ -57,31 +57,6 @@ sh_at_most(const uint16_t *values, uint16_t limit)
 	return mask;
 }
 
-/* Bit i of the mask: values[i] is not 0.  They are less than 2^31. */
-static inline uint64_t
-sh_not_zero(const uint32_t *values)
-{
-	uint64_t	mask = 0;
-
-#if defined(__SSE2__)
-	for (int i = 0; i < SH_LANES; i += 16)
-	{
-		const		__m128i *v = (const __m128i *) (values + i);
-		__m128i		low = _mm_packs_epi32(_mm_loadu_si128(v),
-										  _mm_loadu_si128(v + 1));
-		__m128i		high = _mm_packs_epi32(_mm_loadu_si128(v + 2),
-										   _mm_loadu_si128(v + 3));
-
-		low = _mm_cmpgt_epi8(_mm_packs_epi16(low, high), _mm_setzero_si128());
-		mask |= (uint64_t) _mm_movemask_epi8(low) << i;
-	}
-#else
-	for (int i = 0; i < SH_LANES; i++)
-		mask |= (uint64_t) (values[i] != 0) << i;
-#endif
-	return mask;
-}
-
 /* Bit i of the mask: values[i] is at least so much, which is not INT32_MIN. */
 static inline uint64_t
 sh_at_least(const int32_t *values, int32_t limit)

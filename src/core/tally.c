@@ -269,7 +269,8 @@ sh_tally_list(const ShTally *tally, size_t *slot,
 
 	for (; n + SH_LANES <= max && *slot < tally->slots; *slot += SH_LANES)
 	{
-		uint64_t	taken = sh_not_zero(tally->counts + *slot);
+		uint64_t	taken = sh_at_least((const int32_t *) tally->counts + *slot,
+										1);
 
 		for (; taken != 0; taken &= taken - 1)
 		{
