@@ -305,20 +305,40 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 }
 
 /*
+ * The entry of a relation in the range table if it is a table that is read by
+ * itself; else NULL: for a join, for an upper relation, for what is in the
+ * range table but no table, and for a parent, whose children are read.
+ *
+ * What the estimator holds may be of any of these kinds, and joins and upper
+ * relations have no entry at all.
+ */
+RangeTblEntry *
+simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte;
+
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
+		return NULL;
+	rte = planner_rt_fetch(rel->relid, root);
+	return rte->inh ? NULL : rte;
+}
+
+/*
  * Find the columns, or expressions, that hold the keys of an operand and have
- * an index, for the sake of their statistics.  False unless there are four.
+ * an index, for the sake of their statistics.  False unless there are four;
+ * there are none of what is no table.
  */
 bool
 simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 				  Expr *columns[SH_BLOCKS])
 {
-	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	RangeTblEntry *rte = simhash_table_entry(root, rel);
 	KeySearch	search = {operand, NULL, NULL, NULL, -1};
 	KeyIndex	found[SH_BLOCKS];
 	Relation	relation;
 	bool		result;
 
-	if (rte->rtekind != RTE_RELATION || rel->indexlist == NIL || rte->inh)
+	if (rte == NULL || rel->indexlist == NIL)
 		return false;
 	relation = table_open(rte->relid, NoLock);
 	result = find_indexes(root, rel, relation, &search, found);
@@ -519,7 +539,7 @@ add_key_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 	if (previous_hook)
 		previous_hook(root, rel, rti, rte);
-	if (rte->rtekind != RTE_RELATION || rte->inh || rte->tablesample ||
+	if (simhash_table_entry(root, rel) == NULL || rte->tablesample ||
 		rel->indexlist == NIL || IS_DUMMY_REL(rel))
 		return;
 	foreach(lc, rel->baserestrictinfo)

@@ -233,7 +233,7 @@ add_seq_scan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 	if (previous_hook)
 		previous_hook(root, rel, rti, rte);
-	if (!enable_seq_scan || rte->rtekind != RTE_RELATION || rte->inh ||
+	if (!enable_seq_scan || simhash_table_entry(root, rel) == NULL ||
 		rte->tablesample || IS_DUMMY_REL(rel) ||
 		!bms_is_empty(rel->lateral_relids))
 		return;

@@ -160,6 +160,7 @@ extern void simhash_guard_inserted(Relation heap, Oid index,
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 
 /* key_paths.c */
+extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
 extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
 							  Node *operand, Expr *columns[SH_BLOCKS]);
 extern void simhash_install_key_paths(void);
