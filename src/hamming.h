@@ -109,11 +109,16 @@ hamming_high_key(Page page)
 /* How far from its guessed place on a page an entry usually is. */
 #define HAMMING_GUESS_SLACK		24
 
-/* "Within radius of center", one for each index condition. */
+/*
+ * "Within radius of center", one for each index condition.  No entry beyond
+ * the radius can meet the condition; one that is at most "certain" away does,
+ * and those between are rechecked.
+ */
 typedef struct HammingBall
 {
 	uint64		center;
 	int			radius;
+	int			certain;		/* below 0: recheck all */
 } HammingBall;
 
 /* An entry that the scan is to return, and where it was found. */

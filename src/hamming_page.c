@@ -94,7 +94,7 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 
 		if (d > so->balls[i].radius)
 			return;
-		recheck |= d > so->balls[i].radius - SH_LOST_BITS;
+		recheck |= d > so->balls[i].certain;
 	}
 
 	hamming_prepare_matches(so);

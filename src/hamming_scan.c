@@ -7,6 +7,7 @@
  * of radius 3.  The ball with the smallest radius is searched for, the others
  * are tested on the entries that turn up.  Entries lack two bits of the
  * fingerprint, so a match near the border of a ball is handed out for recheck.
+ * Of stored balls entries have the center alone, so that they all are.
  *
  * Blocks are passed through one after the other (core/entries.c says why each
  * row comes up once).  With ORDER BY, hamming_knn.c decides on the passes.
@@ -98,7 +99,12 @@ get_extent(Relation index)
 	return extent;
 }
 
-/* Turn a condition into a ball; false if it can hold for no row. */
+/*
+ * Turn a condition into a ball; false if it can hold for no row.
+ *
+ * A stored ball is near another one if their distance is at most the lesser
+ * of the two radii, of which the index does not know the stored one.
+ */
 static bool
 key_to_ball(Relation index, ScanKey key, HammingBall *ball)
 {
@@ -112,13 +118,16 @@ key_to_ball(Relation index, ScanKey key, HammingBall *ball)
 	{
 		ball->center = (uint64) DatumGetInt64(key->sk_argument);
 		ball->radius = SH_NEAR;
-		return true;
 	}
-
-	if (!simhash_get_ball(key->sk_argument, &argument))
-		return false;
-	ball->center = (uint64) argument.center;
-	ball->radius = argument.radius;
+	else
+	{
+		if (!simhash_get_ball(key->sk_argument, &argument))
+			return false;
+		ball->center = (uint64) argument.center;
+		ball->radius = argument.radius;
+	}
+	ball->certain = index->rd_opcintype[0] == INT8OID ?
+		ball->radius - SH_LOST_BITS : -1;
 	return true;
 }
 
