@@ -47,6 +47,23 @@ RESET enable_seqscan;
 
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'of_ours';
 
+-- what a column and the index are able to, for each class
+CREATE INDEX others_bigint ON others USING hamming (i);
+CREATE INDEX others_ball ON others USING hamming (ball);
+CREATE INDEX others_ours ON others USING hamming (i of_ours);
+SELECT property,
+    pg_index_column_has_property('others_bigint', 1, property) AS of_bigint,
+    pg_index_column_has_property('others_ball', 1, property) AS of_ball,
+    pg_index_column_has_property('others_ours', 1, property) AS of_ours,
+    pg_index_column_has_property('others_bigint', 2, property) AS none,
+    pg_index_has_property('others_bigint', property) AS index,
+    pg_indexam_has_property(oid, property) AS am
+FROM unnest('{asc,desc,nulls_first,nulls_last,orderable,distance_orderable,
+    returnable,search_array,search_nulls,clusterable,index_scan,bitmap_scan,
+    backward_scan,can_order,can_unique,can_multi_col,can_exclude,can_include,
+    nonsense}'::text[]) AS property, pg_am
+WHERE amname = 'hamming';
+
 DROP TABLE others;
 DROP OPERATOR FAMILY of_date USING hamming CASCADE;
 DROP OPERATOR FAMILY of_text USING hamming CASCADE;

@@ -185,6 +185,32 @@ hamming_options(Datum reloptions, bool validate)
 									  table, lengthof(table));
 }
 
+/*
+ * What is known of the index that PostgreSQL does not find out by itself: the
+ * column can be scanned in order of distance if its operator class has the
+ * operator for it.  Whether it does is a question to the catalogue, where
+ * hamming_validate() has seen to it that the strategy means that operator.
+ */
+static bool
+hamming_property(Oid index, int column, IndexAMProperty property,
+				 const char *name, bool *result, bool *isnull)
+{
+	Oid			opclass;
+	Oid			family;
+	Oid			type;
+
+	(void) name;
+	if (column == 0 || property != AMPROP_DISTANCE_ORDERABLE)
+		return false;
+	opclass = get_index_column_opclass(index, column);
+	*isnull = !OidIsValid(opclass) ||
+		!get_opclass_opfamily_and_input_type(opclass, &family, &type);
+	*result = !*isnull &&
+		OidIsValid(get_opfamily_member(family, type, type,
+									   HAMMING_DISTANCE_STRATEGY));
+	return true;
+}
+
 /* The name of a phase of a build. */
 static char *
 hamming_buildphasename(int64 phase)
@@ -363,6 +389,7 @@ hamming_handler(PG_FUNCTION_ARGS)
 	routine->amvacuumcleanup = hamming_vacuumcleanup;
 	routine->amcostestimate = hamming_costestimate;
 	routine->amoptions = hamming_options;
+	routine->amproperty = hamming_property;
 	routine->ambuildphasename = hamming_buildphasename;
 	routine->amvalidate = hamming_validate;
 	routine->ambeginscan = hamming_beginscan;
