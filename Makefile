@@ -35,6 +35,7 @@ OBJS = \
 	src/segment.o \
 	src/minhash.o \
 	src/tune.o \
+	src/ball.o \
 	src/distance.o \
 	src/selectivity.o \
 	src/keys.o \

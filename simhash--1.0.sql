@@ -491,15 +491,17 @@ COMMENT ON FUNCTION simhash_tune(
 -- What is LEAKPROOF raises no error whatever its arguments.  The operators
 -- that take a ball are not: they complain of a radius out of range.
 
-CREATE TYPE hamming_ball AS (center bigint, radius integer);
+-- The radius is a bigint, as a row constructor takes no larger number for a
+-- smaller type: any integer becomes a radius, and what is no radius an error.
+CREATE TYPE hamming_ball AS (center bigint, radius bigint);
 COMMENT ON TYPE hamming_ball IS
 'the fingerprints within a Hamming distance of a center';
 
-CREATE FUNCTION hamming_ball(center bigint, radius integer)
+CREATE FUNCTION hamming_ball(center bigint, radius bigint)
 RETURNS hamming_ball
 AS 'MODULE_PATHNAME', 'hamming_ball'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION hamming_ball(bigint, integer) IS
+COMMENT ON FUNCTION hamming_ball(bigint, bigint) IS
 'the ball with that center and radius';
 
 CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
@@ -663,11 +665,11 @@ COMMENT ON FUNCTION simhash_key(bigint, integer) IS
 'the 16 bits of a block of a fingerprint; block 0 is the most significant';
 
 CREATE FUNCTION simhash_probes(
-    center bigint, radius integer, block integer)
+    center bigint, radius bigint, block integer)
 RETURNS smallint[]
 AS 'MODULE_PATHNAME', 'simhash_probes'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simhash_probes(bigint, integer, integer) IS
+COMMENT ON FUNCTION simhash_probes(bigint, bigint, integer) IS
 'the keys to look up in a block when searching within a radius';
 
 CREATE FUNCTION simhash_add_keys(

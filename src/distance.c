@@ -4,7 +4,7 @@
  *		Hamming distance and the operators built on it.
  *
  * A fingerprint is a bigint, of which only the 64 bits matter.  A search is
- * a hamming_ball, the composite type (center bigint, radius int); a
+ * a hamming_ball (ball.c), the composite type (center bigint, radius bigint); a
  * row constructor becomes one by itself, as in  fp <@ (q, 8).
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -15,12 +15,8 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "access/transam.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "funcapi.h"
-#include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(hamming);
 PG_FUNCTION_INFO_V1(hamming_near);
@@ -29,18 +25,6 @@ PG_FUNCTION_INFO_V1(hamming_contains);
 PG_FUNCTION_INFO_V1(hamming_balls_near);
 PG_FUNCTION_INFO_V1(hamming_ball);
 PG_FUNCTION_INFO_V1(simhash_similarity);
-
-/* Fail unless the radius is one that fingerprints can have. */
-void
-simhash_check_radius(int32 radius)
-{
-	if (radius < 0 || radius > SH_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("radius %d is out of range", radius),
-				 errhint("The radius of a Hamming search is between 0 and %d bits.",
-						 SH_BITS)));
-}
 
 /* The operator that an SQL function implements, told by its C function. */
 SimhashOperator
@@ -86,50 +70,6 @@ bool
 simhash_is_distance(Oid function)
 {
 	return stands_for(function, hamming);
-}
-
-/* Fail unless the row type is that of a ball: somebody may have altered it. */
-void
-simhash_check_ball_type(TupleDesc desc)
-{
-	if (desc->natts != 2 ||
-		TupleDescAttr(desc, 0)->atttypid != INT8OID ||
-		TupleDescAttr(desc, 1)->atttypid != INT4OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("hamming_ball is not (center bigint, radius integer)")));
-}
-
-/*
- * Take a hamming_ball apart.  False when its center or radius is NULL; fails
- * when the radius is out of range.
- *
- * A composite Datum carries its row type, which need not be the one that the
- * function was declared with if somebody has altered that, so we look.
- */
-bool
-simhash_get_ball(Datum datum, SimhashBall *ball)
-{
-	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
-	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
-											  HeapTupleHeaderGetTypMod(header));
-	HeapTupleData tuple;
-	Datum		values[2];
-	bool		nulls[2];
-
-	simhash_check_ball_type(desc);
-	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = header;
-	heap_deform_tuple(&tuple, desc, values, nulls);
-	ReleaseTupleDesc(desc);
-	if (nulls[0] || nulls[1])
-		return false;
-	ball->center = DatumGetInt64(values[0]);
-	ball->radius = DatumGetInt32(values[1]);
-	simhash_check_radius(ball->radius);
-	return true;
 }
 
 /*
@@ -257,7 +197,7 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_ball(center bigint, radius integer) -> hamming_ball
+ * hamming_ball(center bigint, radius bigint) -> hamming_ball
  *
  * The ball with that center and radius.
  *
@@ -266,18 +206,16 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 Datum
 hamming_ball(PG_FUNCTION_ARGS)
 {
+	SimhashBall ball;
 	TupleDesc	desc;
-	Datum		values[2] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
-	bool		nulls[2] = {false, false};
 
-	simhash_check_radius(PG_GETARG_INT32(1));
+	ball.center = PG_GETARG_INT64(0);
+	ball.radius = simhash_check_radius(PG_GETARG_INT64(1));
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("hamming_ball was called where no row is accepted")));
-	simhash_check_ball_type(desc);
-	desc = BlessTupleDesc(desc);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	PG_RETURN_DATUM(simhash_make_ball(BlessTupleDesc(desc), &ball));
 }
 
 /*

@@ -287,15 +287,10 @@ static Datum
 make_ball(Oid type, const SimhashBall *ball)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-	Datum		values[2] = {Int64GetDatum(ball->center),
-	Int32GetDatum(ball->radius)};
-	bool		nulls[2] = {false, false};
-	HeapTuple	tuple;
+	Datum		result = simhash_make_ball(desc, ball);
 
-	simhash_check_ball_type(desc);
-	tuple = heap_form_tuple(desc, values, nulls);
 	ReleaseTupleDesc(desc);
-	return HeapTupleGetDatum(tuple);
+	return result;
 }
 
 /* Search by a hamming index. */

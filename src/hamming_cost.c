@@ -50,53 +50,12 @@
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
 
-/* The value of a constant int4, or the default. */
-static int
-constant_radius(Node *node)
-{
-	if (node != NULL && IsA(node, Const) && !((Const *) node)->constisnull &&
-		((Const *) node)->consttype == INT4OID)
-		return DatumGetInt32(((Const *) node)->constvalue);
-	return HAMMING_UNKNOWN_RADIUS;
-}
-
-/*
- * A ball, as far as it can be told before execution: its radius, and its
- * center, which is left alone when it cannot be told.
- */
-static int
-ball_parts(Node *ball, Node **center)
-{
-	List	   *parts = NIL;
-
-	if (IsA(ball, Const))
-	{
-		Const	   *value = (Const *) ball;
-		SimhashBall known;
-
-		if (value->constisnull || !simhash_get_ball(value->constvalue, &known))
-			return 0;
-		*center = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-									 Int64GetDatum(known.center), false,
-									 FLOAT8PASSBYVAL);
-		return known.radius;
-	}
-	if (IsA(ball, RowExpr))
-		parts = ((RowExpr *) ball)->args;
-	else if (IsA(ball, FuncExpr))
-		parts = ((FuncExpr *) ball)->args;
-	if (list_length(parts) != 2)
-		return HAMMING_UNKNOWN_RADIUS;
-	*center = linitial(parts);
-	return constant_radius(lsecond(parts));
-}
-
 /*
  * The smallest radius among the conditions of a path, or among those around
  * the given center; -1: none.
  */
 static int
-path_radius(IndexPath *path, Node *around)
+path_radius(PlannerInfo *root, IndexPath *path, Node *around)
 {
 	IndexOptInfo *index = path->indexinfo;
 	int			least = -1;
@@ -106,6 +65,7 @@ path_radius(IndexPath *path, Node *around)
 	{
 		OpExpr	   *op = (OpExpr *) ((RestrictInfo *) lfirst(lc))->clause;
 		Node	   *center = NULL;
+		Node	   *bound;
 		int			radius = SH_NEAR;
 
 		if (!IsA(op, OpExpr) || list_length(op->args) != 2)
@@ -114,8 +74,8 @@ path_radius(IndexPath *path, Node *around)
 			get_op_opfamily_strategy(op->opno, index->opfamily[0]) ==
 			HAMMING_NEAR_STRATEGY)
 			center = lsecond(op->args);
-		else
-			radius = ball_parts(lsecond(op->args), &center);
+		else if (simhash_ball_parts(root, lsecond(op->args), &center, &bound))
+			radius = simhash_known_radius(bound, HAMMING_UNKNOWN_RADIUS);
 		if ((around == NULL || equal(center, around)) &&
 			(least < 0 || radius < least))
 			least = radius;
@@ -192,7 +152,7 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 {
 	IndexOptInfo *index = path->indexinfo;
 	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
-	int			farthest = path_radius(path, lsecond(order->args));
+	int			farthest = path_radius(root, path, lsecond(order->args));
 	int			nearest = nearest_radius(extent->rows);
 	ShPlan		first;
 	ShPlan		all;
@@ -240,7 +200,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		return;
 	}
 
-	radius = path_radius(path, NULL);
+	radius = path_radius(root, path, NULL);
 	sh_plan_search(&extent, radius < 0 ? SH_INDEX_BITS : radius, &plan);
 	*startup = 0.0;
 	*total = search_cost(root, index, &extent, &plan, loop_count);

@@ -82,7 +82,7 @@ typedef struct KeySearch
 	Node	   *operand;		/* of the relation alone */
 	Node	   *operand_source; /* what generates it, or NULL */
 	Node	   *center;			/* not of the relation */
-	Node	   *radius;			/* an int4 expression */
+	Node	   *radius;			/* an int8 expression */
 	int			radius_known;	/* its value, or -1 */
 } KeySearch;
 
@@ -128,59 +128,24 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 	return expression;
 }
 
-/* The expression for a field of a ball. */
-static Node *
-ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
-{
-	FieldSelect *field = makeNode(FieldSelect);
-
-	field->arg = (Expr *) ball;
-	field->fieldnum = number;
-	field->resulttype = type;
-	field->resulttypmod = -1;
-	return eval_const_expressions(root, (Node *) field);
-}
-
-/* Fill in what a hamming_ball on the query side says. */
-static void
-take_ball(PlannerInfo *root, Node *query, KeySearch *search)
-{
-	List	   *args = NIL;
-
-	if (IsA(query, RowExpr))
-		args = ((RowExpr *) query)->args;
-	else if (IsA(query, FuncExpr) &&
-			 simhash_makes_ball(((FuncExpr *) query)->funcid))
-		args = ((FuncExpr *) query)->args;
-	if (list_length(args) == 2)
-	{
-		search->center = linitial(args);
-		search->radius = lsecond(args);
-	}
-	else
-	{
-		search->center = ball_field(root, query, 1, INT8OID);
-		search->radius = ball_field(root, query, 2, INT4OID);
-	}
-}
-
 /* Fill in what the query side says; false if that rules out the keys. */
 static bool
 take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
 {
 	search->radius_known = -1;
-	if (is_ball)
-		take_ball(root, query, search);
-	else
+	if (!is_ball)
 	{
 		search->center = query;
-		search->radius = (Node *) makeConst(INT4OID, -1, InvalidOid,
-											sizeof(int32),
-											Int32GetDatum(SH_NEAR),
-											false, true);
+		search->radius = (Node *) makeConst(INT8OID, -1, InvalidOid,
+											sizeof(int64),
+											Int64GetDatum(SH_NEAR),
+											false, FLOAT8PASSBYVAL);
 	}
+	else if (!simhash_ball_parts(root, query,
+								 &search->center, &search->radius))
+		return false;
 	if (exprType(search->center) != INT8OID ||
-		exprType(search->radius) != INT4OID)
+		exprType(search->radius) != INT8OID)
 		return false;
 	if (IsA(search->radius, Const))
 	{
@@ -188,12 +153,21 @@ take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
 
 		/* The operator itself will complain of a bad one. */
 		if (radius->constisnull ||
-			DatumGetInt32(radius->constvalue) < 0 ||
-			DatumGetInt32(radius->constvalue) > RADIUS_MAX)
+			DatumGetInt64(radius->constvalue) < 0 ||
+			DatumGetInt64(radius->constvalue) > RADIUS_MAX)
 			return false;
-		search->radius_known = DatumGetInt32(radius->constvalue);
+		search->radius_known = (int) DatumGetInt64(radius->constvalue);
 	}
 	return true;
+}
+
+/* What there is below a relabeling, as of a domain, which changes no value. */
+static Node *
+unlabeled(Node *expression)
+{
+	while (expression != NULL && IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return expression;
 }
 
 /*
@@ -209,7 +183,7 @@ take_clause(PlannerInfo *root, RelOptInfo *rel, OpExpr *clause,
 	Node	   *query = operand_left ? right : left;
 	Relids		relids;
 
-	search->operand = operand_left ? left : right;
+	search->operand = unlabeled(operand_left ? left : right);
 	search->operand_source = NULL;
 	relids = pull_varnos(root, search->operand);
 	if (!bms_equal(relids, rel->relids))
@@ -251,6 +225,7 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	}
 	if (expression == NULL || !simhash_is_key(expression, &operand, block))
 		return false;
+	operand = unlabeled(operand);
 	if (!equal(operand, search->operand) &&
 		!equal(operand, search->operand_source))
 		return false;
@@ -281,9 +256,9 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 	if (IsA(search->operand, Var))
 		search->operand_source =
-			generation_expression(root, relation,
-								  ((Var *) search->operand)->varattno,
-								  rel->relid);
+			unlabeled(generation_expression(root, relation,
+											((Var *) search->operand)->varattno,
+											rel->relid));
 	memset(found, 0, SH_BLOCKS * sizeof *found);
 	foreach(lc, rel->indexlist)
 	{
@@ -333,7 +308,7 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 				  Expr *columns[SH_BLOCKS])
 {
 	RangeTblEntry *rte = simhash_table_entry(root, rel);
-	KeySearch	search = {operand, NULL, NULL, NULL, -1};
+	KeySearch	search = {unlabeled(operand), NULL, NULL, NULL, -1};
 	KeyIndex	found[SH_BLOCKS];
 	Relation	relation;
 	bool		result;
@@ -352,12 +327,25 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 static Oid
 probes_function(Oid key_function)
 {
-	Oid			types[3] = {INT8OID, INT4OID, INT4OID};
+	Oid			types[3] = {INT8OID, INT8OID, INT4OID};
 
 	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
 						   CStringGetDatum("simhash_probes"),
 						   PointerGetDatum(buildoidvector(types, 3)),
 						   ObjectIdGetDatum(get_func_namespace(key_function)));
+}
+
+/*
+ * The value of a call, where that is known.  The center and the radius have
+ * been simplified before, and must not be again: what they may have of other
+ * relations is what these will give (see ball_field).
+ */
+static Node *
+known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
+{
+	if (IsA(search->center, Const) && IsA(search->radius, Const))
+		return eval_const_expressions(root, (Node *) call);
+	return (Node *) call;
 }
 
 /* The condition on the key of a block: one value, or any of an array. */
@@ -381,7 +369,7 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 		call = makeFuncExpr(match->key->funcid, INT2OID,
 							list_make2(center, number), InvalidOid,
 							InvalidOid, COERCE_EXPLICIT_CALL);
-		value = eval_const_expressions(root, (Node *) call);
+		value = known_value(root, search, call);
 		return make_opclause(equals, BOOLOID, false, match->column,
 							 (Expr *) value, InvalidOid, InvalidOid);
 	}
@@ -391,7 +379,7 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 	call = makeFuncExpr(probes, INT2ARRAYOID,
 						list_make3(center, copyObject(search->radius), number),
 						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	value = eval_const_expressions(root, (Node *) call);
+	value = known_value(root, search, call);
 	any = makeNode(ScalarArrayOpExpr);
 	any->opno = equals;
 	any->opfuncid = get_opcode(equals);

@@ -73,7 +73,7 @@ simhash_key(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_probes(center bigint, radius integer, block integer) -> smallint[]
+ * simhash_probes(center bigint, radius bigint, block integer) -> smallint[]
  *
  * The keys to look up in a block when searching within a radius (in bits) of
  * the center: every fingerprint in reach has one of them in at least one
@@ -87,7 +87,7 @@ Datum
 simhash_probes(PG_FUNCTION_ARGS)
 {
 	uint64		center = (uint64) PG_GETARG_INT64(0);
-	int32		radius = PG_GETARG_INT32(1);
+	int			radius = simhash_check_radius(PG_GETARG_INT64(1));
 	int32		block = PG_GETARG_INT32(2);
 	int			reach;
 	int			n = 0;
@@ -95,7 +95,6 @@ simhash_probes(PG_FUNCTION_ARGS)
 	int16		key;
 	ShProbes	probes;
 
-	simhash_check_radius(radius);
 	check_block(block);
 	reach = sh_block_radius(radius, block);
 	keys = palloc(Max(1, sh_probe_count(reach)) * sizeof *keys);

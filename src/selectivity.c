@@ -76,58 +76,34 @@ growth(int radius)
 	return 1.0 + radius / 2.0;
 }
 
-/* Learn what we can of the radius of a ball that is not a constant. */
-static void
-examine_row(Node *node, Sought *sought)
-{
-	List	   *args = NIL;
-	Node	   *radius;
-
-	if (IsA(node, RowExpr))
-		args = ((RowExpr *) node)->args;
-	else if (IsA(node, FuncExpr) &&
-			 simhash_makes_ball(((FuncExpr *) node)->funcid))
-		args = ((FuncExpr *) node)->args;
-	if (list_length(args) != 2)
-		return;
-	radius = lsecond(args);
-	if (IsA(radius, Const) && ((Const *) radius)->consttype == INT4OID &&
-		!((Const *) radius)->constisnull)
-		sought->ball.radius = DatumGetInt32(((Const *) radius)->constvalue);
-}
-
 /*
  * Learn what we can of what is sought.  False when it is known to be NULL.
+ * What is not known stays as it was.
  */
 static bool
 examine_sought(PlannerInfo *root, Node *node, Sought *sought)
 {
-	sought->center_known = false;
-	sought->ball.radius = DEFAULT_RADIUS;
-	node = estimate_expression_value(root, node);
-	if (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	if (IsA(node, Const))
-	{
-		Const	   *value = (Const *) node;
+	Node	   *center;
+	Node	   *radius;
 
-		if (value->constisnull)
+	node = estimate_expression_value(root, node);
+	if (simhash_ball_parts(root, node, &center, &radius))
+	{
+		if (IsA(radius, Const) && ((Const *) radius)->constisnull)
 			return false;
-		if (value->consttype == INT8OID)
-		{
-			sought->ball.center = DatumGetInt64(value->constvalue);
-			sought->center_known = true;
-		}
-		else if (type_is_rowtype(value->consttype))
-		{
-			if (!simhash_get_ball(value->constvalue, &sought->ball))
-				return false;
-			sought->center_known = true;
-		}
+		sought->ball.radius = simhash_known_radius(radius,
+												   sought->ball.radius);
+		node = center;
 	}
-	else
-		examine_row(node, sought);
-	sought->ball.radius = Max(0, Min(sought->ball.radius, SH_BITS));
+	if (!IsA(node, Const))
+		return true;
+	if (((Const *) node)->constisnull)
+		return false;
+	if (((Const *) node)->consttype == INT8OID)
+	{
+		sought->ball.center = DatumGetInt64(((Const *) node)->constvalue);
+		sought->center_known = true;
+	}
 	return true;
 }
 
@@ -302,7 +278,7 @@ hamming_sel(PG_FUNCTION_ARGS)
 	VariableStatData vardata;
 	Node	   *other;
 	bool		varonleft;
-	Sought		sought;
+	Sought		sought = {false, {0, DEFAULT_RADIUS}};
 	double		result;
 
 	if (!get_restriction_variable(root, args, varRelid,
@@ -337,15 +313,13 @@ hamming_joinsel(PG_FUNCTION_ARGS)
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
-	Sought		sought;
+	Sought		sought = {false, {0, DEFAULT_RADIUS}};
 	double		distinct;
 	double		result;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	sought.ball.radius = DEFAULT_RADIUS;
-	examine_row(linitial(args), &sought);
-	examine_row(lsecond(args), &sought);
-	sought.ball.radius = Max(0, Min(sought.ball.radius, SH_BITS));
+	(void) examine_sought(root, linitial(args), &sought);
+	(void) examine_sought(root, lsecond(args), &sought);
 
 	distinct = Max(distinct_fingerprints(&left),
 				   distinct_fingerprints(&right));

@@ -141,13 +141,18 @@ extern Datum simhash_fingerprint_entries(FunctionCallInfo fcinfo,
 extern bool simhash_minhash(const ShProfile *profile, text *document,
 							uint64 *result);
 
+/* ball.c */
+extern int	simhash_check_radius(int64 radius);
+extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
+extern Datum simhash_make_ball(TupleDesc desc, const SimhashBall *ball);
+extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
+							   Node **center, Node **radius);
+extern int	simhash_known_radius(Node *radius, int otherwise);
+
 /* distance.c */
 extern SimhashOperator simhash_operator(Oid function);
 extern bool simhash_makes_ball(Oid function);
 extern bool simhash_is_distance(Oid function);
-extern void simhash_check_ball_type(TupleDesc desc);
-extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
-extern void simhash_check_radius(int32 radius);
 
 /* hamming_am.c */
 extern void hamming_init(void);
