@@ -18,7 +18,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
