@@ -17,11 +17,12 @@
  * What makes the path right.  An index serves block b of an operand if its
  * first column is simhash_key(operand, b): either an expression index, or a
  * generated column of which that is the generation expression.  We accept
- * nothing less than that the operand there is the operand here, by equal();
- * the operand of a query that is itself a generated column also counts as
- * its own generation expression, since generated columns cannot refer to
- * each other.  The rows with a key in reach (core/probes.c) contain all rows
- * that match, and the operator is evaluated for each of them.
+ * nothing less than that the operand there is the operand here, by equal(),
+ * the relabelings of domains aside; the operand of a query that is itself a
+ * generated column also counts as its own generation expression, since
+ * generated columns cannot refer to each other.  The rows with a key in reach
+ * (core/probes.c) contain all rows that match, and the operator is evaluated
+ * for each of them.
  *
  * Row security does not restrict these paths.  What the index scan evaluates
  * ahead of a policy is the equality of smallint, which is leakproof, between
@@ -254,7 +255,8 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 {
 	ListCell   *lc;
 
-	if (IsA(search->operand, Var))
+	if (IsA(search->operand, Var) &&
+		((Var *) search->operand)->varno == (int) rel->relid)
 		search->operand_source =
 			unlabeled(generation_expression(root, relation,
 											((Var *) search->operand)->varattno,
