@@ -153,6 +153,7 @@ DROP FUNCTION near_docs;
 
 CREATE TABLE balls (id int, ball hamming_ball);
 INSERT INTO balls SELECT id, hamming_ball(fp, id % 5 + 1) FROM docs;
+ANALYZE balls;
 CREATE VIEW seen AS SELECT id FROM docs WHERE fp <@ (0, 1) OR fp <@ hamming_ball(-1, 0);
 CREATE TABLE guarded (id int, fp bigint);
 CREATE INDEX ON guarded USING hamming (fp);

@@ -26,7 +26,7 @@ FROM generate_series(1, 3000) AS n;
 INSERT INTO plain VALUES (3001, (0, 1)), (3002, (0, 10)), (3003, (0, 64)), (3004, (0, 0));
 CREATE TABLE balls AS TABLE plain;
 CREATE INDEX ON balls USING hamming (ball);
-ANALYZE balls;
+ANALYZE plain, balls;
 
 -- what the operator means, by other means
 CREATE FUNCTION balls_near(a hamming_ball, b hamming_ball) RETURNS boolean
