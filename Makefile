@@ -60,6 +60,8 @@ OBJS = \
 	src/progress.o \
 	src/guard.o \
 	src/guard_bind.o \
+	src/guard_statement.o \
+	src/guard_tables.o \
 	src/guard_lock.o \
 	src/guard_search.o
 

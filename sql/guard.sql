@@ -1,5 +1,6 @@
 --
--- guard.c, guard_bind.c, guard_lock.c, guard_search.c: simhash_guard
+-- guard.c, guard_bind.c, guard_statement.c, guard_tables.c, guard_lock.c,
+-- guard_search.c: simhash_guard
 --
 
 -- fingerprints of n bits, the lowest ones
@@ -106,6 +107,16 @@ ALTER TABLE pairs ADD COLUMN twin bigint;
 INSERT INTO pairs VALUES (3, 'z', 1); -- error
 ALTER TABLE pairs DROP CONSTRAINT pairs_pkey;
 INSERT INTO pairs VALUES (3, 'z', 1); -- error
+
+-- a deferrable key names rows as well
+ALTER TABLE pairs DROP COLUMN twin;
+ALTER TABLE pairs ADD COLUMN twin text,
+    ADD PRIMARY KEY (b, a) DEFERRABLE INITIALLY DEFERRED;
+INSERT INTO pairs VALUES (4, 'u', 2);
+SELECT twin FROM pairs WHERE a = 4;
+CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON pairs FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '0');
+INSERT INTO pairs VALUES (5, 'u', 1); -- error
 
 ----------------------------------------
 -- documents
@@ -287,6 +298,118 @@ CREATE TRIGGER c BEFORE INSERT ON two FOR EACH ROW
 INSERT INTO two VALUES (1, 0), (2, 1), (3, 3);
 SELECT * FROM two ORDER BY id;
 
+-- nested deeply: each row inserts the next one, before it is in and after
+CREATE TABLE deep (id int PRIMARY KEY, fp bigint);
+CREATE INDEX ON deep USING hamming (fp);
+CREATE TRIGGER a BEFORE INSERT ON deep FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+CREATE FUNCTION insert_next() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF new.id % 100 < 50 THEN
+        INSERT INTO deep VALUES (new.id + 1, hashint8extended(new.id, 3));
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER b BEFORE INSERT ON deep FOR EACH ROW
+    EXECUTE FUNCTION insert_next();
+INSERT INTO deep VALUES (1, 0);
+CREATE OR REPLACE TRIGGER b AFTER INSERT ON deep FOR EACH ROW
+    EXECUTE FUNCTION insert_next();
+INSERT INTO deep VALUES (101, -1);
+SELECT id / 100 AS hundreds, count(*) FROM deep GROUP BY 1 ORDER BY 1;
+
+----------------------------------------
+-- how long locks are held
+----------------------------------------
+
+CREATE TABLE held (id int PRIMARY KEY, fp bigint);
+CREATE INDEX held_fp ON held USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON held FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO held VALUES (1, 0);
+CREATE FUNCTION guard_locks() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM pg_locks
+    WHERE pid = pg_backend_pid() AND locktype = 'advisory' $$;
+-- a row is refused, while what has inserted it lives on: a function in SQL
+CREATE FUNCTION insert_held(id int, fp bigint) RETURNS int LANGUAGE sql AS
+    'INSERT INTO held VALUES (id, fp) RETURNING id';
+DO $$
+DECLARE
+    done int;
+BEGIN
+    BEGIN
+        done := insert_held(2, 1);
+    EXCEPTION WHEN SQLSTATE '23S01' THEN
+        RAISE NOTICE 'refused; % locks', guard_locks();
+    END;
+END $$;
+-- a cursor that was opened before the savepoint
+DO $$
+DECLARE
+    rows refcursor;
+    done int;
+BEGIN
+    OPEN rows FOR EXECUTE 'INSERT INTO held VALUES (2, 1) RETURNING id';
+    BEGIN
+        FETCH rows INTO done;
+    EXCEPTION WHEN SQLSTATE '23S01' THEN
+        RAISE NOTICE 'refused; % locks', guard_locks();
+    END;
+    INSERT INTO held VALUES (3, -1);
+    CLOSE rows;
+    RAISE NOTICE 'closed; % locks', guard_locks();
+END $$;
+-- in a trigger of another row, whose own locks stay
+CREATE FUNCTION try_again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF new.id < 100 THEN
+        RAISE NOTICE 'row %: % locks', new.id, guard_locks();
+        BEGIN
+            INSERT INTO held VALUES (new.id + 100, 1);
+        EXCEPTION WHEN SQLSTATE '23S01' THEN
+            RAISE NOTICE 'refused; % locks', guard_locks();
+        END;
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER try BEFORE INSERT ON held FOR EACH ROW
+    EXECUTE FUNCTION try_again();
+INSERT INTO held VALUES (5, bits(20)), (6, bits(40));
+DROP TRIGGER try ON held;
+-- a constraint inserts a row of the same fingerprint, and takes it back, before
+-- the row that it checks is in: the locks of that one stay
+CREATE FUNCTION insert_same(id int, fp bigint) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+    IF id = 7 THEN
+        BEGIN
+            INSERT INTO held VALUES (107, fp);
+            RAISE 'back';
+        EXCEPTION WHEN raise_exception THEN
+            RAISE NOTICE '% locks', guard_locks();
+        END;
+    END IF;
+    RETURN true;
+END $$;
+ALTER TABLE held ADD CHECK (insert_same(id, fp));
+INSERT INTO held VALUES (7, bits(30));
+-- each insertion of a loop is a statement: what has changed since is seen
+DO $$
+BEGIN
+    FOR i IN 10 .. 13 LOOP
+        INSERT INTO held VALUES (i, hashint8extended(i, 1));
+        IF i = 10 THEN
+            DROP INDEX held_fp;
+            PERFORM simhash_add_keys('held', 'fp');
+        ELSIF i = 11 THEN
+            CREATE INDEX held_fp ON held USING hamming (fp);
+            PERFORM simhash_drop_keys('held');
+        ELSIF i = 12 THEN
+            DROP INDEX held_fp;
+        END IF;
+    END LOOP;
+END $$; -- error
+SELECT count(*) FROM held;
+
 ----------------------------------------
 -- partitions
 ----------------------------------------
@@ -327,6 +450,53 @@ COPY parted FROM stdin; -- error
 6148914691236517205	6	n
 6148914691236517204	7	e1
 \.
+-- the trigger goes on after an error, in a loop, and as partitions come and go
+DO $$
+BEGIN
+    FOR i IN 1 .. 6 LOOP
+        BEGIN
+            INSERT INTO parted SELECT hashint8extended(100 * (i % 4) + n, 1),
+                100 * i + n, CASE n % 2 WHEN 0 THEN 'n' ELSE 's' END
+            FROM generate_series(1, 4) AS n;
+            RAISE NOTICE 'round %: inserted', i;
+        EXCEPTION WHEN SQLSTATE '23S01' THEN
+            RAISE NOTICE 'round %: %', i, SQLERRM;
+        END;
+        IF i = 2 THEN
+            ALTER TABLE parted DETACH PARTITION parted_s;
+            CREATE TABLE parted_t PARTITION OF parted FOR VALUES IN ('s');
+        ELSIF i = 4 THEN
+            DROP TABLE parted_t;
+            ALTER TABLE parted ATTACH PARTITION parted_s FOR VALUES IN ('s');
+        END IF;
+    END LOOP;
+END $$;
+SELECT tableoid::regclass, count(*) FROM parted GROUP BY 1 ORDER BY 1;
+-- a trigger that alters the partitions meanwhile
+CREATE FUNCTION alter_partitions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF new.id = 1001 THEN
+        CREATE INDEX parted_more ON parted_u USING hamming (fp);
+    ELSIF new.id = 1002 THEN
+        DROP INDEX parted_more;
+    ELSIF new.id = 1003 THEN
+        INSERT INTO parted VALUES (hashint8extended(1004, 2), 1, 'u');
+    ELSIF new.id = 1005 THEN
+        DROP TABLE parted_u;
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER later BEFORE INSERT ON parted_s FOR EACH ROW
+    EXECUTE FUNCTION alter_partitions();
+CREATE TABLE parted_u PARTITION OF parted FOR VALUES IN ('u');
+INSERT INTO parted SELECT hashint8extended(n, 2), n, 's'
+FROM generate_series(1001, 1004) AS n; -- error
+INSERT INTO parted SELECT hashint8extended(n % 2, 2), n, 's'
+FROM generate_series(1005, 1007) AS n; -- error
+INSERT INTO parted SELECT hashint8extended(n, 2), n, 's'
+FROM generate_series(1005, 1007) AS n;
+DROP TRIGGER later ON parted_s;
+DROP FUNCTION alter_partitions;
 -- a partition that cannot be searched
 CREATE FOREIGN DATA WRAPPER regress_guard;
 CREATE SERVER regress_guard FOREIGN DATA WRAPPER regress_guard;
@@ -401,6 +571,31 @@ CREATE POLICY all_in ON docs FOR INSERT WITH CHECK (true);
 SET ROLE regress_guard;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
+-- the owner of a partition has no code run for rows of other partitions
+RESET ROLE;
+CREATE TABLE shared (id int, fp bigint) PARTITION BY RANGE (id);
+CREATE TABLE shared_1 PARTITION OF shared FOR VALUES FROM (0) TO (100);
+CREATE TABLE shared_2 PARTITION OF shared FOR VALUES FROM (100) TO (200);
+SELECT simhash_add_keys('shared', 'fp') \g /dev/null
+CREATE TRIGGER guard BEFORE INSERT ON shared FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+CREATE SCHEMA regress_guard AUTHORIZATION regress_guard;
+ALTER TABLE shared_2 SET SCHEMA regress_guard;
+ALTER TABLE regress_guard.shared_2 OWNER TO regress_guard;
+SET ROLE regress_guard;
+CREATE FUNCTION regress_guard.planted(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_user <> 'regress_guard' THEN
+        RAISE NOTICE 'run by another user';
+    END IF;
+    RETURN $1;
+END $$;
+CREATE INDEX ON regress_guard.shared_2 ((id + regress_guard.planted(1)));
+CREATE INDEX ON regress_guard.shared_2 (id) WHERE id > regress_guard.planted(1);
+RESET ROLE;
+INSERT INTO shared (id, fp) VALUES (1, 0);
+INSERT INTO shared (id, fp) VALUES (2, 1); -- error
+DROP TABLE shared;
 DROP OWNED BY regress_guard;
 DROP ROLE regress_guard;
 
@@ -486,6 +681,8 @@ SELECT simhash_guard(); -- error
 SET client_min_messages = warning;
 DROP SCHEMA "Odd ""one" CASCADE;
 DROP TABLE docs, skipped, marked, pairs, texts, profiled, generated, far, two,
-    parted, parted_w, mixed, many, wrong, typed, altered, failing CASCADE;
+    parted, parted_w, mixed, many, wrong, typed, altered, failing, deep,
+    held CASCADE;
 DROP DOMAIN small, print;
-DROP FUNCTION bits, try, insert_half, count_locks, complain, fail;
+DROP FUNCTION bits, try, insert_half, count_locks, complain, fail, insert_next,
+    insert_held, guard_locks, try_again, insert_same;

@@ -14,7 +14,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "storage/lock.h"
-#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
@@ -111,17 +110,6 @@ simhash_sorted_datum(Tuplesortstate *sort, Datum *value)
 	return tuplesort_getdatum(sort, true, false, value, &isnull, NULL);
 #else
 	return tuplesort_getdatum(sort, true, value, &isnull, NULL);
-#endif
-}
-
-/* The number of the current transaction among those of this session. */
-static inline LocalTransactionId
-simhash_current_lxid(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return MyProc->vxid.lxid;
-#else
-	return MyProc->lxid;
 #endif
 }
 

@@ -4,9 +4,10 @@
  *		simhash_guard(), the trigger that rejects, skips or marks
  *		near-duplicates.
  *
- * guard_bind.c finds out what its arguments stand for, guard_search.c finds
- * the near-duplicates, and guard_lock.c sees to those that arrive at the same
- * time; here is what happens to a row.
+ * This file says what happens to a row.  guard_bind.c finds out what the
+ * arguments of the trigger stand for, guard_tables.c which tables to search,
+ * guard_search.c searches them, guard_lock.c sees to near-duplicates that are
+ * inserted at the same time, and guard_statement.c to the end of a statement.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -22,6 +23,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rls.h"
 
 /* integrity_constraint_violation, of a kind of our own */
@@ -156,6 +158,7 @@ static bool
 find_match(Guard *guard, TriggerData *data, uint64 fingerprint,
 		   GuardSearch *search)
 {
+	search->ball_datum = (Datum) 0;
 	search->ball.center = (int64) fingerprint;
 	search->ball.radius = guard->radius;
 	search->self = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
@@ -168,7 +171,7 @@ find_match(Guard *guard, TriggerData *data, uint64 fingerprint,
 		simhash_guard_search(guard, search);
 		if (!must_wait(guard, search))
 			return search->match.distance >= 0;
-		simhash_guard_unlock();
+		simhash_guard_unlock(guard->statement);
 		forget_match(&search->match);
 		simhash_guard_wait(&search->pending);
 	}
@@ -179,13 +182,13 @@ static List *
 key_columns(Oid oid)
 {
 	Relation	table = table_open(oid, AccessShareLock);
+	Oid			key = simhash_guard_primary_key(table);
 	Relation	index;
 	List	   *columns = NIL;
 
-	list_free(RelationGetIndexList(table));
-	if (OidIsValid(table->rd_pkindex))
+	if (OidIsValid(key))
 	{
-		index = index_open(table->rd_pkindex, AccessShareLock);
+		index = index_open(key, AccessShareLock);
 		for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 			columns = lappend_int(columns, index->rd_index->indkey.values[i]);
 		index_close(index, AccessShareLock);
@@ -201,22 +204,23 @@ key_columns(Oid oid)
 static bool
 may_be_told(const Guard *guard, const GuardMatch *match, List *columns)
 {
+	Oid			root = guard->statement->root;
 	ListCell   *lc;
 
-	if (check_enable_rls(guard->root, InvalidOid, true) == RLS_ENABLED)
+	if (check_enable_rls(root, InvalidOid, true) == RLS_ENABLED)
 		return false;
-	if (pg_class_aclcheck(guard->root, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+	if (pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return true;
 	foreach(lc, columns)
 	{
 		const char *name = get_attname(match->table, lfirst_int(lc), false);
 
-		if (pg_attribute_aclcheck(guard->root, get_attnum(guard->root, name),
-								  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		if (pg_attribute_aclcheck(root, get_attnum(root, name), GetUserId(),
+								  ACL_SELECT) != ACLCHECK_OK)
 			return false;
 	}
-	return pg_attribute_aclcheck(guard->root, guard->root_column, GetUserId(),
-								 ACL_SELECT) == ACLCHECK_OK;
+	return pg_attribute_aclcheck(root, guard->statement->root_column,
+								 GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
 /* The names of the columns, separated by commas. */
@@ -269,9 +273,9 @@ report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 			(errcode(ERRCODE_NEAR_DUPLICATE),
 			 level == ERROR ?
 			 errmsg("row is a near-duplicate of another in table \"%s\"",
-					get_rel_name(guard->root)) :
+					get_rel_name(guard->statement->root)) :
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
-					get_rel_name(guard->root)),
+					get_rel_name(guard->statement->root)),
 			 tell ?
 			 errdetail("The row with key (%s)=(%s) is at distance %d.",
 					   column_names(match, columns),
@@ -356,8 +360,11 @@ simhash_guard(PG_FUNCTION_ARGS)
 	if (guard == NULL)
 		fcinfo->flinfo->fn_extra = guard =
 			simhash_guard_bind(data->tg_relation, data->tg_trigger,
+							   MemoryContextGetParent(CurrentMemoryContext),
 							   fcinfo->flinfo->fn_mcxt);
-	simhash_guard_next_row(guard);
+
+	/* The row before this one is in the index by now, or never will be. */
+	simhash_guard_unlock(guard->statement);
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 		data->tg_newtuple : data->tg_trigtuple;
 	if (guard->document != 0)
@@ -377,7 +384,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 		if (guard->action == GUARD_REJECT || guard->notice)
 			report(guard, data, &search.match,
 				   guard->action == GUARD_REJECT ? ERROR : NOTICE);
-		simhash_guard_unlock();
+		simhash_guard_unlock(guard->statement);
 		row = NULL;
 	}
 	if (found)

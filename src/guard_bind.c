@@ -2,11 +2,12 @@
  *
  * guard_bind.c
  *		What the arguments of simhash_guard() stand for: the action, the
- *		columns, the tables to search.
+ *		columns, the distance.
  *
- * All is found out at the first row of a statement, and checked before any
- * row is looked at; the locks that the statement has on its tables keep it
- * true until the end.
+ * All is found out at the first row that a statement has for a table, and
+ * checked before that row is looked at.  It stays true until the end of the
+ * statement, as the lock that the statement has on the table lets nobody alter
+ * the table's columns or triggers.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -16,7 +17,6 @@
 
 #include "access/table.h"
 #include "catalog/partition.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -24,7 +24,6 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 /* Complain of the arguments. */
@@ -227,114 +226,71 @@ find_root(Relation relation, Trigger *trigger)
 }
 
 /*
- * Find out what to lock by.  Rows that come through different guards of a
+ * The distance to lock for.  Rows that come through different guards of a
  * column, say one for INSERT and one for UPDATE, must meet: all lock for the
  * largest distance among them.
  */
-static void
-bind_locks(Guard *guard, Trigger *trigger)
+static int
+find_lock_radius(Relation root, Trigger *trigger, int radius)
 {
-	Relation	root = table_open(guard->root, AccessShareLock);
-
-	guard->root_column = find_column(root, trigger->tgargs[0]);
-	guard->lock_radius = guard->radius;
 	for (int i = 0; root->trigdesc != NULL &&
 		 i < root->trigdesc->numtriggers; i++)
 	{
 		Trigger    *its = &root->trigdesc->triggers[i];
-		int			radius;
+		int			its_radius;
 
 		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
 			strcmp(its->tgargs[0], trigger->tgargs[0]) == 0 &&
-			read_radius(its, &radius))
-			guard->lock_radius = Max(guard->lock_radius, radius);
+			read_radius(its, &its_radius))
+			radius = Max(radius, its_radius);
 	}
-	table_close(root, NoLock);
+	return radius;
 }
 
-/* Fail if a table cannot be searched, or its rows cannot be named. */
+/* Join the other guards of this trigger in the statement, or be the first. */
 static void
-check_table(const Guard *guard, Relation table)
+bind_statement(Guard *guard, Oid root, Trigger *trigger)
 {
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("simhash_guard cannot search foreign table \"%s\"",
-						RelationGetRelationName(table))));
-	if (guard->action != GUARD_MARK)
-		return;
-	(void) RelationGetIndexList(table);
-	if (!OidIsValid(table->rd_pkindex))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",
-						RelationGetRelationName(table))));
-}
+	GuardStatement *statement =
+	simhash_guard_statement(CurrentMemoryContext, root, guard->name);
 
-/* Find the tables to search, and how to search each. */
-static void
-bind_tables(Guard *guard, Relation relation, Trigger *trigger)
-{
-	List	   *tables;
-	ListCell   *lc;
-
-	if (guard->root == RelationGetRelid(relation))
-		tables = list_make1_oid(guard->root);
-	else
-		tables = find_all_inheritors(guard->root, AccessShareLock, NULL);
-	guard->tables = palloc0(list_length(tables) * sizeof *guard->tables);
-	foreach(lc, tables)
+	guard->statement = statement;
+	if (statement->column == NULL)
 	{
-		Relation	table = table_open(lfirst_oid(lc), AccessShareLock);
-		GuardTable *entry = &guard->tables[guard->ntables];
+		Relation	relation = table_open(root, AccessShareLock);
 
-		if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		{
-			check_table(guard, table);
-			simhash_guard_find_index(table,
-									 find_column(table, trigger->tgargs[0]),
-									 guard->root, entry);
-			if (entry->table == RelationGetRelid(relation))
-				guard->own = entry;
-			guard->ntables++;
-		}
-		table_close(table, NoLock);
+		statement->root_column = find_column(relation, trigger->tgargs[0]);
+		statement->lock_radius = find_lock_radius(relation, trigger,
+												  guard->radius);
+		statement->ball_type =
+			GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+							CStringGetDatum("hamming_ball"),
+							ObjectIdGetDatum(get_func_namespace(trigger->tgfoid)));
+		statement->marks = guard->action == GUARD_MARK;
+		statement->column = pstrdup(trigger->tgargs[0]);
+		table_close(relation, NoLock);
 	}
-
-	/* A partition may be on its way out while we look. */
-	if (guard->own == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" is no longer a partition of \"%s\"",
-						RelationGetRelationName(relation),
-						get_rel_name(guard->root))));
 }
 
 /*
- * Find out what a trigger of a table stands for.  The memory is that of the
- * statement, and locks are given back when it is freed.
+ * Find out what a trigger of a table stands for.  What is found lives as long
+ * as the statement, which is that of the first memory context; in the second
+ * one the executor works on the rows.
  */
 Guard	   *
 simhash_guard_bind(Relation relation, Trigger *trigger,
-				   MemoryContext statement)
+				   MemoryContext statement, MemoryContext caller)
 {
 	MemoryContext old = MemoryContextSwitchTo(statement);
 	Guard	   *guard = palloc0(sizeof *guard);
-	Oid			schema = get_func_namespace(trigger->tgfoid);
 
-	guard->statement = statement;
+	guard->caller = caller;
 	guard->name = pstrdup(trigger->tgname);
+	guard->table = RelationGetRelid(relation);
 	read_arguments(guard, relation, trigger);
 	bind_columns(guard, relation);
-	guard->ball_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									   CStringGetDatum("hamming_ball"),
-									   ObjectIdGetDatum(schema));
-	guard->root = find_root(relation, trigger);
-	bind_locks(guard, trigger);
-	bind_tables(guard, relation, trigger);
-	guard->at_end.func = simhash_guard_end_statement;
-	guard->at_end.arg = guard;
-	MemoryContextRegisterResetCallback(statement, &guard->at_end);
+	bind_statement(guard, find_root(relation, trigger), trigger);
+	(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;
 }

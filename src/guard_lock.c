@@ -10,53 +10,66 @@
  * commit without the guard having rejected, skipped or marked one of them.
  *
  * Mechanics.  A search sees rows of transactions in progress, as a unique
- * index does (SnapshotDirty); if what it finds depends on one, the session
- * waits for its end and searches again.  That leaves the gap between a search
- * and the arrival of the row in the index.  To cover it a session takes locks
- * before it searches, such that any two rows within the radius have one in
- * common, and keeps them until its row is in the index.  Of two sessions with
- * near-duplicates one gets the common lock first, and the other searches when
- * the row of the first is in the index, or is not to be.
+ * index does (SnapshotDirty); if the result depends on one, the session waits
+ * for its end and searches again.  That leaves the gap between the search and
+ * the moment when the row arrives in the index.  To cover it a session takes
+ * locks before it searches and keeps them until its row is in the index.  They
+ * are chosen so that any two rows within the radius have a lock in common.  Of
+ * two sessions with near-duplicates one gets the common lock first.  The other
+ * gets it when the row of the first is in the index, or will never be, and
+ * searches only then.
  *
  * When the row is in.  The hamming index says so itself, as it inserts the
- * row (simhash_guard_inserted).  A btree of keys does not, nor does that help
- * where other sessions may search by another index; then the locks are kept
- * until the trigger's next call in the statement, or the end of the statement:
- * the server inserts a row as soon as its BEFORE triggers have run.  (COPY and
- * the executor do not gather rows for tables with such triggers.)  So it is
- * for INSERT ... ON CONFLICT, too, which may take its row out of the index
- * again, wait for another transaction, and put it back without asking us.
+ * row (simhash_guard_inserted).  A btree of keys does not.  Nor is that enough
+ * where other sessions may search by another index, which may get the row
+ * later.  In both cases the locks are kept until the trigger's next call in
+ * the statement, or the end of the statement: the server inserts a row as soon
+ * as its BEFORE triggers have run.  (Neither COPY nor the executor gathers
+ * rows to insert them together into a table with such triggers.)  The same
+ * goes for INSERT ... ON CONFLICT, which may take its row out of the index
+ * again, wait for another transaction, and put the row back without a call of
+ * the trigger.
  *
  * A worked interleaving.  The radius is 3.  Session A inserts 0, session B
  * inserts 7, three bits away; all of their blocks but the last agree.
  *
  *	A	takes the locks of 0: four of them, in order
  *	B	takes the locks of 7: waits for A at the first that both need
- *	A	searches, finds nothing; the row goes to the heap, the indexes of the
- *		table, the hamming index last; the locks are given back
- *	B	gets its locks, searches, finds A's row in progress; gives its locks
- *		back, and waits for A's transaction
+ *	A	searches, finds nothing; the row goes to the table, then to its indexes;
+ *		when it is in the hamming index, the locks are released
+ *	B	gets its locks, searches, finds A's row in progress; releases its locks,
+ *		and waits for A's transaction
  *	A	commits
  *	B	takes its locks again, searches, finds A's row committed
  *
  * Had A rolled back, B would have found nothing, and its row would be in.  Had
- * B come between A's search and A's insertion without locks, neither would
- * have seen the other.
+ * B searched between A's search and A's insertion, which the locks prevent,
+ * neither would have seen the other's row.
  *
- * No deadlock.  Locks are taken in order, so sessions that wait for locks
- * only, as for rows that are no near-duplicates, do not form a cycle.  Who
- * waits for a transaction has none of the guard's locks.  And the transaction
- * waited for has its row in the index: if that was its only row, it takes no
- * more locks.  So a cycle takes transactions of several rows, each waiting for
- * the other's near-duplicate, as with a unique index; or other waits in the
- * gap, while locks are held: another trigger of the row that waits, a second
- * guard of the row (which keeps the first one's locks as it waits for a
- * transaction), or a unique index.
+ * Deadlocks.  As with a unique index, there are some that nobody can prevent.
+ * First what cannot happen:
  *
- * No exhaustion.  A session has the locks of one row at a time, however many
- * rows its transaction inserts, and none between statements.  Calls that nest,
- * because another trigger inserts in turn, and those of several guards of one
- * row keep their locks apart.
+ * - Sessions that wait for nothing but these locks do not deadlock, as each
+ *	 takes the locks of a row in the same order, and those of one row at a time.
+ * - A session that waits for another's transaction holds no lock of the row that
+ *	 it waits with.  So transactions that insert one row each do not deadlock:
+ *	 the one waited for has its row in the index, and wants no more locks.
+ *
+ * What can happen, and what the server resolves by ending one transaction:
+ *
+ * - Two transactions with several rows each insert a near-duplicate of a row
+ *	 that the other has inserted before.
+ * - A session waits for a transaction while it does hold locks, between the
+ *	 search and the index, and that transaction comes to want one of them.  What
+ *	 it waits in may be another trigger of the row, a unique index, or a second
+ *	 guard of the row, as the first one's locks are held.
+ *
+ * How many.  A trigger holds the locks of one row at a time in a statement,
+ * however many rows the statement inserts, and none between statements; there
+ * is no table of them that could fill up.  Statements that nest, because a
+ * trigger inserts in turn, and several guards of one row have locks of their
+ * own.  If one lock belongs to two rows, the lock manager counts to two, and
+ * the lock is released when both rows have released it.
  *
  * The locks of a row.  Cut the fingerprint into k + 1 blocks: two that differ
  * in at most k bits agree in a block.  For k = 3 these are the four blocks
@@ -74,45 +87,15 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_am.h"
-#include "commands/trigger.h"
 #include "common/hashfn.h"
+#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lock.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/resowner.h"
-
-#define PAIR_RADIUS_MAX		8	/* beyond it, one lock for the table */
-#define LOCKS_MAX			((PAIR_RADIUS_MAX + 2) * (PAIR_RADIUS_MAX + 1) / 2)
-#define CALLS_MAX			32	/* calls whose locks are kept apart */
 
 /* Sets our locks apart from those of pg_advisory_lock, which use 1 and 2. */
 #define GUARD_LOCK_CLASS	0x5348
-
-/* A row between the guard and its index, and the locks held meanwhile. */
-typedef struct GuardedRow
-{
-	/* whose */
-	MemoryContext statement;
-	Oid			root;
-	NameData	trigger;
-
-	/* how to know that it is in the index */
-	Oid			index;			/* InvalidOid if that cannot be known */
-	uint64		fingerprint;
-	int			depth;			/* of nested triggers, the guard included */
-
-	/* the locks */
-	int			n;
-	uint32		values[LOCKS_MAX];
-	bool		waiting;		/* for the last of them */
-} GuardedRow;
-
-/* Of one transaction, as they nest: the innermost is the last. */
-static GuardedRow rows[CALLS_MAX];
-static int	nrows = 0;
-static LocalTransactionId rows_of = InvalidLocalTransactionId;
 
 /* The lock of a value, for the table at the root of what is searched. */
 static LOCKTAG
@@ -156,16 +139,17 @@ block_value(uint64 fingerprint, int i, int n)
 	return mix(bits, (uint64) i);
 }
 
-/* The values to lock for a fingerprint; returns how many. */
+/* The values to lock for a fingerprint, in order; returns how many. */
 static int
-lock_values(const Guard *guard, uint64 fingerprint, uint32 *values)
+lock_values(const GuardStatement *statement, uint64 fingerprint,
+			uint32 *values)
 {
-	int			radius = guard->lock_radius;
-	uint64		scheme = mix((uint64) guard->root_column,
-							 (uint64) Min(radius, PAIR_RADIUS_MAX + 1));
+	int			radius = statement->lock_radius;
+	uint64		scheme = mix((uint64) statement->root_column,
+							 (uint64) Min(radius, GUARD_PAIR_RADIUS + 1));
 	int			n = 0;
 
-	if (radius > PAIR_RADIUS_MAX)
+	if (radius > GUARD_PAIR_RADIUS)
 		values[n++] = (uint32) scheme;
 	else if (radius <= SH_NEAR)
 	{
@@ -175,7 +159,7 @@ lock_values(const Guard *guard, uint64 fingerprint, uint32 *values)
 	}
 	else
 	{
-		uint64		blocks[PAIR_RADIUS_MAX + 2];
+		uint64		blocks[GUARD_PAIR_RADIUS + 2];
 
 		for (int i = 0; i < radius + 2; i++)
 		{
@@ -185,142 +169,85 @@ lock_values(const Guard *guard, uint64 fingerprint, uint32 *values)
 		}
 	}
 	qsort(values, n, sizeof *values, compare_values);
-	return n;
-}
-
-/* How deeply triggers are nested; 0 outside them. */
-static int
-trigger_depth(void)
-{
-	return DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, (Datum) 0));
-}
-
-/* Forget the rows of another transaction: the locks went with it. */
-static void
-forget_past(void)
-{
-	if (rows_of == simhash_current_lxid())
-		return;
-	nrows = 0;
-	rows_of = simhash_current_lxid();
+	return (int) qunique(values, n, sizeof *values, compare_values);
 }
 
 /*
- * Give back the locks of a row.  One that was waited for when the wait was
- * cancelled may have been granted all the same.
+ * Release the locks of the row looked at last.  One that was waited for when
+ * the wait was cancelled may have been granted all the same.
  */
-static void
-release(GuardedRow *row)
+void
+simhash_guard_unlock(GuardStatement *statement)
 {
+	GuardedRow *row = &statement->row;
 	ResourceOwner owner = CurrentResourceOwner;
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	while (row->n > 0)
+	if (row->waiting)
 	{
-		LOCKTAG		tag = lock_tag(row->root, row->values[--row->n]);
+		LOCKTAG		tag = lock_tag(statement->root, row->locks[row->nheld]);
 
-		if (!row->waiting || simhash_lock_held(&tag, ExclusiveLock))
-			LockRelease(&tag, ExclusiveLock, false);
 		row->waiting = false;
+		if (simhash_lock_held(&tag, ExclusiveLock))
+			LockRelease(&tag, ExclusiveLock, false);
+	}
+	while (row->nheld > 0)
+	{
+		LOCKTAG		tag = lock_tag(statement->root, row->locks[--row->nheld]);
+
+		LockRelease(&tag, ExclusiveLock, false);
 	}
 	CurrentResourceOwner = owner;
 }
 
-/* Give back the locks of the rows from the given one on. */
+/* Take the locks of a row, one after the other. */
 static void
-release_from(int first)
+take_locks(GuardStatement *statement, uint64 fingerprint)
 {
-	while (nrows > first)
-		release(&rows[--nrows]);
-}
+	GuardedRow *row = &statement->row;
+	int			n = lock_values(statement, fingerprint, row->locks);
 
-/* Give back the locks of the row at hand, the last ones taken. */
-void
-simhash_guard_unlock(void)
-{
-	release_from(nrows - 1);
-}
-
-/* Give back the locks of a statement that is over. */
-void
-simhash_guard_end_statement(void *arg)
-{
-	const Guard *guard = arg;
-	int			first = 0;
-
-	forget_past();
-	while (first < nrows && rows[first].statement != guard->statement)
-		first++;
-	release_from(first);
-}
-
-/*
- * A guard goes on to another row: give back the locks of the row before, which
- * is in the index by now, or never will be, and of what it brought about.
- */
-void
-simhash_guard_next_row(const Guard *guard)
-{
-	int			first;
-
-	forget_past();
-	for (first = 0; first < nrows; first++)
+	while (row->nheld < n)
 	{
-		GuardedRow *row = &rows[first];
+		LOCKTAG		tag = lock_tag(statement->root, row->locks[row->nheld]);
 
-		if (row->statement == guard->statement && row->root == guard->root &&
-			strcmp(NameStr(row->trigger), guard->name) == 0)
-			break;
+		/* Another row of ours may have it, which must not lose it. */
+		row->waiting = !simhash_lock_held(&tag, ExclusiveLock);
+		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+		row->waiting = false;
+		row->nheld++;
 	}
-	release_from(first);
 }
 
 /*
- * Take the locks of a row.  They belong to the transaction, whatever
- * subtransaction or portal we are in, so that they can be given back in
- * another.
+ * Take the locks of a row, and learn what has become of the tables meanwhile.
+ * The locks belong to the transaction, whatever subtransaction or portal we
+ * are in, so that they can be released in another.
  */
 void
 simhash_guard_lock(const Guard *guard, uint64 fingerprint)
 {
-	uint32		values[LOCKS_MAX];
-	int			n = lock_values(guard, fingerprint, values);
+	GuardStatement *statement = guard->statement;
+	GuardedRow *row = &statement->row;
 	ResourceOwner owner = CurrentResourceOwner;
-	GuardedRow *row;
+	const GuardTable *own;
 
-	if (nrows == CALLS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
-				 errmsg("too many triggers with simhash_guard are at work at the same time")));
-	row = &rows[nrows++];
-	row->statement = guard->statement;
-	row->root = guard->root;
-	namestrcpy(&row->trigger, guard->name);
-	row->index = guard->own->only_way ? guard->own->hamming_index : InvalidOid;
-	row->fingerprint = fingerprint;
-	row->depth = trigger_depth();
-	row->n = 0;
-	row->waiting = false;
+	row->index = InvalidOid;
 	PG_TRY();
 	{
 		CurrentResourceOwner = TopTransactionResourceOwner;
-		for (int i = 0; i < n; i++)
-		{
-			LOCKTAG		tag = lock_tag(row->root, values[i]);
-
-			if (i > 0 && values[i] == values[i - 1])
-				continue;
-			row->values[row->n++] = values[i];
-			row->waiting = true;
-			LockAcquire(&tag, ExclusiveLock, false, false);
-			row->waiting = false;
-		}
+		take_locks(statement, fingerprint);
 	}
 	PG_FINALLY();
 	{
 		CurrentResourceOwner = owner;
 	}
 	PG_END_TRY();
+	own = simhash_guard_tables(guard);
+	if (own->only_way)
+		row->index = own->hamming_index;
+	row->caller = guard->caller;
+	row->fingerprint = fingerprint;
 }
 
 /*
@@ -349,26 +276,28 @@ is_speculative(Relation heap, ItemPointer tid)
 }
 
 /*
- * The hamming index has taken in a row: if it was ours, its locks have served
- * their purpose.  One of the same fingerprint that a trigger of our row has
- * inserted is deeper in nested triggers.
+ * The hamming index has taken in a row: if it is the one that a guard let pass,
+ * its locks have served their purpose.  The executor works on a row in the
+ * memory context in which it called the guard for it.  That tells the row
+ * from one of the same fingerprint which a trigger or a constraint of our row
+ * inserts before it: that row belongs to another statement, which has memory
+ * of its own.
  */
 void
 simhash_guard_inserted(Relation heap, Oid index, uint64 fingerprint,
 					   ItemPointer tid)
 {
-	int			depth;
+	dlist_iter	iter;
 
-	if (nrows == 0)
-		return;
-	forget_past();
-	depth = trigger_depth() + 1;
-	for (int i = nrows - 1; i >= 0; i--)
+	dlist_foreach(iter, &simhash_guard_statements)
 	{
-		GuardedRow *row = &rows[i];
+		GuardStatement *statement =
+		dlist_container(GuardStatement, node, iter.cur);
+		GuardedRow *row = &statement->row;
 
-		if (row->n > 0 && row->index == index && row->depth == depth &&
-			row->fingerprint == fingerprint && !is_speculative(heap, tid))
-			release(row);
+		if (row->nheld > 0 && row->index == index &&
+			row->fingerprint == fingerprint &&
+			row->caller == CurrentMemoryContext && !is_speculative(heap, tid))
+			simhash_guard_unlock(statement);
 	}
 }

@@ -27,127 +27,14 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #include "core/probes.h"
-#include "hamming.h"
-
-/* See whether a btree index has a key of the column first; which block's. */
-static bool
-is_key_index(Relation relation, Relation index, AttrNumber column, int *block)
-{
-	AttrNumber	first = index->rd_index->indkey.values[0];
-	Node	   *expression;
-	Node	   *source;
-	Node	   *operand;
-
-	if (index->rd_rel->relam != BTREE_AM_OID ||
-		index->rd_opfamily[0] != INTEGER_BTREE_FAM_OID)
-		return false;
-	if (first == 0)
-		expression = linitial(RelationGetIndexExpressions(index));
-	else if (TupleDescAttr(RelationGetDescr(relation), first - 1)->attgenerated)
-		expression = build_column_default(relation, first);
-	else
-		return false;
-	if (!simhash_is_key(expression, &operand, block))
-		return false;
-	if (IsA(operand, Var))
-		return ((Var *) operand)->varattno == column;
-	if (!TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
-		return false;
-	source = build_column_default(relation, column);
-	return equal(operand, source);
-}
-
-/* True for an index of our access method. */
-static bool
-is_hamming_index(Relation index)
-{
-	FmgrInfo	info;
-
-	if (index->rd_amhandler < FirstNormalObjectId)
-		return false;
-	fmgr_info(index->rd_amhandler, &info);
-	return info.fn_addr == hamming_handler;
-}
-
-/* Say what index to make. */
-static void
-complain_of_no_index(Relation relation, AttrNumber column, Oid root)
-{
-	const char *name = get_attname(RelationGetRelid(relation), column, false);
-	const char *schema = get_namespace_name(get_rel_namespace(root));
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
-					name, RelationGetRelationName(relation)),
-			 errhint("Run: CREATE INDEX ON %s USING hamming (%s);",
-					 quote_qualified_identifier(schema, get_rel_name(root)),
-					 quote_identifier(name))));
-}
-
-/*
- * Find the index to search a table by: a hamming index if there is one,
- * otherwise those of the keys.  The root is for the hint when there is none.
- */
-void
-simhash_guard_find_index(Relation relation, AttrNumber column, Oid root,
-						 GuardTable *table)
-{
-	List	   *indexes = RelationGetIndexList(relation);
-	ListCell   *lc;
-	int			keys = 0;
-	int			hamming = 0;
-
-	memset(table, 0, sizeof *table);
-	table->table = RelationGetRelid(relation);
-	table->column = column;
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		bool		usable = index->rd_index->indisvalid &&
-		RelationGetIndexPredicate(index) == NIL;
-		int			block;
-
-		if (is_hamming_index(index) &&
-			index->rd_index->indkey.values[0] == column)
-		{
-			hamming++;
-			if (usable)
-				table->hamming_index = lfirst_oid(lc);
-		}
-		else if (usable && is_key_index(relation, index, column, &block) &&
-				 !OidIsValid(table->key_indexes[block]))
-		{
-			table->key_indexes[block] = lfirst_oid(lc);
-			keys++;
-		}
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-	if (!OidIsValid(table->hamming_index) && keys < SH_BLOCKS)
-		complain_of_no_index(relation, column, root);
-
-	/*
-	 * While an index comes or goes, as REINDEX CONCURRENTLY has it, other
-	 * sessions may search by another than ours.
-	 */
-	table->only_way = OidIsValid(table->hamming_index) && hamming == 1 &&
-		keys < SH_BLOCKS;
-}
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
@@ -205,7 +92,7 @@ row_distance(const Guard *guard, const GuardTable *table,
 	Datum		value = slot_getattr(slot, table->column, &isnull);
 	int			distance;
 
-	if (isnull || (search->self != NULL && table == guard->own &&
+	if (isnull || (search->self != NULL && table->table == guard->table &&
 				   ItemPointerEquals(search->self, &slot->tts_tid)))
 		return -1;
 	distance = sh_distance((uint64) DatumGetInt64(value),
@@ -280,15 +167,18 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 	}
 }
 
-/* The ball as a value of SQL. */
+/* The ball as a value of SQL, made when it is first needed. */
 static Datum
-make_ball(Oid type, const SimhashBall *ball)
+get_ball(GuardSearch *search, Oid type)
 {
-	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-	Datum		result = simhash_make_ball(desc, ball);
+	if (search->ball_datum == (Datum) 0)
+	{
+		TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
 
-	ReleaseTupleDesc(desc);
-	return result;
+		search->ball_datum = simhash_make_ball(desc, &search->ball);
+		ReleaseTupleDesc(desc);
+	}
+	return search->ball_datum;
 }
 
 /* Search by a hamming index. */
@@ -296,20 +186,15 @@ static void
 search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
 			   Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
 {
-	Relation	index = index_open(table->hamming_index, AccessShareLock);
+	Relation	index = index_open(table->hamming_index, NoLock);
 	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
-	ScanKeyData within;
-	Oid			operator = get_opfamily_member(index->rd_opfamily[0], INT8OID,
-											   guard->ball_type,
-											   HAMMING_BALL_STRATEGY);
+	ScanKeyData within = table->within;
 
-	ScanKeyEntryInitialize(&within, 0, 1, HAMMING_BALL_STRATEGY,
-						   guard->ball_type, InvalidOid, get_opcode(operator),
-						   make_ball(guard->ball_type, &search->ball));
+	within.sk_argument = get_ball(search, within.sk_subtype);
 	index_rescan(scan, &within, 1, NULL, 0);
 	read_scan(guard, table, scan, search, slot);
 	index_endscan(scan);
-	index_close(index, AccessShareLock);
+	index_close(index, NoLock);
 }
 
 /* Search by the four key indexes. */
@@ -327,7 +212,7 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 
 		if (reach < 0)
 			continue;
-		index = index_open(table->key_indexes[block], AccessShareLock);
+		index = index_open(table->key_indexes[block], NoLock);
 		scan = simhash_index_beginscan(relation, index, snapshot, 1);
 		sh_probes_begin(&probes,
 						sh_block_key((uint64) search->ball.center, block),
@@ -342,24 +227,29 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 			read_scan(guard, table, scan, search, slot);
 		}
 		index_endscan(scan);
-		index_close(index, AccessShareLock);
+		index_close(index, NoLock);
 	}
 }
 
-/* Search all tables for the nearest rows within the ball. */
+/*
+ * Search all tables for the nearest rows within the ball.  The statement has
+ * locks on them and their indexes.
+ */
 void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
+	const GuardStatement *statement = guard->statement;
+
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
 	/* To it, what our own command has deleted is gone. */
 	search->before = RegisterSnapshot(GetLatestSnapshot());
 	search->before->curcid = InvalidCommandId;
-	for (int i = 0; i < guard->ntables && !is_done(search); i++)
+	for (int i = 0; i < statement->ntables && !is_done(search); i++)
 	{
-		const GuardTable *table = &guard->tables[i];
-		Relation	relation = table_open(table->table, AccessShareLock);
+		const GuardTable *table = &statement->tables[i];
+		Relation	relation = table_open(table->table, NoLock);
 		TupleTableSlot *slot = table_slot_create(relation, NULL);
 		SnapshotData snapshot;
 
