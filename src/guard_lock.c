@@ -35,10 +35,10 @@
  *
  *	A	takes the locks of 0: four of them, in order
  *	B	takes the locks of 7: waits for A at the first that both need
- *	A	searches, finds nothing; the row goes to the table, then to its indexes;
- *		when it is in the hamming index, the locks are released
- *	B	gets its locks, searches, finds A's row in progress; releases its locks,
- *		and waits for A's transaction
+ *	A	searches, finds nothing; the row goes to the table and its indexes; when
+ *		it is in the hamming index, the locks are released
+ *	B	gets its locks, searches, finds A's row in progress; releases them, and
+ *		waits for A's transaction
  *	A	commits
  *	B	takes its locks again, searches, finds A's row committed
  *
@@ -49,20 +49,20 @@
  * Deadlocks.  As with a unique index, there are some that nobody can prevent.
  * First what cannot happen:
  *
- * - Sessions that wait for nothing but these locks do not deadlock, as each
- *	 takes the locks of a row in the same order, and those of one row at a time.
- * - A session that waits for another's transaction holds no lock of the row that
- *	 it waits with.  So transactions that insert one row each do not deadlock:
+ * - Sessions that wait for nothing but these locks, each with those of one row
+ *	 at a time, do not deadlock: the locks of a row are taken in order.
+ * - A session that waits for another's transaction holds no lock of the row
+ *	 that is to wait.  So transactions that insert one row each do not deadlock:
  *	 the one waited for has its row in the index, and wants no more locks.
  *
  * What can happen, and what the server resolves by ending one transaction:
  *
  * - Two transactions with several rows each insert a near-duplicate of a row
  *	 that the other has inserted before.
- * - A session waits for a transaction while it does hold locks, between the
- *	 search and the index, and that transaction comes to want one of them.  What
- *	 it waits in may be another trigger of the row, a unique index, or a second
- *	 guard of the row, as the first one's locks are held.
+ * - A session holds the locks of a row, which is not in the index yet, and
+ *	 waits for a transaction that comes to want one of them.  What it waits in
+ *	 may be another trigger of the row, which may insert a row in turn, a unique
+ *	 index, or a second guard of the row.
  *
  * How many.  A trigger holds the locks of one row at a time in a statement,
  * however many rows the statement inserts, and none between statements; there
@@ -276,9 +276,9 @@ is_speculative(Relation heap, ItemPointer tid)
 }
 
 /*
- * The hamming index has taken in a row: if it is the one that a guard let pass,
- * its locks have served their purpose.  The executor works on a row in the
- * memory context in which it called the guard for it.  That tells the row
+ * The hamming index has taken in a row: if it is the one that a guard let
+ * pass, its locks have served their purpose.  The executor works on a row in
+ * the memory context in which it called the guard for it.  That tells the row
  * from one of the same fingerprint which a trigger or a constraint of our row
  * inserts before it: that row belongs to another statement, which has memory
  * of its own.

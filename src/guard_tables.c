@@ -25,8 +25,8 @@
  * triggers the insertion runs.  The owners of the other partitions need not be
  * trusted, so nothing of theirs may be evaluated here.  That is why the
  * expressions of an index are read as they are stored.  Those that the server
- * has at hand for the planner (RelationGetIndexExpressions) are simplified, and
- * that includes calling immutable functions whose arguments are constant.
+ * has at hand for the planner (RelationGetIndexExpressions) are simplified,
+ * and that includes calls of immutable functions with constant arguments.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -190,8 +190,8 @@ find_indexes(const GuardStatement *statement, Relation relation,
 }
 
 /*
- * The primary key of a table, or InvalidOid.  One that is deferrable names rows
- * as well; the relation cache does not count it in every version.
+ * The primary key of a table, or InvalidOid.  One that is deferrable names
+ * rows as well; the relation cache does not count it in every version.
  */
 Oid
 simhash_guard_primary_key(Relation table)
@@ -234,8 +234,8 @@ check_table(const GuardStatement *statement, Relation table)
 }
 
 /*
- * Find the tables to search: the root, or all of its partitions.  As long as it
- * is not known which tables matter, any change does.
+ * Find the tables to search: the root, or all of its partitions.  As long as
+ * it is not known which tables matter, any change does.
  */
 static void
 find_tables(GuardStatement *statement, bool partitioned)
