@@ -185,6 +185,12 @@ BEGIN
     END LOOP;
 END $$;
 SELECT * FROM all_uses();
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+PREPARE kept(hamming_ball) AS SELECT id FROM docs WHERE fp <@ $1;
+EXECUTE kept((0, 1));
+RESET plan_cache_mode;
+RESET enable_seqscan;
 BEGIN;
 SET LOCAL client_min_messages = warning;
 ALTER TYPE hamming_ball ADD ATTRIBUTE z int;
@@ -202,6 +208,10 @@ SELECT plan('SELECT d.id FROM balls b JOIN docs d ON d.fp <@ (b.id, 1) WHERE b.i
 ALTER TYPE hamming_ball ADD ATTRIBUTE more text;
 ALTER TYPE hamming_ball DROP ATTRIBUTE radius CASCADE, DROP ATTRIBUTE more;
 ALTER TYPE hamming_ball ADD ATTRIBUTE radius bigint;
+-- a plan that was made before finds the radius that is there now
+SET LOCAL plan_cache_mode = force_generic_plan;
+EXECUTE kept((0, 1));
+SET LOCAL plan_cache_mode = auto;
 TRUNCATE guarded;
 SELECT * FROM all_uses() WHERE use !~ 'small_ball|seen|domains';
 SELECT plan('SELECT d.id FROM balls b JOIN docs d ON d.fp <@ (b.id, 1) WHERE b.id = 7');

@@ -129,6 +129,23 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 	return expression;
 }
 
+/*
+ * Have a plan that is kept made anew when somebody alters the type of a ball:
+ * what takes the ball apart at execution does so by the numbers of attributes.
+ */
+static void
+depend_on_type(PlannerInfo *root, Node *part)
+{
+	PlannerGlobal *glob = root->glob;
+	Oid			type;
+
+	if (!IsA(part, FieldSelect))
+		return;
+	type = getBaseType(exprType((Node *) ((FieldSelect *) part)->arg));
+	glob->relationOids = list_append_unique_oid(glob->relationOids,
+												get_typ_typrelid(type));
+}
+
 /* Fill in what the query side says; false if that rules out the keys. */
 static bool
 take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
@@ -145,6 +162,7 @@ take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
 	else if (!simhash_ball_parts(root, query,
 								 &search->center, &search->radius))
 		return false;
+	depend_on_type(root, search->center);
 	if (exprType(search->center) != INT8OID ||
 		exprType(search->radius) != INT8OID)
 		return false;
