@@ -38,6 +38,7 @@ OBJS = \
 	src/ball.o \
 	src/distance.o \
 	src/selectivity.o \
+	src/source.o \
 	src/keys.o \
 	src/key_paths.o \
 	src/seq_scan.o \

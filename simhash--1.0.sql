@@ -751,13 +751,35 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters(text, anyelement, integer, text, text, integer) IS
 'the rows of a query in clusters of near-duplicates, with ids of any type';
 
+----------------------------------------------------------------------------
+-- source.c
+----------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_check_fingerprint(relation regclass, fingerprint text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'simhash_check_fingerprint'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_check_fingerprint(regclass, text) IS
+'raise an error unless the expression is a bigint of each row of the relation';
+
 -- The two functions below are in PL/pgSQL: they only write queries, about
--- which nothing is known before the call.  What they call of this extension
--- they look up in its schema, which need not be on the search_path.  What they
--- call of PostgreSQL must not be found in other schemas, where anybody may
--- have put something better fitting.  But the names in the expression for the
--- fingerprint are for the caller's search_path: so what is run together with
--- that says pg_catalog, and all the rest sees nothing else.
+-- which nothing is known before the call.  The table may belong to somebody
+-- whom the caller does not trust: no code of his may run that would not run in
+-- a SELECT of the columns.  So
+--
+-- What they call of this extension they look up in its schema, which need not
+-- be on the search_path.  What they call of PostgreSQL must not be found in
+-- other schemas, where anybody may have put something better fitting.  But the
+-- names in the expression for the fingerprint are for the caller's
+-- search_path: so what is run together with that says pg_catalog, and all the
+-- rest sees nothing else.  The types of variables are looked up before the
+-- first statement, and say pg_catalog too.
+--
+-- Nothing of the table's is cast to another type, for there may be casts of
+-- the owner's making, of a row too: simhash_check_fingerprint makes sure that
+-- the fingerprint is a bigint or of a domain over that, of which a cast to
+-- bigint is no more than a word, and concat() writes rows by the output
+-- functions of their types.
 
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k integer DEFAULT 3,
@@ -766,21 +788,23 @@ RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
 AS $function$
 DECLARE
-    path text := pg_catalog.current_setting('search_path');
-    schema text;        -- of this extension
-    parted boolean;     -- it has children, so that ctid is not enough
-    id text;            -- what tells rows apart
-    id_type text;
-    commands text[];
-    total bigint;       -- rows
-    present bigint;     -- rows with a fingerprint
-    blocks json;        -- how their keys are used
-    lines json;         -- what was found
-    redundant bigint;   -- rows in clusters but the representatives
-    bytes numeric;      -- that these take
-    farthest int;       -- distance from a representative
-    worst float8 := 1;  -- candidates of a look-up, compared with even keys
-    referring text;     -- foreign keys
+    path pg_catalog.text := pg_catalog.current_setting('search_path');
+    schema pg_catalog.text;     -- of this extension
+    target pg_catalog.text;     -- the table
+    parted boolean;             -- it has children: ctid is not enough
+    id pg_catalog.text;         -- what tells rows apart
+    id_type pg_catalog.text;
+    commands pg_catalog.text[];
+    total bigint;               -- rows
+    present bigint;             -- rows with a fingerprint
+    blocks pg_catalog.json;     -- how their keys are used
+    lines pg_catalog.json;      -- what was found
+    redundant bigint;           -- rows in clusters but the representatives
+    bytes numeric;              -- that these take
+    farthest int;               -- distance from a representative
+    worst double precision := 1;    -- candidates of a look-up, compared with
+                                    -- even keys
+    referring pg_catalog.text;  -- foreign keys
     r record;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -795,14 +819,17 @@ BEGIN
     END IF;
     schema := (SELECT extnamespace::regnamespace FROM pg_extension
                WHERE extname = 'simhash');
+    target := (SELECT format('%I.%I', nspname, relname)
+               FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+               WHERE c.oid = relation);
     parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
     id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
     id_type := format('pg_catalog.%I',
                       CASE WHEN parted THEN 'text' ELSE 'tid' END);
     commands[1] := format($query$
-        SELECT pg_catalog.count(*), pg_catalog.count(%s) FROM %s AS t$query$,
-        fingerprint, relation);
+        SELECT pg_catalog.count(*), pg_catalog.count((%s)) FROM %s AS t$query$,
+        fingerprint, target);
 
     -- How rows share keys: a look-up of a row's fingerprint reads, in each
     -- block, the rows with its key.
@@ -813,10 +840,11 @@ BEGIN
                    OPERATOR(pg_catalog./) pg_catalog.sum(rows) AS mean
             FROM (SELECT block, %1$s.simhash_key(fp, block) AS key,
                          pg_catalog.count(*)::pg_catalog.float8 AS rows
-                  FROM (SELECT (%2$s) AS fp FROM %3$s AS t OFFSET 0) AS f,
+                  FROM (SELECT (%2$s)::pg_catalog.int8 AS fp FROM %3$s AS t
+                        OFFSET 0) AS f,
                        pg_catalog.generate_series(0, 3) AS block
                   WHERE fp IS NOT NULL GROUP BY 1, 2) AS g
-            GROUP BY block) AS b$query$, schema, fingerprint, relation);
+            GROUP BY block) AS b$query$, schema, fingerprint, target);
 
     -- One search serves all that follows.
     commands[3] := format($query$
@@ -850,7 +878,7 @@ BEGIN
         FROM member WHERE redundant GROUP BY distance
         UNION ALL
         SELECT 7, c.cluster, c.size, c.farthest,
-               pg_catalog.left(t.*::pg_catalog.text, 200)
+               pg_catalog.left(pg_catalog.concat(t.*), 200)
         FROM (SELECT * FROM cluster ORDER BY size DESC, cluster LIMIT 5) AS c
         JOIN %5$s AS t ON c.representative OPERATOR(pg_catalog.=) %6$s
         UNION ALL
@@ -858,10 +886,12 @@ BEGIN
         SELECT pg_catalog.json_agg(line) FROM line$query$,
         schema,
         format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
-               id, fingerprint, relation),
-        id_type, k, relation, id);
+               id, fingerprint, target),
+        id_type, k, target, id);
+    commands[4] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
 
     PERFORM set_config('search_path', path, true);
+    EXECUTE commands[4] USING relation, fingerprint;
     EXECUTE commands[1] INTO total, present;
     EXECUTE commands[2] INTO blocks;
     EXECUTE commands[3] INTO lines;
@@ -980,20 +1010,20 @@ CREATE FUNCTION simhash_dedup_sql(
     relation regclass, fingerprint text, k integer DEFAULT 3,
     kind text DEFAULT 'star', keep text DEFAULT NULL)
 RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 AS $function$
 DECLARE
-    schema text := (SELECT extnamespace::regnamespace::text
-                    FROM pg_extension WHERE extname = 'simhash');
-    parted boolean := EXISTS (SELECT FROM pg_inherits
-                              WHERE inhparent = relation);
-    id text := CASE WHEN parted THEN 't.tableoid::text || t.ctid::text'
-               ELSE 't.ctid' END;
-    remarks text := '';
-    query text;
+    path pg_catalog.text := pg_catalog.current_setting('search_path');
+    schema pg_catalog.text;     -- of this extension
+    target pg_catalog.text;     -- the table
+    parted boolean;             -- it has children: ctid is not enough
+    id pg_catalog.text;         -- what tells rows apart
+    remarks pg_catalog.text := '';
+    query pg_catalog.text;
+    command pg_catalog.text;
     r record;
 BEGIN
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     IF relation IS NULL OR fingerprint IS NULL OR k IS NULL OR kind IS NULL THEN
         RAISE null_value_not_allowed
             USING MESSAGE = 'relation, fingerprint, k and kind must not be null';
@@ -1002,14 +1032,30 @@ BEGIN
         RAISE wrong_object_type USING
             MESSAGE = format('%s is not a table', relation),
             HINT = 'Name the table that the rows are in.';
-    ELSIF EXISTS (SELECT FROM pg_partition_tree(relation)
-                  JOIN pg_class ON oid = relid
+    ELSIF EXISTS (WITH RECURSIVE tree AS (
+                      SELECT relation::oid AS relid
+                      UNION SELECT inhrelid FROM tree
+                      JOIN pg_inherits ON inhparent = relid)
+                  SELECT FROM tree JOIN pg_class ON oid = relid
                   WHERE relkind = 'f') THEN
         RAISE feature_not_supported USING
-            MESSAGE = format('%s has partitions that are foreign tables',
-                             relation),
-            HINT = 'Name a partition that is a table.';
+            MESSAGE = format('%s has partitions or children that are foreign'
+                             ' tables', relation),
+            HINT = 'Name one that is a table.';
     END IF;
+    schema := (SELECT extnamespace::regnamespace FROM pg_extension
+               WHERE extname = 'simhash');
+    target := (SELECT format('%I.%I', nspname, relname)
+               FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+               WHERE c.oid = relation);
+    parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
+    id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
+          ELSE 't.ctid' END;
+    command := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
+    PERFORM set_config('search_path', path, true);
+    EXECUTE command USING relation, fingerprint;
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+
     FOR r IN SELECT conrelid::regclass AS referring, conname,
                     CASE confdeltype
                         WHEN 'c' THEN 'ON DELETE CASCADE takes rows along'
@@ -1027,18 +1073,22 @@ BEGIN
         remarks := remarks || E'-- row security: only rows that you may see\n';
     END IF;
     query := format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
-                    id, fingerprint, relation) ||
+                    id, fingerprint, target) ||
         CASE WHEN keep IS NOT NULL THEN ' ORDER BY ' || keep
              WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END;
-    RETURN format(E'%sDELETE FROM %s AS t\n'
-                  'USING %s.simhash_clusters(\n'
-                  '    %L,\n'
-                  '    NULL::%s, k => %s, kind => %L, keep => %L) AS c\n'
-                  'WHERE %s = c.id AND c.id <> c.representative',
-                  remarks, relation, schema, query,
-                  CASE WHEN parted THEN 'text' ELSE 'tid' END, k, kind,
-                  CASE WHEN keep IS NULL AND NOT parted THEN 'lowest'
-                       ELSE 'first' END, id);
+    -- It is run by the caller's search_path: as above.
+    command := format(E'%sDELETE FROM %s AS t\n'
+                      'USING %s.simhash_clusters(\n'
+                      '    %L,\n'
+                      '    NULL::pg_catalog.%s, k => %s, kind => %L, keep => %L) AS c\n'
+                      'WHERE %s OPERATOR(pg_catalog.=) c.id\n'
+                      '    AND c.id OPERATOR(pg_catalog.<>) c.representative',
+                      remarks, target, schema, query,
+                      CASE WHEN parted THEN 'text' ELSE 'tid' END, k, kind,
+                      CASE WHEN keep IS NULL AND NOT parted THEN 'lowest'
+                           ELSE 'first' END, id);
+    PERFORM set_config('search_path', path, true);
+    RETURN command;
 END
 $function$;
 COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, integer, text, text) IS

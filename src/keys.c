@@ -13,21 +13,16 @@
  *-------------------------------------------------------------------------
  */
 #include "simhash.h"
+#include "source.h"
 
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_collate.h"
-#include "parser/parse_expr.h"
-#include "parser/parse_relation.h"
-#include "parser/parser.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
@@ -165,41 +160,6 @@ quoted_name(Oid relation)
 									  get_rel_name(relation));
 }
 
-/* True for a bare asterisk, which is no expression. */
-static bool
-is_star(Node *node)
-{
-	return IsA(node, ColumnRef) &&
-		IsA(linitial(((ColumnRef *) node)->fields), A_Star);
-}
-
-/* Parse the source: one expression, and nothing around it. */
-static Node *
-parse_source(const char *source)
-{
-	List	   *statements = raw_parser(source, RAW_PARSE_PLPGSQL_EXPR);
-	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
-	SelectStmt	bare;
-	ResTarget  *target;
-
-	if (list_length(select->targetList) == 1)
-	{
-		/* All else about the statement must be as if it were not written. */
-		memset(&bare, 0, sizeof bare);
-		bare.type = T_SelectStmt;
-		bare.targetList = select->targetList;
-		bare.limitOption = select->limitOption;
-		target = linitial_node(ResTarget, select->targetList);
-		if (equal(&bare, select) && target->name == NULL &&
-			!is_star(target->val))
-			return target->val;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("source of the keys is not an expression: %s", source),
-			 errhint("Name a bigint column or give an expression such as simhash(body).")));
-}
-
 /*
  * The generation expression of the column that the source names, if it is a
  * generated column; otherwise NULL.
@@ -221,58 +181,33 @@ generated_source(Relation relation, Node *source)
 	return build_column_default(relation, column);
 }
 
-/* Have an error in the source point into it, not into the user's query. */
-static void
-source_error_callback(void *source)
-{
-	int			position = geterrposition();
-
-	if (position > 0)
-	{
-		errposition(0);
-		internalerrposition(position);
-		internalerrquery((const char *) source);
-	}
-}
-
 /*
  * Make an expression of the table's columns of the source, as text that can
- * stand in a generated column; fails if it is not a bigint.
+ * stand in a generated column; fails if it is not a bigint.  Say whether the
+ * expression is not the caller's own but that of a generated column.
  */
 static char *
-deparse_source(Relation relation, const char *source)
+deparse_source(Relation relation, const char *source, bool *generated)
 {
 	ErrorContextCallback callback;
 	Node	   *raw;
 	Node	   *expression;
 
-	callback.callback = source_error_callback;
-	callback.arg = unconstify(char *, source);
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	raw = parse_source(source);
+	simhash_enter_source(&callback, source);
+	raw = simhash_parse_source(source, "source of the keys");
 	expression = generated_source(relation, raw);
+	*generated = expression != NULL;
 	if (expression == NULL)
 	{
 		ParseState *pstate = make_parsestate(NULL);
-		ParseNamespaceItem *item;
 
 		pstate->p_sourcetext = source;
-		item = addRangeTableEntryForRelation(pstate, relation,
-											 AccessShareLock, NULL,
-											 false, true);
-		addNSItemToQuery(pstate, item, false, true, true);
-		expression = transformExpr(pstate, raw, EXPR_KIND_GENERATED_COLUMN);
-		assign_expr_collations(pstate, expression);
+		expression = simhash_transform_source(pstate, relation, NULL, raw,
+											  EXPR_KIND_GENERATED_COLUMN);
 		free_parsestate(pstate);
 	}
-	error_context_stack = callback.previous;
-	if (getBaseType(exprType(expression)) != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("source of the keys is of type %s, not bigint",
-						format_type_be(exprType(expression))),
-				 errhint("Name a bigint column or give an expression such as simhash(body).")));
+	simhash_leave_source(&callback);
+	simhash_check_source_type(expression, "source of the keys", source);
 	return deparse_expression(expression,
 							  deparse_context_for(RelationGetRelationName(relation),
 												  RelationGetRelid(relation)),
@@ -306,7 +241,30 @@ get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 	}
 }
 
-/* Run a utility command with the rights of the caller. */
+/*
+ * Fail if rows of the table are in a foreign table, which would be asked for
+ * columns that its server does not have.
+ */
+static void
+refuse_foreign_tables(Oid table)
+{
+	List	   *tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" has partitions or children that are foreign tables",
+							get_rel_name(table)),
+					 errdetail("The key columns would be missing on the server of \"%s\".",
+							   get_rel_name(lfirst_oid(lc))),
+					 errhint("A hamming index needs no columns, and serves those that are tables.")));
+	}
+}
+
+/* Run a utility command with the rights of the current user. */
 static void
 run_command(const char *command)
 {
@@ -341,6 +299,27 @@ create_key_index(Oid table, const char *column)
 }
 
 /*
+ * Run a command that computes the expression of a generated column, which the
+ * owner of the table has written: with his rights, not with the caller's.
+ */
+static void
+run_as_owner(Oid table, const char *command)
+{
+	Relation	relation = relation_open(table, NoLock);
+	int			level = NewGUCNestLevel();
+	Oid			user;
+	int			context;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(relation->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	relation_close(relation, NoLock);
+	run_command(command);
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(user, context);
+}
+
+/*
  * simhash_add_keys(relation regclass, source text,
  *		columns name[] DEFAULT '{k0,k1,k2,k3}') -> void
  *
@@ -353,7 +332,8 @@ create_key_index(Oid table, const char *column)
  * Errors: wrong_object_type for what is not a table, insufficient_privilege
  * without ownership, duplicate_column when a column is there already,
  * syntax_error, undefined_column, datatype_mismatch or
- * invalid_object_definition for a source that will not do.
+ * invalid_object_definition for a source that will not do,
+ * feature_not_supported for a table with foreign partitions.
  */
 Datum
 simhash_add_keys(PG_FUNCTION_ARGS)
@@ -361,27 +341,34 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	Oid			oid = PG_GETARG_OID(0);
 	Oid			self = fcinfo->flinfo->fn_oid;
 	Relation	relation = open_table(oid);
+	bool		generated;
 	char	   *source;
 	char	   *function;
 	char	   *names[SH_BLOCKS];
 	StringInfoData command;
 
+	refuse_foreign_tables(oid);
 	get_column_names(PG_GETARG_ARRAYTYPE_P(2), oid, names);
-	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
+							&generated);
 	relation_close(relation, NoLock);
 
+	/* For a domain over bigint some other function might fit better. */
 	function = quote_qualified_identifier(get_namespace_name(get_func_namespace(self)),
 										  "simhash_key");
 	initStringInfo(&command);
 	appendStringInfo(&command, "ALTER TABLE %s", quoted_name(oid));
 	for (int i = 0; i < SH_BLOCKS; i++)
 		appendStringInfo(&command,
-						 "%s ADD COLUMN %s smallint"
-						 " GENERATED ALWAYS AS (%s(%s, %d)) STORED",
+						 "%s ADD COLUMN %s smallint GENERATED ALWAYS AS"
+						 " (%s((%s)::pg_catalog.int8, %d)) STORED",
 						 i > 0 ? "," : "", quote_identifier(names[i]),
 						 function, source, i);
 	SPI_connect();
-	run_command(command.data);
+	if (generated)
+		run_as_owner(oid, command.data);
+	else
+		run_command(command.data);
 	for (int i = 0; i < SH_BLOCKS; i++)
 		create_key_index(oid, names[i]);
 	SPI_finish();

@@ -1,0 +1,242 @@
+--
+-- source.c and all that runs SQL over a table: the owner of the table may
+-- plant casts, operators, functions and types wherever he may create
+-- something.  None of them may run with the rights of whoever looks for
+-- near-duplicates in the table.
+--
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS simhash;
+CREATE ROLE regress_simhash_owner;
+CREATE SCHEMA near AUTHORIZATION regress_simhash_owner;
+-- where anybody may create, as it was before PostgreSQL 15
+CREATE SCHEMA open;
+GRANT ALL ON SCHEMA open TO PUBLIC;
+GRANT CREATE ON SCHEMA public TO regress_simhash_owner;
+SET ROLE regress_simhash_owner;
+
+----------------------------------------
+-- what is planted
+----------------------------------------
+
+-- The owner's own code fails for anybody else.
+CREATE FUNCTION near.trap() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    IF current_user <> 'regress_simhash_owner' THEN
+        RAISE 'trapped %', current_user;
+    END IF;
+END $$;
+CREATE FUNCTION near.spring(whoever anyelement) RETURNS anyelement LANGUAGE plpgsql IMMUTABLE AS
+    'BEGIN PERFORM near.trap(); RETURN whoever; END';
+
+CREATE DOMAIN near.finger AS bigint;
+CREATE DOMAIN near.body AS text;
+CREATE TYPE near.fake AS (fp bigint);
+CREATE TYPE near.mood AS ENUM ('well', 'ill');
+CREATE TYPE near.span AS RANGE (subtype = bigint);
+CREATE TABLE near.docs (
+    id int, fp bigint, finger near.finger, fake near.fake, mood near.mood,
+    span near.span, body near.body, moods near.mood[],
+    born bigint GENERATED ALWAYS AS (near.spring(fp)) STORED);
+CREATE TABLE near.parts (LIKE near.docs INCLUDING GENERATED) PARTITION BY LIST (id);
+CREATE TABLE near.parts_1 PARTITION OF near.parts DEFAULT;
+-- with a NULL in each column, for whom a cast would still be called
+INSERT INTO near.docs (id, fp, finger, fake, mood, span, body, moods)
+SELECT n, n / 2, n / 2, ROW(n)::near.fake, 'well', '[1,2)', 'some body ' || n, '{well}'
+FROM generate_series(1, 6) AS n;
+INSERT INTO near.docs (id) VALUES (7);
+INSERT INTO near.parts (id, fp, finger, fake, mood, span, body, moods)
+SELECT id, fp, finger, fake, mood, span, body, moods FROM near.docs;
+
+-- casts from each type to whatever one may be taken for
+CREATE FUNCTION near.plant_casts() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    r record;
+    n bigint := 0;
+BEGIN
+    FOR r IN SELECT s, t, context
+             FROM unnest(ARRAY['near.docs', 'near.parts', 'near.parts_1',
+                               'near.finger', 'near.body', 'near.fake', 'near.mood',
+                               'near.span']) WITH ORDINALITY AS s (s, i),
+                  unnest(ARRAY['text', 'varchar', 'name', 'json', 'jsonb', 'bigint', 'int',
+                               'smallint', 'numeric', 'float8', 'tid', 'oid', 'regclass',
+                               'bytea', 'boolean', 'text[]', 'tsvector']) WITH ORDINALITY AS t (t, j),
+                  unnest(ARRAY['AS IMPLICIT', 'AS ASSIGNMENT', '']) WITH ORDINALITY AS c (context, k)
+             WHERE (i + j) % 3 + 1 = k LOOP
+        n := n + 1;
+        EXECUTE format('CREATE FUNCTION near.cast_%s(%s) RETURNS %s LANGUAGE plpgsql IMMUTABLE AS '
+                       '$t$BEGIN PERFORM near.trap(); RETURN NULL; END$t$', n, r.s, r.t);
+        EXECUTE format('CREATE CAST (%s AS %s) WITH FUNCTION near.cast_%s %s',
+                       r.s, r.t, n, r.context);
+    END LOOP;
+    RETURN n;
+END $$;
+SELECT near.plant_casts() AS casts;
+-- those that matter most are implicit
+DROP CAST (near.docs AS text);
+CREATE CAST (near.docs AS text) WITH FUNCTION near.cast_1 AS IMPLICIT;
+DROP CAST (near.fake AS bigint);
+CREATE FUNCTION near.to_bigint(near.fake) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS
+    'BEGIN PERFORM near.trap(); RETURN 1; END';
+CREATE CAST (near.fake AS bigint) WITH FUNCTION near.to_bigint AS IMPLICIT;
+
+-- functions and operators that fit as well as PostgreSQL's, or better; types
+-- of the names that PostgreSQL's have
+CREATE FUNCTION near.plant_functions(place text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    r record;
+    n bigint := 0;
+BEGIN
+    FOR r IN SELECT proname, pg_get_function_identity_arguments(p.oid) AS arguments,
+                    pg_get_function_result(p.oid) AS result, oprname,
+                    oprleft::regtype AS l, oprright::regtype AS r
+             FROM pg_proc AS p LEFT JOIN pg_operator AS o ON oprcode = p.oid AND oprleft <> 0
+             WHERE p.pronamespace = 'pg_catalog'::regnamespace AND NOT proretset
+               AND prokind = 'f'
+               AND (proname IN ('round', 'floor', 'log', 'left', 'pg_column_size',
+                                'replace', 'format', 'json_build_object', 'coalesce',
+                                'pg_size_pretty', 'translate', 'set_config', 'current_setting',
+                                'quote_ident', 'quote_literal', 'row_security_active', 'length')
+                    OR oprname IN ('=', '<>', '<', '>', '<=', '>=', '+', '-', '*', '/', '^',
+                                   '||', '<<'))
+               AND NOT EXISTS (SELECT FROM unnest(p.proargtypes || p.prorettype) AS a (type)
+                               JOIN pg_type AS t ON t.oid = type WHERE typtype = 'p') LOOP
+        n := n + 1;
+        EXECUTE format('CREATE OR REPLACE FUNCTION %I.%I(%s) RETURNS %s LANGUAGE plpgsql AS '
+                       '$t$BEGIN PERFORM near.trap(); RETURN NULL; END$t$',
+                       place, r.proname, r.arguments, r.result);
+        IF r.oprname IS NOT NULL THEN
+            EXECUTE format('CREATE OPERATOR %1$I.%2$s (FUNCTION = %1$I.%3$I, LEFTARG = %4$s, RIGHTARG = %5$s)',
+                           place, r.oprname, r.proname, r.l, r.r);
+        END IF;
+    END LOOP;
+    FOR r IN SELECT unnest(ARRAY[
+        'simhash_key(near.finger, int)', 'simhash_key(near.fake, int)', 'concat(near.docs)',
+        'concat(oid, tid)', 'concat(near.body)', 'concat(int)', 'concat(text)', 'count(bigint)',
+        'count(near.finger)', 'left(near.body, int)', 'left(near.docs, int)',
+        'pg_column_size(near.docs)', 'pg_column_size(near.parts)', 'simhash(near.body)',
+        'json_agg(record)', 'max(int)', 'sum(bigint)', 'format(text, regclass)',
+        'row_to_json(near.docs)']) AS signature LOOP
+        EXECUTE format('CREATE FUNCTION %I.%s RETURNS text LANGUAGE plpgsql AS '
+                       '$t$BEGIN PERFORM near.trap(); RETURN NULL; END$t$', place, r.signature);
+    END LOOP;
+    FOR r IN SELECT name, base FROM (VALUES
+        ('text', 'text'), ('json', 'json'), ('tid', 'tid'), ('int8', 'bigint'),
+        ('float8', 'float8'), ('oid', 'oid'), ('name', 'name'), ('regclass', 'regclass'),
+        ('regnamespace', 'regnamespace')) AS v (name, base) LOOP
+        EXECUTE format('CREATE DOMAIN %I.%I AS pg_catalog.%3$I CHECK (near.spring(1) = 1)',
+                       place, r.name, (SELECT typname FROM pg_catalog.pg_type WHERE oid = r.base::regtype));
+    END LOOP;
+    RETURN n;
+END $$;
+SELECT near.plant_functions('near') > 100 AS many, near.plant_functions('open') > 100 AS many;
+CREATE FUNCTION public.simhash_key(near.finger, int) RETURNS smallint LANGUAGE plpgsql IMMUTABLE AS
+    'BEGIN PERFORM near.trap(); RETURN NULL; END';
+RESET ROLE;
+
+----------------------------------------
+-- who steps on it
+----------------------------------------
+
+-- it works
+SELECT docs::text FROM near.docs LIMIT 1;                                       -- error
+SELECT simhash_key(finger, 0) FROM near.docs LIMIT 1;                           -- error
+SET search_path = near, open, public, pg_catalog;
+SELECT 1 = 1;                                                                   -- error
+RESET search_path;
+-- what may be read without it
+SELECT fp, finger, fake, mood, span, body, moods, born FROM near.docs WHERE id = 1;
+
+-- PostgreSQL's own names first, as always, or last
+CREATE FUNCTION all_calls(source text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    call text;
+    n bigint;
+    command text;
+BEGIN
+    FOREACH call IN ARRAY ARRAY[
+        'SELECT * FROM public.simhash_report(''docs'', %L)',
+        'SELECT * FROM public.simhash_report(''parts'', %L)',
+        'SELECT * FROM public.simhash_pairs(''SELECT id, (%1$s) FROM near.docs'')',
+        'SELECT * FROM public.simhash_clusters(''SELECT id, (%1$s) FROM near.docs'')'] LOOP
+        BEGIN
+            EXECUTE pg_catalog.format(call, source);
+            GET DIAGNOSTICS n = ROW_COUNT;
+            RETURN NEXT n;
+        EXCEPTION WHEN OTHERS THEN
+            RETURN NEXT pg_catalog.concat(SQLSTATE, ' ', SQLERRM);
+        END;
+    END LOOP;
+    FOREACH call IN ARRAY ARRAY['docs', 'parts'] LOOP
+        BEGIN
+            command := public.simhash_dedup_sql(call::pg_catalog.regclass, source);
+            EXECUTE command;
+            GET DIAGNOSTICS n = ROW_COUNT;
+            RAISE 'deleted %', n;
+        EXCEPTION WHEN OTHERS THEN
+            RETURN NEXT pg_catalog.concat(SQLSTATE, ' ', SQLERRM);
+        END;
+    END LOOP;
+END $$;
+SET search_path = near, open, public;
+SELECT public.all_calls('fp');
+SELECT public.all_calls('finger');
+SELECT public.all_calls('born');
+SELECT public.all_calls('fake');
+SELECT public.all_calls('mood');
+SELECT public.all_calls('t');
+SET search_path = near, open, public, pg_catalog;
+SELECT public.all_calls('fp');
+SELECT public.all_calls('finger');
+SELECT public.all_calls('fake');
+RESET search_path;
+-- the rows are shown
+SELECT item, value FROM simhash_report('near.docs', 'finger', 0)
+WHERE section = 'largest clusters' ORDER BY 2 LIMIT 1;
+-- ids of types of the owner
+SELECT * FROM simhash_pairs('SELECT fake, fp FROM near.docs', NULL::near.fake, 0) ORDER BY a;
+SELECT * FROM simhash_pairs('SELECT ROW(id, mood, finger), fp FROM near.docs', NULL::record, 0) ORDER BY a;
+SELECT * FROM simhash_pairs('SELECT fake, fp FROM near.docs', 0);               -- error
+SELECT count(*) FROM simhash_clusters('SELECT t, fp FROM near.docs AS t', NULL::near.docs);
+-- documents
+SET search_path = near, open, public;
+SELECT count(*) FROM simhash_tune('SELECT body FROM docs');
+SELECT count(*) FROM simhash_tune('SELECT mood FROM docs');                     -- error
+SELECT count(*) FROM simhash_tune('SELECT docs FROM docs');                     -- error
+RESET search_path;
+
+-- key columns are computed as the owner where the code is the owner's
+SELECT simhash_add_keys('near.docs', 'fake');                                   -- error
+SELECT simhash_add_keys('near.docs', 'finger');
+SELECT count(k0) FROM near.docs;
+SELECT simhash_drop_keys('near.docs');
+SELECT simhash_add_keys('near.docs', 'born');
+SELECT count(k0), current_user FROM near.docs;
+SELECT simhash_drop_keys('near.docs');
+SET search_path = near, open, public, pg_catalog;
+SELECT simhash_add_keys('docs', 'finger');
+SELECT simhash_drop_keys('docs');
+RESET search_path;
+-- so are the expressions of an index that is checked
+SET ROLE regress_simhash_owner;
+CREATE INDEX spring ON near.docs USING hamming (near.spring(fp)) WHERE near.spring(id) > 0;
+RESET ROLE;
+SELECT hamming_index_check('near.spring', true), current_user;
+DROP INDEX near.spring;
+-- a guard asks no SQL
+SET ROLE regress_simhash_owner;
+CREATE TABLE near.guarded (id int, fp bigint, mood near.mood DEFAULT 'well');
+CREATE INDEX ON near.guarded USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON near.guarded
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+RESET ROLE;
+SET search_path = near, open, public, pg_catalog;
+INSERT INTO guarded VALUES (1, 5);
+INSERT INTO guarded VALUES (2, 5);                                              -- error
+RESET search_path;
+
+DROP FUNCTION all_calls;
+DROP SCHEMA near, open CASCADE;
+REVOKE CREATE ON SCHEMA public FROM regress_simhash_owner;
+DROP ROLE regress_simhash_owner;
