@@ -64,17 +64,19 @@ COMMENT ON FUNCTION simhash_features(text, text) IS
 CREATE FUNCTION simhash(
     features text[], weights double precision[] DEFAULT NULL)
 RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_weighted'
+AS 'MODULE_PATHNAME', 'simhash_by_weights'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text[], double precision[]) IS
 'SimHash fingerprint of features with weights, 1 each when not given';
 
-CREATE FUNCTION simhash(
-    features text[], weights double precision[], profile text)
+-- Not called simhash: simhash($1, $2, $3) would be ambiguous.
+CREATE FUNCTION simhash_weighted(
+    features text[], weights double precision[] DEFAULT NULL,
+    profile text DEFAULT NULL)
 RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_weighted_by_profile'
+AS 'MODULE_PATHNAME', 'simhash_weighted'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION simhash(text[], double precision[], text) IS
+COMMENT ON FUNCTION simhash_weighted(text[], double precision[], text) IS
 'SimHash fingerprint of features with weights, hashed as the profile does';
 
 CREATE FUNCTION simhash(
@@ -188,23 +190,23 @@ COMMENT ON FUNCTION simhash_cppjieba(text[], double precision[]) IS
 -- explain.c
 ----------------------------------------------------------------------------
 
-CREATE FUNCTION simhash(document text, profile text, min_features integer)
+CREATE FUNCTION simhash(document text, profile text, min_features bigint)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_min_features'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
-COMMENT ON FUNCTION simhash(text, text, integer) IS
+COMMENT ON FUNCTION simhash(text, text, bigint) IS
 'SimHash fingerprint of a document; NULL when it has too few features';
 
 -- Not STRICT: a profile of NULL is the default one.
 
 CREATE FUNCTION simhash_explain(
-    a text, b text, profile text DEFAULT NULL, most integer DEFAULT 10,
+    a text, b text, profile text DEFAULT NULL, most bigint DEFAULT 10,
     OUT "bit" integer, OUT margin_a bigint, OUT margin_b bigint,
     OUT differs boolean, OUT features text[])
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_explain'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
-COMMENT ON FUNCTION simhash_explain(text, text, text, integer) IS
+COMMENT ON FUNCTION simhash_explain(text, text, text, bigint) IS
 'the bits of two fingerprints: margins, differences, features behind them';
 
 CREATE FUNCTION simhash_confidence(
@@ -378,45 +380,40 @@ COMMENT ON AGGREGATE simhash_idf_agg(simhash_idf) IS
 -- tfidf.c
 ----------------------------------------------------------------------------
 
-CREATE FUNCTION simhash(document text, idf simhash_idf)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_by_idf'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 700;
-COMMENT ON FUNCTION simhash(text, simhash_idf) IS
-'SimHash fingerprint of a document, features weighted by TF-IDF';
-
-CREATE FUNCTION simhash(document text, idf simhash_idf, top_k integer)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_by_idf_top'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash(text, simhash_idf, integer) IS
-'SimHash fingerprint of the features of a document with the greatest TF-IDF';
-
--- Not called simhash: simhash(text[], '{1,2}') would be ambiguous.
+-- Not called simhash: simhash($1, $2) and simhash(text[], '{1,2}') would be
+-- ambiguous.  Not STRICT: a top_k of NULL means all.
 CREATE FUNCTION simhash_tfidf(
-    features text[], idf simhash_idf, top_k integer DEFAULT NULL)
+    document text, idf simhash_idf, top_k bigint DEFAULT NULL)
 RETURNS bigint
 AS 'MODULE_PATHNAME', 'simhash_tfidf'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 700;
+COMMENT ON FUNCTION simhash_tfidf(text, simhash_idf, bigint) IS
+'SimHash fingerprint of a document, features weighted by TF-IDF';
+
+CREATE FUNCTION simhash_tfidf(
+    features text[], idf simhash_idf, top_k bigint DEFAULT NULL)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_word_tfidf'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simhash_tfidf(text[], simhash_idf, integer) IS
+COMMENT ON FUNCTION simhash_tfidf(text[], simhash_idf, bigint) IS
 'SimHash fingerprint of words, weighted by TF-IDF';
 
 CREATE FUNCTION simhash_keywords(
-    document text, idf simhash_idf, top_k integer,
+    document text, idf simhash_idf, top_k bigint,
     OUT feature text, OUT weight double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_keywords'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 20;
-COMMENT ON FUNCTION simhash_keywords(text, simhash_idf, integer) IS
+COMMENT ON FUNCTION simhash_keywords(text, simhash_idf, bigint) IS
 'the features of a document with the greatest TF-IDF';
 
 CREATE FUNCTION simhash_keywords(
-    features text[], idf simhash_idf, top_k integer,
+    features text[], idf simhash_idf, top_k bigint,
     OUT feature text, OUT weight double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_word_keywords'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 20;
-COMMENT ON FUNCTION simhash_keywords(text[], simhash_idf, integer) IS
+COMMENT ON FUNCTION simhash_keywords(text[], simhash_idf, bigint) IS
 'the words with the greatest TF-IDF';
 
 CREATE FUNCTION simhash_idf_weight(idf simhash_idf, feature text)
@@ -471,7 +468,7 @@ COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
 
 -- Volatile: it runs a query, and draws a random sample of what that returns.
 CREATE FUNCTION simhash_tune(
-    query text, sample integer DEFAULT 1000,
+    query text, sample bigint DEFAULT 1000,
     profile text DEFAULT 'word-2', family text DEFAULT 'simhash',
     similarity double precision DEFAULT 0.5, measure text DEFAULT 'jaccard',
     OUT k integer, OUT pairs bigint, OUT "precision" double precision,
@@ -481,7 +478,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_tune'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 17;
 COMMENT ON FUNCTION simhash_tune(
-    text, integer, text, text, double precision, text) IS
+    text, bigint, text, text, double precision, text) IS
 'precision and recall of searches within each distance, on documents of yours';
 
 ----------------------------------------------------------------------------
@@ -692,8 +689,11 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 -- report.c
 ----------------------------------------------------------------------------
 
--- Ids are bigint, or whatever converts to it, unless the argument id_type is
--- given: its type counts, its value does not.  A default for it instead of two
+-- Ids are bigint, or an integer that becomes one.  Of what other type they
+-- are, the functions whose names end in _as are told by their first argument:
+-- its type counts, its value does not.  It comes first, and the names differ,
+-- so that neither the query nor k can be taken for it, whatever type the
+-- client sends them as, or none at all.  A default for it instead of two
 -- functions would not do: in FROM, the type of the result would be unknown.
 -- The queries may be anything and run with the rights of the caller: hence
 -- VOLATILE and UNSAFE.
@@ -711,45 +711,46 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 -- from being made.
 
 CREATE FUNCTION simhash_pairs(
-    query text, k integer DEFAULT 3,
+    query text, k bigint DEFAULT 3,
     OUT a bigint, OUT b bigint, OUT distance integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_pairs(text, integer) IS
+COMMENT ON FUNCTION simhash_pairs(text, bigint) IS
 'all pairs of rows of a query (id, fingerprint) within distance k';
 
-CREATE FUNCTION simhash_pairs(
-    query text, id_type anyelement, k integer DEFAULT 3,
+CREATE FUNCTION simhash_pairs_as(
+    id_type anyelement, query text, k bigint DEFAULT 3,
     OUT a anyelement, OUT b anyelement, OUT distance integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_pairs(text, anyelement, integer) IS
-'all pairs of rows of a query within distance k, with ids of any type';
+COMMENT ON FUNCTION simhash_pairs_as(anyelement, text, bigint) IS
+'all pairs of rows of a query within distance k, with ids of a type of choice';
 
 CREATE FUNCTION simhash_clusters(
-    query text, k integer DEFAULT 3, kind text DEFAULT 'connected',
-    keep text DEFAULT 'lowest', min_size integer DEFAULT 2,
+    query text, k bigint DEFAULT 3, kind text DEFAULT 'connected',
+    keep text DEFAULT 'lowest', min_size bigint DEFAULT 2,
     OUT id bigint, OUT cluster bigint, OUT representative bigint,
     OUT distance integer, OUT size bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_clusters(text, integer, text, text, integer) IS
+COMMENT ON FUNCTION simhash_clusters(text, bigint, text, text, bigint) IS
 'the rows of a query (id, fingerprint) in clusters of near-duplicates';
 
-CREATE FUNCTION simhash_clusters(
-    query text, id_type anyelement, k integer DEFAULT 3,
+CREATE FUNCTION simhash_clusters_as(
+    id_type anyelement, query text, k bigint DEFAULT 3,
     kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
-    min_size integer DEFAULT 2,
+    min_size bigint DEFAULT 2,
     OUT id anyelement, OUT cluster bigint, OUT representative anyelement,
     OUT distance integer, OUT size bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_clusters(text, anyelement, integer, text, text, integer) IS
-'the rows of a query in clusters of near-duplicates, with ids of any type';
+COMMENT ON FUNCTION simhash_clusters_as(
+    anyelement, text, bigint, text, text, bigint) IS
+'the rows of a query in clusters, with ids of a type of choice';
 
 ----------------------------------------------------------------------------
 -- source.c
@@ -782,7 +783,7 @@ COMMENT ON FUNCTION simhash_check_fingerprint(regclass, text) IS
 -- functions of their types.
 
 CREATE FUNCTION simhash_report(
-    relation regclass, fingerprint text, k integer DEFAULT 3,
+    relation regclass, fingerprint text, k bigint DEFAULT 3,
     OUT section text, OUT item text, OUT value text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
@@ -850,7 +851,7 @@ BEGIN
     commands[3] := format($query$
         WITH member AS MATERIALIZED (
             SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
-            FROM %1$s.simhash_clusters(%2$L, NULL::%3$s, %4$s)
+            FROM %1$s.simhash_clusters_as(NULL::%3$s, %2$L, %4$s)
         ), cluster AS (
             SELECT cluster, representative, size,
                    pg_catalog.max(distance) AS farthest
@@ -889,6 +890,8 @@ BEGIN
                id, fingerprint, target),
         id_type, k, target, id);
     commands[4] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
+    EXECUTE format('SELECT FROM %s.simhash_clusters($1, $2)', schema)
+        USING 'SELECT 1, 1::bigint LIMIT 0'::text, k;
 
     PERFORM set_config('search_path', path, true);
     EXECUTE commands[4] USING relation, fingerprint;
@@ -1000,14 +1003,14 @@ BEGIN
     PERFORM set_config('search_path', path, true);
 END
 $function$;
-COMMENT ON FUNCTION simhash_report(regclass, text, integer) IS
+COMMENT ON FUNCTION simhash_report(regclass, text, bigint) IS
 'summary of the near-duplicates in a table, with advice';
 
 -- Rows are told apart by ctid, so a table needs no key; in a table with
 -- partitions or children by tableoid and ctid.  That is text, whose order says
 -- nothing: the query orders the rows, and the first of them is kept.
 CREATE FUNCTION simhash_dedup_sql(
-    relation regclass, fingerprint text, k integer DEFAULT 3,
+    relation regclass, fingerprint text, k bigint DEFAULT 3,
     kind text DEFAULT 'star', keep text DEFAULT NULL)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -1051,6 +1054,8 @@ BEGIN
     parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
     id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
+    EXECUTE format('SELECT FROM %s.simhash_clusters($1, $2, $3)', schema)
+        USING 'SELECT 1, 1::bigint LIMIT 0'::text, k, kind;
     command := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
     PERFORM set_config('search_path', path, true);
     EXECUTE command USING relation, fingerprint;
@@ -1078,20 +1083,21 @@ BEGIN
              WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END;
     -- It is run by the caller's search_path: as above.
     command := format(E'%sDELETE FROM %s AS t\n'
-                      'USING %s.simhash_clusters(\n'
+                      'USING %s.simhash_clusters_as(NULL::pg_catalog.%s,\n'
                       '    %L,\n'
-                      '    NULL::pg_catalog.%s, k => %s, kind => %L, keep => %L) AS c\n'
+                      '    k => %s, kind => %L, keep => %L) AS c\n'
                       'WHERE %s OPERATOR(pg_catalog.=) c.id\n'
                       '    AND c.id OPERATOR(pg_catalog.<>) c.representative',
-                      remarks, target, schema, query,
-                      CASE WHEN parted THEN 'text' ELSE 'tid' END, k, kind,
+                      remarks, target, schema,
+                      CASE WHEN parted THEN 'text' ELSE 'tid' END, query,
+                      k, kind,
                       CASE WHEN keep IS NULL AND NOT parted THEN 'lowest'
                            ELSE 'first' END, id);
     PERFORM set_config('search_path', path, true);
     RETURN command;
 END
 $function$;
-COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, integer, text, text) IS
+COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, bigint, text, text) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
 --

@@ -24,12 +24,12 @@ psql <<-END
 	CREATE TABLE jieba (word text, idf float8);
 	CREATE TABLE recipes (chinese boolean, name text, expression text);
 	INSERT INTO recipes VALUES
-	    (NULL, 'word-1, idf', 'simhash(body, idf1)'),
-	    (NULL, 'word-1, idf, top 100', 'simhash(body, idf1, 100)'),
-	    (NULL, 'word-1, idf, top 20', 'simhash(body, idf1, 20)'),
-	    (NULL, 'word-1-2, idf', 'simhash(body, idf12)'),
-	    (NULL, 'word-2, idf', 'simhash(body, idf2)'),
-	    (NULL, 'word-2, idf, top 100', 'simhash(body, idf2, 100)'),
+	    (NULL, 'word-1, idf', 'simhash_tfidf(body, idf1)'),
+	    (NULL, 'word-1, idf, top 100', 'simhash_tfidf(body, idf1, 100)'),
+	    (NULL, 'word-1, idf, top 20', 'simhash_tfidf(body, idf1, 20)'),
+	    (NULL, 'word-1-2, idf', 'simhash_tfidf(body, idf12)'),
+	    (NULL, 'word-2, idf', 'simhash_tfidf(body, idf2)'),
+	    (NULL, 'word-2, idf, top 100', 'simhash_tfidf(body, idf2, 100)'),
 	    (NULL, 'tsvector simple', 'simhash(to_tsvector(''simple'', body))'),
 	    (false, 'tsvector english', 'simhash(to_tsvector(''english'', body))');
 END

@@ -1,6 +1,6 @@
 #
-# Weights: simhash(document, idf), of all features and of the top k, beside
-# simhash(document, profile).
+# Weights: simhash_tfidf(document, idf), of all features and of the top k,
+# beside simhash(document, profile).
 # SPDX-License-Identifier: PostgreSQL
 #
 # Documents are pieces of the licences of data/, of 70 characters ("short") or
@@ -69,9 +69,9 @@ measure()
 			over $table $profile 'simhash' "simhash(body, '$profile')"
 			for size in small large; do
 				over $table $profile "idf, $size" \
-					"simhash(body, ($(idf $profile $size)))"
+					"simhash_tfidf(body, ($(idf $profile $size)))"
 				over $table $profile "idf, $size, top 20" \
-					"simhash(body, ($(idf $profile $size)), 20)"
+					"simhash_tfidf(body, ($(idf $profile $size)), 20)"
 			done
 		done
 	done

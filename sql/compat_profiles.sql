@@ -21,7 +21,7 @@ WHERE profile ~ '^(python|seomoz|clickhouse)-' ORDER BY profile COLLATE "C";
 
 -- python-simhash
 SELECT unsigned(simhash('', 'python-simhash'));
-SELECT simhash(ARRAY['aaa', 'bbb'], '{1,1}', 'python-simhash');
+SELECT simhash_weighted(ARRAY['aaa', 'bbb'], '{1,1}', 'python-simhash');
 SELECT simhash_agg(('x' || right(md5(feature), 16))::bit(64)::bigint, 1)
 FROM unnest('{aaa,bbb}'::text[]) AS feature;
 -- punctuation, spaces and case do not count; what is short is one feature
@@ -158,6 +158,6 @@ SELECT simhash_cppjieba('{}', '{}') AS nothing,
 SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1}')$$);
 SELECT fails($$SELECT simhash_cppjieba('{a,NULL}', '{1,1}')$$);
 SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1,NaN}')$$);
-SELECT fails($$SELECT simhash(ARRAY['a', 'b'], '{1,1}', 'no-such-profile')$$);
+SELECT fails($$SELECT simhash_weighted(ARRAY['a', 'b'], '{1,1}', 'no-such-profile')$$);
 
 DROP FUNCTION unsigned(bigint);

@@ -94,7 +94,7 @@ SELECT plan('SELECT simhash_idf_agg(body, ''word-1'') FROM corpus');
 SELECT simhash_idf_agg(body, 'word-1')::text
     = (SELECT idf::text FROM learnt WHERE profile = 'word-1') AS same
 FROM corpus;
-SELECT count(*) FILTER (WHERE simhash(body, idf) IS NOT NULL) AS rows
+SELECT count(*) FILTER (WHERE simhash_tfidf(body, idf) IS NOT NULL) AS rows
 FROM corpus, learnt WHERE profile = 'word-1';
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
@@ -102,7 +102,7 @@ RESET min_parallel_table_scan_size;
 RESET max_parallel_workers_per_gather;
 
 ----------------------------------------
--- simhash(document, idf [, top_k]), simhash_keywords
+-- simhash_tfidf(document, idf [, top_k]), simhash_keywords
 ----------------------------------------
 
 -- TF-IDF by its definition
@@ -115,14 +115,14 @@ WHERE df.profile = l.profile AND df.hash = f.hash;
 CREATE INDEX ON tfidf (profile, id, rank);
 ANALYZE tfidf;
 
-SELECT l.profile, count(*) AS documents, bool_and(simhash(body, idf)
+SELECT l.profile, count(*) AS documents, bool_and(simhash_tfidf(body, idf)
     IS NOT DISTINCT FROM (SELECT simhash_agg(hash, weight) FROM tfidf AS t
                           WHERE (t.profile, t.id) = (l.profile, c.id)))
     AS same
 FROM learnt AS l, corpus AS c
 WHERE body <> '' AND body <> '...'
 GROUP BY l.profile ORDER BY l.profile COLLATE "C";
-SELECT l.profile, k, bool_and(simhash(body, idf, k)
+SELECT l.profile, k, bool_and(simhash_tfidf(body, idf, k)
     IS NOT DISTINCT FROM (SELECT simhash_agg(hash, weight) FROM tfidf AS t
                           WHERE (t.profile, t.id) = (l.profile, c.id)
                               AND rank <= k)) AS same
@@ -138,38 +138,38 @@ FROM learnt AS l, corpus AS c
 WHERE body <> '' AND body <> '...' AND l.profile <> 'char-3'
 GROUP BY l.profile ORDER BY l.profile COLLATE "C";
 -- keywords are what is added up
-SELECT bool_and(simhash(body, idf, 5) = (
+SELECT bool_and(simhash_tfidf(body, idf, 5) = (
     SELECT simhash(array_agg(feature), array_agg(weight))
     FROM simhash_keywords(body, idf, 5))) AS same
 FROM learnt, corpus WHERE profile = 'word-1-2' AND body ~ 'w';
 SELECT * FROM simhash_keywords('Die Grösse w1 w1 unheard', (SELECT idf
     FROM learnt WHERE profile = 'word-1'), 3);
 -- of more than a million features, c d is not the heaviest of the first million
-SELECT profile, simhash(body, idf, 1) = simhash('{c d}'::text[], '{6}') AS same
+SELECT profile, simhash_tfidf(body, idf, 1) = simhash('{c d}'::text[], '{6}') AS same
 FROM unnest('{word-2,word-1-2}'::text[]) AS profile,
     simhash_idf_from('{a b,c d,a,b,c,d,f,g,h,i}', '{5,3,0,0,0,0,0,0,0,0}',
         profile) AS idf,
     (SELECT 'a b c d ' || repeat('f g h i j k l m n o ', 110000) || ' c d')
         AS d(body);
 -- 80000 for b, in 1 / 65536, is more than 32 bits hold
-SELECT simhash('a b b b b c d e f g h', idf, 1)
+SELECT simhash_tfidf('a b b b b c d e f g h', idf, 1)
     = simhash('{b}'::text[], '{1}') AS same
 FROM simhash_idf_from('{a,b,c,d,e,f,g,h}', '{30000,20000,1,1,1,1,1,1}',
     'word-1') AS idf;
 -- no feature, no fingerprint
-SELECT simhash('...', idf) AS nothing, simhash('...', idf, 5) AS top,
+SELECT simhash_tfidf('...', idf) AS nothing, simhash_tfidf('...', idf, 5) AS top,
     (SELECT count(*) FROM simhash_keywords('...', idf, 5)) AS keywords
 FROM learnt WHERE profile = 'word-1';
-SELECT simhash(NULL::text, idf) AS no_document,
-    simhash('a', NULL::simhash_idf) AS no_idf
+SELECT simhash_tfidf(NULL::text, idf) AS no_document,
+    simhash_tfidf('a', NULL::simhash_idf) AS no_idf
 FROM learnt WHERE profile = 'word-1';
-SELECT fails($$SELECT simhash('a', idf, 0) FROM learnt$$);
-SELECT fails($$SELECT simhash('a', idf, -1) FROM learnt$$);
+SELECT fails($$SELECT simhash_tfidf('a', idf, 0) FROM learnt$$);
+SELECT fails($$SELECT simhash_tfidf('a', idf, -1) FROM learnt$$);
 SELECT fails($$SELECT simhash_keywords('a', idf, 0) FROM learnt$$);
 
 -- a backend keeps four values; here are eight, in turn, in and out of TOAST
-SELECT count(*) AS rows, bool_and(f = simhash(body, plain)) AS same
-FROM (SELECT id, profile, body, simhash(body, idf) AS f,
+SELECT count(*) AS rows, bool_and(f = simhash_tfidf(body, plain)) AS same
+FROM (SELECT id, profile, body, simhash_tfidf(body, idf) AS f,
           simhash_idf_in(idf::text::cstring) AS plain
       FROM corpus, learnt WHERE id < 20 AND body ~ 'w'
       ORDER BY id, profile) AS v;
@@ -253,8 +253,8 @@ DECLARE
     idf simhash_idf;
 BEGIN
     idf := bytes::text::simhash_idf;
-    PERFORM simhash('some w1 words', idf), simhash('w1 w2', idf, 1),
-        simhash_tfidf('{w1}', idf),
+    PERFORM simhash_tfidf('some w1 words', idf), simhash_tfidf('w1 w2', idf, 1),
+        simhash_tfidf('{w1}'::text[], idf),
         simhash_idf_weight(idf, 'w1'), simhash_idf_stats(idf);
     RETURN 'accepted';
 EXCEPTION WHEN invalid_binary_representation THEN

@@ -195,10 +195,10 @@ RESET search_path;
 SELECT item, value FROM simhash_report('near.docs', 'finger', 0)
 WHERE section = 'largest clusters' ORDER BY 2 LIMIT 1;
 -- ids of types of the owner
-SELECT * FROM simhash_pairs('SELECT fake, fp FROM near.docs', NULL::near.fake, 0) ORDER BY a;
-SELECT * FROM simhash_pairs('SELECT ROW(id, mood, finger), fp FROM near.docs', NULL::record, 0) ORDER BY a;
+SELECT * FROM simhash_pairs_as(NULL::near.fake, 'SELECT fake, fp FROM near.docs', 0) ORDER BY a;
+SELECT * FROM simhash_pairs_as(NULL::record, 'SELECT ROW(id, mood, finger), fp FROM near.docs', 0) ORDER BY a;
 SELECT * FROM simhash_pairs('SELECT fake, fp FROM near.docs', 0);               -- error
-SELECT count(*) FROM simhash_clusters('SELECT t, fp FROM near.docs AS t', NULL::near.docs);
+SELECT count(*) FROM simhash_clusters_as(NULL::near.docs, 'SELECT t, fp FROM near.docs AS t');
 -- documents
 SET search_path = near, open, public;
 SELECT count(*) FROM simhash_tune('SELECT body FROM docs');

@@ -23,26 +23,25 @@ INSERT INTO docs VALUES
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 2) ORDER BY a, b;
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 0) ORDER BY a, b;
 -- a < b whatever the order of the query; ids of other types
-SELECT a, b, distance, pg_typeof(a) FROM simhash_pairs(
-    'SELECT id::text || ''é'', fp FROM docs ORDER BY id DESC', k => 1,
-    id_type => NULL::text) ORDER BY a, b;
-SELECT a, b, pg_typeof(a) FROM simhash_pairs(
-    'SELECT md5(id::text)::uuid, fp FROM docs', NULL::uuid, 0);
-SELECT a, b, pg_typeof(a) FROM simhash_pairs(
-    'SELECT ctid, fp FROM docs', NULL::tid, 0);
+SELECT a, b, distance, pg_typeof(a) FROM simhash_pairs_as(NULL::text,
+    'SELECT id::text || ''é'', fp FROM docs ORDER BY id DESC', k => 1) ORDER BY a, b;
+SELECT a, b, pg_typeof(a) FROM simhash_pairs_as(NULL::uuid,
+    'SELECT md5(id::text)::uuid, fp FROM docs', 0);
+SELECT a, b, pg_typeof(a) FROM simhash_pairs_as(NULL::tid,
+    'SELECT ctid, fp FROM docs', 0);
 SELECT a, b FROM simhash_pairs('SELECT id::smallint, fp FROM docs', 0);
 CREATE DOMAIN article AS int;
 SELECT a, b FROM simhash_pairs('SELECT id::article, fp FROM docs', 0);
-SELECT a, b, pg_typeof(a) FROM simhash_pairs(
-    'SELECT id::article, fp FROM docs', NULL::article, 0);
+SELECT a, b, pg_typeof(a) FROM simhash_pairs_as(NULL::article,
+    'SELECT id::article, fp FROM docs', 0);
 -- ids that are stored out of line, in an array, or numeric
 CREATE TABLE long (id text, fp bigint);
 ALTER TABLE long ALTER id SET STORAGE EXTERNAL;
 INSERT INTO long SELECT repeat(n::text, 10000), n / 2 FROM generate_series(1, 4) n;
 SELECT length(a), left(a, 3) AS a, left(b, 3) AS b, distance
-FROM simhash_pairs('SELECT * FROM long', NULL::text, 1) ORDER BY 2, 3;
-SELECT a, b FROM simhash_pairs('SELECT ARRAY[id, 0], fp FROM docs', NULL::int[], 0);
-SELECT a, b FROM simhash_pairs('SELECT id + 0.5, fp FROM docs', NULL::numeric, 0);
+FROM simhash_pairs_as(NULL::text, 'SELECT * FROM long', 1) ORDER BY 2, 3;
+SELECT a, b FROM simhash_pairs_as(NULL::int[], 'SELECT ARRAY[id, 0], fp FROM docs', 0);
+SELECT a, b FROM simhash_pairs_as(NULL::numeric, 'SELECT id + 0.5, fp FROM docs', 0);
 -- no row, one row
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE false');
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs WHERE id = 1');
@@ -85,8 +84,7 @@ SELECT * FROM simhash_clusters('SELECT id, fp FROM docs ORDER BY born', 2,
     'star', 'first', 1) ORDER BY cluster, id;
 SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, min_size => 4)
 ORDER BY cluster, id;
-SELECT * FROM simhash_clusters('SELECT ''n'' || id, fp FROM docs', k => 0,
-    id_type => NULL::text);
+SELECT * FROM simhash_clusters_as(NULL::text, 'SELECT ''n'' || id, fp FROM docs', k => 0);
 -- properties of clusters of many rows
 SELECT k, kind, sum(size) FILTER (WHERE c.id = representative) = count(*) AS sizes,
        count(*) = 600 AS everyone,
@@ -155,7 +153,7 @@ CLOSE c;
 ----------------------------------------
 
 SELECT fails('SELECT * FROM simhash_pairs(NULL)');
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', NULL::int)');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', NULL)');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', -1)');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', 17)');
 -- not a query
@@ -177,9 +175,8 @@ SELECT fails('SELECT * FROM simhash_pairs(''SELECT fp FROM docs'')');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT FROM docs'')');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT fp, id FROM docs'')');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id::text, fp FROM docs'')');
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT point(1, 2), 3::bigint'',
-    NULL::point)');
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT NULL, 3::bigint'', NULL, 3)');
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL::point, ''SELECT point(1, 2), 3::bigint'')');
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL, ''SELECT NULL, 3::bigint'', 3)');
 -- the same id twice
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id / 2, fp FROM docs'')');
 SELECT fails('SELECT * FROM simhash_clusters(
@@ -193,9 +190,8 @@ SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', min_size =
 SET maintenance_work_mem = '1MB';
 SELECT fails('SELECT * FROM simhash_pairs(
     ''SELECT n, n FROM generate_series(1, 100000::bigint) n'')');
-SELECT fails('SELECT * FROM simhash_pairs(
-    ''SELECT repeat(n::text, 100), n FROM generate_series(1, 100000::bigint) n'',
-    id_type => NULL::text)');
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL::text,
+    ''SELECT repeat(n::text, 100), n FROM generate_series(1, 100000::bigint) n'')');
 RESET maintenance_work_mem;
 -- cancelled midway
 SET statement_timeout = '300ms';

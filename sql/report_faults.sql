@@ -71,14 +71,14 @@ CREATE OPERATOR CLASS odd_ops DEFAULT FOR TYPE odd USING btree AS
     OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
     FUNCTION 1 odd_cmp(odd, odd);
 SET regress.fault = 'none';
-SELECT a, b, pg_typeof(a) FROM simhash_pairs(
-    'SELECT id::odd, fp FROM docs WHERE id < 6 ORDER BY -id', NULL::odd, 0);
+SELECT a, b, pg_typeof(a) FROM simhash_pairs_as(NULL::odd,
+    'SELECT id::odd, fp FROM docs WHERE id < 6 ORDER BY -id', 0);
 SET regress.fault = 'fail';
-SELECT * FROM simhash_pairs('SELECT id::odd, fp FROM docs ORDER BY -id', NULL::odd);        -- error
-SELECT * FROM simhash_clusters('SELECT id::odd, fp FROM docs ORDER BY -id', NULL::odd);     -- error
+SELECT * FROM simhash_pairs_as(NULL::odd, 'SELECT id::odd, fp FROM docs ORDER BY -id');        -- error
+SELECT * FROM simhash_clusters_as(NULL::odd, 'SELECT id::odd, fp FROM docs ORDER BY -id');     -- error
 SET regress.fault = 'cancel';
-SELECT * FROM simhash_pairs('SELECT id::odd, fp FROM docs ORDER BY -id', NULL::odd);        -- error
-SELECT * FROM simhash_clusters('SELECT id::odd, fp FROM docs ORDER BY -id', NULL::odd);     -- error
+SELECT * FROM simhash_pairs_as(NULL::odd, 'SELECT id::odd, fp FROM docs ORDER BY -id');        -- error
+SELECT * FROM simhash_clusters_as(NULL::odd, 'SELECT id::odd, fp FROM docs ORDER BY -id');     -- error
 TABLE left_over;
 -- searching: each of these takes longer
 SET statement_timeout = '200ms';
@@ -122,8 +122,8 @@ BEGIN
         EXCEPTION WHEN raise_exception THEN n := n + 1;
         END;
         BEGIN
-            PERFORM FROM simhash_clusters('SELECT id::odd, fp FROM docs ORDER BY -id',
-                                          NULL::odd, kind => 'star');
+            PERFORM FROM simhash_clusters_as(NULL::odd,
+                'SELECT id::odd, fp FROM docs ORDER BY -id', kind => 'star');
         EXCEPTION WHEN raise_exception THEN n := n + 1;
         END;
         PERFORM FROM simhash_pairs('SELECT id, fp FROM docs');
@@ -269,8 +269,8 @@ DECLARE
     result text;
 BEGIN
     EXECUTE format('SELECT concat_ws('' '', min(a::text), min(b::text), min(pg_typeof(a)::text))
-        FROM simhash_pairs(''SELECT %s, fp FROM docs WHERE id < 4'', NULL::%s, 0)',
-        replace(expression, '''', ''''''), type) INTO result;
+        FROM simhash_pairs_as(NULL::%s, ''SELECT %s, fp FROM docs WHERE id < 4'', 0)',
+        type, replace(expression, '''', '''''')) INTO result;
     RETURN result;
 EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || SQLERRM;
@@ -289,21 +289,21 @@ SELECT e, t, ids(e, t) FROM (VALUES
     ('(''10.0.0.'' || id)::inet', 'inet'), ('id = 3', 'bool'),
     ('json_build_array(id)', 'json'), ('ROW(1, json_build_array(id))', 'record'),
     ('id::text::cstring', 'cstring'), ('''a''', 'text'), ('NULL', 'text')) AS v (e, t);
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM docs'', NULL, 0)');
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM docs'', ''x'', 0)');
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL, ''SELECT id, fp FROM docs'', 0)');
+SELECT fails('SELECT * FROM simhash_pairs_as(''x'', ''SELECT id, fp FROM docs'', 0)');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, NULL FROM docs'')');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, ROW(fp) FROM docs'')');
 -- small ones and large ones, in the memory that is asked for
 CREATE TABLE ids AS SELECT n, repeat('x', n % 13 * (n % 5) * 300) || n AS id
 FROM generate_series(1, 2000) AS n;
 SELECT count(*), count(*) FILTER (WHERE x.n IS NULL OR y.n IS NULL) AS wrong
-FROM simhash_pairs('SELECT id, n / 2::bigint FROM ids', NULL::text, 0)
+FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint FROM ids', 0)
 LEFT JOIN ids AS x ON x.id = a LEFT JOIN ids AS y ON y.id = b;
 SET maintenance_work_mem = '1MB';
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, n::bigint FROM ids'', NULL::text)') AS told \gset
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL::text, ''SELECT id, n::bigint FROM ids'')') AS told \gset
 SELECT substring(:'told' FROM 'SET [^.]+MB''') AS command \gset
 :command;
-SELECT count(*) FROM simhash_pairs('SELECT id, n / 2::bigint FROM ids', NULL::text, 0);
+SELECT count(*) FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint FROM ids', 0);
 RESET maintenance_work_mem;
 
 DROP TABLE docs, ids CASCADE;

@@ -194,7 +194,7 @@ simhash_explain(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	const ShProfile *profile = profile_argument(fcinfo, 2);
-	int			most = PG_ARGISNULL(3) ? 10 : PG_GETARG_INT32(3);
+	int64		most = PG_ARGISNULL(3) ? 10 : PG_GETARG_INT64(3);
 	Anatomy		a,
 				b;
 	Difference *differences;
@@ -228,7 +228,7 @@ simhash_explain(PG_FUNCTION_ARGS)
 		values[3] = BoolGetDatum(differs);
 		values[4] = nulls[4] ? (Datum) 0 :
 			carriers(differences, n, bit, a.margins[bit] > b.margins[bit],
-					 most);
+					 (int) most);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);
 	}
@@ -308,7 +308,7 @@ count_features(void *state, const uint64 *hashes, size_t n)
 }
 
 /*
- * simhash(document text, profile text, min_features integer) -> bigint
+ * simhash(document text, profile text, min_features bigint) -> bigint
  *
  * The fingerprint of the document by the profile; NULL when it has fewer
  * different features than min_features.
@@ -321,7 +321,7 @@ simhash_min_features(PG_FUNCTION_ARGS)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
 	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
-	int32		min = PG_GETARG_INT32(2);
+	int64		min = PG_GETARG_INT64(2);
 	ShDocument *workspace;
 	FeatureCount count;
 	uint64		fingerprint;

@@ -3,7 +3,7 @@
  * keywords.c
  *		The features of a document that weigh most, and words that are given.
  *
- * What simhash(document, idf, top_k) adds up (see tfidf.c), as rows; and the
+ * What simhash_tfidf(document, idf, top_k) adds up (see tfidf.c), as rows; and the
  * same of an array of words, as a word segmenter returns it, where the
  * frequency is the number of times that they occur.
  *
@@ -27,7 +27,7 @@ typedef struct Keyword
 } Keyword;
 
 PG_FUNCTION_INFO_V1(simhash_keywords);
-PG_FUNCTION_INFO_V1(simhash_tfidf);
+PG_FUNCTION_INFO_V1(simhash_word_tfidf);
 PG_FUNCTION_INFO_V1(simhash_word_keywords);
 
 /* qsort: the heaviest first; of equals, the smallest hash. */
@@ -92,11 +92,11 @@ return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
 }
 
 /*
- * simhash_keywords(document text, idf simhash_idf, top_k integer)
+ * simhash_keywords(document text, idf simhash_idf, top_k bigint)
  *		-> setof (feature text, weight double precision)
  *
  * The top_k features that weigh most, the heaviest first: what
- * simhash(document, idf, top_k) adds up.
+ * simhash_tfidf(document, idf, top_k) adds up.
  *
  * Errors: invalid_parameter_value when top_k is less than 1,
  * program_limit_exceeded when the document has more than a million features.
@@ -171,7 +171,7 @@ word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
 }
 
 /*
- * simhash_tfidf(features text[], idf simhash_idf, top_k integer DEFAULT NULL)
+ * simhash_tfidf(features text[], idf simhash_idf, top_k bigint DEFAULT NULL)
  *		-> bigint
  *
  * The fingerprint of words, each with the number of times that it occurs
@@ -181,7 +181,7 @@ word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
  * top_k is less than 1.
  */
 Datum
-simhash_tfidf(PG_FUNCTION_ARGS)
+simhash_word_tfidf(PG_FUNCTION_ARGS)
 {
 	size_t		k = PG_ARGISNULL(2) ? SIZE_MAX : simhash_top_argument(fcinfo, 2);
 	const ShIdfTable *table;
@@ -197,7 +197,7 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_keywords(features text[], idf simhash_idf, top_k integer)
+ * simhash_keywords(features text[], idf simhash_idf, top_k bigint)
  *		-> setof (feature text, weight double precision)
  *
  * What simhash_tfidf(features, idf, top_k) adds up, the heaviest first.

@@ -43,6 +43,7 @@ typedef struct Report
 	ShPairs		pairs;
 	ShClusters	clusters;
 	ShCrowds	crowds;
+	char	   *query;
 	Oid			id_type;
 	int			k;
 	bool		star;
@@ -57,12 +58,12 @@ typedef struct Report
 
 /* Fail unless the engine can search for such a distance. */
 static void
-check_distance(int32 k)
+check_distance(int64 k)
 {
 	if (k < 0 || k > SH_PAIRS_RADIUS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distance %d is out of range", k),
+				 errmsg("distance " INT64_FORMAT " is out of range", k),
 				 errhint("It must be between 0 and %d.", SH_PAIRS_RADIUS)));
 }
 
@@ -94,30 +95,29 @@ choose(FunctionCallInfo fcinfo, int argument, const char *name,
 }
 
 /*
- * Begin to look at the arguments: the query, the type of the ids if it is
- * given, k, and others.  Return where k is.
+ * Begin to look at the arguments: the type of the ids if there is one more
+ * than without it, the query, k, and others.  Return where the query is.
  */
 static int
 begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 {
-	int			k = PG_NARGS() == without_type ? 1 : 2;
+	int			query = PG_NARGS() - without_type;
 
-	check_not_null(fcinfo, 0, "query");
-	check_not_null(fcinfo, k, "k");
-	report->k = PG_GETARG_INT32(k);
-	check_distance(report->k);
-	report->id_type = k == 1 ? INT8OID
-		: get_fn_expr_argtype(fcinfo->flinfo, 1);
-	return k;
+	check_not_null(fcinfo, query, "query");
+	check_not_null(fcinfo, query + 1, "k");
+	report->query = text_to_cstring(PG_GETARG_TEXT_PP(query));
+	check_distance(PG_GETARG_INT64(query + 1));
+	report->k = (int) PG_GETARG_INT64(query + 1);
+	report->id_type = query == 0 ? INT8OID
+		: get_fn_expr_argtype(fcinfo->flinfo, 0);
+	return query;
 }
 
 /* Read the rows, and sort them by fingerprint. */
 static void
-begin_report(Report *report, FunctionCallInfo fcinfo, bool sort)
+begin_report(Report *report, bool sort)
 {
-	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-
-	simhash_read_rows(&report->rows, query, report->id_type);
+	simhash_read_rows(&report->rows, report->query, report->id_type);
 	simhash_order_rows(&report->rows, sort);
 	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
 				   report->rows.memory, report->rows.n);
@@ -209,7 +209,9 @@ put_equal_pairs(Report *report)
 }
 
 /*
- * simhash_pairs(query text, [id_type anyelement,] k integer)
+ * simhash_pairs(query text, k bigint DEFAULT 3)
+ *		-> setof (a bigint, b bigint, distance integer)
+ * simhash_pairs_as(id_type anyelement, query text, k bigint DEFAULT 3)
  *		-> setof (a anyelement, b anyelement, distance integer)
  *
  * All pairs of rows of the query within distance k, each once, a < b.
@@ -229,7 +231,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&report->progress, "simhash_pairs");
 	PG_TRY();
 	{
-		begin_report(report, fcinfo, true);
+		begin_report(report, true);
 		put_equal_pairs(report);
 		sh_pairs_find(&report->pairs, report->k, put_pairs, report);
 		put_waiting(report);
@@ -332,9 +334,9 @@ put_clusters(Report *report)
 
 /* Read, search, put out. */
 static void
-make_clusters(Report *report, FunctionCallInfo fcinfo, bool first)
+make_clusters(Report *report, bool first)
 {
-	begin_report(report, fcinfo, !first);
+	begin_report(report, !first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
 	sh_crowds_begin(&report->crowds, &report->pairs, report->k,
 					SH_CROWD_LEAST);
@@ -347,8 +349,12 @@ make_clusters(Report *report, FunctionCallInfo fcinfo, bool first)
 }
 
 /*
- * simhash_clusters(query text, [id_type anyelement,] k integer, kind text,
- *		keep text, min_size integer)
+ * simhash_clusters(query text, k bigint DEFAULT 3,
+ *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
+ *		min_size bigint DEFAULT 2)
+ *		-> setof (id bigint, cluster bigint, representative bigint,
+ *		distance integer, size bigint)
+ * simhash_clusters_as(id_type anyelement, query text, the same)
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
  *		distance integer, size bigint)
  *
@@ -364,18 +370,19 @@ simhash_clusters(PG_FUNCTION_ARGS)
 {
 	Report	   *report = palloc0(sizeof *report);
 	bool		first;
-	int			k = begin_arguments(report, fcinfo, 5);
+	int			query = begin_arguments(report, fcinfo, 5);
 
-	report->star = choose(fcinfo, k + 1, "kind", "star", "connected");
-	first = choose(fcinfo, k + 2, "keep", "first", "lowest");
-	check_not_null(fcinfo, k + 3, "min_size");
-	report->least = (uint32) Max(PG_GETARG_INT32(k + 3), 1);
+	report->star = choose(fcinfo, query + 2, "kind", "star", "connected");
+	first = choose(fcinfo, query + 3, "keep", "first", "lowest");
+	check_not_null(fcinfo, query + 4, "min_size");
+	report->least = (uint32) Min(Max(PG_GETARG_INT64(query + 4), 1),
+								 PG_UINT32_MAX);
 	InitMaterializedSRF(fcinfo, 0);
 	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{
-		make_clusters(report, fcinfo, first);
+		make_clusters(report, first);
 	}
 	PG_FINALLY();
 	{

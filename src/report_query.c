@@ -61,7 +61,7 @@ check_id_type(const SimhashRows *rows, Oid type)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("the ids are of type %s, not %s", format_type_be(type),
 					format_type_be(rows->id_type)),
-			 errhint("Add the argument id_type => NULL::%s.",
+			 errhint("Call simhash_pairs_as or simhash_clusters_as, with NULL::%s before the query.",
 					 format_type_be(type))));
 }
 

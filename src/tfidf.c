@@ -37,8 +37,7 @@ typedef struct Collection
 	size_t		merged;			/* entries of which none are of one feature */
 } Collection;
 
-PG_FUNCTION_INFO_V1(simhash_by_idf);
-PG_FUNCTION_INFO_V1(simhash_by_idf_top);
+PG_FUNCTION_INFO_V1(simhash_tfidf);
 PG_FUNCTION_INFO_V1(simhash_idf_weight);
 
 /* --- all features -------------------------------------------------------- */
@@ -67,21 +66,16 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	return true;
 }
 
-/*
- * simhash(document text, idf simhash_idf) -> bigint
- *
- * The fingerprint of the document by the profile of the idf, each feature
- * with its weight times its idf.  NULL when no feature weighs anything.
- */
-Datum
-simhash_by_idf(PG_FUNCTION_ARGS)
+/* The fingerprint of all features of the document. */
+static Datum
+fingerprint_all(FunctionCallInfo fcinfo, const ShIdfTable *table,
+				text *document)
 {
-	text	   *document = PG_GETARG_TEXT_PP(0);
 	Scales		scales;
 	uint64		fingerprint;
 
-	scales.table = simhash_idf_table(PG_GETARG_DATUM(1));
-	scales.document = simhash_begin_document(scales.table->profile);
+	scales.table = table;
+	scales.document = simhash_begin_document(table->profile);
 	sh_idf_sums_begin(&scales.sums);
 	simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
 	if (!sh_idf_sums_fingerprint(&scales.sums, &fingerprint))
@@ -296,14 +290,14 @@ simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n, size_t 
 size_t
 simhash_top_argument(FunctionCallInfo fcinfo, int i)
 {
-	int32		k = PG_GETARG_INT32(i);
+	int64		k = PG_GETARG_INT64(i);
 
 	if (k < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("top_k must be at least 1"),
-				 errhint("simhash(document, idf) takes all features.")));
-	return (size_t) k;
+				 errhint("simhash_tfidf(document, idf) takes all features.")));
+	return (size_t) Min((uint64) k, SIZE_MAX);
 }
 
 /* Return the fingerprint of entries. */
@@ -339,19 +333,11 @@ simhash_fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
 	PG_RETURN_INT64((int64) fingerprint);
 }
 
-/*
- * simhash(document text, idf simhash_idf, top_k integer) -> bigint
- *
- * The same from the top_k features that weigh most.
- *
- * Errors: invalid_parameter_value when top_k is less than 1.
- */
-Datum
-simhash_by_idf_top(PG_FUNCTION_ARGS)
+/* The fingerprint of the k features of the document that weigh most. */
+static Datum
+fingerprint_top(FunctionCallInfo fcinfo, const ShIdfTable *table,
+				text *document, size_t k)
 {
-	text	   *document = PG_GETARG_TEXT_PP(0);
-	size_t		k = simhash_top_argument(fcinfo, 2);
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
 	ShIdfEntry	first[ENTRIES_FIRST];
 	Collection	collection;
 
@@ -371,6 +357,34 @@ simhash_by_idf_top(PG_FUNCTION_ARGS)
 	return simhash_fingerprint_entries(fcinfo, collection.entries,
 									   simhash_take_top(table, collection.entries,
 														collection.n, k));
+}
+
+/*
+ * simhash_tfidf(document text, idf simhash_idf, top_k bigint DEFAULT NULL)
+ *		-> bigint
+ *
+ * The fingerprint of the document by the profile of the idf, each feature
+ * with its weight times its idf: of the top_k features that weigh most, or of
+ * all when it is NULL.  NULL when no feature weighs anything.
+ *
+ * Errors: invalid_parameter_value when top_k is less than 1.
+ */
+Datum
+simhash_tfidf(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table;
+	text	   *document;
+	size_t		k;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	document = PG_GETARG_TEXT_PP(0);
+	if (PG_ARGISNULL(2))
+		return fingerprint_all(fcinfo, simhash_idf_table(PG_GETARG_DATUM(1)),
+							   document);
+	k = simhash_top_argument(fcinfo, 2);
+	table = simhash_idf_table(PG_GETARG_DATUM(1));
+	return fingerprint_top(fcinfo, table, document, k);
 }
 
 /*

@@ -470,7 +470,7 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
 {
 	char	   *family = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	char	   *measure = text_to_cstring(PG_GETARG_TEXT_PP(5));
-	int32		wanted = PG_GETARG_INT32(1);
+	int64		wanted = PG_GETARG_INT64(1);
 
 	if (wanted < 1 || wanted > SAMPLE_MAX)
 		ereport(ERROR,
@@ -505,7 +505,7 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
 }
 
 /*
- * simhash_tune(query text, sample integer DEFAULT 1000,
+ * simhash_tune(query text, sample bigint DEFAULT 1000,
  *		profile text DEFAULT the default profile,
  *		family text DEFAULT 'simhash',
  *		similarity double precision DEFAULT 0.5,

@@ -34,8 +34,8 @@
 
 #define LABELS		4			/* of lexeme positions: D, C, B, A */
 
+PG_FUNCTION_INFO_V1(simhash_by_weights);
 PG_FUNCTION_INFO_V1(simhash_weighted);
-PG_FUNCTION_INFO_V1(simhash_weighted_by_profile);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_agg_add_feature);
 PG_FUNCTION_INFO_V1(simhash_agg_remove_feature);
@@ -183,7 +183,7 @@ fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
  * invalid_parameter_value for a weight that is not finite.
  */
 Datum
-simhash_weighted(PG_FUNCTION_ARGS)
+simhash_by_weights(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -191,20 +191,21 @@ simhash_weighted(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash(features text[], weights double precision[], profile text)
- *		-> bigint
+ * simhash_weighted(features text[], weights double precision[] DEFAULT NULL,
+ *		profile text DEFAULT NULL) -> bigint
  *
  * The same with the hash function of the profile, which is one and the same
- * for all profiles but those that compute what other implementations do.
+ * for all profiles but those that compute what other implementations do.  A
+ * NULL profile is the default one.
  *
  * Errors: as before, and undefined_object when there is no such profile.
  */
 Datum
-simhash_weighted_by_profile(PG_FUNCTION_ARGS)
+simhash_weighted(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	return fingerprint_arrays(fcinfo,
+	return fingerprint_arrays(fcinfo, PG_ARGISNULL(2) ? sh_default_profile :
 							  simhash_get_profile(PG_GETARG_TEXT_PP(2)));
 }
 

@@ -1,0 +1,91 @@
+#!/bin/bash
+#
+# Call the functions by real clients, which send parameters as they see fit:
+# psycopg gives whole numbers the smallest type that holds them and texts
+# none, node's pg gives none to anything.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Needs, on Debian, python3-psycopg and node-pg; a client that is not here is
+# left out, and named.
+#
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"; psql -X -q -d postgres -c "DROP DATABASE IF EXISTS check_clients"' EXIT
+psql -X -q -c 'CREATE DATABASE check_clients'
+export PGDATABASE=check_clients
+
+# Rows within 8 bits of each other, of which fewer are within 3.
+psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+	CREATE EXTENSION simhash;
+	CREATE TABLE docs AS SELECT n AS id, (n * 5)::bigint AS fp, 'some text ' || n AS body
+	FROM generate_series(1, 50) AS n;
+	CREATE TABLE weights AS SELECT simhash_idf_agg(body, 'word-1') AS idf FROM docs;
+END
+
+# An expression, a tab, its parameters as JSON.
+cat >"$dir/calls" <<-'END'
+	(SELECT count(*) FROM simhash_pairs($1, $2))	["SELECT id, fp FROM docs", 8]
+	(SELECT count(*) FROM simhash_pairs_as(NULL::text, $1, $2))	["SELECT body, fp FROM docs", 8]
+	(SELECT count(*) FROM simhash_clusters($1, $2, $3, $4, $5))	["SELECT id, fp FROM docs", 1, "star", "first", 3]
+	(SELECT count(*) FROM simhash_clusters_as(NULL::text, $1, $2))	["SELECT body, fp FROM docs", 1]
+	(SELECT max(value) FROM simhash_report('docs', $1, $2) WHERE item = 'clusters')	["fp", 1]
+	md5(simhash_dedup_sql('docs', $1, $2, $3, $4))	["fp", 8, "star", "id"]
+	(SELECT count(*) FROM simhash_tune($1, $2))	["SELECT body FROM docs", 10]
+	(SELECT count(*) FROM simhash_explain($1, $2, $3, $4))	["some text", "other text", "word-1", 5]
+	simhash($1)	["some text"]
+	simhash($1, $2)	["some text", "word-1"]
+	simhash($1, $2, $3)	["some text", "word-1", 2]
+	minhash($1, $2)	["some text", "word-1"]
+	(SELECT simhash_tfidf($1, idf) FROM weights)	["some text"]
+	(SELECT simhash_tfidf($1, idf, $2) FROM weights)	["some text", 1]
+	(SELECT count(*) FROM weights, simhash_keywords($1, idf, $2))	["some text", 1]
+	simhash_weighted($1, $2, $3)	[["a", "b"], [1.5, 2.5], "word-1"]
+	simhash_weighted($1)	[["a", "b"]]
+	hamming($1, $2)	[5, 9007199254740991]
+END
+
+# What psql says, with literals in the place of parameters.
+while IFS=$'\t' read -r call parameters; do
+	psql -X -q -At -v ON_ERROR_STOP=1 -c "SELECT $("$PYTHON" - "$call" "$parameters" <<-'END'
+		import json, re, sys
+		def literal(p):
+		    if isinstance(p, list):
+		        return "ARRAY[%s]" % ', '.join(map(literal, p))
+		    return "'%s'" % p if isinstance(p, str) else str(p)
+		parameters = json.loads(sys.argv[2])
+		print(re.sub(r'\$(\d)', lambda m: literal(parameters[int(m[1]) - 1]), sys.argv[1]))
+	END
+	)"
+done <"$dir/calls" >"$dir/expected"
+[ "$(wc -l <"$dir/calls")" = "$(grep -c . "$dir/expected")" ] ||
+	{ echo "a call has no result"; cat "$dir/expected"; exit 1; }
+
+# Compare what a client has got.
+compare()
+{
+	diff "$dir/expected" "$dir/$1" >"$dir/diff" ||
+		{ echo "$2 differs:"; cat "$dir/diff"; exit 1; }
+	echo "ok   $2: $(wc -l <"$dir/expected") calls"
+}
+
+for python in "$PYTHON" /usr/bin/python3 ""; do
+	! "$python" -c 'import psycopg' 2>/dev/null || break
+done
+if [ -n "$python" ]; then
+	for how in plain prepared int8 binary; do
+		"$python" test/clients.py $how <"$dir/calls" >"$dir/psycopg"
+		compare psycopg "psycopg, $how"
+	done
+else
+	echo "left out: psycopg, for want of Debian's python3-psycopg"
+fi
+
+export NODE_PATH=/usr/share/nodejs
+if node -e 'require("pg")' 2>/dev/null; then
+	node test/clients.js <"$dir/calls" >"$dir/node"
+	compare node "node's pg"
+else
+	echo "left out: node's pg, for want of Debian's node-pg"
+fi
