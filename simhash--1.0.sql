@@ -802,7 +802,6 @@ DECLARE
     lines pg_catalog.json;      -- what was found
     redundant bigint;           -- rows in clusters but the representatives
     bytes numeric;              -- that these take
-    farthest int;               -- distance from a representative
     worst double precision := 1;    -- candidates of a look-up, compared with
                                     -- even keys
     referring pg_catalog.text;  -- foreign keys
@@ -847,11 +846,13 @@ BEGIN
                   WHERE fp IS NOT NULL GROUP BY 1, 2) AS g
             GROUP BY block) AS b$query$, schema, fingerprint, target);
 
-    -- One search serves all that follows.
+    -- One search serves all that follows: that of the DELETE that
+    -- simhash_dedup_sql writes, so that what is told is what would go.
     commands[3] := format($query$
         WITH member AS MATERIALIZED (
             SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
-            FROM %1$s.simhash_clusters_as(NULL::%3$s, %2$L, %4$s)
+            FROM %1$s.simhash_clusters_as(
+                NULL::%3$s, %2$L, %4$s, 'star', %7$L)
         ), cluster AS (
             SELECT cluster, representative, size,
                    pg_catalog.max(distance) AS farthest
@@ -881,14 +882,14 @@ BEGIN
         SELECT 7, c.cluster, c.size, c.farthest,
                pg_catalog.left(pg_catalog.concat(t.*), 200)
         FROM (SELECT * FROM cluster ORDER BY size DESC, cluster LIMIT 5) AS c
-        JOIN %5$s AS t ON c.representative OPERATOR(pg_catalog.=) %6$s
-        UNION ALL
-        SELECT 8, 0, NULL, pg_catalog.max(farthest), NULL FROM cluster)
+        JOIN %5$s AS t ON c.representative OPERATOR(pg_catalog.=) %6$s)
         SELECT pg_catalog.json_agg(line) FROM line$query$,
         schema,
         format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
-               id, fingerprint, target),
-        id_type, k, target, id);
+               id, fingerprint, target) ||
+        CASE WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END,
+        id_type, k, target, id,
+        CASE WHEN parted THEN 'first' ELSE 'lowest' END);
     commands[4] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
     EXECUTE format('SELECT FROM %s.simhash_clusters($1, $2)', schema)
         USING 'SELECT 1, 1::bigint LIMIT 0'::text, k;
@@ -946,9 +947,6 @@ BEGIN
             WHEN 7 THEN
                 item := format('%s rows, up to distance %s',
                                r.number, r.farthest);
-            WHEN 8 THEN
-                farthest := r.farthest;
-                CONTINUE;
         END CASE;
         RETURN NEXT;
     END LOOP;
@@ -956,13 +954,17 @@ BEGIN
     section := 'advice';
     item := 'delete';
     IF redundant > 0 THEN
-        value := format('%s of %s rows (%s %%, %s) are near-duplicates of a row'
-                        ' that would stay. simhash_dedup_sql(%L, %L, %s) writes'
-                        ' a DELETE that keeps, for each row that goes, one'
-                        ' within distance %s; read it before you run it.',
+        value := format('%s of %s rows (%s %%, %s) could go, each within'
+                        ' distance %s of a row that would stay.',
                         redundant, total,
                         round(100.0 * redundant / total, 1),
-                        pg_size_pretty(bytes), relation, fingerprint, k, k);
+                        pg_size_pretty(bytes), k) ||
+            CASE WHEN (SELECT relkind FROM pg_class WHERE oid = relation) = 'm'
+            THEN ' The rows of a materialized view are those of its tables:'
+                 ' look there.'
+            ELSE format(' simhash_dedup_sql(%L, %L, %s) writes the DELETE; read'
+                        ' it before you run it.', relation, fingerprint, k)
+            END;
     ELSE
         value := format('No two rows are within distance %s.', k);
     END IF;
@@ -976,13 +978,6 @@ BEGIN
         value := format('Other rows may refer to those that would go: %s.'
                         ' Point them to the rows that stay first: a DELETE fails'
                         ' otherwise, or takes them along.', referring);
-        RETURN NEXT;
-    END IF;
-    IF farthest > k THEN
-        item := 'chains';
-        value := format('Some rows are connected to their representative only'
-                        ' through others, as far as distance %s. With kind =>'
-                        ' ''star'' none is farther than %s.', farthest, k);
         RETURN NEXT;
     END IF;
     IF total > present THEN

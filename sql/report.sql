@@ -316,7 +316,7 @@ CREATE MATERIALIZED VIEW kept AS TABLE parts;
 SELECT fails('SELECT simhash_dedup_sql(''seen'', ''fp'')');
 SELECT fails('SELECT simhash_dedup_sql(''kept'', ''fp'')');
 SELECT fails('SELECT * FROM simhash_report(''seen'', ''fp'')');
-SELECT * FROM simhash_report('kept', 'fp') WHERE section = 'duplicates';
+SELECT * FROM simhash_report('kept', 'fp') WHERE section IN ('duplicates', 'advice');
 DROP VIEW seen;
 DROP MATERIALIZED VIEW kept;
 SELECT fails('SELECT simhash_dedup_sql(NULL, ''fp'')');
@@ -324,6 +324,47 @@ SELECT fails('SELECT * FROM simhash_report(''parts'', NULL)');
 SELECT fails('SELECT * FROM simhash_report(''parts'', ''nonesuch'')');
 CREATE TABLE empty (fp bigint);
 SELECT * FROM simhash_report('empty', 'fp');
+-- what is told is what would be deleted: chains, and crowds around centers
+CREATE TABLE chains AS
+SELECT n AS id, CASE WHEN n <= 300 THEN -1::bigint << n % 60
+    ELSE hashint8extended(n % 7, 1) # (hashint8extended(n, 2) & hashint8extended(n, 3)
+        & hashint8extended(n, 4) & hashint8extended(n, 5)) END AS fp
+FROM generate_series(1, 600) AS n;
+CREATE TABLE chained (LIKE chains) PARTITION BY LIST (id);
+CREATE TABLE chained_2 PARTITION OF chained DEFAULT;
+CREATE TABLE chained_1 PARTITION OF chained FOR VALUES IN (3, 5, 8, 13, 21, 34, 55, 89, 144, 233);
+INSERT INTO chained TABLE chains;
+CREATE FUNCTION deleted(relation regclass, k int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint := -1;
+BEGIN
+    EXECUTE simhash_dedup_sql(relation, 'fp', k);
+    GET DIAGNOSTICS n = ROW_COUNT;
+    RAISE 'undo';
+EXCEPTION WHEN raise_exception THEN
+    RETURN n;
+END $$;
+SELECT relation, k, max(value) FILTER (WHERE item = 'redundant rows') AS told,
+       deleted(relation, k),
+       max(value) FILTER (WHERE item = 'delete') LIKE deleted(relation, k) || ' of 600 rows (%' AS advised,
+       sum(value::bigint) FILTER (WHERE section = 'distances') = deleted(relation, k) AS bars,
+       max(substr(item, 18)::int) FILTER (WHERE section = 'distances') <= k AS near
+FROM unnest('{chains,chained}'::regclass[]) AS relation, generate_series(0, 8, 2) AS k,
+     LATERAL simhash_report(relation, 'fp', k)
+GROUP BY relation, k ORDER BY relation, k;
+DROP TABLE chains, chained;
+DROP FUNCTION deleted;
+-- rows on another server
+CREATE FOREIGN DATA WRAPPER nothing;
+CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
+CREATE TABLE spread (id int, fp bigint) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE spread_1 PARTITION OF spread DEFAULT SERVER nowhere;
+CREATE TABLE parent (id int, fp bigint);
+CREATE FOREIGN TABLE child () INHERITS (parent) SERVER nowhere;
+SELECT fails('SELECT simhash_dedup_sql(''spread'', ''fp'')');
+SELECT fails('SELECT simhash_dedup_sql(''parent'', ''fp'')');
+DROP TABLE spread, parent CASCADE;
+DROP FOREIGN DATA WRAPPER nothing CASCADE;
 DROP TABLE "Some docs", parts, empty;
 
 ----------------------------------------
