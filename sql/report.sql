@@ -159,6 +159,10 @@ SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', 17)');
 -- not a query
 SELECT fails('SELECT * FROM simhash_pairs('''')');
 SELECT fails('SELECT * FROM simhash_pairs(''nonsense'')');
+SELECT fails('SELECT * FROM simhash_pairs(''docs'')');
+SELECT fails('SELECT * FROM simhash_clusters(''"docs"'')');
+SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FORM docs'')');
+SELECT fails('SELECT * FROM simhash_pairs('' ( select id, fp FROM docs'')');
 SELECT fails('SELECT * FROM simhash_pairs(''DELETE FROM docs RETURNING id, fp'')');
 SELECT fails('SELECT * FROM simhash_pairs(''DELETE FROM docs'')');
 SELECT fails('SELECT * FROM simhash_pairs(
@@ -246,6 +250,31 @@ SELECT n, CASE WHEN n <= 5 THEN 'an apple' WHEN n <= 8 THEN 'a pear'
 FROM generate_series(1, 12) AS n;
 SELECT * FROM simhash_report('"Some docs"', 'fp', 2);
 SELECT * FROM simhash_report('"Some docs"', 'fp', 3) WHERE section = 'advice';
+-- not a fingerprint of a row
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''body'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''id'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''fpp'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''fp, id'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''t.*'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''max(fp)'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''row_number() OVER ()'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''generate_series(fp, fp)'')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', '''')');
+SELECT fails('SELECT * FROM simhash_report(''"Some docs"'', ''fp) OR (true'')');
+SELECT fails('SELECT * FROM simhash_report(0::regclass, ''fp'')');
+SELECT fails('SELECT simhash_dedup_sql(''"Some docs"'', ''body'')');
+SELECT fails('SELECT simhash_dedup_sql(''"Some docs"'', ''fpp'')');
+SELECT fails('SELECT simhash_dedup_sql(''"Some docs"'', ''fp'', 17)');
+SELECT fails('SELECT simhash_dedup_sql(''"Some docs"'', ''fp'', 3, ''round'')');
+SELECT fails('SELECT simhash_dedup_sql(0::regclass, ''fp'')');
+-- an error points into the expression, and shows no query of ours
+\set SHOW_CONTEXT never
+SELECT * FROM simhash_report('"Some docs"', 'length(bodyy)');       -- error
+\set SHOW_CONTEXT errors
+-- a subquery will do
+SELECT value FROM simhash_report('"Some docs"',
+    '(SELECT max(id) / 2::bigint FROM "Some docs" AS s WHERE s.id <= t.id)', 0)
+WHERE item = 'redundant rows';
 SELECT * FROM simhash_report('"Some docs"', 'id::bigint', 0)
 WHERE section IN ('duplicates', 'advice');
 SELECT simhash_dedup_sql('"Some docs"', 'fp', 2);

@@ -126,6 +126,10 @@ SELECT count(*) FROM simhash_tune(NULL);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, body FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('DROP TABLE texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('EXPLAIN SELECT body FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('DELETE FROM texts RETURNING body')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts WHERE false')$$);
 SELECT fails($$SELECT * FROM simhash_tune(
     'INSERT INTO texts VALUES (1) RETURNING body')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT 1; SELECT 2')$$);

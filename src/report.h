@@ -14,6 +14,7 @@
 
 #include "core/clusters.h"
 #include "datatype/timestamp.h"
+#include "executor/spi.h"
 
 /* The rows of a query: ids and fingerprints. */
 typedef struct SimhashRows
@@ -52,6 +53,8 @@ typedef struct SimhashProgress
 #define SIMHASH_SAY_EVERY	65536	/* rows between two looks at the clock */
 
 /* report_query.c */
+extern SPIPlanPtr simhash_prepare_query(const char *query,
+										const char *example, int options);
 extern void simhash_read_rows(SimhashRows *rows, const char *query,
 							  Oid id_type);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);

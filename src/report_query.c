@@ -18,6 +18,7 @@
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "parser/scansup.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -79,13 +80,15 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 				 errmsg("the query must yield an id and a fingerprint"),
 				 errdetail_plural("It yields %d column.",
 								  "It yields %d columns.",
-								  desc->natts, desc->natts)));
+								  desc->natts, desc->natts),
+				 errhint("For example, 'SELECT id, fp FROM docs'.")));
 	type = getBaseType(TupleDescAttr(desc, 1)->atttypid);
 	if (type != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the second column of the query must be a fingerprint, of type bigint"),
-				 errdetail("It is of type %s.", format_type_be(type))));
+				 errdetail("It is of type %s.", format_type_be(type)),
+				 errhint("For example, 'SELECT id, simhash(body) FROM docs'.")));
 	type = TupleDescAttr(desc, 0)->atttypid;
 	if (type != receiver->rows->id_type)
 		type = getBaseType(type);
@@ -248,15 +251,61 @@ check_rows(const SimhashRows *rows)
 							   rows->without_id)));
 }
 
-/* Prepare the query; fail unless it is one that only reads. */
-static SPIPlanPtr
-prepare_query(const char *query)
+/* Does the text begin as a query does? */
+static bool
+looks_like_query(const char *text)
 {
-	SPIPlanPtr	plan = SPI_prepare_cursor(query, 0, NULL,
-										  CURSOR_OPT_PARALLEL_OK);
-	List	   *sources = plan == NULL ? NIL : SPI_plan_get_plan_sources(plan);
+	static const char *const begins[] = {"select", "with", "values", "table"};
+
+	while (scanner_isspace(*text) || *text == '(')
+		text	  ++;
+
+	for (size_t i = 0; i < lengthof(begins); i++)
+	{
+		if (pg_strncasecmp(text, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What an error in the text of a query is about. */
+typedef struct QueryText
+{
+	const char *query;
+	const char *example;
+}			QueryText;
+
+/* Say what was expected when the text is no query at all: a name, perhaps. */
+static void
+query_error_callback(void *arg)
+{
+	QueryText  *text = arg;
+
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
+		!looks_like_query(text->query))
+		errhint("Give a query, such as '%s'.", text->example);
+}
+
+/*
+ * Prepare the query; fail unless it is one that only reads.  The example is
+ * for those who gave something else.
+ */
+SPIPlanPtr
+simhash_prepare_query(const char *query, const char *example, int options)
+{
+	QueryText text = {query, example};
+	ErrorContextCallback callback;
+	SPIPlanPtr	plan;
+	List	   *sources;
 	Query	   *only = NULL;
 
+	callback.callback = query_error_callback;
+	callback.arg = &text;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	plan = SPI_prepare_cursor(query, 0, NULL, options);
+	error_context_stack = callback.previous;
+	sources = plan == NULL ? NIL : SPI_plan_get_plan_sources(plan);
 	if (list_length(sources) == 1)
 	{
 		List	   *queries = ((CachedPlanSource *) linitial(sources))->query_list;
@@ -268,7 +317,8 @@ prepare_query(const char *query)
 		only->hasModifyingCTE || only->rowMarks != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the query must be a single SELECT that changes and locks nothing")));
+				 errmsg("the query must be a single SELECT that changes and locks nothing"),
+				 errhint("Give a query, such as '%s'.", example)));
 	return plan;
 }
 
@@ -302,7 +352,10 @@ simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type)
 	options.read_only = true;
 	options.dest = &receiver.pub;
 	SPI_connect();
-	SPI_execute_plan_extended(prepare_query(query), &options);
+	SPI_execute_plan_extended(simhash_prepare_query(query,
+													"SELECT id, fp FROM docs",
+													CURSOR_OPT_PARALLEL_OK),
+							  &options);
 	SPI_finish();
 	check_rows(rows);
 	rows->memory = MemoryContextAllocHuge(rows->context,
@@ -342,7 +395,8 @@ begin_id_order(IdOrder *order, const SimhashRows *rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("ids of type %s cannot be ordered",
-						format_type_be(rows->id_type))));
+						format_type_be(rows->id_type)),
+				 errhint("Have the query make another type of them, such as text.")));
 	memset(order, 0, sizeof *order);
 	order->sort.ssup_cxt = CurrentMemoryContext;
 	order->sort.ssup_collation = type->typcollation;

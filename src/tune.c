@@ -28,17 +28,18 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "report.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/portal.h"
 #include "utils/tuplestore.h"
 
 /* Limits of the work done. */
@@ -128,31 +129,38 @@ read_row(Tuning *tuning, Datum value, DocumentReader read)
 		pfree(document);
 }
 
+/* Fail unless the query yields documents: one column, of texts. */
+static void
+check_documents(TupleDesc desc)
+{
+	Oid			type = InvalidOid;
+
+	if (desc->natts == 1)
+		type = getBaseType(TupleDescAttr(desc, 0)->atttypid);
+	if (type != TEXTOID && type != VARCHAROID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the query must yield documents, in one column of type text"),
+				 desc->natts == 1 ?
+				 errdetail("It yields a column of type %s.",
+						   format_type_be(type)) :
+				 errdetail("It yields %d columns.", desc->natts),
+				 errhint("For example, 'SELECT body FROM docs'.")));
+}
+
 /* Run the query, and hand over each document that is not NULL. */
 static void
 read_query(Tuning *tuning, const char *query, DocumentReader read)
 {
-	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
-	Portal		portal;
+	SPIPlanPtr	plan = simhash_prepare_query(query, "SELECT body FROM docs", 0);
+	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 
-	if (plan == NULL || !SPI_is_cursor_plan(plan))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_CURSOR_DEFINITION),
-				 errmsg("query must return documents"),
-				 errhint("For example, 'SELECT body FROM documents'.")));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	check_documents(portal->tupDesc);
 	for (;;)
 	{
 		SPI_cursor_fetch(portal, true, FETCHED);
 		if (SPI_processed == 0)
 			break;
-		if (SPI_tuptable->tupdesc->natts != 1 ||
-			(SPI_gettypeid(SPI_tuptable->tupdesc, 1) != TEXTOID &&
-			 SPI_gettypeid(SPI_tuptable->tupdesc, 1) != VARCHAROID))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("query must return one column of type text"),
-					 errhint("For example, 'SELECT body FROM documents'.")));
 		for (uint64 i = 0; i < SPI_processed; i++)
 		{
 			bool		isnull;
@@ -518,9 +526,9 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
  * the Jaccard similarity of their sets of features, or the cosine of their
  * weighted features, is at least "similarity".
  *
- * Errors: invalid_cursor_definition and datatype_mismatch when the query does
- * not return documents, undefined_object when there is no such profile,
- * invalid_parameter_value for other arguments out of range,
+ * Errors: datatype_mismatch when the query does not return documents,
+ * undefined_object when there is no such profile, invalid_parameter_value when
+ * it is no SELECT, and for other arguments out of range,
  * program_limit_exceeded when the sample has too many features.
  */
 Datum

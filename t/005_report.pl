@@ -77,5 +77,21 @@ END
 	cmp_ok($growth, '<', 32 * 1024, 'millions of pairs: memory is bounded');
 }
 
+# The setting before and after the library is loaded.
+my ($status, $shown, $complaint) = $node->psql('postgres', 'SHOW simhash.progress');
+like($complaint, qr/unrecognized configuration parameter/, 'not known before it is loaded');
+is($node->safe_psql('postgres', <<'END'), "\nnotice\nactivity\noff", 'but afterwards');
+SELECT current_setting('simhash.progress', true);
+SET simhash.progress = 'notice';
+SELECT simhash('a') \gset
+SHOW simhash.progress;
+RESET simhash.progress;
+SHOW simhash.progress;
+ALTER ROLE CURRENT_USER SET simhash.progress = 'off';
+ALTER ROLE CURRENT_USER SET session_preload_libraries = 'simhash';
+\c
+SHOW simhash.progress;
+END
+
 $node->stop;
 done_testing();
