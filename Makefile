@@ -173,13 +173,6 @@ endif
 # from a copy of this tree; nothing outside its temporary directory changes.
 STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
 
-# What make report is about: a table, and expressions over it.
-ID ?= id
-BODY ?= body
-FP ?= fp
-K ?= 3
-PAGE ?= report.html
-
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
 	indent bench bench-quality
@@ -215,11 +208,10 @@ staged-test:
 	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
 		UNIT='$(UNIT)' CHECK='$(CHECK)' $(STAGE) tools/run-tests
 
-# A page about the near-duplicates in a table of your own server.
+# A page about the near-duplicates in a table of your own server.  Variables
+# given to make are in the environment; their quotes meet no shell here.
 report:
-	@psql -X -q -v table='$(TABLE)' -v id='$(ID)' -v body='$(BODY)' \
-		-v fp='$(FP)' -v k='$(K)' -f tools/report.sql -o '$(PAGE)'
-	@echo "$(PAGE)"
+	@tools/report
 
 # The picture of such a page, from the texts of the demo.
 screenshot:

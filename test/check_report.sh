@@ -1,7 +1,8 @@
 #!/bin/bash
 #
-# Write the page of make report and look at it in a headless browser, if there
-# is one: the numbers, the clusters, the marks, texts with markup in them.
+# Write pages by make report, of tables of many kinds and of none, and look at
+# one in a headless browser, if there is one: the numbers, the clusters, the
+# marks, texts with markup in them.
 # SPDX-License-Identifier: PostgreSQL
 #
 
@@ -20,6 +21,92 @@ psql -X -q -v ON_ERROR_STOP=1 <<-'END'
 	FROM generate_series(1, 4) AS n;
 	INSERT INTO texts VALUES (5, 'quite another text'), (6, NULL);
 END
+
+# The data of a page, by Python's rules for JSON.
+data()
+{
+	"$PYTHON" -c 'import json, re, sys
+page = open(sys.argv[1]).read()
+data = json.loads(re.search(r"id=\"data\">(.*?)</script>", page, re.S)[1])
+assert page.rstrip().endswith("</html>")
+print(eval(sys.argv[2], {"d": data}))' "$dir/page.html" "$1"
+}
+
+# Write a page with the rest as make's variables, and compare what $2 says.
+expect()
+{
+	local wanted=$1 expression=$2 got
+
+	shift 2
+	make -s report FP='simhash(body)' K=16 PAGE="$dir/page.html" "$@" \
+		>"$dir/log" 2>&1 || { echo "$*:"; cat "$dir/log"; exit 1; }
+	got=$(data "$expression")
+	[ "$got" = "$wanted" ] || { echo "$*: $got, not $wanted"; exit 1; }
+	rm "$dir/page.html"
+}
+
+# No page, not even half of one; and what was there stays.
+refuse()
+{
+	local message=$1
+
+	shift
+	echo before >"$dir/page.html"
+	! make -s report FP='simhash(body)' PAGE="$dir/page.html" "$@" \
+		>"$dir/log" 2>&1 || { echo "$*: no error"; exit 1; }
+	grep -q -- "$message" "$dir/log" || { echo "$*:"; cat "$dir/log"; exit 1; }
+	[ "$(cat "$dir"/page.html*)" = before ] ||
+		{ echo "$*: left something"; ls "$dir"; exit 1; }
+	rm "$dir/page.html"
+}
+
+ids="[m['id'] for m in d['shown'][0]['members']]"
+psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+	CREATE TABLE keyed AS SELECT n, md5(n::text)::uuid AS u, 'a "b" ''c'' ' || n AS t,
+	    CASE n WHEN 3 THEN 'odd' ELSE 'even' END AS "Kind", body
+	FROM texts;
+	CREATE VIEW seen AS SELECT * FROM keyed;
+END
+expect "['1', '2', '3', '4']" "$ids" TABLE=texts ID=n
+# the first by the order of the type, not of its text
+expect "10" "d['shown'][0]['members'][0]['id']" TABLE=texts ID='n + 9'
+expect "6 3 1" "'%d %d %d' % (d['rows'], d['redundant'], d['clusters'])" \
+	TABLE=texts ID=n
+expect "eccbc87e-4b5c-e2fe-2830-8fd9f2a7baf3" "max($ids)" TABLE=keyed ID=u
+expect "a \"b\" 'c' 4" "max($ids)" TABLE=keyed ID=t
+expect "(4,even)" "max($ids)" TABLE=keyed ID='n, "Kind"'
+expect "['1', '2', '3', '4']" "$ids" TABLE=seen ID=n
+expect "x'y\"z\\\\ \$1" "d['shown'][0]['members'][0]['text'][:10]" TABLE=texts ID=n \
+	BODY="'x''y\"z\\\\ \$\$1' || body"
+expect "t" "d['table'][0]" TABLE='texts AS t' ID=t.n
+refuse 'usage: TABLE='
+refuse 'column "nonesuch" does not exist' TABLE=texts ID=nonesuch
+refuse 'must be a fingerprint, of type bigint' TABLE=texts ID=n FP=body
+refuse 'distance 17 is out of range' TABLE=texts ID=n K=17
+refuse 'invalid input syntax for type bigint' TABLE=texts ID=n K='3) OR (1'
+refuse 'more than once' TABLE=texts ID=0
+refuse 'division by zero' TABLE=texts ID=n BODY='(1 / (n - 1))::text'
+
+# casts of the owner of the table do not run
+psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+	CREATE ROLE check_report_owner;
+	CREATE SCHEMA near AUTHORIZATION check_report_owner;
+	SET ROLE check_report_owner;
+	CREATE TYPE near.mood AS ENUM ('well', 'ill', 'odd', 'so', 'none', 'any');
+	CREATE TABLE near.docs (id near.mood, body text, fp bigint);
+	CREATE FUNCTION near.trap(near.mood) RETURNS text LANGUAGE plpgsql AS
+	    $$BEGIN RAISE 'trapped'; END$$;
+	CREATE CAST (near.mood AS text) WITH FUNCTION near.trap AS IMPLICIT;
+	CREATE FUNCTION near.same(text, text) RETURNS boolean LANGUAGE plpgsql AS
+	    $$BEGIN RAISE 'trapped'; END$$;
+	CREATE OPERATOR near.= (FUNCTION = near.same, LEFTARG = text, RIGHTARG = text);
+	RESET ROLE;
+	INSERT INTO near.docs SELECT (enum_range(NULL::near.mood))[n], body, n FROM texts;
+END
+PGOPTIONS="-c search_path=near,public,pg_catalog" \
+	expect "['well', 'ill', 'odd', 'so']" "$ids" TABLE=docs BODY=id
+psql -X -q -c 'DROP SCHEMA near CASCADE; DROP ROLE check_report_owner' 2>/dev/null
+
 make -s report TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$dir/page.html"
 
 ! grep -E '(src|href)=|https?://' "$dir/page.html" ||
@@ -34,7 +121,7 @@ HOME=$dir "$browser" --headless --no-sandbox --disable-gpu \
 	{ cat "$dir/browser.log"; exit 1; }
 sed -i 's/<script type="application\/json".*//' "$dir/dom"
 for expected in '<title>Near-duplicates</title>' \
-	'3 of 6 rows of texts are near-duplicates, within 16 bits, in 1 clusters' \
+	'3 of 6 rows of texts are near-duplicates, each within 16 bits of the' \
 	'<ins>近</ins>' 'Cluster of 4 rows: id 1'; do
 	grep -qF -- "$expected" "$dir/dom" ||
 		{ echo "not on the page: $expected"; cat "$dir/dom"; exit 1; }

@@ -3,15 +3,38 @@
 -- no network.
 -- SPDX-License-Identifier: PostgreSQL
 --
--- usage: psql -X -q -v table=docs -v id=id -v body=body -v fp=fp [-v k=3]
---             [-v shown=20] -f tools/report.sql -o report.html
+-- usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3]
+--             [-v shown=20] -f tools/report.sql >report.html
 --
--- table, id (a bigint), body and fp are SQL: a table's name and expressions
--- over it.  The page holds the texts of the largest clusters, cut at 20,000
--- characters, so keep it as you would keep those.
+-- tools/report calls it.  table, id, body and fp are SQL: a table's name and
+-- expressions over it, of any type but fp, which is a bigint; an id of several
+-- columns is written with commas.  The page holds the texts of the largest
+-- clusters, cut at 20,000 characters, so keep it as you would keep those.
+--
+-- The table may belong to somebody whose code must not run here: what is
+-- called or compared says pg_catalog, for the search_path is that of the
+-- expressions, and ids and texts are written by concat(), not by a cast.
 --
 
 \set ON_ERROR_STOP on
+\if :{?table}
+\else
+\warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3]'
+\warn '            [-v shown=20] -f tools/report.sql >report.html'
+\quit
+\endif
+\if :{?id}
+\else
+\set id id
+\endif
+\if :{?body}
+\else
+\set body body
+\endif
+\if :{?fp}
+\else
+\set fp fp
+\endif
 \if :{?k}
 \else
 \set k 3
@@ -22,7 +45,11 @@
 \endif
 \pset format unaligned
 \pset tuples_only on
-SELECT format('SELECT (%s)::bigint, (%s)::bigint FROM %s', :'id', :'fp', :'table') AS query \gset
+SELECT pg_catalog.quote_ident(nspname) AS schema
+FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n
+    ON n.oid OPERATOR(pg_catalog.=) extnamespace
+WHERE extname OPERATOR(pg_catalog.=) 'simhash' \gset
+SELECT pg_catalog.format('SELECT CASE WHEN key IS NOT NULL THEN pg_catalog.concat(key) END, fp FROM (SELECT (%s) AS key, (%s) AS fp FROM %s) AS rows ORDER BY key', :'id', :'fp', :'table') AS query \gset
 
 \qecho '<!doctype html><html lang="en"><meta charset="utf-8">'
 \qecho '<meta name="viewport" content="width=device-width">'
@@ -39,52 +66,63 @@ SELECT format('SELECT (%s)::bigint, (%s)::bigint FROM %s', :'id', :'fp', :'table
 \qecho '@media(max-width:45rem){.sides{grid-template-columns:1fr}}'
 \qecho 'ins,del{text-decoration:none;color:#000}ins{background:#c5e8c9;box-shadow:inset 0 -2px #2e7d32}del{background:#f8cfcb;box-shadow:inset 0 -2px #b3261e}'
 \qecho '</style><h1>Near-duplicates</h1><p id="what"></p><div class="charts">'
-\qecho '<div><h2>Cluster sizes</h2><div id="sizes"></div></div><div><h2>Distance to the representative</h2><div id="distances"></div></div></div>'
+\qecho '<div><h2>Clusters, by size</h2><div id="sizes"></div></div><div><h2>Near-duplicates, by distance to the representative</h2><div id="distances"></div></div></div>'
 \qecho '<h2>Largest clusters</h2><table id="clusters"></table><h2 id="title" tabindex="-1"></h2><p><label>Compare with <select id="member"></select></label></p><div class="sides"><div><h3 id="one"></h3><pre id="left" tabindex="0"></pre></div><div><h3 id="other"></h3><pre id="right" tabindex="0"></pre></div></div>'
 \qecho '<script type="application/json" id="data">'
 -- (the quoted names are not those of a table, whatever it is called)
 WITH "report: member" AS MATERIALIZED (
-    SELECT * FROM simhash_clusters(:'query', :k)
+    SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
+    FROM :schema.simhash_clusters_as(NULL::pg_catalog.text, :'query',
+        (:'k')::bigint, 'star', 'first') WITH ORDINALITY
+        AS c (id, cluster, representative, distance, size, line)
 ), "report: shown" AS (
-    SELECT cluster, size, max(distance) AS farthest FROM "report: member"
-    GROUP BY cluster, size ORDER BY size DESC, cluster LIMIT :shown
+    SELECT cluster, size, pg_catalog.max(distance) AS farthest
+    FROM "report: member"
+    GROUP BY cluster, size ORDER BY size DESC, cluster LIMIT (:'shown')::bigint
 ), "report: texts" AS (
     SELECT s.cluster, s.size, s.farthest,
-           json_agg(json_build_object('id', m.id::text, 'distance', m.distance,
-               'text', left(d.body, 20000))
-               ORDER BY m.id <> m.representative, m.distance, m.id) AS members
+           pg_catalog.json_agg(pg_catalog.json_build_object(
+               'id', m.id, 'distance', m.distance,
+               'text', pg_catalog.left(d.body, 20000)) ORDER BY m.place) AS members
     FROM "report: shown" AS s
-    JOIN (SELECT *, row_number() OVER (
+    JOIN (SELECT *, pg_catalog.row_number() OVER (
               PARTITION BY cluster
-              ORDER BY id <> representative, distance, id) AS place
-          FROM "report: member") AS m ON m.cluster = s.cluster AND place <= 12
-    JOIN (SELECT (:id)::bigint AS id, (:body)::text AS body FROM :table) AS d
-        ON d.id = m.id
+              ORDER BY redundant, distance, line) AS place
+          FROM "report: member") AS m
+        ON m.cluster OPERATOR(pg_catalog.=) s.cluster
+            AND place OPERATOR(pg_catalog.<=) 12
+    JOIN (SELECT pg_catalog.concat((:id)) AS id, pg_catalog.concat((:body)) AS body
+          FROM :table) AS d
+        ON d.id OPERATOR(pg_catalog.=) m.id
     GROUP BY s.cluster, s.size, s.farthest
 )
 -- no text may end the script element
-SELECT replace(json_build_object(
-    'table', :'table', 'k', :k,
-    'rows', (SELECT count(*) FROM :table),
-    'clusters', (SELECT count(DISTINCT cluster) FROM "report: member"),
-    'redundant', (SELECT count(*) FROM "report: member" WHERE id <> representative),
-    'sizes', (SELECT coalesce(json_agg(json_build_array(label, n) ORDER BY low), '[]')
-              FROM (SELECT floor(log(2, size)) AS low, count(*) AS n,
-                           format('%s to %s rows',
-                               (2 ^ floor(log(2, size)))::bigint,
-                               (2 ^ (floor(log(2, size)) + 1))::bigint - 1) AS label
-                    FROM "report: member" WHERE id = representative GROUP BY 1, 3) AS h),
-    'distances', (SELECT coalesce(json_agg(json_build_array(distance || CASE distance
-                                               WHEN 1 THEN ' bit' ELSE ' bits' END, n)
-                                           ORDER BY distance), '[]')
-                  FROM (SELECT distance, count(*) AS n FROM "report: member"
-                        WHERE id <> representative GROUP BY 1) AS h),
-    'shown', (SELECT coalesce(json_agg(t ORDER BY size DESC, cluster), '[]')
-              FROM "report: texts" AS t))::text, '<', '\u003c');
+SELECT pg_catalog.replace(pg_catalog.json_build_object(
+    'table', :'table', 'k', (:'k')::bigint,
+    'rows', (SELECT pg_catalog.count(*) FROM :table),
+    'clusters', (SELECT pg_catalog.count(DISTINCT cluster) FROM "report: member"),
+    'redundant', (SELECT pg_catalog.count(*) FROM "report: member" WHERE redundant),
+    'sizes', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(
+                  pg_catalog.format('%s to %s rows',
+                      1::bigint OPERATOR(pg_catalog.<<) low,
+                      (2::bigint OPERATOR(pg_catalog.<<) low) OPERATOR(pg_catalog.-) 1::bigint),
+                  n) ORDER BY low), '[]')
+              FROM (SELECT pg_catalog.floor(pg_catalog.log(2, size))::int AS low,
+                           pg_catalog.count(*) AS n
+                    FROM "report: member" WHERE NOT redundant GROUP BY 1) AS h),
+    'distances', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(
+                      pg_catalog.concat(distance,
+                          CASE WHEN distance OPERATOR(pg_catalog.=) 1
+                          THEN ' bit' ELSE ' bits' END),
+                      n) ORDER BY distance), '[]')
+                  FROM (SELECT distance, pg_catalog.count(*) AS n
+                        FROM "report: member" WHERE redundant GROUP BY 1) AS h),
+    'shown', (SELECT coalesce(pg_catalog.json_agg(t ORDER BY size DESC, cluster), '[]')
+              FROM "report: texts" AS t))::pg_catalog.text, '<', '\u003c');
 \qecho '</script><script>'
 \qecho 'const bits=n=>n===1?"1 bit":n+" bits";'
 \qecho 'const data=JSON.parse(document.getElementById("data").textContent),$=i=>document.getElementById(i);'
-\qecho '$("what").textContent=`${data.redundant.toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows of ${data.table} are near-duplicates, within ${bits(data.k)}, in ${data.clusters.toLocaleString("en")} clusters.`;'
+\qecho '$("what").textContent=`${data.redundant.toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows of ${data.table} are near-duplicates, each within ${bits(data.k)} of the representative of its cluster; there are ${data.clusters.toLocaleString("en")} clusters.`;'
 \qecho 'function make(tag,text,where){const e=document.createElement(tag);if(text!==undefined)e.textContent=text;where.append(e);return e}'
 \qecho 'function bars(where,lines){const most=Math.max(1,...lines.map(l=>l[1]));for(const [label,n] of lines){const b=make("div",undefined,$(where));b.className="bar";make("span",label,b);make("i",n.toLocaleString("en"),b).style.width=100*n/most+"%"}if(!lines.length)$(where).textContent="None."}'
 \qecho 'bars("sizes",data.sizes);bars("distances",data.distances);'
