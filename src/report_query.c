@@ -273,7 +273,7 @@ typedef struct QueryText
 {
 	const char *query;
 	const char *example;
-}			QueryText;
+} QueryText;
 
 /* Say what was expected when the text is no query at all: a name, perhaps. */
 static void
