@@ -69,7 +69,7 @@ find_python()
 	local candidate
 
 	for candidate in ${PYTHON:-} /usr/bin/python3 python3; do
-		if "$candidate" -c 'import xxhash' 2>/dev/null; then
+		if "$candidate" -c 'import xxhash, psycopg' 2>/dev/null; then
 			command -v "$candidate"
 			return
 		fi

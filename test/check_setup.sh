@@ -1,0 +1,56 @@
+#!/bin/bash
+#
+# What tools/test says where something is missing that it cannot install.
+# SPDX-License-Identifier: PostgreSQL
+#
+# It has to name what is missing, and to keep the errors of sudo and apt, which
+# do not help, to itself.  Programs of the same names stand in for these.
+#
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+
+# A system without make and xz, as far as can be seen.
+IFS=: read -ra dirs <<<"$PATH"
+for dir in "${dirs[@]}"; do
+	find -L "$dir" -maxdepth 1 -type f -perm -u+x ! -name make ! -name xz \
+		! -name sudo ! -name apt-get ! -name dpkg-query -print0 2>/dev/null |
+		xargs -0r ln -s -t "$work/bin" 2>/dev/null || :
+done
+
+# program NAME: its script is the input.
+program()
+{
+	{ echo '#!/bin/sh'; cat; } >"$work/bin/$1"
+	chmod +x "$work/bin/$1"
+}
+
+# says NAME TEXT: tools/test fails, says TEXT, and lists what is missing.
+says()
+{
+	if env -u PG_CONFIG PATH="$work/bin" tools/test >"$work/out" 2>&1 ||
+		! grep -qF "$2" "$work/out" ||
+		! grep -q '^Missing here: .*make xz-utils$' "$work/out" ||
+		grep -E '^(sudo|E|W):' "$work/out"; then
+		echo "FAIL $1:"
+		cat "$work/out"
+		exit 1
+	fi
+	echo "ok   $1"
+}
+
+[ "$(id -u)" != 0 ] || { echo "root may install all"; exit 1; }
+program dpkg-query <<<'exit 1'
+
+says "no apt" 'there is no apt'
+program apt-get <<<'echo "E: Unable to locate package" >&2; exit 100'
+says "no sudo" 'installing it takes root or sudo'
+program sudo <<<'echo "sudo: a password is required" >&2; exit 1'
+says "no rights" 'installing it takes root or sudo'
+program sudo <<<'case "$*" in *apt-get*) exec "$@" ;; esac'
+says "no network" 'is there a network?'
+program apt-get <<<'case "$*" in *update) ;; *) echo "E: broken" >&2; exit 1 ;; esac'
+says "no package" 'could not install'
