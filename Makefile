@@ -106,8 +106,6 @@ REGRESS_OPTS = --load-extension=$(EXTENSION)
 ISOLATION := $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
 ISOLATION_OPTS = --load-extension=$(EXTENSION)
 TAP := $(sort $(wildcard t/*.pl))
-TAP_TESTS := $(if $(TAP),1)
-PROVE_TESTS = $(TAP)
 
 # Programs over the core alone, and scripts that compare it with others.
 UNIT := $(sort $(wildcard test/unit_*.c))
@@ -144,6 +142,24 @@ EXTRA_CLEAN = $(UNIT:.c=.run) bench/quality.run
 # No bitcode for the JIT compiler: it would need clang, and what is compiled for
 # several instruction sets and chosen when the server runs cannot be inlined.
 override with_llvm = no
+
+# make installcheck runs the TAP tests where it can; those that are asked for
+# by name have to run.
+ifneq ($(filter installcheck,$(MAKECMDGOALS)),)
+ifneq ($(origin TAP),command line)
+TAP_LACKS := $(strip $(shell \
+	command -v prove >/dev/null || echo prove; \
+	perl -MIPC::Run -e 1 2>/dev/null || echo IPC::Run; \
+	[ -f '$(dir $(PGXS))../test/perl/PostgreSQL/Test/Cluster.pm' ] || \
+		echo PostgreSQL::Test::Cluster))
+ifneq ($(TAP_LACKS),)
+$(info left out, for want of $(TAP_LACKS): $(TAP))
+TAP :=
+endif
+endif
+endif
+TAP_TESTS := $(if $(TAP),1)
+PROVE_TESTS = $(TAP)
 
 include $(PGXS)
 
