@@ -62,7 +62,7 @@ find_pg_config()
 	return 1
 }
 
-# Print a Python that knows xxHash, or fail.  The system's comes first: it is
+# Print a Python that knows xxHash and psycopg, or fail.  The system's comes first: it is
 # the one that apt gives modules to.
 find_python()
 {
