@@ -213,6 +213,9 @@ help:
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
 	@echo "JIEBA=idf.txt                words and weights for its Chinese sets"
 	@echo "OUT=dir                      keep the results of make test in dir"
+	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
+	@echo "                             how long random queries are asked, to"
+	@echo "                             repeat them, after how many faults to stop"
 
 setup:
 	@PG_CONFIG='$(PG_CONFIG)' tools/setup

@@ -62,8 +62,8 @@ find_pg_config()
 	return 1
 }
 
-# Print a Python that knows xxHash and psycopg, or fail.  The system's comes first: it is
-# the one that apt gives modules to.
+# Print a Python that knows xxHash and PostgreSQL, or fail.  The system's comes
+# first: it is the one that apt gives modules to.
 find_python()
 {
 	local candidate

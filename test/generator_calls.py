@@ -1,0 +1,187 @@
+"""
+Calls of functions, for check_generator.py.
+SPDX-License-Identifier: PostgreSQL
+
+The functions are whatever the extension has, by the catalogue; the arguments
+are of the right types, and hostile otherwise.
+"""
+
+
+class Binary(str):
+    """A query with a parameter that is sent in binary form."""
+
+    def __new__(cls, sql, value):
+        self = super().__new__(cls, '%s -- \\x%s' % (sql, value.hex()))
+        self.sql, self.value = sql, value
+        return self
+
+
+
+# Functions whose answer is compared with that of generator_plain.sql.
+REPORTS = [
+    "SELECT a, b, distance FROM simhash_pairs('{query}', {k})",
+    "SELECT a, b, distance FROM simhash_pairs('{query}', k => {k})",
+    "SELECT id, representative, distance, size "
+    "FROM simhash_clusters('{query}', {k})",
+    "SELECT id, representative, distance, size "
+    "FROM simhash_clusters('{query}', {k}, 'star')",
+    "SELECT id, representative, distance, size "
+    "FROM simhash_clusters('{query}', {k}, 'star', 'first', 1)",
+    "SELECT id, representative, distance, size FROM "
+    "simhash_clusters('{query}', {k}, keep => 'first', min_size => 3)",
+    "SELECT count(DISTINCT cluster), count(DISTINCT representative) "
+    "FROM simhash_clusters('{query}', {k})",
+]
+
+IDF = "simhash_idf_from('{a,b,c}', '{1,2,0.5}')"
+
+# What to pass, by type.
+VALUES = {
+    'bigint': ['0', '1', '3', '3', '8', '16', '17', '64', '65', '-1',
+               "'-9223372036854775808'", '9223372036854775807',
+               '4294967299', '1000000', 'NULL'],
+    'integer': ['0', '1', '3', '-1', '64', '65', '16', '17', '1000000',
+                '2147483647', '(-2147483648)', 'NULL'],
+    'smallint': ['0', '-32768', 'NULL'],
+    'boolean': ['true', 'false', 'NULL'],
+    'double precision': ['0', '1', '-1', "'NaN'", "'Infinity'",
+                         "'-Infinity'", '1e308', '1e-320', '0.5', 'NULL'],
+    'text': ["''", "'a'", "'a b c d e f g'", 'NULL', "'default'", "'word-2'",
+             "'word-1'", "'char-4'", "'star'", "'connected'", "'first'",
+             "'lowest'", "'simhash'", "'minhash'", "'jaccard'", "'zh'",
+             "'xx-nowhere'", "'fp'", "'body'", "'id'", "'(fp # 1)'",
+             "'simhash(body)'", "'t.fp'", "'SELECT id, fp FROM t0'",
+             "'SELECT 1, 2::bigint'", "'SELECT fp, fp FROM t0'",
+             "'SELECT id::text, body FROM t0'", "'SELECT body FROM t0'",
+             "'TABLE t0'", "'VALUES (1, 2), (2, 3)'", "'SELECT'", "'t0'",
+             "'DROP TABLE t0'", "'; SELECT 1'", "'1); SELECT (1'",
+             "'nonsense'", "'SELECT id, fp FROM t0, generate_series(1, 3)'",
+             "repeat('word ', 5000)", "repeat('x', 100000)",
+             "'the quick brown fox ' || repeat('jumps ', 20)",
+             "E'\\u4e2d\\u6587\\u5206\\u8bcd \\U0001F600 \\u0301\\u0301'",
+             "chr(65533) || chr(1114111) || chr(1)",
+             "(SELECT string_agg(md5(i::text), ' ') "
+             "FROM generate_series(1, 300) AS i)"],
+    'text[]': ["'{}'", "'{a}'", "'{a,b,c}'", "'{a,NULL,c}'", 'NULL',
+               "'{{a,b},{c,d}}'", "'[5:6]={x,y}'::text[]", "'{\"\"}'",
+               "array_fill('w'::text, ARRAY[3000])"],
+    'double precision[]': ["'{}'", "'{1}'", "'{1,2,3}'", "'{1,NULL,3}'",
+                           'NULL', "'{NaN,1,2}'", "'{Infinity,-1,1e308}'",
+                           "'{{1,2},{3,4}}'", "'{-1,-2,-3}'",
+                           'array_fill(1e300::float8, ARRAY[3000])'],
+    'real[]': ["'{0.1,0.2,0.4,1}'", "'{}'", "'{1}'", "'{NaN,0,0,0}'", 'NULL',
+               "'{1,2,3,4,5}'", "'{{1,2},{3,4}}'"],
+    'tsvector': ["'a:1A b:2 c'", "''", 'NULL', "to_tsvector('simple', "
+                 "repeat('x y z ', 200))"],
+    'name[]': ["'{k0,k1,k2,k3}'", "'{}'", "'{a,b}'", "'{fp,fp,fp,fp}'",
+               "'{x1,x2,x3,NULL}'", 'NULL', "'{\"a b\",\"\",c,d}'"],
+    'name': ["'fp'", "'id'", "'nonsense'", "''", 'NULL'],
+    'regclass': ["'t0'", "'t0'", "'t1'", "'v0'", "'t0_fp_hamming'",
+                 "'t0_ball_hamming'", "'t0_pkey'", "'pg_class'",
+                 "'pg_class_oid_index'", '0', '4294967295', 'NULL'],
+    'simhash_idf': [
+        IDF, 'NULL', "simhash_idf_from('{}', '{}')",
+        "(SELECT simhash_idf_agg(md5(i::text) || ' a b') "
+        "FROM generate_series(1, 20) AS i)",
+        "(%s + %s)" % (IDF, IDF),
+        "(overlay((%s)::text placing 'f' from 9))::simhash_idf" % IDF,
+        "(overlay((%s)::text placing 'ff' from 40))::simhash_idf" % IDF,
+        "(left((%s)::text, -4))::simhash_idf" % IDF,
+        "((%s)::text || '00')::simhash_idf" % IDF],
+    'hamming_ball': ["'(1,3)'", "'(,)'", "'(1,-1)'", 'NULL', "'(5,64)'",
+                     "'(5,65)'"],
+    'anyelement': ['NULL::bigint', 'NULL::text', 'NULL::uuid', '1',
+                   'NULL::tid', 'NULL::point', 'NULL::hamming_ball',
+                   'NULL::bigint[]', 'NULL'],
+    'cstring': ["''", "'x'", "'\\x00'"],
+    'bytea': ["''", "'\\x00'", "decode(repeat('ff', 300), 'hex')",
+              "decode(repeat('00', 3000), 'hex')", 'NULL'],
+    'oid': ['0', '23', 'NULL'],
+}
+
+FUNCTIONS = """
+SELECT p.oid::regproc, prokind, proretset, pronargdefaults,
+    array_to_string(ARRAY(SELECT format_type(t, NULL)
+                          FROM unnest(proargtypes) AS t), '|')
+FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid
+    AND d.classid = 'pg_proc'::regclass AND deptype = 'e'
+    AND NOT 'internal'::regtype = ANY (proargtypes)
+WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+ORDER BY p.oid::regprocedure::text
+"""
+
+
+def functions(session):
+    """
+    The functions of the extension, as (name, kind, set, defaults, types), and
+    values to send in binary form.
+    """
+    rows = [[value.decode() for value in row]
+            for row in session.must(FUNCTIONS)]
+    return ([(name, kind, retset == 't', int(defaults),
+              types.split('|') if types else [])
+             for name, kind, retset, defaults, types in rows],
+            [bytes.fromhex(row[0].decode()[2:]) for row in session.must(
+                "SELECT simhash_idf_send(v) FROM unnest(ARRAY[%s, "
+                "simhash_idf_from('{}', '{}'), (SELECT "
+                "simhash_idf_agg(md5(i::text) || ' a b') "
+                "FROM generate_series(1, 20) AS i)]) AS v" % IDF)])
+
+
+def value(rng, type_):
+    """Something of a type, cast where it would be of another otherwise."""
+    text = rng.choice(VALUES.get(type_, ['NULL']))
+    if type_ == 'anyelement' or type_ not in VALUES:
+        return text
+    return '(%s)::%s' % (text, type_)
+
+
+def write(rng, known):
+    """A call of what functions() has found."""
+    functions_, sent = known
+    if rng.random() < 0.05:
+        return write_binary(rng, rng.choice(sent))
+    name, kind, retset, defaults, types = rng.choice(functions_)
+    if kind == 'a':
+        return write_aggregate(rng, name, types)
+    if defaults:
+        types = types[:len(types) - rng.randrange(defaults + 1)]
+    call = '%s(%s)' % (name, ', '.join(value(rng, t) for t in types))
+    if retset:
+        return 'SELECT count(*) FROM %s AS r' % call
+    return 'SELECT octet_length(%s::text)' % call
+
+
+def write_aggregate(rng, name, types):
+    """A call over some rows, as a whole, of groups, or of moving frames."""
+    arguments = ', '.join('(ARRAY[%s])[1 + i %% 3]' % ', '.join(
+        value(rng, t) for _ in range(3)) for t in types)
+    call = '%s(%s%s)' % (name, rng.choice(['', '', 'DISTINCT '])
+                         if 'idf' not in arguments else '', arguments)
+    suffix = rng.choice([
+        '', ' FILTER (WHERE i % 2 = 0)',
+        ' OVER (ORDER BY i ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)',
+        ' OVER (PARTITION BY i % 3 ORDER BY i ROWS BETWEEN CURRENT ROW '
+        'AND 1 FOLLOWING)'])
+    if 'OVER' in suffix:
+        call = call.replace('DISTINCT ', '')
+    return ('SELECT octet_length((%s%s)::text) '
+            'FROM generate_series(1, %d) AS i%s' % (
+                call, suffix, rng.choice([0, 1, 3, 50]),
+                '' if 'OVER' in suffix else rng.choice(
+                    ['', ' GROUP BY i % 4', ' GROUP BY ROLLUP (i % 4)'])))
+
+
+def write_binary(rng, sent):
+    """A call with a damaged value of simhash_idf."""
+    bytes_ = bytearray(sent)
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        bytes_[rng.randrange(len(bytes_))] = rng.choice([0, 1, 127, 255])
+    del bytes_[rng.choice([len(bytes_), len(bytes_), rng.randrange(64)]):]
+    return Binary(rng.choice([
+        'SELECT simhash_idf_stats($1::simhash_idf)',
+        'SELECT ($1::simhash_idf + $1)::text',
+        "SELECT simhash_idf_weight($1, 'a')",
+        "SELECT simhash_keywords('a b c d', $1, 3)",
+        "SELECT simhash('a b c d', $1::simhash_idf)",
+    ]), bytes(bytes_))

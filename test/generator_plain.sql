@@ -1,0 +1,147 @@
+--
+-- The referee of check_generator.py: the operators in plain SQL
+-- SPDX-License-Identifier: PostgreSQL
+--
+-- This database has no simhash.  It has operators and functions of the same
+-- names, written from the documentation alone, without indexes, estimates or
+-- planner support, so that the same text can be asked of both.  A radius is
+-- looked at only when nothing is NULL, as there.
+--
+
+CREATE TYPE hamming_ball AS (center bigint, radius bigint);
+
+CREATE FUNCTION bad_radius(radius bigint) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS
+$$ BEGIN RAISE invalid_parameter_value USING MESSAGE = radius; END $$;
+
+CREATE FUNCTION hamming_ball(center bigint, radius bigint)
+RETURNS hamming_ball LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN center IS NULL OR radius IS NULL THEN NULL
+    WHEN radius NOT BETWEEN 0 AND 64 AND bad_radius(radius) THEN NULL
+    ELSE ROW(center, radius)::hamming_ball END $$;
+
+CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
+LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count((a # b)::bit(64))::int $$;
+
+CREATE FUNCTION near(a bigint, b bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count((a # b)::bit(64)) <= 3 $$;
+
+CREATE FUNCTION within(fingerprint bigint, ball hamming_ball) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE
+    WHEN fingerprint IS NULL OR (ball).center IS NULL
+        OR (ball).radius IS NULL THEN NULL
+    WHEN (ball).radius NOT BETWEEN 0 AND 64 THEN bad_radius((ball).radius)
+    ELSE bit_count((fingerprint # (ball).center)::bit(64)) <= (ball).radius
+    END $$;
+
+CREATE FUNCTION contains(ball hamming_ball, fingerprint bigint)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS
+$$ SELECT within(fingerprint, ball) $$;
+
+CREATE FUNCTION balls_near(a hamming_ball, b hamming_ball) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE
+    WHEN (a).center IS NULL OR (a).radius IS NULL
+        OR (b).center IS NULL OR (b).radius IS NULL THEN NULL
+    WHEN (a).radius NOT BETWEEN 0 AND 64
+        OR (b).radius NOT BETWEEN 0 AND 64
+        THEN bad_radius(least((a).radius, (b).radius))
+    ELSE bit_count(((a).center # (b).center)::bit(64))
+        <= least((a).radius, (b).radius) END $$;
+
+CREATE OPERATOR <~> (FUNCTION = hamming, LEFTARG = bigint, RIGHTARG = bigint);
+CREATE OPERATOR ~= (FUNCTION = near, LEFTARG = bigint, RIGHTARG = bigint);
+CREATE OPERATOR <@ (FUNCTION = within,
+    LEFTARG = bigint, RIGHTARG = hamming_ball);
+CREATE OPERATOR @> (FUNCTION = contains,
+    LEFTARG = hamming_ball, RIGHTARG = bigint);
+CREATE OPERATOR ~= (FUNCTION = balls_near,
+    LEFTARG = hamming_ball, RIGHTARG = hamming_ball);
+
+CREATE FUNCTION simhash_key(fingerprint bigint, block integer)
+RETURNS smallint LANGUAGE sql IMMUTABLE AS
+$$ SELECT ((((fingerprint >> (48 - 16 * block)) & 65535) # 32768)
+           - 32768)::smallint $$;
+
+-- In place of EXCLUDE USING hamming and simhash_guard: rows come one by one.
+-- The arguments are the condition and what happens to a row that fulfils it.
+CREATE FUNCTION exclude() RETURNS trigger LANGUAGE plpgsql AS
+$$
+DECLARE
+    conflict boolean;
+BEGIN
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s AS t WHERE t.id <> $1.id'
+                   ' AND (%s))', TG_RELID::regclass, TG_ARGV[0])
+    INTO conflict USING NEW;
+    IF NOT conflict THEN RETURN NEW; END IF;
+    IF TG_ARGV[1] = 'skip' OR
+        TG_ARGV[1] = 'conflict' AND current_query() LIKE '%DO NOTHING%' THEN
+        RETURN NULL;
+    END IF;
+    RAISE exclusion_violation;
+END
+$$;
+
+-- All pairs, and clusters, by comparing each row with each.
+CREATE FUNCTION simhash_pairs(query text, k bigint DEFAULT 3)
+RETURNS TABLE (a bigint, b bigint, distance integer)
+LANGUAGE plpgsql AS
+$$
+BEGIN
+    RETURN QUERY EXECUTE format('WITH q(id, fp) AS MATERIALIZED (%s)'
+        ' SELECT x.id::bigint, y.id::bigint, hamming(x.fp, y.fp)'
+        ' FROM q AS x JOIN q AS y ON x.id < y.id'
+        ' WHERE hamming(x.fp, y.fp) <= %s', query, k);
+END
+$$;
+
+CREATE FUNCTION simhash_clusters(
+    query text, k bigint DEFAULT 3, kind text DEFAULT 'connected',
+    keep text DEFAULT 'lowest', min_size bigint DEFAULT 2)
+RETURNS TABLE (id bigint, cluster bigint, representative bigint,
+               distance integer, size bigint)
+LANGUAGE plpgsql AS
+$$
+DECLARE
+    ids bigint[];
+    fps bigint[];
+    part int[];         -- the row that stands for the cluster of a row
+    new int[];
+BEGIN
+    EXECUTE format('SELECT array_agg(id ORDER BY %s),'
+                   ' array_agg(fp ORDER BY %1$s)'
+                   ' FROM (SELECT id, fp, row_number() OVER () AS n'
+                   ' FROM (%s) AS q(id, fp)) AS r'
+                   ' WHERE id IS NOT NULL AND fp IS NOT NULL',
+                   CASE keep WHEN 'first' THEN 'n' ELSE 'id' END, query)
+    INTO ids, fps;
+    IF ids IS NULL THEN RETURN; END IF;
+    part := ARRAY(SELECT n FROM generate_subscripts(ids, 1) AS n);
+    IF kind = 'star' THEN
+        FOR i IN 1 .. cardinality(ids) LOOP
+            FOR j IN 1 .. i - 1 LOOP
+                IF part[j] = j AND hamming(fps[i], fps[j]) <= k THEN
+                    part[i] := j;
+                    EXIT;
+                END IF;
+            END LOOP;
+        END LOOP;
+    ELSE
+        LOOP
+            new := ARRAY(
+                SELECT min(y.p)
+                FROM unnest(fps) WITH ORDINALITY AS x(fp, n),
+                    unnest(fps, part) AS y(fp, p)
+                WHERE hamming(x.fp, y.fp) <= k GROUP BY n ORDER BY n);
+            EXIT WHEN new = part;
+            part := new;
+        END LOOP;
+    END IF;
+    RETURN QUERY SELECT * FROM (
+        SELECT u.id, u.p::bigint, ids[u.p], hamming(u.fp, fps[u.p]),
+            count(*) OVER (PARTITION BY u.p) AS n
+        FROM unnest(ids, fps, part) AS u(id, fp, p)) AS s
+    WHERE n >= min_size;
+END
+$$;
