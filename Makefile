@@ -45,6 +45,7 @@ OBJS = \
 	src/hamming_am.o \
 	src/hamming_buffer.o \
 	src/hamming_build.o \
+	src/hamming_insert.o \
 	src/hamming_sort.o \
 	src/hamming_load.o \
 	src/hamming_tree.o \

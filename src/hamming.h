@@ -39,18 +39,6 @@
 #define HAMMING_BATCH		1024
 #define HAMMING_NEAREST		8192
 
-/*
- * Are entries of dead rows marked, for insertions to remove them?  The btree
- * code that does so takes two entries with the same TID as they come, and a
- * page may well have such: it is small indexes whose blocks share pages.  But
- * a server with assertions asserts that there are none.
- */
-#ifdef USE_ASSERT_CHECKING
-#define HAMMING_MARK_DEAD	false
-#else
-#define HAMMING_MARK_DEAD	true
-#endif
-
 /* Strategies of the operator classes. */
 #define HAMMING_NEAR_STRATEGY		1	/* ~= */
 #define HAMMING_BALL_STRATEGY		2	/* <@ */
@@ -240,6 +228,7 @@ typedef struct HammingScan
 
 /* hamming_am.c */
 extern Datum hamming_handler(PG_FUNCTION_ARGS);
+extern const IndexAmRoutine *hamming_btree(void);
 extern bool hamming_validate(Oid opclass);
 
 /* hamming_buffer.c */
@@ -251,6 +240,12 @@ extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
 extern bool hamming_datum_fingerprint(Relation index, Datum value,
 									  uint64 *fingerprint);
+
+/* hamming_insert.c */
+extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
+						   ItemPointer tid, Relation heap,
+						   IndexUniqueCheck check, bool unchanged,
+						   IndexInfo *info);
 
 /* hamming_page.c */
 extern bool hamming_read_page(IndexScanDesc scan);

@@ -57,8 +57,8 @@ hamming_init(void)
 }
 
 /* The btree's own routines. */
-static const IndexAmRoutine *
-get_btree(void)
+const IndexAmRoutine *
+hamming_btree(void)
 {
 	if (btree == NULL)
 	{
@@ -74,70 +74,7 @@ get_btree(void)
 static void
 hamming_buildempty(Relation index)
 {
-	get_btree()->ambuildempty(index);
-}
-
-/* Insert the entries of a row. */
-static void
-insert_entries(Relation index, uint64 fingerprint, ItemPointer tid,
-			   Relation heap, bool unchanged, IndexInfo *info)
-{
-	const IndexAmRoutine *routine = get_btree();
-	int			block;
-
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-	{
-		Datum		key = Int64GetDatum(hamming_key(sh_entry(fingerprint,
-															 block)));
-		bool		isnull = false;
-
-		routine->aminsert(index, &key, &isnull, tid, heap, UNIQUE_CHECK_NO,
-						  unchanged, info);
-	}
-}
-
-/*
- * Insert a row.
- *
- * A server with assertions asserts, where the btree code asks for the fill
- * factor, that the relation is a btree.  For it the index says so while it is
- * in the hands of that code.  It also asserts that no two entries of a page
- * share a TID when entries of dead rows are sought on one, as an insertion
- * that leaves the fingerprint alone has it do (see HAMMING_MARK_DEAD).
- */
-static bool
-hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
-			   Relation heap, IndexUniqueCheck check, bool unchanged,
-			   IndexInfo *info)
-{
-	uint64		fingerprint;
-
-	(void) check;
-	if (isnull[0] ||
-		!hamming_datum_fingerprint(index, values[0], &fingerprint))
-		return false;
-
-#ifdef USE_ASSERT_CHECKING
-	{
-		Oid			own = index->rd_rel->relam;
-
-		PG_TRY();
-		{
-			index->rd_rel->relam = BTREE_AM_OID;
-			insert_entries(index, fingerprint, tid, heap,
-						   unchanged && HAMMING_MARK_DEAD, info);
-		}
-		PG_FINALLY();
-		{
-			index->rd_rel->relam = own;
-		}
-		PG_END_TRY();
-	}
-#else
-	insert_entries(index, fingerprint, tid, heap, unchanged, info);
-#endif
-	simhash_guard_inserted(heap, RelationGetRelid(index), fingerprint, tid);
-	return false;
+	hamming_btree()->ambuildempty(index);
 }
 
 /* Remove the entries of dead rows. */
@@ -145,7 +82,7 @@ static IndexBulkDeleteResult *
 hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				   IndexBulkDeleteCallback callback, void *state)
 {
-	return get_btree()->ambulkdelete(info, stats, callback, state);
+	return hamming_btree()->ambulkdelete(info, stats, callback, state);
 }
 
 /*
@@ -159,7 +96,7 @@ hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	IndexVacuumInfo unsure = *info;
 
 	unsure.estimated_count = true;
-	stats = get_btree()->amvacuumcleanup(&unsure, stats);
+	stats = hamming_btree()->amvacuumcleanup(&unsure, stats);
 	if (stats == NULL || info->analyze_only)
 		return stats;
 

@@ -431,7 +431,7 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("hamming indexes cannot be scanned backwards")));
 
-	if (HAMMING_MARK_DEAD && scan->kill_prior_tuple && so->next_match > 0)
+	if (scan->kill_prior_tuple && so->next_match > 0)
 	{
 		so->matches[so->next_match - 1].killed = true;
 		so->nkilled++;
