@@ -1,0 +1,22 @@
+--
+-- Building an index with next to no memory
+--
+-- 1,200,000 entries in runs of 65,536, sixteen of which are merged at a time:
+-- the first sixteen while the table is being read, the others at the end.
+--
+CREATE TABLE many AS
+  SELECT n AS id, hashint8extended(n % 250000, 1) AS fp FROM generate_series(1, 300000) AS n;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX many_small ON many USING hamming (fp);
+SET maintenance_work_mem = '64MB';
+CREATE INDEX many_large ON many USING hamming (fp);
+SELECT hamming_index_check('many_small', true);
+-- the same entries, wherever they were sorted
+SELECT pg_relation_size('many_small') = pg_relation_size('many_large') AS same;
+DROP INDEX many_large;
+SET enable_seqscan = off;
+SET jit = off;
+SELECT count(*) FROM many WHERE fp ~= hashint8extended(1, 1);
+SELECT count(*) FROM many WHERE fp <@ (0, 20);
+SELECT count(*) FROM many WHERE bit_count(fp::bit(64)) <= 20;
+DROP TABLE many;
