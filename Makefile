@@ -192,7 +192,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	indent bench bench-quality
+	asserts indent bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -200,6 +200,7 @@ help:
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make matrix                  the tests, for every PostgreSQL at hand"
+	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
 	@echo "make bench                   speed and size, beside other ways to do it"
 	@echo "make bench-quality           precision and recall of every profile"
 	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
@@ -213,6 +214,7 @@ help:
 	@echo "                             for make bench; see bench/README.md"
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
 	@echo "JIEBA=idf.txt                words and weights for its Chinese sets"
+	@echo "ASSERTS_SOURCE=dir           PostgreSQL's source, for make asserts"
 	@echo "OUT=dir                      keep the results of make test in dir"
 	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
 	@echo "                             how long random queries are asked, to"
@@ -244,6 +246,10 @@ demo: setup
 
 matrix:
 	@tools/matrix
+
+# A PostgreSQL built with assertions, kept in the user's cache.
+asserts: setup
+	@ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' tools/asserts
 
 unit: $(UNIT:.c=.run)
 	@set -e; for t in $^; do echo "# $$t"; ./$$t; done
