@@ -752,6 +752,31 @@ COMMENT ON FUNCTION simhash_clusters_as(
     anyelement, text, bigint, text, text, bigint) IS
 'the rows of a query in clusters, with ids of a type of choice';
 
+-- For simhash_report and the DELETE of simhash_dedup_sql, which call them with
+-- all arguments, of just these types.  Whoever may create functions in the
+-- schema of the extension could plant one that fits better than a polymorphic
+-- function, or than one with defaults; none fits better than the very types.
+
+CREATE FUNCTION simhash_clusters_by_ctid(
+    query text, k bigint, kind text, keep text, min_size bigint,
+    OUT id tid, OUT cluster bigint, OUT representative tid,
+    OUT distance integer, OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_clusters_by_ctid(text, bigint, text, text, bigint) IS
+'simhash_clusters_as for ids of type tid';
+
+CREATE FUNCTION simhash_clusters_by_text(
+    query text, k bigint, kind text, keep text, min_size bigint,
+    OUT id text, OUT cluster bigint, OUT representative text,
+    OUT distance integer, OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_clusters_by_text(text, bigint, text, text, bigint) IS
+'simhash_clusters_as for ids of type text';
+
 ----------------------------------------------------------------------------
 -- source.c
 ----------------------------------------------------------------------------
@@ -794,7 +819,7 @@ DECLARE
     target pg_catalog.text;     -- the table
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
-    id_type pg_catalog.text;
+    clusters pg_catalog.text;   -- the function that finds them
     commands pg_catalog.text[];
     total bigint;               -- rows
     present bigint;             -- rows with a fingerprint
@@ -825,8 +850,8 @@ BEGIN
     parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
     id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
-    id_type := format('pg_catalog.%I',
-                      CASE WHEN parted THEN 'text' ELSE 'tid' END);
+    clusters := CASE WHEN parted THEN 'simhash_clusters_by_text'
+                ELSE 'simhash_clusters_by_ctid' END;
     commands[1] := format($query$
         SELECT pg_catalog.count(*), pg_catalog.count((%s)) FROM %s AS t$query$,
         fingerprint, target);
@@ -851,8 +876,10 @@ BEGIN
     commands[3] := format($query$
         WITH member AS MATERIALIZED (
             SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
-            FROM %1$s.simhash_clusters_as(
-                NULL::%3$s, %2$L, %4$s, 'star', %7$L)
+            FROM %1$s.%3$I(
+                %2$L::pg_catalog.text, %4$s::pg_catalog.int8,
+                'star'::pg_catalog.text, %7$L::pg_catalog.text,
+                2::pg_catalog.int8)
         ), cluster AS (
             SELECT cluster, representative, size,
                    pg_catalog.max(distance) AS farthest
@@ -888,11 +915,13 @@ BEGIN
         format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
                id, fingerprint, target) ||
         CASE WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END,
-        id_type, k, target, id,
+        clusters, k, target, id,
         CASE WHEN parted THEN 'first' ELSE 'lowest' END);
     commands[4] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
-    EXECUTE format('SELECT FROM %s.simhash_clusters($1, $2)', schema)
-        USING 'SELECT 1, 1::bigint LIMIT 0'::text, k;
+    EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
+                   schema)
+        USING text 'SELECT NULL::tid, 1::bigint LIMIT 0', k,
+              text 'star', text 'first', bigint '2';
 
     PERFORM set_config('search_path', path, true);
     EXECUTE commands[4] USING relation, fingerprint;
@@ -1049,8 +1078,10 @@ BEGIN
     parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
     id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
-    EXECUTE format('SELECT FROM %s.simhash_clusters($1, $2, $3)', schema)
-        USING 'SELECT 1, 1::bigint LIMIT 0'::text, k, kind;
+    EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
+                   schema)
+        USING text 'SELECT NULL::tid, 1::bigint LIMIT 0', k, kind,
+              text 'first', bigint '2';
     command := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
     PERFORM set_config('search_path', path, true);
     EXECUTE command USING relation, fingerprint;
@@ -1078,13 +1109,16 @@ BEGIN
              WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END;
     -- It is run by the caller's search_path: as above.
     command := format(E'%sDELETE FROM %s AS t\n'
-                      'USING %s.simhash_clusters_as(NULL::pg_catalog.%s,\n'
-                      '    %L,\n'
-                      '    k => %s, kind => %L, keep => %L) AS c\n'
+                      'USING %s.simhash_clusters_by_%s(\n'
+                      '    %L::pg_catalog.text,\n'
+                      '    k => %s::pg_catalog.int8,'
+                      ' kind => %L::pg_catalog.text,\n'
+                      '    keep => %L::pg_catalog.text,'
+                      ' min_size => 2::pg_catalog.int8) AS c\n'
                       'WHERE %s OPERATOR(pg_catalog.=) c.id\n'
                       '    AND c.id OPERATOR(pg_catalog.<>) c.representative',
                       remarks, target, schema,
-                      CASE WHEN parted THEN 'text' ELSE 'tid' END, query,
+                      CASE WHEN parted THEN 'text' ELSE 'ctid' END, query,
                       k, kind,
                       CASE WHEN keep IS NULL AND NOT parted THEN 'lowest'
                            ELSE 'first' END, id);

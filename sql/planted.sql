@@ -133,6 +133,31 @@ END $$;
 SELECT near.plant_functions('near') > 100 AS many, near.plant_functions('open') > 100 AS many;
 CREATE FUNCTION public.simhash_key(near.finger, int) RETURNS smallint LANGUAGE plpgsql IMMUTABLE AS
     'BEGIN PERFORM near.trap(); RETURN NULL; END';
+-- those that fit better than a polymorphic function, or than one with defaults;
+-- one that fits as well, by a default, would make calls ambiguous, no more
+CREATE FUNCTION near.plant_overloads() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    signature text;
+    n bigint := 0;
+BEGIN
+    FOREACH signature IN ARRAY ARRAY[
+        'simhash_clusters_as(tid, text, bigint)',
+        'simhash_clusters_as(tid, text, bigint, text, text)',
+        'simhash_clusters_as(text, text, bigint, text, text)',
+        'simhash_clusters(text, bigint)', 'simhash_clusters(text, bigint, text)',
+        'simhash_clusters_by_ctid(text, bigint, text, text)',
+        'simhash_clusters_by_ctid(varchar, bigint, text, text, bigint)',
+        'simhash_clusters_by_ctid(text, bigint, text, varchar, int)',
+        'simhash_clusters_by_ctid(text, bigint, text, VARIADIC text[])',
+        'simhash_clusters_by_text(text, bigint, text, text)',
+        'simhash_check_fingerprint(regclass, varchar)'] LOOP
+        n := n + 1;
+        EXECUTE format('CREATE FUNCTION public.%s RETURNS SETOF text LANGUAGE plpgsql AS '
+                       '$t$BEGIN PERFORM near.trap(); END$t$', signature);
+    END LOOP;
+    RETURN n;
+END $$;
+SELECT near.plant_overloads() AS overloads;
 RESET ROLE;
 
 ----------------------------------------
@@ -237,6 +262,6 @@ INSERT INTO guarded VALUES (2, 5);                                              
 RESET search_path;
 
 DROP FUNCTION all_calls;
-DROP SCHEMA near, open CASCADE;
-REVOKE CREATE ON SCHEMA public FROM regress_simhash_owner;
+DROP OWNED BY regress_simhash_owner CASCADE;
+DROP SCHEMA open CASCADE;
 DROP ROLE regress_simhash_owner;

@@ -95,8 +95,9 @@ choose(FunctionCallInfo fcinfo, int argument, const char *name,
 }
 
 /*
- * Begin to look at the arguments: the type of the ids if there is one more
- * than without it, the query, k, and others.  Return where the query is.
+ * Begin to look at the arguments: maybe one for the type of the ids, the
+ * query, k, and others.  Return where the query is.  The type of the ids is
+ * that of the first column of the result.
  */
 static int
 begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
@@ -108,8 +109,9 @@ begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 	report->query = text_to_cstring(PG_GETARG_TEXT_PP(query));
 	check_distance(PG_GETARG_INT64(query + 1));
 	report->k = (int) PG_GETARG_INT64(query + 1);
-	report->id_type = query == 0 ? INT8OID
-		: get_fn_expr_argtype(fcinfo->flinfo, 0);
+	InitMaterializedSRF(fcinfo, 0);
+	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	report->id_type = TupleDescAttr(report->result->setDesc, 0)->atttypid;
 	return query;
 }
 
@@ -226,8 +228,6 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	Report	   *report = palloc0(sizeof *report);
 
 	begin_arguments(report, fcinfo, 2);
-	InitMaterializedSRF(fcinfo, 0);
-	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	simhash_progress_begin(&report->progress, "simhash_pairs");
 	PG_TRY();
 	{
@@ -355,6 +355,7 @@ make_clusters(Report *report, bool first)
  *		-> setof (id bigint, cluster bigint, representative bigint,
  *		distance integer, size bigint)
  * simhash_clusters_as(id_type anyelement, query text, the same)
+ * simhash_clusters_by_ctid(the same), simhash_clusters_by_text(the same)
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
  *		distance integer, size bigint)
  *
@@ -377,8 +378,6 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	check_not_null(fcinfo, query + 4, "min_size");
 	report->least = (uint32) Min(Max(PG_GETARG_INT64(query + 4), 1),
 								 PG_UINT32_MAX);
-	InitMaterializedSRF(fcinfo, 0);
-	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{

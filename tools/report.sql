@@ -72,8 +72,9 @@ SELECT pg_catalog.format('SELECT CASE WHEN key IS NOT NULL THEN pg_catalog.conca
 -- (the quoted names are not those of a table, whatever it is called)
 WITH "report: member" AS MATERIALIZED (
     SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
-    FROM :schema.simhash_clusters_as(NULL::pg_catalog.text, :'query',
-        (:'k')::bigint, 'star', 'first') WITH ORDINALITY
+    FROM :schema.simhash_clusters_by_text((:'query')::pg_catalog.text,
+        (:'k')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
+        2::bigint) WITH ORDINALITY
         AS c (id, cluster, representative, distance, size, line)
 ), "report: shown" AS (
     SELECT cluster, size, pg_catalog.max(distance) AS farthest
