@@ -25,12 +25,12 @@ COMMENT ON FUNCTION simhash(text, text) IS
 CREATE FUNCTION simhash_profiles(
     OUT profile text, OUT is_default boolean, OUT unit text,
     OUT min_tokens integer, OUT max_tokens integer, OUT damping text,
-    OUT description text)
+    OUT description text, OUT pattern text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_profiles'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION simhash_profiles() IS
-'the profiles: recipes from document to features';
+'the profiles, recipes from document to features, and patterns that name more';
 
 ----------------------------------------------------------------------------
 -- features.c

@@ -35,6 +35,45 @@ SELECT profile, is_default, unit, min_tokens, max_tokens, damping
 FROM own_profiles ORDER BY profile COLLATE "C";
 SELECT count(*) AS defaults FROM simhash_profiles() WHERE is_default;
 
+-- patterns name others
+SELECT profile, pattern, is_default, unit, min_tokens, damping
+FROM simhash_profiles() WHERE pattern IS NOT NULL;
+CREATE TABLE names AS
+SELECT format('%s-%s%s%s', unit, n, '-' || m, '-' || damping) AS name,
+       unit, n, coalesce(m, n) AS m,
+       coalesce(damping, CASE WHEN unit = 'char' OR m > n THEN 'log'
+                         WHEN n = 1 THEN 'count' ELSE 'binary' END) AS damping
+FROM unnest('{word,char}'::text[]) AS unit, generate_series(1, 10) AS n,
+     unnest(array_prepend(NULL, ARRAY(SELECT generate_series(n, 10)))) AS m,
+     unnest('{NULL,count,sqrt,log,binary}'::text[]) AS damping;
+CREATE TABLE named AS
+SELECT *, simhash(body, name) AS fp
+FROM names, (SELECT string_agg(repeat(format('so it%s goes%s 北京%s ไทยไทยไท%s in %s ',
+                                             i, i % 3, i, i % 5, i), i * i), '')
+             FROM generate_series(1, 12) AS i) AS t (body);
+-- a recipe has one fingerprint, and other recipes have others
+SELECT count(*) AS names, count(DISTINCT (unit, n, m, damping)) AS recipes,
+       count(DISTINCT fp) > 400 AS differ,
+       count(DISTINCT (unit, n, m, damping, fp)) AS pairs
+FROM named;
+-- they are what their features add up to, and what the row of a profile says
+SELECT name FROM named WHERE fp IS DISTINCT FROM by_definition(body, name);
+SELECT name FROM named JOIN own_profiles ON name = profile
+WHERE named.unit <> left(own_profiles.unit, 4) OR n <> min_tokens
+   OR m <> max_tokens OR named.damping <> own_profiles.damping;
+-- each damping weighs as it is to
+SELECT name, weight FROM unnest('{word-1,word-1-count,word-1-sqrt,word-1-log,
+    word-1-binary}'::text[]) AS name,
+    simhash_features(repeat('so it goes ', 10), name) WHERE feature = 'so';
+SELECT string_agg(feature, '|') FROM simhash_features('a b c d e', 'word-2-4');
+-- the name kept is the shortest
+SELECT (simhash_idf_stats(simhash_idf_agg('a b', name))).profile
+FROM unnest('{word-2-2,word-2-binary,char-5-5-log,word-10-10-sqrt}'::text[])
+    AS name GROUP BY name ORDER BY name;
+SELECT name FROM unnest('{word-0,word-11,word-3-2,word-1-11,word-02,word-2-once,
+    char-,word-2-,word-2-2-2,word-2-log-count,word--2,words-2}'::text[]) AS name
+WHERE fails(format('SELECT simhash(''a'', %L)', name)) !~ '^42704 ';
+
 ----------------------------------------
 -- simhash: what has no fingerprint
 ----------------------------------------
@@ -150,3 +189,4 @@ FROM (VALUES ('?'), ('?'), ('a'), ('?')) AS v(t);
 DROP TABLE sample;
 DROP FUNCTION by_definition;
 DROP VIEW own_profiles;
+DROP TABLE names, named;

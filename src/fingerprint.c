@@ -78,7 +78,8 @@ simhash_get_profile(text *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("simhash profile \"%.*s\" does not exist",
 						shown, VARDATA_ANY(name)),
-				 errhint("SELECT * FROM simhash_profiles() lists the profiles.")));
+				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, char-N and char-N-M, N and M from 1 to %d, each also with -count, -sqrt, -log or -binary.",
+						 SH_WINDOW_MAX)));
 	}
 	return profile;
 }
@@ -300,9 +301,10 @@ simhash_by_profile(PG_FUNCTION_ARGS)
 /*
  * simhash_profiles() -> setof (profile text, is_default boolean, unit text,
  *		min_tokens integer, max_tokens integer, damping text,
- *		description text)
+ *		description text, pattern text)
  *
- * The profiles that there are, the default one first.
+ * The profiles that have a row, the default one first; then the patterns by
+ * which others are named, which are no profiles, so that "profile" is NULL.
  */
 Datum
 simhash_profiles(PG_FUNCTION_ARGS)
@@ -313,8 +315,8 @@ simhash_profiles(PG_FUNCTION_ARGS)
 	for (int i = 0; i < sh_profile_count; i++)
 	{
 		const ShProfile *profile = &sh_profiles[i];
-		Datum		values[7];
-		bool		nulls[7] = {false};
+		Datum		values[8];
+		bool		nulls[8] = {[7] = true};
 
 		values[0] = CStringGetTextDatum(profile->name);
 		values[1] = BoolGetDatum(profile == sh_default_profile);
@@ -323,6 +325,19 @@ simhash_profiles(PG_FUNCTION_ARGS)
 		values[4] = Int32GetDatum(profile->max);
 		values[5] = CStringGetTextDatum(sh_damping_name(profile->damping));
 		values[6] = CStringGetTextDatum(profile->description);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	for (int i = 0; i < sh_pattern_count; i++)
+	{
+		const ShPattern *pattern = &sh_patterns[i];
+		Datum		values[8];
+		bool		nulls[8] = {[0] = true,[3] = true,[4] = true,[5] = true};
+
+		values[1] = BoolGetDatum(false);
+		values[2] = CStringGetTextDatum(sh_unit_name(pattern->unit));
+		values[6] = CStringGetTextDatum(pattern->description);
+		values[7] = CStringGetTextDatum(pattern->name);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);
 	}

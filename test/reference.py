@@ -9,6 +9,7 @@ and not to be fast.
 
   reference.py fingerprint < texts      label, profile, fingerprint
   reference.py features PROFILE < texts label, feature, weight, hash
+  reference.py sample < texts           fingerprints by all profiles in turn
   reference.py normalise < texts        label, normalised text
   reference.py compare A B < texts      how two files of fingerprints differ
   reference.py --regenerate             write the golden vectors
@@ -22,6 +23,7 @@ SPDX-License-Identifier: PostgreSQL
 
 import math
 import os
+import re
 import sys
 import unicodedata
 
@@ -230,12 +232,47 @@ PROFILES = {
     'char-5': (tokens_by_character, 5, 5, log),
 }
 
+CUTS = {'word': tokens_by_word, 'char': tokens_by_character}
+DAMPINGS = {'count': count, 'sqrt': sqrt, 'log': log, 'binary': binary}
+NAME = re.compile('(word|char)-([1-9][0-9]*)(?:-([1-9][0-9]*))?'
+                  '(?:-(count|sqrt|log|binary))?$')
+
+# those named by a pattern that have golden vectors
+PATTERNED = ('word-2-count', 'word-2-sqrt', 'word-1-2-sqrt', 'word-1-binary',
+             'word-2-3', 'word-10', 'word-1-10-count', 'char-1',
+             'char-2-4-binary', 'char-10-sqrt')
+
+
+def recipe(profile):
+    """What the name of a profile stands for: cut, min, max, damping."""
+    if profile in PROFILES:
+        return PROFILES[profile]
+    unit, shortest, longest, damping = NAME.match(profile).groups()
+    shortest = int(shortest)
+    longest = int(longest or shortest)
+    if not 1 <= shortest <= longest <= 10:
+        raise ValueError(profile)
+    if damping is None:
+        if unit == 'char' or longest > shortest:
+            damping = 'log'
+        else:
+            damping = 'count' if shortest == 1 else 'binary'
+    return CUTS[unit], shortest, longest, DAMPINGS[damping]
+
+
+def every_name():
+    """Every name that the patterns allow."""
+    return ['%s-%d%s%s' % (unit, shortest, longest, damping)
+            for unit in CUTS for shortest in range(1, 11)
+            for longest in [''] + ['-%d' % n for n in range(shortest, 11)]
+            for damping in [''] + ['-' + name for name in DAMPINGS]]
+
 
 # Section 6: features
 
 def occurrences(document, profile):
     """The occurrences of features, in order."""
-    cut, shortest, longest, _ = PROFILES[profile]
+    cut, shortest, longest, _ = recipe(profile)
     text = normalised_text(document)
     tokens = cut(document)
     if 0 < len(tokens) < shortest:
@@ -250,7 +287,7 @@ def occurrences(document, profile):
 
 def features(document, profile):
     """The features of a document and their weights."""
-    damping = PROFILES[profile][3]
+    damping = recipe(profile)[3]
     found = occurrences(document, profile)
     weights = {}
     for start in range(0, len(found), SECTION):
@@ -364,9 +401,17 @@ def write_row(stream, *values):
 def write_fingerprints(source, target):
     """Every text under every profile; a null document has no fingerprint."""
     for label, text in read_rows(source, 2):
-        for profile in PROFILES:
+        for profile in (*PROFILES, *PATTERNED):
             value = None if text is None else fingerprint(text, profile)
             write_row(target, label, profile, value)
+
+
+def write_sample(source, target):
+    """Each name of a profile with a text, which are taken by label in turn."""
+    texts = sorted(read_rows(source, 2))
+    for number, profile in enumerate(every_name()):
+        label, text = texts[number % len(texts)]
+        write_row(target, label, profile, fingerprint(text, profile))
 
 
 def write_features(profile, source, target):
@@ -482,6 +527,14 @@ def check_rules():
     assert fingerprint('', 'word-1') is None
     assert [damping(9) for damping in (count, sqrt, log, binary)] \
         == [9, 3, 4, 1]
+    for name in ('word-2-2', 'word-2-2-binary', 'word-2-binary'):
+        assert recipe(name) == PROFILES['word-2']
+    assert all(recipe(name) == (*row[:3], row[3])
+               for name, row in PROFILES.items())
+    assert recipe('char-7') == (tokens_by_character, 7, 7, log)
+    assert recipe('word-1-count') == PROFILES['word-1']
+    assert recipe('word-1-2-log') == PROFILES['word-1-2']
+    assert len(set(map(recipe, every_name()))) == 2 * 55 * 4
     assert [log(n) for n in (1, 2, 3, 4, 7, 8)] == [1, 2, 2, 3, 3, 4]
     assert features('a ' * (SECTION + 3), 'word-1-2')['a'] == 20 + 20 + 2
     assert unescape(b'a\\tb\\\\\\x41\\101\\q') == b'a\tb\\AAq'
@@ -495,7 +548,7 @@ def check_golden():
             expected = {row[:2]: row[2] for row in read_rows(stream, 3)}
         with open(os.path.join(HERE, texts), 'rb') as stream:
             for label, text in read_rows(stream, 2):
-                for profile in PROFILES:
+                for profile in (*PROFILES, *PATTERNED):
                     value = fingerprint(text, profile)
                     value = None if value is None else str(value)
                     assert expected.pop((label, profile)) == value, label
@@ -545,10 +598,12 @@ def main(arguments):
     source, target = sys.stdin.buffer, sys.stdout.buffer
     if arguments == ['fingerprint']:
         write_fingerprints(source, target)
+    elif arguments == ['sample']:
+        write_sample(source, target)
     elif arguments == ['normalise']:
         write_normalised(source, target)
     elif len(arguments) == 2 and arguments[0] == 'features' \
-            and arguments[1] in PROFILES:
+            and (arguments[1] in PROFILES or NAME.match(arguments[1])):
         write_features(arguments[1], source, target)
     elif len(arguments) == 3 and arguments[0] == 'compare':
         return 0 if compare(*arguments[1:], source, target) else 1

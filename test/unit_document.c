@@ -174,6 +174,114 @@ test_golden(const char *texts_file, const char *golden_file)
 	fclose(golden);
 }
 
+/* A profile of our own, whether it has a row or is named by a rule. */
+static const ShProfile *
+random_profile(void)
+{
+	static const char *const dampings[] = {
+		"", "-count", "-sqrt", "-log", "-binary"
+	};
+	int			min = 1 + (int) random_below(SH_WINDOW_MAX);
+	char		name[40];
+	const ShProfile *profile;
+
+	snprintf(name, sizeof name, "%s-%d-%d%s",
+			 random_below(2) ? "word" : "char", min,
+			 min + (int) random_below((uint64_t) (SH_WINDOW_MAX - min + 1)),
+			 dampings[random_below(5)]);
+	profile = sh_profile_find(name, strlen(name));
+	CHECK(profile != NULL);
+	return profile;
+}
+
+/* A recipe is one profile, under each of its names, and the shortest is its. */
+static void
+test_names(void)
+{
+	static const char *const same[][2] = {
+		{"word-2", "word-2-2-binary"}, {"word-1-1", "word-1"},
+		{"word-1-count", "word-1"}, {"word-1-2-log", "word-1-2"},
+		{"char-4-4-log", "char-4"}, {"word-5-binary", "word-5"},
+		{"word-10-10-sqrt", "word-10-sqrt"}, {"char-1-10-log", "char-1-10"},
+		{"char-2-count", "char-2-2-count"}
+	};
+	static const char *const none[] = {
+		"", "word", "word-", "word-0", "word-11", "word-2-1", "word-1-11",
+		"word-02", "word-1-02", "word-2-", "word-2-once", "word-2-count-",
+		"word-2-2-2", "word-2-count-log", "Word-2", "char-0", "char-100000000000",
+		"word--1", "word-1--2", "word-N", "word-2 ", "word-2-coun", "char"
+	};
+	int			kinds = 0;
+
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+	{
+		const ShProfile *a = sh_profile_find(same[i][0], strlen(same[i][0]));
+		const ShProfile *b = sh_profile_find(same[i][1], strlen(same[i][1]));
+
+		CHECK(a != NULL && a == b);
+		CHECK(strlen(a->name) <= strlen(same[i][0]) &&
+			  strlen(a->name) <= strlen(same[i][1]));
+	}
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		CHECK(sh_profile_find(none[i], strlen(none[i])) == NULL);
+	CHECK(sh_profile_find("word-2-counted", strlen("word-2-count")) != NULL);
+	for (int round = 0; round < 20000; round++)
+	{
+		const ShProfile *a = random_profile();
+
+		CHECK(sh_profile_find(a->name, strlen(a->name)) == a);
+		kinds += a->damping == SH_DAMP_SQRT;
+	}
+	CHECK(kinds > 1000);
+}
+
+/* No code point folds to more bytes than buffers have room for. */
+static void
+test_expansion(void)
+{
+	size_t		most = 0;
+
+	for (uint32_t c = 0x80; c < 0x110000; c++)
+	{
+		unsigned char bytes[4];
+		int			n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+		for (int i = n - 1; i > 0; i--)
+			bytes[i] = (unsigned char) (0x80 | (c >> 6 * (n - 1 - i) & 0x3f));
+		bytes[0] = (unsigned char) ((0xf00 >> n & 0xff) | c >> 6 * (n - 1));
+		sh_text_begin(&document.text, SH_UNIT_WORD);
+		sh_text_feed(&document.text, bytes, bytes + n);
+		sh_text_end(&document.text);
+		if (document.text.used > most)
+			most = document.text.used;
+	}
+	CHECK(most == SH_FOLD_BYTES);
+}
+
+/*
+ * The longest features there can be, of words that fold to all that one can:
+ * the buffer has room for one more word beside those that are kept.
+ */
+static void
+test_longest(void)
+{
+	static char bytes[200 * (SH_PIECE_MAX * 3 + 1)];
+	const ShProfile *profile = sh_profile_find("word-10", 7);
+	uint64_t	whole = 0;
+	uint64_t	result = 0;
+	size_t		n = 0;
+
+	for (int word = 0; word < 200; word++)
+	{
+		for (int i = 0; i < SH_PIECE_MAX; i++, n += 3)
+			memcpy(bytes + n, "\xef\xb7\xba", 3);
+		bytes[n++] = word % 7 == 0 ? 'a' : ' ';
+	}
+	CHECK(fingerprint(profile, bytes, n, SIZE_MAX, &whole));
+	CHECK(eager_fingerprint(profile, bytes, n, 100, &result));
+	CHECK(whole == result);
+}
+
 /* Random bytes, and bytes chosen to be trouble, must do no harm. */
 static void
 test_hostile(void)
@@ -190,7 +298,8 @@ test_hostile(void)
 
 	for (int round = 0; round < 400; round++)
 	{
-		const ShProfile *profile = &sh_profiles[round % sh_profile_count];
+		const ShProfile *profile = round % 2 ? random_profile() :
+		&sh_profiles[round % sh_profile_count];
 		size_t		length = random_below(round % 20 ? 600 : 150000);
 		int			some = (int) random_below(sizeof pieces / sizeof *pieces);
 		size_t		n = 0;
@@ -233,14 +342,14 @@ test_full_text(void)
 	static char bytes[SH_TEXT_BYTES + SH_PIECE_MAX * 3];
 	int			full = 0;
 
-	for (size_t n = SH_TEXT_BYTES / 2; n < SH_TEXT_BYTES; n += 61)
+	for (size_t n = SH_TEXT_BYTES / 2; n < SH_TEXT_BYTES; n += 31)
 	{
 		size_t		length = n;
 		uint64_t	whole = 0;
 		uint64_t	result = 0;
 
 		for (size_t i = 0; i < n; i++)
-			bytes[i] = i % 5 == 4 ? ' ' : (char) ('a' + random_below(26));
+			bytes[i] = i % 9 == 8 ? ' ' : (char) ('a' + random_below(26));
 		for (int i = 1; i < SH_PIECE_MAX; i++, length += 3)
 			memcpy(bytes + length, "\xef\xb7\xba", 3);
 		sh_document_begin(&document, sh_default_profile);
@@ -269,7 +378,8 @@ test_ascii(void)
 
 	for (int round = 0; round < 1500; round++)
 	{
-		const ShProfile *profile = &sh_profiles[round % 8];
+		const ShProfile *profile = round % 2 ? random_profile() :
+		&sh_profiles[round % 8];
 		size_t		least = round % 5 == 0 ? 100 : 0;
 		size_t		n = 0;
 		uint64_t	whole = 0;
@@ -518,6 +628,9 @@ main(void)
 	document.tally.release = free;
 	document.tally.multiplier = random_bits() | 1;
 	test_golden("test/golden_texts.tsv", "test/golden.tsv");
+	test_names();
+	test_expansion();
+	test_longest();
 	test_hostile();
 	test_full_text();
 	test_ascii();

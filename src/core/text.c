@@ -44,6 +44,11 @@
 #define PIECE_BYTES_MAX		(SH_FOLDED_MAX * 4 + 1)
 #define PIECE_TOKENS_MAX	(SH_FOLDED_MAX + 1)
 
+/* There must be such room when the longest tokens are kept for a window. */
+typedef char sh_room_for_windows
+[			(SH_WINDOW_MAX - 1) * (SH_PIECE_MAX * SH_FOLD_BYTES + 1) +
+ PIECE_BYTES_MAX <= SH_TEXT_BYTES ? 1 : -1];
+
 /*
  * NFKC_Casefold, but that the library is not asked to drop what may be
  * ignored: which code points these are is not promised to stay the same, and
