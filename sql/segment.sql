@@ -45,8 +45,15 @@ SELECT holds($$simhash_segment('') = '{}'$$) AS empty,
     holds($$simhash_segment(' ,.! ') = '{}'$$) AS nothing,
     holds($$simhash_segment(NULL) IS NULL$$) AS none;
 -- outside the basic plane
-SELECT holds($$array_to_string(simhash_segment('𠀀𠀁 𝒳y'), ' ')
-    ~ '^𠀀 ?𠀁 𝒳y$'$$) AS astral;
+SELECT holds($$array_to_string(simhash_segment('𠀀𠀁 𐐀y'), ' ')
+    ~ '^𠀀 ?𠀁 𐐀y$'$$) AS astral;
+-- full-width and half-width forms, ligatures, letters and marks apart
+SELECT holds($$simhash_segment('ＣＥＯ，２０２４年　ﾃﾞｰﾀﾍﾞｰｽ ﬁn cafe' || U&'\0301') =
+    simhash_segment('CEO,2024年 データベース fin café')$$) AS folded,
+    holds($$'{CEO,fin,café}' <@ simhash_segment('ＣＥＯ ﬁn cafe' || U&'\0301')$$)
+    AS to_usual_forms;
+SELECT holds($$simhash_segment(repeat('ａ㍿', 50000)) =
+    simhash_segment(repeat('a株式会社', 50000))$$) AS long_folded;
 -- they are features like others
 SELECT holds($$simhash(simhash_segment('one two one')) =
     simhash('{one,two}'::text[], '{2,1}')$$) AS features;

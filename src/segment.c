@@ -13,6 +13,10 @@
  * STABLE rather than IMMUTABLE, and whoever stores fingerprints of its words
  * has to compute them again after an upgrade of ICU.
  *
+ * Text is brought to the normal form NFKC first, also by ICU: full-width letters
+ * and digits, half-width kana and ligatures are the same word as their usual
+ * forms, to its dictionary and to lists of words.
+ *
  * We use the library that the server has loaded.  Where the server is built
  * without ICU, or its headers were absent when we were built, the function
  * says so.
@@ -33,6 +37,7 @@
 #if __has_include(<unicode/ubrk.h>)
 #define SIMHASH_ICU
 #include <unicode/ubrk.h>
+#include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 #endif
 #endif
@@ -75,6 +80,34 @@ to_utf16(text *document, int32_t *length)
 	return result;
 }
 
+/* A text in normal form NFKC. */
+static UChar *
+normalise(UChar *document, int32_t *length)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	const		UNormalizer2 *nfkc = unorm2_getNFKCInstance(&status);
+	int32_t		normal;
+	int32_t		needed;
+	UChar	   *result;
+
+	check_icu(status, "");
+	normal = unorm2_spanQuickCheckYes(nfkc, document, *length, &status);
+	check_icu(status, "");
+	if (normal == *length)
+		return document;
+	needed = unorm2_normalize(nfkc, document, *length, NULL, 0, &status);
+	if (status == U_BUFFER_OVERFLOW_ERROR)
+		status = U_ZERO_ERROR;
+	check_icu(status, "");
+	result = MemoryContextAllocHuge(CurrentMemoryContext,
+									((Size) needed + 1) * sizeof *result);
+	*length = unorm2_normalize(nfkc, document, *length, result, needed + 1,
+							   &status);
+	check_icu(status, "");
+	pfree(document);
+	return result;
+}
+
 /* A stretch of UTF-16 as text. */
 static text *
 from_utf16(const UChar *from, int32_t length)
@@ -113,28 +146,13 @@ collect_words(UBreakIterator *iterator, const UChar *document)
 	return DatumGetArrayTypeP(makeArrayResult(words, CurrentMemoryContext));
 }
 
-#endif							/* SIMHASH_ICU */
-
-/*
- * simhash_segment(document text, locale text DEFAULT 'zh') -> text[]
- *
- * The words of the document in order, as ICU's word break iterator for the
- * locale finds them; punctuation and spaces are left out.  Letters stay as
- * they are, upper case too.
- *
- * Errors: feature_not_supported without ICU, external_routine_exception when
- * it fails, program_limit_exceeded for a document of gigabytes.
- */
-Datum
-simhash_segment(PG_FUNCTION_ARGS)
+/* The words of a document in UTF-16. */
+static ArrayType *
+segment(const UChar *document, int32_t length, const char *locale)
 {
-#ifdef SIMHASH_ICU
-	char	   *locale = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	int32_t		length;
-	UChar	   *document = to_utf16(PG_GETARG_TEXT_PP(0), &length);
 	UErrorCode	status = U_ZERO_ERROR;
 	UBreakIterator *iterator;
-	ArrayType  *result = NULL;
+	ArrayType  *volatile result = NULL;
 
 	iterator = ubrk_open(UBRK_WORD, locale, document, length, &status);
 	check_icu(status, locale);
@@ -147,7 +165,31 @@ simhash_segment(PG_FUNCTION_ARGS)
 		ubrk_close(iterator);
 	}
 	PG_END_TRY();
-	PG_RETURN_ARRAYTYPE_P(result);
+	return result;
+}
+
+#endif							/* SIMHASH_ICU */
+
+/*
+ * simhash_segment(document text, locale text DEFAULT 'zh') -> text[]
+ *
+ * The words of the document in order, as ICU's word break iterator for the
+ * locale finds them in its normal form NFKC; punctuation and spaces are left
+ * out.  Upper case stays as it is.
+ *
+ * Errors: feature_not_supported without ICU, external_routine_exception when
+ * it fails, program_limit_exceeded for a document of gigabytes.
+ */
+Datum
+simhash_segment(PG_FUNCTION_ARGS)
+{
+#ifdef SIMHASH_ICU
+	char	   *locale = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	int32_t		length;
+	UChar	   *document = to_utf16(PG_GETARG_TEXT_PP(0), &length);
+
+	document = normalise(document, &length);
+	PG_RETURN_ARRAYTYPE_P(segment(document, length, locale));
 #else
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
