@@ -22,6 +22,7 @@ OBJS = \
 	src/simhash.o \
 	src/fingerprint.o \
 	src/features.o \
+	src/words.o \
 	src/utf8.o \
 	src/weighted.o \
 	src/hashes.o \

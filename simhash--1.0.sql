@@ -87,6 +87,31 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(tsvector, real[]) IS
 'SimHash fingerprint of lexemes, weighted by label: {D,C,B,A}';
 
+CREATE FUNCTION simhash_features(
+    lexemes tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}',
+    OUT feature text, OUT weight double precision, OUT hash bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_tsvector_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 500;
+COMMENT ON FUNCTION simhash_features(tsvector, real[]) IS
+'lexemes, with what they weigh by their labels';
+
+CREATE FUNCTION simhash_sums(document text, profile text DEFAULT NULL)
+RETURNS double precision[]
+AS 'MODULE_PATHNAME', 'simhash_document_sums'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash_sums(text, text) IS
+'the 64 sums whose signs are the fingerprint of a document';
+
+CREATE FUNCTION simhash_sums(
+    features text[], weights double precision[] DEFAULT NULL,
+    profile text DEFAULT NULL)
+RETURNS double precision[]
+AS 'MODULE_PATHNAME', 'simhash_sums'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash_sums(text[], double precision[], text) IS
+'the 64 sums whose signs are the fingerprint of features with weights';
+
 -- The parts of the aggregates.  They are not STRICT: rows with a NULL are
 -- ignored by the functions themselves, for a state of type internal cannot
 -- begin as the first row.
@@ -268,10 +293,20 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_idf_from(text[], double precision[], text) IS
 'a simhash_idf value of given weights';
 
+-- Not STRICT: what is NULL stays as it is.
+CREATE FUNCTION simhash_idf_with(
+    idf simhash_idf, stop_words text[] DEFAULT NULL,
+    min_length bigint DEFAULT NULL, unknown text DEFAULT NULL)
+RETURNS simhash_idf
+AS 'MODULE_PATHNAME', 'simhash_idf_with'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION simhash_idf_with(simhash_idf, text[], bigint, text) IS
+'weights with stop words, a shortest word, another weight of unknown features';
+
 CREATE FUNCTION simhash_idf_stats(
     idf simhash_idf,
     OUT profile text, OUT documents bigint, OUT features bigint,
-    OUT unknown double precision)
+    OUT unknown double precision, OUT min_length integer)
 AS 'MODULE_PATHNAME', 'simhash_idf_stats'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_idf_stats(simhash_idf) IS
@@ -310,6 +345,13 @@ AS 'MODULE_PATHNAME', 'simhash_idf_agg_learn'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_idf_agg_learn(internal, text, text) IS
 'learns from a document, by a profile';
+
+CREATE FUNCTION simhash_idf_agg_learn(state internal, features text[])
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_learn_words'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_idf_agg_learn(internal, text[]) IS
+'learns from words that are given';
 
 CREATE FUNCTION simhash_idf_agg_merge(state internal, idf simhash_idf)
 RETURNS internal
@@ -365,6 +407,16 @@ CREATE AGGREGATE simhash_idf_agg(document text, profile text) (
     PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_idf_agg(text, text) IS
 'document frequencies of features, by a profile';
+
+CREATE AGGREGATE simhash_idf_agg(features text[]) (
+    SFUNC = simhash_idf_agg_learn, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_idf_agg_final,
+    COMBINEFUNC = simhash_idf_agg_combine,
+    SERIALFUNC = simhash_idf_agg_serial,
+    DESERIALFUNC = simhash_idf_agg_deserial,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_idf_agg(text[]) IS
+'document frequencies of words that are given';
 
 CREATE AGGREGATE simhash_idf_agg(idf simhash_idf) (
     SFUNC = simhash_idf_agg_merge, STYPE = internal, SSPACE = 1000000,
@@ -422,6 +474,41 @@ AS 'MODULE_PATHNAME', 'simhash_idf_weight'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simhash_idf_weight(simhash_idf, text) IS
 'inverse document frequency of a feature';
+
+----------------------------------------------------------------------------
+-- words.c
+----------------------------------------------------------------------------
+
+-- Not STRICT: an idf of NULL weighs all features the same.
+CREATE FUNCTION simhash_features(
+    features text[], idf simhash_idf DEFAULT NULL,
+    OUT feature text, OUT weight double precision, OUT hash bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_word_features'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 500;
+COMMENT ON FUNCTION simhash_features(text[], simhash_idf) IS
+'features that are given, each once, with what they weigh';
+
+-- These are in explain.c, but need the type.
+
+CREATE FUNCTION simhash_explain(
+    a text[], b text[], idf simhash_idf DEFAULT NULL, most bigint DEFAULT 10,
+    OUT "bit" integer, OUT margin_a double precision,
+    OUT margin_b double precision, OUT differs boolean, OUT features text[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_word_explain'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
+COMMENT ON FUNCTION simhash_explain(text[], text[], simhash_idf, bigint) IS
+'the same for features that are given';
+
+CREATE FUNCTION simhash_confidence(
+    features text[], idf simhash_idf DEFAULT NULL,
+    OUT features integer, OUT weight double precision,
+    OUT weakest double precision, OUT ties integer, OUT fragile integer)
+AS 'MODULE_PATHNAME', 'simhash_word_confidence'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION simhash_confidence(text[], simhash_idf) IS
+'how firm the fingerprint of features that are given is';
 
 ----------------------------------------------------------------------------
 -- segment.c

@@ -245,7 +245,7 @@ SELECT fails($$SELECT '\x01020000'::simhash_idf$$);
 SELECT fails($$SELECT '\x0100ff00'::simhash_idf$$);
 SELECT fails($$SELECT '\x01000600776f72642d31'::simhash_idf$$);
 SELECT fails($$SELECT
-    '\x01000600776f72642d38000000000000000000000000000000000000000000000000'::simhash_idf$$);
+    '\x01000600776f6f642d38000000000000000000000000000000000000000000000000'::simhash_idf$$);
 SELECT fails($$SELECT 'nonsense'::simhash_idf$$);
 -- every truncation, and every byte changed: an error, or a value that works
 CREATE FUNCTION survives(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$

@@ -39,6 +39,7 @@ typedef struct Anatomy
 {
 	SimhashFeature **features;
 	int			n;
+	int64		unit;			/* what weights are multiplied with */
 	int64		total;			/* what all features weigh */
 	int64		heaviest;		/* what the heaviest weighs */
 	int64		margins[SH_BITS];
@@ -53,7 +54,9 @@ typedef struct Difference
 } Difference;
 
 PG_FUNCTION_INFO_V1(simhash_explain);
+PG_FUNCTION_INFO_V1(simhash_word_explain);
 PG_FUNCTION_INFO_V1(simhash_confidence);
+PG_FUNCTION_INFO_V1(simhash_word_confidence);
 PG_FUNCTION_INFO_V1(simhash_min_features);
 
 /* The profile that argument i names; the default one when there is none. */
@@ -72,12 +75,10 @@ term(uint64 hash, int bit, int64 weight)
 	return hash >> bit & 1 ? weight : -weight;
 }
 
-/* Lay a document open. */
+/* Add up the features of an anatomy, which has nothing else yet. */
 static void
-dissect(Anatomy *anatomy, const ShProfile *profile, text *document)
+add_up(Anatomy *anatomy)
 {
-	memset(anatomy, 0, sizeof *anatomy);
-	anatomy->features = simhash_list_features(profile, document, &anatomy->n);
 	for (int i = 0; i < anatomy->n; i++)
 	{
 		SimhashFeature *feature = anatomy->features[i];
@@ -88,6 +89,34 @@ dissect(Anatomy *anatomy, const ShProfile *profile, text *document)
 		for (int bit = 0; bit < SH_BITS; bit++)
 			anatomy->margins[bit] += term(feature->hash, bit, feature->weight);
 	}
+}
+
+/* Lay a document open. */
+static void
+dissect(Anatomy *anatomy, const ShProfile *profile, text *document)
+{
+	memset(anatomy, 0, sizeof *anatomy);
+	anatomy->unit = 1;
+	anatomy->features = simhash_list_features(profile, document, &anatomy->n);
+	add_up(anatomy);
+}
+
+/* The same of words, with idf unless it is NULL. */
+static void
+dissect_words(Anatomy *anatomy, const ShIdfTable *table, ArrayType *words)
+{
+	memset(anatomy, 0, sizeof *anatomy);
+	anatomy->unit = SH_IDF_ONE;
+	anatomy->features = simhash_list_words(table, words, &anatomy->n);
+	add_up(anatomy);
+}
+
+/* A weight as a datum: as double precision where it need not be whole. */
+static Datum
+weight_datum(const Anatomy *anatomy, int64 weight)
+{
+	return anatomy->unit == 1 ? Int64GetDatum(weight) :
+		Float8GetDatum((double) weight / anatomy->unit);
 }
 
 /* The features that do not weigh the same in both; sets *n. */
@@ -173,9 +202,55 @@ carriers(const Difference *differences, int n, int bit, bool a_is_higher,
 	return PointerGetDatum(result);
 }
 
+/* How many features argument i says to name; fails when it is out of range. */
+static int
+most_argument(FunctionCallInfo fcinfo, int i)
+{
+	int64		most = PG_ARGISNULL(i) ? 10 : PG_GETARG_INT64(i);
+
+	if (most < 0 || most > CARRIERS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of features must be between 0 and %d",
+						CARRIERS_MAX)));
+	return (int) most;
+}
+
+/* Return a row for each bit of the two. */
+static Datum
+return_bits(FunctionCallInfo fcinfo, const Anatomy *a, const Anatomy *b,
+			int most)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			n;
+	Difference *differences = compare(a, b, &n);
+
+	qsort(differences, n, sizeof *differences, by_excess);
+	for (int bit = 0; bit < SH_BITS; bit++)
+	{
+		bool		known = a->n > 0 && b->n > 0;
+		bool		differs = (a->margins[bit] > 0) != (b->margins[bit] > 0);
+		Datum		values[5];
+		bool		nulls[5] = {false, a->n == 0, b->n == 0, !known,
+		!known || !differs};
+
+		CHECK_FOR_INTERRUPTS();
+		values[0] = Int32GetDatum(bit);
+		values[1] = weight_datum(a, a->margins[bit]);
+		values[2] = weight_datum(b, b->margins[bit]);
+		values[3] = BoolGetDatum(differs);
+		values[4] = nulls[4] ? (Datum) 0 :
+			carriers(differences, n, bit, a->margins[bit] > b->margins[bit],
+					 most);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	return (Datum) 0;
+}
+
 /*
  * simhash_explain(a text, b text, profile text DEFAULT NULL,
- *		most integer DEFAULT 10)
+ *		most bigint DEFAULT 10)
  *		-> setof (bit integer, margin_a bigint, margin_b bigint,
  *				  differs boolean, features text[])
  *
@@ -192,47 +267,89 @@ carriers(const Difference *differences, int n, int bit, bool a_is_higher,
 Datum
 simhash_explain(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	const ShProfile *profile = profile_argument(fcinfo, 2);
-	int64		most = PG_ARGISNULL(3) ? 10 : PG_GETARG_INT64(3);
+	int			most = most_argument(fcinfo, 3);
 	Anatomy		a,
 				b;
-	Difference *differences;
-	int			n;
 
-	if (most < 0 || most > CARRIERS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of features must be between 0 and %d",
-						CARRIERS_MAX)));
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return (Datum) 0;
 	dissect(&a, profile, PG_GETARG_TEXT_PP(0));
 	dissect(&b, profile, PG_GETARG_TEXT_PP(1));
-	differences = compare(&a, &b, &n);
-	qsort(differences, n, sizeof *differences, by_excess);
+	return return_bits(fcinfo, &a, &b, most);
+}
+
+/*
+ * simhash_explain(a text[], b text[], idf simhash_idf DEFAULT NULL,
+ *		most bigint DEFAULT 10)
+ *		-> setof (bit integer, margin_a double precision,
+ *				  margin_b double precision, differs boolean,
+ *				  features text[])
+ *
+ * The same of features that are given, each weighing how often it occurs, times
+ * its idf where there is one: of simhash(a) and simhash(b), or of
+ * simhash_tfidf(a, idf) and simhash_tfidf(b, idf).
+ *
+ * Errors: as simhash_features(features, idf), and for "most" as before.
+ */
+Datum
+simhash_word_explain(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table = simhash_words_idf(fcinfo, 2);
+	int			most = most_argument(fcinfo, 3);
+	Anatomy		a,
+				b;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	dissect_words(&a, table, PG_GETARG_ARRAYTYPE_P(0));
+	dissect_words(&b, table, PG_GETARG_ARRAYTYPE_P(1));
+	return return_bits(fcinfo, &a, &b, most);
+}
+
+/* The row type that a function returns. */
+static TupleDesc
+result_row(FunctionCallInfo fcinfo)
+{
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function returning record called in context that cannot accept type record")));
+	return BlessTupleDesc(desc);
+}
+
+/* Return how firm a fingerprint is. */
+static Datum
+return_confidence(FunctionCallInfo fcinfo, const Anatomy *anatomy)
+{
+	int64		weakest = PG_INT64_MAX;
+	int			ties = 0;
+	int			fragile = 0;
+	Datum		values[5];
+	bool		nulls[5] = {false};
 
 	for (int bit = 0; bit < SH_BITS; bit++)
 	{
-		bool		known = a.n > 0 && b.n > 0;
-		bool		differs = (a.margins[bit] > 0) != (b.margins[bit] > 0);
-		Datum		values[5];
-		bool		nulls[5] = {false, a.n == 0, b.n == 0, !known,
-		!known || !differs};
+		int64		margin = anatomy->margins[bit];
 
-		CHECK_FOR_INTERRUPTS();
-		values[0] = Int32GetDatum(bit);
-		values[1] = Int64GetDatum(a.margins[bit]);
-		values[2] = Int64GetDatum(b.margins[bit]);
-		values[3] = BoolGetDatum(differs);
-		values[4] = nulls[4] ? (Datum) 0 :
-			carriers(differences, n, bit, a.margins[bit] > b.margins[bit],
-					 (int) most);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
+		/* A bit is turned down at 0 and below, and up only above it. */
+		fragile += margin > 0 ? margin <= 2 * anatomy->heaviest :
+			-margin < 2 * anatomy->heaviest;
+		ties += margin == 0;
+		weakest = Min(weakest, margin < 0 ? -margin : margin);
 	}
-	return (Datum) 0;
+	values[0] = Int32GetDatum(anatomy->n);
+	values[1] = weight_datum(anatomy, anatomy->total);
+	values[2] = weight_datum(anatomy, weakest);
+	values[3] = Int32GetDatum(ties);
+	values[4] = Int32GetDatum(fragile);
+	nulls[2] = nulls[3] = nulls[4] = anatomy->n == 0;
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo),
+													  values, nulls)));
 }
 
 /*
@@ -253,38 +370,32 @@ simhash_confidence(PG_FUNCTION_ARGS)
 {
 	const ShProfile *profile = profile_argument(fcinfo, 1);
 	Anatomy		anatomy;
-	TupleDesc	desc;
-	int64		weakest = PG_INT64_MAX;
-	int			ties = 0;
-	int			fragile = 0;
-	Datum		values[5];
-	bool		nulls[5] = {false};
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function returning record called in context that cannot accept type record")));
 	dissect(&anatomy, profile, PG_GETARG_TEXT_PP(0));
-	for (int bit = 0; bit < SH_BITS; bit++)
-	{
-		int64		margin = anatomy.margins[bit];
+	return return_confidence(fcinfo, &anatomy);
+}
 
-		/* A bit is turned down at 0 and below, and up only above it. */
-		fragile += margin > 0 ? margin <= 2 * anatomy.heaviest :
-			-margin < 2 * anatomy.heaviest;
-		ties += margin == 0;
-		weakest = Min(weakest, margin < 0 ? -margin : margin);
-	}
-	values[0] = Int32GetDatum(anatomy.n);
-	values[1] = Int64GetDatum(anatomy.total);
-	values[2] = Int64GetDatum(weakest);
-	values[3] = Int32GetDatum(ties);
-	values[4] = Int32GetDatum(fragile);
-	nulls[2] = nulls[3] = nulls[4] = anatomy.n == 0;
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+/*
+ * simhash_confidence(features text[], idf simhash_idf DEFAULT NULL)
+ *		-> (features integer, weight double precision,
+ *			weakest double precision, ties integer, fragile integer)
+ *
+ * The same of simhash(features), or of simhash_tfidf(features, idf).
+ *
+ * NULL when features is NULL.  Errors: as simhash_features(features, idf).
+ */
+Datum
+simhash_word_confidence(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table = simhash_words_idf(fcinfo, 1);
+	Anatomy		anatomy;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	dissect_words(&anatomy, table, PG_GETARG_ARRAYTYPE_P(0));
+	return return_confidence(fcinfo, &anatomy);
 }
 
 /* How many different features a document has, as far as that matters. */

@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
@@ -28,6 +29,7 @@ PG_FUNCTION_INFO_V1(simhash_idf_out);
 PG_FUNCTION_INFO_V1(simhash_idf_recv);
 PG_FUNCTION_INFO_V1(simhash_idf_send);
 PG_FUNCTION_INFO_V1(simhash_idf_from);
+PG_FUNCTION_INFO_V1(simhash_idf_with);
 PG_FUNCTION_INFO_V1(simhash_idf_stats);
 
 /* --- values -------------------------------------------------------------- */
@@ -209,8 +211,8 @@ check_duplicates(const ShIdfEntry *entries, int n)
  *		profile text DEFAULT NULL) -> simhash_idf
  *
  * The value that gives these weights to these features, and to all others
- * their median.  They are features of documents cut by the profile, the
- * default one when it is NULL.
+ * their median.  They are features of documents cut by the profile; when it
+ * is NULL, words for arrays, and of no document.
  *
  * Errors: as simhash(features, weights); invalid_parameter_value for a weight
  * below 0 or above 32767, or a feature given twice; undefined_object.
@@ -218,7 +220,7 @@ check_duplicates(const ShIdfEntry *entries, int n)
 Datum
 simhash_idf_from(PG_FUNCTION_ARGS)
 {
-	ShIdf		idf = {.kind = SH_IDF_GIVEN,.profile = sh_default_profile};
+	ShIdf		idf = {.kind = SH_IDF_GIVEN,.profile = &sh_no_profile};
 	ShIdfEntry *entries;
 	Datum	   *features;
 	Datum	   *weights;
@@ -250,36 +252,191 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(simhash_make_idf(&idf, entries));
 }
 
+/* --- choices -------------------------------------------------------------- */
+
+/* The mean weight, that which unknown words have in cppjieba. */
+static uint32
+mean_weight(const ShIdfEntry *entries, size_t n)
+{
+	uint64		sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += entries[i].value;
+	return n == 0 ? SH_IDF_ONE : (uint32) ((sum + n / 2) / n);
+}
+
+/* What unknown features are to weigh, by a word or a number. */
+static uint32
+chosen_weight(text *choice, ShIdfEntry *entries, size_t n)
+{
+	char	   *word = text_to_cstring(choice);
+	char	   *end;
+	double		number;
+
+	if (strcmp(word, "median") == 0)
+		return median_weight(entries, n);
+	if (strcmp(word, "mean") == 0)
+		return mean_weight(entries, n);
+	number = strtod(word, &end);
+	if (end == word || *end != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown features cannot weigh \"%s\"", word),
+				 errhint("The choices are median, mean, and a number.")));
+	return given_weight(number);
+}
+
+/* The shortest word that counts; fails when it is out of range. */
+static int
+chosen_length(int64 length, const ShIdf *idf)
+{
+	if (length < 0 || length > SH_IDF_SHORTEST_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_length must be between 0 and %d",
+						SH_IDF_SHORTEST_MAX)));
+	if (length > 0 && idf->profile != &sh_no_profile)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("simhash_idf value is of documents cut by \"%s\", not of words",
+						idf->profile->name),
+				 errhint("min_length is for words that are given as text[].")));
+	return (int) length;
+}
+
+/*
+ * The entries of a value as weights, in an array with room for more; fails
+ * when they are damaged.
+ */
+static ShIdfEntry *
+read_weights(const ShIdf *idf, uint64 more)
+{
+	ShIdfEntry *entries;
+	ShIdfReader reader;
+	uint64		n = 0;
+
+	simhash_check_idf_entries(idf->entries + more);
+	entries = MemoryContextAllocHuge(CurrentMemoryContext,
+									 (idf->entries + more + 1) *
+									 sizeof *entries);
+	sh_idf_read(&reader, idf);
+	while (sh_idf_next(&reader, &entries[n]))
+	{
+		entries[n].value = sh_idf_entry_weight(idf, &entries[n]);
+		if (++n % SH_IDF_STRETCH == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (reader.left > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("simhash_idf value is damaged")));
+	return entries;
+}
+
+/*
+ * Add stop words, which weigh 0, to n entries; of one that is there already
+ * the 0 stays.  Returns the number of entries.
+ */
+static uint64
+add_stop_words(const ShIdf *idf, ShIdfEntry *entries, uint64 n,
+			   const Datum *words, int nwords)
+{
+	uint64		kept = 0;
+
+	for (int i = 0; i < nwords; i++)
+	{
+		text	   *word = DatumGetTextPP(words[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		entries[n].hash = simhash_hash_feature(idf->profile, VARDATA_ANY(word),
+											   VARSIZE_ANY_EXHDR(word));
+		entries[n++].value = 0;
+	}
+	sh_idf_sort(entries, n, simhash_pause);
+	for (uint64 i = 0; i < n; i++)
+	{
+		if (kept == 0 || entries[kept - 1].hash != entries[i].hash)
+			entries[kept++] = entries[i];
+		else
+			entries[kept - 1].value = Min(entries[kept - 1].value,
+										  entries[i].value);
+	}
+	return kept;
+}
+
+/*
+ * simhash_idf_with(idf simhash_idf, stop_words text[] DEFAULT NULL,
+ *		min_length bigint DEFAULT NULL, unknown text DEFAULT NULL)
+ *		-> simhash_idf
+ *
+ * The weights of a value with other choices, of which those that are NULL stay
+ * as they are: features that weigh nothing, the characters of the shortest
+ * word that counts, and what features weigh that are not in it: the median or
+ * the mean of all, or a number.  They are given weights: such values do not
+ * add up.
+ *
+ * Errors: as simhash(features, weights) for the array,
+ * invalid_parameter_value for other arguments out of range.
+ */
+Datum
+simhash_idf_with(PG_FUNCTION_ARGS)
+{
+	ShIdf		idf;
+	ShIdfEntry *entries;
+	Datum	   *words = NULL;
+	int			nwords = 0;
+	uint32		fallback;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	simhash_open_idf(&idf, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
+	if (!PG_ARGISNULL(1))
+		nwords = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1,
+									  false, TYPALIGN_INT, "stop words",
+									  &words);
+	if (!PG_ARGISNULL(2))
+		idf.shortest = chosen_length(PG_GETARG_INT64(2), &idf);
+	entries = read_weights(&idf, (uint64) nwords);
+	fallback = PG_ARGISNULL(3) ? sh_idf_unknown_weight(&idf) :
+		chosen_weight(PG_GETARG_TEXT_PP(3), entries, idf.entries);
+	idf.entries = add_stop_words(&idf, entries, idf.entries, words, nwords);
+	idf.kind = SH_IDF_GIVEN;
+	idf.documents = 0;
+	idf.fallback = fallback;
+	PG_RETURN_POINTER(simhash_make_idf(&idf, entries));
+}
+
 /*
  * simhash_idf_stats(simhash_idf)
  *		-> (profile text, documents bigint, features bigint,
- *			unknown double precision)
+ *			unknown double precision, min_length integer)
  *
- * What is in a value: the profile, how many documents it was learnt from
- * (NULL when it was given), how many features it knows, and what the others
- * weigh.
+ * What is in a value: the profile (NULL for words that are given as arrays),
+ * how many documents it was learnt from (NULL when it was given), how many
+ * features it knows, what the others weigh, and how many characters a word
+ * must have to count.
  */
 Datum
 simhash_idf_stats(PG_FUNCTION_ARGS)
 {
 	ShIdf		idf;
 	TupleDesc	desc;
-	Datum		values[4];
-	bool		nulls[4] = {false};
-	uint32		unknown;
+	Datum		values[5];
+	bool		nulls[5] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function returning record called in context that cannot accept type record")));
 	simhash_open_idf(&idf, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
-	unknown = idf.kind == SH_IDF_GIVEN ? idf.fallback :
-		sh_idf_weight(idf.documents, 0);
 	values[0] = CStringGetTextDatum(idf.profile->name);
+	nulls[0] = idf.profile == &sh_no_profile;
 	values[1] = Int64GetDatum((int64) idf.documents);
 	nulls[1] = idf.kind == SH_IDF_GIVEN;
 	values[2] = Int64GetDatum((int64) idf.entries);
-	values[3] = Float8GetDatum((double) unknown / SH_IDF_ONE);
+	values[3] = Float8GetDatum((double) sh_idf_unknown_weight(&idf) /
+							   SH_IDF_ONE);
+	values[4] = Int32GetDatum(Max(idf.shortest, 1));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
 }

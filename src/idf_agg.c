@@ -12,6 +12,7 @@
  */
 #include "simhash.h"
 
+#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -28,6 +29,7 @@ typedef struct Learning
 
 PG_FUNCTION_INFO_V1(simhash_idf_add);
 PG_FUNCTION_INFO_V1(simhash_idf_agg_learn);
+PG_FUNCTION_INFO_V1(simhash_idf_agg_learn_words);
 PG_FUNCTION_INFO_V1(simhash_idf_agg_merge);
 PG_FUNCTION_INFO_V1(simhash_idf_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_idf_agg_serial);
@@ -60,6 +62,15 @@ set_profile(Learning *learning, const ShProfile *profile)
 {
 	if (learning->profile == NULL)
 		learning->profile = profile;
+	else if (learning->profile != profile &&
+			 (learning->profile == &sh_no_profile ||
+			  profile == &sh_no_profile))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("document frequencies of words and of documents cannot be added"),
+				 errdetail("The documents are cut by profile \"%s\".",
+						   learning->profile == &sh_no_profile ?
+						   profile->name : learning->profile->name)));
 	else if (learning->profile != profile)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -229,6 +240,43 @@ simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 	add_documents(learning, 1);
 	simhash_read_hashes(workspace, PG_GETARG_TEXT_PP(1), learn_hashes,
 						&lesson);
+	PG_RETURN_POINTER(learning);
+}
+
+/*
+ * simhash_idf_agg_learn(state internal, features text[]) -> internal
+ *
+ * Transition: learn from the different words of an array.  A NULL array is
+ * ignored.
+ *
+ * Errors: as simhash(features, weights).
+ */
+Datum
+simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
+{
+	Learning   *learning = get_state(fcinfo);
+	ShDocument *workspace;
+	Datum	   *words;
+	int			n;
+
+	set_profile(learning, &sh_no_profile);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(learning);
+	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false,
+							 TYPALIGN_INT, "features", &words);
+	workspace = simhash_begin_document(&sh_no_profile);
+	add_documents(learning, 1);
+	for (int i = 0; i < n; i++)
+	{
+		text	   *word = DatumGetTextPP(words[i]);
+		uint64		hash;
+
+		CHECK_FOR_INTERRUPTS();
+		hash = simhash_hash_feature(&sh_no_profile, VARDATA_ANY(word),
+									VARSIZE_ANY_EXHDR(word));
+		if (++*sh_tally_count(&workspace->tally, hash) == 1)
+			add_frequency(learning, hash, 1);
+	}
 	PG_RETURN_POINTER(learning);
 }
 

@@ -191,3 +191,18 @@ simhash_idf_table(Datum datum)
 	}
 	return &found->table;
 }
+
+/* The same for weighing documents; fails for the weights of words. */
+const ShIdfTable *
+simhash_document_idf(Datum datum)
+{
+	const ShIdfTable *table = simhash_idf_table(datum);
+
+	if (table->profile == &sh_no_profile)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("simhash_idf value is of words, not of documents"),
+				 errdetail("It says by no profile how to cut a document."),
+				 errhint("Pass the words of the document as text[].")));
+	return table;
+}

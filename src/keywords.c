@@ -42,7 +42,8 @@ by_weight(const void *a, const void *b)
 
 /*
  * Return the k heaviest of features, in order, as rows of (feature text,
- * weight double precision).  The entries are those of the features.
+ * weight double precision).  The entries are those of the features.  What
+ * weighs nothing is no keyword.
  */
 static Datum
 return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
@@ -70,13 +71,13 @@ return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
 									  k * sizeof *keywords);
 	for (size_t i = 0; i < n; i++)
 	{
-		if (sh_idf_before(&last, &entries[i]))
+		if (sh_idf_before(&last, &entries[i]) || entries[i].value == 0)
 			continue;
 		keywords[kept].entry = entries[i];
 		keywords[kept++].feature = features[i];
 	}
-	qsort(keywords, k, sizeof *keywords, by_weight);
-	for (size_t i = 0; i < k; i++)
+	qsort(keywords, kept, sizeof *keywords, by_weight);
+	for (size_t i = 0; i < kept; i++)
 	{
 		Datum		values[2];
 		bool		nulls[2] = {false};
@@ -105,7 +106,7 @@ Datum
 simhash_keywords(PG_FUNCTION_ARGS)
 {
 	size_t		k = simhash_top_argument(fcinfo, 2);
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
+	const ShIdfTable *table = simhash_document_idf(PG_GETARG_DATUM(1));
 	SimhashFeature **listed;
 	ShIdfEntry *entries;
 	text	  **features;
@@ -136,7 +137,8 @@ static ShIdfEntry *
 word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
 			 text ***features, size_t *n)
 {
-	ShTally    *tally = &simhash_begin_document(table->profile)->tally;
+	ShDocument *workspace = simhash_begin_document(table->profile);
+	ShTally    *tally = &workspace->tally;
 	ShIdfEntry *entries;
 	Datum	   *words;
 	int			length;
@@ -155,6 +157,9 @@ word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
 		uint64		hash;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!simhash_word_counts(table, word))
+			continue;
+		simhash_check_word(table, workspace, word);
 		hash = simhash_hash_feature(table->profile, VARDATA_ANY(word),
 									VARSIZE_ANY_EXHDR(word));
 		if (++*sh_tally_count(tally, hash) > 1)

@@ -68,12 +68,12 @@ typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
 typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
 							   uint64 *fingerprint);
 
-/* A feature of a document. */
+/* A feature of a document, or of an array. */
 typedef struct SimhashFeature
 {
 	uint64		hash;			/* the key of a hash table */
 	int			ordinal;		/* in the order of first occurrence */
-	int64		weight;
+	int64		weight;			/* of an array's: times SH_IDF_ONE */
 	text	   *feature;
 } SimhashFeature;
 
@@ -103,6 +103,14 @@ extern text *simhash_feature_text(const unsigned char *bytes, Size length);
 extern SimhashFeature **simhash_list_features(const ShProfile *profile,
 											  text *document, int *n);
 
+/* words.c */
+extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
+extern void simhash_check_word(const ShIdfTable *table, ShDocument *workspace,
+							   text *word);
+extern bool simhash_word_counts(const ShIdfTable *table, text *word);
+extern SimhashFeature **simhash_list_words(const ShIdfTable *table,
+										   ArrayType *words, int *n);
+
 /* compat_profiles.c */
 extern void simhash_compat_begin(ShCompat *compat, const ShProfile *profile,
 								 text *document);
@@ -127,6 +135,7 @@ extern void simhash_check_idf_entries(uint64 entries);
 
 /* idf_table.c */
 extern const ShIdfTable *simhash_idf_table(Datum datum);
+extern const ShIdfTable *simhash_document_idf(Datum datum);
 
 /* tfidf.c */
 extern void simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries,

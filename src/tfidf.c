@@ -380,10 +380,10 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	document = PG_GETARG_TEXT_PP(0);
 	if (PG_ARGISNULL(2))
-		return fingerprint_all(fcinfo, simhash_idf_table(PG_GETARG_DATUM(1)),
+		return fingerprint_all(fcinfo, simhash_document_idf(PG_GETARG_DATUM(1)),
 							   document);
 	k = simhash_top_argument(fcinfo, 2);
-	table = simhash_idf_table(PG_GETARG_DATUM(1));
+	table = simhash_document_idf(PG_GETARG_DATUM(1));
 	return fingerprint_top(fcinfo, table, document, k);
 }
 
@@ -400,8 +400,9 @@ simhash_idf_weight(PG_FUNCTION_ARGS)
 	uint64		hash = simhash_hash_feature(table->profile,
 											VARDATA_ANY(feature),
 											VARSIZE_ANY_EXHDR(feature));
-	uint32		weight;
+	uint32		weight = 0;
 
-	sh_idf_look_up(table, &hash, &weight, 1);
+	if (simhash_word_counts(table, feature))
+		sh_idf_look_up(table, &hash, &weight, 1);
 	PG_RETURN_FLOAT8((double) weight / SH_IDF_ONE);
 }

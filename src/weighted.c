@@ -25,10 +25,13 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "core/exact.h"
 
@@ -36,7 +39,10 @@
 
 PG_FUNCTION_INFO_V1(simhash_by_weights);
 PG_FUNCTION_INFO_V1(simhash_weighted);
+PG_FUNCTION_INFO_V1(simhash_sums);
+PG_FUNCTION_INFO_V1(simhash_document_sums);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash_tsvector_features);
 PG_FUNCTION_INFO_V1(simhash_agg_add_feature);
 PG_FUNCTION_INFO_V1(simhash_agg_remove_feature);
 PG_FUNCTION_INFO_V1(simhash_agg_add_hash);
@@ -148,26 +154,34 @@ return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
 	PG_RETURN_INT64((int64) fingerprint);
 }
 
-/* The fingerprint of arguments 0 and 1, hashed as the profile does. */
-static Datum
-fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
+/* Add up arguments 0 and 1, hashed as the profile does. */
+static void
+add_arrays(FunctionCallInfo fcinfo, const ShProfile *profile, ShExact *sums)
 {
 	ArrayType  *weights_array = PG_ARGISNULL(1) ? NULL :
 	PG_GETARG_ARRAYTYPE_P(1);
-	ShExact		sums;
 	Datum	   *features;
 	Datum	   *weights;
 	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), weights_array,
 									  &features, &weights);
 
-	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
+	sh_exact_begin(sums, allocate_digit, CurrentMemoryContext);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sh_exact_add(&sums, hash_text(profile, features[i]),
+		sh_exact_add(sums, hash_text(profile, features[i]),
 					 weights == NULL ? 1.0 :
 					 simhash_check_weight(DatumGetFloat8(weights[i])));
 	}
+}
+
+/* The fingerprint of arguments 0 and 1, hashed as the profile does. */
+static Datum
+fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
+{
+	ShExact		sums;
+
+	add_arrays(fcinfo, profile, &sums);
 	return return_fingerprint(fcinfo, &sums);
 }
 
@@ -209,6 +223,97 @@ simhash_weighted(PG_FUNCTION_ARGS)
 							  simhash_get_profile(PG_GETARG_TEXT_PP(2)));
 }
 
+/* The 64 sums as an array. */
+static Datum
+return_sums(const double *sums)
+{
+	Datum		elements[SH_BITS];
+
+	for (int bit = 0; bit < SH_BITS; bit++)
+		elements[bit] = Float8GetDatum(sums[bit]);
+	return PointerGetDatum(construct_array(elements, SH_BITS, FLOAT8OID,
+										   sizeof(float8), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+/*
+ * simhash_sums(features text[], weights double precision[] DEFAULT NULL,
+ *		profile text DEFAULT NULL) -> double precision[]
+ *
+ * The 64 sums whose signs are the fingerprint that simhash_weighted gives, that
+ * of the least significant bit first; each the double next to the exact sum.
+ * NULL where there is no fingerprint.
+ *
+ * Errors: as simhash_weighted.
+ */
+Datum
+simhash_sums(PG_FUNCTION_ARGS)
+{
+	ShExact		exact;
+	double		sums[SH_BITS];
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	add_arrays(fcinfo, PG_ARGISNULL(2) ? sh_default_profile :
+			   simhash_get_profile(PG_GETARG_TEXT_PP(2)), &exact);
+	if (exact.count == 0)
+		PG_RETURN_NULL();
+	for (int bit = 0; bit < SH_BITS; bit++)
+		sums[bit] = sh_exact_sum(&exact, bit);
+	return return_sums(sums);
+}
+
+/* A document being added up. */
+typedef struct Addition
+{
+	ShDocument *document;
+	ShSums		sums;
+} Addition;
+
+/* SimhashHashReader: add the hashes whose weight grows once more. */
+static bool
+add_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Addition   *addition = state;
+	uint64		gained[SH_BATCH];
+
+	CHECK_FOR_INTERRUPTS();
+	memcpy(gained, hashes, n * sizeof *hashes);
+	n = sh_document_sift(addition->document, gained, n);
+	sh_sums_add(&addition->sums, gained, n);
+	return true;
+}
+
+/*
+ * simhash_sums(document text, profile text DEFAULT NULL) -> double precision[]
+ *
+ * The 64 sums whose signs are simhash(document, profile), that of the least
+ * significant bit first.  NULL when the document has no feature, or is NULL; a
+ * NULL profile is the default one.
+ *
+ * Errors: undefined_object when there is no such profile.
+ */
+Datum
+simhash_document_sums(PG_FUNCTION_ARGS)
+{
+	const ShProfile *profile = PG_ARGISNULL(1) ? sh_default_profile :
+	simhash_get_profile(PG_GETARG_TEXT_PP(1));
+	Addition	addition = {0};
+	double		sums[SH_BITS];
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	addition.document = simhash_begin_document(profile);
+	simhash_read_hashes(addition.document, PG_GETARG_TEXT_PP(0), add_hashes,
+						&addition);
+	if (addition.sums.total == 0)
+		PG_RETURN_NULL();
+	for (int bit = 0; bit < SH_BITS; bit++)
+		sums[bit] = 2.0 * (double) sh_sums_ones(&addition.sums, bit) -
+			(double) addition.sums.total;
+	return return_sums(sums);
+}
+
 /* Read the weights of the labels D, C, B and A. */
 static void
 get_label_weights(ArrayType *array, double weights[LABELS])
@@ -229,18 +334,13 @@ get_label_weights(ArrayType *array, double weights[LABELS])
 }
 
 /*
- * Add a lexeme: what its positions weigh by their labels.  One without
- * positions, in a tsvector that was stripped, counts as one of label D.
+ * Count the positions of a lexeme by their labels.  One without positions, in a
+ * tsvector that was stripped, counts as one of label D.
  */
 static void
-add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
-		   const double weights[LABELS])
+count_labels(TSVector vector, WordEntry *entry, int counts[LABELS])
 {
-	uint64		hash = simhash_hash_feature(sh_default_profile,
-											STRPTR(vector) + entry->pos,
-											entry->len);
-	int			counts[LABELS] = {0};
-
+	memset(counts, 0, LABELS * sizeof *counts);
 	if (entry->haspos)
 	{
 		int			n = POSDATALEN(vector, entry);
@@ -251,6 +351,25 @@ add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
 	}
 	else
 		counts[0] = 1;
+}
+
+/* The hash of a lexeme. */
+static uint64
+hash_lexeme(TSVector vector, WordEntry *entry)
+{
+	return simhash_hash_feature(sh_default_profile,
+								STRPTR(vector) + entry->pos, entry->len);
+}
+
+/* Add a lexeme: what its positions weigh by their labels. */
+static void
+add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
+		   const double weights[LABELS])
+{
+	uint64		hash = hash_lexeme(vector, entry);
+	int			counts[LABELS];
+
+	count_labels(vector, entry, counts);
 	for (int i = 0; i < LABELS; i++)
 	{
 		/* Exact: 24 bits of a float4 times 9 of a count. */
@@ -283,6 +402,48 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 		add_lexeme(&sums, vector, &entries[i], weights);
 	}
 	return return_fingerprint(fcinfo, &sums);
+}
+
+/*
+ * simhash_features(lexemes tsvector,
+ *		weights real[] DEFAULT '{0.1,0.2,0.4,1.0}')
+ *		-> setof (feature text, weight double precision, hash bigint)
+ *
+ * The lexemes that simhash(tsvector, weights) adds up, with what their
+ * positions weigh together, and their hashes.
+ *
+ * Errors: as simhash(tsvector, weights).
+ */
+Datum
+simhash_tsvector_features(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TSVector	vector = PG_GETARG_TSVECTOR(0);
+	double		weights[LABELS];
+
+	InitMaterializedSRF(fcinfo, 0);
+	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
+	for (int i = 0; i < vector->size; i++)
+	{
+		WordEntry  *entry = &ARRPTR(vector)[i];
+		int			counts[LABELS];
+		double		weight = 0;
+		Datum		values[3];
+		bool		nulls[3] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		count_labels(vector, entry, counts);
+		for (int label = 0; label < LABELS; label++)
+			weight += counts[label] * weights[label];
+		values[0] = PointerGetDatum(cstring_to_text_with_len(STRPTR(vector) +
+															 entry->pos,
+															 entry->len));
+		values[1] = Float8GetDatum(weight);
+		values[2] = Int64GetDatum((int64) hash_lexeme(vector, entry));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	return (Datum) 0;
 }
 
 /* --- aggregates ---------------------------------------------------------- */

@@ -45,7 +45,22 @@ release_all(void)
 		free(arena[--used]);
 }
 
-/* The fingerprint by its definition, in 128 bits. */
+/* A sum by its definition, in 128 bits, times SCALE. */
+__extension__ static __int128
+sum_of(const ShPair *pairs, int n, int bit)
+{
+	__extension__ __int128 sum = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64_t		w = (int64_t) (pairs[i].weight * SCALE);
+
+		sum += pairs[i].hash >> bit & 1 ? w : -w;
+	}
+	return sum;
+}
+
+/* The fingerprint by its definition. */
 static uint64_t
 by_definition(const ShPair *pairs, int n)
 {
@@ -53,15 +68,7 @@ by_definition(const ShPair *pairs, int n)
 
 	for (int bit = 0; bit < 64; bit++)
 	{
-		__extension__ __int128 sum = 0;
-
-		for (int i = 0; i < n; i++)
-		{
-			int64_t		w = (int64_t) (pairs[i].weight * SCALE);
-
-			sum += pairs[i].hash >> bit & 1 ? w : -w;
-		}
-		if (sum > 0)
+		if (sum_of(pairs, n, bit) > 0)
 			result |= UINT64_C(1) << bit;
 	}
 	return result;
@@ -94,6 +101,9 @@ test_random(void)
 	sh_exact_merge(&sums[0], &sums[1]);
 	if (sh_exact_fingerprint(&sums[0], &fingerprint))
 		CHECK(fingerprint == by_definition(pairs, n));
+	for (int bit = 0; bit < 64; bit++)
+		CHECK(sh_exact_sum(&sums[0], bit) ==
+			  (double) sum_of(pairs, n, bit) / SCALE);
 	release_all();
 }
 
@@ -113,10 +123,23 @@ test_extremes(void)
 		sh_exact_add(&sums, ~UINT64_C(0), DBL_MAX);
 	for (int i = 0; i < 100000; i++)
 		sh_exact_add(&sums, ~UINT64_C(0), -DBL_MAX);
+	CHECK(sh_exact_sum(&sums, 0) == 0);
 	sh_exact_add(&sums, 5, ldexp(1, -1074));
+	CHECK(sh_exact_sum(&sums, 0) == ldexp(1, -1074));
+	CHECK(sh_exact_sum(&sums, 1) == -ldexp(1, -1074));
 	CHECK(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 5);
 	sh_exact_subtract(&sums, 5, ldexp(1, -1074));
 	CHECK(sh_exact_fingerprint(&sums, &fingerprint) && fingerprint == 0);
+	/* Just more than half of the last bit counts, wherever it is. */
+	sh_exact_add(&sums, 1, ldexp(1, 900) - ldexp(1, 847));
+	sh_exact_add(&sums, 1, ldexp(1, 846));
+	CHECK(sh_exact_sum(&sums, 0) == ldexp(1, 900));
+	sh_exact_subtract(&sums, 1, ldexp(1, -1074));
+	CHECK(sh_exact_sum(&sums, 0) == ldexp(1, 900) - ldexp(1, 847));
+	CHECK(sh_exact_sum(&sums, 1) == -ldexp(1, 900) + ldexp(1, 847));
+	for (int i = 0; i < 4; i++)
+		sh_exact_add(&sums, 2, DBL_MAX);
+	CHECK(isinf(sh_exact_sum(&sums, 1)) && sh_exact_sum(&sums, 0) < 0);
 	release_all();
 }
 

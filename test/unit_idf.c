@@ -53,7 +53,11 @@ make_value(ShIdf *idf, size_t *length)
 
 	memset(idf, 0, sizeof *idf);
 	idf->kind = random_below(2) ? SH_IDF_LEARNT : SH_IDF_GIVEN;
-	idf->profile = &sh_profiles[random_below((uint64_t) sh_profile_count)];
+	idf->profile = random_below(3) == 0 ? &sh_no_profile :
+		&sh_profiles[random_below((uint64_t) sh_profile_count)];
+	idf->shortest = 0;
+	if (idf->kind == SH_IDF_GIVEN && idf->profile == &sh_no_profile)
+		idf->shortest = (int) random_below(SH_IDF_SHORTEST_MAX + 1);
 	if (idf->kind == SH_IDF_LEARNT)
 		idf->documents = (uint32_t) random_below(UINT32_MAX) + 1;
 	else
@@ -129,6 +133,7 @@ test_round_trip(void)
 
 		CHECK(use_value(bytes, length, &again));
 		CHECK(again.kind == idf.kind && again.profile == idf.profile &&
+			  again.shortest == idf.shortest &&
 			  again.documents == idf.documents &&
 			  again.fallback == idf.fallback && again.entries == idf.entries);
 		sh_idf_read(&reader, &again);

@@ -47,6 +47,7 @@ extern void sh_exact_add(ShExact *sums, uint64_t hash, double weight);
 extern void sh_exact_subtract(ShExact *sums, uint64_t hash, double weight);
 extern void sh_exact_merge(ShExact *sums, ShExact *other);
 extern void sh_exact_carry(ShExact *sums);
+extern double sh_exact_sum(ShExact *sums, int bit);
 extern bool sh_exact_fingerprint(ShExact *sums, uint64_t *fingerprint);
 
 #endif							/* SH_EXACT_H */

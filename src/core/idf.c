@@ -11,8 +11,11 @@
  *	  features never seen (df = 0).  It keeps N and the df, not the weights,
  *	  so that values learnt from parts of a corpus add up to the value learnt
  *	  from the whole, in any order.
- *	- given: the weights themselves, as in the files of word segmenters.  An
- *	  unknown feature weighs their median, as in jieba.
+ *	- given: the weights themselves, as in the files of word segmenters, and
+ *	  what an unknown feature weighs.
+ *
+ * The features may also be words of no profile, those of arrays; then weights
+ * can say how long a word must be to count.
  *
  * Weights are rounded to multiples of 2^-16.  What is added up is whole
  * numbers, exact in every order, and the last digit of a logarithm does not
@@ -20,8 +23,8 @@
  *
  * The bytes of a value, numbers little-endian:
  *
- *	version (1 byte), kind (1), length of the profile's name (1), 0 (1),
- *	the name, documents (4), fallback weight (4), entries (8),
+ *	version (1 byte), kind (1), length of the profile's name (1), characters
+ *	of the shortest word that counts (1), the name, documents (4), fallback weight (4), entries (8),
  *	checksum (8: XXH3 of what follows), and for each feature, in ascending
  *	order of the hashes: the difference to the hash before (to 0 for the
  *	first), and the frequency or weight, both in base 128 with the lowest
@@ -117,7 +120,7 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 		return "It is truncated.";
 	if (bytes[0] != SH_IDF_VERSION)
 		return "It is of another version.";
-	if (bytes[1] > SH_IDF_GIVEN || bytes[3] != 0)
+	if (bytes[1] > SH_IDF_GIVEN)
 		return "Its kind is unknown.";
 	*header = 4 + (size_t) bytes[2] + 24;
 	if (*header > SH_IDF_HEADER_MAX)
@@ -125,9 +128,11 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 	if (*header > available || *header > length)
 		return "It is truncated.";
 	idf->kind = (ShIdfKind) bytes[1];
-	idf->profile = sh_profile_find((const char *) bytes + 4, bytes[2]);
+	idf->profile = bytes[2] == 0 ? &sh_no_profile :
+		sh_profile_find((const char *) bytes + 4, bytes[2]);
 	if (idf->profile == NULL)
 		return "Its profile does not exist.";
+	idf->shortest = bytes[3];
 	p = bytes + 4 + bytes[2];
 	idf->documents = (uint32_t) get_number(p, 4);
 	idf->fallback = (uint32_t) get_number(p + 4, 4);
@@ -138,7 +143,9 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 	if (idf->entries > SH_IDF_ENTRIES_MAX || idf->entries > idf->length / 2)
 		return "It is truncated.";
 	if (idf->fallback > SH_IDF_WEIGHT_MAX ||
-		(idf->kind == SH_IDF_LEARNT ? idf->fallback : idf->documents) != 0)
+		(idf->kind == SH_IDF_LEARNT ? idf->fallback : idf->documents) != 0 ||
+		(idf->shortest != 0 && (idf->kind == SH_IDF_LEARNT ||
+								idf->profile != &sh_no_profile)))
 		return "Its header contradicts itself.";
 	return NULL;
 }
@@ -230,7 +237,7 @@ sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
 	*p++ = SH_IDF_VERSION;
 	*p++ = (unsigned char) idf->kind;
 	*p++ = (unsigned char) name;
-	*p++ = 0;
+	*p++ = (unsigned char) idf->shortest;
 	memcpy(p, idf->profile->name, name);
 	p = put_number(p + name, idf->documents, 4);
 	p = put_number(p, idf->fallback, 4);
@@ -246,4 +253,20 @@ sh_idf_weight(uint32_t documents, uint32_t frequency)
 	double		idf = log((1.0 + documents) / (1.0 + frequency)) + 1;
 
 	return (uint32_t) floor(idf * SH_IDF_ONE + 0.5);
+}
+
+/* The weight of a feature of a value. */
+uint32_t
+sh_idf_entry_weight(const ShIdf *idf, const ShIdfEntry *entry)
+{
+	return idf->kind == SH_IDF_GIVEN ? (uint32_t) entry->value :
+		sh_idf_weight(idf->documents, (uint32_t) entry->value);
+}
+
+/* The weight of the features that are not in a value. */
+uint32_t
+sh_idf_unknown_weight(const ShIdf *idf)
+{
+	return idf->kind == SH_IDF_GIVEN ? idf->fallback :
+		sh_idf_weight(idf->documents, 0);
 }

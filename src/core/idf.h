@@ -22,6 +22,7 @@
 #define SH_IDF_DOCUMENTS_MAX UINT32_MAX
 #define SH_IDF_ONE			65536	/* weights are multiples of 1 / this */
 #define SH_IDF_WEIGHT_MAX	(INT32_MAX - 1) /* just below 32768 */
+#define SH_IDF_SHORTEST_MAX	255 /* characters */
 #define SH_IDF_STRETCH		65536	/* entries between two pauses */
 
 /* Where the weights come from. */
@@ -45,7 +46,8 @@ typedef struct ShIdfEntry
 typedef struct ShIdf
 {
 	ShIdfKind	kind;
-	const ShProfile *profile;
+	const ShProfile *profile;	/* sh_no_profile for words that are given */
+	int			shortest;		/* characters of the shortest word that counts */
 	uint32_t	documents;		/* learnt from; 0 when given */
 	uint32_t	fallback;		/* weight of unknown features when given */
 	uint64_t	entries;
@@ -83,7 +85,9 @@ typedef struct ShIdfBucket
  */
 typedef struct ShIdfTable
 {
+	ShIdfKind	kind;
 	const ShProfile *profile;
+	int			shortest;		/* as in ShIdf */
 	uint64_t	multiplier;		/* odd; see ShTally */
 	uint32_t	unknown;		/* weight of features that are not in it */
 	size_t		n;				/* buckets */
@@ -121,6 +125,8 @@ extern size_t sh_idf_write(unsigned char *to, const ShIdf *idf,
 						   const ShIdfEntry *entries);
 
 extern uint32_t sh_idf_weight(uint32_t documents, uint32_t frequency);
+extern uint32_t sh_idf_entry_weight(const ShIdf *idf, const ShIdfEntry *entry);
+extern uint32_t sh_idf_unknown_weight(const ShIdf *idf);
 
 /* idf_table.c */
 extern size_t sh_idf_buckets(const ShIdf *idf);

@@ -102,21 +102,20 @@ insert(ShIdfTable *table, uint64_t hash, uint32_t weight)
 bool
 sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 {
-	bool		learnt = idf->kind == SH_IDF_LEARNT;
 	uint32_t	weight_of_zero;
 	ShIdfReader reader;
 	ShIdfEntry	entry;
 
+	table->kind = idf->kind;
 	table->profile = idf->profile;
-	table->unknown = learnt ? sh_idf_weight(idf->documents, 0) : idf->fallback;
+	table->shortest = idf->shortest;
+	table->unknown = sh_idf_unknown_weight(idf);
 	weight_of_zero = table->unknown;
 	clear_table(table, pause);
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entry))
 	{
-		uint32_t	weight = learnt ?
-		sh_idf_weight(idf->documents, (uint32_t) entry.value) :
-		(uint32_t) entry.value;
+		uint32_t	weight = sh_idf_entry_weight(idf, &entry);
 
 		if (entry.hash == 0)
 			weight_of_zero = weight;
