@@ -106,6 +106,40 @@ FROM unnest('{jaccard,cosine}'::text[]) AS measure,
                   profile => 'word-1', similarity => 1, measure => measure)
 GROUP BY measure ORDER BY measure COLLATE "C";
 
+-- arrays of words are judged as documents are that a profile cuts into them
+SELECT family, measure, count(*) AS distances,
+       count(*) FILTER (WHERE (w.pairs, w.precision, w.recall, w.f1)
+                        IS DISTINCT FROM (d.pairs, d.precision, d.recall, d.f1))
+       AS wrong, count(DISTINCT w.recall) > 5 AS recalls_differ
+FROM (VALUES ('simhash'), ('minhash')) AS y (family),
+     (VALUES ('jaccard'), ('cosine')) AS m (measure),
+     simhash_tune($$SELECT body FROM weighed WHERE profile = 'word-1'$$,
+                  profile => 'word-1', family => family, similarity => 0.7,
+                  measure => measure) AS d
+     JOIN LATERAL simhash_tune($$SELECT string_to_array(body, ' ') FROM weighed
+                               WHERE profile = 'word-1'$$,
+                  family => family, similarity => 0.7, measure => measure) AS w
+     USING (k)
+GROUP BY family, measure ORDER BY family, measure;
+-- fingerprints that are given are those that count
+SELECT count(*) FILTER (WHERE g.pairs <> d.pairs OR g.recall <> d.recall)
+       AS wrong, count(*) FILTER (WHERE z.pairs <> (SELECT count(*) FROM pairs))
+       AS zero_wrong
+FROM simhash_tune('SELECT body, minhash(body) FROM texts') AS g
+     JOIN simhash_tune('SELECT body FROM texts', family => 'minhash') AS d
+     USING (k)
+     JOIN simhash_tune('SELECT body, 0::bigint FROM texts') AS z USING (k);
+CREATE TABLE word_idf AS
+SELECT simhash_idf_agg(string_to_array(body, ' ')) AS idf FROM texts;
+SELECT max(pairs) > 0 AS some, bool_or(recommended) AS any
+FROM simhash_tune($$SELECT string_to_array(body, ' '),
+    simhash_tfidf(string_to_array(body, ' '), (SELECT idf FROM word_idf), 30)
+    FROM texts$$);
+SELECT max(pairs) AS none FROM simhash_tune('SELECT body, NULL::bigint FROM texts');
+SELECT max(pairs) AS none
+FROM simhash_tune($$VALUES ('{}'::text[]), (NULL), ('{}')$$);
+DROP TABLE word_idf;
+
 -- a part of the texts gives a part of the pairs; what it says is near
 SELECT count(*), bool_and(s.pairs < a.pairs) AS fewer,
        bool_and(abs(s.recall - a.recall) < 0.5) AS near
@@ -125,6 +159,8 @@ SELECT count(*) FROM simhash_tune(NULL);
 -- what fails
 SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, body FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body, 1 FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT ARRAY[body, NULL] FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('DROP TABLE texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('EXPLAIN SELECT body FROM texts')$$);

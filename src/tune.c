@@ -20,6 +20,10 @@
  * it finds.  An index of the sample, from feature to document, tells what
  * features any other document has in common with each.
  *
+ * Instead of documents the query can return arrays of words, which are their
+ * features; and in a second column the fingerprint of each, so that any way to
+ * make one can be judged, as with idf.
+ *
  * The query is run twice, in one snapshot: once to draw the sample, once to
  * compare.  Identical texts are no pair, whichever rows they are in: they
  * have identical fingerprints, and would hide how the others fare.
@@ -39,8 +43,11 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/portal.h"
 #include "utils/tuplestore.h"
+
+#include "core/minhash.h"
 
 /* Limits of the work done. */
 #define SAMPLE_MAX		10000	/* documents of a sample */
@@ -72,10 +79,18 @@ typedef struct Features
 	double		square;			/* the product of the weights with themselves */
 } Features;
 
+/* What the query returns of a document. */
+typedef struct Row
+{
+	struct varlena *document;	/* a text, or an array of words */
+	bool		exists;			/* the fingerprint, if the query makes it */
+	uint64		fingerprint;
+} Row;
+
 /* A document of the sample. */
 typedef struct Sampled
 {
-	text	   *document;		/* until the sample is complete */
+	Row			row;			/* until the sample is complete */
 	uint64		digest;			/* of the text */
 	uint64		fingerprint;
 	double		square;			/* as of Features */
@@ -100,8 +115,13 @@ typedef struct Tuning
 	double		similarity;		/* from which documents are alike */
 	uint32		wanted;			/* documents of the sample */
 
+	/* what the query returns, known from its first rows on */
+	bool		words;			/* arrays of words */
+	bool		made;			/* their fingerprints as well */
+
 	/* what moves */
 	MemoryContext context;		/* of the sample */
+	MemoryContext scratch;		/* of one document */
 	uint64		seen;			/* documents that the query has returned */
 	int			n;				/* documents of the sample so far */
 	Sampled    *sample;
@@ -113,39 +133,63 @@ typedef struct Tuning
 } Tuning;
 
 /* What is done with each document. */
-typedef void (*DocumentReader) (Tuning *tuning, text *document);
+typedef void (*DocumentReader) (Tuning *tuning, const Row *row);
 
 PG_FUNCTION_INFO_V1(simhash_tune);
 
-/* Hand over a document, and keep no copy of it. */
+/* Hand over a row unless it has no document, and keep no copy of it. */
 static void
-read_row(Tuning *tuning, Datum value, DocumentReader read)
+read_row(Tuning *tuning, HeapTuple tuple, TupleDesc desc, DocumentReader read)
 {
-	text	   *document = DatumGetTextPP(value);
+	MemoryContext old;
+	bool		isnull;
+	Datum		value = SPI_getbinval(tuple, desc, 1, &isnull);
+	Row			row = {NULL, true, 0};
 
 	CHECK_FOR_INTERRUPTS();
-	read(tuning, document);
-	if ((Pointer) document != DatumGetPointer(value))
-		pfree(document);
+	if (isnull)
+		return;
+	if (tuning->made)
+	{
+		row.fingerprint = (uint64) DatumGetInt64(SPI_getbinval(tuple, desc, 2,
+															   &isnull));
+		row.exists = !isnull;
+	}
+	old = MemoryContextSwitchTo(tuning->scratch);
+	/* Arrays are not read where they are packed. */
+	row.document = tuning->words ? PG_DETOAST_DATUM(value) :
+		PG_DETOAST_DATUM_PACKED(value);
+	read(tuning, &row);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(tuning->scratch);
 }
 
-/* Fail unless the query yields documents: one column, of texts. */
+/*
+ * Find out what the query yields: documents or arrays of words, and with them
+ * fingerprints or not.  Fails when it is neither.
+ */
 static void
-check_documents(TupleDesc desc)
+read_columns(Tuning *tuning, TupleDesc desc)
 {
-	Oid			type = InvalidOid;
+	Oid			types[2] = {InvalidOid, INT8OID};
 
-	if (desc->natts == 1)
-		type = getBaseType(TupleDescAttr(desc, 0)->atttypid);
-	if (type != TEXTOID && type != VARCHAROID)
+	for (int i = 0; i < Min(desc->natts, 2); i++)
+		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
+	if ((types[0] != TEXTOID && types[0] != VARCHAROID &&
+		 types[0] != TEXTARRAYOID) || types[1] != INT8OID || desc->natts > 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the query must yield documents, in one column of type text"),
+				 errmsg("the query must yield documents, as text or text[], and at most their fingerprints"),
 				 desc->natts == 1 ?
 				 errdetail("It yields a column of type %s.",
-						   format_type_be(type)) :
+						   format_type_be(types[0])) :
+				 desc->natts == 2 ?
+				 errdetail("It yields columns of types %s and %s.",
+						   format_type_be(types[0]), format_type_be(types[1])) :
 				 errdetail("It yields %d columns.", desc->natts),
-				 errhint("For example, 'SELECT body FROM docs'.")));
+				 errhint("For example, 'SELECT body FROM docs', or with a fingerprint of type bigint, 'SELECT words, simhash(words) FROM docs'.")));
+	tuning->words = types[0] == TEXTARRAYOID;
+	tuning->made = desc->natts == 2;
 }
 
 /* Run the query, and hand over each document that is not NULL. */
@@ -155,22 +199,15 @@ read_query(Tuning *tuning, const char *query, DocumentReader read)
 	SPIPlanPtr	plan = simhash_prepare_query(query, "SELECT body FROM docs", 0);
 	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 
-	check_documents(portal->tupDesc);
+	read_columns(tuning, portal->tupDesc);
 	for (;;)
 	{
 		SPI_cursor_fetch(portal, true, FETCHED);
 		if (SPI_processed == 0)
 			break;
 		for (uint64 i = 0; i < SPI_processed; i++)
-		{
-			bool		isnull;
-			Datum		value = SPI_getbinval(SPI_tuptable->vals[i],
-											  SPI_tuptable->tupdesc, 1,
-											  &isnull);
-
-			if (!isnull)
-				read_row(tuning, value, read);
-		}
+			read_row(tuning, SPI_tuptable->vals[i], SPI_tuptable->tupdesc,
+					 read);
 		SPI_freetuptable(SPI_tuptable);
 	}
 	SPI_cursor_close(portal);
@@ -183,10 +220,11 @@ read_query(Tuning *tuning, const char *query, DocumentReader read)
  * that every document has the same chance (reservoir sampling).
  */
 static void
-draw(Tuning *tuning, text *document)
+draw(Tuning *tuning, const Row *row)
 {
 	uint64		place = tuning->seen++;
-	Sampled    *sampled;
+	Size		length = VARSIZE_ANY(row->document);
+	Row		   *kept;
 
 	if (place >= tuning->wanted)
 		place = pg_prng_uint64_range(&pg_global_prng_state, 0, place);
@@ -194,15 +232,12 @@ draw(Tuning *tuning, text *document)
 		tuning->n++;
 	if (place >= tuning->wanted)
 		return;
-	sampled = &tuning->sample[place];
-	if (sampled->document != NULL)
-		pfree(sampled->document);
-	sampled->document = MemoryContextAlloc(tuning->context,
-										   VARSIZE_ANY_EXHDR(document) +
-										   VARHDRSZ);
-	SET_VARSIZE(sampled->document, VARSIZE_ANY_EXHDR(document) + VARHDRSZ);
-	memcpy(VARDATA(sampled->document), VARDATA_ANY(document),
-		   VARSIZE_ANY_EXHDR(document));
+	kept = &tuning->sample[place].row;
+	if (kept->document != NULL)
+		pfree(kept->document);
+	*kept = *row;
+	kept->document = MemoryContextAlloc(tuning->context, length);
+	memcpy(kept->document, row->document, length);
 }
 
 /* SimhashHashReader: collect the hashes. */
@@ -258,8 +293,8 @@ weigh_features(Features *features, const Tuning *tuning)
 				break;
 		}
 		if (tuning->measure == COSINE)
-			weight = sh_damp(tuning->profile->damping,
-							 (uint32) (next - i));
+			weight = sh_damp(tuning->words ? SH_DAMP_COUNT :
+							 tuning->profile->damping, (uint32) (next - i));
 		features->hashes[n] = features->hashes[i];
 		features->weights[n++] = weight;
 		features->square += (double) weight * weight;
@@ -267,28 +302,80 @@ weigh_features(Features *features, const Tuning *tuning)
 	features->n = n;
 }
 
+/* Collect the hashes of the words of an array. */
+static void
+collect_words(Features *features, ArrayType *words)
+{
+	Datum	   *elements;
+	int			n = simhash_get_elements(words, TEXTOID, -1, false,
+										 TYPALIGN_INT, "features", &elements);
+
+	for (int i = 0; i < n; i++)
+	{
+		text	   *word = DatumGetTextPP(elements[i]);
+		uint64		hash;
+
+		hash = simhash_hash_feature(&sh_no_profile, VARDATA_ANY(word),
+									VARSIZE_ANY_EXHDR(word));
+		if (!collect(features, &hash, 1))
+			break;
+	}
+}
+
+/* The fingerprint of words whose hashes were collected; false if none. */
+static bool
+fingerprint_words(const Tuning *tuning, uint64 *fingerprint)
+{
+	const Features *features = &tuning->features;
+	ShSums		sums = {0};
+	ShMinima	minima;
+
+	if (tuning->family == simhash_minhash)
+	{
+		sh_minima_begin(&minima);
+		sh_minima_add(&minima, features->hashes, features->n);
+		return sh_minima_fingerprint(&minima, fingerprint);
+	}
+	sh_sums_add(&sums, features->hashes, features->n);
+	return sh_sums_fingerprint(&sums, fingerprint);
+}
+
 /*
- * Make tuning->features the features of the document.  False when it has
- * none, and so no fingerprint.
+ * Make tuning->features the features of a document.  False when it has no
+ * fingerprint.
  */
 static bool
-read_features(Tuning *tuning, text *document, uint64 *fingerprint)
+read_features(Tuning *tuning, const Row *row, uint64 *fingerprint)
 {
 	Features   *features = &tuning->features;
+	text	   *document = (text *) row->document;
 
-	if (!tuning->family(tuning->profile, document, fingerprint))
-		return false;
+	*fingerprint = row->fingerprint;
 	features->n = 0;
-	simhash_read_hashes(simhash_begin_document(tuning->profile), document,
-						collect, features);
+	if (!row->exists)
+		return false;
+	if (tuning->words)
+	{
+		collect_words(features, (ArrayType *) row->document);
+		if (!tuning->made && !fingerprint_words(tuning, fingerprint))
+			return false;
+	}
+	else
+	{
+		if (!tuning->made &&
+			!tuning->family(tuning->profile, document, fingerprint))
+			return false;
+		simhash_read_hashes(simhash_begin_document(tuning->profile), document,
+							collect, features);
+	}
 	qsort(features->hashes, features->n, sizeof(uint64), compare_hashes);
 	weigh_features(features, tuning);
 	return features->n > 0;
 }
 
-/* The digest of a text, by which identical ones are known. */
+/* The digest of a document, by which identical ones are known. */
 static uint64
-digest(text *document)
+digest(const struct varlena *document)
 {
 	const void *bytes = VARDATA_ANY(document);
 
@@ -333,16 +420,19 @@ index_sample(Tuning *tuning)
 	for (int i = 0; i < tuning->n; i++)
 	{
 		Sampled    *sampled = &tuning->sample[n];
-		text	   *document = tuning->sample[i].document;
+		Row			row = tuning->sample[i].row;
+		MemoryContext old = MemoryContextSwitchTo(tuning->scratch);
 
 		CHECK_FOR_INTERRUPTS();
-		if (read_features(tuning, document, &sampled->fingerprint))
+		if (read_features(tuning, &row, &sampled->fingerprint))
 		{
 			post(tuning, n++);
 			sampled->square = tuning->features.square;
-			sampled->digest = digest(document);
+			sampled->digest = digest(row.document);
 		}
-		pfree(document);
+		pfree(row.document);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(tuning->scratch);
 	}
 	tuning->n = n;
 	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
@@ -396,14 +486,14 @@ is_alike(const Tuning *tuning, const Sampled *sampled)
 
 /* DocumentReader: compare the document with each one of the sample. */
 static void
-compare(Tuning *tuning, text *document)
+compare(Tuning *tuning, const Row *row)
 {
 	uint64		fingerprint;
 	uint64		own;
 
-	if (!read_features(tuning, document, &fingerprint))
+	if (!read_features(tuning, row, &fingerprint))
 		return;
-	own = digest(document);
+	own = digest(row->document);
 	multiply(tuning);
 	for (int i = 0; i < tuning->n; i++)
 	{
@@ -524,7 +614,9 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
  * How well searches within each distance would do on the documents that the
  * query returns, and which distance to take.  Two documents are alike when
  * the Jaccard similarity of their sets of features, or the cosine of their
- * weighted features, is at least "similarity".
+ * weighted features, is at least "similarity".  Instead of documents the query
+ * can return arrays of words, and in a second column the fingerprints, in place
+ * of those by the profile and the family.
  *
  * Errors: datatype_mismatch when the query does not return documents,
  * undefined_object when there is no such profile, invalid_parameter_value when
@@ -540,6 +632,8 @@ simhash_tune(PG_FUNCTION_ARGS)
 	get_arguments(fcinfo, tuning);
 	InitMaterializedSRF(fcinfo, 0);
 	tuning->context = CurrentMemoryContext;
+	tuning->scratch = AllocSetContextCreate(CurrentMemoryContext,
+											"simhash_tune", ALLOCSET_DEFAULT_SIZES);
 	tuning->sample = palloc0(tuning->wanted * sizeof *tuning->sample);
 	tuning->features.hashes = palloc(sizeof(uint64));
 	tuning->features.weights = palloc(sizeof(uint32));
