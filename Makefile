@@ -63,6 +63,7 @@ OBJS = \
 	src/progress.o \
 	src/guard.o \
 	src/guard_bind.o \
+	src/guard_source.o \
 	src/guard_statement.o \
 	src/guard_tables.o \
 	src/guard_lock.o \

@@ -70,7 +70,21 @@ set_column(HeapTuple row, Relation relation, AttrNumber column,
 	return heap_modify_tuple_by_cols(row, desc, 1, &number, &value, &isnull);
 }
 
-/* The row with the fingerprint of its document. */
+/* The fingerprint that the expression gives for the row. */
+static Datum
+evaluate(Guard *guard, HeapTuple row, bool *isnull)
+{
+	Datum		value;
+
+	ResetExprContext(guard->econtext);
+	ExecStoreHeapTuple(row, guard->slot, false);
+	guard->econtext->ecxt_scantuple = guard->slot;
+	value = ExecEvalExprSwitchContext(guard->source, guard->econtext, isnull);
+	ExecClearTuple(guard->slot);
+	return value;
+}
+
+/* The row with the fingerprint by the expression, or of its document. */
 static HeapTuple
 fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 {
@@ -78,6 +92,11 @@ fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 	uint64		fingerprint = 0;
 	Datum		value;
 
+	if (guard->text !=NULL)
+	{
+		value = evaluate(guard, row, &isnull);
+		return set_column(row, relation, guard->column, value, isnull);
+	}
 	value = heap_getattr(row, guard->document, RelationGetDescr(relation),
 						 &isnull);
 	if (!isnull)
@@ -95,18 +114,11 @@ get_fingerprint(Guard *guard, Relation relation, HeapTuple row,
 	bool		isnull;
 	Datum		value;
 
-	if (guard->source == NULL)
+	if (guard->source == NULL || guard->text !=NULL)
 		value = heap_getattr(row, guard->column, RelationGetDescr(relation),
 							 &isnull);
 	else
-	{
-		ResetExprContext(guard->econtext);
-		ExecStoreHeapTuple(row, guard->slot, false);
-		guard->econtext->ecxt_scantuple = guard->slot;
-		value = ExecEvalExprSwitchContext(guard->source, guard->econtext,
-										  &isnull);
-		ExecClearTuple(guard->slot);
-	}
+		value = evaluate(guard, row, &isnull);
 	*fingerprint = isnull ? 0 : (uint64) DatumGetInt64(value);
 	return !isnull;
 }
@@ -339,7 +351,8 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
  * the primary key of the nearest other row into the column named by the
  * option 'mark=column', or NULL when there is none.  Option 'notice' has each
  * skipped row noticed; 'document=column', with 'profile=name' or not, has the
- * fingerprint computed from a document first.
+ * fingerprint computed from a document first, 'fingerprint=expression' by any
+ * immutable expression over the columns.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
@@ -367,7 +380,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 	simhash_guard_unlock(guard->statement);
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 		data->tg_newtuple : data->tg_trigtuple;
-	if (guard->document != 0)
+	if (guard->document != 0 || guard->text !=NULL)
 		row = fill_fingerprint(guard, data->tg_relation, row);
 	if (get_fingerprint(guard, data->tg_relation, row, &fingerprint))
 	{

@@ -110,7 +110,11 @@ typedef struct Guard
 	AttrNumber	document;		/* what it is computed from */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 
-	/* how to compute a generated fingerprint, or NULL */
+	/*
+	 * How to compute the fingerprint, or NULL: of a generated column, or of
+	 * one that the trigger fills, if that is not from a document.
+	 */
+	const char *text;			/* the option, or NULL */
 	ExprState  *source;
 	ExprContext *econtext;
 	TupleTableSlot *slot;
@@ -163,6 +167,10 @@ extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 /* guard_tables.c */
 extern const GuardTable *simhash_guard_tables(const Guard *guard);
 extern Oid	simhash_guard_primary_key(Relation table);
+
+/* guard_source.c */
+extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
+								  Oid root, Oid schema, const char *source);
 
 /* guard_lock.c */
 extern void simhash_guard_lock(const Guard *guard, uint64 fingerprint);

@@ -33,7 +33,7 @@ bad_argument(const Guard *guard, const char *problem)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("trigger \"%s\": %s", guard->name, problem),
-			 errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'mark=column', 'notice'.")));
+			 errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'mark=column', 'notice'.")));
 }
 
 /* The column of that name; fails when there is none. */
@@ -76,6 +76,8 @@ read_options(Guard *guard, Relation relation, Trigger *trigger)
 			guard->mark = find_column(relation, value);
 		else if ((value = option_value(argument, "profile")) != NULL)
 			guard->profile = simhash_get_profile(cstring_to_text(value));
+		else if ((value = option_value(argument, "fingerprint")) != NULL)
+			guard->text = pstrdup(value);
 		else if (strcmp(argument, "notice") == 0)
 			guard->notice = true;
 		else
@@ -89,6 +91,8 @@ read_options(Guard *guard, Relation relation, Trigger *trigger)
 		bad_argument(guard, "option \"notice\" is for the action \"skip\"");
 	if (guard->profile != NULL && guard->document == 0)
 		bad_argument(guard, "option \"profile\" needs an option document=column");
+	if (guard->text !=NULL && guard->document != 0)
+		bad_argument(guard, "options \"fingerprint\" and \"document\" exclude each other");
 	if (guard->profile == NULL)
 		guard->profile = sh_default_profile;
 }
@@ -162,12 +166,13 @@ check_not_generated(Relation relation, AttrNumber column, const char *hint)
 				 errhint("%s", hint)));
 }
 
-/* Check the columns; prepare to compute the fingerprint if it is generated. */
+/* Check the columns; prepare to compute the fingerprint by an expression. */
 static void
-bind_columns(Guard *guard, Relation relation)
+bind_columns(Guard *guard, Relation relation, Oid root, Oid extension)
 {
 	TupleDesc	desc = RelationGetDescr(relation);
 	EState	   *estate;
+	Expr	   *expression;
 
 	check_type(relation, guard->column, INT8OID);
 	if (guard->document != 0)
@@ -176,23 +181,31 @@ bind_columns(Guard *guard, Relation relation)
 		check_not_generated(relation, guard->column,
 							"Leave out the option \"document\".");
 	}
+	if (guard->text !=NULL)
+		check_not_generated(relation, guard->column,
+							"Leave out the option \"fingerprint\".");
 	if (guard->mark != 0)
 		check_not_generated(relation, guard->mark,
 							"The option \"mark\" takes a plain column.");
 	if (guard->mark != 0 &&
 		(guard->mark == guard->column || guard->mark == guard->document))
 		bad_argument(guard, "option \"mark\" needs a column of its own");
-	if (!TupleDescAttr(desc, guard->column - 1)->attgenerated)
+	if (guard->text !=NULL)
+		expression = simhash_guard_source(guard, relation, root, extension,
+										  guard->text);
+	else if (TupleDescAttr(desc, guard->column - 1)->attgenerated)
+	{
+		/* BEFORE triggers come before generated columns are computed. */
+		expression = (Expr *) build_column_default(relation, guard->column);
+	}
+	else
 		return;
 
-	/* BEFORE triggers come before generated columns are computed. */
 	estate = CreateExecutorState();
 	guard->econtext = GetPerTupleExprContext(estate);
 	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(desc),
 										   &TTSOpsHeapTuple);
-	guard->source =
-		ExecPrepareExpr((Expr *) build_column_default(relation, guard->column),
-						estate);
+	guard->source = ExecPrepareExpr(expression, estate);
 }
 
 /* The table that the trigger was made for, of which ours is a partition. */
@@ -283,13 +296,15 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 {
 	MemoryContext old = MemoryContextSwitchTo(statement);
 	Guard	   *guard = palloc0(sizeof *guard);
+	Oid			root;
 
 	guard->caller = caller;
 	guard->name = pstrdup(trigger->tgname);
 	guard->table = RelationGetRelid(relation);
 	read_arguments(guard, relation, trigger);
-	bind_columns(guard, relation);
-	bind_statement(guard, find_root(relation, trigger), trigger);
+	root = find_root(relation, trigger);
+	bind_columns(guard, relation, root, get_func_namespace(trigger->tgfoid));
+	bind_statement(guard, root, trigger);
 	(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;
