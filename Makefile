@@ -140,7 +140,8 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 
-EXTRA_CLEAN = $(UNIT:.c=.run) bench/quality.run
+EXTRA_CLEAN = $(UNIT:.c=.run) bench/quality.run \
+	bench/edits.run
 
 # No bitcode for the JIT compiler: it would need clang, and what is compiled for
 # several instruction sets and chosen when the server runs cannot be inlined.
@@ -182,7 +183,7 @@ all install installcheck uninstall:
 
 .PHONY: clean
 clean:
-	rm -f $(OBJS) $(UNIT:.c=.run) bench/quality.run
+	rm -f $(OBJS) $(UNIT:.c=.run) bench/quality.run bench/edits.run
 
 endif
 
@@ -270,12 +271,12 @@ bench: setup
 		bench/bench.sh
 
 # Results by date; bench/quality_sets.py makes sets from packages.
-bench-quality: bench/quality.run
+bench-quality: bench/quality.run bench/edits.run
 	@mkdir -p bench/results
 	@PG_CONFIG='$(PG_CONFIG)' JIEBA='$(JIEBA)' \
-		python3 bench/quality.py bench/quality.run \
+		python3 bench/quality.py bench/quality.run bench/edits.run \
 		bench/results/quality-$$(date -u +%Y-%m-%d) $(SETS)
 
-bench/%.run: bench/%.c $(wildcard src/core/*.[ch])
+bench/%.run: bench/%.c $(wildcard bench/*.h src/core/*.[ch])
 	$(CC) -std=c99 -O2 -Wall -Wextra $(COPT) -Isrc/core -o $@ $< \
 		$(CORE_OBJS:.o=.c) -lutf8proc -lm

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """
-Precision and recall of every profile, on sets of documents.
+Precision and recall of every profile, on sets of documents; and which share of
+light edits each finds.
 
-usage: bench/quality.py DRIVER RESULTS [SET...]
+usage: bench/quality.py DRIVER EDITS RESULTS [SET...]
 
-DRIVER is bench/quality.c, compiled; RESULTS is where the files go, without
+DRIVER is bench/quality.c and EDITS bench/edits.c, compiled; RESULTS is where the files go, without
 their endings. What the driver cannot compute, TF-IDF and the like, is computed
 by bench/quality.sh on a private server, with PG_CONFIG; JIEBA in the
 environment is a file of words and weights for it. A SET is
@@ -21,6 +22,7 @@ would only inflate recall.
 SPDX-License-Identifier: PostgreSQL
 """
 
+import collections
 import json
 import lzma
 import os
@@ -50,6 +52,19 @@ PLOTTED = {('simhash', 'word-2'): '#1f77b4',
            ('weights', 'tsvector english'): '#17becf',
            ('weights', 'ICU words, jieba'): '#e377c2'}
 DASHES = {'peer': '2 2', 'weights': '6 3'}
+DRAWS = 4                       # of the hash function
+TEXTS = 100                     # of a set, that are edited
+LIGHT = ('source', 'advert', 'drop', 'replace', 'words', 'characters')
+KINDS = LIGHT + ('cut', 'move', 'case', 'template')
+WITHIN = (3, 5, 8, 12)
+EDITED = ('under 400 characters', '400 to 1499', '1500 to 5999',
+          '6000 and more')
+APART = ('npm', 'licences')     # judged by themselves; see docs/quality.md
+
+# What is known of a set
+Measured = collections.namedtuple(
+    'Measured', 'name count truth recipes curves edits stable')
+
 
 # Sets of documents
 
@@ -141,14 +156,62 @@ def fingerprint(measured, directory):
                                                        OUT=directory))
 
 
-def measure(driver, documents, truth, fingerprints):
-    """Rows of the driver: recipe, and the numbers that follow."""
+def drive(command, documents):
+    """The rows that a program prints about documents."""
     feed = b''.join(b'%d %d\n%s\n' % (number, len(text), text)
                     for number, text in documents)
-    output = subprocess.run([driver, fingerprints] + truth, input=feed,
-                            check=True, stdout=subprocess.PIPE)
-    rows = [line.split('\t') for line in output.stdout.decode().splitlines()]
-    return [(kind(*r[:2]),) + tuple(map(int, r[2:])) for r in rows]
+    output = subprocess.run(command, input=feed, check=True,
+                            stdout=subprocess.PIPE)
+    return [line.split('\t') for line in output.stdout.decode().splitlines()]
+
+
+def measure(driver, documents, truth, fingerprints):
+    """Rows of each draw: recipe, and the numbers that follow."""
+    rows = drive([driver, fingerprints, str(DRAWS)] + truth, documents)
+    draws = [[] for _ in range(DRAWS)]
+    for r in rows:
+        draws[int(r[0])].append((kind(*r[1:3]),) + tuple(map(int, r[3:])))
+    return draws
+
+
+def measure_edits(driver, documents):
+    """Of each recipe rows of kind, length class, distance, copies."""
+    result = {}
+    for r in drive([driver, str(DRAWS), str(TEXTS)], documents):
+        result.setdefault((r[0], r[1]), []).append(
+            (r[2],) + tuple(map(int, r[3:])))
+    return result
+
+
+def found(rows, k, keep=lambda row: True):
+    """The share of the copies within distance k, or None if there are none."""
+    kept = [r for r in rows if keep(r)]
+    copies = sum(r[3] for r in kept)
+    return sum(r[3] for r in kept if r[2] <= k) / copies if copies else None
+
+
+def light(rows, k, keep=lambda row: True):
+    """The mean of that over the light edits."""
+    shares = [found(rows, k, lambda r: r[0] == name and keep(r))
+              for name in LIGHT]
+    shares = [share for share in shares if share is not None]
+    return mean(shares) if shares else None
+
+
+def mean(values):
+    """The mean."""
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def stable(draws):
+    """Of each recipe the lowest precision at 3 and 8, and the mean best F1."""
+    curves = [{r: curve(rows)[0] for r, rows in by_recipe(draw).items()}
+              for draw in draws]
+    return {recipe: (min(c[recipe][3][0] for c in curves),
+                     min(c[recipe][8][0] for c in curves),
+                     mean(max(p[2] for p in c[recipe]) for c in curves))
+            for recipe in curves[-1]}
 
 
 def kind(family, profile):
@@ -214,6 +277,52 @@ def recall_table(title, names, recipes, key):
             yield '| %s | %d | %s |' % (name, alike, ' | '.join(cells))
 
 
+def choice_table(measured):
+    """What the default profile is chosen by."""
+    yield ('| family | profile | ' + ' | '.join(
+        'edits within %d' % k for k in WITHIN) + ' | lowest P at 3 | at 8 | '
+           'mean best F1 |')
+    yield '| --- ' * (len(WITHIN) + 5) + '|'
+    for recipe in measured[0].edits:
+        judged = [m.stable[recipe] for m in measured if m.name not in APART]
+        yield '| %s | %s | %s | %.3f | %.3f | %.3f |' % (
+            *recipe, ' | '.join('%.3f' % mean(
+                light(m.edits[recipe], k) for m in measured) for k in WITHIN),
+            min(s[0] for s in judged), min(s[1] for s in judged),
+            mean(m.stable[recipe][2] for m in measured))
+
+
+def edits_table(title, names, edits, keep):
+    """The share of edits within 3, 5, 8 and 12 by a class of them."""
+    yield '| %s | ' % title + ' | '.join('%s %s' % r for r in DETAILED) + ' |'
+    yield '| --- ' * (len(DETAILED) + 1) + '|'
+    for value, name in enumerate(names):
+        shares = [[keep(edits[recipe], k, value) for k in WITHIN]
+                  for recipe in DETAILED]
+        if shares[0][0] is not None:
+            yield '| %s | %s |' % (name, ' | '.join(
+                ' '.join('%.2f' % share for share in row) for row in shares))
+
+
+def edits_page(edits):
+    """The tables of light edits of a set."""
+    yield ('Light edits (%s): share within 3, 5, 8 and 12, mean of %d draws.'
+           % (', '.join(LIGHT), DRAWS))
+    yield ''
+    yield '| family | profile | ' + ' | '.join(map(str, WITHIN)) + ' |'
+    yield '| --- ' * (len(WITHIN) + 2) + '|'
+    for recipe, rows in edits.items():
+        yield '| %s | %s | %s |' % (*recipe, ' | '.join(
+            '%.3f' % light(rows, k) for k in WITHIN))
+    yield ''
+    yield from edits_table('edit', KINDS, edits, lambda rows, k, i: found(
+        rows, k, lambda r: r[0] == KINDS[i]))
+    yield ''
+    yield from edits_table('light edits of', EDITED, edits,
+                           lambda rows, k, i: light(
+                               rows, k, lambda r: r[1] == i))
+
+
 def report(measured):
     """The page of results."""
     yield '# Precision and recall by profile'
@@ -224,7 +333,13 @@ def report(measured):
            'features weighed in SQL: by idf learnt from the set itself, by '
            'the labels of a tsvector, as words cut by ICU. All k are in the '
            'file of the same name in .tsv.')
-    for name, count, truth, recipes, curves in measured:
+    yield ''
+    yield ('Means over all sets: the share of light edits found within a '
+           'distance; the lowest precision of %d draws of the hash function, '
+           'on all sets but %s; the best F1.' % (DRAWS, ' and '.join(APART)))
+    yield ''
+    yield from choice_table(measured)
+    for name, count, truth, recipes, curves, edits, _ in measured:
         yield '\n## %s\n' % name
         alike = curve(next(iter(recipes.values())))[1]
         yield '%d distinct texts, %d pairs alike (%s).\n' % (
@@ -238,6 +353,8 @@ def report(measured):
                                  for t in range(11)], recipes, 2)
         yield ''
         yield from recall_table('shorter document', LENGTHS, recipes, 3)
+        yield ''
+        yield from edits_page(edits)
 
 
 # The plot
@@ -279,7 +396,7 @@ def plot(measured):
            'middle}.grid{stroke:#ddd}polyline{fill:none}'
            '</style><rect width="1000" height="%d" fill="#fff"/>' % height)
     yield '<text x="40" y="24">F1 of pairs within distance k, by k</text>'
-    for i, (name, _, _, _, curves) in enumerate(measured):
+    for i, (name, *_, curves, _, _) in enumerate(measured):
         yield from panel(name, curves, 50 + 320 * (i % 3), 64 + 250 * (i // 3))
     for i, recipe in enumerate(PLOTTED):
         x, y = 20 + 240 * (i % 4), height - 70 + 20 * (i // 4)
@@ -291,7 +408,7 @@ def plot(measured):
 def points_table(measured):
     """Every point of every curve."""
     yield 'set\tfamily\tprofile\tk\tprecision\trecall\tf1'
-    for name, _, _, _, curves in measured:
+    for name, *_, curves, _, _ in measured:
         for recipe, points in curves.items():
             for k, point in enumerate(points):
                 yield '\t'.join((name,) + recipe + (str(k),)
@@ -300,22 +417,23 @@ def points_table(measured):
 
 def main(arguments):
     """The command line; returns the exit status."""
-    if len(arguments) < 2:
+    if len(arguments) < 3:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    driver, results = arguments[:2]
+    driver, editor, results = arguments[:3]
     loaded = [(name, distinct(documents), truth)
-              for name, documents, truth in sets(arguments[2:])]
+              for name, documents, truth in sets(arguments[3:])]
     measured = []
     with tempfile.TemporaryDirectory() as directory:
         fingerprint(loaded, directory)
         for name, documents, truth in loaded:
-            recipes = by_recipe(measure(
-                driver, documents, truth,
-                os.path.join(directory, name + '.fingerprints')))
-            measured.append((name, len(documents), truth, recipes,
-                             {r: curve(rows)[0]
-                              for r, rows in recipes.items()}))
+            draws = measure(driver, documents, truth,
+                            os.path.join(directory, name + '.fingerprints'))
+            recipes = by_recipe(draws[0])
+            measured.append(Measured(
+                name, len(documents), truth, recipes,
+                {r: curve(rows)[0] for r, rows in recipes.items()},
+                measure_edits(editor, documents), stable(draws)))
             print('measured', name, file=sys.stderr)
     for ending, page in (('.md', report), ('.svg', plot),
                          ('.tsv', points_table)):

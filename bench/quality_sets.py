@@ -10,6 +10,10 @@ Writes into DIRECTORY:
                   packages: authors, title, place, year.  The same work
                   in several files, where it is written in several ways, is
                   a cluster: same first author and same letters of the title.
+  manuals-ja.jsonl, manuals-de.jsonl, manuals-fr.jsonl
+                  sections of Debian's manuals in Japanese, German and
+                  French.  A section of the installation guide, for nine
+                  machines, is a cluster; pieces of the others are not.
   npm-docs.jsonl  the pages of npm's own documentation in five major
                   versions.  A page is a cluster.
   idf.txt         jieba's words with their weights, for JIEBA.
@@ -22,6 +26,7 @@ SPDX-License-Identifier: PostgreSQL
 import collections
 import gzip
 import hashlib
+import html
 import io
 import json
 import os
@@ -35,6 +40,9 @@ DEBIAN = ('texlive-bibtex-extra texlive-humanities-doc abyss asymptote-doc '
           'gap-gapdoc hevea jbibtex-base lyx-common python-pybtex-doc qiime '
           'r-cran-bibtex r-cran-bookdown r-cran-knitr r-cran-rbibutils '
           'r-cran-rdpack r-cran-spdep r-cran-vegan r-bioc-oligo').split()
+MACHINES = 'amd64 arm64 armel armhf i386 mips64el mipsel ppc64el s390x'.split()
+MANUALS = ['installation-guide-' + machine for machine in MACHINES]
+MANUALS_IN = 'debian-faq-%s debian-reference-%s maint-guide-%s'.split()
 NPM = ('npm@6.14.18', 'npm@7.24.2', 'npm@8.19.4', 'npm@9.9.4', 'npm@10.9.2')
 JIEBA = '@node-rs/jieba@2.0.3'
 RECORDS = 3000                  # those in clusters, and some that are not
@@ -121,6 +129,14 @@ def letters(value):
     return re.sub(r'[^a-z0-9]', '', value.lower())
 
 
+def section(page):
+    """The section of an HTML page: its chapter and title, not its machine."""
+    title = re.search(r'(?s)<title>(.*?)</title>', page).group(1)
+    title = re.sub('|'.join(MACHINES), '', title)
+    chapter = re.search(r'[\dA-Z]+(?=\.)|\d+', title)
+    return (chapter.group() if chapter else '') + re.sub(r'[\W\d]', '', title)
+
+
 def record(entry):
     """Cluster and text of an entry, or None if it says too little."""
     year = re.findall(r'\d{4}', entry.get('year') or entry.get('date') or '')
@@ -139,37 +155,92 @@ def record(entry):
     return letters(title)[:60] + '|' + family, text
 
 
-def bibtex_files(package):
-    """The texts of the BibTeX files of a Debian package."""
+def files(package, pattern):
+    """Names and contents of the files of a Debian package."""
     data = subprocess.run(['dpkg-deb', '--fsys-tarfile', package], check=True,
                           stdout=subprocess.PIPE).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         for member in archive:
-            if member.isfile() and re.search(r'\.bib(\.gz)?$', member.name):
+            if member.isfile() and re.search(pattern, member.name):
                 content = archive.extractfile(member).read()
                 if member.name.endswith('.gz'):
                     content = gzip.decompress(content)
                 try:
-                    yield content.decode('utf-8')
+                    yield member.name, content.decode('utf-8')
                 except UnicodeDecodeError:
-                    yield content.decode('latin-1')
+                    yield member.name, content.decode('latin-1')
+
+
+def debian_files(packages, directory, pattern):
+    """Names and contents of the files of Debian packages."""
+    subprocess.run(['apt-get', 'download', '-q'] + packages, cwd=directory,
+                   check=True, stdout=subprocess.DEVNULL)
+    for name in sorted(os.listdir(directory)):
+        if name.endswith('.deb'):
+            yield from files(os.path.join(directory, name), pattern)
 
 
 def records(directory):
     """Clusters and texts of the bibliographic records."""
-    subprocess.run(['apt-get', 'download', '-q'] + DEBIAN, cwd=directory,
-                   check=True, stdout=subprocess.DEVNULL)
     found = {}
-    for name in sorted(os.listdir(directory)):
-        if name.endswith('.deb'):
-            for text in bibtex_files(os.path.join(directory, name)):
-                for row in filter(None, map(record, entries(text))):
-                    found.setdefault(row[1], row)
+    for _, text in debian_files(DEBIAN, directory, r'\.bib(\.gz)?$'):
+        for row in filter(None, map(record, entries(text))):
+            found.setdefault(row[1], row)
     sizes = collections.Counter(cluster for cluster, _ in found.values())
     clusters = [row for row in found.values() if 2 <= sizes[row[0]] <= 8]
     others = sorted((row for row in found.values() if sizes[row[0]] == 1),
                     key=lambda row: hashlib.sha256(row[1].encode()).digest())
     return clusters + others[:max(0, RECORDS - len(clusters))]
+
+
+# Manuals
+
+def page_text(page):
+    """The text of an HTML page, without what leads to other pages."""
+    page = page.partition('<body')[2].partition('>')[2].partition('</body>')[0]
+    page = re.sub(r'(?s)<(script|style|nav|footer)\b.*?</\1>', ' ', page)
+    page = re.sub(r'(?s)<div class="(navheader|navfooter)">.*?(<hr\s*/?>\s*'
+                  r'</div>|</table>\s*</div>)', ' ', page)
+    page = re.sub(r'(?i)</?(p|div|h\d|li|dt|dd|tr|pre|table|ul|ol|dl|br)\b[^>]*>',
+                  '\x00', page)
+    page = html.unescape(re.sub(r'<[^>]*>', '', page))
+    paragraphs = (re.sub(r'\s+', ' ', part).strip()
+                  for part in page.split('\x00'))
+    return '\n'.join(filter(None, paragraphs))
+
+
+def pieces(text):
+    """
+    A text, cut where a paragraph ends after 1,500 characters and more; without
+    short paragraphs, most of which are headings that come again in contents.
+    """
+    piece = ''
+    for paragraph in text.split('\n'):
+        if len(paragraph) >= 60:
+            piece += paragraph + '\n'
+        if len(piece) >= 1500:
+            yield piece
+            piece = ''
+    if len(piece) >= 200:
+        yield piece
+
+
+def manuals(language):
+    """What makes the clusters and texts of the sections of manuals."""
+    def make(directory):
+        packages = [name % language for name in MANUALS_IN] + MANUALS
+        guide = r'/installation-guide-[^/]*/%s/.*\.html$' % language
+        other = r'[./]%s([./].*)?\.html$|-%s/.*\.html$' % (language, language)
+        for name, page in debian_files(packages, directory, other):
+            text = page_text(page)
+            if name.endswith('index.html'):
+                continue
+            if re.search(guide, name):
+                yield 'guide ' + section(page), text
+            elif '/installation-guide-' not in name:
+                for number, piece in enumerate(pieces(text)):
+                    yield '%s %d' % (name, number), piece
+    return make
 
 
 # npm
@@ -205,7 +276,9 @@ def main(arguments):
     if len(arguments) != 1:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    for name, make in (('records', records), ('npm-docs', npm_docs)):
+    for name, make in (('records', records), ('manuals-ja', manuals('ja')),
+                       ('manuals-de', manuals('de')),
+                       ('manuals-fr', manuals('fr')), ('npm-docs', npm_docs)):
         path = os.path.join(arguments[0], name + '.jsonl')
         with tempfile.TemporaryDirectory() as directory, \
                 open(path, 'w', encoding='utf-8') as stream:

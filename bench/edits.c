@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * edits.c
+ *		Distances between documents and lightly edited copies of them.
+ *
+ * usage: edits DRAWS TEXTS < documents
+ *
+ * The documents are read as documents.h says.  TEXTS of them at most, of
+ * different clusters and chosen at random, are edited in every way that
+ * light_edits.h knows, DRAWS times each, with other random choices.  Each draw
+ * has a hash function of its own, too, for what one hash function does to a
+ * set of documents another may not; the first draw has that of the profiles.
+ *
+ * The output has a row for each combination that occurs: family, profile, kind
+ * of edit, length class of the document, distance, copies.  All of it depends
+ * on the documents alone.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "documents.h"
+#include "light_edits.h"
+
+#define LENGTHS			4		/* shorter than 400, 1500, 6000; longer */
+#define FAMILIES		2
+
+static const char *const family_names[FAMILIES] = {"simhash", "minhash"};
+
+/* A document that is edited, and what it is edited with. */
+typedef struct Trial
+{
+	Entry	   *entry;
+	Entry	   *copies[EDIT_KINDS];	/* NULL where it cannot be edited so */
+	int			length;
+} Trial;
+
+static long (*counts)[EDIT_KINDS][LENGTHS][SH_BITS + 1];
+
+/* A copy of a document's text as an entry. */
+static Entry *
+make_entry(const Text *text)
+{
+	Entry	   *entry = allocate(sizeof *entry);
+
+	entry->bytes = allocate(4 * text->n + 1);
+	entry->length = text_encode(text, entry->bytes);
+	return entry;
+}
+
+/* A document of another cluster. */
+static const Entry *
+choose_other(const Entry *entry, uint64_t *state)
+{
+	const Entry *other = entry;
+
+	for (int tries = 0; tries < 100 && other->cluster == entry->cluster; tries++)
+		other = &entries[random_below(state, nentries)];
+	return other;
+}
+
+/* Edit a document in every way; "state" makes the choices of this draw. */
+static void
+edit_entry(Trial *trial, Entry *entry, uint64_t draw, uint64_t *state)
+{
+	static Text text;
+	static Text other;
+	static Text around;
+	static Text result;
+	uint64_t	around_state = draw;
+
+	trial->entry = entry;
+	text_decode(&text, entry->bytes, entry->length);
+	trial->length = (text.n >= 400) + (text.n >= 1500) + (text.n >= 6000);
+	for (int kind = 0; kind < EDIT_KINDS; kind++)
+	{
+		const Entry *source = choose_other(entry, state);
+		const Entry *frame = &entries[mix(draw) % nentries];
+
+		text_decode(&other, source->bytes, source->length);
+		text_decode(&around, frame->bytes, frame->length);
+		trial->copies[kind] = NULL;
+		if (edit_text((EditKind) kind, &result, &text, &other, &around,
+					  around_state, state))
+			trial->copies[kind] = make_entry(&result);
+	}
+}
+
+/* Give the memory of the copies back. */
+static void
+forget_copies(Trial *trial)
+{
+	for (int kind = 0; kind < EDIT_KINDS; kind++)
+	{
+		if (trial->copies[kind] != NULL)
+			free(trial->copies[kind]->bytes);
+		free(trial->copies[kind]);
+	}
+}
+
+/* Fingerprints of a document by a draw's hash function, of both families. */
+static bool
+both_fingerprints(HashList *list, const ShProfile *profile,
+				  const Entry *entry, uint64_t draw, uint64_t *results)
+{
+	list_hashes(list, profile, entry);
+	redraw(list, draw);
+	return by_simhash(list, profile, &results[0]) &&
+		by_minhash(list, &results[1]);
+}
+
+/* Count the distances between a document and its copies by a profile. */
+static void
+count_trial(HashList *list, int number, const Trial *trial, uint64_t draw)
+{
+	const ShProfile *profile = &sh_profiles[number];
+	uint64_t	original[FAMILIES];
+	uint64_t	copy[FAMILIES];
+
+	if (!both_fingerprints(list, profile, trial->entry, draw, original))
+		return;
+	for (int kind = 0; kind < EDIT_KINDS; kind++)
+	{
+		if (trial->copies[kind] == NULL ||
+			!both_fingerprints(list, profile, trial->copies[kind], draw, copy))
+			continue;
+		for (int f = 0; f < FAMILIES; f++)
+			counts[FAMILIES * number + f][kind][trial->length]
+				[sh_distance(original[f], copy[f])]++;
+	}
+}
+
+/* Print what was counted. */
+static void
+print_counts(void)
+{
+	for (int row = 0; row < FAMILIES * sh_profile_count; row++)
+		for (int kind = 0; kind < EDIT_KINDS; kind++)
+			for (int length = 0; length < LENGTHS; length++)
+				for (int d = 0; d <= SH_BITS; d++)
+				{
+					if (counts[row][kind][length][d] > 0)
+						printf("%s\t%s\t%s\t%d\t%d\t%ld\n",
+							   family_names[row % FAMILIES],
+							   sh_profiles[row / FAMILIES].name,
+							   edit_names[kind], length, d,
+							   counts[row][kind][length][d]);
+				}
+}
+
+/* Put the documents into a random order. */
+static void
+shuffle(uint64_t *state)
+{
+	for (size_t i = nentries; i > 1; i--)
+	{
+		size_t		j = random_below(state, i);
+		Entry		entry = entries[i - 1];
+
+		entries[i - 1] = entries[j];
+		entries[j] = entry;
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	HashList	list = {0};
+	uint64_t	state = 1;
+	long		draws = argc == 3 ? atol(argv[1]) : 0;
+	long		texts = argc == 3 ? atol(argv[2]) : 0;
+	bool	   *met;
+
+	if (draws < 1 || texts < 1)
+		return 2;
+	begin_documents();
+	met = calloc(nentries + 1, sizeof *met);
+	counts = calloc((size_t) (FAMILIES * sh_profile_count), sizeof *counts);
+	if (met == NULL || counts == NULL)
+		return 2;
+	shuffle(&state);
+	for (size_t i = 0; i < nentries && texts > 0; i++)
+	{
+		if (met[entries[i].cluster])
+			continue;
+		met[entries[i].cluster] = true;
+		texts--;
+		for (long draw = 0; draw < draws; draw++)
+		{
+			Trial		trial;
+
+			edit_entry(&trial, &entries[i], (uint64_t) draw, &state);
+			for (int p = 0; p < sh_profile_count; p++)
+			{
+				if (!sh_compat_profile(&sh_profiles[p]))
+					count_trial(&list, p, &trial, (uint64_t) draw);
+			}
+			forget_copies(&trial);
+		}
+	}
+	print_counts();
+	return 0;
+}
