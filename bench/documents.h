@@ -177,7 +177,8 @@ by_simhash(const HashList * list, const ShProfile *profile, uint64_t *result)
 	sh_tally_begin(&document.tally);
 	for (size_t i = 0; i < list->n; i++)
 	{
-		if (sh_tally_add(&document.tally, profile->damping, list->hashes[i]))
+		for (uint32_t gain = sh_tally_add(&document.tally, profile->damping,
+										  list->hashes[i]); gain > 0; gain--)
 			sh_sums_add(&sums, &list->hashes[i], 1);
 	}
 	return sh_sums_fingerprint(&sums, result);

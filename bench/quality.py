@@ -36,10 +36,11 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'data')
 K = range(17)
 SHOWN = (3, 6, 8, 10, 12)
 LENGTHS = ('under 250 bytes', '250 to 999', '1000 to 3999', '4000 and more')
-DETAILED = (('simhash', 'word-2'), ('simhash', 'word-1-2'),
+DETAILED = (('simhash', 'word-2'), ('simhash', 'word-2-capped'),
             ('minhash', 'word-2'))
 PEERS = ('python-simhash', 'seomoz-shingle', 'clickhouse')
 PLOTTED = {('simhash', 'word-2'): '#1f77b4',
+           ('simhash', 'word-2-capped'): '#e31ab3',
            ('simhash', 'word-1-2'): '#2ca02c',
            ('simhash', 'word-1'): '#d62728',
            ('simhash', 'char-4'): '#9467bd',

@@ -21,7 +21,7 @@ INSERT INTO corpus VALUES (301, ''), (302, '...'), (303, NULL);
 CREATE TEMP TABLE df AS
 SELECT profile, feature, f.hash, count(*) AS df
 FROM corpus,
-    unnest('{word-1,word-1-2,char-3,python-simhash}'::text[]) AS profile,
+    unnest('{word-1,word-1-2,word-2-capped,char-3,python-simhash}'::text[]) AS profile,
     simhash_features(body, profile) AS f
 GROUP BY profile, feature, f.hash;
 ANALYZE df;
@@ -34,7 +34,7 @@ ANALYZE corpus;
 CREATE TABLE learnt AS
 SELECT profile, simhash_idf_agg(body, profile) AS idf
 FROM corpus,
-    unnest('{word-1,word-1-2,char-3,python-simhash}'::text[]) AS profile
+    unnest('{word-1,word-1-2,word-2-capped,char-3,python-simhash}'::text[]) AS profile
 GROUP BY profile;
 
 ----------------------------------------

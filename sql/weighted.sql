@@ -91,7 +91,8 @@ SELECT p.profile,
        bool_and(simhash(body, p.profile) IS NOT DISTINCT FROM
            (SELECT simhash_agg(hash, weight)
             FROM simhash_features(body, p.profile))) AS hashes
-FROM doc, (VALUES ('word-1-2'), ('word-1'), ('word-2'), ('char-3'))
+FROM doc, (VALUES ('word-1-2'), ('word-1'), ('word-2'), ('word-2-capped'),
+        ('char-3'))
     AS p (profile)
 GROUP BY p.profile ORDER BY p.profile;
 

@@ -53,8 +53,8 @@ list_hash(FeatureList *list, uint64 hash)
 		feature->ordinal = (int) hash_get_num_entries(list->features) - 1;
 		feature->weight = 0;
 	}
-	if (sh_tally_add(&list->document->tally, list->profile->damping, hash))
-		feature->weight++;
+	feature->weight += sh_tally_add(&list->document->tally,
+									list->profile->damping, hash);
 	return found ? NULL : feature;
 }
 

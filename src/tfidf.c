@@ -55,8 +55,8 @@ static bool
 weigh_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Scales	   *scales = state;
-	uint64		gained[SH_BATCH];
-	uint32		weights[SH_BATCH];
+	uint64		gained[SH_GAINED(SH_BATCH)];
+	uint32		weights[SH_GAINED(SH_BATCH)];
 
 	sh_idf_prefetch(scales->table, hashes, n);
 	memcpy(gained, hashes, n * sizeof *hashes);

@@ -220,6 +220,10 @@ def binary(n):
     return 1
 
 
+def capped(n):
+    return 2 * min(n, 4) - 1
+
+
 #    profile       cut by               min max damping
 PROFILES = {
     'word-1-2': (tokens_by_word, 1, 2, log),
@@ -230,12 +234,14 @@ PROFILES = {
     'char-3': (tokens_by_character, 3, 3, log),
     'char-4': (tokens_by_character, 4, 4, log),
     'char-5': (tokens_by_character, 5, 5, log),
+    'word-2-capped': (tokens_by_word, 2, 2, capped),
 }
 
 CUTS = {'word': tokens_by_word, 'char': tokens_by_character}
-DAMPINGS = {'count': count, 'sqrt': sqrt, 'log': log, 'binary': binary}
+DAMPINGS = {'count': count, 'sqrt': sqrt, 'log': log, 'binary': binary,
+            'capped': capped}
 NAME = re.compile('(word|char)-([1-9][0-9]*)(?:-([1-9][0-9]*))?'
-                  '(?:-(count|sqrt|log|binary))?$')
+                  '(?:-(count|sqrt|log|binary|capped))?$')
 
 # those named by a pattern that have golden vectors
 PATTERNED = ('word-2-count', 'word-2-sqrt', 'word-1-2-sqrt', 'word-1-binary',
@@ -525,8 +531,8 @@ def check_rules():
     assert occurrences('ab', 'char-3') == ['ab']
     assert occurrences('-', 'word-1') == []
     assert fingerprint('', 'word-1') is None
-    assert [damping(9) for damping in (count, sqrt, log, binary)] \
-        == [9, 3, 4, 1]
+    assert [damping(9) for damping in (count, sqrt, log, binary, capped)] \
+        == [9, 3, 4, 1, 7]
     for name in ('word-2-2', 'word-2-2-binary', 'word-2-binary'):
         assert recipe(name) == PROFILES['word-2']
     assert all(recipe(name) == (*row[:3], row[3])
@@ -534,7 +540,8 @@ def check_rules():
     assert recipe('char-7') == (tokens_by_character, 7, 7, log)
     assert recipe('word-1-count') == PROFILES['word-1']
     assert recipe('word-1-2-log') == PROFILES['word-1-2']
-    assert len(set(map(recipe, every_name()))) == 2 * 55 * 4
+    assert len(set(map(recipe, every_name()))) == 2 * 55 * 5
+    assert [capped(n) for n in (1, 2, 3, 4, 5)] == [1, 3, 5, 7, 7]
     assert [log(n) for n in (1, 2, 3, 4, 7, 8)] == [1, 2, 2, 3, 3, 4]
     assert features('a ' * (SECTION + 3), 'word-1-2')['a'] == 20 + 20 + 2
     assert unescape(b'a\\tb\\\\\\x41\\101\\q') == b'a\tb\\AAq'

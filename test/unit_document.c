@@ -80,7 +80,7 @@ static void
 add_complete(bool ended)
 {
 	ShWindows	windows;
-	uint64_t	hashes[SH_BATCH];
+	uint64_t	hashes[SH_GAINED(SH_BATCH)];
 	size_t		n;
 
 	sh_windows_begin(&windows, document.profile, &document.text, ended);
@@ -446,7 +446,7 @@ test_sift(void)
 	other.slots = 0;
 	for (int round = 0; round < 400; round++)
 	{
-		ShDamping	damping = (ShDamping) (round % 4);
+		ShDamping	damping = (ShDamping) (round % 5);
 		uint64_t	kinds = 1 + random_below(round % 3 ? 50 : KINDS);
 		uint64_t	gained = 0;
 		uint64_t	sum = 0;
@@ -455,22 +455,21 @@ test_sift(void)
 		sh_tally_begin(&other);
 		for (int batch = 0; batch < 30; batch++)
 		{
-			uint64_t	hashes[700];
+			uint64_t	hashes[SH_GAINED(700)];
 			size_t		n = random_below(700);
 			size_t		kept;
+			uint32_t	gain;
 
 			for (size_t i = 0; i < n; i++)
 			{
 				/* 0 is a hash like any other */
 				hashes[i] = random_below(kinds) * UINT64_C(0x9e3779b97f4a7c15);
-				if (sh_tally_add(&other, damping, hashes[i]))
-				{
-					gained++;
-					sum += hashes[i];
-				}
+				gain = sh_tally_add(&other, damping, hashes[i]);
+				gained += gain;
+				sum += gain * hashes[i];
 			}
 			kept = sh_tally_sift(tally, damping, hashes, n);
-			CHECK(kept <= n);
+			CHECK(kept <= (damping == SH_DAMP_CAPPED ? 2 * n : n));
 			gained -= kept;
 			for (size_t i = 0; i < kept; i++)
 				sum -= hashes[i];
@@ -516,12 +515,13 @@ test_firsts(void)
 		uint64_t	step = round % 2 ? UINT64_C(0x9e3779b97f4a7c15) : 1;
 		size_t		most = round % 5 ? 300 : 3000;
 		size_t		features = 0;
+		bool		capped = round % 7 < 3;
 
 		sh_tally_begin(tally);
 		sh_firsts_begin(&firsts);
 		for (;;)
 		{
-			uint64_t	hashes[700];
+			uint64_t	hashes[SH_GAINED(700)];
 			size_t		n = random_below(700);
 			size_t		kept = n;
 			uint64_t	sum = 0;
@@ -534,10 +534,12 @@ test_firsts(void)
 				hashes[i] = random_below(kinds) * step;
 			for (size_t i = 0; fits && i < n; i++)
 			{
-				if (sh_tally_add(tally, SH_DAMP_BINARY, hashes[i]))
-					sum += hashes[i] + 1;
+				sum += (hashes[i] + 1) *
+					sh_tally_add(tally, capped ? SH_DAMP_CAPPED :
+								 SH_DAMP_BINARY, hashes[i]);
 			}
-			CHECK(sh_firsts_sift(&firsts, tally->multiplier, hashes, &kept) ==
+			CHECK(sh_firsts_sift(&firsts, tally->multiplier, capped, hashes,
+								 &kept) ==
 				  fits);
 			CHECK(fits || kept == n);
 			if (!fits)
@@ -556,6 +558,8 @@ test_long_documents(void)
 	for (int round = 0; round < 300; round++)
 	{
 		static unsigned char text[40000];
+		const ShProfile *profile = round % 3 ? sh_default_profile :
+		sh_profile_find("word-2-capped", 13);
 		size_t		n = random_below(sizeof text);
 		uint64_t	kinds = 2 + random_below(round % 2 ? 100 : 4);
 		uint64_t	other;
@@ -566,9 +570,8 @@ test_long_documents(void)
 			text[i] = (unsigned char) "0123456789abcdef  "[random_below(18)];
 		for (size_t i = 0; i + 4 < n; i += 4)
 			sprintf((char *) text + i, "%03d ", (int) random_below(kinds));
-		found = fingerprint(sh_default_profile, (char *) text, n, SIZE_MAX,
-							&result);
-		sh_document_begin(&document, sh_default_profile);
+		found = fingerprint(profile, (char *) text, n, SIZE_MAX, &result);
+		sh_document_begin(&document, profile);
 		document.counting = true;
 		sh_document_feed(&document, text, n);
 		CHECK(sh_document_end(&document, &other) == found);
@@ -581,15 +584,15 @@ static void
 test_damping(void)
 {
 	ShTally    *tally = &document.tally;
-	uint64_t	weight[4] = {0};
+	uint64_t	weight[5] = {0};
 
-	for (ShDamping damping = SH_DAMP_COUNT; damping <= SH_DAMP_BINARY; damping++)
+	for (ShDamping damping = SH_DAMP_COUNT; damping <= SH_DAMP_CAPPED; damping++)
 	{
 		sh_tally_begin(tally);
 		for (uint32_t n = 1; n <= SH_SECTION / 2; n++)
 		{
-			uint64_t	expected[4] = {n, (uint64_t) sqrt((double) n),
-			1 + (uint64_t) log2((double) n), 1};
+			uint64_t	expected[5] = {n, (uint64_t) sqrt((double) n),
+			1 + (uint64_t) log2((double) n), 1, n < 4 ? 2 * n - 1 : 7};
 
 			/* Another feature in between, never the same twice. */
 			CHECK(sh_tally_add(tally, damping, UINT64_C(1) << 40 | n));
@@ -598,8 +601,8 @@ test_damping(void)
 			CHECK(sh_damp(damping, n) == expected[damping]);
 		}
 		CHECK(sh_tally_add(tally, damping, 42));
-		CHECK(sh_tally_add(tally, damping, 42) == (damping != SH_DAMP_BINARY &&
-												   damping != SH_DAMP_SQRT));
+		CHECK(sh_tally_add(tally, damping, 42) ==
+			  sh_damp(damping, 2) - sh_damp(damping, 1));
 	}
 }
 

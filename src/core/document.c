@@ -14,7 +14,8 @@
 
 /*
  * Leave in the array those of n hashes of the document's features, in any
- * order, that add to the weight of their feature, and return how many.
+ * order, that add to the weight of their feature, and return how many.  One
+ * that adds two is there twice; the array must have room for SH_GAINED(n).
  */
 size_t
 sh_document_sift(ShDocument *document, uint64_t *hashes, size_t n)
@@ -25,7 +26,9 @@ sh_document_sift(ShDocument *document, uint64_t *hashes, size_t n)
 	{
 		ShFirsts   *firsts = &document->firsts;
 
-		if (sh_firsts_sift(firsts, tally->multiplier, hashes, &n))
+		if (sh_firsts_sift(firsts, tally->multiplier,
+						   document->profile->damping == SH_DAMP_CAPPED,
+						   hashes, &n))
 			return n;
 		document->counting = true;
 		sh_tally_sift(tally, SH_DAMP_BINARY, firsts->hashes, firsts->n);
@@ -40,7 +43,7 @@ add_features(ShDocument *document, bool ended)
 	const ShText *text = &document->text;
 	const ShProfile *profile = document->profile;
 	ShWindows	windows;
-	uint64_t	hashes[SH_BATCH];
+	uint64_t	hashes[SH_GAINED(SH_BATCH)];
 	size_t		n;
 
 	sh_windows_begin(&windows, profile, text, ended);
@@ -59,7 +62,8 @@ sh_document_begin(ShDocument *document, const ShProfile *profile)
 	/* What other implementations cut into, text.c does not know. */
 	sh_text_begin(&document->text,
 				  profile->unit < SH_UNIT_COMPAT ? profile->unit : SH_UNIT_WORD);
-	document->counting = profile->damping != SH_DAMP_BINARY;
+	document->counting = profile->damping != SH_DAMP_BINARY &&
+		profile->damping != SH_DAMP_CAPPED;
 	sh_tally_begin(&document->tally);
 	sh_firsts_begin(&document->firsts);
 	sh_sums_begin(&document->sums);

@@ -31,6 +31,9 @@ typedef struct ShDocument
 	ShText		text;
 } ShDocument;
 
+/* Room for what n hashes can gain: each twice, and one more that is written. */
+#define SH_GAINED(n)	(2 * (n) + 1)
+
 extern void sh_document_begin(ShDocument *document, const ShProfile *profile);
 extern size_t sh_document_sift(ShDocument *document, uint64_t *hashes,
 							   size_t n);

@@ -4,9 +4,10 @@
  *		The features that occur for the first time in a document.
  *
  * This does for documents of a usual length, and features that weigh the same
- * however often they occur, what tally.c does for all: it tells which features
- * to add.  Here nothing is counted, a table of fixed size is enough, and there
- * is nothing to clear between documents.
+ * however often they occur, or no more than when they occur SH_CAP times, what
+ * tally.c does for all: it tells which features to add.  Here a table of fixed
+ * size is enough, only features that come again are counted, and there is
+ * nothing to clear between documents.
  *
  * Features are numbered as they come, and their hashes are kept.  The slots of
  * the table have numbers of features; where to look for a feature begins at a
@@ -34,6 +35,8 @@
 #include "firsts.h"
 
 #include <string.h>
+
+#include "tally.h"
 
 #define BLOCK			64		/* features that a mask describes */
 
@@ -81,10 +84,13 @@ enter_features(ShFirsts *firsts, uint64_t multiplier, const uint64_t *hashes,
 	return others;
 }
 
-/* True when a feature with that hash has been entered; if not, enter it. */
-static inline bool
-has_occurred(ShFirsts *firsts, uint64_t multiplier, uint64_t hash,
-			 size_t number)
+/*
+ * The count of a feature with that hash that has been entered; if there is
+ * none, NULL, and it is entered.
+ */
+static inline uint8_t *
+find_count(ShFirsts *firsts, uint64_t multiplier, uint64_t hash,
+		   size_t number)
 {
 	size_t		slot = first_slot(hash, multiplier);
 	size_t		there;
@@ -92,31 +98,37 @@ has_occurred(ShFirsts *firsts, uint64_t multiplier, uint64_t hash,
 	while ((there = firsts->slots[slot]) >= firsts->base)
 	{
 		if (firsts->hashes[there - firsts->base] == hash)
-			return true;
+			return &firsts->counts[there - firsts->base];
 		slot = (slot + 1) % SH_FIRSTS_SLOTS;
 	}
 	firsts->slots[slot] = (uint16_t) number;
-	return false;
+	return NULL;
 }
 
 /*
  * Leave in the array, of the n features that come next, those that the document
- * has not had before, in any order, and set *n to how many they are.  False,
+ * has not had before, in any order, and set *n to how many they are.  With
+ * "capped", those that it has had less than SH_CAP times are left there, too,
+ * each twice; the array must then have room for twice as many.  False,
  * and nothing is done, when the document has too many; "hashes" of the features
  * so far, of which there are "n", can then be counted elsewhere.
  */
 bool
-sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, uint64_t *hashes,
-			   size_t *n)
+sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, bool capped,
+			   uint64_t *hashes, size_t *n)
 {
 	uint64_t	others[SH_FIRSTS_MAX / BLOCK];
 	size_t		number = firsts->base + firsts->n;
 	size_t		left = *n;
+	uint64_t   *again = hashes + *n;
+	size_t		nagain = 0;
 	size_t		blocks = (left + BLOCK - 1) / BLOCK;
 
 	if (left > SH_FIRSTS_MAX - firsts->n)
 		return false;
 	memcpy(firsts->hashes + firsts->n, hashes, left * sizeof *hashes);
+	if (capped)
+		memset(firsts->counts + firsts->n, 1, left);
 	firsts->n += left;
 	for (size_t b = 0, at = 0; b < blocks; b++, at += BLOCK)
 		others[b] = enter_features(firsts, multiplier, hashes + at,
@@ -129,10 +141,24 @@ sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, uint64_t *hashes,
 		for (uint64_t mask = others[b]; mask != 0; mask &= mask - 1)
 		{
 			size_t		i = end - 1 - (size_t) __builtin_ctzll(mask);
+			uint64_t	hash = hashes[i];
+			uint8_t    *count = find_count(firsts, multiplier, hash,
+										   number + i);
 
-			if (has_occurred(firsts, multiplier, hashes[i], number + i))
-				hashes[i] = hashes[--left];
+			if (count == NULL)
+				continue;
+			hashes[i] = hashes[--left];
+			if (capped && *count < SH_CAP)
+			{
+				++*count;
+				again[nagain++] = hash;
+			}
 		}
+	}
+	for (size_t twice = 0; twice < 2; twice++)
+	{
+		memmove(hashes + left, again, nagain * sizeof *hashes);
+		left += nagain;
 	}
 	*n = left;
 	return true;

@@ -28,10 +28,11 @@ typedef struct ShFirsts
 	/* of this document */
 	size_t		n;
 	uint64_t	hashes[SH_FIRSTS_MAX];
+	uint8_t		counts[SH_FIRSTS_MAX];	/* up to SH_CAP, if they matter */
 } ShFirsts;
 
 extern void sh_firsts_begin(ShFirsts *firsts);
-extern bool sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier,
+extern bool sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, bool capped,
 						   uint64_t *hashes, size_t *n);
 
 #endif							/* SH_FIRSTS_H */

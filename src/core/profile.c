@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DAMPINGS	4
+#define DAMPINGS	5
 
 /* The profiles that have a row.  Rows are added, never changed. */
 const ShProfile sh_profiles[] = {
@@ -40,6 +40,8 @@ const ShProfile sh_profiles[] = {
 	"4-grams of characters, logarithmic weights"},
 	{"char-5", SH_UNIT_CHARACTER, 5, 5, SH_DAMP_LOG,
 	"5-grams of characters, logarithmic weights"},
+	{"word-2-capped", SH_UNIT_WORD, 2, 2, SH_DAMP_CAPPED,
+	"pairs of words, repeated ones up to seven times as heavy"},
 
 	/* what other implementations compute, bit for bit */
 	{"python-simhash", SH_UNIT_PYTHON_LETTER, 4, 4, SH_DAMP_COUNT,
@@ -86,7 +88,7 @@ const char *
 sh_damping_name(ShDamping damping)
 {
 	static const char *const names[DAMPINGS] = {
-		"count", "sqrt", "log", "binary"
+		"count", "sqrt", "log", "binary", "capped"
 	};
 
 	return names[damping];

@@ -4,10 +4,12 @@
  *		How often features occur, and when that adds to their weight.
  *
  * A feature that occurs n times weighs w(n), where w depends on the damping.
- * We never need to know n at the end: w only ever grows by one, so it is
- * enough to say at each occurrence whether the weight has just grown, and to
- * add the hash once more if so.  For w = 1 + floor(log2(n)) that is when n is
- * a power of two, for floor(sqrt(n)) when n is a square, for 1 when n is 1.
+ * We never need to know n at the end: w only ever grows, by one or by two, so
+ * it is enough to say at each occurrence by how much the weight has just grown,
+ * and to add the hash once more, or twice.  For w = 1 + floor(log2(n)) it grows
+ * by one when n is a power of two, for floor(sqrt(n)) when n is a square, for 1
+ * when n is 1.  For 2 min(n, 4) - 1 it grows by one when n is 1, and by two
+ * when n is 2, 3 or 4.
  *
  * Short documents in which each feature weighs 1 need no counts; see firsts.c.
  * Counting needs a table.  To bound it, a document's features are counted in
@@ -130,8 +132,17 @@ weight_grows(ShDamping damping, uint32_t n)
 		case SH_DAMP_SQRT:
 			root = (uint32_t) sqrt((double) n);
 			return root * root == n;
+		case SH_DAMP_CAPPED:
+			return n <= SH_CAP;
 	}
 	return false;
+}
+
+/* True when it has, and by two. */
+static inline bool
+grows_again(ShDamping damping, uint32_t n)
+{
+	return damping == SH_DAMP_CAPPED && n > 1 && n <= SH_CAP;
 }
 
 /*
@@ -154,25 +165,30 @@ sh_tally_count(ShTally *tally, uint64_t hash)
 	return &tally->counts[slot];
 }
 
-/* Count one occurrence; true when it adds to the feature's weight. */
-bool
+/* Count one occurrence; returns what it adds to the feature's weight. */
+uint32_t
 sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
 {
+	uint32_t	n;
+
 	if (damping == SH_DAMP_COUNT)
-		return true;
+		return 1;
 	if (tally->seen == SH_SECTION)
 		sh_tally_begin(tally);
 	tally->seen++;
-	return weight_grows(damping, ++*sh_tally_count(tally, hash));
+	n = ++*sh_tally_count(tally, hash);
+	return weight_grows(damping, n) + (uint32_t) grows_again(damping, n);
 }
 
 /*
  * Sift up to SIFT_MAX hashes, all of one section, for which the table has room
- * enough.  To be inlined with a damping that is known.
+ * enough.  Those that gain twice go to "again", too, where *nagain of them are.
+ * To be inlined with a damping that is known.
  */
 static inline __attribute__((always_inline))
 size_t
-sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
+sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
+	 uint64_t *again, size_t *nagain)
 {
 	const uint64_t multiplier = tally->multiplier;
 	const size_t mask = tally->slots - 1;
@@ -212,6 +228,11 @@ sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 			nlate += !ours;
 			hashes[gained] = hash;
 			gained += ours & weight_grows(damping, count + 1);
+			if (damping == SH_DAMP_CAPPED)
+			{
+				again[*nagain] = hash;
+				*nagain += ours & grows_again(damping, count + 1);
+			}
 		}
 		rest = late;
 		n = nlate;
@@ -222,12 +243,15 @@ sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 
 /*
  * Count one occurrence of each of the hashes.  Leaves in the array those that
- * add to the weight of their feature, in any order, and returns how many.
+ * add to the weight of their feature, in any order, and returns how many.  One
+ * that adds two is there twice: where the damping is SH_DAMP_CAPPED, the array
+ * must have room for twice as many hashes, and one more.
  */
 size_t
 sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 {
 	size_t		gained = 0;
+	size_t		again = 0;
 
 	if (damping == SH_DAMP_COUNT)
 		return n;
@@ -244,15 +268,19 @@ sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 			grow(tally);
 		tally->seen += (uint32_t) k;
 		if (damping == SH_DAMP_BINARY)
-			kept = sift(tally, SH_DAMP_BINARY, hashes + done, k);
+			kept = sift(tally, SH_DAMP_BINARY, hashes + done, k, NULL, NULL);
 		else if (damping == SH_DAMP_LOG)
-			kept = sift(tally, SH_DAMP_LOG, hashes + done, k);
+			kept = sift(tally, SH_DAMP_LOG, hashes + done, k, NULL, NULL);
+		else if (damping == SH_DAMP_CAPPED)
+			kept = sift(tally, SH_DAMP_CAPPED, hashes + done, k, hashes + n,
+						&again);
 		else
-			kept = sift(tally, damping, hashes + done, k);
+			kept = sift(tally, SH_DAMP_SQRT, hashes + done, k, NULL, NULL);
 		memmove(hashes + gained, hashes + done, kept * sizeof *hashes);
 		gained += kept;
 	}
-	return gained;
+	memmove(hashes + gained, hashes + n, again * sizeof *hashes);
+	return gained + again;
 }
 
 /*

@@ -26,8 +26,12 @@ typedef enum ShDamping
 	SH_DAMP_COUNT,				/* n */
 	SH_DAMP_SQRT,				/* floor(sqrt(n)) */
 	SH_DAMP_LOG,				/* 1 + floor(log2(n)) */
-	SH_DAMP_BINARY				/* 1 */
+	SH_DAMP_BINARY,				/* 1 */
+	SH_DAMP_CAPPED				/* 2 min(n, 4) - 1 */
 } ShDamping;
+
+/* Part of the specification: what occurs more often weighs no more. */
+#define SH_CAP			4
 
 /*
  * How often each feature of a section has occurred.  The multiplier, odd and
@@ -51,7 +55,7 @@ typedef struct ShTally
 
 extern void sh_tally_begin(ShTally *tally);
 extern uint32_t *sh_tally_count(ShTally *tally, uint64_t hash);
-extern bool sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash);
+extern uint32_t sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash);
 extern size_t sh_tally_sift(ShTally *tally, ShDamping damping,
 							uint64_t *hashes, size_t n);
 extern size_t sh_tally_list(const ShTally *tally, size_t *slot,
@@ -75,6 +79,8 @@ sh_damp(ShDamping damping, uint32_t n)
 			return (uint32_t) sh_bit_length(n);
 		case SH_DAMP_BINARY:
 			return n > 0;
+		case SH_DAMP_CAPPED:
+			return n == 0 ? 0 : 2 * (n < SH_CAP ? n : SH_CAP) - 1;
 	}
 	return 0;
 }
