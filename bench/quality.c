@@ -5,8 +5,9 @@
  *
  * usage: quality FINGERPRINTS DRAWS [PROFILE THRESHOLD] < documents
  *
- * The documents are read as documents.h says.  Two are alike when they have the same cluster; or, with arguments, when the Jaccard similarity
- * of their sets of features by the profile is at least the threshold.
+ * The documents are read as documents.h says.  Two are alike when they have
+ * the same cluster; or, with arguments, when the Jaccard similarity of their
+ * sets of features by the profile is at least the threshold.
  * FINGERPRINTS is a file of rows of recipe, document (from 0 on) and
  * fingerprint (\N for none), tab-separated and sorted: what was computed
  * elsewhere.
@@ -160,8 +161,8 @@ count_pairs(uint64_t draw, const char *family, const char *profile)
 		{
 			if (counts[c][d] > 0)
 				printf("%d\t%s\t%s\t%d\t%d\t%d\t%d\t%ld\n", (int) draw,
-					   family, profile, c / (BANDS * LENGTHS), c / LENGTHS % BANDS, c % LENGTHS,
-					   d, counts[c][d]);
+					   family, profile, c / (BANDS * LENGTHS),
+					   c / LENGTHS % BANDS, c % LENGTHS, d, counts[c][d]);
 		}
 	}
 }

@@ -5,10 +5,10 @@ light edits each finds.
 
 usage: bench/quality.py DRIVER EDITS RESULTS [SET...]
 
-DRIVER is bench/quality.c and EDITS bench/edits.c, compiled; RESULTS is where the files go, without
-their endings. What the driver cannot compute, TF-IDF and the like, is computed
-by bench/quality.sh on a private server, with PG_CONFIG; JIEBA in the
-environment is a file of words and weights for it. A SET is
+DRIVER is bench/quality.c and EDITS bench/edits.c, compiled; RESULTS is where
+the files go, without their endings. What the driver cannot compute, TF-IDF and
+the like, is computed by bench/quality.sh on a private server, with PG_CONFIG;
+JIEBA in the environment is a file of words and weights for it. A SET is
 NAME=PATH[@PREFIX][:PROFILE:THRESHOLD]. The file at PATH, which may end in .xz,
 has a JSON object a line: id, text, and cluster. With @PREFIX only ids that
 begin so are read. With :PROFILE:THRESHOLD two documents are alike when the
@@ -60,7 +60,8 @@ KINDS = LIGHT + ('cut', 'move', 'case', 'template')
 WITHIN = (3, 5, 8, 12)
 EDITED = ('under 400 characters', '400 to 1499', '1500 to 5999',
           '6000 and more')
-APART = ('npm', 'licences')     # judged by themselves; see docs/quality.md
+# Their precision is judged by itself; see docs/quality.md.
+APART = ('npm', 'licences', 'records')
 
 # What is known of a set
 Measured = collections.namedtuple(
@@ -337,7 +338,7 @@ def report(measured):
     yield ''
     yield ('Means over all sets: the share of light edits found within a '
            'distance; the lowest precision of %d draws of the hash function, '
-           'on all sets but %s; the best F1.' % (DRAWS, ' and '.join(APART)))
+           'on all sets but %s; the best F1.' % (DRAWS, ', '.join(APART)))
     yield ''
     yield from choice_table(measured)
     for name, count, truth, recipes, curves, edits, _ in measured:

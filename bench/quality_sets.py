@@ -201,8 +201,8 @@ def page_text(page):
     page = re.sub(r'(?s)<(script|style|nav|footer)\b.*?</\1>', ' ', page)
     page = re.sub(r'(?s)<div class="(navheader|navfooter)">.*?(<hr\s*/?>\s*'
                   r'</div>|</table>\s*</div>)', ' ', page)
-    page = re.sub(r'(?i)</?(p|div|h\d|li|dt|dd|tr|pre|table|ul|ol|dl|br)\b[^>]*>',
-                  '\x00', page)
+    page = re.sub(r'(?i)</?(p|div|h\d|li|dt|dd|tr|pre|table|ul|ol|dl|br)\b'
+                  '[^>]*>', '\x00', page)
     page = html.unescape(re.sub(r'<[^>]*>', '', page))
     paragraphs = (re.sub(r'\s+', ' ', part).strip()
                   for part in page.split('\x00'))
