@@ -206,7 +206,7 @@ typedef struct HammingScan
 	/* an ordinary search */
 	bool		started;
 	int			plan_k;			/* what the plan was made for; -1: none */
-	ShPlan		plan;
+	ShSearchPlan plan;
 	struct HammingNearest *knn;
 	int			done[SH_INDEX_BLOCKS];	/* shells passed, nearest first */
 

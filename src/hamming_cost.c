@@ -97,14 +97,14 @@ nearest_radius(double rows)
 
 /* Does a plan read all entries of a block, rather than probe? */
 static bool
-is_pass(const ShPlan *plan)
+is_pass(const ShSearchPlan *plan)
 {
 	return plan->radius[0] >= sh_block_width(0);
 }
 
 /* The cost of one plan: pages that are not cached, and comparisons. */
 static Cost
-plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShPlan *plan,
+plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShSearchPlan *plan,
 		  double loop_count)
 {
 	double		random_cost;
@@ -127,9 +127,9 @@ plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShPlan *plan,
  */
 static Cost
 search_cost(PlannerInfo *root, IndexOptInfo *index, const ShExtent *extent,
-			const ShPlan *plan, double loop_count)
+			const ShSearchPlan *plan, double loop_count)
 {
-	ShPlan		pass;
+	ShSearchPlan pass;
 
 	sh_plan_search(extent, SH_INDEX_BITS, &pass);
 	return Min(plan_cost(root, index, plan, loop_count),
@@ -153,8 +153,8 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
 	int			farthest = path_radius(root, path, lsecond(order->args));
 	int			nearest = nearest_radius(extent->rows);
-	ShPlan		first;
-	ShPlan		all;
+	ShSearchPlan first;
+	ShSearchPlan all;
 	double		passes = 1;
 
 	if (farthest < 0)
@@ -181,7 +181,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	ShExtent	extent;
-	ShPlan		plan;
+	ShSearchPlan plan;
 	int			radius;
 
 	sh_even_extent(&extent, Max(index->tuples, 1.0), HAMMING_PER_PAGE);

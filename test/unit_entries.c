@@ -86,7 +86,7 @@ test_plans(void)
 		for (int k = 0; k <= 64; k++)
 		{
 			ShExtent	extent;
-			ShPlan		plan;
+			ShSearchPlan plan;
 			int			units = 0;
 			double		rows = 1;
 
@@ -110,7 +110,7 @@ test_crowds(void)
 	for (int crowded = 0; crowded < SH_INDEX_BLOCKS; crowded++)
 	{
 		ShExtent	extent;
-		ShPlan		plan;
+		ShSearchPlan plan;
 		int			units = 0;
 
 		sh_even_extent(&extent, 1e7, 330);

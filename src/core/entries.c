@@ -284,7 +284,7 @@ sh_next_block(const ShExtent *extent, const int *done)
  * where that is cheaper still.
  */
 void
-sh_plan_search(const ShExtent *extent, int k, ShPlan *plan)
+sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 {
 	double		pass = sh_pass_cost(extent);
 	int			units;

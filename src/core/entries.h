@@ -35,14 +35,14 @@
 #define SH_INDEX_MASK		((UINT64_C(1) << SH_INDEX_BITS) - 1)
 
 /* What one block is to be searched for, and how far each already was. */
-typedef struct ShPlan
+typedef struct ShSearchPlan
 {
 	int			radius[SH_INDEX_BLOCKS];	/* -1: the block is not searched */
 	double		probes;			/* keys looked up */
 	double		entries;		/* entries compared */
 	double		pages;			/* leaf pages read */
 	double		cost;			/* all of it, in units of one comparison */
-} ShPlan;
+} ShSearchPlan;
 
 /*
  * The index that a plan is made for.  Where entries are not spread evenly,
@@ -129,6 +129,6 @@ extern void sh_even_extent(ShExtent *extent, double rows, double per_page);
 extern double sh_shell_cost(const ShExtent *extent, int block, int radius);
 extern double sh_pass_cost(const ShExtent *extent);
 extern int	sh_next_block(const ShExtent *extent, const int *done);
-extern void sh_plan_search(const ShExtent *extent, int k, ShPlan *plan);
+extern void sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan);
 
 #endif							/* SH_ENTRIES_H */

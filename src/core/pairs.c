@@ -378,7 +378,7 @@ search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
 
 /* Search by one block after another. */
 static void
-search_plan(ShSearch *search_, const ShPlan *plan, ShSide *a, ShSide *b,
+search_plan(ShSearch *search_, const ShPairPlan *plan, ShSide *a, ShSide *b,
 			int radius)
 {
 	double		done = search_->done;
@@ -422,7 +422,7 @@ search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 	ShSide		left = *a;
 	ShSide		right = b != NULL ? *b : *a;
 	uint64_t	bits;
-	ShPlan		plan;
+	ShPairPlan	plan;
 
 	if (a->n == 0 || (b != NULL && b->n == 0))
 		return;
@@ -431,7 +431,7 @@ search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 		bits |= sh_differing_bits(b, a->values[0]);
 	bits &= ~search_->chosen;
 	if (search_->depth == DEPTH_MAX ||
-		!sh_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
+		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
 		if (b == NULL)
 			compare_self(search_, a->values, a->n);

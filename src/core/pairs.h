@@ -10,67 +10,15 @@
 #ifndef SH_PAIRS_H
 #define SH_PAIRS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "compare.h"
-
-#define SH_PAIRS_RADIUS	16		/* the greatest radius */
-#define SH_PAIRS_ROWS	INT32_MAX	/* the most rows */
-
-/*
- * Rows by fingerprint.  Distinct fingerprints are numbered in ascending
- * order; rows[first[i]] up to rows[first[i + 1] - 1] are the rows that have
- * number i, in ascending order.
- */
-typedef struct ShPairs
-{
-	uint32_t	n;				/* rows */
-	uint32_t	distinct;		/* different fingerprints */
-	uint64_t   *values;			/* fingerprints of the rows, then distinct */
-	uint64_t   *work;			/* two arrays to work in, free for the caller */
-	uint64_t   *spare;			/* between calls */
-	uint32_t   *rows;
-	uint32_t   *first;
-	uint32_t   *directory;		/* where values with given leading bits begin */
-	int			directory_shift;
-	uint32_t   *ends;			/* where the values with each key end */
-
-	const ShCompareKind *kind;	/* how to compare */
-
-	/*
-	 * Called now and then with the part that is done, 0 to 1; need not
-	 * return.
-	 */
-	void		(*progress) (void *context, double done);
-	void	   *progress_context;
-	double		progress_start; /* what is done before the search */
-	double		progress_share; /* what the search adds */
-} ShPairs;
-
-/* Tell that such a part is done, if anybody wants to know. */
-static inline void
-sh_pairs_tell(const ShPairs *pairs, double done)
-{
-	if (pairs->progress != NULL)
-		pairs->progress(pairs->progress_context, done);
-}
+#include "plan.h"
+#include "rows.h"
 
 /* Called with the numbers of two fingerprints, and their distance. */
 typedef void (*ShPairSink) (void *context, uint32_t a, uint32_t b,
 							int distance);
 
-/* rows.c */
-extern size_t sh_pairs_bytes(uint32_t n);
-extern int	sh_pairs_key_bits(uint32_t n);
-extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
-						   uint32_t n);
-extern void sh_pairs_group(ShPairs *pairs);
-extern void sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value);
-extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);
-
-/* pairs.c */
 extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
 						  void *context);
 extern void sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start,

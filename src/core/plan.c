@@ -68,7 +68,7 @@ block_cost(double a, double b, int width, int radius)
 
 /* Cut those bits into so many blocks; return what it costs. */
 static double
-cut(ShPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
+cut(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
 	int width)
 {
 	int			count = sh_distance(bits, 0);
@@ -109,8 +109,8 @@ cut(ShPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
  * all.
  */
 bool
-sh_plan(ShPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
-		int width)
+sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
+			 int width)
 {
 	double		best = (double) a * (b > 0 ? (double) b : (double) a / 2) *
 	COMPARE_COST;

@@ -10,8 +10,13 @@
 #ifndef SH_PLAN_H
 #define SH_PLAN_H
 
-#include "pairs.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "bits.h"
+
+#define SH_PAIRS_RADIUS	16		/* the greatest radius */
 #define SH_DIGIT		11		/* bits of a key to sort by at a time */
 #define SH_KEYS_MAX		(2 * SH_DIGIT)	/* bits of a key */
 
@@ -26,11 +31,11 @@ typedef struct ShKeyBlock
 } ShKeyBlock;
 
 /* Blocks of which every pair within the radius meets one or more. */
-typedef struct ShPlan
+typedef struct ShPairPlan
 {
 	int			blocks;
 	ShKeyBlock	block[SH_PAIRS_RADIUS + 1];
-} ShPlan;
+} ShPairPlan;
 
 /* The key of a value in a block. */
 static inline uint32_t
@@ -40,7 +45,7 @@ sh_block_of(uint64_t value, const ShKeyBlock *block)
 }
 
 extern double sh_keys_within(int width, int radius);
-extern bool sh_plan(ShPlan *plan, uint64_t bits, size_t a, size_t b,
-					int radius, int width);
+extern bool sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b,
+						 int radius, int width);
 
 #endif							/* SH_PLAN_H */

@@ -12,9 +12,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "plan.h"
+#include "rows.h"
 
 #include <string.h>
+
+#include "plan.h"
 
 #define DIGIT			SH_DIGIT
 #define PARTS			(1 << DIGIT)
