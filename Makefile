@@ -44,6 +44,7 @@ OBJS = \
 	src/key_paths.o \
 	src/seq_scan.o \
 	src/hamming_am.o \
+	src/hamming_validate.o \
 	src/hamming_buffer.o \
 	src/hamming_build.o \
 	src/hamming_insert.o \
@@ -51,6 +52,7 @@ OBJS = \
 	src/hamming_load.o \
 	src/hamming_tree.o \
 	src/hamming_page.o \
+	src/hamming_matches.o \
 	src/hamming_runs.o \
 	src/hamming_survey.o \
 	src/hamming_scan.o \

@@ -22,7 +22,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "hamming.h"
+#include "hamming_scan.h"
 
 /*
  * Pages whose buffers are remembered, and how often one of them is looked up

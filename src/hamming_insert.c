@@ -33,6 +33,7 @@
 
 #include "access/tableam.h"
 #include "catalog/pg_am.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "hamming.h"
@@ -57,6 +58,22 @@ static TableAmRoutine adapter;
 static const TableAmRoutine *adapted;	/* what it was made from */
 
 static TransactionId delete_entries(Relation rel, TM_IndexDeleteOp *op);
+
+/* The btree's own routines. */
+const IndexAmRoutine *
+hamming_btree(void)
+{
+	static const IndexAmRoutine *btree;
+
+	if (btree == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		btree = GetIndexAmRoutineByAmId(BTREE_AM_OID, false);
+		MemoryContextSwitchTo(old);
+	}
+	return btree;
+}
 
 /*
  * Make the relations look as the btree code wants them.

@@ -27,7 +27,7 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-#include "hamming.h"
+#include "hamming_scan.h"
 
 /* A row that waits for its turn. */
 typedef struct NearRow
@@ -64,6 +64,7 @@ typedef struct HammingNearest
 	int			handed_rows;	/* with so many of the next distance */
 	int64		kept;
 	int64		limit;			/* of kept rows */
+	int			done[SH_INDEX_BLOCKS];	/* shells passed, by block */
 	NearLevel	levels[SH_INDEX_BITS + 1];
 } HammingNearest;
 
@@ -71,9 +72,9 @@ typedef struct HammingNearest
 void
 hamming_nearest_reset(HammingScan *so)
 {
-	if (so->knn != NULL)
-		MemoryContextDelete(so->knn->context);
-	so->knn = NULL;
+	if (so->nearest != NULL)
+		MemoryContextDelete(so->nearest->context);
+	so->nearest = NULL;
 }
 
 /* How far from the query a row may be that meets all conditions. */
@@ -83,11 +84,11 @@ farthest_match(HammingScan *so)
 	int			farthest = SH_INDEX_BITS;
 	int			i;
 
-	for (i = 0; i < so->nballs; i++)
+	for (i = 0; i < so->asked.nballs; i++)
 	{
-		uint64		apart = so->balls[i].center ^ so->order_center;
+		uint64		apart = so->asked.balls[i].center ^ so->asked.order_center;
 		int			reach = __builtin_popcountll(apart >> SH_LOST_BITS) +
-		so->balls[i].radius;
+		so->asked.balls[i].radius;
 
 		farthest = Min(farthest, reach);
 	}
@@ -135,11 +136,11 @@ nearest_begin(HammingScan *so)
 	knn->reached = knn->handed = -1;
 	knn->limit = HAMMING_NEAREST;
 
-	memset(so->done, -1, sizeof(so->done));
-	so->min_distance = 0;
-	so->max_distance = Min(knn->farthest, probing_reach(so));
-	so->keep_pin = false;
-	so->knn = knn;
+	memset(knn->done, -1, sizeof(knn->done));
+	so->runs.min_distance = 0;
+	so->runs.max_distance = Min(knn->farthest, probing_reach(so));
+	so->matches.keep_pin = false;
+	so->nearest = knn;
 	return knn;
 }
 
@@ -164,12 +165,12 @@ forget_beyond(HammingNearest *knn, int distance)
 static void
 keep_matches(HammingScan *so)
 {
-	HammingNearest *knn = so->knn;
+	HammingNearest *knn = so->nearest;
 	int			i;
 
-	for (i = 0; i < so->nmatches; i++)
+	for (i = 0; i < so->matches.count; i++)
 	{
-		HammingMatch *match = &so->matches[i];
+		HammingMatch *match = &so->matches.items[i];
 		NearLevel  *level = &knn->levels[match->distance];
 
 		if (level->count == level->room)
@@ -185,7 +186,7 @@ keep_matches(HammingScan *so)
 		level->count++;
 		knn->kept++;
 	}
-	so->nmatches = so->npages = 0;
+	so->matches.count = so->matches.npages = 0;
 }
 
 /* More rows than this are not kept; what is allowed grows with the demand. */
@@ -203,22 +204,22 @@ static bool
 probe_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingNearest *knn = so->knn;
+	HammingNearest *knn = so->nearest;
 	int			block;
 
-	if (knn->reached >= so->max_distance)
+	if (knn->reached >= so->runs.max_distance)
 		return false;
-	block = sh_next_block(&so->extent, so->done);
-	hamming_begin_passes(so);
-	hamming_add_pass(so, block, so->done[block] + 1, so->done[block] + 1,
-					 so->done);
+	block = sh_next_block(&so->extent, knn->done);
+	hamming_drop_passes(&so->runs);
+	hamming_add_pass(&so->runs, block, knn->done[block] + 1, knn->done[block] + 1,
+					 knn->done);
 	while (hamming_read_page(scan))
 	{
 		keep_matches(so);
 		if (knn->kept > memory_limit())
 			return false;
 	}
-	so->done[block]++;
+	knn->done[block]++;
 	knn->reached++;
 	return true;
 }
@@ -227,9 +228,11 @@ probe_step(IndexScanDesc scan)
 static void
 begin_full_pass(HammingScan *so)
 {
-	memset(so->done, -1, sizeof(so->done));
-	hamming_begin_passes(so);
-	hamming_add_pass(so, 0, 0, sh_block_width(0), so->done);
+	int			none[SH_INDEX_BLOCKS];
+
+	memset(none, -1, sizeof(none));
+	hamming_drop_passes(&so->runs);
+	hamming_add_pass(&so->runs, 0, 0, sh_block_width(0), none);
 }
 
 /*
@@ -240,26 +243,26 @@ static void
 pass_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingNearest *knn = so->knn;
+	HammingNearest *knn = so->nearest;
 
-	so->min_distance = knn->reached + 1;
-	so->max_distance = knn->farthest;
+	so->runs.min_distance = knn->reached + 1;
+	so->runs.max_distance = knn->farthest;
 	begin_full_pass(so);
 	while (hamming_read_page(scan))
 	{
 		keep_matches(so);
-		while (knn->kept > knn->limit && so->max_distance > knn->reached)
-			forget_beyond(knn, --so->max_distance);
+		while (knn->kept > knn->limit && so->runs.max_distance > knn->reached)
+			forget_beyond(knn, --so->runs.max_distance);
 	}
 	knn->limit = Max(knn->limit, memory_limit());
 
-	if (so->max_distance > knn->reached)
+	if (so->runs.max_distance > knn->reached)
 	{
-		knn->reached = so->max_distance;
+		knn->reached = so->runs.max_distance;
 		return;
 	}
 	knn->phase = NEAR_STREAM;
-	so->max_distance = so->min_distance;
+	so->runs.max_distance = so->runs.min_distance;
 	begin_full_pass(so);
 }
 
@@ -268,16 +271,16 @@ static bool
 stream_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingNearest *knn = so->knn;
+	HammingNearest *knn = so->nearest;
 	int			i;
 
-	while (so->nmatches < HAMMING_BATCH && hamming_read_page(scan))
+	while (so->matches.count < HAMMING_BATCH && hamming_read_page(scan))
 		;
-	for (i = 0; i < so->nmatches; i++)
-		so->matches[i].page = -1;
-	if (so->nmatches > 0)
+	for (i = 0; i < so->matches.count; i++)
+		so->matches.items[i].page = -1;
+	if (so->matches.count > 0)
 		return true;
-	knn->reached = knn->handed = so->min_distance;
+	knn->reached = knn->handed = so->runs.min_distance;
 	knn->phase = NEAR_PASS;
 	return false;
 }
@@ -286,10 +289,10 @@ stream_step(IndexScanDesc scan)
 static bool
 hand_out(HammingScan *so)
 {
-	HammingNearest *knn = so->knn;
+	HammingNearest *knn = so->nearest;
 
 	hamming_prepare_matches(so);
-	while (knn->handed < knn->reached && so->nmatches < HAMMING_BATCH)
+	while (knn->handed < knn->reached && so->matches.count < HAMMING_BATCH)
 	{
 		NearLevel  *level = &knn->levels[knn->handed + 1];
 		HammingMatch *match;
@@ -304,7 +307,7 @@ hand_out(HammingScan *so)
 			knn->handed_rows = 0;
 			continue;
 		}
-		match = &so->matches[so->nmatches++];
+		match = &so->matches.items[so->matches.count++];
 		match->tid = level->rows[knn->handed_rows].tid;
 		match->recheck = level->rows[knn->handed_rows].recheck;
 		match->distance = knn->handed + 1;
@@ -312,7 +315,7 @@ hand_out(HammingScan *so)
 		match->killed = false;
 		knn->handed_rows++;
 	}
-	return so->nmatches > 0;
+	return so->matches.count > 0;
 }
 
 /*
@@ -323,7 +326,7 @@ bool
 hamming_nearest_fill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingNearest *knn = so->knn;
+	HammingNearest *knn = so->nearest;
 
 	if (knn == NULL)
 		knn = nearest_begin(so);

@@ -29,7 +29,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "hamming.h"
+#include "hamming_scan.h"
 
 /*
  * The comparison of entries is the hot loop.  A compiler for plain x86-64 must
@@ -43,21 +43,6 @@
 /* Entries compared at once. */
 #define HAMMING_STRIDE			8
 
-/* Remember the page that matches are about to come from. */
-static int
-remember_page(HammingScan *so, Buffer buffer)
-{
-	BlockNumber blkno = BufferGetBlockNumber(buffer);
-
-	if (so->npages == 0 || so->pages[so->npages - 1].blkno != blkno)
-	{
-		so->pages[so->npages].blkno = blkno;
-		so->pages[so->npages].lsn = BufferGetLSNAtomic(buffer);
-		so->npages++;
-	}
-	return so->npages - 1;
-}
-
 /*
  * An entry lies within reach.  Let it through if this block is the first to
  * find it and every condition may hold.
@@ -65,7 +50,7 @@ remember_page(HammingScan *so, Buffer buffer)
 static void
 take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 {
-	const HammingPass *pass = so->visit.pass;
+	const HammingPass *pass = so->runs.run.pass;
 	IndexTuple	itup = hamming_page_tuple(BufferGetPage(buffer), offset);
 	int64		key = hamming_tuple_key(itup);
 	uint64		apart = (uint64) (key ^ pass->center_key);
@@ -73,8 +58,8 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	bool		recheck = false;
 	int			i;
 
-	if (distance < so->min_distance ||
-		key < so->visit.low || key > so->visit.high)
+	if (distance < so->runs.min_distance ||
+		key < so->runs.run.low || key > so->runs.run.high)
 		return;
 	for (i = 0; i < SH_INDEX_BLOCKS; i++)
 	{
@@ -87,21 +72,21 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 			return;
 	}
 
-	for (i = 0; i < so->nballs; i++)
+	for (i = 0; i < so->asked.nballs; i++)
 	{
-		uint64		center = sh_entry(so->balls[i].center, pass->block);
+		uint64		center = sh_entry(so->asked.balls[i].center, pass->block);
 		int			d = __builtin_popcountll(center ^ hamming_entry(key));
 
-		if (d > so->balls[i].radius)
+		if (d > so->asked.balls[i].radius)
 			return;
-		recheck |= d > so->balls[i].certain;
+		recheck |= d > so->asked.balls[i].certain;
 	}
 
 	hamming_prepare_matches(so);
-	match = &so->matches[so->nmatches++];
+	match = &so->matches.items[so->matches.count++];
 	match->tid = itup->t_tid;
 	match->offset = offset;
-	match->page = remember_page(so, buffer);
+	match->page = hamming_note_page(&so->matches, buffer);
 	match->distance = distance;
 	match->recheck = recheck;
 	match->killed = false;
@@ -120,14 +105,14 @@ take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 			 OffsetNumber end, bool skip_dead)
 {
 	Page		page = BufferGetPage(buffer);
-	int64		center = so->visit.pass->center_key;
+	int64		center = so->runs.run.pass->center_key;
 
 	for (; offset < end; offset++)
 	{
 		uint64		apart = (uint64) (entry_key(page, offset) ^ center);
 		int			distance = __builtin_popcountll(apart);
 
-		if (distance <= so->max_distance &&
+		if (distance <= so->runs.max_distance &&
 			!(skip_dead && ItemIdIsDead(PageGetItemId(page, offset))))
 			take_entry(so, buffer, offset, distance);
 	}
@@ -154,7 +139,7 @@ any_within(Page page, OffsetNumber offset, int count, uint64 center,
 
 /*
  * Compare the entries of a page, from offset to where keys exceed those of the
- * visit, several at a time: that they are within reach is the exception.
+ * run, several at a time: that they are within reach is the exception.
  * Entries before and after them are left out by take_entry(), which few ever
  * get to.  Returns the offset where it stopped.
  */
@@ -164,13 +149,13 @@ compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
 {
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
-	int64		high = so->visit.high;
-	uint64		center = (uint64) so->visit.pass->center_key;
+	int64		high = so->runs.run.high;
+	uint64		center = (uint64) so->runs.run.pass->center_key;
 
 	while (offset <= last)
 	{
 		int			count = Min(HAMMING_STRIDE, last - offset + 1);
-		int			farthest = so->max_distance;
+		int			farthest = so->runs.max_distance;
 		int64		key = 0;
 		bool		any;
 
@@ -240,8 +225,8 @@ first_offset(Page page, OffsetNumber first, int64 low, float place)
 }
 
 /*
- * Compare what the runs want of a locked page.  Afterwards so->visit is one to
- * another page, or there is none.
+ * Compare what the runs want of a locked page.  Afterwards the run at hand is one
+ * on another page, or there is none.
  *
  * Where a run ends before the page does, the high key does not matter.
  */
@@ -249,31 +234,31 @@ static void
 read_runs(IndexScanDesc scan, Buffer buffer)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingVisit *visit = &so->visit;
+	HammingRun *run = &so->runs.run;
 	Page		page = BufferGetPage(buffer);
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	OffsetNumber offset = P_FIRSTDATAKEY(opaque);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
-	BlockNumber blkno = visit->blkno;
-	float		place = visit->place;
+	BlockNumber blkno = run->blkno;
+	float		place = run->place;
 
-	so->page_entries = last;
+	so->runs.page_entries = last;
 
 	for (;;)
 	{
-		offset = first_offset(page, offset, visit->low, place);
+		offset = first_offset(page, offset, run->low, place);
 		offset = compare_entries(so, buffer, offset,
 								 scan->ignore_killed_tuples);
 		if (offset > last && !P_RIGHTMOST(opaque) &&
-			hamming_high_key(page) <= visit->high)
+			hamming_high_key(page) <= run->high)
 		{
-			visit->blkno = opaque->btpo_next;
-			visit->place = 0;
+			run->blkno = opaque->btpo_next;
+			run->place = 0;
 			return;
 		}
-		if (!hamming_next_on_page(so, blkno))
+		if (!hamming_next_run_on_page(&so->runs, blkno))
 			return;
-		place = visit->place;
+		place = run->place;
 	}
 }
 
@@ -285,110 +270,30 @@ bool
 hamming_read_page(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingVisit *visit = &so->visit;
-	int			before = so->nmatches;
+	HammingRun *run = &so->runs.run;
+	int			before = so->matches.count;
 	Buffer		buffer;
 	BTPageOpaque opaque;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!so->visiting && !hamming_next_visit(scan))
+	if (!so->runs.have_run && !hamming_next_run(scan))
 		return false;
 
-	buffer = hamming_pin_page(scan->indexRelation, visit->blkno);
+	buffer = hamming_pin_page(scan->indexRelation, run->blkno);
 	hamming_lock_page(scan, buffer);
-	PredicateLockPage(scan->indexRelation, visit->blkno, scan->xs_snapshot);
+	PredicateLockPage(scan->indexRelation, run->blkno, scan->xs_snapshot);
 	opaque = BTPageGetOpaque(BufferGetPage(buffer));
 	if (!P_IGNORE(opaque))
 		read_runs(scan, buffer);
 	else if (P_RIGHTMOST(opaque))
 		hamming_fell_off(scan);
 	else
-		visit->blkno = opaque->btpo_next;
+		run->blkno = opaque->btpo_next;
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	if (so->keep_pin && so->nmatches > before)
-		so->pinned = buffer;
+	if (so->matches.keep_pin && so->matches.count > before)
+		so->matches.pinned = buffer;
 	else
 		ReleaseBuffer(buffer);
 	return true;
-}
-
-/*
- * Mark entries dead on the page that matches first .. end - 1 came from.
- *
- * If the page was not pinned in the meantime, its LSN tells whether anything
- * was changed on it, in particular whether vacuum has made place for new rows
- * under the same TIDs.  A page that was pinned may have been split: what was
- * its first entry may be its high key now, which has no TID to go by.
- */
-static void
-kill_on_page(IndexScanDesc scan, int first, int end)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingPage *known = &so->pages[so->matches[first].page];
-	Buffer		buffer = ReadBuffer(scan->indexRelation, known->blkno);
-	Page		page = BufferGetPage(buffer);
-	BTPageOpaque opaque = BTPageGetOpaque(page);
-	OffsetNumber last;
-	bool		marked = false;
-	int			i;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (P_IGNORE(opaque) ||
-		(!so->keep_pin && BufferGetLSNAtomic(buffer) != known->lsn))
-	{
-		UnlockReleaseBuffer(buffer);
-		return;
-	}
-
-	last = PageGetMaxOffsetNumber(page);
-	for (i = first; i < end; i++)
-	{
-		HammingMatch *match = &so->matches[i];
-		ItemId		iid;
-
-		if (!match->killed || match->offset > last ||
-			match->offset < P_FIRSTDATAKEY(opaque))
-			continue;
-		iid = PageGetItemId(page, match->offset);
-		if (!ItemIdIsDead(iid) &&
-			ItemPointerEquals(&match->tid,
-							  &hamming_page_tuple(page, match->offset)->t_tid))
-		{
-			ItemIdMarkDead(iid);
-			marked = true;
-		}
-	}
-	if (marked)
-	{
-		opaque->btpo_flags |= BTP_HAS_GARBAGE;
-		MarkBufferDirtyHint(buffer, true);
-	}
-	UnlockReleaseBuffer(buffer);
-}
-
-/*
- * Mark the entries dead whose rows were found dead to everyone, so that the
- * next scan does not return them and the next insertion may remove them.
- */
-void
-hamming_kill(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	int			first;
-	int			end;
-
-	for (first = 0; first < so->nmatches; first = end)
-	{
-		int			page = so->matches[first].page;
-		bool		any = false;
-
-		for (end = first;
-			 end < so->nmatches && so->matches[end].page == page;
-			 end++)
-			any |= so->matches[end].killed;
-		if (any && page >= 0)
-			kill_on_page(scan, first, end);
-	}
-	so->nkilled = 0;
 }

@@ -4,9 +4,9 @@
  *		What to read of a hamming index, in the order of its keys.
  *
  * A pass goes through the entries of one block, in the order of their keys,
- * and visits those under the probes that it was given.  A run is a range of
- * keys to visit: one probe, or several with so little between them that
- * reading on is cheaper than searching.
+ * and reads those under the probes of its shells.  A run is a range of keys to
+ * read: one probe, or several with so little between them that reading on is
+ * cheaper than searching.
  *
  * Leaf pages lie all over the memory, and waiting for them is most of what a
  * search costs.  So the next few runs are looked up in the upper levels of the
@@ -25,7 +25,7 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
-#include "hamming.h"
+#include "hamming_scan.h"
 
 /* Entries fewer than this between two probes are read, not searched across. */
 #define HAMMING_SKIP_ENTRIES	64.0
@@ -40,47 +40,49 @@
 
 /* Drop all passes. */
 void
-hamming_begin_passes(HammingScan *so)
+hamming_drop_passes(HammingRuns *runs)
 {
-	so->visiting = false;
-	so->nahead = so->next_ahead = 0;
-	so->npasses = 0;
-	so->pass = 0;
-	so->next_probe = 0;
+	runs->have_run = false;
+	runs->nahead = runs->next_ahead = 0;
+	runs->npasses = 0;
+	runs->pass = 0;
+	runs->next_probe = 0;
 }
 
 /*
- * Add a pass through the shells of a block around so->center.  What is found
+ * Add a pass through the shells of a block around runs->center.  What is found
  * by other blocks is told by "done".  Blocks must come in order.
  */
 void
-hamming_add_pass(HammingScan *so, int block, int nearest, int farthest,
+hamming_add_pass(HammingRuns *runs, int block, int nearest, int farthest,
 				 const int *done)
 {
-	HammingPass *pass = &so->passes[so->npasses++];
+	HammingPass *pass = &runs->passes[runs->npasses++];
 
 	pass->block = block;
 	pass->nearest = nearest;
 	pass->farthest = farthest;
 	memcpy(pass->done, done, sizeof(pass->done));
-	pass->center_key = hamming_key(sh_entry(so->center, block));
-	pass->center_probe = sh_entry_key(so->center, block);
+	pass->center_key = hamming_key(sh_entry(runs->center, block));
+	pass->center_probe = sh_entry_key(runs->center, block);
 }
 
 /* Lay out the next run of the passes.  Returns false if there is none. */
 static bool
-next_run(HammingScan *so, HammingVisit *visit)
+lay_out_run(HammingScan *so, HammingRun *run)
 {
-	for (; so->pass < so->npasses; so->pass++, so->next_probe = 0)
+	HammingRuns *runs = &so->runs;
+
+	for (; runs->pass < runs->npasses; runs->pass++, runs->next_probe = 0)
 	{
-		HammingPass *pass = &so->passes[so->pass];
+		HammingPass *pass = &runs->passes[runs->pass];
 		int			width = sh_block_width(pass->block);
 		double		density = so->extent.rows / (1 << width);
 		uint32		first;
 		uint32		last;
 
 		first = last = sh_entry_probe(pass->center_probe, width, pass->nearest,
-									  pass->farthest, so->next_probe);
+									  pass->farthest, runs->next_probe);
 		if (first == SH_NO_PROBE)
 			continue;
 		if (pass->nearest <= 0 && pass->farthest >= width)
@@ -98,10 +100,10 @@ next_run(HammingScan *so, HammingVisit *visit)
 				last = next;
 			}
 
-		visit->pass = pass;
-		visit->low = hamming_key(sh_entry_first(pass->block, first));
-		visit->high = hamming_key(sh_entry_last(pass->block, last));
-		so->next_probe = last + 1;
+		run->pass = pass;
+		run->low = hamming_key(sh_entry_first(pass->block, first));
+		run->high = hamming_key(sh_entry_last(pass->block, last));
+		runs->next_probe = last + 1;
 		return true;
 	}
 	return false;
@@ -149,14 +151,14 @@ prefetch(Relation index, BlockNumber blkno, float place, int entries)
  * between.
  */
 static bool
-locate(IndexScanDesc scan, HammingVisit *visit)
+locate(IndexScanDesc scan, HammingRun *run)
 {
-	if (hamming_locate(scan, visit))
+	if (hamming_locate(scan, run))
 		return true;
 	if (!IsolationIsSerializable())
 		return false;
 	PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
-	return hamming_locate(scan, visit);
+	return hamming_locate(scan, run);
 }
 
 /*
@@ -164,16 +166,17 @@ locate(IndexScanDesc scan, HammingVisit *visit)
  * that there is one.  Called with that page locked, so it looks at no other.
  */
 bool
-hamming_next_on_page(HammingScan *so, BlockNumber blkno)
+hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno)
 {
-	so->visiting = so->nahead > 0 && so->ahead[so->next_ahead].blkno == blkno;
-	if (so->visiting)
+	runs->have_run = runs->nahead > 0 &&
+		runs->ahead[runs->next_ahead].blkno == blkno;
+	if (runs->have_run)
 	{
-		so->visit = so->ahead[so->next_ahead];
-		so->next_ahead = (so->next_ahead + 1) % HAMMING_AHEAD;
-		so->nahead--;
+		runs->run = runs->ahead[runs->next_ahead];
+		runs->next_ahead = (runs->next_ahead + 1) % HAMMING_AHEAD;
+		runs->nahead--;
 	}
-	return so->visiting;
+	return runs->have_run;
 }
 
 /*
@@ -181,30 +184,32 @@ hamming_next_on_page(HammingScan *so, BlockNumber blkno)
  * there is none.
  */
 bool
-hamming_next_visit(IndexScanDesc scan)
+hamming_next_run(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingRuns *runs = &so->runs;
 
-	while (so->nahead < HAMMING_AHEAD)
+	while (runs->nahead < HAMMING_AHEAD)
 	{
-		HammingVisit *visit =
-		&so->ahead[(so->next_ahead + so->nahead) % HAMMING_AHEAD];
+		HammingRun *run =
+		&runs->ahead[(runs->next_ahead + runs->nahead) % HAMMING_AHEAD];
 
-		if (!next_run(so, visit))
+		if (!lay_out_run(so, run))
 			break;
-		if (!locate(scan, visit))
+		if (!locate(scan, run))
 		{
-			so->nahead = 0;
+			runs->nahead = 0;
 			break;
 		}
-		prefetch(scan->indexRelation, visit->blkno, visit->place,
-				 so->page_entries);
-		if (BlockNumberIsValid(visit->next))
-			prefetch(scan->indexRelation, visit->next, 0, so->page_entries);
-		so->nahead++;
+		prefetch(scan->indexRelation, run->blkno, run->place,
+				 runs->page_entries);
+		if (BlockNumberIsValid(run->next))
+			prefetch(scan->indexRelation, run->next, 0, runs->page_entries);
+		runs->nahead++;
 	}
-	if (so->nahead > 0)
-		return hamming_next_on_page(so, so->ahead[so->next_ahead].blkno);
-	hamming_begin_passes(so);
+	if (runs->nahead > 0)
+		return hamming_next_run_on_page(runs,
+										runs->ahead[runs->next_ahead].blkno);
+	hamming_drop_passes(runs);
 	return false;
 }

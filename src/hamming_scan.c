@@ -35,13 +35,9 @@
 #include "utils/tuplesort.h"
 
 #include "compat.h"
-#include "hamming.h"
+#include "hamming_scan.h"
 #include "hamming_build.h"
 #include "simhash.h"
-
-/* Entries that fit on a page, hence matches that one page may yield. */
-#define HAMMING_PAGE_MATCHES \
-	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
 
 /* An index of so many pages may have its size taken on trust. */
 #define HAMMING_LARGE_PAGES		1000
@@ -55,7 +51,7 @@ entries_per_page(Relation index)
 
 	if (pages <= 0 || entries <= 0)
 		return HAMMING_PER_PAGE;
-	return (int) Min(entries / pages, HAMMING_PAGE_MATCHES);
+	return (int) Min(entries / pages, BLCKSZ / HAMMING_ENTRY_SIZE);
 }
 
 /* Start a scan. */
@@ -65,12 +61,12 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
 	HammingScan *so = (HammingScan *) palloc0(sizeof(HammingScan));
 
-	so->balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
-	so->pinned = InvalidBuffer;
+	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
+	so->matches.pinned = InvalidBuffer;
 	so->plan_k = -1;
 	so->extent.rows = -1;
-	so->page_entries = entries_per_page(index);
-	hamming_forget_path(so);
+	so->runs.page_entries = entries_per_page(index);
+	hamming_forget_path(&so->tree);
 	if (norderbys > 0)
 	{
 		scan->xs_orderbyvals = (Datum *) palloc0(sizeof(Datum) * norderbys);
@@ -131,20 +127,6 @@ key_to_ball(Relation index, ScanKey key, HammingBall *ball)
 	return true;
 }
 
-/* Forget the matches at hand, marking the dead ones in the index. */
-static void
-drop_matches(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-
-	if (so->nkilled > 0)
-		hamming_kill(scan);
-	if (BufferIsValid(so->pinned))
-		ReleaseBuffer(so->pinned);
-	so->pinned = InvalidBuffer;
-	so->nmatches = so->next_match = so->npages = 0;
-}
-
 static void
 drop_nulls(HammingScan *so)
 {
@@ -164,17 +146,17 @@ take_order(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			i;
 
-	so->order_by = -1;
+	so->asked.order_by = -1;
 	for (i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		ScanKey		order = &scan->orderByData[i];
 
 		scan->xs_orderbynulls[i] = (order->sk_flags & SK_ISNULL) != 0;
 		scan->xs_orderbyvals[i] = Int32GetDatum(0);
-		if (scan->xs_orderbynulls[i] || so->order_by >= 0)
+		if (scan->xs_orderbynulls[i] || so->asked.order_by >= 0)
 			continue;
-		so->order_by = i;
-		so->order_center = (uint64) DatumGetInt64(order->sk_argument);
+		so->asked.order_by = i;
+		so->asked.order_center = (uint64) DatumGetInt64(order->sk_argument);
 	}
 }
 
@@ -188,7 +170,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 
 	(void) nkeys;
 	(void) norderbys;
-	drop_matches(scan);
+	hamming_drop_matches(scan);
 	drop_nulls(so);
 	hamming_nearest_reset(so);
 
@@ -198,47 +180,31 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 		memmove(scan->orderByData, orderbys,
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	so->impossible = false;
-	so->nballs = 0;
+	so->asked.impossible = false;
+	so->asked.nballs = 0;
 	for (i = 0; i < scan->numberOfKeys; i++)
 	{
 		HammingBall ball;
 
 		if (!key_to_ball(scan->indexRelation, &scan->keyData[i], &ball))
 		{
-			so->impossible = true;
+			so->asked.impossible = true;
 			break;
 		}
 		/* The smallest ball goes first. */
-		so->balls[so->nballs] = ball;
-		if (ball.radius < so->balls[0].radius)
+		so->asked.balls[so->asked.nballs] = ball;
+		if (ball.radius < so->asked.balls[0].radius)
 		{
-			so->balls[so->nballs] = so->balls[0];
-			so->balls[0] = ball;
+			so->asked.balls[so->asked.nballs] = so->asked.balls[0];
+			so->asked.balls[0] = ball;
 		}
-		so->nballs++;
+		so->asked.nballs++;
 	}
 
 	take_order(scan);
-	so->want_nulls = so->nballs == 0;
+	so->want_nulls = so->asked.nballs == 0;
 	so->started = false;
-	hamming_begin_passes(so);
-}
-
-/* Make room for a page of matches more. */
-void
-hamming_prepare_matches(HammingScan *so)
-{
-	Size		room = HAMMING_BATCH + HAMMING_PAGE_MATCHES;
-
-	if (so->matches != NULL)
-		return;
-	so->matches = (HammingMatch *)
-		MemoryContextAlloc(GetMemoryChunkContext(so),
-						   room * sizeof(HammingMatch));
-	so->pages = (HammingPage *)
-		MemoryContextAlloc(GetMemoryChunkContext(so),
-						   room * sizeof(HammingPage));
+	hamming_drop_passes(&so->runs);
 }
 
 /* Pass through the blocks as planned. */
@@ -253,7 +219,7 @@ add_passes(HammingScan *so)
 	{
 		if (so->plan.radius[block] < 0)
 			continue;
-		hamming_add_pass(so, block, 0, so->plan.radius[block], done);
+		hamming_add_pass(&so->runs, block, 0, so->plan.radius[block], done);
 		done[block] = so->plan.radius[block];
 	}
 }
@@ -263,13 +229,13 @@ static void
 start(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	int			k = so->nballs > 0 ? so->balls[0].radius : SH_INDEX_BITS;
+	int			k = so->asked.nballs > 0 ? so->asked.balls[0].radius : SH_INDEX_BITS;
 
 	so->started = true;
-	so->keep_pin = scan->xs_want_itup ||
+	so->matches.keep_pin = scan->xs_want_itup ||
 		!IsMVCCSnapshot(scan->xs_snapshot) ||
 		!RelationNeedsWAL(scan->indexRelation);
-	if (so->impossible)
+	if (so->asked.impossible)
 		return;
 	simhash_count_search(scan);
 	pgstat_count_index_scan(scan->indexRelation);
@@ -279,21 +245,21 @@ start(IndexScanDesc scan)
 	else if (so->crowded)
 		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
 	so->crowded = false;
-	if (so->order_by >= 0)
+	if (so->asked.order_by >= 0)
 	{
-		so->center = so->order_center;
+		so->runs.center = so->asked.order_center;
 		hamming_survey(scan);
 		return;
 	}
-	so->center = so->nballs > 0 ? so->balls[0].center : 0;
-	so->min_distance = 0;
-	so->max_distance = k;
+	so->runs.center = so->asked.nballs > 0 ? so->asked.balls[0].center : 0;
+	so->runs.min_distance = 0;
+	so->runs.max_distance = k;
 	if (so->plan_k != k)
 	{
 		sh_plan_search(&so->extent, k, &so->plan);
 		so->plan_k = k;
 	}
-	if (so->nballs > 0 && hamming_survey(scan))
+	if (so->asked.nballs > 0 && hamming_survey(scan))
 	{
 		sh_plan_search(&so->extent, k, &so->plan);
 		so->plan_k = -1;
@@ -310,7 +276,7 @@ fill_matches(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 
-	while (so->nmatches < HAMMING_BATCH && !BufferIsValid(so->pinned) &&
+	while (so->matches.count < HAMMING_BATCH && !BufferIsValid(so->matches.pinned) &&
 		   hamming_read_page(scan))
 		;
 }
@@ -363,7 +329,7 @@ next_null(IndexScanDesc scan, ItemPointer tid)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	Datum		place;
 
-	if (!so->want_nulls || so->impossible)
+	if (!so->want_nulls || so->asked.impossible)
 		return false;
 	if (so->nulls == NULL)
 		collect_nulls(scan);
@@ -381,18 +347,18 @@ next_match(IndexScanDesc scan)
 
 	if (!so->started)
 		start(scan);
-	if (so->next_match >= so->nmatches)
+	if (so->matches.next >= so->matches.count)
 	{
-		drop_matches(scan);
-		if (so->order_by >= 0 && !so->impossible)
+		hamming_drop_matches(scan);
+		if (so->asked.order_by >= 0 && !so->asked.impossible)
 			hamming_nearest_fill(scan);
 		else
 			fill_matches(scan);
-		hamming_unpin_path(so);
-		if (so->nmatches == 0)
+		hamming_unpin_path(&so->tree);
+		if (so->matches.count == 0)
 			return NULL;
 	}
-	return &so->matches[so->next_match++];
+	return &so->matches.items[so->matches.next++];
 }
 
 /*
@@ -431,10 +397,10 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("hamming indexes cannot be scanned backwards")));
 
-	if (scan->kill_prior_tuple && so->next_match > 0)
+	if (scan->kill_prior_tuple && so->matches.next > 0)
 	{
-		so->matches[so->next_match - 1].killed = true;
-		so->nkilled++;
+		so->matches.items[so->matches.next - 1].killed = true;
+		so->matches.nkilled++;
 	}
 
 	if (scan->xs_want_itup)
@@ -444,10 +410,10 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 	{
 		scan->xs_heaptid = match->tid;
 		scan->xs_recheck = match->recheck;
-		if (so->order_by >= 0)
-			scan->xs_orderbyvals[so->order_by] =
+		if (so->asked.order_by >= 0)
+			scan->xs_orderbyvals[so->asked.order_by] =
 				Int32GetDatum(match->distance);
-		scan->xs_recheckorderby = so->order_by >= 0;
+		scan->xs_recheckorderby = so->asked.order_by >= 0;
 		return true;
 	}
 
@@ -484,15 +450,11 @@ hamming_endscan(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 
-	drop_matches(scan);
+	hamming_drop_matches(scan);
 	drop_nulls(so);
 	hamming_nearest_reset(so);
-	hamming_forget_path(so);
-	if (so->matches != NULL)
-	{
-		pfree(so->matches);
-		pfree(so->pages);
-	}
-	pfree(so->balls);
+	hamming_forget_path(&so->tree);
+	hamming_free_matches(&so->matches);
+	pfree(so->asked.balls);
 	pfree(so);
 }

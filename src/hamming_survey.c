@@ -19,7 +19,7 @@
 
 #include "miscadmin.h"
 
-#include "hamming.h"
+#include "hamming_scan.h"
 
 /*
  * It is a crowd what takes more leaf pages than this, and so many times more
@@ -46,8 +46,8 @@ static bool
 meets_crowd(IndexScanDesc scan, int block)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingChild *leaf = &so->centers[block];
-	uint32		probe = sh_entry_key(so->center, block);
+	HammingChild *leaf = &so->tree.centers[block];
+	uint32		probe = sh_entry_key(so->runs.center, block);
 	int64		low = first_key(block, probe);
 	int64		high = last_key(block, probe);
 	double		expected = so->extent.rows / so->extent.per_page /
@@ -55,7 +55,7 @@ meets_crowd(IndexScanDesc scan, int block)
 
 	if (!hamming_descend(scan, low, leaf) || leaf->high >= high)
 		return false;
-	return hamming_reaches(so, low, high,
+	return hamming_reaches(&so->tree, low, high,
 						   HAMMING_CROWD_PAGES +
 						   (int) (HAMMING_CROWD_TIMES * expected));
 }
@@ -75,7 +75,7 @@ static void
 measure(IndexScanDesc scan, int block)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	uint32		probe = sh_entry_key(so->center, block);
+	uint32		probe = sh_entry_key(so->runs.center, block);
 	int			width = sh_block_width(block);
 	double		neighbors = 0;
 	int			i;
@@ -103,7 +103,7 @@ hamming_survey(IndexScanDesc scan)
 
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 	{
-		if (so->order_by >= 0 || so->plan.radius[block] >= 0)
+		if (so->asked.order_by >= 0 || so->plan.radius[block] >= 0)
 			crowded |= meets_crowd(scan, block);
 	}
 	if (!crowded)

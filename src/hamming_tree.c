@@ -32,7 +32,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "hamming.h"
+#include "hamming_scan.h"
 
 /* Complain of a page that cannot be a page of this index. */
 static void
@@ -253,12 +253,12 @@ find_child(Page page, int64 key, const HammingChild *known,
 static int
 reuse_path(IndexScanDesc scan, int64 key, HammingChild *child)
 {
-	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
 	int			level;
 
-	for (level = 1; level <= so->height; level++)
+	for (level = 1; level <= tree->height; level++)
 	{
-		HammingStep *step = &so->path[level];
+		HammingStep *step = &tree->path[level];
 
 		if (serves(&step->page, key))
 		{
@@ -282,16 +282,16 @@ reuse_path(IndexScanDesc scan, int64 key, HammingChild *child)
 
 /* Keep an inner page of the way down pinned.  It is not locked any more. */
 static void
-keep_step(HammingScan *so, Buffer buffer, int level, const HammingChild *page)
+keep_step(HammingTree *tree, Buffer buffer, int level, const HammingChild *page)
 {
 	if (level >= HAMMING_MAX_HEIGHT)
 	{
 		ReleaseBuffer(buffer);
 		return;
 	}
-	so->path[level].buffer = buffer;
-	so->path[level].page = *page;
-	so->height = Max(so->height, level);
+	tree->path[level].buffer = buffer;
+	tree->path[level].page = *page;
+	tree->height = Max(tree->height, level);
 }
 
 /*
@@ -301,7 +301,7 @@ keep_step(HammingScan *so, Buffer buffer, int level, const HammingChild *page)
 bool
 hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 {
-	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
 	int			level = reuse_path(scan, key, page);
 	Buffer		buffer = InvalidBuffer;
 
@@ -339,7 +339,7 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		if (found)
 		{
-			keep_step(so, buffer, level, page);
+			keep_step(tree, buffer, level, page);
 			*page = child;
 		}
 		else
@@ -360,27 +360,27 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 }
 
 /*
- * Tell where a visit begins: at a leaf page, or at one to the left of it by
+ * Tell where a run begins: at a leaf page, or at one to the left of it by
  * the time that we get there.  Returns false if the index is empty.
  *
  * The page is not pinned.  Should it be deleted meanwhile, it cannot be put to
  * other use as long as our snapshot lasts, and leads to the right.
  */
 bool
-hamming_locate(IndexScanDesc scan, HammingVisit *visit)
+hamming_locate(IndexScanDesc scan, HammingRun *run)
 {
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingChild *leaf = &so->path[0].page;
-	HammingChild *center = &so->centers[visit->pass->block];
+	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
+	HammingChild *leaf = &tree->path[0].page;
+	HammingChild *center = &tree->centers[run->pass->block];
 
-	if (serves(center, visit->low))
+	if (serves(center, run->low))
 		leaf = center;
-	else if (!serves(leaf, visit->low) &&
-			 !hamming_descend(scan, visit->low, leaf))
+	else if (!serves(leaf, run->low) &&
+			 !hamming_descend(scan, run->low, leaf))
 		return false;
-	visit->blkno = leaf->blkno;
-	visit->next = visit->high >= leaf->high ? leaf->next : InvalidBlockNumber;
-	visit->place = place_of(leaf, visit->low);
+	run->blkno = leaf->blkno;
+	run->next = run->high >= leaf->high ? leaf->next : InvalidBlockNumber;
+	run->place = place_of(leaf, run->low);
 	return true;
 }
 
@@ -390,14 +390,14 @@ hamming_locate(IndexScanDesc scan, HammingVisit *visit)
  * page knows is told.
  */
 bool
-hamming_reaches(HammingScan *so, int64 from, int64 to, int pages)
+hamming_reaches(HammingTree *tree, int64 from, int64 to, int pages)
 {
-	HammingStep *step = &so->path[1];
+	HammingStep *step = &tree->path[1];
 	OffsetNumber offset;
 	Page		page;
 	bool		result = false;
 
-	if (so->height < 1 || !BufferIsValid(step->buffer) ||
+	if (tree->height < 1 || !BufferIsValid(step->buffer) ||
 		!serves(&step->page, from))
 		return false;
 	LockBuffer(step->buffer, BUFFER_LOCK_SHARE);
@@ -466,24 +466,24 @@ hamming_share(IndexScanDesc scan, int64 key)
 
 /* Let go of the inner pages, but remember where they are. */
 void
-hamming_unpin_path(HammingScan *so)
+hamming_unpin_path(HammingTree *tree)
 {
 	int			level;
 
-	for (level = 1; level <= so->height; level++)
-		unpin_step(&so->path[level]);
+	for (level = 1; level <= tree->height; level++)
+		unpin_step(&tree->path[level]);
 }
 
 /* Forget the pages that are remembered. */
 void
-hamming_forget_path(HammingScan *so)
+hamming_forget_path(HammingTree *tree)
 {
 	int			level;
 	int			block;
 
-	hamming_unpin_path(so);
+	hamming_unpin_path(tree);
 	for (level = 0; level < HAMMING_MAX_HEIGHT; level++)
-		forget(&so->path[level].page);
+		forget(&tree->path[level].page);
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-		forget(&so->centers[block]);
+		forget(&tree->centers[block]);
 }
