@@ -31,8 +31,9 @@
 #define HAMMING_SKIP_ENTRIES	64.0
 
 /*
- * How much of a page is fetched, in cache lines: some line pointers and some
- * tuples.  After that the processor sees by itself where we are going.
+ * How much of a leaf page is fetched ahead, in cache lines: the first line
+ * pointers and tuples that we are going to read.  They are read in order, so
+ * the processor's own prefetching fetches those that follow.
  */
 #define HAMMING_CACHE_LINE		64
 #define HAMMING_FETCH_ITEMS		6
@@ -110,10 +111,12 @@ lay_out_run(HammingScan *so, HammingRun *run)
 }
 
 /*
- * Fetch what is wanted of a leaf page into the cache, given about where on it
- * we are going to read and how many entries pages have.  Where the tuples lie
- * is known of pages that a build or a split has written; a wrong guess costs
- * little.
+ * Fetch into the cache what we are going to read of a leaf page.  "place" is
+ * about where on the page that begins, and "entries" how many it has.
+ *
+ * This assumes that tuple i lies i tuples below the end of the page.  Builds
+ * and page splits write pages so; insertions do not keep to it.  Where the
+ * assumption is wrong we fetch cache lines that are not needed, no more.
  */
 static void
 prefetch(Relation index, BlockNumber blkno, float place, int entries)
@@ -146,9 +149,9 @@ prefetch(Relation index, BlockNumber blkno, float place, int entries)
 /*
  * Find where a run begins.  Returns false if the index is empty.
  *
- * Nothing finer than the relation can be locked in an empty index, for a
- * serializable transaction.  Look again afterwards, lest an insertion slip in
- * between.
+ * A serializable transaction must hold a predicate lock on what it has looked
+ * at, and an empty index has no page to lock, so it locks the relation.  An
+ * insertion may have come in between: so we look again afterwards.
  */
 static bool
 locate(IndexScanDesc scan, HammingRun *run)

@@ -3,13 +3,18 @@
  * hamming_survey.c
  *		Looking whether a query falls among a crowd.
  *
- * Searches are planned for entries that are spread evenly (core/entries.c).
- * If far more of them than usual share the query's own key in some block, that
- * plan would read them all.  So before a search begins, the inner pages are
- * asked where the entries of the query's four keys begin, which the search
- * itself has to know anyway, and whether they end within a reasonable number
- * of leaf pages.  Only if one does not, they are measured, and those under the
- * neighbouring keys as well, for a plan that goes round the crowd.
+ * A crowd is a key of a block that far more rows share than chance would
+ * have it.  For example, half a million pages of one web site begin with the
+ * same menu, and agree in block 2.  Searches are planned for entries that are
+ * spread evenly (core/entries.c): such a plan would read all half million.
+ *
+ * So before a search begins we look at the inner pages of the btree.  They
+ * tell where the entries under the query's own key begin in each block, which
+ * the search has to know anyway, and whether they end within a reasonable
+ * number of leaf pages.  If they do in every block, the search goes ahead as
+ * planned.  Otherwise the crowds are measured, under the query's keys and
+ * under those that differ in one bit, and the search is planned anew, with
+ * smaller radii in crowded blocks and greater ones in the others.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -22,8 +27,9 @@
 #include "hamming_scan.h"
 
 /*
- * It is a crowd what takes more leaf pages than this, and so many times more
- * than are to be expected.  To read fewer costs about as much as to measure.
+ * The leaf pages that the entries under one key may take before we call them
+ * a crowd: HAMMING_CROWD_PAGES, and HAMMING_CROWD_TIMES the pages that are to
+ * be expected besides.  To read that many costs about as much as to measure.
  */
 #define HAMMING_CROWD_PAGES		64
 #define HAMMING_CROWD_TIMES		4

@@ -385,9 +385,12 @@ hamming_locate(IndexScanDesc scan, HammingRun *run)
 }
 
 /*
- * Do keys from .. to, the first of which was looked for just now, take more
- * than so many leaf pages?  To be told at once, only what the lowest inner
- * page knows is told.
+ * Do the keys from .. to take more than so many leaf pages?
+ *
+ * Precondition: hamming_descend() was called for "from" just before.  So the
+ * lowest inner page of the path knows the leaf page where these keys begin,
+ * and we count leaf pages on that inner page alone.  If it ends before we have
+ * counted so many, the answer is whether the keys go on beyond it.
  */
 bool
 hamming_reaches(HammingTree *tree, int64 from, int64 to, int pages)
