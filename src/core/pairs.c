@@ -96,8 +96,8 @@ typedef struct ShKey
 	uint64_t	gather[GATHER + SH_COMPARE_BEYOND];
 } ShKey;
 
-static void search(ShSearch *search, const ShSide *a, const ShSide *b,
-				   int radius, int width);
+static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
+						 int radius, int width);
 
 /* --- comparing ------------------------------------------------------------ */
 
@@ -205,7 +205,27 @@ compare_others(ShSearch *search, const uint64_t *a, size_t n,
 	search->done = done;
 }
 
-/* --- keys and those near them --------------------------------------------- */
+/*
+ * --- keys and those near them ---------------------------------------------
+ *
+ * By a block of radius r we search key by key: the values that have the key
+ * among themselves, and with those of each near key, which differs from it in
+ * at most r bits.  Near keys are made by flipping bits: key ^ flips, for each
+ * number "flips" of 1 to r bits.  Two keys that are near to each other meet
+ * once, when the lesser one is searched.
+ *
+ * The values of near keys lie all over memory, and are few.  So we do not
+ * compare them one key at a time:
+ *
+ *	add_near		asks the memory for the values of a near key, and puts it
+ *					on a list of WAITING keys;
+ *	search_near		when that is full, copies the values of each into the
+ *					array "gather", unless there are many, which are
+ *					compared, or cut into blocks anew, by themselves;
+ *	flush			when that is full, compares each value of the key with all
+ *					that were gathered.
+ */
+
 
 /* Compare the values of a key with the candidates gathered. */
 static void
@@ -220,33 +240,33 @@ flush(ShSearch *search, ShKey *key)
 
 /* Search the values of a key with those of a near one. */
 static inline void
-search_near(ShSearch *search_, ShKey *key, ShSide *other, uint32_t flips)
+search_near(ShSearch *search, ShKey *key, ShSide *other, uint32_t flips)
 {
 	if (other->n <= GATHER_MAX)
 	{
 		if (key->gathered + other->n > GATHER)
-			flush(search_, key);
+			flush(search, key);
 		for (size_t i = 0; i < other->n; i++)
 			key->gather[key->gathered++] = other->values[i];
 	}
 	else if (key->side.n * other->n <= PRODUCT_MAX)
-		compare_others(search_, key->side.values, key->side.n,
+		compare_others(search, key->side.values, key->side.n,
 					   other->values, other->n);
 	else
 	{
 		int			left = key->radius -
 		sh_distance(flips & (key->block->mask >> key->block->low), 0);
 
-		search(search_, &key->side, other, left, SH_DIGIT);
+		search_sides(search, &key->side, other, left, SH_DIGIT);
 	}
 }
 
 /* Search the values of a key with those of the near ones that wait. */
 static void
-search_waiting(ShSearch *search_, ShKey *key)
+search_waiting(ShSearch *search, ShKey *key)
 {
 	for (int i = 0; i < key->waiting; i++)
-		search_near(search_, key, &key->near[i], key->flips[i]);
+		search_near(search, key, &key->near[i], key->flips[i]);
 	key->waiting = 0;
 }
 
@@ -255,7 +275,7 @@ search_waiting(ShSearch *search_, ShKey *key)
  * them together with those of other keys.
  */
 static inline void
-add_near(ShSearch *search_, ShKey *key, uint32_t flips)
+add_near(ShSearch *search, ShKey *key, uint32_t flips)
 {
 	ShSide		other = sh_side_of_key(key->others, key->key ^ flips);
 
@@ -265,7 +285,7 @@ add_near(ShSearch *search_, ShKey *key, uint32_t flips)
 	key->near[key->waiting] = other;
 	key->flips[key->waiting++] = flips;
 	if (key->waiting == WAITING)
-		search_waiting(search_, key);
+		search_waiting(search, key);
 }
 
 /* The next greater number with as many bits set; 0 of 0. */
@@ -281,20 +301,20 @@ next_flips(uint32_t x)
 
 /* Search the values of a key with those of all keys within the radius. */
 static void
-search_key(ShSearch *search_, ShKey *key)
+search_key(ShSearch *search, ShKey *key)
 {
 	uint32_t	end = UINT32_C(1) << key->block->width;
-	double		done = search_->done;
-	double		share = search_->share /
+	double		done = search->done;
+	double		share = search->share /
 	sh_keys_within(key->block->width, key->block->radius);
 
-	search_->share = share;
+	search->share = share;
 	if (!key->same)
-		add_near(search_, key, 0);
+		add_near(search, key, 0);
 	else if (key->side.n <= RUN_MAX)
-		compare_self(search_, key->side.values, key->side.n);
+		compare_self(search, key->side.values, key->side.n);
 	else
-		search(search_, &key->side, NULL, key->radius, SH_DIGIT);
+		search_sides(search, &key->side, NULL, key->radius, SH_DIGIT);
 	for (int bits = 1; bits <= key->block->radius; bits++)
 	{
 		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
@@ -303,39 +323,39 @@ search_key(ShSearch *search_, ShKey *key)
 			done += share;
 			if (key->same && (key->key ^ flips) < key->key)
 				continue;
-			search_->done = done;
-			add_near(search_, key, flips);
+			search->done = done;
+			add_near(search, key, flips);
 		}
 	}
-	search_waiting(search_, key);
-	flush(search_, key);
+	search_waiting(search, key);
+	flush(search, key);
 }
 
 /* Search values that have been sorted by a block of radius 0. */
 static void
-search_equal(ShSearch *search_, const ShKeyBlock *block, ShSide *side,
+search_equal(ShSearch *search, const ShKeyBlock *block, ShSide *side,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
-	double		done = search_->done;
-	double		share = search_->share;
+	double		done = search->done;
+	double		share = search->share;
 	uint32_t	start = 0;
 
 	for (uint32_t slice = 0; slice < keys; slice += SLICE)
 	{
 		uint32_t	n = keys - slice < SLICE ? keys - slice : SLICE;
 
-		search_->compare.kind->runs(&search_->compare, side->values, start,
-									side->ends + slice, n, RUN_MAX);
+		search->compare.kind->runs(&search->compare, side->values, start,
+								   side->ends + slice, n, RUN_MAX);
 		for (uint32_t key = slice; key < slice + n; key++)
 		{
 			ShSide		part = sh_side_of_key(side, key);
 
-			tick(search_, part.n);
-			search_->done = done + share * start / side->n;
-			search_->share = share * part.n / side->n;
+			tick(search, part.n);
+			search->done = done + share * start / side->n;
+			search->share = share * part.n / side->n;
 			if (part.n > RUN_MAX)
-				search(search_, &part, NULL, radius, SH_DIGIT);
+				search_sides(search, &part, NULL, radius, SH_DIGIT);
 			start = side->ends[key];
 		}
 	}
@@ -343,17 +363,17 @@ search_equal(ShSearch *search_, const ShKeyBlock *block, ShSide *side,
 
 /* Search one or two sides, sorted by a block, for pairs within its radius. */
 static void
-search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
+search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
-	double		done = search_->done;
-	double		share = search_->share;
+	double		done = search->done;
+	double		share = search->share;
 	ShKey		key;
 
 	if (b == NULL && block->radius == 0)
 	{
-		search_equal(search_, block, a, radius);
+		search_equal(search, block, a, radius);
 		return;
 	}
 	memset(&key, 0, offsetof(ShKey, near));
@@ -367,10 +387,10 @@ search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
 		key.side = sh_side_of_key(a, key.key);
 		if (key.side.n == 0)
 			continue;
-		search_->done = done;
-		search_->share = share * key.side.n / a->n;
-		done += search_->share;
-		search_key(search_, &key);
+		search->done = done;
+		search->share = share * key.side.n / a->n;
+		done += search->share;
+		search_key(search, &key);
 	}
 }
 
@@ -378,13 +398,13 @@ search_block(ShSearch *search_, const ShKeyBlock *block, ShSide *a, ShSide *b,
 
 /* Search by one block after another. */
 static void
-search_plan(ShSearch *search_, const ShPairPlan *plan, ShSide *a, ShSide *b,
+search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 			int radius)
 {
-	double		done = search_->done;
-	double		share = search_->share;
-	uint64_t	chosen = search_->chosen;
-	int			passed = search_->passed;
+	double		done = search->done;
+	double		share = search->share;
+	uint64_t	chosen = search->chosen;
+	int			passed = search->passed;
 
 	for (int i = 0; i < plan->blocks; i++)
 	{
@@ -392,21 +412,21 @@ search_plan(ShSearch *search_, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		ShPassed	pass = {block->mask, block->radius};
 
 		sh_sort_side(a, block);
-		tick(search_, a->n);
+		tick(search, a->n);
 		if (b != NULL)
 		{
 			sh_sort_side(b, block);
-			tick(search_, b->n);
+			tick(search, b->n);
 		}
-		search_->done = done;
-		search_->share = share * block->share;
-		done += search_->share;
-		search_->chosen = chosen | block->mask;
-		search_block(search_, block, a, b, radius);
-		search_->pass[search_->passed++] = pass;
+		search->done = done;
+		search->share = share * block->share;
+		done += search->share;
+		search->chosen = chosen | block->mask;
+		search_block(search, block, a, b, radius);
+		search->pass[search->passed++] = pass;
 	}
-	search_->chosen = chosen;
-	search_->passed = passed;
+	search->chosen = chosen;
+	search->passed = passed;
 }
 
 /*
@@ -415,8 +435,8 @@ search_plan(ShSearch *search_, const ShPairPlan *plan, ShSide *a, ShSide *b,
  * have so many bits at most.  The order of the values changes.
  */
 static void
-search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
-	   int width)
+search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
+			 int width)
 {
 	uint32_t	ends[2][SH_PARTS];
 	ShSide		left = *a;
@@ -429,21 +449,21 @@ search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 	bits = sh_differing_bits(a, a->values[0]);
 	if (b != NULL)
 		bits |= sh_differing_bits(b, a->values[0]);
-	bits &= ~search_->chosen;
-	if (search_->depth == DEPTH_MAX ||
+	bits &= ~search->chosen;
+	if (search->depth == DEPTH_MAX ||
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
 		if (b == NULL)
-			compare_self(search_, a->values, a->n);
+			compare_self(search, a->values, a->n);
 		else
-			compare_others(search_, a->values, a->n, b->values, b->n);
+			compare_others(search, a->values, a->n, b->values, b->n);
 		return;
 	}
-	left.ends = width > SH_DIGIT ? search_->pairs->ends : ends[0];
+	left.ends = width > SH_DIGIT ? search->pairs->ends : ends[0];
 	right.ends = ends[1];
-	search_->depth++;
-	search_plan(search_, &plan, &left, b != NULL ? &right : NULL, radius);
-	search_->depth--;
+	search->depth++;
+	search_plan(search, &plan, &left, b != NULL ? &right : NULL, radius);
+	search->depth--;
 	sh_restore(&left, a->values);
 	if (b != NULL)
 		sh_restore(&right, b->values);
@@ -451,18 +471,18 @@ search(ShSearch *search_, const ShSide *a, const ShSide *b, int radius,
 
 /* Begin a search of values in the array "work". */
 static void
-begin_search(ShSearch *search_, ShPairs *pairs, int radius, ShPairSink sink,
+begin_search(ShSearch *search, ShPairs *pairs, int radius, ShPairSink sink,
 			 void *context)
 {
-	memset(search_, 0, offsetof(ShSearch, found));
-	search_->pairs = pairs;
-	search_->sink = sink;
-	search_->context = context;
-	search_->compare.radius = radius;
-	search_->compare.match = match;
-	search_->compare.context = search_;
-	search_->compare.kind = pairs->kind;
-	search_->share = 1;
+	memset(search, 0, offsetof(ShSearch, found));
+	search->pairs = pairs;
+	search->sink = sink;
+	search->context = context;
+	search->compare.radius = radius;
+	search->compare.match = match;
+	search->compare.context = search;
+	search->compare.kind = pairs->kind;
+	search->share = 1;
 }
 
 /* Some values in the array "work". */
@@ -483,12 +503,12 @@ sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 					 ShPairSink sink, void *context)
 {
 	ShSide		side = side_of(pairs, start, n);
-	ShSearch	search_;
+	ShSearch	search;
 
-	begin_search(&search_, pairs, radius, sink, context);
+	begin_search(&search, pairs, radius, sink, context);
 	if (radius > 0)
-		search(&search_, &side, NULL, radius, sh_pairs_key_bits(pairs->n));
-	report_found(&search_);
+		search_sides(&search, &side, NULL, radius, sh_pairs_key_bits(pairs->n));
+	report_found(&search);
 }
 
 /* The same for pairs of one of these and one of others in that array. */
@@ -499,12 +519,12 @@ sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 {
 	ShSide		a = side_of(pairs, start, n);
 	ShSide		b = side_of(pairs, others, m);
-	ShSearch	search_;
+	ShSearch	search;
 
-	begin_search(&search_, pairs, radius, sink, context);
+	begin_search(&search, pairs, radius, sink, context);
 	if (radius > 0)
-		search(&search_, &a, &b, radius, SH_DIGIT);
-	report_found(&search_);
+		search_sides(&search, &a, &b, radius, SH_DIGIT);
+	report_found(&search);
 }
 
 /* Report all pairs of different fingerprints within the radius, 0 to 16. */
