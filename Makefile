@@ -25,6 +25,8 @@ OBJS = \
 	src/words.o \
 	src/utf8.o \
 	src/weighted.o \
+	src/arrays.o \
+	src/cppjieba.o \
 	src/hashes.o \
 	src/compat_profiles.o \
 	src/explain.o \

@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "search.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"

@@ -3,10 +3,8 @@
  * compat_profiles.c
  *		Fingerprints that other implementations compute.
  *
- * Where a whole document is read the profile's name asks for it, as in
- * simhash(document, 'python-simhash'), and core/compat.c does the work.  What
- * cppjieba computes starts from (keyword, weight) pairs that a segmenter has
- * found; that is a function of its own.
+ * The name of a profile asks for them, as in simhash(document,
+ * 'python-simhash'), and core/compat.c does the work.
  *
  * A document without features has a fingerprint here, because it has one
  * there: 0.
@@ -15,19 +13,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
-
-#include <math.h>
+#include "fingerprint.h"
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "core/digest.h"
 #include "core/python.h"
-
-PG_FUNCTION_INFO_V1(simhash_cppjieba);
 
 /*
  * Begin to read a document.  Where it has to be converted, or brought to
@@ -123,41 +116,4 @@ simhash_compat_feature(const ShCompat *compat)
 	}
 	pfree(out.data);
 	return result;
-}
-
-/*
- * simhash_cppjieba(features text[], weights double precision[]) -> bigint
- *
- * The fingerprint that cppjieba's Simhasher gives to keywords with weights:
- * each hashed by lookup3, sums in double precision in the order given.
- *
- * Errors: as simhash(features, weights).
- */
-Datum
-simhash_cppjieba(PG_FUNCTION_ARGS)
-{
-	Datum	   *features;
-	Datum	   *weights;
-	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0),
-									  PG_GETARG_ARRAYTYPE_P(1),
-									  &features, &weights);
-	double		sums[SH_BITS] = {0};
-	uint64		fingerprint = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		text	   *feature = DatumGetTextPP(features[i]);
-		Size		length = VARSIZE_ANY_EXHDR(feature);
-		const unsigned char *bytes = simhash_whole_utf8(VARDATA_ANY(feature),
-														&length);
-		uint64		hash = sh_lookup3(bytes, length);
-		double		weight = simhash_check_weight(DatumGetFloat8(weights[i]));
-
-		CHECK_FOR_INTERRUPTS();
-		for (int bit = 0; bit < SH_BITS; bit++)
-			sums[bit] += hash >> bit & 1 ? weight : -weight;
-	}
-	for (int bit = 0; bit < SH_BITS; bit++)
-		fingerprint |= (uint64) (sums[bit] > 0) << bit;
-	PG_RETURN_INT64((int64) fingerprint);
 }

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "fingerprint.h"
 
 #include "common/pg_prng.h"
 #include "funcapi.h"

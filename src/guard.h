@@ -10,7 +10,8 @@
 #ifndef SIMHASH_GUARD_H
 #define SIMHASH_GUARD_H
 
-#include "simhash.h"
+#include "fingerprint.h"
+#include "search.h"
 
 #include "access/skey.h"
 #include "executor/tuptable.h"
@@ -173,6 +174,7 @@ extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
 								  Oid root, Oid schema, const char *source);
 
 /* guard_lock.c */
+extern void simhash_guard_init(void);
 extern void simhash_guard_lock(const Guard *guard, uint64 fingerprint);
 extern void simhash_guard_unlock(GuardStatement *statement);
 

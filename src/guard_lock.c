@@ -20,7 +20,7 @@
  * searches only then.
  *
  * When the row is in.  The hamming index says so itself, as it inserts the
- * row (simhash_guard_inserted).  A btree of keys does not.  Nor is that enough
+ * row (hamming_inserted_hook).  A btree of keys does not.  Nor is that enough
  * where other sessions may search by another index, which may get the row
  * later.  In both cases the locks are kept until the trigger's next call in
  * the statement, or the end of the statement: the server inserts a row as soon
@@ -93,6 +93,8 @@
 #include "storage/bufmgr.h"
 #include "storage/lock.h"
 #include "utils/resowner.h"
+
+#include "hamming.h"
 
 /* Sets our locks apart from those of pg_advisory_lock, which use 1 and 2. */
 #define GUARD_LOCK_CLASS	0x5348
@@ -283,9 +285,8 @@ is_speculative(Relation heap, ItemPointer tid)
  * inserts before it: that row belongs to another statement, which has memory
  * of its own.
  */
-void
-simhash_guard_inserted(Relation heap, Oid index, uint64 fingerprint,
-					   ItemPointer tid)
+static void
+note_inserted(Relation heap, Oid index, uint64 fingerprint, ItemPointer tid)
 {
 	dlist_iter	iter;
 
@@ -300,4 +301,11 @@ simhash_guard_inserted(Relation heap, Oid index, uint64 fingerprint,
 			row->caller == CurrentMemoryContext && !is_speculative(heap, tid))
 			simhash_guard_unlock(statement);
 	}
+}
+
+/* Have the hamming indexes tell of the rows that they take in. */
+void
+simhash_guard_init(void)
+{
+	hamming_inserted_hook = note_inserted;
 }

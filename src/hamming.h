@@ -91,6 +91,7 @@ hamming_high_key(Page page)
 }
 
 /* hamming_am.c */
+extern void hamming_init(void);
 extern Datum hamming_handler(PG_FUNCTION_ARGS);
 
 /* hamming_validate.c */
@@ -102,7 +103,14 @@ extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 extern bool hamming_datum_fingerprint(Relation index, Datum value,
 									  uint64 *fingerprint);
 
+/*
+ * Called when all entries of a row are in an index, if somebody wants to know.
+ */
+typedef void (*HammingInserted) (Relation heap, Oid index, uint64 fingerprint,
+								 ItemPointer tid);
+
 /* hamming_insert.c */
+extern HammingInserted hamming_inserted_hook;
 extern const IndexAmRoutine *hamming_btree(void);
 extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,

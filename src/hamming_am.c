@@ -27,7 +27,7 @@
 #include "utils/rel.h"
 
 #include "hamming.h"
-#include "simhash.h"
+#include "search.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 

@@ -20,7 +20,7 @@
 
 #include "hamming.h"
 #include "hamming_build.h"
-#include "simhash.h"
+#include "search.h"
 
 typedef struct HammingBuild
 {

@@ -39,7 +39,7 @@
 
 #include "hamming.h"
 #include "hamming_check.h"
-#include "simhash.h"
+#include "search.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_check);
 

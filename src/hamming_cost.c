@@ -25,7 +25,7 @@
 #include "utils/spccache.h"
 
 #include "hamming.h"
-#include "simhash.h"
+#include "search.h"
 
 /* Cost of comparing an entry, in units of cpu_operator_cost. */
 #define HAMMING_COMPARE_COST	0.1

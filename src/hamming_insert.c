@@ -37,7 +37,7 @@
 #include "utils/rel.h"
 
 #include "hamming.h"
-#include "simhash.h"
+#include "search.h"
 
 /* A table as the btree code sees it. */
 typedef struct HammingTable
@@ -53,6 +53,8 @@ typedef struct HammingTwin
 	TM_IndexDelete entry;
 	int16		other;			/* the id of the one that is */
 } HammingTwin;
+
+HammingInserted hamming_inserted_hook = NULL;
 
 static TableAmRoutine adapter;
 static const TableAmRoutine *adapted;	/* what it was made from */
@@ -217,6 +219,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 		index->rd_rel->relam = own;
 	}
 	PG_END_TRY();
-	simhash_guard_inserted(heap, RelationGetRelid(index), fingerprint, tid);
+	if (hamming_inserted_hook != NULL)
+		hamming_inserted_hook(heap, RelationGetRelid(index), fingerprint, tid);
 	return false;
 }

@@ -37,7 +37,7 @@
 #include "compat.h"
 #include "hamming_scan.h"
 #include "hamming_build.h"
-#include "simhash.h"
+#include "search.h"
 
 /* An index of so many pages may have its size taken on trust. */
 #define HAMMING_LARGE_PAGES		1000

@@ -26,7 +26,7 @@
 #include "utils/syscache.h"
 
 #include "hamming.h"
-#include "simhash.h"
+#include "search.h"
 
 /* Say what is wrong with an operator class, and with which part of it. */
 static bool

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "fingerprint.h"
 
 #include "miscadmin.h"
 

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "weights.h"
 
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"

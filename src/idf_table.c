@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "weights.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

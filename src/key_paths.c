@@ -37,7 +37,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "planner.h"
 
 #include "access/stratnum.h"
 #include "access/table.h"

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "search.h"
 #include "source.h"
 
 #include "access/relation.h"

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "fingerprint.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"

@@ -25,7 +25,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "weights.h"
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"

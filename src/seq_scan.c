@@ -26,7 +26,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "planner.h"
 
 #include "access/heapam.h"
 #include "access/htup_details.h"

@@ -7,9 +7,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "report.h"
+#include "simhash.h"
 
 #include "utils/guc.h"
+
+#include "guard.h"
+#include "hamming.h"
+#include "planner.h"
+#include "report.h"
 
 PG_MODULE_MAGIC;
 
@@ -21,5 +26,6 @@ _PG_init(void)
 	simhash_install_key_paths();
 	simhash_install_seq_scan();
 	hamming_init();
+	simhash_guard_init();
 	MarkGUCPrefixReserved("simhash");
 }

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "search.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"

@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "weights.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"

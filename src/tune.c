@@ -48,6 +48,7 @@
 #include "utils/tuplestore.h"
 
 #include "core/minhash.h"
+#include "weights.h"
 
 /* Limits of the work done. */
 #define SAMPLE_MAX		10000	/* documents of a sample */

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "fingerprint.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_conversion.h"

@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "simhash.h"
+#include "weights.h"
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"

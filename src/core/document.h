@@ -13,6 +13,7 @@
 #include "accumulate.h"
 #include "firsts.h"
 #include "profile.h"
+#include "tally.h"
 #include "text.h"
 #include "windows.h"
 

@@ -10,7 +10,7 @@
 #ifndef SH_PROFILE_H
 #define SH_PROFILE_H
 
-#include "tally.h"
+#include "damping.h"
 #include "text.h"
 
 #define SH_PROFILE_NAME 32		/* bytes of a name, at most, with its end */
