@@ -40,6 +40,8 @@ OBJS = \
 	src/tune.o \
 	src/ball.o \
 	src/distance.o \
+	src/operators.o \
+	src/clauses.o \
 	src/selectivity.o \
 	src/source.o \
 	src/keys.o \

@@ -26,6 +26,8 @@
 #include "optimizer/optimizer.h"
 #include "utils/typcache.h"
 
+PG_FUNCTION_INFO_V1(hamming_ball);
+
 /* The numbers of the attributes of a ball. */
 typedef struct BallAttributes
 {
@@ -136,6 +138,28 @@ simhash_make_ball(TupleDesc desc, const SimhashBall *ball)
 }
 
 /*
+ * hamming_ball(center bigint, radius bigint) -> hamming_ball
+ *
+ * The ball with that center and radius.
+ *
+ * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
+ */
+Datum
+hamming_ball(PG_FUNCTION_ARGS)
+{
+	SimhashBall ball;
+	TupleDesc	desc;
+
+	ball.center = PG_GETARG_INT64(0);
+	ball.radius = simhash_check_radius(PG_GETARG_INT64(1));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming_ball was called where no row is accepted")));
+	PG_RETURN_DATUM(simhash_make_ball(BlessTupleDesc(desc), &ball));
+}
+
+/*
  * The expression for a field of a ball.
  *
  * Only what is there to be seen is taken out.  PostgreSQL would also put the
@@ -171,7 +195,7 @@ simhash_ball_parts(PlannerInfo *root, Node *ball,
 	while (IsA(ball, RelabelType))
 		ball = (Node *) ((RelabelType *) ball)->arg;
 	if (IsA(ball, FuncExpr) &&
-		simhash_makes_ball(((FuncExpr *) ball)->funcid))
+		simhash_c_function(((FuncExpr *) ball)->funcid) == hamming_ball)
 	{
 		*center = linitial(((FuncExpr *) ball)->args);
 		*radius = lsecond(((FuncExpr *) ball)->args);

@@ -15,62 +15,12 @@
 
 #include <math.h>
 
-#include "access/transam.h"
-#include "funcapi.h"
-
 PG_FUNCTION_INFO_V1(hamming);
 PG_FUNCTION_INFO_V1(hamming_near);
 PG_FUNCTION_INFO_V1(hamming_within);
 PG_FUNCTION_INFO_V1(hamming_contains);
 PG_FUNCTION_INFO_V1(hamming_balls_near);
-PG_FUNCTION_INFO_V1(hamming_ball);
 PG_FUNCTION_INFO_V1(simhash_similarity);
-
-/* The operator that an SQL function implements, told by its C function. */
-SimhashOperator
-simhash_operator(Oid function)
-{
-	FmgrInfo	info;
-
-	if (function < FirstNormalObjectId)
-		return SIMHASH_NOT_OURS;
-	fmgr_info(function, &info);
-	if (info.fn_addr == hamming_near)
-		return SIMHASH_NEAR;
-	if (info.fn_addr == hamming_within)
-		return SIMHASH_WITHIN;
-	if (info.fn_addr == hamming_contains)
-		return SIMHASH_CONTAINS;
-	if (info.fn_addr == hamming_balls_near)
-		return SIMHASH_BALLS_NEAR;
-	return SIMHASH_NOT_OURS;
-}
-
-/* True when an SQL function stands for the given C function. */
-static bool
-stands_for(Oid function, PGFunction ours)
-{
-	FmgrInfo	info;
-
-	if (function < FirstNormalObjectId)
-		return false;
-	fmgr_info(function, &info);
-	return info.fn_addr == ours;
-}
-
-/* True when the SQL function is the constructor of hamming_ball. */
-bool
-simhash_makes_ball(Oid function)
-{
-	return stands_for(function, hamming_ball);
-}
-
-/* True when the SQL function is that of the operator <~>. */
-bool
-simhash_is_distance(Oid function)
-{
-	return stands_for(function, hamming);
-}
 
 /*
  * The ball in the given argument.  Most searches use one and the same ball
@@ -194,28 +144,6 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sh_distance((uint64) a.center, (uint64) b.center) <=
 				   Min(a.radius, b.radius));
-}
-
-/*
- * hamming_ball(center bigint, radius bigint) -> hamming_ball
- *
- * The ball with that center and radius.
- *
- * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
- */
-Datum
-hamming_ball(PG_FUNCTION_ARGS)
-{
-	SimhashBall ball;
-	TupleDesc	desc;
-
-	ball.center = PG_GETARG_INT64(0);
-	ball.radius = simhash_check_radius(PG_GETARG_INT64(1));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("hamming_ball was called where no row is accepted")));
-	PG_RETURN_DATUM(simhash_make_ball(BlessTupleDesc(desc), &ball));
 }
 
 /*

@@ -160,8 +160,7 @@ extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
 								 MemoryContext caller);
 
 /* guard_statement.c */
-extern dlist_head simhash_guard_statements;
-
+extern void simhash_guard_init(void);
 extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 											   const char *name);
 
@@ -174,7 +173,6 @@ extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
 								  Oid root, Oid schema, const char *source);
 
 /* guard_lock.c */
-extern void simhash_guard_init(void);
 extern void simhash_guard_lock(const Guard *guard, uint64 fingerprint);
 extern void simhash_guard_unlock(GuardStatement *statement);
 

@@ -85,16 +85,11 @@
  */
 #include "guard.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_am.h"
 #include "common/hashfn.h"
 #include "lib/qunique.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lock.h"
 #include "utils/resowner.h"
-
-#include "hamming.h"
 
 /* Sets our locks apart from those of pg_advisory_lock, which use 1 and 2. */
 #define GUARD_LOCK_CLASS	0x5348
@@ -250,62 +245,4 @@ simhash_guard_lock(const Guard *guard, uint64 fingerprint)
 		row->index = own->hamming_index;
 	row->caller = guard->caller;
 	row->fingerprint = fingerprint;
-}
-
-/*
- * Is a row of the heap inserted on trial, by INSERT ... ON CONFLICT?  Taken
- * for granted of tables that are no heaps.
- */
-static bool
-is_speculative(Relation heap, ItemPointer tid)
-{
-	Buffer		buffer;
-	Page		page;
-	ItemId		item;
-	HeapTupleHeader tuple;
-	bool		speculative;
-
-	if (heap->rd_rel->relam != HEAP_TABLE_AM_OID)
-		return true;
-	buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
-	tuple = (HeapTupleHeader) PageGetItem(page, item);
-	speculative = HeapTupleHeaderIsSpeculative(tuple);
-	UnlockReleaseBuffer(buffer);
-	return speculative;
-}
-
-/*
- * The hamming index has taken in a row: if it is the one that a guard let
- * pass, its locks have served their purpose.  The executor works on a row in
- * the memory context in which it called the guard for it.  That tells the row
- * from one of the same fingerprint which a trigger or a constraint of our row
- * inserts before it: that row belongs to another statement, which has memory
- * of its own.
- */
-static void
-note_inserted(Relation heap, Oid index, uint64 fingerprint, ItemPointer tid)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &simhash_guard_statements)
-	{
-		GuardStatement *statement =
-		dlist_container(GuardStatement, node, iter.cur);
-		GuardedRow *row = &statement->row;
-
-		if (row->nheld > 0 && row->index == index &&
-			row->fingerprint == fingerprint &&
-			row->caller == CurrentMemoryContext && !is_speculative(heap, tid))
-			simhash_guard_unlock(statement);
-	}
-}
-
-/* Have the hamming indexes tell of the rows that they take in. */
-void
-simhash_guard_init(void)
-{
-	hamming_inserted_hook = note_inserted;
 }

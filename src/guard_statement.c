@@ -33,13 +33,17 @@
  */
 #include "guard.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "storage/bufmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
+#include "hamming.h"
+
 /* All statements with guards at work, as far as their memory is there. */
-dlist_head	simhash_guard_statements =
-DLIST_STATIC_INIT(simhash_guard_statements);
+static dlist_head statements = DLIST_STATIC_INIT(statements);
 
 /* The statement's memory is about to be freed. */
 static void
@@ -65,7 +69,7 @@ end_subxact(SubXactEvent event, SubTransactionId subxact,
 	(void) arg;
 	if (event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-	dlist_foreach(iter, &simhash_guard_statements)
+	dlist_foreach(iter, &statements)
 	{
 		GuardStatement *statement =
 		dlist_container(GuardStatement, node, iter.cur);
@@ -84,7 +88,7 @@ end_xact(XactEvent event, void *arg)
 	(void) arg;
 	if (event != XACT_EVENT_ABORT)
 		return;
-	dlist_foreach(iter, &simhash_guard_statements)
+	dlist_foreach(iter, &statements)
 	{
 		GuardStatement *statement =
 		dlist_container(GuardStatement, node, iter.cur);
@@ -101,7 +105,7 @@ note_change(Datum arg, Oid table)
 	dlist_iter	iter;
 
 	(void) arg;
-	dlist_foreach(iter, &simhash_guard_statements)
+	dlist_foreach(iter, &statements)
 	{
 		GuardStatement *statement =
 		dlist_container(GuardStatement, node, iter.cur);
@@ -137,7 +141,7 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 	dlist_iter	iter;
 
 	register_callbacks();
-	dlist_foreach(iter, &simhash_guard_statements)
+	dlist_foreach(iter, &statements)
 	{
 		statement = dlist_container(GuardStatement, node, iter.cur);
 		if (statement->context == context && statement->root == root &&
@@ -155,7 +159,65 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 							  ALLOCSET_SMALL_SIZES);
 	statement->at_end.func = end_statement;
 	statement->at_end.arg = statement;
-	dlist_push_tail(&simhash_guard_statements, &statement->node);
+	dlist_push_tail(&statements, &statement->node);
 	MemoryContextRegisterResetCallback(context, &statement->at_end);
 	return statement;
+}
+
+/*
+ * Is a row of the heap inserted on trial, by INSERT ... ON CONFLICT?  Taken
+ * for granted of tables that are no heaps.
+ */
+static bool
+is_speculative(Relation heap, ItemPointer tid)
+{
+	Buffer		buffer;
+	Page		page;
+	ItemId		item;
+	HeapTupleHeader tuple;
+	bool		speculative;
+
+	if (heap->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return true;
+	buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	tuple = (HeapTupleHeader) PageGetItem(page, item);
+	speculative = HeapTupleHeaderIsSpeculative(tuple);
+	UnlockReleaseBuffer(buffer);
+	return speculative;
+}
+
+/*
+ * The hamming index has taken in a row: if it is the one that a guard let
+ * pass, its locks have served their purpose.  The executor works on a row in
+ * the memory context in which it called the guard for it.  That tells the row
+ * from one of the same fingerprint which a trigger or a constraint of our row
+ * inserts before it: that row belongs to another statement, which has memory
+ * of its own.
+ */
+static void
+note_inserted(Relation heap, Oid index, uint64 fingerprint, ItemPointer tid)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &statements)
+	{
+		GuardStatement *statement =
+		dlist_container(GuardStatement, node, iter.cur);
+		GuardedRow *row = &statement->row;
+
+		if (row->nheld > 0 && row->index == index &&
+			row->fingerprint == fingerprint &&
+			row->caller == CurrentMemoryContext && !is_speculative(heap, tid))
+			simhash_guard_unlock(statement);
+	}
+}
+
+/* Have the hamming indexes tell of the rows that they take in. */
+void
+simhash_guard_init(void)
+{
+	hamming_inserted_hook = note_inserted;
 }

@@ -95,12 +95,7 @@ is_key_index(Relation relation, Relation index, AttrNumber column, int *block)
 static bool
 is_hamming_index(Relation index)
 {
-	FmgrInfo	info;
-
-	if (index->rd_amhandler < FirstNormalObjectId)
-		return false;
-	fmgr_info(index->rd_amhandler, &info);
-	return info.fn_addr == hamming_handler;
+	return simhash_c_function(index->rd_amhandler) == hamming_handler;
 }
 
 /* True for an index that has all rows. */
@@ -133,9 +128,9 @@ prepare_condition(GuardTable *table, Relation index, Oid ball_type)
 {
 	Oid			operator = get_opfamily_member(index->rd_opfamily[0], INT8OID,
 											   ball_type,
-											   HAMMING_BALL_STRATEGY);
+											   SIMHASH_BALL_STRATEGY);
 
-	ScanKeyEntryInitialize(&table->within, 0, 1, HAMMING_BALL_STRATEGY,
+	ScanKeyEntryInitialize(&table->within, 0, 1, SIMHASH_BALL_STRATEGY,
 						   ball_type, InvalidOid, get_opcode(operator),
 						   (Datum) 0);
 }

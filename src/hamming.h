@@ -35,12 +35,6 @@
 #define HAMMING_MAX_HEIGHT	16
 #define HAMMING_NEAREST		8192
 
-/* Strategies of the operator classes. */
-#define HAMMING_NEAR_STRATEGY		1	/* ~= */
-#define HAMMING_BALL_STRATEGY		2	/* <@ */
-#define HAMMING_DISTANCE_STRATEGY	3	/* <~>, for ORDER BY */
-#define HAMMING_STRATEGIES			3
-
 /* Support functions of the operator classes. */
 #define HAMMING_COMPARE_PROC		1	/* as the btree code wants it */
 #define HAMMING_PROCS				1

@@ -118,7 +118,7 @@ hamming_property(Oid index, int column, IndexAMProperty property,
 		!get_opclass_opfamily_and_input_type(opclass, &family, &type);
 	*result = !*isnull &&
 		OidIsValid(get_opfamily_member(family, type, type,
-									   HAMMING_DISTANCE_STRATEGY));
+									   SIMHASH_DISTANCE_STRATEGY));
 	return true;
 }
 
@@ -150,7 +150,7 @@ hamming_handler(PG_FUNCTION_ARGS)
 	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
 
 	(void) fcinfo;
-	routine->amstrategies = HAMMING_STRATEGIES;
+	routine->amstrategies = SIMHASH_STRATEGIES;
 	routine->amsupport = HAMMING_PROCS;
 	routine->amcanorderbyop = true;
 	routine->amoptionalkey = true;

@@ -71,7 +71,7 @@ path_radius(PlannerInfo *root, IndexPath *path, Node *around)
 			continue;
 		if (index->opcintype[0] == INT8OID &&
 			get_op_opfamily_strategy(op->opno, index->opfamily[0]) ==
-			HAMMING_NEAR_STRATEGY)
+			SIMHASH_NEAR_STRATEGY)
 			center = lsecond(op->args);
 		else if (simhash_ball_parts(root, lsecond(op->args), &center, &bound))
 			radius = simhash_known_radius(bound, HAMMING_UNKNOWN_RADIUS);

@@ -109,7 +109,7 @@ key_to_ball(Relation index, ScanKey key, HammingBall *ball)
 	if (key->sk_flags & SK_ISNULL)
 		return false;
 
-	if (key->sk_strategy == HAMMING_NEAR_STRATEGY &&
+	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY &&
 		index->rd_opcintype[0] == INT8OID)
 	{
 		ball->center = (uint64) DatumGetInt64(key->sk_argument);

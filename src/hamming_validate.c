@@ -49,24 +49,16 @@ complain(Form_pg_opclass class, const char *what, Oid part,
 static bool
 is_our_operator(Form_pg_amop form)
 {
-	Oid			function = get_opcode(form->amopopr);
+	const SimhashOperator *operator =
+	simhash_operator(get_opcode(form->amopopr));
+	bool		ordering;
 
-	switch (form->amopstrategy)
-	{
-		case HAMMING_NEAR_STRATEGY:
-			return form->amoppurpose == AMOP_SEARCH &&
-				simhash_operator(function) ==
-				(form->amoplefttype == INT8OID ? SIMHASH_NEAR :
-				 SIMHASH_BALLS_NEAR);
-		case HAMMING_BALL_STRATEGY:
-			return form->amoppurpose == AMOP_SEARCH &&
-				simhash_operator(function) == SIMHASH_WITHIN;
-		case HAMMING_DISTANCE_STRATEGY:
-			return form->amoppurpose == AMOP_ORDER &&
-				simhash_is_distance(function);
-		default:
-			return false;
-	}
+	if (operator == NULL || operator->strategy != form->amopstrategy)
+		return false;
+	ordering = operator->query == SIMHASH_ORDER;
+	return form->amoppurpose == (ordering ? AMOP_ORDER : AMOP_SEARCH) &&
+		(operator->searched == SIMHASH_FINGERPRINTS) ==
+		(form->amoplefttype == INT8OID);
 }
 
 /*
@@ -85,7 +77,7 @@ validate_operators(Form_pg_opclass class)
 	for (i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
-		bool		ordering = form->amopstrategy == HAMMING_DISTANCE_STRATEGY;
+		bool		ordering = form->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
 
 		if (!is_our_operator(form))
 			fine = complain(class, "has an operator that is none of its own:",

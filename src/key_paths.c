@@ -148,10 +148,15 @@ depend_on_type(PlannerInfo *root, Node *part)
 
 /* Fill in what the query side says; false if that rules out the keys. */
 static bool
-take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
+take_query(PlannerInfo *root, const SimhashClause *clause,
+		   KeySearch *search)
 {
+	Node	   *query = clause->query;
+
 	search->radius_known = -1;
-	if (!is_ball)
+	search->operand = clause->operand;
+	search->operand_source = NULL;
+	if (!clause->is_ball)
 	{
 		search->center = query;
 		search->radius = (Node *) makeConst(INT8OID, -1, InvalidOid,
@@ -178,41 +183,6 @@ take_query(PlannerInfo *root, Node *query, bool is_ball, KeySearch *search)
 		search->radius_known = (int) DatumGetInt64(radius->constvalue);
 	}
 	return true;
-}
-
-/* What there is below a relabeling, as of a domain, which changes no value. */
-static Node *
-unlabeled(Node *expression)
-{
-	while (expression != NULL && IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
-	return expression;
-}
-
-/*
- * See whether the clause is a search of the relation with the operand on the
- * given side, and take it apart if so.
- */
-static bool
-take_clause(PlannerInfo *root, RelOptInfo *rel, OpExpr *clause,
-			SimhashOperator operator, bool operand_left, KeySearch *search)
-{
-	Node	   *left = linitial(clause->args);
-	Node	   *right = lsecond(clause->args);
-	Node	   *query = operand_left ? right : left;
-	Relids		relids;
-
-	search->operand = unlabeled(operand_left ? left : right);
-	search->operand_source = NULL;
-	relids = pull_varnos(root, search->operand);
-	if (!bms_equal(relids, rel->relids))
-		return false;
-	if (bms_is_member(rel->relid, pull_varnos(root, query)))
-		return false;
-	/* It will be evaluated anew for each index, where that must not show. */
-	if (contain_volatile_functions(query) || contain_subplans(query))
-		return false;
-	return take_query(root, query, operator != SIMHASH_NEAR, search);
 }
 
 /*
@@ -244,7 +214,7 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	}
 	if (expression == NULL || !simhash_is_key(expression, &operand, block))
 		return false;
-	operand = unlabeled(operand);
+	operand = simhash_unlabeled(operand);
 	if (!equal(operand, search->operand) &&
 		!equal(operand, search->operand_source))
 		return false;
@@ -276,9 +246,9 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (IsA(search->operand, Var) &&
 		((Var *) search->operand)->varno == (int) rel->relid)
 		search->operand_source =
-			unlabeled(generation_expression(root, relation,
-											((Var *) search->operand)->varattno,
-											rel->relid));
+			simhash_unlabeled(generation_expression(root, relation,
+													((Var *) search->operand)->varattno,
+													rel->relid));
 	memset(found, 0, SH_BLOCKS * sizeof *found);
 	foreach(lc, rel->indexlist)
 	{
@@ -300,25 +270,6 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 }
 
 /*
- * The entry of a relation in the range table if it is a table that is read by
- * itself; else NULL: for a join, for an upper relation, for what is in the
- * range table but no table, and for a parent, whose children are read.
- *
- * What the estimator holds may be of any of these kinds, and joins and upper
- * relations have no entry at all.
- */
-RangeTblEntry *
-simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
-{
-	RangeTblEntry *rte;
-
-	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
-		return NULL;
-	rte = planner_rt_fetch(rel->relid, root);
-	return rte->inh ? NULL : rte;
-}
-
-/*
  * Find the columns, or expressions, that hold the keys of an operand and have
  * an index, for the sake of their statistics.  False unless there are four;
  * there are none of what is no table.
@@ -328,7 +279,7 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 				  Expr *columns[SH_BLOCKS])
 {
 	RangeTblEntry *rte = simhash_table_entry(root, rel);
-	KeySearch	search = {unlabeled(operand), NULL, NULL, NULL, -1};
+	KeySearch	search = {simhash_unlabeled(operand), NULL, NULL, NULL, -1};
 	KeyIndex	found[SH_BLOCKS];
 	Relation	relation;
 	bool		result;
@@ -497,43 +448,38 @@ add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 		create_partial_bitmap_paths(root, rel, both);
 }
 
-/* Offer a path for the clause if it is a search that key indexes serve. */
+/* Offer a path for a search if key indexes serve it. */
 static void
 consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-				RestrictInfo *rinfo)
+				const SimhashClause *clause)
 {
-	OpExpr	   *clause = (OpExpr *) rinfo->clause;
-	SimhashOperator operator = simhash_operator(clause->opfuncid);
+	KeySearch	search;
+	KeyIndex	found[SH_BLOCKS];
 	Relids		outer;
 
-	if (operator == SIMHASH_NOT_OURS || operator == SIMHASH_BALLS_NEAR)
+	if (!take_query(root, clause, &search) ||
+		!find_indexes(root, rel, relation, &search, found))
 		return;
-	outer = bms_union(rinfo->clause_relids, rel->lateral_relids);
+	outer = bms_union(clause->rinfo->clause_relids, rel->lateral_relids);
 	outer = bms_del_member(outer, rel->relid);
 	if (bms_is_empty(outer))
 		outer = NULL;
-	for (int left = 0; left <= 1; left++)
-	{
-		KeySearch	search;
-		KeyIndex	found[SH_BLOCKS];
-
-		if (left ? operator == SIMHASH_CONTAINS : operator == SIMHASH_WITHIN)
-			continue;
-		if (!take_clause(root, rel, clause, operator, left, &search))
-			continue;
-		if (find_indexes(root, rel, relation, &search, found))
-			add_key_path(root, rel, &search, found, outer);
-	}
+	add_key_path(root, rel, &search, found, outer);
 }
 
-/* True when the clause could be ours. */
-static bool
-is_candidate(RestrictInfo *rinfo)
+/* Append the searches of the relation that a condition is. */
+static List *
+add_clauses(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+			List *clauses)
 {
-	return IsA(rinfo->clause, OpExpr) &&
-		((OpExpr *) rinfo->clause)->opfuncid >= FirstNormalObjectId &&
-		list_length(((OpExpr *) rinfo->clause)->args) == 2 &&
-		!rinfo->pseudoconstant;
+	for (int side = 0; side <= 1; side++)
+	{
+		SimhashClause *clause = palloc(sizeof *clause);
+
+		if (simhash_match_clause(root, rel, rinfo, side, clause))
+			clauses = lappend(clauses, clause);
+	}
+	return clauses;
 }
 
 /* set_rel_pathlist_hook: offer paths over key indexes. */
@@ -551,15 +497,11 @@ add_key_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,
 		rel->indexlist == NIL || IS_DUMMY_REL(rel))
 		return;
 	foreach(lc, rel->baserestrictinfo)
-	{
-		if (is_candidate(lfirst(lc)))
-			clauses = lappend(clauses, lfirst(lc));
-	}
+		clauses = add_clauses(root, rel, lfirst(lc), clauses);
 	foreach(lc, rel->joininfo)
 	{
-		if (is_candidate(lfirst(lc)) &&
-			join_clause_is_movable_to(lfirst(lc), rel))
-			clauses = lappend(clauses, lfirst(lc));
+		if (join_clause_is_movable_to(lfirst(lc), rel))
+			clauses = add_clauses(root, rel, lfirst(lc), clauses);
 	}
 	if (clauses == NIL)
 		return;

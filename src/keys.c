@@ -109,15 +109,13 @@ simhash_is_key(Node *expression, Node **fingerprint, int *block)
 {
 	FuncExpr   *call = (FuncExpr *) expression;
 	Const	   *number;
-	FmgrInfo	info;
 
 	if (expression == NULL || !IsA(expression, FuncExpr) ||
-		list_length(call->args) != 2 || call->funcid < FirstNormalObjectId)
+		list_length(call->args) != 2 ||
+		simhash_c_function(call->funcid) != simhash_key)
 		return false;
-	fmgr_info(call->funcid, &info);
 	number = lsecond(call->args);
-	if (info.fn_addr != simhash_key || !IsA(number, Const) ||
-		number->constisnull)
+	if (!IsA(number, Const) || number->constisnull)
 		return false;
 	*fingerprint = linitial(call->args);
 	*block = DatumGetInt32(number->constvalue);

@@ -12,8 +12,23 @@
 
 #include "search.h"
 
-/* key_paths.c */
+/* A search of a relation; see clauses.c. */
+typedef struct SimhashClause
+{
+	RestrictInfo *rinfo;
+	Node	   *operand;		/* of the relation alone */
+	Node	   *query;			/* not of the relation */
+	bool		is_ball;		/* the query is a ball, else a center */
+} SimhashClause;
+
+/* clauses.c */
 extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
+extern Node *simhash_unlabeled(Node *expression);
+extern bool simhash_match_clause(PlannerInfo *root, RelOptInfo *rel,
+								 RestrictInfo *rinfo, int side,
+								 SimhashClause *clause);
+
+/* key_paths.c */
 extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
 							  Node *operand, Expr *columns[SH_BLOCKS]);
 extern void simhash_install_key_paths(void);

@@ -12,6 +12,7 @@
 
 #include "simhash.h"
 
+#include "access/transam.h"
 #include "access/tupdesc.h"
 #include "nodes/pathnodes.h"
 
@@ -22,15 +23,51 @@ typedef struct SimhashBall
 	int32		radius;
 } SimhashBall;
 
-/* The operators of Hamming search, by the shape of their arguments. */
-typedef enum SimhashOperator
+/* Strategies of the operator classes of hamming indexes. */
+#define SIMHASH_NEAR_STRATEGY		1	/* ~= */
+#define SIMHASH_BALL_STRATEGY		2	/* <@ */
+#define SIMHASH_DISTANCE_STRATEGY	3	/* <~>, for ORDER BY */
+#define SIMHASH_STRATEGIES			3
+
+/* What an operator searches. */
+typedef enum SimhashSearched
 {
-	SIMHASH_NOT_OURS,
-	SIMHASH_NEAR,				/* bigint ~= bigint */
-	SIMHASH_WITHIN,				/* bigint <@ hamming_ball */
-	SIMHASH_CONTAINS,			/* hamming_ball @> bigint */
-	SIMHASH_BALLS_NEAR			/* hamming_ball ~= hamming_ball */
+	SIMHASH_FINGERPRINTS,		/* bigint */
+	SIMHASH_BALLS				/* hamming_ball */
+} SimhashSearched;
+
+/* What the other side says. */
+typedef enum SimhashQuery
+{
+	SIMHASH_CENTER,				/* bigint: within SH_NEAR of it */
+	SIMHASH_BALL,				/* hamming_ball: within its radius */
+	SIMHASH_ORDER				/* bigint: by the distance from it */
+} SimhashQuery;
+
+/* Side 0 of an operator is the left one, side 1 the right one. */
+#define SIMHASH_SIDE(side)	(1 << (side))
+
+/* An operator; see operators.c. */
+typedef struct SimhashOperator
+{
+	PGFunction	function;
+	int			strategy;		/* of operator classes; 0: none */
+	SimhashSearched searched;
+	int			sides;			/* where what is searched may stand */
+	SimhashQuery query;
 } SimhashOperator;
+
+/* The C function behind an SQL function; NULL if it is PostgreSQL's own. */
+static inline PGFunction
+simhash_c_function(Oid function)
+{
+	FmgrInfo	info;
+
+	if (function < FirstNormalObjectId)
+		return NULL;
+	fmgr_info(function, &info);
+	return info.fn_addr;
+}
 
 /* ball.c */
 extern int	simhash_check_radius(int64 radius);
@@ -41,9 +78,15 @@ extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 extern int	simhash_known_radius(Node *radius, int otherwise);
 
 /* distance.c */
-extern SimhashOperator simhash_operator(Oid function);
-extern bool simhash_makes_ball(Oid function);
-extern bool simhash_is_distance(Oid function);
+extern PGDLLEXPORT Datum hamming(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_near(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_within(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_contains(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_balls_near(PG_FUNCTION_ARGS);
+
+/* operators.c */
+extern const SimhashOperator *simhash_operator(Oid function);
+extern const SimhashOperator *simhash_search_operator(Oid function);
 
 /* keys.c */
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);

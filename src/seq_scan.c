@@ -55,10 +55,8 @@
 /* A condition that the scan can test by itself. */
 typedef struct SeqSearch
 {
-	RestrictInfo *rinfo;
+	SimhashClause clause;
 	AttrNumber	column;			/* of the fingerprint */
-	Node	   *query;			/* a bigint, or a hamming_ball */
-	bool		is_ball;
 	Selectivity selectivity;
 } SeqSearch;
 
@@ -131,11 +129,8 @@ static const CustomExecMethods exec_methods = {
 static bool
 take_column(RelOptInfo *rel, Node *operand, AttrNumber *column)
 {
-	Var		   *var;
+	Var		   *var = (Var *) operand;
 
-	while (IsA(operand, RelabelType))
-		operand = (Node *) ((RelabelType *) operand)->arg;
-	var = (Var *) operand;
 	if (!IsA(operand, Var) || var->varno != (int) rel->relid ||
 		var->varlevelsup != 0 || var->varattno <= 0)
 		return false;
@@ -148,29 +143,11 @@ static bool
 take_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 			SeqSearch *search)
 {
-	OpExpr	   *clause = (OpExpr *) rinfo->clause;
-	SimhashOperator operator;
-
-	if (!IsA(clause, OpExpr) || rinfo->pseudoconstant)
-		return false;
-	operator = simhash_operator(clause->opfuncid);
-	if (operator == SIMHASH_NOT_OURS || operator == SIMHASH_BALLS_NEAR)
-		return false;
 	for (int side = 0; side <= 1; side++)
 	{
-		Node	   *query = list_nth(clause->args, 1 - side);
-
-		if (operator != SIMHASH_NEAR &&
-			side != (operator == SIMHASH_CONTAINS))
+		if (!simhash_match_clause(root, rel, rinfo, side, &search->clause) ||
+			!take_column(rel, search->clause.operand, &search->column))
 			continue;
-		if (!take_column(rel, list_nth(clause->args, side),
-						 &search->column) ||
-			bms_is_member(rel->relid, pull_varnos(root, query)) ||
-			contain_volatile_functions(query) || contain_subplans(query))
-			continue;
-		search->rinfo = rinfo;
-		search->query = query;
-		search->is_ball = operator != SIMHASH_NEAR;
 		search->selectivity = clause_selectivity(root, (Node *) rinfo, 0,
 												 JOIN_INNER, NULL);
 		return true;
@@ -274,8 +251,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	plan->scan.plan.qual = extract_actual_clauses(clauses, false);
 	plan->scan.scanrelid = rel->relid;
 	plan->flags = path->flags;
-	plan->custom_exprs = list_make1(search->query);
-	plan->custom_private = list_make2_int(search->column, search->is_ball);
+	plan->custom_exprs = list_make1(search->clause.query);
+	plan->custom_private = list_make2_int(search->column, search->clause.is_ball);
 	plan->methods = &scan_methods;
 	return &plan->scan.plan;
 }
