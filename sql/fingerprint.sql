@@ -45,7 +45,7 @@ SELECT format('%s-%s%s%s', unit, n, '-' || m, '-' || damping) AS name,
                          WHEN n = 1 THEN 'count' ELSE 'binary' END) AS damping
 FROM unnest('{word,char}'::text[]) AS unit, generate_series(1, 10) AS n,
      unnest(array_prepend(NULL, ARRAY(SELECT generate_series(n, 10)))) AS m,
-     unnest('{NULL,count,sqrt,log,binary}'::text[]) AS damping;
+     unnest('{NULL,count,sqrt,log,binary,capped}'::text[]) AS damping;
 CREATE TABLE named AS
 SELECT *, simhash(body, name) AS fp
 FROM names, (SELECT string_agg(repeat(format('so it%s goes%s 北京%s ไทยไทยไท%s in %s ',

@@ -59,7 +59,7 @@ ours="SELECT label, profile, simhash(body, profile)
 		  row_number() OVER (ORDER BY unit DESC, n, m NULLS FIRST, i) - 1 AS k
 		  FROM unnest('{word,char}'::text[]) AS unit, generate_series(1, 10) AS n,
 		  unnest(array_prepend(NULL, array(SELECT generate_series(n, 10)))) AS m,
-		  unnest('{NULL,count,sqrt,log,binary}'::text[])
+		  unnest('{NULL,count,sqrt,log,binary,capped}'::text[])
 			  WITH ORDINALITY AS d (damping, i)) AS names
 	JOIN (SELECT *, row_number() OVER (ORDER BY label) - 1 AS j,
 		  count(*) OVER () AS texts FROM t) AS numbered ON k % texts = j"
