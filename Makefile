@@ -13,99 +13,42 @@
 
 # --- what is built -------------------------------------------------------
 
+# Where the sources are: here, unless VPATH says otherwise.
+srcdir = $(or $(VPATH),.)
+
 EXTENSION = simhash
 MODULE_big = simhash
-DATA = $(wildcard simhash--*.sql)
+DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
-# The SQL face: one file a topic (see src/simhash.h).
-OBJS = \
-	src/simhash.o \
-	src/fingerprint.o \
-	src/features.o \
-	src/words.o \
-	src/utf8.o \
-	src/weighted.o \
-	src/arrays.o \
-	src/cppjieba.o \
-	src/hashes.o \
-	src/compat_profiles.o \
-	src/explain.o \
-	src/idf.o \
-	src/idf_agg.o \
-	src/idf_table.o \
-	src/tfidf.o \
-	src/keywords.o \
-	src/segment.o \
-	src/minhash.o \
-	src/tune.o \
-	src/ball.o \
-	src/distance.o \
-	src/operators.o \
-	src/clauses.o \
-	src/selectivity.o \
-	src/source.o \
-	src/keys.o \
-	src/key_paths.o \
-	src/seq_scan.o \
-	src/hamming_am.o \
-	src/hamming_validate.o \
-	src/hamming_buffer.o \
-	src/hamming_build.o \
-	src/hamming_insert.o \
-	src/hamming_sort.o \
-	src/hamming_load.o \
-	src/hamming_tree.o \
-	src/hamming_page.o \
-	src/hamming_matches.o \
-	src/hamming_runs.o \
-	src/hamming_survey.o \
-	src/hamming_scan.o \
-	src/hamming_knn.o \
-	src/hamming_cost.o \
-	src/hamming_check.o \
-	src/hamming_check_pages.o \
-	src/report.o \
-	src/report_query.o \
-	src/progress.o \
-	src/guard.o \
-	src/guard_bind.o \
-	src/guard_source.o \
-	src/guard_statement.o \
-	src/guard_tables.o \
-	src/guard_lock.o \
-	src/guard_search.o
+# The wings of src/, from the top down; docs/architecture.md says what each is
+# for.
+guard = guard guard_bind guard_lock guard_search guard_source guard_statement \
+	guard_tables
+index = hamming_am hamming_buffer hamming_build hamming_check \
+	hamming_check_pages hamming_cost hamming_insert hamming_knn hamming_load \
+	hamming_matches hamming_page hamming_runs hamming_scan hamming_sort \
+	hamming_survey hamming_tree hamming_validate
+planner = clauses key_paths selectivity seq_scan
+report = progress report report_query tune
+search = ball distance keys operators source
+weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
+	weighted words
+fingerprint = arrays compat_profiles features fingerprint hashes minhash utf8
 
 # The core: plain C99, knows nothing of PostgreSQL.
-CORE_OBJS = \
-	src/core/text.o \
-	src/core/ascii.o \
-	src/core/profile.o \
-	src/core/windows.o \
-	src/core/tally.o \
-	src/core/firsts.o \
-	src/core/accumulate.o \
-	src/core/minhash.o \
-	src/core/exact.o \
-	src/core/compat.o \
-	src/core/python.o \
-	src/core/digest.o \
-	src/core/idf.o \
-	src/core/idf_table.o \
-	src/core/idf_sums.o \
-	src/core/idf_heavy.o \
-	src/core/idf_sort.o \
-	src/core/document.o \
-	src/core/probes.o \
-	src/core/entries.o \
-	src/core/compare.o \
-	src/core/rows.o \
-	src/core/plan.o \
-	src/core/sides.o \
-	src/core/crowds.o \
-	src/core/pairs.o \
-	src/core/clusters.o
+core/pairs = clusters compare crowds entries pairs plan probes rows sides
+core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
+core/fingerprint = accumulate document firsts minima tally
+core/foreign = digest python recipes
+core/text = ascii profile text windows
 
-OBJS += $(CORE_OBJS)
+WINGS = guard index planner report search weights fingerprint
+CORE = core/pairs core/weights core/fingerprint core/foreign core/text
+
+wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))
+CORE_OBJS = $(call wing_objects,$(CORE))
+WING_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
+OBJS = src/simhash.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
 # --- how it is tested ----------------------------------------------------
 
@@ -127,7 +70,7 @@ PG_CONFIG ?= pg_config
 # PostgreSQL's headers are not clean under -Wextra.  As a system directory
 # they are read without warnings, so every warning shown is about our code.
 PG_INCLUDE := $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
-PG_CPPFLAGS = -isystem $(PG_INCLUDE)
+PG_CPPFLAGS = -isystem $(PG_INCLUDE) -I$(srcdir)/src
 
 # No flag here ties the binary to the builder's CPU: no -march, no -mtune.
 # Faster instructions are chosen when the server runs, not when it is built.
@@ -174,7 +117,12 @@ PROVE_TESTS = $(TAP)
 include $(PGXS)
 
 # Any header may matter to any object: the tree is small, rebuild them all.
-$(OBJS): $(wildcard src/*.h src/core/*.h)
+$(OBJS): $(WING_HEADERS)
+
+# A build outside the source tree needs the folders of the wings.
+ifdef VPATH
+$(shell mkdir -p $(addprefix src/,$(WINGS) $(CORE)))
+endif
 
 else
 
@@ -263,8 +211,8 @@ asserts: setup
 unit: $(UNIT:.c=.run)
 	@set -e; for t in $^; do echo "# $$t"; ./$$t; done
 
-%.run: %.c $(wildcard test/*.h src/core/*.[ch])
-	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc/core -Itest -o $@ $< \
+%.run: %.c $(wildcard test/*.h) $(WING_HEADERS) $(CORE_OBJS:.o=.c)
+	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc -Itest -o $@ $< \
 		$(CORE_OBJS:.o=.c) -lutf8proc -lm
 
 indent:
@@ -283,6 +231,6 @@ bench-quality: bench/quality.run bench/edits.run
 		python3 bench/quality.py bench/quality.run bench/edits.run \
 		bench/results/quality-$$(date -u +%Y-%m-%d) $(SETS)
 
-bench/%.run: bench/%.c $(wildcard bench/*.h src/core/*.[ch])
-	$(CC) -std=c99 -O2 -Wall -Wextra $(COPT) -Isrc/core -o $@ $< \
+bench/%.run: bench/%.c $(wildcard bench/*.h) $(WING_HEADERS) $(CORE_OBJS:.o=.c)
+	$(CC) -std=c99 -O2 -Wall -Wextra $(COPT) -Isrc -o $@ $< \
 		$(CORE_OBJS:.o=.c) -lutf8proc -lm

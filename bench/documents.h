@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compat.h"
-#include "document.h"
-#include "minhash.h"
-#include "python.h"
+#include "core/foreign/recipes.h"
+#include "core/fingerprint/document.h"
+#include "core/fingerprint/minima.h"
+#include "core/foreign/python.h"
 
 /* A document of the input. */
 typedef struct Entry

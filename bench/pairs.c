@@ -25,7 +25,7 @@
 
 #include <string.h>
 
-#include "clusters.h"
+#include "core/pairs/clusters.h"
 
 /* The processor time that was used so far, in seconds. */
 static double

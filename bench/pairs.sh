@@ -13,10 +13,8 @@ PROGRAMS=$HOME/pairs
 
 prepare()
 {
-	local sources="src/core/pairs.c src/core/sides.c src/core/plan.c
-		src/core/rows.c src/core/compare.c src/core/crowds.c
-		src/core/clusters.c"
-	local flags='-std=gnu99 -Isrc/core -Itest'
+	local sources=$(echo src/core/pairs/*.c)
+	local flags='-std=gnu99 -Isrc -Itest'
 
 	mkdir -p "$PROGRAMS"
 	${CC:-cc} -O2 $flags -o "$PROGRAMS/engine" bench/pairs.c $sources

@@ -11,10 +11,10 @@
 
 #include "utils/guc.h"
 
-#include "guard.h"
-#include "hamming.h"
-#include "planner.h"
-#include "report.h"
+#include "guard/guard.h"
+#include "index/hamming.h"
+#include "planner/planner.h"
+#include "report/report.h"
 
 PG_MODULE_MAGIC;
 

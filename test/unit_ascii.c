@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "ascii.h"
+#include "core/text/ascii.h"
 
 /* True for ASCII letters and digits. */
 static int

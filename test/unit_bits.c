@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-#include "accumulate.h"
-#include "bits.h"
-#include "lanes.h"
-#include "probes.h"
+#include "core/fingerprint/accumulate.h"
+#include "core/bits.h"
+#include "core/lanes.h"
+#include "core/pairs/probes.h"
 
 /* A fingerprint with n random bits set. */
 static uint64_t

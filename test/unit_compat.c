@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "compat.h"
-#include "python.h"
+#include "core/foreign/recipes.h"
+#include "core/foreign/python.h"
 
 #define ROUNDS		2000
 

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "compat.h"
-#include "document.h"
-#include "lanes.h"
+#include "core/foreign/recipes.h"
+#include "core/fingerprint/document.h"
+#include "core/lanes.h"
 
 #define KINDS		4000		/* features that are counted, at most */
 

@@ -10,8 +10,8 @@
  */
 #include "unit.h"
 
-#include "bits.h"
-#include "entries.h"
+#include "core/bits.h"
+#include "core/pairs/entries.h"
 
 /* The blocks of an entry are the fingerprint's, and every kept bit is in one. */
 static void

@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "exact.h"
+#include "core/weights/exact.h"
 
 #define PAIRS		200
 #define ROUNDS		300

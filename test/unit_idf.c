@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "idf.h"
+#include "core/weights/idf.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

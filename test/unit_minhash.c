@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "minhash.h"
+#include "core/fingerprint/minima.h"
 
 #define HASHES_MAX	1000
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "clusters.h"
+#include "core/pairs/clusters.h"
 
 /* The kinds of data; random_value knows what they are. */
 enum

@@ -1,0 +1,418 @@
+/*-------------------------------------------------------------------------
+ *
+ * recipes.c
+ *		Documents read as other implementations read them.
+ *
+ * For people who have fingerprints already, or want to check ours: what comes
+ * out is equal, bit for bit, to what comes out there, oddities included.
+ * docs/fingerprint.md specifies it; in short, a document is a row of pieces,
+ * a feature is a window of successive pieces, each occurrence weighs 1, and a
+ * row of the table below says
+ *
+ *	- what a piece is,
+ *	- how a feature is hashed,
+ *	- what becomes of a document with fewer pieces than the window, and
+ *	- whether the first window is passed over, as ClickHouse does in UTF-8.
+ *
+ * Unlike text.c this wants the whole document at once.  It has to look ahead
+ * as far as Python does (whether a Greek sigma is final depends on what comes
+ * next), and pieces of any length have to be kept while the window covers
+ * them.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/foreign/recipes.h"
+
+#include <string.h>
+
+#include "core/foreign/digest.h"
+#include "core/foreign/python.h"
+
+#define STRETCH				(64 * 1024) /* bytes between two pauses */
+#define CLICKHOUSE_WORD_MIN	4	/* bytes; shorter words are dropped */
+
+/* What becomes of a document that has fewer pieces than the window. */
+typedef enum ShShort
+{
+	SHORT_WHOLE,				/* it is one feature, every byte of it */
+	SHORT_JOINED,				/* its pieces are one feature, even if none */
+	SHORT_JOINED_IF_ANY,		/* the same, but only if there is one */
+	SHORT_NONE					/* it has no feature */
+} ShShort;
+
+/* How another implementation works. */
+typedef struct ShScheme
+{
+	bool		(*next) (ShCompat *compat, ShPiece *piece);
+	uint64_t	(*hash) (const ShCompat *compat);
+	unsigned char mask;			/* OR'ed into each byte */
+	bool		lowers;			/* reads lower case */
+	bool		skips_first;
+	ShShort		if_short;
+	const char *joiner;			/* between the pieces of a feature */
+} ShScheme;
+
+static bool next_letter(ShCompat *compat, ShPiece *piece);
+static bool next_python_word(ShCompat *compat, ShPiece *piece);
+static bool next_byte(ShCompat *compat, ShPiece *piece);
+static bool next_character(ShCompat *compat, ShPiece *piece);
+static bool next_clickhouse_word(ShCompat *compat, ShPiece *piece);
+static uint64_t hash_md5_first(const ShCompat *compat);
+static uint64_t hash_md5_last(const ShCompat *compat);
+static uint64_t hash_crc32c(const ShCompat *compat);
+
+/* The implementations, by the units that they cut into. */
+static const ShScheme schemes[] = {
+	[SH_UNIT_PYTHON_LETTER - SH_UNIT_COMPAT] =
+	{next_letter, hash_md5_last, 0, true, false, SHORT_JOINED, ""},
+	[SH_UNIT_PYTHON_WORD - SH_UNIT_COMPAT] =
+	{next_python_word, hash_md5_first, 0, true, false, SHORT_NONE, " "},
+	[SH_UNIT_BYTE - SH_UNIT_COMPAT] =
+	{next_byte, hash_crc32c, 0, false, false, SHORT_WHOLE, ""},
+	[SH_UNIT_BYTE_CI - SH_UNIT_COMPAT] =
+	{next_byte, hash_crc32c, 0x20, false, false, SHORT_WHOLE, ""},
+	[SH_UNIT_UTF8 - SH_UNIT_COMPAT] =
+	{next_character, hash_crc32c, 0, false, true, SHORT_WHOLE, ""},
+	[SH_UNIT_UTF8_CI - SH_UNIT_COMPAT] =
+	{next_character, hash_crc32c, 0x20, false, true, SHORT_WHOLE, ""},
+	[SH_UNIT_CLICKHOUSE_WORD - SH_UNIT_COMPAT] =
+	{next_clickhouse_word, hash_crc32c, 0, false, false,
+	SHORT_JOINED_IF_ANY, " "},
+	[SH_UNIT_CLICKHOUSE_WORD_CI - SH_UNIT_COMPAT] =
+	{next_clickhouse_word, hash_crc32c, 0x20, false, false,
+	SHORT_JOINED_IF_ANY, " "}
+};
+
+/* The scheme of a profile. */
+static inline const ShScheme *
+scheme_of(const ShProfile *profile)
+{
+	return &schemes[profile->unit - SH_UNIT_COMPAT];
+}
+
+/* True when the profile is one of those read here. */
+bool
+sh_compat_profile(const ShProfile *profile)
+{
+	return profile->unit >= SH_UNIT_COMPAT;
+}
+
+/* True when the document is to be brought to lower case first. */
+bool
+sh_compat_lowers(const ShProfile *profile)
+{
+	return scheme_of(profile)->lowers;
+}
+
+/* What stands between the pieces of a feature when it is shown. */
+const char *
+sh_compat_joiner(const ShProfile *profile)
+{
+	return scheme_of(profile)->joiner;
+}
+
+/* --- pieces -------------------------------------------------------------- */
+
+/* The end of the document. */
+static inline const unsigned char *
+end_of(const ShCompat *compat)
+{
+	return compat->document.bytes + compat->document.length;
+}
+
+/*
+ * Go on from compat->next over characters that are letters, or over those
+ * that are not.
+ */
+static void
+pass_over(ShCompat *compat, bool letters)
+{
+	const unsigned char *end = end_of(compat);
+	const unsigned char *stop = compat->next + STRETCH;
+
+	while (compat->next < end)
+	{
+		int32_t		c;
+		size_t		n = sh_python_decode(compat->next, end, &c);
+
+		if (sh_python_is_letter(c) != letters)
+			break;
+		compat->next += n;
+		if (compat->next > stop)
+		{
+			compat->pause();
+			stop = compat->next + STRETCH;
+		}
+	}
+}
+
+/* A letter, wherever the next one is. */
+static bool
+next_letter(ShCompat *compat, ShPiece *piece)
+{
+	int32_t		c;
+
+	pass_over(compat, false);
+	if (compat->next == end_of(compat))
+		return false;
+	piece->bytes = compat->next;
+	piece->length = sh_python_decode(compat->next, end_of(compat), &c);
+	compat->next += piece->length;
+	return true;
+}
+
+/*
+ * What Python's re.split(r'\W+', text) returns next: a word, or the empty
+ * one before a text that begins without one or after one that ends so.
+ */
+static bool
+next_python_word(ShCompat *compat, ShPiece *piece)
+{
+	if (compat->read)
+		return false;
+	piece->bytes = compat->next;
+	pass_over(compat, true);
+	piece->length = (size_t) (compat->next - piece->bytes);
+	compat->read = compat->next == end_of(compat);
+	pass_over(compat, false);
+	return true;
+}
+
+/* A byte. */
+static bool
+next_byte(ShCompat *compat, ShPiece *piece)
+{
+	if (compat->next == end_of(compat))
+		return false;
+	piece->bytes = compat->next++;
+	piece->length = 1;
+	return true;
+}
+
+/* A character, by what its first byte promises. */
+static bool
+next_character(ShCompat *compat, ShPiece *piece)
+{
+	size_t		left = (size_t) (end_of(compat) - compat->next);
+	unsigned char first;
+	size_t		n;
+
+	if (left == 0)
+		return false;
+	first = *compat->next;
+	n = first < 0xc0 || first >= 0xf8 ? 1 : first < 0xe0 ? 2 :
+		first < 0xf0 ? 3 : 4;
+	piece->bytes = compat->next;
+	piece->length = n < left ? n : left;
+	compat->next += piece->length;
+	return true;
+}
+
+/* True for what belongs to a word: letters, digits and all beyond ASCII. */
+static inline bool
+is_clickhouse_letter(unsigned char c)
+{
+	return c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		(c >= '0' && c <= '9');
+}
+
+/* A word that is not too short. */
+static bool
+next_clickhouse_word(ShCompat *compat, ShPiece *piece)
+{
+	const unsigned char *end = end_of(compat);
+	const unsigned char *stop = compat->next + STRETCH;
+
+	while (compat->next < end)
+	{
+		piece->bytes = compat->next;
+		while (compat->next < end && is_clickhouse_letter(*compat->next))
+			compat->next++;
+		piece->length = (size_t) (compat->next - piece->bytes);
+		if (piece->length >= CLICKHOUSE_WORD_MIN)
+			return true;
+		if (compat->next < end)
+			compat->next++;
+		if (compat->next > stop)
+		{
+			compat->pause();
+			stop = compat->next + STRETCH;
+		}
+	}
+	return false;
+}
+
+/* --- hashes -------------------------------------------------------------- */
+
+/* The MD5 of the feature. */
+static void
+digest_md5(const ShCompat *compat, unsigned char digest[SH_MD5_BYTES])
+{
+	const char *joiner = scheme_of(compat->profile)->joiner;
+	ShMd5		md5;
+
+	sh_md5_begin(&md5);
+	for (int i = 0; i < compat->have; i++)
+	{
+		const unsigned char *bytes = compat->pieces[i].bytes;
+		size_t		length = compat->pieces[i].length;
+
+		if (i > 0)
+			sh_md5_feed(&md5, (const unsigned char *) joiner, strlen(joiner));
+		for (; length > STRETCH; bytes += STRETCH, length -= STRETCH)
+		{
+			sh_md5_feed(&md5, bytes, STRETCH);
+			compat->pause();
+		}
+		sh_md5_feed(&md5, bytes, length);
+	}
+	sh_md5_end(&md5, digest);
+}
+
+/* Eight bytes, the most significant first. */
+static uint64_t
+read_64(const unsigned char *bytes)
+{
+	uint64_t	result = 0;
+
+	for (int i = 0; i < 8; i++)
+		result = result << 8 | bytes[i];
+	return result;
+}
+
+static uint64_t
+hash_md5_first(const ShCompat *compat)
+{
+	unsigned char digest[SH_MD5_BYTES];
+
+	digest_md5(compat, digest);
+	return read_64(digest);
+}
+
+static uint64_t
+hash_md5_last(const ShCompat *compat)
+{
+	unsigned char digest[SH_MD5_BYTES];
+
+	digest_md5(compat, digest);
+	return read_64(digest + SH_MD5_BYTES - 8);
+}
+
+/*
+ * The CRC-32C of the pieces, one after another.  ClickHouse starts with 64
+ * ones and loses half of them in the first step; where there is no step, for
+ * the empty document, all of them remain.
+ */
+static uint64_t
+hash_crc32c(const ShCompat *compat)
+{
+	unsigned char mask = scheme_of(compat->profile)->mask;
+	uint32_t	crc = SH_CRC32C_INIT;
+
+	if (compat->document.length == 0)
+		return ~UINT64_C(0);
+	for (int i = 0; i < compat->have; i++)
+	{
+		const unsigned char *bytes = compat->pieces[i].bytes;
+		size_t		length = compat->pieces[i].length;
+
+		for (; length > STRETCH; bytes += STRETCH, length -= STRETCH)
+		{
+			crc = sh_crc32c(crc, bytes, STRETCH, mask);
+			compat->pause();
+		}
+		crc = sh_crc32c(crc, bytes, length, mask);
+	}
+	return crc;
+}
+
+/* --- features ------------------------------------------------------------ */
+
+/* Begin to read a document, of which the caller keeps the bytes. */
+void
+sh_compat_begin(ShCompat *compat, const ShProfile *profile,
+				const unsigned char *bytes, size_t length,
+				void (*pause) (void))
+{
+	memset(compat, 0, sizeof *compat);
+	compat->profile = profile;
+	compat->document.bytes = compat->next = bytes;
+	compat->document.length = length;
+	compat->pause = pause;
+}
+
+/* Fill the window for the first time; false when there is no such feature. */
+static bool
+first_window(ShCompat *compat)
+{
+	const ShScheme *scheme = scheme_of(compat->profile);
+
+	while (compat->have < compat->profile->max &&
+		   scheme->next(compat, &compat->pieces[compat->have]))
+		compat->have++;
+	if (compat->have == compat->profile->max)
+		return !scheme->skips_first;
+
+	compat->ended = true;
+	switch (scheme->if_short)
+	{
+		case SHORT_WHOLE:
+			compat->pieces[0] = compat->document;
+			compat->have = 1;
+			return true;
+		case SHORT_JOINED:
+			return true;
+		case SHORT_JOINED_IF_ANY:
+			return compat->have > 0;
+		case SHORT_NONE:
+			break;
+	}
+	return false;
+}
+
+/*
+ * Read the next feature and its hash; false when there is none left.  The
+ * fingerprint of a document without any is 0.
+ */
+bool
+sh_compat_next(ShCompat *compat, uint64_t *hash)
+{
+	const ShScheme *scheme = scheme_of(compat->profile);
+	ShPiece		piece;
+
+	if (!compat->begun)
+	{
+		compat->begun = true;
+		if (first_window(compat))
+		{
+			*hash = scheme->hash(compat);
+			return true;
+		}
+	}
+	if (compat->ended || !scheme->next(compat, &piece))
+	{
+		compat->ended = true;
+		return false;
+	}
+	memmove(compat->pieces, compat->pieces + 1,
+			(size_t) (compat->have - 1) * sizeof piece);
+	compat->pieces[compat->have - 1] = piece;
+	*hash = scheme->hash(compat);
+	return true;
+}
+
+/* The hash of a feature that is given. */
+uint64_t
+sh_compat_hash(const ShProfile *profile,
+			   const unsigned char *bytes, size_t length,
+			   void (*pause) (void))
+{
+	ShCompat	compat;
+
+	sh_compat_begin(&compat, profile, bytes, length, pause);
+	compat.pieces[0] = compat.document;
+	compat.have = 1;
+	return scheme_of(profile)->hash(&compat);
+}

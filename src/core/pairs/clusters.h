@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * clusters.h
+ *		Clusters of rows, made from pairs of fingerprints.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_CLUSTERS_H
+#define SH_CLUSTERS_H
+
+#include "core/pairs/crowds.h"
+
+/*
+ * The fingerprints are numbered as in ShPairs; parent leads from each to the
+ * one that stands for its cluster, in one or more steps.
+ */
+typedef struct ShClusters
+{
+	ShPairs    *pairs;
+	uint32_t   *parent;			/* room for as many as there are rows */
+
+	/* What sh_clusters_list found. */
+	uint32_t	count;			/* clusters */
+	uint32_t   *ends;			/* where the members of each end */
+	uint32_t   *members;		/* rows, by cluster, then in ascending order */
+	uint32_t   *number;			/* of the fingerprint of each row */
+} ShClusters;
+
+extern void sh_clusters_begin(ShClusters *clusters, ShPairs *pairs,
+							  uint32_t *parent);
+extern void sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds);
+extern void sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
+							  bool (*next) (void *context, uint64_t *pair),
+							  void *context);
+extern void sh_clusters_list(ShClusters *clusters, uint32_t least);
+
+#endif							/* SH_CLUSTERS_H */

@@ -1,0 +1,327 @@
+/*-------------------------------------------------------------------------
+ *
+ * compare.c
+ *		Fingerprints compared with many others, by the fastest instructions.
+ *
+ * There are three functions (see compare.h), in portable C and for the
+ * instructions of some processors, which are chosen when the server runs.
+ * What differs is only "one", which compares one value with many: four at a
+ * time with AVX2, where bits are counted by looking up half-bytes, eight with
+ * AVX-512, two with NEON.  Whoever is within the radius is told to "match".
+ *
+ * "runs" takes values of which run i ends before ends[i], the first beginning
+ * at start.  Most runs are of two or three, so that a call for each would cost
+ * more than the comparing.  Hence the loop is written once, as an inline
+ * function of "one", and each kind has it compiled around its own.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/pairs/compare.h"
+
+#include "core/cpu.h"
+
+#define FEW				4		/* values to compare one by one */
+
+#define ALWAYS_INLINE	static inline __attribute__((always_inline))
+
+/* One value against many, as the kinds implement it. */
+typedef void (*ShOne) (const ShCompare *compare, uint64_t one,
+					   const uint64_t *many, size_t n);
+
+/* --- the loops ------------------------------------------------------------ */
+
+/* See ShCompareKind.runs. */
+ALWAYS_INLINE void
+each_run(const ShCompare *compare, const uint64_t *values, size_t start,
+		 const uint32_t *ends, size_t n, size_t limit, ShOne one, ShOne few)
+{
+	for (size_t run = 0; run < n; start = ends[run++])
+	{
+		if (ends[run] - start > limit)
+			continue;
+		for (size_t i = start; i + 1 < ends[run]; i++)
+		{
+			size_t		left = ends[run] - i - 1;
+
+			if (left > FEW)
+				one(compare, values[i], values + i + 1, left);
+			else
+				few(compare, values[i], values + i + 1, left);
+		}
+	}
+}
+
+/*
+ * See ShCompareKind.take.  Each value is exchanged with the first that is not
+ * near, and that place moves on if the value is near: no branch to guess.
+ */
+ALWAYS_INLINE size_t
+each_taken(uint64_t one, int radius, uint64_t *values, size_t n,
+		   int (*distance) (uint64_t, uint64_t))
+{
+	size_t		taken = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t	value = values[i];
+
+		values[i] = values[taken];
+		values[taken] = value;
+		taken += distance(one, value) <= radius;
+	}
+	return taken;
+}
+
+/* --- portable ------------------------------------------------------------- */
+
+/*
+ * Count bits without an instruction for it: the compiler's own substitute
+ * looks up tables.
+ */
+static inline int
+portable_distance(uint64_t a, uint64_t b)
+{
+#if defined(__POPCNT__) || !defined(__x86_64__)
+	return sh_distance(a, b);
+#else
+	uint64_t	x = a ^ b;
+
+	x -= x >> 1 & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) +
+		(x >> 2 & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (int) (x * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
+static inline void
+one_portable(const ShCompare *compare, uint64_t one,
+			 const uint64_t *many, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (portable_distance(one, many[i]) <= compare->radius)
+			compare->match(compare->context, one, many[i]);
+	}
+}
+
+static void
+runs_portable(const ShCompare *compare, const uint64_t *values,
+			  size_t start, const uint32_t *ends, size_t n, size_t limit)
+{
+	each_run(compare, values, start, ends, n, limit, one_portable,
+			 one_portable);
+}
+
+static size_t
+take_portable(uint64_t one, int radius, uint64_t *values, size_t n)
+{
+	return each_taken(one, radius, values, n, portable_distance);
+}
+
+#ifdef __x86_64__
+
+#include <immintrin.h>
+
+/* --- AVX2 ----------------------------------------------------------------- */
+
+static inline SIMHASH_AVX2 int
+popcnt_distance(uint64_t a, uint64_t b)
+{
+	return (int) _mm_popcnt_u64(a ^ b);
+}
+
+/* In how many bits does each of four values differ? */
+static inline SIMHASH_AVX2 __m256i
+four_distances(__m256i one, const uint64_t *many)
+{
+	const		__m256i nibble = _mm256_set1_epi8(0x0f);
+	const		__m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3,
+												  1, 2, 2, 3, 2, 3, 3, 4,
+												  0, 1, 1, 2, 1, 2, 2, 3,
+												  1, 2, 2, 3, 2, 3, 3, 4);
+	__m256i		x = _mm256_xor_si256(one,
+									 _mm256_loadu_si256((const __m256i *) many));
+	__m256i		low = _mm256_and_si256(x, nibble);
+	__m256i		high = _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble);
+
+	return _mm256_sad_epu8(_mm256_add_epi8(_mm256_shuffle_epi8(counts, low),
+										   _mm256_shuffle_epi8(counts, high)),
+						   _mm256_setzero_si256());
+}
+
+/* One bit for each of four distances: is it below the limit? */
+static inline SIMHASH_AVX2 unsigned
+four_below(__m256i distances, __m256i limit)
+{
+	return (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(
+															 _mm256_cmpgt_epi64(limit, distances)));
+}
+
+/*
+ * Sixteen at a time: what is near is rare, so one look at the least of four
+ * distances saves most of the looking.  The last sixteen may reach beyond the
+ * end, where what is near does not count.
+ */
+static inline SIMHASH_AVX2 void
+one_avx2(const ShCompare *compare, uint64_t one,
+		 const uint64_t *many, size_t n)
+{
+	const		__m256i ones = _mm256_set1_epi64x((long long) one);
+	const		__m256i limit = _mm256_set1_epi64x(compare->radius + 1);
+
+	for (size_t i = 0; i < n; i += 16)
+	{
+		__m256i		a = four_distances(ones, many + i);
+		__m256i		b = four_distances(ones, many + i + 4);
+		__m256i		c = four_distances(ones, many + i + 8);
+		__m256i		d = four_distances(ones, many + i + 12);
+		__m256i		least = _mm256_min_epi16(_mm256_min_epi16(a, b),
+											 _mm256_min_epi16(c, d));
+		unsigned	near = four_below(least, limit);
+
+		if (near == 0)
+			continue;
+		near = four_below(a, limit) | four_below(b, limit) << 4 |
+			four_below(c, limit) << 8 | four_below(d, limit) << 12;
+		if (n - i < 16)
+			near &= (1u << (n - i)) - 1;
+		for (; near != 0; near &= near - 1)
+			compare->match(compare->context, one,
+						   many[i + (size_t) __builtin_ctz(near)]);
+	}
+}
+
+/* One by one. */
+static inline SIMHASH_AVX2 void
+few_avx2(const ShCompare *compare, uint64_t one,
+		 const uint64_t *many, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (popcnt_distance(one, many[i]) <= compare->radius)
+			compare->match(compare->context, one, many[i]);
+	}
+}
+
+static SIMHASH_AVX2 void
+runs_avx2(const ShCompare *compare, const uint64_t *values,
+		  size_t start, const uint32_t *ends, size_t n, size_t limit)
+{
+	each_run(compare, values, start, ends, n, limit, one_avx2, few_avx2);
+}
+
+static SIMHASH_AVX2 size_t
+take_avx2(uint64_t one, int radius, uint64_t *values, size_t n)
+{
+	return each_taken(one, radius, values, n, popcnt_distance);
+}
+
+/* --- AVX-512 -------------------------------------------------------------- */
+
+static inline SIMHASH_AVX512 void
+one_avx512(const ShCompare *compare, uint64_t one,
+		   const uint64_t *many, size_t n)
+{
+	const		__m512i ones = _mm512_set1_epi64((long long) one);
+	const		__m512i limit = _mm512_set1_epi64(compare->radius);
+
+	for (size_t i = 0; i < n; i += 8)
+	{
+		__mmask8	there = n - i >= 8 ? 0xff
+		: (__mmask8) ((1 << (n - i)) - 1);
+		__m512i		x = _mm512_xor_si512(ones,
+										 _mm512_maskz_loadu_epi64(there, many + i));
+		unsigned	near = _mm512_mask_cmple_epi64_mask(there,
+														_mm512_popcnt_epi64(x),
+														limit);
+
+		for (; near != 0; near &= near - 1)
+			compare->match(compare->context, one,
+						   many[i + (size_t) __builtin_ctz(near)]);
+	}
+}
+
+static SIMHASH_AVX512 void
+runs_avx512(const ShCompare *compare, const uint64_t *values,
+			size_t start, const uint32_t *ends, size_t n, size_t limit)
+{
+	each_run(compare, values, start, ends, n, limit, one_avx512,
+			 one_avx512);
+}
+
+#endif							/* __x86_64__ */
+
+#ifdef __aarch64__
+
+#include <arm_neon.h>
+
+/* --- NEON ----------------------------------------------------------------- */
+
+/* Two at a time, four in a round; every 64-bit ARM processor can. */
+static inline void
+one_neon(const ShCompare *compare, uint64_t one,
+		 const uint64_t *many, size_t n)
+{
+	const		uint64x2_t ones = vdupq_n_u64(one);
+	const		uint16x8_t limit = vdupq_n_u16((uint16_t) compare->radius);
+	size_t		i = 0;
+
+	for (; i + 4 <= n; i += 4)
+	{
+		uint8x16_t	a = vreinterpretq_u8_u64(veorq_u64(ones,
+													   vld1q_u64(many + i)));
+		uint8x16_t	b = vreinterpretq_u8_u64(veorq_u64(ones,
+													   vld1q_u64(many + i + 2)));
+		uint8x16_t	pairs = vpaddq_u8(vcntq_u8(a), vcntq_u8(b));
+		uint8x16_t	fours = vpaddq_u8(pairs, pairs);
+		uint8x16_t	eights = vpaddq_u8(fours, fours);
+		uint16x8_t	near = vcleq_u16(vmovl_u8(vget_low_u8(eights)), limit);
+		uint64_t	mask = vgetq_lane_u64(vreinterpretq_u64_u16(near), 0);
+
+		for (int j = 0; mask != 0; j++, mask >>= 16)
+		{
+			if (mask & 1)
+				compare->match(compare->context, one, many[i + (size_t) j]);
+		}
+	}
+	one_portable(compare, one, many + i, n - i);
+}
+
+static void
+runs_neon(const ShCompare *compare, const uint64_t *values,
+		  size_t start, const uint32_t *ends, size_t n, size_t limit)
+{
+	each_run(compare, values, start, ends, n, limit, one_neon,
+			 one_portable);
+}
+
+#endif							/* __aarch64__ */
+
+/* --- the kinds, the fastest first ----------------------------------------- */
+
+const ShCompareKind sh_compare_kinds[] = {
+#ifdef __x86_64__
+	{"AVX-512", sh_cpu_avx512_popcount, one_avx512, runs_avx512, take_avx2},
+	{"AVX2", sh_cpu_avx2, one_avx2, runs_avx2, take_avx2},
+#endif
+#ifdef __aarch64__
+	{"NEON", sh_cpu_any, one_neon, runs_neon, take_portable},
+#endif
+	{"portable", sh_cpu_any, one_portable, runs_portable, take_portable}
+};
+const int	sh_compare_kinds_count =
+sizeof sh_compare_kinds / sizeof *sh_compare_kinds;
+
+/* The fastest kind that can be used here. */
+const ShCompareKind *
+sh_compare_fastest(void)
+{
+	const ShCompareKind *kind = sh_compare_kinds;
+
+	while (!kind->usable())
+		kind++;
+	return kind;
+}

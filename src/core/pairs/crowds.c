@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * crowds.c
+ *		Crowds: many different fingerprints, nearly all near to each other.
+ *
+ * A hundred thousand variants of one text make billions of pairs.  A list of
+ * the pairs has to have them all, but clusters need not: they only ask what is
+ * connected, or what is near to the few that stand for stars.
+ *
+ * So before we search for clusters we set crowds apart.  A crowd shows in the
+ * sorted fingerprints: far more than are to be expected begin with the same
+ * bits, and one taken at random is near to many of these.  From such a center
+ * we look around.  What is near to it belongs to the crowd; then we take one
+ * member after another, and what is near to it and not a member yet becomes
+ * one.  Of all that is still to be looked at each look takes a good part away,
+ * and when looks do not any more, we stop, and what is left stays alone.
+ * Whether all crowds are found, and the whole of each, makes a difference to
+ * the time that a search takes, but not to its result.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/pairs/crowds.h"
+
+#include <string.h>
+
+#define SAMPLES			4		/* values to try as a center */
+#define LOOKS			64		/* between two looks at the gain */
+#define LOOKS_MAX		4096
+
+/* Begin with all values, sorted, and no crowd. */
+void
+sh_crowds_begin(ShCrowds *crowds, ShPairs *pairs, int radius, uint32_t least)
+{
+	crowds->pairs = pairs;
+	crowds->radius = radius;
+	crowds->reach = 2 * radius;
+	crowds->least = least;
+	crowds->alone = pairs->distinct;
+	crowds->count = 0;
+	memcpy(pairs->work, pairs->values,
+		   pairs->distinct * sizeof *pairs->values);
+}
+
+/* Has the crowd of this center been set apart? */
+static bool
+is_known(const ShCrowds *crowds, uint64_t center)
+{
+	for (uint32_t i = 0; i < crowds->count; i++)
+	{
+		if (sh_distance(center, crowds->crowd[i].center) <= crowds->radius)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Look around from one value after another, of n of which the first is the
+ * center; how many belong to its crowd?  They come first.  A look costs as
+ * many comparisons as there are values left; for each member that it gains,
+ * the search will be spared pairs with a good part of the other members.
+ */
+static uint32_t
+look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
+{
+	const ShPairs *pairs = crowds->pairs;
+	uint32_t	members = 1;
+	uint32_t	before = 0;
+
+	for (uint32_t look = 0; look < members && members < n; look++)
+	{
+		if (look % LOOKS == 0 && look > 0)
+		{
+			if ((double) (members - before) * members <
+				(double) LOOKS * (n - members) || look >= LOOKS_MAX)
+				break;
+			before = members;
+		}
+		members += (uint32_t)
+			pairs->kind->take(values[look], crowds->radius,
+							  values + members, n - members);
+		sh_pairs_tell(pairs, 0);
+	}
+	return members;
+}
+
+/* Set the crowd of a center apart, if it is one. */
+static void
+set_apart(ShCrowds *crowds, uint64_t center)
+{
+	const ShPairs *pairs = crowds->pairs;
+	uint64_t   *values = pairs->work;
+	uint32_t	alone = crowds->alone;
+	ShCrowd    *crowd = &crowds->crowd[crowds->count];
+	uint32_t	near;
+	uint32_t	members;
+	uint32_t	moves;
+
+	near = (uint32_t) pairs->kind->take(center, crowds->reach, values, alone);
+	if (near < crowds->least ||
+		pairs->kind->take(center, 0, values, near) == 0)
+		return;
+	members = look_around(crowds, values, near);
+	if (members < crowds->least)
+		return;
+	moves = members < alone - members ? members : alone - members;
+	for (uint32_t i = 0; i < moves; i++)
+	{
+		uint64_t	value = values[i];
+
+		values[i] = values[alone - moves + i];
+		values[alone - moves + i] = value;
+	}
+	crowds->alone = alone - members;
+	crowd->center = center;
+	crowd->start = crowds->alone;
+	crowd->n = members;
+	crowds->count++;
+}
+
+/* Of some values the one in the middle, bit by bit; it need not be there. */
+static uint64_t
+middle_of(const uint64_t *values, uint32_t n)
+{
+	uint32_t	ones[SH_BITS] = {0};
+	uint64_t	middle = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		for (int bit = 0; bit < SH_BITS; bit++)
+			ones[bit] += values[i] >> bit & 1;
+	}
+	for (int bit = 0; bit < SH_BITS; bit++)
+		middle |= (uint64_t) (ones[bit] > n / 2) << bit;
+	return middle;
+}
+
+/* The value that is nearest to a given one. */
+static uint64_t
+nearest_of(const uint64_t *values, uint32_t n, uint64_t to)
+{
+	uint64_t	nearest = values[0];
+
+	for (uint32_t i = 1; i < n; i++)
+	{
+		if (sh_distance(values[i], to) < sh_distance(nearest, to))
+			nearest = values[i];
+	}
+	return nearest;
+}
+
+/* Look for a crowd among values that begin with the same bits. */
+static void
+try_range(ShCrowds *crowds, uint32_t start, uint32_t n)
+{
+	const ShPairs *pairs = crowds->pairs;
+	const uint64_t *values = pairs->values + start;
+	uint64_t   *copy = pairs->spare;
+
+	for (uint32_t sample = 0; sample <= SAMPLES; sample++)
+	{
+		uint64_t	center = sample == 0
+		? nearest_of(values, n, middle_of(values, n))
+		: values[(uint64_t) n * (2 * sample - 1) / (2 * SAMPLES)];
+
+		if (crowds->count == SH_CROWDS_MAX || is_known(crowds, center))
+			continue;
+		memcpy(copy, values, n * sizeof *copy);
+		if (pairs->kind->take(center, crowds->radius, copy, n) >=
+			crowds->least / 4)
+			set_apart(crowds, center);
+		sh_pairs_tell(pairs, 0);
+	}
+}
+
+/* Set crowds apart. */
+void
+sh_crowds_find(ShCrowds *crowds)
+{
+	const ShPairs *pairs = crowds->pairs;
+	uint32_t	n = pairs->distinct;
+	uint32_t	start = 0;
+	int			shift;
+
+	if (crowds->radius == 0 || n < crowds->least)
+		return;
+	shift = sh_bit_length(pairs->values[n - 1] ^ pairs->values[0]) -
+		sh_bit_length(n / (crowds->least / 16 + 1));
+	for (uint32_t i = 1; i <= n; i++)
+	{
+		if (i < n && (shift <= 0 || pairs->values[i] >> shift ==
+					  pairs->values[start] >> shift))
+			continue;
+		if (i - start >= crowds->least)
+			try_range(crowds, start, i - start);
+		start = i;
+	}
+}
+
+/* Report the pairs within the radius, but none of two of the same crowd. */
+void
+sh_crowds_pairs(ShCrowds *crowds, ShPairSink sink, void *context)
+{
+	ShPairs    *pairs = crowds->pairs;
+	uint32_t	crowded = pairs->distinct - crowds->alone;
+
+	pairs->progress_start = 0;
+	pairs->progress_share = crowded > 0 ? 0.5 : 1;
+	sh_pairs_find_within(pairs, crowds->radius, 0, crowds->alone, sink,
+						 context);
+	pairs->progress_start = pairs->progress_share;
+	if (crowded > 0)
+		sh_pairs_find_between(pairs, crowds->radius, 0, crowds->alone,
+							  crowds->alone, crowded, sink, context);
+	pairs->progress_start = 1;
+	pairs->progress_share = 0;
+}

@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.c
+ *		Rows sorted and collapsed by fingerprint, before pairs are sought.
+ *
+ * A radix sort by the leading eleven bits that vary, then each part likewise;
+ * rows with equal fingerprints stay in order.  A hundred thousand rows with
+ * the same fingerprint cost no more here than as many different ones, and
+ * nothing afterwards.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/pairs/rows.h"
+
+#include <string.h>
+
+#include "core/pairs/plan.h"
+
+#define DIGIT			SH_DIGIT
+#define PARTS			(1 << DIGIT)
+#define INSERTION		32		/* rows few enough to sort by insertion */
+#define TICK			(1 << 20)	/* rows that take a while */
+
+/* Leading bits by which to look up one of n values: of some 4 to 8 each. */
+static int
+directory_bits(uint32_t n)
+{
+	int			bits = sh_bit_length(n) - 3;
+
+	return bits < 0 ? 0 : bits;
+}
+
+/* Bits of the keys by which to search n values: about one value to a key. */
+int
+sh_pairs_key_bits(uint32_t n)
+{
+	int			bits = sh_bit_length(n) - 1;
+
+	return bits < SH_DIGIT ? SH_DIGIT : bits > SH_KEYS_MAX ? SH_KEYS_MAX : bits;
+}
+
+/* The memory that n rows need, besides their fingerprints. */
+size_t
+sh_pairs_bytes(uint32_t n)
+{
+	return (size_t) n * (2 * sizeof(uint64_t) + 2 * sizeof(uint32_t)) +
+		(((size_t) 1 << directory_bits(n)) + 3 +
+		 ((size_t) 1 << sh_pairs_key_bits(n))) * sizeof(uint32_t);
+}
+
+/* Begin with the fingerprints of n rows, and that much memory. */
+void
+sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory, uint32_t n)
+{
+	memset(pairs, 0, sizeof *pairs);
+	pairs->n = n;
+	pairs->values = values;
+	pairs->work = memory;
+	pairs->spare = pairs->work + n;
+	pairs->rows = (uint32_t *) (pairs->spare + n);
+	pairs->first = pairs->rows + n;
+	pairs->directory = pairs->first + n + 1;
+	pairs->ends = pairs->directory + ((size_t) 1 << directory_bits(n)) + 2;
+	pairs->kind = sh_compare_fastest();
+	pairs->progress_share = 1;
+}
+
+/* Rows that are being sorted, and room for as many. */
+typedef struct ShRows
+{
+	uint64_t   *values;
+	uint32_t   *rows;
+} ShRows;
+
+/* Sort a few rows by insertion; equal ones stay in order. */
+static void
+insert_rows(ShRows at, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+	{
+		uint64_t	value = at.values[i];
+		uint32_t	row = at.rows[i];
+		size_t		j = i;
+
+		for (; j > 0 && at.values[j - 1] > value; j--)
+		{
+			at.values[j] = at.values[j - 1];
+			at.rows[j] = at.rows[j - 1];
+		}
+		at.values[j] = value;
+		at.rows[j] = row;
+	}
+}
+
+static void sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay,
+					  size_t n, int bits);
+
+/*
+ * Sort rows by the last so many bits of their values, the others being equal.
+ * Let them stay where they are, or put them into the other room.
+ */
+static inline void
+sort_rows(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
+		  int bits)
+{
+	if (n > INSERTION && bits > 0)
+	{
+		sort_many(pairs, at, other, stay, n, bits);
+		return;
+	}
+	if (bits > 0)
+		insert_rows(at, n);
+	if (!stay)
+	{
+		memcpy(other.values, at.values, n * sizeof *at.values);
+		memcpy(other.rows, at.rows, n * sizeof *at.rows);
+	}
+}
+
+/* The same for more than a few: by the leading bits, then each part. */
+static void
+sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
+		  int bits)
+{
+	uint32_t	ends[PARTS];
+	int			digit = bits < DIGIT ? bits : DIGIT;
+	uint32_t	mask = (UINT32_C(1) << digit) - 1;
+	uint32_t	start = 0;
+
+	bits -= digit;
+	memset(ends, 0, (mask + 1) * sizeof *ends);
+	for (size_t i = 0; i < n; i++)
+		ends[at.values[i] >> bits & mask]++;
+	if (n >= TICK)
+		sh_pairs_tell(pairs, 0);
+	if (ends[at.values[0] >> bits & mask] == n)
+	{
+		sort_rows(pairs, at, other, stay, n, bits);
+		return;
+	}
+	for (uint32_t part = 0; part <= mask; part++)
+	{
+		uint32_t	count = ends[part];
+
+		ends[part] = start;
+		start += count;
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32_t	to = ends[at.values[i] >> bits & mask]++;
+
+		other.values[to] = at.values[i];
+		other.rows[to] = at.rows[i];
+	}
+	start = 0;
+	for (uint32_t part = 0; part <= mask; start = ends[part++])
+	{
+		ShRows		part_at = {other.values + start, other.rows + start};
+		ShRows		part_other = {at.values + start, at.rows + start};
+
+		sort_rows(pairs, part_at, part_other, !stay, ends[part] - start,
+				  bits);
+		if (n >= TICK)
+			sh_pairs_tell(pairs, 0);
+	}
+}
+
+/* Note where the values with each beginning of the bits that vary start. */
+static void
+make_directory(ShPairs *pairs)
+{
+	uint64_t	base = pairs->values[0];
+	int			shift = sh_bit_length(pairs->values[pairs->distinct - 1] - base) -
+	directory_bits(pairs->n);
+	uint64_t	next = 0;
+
+	shift = shift < 0 ? 0 : shift < SH_BITS ? shift : SH_BITS - 1;
+	pairs->directory_shift = shift;
+	for (uint32_t i = 0; i < pairs->distinct; i++)
+	{
+		for (; next <= (pairs->values[i] - base) >> shift; next++)
+			pairs->directory[next] = i;
+	}
+	pairs->directory[next] = pairs->distinct;
+}
+
+/* Sort the rows by fingerprint, and number the distinct fingerprints. */
+void
+sh_pairs_group(ShPairs *pairs)
+{
+	ShRows		at = {pairs->values, pairs->rows};
+	ShRows		other = {pairs->work, pairs->first};
+	uint64_t   *values = pairs->values;
+	uint32_t	distinct = 0;
+
+	for (uint32_t i = 0; i < pairs->n; i++)
+		pairs->rows[i] = i;
+	if (pairs->n > 0)
+		sort_rows(pairs, at, other, true, pairs->n, SH_BITS);
+	for (uint32_t i = 0; i < pairs->n; i++)
+	{
+		if (i == 0 || values[i] != values[distinct - 1])
+		{
+			values[distinct] = values[i];
+			pairs->first[distinct++] = i;
+		}
+	}
+	pairs->first[distinct] = pairs->n;
+	pairs->distinct = distinct;
+	if (distinct > 0)
+		make_directory(pairs);
+}
+
+/* Where to look for the number of a fingerprint. */
+static inline const uint32_t *
+directory_entry(const ShPairs *pairs, uint64_t value)
+{
+	return pairs->directory +
+		((value - pairs->values[0]) >> pairs->directory_shift);
+}
+
+/* The number of a fingerprint that is there will be asked for. */
+void
+sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value)
+{
+	__builtin_prefetch(&pairs->values[*directory_entry(pairs, value)]);
+}
+
+/* The number of a fingerprint that is there. */
+uint32_t
+sh_pairs_number(const ShPairs *pairs, uint64_t value)
+{
+	const uint32_t *entry = directory_entry(pairs, value);
+	uint32_t	low = entry[0];
+	uint32_t	high = entry[1];
+
+	while (high - low > 1)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (pairs->values[middle] <= value)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.h
+ *		Rows sorted and collapsed by fingerprint, before pairs are sought.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_ROWS_H
+#define SH_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/pairs/compare.h"
+
+#define SH_PAIRS_ROWS	INT32_MAX	/* the most rows */
+
+/*
+ * Rows by fingerprint.  Distinct fingerprints are numbered in ascending
+ * order; rows[first[i]] up to rows[first[i + 1] - 1] are the rows that have
+ * number i, in ascending order.
+ */
+typedef struct ShPairs
+{
+	uint32_t	n;				/* rows */
+	uint32_t	distinct;		/* different fingerprints */
+	uint64_t   *values;			/* fingerprints of the rows, then distinct */
+	uint64_t   *work;			/* two arrays to work in, free for the caller */
+	uint64_t   *spare;			/* between calls */
+	uint32_t   *rows;
+	uint32_t   *first;
+	uint32_t   *directory;		/* where values with given leading bits begin */
+	int			directory_shift;
+	uint32_t   *ends;			/* where the values with each key end */
+
+	const ShCompareKind *kind;	/* how to compare */
+
+	/*
+	 * Called now and then with the part that is done, 0 to 1; need not
+	 * return.
+	 */
+	void		(*progress) (void *context, double done);
+	void	   *progress_context;
+	double		progress_start; /* what is done before the search */
+	double		progress_share; /* what the search adds */
+} ShPairs;
+
+/* Tell that such a part is done, if anybody wants to know. */
+static inline void
+sh_pairs_tell(const ShPairs *pairs, double done)
+{
+	if (pairs->progress != NULL)
+		pairs->progress(pairs->progress_context, done);
+}
+
+extern size_t sh_pairs_bytes(uint32_t n);
+extern int	sh_pairs_key_bits(uint32_t n);
+extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
+						   uint32_t n);
+extern void sh_pairs_group(ShPairs *pairs);
+extern void sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value);
+extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);
+
+#endif							/* SH_ROWS_H */

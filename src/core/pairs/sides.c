@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * sides.c
+ *		Values sorted by the keys of a block, to be searched for pairs.
+ *
+ * A counting sort by a digit, or by two; where the values with each key end is
+ * then known as well.  Values that are sorted already, as all are by the
+ * leading block, stay where they are.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/pairs/sides.h"
+
+#include <string.h>
+
+/* Turn the sizes of parts into where they begin. */
+static void
+begin_parts(uint32_t *parts, size_t n, uint32_t start)
+{
+	for (size_t part = 0; part < n; part++)
+	{
+		uint32_t	size = parts[part];
+
+		parts[part] = start;
+		start += size;
+	}
+}
+
+/* Sort values into another place, by some bits of their keys. */
+static void
+scatter(const uint64_t *from, uint64_t *to, size_t n, const ShKeyBlock *block,
+		int shift, uint32_t mask, uint32_t *ends, uint32_t start)
+{
+	memset(ends, 0, ((size_t) mask + 1) * sizeof *ends);
+	for (size_t i = 0; i < n; i++)
+		ends[sh_block_of(from[i], block) >> shift & mask]++;
+	begin_parts(ends, (size_t) mask + 1, start);
+	for (size_t i = 0; i < n; i++)
+		to[ends[sh_block_of(from[i], block) >> shift & mask]++ - start] =
+			from[i];
+}
+
+/* If the values are sorted by their keys already, note where those end. */
+static bool
+is_sorted(ShSide *side, const ShKeyBlock *block)
+{
+	uint32_t	key = 0;
+
+	for (size_t i = 0; i < side->n; i++)
+	{
+		uint32_t	next = sh_block_of(side->values[i], block);
+
+		if (next < key)
+			return false;
+		while (key < next)
+			side->ends[key++] = (uint32_t) i;
+	}
+	while (key < UINT32_C(1) << block->width)
+		side->ends[key++] = (uint32_t) side->n;
+	return true;
+}
+
+/*
+ * Sort the values of a side by their keys: at once, or by the leading bits
+ * and then, part by part, by the others.
+ */
+void
+sh_sort_side(ShSide *side, const ShKeyBlock *block)
+{
+	int			low = block->width / 2;
+	uint32_t	parts[SH_PARTS];
+	uint32_t	start = 0;
+
+	if (is_sorted(side, block))
+		return;
+	if (block->width <= SH_DIGIT)
+	{
+		uint64_t   *values = side->values;
+
+		scatter(values, side->room, side->n, block, 0,
+				(UINT32_C(1) << block->width) - 1, side->ends, 0);
+		side->values = side->room;
+		side->room = values;
+		return;
+	}
+	scatter(side->values, side->room, side->n, block, low,
+			(UINT32_C(1) << (block->width - low)) - 1, parts, 0);
+	for (size_t part = 0; part < (size_t) 1 << (block->width - low); part++)
+	{
+		scatter(side->room + start, side->values + start, parts[part] - start,
+				block, 0, (UINT32_C(1) << low) - 1,
+				side->ends + (part << low), start);
+		start = parts[part];
+	}
+}
+
+/* The bits in which values differ from a given one. */
+uint64_t
+sh_differing_bits(const ShSide *side, uint64_t from)
+{
+	uint64_t	bits = 0;
+
+	for (size_t i = 0; i < side->n; i++)
+		bits |= side->values[i] ^ from;
+	return bits;
+}
+
+/* Bring the values back to where they were, in whatever order. */
+void
+sh_restore(const ShSide *side, uint64_t *values)
+{
+	if (side->values != values)
+		memcpy(values, side->values, side->n * sizeof *values);
+}

@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ *
+ * profile.c
+ *		Profiles: frozen recipes from documents to weighted features.
+ *
+ * Some have a row in a table: those in common use, and those that compute what
+ * other programs compute.  The others are named by a rule, docs/fingerprint.md
+ * says which, and are made when they are first asked for.
+ *
+ * A recipe may have several names, as word-2, word-2-2 and word-2-binary: then
+ * the shortest is that of the profile, and the others find the same one.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/text/profile.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DAMPINGS	5
+
+/* The profiles that have a row.  Rows are added, never changed. */
+const ShProfile sh_profiles[] = {
+	{"word-2", SH_UNIT_WORD, 2, 2, SH_DAMP_BINARY,
+	"pairs of words, once each"},
+	{"word-1-2", SH_UNIT_WORD, 1, 2, SH_DAMP_LOG,
+	"words and pairs of words, logarithmic weights"},
+	{"word-1", SH_UNIT_WORD, 1, 1, SH_DAMP_COUNT,
+	"words, counted"},
+	{"word-3", SH_UNIT_WORD, 3, 3, SH_DAMP_BINARY,
+	"shingles of three words, once each"},
+	{"word-4", SH_UNIT_WORD, 4, 4, SH_DAMP_BINARY,
+	"shingles of four words, once each"},
+	{"char-3", SH_UNIT_CHARACTER, 3, 3, SH_DAMP_LOG,
+	"3-grams of characters, logarithmic weights"},
+	{"char-4", SH_UNIT_CHARACTER, 4, 4, SH_DAMP_LOG,
+	"4-grams of characters, logarithmic weights"},
+	{"char-5", SH_UNIT_CHARACTER, 5, 5, SH_DAMP_LOG,
+	"5-grams of characters, logarithmic weights"},
+	{"word-2-capped", SH_UNIT_WORD, 2, 2, SH_DAMP_CAPPED,
+	"pairs of words, repeated ones up to seven times as heavy"},
+
+	/* what other implementations compute, bit for bit */
+	{"python-simhash", SH_UNIT_PYTHON_LETTER, 4, 4, SH_DAMP_COUNT,
+	"Simhash(text) of the Python package simhash"},
+	{"seomoz-shingle", SH_UNIT_PYTHON_WORD, 4, 4, SH_DAMP_COUNT,
+	"seomoz/simhash-py: MD5 of shingles of four words"},
+	{"clickhouse-ngram", SH_UNIT_BYTE, 3, 3, SH_DAMP_COUNT,
+	"ClickHouse's ngramSimHash(text): 32 bits"},
+	{"clickhouse-ngram-ci", SH_UNIT_BYTE_CI, 3, 3, SH_DAMP_COUNT,
+	"ClickHouse's ngramSimHashCaseInsensitive(text): 32 bits"},
+	{"clickhouse-ngram-utf8", SH_UNIT_UTF8, 3, 3, SH_DAMP_COUNT,
+	"ClickHouse's ngramSimHashUTF8(text): 32 bits"},
+	{"clickhouse-ngram-ci-utf8", SH_UNIT_UTF8_CI, 3, 3, SH_DAMP_COUNT,
+	"ClickHouse's ngramSimHashCaseInsensitiveUTF8(text): 32 bits"},
+	{"clickhouse-word-shingle", SH_UNIT_CLICKHOUSE_WORD, 3, 3, SH_DAMP_COUNT,
+	"ClickHouse's wordShingleSimHash(text): 32 bits"},
+	{"clickhouse-word-shingle-ci", SH_UNIT_CLICKHOUSE_WORD_CI, 3, 3,
+		SH_DAMP_COUNT,
+	"ClickHouse's wordShingleSimHashCaseInsensitive(text): 32 bits"},
+};
+const int	sh_profile_count = sizeof sh_profiles / sizeof sh_profiles[0];
+const ShProfile *const sh_default_profile = &sh_profiles[0];
+
+/* In place of a profile where features are given, so that nothing is cut. */
+const ShProfile sh_no_profile = {
+	"", SH_UNIT_WORD, 1, 1, SH_DAMP_COUNT, "features that are given"
+};
+
+/* The profiles named by a rule. */
+const ShPattern sh_patterns[] = {
+	{"word-N-M-damping", "word-", SH_UNIT_WORD,
+	"N to M words, both from 1 to 10; -M and -damping can be left out"},
+	{"char-N-M-damping", "char-", SH_UNIT_CHARACTER,
+	"N to M characters, both from 1 to 10; -M and -damping can be left out"},
+};
+const int	sh_pattern_count = sizeof sh_patterns / sizeof sh_patterns[0];
+
+/* Those that were asked for; a name that is empty marks one that was not. */
+static ShProfile made[sizeof sh_patterns / sizeof sh_patterns[0]]
+[			SH_WINDOW_MAX][SH_WINDOW_MAX][DAMPINGS];
+
+/* What users call a damping. */
+const char *
+sh_damping_name(ShDamping damping)
+{
+	static const char *const names[DAMPINGS] = {
+		"count", "sqrt", "log", "binary", "capped"
+	};
+
+	return names[damping];
+}
+
+/*
+ * The damping of a profile whose name does not tell it.  What occurs twice is
+ * rarely the same by chance where features are long, and to count it serves
+ * best where they are single words.
+ */
+static ShDamping
+usual_damping(ShUnit unit, int min, int max)
+{
+	if (unit == SH_UNIT_CHARACTER || min < max)
+		return SH_DAMP_LOG;
+	return min == 1 ? SH_DAMP_COUNT : SH_DAMP_BINARY;
+}
+
+/* The profile of a recipe, with the shortest of its names. */
+static const ShProfile *
+find_recipe(int pattern, int min, int max, ShDamping damping)
+{
+	ShUnit		unit = sh_patterns[pattern].unit;
+	ShProfile  *profile = &made[pattern][min - 1][max - 1][damping];
+
+	for (int i = 0; i < sh_profile_count; i++)
+	{
+		const ShProfile *listed = &sh_profiles[i];
+
+		if (listed->unit == unit && listed->min == min &&
+			listed->max == max && listed->damping == damping)
+			return listed;
+	}
+	if (profile->name[0] == '\0')
+	{
+		bool		usual = damping == usual_damping(unit, min, max);
+
+		profile->unit = unit;
+		profile->min = min;
+		profile->max = max;
+		profile->damping = damping;
+		profile->description = sh_patterns[pattern].description;
+		snprintf(profile->name, sizeof profile->name,
+				 max > min ? "%s%d-%d%s%s" : "%s%d%.0d%s%s",
+				 sh_patterns[pattern].prefix, min, max > min ? max : 0,
+				 usual ? "" : "-", usual ? "" : sh_damping_name(damping));
+	}
+	return profile;
+}
+
+/*
+ * Read a number of tokens, without leading zeros, and move on; 0 when there is
+ * none that a window can have.
+ */
+static int
+read_size(const char **p, const char *end)
+{
+	const char *start = *p;
+	int			size = 0;
+
+	while (*p < end && **p >= '0' && **p <= '9' && size <= SH_WINDOW_MAX)
+		size = 10 * size + (*(*p)++ - '0');
+	return size > SH_WINDOW_MAX || *start == '0' ? 0 : size;
+}
+
+/* The profile that a name stands for by one of the patterns, or NULL. */
+static const ShProfile *
+find_by_pattern(int pattern, const char *name, size_t length)
+{
+	const char *prefix = sh_patterns[pattern].prefix;
+	const char *end = name + length;
+	const char *p = name + strlen(prefix);
+	int			min;
+	int			max;
+
+	if (length <= strlen(prefix) || memcmp(name, prefix, strlen(prefix)) != 0)
+		return NULL;
+	min = max = read_size(&p, end);
+	if (end - p >= 2 && p[0] == '-' && p[1] >= '0' && p[1] <= '9')
+	{
+		p++;
+		max = read_size(&p, end);
+	}
+	if (min == 0 || max < min)
+		return NULL;
+	if (p == end)
+		return find_recipe(pattern, min, max,
+						   usual_damping(sh_patterns[pattern].unit, min, max));
+	for (int damping = 0; damping < DAMPINGS; damping++)
+	{
+		const char *its = sh_damping_name((ShDamping) damping);
+
+		if (*p == '-' && (size_t) (end - p) == strlen(its) + 1 &&
+			memcmp(p + 1, its, strlen(its)) == 0)
+			return find_recipe(pattern, min, max, (ShDamping) damping);
+	}
+	return NULL;
+}
+
+/* The profile of that name, or NULL. */
+const ShProfile *
+sh_profile_find(const char *name, size_t length)
+{
+	const ShProfile *found = NULL;
+
+	for (int i = 0; i < sh_profile_count; i++)
+	{
+		if (strlen(sh_profiles[i].name) == length &&
+			memcmp(sh_profiles[i].name, name, length) == 0)
+			return &sh_profiles[i];
+	}
+	for (int i = 0; i < sh_pattern_count && found == NULL; i++)
+		found = find_by_pattern(i, name, length);
+	return found;
+}
+
+/* What users call a unit. */
+const char *
+sh_unit_name(ShUnit unit)
+{
+	switch (unit)
+	{
+		case SH_UNIT_WORD:
+		case SH_UNIT_PYTHON_WORD:
+		case SH_UNIT_CLICKHOUSE_WORD:
+		case SH_UNIT_CLICKHOUSE_WORD_CI:
+			return "word";
+		case SH_UNIT_CHARACTER:
+		case SH_UNIT_PYTHON_LETTER:
+		case SH_UNIT_UTF8:
+		case SH_UNIT_UTF8_CI:
+			return "character";
+		case SH_UNIT_BYTE:
+		case SH_UNIT_BYTE_CI:
+			return "byte";
+	}
+	return "";
+}

@@ -1,0 +1,485 @@
+/*-------------------------------------------------------------------------
+ *
+ * text.c
+ *		UTF-8 document -> normalised text, cut into tokens.
+ *
+ * What comes out depends on the bytes alone: on no locale, no collation, no
+ * version of a library.  docs/fingerprint.md specifies it; in short:
+ *
+ *	- Every code point has a kind, frozen at Unicode 14.0 (unicode_table.h).
+ *	  A run is a longest stretch of one kind; marks continue the run they
+ *	  stand in, separators end it, ignored code points are not there.
+ *	- A run is normalised in pieces of SH_PIECE_MAX code points, so that no
+ *	  document needs more than a fixed amount of memory.  The normal form is
+ *	  NFKC_Casefold.  Unicode promises that neither it nor case folding ever
+ *	  changes for code points that are assigned; the others are separators.
+ *	- The normalised text is the runs, joined by one space each.  A piece of
+ *	  a spaced script is a token; in an unspaced script each window of
+ *	  1 (ideographic) or SH_PHONETIC_GRAM code points is one.
+ *
+ * For example, "Die GRÖSSE: 北京大学" is normalised to "die grösse 北京大学",
+ * with the tokens "die", "grösse", "北", "京", "大" and "学".
+ *
+ * Only one buffer of text is held at a time: the caller alternates between
+ * sh_text_feed, which stops when the buffer is full, and sh_text_retire,
+ * which forgets all but the last few tokens.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/text/text.h"
+
+#include <string.h>
+
+#include <utf8proc.h>
+
+#include "core/text/unicode_table.h"
+#include "core/text/utf8.h"
+
+/* Part of the specification: code points of a phonetic gram. */
+#define SH_PHONETIC_GRAM	4
+
+/* Room that one flushed piece may need, with the space before it. */
+#define PIECE_BYTES_MAX		(SH_FOLDED_MAX * 4 + 1)
+#define PIECE_TOKENS_MAX	(SH_FOLDED_MAX + 1)
+
+/* There must be such room when the longest tokens are kept for a window. */
+typedef char sh_room_for_windows
+[			(SH_WINDOW_MAX - 1) * (SH_PIECE_MAX * SH_FOLD_BYTES + 1) +
+ PIECE_BYTES_MAX <= SH_TEXT_BYTES ? 1 : -1];
+
+/*
+ * NFKC_Casefold, but that the library is not asked to drop what may be
+ * ignored: which code points these are is not promised to stay the same, and
+ * those of Unicode 14.0 have been dropped already.
+ */
+#define FOLD_OPTIONS \
+	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | \
+	 UTF8PROC_CASEFOLD)
+
+/* Offsets as they lie in an array, which need not be aligned as a vector is. */
+typedef uint16_t ShOffsets __attribute__((vector_size(SH_ENDS_BEYOND * 2),
+										  aligned(2), may_alias));
+
+/* The lower-case letter or digit for an ASCII byte, 0 for a separator. */
+static const unsigned char ascii_word[128] = {
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	'0', '1', '2', '3', '4', '5', '6', '7',
+	'8', '9', 0, 0, 0, 0, 0, 0,
+	0, 'a', 'b', 'c', 'd', 'e', 'f', 'g',
+	'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
+	'p', 'q', 'r', 's', 't', 'u', 'v', 'w',
+	'x', 'y', 'z', 0, 0, 0, 0, 0,
+	0, 'a', 'b', 'c', 'd', 'e', 'f', 'g',
+	'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
+	'p', 'q', 'r', 's', 't', 'u', 'v', 'w',
+	'x', 'y', 'z', 0, 0, 0, 0, 0
+};
+
+/* The kind of a code point, with SH_INERT. */
+static inline int
+classify(int32_t c)
+{
+	if (c < 0)
+		return SH_SEPARATOR;
+	return sh_unicode_page[sh_unicode_index[c >> 8]][c & 0xff];
+}
+
+/* Set a token of the normalised text. */
+static inline void
+set_token(ShText *text, size_t i, size_t start, size_t end)
+{
+	text->starts[i] = (uint16_t) start;
+	text->ends[i] = (uint16_t) end;
+}
+
+/* Add a token of the normalised text. */
+static inline void
+push_token(ShText *text, size_t start, size_t end)
+{
+	set_token(text, text->ntokens++, start, end);
+	text->total++;
+	text->run_cut = true;
+}
+
+/* Make each character from the given offset on a token. */
+static void
+cut_characters(ShText *text, size_t from)
+{
+	const unsigned char *bytes = text->bytes;
+	size_t		used = text->used;
+	size_t		tokens = text->ntokens;
+
+	while (from < used)
+	{
+		/* Guessed, so that the next character need not wait for this one. */
+		size_t		next = from + 3;
+
+		if (__builtin_expect((bytes[from] & 0xf0) != 0xe0, 0))
+			next = from + sh_utf8_length(bytes[from]);
+		set_token(text, tokens++, from, next);
+		from = next;
+	}
+	text->run_cut |= tokens > text->ntokens;
+	text->gram_start = text->gram_end = used;
+	text->total += tokens - text->ntokens;
+	text->ntokens = tokens;
+}
+
+/* Make each complete gram of a phonetic run a token. */
+static void
+cut_grams(ShText *text)
+{
+	while (text->gram_end < text->used)
+	{
+		text->gram_end += sh_utf8_length(text->bytes[text->gram_end]);
+		if (++text->gram_have < SH_PHONETIC_GRAM)
+			continue;
+		push_token(text, text->gram_start, text->gram_end);
+		text->gram_start += sh_utf8_length(text->bytes[text->gram_start]);
+		text->gram_have--;
+	}
+}
+
+/*
+ * Append the normal form of part of the piece to the text.  Should the
+ * library fail, which it has no reason to, the part goes in as it is.
+ */
+static void
+fold(ShText *text, const unsigned char *part, size_t length)
+{
+	utf8proc_ssize_t n;
+
+	n = utf8proc_decompose(part, (utf8proc_ssize_t) length, text->folded,
+						   SH_FOLDED_MAX, FOLD_OPTIONS);
+	if (n >= 0 && n <= SH_FOLDED_MAX)
+		n = utf8proc_reencode(text->folded, n, FOLD_OPTIONS);
+	if (n >= 0 && n <= SH_FOLDED_MAX * 4)
+	{
+		memcpy(text->bytes + text->used, text->folded, (size_t) n);
+		text->used += (size_t) n;
+	}
+	else
+	{
+		memcpy(text->bytes + text->used, part, length);
+		text->used += length;
+	}
+}
+
+/*
+ * Append the normal form of the piece to the text.
+ *
+ * Some versions of utf8proc lose a U+11A7 after a Hangul syllable.  No
+ * composition goes across its left side, so what is before it is normalised
+ * by itself, and every version gives the same.
+ */
+static void
+write_piece(ShText *text)
+{
+	const unsigned char *part = text->piece;
+	const unsigned char *end = text->piece + text->piece_bytes;
+
+	if (text->piece_inert)
+	{
+		memcpy(text->bytes + text->used, part, text->piece_bytes);
+		text->used += text->piece_bytes;
+	}
+	else
+	{
+		for (const unsigned char *p = part + 1; p + 3 <= end; p++)
+		{
+			if (memcmp(p, "\xe1\x86\xa7", 3) == 0)
+			{
+				fold(text, part, (size_t) (p - part));
+				part = p;
+			}
+		}
+		fold(text, part, (size_t) (end - part));
+	}
+	text->piece_bytes = 0;
+	text->piece_chars = 0;
+	text->piece_inert = true;
+}
+
+/*
+ * Put a space before what is about to be written, unless it is the first of
+ * the document.  "total" serves to know: each run leaves at least one token.
+ */
+static inline void
+write_space(ShText *text)
+{
+	if (text->total > 0)
+	{
+		text->bytes[text->used++] = ' ';
+		if (text->unit == SH_UNIT_CHARACTER)
+			push_token(text, text->used - 1, text->used);
+	}
+}
+
+/* Normalise the piece of the run that has been read, and cut its tokens. */
+static void
+flush_piece(ShText *text)
+{
+	bool		word = text->run == SH_WORD;
+	size_t		start;
+
+	if (word || !text->run_written)
+	{
+		write_space(text);
+		text->run_cut = false;
+		text->gram_start = text->gram_end = text->used;
+		text->gram_have = 0;
+	}
+	start = text->used;
+	write_piece(text);
+	text->run_written = true;
+	if (text->unit == SH_UNIT_CHARACTER || text->run == SH_IDEOGRAPHIC)
+		cut_characters(text, start);
+	else if (word)
+		push_token(text, start, text->used);
+	else
+		cut_grams(text);
+}
+
+/* End the run that is being read, if any. */
+static void
+end_run(ShText *text)
+{
+	if (text->run == SH_SEPARATOR)
+		return;
+	if (text->piece_chars > 0)
+		flush_piece(text);
+	if (text->run_written && !text->run_cut)
+		push_token(text, text->gram_start, text->used);
+	text->run = SH_SEPARATOR;
+	text->run_written = false;
+}
+
+/* Read one code point, given as its class and its UTF-8 bytes. */
+static inline void
+read_character(ShText *text, int class, const unsigned char *p, size_t length)
+{
+	ShKind		kind = (ShKind) (class & ~SH_INERT);
+
+	if (kind == SH_IGNORED)
+		return;
+	if (kind == SH_MARK)
+		kind = text->run == SH_SEPARATOR ? SH_WORD : text->run;
+	if (kind != text->run)
+	{
+		end_run(text);
+		text->run = kind;
+		if (kind == SH_SEPARATOR)
+			return;
+	}
+	else if (kind == SH_SEPARATOR)
+		return;
+
+	memcpy(text->piece + text->piece_bytes, p, length);
+	text->piece_bytes += length;
+	text->piece_inert &= (class & SH_INERT) != 0;
+	if (++text->piece_chars == SH_PIECE_MAX)
+		flush_piece(text);
+}
+
+/*
+ * Read on within a run as far as code points are of its kind and inert: these
+ * go to the piece all at once.  Most text that is not ASCII is like this.
+ * Returns where reading goes on.
+ */
+static const unsigned char *
+read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = p;
+	int			class = text->run | SH_INERT;
+	int			room = SH_PIECE_MAX - text->piece_chars;
+
+	while (room > 0 && end - p >= 3)
+	{
+		int32_t		c = p[0];
+		size_t		length = 1;
+
+		/* What is not valid is left to sh_utf8_decode. */
+		if ((c & 0xf0) == 0xe0)
+		{
+			if ((p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80)
+				break;
+			c = (c & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+			if (c < 0x800)
+				break;
+			length = 3;
+		}
+		else if ((c & 0xe0) == 0xc0)
+		{
+			if (c < 0xc2 || (p[1] & 0xc0) != 0x80)
+				break;
+			c = (c & 0x1f) << 6 | (p[1] & 0x3f);
+			length = 2;
+		}
+		else if (c >= 0x80)
+			break;
+		if (classify(c) != class)
+			break;
+		p += length;
+		room--;
+	}
+	memcpy(text->piece + text->piece_bytes, start, (size_t) (p - start));
+	text->piece_bytes += (size_t) (p - start);
+	text->piece_chars = SH_PIECE_MAX - room;
+	if (room == 0)
+		flush_piece(text);
+	return p;
+}
+
+/*
+ * Make the words written from the one offset to the other tokens, each of
+ * which has a space behind it.
+ */
+static void
+cut_words(ShText *text, size_t from, size_t to)
+{
+	uint16_t   *starts = text->starts + text->ntokens;
+	uint16_t   *ends = text->ends + text->ntokens;
+	size_t		n = text->ascii->find_spaces(text->bytes, from, to, ends);
+
+	/* A word starts one byte behind where the one before it ends. */
+	starts[0] = (uint16_t) from;
+	for (size_t i = 0; i < n; i += SH_ENDS_BEYOND)
+		*(ShOffsets *) (starts + i + 1) = *(ShOffsets *) (ends + i) + 1;
+	text->ntokens += n;
+	text->total += n;
+}
+
+/*
+ * Read ASCII from p on, between runs, as far as words are seen to be complete.
+ * Returns where reading goes on, which is p when a word is there that has to be
+ * read character by character.
+ */
+static const unsigned char *
+read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
+{
+	size_t		used = text->used;
+	size_t		from = used + (text->total > 0);
+	size_t		to = from;
+
+	p += text->ascii->read(p, (size_t) (end - p), text->bytes, &to);
+	if (to == from)
+		return p;
+	write_space(text);
+	/* The space behind the last word is written when another one comes. */
+	text->used = to - 1;
+	if (text->unit == SH_UNIT_CHARACTER)
+	{
+		while (from < text->used)
+		{
+			push_token(text, from, from + 1);
+			from++;
+		}
+	}
+	else
+		cut_words(text, from, to);
+	return p;
+}
+
+/* Begin a document. */
+void
+sh_text_begin(ShText *text, ShUnit unit)
+{
+	text->unit = unit;
+	text->ascii = sh_ascii_fastest();
+	text->total = 0;
+	text->ntokens = 0;
+	text->fresh = 0;
+	text->used = 0;
+	text->run = SH_SEPARATOR;
+	text->run_written = false;
+	text->run_cut = false;
+	text->gram_start = text->gram_end = 0;
+	text->gram_have = 0;
+	text->piece_bytes = 0;
+	text->piece_chars = 0;
+	text->piece_inert = true;
+}
+
+/* True when there is no room for one piece more: the caller has to retire. */
+bool
+sh_text_full(const ShText *text)
+{
+	return text->used + PIECE_BYTES_MAX > SH_TEXT_BYTES ||
+		text->ntokens + PIECE_TOKENS_MAX + 1 > SH_TEXT_TOKENS;
+}
+
+/*
+ * Read the bytes from .. end - 1, or as many as there is room for; returns
+ * the first that was not read.  The caller must not cut within a character.
+ */
+const unsigned char *
+sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
+{
+	while (from < end && !sh_text_full(text))
+	{
+		const unsigned char *next = from;
+		size_t		length;
+		int32_t		c;
+
+		if (text->run != SH_SEPARATOR)
+			next = read_inert(text, from, end);
+		else if (*from < 0x80)
+			next = read_ascii(text, from, end);
+		if (next > from)
+		{
+			from = next;
+			continue;
+		}
+		c = sh_utf8_decode(from, end, &length);
+		if (c >= 0 && c < 0x80 && ascii_word[c] != 0)
+			read_character(text, SH_WORD | SH_INERT, &ascii_word[c], 1);
+		else
+			read_character(text, classify(c), from, length);
+		from += length;
+	}
+	return from;
+}
+
+/*
+ * End the document: the last run is complete.  There must be room for it, so
+ * the caller retires first if the text is full.
+ */
+void
+sh_text_end(ShText *text)
+{
+	end_run(text);
+}
+
+/*
+ * Forget the text held, but for the last "keep" tokens and what belongs to a
+ * run that is not complete.  The tokens kept are no longer fresh.
+ */
+void
+sh_text_retire(ShText *text, size_t keep)
+{
+	size_t		drop = text->ntokens > keep ? text->ntokens - keep : 0;
+	size_t		from = text->used;
+
+	if (drop < text->ntokens)
+		from = text->starts[drop];
+	if (text->run_written && text->run != SH_WORD &&
+		text->unit == SH_UNIT_WORD)
+	{
+		if (text->gram_start < from)
+			from = text->gram_start;
+		text->gram_start -= from;
+		text->gram_end -= from;
+	}
+	memmove(text->bytes, text->bytes + from, text->used - from);
+	text->used -= from;
+	for (size_t i = drop; i < text->ntokens; i++)
+	{
+		set_token(text, i - drop, text->starts[i] - from, text->ends[i] - from);
+	}
+	text->ntokens -= drop;
+	text->fresh = text->ntokens;
+}

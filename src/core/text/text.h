@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * text.h
+ *		UTF-8 document -> normalised text, cut into tokens.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_TEXT_H
+#define SH_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/text/ascii.h"
+#include "core/lanes.h"
+
+/*
+ * Limits of the work done.  SH_PIECE_MAX and SH_WINDOW_MAX are part of the
+ * specification of fingerprints (docs/fingerprint.md); the others only size
+ * buffers.
+ */
+#define SH_PIECE_MAX	128		/* code points normalised at once */
+#define SH_WINDOW_MAX	10		/* tokens of the longest feature */
+#define SH_EXPANSION	18		/* code points that one may fold to */
+#define SH_FOLDED_MAX	(SH_PIECE_MAX * SH_EXPANSION)
+#define SH_FOLD_BYTES	33		/* bytes that one really folds to, at most */
+#define SH_TEXT_BYTES	(48 * 1024) /* normalised text held at a time */
+#define SH_TEXT_TOKENS	8192	/* tokens held at a time */
+
+/* What a code point is to the tokeniser; see unicode_table.h. */
+typedef enum ShKind
+{
+	SH_SEPARATOR,				/* ends a run */
+	SH_WORD,					/* letter or digit of a spaced script */
+	SH_IDEOGRAPHIC,				/* of an unspaced script, about a syllable */
+	SH_PHONETIC,				/* of an unspaced script, about a sound */
+	SH_MARK,					/* continues whatever run it stands in */
+	SH_IGNORED					/* is as if it were not there */
+} ShKind;
+
+#define SH_INERT	8			/* flag beside the kind: never normalised */
+
+/* What a token is. */
+typedef enum ShUnit
+{
+	SH_UNIT_WORD,				/* a word, or a gram of an unspaced script */
+	SH_UNIT_CHARACTER,			/* a code point of the normalised text */
+
+	/* those of other implementations, which compat.c reads */
+	SH_UNIT_COMPAT,
+	SH_UNIT_PYTHON_LETTER = SH_UNIT_COMPAT,
+	SH_UNIT_PYTHON_WORD,
+	SH_UNIT_BYTE,
+	SH_UNIT_BYTE_CI,
+	SH_UNIT_UTF8,
+	SH_UNIT_UTF8_CI,
+	SH_UNIT_CLICKHOUSE_WORD,
+	SH_UNIT_CLICKHOUSE_WORD_CI
+} ShUnit;
+
+/* What may be read and written behind the tokens held, and is of no use. */
+#define SH_TOKENS_BEYOND	SH_LANES
+
+/*
+ * The tokeniser.  It holds a stretch of the normalised text at a time, with
+ * the tokens that are complete in it: token i is bytes[starts[i] .. ends[i] - 1].
+ * Tokens from "fresh" on are those that sh_text_retire has not been called for.
+ */
+typedef struct ShText
+{
+	/* what stays */
+	ShUnit		unit;
+	const ShAsciiKind *ascii;
+
+	/* what the caller reads */
+	uint64_t	total;			/* tokens of the document so far */
+	size_t		ntokens;
+	size_t		fresh;
+	size_t		used;			/* bytes held */
+
+	/* the run being read; SH_SEPARATOR between runs */
+	ShKind		run;
+	bool		run_written;	/* some of it is in the normalised text */
+	bool		run_cut;		/* some token of it is complete */
+	size_t		gram_start;		/* where its next gram starts ... */
+	size_t		gram_end;		/* ... and ends, as far as it is known */
+	int			gram_have;		/* characters in between */
+
+	/* the piece of the run that is not yet normalised */
+	size_t		piece_bytes;
+	int			piece_chars;
+	bool		piece_inert;
+
+	/* buffers */
+	unsigned char piece[SH_PIECE_MAX * 4];
+	int32_t		folded[SH_FOLDED_MAX + 1];
+	uint16_t	starts[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
+	uint16_t	ends[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
+	unsigned char bytes[SH_TEXT_BYTES];
+} ShText;
+
+extern void sh_text_begin(ShText *text, ShUnit unit);
+extern bool sh_text_full(const ShText *text);
+extern const unsigned char *sh_text_feed(ShText *text,
+										 const unsigned char *from,
+										 const unsigned char *end);
+extern void sh_text_end(ShText *text);
+extern void sh_text_retire(ShText *text, size_t keep);
+
+#endif							/* SH_TEXT_H */

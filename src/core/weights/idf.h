@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * idf.h
+ *		How rare features are: inverse document frequencies.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_IDF_H
+#define SH_IDF_H
+
+#include "core/fingerprint/accumulate.h"
+#include "core/text/profile.h"
+
+/* Part of the format. */
+#define SH_IDF_VERSION		1
+#define SH_IDF_HEADER_MAX	128 /* bytes; every header is shorter */
+
+/* Limits of the work done. */
+#define SH_IDF_ENTRIES_MAX	(UINT64_C(1) << 25) /* features of a value */
+#define SH_IDF_DOCUMENTS_MAX UINT32_MAX
+#define SH_IDF_ONE			65536	/* weights are multiples of 1 / this */
+#define SH_IDF_WEIGHT_MAX	(INT32_MAX - 1) /* just below 32768 */
+#define SH_IDF_SHORTEST_MAX	255 /* characters */
+#define SH_IDF_STRETCH		65536	/* entries between two pauses */
+
+/* Where the weights come from. */
+typedef enum ShIdfKind
+{
+	SH_IDF_LEARNT,				/* from document frequencies */
+	SH_IDF_GIVEN				/* from the user */
+} ShIdfKind;
+
+/*
+ * A feature: a document frequency, or a weight times SH_IDF_ONE, which in a
+ * document may have more than 32 bits.
+ */
+typedef struct ShIdfEntry
+{
+	uint64_t	hash;
+	uint64_t	value;
+} ShIdfEntry;
+
+/* A stored value; see idf.c for its bytes. */
+typedef struct ShIdf
+{
+	ShIdfKind	kind;
+	const ShProfile *profile;	/* sh_no_profile for words that are given */
+	int			shortest;		/* characters of the shortest word that counts */
+	uint32_t	documents;		/* learnt from; 0 when given */
+	uint32_t	fallback;		/* weight of unknown features when given */
+	uint64_t	entries;
+	uint64_t	checksum;		/* of the payload */
+	const unsigned char *payload;
+	size_t		length;			/* of the payload */
+} ShIdf;
+
+/* The entries of a value, one by one. */
+typedef struct ShIdfReader
+{
+	const unsigned char *next;
+	const unsigned char *end;
+	uint32_t	least;			/* of what an entry's value can be */
+	uint32_t	most;
+	uint64_t	left;
+	bool		begun;
+	uint64_t	hash;
+} ShIdfReader;
+
+/*
+ * Features with their weights, times SH_IDF_ONE, in a table: as many as the 64
+ * bytes have room for that a processor fetches at once.
+ */
+#define SH_IDF_BUCKET		5
+typedef struct ShIdfBucket
+{
+	uint64_t	hashes[SH_IDF_BUCKET];
+	uint32_t	weights[SH_IDF_BUCKET + 1]; /* the last: of all others */
+} ShIdfBucket;
+
+/*
+ * A value prepared for look-ups.  The caller allocates the buckets, best at a
+ * multiple of their size.
+ */
+typedef struct ShIdfTable
+{
+	ShIdfKind	kind;
+	const ShProfile *profile;
+	int			shortest;		/* as in ShIdf */
+	uint64_t	multiplier;		/* odd; see ShTally */
+	uint32_t	unknown;		/* weight of features that are not in it */
+	size_t		n;				/* buckets */
+	ShIdfBucket *buckets;
+} ShIdfTable;
+
+/* A way to add hashes with weights to sums that do not overflow. */
+typedef struct ShIdfSumsKind
+{
+	const char *name;
+	bool		(*usable) (void);	/* on the processor that we run on? */
+	void		(*add) (uint32_t *sums, const uint64_t *hashes,
+						const uint32_t *weights, size_t n);
+} ShIdfSumsKind;
+
+/* 64 sums of whole weights. */
+typedef struct ShIdfSums
+{
+	const ShIdfSumsKind *kind;
+	bool		flushed;		/* total and ones are in use */
+	uint64_t	total;
+	uint64_t	ones[SH_BITS];
+	uint32_t	low_total;		/* of what is not yet in the above */
+	uint32_t	low[SH_BITS];
+} ShIdfSums;
+
+/* idf.c */
+extern const char *sh_idf_open(ShIdf *idf, const unsigned char *bytes,
+							   size_t available, size_t length,
+							   size_t *header);
+extern const char *sh_idf_check(const ShIdf *idf, void (*pause) (void));
+extern void sh_idf_read(ShIdfReader *reader, const ShIdf *idf);
+extern bool sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry);
+extern size_t sh_idf_write(unsigned char *to, const ShIdf *idf,
+						   const ShIdfEntry *entries);
+
+extern uint32_t sh_idf_weight(uint32_t documents, uint32_t frequency);
+extern uint32_t sh_idf_entry_weight(const ShIdf *idf, const ShIdfEntry *entry);
+extern uint32_t sh_idf_unknown_weight(const ShIdf *idf);
+
+/* idf_table.c */
+extern size_t sh_idf_buckets(const ShIdf *idf);
+extern bool sh_idf_fill(ShIdfTable *table, const ShIdf *idf,
+						void (*pause) (void));
+extern void sh_idf_prefetch(const ShIdfTable *table,
+							const uint64_t *hashes, size_t n);
+extern void sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
+						   uint32_t *weights, size_t n);
+
+/* idf_sums.c */
+extern const ShIdfSumsKind sh_idf_sums_kinds[];
+extern const int sh_idf_sums_kinds_count;
+
+extern void sh_idf_sums_begin(ShIdfSums *sums);
+extern void sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight);
+extern void sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,
+								const uint32_t *weights, size_t n);
+extern bool sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint);
+
+/* idf_heavy.c */
+extern size_t sh_idf_take_heavy(ShIdfEntry *entries, const uint64_t *hashes,
+								const uint32_t *weights, size_t n, size_t k);
+
+/* idf_sort.c */
+extern void sh_idf_sort(ShIdfEntry *entries, size_t n, void (*pause) (void));
+extern size_t sh_idf_merge(ShIdfEntry *entries, size_t n);
+extern size_t sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k,
+							  uint64_t seed, void (*pause) (void));
+
+/* Does an entry weigh more, or as much with a smaller hash? */
+static inline bool
+sh_idf_before(const ShIdfEntry *a, const ShIdfEntry *b)
+{
+	return (a->value > b->value) |
+		((a->value == b->value) & (a->hash < b->hash));
+}
+
+#endif							/* SH_IDF_H */

@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * arrays.c
+ *		Arrays of features and of weights that a user passes, read and checked.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fingerprint/fingerprint.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+/* Fails unless the weight is finite. */
+double
+simhash_check_weight(double weight)
+{
+	if (!isfinite(weight))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight must be finite"),
+				 errdetail("A weight is %s.",
+						   isnan(weight) ? "NaN" : "infinite"),
+				 errhint("A feature that should not count can be left out, or weigh 0.")));
+	return weight;
+}
+
+/*
+ * Get the elements of an array of one dimension (or empty) without NULLs;
+ * fails if it is not one.  "what" names the elements in messages.
+ */
+int
+simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
+					 char align, const char *what, Datum **elements)
+{
+	bool	   *nulls;
+	int			n;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of %s must have one dimension", what),
+				 errdetail("It has %d.", ARR_NDIM(array))));
+	deconstruct_array(array, type, length, byval, align, elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("array of %s must not contain nulls", what),
+					 errhint("array_remove(array, NULL) removes them.")));
+	}
+	return n;
+}
+
+/*
+ * Get features and their weights from two arrays, the weights as doubles that
+ * may still be of any value; fails unless there is one for each feature.
+ * Without an array of weights *weights is NULL.
+ */
+int
+simhash_get_pairs(ArrayType *features_array, ArrayType *weights_array,
+				  Datum **features, Datum **weights)
+{
+	int			n = simhash_get_elements(features_array, TEXTOID, -1, false,
+										 TYPALIGN_INT, "features", features);
+	int			n_weights = n;
+
+	*weights = NULL;
+	if (weights_array != NULL)
+		n_weights = simhash_get_elements(weights_array, FLOAT8OID,
+										 sizeof(float8), FLOAT8PASSBYVAL,
+										 TYPALIGN_DOUBLE, "weights", weights);
+	if (n != n_weights)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("arrays of features and of weights must have the same length"),
+				 errdetail("There are %d features and %d weights.",
+						   n, n_weights),
+				 errhint("array_agg() over the same rows makes arrays that agree.")));
+	return n;
+}

@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * fingerprint.h
+ *		From a document to its features, and to its fingerprint.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_FINGERPRINT_H
+#define SIMHASH_FINGERPRINT_H
+
+#include "simhash.h"
+
+#include "utils/array.h"
+
+#include "core/foreign/recipes.h"
+#include "core/fingerprint/document.h"
+
+/* What a text is handed to, in slices. */
+typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
+							   Size length);
+
+/* What the hashes of features are handed to; false when it has enough. */
+typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
+								   size_t n);
+
+/* A way from a document to its fingerprint; false when it has none. */
+typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
+							   uint64 *fingerprint);
+
+/* A feature of a document, or of an array. */
+typedef struct SimhashFeature
+{
+	uint64		hash;			/* the key of a hash table */
+	int			ordinal;		/* in the order of first occurrence */
+	int64		weight;			/* of an array's: times SH_IDF_ONE */
+	text	   *feature;
+} SimhashFeature;
+
+/* fingerprint.c */
+extern const ShProfile *simhash_get_profile(text *name);
+extern ShDocument *simhash_begin_document(const ShProfile *profile);
+extern bool simhash_remembered(SimhashFamily family, const ShProfile *profile,
+							   text *document, uint64 *result);
+extern bool simhash_fingerprint(const ShProfile *profile, text *document,
+								uint64 *result);
+
+/* hashes.c */
+extern void simhash_read_hashes(ShDocument *workspace, text *document,
+								SimhashHashReader read, void *state);
+
+/* utf8.c */
+extern void simhash_read_utf8(const char *bytes, Size length,
+							  SimhashReader read, void *state);
+extern const unsigned char *simhash_whole_utf8(const char *bytes,
+											   Size *length);
+extern void simhash_pause(void);
+extern uint64 simhash_hash_feature(const ShProfile *profile,
+								   const char *bytes, Size length);
+extern text *simhash_feature_text(const unsigned char *bytes, Size length);
+
+/* features.c */
+extern SimhashFeature **simhash_list_features(const ShProfile *profile,
+											  text *document, int *n);
+
+/* compat_profiles.c */
+extern void simhash_compat_begin(ShCompat *compat, const ShProfile *profile,
+								 text *document);
+extern void simhash_compat_end(ShCompat *compat, text *document);
+extern bool simhash_compat_fingerprint(const ShProfile *profile,
+									   text *document, uint64 *fingerprint);
+extern text *simhash_compat_feature(const ShCompat *compat);
+
+/* arrays.c */
+extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
+								 bool byval, char align, const char *what,
+								 Datum **elements);
+extern double simhash_check_weight(double weight);
+extern int	simhash_get_pairs(ArrayType *features_array,
+							  ArrayType *weights_array,
+							  Datum **features, Datum **weights);
+
+/* minhash.c */
+extern bool simhash_minhash(const ShProfile *profile, text *document,
+							uint64 *result);
+
+#endif							/* SIMHASH_FINGERPRINT_H */

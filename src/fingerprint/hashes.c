@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * hashes.c
+ *		The hashes of a document's features, as they occur.
+ *
+ * For those that weigh features otherwise than the profile does.  Every
+ * occurrence is handed over, in batches, and the reader can say that it has
+ * seen enough.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fingerprint/fingerprint.h"
+
+#include "miscadmin.h"
+
+/* Limits of the work done. */
+#define STEP_BYTES			(4 * 1024)	/* read before the reader is asked */
+
+/* Where the hashes of a document go. */
+typedef struct HashStream
+{
+	ShDocument *document;
+	SimhashHashReader read;
+	void	   *state;
+	bool		enough;
+} HashStream;
+
+/* Hand over the features that the text held has completed. */
+static void
+hand_over(HashStream *stream, bool ended)
+{
+	ShDocument *document = stream->document;
+	ShWindows	windows;
+	uint64_t	hashes[SH_BATCH];
+	size_t		n;
+
+	sh_windows_begin(&windows, document->profile, &document->text, ended);
+	while (!stream->enough && (n = sh_windows_hashes(&windows, hashes)) > 0)
+		stream->enough = !stream->read(stream->state, hashes, n);
+}
+
+/* Hand over the features of the text held, and forget it. */
+static void
+make_room(HashStream *stream)
+{
+	hand_over(stream, false);
+	sh_text_retire(&stream->document->text,
+				   (size_t) stream->document->profile->max - 1);
+}
+
+/* SimhashReader: hand over the features of the slice, but for the last few. */
+static void
+feed_stream(void *state, const unsigned char *bytes, Size length)
+{
+	HashStream *stream = state;
+	ShText	   *text = &stream->document->text;
+	const unsigned char *end = bytes + length;
+
+	while (bytes < end && !stream->enough)
+	{
+		const unsigned char *stop = end;
+
+		if (end - bytes > STEP_BYTES)
+		{
+			stop = bytes + STEP_BYTES;
+			for (int i = 0; i < 3 && (*stop & 0xc0) == 0x80; i++)
+				stop--;
+		}
+		bytes = sh_text_feed(text, bytes, stop);
+		if (bytes < end)
+			make_room(stream);
+	}
+}
+
+/* Hand over the features, read as another implementation does. */
+static void
+read_compat(const ShProfile *profile, text *document,
+			SimhashHashReader read, void *state)
+{
+	ShCompat	compat;
+	uint64		hashes[SH_BATCH];
+	size_t		n;
+
+	simhash_compat_begin(&compat, profile, document);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (n = 0; n < SH_BATCH; n++)
+		{
+			if (!sh_compat_next(&compat, &hashes[n]))
+				break;
+		}
+	} while (n > 0 && read(state, hashes, n) && n == SH_BATCH);
+	simhash_compat_end(&compat, document);
+}
+
+/*
+ * Hand over the hashes of the features of a document, each as often as it
+ * occurs, until there are none left or the reader returns false.  The reader
+ * can use the tally of the document that simhash_begin_document has begun.
+ */
+void
+simhash_read_hashes(ShDocument *workspace, text *document,
+					SimhashHashReader read, void *state)
+{
+	HashStream	stream = {workspace, read, state, false};
+
+	if (sh_compat_profile(workspace->profile))
+	{
+		read_compat(workspace->profile, document, read, state);
+		return;
+	}
+	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+					  feed_stream, &stream);
+	if (sh_text_full(&workspace->text))
+		make_room(&stream);
+	if (!stream.enough)
+	{
+		sh_text_end(&workspace->text);
+		hand_over(&stream, true);
+	}
+}

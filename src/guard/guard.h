@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard.h
+ *		What the parts of simhash_guard() share.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_GUARD_H
+#define SIMHASH_GUARD_H
+
+#include "fingerprint/fingerprint.h"
+#include "search/search.h"
+
+#include "access/skey.h"
+#include "executor/tuptable.h"
+#include "lib/ilist.h"
+#include "nodes/execnodes.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+#include "utils/reltrigger.h"
+#include "utils/snapshot.h"
+
+/* Up to this radius a row has a lock for each pair of blocks. */
+#define GUARD_PAIR_RADIUS	8
+
+/* The most locks that a row can have. */
+#define GUARD_LOCKS_MAX \
+	((GUARD_PAIR_RADIUS + 2) * (GUARD_PAIR_RADIUS + 1) / 2)
+
+/* What to do about a near-duplicate. */
+typedef enum GuardAction
+{
+	GUARD_REJECT,
+	GUARD_SKIP,
+	GUARD_MARK
+} GuardAction;
+
+/* A table to search, with the way to find rows in it. */
+typedef struct GuardTable
+{
+	Oid			table;
+	AttrNumber	column;			/* of the fingerprint */
+	Oid			hamming_index;	/* or InvalidOid */
+	ScanKeyData within;			/* its condition, but for the ball */
+	Oid			key_indexes[SH_BLOCKS]; /* otherwise */
+	bool		only_way;		/* all sessions search by that hamming index */
+} GuardTable;
+
+/* The row that a guard let pass last, while others may not see it yet. */
+typedef struct GuardedRow
+{
+	/* how to tell that it is in the index */
+	MemoryContext caller;		/* where the executor works on the row */
+	Oid			index;			/* InvalidOid if that cannot be told */
+	uint64		fingerprint;
+
+	/* its locks, those that are held first */
+	int			nheld;
+	bool		waiting;		/* for the lock that follows */
+	uint32		locks[GUARD_LOCKS_MAX];
+} GuardedRow;
+
+/*
+ * A trigger at work in a statement.  On a partitioned table it is a trigger of
+ * each partition, with a Guard for each that gets rows; they share this.
+ */
+typedef struct GuardStatement
+{
+	dlist_node	node;			/* among all of this session */
+	MemoryContext context;		/* lives as long as the statement */
+	MemoryContextCallback at_end;
+	SubTransactionId subxact;	/* that the statement runs in */
+
+	/* the trigger, and the table that it was made for */
+	const char *name;
+	Oid			root;
+	const char *column;			/* the fingerprint */
+	AttrNumber	root_column;	/* the same, in the root */
+	Oid			ball_type;		/* the type hamming_ball */
+	bool		marks;			/* action "mark" */
+	int			lock_radius;	/* the largest of all guards of the column */
+
+	/* where to search, and how */
+	bool		stale;			/* to be found out (again) */
+	MemoryContext tables_context;	/* of the members that follow */
+	List	   *watched;		/* tables that matter, partitioned ones too */
+	int			ntables;
+	GuardTable *tables;
+
+	GuardedRow	row;
+} GuardStatement;
+
+/* What is known of the trigger of one table for the length of a statement. */
+typedef struct Guard
+{
+	GuardStatement *statement;
+	MemoryContext caller;		/* where the executor works on rows */
+
+	/* the trigger and its arguments */
+	const char *name;
+	GuardAction action;
+	int			radius;
+	bool		notice;			/* say so when a row is skipped */
+	const ShProfile *profile;	/* of the document */
+
+	/* the table that it fires for, and columns of it; 0 for none */
+	Oid			table;
+	AttrNumber	column;			/* the fingerprint */
+	AttrNumber	document;		/* what it is computed from */
+	AttrNumber	mark;			/* what gets the key of the row duplicated */
+
+	/*
+	 * How to compute the fingerprint, or NULL: of a generated column, or of
+	 * one that the trigger fills, if that is not from a document.
+	 */
+	const char *text;			/* the option, or NULL */
+	ExprState  *source;
+	ExprContext *econtext;
+	TupleTableSlot *slot;
+} Guard;
+
+/* The nearest row whose fate is known: committed, or our own. */
+typedef struct GuardMatch
+{
+	int			distance;		/* -1 when there is none */
+	Oid			table;
+	TupleTableSlot *slot;		/* the row itself */
+} GuardMatch;
+
+/*
+ * The nearest row that depends on a transaction in progress, or on one that
+ * has ended while we searched.
+ */
+typedef struct GuardPending
+{
+	int			distance;		/* -1 when there is none */
+	Oid			table;
+	ItemPointerData tid;
+	TransactionId xid;			/* invalid if it has ended */
+	uint32		token;			/* of a speculative insertion, or 0 */
+} GuardPending;
+
+/* A search, and what it finds. */
+typedef struct GuardSearch
+{
+	SimhashBall ball;
+	Datum		ball_datum;		/* the same as a value of SQL, or 0 */
+	ItemPointer self;			/* the row that is updated, or NULL */
+	int			enough;			/* a match so near ends the search */
+	Snapshot	before;			/* taken when the search began */
+	GuardMatch	match;
+	GuardPending pending;
+} GuardSearch;
+
+/* guard_bind.c */
+extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
+								 MemoryContext statement,
+								 MemoryContext caller);
+
+/* guard_statement.c */
+extern void simhash_guard_init(void);
+extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
+											   const char *name);
+
+/* guard_tables.c */
+extern const GuardTable *simhash_guard_tables(const Guard *guard);
+extern Oid	simhash_guard_primary_key(Relation table);
+
+/* guard_source.c */
+extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
+								  Oid root, Oid schema, const char *source);
+
+/* guard_lock.c */
+extern void simhash_guard_lock(const Guard *guard, uint64 fingerprint);
+extern void simhash_guard_unlock(GuardStatement *statement);
+
+/* guard_search.c */
+extern void simhash_guard_search(const Guard *guard, GuardSearch *search);
+extern void simhash_guard_wait(GuardPending *pending);
+
+#endif							/* SIMHASH_GUARD_H */

@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_bind.c
+ *		What the arguments of simhash_guard() stand for: the action, the
+ *		columns, the distance.
+ *
+ * All is found out at the first row that a statement has for a table, and
+ * checked before that row is looked at.  It stays true until the end of the
+ * statement, as the lock that the statement has on the table lets nobody alter
+ * the table's columns or triggers.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "parser/parse_coerce.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* Complain of the arguments. */
+static void
+bad_argument(const Guard *guard, const char *problem)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("trigger \"%s\": %s", guard->name, problem),
+			 errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'mark=column', 'notice'.")));
+}
+
+/* The column of that name; fails when there is none. */
+static AttrNumber
+find_column(Relation relation, const char *name)
+{
+	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(relation)),
+				 errhint("The arguments of a trigger name columns as they were when it was made. Make it anew.")));
+	return column;
+}
+
+/* The value of the option of that name, or NULL if this is another option. */
+static const char *
+option_value(const char *argument, const char *name)
+{
+	size_t		length = strlen(name);
+
+	return strncmp(argument, name, length) == 0 && argument[length] == '=' ?
+		argument + length + 1 : NULL;
+}
+
+/* Read the options that follow the first three arguments. */
+static void
+read_options(Guard *guard, Relation relation, Trigger *trigger)
+{
+	for (int i = 3; i < trigger->tgnargs; i++)
+	{
+		const char *argument = trigger->tgargs[i];
+		const char *value;
+
+		if ((value = option_value(argument, "document")) != NULL)
+			guard->document = find_column(relation, value);
+		else if ((value = option_value(argument, "mark")) != NULL)
+			guard->mark = find_column(relation, value);
+		else if ((value = option_value(argument, "profile")) != NULL)
+			guard->profile = simhash_get_profile(cstring_to_text(value));
+		else if ((value = option_value(argument, "fingerprint")) != NULL)
+			guard->text = pstrdup(value);
+		else if (strcmp(argument, "notice") == 0)
+			guard->notice = true;
+		else
+			bad_argument(guard, psprintf("unknown option \"%s\"", argument));
+	}
+	if (guard->action == GUARD_MARK && guard->mark == 0)
+		bad_argument(guard, "action \"mark\" needs an option mark=column");
+	if (guard->action != GUARD_MARK && guard->mark != 0)
+		bad_argument(guard, "option \"mark\" is for the action \"mark\"");
+	if (guard->action != GUARD_SKIP && guard->notice)
+		bad_argument(guard, "option \"notice\" is for the action \"skip\"");
+	if (guard->profile != NULL && guard->document == 0)
+		bad_argument(guard, "option \"profile\" needs an option document=column");
+	if (guard->text !=NULL && guard->document != 0)
+		bad_argument(guard, "options \"fingerprint\" and \"document\" exclude each other");
+	if (guard->profile == NULL)
+		guard->profile = sh_default_profile;
+}
+
+/* The distance that a trigger has as its third argument; false if none. */
+static bool
+read_radius(Trigger *trigger, int *radius)
+{
+	char	   *end;
+	long		number;
+
+	number = strtol(trigger->tgargs[2], &end, 10);
+	*radius = (int) Max(Min(number, INT_MAX), INT_MIN);
+	return end != trigger->tgargs[2] && *end == '\0';
+}
+
+/* Read the arguments of the trigger. */
+static void
+read_arguments(Guard *guard, Relation relation, Trigger *trigger)
+{
+	const char *action;
+
+	if (trigger->tgnargs < 3)
+		bad_argument(guard, "simhash_guard needs three arguments");
+	guard->column = find_column(relation, trigger->tgargs[0]);
+	action = trigger->tgargs[1];
+	if (strcmp(action, "reject") == 0)
+		guard->action = GUARD_REJECT;
+	else if (strcmp(action, "skip") == 0)
+		guard->action = GUARD_SKIP;
+	else if (strcmp(action, "mark") == 0)
+		guard->action = GUARD_MARK;
+	else
+		bad_argument(guard, psprintf("unknown action \"%s\"", action));
+	if (!read_radius(trigger, &guard->radius))
+		bad_argument(guard, psprintf("distance \"%s\" is not a number",
+									 trigger->tgargs[2]));
+	simhash_check_radius(guard->radius);
+	read_options(guard, relation, trigger);
+}
+
+/* Fail unless a column has that type, or one that can be read as it. */
+static void
+check_type(Relation relation, AttrNumber column, Oid type)
+{
+	Form_pg_attribute attribute =
+	TupleDescAttr(RelationGetDescr(relation), column - 1);
+
+	if (!IsBinaryCoercible(attribute->atttypid, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+						NameStr(attribute->attname),
+						RelationGetRelationName(relation),
+						format_type_be(attribute->atttypid),
+						format_type_be(type))));
+}
+
+/* Fail if a column that the trigger writes to is generated. */
+static void
+check_not_generated(Relation relation, AttrNumber column, const char *hint)
+{
+	Form_pg_attribute attribute =
+	TupleDescAttr(RelationGetDescr(relation), column - 1);
+
+	if (attribute->attgenerated)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("column \"%s\" is generated",
+						NameStr(attribute->attname)),
+				 errhint("%s", hint)));
+}
+
+/* Check the columns; prepare to compute the fingerprint by an expression. */
+static void
+bind_columns(Guard *guard, Relation relation, Oid root, Oid extension)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	EState	   *estate;
+	Expr	   *expression;
+
+	check_type(relation, guard->column, INT8OID);
+	if (guard->document != 0)
+	{
+		check_type(relation, guard->document, TEXTOID);
+		check_not_generated(relation, guard->column,
+							"Leave out the option \"document\".");
+	}
+	if (guard->text !=NULL)
+		check_not_generated(relation, guard->column,
+							"Leave out the option \"fingerprint\".");
+	if (guard->mark != 0)
+		check_not_generated(relation, guard->mark,
+							"The option \"mark\" takes a plain column.");
+	if (guard->mark != 0 &&
+		(guard->mark == guard->column || guard->mark == guard->document))
+		bad_argument(guard, "option \"mark\" needs a column of its own");
+	if (guard->text !=NULL)
+		expression = simhash_guard_source(guard, relation, root, extension,
+										  guard->text);
+	else if (TupleDescAttr(desc, guard->column - 1)->attgenerated)
+	{
+		/* BEFORE triggers come before generated columns are computed. */
+		expression = (Expr *) build_column_default(relation, guard->column);
+	}
+	else
+		return;
+
+	estate = CreateExecutorState();
+	guard->econtext = GetPerTupleExprContext(estate);
+	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(desc),
+										   &TTSOpsHeapTuple);
+	guard->source = ExecPrepareExpr(expression, estate);
+}
+
+/* The table that the trigger was made for, of which ours is a partition. */
+static Oid
+find_root(Relation relation, Trigger *trigger)
+{
+	Oid			root = RelationGetRelid(relation);
+	ListCell   *lc;
+
+	if (!trigger->tgisclone)
+		return root;
+	foreach(lc, get_partition_ancestors(root))
+	{
+		Relation	ancestor = table_open(lfirst_oid(lc), AccessShareLock);
+		bool		original = false;
+
+		for (int i = 0; ancestor->trigdesc != NULL &&
+			 i < ancestor->trigdesc->numtriggers; i++)
+		{
+			Trigger    *its = &ancestor->trigdesc->triggers[i];
+
+			original |= strcmp(its->tgname, trigger->tgname) == 0 &&
+				!its->tgisclone;
+		}
+		table_close(ancestor, NoLock);
+		root = lfirst_oid(lc);
+		if (original)
+			break;
+	}
+	return root;
+}
+
+/*
+ * The distance to lock for.  Rows that come through different guards of a
+ * column, say one for INSERT and one for UPDATE, must meet: all lock for the
+ * largest distance among them.
+ */
+static int
+find_lock_radius(Relation root, Trigger *trigger, int radius)
+{
+	for (int i = 0; root->trigdesc != NULL &&
+		 i < root->trigdesc->numtriggers; i++)
+	{
+		Trigger    *its = &root->trigdesc->triggers[i];
+		int			its_radius;
+
+		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
+			strcmp(its->tgargs[0], trigger->tgargs[0]) == 0 &&
+			read_radius(its, &its_radius))
+			radius = Max(radius, its_radius);
+	}
+	return radius;
+}
+
+/* Join the other guards of this trigger in the statement, or be the first. */
+static void
+bind_statement(Guard *guard, Oid root, Trigger *trigger)
+{
+	GuardStatement *statement =
+	simhash_guard_statement(CurrentMemoryContext, root, guard->name);
+
+	guard->statement = statement;
+	if (statement->column == NULL)
+	{
+		Relation	relation = table_open(root, AccessShareLock);
+
+		statement->root_column = find_column(relation, trigger->tgargs[0]);
+		statement->lock_radius = find_lock_radius(relation, trigger,
+												  guard->radius);
+		statement->ball_type =
+			GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+							CStringGetDatum("hamming_ball"),
+							ObjectIdGetDatum(get_func_namespace(trigger->tgfoid)));
+		statement->marks = guard->action == GUARD_MARK;
+		statement->column = pstrdup(trigger->tgargs[0]);
+		table_close(relation, NoLock);
+	}
+}
+
+/*
+ * Find out what a trigger of a table stands for.  What is found lives as long
+ * as the statement, which is that of the first memory context; in the second
+ * one the executor works on the rows.
+ */
+Guard	   *
+simhash_guard_bind(Relation relation, Trigger *trigger,
+				   MemoryContext statement, MemoryContext caller)
+{
+	MemoryContext old = MemoryContextSwitchTo(statement);
+	Guard	   *guard = palloc0(sizeof *guard);
+	Oid			root;
+
+	guard->caller = caller;
+	guard->name = pstrdup(trigger->tgname);
+	guard->table = RelationGetRelid(relation);
+	read_arguments(guard, relation, trigger);
+	root = find_root(relation, trigger);
+	bind_columns(guard, relation, root, get_func_namespace(trigger->tgfoid));
+	bind_statement(guard, root, trigger);
+	(void) simhash_guard_tables(guard);
+	MemoryContextSwitchTo(old);
+	return guard;
+}

@@ -1,0 +1,284 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_search.c
+ *		How simhash_guard() finds near-duplicates: by a hamming index or by
+ *		key columns, rows of transactions in progress included.
+ *
+ * A search gathers the nearest row whose fate is known and the nearest whose
+ * fate another transaction decides; whether to wait for that transaction is up
+ * to the caller.  guard_lock.c says why no row slips through.
+ *
+ * It must not miss a row that is updated meanwhile, either.  An update which
+ * leaves the fingerprint alone is not examined and takes no locks, but may
+ * put a new version of the row behind us in the index, and be committed before
+ * we come to the old version, which is dead by then.  So before it begins the
+ * search takes a snapshot.  A row dead to the search but alive in the snapshot
+ * has been changed since, and the caller is told to search again.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
+
+#include "core/pairs/probes.h"
+
+/* Keep a row whose fate is known if it is the nearest so far. */
+static void
+keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
+		   int distance)
+{
+	GuardMatch *match = &search->match;
+
+	if (match->distance >= 0 && match->distance <= distance)
+		return;
+	if (match->slot != NULL)
+		ExecDropSingleTupleTableSlot(match->slot);
+	match->distance = distance;
+	match->table = RelationGetRelid(relation);
+	match->slot = table_slot_create(relation, NULL);
+	ExecCopySlot(match->slot, slot);
+}
+
+/*
+ * Keep the transaction that decides on a row if it is the nearest so far.  The
+ * transaction is not valid when it has ended since the search began.
+ */
+static void
+keep_pending(GuardSearch *search, Relation relation, TupleTableSlot *slot,
+			 int distance, TransactionId xid, uint32 token)
+{
+	GuardPending *pending = &search->pending;
+
+	if (pending->distance >= 0 && pending->distance <= distance)
+		return;
+	pending->distance = distance;
+	pending->table = RelationGetRelid(relation);
+	pending->tid = slot->tts_tid;
+	pending->xid = xid;
+	pending->token = token;
+}
+
+/* Has the search found what it is for? */
+static bool
+is_done(const GuardSearch *search)
+{
+	return search->match.distance >= 0 &&
+		search->match.distance <= search->enough;
+}
+
+/*
+ * The distance of a row found, or -1 if it is of no concern: beyond the radius,
+ * without fingerprint, or the row that is updated.
+ */
+static int
+row_distance(const Guard *guard, const GuardTable *table,
+			 const GuardSearch *search, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(slot, table->column, &isnull);
+	int			distance;
+
+	if (isnull || (search->self != NULL && table->table == guard->table &&
+				   ItemPointerEquals(search->self, &slot->tts_tid)))
+		return -1;
+	distance = sh_distance((uint64) DatumGetInt64(value),
+						   (uint64) search->ball.center);
+	return distance <= search->ball.radius ? distance : -1;
+}
+
+/*
+ * A place that the index gave holds no row for us.  Did it when the search
+ * began?
+ */
+static void
+look_back(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
+		  GuardSearch *search, TupleTableSlot *slot)
+{
+	ItemPointerData tid = scan->xs_heaptid;
+	bool		again = false;
+	int			distance;
+
+	if (!table_index_fetch_tuple(scan->xs_heapfetch, &tid, search->before,
+								 slot, &again, NULL))
+		return;
+	distance = row_distance(guard, table, search, slot);
+	if (distance >= 0)
+		keep_pending(search, scan->heapRelation, slot, distance,
+					 InvalidTransactionId, 0);
+	ExecClearTuple(slot);
+}
+
+/* The next row that a scan finds, if there is one more. */
+static bool
+next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
+		 GuardSearch *search, TupleTableSlot *slot)
+{
+	for (;;)
+	{
+		bool		further = scan->xs_heap_continue;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
+			return false;
+		if (index_fetch_heap(scan, slot))
+			return true;
+		if (!further)
+			look_back(guard, table, scan, search, slot);
+	}
+}
+
+/*
+ * Look at what a scan finds.  The snapshot is a dirty one: of each row it says
+ * which transaction in progress has inserted or deleted it, if any.
+ */
+static void
+read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
+		  GuardSearch *search, TupleTableSlot *slot)
+{
+	Snapshot	snapshot = scan->xs_snapshot;
+
+	while (!is_done(search) && next_row(guard, table, scan, search, slot))
+	{
+		int			distance = row_distance(guard, table, search, slot);
+		TransactionId xid = TransactionIdIsValid(snapshot->xmin) ?
+		snapshot->xmin : snapshot->xmax;
+
+		if (distance < 0)
+			continue;
+		if (TransactionIdIsValid(xid))
+			keep_pending(search, scan->heapRelation, slot, distance, xid,
+						 snapshot->speculativeToken);
+		else
+			keep_match(search, scan->heapRelation, slot, distance);
+	}
+}
+
+/* The ball as a value of SQL, made when it is first needed. */
+static Datum
+get_ball(GuardSearch *search, Oid type)
+{
+	if (search->ball_datum == (Datum) 0)
+	{
+		TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+
+		search->ball_datum = simhash_make_ball(desc, &search->ball);
+		ReleaseTupleDesc(desc);
+	}
+	return search->ball_datum;
+}
+
+/* Search by a hamming index. */
+static void
+search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
+			   Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
+{
+	Relation	index = index_open(table->hamming_index, NoLock);
+	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
+	ScanKeyData within = table->within;
+
+	within.sk_argument = get_ball(search, within.sk_subtype);
+	index_rescan(scan, &within, 1, NULL, 0);
+	read_scan(guard, table, scan, search, slot);
+	index_endscan(scan);
+	index_close(index, NoLock);
+}
+
+/* Search by the four key indexes. */
+static void
+search_keys(const Guard *guard, const GuardTable *table, Relation relation,
+			Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
+{
+	for (int block = 0; block < SH_BLOCKS; block++)
+	{
+		int			reach = sh_block_radius(search->ball.radius, block);
+		Relation	index;
+		IndexScanDesc scan;
+		ShProbes	probes;
+		int16		key;
+
+		if (reach < 0)
+			continue;
+		index = index_open(table->key_indexes[block], NoLock);
+		scan = simhash_index_beginscan(relation, index, snapshot, 1);
+		sh_probes_begin(&probes,
+						sh_block_key((uint64) search->ball.center, block),
+						reach);
+		while (!is_done(search) && sh_probes_next(&probes, &key) >= 0)
+		{
+			ScanKeyData equal;
+
+			ScanKeyInit(&equal, 1, BTEqualStrategyNumber, F_INT2EQ,
+						Int16GetDatum(key));
+			index_rescan(scan, &equal, 1, NULL, 0);
+			read_scan(guard, table, scan, search, slot);
+		}
+		index_endscan(scan);
+		index_close(index, NoLock);
+	}
+}
+
+/*
+ * Search all tables for the nearest rows within the ball.  The statement has
+ * locks on them and their indexes.
+ */
+void
+simhash_guard_search(const Guard *guard, GuardSearch *search)
+{
+	const GuardStatement *statement = guard->statement;
+
+	search->match.distance = -1;
+	search->match.slot = NULL;
+	search->pending.distance = -1;
+	/* To it, what our own command has deleted is gone. */
+	search->before = RegisterSnapshot(GetLatestSnapshot());
+	search->before->curcid = InvalidCommandId;
+	for (int i = 0; i < statement->ntables && !is_done(search); i++)
+	{
+		const GuardTable *table = &statement->tables[i];
+		Relation	relation = table_open(table->table, NoLock);
+		TupleTableSlot *slot = table_slot_create(relation, NULL);
+		SnapshotData snapshot;
+
+		InitDirtySnapshot(snapshot);
+		if (OidIsValid(table->hamming_index))
+			search_hamming(guard, table, relation, &snapshot, search, slot);
+		else
+			search_keys(guard, table, relation, &snapshot, search, slot);
+		ExecDropSingleTupleTableSlot(slot);
+		table_close(relation, NoLock);
+	}
+	UnregisterSnapshot(search->before);
+}
+
+/* Wait until a transaction is over, or its speculative insertion. */
+void
+simhash_guard_wait(GuardPending *pending)
+{
+	Relation	relation;
+
+	if (!TransactionIdIsValid(pending->xid))
+		return;
+	if (pending->token != 0)
+	{
+		SpeculativeInsertionWait(pending->xid, pending->token);
+		return;
+	}
+	relation = table_open(pending->table, NoLock);
+	XactLockTableWait(pending->xid, relation, &pending->tid,
+					  XLTW_RecheckExclusionConstr);
+	table_close(relation, NoLock);
+}

@@ -1,0 +1,223 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_statement.c
+ *		What the guards of one trigger share while a statement runs, and how
+ *		it comes to its end.
+ *
+ * A statement that inserts into a partitioned table calls the trigger of each
+ * partition that gets a row.  They share what is known of the tables to search
+ * (see guard_tables.c), and the locks of the row that was looked at last (see
+ * guard_lock.c).
+ *
+ * The locks must be released when the statement is over, however that comes
+ * about:
+ *
+ * - It ends well.  The executor frees the memory of the statement, and a
+ *	 callback of that memory context releases the locks.
+ *
+ * - It fails, and its subtransaction is rolled back.  The memory may outlive
+ *	 that: it belongs to a cursor that was opened before the savepoint, say, or
+ *	 to a function in SQL that an expression of PL/pgSQL calls.  So the locks
+ *	 are released as the subtransaction ends.
+ *
+ * - It fails, and takes the transaction with it.  The server releases the
+ *	 locks, and we forget them.
+ *
+ * A statement is known by the address of its memory context.  It leaves the
+ * list below before that memory is freed, so the address cannot be that of an
+ * older statement whose memory was used again.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "storage/bufmgr.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+#include "index/hamming.h"
+
+/* All statements with guards at work, as far as their memory is there. */
+static dlist_head statements = DLIST_STATIC_INIT(statements);
+
+/* The statement's memory is about to be freed. */
+static void
+end_statement(void *arg)
+{
+	GuardStatement *statement = arg;
+
+	dlist_delete(&statement->node);
+	simhash_guard_unlock(statement);
+}
+
+/*
+ * A subtransaction ends.  If it is rolled back, so are the statements that run
+ * in it or in subtransactions of it, whose numbers are higher.
+ */
+static void
+end_subxact(SubXactEvent event, SubTransactionId subxact,
+			SubTransactionId parent, void *arg)
+{
+	dlist_iter	iter;
+
+	(void) parent;
+	(void) arg;
+	if (event != SUBXACT_EVENT_ABORT_SUB)
+		return;
+	dlist_foreach(iter, &statements)
+	{
+		GuardStatement *statement =
+		dlist_container(GuardStatement, node, iter.cur);
+
+		if (statement->subxact >= subxact)
+			simhash_guard_unlock(statement);
+	}
+}
+
+/* A transaction ends.  If it is rolled back, all locks go with it. */
+static void
+end_xact(XactEvent event, void *arg)
+{
+	dlist_iter	iter;
+
+	(void) arg;
+	if (event != XACT_EVENT_ABORT)
+		return;
+	dlist_foreach(iter, &statements)
+	{
+		GuardStatement *statement =
+		dlist_container(GuardStatement, node, iter.cur);
+
+		statement->row.nheld = 0;
+		statement->row.waiting = false;
+	}
+}
+
+/* Something has changed about a table, or any number of them. */
+static void
+note_change(Datum arg, Oid table)
+{
+	dlist_iter	iter;
+
+	(void) arg;
+	dlist_foreach(iter, &statements)
+	{
+		GuardStatement *statement =
+		dlist_container(GuardStatement, node, iter.cur);
+
+		if (!OidIsValid(table) || statement->watched == NIL ||
+			list_member_oid(statement->watched, table))
+			statement->stale = true;
+	}
+}
+
+/* Have the functions above called, once in a session. */
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	RegisterSubXactCallback(end_subxact, NULL);
+	RegisterXactCallback(end_xact, NULL);
+	CacheRegisterRelcacheCallback(note_change, (Datum) 0);
+	registered = true;
+}
+
+/*
+ * The statement of a memory context, as the trigger of that name has it, which
+ * was made for the root.  The first to ask gets one without column.
+ */
+GuardStatement *
+simhash_guard_statement(MemoryContext context, Oid root, const char *name)
+{
+	GuardStatement *statement;
+	dlist_iter	iter;
+
+	register_callbacks();
+	dlist_foreach(iter, &statements)
+	{
+		statement = dlist_container(GuardStatement, node, iter.cur);
+		if (statement->context == context && statement->root == root &&
+			strcmp(statement->name, name) == 0)
+			return statement;
+	}
+	statement = MemoryContextAllocZero(context, sizeof *statement);
+	statement->context = context;
+	statement->subxact = GetCurrentSubTransactionId();
+	statement->root = root;
+	statement->name = MemoryContextStrdup(context, name);
+	statement->stale = true;
+	statement->tables_context =
+		AllocSetContextCreate(context, "simhash_guard tables",
+							  ALLOCSET_SMALL_SIZES);
+	statement->at_end.func = end_statement;
+	statement->at_end.arg = statement;
+	dlist_push_tail(&statements, &statement->node);
+	MemoryContextRegisterResetCallback(context, &statement->at_end);
+	return statement;
+}
+
+/*
+ * Is a row of the heap inserted on trial, by INSERT ... ON CONFLICT?  Taken
+ * for granted of tables that are no heaps.
+ */
+static bool
+is_speculative(Relation heap, ItemPointer tid)
+{
+	Buffer		buffer;
+	Page		page;
+	ItemId		item;
+	HeapTupleHeader tuple;
+	bool		speculative;
+
+	if (heap->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return true;
+	buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	tuple = (HeapTupleHeader) PageGetItem(page, item);
+	speculative = HeapTupleHeaderIsSpeculative(tuple);
+	UnlockReleaseBuffer(buffer);
+	return speculative;
+}
+
+/*
+ * The hamming index has taken in a row: if it is the one that a guard let
+ * pass, its locks have served their purpose.  The executor works on a row in
+ * the memory context in which it called the guard for it.  That tells the row
+ * from one of the same fingerprint which a trigger or a constraint of our row
+ * inserts before it: that row belongs to another statement, which has memory
+ * of its own.
+ */
+static void
+note_inserted(Relation heap, Oid index, uint64 fingerprint, ItemPointer tid)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &statements)
+	{
+		GuardStatement *statement =
+		dlist_container(GuardStatement, node, iter.cur);
+		GuardedRow *row = &statement->row;
+
+		if (row->nheld > 0 && row->index == index &&
+			row->fingerprint == fingerprint &&
+			row->caller == CurrentMemoryContext && !is_speculative(heap, tid))
+			simhash_guard_unlock(statement);
+	}
+}
+
+/* Have the hamming indexes tell of the rows that they take in. */
+void
+simhash_guard_init(void)
+{
+	hamming_inserted_hook = note_inserted;
+}

@@ -1,0 +1,129 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming.h
+ *		What the files of the hamming access method share.
+ *
+ * The index is an ordinary btree on one bigint key, kept by PostgreSQL's own
+ * btree code: insertion, page splits, vacuum, write-ahead log and recovery are
+ * the btree's.  Each row has four entries in it (entries.c).  Ours are
+ * the bulk load, which writes the pages that a btree build would write, and
+ * the scan, which reads leaf pages directly and compares fingerprints there.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HAMMING_H
+#define HAMMING_H
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/itup.h"
+#include "access/nbtree.h"
+#include "access/relscan.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+#include "core/pairs/entries.h"
+
+/*
+ * Limits of the work done.
+ *
+ * HAMMING_MAX_HEIGHT	levels of a btree.
+ * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
+ */
+#define HAMMING_MAX_HEIGHT	16
+#define HAMMING_NEAREST		8192
+
+/* Support functions of the operator classes. */
+#define HAMMING_COMPARE_PROC		1	/* as the btree code wants it */
+#define HAMMING_PROCS				1
+
+/* Phases of a build, for pg_stat_progress_create_index. */
+#define HAMMING_PHASE_SCAN			2
+#define HAMMING_PHASE_SORT			3
+#define HAMMING_PHASE_LOAD			4
+
+/* A leaf entry: tuple header and key.  A line pointer comes besides. */
+#define HAMMING_ENTRY_SIZE	(sizeof(IndexTupleData) + sizeof(int64))
+
+/* Entries on a leaf page that page splits and fill factor leave, usually. */
+#define HAMMING_PER_PAGE	330
+
+/* The key of a leaf entry. */
+static inline int64
+hamming_tuple_key(IndexTuple itup)
+{
+	return *(int64 *) ((char *) itup + sizeof(IndexTupleData));
+}
+
+/* Unsigned entries in the order of the btree's signed keys, and back. */
+static inline int64
+hamming_key(uint64 entry)
+{
+	return (int64) (entry ^ (UINT64CONST(1) << 63));
+}
+
+static inline uint64
+hamming_entry(int64 key)
+{
+	return (uint64) key ^ (UINT64CONST(1) << 63);
+}
+
+/* A tuple of a page. */
+static inline IndexTuple
+hamming_page_tuple(Page page, OffsetNumber offset)
+{
+	return (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+}
+
+/* The upper bound of a page that is not the rightmost one. */
+static inline int64
+hamming_high_key(Page page)
+{
+	return hamming_tuple_key(hamming_page_tuple(page, P_HIKEY));
+}
+
+/* hamming_am.c */
+extern void hamming_init(void);
+extern Datum hamming_handler(PG_FUNCTION_ARGS);
+
+/* hamming_validate.c */
+extern bool hamming_validate(Oid opclass);
+
+/* hamming_build.c */
+extern IndexBuildResult *hamming_build(Relation heap, Relation index,
+									   IndexInfo *info);
+extern bool hamming_datum_fingerprint(Relation index, Datum value,
+									  uint64 *fingerprint);
+
+/*
+ * Called when all entries of a row are in an index, if somebody wants to know.
+ */
+typedef void (*HammingInserted) (Relation heap, Oid index, uint64 fingerprint,
+								 ItemPointer tid);
+
+/* hamming_insert.c */
+extern HammingInserted hamming_inserted_hook;
+extern const IndexAmRoutine *hamming_btree(void);
+extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
+						   ItemPointer tid, Relation heap,
+						   IndexUniqueCheck check, bool unchanged,
+						   IndexInfo *info);
+
+/* hamming_scan.c */
+extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
+									   int norderbys);
+extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						   ScanKey orderbys, int norderbys);
+extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
+extern void hamming_endscan(IndexScanDesc scan);
+
+/* hamming_cost.c */
+extern void hamming_costestimate(PlannerInfo *root, IndexPath *path,
+								 double loop_count, Cost *startup,
+								 Cost *total, Selectivity *selectivity,
+								 double *correlation, double *pages);
+
+#endif							/* HAMMING_H */

@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_am.c
+ *		The access method "hamming": its routines, and those of them that it
+ *		has from the btree.
+ *
+ * The btree code is reached through its own IndexAmRoutine, as any caller
+ * would.  It finds what it needs of the index in the relation: a comparison
+ * function as support function 1 of the operator class, one key column of
+ * type bigint, and options laid out as BTOptions.
+ *
+ * Vacuum counts entries where its caller counts rows, four for one.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/reloptions.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "index/hamming.h"
+#include "search/search.h"
+
+PG_FUNCTION_INFO_V1(hamming_handler);
+
+static relopt_kind hamming_options_kind;
+
+/* Make the options of the index known; called when the library is loaded. */
+void
+hamming_init(void)
+{
+	hamming_options_kind = add_reloption_kind();
+	add_int_reloption(hamming_options_kind, "fillfactor",
+					  "Packs hamming index pages only to this percentage",
+					  BTREE_DEFAULT_FILLFACTOR, BTREE_MIN_FILLFACTOR, 100,
+					  ShareUpdateExclusiveLock);
+}
+
+/* Write the metapage of an unlogged index to its init fork. */
+static void
+hamming_buildempty(Relation index)
+{
+	hamming_btree()->ambuildempty(index);
+}
+
+/* Remove the entries of dead rows. */
+static IndexBulkDeleteResult *
+hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+				   IndexBulkDeleteCallback callback, void *state)
+{
+	return hamming_btree()->ambulkdelete(info, stats, callback, state);
+}
+
+/*
+ * Clean up after vacuum, and turn numbers of entries into numbers of rows.
+ * The btree would take a number of entries above that of the rows for a
+ * miscount, so it is told that it does not know the latter.
+ */
+static IndexBulkDeleteResult *
+hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	IndexVacuumInfo unsure = *info;
+
+	unsure.estimated_count = true;
+	stats = hamming_btree()->amvacuumcleanup(&unsure, stats);
+	if (stats == NULL || info->analyze_only)
+		return stats;
+
+	stats->num_index_tuples = floor(stats->num_index_tuples / SH_INDEX_BLOCKS);
+	stats->tuples_removed = floor(stats->tuples_removed / SH_INDEX_BLOCKS);
+	if (!info->estimated_count &&
+		stats->num_index_tuples > info->num_heap_tuples)
+		stats->num_index_tuples = info->num_heap_tuples;
+	return stats;
+}
+
+/* Options of the index, where the btree looks for them. */
+static bytea *
+hamming_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt table[] = {
+		{.optname = "fillfactor",.opttype = RELOPT_TYPE_INT,
+		.offset = offsetof(BTOptions, fillfactor)}
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate,
+									  hamming_options_kind, sizeof(BTOptions),
+									  table, lengthof(table));
+}
+
+/*
+ * What is known of the index that PostgreSQL does not find out by itself: the
+ * column can be scanned in order of distance if its operator class has the
+ * operator for it.  Whether it does is a question to the catalogue, where
+ * hamming_validate() has seen to it that the strategy means that operator.
+ */
+static bool
+hamming_property(Oid index, int column, IndexAMProperty property,
+				 const char *name, bool *result, bool *isnull)
+{
+	Oid			opclass;
+	Oid			family;
+	Oid			type;
+
+	(void) name;
+	if (column == 0 || property != AMPROP_DISTANCE_ORDERABLE)
+		return false;
+	opclass = get_index_column_opclass(index, column);
+	*isnull = !OidIsValid(opclass) ||
+		!get_opclass_opfamily_and_input_type(opclass, &family, &type);
+	*result = !*isnull &&
+		OidIsValid(get_opfamily_member(family, type, type,
+									   SIMHASH_DISTANCE_STRATEGY));
+	return true;
+}
+
+/* The name of a phase of a build. */
+static char *
+hamming_buildphasename(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case HAMMING_PHASE_SCAN:
+			return "scanning table";
+		case HAMMING_PHASE_SORT:
+			return "sorting entries";
+		case HAMMING_PHASE_LOAD:
+			return "loading entries into the index";
+		default:
+			return NULL;
+	}
+}
+
+/*
+ * hamming_handler(internal) -> index_am_handler
+ */
+Datum
+hamming_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	(void) fcinfo;
+	routine->amstrategies = SIMHASH_STRATEGIES;
+	routine->amsupport = HAMMING_PROCS;
+	routine->amcanorderbyop = true;
+	routine->amoptionalkey = true;
+	routine->amstorage = true;
+	routine->ampredlocks = true;
+	routine->amparallelvacuumoptions =
+		VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
+	routine->amkeytype = INT8OID;
+
+	routine->ambuild = hamming_build;
+	routine->ambuildempty = hamming_buildempty;
+	routine->aminsert = hamming_insert;
+	routine->ambulkdelete = hamming_bulkdelete;
+	routine->amvacuumcleanup = hamming_vacuumcleanup;
+	routine->amcostestimate = hamming_costestimate;
+	routine->amoptions = hamming_options;
+	routine->amproperty = hamming_property;
+	routine->ambuildphasename = hamming_buildphasename;
+	routine->amvalidate = hamming_validate;
+	routine->ambeginscan = hamming_beginscan;
+	routine->amrescan = hamming_rescan;
+	routine->amgettuple = hamming_gettuple;
+	routine->amgetbitmap = hamming_getbitmap;
+	routine->amendscan = hamming_endscan;
+
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,282 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_check_pages.c
+ *		Checking the pages of a hamming index: form, order, and links.
+ *
+ * Each level is read from left to right, each page under a share lock and
+ * copied, so that writers may go on meanwhile.  They can only split pages:
+ * deletion of pages is up to vacuum, which the caller keeps out.  A split
+ * lowers the high key of a page and never its first key, so what is asked of
+ * a child by its parent stays true.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "index/hamming.h"
+#include "index/hamming_check.h"
+
+/* The page being checked. */
+typedef struct CheckedPage
+{
+	BlockNumber blkno;
+	uint32		level;
+	PGAlignedBlock copy;
+} CheckedPage;
+
+#define PAGE(checked)	((Page) (checked)->copy.data)
+#define OPAQUE(checked) BTPageGetOpaque(PAGE(checked))
+
+/* Complain of a page. */
+static void
+damaged(HammingCheck *check, BlockNumber blkno, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged at block %u",
+					RelationGetRelationName(check->index), blkno),
+			 errdetail("%s", what),
+			 errhint("Please REINDEX it.")));
+}
+
+/* Copy a page, and see that its header and items lie within it. */
+static void
+copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
+{
+	Buffer		buffer;
+	Page		page = PAGE(checked);
+	PageHeader	header = (PageHeader) page;
+	OffsetNumber offset;
+
+	if (blkno == P_NONE || blkno >= RelationGetNumberOfBlocks(check->index))
+		damaged(check, blkno, "A link leads to a page that does not exist.");
+	buffer = ReadBuffer(check->index, blkno);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+
+	checked->blkno = blkno;
+	if (PageIsNew(page) ||
+		PageGetSpecialSize(page) != MAXALIGN(sizeof(BTPageOpaqueData)) ||
+		header->pd_lower > header->pd_upper ||
+		header->pd_upper > header->pd_special)
+		damaged(check, blkno, "The page header is not that of an index page.");
+	if (P_IGNORE(OPAQUE(checked)))
+		return;
+
+	for (offset = 1; offset <= PageGetMaxOffsetNumber(page); offset++)
+	{
+		ItemId		iid = PageGetItemId(page, offset);
+
+		if (!ItemIdHasStorage(iid) ||
+			ItemIdGetOffset(iid) < header->pd_upper ||
+			ItemIdGetOffset(iid) + ItemIdGetLength(iid) > header->pd_special ||
+			ItemIdGetLength(iid) < sizeof(IndexTupleData) ||
+			ItemIdGetOffset(iid) != MAXALIGN(ItemIdGetOffset(iid)))
+			damaged(check, blkno, "An item does not lie within the page.");
+	}
+}
+
+static inline IndexTuple
+item(CheckedPage *checked, OffsetNumber offset)
+{
+	return (IndexTuple) PageGetItem(PAGE(checked),
+									PageGetItemId(PAGE(checked), offset));
+}
+
+/* The key of an item, which must have one. */
+static int64
+item_key(HammingCheck *check, CheckedPage *checked, OffsetNumber offset)
+{
+	ItemId		iid = PageGetItemId(PAGE(checked), offset);
+
+	if (ItemIdGetLength(iid) < HAMMING_ENTRY_SIZE)
+		damaged(check, checked->blkno, "An item has no key.");
+	return hamming_tuple_key(item(checked, offset));
+}
+
+/* The first item of a page that has a key. */
+static OffsetNumber
+first_key_offset(CheckedPage *checked)
+{
+	OffsetNumber first = P_FIRSTDATAKEY(OPAQUE(checked));
+
+	return P_ISLEAF(OPAQUE(checked)) ? first : first + 1;
+}
+
+/* See that the keys of a page are in order and within the high key. */
+static void
+check_order(HammingCheck *check, CheckedPage *checked)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
+	OffsetNumber first = first_key_offset(checked);
+	bool		leaf = P_ISLEAF(OPAQUE(checked));
+	OffsetNumber offset;
+
+	for (offset = first; offset <= last; offset++)
+	{
+		int64		key = item_key(check, checked, offset);
+
+		if (leaf && (BTreeTupleIsPivot(item(checked, offset)) ||
+					 BTreeTupleIsPosting(item(checked, offset)) ||
+					 IndexTupleSize(item(checked, offset)) !=
+					 HAMMING_ENTRY_SIZE))
+			damaged(check, checked->blkno, "An item is not a leaf entry.");
+		if (offset > first)
+		{
+			int64		before = item_key(check, checked, offset - 1);
+
+			if (key < before ||
+				(leaf && key == before &&
+				 ItemPointerCompare(&item(checked, offset - 1)->t_tid,
+									&item(checked, offset)->t_tid) >= 0))
+				damaged(check, checked->blkno, "Entries are out of order.");
+		}
+		if (!P_RIGHTMOST(OPAQUE(checked)) &&
+			key > item_key(check, checked, P_HIKEY))
+			damaged(check, checked->blkno, "An entry exceeds the high key.");
+	}
+}
+
+/* See that a downlink leads to a page of the level below that it bounds. */
+static void
+check_downlink(HammingCheck *check, CheckedPage *parent, OffsetNumber offset,
+			   CheckedPage *child)
+{
+	OffsetNumber first = P_FIRSTDATAKEY(OPAQUE(parent));
+
+	copy_page(check, BTreeTupleGetDownLink(item(parent, offset)), child);
+	if (P_IGNORE(OPAQUE(child)))
+		return;
+	if (OPAQUE(child)->btpo_level + 1 != OPAQUE(parent)->btpo_level)
+		damaged(check, parent->blkno, "A downlink leads to another level.");
+	if (offset > first &&
+		first_key_offset(child) <= PageGetMaxOffsetNumber(PAGE(child)) &&
+		item_key(check, child, first_key_offset(child)) <
+		item_key(check, parent, offset))
+		damaged(check, child->blkno, "An entry is below its downlink's key.");
+	if (offset < PageGetMaxOffsetNumber(PAGE(parent)) &&
+		(P_RIGHTMOST(OPAQUE(child)) ||
+		 item_key(check, child, P_HIKEY) >
+		 item_key(check, parent, offset + 1)))
+		damaged(check, child->blkno,
+				"The high key exceeds the next downlink's.");
+}
+
+/* Hand the entries of a leaf page to the sort. */
+static void
+note_entries(HammingCheck *check, CheckedPage *checked)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
+	OffsetNumber offset;
+
+	for (offset = first_key_offset(checked); offset <= last; offset++)
+	{
+		IndexTuple	itup = item(checked, offset);
+		uint64		entry = hamming_entry(hamming_tuple_key(itup));
+		int64		place = hamming_pack_tid(&itup->t_tid) * SH_INDEX_BLOCKS +
+		(entry >> SH_INDEX_BITS);
+
+		if (ItemIdIsDead(PageGetItemId(PAGE(checked), offset)))
+			continue;
+		hamming_sort_put(check->entries, place, entry & SH_INDEX_MASK);
+	}
+}
+
+/* Check one page, and the links from it to the level below. */
+static void
+check_page(HammingCheck *check, CheckedPage *checked, CheckedPage *child)
+{
+	OffsetNumber offset;
+
+	if (OPAQUE(checked)->btpo_level != checked->level ||
+		P_ISLEAF(OPAQUE(checked)) != (checked->level == 0))
+		damaged(check, checked->blkno, "The page belongs to another level.");
+	check_order(check, checked);
+	if (checked->level == 0)
+	{
+		if (check->entries != NULL)
+			note_entries(check, checked);
+		return;
+	}
+	offset = P_FIRSTDATAKEY(OPAQUE(checked));
+	if (offset > PageGetMaxOffsetNumber(PAGE(checked)))
+		damaged(check, checked->blkno, "An inner page is empty.");
+	for (; check->quiet && offset <= PageGetMaxOffsetNumber(PAGE(checked));
+		 offset++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		check_downlink(check, checked, offset, child);
+	}
+}
+
+/*
+ * Check a level, given its leftmost page.  Returns the leftmost page of the
+ * level below.
+ */
+static BlockNumber
+check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
+			CheckedPage *checked, CheckedPage *child)
+{
+	BlockNumber blkno = leftmost;
+	BlockNumber below = P_NONE;
+	bool		bounded = false;
+	int64		bound = 0;
+
+	while (blkno != P_NONE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		copy_page(check, blkno, checked);
+		checked->level = level;
+		if (!P_IGNORE(OPAQUE(checked)))
+		{
+			OffsetNumber first = first_key_offset(checked);
+
+			check_page(check, checked, child);
+			if (bounded && first <= PageGetMaxOffsetNumber(PAGE(checked)) &&
+				item_key(check, checked, first) < bound)
+				damaged(check, blkno,
+						"An entry is below the left neighbour's high key.");
+			bounded = !P_RIGHTMOST(OPAQUE(checked));
+			if (bounded)
+				bound = item_key(check, checked, P_HIKEY);
+			first = P_FIRSTDATAKEY(OPAQUE(checked));
+			if (below == P_NONE && level > 0)
+				below = BTreeTupleGetDownLink(item(checked, first));
+		}
+		blkno = OPAQUE(checked)->btpo_next;
+	}
+	return below;
+}
+
+/* Check the metapage, then each level from the root down. */
+void
+hamming_check_pages(HammingCheck *check)
+{
+	CheckedPage *checked = (CheckedPage *) palloc(sizeof(CheckedPage));
+	CheckedPage *child = (CheckedPage *) palloc(sizeof(CheckedPage));
+	Buffer		buffer = ReadBuffer(check->index, BTREE_METAPAGE);
+	BTMetaPageData meta;
+	BlockNumber leftmost;
+	int			level;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	meta = *BTPageGetMeta(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	if (meta.btm_magic != BTREE_MAGIC || meta.btm_version != BTREE_VERSION)
+		damaged(check, BTREE_METAPAGE, "The metapage is not one.");
+	if (meta.btm_root != P_NONE && meta.btm_level >= HAMMING_MAX_HEIGHT)
+		damaged(check, BTREE_METAPAGE, "The tree is impossibly high.");
+
+	leftmost = meta.btm_root;
+	for (level = meta.btm_level; level >= 0 && leftmost != P_NONE; level--)
+		leftmost = check_level(check, leftmost, level, checked, child);
+	pfree(checked);
+	pfree(child);
+}

@@ -1,0 +1,225 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_insert.c
+ *		Insertion into a hamming index, by the btree code.
+ *
+ * An insertion that finds its page full first has the btree code look for
+ * entries of dead rows there: those that scans have marked dead, and when the
+ * row is a new version of one with the same fingerprint, any others ("bottom-
+ * up deletion").  Which rows are dead is up to the access method of the table,
+ * to which the btree code hands the TIDs of the page.
+ *
+ * In a btree no two entries share a TID, and the heap's code asserts so.  Here
+ * two may, on a page that holds entries of more than one block: the only page
+ * of a small index, or one where a block ends and the next begins.  So between
+ * the two there is an adapter.  It hands over one entry for each TID, and what
+ * it learns of that one holds for the others: the TIDs of a page are distinct
+ * by the time they get to the table, on every page and in every build.
+ *
+ *		entries on the page		a:7  b:3  c:7  d:5
+ *		handed over				b:3  d:5  a:7
+ *		deletable, says the heap		  a:7
+ *		deleted					a:7  c:7
+ *
+ * The adapter gets there as the table's access method: the btree code is given
+ * a copy of the table's relation with that one routine replaced.  The copy is
+ * on the stack, and nothing of it is kept.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/pg_am.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "index/hamming.h"
+#include "search/search.h"
+
+/* A table as the btree code sees it. */
+typedef struct HammingTable
+{
+	RelationData rel;			/* a copy of *heap, with the adapter */
+	Relation	heap;
+	Relation	index;
+} HammingTable;
+
+/* An entry that is not handed over, as another one with its TID is. */
+typedef struct HammingTwin
+{
+	TM_IndexDelete entry;
+	int16		other;			/* the id of the one that is */
+} HammingTwin;
+
+HammingInserted hamming_inserted_hook = NULL;
+
+static TableAmRoutine adapter;
+static const TableAmRoutine *adapted;	/* what it was made from */
+
+static TransactionId delete_entries(Relation rel, TM_IndexDeleteOp *op);
+
+/* The btree's own routines. */
+const IndexAmRoutine *
+hamming_btree(void)
+{
+	static const IndexAmRoutine *btree;
+
+	if (btree == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		btree = GetIndexAmRoutineByAmId(BTREE_AM_OID, false);
+		MemoryContextSwitchTo(old);
+	}
+	return btree;
+}
+
+/*
+ * Make the relations look as the btree code wants them.
+ *
+ * Where it asks for the fill factor it asserts that the index is a btree, so
+ * the index says it is while in its hands.  That could not be said by a copy:
+ * the btree code caches its metapage in the relation, and the storage manager
+ * and the statistics keep pointers to it.
+ */
+static void
+show_relations(HammingTable *table)
+{
+	if (adapted != table->heap->rd_tableam)
+	{
+		adapted = table->heap->rd_tableam;
+		adapter = *adapted;
+		adapter.index_delete_tuples = delete_entries;
+	}
+	table->rel = *table->heap;
+	table->rel.rd_tableam = &adapter;
+	table->index->rd_rel->relam = BTREE_AM_OID;
+}
+
+/* Order by TID; among those of one TID, as they lie on the page. */
+static int
+compare_deletes(const void *a, const void *b)
+{
+	const TM_IndexDelete *left = (const TM_IndexDelete *) a;
+	const TM_IndexDelete *right = (const TM_IndexDelete *) b;
+	int32		order = ItemPointerCompare((ItemPointer) &left->tid,
+										   (ItemPointer) &right->tid);
+
+	return order != 0 ? order : left->id - right->id;
+}
+
+/*
+ * Take all but one of the entries of each TID out of what is to be deleted.
+ * What is known of them, and the room that they take up, goes to that one.
+ * Returns how many were taken out.
+ */
+static int
+set_twins_aside(TM_IndexDeleteOp *op, HammingTwin *twins)
+{
+	TM_IndexDelete *entries = op->deltids;
+	int			ntwins = 0;
+	int			kept = 1;
+	int			i;
+
+	qsort(entries, op->ndeltids, sizeof(TM_IndexDelete), compare_deletes);
+	for (i = 1; i < op->ndeltids; i++)
+	{
+		TM_IndexDelete *other = &entries[kept - 1];
+		TM_IndexStatus *from = &op->status[entries[i].id];
+		TM_IndexStatus *to = &op->status[other->id];
+
+		if (!ItemPointerEquals(&entries[i].tid, &other->tid))
+		{
+			entries[kept++] = entries[i];
+			continue;
+		}
+		to->knowndeletable |= from->knowndeletable;
+		to->promising |= from->promising;
+		to->freespace += from->freespace;
+		twins[ntwins].entry = entries[i];
+		twins[ntwins++].other = other->id;
+	}
+	op->ndeltids = kept;
+	return ntwins;
+}
+
+/*
+ * The adapter: index_delete_tuples of the table that the btree code sees.
+ *
+ * The table's own routine may look into the catalogue, and what that finds
+ * changed it takes into both relations, so they are made up once more.
+ */
+static TransactionId
+delete_entries(Relation rel, TM_IndexDeleteOp *op)
+{
+	HammingTable *table = (HammingTable *) rel;
+	HammingTwin *twins = palloc(op->ndeltids * sizeof(HammingTwin));
+	int			ntwins = set_twins_aside(op, twins);
+	TransactionId horizon = table_index_delete_tuples(table->heap, op);
+	int			i;
+
+	for (i = 0; i < ntwins; i++)
+	{
+		if (!op->status[twins[i].other].knowndeletable)
+			continue;
+		op->status[twins[i].entry.id].knowndeletable = true;
+		op->deltids[op->ndeltids++] = twins[i].entry;
+	}
+	pfree(twins);
+	show_relations(table);
+	return horizon;
+}
+
+/* Insert the entries of a row. */
+static void
+insert_entries(HammingTable *table, uint64 fingerprint, ItemPointer tid,
+			   bool unchanged, IndexInfo *info)
+{
+	const IndexAmRoutine *btree = hamming_btree();
+	int			block;
+
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	{
+		Datum		key = Int64GetDatum(hamming_key(sh_entry(fingerprint,
+															 block)));
+		bool		isnull = false;
+
+		btree->aminsert(table->index, &key, &isnull, tid, &table->rel,
+						UNIQUE_CHECK_NO, unchanged, info);
+	}
+}
+
+/* Insert a row. */
+bool
+hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+			   Relation heap, IndexUniqueCheck check, bool unchanged,
+			   IndexInfo *info)
+{
+	Oid			own = index->rd_rel->relam;
+	HammingTable table;
+	uint64		fingerprint;
+
+	(void) check;
+	if (isnull[0] ||
+		!hamming_datum_fingerprint(index, values[0], &fingerprint))
+		return false;
+
+	table.heap = heap;
+	table.index = index;
+	PG_TRY();
+	{
+		show_relations(&table);
+		insert_entries(&table, fingerprint, tid, unchanged, info);
+	}
+	PG_FINALLY();
+	{
+		index->rd_rel->relam = own;
+	}
+	PG_END_TRY();
+	if (hamming_inserted_hook != NULL)
+		hamming_inserted_hook(heap, RelationGetRelid(index), fingerprint, tid);
+	return false;
+}

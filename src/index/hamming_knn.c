@@ -1,0 +1,353 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_knn.c
+ *		ORDER BY fingerprint <~> query: rows in order of distance, exactly.
+ *
+ * First by probing.  Each step passes through the next shell of one block, the
+ * cheapest one (entries.c).  What turns up is kept by distance, and the
+ * rows at a distance are handed out once the steps so far have reached all of
+ * them.  The distances handed out lack the two lost bits, so they are lower
+ * bounds, and the executor puts rows into their final order.
+ *
+ * When the next step would cost more than reading all entries of a block,
+ * taking together what was spent before, we turn to that.  A pass
+ * keeps the nearest rows that were not handed out yet, as many as memory is
+ * allowed for, by lowering the distance up to which it keeps them; if not even
+ * one distance fits, the pass hands out the rows at that distance as it
+ * meets them.  So a scan to the last row takes a few passes and bounded
+ * memory.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "index/hamming_scan.h"
+
+/* A row that waits for its turn. */
+typedef struct NearRow
+{
+	ItemPointerData tid;
+	bool		recheck;
+} NearRow;
+
+/* The rows at one distance. */
+typedef struct NearLevel
+{
+	NearRow    *rows;
+	int			count;
+	int			room;
+} NearLevel;
+
+typedef enum NearPhase
+{
+	NEAR_PROBE,					/* going from shell to shell */
+	NEAR_PASS,					/* keeping the nearest of all entries */
+	NEAR_STREAM					/* handing out a distance as it comes */
+} NearPhase;
+
+typedef struct HammingNearest
+{
+	/* stays */
+	MemoryContext context;
+	int			farthest;		/* no row beyond this can match */
+
+	/* moves */
+	NearPhase	phase;
+	int			reached;		/* all rows up to this distance are kept, */
+	int			handed;			/* and handed out up to here, */
+	int			handed_rows;	/* with so many of the next distance */
+	int64		kept;
+	int64		limit;			/* of kept rows */
+	int			done[SH_INDEX_BLOCKS];	/* shells passed, by block */
+	NearLevel	levels[SH_INDEX_BITS + 1];
+} HammingNearest;
+
+/* Forget a search. */
+void
+hamming_nearest_reset(HammingScan *so)
+{
+	if (so->nearest != NULL)
+		MemoryContextDelete(so->nearest->context);
+	so->nearest = NULL;
+}
+
+/* How far from the query a row may be that meets all conditions. */
+static int
+farthest_match(HammingScan *so)
+{
+	int			farthest = SH_INDEX_BITS;
+	int			i;
+
+	for (i = 0; i < so->asked.nballs; i++)
+	{
+		uint64		apart = so->asked.balls[i].center ^ so->asked.order_center;
+		int			reach = __builtin_popcountll(apart >> SH_LOST_BITS) +
+		so->asked.balls[i].radius;
+
+		farthest = Min(farthest, reach);
+	}
+	return farthest;
+}
+
+/*
+ * The distance that probing reaches before it would cost more than to read all
+ * entries of a block.
+ */
+static int
+probing_reach(HammingScan *so)
+{
+	double		budget = sh_pass_cost(&so->extent);
+	int			done[SH_INDEX_BLOCKS];
+	int			reach = -1;
+	int			block;
+
+	memset(done, -1, sizeof(done));
+	while ((block = sh_next_block(&so->extent, done)) >= 0 &&
+		   reach < SH_INDEX_BITS)
+	{
+		budget -= sh_shell_cost(&so->extent, block, done[block] + 1);
+		if (budget < 0)
+			break;
+		done[block]++;
+		reach++;
+	}
+	return reach;
+}
+
+/* Begin a search. */
+static HammingNearest *
+nearest_begin(HammingScan *so)
+{
+	MemoryContext context =
+	AllocSetContextCreate(GetMemoryChunkContext(so), "hamming nearest",
+						  ALLOCSET_DEFAULT_SIZES);
+	HammingNearest *knn = (HammingNearest *)
+	MemoryContextAllocZero(context, sizeof(HammingNearest));
+
+	knn->context = context;
+	knn->farthest = farthest_match(so);
+	knn->phase = NEAR_PROBE;
+	knn->reached = knn->handed = -1;
+	knn->limit = HAMMING_NEAREST;
+
+	memset(knn->done, -1, sizeof(knn->done));
+	so->runs.min_distance = 0;
+	so->runs.max_distance = Min(knn->farthest, probing_reach(so));
+	so->matches.keep_pin = false;
+	so->nearest = knn;
+	return knn;
+}
+
+/* Forget the rows beyond a distance. */
+static void
+forget_beyond(HammingNearest *knn, int distance)
+{
+	int			d;
+
+	for (d = distance + 1; d <= SH_INDEX_BITS; d++)
+	{
+		NearLevel  *level = &knn->levels[d];
+
+		knn->kept -= level->count;
+		if (level->rows != NULL)
+			pfree(level->rows);
+		memset(level, 0, sizeof(NearLevel));
+	}
+}
+
+/* Keep the matches of a page. */
+static void
+keep_matches(HammingScan *so)
+{
+	HammingNearest *knn = so->nearest;
+	int			i;
+
+	for (i = 0; i < so->matches.count; i++)
+	{
+		HammingMatch *match = &so->matches.items[i];
+		NearLevel  *level = &knn->levels[match->distance];
+
+		if (level->count == level->room)
+		{
+			level->room = Max(level->room * 2, 16);
+			level->rows = level->rows == NULL ?
+				MemoryContextAlloc(knn->context,
+								   level->room * sizeof(NearRow)) :
+				repalloc_huge(level->rows, level->room * sizeof(NearRow));
+		}
+		level->rows[level->count].tid = match->tid;
+		level->rows[level->count].recheck = match->recheck;
+		level->count++;
+		knn->kept++;
+	}
+	so->matches.count = so->matches.npages = 0;
+}
+
+/* More rows than this are not kept; what is allowed grows with the demand. */
+static int64
+memory_limit(void)
+{
+	return (int64) work_mem * 1024 / sizeof(NearRow);
+}
+
+/*
+ * Pass through one more shell.  False if it is time for another way: rows
+ * beyond the distance that probing was to reach have not been kept.
+ */
+static bool
+probe_step(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingNearest *knn = so->nearest;
+	int			block;
+
+	if (knn->reached >= so->runs.max_distance)
+		return false;
+	block = sh_next_block(&so->extent, knn->done);
+	hamming_drop_passes(&so->runs);
+	hamming_add_pass(&so->runs, block, knn->done[block] + 1, knn->done[block] + 1,
+					 knn->done);
+	while (hamming_read_page(scan))
+	{
+		keep_matches(so);
+		if (knn->kept > memory_limit())
+			return false;
+	}
+	knn->done[block]++;
+	knn->reached++;
+	return true;
+}
+
+/* Begin to read all entries. */
+static void
+begin_full_pass(HammingScan *so)
+{
+	int			none[SH_INDEX_BLOCKS];
+
+	memset(none, -1, sizeof(none));
+	hamming_drop_passes(&so->runs);
+	hamming_add_pass(&so->runs, 0, 0, sh_block_width(0), none);
+}
+
+/*
+ * Keep the nearest of the rows beyond what was reached.  If not even the
+ * nearest distance fits into memory, go over to streaming it.
+ */
+static void
+pass_step(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingNearest *knn = so->nearest;
+
+	so->runs.min_distance = knn->reached + 1;
+	so->runs.max_distance = knn->farthest;
+	begin_full_pass(so);
+	while (hamming_read_page(scan))
+	{
+		keep_matches(so);
+		while (knn->kept > knn->limit && so->runs.max_distance > knn->reached)
+			forget_beyond(knn, --so->runs.max_distance);
+	}
+	knn->limit = Max(knn->limit, memory_limit());
+
+	if (so->runs.max_distance > knn->reached)
+	{
+		knn->reached = so->runs.max_distance;
+		return;
+	}
+	knn->phase = NEAR_STREAM;
+	so->runs.max_distance = so->runs.min_distance;
+	begin_full_pass(so);
+}
+
+/* Hand out rows at the distance being streamed.  False at the end of them. */
+static bool
+stream_step(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingNearest *knn = so->nearest;
+	int			i;
+
+	while (so->matches.count < HAMMING_BATCH && hamming_read_page(scan))
+		;
+	for (i = 0; i < so->matches.count; i++)
+		so->matches.items[i].page = -1;
+	if (so->matches.count > 0)
+		return true;
+	knn->reached = knn->handed = so->runs.min_distance;
+	knn->phase = NEAR_PASS;
+	return false;
+}
+
+/* Hand out rows that were kept.  False if there are none within reach. */
+static bool
+hand_out(HammingScan *so)
+{
+	HammingNearest *knn = so->nearest;
+
+	hamming_prepare_matches(so);
+	while (knn->handed < knn->reached && so->matches.count < HAMMING_BATCH)
+	{
+		NearLevel  *level = &knn->levels[knn->handed + 1];
+		HammingMatch *match;
+
+		if (knn->handed_rows == level->count)
+		{
+			knn->kept -= level->count;
+			if (level->rows != NULL)
+				pfree(level->rows);
+			memset(level, 0, sizeof(NearLevel));
+			knn->handed++;
+			knn->handed_rows = 0;
+			continue;
+		}
+		match = &so->matches.items[so->matches.count++];
+		match->tid = level->rows[knn->handed_rows].tid;
+		match->recheck = level->rows[knn->handed_rows].recheck;
+		match->distance = knn->handed + 1;
+		match->page = -1;
+		match->killed = false;
+		knn->handed_rows++;
+	}
+	return so->matches.count > 0;
+}
+
+/*
+ * Put the next matches, nearest first, into the scan.  False if there are no
+ * more.
+ */
+bool
+hamming_nearest_fill(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingNearest *knn = so->nearest;
+
+	if (knn == NULL)
+		knn = nearest_begin(so);
+	for (;;)
+	{
+		if (knn->phase == NEAR_STREAM)
+		{
+			if (stream_step(scan))
+				return true;
+		}
+		else if (hand_out(so))
+			return true;
+
+		if (knn->reached >= knn->farthest)
+			return false;
+		if (knn->phase == NEAR_PROBE && !probe_step(scan))
+		{
+			knn->phase = NEAR_PASS;
+			forget_beyond(knn, knn->reached);
+		}
+		if (knn->phase == NEAR_PASS)
+			pass_step(scan);
+	}
+}

@@ -1,0 +1,299 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_page.c
+ *		Reading the pages of a hamming index.
+ *
+ * Entries are compared on the page, under its share lock; only matches are
+ * copied.  What to read next is up to hamming_runs.c.
+ *
+ * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
+ * snapshot does without: should a row be gone and its place taken by another
+ * one before we look, that one is not visible to the snapshot.  Any other scan
+ * keeps the page pinned until its matches have been returned.  So does one
+ * that goes by the index alone, as it may not look at the row at all, and the
+ * scan of an index without WAL, which has no LSN to tell whether a page has
+ * changed when dead entries are marked.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "index/hamming_scan.h"
+
+/*
+ * The comparison of entries is the hot loop.  A compiler for plain x86-64 must
+ * do without the instruction that counts bits, so there we carry a second copy
+ * of the loop and choose at run time.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__POPCNT__)
+#define HAMMING_POPCNT_AT_RUN_TIME
+#endif
+
+/* Entries compared at once. */
+#define HAMMING_STRIDE			8
+
+/*
+ * An entry lies within reach.  Let it through if this block is the first to
+ * find it and every condition may hold.
+ */
+static void
+take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
+{
+	const HammingPass *pass = so->runs.run.pass;
+	IndexTuple	itup = hamming_page_tuple(BufferGetPage(buffer), offset);
+	int64		key = hamming_tuple_key(itup);
+	uint64		apart = (uint64) (key ^ pass->center_key);
+	HammingMatch *match;
+	bool		recheck = false;
+	int			i;
+
+	if (distance < so->runs.min_distance ||
+		key < so->runs.run.low || key > so->runs.run.high)
+		return;
+	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	{
+		int			d = __builtin_popcountll(apart &
+											 sh_entry_mask(pass->block, i));
+
+		if (i == pass->block
+			? d < pass->nearest || d > pass->farthest
+			: d <= pass->done[i])
+			return;
+	}
+
+	for (i = 0; i < so->asked.nballs; i++)
+	{
+		uint64		center = sh_entry(so->asked.balls[i].center, pass->block);
+		int			d = __builtin_popcountll(center ^ hamming_entry(key));
+
+		if (d > so->asked.balls[i].radius)
+			return;
+		recheck |= d > so->asked.balls[i].certain;
+	}
+
+	hamming_prepare_matches(so);
+	match = &so->matches.items[so->matches.count++];
+	match->tid = itup->t_tid;
+	match->offset = offset;
+	match->page = hamming_note_page(&so->matches, buffer);
+	match->distance = distance;
+	match->recheck = recheck;
+	match->killed = false;
+}
+
+/* The key of an entry. */
+static inline int64
+entry_key(Page page, OffsetNumber offset)
+{
+	return hamming_tuple_key(hamming_page_tuple(page, offset));
+}
+
+/* Look closely at entries [offset, end), some of which are within reach. */
+static pg_noinline void
+take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
+			 OffsetNumber end, bool skip_dead)
+{
+	Page		page = BufferGetPage(buffer);
+	int64		center = so->runs.run.pass->center_key;
+
+	for (; offset < end; offset++)
+	{
+		uint64		apart = (uint64) (entry_key(page, offset) ^ center);
+		int			distance = __builtin_popcountll(apart);
+
+		if (distance <= so->runs.max_distance &&
+			!(skip_dead && ItemIdIsDead(PageGetItemId(page, offset))))
+			take_entry(so, buffer, offset, distance);
+	}
+}
+
+/* Is any of some entries within reach?  Sets *key to that of the last one. */
+static pg_attribute_always_inline bool
+any_within(Page page, OffsetNumber offset, int count, uint64 center,
+		   int farthest, int64 *key)
+{
+	bool		any = false;
+	int			i;
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC unroll 8
+#endif
+	for (i = 0; i < count; i++)
+	{
+		*key = entry_key(page, offset + i);
+		any |= __builtin_popcountll((uint64) *key ^ center) <= farthest;
+	}
+	return any;
+}
+
+/*
+ * Compare the entries of a page, from offset to where keys exceed those of the
+ * run, several at a time: that they are within reach is the exception.
+ * Entries before and after them are left out by take_entry(), which few ever
+ * get to.  Returns the offset where it stopped.
+ */
+static pg_attribute_always_inline OffsetNumber
+compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
+					 bool skip_dead)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	int64		high = so->runs.run.high;
+	uint64		center = (uint64) so->runs.run.pass->center_key;
+
+	while (offset <= last)
+	{
+		int			count = Min(HAMMING_STRIDE, last - offset + 1);
+		int			farthest = so->runs.max_distance;
+		int64		key = 0;
+		bool		any;
+
+		/* The compiler unrolls the loop where it knows the count. */
+		if (count == HAMMING_STRIDE)
+			any = any_within(page, offset, HAMMING_STRIDE, center, farthest,
+							 &key);
+		else
+			any = any_within(page, offset, count, center, farthest, &key);
+		if (unlikely(any))
+			take_entries(so, buffer, offset, offset + count, skip_dead);
+		if (key > high)
+			break;
+		offset += count;
+	}
+	return offset;
+}
+
+static OffsetNumber
+compare_entries_plain(HammingScan *so, Buffer buffer, OffsetNumber offset,
+					  bool skip_dead)
+{
+	return compare_entries_body(so, buffer, offset, skip_dead);
+}
+
+#ifdef HAMMING_POPCNT_AT_RUN_TIME
+__attribute__((target("popcnt")))
+static OffsetNumber
+compare_entries_popcnt(HammingScan *so, Buffer buffer, OffsetNumber offset,
+					   bool skip_dead)
+{
+	return compare_entries_body(so, buffer, offset, skip_dead);
+}
+#endif
+
+static OffsetNumber
+compare_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
+				bool skip_dead)
+{
+#ifdef HAMMING_POPCNT_AT_RUN_TIME
+	if (__builtin_cpu_supports("popcnt"))
+		return compare_entries_popcnt(so, buffer, offset, skip_dead);
+#endif
+	return compare_entries_plain(so, buffer, offset, skip_dead);
+}
+
+/*
+ * The offset from which entries are to be compared: that of the first key >=
+ * low, or somewhat less.
+ */
+static OffsetNumber
+first_offset(Page page, OffsetNumber first, int64 low, float place)
+{
+	OffsetNumber count = PageGetMaxOffsetNumber(page);
+	int			guess = (int) (place * count) - HAMMING_GUESS_SLACK;
+	int			beyond;
+
+	if (guess <= first)
+		guess = first;
+	else if (hamming_tuple_key(hamming_page_tuple(page, guess)) >= low)
+		return hamming_search(page, first, guess, low);
+	beyond = guess + 4 * HAMMING_GUESS_SLACK;
+	if (beyond <= count &&
+		hamming_tuple_key(hamming_page_tuple(page, beyond)) < low)
+		return hamming_search(page, beyond, count + 1, low);
+	return guess;
+}
+
+/*
+ * Compare what the runs want of a locked page.  Afterwards the run at hand is one
+ * on another page, or there is none.
+ *
+ * Where a run ends before the page does, the high key does not matter.
+ */
+static void
+read_runs(IndexScanDesc scan, Buffer buffer)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingRun *run = &so->runs.run;
+	Page		page = BufferGetPage(buffer);
+	BTPageOpaque opaque = BTPageGetOpaque(page);
+	OffsetNumber offset = P_FIRSTDATAKEY(opaque);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	BlockNumber blkno = run->blkno;
+	float		place = run->place;
+
+	so->runs.page_entries = last;
+
+	for (;;)
+	{
+		offset = first_offset(page, offset, run->low, place);
+		offset = compare_entries(so, buffer, offset,
+								 scan->ignore_killed_tuples);
+		if (offset > last && !P_RIGHTMOST(opaque) &&
+			hamming_high_key(page) <= run->high)
+		{
+			run->blkno = opaque->btpo_next;
+			run->place = 0;
+			return;
+		}
+		if (!hamming_next_run_on_page(&so->runs, blkno))
+			return;
+		place = run->place;
+	}
+}
+
+/*
+ * Read one leaf page, all that is wanted of it.  Matches are appended; there
+ * must be room for a page of them.  Returns false when the passes have ended.
+ */
+bool
+hamming_read_page(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingRun *run = &so->runs.run;
+	int			before = so->matches.count;
+	Buffer		buffer;
+	BTPageOpaque opaque;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!so->runs.have_run && !hamming_next_run(scan))
+		return false;
+
+	buffer = hamming_pin_page(scan->indexRelation, run->blkno);
+	hamming_lock_page(scan, buffer);
+	PredicateLockPage(scan->indexRelation, run->blkno, scan->xs_snapshot);
+	opaque = BTPageGetOpaque(BufferGetPage(buffer));
+	if (!P_IGNORE(opaque))
+		read_runs(scan, buffer);
+	else if (P_RIGHTMOST(opaque))
+		hamming_fell_off(scan);
+	else
+		run->blkno = opaque->btpo_next;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (so->matches.keep_pin && so->matches.count > before)
+		so->matches.pinned = buffer;
+	else
+		ReleaseBuffer(buffer);
+	return true;
+}

@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_runs.c
+ *		What to read of a hamming index, in the order of its keys.
+ *
+ * A pass goes through the entries of one block, in the order of their keys,
+ * and reads those under the probes of its shells.  A run is a range of keys to
+ * read: one probe, or several with so little between them that reading on is
+ * cheaper than searching.
+ *
+ * Leaf pages lie all over the memory, and waiting for them is most of what a
+ * search costs.  So the next few runs are looked up in the upper levels of the
+ * tree, which the processor's cache holds, before the first of them is read;
+ * and what will be needed of their pages is fetched into the cache meanwhile.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "index/hamming_scan.h"
+
+/* Entries fewer than this between two probes are read, not searched across. */
+#define HAMMING_SKIP_ENTRIES	64.0
+
+/*
+ * How much of a leaf page is fetched ahead, in cache lines: the first line
+ * pointers and tuples that we are going to read.  They are read in order, so
+ * the processor's own prefetching fetches those that follow.
+ */
+#define HAMMING_CACHE_LINE		64
+#define HAMMING_FETCH_ITEMS		6
+#define HAMMING_FETCH_TUPLES	16
+
+/* Drop all passes. */
+void
+hamming_drop_passes(HammingRuns *runs)
+{
+	runs->have_run = false;
+	runs->nahead = runs->next_ahead = 0;
+	runs->npasses = 0;
+	runs->pass = 0;
+	runs->next_probe = 0;
+}
+
+/*
+ * Add a pass through the shells of a block around runs->center.  What is found
+ * by other blocks is told by "done".  Blocks must come in order.
+ */
+void
+hamming_add_pass(HammingRuns *runs, int block, int nearest, int farthest,
+				 const int *done)
+{
+	HammingPass *pass = &runs->passes[runs->npasses++];
+
+	pass->block = block;
+	pass->nearest = nearest;
+	pass->farthest = farthest;
+	memcpy(pass->done, done, sizeof(pass->done));
+	pass->center_key = hamming_key(sh_entry(runs->center, block));
+	pass->center_probe = sh_entry_key(runs->center, block);
+}
+
+/* Lay out the next run of the passes.  Returns false if there is none. */
+static bool
+lay_out_run(HammingScan *so, HammingRun *run)
+{
+	HammingRuns *runs = &so->runs;
+
+	for (; runs->pass < runs->npasses; runs->pass++, runs->next_probe = 0)
+	{
+		HammingPass *pass = &runs->passes[runs->pass];
+		int			width = sh_block_width(pass->block);
+		double		density = so->extent.rows / (1 << width);
+		uint32		first;
+		uint32		last;
+
+		first = last = sh_entry_probe(pass->center_probe, width, pass->nearest,
+									  pass->farthest, runs->next_probe);
+		if (first == SH_NO_PROBE)
+			continue;
+		if (pass->nearest <= 0 && pass->farthest >= width)
+			last = (1 << width) - 1;
+		else if (pass->farthest > 0)
+			for (;;)
+			{
+				uint32		next = sh_entry_probe(pass->center_probe, width,
+												  pass->nearest,
+												  pass->farthest, last + 1);
+
+				if (next == SH_NO_PROBE ||
+					(next - last - 1) * density >= HAMMING_SKIP_ENTRIES)
+					break;
+				last = next;
+			}
+
+		run->pass = pass;
+		run->low = hamming_key(sh_entry_first(pass->block, first));
+		run->high = hamming_key(sh_entry_last(pass->block, last));
+		runs->next_probe = last + 1;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Fetch into the cache what we are going to read of a leaf page.  "place" is
+ * about where on the page that begins, and "entries" how many it has.
+ *
+ * This assumes that tuple i lies i tuples below the end of the page.  Builds
+ * and page splits write pages so; insertions do not keep to it.  Where the
+ * assumption is wrong we fetch cache lines that are not needed, no more.
+ */
+static void
+prefetch(Relation index, BlockNumber blkno, float place, int entries)
+{
+	Buffer		buffer = hamming_recent_buffer(index, blkno);
+	const char *page;
+	const char *items;
+	const char *tuples;
+	int			first;
+	int			i;
+
+	/* Not known, or private to this session. */
+	if (buffer <= 0)
+		return;
+
+	page = (const char *) BufferGetPage(buffer);
+	first = Max((int) (place * entries) - HAMMING_GUESS_SLACK, 0);
+	items = page + SizeOfPageHeaderData + first * sizeof(ItemIdData);
+	tuples = page + BLCKSZ - HAMMING_CACHE_LINE - first * HAMMING_ENTRY_SIZE;
+
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE);
+	for (i = 0; i < HAMMING_FETCH_ITEMS; i++)
+		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
+	for (i = 0; i < HAMMING_FETCH_TUPLES; i++)
+		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
+}
+
+/*
+ * Find where a run begins.  Returns false if the index is empty.
+ *
+ * A serializable transaction must hold a predicate lock on what it has looked
+ * at, and an empty index has no page to lock, so it locks the relation.  An
+ * insertion may have come in between: so we look again afterwards.
+ */
+static bool
+locate(IndexScanDesc scan, HammingRun *run)
+{
+	if (hamming_locate(scan, run))
+		return true;
+	if (!IsolationIsSerializable())
+		return false;
+	PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
+	return hamming_locate(scan, run);
+}
+
+/*
+ * Turn to the next run that begins on the page at hand, if it is known already
+ * that there is one.  Called with that page locked, so it looks at no other.
+ */
+bool
+hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno)
+{
+	runs->have_run = runs->nahead > 0 &&
+		runs->ahead[runs->next_ahead].blkno == blkno;
+	if (runs->have_run)
+	{
+		runs->run = runs->ahead[runs->next_ahead];
+		runs->next_ahead = (runs->next_ahead + 1) % HAMMING_AHEAD;
+		runs->nahead--;
+	}
+	return runs->have_run;
+}
+
+/*
+ * Turn to the next run of the passes.  Returns false, and drops the passes, if
+ * there is none.
+ */
+bool
+hamming_next_run(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingRuns *runs = &so->runs;
+
+	while (runs->nahead < HAMMING_AHEAD)
+	{
+		HammingRun *run =
+		&runs->ahead[(runs->next_ahead + runs->nahead) % HAMMING_AHEAD];
+
+		if (!lay_out_run(so, run))
+			break;
+		if (!locate(scan, run))
+		{
+			runs->nahead = 0;
+			break;
+		}
+		prefetch(scan->indexRelation, run->blkno, run->place,
+				 runs->page_entries);
+		if (BlockNumberIsValid(run->next))
+			prefetch(scan->indexRelation, run->next, 0, runs->page_entries);
+		runs->nahead++;
+	}
+	if (runs->nahead > 0)
+		return hamming_next_run_on_page(runs,
+										runs->ahead[runs->next_ahead].blkno);
+	hamming_drop_passes(runs);
+	return false;
+}

@@ -1,0 +1,460 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_scan.c
+ *		Scans of a hamming index: conditions, plans, and handing out matches.
+ *
+ * A scan takes any number of conditions, each of them a ball: "~=" is the ball
+ * of radius 3.  The ball with the smallest radius is searched for, the others
+ * are tested on the entries that turn up.  Entries lack two bits of the
+ * fingerprint, so a match near the border of a ball is handed out for recheck.
+ * Of stored balls entries have the center alone, so that they all are.
+ *
+ * Blocks are passed through one after the other (entries.c says why each
+ * row comes up once).  With ORDER BY, hamming_knn.c decides on the passes.
+ * Without any condition the scan returns all rows; those whose fingerprint is
+ * NULL have no entry, and are looked up in the table at the end.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplesort.h"
+
+#include "compat.h"
+#include "index/hamming_scan.h"
+#include "index/hamming_build.h"
+#include "search/search.h"
+
+/* An index of so many pages may have its size taken on trust. */
+#define HAMMING_LARGE_PAGES		1000
+
+/* How many entries a page has, to begin with. */
+static int
+entries_per_page(Relation index)
+{
+	double		pages = index->rd_rel->relpages;
+	double		entries = index->rd_rel->reltuples * SH_INDEX_BLOCKS;
+
+	if (pages <= 0 || entries <= 0)
+		return HAMMING_PER_PAGE;
+	return (int) Min(entries / pages, BLCKSZ / HAMMING_ENTRY_SIZE);
+}
+
+/* Start a scan. */
+IndexScanDesc
+hamming_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	HammingScan *so = (HammingScan *) palloc0(sizeof(HammingScan));
+
+	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
+	so->matches.pinned = InvalidBuffer;
+	so->plan_k = -1;
+	so->extent.rows = -1;
+	so->runs.page_entries = entries_per_page(index);
+	hamming_forget_path(&so->tree);
+	if (norderbys > 0)
+	{
+		scan->xs_orderbyvals = (Datum *) palloc0(sizeof(Datum) * norderbys);
+		scan->xs_orderbynulls = (bool *) palloc(sizeof(bool) * norderbys);
+		memset(scan->xs_orderbynulls, true, sizeof(bool) * norderbys);
+	}
+	scan->opaque = so;
+	return scan;
+}
+
+/*
+ * How many entries there are, from the size of the index.  To ask the file
+ * system takes time that short searches would notice, so the size that was
+ * last noted in the catalogue does where that is large.
+ */
+static ShExtent
+get_extent(Relation index)
+{
+	ShExtent	extent;
+	double		pages = index->rd_rel->relpages;
+
+	if (pages < HAMMING_LARGE_PAGES)
+		pages = RelationGetNumberOfBlocks(index);
+	sh_even_extent(&extent, pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS,
+				   HAMMING_PER_PAGE);
+	return extent;
+}
+
+/*
+ * Turn a condition into a ball; false if it can hold for no row.
+ *
+ * A stored ball is near another one if their distance is at most the lesser
+ * of the two radii, of which the index does not know the stored one.
+ */
+static bool
+key_to_ball(Relation index, ScanKey key, HammingBall *ball)
+{
+	SimhashBall argument;
+
+	if (key->sk_flags & SK_ISNULL)
+		return false;
+
+	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY &&
+		index->rd_opcintype[0] == INT8OID)
+	{
+		ball->center = (uint64) DatumGetInt64(key->sk_argument);
+		ball->radius = SH_NEAR;
+	}
+	else
+	{
+		if (!simhash_get_ball(key->sk_argument, &argument))
+			return false;
+		ball->center = (uint64) argument.center;
+		ball->radius = argument.radius;
+	}
+	ball->certain = index->rd_opcintype[0] == INT8OID ?
+		ball->radius - SH_LOST_BITS : -1;
+	return true;
+}
+
+static void
+drop_nulls(HammingScan *so)
+{
+	if (so->nulls != NULL)
+		tuplesort_end(so->nulls);
+	so->nulls = NULL;
+}
+
+/*
+ * Take the order that is asked for.  A distance to NULL is NULL for every row,
+ * so the first other one decides.  Further ones are left to the executor, for
+ * which zero is a lower bound of any distance.
+ */
+static void
+take_order(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			i;
+
+	so->asked.order_by = -1;
+	for (i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		ScanKey		order = &scan->orderByData[i];
+
+		scan->xs_orderbynulls[i] = (order->sk_flags & SK_ISNULL) != 0;
+		scan->xs_orderbyvals[i] = Int32GetDatum(0);
+		if (scan->xs_orderbynulls[i] || so->asked.order_by >= 0)
+			continue;
+		so->asked.order_by = i;
+		so->asked.order_center = (uint64) DatumGetInt64(order->sk_argument);
+	}
+}
+
+/* Begin anew, with other conditions if there are any. */
+void
+hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+			   ScanKey orderbys, int norderbys)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			i;
+
+	(void) nkeys;
+	(void) norderbys;
+	hamming_drop_matches(scan);
+	drop_nulls(so);
+	hamming_nearest_reset(so);
+
+	if (keys && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	if (orderbys && scan->numberOfOrderBys > 0)
+		memmove(scan->orderByData, orderbys,
+				scan->numberOfOrderBys * sizeof(ScanKeyData));
+
+	so->asked.impossible = false;
+	so->asked.nballs = 0;
+	for (i = 0; i < scan->numberOfKeys; i++)
+	{
+		HammingBall ball;
+
+		if (!key_to_ball(scan->indexRelation, &scan->keyData[i], &ball))
+		{
+			so->asked.impossible = true;
+			break;
+		}
+		/* The smallest ball goes first. */
+		so->asked.balls[so->asked.nballs] = ball;
+		if (ball.radius < so->asked.balls[0].radius)
+		{
+			so->asked.balls[so->asked.nballs] = so->asked.balls[0];
+			so->asked.balls[0] = ball;
+		}
+		so->asked.nballs++;
+	}
+
+	take_order(scan);
+	so->want_nulls = so->asked.nballs == 0;
+	so->started = false;
+	hamming_drop_passes(&so->runs);
+}
+
+/* Pass through the blocks as planned. */
+static void
+add_passes(HammingScan *so)
+{
+	int			done[SH_INDEX_BLOCKS];
+	int			block;
+
+	memset(done, -1, sizeof(done));
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	{
+		if (so->plan.radius[block] < 0)
+			continue;
+		hamming_add_pass(&so->runs, block, 0, so->plan.radius[block], done);
+		done[block] = so->plan.radius[block];
+	}
+}
+
+/* First use since the last rescan: settle what to do. */
+static void
+start(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			k = so->asked.nballs > 0 ? so->asked.balls[0].radius : SH_INDEX_BITS;
+
+	so->started = true;
+	so->matches.keep_pin = scan->xs_want_itup ||
+		!IsMVCCSnapshot(scan->xs_snapshot) ||
+		!RelationNeedsWAL(scan->indexRelation);
+	if (so->asked.impossible)
+		return;
+	simhash_count_search(scan);
+	pgstat_count_index_scan(scan->indexRelation);
+
+	if (so->extent.rows < 0)
+		so->extent = get_extent(scan->indexRelation);
+	else if (so->crowded)
+		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
+	so->crowded = false;
+	if (so->asked.order_by >= 0)
+	{
+		so->runs.center = so->asked.order_center;
+		hamming_survey(scan);
+		return;
+	}
+	so->runs.center = so->asked.nballs > 0 ? so->asked.balls[0].center : 0;
+	so->runs.min_distance = 0;
+	so->runs.max_distance = k;
+	if (so->plan_k != k)
+	{
+		sh_plan_search(&so->extent, k, &so->plan);
+		so->plan_k = k;
+	}
+	if (so->asked.nballs > 0 && hamming_survey(scan))
+	{
+		sh_plan_search(&so->extent, k, &so->plan);
+		so->plan_k = -1;
+	}
+	add_passes(so);
+}
+
+/*
+ * Read pages until there is a batch of matches, or a page of them if that page
+ * has to stay pinned.
+ */
+static void
+fill_matches(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	while (so->matches.count < HAMMING_BATCH && !BufferIsValid(so->matches.pinned) &&
+		   hamming_read_page(scan))
+		;
+}
+
+/* Called for each row of the table; remember those without a fingerprint. */
+static void
+note_null(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	HammingScan *so = (HammingScan *) state;
+	uint64		ignored;
+
+	(void) alive;
+	if (!isnull[0] && hamming_datum_fingerprint(index, values[0], &ignored))
+		return;
+	tuplesort_putdatum(so->nulls, Int64GetDatum(hamming_pack_tid(tid)), false);
+}
+
+/* Gather the rows without a fingerprint, in the order of the table. */
+static void
+collect_nulls(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Relation	index = scan->indexRelation;
+	Relation	heap = scan->heapRelation;
+	IndexInfo  *info = BuildIndexInfo(index);
+	bool		opened = heap == NULL;
+	MemoryContext old;
+
+	if (opened)
+		heap = relation_open(index->rd_index->indrelid, NoLock);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+	so->nulls = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
+									  false, work_mem, NULL, TUPLESORT_NONE);
+	MemoryContextSwitchTo(old);
+
+	/* A scan with a snapshot of its own is what the table does for this. */
+	info->ii_Concurrent = true;
+	table_index_build_scan(heap, index, info, true, false, note_null, so,
+						   table_beginscan(heap, scan->xs_snapshot, 0, NULL));
+	if (opened)
+		relation_close(heap, NoLock);
+	tuplesort_performsort(so->nulls);
+}
+
+/* The next row without a fingerprint. */
+static bool
+next_null(IndexScanDesc scan, ItemPointer tid)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Datum		place;
+
+	if (!so->want_nulls || so->asked.impossible)
+		return false;
+	if (so->nulls == NULL)
+		collect_nulls(scan);
+	if (!simhash_sorted_datum(so->nulls, &place))
+		return false;
+	hamming_unpack_tid((uint64) DatumGetInt64(place), tid);
+	return true;
+}
+
+/* The next match, or NULL. */
+static HammingMatch *
+next_match(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (!so->started)
+		start(scan);
+	if (so->matches.next >= so->matches.count)
+	{
+		hamming_drop_matches(scan);
+		if (so->asked.order_by >= 0 && !so->asked.impossible)
+			hamming_nearest_fill(scan);
+		else
+			fill_matches(scan);
+		hamming_unpin_path(&so->tree);
+		if (so->matches.count == 0)
+			return NULL;
+	}
+	return &so->matches.items[so->matches.next++];
+}
+
+/*
+ * Return an index tuple without content.  The planner goes by the index alone
+ * only where no column is wanted, as there is none that the index can return.
+ */
+static void
+return_nothing(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->nothing == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+		Datum		value = (Datum) 0;
+		bool		isnull = true;
+
+		so->nothing = index_form_tuple(RelationGetDescr(scan->indexRelation),
+									   &value, &isnull);
+		MemoryContextSwitchTo(old);
+	}
+	scan->xs_itup = so->nothing;
+	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+}
+
+/* Return the next row. */
+bool
+hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatch *match;
+	int			i;
+
+	if (dir != ForwardScanDirection)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming indexes cannot be scanned backwards")));
+
+	if (scan->kill_prior_tuple && so->matches.next > 0)
+	{
+		so->matches.items[so->matches.next - 1].killed = true;
+		so->matches.nkilled++;
+	}
+
+	if (scan->xs_want_itup)
+		return_nothing(scan);
+	match = next_match(scan);
+	if (match != NULL)
+	{
+		scan->xs_heaptid = match->tid;
+		scan->xs_recheck = match->recheck;
+		if (so->asked.order_by >= 0)
+			scan->xs_orderbyvals[so->asked.order_by] =
+				Int32GetDatum(match->distance);
+		scan->xs_recheckorderby = so->asked.order_by >= 0;
+		return true;
+	}
+
+	for (i = 0; i < scan->numberOfOrderBys; i++)
+		scan->xs_orderbynulls[i] = true;
+	scan->xs_recheck = scan->xs_recheckorderby = false;
+	return next_null(scan, &scan->xs_heaptid);
+}
+
+/* Add all rows to a bitmap. */
+int64
+hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
+{
+	HammingMatch *match;
+	ItemPointerData tid;
+	int64		count = 0;
+
+	while ((match = next_match(scan)) != NULL)
+	{
+		tbm_add_tuples(tbm, &match->tid, 1, match->recheck);
+		count++;
+	}
+	while (next_null(scan, &tid))
+	{
+		tbm_add_tuples(tbm, &tid, 1, false);
+		count++;
+	}
+	return count;
+}
+
+/* End a scan. */
+void
+hamming_endscan(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	hamming_drop_matches(scan);
+	drop_nulls(so);
+	hamming_nearest_reset(so);
+	hamming_forget_path(&so->tree);
+	hamming_free_matches(&so->matches);
+	pfree(so->asked.balls);
+	pfree(so);
+}

@@ -1,0 +1,236 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_scan.h
+ *		The state of a scan of a hamming index, and what its files share.
+ *
+ * A scan is made of parts, each of which is changed by one file only and
+ * described there:
+ *
+ *	HammingConditions	what is asked				hamming_scan.c
+ *	HammingTree			the way down the btree		hamming_tree.c
+ *	HammingRuns			what to read next			hamming_runs.c
+ *	HammingMatches		what was found				hamming_matches.c
+ *	HammingNearest		ORDER BY distance			hamming_knn.c
+ *
+ * hamming_page.c reads the leaf pages that the runs name, and adds what it
+ * finds to the matches; hamming_survey.c looks for crowds before a search.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HAMMING_SCAN_H
+#define HAMMING_SCAN_H
+
+#include "index/hamming.h"
+
+/*
+ * Limits of the work done.
+ *
+ * HAMMING_AHEAD		runs whose pages are fetched into the cache ahead.
+ * HAMMING_BATCH		matches gathered before they are handed out.
+ */
+#define HAMMING_AHEAD		8
+#define HAMMING_BATCH		1024
+
+/* How far from its guessed place on a page an entry usually is. */
+#define HAMMING_GUESS_SLACK		24
+
+/*
+ * "Within radius of center", one for each index condition.  No entry beyond
+ * the radius can meet the condition; one that is at most "certain" away does,
+ * and those between are rechecked.
+ */
+typedef struct HammingBall
+{
+	uint64		center;
+	int			radius;
+	int			certain;		/* below 0: recheck all */
+} HammingBall;
+
+/*
+ * What is asked.  The ball with the smallest radius comes first: it is the one
+ * searched for, the others are tested on the candidates.
+ */
+typedef struct HammingConditions
+{
+	int			nballs;
+	HammingBall *balls;
+	bool		impossible;		/* a condition is NULL */
+	int			order_by;		/* ORDER BY that decides; -1: none */
+	uint64		order_center;
+} HammingConditions;
+
+/* A page as its parent knows it: keys in [low, high] begin there. */
+typedef struct HammingChild
+{
+	BlockNumber blkno;
+	BlockNumber next;			/* what lies to the right, if known */
+	int64		low;
+	int64		high;
+} HammingChild;
+
+/* A page on the way down; inner ones are pinned at times. */
+typedef struct HammingStep
+{
+	Buffer		buffer;
+	HammingChild page;
+} HammingStep;
+
+/* The way down the btree, remembered from the last descent. */
+typedef struct HammingTree
+{
+	int			height;			/* level of the root */
+	HammingStep path[HAMMING_MAX_HEIGHT];	/* by level */
+	HammingChild centers[SH_INDEX_BLOCKS];	/* where the query's keys begin */
+} HammingTree;
+
+/* The shells of one block to go through, and what other blocks have found. */
+typedef struct HammingPass
+{
+	int			block;
+	int			nearest;
+	int			farthest;
+	int			done[SH_INDEX_BLOCKS];
+	int64		center_key;		/* the query, as an entry of the block */
+	uint32		center_probe;
+} HammingPass;
+
+/* Keys [low, high] to be read, and the leaf page where they begin or go on. */
+typedef struct HammingRun
+{
+	const HammingPass *pass;
+	int64		low;
+	int64		high;
+	BlockNumber blkno;
+	BlockNumber next;			/* if valid, it goes on there */
+	float		place;			/* where on that page, about: 0 first, 1 last */
+} HammingRun;
+
+/*
+ * What to read next.  Candidates farther than max_distance from the center, or
+ * nearer than min_distance, are let go.  Runs are laid out pass by pass, in
+ * the order of their keys; of the next few, a ring buffer knows the pages.
+ */
+typedef struct HammingRuns
+{
+	/* what passes let through */
+	uint64		center;			/* fingerprint that distances are taken from */
+	int			min_distance;	/* d62 wanted */
+	int			max_distance;
+
+	/* passes, and how far their runs have been laid out */
+	int			npasses;
+	int			pass;			/* the one at hand */
+	uint32		next_probe;
+	HammingPass passes[SH_INDEX_BLOCKS];
+
+	/* the run at hand, and those ahead */
+	bool		have_run;
+	HammingRun	run;
+	int			nahead;
+	int			next_ahead;
+	HammingRun	ahead[HAMMING_AHEAD];
+	int			page_entries;	/* that the last page had */
+} HammingRuns;
+
+/* An entry that the scan is to return, and where it was found. */
+typedef struct HammingMatch
+{
+	ItemPointerData tid;
+	OffsetNumber offset;
+	int16		page;			/* in HammingMatches.pages; -1: forgotten */
+	uint8		distance;		/* d62 from the first ball or the order */
+	bool		recheck;		/* may lie outside a ball after all */
+	bool		killed;			/* its row is dead to everyone */
+} HammingMatch;
+
+/* A leaf page that matches came from. */
+typedef struct HammingPage
+{
+	BlockNumber blkno;
+	XLogRecPtr	lsn;
+} HammingPage;
+
+/*
+ * What was found and is being handed out.  Matches of one page are neighbours.
+ * If keep_pin is set they are all of one page, which stays pinned.
+ */
+typedef struct HammingMatches
+{
+	bool		keep_pin;
+	Buffer		pinned;			/* leaf page of the matches, if keep_pin */
+	int			count;
+	int			next;			/* to be handed out */
+	int			npages;
+	int			nkilled;
+	HammingMatch *items;
+	HammingPage *pages;
+} HammingMatches;
+
+struct HammingNearest;
+
+/* The state of a scan. */
+typedef struct HammingScan
+{
+	HammingConditions asked;
+	HammingTree tree;
+	HammingRuns runs;
+	HammingMatches matches;
+	struct HammingNearest *nearest; /* with ORDER BY */
+
+	/* how the search is planned */
+	bool		started;
+	ShExtent	extent;
+	bool		crowded;		/* extent is not even, for this query */
+	int			plan_k;			/* what the plan was made for; -1: none */
+	ShSearchPlan plan;
+
+	/* rows with a NULL fingerprint, which are not in the index */
+	bool		want_nulls;
+	struct Tuplesortstate *nulls;
+	IndexTuple	nothing;		/* for those who want no column */
+} HammingScan;
+
+/* hamming_knn.c */
+extern void hamming_nearest_reset(HammingScan *so);
+extern bool hamming_nearest_fill(IndexScanDesc scan);
+
+/* hamming_survey.c */
+extern bool hamming_survey(IndexScanDesc scan);
+
+/* hamming_page.c */
+extern bool hamming_read_page(IndexScanDesc scan);
+
+/* hamming_matches.c */
+extern void hamming_prepare_matches(HammingScan *so);
+extern int	hamming_note_page(HammingMatches *matches, Buffer buffer);
+extern void hamming_drop_matches(IndexScanDesc scan);
+extern void hamming_free_matches(HammingMatches *matches);
+
+/* hamming_runs.c */
+extern void hamming_drop_passes(HammingRuns *runs);
+extern void hamming_add_pass(HammingRuns *runs, int block, int nearest,
+							 int farthest, const int *done);
+extern bool hamming_next_run(IndexScanDesc scan);
+extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
+
+/* hamming_tree.c */
+extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
+extern void hamming_fell_off(IndexScanDesc scan);
+extern OffsetNumber hamming_search(Page page, OffsetNumber low,
+								   OffsetNumber high, int64 key);
+extern bool hamming_descend(IndexScanDesc scan, int64 key,
+							HammingChild *page);
+extern bool hamming_locate(IndexScanDesc scan, HammingRun *run);
+extern bool hamming_reaches(HammingTree *tree, int64 from, int64 to,
+							int pages);
+extern double hamming_share(IndexScanDesc scan, int64 key);
+extern void hamming_unpin_path(HammingTree *tree);
+extern void hamming_forget_path(HammingTree *tree);
+
+/* hamming_buffer.c */
+extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
+extern Buffer hamming_recent_buffer(Relation rel, BlockNumber blkno);
+
+#endif							/* HAMMING_SCAN_H */

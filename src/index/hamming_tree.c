@@ -1,0 +1,492 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_tree.c
+ *		Going down the tree of a hamming index.
+ *
+ * The tree is read by the rules of src/backend/access/nbtree/README.  Keys
+ * come in ascending order, so the pages of the last descent usually serve the
+ * next one as well.  They are remembered with the bounds that their parents
+ * gave them, and looked at again before use.  Page splits only move entries to
+ * the right, deletion of pages only hands key space to the right neighbour, so
+ * such a page still lies at or to the left of what is looked for; if it was
+ * deleted we go up.  It cannot be put to other use as long as our snapshot
+ * lasts.
+ *
+ * While pages are being read, the inner ones also stay pinned, not locked.
+ * That holds up nobody, as vacuum wants leaf pages alone for itself; but many
+ * scans may be open at once, and buffers few, so no pin of that kind is held
+ * from one batch of matches to the next.
+ *
+ * What a search costs is mostly waiting for memory, so it touches as little of
+ * a page as it can: places are guessed, and high keys read only when needed.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "index/hamming_scan.h"
+
+/* Complain of a page that cannot be a page of this index. */
+static void
+check_page(Relation rel, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	Size		special = MAXALIGN(sizeof(BTPageOpaqueData));
+
+	if (unlikely(PageIsNew(page) || PageGetSpecialSize(page) != special))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" contains an unexpected page at block %u",
+						RelationGetRelationName(rel),
+						BufferGetBlockNumber(buffer)),
+				 errhint("Please REINDEX it.")));
+}
+
+/* Share-lock a pinned page and see that it is in order. */
+void
+hamming_lock_page(IndexScanDesc scan, Buffer buffer)
+{
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	check_page(scan->indexRelation, buffer);
+	simhash_test_old_snapshot(scan->xs_snapshot, scan->indexRelation,
+							  BufferGetPage(buffer));
+}
+
+/* Complain that pages to the right have come to an end. */
+void
+hamming_fell_off(IndexScanDesc scan)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("fell off the end of index \"%s\"",
+					RelationGetRelationName(scan->indexRelation))));
+}
+
+/* Where is the root?  Answer from the relation's cache, as the btree does. */
+static BTMetaPageData *
+get_meta(Relation rel)
+{
+	BTMetaPageData *meta = (BTMetaPageData *) rel->rd_amcache;
+	Buffer		buffer;
+
+	if (meta != NULL)
+		return meta;
+
+	buffer = ReadBuffer(rel, BTREE_METAPAGE);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	check_page(rel, buffer);
+	meta = BTPageGetMeta(BufferGetPage(buffer));
+	if (meta->btm_magic != BTREE_MAGIC || meta->btm_version != BTREE_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" is not a hamming index",
+						RelationGetRelationName(rel))));
+	if (meta->btm_root == P_NONE)
+	{
+		UnlockReleaseBuffer(buffer);
+		return NULL;
+	}
+	rel->rd_amcache = MemoryContextAlloc(rel->rd_indexcxt,
+										 sizeof(BTMetaPageData));
+	memcpy(rel->rd_amcache, meta, sizeof(BTMetaPageData));
+	UnlockReleaseBuffer(buffer);
+	return (BTMetaPageData *) rel->rd_amcache;
+}
+
+/*
+ * Pin and share-lock the root, or the lowest page that is alone on its level.
+ * InvalidBuffer if the index is empty.
+ */
+static Buffer
+get_root(IndexScanDesc scan)
+{
+	Relation	rel = scan->indexRelation;
+	BTMetaPageData *meta;
+
+	while ((meta = get_meta(rel)) != NULL)
+	{
+		Buffer		buffer = hamming_pin_page(rel, meta->btm_fastroot);
+		BTPageOpaque opaque = BTPageGetOpaque(BufferGetPage(buffer));
+
+		hamming_lock_page(scan, buffer);
+		if (!P_IGNORE(opaque) && opaque->btpo_level == meta->btm_fastlevel &&
+			P_LEFTMOST(opaque) && P_RIGHTMOST(opaque))
+			return buffer;
+
+		/* The tree has grown or shrunk since; ask again. */
+		UnlockReleaseBuffer(buffer);
+		pfree(rel->rd_amcache);
+		rel->rd_amcache = NULL;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return InvalidBuffer;
+}
+
+/* The first offset in [low, high) whose key is >= key, or high. */
+OffsetNumber
+hamming_search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
+{
+	while (low < high)
+	{
+		OffsetNumber middle = low + (high - low) / 2;
+
+		if (hamming_tuple_key(hamming_page_tuple(page, middle)) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Where a key is on a page, given a guess.  Keys of random fingerprints are
+ * spread evenly, and a guess spares most of a binary search, each step of
+ * which would wait for memory.
+ */
+static OffsetNumber
+search_near(Page page, OffsetNumber first, int64 key, float place)
+{
+	int			last = PageGetMaxOffsetNumber(page);
+	int			low = first + (int) (place * (last - first)) -
+	HAMMING_GUESS_SLACK / 2;
+	int			high = low + HAMMING_GUESS_SLACK;
+
+	if (low < first || hamming_tuple_key(hamming_page_tuple(page, low)) >= key)
+		low = first;
+	if (high > last || hamming_tuple_key(hamming_page_tuple(page, high)) < key)
+		high = last + 1;
+	return hamming_search(page, low, high, key);
+}
+
+/*
+ * How far between the bounds of a page a key is.  That is where its entry is
+ * to be expected, were keys spread evenly: 0 first, 1 last.
+ */
+static inline float
+place_of(const HammingChild *page, int64 key)
+{
+	uint64		span = (uint64) page->high - (uint64) page->low;
+
+	return (float) ((uint64) key - (uint64) page->low) / ((float) span + 1);
+}
+
+static inline bool
+serves(const HammingChild *page, int64 key)
+{
+	return page->low <= key && key <= page->high;
+}
+
+/* Have it serve no key. */
+static inline void
+forget(HammingChild *page)
+{
+	page->low = PG_INT64_MAX;
+	page->high = PG_INT64_MIN;
+}
+
+static inline void
+unpin_step(HammingStep *step)
+{
+	if (BufferIsValid(step->buffer))
+		ReleaseBuffer(step->buffer);
+	step->buffer = InvalidBuffer;
+}
+
+/*
+ * Find the child of an inner page where keys >= key begin.  Returns false if
+ * there is none because the page lies to the left of the key, or is no more.
+ *
+ * The first item of the page stands for minus infinity and has no key.  The
+ * high key matters only when all items are less, so mostly it need not be
+ * fetched from memory.
+ */
+static bool
+find_child(Page page, int64 key, const HammingChild *known,
+		   HammingChild *child)
+{
+	BTPageOpaque opaque = BTPageGetOpaque(page);
+	OffsetNumber first = P_FIRSTDATAKEY(opaque);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	OffsetNumber offset;
+	IndexTuple	before;
+
+	if (P_IGNORE(opaque))
+		return false;
+	offset = search_near(page, first + 1, key, place_of(known, key));
+	child->next = InvalidBlockNumber;
+	if (offset <= last)
+	{
+		IndexTuple	after = hamming_page_tuple(page, offset);
+
+		child->high = hamming_tuple_key(after);
+		child->next = BTreeTupleGetDownLink(after);
+	}
+	else
+	{
+		child->high = P_RIGHTMOST(opaque) ? PG_INT64_MAX :
+			hamming_high_key(page);
+		if (child->high < key)
+			return false;
+	}
+
+	before = hamming_page_tuple(page, offset - 1);
+	child->low = known->low;
+	if (offset > first + 1)
+		child->low = hamming_tuple_key(before) + 1;
+	child->blkno = BTreeTupleGetDownLink(before);
+	return true;
+}
+
+/*
+ * Find the next page down to a key from the lowest inner page of the last
+ * descent that serves it, letting go of those that do not.  Returns the level
+ * of that inner page, or 0 if there is none.
+ */
+static int
+reuse_path(IndexScanDesc scan, int64 key, HammingChild *child)
+{
+	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
+	int			level;
+
+	for (level = 1; level <= tree->height; level++)
+	{
+		HammingStep *step = &tree->path[level];
+
+		if (serves(&step->page, key))
+		{
+			bool		found;
+
+			if (!BufferIsValid(step->buffer))
+				step->buffer = hamming_pin_page(scan->indexRelation,
+												step->page.blkno);
+			hamming_lock_page(scan, step->buffer);
+			found = find_child(BufferGetPage(step->buffer), key, &step->page,
+							   child);
+			LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
+			if (found)
+				return level;
+		}
+		unpin_step(step);
+		forget(&step->page);
+	}
+	return 0;
+}
+
+/* Keep an inner page of the way down pinned.  It is not locked any more. */
+static void
+keep_step(HammingTree *tree, Buffer buffer, int level, const HammingChild *page)
+{
+	if (level >= HAMMING_MAX_HEIGHT)
+	{
+		ReleaseBuffer(buffer);
+		return;
+	}
+	tree->path[level].buffer = buffer;
+	tree->path[level].page = *page;
+	tree->height = Max(tree->height, level);
+}
+
+/*
+ * Go down to the leaf page where keys >= key begin, or one to the left of it.
+ * Returns false if the index is empty.
+ */
+bool
+hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
+{
+	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
+	int			level = reuse_path(scan, key, page);
+	Buffer		buffer = InvalidBuffer;
+
+	if (level == 0)
+	{
+		buffer = get_root(scan);
+		if (!BufferIsValid(buffer))
+			return false;
+		page->blkno = BufferGetBlockNumber(buffer);
+		page->next = InvalidBlockNumber;
+		page->low = PG_INT64_MIN;
+		page->high = PG_INT64_MAX;
+	}
+	while (level != 1)
+	{
+		HammingChild child;
+		BTPageOpaque opaque;
+		BlockNumber next;
+		bool		found;
+
+		if (!BufferIsValid(buffer))
+		{
+			buffer = hamming_pin_page(scan->indexRelation, page->blkno);
+			hamming_lock_page(scan, buffer);
+		}
+		opaque = BTPageGetOpaque(BufferGetPage(buffer));
+		next = opaque->btpo_next;
+		level = opaque->btpo_level;
+		if (P_ISLEAF(opaque) && !P_IGNORE(opaque))
+		{
+			UnlockReleaseBuffer(buffer);
+			return true;
+		}
+		found = find_child(BufferGetPage(buffer), key, page, &child);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		if (found)
+		{
+			keep_step(tree, buffer, level, page);
+			*page = child;
+		}
+		else
+		{
+			ReleaseBuffer(buffer);
+			if (next == P_NONE)
+				hamming_fell_off(scan);
+			page->blkno = next;
+			page->next = InvalidBlockNumber;
+			page->low = key;
+			page->high = PG_INT64_MAX;
+			level++;
+			CHECK_FOR_INTERRUPTS();
+		}
+		buffer = InvalidBuffer;
+	}
+	return true;
+}
+
+/*
+ * Tell where a run begins: at a leaf page, or at one to the left of it by
+ * the time that we get there.  Returns false if the index is empty.
+ *
+ * The page is not pinned.  Should it be deleted meanwhile, it cannot be put to
+ * other use as long as our snapshot lasts, and leads to the right.
+ */
+bool
+hamming_locate(IndexScanDesc scan, HammingRun *run)
+{
+	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
+	HammingChild *leaf = &tree->path[0].page;
+	HammingChild *center = &tree->centers[run->pass->block];
+
+	if (serves(center, run->low))
+		leaf = center;
+	else if (!serves(leaf, run->low) &&
+			 !hamming_descend(scan, run->low, leaf))
+		return false;
+	run->blkno = leaf->blkno;
+	run->next = run->high >= leaf->high ? leaf->next : InvalidBlockNumber;
+	run->place = place_of(leaf, run->low);
+	return true;
+}
+
+/*
+ * Do the keys from .. to take more than so many leaf pages?
+ *
+ * Precondition: hamming_descend() was called for "from" just before.  So the
+ * lowest inner page of the path knows the leaf page where these keys begin,
+ * and we count leaf pages on that inner page alone.  If it ends before we have
+ * counted so many, the answer is whether the keys go on beyond it.
+ */
+bool
+hamming_reaches(HammingTree *tree, int64 from, int64 to, int pages)
+{
+	HammingStep *step = &tree->path[1];
+	OffsetNumber offset;
+	Page		page;
+	bool		result = false;
+
+	if (tree->height < 1 || !BufferIsValid(step->buffer) ||
+		!serves(&step->page, from))
+		return false;
+	LockBuffer(step->buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(step->buffer);
+	if (!P_IGNORE(BTPageGetOpaque(page)))
+	{
+		OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page)) + 1;
+		OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+		offset = search_near(page, first, from, place_of(&step->page, from));
+		if (offset + pages > last)
+			result = !P_RIGHTMOST(BTPageGetOpaque(page)) &&
+				hamming_high_key(page) <= to;
+		else
+		{
+			IndexTuple	end = hamming_page_tuple(page, offset + pages);
+
+			result = hamming_tuple_key(end) <= to;
+		}
+	}
+	LockBuffer(step->buffer, BUFFER_LOCK_UNLOCK);
+	return result;
+}
+
+/*
+ * About what share of all entries is less than a key, going by the upper
+ * levels of the tree.
+ */
+double
+hamming_share(IndexScanDesc scan, int64 key)
+{
+	Buffer		buffer = get_root(scan);
+	HammingChild page = {InvalidBlockNumber, InvalidBlockNumber,
+	PG_INT64_MIN, PG_INT64_MAX};
+	double		share = 0;
+	double		part = 1;
+
+	while (BufferIsValid(buffer))
+	{
+		Page		contents = BufferGetPage(buffer);
+		BTPageOpaque opaque = BTPageGetOpaque(contents);
+		OffsetNumber first = P_FIRSTDATAKEY(opaque);
+		OffsetNumber last = PageGetMaxOffsetNumber(contents);
+		HammingChild child;
+		bool		found = false;
+
+		if (!P_IGNORE(opaque) && !P_ISLEAF(opaque) && last >= first)
+		{
+			OffsetNumber offset = search_near(contents, first + 1, key,
+											  place_of(&page, key));
+
+			part /= last - first + 1;
+			share += part * (offset - 1 - first);
+			found = opaque->btpo_level > 1 &&
+				find_child(contents, key, &page, &child);
+		}
+		UnlockReleaseBuffer(buffer);
+		if (!found)
+			break;
+		page = child;
+		buffer = hamming_pin_page(scan->indexRelation, page.blkno);
+		hamming_lock_page(scan, buffer);
+	}
+	return share;
+}
+
+/* Let go of the inner pages, but remember where they are. */
+void
+hamming_unpin_path(HammingTree *tree)
+{
+	int			level;
+
+	for (level = 1; level <= tree->height; level++)
+		unpin_step(&tree->path[level]);
+}
+
+/* Forget the pages that are remembered. */
+void
+hamming_forget_path(HammingTree *tree)
+{
+	int			level;
+	int			block;
+
+	hamming_unpin_path(tree);
+	for (level = 0; level < HAMMING_MAX_HEIGHT; level++)
+		forget(&tree->path[level].page);
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		forget(&tree->centers[block]);
+}

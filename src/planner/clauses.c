@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * clauses.c
+ *		Which conditions of a query are searches of a relation.
+ *
+ * A search compares an operand, which is of the relation alone, with a query,
+ * which is not: a constant, a parameter, or, for the inner side of a join,
+ * columns of other relations.  The operator's row in operators.c says on which
+ * side the operand may stand; ~= has it on either, and for fp1 ~= fp2 each of
+ * two relations is searched for what the other one gives.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "planner/planner.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+
+/*
+ * The entry of a relation in the range table if it is a table that is read by
+ * itself; else NULL: for a join, for an upper relation, for what is in the
+ * range table but no table, and for a parent, whose children are read.
+ *
+ * What the estimator holds may be of any of these kinds, and joins and upper
+ * relations have no entry at all.
+ */
+RangeTblEntry *
+simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte;
+
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
+		return NULL;
+	rte = planner_rt_fetch(rel->relid, root);
+	return rte->inh ? NULL : rte;
+}
+
+/* What there is below a relabeling, as of a domain, which changes no value. */
+Node	   *
+simhash_unlabeled(Node *expression)
+{
+	while (expression != NULL && IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return expression;
+}
+
+/*
+ * See whether a condition is a search of the relation whose operand stands on
+ * the given side (0: left, 1: right), and take it apart if so.
+ */
+bool
+simhash_match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+					 int side, SimhashClause *clause)
+{
+	OpExpr	   *op = (OpExpr *) rinfo->clause;
+	const SimhashOperator *operator;
+
+	if (!IsA(op, OpExpr) || rinfo->pseudoconstant ||
+		list_length(op->args) != 2)
+		return false;
+	operator = simhash_search_operator(op->opfuncid);
+	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)))
+		return false;
+	clause->rinfo = rinfo;
+	clause->operand = simhash_unlabeled(list_nth(op->args, side));
+	clause->query = list_nth(op->args, 1 - side);
+	clause->is_ball = operator->query == SIMHASH_BALL;
+
+	/* The query is evaluated apart from the row, where that must not show. */
+	return bms_equal(pull_varnos(root, clause->operand), rel->relids) &&
+		!bms_is_member(rel->relid, pull_varnos(root, clause->query)) &&
+		!contain_volatile_functions(clause->query) &&
+		!contain_subplans(clause->query);
+}

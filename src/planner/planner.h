@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * planner.h
+ *		What the planner is told of Hamming search.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_PLANNER_H
+#define SIMHASH_PLANNER_H
+
+#include "search/search.h"
+
+/* A search of a relation; see clauses.c. */
+typedef struct SimhashClause
+{
+	RestrictInfo *rinfo;
+	Node	   *operand;		/* of the relation alone */
+	Node	   *query;			/* not of the relation */
+	bool		is_ball;		/* the query is a ball, else a center */
+} SimhashClause;
+
+/* clauses.c */
+extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
+extern Node *simhash_unlabeled(Node *expression);
+extern bool simhash_match_clause(PlannerInfo *root, RelOptInfo *rel,
+								 RestrictInfo *rinfo, int side,
+								 SimhashClause *clause);
+
+/* key_paths.c */
+extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
+							  Node *operand, Expr *columns[SH_BLOCKS]);
+extern void simhash_install_key_paths(void);
+
+/* seq_scan.c */
+extern void simhash_install_seq_scan(void);
+
+#endif							/* SIMHASH_PLANNER_H */

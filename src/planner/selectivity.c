@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ *
+ * selectivity.c
+ *		How many rows the operators of Hamming search will find.
+ *
+ * The planner's statistics of a fingerprint column are those of any bigint:
+ * common values, a histogram of others, the number of distinct values.  They
+ * serve as a sample of the column:
+ *
+ *	- A common value within the radius of the center counts as often as it
+ *	  occurs.  So do other values of the sample, if there are several, which
+ *	  shows a group of near-duplicates that is a percent of the table or more.
+ *	- Where the table has key columns, the statistics of these show crowds
+ *	  that are smaller: near-duplicates share keys, and a key that far more
+ *	  rows have than chance would give it has them from near-duplicates.
+ *	- For what is rarer than the sample can show, we assume that a search
+ *	  finds the rows that equal its center, as many as an average value has,
+ *	  and, among near-duplicates, half as many again for each bit of radius.
+ *	- Unrelated fingerprints are random: a radius k reaches a fraction of
+ *	  (C(64,0) + ... + C(64,k)) / 2^64 of them.  It matters from about 16 up.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "planner/planner.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "core/pairs/probes.h"
+
+#define DEFAULT_RADIUS	SH_NEAR /* when it is not known at plan time */
+#define DEFAULT_TUPLES	1.0e6	/* when nothing is known of the table */
+#define FEW_KEYS		1024	/* keys of a block that tell little */
+
+PG_FUNCTION_INFO_V1(hamming_sel);
+PG_FUNCTION_INFO_V1(hamming_joinsel);
+
+/* What is known at plan time of one side of an operator. */
+typedef struct Sought
+{
+	bool		center_known;
+	SimhashBall ball;
+} Sought;
+
+/* The fraction of all fingerprints within a radius of any one of them. */
+static double
+ball_volume(int radius)
+{
+	double		combinations = 1.0;
+	double		sum = 0.0;
+
+	for (int d = 0; d <= radius; d++)
+	{
+		sum += combinations;
+		combinations = combinations * (SH_BITS - d) / (d + 1);
+	}
+	return ldexp(sum, -SH_BITS);
+}
+
+/* How many times as many rows as equal the center a search finds. */
+static inline double
+growth(int radius)
+{
+	return 1.0 + radius / 2.0;
+}
+
+/*
+ * Learn what we can of what is sought.  False when it is known to be NULL.
+ * What is not known stays as it was.
+ */
+static bool
+examine_sought(PlannerInfo *root, Node *node, Sought *sought)
+{
+	Node	   *center;
+	Node	   *radius;
+
+	node = estimate_expression_value(root, node);
+	if (simhash_ball_parts(root, node, &center, &radius))
+	{
+		if (IsA(radius, Const) && ((Const *) radius)->constisnull)
+			return false;
+		sought->ball.radius = simhash_known_radius(radius,
+												   sought->ball.radius);
+		node = center;
+	}
+	if (!IsA(node, Const))
+		return true;
+	if (((Const *) node)->constisnull)
+		return false;
+	if (((Const *) node)->consttype == INT8OID)
+	{
+		sought->ball.center = DatumGetInt64(((Const *) node)->constvalue);
+		sought->center_known = true;
+	}
+	return true;
+}
+
+/* The distance of a value of the statistics from the center. */
+static inline int
+sample_distance(const AttStatsSlot *slot, int i, const SimhashBall *ball)
+{
+	return sh_distance((uint64) DatumGetInt64(slot->values[i]),
+					   (uint64) ball->center);
+}
+
+/* The fraction of rows whose value is common and lies in the ball. */
+static double
+common_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
+{
+	double		fraction = 0.0;
+
+	for (int i = 0; i < slot->nvalues; i++)
+	{
+		if (sample_distance(slot, i, ball) <= ball->radius)
+			fraction += slot->numbers[i];
+	}
+	return fraction;
+}
+
+/*
+ * The fraction of the histogram's bounds that lies in the ball, the center
+ * apart; 0 if it is a single one, which is no evidence of more.
+ */
+static double
+histogram_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
+{
+	int			found = 0;
+
+	for (int i = 0; i < slot->nvalues; i++)
+	{
+		int			distance = sample_distance(slot, i, ball);
+
+		found += distance > 0 && distance <= ball->radius;
+	}
+	return found > 1 ? (double) found / slot->nvalues : 0.0;
+}
+
+/*
+ * Tables may be small, and the number of distinct values unknown: take nearly
+ * all fingerprints for distinct then, which they are.
+ */
+static double
+distinct_fingerprints(VariableStatData *vardata)
+{
+	bool		isdefault;
+	double		distinct = get_variable_numdistinct(vardata, &isdefault);
+
+	if (isdefault)
+		distinct = vardata->rel != NULL && vardata->rel->tuples > 0 ?
+			vardata->rel->tuples : DEFAULT_TUPLES;
+	return Max(distinct, 1.0);
+}
+
+/* The fraction of the variable's rows that are NULL. */
+static double
+null_fraction(VariableStatData *vardata)
+{
+	if (!HeapTupleIsValid(vardata->statsTuple))
+		return 0.0;
+	return ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
+}
+
+/*
+ * The fraction of rows that have a key in a column, or in an expression; 0 if
+ * that is not known, or if so many rows share each key of this block that it
+ * means nothing: not all fingerprints use all bits.
+ */
+static double
+key_fraction(PlannerInfo *root, Expr *column, int16 key)
+{
+	VariableStatData keys;
+	bool		isdefault;
+	double		result = 0.0;
+	Oid			equals = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT2OID,
+											 INT2OID, BTEqualStrategyNumber);
+
+	examine_variable(root, (Node *) column, 0, &keys);
+	if (HeapTupleIsValid(keys.statsTuple) &&
+		get_variable_numdistinct(&keys, &isdefault) >= FEW_KEYS)
+		result = var_eq_const(&keys, equals, InvalidOid, Int16GetDatum(key),
+							  false, true, false);
+	ReleaseVariableStats(keys);
+	return result;
+}
+
+/*
+ * The fraction of rows that share a key with the center, as far as that is
+ * more than chance; 0 if there are no key columns.
+ *
+ * Near-duplicates share the keys of most blocks, so we take the second largest
+ * of the four fractions.
+ */
+static double
+crowd_fraction(PlannerInfo *root, VariableStatData *vardata,
+			   const SimhashBall *ball)
+{
+	Expr	   *columns[SH_BLOCKS];
+	double		chance = 1.0 / SH_KEYS;
+	double		most = 0.0;
+	double		second = 0.0;
+
+	if (vardata->rel == NULL ||
+		!simhash_find_keys(root, vardata->rel, vardata->var, columns))
+		return 0.0;
+	for (int block = 0; block < SH_BLOCKS; block++)
+	{
+		double		fraction =
+		key_fraction(root, columns[block],
+					 sh_block_key((uint64) ball->center, block));
+
+		second = Max(second, Min(most, fraction));
+		most = Max(most, fraction);
+	}
+	return second >= 2.0 * chance ? second - chance : 0.0;
+}
+
+/* The fraction of rows that a search finds whose column is the variable. */
+static double
+search_fraction(PlannerInfo *root, VariableStatData *vardata,
+				const Sought *sought)
+{
+	const SimhashBall *ball = &sought->ball;
+	double		rest = 1.0 - null_fraction(vardata);
+	double		common = 0.0;
+	double		rare;
+	AttStatsSlot slot;
+
+	rare = growth(ball->radius) / distinct_fingerprints(vardata);
+	if (sought->center_known && HeapTupleIsValid(vardata->statsTuple) &&
+		getBaseType(vardata->atttype) == INT8OID)
+	{
+		if (get_attstatsslot(&slot, vardata->statsTuple, STATISTIC_KIND_MCV,
+							 InvalidOid,
+							 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+		{
+			common = common_fraction(&slot, ball);
+			for (int i = 0; i < slot.nnumbers; i++)
+				rest -= slot.numbers[i];
+			free_attstatsslot(&slot);
+		}
+		if (get_attstatsslot(&slot, vardata->statsTuple,
+							 STATISTIC_KIND_HISTOGRAM, InvalidOid,
+							 ATTSTATSSLOT_VALUES))
+		{
+			rare = Max(rare, histogram_fraction(&slot, ball));
+			free_attstatsslot(&slot);
+		}
+	}
+	if (sought->center_known)
+		rare = Max(rare, crowd_fraction(root, vardata, ball));
+	rest = Max(rest, 0.0);
+	return common + rest * Max(rare, ball_volume(ball->radius));
+}
+
+/*
+ * hamming_sel(internal, oid, internal, integer) -> double precision
+ *
+ * Restriction selectivity of ~=, <@ and @>.
+ */
+Datum
+hamming_sel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	int			varRelid = PG_GETARG_INT32(3);
+	VariableStatData vardata;
+	Node	   *other;
+	bool		varonleft;
+	Sought		sought = {false, {0, DEFAULT_RADIUS}};
+	double		result;
+
+	if (!get_restriction_variable(root, args, varRelid,
+								  &vardata, &other, &varonleft))
+	{
+		/* Both sides vary within the table: unrelated, for all we know. */
+		result = ball_volume(DEFAULT_RADIUS) + 1.0 / DEFAULT_TUPLES;
+		PG_RETURN_FLOAT8(result);
+	}
+	if (examine_sought(root, other, &sought))
+		result = search_fraction(root, &vardata, &sought);
+	else
+		result = 0.0;
+	ReleaseVariableStats(vardata);
+	CLAMP_PROBABILITY(result);
+	PG_RETURN_FLOAT8(result);
+}
+
+/*
+ * hamming_joinsel(internal, oid, internal, smallint, internal)
+ *		-> double precision
+ *
+ * Join selectivity of ~=, <@ and @>.
+ */
+Datum
+hamming_joinsel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
+	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
+	VariableStatData left;
+	VariableStatData right;
+	bool		reversed;
+	Sought		sought = {false, {0, DEFAULT_RADIUS}};
+	double		distinct;
+	double		result;
+
+	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
+	(void) examine_sought(root, linitial(args), &sought);
+	(void) examine_sought(root, lsecond(args), &sought);
+
+	distinct = Max(distinct_fingerprints(&left),
+				   distinct_fingerprints(&right));
+	result = Max(growth(sought.ball.radius) / distinct,
+				 ball_volume(sought.ball.radius));
+	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	{
+		/* Here it is the fraction of outer rows that have a match. */
+		VariableStatData *inner = reversed ? &left : &right;
+
+		result *= inner->rel != NULL ? inner->rel->rows : DEFAULT_TUPLES;
+		CLAMP_PROBABILITY(result);
+	}
+	result *= (1.0 - null_fraction(&left)) * (1.0 - null_fraction(&right));
+	ReleaseVariableStats(left);
+	ReleaseVariableStats(right);
+	CLAMP_PROBABILITY(result);
+	PG_RETURN_FLOAT8(result);
+}

@@ -1,0 +1,393 @@
+/*-------------------------------------------------------------------------
+ *
+ * report.c
+ *		Which rows are copies of which: all pairs, clusters.
+ *
+ * The rows of a query are held in memory (report_query.c), the engine in core/
+ * finds the pairs, and what it finds goes to a tuplestore, which spills to
+ * disk.  Memory is 42 bytes a row for pairs and 46 for clusters, with ids that
+ * are passed by value, whatever k is.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "report/report.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(simhash_pairs);
+PG_FUNCTION_INFO_V1(simhash_clusters);
+
+#define WAITING			64		/* pairs to put out together */
+
+/* Two rows to put out. */
+typedef struct PairOfRows
+{
+	uint32		a;
+	uint32		b;
+	int			distance;
+} PairOfRows;
+
+/* A report that is being made. */
+typedef struct Report
+{
+	SimhashRows rows;
+	ShPairs		pairs;
+	ShClusters	clusters;
+	ShCrowds	crowds;
+	char	   *query;
+	Oid			id_type;
+	int			k;
+	bool		star;
+	uint32		least;			/* rows of a cluster */
+	Tuplesortstate *order;		/* of the pairs, for stars */
+	ReturnSetInfo *result;
+	SimhashProgress progress;
+	int64		listed;			/* rows put out that no search has found */
+	int			waiting;		/* pairs */
+	PairOfRows	pair[WAITING];
+} Report;
+
+/* Fail unless the engine can search for such a distance. */
+static void
+check_distance(int64 k)
+{
+	if (k < 0 || k > SH_PAIRS_RADIUS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance " INT64_FORMAT " is out of range", k),
+				 errhint("It must be between 0 and %d.", SH_PAIRS_RADIUS)));
+}
+
+/* An argument that must not be null. */
+static void
+check_not_null(FunctionCallInfo fcinfo, int argument, const char *name)
+{
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+}
+
+/* Is the argument the first of two words, and not the second? */
+static bool
+choose(FunctionCallInfo fcinfo, int argument, const char *name,
+	   const char *yes, const char *no)
+{
+	char	   *word;
+
+	check_not_null(fcinfo, argument, name);
+	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	if (strcmp(word, yes) != 0 && strcmp(word, no) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" is \"%s\"", name, word),
+				 errhint("It must be \"%s\" or \"%s\".", no, yes)));
+	return strcmp(word, yes) == 0;
+}
+
+/*
+ * Begin to look at the arguments: maybe one for the type of the ids, the
+ * query, k, and others.  Return where the query is.  The type of the ids is
+ * that of the first column of the result.
+ */
+static int
+begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
+{
+	int			query = PG_NARGS() - without_type;
+
+	check_not_null(fcinfo, query, "query");
+	check_not_null(fcinfo, query + 1, "k");
+	report->query = text_to_cstring(PG_GETARG_TEXT_PP(query));
+	check_distance(PG_GETARG_INT64(query + 1));
+	report->k = (int) PG_GETARG_INT64(query + 1);
+	InitMaterializedSRF(fcinfo, 0);
+	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	report->id_type = TupleDescAttr(report->result->setDesc, 0)->atttypid;
+	return query;
+}
+
+/* Read the rows, and sort them by fingerprint. */
+static void
+begin_report(Report *report, bool sort)
+{
+	simhash_read_rows(&report->rows, report->query, report->id_type);
+	simhash_order_rows(&report->rows, sort);
+	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
+				   report->rows.memory, report->rows.n);
+	report->pairs.progress = simhash_progress_done;
+	sh_pairs_group(&report->pairs);
+}
+
+/* A row that no search has found is put out. */
+static inline void
+count_listed(Report *report)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (++report->listed % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("listing", report->listed);
+}
+
+/* --- pairs ---------------------------------------------------------------- */
+
+/* Put out the pairs of rows that wait. */
+static void
+put_waiting(Report *report)
+{
+	bool		nulls[3] = {false};
+
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < report->waiting; i++)
+	{
+		const PairOfRows *pair = &report->pair[i];
+		Datum		values[3];
+
+		values[0] = report->rows.ids[pair->a];
+		values[1] = report->rows.ids[pair->b];
+		values[2] = Int32GetDatum(pair->distance);
+		tuplestore_putvalues(report->result->setResult,
+							 report->result->setDesc, values, nulls);
+	}
+	report->waiting = 0;
+}
+
+/*
+ * Put out a pair of rows.  Their ids may be far away in memory: ask for them,
+ * and put the pair out together with others.
+ */
+static void
+put_pair(Report *report, uint32 a, uint32 b, int distance)
+{
+	PairOfRows *pair = &report->pair[report->waiting++];
+
+	pair->a = Min(a, b);
+	pair->b = Max(a, b);
+	pair->distance = distance;
+	__builtin_prefetch(&report->rows.ids[a]);
+	__builtin_prefetch(&report->rows.ids[b]);
+	if (report->waiting == WAITING)
+		put_waiting(report);
+}
+
+/* Two fingerprints are near: put out all pairs of their rows. */
+static void
+put_pairs(void *context, uint32_t a, uint32_t b, int distance)
+{
+	Report	   *report = context;
+	const ShPairs *pairs = &report->pairs;
+
+	for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
+	{
+		for (uint32 j = pairs->first[b]; j < pairs->first[b + 1]; j++)
+			put_pair(report, pairs->rows[i], pairs->rows[j], distance);
+	}
+}
+
+/* Put out all pairs of rows with the same fingerprint. */
+static void
+put_equal_pairs(Report *report)
+{
+	const ShPairs *pairs = &report->pairs;
+
+	for (uint32 a = 0; a < pairs->distinct; a++)
+	{
+		for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
+		{
+			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
+			{
+				count_listed(report);
+				put_pair(report, pairs->rows[i], pairs->rows[j], 0);
+			}
+		}
+	}
+}
+
+/*
+ * simhash_pairs(query text, k bigint DEFAULT 3)
+ *		-> setof (a bigint, b bigint, distance integer)
+ * simhash_pairs_as(id_type anyelement, query text, k bigint DEFAULT 3)
+ *		-> setof (a anyelement, b anyelement, distance integer)
+ *
+ * All pairs of rows of the query within distance k, each once, a < b.
+ *
+ * Errors: null_value_not_allowed, invalid_parameter_value (k, or no SELECT),
+ * datatype_mismatch and cardinality_violation (what the query yields),
+ * out_of_memory (maintenance_work_mem), whatever the query raises.
+ */
+Datum
+simhash_pairs(PG_FUNCTION_ARGS)
+{
+	Report	   *report = palloc0(sizeof *report);
+
+	begin_arguments(report, fcinfo, 2);
+	simhash_progress_begin(&report->progress, "simhash_pairs");
+	PG_TRY();
+	{
+		begin_report(report, true);
+		put_equal_pairs(report);
+		sh_pairs_find(&report->pairs, report->k, put_pairs, report);
+		put_waiting(report);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&report->progress);
+	}
+	PG_END_TRY();
+	MemoryContextDelete(report->rows.context);
+	return (Datum) 0;
+}
+
+/* --- clusters ------------------------------------------------------------- */
+
+/* The row that comes first of those with a fingerprint. */
+static inline uint32
+first_row(const ShPairs *pairs, uint32 number)
+{
+	return pairs->rows[pairs->first[number]];
+}
+
+/* Two fingerprints are near: note that, to be sorted by their first rows. */
+static void
+note_pair(void *context, uint32_t a, uint32_t b,
+		  int distance pg_attribute_unused())
+{
+	Report	   *report = context;
+	uint64		x = first_row(&report->pairs, a);
+	uint64		y = first_row(&report->pairs, b);
+
+	CHECK_FOR_INTERRUPTS();
+	tuplesort_putdatum(report->order,
+					   Int64GetDatum((int64) (Min(x, y) << 32 | Max(x, y))),
+					   false);
+}
+
+/* The next of these, in order. */
+static bool
+next_pair(void *context, uint64_t *pair)
+{
+	Report	   *report = context;
+	Datum		datum;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!simhash_sorted_datum(report->order, &datum))
+		return false;
+	*pair = (uint64) DatumGetInt64(datum);
+	return true;
+}
+
+/*
+ * Make stars: they want the pairs in the order of their rows, which is more
+ * than memory may hold, so a sort that spills to disk brings them there.
+ */
+static void
+make_stars(Report *report)
+{
+	report->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
+										  InvalidOid, false, work_mem, NULL,
+										  TUPLESORT_NONE);
+	sh_crowds_find(&report->crowds);
+	sh_crowds_pairs(&report->crowds, note_pair, report);
+	tuplesort_performsort(report->order);
+	sh_clusters_stars(&report->clusters, &report->crowds, next_pair, report);
+	tuplesort_end(report->order);
+}
+
+/* Put out the clusters, each with its first row first. */
+static void
+put_clusters(Report *report)
+{
+	const ShClusters *clusters = &report->clusters;
+	const SimhashRows *rows = &report->rows;
+	uint32		start = 0;
+	bool		nulls[5] = {false};
+	Datum		values[5];
+
+	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
+	{
+		uint32		first = clusters->members[start];
+		uint64		center = report->pairs.values[clusters->number[first]];
+
+		values[1] = Int64GetDatum((int64) c + 1);
+		values[2] = rows->ids[first];
+		values[4] = Int64GetDatum((int64) clusters->ends[c] - start);
+		for (uint32 i = start; i < clusters->ends[c]; i++)
+		{
+			uint32		row = clusters->members[i];
+			uint64		value = report->pairs.values[clusters->number[row]];
+
+			count_listed(report);
+			values[0] = rows->ids[row];
+			values[3] = Int32GetDatum(sh_distance(center, value));
+			tuplestore_putvalues(report->result->setResult,
+								 report->result->setDesc, values, nulls);
+		}
+	}
+}
+
+/* Read, search, put out. */
+static void
+make_clusters(Report *report, bool first)
+{
+	begin_report(report, !first);
+	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
+	sh_crowds_begin(&report->crowds, &report->pairs, report->k,
+					SH_CROWD_LEAST);
+	if (report->star)
+		make_stars(report);
+	else
+		sh_clusters_connect(&report->clusters, &report->crowds);
+	sh_clusters_list(&report->clusters, report->least);
+	put_clusters(report);
+}
+
+/*
+ * simhash_clusters(query text, k bigint DEFAULT 3,
+ *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
+ *		min_size bigint DEFAULT 2)
+ *		-> setof (id bigint, cluster bigint, representative bigint,
+ *		distance integer, size bigint)
+ * simhash_clusters_as(id_type anyelement, query text, the same)
+ * simhash_clusters_by_ctid(the same), simhash_clusters_by_text(the same)
+ *		-> setof (id anyelement, cluster bigint, representative anyelement,
+ *		distance integer, size bigint)
+ *
+ * The rows of the query in clusters of at least min_size.  A cluster is all
+ * that pairs within distance k connect, or of the kind "star" a
+ * representative and rows within distance k of it.  The representative is the
+ * row with the lowest id, or the first of the query.
+ *
+ * Errors: as simhash_pairs.
+ */
+Datum
+simhash_clusters(PG_FUNCTION_ARGS)
+{
+	Report	   *report = palloc0(sizeof *report);
+	bool		first;
+	int			query = begin_arguments(report, fcinfo, 5);
+
+	report->star = choose(fcinfo, query + 2, "kind", "star", "connected");
+	first = choose(fcinfo, query + 3, "keep", "first", "lowest");
+	check_not_null(fcinfo, query + 4, "min_size");
+	report->least = (uint32) Min(Max(PG_GETARG_INT64(query + 4), 1),
+								 PG_UINT32_MAX);
+	simhash_progress_begin(&report->progress, "simhash_clusters");
+	PG_TRY();
+	{
+		make_clusters(report, first);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&report->progress);
+	}
+	PG_END_TRY();
+	MemoryContextDelete(report->rows.context);
+	return (Datum) 0;
+}

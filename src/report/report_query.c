@@ -1,0 +1,464 @@
+/*-------------------------------------------------------------------------
+ *
+ * report_query.c
+ *		The rows that a report is about: those of a query.
+ *
+ * The query runs read-only, with the rights of the caller, and may run in
+ * parallel.  Its rows go straight into arrays.  Memory is counted against
+ * maintenance_work_mem; when that is too little we read on without keeping
+ * anything, so as to say how much would be enough.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "report/report.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "parser/scansup.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/sortsupport.h"
+#include "utils/typcache.h"
+
+#define FIRST_ROOM		1024	/* rows to have room for at first */
+#define SPARE_BYTES		65536	/* to allocate for ids at a time */
+
+/* Takes the rows of the query. */
+typedef struct Receiver
+{
+	DestReceiver pub;
+	SimhashRows *rows;
+	Oid			column_type;	/* of the id, as the query gives it */
+} Receiver;
+
+/*
+ * The memory for so many rows, with what their ids point to.  An id that does
+ * not fit into what is spare may leave an eighth of that unused.
+ */
+static int64
+needed_memory(int64 rows, int64 id_bytes)
+{
+	return rows * (int64) (sizeof(uint64) + sizeof(Datum) + sizeof(uint32)) +
+		(int64) sh_pairs_bytes((uint32) Min(rows, SH_PAIRS_ROWS)) +
+		(id_bytes > 0 ? id_bytes + id_bytes / 8 + SPARE_BYTES : 0);
+}
+
+/* Fail unless the query yields an id of the type that we were told. */
+static void
+check_id_type(const SimhashRows *rows, Oid type)
+{
+	if (type == rows->id_type ||
+		(rows->id_type == INT8OID && (type == INT4OID || type == INT2OID)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the ids are of type %s, not %s", format_type_be(type),
+					format_type_be(rows->id_type)),
+			 errhint("Call simhash_pairs_as or simhash_clusters_as, with NULL::%s before the query.",
+					 format_type_be(type))));
+}
+
+/* Called with the shape of the rows to come. */
+static void
+receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
+				 TupleDesc desc)
+{
+	Receiver   *receiver = (Receiver *) self;
+	Oid			type;
+
+	if (desc->natts != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the query must yield an id and a fingerprint"),
+				 errdetail_plural("It yields %d column.",
+								  "It yields %d columns.",
+								  desc->natts, desc->natts),
+				 errhint("For example, 'SELECT id, fp FROM docs'.")));
+	type = getBaseType(TupleDescAttr(desc, 1)->atttypid);
+	if (type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the second column of the query must be a fingerprint, of type bigint"),
+				 errdetail("It is of type %s.", format_type_be(type)),
+				 errhint("For example, 'SELECT id, simhash(body) FROM docs'.")));
+	type = TupleDescAttr(desc, 0)->atttypid;
+	if (type != receiver->rows->id_type)
+		type = getBaseType(type);
+	check_id_type(receiver->rows, type);
+	receiver->column_type = type;
+}
+
+/*
+ * Make room for more rows; false when that is more than is allowed.  Rows of
+ * a few bytes are counted by the thousand.
+ */
+static bool
+make_room(SimhashRows *rows, int64 id_bytes)
+{
+	int64		limit = (int64) maintenance_work_mem * 1024;
+
+	if (rows->id_by_value && rows->n < rows->room && rows->n % 1024 != 0)
+		return true;
+	if (rows->n >= SH_PAIRS_ROWS ||
+		needed_memory((int64) rows->n + 1, rows->id_bytes + id_bytes) > limit)
+		return false;
+	if (rows->n < rows->room)
+		return true;
+	rows->room = (uint32) Min((int64) rows->room + rows->room / 2,
+							  SH_PAIRS_ROWS);
+	rows->fingerprints = repalloc_huge(rows->fingerprints,
+									   sizeof(uint64) * rows->room);
+	rows->ids = repalloc_huge(rows->ids, sizeof(Datum) * rows->room);
+	return true;
+}
+
+/* An id in the representation that we were told of, detoasted. */
+static Datum
+usable_id(const Receiver *receiver, Datum id)
+{
+	const SimhashRows *rows = receiver->rows;
+
+	if (receiver->column_type != rows->id_type)
+		return Int64GetDatum(receiver->column_type == INT4OID
+							 ? DatumGetInt32(id) : DatumGetInt16(id));
+	if (rows->id_length == -1)
+		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+	return id;
+}
+
+/* The bytes that the datum of an id points to. */
+static Size
+id_size(const SimhashRows *rows, Datum id)
+{
+	if (rows->id_by_value)
+		return 0;
+	return datumGetSize(id, false, rows->id_length);
+}
+
+/*
+ * Keep an id that takes so many bytes.  Ids are many and small: they share
+ * what is allocated, without a header or rounding for each.
+ */
+static Datum
+keep_id(SimhashRows *rows, Datum id, Size bytes)
+{
+	char	   *copy = rows->spare;
+	Size		room = MAXALIGN(bytes);
+
+	if (bytes == 0)
+		return id;
+	if (room > SPARE_BYTES / 8)
+		copy = MemoryContextAllocHuge(rows->context, room);
+	else
+	{
+		if (room > rows->spare_bytes)
+		{
+			rows->spare = MemoryContextAlloc(rows->context, SPARE_BYTES);
+			rows->spare_bytes = SPARE_BYTES;
+			copy = rows->spare;
+		}
+		rows->spare += room;
+		rows->spare_bytes -= room;
+	}
+	memcpy(copy, DatumGetPointer(id), bytes);
+	return PointerGetDatum(copy);
+}
+
+/* Called with each row. */
+static bool
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	Receiver   *receiver = (Receiver *) self;
+	SimhashRows *rows = receiver->rows;
+	Size		bytes;
+	Datum		given;
+	Datum		id;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[1] || slot->tts_isnull[0])
+	{
+		if (slot->tts_isnull[1])
+			rows->without_fingerprint++;
+		else
+			rows->without_id++;
+		return true;
+	}
+	given = slot->tts_values[0];
+	id = usable_id(receiver, given);
+	bytes = id_size(rows, id);
+	if (++rows->total % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("reading", rows->total);
+	if (!rows->overflow && !make_room(rows, (int64) MAXALIGN(bytes)))
+	{
+		rows->overflow = true;
+		MemoryContextReset(rows->context);
+	}
+	rows->id_bytes += (int64) MAXALIGN(bytes);
+	if (!rows->overflow)
+	{
+		rows->ids[rows->n] = keep_id(rows, id, bytes);
+		rows->fingerprints[rows->n++] =
+			(uint64) DatumGetInt64(slot->tts_values[1]);
+	}
+	if (rows->id_length == -1 && id != given)
+		pfree(DatumGetPointer(id));
+	return true;
+}
+
+/* Called when all is over; there is nothing to do. */
+static void
+receiver_end(DestReceiver *self pg_attribute_unused())
+{
+}
+
+/* Say what was left out, and fail if there was too much. */
+static void
+check_rows(const SimhashRows *rows)
+{
+	if (rows->total > SH_PAIRS_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the query yields " INT64_FORMAT " rows, more than the maximum of %d",
+						rows->total, SH_PAIRS_ROWS)));
+	if (rows->overflow)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
+						rows->total),
+				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.",
+						 needed_memory(rows->total, rows->id_bytes) /
+						 (1024 * 1024) + 1)));
+	if (rows->without_fingerprint > 0)
+		ereport(NOTICE,
+				(errmsg_plural("skipped " INT64_FORMAT " row without a fingerprint",
+							   "skipped " INT64_FORMAT " rows without a fingerprint",
+							   (unsigned long) rows->without_fingerprint,
+							   rows->without_fingerprint)));
+	if (rows->without_id > 0)
+		ereport(NOTICE,
+				(errmsg_plural("skipped " INT64_FORMAT " row without an id",
+							   "skipped " INT64_FORMAT " rows without an id",
+							   (unsigned long) rows->without_id,
+							   rows->without_id)));
+}
+
+/* Does the text begin as a query does? */
+static bool
+looks_like_query(const char *text)
+{
+	static const char *const begins[] = {"select", "with", "values", "table"};
+
+	while (scanner_isspace(*text) || *text == '(')
+		text	  ++;
+
+	for (size_t i = 0; i < lengthof(begins); i++)
+	{
+		if (pg_strncasecmp(text, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What an error in the text of a query is about. */
+typedef struct QueryText
+{
+	const char *query;
+	const char *example;
+} QueryText;
+
+/* Say what was expected when the text is no query at all: a name, perhaps. */
+static void
+query_error_callback(void *arg)
+{
+	QueryText  *text = arg;
+
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
+		!looks_like_query(text->query))
+		errhint("Give a query, such as '%s'.", text->example);
+}
+
+/*
+ * Prepare the query; fail unless it is one that only reads.  The example is
+ * for those who gave something else.
+ */
+SPIPlanPtr
+simhash_prepare_query(const char *query, const char *example, int options)
+{
+	QueryText text = {query, example};
+	ErrorContextCallback callback;
+	SPIPlanPtr	plan;
+	List	   *sources;
+	Query	   *only = NULL;
+
+	callback.callback = query_error_callback;
+	callback.arg = &text;
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	plan = SPI_prepare_cursor(query, 0, NULL, options);
+	error_context_stack = callback.previous;
+	sources = plan == NULL ? NIL : SPI_plan_get_plan_sources(plan);
+	if (list_length(sources) == 1)
+	{
+		List	   *queries = ((CachedPlanSource *) linitial(sources))->query_list;
+
+		if (list_length(queries) == 1)
+			only = linitial(queries);
+	}
+	if (only == NULL || only->commandType != CMD_SELECT ||
+		only->hasModifyingCTE || only->rowMarks != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the query must be a single SELECT that changes and locks nothing"),
+				 errhint("Give a query, such as '%s'.", example)));
+	return plan;
+}
+
+/* Run the query; its rows go into memory of the current context. */
+void
+simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type)
+{
+	SPIExecuteOptions options;
+	Receiver	receiver;
+
+	memset(rows, 0, sizeof *rows);
+	rows->id_type = id_type;
+	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
+	rows->context = AllocSetContextCreate(CurrentMemoryContext,
+										  "simhash rows",
+										  ALLOCSET_DEFAULT_SIZES);
+	rows->room = FIRST_ROOM;
+	rows->fingerprints = MemoryContextAlloc(rows->context,
+											sizeof(uint64) * rows->room);
+	rows->ids = MemoryContextAlloc(rows->context, sizeof(Datum) * rows->room);
+
+	memset(&receiver, 0, sizeof receiver);
+	receiver.pub.receiveSlot = receiver_receive;
+	receiver.pub.rStartup = receiver_startup;
+	receiver.pub.rShutdown = receiver_end;
+	receiver.pub.rDestroy = receiver_end;
+	receiver.pub.mydest = DestNone;
+	receiver.rows = rows;
+
+	memset(&options, 0, sizeof options);
+	options.read_only = true;
+	options.dest = &receiver.pub;
+	SPI_connect();
+	SPI_execute_plan_extended(simhash_prepare_query(query,
+													"SELECT id, fp FROM docs",
+													CURSOR_OPT_PARALLEL_OK),
+							  &options);
+	SPI_finish();
+	check_rows(rows);
+	rows->memory = MemoryContextAllocHuge(rows->context,
+										  sh_pairs_bytes(rows->n));
+	rows->parent = MemoryContextAllocHuge(rows->context,
+										  sizeof(uint32) * (rows->n + 1));
+}
+
+/* --- the order of the rows ---------------------------------------------- */
+
+/* What a comparison of two rows by id needs. */
+typedef struct IdOrder
+{
+	SortSupportData sort;
+	const Datum *ids;
+} IdOrder;
+
+static int
+compare_ids(const void *a, const void *b, void *arg)
+{
+	IdOrder    *order = arg;
+
+	CHECK_FOR_INTERRUPTS();
+	return order->sort.comparator(order->ids[*(const uint32 *) a],
+								  order->ids[*(const uint32 *) b],
+								  &order->sort);
+}
+
+/* Prepare to compare ids. */
+static void
+begin_id_order(IdOrder *order, const SimhashRows *rows)
+{
+	TypeCacheEntry *type = lookup_type_cache(rows->id_type,
+											 TYPECACHE_LT_OPR);
+
+	if (!OidIsValid(type->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("ids of type %s cannot be ordered",
+						format_type_be(rows->id_type)),
+				 errhint("Have the query make another type of them, such as text.")));
+	memset(order, 0, sizeof *order);
+	order->sort.ssup_cxt = CurrentMemoryContext;
+	order->sort.ssup_collation = type->typcollation;
+	PrepareSortSupportFromOrderingOp(type->lt_opr, &order->sort);
+	order->ids = rows->ids;
+}
+
+/* Fail: two rows have the same id. */
+static void
+complain_of_twins(const SimhashRows *rows, uint32 row)
+{
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(rows->id_type, &output, &varlena);
+	ereport(ERROR,
+			(errcode(ERRCODE_CARDINALITY_VIOLATION),
+			 errmsg("the query yields the id %s more than once",
+					OidOutputFunctionCall(output, rows->ids[row])),
+			 errhint("Each row must have an id of its own.")));
+}
+
+/*
+ * Make sure that no two rows have the same id, and put the rows in the order
+ * of their ids if so wanted.
+ */
+void
+simhash_order_rows(SimhashRows *rows, bool sort)
+{
+	uint32	   *numbers = rows->memory;
+	uint64	   *moved = (uint64 *) rows->memory + rows->n;
+	bool		ascending = true;
+	IdOrder		order;
+
+	begin_id_order(&order, rows);
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		numbers[i] = i;
+		ascending = ascending &&
+			(i == 0 || compare_ids(&numbers[i - 1], &numbers[i], &order) < 0);
+	}
+	if (ascending)
+		return;
+	qsort_arg(numbers, rows->n, sizeof *numbers, compare_ids, &order);
+	for (uint32 i = 1; i < rows->n; i++)
+	{
+		if (compare_ids(&numbers[i - 1], &numbers[i], &order) == 0)
+			complain_of_twins(rows, numbers[i]);
+	}
+	if (!sort)
+		return;
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		moved[i] = rows->fingerprints[numbers[i]];
+	}
+	memcpy(rows->fingerprints, moved, sizeof *moved * rows->n);
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		moved[i] = (uint64) rows->ids[numbers[i]];
+	}
+	for (uint32 i = 0; i < rows->n; i++)
+		rows->ids[i] = (Datum) moved[i];
+}

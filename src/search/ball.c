@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * ball.c
+ *		The type hamming_ball: its values, and expressions for them.
+ *
+ * A ball is (center bigint, radius bigint), an ordinary composite type, which
+ * whoever owns it may alter.  Attributes that were added and dropped again
+ * keep their numbers, so the two are looked up wherever a ball is taken apart
+ * or made.  A type that has others than these two is a ball no more: to take
+ * one apart is an error, and the planner leaves it to the operators to say so.
+ *
+ * The radius is a bigint, so that a number of any integer type becomes one by
+ * itself.  What it may be is 0 to 64, which is checked where a ball is read.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "search/search.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/typcache.h"
+
+PG_FUNCTION_INFO_V1(hamming_ball);
+
+/* The numbers of the attributes of a ball. */
+typedef struct BallAttributes
+{
+	AttrNumber	center;
+	AttrNumber	radius;
+} BallAttributes;
+
+/* The radius; fails unless it is one that fingerprints can have. */
+int
+simhash_check_radius(int64 radius)
+{
+	if (radius < 0 || radius > SH_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("radius %lld is out of range", (long long) radius),
+				 errhint("The radius of a Hamming search is between 0 and %d bits.",
+						 SH_BITS)));
+	return (int) radius;
+}
+
+/* Find the attributes of a row type; false unless it is that of a ball. */
+static bool
+find_attributes(TupleDesc desc, BallAttributes *attributes)
+{
+	static const char *const names[] = {"center", "radius"};
+	AttrNumber	numbers[lengthof(names)];
+	int			found = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (attribute->attisdropped)
+			continue;
+		if (found == lengthof(names) || attribute->atttypid != INT8OID ||
+			strcmp(NameStr(attribute->attname), names[found]) != 0)
+			return false;
+		numbers[found++] = attribute->attnum;
+	}
+	if (found < (int) lengthof(names))
+		return false;
+	attributes->center = numbers[0];
+	attributes->radius = numbers[1];
+	return true;
+}
+
+/* The same; fails unless it is that of a ball. */
+static BallAttributes
+require_attributes(TupleDesc desc)
+{
+	BallAttributes attributes;
+
+	if (!find_attributes(desc, &attributes))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("hamming_ball is not (center bigint, radius bigint)")));
+	return attributes;
+}
+
+/*
+ * Take a hamming_ball apart.  False when its center or radius is NULL; fails
+ * when the radius is out of range.
+ *
+ * A composite Datum carries its row type, which need not be the one that the
+ * function was declared with if somebody has altered that, so we look.
+ */
+bool
+simhash_get_ball(Datum datum, SimhashBall *ball)
+{
+	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
+											  HeapTupleHeaderGetTypMod(header));
+	BallAttributes attributes = require_attributes(desc);
+	HeapTupleData tuple;
+	Datum		center;
+	Datum		radius;
+	bool		no_center;
+	bool		no_radius;
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = header;
+	center = heap_getattr(&tuple, attributes.center, desc, &no_center);
+	radius = heap_getattr(&tuple, attributes.radius, desc, &no_radius);
+	ReleaseTupleDesc(desc);
+	if (no_center || no_radius)
+		return false;
+	ball->center = DatumGetInt64(center);
+	ball->radius = simhash_check_radius(DatumGetInt64(radius));
+	return true;
+}
+
+/* A hamming_ball as a value of the row type, which has to be that of one. */
+Datum
+simhash_make_ball(TupleDesc desc, const SimhashBall *ball)
+{
+	BallAttributes attributes = require_attributes(desc);
+	Datum	   *values = palloc0(desc->natts * sizeof *values);
+	bool	   *nulls = palloc(desc->natts * sizeof *nulls);
+
+	memset(nulls, true, desc->natts * sizeof *nulls);
+	values[attributes.center - 1] = Int64GetDatum(ball->center);
+	nulls[attributes.center - 1] = false;
+	values[attributes.radius - 1] = Int64GetDatum(ball->radius);
+	nulls[attributes.radius - 1] = false;
+	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+}
+
+/*
+ * hamming_ball(center bigint, radius bigint) -> hamming_ball
+ *
+ * The ball with that center and radius.
+ *
+ * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
+ */
+Datum
+hamming_ball(PG_FUNCTION_ARGS)
+{
+	SimhashBall ball;
+	TupleDesc	desc;
+
+	ball.center = PG_GETARG_INT64(0);
+	ball.radius = simhash_check_radius(PG_GETARG_INT64(1));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming_ball was called where no row is accepted")));
+	PG_RETURN_DATUM(simhash_make_ball(BlessTupleDesc(desc), &ball));
+}
+
+/*
+ * The expression for a field of a ball.
+ *
+ * Only what is there to be seen is taken out.  PostgreSQL would also put the
+ * column for a field of the whole row of another relation, but once paths are
+ * made, nobody asks that relation for its columns any more.
+ */
+static Node *
+ball_field(PlannerInfo *root, Node *ball, AttrNumber number)
+{
+	FieldSelect *field = makeNode(FieldSelect);
+
+	field->arg = (Expr *) ball;
+	field->fieldnum = number;
+	field->resulttype = INT8OID;
+	field->resulttypmod = -1;
+	if (IsA(ball, Const) || IsA(ball, RowExpr))
+		return eval_const_expressions(root, (Node *) field);
+	return (Node *) field;
+}
+
+/*
+ * The expressions for the center and the radius of an expression; false when
+ * that is not for a ball.
+ */
+bool
+simhash_ball_parts(PlannerInfo *root, Node *ball,
+				   Node **center, Node **radius)
+{
+	BallAttributes attributes;
+	TupleDesc	desc;
+	bool		is_ball;
+
+	while (IsA(ball, RelabelType))
+		ball = (Node *) ((RelabelType *) ball)->arg;
+	if (IsA(ball, FuncExpr) &&
+		simhash_c_function(((FuncExpr *) ball)->funcid) == hamming_ball)
+	{
+		*center = linitial(((FuncExpr *) ball)->args);
+		*radius = lsecond(((FuncExpr *) ball)->args);
+		return true;
+	}
+	desc = lookup_rowtype_tupdesc_domain(exprType(ball), exprTypmod(ball),
+										 true);
+	if (desc == NULL)
+		return false;
+	is_ball = find_attributes(desc, &attributes);
+	ReleaseTupleDesc(desc);
+	if (!is_ball)
+		return false;
+	*center = ball_field(root, ball, attributes.center);
+	*radius = ball_field(root, ball, attributes.radius);
+	return true;
+}
+
+/*
+ * The radius that an expression is known to have at plan time, or else the
+ * given one.  The operators complain of one that is out of range, and find
+ * nothing by one that is NULL; to the planner they are the nearest in range.
+ */
+int
+simhash_known_radius(Node *radius, int otherwise)
+{
+	Const	   *known = (Const *) radius;
+
+	if (!IsA(radius, Const) || known->consttype != INT8OID)
+		return otherwise;
+	if (known->constisnull)
+		return 0;
+	return (int) Max(0, Min(DatumGetInt64(known->constvalue), SH_BITS));
+}

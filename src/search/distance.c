@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * distance.c
+ *		Hamming distance and the operators built on it.
+ *
+ * A fingerprint is a bigint, of which only the 64 bits matter.  A search is
+ * a hamming_ball (ball.c), the composite type (center bigint, radius bigint); a
+ * row constructor becomes one by itself, as in  fp <@ (q, 8).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "search/search.h"
+
+#include <math.h>
+
+PG_FUNCTION_INFO_V1(hamming);
+PG_FUNCTION_INFO_V1(hamming_near);
+PG_FUNCTION_INFO_V1(hamming_within);
+PG_FUNCTION_INFO_V1(hamming_contains);
+PG_FUNCTION_INFO_V1(hamming_balls_near);
+PG_FUNCTION_INFO_V1(simhash_similarity);
+
+/*
+ * The ball in the given argument.  Most searches use one and the same ball
+ * for many rows, so the last one is remembered by its bytes.
+ */
+static bool
+get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBall *ball)
+{
+	typedef struct
+	{
+		uint32		length;
+		bool		known;
+		SimhashBall ball;
+		char		bytes[64];
+	} LastBall;
+
+	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
+	uint32		length = HeapTupleHeaderGetDatumLength(header);
+	LastBall   *last = fcinfo->flinfo->fn_extra;
+
+	if (length > sizeof last->bytes)
+		return simhash_get_ball(PG_GETARG_DATUM(argument), ball);
+	if (last == NULL)
+	{
+		last = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *last);
+		fcinfo->flinfo->fn_extra = last;
+	}
+	if (last->length != length ||
+		memcmp(last->bytes, header, length) != 0)
+	{
+		last->length = 0;
+		last->known = simhash_get_ball(PointerGetDatum(header),
+									   &last->ball);
+		memcpy(last->bytes, header, length);
+		last->length = length;
+	}
+	*ball = last->ball;
+	return last->known;
+}
+
+/*
+ * hamming(a bigint, b bigint) -> integer; operator <~>
+ *
+ * The number of bits, 0 to 64, in which a and b differ.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(sh_distance((uint64) PG_GETARG_INT64(0),
+								(uint64) PG_GETARG_INT64(1)));
+}
+
+/*
+ * hamming_near(a bigint, b bigint) -> boolean; operator ~=
+ *
+ * True when a and b differ in at most 3 bits.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_near(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(0),
+							   (uint64) PG_GETARG_INT64(1)) <= SH_NEAR);
+}
+
+/*
+ * hamming_within(fingerprint bigint, ball hamming_ball) -> boolean;
+ * operator <@
+ *
+ * True when the fingerprint differs in at most ball.radius bits from
+ * ball.center; NULL when either of them is.
+ *
+ * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_within(PG_FUNCTION_ARGS)
+{
+	SimhashBall ball;
+
+	if (!get_ball_argument(fcinfo, 1, &ball))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(0),
+							   (uint64) ball.center) <= ball.radius);
+}
+
+/*
+ * hamming_contains(ball hamming_ball, fingerprint bigint) -> boolean;
+ * operator @>, the commutator of <@
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_contains(PG_FUNCTION_ARGS)
+{
+	SimhashBall ball;
+
+	if (!get_ball_argument(fcinfo, 0, &ball))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(1),
+							   (uint64) ball.center) <= ball.radius);
+}
+
+/*
+ * hamming_balls_near(a hamming_ball, b hamming_ball) -> boolean; operator ~=
+ *
+ * True when each center lies in the other's ball, that is, when the centers
+ * differ in at most least(a.radius, b.radius) bits.
+ *
+ * Errors: invalid_parameter_value when a radius is not in 0 .. 64.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_balls_near(PG_FUNCTION_ARGS)
+{
+	SimhashBall a;
+	SimhashBall b;
+
+	if (!simhash_get_ball(PG_GETARG_DATUM(0), &a) ||
+		!simhash_get_ball(PG_GETARG_DATUM(1), &b))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sh_distance((uint64) a.center, (uint64) b.center) <=
+				   Min(a.radius, b.radius));
+}
+
+/*
+ * simhash_similarity(a bigint, b bigint) -> double precision
+ *
+ * cos(pi * d / 64), the cosine of the angle between the weighted feature
+ * vectors of two documents that the distance d of their SimHash fingerprints
+ * estimates, -1 to 1 (Charikar 2002, "Similarity Estimation Techniques from
+ * Rounding Algorithms").
+ */
+Datum
+simhash_similarity(PG_FUNCTION_ARGS)
+{
+	int			distance = sh_distance((uint64) PG_GETARG_INT64(0),
+									   (uint64) PG_GETARG_INT64(1));
+
+	/* The cosine of pi / 2 is 0; libraries differ in how nearly. */
+	PG_RETURN_FLOAT8(2 * distance == SH_BITS ? 0.0 :
+					 cos(M_PI * distance / SH_BITS));
+}

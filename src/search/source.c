@@ -1,0 +1,188 @@
+/*-------------------------------------------------------------------------
+ *
+ * source.c
+ *		An expression over the columns of a table that a user gives as text.
+ *
+ * What it is must be known before it is used.  A bigint may go into SQL of
+ * ours; anything else might be converted there by a cast of its type, which is
+ * code of whoever owns that type: the owner of the table, perhaps, and he
+ * would run it with the rights of the caller.  So the text is parsed by
+ * itself, where nothing asks for a conversion, and its type is looked at.
+ * Nothing of it is evaluated.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "search/search.h"
+
+#include "access/relation.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_expr.h"
+#include "parser/parse_relation.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "search/source.h"
+
+PG_FUNCTION_INFO_V1(simhash_check_fingerprint);
+
+/* Have an error in the source point into it, not into the user's query. */
+static void
+source_error_callback(void *source)
+{
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery((const char *) source);
+	}
+}
+
+/* From here to simhash_leave_source, errors are about the source. */
+void
+simhash_enter_source(ErrorContextCallback *callback, const char *source)
+{
+	callback->callback = source_error_callback;
+	callback->arg = unconstify(char *, source);
+	callback->previous = error_context_stack;
+	error_context_stack = callback;
+}
+
+void
+simhash_leave_source(ErrorContextCallback *callback)
+{
+	error_context_stack = callback->previous;
+}
+
+/* True for a bare asterisk, which is no expression. */
+static bool
+is_star(Node *node)
+{
+	return IsA(node, ColumnRef) &&
+		IsA(llast(((ColumnRef *) node)->fields), A_Star);
+}
+
+/* Parse the source: one expression, and nothing around it. */
+Node	   *
+simhash_parse_source(const char *source, const char *what)
+{
+	List	   *statements = raw_parser(source, RAW_PARSE_PLPGSQL_EXPR);
+	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
+	SelectStmt	bare;
+	ResTarget  *target;
+
+	if (list_length(select->targetList) == 1)
+	{
+		/* All else about the statement must be as if it were not written. */
+		memset(&bare, 0, sizeof bare);
+		bare.type = T_SelectStmt;
+		bare.targetList = select->targetList;
+		bare.limitOption = select->limitOption;
+		target = linitial_node(ResTarget, select->targetList);
+		if (equal(&bare, select) && target->name == NULL &&
+			!is_star(target->val))
+			return target->val;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("%s is not an expression: %s", what, source),
+			 errhint("Name a bigint column or give an expression such as simhash(body).")));
+}
+
+/*
+ * Look up what the parsed source names.  The columns are those of the
+ * relation, by themselves or, if it has one, with its alias.
+ */
+Node	   *
+simhash_transform_source(ParseState *pstate, Relation relation,
+						 const char *alias, Node *raw, ParseExprKind kind)
+{
+	ParseNamespaceItem *item;
+	Node	   *expression;
+
+	item = addRangeTableEntryForRelation(pstate, relation, AccessShareLock,
+										 alias ? makeAlias(alias, NIL) : NULL,
+										 false, true);
+	addNSItemToQuery(pstate, item, false, true, true);
+	expression = transformExpr(pstate, raw, kind);
+	assign_expr_collations(pstate, expression);
+	return expression;
+}
+
+/* Fail unless it is a bigint, or of a domain over that. */
+void
+simhash_check_source_type(Node *expression, const char *what,
+						  const char *source)
+{
+	Oid			type = exprType(expression);
+	Oid			base = getBaseType(type);
+	bool		document = base == TEXTOID || base == VARCHAROID;
+
+	if (base == INT8OID)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("%s is of type %s, not bigint", what,
+					format_type_be(type)),
+			 errhint("Name a bigint column or give an expression such as simhash(%s).",
+					 document ? source : "body")));
+}
+
+/* Fail unless the source has one value for each row. */
+static void
+check_one_value(const ParseState *pstate, const char *source)
+{
+	if (pstate->p_hasAggs || pstate->p_hasWindowFuncs ||
+		pstate->p_hasTargetSRFs)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fingerprint must be computed from one row: %s",
+						source),
+				 errhint("Name a bigint column or give an expression such as simhash(body).")));
+}
+
+/*
+ * simhash_check_fingerprint(relation regclass, fingerprint text) -> void
+ *
+ * Fails unless the fingerprint is an expression over the columns of the
+ * relation, which may be called t, and of type bigint.
+ *
+ * Errors: undefined_table, syntax_error, undefined_column and others of the
+ * names in the expression, datatype_mismatch, invalid_parameter_value for one
+ * that is not of a row.
+ */
+Datum
+simhash_check_fingerprint(PG_FUNCTION_ARGS)
+{
+	Oid			oid = PG_GETARG_OID(0);
+	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Relation	relation = try_relation_open(oid, AccessShareLock);
+	ParseState *pstate = make_parsestate(NULL);
+	ErrorContextCallback callback;
+	Node	   *expression;
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", oid)));
+	simhash_enter_source(&callback, source);
+	pstate->p_sourcetext = source;
+	expression = simhash_transform_source(pstate, relation, "t",
+										  simhash_parse_source(source, "fingerprint"),
+										  EXPR_KIND_SELECT_TARGET);
+	simhash_leave_source(&callback);
+	check_one_value(pstate, source);
+	simhash_check_source_type(expression,
+							  psprintf("fingerprint \"%s\"", source), source);
+	free_parsestate(pstate);
+	relation_close(relation, NoLock);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,454 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain.c
+ *		Why a fingerprint is what it is, and how firmly.
+ *
+ * Bit i of a fingerprint is the sign of a sum, the margin: what the features
+ * weigh whose hash has the bit set, less what the others weigh.  A margin far
+ * from 0 survives any small change of the document; one close to it is decided
+ * by a few features, and a tie, which counts as a 0, by none.
+ *
+ * Two documents differ at a bit because their margins there lie on both sides
+ * of 0.  The difference of the margins is the sum, over all features, of what
+ * the feature weighs more in one document than in the other, with the sign
+ * that the bit of its hash gives it.  Its largest terms that go the way of
+ * the difference are the features that carry it.
+ *
+ * For example, of "red fish" and "blue fish" by single words only red and
+ * blue have terms: where their hashes agree nothing differs, where they do
+ * not, both carry the difference, and fish may outvote them or be outvoted.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "weights/weights.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/tuplestore.h"
+
+/* Limits of the work done. */
+#define CARRIERS_MAX	1000	/* features named for a bit, at most */
+
+/* A document laid open. */
+typedef struct Anatomy
+{
+	SimhashFeature **features;
+	int			n;
+	int64		unit;			/* what weights are multiplied with */
+	int64		total;			/* what all features weigh */
+	int64		heaviest;		/* what the heaviest weighs */
+	int64		margins[SH_BITS];
+} Anatomy;
+
+/* A feature with the difference of its weights in two documents. */
+typedef struct Difference
+{
+	uint64		hash;			/* the key of the table */
+	int64		excess;			/* weight in a less weight in b */
+	text	   *feature;
+} Difference;
+
+PG_FUNCTION_INFO_V1(simhash_explain);
+PG_FUNCTION_INFO_V1(simhash_word_explain);
+PG_FUNCTION_INFO_V1(simhash_confidence);
+PG_FUNCTION_INFO_V1(simhash_word_confidence);
+PG_FUNCTION_INFO_V1(simhash_min_features);
+
+/* The profile that argument i names; the default one when there is none. */
+static const ShProfile *
+profile_argument(FunctionCallInfo fcinfo, int i)
+{
+	if (PG_NARGS() <= i || PG_ARGISNULL(i))
+		return sh_default_profile;
+	return simhash_get_profile(PG_GETARG_TEXT_PP(i));
+}
+
+/* What a feature adds to the margin of a bit for a weight. */
+static inline int64
+term(uint64 hash, int bit, int64 weight)
+{
+	return hash >> bit & 1 ? weight : -weight;
+}
+
+/* Add up the features of an anatomy, which has nothing else yet. */
+static void
+add_up(Anatomy *anatomy)
+{
+	for (int i = 0; i < anatomy->n; i++)
+	{
+		SimhashFeature *feature = anatomy->features[i];
+
+		CHECK_FOR_INTERRUPTS();
+		anatomy->total += feature->weight;
+		anatomy->heaviest = Max(anatomy->heaviest, feature->weight);
+		for (int bit = 0; bit < SH_BITS; bit++)
+			anatomy->margins[bit] += term(feature->hash, bit, feature->weight);
+	}
+}
+
+/* Lay a document open. */
+static void
+dissect(Anatomy *anatomy, const ShProfile *profile, text *document)
+{
+	memset(anatomy, 0, sizeof *anatomy);
+	anatomy->unit = 1;
+	anatomy->features = simhash_list_features(profile, document, &anatomy->n);
+	add_up(anatomy);
+}
+
+/* The same of words, with idf unless it is NULL. */
+static void
+dissect_words(Anatomy *anatomy, const ShIdfTable *table, ArrayType *words)
+{
+	memset(anatomy, 0, sizeof *anatomy);
+	anatomy->unit = SH_IDF_ONE;
+	anatomy->features = simhash_list_words(table, words, &anatomy->n);
+	add_up(anatomy);
+}
+
+/* A weight as a datum: as double precision where it need not be whole. */
+static Datum
+weight_datum(const Anatomy *anatomy, int64 weight)
+{
+	return anatomy->unit == 1 ? Int64GetDatum(weight) :
+		Float8GetDatum((double) weight / anatomy->unit);
+}
+
+/* The features that do not weigh the same in both; sets *n. */
+static Difference *
+compare(const Anatomy *a, const Anatomy *b, int *n)
+{
+	HASHCTL		control;
+	HTAB	   *table;
+	HASH_SEQ_STATUS scan;
+	Difference *entry;
+	Difference *result;
+
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(Difference);
+	control.hcxt = CurrentMemoryContext;
+	table = hash_create("simhash differences", 256, &control,
+						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	for (int side = 0; side < 2; side++)
+	{
+		const Anatomy *anatomy = side == 0 ? a : b;
+
+		for (int i = 0; i < anatomy->n; i++)
+		{
+			SimhashFeature *feature = anatomy->features[i];
+			bool		found;
+
+			entry = hash_search(table, &feature->hash, HASH_ENTER, &found);
+			if (!found)
+			{
+				entry->excess = 0;
+				entry->feature = feature->feature;
+			}
+			entry->excess += side == 0 ? feature->weight : -feature->weight;
+		}
+	}
+	result = palloc(Max(hash_get_num_entries(table), 1) * sizeof *result);
+	*n = 0;
+	hash_seq_init(&scan, table);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+	{
+		if (entry->excess != 0)
+			result[(*n)++] = *entry;
+	}
+	hash_destroy(table);
+	return result;
+}
+
+/* qsort_arg: the largest difference first, then by hash. */
+static int
+by_excess(const void *a, const void *b)
+{
+	const Difference *x = a;
+	const Difference *y = b;
+	int64		excess_x = x->excess < 0 ? -x->excess : x->excess;
+	int64		excess_y = y->excess < 0 ? -y->excess : y->excess;
+
+	if (excess_x != excess_y)
+		return excess_x > excess_y ? -1 : 1;
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/*
+ * The features that carry the difference at a bit, at most "most" of them.
+ * The differences are sorted, so the first that go its way are the largest.
+ */
+static Datum
+carriers(const Difference *differences, int n, int bit, bool a_is_higher,
+		 int most)
+{
+	Datum	   *names = palloc(Max(most, 1) * sizeof *names);
+	int			found = 0;
+	ArrayType  *result;
+
+	for (int i = 0; i < n && found < most; i++)
+	{
+		int64		t = term(differences[i].hash, bit, differences[i].excess);
+
+		if (a_is_higher ? t > 0 : t < 0)
+			names[found++] = PointerGetDatum(differences[i].feature);
+	}
+	result = construct_array(names, found, TEXTOID, -1, false, TYPALIGN_INT);
+	pfree(names);
+	return PointerGetDatum(result);
+}
+
+/* How many features argument i says to name; fails when it is out of range. */
+static int
+most_argument(FunctionCallInfo fcinfo, int i)
+{
+	int64		most = PG_ARGISNULL(i) ? 10 : PG_GETARG_INT64(i);
+
+	if (most < 0 || most > CARRIERS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of features must be between 0 and %d",
+						CARRIERS_MAX)));
+	return (int) most;
+}
+
+/* Return a row for each bit of the two. */
+static Datum
+return_bits(FunctionCallInfo fcinfo, const Anatomy *a, const Anatomy *b,
+			int most)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			n;
+	Difference *differences = compare(a, b, &n);
+
+	qsort(differences, n, sizeof *differences, by_excess);
+	for (int bit = 0; bit < SH_BITS; bit++)
+	{
+		bool		known = a->n > 0 && b->n > 0;
+		bool		differs = (a->margins[bit] > 0) != (b->margins[bit] > 0);
+		Datum		values[5];
+		bool		nulls[5] = {false, a->n == 0, b->n == 0, !known,
+		!known || !differs};
+
+		CHECK_FOR_INTERRUPTS();
+		values[0] = Int32GetDatum(bit);
+		values[1] = weight_datum(a, a->margins[bit]);
+		values[2] = weight_datum(b, b->margins[bit]);
+		values[3] = BoolGetDatum(differs);
+		values[4] = nulls[4] ? (Datum) 0 :
+			carriers(differences, n, bit, a->margins[bit] > b->margins[bit],
+					 most);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * simhash_explain(a text, b text, profile text DEFAULT NULL,
+ *		most bigint DEFAULT 10)
+ *		-> setof (bit integer, margin_a bigint, margin_b bigint,
+ *				  differs boolean, features text[])
+ *
+ * A row for each bit, the least significant first: the margins of the two
+ * documents, whether their fingerprints differ there, and if so the features
+ * that carry the difference, at most "most" of them and those that carry most
+ * first.  The margins of a document without features are NULL.  No row when a
+ * document is NULL; a NULL profile is the default one.
+ *
+ * Errors: undefined_object when there is no such profile,
+ * invalid_parameter_value when "most" is out of range, program_limit_exceeded
+ * when a document has more than a million features.
+ */
+Datum
+simhash_explain(PG_FUNCTION_ARGS)
+{
+	const ShProfile *profile = profile_argument(fcinfo, 2);
+	int			most = most_argument(fcinfo, 3);
+	Anatomy		a,
+				b;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	dissect(&a, profile, PG_GETARG_TEXT_PP(0));
+	dissect(&b, profile, PG_GETARG_TEXT_PP(1));
+	return return_bits(fcinfo, &a, &b, most);
+}
+
+/*
+ * simhash_explain(a text[], b text[], idf simhash_idf DEFAULT NULL,
+ *		most bigint DEFAULT 10)
+ *		-> setof (bit integer, margin_a double precision,
+ *				  margin_b double precision, differs boolean,
+ *				  features text[])
+ *
+ * The same of features that are given, each weighing how often it occurs, times
+ * its idf where there is one: of simhash(a) and simhash(b), or of
+ * simhash_tfidf(a, idf) and simhash_tfidf(b, idf).
+ *
+ * Errors: as simhash_features(features, idf), and for "most" as before.
+ */
+Datum
+simhash_word_explain(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table = simhash_words_idf(fcinfo, 2);
+	int			most = most_argument(fcinfo, 3);
+	Anatomy		a,
+				b;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	dissect_words(&a, table, PG_GETARG_ARRAYTYPE_P(0));
+	dissect_words(&b, table, PG_GETARG_ARRAYTYPE_P(1));
+	return return_bits(fcinfo, &a, &b, most);
+}
+
+/* The row type that a function returns. */
+static TupleDesc
+result_row(FunctionCallInfo fcinfo)
+{
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function returning record called in context that cannot accept type record")));
+	return BlessTupleDesc(desc);
+}
+
+/* Return how firm a fingerprint is. */
+static Datum
+return_confidence(FunctionCallInfo fcinfo, const Anatomy *anatomy)
+{
+	int64		weakest = PG_INT64_MAX;
+	int			ties = 0;
+	int			fragile = 0;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	for (int bit = 0; bit < SH_BITS; bit++)
+	{
+		int64		margin = anatomy->margins[bit];
+
+		/* A bit is turned down at 0 and below, and up only above it. */
+		fragile += margin > 0 ? margin <= 2 * anatomy->heaviest :
+			-margin < 2 * anatomy->heaviest;
+		ties += margin == 0;
+		weakest = Min(weakest, margin < 0 ? -margin : margin);
+	}
+	values[0] = Int32GetDatum(anatomy->n);
+	values[1] = weight_datum(anatomy, anatomy->total);
+	values[2] = weight_datum(anatomy, weakest);
+	values[3] = Int32GetDatum(ties);
+	values[4] = Int32GetDatum(fragile);
+	nulls[2] = nulls[3] = nulls[4] = anatomy->n == 0;
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo),
+													  values, nulls)));
+}
+
+/*
+ * simhash_confidence(document text, profile text DEFAULT NULL)
+ *		-> (features integer, weight bigint, weakest bigint, ties integer,
+ *			fragile integer)
+ *
+ * How firm the fingerprint is: the number of different features, what they
+ * weigh together, the margin closest to 0 (without its sign), how many bits
+ * are ties, and how many are fragile: the exchange of one feature for another
+ * no heavier than the heaviest can turn them, since it moves a margin by
+ * twice that weight at most.
+ *
+ * NULL when the document is NULL.  Errors: as simhash_explain.
+ */
+Datum
+simhash_confidence(PG_FUNCTION_ARGS)
+{
+	const ShProfile *profile = profile_argument(fcinfo, 1);
+	Anatomy		anatomy;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	dissect(&anatomy, profile, PG_GETARG_TEXT_PP(0));
+	return return_confidence(fcinfo, &anatomy);
+}
+
+/*
+ * simhash_confidence(features text[], idf simhash_idf DEFAULT NULL)
+ *		-> (features integer, weight double precision,
+ *			weakest double precision, ties integer, fragile integer)
+ *
+ * The same of simhash(features), or of simhash_tfidf(features, idf).
+ *
+ * NULL when features is NULL.  Errors: as simhash_features(features, idf).
+ */
+Datum
+simhash_word_confidence(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table = simhash_words_idf(fcinfo, 1);
+	Anatomy		anatomy;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	dissect_words(&anatomy, table, PG_GETARG_ARRAYTYPE_P(0));
+	return return_confidence(fcinfo, &anatomy);
+}
+
+/* How many different features a document has, as far as that matters. */
+typedef struct FeatureCount
+{
+	ShTally    *tally;
+	int64		found;
+	int64		enough;
+} FeatureCount;
+
+/* SimhashHashReader: count those that are new. */
+static bool
+count_features(void *state, const uint64 *hashes, size_t n)
+{
+	FeatureCount *count = state;
+
+	count->tally->seen = 0;		/* no new section: "enough" is the bound */
+	for (size_t i = 0; i < n && count->found < count->enough; i++)
+		count->found += sh_tally_add(count->tally, SH_DAMP_BINARY, hashes[i]);
+	return count->found < count->enough;
+}
+
+/*
+ * simhash(document text, profile text, min_features bigint) -> bigint
+ *
+ * The fingerprint of the document by the profile; NULL when it has fewer
+ * different features than min_features.
+ *
+ * Errors: undefined_object when there is no such profile,
+ * invalid_parameter_value when min_features is out of range.
+ */
+Datum
+simhash_min_features(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
+	int64		min = PG_GETARG_INT64(2);
+	ShDocument *workspace;
+	FeatureCount count;
+	uint64		fingerprint;
+
+	if (min < 0 || min > SH_SECTION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of features must be between 0 and %d",
+						SH_SECTION)));
+	workspace = simhash_begin_document(profile);
+	count.tally = &workspace->tally;
+	count.found = 0;
+	count.enough = min;
+	simhash_read_hashes(workspace, document, count_features, &count);
+	if (count.found < count.enough ||
+		!simhash_fingerprint(profile, document, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}

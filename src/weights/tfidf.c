@@ -1,0 +1,408 @@
+/*-------------------------------------------------------------------------
+ *
+ * tfidf.c
+ *		Features weighted by how often they occur and how rare they are.
+ *
+ * The pipeline of the classic descriptions: cut the document into features,
+ * weigh each by its frequency in the document times its inverse document
+ * frequency, keep the top k if asked to, add up the hashes, take the signs.
+ * The frequency in the document is damped as the profile of the simhash_idf
+ * value says, so that with equal idf for all features the fingerprint is that
+ * of simhash(document, profile).  keywords.c lists the top k, and takes words
+ * that are given.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "weights/weights.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+/* Limits of the work done. */
+#define ENTRIES_FIRST		1024	/* features held on the stack */
+
+/* The features of a document, each once, with their hash and weight. */
+typedef struct Collection
+{
+	ShDocument *document;		/* its tally has the section's occurrences */
+	const ShIdfTable *table;
+	ShIdfEntry *entries;
+	ShIdfEntry *first;			/* an array of the caller's, enough for most */
+	size_t		allocated;
+	size_t		n;
+	size_t		top;			/* how many of the heaviest are asked for */
+	bool		sections;		/* one has ended before this one */
+	size_t		merged;			/* entries of which none are of one feature */
+} Collection;
+
+PG_FUNCTION_INFO_V1(simhash_tfidf);
+PG_FUNCTION_INFO_V1(simhash_idf_weight);
+
+/* --- all features -------------------------------------------------------- */
+
+/* A document being weighed. */
+typedef struct Scales
+{
+	const ShIdfTable *table;
+	ShDocument *document;
+	ShIdfSums	sums;
+} Scales;
+
+/* SimhashHashReader: add the hashes whose weight grows once more. */
+static bool
+weigh_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Scales	   *scales = state;
+	uint64		gained[SH_GAINED(SH_BATCH)];
+	uint32		weights[SH_GAINED(SH_BATCH)];
+
+	sh_idf_prefetch(scales->table, hashes, n);
+	memcpy(gained, hashes, n * sizeof *hashes);
+	n = sh_document_sift(scales->document, gained, n);
+	sh_idf_look_up(scales->table, gained, weights, n);
+	sh_idf_sums_add_all(&scales->sums, gained, weights, n);
+	return true;
+}
+
+/* The fingerprint of all features of the document. */
+static Datum
+fingerprint_all(FunctionCallInfo fcinfo, const ShIdfTable *table,
+				text *document)
+{
+	Scales		scales;
+	uint64		fingerprint;
+
+	scales.table = table;
+	scales.document = simhash_begin_document(table->profile);
+	sh_idf_sums_begin(&scales.sums);
+	simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
+	if (!sh_idf_sums_fingerprint(&scales.sums, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}
+
+/* --- the top k ----------------------------------------------------------- */
+
+/*
+ * Begin to collect the features of a document, first in an array of
+ * ENTRIES_FIRST; of the "top" heaviest at least.
+ */
+static void
+begin_collection(Collection *collection, const ShIdfTable *table,
+				 ShIdfEntry *first, size_t top)
+{
+	collection->document = simhash_begin_document(table->profile);
+	collection->table = table;
+	collection->entries = first;
+	collection->first = first;
+	collection->allocated = ENTRIES_FIRST;
+	collection->n = 0;
+	collection->top = top;
+	collection->sections = false;
+	collection->merged = 0;
+}
+
+/* Make room for more entries. */
+static void
+grow_entries(Collection *collection, size_t more)
+{
+	Size		wanted = collection->n + more;
+
+	if (wanted <= collection->allocated)
+		return;
+	wanted *= 2;
+	if (collection->entries == collection->first)
+	{
+		collection->entries =
+			MemoryContextAllocHuge(CurrentMemoryContext,
+								   wanted * sizeof(ShIdfEntry));
+		memcpy(collection->entries, collection->first,
+			   collection->n * sizeof(ShIdfEntry));
+	}
+	else
+		collection->entries = repalloc_huge(collection->entries,
+											wanted * sizeof(ShIdfEntry));
+	collection->allocated = wanted;
+}
+
+/* Make one entry of those that stand for the same feature. */
+static void
+merge_sections(Collection *collection)
+{
+	sh_idf_sort(collection->entries, collection->n, simhash_pause);
+	collection->n = sh_idf_merge(collection->entries, collection->n);
+	collection->merged = collection->n;
+}
+
+/* Add those features that may be among the heaviest. */
+static void
+add_heavy(Collection *collection, const uint64 *hashes, const uint32 *weights,
+		  size_t n)
+{
+	grow_entries(collection, n);
+	collection->n += sh_idf_take_heavy(collection->entries + collection->n,
+									   hashes, weights, n, collection->top);
+}
+
+/*
+ * Add the features that the tally has counted, with their idf times how often
+ * they have occurred, damped.
+ */
+static void
+add_counted(Collection *collection)
+{
+	const ShTally *tally = &collection->document->tally;
+	ShDamping	damping = collection->document->profile->damping;
+	uint64		hashes[SH_BATCH];
+	uint32		counts[SH_BATCH];
+	uint32		weights[SH_BATCH];
+	uint64		values[SH_BATCH];
+	size_t		slot = 0;
+	size_t		n;
+
+	while ((n = sh_tally_list(tally, &slot, hashes, counts, SH_BATCH)) > 0)
+	{
+		uint64		most = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		sh_idf_look_up(collection->table, hashes, weights, n);
+		for (size_t i = 0; i < n; i++)
+		{
+			values[i] = (uint64) weights[i] * sh_damp(damping, counts[i]);
+			weights[i] = (uint32) values[i];
+			most = Max(most, values[i]);
+		}
+		if (most <= SH_IDF_WEIGHT_MAX)
+		{
+			add_heavy(collection, hashes, weights, n);
+			continue;
+		}
+		grow_entries(collection, n);
+		for (size_t i = 0; i < n; i++)
+		{
+			ShIdfEntry	entry = {hashes[i], values[i]};
+
+			collection->entries[collection->n++] = entry;
+		}
+	}
+}
+
+/*
+ * End a section.  Where it matters how often a feature occurs in it, that is
+ * known only now.  The same feature may have been in sections before; such
+ * entries are merged when there could be as many of them as of others.
+ */
+static void
+end_section(Collection *collection)
+{
+	if (collection->document->profile->damping != SH_DAMP_BINARY)
+		add_counted(collection);
+	if (collection->sections &&
+		collection->n > 2 * collection->merged + SH_SECTION)
+		merge_sections(collection);
+	collection->sections = true;
+}
+
+/*
+ * SimhashHashReader: collect the features that are new to the section.  When
+ * only the heaviest are collected it ends with the first one: what is light
+ * there, and left out, may be heavy with what other sections add.
+ */
+static bool
+collect_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Collection *collection = state;
+	ShDocument *document = collection->document;
+	ShTally    *tally = &document->tally;
+	bool		binary = document->profile->damping == SH_DAMP_BINARY;
+
+	sh_idf_prefetch(collection->table, hashes, n);
+	for (size_t done = 0, k; done < n; done += k)
+	{
+		uint64		some[SH_BATCH];
+		uint32		weights[SH_BATCH];
+
+		if (tally->seen == SH_SECTION)
+		{
+			if (collection->top < SIZE_MAX)
+			{
+				collection->sections = true;
+				return false;
+			}
+			end_section(collection);
+		}
+		k = Min(n - done,
+				SH_SECTION - tally->seen % SH_SECTION);
+		memcpy(some, hashes + done, k * sizeof *hashes);
+		if (binary)
+		{
+			size_t		fresh = sh_document_sift(document, some, k);
+
+			sh_idf_look_up(collection->table, some, weights, fresh);
+			add_heavy(collection, some, weights, fresh);
+		}
+		else
+			(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
+	}
+	return true;
+}
+
+/* End the document: each feature once, with its weight. */
+static void
+end_collection(Collection *collection)
+{
+	bool		sections = collection->sections;
+
+	end_section(collection);
+	if (sections)
+		merge_sections(collection);
+}
+
+/* Multiply the weights of entries by their idf. */
+void
+simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
+{
+	for (size_t start = 0; start < n; start += SH_BATCH)
+	{
+		size_t		m = Min(n - start, SH_BATCH);
+		uint64		hashes[SH_BATCH];
+		uint32		weights[SH_BATCH];
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < m; i++)
+			hashes[i] = entries[start + i].hash;
+		sh_idf_look_up(table, hashes, weights, m);
+		for (size_t i = 0; i < m; i++)
+			entries[start + i].value *= weights[i];
+	}
+}
+
+/* Bring the k heaviest entries to the front; returns their number. */
+size_t
+simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n, size_t k)
+{
+	return sh_idf_take_top(entries, n, k, table->multiplier, simhash_pause);
+}
+
+/* Argument i, how many keywords to take; fails unless there are any. */
+size_t
+simhash_top_argument(FunctionCallInfo fcinfo, int i)
+{
+	int64		k = PG_GETARG_INT64(i);
+
+	if (k < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("top_k must be at least 1"),
+				 errhint("simhash_tfidf(document, idf) takes all features.")));
+	return (size_t) Min((uint64) k, SIZE_MAX);
+}
+
+/* Return the fingerprint of entries. */
+Datum
+simhash_fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
+							size_t n)
+{
+	ShIdfSums	sums;
+	uint64		fingerprint;
+
+	sh_idf_sums_begin(&sums);
+	for (size_t start = 0; start < n; start += SH_BATCH)
+	{
+		size_t		end = Min(n, start + SH_BATCH);
+		uint64		hashes[SH_BATCH];
+		uint32		weights[SH_BATCH];
+		size_t		m = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = start; i < end; i++)
+		{
+			hashes[m] = entries[i].hash;
+			weights[m] = (uint32) entries[i].value;
+			if (entries[i].value == weights[m])
+				m++;
+			else
+				sh_idf_sums_add(&sums, entries[i].hash, entries[i].value);
+		}
+		sh_idf_sums_add_all(&sums, hashes, weights, m);
+	}
+	if (!sh_idf_sums_fingerprint(&sums, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}
+
+/* The fingerprint of the k features of the document that weigh most. */
+static Datum
+fingerprint_top(FunctionCallInfo fcinfo, const ShIdfTable *table,
+				text *document, size_t k)
+{
+	ShIdfEntry	first[ENTRIES_FIRST];
+	Collection	collection;
+
+	begin_collection(&collection, table, first, k);
+	simhash_read_hashes(collection.document, document, collect_hashes,
+						&collection);
+	if (collection.sections)
+	{
+		/* Features add up over sections: again, leaving none out. */
+		if (collection.entries != first)
+			pfree(collection.entries);
+		begin_collection(&collection, table, first, SIZE_MAX);
+		simhash_read_hashes(collection.document, document, collect_hashes,
+							&collection);
+	}
+	end_collection(&collection);
+	return simhash_fingerprint_entries(fcinfo, collection.entries,
+									   simhash_take_top(table, collection.entries,
+														collection.n, k));
+}
+
+/*
+ * simhash_tfidf(document text, idf simhash_idf, top_k bigint DEFAULT NULL)
+ *		-> bigint
+ *
+ * The fingerprint of the document by the profile of the idf, each feature
+ * with its weight times its idf: of the top_k features that weigh most, or of
+ * all when it is NULL.  NULL when no feature weighs anything.
+ *
+ * Errors: invalid_parameter_value when top_k is less than 1.
+ */
+Datum
+simhash_tfidf(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table;
+	text	   *document;
+	size_t		k;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	document = PG_GETARG_TEXT_PP(0);
+	if (PG_ARGISNULL(2))
+		return fingerprint_all(fcinfo, simhash_document_idf(PG_GETARG_DATUM(1)),
+							   document);
+	k = simhash_top_argument(fcinfo, 2);
+	table = simhash_document_idf(PG_GETARG_DATUM(1));
+	return fingerprint_top(fcinfo, table, document, k);
+}
+
+/*
+ * simhash_idf_weight(idf simhash_idf, feature text) -> double precision
+ *
+ * The inverse document frequency of a feature, also of one never seen.
+ */
+Datum
+simhash_idf_weight(PG_FUNCTION_ARGS)
+{
+	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(0));
+	text	   *feature = PG_GETARG_TEXT_PP(1);
+	uint64		hash = simhash_hash_feature(table->profile,
+											VARDATA_ANY(feature),
+											VARSIZE_ANY_EXHDR(feature));
+	uint32		weight = 0;
+
+	if (simhash_word_counts(table, feature))
+		sh_idf_look_up(table, &hash, &weight, 1);
+	PG_RETURN_FLOAT8((double) weight / SH_IDF_ONE);
+}

@@ -1,0 +1,582 @@
+/*-------------------------------------------------------------------------
+ *
+ * weighted.c
+ *		Features and weights of the user's own -> fingerprint: arrays, lexemes,
+ *		aggregates.
+ *
+ * The rules are the same everywhere.  The hash of a feature is that of its
+ * UTF-8 bytes, as in simhash(document), so that adding up what
+ * simhash_features returns gives the fingerprint of the document.  A weight
+ * is any finite double: one below 0 pushes away from the feature, one of 0 is
+ * as if the feature were not there, and where nothing is there, there is no
+ * fingerprint.
+ *
+ * Sums are exact (exact.c says how).  Rounded sums would depend on the
+ * order of the rows, on the number of parallel workers and, in a moving
+ * window, on the rows that have left it; fixed-point sums would not, but would
+ * make weights that are very small or very large an error.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "weights/weights.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "tsearch/ts_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "core/weights/exact.h"
+
+#define LABELS		4			/* of lexeme positions: D, C, B, A */
+
+PG_FUNCTION_INFO_V1(simhash_by_weights);
+PG_FUNCTION_INFO_V1(simhash_weighted);
+PG_FUNCTION_INFO_V1(simhash_sums);
+PG_FUNCTION_INFO_V1(simhash_document_sums);
+PG_FUNCTION_INFO_V1(simhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash_tsvector_features);
+PG_FUNCTION_INFO_V1(simhash_agg_add_feature);
+PG_FUNCTION_INFO_V1(simhash_agg_remove_feature);
+PG_FUNCTION_INFO_V1(simhash_agg_add_hash);
+PG_FUNCTION_INFO_V1(simhash_agg_remove_hash);
+PG_FUNCTION_INFO_V1(simhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_agg_serial);
+PG_FUNCTION_INFO_V1(simhash_agg_deserial);
+PG_FUNCTION_INFO_V1(simhash_agg_final);
+
+/* The hash, by a profile, of a feature given as text. */
+static inline uint64
+hash_text(const ShProfile *profile, Datum feature)
+{
+	text	   *t = DatumGetTextPP(feature);
+
+	return simhash_hash_feature(profile, VARDATA_ANY(t),
+								VARSIZE_ANY_EXHDR(t));
+}
+
+/* --- arrays and lexemes -------------------------------------------------- */
+
+/* Allocate a digit of sums in their memory context. */
+static void *
+allocate_digit(void *context, size_t bytes)
+{
+	return MemoryContextAlloc((MemoryContext) context, bytes);
+}
+
+/* The result of a function: the fingerprint, or NULL. */
+static Datum
+return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
+{
+	uint64		fingerprint;
+
+	if (!sh_exact_fingerprint(sums, &fingerprint))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64((int64) fingerprint);
+}
+
+/* Add up arguments 0 and 1, hashed as the profile does. */
+static void
+add_arrays(FunctionCallInfo fcinfo, const ShProfile *profile, ShExact *sums)
+{
+	ArrayType  *weights_array = PG_ARGISNULL(1) ? NULL :
+	PG_GETARG_ARRAYTYPE_P(1);
+	Datum	   *features;
+	Datum	   *weights;
+	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), weights_array,
+									  &features, &weights);
+
+	sh_exact_begin(sums, allocate_digit, CurrentMemoryContext);
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sh_exact_add(sums, hash_text(profile, features[i]),
+					 weights == NULL ? 1.0 :
+					 simhash_check_weight(DatumGetFloat8(weights[i])));
+	}
+}
+
+/* The fingerprint of arguments 0 and 1, hashed as the profile does. */
+static Datum
+fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
+{
+	ShExact		sums;
+
+	add_arrays(fcinfo, profile, &sums);
+	return return_fingerprint(fcinfo, &sums);
+}
+
+/*
+ * simhash(features text[], weights double precision[] DEFAULT NULL)
+ *		-> bigint
+ *
+ * The fingerprint of the features with these weights; with 1 each when
+ * weights is NULL.  NULL when there is no feature, or features is NULL.
+ *
+ * Errors: array_subscript_error when an array has several dimensions or they
+ * differ in length, null_value_not_allowed for NULL elements,
+ * invalid_parameter_value for a weight that is not finite.
+ */
+Datum
+simhash_by_weights(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	return fingerprint_arrays(fcinfo, sh_default_profile);
+}
+
+/*
+ * simhash_weighted(features text[], weights double precision[] DEFAULT NULL,
+ *		profile text DEFAULT NULL) -> bigint
+ *
+ * The same with the hash function of the profile, which is one and the same
+ * for all profiles but those that compute what other implementations do.  A
+ * NULL profile is the default one.
+ *
+ * Errors: as before, and undefined_object when there is no such profile.
+ */
+Datum
+simhash_weighted(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	return fingerprint_arrays(fcinfo, PG_ARGISNULL(2) ? sh_default_profile :
+							  simhash_get_profile(PG_GETARG_TEXT_PP(2)));
+}
+
+/* The 64 sums as an array. */
+static Datum
+return_sums(const double *sums)
+{
+	Datum		elements[SH_BITS];
+
+	for (int bit = 0; bit < SH_BITS; bit++)
+		elements[bit] = Float8GetDatum(sums[bit]);
+	return PointerGetDatum(construct_array(elements, SH_BITS, FLOAT8OID,
+										   sizeof(float8), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+/*
+ * simhash_sums(features text[], weights double precision[] DEFAULT NULL,
+ *		profile text DEFAULT NULL) -> double precision[]
+ *
+ * The 64 sums whose signs are the fingerprint that simhash_weighted gives, that
+ * of the least significant bit first; each the double next to the exact sum.
+ * NULL where there is no fingerprint.
+ *
+ * Errors: as simhash_weighted.
+ */
+Datum
+simhash_sums(PG_FUNCTION_ARGS)
+{
+	ShExact		exact;
+	double		sums[SH_BITS];
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	add_arrays(fcinfo, PG_ARGISNULL(2) ? sh_default_profile :
+			   simhash_get_profile(PG_GETARG_TEXT_PP(2)), &exact);
+	if (exact.count == 0)
+		PG_RETURN_NULL();
+	for (int bit = 0; bit < SH_BITS; bit++)
+		sums[bit] = sh_exact_sum(&exact, bit);
+	return return_sums(sums);
+}
+
+/* A document being added up. */
+typedef struct Addition
+{
+	ShDocument *document;
+	ShSums		sums;
+} Addition;
+
+/* SimhashHashReader: add the hashes whose weight grows once more. */
+static bool
+add_hashes(void *state, const uint64 *hashes, size_t n)
+{
+	Addition   *addition = state;
+	uint64		gained[SH_BATCH];
+
+	CHECK_FOR_INTERRUPTS();
+	memcpy(gained, hashes, n * sizeof *hashes);
+	n = sh_document_sift(addition->document, gained, n);
+	sh_sums_add(&addition->sums, gained, n);
+	return true;
+}
+
+/*
+ * simhash_sums(document text, profile text DEFAULT NULL) -> double precision[]
+ *
+ * The 64 sums whose signs are simhash(document, profile), that of the least
+ * significant bit first.  NULL when the document has no feature, or is NULL; a
+ * NULL profile is the default one.
+ *
+ * Errors: undefined_object when there is no such profile.
+ */
+Datum
+simhash_document_sums(PG_FUNCTION_ARGS)
+{
+	const ShProfile *profile = PG_ARGISNULL(1) ? sh_default_profile :
+	simhash_get_profile(PG_GETARG_TEXT_PP(1));
+	Addition	addition = {0};
+	double		sums[SH_BITS];
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	addition.document = simhash_begin_document(profile);
+	simhash_read_hashes(addition.document, PG_GETARG_TEXT_PP(0), add_hashes,
+						&addition);
+	if (addition.sums.total == 0)
+		PG_RETURN_NULL();
+	for (int bit = 0; bit < SH_BITS; bit++)
+		sums[bit] = 2.0 * (double) sh_sums_ones(&addition.sums, bit) -
+			(double) addition.sums.total;
+	return return_sums(sums);
+}
+
+/* Read the weights of the labels D, C, B and A. */
+static void
+get_label_weights(ArrayType *array, double weights[LABELS])
+{
+	Datum	   *elements;
+	int			n = simhash_get_elements(array, FLOAT4OID, sizeof(float4),
+										 true, TYPALIGN_INT, "weights",
+										 &elements);
+
+	if (n != LABELS)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of weights must have %d elements", LABELS),
+				 errdetail("It has %d.", n),
+				 errhint("They are the weights of the labels D, C, B and A, as for ts_rank().")));
+	for (int i = 0; i < LABELS; i++)
+		weights[i] = simhash_check_weight((double) DatumGetFloat4(elements[i]));
+}
+
+/*
+ * Count the positions of a lexeme by their labels.  One without positions, in a
+ * tsvector that was stripped, counts as one of label D.
+ */
+static void
+count_labels(TSVector vector, WordEntry *entry, int counts[LABELS])
+{
+	memset(counts, 0, LABELS * sizeof *counts);
+	if (entry->haspos)
+	{
+		int			n = POSDATALEN(vector, entry);
+		WordEntryPos *positions = POSDATAPTR(vector, entry);
+
+		for (int i = 0; i < n; i++)
+			counts[WEP_GETWEIGHT(positions[i])]++;
+	}
+	else
+		counts[0] = 1;
+}
+
+/* The hash of a lexeme. */
+static uint64
+hash_lexeme(TSVector vector, WordEntry *entry)
+{
+	return simhash_hash_feature(sh_default_profile,
+								STRPTR(vector) + entry->pos, entry->len);
+}
+
+/* Add a lexeme: what its positions weigh by their labels. */
+static void
+add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
+		   const double weights[LABELS])
+{
+	uint64		hash = hash_lexeme(vector, entry);
+	int			counts[LABELS];
+
+	count_labels(vector, entry, counts);
+	for (int i = 0; i < LABELS; i++)
+	{
+		/* Exact: 24 bits of a float4 times 9 of a count. */
+		sh_exact_add(sums, hash, counts[i] * weights[i]);
+	}
+}
+
+/*
+ * simhash(tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bigint
+ *
+ * The fingerprint of the lexemes, each occurrence with the weight of its
+ * label.  The weights are those of the labels D, C, B and A, as for ts_rank.
+ *
+ * Errors: as simhash(features, weights), and array_subscript_error when there
+ * are not four weights.
+ */
+Datum
+simhash_tsvector(PG_FUNCTION_ARGS)
+{
+	TSVector	vector = PG_GETARG_TSVECTOR(0);
+	WordEntry  *entries = ARRPTR(vector);
+	double		weights[LABELS];
+	ShExact		sums;
+
+	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
+	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
+	for (int i = 0; i < vector->size; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_lexeme(&sums, vector, &entries[i], weights);
+	}
+	return return_fingerprint(fcinfo, &sums);
+}
+
+/*
+ * simhash_features(lexemes tsvector,
+ *		weights real[] DEFAULT '{0.1,0.2,0.4,1.0}')
+ *		-> setof (feature text, weight double precision, hash bigint)
+ *
+ * The lexemes that simhash(tsvector, weights) adds up, with what their
+ * positions weigh together, and their hashes.
+ *
+ * Errors: as simhash(tsvector, weights).
+ */
+Datum
+simhash_tsvector_features(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TSVector	vector = PG_GETARG_TSVECTOR(0);
+	double		weights[LABELS];
+
+	InitMaterializedSRF(fcinfo, 0);
+	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
+	for (int i = 0; i < vector->size; i++)
+	{
+		WordEntry  *entry = &ARRPTR(vector)[i];
+		int			counts[LABELS];
+		double		weight = 0;
+		Datum		values[3];
+		bool		nulls[3] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		count_labels(vector, entry, counts);
+		for (int label = 0; label < LABELS; label++)
+			weight += counts[label] * weights[label];
+		values[0] = PointerGetDatum(cstring_to_text_with_len(STRPTR(vector) +
+															 entry->pos,
+															 entry->len));
+		values[1] = Float8GetDatum(weight);
+		values[2] = Int64GetDatum((int64) hash_lexeme(vector, entry));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* --- aggregates ---------------------------------------------------------- */
+
+/* Make sums with nothing added, in a memory context that they grow in. */
+static ShExact *
+make_sums(MemoryContext context)
+{
+	ShExact    *sums = MemoryContextAlloc(context, sizeof *sums);
+
+	sh_exact_begin(sums, allocate_digit, context);
+	return sums;
+}
+
+/* The memory context of the aggregate that is being computed. */
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %u called in non-aggregate context",
+						fcinfo->flinfo->fn_oid)));
+	return context;
+}
+
+/* The state, argument 0, made when it is NULL. */
+static ShExact *
+get_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+
+	return PG_ARGISNULL(0) ? make_sums(context)
+		: (ShExact *) PG_GETARG_POINTER(0);
+}
+
+/* True when the row counts: neither argument 1 nor 2 is NULL. */
+static inline bool
+row_counts(FunctionCallInfo fcinfo)
+{
+	return !PG_ARGISNULL(1) && !PG_ARGISNULL(2);
+}
+
+/*
+ * simhash_agg_add_feature(state internal, feature text,
+ *		weight double precision) -> internal
+ *
+ * Transition of simhash_agg(feature, weight).  A row with a NULL is ignored.
+ */
+Datum
+simhash_agg_add_feature(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_add(state, hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
+					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_remove_feature(state internal, feature text,
+ *		weight double precision) -> internal
+ *
+ * Undoes simhash_agg_add_feature when a row leaves a window.
+ */
+Datum
+simhash_agg_remove_feature(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_subtract(state, hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
+						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_add_hash(state internal, hash bigint,
+ *		weight double precision) -> internal
+ *
+ * Transition of simhash_agg(hash, weight), for features that are hashed
+ * already, by us or otherwise.  A row with a NULL is ignored.
+ */
+Datum
+simhash_agg_add_hash(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_add(state, (uint64) PG_GETARG_INT64(1),
+					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_remove_hash(state internal, hash bigint,
+ *		weight double precision) -> internal
+ *
+ * Undoes simhash_agg_add_hash when a row leaves a window.
+ */
+Datum
+simhash_agg_remove_hash(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (row_counts(fcinfo))
+		sh_exact_subtract(state, (uint64) PG_GETARG_INT64(1),
+						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_combine(internal, internal) -> internal
+ *
+ * Adds what another worker has added up.
+ */
+Datum
+simhash_agg_combine(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+		sh_exact_merge(state, (ShExact *) PG_GETARG_POINTER(1));
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_serial(state internal) -> bytea
+ *
+ * The sums, carried, for another process of the same server: the count, the
+ * number of digits, and for each its index and the 64 values.
+ */
+Datum
+simhash_agg_serial(PG_FUNCTION_ARGS)
+{
+	ShExact    *state = get_state(fcinfo);
+	StringInfoData out;
+	int			n = 0;
+
+	sh_exact_carry(state);
+	for (int i = 0; i < SH_DIGITS; i++)
+		n += state->digits[i] != NULL;
+	pq_begintypsend(&out);
+	pq_sendint64(&out, (uint64) state->count);
+	pq_sendint32(&out, (uint32) n);
+	for (int i = 0; i < SH_DIGITS; i++)
+	{
+		if (state->digits[i] == NULL)
+			continue;
+		pq_sendint32(&out, (uint32) i);
+		for (int bit = 0; bit < SH_BITS; bit++)
+			pq_sendint64(&out, (uint64) (*state->digits[i])[bit]);
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+}
+
+/*
+ * simhash_agg_deserial(bytea, internal) -> internal
+ *
+ * The inverse of simhash_agg_serial.
+ */
+Datum
+simhash_agg_deserial(PG_FUNCTION_ARGS)
+{
+	bytea	   *serial = PG_GETARG_BYTEA_PP(0);
+	ShExact    *state;
+	StringInfoData in;
+	uint32		n;
+
+	aggregate_context(fcinfo);
+	state = make_sums(CurrentMemoryContext);
+	initStringInfo(&in);
+	appendBinaryStringInfo(&in, VARDATA_ANY(serial),
+						   (int) VARSIZE_ANY_EXHDR(serial));
+	state->count = pq_getmsgint64(&in);
+	n = pq_getmsgint(&in, 4);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		index = pq_getmsgint(&in, 4);
+
+		if (index >= SH_DIGITS)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("invalid state of an aggregate")));
+		state->digits[index] = palloc(sizeof(ShDigit));
+		for (int bit = 0; bit < SH_BITS; bit++)
+			(*state->digits[index])[bit] = pq_getmsgint64(&in);
+	}
+	pq_getmsgend(&in);
+	pfree(in.data);
+	PG_RETURN_POINTER(state);
+}
+
+/*
+ * simhash_agg_final(state internal) -> bigint
+ *
+ * The fingerprint; NULL when nothing was added.  Leaves the sums as they are.
+ */
+Datum
+simhash_agg_final(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	return return_fingerprint(fcinfo, (ShExact *) PG_GETARG_POINTER(0));
+}

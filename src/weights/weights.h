@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * weights.h
+ *		Features and weights of the user's own.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_WEIGHTS_H
+#define SIMHASH_WEIGHTS_H
+
+#include "fingerprint/fingerprint.h"
+
+#include "core/weights/idf.h"
+
+/* words.c */
+extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
+extern void simhash_check_word(const ShIdfTable *table, ShDocument *workspace,
+							   text *word);
+extern bool simhash_word_counts(const ShIdfTable *table, text *word);
+extern SimhashFeature **simhash_list_words(const ShIdfTable *table,
+										   ArrayType *words, int *n);
+
+/* idf.c */
+extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
+extern struct varlena *simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries);
+extern void simhash_check_idf_entries(uint64 entries);
+
+/* idf_table.c */
+extern const ShIdfTable *simhash_idf_table(Datum datum);
+extern const ShIdfTable *simhash_document_idf(Datum datum);
+
+/* tfidf.c */
+extern void simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries,
+							  size_t n);
+extern size_t simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries,
+							   size_t n, size_t k);
+extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
+extern Datum simhash_fingerprint_entries(FunctionCallInfo fcinfo,
+										 const ShIdfEntry *entries, size_t n);
+
+#endif							/* SIMHASH_WEIGHTS_H */

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+#
+# The wings of src/ call each other downwards only, and no files in circles.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Reads the #include lines of the sources, and the symbols of the object
+# files of a finished make.  Says what breaks a rule, and by which name.
+#
+
+import pathlib
+import re
+import subprocess
+import sys
+
+SRC = pathlib.Path(__file__).resolve().parent.parent / "src"
+
+# From the top down: a file may use what is in its own wing or further down.
+# "." is what stands in the folder itself.
+WINGS = [
+    "simhash.c",                # the module: it starts all others
+    "guard",
+    "index",
+    "planner",
+    "report",
+    "search",
+    "weights",
+    "fingerprint",
+    "simhash.h",                # what all wings share, and the versions
+    "core/pairs",
+    "core/weights",
+    "core/fingerprint",
+    "core/foreign",
+    "core/text",
+    "core/.",
+]
+SHARED = {"simhash.h": "simhash.h", "compat.h": "simhash.h"}
+
+problems = []
+
+
+def wing(path):
+    """The wing of a file, by its path within src/."""
+    folder = path.parent.as_posix()
+    if folder == ".":
+        return SHARED.get(path.name, path.name)
+    return folder if folder != "core" else "core/."
+
+
+def level(path):
+    name = wing(path)
+    if name not in WINGS:
+        problems.append(f"src/{path} is in no wing that {__file__} knows")
+        return 0
+    return WINGS.index(name)
+
+
+def look(user, used, name):
+    """Complain if a file uses one of a higher wing."""
+    if level(used) < level(user):
+        problems.append(f"src/{user} uses {name} of src/{used}, further up")
+
+
+def check_includes(sources):
+    for source in sources:
+        text = (SRC / source).read_text(encoding="utf-8")
+        for name in re.findall(r'^#include "(.*)"', text, re.M):
+            if (SRC / name).exists():
+                look(source, pathlib.PurePath(name), name)
+
+
+def symbols(source):
+    """What an object file defines for others, and what it asks for."""
+    listing = subprocess.run(
+        ["nm", "--extern-only", SRC / source.with_suffix(".o")],
+        check=True, capture_output=True, text=True).stdout
+    defined, asked = set(), set()
+    for line in listing.splitlines():
+        kind, name = line.split()[-2:]
+        (asked if kind in "Uvw" else defined).add(name)
+    return defined, asked
+
+
+def check_symbols(sources):
+    """Returns which files each file uses, and by which name."""
+    table = {source: symbols(source) for source in sources}
+    home = {name: source for source, (defined, _) in table.items()
+            for name in defined}
+    uses = {source: {} for source in sources}
+    for source, (_, asked) in table.items():
+        for name in sorted(asked):
+            if name in home and home[name] != source:
+                look(source, home[name], name)
+                uses[source][home[name]] = name
+    return uses
+
+
+def check_circles(uses):
+    """Complain of each circle that a walk along the uses closes."""
+    done, path = set(), []
+
+    def walk(source):
+        if source in path:
+            circle = path[path.index(source):] + [source]
+            problems.append("a circle: " + ", ".join(
+                f"src/{a} uses {uses[a][b]} of src/{b}"
+                for a, b in zip(circle, circle[1:])))
+        elif source not in done:
+            path.append(source)
+            for used in sorted(uses[source]):
+                walk(used)
+            path.pop()
+            done.add(source)
+
+    for source in sorted(uses):
+        walk(source)
+
+
+def main():
+    files = sorted(p.relative_to(SRC) for p in SRC.rglob("*.[ch]"))
+    units = [f for f in files if f.suffix == ".c"]
+    check_includes(files)
+    check_circles(check_symbols(units))
+    for problem in dict.fromkeys(problems):
+        print(problem)
+    print(f"{len(files)} files, {len(problems)} problems")
+    sys.exit(1 if problems or len(units) < 10 else 0)
+
+
+main()
