@@ -57,8 +57,11 @@ SELECT plan('SELECT a.id FROM docs a JOIN docs b ON a.fp <@ (b.fp, 4294967299) W
 SELECT id FROM docs WHERE id = 5000 AND fp <@ (42, -1);
 SELECT plan('SELECT id FROM docs WHERE fp <@ (42, NULL)');
 SET plan_cache_mode = force_generic_plan;
-SELECT plan('EXECUTE untyped(42, 1)');
-EXECUTE untyped(0, 1);
+SET enable_seqscan = off;
+PREPARE generic AS SELECT id FROM docs WHERE fp <@ ($1, $2) ORDER BY id;
+SELECT plan('EXECUTE generic(42, 1)');
+EXECUTE generic(0, 1);
+RESET enable_seqscan;
 RESET plan_cache_mode;
 -- the same estimate, however it is written
 SELECT estimate('SELECT FROM docs WHERE fp <@ (0, 24)') = estimate('SELECT FROM docs WHERE fp <@ (0, 24::bigint)') AS bigint,
