@@ -556,7 +556,7 @@ COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
 -- Volatile: it runs a query, and draws a random sample of what that returns.
 CREATE FUNCTION simhash_tune(
     query text, sample bigint DEFAULT 1000,
-    profile text DEFAULT 'word-2', family text DEFAULT 'simhash',
+    profile text DEFAULT 'word-2-capped', family text DEFAULT 'simhash',
     similarity double precision DEFAULT 0.5, measure text DEFAULT 'jaccard',
     OUT k integer, OUT pairs bigint, OUT "precision" double precision,
     OUT recall double precision, OUT f1 double precision,

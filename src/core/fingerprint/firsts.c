@@ -148,10 +148,14 @@ sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, bool capped,
 			if (count == NULL)
 				continue;
 			hashes[i] = hashes[--left];
-			if (capped && *count < SH_CAP)
+			if (capped)
 			{
-				++*count;
-				again[nagain++] = hash;
+				size_t		heavier = *count < SH_CAP;
+
+				/* No jump: processors would often guess it wrong. */
+				again[nagain] = hash;
+				nagain += heavier;
+				*count += (uint8_t) heavier;
 			}
 		}
 	}

@@ -22,8 +22,13 @@
 
 #define DAMPINGS	5
 
-/* The profiles that have a row.  Rows are added, never changed. */
+/*
+ * The profiles that have a row, the default first.  Rows are added, never
+ * changed, and the default stays the default.
+ */
 const ShProfile sh_profiles[] = {
+	{"word-2-capped", SH_UNIT_WORD, 2, 2, SH_DAMP_CAPPED,
+	"pairs of words, repeated ones up to seven times as heavy"},
 	{"word-2", SH_UNIT_WORD, 2, 2, SH_DAMP_BINARY,
 	"pairs of words, once each"},
 	{"word-1-2", SH_UNIT_WORD, 1, 2, SH_DAMP_LOG,
@@ -40,8 +45,6 @@ const ShProfile sh_profiles[] = {
 	"4-grams of characters, logarithmic weights"},
 	{"char-5", SH_UNIT_CHARACTER, 5, 5, SH_DAMP_LOG,
 	"5-grams of characters, logarithmic weights"},
-	{"word-2-capped", SH_UNIT_WORD, 2, 2, SH_DAMP_CAPPED,
-	"pairs of words, repeated ones up to seven times as heavy"},
 
 	/* what other implementations compute, bit for bit */
 	{"python-simhash", SH_UNIT_PYTHON_LETTER, 4, 4, SH_DAMP_COUNT,
