@@ -49,7 +49,7 @@ prepare()
 		SELECT profile, size, simhash_idf_agg(body, profile) AS idf
 		FROM (TABLE weigh_short UNION ALL TABLE weigh_medium UNION ALL
 				TABLE weigh_random) AS d,
-			unnest('{word-2,word-1-2}'::text[]) AS profile,
+			unnest('{word-2-capped,word-1-2}'::text[]) AS profile,
 			(VALUES ('small', 100), ('large', 1)) AS s (size, part)
 		WHERE n / :step % part = 0
 		GROUP BY profile, size;
@@ -65,7 +65,7 @@ measure()
 	local table profile size
 
 	for table in short medium random; do
-		for profile in word-2 word-1-2; do
+		for profile in word-2-capped word-1-2; do
 			over $table $profile 'simhash' "simhash(body, '$profile')"
 			for size in small large; do
 				over $table $profile "idf, $size" \
@@ -77,7 +77,7 @@ measure()
 	done
 	run 0 "$(fixed 3 9)"
 	for table in short medium random; do
-		for profile in word-2 word-1-2; do
+		for profile in word-2-capped word-1-2; do
 			emit "$table, $profile, simhash" \
 				"${us[$table $profile simhash]}" us
 			for size in small large; do
