@@ -14,13 +14,13 @@ SET max_parallel_workers_per_gather = 0;
 \echo
 \echo '1. 725 licences of the SPDX list, each with its fingerprint.'
 \echo '   CREATE TABLE licenses (id text, body text,'
-\echo '       fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);'
+\echo '       fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);'
 \echo '   SELECT simhash_add_keys(''licenses'', ''fp'');'
 \echo
 
 CREATE EXTENSION IF NOT EXISTS simhash;
 CREATE TABLE licenses (id text PRIMARY KEY, body text NOT NULL,
-    fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
 SELECT simhash_add_keys('licenses', 'fp') \g /dev/null
 \copy licenses (id, body) FROM PROGRAM 'xz -dc data/licenses.tsv.xz' ENCODING 'UTF8'
 VACUUM ANALYZE licenses;
@@ -34,7 +34,7 @@ ORDER BY id;
 \echo
 
 SELECT d.id, d.fp <~> q.fp AS bits,
-       round(simhash_similarity(d.fp, q.fp)::numeric, 2) AS similarity,
+       round(minhash_similarity(d.fp, q.fp)::numeric, 2) AS similarity,
        left(regexp_replace(d.body, '\s+', ' ', 'g'), 44) AS begins
 FROM licenses AS q JOIN licenses AS d ON d.fp <@ (q.fp, 8)
 WHERE q.id = 'MIT' AND d.id <> 'MIT'
@@ -62,11 +62,11 @@ ORDER BY members DESC, head LIMIT 8;
 \echo '4. Nobody scans the table: the planner looks up four 16-bit keys.'
 \echo
 
-EXPLAIN (COSTS OFF) SELECT id FROM licenses WHERE fp ~= simhash('some text');
+EXPLAIN (COSTS OFF) SELECT id FROM licenses WHERE fp ~= minhash('some text');
 
 \echo
 \echo '5. Chinese works out of the box: 3,000 Tang poems, no segmenter.'
-\echo '   The same poem under two names, within 10 bits:'
+\echo '   Here fp is simhash(body).  The same poem under two names, within 10 bits:'
 \echo
 
 CREATE TABLE poems (id int PRIMARY KEY, title text, author text, body text,
@@ -107,7 +107,7 @@ FROM (SELECT a.fp <~> b.fp AS bits
 GROUP BY bits ORDER BY bits;
 
 \echo
-\echo '7. Keeping near-duplicates out: MIT again, in other letters, and with a word more.'
+\echo '7. Keeping near-duplicates out: MIT again, in other letters, from another source.'
 \echo '   CREATE TRIGGER guard BEFORE INSERT ON licenses FOR EACH ROW'
 \echo '       EXECUTE FUNCTION simhash_guard(''fp'', ''reject'', ''3'');'
 \echo
@@ -116,7 +116,7 @@ CREATE TRIGGER guard BEFORE INSERT ON licenses FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
 \set ON_ERROR_STOP off
 INSERT INTO licenses
-SELECT 'MIT-mine', replace(body, 'Software', 'SOFTWARE') || ' Amen.'
+SELECT 'MIT-mine', 'From a friend: ' || replace(body, 'Software', 'SOFTWARE')
 FROM licenses WHERE id = 'MIT';
 \set ON_ERROR_STOP on
 \echo
