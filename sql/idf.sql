@@ -21,7 +21,8 @@ INSERT INTO corpus VALUES (301, ''), (302, '...'), (303, NULL);
 CREATE TEMP TABLE df AS
 SELECT profile, feature, f.hash, count(*) AS df
 FROM corpus,
-    unnest('{word-1,word-1-2,word-2-capped,char-3,python-simhash}'::text[]) AS profile,
+    unnest('{word-1,word-1-2,word-2,word-2-capped,char-3,python-simhash}'::text[])
+        AS profile,
     simhash_features(body, profile) AS f
 GROUP BY profile, feature, f.hash;
 ANALYZE df;
@@ -34,7 +35,8 @@ ANALYZE corpus;
 CREATE TABLE learnt AS
 SELECT profile, simhash_idf_agg(body, profile) AS idf
 FROM corpus,
-    unnest('{word-1,word-1-2,word-2-capped,char-3,python-simhash}'::text[]) AS profile
+    unnest('{word-1,word-1-2,word-2,word-2-capped,char-3,python-simhash}'::text[])
+        AS profile
 GROUP BY profile;
 
 ----------------------------------------
@@ -146,7 +148,7 @@ SELECT * FROM simhash_keywords('Die Grösse w1 w1 unheard', (SELECT idf
     FROM learnt WHERE profile = 'word-1'), 3);
 -- of more than a million features, c d is not the heaviest of the first million
 SELECT profile, simhash_tfidf(body, idf, 1) = simhash('{c d}'::text[], '{6}') AS same
-FROM unnest('{word-2,word-1-2}'::text[]) AS profile,
+FROM unnest('{word-2-capped,word-2,word-1-2}'::text[]) AS profile,
     simhash_idf_from('{a b,c d,a,b,c,d,f,g,h,i}', '{5,3,0,0,0,0,0,0,0,0}',
         profile) AS idf,
     (SELECT 'a b c d ' || repeat('f g h i j k l m n o ', 110000) || ' c d')
