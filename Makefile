@@ -29,7 +29,7 @@ index = hamming_am hamming_buffer hamming_build hamming_check \
 	hamming_matches hamming_page hamming_runs hamming_scan hamming_sort \
 	hamming_survey hamming_tree hamming_validate
 planner = clauses key_paths selectivity seq_scan
-report = progress report report_query tune
+report = edits progress report report_query tune tune_query
 search = ball distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted words
@@ -40,7 +40,7 @@ core/pairs = clusters compare crowds entries pairs plan probes rows sides
 core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
 core/fingerprint = accumulate document firsts minima tally
 core/foreign = digest python recipes
-core/text = ascii profile text windows
+core/text = ascii edits profile text windows
 
 WINGS = guard index planner report search weights fingerprint
 CORE = core/pairs core/weights core/fingerprint core/foreign core/text

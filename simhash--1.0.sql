@@ -569,6 +569,34 @@ COMMENT ON FUNCTION simhash_tune(
 'precision and recall of searches within each distance, on documents of yours';
 
 ----------------------------------------------------------------------------
+-- edits.c
+----------------------------------------------------------------------------
+
+-- Not STRICT: without another document its own words are put into it.
+CREATE FUNCTION simhash_edits(
+    document text, other text DEFAULT NULL,
+    OUT edit text, OUT light boolean, OUT edited text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_edits'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 10;
+COMMENT ON FUNCTION simhash_edits(text, text) IS
+'copies of a document, each edited in another way, with words of another one';
+
+-- Volatile: it runs a query.  Not STRICT: NULLs mean the usual profiles and the
+-- light edits.
+CREATE FUNCTION simhash_tune_edits(
+    query text, sample bigint DEFAULT 200, profiles text[] DEFAULT NULL,
+    edits text[] DEFAULT NULL,
+    OUT family text, OUT profile text, OUT k integer, OUT copies bigint,
+    OUT recall double precision, OUT worst_edit text,
+    OUT worst_recall double precision, OUT strangers double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_tune_edits'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 102;
+COMMENT ON FUNCTION simhash_tune_edits(text, bigint, text[], text[]) IS
+'which share of light edits of your documents is found within each distance';
+
+----------------------------------------------------------------------------
 -- distance.c
 ----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
  *
  * The documents are read as documents.h says.  TEXTS of them at most, of
  * different clusters and chosen at random, are edited in every way that
- * light_edits.h knows, DRAWS times each, with other random choices.  Each draw
+ * core/text/edits.h knows, DRAWS times each, with other random choices.  Each draw
  * has a hash function of its own, too, for what one hash function does to a
  * set of documents another may not; the first draw has that of the profiles.
  *
@@ -20,7 +20,7 @@
  *-------------------------------------------------------------------------
  */
 #include "documents.h"
-#include "light_edits.h"
+#include "core/text/edits.h"
 
 #define LENGTHS			4		/* shorter than 400, 1500, 6000; longer */
 #define FAMILIES		2
@@ -31,20 +31,33 @@ static const char *const family_names[FAMILIES] = {"simhash", "minhash"};
 typedef struct Trial
 {
 	Entry	   *entry;
-	Entry	   *copies[EDIT_KINDS];	/* NULL where it cannot be edited so */
+	Entry	   *copies[SH_EDITS];	/* NULL where it cannot be edited so */
 	int			length;
 } Trial;
 
-static long (*counts)[EDIT_KINDS][LENGTHS][SH_BITS + 1];
+static ShEditor editor;
+static ShPoints around;
+static long (*counts)[SH_EDITS][LENGTHS][SH_BITS + 1];
 
-/* A copy of a document's text as an entry. */
+/* Change the size of memory or give up. */
+static void *
+resize(void *memory, size_t bytes)
+{
+	void	   *result = realloc(memory, bytes);
+
+	if (result == NULL)
+		exit(2);
+	return result;
+}
+
+/* The edited copy as an entry. */
 static Entry *
-make_entry(const Text *text)
+make_entry(void)
 {
 	Entry	   *entry = allocate(sizeof *entry);
 
-	entry->bytes = allocate(4 * text->n + 1);
-	entry->length = text_encode(text, entry->bytes);
+	entry->bytes = allocate(SH_EDIT_BYTES(&editor.result) + 1);
+	entry->length = sh_edit_write(&editor.result, entry->bytes);
 	return entry;
 }
 
@@ -55,7 +68,7 @@ choose_other(const Entry *entry, uint64_t *state)
 	const Entry *other = entry;
 
 	for (int tries = 0; tries < 100 && other->cluster == entry->cluster; tries++)
-		other = &entries[random_below(state, nentries)];
+		other = &entries[sh_edit_random(state, nentries)];
 	return other;
 }
 
@@ -63,26 +76,22 @@ choose_other(const Entry *entry, uint64_t *state)
 static void
 edit_entry(Trial *trial, Entry *entry, uint64_t draw, uint64_t *state)
 {
-	static Text text;
-	static Text other;
-	static Text around;
-	static Text result;
-	uint64_t	around_state = draw;
+	size_t		n;
 
 	trial->entry = entry;
-	text_decode(&text, entry->bytes, entry->length);
-	trial->length = (text.n >= 400) + (text.n >= 1500) + (text.n >= 6000);
-	for (int kind = 0; kind < EDIT_KINDS; kind++)
+	sh_edit_read(&editor, &editor.text, entry->bytes, entry->length);
+	n = editor.text.n;
+	trial->length = (n >= 400) + (n >= 1500) + (n >= 6000);
+	for (int kind = 0; kind < SH_EDITS; kind++)
 	{
 		const Entry *source = choose_other(entry, state);
 		const Entry *frame = &entries[mix(draw) % nentries];
 
-		text_decode(&other, source->bytes, source->length);
-		text_decode(&around, frame->bytes, frame->length);
+		sh_edit_read(&editor, &editor.other, source->bytes, source->length);
+		sh_edit_read(&editor, &around, frame->bytes, frame->length);
 		trial->copies[kind] = NULL;
-		if (edit_text((EditKind) kind, &result, &text, &other, &around,
-					  around_state, state))
-			trial->copies[kind] = make_entry(&result);
+		if (sh_edit(&editor, (ShEdit) kind, &around, draw, state))
+			trial->copies[kind] = make_entry();
 	}
 }
 
@@ -90,7 +99,7 @@ edit_entry(Trial *trial, Entry *entry, uint64_t draw, uint64_t *state)
 static void
 forget_copies(Trial *trial)
 {
-	for (int kind = 0; kind < EDIT_KINDS; kind++)
+	for (int kind = 0; kind < SH_EDITS; kind++)
 	{
 		if (trial->copies[kind] != NULL)
 			free(trial->copies[kind]->bytes);
@@ -119,7 +128,7 @@ count_trial(HashList *list, int number, const Trial *trial, uint64_t draw)
 
 	if (!both_fingerprints(list, profile, trial->entry, draw, original))
 		return;
-	for (int kind = 0; kind < EDIT_KINDS; kind++)
+	for (int kind = 0; kind < SH_EDITS; kind++)
 	{
 		if (trial->copies[kind] == NULL ||
 			!both_fingerprints(list, profile, trial->copies[kind], draw, copy))
@@ -135,7 +144,7 @@ static void
 print_counts(void)
 {
 	for (int row = 0; row < FAMILIES * sh_profile_count; row++)
-		for (int kind = 0; kind < EDIT_KINDS; kind++)
+		for (int kind = 0; kind < SH_EDITS; kind++)
 			for (int length = 0; length < LENGTHS; length++)
 				for (int d = 0; d <= SH_BITS; d++)
 				{
@@ -143,7 +152,7 @@ print_counts(void)
 						printf("%s\t%s\t%s\t%d\t%d\t%ld\n",
 							   family_names[row % FAMILIES],
 							   sh_profiles[row / FAMILIES].name,
-							   edit_names[kind], length, d,
+							   sh_edit_names[kind], length, d,
 							   counts[row][kind][length][d]);
 				}
 }
@@ -154,7 +163,7 @@ shuffle(uint64_t *state)
 {
 	for (size_t i = nentries; i > 1; i--)
 	{
-		size_t		j = random_below(state, i);
+		size_t		j = sh_edit_random(state, i);
 		Entry		entry = entries[i - 1];
 
 		entries[i - 1] = entries[j];
@@ -174,6 +183,8 @@ main(int argc, char **argv)
 	if (draws < 1 || texts < 1)
 		return 2;
 	begin_documents();
+	editor.resize = resize;
+	editor.pause = no_pause;
 	met = calloc(nentries + 1, sizeof *met);
 	counts = calloc((size_t) (FAMILIES * sh_profile_count), sizeof *counts);
 	if (met == NULL || counts == NULL)

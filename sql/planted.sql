@@ -229,6 +229,9 @@ SET search_path = near, open, public;
 SELECT count(*) FROM simhash_tune('SELECT body FROM docs');
 SELECT count(*) FROM simhash_tune('SELECT mood FROM docs');                     -- error
 SELECT count(*) FROM simhash_tune('SELECT docs FROM docs');                     -- error
+SELECT count(*) FROM simhash_tune_edits('SELECT body FROM docs');
+SELECT count(*) FROM simhash_tune_edits('SELECT mood FROM docs');               -- error
+SELECT count(*) FROM simhash_tune_edits('SELECT docs FROM docs');               -- error
 RESET search_path;
 
 -- key columns are computed as the owner where the code is the owner's

@@ -33,6 +33,8 @@ cat >"$dir/calls" <<-'END'
 	(SELECT max(value) FROM simhash_report('docs', $1, $2) WHERE item = 'clusters')	["fp", 1]
 	md5(simhash_dedup_sql('docs', $1, $2, $3, $4))	["fp", 8, "star", "id"]
 	(SELECT count(*) FROM simhash_tune($1, $2))	["SELECT body FROM docs", 10]
+	(SELECT max(copies) FROM simhash_tune_edits($1, $2, $3, $4))	["SELECT body FROM docs", 10, ["word-2"], ["source", "words"]]
+	(SELECT count(*) FROM simhash_edits($1, $2))	["some text", "other text"]
 	(SELECT count(*) FROM simhash_explain($1, $2, $3, $4))	["some text", "other text", "word-1", 5]
 	simhash($1)	["some text"]
 	simhash($1, $2)	["some text", "word-1"]

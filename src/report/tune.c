@@ -32,7 +32,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "report/report.h"
+#include "report/tune.h"
 
 #include <math.h>
 
@@ -42,20 +42,15 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
 #include "utils/tuplestore.h"
 
 #include "core/fingerprint/minima.h"
 #include "weights/weights.h"
 
 /* Limits of the work done. */
-#define SAMPLE_MAX		10000	/* documents of a sample */
 #define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */
 #define FEATURES_MAX	SH_SECTION	/* features read of a document */
-#define FETCHED			100		/* rows fetched at a time */
-#define K_MAX			16		/* distances told of */
 
 /* A distance is recommended when so many of its pairs are alike. */
 #define PRECISION_MIN	0.95
@@ -80,18 +75,10 @@ typedef struct Features
 	double		square;			/* the product of the weights with themselves */
 } Features;
 
-/* What the query returns of a document. */
-typedef struct Row
-{
-	struct varlena *document;	/* a text, or an array of words */
-	bool		exists;			/* the fingerprint, if the query makes it */
-	uint64		fingerprint;
-} Row;
-
 /* A document of the sample. */
 typedef struct Sampled
 {
-	Row			row;			/* until the sample is complete */
+	SimhashRow	row;			/* until the sample is complete */
 	uint64		digest;			/* of the text */
 	uint64		fingerprint;
 	double		square;			/* as of Features */
@@ -116,13 +103,9 @@ typedef struct Tuning
 	double		similarity;		/* from which documents are alike */
 	uint32		wanted;			/* documents of the sample */
 
-	/* what the query returns, known from its first rows on */
-	bool		words;			/* arrays of words */
-	bool		made;			/* their fingerprints as well */
-
 	/* what moves */
+	SimhashDocuments documents; /* of the query */
 	MemoryContext context;		/* of the sample */
-	MemoryContext scratch;		/* of one document */
 	uint64		seen;			/* documents that the query has returned */
 	int			n;				/* documents of the sample so far */
 	Sampled    *sample;
@@ -133,99 +116,20 @@ typedef struct Tuning
 	uint64		pairs[2][SH_BITS + 1];	/* alike or not; by distance */
 } Tuning;
 
-/* What is done with each document. */
-typedef void (*DocumentReader) (Tuning *tuning, const Row *row);
-
 PG_FUNCTION_INFO_V1(simhash_tune);
 
-/* Hand over a row unless it has no document, and keep no copy of it. */
-static void
-read_row(Tuning *tuning, HeapTuple tuple, TupleDesc desc, DocumentReader read)
-{
-	MemoryContext old;
-	bool		isnull;
-	Datum		value = SPI_getbinval(tuple, desc, 1, &isnull);
-	Row			row = {NULL, true, 0};
-
-	CHECK_FOR_INTERRUPTS();
-	if (isnull)
-		return;
-	if (tuning->made)
-	{
-		row.fingerprint = (uint64) DatumGetInt64(SPI_getbinval(tuple, desc, 2,
-															   &isnull));
-		row.exists = !isnull;
-	}
-	old = MemoryContextSwitchTo(tuning->scratch);
-	/* Arrays are not read where they are packed. */
-	row.document = tuning->words ? PG_DETOAST_DATUM(value) :
-		PG_DETOAST_DATUM_PACKED(value);
-	read(tuning, &row);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(tuning->scratch);
-}
-
 /*
- * Find out what the query yields: documents or arrays of words, and with them
- * fingerprints or not.  Fails when it is neither.
- */
-static void
-read_columns(Tuning *tuning, TupleDesc desc)
-{
-	Oid			types[2] = {InvalidOid, INT8OID};
-
-	for (int i = 0; i < Min(desc->natts, 2); i++)
-		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
-	if ((types[0] != TEXTOID && types[0] != VARCHAROID &&
-		 types[0] != TEXTARRAYOID) || types[1] != INT8OID || desc->natts > 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the query must yield documents, as text or text[], and at most their fingerprints"),
-				 desc->natts == 1 ?
-				 errdetail("It yields a column of type %s.",
-						   format_type_be(types[0])) :
-				 desc->natts == 2 ?
-				 errdetail("It yields columns of types %s and %s.",
-						   format_type_be(types[0]), format_type_be(types[1])) :
-				 errdetail("It yields %d columns.", desc->natts),
-				 errhint("For example, 'SELECT body FROM docs', or with a fingerprint of type bigint, 'SELECT words, simhash(words) FROM docs'.")));
-	tuning->words = types[0] == TEXTARRAYOID;
-	tuning->made = desc->natts == 2;
-}
-
-/* Run the query, and hand over each document that is not NULL. */
-static void
-read_query(Tuning *tuning, const char *query, DocumentReader read)
-{
-	SPIPlanPtr	plan = simhash_prepare_query(query, "SELECT body FROM docs", 0);
-	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-
-	read_columns(tuning, portal->tupDesc);
-	for (;;)
-	{
-		SPI_cursor_fetch(portal, true, FETCHED);
-		if (SPI_processed == 0)
-			break;
-		for (uint64 i = 0; i < SPI_processed; i++)
-			read_row(tuning, SPI_tuptable->vals[i], SPI_tuptable->tupdesc,
-					 read);
-		SPI_freetuptable(SPI_tuptable);
-	}
-	SPI_cursor_close(portal);
-	SPI_freeplan(plan);
-}
-
-/*
- * DocumentReader: draw the sample.  Once it is complete, the document that is
+ * SimhashRowReader: draw the sample.  Once it is complete, the document that is
  * the n-th takes the place of a random one with probability wanted / n, so
  * that every document has the same chance (reservoir sampling).
  */
 static void
-draw(Tuning *tuning, const Row *row)
+draw(void *state, const SimhashRow *row)
 {
+	Tuning	   *tuning = state;
 	uint64		place = tuning->seen++;
 	Size		length = VARSIZE_ANY(row->document);
-	Row		   *kept;
+	SimhashRow *kept;
 
 	if (place >= tuning->wanted)
 		place = pg_prng_uint64_range(&pg_global_prng_state, 0, place);
@@ -294,7 +198,7 @@ weigh_features(Features *features, const Tuning *tuning)
 				break;
 		}
 		if (tuning->measure == COSINE)
-			weight = sh_damp(tuning->words ? SH_DAMP_COUNT :
+			weight = sh_damp(tuning->documents.words ? SH_DAMP_COUNT :
 							 tuning->profile->damping, (uint32) (next - i));
 		features->hashes[n] = features->hashes[i];
 		features->weights[n++] = weight;
@@ -346,7 +250,7 @@ fingerprint_words(const Tuning *tuning, uint64 *fingerprint)
  * fingerprint.
  */
 static bool
-read_features(Tuning *tuning, const Row *row, uint64 *fingerprint)
+read_features(Tuning *tuning, const SimhashRow *row, uint64 *fingerprint)
 {
 	Features   *features = &tuning->features;
 	text	   *document = (text *) row->document;
@@ -355,15 +259,15 @@ read_features(Tuning *tuning, const Row *row, uint64 *fingerprint)
 	features->n = 0;
 	if (!row->exists)
 		return false;
-	if (tuning->words)
+	if (tuning->documents.words)
 	{
 		collect_words(features, (ArrayType *) row->document);
-		if (!tuning->made && !fingerprint_words(tuning, fingerprint))
+		if (!tuning->documents.made && !fingerprint_words(tuning, fingerprint))
 			return false;
 	}
 	else
 	{
-		if (!tuning->made &&
+		if (!tuning->documents.made &&
 			!tuning->family(tuning->profile, document, fingerprint))
 			return false;
 		simhash_read_hashes(simhash_begin_document(tuning->profile), document,
@@ -421,8 +325,8 @@ index_sample(Tuning *tuning)
 	for (int i = 0; i < tuning->n; i++)
 	{
 		Sampled    *sampled = &tuning->sample[n];
-		Row			row = tuning->sample[i].row;
-		MemoryContext old = MemoryContextSwitchTo(tuning->scratch);
+		SimhashRow	row = tuning->sample[i].row;
+		MemoryContext old = MemoryContextSwitchTo(tuning->documents.scratch);
 
 		CHECK_FOR_INTERRUPTS();
 		if (read_features(tuning, &row, &sampled->fingerprint))
@@ -433,7 +337,7 @@ index_sample(Tuning *tuning)
 		}
 		pfree(row.document);
 		MemoryContextSwitchTo(old);
-		MemoryContextReset(tuning->scratch);
+		MemoryContextReset(tuning->documents.scratch);
 	}
 	tuning->n = n;
 	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
@@ -485,10 +389,11 @@ is_alike(const Tuning *tuning, const Sampled *sampled)
 	return sampled->product >= tuning->similarity * sqrt(a * b);
 }
 
-/* DocumentReader: compare the document with each one of the sample. */
+/* SimhashRowReader: compare the document with each one of the sample. */
 static void
-compare(Tuning *tuning, const Row *row)
+compare(void *state, const SimhashRow *row)
 {
+	Tuning	   *tuning = state;
 	uint64		fingerprint;
 	uint64		own;
 
@@ -545,7 +450,7 @@ return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
 	double		best = 0;
 	int			recommended = -1;
 
-	for (int k = 0; k <= K_MAX; k++)
+	for (int k = 0; k <= SIMHASH_K_MAX; k++)
 	{
 		rate(tuning, k, values, nulls, &f1);
 		if (f1 > best && DatumGetFloat8(values[2]) >= PRECISION_MIN)
@@ -554,7 +459,7 @@ return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
 			recommended = k;
 		}
 	}
-	for (int k = 0; k <= K_MAX; k++)
+	for (int k = 0; k <= SIMHASH_K_MAX; k++)
 	{
 		rate(tuning, k, values, nulls, &f1);
 		values[5] = BoolGetDatum(k == recommended);
@@ -569,14 +474,8 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
 {
 	char	   *family = text_to_cstring(PG_GETARG_TEXT_PP(3));
 	char	   *measure = text_to_cstring(PG_GETARG_TEXT_PP(5));
-	int64		wanted = PG_GETARG_INT64(1);
 
-	if (wanted < 1 || wanted > SAMPLE_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sample must be between 1 and %d documents",
-						SAMPLE_MAX)));
-	tuning->wanted = (uint32) wanted;
+	tuning->wanted = simhash_sample_argument(PG_GETARG_INT64(1));
 	tuning->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (strcmp(family, "simhash") == 0)
 		tuning->family = simhash_fingerprint;
@@ -633,16 +532,18 @@ simhash_tune(PG_FUNCTION_ARGS)
 	get_arguments(fcinfo, tuning);
 	InitMaterializedSRF(fcinfo, 0);
 	tuning->context = CurrentMemoryContext;
-	tuning->scratch = AllocSetContextCreate(CurrentMemoryContext,
-											"simhash_tune", ALLOCSET_DEFAULT_SIZES);
+	tuning->documents.state = tuning;
+	tuning->documents.scratch = AllocSetContextCreate(CurrentMemoryContext,
+													  "simhash_tune",
+													  ALLOCSET_DEFAULT_SIZES);
 	tuning->sample = palloc0(tuning->wanted * sizeof *tuning->sample);
 	tuning->features.hashes = palloc(sizeof(uint64));
 	tuning->features.weights = palloc(sizeof(uint32));
 	tuning->postings = palloc(sizeof *tuning->postings);
 	SPI_connect();
-	read_query(tuning, query, draw);
+	simhash_read_documents(&tuning->documents, query, draw);
 	index_sample(tuning);
-	read_query(tuning, query, compare);
+	simhash_read_documents(&tuning->documents, query, compare);
 	SPI_finish();
 	return_rates(tuning, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
