@@ -174,8 +174,8 @@ help:
 	@echo "ASSERTS_SOURCE=dir           PostgreSQL's source, for make asserts"
 	@echo "OUT=dir                      keep the results of make test in dir"
 	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
-	@echo "                             how long random queries are asked, to"
-	@echo "                             repeat them, after how many faults to stop"
+	@echo "                             for tests at random: how long each lasts, to"
+	@echo "                             repeat it, after how many faults to stop"
 
 setup:
 	@PG_CONFIG='$(PG_CONFIG)' tools/setup

@@ -3,6 +3,8 @@
 # update and delete rows of few fingerprints at every isolation level, with
 # savepoints, rollbacks and prepared transactions.  Whatever they do, no two
 # unmarked rows within the distance are ever committed.
+#
+# SIMHASH_SEED repeats a run; SIMHASH_SECONDS sets how long it lasts.
 
 use strict;
 use warnings;
@@ -12,9 +14,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = $ENV{GUARD_STRESS_SECONDS} || 16;
-my $seed = $ENV{GUARD_STRESS_SEED} || int(rand(1e9));
-note "GUARD_STRESS_SEED=$seed";
+my $seconds = $ENV{SIMHASH_SECONDS} || 16;
+my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
+note("SIMHASH_SEED=$seed");
 
 my $node = PostgreSQL::Test::Cluster->new('stress');
 $node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);

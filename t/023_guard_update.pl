@@ -3,6 +3,8 @@
 # is not examined, but it moves the row to another place in the index, perhaps
 # to where a search has been already, which finds the old version dead.  The
 # guard must find the row all the same.
+#
+# SIMHASH_SECONDS sets how long it lasts.
 
 use strict;
 use warnings;
@@ -12,7 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = $ENV{GUARD_STRESS_SECONDS} || 6;
+my $seconds = $ENV{SIMHASH_SECONDS} || 6;
 
 my $node = PostgreSQL::Test::Cluster->new('update');
 $node->init;
