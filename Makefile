@@ -8,6 +8,8 @@
 # make demo                    near-duplicates among real texts, the same way
 # make help                    every target and variable
 #
+# docs/architecture.md says what is where, and where a new thing goes.
+#
 # Another PostgreSQL than the first on the path: PG_CONFIG=/path/to/pg_config.
 #
 
@@ -20,8 +22,7 @@ EXTENSION = simhash
 MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
-# The wings of src/, from the top down; docs/architecture.md says what each is
-# for.
+# The wings of src/, from the top down.
 guard = guard guard_bind guard_lock guard_search guard_source guard_statement \
 	guard_tables
 index = hamming_am hamming_buffer hamming_build hamming_check \

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: PostgreSQL
 #
 # Reads the #include lines of the sources, and the symbols of the object
-# files of a finished make.  Says what breaks a rule, and by which name.
+# files of a finished make.  Says what breaks a rule, and by which name; and
+# which files or wings docs/architecture.md names that are not there, or lacks.
 #
 
 import pathlib
@@ -12,7 +13,8 @@ import re
 import subprocess
 import sys
 
-SRC = pathlib.Path(__file__).resolve().parent.parent / "src"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
 
 # From the top down: a file may use what is in its own wing or further down.
 # "." is what stands in the folder itself.
@@ -115,11 +117,26 @@ def check_circles(uses):
         walk(source)
 
 
+def check_page(files):
+    """Complain of what docs/architecture.md says that is not so."""
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`(?:src/)?([\w/]+\.[ch])`", text):
+        if not any(f"src/{file}".endswith("/" + name) for file in files):
+            problems.append(f"docs/architecture.md names {name}")
+    rows = re.findall(r"^\| `src/([\w/.*]+)`(?:, `src/([\w.]+)`)?", text, re.M)
+    named = [name.replace("*.h", ".").rstrip("/")
+             for row in rows for name in row if name]
+    named = list(dict.fromkeys(SHARED.get(name, name) for name in named))
+    if named != WINGS:
+        problems.append(f"docs/architecture.md has the wings {named}")
+
+
 def main():
     files = sorted(p.relative_to(SRC) for p in SRC.rglob("*.[ch]"))
     units = [f for f in files if f.suffix == ".c"]
     check_includes(files)
     check_circles(check_symbols(units))
+    check_page(files)
     for problem in dict.fromkeys(problems):
         print(problem)
     print(f"{len(files)} files, {len(problems)} problems")
