@@ -54,11 +54,11 @@ OBJS = src/simhash.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 # --- how it is tested ----------------------------------------------------
 
 # sql/<topic>.sql, specs/<race>.spec and t/<number>_<topic>.pl
-REGRESS := $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+REGRESS := $(sort $(basename $(notdir $(wildcard $(srcdir)/sql/*.sql))))
 REGRESS_OPTS = --load-extension=$(EXTENSION)
-ISOLATION := $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec)))
+ISOLATION := $(sort $(basename $(notdir $(wildcard $(srcdir)/specs/*.spec))))
 ISOLATION_OPTS = --load-extension=$(EXTENSION)
-TAP := $(sort $(wildcard t/*.pl))
+TAP := $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/t/*.pl)))
 
 # Programs over the core alone, and scripts that compare it with others.
 UNIT := $(sort $(wildcard test/unit_*.c))
