@@ -4,11 +4,13 @@
 -- The vectors are those that the others publish, or that they were seen to
 -- return; test/check_compat.sh compares many more texts with test/compat.py.
 --
+
 \getenv srcdir PG_ABS_SRCDIR
 \set tools :srcdir '/test/tools.sql'
 \set ECHO none
 \i :tools
 \set ECHO all
+
 CREATE FUNCTION unsigned(fingerprint bigint) RETURNS numeric
 LANGUAGE sql IMMUTABLE AS $$
     SELECT fingerprint + CASE WHEN fingerprint < 0 THEN 18446744073709551616
@@ -19,7 +21,10 @@ SELECT profile, unit, min_tokens AS n, damping, description
 FROM simhash_profiles()
 WHERE profile ~ '^(python|seomoz|clickhouse)-' ORDER BY profile COLLATE "C";
 
+----------------------------------------
 -- python-simhash
+----------------------------------------
+
 SELECT unsigned(simhash('', 'python-simhash'));
 SELECT simhash_weighted(ARRAY['aaa', 'bbb'], '{1,1}', 'python-simhash');
 SELECT simhash_agg(('x' || right(md5(feature), 16))::bit(64)::bigint, 1)
@@ -39,7 +44,10 @@ FROM (SELECT repeat('abcdefg你好世界', 3) AS body) AS t;
 SELECT feature FROM simhash_features('ΑΣ ΑΣ', 'python-simhash');
 SELECT feature FROM simhash_features('İSTB', 'python-simhash');
 
+----------------------------------------
 -- seomoz-shingle
+----------------------------------------
+
 SELECT simhash('The quick brown fox jumps', 'seomoz-shingle') = (
     SELECT simhash_agg(('x' || left(md5(f), 16))::bit(64)::bigint, 1)
     FROM unnest('{the quick brown fox,quick brown fox jumps}'::text[]) AS f)
@@ -48,7 +56,10 @@ SELECT simhash('the quick brown', 'seomoz-shingle') AS too_short;
 -- an end without a word makes an empty one, as re.split does
 SELECT feature FROM simhash_features('One, two! Three?', 'seomoz-shingle');
 
+----------------------------------------
 -- clickhouse
+----------------------------------------
+
 SELECT profile, simhash('ClickHouse', profile) AS fingerprint
 FROM unnest('{clickhouse-ngram,clickhouse-ngram-ci,clickhouse-ngram-utf8,
     clickhouse-ngram-ci-utf8}'::text[]) AS profile;
@@ -87,7 +98,11 @@ SELECT simhash('CLICK', 'clickhouse-ngram-ci') =
 SELECT feature FROM simhash_features(
     'the latest of the Southeast European haze', 'clickhouse-word-shingle');
 
--- 32 bits: keys 0 and 1 are 0 in every row, and search is exact all the same,
+----------------------------------------
+-- searching fingerprints of 32 bits
+----------------------------------------
+
+-- keys 0 and 1 are 0 in every row, and search is exact all the same,
 -- by key columns, by a hamming index, and on bits that were spread; "hamming"
 -- is a plain function, so what it filters is the truth
 CREATE FUNCTION spread_clickhouse(fp bigint) RETURNS bigint
@@ -137,6 +152,10 @@ RESET enable_seqscan;
 DROP TABLE found, by_spread, by_index, by_keys, clickhouse;
 DROP FUNCTION spread_clickhouse(bigint);
 
+----------------------------------------
+-- simhash_features
+----------------------------------------
+
 -- what is listed adds up; features cut within a character are shown in hex
 SELECT profile, bool_and(f = fingerprint) AS adds_up
 FROM (SELECT profile, simhash(body, profile) AS fingerprint,
@@ -150,7 +169,10 @@ WHERE f IS NOT NULL
 GROUP BY profile ORDER BY profile COLLATE "C";
 SELECT feature, weight FROM simhash_features('中国', 'clickhouse-ngram');
 
+----------------------------------------
 -- simhash_cppjieba
+----------------------------------------
+
 SELECT unsigned(simhash_cppjieba('{蓝翔,CEO,升职,加薪,手扶拖拉机}',
     '{11.7392,11.7392,10.8562,10.6426,10.0089}'));
 SELECT simhash_cppjieba('{}', '{}') AS nothing,

@@ -1,18 +1,24 @@
-----------------------------------------------------------------------------
--- hamming_am.c
-----------------------------------------------------------------------------
+--
+-- hamming_am.c, hamming_scan.c, hamming_knn.c, hamming_check.c: the access
+-- method hamming
+--
+
+----------------------------------------
+-- what the index can do and cannot
+----------------------------------------
+
 SELECT opcname, opcdefault, amvalidate(oid)
 FROM pg_opclass
 WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'hamming')
 ORDER BY opcname;
 
--- What the index can do.
+-- properties
 SELECT p, pg_indexam_has_property(a.oid, p)
 FROM pg_am a, unnest('{can_order,can_unique,can_multi_col,can_exclude,can_include}'::text[]) AS p
 WHERE amname = 'hamming'
 ORDER BY p;
 
--- Rows at distance n from zero, n = 0 .. 64; then some without a fingerprint.
+-- rows at distance n from zero, n = 0 .. 64; then some without a fingerprint
 CREATE TABLE docs (id int, fp bigint);
 INSERT INTO docs VALUES (0, 0);
 INSERT INTO docs
@@ -37,9 +43,10 @@ CREATE UNIQUE INDEX ON docs USING hamming (fp); -- error
 CREATE INDEX ON docs USING hamming (fp) INCLUDE (id); -- error
 CREATE INDEX ON docs USING hamming (fp DESC); -- error
 
-----------------------------------------------------------------------------
--- hamming_scan.c
-----------------------------------------------------------------------------
+----------------------------------------
+-- ~=, <@, @>
+----------------------------------------
+
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 
@@ -81,9 +88,10 @@ DROP INDEX docs_id;
 SET enable_indexscan = on;
 SET enable_bitmapscan = off;
 
-----------------------------------------------------------------------------
--- hamming_knn.c
-----------------------------------------------------------------------------
+----------------------------------------
+-- ORDER BY <~>
+----------------------------------------
+
 EXPLAIN (COSTS OFF) SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;
 SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5;
 SELECT id FROM docs ORDER BY fp <~> -1 LIMIT 5;
@@ -106,9 +114,10 @@ FETCH 2 FROM nearest;
 FETCH BACKWARD 1 FROM nearest;
 COMMIT;
 
-----------------------------------------------------------------------------
+----------------------------------------
 -- exclusion constraints
-----------------------------------------------------------------------------
+----------------------------------------
+
 CREATE TABLE alone (id int, fp bigint, CONSTRAINT alone_fp EXCLUDE USING hamming (fp WITH ~=));
 INSERT INTO alone VALUES (1, 0), (2, 15), (3, NULL), (4, NULL);
 INSERT INTO alone VALUES (5, 1); -- error
@@ -148,9 +157,10 @@ DELETE FROM late WHERE id = 1;
 COMMIT;
 INSERT INTO late VALUES (3, 0); -- error
 
-----------------------------------------------------------------------------
+----------------------------------------
 -- kinds of tables, and commands on them
-----------------------------------------------------------------------------
+----------------------------------------
+
 CREATE TABLE parts (id int, fp bigint) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (100);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (100) TO (200);
@@ -196,9 +206,10 @@ SELECT id FROM docs WHERE fp <@ (0, 64);
 INSERT INTO docs VALUES (1, 1);
 SELECT id FROM docs WHERE fp ~= 0;
 
-----------------------------------------------------------------------------
--- hamming_check.c
-----------------------------------------------------------------------------
+----------------------------------------
+-- hamming_index_check
+----------------------------------------
+
 SELECT hamming_index_check('docs_fp');
 SELECT hamming_index_check('docs_fp', true);
 SELECT hamming_index_check('alone_fp', true);

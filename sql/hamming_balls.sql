@@ -34,6 +34,10 @@ LANGUAGE sql IMMUTABLE AS
 $$ SELECT bit_count((a.center # b.center)::bit(64)) <= CASE WHEN a.radius < b.radius
     THEN a.radius WHEN b.radius <= a.radius THEN b.radius END $$;
 
+----------------------------------------
+-- ball ~= ball
+----------------------------------------
+
 -- by the index, as it comes and by a bitmap, and by reading the table
 PREPARE near(hamming_ball) AS SELECT id FROM balls WHERE ball ~= $1 ORDER BY id;
 SET plan_cache_mode = force_generic_plan;

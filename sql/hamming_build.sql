@@ -1,9 +1,10 @@
 --
--- Building an index with next to no memory
+-- hamming_sort.c: building an index with next to no memory
 --
 -- 1,200,000 entries in runs of 65,536, sixteen of which are merged at a time:
 -- the first sixteen while the table is being read, the others at the end.
 --
+
 CREATE TABLE many AS
   SELECT n AS id, hashint8extended(n % 250000, 1) AS fp FROM generate_series(1, 300000) AS n;
 SET maintenance_work_mem = '1MB';

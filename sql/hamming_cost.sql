@@ -1,8 +1,8 @@
-----------------------------------------------------------------------------
+--
 -- hamming_cost.c: which way the planner takes, given all of them at once
-----------------------------------------------------------------------------
+--
 
--- Which indexes a plan uses, and whether in a nested loop.
+-- which indexes a plan uses, and whether in a nested loop
 CREATE FUNCTION way(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -20,7 +20,7 @@ BEGIN
 			CASE WHEN plan ~ 'd\d+_k\d_idx' THEN 'keys' END), ''), 'table'));
 END $$;
 
--- Tables of a hundred rows and more, each with a hamming index and with keys.
+-- tables of a hundred rows and more, each with a hamming index and with keys
 CREATE TABLE d100 AS SELECT n AS id, hashint8extended(n, 1) AS fp
 FROM generate_series(1, 100) AS n;
 CREATE TABLE d5000 AS SELECT n AS id, hashint8extended(n, 1) AS fp

@@ -1,6 +1,12 @@
-----------------------------------------------------------------------------
--- hamming_build.c, hamming_sort.c: builds that are short of memory, or fail
-----------------------------------------------------------------------------
+--
+-- hamming_build.c, hamming_sort.c, hamming_buffer.c: an index when things go
+-- wrong
+--
+
+----------------------------------------
+-- builds that are short of memory, or fail
+----------------------------------------
+
 CREATE TABLE docs AS SELECT n AS id, hashint8extended(n, 1) AS fp
 FROM generate_series(1, 50000) AS n;
 
@@ -44,9 +50,10 @@ SELECT id FROM docs WHERE fp_until(id, fp) ~= 0 ORDER BY id;
 DROP INDEX docs_until;
 RESET maintenance_work_mem;
 
-----------------------------------------------------------------------------
--- hamming_am.c, hamming_buffer.c: transactions that are rolled back
-----------------------------------------------------------------------------
+----------------------------------------
+-- transactions that are rolled back
+----------------------------------------
+
 CREATE INDEX docs_fp ON docs USING hamming (fp);
 
 -- in part

@@ -1,9 +1,13 @@
 --
--- hamming_am.c: operator classes that are none of the index's own
+-- hamming_validate.c, hamming_am.c: operator classes of all sorts
 --
 
 CREATE TABLE others (d date, t text, i bigint, ball hamming_ball);
 INSERT INTO others VALUES ('2001-02-03', 'text', 7, (7, 3));
+
+----------------------------------------
+-- those that the index refuses
+----------------------------------------
 
 -- a type that is no fingerprint: not taken for one, nor for a pointer to one
 CREATE OPERATOR CLASS of_date FOR TYPE date USING hamming AS
@@ -37,7 +41,10 @@ CREATE OPERATOR CLASS of_nothing FOR TYPE bigint USING hamming AS
     OPERATOR 1 ~=;
 CREATE INDEX ON others USING hamming (i of_nothing); -- error
 
+----------------------------------------
 -- one that says the same as ours
+----------------------------------------
+
 CREATE OPERATOR CLASS of_ours FOR TYPE bigint USING hamming AS
     OPERATOR 1 ~=, FUNCTION 1 btint8cmp(bigint, bigint);
 CREATE INDEX ON others USING hamming (i of_ours);
@@ -47,7 +54,10 @@ RESET enable_seqscan;
 
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'of_ours';
 
--- what a column and the index are able to, for each class
+----------------------------------------
+-- properties of columns, of indexes and of the access method
+----------------------------------------
+
 CREATE INDEX others_bigint ON others USING hamming (i);
 CREATE INDEX others_ball ON others USING hamming (ball);
 CREATE INDEX others_ours ON others USING hamming (i of_ours);

@@ -1,9 +1,10 @@
 --
--- Many scans at once
+-- hamming_tree.c, hamming_page.c: many scans at once
 --
 -- A scan that has ended holds no page of the index, so a query may have more
 -- scans than its session has buffers.
 --
+
 SET temp_buffers = 100;
 SET client_min_messages = warning;
 

@@ -13,6 +13,10 @@ CREATE TABLE docs AS SELECT n AS id, (n << n % 7)::bigint AS fp, 'some text ' ||
 FROM generate_series(1, 20) AS n;
 CREATE TABLE weights AS SELECT simhash_idf_agg(body, 'word-1') AS idf FROM docs;
 
+----------------------------------------
+-- parameters of no type
+----------------------------------------
+
 -- a function that may be called with so many parameters of no type is found,
 -- and is the one of documents where there are several
 CREATE FUNCTION untyped(name text, arguments int) RETURNS text LANGUAGE plpgsql AS $$
@@ -36,6 +40,10 @@ WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
       AND NOT EXISTS (SELECT FROM unnest(proargtypes) AS a (t)
                       WHERE t IN ('internal'::regtype, 'cstring'::regtype, 'anyelement'::regtype))
 ORDER BY proname, n;
+
+----------------------------------------
+-- whole numbers
+----------------------------------------
 
 -- a whole number that somebody passes may be a bigint: those that may not are
 -- parts of what is stored or of PostgreSQL's own interfaces

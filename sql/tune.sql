@@ -20,6 +20,10 @@ WHERE v = 0 OR n > 20;
 INSERT INTO texts SELECT n, 3, body FROM texts WHERE v = 0;
 INSERT INTO texts VALUES (0, 0, NULL), (0, 0, ''), (0, 0, '???');
 
+----------------------------------------
+-- measures of likeness
+----------------------------------------
+
 -- as exact as can be where the sample is all there is
 CREATE VIEW exact AS
 SELECT a.body <> b.body AS pair, simhash(a.body) <~> simhash(b.body) AS d,
@@ -106,6 +110,10 @@ FROM unnest('{jaccard,cosine}'::text[]) AS measure,
                   profile => 'word-1', similarity => 1, measure => measure)
 GROUP BY measure ORDER BY measure COLLATE "C";
 
+----------------------------------------
+-- arrays of words, and fingerprints that are given
+----------------------------------------
+
 -- arrays of words are judged as documents are that a profile cuts into them
 SELECT family, measure, count(*) AS distances,
        count(*) FILTER (WHERE (w.pairs, w.precision, w.recall, w.f1)
@@ -140,6 +148,10 @@ SELECT max(pairs) AS none
 FROM simhash_tune($$VALUES ('{}'::text[]), (NULL), ('{}')$$);
 DROP TABLE word_idf;
 
+----------------------------------------
+-- samples
+----------------------------------------
+
 -- a part of the texts gives a part of the pairs; what it says is near
 SELECT count(*), bool_and(s.pairs < a.pairs) AS fewer,
        bool_and(abs(s.recall - a.recall) < 0.5) AS near
@@ -156,7 +168,10 @@ SELECT max(pairs), count(recall)
 FROM simhash_tune('SELECT body FROM texts WHERE false');
 SELECT count(*) FROM simhash_tune(NULL);
 
+----------------------------------------
 -- what fails
+----------------------------------------
+
 SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, body FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, 1 FROM texts')$$);

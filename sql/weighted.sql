@@ -1,6 +1,7 @@
 --
 -- weighted.c: arrays, lexemes, aggregates
 --
+
 \getenv srcdir PG_ABS_SRCDIR
 \set tools :srcdir '/test/tools.sql'
 \set ECHO none
@@ -8,7 +9,7 @@
 \set ECHO all
 \pset null NULL
 
--- The definition, in plain SQL and exact arithmetic, to compare with.
+-- the definition, in plain SQL and exact arithmetic, to compare with
 CREATE TYPE pair AS (hash bigint, weight numeric);
 CREATE FUNCTION by_definition(pairs pair[]) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$
@@ -23,7 +24,10 @@ $$;
 CREATE FUNCTION feature_hash(feature text) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT simhash(ARRAY[feature]) $$;
 
+----------------------------------------
 -- simhash(text[], float8[])
+----------------------------------------
+
 SELECT simhash(ARRAY['a']) = (SELECT hash FROM simhash_features('a', 'word-1'))
     AS one_feature_is_its_hash;
 SELECT simhash(ARRAY['a', 'b', 'c']) = by_definition(ARRAY[
@@ -96,7 +100,7 @@ FROM doc, (VALUES ('word-1-2'), ('word-1'), ('word-2'), ('word-2-capped'),
     AS p (profile)
 GROUP BY p.profile ORDER BY p.profile;
 
--- errors
+-- what is refused
 SELECT fails($$SELECT simhash(ARRAY['a', NULL])$$);
 SELECT fails($$SELECT simhash(ARRAY['a', 'b'], ARRAY[1, NULL])$$);
 SELECT fails($$SELECT simhash(ARRAY['a', 'b'], ARRAY[1])$$);
@@ -109,7 +113,10 @@ SELECT fails($$SELECT simhash(ARRAY['a'], ARRAY['-Infinity'::float8])$$);
 SELECT fails($$SELECT simhash_agg('a', 'NaN')$$);
 SELECT fails($$SELECT simhash_agg(1, '-Infinity')$$);
 
+----------------------------------------
 -- simhash(tsvector, float4[])
+----------------------------------------
+
 SELECT simhash('a:1A b:2,5 c:3B,4C'::tsvector) = by_definition(ARRAY[
     (feature_hash('a'), 1), (feature_hash('b'), 2 * 0.1),
     (feature_hash('c'), 0.4 + 0.2)]::pair[]) AS labels;
@@ -128,7 +135,10 @@ SELECT fails($$SELECT simhash('a'::tsvector, '{1,1,1,NULL}')$$);
 SELECT fails($$SELECT simhash('a'::tsvector, '{{1,1},{1,1}}')$$);
 SELECT fails($$SELECT simhash('a'::tsvector, '{1,1,1,NaN}')$$);
 
+----------------------------------------
 -- simhash_agg
+----------------------------------------
+
 SELECT simhash_agg(f, w) = by_definition(ARRAY[(feature_hash('a'), 3),
     (feature_hash('b'), -1)]::pair[]) AS nulls_ignored
 FROM (VALUES ('a', 3), ('b', -1), (NULL, 5), ('c', NULL)) AS v (f, w);
