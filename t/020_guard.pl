@@ -1,4 +1,3 @@
-
 # simhash_guard under load: eight sessions that insert at the same time leave
 # no near-duplicates, and those with unrelated rows do not get in each other's
 # way.

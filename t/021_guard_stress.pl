@@ -1,4 +1,3 @@
-
 # simhash_guard under transactions drawn at random: eight sessions insert,
 # update and delete rows of few fingerprints at every isolation level, with
 # savepoints, rollbacks and prepared transactions.  Whatever they do, no two

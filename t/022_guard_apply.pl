@@ -1,4 +1,3 @@
-
 # simhash_guard where rows come by logical replication, where it waits for a
 # prepared transaction, and where it does not get to wait to the end.
 

@@ -1,4 +1,3 @@
-
 # simhash_guard beside updates that leave the fingerprint alone.  Such an update
 # is not examined, but it moves the row to another place in the index, perhaps
 # to where a search has been already, which finds the old version dead.  The

@@ -7,17 +7,13 @@
 # is asked.
 #
 
-set -euo pipefail
-cd "$(dirname "$0")/.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/tools.sh"
 sections="scan lookup nearest build join"
 
-createdb bench
-PGDATABASE=bench PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work \
+new_database bench
+PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work \
 	SCALE=small N=2000 SECTIONS=$sections bash bench/run.sh >"$work/log" 2>&1 ||
-	{ cat "$work/log"; exit 1; }
-dropdb bench
+	fail "the bench does not run" "$work/log"
 
 "$PYTHON" bench/report.py "$work/bench" /dev/null "$work/rows" "$work/machine"
 "$PYTHON" - "$sections" "$work/bench" <<'END'

@@ -9,15 +9,11 @@
 # left out, and named.
 #
 
-set -euo pipefail
-cd "$(dirname "$0")/.."
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"; psql -X -q -d postgres -c "DROP DATABASE IF EXISTS check_clients"' EXIT
-psql -X -q -c 'CREATE DATABASE check_clients'
-export PGDATABASE=check_clients
+. "$(dirname "$0")/tools.sh"
+new_database check_clients
 
 # Rows within 8 bits of each other, of which fewer are within 3.
-psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+psql <<-'END'
 	CREATE EXTENSION simhash;
 	CREATE TABLE docs AS SELECT n AS id, (n * 5)::bigint AS fp, 'some text ' || n AS body
 	FROM generate_series(1, 50) AS n;
@@ -25,7 +21,7 @@ psql -X -q -v ON_ERROR_STOP=1 <<-'END'
 END
 
 # An expression, a tab, its parameters as JSON.
-cat >"$dir/calls" <<-'END'
+cat >"$work/calls" <<-'END'
 	(SELECT count(*) FROM simhash_pairs($1, $2))	["SELECT id, fp FROM docs", 8]
 	(SELECT count(*) FROM simhash_pairs_as(NULL::text, $1, $2))	["SELECT body, fp FROM docs", 8]
 	(SELECT count(*) FROM simhash_clusters($1, $2, $3, $4, $5))	["SELECT id, fp FROM docs", 1, "star", "first", 3]
@@ -50,7 +46,7 @@ END
 
 # What psql says, with literals in the place of parameters.
 while IFS=$'\t' read -r call parameters; do
-	psql -X -q -At -v ON_ERROR_STOP=1 -c "SELECT $("$PYTHON" - "$call" "$parameters" <<-'END'
+	psql -At -c "SELECT $("$PYTHON" - "$call" "$parameters" <<-'END'
 		import json, re, sys
 		def literal(p):
 		    if isinstance(p, list):
@@ -60,16 +56,16 @@ while IFS=$'\t' read -r call parameters; do
 		print(re.sub(r'\$(\d)', lambda m: literal(parameters[int(m[1]) - 1]), sys.argv[1]))
 	END
 	)"
-done <"$dir/calls" >"$dir/expected"
-[ "$(wc -l <"$dir/calls")" = "$(grep -c . "$dir/expected")" ] ||
-	{ echo "a call has no result"; cat "$dir/expected"; exit 1; }
+done <"$work/calls" >"$work/expected"
+[ "$(wc -l <"$work/calls")" = "$(grep -c . "$work/expected")" ] ||
+	fail "a call has no result" "$work/expected"
 
 # Compare what a client has got.
 compare()
 {
-	diff "$dir/expected" "$dir/$1" >"$dir/diff" ||
-		{ echo "$2 differs:"; cat "$dir/diff"; exit 1; }
-	echo "ok   $2: $(wc -l <"$dir/expected") calls"
+	diff "$work/expected" "$work/$1" >"$work/diff" ||
+		fail "$2 differs:" "$work/diff"
+	ok "$2: $(wc -l <"$work/expected") calls"
 }
 
 for python in "$PYTHON" /usr/bin/python3 ""; do
@@ -77,7 +73,7 @@ for python in "$PYTHON" /usr/bin/python3 ""; do
 done
 if [ -n "$python" ]; then
 	for how in plain prepared int8 binary; do
-		"$python" test/clients.py $how <"$dir/calls" >"$dir/psycopg"
+		"$python" test/clients.py $how <"$work/calls" >"$work/psycopg"
 		compare psycopg "psycopg, $how"
 	done
 else
@@ -86,7 +82,7 @@ fi
 
 export NODE_PATH=/usr/share/nodejs
 if node -e 'require("pg")' 2>/dev/null; then
-	node test/clients.js <"$dir/calls" >"$dir/node"
+	node test/clients.js <"$work/calls" >"$work/node"
 	compare node "node's pg"
 else
 	echo "left out: node's pg, for want of Debian's node-pg"

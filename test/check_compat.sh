@@ -7,7 +7,7 @@
 # scripts, the corner cases of the golden vectors, poems, some licences.
 #
 
-. "$(dirname "$0")/tools.sh"
+. "$(dirname "$0")/compare.sh"
 kind=compat
 ours="SELECT label, profile, simhash(body, profile) FROM t,
 	simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse)-'"

@@ -1,26 +1,27 @@
 #!/usr/bin/env python3
-#
-# Run the SQL of the documentation, and compare what comes out with what the
-# pages show.
-# SPDX-License-Identifier: PostgreSQL
-#
-# usage: test/check_docs.py [PAGE...]
-#
-# Each page is read by one session of psql, in a database of its own, as a
-# reader would paste it.  On a page
-#
-#   - a block of the language sql is run;
-#   - a block of the language text, or of none, right after it is its output,
-#     errors and notices included, as psql shows it: every line is compared,
-#     but for blanks at its end;
-#   - a block without an output has to succeed, whatever it returns;
-#   - "<!-- not run: why -->" on the line before a block leaves it out;
-#   - "<!-- run: SQL -->" is run, and not seen by readers.
-#
-# When an output differs, the page with the new one in its place goes to the
-# directory $RESULTS, to be read and copied; with make staged-test that is
-# OUT=dir.
-#
+"""
+Run the SQL of the documentation, and compare what comes out with what the
+pages show.
+
+usage: test/check_docs.py [PAGE...]
+
+Each page is read by one session of psql, in a database of its own, as a
+reader would paste it.  On a page
+
+  - a block of the language sql is run;
+  - a block of the language text, or of none, right after it is its output,
+    errors and notices included, as psql shows it: every line is compared,
+    but for blanks at its end;
+  - a block without an output has to succeed, whatever it returns;
+  - "<!-- not run: why -->" on the line before a block leaves it out;
+  - "<!-- run: SQL -->" is run, and not seen by readers.
+
+When an output differs, the page with the new one in its place goes to the
+directory $RESULTS, to be read and copied; with make staged-test that is
+OUT=dir.
+
+SPDX-License-Identifier: PostgreSQL
+"""
 
 import difflib
 import glob

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """
 Ask random queries of the extension and of plain SQL, and compare.
-SPDX-License-Identifier: PostgreSQL
 
 The method.  Two databases hold the same tables.  One has the extension, with
 indexes of every kind on the tables; the other, the referee, has operators of
@@ -30,7 +29,10 @@ at the first fault, or after SIMHASH_FAULTS of them:
 A query with a radius out of range fails or not depending on whether its plan
 comes to look at it; one side may fail alone then, but rows must be the same.
 A statement that either side takes too long for is not compared.
+
+SPDX-License-Identifier: PostgreSQL
 """
+
 import collections
 import os
 import random

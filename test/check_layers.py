@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-#
-# The wings of src/ call each other downwards only, and no files in circles.
-# SPDX-License-Identifier: PostgreSQL
-#
-# Reads the #include lines of the sources, and the symbols of the object
-# files of a finished make.  Says what breaks a rule, and by which name; and
-# which files or wings docs/architecture.md names that are not there, or lacks.
-#
+"""
+The wings of src/ call each other downwards only, and no files in circles.
+
+Reads the #include lines of the sources, and the symbols of the object
+files of a finished make.  Says what breaks a rule, and by which name; and
+which files or wings docs/architecture.md names that are not there, or lacks.
+
+SPDX-License-Identifier: PostgreSQL
+"""
 
 import pathlib
 import re

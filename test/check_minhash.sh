@@ -9,7 +9,7 @@
 # vectors, which the reference wrote, stand in for it.
 #
 
-. "$(dirname "$0")/tools.sh"
+. "$(dirname "$0")/compare.sh"
 kind=minhash
 ours="SELECT label, profile, minhash(body, profile) FROM t,
 	simhash_profiles() WHERE profile ~ '^(word|char)-'"

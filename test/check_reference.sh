@@ -14,7 +14,7 @@
 # frozen at.  Under any other the golden vectors, which it wrote, stand in.
 #
 
-. "$(dirname "$0")/tools.sh"
+. "$(dirname "$0")/compare.sh"
 kind=reference
 profiles=$(cut -f2 golden.tsv | sort -u | paste -sd,)
 ours="SELECT label, profile, simhash(body, profile) FROM t,

@@ -6,13 +6,10 @@
 # SPDX-License-Identifier: PostgreSQL
 #
 
-set -euo pipefail
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"; psql -X -q -d postgres -c "DROP DATABASE IF EXISTS check_report"' EXIT
-psql -X -q -c 'CREATE DATABASE check_report'
-export PGDATABASE=check_report
+. "$(dirname "$0")/tools.sh"
+new_database check_report
 
-psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+psql <<-'END'
 	CREATE EXTENSION simhash;
 	CREATE TABLE texts (n int, body text);
 	INSERT INTO texts SELECT n, (SELECT string_agg('word' || w, ' ')
@@ -29,7 +26,7 @@ data()
 page = open(sys.argv[1]).read()
 data = json.loads(re.search(r"id=\"data\">(.*?)</script>", page, re.S)[1])
 assert page.rstrip().endswith("</html>")
-print(eval(sys.argv[2], {"d": data}))' "$dir/page.html" "$1"
+print(eval(sys.argv[2], {"d": data}))' "$work/page.html" "$1"
 }
 
 # Write a page with the rest as make's variables, and compare what $2 says.
@@ -38,11 +35,11 @@ expect()
 	local wanted=$1 expression=$2 got
 
 	shift 2
-	make -s report FP='simhash(body)' K=16 PAGE="$dir/page.html" "$@" \
-		>"$dir/log" 2>&1 || { echo "$*:"; cat "$dir/log"; exit 1; }
+	make -s report FP='simhash(body)' K=16 PAGE="$work/page.html" "$@" \
+		>"$work/log" 2>&1 || fail "$*:" "$work/log"
 	got=$(data "$expression")
-	[ "$got" = "$wanted" ] || { echo "$*: $got, not $wanted"; exit 1; }
-	rm "$dir/page.html"
+	[ "$got" = "$wanted" ] || fail "$*: $got, not $wanted"
+	rm "$work/page.html"
 }
 
 # No page, not even half of one; and what was there stays.
@@ -51,17 +48,17 @@ refuse()
 	local message=$1
 
 	shift
-	echo before >"$dir/page.html"
-	! make -s report FP='simhash(body)' PAGE="$dir/page.html" "$@" \
-		>"$dir/log" 2>&1 || { echo "$*: no error"; exit 1; }
-	grep -q -- "$message" "$dir/log" || { echo "$*:"; cat "$dir/log"; exit 1; }
-	[ "$(cat "$dir"/page.html*)" = before ] ||
-		{ echo "$*: left something"; ls "$dir"; exit 1; }
-	rm "$dir/page.html"
+	echo before >"$work/page.html"
+	! make -s report FP='simhash(body)' PAGE="$work/page.html" "$@" \
+		>"$work/log" 2>&1 || fail "$*: no error"
+	grep -q -- "$message" "$work/log" || fail "$*:" "$work/log"
+	[ "$(cat "$work"/page.html*)" = before ] ||
+		fail "$*: left $(ls "$work")"
+	rm "$work/page.html"
 }
 
 ids="[m['id'] for m in d['shown'][0]['members']]"
-psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+psql <<-'END'
 	CREATE TABLE keyed AS SELECT n, md5(n::text)::uuid AS u, 'a "b" ''c'' ' || n AS t,
 	    CASE n WHEN 3 THEN 'odd' ELSE 'even' END AS "Kind", body
 	FROM texts;
@@ -88,7 +85,7 @@ refuse 'more than once' TABLE=texts ID=0
 refuse 'division by zero' TABLE=texts ID=n BODY='(1 / (n - 1))::text'
 
 # casts of the owner of the table do not run
-psql -X -q -v ON_ERROR_STOP=1 <<-'END'
+psql <<-'END'
 	CREATE ROLE check_report_owner;
 	CREATE SCHEMA near AUTHORIZATION check_report_owner;
 	SET ROLE check_report_owner;
@@ -105,24 +102,24 @@ psql -X -q -v ON_ERROR_STOP=1 <<-'END'
 END
 PGOPTIONS="-c search_path=near,public,pg_catalog" \
 	expect "['well', 'ill', 'odd', 'so']" "$ids" TABLE=docs BODY=id
-psql -X -q -c 'DROP SCHEMA near CASCADE; DROP ROLE check_report_owner' 2>/dev/null
+psql -c 'DROP SCHEMA near CASCADE; DROP ROLE check_report_owner' 2>/dev/null
 
-make -s report TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$dir/page.html"
+make -s report TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$work/page.html"
 
-! grep -E '(src|href)=|https?://' "$dir/page.html" ||
-	{ echo "the page needs something else"; exit 1; }
+! grep -E '(src|href)=|https?://' "$work/page.html" ||
+	fail "the page needs something else"
 for browser in chromium chromium-browser google-chrome ""; do
 	! command -v "$browser" >/dev/null || break
 done
 [ -n "$browser" ] || { echo "no browser: the page was not looked at"; exit 0; }
-HOME=$dir "$browser" --headless --no-sandbox --disable-gpu \
-	--user-data-dir="$dir/profile" --virtual-time-budget=3000 \
-	--dump-dom "file://$dir/page.html" >"$dir/dom" 2>"$dir/browser.log" ||
-	{ cat "$dir/browser.log"; exit 1; }
-sed -i 's/<script type="application\/json".*//' "$dir/dom"
+HOME=$work "$browser" --headless --no-sandbox --disable-gpu \
+	--user-data-dir="$work/profile" --virtual-time-budget=3000 \
+	--dump-dom "file://$work/page.html" >"$work/dom" 2>"$work/browser.log" ||
+	fail "the browser does not show the page" "$work/browser.log"
+sed -i 's/<script type="application\/json".*//' "$work/dom"
 for expected in '<title>Near-duplicates</title>' \
 	'3 of 6 rows of texts are near-duplicates, each within 16 bits of the' \
 	'<ins>近</ins>' 'Cluster of 4 rows: id 1'; do
-	grep -qF -- "$expected" "$dir/dom" ||
-		{ echo "not on the page: $expected"; cat "$dir/dom"; exit 1; }
+	grep -qF -- "$expected" "$work/dom" ||
+		fail "not on the page: $expected" "$work/dom"
 done

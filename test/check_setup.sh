@@ -7,10 +7,7 @@
 # do not help, to itself.  Programs of the same names stand in for these.
 #
 
-set -euo pipefail
-cd "$(dirname "$0")/.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/tools.sh"
 mkdir "$work/bin"
 
 # A system without make and xz, as far as can be seen.
@@ -35,14 +32,12 @@ says()
 		! grep -qF "$2" "$work/out" ||
 		! grep -q '^Missing here: .*make xz-utils$' "$work/out" ||
 		grep -E '^(sudo|E|W):' "$work/out"; then
-		echo "FAIL $1:"
-		cat "$work/out"
-		exit 1
+		fail "$1:" "$work/out"
 	fi
-	echo "ok   $1"
+	ok "$1"
 }
 
-[ "$(id -u)" != 0 ] || { echo "root may install all"; exit 1; }
+[ "$(id -u)" != 0 ] || fail "root may install all"
 program dpkg-query <<<'exit 1'
 
 says "no apt" 'there is no apt'

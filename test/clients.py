@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-#
-# Make the calls of check_clients.sh by psycopg, and print what comes of them.
-# SPDX-License-Identifier: PostgreSQL
-#
-# usage: clients.py plain|prepared|int8|binary <calls
-#
-# Whole numbers go as the smallest type that holds them, or always as int8; in
-# text, or in binary where psycopg can; with the statement prepared or not.
-#
+"""
+Make the calls of check_clients.sh by psycopg, and print what comes of them.
+
+usage: clients.py plain|prepared|int8|binary <calls
+
+Whole numbers go as the smallest type that holds them, or always as int8; in
+text, or in binary where psycopg can; with the statement prepared or not.
+
+SPDX-License-Identifier: PostgreSQL
+"""
 
 import json
 import re

@@ -1,12 +1,11 @@
+#!/usr/bin/env python3
 """
-+----------------------------------------------------------------------+
-| What other implementations of SimHash compute, written again from    |
-| their description, for the profiles that promise the same.           |
-|                                                                      |
-|   compat.py <rows >rows      rows of a label and a text in, rows of  |
-|                              a label, a profile, a fingerprint out   |
-|   compat.py --check          the vectors that they publish           |
-+----------------------------------------------------------------------+
+What other implementations of SimHash compute, written again from
+their description, for the profiles that promise the same.
+
+  compat.py <rows >rows      rows of a label and a text in, rows of
+                             a label, a profile, a fingerprint out
+  compat.py --check          the vectors that they publish
 
 SPDX-License-Identifier: PostgreSQL
 """

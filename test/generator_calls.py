@@ -1,11 +1,11 @@
 """
 Calls of functions, for check_generator.py.
-SPDX-License-Identifier: PostgreSQL
 
 The functions are whatever the extension has, by the catalogue; the arguments
 are of the right types, and hostile otherwise.
-"""
 
+SPDX-License-Identifier: PostgreSQL
+"""
 
 class Binary(str):
     """A query with a parameter that is sent in binary form."""

@@ -1,6 +1,5 @@
 """
 The grammar of check_generator.py: what may stand where.
-SPDX-License-Identifier: PostgreSQL
 
 A rule is a list of (weight, template); the first template of a rule is the
 one that ends a recursion.  In templates
@@ -16,7 +15,10 @@ one that ends a recursion.  In templates
 
 All relations have the same columns: id, grp, k int, fp, fp2 bigint,
 ball hamming_ball, body text.
+
+SPDX-License-Identifier: PostgreSQL
 """
+
 import re
 
 COLUMNS = 'id, grp, k, fp, fp2, ball, body'

@@ -1,7 +1,9 @@
 """
 What a round of check_generator.py is made of: its tables, its steps.
+
 SPDX-License-Identifier: PostgreSQL
 """
+
 import random
 
 import generator_calls as calls

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """
 The fingerprint once more, written from docs/fingerprint.md alone.
 

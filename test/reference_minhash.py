@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """
 The second family of fingerprints once more, written from section 10 of
 docs/fingerprint.md alone; sections 1 to 6 are those of reference.py.

@@ -1,75 +1,47 @@
 #
-# What the scripts have in common that compare our fingerprints with others'.
+# What the scripts in test/ share; to be sourced by bash.
 # SPDX-License-Identifier: PostgreSQL
 #
-# check_reference.sh and its like source this.  They set
-#
-#   kind    a name, for databases
-#   ours    an SQL query over t (label, body): label, profile, fingerprint
-#
-# and define the function "theirs", which makes the same rows of those of its
-# input, a label and a document each.
+# They run in the root of the tree, with the server that the environment names,
+# and have a directory of their own, $work, that is gone afterwards.
 #
 
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
+databases=()
+trap finish EXIT
 
-# check NAME ENCODING INPUT [GOLDEN]: INPUT has rows of a label and a document,
-# GOLDEN what the others make of them, if that is known.
-check()
+# Remove what the test has made, however it ends.
+finish()
 {
-	local name=$1 encoding=$2 input=$3 golden=${4:-} client=UTF8
-	local database=${kind}_$(tr 'A-Z' 'a-z' <<<"$name") rows
+	local database
 
-	[ "$encoding" != SQL_ASCII ] || client=SQL_ASCII
-	createdb -E "$encoding" --locale=C -T template0 "$database"
-	PGCLIENTENCODING=$client psql -X -q -v ON_ERROR_STOP=1 -d "$database" <<-END
-		CREATE EXTENSION simhash;
-		CREATE TABLE t (label text, body text);
-		\\copy t FROM '$input'
-		\\copy (${ours//$'\n'/ }) TO '$work/ours'
-	END
-	dropdb "$database"
-	if [ -n "$golden" ]; then
-		cp "$golden" "$work/theirs"
-	else
-		theirs <"$input" >"$work/theirs"
-	fi
-	rows=$(wc -l <"$work/theirs")
-	if [ "$rows" -gt 0 ] &&
-		diff -a <(LC_ALL=C sort "$work/ours") <(LC_ALL=C sort "$work/theirs") \
-			>"$work/difference"; then
-		echo "ok   $name in $encoding: $rows fingerprints agree"
-	else
-		echo "FAIL $name in $encoding"
-		explain "$input"
-		failed=1
-	fi
+	rm -rf "$work"
+	for database in "${databases[@]}"; do
+		dropdb --if-exists "$database" 2>/dev/null || :
+	done
 }
 
-# Show the difference that was found in what was made of an input.
-explain()
+psql() { command psql -X -q -v ON_ERROR_STOP=1 "$@"; }
+
+# new_database [OPTION...] NAME: make a database, to be used from now on; the
+# options are those of createdb.
+new_database()
 {
-	head -20 "$work/difference"
+	createdb "$@"
+	export PGDATABASE=${!#}
+	databases+=("$PGDATABASE")
 }
 
-# The rows of texts.tsv that an encoding can hold, as its third column says.
-holding()
-{
-	awk -F'\t' -v e="$1" '$3 ~ "(^|[ ,])" e "($|[ ,])" { print $1 "\t" $2 }' \
-		texts.tsv >"$work/$1"
-	echo "$work/$1"
-}
+# ok TEXT: say what was found right.
+ok() { echo "ok   $*"; }
 
-# True under a Python with the Unicode data that the specification is frozen at.
-same_unicode()
+# fail TEXT [FILE...]: say what was not, show the files, and end the test.
+fail()
 {
-	local version
-
-	version=$("$PYTHON" -c 'import unicodedata as u; print(u.unidata_version)')
-	[ "$version" = 14.0.0 ] ||
-		{ echo "this Python has Unicode $version"; false; }
+	echo "FAIL $1"
+	shift
+	[ $# = 0 ] || cat "$@"
+	exit 1
 }
