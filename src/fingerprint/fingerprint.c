@@ -78,7 +78,7 @@ simhash_get_profile(text *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("simhash profile \"%.*s\" does not exist",
 						shown, VARDATA_ANY(name)),
-				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, char-N and char-N-M, N and M from 1 to %d, each also with -count, -sqrt, -log or -binary.",
+				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, char-N and char-N-M, N and M from 1 to %d, each also with -count, -sqrt, -log, -binary or -capped.",
 						 SH_WINDOW_MAX)));
 	}
 	return profile;
