@@ -7,7 +7,7 @@
 -- COST is in units of a simple operator: a fingerprint takes microseconds.
 
 ----------------------------------------------------------------------------
--- fingerprint.c
+-- Fingerprints of documents
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION simhash(document text) RETURNS bigint
@@ -22,6 +22,13 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, text) IS
 'SimHash fingerprint of a document, by a profile';
 
+CREATE FUNCTION simhash(document text, profile text, min_features bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_min_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION simhash(text, text, bigint) IS
+'SimHash fingerprint of a document; NULL when it has too few features';
+
 CREATE FUNCTION simhash_profiles(
     OUT profile text, OUT is_default boolean, OUT unit text,
     OUT min_tokens integer, OUT max_tokens integer, OUT damping text,
@@ -33,7 +40,7 @@ COMMENT ON FUNCTION simhash_profiles() IS
 'the profiles, recipes from document to features, and patterns that name more';
 
 ----------------------------------------------------------------------------
--- features.c
+-- Features of documents
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION simhash_features(
@@ -55,7 +62,7 @@ COMMENT ON FUNCTION simhash_features(text, text) IS
 'features of a document, by a profile';
 
 ----------------------------------------------------------------------------
--- weighted.c
+-- Fingerprints of features with weights
 ----------------------------------------------------------------------------
 
 -- Not STRICT: weights of NULL mean 1 each.  simhash('literal') and
@@ -96,6 +103,16 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 500;
 COMMENT ON FUNCTION simhash_features(tsvector, real[]) IS
 'lexemes, with what they weigh by their labels';
 
+-- The sums of doubles round as cppjieba's do.  They depend on the order of
+-- addition, which is that of the array: hence IMMUTABLE all the same.
+CREATE FUNCTION simhash_cppjieba(
+    features text[], weights double precision[])
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_cppjieba'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_cppjieba(text[], double precision[]) IS
+'the fingerprint that cppjieba gives to keywords with weights';
+
 CREATE FUNCTION simhash_sums(document text, profile text DEFAULT NULL)
 RETURNS double precision[]
 AS 'MODULE_PATHNAME', 'simhash_document_sums'
@@ -112,9 +129,9 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 600;
 COMMENT ON FUNCTION simhash_sums(text[], double precision[], text) IS
 'the 64 sums whose signs are the fingerprint of features with weights';
 
--- The parts of the aggregates.  They are not STRICT: rows with a NULL are
--- ignored by the functions themselves, for a state of type internal cannot
--- begin as the first row.
+-- The parts of simhash_agg.  The transition functions are not STRICT: that
+-- would make the first row the initial state, and a row is no value of type
+-- internal.  They ignore rows with a NULL themselves.
 
 CREATE FUNCTION simhash_agg_add_feature(
     state internal, feature text, weight double precision)
@@ -198,53 +215,7 @@ COMMENT ON AGGREGATE simhash_agg(bigint, double precision) IS
 'SimHash fingerprint of rows of hashes with weights';
 
 ----------------------------------------------------------------------------
--- compat_profiles.c
-----------------------------------------------------------------------------
-
--- Sums of doubles round, as they do there: IMMUTABLE, because the order is
--- that of the array.
-CREATE FUNCTION simhash_cppjieba(
-    features text[], weights double precision[])
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_cppjieba'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION simhash_cppjieba(text[], double precision[]) IS
-'the fingerprint that cppjieba gives to keywords with weights';
-
-----------------------------------------------------------------------------
--- explain.c
-----------------------------------------------------------------------------
-
-CREATE FUNCTION simhash(document text, profile text, min_features bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_min_features'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
-COMMENT ON FUNCTION simhash(text, text, bigint) IS
-'SimHash fingerprint of a document; NULL when it has too few features';
-
--- Not STRICT: a profile of NULL is the default one.
-
-CREATE FUNCTION simhash_explain(
-    a text, b text, profile text DEFAULT NULL, most bigint DEFAULT 10,
-    OUT "bit" integer, OUT margin_a bigint, OUT margin_b bigint,
-    OUT differs boolean, OUT features text[])
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_explain'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
-COMMENT ON FUNCTION simhash_explain(text, text, text, bigint) IS
-'the bits of two fingerprints: margins, differences, features behind them';
-
-CREATE FUNCTION simhash_confidence(
-    document text, profile text DEFAULT NULL,
-    OUT features integer, OUT weight bigint, OUT weakest bigint,
-    OUT ties integer, OUT fragile integer)
-AS 'MODULE_PATHNAME', 'simhash_confidence'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
-COMMENT ON FUNCTION simhash_confidence(text, text) IS
-'how firm a fingerprint is: features, weakest margin, ties, fragile bits';
-
-----------------------------------------------------------------------------
--- idf.c
+-- Rarity of features: the type simhash_idf
 ----------------------------------------------------------------------------
 
 CREATE TYPE simhash_idf;
@@ -277,7 +248,8 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_idf_send(simhash_idf) IS
 'I/O';
 
--- Hashes do not compress, and the header is read by itself: EXTERNAL.
+-- STORAGE is external, for hashes do not compress, and the header of a value
+-- can then be read without the rest.
 CREATE TYPE simhash_idf (
     INPUT = simhash_idf_in, OUTPUT = simhash_idf_out,
     RECEIVE = simhash_idf_recv, SEND = simhash_idf_send,
@@ -313,7 +285,7 @@ COMMENT ON FUNCTION simhash_idf_stats(simhash_idf) IS
 'profile, documents and features of a simhash_idf value, weight of the others';
 
 ----------------------------------------------------------------------------
--- idf_agg.c
+-- Learning the rarity of features
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION simhash_idf_add(a simhash_idf, b simhash_idf)
@@ -329,7 +301,8 @@ CREATE OPERATOR + (
 COMMENT ON OPERATOR + (simhash_idf, simhash_idf) IS
 'what is learnt from the documents of both';
 
--- The parts of the aggregates.  Not STRICT, as those of simhash_agg.
+-- The parts of simhash_idf_agg.  The transition functions are not STRICT, for
+-- the reason given for simhash_agg.
 
 CREATE FUNCTION simhash_idf_agg_learn(state internal, document text)
 RETURNS internal
@@ -429,7 +402,7 @@ COMMENT ON AGGREGATE simhash_idf_agg(simhash_idf) IS
 'the sum of values learnt from parts of a corpus';
 
 ----------------------------------------------------------------------------
--- tfidf.c
+-- Fingerprints and keywords by rarity (TF-IDF)
 ----------------------------------------------------------------------------
 
 -- Not called simhash: simhash($1, $2) and simhash(text[], '{1,2}') would be
@@ -475,10 +448,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simhash_idf_weight(simhash_idf, text) IS
 'inverse document frequency of a feature';
 
-----------------------------------------------------------------------------
--- words.c
-----------------------------------------------------------------------------
-
 -- Not STRICT: an idf of NULL weighs all features the same.
 CREATE FUNCTION simhash_features(
     features text[], idf simhash_idf DEFAULT NULL,
@@ -489,7 +458,30 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 500;
 COMMENT ON FUNCTION simhash_features(text[], simhash_idf) IS
 'features that are given, each once, with what they weigh';
 
--- These are in explain.c, but need the type.
+----------------------------------------------------------------------------
+-- Explanations
+----------------------------------------------------------------------------
+
+-- Not STRICT: a profile of NULL is the default one, and an idf of NULL weighs
+-- all features the same.
+CREATE FUNCTION simhash_explain(
+    a text, b text, profile text DEFAULT NULL, most bigint DEFAULT 10,
+    OUT "bit" integer, OUT margin_a bigint, OUT margin_b bigint,
+    OUT differs boolean, OUT features text[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_explain'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
+COMMENT ON FUNCTION simhash_explain(text, text, text, bigint) IS
+'the bits of two fingerprints: margins, differences, features behind them';
+
+CREATE FUNCTION simhash_confidence(
+    document text, profile text DEFAULT NULL,
+    OUT features integer, OUT weight bigint, OUT weakest bigint,
+    OUT ties integer, OUT fragile integer)
+AS 'MODULE_PATHNAME', 'simhash_confidence'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION simhash_confidence(text, text) IS
+'how firm a fingerprint is: features, weakest margin, ties, fragile bits';
 
 CREATE FUNCTION simhash_explain(
     a text[], b text[], idf simhash_idf DEFAULT NULL, most bigint DEFAULT 10,
@@ -511,7 +503,7 @@ COMMENT ON FUNCTION simhash_confidence(text[], simhash_idf) IS
 'how firm the fingerprint of features that are given is';
 
 ----------------------------------------------------------------------------
--- segment.c
+-- Words of languages without spaces
 ----------------------------------------------------------------------------
 
 -- STABLE: a newer ICU has a newer dictionary.
@@ -521,8 +513,9 @@ AS 'MODULE_PATHNAME', 'simhash_segment'
 LANGUAGE C STABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simhash_segment(text, text) IS
 'the words of a document, by the dictionaries of ICU';
+
 ----------------------------------------------------------------------------
--- minhash.c
+-- MinHash
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION minhash(document text) RETURNS bigint
@@ -550,7 +543,7 @@ COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
 'Jaccard similarity that the distance of two MinHash fingerprints estimates';
 
 ----------------------------------------------------------------------------
--- tune.c
+-- Choosing a profile and a distance
 ----------------------------------------------------------------------------
 
 -- Volatile: it runs a query, and draws a random sample of what that returns.
@@ -567,10 +560,6 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 17;
 COMMENT ON FUNCTION simhash_tune(
     text, bigint, text, text, double precision, text) IS
 'precision and recall of searches within each distance, on documents of yours';
-
-----------------------------------------------------------------------------
--- edits.c
-----------------------------------------------------------------------------
 
 -- Not STRICT: without another document its own words are put into it.
 CREATE FUNCTION simhash_edits(
@@ -597,14 +586,15 @@ COMMENT ON FUNCTION simhash_tune_edits(text, bigint, text[], text[]) IS
 'which share of light edits of your documents is found within each distance';
 
 ----------------------------------------------------------------------------
--- distance.c
+-- Distance and search
 ----------------------------------------------------------------------------
 
--- What is LEAKPROOF raises no error whatever its arguments.  The operators
--- that take a ball are not: they complain of a radius out of range.
+-- A LEAKPROOF function must raise no error, whatever its arguments.  Those that
+-- take a ball are not LEAKPROOF: a radius out of range is an error.
 
--- The radius is a bigint, as a row constructor takes no larger number for a
--- smaller type: any integer becomes a radius, and what is no radius an error.
+-- The radius is a bigint, so that in a row (center, radius) it can be an integer
+-- of any type: a row constructor is not cast implicitly to a type with a smaller
+-- column.  The functions check that it is in range.
 CREATE TYPE hamming_ball AS (center bigint, radius bigint);
 COMMENT ON TYPE hamming_ball IS
 'the fingerprints within a Hamming distance of a center';
@@ -665,10 +655,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION hamming_balls_near(hamming_ball, hamming_ball) IS
 'implementation of ~= operator';
 
-----------------------------------------------------------------------------
--- selectivity.c
-----------------------------------------------------------------------------
-
 CREATE FUNCTION hamming_sel(internal, oid, internal, integer)
 RETURNS double precision
 AS 'MODULE_PATHNAME', 'hamming_sel'
@@ -714,7 +700,7 @@ COMMENT ON OPERATOR ~= (hamming_ball, hamming_ball) IS
 'each center lies within the radius of the other';
 
 ----------------------------------------------------------------------------
--- hamming_am.c
+-- Hamming index
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
@@ -727,8 +713,9 @@ CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
 COMMENT ON ACCESS METHOD hamming IS
 'exact search by Hamming distance';
 
--- Support function 1 compares the keys that the index stores, which are
--- bigint whatever the type of the column; the btree code within calls it.
+-- Support function 1 compares what the index stores, which is bigint whatever
+-- the type of the column; PostgreSQL's btree code, on which the index is built,
+-- calls it.
 CREATE OPERATOR CLASS int8_hamming_ops
 DEFAULT FOR TYPE bigint USING hamming AS
     OPERATOR 1 ~= (bigint, bigint),
@@ -751,10 +738,6 @@ COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
 COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
 
-----------------------------------------------------------------------------
--- hamming_check.c
-----------------------------------------------------------------------------
-
 -- Reads whole tables and keeps vacuum out meanwhile, so not for everybody.
 CREATE FUNCTION hamming_index_check(
     index regclass, heapallindexed boolean DEFAULT false)
@@ -766,7 +749,7 @@ COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
 'raise an error if a hamming index is damaged or does not agree with its table';
 
 ----------------------------------------------------------------------------
--- keys.c
+-- Key columns
 ----------------------------------------------------------------------------
 
 CREATE FUNCTION simhash_key(fingerprint bigint, block integer)
@@ -801,7 +784,7 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 'remove the key columns of a table and their indexes';
 
 ----------------------------------------------------------------------------
--- report.c
+-- Pairs and clusters of near-duplicates
 ----------------------------------------------------------------------------
 
 -- Ids are bigint, or an integer that becomes one.  Of what other type they
@@ -867,60 +850,28 @@ COMMENT ON FUNCTION simhash_clusters_as(
     anyelement, text, bigint, text, text, bigint) IS
 'the rows of a query in clusters, with ids of a type of choice';
 
--- For simhash_report and the DELETE of simhash_dedup_sql, which call them with
--- all arguments, of just these types.  Whoever may create functions in the
--- schema of the extension could plant one that fits better than a polymorphic
--- function, or than one with defaults; none fits better than the very types.
-
-CREATE FUNCTION simhash_clusters_by_ctid(
-    query text, k bigint, kind text, keep text, min_size bigint,
-    OUT id tid, OUT cluster bigint, OUT representative tid,
-    OUT distance integer, OUT size bigint)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_clusters'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_clusters_by_ctid(text, bigint, text, text, bigint) IS
-'simhash_clusters_as for ids of type tid';
-
-CREATE FUNCTION simhash_clusters_by_text(
-    query text, k bigint, kind text, keep text, min_size bigint,
-    OUT id text, OUT cluster bigint, OUT representative text,
-    OUT distance integer, OUT size bigint)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_clusters'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_clusters_by_text(text, bigint, text, text, bigint) IS
-'simhash_clusters_as for ids of type text';
-
 ----------------------------------------------------------------------------
--- source.c
+-- Reports about a table
 ----------------------------------------------------------------------------
 
-CREATE FUNCTION simhash_check_fingerprint(relation regclass, fingerprint text)
-RETURNS void
-AS 'MODULE_PATHNAME', 'simhash_check_fingerprint'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_check_fingerprint(regclass, text) IS
-'raise an error unless the expression is a bigint of each row of the relation';
-
--- The two functions below are in PL/pgSQL: they only write queries, about
--- which nothing is known before the call.  The table may belong to somebody
--- whom the caller does not trust: no code of his may run that would not run in
--- a SELECT of the columns.  So
+-- Both functions are in PL/pgSQL, since all they do is to write queries and to
+-- run them.  The table may belong to somebody whom the caller does not trust:
+-- no code of the owner's may run that would not run in a SELECT of the columns.
 --
--- What they call of this extension they look up in its schema, which need not
--- be on the search_path.  What they call of PostgreSQL must not be found in
--- other schemas, where anybody may have put something better fitting.  But the
--- names in the expression for the fingerprint are for the caller's
--- search_path: so what is run together with that says pg_catalog, and all the
--- rest sees nothing else.  The types of variables are looked up before the
--- first statement, and say pg_catalog too.
+-- Names are looked up with care.  Functions of this extension are called by its
+-- schema, which need not be on the search_path.  Functions of PostgreSQL must
+-- not be found in another schema, where anybody may have put one that fits
+-- better.  But the expression for the fingerprint is the caller's, and its names
+-- are for the caller's search_path.  So a query that contains the expression
+-- runs with that search_path, and says pg_catalog at each name of its own; all
+-- else runs with a search_path of pg_catalog.  Types of variables say pg_catalog
+-- too, for they are looked up before the first statement sets the search_path.
 --
--- Nothing of the table's is cast to another type, for there may be casts of
--- the owner's making, of a row too: simhash_check_fingerprint makes sure that
--- the fingerprint is a bigint or of a domain over that, of which a cast to
--- bigint is no more than a word, and concat() writes rows by the output
--- functions of their types.
+-- No value of the table is cast to another type, not even a row: the owner may
+-- have made such a cast.  simhash_check_fingerprint sees to it that the
+-- fingerprint is a bigint, or of a domain over bigint, so that the cast to
+-- bigint runs no code; and concat() writes a row by the output functions of its
+-- types.
 
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k bigint DEFAULT 3,
@@ -1244,9 +1195,45 @@ $function$;
 COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, bigint, text, text) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
---
--- guard.c
---
+----------------------------------------------------------------------------
+-- What the reports call
+----------------------------------------------------------------------------
+
+-- For simhash_report and the DELETE of simhash_dedup_sql, which call them with
+-- all arguments, of just these types.  Whoever may create functions in the
+-- schema of the extension could plant one that fits better than a polymorphic
+-- function, or than one with defaults; none fits better than the very types.
+
+CREATE FUNCTION simhash_clusters_by_ctid(
+    query text, k bigint, kind text, keep text, min_size bigint,
+    OUT id tid, OUT cluster bigint, OUT representative tid,
+    OUT distance integer, OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_clusters_by_ctid(text, bigint, text, text, bigint) IS
+'simhash_clusters_as for ids of type tid';
+
+CREATE FUNCTION simhash_clusters_by_text(
+    query text, k bigint, kind text, keep text, min_size bigint,
+    OUT id text, OUT cluster bigint, OUT representative text,
+    OUT distance integer, OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_clusters_by_text(text, bigint, text, text, bigint) IS
+'simhash_clusters_as for ids of type text';
+
+CREATE FUNCTION simhash_check_fingerprint(relation regclass, fingerprint text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'simhash_check_fingerprint'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_check_fingerprint(regclass, text) IS
+'raise an error unless the expression is a bigint of each row of the relation';
+
+----------------------------------------------------------------------------
+-- Guard
+----------------------------------------------------------------------------
 
 -- Its arguments are those of CREATE TRIGGER: column, action, distance, options.
 CREATE FUNCTION simhash_guard() RETURNS trigger
