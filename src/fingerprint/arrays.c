@@ -22,8 +22,8 @@ simhash_check_weight(double weight)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight must be finite"),
-				 errdetail("A weight is %s.",
-						   isnan(weight) ? "NaN" : "infinite"),
+				 isnan(weight) ? errdetail("A weight is NaN.") :
+				 errdetail("A weight is infinite."),
 				 errhint("A feature that should not count can be left out, or weigh 0.")));
 	return weight;
 }

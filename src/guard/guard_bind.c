@@ -26,14 +26,12 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* Complain of the arguments. */
-static void
-bad_argument(const Guard *guard, const char *problem)
+/* Beside errmsg: what all errors in the arguments of a trigger have in common. */
+static int
+argument_error(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("trigger \"%s\": %s", guard->name, problem),
-			 errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'mark=column', 'notice'.")));
+	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'mark=column', 'notice'.");
 }
 
 /* The column of that name; fails when there is none. */
@@ -81,18 +79,36 @@ read_options(Guard *guard, Relation relation, Trigger *trigger)
 		else if (strcmp(argument, "notice") == 0)
 			guard->notice = true;
 		else
-			bad_argument(guard, psprintf("unknown option \"%s\"", argument));
+			ereport(ERROR,
+					(errmsg("trigger \"%s\": unknown option \"%s\"",
+							guard->name, argument),
+					 argument_error()));
 	}
 	if (guard->action == GUARD_MARK && guard->mark == 0)
-		bad_argument(guard, "action \"mark\" needs an option mark=column");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",
+						guard->name),
+				 argument_error()));
 	if (guard->action != GUARD_MARK && guard->mark != 0)
-		bad_argument(guard, "option \"mark\" is for the action \"mark\"");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"mark\" is for the action \"mark\"",
+						guard->name),
+				 argument_error()));
 	if (guard->action != GUARD_SKIP && guard->notice)
-		bad_argument(guard, "option \"notice\" is for the action \"skip\"");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"notice\" is for the action \"skip\"",
+						guard->name),
+				 argument_error()));
 	if (guard->profile != NULL && guard->document == 0)
-		bad_argument(guard, "option \"profile\" needs an option document=column");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"profile\" needs an option document=column",
+						guard->name),
+				 argument_error()));
 	if (guard->text !=NULL && guard->document != 0)
-		bad_argument(guard, "options \"fingerprint\" and \"document\" exclude each other");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": options \"fingerprint\" and \"document\" exclude each other",
+						guard->name),
+				 argument_error()));
 	if (guard->profile == NULL)
 		guard->profile = sh_default_profile;
 }
@@ -116,7 +132,10 @@ read_arguments(Guard *guard, Relation relation, Trigger *trigger)
 	const char *action;
 
 	if (trigger->tgnargs < 3)
-		bad_argument(guard, "simhash_guard needs three arguments");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": simhash_guard needs three arguments",
+						guard->name),
+				 argument_error()));
 	guard->column = find_column(relation, trigger->tgargs[0]);
 	action = trigger->tgargs[1];
 	if (strcmp(action, "reject") == 0)
@@ -126,10 +145,15 @@ read_arguments(Guard *guard, Relation relation, Trigger *trigger)
 	else if (strcmp(action, "mark") == 0)
 		guard->action = GUARD_MARK;
 	else
-		bad_argument(guard, psprintf("unknown action \"%s\"", action));
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": unknown action \"%s\"",
+						guard->name, action),
+				 argument_error()));
 	if (!read_radius(trigger, &guard->radius))
-		bad_argument(guard, psprintf("distance \"%s\" is not a number",
-									 trigger->tgargs[2]));
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
+						guard->name, trigger->tgargs[2]),
+				 argument_error()));
 	simhash_check_radius(guard->radius);
 	read_options(guard, relation, trigger);
 }
@@ -189,7 +213,10 @@ bind_columns(Guard *guard, Relation relation, Oid root, Oid extension)
 							"The option \"mark\" takes a plain column.");
 	if (guard->mark != 0 &&
 		(guard->mark == guard->column || guard->mark == guard->document))
-		bad_argument(guard, "option \"mark\" needs a column of its own");
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
+						guard->name),
+				 argument_error()));
 	if (guard->text !=NULL)
 		expression = simhash_guard_source(guard, relation, root, extension,
 										  guard->text);

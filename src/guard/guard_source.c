@@ -32,6 +32,7 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
@@ -47,7 +48,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/syscache.h"
 
 #include "search/source.h"
@@ -173,16 +173,20 @@ check_names(Node *node, void *trust)
 
 /* Fail unless the owner of an object is trusted. */
 static void
-check_owner(const Trust *trust, const char *kind, const char *name, Oid owner)
+check_owner(const Trust *trust, Oid catalog, Oid oid, Oid owner)
 {
-	if (!is_trusted(trust, owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("trigger \"%s\": %s %s belongs to \"%s\"",
-						trust->trigger, kind, name,
-						GetUserNameFromId(owner, true)),
-				 errdetail("It would run with the rights of whoever inserts."),
-				 errhint("It must belong to the owner of the table, of the database, or a superuser.")));
+	ObjectAddress object;
+
+	if (is_trusted(trust, owner))
+		return;
+	ObjectAddressSet(object, catalog, oid);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("trigger \"%s\": %s belongs to \"%s\"",
+					trust->trigger, getObjectDescription(&object, false),
+					GetUserNameFromId(owner, true)),
+			 errdetail("It would run with the rights of whoever inserts."),
+			 errhint("It must belong to the owner of the table, of the database, or a superuser.")));
 }
 
 /* Check a function that an expression calls. */
@@ -190,7 +194,7 @@ static bool
 check_function(Oid function, void *trust)
 {
 	if (function >= FirstNormalObjectId)
-		check_owner(trust, "function", format_procedure(function),
+		check_owner(trust, ProcedureRelationId, function,
 					catalog_oid(PROCOID, function, Anum_pg_proc_proowner));
 	return false;
 }
@@ -200,7 +204,7 @@ static void
 check_type(const Trust *trust, Oid type)
 {
 	if (type >= FirstNormalObjectId)
-		check_owner(trust, "type", format_type_be(type),
+		check_owner(trust, TypeRelationId, type,
 					catalog_oid(TYPEOID, type, Anum_pg_type_typowner));
 }
 
@@ -219,8 +223,8 @@ check_objects(Node *node, void *context)
 		case T_DistinctExpr:
 		case T_NullIfExpr:
 			if (((OpExpr *) node)->opno >= FirstNormalObjectId)
-				check_owner(trust, "operator",
-							format_operator(((OpExpr *) node)->opno),
+				check_owner(trust, OperatorRelationId,
+							((OpExpr *) node)->opno,
 							catalog_oid(OPEROID, ((OpExpr *) node)->opno,
 										Anum_pg_operator_oprowner));
 			break;
@@ -329,7 +333,7 @@ simhash_guard_source(const Guard *guard, Relation relation, Oid root,
 	outer.previous = error_context_stack;
 	error_context_stack = &outer;
 	simhash_enter_source(&inner, source);
-	expression = simhash_parse_source(source, "fingerprint");
+	expression = simhash_parse_source(source, false);
 	(void) check_names(expression, &trust);
 	expression = simhash_transform_source(pstate, relation, NULL, expression,
 										  EXPR_KIND_GENERATED_COLUMN);

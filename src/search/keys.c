@@ -192,7 +192,7 @@ deparse_source(Relation relation, const char *source, bool *generated)
 	Node	   *expression;
 
 	simhash_enter_source(&callback, source);
-	raw = simhash_parse_source(source, "source of the keys");
+	raw = simhash_parse_source(source, true);
 	expression = generated_source(relation, raw);
 	*generated = expression != NULL;
 	if (expression == NULL)
@@ -205,7 +205,7 @@ deparse_source(Relation relation, const char *source, bool *generated)
 		free_parsestate(pstate);
 	}
 	simhash_leave_source(&callback);
-	simhash_check_source_type(expression, "source of the keys", source);
+	simhash_check_source_type(expression, true, source);
 	return deparse_expression(expression,
 							  deparse_context_for(RelationGetRelationName(relation),
 												  RelationGetRelid(relation)),

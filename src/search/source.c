@@ -70,9 +70,12 @@ is_star(Node *node)
 		IsA(llast(((ColumnRef *) node)->fields), A_Star);
 }
 
-/* Parse the source: one expression, and nothing around it. */
+/*
+ * Parse the source: one expression, and nothing around it.  Messages call it the
+ * source of the keys, or else the fingerprint.
+ */
 Node	   *
-simhash_parse_source(const char *source, const char *what)
+simhash_parse_source(const char *source, bool of_keys)
 {
 	List	   *statements = raw_parser(source, RAW_PARSE_PLPGSQL_EXPR);
 	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
@@ -93,7 +96,8 @@ simhash_parse_source(const char *source, const char *what)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("%s is not an expression: %s", what, source),
+			 errmsg(of_keys ? "source of the keys is not an expression: %s" :
+					"fingerprint is not an expression: %s", source),
 			 errhint("Name a bigint column or give an expression such as simhash(body).")));
 }
 
@@ -117,9 +121,9 @@ simhash_transform_source(ParseState *pstate, Relation relation,
 	return expression;
 }
 
-/* Fail unless it is a bigint, or of a domain over that. */
+/* Fail unless the source is a bigint, or of a domain over that. */
 void
-simhash_check_source_type(Node *expression, const char *what,
+simhash_check_source_type(Node *expression, bool of_keys,
 						  const char *source)
 {
 	Oid			type = exprType(expression);
@@ -130,7 +134,10 @@ simhash_check_source_type(Node *expression, const char *what,
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("%s is of type %s, not bigint", what,
+			 of_keys ?
+			 errmsg("source of the keys is of type %s, not bigint",
+					format_type_be(type)) :
+			 errmsg("fingerprint \"%s\" is of type %s, not bigint", source,
 					format_type_be(type)),
 			 errhint("Name a bigint column or give an expression such as simhash(%s).",
 					 document ? source : "body")));
@@ -176,12 +183,11 @@ simhash_check_fingerprint(PG_FUNCTION_ARGS)
 	simhash_enter_source(&callback, source);
 	pstate->p_sourcetext = source;
 	expression = simhash_transform_source(pstate, relation, "t",
-										  simhash_parse_source(source, "fingerprint"),
+										  simhash_parse_source(source, false),
 										  EXPR_KIND_SELECT_TARGET);
 	simhash_leave_source(&callback);
 	check_one_value(pstate, source);
-	simhash_check_source_type(expression,
-							  psprintf("fingerprint \"%s\"", source), source);
+	simhash_check_source_type(expression, false, source);
 	free_parsestate(pstate);
 	relation_close(relation, NoLock);
 	PG_RETURN_VOID();

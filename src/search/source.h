@@ -16,11 +16,11 @@
 extern void simhash_enter_source(ErrorContextCallback *callback,
 								 const char *source);
 extern void simhash_leave_source(ErrorContextCallback *callback);
-extern Node *simhash_parse_source(const char *source, const char *what);
+extern Node *simhash_parse_source(const char *source, bool of_keys);
 extern Node *simhash_transform_source(ParseState *pstate, Relation relation,
 									  const char *alias, Node *raw,
 									  ParseExprKind kind);
-extern void simhash_check_source_type(Node *expression, const char *what,
+extern void simhash_check_source_type(Node *expression, bool of_keys,
 									  const char *source);
 
 #endif							/* SIMHASH_SOURCE_H */
