@@ -234,6 +234,13 @@ FROM docs, unnest('{word-2,word-1-3,char-2-sqrt,clickhouse-ngram-utf8}'::text[])
     AS p, LATERAL (SELECT array_agg(sin(i) * 10.0 ^ (i % 40 - 20)) AS w
                    FROM generate_series(1, cardinality(words)) AS i) AS x
 WHERE words <> '{}';
+-- in a long document where a feature can weigh more at each occurrence, too
+SELECT n, simhash_sums(d, 'word-2-capped') =
+    (SELECT simhash_sums(array_agg(feature), array_agg(weight))
+     FROM simhash_features(d, 'word-2-capped')) AS same
+FROM (SELECT n, string_agg((i % n)::text, ' ' ORDER BY i) AS d
+      FROM generate_series(1, 4000) AS i, (VALUES (100), (600), (3000)) AS v (n)
+      GROUP BY n) AS long ORDER BY n;
 SELECT (simhash_sums('{a,b}'::text[], '{0.1,0.2}'))[1:4],
     (simhash_sums('{a,b}'::text[], '{1e300,1}'))[1:4];
 SELECT (simhash_sums('{a,a}'::text[], '{1.7e308,1.7e308}'))[1:4];

@@ -203,7 +203,7 @@ static bool
 add_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Addition   *addition = state;
-	uint64		gained[SH_BATCH];
+	uint64		gained[SH_GAINED(SH_BATCH)];
 
 	CHECK_FOR_INTERRUPTS();
 	memcpy(gained, hashes, n * sizeof *hashes);
