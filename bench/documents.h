@@ -75,27 +75,16 @@ append(HashList * list, const uint64_t *hashes, size_t n)
 	list->n += n;
 }
 
-/* Append the features that the text held has completed. */
-static void
-append_windows(HashList * list, bool ended)
+/* ShDocumentSink: append the hashes of the features. */
+static bool
+append_windows(void *state, ShWindows *windows)
 {
-	const ShText *text = &document.text;
-	ShWindows	windows;
-	ShFeature	features[SH_BATCH];
+	uint64_t	hashes[SH_BATCH];
 	size_t		n;
 
-	sh_windows_begin(&windows, document.profile, text, ended);
-	while ((n = sh_windows_next(&windows, features)) > 0)
-	{
-		for (size_t i = 0; i < n; i++)
-		{
-			uint64_t	hash = sh_feature_hash(text->bytes + features[i].start,
-											   features[i].end -
-											   features[i].start);
-
-			append(list, &hash, 1);
-		}
-	}
+	while ((n = sh_windows_hashes(windows, hashes)) > 0)
+		append((HashList *) state, hashes, n);
+	return true;
 }
 
 /* What the core calls between long stretches of work. */
@@ -130,9 +119,6 @@ append_compat(HashList * list, const ShProfile *profile, const Entry * entry)
 static void
 list_hashes(HashList * list, const ShProfile *profile, const Entry * entry)
 {
-	const unsigned char *from = entry->bytes;
-	const unsigned char *end = from + entry->length;
-
 	list->n = 0;
 	if (sh_compat_profile(profile))
 	{
@@ -140,14 +126,9 @@ list_hashes(HashList * list, const ShProfile *profile, const Entry * entry)
 		return;
 	}
 	sh_document_begin(&document, profile);
-	while (from < end)
-	{
-		from = sh_text_feed(&document.text, from, end);
-		append_windows(list, false);
-		sh_text_retire(&document.text, (size_t) profile->max - 1);
-	}
-	sh_text_end(&document.text);
-	append_windows(list, true);
+	(void) sh_document_read(&document, entry->bytes, entry->length,
+							append_windows, list);
+	sh_document_read_end(&document, append_windows, list);
 }
 
 /* A value whose bits all depend on all bits of x. */

@@ -58,22 +58,20 @@ list_hash(FeatureList *list, uint64 hash)
 	return found ? NULL : feature;
 }
 
-/* List the features that the text held has completed. */
-static void
-list_completed(FeatureList *list, bool ended)
+/* ShDocumentSink: list the features. */
+static bool
+list_windows(void *state, ShWindows *windows)
 {
-	const ShText *text = &list->document->text;
-	ShWindows	windows;
+	FeatureList *list = state;
 	ShFeature	batch[SH_BATCH];
 	size_t		n;
 
-	sh_windows_begin(&windows, list->profile, text, ended);
-	while ((n = sh_windows_next(&windows, batch)) > 0)
+	while ((n = sh_windows_next(windows, batch)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (size_t i = 0; i < n; i++)
 		{
-			const unsigned char *bytes = text->bytes + batch[i].start;
+			const unsigned char *bytes = windows->text->bytes + batch[i].start;
 			Size		length = batch[i].end - batch[i].start;
 			SimhashFeature *fresh;
 
@@ -82,22 +80,16 @@ list_completed(FeatureList *list, bool ended)
 				fresh->feature = simhash_feature_text(bytes, length);
 		}
 	}
+	return true;
 }
 
-/* SimhashReader: list the features of the slice. */
+/* SimhashReader: list the features of the slice, but for the last few. */
 static void
 feed_list(void *state, const unsigned char *bytes, Size length)
 {
 	FeatureList *list = state;
-	ShText	   *text = &list->document->text;
-	const unsigned char *end = bytes + length;
 
-	while (bytes < end)
-	{
-		bytes = sh_text_feed(text, bytes, end);
-		list_completed(list, false);
-		sh_text_retire(text, (size_t) list->profile->max - 1);
-	}
+	(void) sh_document_read(list->document, bytes, length, list_windows, list);
 }
 
 /* List the features of the document, read as another implementation does. */
@@ -126,8 +118,7 @@ list_own(FeatureList *list, text *document)
 {
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_list, list);
-	sh_text_end(&list->document->text);
-	list_completed(list, true);
+	sh_document_read_end(list->document, list_windows, list);
 }
 
 /* The features listed, in the order of their first occurrence. */

@@ -27,35 +27,27 @@ typedef struct HashStream
 	bool		enough;
 } HashStream;
 
-/* Hand over the features that the text held has completed. */
-static void
-hand_over(HashStream *stream, bool ended)
+/* ShDocumentSink: hand the hashes of the features to the reader. */
+static bool
+hand_over(void *state, ShWindows *windows)
 {
-	ShDocument *document = stream->document;
-	ShWindows	windows;
-	uint64_t	hashes[SH_BATCH];
+	HashStream *stream = state;
+	uint64		hashes[SH_BATCH];
 	size_t		n;
 
-	sh_windows_begin(&windows, document->profile, &document->text, ended);
-	while (!stream->enough && (n = sh_windows_hashes(&windows, hashes)) > 0)
+	while (!stream->enough && (n = sh_windows_hashes(windows, hashes)) > 0)
 		stream->enough = !stream->read(stream->state, hashes, n);
+	return !stream->enough;
 }
 
-/* Hand over the features of the text held, and forget it. */
-static void
-make_room(HashStream *stream)
-{
-	hand_over(stream, false);
-	sh_text_retire(&stream->document->text,
-				   (size_t) stream->document->profile->max - 1);
-}
-
-/* SimhashReader: hand over the features of the slice, but for the last few. */
+/*
+ * SimhashReader: hand over the features of the slice, but for the last few, in
+ * steps, so that not much more is read than the reader wants.
+ */
 static void
 feed_stream(void *state, const unsigned char *bytes, Size length)
 {
 	HashStream *stream = state;
-	ShText	   *text = &stream->document->text;
 	const unsigned char *end = bytes + length;
 
 	while (bytes < end && !stream->enough)
@@ -68,9 +60,11 @@ feed_stream(void *state, const unsigned char *bytes, Size length)
 			for (int i = 0; i < 3 && (*stop & 0xc0) == 0x80; i++)
 				stop--;
 		}
-		bytes = sh_text_feed(text, bytes, stop);
-		if (bytes < end)
-			make_room(stream);
+		if (sh_document_read(stream->document, bytes, stop - bytes,
+							 hand_over, stream) && stop < end)
+			(void) sh_document_hand_over(stream->document, false, hand_over,
+										 stream);
+		bytes = stop;
 	}
 }
 
@@ -114,11 +108,6 @@ simhash_read_hashes(ShDocument *workspace, text *document,
 	}
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_stream, &stream);
-	if (sh_text_full(&workspace->text))
-		make_room(&stream);
 	if (!stream.enough)
-	{
-		sh_text_end(&workspace->text);
-		hand_over(&stream, true);
-	}
+		sh_document_read_end(workspace, hand_over, &stream);
 }

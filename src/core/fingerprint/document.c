@@ -36,30 +36,12 @@ sh_document_sift(ShDocument *document, uint64_t *hashes, size_t n)
 	return sh_tally_sift(tally, document->profile->damping, hashes, n);
 }
 
-/* Add the features that the text held has completed. */
-static void
-add_features(ShDocument *document, bool ended)
-{
-	const ShText *text = &document->text;
-	const ShProfile *profile = document->profile;
-	ShWindows	windows;
-	uint64_t	hashes[SH_GAINED(SH_BATCH)];
-	size_t		n;
-
-	sh_windows_begin(&windows, profile, text, ended);
-	while ((n = sh_windows_hashes(&windows, hashes)) > 0)
-	{
-		n = sh_document_sift(document, hashes, n);
-		sh_sums_add(&document->sums, hashes, n);
-	}
-}
-
 /* Begin to read a document. */
 void
 sh_document_begin(ShDocument *document, const ShProfile *profile)
 {
 	document->profile = profile;
-	/* What other implementations cut into, text.c does not know. */
+	/* By a profile of another program recipes.c reads, and not text.c. */
 	sh_text_begin(&document->text,
 				  profile->unit < SH_UNIT_COMPAT ? profile->unit : SH_UNIT_WORD);
 	document->counting = profile->damping != SH_DAMP_BINARY &&
@@ -69,36 +51,34 @@ sh_document_begin(ShDocument *document, const ShProfile *profile)
 	sh_sums_begin(&document->sums);
 }
 
-/* Add the features of the text held, and forget it. */
-static void
-make_room(ShDocument *document)
+/* ShDocumentSink: add the features to the sums of the document. */
+static bool
+add_features(void *state, ShWindows *windows)
 {
-	add_features(document, false);
-	sh_text_retire(&document->text, (size_t) document->profile->max - 1);
+	ShDocument *document = state;
+	uint64_t	hashes[SH_GAINED(SH_BATCH)];
+	size_t		n;
+
+	while ((n = sh_windows_hashes(windows, hashes)) > 0)
+	{
+		n = sh_document_sift(document, hashes, n);
+		sh_sums_add(&document->sums, hashes, n);
+	}
+	return true;
 }
 
-/*
- * Read more of it; the caller must not cut within a character.  Features wait
- * until there is no room for more text: most documents have them added once,
- * all together.
- */
+/* Read more of a document whose fingerprint is wanted; see sh_document_read. */
 void
-sh_document_feed(ShDocument *document,
-				 const unsigned char *bytes, size_t length)
+sh_document_feed(ShDocument *document, const unsigned char *bytes,
+				 size_t length)
 {
-	const unsigned char *end = bytes + length;
-
-	while ((bytes = sh_text_feed(&document->text, bytes, end)) < end)
-		make_room(document);
+	(void) sh_document_read(document, bytes, length, add_features, document);
 }
 
 /* End it.  False when the document has no feature, hence no fingerprint. */
 bool
 sh_document_end(ShDocument *document, uint64_t *fingerprint)
 {
-	if (sh_text_full(&document->text))
-		make_room(document);
-	sh_text_end(&document->text);
-	add_features(document, true);
+	sh_document_read_end(document, add_features, document);
 	return sh_sums_fingerprint(&document->sums, fingerprint);
 }

@@ -18,9 +18,9 @@
 #include "core/text/windows.h"
 
 /*
- * A document being read, by a profile of our own (for the others see
- * compat.h).  All zero at first, but that the caller fills in the tally's "what
- * stays".
+ * A document being read, by a profile of our own (recipes.h reads documents by
+ * the profiles of other programs).  Before the first document all of it is zero,
+ * but for the part of the tally that the caller fills in.
  */
 typedef struct ShDocument
 {
@@ -32,6 +32,12 @@ typedef struct ShDocument
 	ShText		text;
 } ShDocument;
 
+/*
+ * What the features of a document are handed to, some at a time: those that
+ * "windows" enumerates.  Returns false when it wants no more.
+ */
+typedef bool (*ShDocumentSink) (void *state, ShWindows *windows);
+
 /* Room for what n hashes can gain: each twice, and one more that is written. */
 #define SH_GAINED(n)	(2 * (n) + 1)
 
@@ -41,5 +47,60 @@ extern size_t sh_document_sift(ShDocument *document, uint64_t *hashes,
 extern void sh_document_feed(ShDocument *document,
 							 const unsigned char *bytes, size_t length);
 extern bool sh_document_end(ShDocument *document, uint64_t *fingerprint);
+
+/*
+ * The functions that read are inline, so that the compiler knows the sink and
+ * need not call it by a pointer.
+ */
+
+/*
+ * Hand the features that the text held has completed to the sink, and forget
+ * that text, but for the tokens with which further features begin.  Returns what
+ * the sink returns.
+ */
+static inline bool
+sh_document_hand_over(ShDocument *document, bool ended, ShDocumentSink sink,
+					  void *state)
+{
+	ShWindows	windows;
+	bool		more;
+
+	sh_windows_begin(&windows, document->profile, &document->text, ended);
+	more = sink(state, &windows);
+	if (!ended)
+		sh_text_retire(&document->text, (size_t) document->profile->max - 1);
+	return more;
+}
+
+/*
+ * Read more of the document; the caller must not cut within a character.
+ * Features are handed over when there is no room for more text: most documents
+ * have them handed over once, all together, at the end.  False when the sink
+ * wants no more.
+ */
+static inline bool
+sh_document_read(ShDocument *document, const unsigned char *bytes,
+				 size_t length, ShDocumentSink sink, void *state)
+{
+	const unsigned char *end = bytes + length;
+
+	while ((bytes = sh_text_feed(&document->text, bytes, end)) < end)
+	{
+		if (!sh_document_hand_over(document, false, sink, state))
+			return false;
+	}
+	return true;
+}
+
+/* End the document: hand over the features that are left. */
+static inline void
+sh_document_read_end(ShDocument *document, ShDocumentSink sink, void *state)
+{
+	if (sh_text_full(&document->text) &&
+		!sh_document_hand_over(document, false, sink, state))
+		return;
+	sh_text_end(&document->text);
+	(void) sh_document_hand_over(document, true, sink, state);
+}
 
 #endif							/* SH_DOCUMENT_H */

@@ -315,13 +315,4 @@ const ShCompareKind sh_compare_kinds[] = {
 const int	sh_compare_kinds_count =
 sizeof sh_compare_kinds / sizeof *sh_compare_kinds;
 
-/* The fastest kind that can be used here. */
-const ShCompareKind *
-sh_compare_fastest(void)
-{
-	const ShCompareKind *kind = sh_compare_kinds;
-
-	while (!kind->usable())
-		kind++;
-	return kind;
-}
+SH_CPU_DEFINE_FASTEST(sh_compare_fastest, ShCompareKind, sh_compare_kinds);

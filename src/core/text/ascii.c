@@ -376,19 +376,4 @@ const ShAsciiKind sh_ascii_kinds[] = {
 const int	sh_ascii_kinds_count =
 sizeof sh_ascii_kinds / sizeof *sh_ascii_kinds;
 
-/* The fastest kind that can be used here. */
-const ShAsciiKind *
-sh_ascii_fastest(void)
-{
-	static const ShAsciiKind *fastest = NULL;
-
-	if (fastest == NULL)
-	{
-		const ShAsciiKind *kind = sh_ascii_kinds;
-
-		while (!kind->usable())
-			kind++;
-		fastest = kind;
-	}
-	return fastest;
-}
+SH_CPU_DEFINE_FASTEST(sh_ascii_fastest, ShAsciiKind, sh_ascii_kinds);

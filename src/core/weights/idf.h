@@ -141,6 +141,7 @@ extern void sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 extern const ShIdfSumsKind sh_idf_sums_kinds[];
 extern const int sh_idf_sums_kinds_count;
 
+extern const ShIdfSumsKind *sh_idf_sums_fastest(void);
 extern void sh_idf_sums_begin(ShIdfSums *sums);
 extern void sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight);
 extern void sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,

@@ -166,16 +166,7 @@ const ShIdfSumsKind sh_idf_sums_kinds[] = {
 const int	sh_idf_sums_kinds_count =
 sizeof sh_idf_sums_kinds / sizeof *sh_idf_sums_kinds;
 
-/* The fastest kind that can be used here. */
-static const ShIdfSumsKind *
-fastest(void)
-{
-	const ShIdfSumsKind *kind = sh_idf_sums_kinds;
-
-	while (!kind->usable())
-		kind++;
-	return kind;
-}
+SH_CPU_DEFINE_FASTEST(sh_idf_sums_fastest, ShIdfSumsKind, sh_idf_sums_kinds);
 
 /* --- sums ----------------------------------------------------------------- */
 
@@ -183,11 +174,7 @@ fastest(void)
 void
 sh_idf_sums_begin(ShIdfSums *sums)
 {
-	static const ShIdfSumsKind *kind = NULL;
-
-	if (kind == NULL)
-		kind = fastest();
-	sums->kind = kind;
+	sums->kind = sh_idf_sums_fastest();
 	sums->flushed = false;
 	sums->low_total = 0;
 	memset(sums->low, 0, sizeof sums->low);
