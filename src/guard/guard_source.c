@@ -1,27 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * guard_source.c
- *		The expression that simhash_guard() fills a fingerprint from.
+ *		The option fingerprint=expression of simhash_guard(): parses the
+ *		expression, and refuses one that could run somebody else's code.
  *
- * It is an expression over the columns of the row, as that of a generated
- * column or a CHECK constraint, and like these it runs with the rights of
- * whoever inserts.  But theirs are looked up once, when the owner of the table
- * writes them down.  An argument of a trigger is a text, in which names are
- * looked up by each statement: it must be made sure that they mean what the
- * owner has meant, and not what somebody has created since to be found in its
- * place, who would then run with the rights of all who insert.  So
+ * The expression is over the columns of the row, as that of a generated column
+ * or a CHECK constraint, and like these it runs with the rights of whoever
+ * inserts.  But in those, names are looked up once, when the owner of the table
+ * creates them.  An argument of a trigger is a text whose names are looked up by
+ * each statement.
  *
- *	- the search_path of the session plays no part.  Names are looked up in
- *	  pg_catalog, then in the schemas of the extension and of the table, but
- *	  only where nobody else may create anything: a function whose arguments
- *	  fit better would else be preferred, wherever it is.  Other schemas have
- *	  to be named, and must be as safe.
- *	- what is found there must belong to nobody else either, for its owner
- *	  can change it.
+ * For example, the owner writes  fingerprint=normalise(body)  and means the
+ * function normalise(text) in the schema public.  Later Mallory creates another
+ * normalise in a schema that comes first in somebody's search_path, or
+ * normalise(varchar) in public, which fits a body of type varchar better.  It
+ * must not be called, for it would run with the rights of all who insert.
  *
- * Nobody else means: a superuser, the owner of the database, the owner of the
- * table, and who can act as him.  Nothing is executed before all this is known.
- * Constants may be: so the schemas of types are looked at before the types.
+ * A role is trusted if it is a superuser, the owner of the database, the owner
+ * of the table, or a role that can act as the owner of the table.  The rules:
+ *
+ *	- Names are looked up in safe schemas only.  A schema is safe if none but
+ *	  trusted roles can create objects in it.  The search_path of the session
+ *	  plays no part: names are looked up in pg_catalog, then in the schemas of
+ *	  the extension and of the table, where these are safe.  Another schema has
+ *	  to be named in the expression, and must be safe.
+ *	- Functions, operators and types that are found there must belong to trusted
+ *	  roles, for the owner of an object can change it.
+ *	- Nothing is executed before all this is known.  To parse a constant such as
+ *	  'x'::public.mytype calls the input function of the type: so schemas are
+ *	  checked in the parse tree, before names are looked up.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -78,7 +85,7 @@ catalog_oid(int cache, Oid object, AttrNumber column)
 	return result;
 }
 
-/* May the expression depend on what the role can do? */
+/* Is the role trusted? */
 static bool
 is_trusted(const Trust *trust, Oid role)
 {
@@ -89,7 +96,7 @@ is_trusted(const Trust *trust, Oid role)
 		  is_member_of_role_nosuper(role, trust->table_owner)));
 }
 
-/* Is a schema one in which only those create objects that are trusted? */
+/* Is the schema safe: can none but trusted roles create objects in it? */
 static bool
 is_safe_schema(const Trust *trust, Oid schema)
 {
@@ -126,8 +133,9 @@ is_safe_schema(const Trust *trust, Oid schema)
 }
 
 /*
- * Fail unless the schema of a name, if it has one, is safe.  If it has none the
- * schemas that it is sought in are, but for that of temporary types.
+ * Fail unless the schema of a qualified name is safe.  A name without a schema
+ * is looked up in safe schemas (set_safe_path), and last of all in the
+ * temporary schema of the session; a type that is found there is refused.
  */
 static void
 check_name(const Trust *trust, List *name)
@@ -156,7 +164,7 @@ check_name(const Trust *trust, List *name)
 						 quote_identifier(schema))));
 }
 
-/* Check the names in the text of an expression. */
+/* raw_expression_tree_walker: check the names in the parse tree. */
 static bool
 check_names(Node *node, void *trust)
 {
@@ -208,7 +216,7 @@ check_type(const Trust *trust, Oid type)
 					catalog_oid(TYPEOID, type, Anum_pg_type_typowner));
 }
 
-/* Check the owners of what an expression uses, and its columns. */
+/* expression_tree_walker: check the owners of functions, operators, types. */
 static bool
 check_objects(Node *node, void *context)
 {
@@ -245,7 +253,7 @@ check_objects(Node *node, void *context)
 	return expression_tree_walker(node, check_objects, context);
 }
 
-/* Fail for columns that a BEFORE trigger does not know. */
+/* expression_tree_walker: fail for columns that a BEFORE trigger cannot read. */
 static bool
 check_columns(Node *node, void *context)
 {

@@ -1,33 +1,44 @@
 /*-------------------------------------------------------------------------
  *
  * key_paths.c
- *		The planner's way from ~=, <@ and @> to the four key indexes.
+ *		Offers the planner a path over btree indexes on key columns for a search
+ *		by ~=, <@ or @>.
  *
- * Somebody who writes  fp ~= q  by hand for key columns writes
+ * For example, a table has the fingerprint fp and the key columns k0 to k3,
+ * where k0 is GENERATED ALWAYS AS (simhash_key(fp, 0)) and so on, each with a
+ * btree index.  To use the indexes by hand one would write, instead of
+ * fp ~= q,
  *
  *		fp ~= q AND (k0 = simhash_key(q, 0) OR ... OR k3 = simhash_key(q, 3))
  *
- * and gets a BitmapOr of four index scans with ~= as a filter.  We offer the
- * planner that very path for the bare operator, as an alternative for it to
- * cost: the query itself is not rewritten.  So row estimates stay those of
- * the operator, a sequential scan tests the operator and nothing else, row
- * security and outer joins keep their meaning, and sub-selects on the query
+ * and get a BitmapOr of four index scans with ~= as a filter.  We offer the
+ * planner that very path for  fp ~= q  alone, as one more path whose cost it
+ * compares with others.  The query itself is not rewritten: row estimates stay
+ * those of the operator, a sequential scan tests the operator and nothing else,
+ * row security and outer joins keep their meaning, and sub-selects on the query
  * side have become parameters by the time we see them.
  *
- * What makes the path right.  An index serves block b of an operand if its
- * first column is simhash_key(operand, b): either an expression index, or a
- * generated column of which that is the generation expression.  We accept
- * nothing less than that the operand there is the operand here, by equal(),
- * the relabelings of domains aside; the operand of a query that is itself a
- * generated column also counts as its own generation expression, since
- * generated columns cannot refer to each other.  The rows with a key in reach
- * (probes.c) contain all rows that match, and the operator is evaluated
- * for each of them.
+ * Terms.  In this file a key is the 16 bits of one block of a fingerprint, a
+ * smallint, as simhash_key returns it.  A key index is a btree index whose first
+ * column is such a key.  The operand is the side of the operator that is of the
+ * relation being scanned, here fp; the query side is the other one, here q.
  *
- * Row security does not restrict these paths.  What the index scan evaluates
- * ahead of a policy is the equality of smallint, which is leakproof, between
- * a key and what the query side gives; the operator itself stays where its
- * own leakproofness puts it.
+ * Why the path finds all matches.  A fingerprint within the radius has, in at
+ * least one block, a key that probes.c lists for q; the path looks up all those
+ * keys, and evaluates the operator for each row that it finds.  This holds if
+ * the first column of the index for block b is simhash_key(operand, b), with the
+ * very operand of the query.  The column may be an expression of the index, or a
+ * generated column with that generation expression.  The two operands must be
+ * equal(), once relabelings between a domain and its base type are removed.  If
+ * the operand in the query is a generated column, its generation expression is
+ * accepted in its place, since the key columns have to be generated from that:
+ * generated columns cannot refer to each other.
+ *
+ * Row security need not restrict these paths.  All that the index scan evaluates
+ * before the policies is the equality of two smallints, a key of the row and a
+ * key of the query side, and that is leakproof.  Whether the operator itself is
+ * evaluated before the policies depends on its own LEAKPROOF mark, as in any
+ * other path.
  *
  * The path is made in set_rel_pathlist_hook.  No preloading is needed: the
  * operators' planner support function, called while a query is simplified,
@@ -67,12 +78,12 @@
 #include "core/pairs/probes.h"
 
 /*
- * Beyond this radius a search looks up thousands of keys; no table is so
- * large that reading it were not the better choice.
+ * Beyond this radius a search looks up thousands of keys, and to read the whole
+ * table is faster, however large it is.
  */
 #define RADIUS_MAX			15
 
-/* The planner takes arrays that it does not know to have this length. */
+/* The number of elements that the planner expects in an unknown array. */
 #define UNKNOWN_ARRAY		10
 
 PG_FUNCTION_INFO_V1(hamming_support);
@@ -80,14 +91,14 @@ PG_FUNCTION_INFO_V1(hamming_support);
 /* A clause  operand ~= center  or  operand <@ (center, radius). */
 typedef struct KeySearch
 {
-	Node	   *operand;		/* of the relation alone */
-	Node	   *operand_source; /* what generates it, or NULL */
-	Node	   *center;			/* not of the relation */
-	Node	   *radius;			/* an int8 expression */
-	int			radius_known;	/* its value, or -1 */
+	Node	   *operand;		/* an expression of the relation alone */
+	Node	   *operand_source; /* its generation expression, or NULL */
+	Node	   *center;			/* an int8 expression of the query side */
+	Node	   *radius;			/* an int8 expression of the query side */
+	int			radius_known;	/* the value of a constant radius, or -1 */
 } KeySearch;
 
-/* An index whose first column is the key of a block of the operand. */
+/* A key index of the operand. */
 typedef struct KeyIndex
 {
 	IndexOptInfo *index;
@@ -130,8 +141,8 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 }
 
 /*
- * Have a plan that is kept made anew when somebody alters the type of a ball:
- * what takes the ball apart at execution does so by the numbers of attributes.
+ * Let a cached plan become invalid when somebody alters the type of a ball: the
+ * plan takes the center and the radius from the ball by attribute number.
  */
 static void
 depend_on_type(PlannerInfo *root, Node *part)
@@ -146,7 +157,10 @@ depend_on_type(PlannerInfo *root, Node *part)
 												get_typ_typrelid(type));
 }
 
-/* Fill in what the query side says; false if that rules out the keys. */
+/*
+ * Fill in the center and the radius from the query side.  False if key indexes
+ * cannot serve such a search.
+ */
 static bool
 take_query(PlannerInfo *root, const SimhashClause *clause,
 		   KeySearch *search)
@@ -175,7 +189,7 @@ take_query(PlannerInfo *root, const SimhashClause *clause,
 	{
 		Const	   *radius = (Const *) search->radius;
 
-		/* The operator itself will complain of a bad one. */
+		/* A radius out of range is an error that the operator raises. */
 		if (radius->constisnull ||
 			DatumGetInt64(radius->constvalue) < 0 ||
 			DatumGetInt64(radius->constvalue) > RADIUS_MAX)
@@ -185,9 +199,7 @@ take_query(PlannerInfo *root, const SimhashClause *clause,
 	return true;
 }
 
-/*
- * See whether an index serves a block of the operand.  Sets *block.
- */
+/* Is it a key index of the operand?  Sets *match, and *block to which one. */
 static bool
 match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			IndexOptInfo *index, const KeySearch *search,
@@ -270,9 +282,9 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 }
 
 /*
- * Find the columns, or expressions, that hold the keys of an operand and have
- * an index, for the sake of their statistics.  False unless there are four;
- * there are none of what is no table.
+ * Find the first columns of the key indexes of an operand, for selectivity.c,
+ * which uses their statistics.  They are columns of the table or expressions.
+ * False unless there is one for each block; a relation that is no table has none.
  */
 bool
 simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
@@ -307,9 +319,9 @@ probes_function(Oid key_function)
 }
 
 /*
- * The value of a call, where that is known.  The center and the radius have
- * been simplified before, and must not be again: what they may have of other
- * relations is what these will give (see ball_field).
+ * A call, or its value if its arguments are constants.  Note: no other call may
+ * be simplified here.  The center and the radius have been simplified already,
+ * and may contain other relations; ball_field says what would go wrong.
  */
 static Node *
 known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
@@ -319,7 +331,11 @@ known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
 	return (Node *) call;
 }
 
-/* The condition on the key of a block: one value, or any of an array. */
+/*
+ * The condition on the key of a block: that it equals simhash_key(center, block),
+ * or with "single" false, any element of simhash_probes(center, radius, block).
+ * NULL if the user may not call simhash_probes.
+ */
 static Expr *
 key_condition(PlannerInfo *root, const KeySearch *search,
 			  const KeyIndex *match, int block, bool single)
@@ -361,7 +377,9 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 }
 
 /*
- * Make the path that scans the index of one block; NULL when it cannot be.
+ * Make the path that scans the key index of one block; NULL when there can be no
+ * condition.  Where the planner cannot know how many keys will be looked up, it
+ * has taken their number for UNKNOWN_ARRAY, and its estimates are scaled.
  */
 static IndexPath *
 make_block_path(PlannerInfo *root, const KeySearch *search,
@@ -398,7 +416,11 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
 	return path;
 }
 
-/* The least number of rows of a table that the path is parameterised by. */
+/*
+ * How often a path that is parameterised by other relations will be run: as
+ * often as the smallest of them has rows, as get_loop_count() in indxpath.c
+ * assumes, but without its look at semi-joins.
+ */
 static double
 count_loops(PlannerInfo *root, Relids outer)
 {
@@ -417,7 +439,10 @@ count_loops(PlannerInfo *root, Relids outer)
 	return Max(result, 1.0);
 }
 
-/* Offer the path over the four indexes. */
+/*
+ * Offer the path over the key indexes: a bitmap heap scan over the BitmapOr of
+ * one scan for each block that the search has to look into.
+ */
 static void
 add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 			 const KeyIndex found[SH_BLOCKS], Relids outer)
@@ -467,7 +492,10 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	add_key_path(root, rel, &search, found, outer);
 }
 
-/* Append the searches of the relation that a condition is. */
+/*
+ * Append a search for each side of a condition that can be the operand.  Both
+ * can in a join of a table with itself, such as  a.fp ~= b.fp .
+ */
 static List *
 add_clauses(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 			List *clauses)

@@ -1,15 +1,42 @@
 /*-------------------------------------------------------------------------
  *
  * tfidf.c
- *		Features weighted by how often they occur and how rare they are.
+ *		simhash_tfidf(document, idf): the fingerprint of a document's features,
+ *		weighted by how often they occur and how rare they are.
  *
- * The pipeline of the classic descriptions: cut the document into features,
- * weigh each by its frequency in the document times its inverse document
- * frequency, keep the top k if asked to, add up the hashes, take the signs.
+ * The document is cut into features, each is weighed by its frequency in the
+ * document times its inverse document frequency, the top k are kept if k is
+ * given, hashes are added up, and the signs of the sums are the fingerprint.
  * The frequency in the document is damped as the profile of the simhash_idf
  * value says, so that with equal idf for all features the fingerprint is that
- * of simhash(document, profile).  keywords.c lists the top k, and takes words
- * that are given.
+ * of simhash(document, profile).  keywords.c lists the top k, and does the same
+ * for arrays of words.
+ *
+ * Without k, no list of the features is needed: each time that the weight of a
+ * feature grows, its hash is added once more, with its idf (weigh_hashes).
+ *
+ * With k, each feature has to be known with its final weight: that is a
+ * Collection, of one entry a feature.  For example, "a b a c", where the idf of
+ * a is 2, of b 5 and of c 1, damped not at all, gives the entries a 4, b 5,
+ * c 1; the top 2 are b and a.
+ *
+ * Sections.  tally.c counts occurrences in sections of SH_SECTION, and forgets
+ * a section when the next one begins.  So the features of a section become
+ * entries when it ends, and a feature of several sections has several entries.
+ * Their weights are added up, which is what simhash(document, profile) does,
+ * too: merge_sections sorts the entries by hash and makes one of those that are
+ * equal.  It is called at the end and, so that memory stays bounded by the
+ * different features, whenever the entries since the last call could outnumber
+ * those before.
+ *
+ * One pass or two.  A document of one section, as nearly all are, has one entry
+ * a feature, so an entry that k others precede can be dropped at once:
+ * sh_idf_take_heavy leaves hardly more than k of each batch.  In a document of
+ * several sections that would be wrong, since a feature may be light in each
+ * section and heavy in all of them together.  So the first pass goes by the
+ * assumption that there is one section; when a second one begins, it stops, and
+ * a second pass starts again from the beginning of the document and drops
+ * nothing.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -23,18 +50,18 @@
 /* Limits of the work done. */
 #define ENTRIES_FIRST		1024	/* features held on the stack */
 
-/* The features of a document, each once, with their hash and weight. */
+/* The features of a document, with their hash and weight. */
 typedef struct Collection
 {
-	ShDocument *document;		/* its tally has the section's occurrences */
+	ShDocument *document;		/* its tally counts the current section */
 	const ShIdfTable *table;
-	ShIdfEntry *entries;
-	ShIdfEntry *first;			/* an array of the caller's, enough for most */
+	ShIdfEntry *entries;		/* "first", or allocated */
+	ShIdfEntry *first;			/* the caller's array of ENTRIES_FIRST */
 	size_t		allocated;
 	size_t		n;
-	size_t		top;			/* how many of the heaviest are asked for */
-	bool		sections;		/* one has ended before this one */
-	size_t		merged;			/* entries of which none are of one feature */
+	size_t		top;			/* k in the first pass, SIZE_MAX in the second */
+	bool		sections;		/* the document has more than one */
+	size_t		merged;			/* entries after the last merge_sections */
 } Collection;
 
 PG_FUNCTION_INFO_V1(simhash_tfidf);
@@ -86,8 +113,8 @@ fingerprint_all(FunctionCallInfo fcinfo, const ShIdfTable *table,
 /* --- the top k ----------------------------------------------------------- */
 
 /*
- * Begin to collect the features of a document, first in an array of
- * ENTRIES_FIRST; of the "top" heaviest at least.
+ * Begin a pass over a document, which has to collect the "top" heaviest
+ * features, and can drop the others.  "first" has room for ENTRIES_FIRST.
  */
 static void
 begin_collection(Collection *collection, const ShIdfTable *table,
@@ -127,7 +154,7 @@ grow_entries(Collection *collection, size_t more)
 	collection->allocated = wanted;
 }
 
-/* Make one entry of those that stand for the same feature. */
+/* Make one entry of those of the same feature, with their weights added up. */
 static void
 merge_sections(Collection *collection)
 {
@@ -136,7 +163,7 @@ merge_sections(Collection *collection)
 	collection->merged = collection->n;
 }
 
-/* Add those features that may be among the heaviest. */
+/* Add those of n features that may be among the heaviest. */
 static void
 add_heavy(Collection *collection, const uint64 *hashes, const uint32 *weights,
 		  size_t n)
@@ -190,9 +217,8 @@ add_counted(Collection *collection)
 }
 
 /*
- * End a section.  Where it matters how often a feature occurs in it, that is
- * known only now.  The same feature may have been in sections before; such
- * entries are merged when there could be as many of them as of others.
+ * End a section.  With binary damping its features have become entries as they
+ * occurred; else how often they occur is known only now.
  */
 static void
 end_section(Collection *collection)
@@ -206,9 +232,8 @@ end_section(Collection *collection)
 }
 
 /*
- * SimhashHashReader: collect the features that are new to the section.  When
- * only the heaviest are collected it ends with the first one: what is light
- * there, and left out, may be heavy with what other sections add.
+ * SimhashHashReader: collect the features that are new to the section, or count
+ * their occurrences.  In the first pass, stop where a second section begins.
  */
 static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
@@ -249,7 +274,7 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 	return true;
 }
 
-/* End the document: each feature once, with its weight. */
+/* End the document: from now on there is one entry a feature. */
 static void
 end_collection(Collection *collection)
 {
@@ -346,7 +371,7 @@ fingerprint_top(FunctionCallInfo fcinfo, const ShIdfTable *table,
 						&collection);
 	if (collection.sections)
 	{
-		/* Features add up over sections: again, leaving none out. */
+		/* the second pass */
 		if (collection.entries != first)
 			pfree(collection.entries);
 		begin_collection(&collection, table, first, SIZE_MAX);

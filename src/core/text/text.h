@@ -49,7 +49,7 @@ typedef enum ShUnit
 	SH_UNIT_WORD,				/* a word, or a gram of an unspaced script */
 	SH_UNIT_CHARACTER,			/* a code point of the normalised text */
 
-	/* those of other implementations, which compat.c reads */
+	/* those of other programs, which recipes.c reads */
 	SH_UNIT_COMPAT,
 	SH_UNIT_PYTHON_LETTER = SH_UNIT_COMPAT,
 	SH_UNIT_PYTHON_WORD,

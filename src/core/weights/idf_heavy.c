@@ -1,24 +1,30 @@
 /*-------------------------------------------------------------------------
  *
  * idf_heavy.c
- *		Of the features of a document, those that may be among the heaviest.
+ *		Drop most of the features of a document that are not among the k
+ *		heaviest.
  *
- * A document of 300 features, of which the top 20 are asked for, has 280 that
- * are too light.  To compare them two at a time, as quickselect does, takes long
- * for so many.  Here they are compared with a bound, four or more at a time.
+ * For example, of ten features that weigh 7 5 7 1 7 7 3 9 7 7 the top 2 are
+ * wanted.  They are the 9 and, since of equally heavy features that with the
+ * smaller hash comes first (sh_idf_before), the 7 with the smallest hash.
  *
- * The bound is found by counting how many features are at least so heavy, and
- * trying another one between what was too much and what was too little.  Rare
- * features are often equally rare, so that no bound is good: then those that
- * are just as heavy are told apart by their hashes, the smaller ones first.
- * Hashes are as good as random, so those below k / n of all numbers are about
- * k of n, and a little more is enough for what is left to be few.
+ *	1. A bound on the weight.  7 is the greatest weight that at least 2 features
+ *	   reach.  The features that weigh 5, 1 and 3 are dropped.
+ *	2. A bound on the hash.  Seven features are left, more than twice k, since
+ *	   many weigh just 7.  This is common: features that no other document has
+ *	   are equally rare.  Hashes are as good as random, so about k of the n
+ *	   features left have a hash in the lower k / n of all hashes, and hardly
+ *	   ever fewer than k have one in the lower 1.5 k / n, here three sevenths.
+ *	   Of the features that weigh 7 only those in that share are kept, about
+ *	   three.  If fewer than k features were left in all, none would be dropped.
+ *	3. A closer bound, on the weight or on the hash, whichever decides: it leaves
+ *	   hardly more than k features.
  *
- * For example, the top 2 of ten features that weigh 7 5 7 1 7 7 3 9 7 7 are asked
- * for: one weighs more than 7, seven at least 7, which is more than twice 2.  Of
- * all hashes the lower three sevenths should be enough, which three of the six
- * that weigh 7 have, or about that.  If they and the 9 were fewer than 2, all
- * seven would be kept.
+ * Features are compared with a bound by vector instructions, several at a time,
+ * and a bound is found by bisection, counting at each step how many features
+ * reach it.  sh_idf_take_top, which compares entries one by one, then has to
+ * choose among a few only.  That makes simhash_tfidf(document, idf, 20) 10 to
+ * 20 % faster as a whole where documents have 2,000 characters.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -81,17 +87,22 @@ count_from(const int32_t *numbers, size_t n, int32_t least)
 }
 
 /*
- * Find what at least k of n numbers are at least, and no more than "enough", if
- * that can be found by a few counts.  All numbers are at least "least", which
- * is not negative.
+ * Find a bound that at least k of n numbers reach, and at most "enough" of them
+ * if COUNTS steps of bisection find such a bound.  All numbers must be at least
+ * "least", which must not be negative, and n must be at least k.
+ *
+ * The loop keeps this true: at least k numbers, of which there are "count",
+ * reach "least"; fewer than k are greater than "most".  The first bound tried is
+ * the greatest number, because often so many features are equally rare that it
+ * will do.
  */
 static inline int32_t
 find_bound(const int32_t *numbers, size_t n, size_t k, size_t enough,
 		   int32_t least)
 {
-	int32_t		most = find_most(numbers, n);	/* fewer than k are more */
+	int32_t		most = find_most(numbers, n);
 	int32_t		tried = most;
-	size_t		count = n;		/* numbers that are at least "least" */
+	size_t		count = n;
 
 	for (int i = 0; i < COUNTS && count > enough && least < most; i++)
 	{
@@ -139,9 +150,10 @@ least_listed(const uint16_t *list, size_t n, const int32_t *weights)
 }
 
 /*
- * Of *n features listed that weigh at least so much, keep in the list at least
- * k: those that weigh more, and of the others those whose hash is in a share of
- * all hashes.  Sets *n to how many; returns the greatest hash of that share.
+ * Step 2 above.  The list has *n features that weigh "weight" or more.  Keep
+ * those that weigh more, and of the others those whose hash is in the lower
+ * 1.5 k / n of all hashes.  If fewer than k remained, keep all.  Sets *n to how
+ * many features the list has then; returns the greatest hash kept.
  */
 static uint64_t
 keep_share(uint16_t *list, size_t *n, const uint64_t *hashes,
@@ -168,7 +180,15 @@ keep_share(uint16_t *list, size_t *n, const uint64_t *hashes,
 	return hash;
 }
 
-/* See sh_idf_take_heavy; for up to CHUNK features, and a small k. */
+/*
+ * See sh_idf_take_heavy; for up to CHUNK features, and k below a quarter of them.
+ *
+ * The closer bound of step 3 is on "numbers": where the weight decides, these
+ * are the weights.  Where the hash decides, they are the 31 leading bits of the
+ * inverted hash, since smaller hashes come first, and INT32_MAX for features
+ * that are heavier than the rest.  Features that differ in further bits of the
+ * hash only are both kept.
+ */
 static size_t
 take_heavy(ShIdfEntry *entries, const uint64_t *hashes, const int32_t *weights,
 		   size_t n, size_t k)
@@ -205,12 +225,12 @@ take_heavy(ShIdfEntry *entries, const uint64_t *hashes, const int32_t *weights,
 }
 
 /*
- * Make entries of those of n features that may be among the first k, in the
- * order of sh_idf_before: of k, if there are so many, and hardly more where k is
- * small.  Returns how many they are.
+ * Make entries of those of n features that may be among the first k in the order
+ * of sh_idf_before.  All that are among them become entries, and where k is
+ * small, hardly any others.  Returns the number of entries.
  *
- * There must be room for n entries, and weights to be read up to a multiple of
- * SH_LANES.  No weight is beyond INT32_MAX.
+ * There must be room for n entries.  The array of weights must be readable up
+ * to a multiple of SH_LANES, and no weight may be beyond INT32_MAX.
  */
 size_t
 sh_idf_take_heavy(ShIdfEntry *entries, const uint64_t *hashes,
