@@ -50,10 +50,10 @@ sh_cpu_avx512_popcount(void)
 #endif							/* __x86_64__ */
 
 /*
- * Define the function "name", which returns the first of an array of kinds that
- * can be used on the processor that we run on.  Kinds are the same functions,
- * written for the instructions of some processors; they stand in the array with
- * the fastest first, and the last one can be used everywhere.
+ * Define the function "name", which returns the first of an array of kinds
+ * that can be used on the processor that we run on.  Kinds are the same
+ * functions, written for the instructions of some processors; they stand in
+ * the array with the fastest first, and the last one can be used everywhere.
  */
 #define SH_CPU_DEFINE_FASTEST(name, Kind, kinds) \
 const Kind * \

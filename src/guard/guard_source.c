@@ -6,13 +6,13 @@
  *
  * The expression is over the columns of the row, as that of a generated column
  * or a CHECK constraint, and like these it runs with the rights of whoever
- * inserts.  But in those, names are looked up once, when the owner of the table
- * creates them.  An argument of a trigger is a text whose names are looked up by
- * each statement.
+ * inserts.  But in those, names are looked up once, when the owner of the
+ * table creates them.  An argument of a trigger is a text whose names are
+ * looked up by each statement.
  *
- * For example, the owner writes  fingerprint=normalise(body)  and means the
- * function normalise(text) in the schema public.  Later Mallory creates another
- * normalise in a schema that comes first in somebody's search_path, or
+ * For example, the owner writes fingerprint=normalise(body) and means the
+ * function normalise(text) in the schema public.  Later Mallory creates
+ * another normalise in a schema that comes first in somebody's search_path, or
  * normalise(varchar) in public, which fits a body of type varchar better.  It
  * must not be called, for it would run with the rights of all who insert.
  *
@@ -24,11 +24,11 @@
  *	  plays no part: names are looked up in pg_catalog, then in the schemas of
  *	  the extension and of the table, where these are safe.  Another schema has
  *	  to be named in the expression, and must be safe.
- *	- Functions, operators and types that are found there must belong to trusted
- *	  roles, for the owner of an object can change it.
- *	- Nothing is executed before all this is known.  To parse a constant such as
- *	  'x'::public.mytype calls the input function of the type: so schemas are
- *	  checked in the parse tree, before names are looked up.
+ *	- Functions, operators and types that are found there must belong to
+ *	  trusted roles, for the owner of an object can change it.
+ *	- Nothing is executed before all this is known.  To parse a constant such
+ *	  as 'x'::public.mytype calls the input function of the type: so schemas
+ *	  are checked in the parse tree, before names are looked up.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -253,7 +253,7 @@ check_objects(Node *node, void *context)
 	return expression_tree_walker(node, check_objects, context);
 }
 
-/* expression_tree_walker: fail for columns that a BEFORE trigger cannot read. */
+/* expression_tree_walker: fail for columns no BEFORE trigger can read. */
 static bool
 check_columns(Node *node, void *context)
 {
@@ -315,9 +315,9 @@ source_context(void *arg)
 }
 
 /*
- * The expression that a text stands for, over the columns of the relation.  The
- * names in it are those of the root, for which the trigger was made; "schema"
- * is that of the extension.
+ * The expression that a text stands for, over the columns of the relation.
+ * The names in it are those of the root, for which the trigger was made;
+ * "schema" is that of the extension.
  */
 Expr	   *
 simhash_guard_source(const Guard *guard, Relation relation, Oid root,

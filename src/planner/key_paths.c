@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * key_paths.c
- *		Offers the planner a path over btree indexes on key columns for a search
- *		by ~=, <@ or @>.
+ *		Offers the planner a path over btree indexes on key columns for a
+ *		search by ~=, <@ or @>.
  *
  * For example, a table has the fingerprint fp and the key columns k0 to k3,
  * where k0 is GENERATED ALWAYS AS (simhash_key(fp, 0)) and so on, each with a
@@ -12,33 +12,34 @@
  *		fp ~= q AND (k0 = simhash_key(q, 0) OR ... OR k3 = simhash_key(q, 3))
  *
  * and get a BitmapOr of four index scans with ~= as a filter.  We offer the
- * planner that very path for  fp ~= q  alone, as one more path whose cost it
+ * planner that very path for fp ~= q alone, as one more path whose cost it
  * compares with others.  The query itself is not rewritten: row estimates stay
- * those of the operator, a sequential scan tests the operator and nothing else,
- * row security and outer joins keep their meaning, and sub-selects on the query
- * side have become parameters by the time we see them.
+ * those of the operator, a sequential scan tests the operator and nothing
+ * else, row security and outer joins keep their meaning, and sub-selects on
+ * the query side have become parameters by the time we see them.
  *
  * Terms.  In this file a key is the 16 bits of one block of a fingerprint, a
- * smallint, as simhash_key returns it.  A key index is a btree index whose first
- * column is such a key.  The operand is the side of the operator that is of the
- * relation being scanned, here fp; the query side is the other one, here q.
+ * smallint, as simhash_key returns it.  A key index is a btree index whose
+ * first column is such a key.  The operand is the side of the operator that is
+ * of the relation being scanned, here fp; the query side is the other one,
+ * here q.
  *
  * Why the path finds all matches.  A fingerprint within the radius has, in at
- * least one block, a key that probes.c lists for q; the path looks up all those
- * keys, and evaluates the operator for each row that it finds.  This holds if
- * the first column of the index for block b is simhash_key(operand, b), with the
- * very operand of the query.  The column may be an expression of the index, or a
- * generated column with that generation expression.  The two operands must be
- * equal(), once relabelings between a domain and its base type are removed.  If
- * the operand in the query is a generated column, its generation expression is
- * accepted in its place, since the key columns have to be generated from that:
- * generated columns cannot refer to each other.
+ * least one block, a key that probes.c lists for q; the path looks up all
+ * those keys, and evaluates the operator for each row that it finds.  This
+ * holds if the first column of the index for block b is simhash_key(operand,
+ * b), with the very operand of the query.  The column may be an expression of
+ * the index, or a generated column with that generation expression.  The two
+ * operands must be equal(), once relabelings between a domain and its base
+ * type are removed.  If the operand in the query is a generated column, its
+ * generation expression is accepted in its place, since the key columns have
+ * to be generated from that: generated columns cannot refer to each other.
  *
- * Row security need not restrict these paths.  All that the index scan evaluates
- * before the policies is the equality of two smallints, a key of the row and a
- * key of the query side, and that is leakproof.  Whether the operator itself is
- * evaluated before the policies depends on its own LEAKPROOF mark, as in any
- * other path.
+ * Row security need not restrict these paths.  All that the index scan
+ * evaluates before the policies is the equality of two smallints, a key of the
+ * row and a key of the query side, and that is leakproof.  Whether the
+ * operator itself is evaluated before the policies depends on its own
+ * LEAKPROOF mark, as in any other path.
  *
  * The path is made in set_rel_pathlist_hook.  No preloading is needed: the
  * operators' planner support function, called while a query is simplified,
@@ -78,8 +79,8 @@
 #include "core/pairs/probes.h"
 
 /*
- * Beyond this radius a search looks up thousands of keys, and to read the whole
- * table is faster, however large it is.
+ * Beyond this radius a search looks up thousands of keys, and to read the
+ * whole table is faster, however large it is.
  */
 #define RADIUS_MAX			15
 
@@ -141,8 +142,8 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 }
 
 /*
- * Let a cached plan become invalid when somebody alters the type of a ball: the
- * plan takes the center and the radius from the ball by attribute number.
+ * Let a cached plan become invalid when somebody alters the type of a ball:
+ * the plan takes the center and the radius from the ball by attribute number.
  */
 static void
 depend_on_type(PlannerInfo *root, Node *part)
@@ -284,7 +285,8 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 /*
  * Find the first columns of the key indexes of an operand, for selectivity.c,
  * which uses their statistics.  They are columns of the table or expressions.
- * False unless there is one for each block; a relation that is no table has none.
+ * False unless there is one for each block; a relation that is no table has
+ * none.
  */
 bool
 simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
@@ -319,9 +321,10 @@ probes_function(Oid key_function)
 }
 
 /*
- * A call, or its value if its arguments are constants.  Note: no other call may
- * be simplified here.  The center and the radius have been simplified already,
- * and may contain other relations; ball_field says what would go wrong.
+ * A call, or its value if its arguments are constants.  Note: no other call
+ * may be simplified here.  The center and the radius have been simplified
+ * already, and may contain other relations; ball_field says what would go
+ * wrong.
  */
 static Node *
 known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
@@ -332,9 +335,9 @@ known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
 }
 
 /*
- * The condition on the key of a block: that it equals simhash_key(center, block),
- * or with "single" false, any element of simhash_probes(center, radius, block).
- * NULL if the user may not call simhash_probes.
+ * The condition on the key of a block: that it equals simhash_key(center,
+ * block), or with "single" false, any element of simhash_probes(center,
+ * radius, block). NULL if the user may not call simhash_probes.
  */
 static Expr *
 key_condition(PlannerInfo *root, const KeySearch *search,
@@ -377,9 +380,10 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 }
 
 /*
- * Make the path that scans the key index of one block; NULL when there can be no
- * condition.  Where the planner cannot know how many keys will be looked up, it
- * has taken their number for UNKNOWN_ARRAY, and its estimates are scaled.
+ * Make the path that scans the key index of one block; NULL when there can be
+ * no condition.  Where the planner cannot know how many keys will be looked
+ * up, it has taken their number for UNKNOWN_ARRAY, and its estimates are
+ * scaled.
  */
 static IndexPath *
 make_block_path(PlannerInfo *root, const KeySearch *search,

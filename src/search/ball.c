@@ -162,10 +162,10 @@ hamming_ball(PG_FUNCTION_ARGS)
 /*
  * The expression for a field of a ball.
  *
- * Note: only a constant or a row constructor may be simplified.  For a field of
- * the whole row of another relation, eval_const_expressions would put a column
- * of it.  But when paths are made, the planner has settled already which columns
- * each relation returns, and that one need not be among them.
+ * Note: only a constant or a row constructor may be simplified.  For a field
+ * of the whole row of another relation, eval_const_expressions would put a
+ * column of it.  But when paths are made, the planner has settled already
+ * which columns each relation returns, and that one need not be among them.
  */
 static Node *
 ball_field(PlannerInfo *root, Node *ball, AttrNumber number)

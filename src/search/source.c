@@ -71,8 +71,8 @@ is_star(Node *node)
 }
 
 /*
- * Parse the source: one expression, and nothing around it.  Messages call it the
- * source of the keys, or else the fingerprint.
+ * Parse the source: one expression, and nothing around it.  Messages call it
+ * the source of the keys, or else the fingerprint.
  */
 Node	   *
 simhash_parse_source(const char *source, bool of_keys)

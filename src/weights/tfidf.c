@@ -9,33 +9,33 @@
  * given, hashes are added up, and the signs of the sums are the fingerprint.
  * The frequency in the document is damped as the profile of the simhash_idf
  * value says, so that with equal idf for all features the fingerprint is that
- * of simhash(document, profile).  keywords.c lists the top k, and does the same
- * for arrays of words.
+ * of simhash(document, profile).  keywords.c lists the top k, and does the
+ * same for arrays of words.
  *
  * Without k, no list of the features is needed: each time that the weight of a
  * feature grows, its hash is added once more, with its idf (weigh_hashes).
  *
  * With k, each feature has to be known with its final weight: that is a
- * Collection, of one entry a feature.  For example, "a b a c", where the idf of
- * a is 2, of b 5 and of c 1, damped not at all, gives the entries a 4, b 5,
+ * Collection, of one entry a feature.  For example, "a b a c", where the idf
+ * of a is 2, of b 5 and of c 1, damped not at all, gives the entries a 4, b 5,
  * c 1; the top 2 are b and a.
  *
  * Sections.  tally.c counts occurrences in sections of SH_SECTION, and forgets
  * a section when the next one begins.  So the features of a section become
  * entries when it ends, and a feature of several sections has several entries.
  * Their weights are added up, which is what simhash(document, profile) does,
- * too: merge_sections sorts the entries by hash and makes one of those that are
- * equal.  It is called at the end and, so that memory stays bounded by the
+ * too: merge_sections sorts the entries by hash and makes one of those that
+ * are equal.  It is called at the end and, so that memory stays bounded by the
  * different features, whenever the entries since the last call could outnumber
  * those before.
  *
- * One pass or two.  A document of one section, as nearly all are, has one entry
- * a feature, so an entry that k others precede can be dropped at once:
+ * One pass or two.  A document of one section, as nearly all are, has one
+ * entry a feature, so an entry that k others precede can be dropped at once:
  * sh_idf_take_heavy leaves hardly more than k of each batch.  In a document of
  * several sections that would be wrong, since a feature may be light in each
  * section and heavy in all of them together.  So the first pass goes by the
- * assumption that there is one section; when a second one begins, it stops, and
- * a second pass starts again from the beginning of the document and drops
+ * assumption that there is one section; when a second one begins, it stops,
+ * and a second pass starts again from the beginning of the document and drops
  * nothing.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -59,7 +59,7 @@ typedef struct Collection
 	ShIdfEntry *first;			/* the caller's array of ENTRIES_FIRST */
 	size_t		allocated;
 	size_t		n;
-	size_t		top;			/* k in the first pass, SIZE_MAX in the second */
+	size_t		top;			/* k, or SIZE_MAX in the second pass */
 	bool		sections;		/* the document has more than one */
 	size_t		merged;			/* entries after the last merge_sections */
 } Collection;
@@ -232,8 +232,9 @@ end_section(Collection *collection)
 }
 
 /*
- * SimhashHashReader: collect the features that are new to the section, or count
- * their occurrences.  In the first pass, stop where a second section begins.
+ * SimhashHashReader: collect the features that are new to the section, or
+ * count their occurrences.  In the first pass, stop where a second section
+ * begins.
  */
 static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)

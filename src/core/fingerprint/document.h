@@ -19,8 +19,8 @@
 
 /*
  * A document being read, by a profile of our own (recipes.h reads documents by
- * the profiles of other programs).  Before the first document all of it is zero,
- * but for the part of the tally that the caller fills in.
+ * the profiles of other programs).  Before the first document all of it is
+ * zero, but for the part of the tally that the caller fills in.
  */
 typedef struct ShDocument
 {
@@ -55,8 +55,8 @@ extern bool sh_document_end(ShDocument *document, uint64_t *fingerprint);
 
 /*
  * Hand the features that the text held has completed to the sink, and forget
- * that text, but for the tokens with which further features begin.  Returns what
- * the sink returns.
+ * that text, but for the tokens with which further features begin.  Returns
+ * what the sink returns.
  */
 static inline bool
 sh_document_hand_over(ShDocument *document, bool ended, ShDocumentSink sink,

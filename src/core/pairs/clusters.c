@@ -1,21 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * clusters.c
- *		Clusters of rows, made from pairs of fingerprints.
+ *		Makes clusters of rows from the pairs of their fingerprints.
  *
- * A cluster is either all that pairs connect, directly or through others, or
- * a star: a center and fingerprints that are near to it.  Stars are made
- * greedily: row by row, a fingerprint that is not a member of a star when its
- * first row comes becomes a center, and takes what is near and not taken yet.
+ * There are two kinds.  For example, the rows 1, 2 and 3, in this order, have
+ * fingerprints of which 1 and 2 are within the radius, and 2 and 3, but not 1
+ * and 3.
  *
- * Pairs within a crowd (crowds.c) are too many to look at.  For what is
- * connected it is enough that they connect it.  For stars, when a member of a
- * crowd becomes a center, we look for what is near to it then; most of the
- * crowd is taken by the first few.
+ *	- Connected: a cluster is all that pairs connect, directly or through
+ *	  others. 1, 2 and 3 are a cluster.
+ *	- Stars: a cluster is a center and fingerprints within the radius of it.
+ *	  Rows are taken in their order.  If the fingerprint of a row belongs to no
+ *	  star yet, it becomes the center of one, and attaches all fingerprints
+ *	  within the radius that belong to no star yet.  1 attaches 2; 3 is alone.
  *
- * In both the first row of a cluster, in the order of the rows, stands for
- * it: rows with a common fingerprint are ordered, and the center of a star
- * comes before its members.
+ * The first row of a cluster, in the order of the rows, represents it.  In a
+ * star that is the first row of the center's fingerprint.
+ *
+ * A crowd (crowds.c) has too many pairs to look at.  To connect its members it
+ * is enough to know that they are a crowd.  For stars, the pairs of a member
+ * are searched when it becomes a center; since its first few centers attach
+ * most of a crowd, few members become one.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -25,11 +30,15 @@
 
 #include <string.h>
 
-#define LOOKS			64		/* from one crowd at another */
+#define LOOKS			64		/* members of a crowd compared with another */
 #define TICK			((uint32_t) 1 << 22)	/* rows that take a while */
 #define LISTED			(UINT32_C(1) << 31) /* more than there are rows */
 
-/* The number that stands for the cluster of a number. */
+/*
+ * The root of the cluster of a fingerprint.  Fingerprints go by their numbers;
+ * a cluster is a tree of them in "parent", which is made flatter on the way
+ * ("path halving").
+ */
 static uint32_t
 cluster_of(uint32_t *parent, uint32_t i)
 {
@@ -74,9 +83,10 @@ join_pair(void *context, uint32_t a, uint32_t b, int distance)
 }
 
 /*
- * Two crowds may be one cluster.  A few looks from one at the other tell if
- * they lie close; only if these see nothing it is worth searching for all
- * pairs, which are not many then.
+ * Make two crowds one cluster if a pair connects them.  First LOOKS members of
+ * one are compared with the whole of the other, which finds a pair if there
+ * are many.  If that finds none, there are so few pairs that a search for all
+ * of them is fast.
  */
 static void
 join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
@@ -146,8 +156,8 @@ attach(uint32_t *parent, uint32_t center, uint32_t member)
 }
 
 /*
- * A center attaches what is near to it in the crowds.  That is done with, and
- * need not be looked at again.
+ * Attach to a center the fingerprints of crowds that are within the radius,
+ * and take them out of their crowds: they belong to a star from now on.
  */
 static void
 attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
@@ -176,9 +186,10 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 }
 
 /*
- * Make stars.  "next" gives one pair after another, but none within a crowd
- * or between two: the greater half is the first row of one fingerprint, the
- * other half of another that comes later; they are in order.
+ * Make stars.  "next" returns one pair after another, in ascending order, but
+ * none of two fingerprints that are both in crowds.  The upper 32 bits of a
+ * pair are the first row of a fingerprint, the lower 32 bits that of the other
+ * fingerprint, which comes later.
  */
 void
 sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
@@ -248,7 +259,10 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 			clusters->number[pairs->rows[j]] = i;
 	}
 
-	/* The size of a listed cluster makes way for where its next row goes. */
+	/*
+	 * When the first row of a cluster comes, its size is known and no longer
+	 * needed.  From then on size[i] is where the next row goes, with LISTED.
+	 */
 	for (uint32_t row = 0; row < pairs->n; row++)
 	{
 		uint32_t	i = cluster_of(clusters->parent, clusters->number[row]);

@@ -1,21 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * crowds.c
- *		Crowds: many different fingerprints, nearly all near to each other.
+ *		Finds crowds, sets of many fingerprints that are nearly all within the
+ *		radius of each other, so that clusters need not look at all their
+ *		pairs.
  *
- * A hundred thousand variants of one text make billions of pairs.  A list of
- * the pairs has to have them all, but clusters need not: they only ask what is
- * connected, or what is near to the few that stand for stars.
+ * For example, a table has a hundred thousand variants of one text, and a
+ * million other texts.  The variants make five billion pairs.  simhash_pairs
+ * has to list them all, but simhash_clusters only has to know that the
+ * variants are connected, or which of them are near to a few centers.  So the
+ * variants are set apart as a crowd, and pairs are then searched among the
+ * other fingerprints, and between these and the crowd, but not within the
+ * crowd.
  *
- * So before we search for clusters we set crowds apart.  A crowd shows in the
- * sorted fingerprints: far more than are to be expected begin with the same
- * bits, and one taken at random is near to many of these.  From such a center
- * we look around.  What is near to it belongs to the crowd; then we take one
- * member after another, and what is near to it and not a member yet becomes
- * one.  Of all that is still to be looked at each look takes a good part away,
- * and when looks do not any more, we stop, and what is left stays alone.
- * Whether all crowds are found, and the whole of each, makes a difference to
- * the time that a search takes, but not to its result.
+ * How a crowd is found.
+ *
+ *	1. Fingerprints are sorted, so that a crowd shows as a range in which far
+ *	   more fingerprints than expected have the same leading bits
+ *	   (sh_crowds_find).
+ *	2. A few values of the range are tried as a center.  One that has many
+ *	   others of the range within the radius is the center of a crowd
+ *	   (try_range).
+ *	3. What is within twice the radius of the center is a candidate
+ *	   (set_apart).
+ *	4. The center is the first member.  A look from a member makes members of
+ *	   all candidates within the radius of it.  Each member in turn looks, as
+ *	   long as looks still gain enough members for what they cost
+ *	   (look_around).  So the pairs of a crowd connect all of its members.
+ *
+ * A crowd that is not found, or candidates that did not become members, cost
+ * time in the search that follows.  The result is the same.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -26,8 +40,8 @@
 #include <string.h>
 
 #define SAMPLES			4		/* values to try as a center */
-#define LOOKS			64		/* between two looks at the gain */
-#define LOOKS_MAX		4096
+#define LOOKS			64		/* looks after which their gain is weighed */
+#define LOOKS_MAX		4096	/* looks from members of one crowd */
 
 /* Begin with all values, sorted, and no crowd. */
 void
@@ -56,10 +70,13 @@ is_known(const ShCrowds *crowds, uint64_t center)
 }
 
 /*
- * Look around from one value after another, of n of which the first is the
- * center; how many belong to its crowd?  They come first.  A look costs as
- * many comparisons as there are values left; for each member that it gains,
- * the search will be spared pairs with a good part of the other members.
+ * Step 4 above, for n candidates, of which the first is the center.  Brings
+ * the members to the front, and returns their number.
+ *
+ * A look costs as many comparisons as there are candidates that are no
+ * members. Each member that it gains spares the search that follows the pairs
+ * with the other members.  So the last LOOKS looks were worth it if members
+ * gained times members is no less than LOOKS times candidates left.
  */
 static uint32_t
 look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
@@ -85,7 +102,10 @@ look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
 	return members;
 }
 
-/* Set the crowd of a center apart, if it is one. */
+/*
+ * Set the crowd of a center apart, unless too few values belong to it: move
+ * its members to the end of the values that are in no crowd yet.
+ */
 static void
 set_apart(ShCrowds *crowds, uint64_t center)
 {
@@ -119,7 +139,10 @@ set_apart(ShCrowds *crowds, uint64_t center)
 	crowds->count++;
 }
 
-/* Of some values the one in the middle, bit by bit; it need not be there. */
+/*
+ * The middle of some values: each of its bits is what most of them have.  It
+ * need not be one of them.
+ */
 static uint64_t
 middle_of(const uint64_t *values, uint32_t n)
 {

@@ -1,16 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * plan.c
- *		How to cut fingerprints into blocks, so that pairs are found soonest.
+ *		Chooses how to cut fingerprints into blocks, so that pairs within a
+ *		distance are found soonest.
  *
- * Cut the bits into m blocks.  A pair within distance k differs in at most
- * floor(k / m) bits of at least one of them; and if no block but the first
- * k mod m + 1 did, those would have to differ in one bit more each, so that for
- * the others one bit less is enough (Norouzi, Punjani and Fleet 2012).  The
- * values that lie together by the key of a block, compared with those whose
- * key is near, are the candidates.  Few blocks make long keys, which tell
- * values apart well, but many keys that are near; the radius 0, at m = k + 1,
- * is what Manku, Jain and Das Sarma (2007) propose.
+ * For example, all pairs within distance 8 are wanted, and the 64 bits are cut
+ * into m = 3 blocks.  In a pair, the differing bits of the blocks add up to at
+ * most 8.  If blocks 0, 1 and 2 differed in at least 3, 3 and 3 bits, they
+ * would add up to 9: so one of the blocks differs in at most 2 bits, and pairs
+ * that do are the candidates to be compared.
+ *
+ * In general a pair within distance k differs in at most floor(k / m) bits of
+ * at least one of m blocks.  For some blocks one bit less is enough (Norouzi,
+ * Punjani and Fleet 2012).  With r = k mod m, let the blocks 0 to r have the
+ * radius floor(k / m), and the m - r - 1 others floor(k / m) - 1.  A pair that
+ * is beyond the radius in each block differs in at least
+ *
+ *		(r + 1) (floor(k / m) + 1) + (m - r - 1) floor(k / m) = k + 1
+ *
+ * bits.  In the example r is 2, and all blocks have radius 2; with m = 4,
+ * where r is 0, the radii are 2, 1, 1 and 1.
+ *
+ * The key of a value is its bits in a block.  Values are grouped by key, and
+ * the values of a key are compared with those of all keys within the block's
+ * radius. Few blocks make long keys, which few values share, but many keys are
+ * within the radius and must be looked up.  Many blocks make short keys; m = k
+ * + 1, the radius 0, is what Manku, Jain and Das Sarma (2007) propose.
  *
  * For 64 bits, the part of all pairs that are candidates:
  *
@@ -20,8 +35,8 @@
  *		12		0.48 %		1.7 %		44 %
  *		16		2.9 %		7.0 %		all, and more
  *
- * Which m is best depends on how many values there are, as near keys must be
- * looked up even if no value has them: hence the estimate below.
+ * A key must be looked up even if no value has it.  So which m is best depends
+ * on how many values there are, and we estimate the cost of each m.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -51,7 +66,10 @@ sh_keys_within(int width, int radius)
 	return keys;
 }
 
-/* The time to search a values among themselves, or with b others, by a block. */
+/*
+ * The estimated time to find candidates by one block and to compare them: of
+ * "a" values among themselves when b is 0, else of "a" values with b others.
+ */
 static double
 block_cost(double a, double b, int width, int radius)
 {
@@ -66,7 +84,10 @@ block_cost(double a, double b, int width, int radius)
 		a * near * others / keys * COMPARE_COST;
 }
 
-/* Cut those bits into so many blocks; return what it costs. */
+/*
+ * Plan to cut the bits of a mask into blocks with keys of up to "width" bits,
+ * the leading ones of each block; returns the estimated cost.
+ */
 static double
 cut(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
 	int width)

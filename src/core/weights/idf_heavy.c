@@ -8,23 +8,24 @@
  * wanted.  They are the 9 and, since of equally heavy features that with the
  * smaller hash comes first (sh_idf_before), the 7 with the smallest hash.
  *
- *	1. A bound on the weight.  7 is the greatest weight that at least 2 features
- *	   reach.  The features that weigh 5, 1 and 3 are dropped.
+ *	1. A bound on the weight.  7 is the greatest weight that at least 2
+ *	   features reach.  The features that weigh 5, 1 and 3 are dropped.
  *	2. A bound on the hash.  Seven features are left, more than twice k, since
  *	   many weigh just 7.  This is common: features that no other document has
  *	   are equally rare.  Hashes are as good as random, so about k of the n
  *	   features left have a hash in the lower k / n of all hashes, and hardly
  *	   ever fewer than k have one in the lower 1.5 k / n, here three sevenths.
  *	   Of the features that weigh 7 only those in that share are kept, about
- *	   three.  If fewer than k features were left in all, none would be dropped.
- *	3. A closer bound, on the weight or on the hash, whichever decides: it leaves
- *	   hardly more than k features.
+ *	   three.  If fewer than k features were left in all, none would be
+ *	   dropped.
+ *	3. A closer bound, on the weight or on the hash, whichever decides: it
+ *	   leaves hardly more than k features.
  *
- * Features are compared with a bound by vector instructions, several at a time,
- * and a bound is found by bisection, counting at each step how many features
- * reach it.  sh_idf_take_top, which compares entries one by one, then has to
- * choose among a few only.  That makes simhash_tfidf(document, idf, 20) 10 to
- * 20 % faster as a whole where documents have 2,000 characters.
+ * Features are compared with a bound by vector instructions, several at a
+ * time, and a bound is found by bisection, counting at each step how many
+ * features reach it.  sh_idf_take_top, which compares entries one by one, then
+ * has to choose among a few only.  That makes simhash_tfidf(document, idf, 20)
+ * 10 to 20 % faster as a whole where documents have 2,000 characters.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -87,14 +88,14 @@ count_from(const int32_t *numbers, size_t n, int32_t least)
 }
 
 /*
- * Find a bound that at least k of n numbers reach, and at most "enough" of them
- * if COUNTS steps of bisection find such a bound.  All numbers must be at least
- * "least", which must not be negative, and n must be at least k.
+ * Find a bound that at least k of n numbers reach, and at most "enough" of
+ * them if COUNTS steps of bisection find such a bound.  All numbers must be at
+ * least "least", which must not be negative, and n must be at least k.
  *
  * The loop keeps this true: at least k numbers, of which there are "count",
- * reach "least"; fewer than k are greater than "most".  The first bound tried is
- * the greatest number, because often so many features are equally rare that it
- * will do.
+ * reach "least"; fewer than k are greater than "most".  The first bound tried
+ * is the greatest number, because often so many features are equally rare that
+ * it will do.
  */
 static inline int32_t
 find_bound(const int32_t *numbers, size_t n, size_t k, size_t enough,
@@ -152,8 +153,8 @@ least_listed(const uint16_t *list, size_t n, const int32_t *weights)
 /*
  * Step 2 above.  The list has *n features that weigh "weight" or more.  Keep
  * those that weigh more, and of the others those whose hash is in the lower
- * 1.5 k / n of all hashes.  If fewer than k remained, keep all.  Sets *n to how
- * many features the list has then; returns the greatest hash kept.
+ * 1.5 k / n of all hashes.  If fewer than k remained, keep all.  Sets *n to
+ * how many features the list has then; returns the greatest hash kept.
  */
 static uint64_t
 keep_share(uint16_t *list, size_t *n, const uint64_t *hashes,
@@ -181,13 +182,14 @@ keep_share(uint16_t *list, size_t *n, const uint64_t *hashes,
 }
 
 /*
- * See sh_idf_take_heavy; for up to CHUNK features, and k below a quarter of them.
+ * See sh_idf_take_heavy; for up to CHUNK features, and k below a quarter of
+ * them.
  *
  * The closer bound of step 3 is on "numbers": where the weight decides, these
- * are the weights.  Where the hash decides, they are the 31 leading bits of the
- * inverted hash, since smaller hashes come first, and INT32_MAX for features
- * that are heavier than the rest.  Features that differ in further bits of the
- * hash only are both kept.
+ * are the weights.  Where the hash decides, they are the 31 leading bits of
+ * the inverted hash, since smaller hashes come first, and INT32_MAX for
+ * features that are heavier than the rest.  Features that differ in further
+ * bits of the hash only are both kept.
  */
 static size_t
 take_heavy(ShIdfEntry *entries, const uint64_t *hashes, const int32_t *weights,
@@ -225,9 +227,9 @@ take_heavy(ShIdfEntry *entries, const uint64_t *hashes, const int32_t *weights,
 }
 
 /*
- * Make entries of those of n features that may be among the first k in the order
- * of sh_idf_before.  All that are among them become entries, and where k is
- * small, hardly any others.  Returns the number of entries.
+ * Make entries of those of n features that may be among the first k in the
+ * order of sh_idf_before.  All that are among them become entries, and where k
+ * is small, hardly any others.  Returns the number of entries.
  *
  * There must be room for n entries.  The array of weights must be readable up
  * to a multiple of SH_LANES, and no weight may be beyond INT32_MAX.
