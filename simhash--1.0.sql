@@ -738,6 +738,21 @@ COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
 COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
 
+-- Reads some inner pages of an index, whose state decides.  It may be that of
+-- a temporary table, which parallel workers cannot read.  The function itself
+-- asks whether the caller may read the table.
+CREATE FUNCTION hamming_search_plan(
+    index regclass, ball hamming_ball,
+    OUT block integer, OUT radius integer, OUT probes bigint,
+    OUT pages double precision, OUT candidates double precision,
+    OUT crowd double precision, OUT crowd_beside double precision,
+    OUT reads_all boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hamming_search_plan'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100 ROWS 4;
+COMMENT ON FUNCTION hamming_search_plan(regclass, hamming_ball) IS
+'what a search of a hamming index is going to read, block by block';
+
 -- Reads whole tables and keeps vacuum out meanwhile, so not for everybody.
 CREATE FUNCTION hamming_index_check(
     index regclass, heapallindexed boolean DEFAULT false)

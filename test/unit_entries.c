@@ -88,18 +88,31 @@ test_plans(void)
 			ShExtent	extent;
 			ShSearchPlan plan;
 			int			units = 0;
+			double		probes = 0;
 			double		rows = 1;
 
 			for (int i = 0; i < magnitude; i++)
 				rows *= 10;
 			sh_even_extent(&extent, rows, 330);
 			sh_plan_search(&extent, k, &plan);
-			CHECK(plan.cost > 0 && plan.cost <= sh_pass_cost(&extent));
-			if (plan.radius[0] == sh_block_width(0))
+			CHECK(plan.total.cost > 0 &&
+				  plan.total.cost <= sh_pass_cost(&extent));
+			if (sh_is_pass(&plan))
+			{
+				CHECK(plan.blocks[0].entries == extent.rows);
+				CHECK(plan.total.entries == extent.rows);
 				continue;
+			}
 			for (int block = 0; block < SH_INDEX_BLOCKS; block++)
+			{
 				units += plan.radius[block] + 1;
+				probes += plan.blocks[block].probes;
+				CHECK(plan.blocks[block].probes ==
+					  sh_ball_size(sh_block_width(block),
+								   plan.radius[block]));
+			}
 			CHECK(units == k + 1);
+			CHECK(plan.total.probes == probes);
 		}
 }
 
@@ -125,7 +138,7 @@ test_crowds(void)
 		for (int block = 0; block < SH_INDEX_BLOCKS; block++)
 			extent.crowd[block][0] = 30000;
 		sh_plan_search(&extent, SH_NEAR, &plan);
-		CHECK(plan.entries < 0.8 * extent.rows);
+		CHECK(plan.total.entries < 0.8 * extent.rows);
 	}
 }
 

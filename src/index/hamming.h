@@ -87,6 +87,8 @@ hamming_high_key(Page page)
 /* hamming_am.c */
 extern void hamming_init(void);
 extern Datum hamming_handler(PG_FUNCTION_ARGS);
+extern Oid	hamming_indexed_table(Oid index);
+extern void hamming_require_usable(Relation index);
 
 /* hamming_validate.c */
 extern bool hamming_validate(Oid opclass);

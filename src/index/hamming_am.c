@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_am.c
- *		The access method "hamming": its routines, and those of them that it
- *		has from the btree.
+ *		The access method "hamming": its routines, those of them that it has
+ *		from the btree, and what a user may name as a hamming index.
  *
  * The btree code is reached through its own IndexAmRoutine, as any caller
  * would.  It finds what it needs of the index in the relation: a comparison
@@ -20,9 +20,13 @@
 #include <math.h>
 
 #include "access/reloptions.h"
+#include "access/xlog.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -139,6 +143,63 @@ hamming_buildphasename(int64 phase)
 		default:
 			return NULL;
 	}
+}
+
+/*
+ * The table of an index that a user names.
+ *
+ * Errors: wrong_object_type for anything but an index, or nothing at all.
+ */
+Oid
+hamming_indexed_table(Oid index)
+{
+	Oid			table = IndexGetRelation(index, true);
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index",
+						DatumGetCString(DirectFunctionCall1(regclassout,
+															ObjectIdGetDatum(index))))));
+	return table;
+}
+
+/*
+ * Fail unless an index that a user names is a hamming index, and one that can
+ * be read.
+ *
+ * Errors: wrong_object_type for any other index, and for a partitioned one,
+ * object_not_in_prerequisite_state for an invalid one.
+ */
+void
+hamming_require_usable(Relation index)
+{
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a partitioned index",
+						RelationGetRelationName(index)),
+				 errhint("Name the index of one partition.")));
+	if (index->rd_indam->ambuild != hamming_build)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a hamming index",
+						RelationGetRelationName(index))));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary tables of other sessions")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid",
+						RelationGetRelationName(index)),
+				 errhint("Drop it, or REINDEX it.")));
+	if (RecoveryInProgress() &&
+		index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access unlogged tables during recovery")));
 }
 
 /*

@@ -23,7 +23,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
@@ -32,7 +31,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -182,41 +180,6 @@ run_check(HammingCheck *check, bool rows)
 	UnregisterSnapshot(snapshot);
 }
 
-/* Fail unless the relation is a hamming index that can be checked. */
-static void
-check_kind(Relation index)
-{
-	if (index->rd_rel->relkind != RELKIND_INDEX ||
-		index->rd_indam->ambuild != hamming_build)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a hamming index",
-						RelationGetRelationName(index))));
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access temporary tables of other sessions")));
-	if (!index->rd_index->indisvalid)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid",
-						RelationGetRelationName(index)),
-				 errhint("Drop it, or REINDEX it.")));
-	if (RecoveryInProgress() &&
-		index->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot access unlogged tables during recovery")));
-}
-
-/* The name of a relation, or its number if there is no such relation. */
-static char *
-relation_name(Oid relation)
-{
-	return DatumGetCString(DirectFunctionCall1(regclassout,
-											   ObjectIdGetDatum(relation)));
-}
-
 /*
  * hamming_index_check(index regclass, heapallindexed boolean) -> void
  *
@@ -235,19 +198,15 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	bool		rows = PG_GETARG_BOOL(1);
 	LOCKMODE	lock = RecoveryInProgress() ? AccessShareLock :
 	ShareUpdateExclusiveLock;
-	Oid			heapid = IndexGetRelation(indexid, true);
+	Oid			heapid = hamming_indexed_table(indexid);
 	HammingCheck check = {0};
 	Oid			user;
 	int			context;
 	int			level;
 
-	if (!OidIsValid(heapid))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index", relation_name(indexid))));
 	check.heap = table_open(heapid, lock);
 	check.index = index_open(indexid, AccessShareLock);
-	check_kind(check.index);
+	hamming_require_usable(check.index);
 	check.quiet = lock == ShareUpdateExclusiveLock;
 
 	GetUserIdAndSecContext(&user, &context);

@@ -95,13 +95,6 @@ nearest_radius(double rows)
 	return radius;
 }
 
-/* Does a plan read all entries of a block, rather than probe? */
-static bool
-is_pass(const ShSearchPlan *plan)
-{
-	return plan->radius[0] >= sh_block_width(0);
-}
-
 /* The cost of one plan: pages that are not cached, and comparisons. */
 static Cost
 plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShSearchPlan *plan,
@@ -109,15 +102,15 @@ plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShSearchPlan *plan,
 {
 	double		random_cost;
 	double		sequential_cost;
-	double		pages = plan->pages;
+	double		pages = plan->total.pages;
 
 	get_tablespace_page_costs(index->reltablespace, &random_cost,
 							  &sequential_cost);
 	if (loop_count > 1)
 		pages = index_pages_fetched(pages * loop_count, index->pages,
 									index->pages, root) / loop_count;
-	return pages * (is_pass(plan) ? sequential_cost : random_cost) +
-		plan->cost * HAMMING_COMPARE_COST * cpu_operator_cost;
+	return pages * (sh_is_pass(plan) ? sequential_cost : random_cost) +
+		plan->total.cost * HAMMING_COMPARE_COST * cpu_operator_cost;
 }
 
 /*
@@ -161,13 +154,13 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 		farthest = SH_INDEX_BITS;
 	sh_plan_search(extent, Min(nearest, farthest), &first);
 	sh_plan_search(extent, farthest, &all);
-	if (is_pass(&all))
+	if (sh_is_pass(&all))
 		passes = Min(1 + rows / HAMMING_NEAREST, HAMMING_PASSES);
 	*startup = search_cost(root, index, extent, &first, loop_count);
 	*total = Max(*startup,
 				 passes * search_cost(root, index, extent, &all, loop_count)) +
 		rows * HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
-	*pages = all.pages;
+	*pages = all.total.pages;
 }
 
 /*
@@ -203,7 +196,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	sh_plan_search(&extent, radius < 0 ? SH_INDEX_BITS : radius, &plan);
 	*startup = 0.0;
 	*total = search_cost(root, index, &extent, &plan, loop_count);
-	*pages = plan.pages;
+	*pages = plan.total.pages;
 	if (radius < 0)
 		*startup = *total = HAMMING_NEVER;
 }

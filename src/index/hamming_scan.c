@@ -39,9 +39,6 @@
 #include "index/hamming_build.h"
 #include "search/search.h"
 
-/* An index of so many pages may have its size taken on trust. */
-#define HAMMING_LARGE_PAGES		1000
-
 /* How many entries a page has, to begin with. */
 static int
 entries_per_page(Relation index)
@@ -75,24 +72,6 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	}
 	scan->opaque = so;
 	return scan;
-}
-
-/*
- * How many entries there are, from the size of the index.  To ask the file
- * system takes time that short searches would notice, so the size that was
- * last noted in the catalogue does where that is large.
- */
-static ShExtent
-get_extent(Relation index)
-{
-	ShExtent	extent;
-	double		pages = index->rd_rel->relpages;
-
-	if (pages < HAMMING_LARGE_PAGES)
-		pages = RelationGetNumberOfBlocks(index);
-	sh_even_extent(&extent, pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS,
-				   HAMMING_PER_PAGE);
-	return extent;
 }
 
 /*
@@ -229,7 +208,6 @@ static void
 start(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	int			k = so->asked.nballs > 0 ? so->asked.balls[0].radius : SH_INDEX_BITS;
 
 	so->started = true;
 	so->matches.keep_pin = scan->xs_want_itup ||
@@ -240,31 +218,9 @@ start(IndexScanDesc scan)
 	simhash_count_search(scan);
 	pgstat_count_index_scan(scan->indexRelation);
 
-	if (so->extent.rows < 0)
-		so->extent = get_extent(scan->indexRelation);
-	else if (so->crowded)
-		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
-	so->crowded = false;
-	if (so->asked.order_by >= 0)
-	{
-		so->runs.center = so->asked.order_center;
-		hamming_survey(scan);
-		return;
-	}
-	so->runs.center = so->asked.nballs > 0 ? so->asked.balls[0].center : 0;
-	so->runs.min_distance = 0;
-	so->runs.max_distance = k;
-	if (so->plan_k != k)
-	{
-		sh_plan_search(&so->extent, k, &so->plan);
-		so->plan_k = k;
-	}
-	if (so->asked.nballs > 0 && hamming_survey(scan))
-	{
-		sh_plan_search(&so->extent, k, &so->plan);
-		so->plan_k = -1;
-	}
-	add_passes(so);
+	hamming_plan(scan);
+	if (so->asked.order_by < 0)
+		add_passes(so);
 }
 
 /*

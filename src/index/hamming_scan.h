@@ -13,7 +13,8 @@
  *	HammingNearest		ORDER BY distance			hamming_knn.c
  *
  * hamming_page.c reads the leaf pages that the runs name, and adds what it
- * finds to the matches; hamming_survey.c looks for crowds before a search.
+ * finds to the matches; hamming_plan.c decides how a search goes, for which
+ * hamming_survey.c looks for crowds.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -195,6 +196,9 @@ typedef struct HammingScan
 /* hamming_knn.c */
 extern void hamming_nearest_reset(HammingScan *so);
 extern bool hamming_nearest_fill(IndexScanDesc scan);
+
+/* hamming_plan.c */
+extern void hamming_plan(IndexScanDesc scan);
 
 /* hamming_survey.c */
 extern bool hamming_survey(IndexScanDesc scan);

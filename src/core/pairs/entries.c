@@ -232,24 +232,57 @@ shell_pages(const ShExtent *extent, int block, int radius)
 	return pages < all ? pages : all;
 }
 
+/* What there is to do for one shell of a block. */
+static ShSearchWork
+shell_work(const ShExtent *extent, int block, int radius)
+{
+	ShSearchWork work;
+	double		seeks;
+
+	work.probes = sh_shell_size(sh_block_width(block), radius);
+	work.entries = shell_entries(extent, block, radius);
+	work.pages = shell_pages(extent, block, radius);
+	seeks = work.probes < work.pages ? work.probes : work.pages;
+	work.cost = seeks * SH_COST_SEEK(extent) +
+		work.pages * SH_COST_PAGE(extent) + work.entries;
+	return work;
+}
+
+/* What there is to do to read all entries of a block. */
+static ShSearchWork
+pass_work(const ShExtent *extent)
+{
+	ShSearchWork work;
+
+	work.probes = 1;
+	work.entries = extent->rows;
+	work.pages = block_pages(extent);
+	work.cost = work.pages * SH_COST_PAGE(extent) + work.entries;
+	return work;
+}
+
+/* Add some work to other work. */
+static void
+add_work(ShSearchWork * sum, const ShSearchWork * work)
+{
+	sum->probes += work->probes;
+	sum->entries += work->entries;
+	sum->pages += work->pages;
+	sum->cost += work->cost;
+}
+
 /* The cost of one shell of a block. */
 double
 sh_shell_cost(const ShExtent *extent, int block, int radius)
 {
-	double		probes = sh_shell_size(sh_block_width(block), radius);
-	double		pages = shell_pages(extent, block, radius);
-	double		seeks = probes < pages ? probes : pages;
-
-	return seeks * SH_COST_SEEK(extent) +
-		pages * SH_COST_PAGE(extent) +
-		shell_entries(extent, block, radius);
+	return shell_work(extent, block, radius).cost;
 }
 
 /* The cost of reading all entries of a block. */
 double
 sh_pass_cost(const ShExtent *extent)
 {
-	return block_pages(extent) * SH_COST_PAGE(extent) + extent->rows;
+	return pass_work(extent).cost;
 }
 
 /*
@@ -279,6 +312,21 @@ sh_next_block(const ShExtent *extent, const int *done)
 	return best;
 }
 
+/* A plan that has not searched anything so far. */
+static void
+clear_plan(ShSearchPlan *plan)
+{
+	const		ShSearchWork none = {0, 0, 0, 0};
+	int			block;
+
+	plan->total = none;
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	{
+		plan->radius[block] = -1;
+		plan->blocks[block] = none;
+	}
+}
+
 /*
  * Plan the search for all within k: the cheapest radii, or all of block 0
  * where that is cheaper still.
@@ -286,34 +334,25 @@ sh_next_block(const ShExtent *extent, const int *done)
 void
 sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 {
-	double		pass = sh_pass_cost(extent);
+	ShSearchWork pass = pass_work(extent);
 	int			units;
-	int			block;
 
-	plan->probes = plan->entries = plan->pages = plan->cost = 0;
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-		plan->radius[block] = -1;
-
-	for (units = 0; units <= k && plan->cost < pass; units++)
+	clear_plan(plan);
+	for (units = 0; units <= k && plan->total.cost < pass.cost; units++)
 	{
-		block = sh_next_block(extent, plan->radius);
+		int			block = sh_next_block(extent, plan->radius);
+		ShSearchWork shell;
+
 		if (block < 0)
 			break;
-		plan->radius[block]++;
-		plan->cost += sh_shell_cost(extent, block, plan->radius[block]);
-		plan->probes += sh_shell_size(sh_block_width(block),
-									  plan->radius[block]);
-		plan->pages += shell_pages(extent, block, plan->radius[block]);
-		plan->entries += shell_entries(extent, block, plan->radius[block]);
+		shell = shell_work(extent, block, ++plan->radius[block]);
+		add_work(&plan->blocks[block], &shell);
+		add_work(&plan->total, &shell);
 	}
-	if (units > k && plan->cost < pass)
+	if (units > k && plan->total.cost < pass.cost)
 		return;
 
+	clear_plan(plan);
 	plan->radius[0] = sh_block_width(0);
-	for (block = 1; block < SH_INDEX_BLOCKS; block++)
-		plan->radius[block] = -1;
-	plan->probes = 1;
-	plan->entries = extent->rows;
-	plan->pages = block_pages(extent);
-	plan->cost = pass;
+	plan->blocks[0] = plan->total = pass;
 }

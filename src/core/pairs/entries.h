@@ -34,14 +34,21 @@
 
 #define SH_INDEX_MASK		((UINT64_C(1) << SH_INDEX_BITS) - 1)
 
-/* What one block is to be searched for, and how far each already was. */
-typedef struct ShSearchPlan
+/* How much a search has to do, as far as can be told beforehand. */
+typedef struct ShSearchWork
 {
-	int			radius[SH_INDEX_BLOCKS];	/* -1: the block is not searched */
 	double		probes;			/* keys looked up */
 	double		entries;		/* entries compared */
 	double		pages;			/* leaf pages read */
 	double		cost;			/* all of it, in units of one comparison */
+}			ShSearchWork;
+
+/* How far each block is searched, and how much there is to do for that. */
+typedef struct ShSearchPlan
+{
+	int			radius[SH_INDEX_BLOCKS];	/* -1: the block is not searched */
+	ShSearchWork blocks[SH_INDEX_BLOCKS];
+	ShSearchWork total;			/* of all blocks together */
 } ShSearchPlan;
 
 /*
@@ -118,6 +125,13 @@ sh_entry_key(uint64_t fp, int block)
 {
 	return (uint32_t) ((sh_entry(fp, block) & SH_INDEX_MASK) >>
 					   (SH_INDEX_BITS - sh_block_width(block)));
+}
+
+/* Does a plan read all entries of block 0, rather than probe? */
+static inline bool
+sh_is_pass(const ShSearchPlan *plan)
+{
+	return plan->radius[0] >= sh_block_width(0);
 }
 
 extern uint32_t sh_entry_probe(uint32_t center, int width, int nearest,

@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_search_plan.c
+ *		hamming_search_plan(): what a search is going to read, and why.
+ *
+ * A scan is begun as for a search, plans that search (hamming_plan.c), and
+ * ends before it reads a leaf page.  So what is shown is what a search at the
+ * same moment would do.
+ *
+ * How large a crowd is tells how many rows are like the query, to anybody who
+ * may ask.  So only those may who could count the rows themselves: who may
+ * read what is indexed, in every row of the table.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "index/hamming_scan.h"
+#include "search/search.h"
+
+PG_FUNCTION_INFO_V1(hamming_search_plan);
+
+/* What is returned of each block. */
+enum
+{
+	COLUMN_BLOCK,
+	COLUMN_RADIUS,
+	COLUMN_PROBES,
+	COLUMN_PAGES,
+	COLUMN_CANDIDATES,
+	COLUMN_CROWD,
+	COLUMN_CROWD_BESIDE,
+	COLUMN_READS_ALL,
+	PLAN_COLUMNS
+};
+
+/*
+ * Fail unless the user may read what an index holds, of every row.  An
+ * expression may be made from any column, and so may the condition of a partial
+ * index, so these take the right to the whole table.
+ */
+static void
+check_rights(Oid table, Relation index)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		(column == InvalidAttrNumber || RelationGetIndexPredicate(index) != NIL ||
+		 pg_attribute_aclcheck(table, column, GetUserId(),
+							   ACL_SELECT) != ACLCHECK_OK))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s",
+						get_rel_name(table)),
+				 errdetail("Row security applies, and the plan would tell of rows that it hides.")));
+}
+
+/* An estimate, to a tenth. */
+static Datum
+rounded(double value)
+{
+	return Float8GetDatum(rint(value * 10) / 10);
+}
+
+/* Return what a plan says of a block. */
+static void
+return_block(ReturnSetInfo *result, const HammingScan *so, int block)
+{
+	const		ShSearchWork *work = &so->plan.blocks[block];
+	Datum		values[PLAN_COLUMNS];
+	bool		nulls[PLAN_COLUMNS] = {0};
+
+	values[COLUMN_BLOCK] = Int32GetDatum(block);
+	values[COLUMN_RADIUS] = Int32GetDatum(so->plan.radius[block]);
+	nulls[COLUMN_RADIUS] = so->plan.radius[block] < 0;
+	values[COLUMN_PROBES] = Int64GetDatum((int64) work->probes);
+	values[COLUMN_PAGES] = rounded(work->pages);
+	values[COLUMN_CANDIDATES] = rounded(work->entries);
+	values[COLUMN_CROWD] = rounded(so->extent.crowd[block][0]);
+	values[COLUMN_CROWD_BESIDE] = rounded(so->extent.crowd[block][1]);
+	values[COLUMN_READS_ALL] = BoolGetDatum(block == 0 &&
+											sh_is_pass(&so->plan));
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * hamming_search_plan(index regclass, ball hamming_ball)
+ *		-> setof (block integer, radius integer, probes bigint,
+ *				  pages double precision, candidates double precision,
+ *				  crowd double precision, crowd_beside double precision,
+ *				  reads_all boolean)
+ *
+ * How a search within the ball would go through the index, a row for each
+ * block; radius is NULL for a block that is not searched.  No rows for a ball
+ * without center or radius.
+ *
+ * Errors: wrong_object_type for anything but a hamming index,
+ * object_not_in_prerequisite_state for an invalid one, insufficient_privilege
+ * for those who may not read the table.
+ */
+Datum
+hamming_search_plan(PG_FUNCTION_ARGS)
+{
+	Oid			indexid = PG_GETARG_OID(0);
+	Oid			heapid = hamming_indexed_table(indexid);
+	SimhashBall ball;
+	Relation	heap;
+	Relation	index;
+	IndexScanDesc scan;
+	HammingScan *so;
+	int			block;
+
+	InitMaterializedSRF(fcinfo, 0);
+	heap = table_open(heapid, AccessShareLock);
+	index = index_open(indexid, AccessShareLock);
+	check_rights(heapid, index);
+	hamming_require_usable(index);
+
+	if (simhash_get_ball(PG_GETARG_DATUM(1), &ball))
+	{
+		scan = hamming_beginscan(index, 1, 0);
+		scan->xs_snapshot = GetActiveSnapshot();
+		so = (HammingScan *) scan->opaque;
+		so->asked.nballs = 1;
+		so->asked.balls[0].center = (uint64) ball.center;
+		so->asked.balls[0].radius = ball.radius;
+		so->asked.order_by = -1;
+		hamming_plan(scan);
+		for (block = 0; block < SH_INDEX_BLOCKS; block++)
+			return_block((ReturnSetInfo *) fcinfo->resultinfo, so, block);
+		hamming_endscan(scan);
+		IndexScanEnd(scan);
+	}
+
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return (Datum) 0;
+}
