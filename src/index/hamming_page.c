@@ -30,6 +30,7 @@
 
 #include "compat.h"
 #include "index/hamming_scan.h"
+#include "index/hamming_tricks.h"
 
 /*
  * The comparison of entries is the hot loop.  A compiler for plain x86-64 must
@@ -203,28 +204,6 @@ compare_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 }
 
 /*
- * The offset from which entries are to be compared: that of the first key >=
- * low, or somewhat less.
- */
-static OffsetNumber
-first_offset(Page page, OffsetNumber first, int64 low, float place)
-{
-	OffsetNumber count = PageGetMaxOffsetNumber(page);
-	int			guess = (int) (place * count) - HAMMING_GUESS_SLACK;
-	int			beyond;
-
-	if (guess <= first)
-		guess = first;
-	else if (hamming_tuple_key(hamming_page_tuple(page, guess)) >= low)
-		return hamming_search(page, first, guess, low);
-	beyond = guess + 4 * HAMMING_GUESS_SLACK;
-	if (beyond <= count &&
-		hamming_tuple_key(hamming_page_tuple(page, beyond)) < low)
-		return hamming_search(page, beyond, count + 1, low);
-	return guess;
-}
-
-/*
  * Compare what the runs want of a locked page.  Afterwards the run at hand is one
  * on another page, or there is none.
  *
@@ -246,7 +225,7 @@ read_runs(IndexScanDesc scan, Buffer buffer)
 
 	for (;;)
 	{
-		offset = first_offset(page, offset, run->low, place);
+		offset = hamming_find_entry(page, offset, run->low, place);
 		offset = compare_entries(so, buffer, offset,
 								 scan->ignore_killed_tuples);
 		if (offset > last && !P_RIGHTMOST(opaque) &&

@@ -53,7 +53,7 @@ log_plan(IndexScanDesc scan)
 	initStringInfo(&lines);
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 	{
-		const		ShSearchWork *work = &so->plan.blocks[block];
+		const ShSearchWork *work = &so->plan.blocks[block];
 
 		appendStringInfo(&lines,
 						 "%sblock %d: radius %d, probes %.0f, pages %.1f, candidates %.1f, crowd %.1f, crowd_beside %.1f",

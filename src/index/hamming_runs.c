@@ -20,24 +20,15 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
 #include "index/hamming_scan.h"
+#include "index/hamming_tricks.h"
 
 /* Entries fewer than this between two probes are read, not searched across. */
 #define HAMMING_SKIP_ENTRIES	64.0
-
-/*
- * How much of a leaf page is fetched ahead, in cache lines: the first line
- * pointers and tuples that we are going to read.  They are read in order, so
- * the processor's own prefetching fetches those that follow.
- */
-#define HAMMING_CACHE_LINE		64
-#define HAMMING_FETCH_ITEMS		6
-#define HAMMING_FETCH_TUPLES	16
 
 /* Drop all passes. */
 void
@@ -111,42 +102,6 @@ lay_out_run(HammingScan *so, HammingRun *run)
 }
 
 /*
- * Fetch into the cache what we are going to read of a leaf page.  "place" is
- * about where on the page that begins, and "entries" how many it has.
- *
- * This assumes that tuple i lies i tuples below the end of the page.  Builds
- * and page splits write pages so; insertions do not keep to it.  Where the
- * assumption is wrong we fetch cache lines that are not needed, no more.
- */
-static void
-prefetch(Relation index, BlockNumber blkno, float place, int entries)
-{
-	Buffer		buffer = hamming_recent_buffer(index, blkno);
-	const char *page;
-	const char *items;
-	const char *tuples;
-	int			first;
-	int			i;
-
-	/* Not known, or private to this session. */
-	if (buffer <= 0)
-		return;
-
-	page = (const char *) BufferGetPage(buffer);
-	first = Max((int) (place * entries) - HAMMING_GUESS_SLACK, 0);
-	items = page + SizeOfPageHeaderData + first * sizeof(ItemIdData);
-	tuples = page + BLCKSZ - HAMMING_CACHE_LINE - first * HAMMING_ENTRY_SIZE;
-
-	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
-	__builtin_prefetch(page);
-	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE);
-	for (i = 0; i < HAMMING_FETCH_ITEMS; i++)
-		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
-	for (i = 0; i < HAMMING_FETCH_TUPLES; i++)
-		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
-}
-
-/*
  * Find where a run begins.  Returns false if the index is empty.
  *
  * A serializable transaction must hold a predicate lock on what it has looked
@@ -204,10 +159,11 @@ hamming_next_run(IndexScanDesc scan)
 			runs->nahead = 0;
 			break;
 		}
-		prefetch(scan->indexRelation, run->blkno, run->place,
-				 runs->page_entries);
+		hamming_fetch_ahead(scan->indexRelation, run->blkno, run->place,
+							runs->page_entries);
 		if (BlockNumberIsValid(run->next))
-			prefetch(scan->indexRelation, run->next, 0, runs->page_entries);
+			hamming_fetch_ahead(scan->indexRelation, run->next, 0,
+								runs->page_entries);
 		runs->nahead++;
 	}
 	if (runs->nahead > 0)

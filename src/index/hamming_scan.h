@@ -34,9 +34,6 @@
 #define HAMMING_AHEAD		8
 #define HAMMING_BATCH		1024
 
-/* How far from its guessed place on a page an entry usually is. */
-#define HAMMING_GUESS_SLACK		24
-
 /*
  * "Within radius of center", one for each index condition.  No entry beyond
  * the radius can meet the condition; one that is at most "certain" away does,
@@ -222,8 +219,6 @@ extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
 /* hamming_tree.c */
 extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
-extern OffsetNumber hamming_search(Page page, OffsetNumber low,
-								   OffsetNumber high, int64 key);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingChild *page);
 extern bool hamming_locate(IndexScanDesc scan, HammingRun *run);
@@ -232,9 +227,5 @@ extern bool hamming_reaches(HammingTree *tree, int64 from, int64 to,
 extern double hamming_share(IndexScanDesc scan, int64 key);
 extern void hamming_unpin_path(HammingTree *tree);
 extern void hamming_forget_path(HammingTree *tree);
-
-/* hamming_buffer.c */
-extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
-extern Buffer hamming_recent_buffer(Relation rel, BlockNumber blkno);
 
 #endif							/* HAMMING_SCAN_H */

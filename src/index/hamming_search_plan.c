@@ -84,7 +84,7 @@ rounded(double value)
 static void
 return_block(ReturnSetInfo *result, const HammingScan *so, int block)
 {
-	const		ShSearchWork *work = &so->plan.blocks[block];
+	const ShSearchWork *work = &so->plan.blocks[block];
 	Datum		values[PLAN_COLUMNS];
 	bool		nulls[PLAN_COLUMNS] = {0};
 

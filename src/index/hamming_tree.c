@@ -33,6 +33,7 @@
 
 #include "compat.h"
 #include "index/hamming_scan.h"
+#include "index/hamming_tricks.h"
 
 /* Complain of a page that cannot be a page of this index. */
 static void
@@ -130,42 +131,6 @@ get_root(IndexScanDesc scan)
 	return InvalidBuffer;
 }
 
-/* The first offset in [low, high) whose key is >= key, or high. */
-OffsetNumber
-hamming_search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
-{
-	while (low < high)
-	{
-		OffsetNumber middle = low + (high - low) / 2;
-
-		if (hamming_tuple_key(hamming_page_tuple(page, middle)) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Where a key is on a page, given a guess.  Keys of random fingerprints are
- * spread evenly, and a guess spares most of a binary search, each step of
- * which would wait for memory.
- */
-static OffsetNumber
-search_near(Page page, OffsetNumber first, int64 key, float place)
-{
-	int			last = PageGetMaxOffsetNumber(page);
-	int			low = first + (int) (place * (last - first)) -
-	HAMMING_GUESS_SLACK / 2;
-	int			high = low + HAMMING_GUESS_SLACK;
-
-	if (low < first || hamming_tuple_key(hamming_page_tuple(page, low)) >= key)
-		low = first;
-	if (high > last || hamming_tuple_key(hamming_page_tuple(page, high)) < key)
-		high = last + 1;
-	return hamming_search(page, low, high, key);
-}
-
 /*
  * How far between the bounds of a page a key is.  That is where its entry is
  * to be expected, were keys spread evenly: 0 first, 1 last.
@@ -220,7 +185,7 @@ find_child(Page page, int64 key, const HammingChild *known,
 
 	if (P_IGNORE(opaque))
 		return false;
-	offset = search_near(page, first + 1, key, place_of(known, key));
+	offset = hamming_find_pivot(page, first + 1, key, place_of(known, key));
 	child->next = InvalidBlockNumber;
 	if (offset <= last)
 	{
@@ -410,7 +375,7 @@ hamming_reaches(HammingTree *tree, int64 from, int64 to, int pages)
 		OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page)) + 1;
 		OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-		offset = search_near(page, first, from, place_of(&step->page, from));
+		offset = hamming_find_pivot(page, first, from, place_of(&step->page, from));
 		if (offset + pages > last)
 			result = !P_RIGHTMOST(BTPageGetOpaque(page)) &&
 				hamming_high_key(page) <= to;
@@ -449,8 +414,8 @@ hamming_share(IndexScanDesc scan, int64 key)
 
 		if (!P_IGNORE(opaque) && !P_ISLEAF(opaque) && last >= first)
 		{
-			OffsetNumber offset = search_near(contents, first + 1, key,
-											  place_of(&page, key));
+			OffsetNumber offset = hamming_find_pivot(contents, first + 1, key,
+													 place_of(&page, key));
 
 			part /= last - first + 1;
 			share += part * (offset - 1 - first);

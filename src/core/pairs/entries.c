@@ -263,7 +263,7 @@ pass_work(const ShExtent *extent)
 
 /* Add some work to other work. */
 static void
-add_work(ShSearchWork * sum, const ShSearchWork * work)
+add_work(ShSearchWork *sum, const ShSearchWork *work)
 {
 	sum->probes += work->probes;
 	sum->entries += work->entries;
@@ -316,7 +316,7 @@ sh_next_block(const ShExtent *extent, const int *done)
 static void
 clear_plan(ShSearchPlan *plan)
 {
-	const		ShSearchWork none = {0, 0, 0, 0};
+	const ShSearchWork none = {0, 0, 0, 0};
 	int			block;
 
 	plan->total = none;

@@ -41,7 +41,7 @@ typedef struct ShSearchWork
 	double		entries;		/* entries compared */
 	double		pages;			/* leaf pages read */
 	double		cost;			/* all of it, in units of one comparison */
-}			ShSearchWork;
+} ShSearchWork;
 
 /* How far each block is searched, and how much there is to do for that. */
 typedef struct ShSearchPlan

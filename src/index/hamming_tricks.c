@@ -1,0 +1,225 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_tricks.c
+ *		What makes the scan of a hamming index fast, and nothing else.
+ *
+ * A search reads some ten pages, and most of its time is spent waiting for
+ * memory.  The tricks here spare it accesses, or make them sooner:
+ *
+ * Remembered buffers.  To find the buffer of a page in the buffer manager's
+ * hash table, which is large and hence not in the processor's cache, takes as
+ * long as to compare a hundred entries.  So each session remembers in which
+ * buffers it saw pages, for all its indexes together.  An outdated memory is
+ * no harm, since the buffer manager checks it.
+ *
+ * Fetching ahead.  While one leaf page is read, the places on the next ones
+ * where entries will be compared are fetched into the processor's cache.
+ *
+ * Guessed places.  Keys of random fingerprints are spread evenly between the
+ * bounds of a page, so the place of a key can be guessed: for example, a key a
+ * quarter of the way between the bounds of a page of 360 entries is near entry
+ * 90.  Looking a few entries before and behind the guess spares most steps of
+ * a binary search.
+ *
+ * Invariant: what a function returns does not depend on a memory or a guess
+ * being right, nor on which of the macros of hamming_tricks.h is defined, with
+ * one exception: hamming_find_entry() may return an earlier entry.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pgstat.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "index/hamming.h"
+#include "index/hamming_tricks.h"
+
+/*
+ * Pages whose buffers are remembered, in a table of a megabyte of which only
+ * what is used is touched; and how often the buffer of one of them is looked
+ * up all the same, which tells the buffer manager that the page is in use.
+ */
+#define HAMMING_RECENT_PAGES	(1 << 17)
+#define HAMMING_RECENT_TRUST	32
+
+/* How far from its guessed place on a page an entry usually is. */
+#define HAMMING_GUESS_SLACK		24
+
+/*
+ * How much of a leaf page is fetched ahead, in cache lines: the first line
+ * pointers and tuples that we are going to read.  They are read in order, so
+ * the processor's own prefetching fetches those that follow.
+ */
+#define HAMMING_CACHE_LINE		64
+#define HAMMING_FETCH_ITEMS		6
+#define HAMMING_FETCH_TUPLES	16
+
+typedef struct RecentPage
+{
+	uint32		page;			/* a hash of it */
+	Buffer		buffer;
+} RecentPage;
+
+static RecentPage recent_pages[HAMMING_RECENT_PAGES];
+
+/* Where the buffer of a page is remembered, and under what. */
+static inline RecentPage *
+recent_page(Relation rel, BlockNumber blkno, uint32 *page)
+{
+	*page = blkno + RelationGetRelid(rel) * 0x9E3779B1U;
+	return &recent_pages[*page % HAMMING_RECENT_PAGES];
+}
+
+/*
+ * Pin a page.
+ *
+ * Only what goes through the hash table counts as a use when the buffer
+ * manager looks for pages to evict, so now and then we do.
+ */
+Buffer
+hamming_pin_page(Relation rel, BlockNumber blkno)
+{
+	static uint32 uses;
+	uint32		page;
+	RecentPage *known = recent_page(rel, blkno, &page);
+
+#ifdef HAMMING_PLAIN_BUFFERS
+	known->buffer = InvalidBuffer;
+#endif
+	if (known->page == page && BufferIsValid(known->buffer) &&
+		++uses % HAMMING_RECENT_TRUST != 0 &&
+		ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
+						 known->buffer))
+	{
+		pgstat_count_buffer_read(rel);
+		pgstat_count_buffer_hit(rel);
+		return known->buffer;
+	}
+	known->page = page;
+	known->buffer = ReadBuffer(rel, blkno);
+	return known->buffer;
+}
+
+/*
+ * Fetch into the cache what we are going to read of a leaf page.  "place" is
+ * about where on the page that begins, and "entries" how many it has.
+ *
+ * This assumes that tuple i lies i tuples below the end of the page.  Builds
+ * and page splits write pages so; insertions do not keep to it.  Where the
+ * assumption is wrong we fetch cache lines that are not needed, no more.
+ */
+void
+hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
+{
+#ifndef HAMMING_PLAIN_FETCH
+	uint32		hash;
+	RecentPage *known = recent_page(rel, blkno, &hash);
+	const char *page;
+	const char *items;
+	const char *tuples;
+	int			first;
+	int			i;
+
+	/* Not known, or private to this session. */
+	if (known->page != hash || known->buffer <= 0)
+		return;
+
+	page = (const char *) BufferGetPage(known->buffer);
+	first = Max((int) (place * entries) - HAMMING_GUESS_SLACK, 0);
+	items = page + SizeOfPageHeaderData + first * sizeof(ItemIdData);
+	tuples = page + BLCKSZ - HAMMING_CACHE_LINE - first * HAMMING_ENTRY_SIZE;
+
+	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE);
+	for (i = 0; i < HAMMING_FETCH_ITEMS; i++)
+		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
+	for (i = 0; i < HAMMING_FETCH_TUPLES; i++)
+		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
+#else
+	(void) rel;
+	(void) blkno;
+	(void) place;
+	(void) entries;
+#endif
+}
+
+/* The key of an item of a page. */
+static inline int64
+item_key(Page page, OffsetNumber offset)
+{
+	return hamming_tuple_key(hamming_page_tuple(page, offset));
+}
+
+/* The first offset in [low, high) whose key is >= key, or high. */
+static OffsetNumber
+search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
+{
+	while (low < high)
+	{
+		OffsetNumber middle = low + (high - low) / 2;
+
+		if (item_key(page, middle) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The offset on a leaf page from which entries are to be compared: that of the
+ * first key >= key at or after "first", or somewhat less.  "place" is where
+ * the key is expected: 0 first, 1 last.
+ */
+OffsetNumber
+hamming_find_entry(Page page, OffsetNumber first, int64 key, float place)
+{
+	OffsetNumber count = PageGetMaxOffsetNumber(page);
+#ifndef HAMMING_PLAIN_LEAF
+	int			guess = (int) (place * count) - HAMMING_GUESS_SLACK;
+	int			beyond;
+
+	if (guess <= first)
+		guess = first;
+	else if (item_key(page, guess) >= key)
+		return search(page, first, guess, key);
+	beyond = guess + 4 * HAMMING_GUESS_SLACK;
+	if (beyond <= count && item_key(page, beyond) < key)
+		return search(page, beyond, count + 1, key);
+	return guess;
+#else
+	(void) place;
+	return search(page, first, count + 1, key);
+#endif
+}
+
+/*
+ * The first offset on an inner page, not below "first", whose key is >= key,
+ * or one beyond the last.  "place" is where the key is expected.
+ */
+OffsetNumber
+hamming_find_pivot(Page page, OffsetNumber first, int64 key, float place)
+{
+	int			last = PageGetMaxOffsetNumber(page);
+#ifndef HAMMING_PLAIN_INNER
+	int			low = first + (int) (place * (last - first)) -
+	HAMMING_GUESS_SLACK / 2;
+	int			high = low + HAMMING_GUESS_SLACK;
+
+	if (low < first || item_key(page, low) >= key)
+		low = first;
+	if (high > last || item_key(page, high) < key)
+		high = last + 1;
+	return search(page, low, high, key);
+#else
+	(void) place;
+	return search(page, first, last + 1, key);
+#endif
+}

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_tricks.h
+ *		What makes the scan of a hamming index fast, and nothing else.
+ *
+ * Each function here has a plain fallback that gives the same answer.  Compile
+ * with -DHAMMING_PLAIN to have all of them, or with one of the macros below to
+ * measure one trick by itself.  README has the figures.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HAMMING_TRICKS_H
+#define HAMMING_TRICKS_H
+
+#include "storage/buf.h"
+#include "storage/bufpage.h"
+#include "utils/relcache.h"
+
+/*
+ * HAMMING_PLAIN_BUFFERS	look up every buffer in the buffer manager's table
+ * HAMMING_PLAIN_FETCH		fetch nothing into the processor's cache
+ * HAMMING_PLAIN_LEAF		find entries of leaf pages by binary search
+ * HAMMING_PLAIN_INNER		find pivots of inner pages by binary search
+ */
+#ifdef HAMMING_PLAIN
+#define HAMMING_PLAIN_BUFFERS
+#define HAMMING_PLAIN_FETCH
+#define HAMMING_PLAIN_LEAF
+#define HAMMING_PLAIN_INNER
+#endif
+
+extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
+extern void hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place,
+								int entries);
+extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
+									   int64 key, float place);
+extern OffsetNumber hamming_find_pivot(Page page, OffsetNumber first,
+									   int64 key, float place);
+
+#endif							/* HAMMING_TRICKS_H */
