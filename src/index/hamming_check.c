@@ -41,17 +41,17 @@
 
 PG_FUNCTION_INFO_V1(hamming_index_check);
 
-/* Complain of an entry or row. */
+/* Complain of an entry or row; the detail has two %u, for its TID. */
 static void
-disagrees(HammingCheck *check, uint64 tid, const char *what)
+disagrees(HammingCheck *check, uint64 tid, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" does not agree with table \"%s\"",
 					RelationGetRelationName(check->index),
 					RelationGetRelationName(check->heap)),
-			 errdetail("Row (%u,%u) %s.", (BlockNumber) (tid >> 16),
-					   (OffsetNumber) (tid & 0xFFFF), what),
+			 errdetail(detail, (BlockNumber) (tid >> 16),
+					   (OffsetNumber) (tid & 0xFFFF)),
 			 errhint("Please REINDEX it.")));
 }
 
@@ -123,19 +123,19 @@ compare(HammingCheck *check)
 			uint64		tid = entry.key / SH_INDEX_BLOCKS;
 
 			if (check->quiet && tid != last && !leads_somewhere(check, tid))
-				disagrees(check, tid, "has an entry but does not exist");
+				disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
 			last = tid;
 		}
 		for (block = 0; block < SH_INDEX_BLOCKS; block++)
 		{
 			if (!more || entry.key != row.key * SH_INDEX_BLOCKS + block)
-				disagrees(check, row.key, "lacks an entry");
+				disagrees(check, row.key, "Row (%u,%u) lacks an entry.");
 			if (entry.tid != (sh_entry(row.tid, block) & SH_INDEX_MASK))
 				disagrees(check, row.key,
-						  "has an entry of another fingerprint");
+						  "Row (%u,%u) has an entry of another fingerprint.");
 			more = hamming_sort_next(check->entries, &entry);
 			if (more && entry.key == row.key * SH_INDEX_BLOCKS + block)
-				disagrees(check, row.key, "has an entry twice");
+				disagrees(check, row.key, "Row (%u,%u) has an entry twice.");
 		}
 	}
 	for (; more; more = hamming_sort_next(check->entries, &entry))
@@ -144,7 +144,7 @@ compare(HammingCheck *check)
 
 		CHECK_FOR_INTERRUPTS();
 		if (check->quiet && tid != last && !leads_somewhere(check, tid))
-			disagrees(check, tid, "has an entry but does not exist");
+			disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
 		last = tid;
 	}
 }

@@ -28,20 +28,6 @@
 #include "index/hamming.h"
 #include "search/search.h"
 
-/* Say what is wrong with an operator class, and with which part of it. */
-static bool
-complain(Form_pg_opclass class, const char *what, Oid part,
-		 char *(*name) (Oid))
-{
-	ereport(INFO,
-			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-			 errmsg("operator class \"%s\" of access method hamming %s%s%s",
-					NameStr(class->opcname), what,
-					name != NULL ? " " : "",
-					name != NULL ? name(part) : "")));
-	return false;
-}
-
 /*
  * Is an operator the one that a scan answers by that strategy?  A scan goes by
  * the number of the strategy alone, so no other will do.
@@ -63,7 +49,8 @@ is_our_operator(Form_pg_amop form)
 
 /*
  * Are the operators of a class those that a scan can answer?  One for the
- * type of the class must be among them, which vouches for the type.
+ * type of the class must be among them, which vouches for the type.  What is
+ * wrong is reported.
  */
 static bool
 validate_operators(Form_pg_opclass class)
@@ -80,21 +67,38 @@ validate_operators(Form_pg_opclass class)
 		bool		ordering = form->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
 
 		if (!is_our_operator(form))
-			fine = complain(class, "has an operator that is none of its own:",
-							form->amopopr, get_opname);
+		{
+			ereport(INFO,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator class \"%s\" of access method hamming has an operator that is none of its own: %s",
+							NameStr(class->opcname),
+							get_opname(form->amopopr))));
+			fine = false;
+		}
 		else if (!check_amop_signature(form->amopopr,
 									   ordering ? INT4OID : BOOLOID,
 									   form->amoplefttype,
 									   form->amoprighttype))
-			fine = complain(class, "has an operator with a wrong signature:",
-							form->amopopr, get_opname);
+		{
+			ereport(INFO,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator class \"%s\" of access method hamming has an operator with a wrong signature: %s",
+							NameStr(class->opcname),
+							get_opname(form->amopopr))));
+			fine = false;
+		}
 		else
 			any |= form->amoplefttype == class->opcintype;
 	}
 	ReleaseSysCacheList(list);
 	if (!any)
-		fine = complain(class, "lacks an operator for its type", InvalidOid,
-						NULL);
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method hamming lacks an operator for its type",
+						NameStr(class->opcname))));
+		fine = false;
+	}
 	return fine;
 }
 
@@ -115,15 +119,26 @@ validate_functions(Form_pg_opclass class)
 
 		if (form->amprocnum != HAMMING_COMPARE_PROC ||
 			form->amproc != F_BTINT8CMP)
-			fine = complain(class, "has a wrong support function:",
-							form->amproc, format_procedure);
+		{
+			ereport(INFO,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator class \"%s\" of access method hamming has a wrong support function: %s",
+							NameStr(class->opcname),
+							format_procedure(form->amproc))));
+			fine = false;
+		}
 		else if (form->amproclefttype == class->opcintype)
 			compare = true;
 	}
 	ReleaseSysCacheList(list);
 	if (!compare)
-		fine = complain(class, "lacks support function 1", InvalidOid,
-						NULL);
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method hamming lacks support function 1",
+						NameStr(class->opcname))));
+		fine = false;
+	}
 	return fine;
 }
 
@@ -148,7 +163,13 @@ hamming_validate(Oid opclass)
 	fine = validate_operators(class);
 	fine &= validate_functions(class);
 	if (stored != INT8OID)
-		fine = complain(class, "does not store bigint", InvalidOid, NULL);
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method hamming does not store bigint",
+						NameStr(class->opcname))));
+		fine = false;
+	}
 	ReleaseSysCache(tuple);
 	return fine;
 }
