@@ -77,11 +77,34 @@ hamming_page_tuple(Page page, OffsetNumber offset)
 	return (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
 }
 
+/* The key of a tuple of a page. */
+static inline int64
+hamming_page_key(Page page, OffsetNumber offset)
+{
+	return hamming_tuple_key(hamming_page_tuple(page, offset));
+}
+
 /* The upper bound of a page that is not the rightmost one. */
 static inline int64
 hamming_high_key(Page page)
 {
-	return hamming_tuple_key(hamming_page_tuple(page, P_HIKEY));
+	return hamming_page_key(page, P_HIKEY);
+}
+
+/* The first offset in [low, high) whose key is >= key, or high. */
+static inline OffsetNumber
+hamming_search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
+{
+	while (low < high)
+	{
+		OffsetNumber middle = low + (high - low) / 2;
+
+		if (hamming_page_key(page, middle) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* hamming_am.c */

@@ -93,13 +93,6 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	match->killed = false;
 }
 
-/* The key of an entry. */
-static inline int64
-entry_key(Page page, OffsetNumber offset)
-{
-	return hamming_tuple_key(hamming_page_tuple(page, offset));
-}
-
 /* Look closely at entries [offset, end), some of which are within reach. */
 static pg_noinline void
 take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
@@ -110,7 +103,7 @@ take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 
 	for (; offset < end; offset++)
 	{
-		uint64		apart = (uint64) (entry_key(page, offset) ^ center);
+		uint64		apart = (uint64) (hamming_page_key(page, offset) ^ center);
 		int			distance = __builtin_popcountll(apart);
 
 		if (distance <= so->runs.max_distance &&
@@ -132,7 +125,7 @@ any_within(Page page, OffsetNumber offset, int count, uint64 center,
 #endif
 	for (i = 0; i < count; i++)
 	{
-		*key = entry_key(page, offset + i);
+		*key = hamming_page_key(page, offset + i);
 		any |= __builtin_popcountll((uint64) *key ^ center) <= farthest;
 	}
 	return any;

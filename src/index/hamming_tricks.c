@@ -16,10 +16,10 @@
  * where entries will be compared are fetched into the processor's cache.
  *
  * Guessed places.  Keys of random fingerprints are spread evenly between the
- * bounds of a page, so the place of a key can be guessed: for example, a key a
- * quarter of the way between the bounds of a page of 360 entries is near entry
- * 90.  Looking a few entries before and behind the guess spares most steps of
- * a binary search.
+ * bounds of a leaf page, so the place of a key can be guessed: for example, a
+ * key a quarter of the way between the bounds of a page of 360 entries is near
+ * entry 90.  Comparing begins some entries before that, and so does without a
+ * binary search, most steps of which would wait for memory.
  *
  * Invariant: what a function returns does not depend on a memory or a guess
  * being right, nor on which of the macros of hamming_tricks.h is defined, with
@@ -150,29 +150,6 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 #endif
 }
 
-/* The key of an item of a page. */
-static inline int64
-item_key(Page page, OffsetNumber offset)
-{
-	return hamming_tuple_key(hamming_page_tuple(page, offset));
-}
-
-/* The first offset in [low, high) whose key is >= key, or high. */
-static OffsetNumber
-search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
-{
-	while (low < high)
-	{
-		OffsetNumber middle = low + (high - low) / 2;
-
-		if (item_key(page, middle) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * The offset on a leaf page from which entries are to be compared: that of the
  * first key >= key at or after "first", or somewhat less.  "place" is where
@@ -182,44 +159,20 @@ OffsetNumber
 hamming_find_entry(Page page, OffsetNumber first, int64 key, float place)
 {
 	OffsetNumber count = PageGetMaxOffsetNumber(page);
-#ifndef HAMMING_PLAIN_LEAF
+#ifndef HAMMING_PLAIN_FIND
 	int			guess = (int) (place * count) - HAMMING_GUESS_SLACK;
 	int			beyond;
 
 	if (guess <= first)
 		guess = first;
-	else if (item_key(page, guess) >= key)
-		return search(page, first, guess, key);
+	else if (hamming_page_key(page, guess) >= key)
+		return hamming_search(page, first, guess, key);
 	beyond = guess + 4 * HAMMING_GUESS_SLACK;
-	if (beyond <= count && item_key(page, beyond) < key)
-		return search(page, beyond, count + 1, key);
+	if (beyond <= count && hamming_page_key(page, beyond) < key)
+		return hamming_search(page, beyond, count + 1, key);
 	return guess;
 #else
 	(void) place;
-	return search(page, first, count + 1, key);
-#endif
-}
-
-/*
- * The first offset on an inner page, not below "first", whose key is >= key,
- * or one beyond the last.  "place" is where the key is expected.
- */
-OffsetNumber
-hamming_find_pivot(Page page, OffsetNumber first, int64 key, float place)
-{
-	int			last = PageGetMaxOffsetNumber(page);
-#ifndef HAMMING_PLAIN_INNER
-	int			low = first + (int) (place * (last - first)) -
-	HAMMING_GUESS_SLACK / 2;
-	int			high = low + HAMMING_GUESS_SLACK;
-
-	if (low < first || item_key(page, low) >= key)
-		low = first;
-	if (high > last || item_key(page, high) < key)
-		high = last + 1;
-	return search(page, low, high, key);
-#else
-	(void) place;
-	return search(page, first, last + 1, key);
+	return hamming_search(page, first, count + 1, key);
 #endif
 }
