@@ -8,6 +8,7 @@
  * the btree's.  Each row has four entries in it (entries.c).  Ours are
  * the bulk load, which writes the pages that a btree build would write, and
  * the scan, which reads leaf pages directly and compares fingerprints there.
+ * README says what that rests on.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -3,19 +3,26 @@
  * hamming_knn.c
  *		ORDER BY fingerprint <~> query: rows in order of distance, exactly.
  *
- * First by probing.  Each step passes through the next shell of one block, the
- * cheapest one (entries.c).  What turns up is kept by distance, and the
- * rows at a distance are handed out once the steps so far have reached all of
- * them.  The distances handed out lack the two lost bits, so they are lower
- * bounds, and the executor puts rows into their final order.
+ * Probing comes first.  Each step passes through the next shell of one block,
+ * the cheapest one (entries.c).  Its matches are kept by distance.  After as
+ * many steps as k + 1, all rows within k have been found, and those at distance
+ * k are handed out.  For example:
  *
- * When the next step would cost more than reading all entries of a block,
- * taking together what was spent before, we turn to that.  A pass
- * keeps the nearest rows that were not handed out yet, as many as memory is
- * allowed for, by lowering the distance up to which it keeps them; if not even
- * one distance fits, the pass hands out the rows at that distance as it
- * meets them.  So a scan to the last row takes a few passes and bounded
- * memory.
+ *		step	block, shell	found at distances		handed out
+ *		1		0, 0			5						all at 0: none
+ *		2		1, 0			1						all at 1: one
+ *		3		2, 0			2, 6					all at 2: one
+ *
+ * These distances lack the two lost bits, so they are lower bounds, and the
+ * executor puts rows into their final order.
+ *
+ * When the steps together would cost more than to read all entries of a block,
+ * full passes take over.  A full pass reads all entries of block 0, and keeps
+ * the nearest rows of those that are not handed out yet.  When there are more
+ * than memory is allowed for, the farthest distance that it keeps is forgotten
+ * and no longer kept, and so on.  If not even one distance fits, the next pass
+ * hands out the rows at that distance as it meets them.  So a scan to the last
+ * row takes a few passes and bounded memory.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -77,7 +84,10 @@ hamming_nearest_reset(HammingScan *so)
 	so->nearest = NULL;
 }
 
-/* How far from the query a row may be that meets all conditions. */
+/*
+ * How far from the query a row may be that meets all conditions: at most the
+ * distance to the center of a ball and the radius of that ball together.
+ */
 static int
 farthest_match(HammingScan *so)
 {
@@ -197,8 +207,10 @@ memory_limit(void)
 }
 
 /*
- * Pass through one more shell.  False if it is time for another way: rows
- * beyond the distance that probing was to reach have not been kept.
+ * Pass through one more shell.  False if it is time for full passes.
+ *
+ * Note: matches farther than probing reaches are not kept, so full passes begin
+ * with the distance beyond.
  */
 static bool
 probe_step(IndexScanDesc scan)

@@ -3,10 +3,10 @@
  * hamming_matches.c
  *		The matches of a scan: gathered page by page, handed out, forgotten.
  *
- * Invariants.  Matches of one page stand together.  A match whose page is -1
- * is one that no entry is known of any more: nearest-first scans keep rows
- * longer than places in the index mean anything.  If the scan keeps pins, all
- * matches are of the page that is pinned.
+ * Invariants.  Matches of one page stand together.  If the scan keeps pins,
+ * all matches are of the one page that is pinned.  A match whose page is -1 has no
+ * place in the index: a nearest-first scan keeps matches so long that their
+ * entries may be elsewhere by the time they are handed out.
  *
  * Entries whose rows turn out to be dead to everyone are marked dead when the
  * matches are dropped, all of a page at a time.

@@ -1,10 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_page.c
- *		Reading the pages of a hamming index.
+ *		Reading the leaf pages of a hamming index.
  *
- * Entries are compared on the page, under its share lock; only matches are
+ * Candidates are compared on the page, under its share lock; only matches are
  * copied.  What to read next is up to hamming_runs.c.
+ *
+ * For example, a search within 3 reads a run of two entries in block 1.  Both
+ * are compared with the query, as 62 bits: one is 20 bits away and forgotten,
+ * the other 2.  That one is a match, unless its block 0 is the query's too:
+ * then the pass through block 0 has returned its row already (entries.c).
  *
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
@@ -45,8 +50,11 @@
 #define HAMMING_STRIDE			8
 
 /*
- * An entry lies within reach.  Let it through if this block is the first to
- * find it and every condition may hold.
+ * A candidate is at most max_distance away.  Take it for a match if it is of
+ * the run at hand, this block is the first to find it, and every condition may
+ * hold.
+ *
+ * Precondition: the page is locked, and there is room for one more match.
  */
 static void
 take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
@@ -93,7 +101,10 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	match->killed = false;
 }
 
-/* Look closely at entries [offset, end), some of which are within reach. */
+/*
+ * Look closely at entries [offset, end), some of which are at most
+ * max_distance away.
+ */
 static pg_noinline void
 take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 			 OffsetNumber end, bool skip_dead)
@@ -112,7 +123,10 @@ take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 	}
 }
 
-/* Is any of some entries within reach?  Sets *key to that of the last one. */
+/*
+ * Is any of the entries from offset on at most "farthest" away?  Sets *key to
+ * the key of the last one.
+ */
 static pg_attribute_always_inline bool
 any_within(Page page, OffsetNumber offset, int count, uint64 center,
 		   int farthest, int64 *key)
@@ -133,9 +147,10 @@ any_within(Page page, OffsetNumber offset, int count, uint64 center,
 
 /*
  * Compare the entries of a page, from offset to where keys exceed those of the
- * run, several at a time: that they are within reach is the exception.
- * Entries before and after them are left out by take_entry(), which few ever
- * get to.  Returns the offset where it stopped.
+ * run.  Matches are rare, so eight entries are compared together, and only if
+ * there is a match among them is each looked at.  So some entries before and
+ * after the run are compared as well; take_entry() leaves them out.  Returns
+ * the offset where it stopped.
  */
 static pg_attribute_always_inline OffsetNumber
 compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
@@ -197,10 +212,14 @@ compare_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 }
 
 /*
- * Compare what the runs want of a locked page.  Afterwards the run at hand is one
- * on another page, or there is none.
+ * Compare the entries of a page that belong to the run at hand, and to those
+ * after it that begin on the same page.  Afterwards the run at hand goes on,
+ * or the next one begins, on another page; or there is none.
  *
- * Where a run ends before the page does, the high key does not matter.
+ * Precondition: the page is locked, and it is the one that the run names.
+ *
+ * Note: the high key is read only if a run has come to the end of the page.
+ * Otherwise it would be one more wait for memory.
  */
 static void
 read_runs(IndexScanDesc scan, Buffer buffer)
@@ -235,8 +254,14 @@ read_runs(IndexScanDesc scan, Buffer buffer)
 }
 
 /*
- * Read one leaf page, all that is wanted of it.  Matches are appended; there
- * must be room for a page of them.  Returns false when the passes have ended.
+ * Read one leaf page: all runs that begin or go on there.  Matches are added
+ * to those of the scan.  Returns false when the passes have ended.
+ *
+ * Precondition: there is room for as many matches as a page has entries, so
+ * there are less than HAMMING_BATCH, and none if the page is to stay pinned.
+ *
+ * Note: the page may have been split or deleted since the tree named it.  Then
+ * what is sought lies to the right, and the next call reads on there.
  */
 bool
 hamming_read_page(IndexScanDesc scan)

@@ -3,15 +3,21 @@
  * hamming_runs.c
  *		What to read of a hamming index, in the order of its keys.
  *
- * A pass goes through the entries of one block, in the order of their keys,
- * and reads those under the probes of its shells.  A run is a range of keys to
- * read: one probe, or several with so little between them that reading on is
- * cheaper than searching.
+ * A pass goes through one block and reads the entries under the probes of its
+ * shells, in the order of their keys.  A run is a range of keys to read: one
+ * probe, or several with so few entries between them that to read on is
+ * cheaper than to go down the tree again.
+ *
+ * For example, block 0 is searched within 1 around the key 0x0004.  Its probes
+ * are 0000, 0004, 0005, 0006, 000c, 0014 and so on.  With 100 entries under
+ * each key, 0004 to 0006 are one run, and all others runs of their own.  With
+ * one entry under each, 0000 to 0084 are one run, as there are less than 64
+ * entries between any two probes up to there.
  *
  * Leaf pages lie all over the memory, and waiting for them is most of what a
- * search costs.  So the next few runs are looked up in the upper levels of the
- * tree, which the processor's cache holds, before the first of them is read;
- * and what will be needed of their pages is fetched into the cache meanwhile.
+ * search costs.  So up to HAMMING_AHEAD runs are laid out before the first of
+ * them is read: the tree is asked for the page of each, and that page is
+ * fetched into the processor's cache meanwhile.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -42,8 +48,11 @@ hamming_drop_passes(HammingRuns *runs)
 }
 
 /*
- * Add a pass through the shells of a block around runs->center.  What is found
- * by other blocks is told by "done".  Blocks must come in order.
+ * Add a pass through the shells nearest .. farthest of a block, around
+ * runs->center.  "done" tells how far each other block has been searched, -1
+ * for not at all: what those have found, this pass leaves out.
+ *
+ * Precondition: passes are added in the order of their blocks.
  */
 void
 hamming_add_pass(HammingRuns *runs, int block, int nearest, int farthest,

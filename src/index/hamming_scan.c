@@ -6,8 +6,9 @@
  * A scan takes any number of conditions, each of them a ball: "~=" is the ball
  * of radius 3.  The ball with the smallest radius is searched for, the others
  * are tested on the entries that turn up.  Entries lack two bits of the
- * fingerprint, so a match near the border of a ball is handed out for recheck.
- * Of stored balls entries have the center alone, so that they all are.
+ * fingerprint, so a match at the radius, or one less, has to be rechecked in
+ * the table.  Of a stored ball an entry has the center alone, so every match
+ * of an index of balls is rechecked.
  *
  * Blocks are passed through one after the other (entries.c says why each
  * row comes up once).  With ORDER BY, hamming_knn.c decides on the passes.
@@ -186,7 +187,10 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	hamming_drop_passes(&so->runs);
 }
 
-/* Pass through the blocks as planned. */
+/*
+ * Lay out the passes of the plan, block by block.  Each leaves out what those
+ * before it find.
+ */
 static void
 add_passes(HammingScan *so)
 {

@@ -59,31 +59,36 @@ typedef struct HammingConditions
 	uint64		order_center;
 } HammingConditions;
 
-/* A page as its parent knows it: keys in [low, high] begin there. */
+/* A page as its parent knows it: low <= keys <= high. */
 typedef struct HammingChild
 {
 	BlockNumber blkno;
-	BlockNumber next;			/* what lies to the right, if known */
+	BlockNumber next;			/* its right neighbour, if known */
 	int64		low;
 	int64		high;
 } HammingChild;
 
-/* A page on the way down; inner ones are pinned at times. */
+/* A page of the path; inner ones are pinned while pages are read. */
 typedef struct HammingStep
 {
 	Buffer		buffer;
 	HammingChild page;
 } HammingStep;
 
-/* The way down the btree, remembered from the last descent. */
+/* The path: the pages of the last descent. */
 typedef struct HammingTree
 {
 	int			height;			/* level of the root */
 	HammingStep path[HAMMING_MAX_HEIGHT];	/* by level */
-	HammingChild centers[SH_INDEX_BLOCKS];	/* where the query's keys begin */
+	HammingChild centers[SH_INDEX_BLOCKS];	/* leaf pages where the query's
+											 * own keys begin */
 } HammingTree;
 
-/* The shells of one block to go through, and what other blocks have found. */
+/*
+ * The shells of one block to go through.  "done" tells how far each other
+ * block was searched before, -1 for not at all: see entries.c on the first
+ * finder.
+ */
 typedef struct HammingPass
 {
 	int			block;
@@ -91,7 +96,7 @@ typedef struct HammingPass
 	int			farthest;
 	int			done[SH_INDEX_BLOCKS];
 	int64		center_key;		/* the query, as an entry of the block */
-	uint32		center_probe;
+	uint32		center_probe;	/* the query's own key in the block */
 } HammingPass;
 
 /* Keys [low, high] to be read, and the leaf page where they begin or go on. */
@@ -107,8 +112,8 @@ typedef struct HammingRun
 
 /*
  * What to read next.  Candidates farther than max_distance from the center, or
- * nearer than min_distance, are let go.  Runs are laid out pass by pass, in
- * the order of their keys; of the next few, a ring buffer knows the pages.
+ * nearer than min_distance, are no matches.  Runs are laid out pass by pass,
+ * in the order of their keys; a ring buffer has the next few with their pages.
  */
 typedef struct HammingRuns
 {
@@ -132,7 +137,7 @@ typedef struct HammingRuns
 	int			page_entries;	/* that the last page had */
 } HammingRuns;
 
-/* An entry that the scan is to return, and where it was found. */
+/* A candidate within the radius, whose row the scan returns. */
 typedef struct HammingMatch
 {
 	ItemPointerData tid;

@@ -3,22 +3,27 @@
  * hamming_tree.c
  *		Going down the tree of a hamming index.
  *
- * The tree is read by the rules of src/backend/access/nbtree/README.  Keys
- * come in ascending order, so the pages of the last descent usually serve the
- * next one as well.  They are remembered with the bounds that their parents
- * gave them, and looked at again before use.  Page splits only move entries to
- * the right, deletion of pages only hands key space to the right neighbour, so
- * such a page still lies at or to the left of what is looked for; if it was
- * deleted we go up.  It cannot be put to other use as long as our snapshot
- * lasts.
+ * The tree is read by the rules of src/backend/access/nbtree/README; what is
+ * assumed of it stands in the README here.
  *
- * While pages are being read, the inner ones also stay pinned, not locked.
- * That holds up nobody, as vacuum wants leaf pages alone for itself; but many
- * scans may be open at once, and buffers few, so no pin of that kind is held
- * from one batch of matches to the next.
+ * Runs come in ascending order of their keys, so the pages of the last descent
+ * usually serve the next one as well.  They make up the path: by level, the
+ * number of a page and the bounds of its keys, as its parent gave them.  For
+ * example, a search for key 1000 came from the root, which has the keys up to
+ * 9000, through page 7, 900 to 2000, to leaf page 52, 980 to 1010.  A run that
+ * begins at 1005 is on page 52; one at 1800 is found by way of page 7; one at
+ * 3000 from the root.
  *
- * What a search costs is mostly waiting for memory, so it touches as little of
- * a page as it can: places are guessed, and high keys read only when needed.
+ * A page of the path may have changed since, and is looked at under a lock
+ * before use.  Page splits move keys to the right only, and the deletion of a
+ * page hands its keys to its right neighbour.  So the page sought is the one
+ * of the path or lies to the right of it.  If a page of the path is deleted,
+ * we go up a level.  It is not put to other use as long as our snapshot lasts.
+ *
+ * While pages are being read, the inner pages of the path stay pinned, but not
+ * locked.  That holds up nobody, as vacuum wants leaf pages alone for itself.
+ * But many scans may be open at once, and buffers few, so these pins are let
+ * go whenever a batch of matches is handed out.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -143,13 +148,14 @@ place_of(const HammingChild *page, int64 key)
 	return (float) ((uint64) key - (uint64) page->low) / ((float) span + 1);
 }
 
+/* Do keys >= key begin on a page, going by its bounds? */
 static inline bool
 serves(const HammingChild *page, int64 key)
 {
 	return page->low <= key && key <= page->high;
 }
 
-/* Have it serve no key. */
+/* Have a page serve no key. */
 static inline void
 forget(HammingChild *page)
 {
@@ -157,6 +163,7 @@ forget(HammingChild *page)
 	page->high = PG_INT64_MIN;
 }
 
+/* Let go of the pin on an inner page. */
 static inline void
 unpin_step(HammingStep *step)
 {
@@ -166,12 +173,14 @@ unpin_step(HammingStep *step)
 }
 
 /*
- * Find the child of an inner page where keys >= key begin.  Returns false if
- * there is none because the page lies to the left of the key, or is no more.
+ * Find the child of an inner page where keys >= key begin.  "known" has the
+ * bounds of the page.  Returns false if the page lies to the left of the key,
+ * or is deleted.
  *
- * The first item of the page stands for minus infinity and has no key.  The
- * high key matters only when all items are less, so mostly it need not be
- * fetched from memory.
+ * Precondition: the page is locked.
+ *
+ * Note: the first pivot of the page stands for minus infinity and has no key.
+ * The high key is read only when all pivots are less than the key.
  */
 static bool
 find_child(Page page, int64 key, const HammingChild *known,
@@ -245,7 +254,10 @@ reuse_path(IndexScanDesc scan, int64 key, HammingChild *child)
 	return 0;
 }
 
-/* Keep an inner page of the way down pinned.  It is not locked any more. */
+/*
+ * Put an inner page into the path.  Precondition: it is pinned, not locked;
+ * the pin becomes the path's.
+ */
 static void
 keep_step(HammingTree *tree, Buffer buffer, int level, const HammingChild *page)
 {
