@@ -34,7 +34,7 @@ planner = clauses key_paths selectivity seq_scan
 report = edits progress report report_query tune tune_query
 search = ball distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
-	weighted words
+	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashes minhash utf8
 
 # The core: plain C99, knows nothing of PostgreSQL.

@@ -1,5 +1,5 @@
 --
--- weighted.c: arrays, lexemes, aggregates
+-- weighted.c, weighted_agg.c: arrays, lexemes, aggregates
 --
 
 \getenv srcdir PG_ABS_SRCDIR

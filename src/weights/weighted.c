@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * weighted.c
- *		Features and weights of the user's own -> fingerprint: arrays, lexemes,
- *		aggregates.
+ *		Features and weights of the user's own -> fingerprint: arrays and
+ *		lexemes.  weighted_agg.c does the same for rows.
  *
  * The rules are the same everywhere.  The hash of a feature is that of its
  * UTF-8 bytes, as in simhash(document), so that adding up what
@@ -22,18 +22,13 @@
  */
 #include "weights/weights.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
-
-#include "core/weights/exact.h"
 
 #define LABELS		4			/* of lexeme positions: D, C, B, A */
 
@@ -43,26 +38,16 @@ PG_FUNCTION_INFO_V1(simhash_sums);
 PG_FUNCTION_INFO_V1(simhash_document_sums);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_tsvector_features);
-PG_FUNCTION_INFO_V1(simhash_agg_add_feature);
-PG_FUNCTION_INFO_V1(simhash_agg_remove_feature);
-PG_FUNCTION_INFO_V1(simhash_agg_add_hash);
-PG_FUNCTION_INFO_V1(simhash_agg_remove_hash);
-PG_FUNCTION_INFO_V1(simhash_agg_combine);
-PG_FUNCTION_INFO_V1(simhash_agg_serial);
-PG_FUNCTION_INFO_V1(simhash_agg_deserial);
-PG_FUNCTION_INFO_V1(simhash_agg_final);
 
 /* The hash, by a profile, of a feature given as text. */
-static inline uint64
-hash_text(const ShProfile *profile, Datum feature)
+uint64
+simhash_hash_text(const ShProfile *profile, Datum feature)
 {
 	text	   *t = DatumGetTextPP(feature);
 
 	return simhash_hash_feature(profile, VARDATA_ANY(t),
 								VARSIZE_ANY_EXHDR(t));
 }
-
-/* --- arrays and lexemes -------------------------------------------------- */
 
 /* Allocate a digit of sums in their memory context. */
 static void *
@@ -71,9 +56,16 @@ allocate_digit(void *context, size_t bytes)
 	return MemoryContextAlloc((MemoryContext) context, bytes);
 }
 
-/* The result of a function: the fingerprint, or NULL. */
-static Datum
-return_fingerprint(FunctionCallInfo fcinfo, ShExact *sums)
+/* Begin sums with nothing added, which grow in a memory context. */
+void
+simhash_begin_exact(ShExact *sums, MemoryContext context)
+{
+	sh_exact_begin(sums, allocate_digit, context);
+}
+
+/* Return the fingerprint of sums from a function; NULL if nothing was added. */
+Datum
+simhash_return_exact(FunctionCallInfo fcinfo, ShExact *sums)
 {
 	uint64		fingerprint;
 
@@ -93,11 +85,11 @@ add_arrays(FunctionCallInfo fcinfo, const ShProfile *profile, ShExact *sums)
 	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), weights_array,
 									  &features, &weights);
 
-	sh_exact_begin(sums, allocate_digit, CurrentMemoryContext);
+	simhash_begin_exact(sums, CurrentMemoryContext);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sh_exact_add(sums, hash_text(profile, features[i]),
+		sh_exact_add(sums, simhash_hash_text(profile, features[i]),
 					 weights == NULL ? 1.0 :
 					 simhash_check_weight(DatumGetFloat8(weights[i])));
 	}
@@ -110,7 +102,7 @@ fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
 	ShExact		sums;
 
 	add_arrays(fcinfo, profile, &sums);
-	return return_fingerprint(fcinfo, &sums);
+	return simhash_return_exact(fcinfo, &sums);
 }
 
 /*
@@ -168,9 +160,9 @@ return_sums(const double *sums)
  * simhash_sums(features text[], weights double precision[] DEFAULT NULL,
  *		profile text DEFAULT NULL) -> double precision[]
  *
- * The 64 sums whose signs are the fingerprint that simhash_weighted gives, that
- * of the least significant bit first; each the double next to the exact sum.
- * NULL where there is no fingerprint.
+ * The 64 sums whose signs are the fingerprint that simhash_weighted gives,
+ * that of the least significant bit first; each the double next to the exact
+ * sum. NULL where there is no fingerprint.
  *
  * Errors: as simhash_weighted.
  */
@@ -262,8 +254,8 @@ get_label_weights(ArrayType *array, double weights[LABELS])
 }
 
 /*
- * Count the positions of a lexeme by their labels.  One without positions, in a
- * tsvector that was stripped, counts as one of label D.
+ * Count the positions of a lexeme by their labels.  One without positions, in
+ * a tsvector that was stripped, counts as one of label D.
  */
 static void
 count_labels(TSVector vector, WordEntry *entry, int counts[LABELS])
@@ -323,13 +315,13 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 	ShExact		sums;
 
 	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
-	sh_exact_begin(&sums, allocate_digit, CurrentMemoryContext);
+	simhash_begin_exact(&sums, CurrentMemoryContext);
 	for (int i = 0; i < vector->size; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		add_lexeme(&sums, vector, &entries[i], weights);
 	}
-	return return_fingerprint(fcinfo, &sums);
+	return simhash_return_exact(fcinfo, &sums);
 }
 
 /*
@@ -372,211 +364,4 @@ simhash_tsvector_features(PG_FUNCTION_ARGS)
 							 values, nulls);
 	}
 	return (Datum) 0;
-}
-
-/* --- aggregates ---------------------------------------------------------- */
-
-/* Make sums with nothing added, in a memory context that they grow in. */
-static ShExact *
-make_sums(MemoryContext context)
-{
-	ShExact    *sums = MemoryContextAlloc(context, sizeof *sums);
-
-	sh_exact_begin(sums, allocate_digit, context);
-	return sums;
-}
-
-/* The memory context of the aggregate that is being computed. */
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %u called in non-aggregate context",
-						fcinfo->flinfo->fn_oid)));
-	return context;
-}
-
-/* The state, argument 0, made when it is NULL. */
-static ShExact *
-get_state(FunctionCallInfo fcinfo)
-{
-	MemoryContext context = aggregate_context(fcinfo);
-
-	return PG_ARGISNULL(0) ? make_sums(context)
-		: (ShExact *) PG_GETARG_POINTER(0);
-}
-
-/* True when the row counts: neither argument 1 nor 2 is NULL. */
-static inline bool
-row_counts(FunctionCallInfo fcinfo)
-{
-	return !PG_ARGISNULL(1) && !PG_ARGISNULL(2);
-}
-
-/*
- * simhash_agg_add_feature(state internal, feature text,
- *		weight double precision) -> internal
- *
- * Transition of simhash_agg(feature, weight).  A row with a NULL is ignored.
- */
-Datum
-simhash_agg_add_feature(PG_FUNCTION_ARGS)
-{
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_add(state, hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
-					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * simhash_agg_remove_feature(state internal, feature text,
- *		weight double precision) -> internal
- *
- * Undoes simhash_agg_add_feature when a row leaves a window.
- */
-Datum
-simhash_agg_remove_feature(PG_FUNCTION_ARGS)
-{
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_subtract(state, hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
-						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * simhash_agg_add_hash(state internal, hash bigint,
- *		weight double precision) -> internal
- *
- * Transition of simhash_agg(hash, weight), for features that are hashed
- * already, by us or otherwise.  A row with a NULL is ignored.
- */
-Datum
-simhash_agg_add_hash(PG_FUNCTION_ARGS)
-{
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_add(state, (uint64) PG_GETARG_INT64(1),
-					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * simhash_agg_remove_hash(state internal, hash bigint,
- *		weight double precision) -> internal
- *
- * Undoes simhash_agg_add_hash when a row leaves a window.
- */
-Datum
-simhash_agg_remove_hash(PG_FUNCTION_ARGS)
-{
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_subtract(state, (uint64) PG_GETARG_INT64(1),
-						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * simhash_agg_combine(internal, internal) -> internal
- *
- * Adds what another worker has added up.
- */
-Datum
-simhash_agg_combine(PG_FUNCTION_ARGS)
-{
-	ShExact    *state = get_state(fcinfo);
-
-	if (!PG_ARGISNULL(1))
-		sh_exact_merge(state, (ShExact *) PG_GETARG_POINTER(1));
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * simhash_agg_serial(state internal) -> bytea
- *
- * The sums, carried, for another process of the same server: the count, the
- * number of digits, and for each its index and the 64 values.
- */
-Datum
-simhash_agg_serial(PG_FUNCTION_ARGS)
-{
-	ShExact    *state = get_state(fcinfo);
-	StringInfoData out;
-	int			n = 0;
-
-	sh_exact_carry(state);
-	for (int i = 0; i < SH_DIGITS; i++)
-		n += state->digits[i] != NULL;
-	pq_begintypsend(&out);
-	pq_sendint64(&out, (uint64) state->count);
-	pq_sendint32(&out, (uint32) n);
-	for (int i = 0; i < SH_DIGITS; i++)
-	{
-		if (state->digits[i] == NULL)
-			continue;
-		pq_sendint32(&out, (uint32) i);
-		for (int bit = 0; bit < SH_BITS; bit++)
-			pq_sendint64(&out, (uint64) (*state->digits[i])[bit]);
-	}
-	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
-}
-
-/*
- * simhash_agg_deserial(bytea, internal) -> internal
- *
- * The inverse of simhash_agg_serial.
- */
-Datum
-simhash_agg_deserial(PG_FUNCTION_ARGS)
-{
-	bytea	   *serial = PG_GETARG_BYTEA_PP(0);
-	ShExact    *state;
-	StringInfoData in;
-	uint32		n;
-
-	aggregate_context(fcinfo);
-	state = make_sums(CurrentMemoryContext);
-	initStringInfo(&in);
-	appendBinaryStringInfo(&in, VARDATA_ANY(serial),
-						   (int) VARSIZE_ANY_EXHDR(serial));
-	state->count = pq_getmsgint64(&in);
-	n = pq_getmsgint(&in, 4);
-	for (uint32 i = 0; i < n; i++)
-	{
-		uint32		index = pq_getmsgint(&in, 4);
-
-		if (index >= SH_DIGITS)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("invalid state of an aggregate")));
-		state->digits[index] = palloc(sizeof(ShDigit));
-		for (int bit = 0; bit < SH_BITS; bit++)
-			(*state->digits[index])[bit] = pq_getmsgint64(&in);
-	}
-	pq_getmsgend(&in);
-	pfree(in.data);
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * simhash_agg_final(state internal) -> bigint
- *
- * The fingerprint; NULL when nothing was added.  Leaves the sums as they are.
- */
-Datum
-simhash_agg_final(PG_FUNCTION_ARGS)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	return return_fingerprint(fcinfo, (ShExact *) PG_GETARG_POINTER(0));
 }

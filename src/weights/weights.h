@@ -12,7 +12,13 @@
 
 #include "fingerprint/fingerprint.h"
 
+#include "core/weights/exact.h"
 #include "core/weights/idf.h"
+
+/* weighted.c */
+extern uint64 simhash_hash_text(const ShProfile *profile, Datum feature);
+extern void simhash_begin_exact(ShExact *sums, MemoryContext context);
+extern Datum simhash_return_exact(FunctionCallInfo fcinfo, ShExact *sums);
 
 /* words.c */
 extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
@@ -22,12 +28,12 @@ extern bool simhash_word_counts(const ShIdfTable *table, text *word);
 extern SimhashFeature **simhash_list_words(const ShIdfTable *table,
 										   ArrayType *words, int *n);
 
-/* idf.c */
+/* idf_type.c */
 extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
 extern struct varlena *simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries);
 extern void simhash_check_idf_entries(uint64 entries);
 
-/* idf_table.c */
+/* idf_cache.c */
 extern const ShIdfTable *simhash_idf_table(Datum datum);
 extern const ShIdfTable *simhash_document_idf(Datum datum);
 
