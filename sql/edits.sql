@@ -1,5 +1,5 @@
 --
--- edits.c: simhash_edits, simhash_tune_edits
+-- tune_edits.c: simhash_edits, simhash_tune_edits
 --
 
 \getenv srcdir PG_ABS_SRCDIR

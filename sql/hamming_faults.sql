@@ -1,5 +1,5 @@
 --
--- hamming_build.c, hamming_sort.c, hamming_buffer.c: an index when things go
+-- hamming_build.c, hamming_sort.c, hamming_tricks.c: an index when things go
 -- wrong
 --
 

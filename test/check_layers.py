@@ -132,12 +132,24 @@ def check_page(files):
         problems.append(f"docs/architecture.md has the wings {named}")
 
 
+def check_names(files):
+    """An error's location is the name of a file alone, so it must be one's."""
+    places = {}
+    for path in files:
+        places.setdefault(path.name, []).append(path)
+    for name, paths in places.items():
+        if len(paths) > 1:
+            problems.append("several files are named " + name + ": " +
+                            ", ".join(f"src/{path}" for path in paths))
+
+
 def main():
     files = sorted(p.relative_to(SRC) for p in SRC.rglob("*.[ch]"))
     units = [f for f in files if f.suffix == ".c"]
     check_includes(files)
     check_circles(check_symbols(units))
     check_page(files)
+    check_names(files)
     for problem in dict.fromkeys(problems):
         print(problem)
     print(f"{len(files)} files, {len(problems)} problems")

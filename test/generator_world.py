@@ -267,7 +267,8 @@ class Round:
             everything = seen[2].rows
             # a btree gives rows of one posting list in the same order both
             # ways (_bt_readpage), so backwards only which rows they are
-            if (sorted(seen[3].rows, key=repr) != sorted(everything, key=repr) or
+            backwards = sorted(seen[3].rows, key=repr)
+            if (backwards != sorted(everything, key=repr) or
                     seen[4].rows != everything[:n] or
                     seen[5].rows != everything[n + 1:n + 2]):
                 return 'the cursor does not see the same rows again'

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * edits.c
+ * tune_edits.c
  *		What share of light edits of a user's own texts is found.
  *
  * simhash_tune_edits draws a sample of the documents that a query returns,
- * edits each as core/text/edits.c does, and tells for each family, profile and
+ * edits each as edits.c does, and tells for each family, profile and
  * distance how many of the edited copies are within it.  No labels are needed:
  * what is a near-duplicate of a document is known because we have made it.
  * Beside that it tells how many pairs of different documents of the sample are
