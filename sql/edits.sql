@@ -205,10 +205,13 @@ FROM simhash_tune_edits('SELECT body FROM texts') AS t
 
 -- the profiles if none are named begin with the default one
 SELECT count(DISTINCT (family, profile)) * 17 = count(*) AS each_once,
-       (array_agg(profile))[1] = (SELECT profile FROM simhash_profiles()
-                                  WHERE is_default) AS default_first,
-       (array_agg(family))[1]
-FROM simhash_tune_edits('SELECT body FROM texts');
+       (array_agg(profile ORDER BY line))[1] =
+           (SELECT profile FROM simhash_profiles() WHERE is_default)
+       AS default_first,
+       (array_agg(family ORDER BY line))[1]
+FROM simhash_tune_edits('SELECT body FROM texts') WITH ORDINALITY
+     AS t (family, profile, k, copies, recall, worst_edit, worst_recall,
+           strangers, line);
 SELECT DISTINCT profile
 FROM simhash_tune_edits('SELECT body FROM texts', profiles => '{word-2-2}');
 -- nothing to tell

@@ -5,7 +5,8 @@
 -- This database has no simhash.  It has operators and functions of the same
 -- names, written from the documentation alone, without indexes, estimates or
 -- planner support, so that the same text can be asked of both.  A radius is
--- looked at only when nothing is NULL, as there.
+-- looked at only when nothing is NULL, as there.  Bodies name their schema:
+-- from version 17 on materialized views see pg_catalog alone.
 --
 
 CREATE TYPE hamming_ball AS (center bigint, radius bigint);
@@ -17,8 +18,8 @@ $$ BEGIN RAISE invalid_parameter_value USING MESSAGE = radius; END $$;
 CREATE FUNCTION hamming_ball(center bigint, radius bigint)
 RETURNS hamming_ball LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE WHEN center IS NULL OR radius IS NULL THEN NULL
-    WHEN radius NOT BETWEEN 0 AND 64 AND bad_radius(radius) THEN NULL
-    ELSE ROW(center, radius)::hamming_ball END $$;
+    WHEN radius NOT BETWEEN 0 AND 64 AND public.bad_radius(radius) THEN NULL
+    ELSE ROW(center, radius)::public.hamming_ball END $$;
 
 CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
 LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count((a # b)::bit(64))::int $$;
@@ -31,13 +32,13 @@ LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE
     WHEN fingerprint IS NULL OR (ball).center IS NULL
         OR (ball).radius IS NULL THEN NULL
-    WHEN (ball).radius NOT BETWEEN 0 AND 64 THEN bad_radius((ball).radius)
+    WHEN (ball).radius NOT BETWEEN 0 AND 64 THEN public.bad_radius((ball).radius)
     ELSE bit_count((fingerprint # (ball).center)::bit(64)) <= (ball).radius
     END $$;
 
 CREATE FUNCTION contains(ball hamming_ball, fingerprint bigint)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS
-$$ SELECT within(fingerprint, ball) $$;
+$$ SELECT public.within(fingerprint, ball) $$;
 
 CREATE FUNCTION balls_near(a hamming_ball, b hamming_ball) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS
@@ -46,7 +47,7 @@ $$ SELECT CASE
         OR (b).center IS NULL OR (b).radius IS NULL THEN NULL
     WHEN (a).radius NOT BETWEEN 0 AND 64
         OR (b).radius NOT BETWEEN 0 AND 64
-        THEN bad_radius(least((a).radius, (b).radius))
+        THEN public.bad_radius(least((a).radius, (b).radius))
     ELSE bit_count(((a).center # (b).center)::bit(64))
         <= least((a).radius, (b).radius) END $$;
 
