@@ -194,7 +194,7 @@ find_child(Page page, int64 key, const HammingChild *known,
 
 	if (P_IGNORE(opaque))
 		return false;
-	offset = hamming_search(page, first + 1, last + 1, key);
+	offset = hamming_find_pivot(page, first + 1, key, place_of(known, key));
 	child->next = InvalidBlockNumber;
 	if (offset <= last)
 	{
@@ -387,7 +387,8 @@ hamming_reaches(HammingTree *tree, int64 from, int64 to, int pages)
 		OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page)) + 1;
 		OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-		offset = hamming_search(page, first, last + 1, from);
+		offset = hamming_find_pivot(page, first, from,
+									place_of(&step->page, from));
 		if (offset + pages > last)
 			result = !P_RIGHTMOST(BTPageGetOpaque(page)) &&
 				hamming_high_key(page) <= to;
@@ -426,8 +427,8 @@ hamming_share(IndexScanDesc scan, int64 key)
 
 		if (!P_IGNORE(opaque) && !P_ISLEAF(opaque) && last >= first)
 		{
-			OffsetNumber offset = hamming_search(contents, first + 1,
-												 last + 1, key);
+			OffsetNumber offset = hamming_find_pivot(contents, first + 1, key,
+													 place_of(&page, key));
 
 			part /= last - first + 1;
 			share += part * (offset - 1 - first);

@@ -16,8 +16,8 @@
  * where entries will be compared are fetched into the processor's cache.
  *
  * Guessed places.  Keys of random fingerprints are spread evenly between the
- * bounds of a leaf page, so the place of a key can be guessed: for example, a
- * key a quarter of the way between the bounds of a page of 360 entries is near
+ * bounds of a page, so the place of a key can be guessed: for example, a key
+ * a quarter of the way between the bounds of a page of 360 entries is near
  * entry 90.  Comparing begins some entries before that, and so does without a
  * binary search, most steps of which would wait for memory.
  *
@@ -174,5 +174,29 @@ hamming_find_entry(Page page, OffsetNumber first, int64 key, float place)
 #else
 	(void) place;
 	return hamming_search(page, first, count + 1, key);
+#endif
+}
+
+/*
+ * The first offset on an inner page, not below "first", whose key is >= key,
+ * or one beyond the last.  "place" is where the key is expected.
+ */
+OffsetNumber
+hamming_find_pivot(Page page, OffsetNumber first, int64 key, float place)
+{
+	int			last = PageGetMaxOffsetNumber(page);
+#ifndef HAMMING_PLAIN_FIND
+	int			low = first + (int) (place * (last - first)) -
+	HAMMING_GUESS_SLACK / 2;
+	int			high = low + HAMMING_GUESS_SLACK;
+
+	if (low < first || hamming_page_key(page, low) >= key)
+		low = first;
+	if (high > last || hamming_page_key(page, high) < key)
+		high = last + 1;
+	return hamming_search(page, low, high, key);
+#else
+	(void) place;
+	return hamming_search(page, first, last + 1, key);
 #endif
 }

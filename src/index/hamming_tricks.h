@@ -21,7 +21,7 @@
 /*
  * HAMMING_PLAIN_BUFFERS	look up every buffer in the buffer manager's table
  * HAMMING_PLAIN_FETCH		fetch nothing into the processor's cache
- * HAMMING_PLAIN_FIND		find entries of leaf pages by binary search
+ * HAMMING_PLAIN_FIND		find entries and pivots by binary search
  */
 #ifdef HAMMING_PLAIN
 #define HAMMING_PLAIN_BUFFERS
@@ -33,6 +33,8 @@ extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
 extern void hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place,
 								int entries);
 extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
+									   int64 key, float place);
+extern OffsetNumber hamming_find_pivot(Page page, OffsetNumber first,
 									   int64 key, float place);
 
 #endif							/* HAMMING_TRICKS_H */
