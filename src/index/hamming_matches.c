@@ -4,8 +4,8 @@
  *		The matches of a scan: gathered page by page, handed out, forgotten.
  *
  * Invariants.  Matches of one page stand together.  If the scan keeps pins,
- * all matches are of the one page that is pinned.  A match whose page is -1 has no
- * place in the index: a nearest-first scan keeps matches so long that their
+ * all matches are of the one page that is pinned.  A match whose page is -1 has
+ * no place in the index: a nearest-first scan keeps matches so long that their
  * entries may be elsewhere by the time they are handed out.
  *
  * Entries whose rows turn out to be dead to everyone are marked dead when the

@@ -36,7 +36,6 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"

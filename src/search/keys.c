@@ -16,7 +16,6 @@
 #include "search/source.h"
 
 #include "access/relation.h"
-#include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
