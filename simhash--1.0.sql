@@ -542,6 +542,12 @@ LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
 'Jaccard similarity that the distance of two MinHash fingerprints estimates';
 
+CREATE FUNCTION minhash_similarity(a bit, b bit) RETURNS double precision
+AS 'MODULE_PATHNAME', 'minhash_similarity_bits'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION minhash_similarity(bit, bit) IS
+'Jaccard similarity that the distance of two MinHash fingerprints estimates';
+
 ----------------------------------------------------------------------------
 -- Choosing a profile and a distance
 ----------------------------------------------------------------------------
@@ -612,11 +618,25 @@ LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
 'Hamming distance: number of bits in which the fingerprints differ';
 
+-- Not LEAKPROOF, as bit strings of different widths are an error.
+CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
+AS 'MODULE_PATHNAME', 'hamming_bits'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming(bit, bit) IS
+'Hamming distance: number of bits in which the bit strings differ';
+
 CREATE FUNCTION simhash_similarity(a bigint, b bigint)
 RETURNS double precision
 AS 'MODULE_PATHNAME', 'simhash_similarity'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION simhash_similarity(bigint, bigint) IS
+'cosine similarity that the distance of two SimHash fingerprints estimates';
+
+CREATE FUNCTION simhash_similarity(a bit, b bit)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_similarity_bits'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION simhash_similarity(bit, bit) IS
 'cosine similarity that the distance of two SimHash fingerprints estimates';
 
 CREATE FUNCTION hamming_support(internal) RETURNS internal

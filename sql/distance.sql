@@ -102,21 +102,53 @@ SELECT a, b FROM pair
 WHERE abs(simhash_similarity(a, b) - cos(pi() * distance(a, b) / 64)) > 1e-12;
 
 ----------------------------------------
+-- bit strings
+----------------------------------------
+
+-- of every width up to 200, each with all numbers of bits that differ
+CREATE TABLE bits AS
+SELECT n, d, zeros, overlay(zeros PLACING repeat('1', d)::varbit FROM n - d + 1)::bit varying AS ones
+FROM (SELECT n, d, repeat('0', n)::varbit AS zeros
+      FROM generate_series(1, 200) AS n, generate_series(1, n) AS d) AS s;
+SELECT n, d FROM bits
+WHERE hamming(zeros, ones) <> d OR hamming(ones, zeros) <> d OR hamming(ones, ones) <> 0
+   OR abs(simhash_similarity(zeros, ones) - cos(pi() * d / n)) > 1e-12
+   OR abs(minhash_similarity(zeros, ones) - (1 - 2.0 * d / n)) > 1e-12;
+DROP TABLE bits;
+SELECT a, b FROM pair
+WHERE hamming(a::bit(64), b::bit(64)) <> hamming(a, b)
+   OR simhash_similarity(a::bit(64), b::bit(64)) <> simhash_similarity(a, b)
+   OR minhash_similarity(a::bit(64), b::bit(64)) <> minhash_similarity(a, b);
+-- long ones, as they are and compressed
+CREATE TABLE bits (a bit varying, b bit varying);
+INSERT INTO bits SELECT repeat('01', 100000)::varbit, repeat('10', 100000)::varbit;
+SELECT hamming(a, b), pg_column_size(a) < 25000 AS compressed FROM bits;
+DROP TABLE bits;
+SELECT hamming(B'', B'') AS least, simhash_similarity(B'', B'') AS none,
+       minhash_similarity(B'', B'') AS nothing, hamming(NULL, B'1') AS "null";
+SELECT fails($$SELECT hamming(B'101', B'1010')$$);
+SELECT fails($$SELECT hamming(B'101', B'')$$);
+SELECT fails($$SELECT simhash_similarity(B'101', 1::bit(64))$$);
+SELECT fails($$SELECT minhash_similarity(B'101', 1::bit(64))$$);
+
+----------------------------------------
 -- the catalogue
 ----------------------------------------
 
 -- what never fails is leakproof, and nothing else
-SELECT proname, proleakproof, provolatile, proparallel, proisstrict
-FROM pg_proc
+SELECT p.oid::regprocedure AS function, proleakproof, provolatile,
+    proparallel, proisstrict
+FROM pg_proc AS p
 WHERE proname IN ('hamming', 'hamming_near', 'hamming_within',
     'hamming_contains', 'hamming_balls_near', 'hamming_ball',
-    'simhash_similarity')
-ORDER BY proname COLLATE "C";
+    'simhash_similarity', 'minhash_similarity')
+ORDER BY proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 -- each operator has its commutator and estimators
 SELECT oprleft::regtype, oprname, oprright::regtype, oprcom::regoperator,
     oprrest, oprjoin
-FROM pg_operator WHERE oprcode::text LIKE 'hamming%'
-ORDER BY oprcode::text COLLATE "C";
+FROM pg_operator JOIN pg_proc AS p ON p.oid = oprcode
+WHERE proname LIKE 'hamming%'
+ORDER BY proname COLLATE "C";
 -- every object has a comment
 SELECT pg_describe_object(classid, objid, 0)
 FROM pg_depend AS d

@@ -18,7 +18,8 @@ CREATE TABLE weights AS SELECT simhash_idf_agg(body, 'word-1') AS idf FROM docs;
 ----------------------------------------
 
 -- a function that may be called with so many parameters of no type is found,
--- and is the one of documents where there are several
+-- and is the one of documents where there are several; but where there are two,
+-- of bigints and of bit strings, one of the parameters needs a type
 CREATE FUNCTION untyped(name text, arguments int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     types text;
@@ -40,6 +41,8 @@ WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
       AND NOT EXISTS (SELECT FROM unnest(proargtypes) AS a (t)
                       WHERE t IN ('internal'::regtype, 'cstring'::regtype, 'anyelement'::regtype))
 ORDER BY proname, n;
+PREPARE hamming AS SELECT hamming($1::bigint, $2), hamming(fp, $3) FROM docs WHERE id = 1;
+EXECUTE hamming (5, 9007199254740991, 7);
 
 ----------------------------------------
 -- whole numbers

@@ -41,7 +41,7 @@ cat >"$work/calls" <<-'END'
 	(SELECT count(*) FROM weights, simhash_keywords($1, idf, $2))	["some text", 1]
 	simhash_weighted($1, $2, $3)	[["a", "b"], [1.5, 2.5], "word-1"]
 	simhash_weighted($1)	[["a", "b"]]
-	hamming($1, $2)	[5, 9007199254740991]
+	hamming($1::bigint, $2)	[5, 9007199254740991]
 END
 
 # What psql says, with literals in the place of parameters.

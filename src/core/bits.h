@@ -13,7 +13,9 @@
 #ifndef SH_BITS_H
 #define SH_BITS_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SH_BITS			64		/* bits of a fingerprint */
 #define SH_BLOCKS		4		/* blocks of a fingerprint */
@@ -25,6 +27,26 @@ static inline int
 sh_distance(uint64_t a, uint64_t b)
 {
 	return __builtin_popcountll(a ^ b);
+}
+
+/* The same of strings of n bytes, which need not be aligned. */
+static inline int64_t
+sh_distance_bytes(const unsigned char *a, const unsigned char *b, size_t n)
+{
+	int64_t		distance = 0;
+	uint64_t	x = 0;
+	uint64_t	y = 0;
+
+	for (; n >= sizeof x; n -= sizeof x, a += sizeof x, b += sizeof x)
+	{
+		memcpy(&x, a, sizeof x);
+		memcpy(&y, b, sizeof y);
+		distance += sh_distance(x, y);
+	}
+	x = y = 0;
+	memcpy(&x, a, n);
+	memcpy(&y, b, n);
+	return distance + sh_distance(x, y);
 }
 
 /* The key of a block.  Signed, as SQL has no unsigned 16-bit type. */

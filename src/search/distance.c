@@ -7,6 +7,8 @@
  * a hamming_ball (ball.c), the composite type (center bigint, radius bigint); a
  * row constructor becomes one by itself, as in  fp <@ (q, 8).
  *
+ * Wider fingerprints, and those of other programs, are bit strings.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -15,12 +17,17 @@
 
 #include <math.h>
 
+#include "utils/varbit.h"
+
 PG_FUNCTION_INFO_V1(hamming);
 PG_FUNCTION_INFO_V1(hamming_near);
 PG_FUNCTION_INFO_V1(hamming_within);
 PG_FUNCTION_INFO_V1(hamming_contains);
 PG_FUNCTION_INFO_V1(hamming_balls_near);
 PG_FUNCTION_INFO_V1(simhash_similarity);
+PG_FUNCTION_INFO_V1(hamming_bits);
+PG_FUNCTION_INFO_V1(simhash_similarity_bits);
+PG_FUNCTION_INFO_V1(minhash_similarity_bits);
 
 /*
  * The ball in the given argument.  Most searches use one and the same ball
@@ -146,6 +153,70 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 				   Min(a.radius, b.radius));
 }
 
+/* The bits of a bit string as it is stored, and how many they are. */
+static inline const unsigned char *
+get_bits(Datum datum, int32 *n)
+{
+	const char *data = VARDATA_ANY(DatumGetPointer(datum));
+
+	memcpy(n, data, sizeof *n);
+	return (const unsigned char *) data + sizeof *n;
+}
+
+/*
+ * The distance of two bit strings, and how many bits each of them has.
+ *
+ * Errors: string_data_length_mismatch when they differ in that.
+ */
+static inline int64
+bits_distance(FunctionCallInfo fcinfo, int32 *bits)
+{
+	Datum		a = PointerGetDatum(PG_GETARG_VARLENA_PP(0));
+	Datum		b = PointerGetDatum(PG_GETARG_VARLENA_PP(1));
+	const unsigned char *a_bits;
+	const unsigned char *b_bits;
+	int32		other;
+
+	a_bits = get_bits(a, bits);
+	b_bits = get_bits(b, &other);
+	if (*bits != other)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("cannot compare fingerprints of different widths"),
+				 errdetail("They have %d and %d bits.", *bits, other)));
+
+	/* The bits that the last byte has too many are 0. */
+	return sh_distance_bytes(a_bits, b_bits,
+							 ((size_t) *bits + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
+}
+
+/*
+ * hamming(a bit, b bit) -> integer
+ *
+ * The number of bits in which a and b differ.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_bits(PG_FUNCTION_ARGS)
+{
+	int32		bits;
+
+	PG_RETURN_INT32((int32) bits_distance(fcinfo, &bits));
+}
+
+/*
+ * The cosine of the angle between two vectors, whose SimHash fingerprints
+ * differ in so many of their bits.
+ */
+static double
+cosine_estimate(int64 distance, int32 bits)
+{
+	/* The cosine of pi / 2 is 0; libraries differ in how nearly. */
+	return 2 * distance == bits ? 0.0 : cos(M_PI * distance / bits);
+}
+
 /*
  * simhash_similarity(a bigint, b bigint) -> double precision
  *
@@ -157,10 +228,47 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 Datum
 simhash_similarity(PG_FUNCTION_ARGS)
 {
-	int			distance = sh_distance((uint64) PG_GETARG_INT64(0),
-									   (uint64) PG_GETARG_INT64(1));
+	PG_RETURN_FLOAT8(cosine_estimate(sh_distance((uint64) PG_GETARG_INT64(0),
+												 (uint64) PG_GETARG_INT64(1)),
+									 SH_BITS));
+}
 
-	/* The cosine of pi / 2 is 0; libraries differ in how nearly. */
-	PG_RETURN_FLOAT8(2 * distance == SH_BITS ? 0.0 :
-					 cos(M_PI * distance / SH_BITS));
+/*
+ * simhash_similarity(a bit, b bit) -> double precision
+ *
+ * The same for fingerprints of n bits, cos(pi * d / n); NULL when they have
+ * none.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+simhash_similarity_bits(PG_FUNCTION_ARGS)
+{
+	int32		bits;
+	int64		distance = bits_distance(fcinfo, &bits);
+
+	if (bits == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(cosine_estimate(distance, bits));
+}
+
+/*
+ * minhash_similarity(a bit, b bit) -> double precision
+ *
+ * The Jaccard similarity that the distance d of two MinHash fingerprints of n
+ * bits estimates, 1 - 2d / n; NULL when they have none.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+minhash_similarity_bits(PG_FUNCTION_ARGS)
+{
+	int32		bits;
+	int64		distance = bits_distance(fcinfo, &bits);
+
+	if (bits == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(1.0 - 2.0 * (double) distance / bits);
 }
