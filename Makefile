@@ -35,7 +35,8 @@ report = progress report report_query tune tune_edits tune_query
 search = ball distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
-fingerprint = arrays compat_profiles features fingerprint hashes minhash utf8
+fingerprint = arrays compat_profiles features fingerprint hashes minhash utf8 \
+	wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds entries pairs plan probes rows sides

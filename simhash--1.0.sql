@@ -549,6 +549,70 @@ COMMENT ON FUNCTION minhash_similarity(bit, bit) IS
 'Jaccard similarity that the distance of two MinHash fingerprints estimates';
 
 ----------------------------------------------------------------------------
+-- Fingerprints of more than 64 bits
+----------------------------------------------------------------------------
+
+-- Their first 64 bits, read from the left, are those of the function that
+-- returns a bigint.  Not STRICT: a NULL profile is the default one, and NULL
+-- weights are 1 each.
+CREATE FUNCTION simhash_bits(
+    document text, bits bigint, profile text DEFAULT NULL)
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_bits'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 800;
+COMMENT ON FUNCTION simhash_bits(text, bigint, text) IS
+'SimHash fingerprint of a document, in so many bits';
+
+CREATE FUNCTION simhash_bits(
+    features text[], bits bigint, weights double precision[] DEFAULT NULL,
+    profile text DEFAULT NULL)
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_by_weights_bits'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bits(
+    text[], bigint, double precision[], text) IS
+'SimHash fingerprint of features with weights, in so many bits';
+
+CREATE FUNCTION simhash_bits(
+    lexemes tsvector, bits bigint,
+    weights real[] DEFAULT '{0.1,0.2,0.4,1.0}')
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_tsvector_bits'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_bits(tsvector, bigint, real[]) IS
+'SimHash fingerprint of lexemes, weighted by label, in so many bits';
+
+CREATE FUNCTION simhash_tfidf_bits(
+    document text, idf simhash_idf, bits bigint, top_k bigint DEFAULT NULL)
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_tfidf_bits'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1400;
+COMMENT ON FUNCTION simhash_tfidf_bits(text, simhash_idf, bigint, bigint) IS
+'SimHash fingerprint of a document by TF-IDF, in so many bits';
+
+CREATE FUNCTION simhash_tfidf_bits(
+    features text[], idf simhash_idf, bits bigint, top_k bigint DEFAULT NULL)
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_word_tfidf_bits'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1400;
+COMMENT ON FUNCTION simhash_tfidf_bits(text[], simhash_idf, bigint, bigint) IS
+'SimHash fingerprint of words by TF-IDF, in so many bits';
+
+CREATE FUNCTION minhash_bits(
+    document text, bits bigint, profile text DEFAULT NULL)
+RETURNS bit
+AS 'MODULE_PATHNAME', 'minhash_bits'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 800;
+COMMENT ON FUNCTION minhash_bits(text, bigint, text) IS
+'MinHash fingerprint of a document, in so many bits';
+
+CREATE FUNCTION minhash_bits(features text[], bits bigint) RETURNS bit
+AS 'MODULE_PATHNAME', 'minhash_features_bits'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
+COMMENT ON FUNCTION minhash_bits(text[], bigint) IS
+'MinHash fingerprint of a set of features, in so many bits';
+
+----------------------------------------------------------------------------
 -- Choosing a profile and a distance
 ----------------------------------------------------------------------------
 

@@ -41,15 +41,16 @@
 /* A document remembered with its fingerprint. */
 typedef struct Memory
 {
-	SimhashFamily family;		/* NULL when the place is free */
+	SimhashWideFamily family;	/* NULL when the place is free */
 	const ShProfile *profile;
+	int			words;
 	Size		length;			/* of the document, in the server encoding */
 	uint64		sample;			/* some of its first bytes */
 	bool		copied;			/* "bytes" are the document */
 	char	   *bytes;
 	Size		allocated;
 	bool		exists;			/* it has a fingerprint */
-	uint64		fingerprint;
+	uint64		fingerprint[SH_WORDS];
 } Memory;
 
 static Memory memories[REMEMBERED]; /* the latest used first */
@@ -122,7 +123,7 @@ feed_document(void *state, const unsigned char *bytes, Size length)
  * there, but was not copied, is a reason to copy it now.
  */
 static Memory *
-recall(SimhashFamily family, const ShProfile *profile,
+recall(SimhashWideFamily family, const ShProfile *profile, int words,
 	   const char *bytes, Size length, uint64 sample)
 {
 	for (int i = 0; i < REMEMBERED; i++)
@@ -130,7 +131,8 @@ recall(SimhashFamily family, const ShProfile *profile,
 		Memory	   *memory = &memories[i];
 
 		if (memory->length != length || memory->sample != sample ||
-			memory->family != family || memory->profile != profile)
+			memory->family != family || memory->profile != profile ||
+			memory->words != words)
 			continue;
 		if (!memory->copied)
 			copies = COPIES_IN_VAIN;
@@ -183,8 +185,9 @@ copy_document(Memory *memory, const char *bytes, Size length)
 
 /* Remember a document, in the place of the one longest not used. */
 static void
-remember(SimhashFamily family, const ShProfile *profile, const char *bytes,
-		 Size length, uint64 sample, bool exists, uint64 fingerprint)
+remember(SimhashWideFamily family, const ShProfile *profile, int words,
+		 const char *bytes, Size length, uint64 sample, bool exists,
+		 const uint64 *fingerprint)
 {
 	Memory	   *oldest = &memories[REMEMBERED - 1];
 	Memory		memory;
@@ -203,20 +206,23 @@ remember(SimhashFamily family, const ShProfile *profile, const char *bytes,
 	memory = *oldest;
 	memory.family = family;
 	memory.profile = profile;
+	memory.words = words;
 	memory.length = length;
 	memory.sample = sample;
 	memory.exists = exists;
-	memory.fingerprint = fingerprint;
+	memcpy(memory.fingerprint, fingerprint, words * sizeof *fingerprint);
 	memmove(memories + 1, memories, (REMEMBERED - 1) * sizeof memory);
 	memories[0] = memory;
 }
 
-/* SimhashFamily: the fingerprint of a document; false when it has none. */
+/* SimhashWideFamily: the fingerprint of a document, of one word. */
 static bool
-compute(const ShProfile *profile, text *document, uint64 *result)
+compute(const ShProfile *profile, text *document, int words, uint64 *result)
 {
 	ShDocument *state;
 
+	Assert(words == 1);
+	(void) words;
 	if (sh_compat_profile(profile))
 		return simhash_compat_fingerprint(profile, document, result);
 	state = simhash_begin_document(profile);
@@ -226,12 +232,12 @@ compute(const ShProfile *profile, text *document, uint64 *result)
 }
 
 /*
- * The fingerprint of a document by a family, computed or remembered; false
- * when it has none.
+ * The fingerprint of a document by a family, in so many words, computed or
+ * remembered; false when it has none.
  */
 bool
-simhash_remembered(SimhashFamily family, const ShProfile *profile,
-				   text *document, uint64 *result)
+simhash_remembered(SimhashWideFamily family, const ShProfile *profile,
+				   text *document, int words, uint64 *result)
 {
 	const char *bytes = VARDATA_ANY(document);
 	Size		length = VARSIZE_ANY_EXHDR(document);
@@ -244,14 +250,14 @@ simhash_remembered(SimhashFamily family, const ShProfile *profile,
 		memcpy(&sample, bytes, sampled);
 	else
 		memcpy(&sample, bytes + sampled - sizeof sample, sizeof sample);
-	memory = recall(family, profile, bytes, length, sample);
+	memory = recall(family, profile, words, bytes, length, sample);
 	if (memory != NULL)
 	{
-		*result = memory->fingerprint;
+		memcpy(result, memory->fingerprint, words * sizeof *result);
 		return memory->exists;
 	}
-	exists = family(profile, document, result);
-	remember(family, profile, bytes, length, sample, exists, *result);
+	exists = family(profile, document, words, result);
+	remember(family, profile, words, bytes, length, sample, exists, result);
 	return exists;
 }
 
@@ -259,7 +265,7 @@ simhash_remembered(SimhashFamily family, const ShProfile *profile,
 bool
 simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
 {
-	return simhash_remembered(compute, profile, document, result);
+	return simhash_remembered(compute, profile, document, 1, result);
 }
 
 /*

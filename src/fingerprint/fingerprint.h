@@ -16,6 +16,7 @@
 
 #include "core/foreign/recipes.h"
 #include "core/fingerprint/document.h"
+#include "core/fingerprint/wide.h"
 
 /* What a text is handed to, in slices. */
 typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
@@ -29,6 +30,10 @@ typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
 typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
 							   uint64 *fingerprint);
 
+/* The same to a fingerprint of so many words. */
+typedef bool (*SimhashWideFamily) (const ShProfile *profile, text *document,
+								   int words, uint64 *fingerprint);
+
 /* A feature of a document, or of an array. */
 typedef struct SimhashFeature
 {
@@ -41,8 +46,9 @@ typedef struct SimhashFeature
 /* fingerprint.c */
 extern const ShProfile *simhash_get_profile(text *name);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
-extern bool simhash_remembered(SimhashFamily family, const ShProfile *profile,
-							   text *document, uint64 *result);
+extern bool simhash_remembered(SimhashWideFamily family,
+							   const ShProfile *profile, text *document,
+							   int words, uint64 *result);
 extern bool simhash_fingerprint(const ShProfile *profile, text *document,
 								uint64 *result);
 
@@ -81,7 +87,12 @@ extern int	simhash_get_pairs(ArrayType *features_array,
 							  ArrayType *weights_array,
 							  Datum **features, Datum **weights);
 
+/* wide.c */
+extern int	simhash_words_argument(FunctionCallInfo fcinfo, int i);
+extern Datum simhash_make_bits(const uint64 *fingerprint, int words);
+
 /* minhash.c */
+extern int	simhash_hash_set(ArrayType *array, uint64 **hashes);
 extern bool simhash_minhash(const ShProfile *profile, text *document,
 							uint64 *result);
 

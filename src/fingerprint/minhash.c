@@ -45,6 +45,15 @@ simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
 	return sh_minima_fingerprint(&minima, result);
 }
 
+/* SimhashWideFamily: the same, of one word. */
+static bool
+compute(const ShProfile *profile, text *document, int words, uint64 *result)
+{
+	Assert(words == 1);
+	(void) words;
+	return simhash_minhash(profile, document, result);
+}
+
 /*
  * minhash(document text) -> bigint
  *
@@ -57,8 +66,8 @@ minhash(PG_FUNCTION_ARGS)
 {
 	uint64		result;
 
-	if (!simhash_remembered(simhash_minhash, sh_default_profile,
-							PG_GETARG_TEXT_PP(0), &result))
+	if (!simhash_remembered(compute, sh_default_profile,
+							PG_GETARG_TEXT_PP(0), 1, &result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);
 }
@@ -76,10 +85,35 @@ minhash_by_profile(PG_FUNCTION_ARGS)
 	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
 	uint64		result;
 
-	if (!simhash_remembered(simhash_minhash, profile,
-							PG_GETARG_TEXT_PP(0), &result))
+	if (!simhash_remembered(compute, profile, PG_GETARG_TEXT_PP(0), 1,
+							&result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);
+}
+
+/*
+ * The hashes of the features of an array, one for each element, in the current
+ * memory context; returns how many they are.
+ */
+int
+simhash_hash_set(ArrayType *array, uint64 **hashes)
+{
+	Datum	   *features;
+	int			n = simhash_get_elements(array, TEXTOID, -1, false,
+										 TYPALIGN_INT, "features", &features);
+
+	*hashes = MemoryContextAllocHuge(CurrentMemoryContext,
+									 Max(n, 1) * sizeof **hashes);
+	for (int i = 0; i < n; i++)
+	{
+		text	   *feature = DatumGetTextPP(features[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		(*hashes)[i] = simhash_hash_feature(sh_default_profile,
+											VARDATA_ANY(feature),
+											VARSIZE_ANY_EXHDR(feature));
+	}
+	return n;
 }
 
 /*
@@ -95,23 +129,12 @@ Datum
 minhash_features(PG_FUNCTION_ARGS)
 {
 	ShMinima	minima;
-	Datum	   *features;
-	int			n;
+	uint64	   *hashes;
+	int			n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(0), &hashes);
 	uint64		result;
 
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-							 TYPALIGN_INT, "features", &features);
 	sh_minima_begin(&minima);
-	for (int i = 0; i < n; i++)
-	{
-		text	   *feature = DatumGetTextPP(features[i]);
-		uint64		hash;
-
-		CHECK_FOR_INTERRUPTS();
-		hash = simhash_hash_feature(sh_default_profile, VARDATA_ANY(feature),
-									VARSIZE_ANY_EXHDR(feature));
-		sh_minima_add(&minima, &hash, 1);
-	}
+	sh_minima_add(&minima, hashes, n);
 	if (!sh_minima_fingerprint(&minima, &result))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) result);

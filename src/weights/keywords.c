@@ -28,6 +28,7 @@ typedef struct Keyword
 
 PG_FUNCTION_INFO_V1(simhash_keywords);
 PG_FUNCTION_INFO_V1(simhash_word_tfidf);
+PG_FUNCTION_INFO_V1(simhash_word_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_word_keywords);
 
 /* qsort: the heaviest first; of equals, the smallest hash. */
@@ -176,6 +177,23 @@ word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
 }
 
 /*
+ * The fingerprint of argument 0 with the idf that is argument 1, both not NULL;
+ * argument "top" is top_k.  False if there is none.
+ */
+static bool
+fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
+{
+	size_t		k = PG_ARGISNULL(top) ? SIZE_MAX :
+	simhash_top_argument(fcinfo, top);
+	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
+	size_t		n;
+	ShIdfEntry *entries = word_entries(fcinfo, table, NULL, &n);
+
+	n = simhash_take_top(table, entries, n, k);
+	return simhash_fingerprint_entries(entries, n, words, result);
+}
+
+/*
  * simhash_tfidf(features text[], idf simhash_idf, top_k bigint DEFAULT NULL)
  *		-> bigint
  *
@@ -188,17 +206,36 @@ word_entries(FunctionCallInfo fcinfo, const ShIdfTable *table,
 Datum
 simhash_word_tfidf(PG_FUNCTION_ARGS)
 {
-	size_t		k = PG_ARGISNULL(2) ? SIZE_MAX : simhash_top_argument(fcinfo, 2);
-	const ShIdfTable *table;
-	ShIdfEntry *entries;
-	size_t		n;
+	uint64		result;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
+		!fingerprint_words(fcinfo, 2, 1, &result))
 		PG_RETURN_NULL();
-	table = simhash_idf_table(PG_GETARG_DATUM(1));
-	entries = word_entries(fcinfo, table, NULL, &n);
-	return simhash_fingerprint_entries(fcinfo, entries,
-									   simhash_take_top(table, entries, n, k));
+	PG_RETURN_INT64((int64) result);
+}
+
+/*
+ * simhash_tfidf_bits(features text[], idf simhash_idf, bits bigint,
+ *		top_k bigint DEFAULT NULL) -> bit
+ *
+ * The same in so many bits, of which the first 64 are those of
+ * simhash_tfidf(features, idf, top_k).
+ *
+ * Errors: as before, and invalid_parameter_value unless bits is a multiple of
+ * 64 from 64 to 1024.
+ */
+Datum
+simhash_word_tfidf_bits(PG_FUNCTION_ARGS)
+{
+	uint64		result[SH_WORDS];
+	int			words;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	words = simhash_words_argument(fcinfo, 2);
+	if (!fingerprint_words(fcinfo, 3, words, result))
+		PG_RETURN_NULL();
+	return simhash_make_bits(result, words);
 }
 
 /*

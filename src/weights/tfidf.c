@@ -65,6 +65,7 @@ typedef struct Collection
 } Collection;
 
 PG_FUNCTION_INFO_V1(simhash_tfidf);
+PG_FUNCTION_INFO_V1(simhash_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_idf_weight);
 
 /* --- all features -------------------------------------------------------- */
@@ -74,8 +75,43 @@ typedef struct Scales
 {
 	const ShIdfTable *table;
 	ShDocument *document;
-	ShIdfSums	sums;
+	int			words;
+	ShIdfSums	sums[SH_WORDS];
 } Scales;
+
+/* Add hashes with their weights, for so many words. */
+static void
+add_words(ShIdfSums *sums, int words, const uint64 *hashes,
+		  const uint32 *weights, size_t n)
+{
+	uint64		others[SH_GAINED(SH_BATCH)];
+
+	sh_idf_sums_add_all(&sums[0], hashes, weights, n);
+	for (int w = 1; w < words; w++)
+	{
+		sh_word_hashes(others, hashes, n, w);
+		sh_idf_sums_add_all(&sums[w], others, weights, n);
+	}
+}
+
+/* Begin sums for so many words. */
+static void
+begin_words(ShIdfSums *sums, int words)
+{
+	for (int w = 0; w < words; w++)
+		sh_idf_sums_begin(&sums[w]);
+}
+
+/* Their fingerprint; false when nothing was added that weighs anything. */
+static bool
+end_words(ShIdfSums *sums, int words, uint64 *result)
+{
+	bool		exists = true;
+
+	for (int w = 0; w < words; w++)
+		exists = sh_idf_sums_fingerprint(&sums[w], &result[w]);
+	return exists;
+}
 
 /* SimhashHashReader: add the hashes whose weight grows once more. */
 static bool
@@ -89,25 +125,23 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	memcpy(gained, hashes, n * sizeof *hashes);
 	n = sh_document_sift(scales->document, gained, n);
 	sh_idf_look_up(scales->table, gained, weights, n);
-	sh_idf_sums_add_all(&scales->sums, gained, weights, n);
+	add_words(scales->sums, scales->words, gained, weights, n);
 	return true;
 }
 
-/* The fingerprint of all features of the document. */
-static Datum
-fingerprint_all(FunctionCallInfo fcinfo, const ShIdfTable *table,
-				text *document)
+/* The fingerprint of all features of the document; false if there is none. */
+static bool
+fingerprint_all(const ShIdfTable *table, text *document, int words,
+				uint64 *result)
 {
 	Scales		scales;
-	uint64		fingerprint;
 
 	scales.table = table;
 	scales.document = simhash_begin_document(table->profile);
-	sh_idf_sums_begin(&scales.sums);
+	scales.words = words;
+	begin_words(scales.sums, words);
 	simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
-	if (!sh_idf_sums_fingerprint(&scales.sums, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) fingerprint);
+	return end_words(scales.sums, words, result);
 }
 
 /* --- the top k ----------------------------------------------------------- */
@@ -326,15 +360,14 @@ simhash_top_argument(FunctionCallInfo fcinfo, int i)
 	return (size_t) Min((uint64) k, SIZE_MAX);
 }
 
-/* Return the fingerprint of entries. */
-Datum
-simhash_fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
-							size_t n)
+/* The fingerprint of entries; false if they weigh nothing. */
+bool
+simhash_fingerprint_entries(const ShIdfEntry *entries, size_t n, int words,
+							uint64 *result)
 {
-	ShIdfSums	sums;
-	uint64		fingerprint;
+	ShIdfSums	sums[SH_WORDS];
 
-	sh_idf_sums_begin(&sums);
+	begin_words(sums, words);
 	for (size_t start = 0; start < n; start += SH_BATCH)
 	{
 		size_t		end = Min(n, start + SH_BATCH);
@@ -348,21 +381,23 @@ simhash_fingerprint_entries(FunctionCallInfo fcinfo, const ShIdfEntry *entries,
 			hashes[m] = entries[i].hash;
 			weights[m] = (uint32) entries[i].value;
 			if (entries[i].value == weights[m])
+			{
 				m++;
-			else
-				sh_idf_sums_add(&sums, entries[i].hash, entries[i].value);
+				continue;
+			}
+			for (int w = 0; w < words; w++)
+				sh_idf_sums_add(&sums[w], sh_word_hash(entries[i].hash, w),
+								entries[i].value);
 		}
-		sh_idf_sums_add_all(&sums, hashes, weights, m);
+		add_words(sums, words, hashes, weights, m);
 	}
-	if (!sh_idf_sums_fingerprint(&sums, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) fingerprint);
+	return end_words(sums, words, result);
 }
 
 /* The fingerprint of the k features of the document that weigh most. */
-static Datum
-fingerprint_top(FunctionCallInfo fcinfo, const ShIdfTable *table,
-				text *document, size_t k)
+static bool
+fingerprint_top(const ShIdfTable *table, text *document, size_t k, int words,
+				uint64 *result)
 {
 	ShIdfEntry	first[ENTRIES_FIRST];
 	Collection	collection;
@@ -380,9 +415,29 @@ fingerprint_top(FunctionCallInfo fcinfo, const ShIdfTable *table,
 							&collection);
 	}
 	end_collection(&collection);
-	return simhash_fingerprint_entries(fcinfo, collection.entries,
+	return simhash_fingerprint_entries(collection.entries,
 									   simhash_take_top(table, collection.entries,
-														collection.n, k));
+														collection.n, k),
+									   words, result);
+}
+
+/*
+ * The fingerprint of argument 0 with the idf that is argument 1, both not NULL;
+ * argument "top" is top_k.  False if there is none.
+ */
+static bool
+fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
+					 uint64 *result)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	size_t		k;
+
+	if (PG_ARGISNULL(top))
+		return fingerprint_all(simhash_document_idf(PG_GETARG_DATUM(1)),
+							   document, words, result);
+	k = simhash_top_argument(fcinfo, top);
+	return fingerprint_top(simhash_document_idf(PG_GETARG_DATUM(1)), document,
+						   k, words, result);
 }
 
 /*
@@ -398,19 +453,36 @@ fingerprint_top(FunctionCallInfo fcinfo, const ShIdfTable *table,
 Datum
 simhash_tfidf(PG_FUNCTION_ARGS)
 {
-	const ShIdfTable *table;
-	text	   *document;
-	size_t		k;
+	uint64		result;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
+		!fingerprint_document(fcinfo, 2, 1, &result))
 		PG_RETURN_NULL();
-	document = PG_GETARG_TEXT_PP(0);
-	if (PG_ARGISNULL(2))
-		return fingerprint_all(fcinfo, simhash_document_idf(PG_GETARG_DATUM(1)),
-							   document);
-	k = simhash_top_argument(fcinfo, 2);
-	table = simhash_document_idf(PG_GETARG_DATUM(1));
-	return fingerprint_top(fcinfo, table, document, k);
+	PG_RETURN_INT64((int64) result);
+}
+
+/*
+ * simhash_tfidf_bits(document text, idf simhash_idf, bits bigint,
+ *		top_k bigint DEFAULT NULL) -> bit
+ *
+ * The same in so many bits, of which the first 64 are those of
+ * simhash_tfidf(document, idf, top_k).
+ *
+ * Errors: as before, and invalid_parameter_value unless bits is a multiple of
+ * 64 from 64 to 1024.
+ */
+Datum
+simhash_tfidf_bits(PG_FUNCTION_ARGS)
+{
+	uint64		result[SH_WORDS];
+	int			words;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	words = simhash_words_argument(fcinfo, 2);
+	if (!fingerprint_document(fcinfo, 3, words, result))
+		PG_RETURN_NULL();
+	return simhash_make_bits(result, words);
 }
 
 /*

@@ -38,6 +38,8 @@ PG_FUNCTION_INFO_V1(simhash_sums);
 PG_FUNCTION_INFO_V1(simhash_document_sums);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_tsvector_features);
+PG_FUNCTION_INFO_V1(simhash_by_weights_bits);
+PG_FUNCTION_INFO_V1(simhash_tsvector_bits);
 
 /* The hash, by a profile, of a feature given as text. */
 uint64
@@ -74,25 +76,72 @@ simhash_return_exact(FunctionCallInfo fcinfo, ShExact *sums)
 	PG_RETURN_INT64((int64) fingerprint);
 }
 
-/* Add up arguments 0 and 1, hashed as the profile does. */
+/* Begin sums for so many words. */
 static void
-add_arrays(FunctionCallInfo fcinfo, const ShProfile *profile, ShExact *sums)
+begin_words(ShExact *sums, int words)
 {
-	ArrayType  *weights_array = PG_ARGISNULL(1) ? NULL :
-	PG_GETARG_ARRAYTYPE_P(1);
+	for (int w = 0; w < words; w++)
+		simhash_begin_exact(&sums[w], CurrentMemoryContext);
+}
+
+/* Add a feature to the sums of so many words. */
+static void
+add_words(ShExact *sums, int words, uint64 hash, double weight)
+{
+	for (int w = 0; w < words; w++)
+		sh_exact_add(&sums[w], sh_word_hash(hash, w), weight);
+}
+
+/* Return the bits of so many words; NULL if nothing was added. */
+static Datum
+return_words(FunctionCallInfo fcinfo, ShExact *sums, int words)
+{
+	uint64		result[SH_WORDS];
+
+	for (int w = 0; w < words; w++)
+	{
+		if (!sh_exact_fingerprint(&sums[w], &result[w]))
+			PG_RETURN_NULL();
+	}
+	return simhash_make_bits(result, words);
+}
+
+/* The array that is argument i; NULL when it is NULL. */
+static ArrayType *
+array_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
+}
+
+/*
+ * Add up features, hashed as the profile does, with weights or, where that is
+ * NULL, with 1 each, for so many words.
+ */
+static void
+add_arrays(ArrayType *features_array, ArrayType *weights_array,
+		   const ShProfile *profile, ShExact *sums, int words)
+{
 	Datum	   *features;
 	Datum	   *weights;
-	int			n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), weights_array,
+	int			n = simhash_get_pairs(features_array, weights_array,
 									  &features, &weights);
 
-	simhash_begin_exact(sums, CurrentMemoryContext);
+	begin_words(sums, words);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sh_exact_add(sums, simhash_hash_text(profile, features[i]),
-					 weights == NULL ? 1.0 :
-					 simhash_check_weight(DatumGetFloat8(weights[i])));
+		add_words(sums, words, simhash_hash_text(profile, features[i]),
+				  weights == NULL ? 1.0 :
+				  simhash_check_weight(DatumGetFloat8(weights[i])));
 	}
+}
+
+/* The profile named by argument i, which when NULL means the default one. */
+static const ShProfile *
+profile_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? sh_default_profile :
+		simhash_get_profile(PG_GETARG_TEXT_PP(i));
 }
 
 /* The fingerprint of arguments 0 and 1, hashed as the profile does. */
@@ -101,7 +150,8 @@ fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
 {
 	ShExact		sums;
 
-	add_arrays(fcinfo, profile, &sums);
+	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 1), profile,
+			   &sums, 1);
 	return simhash_return_exact(fcinfo, &sums);
 }
 
@@ -139,8 +189,32 @@ simhash_weighted(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	return fingerprint_arrays(fcinfo, PG_ARGISNULL(2) ? sh_default_profile :
-							  simhash_get_profile(PG_GETARG_TEXT_PP(2)));
+	return fingerprint_arrays(fcinfo, profile_argument(fcinfo, 2));
+}
+
+/*
+ * simhash_bits(features text[], bits bigint,
+ *		weights double precision[] DEFAULT NULL, profile text DEFAULT NULL)
+ *		-> bit
+ *
+ * The same in so many bits, of which the first 64 are those of
+ * simhash_weighted(features, weights, profile).  NULL when bits is NULL, too.
+ *
+ * Errors: as before, and invalid_parameter_value unless bits is a multiple of
+ * 64 from 64 to 1024.
+ */
+Datum
+simhash_by_weights_bits(PG_FUNCTION_ARGS)
+{
+	ShExact		sums[SH_WORDS];
+	int			words;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	words = simhash_words_argument(fcinfo, 1);
+	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 2),
+			   profile_argument(fcinfo, 3), sums, words);
+	return return_words(fcinfo, sums, words);
 }
 
 /* The 64 sums as an array. */
@@ -174,8 +248,8 @@ simhash_sums(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	add_arrays(fcinfo, PG_ARGISNULL(2) ? sh_default_profile :
-			   simhash_get_profile(PG_GETARG_TEXT_PP(2)), &exact);
+	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 1),
+			   profile_argument(fcinfo, 2), &exact, 1);
 	if (exact.count == 0)
 		PG_RETURN_NULL();
 	for (int bit = 0; bit < SH_BITS; bit++)
@@ -216,8 +290,7 @@ add_hashes(void *state, const uint64 *hashes, size_t n)
 Datum
 simhash_document_sums(PG_FUNCTION_ARGS)
 {
-	const ShProfile *profile = PG_ARGISNULL(1) ? sh_default_profile :
-	simhash_get_profile(PG_GETARG_TEXT_PP(1));
+	const ShProfile *profile = profile_argument(fcinfo, 1);
 	Addition	addition = {0};
 	double		sums[SH_BITS];
 
@@ -281,9 +354,9 @@ hash_lexeme(TSVector vector, WordEntry *entry)
 								STRPTR(vector) + entry->pos, entry->len);
 }
 
-/* Add a lexeme: what its positions weigh by their labels. */
+/* Add a lexeme, for so many words: what its positions weigh by their labels. */
 static void
-add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
+add_lexeme(ShExact *sums, int words, TSVector vector, WordEntry *entry,
 		   const double weights[LABELS])
 {
 	uint64		hash = hash_lexeme(vector, entry);
@@ -293,7 +366,20 @@ add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
 	for (int i = 0; i < LABELS; i++)
 	{
 		/* Exact: 24 bits of a float4 times 9 of a count. */
-		sh_exact_add(sums, hash, counts[i] * weights[i]);
+		add_words(sums, words, hash, counts[i] * weights[i]);
+	}
+}
+
+/* Add up the lexemes of a vector, for so many words. */
+static void
+add_lexemes(ShExact *sums, int words, TSVector vector,
+			const double weights[LABELS])
+{
+	begin_words(sums, words);
+	for (int i = 0; i < vector->size; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_lexeme(sums, words, vector, &ARRPTR(vector)[i], weights);
 	}
 }
 
@@ -309,19 +395,34 @@ add_lexeme(ShExact *sums, TSVector vector, WordEntry *entry,
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	TSVector	vector = PG_GETARG_TSVECTOR(0);
-	WordEntry  *entries = ARRPTR(vector);
 	double		weights[LABELS];
 	ShExact		sums;
 
 	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
-	simhash_begin_exact(&sums, CurrentMemoryContext);
-	for (int i = 0; i < vector->size; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		add_lexeme(&sums, vector, &entries[i], weights);
-	}
+	add_lexemes(&sums, 1, PG_GETARG_TSVECTOR(0), weights);
 	return simhash_return_exact(fcinfo, &sums);
+}
+
+/*
+ * simhash_bits(lexemes tsvector, bits bigint,
+ *		weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bit
+ *
+ * The same in so many bits, of which the first 64 are those of
+ * simhash(lexemes, weights).
+ *
+ * Errors: as before, and invalid_parameter_value unless bits is a multiple of
+ * 64 from 64 to 1024.
+ */
+Datum
+simhash_tsvector_bits(PG_FUNCTION_ARGS)
+{
+	int			words = simhash_words_argument(fcinfo, 1);
+	double		weights[LABELS];
+	ShExact		sums[SH_WORDS];
+
+	get_label_weights(PG_GETARG_ARRAYTYPE_P(2), weights);
+	add_lexemes(sums, words, PG_GETARG_TSVECTOR(0), weights);
+	return return_words(fcinfo, sums, words);
 }
 
 /*

@@ -43,7 +43,7 @@ extern void simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries,
 extern size_t simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries,
 							   size_t n, size_t k);
 extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
-extern Datum simhash_fingerprint_entries(FunctionCallInfo fcinfo,
-										 const ShIdfEntry *entries, size_t n);
+extern bool simhash_fingerprint_entries(const ShIdfEntry *entries, size_t n,
+										int words, uint64 *result);
 
 #endif							/* SIMHASH_WEIGHTS_H */

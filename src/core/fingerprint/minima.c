@@ -27,8 +27,9 @@
  */
 #include "core/fingerprint/minima.h"
 
+#include "core/fingerprint/wide.h"
+
 /* Part of the specification (docs/fingerprint.md). */
-#define SCRAMBLE		UINT64_C(0x9e3779b97f4a7c15)
 #define STEP_FACTOR		UINT64_C(6364136223846793005)
 #define STEP_TERM		UINT64_C(1442695040888963407)
 
@@ -39,15 +40,6 @@ static inline unsigned
 bin_of(uint64_t value)
 {
 	return (unsigned) (value >> 58);
-}
-
-/* A value whose bits all depend on all bits of x. */
-static inline uint64_t
-mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
 }
 
 /* Begin with every bin empty. */
@@ -65,7 +57,7 @@ sh_minima_add(ShMinima *minima, const uint64_t *hashes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t	value = hashes[i] * SCRAMBLE;
+		uint64_t	value = hashes[i] * SH_SCRAMBLE;
 		unsigned	bin = bin_of(value);
 		uint64_t	least = minima->least[bin];
 
@@ -84,7 +76,7 @@ make_turns(unsigned char turns[SH_BITS][SH_BITS])
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
 		uint64_t	met = 0;
-		uint64_t	walk = mix(i + 1);
+		uint64_t	walk = sh_mix(i + 1);
 
 		for (unsigned char turn = 0; turn < SH_BITS;)
 		{
@@ -113,7 +105,7 @@ bin_for_bit(uint64_t filled, int n, unsigned i)
 
 	if (n > FEW_BINS)
 	{
-		for (walk = mix(i + 1); (filled >> bin_of(walk) & 1) == 0;)
+		for (walk = sh_mix(i + 1); (filled >> bin_of(walk) & 1) == 0;)
 			walk = walk * STEP_FACTOR + STEP_TERM;
 		return bin_of(walk);
 	}
@@ -149,7 +141,7 @@ sh_minima_fingerprint(const ShMinima *minima, uint64_t *fingerprint)
 		unsigned	bin = filled >> i & 1 ? i : bin_for_bit(filled, n, i);
 		uint64_t	value = minima->least[bin];
 
-		result |= (mix(value + i * SCRAMBLE) & 1) << i;
+		result |= (sh_mix(value + i * SH_SCRAMBLE) & 1) << i;
 	}
 	*fingerprint = result;
 	return true;

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide.h
+ *		Fingerprints of several words of 64 bits.
+ *
+ * Word 0 is the fingerprint of 64 bits.  Word w is what that would be if the
+ * hash of each feature were another one, which the first one and w determine:
+ * so whatever gives 64 bits for hashes gives any number of words.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_WIDE_H
+#define SH_WIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SH_WORDS		16		/* words of a fingerprint, at most */
+
+/* Part of the specification (docs/fingerprint.md). */
+#define SH_SCRAMBLE		UINT64_C(0x9e3779b97f4a7c15)
+
+/* A value whose bits all depend on all bits of x. */
+static inline uint64_t
+sh_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* The hash of a feature for a word. */
+static inline uint64_t
+sh_word_hash(uint64_t hash, int word)
+{
+	return word == 0 ? hash : sh_mix(hash + (uint64_t) word * SH_SCRAMBLE);
+}
+
+/* The hashes of n features for a word. */
+static inline void
+sh_word_hashes(uint64_t *result, const uint64_t *hashes, size_t n, int word)
+{
+	for (size_t i = 0; i < n; i++)
+		result[i] = sh_word_hash(hashes[i], word);
+}
+
+#endif							/* SH_WIDE_H */

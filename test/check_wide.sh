@@ -1,0 +1,42 @@
+#!/bin/bash
+#
+# Fingerprints of 1024 bits against their reference implementation.
+# SPDX-License-Identifier: PostgreSQL
+#
+# As check_minhash.sh does for those of 64 bits: some texts by one profile on
+# both sides, in two encodings.  Where Python has other Unicode data than the
+# specification is frozen at, the golden vectors stand in for it.
+#
+
+. "$(dirname "$0")/compare.sh"
+kind=wide
+# PostgreSQL has no function from a bit string to hexadecimal digits: sixteen
+# words are.
+ours="SELECT label, family, profile,
+	(SELECT string_agg(lpad(to_hex(substring(fp FROM 64 * w + 1 FOR 64)::bigint),
+							16, '0'), '' ORDER BY w)
+	 FROM generate_series(0, 15) AS w WHERE fp IS NOT NULL)
+	FROM t, unnest('{simhash,minhash}'::text[]) AS family,
+	unnest('{word-2-capped}'::text[]) AS profile,
+	LATERAL (SELECT CASE family WHEN 'simhash' THEN simhash_bits(body, 1024, profile)
+			 ELSE minhash_bits(body, 1024, profile) END) AS f (fp)"
+
+theirs()
+{
+	"$PYTHON" reference_wide.py fingerprint
+}
+
+check golden UTF8 "$PWD/golden_texts.tsv" "$PWD/golden_wide.tsv"
+
+same_unicode || exit $failed
+"$PYTHON" reference_wide.py --check
+
+cut -f1,2 texts.tsv >"$work/texts"
+awk -F'\t' '$3 ~ /EUC_JP/ { print $1 "\t" $2 }' texts.tsv >"$work/japanese"
+xz -dc ../data/poems.tsv.xz | cut -f1,4 | awk 'NR % 20 == 1' >"$work/poems"
+
+check texts UTF8 "$work/texts"
+check texts_euc EUC_JP "$work/japanese"
+check poems UTF8 "$work/poems"
+
+exit $failed

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""
+Fingerprints of more than 64 bits once more, written from section 13 of
+docs/fingerprint.md alone; the other sections are those of reference.py and
+reference_minhash.py.
+
+  reference_wide.py fingerprint < texts   label, family, profile, fingerprint
+  reference_wide.py --regenerate          write the golden vectors
+  reference_wide.py --check               test them and the rules
+
+Fingerprints are of 1024 bits, in hexadecimal; narrower ones are how they begin.
+Texts are rows of a label and a document; all input and output is in the text
+format of PostgreSQL's COPY.
+
+SPDX-License-Identifier: PostgreSQL
+"""
+
+import os
+import sys
+
+from reference import HERE, feature_hash, features, read_rows
+from reference import fingerprint as simhash_64
+from reference_minhash import WORD, minhash, mix
+from reference_minhash import fingerprint as minhash_64
+
+GOLDEN = ('golden_texts.tsv', 'golden_wide.tsv')
+PROFILES = ('word-2-capped',)
+WORDS = 16
+
+
+def word_hash(value, word):
+    """The hash of a feature for a word."""
+    if word == 0:
+        return value
+    return mix((value + word * 0x9e3779b97f4a7c15) % WORD)
+
+
+def simhash(weights):
+    """The 64 bits of hashes with weights."""
+    result = 0
+    for bit in range(64):
+        total = sum(weight if value >> bit & 1 else -weight
+                    for value, weight in weights)
+        result |= (total > 0) << bit
+    return result
+
+
+def fingerprint(family, document, profile, words=WORDS):
+    """The fingerprint of a document as hexadecimal digits, or None."""
+    weights = [(feature_hash(feature), weight) for feature, weight
+               in features(document, profile).items()]
+    if not weights:
+        return None
+    result = ''
+    for word in range(words):
+        hashed = [(word_hash(value, word), weight)
+                  for value, weight in weights]
+        if family == 'simhash':
+            value = simhash(hashed)
+        else:
+            value = minhash([value for value, _ in hashed]) % WORD
+        result += '%016x' % value
+    return result
+
+
+def fingerprints(stream):
+    """Rows of a label, a family, a profile and a fingerprint, as bytes."""
+    for label, text in read_rows(stream, 2):
+        for family in ('simhash', 'minhash'):
+            for profile in PROFILES:
+                value = fingerprint(family, text, profile) or '\\N'
+                yield '\t'.join((label, family, profile, value)).encode() \
+                    + b'\n'
+
+
+def regenerate():
+    """Write the golden vectors."""
+    texts, vectors = (os.path.join(HERE, name) for name in GOLDEN)
+    with open(texts, 'rb') as source, open(vectors, 'wb') as target:
+        target.writelines(fingerprints(source))
+
+
+def check():
+    """All tests."""
+    texts, vectors = (os.path.join(HERE, name) for name in GOLDEN)
+    with open(texts, 'rb') as source, open(vectors, 'rb') as target:
+        assert b''.join(fingerprints(source)) == target.read()
+    text = 'Die GRÖSSE: 北京大学'
+    for family, narrow in (('simhash', simhash_64), ('minhash', minhash_64)):
+        assert fingerprint(family, text, 'word-2', 1) \
+            == '%016x' % (narrow(text, 'word-2') % WORD)
+        assert fingerprint(family, text, 'word-2', 3) \
+            == fingerprint(family, text, 'word-2')[:48]
+        assert fingerprint(family, '', 'word-2') is None
+    print('passed')
+
+
+def main(arguments):
+    """The command line; returns the exit status."""
+    if arguments == ['fingerprint']:
+        sys.stdout.buffer.writelines(fingerprints(sys.stdin.buffer))
+    elif arguments == ['--regenerate']:
+        regenerate()
+    elif arguments == ['--check']:
+        check()
+    else:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
