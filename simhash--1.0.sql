@@ -735,7 +735,8 @@ COMMENT ON FUNCTION hamming_contains(hamming_ball, bigint) IS
 CREATE FUNCTION hamming_balls_near(a hamming_ball, b hamming_ball)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_balls_near'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2
+SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_balls_near(hamming_ball, hamming_ball) IS
 'implementation of ~= operator';
 

@@ -84,8 +84,6 @@
 /* The number of elements that the planner expects in an unknown array. */
 #define UNKNOWN_ARRAY		10
 
-PG_FUNCTION_INFO_V1(hamming_support);
-
 /* A clause  operand ~= center  or  operand <@ (center, radius). */
 typedef struct KeySearch
 {
@@ -105,20 +103,6 @@ typedef struct KeyIndex
 } KeyIndex;
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
-
-/*
- * hamming_support(internal) -> internal
- *
- * Planner support function of the operators' functions.  Being called is all
- * that it is for: it has the library loaded, and with it the hook, before
- * paths are made.
- */
-Datum
-hamming_support(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	PG_RETURN_POINTER(NULL);
-}
 
 /* The generation expression of a column with the relation as varno, or NULL. */
 static Node *

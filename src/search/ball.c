@@ -19,11 +19,16 @@
 #include "search/search.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(hamming_ball);
@@ -138,6 +143,26 @@ simhash_make_ball(TupleDesc desc, const SimhashBall *ball)
 }
 
 /*
+ * The row type of what is called.  A join may call us for each pair of rows:
+ * where the call says which type it wants, that is at hand.
+ */
+static TupleDesc
+result_row_type(FunctionCallInfo fcinfo)
+{
+	Oid			type = get_fn_expr_rettype(fcinfo->flinfo);
+	TupleDesc	desc = NULL;
+
+	if (OidIsValid(type))
+		desc = lookup_type_cache(type, TYPECACHE_TUPDESC)->tupDesc;
+	if (desc == NULL &&
+		get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming_ball was called where no row is accepted")));
+	return desc;
+}
+
+/*
  * hamming_ball(center bigint, radius bigint) -> hamming_ball
  *
  * The ball with that center and radius.
@@ -148,15 +173,10 @@ Datum
 hamming_ball(PG_FUNCTION_ARGS)
 {
 	SimhashBall ball;
-	TupleDesc	desc;
 
 	ball.center = PG_GETARG_INT64(0);
 	ball.radius = simhash_check_radius(PG_GETARG_INT64(1));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("hamming_ball was called where no row is accepted")));
-	PG_RETURN_DATUM(simhash_make_ball(BlessTupleDesc(desc), &ball));
+	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), &ball));
 }
 
 /*
@@ -230,4 +250,66 @@ simhash_known_radius(Node *radius, int otherwise)
 	if (known->constisnull)
 		return 0;
 	return (int) Max(0, Min(DatumGetInt64(known->constvalue), SH_BITS));
+}
+
+/* The function hamming_ball(bigint, bigint) of a schema, if the user may call it. */
+static Oid
+ball_function(Oid schema)
+{
+	Oid			types[2] = {INT8OID, INT8OID};
+	Oid			function;
+
+	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+							   CStringGetDatum("hamming_ball"),
+							   PointerGetDatum(buildoidvector(types, 2)),
+							   ObjectIdGetDatum(schema));
+	if (!OidIsValid(function) ||
+		simhash_c_function(function) != hamming_ball ||
+		!simhash_may_execute(function, GetUserId()))
+		return InvalidOid;
+	return function;
+}
+
+/*
+ * The call of hamming_ball that gives the same as a row constructor, or NULL
+ * if the expression is none.  The function is that of the schema.
+ *
+ * A field that is NULL makes the call NULL and the row one that no operator
+ * finds anything by, which comes to the same.  A radius that is known to be
+ * out of range stays where it is, as it must not be an error before a row is
+ * compared.
+ */
+Node *
+simhash_ball_call(Node *ball, Oid schema)
+{
+	BallAttributes attributes;
+	RowExpr    *row;
+	TupleDesc	desc;
+	Node	   *center;
+	Node	   *radius;
+	Oid			function;
+	bool		is_ball;
+
+	while (IsA(ball, RelabelType))
+		ball = (Node *) ((RelabelType *) ball)->arg;
+	row = (RowExpr *) ball;
+	if (!IsA(ball, RowExpr) || row->row_typeid == RECORDOID)
+		return NULL;
+	desc = lookup_rowtype_tupdesc(row->row_typeid, -1);
+	is_ball = find_attributes(desc, &attributes) &&
+		list_length(row->args) == desc->natts;
+	ReleaseTupleDesc(desc);
+	function = is_ball ? ball_function(schema) : InvalidOid;
+	if (!OidIsValid(function) ||
+		get_func_rettype(function) != row->row_typeid)
+		return NULL;
+	center = list_nth(row->args, attributes.center - 1);
+	radius = list_nth(row->args, attributes.radius - 1);
+	if (IsA(radius, Const) && !((Const *) radius)->constisnull &&
+		DatumGetInt64(((Const *) radius)->constvalue) !=
+		simhash_known_radius(radius, -1))
+		return NULL;
+	return (Node *) makeFuncExpr(function, row->row_typeid,
+								 list_make2(center, radius), InvalidOid,
+								 InvalidOid, COERCE_EXPLICIT_CALL);
 }

@@ -76,6 +76,7 @@ extern Datum simhash_make_ball(TupleDesc desc, const SimhashBall *ball);
 extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 							   Node **center, Node **radius);
 extern int	simhash_known_radius(Node *radius, int otherwise);
+extern Node *simhash_ball_call(Node *ball, Oid schema);
 
 /* distance.c */
 extern PGDLLEXPORT Datum hamming(PG_FUNCTION_ARGS);

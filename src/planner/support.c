@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * support.c
+ *		What the planner is told while it simplifies a query.
+ *
+ * A ball is most often written as a row,  fp <@ (q, 8) .  Where q or the
+ * radius is not known yet, the row stays in the query as a row constructor,
+ * and those the core does not send to other servers: it would fetch the whole
+ * foreign table, and compare here.  It does send calls of an extension's
+ * functions.  So the row becomes the call  hamming_ball(q, 8) .
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "planner/planner.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(hamming_support);
+
+/*
+ * The condition that a call of an operator's function is, so that what was an
+ * operator stays one; NULL if there is no such operator in the schema.
+ */
+static Node *
+condition(const FuncExpr *call, const SimhashOperator *operator, Oid schema,
+		  Node *left, Node *right)
+{
+	const char *name = operator->strategy == SIMHASH_NEAR_STRATEGY ? "~=" :
+		operator->strategy == SIMHASH_BALL_STRATEGY ? "<@" : "@>";
+	Oid			oid = GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
+									  CStringGetDatum(name),
+									  ObjectIdGetDatum(exprType(left)),
+									  ObjectIdGetDatum(exprType(right)),
+									  ObjectIdGetDatum(schema));
+	OpExpr	   *op;
+
+	if (!OidIsValid(oid) || get_opcode(oid) != call->funcid)
+		return NULL;
+	op = (OpExpr *) make_opclause(oid, BOOLOID, false, (Expr *) left,
+								  (Expr *) right, InvalidOid, InvalidOid);
+	op->opfuncid = call->funcid;
+	return (Node *) op;
+}
+
+/* A call of an operator's function with rows for balls, or NULL. */
+static Node *
+call_for_rows(FuncExpr *call)
+{
+	const SimhashOperator *operator = simhash_operator(call->funcid);
+	Oid			schema = get_func_namespace(call->funcid);
+	Node	   *args[2];
+	bool		changed = false;
+
+	if (operator == NULL || list_length(call->args) != 2)
+		return NULL;
+	for (int i = 0; i < 2; i++)
+	{
+		Node	   *ball;
+
+		args[i] = list_nth(call->args, i);
+		ball = simhash_ball_call(args[i], schema);
+		if (ball == NULL)
+			continue;
+		args[i] = ball;
+		changed = true;
+	}
+	return changed ? condition(call, operator, schema, args[0], args[1]) :
+		NULL;
+}
+
+/*
+ * hamming_support(internal) -> internal
+ *
+ * Planner support function of the operators' functions.  Being called has the
+ * library loaded, and with it the hooks, before paths are made.
+ */
+Datum
+hamming_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (!IsA(request, SupportRequestSimplify))
+		PG_RETURN_POINTER(NULL);
+	PG_RETURN_POINTER(call_for_rows(((SupportRequestSimplify *) request)->fcall));
+}
