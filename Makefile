@@ -23,8 +23,8 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-guard = guard guard_bind guard_lock guard_search guard_source guard_statement \
-	guard_tables
+guard = guard guard_bind guard_group guard_lock guard_search guard_source \
+	guard_statement guard_tables
 index = hamming_am hamming_build hamming_check \
 	hamming_check_pages hamming_cost hamming_insert hamming_knn hamming_load \
 	hamming_matches hamming_page hamming_plan hamming_runs hamming_scan \

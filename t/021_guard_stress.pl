@@ -1,7 +1,8 @@
 # simhash_guard under transactions drawn at random: eight sessions insert,
 # update and delete rows of few fingerprints at every isolation level, with
 # savepoints, rollbacks and prepared transactions.  Whatever they do, no two
-# unmarked rows within the distance are ever committed.
+# unmarked rows within the distance are ever committed, nor, with the option
+# "within", two of one group.
 #
 # SIMHASH_SEED repeats a run; SIMHASH_SECONDS sets how long it lasts.
 
@@ -13,7 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = $ENV{SIMHASH_SECONDS} || 16;
+my $seconds = $ENV{SIMHASH_SECONDS} || 20;
 my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
 note("SIMHASH_SEED=$seed");
 
@@ -37,22 +38,34 @@ CREATE FUNCTION some_fp() RETURNS bigint LANGUAGE sql AS $$
             # (1::bigint << (random() * 63)::int) # (1::bigint << (random() * 63)::int)
         END $$;
 
+-- one of three sites, in any case, or none
+DO $$
+BEGIN
+    CREATE COLLATION of_sites (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+EXCEPTION WHEN feature_not_supported THEN
+    CREATE COLLATION of_sites FROM "C";
+END $$;
+CREATE FUNCTION some_site() RETURNS text LANGUAGE sql AS $$
+    SELECT ('{a,A,b,B,c,C,NULL}'::text[])[1 + random() * 6] $$;
+
 CREATE FUNCTION act() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     one int := 1 + random() * 60;
     dice float8 := random();
 BEGIN
     IF dice < 0.35 THEN
-        INSERT INTO docs (id, part, fp) VALUES (one, one % 2, some_fp())
+        INSERT INTO docs (id, part, fp, site) VALUES (one, one % 2, some_fp(), some_site())
             ON CONFLICT DO NOTHING;
     ELSIF dice < 0.5 THEN
-        INSERT INTO docs (id, part, fp) VALUES (one, one % 2, some_fp())
+        INSERT INTO docs (id, part, fp, site) VALUES (one, one % 2, some_fp(), some_site())
             ON CONFLICT (id, part) DO UPDATE SET fp = some_fp();
     ELSIF dice < 0.6 THEN
-        INSERT INTO docs (id, part, fp)
-            SELECT one + n, (one + n) % 2, some_fp() FROM generate_series(0, 3) AS n;
-    ELSIF dice < 0.75 THEN
+        INSERT INTO docs (id, part, fp, site)
+            SELECT one + n, (one + n) % 2, some_fp(), some_site() FROM generate_series(0, 3) AS n;
+    ELSIF dice < 0.7 THEN
         UPDATE docs SET fp = some_fp() WHERE id = one;
+    ELSIF dice < 0.75 THEN
+        UPDATE docs SET site = some_site() WHERE id = one;
     ELSIF dice < 0.8 THEN
         UPDATE docs SET note = note + 1 WHERE id BETWEEN one AND one + 3;
     ELSIF dice < 0.85 THEN
@@ -74,17 +87,6 @@ BEGIN
             WHEN SQLSTATE '23S01' OR SQLSTATE 'UNDO0' OR unique_violation THEN NULL;
         END;
     END LOOP;
-END $$;
-
--- fails when two rows that are committed ought not to be
-CREATE FUNCTION check_pairs(k int) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    pair record;
-BEGIN
-    SELECT a.id AS a, b.id AS b INTO pair FROM docs AS a JOIN docs AS b
-        ON a.id < b.id AND hamming(a.fp, b.fp) <= k
-        AND a.twin IS NULL AND b.twin IS NULL LIMIT 1;
-    IF FOUND THEN RAISE 'rows % and % are near-duplicates', pair.a, pair.b; END IF;
 END $$;
 
 -- widens the gap between the guard and the index
@@ -125,13 +127,18 @@ END
 # A round: the table made anew, the sessions, what they left.
 sub stress
 {
-	my ($round, $index, $k, $action, $time) = @_;
+	my ($round, $index, $k, $action, $within, $time) = @_;
 	my $option = $action eq 'mark' ? ", 'mark=twin'" : '';
 	my $split = $index eq 'partitions' ? 'PARTITION BY LIST (part)' : '';
-	my $name = "$index, $action, $k";
+	my $grouped = join(' ', map { "AND a.$_ = b.$_" } split(/,/, $within));
+	my $name = "$index, $action, $k, within '$within'";
+	$option .= ", 'within=$within'" if $within ne '';
 	my %make = (
 		hamming => 'CREATE INDEX ON docs USING hamming (fp)',
 		keys => "PERFORM simhash_add_keys('docs', 'fp')",
+		groups => 'FOR b IN 0 .. 3 LOOP
+			EXECUTE format($$CREATE INDEX ON docs (site, simhash_key(fp, %s))$$, b);
+			END LOOP',
 		partitions => 'CREATE TABLE docs_0 PARTITION OF docs FOR VALUES IN (0);
 			CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1);
 			CREATE INDEX ON docs USING hamming (fp)');
@@ -139,12 +146,23 @@ sub stress
 	$node->safe_psql('postgres', <<"END");
 DROP TABLE IF EXISTS docs;
 CREATE TABLE docs (id int, part int, fp bigint, twin text, note int DEFAULT 0,
-	PRIMARY KEY (id, part)) $split;
-DO \$\$ BEGIN $make{$index}; END \$\$;
+	site text COLLATE of_sites, PRIMARY KEY (id, part)) $split;
+DO \$make\$ BEGIN $make{$index}; END \$make\$;
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
 FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', '$action', '$k'$option);
 CREATE TRIGGER later BEFORE INSERT OR UPDATE ON docs
 FOR EACH ROW EXECUTE FUNCTION pause();
+
+-- fails when two rows that are committed ought not to be
+CREATE OR REPLACE FUNCTION check_pairs(k int) RETURNS void LANGUAGE plpgsql AS \$\$
+DECLARE
+    pair record;
+BEGIN
+    SELECT a.id AS a, b.id AS b INTO pair FROM docs AS a JOIN docs AS b
+        ON a.id < b.id AND hamming(a.fp, b.fp) <= k
+        AND a.twin IS NULL AND b.twin IS NULL $grouped LIMIT 1;
+    IF FOUND THEN RAISE 'rows % and % are near-duplicates', pair.a, pair.b; END IF;
+END \$\$;
 END
 	my ($out, $err) = ('', '');
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/stress.sql';
@@ -166,9 +184,12 @@ END
 }
 
 my @rounds = (
-	[ 'hamming', 3, 'reject' ], [ 'keys', 3, 'mark' ],
-	[ 'partitions', 4, 'skip' ], [ 'hamming', 8, 'mark' ],
-	[ 'hamming', 12, 'skip' ], [ 'keys', 8, 'reject' ]);
+	[ 'hamming', 3, 'reject', '' ], [ 'keys', 3, 'mark', '' ],
+	[ 'partitions', 4, 'skip', '' ], [ 'hamming', 8, 'mark', '' ],
+	[ 'hamming', 12, 'skip', '' ], [ 'keys', 8, 'reject', '' ],
+	[ 'hamming', 3, 'reject', 'site' ], [ 'groups', 3, 'skip', 'site,part' ],
+	[ 'partitions', 8, 'reject', 'part,site' ],
+	[ 'partitions', 12, 'mark', 'site' ]);
 stress($_, @{ $rounds[$_] }, int($seconds / @rounds) || 1) for 0 .. $#rounds;
 
 is($node->safe_psql('postgres',

@@ -5,9 +5,10 @@
  *		near-duplicates.
  *
  * This file says what happens to a row.  guard_bind.c finds out what the
- * arguments of the trigger stand for, guard_tables.c which tables to search,
- * guard_search.c searches them, guard_lock.c sees to near-duplicates that are
- * inserted at the same time, and guard_statement.c to the end of a statement.
+ * arguments of the trigger stand for, guard_group.c what rows are compared,
+ * guard_tables.c which tables to search, guard_search.c searches them,
+ * guard_lock.c sees to near-duplicates that are inserted at the same time, and
+ * guard_statement.c to the end of a statement.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -70,16 +71,15 @@ set_column(HeapTuple row, Relation relation, AttrNumber column,
 	return heap_modify_tuple_by_cols(row, desc, 1, &number, &value, &isnull);
 }
 
-/* The fingerprint that the expression gives for the row. */
+/* What an expression gives for the row, until the next one is looked at. */
 static Datum
-evaluate(Guard *guard, HeapTuple row, bool *isnull)
+evaluate(Guard *guard, ExprState *source, HeapTuple row, bool *isnull)
 {
 	Datum		value;
 
-	ResetExprContext(guard->econtext);
 	ExecStoreHeapTuple(row, guard->slot, false);
 	guard->econtext->ecxt_scantuple = guard->slot;
-	value = ExecEvalExprSwitchContext(guard->source, guard->econtext, isnull);
+	value = ExecEvalExprSwitchContext(source, guard->econtext, isnull);
 	ExecClearTuple(guard->slot);
 	return value;
 }
@@ -94,7 +94,7 @@ fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 
 	if (guard->text !=NULL)
 	{
-		value = evaluate(guard, row, &isnull);
+		value = evaluate(guard, guard->source, row, &isnull);
 		return set_column(row, relation, guard->column, value, isnull);
 	}
 	value = heap_getattr(row, guard->document, RelationGetDescr(relation),
@@ -118,23 +118,58 @@ get_fingerprint(Guard *guard, Relation relation, HeapTuple row,
 		value = heap_getattr(row, guard->column, RelationGetDescr(relation),
 							 &isnull);
 	else
-		value = evaluate(guard, row, &isnull);
+		value = evaluate(guard, guard->source, row, &isnull);
 	*fingerprint = isnull ? 0 : (uint64) DatumGetInt64(value);
 	return !isnull;
 }
 
-/* True when an update leaves the fingerprint as it was. */
+/* Find the group of the row; false when it is of none. */
 static bool
-is_unchanged(Guard *guard, TriggerData *data, uint64 fingerprint)
+get_group(Guard *guard, Relation relation, HeapTuple row)
+{
+	for (int i = 0; i < guard->statement->ngroup; i++)
+	{
+		ExprState  *source = guard->group_sources[i];
+		bool		isnull;
+
+		guard->group_values[i] = source != NULL ?
+			evaluate(guard, source, row, &isnull) :
+			heap_getattr(row, guard->group[i], RelationGetDescr(relation),
+						 &isnull);
+		if (isnull)
+			return false;
+	}
+	return true;
+}
+
+/* Does an update leave the fingerprint as it was? */
+static bool
+keeps_fingerprint(Guard *guard, TriggerData *data, uint64 fingerprint)
 {
 	bool		isnull;
-	Datum		old;
+	Datum		old = heap_getattr(data->tg_trigtuple, guard->column,
+								   RelationGetDescr(data->tg_relation),
+								   &isnull);
 
-	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
-		return false;
-	old = heap_getattr(data->tg_trigtuple, guard->column,
-					   RelationGetDescr(data->tg_relation), &isnull);
 	return !isnull && (uint64) DatumGetInt64(old) == fingerprint;
+}
+
+/* Does an update leave the group as it was? */
+static bool
+keeps_group(Guard *guard, TriggerData *data)
+{
+	for (int i = 0; i < guard->statement->ngroup; i++)
+	{
+		bool		isnull;
+		Datum		old = heap_getattr(data->tg_trigtuple, guard->group[i],
+									   RelationGetDescr(data->tg_relation),
+									   &isnull);
+
+		if (isnull || !simhash_guard_equal(&guard->statement->group[i],
+										   guard->group_values[i], old))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -352,7 +387,8 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
  * option 'mark=column', or NULL when there is none.  Option 'notice' has each
  * skipped row noticed; 'document=column', with 'profile=name' or not, has the
  * fingerprint computed from a document first, 'fingerprint=expression' by any
- * immutable expression over the columns.
+ * immutable expression over the columns.  With 'within=column,...' only rows
+ * that are equal in these columns are near-duplicates.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
@@ -378,13 +414,19 @@ simhash_guard(PG_FUNCTION_ARGS)
 
 	/* The row before this one is in the index by now, or never will be. */
 	simhash_guard_unlock(guard->statement);
+	ResetExprContext(guard->econtext);
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 		data->tg_newtuple : data->tg_trigtuple;
 	if (guard->document != 0 || guard->text !=NULL)
 		row = fill_fingerprint(guard, data->tg_relation, row);
-	if (get_fingerprint(guard, data->tg_relation, row, &fingerprint))
+	if (get_fingerprint(guard, data->tg_relation, row, &fingerprint) &&
+		get_group(guard, data->tg_relation, row))
 	{
-		if (is_unchanged(guard, data, fingerprint))
+		bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+
+		guard->moves = update && !keeps_group(guard, data);
+		if (update && !guard->moves &&
+			keeps_fingerprint(guard, data, fingerprint))
 			return PointerGetDatum(row);
 		found = find_match(guard, data, fingerprint, &search);
 	}

@@ -37,16 +37,48 @@ typedef enum GuardAction
 	GUARD_MARK
 } GuardAction;
 
+/* A column that rows of one group have equal; see guard_group.c. */
+typedef struct GuardColumn
+{
+	const char *name;
+	AttrNumber	root_column;	/* the same, in the root */
+	Oid			operator;		/* equality, as the type has it by default */
+	Oid			collation;
+	FmgrInfo	equals;
+	FmgrInfo	hash;			/* fn_oid is invalid if the type has none */
+	bool		in_locks;		/* part of every guard of the fingerprint */
+}			GuardColumn;
+
+/* A btree index of keys. */
+typedef struct GuardKeyIndex
+{
+	Oid			index;			/* or InvalidOid */
+	int			nprefix;		/* columns before the key */
+	int		   *prefix;			/* which column of the group each of them is */
+}			GuardKeyIndex;
+
 /* A table to search, with the way to find rows in it. */
 typedef struct GuardTable
 {
 	Oid			table;
 	AttrNumber	column;			/* of the fingerprint */
+	AttrNumber *group;			/* the columns of the group */
 	Oid			hamming_index;	/* or InvalidOid */
 	ScanKeyData within;			/* its condition, but for the ball */
-	Oid			key_indexes[SH_BLOCKS]; /* otherwise */
+	GuardKeyIndex key_indexes[SH_BLOCKS];	/* otherwise */
 	bool		only_way;		/* all sessions search by that hamming index */
 } GuardTable;
+
+/*
+ * The tables to search for the rows of a table: those below the root, a
+ * partition, or that table itself.
+ */
+typedef struct GuardScope
+{
+	Oid			top;
+	int			ntables;
+	GuardTable *tables;
+}			GuardScope;
 
 /* The row that a guard let pass last, while others may not see it yet. */
 typedef struct GuardedRow
@@ -81,13 +113,15 @@ typedef struct GuardStatement
 	Oid			ball_type;		/* the type hamming_ball */
 	bool		marks;			/* action "mark" */
 	int			lock_radius;	/* the largest of all guards of the column */
+	int			ngroup;			/* columns of the option "within" */
+	GuardColumn *group;
 
 	/* where to search, and how */
 	bool		stale;			/* to be found out (again) */
+	uint32		times_found;
 	MemoryContext tables_context;	/* of the members that follow */
 	List	   *watched;		/* tables that matter, partitioned ones too */
-	int			ntables;
-	GuardTable *tables;
+	List	   *scopes;			/* of GuardScope */
 
 	GuardedRow	row;
 } GuardStatement;
@@ -104,12 +138,14 @@ typedef struct Guard
 	int			radius;
 	bool		notice;			/* say so when a row is skipped */
 	const ShProfile *profile;	/* of the document */
+	const char *within;			/* the option, or NULL */
 
 	/* the table that it fires for, and columns of it; 0 for none */
 	Oid			table;
 	AttrNumber	column;			/* the fingerprint */
 	AttrNumber	document;		/* what it is computed from */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
+	AttrNumber *group;			/* what rows of one group have equal */
 
 	/*
 	 * How to compute the fingerprint, or NULL: of a generated column, or of
@@ -117,8 +153,19 @@ typedef struct Guard
 	 */
 	const char *text;			/* the option, or NULL */
 	ExprState  *source;
-	ExprContext *econtext;
+	ExprState **group_sources;	/* of generated columns; NULL for others */
+	ExprContext *econtext;		/* NULL if there is nothing to compute */
 	TupleTableSlot *slot;
+
+	/* the row at hand */
+	Datum	   *group_values;	/* none of them NULL */
+	bool		moves;			/* to another group, or partition, by update */
+
+	/* where to search, if that was found for this state of the statement */
+	uint32		found_for;
+	bool		found_for_moves;
+	const		GuardScope *scope;
+	const GuardTable *own;		/* the table that it fires for */
 } Guard;
 
 /* The nearest row whose fate is known: committed, or our own. */
@@ -164,8 +211,17 @@ extern void simhash_guard_init(void);
 extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 											   const char *name);
 
+/* guard_group.c */
+extern List *simhash_guard_names(const char *within);
+extern void simhash_guard_bind_group(GuardStatement *statement, Relation root,
+									 List *names);
+extern bool simhash_guard_equal(GuardColumn * column, Datum value,
+								Datum other);
+extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
+									   const Datum *values);
+
 /* guard_tables.c */
-extern const GuardTable *simhash_guard_tables(const Guard *guard);
+extern const GuardTable *simhash_guard_tables(Guard *guard);
 extern Oid	simhash_guard_primary_key(Relation table);
 
 /* guard_source.c */
@@ -173,7 +229,7 @@ extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
 								  Oid root, Oid schema, const char *source);
 
 /* guard_lock.c */
-extern void simhash_guard_lock(const Guard *guard, uint64 fingerprint);
+extern void simhash_guard_lock(Guard *guard, uint64 fingerprint);
 extern void simhash_guard_unlock(GuardStatement *statement);
 
 /* guard_search.c */

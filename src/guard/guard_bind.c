@@ -31,7 +31,7 @@ static int
 argument_error(void)
 {
 	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'mark=column', 'notice'.");
+	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'within=column,...', 'mark=column', 'notice'.");
 }
 
 /* The column of that name; fails when there is none. */
@@ -76,6 +76,8 @@ read_options(Guard *guard, Relation relation, Trigger *trigger)
 			guard->profile = simhash_get_profile(cstring_to_text(value));
 		else if ((value = option_value(argument, "fingerprint")) != NULL)
 			guard->text = pstrdup(value);
+		else if ((value = option_value(argument, "within")) != NULL)
+			guard->within = pstrdup(value);
 		else if (strcmp(argument, "notice") == 0)
 			guard->notice = true;
 		else
@@ -175,6 +177,15 @@ check_type(Relation relation, AttrNumber column, Oid type)
 						format_type_be(type))));
 }
 
+/* The expression of a generated column, or NULL. */
+static Node *
+generation_expression(Relation relation, AttrNumber column)
+{
+	if (!TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
+		return NULL;
+	return build_column_default(relation, column);
+}
+
 /* Fail if a column that the trigger writes to is generated. */
 static void
 check_not_generated(Relation relation, AttrNumber column, const char *hint)
@@ -190,14 +201,101 @@ check_not_generated(Relation relation, AttrNumber column, const char *hint)
 				 errhint("%s", hint)));
 }
 
-/* Check the columns; prepare to compute the fingerprint by an expression. */
-static void
-bind_columns(Guard *guard, Relation relation, Oid root, Oid extension)
+/*
+ * The columns that the option "within" names, in the order of the root's.
+ * Precondition: the statement is bound.
+ */
+static AttrNumber *
+find_group(const Guard *guard, Relation relation)
 {
-	TupleDesc	desc = RelationGetDescr(relation);
-	EState	   *estate;
-	Expr	   *expression;
+	const GuardStatement *statement = guard->statement;
+	AttrNumber *columns = palloc0(Max(statement->ngroup, 1) *
+								  sizeof *columns);
 
+	for (int i = 0; i < statement->ngroup; i++)
+	{
+		columns[i] = find_column(relation, statement->group[i].name);
+		if (columns[i] == guard->column || columns[i] == guard->mark)
+			ereport(ERROR,
+					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
+							guard->name, statement->group[i].name,
+							columns[i] == guard->mark ? "mark" : "fingerprint"),
+					 argument_error()));
+	}
+	return columns;
+}
+
+/*
+ * The names in the option "within", none of them twice, each that of a column.
+ * NIL if there is no such option.
+ */
+static List *
+group_names(const Guard *guard, Relation root)
+{
+	List	   *names;
+	ListCell   *lc;
+
+	if (guard->within == NULL)
+		return NIL;
+	names = simhash_guard_names(guard->within);
+	if (names == NIL)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
+						guard->name),
+				 argument_error()));
+	foreach(lc, names)
+	{
+		(void) find_column(root, lfirst(lc));
+		for (int i = 0; i < foreach_current_index(lc); i++)
+		{
+			if (strcmp(list_nth(names, i), lfirst(lc)) == 0)
+				ereport(ERROR,
+						(errmsg("trigger \"%s\": option \"within\" names column \"%s\" twice",
+								guard->name, (char *) lfirst(lc)),
+						 argument_error()));
+		}
+	}
+	return names;
+}
+
+/*
+ * The expression that the fingerprint is computed by, or NULL.  BEFORE triggers
+ * come before generated columns are computed.
+ */
+static Expr *
+find_source(const Guard *guard, Relation relation, Oid root, Oid extension)
+{
+	if (guard->text !=NULL)
+		return simhash_guard_source(guard, relation, root, extension,
+									guard->text);
+	return (Expr *) generation_expression(relation, guard->column);
+}
+
+/* Prepare to compute what is not in the row by the time that we see it. */
+static void
+bind_sources(Guard *guard, Relation relation, Oid root, Oid extension)
+{
+	int			ngroup = guard->statement->ngroup;
+	EState	   *estate = CreateExecutorState();
+	Expr	   *expression = find_source(guard, relation, root, extension);
+
+	guard->source = ExecPrepareExpr(expression, estate);
+	guard->group_sources = palloc0(Max(ngroup, 1) * sizeof(ExprState *));
+	guard->group_values = palloc(Max(ngroup, 1) * sizeof(Datum));
+	for (int i = 0; i < ngroup; i++)
+		guard->group_sources[i] =
+			ExecPrepareExpr((Expr *) generation_expression(relation,
+														   guard->group[i]),
+							estate);
+	guard->econtext = GetPerTupleExprContext(estate);
+	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(relation)),
+										   &TTSOpsHeapTuple);
+}
+
+/* Check the columns. */
+static void
+check_columns(Guard *guard, Relation relation)
+{
 	check_type(relation, guard->column, INT8OID);
 	if (guard->document != 0)
 	{
@@ -217,22 +315,6 @@ bind_columns(Guard *guard, Relation relation, Oid root, Oid extension)
 				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
 						guard->name),
 				 argument_error()));
-	if (guard->text !=NULL)
-		expression = simhash_guard_source(guard, relation, root, extension,
-										  guard->text);
-	else if (TupleDescAttr(desc, guard->column - 1)->attgenerated)
-	{
-		/* BEFORE triggers come before generated columns are computed. */
-		expression = (Expr *) build_column_default(relation, guard->column);
-	}
-	else
-		return;
-
-	estate = CreateExecutorState();
-	guard->econtext = GetPerTupleExprContext(estate);
-	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(desc),
-										   &TTSOpsHeapTuple);
-	guard->source = ExecPrepareExpr(expression, estate);
 }
 
 /* The table that the trigger was made for, of which ours is a partition. */
@@ -265,13 +347,43 @@ find_root(Relation relation, Trigger *trigger)
 	return root;
 }
 
+/* The names in the option "within" of a trigger, NIL for none. */
+static List *
+its_group(Trigger *trigger)
+{
+	for (int i = 3; i < trigger->tgnargs; i++)
+	{
+		const char *value = option_value(trigger->tgargs[i], "within");
+
+		if (value != NULL)
+			return simhash_guard_names(value);
+	}
+	return NIL;
+}
+
+/* Leave only the columns that are among the names to the locks. */
+static void
+restrict_locks(GuardStatement *statement, List *names)
+{
+	for (int i = 0; i < statement->ngroup; i++)
+	{
+		bool		found = false;
+		ListCell   *lc;
+
+		foreach(lc, names)
+			found |= strcmp(lfirst(lc), statement->group[i].name) == 0;
+		statement->group[i].in_locks &= found;
+	}
+}
+
 /*
- * The distance to lock for.  Rows that come through different guards of a
- * column, say one for INSERT and one for UPDATE, must meet: all lock for the
- * largest distance among them.
+ * What to lock for.  Rows that come through different guards of a column, say
+ * one for INSERT and one for UPDATE, must meet: all lock for the largest
+ * distance among them, and for the columns of the group that all of them have.
  */
-static int
-find_lock_radius(Relation root, Trigger *trigger, int radius)
+static void
+bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
+		   int radius)
 {
 	for (int i = 0; root->trigdesc != NULL &&
 		 i < root->trigdesc->numtriggers; i++)
@@ -282,9 +394,12 @@ find_lock_radius(Relation root, Trigger *trigger, int radius)
 		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
 			strcmp(its->tgargs[0], trigger->tgargs[0]) == 0 &&
 			read_radius(its, &its_radius))
+		{
 			radius = Max(radius, its_radius);
+			restrict_locks(statement, its_group(its));
+		}
 	}
-	return radius;
+	statement->lock_radius = radius;
 }
 
 /* Join the other guards of this trigger in the statement, or be the first. */
@@ -300,8 +415,9 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger)
 		Relation	relation = table_open(root, AccessShareLock);
 
 		statement->root_column = find_column(relation, trigger->tgargs[0]);
-		statement->lock_radius = find_lock_radius(relation, trigger,
-												  guard->radius);
+		simhash_guard_bind_group(statement, relation,
+								 group_names(guard, relation));
+		bind_locks(statement, relation, trigger, guard->radius);
 		statement->ball_type =
 			GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 							CStringGetDatum("hamming_ball"),
@@ -329,9 +445,11 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	guard->name = pstrdup(trigger->tgname);
 	guard->table = RelationGetRelid(relation);
 	read_arguments(guard, relation, trigger);
+	check_columns(guard, relation);
 	root = find_root(relation, trigger);
-	bind_columns(guard, relation, root, get_func_namespace(trigger->tgfoid));
 	bind_statement(guard, root, trigger);
+	guard->group = find_group(guard, relation);
+	bind_sources(guard, relation, root, get_func_namespace(trigger->tgfoid));
 	(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;

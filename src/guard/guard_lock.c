@@ -77,7 +77,8 @@
  * often agree in one.  Cut into k + 2: two fingerprints within k agree in at
  * least two blocks, so a lock for each pair of blocks serves, with twice as
  * many bits.  For k = 8 that is 45 locks of 12 or 13 bits.  Beyond that
- * we take one lock for the whole table.
+ * we take one lock for the whole table.  With the option "within" all of them
+ * are locks of the row's group (guard_group.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -136,15 +137,20 @@ block_value(uint64 fingerprint, int i, int n)
 	return mix(bits, (uint64) i);
 }
 
-/* The values to lock for a fingerprint, in order; returns how many. */
+/*
+ * The values to lock for a fingerprint and the hash of its group, in order;
+ * returns how many.
+ */
 static int
-lock_values(const GuardStatement *statement, uint64 fingerprint,
+lock_values(const GuardStatement *statement, uint64 fingerprint, uint64 group,
 			uint32 *values)
 {
 	int			radius = statement->lock_radius;
 	uint64		scheme = mix((uint64) statement->root_column,
 							 (uint64) Min(radius, GUARD_PAIR_RADIUS + 1));
 	int			n = 0;
+
+	scheme = mix(scheme, group);
 
 	if (radius > GUARD_PAIR_RADIUS)
 		values[n++] = (uint32) scheme;
@@ -199,10 +205,10 @@ simhash_guard_unlock(GuardStatement *statement)
 
 /* Take the locks of a row, one after the other. */
 static void
-take_locks(GuardStatement *statement, uint64 fingerprint)
+take_locks(GuardStatement *statement, uint64 fingerprint, uint64 group)
 {
 	GuardedRow *row = &statement->row;
-	int			n = lock_values(statement, fingerprint, row->locks);
+	int			n = lock_values(statement, fingerprint, group, row->locks);
 
 	while (row->nheld < n)
 	{
@@ -222,10 +228,12 @@ take_locks(GuardStatement *statement, uint64 fingerprint)
  * are in, so that they can be released in another.
  */
 void
-simhash_guard_lock(const Guard *guard, uint64 fingerprint)
+simhash_guard_lock(Guard *guard, uint64 fingerprint)
 {
 	GuardStatement *statement = guard->statement;
 	GuardedRow *row = &statement->row;
+	uint64		group = simhash_guard_group_hash(statement,
+												 guard->group_values);
 	ResourceOwner owner = CurrentResourceOwner;
 	const GuardTable *own;
 
@@ -233,7 +241,7 @@ simhash_guard_lock(const Guard *guard, uint64 fingerprint)
 	PG_TRY();
 	{
 		CurrentResourceOwner = TopTransactionResourceOwner;
-		take_locks(statement, fingerprint);
+		take_locks(statement, fingerprint, group);
 	}
 	PG_FINALLY();
 	{

@@ -80,9 +80,25 @@ is_done(const GuardSearch *search)
 		search->match.distance <= search->enough;
 }
 
+/* Is a row found of the group of the row that is looked at? */
+static bool
+is_of_group(const Guard *guard, const GuardTable *table, TupleTableSlot *slot)
+{
+	for (int i = 0; i < guard->statement->ngroup; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, table->group[i], &isnull);
+
+		if (isnull || !simhash_guard_equal(&guard->statement->group[i],
+										   guard->group_values[i], value))
+			return false;
+	}
+	return true;
+}
+
 /*
  * The distance of a row found, or -1 if it is of no concern: beyond the radius,
- * without fingerprint, or the row that is updated.
+ * without fingerprint, of another group, or the row that is updated.
  */
 static int
 row_distance(const Guard *guard, const GuardTable *table,
@@ -97,7 +113,8 @@ row_distance(const Guard *guard, const GuardTable *table,
 		return -1;
 	distance = sh_distance((uint64) DatumGetInt64(value),
 						   (uint64) search->ball.center);
-	return distance <= search->ball.radius ? distance : -1;
+	return distance <= search->ball.radius &&
+		is_of_group(guard, table, slot) ? distance : -1;
 }
 
 /*
@@ -197,6 +214,29 @@ search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
 	index_close(index, NoLock);
 }
 
+/*
+ * Prepare the conditions for searches by a key index: equality in the columns
+ * of the group that come before the key, and in the key.  Returns the latter.
+ */
+static ScanKey
+prepare_keys(const Guard *guard, const GuardKeyIndex * index, ScanKey keys)
+{
+	int			i;
+
+	for (i = 0; i < index->nprefix; i++)
+	{
+		int			which = index->prefix[i];
+		GuardColumn *column = &guard->statement->group[which];
+
+		ScanKeyEntryInitializeWithInfo(&keys[i], 0, i + 1,
+									   BTEqualStrategyNumber, InvalidOid,
+									   column->collation, &column->equals,
+									   guard->group_values[which]);
+	}
+	ScanKeyInit(&keys[i], i + 1, BTEqualStrategyNumber, F_INT2EQ, (Datum) 0);
+	return &keys[i];
+}
+
 /* Search by the four key indexes. */
 static void
 search_keys(const Guard *guard, const GuardTable *table, Relation relation,
@@ -204,7 +244,10 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 {
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
+		const		GuardKeyIndex *keys = &table->key_indexes[block];
 		int			reach = sh_block_radius(search->ball.radius, block);
+		ScanKeyData conditions[INDEX_MAX_KEYS];
+		ScanKey		equal;
 		Relation	index;
 		IndexScanDesc scan;
 		ShProbes	probes;
@@ -212,18 +255,17 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 
 		if (reach < 0)
 			continue;
-		index = index_open(table->key_indexes[block], NoLock);
-		scan = simhash_index_beginscan(relation, index, snapshot, 1);
+		equal = prepare_keys(guard, keys, conditions);
+		index = index_open(keys->index, NoLock);
+		scan = simhash_index_beginscan(relation, index, snapshot,
+									   keys->nprefix + 1);
 		sh_probes_begin(&probes,
 						sh_block_key((uint64) search->ball.center, block),
 						reach);
 		while (!is_done(search) && sh_probes_next(&probes, &key) >= 0)
 		{
-			ScanKeyData equal;
-
-			ScanKeyInit(&equal, 1, BTEqualStrategyNumber, F_INT2EQ,
-						Int16GetDatum(key));
-			index_rescan(scan, &equal, 1, NULL, 0);
+			equal->sk_argument = Int16GetDatum(key);
+			index_rescan(scan, conditions, keys->nprefix + 1, NULL, 0);
 			read_scan(guard, table, scan, search, slot);
 		}
 		index_endscan(scan);
@@ -238,7 +280,7 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
-	const GuardStatement *statement = guard->statement;
+	const		GuardScope *scope = guard->scope;
 
 	search->match.distance = -1;
 	search->match.slot = NULL;
@@ -246,9 +288,9 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 	/* To it, what our own command has deleted is gone. */
 	search->before = RegisterSnapshot(GetLatestSnapshot());
 	search->before->curcid = InvalidCommandId;
-	for (int i = 0; i < statement->ntables && !is_done(search); i++)
+	for (int i = 0; i < scope->ntables && !is_done(search); i++)
 	{
-		const GuardTable *table = &statement->tables[i];
+		const GuardTable *table = &scope->tables[i];
 		Relation	relation = table_open(table->table, NoLock);
 		TupleTableSlot *slot = table_slot_create(relation, NULL);
 		SnapshotData snapshot;

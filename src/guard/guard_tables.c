@@ -38,6 +38,7 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
@@ -48,6 +49,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/partcache.h"
 #include "utils/syscache.h"
 
 #include "index/hamming.h"
@@ -63,22 +65,47 @@ stored_expressions(Relation index)
 	return isnull ? NIL : (List *) stringToNode(TextDatumGetCString(value));
 }
 
-/* See whether a btree index has a key of the column first; which block's. */
-static bool
-is_key_index(Relation relation, Relation index, AttrNumber column, int *block)
+/*
+ * The column of the group that stands in a column of an index, or -1.  It must
+ * be compared there as the guard compares it.
+ */
+static int
+find_in_group(const GuardStatement *statement, const GuardTable *table,
+			  Relation index, int i)
 {
-	AttrNumber	first = index->rd_index->indkey.values[0];
+	for (int j = 0; j < statement->ngroup; j++)
+	{
+		if (index->rd_index->indkey.values[i] == table->group[j] &&
+			index->rd_indcollation[i] == statement->group[j].collation &&
+			get_opfamily_member(index->rd_opfamily[i], index->rd_opcintype[i],
+								index->rd_opcintype[i],
+								BTEqualStrategyNumber) ==
+			statement->group[j].operator)
+			return j;
+	}
+	return -1;
+}
+
+/* See whether a column of an index is a key of a column; which block's. */
+static bool
+is_key(Relation relation, Relation index, int i, List *expressions,
+	   AttrNumber column, int *block)
+{
+	AttrNumber	number = index->rd_index->indkey.values[i];
 	Node	   *expression;
 	Node	   *source;
 	Node	   *operand;
+	int			nth = 0;
 
-	if (index->rd_rel->relam != BTREE_AM_OID ||
-		index->rd_opfamily[0] != INTEGER_BTREE_FAM_OID)
+	if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID)
 		return false;
-	if (first == 0)
-		expression = linitial(stored_expressions(index));
-	else if (TupleDescAttr(RelationGetDescr(relation), first - 1)->attgenerated)
-		expression = build_column_default(relation, first);
+	for (int j = 0; j < i; j++)
+		nth += index->rd_index->indkey.values[j] == 0;
+	if (number == 0)
+		expression = list_nth(expressions, nth);
+	else if (number > 0 &&
+			 TupleDescAttr(RelationGetDescr(relation), number - 1)->attgenerated)
+		expression = build_column_default(relation, number);
 	else
 		return false;
 	if (!simhash_is_key(expression, &operand, block))
@@ -89,6 +116,41 @@ is_key_index(Relation relation, Relation index, AttrNumber column, int *block)
 		return false;
 	source = build_column_default(relation, column);
 	return equal(operand, source);
+}
+
+/*
+ * Note an index of keys: one block's key, behind nothing or columns of the
+ * group.  The more of these there are the better.  Adds to *keys the block of
+ * any key in the index: a guard of other groups may search by that.
+ */
+static void
+note_key_index(const GuardStatement *statement, Relation relation,
+			   Relation index, GuardTable *table, int *keys)
+{
+	GuardKeyIndex found = {RelationGetRelid(index), 0, NULL};
+	List	   *expressions = stored_expressions(index);
+	int			block;
+	int			i;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (is_key(relation, index, i, expressions, table->column, &block))
+			break;
+	}
+	if (i == index->rd_index->indnkeyatts)
+		return;
+	*keys |= 1 << block;
+	found.prefix = palloc(Max(i, 1) * sizeof *found.prefix);
+	for (; found.nprefix < i; found.nprefix++)
+	{
+		found.prefix[found.nprefix] =
+			find_in_group(statement, table, index, found.nprefix);
+		if (found.prefix[found.nprefix] < 0)
+			return;
+	}
+	if (!OidIsValid(table->key_indexes[block].index) ||
+		table->key_indexes[block].nprefix < found.nprefix)
+		table->key_indexes[block] = found;
 }
 
 /* True for an index of our access method. */
@@ -151,7 +213,6 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		int			block;
 
 		if (is_hamming_index(index) &&
 			index->rd_index->indkey.values[0] == table->column)
@@ -163,25 +224,24 @@ find_indexes(const GuardStatement *statement, Relation relation,
 				prepare_condition(table, index, statement->ball_type);
 			}
 		}
-		else if (is_usable(index) &&
-				 is_key_index(relation, index, table->column, &block) &&
-				 !OidIsValid(table->key_indexes[block]))
-		{
-			table->key_indexes[block] = lfirst_oid(lc);
-			keys++;
-		}
+		else if (index->rd_rel->relam == BTREE_AM_OID && is_usable(index))
+			note_key_index(statement, relation, index, table, &keys);
 		index_close(index, NoLock);
 	}
 	list_free(indexes);
-	if (!OidIsValid(table->hamming_index) && keys < SH_BLOCKS)
-		complain_of_no_index(relation, table->column, statement->root);
+	for (int block = 0; block < SH_BLOCKS; block++)
+	{
+		if (!OidIsValid(table->hamming_index) &&
+			!OidIsValid(table->key_indexes[block].index))
+			complain_of_no_index(relation, table->column, statement->root);
+	}
 
 	/*
 	 * While an index comes or goes, as REINDEX CONCURRENTLY has it, other
 	 * sessions may search by another than ours.
 	 */
 	table->only_way = OidIsValid(table->hamming_index) && hamming == 1 &&
-		keys < SH_BLOCKS;
+		keys != (1 << SH_BLOCKS) - 1;
 }
 
 /*
@@ -229,42 +289,154 @@ check_table(const GuardStatement *statement, Relation table)
 }
 
 /*
- * Find the tables to search: the root, or all of its partitions.  As long as
- * it is not known which tables matter, any change does.
+ * Are the rows of a group all in one partition of a table?  They are if the
+ * table is partitioned by columns of the group, and compares them as the guard
+ * does.
  */
-static void
-find_tables(GuardStatement *statement, bool partitioned)
+static bool
+keeps_groups(const GuardStatement *statement, Oid oid)
 {
-	MemoryContext old;
-	List	   *tables;
+	Relation	relation = table_open(oid, AccessShareLock);
+	PartitionKey key = RelationGetPartitionKey(relation);
+	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
+	HTEqualStrategyNumber : BTEqualStrategyNumber;
+	bool		result = true;
+
+	for (int i = 0; result && i < key->partnatts; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; j < statement->ngroup && key->partattrs[i] != 0; j++)
+		{
+			const		GuardColumn *column = &statement->group[j];
+
+			found |= get_attnum(oid, column->name) == key->partattrs[i] &&
+				key->partcollation[i] == column->collation &&
+				get_opfamily_member(key->partopfamily[i],
+									key->partopcintype[i],
+									key->partopcintype[i], equal) ==
+				column->operator;
+		}
+		result = found;
+	}
+	table_close(relation, NoLock);
+	return result;
+}
+
+/*
+ * What to search for the rows of a table: the root, or that partition of it,
+ * or of a partition, that has all rows of their groups; the root if a row may
+ * go to another partition.  Appends the tables that this follows from.
+ */
+static Oid
+find_top(GuardStatement *statement, Oid table, bool moves, List **watched)
+{
+	List	   *path;
+	Oid			top = statement->root;
+	int			level;
+
+	if (top == table)
+		return top;
+	path = lcons_oid(table, get_partition_ancestors(table));
+	for (level = list_length(path) - 1; level > 0; level--)
+	{
+		if (list_nth_oid(path, level) == top)
+			break;
+	}
+
+	/* A partition may be on its way out while we look. */
+	if (level <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" is no longer a partition of \"%s\"",
+						get_rel_name(table), get_rel_name(top))));
+	*watched = list_concat(*watched, path);
+	for (; !moves && level > 0 && keeps_groups(statement, top); level--)
+		top = list_nth_oid(path, level - 1);
+	return top;
+}
+
+/* The columns of the group in a table. */
+static AttrNumber *
+find_group(const GuardStatement *statement, Oid table)
+{
+	AttrNumber *columns = palloc(Max(statement->ngroup, 1) * sizeof *columns);
+
+	for (int i = 0; i < statement->ngroup; i++)
+		columns[i] = get_attnum(table, statement->group[i].name);
+	return columns;
+}
+
+/* Find the tables to search below the top, partitioned or not. */
+static GuardScope *
+find_tables(GuardStatement *statement, Oid top, List **watched)
+{
+	GuardScope *scope = palloc0(sizeof *scope);
+	List	   *tables = get_rel_relkind(top) == RELKIND_PARTITIONED_TABLE ?
+	find_all_inheritors(top, AccessShareLock, NULL) : list_make1_oid(top);
 	ListCell   *lc;
 
-	statement->watched = NIL;
-	statement->ntables = 0;
-	statement->stale = false;
-	MemoryContextReset(statement->tables_context);
-	old = MemoryContextSwitchTo(statement->tables_context);
-	tables = partitioned ?
-		find_all_inheritors(statement->root, AccessShareLock, NULL) :
-		list_make1_oid(statement->root);
-	statement->watched = tables;
-	statement->tables = palloc0(list_length(tables) * sizeof(GuardTable));
+	scope->top = top;
+	scope->tables = palloc0(list_length(tables) * sizeof(GuardTable));
 	foreach(lc, tables)
 	{
 		Relation	relation = table_open(lfirst_oid(lc), AccessShareLock);
-		GuardTable *table = &statement->tables[statement->ntables];
+		GuardTable *table = &scope->tables[scope->ntables];
 
 		if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		{
 			check_table(statement, relation);
 			table->table = lfirst_oid(lc);
 			table->column = get_attnum(table->table, statement->column);
+			table->group = find_group(statement, table->table);
 			find_indexes(statement, relation, table);
-			statement->ntables++;
+			scope->ntables++;
 		}
 		table_close(relation, NoLock);
 	}
+	*watched = list_concat(*watched, tables);
+	return scope;
+}
+
+/*
+ * Find what to search for the rows of a table.  As long as it is not known
+ * which tables matter, any change does.
+ */
+static const GuardScope *
+find_scope(GuardStatement *statement, Oid table, bool moves)
+{
+	MemoryContext old = MemoryContextSwitchTo(statement->tables_context);
+	List	   *watched = statement->watched;
+	GuardScope *scope = NULL;
+	ListCell   *lc;
+	Oid			top;
+
+	statement->watched = NIL;
+	top = find_top(statement, table, moves, &watched);
+	foreach(lc, statement->scopes)
+	{
+		if (((GuardScope *) lfirst(lc))->top == top)
+			scope = lfirst(lc);
+	}
+	if (scope == NULL)
+	{
+		scope = find_tables(statement, top, &watched);
+		statement->scopes = lappend(statement->scopes, scope);
+	}
+	statement->watched = watched;
 	MemoryContextSwitchTo(old);
+	return scope;
+}
+
+/* Forget what was found. */
+static void
+forget_tables(GuardStatement *statement)
+{
+	statement->stale = false;
+	statement->times_found++;
+	statement->watched = NIL;
+	statement->scopes = NIL;
+	MemoryContextReset(statement->tables_context);
 }
 
 /*
@@ -272,24 +444,23 @@ find_tables(GuardStatement *statement, bool partitioned)
  * guard fires for.
  */
 const GuardTable *
-simhash_guard_tables(const Guard *guard)
+simhash_guard_tables(Guard *guard)
 {
 	GuardStatement *statement = guard->statement;
 
 	AcceptInvalidationMessages();
 	if (statement->stale)
-		find_tables(statement, statement->root != guard->table);
-	for (int i = 0; i < statement->ntables; i++)
+		forget_tables(statement);
+	if (guard->found_for == statement->times_found &&
+		guard->found_for_moves == guard->moves)
+		return guard->own;
+	guard->scope = find_scope(statement, guard->table, guard->moves);
+	for (int i = 0; i < guard->scope->ntables; i++)
 	{
-		if (statement->tables[i].table == guard->table)
-			return &statement->tables[i];
+		if (guard->scope->tables[i].table == guard->table)
+			guard->own = &guard->scope->tables[i];
 	}
-
-	/* A partition may be on its way out while we look. */
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" is no longer a partition of \"%s\"",
-					get_rel_name(guard->table),
-					get_rel_name(statement->root))));
-	return NULL;				/* keep the compiler quiet */
+	guard->found_for = statement->times_found;
+	guard->found_for_moves = guard->moves;
+	return guard->own;
 }

@@ -1,0 +1,135 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_group.c
+ *		The option within=column,... of simhash_guard(): groups of rows, such
+ *		as those of one site, each of which is guarded by itself.
+ *
+ * Two rows are of one group if they are equal in all columns that the option
+ * names, by the equality that the type of the column has by default and under
+ * the collation of the column, as in a unique index.  A row with a NULL among
+ * them is of no group, so it has no near-duplicates.
+ *
+ * For example, with within=site,lang the rows ('a.example', 'en', 0) and
+ * ('a.example', 'de', 0) may both stay, while ('a.example', 'en', 1) is a
+ * near-duplicate of the first.
+ *
+ * Equality is found by the type alone: it is that of the default operator
+ * class, which only superusers can create.  No name is looked up, so no
+ * operator or cast that the owner of a table has planted can take its place.
+ *
+ * The locks of a row (guard_lock.c) follow from its group, so that sessions
+ * with rows of different groups do not wait for each other.  Rows that come
+ * through different guards of one fingerprint must meet, too, say one within
+ * site,lang and one within site.  Whoever is a near-duplicate for either is of
+ * the same site.  So locks follow from the columns that all guards of the
+ * fingerprint have in common.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
+
+/*
+ * The names in the value of the option, as they are or in double quotes, with
+ * commas between them.  NIL if it is no such list.
+ */
+List	   *
+simhash_guard_names(const char *within)
+{
+	List	   *names;
+
+	return SplitGUCList(pstrdup(within), ',', &names) ? names : NIL;
+}
+
+/* Find out how the values of a column are compared. */
+static void
+bind_column(GuardColumn * column, Relation root, const char *name)
+{
+	Form_pg_attribute attribute;
+	TypeCacheEntry *type;
+
+	column->name = name;
+	column->root_column = get_attnum(RelationGetRelid(root), name);
+	attribute = TupleDescAttr(RelationGetDescr(root), column->root_column - 1);
+	type = lookup_type_cache(getBaseType(attribute->atttypid),
+							 TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
+	if (!OidIsValid(type->eq_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify an equality operator for type %s",
+						format_type_be(attribute->atttypid)),
+				 errdetail("Column \"%s\" of relation \"%s\" cannot tell groups of rows apart.",
+						   name, RelationGetRelationName(root)),
+				 errhint("The option \"within\" takes columns of types that have a default operator class for btree or hash.")));
+	column->operator = type->eq_opr;
+	column->collation = attribute->attcollation;
+	column->in_locks = true;
+	fmgr_info(get_opcode(type->eq_opr), &column->equals);
+	column->hash.fn_oid = InvalidOid;
+	if (OidIsValid(type->hash_proc))
+		fmgr_info(type->hash_proc, &column->hash);
+}
+
+/* qsort comparator: by the place in the root. */
+static int
+compare_columns(const void *a, const void *b)
+{
+	return ((const GuardColumn *) a)->root_column -
+		((const GuardColumn *) b)->root_column;
+}
+
+/*
+ * Learn what the group of a row is, in the order of the columns of the root,
+ * whatever order they are named in.  The columns exist.
+ */
+void
+simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
+{
+	ListCell   *lc;
+
+	statement->ngroup = 0;
+	statement->group = palloc(Max(list_length(names), 1) *
+							  sizeof *statement->group);
+	foreach(lc, names)
+		bind_column(&statement->group[statement->ngroup++], root, lfirst(lc));
+	qsort(statement->group, statement->ngroup, sizeof *statement->group,
+		  compare_columns);
+}
+
+/* Are two values, not NULL, of a column of the group equal? */
+bool
+simhash_guard_equal(GuardColumn * column, Datum value, Datum other)
+{
+	return DatumGetBool(FunctionCall2Coll(&column->equals, column->collation,
+										  value, other));
+}
+
+/*
+ * A number for the group of a row as far as it matters to locks.  Groups that
+ * happen to share a number wait for each other more than they need to, as do
+ * all groups that differ in columns of types that cannot be hashed.
+ */
+uint64
+simhash_guard_group_hash(const GuardStatement *statement, const Datum *values)
+{
+	uint64		hash = 0;
+
+	for (int i = 0; i < statement->ngroup; i++)
+	{
+		GuardColumn *column = &statement->group[i];
+
+		if (column->in_locks && OidIsValid(column->hash.fn_oid))
+			hash = hash_combine64(hash,
+								  DatumGetUInt32(FunctionCall1Coll(&column->hash,
+																   column->collation,
+																   values[i])));
+	}
+	return hash;
+}
