@@ -907,6 +907,9 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 -- are enough for the planner to do so with tables of ten million.  COST says
 -- no more than that the call is dear: it is made after whatever can keep it
 -- from being made.
+--
+-- Columns of the query after the fingerprint confine the search to groups: only
+-- rows that are equal in all of them make a pair.
 
 CREATE FUNCTION simhash_pairs(
     query text, k bigint DEFAULT 3,
@@ -915,7 +918,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_pairs(text, bigint) IS
-'all pairs of rows of a query (id, fingerprint) within distance k';
+'all pairs of rows of a query (id, fingerprint, columns of groups) within distance k';
 
 CREATE FUNCTION simhash_pairs_as(
     id_type anyelement, query text, k bigint DEFAULT 3,
@@ -935,7 +938,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters(text, bigint, text, text, bigint) IS
-'the rows of a query (id, fingerprint) in clusters of near-duplicates';
+'the rows of a query (id, fingerprint, columns of groups) in clusters of near-duplicates';
 
 CREATE FUNCTION simhash_clusters_as(
     id_type anyelement, query text, k bigint DEFAULT 3,
@@ -975,6 +978,7 @@ COMMENT ON FUNCTION simhash_clusters_as(
 
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k bigint DEFAULT 3,
+    within text[] DEFAULT '{}',
     OUT section text, OUT item text, OUT value text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
@@ -986,9 +990,15 @@ DECLARE
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
     clusters pg_catalog.text;   -- the function that finds them
+    columns pg_catalog.text[];  -- of groups
+    listed pg_catalog.text;     -- these, each after a comma
+    grouped pg_catalog.text;    -- the condition that none of them is null
     commands pg_catalog.text[];
     total bigint;               -- rows
     present bigint;             -- rows with a fingerprint
+    matching bigint;            -- these, but for rows in no group
+    mates double precision;     -- the sum of their groups' squared sizes
+    expected double precision;  -- rows to a look-up if keys were even
     blocks pg_catalog.json;     -- how their keys are used
     lines pg_catalog.json;      -- what was found
     redundant bigint;           -- rows in clusters but the representatives
@@ -999,9 +1009,10 @@ DECLARE
     r record;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    IF relation IS NULL OR fingerprint IS NULL OR k IS NULL THEN
-        RAISE null_value_not_allowed
-            USING MESSAGE = 'relation, fingerprint and k must not be null';
+    IF relation IS NULL OR fingerprint IS NULL OR k IS NULL
+       OR within IS NULL THEN
+        RAISE null_value_not_allowed USING
+            MESSAGE = 'relation, fingerprint, k and within must not be null';
     ELSIF (SELECT relkind NOT IN ('r', 'p', 'm') FROM pg_class
            WHERE oid = relation) THEN
         RAISE wrong_object_type USING
@@ -1018,12 +1029,25 @@ BEGIN
           ELSE 't.ctid' END;
     clusters := CASE WHEN parted THEN 'simhash_clusters_by_text'
                 ELSE 'simhash_clusters_by_ctid' END;
+    EXECUTE format('SELECT %s.simhash_group_columns($1, $2)', schema)
+        INTO columns USING relation, within;
+    listed := coalesce((SELECT string_agg(', ' || c, '')
+                        FROM unnest(columns) AS c), '');
+    grouped := coalesce((SELECT string_agg(c || ' IS DISTINCT FROM NULL', ' AND ')
+                         FROM unnest(columns) AS c), 'true');
     commands[1] := format($query$
-        SELECT pg_catalog.count(*), pg_catalog.count((%s)) FROM %s AS t$query$,
-        fingerprint, target);
+        SELECT pg_catalog.sum(total), pg_catalog.sum(present),
+               pg_catalog.sum(mates),
+               pg_catalog.sum(mates OPERATOR(pg_catalog.*) mates)
+        FROM (SELECT pg_catalog.count(*) AS total,
+                     pg_catalog.count((%1$s)) AS present,
+                     CASE WHEN %3$s THEN pg_catalog.count((%1$s)) END
+                     ::pg_catalog.float8 AS mates
+              FROM %2$s AS t GROUP BY ()%4$s) AS g$query$,
+        fingerprint, target, grouped, listed);
 
     -- How rows share keys: a look-up of a row's fingerprint reads, in each
-    -- block, the rows with its key.
+    -- block, the rows of its group that have its key.
     commands[2] := format($query$
         SELECT pg_catalog.json_agg(b) FROM (
             SELECT block, pg_catalog.max(rows) AS most,
@@ -1031,11 +1055,14 @@ BEGIN
                    OPERATOR(pg_catalog./) pg_catalog.sum(rows) AS mean
             FROM (SELECT block, %1$s.simhash_key(fp, block) AS key,
                          pg_catalog.count(*)::pg_catalog.float8 AS rows
-                  FROM (SELECT (%2$s)::pg_catalog.int8 AS fp FROM %3$s AS t
-                        OFFSET 0) AS f,
+                  FROM (SELECT (%2$s)::pg_catalog.int8%4$s FROM %3$s AS t
+                        WHERE %5$s OFFSET 0) AS f (fp%6$s),
                        pg_catalog.generate_series(0, 3) AS block
-                  WHERE fp IS NOT NULL GROUP BY 1, 2) AS g
-            GROUP BY block) AS b$query$, schema, fingerprint, target);
+                  WHERE fp IS NOT NULL GROUP BY 1, 2%6$s) AS g
+            GROUP BY block) AS b$query$,
+        schema, fingerprint, target, listed, grouped,
+        coalesce((SELECT string_agg(', c' || n, '')
+                  FROM generate_subscripts(columns, 1) AS n), ''));
 
     -- One search serves all that follows: that of the DELETE that
     -- simhash_dedup_sql writes, so that what is told is what would go.
@@ -1078,8 +1105,8 @@ BEGIN
         JOIN %5$s AS t ON c.representative OPERATOR(pg_catalog.=) %6$s)
         SELECT pg_catalog.json_agg(line) FROM line$query$,
         schema,
-        format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
-               id, fingerprint, target) ||
+        format('SELECT %s, (%s)%s FROM %s AS t WHERE (%2$s) IS NOT NULL',
+               id, fingerprint, listed, target) ||
         CASE WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END,
         clusters, k, target, id,
         CASE WHEN parted THEN 'first' ELSE 'lowest' END);
@@ -1091,15 +1118,24 @@ BEGIN
 
     PERFORM set_config('search_path', path, true);
     EXECUTE commands[4] USING relation, fingerprint;
-    EXECUTE commands[1] INTO total, present;
+    EXECUTE commands[1] INTO total, present, matching, mates;
     EXECUTE commands[2] INTO blocks;
     EXECUTE commands[3] INTO lines;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    total := coalesce(total, 0);
+    present := coalesce(present, 0);
+    matching := coalesce(matching, 0);
+    expected := 1 + (coalesce(mates / nullif(matching, 0), 0) - 1) / 65536;
 
     section := 'table';
     item := 'rows'; value := total; RETURN NEXT;
     item := 'fingerprints'; value := present; RETURN NEXT;
     item := 'rows without a fingerprint'; value := total - present; RETURN NEXT;
+    IF columns <> '{}' THEN
+        item := 'rows without a group';
+        value := present - matching;
+        RETURN NEXT;
+    END IF;
 
     section := 'keys';
     FOR r IN SELECT * FROM json_to_recordset(blocks)
@@ -1107,10 +1143,10 @@ BEGIN
         item := format('block %s', r.block);
         value := format('%s rows to a look-up where %s are to be expected;'
                         ' its commonest key has %s %% of the rows',
-                        round(r.mean), round(1 + (present - 1) / 65536.0),
-                        round((100 * r.most / present)::numeric, 1));
+                        round(r.mean), round(expected),
+                        round((100 * r.most / matching)::numeric, 1));
         RETURN NEXT;
-        worst := greatest(worst, r.mean / (1 + (present - 1) / 65536.0));
+        worst := greatest(worst, r.mean / expected);
     END LOOP;
 
     FOR r IN SELECT * FROM json_to_recordset(lines)
@@ -1157,11 +1193,14 @@ BEGIN
             CASE WHEN (SELECT relkind FROM pg_class WHERE oid = relation) = 'm'
             THEN ' The rows of a materialized view are those of its tables:'
                  ' look there.'
-            ELSE format(' simhash_dedup_sql(%L, %L, %s) writes the DELETE; read'
-                        ' it before you run it.', relation, fingerprint, k)
+            ELSE format(' simhash_dedup_sql(%L, %L, %s%s) writes the DELETE;'
+                        ' read it before you run it.', relation, fingerprint, k,
+                        CASE WHEN columns <> '{}'
+                        THEN format(', within => %L', within) END)
             END;
     ELSE
-        value := format('No two rows are within distance %s.', k);
+        value := format('No two rows are within distance %s%s.', k,
+                        CASE WHEN columns <> '{}' THEN ' in a group' END);
     END IF;
     RETURN NEXT;
     SELECT string_agg(format('%s (%s)', conrelid::regclass, conname), ', '
@@ -1182,6 +1221,12 @@ BEGIN
                         total - present);
         RETURN NEXT;
     END IF;
+    IF matching < present THEN
+        item := 'no group';
+        value := format('The rows with a NULL in a column of "within" (%s) match'
+                        ' nothing.', present - matching);
+        RETURN NEXT;
+    END IF;
     IF worst > 10 AND present > 65536 THEN
         item := 'keys';
         value := format('Some keys are common: in one block a look-up reads'
@@ -1193,15 +1238,16 @@ BEGIN
     PERFORM set_config('search_path', path, true);
 END
 $function$;
-COMMENT ON FUNCTION simhash_report(regclass, text, bigint) IS
-'summary of the near-duplicates in a table, with advice';
+COMMENT ON FUNCTION simhash_report(regclass, text, bigint, text[]) IS
+'summary of the near-duplicates in a table, or within groups of its rows, with advice';
 
 -- Rows are told apart by ctid, so a table needs no key; in a table with
 -- partitions or children by tableoid and ctid.  That is text, whose order says
 -- nothing: the query orders the rows, and the first of them is kept.
 CREATE FUNCTION simhash_dedup_sql(
     relation regclass, fingerprint text, k bigint DEFAULT 3,
-    kind text DEFAULT 'star', keep text DEFAULT NULL)
+    kind text DEFAULT 'star', keep text DEFAULT NULL,
+    within text[] DEFAULT '{}')
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 AS $function$
@@ -1211,15 +1257,17 @@ DECLARE
     target pg_catalog.text;     -- the table
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
+    columns pg_catalog.text[];  -- of groups
     remarks pg_catalog.text := '';
     query pg_catalog.text;
     command pg_catalog.text;
     r record;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    IF relation IS NULL OR fingerprint IS NULL OR k IS NULL OR kind IS NULL THEN
-        RAISE null_value_not_allowed
-            USING MESSAGE = 'relation, fingerprint, k and kind must not be null';
+    IF relation IS NULL OR fingerprint IS NULL OR k IS NULL OR kind IS NULL
+       OR within IS NULL THEN
+        RAISE null_value_not_allowed USING MESSAGE =
+            'relation, fingerprint, k, kind and within must not be null';
     ELSIF (SELECT relkind NOT IN ('r', 'p') FROM pg_class
            WHERE oid = relation) THEN
         RAISE wrong_object_type USING
@@ -1248,6 +1296,8 @@ BEGIN
                    schema)
         USING text 'SELECT NULL::tid, 1::bigint LIMIT 0', k, kind,
               text 'first', bigint '2';
+    EXECUTE format('SELECT %s.simhash_group_columns($1, $2)', schema)
+        INTO columns USING relation, within;
     command := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
     PERFORM set_config('search_path', path, true);
     EXECUTE command USING relation, fingerprint;
@@ -1269,8 +1319,10 @@ BEGIN
     IF row_security_active(relation) THEN
         remarks := remarks || E'-- row security: only rows that you may see\n';
     END IF;
-    query := format('SELECT %s, (%s) FROM %s AS t WHERE (%2$s) IS NOT NULL',
-                    id, fingerprint, target) ||
+    query := format('SELECT %s, (%s)%s FROM %s AS t WHERE (%2$s) IS NOT NULL',
+                    id, fingerprint,
+                    (SELECT string_agg(', ' || c, '') FROM unnest(columns) AS c),
+                    target) ||
         CASE WHEN keep IS NOT NULL THEN ' ORDER BY ' || keep
              WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END;
     -- It is run by the caller's search_path: as above.
@@ -1292,7 +1344,8 @@ BEGIN
     RETURN command;
 END
 $function$;
-COMMENT ON FUNCTION simhash_dedup_sql(regclass, text, bigint, text, text) IS
+COMMENT ON FUNCTION simhash_dedup_sql(
+    regclass, text, bigint, text, text, text[]) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
 ----------------------------------------------------------------------------
@@ -1323,6 +1376,37 @@ AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters_by_text(text, bigint, text, text, bigint) IS
 'simhash_clusters_as for ids of type text';
+
+-- The names are qualified by t, as the queries call the table.
+CREATE FUNCTION simhash_group_columns(relation regclass, within text[])
+RETURNS text[]
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    name text;
+    columns text[] := '{}';
+BEGIN
+    FOREACH name IN ARRAY within LOOP
+        IF name IS NULL THEN
+            RAISE null_value_not_allowed USING
+                MESSAGE = 'within must not contain nulls';
+        ELSIF NOT EXISTS (SELECT FROM pg_attribute
+                          WHERE attrelid = relation AND attname = name
+                          AND attnum > 0 AND NOT attisdropped) THEN
+            RAISE undefined_column USING
+                MESSAGE = format('column "%s" of relation %s does not exist',
+                                 name, relation),
+                HINT = 'within names the columns in which near-duplicates'
+                       ' must be equal.';
+        END IF;
+        columns := columns || format('t.%I', name);
+    END LOOP;
+    RETURN columns;
+END
+$function$;
+COMMENT ON FUNCTION simhash_group_columns(regclass, text[]) IS
+'the columns that a report is confined to, checked and quoted';
 
 CREATE FUNCTION simhash_check_fingerprint(relation regclass, fingerprint text)
 RETURNS void

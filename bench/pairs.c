@@ -137,7 +137,7 @@ engine(uint64_t *values, uint32_t n, int radius, bool clusters)
 	ShCrowds	crowds;
 
 	sh_pairs_begin(&pairs, values, memory, n);
-	sh_pairs_group(&pairs);
+	sh_pairs_collapse(&pairs);
 	if (clusters)
 	{
 		sh_clusters_begin(&found, &pairs, parent);

@@ -33,6 +33,11 @@ REPORTS = [
     "FROM simhash_clusters('{query}', {k})",
 ]
 
+# Columns after the fingerprint, by which rows are in groups.
+GROUPS = ['', '', '', ', id % 3 AS g', ', nullif(id % 4, 0) AS g, id % 2 = 0 AS h',
+          ', left(md5(id::text), 1) AS g', ', NULL::int AS g',
+          ', ARRAY[id % 2, NULL] AS g, 1 AS h']
+
 IDF = "simhash_idf_from('{a,b,c}', '{1,2,0.5}')"
 
 # What to pass, by type.

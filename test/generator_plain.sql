@@ -85,15 +85,29 @@ END
 $$;
 
 -- All pairs, and clusters, by comparing each row with each.
+-- The rows of a query; what a row has in other columns is its group.
+CREATE FUNCTION report_rows(query text)
+RETURNS TABLE (id bigint, fp bigint, g text, n bigint) LANGUAGE plpgsql AS
+$$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT id::bigint, fp,'
+        ' CASE WHEN NOT jsonb_path_exists(j, ''strict $.* ? (@ == null)'')'
+        ' THEN (j - ''id'' - ''fp'')::text END, row_number() OVER ()'
+        ' FROM (SELECT id, fp, to_jsonb(q) AS j FROM (%s) AS q(id, fp)'
+        '       OFFSET 0) AS r'
+        ' WHERE id IS NOT NULL AND fp IS NOT NULL', query);
+END
+$$;
+
 CREATE FUNCTION simhash_pairs(query text, k bigint DEFAULT 3)
 RETURNS TABLE (a bigint, b bigint, distance integer)
 LANGUAGE plpgsql AS
 $$
 BEGIN
-    RETURN QUERY EXECUTE format('WITH q(id, fp) AS MATERIALIZED (%s)'
-        ' SELECT x.id::bigint, y.id::bigint, hamming(x.fp, y.fp)'
-        ' FROM q AS x JOIN q AS y ON x.id < y.id'
-        ' WHERE hamming(x.fp, y.fp) <= %s', query, k);
+    RETURN QUERY WITH q AS MATERIALIZED (SELECT * FROM report_rows(query))
+        SELECT x.id, y.id, hamming(x.fp, y.fp)
+        FROM q AS x JOIN q AS y ON x.id < y.id AND x.g = y.g
+        WHERE hamming(x.fp, y.fp) <= k;
 END
 $$;
 
@@ -107,22 +121,22 @@ $$
 DECLARE
     ids bigint[];
     fps bigint[];
+    groups text[];
     part int[];         -- the row that stands for the cluster of a row
     new int[];
 BEGIN
-    EXECUTE format('SELECT array_agg(id ORDER BY %s),'
-                   ' array_agg(fp ORDER BY %1$s)'
-                   ' FROM (SELECT id, fp, row_number() OVER () AS n'
-                   ' FROM (%s) AS q(id, fp)) AS r'
-                   ' WHERE id IS NOT NULL AND fp IS NOT NULL',
-                   CASE keep WHEN 'first' THEN 'n' ELSE 'id' END, query)
-    INTO ids, fps;
+    SELECT array_agg(r.id ORDER BY place), array_agg(fp ORDER BY place),
+           array_agg(g ORDER BY place)
+    INTO ids, fps, groups
+    FROM report_rows(query) AS r,
+         LATERAL (SELECT CASE keep WHEN 'first' THEN n ELSE r.id END) AS p(place);
     IF ids IS NULL THEN RETURN; END IF;
     part := ARRAY(SELECT n FROM generate_subscripts(ids, 1) AS n);
     IF kind = 'star' THEN
         FOR i IN 1 .. cardinality(ids) LOOP
             FOR j IN 1 .. i - 1 LOOP
-                IF part[j] = j AND hamming(fps[i], fps[j]) <= k THEN
+                IF part[j] = j AND hamming(fps[i], fps[j]) <= k
+                   AND groups[i] = groups[j] THEN
                     part[i] := j;
                     EXIT;
                 END IF;
@@ -132,9 +146,10 @@ BEGIN
         LOOP
             new := ARRAY(
                 SELECT min(y.p)
-                FROM unnest(fps) WITH ORDINALITY AS x(fp, n),
-                    unnest(fps, part) AS y(fp, p)
-                WHERE hamming(x.fp, y.fp) <= k GROUP BY n ORDER BY n);
+                FROM unnest(fps, groups) WITH ORDINALITY AS x(fp, g, n),
+                    unnest(fps, groups, part) WITH ORDINALITY AS y(fp, g, p, n)
+                WHERE hamming(x.fp, y.fp) <= k AND (x.g = y.g OR x.n = y.n)
+                GROUP BY x.n ORDER BY x.n);
             EXIT WHEN new = part;
             part := new;
         END LOOP;

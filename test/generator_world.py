@@ -311,11 +311,12 @@ class Round:
 
     def report(self):
         """Pairs and clusters, against a comparison of each row with each."""
-        query = ("SELECT DISTINCT ON (id) id, fp FROM %s AS r WHERE id > %d "
-                 "ORDER BY id, fp" % (self.rng.choice(self.world.small),
-                                  self.rng.randrange(50)))
+        query = ("SELECT DISTINCT ON (id) id, fp%s FROM %s AS r WHERE id > %d "
+                 "ORDER BY id, fp" % (self.rng.choice(calls.GROUPS),
+                                      self.rng.choice(self.world.small),
+                                      self.rng.randrange(50)))
         if self.rng.random() < 0.5:
-            query = ('SELECT id, fp FROM (%s) AS s ORDER BY fp %% 10, id'
+            query = ('SELECT * FROM (%s) AS s ORDER BY fp %% 10, id'
                      % query)
         sql = self.rng.choice(calls.REPORTS).format(
             query=query.replace("'", "''"), k=self.rng.choice(

@@ -20,6 +20,12 @@ enum
 	CROWD, CROWDS, KINDS
 };
 
+/* How rows are in groups; random_group knows what they are. */
+enum
+{
+	NO_GROUPS, FEW_GROUPS, MANY_GROUPS, MEETING, NEIGHBOURS, GROUPINGS
+};
+
 /* What a search reports. */
 typedef struct Found
 {
@@ -33,6 +39,7 @@ typedef struct Found
 }			Found;
 
 static size_t crowds_found;
+static size_t groups_met;
 
 static uint64_t
 random_flips(int n)
@@ -80,6 +87,32 @@ random_value(int kind, const uint64_t *values, size_t i, int radius)
 	}
 }
 
+/*
+ * Put a row into a group.  Its fingerprint may change: with the first hashes
+ * groups meet, or do not meet but are near to each other.
+ */
+static uint32_t
+random_group(int grouping, uint64_t *value, uint64_t seed, uint32_t n)
+{
+	uint32_t	group = (uint32_t) random_below(grouping == MANY_GROUPS
+												? n / 2 + 1 : 4);
+
+	if (grouping == NEIGHBOURS)
+		*value = (*value & ~UINT64_C(3)) | group;
+	if (grouping == MEETING || grouping == NEIGHBOURS)
+		*value ^= sh_group_hash(seed, group);
+	return group;
+}
+
+/* Are two rows a pair? */
+static bool
+is_pair(const ShPairs *pairs, const uint64_t *original, uint32_t i, uint32_t j,
+		int radius)
+{
+	return sh_distance(original[i], original[j]) <= radius &&
+		(pairs->groups == NULL || pairs->groups[i] == pairs->groups[j]);
+}
+
 static void
 note_pair(void *context, uint32_t a, uint32_t b, int distance)
 {
@@ -119,9 +152,14 @@ check_groups(const ShPairs *pairs, const uint64_t *original)
 		CHECK(i == 0 || pairs->values[i - 1] < pairs->values[i]);
 		for (uint32_t j = pairs->first[i]; j < pairs->first[i + 1]; j++)
 		{
-			CHECK(original[pairs->rows[j]] == pairs->values[i]);
-			CHECK(j == pairs->first[i] ||
-				  pairs->rows[j - 1] < pairs->rows[j]);
+			uint32_t	row = pairs->rows[j];
+
+			CHECK((pairs->groups == NULL ? original[row] : original[row] ^
+				   sh_group_hash(pairs->seed, pairs->groups[row])) ==
+				  pairs->values[i]);
+			CHECK(sh_pairs_group(pairs, i) ==
+				  (pairs->groups == NULL ? 0 : pairs->groups[row]));
+			CHECK(j == pairs->first[i] || pairs->rows[j - 1] < row);
 		}
 	}
 }
@@ -142,7 +180,8 @@ check_pairs(ShPairs *pairs, int radius, Found * found)
 	{
 		for (uint32_t b = a + 1; b < pairs->distinct; b++)
 		{
-			if (sh_distance(pairs->values[a], pairs->values[b]) > radius)
+			if (sh_distance(pairs->values[a], pairs->values[b]) > radius ||
+				sh_pairs_group(pairs, a) != sh_pairs_group(pairs, b))
 				continue;
 			CHECK(count < found->count);
 			CHECK(found->pair[count] == ((uint64_t) a << 32 | b));
@@ -154,9 +193,11 @@ check_pairs(ShPairs *pairs, int radius, Found * found)
 
 /* The first row of each row's cluster, by the slow way, into label. */
 static void
-slow_clusters(const uint64_t *original, uint32_t n, int radius, bool star,
-			  uint32_t *label)
+slow_clusters(const ShPairs *pairs, const uint64_t *original, int radius,
+			  bool star, uint32_t *label)
 {
+	uint32_t	n = pairs->n;
+
 	for (uint32_t i = 0; i < n; i++)
 		label[i] = UINT32_MAX;
 	for (uint32_t center = 0; center < n; center++)
@@ -176,7 +217,7 @@ slow_clusters(const uint64_t *original, uint32_t n, int radius, bool star,
 				for (uint32_t j = star ? center : 0; j < n; j++)
 				{
 					if (label[j] == center &&
-						sh_distance(original[i], original[j]) <= radius)
+						is_pair(pairs, original, i, j, radius))
 					{
 						label[i] = center;
 						grown = !star;
@@ -203,7 +244,7 @@ check_clusters(ShClusters *clusters, const uint64_t *original, int radius,
 	uint32_t	listed = 0;
 
 	sh_clusters_list(clusters, least);
-	slow_clusters(original, n, radius, star, label);
+	slow_clusters(clusters->pairs, original, radius, star, label);
 	memset(size, 0, n * sizeof *size);
 	for (uint32_t i = 0; i < n; i++)
 		size[label[i]]++;
@@ -223,8 +264,9 @@ check_clusters(ShClusters *clusters, const uint64_t *original, int radius,
 
 			CHECK(label[row] == first);
 			CHECK(i == start || clusters->members[i - 1] < row);
-			CHECK(clusters->pairs->values[clusters->number[row]] ==
-				  original[row]);
+			CHECK(sh_distance(clusters->pairs->values[clusters->number[row]],
+							  clusters->pairs->values[clusters->number[first]])
+				  == sh_distance(original[row], original[first]));
 		}
 	}
 	free(label);
@@ -297,9 +339,11 @@ some_kind(void)
 }
 
 static void
-test_rows(int kind, int radius, uint32_t n)
+test_groups(int kind, int grouping, int radius, uint32_t n)
 {
 	uint64_t   *original = malloc((n + 1) * sizeof *original);
+	uint32_t   *groups = malloc((n + 1) * sizeof *groups);
+	uint64_t	seed = random_bits();
 	uint64_t   *values = malloc((n + 1) * sizeof *values);
 	void	   *memory = malloc(sh_pairs_bytes(n));
 	ShPairs		pairs;
@@ -307,18 +351,31 @@ test_rows(int kind, int radius, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		original[i] = random_value(kind, original, i, radius);
+	for (uint32_t i = 0; i < n; i++)
+		groups[i] = random_group(grouping, &original[i], seed, n);
 	memcpy(values, original, n * sizeof *values);
 	sh_pairs_begin(&pairs, values, memory, n);
 	pairs.kind = some_kind();
-	sh_pairs_group(&pairs);
+	pairs.groups = grouping == NO_GROUPS ? NULL : groups;
+	pairs.seed = seed;
+	sh_pairs_collapse(&pairs);
 	check_groups(&pairs, original);
 	check_pairs(&pairs, radius, &found);
 	if (n <= 300)
 		test_clusters(&pairs, original, radius);
+	groups_met += pairs.seed != seed;
 	free(found.pair);
 	free(memory);
 	free(values);
+	free(groups);
 	free(original);
+}
+
+static void
+test_rows(int kind, int radius, uint32_t n)
+{
+	test_groups(kind, NO_GROUPS, radius, n);
+	test_groups(kind, 1 + (int) random_below(GROUPINGS - 1), radius, n);
 }
 
 /* Every kind of data, every radius, a few rows or some thousands. */
@@ -382,7 +439,7 @@ test_many(int kind, int radius)
 	memset(&found, 0, sizeof found);
 	pairs.progress = note_progress;
 	pairs.progress_context = &found;
-	sh_pairs_group(&pairs);
+	sh_pairs_collapse(&pairs);
 	sh_pairs_find(&pairs, radius, ignore_pair, &found);
 	CHECK(radius < 8 || found.last > 500);
 	free(memory);
@@ -486,7 +543,7 @@ test_crowd(void)
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = random_value(CROWD, NULL, i, 7);
 	sh_pairs_begin(&pairs, values, memory, n);
-	sh_pairs_group(&pairs);
+	sh_pairs_collapse(&pairs);
 	CHECK(pairs.distinct > 100000);
 	sh_clusters_begin(&clusters, &pairs, parent);
 	sh_crowds_begin(&crowds, &pairs, 8, SH_CROWD_LEAST);
@@ -518,7 +575,7 @@ main(void)
 	test_many(UNIFORM, 10);
 	test_many(ONE_BLOCK, 4);
 	test_crowd();
-	printf("%zu crowds\n", crowds_found);
-	CHECK(crowds_found > 100);
+	printf("%zu crowds, groups met %zu times\n", crowds_found, groups_met);
+	CHECK(crowds_found > 100 && groups_met > 20);
 	return 0;
 }

@@ -29,7 +29,7 @@ typedef enum ProgressMode
 	PROGRESS_OFF,
 	PROGRESS_ACTIVITY,
 	PROGRESS_NOTICE
-} ProgressMode;
+}			ProgressMode;
 
 static const struct config_enum_entry progress_modes[] = {
 	{"off", PROGRESS_OFF, false},

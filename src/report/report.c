@@ -6,7 +6,7 @@
  * The rows of a query are held in memory (report_query.c), the engine in core/
  * finds the pairs, and what it finds goes to a tuplestore, which spills to
  * disk.  Memory is 42 bytes a row for pairs and 46 for clusters, with ids that
- * are passed by value, whatever k is.
+ * are passed by value, whatever k is, and 4 more where rows are in groups.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -16,6 +16,7 @@
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -123,8 +124,10 @@ begin_report(Report *report, bool sort)
 	simhash_order_rows(&report->rows, sort);
 	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
 				   report->rows.memory, report->rows.n);
+	report->pairs.groups = report->rows.groups;
+	report->pairs.seed = pg_prng_uint64(&pg_global_prng_state);
 	report->pairs.progress = simhash_progress_done;
-	sh_pairs_group(&report->pairs);
+	sh_pairs_collapse(&report->pairs);
 }
 
 /* A row that no search has found is put out. */
@@ -216,10 +219,13 @@ put_equal_pairs(Report *report)
  * simhash_pairs_as(id_type anyelement, query text, k bigint DEFAULT 3)
  *		-> setof (a anyelement, b anyelement, distance integer)
  *
- * All pairs of rows of the query within distance k, each once, a < b.
+ * All pairs of rows of the query within distance k, each once, a < b.  Where
+ * the query yields columns after the fingerprint, the rows of a pair are equal
+ * in these.
  *
  * Errors: null_value_not_allowed, invalid_parameter_value (k, or no SELECT),
- * datatype_mismatch and cardinality_violation (what the query yields),
+ * datatype_mismatch, cardinality_violation and undefined_function (what the
+ * query yields, and whether it can be ordered or put into groups),
  * out_of_memory (maintenance_work_mem), whatever the query raises.
  */
 Datum

@@ -16,7 +16,10 @@
 #include "datatype/timestamp.h"
 #include "executor/spi.h"
 
-/* The rows of a query: ids and fingerprints. */
+/* Numbers groups of rows, while these are read. */
+typedef struct SimhashGroups SimhashGroups;
+
+/* The rows of a query: ids, fingerprints, and perhaps groups. */
 typedef struct SimhashRows
 {
 	Oid			id_type;
@@ -27,6 +30,8 @@ typedef struct SimhashRows
 	uint32		room;
 	uint64	   *fingerprints;
 	Datum	   *ids;
+	uint32	   *groups;			/* NULL if all are in one */
+	SimhashGroups *grouping;	/* while rows are read */
 	char	   *spare;			/* room for what the next ids point to */
 	Size		spare_bytes;
 	MemoryContext context;		/* of all these */
@@ -36,6 +41,7 @@ typedef struct SimhashRows
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
 	int64		id_bytes;		/* that ids point to */
+	int64		group_bytes;	/* for the groups of the rows kept */
 	int64		without_id;		/* rows skipped */
 	int64		without_fingerprint;
 } SimhashRows;
@@ -58,6 +64,14 @@ extern SPIPlanPtr simhash_prepare_query(const char *query,
 extern void simhash_read_rows(SimhashRows *rows, const char *query,
 							  Oid id_type);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
+
+/* report_groups.c */
+extern SimhashGroups *simhash_groups_begin(TupleDesc desc,
+										   MemoryContext parent);
+extern uint32 simhash_group_number(SimhashGroups *groups,
+								   TupleTableSlot *slot);
+extern int64 simhash_groups_bytes(const SimhashGroups *groups);
+extern void simhash_groups_end(SimhashGroups *groups);
 
 /* progress.c */
 extern void simhash_progress_init(void);

@@ -41,14 +41,22 @@ typedef struct Receiver
 
 /*
  * The memory for so many rows, with what their ids point to.  An id that does
- * not fit into what is spare may leave an eighth of that unused.
+ * not fit into what is spare may leave an eighth of that unused.  The table of
+ * groups is gone when the search begins.  It is taken to grow with the rows.
  */
 static int64
-needed_memory(int64 rows, int64 id_bytes)
+needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 {
-	return rows * (int64) (sizeof(uint64) + sizeof(Datum) + sizeof(uint32)) +
-		(int64) sh_pairs_bytes((uint32) Min(rows, SH_PAIRS_ROWS)) +
-		(id_bytes > 0 ? id_bytes + id_bytes / 8 + SPARE_BYTES : 0);
+	int64		bytes = n * (int64) (sizeof(uint64) + sizeof(Datum));
+	int64		search = n * (int64) sizeof(uint32) +
+	(int64) sh_pairs_bytes((uint32) Min(n, SH_PAIRS_ROWS));
+	double		groups = (double) rows->group_bytes / Max(rows->n, 1) * n;
+
+	if (rows->groups != NULL)
+		bytes += n * (int64) sizeof(uint32);
+	if (id_bytes > 0)
+		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
+	return bytes + Max(search, (int64) groups);
 }
 
 /* Fail unless the query yields an id of the type that we were told. */
@@ -66,6 +74,15 @@ check_id_type(const SimhashRows *rows, Oid type)
 					 format_type_be(type))));
 }
 
+/* There are columns after the fingerprint: rows are in groups by them. */
+static void
+begin_groups(SimhashRows *rows, TupleDesc desc)
+{
+	rows->groups = MemoryContextAlloc(rows->context,
+									  sizeof(uint32) * rows->room);
+	rows->grouping = simhash_groups_begin(desc, rows->context);
+}
+
 /* Called with the shape of the rows to come. */
 static void
 receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
@@ -74,7 +91,7 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 	Receiver   *receiver = (Receiver *) self;
 	Oid			type;
 
-	if (desc->natts != 2)
+	if (desc->natts < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the query must yield an id and a fingerprint"),
@@ -94,6 +111,8 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 		type = getBaseType(type);
 	check_id_type(receiver->rows, type);
 	receiver->column_type = type;
+	if (desc->natts > 2)
+		begin_groups(receiver->rows, desc);
 }
 
 /*
@@ -108,7 +127,8 @@ make_room(SimhashRows *rows, int64 id_bytes)
 	if (rows->id_by_value && rows->n < rows->room && rows->n % 1024 != 0)
 		return true;
 	if (rows->n >= SH_PAIRS_ROWS ||
-		needed_memory((int64) rows->n + 1, rows->id_bytes + id_bytes) > limit)
+		needed_memory(rows, (int64) rows->n + 1,
+					  rows->id_bytes + id_bytes) > limit)
 		return false;
 	if (rows->n < rows->room)
 		return true;
@@ -117,6 +137,9 @@ make_room(SimhashRows *rows, int64 id_bytes)
 	rows->fingerprints = repalloc_huge(rows->fingerprints,
 									   sizeof(uint64) * rows->room);
 	rows->ids = repalloc_huge(rows->ids, sizeof(Datum) * rows->room);
+	if (rows->groups != NULL)
+		rows->groups = repalloc_huge(rows->groups,
+									 sizeof(uint32) * rows->room);
 	return true;
 }
 
@@ -172,6 +195,20 @@ keep_id(SimhashRows *rows, Datum id, Size bytes)
 	return PointerGetDatum(copy);
 }
 
+/* Keep a row, for which there is room. */
+static void
+keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id)
+{
+	if (rows->grouping != NULL)
+	{
+		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot);
+		rows->group_bytes = simhash_groups_bytes(rows->grouping);
+	}
+	rows->ids[rows->n] = id;
+	rows->fingerprints[rows->n++] =
+		(uint64) DatumGetInt64(slot->tts_values[1]);
+}
+
 /* Called with each row. */
 static bool
 receiver_receive(TupleTableSlot *slot, DestReceiver *self)
@@ -204,11 +241,7 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	}
 	rows->id_bytes += (int64) MAXALIGN(bytes);
 	if (!rows->overflow)
-	{
-		rows->ids[rows->n] = keep_id(rows, id, bytes);
-		rows->fingerprints[rows->n++] =
-			(uint64) DatumGetInt64(slot->tts_values[1]);
-	}
+		keep_row(rows, slot, keep_id(rows, id, bytes));
 	if (rows->id_length == -1 && id != given)
 		pfree(DatumGetPointer(id));
 	return true;
@@ -235,7 +268,7 @@ check_rows(const SimhashRows *rows)
 				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
 						rows->total),
 				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.",
-						 needed_memory(rows->total, rows->id_bytes) /
+						 needed_memory(rows, rows->total, rows->id_bytes) /
 						 (1024 * 1024) + 1)));
 	if (rows->without_fingerprint > 0)
 		ereport(NOTICE,
@@ -358,6 +391,7 @@ simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type)
 							  &options);
 	SPI_finish();
 	check_rows(rows);
+	simhash_groups_end(rows->grouping);
 	rows->memory = MemoryContextAllocHuge(rows->context,
 										  sh_pairs_bytes(rows->n));
 	rows->parent = MemoryContextAllocHuge(rows->context,
@@ -461,4 +495,11 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 	}
 	for (uint32 i = 0; i < rows->n; i++)
 		rows->ids[i] = (Datum) moved[i];
+	for (uint32 i = 0; rows->groups != NULL && i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		moved[i] = rows->groups[numbers[i]];
+	}
+	for (uint32 i = 0; rows->groups != NULL && i < rows->n; i++)
+		rows->groups[i] = (uint32) moved[i];
 }

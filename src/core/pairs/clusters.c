@@ -96,7 +96,7 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 	uint32_t	one = sh_pairs_number(pairs, a->center);
 	uint32_t	other = sh_pairs_number(pairs, b->center);
 
-	if (sh_distance(a->center, b->center) >
+	if (a->group != b->group || sh_distance(a->center, b->center) >
 		2 * crowds->reach + crowds->radius)
 		return;
 	for (uint32_t look = 0; look < LOOKS && look < a->n; look++)
@@ -164,6 +164,7 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 {
 	ShPairs    *pairs = clusters->pairs;
 	uint64_t	value = pairs->values[center];
+	uint32_t	group = sh_pairs_group(pairs, center);
 
 	for (uint32_t i = 0; i < crowds->count; i++)
 	{
@@ -171,7 +172,7 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 		uint64_t   *values = pairs->work + crowd->start;
 		uint32_t	near;
 
-		if (sh_distance(value, crowd->center) >
+		if (crowd->group != group || sh_distance(value, crowd->center) >
 			crowds->reach + crowds->radius)
 			continue;
 		near = (uint32_t) pairs->kind->take(value, crowds->radius, values,

@@ -21,8 +21,8 @@
  *	2. A few values of the range are tried as a center.  One that has many
  *	   others of the range within the radius is the center of a crowd
  *	   (try_range).
- *	3. What is within twice the radius of the center is a candidate
- *	   (set_apart).
+ *	3. What is within twice the radius of the center, and in the same group of
+ *	   rows, is a candidate (set_apart).
  *	4. The center is the first member.  A look from a member makes members of
  *	   all candidates within the radius of it.  Each member in turn looks, as
  *	   long as looks still gain enough members for what they cost
@@ -102,6 +102,26 @@ look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
 	return members;
 }
 
+/* Move the values in a group of rows to the front; how many are they? */
+static uint32_t
+take_group(const ShPairs *pairs, uint32_t group, uint64_t *values, uint32_t n)
+{
+	uint32_t	taken = 0;
+
+	if (pairs->groups == NULL)
+		return n;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t	value = values[i];
+
+		if (sh_pairs_group(pairs, sh_pairs_number(pairs, value)) != group)
+			continue;
+		values[i] = values[taken];
+		values[taken++] = value;
+	}
+	return taken;
+}
+
 /*
  * Set the crowd of a center apart, unless too few values belong to it: move
  * its members to the end of the values that are in no crowd yet.
@@ -113,11 +133,14 @@ set_apart(ShCrowds *crowds, uint64_t center)
 	uint64_t   *values = pairs->work;
 	uint32_t	alone = crowds->alone;
 	ShCrowd    *crowd = &crowds->crowd[crowds->count];
+	uint32_t	group;
 	uint32_t	near;
 	uint32_t	members;
 	uint32_t	moves;
 
+	group = sh_pairs_group(pairs, sh_pairs_number(pairs, center));
 	near = (uint32_t) pairs->kind->take(center, crowds->reach, values, alone);
+	near = take_group(pairs, group, values, near);
 	if (near < crowds->least ||
 		pairs->kind->take(center, 0, values, near) == 0)
 		return;
@@ -134,6 +157,7 @@ set_apart(ShCrowds *crowds, uint64_t center)
 	}
 	crowds->alone = alone - members;
 	crowd->center = center;
+	crowd->group = group;
 	crowd->start = crowds->alone;
 	crowd->n = members;
 	crowds->count++;

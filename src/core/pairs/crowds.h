@@ -19,6 +19,7 @@
 typedef struct ShCrowd
 {
 	uint64_t	center;			/* one of them */
+	uint32_t	group;			/* of them all */
 	uint32_t	start;			/* where they are in the array "work" */
 	uint32_t	n;
 } ShCrowd;

@@ -4,9 +4,10 @@
  *		All pairs of fingerprints within a distance.
  *
  * Guarantee.  Every two different fingerprints within the radius k are
- * reported, once, whatever the data and for every k from 0 to 16; rows with
- * equal fingerprints have been collapsed before.  Memory is 37 bytes a row at
- * most, of which 8 are the fingerprints, whatever k is.
+ * reported, once, whatever the data and for every k from 0 to 16, unless they
+ * are of different groups (see rows.c); rows with equal fingerprints have been
+ * collapsed before.  Memory is 37 bytes a row at most, of which 8 are the
+ * fingerprints, whatever k is; groups add 4.
  *
  * Mechanics.  plan.c cuts the bits into blocks, each with a radius, such that
  * every pair within distance k is within that radius in one block or more.
@@ -139,8 +140,13 @@ report_found(ShSearch *search)
 		}
 	}
 	for (size_t i = 0; i < search->count; i++)
-		search->sink(search->context, number[i][0], number[i][1],
-					 sh_distance(search->found[i][0], search->found[i][1]));
+	{
+		if (sh_pairs_group(pairs, number[i][0]) ==
+			sh_pairs_group(pairs, number[i][1]))
+			search->sink(search->context, number[i][0], number[i][1],
+						 sh_distance(search->found[i][0],
+									 search->found[i][1]));
+	}
 	search->count = 0;
 }
 

@@ -20,7 +20,9 @@
 /*
  * Rows by fingerprint.  Distinct fingerprints are numbered in ascending
  * order; rows[first[i]] up to rows[first[i + 1] - 1] are the rows that have
- * number i, in ascending order.
+ * number i, in ascending order.  Where rows are in groups, a fingerprint is
+ * that of a row combined with its group, and all rows that have it are in the
+ * same group.
  */
 typedef struct ShPairs
 {
@@ -34,6 +36,9 @@ typedef struct ShPairs
 	uint32_t   *directory;		/* where values with given leading bits begin */
 	int			directory_shift;
 	uint32_t   *ends;			/* where the values with each key end */
+
+	const uint32_t *groups;		/* of the rows, or NULL if all are in one */
+	uint64_t	seed;			/* any number, for the hashes of groups */
 
 	const ShCompareKind *kind;	/* how to compare */
 
@@ -55,11 +60,30 @@ sh_pairs_tell(const ShPairs *pairs, double done)
 		pairs->progress(pairs->progress_context, done);
 }
 
+/* The hash of a group, by any number: the finish of splitmix64. */
+static inline uint64_t
+sh_group_hash(uint64_t seed, uint32_t group)
+{
+	uint64_t	x = seed + group * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* The group of the rows that have a fingerprint. */
+static inline uint32_t
+sh_pairs_group(const ShPairs *pairs, uint32_t number)
+{
+	return pairs->groups == NULL ? 0
+		: pairs->groups[pairs->rows[pairs->first[number]]];
+}
+
 extern size_t sh_pairs_bytes(uint32_t n);
 extern int	sh_pairs_key_bits(uint32_t n);
 extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
 						   uint32_t n);
-extern void sh_pairs_group(ShPairs *pairs);
+extern void sh_pairs_collapse(ShPairs *pairs);
 extern void sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value);
 extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);
 
