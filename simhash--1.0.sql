@@ -806,7 +806,11 @@ DEFAULT FOR TYPE bigint USING hamming AS
     OPERATOR 1 ~= (bigint, bigint),
     OPERATOR 2 <@ (bigint, hamming_ball),
     OPERATOR 3 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops,
+    OPERATOR 4 pg_catalog.= (bigint, bigint),
     FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint);
+ALTER OPERATOR FAMILY int8_hamming_ops USING hamming ADD
+    OPERATOR 4 pg_catalog.= (bigint, integer),
+    OPERATOR 4 pg_catalog.= (bigint, smallint);
 COMMENT ON OPERATOR CLASS int8_hamming_ops USING hamming IS
 'fingerprints, searched by ~=, <@ and ORDER BY <~>';
 COMMENT ON OPERATOR FAMILY int8_hamming_ops USING hamming IS
@@ -822,6 +826,168 @@ COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
 COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
+
+-- Columns that divide the rows into groups, within which near-duplicates are
+-- sought: an index on (site, fp).  Support function 1 is a 64-bit hash, that of
+-- PostgreSQL's own hash operator class for the type.  The default class of
+-- bigint is that of fingerprints, so (tenant_id int8_equal_ops, fp) needs the
+-- name of another; it has no name to give in an exclusion constraint, where
+-- (tenant_id WITH =, fp WITH ~=) says which is which.
+CREATE OPERATOR FAMILY integer_equal_ops USING hamming;
+COMMENT ON OPERATOR FAMILY integer_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+CREATE OPERATOR FAMILY text_equal_ops USING hamming;
+COMMENT ON OPERATOR FAMILY text_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS int2_equal_ops
+DEFAULT FOR TYPE smallint USING hamming FAMILY integer_equal_ops AS
+    OPERATOR 4 pg_catalog.= (smallint, smallint),
+    FUNCTION 1 pg_catalog.hashint2extended(smallint, bigint);
+COMMENT ON OPERATOR CLASS int2_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS int4_equal_ops
+DEFAULT FOR TYPE integer USING hamming FAMILY integer_equal_ops AS
+    OPERATOR 4 pg_catalog.= (integer, integer),
+    FUNCTION 1 pg_catalog.hashint4extended(integer, bigint);
+COMMENT ON OPERATOR CLASS int4_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS int8_equal_ops
+FOR TYPE bigint USING hamming FAMILY integer_equal_ops AS
+    OPERATOR 4 pg_catalog.= (bigint, bigint),
+    FUNCTION 1 pg_catalog.hashint8extended(bigint, bigint);
+COMMENT ON OPERATOR CLASS int8_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS text_equal_ops
+DEFAULT FOR TYPE text USING hamming FAMILY text_equal_ops AS
+    OPERATOR 4 pg_catalog.= (text, text),
+    FUNCTION 1 pg_catalog.hashtextextended(text, bigint);
+COMMENT ON OPERATOR CLASS text_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS name_equal_ops
+DEFAULT FOR TYPE name USING hamming FAMILY text_equal_ops AS
+    OPERATOR 4 pg_catalog.= (name, name),
+    FUNCTION 1 pg_catalog.hashnameextended(name, bigint);
+COMMENT ON OPERATOR CLASS name_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS bpchar_equal_ops
+DEFAULT FOR TYPE character USING hamming AS
+    OPERATOR 4 pg_catalog.= (character, character),
+    FUNCTION 1 pg_catalog.hashbpcharextended(character, bigint);
+COMMENT ON OPERATOR CLASS bpchar_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY bpchar_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS char_equal_ops
+DEFAULT FOR TYPE "char" USING hamming AS
+    OPERATOR 4 pg_catalog.= ("char", "char"),
+    FUNCTION 1 pg_catalog.hashcharextended("char", bigint);
+COMMENT ON OPERATOR CLASS char_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY char_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS uuid_equal_ops
+DEFAULT FOR TYPE uuid USING hamming AS
+    OPERATOR 4 pg_catalog.= (uuid, uuid),
+    FUNCTION 1 pg_catalog.uuid_hash_extended(uuid, bigint);
+COMMENT ON OPERATOR CLASS uuid_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY uuid_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS bool_equal_ops
+DEFAULT FOR TYPE boolean USING hamming AS
+    OPERATOR 4 pg_catalog.= (boolean, boolean),
+    FUNCTION 1 (boolean, boolean)
+        pg_catalog.hashcharextended("char", bigint);
+COMMENT ON OPERATOR CLASS bool_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY bool_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS date_equal_ops
+DEFAULT FOR TYPE date USING hamming AS
+    OPERATOR 4 pg_catalog.= (date, date),
+    FUNCTION 1 (date, date)
+        pg_catalog.hashint4extended(integer, bigint);
+COMMENT ON OPERATOR CLASS date_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY date_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS timestamp_equal_ops
+DEFAULT FOR TYPE timestamp without time zone USING hamming AS
+    OPERATOR 4 pg_catalog.= (timestamp without time zone, timestamp without time zone),
+    FUNCTION 1 pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
+COMMENT ON OPERATOR CLASS timestamp_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY timestamp_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS timestamptz_equal_ops
+DEFAULT FOR TYPE timestamp with time zone USING hamming AS
+    OPERATOR 4 pg_catalog.= (timestamp with time zone, timestamp with time zone),
+    FUNCTION 1 (timestamp with time zone, timestamp with time zone)
+        pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
+COMMENT ON OPERATOR CLASS timestamptz_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY timestamptz_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS bytea_equal_ops
+DEFAULT FOR TYPE bytea USING hamming AS
+    OPERATOR 4 pg_catalog.= (bytea, bytea),
+    FUNCTION 1 (bytea, bytea)
+        pg_catalog.hashvarlenaextended(internal, bigint);
+COMMENT ON OPERATOR CLASS bytea_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY bytea_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS oid_equal_ops
+DEFAULT FOR TYPE oid USING hamming AS
+    OPERATOR 4 pg_catalog.= (oid, oid),
+    FUNCTION 1 pg_catalog.hashoidextended(oid, bigint);
+COMMENT ON OPERATOR CLASS oid_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY oid_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS numeric_equal_ops
+DEFAULT FOR TYPE numeric USING hamming AS
+    OPERATOR 4 pg_catalog.= (numeric, numeric),
+    FUNCTION 1 pg_catalog.hash_numeric_extended(numeric, bigint);
+COMMENT ON OPERATOR CLASS numeric_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY numeric_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+CREATE OPERATOR CLASS enum_equal_ops
+DEFAULT FOR TYPE anyenum USING hamming AS
+    OPERATOR 4 pg_catalog.= (anyenum, anyenum),
+    FUNCTION 1 pg_catalog.hashenumextended(anyenum, bigint);
+COMMENT ON OPERATOR CLASS enum_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+COMMENT ON OPERATOR FAMILY enum_equal_ops USING hamming IS
+'columns compared by =, beside a column of fingerprints';
+
+ALTER OPERATOR FAMILY integer_equal_ops USING hamming ADD
+    OPERATOR 4 pg_catalog.= (smallint, integer),
+    OPERATOR 4 pg_catalog.= (smallint, bigint),
+    OPERATOR 4 pg_catalog.= (integer, smallint),
+    OPERATOR 4 pg_catalog.= (integer, bigint),
+    OPERATOR 4 pg_catalog.= (bigint, smallint),
+    OPERATOR 4 pg_catalog.= (bigint, integer);
+ALTER OPERATOR FAMILY text_equal_ops USING hamming ADD
+    OPERATOR 4 pg_catalog.= (text, name),
+    OPERATOR 4 pg_catalog.= (name, text);
 
 -- Reads some inner pages of an index, whose state decides.  It may be that of
 -- a temporary table, which parallel workers cannot read.  The function itself

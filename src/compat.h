@@ -13,10 +13,12 @@
 #include "access/genam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "nodes/pathnodes.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
@@ -133,6 +135,29 @@ simhash_index_beginscan(Relation table, Relation index, Snapshot snapshot,
 	return index_beginscan(table, index, snapshot, NULL, nkeys, 0);
 #else
 	return index_beginscan(table, index, snapshot, nkeys, 0);
+#endif
+}
+
+/* How many elements an array has, about. */
+static inline double
+simhash_array_length(PlannerInfo *root, Node *array)
+{
+#if PG_VERSION_NUM >= 170000
+	return estimate_array_length(root, array);
+#else
+	(void) root;
+	return estimate_array_length(array);
+#endif
+}
+
+/* Have the planner take any other path rather than this one. */
+static inline void
+simhash_disable_path(IndexPath *path)
+{
+#if PG_VERSION_NUM >= 180000
+	path->path.disabled_nodes += 2;
+#else
+	(void) path;				/* its cost says so */
 #endif
 }
 

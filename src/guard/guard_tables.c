@@ -214,7 +214,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (is_hamming_index(index) &&
+		if (is_hamming_index(index) && index->rd_index->indnkeyatts == 1 &&
 			index->rd_index->indkey.values[0] == table->column)
 		{
 			hamming++;

@@ -3,7 +3,7 @@
  * hamming.h
  *		What the files of the hamming access method share.
  *
- * The index is an ordinary btree on one bigint key, kept by PostgreSQL's own
+ * The index is a btree on one bigint key, whatever its columns, kept by PostgreSQL's own
  * btree code: insertion, page splits, vacuum, write-ahead log and recovery are
  * the btree's.  Each row has four entries in it (entries.c).  Ours are
  * the bulk load, which writes the pages that a btree build would write, and
@@ -36,8 +36,13 @@
 #define HAMMING_MAX_HEIGHT	16
 #define HAMMING_NEAREST		8192
 
-/* Support functions of the operator classes. */
+/*
+ * Support functions of the operator classes.  Function 1 of a class for
+ * fingerprints compares what is stored; of a class for columns that are
+ * compared by =, it is the hash of a value.
+ */
 #define HAMMING_COMPARE_PROC		1	/* as the btree code wants it */
+#define HAMMING_HASH_PROC			1
 #define HAMMING_PROCS				1
 
 /* Phases of a build, for pg_stat_progress_create_index. */
@@ -117,11 +122,41 @@ extern void hamming_require_usable(Relation index);
 /* hamming_validate.c */
 extern bool hamming_validate(Oid opclass);
 
+/* What an index is, while the btree code takes it for one of its own. */
+typedef struct HammingDisguise
+{
+	bool		worn;
+	Oid			am;
+	int			columns;
+	int			fingerprint;	/* the column of fingerprints, from 0 on */
+} HammingDisguise;
+
+/* hamming_btree.c */
+extern const IndexAmRoutine *hamming_btree(void);
+extern void hamming_show_btree(Relation index, HammingDisguise *disguise);
+extern void hamming_show_itself(Relation index, HammingDisguise *disguise);
+
+/* What an index has of a row; its entries are made of the two, by XOR. */
+typedef struct HammingRow
+{
+	uint64		fingerprint;
+	uint64		shift;			/* of the group that the row is in */
+} HammingRow;
+
+/* hamming_columns.c */
+extern int	hamming_fingerprint_column(Relation index);
+extern void hamming_check_columns(Relation index);
+extern int64 hamming_integer(Datum value, Oid type);
+extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
+								   Datum value, Oid type);
+extern bool hamming_row(Relation index, Datum *values, bool *isnull,
+						HammingRow *row);
+extern void hamming_equal_key(Relation index, int column, Datum value,
+							  ScanKey key);
+
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
-extern bool hamming_datum_fingerprint(Relation index, Datum value,
-									  uint64 *fingerprint);
 
 /*
  * Called when all entries of a row are in an index, if somebody wants to know.
@@ -131,7 +166,6 @@ typedef void (*HammingInserted) (Relation heap, Oid index, uint64 fingerprint,
 
 /* hamming_insert.c */
 extern HammingInserted hamming_inserted_hook;
-extern const IndexAmRoutine *hamming_btree(void);
 extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   ItemPointer tid, Relation heap,
 						   IndexUniqueCheck check, bool unchanged,

@@ -5,9 +5,8 @@
  *		from the btree, and what a user may name as a hamming index.
  *
  * The btree code is reached through its own IndexAmRoutine, as any caller
- * would.  It finds what it needs of the index in the relation: a comparison
- * function as support function 1 of the operator class, one key column of
- * type bigint, and options laid out as BTOptions.
+ * would, which hamming_btree.c makes the index ready for.  Its options are laid
+ * out as BTOptions.
  *
  * Vacuum counts entries where its caller counts rows, four for one.
  *
@@ -55,12 +54,36 @@ hamming_buildempty(Relation index)
 	hamming_btree()->ambuildempty(index);
 }
 
+/* Have the btree code remove entries, or, without callback, clean up. */
+static IndexBulkDeleteResult *
+vacuum_btree(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			 IndexBulkDeleteCallback callback, void *state)
+{
+	const IndexAmRoutine *btree = hamming_btree();
+	IndexBulkDeleteResult *volatile result = NULL;
+	HammingDisguise disguise;
+
+	hamming_show_btree(info->index, &disguise);
+	PG_TRY();
+	{
+		result = callback != NULL ?
+			btree->ambulkdelete(info, stats, callback, state) :
+			btree->amvacuumcleanup(info, stats);
+	}
+	PG_FINALLY();
+	{
+		hamming_show_itself(info->index, &disguise);
+	}
+	PG_END_TRY();
+	return result;
+}
+
 /* Remove the entries of dead rows. */
 static IndexBulkDeleteResult *
 hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				   IndexBulkDeleteCallback callback, void *state)
 {
-	return hamming_btree()->ambulkdelete(info, stats, callback, state);
+	return vacuum_btree(info, stats, callback, state);
 }
 
 /*
@@ -74,7 +97,7 @@ hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	IndexVacuumInfo unsure = *info;
 
 	unsure.estimated_count = true;
-	stats = hamming_btree()->amvacuumcleanup(&unsure, stats);
+	stats = vacuum_btree(&unsure, stats, NULL, NULL);
 	if (stats == NULL || info->analyze_only)
 		return stats;
 
@@ -214,6 +237,7 @@ hamming_handler(PG_FUNCTION_ARGS)
 	routine->amstrategies = SIMHASH_STRATEGIES;
 	routine->amsupport = HAMMING_PROCS;
 	routine->amcanorderbyop = true;
+	routine->amcanmulticol = true;
 	routine->amoptionalkey = true;
 	routine->amstorage = true;
 	routine->ampredlocks = true;

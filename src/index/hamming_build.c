@@ -11,42 +11,19 @@
 
 #include "access/tableam.h"
 #include "catalog/index.h"
-#include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "index/hamming.h"
 #include "index/hamming_build.h"
-#include "search/search.h"
 
 typedef struct HammingBuild
 {
 	HammingSort *sort;
-	double		rows;			/* that have a fingerprint */
+	double		rows;			/* that have entries */
 } HammingBuild;
-
-/*
- * The fingerprint in an indexed value, which is one or is a ball around one.
- * False if there is none.
- */
-bool
-hamming_datum_fingerprint(Relation index, Datum value, uint64 *fingerprint)
-{
-	SimhashBall ball;
-
-	if (index->rd_opcintype[0] == INT8OID)
-	{
-		*fingerprint = (uint64) DatumGetInt64(value);
-		return true;
-	}
-	if (!simhash_get_ball(value, &ball))
-		return false;
-	*fingerprint = (uint64) ball.center;
-	return true;
-}
 
 /* Called for each row of the table: put its entries to the sort. */
 static void
@@ -54,16 +31,16 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingBuild *build = (HammingBuild *) state;
-	uint64		fingerprint;
+	HammingRow	row;
 	int			block;
 
 	(void) alive;
-	if (isnull[0] ||
-		!hamming_datum_fingerprint(index, values[0], &fingerprint))
+	if (!hamming_row(index, values, isnull, &row))
 		return;
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 		hamming_sort_put(build->sort,
-						 hamming_key(sh_entry(fingerprint, block)),
+						 hamming_key(sh_entry(row.fingerprint ^ row.shift,
+											  block)),
 						 hamming_pack_tid(tid));
 	build->rows++;
 }
@@ -90,24 +67,6 @@ load_entries(Relation index, HammingBuild *build)
 	hamming_load_end(load);
 }
 
-/*
- * Fail unless the operator class is one that the index can work with.  Whoever
- * makes a class is a superuser, and may err: what is built for a type of
- * another kind would take its values for pointers.
- */
-static void
-check_opclass(Relation index)
-{
-	Oid			opclass = get_index_column_opclass(RelationGetRelid(index), 1);
-
-	if (!hamming_validate(opclass))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class of index \"%s\" is not one for access method hamming",
-						RelationGetRelationName(index)),
-				 errhint("Use int8_hamming_ops or hamming_ball_ops.")));
-}
-
 /* Build the index. */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
@@ -115,7 +74,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result;
 	HammingBuild build;
 
-	check_opclass(index);
+	hamming_check_columns(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),

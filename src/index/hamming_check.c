@@ -28,16 +28,15 @@
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "compat.h"
 #include "index/hamming.h"
 #include "index/hamming_check.h"
-#include "search/search.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_check);
 
@@ -61,13 +60,12 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		 bool alive, void *state)
 {
 	HammingCheck *check = (HammingCheck *) state;
-	uint64		fingerprint;
+	HammingRow	row;
 
 	(void) alive;
-	if (isnull[0] ||
-		!hamming_datum_fingerprint(index, values[0], &fingerprint))
-		return;
-	hamming_sort_put(check->rows, hamming_pack_tid(tid), fingerprint);
+	if (hamming_row(index, values, isnull, &row))
+		hamming_sort_put(check->rows, hamming_pack_tid(tid),
+						 row.fingerprint ^ row.shift);
 }
 
 /* Does a TID that is no visible row's lead to a line pointer at least? */

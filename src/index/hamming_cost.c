@@ -9,6 +9,11 @@
  * cpu_tuple_cost and cpu_operator_cost and takes some 50 ns, one that takes a
  * nanosecond costs about that.
  *
+ * A search within a group goes through the index as any other does, for the
+ * rows of a group are spread evenly.  It meets rows of other groups, too, and
+ * looks each of them up in the table: hardly any within a small radius, but all
+ * of them on the way to the last row by distance.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -49,37 +54,118 @@
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
 
-/*
- * The smallest radius among the conditions of a path, or among those around
- * the given center; -1: none.
- */
-static int
-path_radius(PlannerInfo *root, IndexPath *path, Node *around)
+/* What the conditions of a path ask for. */
+typedef struct PathSearch
 {
-	IndexOptInfo *index = path->indexinfo;
-	int			least = -1;
+	int			fingerprint;	/* the column of fingerprints, from 0 on */
+	Node	   *around;			/* if set, balls of other centers do not count */
+	Bitmapset  *equal;			/* columns that are compared by = */
+	int			radius;			/* the smallest of any ball; -1: none */
+	double		times;			/* searches, where there is one for each of an
+								 * array */
+} PathSearch;
+
+/* The column of fingerprints of an index, from 0 on. */
+static int
+fingerprint_column(IndexOptInfo *info)
+{
+	Relation	index;
+	int			column;
+
+	if (info->nkeycolumns == 1)
+		return 0;
+	index = index_open(info->indexoid, NoLock);
+	column = hamming_fingerprint_column(index);
+	index_close(index, NoLock);
+	return column;
+}
+
+/* Take a condition on the fingerprint. */
+static void
+take_search(PlannerInfo *root, IndexOptInfo *index, PathSearch *search,
+			int strategy, Node *query)
+{
+	Node	   *center = NULL;
+	Node	   *bound;
+	int			radius = SH_NEAR;
+
+	if (strategy == SIMHASH_EQUAL_STRATEGY)
+		radius = 0;
+	if (strategy == SIMHASH_EQUAL_STRATEGY ||
+		(strategy == SIMHASH_NEAR_STRATEGY &&
+		 index->opcintype[search->fingerprint] == INT8OID))
+		center = query;
+	else if (query == NULL)
+		radius = HAMMING_UNKNOWN_RADIUS;
+	else if (simhash_ball_parts(root, query, &center, &bound))
+		radius = simhash_known_radius(bound, HAMMING_UNKNOWN_RADIUS);
+	if ((search->around == NULL || equal(center, search->around)) &&
+		(search->radius < 0 || radius < search->radius))
+		search->radius = radius;
+}
+
+/* Take a condition on a column. */
+static void
+take_clause(PlannerInfo *root, IndexOptInfo *index, PathSearch *search,
+			int column, Node *clause)
+{
+	Oid			operator;
+	List	   *args;
+	Node	   *query = NULL;	/* unknown: one of many */
+	int			strategy;
+
+	if (IsA(clause, OpExpr))
+	{
+		operator = ((OpExpr *) clause)->opno;
+		args = ((OpExpr *) clause)->args;
+		query = lsecond(args);
+	}
+	else if (IsA(clause, ScalarArrayOpExpr))
+	{
+		operator = ((ScalarArrayOpExpr *) clause)->opno;
+		args = ((ScalarArrayOpExpr *) clause)->args;
+		search->times *= Max(simhash_array_length(root, lsecond(args)), 1);
+	}
+	else
+		return;
+	strategy = get_op_opfamily_strategy(operator, index->opfamily[column]);
+	if (column == search->fingerprint)
+		take_search(root, index, search, strategy, query);
+	else if (strategy == SIMHASH_EQUAL_STRATEGY)
+		search->equal = bms_add_member(search->equal, column);
+}
+
+/*
+ * See what the conditions of a path ask for.  Of balls only those around the
+ * given center count, if one is given.
+ */
+static void
+examine_path(PlannerInfo *root, IndexPath *path, Node *around,
+			 PathSearch *search)
+{
 	ListCell   *lc;
 
-	foreach(lc, get_quals_from_indexclauses(path->indexclauses))
+	search->fingerprint = fingerprint_column(path->indexinfo);
+	search->around = around;
+	search->equal = NULL;
+	search->radius = -1;
+	search->times = 1;
+	foreach(lc, path->indexclauses)
 	{
-		OpExpr	   *op = (OpExpr *) ((RestrictInfo *) lfirst(lc))->clause;
-		Node	   *center = NULL;
-		Node	   *bound;
-		int			radius = SH_NEAR;
+		IndexClause *clause = (IndexClause *) lfirst(lc);
+		ListCell   *lq;
 
-		if (!IsA(op, OpExpr) || list_length(op->args) != 2)
-			continue;
-		if (index->opcintype[0] == INT8OID &&
-			get_op_opfamily_strategy(op->opno, index->opfamily[0]) ==
-			SIMHASH_NEAR_STRATEGY)
-			center = lsecond(op->args);
-		else if (simhash_ball_parts(root, lsecond(op->args), &center, &bound))
-			radius = simhash_known_radius(bound, HAMMING_UNKNOWN_RADIUS);
-		if ((around == NULL || equal(center, around)) &&
-			(least < 0 || radius < least))
-			least = radius;
+		foreach(lq, clause->indexquals)
+			take_clause(root, path->indexinfo, search, clause->indexcol,
+						(Node *) ((RestrictInfo *) lfirst(lq))->clause);
 	}
-	return least;
+}
+
+/* Is the group known that a path searches? */
+static bool
+is_in_group(IndexPath *path, const PathSearch *search)
+{
+	return bms_num_members(search->equal) == path->indexinfo->nkeycolumns - 1;
 }
 
 /* How far a search goes that is to find some rows, were the rows random. */
@@ -132,35 +218,45 @@ search_cost(PlannerInfo *root, IndexOptInfo *index, const ShExtent *extent,
 /*
  * Estimate a nearest-first scan.
  *
- * It begins to return rows when it has come as far as the nearest ones are
- * likely to be, and ends where a condition lets no row be further away, or
+ * It begins to return rows when it has come as far as the nearest ones of the
+ * group are likely to be, and visits rows of all groups on the way.  It ends where a condition lets no row be further away, or
  * else when it has come to the last one, after a few passes through all
  * entries.
  */
 static void
 estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
-				 double loop_count, double rows,
+				 double loop_count, double rows, double visited,
 				 Cost *startup, Cost *total, double *pages)
 {
 	IndexOptInfo *index = path->indexinfo;
 	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
-	int			farthest = path_radius(root, path, lsecond(order->args));
-	int			nearest = nearest_radius(extent->rows);
+	int			nearest = nearest_radius(rows);
+	int			farthest;
+	PathSearch	search;
 	ShSearchPlan first;
 	ShSearchPlan all;
 	double		passes = 1;
 
-	if (farthest < 0)
-		farthest = SH_INDEX_BITS;
+	examine_path(root, path, lsecond(order->args), &search);
+	farthest = search.radius >= 0 ? search.radius : SH_INDEX_BITS;
 	sh_plan_search(extent, Min(nearest, farthest), &first);
 	sh_plan_search(extent, farthest, &all);
 	if (sh_is_pass(&all))
-		passes = Min(1 + rows / HAMMING_NEAREST, HAMMING_PASSES);
+		passes = Min(1 + visited / HAMMING_NEAREST, HAMMING_PASSES);
 	*startup = search_cost(root, index, extent, &first, loop_count);
 	*total = Max(*startup,
 				 passes * search_cost(root, index, extent, &all, loop_count)) +
-		rows * HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
+		visited * HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
 	*pages = all.total.pages;
+}
+
+/* The share of unrelated rows that lies within a radius; -1: any. */
+static double
+random_share(int radius)
+{
+	if (radius < 0 || radius >= SH_INDEX_BITS)
+		return 1;
+	return ldexp(sh_ball_size(SH_INDEX_BITS, radius), -SH_INDEX_BITS);
 }
 
 /*
@@ -175,28 +271,38 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	ShExtent	extent;
 	ShSearchPlan plan;
-	int			radius;
+	PathSearch	search;
+	double		rows;
 
 	sh_even_extent(&extent, Max(index->tuples, 1.0), HAMMING_PER_PAGE);
 
+	examine_path(root, path, NULL, &search);
 	*selectivity =
 		clauselist_selectivity(root,
 							   add_predicate_to_index_quals(index, quals),
 							   index->rel->relid, JOIN_INNER, NULL);
 	*correlation = 0.0;
+	rows = *selectivity * extent.rows;
+	if (index->nkeycolumns > 1)
+		*selectivity = Max(*selectivity, random_share(search.radius));
 
 	if (path->indexorderbys != NIL)
-	{
 		estimate_nearest(root, path, &extent, loop_count,
-						 *selectivity * extent.rows, startup, total, pages);
-		return;
+						 rows, *selectivity * extent.rows,
+						 startup, total, pages);
+	else
+	{
+		sh_plan_search(&extent, search.radius < 0 ? SH_INDEX_BITS :
+					   search.radius, &plan);
+		*startup = 0.0;
+		*total = search.times *
+			search_cost(root, index, &extent, &plan, loop_count * search.times);
+		*pages = plan.total.pages;
 	}
-
-	radius = path_radius(root, path, NULL);
-	sh_plan_search(&extent, radius < 0 ? SH_INDEX_BITS : radius, &plan);
-	*startup = 0.0;
-	*total = search_cost(root, index, &extent, &plan, loop_count);
-	*pages = plan.total.pages;
-	if (radius < 0)
+	if (!is_in_group(path, &search) ||
+		(search.radius < 0 && path->indexorderbys == NIL))
+	{
 		*startup = *total = HAMMING_NEVER;
+		simhash_disable_path(path);
+	}
 }

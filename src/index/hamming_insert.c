@@ -32,8 +32,6 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
-#include "catalog/pg_am.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "index/hamming.h"
@@ -45,6 +43,7 @@ typedef struct HammingTable
 	RelationData rel;			/* a copy of *heap, with the adapter */
 	Relation	heap;
 	Relation	index;
+	HammingDisguise disguise;	/* of the index */
 } HammingTable;
 
 /* An entry that is not handed over, as another one with its TID is. */
@@ -61,32 +60,9 @@ static const TableAmRoutine *adapted;	/* what it was made from */
 
 static TransactionId delete_entries(Relation rel, TM_IndexDeleteOp *op);
 
-/* The btree's own routines. */
-const IndexAmRoutine *
-hamming_btree(void)
-{
-	static const IndexAmRoutine *btree;
-
-	if (btree == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-		btree = GetIndexAmRoutineByAmId(BTREE_AM_OID, false);
-		MemoryContextSwitchTo(old);
-	}
-	return btree;
-}
-
-/*
- * Make the relations look as the btree code wants them.
- *
- * Where it asks for the fill factor it asserts that the index is a btree, so
- * the index says it is while in its hands.  That could not be said by a copy:
- * the btree code caches its metapage in the relation, and the storage manager
- * and the statistics keep pointers to it.
- */
+/* Make the table look as the btree code has to see it. */
 static void
-show_relations(HammingTable *table)
+show_table(HammingTable *table)
 {
 	if (adapted != table->heap->rd_tableam)
 	{
@@ -96,7 +72,6 @@ show_relations(HammingTable *table)
 	}
 	table->rel = *table->heap;
 	table->rel.rd_tableam = &adapter;
-	table->index->rd_rel->relam = BTREE_AM_OID;
 }
 
 /* Order by TID; among those of one TID, as they lie on the page. */
@@ -150,7 +125,8 @@ set_twins_aside(TM_IndexDeleteOp *op, HammingTwin *twins)
  * The adapter: index_delete_tuples of the table that the btree code sees.
  *
  * The table's own routine may look into the catalogue, and what that finds
- * changed it takes into both relations, so they are made up once more.
+ * changed it takes into both relations.  So the index must be itself meanwhile,
+ * and the table is made up once more.
  */
 static TransactionId
 delete_entries(Relation rel, TM_IndexDeleteOp *op)
@@ -158,9 +134,13 @@ delete_entries(Relation rel, TM_IndexDeleteOp *op)
 	HammingTable *table = (HammingTable *) rel;
 	HammingTwin *twins = palloc(op->ndeltids * sizeof(HammingTwin));
 	int			ntwins = set_twins_aside(op, twins);
-	TransactionId horizon = table_index_delete_tuples(table->heap, op);
+	TransactionId horizon;
 	int			i;
 
+	hamming_show_itself(table->index, &table->disguise);
+	horizon = table_index_delete_tuples(table->heap, op);
+	hamming_show_btree(table->index, &table->disguise);
+	show_table(table);
 	for (i = 0; i < ntwins; i++)
 	{
 		if (!op->status[twins[i].other].knowndeletable)
@@ -169,21 +149,21 @@ delete_entries(Relation rel, TM_IndexDeleteOp *op)
 		op->deltids[op->ndeltids++] = twins[i].entry;
 	}
 	pfree(twins);
-	show_relations(table);
 	return horizon;
 }
 
 /* Insert the entries of a row. */
 static void
-insert_entries(HammingTable *table, uint64 fingerprint, ItemPointer tid,
+insert_entries(HammingTable *table, const HammingRow *row, ItemPointer tid,
 			   bool unchanged, IndexInfo *info)
 {
 	const IndexAmRoutine *btree = hamming_btree();
+	uint64		shifted = row->fingerprint ^ row->shift;
 	int			block;
 
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 	{
-		Datum		key = Int64GetDatum(hamming_key(sh_entry(fingerprint,
+		Datum		key = Int64GetDatum(hamming_key(sh_entry(shifted,
 															 block)));
 		bool		isnull = false;
 
@@ -198,28 +178,28 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check, bool unchanged,
 			   IndexInfo *info)
 {
-	Oid			own = index->rd_rel->relam;
 	HammingTable table;
-	uint64		fingerprint;
+	HammingRow	row;
 
 	(void) check;
-	if (isnull[0] ||
-		!hamming_datum_fingerprint(index, values[0], &fingerprint))
+	if (!hamming_row(index, values, isnull, &row))
 		return false;
 
 	table.heap = heap;
 	table.index = index;
+	show_table(&table);
+	hamming_show_btree(index, &table.disguise);
 	PG_TRY();
 	{
-		show_relations(&table);
-		insert_entries(&table, fingerprint, tid, unchanged, info);
+		insert_entries(&table, &row, tid, unchanged, info);
 	}
 	PG_FINALLY();
 	{
-		index->rd_rel->relam = own;
+		hamming_show_itself(index, &table.disguise);
 	}
 	PG_END_TRY();
 	if (hamming_inserted_hook != NULL)
-		hamming_inserted_hook(heap, RelationGetRelid(index), fingerprint, tid);
+		hamming_inserted_hook(heap, RelationGetRelid(index), row.fingerprint,
+							  tid);
 	return false;
 }

@@ -10,10 +10,18 @@
  * the table.  Of a stored ball an entry has the center alone, so every match
  * of an index of balls is rechecked.
  *
+ * An index on several columns is searched within a group of rows that are equal
+ * in all columns but the fingerprint (hamming_columns.c).  Every match is
+ * rechecked, as rows of other groups may turn up.  A scan that does not know
+ * the group cannot go by the index at all; the planner is told never to make
+ * one (hamming_cost.c).  Should there be one nevertheless, it reads the table
+ * and leaves the conditions to the executor.
+ *
  * Blocks are passed through one after the other (entries.c says why each
  * row comes up once).  With ORDER BY, hamming_knn.c decides on the passes.
- * Without any condition the scan returns all rows; those whose fingerprint is
- * NULL have no entry, and are looked up in the table at the end.
+ * Without any condition on the fingerprint the scan returns all rows; those
+ * whose fingerprint is NULL have no entry, and are looked up in the table at
+ * the end.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -84,13 +92,16 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 static bool
 key_to_ball(Relation index, ScanKey key, HammingBall *ball)
 {
+	bool		fingerprints = index->rd_opcintype[key->sk_attno - 1] == INT8OID;
 	SimhashBall argument;
 
-	if (key->sk_flags & SK_ISNULL)
-		return false;
-
-	if (key->sk_strategy == SIMHASH_NEAR_STRATEGY &&
-		index->rd_opcintype[0] == INT8OID)
+	if (key->sk_strategy == SIMHASH_EQUAL_STRATEGY)
+	{
+		ball->center = (uint64) hamming_integer(key->sk_argument,
+												key->sk_subtype);
+		ball->radius = 0;
+	}
+	else if (key->sk_strategy == SIMHASH_NEAR_STRATEGY && fingerprints)
 	{
 		ball->center = (uint64) DatumGetInt64(key->sk_argument);
 		ball->radius = SH_NEAR;
@@ -102,9 +113,93 @@ key_to_ball(Relation index, ScanKey key, HammingBall *ball)
 		ball->center = (uint64) argument.center;
 		ball->radius = argument.radius;
 	}
-	ball->certain = index->rd_opcintype[0] == INT8OID ?
-		ball->radius - SH_LOST_BITS : -1;
+	ball->certain = fingerprints ? ball->radius - SH_LOST_BITS : -1;
 	return true;
+}
+
+/*
+ * Find out which group is asked for: one condition by = on each column but the
+ * fingerprint says it.  Further ones are left to the recheck.
+ *
+ * Precondition: no condition is NULL.
+ */
+static void
+take_group(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Relation	index = scan->indexRelation;
+	int			fingerprint = hamming_fingerprint_column(index);
+	int			columns = index->rd_index->indnkeyatts;
+	int			column;
+
+	so->asked.grouped = columns > 1;
+	so->asked.no_group = false;
+	so->asked.shift = 0;
+	for (column = 0; column < columns; column++)
+	{
+		ScanKey		key = NULL;
+		int			i;
+
+		if (column == fingerprint)
+			continue;
+		for (i = 0; i < scan->numberOfKeys && key == NULL; i++)
+		{
+			if (scan->keyData[i].sk_attno == column + 1 &&
+				scan->keyData[i].sk_strategy == SIMHASH_EQUAL_STRATEGY)
+				key = &scan->keyData[i];
+		}
+		if (key == NULL)
+			so->asked.no_group = true;
+		else
+			so->asked.shift =
+				hamming_add_to_shift(so->asked.shift, index, column,
+									 key->sk_argument, key->sk_subtype);
+	}
+}
+
+/* Take a condition on the fingerprint; the smallest ball goes first. */
+static void
+take_ball(HammingScan *so, HammingBall ball)
+{
+	HammingBall *balls = so->asked.balls;
+
+	ball.center ^= so->asked.shift;
+	balls[so->asked.nballs] = ball;
+	if (ball.radius < balls[0].radius)
+	{
+		balls[so->asked.nballs] = balls[0];
+		balls[0] = ball;
+	}
+	so->asked.nballs++;
+}
+
+/* Take the conditions. */
+static void
+take_conditions(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Relation	index = scan->indexRelation;
+	int			fingerprint = hamming_fingerprint_column(index);
+	int			i;
+
+	so->asked.nballs = 0;
+	so->asked.impossible = false;
+	for (i = 0; i < scan->numberOfKeys; i++)
+		so->asked.impossible |= (scan->keyData[i].sk_flags & SK_ISNULL) != 0;
+	if (so->asked.impossible)
+		return;
+	take_group(scan);
+	for (i = 0; i < scan->numberOfKeys && !so->asked.no_group; i++)
+	{
+		HammingBall ball;
+
+		if (scan->keyData[i].sk_attno != fingerprint + 1)
+			continue;
+		if (key_to_ball(index, &scan->keyData[i], &ball))
+			take_ball(so, ball);
+		else
+			so->asked.impossible = true;
+	}
 }
 
 static void
@@ -118,7 +213,8 @@ drop_nulls(HammingScan *so)
 /*
  * Take the order that is asked for.  A distance to NULL is NULL for every row,
  * so the first other one decides.  Further ones are left to the executor, for
- * which zero is a lower bound of any distance.
+ * which zero is a lower bound of any distance; all are where the group is not
+ * known.
  */
 static void
 take_order(IndexScanDesc scan)
@@ -133,10 +229,12 @@ take_order(IndexScanDesc scan)
 
 		scan->xs_orderbynulls[i] = (order->sk_flags & SK_ISNULL) != 0;
 		scan->xs_orderbyvals[i] = Int32GetDatum(0);
-		if (scan->xs_orderbynulls[i] || so->asked.order_by >= 0)
+		if (scan->xs_orderbynulls[i] || so->asked.order_by >= 0 ||
+			so->asked.no_group)
 			continue;
 		so->asked.order_by = i;
-		so->asked.order_center = (uint64) DatumGetInt64(order->sk_argument);
+		so->asked.order_center = (uint64) DatumGetInt64(order->sk_argument) ^
+			so->asked.shift;
 	}
 }
 
@@ -146,7 +244,6 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 			   ScanKey orderbys, int norderbys)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	int			i;
 
 	(void) nkeys;
 	(void) norderbys;
@@ -160,27 +257,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 		memmove(scan->orderByData, orderbys,
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 
-	so->asked.impossible = false;
-	so->asked.nballs = 0;
-	for (i = 0; i < scan->numberOfKeys; i++)
-	{
-		HammingBall ball;
-
-		if (!key_to_ball(scan->indexRelation, &scan->keyData[i], &ball))
-		{
-			so->asked.impossible = true;
-			break;
-		}
-		/* The smallest ball goes first. */
-		so->asked.balls[so->asked.nballs] = ball;
-		if (ball.radius < so->asked.balls[0].radius)
-		{
-			so->asked.balls[so->asked.nballs] = so->asked.balls[0];
-			so->asked.balls[0] = ball;
-		}
-		so->asked.nballs++;
-	}
-
+	take_conditions(scan);
 	take_order(scan);
 	so->want_nulls = so->asked.nballs == 0;
 	so->started = false;
@@ -221,6 +298,8 @@ start(IndexScanDesc scan)
 		return;
 	simhash_count_search(scan);
 	pgstat_count_index_scan(scan->indexRelation);
+	if (so->asked.no_group)
+		return;
 
 	hamming_plan(scan);
 	if (so->asked.order_by < 0)
@@ -241,21 +320,25 @@ fill_matches(IndexScanDesc scan)
 		;
 }
 
-/* Called for each row of the table; remember those without a fingerprint. */
+/* Called for each row of the table; remember those that have no entries. */
 static void
 note_null(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingScan *so = (HammingScan *) state;
-	uint64		ignored;
+	HammingRow	ignored;
 
 	(void) alive;
-	if (!isnull[0] && hamming_datum_fingerprint(index, values[0], &ignored))
+	if (!so->asked.no_group && hamming_row(index, values, isnull, &ignored))
 		return;
 	tuplesort_putdatum(so->nulls, Int64GetDatum(hamming_pack_tid(tid)), false);
 }
 
-/* Gather the rows without a fingerprint, in the order of the table. */
+/*
+ * Gather the rows that have no entries, in the order of the table: those
+ * without a fingerprint, and those that are NULL in another column.  All rows
+ * if the group is not known, as then no entries are read.
+ */
 static void
 collect_nulls(IndexScanDesc scan)
 {
@@ -282,7 +365,7 @@ collect_nulls(IndexScanDesc scan)
 	tuplesort_performsort(so->nulls);
 }
 
-/* The next row without a fingerprint. */
+/* The next row that has no entries. */
 static bool
 next_null(IndexScanDesc scan, ItemPointer tid)
 {
@@ -333,11 +416,12 @@ return_nothing(IndexScanDesc scan)
 	if (so->nothing == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
-		Datum		value = (Datum) 0;
-		bool		isnull = true;
+		Datum		values[INDEX_MAX_KEYS] = {0};
+		bool		isnull[INDEX_MAX_KEYS];
 
+		memset(isnull, true, sizeof(isnull));
 		so->nothing = index_form_tuple(RelationGetDescr(scan->indexRelation),
-									   &value, &isnull);
+									   values, isnull);
 		MemoryContextSwitchTo(old);
 	}
 	scan->xs_itup = so->nothing;
@@ -369,7 +453,7 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 	if (match != NULL)
 	{
 		scan->xs_heaptid = match->tid;
-		scan->xs_recheck = match->recheck;
+		scan->xs_recheck = match->recheck || so->asked.grouped;
 		if (so->asked.order_by >= 0)
 			scan->xs_orderbyvals[so->asked.order_by] =
 				Int32GetDatum(match->distance);
@@ -378,8 +462,9 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 	}
 
 	for (i = 0; i < scan->numberOfOrderBys; i++)
-		scan->xs_orderbynulls[i] = true;
-	scan->xs_recheck = scan->xs_recheckorderby = false;
+		scan->xs_orderbynulls[i] |= !so->asked.no_group;
+	scan->xs_recheck = so->asked.grouped;
+	scan->xs_recheckorderby = so->asked.no_group && scan->numberOfOrderBys > 0;
 	return next_null(scan, &scan->xs_heaptid);
 }
 
@@ -387,18 +472,20 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 int64
 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 {
+	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingMatch *match;
 	ItemPointerData tid;
 	int64		count = 0;
 
 	while ((match = next_match(scan)) != NULL)
 	{
-		tbm_add_tuples(tbm, &match->tid, 1, match->recheck);
+		tbm_add_tuples(tbm, &match->tid, 1,
+					   match->recheck || so->asked.grouped);
 		count++;
 	}
 	while (next_null(scan, &tid))
 	{
-		tbm_add_tuples(tbm, &tid, 1, false);
+		tbm_add_tuples(tbm, &tid, 1, so->asked.grouped);
 		count++;
 	}
 	return count;

@@ -48,13 +48,17 @@ typedef struct HammingBall
 
 /*
  * What is asked.  The ball with the smallest radius comes first: it is the one
- * searched for, the others are tested on the candidates.
+ * searched for, the others are tested on the candidates.  All centers are
+ * moved by the shift of the group that is searched.
  */
 typedef struct HammingConditions
 {
 	int			nballs;
 	HammingBall *balls;
 	bool		impossible;		/* a condition is NULL */
+	bool		grouped;		/* there are columns besides; recheck all */
+	bool		no_group;		/* but not all of them have conditions */
+	uint64		shift;
 	int			order_by;		/* ORDER BY that decides; -1: none */
 	uint64		order_center;
 } HammingConditions;

@@ -3,9 +3,16 @@
  * hamming_validate.c
  *		Whether an operator class is one that a hamming index can serve.
  *
- * A scan goes by the numbers of the strategies alone, and the btree code
- * within compares keys by support function 1.  So anything but the operators
- * of this extension would be answered wrongly, or worse.
+ * There are two kinds.  A class for fingerprints has a comparison of what is
+ * stored for its support function 1, by which the btree code within compares
+ * keys.  A scan goes by the numbers of the strategies alone, so anything but
+ * the operators of this extension would be answered wrongly, or worse.
+ *
+ * A class for columns that divide the rows into groups has one operator, =, and
+ * a hash for its support function 1.  It may be anybody's, but values that are
+ * equal must have the same hash, or searches would miss rows.  PostgreSQL's own
+ * hash indexes ask the same of their classes.  So where the operator is that of
+ * a hash class, the function has to be that of this hash class too.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -14,7 +21,11 @@
 #include "postgres.h"
 
 #include "access/amvalidate.h"
+#include "access/hash.h"
 #include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
@@ -30,7 +41,8 @@
 
 /*
  * Is an operator the one that a scan answers by that strategy?  A scan goes by
- * the number of the strategy alone, so no other will do.
+ * the number of the strategy alone, so no other will do.  By = a fingerprint
+ * may be compared to any integer.
  */
 static bool
 is_our_operator(Form_pg_amop form)
@@ -39,6 +51,11 @@ is_our_operator(Form_pg_amop form)
 	simhash_operator(get_opcode(form->amopopr));
 	bool		ordering;
 
+	if (form->amopstrategy == SIMHASH_EQUAL_STRATEGY)
+		return form->amoppurpose == AMOP_SEARCH &&
+			(get_opcode(form->amopopr) == F_INT8EQ ||
+			 get_opcode(form->amopopr) == F_INT84EQ ||
+			 get_opcode(form->amopopr) == F_INT82EQ);
 	if (operator == NULL || operator->strategy != form->amopstrategy)
 		return false;
 	ordering = operator->query == SIMHASH_ORDER;
@@ -102,13 +119,75 @@ validate_operators(Form_pg_opclass class)
 	return fine;
 }
 
+/* Report a support function that is not what it should be. */
+static void
+complain_of_function(Form_pg_opclass class, Form_pg_amproc form)
+{
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method hamming has a wrong support function: %s",
+					NameStr(class->opcname),
+					format_procedure(form->amproc))));
+}
+
+/* Report that support function 1 is missing. */
+static void
+complain_of_no_function(Form_pg_opclass class)
+{
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg("operator class \"%s\" of access method hamming lacks support function 1",
+					NameStr(class->opcname))));
+}
+
+/* Does a support function compare what is stored? */
+static bool
+is_comparison(Form_pg_amproc form)
+{
+	return form->amprocnum == HAMMING_COMPARE_PROC &&
+		form->amproc == F_BTINT8CMP;
+}
+
+/*
+ * Can a function be the hash of a type?  Some of PostgreSQL's own hash classes
+ * take the function of another type, which is stored in the same way.
+ */
+static bool
+is_hash(Form_pg_amproc form)
+{
+	static const struct
+	{
+		Oid			function;
+		Oid			type;
+	}			borrowed[] = {
+		{F_HASHINT4EXTENDED, DATEOID},
+		{F_TIMESTAMP_HASH_EXTENDED, TIMESTAMPTZOID},
+		{F_HASHCHAREXTENDED, BOOLOID},
+		{F_HASHVARLENAEXTENDED, BYTEAOID}
+	};
+	int			i;
+
+	if (form->amprocnum != HAMMING_HASH_PROC ||
+		form->amproclefttype != form->amprocrighttype)
+		return false;
+	for (i = 0; i < (int) lengthof(borrowed); i++)
+	{
+		if (form->amproc == borrowed[i].function &&
+			form->amproclefttype == borrowed[i].type)
+			return true;
+	}
+	return check_amproc_signature(form->amproc, INT8OID, false, 2, 2,
+								  form->amproclefttype, INT8OID);
+}
+
 /* Are the support functions of a class there, and of the right kind? */
 static bool
-validate_functions(Form_pg_opclass class)
+validate_functions(Form_pg_opclass class,
+				   bool (*is_right) (Form_pg_amproc form))
 {
 	CatCList   *list = SearchSysCacheList1(AMPROCNUM,
 										   ObjectIdGetDatum(class->opcfamily));
-	bool		compare = false;
+	bool		there = false;
 	bool		fine = true;
 	int			i;
 
@@ -117,29 +196,126 @@ validate_functions(Form_pg_opclass class)
 		Form_pg_amproc form =
 		(Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple);
 
-		if (form->amprocnum != HAMMING_COMPARE_PROC ||
-			form->amproc != F_BTINT8CMP)
+		if (!is_right(form))
 		{
-			ereport(INFO,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("operator class \"%s\" of access method hamming has a wrong support function: %s",
-							NameStr(class->opcname),
-							format_procedure(form->amproc))));
+			complain_of_function(class, form);
 			fine = false;
 		}
 		else if (form->amproclefttype == class->opcintype)
-			compare = true;
+			there = true;
 	}
 	ReleaseSysCacheList(list);
-	if (!compare)
+	if (!there)
 	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method hamming lacks support function 1",
-						NameStr(class->opcname))));
+		complain_of_no_function(class);
 		fine = false;
 	}
 	return fine;
+}
+
+/*
+ * Does a hash function agree with an operator: is it that of a hash class with
+ * this operator?  PostgreSQL's own functions for a type yield the same in every
+ * version, and some have got another name.  An operator of no hash class has to
+ * be an equality at least.
+ */
+static bool
+hash_agrees(Oid operator, Oid type, Oid function)
+{
+	CatCList   *list = SearchSysCacheList1(AMOPOPID,
+										   ObjectIdGetDatum(operator));
+	bool		equality = op_hashjoinable(operator, type);
+	bool		hashed = false;
+	bool		agrees = false;
+	int			i;
+
+	for (i = 0; i < list->n_members; i++)
+	{
+		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
+		Oid			theirs;
+
+		equality |= form->amopmethod == BTREE_AM_OID &&
+			form->amopstrategy == BTEqualStrategyNumber;
+		if (form->amopmethod != HASH_AM_OID)
+			continue;
+		theirs = get_opfamily_proc(form->amopfamily, type, type,
+								   HASHEXTENDED_PROC);
+		if (!OidIsValid(theirs))
+			continue;
+		hashed = true;
+		agrees |= theirs == function ||
+			(theirs < FirstGenbkiObjectId && function < FirstGenbkiObjectId);
+	}
+	ReleaseSysCacheList(list);
+	return hashed ? agrees : equality;
+}
+
+/* Report an operator, if it is not an equality that its hashes agree with. */
+static bool
+validate_equality(Form_pg_opclass class, Form_pg_amop form)
+{
+	Oid			left = get_opfamily_proc(class->opcfamily, form->amoplefttype,
+										 form->amoplefttype,
+										 HAMMING_HASH_PROC);
+	Oid			right = get_opfamily_proc(class->opcfamily,
+										  form->amoprighttype,
+										  form->amoprighttype,
+										  HAMMING_HASH_PROC);
+
+	if (form->amopstrategy != SIMHASH_EQUAL_STRATEGY ||
+		form->amoppurpose != AMOP_SEARCH ||
+		!check_amop_signature(form->amopopr, BOOLOID, form->amoplefttype,
+							  form->amoprighttype))
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method hamming has an operator that is no equality: %s",
+						NameStr(class->opcname),
+						format_operator(form->amopopr))));
+	else if (!OidIsValid(left) || !OidIsValid(right))
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method hamming lacks a hash function for operator %s",
+						NameStr(class->opcname),
+						format_operator(form->amopopr))));
+	else if (!hash_agrees(form->amopopr, form->amoplefttype, left) ||
+			 !hash_agrees(form->amopopr, form->amoprighttype, right))
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method hamming has a hash function that does not agree with operator %s",
+						NameStr(class->opcname),
+						format_operator(form->amopopr)),
+				 errhint("Take the operator and the extended hash function of a hash operator class.")));
+	else
+		return true;
+	return false;
+}
+
+/* Are the operators of a class for columns that are compared by = right? */
+static bool
+validate_equalities(Form_pg_opclass class)
+{
+	CatCList   *list = SearchSysCacheList1(AMOPSTRATEGY,
+										   ObjectIdGetDatum(class->opcfamily));
+	bool		fine = true;
+	int			i;
+
+	for (i = 0; i < list->n_members; i++)
+		fine &= validate_equality(class, (Form_pg_amop)
+								  GETSTRUCT(&list->members[i]->tuple));
+	ReleaseSysCacheList(list);
+	return fine;
+}
+
+/* Is a class for columns that are compared by =? */
+static bool
+is_for_equality(Form_pg_opclass class)
+{
+	Oid			type = class->opcintype;
+
+	return OidIsValid(get_opfamily_member(class->opcfamily, type, type,
+										  SIMHASH_EQUAL_STRATEGY)) &&
+		get_opfamily_proc(class->opcfamily, type, type,
+						  HAMMING_COMPARE_PROC) != F_BTINT8CMP;
 }
 
 /* Check an operator class; reports what is wrong, as amvalidate() wants it. */
@@ -148,7 +324,6 @@ hamming_validate(Oid opclass)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
 	Form_pg_opclass class;
-	Oid			stored;
 	bool		fine;
 
 	if (!HeapTupleIsValid(tuple))
@@ -157,12 +332,20 @@ hamming_validate(Oid opclass)
 				 errmsg("operator class with OID %u does not exist",
 						opclass)));
 	class = (Form_pg_opclass) GETSTRUCT(tuple);
-	stored = OidIsValid(class->opckeytype) ? class->opckeytype :
-		class->opcintype;
 
-	fine = validate_operators(class);
-	fine &= validate_functions(class);
-	if (stored != INT8OID)
+	if (is_for_equality(class))
+	{
+		fine = validate_equalities(class);
+		fine &= validate_functions(class, is_hash);
+	}
+	else
+	{
+		fine = validate_operators(class);
+		fine &= validate_functions(class, is_comparison);
+	}
+
+	/* A class that does not say what is stored stores amkeytype. */
+	if (OidIsValid(class->opckeytype) && class->opckeytype != INT8OID)
 	{
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

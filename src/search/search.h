@@ -27,7 +27,8 @@ typedef struct SimhashBall
 #define SIMHASH_NEAR_STRATEGY		1	/* ~= */
 #define SIMHASH_BALL_STRATEGY		2	/* <@ */
 #define SIMHASH_DISTANCE_STRATEGY	3	/* <~>, for ORDER BY */
-#define SIMHASH_STRATEGIES			3
+#define SIMHASH_EQUAL_STRATEGY		4	/* =, of any column */
+#define SIMHASH_STRATEGIES			4
 
 /* What an operator searches. */
 typedef enum SimhashSearched

@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_columns.c
+ *		The columns of a hamming index: one has fingerprints, the others divide
+ *		the rows into groups.
+ *
+ * An index on (site, fp) finds near-duplicates within a site.  It stores, in
+ * place of the fingerprint, the exclusive or of the fingerprint and a hash of
+ * the site, the shift of the group.  All fingerprints of a group are moved by
+ * the same shift, so distances among them stay what they are, and a search
+ * within the group is one for the query moved likewise:
+ *
+ *		site	fp			shift		stored
+ *		a		...0000		...1010		...1010
+ *		a		...0001		...1010		...1011		1 away from the first
+ *		b		...0001		...0110		...0111		anywhere
+ *
+ * Fingerprints of another group are moved by another shift, and lie as if at
+ * random.  Some lie near by chance, or because two groups share a hash; so
+ * every match is rechecked in the table.  Nothing else of the index has to know
+ * of groups.
+ *
+ * A row that is NULL in any of the columns has no entries.  No condition by =
+ * holds for it, and no exclusion constraint.
+ *
+ * The shift is part of what an index file says.  It is made of the values that
+ * the 64-bit hash functions of PostgreSQL's types yield for the seed
+ * GROUP_SEED, which stay the same from version to version, as hash partitions
+ * rely on it too.  They are mixed in the order of the columns.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "index/hamming.h"
+#include "search/search.h"
+
+#define GROUP_SEED	INT64CONST(0x73696d68617368)
+
+/* May a column have the fingerprints?  Its class compares what is stored. */
+static inline bool
+may_be_fingerprint(Relation index, int column)
+{
+	return index->rd_support[column * HAMMING_PROCS +
+							 HAMMING_COMPARE_PROC - 1] == F_BTINT8CMP;
+}
+
+/* How many columns may have the fingerprints. */
+static int
+count_fingerprint_columns(Relation index)
+{
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+		count += may_be_fingerprint(index, i);
+	return count;
+}
+
+/* Does the exclusion constraint of an index, if any, compare a column by =? */
+static bool
+is_excluded_by_equality(Relation index, int column)
+{
+	if (!index->rd_index->indisexclusion)
+		return false;
+	if (index->rd_exclstrats == NULL)
+	{
+		Oid		   *operators;
+		Oid		   *functions;
+		uint16	   *strategies;
+
+		RelationGetExclusionInfo(index, &operators, &functions, &strategies);
+	}
+	return index->rd_exclstrats[column] == SIMHASH_EQUAL_STRATEGY;
+}
+
+/*
+ * The column of fingerprints, from 0 on; the others are compared by =.  It is
+ * the one whose class is for fingerprints.  A bigint may be a fingerprint or a
+ * number that names a group, and the class for fingerprints is the default for
+ * both: where several columns have it, it is the one that the exclusion
+ * constraint does not compare by =.  -1 if there is not exactly one.
+ */
+int
+hamming_fingerprint_column(Relation index)
+{
+	int			columns = index->rd_index->indnkeyatts;
+	bool		several;
+	int			found = -1;
+	int			i;
+
+	if (columns == 1)
+		return 0;
+	several = count_fingerprint_columns(index) > 1;
+	for (i = 0; i < columns; i++)
+	{
+		if (!may_be_fingerprint(index, i) ||
+			(several && is_excluded_by_equality(index, i)))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = i;
+	}
+	return found;
+}
+
+/*
+ * Fail unless an index is on one column of fingerprints and others that are
+ * compared by =, of classes that the index can work with.  Whoever makes a
+ * class is a superuser, and may err: what is built for a type of another kind
+ * would take its values for pointers.
+ */
+void
+hamming_check_columns(Relation index)
+{
+	int			i;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (!hamming_validate(get_index_column_opclass(RelationGetRelid(index),
+													   i + 1)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator class of column %d of index \"%s\" is not one for access method hamming",
+							i + 1, RelationGetRelationName(index)),
+					 errhint("Use int8_hamming_ops or hamming_ball_ops for fingerprints, and for other columns the default class of their type.")));
+	}
+	if (count_fingerprint_columns(index) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("index \"%s\" has no column of fingerprints",
+						RelationGetRelationName(index)),
+				 errhint("One column has to be a fingerprint, of type bigint, or a hamming_ball.")));
+	if (hamming_fingerprint_column(index) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("index \"%s\" does not say which column has the fingerprints",
+						RelationGetRelationName(index)),
+				 errdetail("Exactly one may, and a column of type bigint is taken for it."),
+				 errhint("Give columns that are to be compared by = another operator class, as in (tenant_id int8_equal_ops, fp), or compare them by = in the exclusion constraint.")));
+}
+
+/* An integer as the bigint that it equals. */
+int64
+hamming_integer(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/* The function that hashes values of a type to which a column is compared. */
+static FmgrInfo *
+hash_function(Relation index, int column, Oid type, FmgrInfo *room)
+{
+	Oid			function;
+
+	if (type == index->rd_opcintype[column])
+		return index_getprocinfo(index, column + 1, HAMMING_HASH_PROC);
+	function = get_opfamily_proc(index->rd_opfamily[column], type, type,
+								 HAMMING_HASH_PROC);
+	if (!OidIsValid(function))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("operator family of column %d of index \"%s\" has no hash function for type %s",
+						column + 1, RelationGetRelationName(index),
+						format_type_be(type))));
+	fmgr_info(function, room);
+	return room;
+}
+
+/*
+ * The hash of a value to which a column is compared by =.  The type is that of
+ * the value, or InvalidOid for the column's own.
+ */
+static uint64
+hash_value(Relation index, int column, Datum value, Oid type)
+{
+	Datum		seed = Int64GetDatum(GROUP_SEED);
+	MemoryContext old = CurrentMemoryContext;
+	MemoryContext scratch = NULL;
+	FmgrInfo	room;
+	uint64		hash;
+
+	if (may_be_fingerprint(index, column))
+	{
+		value = Int64GetDatum(hamming_integer(value, type));
+		return DatumGetUInt64(DirectFunctionCall2(hashint8extended, value,
+												  seed));
+	}
+	if (!OidIsValid(type))
+		type = index->rd_opcintype[column];
+
+	/* Of values that are passed by reference copies may be left behind. */
+	if (!get_typbyval(type))
+	{
+		scratch = AllocSetContextCreate(old, "hamming group",
+										ALLOCSET_SMALL_SIZES);
+		MemoryContextSwitchTo(scratch);
+	}
+	hash = DatumGetUInt64(FunctionCall2Coll(hash_function(index, column, type,
+														  &room),
+											index->rd_indcollation[column],
+											value, seed));
+	MemoryContextSwitchTo(old);
+	if (scratch != NULL)
+		MemoryContextDelete(scratch);
+	return hash;
+}
+
+/*
+ * Add the value of one more column to the shift of a group; the first is added
+ * to 0 (the mixing is that of SplitMix64: Steele, Lea and Flood 2014).
+ */
+uint64
+hamming_add_to_shift(uint64 shift, Relation index, int column, Datum value,
+					 Oid type)
+{
+	shift ^= hash_value(index, column, value, type);
+	shift += UINT64CONST(0x9E3779B97F4A7C15);
+	shift = (shift ^ (shift >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
+	shift = (shift ^ (shift >> 27)) * UINT64CONST(0x94D049BB133111EB);
+	return shift ^ (shift >> 31);
+}
+
+/* The shift of the group of a row, no column of which is NULL. */
+static uint64
+row_shift(Relation index, int fingerprint, Datum *values)
+{
+	uint64		shift = 0;
+	int			i;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (i != fingerprint)
+			shift = hamming_add_to_shift(shift, index, i, values[i],
+										 InvalidOid);
+	}
+	return shift;
+}
+
+/*
+ * What an index has of a row, whose values are those of its columns: the
+ * fingerprint, and the shift of the group.  False if it has no entries of it.
+ */
+bool
+hamming_row(Relation index, Datum *values, bool *isnull, HammingRow *row)
+{
+	int			column = hamming_fingerprint_column(index);
+	SimhashBall ball;
+	int			i;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (isnull[i])
+			return false;
+	}
+	if (index->rd_opcintype[column] == INT8OID)
+		row->fingerprint = (uint64) DatumGetInt64(values[column]);
+	else if (simhash_get_ball(values[column], &ball))
+		row->fingerprint = (uint64) ball.center;
+	else
+		return false;
+	row->shift = row_shift(index, column, values);
+	return true;
+}
+
+/*
+ * Prepare the condition that a column of an index, from 0 on, equals a value of
+ * the column's type, for a scan begun by C code.  The value may be set later,
+ * as key->sk_argument.
+ */
+void
+hamming_equal_key(Relation index, int column, Datum value, ScanKey key)
+{
+	Oid			type = index->rd_opcintype[column];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
+											   type, type,
+											   SIMHASH_EQUAL_STRATEGY);
+
+	ScanKeyEntryInitialize(key, 0, column + 1, SIMHASH_EQUAL_STRATEGY, type,
+						   index->rd_indcollation[column],
+						   get_opcode(operator), value);
+}
