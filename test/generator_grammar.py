@@ -478,8 +478,12 @@ INDEXES = [
         '((hashint8extended(id, 7)))'),
     (2, "SELECT simhash_add_keys('{t}', 'fp')"),
     (1, "SELECT simhash_add_keys('{t}', 'fp2', '{{a,b,c,d}}')"),
+    (2, "SELECT simhash_add_keys('{t}', 'fp', '{{g0,g1,g2,g3}}', '{{grp}}')"),
     (2, '; '.join('CREATE INDEX {t}_key%d ON {t} (simhash_key(fp, %d))'
                   % (b, b) for b in range(4))),
+    (1, '; '.join('CREATE INDEX {t}_gkey%d ON {t} '
+                  '((k %% 3), grp, simhash_key(fp, %d), id)' % (b, b)
+                  for b in range(4))),
     (1, '; '.join('CREATE INDEX {t}_pkey%d ON {t} '
                   '(simhash_key(fp, %d)) WHERE {p}' % (b, b)
                   for b in range(4))),
@@ -520,6 +524,14 @@ KEPT_APART = [
       'CREATE TRIGGER g BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW '
       "EXECUTE FUNCTION simhash_guard('fp', 'skip', '3')"],
      't.fp ~= $1.fp', 'skip'),
+    (['CREATE INDEX {t}_fp_hamming ON {t} USING hamming (fp)',
+      'CREATE TRIGGER g BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW '
+      "EXECUTE FUNCTION simhash_guard('fp', 'reject', '5', 'within=grp')"],
+     't.fp <~> $1.fp <= 5 AND t.grp = $1.grp', 'reject'),
+    (["SELECT simhash_add_keys('{t}', 'fp', within => '{{k,grp}}')",
+      'CREATE TRIGGER g BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW '
+      "EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=grp,k')"],
+     't.fp ~= $1.fp AND t.grp = $1.grp AND t.k = $1.k', 'skip'),
 ]
 SETTINGS = [
     ('enable_seqscan', ['off', 'off', 'off', 'on']),

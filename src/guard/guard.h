@@ -47,7 +47,7 @@ typedef struct GuardColumn
 	FmgrInfo	equals;
 	FmgrInfo	hash;			/* fn_oid is invalid if the type has none */
 	bool		in_locks;		/* part of every guard of the fingerprint */
-}			GuardColumn;
+} GuardColumn;
 
 /* A btree index of keys. */
 typedef struct GuardKeyIndex
@@ -55,7 +55,7 @@ typedef struct GuardKeyIndex
 	Oid			index;			/* or InvalidOid */
 	int			nprefix;		/* columns before the key */
 	int		   *prefix;			/* which column of the group each of them is */
-}			GuardKeyIndex;
+} GuardKeyIndex;
 
 /* A table to search, with the way to find rows in it. */
 typedef struct GuardTable
@@ -78,7 +78,7 @@ typedef struct GuardScope
 	Oid			top;
 	int			ntables;
 	GuardTable *tables;
-}			GuardScope;
+} GuardScope;
 
 /* The row that a guard let pass last, while others may not see it yet. */
 typedef struct GuardedRow
@@ -164,7 +164,7 @@ typedef struct Guard
 	/* where to search, if that was found for this state of the statement */
 	uint32		found_for;
 	bool		found_for_moves;
-	const		GuardScope *scope;
+	const GuardScope *scope;
 	const GuardTable *own;		/* the table that it fires for */
 } Guard;
 
@@ -215,7 +215,7 @@ extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 extern List *simhash_guard_names(const char *within);
 extern void simhash_guard_bind_group(GuardStatement *statement, Relation root,
 									 List *names);
-extern bool simhash_guard_equal(GuardColumn * column, Datum value,
+extern bool simhash_guard_equal(GuardColumn *column, Datum value,
 								Datum other);
 extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 									   const Datum *values);

@@ -50,7 +50,7 @@ simhash_guard_names(const char *within)
 
 /* Find out how the values of a column are compared. */
 static void
-bind_column(GuardColumn * column, Relation root, const char *name)
+bind_column(GuardColumn *column, Relation root, const char *name)
 {
 	Form_pg_attribute attribute;
 	TypeCacheEntry *type;
@@ -105,7 +105,7 @@ simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
 
 /* Are two values, not NULL, of a column of the group equal? */
 bool
-simhash_guard_equal(GuardColumn * column, Datum value, Datum other)
+simhash_guard_equal(GuardColumn *column, Datum value, Datum other)
 {
 	return DatumGetBool(FunctionCall2Coll(&column->equals, column->collation,
 										  value, other));

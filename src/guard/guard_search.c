@@ -219,7 +219,7 @@ search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
  * of the group that come before the key, and in the key.  Returns the latter.
  */
 static ScanKey
-prepare_keys(const Guard *guard, const GuardKeyIndex * index, ScanKey keys)
+prepare_keys(const Guard *guard, const GuardKeyIndex *index, ScanKey keys)
 {
 	int			i;
 
@@ -244,7 +244,7 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 {
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
-		const		GuardKeyIndex *keys = &table->key_indexes[block];
+		const GuardKeyIndex *keys = &table->key_indexes[block];
 		int			reach = sh_block_radius(search->ball.radius, block);
 		ScanKeyData conditions[INDEX_MAX_KEYS];
 		ScanKey		equal;
@@ -280,7 +280,7 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
-	const		GuardScope *scope = guard->scope;
+	const GuardScope *scope = guard->scope;
 
 	search->match.distance = -1;
 	search->match.slot = NULL;

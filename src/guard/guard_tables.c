@@ -308,7 +308,7 @@ keeps_groups(const GuardStatement *statement, Oid oid)
 
 		for (int j = 0; j < statement->ngroup && key->partattrs[i] != 0; j++)
 		{
-			const		GuardColumn *column = &statement->group[j];
+			const GuardColumn *column = &statement->group[j];
 
 			found |= get_attnum(oid, column->name) == key->partattrs[i] &&
 				key->partcollation[i] == column->collation &&

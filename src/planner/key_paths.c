@@ -19,16 +19,17 @@
  * the query side have become parameters by the time we see them.
  *
  * Terms.  In this file a key is the 16 bits of one block of a fingerprint, a
- * smallint, as simhash_key returns it.  A key index is a btree index whose
- * first column is such a key.  The operand is the side of the operator that is
+ * smallint, as simhash_key returns it.  A key index is a btree index with such
+ * a key in its first column, or behind columns for which the query has
+ * conditions of equality (key_prefix.c).  The operand is the side of the operator that is
  * of the relation being scanned, here fp; the query side is the other one,
  * here q.
  *
  * Why the path finds all matches.  A fingerprint within the radius has, in at
  * least one block, a key that probes.c lists for q; the path looks up all
  * those keys, and evaluates the operator for each row that it finds.  This
- * holds if the first column of the index for block b is simhash_key(operand,
- * b), with the very operand of the query.  The column may be an expression of
+ * holds if the key in the index for block b is simhash_key(operand, b), with the
+ * very operand of the query.  The column may be an expression of
  * the index, or a generated column with that generation expression.  The two
  * operands must be equal(), once relabelings between a domain and its base
  * type are removed.  If the operand in the query is a generated column, its
@@ -92,15 +93,26 @@ typedef struct KeySearch
 	Node	   *center;			/* an int8 expression of the query side */
 	Node	   *radius;			/* an int8 expression of the query side */
 	int			radius_known;	/* the value of a constant radius, or -1 */
+	Relids		relids;			/* the relation, and all that it depends on */
 } KeySearch;
 
 /* A key index of the operand. */
 typedef struct KeyIndex
 {
 	IndexOptInfo *index;
-	Expr	   *column;			/* the first column, as a query has it */
+	int			number;			/* the column of the key, from 0 */
+	Expr	   *column;			/* that column, as a query has it */
 	FuncExpr   *key;			/* the call of simhash_key that defines it */
+	List	   *prefix;			/* conditions on the columns before it */
 } KeyIndex;
+
+/* Which conditions there may be on columns before the key. */
+typedef enum KeyPrefix
+{
+	PREFIX_UNNEEDED,			/* none, whatever columns there are */
+	PREFIX_GIVEN,				/* those that need no further relations */
+	PREFIX_FURTHER				/* any */
+} KeyPrefix;
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
@@ -144,12 +156,14 @@ depend_on_type(PlannerInfo *root, Node *part)
  * cannot serve such a search.
  */
 static bool
-take_query(PlannerInfo *root, const SimhashClause *clause,
+take_query(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause,
 		   KeySearch *search)
 {
 	Node	   *query = clause->query;
 
 	search->radius_known = -1;
+	search->relids = bms_union(clause->rinfo->clause_relids,
+							   rel->lateral_relids);
 	search->operand = clause->operand;
 	search->operand_source = NULL;
 	if (!clause->is_ball)
@@ -181,29 +195,35 @@ take_query(PlannerInfo *root, const SimhashClause *clause,
 	return true;
 }
 
-/* Is it a key index of the operand?  Sets *match, and *block to which one. */
+/*
+ * See whether a column of an index is a key of the operand.  Sets *match, and
+ * *block to which one.
+ */
 static bool
-match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			IndexOptInfo *index, const KeySearch *search,
-			KeyIndex *match, int *block)
+match_column(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			 IndexOptInfo *index, int number, const KeySearch *search,
+			 KeyIndex *match, int *block)
 {
 	Node	   *expression;
 	Node	   *operand;
 
-	if (index->relam != BTREE_AM_OID ||
-		index->opfamily[0] != INTEGER_BTREE_FAM_OID ||
-		(index->indpred != NIL && !index->predOK))
+	if (index->opfamily[number] != INTEGER_BTREE_FAM_OID)
 		return false;
-	if (index->indexkeys[0] != 0)
+	if (index->indexkeys[number] != 0)
 	{
 		expression = generation_expression(root, relation,
-										   index->indexkeys[0], rel->relid);
-		match->column = (Expr *) makeVar(rel->relid, index->indexkeys[0],
+										   index->indexkeys[number],
+										   rel->relid);
+		match->column = (Expr *) makeVar(rel->relid, index->indexkeys[number],
 										 INT2OID, -1, InvalidOid, 0);
 	}
 	else
 	{
-		expression = linitial(index->indexprs);
+		int			before = 0;
+
+		for (int i = 0; i < number; i++)
+			before += index->indexkeys[i] == 0;
+		expression = list_nth(index->indexprs, before);
 		match->column = (Expr *) copyObject(expression);
 	}
 	if (expression == NULL || !simhash_is_key(expression, &operand, block))
@@ -212,11 +232,49 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (!equal(operand, search->operand) &&
 		!equal(operand, search->operand_source))
 		return false;
-	if (!simhash_may_execute(((FuncExpr *) expression)->funcid, GetUserId()))
-		return false;
 	match->index = index;
+	match->number = number;
 	match->key = (FuncExpr *) expression;
 	return true;
+}
+
+/*
+ * Is it a key index of the operand that the search can use?  Sets *match, and
+ * *block to which one.
+ */
+static bool
+match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+			IndexOptInfo *index, const KeySearch *search, KeyPrefix prefix,
+			KeyIndex *match, int *block)
+{
+	bool		found = false;
+
+	if (index->relam != BTREE_AM_OID ||
+		(index->indpred != NIL && !index->predOK))
+		return false;
+	for (int i = 0; !found && i < index->nkeycolumns; i++)
+		found = match_column(root, rel, relation, index, i, search, match,
+							 block);
+	if (!found || !simhash_may_execute(match->key->funcid, GetUserId()))
+		return false;
+	match->prefix = NIL;
+	if (match->number == 0 || prefix == PREFIX_UNNEEDED)
+		return true;
+	match->prefix = simhash_prefix_conditions(root, rel, index, match->number,
+											  search->relids,
+											  prefix == PREFIX_FURTHER);
+	return match->prefix != NIL;
+}
+
+/* Is the first of two indexes for a block to be preferred? */
+static bool
+is_better(const KeyIndex *a, const KeyIndex *b)
+{
+	if (b->index == NULL)
+		return true;
+	if (list_length(a->prefix) != list_length(b->prefix))
+		return list_length(a->prefix) > list_length(b->prefix);
+	return a->index->pages < b->index->pages;
 }
 
 /* True when the search does not need to look into a block. */
@@ -228,12 +286,12 @@ spares_block(const KeySearch *search, int block)
 }
 
 /*
- * Find the smallest index for each block; false when one is missing that the
- * search needs.
+ * Find the index for each block that has most conditions, of several the
+ * smallest; false when one is missing that the search needs.
  */
 static bool
 find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			 KeySearch *search, KeyIndex found[SH_BLOCKS])
+			 KeySearch *search, KeyPrefix prefix, KeyIndex found[SH_BLOCKS])
 {
 	ListCell   *lc;
 
@@ -250,9 +308,8 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		int			block;
 
 		if (match_index(root, rel, relation, lfirst(lc), search,
-						&match, &block) &&
-			(found[block].index == NULL ||
-			 match.index->pages < found[block].index->pages))
+						prefix, &match, &block) &&
+			is_better(&match, &found[block]))
 			found[block] = match;
 	}
 	for (int block = 0; block < SH_BLOCKS; block++)
@@ -264,7 +321,7 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 }
 
 /*
- * Find the first columns of the key indexes of an operand, for selectivity.c,
+ * Find the columns of the keys in the indexes of an operand, for selectivity.c,
  * which uses their statistics.  They are columns of the table or expressions.
  * False unless there is one for each block; a relation that is no table has
  * none.
@@ -274,7 +331,7 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 				  Expr *columns[SH_BLOCKS])
 {
 	RangeTblEntry *rte = simhash_table_entry(root, rel);
-	KeySearch	search = {simhash_unlabeled(operand), NULL, NULL, NULL, -1};
+	KeySearch	search = {simhash_unlabeled(operand), NULL, NULL, NULL, -1, NULL};
 	KeyIndex	found[SH_BLOCKS];
 	Relation	relation;
 	bool		result;
@@ -282,7 +339,8 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 	if (rte == NULL || rel->indexlist == NIL)
 		return false;
 	relation = table_open(rte->relid, NoLock);
-	result = find_indexes(root, rel, relation, &search, found);
+	result = find_indexes(root, rel, relation, &search, PREFIX_UNNEEDED,
+						  found);
 	table_close(relation, NoLock);
 	for (int block = 0; result && block < SH_BLOCKS; block++)
 		columns[block] = found[block].column;
@@ -385,9 +443,10 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
 	clause->rinfo = make_simple_restrictinfo(root, condition);
 	clause->indexquals = list_make1(clause->rinfo);
 	clause->lossy = false;
-	clause->indexcol = 0;
+	clause->indexcol = match->number;
 	clause->indexcols = NIL;
-	path = create_index_path(root, match->index, list_make1(clause),
+	path = create_index_path(root, match->index,
+							 lappend(list_copy(match->prefix), clause),
 							 NIL, NIL, NIL, ForwardScanDirection, false,
 							 outer, loop_count, false);
 	if (!single &&
@@ -458,23 +517,58 @@ add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 		create_partial_bitmap_paths(root, rel, both);
 }
 
-/* Offer a path for a search if key indexes serve it. */
+/*
+ * The other relations that a search needs, and the conditions on columns
+ * before the keys.
+ */
+static Relids
+find_outer(RelOptInfo *rel, const KeySearch *search,
+		   const KeyIndex found[SH_BLOCKS])
+{
+	Relids		outer = bms_copy(search->relids);
+
+	for (int block = 0; block < SH_BLOCKS; block++)
+	{
+		ListCell   *lc;
+
+		if (spares_block(search, block))
+			continue;
+		foreach(lc, found[block].prefix)
+		{
+			IndexClause *condition = lfirst(lc);
+
+			outer = bms_add_members(outer, condition->rinfo->clause_relids);
+		}
+	}
+	outer = bms_del_member(outer, rel->relid);
+	return bms_is_empty(outer) ? NULL : outer;
+}
+
+/*
+ * Offer paths for a search if key indexes serve it: one with the relations
+ * that it needs anyway, and one with those that conditions on columns before
+ * the keys need besides.
+ */
 static void
 consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 				const SimhashClause *clause)
 {
 	KeySearch	search;
 	KeyIndex	found[SH_BLOCKS];
+	Relids		given;
 	Relids		outer;
 
-	if (!take_query(root, clause, &search) ||
-		!find_indexes(root, rel, relation, &search, found))
+	if (!take_query(root, rel, clause, &search))
 		return;
-	outer = bms_union(clause->rinfo->clause_relids, rel->lateral_relids);
-	outer = bms_del_member(outer, rel->relid);
-	if (bms_is_empty(outer))
-		outer = NULL;
-	add_key_path(root, rel, &search, found, outer);
+	given = bms_del_member(bms_copy(search.relids), rel->relid);
+	if (find_indexes(root, rel, relation, &search, PREFIX_GIVEN, found))
+		add_key_path(root, rel, &search, found,
+					 bms_is_empty(given) ? NULL : given);
+	if (!find_indexes(root, rel, relation, &search, PREFIX_FURTHER, found))
+		return;
+	outer = find_outer(rel, &search, found);
+	if (!bms_equal(outer, given))
+		add_key_path(root, rel, &search, found, outer);
 }
 
 /*

@@ -33,6 +33,11 @@ extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
 							  Node *operand, Expr *columns[SH_BLOCKS]);
 extern void simhash_install_key_paths(void);
 
+/* key_prefix.c */
+extern List *simhash_prefix_conditions(PlannerInfo *root, RelOptInfo *rel,
+									   IndexOptInfo *index, int ncolumns,
+									   Relids given, bool further);
+
 /* seq_scan.c */
 extern void simhash_install_seq_scan(void);
 

@@ -272,12 +272,55 @@ run_command(const char *command)
 }
 
 /*
+ * The columns that keys stand behind in their indexes, as CREATE INDEX has
+ * them: each with a comma after it.
+ */
+static char *
+get_prefix(ArrayType *array, Oid table)
+{
+	StringInfoData prefix;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	initStringInfo(&prefix);
+	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  &values, &nulls, &n);
+	if (n >= INDEX_MAX_KEYS || array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the groups of rows need up to %d names of columns, none of them NULL",
+						INDEX_MAX_KEYS - 1),
+				 errhint("Give an array of names, such as '{site,lang}'.")));
+	for (int i = 0; i < n; i++)
+	{
+		char	   *name = NameStr(*DatumGetName(values[i]));
+
+		if (get_attnum(table, name) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							name, get_rel_name(table)),
+					 errhint("The groups of rows are told apart by columns of the table.")));
+		for (int j = 0; j < i; j++)
+		{
+			if (strcmp(name, NameStr(*DatumGetName(values[j]))) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is named twice", name)));
+		}
+		appendStringInfo(&prefix, "%s, ", quote_identifier(name));
+	}
+	return prefix.data;
+}
+
+/*
  * Create the index of a key column.  An index on a partitioned table makes
  * those of its partitions; the children of an inheritance parent have to
  * get their own.
  */
 static void
-create_key_index(Oid table, const char *column)
+create_key_index(Oid table, const char *prefix, const char *column)
 {
 	List	   *tables = list_make1_oid(table);
 	ListCell   *lc;
@@ -289,8 +332,8 @@ create_key_index(Oid table, const char *column)
 		char		kind = get_rel_relkind(lfirst_oid(lc));
 
 		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
-			run_command(psprintf("CREATE INDEX ON %s (%s)",
-								 quoted_name(lfirst_oid(lc)),
+			run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+								 quoted_name(lfirst_oid(lc)), prefix,
 								 quote_identifier(column)));
 	}
 }
@@ -318,16 +361,18 @@ run_as_owner(Oid table, const char *command)
 
 /*
  * simhash_add_keys(relation regclass, source text,
- *		columns name[] DEFAULT '{k0,k1,k2,k3}') -> void
+ *		columns name[] DEFAULT '{k0,k1,k2,k3}',
+ *		within name[] DEFAULT '{}') -> void
  *
  * Add the four key columns to a table, generated from the source, and an
- * index on each.  The source is a bigint column or an expression of the
+ * index on each, behind the columns that searches are within.  The source is a bigint column or an expression of the
  * table's columns such as simhash(body); a column that is itself generated
  * is replaced by its generation expression.  The table is rewritten, under an
  * exclusive lock.
  *
  * Errors: wrong_object_type for what is not a table, insufficient_privilege
- * without ownership, duplicate_column when a column is there already,
+ * without ownership, duplicate_column when a column is there already or named
+ * twice, undefined_column when one to be within is not there,
  * syntax_error, undefined_column, datatype_mismatch or
  * invalid_object_definition for a source that will not do,
  * feature_not_supported for a table with foreign partitions.
@@ -341,11 +386,13 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	bool		generated;
 	char	   *source;
 	char	   *function;
+	char	   *prefix;
 	char	   *names[SH_BLOCKS];
 	StringInfoData command;
 
 	refuse_foreign_tables(oid);
 	get_column_names(PG_GETARG_ARRAYTYPE_P(2), oid, names);
+	prefix = get_prefix(PG_GETARG_ARRAYTYPE_P(3), oid);
 	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
 							&generated);
 	relation_close(relation, NoLock);
@@ -367,7 +414,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	else
 		run_command(command.data);
 	for (int i = 0; i < SH_BLOCKS; i++)
-		create_key_index(oid, names[i]);
+		create_key_index(oid, prefix, names[i]);
 	SPI_finish();
 	PG_RETURN_VOID();
 }
