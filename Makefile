@@ -23,8 +23,8 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-guard = guard guard_bind guard_group guard_lock guard_search guard_source \
-	guard_statement guard_tables
+guard = guard guard_bind guard_group guard_lock guard_search guard_shard \
+	guard_source guard_statement guard_tables
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_cost hamming_insert \
 	hamming_knn hamming_load hamming_matches hamming_page hamming_plan \
@@ -148,11 +148,12 @@ endif
 
 # tools/stage gives each run a server and an installation of its own, built
 # from a copy of this tree; nothing outside its temporary directory changes.
-STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' tools/stage
+STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' \
+	CITUS='$(CITUS)' tools/stage
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts indent bench bench-quality
+	asserts citus indent bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -161,6 +162,7 @@ help:
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make matrix                  the tests, for every PostgreSQL at hand"
 	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
+	@echo "make citus CITUS=dir         the tests on Citus, built from its source there"
 	@echo "make bench                   speed and size, beside other ways to do it"
 	@echo "make bench-quality           precision and recall of every profile"
 	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
@@ -210,6 +212,15 @@ matrix:
 # A PostgreSQL built with assertions, kept in the user's cache.
 asserts: setup
 	@ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' tools/asserts
+
+# A coordinator and two workers; nothing of Citus stays.
+citus: setup
+ifeq ($(CITUS),)
+	@echo "skipped: CITUS=dir says where the source of Citus is"
+else
+	@$(MAKE) -s staged-test REGRESS= ISOLATION= UNIT= CHECK= \
+		TAP=t/031_citus.pl
+endif
 
 unit: $(UNIT:.c=.run)
 	@set -e; for t in $^; do echo "# $$t"; ./$$t; done

@@ -1153,6 +1153,11 @@ DECLARE
     path pg_catalog.text := pg_catalog.current_setting('search_path');
     schema pg_catalog.text;     -- of this extension
     target pg_catalog.text;     -- the table
+    elsewhere pg_catalog.text;  -- where its rows are, if not here
+    key pg_catalog.text[];      -- the columns of the key of such rows
+    source pg_catalog.text;     -- the table, or a copy of what is asked of it
+    value_sql pg_catalog.text;  -- its fingerprint
+    bytes_sql pg_catalog.text;  -- the size of a row
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
     clusters pg_catalog.text;   -- the function that finds them
@@ -1179,7 +1184,7 @@ BEGIN
        OR within IS NULL THEN
         RAISE null_value_not_allowed USING
             MESSAGE = 'relation, fingerprint, k and within must not be null';
-    ELSIF (SELECT relkind NOT IN ('r', 'p', 'm') FROM pg_class
+    ELSIF (SELECT relkind NOT IN ('r', 'p', 'm', 'f') FROM pg_class
            WHERE oid = relation) THEN
         RAISE wrong_object_type USING
             MESSAGE = format('%s is not a table or materialized view', relation),
@@ -1190,7 +1195,19 @@ BEGIN
     target := (SELECT format('%I.%I', nspname, relname)
                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
                WHERE c.oid = relation);
-    parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
+    EXECUTE format('SELECT %s.simhash_elsewhere($1)', schema)
+        INTO elsewhere USING relation;
+    IF elsewhere IS NOT NULL THEN
+        source := 'pg_temp.simhash_report_rows';
+        value_sql := 't.simhash_fp';
+        bytes_sql := 't.simhash_bytes';
+    ELSE
+        source := target;
+        value_sql := fingerprint;
+        bytes_sql := 'pg_catalog.pg_column_size(t.*)';
+    END IF;
+    parted := elsewhere IS NULL
+        AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
     id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
     clusters := CASE WHEN parted THEN 'simhash_clusters_by_text'
@@ -1210,7 +1227,7 @@ BEGIN
                      CASE WHEN %3$s THEN pg_catalog.count((%1$s)) END
                      ::pg_catalog.float8 AS mates
               FROM %2$s AS t GROUP BY ()%4$s) AS g$query$,
-        fingerprint, target, grouped, listed);
+        value_sql, source, grouped, listed);
 
     -- How rows share keys: a look-up of a row's fingerprint reads, in each
     -- block, the rows of its group that have its key.
@@ -1226,7 +1243,7 @@ BEGIN
                        pg_catalog.generate_series(0, 3) AS block
                   WHERE fp IS NOT NULL GROUP BY 1, 2%6$s) AS g
             GROUP BY block) AS b$query$,
-        schema, fingerprint, target, listed, grouped,
+        schema, value_sql, source, listed, grouped,
         coalesce((SELECT string_agg(', c' || n, '')
                   FROM generate_subscripts(columns, 1) AS n), ''));
 
@@ -1254,7 +1271,7 @@ BEGIN
         SELECT 3, 0, pg_catalog.count(*), NULL, NULL
         FROM member WHERE redundant AND distance OPERATOR(pg_catalog.=) 0
         UNION ALL
-        SELECT 4, 0, pg_catalog.sum(pg_catalog.pg_column_size(t.*)), NULL, NULL
+        SELECT 4, 0, pg_catalog.sum(%8$s), NULL, NULL
         FROM %5$s AS t JOIN member AS m ON m.id OPERATOR(pg_catalog.=) %6$s
         WHERE m.redundant
         UNION ALL
@@ -1266,17 +1283,39 @@ BEGIN
         FROM member WHERE redundant GROUP BY distance
         UNION ALL
         SELECT 7, c.cluster, c.size, c.farthest,
-               pg_catalog.left(pg_catalog.concat(t.*), 200)
+               %9$s
         FROM (SELECT * FROM cluster ORDER BY size DESC, cluster LIMIT 5) AS c
         JOIN %5$s AS t ON c.representative OPERATOR(pg_catalog.=) %6$s)
         SELECT pg_catalog.json_agg(line) FROM line$query$,
         schema,
         format('SELECT %s, (%s)%s FROM %s AS t WHERE (%2$s) IS NOT NULL',
-               id, fingerprint, listed, target) ||
+               id, value_sql, listed, source) ||
         CASE WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END,
-        clusters, k, target, id,
-        CASE WHEN parted THEN 'first' ELSE 'lowest' END);
+        clusters, k, source, id,
+        CASE WHEN parted THEN 'first' ELSE 'lowest' END, bytes_sql,
+        CASE WHEN elsewhere IS NULL
+        THEN 'pg_catalog.left(pg_catalog.concat(t.*), 200)'
+        ELSE 'pg_catalog.concat(t.simhash_fp)' END);
     commands[4] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
+
+    -- What is elsewhere is fetched once, in the order that the DELETE has it
+    -- in.  For a representative any row with its fingerprint will do: that is
+    -- of the same cluster.
+    IF elsewhere = 'distributed' THEN
+        EXECUTE format('SELECT %s.simhash_row_key($1)', schema)
+            INTO key USING relation;
+    END IF;
+    commands[5] := format($query$
+        CREATE TEMPORARY TABLE simhash_report_rows AS
+        SELECT (%s)::pg_catalog.int8 AS simhash_fp,
+               pg_catalog.pg_column_size(t.*) AS simhash_bytes%s
+        FROM %s AS t$query$, fingerprint, listed, target) ||
+        coalesce(' ORDER BY ' || array_to_string(key, ', '), '');
+    commands[6] := format($query$
+        SELECT pg_catalog.left(pg_catalog.concat(t.*), 200) FROM %3$s AS t
+        WHERE (%2$s) OPERATOR(%1$s.~=) $1
+            AND (%2$s) OPERATOR(pg_catalog.=) $1 LIMIT 1$query$,
+        schema, fingerprint, target);
     EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
                    schema)
         USING text 'SELECT NULL::tid, 1::bigint LIMIT 0', k,
@@ -1284,6 +1323,9 @@ BEGIN
 
     PERFORM set_config('search_path', path, true);
     EXECUTE commands[4] USING relation, fingerprint;
+    IF elsewhere IS NOT NULL THEN
+        EXECUTE commands[5];
+    END IF;
     EXECUTE commands[1] INTO total, present, matching, mates;
     EXECUTE commands[2] INTO blocks;
     EXECUTE commands[3] INTO lines;
@@ -1344,10 +1386,19 @@ BEGIN
             WHEN 7 THEN
                 item := format('%s rows, up to distance %s',
                                r.number, r.farthest);
+                IF elsewhere IS NOT NULL THEN
+                    PERFORM set_config('search_path', path, true);
+                    EXECUTE commands[6] INTO value USING r.value::bigint;
+                    PERFORM pg_catalog.set_config(
+                        'search_path', 'pg_catalog, pg_temp', true);
+                END IF;
         END CASE;
         RETURN NEXT;
     END LOOP;
 
+    IF elsewhere IS NOT NULL THEN
+        DROP TABLE pg_temp.simhash_report_rows;
+    END IF;
     section := 'advice';
     item := 'delete';
     IF redundant > 0 THEN
@@ -1359,6 +1410,8 @@ BEGIN
             CASE WHEN (SELECT relkind FROM pg_class WHERE oid = relation) = 'm'
             THEN ' The rows of a materialized view are those of its tables:'
                  ' look there.'
+            WHEN elsewhere = 'foreign'
+            THEN ' Make the report on each server to have the DELETE written.'
             ELSE format(' simhash_dedup_sql(%L, %L, %s%s) writes the DELETE;'
                         ' read it before you run it.', relation, fingerprint, k,
                         CASE WHEN columns <> '{}'
@@ -1421,6 +1474,8 @@ DECLARE
     path pg_catalog.text := pg_catalog.current_setting('search_path');
     schema pg_catalog.text;     -- of this extension
     target pg_catalog.text;     -- the table
+    elsewhere pg_catalog.text;  -- where its rows are, if not here
+    key pg_catalog.text[];      -- the columns of the key of such rows
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
     columns pg_catalog.text[];  -- of groups
@@ -1434,29 +1489,46 @@ BEGIN
        OR within IS NULL THEN
         RAISE null_value_not_allowed USING MESSAGE =
             'relation, fingerprint, k, kind and within must not be null';
-    ELSIF (SELECT relkind NOT IN ('r', 'p') FROM pg_class
+    ELSIF (SELECT relkind NOT IN ('r', 'p', 'f') FROM pg_class
            WHERE oid = relation) THEN
         RAISE wrong_object_type USING
             MESSAGE = format('%s is not a table', relation),
             HINT = 'Name the table that the rows are in.';
-    ELSIF EXISTS (WITH RECURSIVE tree AS (
-                      SELECT relation::oid AS relid
-                      UNION SELECT inhrelid FROM tree
-                      JOIN pg_inherits ON inhparent = relid)
-                  SELECT FROM tree JOIN pg_class ON oid = relid
-                  WHERE relkind = 'f') THEN
-        RAISE feature_not_supported USING
-            MESSAGE = format('%s has partitions or children that are foreign'
-                             ' tables', relation),
-            HINT = 'Name one that is a table.';
     END IF;
     schema := (SELECT extnamespace::regnamespace FROM pg_extension
                WHERE extname = 'simhash');
     target := (SELECT format('%I.%I', nspname, relname)
                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
                WHERE c.oid = relation);
-    parted := EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
-    id := CASE WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
+    EXECUTE format('SELECT %s.simhash_elsewhere($1)', schema)
+        INTO elsewhere USING relation;
+    IF elsewhere = 'distributed' THEN
+        EXECUTE format('SELECT %s.simhash_row_key($1)', schema)
+            INTO key USING relation;
+    END IF;
+    IF elsewhere IS NOT NULL AND key IS NULL THEN
+        RAISE feature_not_supported USING
+            MESSAGE = format(CASE elsewhere
+                WHEN 'foreign' THEN '%s has rows on other servers'
+                ELSE '%s is distributed and has no primary key of numbers,'
+                     ' texts or uuids' END, relation),
+            HINT = 'Delete by a column that tells rows apart: '
+                   || format('DELETE FROM %s WHERE id IN (SELECT id'
+                             ' FROM simhash_clusters(%L, %s, %L)'
+                             ' WHERE id <> representative).', relation,
+                             format('SELECT id, %s FROM %s', fingerprint,
+                                    relation), k, kind);
+    END IF;
+    parted := elsewhere IS NULL
+        AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
+    id := CASE WHEN key IS NOT NULL THEN
+              (SELECT string_agg(CASE WHEN cardinality(key) = 1
+                                 THEN c || '::pg_catalog.text'
+                                 ELSE format('pg_catalog.quote_literal('
+                                             '%s::pg_catalog.text)', c) END,
+                                 ' OPERATOR(pg_catalog.||) ' ORDER BY n)
+               FROM unnest(key) WITH ORDINALITY AS u (c, n))
+          WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
     EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
                    schema)
@@ -1490,22 +1562,33 @@ BEGIN
                     (SELECT string_agg(', ' || c, '') FROM unnest(columns) AS c),
                     target) ||
         CASE WHEN keep IS NOT NULL THEN ' ORDER BY ' || keep
+             WHEN key IS NOT NULL
+             THEN ' ORDER BY ' || array_to_string(key, ', ')
              WHEN parted THEN ' ORDER BY t.tableoid, t.ctid' ELSE '' END;
-    -- It is run by the caller's search_path: as above.
-    command := format(E'%sDELETE FROM %s AS t\n'
-                      'USING %s.simhash_clusters_by_%s(\n'
+    -- It is run by the caller's search_path: as above.  What is distributed
+    -- is joined with nothing that is here, but can be compared with it.
+    command := format(E'%s.simhash_clusters_by_%s(\n'
                       '    %L::pg_catalog.text,\n'
                       '    k => %s::pg_catalog.int8,'
                       ' kind => %L::pg_catalog.text,\n'
                       '    keep => %L::pg_catalog.text,'
                       ' min_size => 2::pg_catalog.int8) AS c\n'
-                      'WHERE %s OPERATOR(pg_catalog.=) c.id\n'
-                      '    AND c.id OPERATOR(pg_catalog.<>) c.representative',
-                      remarks, target, schema,
-                      CASE WHEN parted THEN 'text' ELSE 'ctid' END, query,
-                      k, kind,
-                      CASE WHEN keep IS NULL AND NOT parted THEN 'lowest'
-                           ELSE 'first' END, id);
+                      'WHERE ', schema,
+                      CASE WHEN parted OR key IS NOT NULL THEN 'text'
+                           ELSE 'ctid' END, query, k, kind,
+                      CASE WHEN keep IS NULL AND NOT parted AND key IS NULL
+                           THEN 'lowest' ELSE 'first' END);
+    command := format(CASE WHEN key IS NOT NULL THEN
+                          E'DELETE FROM %1$s AS t\n'
+                          'WHERE %3$s OPERATOR(pg_catalog.=) ANY (\n'
+                          'SELECT c.id FROM %2$sc.id'
+                          ' OPERATOR(pg_catalog.<>) c.representative)'
+                      ELSE
+                          E'DELETE FROM %1$s AS t\nUSING %2$s'
+                          '%3$s OPERATOR(pg_catalog.=) c.id\n'
+                          '    AND c.id OPERATOR(pg_catalog.<>) c.representative'
+                      END, target, command, id);
+    command := remarks || command;
     PERFORM set_config('search_path', path, true);
     RETURN command;
 END
@@ -1573,6 +1656,51 @@ END
 $function$;
 COMMENT ON FUNCTION simhash_group_columns(regclass, text[]) IS
 'the columns that a report is confined to, checked and quoted';
+
+-- Rows that are on other servers have no ctid that tells them apart.  Citus
+-- lists the tables that it has distributed in pg_dist_partition.
+CREATE FUNCTION simhash_elsewhere(relation regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    distributed boolean := false;
+BEGIN
+    IF to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL THEN
+        EXECUTE 'SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition'
+                ' WHERE logicalrelid = $1)' INTO distributed USING relation;
+    END IF;
+    RETURN CASE WHEN distributed THEN 'distributed'
+        WHEN EXISTS (WITH RECURSIVE tree AS (
+                         SELECT relation::oid AS relid
+                         UNION SELECT inhrelid FROM tree
+                         JOIN pg_inherits ON inhparent = relid)
+                     SELECT FROM tree JOIN pg_class ON oid = relid
+                     WHERE relkind = 'f') THEN 'foreign' END;
+END
+$function$;
+COMMENT ON FUNCTION simhash_elsewhere(regclass) IS
+'whether rows of a table are on other servers: distributed, foreign, or NULL';
+
+-- Only types of PostgreSQL itself, as the key is cast to text with the rights of
+-- the caller; and of these, those whose text depends on no setting, as Citus
+-- wants it in a DELETE.
+CREATE FUNCTION simhash_row_key(relation regclass) RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $function$
+    SELECT array_agg(format('t.%I', attname) ORDER BY place)
+    FROM pg_index CROSS JOIN unnest(indkey) WITH ORDINALITY AS u (number, place)
+    JOIN pg_attribute ON attrelid = indrelid AND attnum = number
+    JOIN pg_type AS y ON y.oid = atttypid
+    WHERE indrelid = relation AND indisprimary AND indisvalid
+        AND place <= indnkeyatts
+    HAVING bool_and(typnamespace = 'pg_catalog'::regnamespace
+                    AND (SELECT provolatile = 'i' FROM pg_proc AS p
+                         WHERE p.oid = typoutput))
+$function$;
+COMMENT ON FUNCTION simhash_row_key(regclass) IS
+'the columns of the primary key of a table, quoted; NULL without a fit one';
 
 CREATE FUNCTION simhash_check_fingerprint(relation regclass, fingerprint text)
 RETURNS void

@@ -23,7 +23,7 @@ typedef struct ShPair
 {
 	uint64_t	hash;
 	double		weight;
-} ShPair;
+}			ShPair;
 
 static void *arena[1000];
 static int	used;
@@ -47,7 +47,7 @@ release_all(void)
 
 /* A sum by its definition, in 128 bits, times SCALE. */
 __extension__ static __int128
-sum_of(const ShPair *pairs, int n, int bit)
+sum_of(const ShPair * pairs, int n, int bit)
 {
 	__extension__ __int128 sum = 0;
 
@@ -62,7 +62,7 @@ sum_of(const ShPair *pairs, int n, int bit)
 
 /* The fingerprint by its definition. */
 static uint64_t
-by_definition(const ShPair *pairs, int n)
+by_definition(const ShPair * pairs, int n)
 {
 	uint64_t	result = 0;
 

@@ -224,6 +224,9 @@ extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 extern const GuardTable *simhash_guard_tables(Guard *guard);
 extern Oid	simhash_guard_primary_key(Relation table);
 
+/* guard_shard.c */
+extern void simhash_guard_check_shard(const Guard *guard, Relation relation);
+
 /* guard_source.c */
 extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
 								  Oid root, Oid schema, const char *source);

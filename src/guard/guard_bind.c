@@ -446,6 +446,7 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	guard->table = RelationGetRelid(relation);
 	read_arguments(guard, relation, trigger);
 	check_columns(guard, relation);
+	simhash_guard_check_shard(guard, relation);
 	root = find_root(relation, trigger);
 	bind_statement(guard, root, trigger);
 	guard->group = find_group(guard, relation);

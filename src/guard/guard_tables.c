@@ -280,7 +280,9 @@ check_table(const GuardStatement *statement, Relation table)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("simhash_guard cannot search foreign table \"%s\"",
-						RelationGetRelationName(table))));
+						RelationGetRelationName(table)),
+				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
+				 errhint("Have a guard on each server for the rows there, and simhash_clusters find near-duplicates on different ones.")));
 	if (statement->marks && !OidIsValid(simhash_guard_primary_key(table)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -34,7 +34,7 @@ condition(const FuncExpr *call, const SimhashOperator *operator, Oid schema,
 		  Node *left, Node *right)
 {
 	const char *name = operator->strategy == SIMHASH_NEAR_STRATEGY ? "~=" :
-		operator->strategy == SIMHASH_BALL_STRATEGY ? "<@" : "@>";
+	operator->strategy == SIMHASH_BALL_STRATEGY ? "<@" : "@>";
 	Oid			oid = GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
 									  CStringGetDatum(name),
 									  ObjectIdGetDatum(exprType(left)),

@@ -279,7 +279,7 @@ ball_function(Oid schema)
  * out of range stays where it is, as it must not be an error before a row is
  * compared.
  */
-Node *
+Node	   *
 simhash_ball_call(Node *ball, Oid schema)
 {
 	BallAttributes attributes;

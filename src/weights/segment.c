@@ -85,7 +85,7 @@ static UChar *
 normalise(UChar *document, int32_t *length)
 {
 	UErrorCode	status = U_ZERO_ERROR;
-	const		UNormalizer2 *nfkc = unorm2_getNFKCInstance(&status);
+	const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&status);
 	int32_t		normal;
 	int32_t		needed;
 	UChar	   *result;
