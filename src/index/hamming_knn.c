@@ -217,14 +217,16 @@ probe_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *knn = so->nearest;
+	ShReach		done[SH_INDEX_BLOCKS];
 	int			block;
 
 	if (knn->reached >= so->runs.max_distance)
 		return false;
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		done[block] = sh_shells(knn->done[block]);
 	block = sh_next_block(&so->extent, knn->done);
 	hamming_drop_passes(&so->runs);
-	hamming_add_pass(&so->runs, block, knn->done[block] + 1, knn->done[block] + 1,
-					 knn->done);
+	hamming_add_pass(&so->runs, block, sh_shells(knn->done[block] + 1), done);
 	while (hamming_read_page(scan))
 	{
 		keep_matches(so);
@@ -240,11 +242,13 @@ probe_step(IndexScanDesc scan)
 static void
 begin_full_pass(HammingScan *so)
 {
-	int			none[SH_INDEX_BLOCKS];
+	ShReach		none[SH_INDEX_BLOCKS];
+	int			block;
 
-	memset(none, -1, sizeof(none));
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		none[block] = sh_shells(-1);
 	hamming_drop_passes(&so->runs);
-	hamming_add_pass(&so->runs, 0, 0, sh_block_width(0), none);
+	hamming_add_pass(&so->runs, 0, sh_shells(sh_block_width(0)), none);
 }
 
 /*

@@ -8,8 +8,8 @@
  *
  * For example, a search within 3 reads a run of two entries in block 1.  Both
  * are compared with the query, as 62 bits: one is 20 bits away and forgotten,
- * the other 2.  That one is a match, unless its block 0 is the query's too:
- * then the pass through block 0 has returned its row already (entries.c).
+ * the other 2.  That one is a match, unless it satisfies the chain of block 0
+ * too: then the pass through block 0 has returned its row already (entries.c).
  *
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
@@ -64,6 +64,7 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	int64		key = hamming_tuple_key(itup);
 	uint64		apart = (uint64) (key ^ pass->center_key);
 	HammingMatch *match;
+	int			by_block[SH_INDEX_BLOCKS];
 	bool		recheck = false;
 	int			i;
 
@@ -71,13 +72,13 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 		key < so->runs.run.low || key > so->runs.run.high)
 		return;
 	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+		by_block[i] = __builtin_popcountll(apart &
+										   sh_entry_mask(pass->block, i));
+	if (!sh_reaches(&pass->reach, pass->block, by_block))
+		return;
+	for (i = 0; i < SH_INDEX_BLOCKS; i++)
 	{
-		int			d = __builtin_popcountll(apart &
-											 sh_entry_mask(pass->block, i));
-
-		if (i == pass->block
-			? d < pass->nearest || d > pass->farthest
-			: d <= pass->done[i])
+		if (sh_reaches(&pass->done[i], i, by_block))
 			return;
 	}
 
@@ -273,7 +274,7 @@ hamming_read_page(IndexScanDesc scan)
 	BTPageOpaque opaque;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!so->runs.have_run && !hamming_next_run(scan))
+	if (!hamming_next_run(scan))
 		return false;
 
 	buffer = hamming_pin_page(scan->indexRelation, run->blkno);

@@ -3,16 +3,22 @@
  * hamming_runs.c
  *		What to read of a hamming index, in the order of its keys.
  *
- * A pass goes through one block and reads the entries under the probes of its
- * shells, in the order of their keys.  A run is a range of keys to read: one
- * probe, or several with so few entries between them that to read on is
- * cheaper than to go down the tree again.
+ * A pass goes through one block and reads the entries within its reach, in the
+ * order of their keys (entries.c).  A run is a range of keys to read, on one
+ * leaf page: one prefix that is within reach, or several with so few entries
+ * between them that to read on is cheaper than to begin anew.
  *
  * For example, block 0 is searched within 1 around the key 0x0004.  Its probes
  * are 0000, 0004, 0005, 0006, 000c, 0014 and so on.  With 100 entries under
- * each key, 0004 to 0006 are one run, and all others runs of their own.  With
- * one entry under each, 0000 to 0084 are one run, as there are less than 64
- * entries between any two probes up to there.
+ * each key, 0004 to 0006 are one run, and all others runs of their own, as far
+ * as they are on one page.  With one entry under each, 0000 to 0084 are one
+ * run, as there are less than 64 entries between any two probes up to there.
+ *
+ * With 20,000 entries under each, on 54 pages, the bits of block 1 are looked
+ * at as well, since where a page begins and ends tells how long a prefix is
+ * that a sixteenth of it shares.  If block 1 may differ in one bit, ten or so
+ * of the 54 pages have runs on them, and the others are not read.  So nobody
+ * has to know how entries are spread over the index as a whole.
  *
  * Leaf pages lie all over the memory, and waiting for them is most of what a
  * search costs.  So up to HAMMING_AHEAD runs are laid out before the first of
@@ -30,11 +36,16 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
+#include "core/bits.h"
 #include "index/hamming_scan.h"
 #include "index/hamming_tricks.h"
 
-/* Entries fewer than this between two probes are read, not searched across. */
-#define HAMMING_SKIP_ENTRIES	64.0
+/*
+ * Entries fewer than this between two prefixes are read, not searched across;
+ * and prefixes are so long that about as many share a page.
+ */
+#define HAMMING_SKIP_ENTRIES	64
+#define HAMMING_PAGE_PREFIXES	16
 
 /* Drop all passes. */
 void
@@ -44,88 +55,178 @@ hamming_drop_passes(HammingRuns *runs)
 	runs->nahead = runs->next_ahead = 0;
 	runs->npasses = 0;
 	runs->pass = 0;
-	runs->next_probe = 0;
+	runs->next = 0;
 }
 
 /*
- * Add a pass through the shells nearest .. farthest of a block, around
- * runs->center.  "done" tells how far each other block has been searched, -1
- * for not at all: what those have found, this pass leaves out.
+ * Add a pass through what is to be searched of a block, around runs->center.
+ * "done" tells what has been searched of each block: what that has found, this
+ * pass leaves out.
  *
  * Precondition: passes are added in the order of their blocks.
  */
 void
-hamming_add_pass(HammingRuns *runs, int block, int nearest, int farthest,
-				 const int *done)
+hamming_add_pass(HammingRuns *runs, int block, ShReach reach,
+				 const ShReach * done)
 {
 	HammingPass *pass = &runs->passes[runs->npasses++];
 
 	pass->block = block;
-	pass->nearest = nearest;
-	pass->farthest = farthest;
+	pass->reach = reach;
 	memcpy(pass->done, done, sizeof(pass->done));
 	pass->center_key = hamming_key(sh_entry(runs->center, block));
-	pass->center_probe = sh_entry_key(runs->center, block);
-}
-
-/* Lay out the next run of the passes.  Returns false if there is none. */
-static bool
-lay_out_run(HammingScan *so, HammingRun *run)
-{
-	HammingRuns *runs = &so->runs;
-
-	for (; runs->pass < runs->npasses; runs->pass++, runs->next_probe = 0)
-	{
-		HammingPass *pass = &runs->passes[runs->pass];
-		int			width = sh_block_width(pass->block);
-		double		density = so->extent.rows / (1 << width);
-		uint32		first;
-		uint32		last;
-
-		first = last = sh_entry_probe(pass->center_probe, width, pass->nearest,
-									  pass->farthest, runs->next_probe);
-		if (first == SH_NO_PROBE)
-			continue;
-		if (pass->nearest <= 0 && pass->farthest >= width)
-			last = (1 << width) - 1;
-		else if (pass->farthest > 0)
-			for (;;)
-			{
-				uint32		next = sh_entry_probe(pass->center_probe, width,
-												  pass->nearest,
-												  pass->farthest, last + 1);
-
-				if (next == SH_NO_PROBE ||
-					(next - last - 1) * density >= HAMMING_SKIP_ENTRIES)
-					break;
-				last = next;
-			}
-
-		run->pass = pass;
-		run->low = hamming_key(sh_entry_first(pass->block, first));
-		run->high = hamming_key(sh_entry_last(pass->block, last));
-		runs->next_probe = last + 1;
-		return true;
-	}
-	return false;
 }
 
 /*
- * Find where a run begins.  Returns false if the index is empty.
+ * Find where a run begins.  Returns NULL if the index is empty.
  *
  * A serializable transaction must hold a predicate lock on what it has looked
  * at, and an empty index has no page to lock, so it locks the relation.  An
  * insertion may have come in between: so we look again afterwards.
  */
-static bool
+static const HammingChild *
 locate(IndexScanDesc scan, HammingRun *run)
 {
-	if (hamming_locate(scan, run))
-		return true;
-	if (!IsolationIsSerializable())
-		return false;
+	const HammingChild *leaf = hamming_locate(scan, run);
+
+	if (leaf != NULL || !IsolationIsSerializable())
+		return leaf;
 	PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
 	return hamming_locate(scan, run);
+}
+
+/* The keys between the bounds of a page, as they are before any is found. */
+static uint64
+usual_span(const ShExtent *extent)
+{
+	return (uint64) (SH_INDEX_MASK / (extent->rows / extent->per_page + 1));
+}
+
+/*
+ * The lowest bit of prefixes that a sixteenth of a page shares, or less; but
+ * as long as a page has all entries under a key, there is nothing to be gained
+ * by looking beyond the key.
+ */
+static inline int
+page_fine(uint64 span, int block)
+{
+	int			key = sh_ring_end(block, 0);
+	int			fine = Max(sh_bit_length(span / HAMMING_PAGE_PREFIXES) - 1, 0);
+
+	return span >> key != 0 ? Max(fine, key) : fine;
+}
+
+/*
+ * The lowest bit of prefixes to look at.  If there is but one key of the
+ * block, that is told in full at no cost.
+ */
+static inline int
+pass_fine(const HammingPass *pass, uint64 span)
+{
+	int			fine = page_fine(span, pass->block);
+
+	if (pass->reach.within[0] == 0)
+		fine = Min(fine, sh_ring_end(pass->block, 0));
+	return Min(fine, SH_INDEX_BITS);
+}
+
+/* The next range of a pass. */
+static inline bool
+next_range(const HammingPass *pass, uint64 from, int fine,
+		   uint64 *low, uint64 *high)
+{
+	uint64		center = hamming_entry(pass->center_key) & SH_INDEX_MASK;
+
+	return sh_next_range(&pass->reach, &pass->done[pass->block], pass->block,
+						 center, from, fine, low, high);
+}
+
+/*
+ * The last entry of a block that may be on a page, without the number of the
+ * block.
+ */
+static inline uint64
+last_on_page(const HammingChild *leaf, int block)
+{
+	uint64		entry = hamming_entry(leaf->high);
+
+	return entry >> SH_INDEX_BITS == (uint64) block ?
+		entry & SH_INDEX_MASK : SH_INDEX_MASK;
+}
+
+/*
+ * Let a range go on over those that follow on the same page with few entries
+ * between, as far as can be expected.  Returns where to look for the next
+ * range.
+ */
+static uint64
+extend_range(const HammingRuns *runs, const HammingPass *pass, int fine,
+			 const HammingChild *leaf, uint64 *high)
+{
+	uint64		last = last_on_page(leaf, pass->block);
+	uint64		skip = runs->span / Max(runs->page_entries, 1) *
+	HAMMING_SKIP_ENTRIES;
+	uint64		low;
+	uint64		end;
+
+	while (*high < last)
+	{
+		if (!next_range(pass, *high + 1, fine, &low, &end))
+			return SH_INDEX_MASK + 1;
+		if (low > last || low - *high > skip)
+			return low;
+		*high = end;
+	}
+	*high = last;
+	return last + 1;
+}
+
+/*
+ * Lay out the next run of the passes.  Returns false if there is none, or the
+ * index is empty.
+ *
+ * How fine to look depends on the page where the run is, which we know only
+ * when we have looked.  Pages nearby are alike, so we try what the last one
+ * has told.  If entries turn out to be denser than that, what is sought may be
+ * on a later page.
+ */
+static bool
+lay_out_run(IndexScanDesc scan, HammingRun *run)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingRuns *runs = &so->runs;
+	uint64		low;
+	uint64		high;
+
+	if (runs->span == 0)
+		runs->span = usual_span(&so->extent);
+	for (; runs->pass < runs->npasses; runs->pass++, runs->next = 0)
+	{
+		const HammingPass *pass = &runs->passes[runs->pass];
+		uint64		block = (uint64) pass->block << SH_INDEX_BITS;
+		int			fine = pass_fine(pass, runs->span);
+
+		while (next_range(pass, runs->next, fine, &low, &high))
+		{
+			const HammingChild *leaf;
+			int			tried = fine;
+
+			run->pass = pass;
+			run->low = hamming_key(block | low);
+			leaf = locate(scan, run);
+			if (leaf == NULL)
+				return false;
+			runs->next = low;
+			runs->span = (uint64) leaf->high - (uint64) leaf->low;
+			fine = pass_fine(pass, runs->span);
+			if (fine < tried)
+				continue;
+			runs->next = extend_range(runs, pass, fine, leaf, &high);
+			run->high = hamming_key(block | high);
+			return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -146,35 +247,50 @@ hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno)
 	return runs->have_run;
 }
 
+/* The i-th of the runs ahead. */
+static inline HammingRun *
+run_ahead(HammingRuns *runs, int i)
+{
+	return &runs->ahead[(runs->next_ahead + i) % HAMMING_AHEAD];
+}
+
 /*
- * Turn to the next run of the passes.  Returns false, and drops the passes, if
- * there is none.
+ * Lay out runs ahead, up to HAMMING_AHEAD, once half of them are used up.  So
+ * it is known while a page is read whether the next run begins there, too.
+ */
+static void
+lay_out_ahead(IndexScanDesc scan)
+{
+	HammingRuns *runs = &((HammingScan *) scan->opaque)->runs;
+
+	int			known = runs->nahead;
+
+	if (known > HAMMING_AHEAD / 2)
+		return;
+	while (runs->nahead < HAMMING_AHEAD &&
+		   lay_out_run(scan, run_ahead(runs, runs->nahead)))
+		runs->nahead++;
+	for (; known < runs->nahead; known++)
+	{
+		HammingRun *run = run_ahead(runs, known);
+
+		hamming_fetch_ahead(scan->indexRelation, run->blkno, run->place,
+							runs->page_entries);
+	}
+}
+
+/*
+ * See to it that there is a run at hand: the one that is, or the next one of
+ * the passes.  Returns false, and drops the passes, if there is none.
  */
 bool
 hamming_next_run(IndexScanDesc scan)
 {
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingRuns *runs = &so->runs;
+	HammingRuns *runs = &((HammingScan *) scan->opaque)->runs;
 
-	while (runs->nahead < HAMMING_AHEAD)
-	{
-		HammingRun *run =
-		&runs->ahead[(runs->next_ahead + runs->nahead) % HAMMING_AHEAD];
-
-		if (!lay_out_run(so, run))
-			break;
-		if (!locate(scan, run))
-		{
-			runs->nahead = 0;
-			break;
-		}
-		hamming_fetch_ahead(scan->indexRelation, run->blkno, run->place,
-							runs->page_entries);
-		if (BlockNumberIsValid(run->next))
-			hamming_fetch_ahead(scan->indexRelation, run->next, 0,
-								runs->page_entries);
-		runs->nahead++;
-	}
+	lay_out_ahead(scan);
+	if (runs->have_run)
+		return true;
 	if (runs->nahead > 0)
 		return hamming_next_run_on_page(runs,
 										runs->ahead[runs->next_ahead].blkno);

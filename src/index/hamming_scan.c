@@ -271,16 +271,19 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 static void
 add_passes(HammingScan *so)
 {
-	int			done[SH_INDEX_BLOCKS];
+	ShReach		done[SH_INDEX_BLOCKS];
 	int			block;
 
-	memset(done, -1, sizeof(done));
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		done[block] = sh_shells(-1);
 	for (block = 0; block < SH_INDEX_BLOCKS; block++)
 	{
+		ShReach		reach = sh_reach(so->plan.radius, block);
+
 		if (so->plan.radius[block] < 0)
 			continue;
-		hamming_add_pass(&so->runs, block, 0, so->plan.radius[block], done);
-		done[block] = so->plan.radius[block];
+		hamming_add_pass(&so->runs, block, reach, done);
+		done[block] = reach;
 	}
 }
 

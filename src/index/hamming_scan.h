@@ -67,7 +67,6 @@ typedef struct HammingConditions
 typedef struct HammingChild
 {
 	BlockNumber blkno;
-	BlockNumber next;			/* its right neighbour, if known */
 	int64		low;
 	int64		high;
 } HammingChild;
@@ -89,28 +88,27 @@ typedef struct HammingTree
 } HammingTree;
 
 /*
- * The shells of one block to go through.  "done" tells how far each other
- * block was searched before, -1 for not at all: see entries.c on the first
- * finder.
+ * What is searched of one block.  "done" tells what was searched of each block
+ * before: see entries.c on the first finder.
  */
 typedef struct HammingPass
 {
 	int			block;
-	int			nearest;
-	int			farthest;
-	int			done[SH_INDEX_BLOCKS];
+	ShReach		reach;
+	ShReach		done[SH_INDEX_BLOCKS];
 	int64		center_key;		/* the query, as an entry of the block */
-	uint32		center_probe;	/* the query's own key in the block */
 } HammingPass;
 
-/* Keys [low, high] to be read, and the leaf page where they begin or go on. */
+/*
+ * Keys [low, high] to be read, and the leaf page where they begin or go on.
+ * All of them are on that page, if it is still what its parent said.
+ */
 typedef struct HammingRun
 {
 	const HammingPass *pass;
 	int64		low;
 	int64		high;
 	BlockNumber blkno;
-	BlockNumber next;			/* if valid, it goes on there */
 	float		place;			/* where on that page, about: 0 first, 1 last */
 } HammingRun;
 
@@ -129,7 +127,8 @@ typedef struct HammingRuns
 	/* passes, and how far their runs have been laid out */
 	int			npasses;
 	int			pass;			/* the one at hand */
-	uint32		next_probe;
+	uint64		next;			/* entry of it, without the block */
+	uint64		span;			/* between the bounds of the last page */
 	HammingPass passes[SH_INDEX_BLOCKS];
 
 	/* the run at hand, and those ahead */
@@ -220,8 +219,8 @@ extern void hamming_free_matches(HammingMatches *matches);
 
 /* hamming_runs.c */
 extern void hamming_drop_passes(HammingRuns *runs);
-extern void hamming_add_pass(HammingRuns *runs, int block, int nearest,
-							 int farthest, const int *done);
+extern void hamming_add_pass(HammingRuns *runs, int block, ShReach reach,
+							 const ShReach * done);
 extern bool hamming_next_run(IndexScanDesc scan);
 extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
 
@@ -230,7 +229,7 @@ extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingChild *page);
-extern bool hamming_locate(IndexScanDesc scan, HammingRun *run);
+extern const HammingChild *hamming_locate(IndexScanDesc scan, HammingRun *run);
 extern bool hamming_reaches(HammingTree *tree, int64 from, int64 to,
 							int pages);
 extern double hamming_share(IndexScanDesc scan, int64 key);

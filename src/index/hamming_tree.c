@@ -195,14 +195,8 @@ find_child(Page page, int64 key, const HammingChild *known,
 	if (P_IGNORE(opaque))
 		return false;
 	offset = hamming_find_pivot(page, first + 1, key, place_of(known, key));
-	child->next = InvalidBlockNumber;
 	if (offset <= last)
-	{
-		IndexTuple	after = hamming_page_tuple(page, offset);
-
-		child->high = hamming_tuple_key(after);
-		child->next = BTreeTupleGetDownLink(after);
-	}
+		child->high = hamming_page_key(page, offset);
 	else
 	{
 		child->high = P_RIGHTMOST(opaque) ? PG_INT64_MAX :
@@ -288,7 +282,6 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 		if (!BufferIsValid(buffer))
 			return false;
 		page->blkno = BufferGetBlockNumber(buffer);
-		page->next = InvalidBlockNumber;
 		page->low = PG_INT64_MIN;
 		page->high = PG_INT64_MAX;
 	}
@@ -325,7 +318,6 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 			if (next == P_NONE)
 				hamming_fell_off(scan);
 			page->blkno = next;
-			page->next = InvalidBlockNumber;
 			page->low = key;
 			page->high = PG_INT64_MAX;
 			level++;
@@ -338,12 +330,13 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 
 /*
  * Tell where a run begins: at a leaf page, or at one to the left of it by
- * the time that we get there.  Returns false if the index is empty.
+ * the time that we get there.  Returns what is known of that page, or NULL if
+ * the index is empty.
  *
  * The page is not pinned.  Should it be deleted meanwhile, it cannot be put to
  * other use as long as our snapshot lasts, and leads to the right.
  */
-bool
+const HammingChild *
 hamming_locate(IndexScanDesc scan, HammingRun *run)
 {
 	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
@@ -354,11 +347,10 @@ hamming_locate(IndexScanDesc scan, HammingRun *run)
 		leaf = center;
 	else if (!serves(leaf, run->low) &&
 			 !hamming_descend(scan, run->low, leaf))
-		return false;
+		return NULL;
 	run->blkno = leaf->blkno;
-	run->next = run->high >= leaf->high ? leaf->next : InvalidBlockNumber;
 	run->place = place_of(leaf, run->low);
-	return true;
+	return leaf;
 }
 
 /*
@@ -411,8 +403,7 @@ double
 hamming_share(IndexScanDesc scan, int64 key)
 {
 	Buffer		buffer = get_root(scan);
-	HammingChild page = {InvalidBlockNumber, InvalidBlockNumber,
-	PG_INT64_MIN, PG_INT64_MAX};
+	HammingChild page = {InvalidBlockNumber, PG_INT64_MIN, PG_INT64_MAX};
 	double		share = 0;
 	double		part = 1;
 

@@ -45,21 +45,52 @@
  * key of the query: block j is searched within r by looking up its shells 0
  * to r.  As shells grow quickly, the radii stay within one of each other.
  *
+ * The ring
+ *
+ * More can be said.  Let u(j) = r(j) + 1, the units of block j.  An entry
+ * within k differs in at most k bits, one less than there are units, so the sum
+ * of d(j) - u(j) over all blocks is below 0.  Then, going round the blocks as
+ * in a ring, there is a block b to begin with such that
+ *
+ *		d(b)						<  u(b)
+ *		d(b) + d(b+1)				<  u(b) + u(b+1)
+ *		d(b) + d(b+1) + d(b+2)		<  u(b) + u(b+1) + u(b+2)
+ *
+ * and so on to the fourth: its chain.  (This is the cycle lemma.  Let S(i) be
+ * the sum of d(j) - u(j) over j < i, going round and round, and b the last of
+ * the places 0 to 3 where S is greatest.  S(i) < S(b) for i from b + 1 to 3 as
+ * b is the last, and beyond as each round lowers S.  Qin and Xiao 2018,
+ * "Pigeonring: A Principle for Faster Thresholded Similarity Search".)
+ *
+ * An entry of block b has the blocks b, b+1, b+2, b+3 one after the other.  So
+ * what the chain allows is a set of prefixes of entries, in the order of the
+ * index: within the run of a key one need look only where the next block
+ * agrees well enough.  sh_next_range() tells where.  A ShReach holds the
+ * limits of a chain.
+ *
  * The first finder
  *
- * An entry may be reached through several blocks.  Let done(j) be the radius
- * to which block j has been searched so far.  An entry reached through block b
- * is let through only if d(j) > done(j) for every other block j: otherwise
- * block j has already let it through.
+ * An entry may be reached through several blocks.  As it holds all of them, it
+ * tells by itself which chains it satisfies.  An entry reached through block b
+ * is let through only if it satisfies the chain of b, and that of no block
+ * that was searched before.
  *
  * Worked example
  *
  * Find all within k = 5.  Six units: radii 1, 1, 0, 0 (16-bit blocks first,
  * their keys being rarer).  Block 0 is looked up under its own key and the 16
  * keys that differ in one bit, block 1 as well, blocks 2 and 3 under one key
- * each: 36 probes.  Take an entry with d = (2, 1, 0, 2).  Block 0 does not
- * reach it; block 1 does, in shell 1, and lets it through as d(0) = 2 > 1;
- * block 2 reaches it too and holds it back, since d(1) = 1 <= done(1) = 1.
+ * each: 36 probes.  Units are 2, 2, 1, 1, so the limits of the chains are
+ *
+ *		block 0		1, 3, 4, 5		block 2		0, 1, 3, 5
+ *		block 1		1, 2, 3, 5		block 3		0, 2, 4, 5
+ *
+ * Take an entry with d = (2, 1, 0, 2).  Block 0 does not reach it.  Block 1
+ * does, in shell 1, and lets it through, as d(1) = 1, d(1) + d(2) = 1,
+ * d(1) + d(2) + d(3) = 3, and 5 in all.  Block 2 reaches it too, with 0; but
+ * then 2 differing bits are too many, so it need not be read there at all.
+ * One with d = (0, 0, 0, 0) is let through by block 0 and held back by the
+ * others.
  *
  * Crowds
  *
@@ -72,14 +103,20 @@
  * Nearest first
  *
  * The same units, handed out one at a time for as long as rows are wanted,
- * give nearest neighbours: when the sum of done(j) + 1 has come to k + 1, all
- * rows within k have been let through.
+ * give nearest neighbours: when they have come to k + 1, all rows within k have
+ * been let through.  Here the chains are of one block each (sh_shells()).  The
+ * limits of longer ones rise for the blocks before as well when a block is
+ * given a unit, so that pages would have to be read again, step by step; and
+ * where the search ends, at radii of 2 or 3, the next block's limit excludes
+ * next to no page, even with a billion rows.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
 #include "core/pairs/entries.h"
+
+#include "core/bits.h"
 
 /*
  * What things cost, in comparisons of an entry held in the processor's cache.
@@ -97,68 +134,242 @@
 #define SH_COST_SEEK(extent)	((extent)->rows < SH_ROWS_FAR ? 80.0 : 800.0)
 #define SH_COST_PAGE(extent)	((extent)->rows < SH_ROWS_FAR ? 120.0 : 400.0)
 
-static inline int
-count_bits(uint32_t value)
+/* What is searched of a block within a radius, whatever the other blocks. */
+ShReach
+sh_shells(int radius)
 {
-	int			n = 0;
+	ShReach		reach = {{radius, SH_INDEX_BITS, SH_INDEX_BITS, SH_INDEX_BITS}};
 
-	for (; value != 0; value &= value - 1)
-		n++;
-	return n;
+	return reach;
 }
 
 /*
- * The least probe not below "from" whose distance to "center" is between
- * "nearest" and "farthest", or SH_NO_PROBE.
- *
- * So probes come in the order of the index, none has to be stored, and a scan
- * may skip forward to where its entries go on.  The answer shares its upper
- * bits with "from", has a one where "from" has a zero, and is free below: find
- * the lowest such place that leaves a way to the wanted distance, then settle
- * the bits below it from the top, zero where that still can be.
+ * What has to be searched of a block, given the radii of all: the chain that
+ * begins with it, but for a pass, which reads all.
  */
-uint32_t
-sh_entry_probe(uint32_t center, int width, int nearest, int farthest,
-			   uint32_t from)
+ShReach
+sh_reach(const int *radius, int block)
 {
-	uint32_t	probe = from;
-	int			place;
-	int			distance;
+	ShReach		reach = sh_shells(radius[block]);
+	int			sum = -1;
+	int			i;
 
-	if (farthest == 0 && nearest <= 0)
-		return from <= center ? center : SH_NO_PROBE;
-	if (from >> width)
-		return SH_NO_PROBE;
-
-	distance = count_bits(from ^ center);
-	if (distance >= nearest && distance <= farthest)
-		return from;
-
-	for (place = 0; place < width; place++)
+	if (radius[block] < 0 || radius[block] >= sh_block_width(block))
+		return reach;
+	for (i = 0; i < SH_INDEX_BLOCKS; i++)
 	{
-		if (from >> place & 1)
-			continue;
-		probe = (from >> place | 1) << place;
-		distance = count_bits((probe ^ center) >> place);
-		if (distance <= farthest && distance + place >= nearest)
+		sum += radius[(block + i) % SH_INDEX_BLOCKS] + 1;
+		reach.within[i] = sum;
+	}
+	return reach;
+}
+
+/*
+ * Is a fingerprint found by a block?  "apart" tells in how many bits each
+ * block of it differs from the query.
+ */
+bool
+sh_reaches(const ShReach * reach, int block, const int *apart)
+{
+	int			sum = 0;
+	int			i;
+
+	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	{
+		sum += apart[(block + i) % SH_INDEX_BLOCKS];
+		if (sum > reach->within[i])
+			return false;
+	}
+	return true;
+}
+
+/* The place of the uppermost bit of a value that is not zero. */
+static inline int
+top_bit(uint64_t value)
+{
+	return sh_bit_length(value) - 1;
+}
+
+/*
+ * Entries differ from the query as "apart" says in the bits from "free" on, in
+ * any way in those from "fine" up to there, and in none below.  Are all of
+ * them within reach?
+ */
+static bool
+all_within(const ShReach * reach, int block, uint64_t apart, int free, int fine)
+{
+	int			i;
+
+	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	{
+		int			end = sh_ring_end(block, i);
+		int			known = end > free ? end : free;
+		int			least = end > fine ? end : fine;
+		int			n = sh_distance(apart >> known, 0);
+
+		if (free > least)
+			n += free - least;
+		if (n > reach->within[i])
+			return false;
+		if (end <= fine)
 			break;
 	}
-	if (place == width)
-		return SH_NO_PROBE;
+	return true;
+}
 
-	while (place-- > 0)
+/*
+ * Of entries that differ from the query as "apart" says in the bits from
+ * "fine" on, where is the uppermost bit that brings them out of reach?
+ * -1: they may be within.
+ */
+static int
+first_beyond(const ShReach * reach, int block, uint64_t apart, int fine)
+{
+	int			i;
+	int			n;
+
+	for (i = 0; i < SH_INDEX_BLOCKS; i++)
 	{
-		int			differs = center >> place & 1;	/* were the bit zero */
+		int			end = sh_ring_end(block, i);
 
-		if (distance + differs > farthest ||
-			distance + differs + place < nearest)
-		{
-			probe |= UINT32_C(1) << place;
-			differs = !differs;
-		}
-		distance += differs;
+		if (sh_distance(apart >> (end > fine ? end : fine), 0) >
+			reach->within[i])
+			break;
+		if (end <= fine)
+			return -1;
 	}
-	return probe;
+	for (n = reach->within[i]; n > 0; n--)
+		apart ^= UINT64_C(1) << top_bit(apart);
+	return top_bit(apart);
+}
+
+/*
+ * Settle the bits from "place" down to "fine", which are zero: let them stay
+ * so, from the top, where that can be, and be the query's otherwise.  Above,
+ * the entry differs from the query in "apart" bits.
+ */
+static uint64_t
+settle_below(const ShReach * reach, int block, uint64_t center, uint64_t entry,
+			 int place, int fine, int apart)
+{
+	int			i;
+
+	for (i = 0; i < SH_INDEX_BLOCKS && place > fine; i++)
+	{
+		int			end = sh_ring_end(block, i);
+		uint64_t	ones;
+
+		if (end >= place)
+			continue;
+		end = end > fine ? end : fine;
+		ones = (center & ((UINT64_C(1) << place) - 1)) >> end << end;
+		for (; ones != 0 && apart < reach->within[i]; apart++)
+			ones ^= UINT64_C(1) << top_bit(ones);
+		entry |= ones;
+		place = end;
+	}
+	return entry;
+}
+
+/*
+ * The least entry not below "from" that may be within reach as far as its bits
+ * from "fine" on tell; those below are zero, unless it is "from" itself.
+ * Returns false if there is none.
+ *
+ * It shares its upper bits with "from", has a one where "from" has a zero, and
+ * is free below.  That place is the lowest one, not below where "from" gets
+ * out of reach, at which there is a zero and a one can be afforded.
+ */
+static bool
+next_entry(const ShReach * reach, int block, uint64_t center, uint64_t from,
+		   int fine, uint64_t *entry)
+{
+	uint64_t	start = from >> fine << fine;
+	uint64_t	apart = start ^ center;
+	int			place = first_beyond(reach, block, apart, fine);
+	int			i = 0;
+	int			n;
+
+	*entry = from;
+	if (place < 0)
+		return true;
+	for (;; place++)
+	{
+		uint64_t	above;
+
+		n = sh_distance(apart >> place >> 1, 0);
+		if (start >> place & 1)
+			continue;
+		if (place >= SH_INDEX_BITS)
+			return false;
+		if (apart >> place & 1)
+			break;				/* the one is the query's */
+		for (i = 0; sh_ring_end(block, i) > place; i++)
+			;
+		if (n < reach->within[i])
+		{
+			n++;
+			break;
+		}
+		/* Nothing to be had before a difference is undone. */
+		above = apart >> place >> 1;
+		if (above == 0)
+			return false;
+		place += __builtin_ctzll(above);
+	}
+	*entry = settle_below(reach, block, center,
+						  (start >> place | 1) << place, place, fine, n);
+	return true;
+}
+
+/*
+ * The next range of entries of a block, not below "from", in which some may be
+ * within reach and were not done before, as far as their bits from "fine" on
+ * tell.  Entries are without the number of their block.  Returns false if
+ * there is none.
+ *
+ * So ranges come in the order of the index, none has to be stored, and a scan
+ * may skip forward to where its entries go on.  In between nothing is within
+ * reach that is not done.
+ */
+bool
+sh_next_range(const ShReach * reach, const ShReach * done, int block,
+			  uint64_t center, uint64_t from, int fine,
+			  uint64_t *low, uint64_t *high)
+{
+	int			most = SH_INDEX_BITS;
+
+	/* What is done is told key by key. */
+	if (done->within[0] >= 0)
+		most = fine > sh_ring_end(block, 0) ? fine : sh_ring_end(block, 0);
+
+	/* One key, told in full: the most frequent case by far. */
+	if (reach->within[0] == 0 && done->within[0] < 0 &&
+		fine == sh_ring_end(block, 0))
+	{
+		*low = center >> fine << fine;
+		*high = *low | ((UINT64_C(1) << fine) - 1);
+		if (*low < from)
+			*low = from;
+		return *low <= *high;
+	}
+
+	for (;; from = *high + 1)
+	{
+		int			end = fine;
+		uint64_t	apart;
+
+		if (from > SH_INDEX_MASK ||
+			!next_entry(reach, block, center, from, fine, low))
+			return false;
+		apart = *low ^ center;
+		while (end < most && !(*low >> end & 1) &&
+			   all_within(reach, block, apart, end + 1, fine))
+			end++;
+		*high = *low | ((UINT64_C(1) << end) - 1);
+		if (!all_within(done, block, apart, end, 0))
+			return true;
+	}
 }
 
 /* How many keys of a width lie at a distance from a given one. */
@@ -220,28 +431,53 @@ shell_entries(const ShExtent *extent, int block, int radius)
 
 /*
  * Leaf pages read for a shell: each probe starts somewhere on a page and goes
- * on for as many entries as share the key, and no page is read twice.
+ * on for a share of as many entries as have the key, and no page is read twice.
  */
 static double
-shell_pages(const ShExtent *extent, int block, int radius)
+shell_pages(const ShExtent *extent, int block, int radius, double share)
 {
 	double		all = block_pages(extent);
 	double		pages = sh_shell_size(sh_block_width(block), radius) +
-	shell_entries(extent, block, radius) / extent->per_page;
+	share * shell_entries(extent, block, radius) / extent->per_page;
 
 	return pages < all ? pages : all;
 }
 
-/* What there is to do for one shell of a block. */
-static ShSearchWork
-shell_work(const ShExtent *extent, int block, int radius)
+/*
+ * The share of the entries under a key that has to be read if the next block
+ * may differ in so many bits.  It is 1 if they are on one page.  Otherwise
+ * prefixes are so long that one takes less than a page.
+ *
+ * Where there is a crowd, we do not know how it is spread, and so go by the
+ * number of entries that there are usually.
+ */
+static double
+key_share(const ShExtent *extent, int block, int limit)
 {
+	double		pages = extent->rows / extent->per_page /
+	(UINT32_C(1) << sh_block_width(block));
+	int			width = sh_block_width((block + 1) % SH_INDEX_BLOCKS);
+	int			bits = 0;
+
+	while (bits < width && pages > UINT32_C(1) << bits)
+		bits++;
+	return limit >= bits ? 1 : sh_ball_size(bits, limit) / (UINT32_C(1) << bits);
+}
+
+/*
+ * What there is to do for one shell of a block, where the next block may
+ * differ in so many bits.
+ */
+static ShSearchWork
+shell_work(const ShExtent *extent, int block, int radius, int limit)
+{
+	double		share = key_share(extent, block, limit);
 	ShSearchWork work;
 	double		seeks;
 
 	work.probes = sh_shell_size(sh_block_width(block), radius);
-	work.entries = shell_entries(extent, block, radius);
-	work.pages = shell_pages(extent, block, radius);
+	work.entries = share * shell_entries(extent, block, radius);
+	work.pages = shell_pages(extent, block, radius, share);
 	seeks = work.probes < work.pages ? work.probes : work.pages;
 	work.cost = seeks * SH_COST_SEEK(extent) +
 		work.pages * SH_COST_PAGE(extent) + work.entries;
@@ -271,11 +507,11 @@ add_work(ShSearchWork *sum, const ShSearchWork *work)
 	sum->cost += work->cost;
 }
 
-/* The cost of one shell of a block. */
+/* The cost of one shell of a block, whatever the other blocks. */
 double
 sh_shell_cost(const ShExtent *extent, int block, int radius)
 {
-	return shell_work(extent, block, radius).cost;
+	return shell_work(extent, block, radius, SH_INDEX_BITS).cost;
 }
 
 /* The cost of reading all entries of a block. */
@@ -327,30 +563,56 @@ clear_plan(ShSearchPlan *plan)
 	}
 }
 
+/* Put down what the radii of a plan cost, all chains considered. */
+static void
+weigh_plan(const ShExtent *extent, ShSearchPlan *plan)
+{
+	int			block;
+
+	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	{
+		ShReach		reach = sh_reach(plan->radius, block);
+		int			radius;
+
+		for (radius = 0; radius <= plan->radius[block]; radius++)
+		{
+			ShSearchWork shell = shell_work(extent, block, radius,
+											reach.within[1] - radius);
+
+			add_work(&plan->blocks[block], &shell);
+		}
+		add_work(&plan->total, &plan->blocks[block]);
+	}
+}
+
 /*
  * Plan the search for all within k: the cheapest radii, or all of block 0
  * where that is cheaper still.
+ *
+ * Radii are chosen as if chains were of one block, in which case each shell has
+ * a cost of its own.
  */
 void
 sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 {
 	ShSearchWork pass = pass_work(extent);
+	double		cost = 0;
 	int			units;
 
 	clear_plan(plan);
-	for (units = 0; units <= k && plan->total.cost < pass.cost; units++)
+	for (units = 0; units <= k && cost < pass.cost; units++)
 	{
 		int			block = sh_next_block(extent, plan->radius);
-		ShSearchWork shell;
 
 		if (block < 0)
 			break;
-		shell = shell_work(extent, block, ++plan->radius[block]);
-		add_work(&plan->blocks[block], &shell);
-		add_work(&plan->total, &shell);
+		cost += sh_shell_cost(extent, block, ++plan->radius[block]);
 	}
-	if (units > k && plan->total.cost < pass.cost)
+	if (units > k && cost < pass.cost)
+	{
+		weigh_plan(extent, plan);
 		return;
+	}
 
 	clear_plan(plan);
 	plan->radius[0] = sh_block_width(0);

@@ -25,14 +25,22 @@
  *					make room for the number of the block.
  * SH_LOST_BITS		how far a distance between entries may fall short of the
  *					distance between the fingerprints.
- * SH_NO_PROBE		"no further probe".
  */
 #define SH_INDEX_BLOCKS		4
 #define SH_INDEX_BITS		62
 #define SH_LOST_BITS		2
-#define SH_NO_PROBE			UINT32_MAX
 
 #define SH_INDEX_MASK		((UINT64_C(1) << SH_INDEX_BITS) - 1)
+
+/*
+ * How far the entries of a block are searched: in how many bits the first one,
+ * two, three and four blocks of an entry, in the order of the ring, may differ
+ * from the query.  Below 0: not searched.
+ */
+typedef struct ShReach
+{
+	int			within[SH_INDEX_BLOCKS];
+}			ShReach;
 
 /* How much a search has to do, as far as can be told beforehand. */
 typedef struct ShSearchWork
@@ -103,6 +111,20 @@ sh_entry_mask(int block, int of)
 	return sh_rotate62(bits, sh_block_offset(block));
 }
 
+/*
+ * The lowest bit of the i-th block of an entry, counted in the order of the
+ * ring from the entry's own.
+ */
+static inline int
+sh_ring_end(int block, int i)
+{
+	static const uint8_t ends[SH_INDEX_BLOCKS][SH_INDEX_BLOCKS] = {
+		{46, 30, 15, 0}, {46, 31, 16, 0}, {47, 32, 16, 0}, {47, 31, 15, 0}
+	};
+
+	return ends[block][i];
+}
+
 /* The least entry of a block under a probe. */
 static inline uint64_t
 sh_entry_first(int block, uint32_t probe)
@@ -134,8 +156,12 @@ sh_is_pass(const ShSearchPlan *plan)
 	return plan->radius[0] >= sh_block_width(0);
 }
 
-extern uint32_t sh_entry_probe(uint32_t center, int width, int nearest,
-							   int farthest, uint32_t from);
+extern ShReach sh_shells(int radius);
+extern ShReach sh_reach(const int *radius, int block);
+extern bool sh_reaches(const ShReach * reach, int block, const int *apart);
+extern bool sh_next_range(const ShReach * reach, const ShReach * done, int block,
+						  uint64_t center, uint64_t from, int fine,
+						  uint64_t *low, uint64_t *high);
 
 extern double sh_shell_size(int width, int radius);
 extern double sh_ball_size(int width, int radius);
