@@ -993,7 +993,7 @@ ALTER OPERATOR FAMILY text_equal_ops USING hamming ADD
 -- a temporary table, which parallel workers cannot read.  The function itself
 -- asks whether the caller may read the table.
 CREATE FUNCTION hamming_search_plan(
-    index regclass, ball hamming_ball,
+    index regclass, ball hamming_ball, within text[] DEFAULT '{}',
     OUT block integer, OUT radius integer, OUT probes bigint,
     OUT pages double precision, OUT candidates double precision,
     OUT crowd double precision, OUT crowd_beside double precision,
@@ -1001,7 +1001,7 @@ CREATE FUNCTION hamming_search_plan(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'hamming_search_plan'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100 ROWS 4;
-COMMENT ON FUNCTION hamming_search_plan(regclass, hamming_ball) IS
+COMMENT ON FUNCTION hamming_search_plan(regclass, hamming_ball, text[]) IS
 'what a search of a hamming index is going to read, block by block';
 
 -- Reads whole tables and keeps vacuum out meanwhile, so not for everybody.

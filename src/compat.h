@@ -14,6 +14,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/plancat.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -147,6 +148,26 @@ simhash_array_length(PlannerInfo *root, Node *array)
 #else
 	(void) root;
 	return estimate_array_length(array);
+#endif
+}
+
+/*
+ * Put a get_relation_info_hook in place where the planner has to be told of
+ * boolean columns: PostgreSQL 16 finds out by itself.
+ */
+typedef void (*SimhashRelationInfoHook) (PlannerInfo *root, Oid table,
+										 bool inherited, RelOptInfo *rel);
+
+static inline void
+simhash_hook_relation_info(SimhashRelationInfoHook hook,
+						   SimhashRelationInfoHook *previous)
+{
+#if PG_VERSION_NUM < 160000
+	*previous = get_relation_info_hook;
+	get_relation_info_hook = hook;
+#else
+	(void) hook;
+	*previous = NULL;
 #endif
 }
 

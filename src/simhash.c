@@ -26,6 +26,7 @@ _PG_init(void)
 	simhash_install_key_paths();
 	simhash_install_seq_scan();
 	hamming_init();
+	hamming_install_cost();
 	simhash_guard_init();
 	MarkGUCPrefixReserved("simhash");
 }

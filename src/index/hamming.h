@@ -181,6 +181,7 @@ extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void hamming_endscan(IndexScanDesc scan);
 
 /* hamming_cost.c */
+extern void hamming_install_cost(void);
 extern void hamming_costestimate(PlannerInfo *root, IndexPath *path,
 								 double loop_count, Cost *startup,
 								 Cost *total, Selectivity *selectivity,

@@ -22,9 +22,12 @@
 
 #include <math.h>
 
+#include "catalog/pg_operator.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
@@ -54,6 +57,8 @@
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
 
+static SimhashRelationInfoHook previous_hook;
+
 /* What the conditions of a path ask for. */
 typedef struct PathSearch
 {
@@ -65,18 +70,33 @@ typedef struct PathSearch
 								 * array */
 } PathSearch;
 
-/* The column of fingerprints of an index, from 0 on. */
+/*
+ * The column of fingerprints of an index, from 0 on.  The index itself has to
+ * be asked only where several columns have a class for fingerprints.
+ */
 static int
 fingerprint_column(IndexOptInfo *info)
 {
 	Relation	index;
-	int			column;
+	int			count = 0;
+	int			column = 0;
+	int			i;
 
-	if (info->nkeycolumns == 1)
-		return 0;
-	index = index_open(info->indexoid, NoLock);
-	column = hamming_fingerprint_column(index);
-	index_close(index, NoLock);
+	for (i = 0; i < info->nkeycolumns && info->nkeycolumns > 1; i++)
+	{
+		if (get_opfamily_proc(info->opfamily[i], info->opcintype[i],
+							  info->opcintype[i],
+							  HAMMING_COMPARE_PROC) != F_BTINT8CMP)
+			continue;
+		count++;
+		column = i;
+	}
+	if (count > 1 && !info->hypothetical)
+	{
+		index = index_open(info->indexoid, NoLock);
+		column = hamming_fingerprint_column(index);
+		index_close(index, NoLock);
+	}
 	return column;
 }
 
@@ -131,7 +151,8 @@ take_clause(PlannerInfo *root, IndexOptInfo *index, PathSearch *search,
 	strategy = get_op_opfamily_strategy(operator, index->opfamily[column]);
 	if (column == search->fingerprint)
 		take_search(root, index, search, strategy, query);
-	else if (strategy == SIMHASH_EQUAL_STRATEGY)
+	else if (strategy == SIMHASH_EQUAL_STRATEGY ||
+			 index->opfamily[column] == BOOL_HASH_FAM_OID)
 		search->equal = bms_add_member(search->equal, column);
 }
 
@@ -305,4 +326,41 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		*startup = *total = HAMMING_NEVER;
 		simhash_disable_path(path);
 	}
+}
+
+/*
+ * get_relation_info_hook: let the planner match conditions on boolean columns.
+ *
+ * It writes  active = true  as  active  and turns that back for an index whose
+ * column is of a family for boolean.  PostgreSQL 15 knows but two of them, so
+ * there it is told of one of these, which has the same operator.
+ */
+static void
+show_boolean_columns(PlannerInfo *root, Oid table, bool inherited,
+					 RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	if (previous_hook)
+		previous_hook(root, table, inherited, rel);
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = (IndexOptInfo *) lfirst(lc);
+		int			i;
+
+		if (index->amcostestimate != hamming_costestimate)
+			continue;
+		for (i = 0; i < index->nkeycolumns; i++)
+		{
+			if (op_in_opfamily(BooleanEqualOperator, index->opfamily[i]))
+				index->opfamily[i] = BOOL_HASH_FAM_OID;
+		}
+	}
+}
+
+/* Put the hook in place. */
+void
+hamming_install_cost(void)
+{
+	simhash_hook_relation_info(show_boolean_columns, &previous_hook);
 }

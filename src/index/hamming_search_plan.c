@@ -22,9 +22,13 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
@@ -58,12 +62,19 @@ enum
 static void
 check_rights(Oid table, Relation index)
 {
-	AttrNumber	column = index->rd_index->indkey.values[0];
+	bool		may = RelationGetIndexPredicate(index) == NIL;
+	int			i;
 
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		(column == InvalidAttrNumber || RelationGetIndexPredicate(index) != NIL ||
-		 pg_attribute_aclcheck(table, column, GetUserId(),
-							   ACL_SELECT) != ACLCHECK_OK))
+	for (i = 0; i < index->rd_index->indnkeyatts && may; i++)
+	{
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		may = column != InvalidAttrNumber &&
+			pg_attribute_aclcheck(table, column, GetUserId(),
+								  ACL_SELECT) == ACLCHECK_OK;
+	}
+	if (!may && pg_class_aclcheck(table, GetUserId(),
+								  ACL_SELECT) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
 		ereport(ERROR,
@@ -71,6 +82,64 @@ check_rights(Oid table, Relation index)
 				 errmsg("permission denied for table %s",
 						get_rel_name(table)),
 				 errdetail("Row security applies, and the plan would tell of rows that it hides.")));
+}
+
+/* The type of a column of an index, from 0 on, in the table. */
+static Oid
+column_type(Relation heap, Relation index, int column)
+{
+	int2vector *keys = &index->rd_index->indkey;
+	int			expression = 0;
+	int			i;
+
+	if (keys->values[column] != InvalidAttrNumber)
+		return TupleDescAttr(RelationGetDescr(heap),
+							 keys->values[column] - 1)->atttypid;
+	for (i = 0; i < column; i++)
+		expression += keys->values[i] == InvalidAttrNumber;
+	return exprType(list_nth(RelationGetIndexExpressions(index), expression));
+}
+
+/*
+ * The shift of the group whose values are given as text, in the order of the
+ * columns.  False if one is NULL, so that there is no such group.
+ */
+static bool
+read_group(Relation heap, Relation index, ArrayType *group, uint64 *shift)
+{
+	int			fingerprint = hamming_fingerprint_column(index);
+	int			columns = index->rd_index->indnkeyatts;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	int			next = 0;
+	int			i;
+
+	deconstruct_array(group, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &count);
+	if (count != columns - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index \"%s\" has %d columns beside the fingerprint, not %d",
+						RelationGetRelationName(index), columns - 1, count),
+				 errhint("Give the value of each of these columns, in the order of the index.")));
+	*shift = 0;
+	for (i = 0; i < columns; i++)
+	{
+		Oid			input;
+		Oid			parameter;
+		Datum		value;
+
+		if (i == fingerprint)
+			continue;
+		if (nulls[next])
+			return false;
+		getTypeInputInfo(column_type(heap, index, i), &input, &parameter);
+		value = OidInputFunctionCall(input, TextDatumGetCString(values[next++]),
+									 parameter, -1);
+		*shift = hamming_add_to_shift(*shift, index, i, value, InvalidOid);
+	}
+	return true;
 }
 
 /* An estimate, to a tenth. */
@@ -102,17 +171,19 @@ return_block(ReturnSetInfo *result, const HammingScan *so, int block)
 }
 
 /*
- * hamming_search_plan(index regclass, ball hamming_ball)
+ * hamming_search_plan(index regclass, ball hamming_ball, within text[])
  *		-> setof (block integer, radius integer, probes bigint,
  *				  pages double precision, candidates double precision,
  *				  crowd double precision, crowd_beside double precision,
  *				  reads_all boolean)
  *
  * How a search within the ball would go through the index, a row for each
- * block; radius is NULL for a block that is not searched.  No rows for a ball
- * without center or radius.
+ * block; radius is NULL for a block that is not searched.  An index on several
+ * columns is searched within the group of the given values.  No rows for a ball
+ * without center or radius, or for a group with NULL.
  *
- * Errors: wrong_object_type for anything but a hamming index,
+ * Errors: invalid_parameter_value for more values or less than there are
+ * columns beside the fingerprint, wrong_object_type for anything but a hamming index,
  * object_not_in_prerequisite_state for an invalid one, insufficient_privilege
  * for those who may not read the table.
  */
@@ -126,6 +197,7 @@ hamming_search_plan(PG_FUNCTION_ARGS)
 	Relation	index;
 	IndexScanDesc scan;
 	HammingScan *so;
+	uint64		shift;
 	int			block;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -134,13 +206,14 @@ hamming_search_plan(PG_FUNCTION_ARGS)
 	check_rights(heapid, index);
 	hamming_require_usable(index);
 
-	if (simhash_get_ball(PG_GETARG_DATUM(1), &ball))
+	if (read_group(heap, index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
+		simhash_get_ball(PG_GETARG_DATUM(1), &ball))
 	{
 		scan = hamming_beginscan(index, 1, 0);
 		scan->xs_snapshot = GetActiveSnapshot();
 		so = (HammingScan *) scan->opaque;
 		so->asked.nballs = 1;
-		so->asked.balls[0].center = (uint64) ball.center;
+		so->asked.balls[0].center = (uint64) ball.center ^ shift;
 		so->asked.balls[0].radius = ball.radius;
 		so->asked.order_by = -1;
 		hamming_plan(scan);

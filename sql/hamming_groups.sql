@@ -1,0 +1,393 @@
+--
+-- hamming_columns.c: an index on several columns, searched within a group
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+
+-- near-duplicates of a text on several sites, and NULL in every column
+CREATE TABLE plain (id int, site text, lang varchar(9), tenant bigint, fp bigint);
+INSERT INTO plain
+SELECT n, CASE WHEN n % 53 <> 0 THEN 'site ' || hashint4(n) % 7 END,
+    CASE WHEN n % 59 <> 0 THEN 'l' || n % 3 END,
+    CASE WHEN n % 61 <> 0 THEN hashint4(n / 3) % 11 END,
+    CASE WHEN n % 67 <> 0 THEN hashint8extended(n / 40, 1)
+        # (hashint8extended(n, 2) & hashint8extended(n, 3) & hashint8extended(n, 4)
+           & hashint8extended(n, 5)) END
+FROM generate_series(1, 6000) AS n;
+CREATE TABLE docs AS TABLE plain;
+CREATE INDEX docs_site ON docs USING hamming (site, fp);
+CREATE INDEX docs_both ON docs USING hamming (lang, fp, site);
+CREATE INDEX docs_tenant ON docs USING hamming (fp, tenant int8_equal_ops);
+ANALYZE plain, docs;
+
+CREATE FUNCTION check_all(t regclass) RETURNS TABLE (index regclass, problem text)
+LANGUAGE sql AS
+$$ SELECT indexrelid::regclass, fails(format('SELECT hamming_index_check(%s, true)', indexrelid))
+   FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid
+   WHERE indrelid = t AND relam = (SELECT oid FROM pg_am WHERE amname = 'hamming')
+   ORDER BY indexrelid::regclass::text $$;
+SELECT * FROM check_all('docs');
+
+----------------------------------------
+-- plans
+----------------------------------------
+
+SELECT plan($$SELECT id FROM docs WHERE site = 'site 3' AND fp ~= 77$$);
+SELECT plan($$SELECT id FROM docs WHERE fp <@ (77, 5) AND lang = 'l1' AND site = 'site 3' AND id > 7$$);
+SELECT plan($$SELECT id FROM docs WHERE tenant = 5 AND fp = 77$$);
+SELECT plan($$SELECT id FROM docs WHERE site = 'site 3' ORDER BY fp <~> 77 LIMIT 5$$);
+SELECT plan($$SELECT id FROM docs WHERE site = ANY ('{site 3,site 4}') AND fp ~= 77$$);
+SELECT plan($$SELECT id FROM docs WHERE site = 'site 3' AND fp ~= ANY ('{77,78}')$$);
+SELECT plan($$SELECT id FROM docs WHERE site = 'site 3' AND tenant = 4 AND fp ~= 77$$);
+SELECT plan($$SELECT count(*) FROM plain a JOIN docs b ON a.site = b.site AND a.fp ~= b.fp$$);
+SET enable_hashjoin = off;
+SELECT plan($$SELECT count(*) FROM plain a JOIN docs b ON a.id = b.tenant AND b.fp <@ (a.fp, 4)$$);
+RESET enable_hashjoin;
+-- never without a condition on each column
+SET enable_seqscan = off;
+SET simhash.enable_seq_scan = off;
+SELECT plan($$SELECT id FROM docs WHERE fp ~= 77$$);
+SELECT plan($$SELECT id FROM docs WHERE lang = 'l1' AND fp ~= 77$$);
+SELECT plan($$SELECT id FROM docs WHERE site = 'site 3'$$);
+SELECT plan($$SELECT id FROM docs WHERE site < 'site 3' AND fp ~= 77$$);
+SELECT plan($$SELECT id FROM docs WHERE site IS NULL AND fp ~= 77$$);
+SELECT plan($$SELECT id FROM docs ORDER BY fp <~> 77$$);
+SELECT plan($$SELECT count(*) FROM docs$$);
+RESET enable_seqscan;
+RESET simhash.enable_seq_scan;
+
+----------------------------------------
+-- answers
+----------------------------------------
+
+-- what each way of asking finds, and what plain SQL finds
+CREATE FUNCTION wrong(OUT way text, OUT queries bigint, OUT wrong bigint, OUT rows numeric)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+    condition text;
+BEGIN
+    FOREACH way IN ARRAY '{enable_bitmapscan,enable_indexscan}'::text[] LOOP
+        PERFORM set_config(way, 'off', true);
+        FOREACH condition IN ARRAY ARRAY['d.site = q.site', 'd.lang = q.lang AND d.site = q.site',
+            'd.tenant = q.tenant', 'd.tenant = q.id % 20', 'd.tenant = 4', 'd.tenant = 4::smallint',
+            'd.site = ANY (ARRAY[q.site, ''site 1'', NULL])', 'd.site = q.site AND d.site = ''site 1''',
+            'd.site = q.site AND d.fp ~= (q.fp # 1)'] LOOP
+            EXECUTE format($q$
+            SELECT count(*), count(*) FILTER (WHERE ours IS DISTINCT FROM theirs), sum(cardinality(ours))
+            FROM (SELECT ARRAY(SELECT d.id FROM docs AS d WHERE d.fp <@ (q.fp, k) AND %1$s ORDER BY 1) AS ours,
+                      ARRAY(SELECT d.id FROM plain AS d WHERE bit_count((d.fp # q.fp)::bit(64)) <= k AND %1$s ORDER BY 1) AS theirs
+                  FROM plain AS q, unnest('{0,1,3,8,20,64}'::int[]) AS k
+                  WHERE q.id %% 211 = 0) AS s $q$, condition)
+            INTO queries, wrong, rows;
+            RETURN QUERY SELECT concat(way, ' ', condition), queries, wrong, rows;
+        END LOOP;
+        PERFORM set_config(way, 'on', true);
+    END LOOP;
+END $$;
+SET enable_seqscan = off;
+SELECT way, queries, wrong, rows > 0 AS any FROM wrong();
+
+-- in order of distance; what is without a distance comes last
+SELECT count(*) AS queries, count(*) FILTER (WHERE ours IS DISTINCT FROM theirs) AS wrong,
+    sum(cardinality(ours)) AS rows
+FROM (SELECT ARRAY(SELECT coalesce(d.fp <~> q.fp, -1) FROM docs AS d WHERE d.site = q.site
+                   ORDER BY d.fp <~> q.fp LIMIT n) AS ours,
+          ARRAY(SELECT coalesce(bit_count((d.fp # q.fp)::bit(64))::int, -1) FROM plain AS d WHERE d.site = q.site
+                ORDER BY bit_count((d.fp # q.fp)::bit(64)) LIMIT n) AS theirs
+      FROM plain AS q, unnest('{1,10,100,2000}'::int[]) AS n
+      WHERE q.id % 300 = 7) AS s;
+SELECT plan($$SELECT d.id FROM docs AS d WHERE d.site = 'site 1' AND d.fp <@ (5, 30) ORDER BY d.fp <~> 7 LIMIT 9$$);
+SELECT count(*) = (SELECT count(*) FROM plain WHERE site = 'site 1' AND bit_count((fp # 5)::bit(64)) <= 30) AS same
+FROM (SELECT FROM docs AS d WHERE d.site = 'site 1' AND d.fp <@ (5, 30) ORDER BY d.fp <~> 7) AS s;
+
+-- joins
+SELECT count(*) = (SELECT count(*) FROM plain a JOIN plain b ON a.site = b.site AND bit_count((a.fp # b.fp)::bit(64)) <= 3) AS same,
+    count(*) > 6000 AS many
+FROM plain a JOIN docs b ON a.site = b.site AND a.fp ~= b.fp;
+SELECT count(*) = (SELECT count(*) FROM plain a JOIN plain b ON a.site = b.site AND a.lang = b.lang AND bit_count((a.fp # b.fp)::bit(64)) <= 3) AS same
+FROM docs a JOIN docs b ON a.site = b.site AND a.lang = b.lang AND a.fp ~= b.fp;
+RESET enable_seqscan;
+
+-- a scan that knows no group has to be right all the same (some versions of
+-- PostgreSQL can be brought to begin one)
+SET seq_page_cost = 1e14;
+SET enable_seqscan = off;
+SET simhash.enable_seq_scan = off;
+SELECT count(*), (SELECT count(*) FROM plain WHERE bit_count((fp # 77)::bit(64)) <= 30) AS plain
+FROM docs WHERE fp <@ (77, 30);
+SELECT count(*), (SELECT count(*) FROM plain WHERE site = 'site 1') AS plain FROM docs WHERE site = 'site 1';
+SELECT count(*), (SELECT count(*) FROM plain) AS plain FROM docs;
+SELECT array_agg(fp <~> 77) = ARRAY(SELECT bit_count((fp # 77)::bit(64))::int FROM plain ORDER BY 1) AS same
+FROM (SELECT fp FROM docs ORDER BY fp <~> 77) AS s;
+RESET seq_page_cost;
+RESET enable_seqscan;
+RESET simhash.enable_seq_scan;
+
+----------------------------------------
+-- every type that has a class
+----------------------------------------
+
+CREATE TYPE mood AS ENUM ('sad', 'happy', 'both');
+CREATE DOMAIN short AS varchar(9) CHECK (value <> 'x');
+CREATE TABLE types (type text, made text, query text);
+INSERT INTO types VALUES
+    ('smallint', '(n % 5)::smallint', '3'), ('integer', 'n % 5', '3::bigint'),
+    ('text', '''t'' || n % 5', '''t3'''), ('varchar', '''t'' || n % 5', '''t3'''), ('short', '''t'' || n % 5', '''t3'''),
+    ('char(5)', '''t'' || n % 5', '''t3'''), ('name', '''t'' || n % 5', '''t3''::text'),
+    ('"char"', 'chr(65 + n % 5)', '''C'''), ('uuid', 'md5((n % 5)::text)::uuid', 'md5(''3'')::uuid'),
+    ('boolean', 'n % 5 = 3', 'true'), ('date', 'date ''2000-01-01'' + n % 5', '''2000-01-04'''),
+    ('timestamp', 'date ''2000-01-01'' + n % 5', '''2000-01-04'''), ('timestamptz', 'date ''2000-01-01'' + n % 5', '''2000-01-04'''),
+    ('bytea', 'int4send(n % 5)', 'int4send(3)'), ('oid', '(n % 5)::oid', '3'),
+    ('numeric', 'CASE WHEN n % 2 = 0 THEN 1.50 ELSE 1.5 END * (n % 5)', '4.5'),
+    ('mood', 'CASE n % 5 WHEN 1 THEN ''sad'' WHEN 3 THEN ''happy'' ELSE ''both'' END::mood', '''happy''');
+CREATE FUNCTION try_type(type text, made text, query text, OUT kept bigint, OUT ours bigint, OUT plain bigint, OUT plan text, OUT problem text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    rows text;
+BEGIN
+    EXECUTE format('CREATE TABLE typed (g %s, fp bigint, EXCLUDE USING hamming (g WITH =, fp WITH ~=))', type);
+    rows := format('INSERT INTO typed SELECT %s, hashint8extended(n %% 24, 1) # (1 << n %% 9)
+        FROM generate_series(1, 1200) AS n', made);
+    EXECUTE rows || ' ON CONFLICT DO NOTHING';
+    SELECT count(*) INTO kept FROM typed;
+    ALTER TABLE typed DROP CONSTRAINT typed_g_fp_excl;
+    EXECUTE rows;
+    CREATE INDEX typed_index ON typed USING hamming (g, fp);
+    problem := fails($q$SELECT hamming_index_check('typed_index', true)$q$);
+    SELECT string_agg(btrim(p), ' ') INTO plan FROM plan(format(
+        'SELECT count(*) FROM typed WHERE g = %s AND fp ~= hashint8extended(17, 1)', query)) AS p WHERE p ~ 'Index';
+    EXECUTE format('SELECT count(*) FROM typed WHERE g = %s AND fp ~= hashint8extended(13, 1)', query) INTO ours;
+    DROP INDEX typed_index;
+    EXECUTE format('SELECT count(*) FROM typed WHERE g = %s AND fp ~= hashint8extended(13, 1)', query) INTO plain;
+    DROP TABLE typed;
+END $$;
+SET enable_seqscan = off;
+SELECT type, t.* FROM types, try_type(type, made, query) AS t;
+RESET enable_seqscan;
+
+-- equality that is not that of bytes
+CREATE COLLATION anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE cased (site text COLLATE anycase, fp bigint, EXCLUDE USING hamming (site WITH =, fp WITH ~=));
+INSERT INTO cased VALUES ('Abc', 0), ('abd', 0);
+INSERT INTO cased VALUES ('aBC', 1); -- error
+SELECT plan($$SELECT * FROM cased WHERE site = 'ABC' AND fp ~= 7$$);
+SELECT * FROM cased WHERE site = 'ABC' AND fp ~= 7;
+-- another collation than the index has
+SELECT plan($$SELECT * FROM cased WHERE site = 'ABC' COLLATE "C" AND fp ~= 7$$);
+CREATE TABLE padded (site char(5), fp bigint, amount numeric,
+    EXCLUDE USING hamming (site WITH =, fp WITH ~=), EXCLUDE USING hamming (amount WITH =, fp WITH ~=));
+INSERT INTO padded VALUES ('a', 0, 1.0);
+INSERT INTO padded VALUES ('a  ', 1, 2); -- error
+INSERT INTO padded VALUES ('b', 1, 1.000); -- error
+DROP TABLE cased, padded;
+
+-- thirty-two columns, the fingerprint in their midst
+DO $$
+BEGIN
+    EXECUTE 'CREATE TABLE wide (' || (SELECT string_agg('c' || i || ' int', ', ') FROM generate_series(1, 31) AS i) || ', fp bigint)';
+    EXECUTE 'CREATE INDEX wide_index ON wide USING hamming (' || (SELECT string_agg('c' || i, ', ') FROM generate_series(1, 15) AS i)
+        || ', fp, ' || (SELECT string_agg('c' || i, ', ') FROM generate_series(16, 31) AS i) || ')';
+    EXECUTE 'INSERT INTO wide SELECT ' || repeat('n % 2, ', 31) || ' n FROM generate_series(1, 2000) AS n';
+    EXECUTE 'INSERT INTO wide SELECT ' || repeat('0, ', 30) || '1, n FROM generate_series(1, 2000) AS n';
+END $$;
+SET enable_seqscan = off;
+DO $$
+DECLARE
+    query text := 'SELECT count(*) FROM wide WHERE fp ~= 64 AND ' || (SELECT string_agg('c' || i || ' = 0', ' AND ') FROM generate_series(1, 31) AS i);
+    found bigint;
+BEGIN
+    EXECUTE query INTO found;
+    RAISE NOTICE '%, by the index: %', found, (SELECT bool_or(p ~ 'wide_index') FROM plan(query) AS p);
+END $$;
+RESET enable_seqscan;
+SELECT count(*) FROM wide WHERE bit_count((fp # 64)::bit(64)) <= 3 AND c1 = 0 AND c31 = 0;
+SELECT * FROM check_all('wide');
+DROP TABLE wide;
+
+----------------------------------------
+-- exclusion constraints
+----------------------------------------
+
+-- any order, bigint on both sides of ~=, balls, NULL
+CREATE TABLE kept (id int, site text, tenant bigint, fp bigint,
+    CONSTRAINT near EXCLUDE USING hamming (site WITH =, fp WITH ~=, tenant WITH =),
+    CONSTRAINT ball EXCLUDE USING hamming (hamming_ball(fp, 5) WITH ~=, site WITH =) WHERE (id < 0));
+INSERT INTO kept VALUES (1, 'a', 1, 0), (2, 'b', 1, 0), (3, 'a', 2, 0);
+INSERT INTO kept VALUES (4, 'a', 1, 7); -- error
+INSERT INTO kept VALUES (4, NULL, 1, 0), (5, NULL, 1, 0), (6, 'a', NULL, 0), (7, 'a', NULL, 0), (8, 'a', 1, NULL), (9, 'a', 1, NULL);
+INSERT INTO kept VALUES (-1, 'a', 7, 0);
+INSERT INTO kept VALUES (-2, 'a', 8, 31); -- error
+INSERT INTO kept VALUES (-2, 'b', 8, 31);
+UPDATE kept SET site = 'b' WHERE id = 1; -- error
+UPDATE kept SET site = 'c' WHERE id = 1;
+SELECT plan($$SELECT id FROM kept WHERE tenant = 1 AND site = 'b' AND fp ~= 1$$);
+SELECT id FROM kept WHERE tenant = 1 AND site = 'b' AND fp ~= 1;
+SELECT * FROM check_all('kept');
+SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'kept'::regclass ORDER BY conname;
+DROP TABLE kept;
+
+-- row by row, what is let in has no other one near, and what is not, has
+CREATE TABLE excluded (LIKE plain, EXCLUDE USING hamming (tenant WITH =, fp WITH ~=));
+INSERT INTO excluded SELECT * FROM plain ON CONFLICT DO NOTHING;
+SELECT count(*) FROM excluded;
+SELECT count(*) FROM excluded a JOIN excluded b ON a.id < b.id AND a.tenant = b.tenant AND bit_count((a.fp # b.fp)::bit(64)) <= 3;
+SELECT count(*) FROM plain p
+WHERE NOT EXISTS (SELECT FROM excluded e WHERE e.id = p.id)
+    AND NOT EXISTS (SELECT FROM excluded e
+                    WHERE e.tenant = p.tenant AND bit_count((e.fp # p.fp)::bit(64)) <= 3 AND e.id < p.id);
+SELECT * FROM check_all('excluded');
+
+----------------------------------------
+-- rows that come and go
+----------------------------------------
+
+CREATE INDEX CONCURRENTLY docs_late ON docs USING hamming (tenant int8_equal_ops, site, fp);
+DELETE FROM docs WHERE id % 3 = 0;
+VACUUM docs;
+SELECT * FROM check_all('docs');
+INSERT INTO docs SELECT * FROM plain WHERE id % 3 = 0;
+UPDATE docs SET site = 'other' WHERE id % 7 = 0;
+UPDATE docs SET id = id;
+VACUUM docs;
+SELECT * FROM check_all('docs');
+DELETE FROM docs WHERE site <> 'other';
+VACUUM docs;
+SELECT * FROM check_all('docs');
+REINDEX INDEX docs_both;
+REINDEX TABLE CONCURRENTLY docs;
+SELECT * FROM check_all('docs');
+-- the size is that of the fingerprint alone
+CREATE TABLE sized AS SELECT n % 10 AS g, 'site ' || n AS site, hashint8extended(n, 1) AS fp FROM generate_series(1, 20000) AS n;
+CREATE INDEX sized_one ON sized USING hamming (fp);
+CREATE INDEX sized_three ON sized USING hamming (g, site, fp);
+SELECT pg_relation_size('sized_three') = pg_relation_size('sized_one') AS same;
+-- page after page deleted
+INSERT INTO sized SELECT n % 10, 'late ' || n, hashint8extended(n, 2) FROM generate_series(1, 20000) AS n;
+DELETE FROM sized WHERE g <> 4;
+VACUUM sized;
+INSERT INTO sized SELECT n % 10, 'later ' || n, hashint8extended(n, 3) FROM generate_series(1, 20000) AS n;
+SELECT * FROM check_all('sized');
+TRUNCATE sized;
+INSERT INTO sized SELECT n % 10, 'site', n FROM generate_series(1, 2000) AS n;
+SELECT * FROM check_all('sized');
+DROP TABLE sized;
+-- without WAL
+CREATE UNLOGGED TABLE fleeting AS TABLE plain;
+CREATE INDEX ON fleeting USING hamming (lang, fp);
+INSERT INTO fleeting SELECT * FROM plain;
+SELECT * FROM check_all('fleeting');
+DROP TABLE fleeting;
+-- the shift is part of the index file and is to stay as it is: SplitMix64 over
+-- PostgreSQL's hashes; pages without WAL have no marks of time in them
+CREATE FUNCTION signed(n numeric) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+$$ SELECT ((n + 9223372036854775808) % 18446744073709551616 - 9223372036854775808)::bigint $$;
+CREATE FUNCTION shift_right(n bigint, bits int) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+$$ SELECT (n >> bits) & ((1::bigint << (64 - bits)) - 1) $$;
+CREATE FUNCTION add_to_shift(shift bigint, hash bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+$$ SELECT c # shift_right(c, 31)
+   FROM signed((shift # hash)::numeric + 11400714819323198485 + 18446744073709551616) AS a,
+       signed((a # shift_right(a, 30))::numeric * 13787848793156543929 % 18446744073709551616 + 18446744073709551616) AS b,
+       signed((b # shift_right(b, 27))::numeric * 10723151780598845931 % 18446744073709551616 + 18446744073709551616) AS c $$;
+CREATE UNLOGGED TABLE golden (g int, s text, fp bigint);
+INSERT INTO golden SELECT n % 3, 's' || n % 2, n FROM generate_series(0, 150000) AS n;
+CREATE INDEX golden_one ON golden USING hamming (g, fp);
+CREATE INDEX golden_one_plain ON golden USING hamming
+    ((fp # add_to_shift(0, hashint4extended(g, 32485540945294184))));
+CREATE INDEX golden_two ON golden USING hamming (fp, s, g);
+CREATE INDEX golden_two_plain ON golden USING hamming
+    ((fp # add_to_shift(add_to_shift(0, hashtextextended(s, 32485540945294184)),
+                        hashint4extended(g, 32485540945294184))));
+SELECT md5(pg_read_binary_file(pg_relation_filepath('golden_one')))
+    = md5(pg_read_binary_file(pg_relation_filepath('golden_one_plain'))) AS one,
+    md5(pg_read_binary_file(pg_relation_filepath('golden_two')))
+    = md5(pg_read_binary_file(pg_relation_filepath('golden_two_plain'))) AS two;
+
+-- the plan of a search: all rows of a group share what they begin with
+SELECT block, crowd > 1000 AS crowd FROM hamming_search_plan('golden_one', (5, 3), '{1}');
+SELECT block, crowd > 1000 AS crowd FROM hamming_search_plan('golden_one', (5, 3), '{7}');
+SELECT block, crowd > 1000 AS crowd FROM hamming_search_plan('golden_two', (5, 3), '{s1,1}');
+SELECT * FROM hamming_search_plan('golden_two', (5, 3), '{a,NULL}');
+SELECT * FROM hamming_search_plan('golden_two', (5, 3), '{a}'); -- error
+SELECT * FROM hamming_search_plan('golden_two', (5, 3)); -- error
+SELECT * FROM hamming_search_plan('golden_two', (5, 3), '{a,b}'); -- error
+DROP TABLE golden;
+
+----------------------------------------
+-- indexes that cannot be
+----------------------------------------
+
+CREATE INDEX ON plain USING hamming (site); -- error
+CREATE INDEX ON plain USING hamming (site, lang); -- error
+CREATE INDEX ON plain USING hamming (tenant, fp); -- error
+CREATE INDEX ON plain USING hamming (tenant int8_equal_ops, fp int8_equal_ops); -- error
+CREATE INDEX ON plain USING hamming (site, fp, hamming_ball(fp, 3)); -- error
+CREATE INDEX ON plain USING hamming (site, fp) INCLUDE (id); -- error
+CREATE INDEX ON plain USING hamming ((ROW(id, site)), fp); -- error
+CREATE INDEX ON plain USING hamming ((site::json), fp); -- error
+ALTER TABLE plain ADD EXCLUDE USING hamming (tenant WITH =, fp WITH =); -- error
+ALTER TABLE plain ADD EXCLUDE USING hamming (tenant WITH ~=, fp WITH ~=); -- error
+ALTER TABLE plain ADD EXCLUDE USING hamming (site WITH <>, fp WITH ~=); -- error
+ALTER TABLE plain ADD EXCLUDE USING hamming (site WITH =); -- error
+
+----------------------------------------
+-- classes of the user's own
+----------------------------------------
+
+CREATE FUNCTION same(a text, b text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS
+'BEGIN RETURN lower(a) = lower(b); END';
+CREATE FUNCTION same_hash(a text, seed bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS
+'SELECT hashtextextended(lower(a), seed)';
+CREATE FUNCTION same_hash32(a text) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS
+'SELECT hashtext(lower(a))';
+CREATE OPERATOR === (FUNCTION = same, LEFTARG = text, RIGHTARG = text, COMMUTATOR = ===,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES);
+CREATE OPERATOR CLASS same_ops FOR TYPE text USING hamming AS
+    OPERATOR 4 ===, FUNCTION 1 same_hash(text, bigint);
+CREATE TABLE own (site text, fp bigint, EXCLUDE USING hamming (site same_ops WITH ===, fp WITH ~=));
+INSERT INTO own VALUES ('Abc', 0), ('abd', 0);
+INSERT INTO own VALUES ('aBC', 1); -- error
+SET enable_seqscan = off;
+SELECT plan($$SELECT * FROM own WHERE site === 'ABC' AND fp ~= 7$$);
+SELECT * FROM own WHERE site === 'ABC' AND fp ~= 7;
+RESET enable_seqscan;
+CREATE OPERATOR CLASS same_ops FOR TYPE text USING hash AS
+    OPERATOR 1 ===, FUNCTION 1 same_hash32(text), FUNCTION 2 same_hash(text, bigint);
+
+-- those that would miss rows
+CREATE FUNCTION validates(class text) RETURNS boolean LANGUAGE sql AS
+$$ SELECT amvalidate(o.oid) FROM pg_opclass AS o JOIN pg_am AS a ON a.oid = opcmethod
+   WHERE opcname = class AND amname = 'hamming' $$;
+SELECT validates('same_ops');
+CREATE OPERATOR CLASS bad_1 FOR TYPE text USING hamming AS
+    OPERATOR 4 ===, FUNCTION 1 hashtextextended(text, bigint);
+SELECT validates('bad_1');
+CREATE INDEX ON own USING hamming (site bad_1, fp); -- error
+CREATE OPERATOR CLASS bad_2 FOR TYPE text USING hamming AS
+    OPERATOR 4 <, FUNCTION 1 hashtextextended(text, bigint);
+SELECT validates('bad_2');
+CREATE OPERATOR CLASS bad_3 FOR TYPE character USING hamming AS
+    OPERATOR 4 =, FUNCTION 1 (character, character) hashtextextended(text, bigint);
+SELECT validates('bad_3');
+CREATE OPERATOR CLASS bad_4 FOR TYPE text USING hamming AS
+    OPERATOR 4 =, FUNCTION 1 (text, text) hashtext(text);
+SELECT validates('bad_4');
+CREATE OPERATOR CLASS bad_5 FOR TYPE text USING hamming AS OPERATOR 4 =;
+SELECT validates('bad_5');
+CREATE OPERATOR CLASS bad_6 FOR TYPE text USING hamming AS
+    OPERATOR 1 =, FUNCTION 1 hashtextextended(text, bigint);
+SELECT validates('bad_6');
+CREATE OPERATOR CLASS bad_7 FOR TYPE text USING hamming AS
+    OPERATOR 4 =, FUNCTION 1 hashtextextended(text, bigint), STORAGE integer;
+SELECT validates('bad_7');
+CREATE OPERATOR CLASS bad_8 FOR TYPE integer USING hamming AS
+    OPERATOR 4 = (integer, integer), OPERATOR 4 = (integer, bigint), FUNCTION 1 hashint4extended(integer, bigint);
+SELECT validates('bad_8');
+
+DROP TABLE plain, docs, excluded, types, own;
