@@ -391,3 +391,5 @@ CREATE OPERATOR CLASS bad_8 FOR TYPE integer USING hamming AS
 SELECT validates('bad_8');
 
 DROP TABLE plain, docs, excluded, types, own;
+DROP OPERATOR FAMILY same_ops USING hamming;
+DO $$ BEGIN FOR i IN 1..8 LOOP EXECUTE format('DROP OPERATOR FAMILY bad_%s USING hamming', i); END LOOP; END $$;
