@@ -158,7 +158,50 @@ BEGIN
 END $$;
 SELECT index, conflicts(index) FROM (VALUES ('(%s)'), ('(site, %s)'), ('(lang, site, %s)'),
     ('(site, lang, %s, id)'), ('(site DESC, %s DESC)')) AS v (index);
+-- Hamming indexes within all columns of the group, some, or none: of several
+-- the one with most columns is searched.
+CREATE FUNCTION by_hamming(columns text, VARIADIC indexes text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    index text;
+BEGIN
+    PERFORM make(columns, 'site,lang', '(id)');
+    ALTER TABLE t DISABLE TRIGGER guard;
+    FOREACH index IN ARRAY indexes LOOP
+        EXECUTE 'CREATE INDEX ON t USING hamming ' || index;
+    END LOOP;
+    FOR n IN 1 .. 300 LOOP
+        EXECUTE format('INSERT INTO t VALUES (%s, %s, %L, %L)', n, hashint8extended(n % 50, 1), n % 3, n % 2);
+    END LOOP;
+    ALTER TABLE t ENABLE TRIGGER guard;
+    RETURN (SELECT string_agg(coalesce(substring(fails(format('INSERT INTO t VALUES (%s, %s, %L, %L)',
+        1000 + n, hashint8extended(n, 1) # 5, n % 4, n % 2)), '\(id\)=\(\d+\)'), '-'), ' ' ORDER BY n)
+        FROM generate_series(40, 52) AS n);
+END $$;
+SELECT columns, by_hamming(columns, VARIADIC indexes::text[]) FROM (VALUES
+    ('site int, lang text', '{(fp)}'), ('site int, lang text', '{"(site, fp)"}'),
+    ('site numeric, lang bytea', '{"(fp, lang)"}'), ('site text, lang char(5)', '{"(lang, fp, site)"}'),
+    ('site bigint, lang int', '{"(site int8_equal_ops, lang, fp)"}'),
+    ('site text COLLATE ignore_case, lang name', '{"(site, fp)"}'),
+    ('site int, lang text', '{(fp),"(site, fp)","(lang, site, fp)","(lang, fp)"}')) AS v (columns, indexes);
+-- locks are released as the row arrives in the index, if it is the only one
+SELECT make('site int, lang text', 'site,lang', 'USING hamming (site, fp)');
+CREATE FUNCTION guard_locks() RETURNS bigint LANGUAGE sql AS
+    $$ SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory' $$;
+CREATE FUNCTION note_locks() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE NOTICE '% locks', guard_locks(); RETURN new; END $$;
+CREATE TRIGGER note AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION note_locks();
+INSERT INTO t VALUES (1, 0, 1, 'x'), (2, 0, 1, 'y');
+CREATE INDEX ON t USING hamming (fp);
+INSERT INTO t VALUES (3, 0, 1, 'z');
+DROP FUNCTION guard_locks, note_locks CASCADE;
+-- an index that could not be built
+SELECT make('site int, lang int, more bigint', 'site,lang', 'USING hamming (site, lang, fp)');
+CREATE INDEX CONCURRENTLY broken ON t USING hamming (fp, more); -- error
+INSERT INTO t VALUES (1, 0, 0, 1);
+INSERT INTO t VALUES (2, 0, 0, 1); -- error
 -- what they do not serve
+SELECT make('site int, lang text', 'site,lang', 'USING hamming (id, fp)');
+INSERT INTO t VALUES (1, 0, 1, 'x'); -- error
 CREATE FUNCTION refused(index text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM conflicts(index);
@@ -365,7 +408,7 @@ ALTER TABLE wrong RENAME site TO host;
 INSERT INTO wrong VALUES (1, 0, 'a'); -- error
 
 DROP TABLE t, wrong;
-DROP FUNCTION make, groups, conflicts, refused, in_common, locked, complain,
+DROP FUNCTION make, groups, conflicts, refused, by_hamming, in_common, locked, complain,
     has_icu, cased;
 DROP TYPE mood, place;
 DROP DOMAIN code;

@@ -49,6 +49,16 @@ typedef struct GuardColumn
 	bool		in_locks;		/* part of every guard of the fingerprint */
 } GuardColumn;
 
+/* A hamming index. */
+typedef struct GuardHammingIndex
+{
+	Oid			index;			/* or InvalidOid */
+	int			ncolumns;
+	int		   *group;			/* which column of the group each of them is,
+								 * or -1 for the fingerprint */
+	ScanKey		conditions;		/* on all of them, but for the values */
+} GuardHammingIndex;
+
 /* A btree index of keys. */
 typedef struct GuardKeyIndex
 {
@@ -63,8 +73,7 @@ typedef struct GuardTable
 	Oid			table;
 	AttrNumber	column;			/* of the fingerprint */
 	AttrNumber *group;			/* the columns of the group */
-	Oid			hamming_index;	/* or InvalidOid */
-	ScanKeyData within;			/* its condition, but for the ball */
+	GuardHammingIndex hamming;
 	GuardKeyIndex key_indexes[SH_BLOCKS];	/* otherwise */
 	bool		only_way;		/* all sessions search by that hamming index */
 } GuardTable;

@@ -250,7 +250,7 @@ simhash_guard_lock(Guard *guard, uint64 fingerprint)
 	PG_END_TRY();
 	own = simhash_guard_tables(guard);
 	if (own->only_way)
-		row->index = own->hamming_index;
+		row->index = own->hamming.index;
 	row->caller = guard->caller;
 	row->fingerprint = fingerprint;
 }

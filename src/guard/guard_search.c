@@ -203,12 +203,20 @@ static void
 search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
 			   Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
 {
-	Relation	index = index_open(table->hamming_index, NoLock);
-	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
-	ScanKeyData within = table->within;
+	const GuardHammingIndex *hamming = &table->hamming;
+	Relation	index = index_open(hamming->index, NoLock);
+	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot,
+												 hamming->ncolumns);
 
-	within.sk_argument = get_ball(search, within.sk_subtype);
-	index_rescan(scan, &within, 1, NULL, 0);
+	for (int i = 0; i < hamming->ncolumns; i++)
+	{
+		ScanKey		condition = &hamming->conditions[i];
+
+		condition->sk_argument = hamming->group[i] >= 0 ?
+			guard->group_values[hamming->group[i]] :
+			get_ball(search, condition->sk_subtype);
+	}
+	index_rescan(scan, hamming->conditions, hamming->ncolumns, NULL, 0);
 	read_scan(guard, table, scan, search, slot);
 	index_endscan(scan);
 	index_close(index, NoLock);
@@ -296,7 +304,7 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 		SnapshotData snapshot;
 
 		InitDirtySnapshot(snapshot);
-		if (OidIsValid(table->hamming_index))
+		if (OidIsValid(table->hamming.index))
 			search_hamming(guard, table, relation, &snapshot, search, slot);
 		else
 			search_keys(guard, table, relation, &snapshot, search, slot);

@@ -67,19 +67,18 @@ stored_expressions(Relation index)
 
 /*
  * The column of the group that stands in a column of an index, or -1.  It must
- * be compared there as the guard compares it.
+ * be compared there, by the operator of that strategy, as the guard does.
  */
 static int
 find_in_group(const GuardStatement *statement, const GuardTable *table,
-			  Relation index, int i)
+			  Relation index, int i, StrategyNumber equal)
 {
 	for (int j = 0; j < statement->ngroup; j++)
 	{
 		if (index->rd_index->indkey.values[i] == table->group[j] &&
 			index->rd_indcollation[i] == statement->group[j].collation &&
 			get_opfamily_member(index->rd_opfamily[i], index->rd_opcintype[i],
-								index->rd_opcintype[i],
-								BTEqualStrategyNumber) ==
+								index->rd_opcintype[i], equal) ==
 			statement->group[j].operator)
 			return j;
 	}
@@ -144,7 +143,8 @@ note_key_index(const GuardStatement *statement, Relation relation,
 	for (; found.nprefix < i; found.nprefix++)
 	{
 		found.prefix[found.nprefix] =
-			find_in_group(statement, table, index, found.nprefix);
+			find_in_group(statement, table, index, found.nprefix,
+						  BTEqualStrategyNumber);
 		if (found.prefix[found.nprefix] < 0)
 			return;
 	}
@@ -184,17 +184,45 @@ complain_of_no_index(Relation relation, AttrNumber column, Oid root)
 					 quote_identifier(name))));
 }
 
-/* Prepare the condition for searches by a hamming index: column <@ ball. */
+/* Prepare the condition on the fingerprint in a hamming index: it <@ ball. */
 static void
-prepare_condition(GuardTable *table, Relation index, Oid ball_type)
+prepare_ball(Relation index, int column, Oid ball_type, ScanKey condition)
 {
-	Oid			operator = get_opfamily_member(index->rd_opfamily[0], INT8OID,
-											   ball_type,
+	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
+											   INT8OID, ball_type,
 											   SIMHASH_BALL_STRATEGY);
 
-	ScanKeyEntryInitialize(&table->within, 0, 1, SIMHASH_BALL_STRATEGY,
+	ScanKeyEntryInitialize(condition, 0, column + 1, SIMHASH_BALL_STRATEGY,
 						   ball_type, InvalidOid, get_opcode(operator),
 						   (Datum) 0);
+}
+
+/*
+ * Note a hamming index of the fingerprint if it serves: one of the fingerprint
+ * alone, or within columns of the group.  The more of these the better.
+ */
+static void
+note_hamming_index(const GuardStatement *statement, Relation index,
+				   int fingerprint, GuardTable *table)
+{
+	GuardHammingIndex found = {RelationGetRelid(index), 0, NULL, NULL};
+
+	found.ncolumns = index->rd_index->indnkeyatts;
+	found.group = palloc(found.ncolumns * sizeof *found.group);
+	found.conditions = palloc(found.ncolumns * sizeof *found.conditions);
+	for (int i = 0; i < found.ncolumns; i++)
+	{
+		found.group[i] = i == fingerprint ? -1 :
+			find_in_group(statement, table, index, i, SIMHASH_EQUAL_STRATEGY);
+		if (i == fingerprint)
+			prepare_ball(index, i, statement->ball_type, &found.conditions[i]);
+		else if (found.group[i] >= 0)
+			hamming_equal_key(index, i, (Datum) 0, &found.conditions[i]);
+		else
+			return;
+	}
+	if (found.ncolumns > table->hamming.ncolumns)
+		table->hamming = found;
 }
 
 /*
@@ -214,14 +242,17 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (is_hamming_index(index) && index->rd_index->indnkeyatts == 1 &&
-			index->rd_index->indkey.values[0] == table->column)
+		if (is_hamming_index(index))
 		{
-			hamming++;
-			if (is_usable(index))
+			int			column = hamming_fingerprint_column(index);
+
+			/* An index that could not be built may have no such column. */
+			if (column >= 0 &&
+				index->rd_index->indkey.values[column] == table->column)
 			{
-				table->hamming_index = lfirst_oid(lc);
-				prepare_condition(table, index, statement->ball_type);
+				hamming++;
+				if (is_usable(index))
+					note_hamming_index(statement, index, column, table);
 			}
 		}
 		else if (index->rd_rel->relam == BTREE_AM_OID && is_usable(index))
@@ -231,7 +262,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	list_free(indexes);
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
-		if (!OidIsValid(table->hamming_index) &&
+		if (!OidIsValid(table->hamming.index) &&
 			!OidIsValid(table->key_indexes[block].index))
 			complain_of_no_index(relation, table->column, statement->root);
 	}
@@ -240,7 +271,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	 * While an index comes or goes, as REINDEX CONCURRENTLY has it, other
 	 * sessions may search by another than ours.
 	 */
-	table->only_way = OidIsValid(table->hamming_index) && hamming == 1 &&
+	table->only_way = OidIsValid(table->hamming.index) && hamming == 1 &&
 		keys != (1 << SH_BLOCKS) - 1;
 }
 
