@@ -35,13 +35,13 @@ report = progress report report_groups report_query tune tune_edits tune_query
 search = ball distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
-fingerprint = arrays compat_profiles features fingerprint hashes minhash utf8 \
-	wide
+fingerprint = arrays compat_profiles features fingerprint hashes minhash \
+	similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds entries pairs plan probes rows sides
 core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
-core/fingerprint = accumulate document firsts minima tally
+core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest python recipes
 core/text = ascii edits profile text windows
 

@@ -613,6 +613,39 @@ COMMENT ON FUNCTION minhash_bits(text[], bigint) IS
 'MinHash fingerprint of a set of features, in so many bits';
 
 ----------------------------------------------------------------------------
+-- Exact similarity
+----------------------------------------------------------------------------
+
+-- Not STRICT: a NULL profile is the default one.
+CREATE FUNCTION simhash_jaccard(a text, b text, profile text DEFAULT NULL)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_jaccard'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_jaccard(text, text, text) IS
+'Jaccard similarity of the sets of features of two documents, exactly';
+
+CREATE FUNCTION simhash_cosine(a text, b text, profile text DEFAULT NULL)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_cosine'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_cosine(text, text, text) IS
+'cosine similarity of the weighted features of two documents, exactly';
+
+CREATE FUNCTION simhash_jaccard(a text[], b text[])
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_jaccard_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_jaccard(text[], text[]) IS
+'Jaccard similarity of two sets of features, exactly';
+
+CREATE FUNCTION simhash_cosine(a text[], b text[])
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_cosine_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_cosine(text[], text[]) IS
+'cosine similarity of two lists of features, exactly';
+
+----------------------------------------------------------------------------
 -- Choosing a profile and a distance
 ----------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 #
-# Fingerprints of 1024 bits against their reference implementation.
+# Fingerprints of 1024 bits, and exact similarities, against their reference
+# implementation.
 # SPDX-License-Identifier: PostgreSQL
 #
 # As check_minhash.sh does for those of 64 bits: some texts by one profile on
@@ -38,5 +39,24 @@ xz -dc ../data/poems.tsv.xz | cut -f1,4 | awk 'NR % 20 == 1' >"$work/poems"
 check texts UTF8 "$work/texts"
 check texts_euc EUC_JP "$work/japanese"
 check poems UTF8 "$work/poems"
+
+# each text and the next one, which for poems are verses of one poem
+theirs()
+{
+	"$PYTHON" reference_wide.py similarity
+}
+
+ours="SELECT label, next_label, profile, simhash_jaccard(body, next, profile),
+	simhash_cosine(body, next, profile)
+	FROM (SELECT label, coalesce(body, '') AS body,
+		  coalesce(lead(label) OVER w, first_value(label) OVER w) AS next_label,
+		  coalesce(lead(coalesce(body, '')) OVER w,
+				   first_value(coalesce(body, '')) OVER w) AS next
+		  FROM t WINDOW w AS (ORDER BY label COLLATE \"C\")) AS pairs,
+	unnest('{word-2-capped,word-1,char-3,word-1-2-sqrt}'::text[]) AS profile"
+xz -dc ../data/poems.tsv.xz | cut -f1,4 | awk 'NR % 60 < 12' >"$work/verses"
+check similar_texts UTF8 "$work/texts"
+check similar_poems UTF8 "$work/verses"
+check similar_euc EUC_JP "$work/japanese"
 
 exit $failed

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """
-Fingerprints of more than 64 bits once more, written from section 13 of
-docs/fingerprint.md alone; the other sections are those of reference.py and
+Fingerprints of more than 64 bits and exact similarities once more, written
+from sections 13 and 14 of docs/fingerprint.md alone; the other sections are those of reference.py and
 reference_minhash.py.
 
   reference_wide.py fingerprint < texts   label, family, profile, fingerprint
+  reference_wide.py similarity < texts    label, the next label, profile,
+                                          Jaccard, cosine
   reference_wide.py --regenerate          write the golden vectors
   reference_wide.py --check               test them and the rules
 
@@ -15,6 +17,7 @@ format of PostgreSQL's COPY.
 SPDX-License-Identifier: PostgreSQL
 """
 
+import math
 import os
 import sys
 
@@ -73,6 +76,35 @@ def fingerprints(stream):
                     + b'\n'
 
 
+def similarity(a, b):
+    """The Jaccard and cosine similarity of features with weights."""
+    if not a or not b:
+        return None, None
+    common = a.keys() & b.keys()
+    dot = sum(a[feature] * b[feature] for feature in common)
+    squares = [sum(weight * weight for weight in bag.values())
+               for bag in (a, b)]
+    return (len(common) / len(a.keys() | b.keys()),
+            min(dot / math.sqrt(float(squares[0]) * float(squares[1])), 1.0))
+
+
+def shown(value):
+    """A number as PostgreSQL shows it."""
+    return '\\N' if value is None else repr(value).removesuffix('.0')
+
+
+def similarities(stream):
+    """Rows of two labels, a profile and the similarities, as bytes."""
+    texts = sorted(read_rows(stream, 2),
+                   key=lambda row: row[0].encode())
+    for profile in ('word-2-capped', 'word-1', 'char-3', 'word-1-2-sqrt'):
+        bags = [(label, features(text or '', profile))
+                for label, text in texts]
+        for (label, a), (next_label, b) in zip(bags, bags[1:] + bags[:1]):
+            yield '\t'.join((label, next_label, profile,
+                             *map(shown, similarity(a, b)))).encode() + b'\n'
+
+
 def regenerate():
     """Write the golden vectors."""
     texts, vectors = (os.path.join(HERE, name) for name in GOLDEN)
@@ -99,6 +131,8 @@ def main(arguments):
     """The command line; returns the exit status."""
     if arguments == ['fingerprint']:
         sys.stdout.buffer.writelines(fingerprints(sys.stdin.buffer))
+    elif arguments == ['similarity']:
+        sys.stdout.buffer.writelines(similarities(sys.stdin.buffer))
     elif arguments == ['--regenerate']:
         regenerate()
     elif arguments == ['--check']:

@@ -34,6 +34,13 @@ typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
 typedef bool (*SimhashWideFamily) (const ShProfile *profile, text *document,
 								   int words, uint64 *fingerprint);
 
+/* How similar two documents are, by their features. */
+typedef enum SimhashMeasure
+{
+	SIMHASH_JACCARD,			/* of the sets */
+	SIMHASH_COSINE				/* of the weights */
+} SimhashMeasure;
+
 /* A feature of a document, or of an array. */
 typedef struct SimhashFeature
 {
@@ -86,6 +93,11 @@ extern double simhash_check_weight(double weight);
 extern int	simhash_get_pairs(ArrayType *features_array,
 							  ArrayType *weights_array,
 							  Datum **features, Datum **weights);
+
+/* similarity.c */
+extern bool simhash_exact_similarity(SimhashMeasure measure,
+									 const ShProfile *profile, text *a,
+									 text *b, double *similarity);
 
 /* wide.c */
 extern int	simhash_words_argument(FunctionCallInfo fcinfo, int i);

@@ -1,0 +1,295 @@
+/*-------------------------------------------------------------------------
+ *
+ * bag.c
+ *		The features of a document with their weights, and what two documents
+ *		have in common: their exact similarity.
+ *
+ * Features are told apart by their hashes, as they are in a fingerprint: what
+ * is compared is what fingerprints estimate.  They are listed in the order in
+ * which they first occur, and a table of their numbers finds them by their
+ * hash: the slots from the one on that a hash chooses, scrambled, up to one
+ * that is free.  The table is cleared for each document, so it begins small.
+ * Whether a feature is there is hard to foretell, so no jump depends on it
+ * where the first slot has the answer, as it mostly does.
+ *
+ * Similarities are computed from whole numbers: a and b can change places, and
+ * the result is the same in every session.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/fingerprint/bag.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/fingerprint/tally.h"
+
+#define ROOM_MIN		2048	/* features of the first list */
+#define SLOTS_MIN		2048	/* slots of the first table */
+#define SLOTS_SPARE		4		/* slots a feature, at least */
+#define BATCH			512		/* features that room is made for at once */
+#define STRETCH			65536	/* features between two pauses */
+
+/* The slot in which a hash is looked for first. */
+static inline size_t
+first_slot(uint64_t hash, uint64_t multiplier, size_t mask)
+{
+	return (size_t) (hash * multiplier >> 32) & mask;
+}
+
+/*
+ * The slot of a hash from some slot on: the one that has its number, or else
+ * the first one that is free.
+ */
+static size_t
+find_slot(const ShBag *bag, uint64_t hash, size_t slot)
+{
+	while (bag->table[slot] != 0 && bag->hashes[bag->table[slot]] != hash)
+		slot = (slot + 1) & (bag->slots - 1);
+	return slot;
+}
+
+/* Begin a document, with nothing in the bag. */
+void
+sh_bag_begin(ShBag *bag, ShDamping damping)
+{
+	bag->damping = damping;
+	bag->seen = 0;
+	if (bag->room > 0)
+		memset(bag->counts, 0, (bag->n + 1) * sizeof *bag->counts);
+	bag->n = bag->weighed = 0;
+	bag->squares = 0;
+	bag->slots = bag->slots_room < SLOTS_MIN ? bag->slots_room : SLOTS_MIN;
+	if (bag->slots > 0)
+		memset(bag->table, 0, bag->slots * sizeof *bag->table);
+}
+
+/* Make room for more features in the list. */
+static void
+grow_list(ShBag *bag)
+{
+	size_t		room = bag->room > 0 ? 2 * bag->room : ROOM_MIN;
+	uint64_t   *hashes = bag->allocate(room * (sizeof *hashes +
+											   2 * sizeof(uint32_t)));
+	uint32_t   *counts = (uint32_t *) (hashes + room);
+	uint32_t   *weights = counts + room;
+
+	memset(counts, 0, room * sizeof *counts);
+	hashes[0] = weights[0] = 0;
+	if (bag->room > 0)
+	{
+		memcpy(hashes, bag->hashes, (bag->n + 1) * sizeof *hashes);
+		memcpy(counts, bag->counts, (bag->n + 1) * sizeof *counts);
+		memcpy(weights, bag->weights, (bag->n + 1) * sizeof *weights);
+		bag->release(bag->hashes);
+	}
+	bag->hashes = hashes;
+	bag->counts = counts;
+	bag->weights = weights;
+	bag->room = room;
+}
+
+/* Make the table larger, and enter all features anew. */
+static void
+grow_table(ShBag *bag)
+{
+	size_t		slots = bag->slots > 0 ? 4 * bag->slots : SLOTS_MIN;
+
+	if (slots > bag->slots_room)
+	{
+		uint32_t   *table = bag->allocate(slots * sizeof *table);
+
+		if (bag->slots_room > 0)
+			bag->release(bag->table);
+		bag->table = table;
+		bag->slots_room = slots;
+	}
+	bag->slots = slots;
+	memset(bag->table, 0, slots * sizeof *bag->table);
+	for (size_t i = 1; i <= bag->n; i++)
+	{
+		size_t		slot = first_slot(bag->hashes[i], bag->multiplier,
+									  slots - 1);
+
+		bag->table[find_slot(bag, bag->hashes[i], slot)] = (uint32_t) i;
+	}
+}
+
+/* End a section: the counts become weights, or are added to them. */
+static void
+end_section(ShBag *bag)
+{
+	uint32_t   *counts = bag->counts;
+	uint32_t   *weights = bag->weights;
+
+	memset(weights + bag->weighed + 1, 0,
+		   (bag->n - bag->weighed) * sizeof *weights);
+	for (size_t i = 1; i <= bag->n; i++)
+	{
+		/* What occurs once weighs 1, however it is damped. */
+		weights[i] += counts[i] <= 1 ? counts[i] :
+			sh_damp(bag->damping, counts[i]);
+		counts[i] = 0;
+	}
+	bag->weighed = bag->n;
+	bag->seen = 0;
+}
+
+/* Add occurrences of features that there is room for. */
+static void
+add_some(ShBag *bag, const uint64_t *hashes, size_t n)
+{
+	const uint64_t multiplier = bag->multiplier;
+	const size_t mask = bag->slots - 1;
+	uint32_t   *table = bag->table;
+	uint64_t   *there = bag->hashes;
+	uint32_t   *counts = bag->counts;
+	size_t		last = bag->n;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t	hash = hashes[i];
+		size_t		slot = first_slot(hash, multiplier, mask);
+		size_t		number = table[slot];
+		size_t		fresh;
+
+		if ((number != 0) & (there[number] != hash))
+		{
+			slot = find_slot(bag, hash, slot);
+			number = table[slot];
+		}
+		fresh = number == 0;
+		last += fresh;
+		number |= last & -fresh;
+		table[slot] = (uint32_t) number;
+		there[number] = hash;
+		counts[number]++;
+	}
+	bag->n = last;
+}
+
+/* Add n occurrences of features. */
+void
+sh_bag_add(ShBag *bag, const uint64_t *hashes, size_t n)
+{
+	for (size_t done = 0, k; done < n; done += k)
+	{
+		if (bag->seen == SH_SECTION)
+			end_section(bag);
+		k = n - done < BATCH ? n - done : BATCH;
+		if (k > SH_SECTION - bag->seen)
+			k = SH_SECTION - bag->seen;
+		while (bag->n + k >= bag->room)
+			grow_list(bag);
+		while (SLOTS_SPARE * (bag->n + k) > bag->slots)
+			grow_table(bag);
+		add_some(bag, hashes + done, k);
+		bag->seen += (uint32_t) k;
+	}
+}
+
+/* End the document. */
+void
+sh_bag_end(ShBag *bag)
+{
+	uint64_t	squares = 0;
+
+	if (bag->n == 0)
+		return;
+	end_section(bag);
+	for (size_t i = 1; i <= bag->n; i++)
+		squares += (uint64_t) bag->weights[i] * bag->weights[i];
+	bag->squares = squares;
+}
+
+/* The memory that a bag takes. */
+size_t
+sh_bag_bytes(const ShBag *bag)
+{
+	return bag->room * (sizeof *bag->hashes + 2 * sizeof *bag->counts) +
+		bag->slots_room * sizeof *bag->table;
+}
+
+/* Give the memory back. */
+void
+sh_bag_release(ShBag *bag)
+{
+	if (bag->room > 0)
+		bag->release(bag->hashes);
+	if (bag->slots_room > 0)
+		bag->release(bag->table);
+	bag->n = bag->room = bag->slots = bag->slots_room = 0;
+}
+
+/*
+ * How many features two bags that have some have in common, and the sum of the
+ * products of their weights.
+ */
+static uint64_t
+overlap(const ShBag *a, const ShBag *b, void (*pause) (void), uint64_t *dot)
+{
+	const ShBag *few = a->n < b->n ? a : b;
+	const ShBag *many = few == a ? b : a;
+	const uint64_t multiplier = many->multiplier;
+	const size_t mask = many->slots - 1;
+	uint64_t	common = 0;
+	uint64_t	products = 0;
+
+	for (size_t i = 1; i <= few->n; i++)
+	{
+		uint64_t	hash = few->hashes[i];
+		size_t		slot = first_slot(hash, multiplier, mask);
+		size_t		number = many->table[slot];
+
+		/* Number 0, which a free slot has, weighs 0. */
+		if ((number != 0) & (many->hashes[number] != hash))
+			number = many->table[find_slot(many, hash, slot)];
+		common += number != 0;
+		products += (uint64_t) many->weights[number] * few->weights[i];
+		if (i % STRETCH == 0)
+			pause();
+	}
+	*dot = products;
+	return common;
+}
+
+/*
+ * The Jaccard similarity of two sets of features: how many both have, divided
+ * by how many either has.  False when one of them is empty.
+ */
+bool
+sh_bag_jaccard(const ShBag *a, const ShBag *b, void (*pause) (void),
+			   double *similarity)
+{
+	uint64_t	common;
+	uint64_t	dot;
+
+	if (a->n == 0 || b->n == 0)
+		return false;
+	common = overlap(a, b, pause, &dot);
+	*similarity = (double) common / (double) (a->n + b->n - common);
+	return true;
+}
+
+/*
+ * The cosine of the angle between two vectors of weights.  False when one of
+ * them is empty.
+ */
+bool
+sh_bag_cosine(const ShBag *a, const ShBag *b, void (*pause) (void),
+			  double *similarity)
+{
+	uint64_t	dot;
+	double		cosine;
+
+	if (a->n == 0 || b->n == 0)
+		return false;
+	(void) overlap(a, b, pause, &dot);
+
+	/* Of a bag and itself this is 1, as the root of a square is exact. */
+	cosine = (double) dot / sqrt((double) a->squares * (double) b->squares);
+	*similarity = cosine < 1 ? cosine : 1;
+	return true;
+}

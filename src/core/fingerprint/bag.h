@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * bag.h
+ *		The features of a document with their weights, and what two documents
+ *		have in common.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_BAG_H
+#define SH_BAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/text/damping.h"
+
+/*
+ * The features of a document, numbered from 1 as they first occur.  Feature i
+ * has occurred counts[i] times since the section began, and weights[i] is what
+ * it weighed in those before; in the end, all that it weighs.  The multiplier,
+ * odd and best chosen at random, is as that of ShTally.  All is zero at first,
+ * but for the part that the caller fills in.
+ */
+typedef struct ShBag
+{
+	/* what stays; "allocate" may leave by longjmp */
+	void	   *(*allocate) (size_t bytes);
+	void		(*release) (void *memory);
+	uint64_t	multiplier;
+
+	/* what moves */
+	ShDamping	damping;
+	uint32_t	seen;			/* occurrences since the section began */
+	size_t		n;				/* features */
+	size_t		weighed;		/* those that the sections before have had */
+	size_t		room;			/* of the arrays, with that for number 0 */
+	uint64_t   *hashes;
+	uint32_t   *counts;			/* behind the hashes; 0 for those to come */
+	uint32_t   *weights;		/* behind the counts */
+	size_t		slots;			/* of the table in use, a power of two */
+	size_t		slots_room;		/* that there is memory for */
+	uint32_t   *table;			/* numbers of features; 0: free */
+	uint64_t	squares;		/* in the end: of the weights, their sum */
+} ShBag;
+
+extern void sh_bag_begin(ShBag *bag, ShDamping damping);
+extern void sh_bag_add(ShBag *bag, const uint64_t *hashes, size_t n);
+extern void sh_bag_end(ShBag *bag);
+extern size_t sh_bag_bytes(const ShBag *bag);
+extern void sh_bag_release(ShBag *bag);
+extern bool sh_bag_jaccard(const ShBag *a, const ShBag *b,
+						   void (*pause) (void), double *similarity);
+extern bool sh_bag_cosine(const ShBag *a, const ShBag *b,
+						  void (*pause) (void), double *similarity);
+
+#endif							/* SH_BAG_H */

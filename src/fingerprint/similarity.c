@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * similarity.c
+ *		The exact similarity of two documents, by their features.
+ *
+ * What a fingerprint estimates, computed: for those candidates that a search
+ * has found.  Candidates are compared with one and the same document, or those
+ * of one row after the other, so the features of the last few documents are
+ * remembered, with a copy of each to know it again.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fingerprint/fingerprint.h"
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "core/fingerprint/bag.h"
+
+/* Limits of the work done. */
+#define REMEMBERED			4	/* documents remembered */
+#define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
+
+/* A document remembered with its features. */
+typedef struct Memory
+{
+	const ShProfile *profile;	/* NULL when there is no document */
+	Size		length;			/* of the document, in the server encoding */
+	char	   *bytes;
+	Size		allocated;
+	ShBag		bag;
+} Memory;
+
+static Memory memories[REMEMBERED]; /* the latest used first */
+
+PG_FUNCTION_INFO_V1(simhash_jaccard);
+PG_FUNCTION_INFO_V1(simhash_cosine);
+PG_FUNCTION_INFO_V1(simhash_jaccard_features);
+PG_FUNCTION_INFO_V1(simhash_cosine_features);
+
+/* Allocate for a bag, which outlives the call. */
+static void *
+allocate_lasting(size_t bytes)
+{
+	return MemoryContextAllocHuge(TopMemoryContext, bytes);
+}
+
+/* Allocate for a bag that does not. */
+static void *
+allocate_here(size_t bytes)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+}
+
+/* Fill in the part of a bag that stays. */
+static void
+init_bag(ShBag *bag, void *(*allocate) (size_t bytes))
+{
+	bag->allocate = allocate;
+	bag->release = pfree;
+	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+}
+
+/* Bring a place to the front. */
+static void
+bring_to_front(int place)
+{
+	Memory		memory = memories[place];
+
+	memmove(memories + 1, memories, place * sizeof memory);
+	memories[0] = memory;
+}
+
+/* The bytes that a place takes. */
+static Size
+bytes_taken(const Memory *memory)
+{
+	return memory->allocated + sh_bag_bytes(&memory->bag);
+}
+
+/*
+ * Free the places longest not used, down to what may be kept between calls;
+ * the last one, if the documents of one call are too long for that.
+ */
+static void
+forget_oldest(void)
+{
+	Size		total = 0;
+
+	for (int i = 0; i < REMEMBERED; i++)
+		total += bytes_taken(&memories[i]);
+	for (int i = REMEMBERED - 1; i >= 0 && total > REMEMBERED_BYTES; i--)
+	{
+		Memory	   *memory = &memories[i];
+
+		total -= bytes_taken(memory);
+		memory->profile = NULL;
+		if (memory->bytes != NULL)
+			pfree(memory->bytes);
+		memory->bytes = NULL;
+		memory->allocated = 0;
+		sh_bag_release(&memory->bag);
+	}
+}
+
+/* Keep a copy of the document in a place. */
+static void
+copy_document(Memory *memory, const char *bytes, Size length)
+{
+	if (memory->allocated < length)
+	{
+		if (memory->bytes != NULL)
+			pfree(memory->bytes);
+		memory->bytes = NULL;
+		memory->allocated = 0;
+		memory->bytes = MemoryContextAlloc(TopMemoryContext,
+										   Max(length, 1024));
+		memory->allocated = Max(length, 1024);
+	}
+	memcpy(memory->bytes, bytes, length);
+	memory->length = length;
+}
+
+/* SimhashHashReader: add the hashes to the bag. */
+static bool
+collect(void *state, const uint64 *hashes, size_t n)
+{
+	CHECK_FOR_INTERRUPTS();
+	sh_bag_add((ShBag *) state, hashes, n);
+	return true;
+}
+
+/* Collect the features of a document in a place. */
+static void
+fill(Memory *memory, const ShProfile *profile, text *document)
+{
+	ShBag	   *bag = &memory->bag;
+
+	/* No document is there if this ends by an error. */
+	memory->profile = NULL;
+	if (bag->allocate == NULL)
+		init_bag(bag, allocate_lasting);
+	sh_bag_begin(bag, profile->damping);
+	simhash_read_hashes(simhash_begin_document(profile), document, collect,
+						bag);
+	sh_bag_end(bag);
+	if (VARSIZE_ANY_EXHDR(document) <= REMEMBERED_BYTES)
+	{
+		copy_document(memory, VARDATA_ANY(document),
+					  VARSIZE_ANY_EXHDR(document));
+		memory->profile = profile;
+	}
+}
+
+/*
+ * Bring the features of a document to the first place, from memory or
+ * computed in the place longest not used.
+ */
+static void
+look_at(const ShProfile *profile, text *document)
+{
+	Size		length = VARSIZE_ANY_EXHDR(document);
+
+	for (int i = 0; i < REMEMBERED; i++)
+	{
+		const Memory *memory = &memories[i];
+
+		if (memory->profile == profile && memory->length == length &&
+			memcmp(memory->bytes, VARDATA_ANY(document), length) == 0)
+		{
+			bring_to_front(i);
+			return;
+		}
+	}
+	fill(&memories[REMEMBERED - 1], profile, document);
+	bring_to_front(REMEMBERED - 1);
+}
+
+/* The similarity of two bags; false when one of them is empty. */
+static bool
+compare_bags(SimhashMeasure measure, const ShBag *a, const ShBag *b,
+			 double *similarity)
+{
+	if (measure == SIMHASH_JACCARD)
+		return sh_bag_jaccard(a, b, simhash_pause, similarity);
+	return sh_bag_cosine(a, b, simhash_pause, similarity);
+}
+
+/*
+ * The similarity of two documents by a profile; false when one of them has no
+ * feature.
+ */
+bool
+simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
+						 text *a, text *b, double *similarity)
+{
+	const ShBag *bag_a;
+	const ShBag *bag_b = &memories[0].bag;
+	bool		exists;
+
+	look_at(profile, a);
+	look_at(profile, b);
+
+	/* Unless it is the same document, the other one is behind it. */
+	bag_a = &memories[1].bag;
+	if (VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0)
+		bag_a = bag_b;
+	exists = compare_bags(measure, bag_a, bag_b, similarity);
+	forget_oldest();
+	return exists;
+}
+
+/* The similarity of arguments 0 and 1 by profile argument 2. */
+static Datum
+compare_documents(FunctionCallInfo fcinfo, SimhashMeasure measure)
+{
+	const ShProfile *profile = sh_default_profile;
+	double		similarity;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(2))
+		profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+	if (!simhash_exact_similarity(measure, profile, PG_GETARG_TEXT_PP(0),
+								  PG_GETARG_TEXT_PP(1), &similarity))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(similarity);
+}
+
+/*
+ * simhash_jaccard(a text, b text, profile text DEFAULT NULL)
+ *		-> double precision
+ *
+ * The Jaccard similarity of the sets of features of two documents: how many
+ * both have, divided by how many either has.  NULL when one of them has no
+ * feature; a NULL profile is the default one.
+ *
+ * Errors: undefined_object when there is no such profile.
+ */
+Datum
+simhash_jaccard(PG_FUNCTION_ARGS)
+{
+	return compare_documents(fcinfo, SIMHASH_JACCARD);
+}
+
+/*
+ * simhash_cosine(a text, b text, profile text DEFAULT NULL)
+ *		-> double precision
+ *
+ * The cosine of the angle between the vectors of the features' weights.
+ */
+Datum
+simhash_cosine(PG_FUNCTION_ARGS)
+{
+	return compare_documents(fcinfo, SIMHASH_COSINE);
+}
+
+/* The similarity of arguments 0 and 1, arrays of features. */
+static Datum
+compare_arrays(FunctionCallInfo fcinfo, SimhashMeasure measure)
+{
+	ShBag		bags[2] = {{0}};
+	double		similarity;
+
+	for (int i = 0; i < 2; i++)
+	{
+		uint64	   *hashes;
+		int			n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(i), &hashes);
+
+		init_bag(&bags[i], allocate_here);
+		sh_bag_begin(&bags[i], SH_DAMP_COUNT);
+		sh_bag_add(&bags[i], hashes, n);
+		sh_bag_end(&bags[i]);
+	}
+	if (!compare_bags(measure, &bags[0], &bags[1], &similarity))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(similarity);
+}
+
+/*
+ * simhash_jaccard(a text[], b text[]) -> double precision
+ *
+ * The Jaccard similarity of two sets of features; one that is given twice
+ * counts once.  NULL when one of them is empty.
+ *
+ * Errors: array_subscript_error when an array has several dimensions,
+ * null_value_not_allowed for NULL elements.
+ */
+Datum
+simhash_jaccard_features(PG_FUNCTION_ARGS)
+{
+	return compare_arrays(fcinfo, SIMHASH_JACCARD);
+}
+
+/*
+ * simhash_cosine(a text[], b text[]) -> double precision
+ *
+ * The cosine of the angle between two vectors of features, each of which weighs
+ * the number of times that it is given.
+ *
+ * Errors: as above.
+ */
+Datum
+simhash_cosine_features(PG_FUNCTION_ARGS)
+{
+	return compare_arrays(fcinfo, SIMHASH_COSINE);
+}
