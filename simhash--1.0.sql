@@ -1590,8 +1590,10 @@ BEGIN
     IF row_security_active(relation) THEN
         remarks := remarks || E'-- row security: only rows that you may see\n';
     END IF;
+    -- ORDER BY must not take the text of a key for the column itself.
     query := format('SELECT %s, (%s)%s FROM %s AS t WHERE (%2$s) IS NOT NULL',
-                    id, fingerprint,
+                    id || CASE WHEN key IS NOT NULL THEN ' AS simhash_key'
+                          ELSE '' END, fingerprint,
                     (SELECT string_agg(', ' || c, '') FROM unnest(columns) AS c),
                     target) ||
         CASE WHEN keep IS NOT NULL THEN ' ORDER BY ' || keep
