@@ -284,29 +284,21 @@ next_pair(void *context, uint64_t *pair)
 	return true;
 }
 
-/* Clusters of both kinds; what is a crowd is a matter of chance. */
+/* Make stars; whoever does so wants the pairs in the order of rows. */
 static void
-test_clusters(ShPairs *pairs, const uint64_t *original, int radius)
+make_stars(ShClusters *clusters, ShPairs *pairs, int radius, uint32_t *parent,
+		   uint32_t crowd)
 {
-	uint32_t   *parent = malloc((pairs->n + 1) * sizeof *parent);
-	uint32_t	least = 1 + (uint32_t) random_below(3);
 	ShCrowds	crowds;
-	ShClusters	clusters;
 	Found		found;
 
-	sh_clusters_begin(&clusters, pairs, parent);
-	sh_crowds_begin(&crowds, pairs, radius, 4 + (uint32_t) random_below(40));
-	sh_clusters_connect(&clusters, &crowds);
-	crowds_found += crowds.count;
-	check_clusters(&clusters, original, radius, false, least);
-
-	/* Stars want the pairs in the order of rows. */
 	memset(&found, 0, sizeof found);
 	found.pairs = pairs;
 	found.radius = radius;
-	sh_clusters_begin(&clusters, pairs, parent);
-	sh_crowds_begin(&crowds, pairs, radius, 4 + (uint32_t) random_below(40));
+	sh_clusters_begin(clusters, pairs, parent);
+	sh_crowds_begin(&crowds, pairs, radius, crowd);
 	sh_crowds_find(&crowds);
+	sh_clusters_note_crowds(clusters, &crowds);
 	sh_crowds_pairs(&crowds, note_pair, &found);
 	for (size_t i = 0; i < found.count; i++)
 	{
@@ -318,9 +310,27 @@ test_clusters(ShPairs *pairs, const uint64_t *original, int radius)
 	}
 	if (found.count > 0)
 		qsort(found.pair, found.count, sizeof *found.pair, compare_keys);
-	sh_clusters_stars(&clusters, &crowds, next_pair, &found);
-	check_clusters(&clusters, original, radius, true, least);
+	sh_clusters_stars(clusters, &crowds, next_pair, &found);
 	free(found.pair);
+}
+
+/* Clusters of both kinds; what is a crowd is a matter of chance. */
+static void
+test_clusters(ShPairs *pairs, const uint64_t *original, int radius)
+{
+	uint32_t   *parent = malloc((pairs->n + 1) * sizeof *parent);
+	uint32_t	least = 1 + (uint32_t) random_below(3);
+	ShCrowds	crowds;
+	ShClusters	clusters;
+
+	sh_clusters_begin(&clusters, pairs, parent);
+	sh_crowds_begin(&crowds, pairs, radius, 4 + (uint32_t) random_below(40));
+	sh_clusters_connect(&clusters, &crowds);
+	crowds_found += crowds.count;
+	check_clusters(&clusters, original, radius, false, least);
+	make_stars(&clusters, pairs, radius, parent,
+			   4 + (uint32_t) random_below(40));
+	check_clusters(&clusters, original, radius, true, least);
 	free(parent);
 }
 
@@ -556,6 +566,71 @@ test_crowd(void)
 	free(values);
 }
 
+/*
+ * Crowds beside so many others that the search sorts their members: each is a
+ * cluster of its own, and its stars are as if it were alone.
+ */
+static void
+test_crowds_beside(void)
+{
+	uint32_t	n = 20000;
+	int			radius = 6;
+	uint64_t   *values = malloc(n * sizeof *values);
+	uint64_t   *original = malloc(n * sizeof *original);
+	uint32_t   *parent = malloc(n * sizeof *parent);
+	uint32_t   *label = malloc(n * sizeof *label);
+	void	   *memory = malloc(sh_pairs_bytes(n));
+	uint64_t	centers[3] = {random_bits(), random_bits(), random_bits()};
+	ShPairs		pairs;
+	ShCrowds	crowds;
+	ShClusters	clusters;
+
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = i % 2 == 0 ? random_bits() : centers[i / 2 % 3] ^
+			random_flips((int) random_below(6));
+	memcpy(original, values, n * sizeof *values);
+	sh_pairs_begin(&pairs, values, memory, n);
+	sh_pairs_collapse(&pairs);
+	sh_clusters_begin(&clusters, &pairs, parent);
+	sh_crowds_begin(&crowds, &pairs, radius, SH_CROWD_LEAST);
+	sh_clusters_connect(&clusters, &crowds);
+	CHECK(crowds.count == 3);
+	sh_clusters_list(&clusters, 2);
+	CHECK(clusters.count == 3);
+
+	make_stars(&clusters, &pairs, radius, parent, SH_CROWD_LEAST);
+	sh_clusters_list(&clusters, 1);
+	for (uint32_t i = 0; i < n; i++)
+		label[i] = UINT32_MAX;
+	for (uint32_t c = 0, i = 0; c < clusters.count; c++)
+	{
+		uint32_t	center = clusters.members[i];
+
+		for (; i < clusters.ends[c]; i++)
+		{
+			CHECK(sh_distance(original[clusters.members[i]],
+							  original[center]) <= radius);
+			label[clusters.members[i]] = center;
+		}
+	}
+	for (uint32_t row = 0; row < n; row++)
+	{
+		uint32_t	i = 1;
+
+		/* Only rows of crowds are near to each other. */
+		while (row % 2 == 1 && i < row &&
+			   (label[i] != i ||
+				sh_distance(original[row], original[i]) > radius))
+			i += 2;
+		CHECK(label[row] == (row % 2 == 1 && i < row ? i : row));
+	}
+	free(memory);
+	free(label);
+	free(parent);
+	free(original);
+	free(values);
+}
+
 int
 main(void)
 {
@@ -575,6 +650,7 @@ main(void)
 	test_many(UNIFORM, 10);
 	test_many(ONE_BLOCK, 4);
 	test_crowd();
+	test_crowds_beside();
 	printf("%zu crowds, groups met %zu times\n", crowds_found, groups_met);
 	CHECK(crowds_found > 100 && groups_met > 20);
 	return 0;

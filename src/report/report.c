@@ -300,6 +300,7 @@ make_stars(Report *report)
 										  InvalidOid, false, work_mem, NULL,
 										  TUPLESORT_NONE);
 	sh_crowds_find(&report->crowds);
+	sh_clusters_note_crowds(&report->clusters, &report->crowds);
 	sh_crowds_pairs(&report->crowds, note_pair, report);
 	tuplesort_performsort(report->order);
 	sh_clusters_stars(&report->clusters, &report->crowds, next_pair, report);

@@ -113,7 +113,10 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 						  b->n, join_pair, clusters);
 }
 
-/* Put all fingerprints that pairs connect into clusters. */
+/*
+ * Put all fingerprints that pairs connect into clusters.  Crowds come first: the
+ * search that follows mixes their members.
+ */
 void
 sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds)
 {
@@ -129,13 +132,13 @@ sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds)
 			join(clusters->parent, center,
 				 sh_pairs_number(pairs, pairs->work[crowd->start + j]));
 	}
-	sh_crowds_pairs(crowds, join_pair, clusters);
 	for (uint32_t i = 0; i < crowds->count; i++)
 	{
 		for (uint32_t j = i + 1; j < crowds->count; j++)
 			join_crowds(clusters, crowds, &crowds->crowd[i],
 						&crowds->crowd[j]);
 	}
+	sh_crowds_pairs(crowds, join_pair, clusters);
 }
 
 /* --- stars ---------------------------------------------------------------- */
@@ -145,6 +148,44 @@ static inline uint32_t
 first_row(const ShPairs *pairs, uint32_t number)
 {
 	return pairs->rows[pairs->first[number]];
+}
+
+/*
+ * Note in "parent", which stars do not need yet, to which crowd each member
+ * belongs.  The search for pairs will mix them.
+ */
+void
+sh_clusters_note_crowds(ShClusters *clusters, const ShCrowds *crowds)
+{
+	ShPairs    *pairs = clusters->pairs;
+
+	for (uint32_t i = 0; i < crowds->count; i++)
+	{
+		const ShCrowd *crowd = &crowds->crowd[i];
+
+		for (uint32_t j = crowd->start; j < crowd->start + crowd->n; j++)
+			clusters->parent[sh_pairs_number(pairs, pairs->work[j])] = i;
+	}
+}
+
+/* Bring the members back to their crowds, and make "parent" what it was. */
+static void
+restore_crowds(ShClusters *clusters, const ShCrowds *crowds)
+{
+	ShPairs    *pairs = clusters->pairs;
+	uint32_t	next[SH_CROWDS_MAX];
+
+	for (uint32_t i = 0; i < crowds->count; i++)
+		next[i] = crowds->crowd[i].start;
+	for (uint32_t i = crowds->alone; i < pairs->distinct; i++)
+	{
+		uint32_t	member = sh_pairs_number(pairs, pairs->work[i]);
+
+		pairs->spare[next[clusters->parent[member]]++] = pairs->work[i];
+		clusters->parent[member] = member;
+	}
+	memcpy(pairs->work + crowds->alone, pairs->spare + crowds->alone,
+		   (pairs->distinct - crowds->alone) * sizeof *pairs->work);
 }
 
 /* Attach a fingerprint to a center, unless it is attached already. */
@@ -187,10 +228,11 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 }
 
 /*
- * Make stars.  "next" returns one pair after another, in ascending order, but
- * none of two fingerprints that are both in crowds.  The upper 32 bits of a
- * pair are the first row of a fingerprint, the lower 32 bits that of the other
- * fingerprint, which comes later.
+ * Make stars, once crowds have been noted and pairs sought.  "next" returns one
+ * pair after another, in ascending order, but none of two fingerprints that are
+ * both in crowds.  The upper 32 bits of a pair are the first row of a
+ * fingerprint, the lower 32 bits that of the other fingerprint, which comes
+ * later.
  */
 void
 sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
@@ -203,6 +245,7 @@ sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
 	uint64_t	pair;
 	bool		more = next(context, &pair);
 
+	restore_crowds(clusters, crowds);
 	memset(number, 0xff, pairs->n * sizeof *number);
 	memset(crowded, 0, pairs->n / 8 + 4);
 	for (uint32_t i = 0; i < pairs->distinct; i++)

@@ -31,6 +31,8 @@ typedef struct ShClusters
 extern void sh_clusters_begin(ShClusters *clusters, ShPairs *pairs,
 							  uint32_t *parent);
 extern void sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds);
+extern void sh_clusters_note_crowds(ShClusters *clusters,
+									const ShCrowds *crowds);
 extern void sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
 							  bool (*next) (void *context, uint64_t *pair),
 							  void *context);

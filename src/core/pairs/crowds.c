@@ -245,7 +245,10 @@ sh_crowds_find(ShCrowds *crowds)
 	}
 }
 
-/* Report the pairs within the radius, but none of two of the same crowd. */
+/*
+ * Report the pairs within the radius, but none of two that are both in crowds.
+ * The order of the values changes, so that crowds are mixed afterwards.
+ */
 void
 sh_crowds_pairs(ShCrowds *crowds, ShPairSink sink, void *context)
 {
