@@ -13,8 +13,12 @@
 #include "access/genam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
+#include "storage/bufmgr.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -124,6 +128,27 @@ simhash_lock_held(const LOCKTAG *tag, LOCKMODE mode)
 	return LockHeldByMe(tag, mode, false);
 #else
 	return LockHeldByMe(tag, mode);
+#endif
+}
+
+/*
+ * How many workers may help to build an index.  Before PostgreSQL 17 the server
+ * asks for btrees only, so we do here; an empty table is what TRUNCATE leaves,
+ * which wants no workers.
+ */
+static inline int
+simhash_build_workers(Relation table, Relation index, const IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 170000
+	(void) table;
+	(void) index;
+	return info->ii_ParallelWorkers;
+#else
+	(void) info;
+	if (!IsNormalProcessingMode() || RelationGetNumberOfBlocks(table) == 0)
+		return 0;
+	return plan_create_index_workers(RelationGetRelid(table),
+									 RelationGetRelid(index));
 #endif
 }
 

@@ -244,6 +244,9 @@ hamming_handler(PG_FUNCTION_ARGS)
 	routine->amparallelvacuumoptions =
 		VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
 	routine->amkeytype = INT8OID;
+#if PG_VERSION_NUM >= 170000
+	routine->amcanbuildparallel = true;
+#endif
 
 	routine->ambuild = hamming_build;
 	routine->ambuildempty = hamming_buildempty;

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -16,6 +17,7 @@
 #include "pgstat.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "index/hamming.h"
 #include "index/hamming_build.h"
 
@@ -24,6 +26,9 @@ typedef struct HammingBuild
 	HammingSort *sort;
 	double		rows;			/* that have entries */
 } HammingBuild;
+
+extern PGDLLEXPORT void simhash_hamming_build_worker(dsm_segment *seg,
+													 shm_toc *toc);
 
 /* Called for each row of the table: put its entries to the sort. */
 static void
@@ -45,34 +50,63 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	build->rows++;
 }
 
-/* Load the sorted entries, and tell how far that has come. */
-static void
-load_entries(Relation index, HammingBuild *build)
+/*
+ * Put the entries of the rows that a scan hands out to a sort; of all rows, if
+ * the scan is NULL.  Returns the number of rows.
+ */
+static double
+read_rows(Relation heap, Relation index, IndexInfo *info, HammingSort *sort,
+		  TableScanDesc scan, double *indexed)
 {
-	HammingLoad *load = hamming_load_begin(index);
-	HammingEntry entry;
-	int64		rows = 0;
-	int			part = 0;
+	HammingBuild build = {.sort = sort};
+	double		rows = table_index_build_scan(heap, index, info, true,
+											  !IsParallelWorker(), build_row,
+											  &build, scan);
 
-	while (hamming_sort_next(build->sort, &entry))
-	{
-		hamming_load_add(load, &entry);
-		if (++part == SH_INDEX_BLOCKS)
-		{
-			part = 0;
-			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-										 ++rows);
-		}
-	}
+	*indexed = build.rows;
+	return rows;
+}
+
+/* A worker of a parallel build begins here. */
+void
+simhash_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
+{
+	hamming_parallel_work(seg, toc, read_rows);
+}
+
+/* Build the index by this process alone. */
+static void
+build_serially(Relation heap, Relation index, IndexInfo *info,
+			   IndexBuildResult *result)
+{
+	HammingSort *sort = hamming_sort_begin(maintenance_work_mem);
+	HammingLoad *load;
+
+	result->heap_tuples = read_rows(heap, index, info, sort, NULL,
+									&result->index_tuples);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) result->index_tuples);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_SORT);
+	hamming_sort_perform(sort);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_LOAD);
+	load = hamming_load_begin(index,
+							  result->index_tuples * SH_INDEX_BLOCKS);
+	hamming_load_reserve(load);
+	hamming_load_all(load, sort);
 	hamming_load_end(load);
+	hamming_sort_end(sort);
 }
 
 /* Build the index. */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
-	IndexBuildResult *result;
-	HammingBuild build;
+	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
+	int			workers;
 
 	hamming_check_columns(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -81,25 +115,11 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 				 errmsg("index \"%s\" already contains data",
 						RelationGetRelationName(index))));
 
-	build.sort = hamming_sort_begin(maintenance_work_mem);
-	build.rows = 0;
-
-	result = (IndexBuildResult *) palloc(sizeof(IndexBuildResult));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SCAN);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 build_row, &build, NULL);
-	result->index_tuples = build.rows;
-
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) build.rows);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
-								 HAMMING_PHASE_SORT);
-	hamming_sort_perform(build.sort);
-
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
-								 HAMMING_PHASE_LOAD);
-	load_entries(index, &build);
-	hamming_sort_end(build.sort);
+	workers = simhash_build_workers(heap, index, info);
+	if (workers == 0 ||
+		!hamming_parallel_build(heap, index, info, workers, read_rows, result))
+		build_serially(heap, index, info, result);
 	return result;
 }

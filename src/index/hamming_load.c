@@ -3,17 +3,30 @@
  * hamming_load.c
  *		Writing the pages of an index that is being built.
  *
- * Entries come in order, so pages are filled from left to right, each level
- * handing a pivot up for each page that it has finished.  The result is what
- * a btree build would have written, in the format that
+ * The result is what a btree build would have written, in the format that
  * src/include/access/nbtree.h describes: a page that is not the rightmost of
  * its level begins with a high key, which is the pivot of its right neighbour;
  * the first item of an inner page stands for minus infinity; a pivot carries a
  * TID only where the keys to its left and right are the same.
  *
+ * All entries have the same size and their number is known, so it is known as
+ * well which of them each leaf page gets.  Leaf pages are blocks 1, 2, 3 and
+ * so on; inner pages come behind them.  That lets several processes write leaf
+ * pages at the same time, each from another place on.  With 366 entries to a
+ * page:
+ *
+ *		entries			leaf	block	pivot
+ *		0 .. 365		0		1		minus infinity
+ *		366 .. 731		1		2		key of entry 366
+ *		732 .. 1097		2		3		key of entry 732
+ *
+ * Who fills a leaf page hands up the pivot of the next one.  From the pivots,
+ * in order, one process makes the inner pages, each level handing up a pivot
+ * for each page that it has finished.
+ *
  * Pages are written past the buffer manager and logged as images, as nobody
- * else can see the index yet.  A page gets its number when it is begun, and
- * pages of upper levels are finished late, so their places are filled with
+ * else can see the index yet.  An inner page gets its number when it is begun,
+ * and those of upper levels are finished late, so their places are filled with
  * zeros for the time being.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -22,10 +35,13 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/xloginsert.h"
+#include "commands/progress.h"
 #include "miscadmin.h"
 #include "storage/bufpage.h"
 #include "storage/smgr.h"
+#include "utils/backend_progress.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -60,37 +76,46 @@ struct HammingLoad
 	/* stays */
 	Relation	index;
 	bool		use_wal;
-	Size		leaf_target;	/* bytes of items that fill a page */
-	Size		inner_target;
+	int64		entries;		/* that the index is to have */
+	int			per_leaf;
+	BlockNumber leaves;
+	Size		inner_target;	/* bytes of items that fill a page */
+	BufFile    *pivots;			/* of leaf pages; NULL: linked at once */
 
 	/* moves */
+	pg_atomic_uint32 *loaded;	/* leaf pages written, by all processes */
+	pg_atomic_uint32 own_loaded;
+	BlockNumber linked;			/* leaf pages that have a downlink */
 	BlockNumber allocated;		/* pages that have a number */
 	BlockNumber written;		/* length of the file */
 	char	   *zeros;
 	int			height;			/* of the tree so far; -1: nothing in it */
-	HammingEntry last;			/* last entry added */
 	HammingLevel levels[HAMMING_MAX_HEIGHT];
 };
 
-/* Make the pivot that says: what is to the right begins here. */
+/*
+ * Make the pivot that says: what is to the right begins here.  A TID of 0 is
+ * none.
+ */
 static void
-make_pivot(HammingPivot *pivot, int64 key, const uint64 *tid)
+make_pivot(HammingPivot *pivot, const HammingEntry *entry)
 {
 	Size		size = HAMMING_ENTRY_SIZE;
 
 	memset(pivot, 0, sizeof(HammingPivot));
-	memcpy(pivot->bytes + sizeof(IndexTupleData), &key, sizeof(key));
-	if (tid != NULL)
+	memcpy(pivot->bytes + sizeof(IndexTupleData), &entry->key,
+		   sizeof(entry->key));
+	if (entry->tid != 0)
 	{
 		ItemPointerData pointer;
 
-		hamming_unpack_tid(*tid, &pointer);
+		hamming_unpack_tid(entry->tid, &pointer);
 		size += MAXALIGN(sizeof(ItemPointerData));
 		memcpy(pivot->bytes + size - sizeof(ItemPointerData), &pointer,
 			   sizeof(ItemPointerData));
 	}
 	pivot->tuple.t_info = size;
-	BTreeTupleSetNAtts(&pivot->tuple, 1, tid != NULL);
+	BTreeTupleSetNAtts(&pivot->tuple, 1, entry->tid != 0);
 }
 
 /* Make the pivot that stands for minus infinity. */
@@ -190,6 +215,39 @@ grow(HammingLoad *load)
 	begin_page(load, level, load->allocated++);
 }
 
+/* Write a finished page, given its right neighbour and the pivot of that. */
+static void
+finish_page(HammingLoad *load, HammingLevel *here, HammingPivot *pivot,
+			BlockNumber next)
+{
+	ItemId		place = PageGetItemId(here->page, P_HIKEY);
+	PageHeader	header = (PageHeader) here->page;
+
+	/* The line pointer has been set aside; the tuple goes below the others. */
+	header->pd_upper -= MAXALIGN(IndexTupleSize(&pivot->tuple));
+	ItemIdSetNormal(place, header->pd_upper, IndexTupleSize(&pivot->tuple));
+	memcpy((char *) here->page + header->pd_upper, &pivot->tuple,
+		   IndexTupleSize(&pivot->tuple));
+
+	BTPageGetOpaque(here->page)->btpo_next = next;
+	write_page(load, here->blkno, here->page);
+}
+
+/* The rightmost page of a level has no high key: close up its place. */
+static void
+finish_rightmost(HammingLoad *load, HammingLevel *here, bool root)
+{
+	PageHeader	header = (PageHeader) here->page;
+
+	memmove(PageGetItemId(here->page, P_HIKEY),
+			PageGetItemId(here->page, P_FIRSTKEY),
+			(PageGetMaxOffsetNumber(here->page) - 1) * sizeof(ItemIdData));
+	header->pd_lower -= sizeof(ItemIdData);
+	if (root)
+		BTPageGetOpaque(here->page)->btpo_flags |= BTP_ROOT;
+	write_page(load, here->blkno, here->page);
+}
+
 /*
  * Finish the page of a level, given the pivot of the page that comes next, and
  * begin that page.
@@ -201,17 +259,8 @@ next_page(HammingLoad *load, int level, HammingPivot *pivot)
 	BlockNumber blkno = here->blkno;
 	BlockNumber next = load->allocated++;
 	HammingPivot low = here->low;
-	ItemId		place = PageGetItemId(here->page, P_HIKEY);
-	PageHeader	header = (PageHeader) here->page;
 
-	/* The line pointer has been set aside; the tuple goes below the others. */
-	header->pd_upper -= MAXALIGN(IndexTupleSize(&pivot->tuple));
-	ItemIdSetNormal(place, header->pd_upper, IndexTupleSize(&pivot->tuple));
-	memcpy((char *) here->page + header->pd_upper, &pivot->tuple,
-		   IndexTupleSize(&pivot->tuple));
-
-	BTPageGetOpaque(here->page)->btpo_next = next;
-	write_page(load, blkno, here->page);
+	finish_page(load, here, pivot, next);
 
 	here->left = blkno;
 	here->low = *pivot;
@@ -239,9 +288,27 @@ add_downlink(HammingLoad *load, int level, HammingPivot *pivot,
 	add_item(here, &pivot->tuple);
 }
 
-/* Prepare to fill an empty index. */
+/* The pivot of the next leaf page without a downlink is known: link it. */
+static void
+link_leaf(HammingLoad *load, const HammingEntry *entry)
+{
+	HammingPivot pivot;
+
+	make_pivot(&pivot, entry);
+	if (load->linked == 0)
+	{
+		HammingPivot first;
+
+		grow(load);
+		make_minus_infinity(&first);
+		add_downlink(load, 1, &first, ++load->linked);
+	}
+	add_downlink(load, 1, &pivot, ++load->linked);
+}
+
+/* Prepare to fill an empty index with so many entries. */
 HammingLoad *
-hamming_load_begin(Relation index)
+hamming_load_begin(Relation index, int64 entries)
 {
 	HammingLoad *load = (HammingLoad *) palloc0(sizeof(HammingLoad));
 	BTOptions  *options = (BTOptions *) index->rd_options;
@@ -252,73 +319,179 @@ hamming_load_begin(Relation index)
 
 	load->index = index;
 	load->use_wal = RelationNeedsWAL(index);
-	load->leaf_target = Min(most, (Size) BLCKSZ * fillfactor / 100);
+	load->entries = entries;
+	load->per_leaf = Min(most, (Size) BLCKSZ * fillfactor / 100) /
+		ITEM_SIZE(HAMMING_ENTRY_SIZE);
 	load->inner_target = Min(most, BLCKSZ * BTREE_NONLEAF_FILLFACTOR / 100);
-	load->allocated = BTREE_METAPAGE + 1;
-	load->height = -1;
+	load->leaves = hamming_load_leaf(load, entries);
+	load->loaded = &load->own_loaded;
+	pg_atomic_init_u32(&load->own_loaded, 0);
+	load->allocated = load->leaves + 1;
+	load->written = load->leaves > 0 ? load->leaves + 1 : 0;
+	load->height = load->leaves > 0 ? 0 : -1;
 	return load;
 }
 
-/* Add the next entry. */
-void
-hamming_load_add(HammingLoad *load, const HammingEntry *entry)
+/* The first leaf page, counting from 0, that begins at an entry or after it. */
+BlockNumber
+hamming_load_leaf(HammingLoad *load, int64 entry)
 {
-	HammingLevel *leaf = &load->levels[0];
+	int64		leaf = (entry + load->per_leaf - 1) / load->per_leaf;
+
+	if (leaf >= MaxBlockNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("hamming index \"%s\" has too many entries",
+						RelationGetRelationName(load->index))));
+	return (BlockNumber) leaf;
+}
+
+/*
+ * Make the file as long as the leaf pages need, before the first is written.
+ * It gets its segments by that, which only one process can see to.
+ */
+void
+hamming_load_reserve(HammingLoad *load)
+{
+	if (load->leaves == 0)
+		return;
+	load->zeros = simhash_alloc_page();
+	smgrextend(RelationGetSmgr(load->index), MAIN_FORKNUM, load->leaves,
+			   load->zeros, load->use_wal);
+}
+
+/*
+ * Several processes load leaf pages: keep their pivots in a file, and count
+ * the pages together.
+ */
+void
+hamming_load_share(HammingLoad *load, BufFile *pivots,
+				   pg_atomic_uint32 *loaded)
+{
+	load->pivots = pivots;
+	load->loaded = loaded;
+}
+
+/* Count a leaf page that is written, and tell how far that has come. */
+static void
+count_leaf(HammingLoad *load)
+{
+	int64		loaded = pg_atomic_add_fetch_u32(load->loaded, 1);
+
+	if (!IsParallelWorker())
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+									 Min(loaded * load->per_leaf,
+										 load->entries) / SH_INDEX_BLOCKS);
+}
+
+static void
+add_entry(HammingLevel *leaf, const HammingEntry *entry)
+{
 	HammingPivot tuple;
-
-	if (load->height < 0)
-		grow(load);
-	else if (leaf->used + ITEM_SIZE(HAMMING_ENTRY_SIZE) > load->leaf_target &&
-			 leaf->count > 1)
-	{
-		HammingPivot pivot;
-
-		CHECK_FOR_INTERRUPTS();
-		make_pivot(&pivot, entry->key,
-				   entry->key == load->last.key ? &load->last.tid : NULL);
-		next_page(load, 0, &pivot);
-	}
 
 	tuple.tuple.t_info = HAMMING_ENTRY_SIZE;
 	hamming_unpack_tid(entry->tid, &tuple.tuple.t_tid);
 	memcpy(tuple.bytes + sizeof(IndexTupleData), &entry->key, sizeof(int64));
 	add_item(leaf, &tuple.tuple);
-	load->last = *entry;
 }
 
-/* The rightmost page of a level has no high key: close up its place. */
+/* Write a leaf page, given its first entry; that becomes the next page's. */
 static void
-remove_high_key_place(Page page)
+load_leaf(HammingLoad *load, HammingSort *sort, BlockNumber leaf,
+		  HammingEntry *entry)
 {
-	PageHeader	header = (PageHeader) page;
+	HammingLevel *here = &load->levels[0];
+	bool		last = leaf + 1 == load->leaves;
+	bool		more;
+	HammingEntry before;
+	HammingEntry next;
+	HammingPivot pivot;
 
-	memmove(PageGetItemId(page, P_HIKEY), PageGetItemId(page, P_FIRSTKEY),
-			(PageGetMaxOffsetNumber(page) - 1) * sizeof(ItemIdData));
-	header->pd_lower -= sizeof(ItemIdData);
+	here->left = leaf == 0 ? P_NONE : leaf;
+	begin_page(load, 0, leaf + 1);
+	do
+	{
+		add_entry(here, entry);
+		before = *entry;
+		more = hamming_sort_next(sort, entry);
+	} while (more && here->count < load->per_leaf);
+	if (more == last)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("number of entries of index \"%s\" is not what it was",
+						RelationGetRelationName(load->index))));
+	if (last)
+	{
+		finish_rightmost(load, here, leaf == 0);
+		return;
+	}
+
+	next.key = entry->key;
+	next.tid = entry->key == before.key ? before.tid : 0;
+	make_pivot(&pivot, &next);
+	finish_page(load, here, &pivot, leaf + 2);
+	if (load->pivots != NULL)
+		BufFileWrite(load->pivots, &next, sizeof(next));
+	else
+		link_leaf(load, &next);
+}
+
+/*
+ * Write leaf pages "from" to "to", the latter excluded.  The sort is going to
+ * hand out the entry with that number first, which is not beyond them.
+ */
+void
+hamming_load_leaves(HammingLoad *load, HammingSort *sort, int64 number,
+					BlockNumber from, BlockNumber to)
+{
+	HammingEntry entry;
+	BlockNumber leaf;
+
+	if (from >= to)
+		return;
+	for (; number <= (int64) from * load->per_leaf; number++)
+		hamming_sort_next(sort, &entry);
+	for (leaf = from; leaf < to; leaf++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		load_leaf(load, sort, leaf, &entry);
+		count_leaf(load);
+	}
+}
+
+/* Write all leaf pages. */
+void
+hamming_load_all(HammingLoad *load, HammingSort *sort)
+{
+	hamming_load_leaves(load, sort, 0, 0, load->leaves);
+}
+
+/* Link leaf pages whose pivots are in a file. */
+void
+hamming_load_pivots(HammingLoad *load, BufFile *pivots)
+{
+	HammingEntry pivot;
+
+	while (BufFileRead(pivots, &pivot, sizeof(pivot)) == sizeof(pivot))
+		link_leaf(load, &pivot);
 }
 
 /* Finish the rightmost pages, then the metapage. */
 void
 hamming_load_end(HammingLoad *load)
 {
-	BlockNumber root = P_NONE;
+	BlockNumber root = load->leaves > 0 ? 1 : P_NONE;
 	Page		meta = (Page) simhash_alloc_page();
 	int			level;
 
-	for (level = 0; level <= load->height; level++)
+	for (level = 1; level <= load->height; level++)
 	{
 		HammingLevel *here = &load->levels[level];
 
 		if (level < load->height)
 			add_downlink(load, level + 1, &here->low, here->blkno);
-		else
-		{
-			BTPageGetOpaque(here->page)->btpo_flags |= BTP_ROOT;
-			root = here->blkno;
-		}
-		remove_high_key_place(here->page);
-		write_page(load, here->blkno, here->page);
-		pfree(here->page);
+		finish_rightmost(load, here, level == load->height);
+		root = here->blkno;
 	}
 
 	_bt_initmetapage(meta, root, Max(load->height, 0), false);
@@ -332,7 +505,4 @@ hamming_load_end(HammingLoad *load)
 	 */
 	if (load->use_wal)
 		smgrimmedsync(RelationGetSmgr(load->index), MAIN_FORKNUM);
-	if (load->zeros != NULL)
-		pfree(load->zeros);
-	pfree(load);
 }
