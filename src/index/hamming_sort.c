@@ -49,10 +49,15 @@
  *
  * HAMMING_MERGE_MOST	runs that are merged at once at most; more cost seeks
  *						rather than writes.
+ * HAMMING_SHORT_RUN	entries of a run of a part, which is written in any case:
+ *						as many as the processor's cache has good use for.
+ * HAMMING_SHORT_RUNS	runs of that size; the next ones are twice as long.
  * HAMMING_SAMPLE		entries looked at for each range that those of all
  *						parts are divided into.
  */
 #define HAMMING_MERGE_MOST		500
+#define HAMMING_SHORT_RUN		(2 * 1024 * 1024)
+#define HAMMING_SHORT_RUNS		128
 #define HAMMING_SAMPLE			64
 
 static inline int
@@ -83,13 +88,14 @@ typedef struct HammingRun
 struct HammingSort
 {
 	/* stays */
-	size_t		room;			/* entries that memory holds */
+	size_t		most;			/* entries that memory holds */
 	int			order;			/* runs to merge at once */
 	FileSet    *files;			/* where others find the runs; NULL: nowhere */
 	int			part;			/* which part of the entries these are */
 
 	/* moves */
 	HammingEntry *entries;
+	size_t		room;			/* for a run */
 	size_t		count;
 	size_t		next;			/* to hand out, if nothing was written */
 	int			nruns;
@@ -106,11 +112,12 @@ hamming_sort_begin(int kilobytes)
 	HammingSort *sort = (HammingSort *) palloc0(sizeof(HammingSort));
 	size_t		bytes = Max((size_t) kilobytes, 1024) * 1024;
 
-	sort->room = bytes / sizeof(HammingEntry);
+	sort->most = bytes / sizeof(HammingEntry);
+	sort->room = sort->most;
 	sort->order = Max(Min(bytes / (8 * BLCKSZ), HAMMING_MERGE_MOST), 2);
 	sort->entries = (HammingEntry *)
 		MemoryContextAllocHuge(CurrentMemoryContext,
-							   sort->room * sizeof(HammingEntry));
+							   sort->most * sizeof(HammingEntry));
 	sort->runs_room = 16;
 	sort->runs = (HammingRun *) palloc(sort->runs_room * sizeof(HammingRun));
 	return sort;
@@ -124,6 +131,7 @@ hamming_sort_begin_part(int kilobytes, FileSet *files, int part)
 
 	sort->files = files;
 	sort->part = part;
+	sort->room = Min(sort->most, HAMMING_SHORT_RUN);
 	return sort;
 }
 
@@ -310,6 +318,8 @@ write_run(HammingSort *sort)
 	BufFileWrite(run->file, sort->entries,
 				 sort->count * sizeof(HammingEntry));
 	sort->count = 0;
+	if (sort->nruns % HAMMING_SHORT_RUNS == 0)
+		sort->room = Min(sort->most, 2 * sort->room);
 
 	while (sort->nruns >= sort->order &&
 		   sort->runs[sort->nruns - sort->order].level ==
