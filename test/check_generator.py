@@ -69,6 +69,8 @@ USES = [(name, re.compile(pattern)) for name, pattern in [
     ('hamming index on fingerprints',
      r'(using|on) \w+_(fp|expr|part|center|hash)_hamming'),
     ('hamming index on balls', r'(using|on) \w+_(ball|pball|made)_hamming'),
+    ('hamming index within groups',
+     r'(using|on) \w+_(grp|body|gball|two)_hamming'),
     ('ordered by an index', r'Order By:'),
     ('key columns', r'(using|on) \w+_(key\d|pkey\d|k\d_idx|[abcd]_idx)'),
     ('Hamming Seq Scan', r'Hamming Seq Scan'),

@@ -118,6 +118,20 @@ RULES = {
         (1, '{fp} OPERATOR(public.~=) {fp}'),
         (2, '{predicate}'),
     ],
+    'within': [                 # searches within a group
+        (4, '({r=x}.grp = {n} AND {=x}.fp <@ ({center}, {k}))'),
+        (3, '({r=x}.grp = {n} AND {=x}.fp ~= {fp})'),
+        (2, '({r=x}.fp ~= {center} AND {=x}.grp = ANY (ARRAY[{n}, {n}]))'),
+        (1, '({r=x}.grp = {n}::bigint AND {=x}.fp ~= ANY '
+            '(ARRAY[{center}, {fp}]))'),
+        (1, '({r=x}.grp = {n} AND {=x}.ball ~= {tball})'),
+        (2, "({r=x}.body = '' AND {=x}.k = {n} AND "
+            '{=x}.fp <@ ({center}, {k}))'),
+        (1, "({r=x}.body = {r}.body AND {=x}.k = {r}.k AND {=x}.fp ~= {fp})"),
+        (1, '({r=x}.fp2 = {fp} AND {=x}.fp <@ ({center}, {k}))'),
+        (1, '({r=x}.fp2 IN ({n}, {center}) AND {=x}.fp ~= {fp})'),
+        (1, '({r=x}.grp = {n} AND {=x}.fp = {fp})'),
+    ],
     'predicate': [              # what partial indexes, policies, CHECK have
         (3, '{r}.fp <@ ({frozen}, 20)'),
         (2, '{r}.id % 2 = 0'),
@@ -127,6 +141,7 @@ RULES = {
     ],
     'bool': [
         (14, '{search}'),
+        (4, '{within}'),
         (4, '({search} AND {bool})'),
         (2, '({search} AND {search})'),
         (3, '({search} OR {search})'),
@@ -230,6 +245,12 @@ RULES = {
     'query': [
         (12, 'SELECT {a}.id FROM {rel:a} WHERE {bool}'),
         (8, 'SELECT {a}.id, {a}.fp FROM {rel:a} WHERE {search} AND {bool}'),
+        (6, 'SELECT {a}.id, {a}.fp FROM {rel:a} WHERE {within}'),
+        (3, 'SELECT {a}.id, {b}.id FROM {rel:a} JOIN {small:b} '
+            'ON {a}.grp = {b}.grp AND {a}.fp ~= {b}.fp WHERE {b}.id < {n}'),
+        (1, 'SELECT {a}.id, {b}.id FROM {rel:a} JOIN {small:b} '
+            'ON {a}.grp = {b}.id AND {a}.fp <@ ({b}.fp, {k}) '
+            'WHERE {b}.id < {n}'),
         (4, 'SELECT {out}, {out} FROM {rel:a} WHERE {search}'),
         (3, 'SELECT count(*), max({fp}) FROM {rel:a} WHERE {bool}'),
         (3, 'SELECT {having}, {agg} FROM {rel:a} WHERE {bool}'),
@@ -274,6 +295,11 @@ RULES = {
             'ORDER BY {=g} <~> {=c}'),
         (2, '!SELECT {column=g} <~> {center=c}, {a}.id FROM {rel:a} '
             'WHERE {bool} ORDER BY {=g} <~> {=c}, {a}.id LIMIT {n}'),
+        (4, '!SELECT {a}.fp <~> {center=c}, {a}.grp FROM {rel:a} '
+            'WHERE {a}.grp = {n} ORDER BY {a}.fp <~> {=c} LIMIT {n}'),
+        (2, '!SELECT {a}.ball, {a}.fp <~> {center=c}, {a}.id FROM {rel:a} '
+            'WHERE {a}.grp = {n} AND {a}.fp <@ ({center}, {k}) '
+            'ORDER BY {a}.fp <~> {=c}, {a}.id'),
         (1, '!SELECT {column=g} <~> {center=c} FROM {rel:a} '
             'ORDER BY {=g} <~> {=c} DESC NULLS LAST LIMIT {n}'),
         (1, '!SELECT {column=g} <~> {center=c} FROM {rel:a} '
@@ -476,6 +502,11 @@ INDEXES = [
         '(((ball).center)) WITH (fillfactor = 30)'),
     (1, 'CREATE INDEX {t}_hash_hamming ON {t} USING hamming '
         '((hashint8extended(id, 7)))'),
+    (4, 'CREATE INDEX {t}_grp_hamming ON {t} USING hamming (grp, fp)'),
+    (2, 'CREATE INDEX {t}_body_hamming ON {t} USING hamming (k, fp, body)'),
+    (1, 'CREATE INDEX {t}_gball_hamming ON {t} USING hamming (ball, grp)'),
+    (1, 'CREATE INDEX {t}_two_hamming ON {t} USING hamming '
+        '(fp2 int8_equal_ops, fp) WHERE {p}'),
     (2, "SELECT simhash_add_keys('{t}', 'fp')"),
     (1, "SELECT simhash_add_keys('{t}', 'fp2', '{{a,b,c,d}}')"),
     (2, "SELECT simhash_add_keys('{t}', 'fp', '{{g0,g1,g2,g3}}', '{{grp}}')"),
@@ -513,6 +544,11 @@ KEPT_APART = [
     (['ALTER TABLE {t} ADD EXCLUDE USING hamming '
       '(hamming_ball(fp, 8) WITH ~=)'],
      't.fp <~> $1.fp <= 8', 'conflict'),
+    (['ALTER TABLE {t} ADD EXCLUDE USING hamming (grp WITH =, fp WITH ~=)'],
+     't.grp = $1.grp AND t.fp ~= $1.fp', 'conflict'),
+    (['ALTER TABLE {t} ADD EXCLUDE USING hamming '
+      '(fp WITH ~=, k WITH =, fp2 WITH =)'],
+     't.fp2 = $1.fp2 AND t.fp ~= $1.fp AND t.k = $1.k', 'conflict'),
     (['ALTER TABLE {t} ADD EXCLUDE USING hamming (fp WITH ~=) '
       'WHERE (id % 2 = 0)'],
      't.fp ~= $1.fp AND t.id % 2 = 0 AND $1.id % 2 = 0', 'conflict'),
@@ -616,7 +652,10 @@ class Writer:
                 relation = self.relation(rule, depth)
                 return '%s AS %s' % (relation, names[letter])
             if rule == 'r':
-                return self.some_relation(*inner)
+                text = self.some_relation(*inner)
+                if bind:
+                    bound[bind] = text
+                return text
             if scope == '^':
                 use = own, outer
             elif scope == '_':

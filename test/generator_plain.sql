@@ -90,7 +90,7 @@ CREATE FUNCTION report_rows(query text)
 RETURNS TABLE (id bigint, fp bigint, g text, n bigint) LANGUAGE plpgsql AS
 $$
 BEGIN
-    RETURN QUERY EXECUTE format('SELECT id::bigint, fp,'
+    RETURN QUERY EXECUTE format('SELECT id::bigint, fp::bigint,'
         ' CASE WHEN NOT jsonb_path_exists(j, ''strict $.* ? (@ == null)'')'
         ' THEN (j - ''id'' - ''fp'')::text END, row_number() OVER ()'
         ' FROM (SELECT id, fp, to_jsonb(q) AS j FROM (%s) AS q(id, fp)'
