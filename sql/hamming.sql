@@ -101,6 +101,25 @@ SELECT array_agg(id) FROM
     (SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 66) s WHERE id < 100;
 SELECT count(*), count(fp) FROM (SELECT fp FROM docs ORDER BY fp <~> 0) s;
 
+-- with so little memory that full passes take over when rows have been handed
+-- out early: each comes once, in order
+CREATE TABLE shells AS SELECT n AS id, CASE WHEN n <= 60000
+	THEN hashint8extended(n, 1) ELSE (SELECT bit_or(1::bigint << (
+		((i * (2 * (hashint8extended(n, 2) & 31) + 1)
+			+ (hashint8extended(n, 3) & 63)) & 63)::int))
+		FROM generate_series(1, 10) AS i) END AS fp
+FROM generate_series(1, 71500) AS n;
+CREATE INDEX shells_fp ON shells USING hamming (fp);
+SET work_mem = '64kB';
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT id FROM shells ORDER BY fp <~> 0;
+SELECT count(*), count(DISTINCT id), bool_and(d >= before) FROM
+    (SELECT id, d, lag(d) OVER () AS before FROM
+        (SELECT id, fp <~> 0 AS d FROM shells ORDER BY fp <~> 0) s) s;
+RESET work_mem;
+RESET enable_sort;
+DROP TABLE shells;
+
 -- among those within a radius
 SELECT id FROM docs WHERE fp <@ (0, 6) ORDER BY fp <~> -1 LIMIT 3;
 

@@ -16,6 +16,13 @@
  * These distances lack the two lost bits, so they are lower bounds, and the
  * executor puts rows into their final order.
  *
+ * A step of a large index takes long, and those who want ten rows often need
+ * no more than to hear that the eleventh is not nearer.  So before such a step
+ * some rows are handed out early that have been found already at distances
+ * beyond: all at the next one, as nearly all of those have been met, or else
+ * one from farther on.  They are said to be at the next distance, a lower
+ * bound of every row that is still to come.
+ *
  * When the steps together would cost more than to read all entries of a block,
  * full passes take over.  A full pass reads all entries of block 0, and keeps
  * the nearest rows of those that are not handed out yet.  When there are more
@@ -51,6 +58,15 @@ typedef struct NearLevel
 	int			room;
 } NearLevel;
 
+/*
+ * Limits of the work done.
+ *
+ * HAMMING_EARLY		rows that are handed out early.
+ * HAMMING_EARLY_COST	of the next step, in comparisons, from which that pays.
+ */
+#define HAMMING_EARLY		512
+#define HAMMING_EARLY_COST	10000.0
+
 typedef enum NearPhase
 {
 	NEAR_PROBE,					/* going from shell to shell */
@@ -72,6 +88,9 @@ typedef struct HammingNearest
 	int64		kept;
 	int64		limit;			/* of kept rows */
 	int			done[SH_INDEX_BLOCKS];	/* shells passed, by block */
+	int			asked;			/* reached when rows went out early last */
+	int			nearly;
+	ItemPointerData early[HAMMING_EARLY];	/* those rows */
 	NearLevel	levels[SH_INDEX_BITS + 1];
 } HammingNearest;
 
@@ -143,7 +162,7 @@ nearest_begin(HammingScan *so)
 	knn->context = context;
 	knn->farthest = farthest_match(so);
 	knn->phase = NEAR_PROBE;
-	knn->reached = knn->handed = -1;
+	knn->reached = knn->handed = knn->asked = -1;
 	knn->limit = HAMMING_NEAREST;
 
 	memset(knn->done, -1, sizeof(knn->done));
@@ -169,6 +188,33 @@ forget_beyond(HammingNearest *knn, int distance)
 			pfree(level->rows);
 		memset(level, 0, sizeof(NearLevel));
 	}
+}
+
+/* The order of rows in the table, for qsort() and bsearch(). */
+static int
+compare_tids(const void *a, const void *b)
+{
+	return ItemPointerCompare((ItemPointer) a, (ItemPointer) b);
+}
+
+/* Drop the matches that were handed out early.  A full pass meets them again. */
+static void
+drop_early(HammingScan *so)
+{
+	HammingNearest *knn = so->nearest;
+	HammingMatches *matches = &so->matches;
+	int			left = 0;
+	int			i;
+
+	if (knn->nearly == 0)
+		return;
+	for (i = 0; i < matches->count; i++)
+	{
+		if (bsearch(&matches->items[i].tid, knn->early, knn->nearly,
+					sizeof(ItemPointerData), compare_tids) == NULL)
+			matches->items[left++] = matches->items[i];
+	}
+	matches->count = left;
 }
 
 /* Keep the matches of a page. */
@@ -266,6 +312,7 @@ pass_step(IndexScanDesc scan)
 	begin_full_pass(so);
 	while (hamming_read_page(scan))
 	{
+		drop_early(so);
 		keep_matches(so);
 		while (knn->kept > knn->limit && so->runs.max_distance > knn->reached)
 			forget_beyond(knn, --so->runs.max_distance);
@@ -291,7 +338,7 @@ stream_step(IndexScanDesc scan)
 	int			i;
 
 	while (so->matches.count < HAMMING_BATCH && hamming_read_page(scan))
-		;
+		drop_early(so);
 	for (i = 0; i < so->matches.count; i++)
 		so->matches.items[i].page = -1;
 	if (so->matches.count > 0)
@@ -299,6 +346,19 @@ stream_step(IndexScanDesc scan)
 	knn->reached = knn->handed = so->runs.min_distance;
 	knn->phase = NEAR_PASS;
 	return false;
+}
+
+/* Hand out a row, as one at a distance. */
+static void
+hand_out_row(HammingScan *so, const NearRow *row, int distance)
+{
+	HammingMatch *match = &so->matches.items[so->matches.count++];
+
+	match->tid = row->tid;
+	match->recheck = row->recheck;
+	match->distance = distance;
+	match->page = -1;
+	match->killed = false;
 }
 
 /* Hand out rows that were kept.  False if there are none within reach. */
@@ -311,7 +371,6 @@ hand_out(HammingScan *so)
 	while (knn->handed < knn->reached && so->matches.count < HAMMING_BATCH)
 	{
 		NearLevel  *level = &knn->levels[knn->handed + 1];
-		HammingMatch *match;
 
 		if (knn->handed_rows == level->count)
 		{
@@ -323,15 +382,53 @@ hand_out(HammingScan *so)
 			knn->handed_rows = 0;
 			continue;
 		}
-		match = &so->matches.items[so->matches.count++];
-		match->tid = level->rows[knn->handed_rows].tid;
-		match->recheck = level->rows[knn->handed_rows].recheck;
-		match->distance = knn->handed + 1;
-		match->page = -1;
-		match->killed = false;
-		knn->handed_rows++;
+		hand_out_row(so, &level->rows[knn->handed_rows++], knn->handed + 1);
 	}
 	return so->matches.count > 0;
+}
+
+/*
+ * Hand out rows beyond what was reached, once before each step that takes
+ * long.  False if there are none.
+ */
+static bool
+hand_out_early(HammingScan *so)
+{
+	HammingNearest *knn = so->nearest;
+	int			next = knn->reached + 1;
+	int			block = sh_next_block(&so->extent, knn->done);
+	int			d;
+
+	if (knn->asked == knn->reached || block < 0 ||
+		sh_shell_cost(&so->extent, block, knn->done[block] + 1) <
+		HAMMING_EARLY_COST)
+		return false;
+	knn->asked = knn->reached;
+	for (d = next; d <= SH_INDEX_BITS && so->matches.count == 0; d++)
+	{
+		NearLevel  *level = &knn->levels[d];
+
+		while (level->count > 0 && knn->nearly < HAMMING_EARLY)
+		{
+			NearRow    *row = &level->rows[--level->count];
+
+			knn->kept--;
+			knn->early[knn->nearly++] = row->tid;
+			hand_out_row(so, row, next);
+			if (d > next)
+				break;
+		}
+	}
+	return so->matches.count > 0;
+}
+
+/* Go over to full passes. */
+static void
+end_probing(HammingNearest *knn)
+{
+	knn->phase = NEAR_PASS;
+	forget_beyond(knn, knn->reached);
+	qsort(knn->early, knn->nearly, sizeof(ItemPointerData), compare_tids);
 }
 
 /*
@@ -358,11 +455,10 @@ hamming_nearest_fill(IndexScanDesc scan)
 
 		if (knn->reached >= knn->farthest)
 			return false;
+		if (knn->phase == NEAR_PROBE && hand_out_early(so))
+			return true;
 		if (knn->phase == NEAR_PROBE && !probe_step(scan))
-		{
-			knn->phase = NEAR_PASS;
-			forget_beyond(knn, knn->reached);
-		}
+			end_probing(knn);
 		if (knn->phase == NEAR_PASS)
 			pass_step(scan);
 	}
