@@ -6,8 +6,8 @@
  *
  * This file says what happens to a row.  guard_bind.c finds out what the
  * arguments of the trigger stand for, guard_group.c what rows are compared,
- * guard_tables.c which tables to search, guard_search.c searches them,
- * guard_lock.c sees to near-duplicates that are inserted at the same time, and
+ * guard_verify.c which of them are similar enough, guard_tables.c which tables
+ * to search, guard_search.c searches them, guard_lock.c sees to near-duplicates that are inserted at the same time, and
  * guard_statement.c to the end of a statement.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -309,13 +309,56 @@ column_values(const GuardMatch *match, List *columns)
 	return values.data;
 }
 
+/* May the user know how similar the document of the row found is? */
+static bool
+may_be_told_document(const Guard *guard)
+{
+	Oid			root = guard->statement->root;
+
+	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(root, get_attnum(root, guard->verify->name),
+							  GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* Beside errmsg: the row found, its distance, and its similarity if known. */
+static int
+match_detail(const Guard *guard, const GuardMatch *match, List *columns,
+			 double similarity)
+{
+	char	   *names = column_names(match, columns);
+	char	   *values = column_values(match, columns);
+
+	if (similarity < 0)
+		return errdetail("The row with key (%s)=(%s) is at distance %d.",
+						 names, values, match->distance);
+	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
+					 names, values, match->distance,
+					 simhash_guard_measure(guard), similarity);
+}
+
+/* Beside errmsg: what the trigger takes for near-duplicates. */
+static int
+guard_hint(const Guard *guard)
+{
+	if (guard->verify == NULL)
+		return errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
+					   guard->name, guard->radius);
+	return errhint("Trigger \"%s\" takes rows within distance %d, with a %s similarity of at least %g, for near-duplicates.",
+				   guard->name, guard->radius, simhash_guard_measure(guard),
+				   guard->verify->least);
+}
+
 /* Refuse the row, or notice that it is left out. */
 static void
 report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 {
 	List	   *columns = key_columns(match->table);
 	bool		tell = columns != NIL && may_be_told(guard, match, columns);
+	double		similarity = -1;
 
+	if (tell && guard->verify != NULL && may_be_told_document(guard))
+		similarity = simhash_guard_similarity(guard, match->table,
+											  match->slot);
 	ereport(level,
 			(errcode(ERRCODE_NEAR_DUPLICATE),
 			 level == ERROR ?
@@ -323,12 +366,8 @@ report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 					get_rel_name(guard->statement->root)) :
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
 					get_rel_name(guard->statement->root)),
-			 tell ?
-			 errdetail("The row with key (%s)=(%s) is at distance %d.",
-					   column_names(match, columns),
-					   column_values(match, columns), match->distance) : 0,
-			 errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
-					 guard->name, guard->radius),
+			 tell ? match_detail(guard, match, columns, similarity) : 0,
+			 guard_hint(guard),
 			 errtableconstraint(data->tg_relation, guard->name)));
 }
 
@@ -388,7 +427,8 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
  * skipped row noticed; 'document=column', with 'profile=name' or not, has the
  * fingerprint computed from a document first, 'fingerprint=expression' by any
  * immutable expression over the columns.  With 'within=column,...' only rows
- * that are equal in these columns are near-duplicates.
+ * that are equal in these columns are near-duplicates; with
+ * 'verify=jaccard>=0.8', or cosine, those whose documents are so similar.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
@@ -419,6 +459,8 @@ simhash_guard(PG_FUNCTION_ARGS)
 		data->tg_newtuple : data->tg_trigtuple;
 	if (guard->document != 0 || guard->text !=NULL)
 		row = fill_fingerprint(guard, data->tg_relation, row);
+	if (guard->verify != NULL)
+		simhash_guard_take_document(guard, data->tg_relation, row);
 	if (get_fingerprint(guard, data->tg_relation, row, &fingerprint) &&
 		get_group(guard, data->tg_relation, row))
 	{
@@ -426,7 +468,10 @@ simhash_guard(PG_FUNCTION_ARGS)
 
 		guard->moves = update && !keeps_group(guard, data);
 		if (update && !guard->moves &&
-			keeps_fingerprint(guard, data, fingerprint))
+			keeps_fingerprint(guard, data, fingerprint) &&
+			(guard->verify == NULL ||
+			 simhash_guard_keeps_document(guard, data->tg_relation,
+										  data->tg_trigtuple)))
 			return PointerGetDatum(row);
 		found = find_match(guard, data, fingerprint, &search);
 	}

@@ -135,6 +135,16 @@ typedef struct GuardStatement
 	GuardedRow	row;
 } GuardStatement;
 
+/* The option 'verify'; see guard_verify.c. */
+typedef struct GuardVerify
+{
+	SimhashMeasure measure;
+	double		least;			/* similarity of near-duplicates */
+	AttrNumber	column;			/* of the documents */
+	const char *name;			/* of that column */
+	text	   *document;		/* of the row that is examined, or NULL */
+} GuardVerify;
+
 /* What is known of the trigger of one table for the length of a statement. */
 typedef struct Guard
 {
@@ -147,6 +157,7 @@ typedef struct Guard
 	int			radius;
 	bool		notice;			/* say so when a row is skipped */
 	const ShProfile *profile;	/* of the document */
+	GuardVerify *verify;		/* or NULL: the distance is enough */
 	const char *within;			/* the option, or NULL */
 
 	/* the table that it fires for, and columns of it; 0 for none */
@@ -239,6 +250,18 @@ extern void simhash_guard_check_shard(const Guard *guard, Relation relation);
 /* guard_source.c */
 extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
 								  Oid root, Oid schema, const char *source);
+
+/* guard_verify.c */
+extern bool simhash_guard_read_verify(Guard *guard, const char *value);
+extern void simhash_guard_take_document(Guard *guard, Relation relation,
+										HeapTuple row);
+extern bool simhash_guard_keeps_document(Guard *guard, Relation relation,
+										 HeapTuple old);
+extern double simhash_guard_similarity(const Guard *guard, Oid table,
+									   TupleTableSlot *slot);
+extern bool simhash_guard_verified(const Guard *guard, Oid table,
+								   TupleTableSlot *slot);
+extern const char *simhash_guard_measure(const Guard *guard);
 
 /* guard_lock.c */
 extern void simhash_guard_lock(Guard *guard, uint64 fingerprint);

@@ -31,7 +31,7 @@ static int
 argument_error(void)
 {
 	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'within=column,...', 'mark=column', 'notice'.");
+	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'within=column,...', 'verify=measure>=similarity', 'mark=column', 'notice'.");
 }
 
 /* The column of that name; fails when there is none. */
@@ -78,6 +78,15 @@ read_options(Guard *guard, Relation relation, Trigger *trigger)
 			guard->text = pstrdup(value);
 		else if ((value = option_value(argument, "within")) != NULL)
 			guard->within = pstrdup(value);
+		else if ((value = option_value(argument, "verify")) != NULL)
+		{
+			if (!simhash_guard_read_verify(guard, value))
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("trigger \"%s\": \"%s\" is nothing to verify",
+								guard->name, value),
+						 errhint("It is a measure, jaccard or cosine, and the least similarity of near-duplicates, as in 'verify=jaccard>=0.8'.")));
+		}
 		else if (strcmp(argument, "notice") == 0)
 			guard->notice = true;
 		else
@@ -106,7 +115,12 @@ read_options(Guard *guard, Relation relation, Trigger *trigger)
 				(errmsg("trigger \"%s\": option \"profile\" needs an option document=column",
 						guard->name),
 				 argument_error()));
-	if (guard->text !=NULL && guard->document != 0)
+	if (guard->verify != NULL && guard->document == 0)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"verify\" needs an option document=column",
+						guard->name),
+				 argument_error()));
+	if (guard->text !=NULL && guard->document != 0 && guard->verify == NULL)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": options \"fingerprint\" and \"document\" exclude each other",
 						guard->name),
@@ -292,11 +306,33 @@ bind_sources(Guard *guard, Relation relation, Oid root, Oid extension)
 										   &TTSOpsHeapTuple);
 }
 
+/*
+ * Name the documents to be verified.  Where the fingerprint is computed by an
+ * expression, the option "document" says no more than that.
+ */
+static void
+bind_verify(Guard *guard, Relation relation)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+
+	check_type(relation, guard->document, TEXTOID);
+	check_not_generated(relation, guard->document,
+						"The documents to be verified are in a plain column.");
+	guard->verify->column = guard->document;
+	guard->verify->name =
+		pstrdup(NameStr(TupleDescAttr(desc, guard->document - 1)->attname));
+	if (TupleDescAttr(desc, guard->column - 1)->attgenerated ||
+		guard->text !=NULL)
+		guard->document = 0;
+}
+
 /* Check the columns. */
 static void
 check_columns(Guard *guard, Relation relation)
 {
 	check_type(relation, guard->column, INT8OID);
+	if (guard->verify != NULL)
+		bind_verify(guard, relation);
 	if (guard->document != 0)
 	{
 		check_type(relation, guard->document, TEXTOID);

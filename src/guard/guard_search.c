@@ -98,7 +98,8 @@ is_of_group(const Guard *guard, const GuardTable *table, TupleTableSlot *slot)
 
 /*
  * The distance of a row found, or -1 if it is of no concern: beyond the radius,
- * without fingerprint, of another group, or the row that is updated.
+ * without fingerprint, of another group, not similar enough, or the row that is
+ * updated.
  */
 static int
 row_distance(const Guard *guard, const GuardTable *table,
@@ -114,7 +115,8 @@ row_distance(const Guard *guard, const GuardTable *table,
 	distance = sh_distance((uint64) DatumGetInt64(value),
 						   (uint64) search->ball.center);
 	return distance <= search->ball.radius &&
-		is_of_group(guard, table, slot) ? distance : -1;
+		is_of_group(guard, table, slot) &&
+		simhash_guard_verified(guard, table->table, slot) ? distance : -1;
 }
 
 /*
