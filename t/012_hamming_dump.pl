@@ -24,6 +24,13 @@ INSERT INTO docs SELECT n + 20000, fp # 1 FROM (SELECT id AS n, fp FROM docs LIM
 CREATE TABLE texts (id int, body text, CONSTRAINT texts_alone
     EXCLUDE USING hamming (hamming_ball(simhash(body), 8) WITH ~=));
 INSERT INTO texts VALUES (1, 'a text that nobody else may bring in once more');
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE TABLE groups (id int, site text, mood mood, tenant bigint, fp bigint,
+    CONSTRAINT groups_alone EXCLUDE USING hamming (tenant WITH =, fp WITH ~=));
+INSERT INTO groups SELECT n, 'site ' || n % 7, (enum_range(NULL::mood))[1 + n % 2],
+    n % 11, hashint8extended(n / 11, 1) FROM generate_series(1, 20000) AS n;
+CREATE INDEX groups_site ON groups USING hamming (site, fp, mood);
+CREATE INDEX groups_tenant ON groups USING hamming (tenant int8_equal_ops, fp);
 END
 
 my $search = <<'END';
@@ -31,6 +38,10 @@ SET enable_seqscan = off;
 SELECT count(*), sum(hashint8extended(d.id, q))
 FROM generate_series(1, 20) AS q, docs d
 WHERE d.fp <@ (hashint8extended(q, 1), 8);
+SELECT count(*), sum(hashint8extended(d.id, q))
+FROM generate_series(1, 1000) AS q, groups d
+WHERE d.site = 'site ' || q % 7 AND d.mood = 'happy'
+    AND d.fp <@ (hashint8extended(q, 1), 8);
 END
 my $truth = $old->safe_psql('postgres', $search);
 
@@ -41,8 +52,11 @@ sub in_order
 
 	is($node->safe_psql($database, $search), $truth, "$name: search");
 	is( $node->safe_psql($database, "SELECT hamming_index_check('docs_fp', true),
-			hamming_index_check('texts_alone', true)"),
-		'|', "$name: check");
+			hamming_index_check('texts_alone', true),
+			hamming_index_check('groups_alone', true),
+			hamming_index_check('groups_site', true),
+			hamming_index_check('groups_tenant', true)"),
+		'||||', "$name: check");
 	is( $node->safe_psql($database,
 			"SELECT reloptions FROM pg_class WHERE relname = 'docs_fp'"),
 		'{fillfactor=70}', "$name: options");
@@ -50,6 +64,10 @@ sub in_order
 		VALUES (2, 'A text that nobody else may bring in, once more')");
 	like($err, qr/violates exclusion constraint "texts_alone"/,
 		"$name: constraint");
+	($code, $out, $err) = $node->psql($database, "INSERT INTO groups (tenant, fp)
+		SELECT tenant, fp # 1 FROM groups WHERE id = 5");
+	like($err, qr/violates exclusion constraint "groups_alone"/,
+		"$name: constraint within groups");
 }
 
 in_order($old, 'postgres', 'original');
