@@ -52,6 +52,20 @@ SELECT plan($$SELECT count(*) FROM plain a JOIN docs b ON a.site = b.site AND a.
 SET enable_hashjoin = off;
 SELECT plan($$SELECT count(*) FROM plain a JOIN docs b ON a.id = b.tenant AND b.fp <@ (a.fp, 4)$$);
 RESET enable_hashjoin;
+-- in order of distance a small group is cheaper by a btree, a large one is not
+CREATE TABLE many AS SELECT n AS id, CASE WHEN n % 2 = 0 THEN 0 ELSE n % 1999 END AS g,
+    hashint8extended(n, 1) AS fp FROM generate_series(1, 50000) AS n;
+CREATE INDEX many_hamming ON many USING hamming (g, fp);
+CREATE INDEX many_btree ON many (g);
+ANALYZE many;
+SELECT plan($$SELECT id FROM many WHERE g = 7 ORDER BY fp <~> 77 LIMIT 5$$);
+SELECT plan($$SELECT id FROM many WHERE g = 0 ORDER BY fp <~> 77 LIMIT 5$$);
+SELECT plan($$SELECT id FROM many WHERE g = 7 AND fp ~= 77$$);
+SELECT plan($$SELECT id FROM many WHERE g = 0 AND fp ~= 77$$);
+DROP INDEX many_btree;
+SELECT plan($$SELECT id FROM many WHERE g = 7 ORDER BY fp <~> 77 LIMIT 5$$);
+DROP TABLE many;
+
 -- never without a condition on each column
 SET enable_seqscan = off;
 SET simhash.enable_seq_scan = off;

@@ -46,6 +46,12 @@
 #define HAMMING_ORDERED_ROW_COST	50.0
 
 /*
+ * Cost of a row of another group that a scan in order of distance meets: it is
+ * looked up in the table, takes some 2 us, and does not count for a LIMIT.
+ */
+#define HAMMING_STRANGER_COST		150.0
+
+/*
  * The radius of a search that is known at execution time only: the same that
  * key_paths.c assumes, lest the keys look better for a smaller radius.
  */
@@ -267,7 +273,8 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	*startup = search_cost(root, index, extent, &first, loop_count);
 	*total = Max(*startup,
 				 passes * search_cost(root, index, extent, &all, loop_count)) +
-		visited * HAMMING_ORDERED_ROW_COST * cpu_operator_cost;
+		(rows * HAMMING_ORDERED_ROW_COST +
+		 (visited - rows) * HAMMING_STRANGER_COST) * cpu_operator_cost;
 	*pages = all.total.pages;
 }
 
