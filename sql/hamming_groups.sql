@@ -94,7 +94,7 @@ BEGIN
         FOREACH condition IN ARRAY ARRAY['d.site = q.site', 'd.lang = q.lang AND d.site = q.site',
             'd.tenant = q.tenant', 'd.tenant = q.id % 20', 'd.tenant = 4', 'd.tenant = 4::smallint',
             'd.site = ANY (ARRAY[q.site, ''site 1'', NULL])', 'd.site = q.site AND d.site = ''site 1''',
-            'd.site = q.site AND d.fp ~= (q.fp # 1)'] LOOP
+            'd.site = q.site AND d.fp ~= (q.fp # 1)', 'd.site = q.site AND d.fp = q.fp'] LOOP
             EXECUTE format($q$
             SELECT count(*), count(*) FILTER (WHERE ours IS DISTINCT FROM theirs), sum(cardinality(ours))
             FROM (SELECT ARRAY(SELECT d.id FROM docs AS d WHERE d.fp <@ (q.fp, k) AND %1$s ORDER BY 1) AS ours,
@@ -109,6 +109,16 @@ BEGIN
 END $$;
 SET enable_seqscan = off;
 SELECT way, queries, wrong, rows > 0 AS any FROM wrong();
+
+-- a fingerprint that equals an integer of any width
+CREATE TABLE small AS SELECT n::bigint - 1000 AS fp FROM generate_series(1, 2000) AS n;
+CREATE INDEX ON small USING hamming (fp);
+ANALYZE small;
+SELECT plan('SELECT * FROM small WHERE fp = -7');
+SELECT (SELECT count(*) FROM small WHERE fp = -7), (SELECT count(*) FROM small WHERE fp = 7::smallint),
+    (SELECT count(*) FROM small WHERE fp = -1::bigint), (SELECT count(*) FROM small WHERE fp = 5000000000),
+    (SELECT array_agg(fp) FROM small WHERE fp = ANY ('{-3,4}'::int[])), (SELECT count(*) FROM small WHERE fp = NULL);
+DROP TABLE small;
 
 -- in order of distance; what is without a distance comes last
 SELECT count(*) AS queries, count(*) FILTER (WHERE ours IS DISTINCT FROM theirs) AS wrong,
@@ -245,6 +255,27 @@ UPDATE kept SET site = 'b' WHERE id = 1; -- error
 UPDATE kept SET site = 'c' WHERE id = 1;
 SELECT plan($$SELECT id FROM kept WHERE tenant = 1 AND site = 'b' AND fp ~= 1$$);
 SELECT id FROM kept WHERE tenant = 1 AND site = 'b' AND fp ~= 1;
+-- by the distance of a bigint that is not the fingerprint
+CREATE TABLE ordered AS SELECT n % 3 AS g, CASE WHEN n % 7 > 0 THEN n END::bigint AS fp, n::bigint % 50 AS tenant
+FROM generate_series(1, 500) AS n;
+ALTER TABLE ordered ADD EXCLUDE USING hamming (tenant WITH =, fp WITH ~=, g WITH =) WHERE (false);
+ALTER TABLE ordered ADD CONSTRAINT whole EXCLUDE USING hamming (tenant WITH =, (fp * 1009 # fp << 40) WITH ~=, g WITH =);
+ANALYZE ordered;
+SET seq_page_cost = 1e14;
+SET random_page_cost = 1e-3;
+SET enable_seqscan = off;
+SET enable_sort = off;
+SELECT array_agg(d) = (SELECT array_agg(bit_count((tenant # 5)::bit(64))::int ORDER BY bit_count((tenant # 5)::bit(64))) FROM ordered) AS same
+FROM (SELECT tenant <~> 5 AS d FROM ordered ORDER BY tenant <~> 5) AS s;
+SELECT array_agg(d) AS tenant_4 FROM (SELECT tenant <~> 5 AS d FROM ordered WHERE tenant = 4 AND g = 1 ORDER BY tenant <~> 5) AS s;
+SELECT array_agg(d) AS tenant_4 FROM (SELECT (fp * 1009 # fp << 40) <~> 5 AS d FROM ordered WHERE tenant = 4 AND g = 1
+    ORDER BY tenant <~> 5, (fp * 1009 # fp << 40) <~> 5) AS s;
+SELECT array_agg(d ORDER BY d) AS sorted FROM (SELECT bit_count(((fp * 1009 # fp << 40) # 5)::bit(64)) AS d FROM ordered WHERE tenant = 4 AND g = 1) AS s;
+RESET seq_page_cost;
+RESET random_page_cost;
+RESET enable_seqscan;
+RESET enable_sort;
+DROP TABLE ordered;
 SELECT * FROM check_all('kept');
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'kept'::regclass ORDER BY conname;
 DROP TABLE kept;

@@ -188,11 +188,17 @@ examine_path(PlannerInfo *root, IndexPath *path, Node *around,
 	}
 }
 
-/* Is the group known that a path searches? */
+/*
+ * Can the index serve a path?  It has to know the group, and to search for a
+ * fingerprint, or in order of the distance from one.
+ */
 static bool
-is_in_group(IndexPath *path, const PathSearch *search)
+is_served(IndexPath *path, const PathSearch *search)
 {
-	return bms_num_members(search->equal) == path->indexinfo->nkeycolumns - 1;
+	if (bms_num_members(search->equal) != path->indexinfo->nkeycolumns - 1)
+		return false;
+	return path->indexorderbys == NIL ? search->radius >= 0 :
+		linitial_int(path->indexorderbycols) == search->fingerprint;
 }
 
 /* How far a search goes that is to find some rows, were the rows random. */
@@ -327,8 +333,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 			search_cost(root, index, &extent, &plan, loop_count * search.times);
 		*pages = plan.total.pages;
 	}
-	if (!is_in_group(path, &search) ||
-		(search.radius < 0 && path->indexorderbys == NIL))
+	if (!is_served(path, &search))
 	{
 		*startup = *total = HAMMING_NEVER;
 		simhash_disable_path(path);

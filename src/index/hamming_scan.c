@@ -213,28 +213,34 @@ drop_nulls(HammingScan *so)
 /*
  * Take the order that is asked for.  A distance to NULL is NULL for every row,
  * so the first other one decides.  Further ones are left to the executor, for
- * which zero is a lower bound of any distance; all are where the group is not
- * known.
+ * which zero is a lower bound of any distance; so are all where the group is not
+ * known, and those to a bigint that is not the fingerprint.
  */
 static void
 take_order(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	int			fingerprint = hamming_fingerprint_column(scan->indexRelation);
 	int			i;
 
 	so->asked.order_by = -1;
+	so->asked.open_order = false;
 	for (i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		ScanKey		order = &scan->orderByData[i];
 
 		scan->xs_orderbynulls[i] = (order->sk_flags & SK_ISNULL) != 0;
 		scan->xs_orderbyvals[i] = Int32GetDatum(0);
-		if (scan->xs_orderbynulls[i] || so->asked.order_by >= 0 ||
-			so->asked.no_group)
+		if (scan->xs_orderbynulls[i])
 			continue;
-		so->asked.order_by = i;
-		so->asked.order_center = (uint64) DatumGetInt64(order->sk_argument) ^
-			so->asked.shift;
+		if (so->asked.no_group || order->sk_attno != fingerprint + 1)
+			so->asked.open_order = true;
+		else if (so->asked.order_by < 0)
+		{
+			so->asked.order_by = i;
+			so->asked.order_center =
+				(uint64) DatumGetInt64(order->sk_argument) ^ so->asked.shift;
+		}
 	}
 }
 
@@ -437,6 +443,7 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingMatch *match;
+	int			fingerprint;
 	int			i;
 
 	if (dir != ForwardScanDirection)
@@ -460,14 +467,21 @@ hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
 		if (so->asked.order_by >= 0)
 			scan->xs_orderbyvals[so->asked.order_by] =
 				Int32GetDatum(match->distance);
-		scan->xs_recheckorderby = so->asked.order_by >= 0;
+		scan->xs_recheckorderby = so->asked.order_by >= 0 ||
+			so->asked.open_order;
 		return true;
 	}
 
+	/* The rows that follow have no fingerprint, if the group is known. */
+	fingerprint = hamming_fingerprint_column(scan->indexRelation);
 	for (i = 0; i < scan->numberOfOrderBys; i++)
-		scan->xs_orderbynulls[i] |= !so->asked.no_group;
+	{
+		if (!so->asked.no_group &&
+			scan->orderByData[i].sk_attno == fingerprint + 1)
+			scan->xs_orderbynulls[i] = true;
+	}
 	scan->xs_recheck = so->asked.grouped;
-	scan->xs_recheckorderby = so->asked.no_group && scan->numberOfOrderBys > 0;
+	scan->xs_recheckorderby = so->asked.open_order;
 	return next_null(scan, &scan->xs_heaptid);
 }
 

@@ -60,6 +60,7 @@ typedef struct HammingConditions
 	bool		no_group;		/* but not all of them have conditions */
 	uint64		shift;
 	int			order_by;		/* ORDER BY that decides; -1: none */
+	bool		open_order;		/* there is one that we know nothing of */
 	uint64		order_center;
 } HammingConditions;
 
