@@ -5,8 +5,8 @@
  *
  * A pass goes through one block and reads the entries within its reach, in the
  * order of their keys (entries.c).  A run is a range of keys to read, on one
- * leaf page: one prefix that is within reach, or several with so few entries
- * between them that to read on is cheaper than to begin anew.
+ * leaf page or two: one prefix that is within reach, or several with so few
+ * entries between them that to read on is cheaper than to begin anew.
  *
  * For example, block 0 is searched within 1 around the key 0x0004.  Its probes
  * are 0000, 0004, 0005, 0006, 000c, 0014 and so on.  With 100 entries under
@@ -142,43 +142,59 @@ next_range(const HammingPass *pass, uint64 from, int fine,
 }
 
 /*
- * The last entry of a block that may be on a page, without the number of the
- * block.
+ * The last entry of a block up to a key that is not less than one of them,
+ * without the number of the block.
  */
 static inline uint64
-last_on_page(const HammingChild *leaf, int block)
+last_entry(int64 key, int block)
 {
-	uint64		entry = hamming_entry(leaf->high);
+	uint64		entry = hamming_entry(key);
 
 	return entry >> SH_INDEX_BITS == (uint64) block ?
 		entry & SH_INDEX_MASK : SH_INDEX_MASK;
 }
 
 /*
- * Let a range go on over those that follow on the same page with few entries
- * between, as far as can be expected.  Returns where to look for the next
- * range.
+ * Let a range that ends on a page go on over those that follow there with few
+ * entries between, as far as can be expected.  Let one that goes beyond the
+ * page end on its right neighbour at the latest.  Returns where to look for
+ * the next range.
  */
 static uint64
-extend_range(const HammingRuns *runs, const HammingPass *pass, int fine,
-			 const HammingChild *leaf, uint64 *high)
+extend_range(const HammingRuns *runs, HammingRun *run, int fine,
+			 const HammingChild *leaf, uint64 high)
 {
-	uint64		last = last_on_page(leaf, pass->block);
+	int			block = run->pass->block;
+	uint64		last = last_entry(leaf->high, block);
 	uint64		skip = runs->span / Max(runs->page_entries, 1) *
 	HAMMING_SKIP_ENTRIES;
-	uint64		low;
-	uint64		end;
+	uint64		next = high + 1;
 
-	while (*high < last)
+	while (high < last)
 	{
-		if (!next_range(pass, *high + 1, fine, &low, &end))
-			return SH_INDEX_MASK + 1;
-		if (low > last || low - *high > skip)
-			return low;
-		*high = end;
+		uint64		low;
+		uint64		end;
+
+		if (!next_range(run->pass, high + 1, fine, &low, &end))
+			next = SH_INDEX_MASK + 1;
+		else
+			next = low;
+		if (next > last || next - high > skip)
+			break;
+		high = end;
+		next = high + 1;
 	}
-	*high = last;
-	return last + 1;
+	run->next = InvalidBlockNumber;
+	if (high >= last)
+	{
+		run->next = leaf->next;
+		if (BlockNumberIsValid(leaf->next))
+			last = last_entry(leaf->next_high, block);
+		high = Min(high, last);
+		next = high + 1;
+	}
+	run->high = hamming_key((uint64) block << SH_INDEX_BITS | high);
+	return next;
 }
 
 /*
@@ -221,8 +237,7 @@ lay_out_run(IndexScanDesc scan, HammingRun *run)
 			fine = pass_fine(pass, runs->span);
 			if (fine < tried)
 				continue;
-			runs->next = extend_range(runs, pass, fine, leaf, &high);
-			run->high = hamming_key(block | high);
+			runs->next = extend_range(runs, run, fine, leaf, high);
 			return true;
 		}
 	}
@@ -276,6 +291,9 @@ lay_out_ahead(IndexScanDesc scan)
 
 		hamming_fetch_ahead(scan->indexRelation, run->blkno, run->place,
 							runs->page_entries);
+		if (BlockNumberIsValid(run->next))
+			hamming_fetch_ahead(scan->indexRelation, run->next, 0,
+								runs->page_entries);
 	}
 }
 

@@ -64,12 +64,17 @@ typedef struct HammingConditions
 	uint64		order_center;
 } HammingConditions;
 
-/* A page as its parent knows it: low <= keys <= high. */
+/*
+ * A page as its parent knows it: low <= keys <= high.  So is its right
+ * neighbour, whose keys go up to next_high, if "next" is valid.
+ */
 typedef struct HammingChild
 {
 	BlockNumber blkno;
+	BlockNumber next;
 	int64		low;
 	int64		high;
+	int64		next_high;
 } HammingChild;
 
 /* A page of the path; inner ones are pinned while pages are read. */
@@ -102,7 +107,8 @@ typedef struct HammingPass
 
 /*
  * Keys [low, high] to be read, and the leaf page where they begin or go on.
- * All of them are on that page, if it is still what its parent said.
+ * They end there, or on its right neighbour "next" if that is valid, unless
+ * pages have been split since.
  */
 typedef struct HammingRun
 {
@@ -110,6 +116,7 @@ typedef struct HammingRun
 	int64		low;
 	int64		high;
 	BlockNumber blkno;
+	BlockNumber next;
 	float		place;			/* where on that page, about: 0 first, 1 last */
 } HammingRun;
 

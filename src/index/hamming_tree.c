@@ -161,6 +161,7 @@ forget(HammingChild *page)
 {
 	page->low = PG_INT64_MAX;
 	page->high = PG_INT64_MIN;
+	page->next = InvalidBlockNumber;
 }
 
 /* Let go of the pin on an inner page. */
@@ -195,8 +196,18 @@ find_child(Page page, int64 key, const HammingChild *known,
 	if (P_IGNORE(opaque))
 		return false;
 	offset = hamming_find_pivot(page, first + 1, key, place_of(known, key));
+	child->next = InvalidBlockNumber;
 	if (offset <= last)
-		child->high = hamming_page_key(page, offset);
+	{
+		IndexTuple	after = hamming_page_tuple(page, offset);
+
+		child->high = hamming_tuple_key(after);
+		if (offset < last)
+		{
+			child->next = BTreeTupleGetDownLink(after);
+			child->next_high = hamming_page_key(page, offset + 1);
+		}
+	}
 	else
 	{
 		child->high = P_RIGHTMOST(opaque) ? PG_INT64_MAX :
@@ -282,6 +293,7 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 		if (!BufferIsValid(buffer))
 			return false;
 		page->blkno = BufferGetBlockNumber(buffer);
+		page->next = InvalidBlockNumber;
 		page->low = PG_INT64_MIN;
 		page->high = PG_INT64_MAX;
 	}
@@ -318,6 +330,7 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 			if (next == P_NONE)
 				hamming_fell_off(scan);
 			page->blkno = next;
+			page->next = InvalidBlockNumber;
 			page->low = key;
 			page->high = PG_INT64_MAX;
 			level++;
@@ -325,6 +338,20 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 		}
 		buffer = InvalidBuffer;
 	}
+	return true;
+}
+
+/* Go to the right neighbour of a page, if it is known to serve a key. */
+static inline bool
+go_right(const HammingChild *from, int64 key, HammingChild *to)
+{
+	if (!BlockNumberIsValid(from->next) || key <= from->high ||
+		key > from->next_high)
+		return false;
+	to->blkno = from->next;
+	to->low = from->high + 1;
+	to->high = from->next_high;
+	to->next = InvalidBlockNumber;
 	return true;
 }
 
@@ -345,7 +372,8 @@ hamming_locate(IndexScanDesc scan, HammingRun *run)
 
 	if (serves(center, run->low))
 		leaf = center;
-	else if (!serves(leaf, run->low) &&
+	else if (!serves(leaf, run->low) && !go_right(leaf, run->low, leaf) &&
+			 !go_right(center, run->low, leaf) &&
 			 !hamming_descend(scan, run->low, leaf))
 		return NULL;
 	run->blkno = leaf->blkno;
@@ -403,7 +431,8 @@ double
 hamming_share(IndexScanDesc scan, int64 key)
 {
 	Buffer		buffer = get_root(scan);
-	HammingChild page = {InvalidBlockNumber, PG_INT64_MIN, PG_INT64_MAX};
+	HammingChild page = {InvalidBlockNumber, InvalidBlockNumber,
+	PG_INT64_MIN, PG_INT64_MAX, PG_INT64_MAX};
 	double		share = 0;
 	double		part = 1;
 

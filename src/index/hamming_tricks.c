@@ -41,11 +41,12 @@
 #include "index/hamming_tricks.h"
 
 /*
- * Pages whose buffers are remembered, in a table of a megabyte of which only
- * what is used is touched; and how often the buffer of one of them is looked
- * up all the same, which tells the buffer manager that the page is in use.
+ * Pages whose buffers are remembered, and how often the buffer of one of them
+ * is looked up all the same, which tells the buffer manager that the page is in
+ * use.  The table has 16 megabytes, of which only what is used is touched: 8
+ * bytes for each page that was seen.
  */
-#define HAMMING_RECENT_PAGES	(1 << 17)
+#define HAMMING_RECENT_PAGES	(1 << 21)
 #define HAMMING_RECENT_TRUST	32
 
 /* How far from its guessed place on a page an entry usually is. */
