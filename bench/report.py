@@ -18,7 +18,7 @@ import sys
 
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
-ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'groups', 'nearest',
+ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'dense', 'groups', 'nearest',
          'build', 'join', 'insert', 'clients', 'pairs', 'hnsw')
 PANELS = (
     ('distance 3, by method', (

@@ -169,7 +169,7 @@ sh_reach(const int *radius, int block)
  * block of it differs from the query.
  */
 bool
-sh_reaches(const ShReach * reach, int block, const int *apart)
+sh_reaches(const ShReach *reach, int block, const int *apart)
 {
 	int			sum = 0;
 	int			i;
@@ -196,7 +196,7 @@ top_bit(uint64_t value)
  * them within reach?
  */
 static bool
-all_within(const ShReach * reach, int block, uint64_t apart, int free, int fine)
+all_within(const ShReach *reach, int block, uint64_t apart, int free, int fine)
 {
 	int			i;
 
@@ -223,7 +223,7 @@ all_within(const ShReach * reach, int block, uint64_t apart, int free, int fine)
  * -1: they may be within.
  */
 static int
-first_beyond(const ShReach * reach, int block, uint64_t apart, int fine)
+first_beyond(const ShReach *reach, int block, uint64_t apart, int fine)
 {
 	int			i;
 	int			n;
@@ -249,7 +249,7 @@ first_beyond(const ShReach * reach, int block, uint64_t apart, int fine)
  * the entry differs from the query in "apart" bits.
  */
 static uint64_t
-settle_below(const ShReach * reach, int block, uint64_t center, uint64_t entry,
+settle_below(const ShReach *reach, int block, uint64_t center, uint64_t entry,
 			 int place, int fine, int apart)
 {
 	int			i;
@@ -281,7 +281,7 @@ settle_below(const ShReach * reach, int block, uint64_t center, uint64_t entry,
  * out of reach, at which there is a zero and a one can be afforded.
  */
 static bool
-next_entry(const ShReach * reach, int block, uint64_t center, uint64_t from,
+next_entry(const ShReach *reach, int block, uint64_t center, uint64_t from,
 		   int fine, uint64_t *entry)
 {
 	uint64_t	start = from >> fine << fine;
@@ -333,7 +333,7 @@ next_entry(const ShReach * reach, int block, uint64_t center, uint64_t from,
  * reach that is not done.
  */
 bool
-sh_next_range(const ShReach * reach, const ShReach * done, int block,
+sh_next_range(const ShReach *reach, const ShReach *done, int block,
 			  uint64_t center, uint64_t from, int fine,
 			  uint64_t *low, uint64_t *high)
 {
