@@ -142,7 +142,10 @@ engine(uint64_t *values, uint32_t n, int radius, bool clusters)
 	{
 		sh_clusters_begin(&found, &pairs, parent);
 		sh_crowds_begin(&crowds, &pairs, radius, SH_CROWD_LEAST);
-		sh_clusters_connect(&found, &crowds);
+		sh_crowds_find(&crowds);
+		sh_clusters_connect_crowds(&found, &crowds);
+		sh_pairs_find_beside(&pairs, radius, crowds.alone, sh_clusters_join,
+							 &found);
 		sh_clusters_list(&found, 2);
 		return found.count;
 	}

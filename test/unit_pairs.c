@@ -272,6 +272,16 @@ check_clusters(ShClusters *clusters, const uint64_t *original, int radius,
 	free(label);
 }
 
+/* Put all that pairs connect into clusters. */
+static void
+connect(ShClusters *clusters, ShCrowds *crowds)
+{
+	sh_crowds_find(crowds);
+	sh_clusters_connect_crowds(clusters, crowds);
+	sh_pairs_find_beside(clusters->pairs, crowds->radius, crowds->alone,
+						 sh_clusters_join, clusters);
+}
+
 /* The next of the pairs that were found, in order. */
 static bool
 next_pair(void *context, uint64_t *pair)
@@ -299,7 +309,7 @@ make_stars(ShClusters *clusters, ShPairs *pairs, int radius, uint32_t *parent,
 	sh_crowds_begin(&crowds, pairs, radius, crowd);
 	sh_crowds_find(&crowds);
 	sh_clusters_note_crowds(clusters, &crowds);
-	sh_crowds_pairs(&crowds, note_pair, &found);
+	sh_pairs_find_beside(pairs, radius, crowds.alone, note_pair, &found);
 	for (size_t i = 0; i < found.count; i++)
 	{
 		uint32_t	a = pairs->rows[pairs->first[found.pair[i] >> 32]];
@@ -325,7 +335,7 @@ test_clusters(ShPairs *pairs, const uint64_t *original, int radius)
 
 	sh_clusters_begin(&clusters, pairs, parent);
 	sh_crowds_begin(&crowds, pairs, radius, 4 + (uint32_t) random_below(40));
-	sh_clusters_connect(&clusters, &crowds);
+	connect(&clusters, &crowds);
 	crowds_found += crowds.count;
 	check_clusters(&clusters, original, radius, false, least);
 	make_stars(&clusters, pairs, radius, parent,
@@ -388,6 +398,77 @@ test_rows(int kind, int radius, uint32_t n)
 	test_groups(kind, 1 + (int) random_below(GROUPINGS - 1), radius, n);
 }
 
+/* Hands out parts to one of several processes: those that hash to it. */
+typedef struct Share
+{
+	uint32_t	process;
+	uint32_t	processes;
+	uint32_t	next[2 * (SH_PAIRS_RADIUS + 1)];
+}			Share;
+
+static uint32_t
+next_share(void *context, int step)
+{
+	Share	   *share = context;
+	uint32_t	part;
+
+	CHECK(step >= 0 && step < 2 * (SH_PAIRS_RADIUS + 1));
+	do
+		part = share->next[step]++;
+	while (sh_group_hash((uint64_t) step, part) % share->processes !=
+		   share->process);
+	return part;
+}
+
+/* Several processes find together what one finds alone, each pair once. */
+static void
+test_sharing(int kind, int radius, uint32_t n)
+{
+	uint64_t   *values = malloc((n + 1) * sizeof *values);
+	void	   *memory = malloc(sh_pairs_bytes(n));
+	ShPairs		pairs;
+	ShCrowds	crowds;
+	Found		alone = {0};
+	Found		shared = {0};
+	Share		share = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = random_value(kind, values, i, radius);
+	sh_pairs_begin(&pairs, values, memory, n);
+	sh_pairs_collapse(&pairs);
+	sh_crowds_begin(&crowds, &pairs, radius, 300);
+	sh_crowds_find(&crowds);
+	alone.pairs = shared.pairs = &pairs;
+	alone.radius = shared.radius = radius;
+	share.processes = 1 + (uint32_t) random_below(4);
+	for (; share.process < share.processes; share.process++)
+	{
+		void	   *own = malloc(sh_pairs_helper_bytes(n));
+		ShPairs		helper;
+
+		sh_pairs_help(&helper, &pairs, values, memory, own);
+		memset(share.next, 0, sizeof share.next);
+		helper.next_part = next_share;
+		helper.part_context = &share;
+		sh_pairs_find_beside(&helper, radius, crowds.alone, note_pair,
+							 &shared);
+		free(own);
+	}
+	sh_pairs_find_beside(&pairs, radius, crowds.alone, note_pair, &alone);
+	CHECK(alone.count == shared.count);
+	if (alone.count > 0)
+	{
+		qsort(alone.pair, alone.count, sizeof *alone.pair, compare_keys);
+		qsort(shared.pair, shared.count, sizeof *shared.pair, compare_keys);
+		CHECK(memcmp(alone.pair, shared.pair,
+					 alone.count * sizeof *alone.pair) == 0);
+	}
+	free(alone.pair);
+	free(shared.pair);
+	free(memory);
+	free(values);
+}
+
 /* Every kind of data, every radius, a few rows or some thousands. */
 static void
 test_all_kinds(void)
@@ -400,6 +481,7 @@ test_all_kinds(void)
 				test_rows(kind, radius, n);
 			test_rows(kind, radius, 100 + (uint32_t) random_below(200));
 			test_rows(kind, radius, 500 + (uint32_t) random_below(1000));
+			test_sharing(kind, radius, (uint32_t) random_below(3000));
 		}
 	}
 
@@ -557,7 +639,7 @@ test_crowd(void)
 	CHECK(pairs.distinct > 100000);
 	sh_clusters_begin(&clusters, &pairs, parent);
 	sh_crowds_begin(&crowds, &pairs, 8, SH_CROWD_LEAST);
-	sh_clusters_connect(&clusters, &crowds);
+	connect(&clusters, &crowds);
 	CHECK(crowds.count > 0);
 	sh_clusters_list(&clusters, 1);
 	CHECK(clusters.count == 1);
@@ -593,7 +675,7 @@ test_crowds_beside(void)
 	sh_pairs_collapse(&pairs);
 	sh_clusters_begin(&clusters, &pairs, parent);
 	sh_crowds_begin(&crowds, &pairs, radius, SH_CROWD_LEAST);
-	sh_clusters_connect(&clusters, &crowds);
+	connect(&clusters, &crowds);
 	CHECK(crowds.count == 3);
 	sh_clusters_list(&clusters, 2);
 	CHECK(clusters.count == 3);

@@ -121,6 +121,7 @@ static void
 begin_report(Report *report, bool sort)
 {
 	simhash_read_rows(&report->rows, report->query, report->id_type);
+	simhash_allocate_search(&report->rows, report->k);
 	simhash_order_rows(&report->rows, sort);
 	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
 				   report->rows.memory, report->rows.n);
@@ -239,7 +240,9 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	{
 		begin_report(report, true);
 		put_equal_pairs(report);
-		sh_pairs_find(&report->pairs, report->k, put_pairs, report);
+		sh_pairs_begin_search(&report->pairs);
+		simhash_search(&report->rows, &report->pairs, report->k,
+					   report->pairs.distinct, put_pairs, report);
 		put_waiting(report);
 	}
 	PG_FINALLY();
@@ -247,7 +250,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 		simhash_progress_end(&report->progress);
 	}
 	PG_END_TRY();
-	MemoryContextDelete(report->rows.context);
+	simhash_free_rows(&report->rows);
 	return (Datum) 0;
 }
 
@@ -301,7 +304,8 @@ make_stars(Report *report)
 										  TUPLESORT_NONE);
 	sh_crowds_find(&report->crowds);
 	sh_clusters_note_crowds(&report->clusters, &report->crowds);
-	sh_crowds_pairs(&report->crowds, note_pair, report);
+	simhash_search(&report->rows, &report->pairs, report->k,
+				   report->crowds.alone, note_pair, report);
 	tuplesort_performsort(report->order);
 	sh_clusters_stars(&report->clusters, &report->crowds, next_pair, report);
 	tuplesort_end(report->order);
@@ -350,7 +354,13 @@ make_clusters(Report *report, bool first)
 	if (report->star)
 		make_stars(report);
 	else
-		sh_clusters_connect(&report->clusters, &report->crowds);
+	{
+		sh_crowds_find(&report->crowds);
+		sh_clusters_connect_crowds(&report->clusters, &report->crowds);
+		simhash_search(&report->rows, &report->pairs, report->k,
+					   report->crowds.alone, sh_clusters_join,
+					   &report->clusters);
+	}
 	sh_clusters_list(&report->clusters, report->least);
 	put_clusters(report);
 }
@@ -395,6 +405,6 @@ simhash_clusters(PG_FUNCTION_ARGS)
 		simhash_progress_end(&report->progress);
 	}
 	PG_END_TRY();
-	MemoryContextDelete(report->rows.context);
+	simhash_free_rows(&report->rows);
 	return (Datum) 0;
 }

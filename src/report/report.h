@@ -15,6 +15,7 @@
 #include "core/pairs/clusters.h"
 #include "datatype/timestamp.h"
 #include "executor/spi.h"
+#include "storage/dsm.h"
 
 /* Numbers groups of rows, while these are read. */
 typedef struct SimhashGroups SimhashGroups;
@@ -37,6 +38,8 @@ typedef struct SimhashRows
 	MemoryContext context;		/* of all these */
 	void	   *memory;			/* for the search, once all has been read */
 	uint32	   *parent;			/* and for clusters */
+	dsm_segment *segment;		/* that rows are in to share the search */
+	int			helpers;		/* with so many workers at most */
 
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
@@ -63,6 +66,7 @@ extern SPIPlanPtr simhash_prepare_query(const char *query,
 										const char *example, int options);
 extern void simhash_read_rows(SimhashRows *rows, const char *query,
 							  Oid id_type);
+extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
 
 /* report_groups.c */
@@ -72,6 +76,12 @@ extern uint32 simhash_group_number(SimhashGroups *groups,
 								   TupleTableSlot *slot);
 extern int64 simhash_groups_bytes(const SimhashGroups *groups);
 extern void simhash_groups_end(SimhashGroups *groups);
+
+/* report_workers.c */
+extern void simhash_allocate_search(SimhashRows *rows, int radius);
+extern void simhash_search(SimhashRows *rows, ShPairs *pairs, int radius,
+						   uint32 alone, ShPairSink sink, void *context);
+extern void simhash_free_rows(SimhashRows *rows);
 
 /* progress.c */
 extern void simhash_progress_init(void);

@@ -59,6 +59,13 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 	return bytes + Max(search, (int64) groups);
 }
 
+/* The memory that a search of the rows needs, these included. */
+int64
+simhash_needed_memory(const SimhashRows *rows)
+{
+	return needed_memory(rows, rows->n, rows->id_bytes);
+}
+
 /* Fail unless the query yields an id of the type that we were told. */
 static void
 check_id_type(const SimhashRows *rows, Oid type)
@@ -392,10 +399,6 @@ simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type)
 	SPI_finish();
 	check_rows(rows);
 	simhash_groups_end(rows->grouping);
-	rows->memory = MemoryContextAllocHuge(rows->context,
-										  sh_pairs_bytes(rows->n));
-	rows->parent = MemoryContextAllocHuge(rows->context,
-										  sizeof(uint32) * (rows->n + 1));
 }
 
 /* --- the order of the rows ---------------------------------------------- */

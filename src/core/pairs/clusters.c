@@ -72,9 +72,9 @@ join(uint32_t *parent, uint32_t a, uint32_t b)
 		parent[a] = b;
 }
 
-/* A pair of fingerprints. */
-static void
-join_pair(void *context, uint32_t a, uint32_t b, int distance)
+/* A pair of fingerprints: make their clusters one. */
+void
+sh_clusters_join(void *context, uint32_t a, uint32_t b, int distance)
 {
 	ShClusters *clusters = context;
 
@@ -110,19 +110,18 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 		sh_pairs_tell(pairs, 1);
 	}
 	sh_pairs_find_between(pairs, crowds->radius, a->start, a->n, b->start,
-						  b->n, join_pair, clusters);
+						  b->n, sh_clusters_join, clusters);
 }
 
 /*
- * Put all fingerprints that pairs connect into clusters.  Crowds come first: the
- * search that follows mixes their members.
+ * Put the members of crowds into clusters, and crowds that a pair connects.  It
+ * remains to join other pairs; the search for these mixes the members.
  */
 void
-sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds)
+sh_clusters_connect_crowds(ShClusters *clusters, const ShCrowds *crowds)
 {
 	ShPairs    *pairs = clusters->pairs;
 
-	sh_crowds_find(crowds);
 	for (uint32_t i = 0; i < crowds->count; i++)
 	{
 		const ShCrowd *crowd = &crowds->crowd[i];
@@ -138,7 +137,6 @@ sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds)
 			join_crowds(clusters, crowds, &crowds->crowd[i],
 						&crowds->crowd[j]);
 	}
-	sh_crowds_pairs(crowds, join_pair, clusters);
 }
 
 /* --- stars ---------------------------------------------------------------- */

@@ -30,7 +30,10 @@ typedef struct ShClusters
 
 extern void sh_clusters_begin(ShClusters *clusters, ShPairs *pairs,
 							  uint32_t *parent);
-extern void sh_clusters_connect(ShClusters *clusters, ShCrowds *crowds);
+extern void sh_clusters_join(void *clusters, uint32_t a, uint32_t b,
+							 int distance);
+extern void sh_clusters_connect_crowds(ShClusters *clusters,
+									   const ShCrowds *crowds);
 extern void sh_clusters_note_crowds(ShClusters *clusters,
 									const ShCrowds *crowds);
 extern void sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,

@@ -244,25 +244,3 @@ sh_crowds_find(ShCrowds *crowds)
 		start = i;
 	}
 }
-
-/*
- * Report the pairs within the radius, but none of two that are both in crowds.
- * The order of the values changes, so that crowds are mixed afterwards.
- */
-void
-sh_crowds_pairs(ShCrowds *crowds, ShPairSink sink, void *context)
-{
-	ShPairs    *pairs = crowds->pairs;
-	uint32_t	crowded = pairs->distinct - crowds->alone;
-
-	pairs->progress_start = 0;
-	pairs->progress_share = crowded > 0 ? 0.5 : 1;
-	sh_pairs_find_within(pairs, crowds->radius, 0, crowds->alone, sink,
-						 context);
-	pairs->progress_start = pairs->progress_share;
-	if (crowded > 0)
-		sh_pairs_find_between(pairs, crowds->radius, 0, crowds->alone,
-							  crowds->alone, crowded, sink, context);
-	pairs->progress_start = 1;
-	pairs->progress_share = 0;
-}

@@ -39,6 +39,5 @@ typedef struct ShCrowds
 extern void sh_crowds_begin(ShCrowds *crowds, ShPairs *pairs, int radius,
 							uint32_t least);
 extern void sh_crowds_find(ShCrowds *crowds);
-extern void sh_crowds_pairs(ShCrowds *crowds, ShPairSink sink, void *context);
 
 #endif							/* SH_CROWDS_H */

@@ -53,6 +53,7 @@
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
+#define PARTS_MAX		1024	/* of a block, to hand out to processes */
 
 /* A block that was passed by: pairs within the radius are reported there. */
 typedef struct ShPassed
@@ -76,6 +77,7 @@ typedef struct ShSearch
 	size_t		work;			/* done since progress was told */
 	double		done;			/* part of the search that is done */
 	double		share;			/* what the values at hand will add to it */
+	int			step;			/* to be shared with other processes */
 
 	size_t		count;			/* pairs found and not reported yet */
 	uint64_t	found[FOUND][2];
@@ -99,6 +101,46 @@ typedef struct ShKey
 
 static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
 						 int radius, int width);
+
+/*
+ * --- sharing --------------------------------------------------------------
+ *
+ * Several processes may search together.  Each has all values, cuts them into
+ * the same blocks, and sorts them by each by itself; the keys of a block are
+ * handed out in parts, so that each key is searched in one process.  Such a
+ * block is a step of the search.  Only the outermost blocks are shared.
+ */
+
+/* Is this step shared with others? */
+static inline bool
+is_shared(const ShSearch *search)
+{
+	return search->depth <= 1 && search->pairs->next_part != NULL;
+}
+
+/*
+ * The keys of a block that are to be searched next, from *start to *end.
+ * False if there are none left.  Begin with 0 for both.
+ */
+static bool
+next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
+		  uint32_t *end)
+{
+	uint32_t	size = keys / PARTS_MAX + 1;
+	uint32_t	part;
+
+	*start = *end;
+	*end = keys;
+	if (!is_shared(search))
+		return *start < keys;
+	part = search->pairs->next_part(search->pairs->part_context, search->step);
+	if (part >= (keys + size - 1) / size)
+		return false;
+	*start = part * size;
+	if (keys - *start > size)
+		*end = *start + size;
+	return true;
+}
 
 /* --- comparing ------------------------------------------------------------ */
 
@@ -337,34 +379,57 @@ search_key(ShSearch *search, ShKey *key)
 	flush(search, key);
 }
 
-/* Search values that have been sorted by a block of radius 0. */
+/* Search some keys of values sorted by a block of radius 0. */
 static void
-search_equal(ShSearch *search, const ShKeyBlock *block, ShSide *side,
-			 int radius)
+search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
+			 uint32_t to)
 {
-	uint32_t	keys = UINT32_C(1) << block->width;
 	double		done = search->done;
 	double		share = search->share;
-	uint32_t	start = 0;
 
-	for (uint32_t slice = 0; slice < keys; slice += SLICE)
+	for (uint32_t slice = from; slice < to; slice += SLICE)
 	{
-		uint32_t	n = keys - slice < SLICE ? keys - slice : SLICE;
+		uint32_t	n = to - slice < SLICE ? to - slice : SLICE;
 
-		search->compare.kind->runs(&search->compare, side->values, start,
+		search->compare.kind->runs(&search->compare, side->values,
+								   slice == 0 ? 0 : side->ends[slice - 1],
 								   side->ends + slice, n, RUN_MAX);
 		for (uint32_t key = slice; key < slice + n; key++)
 		{
 			ShSide		part = sh_side_of_key(side, key);
 
 			tick(search, part.n);
-			search->done = done + share * start / side->n;
+			search->done = done +
+				share * (side->ends[key] - part.n) / side->n;
 			search->share = share * part.n / side->n;
 			if (part.n > RUN_MAX)
 				search_sides(search, &part, NULL, radius, SH_DIGIT);
-			start = side->ends[key];
 		}
 	}
+	search->done = done;
+	search->share = share;
+}
+
+/* Search some keys of values sorted by a block, with those near to them. */
+static void
+search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t from,
+			  uint32_t to)
+{
+	double		done = search->done;
+	double		share = search->share;
+
+	for (key->key = from; key->key < to; key->key++)
+	{
+		key->side = sh_side_of_key(side, key->key);
+		if (key->side.n == 0)
+			continue;
+		search->done = done +
+			share * (side->ends[key->key] - key->side.n) / side->n;
+		search->share = share * key->side.n / side->n;
+		search_key(search, key);
+	}
+	search->done = done;
+	search->share = share;
 }
 
 /* Search one or two sides, sorted by a block, for pairs within its radius. */
@@ -373,30 +438,22 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
-	double		done = search->done;
-	double		share = search->share;
+	uint32_t	start = 0;
+	uint32_t	end = 0;
 	ShKey		key;
 
-	if (b == NULL && block->radius == 0)
-	{
-		search_equal(search, block, a, radius);
-		return;
-	}
 	memset(&key, 0, offsetof(ShKey, near));
 	key.gathered = 0;
 	key.block = block;
 	key.others = b != NULL ? b : a;
 	key.same = b == NULL;
 	key.radius = radius;
-	for (key.key = 0; key.key < keys; key.key++)
+	while (next_keys(search, keys, &start, &end))
 	{
-		key.side = sh_side_of_key(a, key.key);
-		if (key.side.n == 0)
-			continue;
-		search->done = done;
-		search->share = share * key.side.n / a->n;
-		done += search->share;
-		search_key(search, &key);
+		if (b == NULL && block->radius == 0)
+			search_equal(search, a, radius, start, end);
+		else
+			search_nearby(search, &key, a, start, end);
 	}
 }
 
@@ -428,6 +485,8 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		search->share = share * block->share;
 		done += search->share;
 		search->chosen = chosen | block->mask;
+		if (is_shared(search))
+			search->step = search->pairs->step++;
 		search_block(search, block, a, b, radius);
 		search->pass[search->passed++] = pass;
 	}
@@ -459,6 +518,10 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 	if (search->depth == DEPTH_MAX ||
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
+		/* As a step that is shared this has one part. */
+		if (is_shared(search) && search->depth == 0 && search->pairs->next_part
+			(search->pairs->part_context, search->pairs->step++) > 0)
+			return;
 		if (b == NULL)
 			compare_self(search, a->values, a->n);
 		else
@@ -533,11 +596,50 @@ sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 	report_found(&search);
 }
 
+/*
+ * Report the pairs of the array "work", but none of two that come after the
+ * first "alone" values.  The order of these changes, and of those after them.
+ */
+void
+sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
+					 ShPairSink sink, void *context)
+{
+	uint32_t	crowded = pairs->distinct - alone;
+
+	pairs->step = 0;
+	pairs->progress_start = 0;
+	pairs->progress_share = crowded > 0 ? 0.5 : 1;
+	sh_pairs_find_within(pairs, radius, 0, alone, sink, context);
+	pairs->progress_start = pairs->progress_share;
+	if (crowded > 0)
+		sh_pairs_find_between(pairs, radius, 0, alone, alone, crowded, sink,
+							  context);
+	pairs->progress_start = 1;
+	pairs->progress_share = 0;
+}
+
+/* The estimated time to find the pairs of so many values, in nanoseconds. */
+double
+sh_pairs_cost(uint32_t n, int radius)
+{
+	ShPairPlan	plan;
+
+	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n));
+	return plan.cost;
+}
+
+/* Put all values into the array "work". */
+void
+sh_pairs_begin_search(ShPairs *pairs)
+{
+	memcpy(pairs->work, pairs->values,
+		   pairs->distinct * sizeof *pairs->values);
+}
+
 /* Report all pairs of different fingerprints within the radius, 0 to 16. */
 void
 sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink, void *context)
 {
-	memcpy(pairs->work, pairs->values,
-		   pairs->distinct * sizeof *pairs->values);
-	sh_pairs_find_within(pairs, radius, 0, pairs->distinct, sink, context);
+	sh_pairs_begin_search(pairs);
+	sh_pairs_find_beside(pairs, radius, pairs->distinct, sink, context);
 }

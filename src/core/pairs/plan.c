@@ -148,6 +148,7 @@ sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 			blocks = m;
 		}
 	}
+	plan->cost = best;
 	if (blocks == 0)
 		return false;
 	cut(plan, blocks, bits, (double) a, (double) b, radius, width);

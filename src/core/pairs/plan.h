@@ -33,6 +33,7 @@ typedef struct ShKeyBlock
 /* Blocks of which every pair within the radius meets one or more. */
 typedef struct ShPairPlan
 {
+	double		cost;			/* estimated, in nanoseconds */
 	int			blocks;
 	ShKeyBlock	block[SH_PAIRS_RADIUS + 1];
 } ShPairPlan;
