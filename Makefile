@@ -31,7 +31,7 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_plan hamming_runs hamming_scan hamming_search_plan hamming_sort \
 	hamming_survey hamming_tree hamming_tricks hamming_validate
 planner = clauses key_paths key_prefix selectivity seq_scan support
-report = progress report report_groups report_query \
+report = components progress report report_groups report_query \
 	report_workers tune tune_edits tune_query
 search = ball distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \

@@ -656,10 +656,11 @@ CREATE FUNCTION simhash_tune(
     similarity double precision DEFAULT 0.5, measure text DEFAULT 'jaccard',
     OUT k integer, OUT pairs bigint, OUT "precision" double precision,
     OUT recall double precision, OUT f1 double precision,
-    OUT recommended boolean)
+    OUT recommended boolean, OUT verified_f1 double precision,
+    OUT verifications double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_tune'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 17;
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 25;
 COMMENT ON FUNCTION simhash_tune(
     text, bigint, text, text, double precision, text) IS
 'precision and recall of searches within each distance, on documents of yours';
@@ -1151,6 +1152,16 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters_as(
     anyelement, text, bigint, text, text, bigint) IS
 'the rows of a query in clusters, with ids of a type of choice';
+
+CREATE FUNCTION simhash_components(
+    query text,
+    OUT id bigint, OUT cluster bigint, OUT representative bigint,
+    OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_components'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_components(text) IS
+'the ids that the pairs of a query (id, id) connect, in clusters';
 
 ----------------------------------------------------------------------------
 -- Reports about a table

@@ -52,6 +52,12 @@ FROM simhash_tune('SELECT body FROM texts') AS t,
                      count(*) FILTER (WHERE alike)
               FROM pairs) AS e(pairs, precision, recall)
 ORDER BY k;
+-- verified, what is found is alike; each document found is compared
+SELECT count(*) AS distances, bool_or(verified_f1 > f1 + 0.05) AS gains,
+       count(*) FILTER (WHERE abs(verified_f1 - 2 * recall / (1 + recall)) > 1e-9) AS f1_wrong,
+       count(*) FILTER (WHERE abs(verifications - pairs::float8 /
+           (SELECT count(*) FROM texts WHERE simhash(body) IS NOT NULL)) > 1e-9) AS verifications_wrong
+FROM simhash_tune('SELECT body FROM texts');
 SELECT count(*) AS wrong
 FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2',
                   'minhash') AS t

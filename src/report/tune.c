@@ -52,6 +52,9 @@
 #define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */
 #define FEATURES_MAX	SH_SECTION	/* features read of a document */
 
+/* Distances told of: those that are searched within, to verify what is found. */
+#define TUNE_K_MAX		24
+
 /* A distance is recommended when so many of its pairs are alike. */
 #define PRECISION_MIN	0.95
 
@@ -411,7 +414,11 @@ compare(void *state, const SimhashRow *row)
 	}
 }
 
-/* Precision, recall and F1 at a distance; NULLs where there are no pairs. */
+/*
+ * Precision, recall and F1 at a distance; NULLs where there are no pairs.  And
+ * F1 if what is found is then compared exactly, so that only pairs that are
+ * alike are left; and how many comparisons that takes for a document.
+ */
 static void
 rate(const Tuning *tuning, int k, Datum *values, bool *nulls, double *f1)
 {
@@ -434,18 +441,22 @@ rate(const Tuning *tuning, int k, Datum *values, bool *nulls, double *f1)
 	nulls[2] = found[0] + found[1] == 0;
 	values[3] = Float8GetDatum(found[1] / alike);
 	values[4] = Float8GetDatum(*f1);
-	nulls[3] = nulls[4] = alike == 0;
+	values[6] = Float8GetDatum(2 * found[1] / (found[1] + alike));
+	nulls[3] = nulls[4] = nulls[6] = alike == 0;
+	values[7] = Float8GetDatum((found[0] + found[1]) / tuning->n);
+	nulls[7] = tuning->n == 0;
 }
 
 /*
  * Return a row for each distance.  Recommended is, among the distances of
- * sufficient precision, the one with the best F1; the least of several.
+ * sufficient precision that are searched fast, the one with the best F1; the
+ * least of several.
  */
 static void
 return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
 {
-	Datum		values[6];
-	bool		nulls[6] = {false};
+	Datum		values[8];
+	bool		nulls[8] = {false};
 	double		f1;
 	double		best = 0;
 	int			recommended = -1;
@@ -459,7 +470,7 @@ return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
 			recommended = k;
 		}
 	}
-	for (int k = 0; k <= SIMHASH_K_MAX; k++)
+	for (int k = 0; k <= TUNE_K_MAX; k++)
 	{
 		rate(tuning, k, values, nulls, &f1);
 		values[5] = BoolGetDatum(k == recommended);
@@ -509,12 +520,15 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
  *		similarity double precision DEFAULT 0.5,
  *		measure text DEFAULT 'jaccard')
  *		-> setof (k integer, pairs bigint, "precision" double precision,
- *		recall double precision, f1 double precision, recommended boolean)
+ *		recall double precision, f1 double precision, recommended boolean,
+ *		verified_f1 double precision, verifications double precision)
  *
  * How well searches within each distance would do on the documents that the
  * query returns, and which distance to take.  Two documents are alike when
  * the Jaccard similarity of their sets of features, or the cosine of their
- * weighted features, is at least "similarity".  Instead of documents the query
+ * weighted features, is at least "similarity".  The last columns say what it
+ * gains to verify that of what a search has found, and how many documents that
+ * is.  Instead of documents the query
  * can return arrays of words, and in a second column the fingerprints, in place
  * of those by the profile and the family.
  *
