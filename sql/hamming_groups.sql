@@ -280,6 +280,35 @@ SELECT * FROM check_all('kept');
 SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'kept'::regclass ORDER BY conname;
 DROP TABLE kept;
 
+-- partitions: one constraint for all from PostgreSQL 17 on, else one for each
+CREATE TABLE parts (id int, tenant bigint, site text, fp bigint) PARTITION BY LIST (tenant);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1, 2);
+CREATE TABLE parts_2 (fp bigint, gone int, site text, tenant bigint, id int);
+ALTER TABLE parts_2 DROP gone;
+ALTER TABLE parts ATTACH PARTITION parts_2 DEFAULT;
+SELECT current_setting('server_version_num')::int >= 170000 AS whole \gset
+\if :whole
+ALTER TABLE parts ADD EXCLUDE USING hamming (tenant WITH =, fp WITH ~=);
+CREATE TABLE parts_3 PARTITION OF parts FOR VALUES IN (3);
+\else
+CREATE TABLE parts_3 PARTITION OF parts FOR VALUES IN (3);
+ALTER TABLE parts_1 ADD EXCLUDE USING hamming (tenant WITH =, fp WITH ~=);
+ALTER TABLE parts_2 ADD EXCLUDE USING hamming (tenant WITH =, fp WITH ~=);
+ALTER TABLE parts_3 ADD EXCLUDE USING hamming (tenant WITH =, fp WITH ~=);
+\endif
+INSERT INTO parts VALUES (1, 1, 'a', 0), (2, 2, 'a', 0), (3, 3, 'a', 0), (4, 4, 'a', 0), (5, 5, 'a', 0);
+INSERT INTO parts VALUES (6, 2, 'a', 1); -- error
+INSERT INTO parts VALUES (6, 3, 'a', 1); -- error
+INSERT INTO parts VALUES (6, 4, 'a', 1); -- error
+UPDATE parts SET tenant = 5 WHERE id = 1; -- error
+CREATE INDEX ON parts USING hamming (tenant int8_equal_ops, fp, site);
+INSERT INTO parts SELECT n, n % 5 + 10, 's' || n % 3, hashint8extended(n, 1) FROM generate_series(1, 3000) AS n;
+ANALYZE parts;
+SELECT plan($$SELECT id FROM parts WHERE tenant = 11 AND site = 's2' AND fp ~= 1$$);
+SELECT id FROM parts WHERE tenant = 4 AND site = 'a' AND fp ~= 1;
+SELECT * FROM check_all('parts_2');
+DROP TABLE parts;
+
 -- row by row, what is let in has no other one near, and what is not, has
 CREATE TABLE excluded (LIKE plain, EXCLUDE USING hamming (tenant WITH =, fp WITH ~=));
 INSERT INTO excluded SELECT * FROM plain ON CONFLICT DO NOTHING;
