@@ -367,10 +367,10 @@ $$ SELECT ((n + 9223372036854775808) % 18446744073709551616 - 922337203685477580
 CREATE FUNCTION shift_right(n bigint, bits int) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 $$ SELECT (n >> bits) & ((1::bigint << (64 - bits)) - 1) $$;
 CREATE FUNCTION add_to_shift(shift bigint, hash bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
-$$ SELECT c # shift_right(c, 31)
-   FROM signed((shift # hash)::numeric + 11400714819323198485 + 18446744073709551616) AS a,
-       signed((a # shift_right(a, 30))::numeric * 13787848793156543929 % 18446744073709551616 + 18446744073709551616) AS b,
-       signed((b # shift_right(b, 27))::numeric * 10723151780598845931 % 18446744073709551616 + 18446744073709551616) AS c $$;
+$$ SELECT c # groups.shift_right(c, 31)
+   FROM groups.signed((shift # hash)::numeric + 11400714819323198485 + 18446744073709551616) AS a,
+       groups.signed((a # groups.shift_right(a, 30))::numeric * 13787848793156543929 % 18446744073709551616 + 18446744073709551616) AS b,
+       groups.signed((b # groups.shift_right(b, 27))::numeric * 10723151780598845931 % 18446744073709551616 + 18446744073709551616) AS c $$;
 CREATE UNLOGGED TABLE golden (g int, s text, fp bigint);
 INSERT INTO golden SELECT n % 3, 's' || n % 2, n FROM generate_series(0, 150000) AS n;
 CREATE INDEX golden_one ON golden USING hamming (g, fp);

@@ -270,20 +270,20 @@ validate_equality(Form_pg_opclass class, Form_pg_amop form)
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator class \"%s\" of access method hamming has an operator that is no equality: %s",
 						NameStr(class->opcname),
-						format_operator(form->amopopr))));
+						get_opname(form->amopopr))));
 	else if (!OidIsValid(left) || !OidIsValid(right))
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator class \"%s\" of access method hamming lacks a hash function for operator %s",
 						NameStr(class->opcname),
-						format_operator(form->amopopr))));
+						get_opname(form->amopopr))));
 	else if (!hash_agrees(form->amopopr, form->amoplefttype, left) ||
 			 !hash_agrees(form->amopopr, form->amoprighttype, right))
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator class \"%s\" of access method hamming has a hash function that does not agree with operator %s",
 						NameStr(class->opcname),
-						format_operator(form->amopopr)),
+						get_opname(form->amopopr)),
 				 errhint("Take the operator and the extended hash function of a hash operator class.")));
 	else
 		return true;
