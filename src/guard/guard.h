@@ -57,6 +57,11 @@ typedef struct GuardHammingIndex
 	int		   *group;			/* which column of the group each of them is,
 								 * or -1 for the fingerprint */
 	ScanKey		conditions;		/* on all of them, but for the values */
+
+	/* a scan that serves for several rows; see guard_search.c */
+	IndexScanDesc scan;
+	int			searches;
+	bool		in_use;
 } GuardHammingIndex;
 
 /* A btree index of keys. */
@@ -217,6 +222,8 @@ typedef struct GuardSearch
 	ItemPointer self;			/* the row that is updated, or NULL */
 	int			enough;			/* a match so near ends the search */
 	Snapshot	before;			/* taken when the search began */
+	SnapshotData dirty;			/* by which it sees rows */
+	TupleTableSlot *slot;		/* for rows of the table at hand, when open */
 	GuardMatch	match;
 	GuardPending pending;
 } GuardSearch;

@@ -35,6 +35,16 @@
 #include "utils/typcache.h"
 
 #include "core/pairs/probes.h"
+#include "index/hamming.h"
+
+/*
+ * Limits of the work done.
+ *
+ * SEARCHES_OF_A_SCAN	how many rows a scan of a hamming index serves.
+ * SEARCHES_AHEAD		tables whose search is begun before one is finished.
+ */
+#define SEARCHES_OF_A_SCAN	64
+#define SEARCHES_AHEAD		2
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
@@ -119,14 +129,37 @@ row_distance(const Guard *guard, const GuardTable *table,
 		simhash_guard_verified(guard, table->table, slot) ? distance : -1;
 }
 
+/* Open the table of a scan to look at rows. */
+static void
+open_table(const GuardTable *table, IndexScanDesc scan, GuardSearch *search)
+{
+	scan->heapRelation = table_open(table->table, NoLock);
+	scan->xs_heapfetch = table_index_fetch_begin(scan->heapRelation);
+	search->slot = table_slot_create(scan->heapRelation, NULL);
+}
+
+/* Close the table of a scan, if it was opened. */
+static void
+close_table(IndexScanDesc scan, GuardSearch *search)
+{
+	if (scan->xs_heapfetch == NULL)
+		return;
+	ExecDropSingleTupleTableSlot(search->slot);
+	table_index_fetch_end(scan->xs_heapfetch);
+	table_close(scan->heapRelation, NoLock);
+	scan->xs_heapfetch = NULL;
+	scan->heapRelation = NULL;
+}
+
 /*
  * A place that the index gave holds no row for us.  Did it when the search
  * began?
  */
 static void
 look_back(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		  GuardSearch *search, TupleTableSlot *slot)
+		  GuardSearch *search)
 {
+	TupleTableSlot *slot = search->slot;
 	ItemPointerData tid = scan->xs_heaptid;
 	bool		again = false;
 	int			distance;
@@ -141,10 +174,13 @@ look_back(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 	ExecClearTuple(slot);
 }
 
-/* The next row that a scan finds, if there is one more. */
+/*
+ * The next row that a scan finds, if there is one more.  The table is opened
+ * when the index has found something.
+ */
 static bool
 next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		 GuardSearch *search, TupleTableSlot *slot)
+		 GuardSearch *search)
 {
 	for (;;)
 	{
@@ -153,10 +189,12 @@ next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 		CHECK_FOR_INTERRUPTS();
 		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
 			return false;
-		if (index_fetch_heap(scan, slot))
+		if (scan->xs_heapfetch == NULL)
+			open_table(table, scan, search);
+		if (index_fetch_heap(scan, search->slot))
 			return true;
 		if (!further)
-			look_back(guard, table, scan, search, slot);
+			look_back(guard, table, scan, search);
 	}
 }
 
@@ -166,12 +204,13 @@ next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
  */
 static void
 read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		  GuardSearch *search, TupleTableSlot *slot)
+		  GuardSearch *search)
 {
 	Snapshot	snapshot = scan->xs_snapshot;
 
-	while (!is_done(search) && next_row(guard, table, scan, search, slot))
+	while (!is_done(search) && next_row(guard, table, scan, search))
 	{
+		TupleTableSlot *slot = search->slot;
 		int			distance = row_distance(guard, table, search, slot);
 		TransactionId xid = TransactionIdIsValid(snapshot->xmin) ?
 		snapshot->xmin : snapshot->xmax;
@@ -200,16 +239,51 @@ get_ball(GuardSearch *search, Oid type)
 	return search->ball_datum;
 }
 
-/* Search by a hamming index. */
-static void
-search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
-			   Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
+/*
+ * The scan of a hamming index.  To begin one takes time, as does planning a
+ * search, so each serves for several rows; a new one learns how large the
+ * index has become.  One that was in use when an error came has lost its pins.
+ */
+static IndexScanDesc
+get_scan(const Guard *guard, GuardHammingIndex *hamming, Relation index)
 {
-	const GuardHammingIndex *hamming = &table->hamming;
-	Relation	index = index_open(hamming->index, NoLock);
-	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot,
-												 hamming->ncolumns);
+	MemoryContext old;
 
+	if (hamming->scan != NULL && !hamming->in_use &&
+		hamming->searches++ < SEARCHES_OF_A_SCAN)
+	{
+		hamming->scan->indexRelation = index;
+		return hamming->scan;
+	}
+	if (hamming->scan != NULL && !hamming->in_use)
+	{
+		IndexScanDesc scan = hamming->scan;
+
+		hamming->scan = NULL;
+		scan->indexRelation = index;
+		index->rd_indam->amendscan(scan);
+		IndexScanEnd(scan);
+	}
+	old = MemoryContextSwitchTo(guard->statement->tables_context);
+	hamming->scan = index->rd_indam->ambeginscan(index, hamming->ncolumns, 0);
+	MemoryContextSwitchTo(old);
+	hamming->searches = 0;
+	return hamming->scan;
+}
+
+/*
+ * Begin a search by a hamming index.  Note: index_beginscan() would keep the
+ * index open for as long as the scan is there, and the table.
+ */
+static void
+begin_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
+{
+	GuardHammingIndex *hamming = &table->hamming;
+	Relation	index = index_open(hamming->index, NoLock);
+	IndexScanDesc scan = get_scan(guard, hamming, index);
+
+	hamming->in_use = true;
+	scan->xs_snapshot = &search->dirty;
 	for (int i = 0; i < hamming->ncolumns; i++)
 	{
 		ScanKey		condition = &hamming->conditions[i];
@@ -219,9 +293,20 @@ search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
 			get_ball(search, condition->sk_subtype);
 	}
 	index_rescan(scan, hamming->conditions, hamming->ncolumns, NULL, 0);
-	read_scan(guard, table, scan, search, slot);
-	index_endscan(scan);
-	index_close(index, NoLock);
+	hamming_begin_search(scan);
+}
+
+/* Go on with a search by a hamming index, unless we are done, and end it. */
+static void
+finish_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
+{
+	IndexScanDesc scan = table->hamming.scan;
+
+	read_scan(guard, table, scan, search);
+	close_table(scan, search);
+	hamming_end_search(scan);
+	index_close(scan->indexRelation, NoLock);
+	table->hamming.in_use = false;
 }
 
 /*
@@ -249,9 +334,11 @@ prepare_keys(const Guard *guard, const GuardKeyIndex *index, ScanKey keys)
 
 /* Search by the four key indexes. */
 static void
-search_keys(const Guard *guard, const GuardTable *table, Relation relation,
-			Snapshot snapshot, GuardSearch *search, TupleTableSlot *slot)
+search_keys(const Guard *guard, const GuardTable *table, GuardSearch *search)
 {
+	Relation	relation = table_open(table->table, NoLock);
+
+	search->slot = table_slot_create(relation, NULL);
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
 		const GuardKeyIndex *keys = &table->key_indexes[block];
@@ -267,7 +354,7 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 			continue;
 		equal = prepare_keys(guard, keys, conditions);
 		index = index_open(keys->index, NoLock);
-		scan = simhash_index_beginscan(relation, index, snapshot,
+		scan = simhash_index_beginscan(relation, index, &search->dirty,
 									   keys->nprefix + 1);
 		sh_probes_begin(&probes,
 						sh_block_key((uint64) search->ball.center, block),
@@ -276,42 +363,59 @@ search_keys(const Guard *guard, const GuardTable *table, Relation relation,
 		{
 			equal->sk_argument = Int16GetDatum(key);
 			index_rescan(scan, conditions, keys->nprefix + 1, NULL, 0);
-			read_scan(guard, table, scan, search, slot);
+			read_scan(guard, table, scan, search);
 		}
 		index_endscan(scan);
 		index_close(index, NoLock);
 	}
+	ExecDropSingleTupleTableSlot(search->slot);
+	table_close(relation, NoLock);
+}
+
+/* Begin to search a table, if that can be done ahead. */
+static void
+begin_table(const Guard *guard, GuardTable *table, GuardSearch *search)
+{
+	if (OidIsValid(table->hamming.index))
+		begin_hamming(guard, table, search);
+}
+
+/* Search a table, and end that. */
+static void
+finish_table(const Guard *guard, GuardTable *table, GuardSearch *search)
+{
+	if (OidIsValid(table->hamming.index))
+		finish_hamming(guard, table, search);
+	else if (!is_done(search))
+		search_keys(guard, table, search);
 }
 
 /*
  * Search all tables for the nearest rows within the ball.  The statement has
- * locks on them and their indexes.
+ * locks on them and their indexes.  Most of the time goes by waiting for
+ * memory, so each search is begun while others are still waiting.
  */
 void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
 	const GuardScope *scope = guard->scope;
+	int			begun = 0;
 
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
+	InitDirtySnapshot(search->dirty);
 	/* To it, what our own command has deleted is gone. */
 	search->before = RegisterSnapshot(GetLatestSnapshot());
 	search->before->curcid = InvalidCommandId;
-	for (int i = 0; i < scope->ntables && !is_done(search); i++)
+	for (int i = 0; i < begun || !is_done(search); i++)
 	{
-		const GuardTable *table = &scope->tables[i];
-		Relation	relation = table_open(table->table, NoLock);
-		TupleTableSlot *slot = table_slot_create(relation, NULL);
-		SnapshotData snapshot;
-
-		InitDirtySnapshot(snapshot);
-		if (OidIsValid(table->hamming.index))
-			search_hamming(guard, table, relation, &snapshot, search, slot);
-		else
-			search_keys(guard, table, relation, &snapshot, search, slot);
-		ExecDropSingleTupleTableSlot(slot);
-		table_close(relation, NoLock);
+		while (begun < scope->ntables && begun <= i + SEARCHES_AHEAD &&
+			   !is_done(search))
+			begin_table(guard, &scope->tables[begun++], search);
+		if (i >= begun)
+			break;
+		finish_table(guard, &scope->tables[i], search);
 	}
 	UnregisterSnapshot(search->before);
 }

@@ -11,9 +11,10 @@
  * statement has not come to yet.
  *
  * The locks on tables and indexes stay until the end of the transaction, as
- * those of a query do.  Between rows nothing stays open, so a trigger of the
- * statement can alter partitions, other than those that the statement itself
- * has opened to insert into.
+ * those of a query do.  Between rows nothing stays open, and scans that serve
+ * for several rows hold nothing, so a trigger of the statement can alter
+ * partitions, other than those that the statement itself has opened to insert
+ * into.
  *
  * What is searched must be at least as new as the locks of the row (see
  * guard_lock.c).  Say another session attaches a partition and then inserts a
@@ -205,8 +206,10 @@ static void
 note_hamming_index(const GuardStatement *statement, Relation index,
 				   int fingerprint, GuardTable *table)
 {
-	GuardHammingIndex found = {RelationGetRelid(index), 0, NULL, NULL};
+	GuardHammingIndex found;
 
+	memset(&found, 0, sizeof found);
+	found.index = RelationGetRelid(index);
 	found.ncolumns = index->rd_index->indnkeyatts;
 	found.group = palloc(found.ncolumns * sizeof *found.group);
 	found.conditions = palloc(found.ncolumns * sizeof *found.conditions);

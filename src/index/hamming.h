@@ -176,6 +176,8 @@ extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
 									   int norderbys);
 extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 						   ScanKey orderbys, int norderbys);
+extern void hamming_begin_search(IndexScanDesc scan);
+extern void hamming_end_search(IndexScanDesc scan);
 extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void hamming_endscan(IndexScanDesc scan);

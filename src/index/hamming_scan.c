@@ -316,6 +316,32 @@ start(IndexScanDesc scan)
 }
 
 /*
+ * Begin the search that hamming_rescan() was told of, as far as that goes
+ * without waiting for memory.  C code that searches several indexes begins one
+ * search before it goes on with another.  Rescans of such a scan may be under
+ * different snapshots, so it does not go by pages that an earlier one has seen.
+ */
+void
+hamming_begin_search(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	hamming_forget_path(&so->tree);
+	start(scan);
+	(void) hamming_next_run(scan);
+}
+
+/* Let go of all that a search holds, whether it has come to its end or not. */
+void
+hamming_end_search(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	hamming_drop_matches(scan);
+	hamming_forget_path(&so->tree);
+}
+
+/*
  * Read pages until there is a batch of matches, or a page of them if that page
  * has to stay pinned.
  */
