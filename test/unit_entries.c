@@ -113,20 +113,25 @@ random_reach(int least, int steps)
 static void
 test_ranges(void)
 {
-	for (int round = 0; round < 400; round++)
+	for (int round = 0; round < 600; round++)
 	{
 		int			block = (int) random_below(SH_INDEX_BLOCKS);
 		int			fine = SH_INDEX_BITS - (int) random_below(21);
 		int			given = (int) random_below(fine + 1);
 		uint64_t	center = random_bits() & SH_INDEX_MASK;
 		uint64_t	from = (random_bits() & SH_INDEX_MASK) >>
-		random_below(SH_INDEX_BITS) >> given << given;
+		random_below(SH_INDEX_BITS);
 		ShReach		reach = random_reach((int) random_below(4), 4);
 		ShReach		done = random_reach(-1 - (int) random_below(2), 3);
 		uint64_t	low = 0;
 		uint64_t	high = 0;
 		bool		found;
 
+		if (random_below(2) == 0)
+			from ^= center;
+		from = from >> given << given;
+		if (random_below(4) == 0)
+			fine = sh_ring_end(block, 0);
 		if (random_below(3) == 0)
 			reach = sh_shells((int) random_below(17));
 		if (random_below(3) == 0)
