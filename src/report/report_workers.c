@@ -453,4 +453,5 @@ simhash_search(SimhashRows *rows, ShPairs *pairs, int radius, uint32 alone,
 	else
 		sh_pairs_find_beside(pairs, radius, alone, sink, context);
 	pairs->progress = simhash_progress_done;
+	pairs->progress_context = NULL;
 }
