@@ -36,14 +36,14 @@ report = components progress report report_groups report_query \
 search = ball distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
-fingerprint = arrays compat_profiles features fingerprint hashes minhash \
-	similarity utf8 wide
+fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
+	hashes minhash similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds entries pairs plan probes rows sides
 core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
 core/fingerprint = accumulate bag document firsts minima tally
-core/foreign = digest python recipes
+core/foreign = digest hashbits python recipes
 core/text = ascii edits profile text windows
 
 WINGS = guard index planner report search weights fingerprint

@@ -113,6 +113,13 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION simhash_cppjieba(text[], double precision[]) IS
 'the fingerprint that cppjieba gives to keywords with weights';
 
+CREATE FUNCTION simhash_hashbits(tokens text[], bits bigint DEFAULT 128)
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_hashbits'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_hashbits(text[], bigint) IS
+'the fingerprint of any width that a well-known Python class gives to tokens';
+
 CREATE FUNCTION simhash_sums(document text, profile text DEFAULT NULL)
 RETURNS double precision[]
 AS 'MODULE_PATHNAME', 'simhash_document_sums'

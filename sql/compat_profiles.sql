@@ -19,7 +19,7 @@ $$;
 
 SELECT profile, unit, min_tokens AS n, damping, description
 FROM simhash_profiles()
-WHERE profile ~ '^(python|seomoz|clickhouse)-' ORDER BY profile COLLATE "C";
+WHERE profile ~ '^(python|seomoz|clickhouse|java)-' ORDER BY profile COLLATE "C";
 
 ----------------------------------------
 -- python-simhash
@@ -164,7 +164,7 @@ FROM (SELECT profile, simhash(body, profile) AS fingerprint,
       FROM simhash_profiles(), (VALUES
           ('The quick brown fox jumps over the lazy dog, over the lazy dog'),
           ('我是蓝翔技工拖拉机学院手扶拖拉机专业的 Большой Привет')) AS v (body)
-      WHERE profile ~ '^(python|seomoz|clickhouse)-') AS s
+      WHERE profile ~ '^(python|seomoz|clickhouse|java)-') AS s
 WHERE f IS NOT NULL
 GROUP BY profile ORDER BY profile COLLATE "C";
 SELECT feature, weight FROM simhash_features('中国', 'clickhouse-ngram');
@@ -183,3 +183,36 @@ SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1,NaN}')$$);
 SELECT fails($$SELECT simhash_weighted(ARRAY['a', 'b'], '{1,1}', 'no-such-profile')$$);
 
 DROP FUNCTION unsigned(bigint);
+
+----------------------------------------
+-- java-hashcode
+----------------------------------------
+
+SELECT text, simhash(text, 'java-hashcode')
+FROM unnest(ARRAY['this is string1', 'this is string2', '6', '8', '', '  ', 'a  b', ' a ']) AS text;
+SELECT feature, weight, hash FROM simhash_features('  a b 𝒳 b  ', 'java-hashcode');
+SELECT simhash_weighted('{this,is,string1}', '{1,1,1}', 'java-hashcode');
+-- 32 bits in a bigint are searched exactly
+CREATE TABLE narrow AS SELECT i AS id, simhash(md5(i::text) || ' ' || i % 9 || ' word', 'java-hashcode') AS fp
+FROM generate_series(1, 3000) AS i;
+CREATE INDEX narrow_fp ON narrow USING hamming (fp);
+SET enable_seqscan = off;
+SELECT k, count(*) AS found, count(*) = (SELECT count(*) FROM narrow AS o JOIN narrow AS p
+                                         ON p.id <= 20 AND hamming(o.fp, p.fp) <= k) AS right
+FROM generate_series(0, 8) AS k, narrow AS q JOIN LATERAL
+    (SELECT FROM narrow AS n WHERE n.fp <@ (q.fp, k)) AS s ON true
+WHERE q.id <= 20 GROUP BY k ORDER BY k;
+RESET enable_seqscan;
+DROP TABLE narrow;
+
+----------------------------------------
+-- simhash_hashbits
+----------------------------------------
+
+SELECT simhash_hashbits('{this,is,a,test}') AS by_default, length(simhash_hashbits('{a}', 1)) AS one;
+SELECT simhash_hashbits('{}', 8) AS none, simhash_hashbits('{""}', 8) AS empty,
+    simhash_hashbits('{a,b}', 8) AS ties, simhash_hashbits(NULL) AS "null";
+SELECT n, fails(format('SELECT simhash_hashbits(''{a}'', %s)', n))
+FROM unnest('{0,-1,1025,4294967297}'::bigint[]) AS n;
+SELECT fails($$SELECT simhash_hashbits('{a,NULL}')$$);
+SELECT fails($$SELECT simhash_hashbits('{{a},{b}}')$$);

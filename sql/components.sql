@@ -20,10 +20,10 @@ SELECT setseed(0.5);
 CREATE TABLE edges AS
 SELECT (random() * 400)::bigint - 200 AS a, (random() * 400)::bigint - 200 AS b FROM generate_series(1, 170);
 CREATE TABLE found AS SELECT * FROM simhash_components('SELECT a, b FROM edges');
-WITH RECURSIVE both AS (
+WITH RECURSIVE ways AS (
     SELECT a, b FROM edges UNION SELECT b, a FROM edges UNION SELECT a, a FROM edges UNION SELECT b, b FROM edges),
 reach (a, b) AS (
-    SELECT a, b FROM both UNION SELECT r.a, e.b FROM reach AS r JOIN both AS e ON r.b = e.a)
+    SELECT a, b FROM ways UNION SELECT r.a, e.b FROM reach AS r JOIN ways AS e ON r.b = e.a)
 SELECT count(*) AS ids, count(*) FILTER (WHERE f.representative IS DISTINCT FROM r.lowest) AS wrong,
     count(*) FILTER (WHERE f.size <> r.size) AS size_wrong, count(DISTINCT f.cluster) > 20 AS many
 FROM found AS f FULL JOIN (SELECT a, min(b) AS lowest, count(*) AS size FROM reach GROUP BY a) AS r

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/compare.sh"
 kind=compat
 ours="SELECT label, profile, simhash(body, profile) FROM t,
-	simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse)-'"
+	simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse|java)-'"
 
 theirs()
 {
@@ -44,5 +44,21 @@ check licenses UTF8 "$work/licenses"
 for encoding in LATIN1 EUC_CN WIN1251; do
 	check "texts_$encoding" "$encoding" "$(holding "$encoding")"
 done
+
+printf '%s\t%s\n' blanks1 ' a' blanks2 'a  ' blanks3 ' ' blanks4 '  a   b  ' \
+	blanks5 '' planes '𝒳 a𝒳b 😀😀' >"$work/blanks"
+check blanks UTF8 "$work/blanks"
+
+theirs()
+{
+	"$PYTHON" compat.py hashbits
+}
+ours="SELECT label, bits,
+	simhash_hashbits(CASE WHEN coalesce(body, '') = '' THEN ARRAY['']
+					 ELSE string_to_array(body, ' ') END, bits)
+	FROM t, unnest('{1,31,32,33,64,100,128,576,1024}'::bigint[]) AS bits"
+check hashbits_blanks UTF8 "$work/blanks"
+check hashbits_texts UTF8 "$work/texts"
+check hashbits_latin LATIN1 "$(holding LATIN1)"
 
 exit $failed

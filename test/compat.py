@@ -5,6 +5,8 @@ their description, for the profiles that promise the same.
 
   compat.py <rows >rows      rows of a label and a text in, rows of
                              a label, a profile, a fingerprint out
+  compat.py hashbits         the same with the width in place of a profile,
+                             of the words between blanks, in bits
   compat.py --check          the vectors that they publish
 
 SPDX-License-Identifier: PostgreSQL
@@ -83,7 +85,55 @@ def clickhouse_word_shingle(text, mask):
                    for i in range(max(len(words) - 2, 1))])
 
 
+def java_split(text):
+    """text.split(" ") of Java."""
+    if not text:
+        return ['']
+    words = text.split(' ')
+    while words and not words[-1]:
+        words.pop()
+    return words
+
+
+def java_hash(word):
+    """word.hashCode() of Java."""
+    data = word.encode('utf-16-be', 'surrogatepass')
+    value = 0
+    for at in range(0, len(data), 2):
+        value = (value * 31 + int.from_bytes(data[at:at + 2], 'big')) % 2 ** 32
+    return value
+
+
+def java_hashcode(text):
+    sums = [0] * 32
+    for word in java_split(text):
+        for i in range(32):
+            sums[i] += 1 if java_hash(word) >> i & 1 else -1
+    return sum(1 << i for i in range(32) if sums[i] > 0)
+
+
+def hashbits_hash(token, bits):
+    """The hash of the 128-bit class."""
+    if not token:
+        return 0
+    x = ord(token[0]) << 7
+    for c in token:
+        x = (x * 1000003 ^ ord(c)) % 2 ** bits
+    return x ^ len(token)
+
+
+def hashbits(tokens, bits):
+    """The fingerprint of the 128-bit class."""
+    sums = [0] * bits
+    for token in tokens:
+        value = hashbits_hash(token, bits)
+        for i in range(bits):
+            sums[i] += 1 if value >> i & 1 else -1
+    return sum(1 << i for i in range(bits) if sums[i] >= 0)
+
+
 PROFILES = {
+    'java-hashcode': java_hashcode,
     'python-simhash': python_simhash,
     'seomoz-shingle': seomoz_shingle,
     'clickhouse-ngram': lambda t: clickhouse_ngram(t, 0),
@@ -96,6 +146,10 @@ PROFILES = {
 
 #   the vectors that are published, by profile and text
 VECTORS = {
+    ('java-hashcode', 'this is string1'): 1445386,
+    ('java-hashcode', 'this is string2'): 1445386,
+    ('java-hashcode', '6'): 54,
+    ('java-hashcode', '8'): 56,
     ('python-simhash', ''): 16825458760271544958,
     ('clickhouse-ngram', ''): 18446744073709551615,
     ('clickhouse-ngram', 'ClickHouse'): 1627567969,
@@ -116,6 +170,13 @@ def main(arguments):
         for key in wrong:
             print('FAIL', *key)
         return 1 if wrong else 0
+    if arguments == ['hashbits']:
+        for label, text in read_rows(sys.stdin.buffer, 2):
+            for bits in (1, 31, 32, 33, 64, 100, 128, 576, 1024):
+                value = hashbits((text or '').split(' '), bits)
+                write_row(sys.stdout.buffer, label, bits,
+                          format(value, '0%db' % bits))
+        return 0
     for label, text in read_rows(sys.stdin.buffer, 2):
         for profile, compute in PROFILES.items():
             write_row(sys.stdout.buffer, label, profile,

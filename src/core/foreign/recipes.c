@@ -31,6 +31,7 @@
 #include "core/foreign/python.h"
 
 #define STRETCH				(64 * 1024) /* bytes between two pauses */
+#define JAVA_REPLACEMENT	0xfffd
 #define CLICKHOUSE_WORD_MIN	4	/* bytes; shorter words are dropped */
 
 /* What becomes of a document that has fewer pieces than the window. */
@@ -59,6 +60,8 @@ static bool next_python_word(ShCompat *compat, ShPiece *piece);
 static bool next_byte(ShCompat *compat, ShPiece *piece);
 static bool next_character(ShCompat *compat, ShPiece *piece);
 static bool next_clickhouse_word(ShCompat *compat, ShPiece *piece);
+static bool next_java_word(ShCompat *compat, ShPiece *piece);
+static uint64_t hash_java(const ShCompat *compat);
 static uint64_t hash_md5_first(const ShCompat *compat);
 static uint64_t hash_md5_last(const ShCompat *compat);
 static uint64_t hash_crc32c(const ShCompat *compat);
@@ -82,7 +85,9 @@ static const ShScheme schemes[] = {
 	SHORT_JOINED_IF_ANY, " "},
 	[SH_UNIT_CLICKHOUSE_WORD_CI - SH_UNIT_COMPAT] =
 	{next_clickhouse_word, hash_crc32c, 0x20, false, false,
-	SHORT_JOINED_IF_ANY, " "}
+	SHORT_JOINED_IF_ANY, " "},
+	[SH_UNIT_JAVA_WORD - SH_UNIT_COMPAT] =
+	{next_java_word, hash_java, 0, false, false, SHORT_NONE, ""}
 };
 
 /* The scheme of a profile. */
@@ -244,6 +249,38 @@ next_clickhouse_word(ShCompat *compat, ShPiece *piece)
 	return false;
 }
 
+/*
+ * What Java's text.split(" ") returns next: what stands between two blanks,
+ * though it be empty, but no empty strings in the end.  An empty text is one
+ * empty string.
+ */
+static bool
+next_java_word(ShCompat *compat, ShPiece *piece)
+{
+	ShPiece    *document = &compat->document;
+	const unsigned char *end;
+
+	if (compat->read)
+		return false;
+	if (compat->next == document->bytes && document->length > 0)
+	{
+		while (document->length > 0 &&
+			   document->bytes[document->length - 1] == ' ')
+			document->length--;
+		compat->read = document->length == 0;
+		if (compat->read)
+			return false;
+	}
+	piece->bytes = compat->next;
+	end = memchr(compat->next, ' ', (size_t) (end_of(compat) - compat->next));
+	compat->read = end == NULL;
+	if (end == NULL)
+		end = end_of(compat);
+	piece->length = (size_t) (end - compat->next);
+	compat->next = compat->read ? end : end + 1;
+	return true;
+}
+
 /* --- hashes -------------------------------------------------------------- */
 
 /* The MD5 of the feature. */
@@ -326,6 +363,40 @@ hash_crc32c(const ShCompat *compat)
 		crc = sh_crc32c(crc, bytes, length, mask);
 	}
 	return crc;
+}
+
+/*
+ * Java's String.hashCode(), of UTF-16.  What is not UTF-8 counts as Java reads
+ * it, a replacement character for each byte.
+ */
+static uint64_t
+hash_java(const ShCompat *compat)
+{
+	const unsigned char *next = compat->pieces[0].bytes;
+	const unsigned char *end = next + compat->pieces[0].length;
+	const unsigned char *stop = next + STRETCH;
+	uint32_t	hash = 0;
+
+	while (next < end)
+	{
+		int32_t		c;
+
+		next += sh_python_decode(next, end, &c);
+		if (c < 0)
+			c = JAVA_REPLACEMENT;
+		if (c > 0xffff)
+		{
+			hash = 31 * hash + (0xd800 + (((uint32_t) c - 0x10000) >> 10));
+			c = 0xdc00 + (c & 0x3ff);
+		}
+		hash = 31 * hash + (uint32_t) c;
+		if (next > stop)
+		{
+			compat->pause();
+			stop = next + STRETCH;
+		}
+	}
+	return hash;
 }
 
 /* --- features ------------------------------------------------------------ */

@@ -64,6 +64,8 @@ const ShProfile sh_profiles[] = {
 	{"clickhouse-word-shingle-ci", SH_UNIT_CLICKHOUSE_WORD_CI, 3, 3,
 		SH_DAMP_COUNT,
 	"ClickHouse's wordShingleSimHashCaseInsensitive(text): 32 bits"},
+	{"java-hashcode", SH_UNIT_JAVA_WORD, 1, 1, SH_DAMP_COUNT,
+	"Java's text.split(\" \"), each hashed by hashCode(): 32 bits"},
 };
 const int	sh_profile_count = sizeof sh_profiles / sizeof sh_profiles[0];
 const ShProfile *const sh_default_profile = &sh_profiles[0];
@@ -218,6 +220,7 @@ sh_unit_name(ShUnit unit)
 		case SH_UNIT_PYTHON_WORD:
 		case SH_UNIT_CLICKHOUSE_WORD:
 		case SH_UNIT_CLICKHOUSE_WORD_CI:
+		case SH_UNIT_JAVA_WORD:
 			return "word";
 		case SH_UNIT_CHARACTER:
 		case SH_UNIT_PYTHON_LETTER:

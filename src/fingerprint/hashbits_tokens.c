@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * hashbits_tokens.c
+ *		simhash_hashbits: the fingerprint that a well-known Python class of
+ *		SimHash, of 128 bits by default, gives to tokens.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fingerprint/fingerprint.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/varbit.h"
+
+#include "core/foreign/hashbits.h"
+
+PG_FUNCTION_INFO_V1(simhash_hashbits);
+
+/*
+ * simhash_hashbits(tokens text[], bits bigint DEFAULT 128) -> bit
+ *
+ * The fingerprint that simhash(tokens, hashbits) of that class has, as bits
+ * with the most significant first; hashbits.c says how.
+ *
+ * Errors: invalid_parameter_value unless bits is from 1 to 1024,
+ * array_subscript_error when the array has several dimensions,
+ * null_value_not_allowed for NULL elements.
+ */
+Datum
+simhash_hashbits(PG_FUNCTION_ARGS)
+{
+	int64		bits = PG_GETARG_INT64(1);
+	ShHashbits	sums = {0};
+	Datum	   *tokens;
+	int			n;
+	VarBit	   *result;
+
+	if (bits < 1 || bits > SH_HASHBITS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a fingerprint cannot have %lld bits",
+						(long long) bits),
+				 errhint("The number of bits is from 1 to %d.",
+						 SH_HASHBITS_MAX)));
+	sums.bits = (int) bits;
+	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
+							 TYPALIGN_INT, "tokens", &tokens);
+	for (int i = 0; i < n; i++)
+	{
+		text	   *token = DatumGetTextPP(tokens[i]);
+		Size		length = VARSIZE_ANY_EXHDR(token);
+		const unsigned char *bytes = simhash_whole_utf8(VARDATA_ANY(token),
+														&length);
+
+		CHECK_FOR_INTERRUPTS();
+		sh_hashbits_add(&sums, bytes, length, simhash_pause);
+	}
+	result = palloc0(VARBITTOTALLEN(sums.bits));
+	SET_VARSIZE(result, VARBITTOTALLEN(sums.bits));
+	VARBITLEN(result) = sums.bits;
+	sh_hashbits_write(&sums, VARBITS(result));
+	PG_RETURN_VARBIT_P(result);
+}
