@@ -17,8 +17,8 @@
  * the first is the real one.
  *
  * The output has a row for each combination that occurs: draw, family, profile,
- * alike (0 or 1), tenths of the Jaccard similarity by the default profile
- * (of pairs alike; else 0), length class of the shorter, distance, pairs.
+ * alike (0 or 1), twentieths of the Jaccard similarity by the default profile,
+ * length class of the shorter, distance, pairs.
  * bench/quality.py makes tables of it.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -29,7 +29,7 @@
 
 #include "documents.h"
 
-#define BANDS			11		/* tenths of a similarity, 0 to 10 */
+#define BANDS			21		/* twentieths of a similarity, 0 to 20 */
 #define LENGTHS			4		/* shorter than 250, 1000, 4000; longer */
 #define CLASSES			(2 * BANDS * LENGTHS)
 
@@ -86,7 +86,8 @@ jaccard(const Entry * a, const Entry * b)
 		i += x <= y;
 		j += y <= x;
 	}
-	return (double) common / (double) (a->features + b->features - common);
+	return common == 0 ? 0 :
+		(double) common / (double) (a->features + b->features - common);
 }
 
 /* The length class of a pair. */
@@ -102,7 +103,7 @@ length_class(const Entry * a, const Entry * b)
 static unsigned char
 pair_class(const Entry * a, const Entry * b, bool alike)
 {
-	int			band = alike ? (int) (10 * jaccard(a, b)) : 0;
+	int			band = (int) (20 * jaccard(a, b) + 1e-9);
 
 	return (unsigned char) ((alike * BANDS + band) * LENGTHS +
 							length_class(a, b));
