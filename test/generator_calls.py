@@ -42,7 +42,8 @@ IDF = "simhash_idf_from('{a,b,c}', '{1,2,0.5}')"
 
 # What to pass, by type.
 VALUES = {
-    'bigint': ['0', '1', '3', '3', '8', '16', '17', '64', '65', '-1',
+    'bigint': ['0', '1', '3', '3', '8', '16', '17', '64', '65', '-1', '128',
+               '1024',
                "'-9223372036854775808'", '9223372036854775807',
                '4294967299', '1000000', 'NULL'],
     'integer': ['0', '1', '3', '-1', '64', '65', '16', '17', '1000000',
@@ -54,6 +55,7 @@ VALUES = {
     'text': ["''", "'a'", "'a b c d e f g'", 'NULL', "'default'", "'word-2'",
              "'word-1'", "'char-4'", "'star'", "'connected'", "'first'",
              "'lowest'", "'simhash'", "'minhash'", "'jaccard'", "'zh'",
+             "'cosine'", "'java-hashcode'", "'word-1-3-sqrt'",
              "'xx-nowhere'", "'fp'", "'body'", "'id'", "'(fp # 1)'",
              "'simhash(body)'", "'t.fp'", "'SELECT id, fp FROM t0'",
              "'SELECT 1, 2::bigint'", "'SELECT fp, fp FROM t0'",
@@ -98,6 +100,8 @@ VALUES = {
     'anyelement': ['NULL::bigint', 'NULL::text', 'NULL::uuid', '1',
                    'NULL::tid', 'NULL::point', 'NULL::hamming_ball',
                    'NULL::bigint[]', 'NULL'],
+    'bit': ["B''", "B'1'", "B'101'", '3::bit(64)', '0::bit(128)', 'NULL',
+            "repeat('01', 32)::bit(64)", "repeat('110', 400)::bit varying"],
     'cstring': ["''", "'x'", "'\\x00'"],
     'bytea': ["''", "'\\x00'", "decode(repeat('ff', 300), 'hex')",
               "decode(repeat('00', 3000), 'hex')", 'NULL'],

@@ -110,7 +110,7 @@ forget_oldest(void)
 static void
 copy_document(Memory *memory, const char *bytes, Size length)
 {
-	if (memory->allocated < length)
+	if (memory->bytes == NULL || memory->allocated < length)
 	{
 		if (memory->bytes != NULL)
 			pfree(memory->bytes);
