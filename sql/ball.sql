@@ -70,6 +70,35 @@ SELECT estimate('SELECT FROM docs WHERE fp <@ (0, 24)') = estimate('SELECT FROM 
     estimate('SELECT FROM docs WHERE fp <@ (0, 24)') > estimate('SELECT FROM docs WHERE fp <@ (0, 3)') AS more,
     estimate('SELECT FROM docs a, docs b WHERE a.fp <@ (b.fp, 24)') > estimate('SELECT FROM docs a, docs b WHERE a.fp <@ (b.fp, 3)') AS more_pairs;
 
+-- a row that is not known yet becomes a call, as other servers are sent those;
+-- a NULL in either finds nothing, and what is known to be wrong stays a row
+PREPARE row_ball AS SELECT id FROM docs WHERE ROW($1, $2)::hamming_ball @> fp ORDER BY id;
+SET plan_cache_mode = force_generic_plan;
+SELECT plan('EXECUTE row_ball(0, 1)');
+EXECUTE row_ball(0, 1);
+EXECUTE row_ball(NULL, 1);
+EXECUTE row_ball(0, NULL);
+EXECUTE row_ball(NULL, 65);
+SELECT fails('EXECUTE row_ball(0, 65)');
+PREPARE wrong(bigint) AS SELECT id FROM docs WHERE id = 1 AND fp <@ ($1, 65);
+SELECT plan('EXECUTE wrong(0)');
+PREPARE two(bigint) AS SELECT (n, $1)::hamming_ball ~= (n + 1, $1) FROM generate_series(0, 1) AS n;
+EXECUTE two(0);
+EXECUTE two(2);
+EXECUTE two(NULL);
+-- nor for those who may not call the function
+CREATE ROLE no_balls;
+GRANT SELECT ON docs TO no_balls;
+REVOKE EXECUTE ON FUNCTION hamming_ball(bigint, bigint) FROM PUBLIC;
+SET ROLE no_balls;
+PREPARE mine(bigint, bigint) AS SELECT id FROM docs WHERE fp <@ ($1, $2) ORDER BY id;
+EXECUTE mine(0, 1);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION hamming_ball(bigint, bigint) TO PUBLIC;
+REVOKE ALL ON docs FROM no_balls;
+DROP ROLE no_balls;
+RESET plan_cache_mode;
+
 ----------------------------------------
 -- domains
 ----------------------------------------

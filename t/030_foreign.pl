@@ -165,6 +165,18 @@ is( $main->safe_psql('postgres', "SELECT count(*) FROM simhash_report('docs', 'f
 	WHERE section = 'largest clusters' AND value ~ '^\\(\\d+,-?\\d+,\"text \\d+\"\\)'"),
 	'5', 'rows of the largest clusters are shown');
 
+# Groups go along.
+my $groups = "SELECT section, item, value FROM simhash_report('%s', 'fp', 3, '{site}')
+	WHERE section IN ('table', 'keys', 'sizes')";
+$main->safe_psql('postgres', "CREATE TABLE sites AS SELECT id, id % 7 AS site, fp FROM here");
+$far[0]->safe_psql('postgres',
+	'CREATE VIEW sites AS SELECT id, id % 7 AS site, fp FROM docs');
+$main->safe_psql('postgres', "CREATE FOREIGN TABLE far_sites (id bigint, site bigint,
+	fp bigint) SERVER far0 OPTIONS (table_name 'sites');
+	DELETE FROM sites WHERE id > 9998");
+is($main->safe_psql('postgres', sprintf $groups, 'far_sites'),
+	$main->safe_psql('postgres', sprintf $groups, 'sites'), 'report within groups');
+
 # What cannot be done is refused, with a way that works.
 ($code, $out, $err) = $main->psql('postgres', "SELECT simhash_dedup_sql('docs', 'fp')");
 like($err, qr/docs has rows on other servers/, 'no DELETE is written');
