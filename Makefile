@@ -29,7 +29,7 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_cost hamming_insert \
 	hamming_knn hamming_load hamming_matches hamming_page hamming_parallel \
 	hamming_plan hamming_runs hamming_scan hamming_search_plan hamming_sort \
-	hamming_survey hamming_tree hamming_tricks hamming_validate
+	hamming_survey hamming_tree hamming_tricks hamming_validate hamming_warm
 planner = clauses key_paths key_prefix selectivity seq_scan support
 report = components progress report report_groups report_query \
 	report_workers tune tune_edits tune_query

@@ -35,6 +35,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
+#include "index/hamming_tricks.h"
 #include "search/search.h"
 
 /* A table as the btree code sees it. */
@@ -187,6 +188,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 
 	table.heap = heap;
 	table.index = index;
+	hamming_warm(index, row.fingerprint ^ row.shift);
 	show_table(&table);
 	hamming_show_btree(index, &table.disguise);
 	PG_TRY();

@@ -151,6 +151,46 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 #endif
 }
 
+/* Fetch into the cache what is read first of any leaf page. */
+void
+hamming_fetch_head(Relation rel, BlockNumber blkno)
+{
+#ifndef HAMMING_PLAIN_FETCH
+	uint32		hash;
+	RecentPage *known = recent_page(rel, blkno, &hash);
+	const char *page;
+
+	if (known->page != hash || known->buffer <= 0)
+		return;
+	page = (const char *) BufferGetPage(known->buffer);
+	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
+	__builtin_prefetch(page, 1);
+	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
+#else
+	(void) rel;
+	(void) blkno;
+#endif
+}
+
+/*
+ * Where in memory a page is, or was a moment ago; NULL if it is private to this
+ * session.  It is not pinned, and the descriptor is looked at without a lock,
+ * so another page may be there: good for fetching ahead, for nothing else.
+ */
+const char *
+hamming_peek_page(Relation rel, BlockNumber blkno)
+{
+	uint32		hash;
+	RecentPage *known = recent_page(rel, blkno, &hash);
+
+	if (known->page != hash || known->buffer <= 0 ||
+		GetBufferDescriptor(known->buffer - 1)->tag.blockNum != blkno)
+		ReleaseBuffer(hamming_pin_page(rel, blkno));
+	if (known->buffer <= 0)
+		return NULL;
+	return (const char *) BufferGetPage(known->buffer);
+}
+
 /*
  * The offset on a leaf page from which entries are to be compared: that of the
  * first key >= key at or after "first", or somewhat less.  "place" is where

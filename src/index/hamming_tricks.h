@@ -32,9 +32,15 @@
 extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
 extern void hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place,
 								int entries);
+extern void hamming_fetch_head(Relation rel, BlockNumber blkno);
+extern const char *hamming_peek_page(Relation rel, BlockNumber blkno);
 extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
 									   int64 key, float place);
 extern OffsetNumber hamming_find_pivot(Page page, OffsetNumber first,
 									   int64 key, float place);
+
+
+/* hamming_warm.c */
+extern void hamming_warm(Relation index, uint64 fingerprint);
 
 #endif							/* HAMMING_TRICKS_H */
