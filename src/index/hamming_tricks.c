@@ -2,6 +2,7 @@
  *
  * hamming_tricks.c
  *		What makes the scan of a hamming index fast, and nothing else.
+ *		Insertion (hamming_warm.c) has the use of some of it.
  *
  * A search reads some ten pages, and most of its time is spent waiting for
  * memory.  The tricks here spare it accesses, or make them sooner:
