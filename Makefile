@@ -29,18 +29,19 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_cost hamming_insert \
 	hamming_knn hamming_load hamming_matches hamming_page hamming_parallel \
 	hamming_plan hamming_runs hamming_scan hamming_search_plan hamming_sort \
-	hamming_survey hamming_tree hamming_tricks hamming_validate hamming_warm
+	hamming_survey hamming_table hamming_tree hamming_tricks hamming_validate \
+	hamming_value hamming_warm hamming_words
 planner = clauses key_paths key_prefix selectivity seq_scan support
 report = components progress report report_groups report_query \
 	report_workers tune tune_edits tune_query
-search = ball distance keys operators source
+search = ball bits distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
-core/pairs = clusters compare crowds entries pairs plan probes rows sides
+core/pairs = clusters compare crowds entries layout pairs plan probes rows sides
 core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes

@@ -826,6 +826,73 @@ COMMENT ON OPERATOR ~= (hamming_ball, hamming_ball) IS
 'each center lies within the radius of the other';
 
 ----------------------------------------------------------------------------
+-- Search among bit strings
+----------------------------------------------------------------------------
+
+-- The operator of the distance is <~~>: pgvector has a <~> of its own for bit
+-- strings, and both are to go into one schema.  The ball has a type and a
+-- constructor of its own, for hamming_ball($1, $2) would be ambiguous if there
+-- were two; so would calls of the other functions.  None of this is LEAKPROOF:
+-- to compare bit strings of different widths is an error.
+
+-- The center is of any width, which a column of type bit would not be.
+CREATE TYPE hamming_bit_ball AS (center bit varying, radius bigint);
+COMMENT ON TYPE hamming_bit_ball IS
+'the bit strings within a Hamming distance of a center';
+
+CREATE FUNCTION hamming_bit_ball(center bit, radius bigint)
+RETURNS hamming_bit_ball
+AS 'MODULE_PATHNAME', 'hamming_bit_ball'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming_bit_ball(bit, bigint) IS
+'the ball of bit strings with that center and radius';
+
+CREATE FUNCTION hamming_bits_within(fingerprint bit, ball hamming_bit_ball)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_bits_within'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming_bits_within(bit, hamming_bit_ball) IS
+'implementation of <@ operator';
+
+CREATE FUNCTION hamming_bits_contains(ball hamming_bit_ball, fingerprint bit)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_bits_contains'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming_bits_contains(hamming_bit_ball, bit) IS
+'implementation of @> operator';
+
+CREATE FUNCTION hamming_bit_balls_near(a hamming_bit_ball, b hamming_bit_ball)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_bit_balls_near'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
+COMMENT ON FUNCTION hamming_bit_balls_near(hamming_bit_ball, hamming_bit_ball) IS
+'implementation of ~= operator';
+
+CREATE OPERATOR <~~> (
+    FUNCTION = hamming, LEFTARG = bit, RIGHTARG = bit,
+    COMMUTATOR = <~~>);
+COMMENT ON OPERATOR <~~> (bit, bit) IS 'Hamming distance';
+
+CREATE OPERATOR <@ (
+    FUNCTION = hamming_bits_within, LEFTARG = bit, RIGHTARG = hamming_bit_ball,
+    COMMUTATOR = @>, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR <@ (bit, hamming_bit_ball) IS
+'within the radius of the center';
+
+CREATE OPERATOR @> (
+    FUNCTION = hamming_bits_contains, LEFTARG = hamming_bit_ball, RIGHTARG = bit,
+    COMMUTATOR = <@, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR @> (hamming_bit_ball, bit) IS
+'has within the radius of its center';
+
+CREATE OPERATOR ~= (
+    FUNCTION = hamming_bit_balls_near,
+    LEFTARG = hamming_bit_ball, RIGHTARG = hamming_bit_ball,
+    COMMUTATOR = ~=, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
+COMMENT ON OPERATOR ~= (hamming_bit_ball, hamming_bit_ball) IS
+'each center lies within the radius of the other';
+
+----------------------------------------------------------------------------
 -- Hamming index
 ----------------------------------------------------------------------------
 
@@ -1030,6 +1097,29 @@ ALTER OPERATOR FAMILY text_equal_ops USING hamming ADD
     OPERATOR 4 pg_catalog.= (text, name),
     OPERATOR 4 pg_catalog.= (name, text);
 
+-- Bit strings are all of one width, that of the column.
+CREATE OPERATOR CLASS bit_hamming_ops
+DEFAULT FOR TYPE bit USING hamming AS
+    OPERATOR 2 <@ (bit, hamming_bit_ball),
+    OPERATOR 3 <~~> (bit, bit) FOR ORDER BY pg_catalog.integer_ops,
+    FUNCTION 1 (bit, bit) pg_catalog.btint8cmp(bigint, bigint),
+    STORAGE bigint;
+COMMENT ON OPERATOR CLASS bit_hamming_ops USING hamming IS
+'bit strings of 32 to 1,024 bits, searched by <@ and ORDER BY <~~>';
+COMMENT ON OPERATOR FAMILY bit_hamming_ops USING hamming IS
+'bit strings of 32 to 1,024 bits, searched by <@ and ORDER BY <~~>';
+
+CREATE OPERATOR CLASS hamming_bit_ball_ops
+DEFAULT FOR TYPE hamming_bit_ball USING hamming AS
+    OPERATOR 1 ~= (hamming_bit_ball, hamming_bit_ball),
+    FUNCTION 1 (hamming_bit_ball, hamming_bit_ball)
+        pg_catalog.btint8cmp(bigint, bigint),
+    STORAGE bigint;
+COMMENT ON OPERATOR CLASS hamming_bit_ball_ops USING hamming IS
+'balls of bit strings, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY hamming_bit_ball_ops USING hamming IS
+'balls of bit strings, for exclusion constraints';
+
 -- Reads some inner pages of an index, whose state decides.  It may be that of
 -- a temporary table, which parallel workers cannot read.  The function itself
 -- asks whether the caller may read the table.
@@ -1044,6 +1134,20 @@ AS 'MODULE_PATHNAME', 'hamming_search_plan'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100 ROWS 4;
 COMMENT ON FUNCTION hamming_search_plan(regclass, hamming_ball, text[]) IS
 'what a search of a hamming index is going to read, block by block';
+
+-- Not called hamming_search_plan: the ball may be a row, of no type yet.
+CREATE FUNCTION hamming_bit_search_plan(
+    index regclass, ball hamming_bit_ball, within text[] DEFAULT '{}',
+    OUT block integer, OUT radius integer, OUT probes bigint,
+    OUT pages double precision, OUT candidates double precision,
+    OUT crowd double precision, OUT crowd_beside double precision,
+    OUT reads_all boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'hamming_bit_search_plan'
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 100 ROWS 16;
+COMMENT ON FUNCTION hamming_bit_search_plan(
+    regclass, hamming_bit_ball, text[]) IS
+'what a search of a hamming index of bit strings is going to read';
 
 -- Reads whole tables and keeps vacuum out meanwhile, so not for everybody.
 CREATE FUNCTION hamming_index_check(

@@ -141,6 +141,8 @@ SELECT p.oid::regprocedure AS function, proleakproof, provolatile,
 FROM pg_proc AS p
 WHERE proname IN ('hamming', 'hamming_near', 'hamming_within',
     'hamming_contains', 'hamming_balls_near', 'hamming_ball',
+    'hamming_bits_within', 'hamming_bits_contains', 'hamming_bit_balls_near',
+    'hamming_bit_ball',
     'simhash_similarity', 'minhash_similarity')
 ORDER BY proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 -- each operator has its commutator and estimators
@@ -148,7 +150,7 @@ SELECT oprleft::regtype, oprname, oprright::regtype, oprcom::regoperator,
     oprrest, oprjoin
 FROM pg_operator JOIN pg_proc AS p ON p.oid = oprcode
 WHERE proname LIKE 'hamming%'
-ORDER BY proname COLLATE "C";
+ORDER BY proname COLLATE "C", oprleft::regtype::text COLLATE "C";
 -- every object has a comment
 SELECT pg_describe_object(classid, objid, 0)
 FROM pg_depend AS d

@@ -26,6 +26,7 @@
 #include "nodes/pathnodes.h"
 
 #include "core/pairs/entries.h"
+#include "search/search.h"
 
 /*
  * Limits of the work done.
@@ -52,6 +53,13 @@
 
 /* A leaf entry: tuple header and key.  A line pointer comes besides. */
 #define HAMMING_ENTRY_SIZE	(sizeof(IndexTupleData) + sizeof(int64))
+
+/* Entries that an index holds of each row. */
+static inline int
+hamming_row_entries(const ShLayout *layout)
+{
+	return layout->words * layout->blocks;
+}
 
 /* Entries on a leaf page that page splits and fill factor leave, usually. */
 #define HAMMING_PER_PAGE	330
@@ -136,11 +144,11 @@ extern const IndexAmRoutine *hamming_btree(void);
 extern void hamming_show_btree(Relation index, HammingDisguise *disguise);
 extern void hamming_show_itself(Relation index, HammingDisguise *disguise);
 
-/* What an index has of a row; its entries are made of the two, by XOR. */
+/* What an index has of a row. */
 typedef struct HammingRow
 {
-	uint64		fingerprint;
-	uint64		shift;			/* of the group that the row is in */
+	ShValue		value;			/* moved by the shift of the row's group */
+	uint64		fingerprint;	/* as it is, if it is a bigint */
 } HammingRow;
 
 /* hamming_columns.c */
@@ -149,17 +157,29 @@ extern void hamming_check_columns(Relation index);
 extern int64 hamming_integer(Datum value, Oid type);
 extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
 								   Datum value, Oid type);
-extern bool hamming_row(Relation index, Datum *values, bool *isnull,
-						HammingRow *row);
 extern void hamming_equal_key(Relation index, int column, Datum value,
 							  ScanKey key);
+
+/* hamming_value.c */
+extern SimhashSearched hamming_indexed(Relation index);
+extern const ShLayout *hamming_layout_of_width(int width);
+extern const ShLayout *hamming_layout(Relation index);
+extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
+							 ShValue *value);
+extern bool hamming_cut(Relation index, const ShLayout *layout, Datum datum,
+						ShValue *value);
+extern void hamming_shift(const ShLayout *layout, uint64 shift,
+						  ShValue *value);
+extern bool hamming_row(Relation index, const ShLayout *layout,
+						Datum *values, bool *isnull, HammingRow *row);
 
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
 
 /*
- * Called when all entries of a row are in an index, if somebody wants to know.
+ * Called when all entries of a row are in an index of fingerprints of type
+ * bigint, if somebody wants to know.
  */
 typedef void (*HammingInserted) (Relation heap, Oid index, uint64 fingerprint,
 								 ItemPointer tid);

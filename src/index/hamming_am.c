@@ -8,7 +8,7 @@
  * would, which hamming_btree.c makes the index ready for.  Its options are laid
  * out as BTOptions.
  *
- * Vacuum counts entries where its caller counts rows, four for one.
+ * Vacuum counts entries where its caller counts rows, four for one or more.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -95,14 +95,15 @@ static IndexBulkDeleteResult *
 hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	IndexVacuumInfo unsure = *info;
+	int			row_entries = hamming_row_entries(hamming_layout(info->index));
 
 	unsure.estimated_count = true;
 	stats = vacuum_btree(&unsure, stats, NULL, NULL);
 	if (stats == NULL || info->analyze_only)
 		return stats;
 
-	stats->num_index_tuples = floor(stats->num_index_tuples / SH_INDEX_BLOCKS);
-	stats->tuples_removed = floor(stats->tuples_removed / SH_INDEX_BLOCKS);
+	stats->num_index_tuples = floor(stats->num_index_tuples / row_entries);
+	stats->tuples_removed = floor(stats->tuples_removed / row_entries);
 	if (!info->estimated_count &&
 		stats->num_index_tuples > info->num_heap_tuples)
 		stats->num_index_tuples = info->num_heap_tuples;

@@ -24,6 +24,7 @@
 typedef struct HammingBuild
 {
 	HammingSort *sort;
+	const ShLayout *layout;
 	double		rows;			/* that have entries */
 } HammingBuild;
 
@@ -36,17 +37,21 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingBuild *build = (HammingBuild *) state;
+	const ShLayout *layout = build->layout;
 	HammingRow	row;
+	int			word;
 	int			block;
 
 	(void) alive;
-	if (!hamming_row(index, values, isnull, &row))
+	if (!hamming_row(index, layout, values, isnull, &row))
 		return;
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-		hamming_sort_put(build->sort,
-						 hamming_key(sh_entry(row.fingerprint ^ row.shift,
-											  block)),
-						 hamming_pack_tid(tid));
+	for (word = 0; word < layout->words; word++)
+		for (block = 0; block < layout->blocks; block++)
+			hamming_sort_put(build->sort,
+							 hamming_key(sh_entry(layout,
+												  row.value.words[word],
+												  word, block)),
+							 hamming_pack_tid(tid));
 	build->rows++;
 }
 
@@ -58,7 +63,7 @@ static double
 read_rows(Relation heap, Relation index, IndexInfo *info, HammingSort *sort,
 		  TableScanDesc scan, double *indexed)
 {
-	HammingBuild build = {.sort = sort};
+	HammingBuild build = {.sort = sort,.layout = hamming_layout(index)};
 	double		rows = table_index_build_scan(heap, index, info, true,
 											  !IsParallelWorker(), build_row,
 											  &build, scan);
@@ -94,7 +99,8 @@ build_serially(Relation heap, Relation index, IndexInfo *info,
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_LOAD);
 	load = hamming_load_begin(index,
-							  result->index_tuples * SH_INDEX_BLOCKS);
+							  result->index_tuples *
+							  hamming_row_entries(hamming_layout(index)));
 	hamming_load_reserve(load);
 	hamming_load_all(load, sort);
 	hamming_load_end(load);
@@ -109,6 +115,7 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	int			workers;
 
 	hamming_check_columns(index);
+	(void) hamming_layout(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),

@@ -5,7 +5,7 @@
  *
  * The pages are checked first (hamming_check_pages.c).  Then, if wanted,
  * entries and rows are brought face to face: both are sorted by TID and
- * merged.  Each row that a fresh snapshot sees must have its four entries and
+ * merged.  Each row that a fresh snapshot sees must have all of its entries and
  * no others.  The snapshot is taken before the index is read, so their entries
  * were there by then and cannot go while it lasts.  An entry of no such row
  * must point at something at least: to the line pointer of a row that is dead,
@@ -60,12 +60,17 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		 bool alive, void *state)
 {
 	HammingCheck *check = (HammingCheck *) state;
+	const ShLayout *layout = check->layout;
 	HammingRow	row;
+	int			word;
 
 	(void) alive;
-	if (hamming_row(index, values, isnull, &row))
-		hamming_sort_put(check->rows, hamming_pack_tid(tid),
-						 row.fingerprint ^ row.shift);
+	if (!hamming_row(index, layout, values, isnull, &row))
+		return;
+	for (word = 0; word < layout->words; word++)
+		hamming_sort_put(check->rows,
+						 hamming_pack_tid(tid) * layout->words + word,
+						 row.value.words[word]);
 }
 
 /* Does a TID that is no visible row's lead to a line pointer at least? */
@@ -101,10 +106,15 @@ leads_somewhere(HammingCheck *check, uint64 tid)
 	return fine;
 }
 
-/* Merge rows and entries. */
+/*
+ * Merge rows and entries.  A row comes word by word, and the entries of a row
+ * in the order of their blocks.
+ */
 static void
 compare(HammingCheck *check)
 {
+	const ShLayout *layout = check->layout;
+	int			row_entries = hamming_row_entries(layout);
 	HammingEntry row;
 	HammingEntry entry;
 	bool		more = hamming_sort_next(check->entries, &entry);
@@ -112,33 +122,37 @@ compare(HammingCheck *check)
 
 	while (hamming_sort_next(check->rows, &row))
 	{
+		uint64		row_tid = row.key / layout->words;
+		int			word = row.key % layout->words;
 		int			block;
 
 		CHECK_FOR_INTERRUPTS();
-		for (; more && entry.key / SH_INDEX_BLOCKS < row.key;
+		for (; more && (uint64) entry.key / row_entries < row_tid;
 			 more = hamming_sort_next(check->entries, &entry))
 		{
-			uint64		tid = entry.key / SH_INDEX_BLOCKS;
+			uint64		tid = entry.key / row_entries;
 
 			if (check->quiet && tid != last && !leads_somewhere(check, tid))
 				disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
 			last = tid;
 		}
-		for (block = 0; block < SH_INDEX_BLOCKS; block++)
+		for (block = 0; block < layout->blocks; block++)
 		{
-			if (!more || entry.key != row.key * SH_INDEX_BLOCKS + block)
-				disagrees(check, row.key, "Row (%u,%u) lacks an entry.");
-			if (entry.tid != (sh_entry(row.tid, block) & SH_INDEX_MASK))
-				disagrees(check, row.key,
+			int64		place = row.key * layout->blocks + block;
+
+			if (!more || entry.key != place)
+				disagrees(check, row_tid, "Row (%u,%u) lacks an entry.");
+			if (entry.tid != sh_entry(layout, row.tid, word, block))
+				disagrees(check, row_tid,
 						  "Row (%u,%u) has an entry of another fingerprint.");
 			more = hamming_sort_next(check->entries, &entry);
-			if (more && entry.key == row.key * SH_INDEX_BLOCKS + block)
-				disagrees(check, row.key, "Row (%u,%u) has an entry twice.");
+			if (more && entry.key == place)
+				disagrees(check, row_tid, "Row (%u,%u) has an entry twice.");
 		}
 	}
 	for (; more; more = hamming_sort_next(check->entries, &entry))
 	{
-		uint64		tid = entry.key / SH_INDEX_BLOCKS;
+		uint64		tid = entry.key / row_entries;
 
 		CHECK_FOR_INTERRUPTS();
 		if (check->quiet && tid != last && !leads_somewhere(check, tid))
@@ -182,7 +196,7 @@ run_check(HammingCheck *check, bool rows)
  * hamming_index_check(index regclass, heapallindexed boolean) -> void
  *
  * Fails if the index is damaged.  With heapallindexed, also if a row lacks one
- * of its four entries, or an entry its row.
+ * of its entries, or an entry its row.
  *
  * Index expressions are computed as the owner of the table, who wrote them.
  *
@@ -205,6 +219,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	check.heap = table_open(heapid, lock);
 	check.index = index_open(indexid, AccessShareLock);
 	hamming_require_usable(check.index);
+	check.layout = hamming_layout(check.index);
 	check.quiet = lock == ShareUpdateExclusiveLock;
 
 	GetUserIdAndSecContext(&user, &context);

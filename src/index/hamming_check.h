@@ -20,6 +20,7 @@ typedef struct HammingCheck
 	/* stays */
 	Relation	heap;
 	Relation	index;
+	const ShLayout *layout;
 	bool		quiet;			/* vacuum is kept out */
 
 	/* moves */

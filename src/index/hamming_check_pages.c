@@ -180,12 +180,12 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 	{
 		IndexTuple	itup = item(checked, offset);
 		uint64		entry = hamming_entry(hamming_tuple_key(itup));
-		int64		place = hamming_pack_tid(&itup->t_tid) * SH_INDEX_BLOCKS +
-		(entry >> SH_INDEX_BITS);
+		int64		place = hamming_pack_tid(&itup->t_tid) *
+		hamming_row_entries(check->layout) + (entry >> check->layout->shift);
 
 		if (ItemIdIsDead(PageGetItemId(PAGE(checked), offset)))
 			continue;
-		hamming_sort_put(check->entries, place, entry & SH_INDEX_MASK);
+		hamming_sort_put(check->entries, place, entry);
 	}
 }
 

@@ -133,14 +133,14 @@ hamming_check_columns(Relation index)
 					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 					 errmsg("operator class of column %d of index \"%s\" is not one for access method hamming",
 							i + 1, RelationGetRelationName(index)),
-					 errhint("Use int8_hamming_ops or hamming_ball_ops for fingerprints, and for other columns the default class of their type.")));
+					 errhint("Use a class of this extension for fingerprints, and for other columns the default class of their type.")));
 	}
 	if (count_fingerprint_columns(index) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("index \"%s\" has no column of fingerprints",
 						RelationGetRelationName(index)),
-				 errhint("One column has to be a fingerprint, of type bigint, or a hamming_ball.")));
+				 errhint("One column has to be a fingerprint, of type bigint or bit(n), or a ball.")));
 	if (hamming_fingerprint_column(index) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -237,48 +237,6 @@ hamming_add_to_shift(uint64 shift, Relation index, int column, Datum value,
 	shift = (shift ^ (shift >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
 	shift = (shift ^ (shift >> 27)) * UINT64CONST(0x94D049BB133111EB);
 	return shift ^ (shift >> 31);
-}
-
-/* The shift of the group of a row, no column of which is NULL. */
-static uint64
-row_shift(Relation index, int fingerprint, Datum *values)
-{
-	uint64		shift = 0;
-	int			i;
-
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
-		if (i != fingerprint)
-			shift = hamming_add_to_shift(shift, index, i, values[i],
-										 InvalidOid);
-	}
-	return shift;
-}
-
-/*
- * What an index has of a row, whose values are those of its columns: the
- * fingerprint, and the shift of the group.  False if it has no entries of it.
- */
-bool
-hamming_row(Relation index, Datum *values, bool *isnull, HammingRow *row)
-{
-	int			column = hamming_fingerprint_column(index);
-	SimhashBall ball;
-	int			i;
-
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
-		if (isnull[i])
-			return false;
-	}
-	if (index->rd_opcintype[column] == INT8OID)
-		row->fingerprint = (uint64) DatumGetInt64(values[column]);
-	else if (simhash_get_ball(values[column], &ball))
-		row->fingerprint = (uint64) ball.center;
-	else
-		return false;
-	row->shift = row_shift(index, column, values);
-	return true;
 }
 
 /*

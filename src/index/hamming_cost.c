@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
@@ -57,6 +58,9 @@
  */
 #define HAMMING_UNKNOWN_RADIUS	SH_NEAR
 
+/* The same for fingerprints of several words: some bits of each. */
+#define HAMMING_UNKNOWN_SHARE	7
+
 /* Most passes through all entries until the last row has come in order. */
 #define HAMMING_PASSES			4
 
@@ -68,6 +72,7 @@ static SimhashRelationInfoHook previous_hook;
 /* What the conditions of a path ask for. */
 typedef struct PathSearch
 {
+	const ShLayout *layout;
 	int			fingerprint;	/* the column of fingerprints, from 0 on */
 	Node	   *around;			/* if set, balls of other centers do not count */
 	Bitmapset  *equal;			/* columns that are compared by = */
@@ -106,6 +111,33 @@ fingerprint_column(IndexOptInfo *info)
 	return column;
 }
 
+/*
+ * See which column of an index has the fingerprints, and how they are cut.  One
+ * that somebody only imagines has 64 bits.
+ */
+static void
+examine_index(IndexOptInfo *info, PathSearch *search)
+{
+	Relation	index;
+
+	search->fingerprint = fingerprint_column(info);
+	search->layout = hamming_layout_of_width(SH_BITS);
+	if (info->hypothetical ||
+		info->opcintype[search->fingerprint] == INT8OID)
+		return;
+	index = index_open(info->indexoid, NoLock);
+	search->layout = hamming_layout(index);
+	index_close(index, NoLock);
+}
+
+/* The radius of a search within it if nothing is known of that. */
+static int
+unknown_radius(const ShLayout *layout)
+{
+	return layout->words == 1 ? HAMMING_UNKNOWN_RADIUS :
+		HAMMING_UNKNOWN_SHARE * layout->words;
+}
+
 /* Take a condition on the fingerprint. */
 static void
 take_search(PlannerInfo *root, IndexOptInfo *index, PathSearch *search,
@@ -122,9 +154,10 @@ take_search(PlannerInfo *root, IndexOptInfo *index, PathSearch *search,
 		 index->opcintype[search->fingerprint] == INT8OID))
 		center = query;
 	else if (query == NULL)
-		radius = HAMMING_UNKNOWN_RADIUS;
+		radius = unknown_radius(search->layout);
 	else if (simhash_ball_parts(root, query, &center, &bound))
-		radius = simhash_known_radius(bound, HAMMING_UNKNOWN_RADIUS);
+		radius = simhash_known_radius(bound, unknown_radius(search->layout),
+									  search->layout->width);
 	if ((search->around == NULL || equal(center, search->around)) &&
 		(search->radius < 0 || radius < search->radius))
 		search->radius = radius;
@@ -172,7 +205,7 @@ examine_path(PlannerInfo *root, IndexPath *path, Node *around,
 {
 	ListCell   *lc;
 
-	search->fingerprint = fingerprint_column(path->indexinfo);
+	examine_index(path->indexinfo, search);
 	search->around = around;
 	search->equal = NULL;
 	search->radius = -1;
@@ -203,21 +236,44 @@ is_served(IndexPath *path, const PathSearch *search)
 
 /* How far a search goes that is to find some rows, were the rows random. */
 static int
-nearest_radius(double rows)
+nearest_radius(const ShLayout *layout, double rows)
 {
+	int			bits = layout->kept;
 	int			radius = 0;
 
-	while (radius < SH_INDEX_BITS &&
-		   rows * sh_ball_size(SH_INDEX_BITS, radius) <
-		   ldexp(1.0, SH_INDEX_BITS))
+	while (radius < bits &&
+		   rows * sh_ball_size(bits, radius) < ldexp(1.0, bits))
 		radius++;
 	return radius;
 }
 
+/*
+ * Plan a search within k.  Of several words each has its share of the k, and
+ * the plan is that of the first word but for the totals.
+ */
+static void
+plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
+{
+	int			words = extent->layout->words;
+	ShSearchWork total = {0};
+	int			w;
+
+	for (w = words - 1; w >= 0; w--)
+	{
+		int			units = (k + 1) / words + (w < (k + 1) % words);
+
+		sh_plan_search(extent, units - 1, plan);
+		total.pages += plan->total.pages;
+		total.cost += plan->total.cost;
+	}
+	plan->total.pages = total.pages;
+	plan->total.cost = total.cost;
+}
+
 /* The cost of one plan: pages that are not cached, and comparisons. */
 static Cost
-plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShSearchPlan *plan,
-		  double loop_count)
+plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShLayout *layout,
+		  const ShSearchPlan *plan, double loop_count)
 {
 	double		random_cost;
 	double		sequential_cost;
@@ -228,7 +284,7 @@ plan_cost(PlannerInfo *root, IndexOptInfo *index, const ShSearchPlan *plan,
 	if (loop_count > 1)
 		pages = index_pages_fetched(pages * loop_count, index->pages,
 									index->pages, root) / loop_count;
-	return pages * (sh_is_pass(plan) ? sequential_cost : random_cost) +
+	return pages * (sh_is_pass(layout, plan) ? sequential_cost : random_cost) +
 		plan->total.cost * HAMMING_COMPARE_COST * cpu_operator_cost;
 }
 
@@ -243,16 +299,21 @@ search_cost(PlannerInfo *root, IndexOptInfo *index, const ShExtent *extent,
 {
 	ShSearchPlan pass;
 
-	sh_plan_search(extent, SH_INDEX_BITS, &pass);
-	return Min(plan_cost(root, index, plan, loop_count),
-			   plan_cost(root, index, &pass, loop_count));
+	plan_search(extent, extent->layout->width, &pass);
+	return Min(plan_cost(root, index, extent->layout, plan, loop_count),
+			   plan_cost(root, index, extent->layout, &pass, loop_count));
 }
 
 /*
  * Estimate a nearest-first scan.
  *
+ * Were fingerprints of several words random, the nearest would be so far away
+ * that no index helps.  Who asks for them has some that are near, so the scan
+ * is expected to find these when it has searched within one bit of each block.
+ *
  * It begins to return rows when it has come as far as the nearest ones of the
- * group are likely to be, and visits rows of all groups on the way.  It ends where a condition lets no row be further away, or
+ * group are likely to be, and visits rows of all groups on the way.  It ends
+ * where a condition lets no row be further away, or
  * else when it has come to the last one, after a few passes through all
  * entries.
  */
@@ -263,7 +324,9 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 {
 	IndexOptInfo *index = path->indexinfo;
 	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
-	int			nearest = nearest_radius(rows);
+	const ShLayout *layout = extent->layout;
+	int			nearest = layout->words == 1 ? nearest_radius(layout, rows) :
+	2 * hamming_row_entries(layout) - 1;
 	int			farthest;
 	PathSearch	search;
 	ShSearchPlan first;
@@ -271,10 +334,10 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	double		passes = 1;
 
 	examine_path(root, path, lsecond(order->args), &search);
-	farthest = search.radius >= 0 ? search.radius : SH_INDEX_BITS;
-	sh_plan_search(extent, Min(nearest, farthest), &first);
-	sh_plan_search(extent, farthest, &all);
-	if (sh_is_pass(&all))
+	farthest = search.radius >= 0 ? search.radius : layout->width;
+	plan_search(extent, Min(nearest, farthest), &first);
+	plan_search(extent, farthest, &all);
+	if (sh_is_pass(layout, &all) && layout->words == 1)
 		passes = Min(1 + visited / HAMMING_NEAREST, HAMMING_PASSES);
 	*startup = search_cost(root, index, extent, &first, loop_count);
 	*total = Max(*startup,
@@ -284,13 +347,18 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	*pages = all.total.pages;
 }
 
-/* The share of unrelated rows that lies within a radius; -1: any. */
+/*
+ * The share of unrelated rows that a search finds within a radius, in any word;
+ * -1: any radius.
+ */
 static double
-random_share(int radius)
+random_share(const ShLayout *layout, int radius)
 {
-	if (radius < 0 || radius >= SH_INDEX_BITS)
+	if (radius < 0 || radius >= layout->kept * layout->words)
 		return 1;
-	return ldexp(sh_ball_size(SH_INDEX_BITS, radius), -SH_INDEX_BITS);
+	return Min(layout->words * ldexp(sh_ball_size(layout->kept,
+												  radius / layout->words),
+									 -layout->kept), 1);
 }
 
 /*
@@ -308,9 +376,9 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	PathSearch	search;
 	double		rows;
 
-	sh_even_extent(&extent, Max(index->tuples, 1.0), HAMMING_PER_PAGE);
-
 	examine_path(root, path, NULL, &search);
+	sh_even_extent(&extent, search.layout, Max(index->tuples, 1.0),
+				   HAMMING_PER_PAGE);
 	*selectivity =
 		clauselist_selectivity(root,
 							   add_predicate_to_index_quals(index, quals),
@@ -318,7 +386,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*correlation = 0.0;
 	rows = *selectivity * extent.rows;
 	if (index->nkeycolumns > 1)
-		*selectivity = Max(*selectivity, random_share(search.radius));
+		*selectivity = Max(*selectivity, random_share(search.layout, search.radius));
 
 	if (path->indexorderbys != NIL)
 		estimate_nearest(root, path, &extent, loop_count,
@@ -326,8 +394,8 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 						 startup, total, pages);
 	else
 	{
-		sh_plan_search(&extent, search.radius < 0 ? SH_INDEX_BITS :
-					   search.radius, &plan);
+		plan_search(&extent, search.radius < 0 ? search.layout->width :
+					search.radius, &plan);
 		*startup = 0.0;
 		*total = search.times *
 			search_cost(root, index, &extent, &plan, loop_count * search.times);

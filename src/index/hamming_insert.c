@@ -155,22 +155,47 @@ delete_entries(Relation rel, TM_IndexDeleteOp *op)
 
 /* Insert the entries of a row. */
 static void
-insert_entries(HammingTable *table, const HammingRow *row, ItemPointer tid,
-			   bool unchanged, IndexInfo *info)
+insert_entries(HammingTable *table, const int64 *keys, int nkeys,
+			   ItemPointer tid, bool unchanged, IndexInfo *info)
 {
 	const IndexAmRoutine *btree = hamming_btree();
-	uint64		shifted = row->fingerprint ^ row->shift;
-	int			block;
+	int			i;
 
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (i = 0; i < nkeys; i++)
 	{
-		Datum		key = Int64GetDatum(hamming_key(sh_entry(shifted,
-															 block)));
+		Datum		key = Int64GetDatum(keys[i]);
 		bool		isnull = false;
 
 		btree->aminsert(table->index, &key, &isnull, tid, &table->rel,
 						UNIQUE_CHECK_NO, unchanged, info);
 	}
+}
+
+/* Find the keys of a row's entries, and fetch where they belong. */
+static void
+prepare_keys(Relation index, const ShLayout *layout, const ShValue *value,
+			 int64 *keys)
+{
+	int			word;
+	int			block;
+
+	for (word = 0; word < layout->words; word++)
+	{
+		for (block = 0; block < layout->blocks; block++)
+			keys[block] = hamming_key(sh_entry(layout, value->words[word],
+											   word, block));
+		hamming_warm(index, keys, layout->blocks);
+		keys += layout->blocks;
+	}
+}
+
+/* The layout of an index, which the statement at hand remembers. */
+static const ShLayout *
+known_layout(Relation index, IndexInfo *info)
+{
+	if (info->ii_AmCache == NULL)
+		info->ii_AmCache = unconstify(ShLayout *, hamming_layout(index));
+	return (const ShLayout *) info->ii_AmCache;
 }
 
 /* Insert a row. */
@@ -180,27 +205,31 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   IndexInfo *info)
 {
 	HammingTable table;
+	const ShLayout *layout = known_layout(index, info);
+	int64		keys[SH_MAX_WORDS * SH_WORD_BLOCKS];
 	HammingRow	row;
 
 	(void) check;
-	if (!hamming_row(index, values, isnull, &row))
+	if (!hamming_row(index, layout, values, isnull, &row))
 		return false;
 
 	table.heap = heap;
 	table.index = index;
-	hamming_warm(index, row.fingerprint ^ row.shift);
+	prepare_keys(index, layout, &row.value, keys);
 	show_table(&table);
 	hamming_show_btree(index, &table.disguise);
 	PG_TRY();
 	{
-		insert_entries(&table, &row, tid, unchanged, info);
+		insert_entries(&table, keys, hamming_row_entries(layout), tid,
+					   unchanged, info);
 	}
 	PG_FINALLY();
 	{
 		hamming_show_itself(index, &table.disguise);
 	}
 	PG_END_TRY();
-	if (hamming_inserted_hook != NULL)
+	if (hamming_inserted_hook != NULL &&
+		hamming_indexed(index) == SIMHASH_FINGERPRINTS)
 		hamming_inserted_hook(heap, RelationGetRelid(index), row.fingerprint,
 							  tid);
 	return false;

@@ -87,11 +87,11 @@ typedef struct HammingNearest
 	int			handed_rows;	/* with so many of the next distance */
 	int64		kept;
 	int64		limit;			/* of kept rows */
-	int			done[SH_INDEX_BLOCKS];	/* shells passed, by block */
+	int			done[SH_WORD_BLOCKS];	/* shells passed, by block */
 	int			asked;			/* reached when rows went out early last */
 	int			nearly;
 	ItemPointerData early[HAMMING_EARLY];	/* those rows */
-	NearLevel	levels[SH_INDEX_BITS + 1];
+	NearLevel	levels[SH_BITS + 1];
 } HammingNearest;
 
 /* Forget a search. */
@@ -110,13 +110,14 @@ hamming_nearest_reset(HammingScan *so)
 static int
 farthest_match(HammingScan *so)
 {
-	int			farthest = SH_INDEX_BITS;
+	int			farthest = so->layout->kept;
 	int			i;
 
 	for (i = 0; i < so->asked.nballs; i++)
 	{
-		uint64		apart = so->asked.balls[i].center ^ so->asked.order_center;
-		int			reach = __builtin_popcountll(apart >> SH_LOST_BITS) +
+		uint64		apart = so->asked.balls[i].center.words[0] ^
+		so->asked.order_center.words[0];
+		int			reach = __builtin_popcountll(apart) +
 		so->asked.balls[i].radius;
 
 		farthest = Min(farthest, reach);
@@ -132,13 +133,13 @@ static int
 probing_reach(HammingScan *so)
 {
 	double		budget = sh_pass_cost(&so->extent);
-	int			done[SH_INDEX_BLOCKS];
+	int			done[SH_WORD_BLOCKS];
 	int			reach = -1;
 	int			block;
 
 	memset(done, -1, sizeof(done));
 	while ((block = sh_next_block(&so->extent, done)) >= 0 &&
-		   reach < SH_INDEX_BITS)
+		   reach < so->layout->kept)
 	{
 		budget -= sh_shell_cost(&so->extent, block, done[block] + 1);
 		if (budget < 0)
@@ -179,7 +180,7 @@ forget_beyond(HammingNearest *knn, int distance)
 {
 	int			d;
 
-	for (d = distance + 1; d <= SH_INDEX_BITS; d++)
+	for (d = distance + 1; d <= SH_BITS; d++)
 	{
 		NearLevel  *level = &knn->levels[d];
 
@@ -263,16 +264,16 @@ probe_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *knn = so->nearest;
-	ShReach		done[SH_INDEX_BLOCKS];
+	ShReach		done[SH_WORD_BLOCKS];
 	int			block;
 
 	if (knn->reached >= so->runs.max_distance)
 		return false;
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
 		done[block] = sh_shells(knn->done[block]);
 	block = sh_next_block(&so->extent, knn->done);
 	hamming_drop_passes(&so->runs);
-	hamming_add_pass(&so->runs, block, sh_shells(knn->done[block] + 1), done);
+	hamming_add_pass(so, block, sh_shells(knn->done[block] + 1), done);
 	while (hamming_read_page(scan))
 	{
 		keep_matches(so);
@@ -288,13 +289,13 @@ probe_step(IndexScanDesc scan)
 static void
 begin_full_pass(HammingScan *so)
 {
-	ShReach		none[SH_INDEX_BLOCKS];
+	ShReach		none[SH_WORD_BLOCKS];
 	int			block;
 
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
 		none[block] = sh_shells(-1);
 	hamming_drop_passes(&so->runs);
-	hamming_add_pass(&so->runs, 0, sh_shells(sh_block_width(0)), none);
+	hamming_add_pass(so, 0, sh_shells(so->layout->widths[0]), none);
 }
 
 /*
@@ -404,7 +405,7 @@ hand_out_early(HammingScan *so)
 		HAMMING_EARLY_COST)
 		return false;
 	knn->asked = knn->reached;
-	for (d = next; d <= SH_INDEX_BITS && so->matches.count == 0; d++)
+	for (d = next; d <= so->layout->kept && so->matches.count == 0; d++)
 	{
 		NearLevel  *level = &knn->levels[d];
 

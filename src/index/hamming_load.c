@@ -77,6 +77,7 @@ struct HammingLoad
 	Relation	index;
 	bool		use_wal;
 	int64		entries;		/* that the index is to have */
+	int			row_entries;	/* of each row */
 	int			per_leaf;
 	BlockNumber leaves;
 	Size		inner_target;	/* bytes of items that fill a page */
@@ -320,6 +321,7 @@ hamming_load_begin(Relation index, int64 entries)
 	load->index = index;
 	load->use_wal = RelationNeedsWAL(index);
 	load->entries = entries;
+	load->row_entries = hamming_row_entries(hamming_layout(index));
 	load->per_leaf = Min(most, (Size) BLCKSZ * fillfactor / 100) /
 		ITEM_SIZE(HAMMING_ENTRY_SIZE);
 	load->inner_target = Min(most, BLCKSZ * BTREE_NONLEAF_FILLFACTOR / 100);
@@ -381,7 +383,7 @@ count_leaf(HammingLoad *load)
 	if (!IsParallelWorker())
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
 									 Min(loaded * load->per_leaf,
-										 load->entries) / SH_INDEX_BLOCKS);
+										 load->entries) / load->row_entries);
 }
 
 static void

@@ -60,31 +60,36 @@ static void
 take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 {
 	const HammingPass *pass = so->runs.run.pass;
+	const ShLayout *layout = so->layout;
+	int			word = so->runs.word;
 	IndexTuple	itup = hamming_page_tuple(BufferGetPage(buffer), offset);
 	int64		key = hamming_tuple_key(itup);
 	uint64		apart = (uint64) (key ^ pass->center_key);
 	HammingMatch *match;
-	int			by_block[SH_INDEX_BLOCKS];
+	int			by_block[SH_WORD_BLOCKS];
 	bool		recheck = false;
 	int			i;
 
 	if (distance < so->runs.min_distance ||
 		key < so->runs.run.low || key > so->runs.run.high)
 		return;
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < layout->blocks; i++)
 		by_block[i] = __builtin_popcountll(apart &
-										   sh_entry_mask(pass->block, i));
-	if (!sh_reaches(&pass->reach, pass->block, by_block))
+										   sh_entry_mask(layout, pass->block,
+														 i));
+	if (!sh_reaches(layout, &pass->reach, pass->block, by_block))
 		return;
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < layout->blocks; i++)
 	{
-		if (sh_reaches(&pass->done[i], i, by_block))
+		if (sh_reaches(layout, &pass->done[i], i, by_block))
 			return;
 	}
 
 	for (i = 0; i < so->asked.nballs; i++)
 	{
-		uint64		center = sh_entry(so->asked.balls[i].center, pass->block);
+		uint64		center = sh_entry(layout,
+									  so->asked.balls[i].center.words[word],
+									  word, pass->block);
 		int			d = __builtin_popcountll(center ^ hamming_entry(key));
 
 		if (d > so->asked.balls[i].radius)

@@ -352,7 +352,8 @@ load_index(HammingLeader *leader, Relation index)
 {
 	HammingShared *shared = leader->shared;
 	HammingLoad *load;
-	int64		entries = shared->rows * SH_INDEX_BLOCKS;
+	int64		entries = shared->rows *
+	hamming_row_entries(hamming_layout(index));
 	int			i;
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
@@ -449,7 +450,7 @@ hamming_parallel_work(dsm_segment *seg, shm_toc *toc,
 	scan_part(shared, heap, index, info, shm_toc_lookup(toc, KEY_SCAN, false),
 			  ParallelWorkerNumber + 1, read_rows);
 	wait_for_ranges(shared);
-	entries = shared->rows * SH_INDEX_BLOCKS;
+	entries = shared->rows * hamming_row_entries(hamming_layout(index));
 	load_ranges(shared, hamming_load_begin(index, entries));
 
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber],

@@ -30,34 +30,38 @@
  * last noted in the catalogue does where that is large.
  */
 static ShExtent
-get_extent(Relation index)
+get_extent(Relation index, const ShLayout *layout)
 {
 	ShExtent	extent;
 	double		pages = index->rd_rel->relpages;
 
 	if (pages < HAMMING_LARGE_PAGES)
 		pages = RelationGetNumberOfBlocks(index);
-	sh_even_extent(&extent, pages * HAMMING_PER_PAGE / SH_INDEX_BLOCKS,
+	sh_even_extent(&extent, layout,
+				   pages * HAMMING_PER_PAGE / hamming_row_entries(layout),
 				   HAMMING_PER_PAGE);
 	return extent;
 }
 
-/* Tell the log about the plan of a search, a block a line. */
-static void
-log_plan(IndexScanDesc scan)
+/* Tell the log about the plan of a search in a word, a block a line. */
+void
+hamming_log_plan(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	StringInfoData lines;
 	int			block;
 
+	if (!message_level_is_interesting(DEBUG2))
+		return;
 	initStringInfo(&lines);
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < so->layout->blocks; block++)
 	{
 		const ShSearchWork *work = &so->plan.blocks[block];
 
 		appendStringInfo(&lines,
 						 "%sblock %d: radius %d, probes %.0f, pages %.1f, candidates %.1f, crowd %.1f, crowd_beside %.1f",
-						 block > 0 ? "\n" : "", block,
+						 block > 0 ? "\n" : "",
+						 so->runs.word * so->layout->blocks + block,
 						 so->plan.radius[block], work->probes, work->pages,
 						 work->entries, so->extent.crowd[block][0],
 						 so->extent.crowd[block][1]);
@@ -70,44 +74,101 @@ log_plan(IndexScanDesc scan)
 	pfree(lines.data);
 }
 
+/* Take the entries for spread evenly, until a survey says otherwise. */
+void
+hamming_even_extent(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->extent.rows < 0)
+		so->extent = get_extent(scan->indexRelation, so->layout);
+	else if (so->crowded)
+		sh_even_extent(&so->extent, so->layout, so->extent.rows,
+					   so->extent.per_page);
+	so->crowded = false;
+}
+
+/* Turn to a word, to find what is within k of a center there. */
+void
+hamming_turn_to_word(HammingScan *so, int word, const ShValue *center, int k)
+{
+	so->runs.word = word;
+	so->runs.center = center->words[word];
+	so->runs.min_distance = 0;
+	so->runs.max_distance = k;
+}
+
 /*
- * Plan the search for what is asked, and set so->runs to its center.  A scan
- * in order of distance chooses its steps itself (hamming_knn.c), and only has
- * the crowds looked for.
+ * Plan the search of the word at hand, within so->runs.max_distance.  If that
+ * is to be told by a survey, look for crowds first.
+ */
+void
+hamming_plan_word(IndexScanDesc scan, bool survey)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			k = so->runs.max_distance;
+
+	if (so->plan_k != k)
+	{
+		sh_plan_search(&so->extent, k, &so->plan);
+		so->plan_k = k;
+	}
+	if (survey && hamming_survey(scan))
+	{
+		sh_plan_search(&so->extent, k, &so->plan);
+		so->plan_k = -1;
+	}
+}
+
+/*
+ * Plan the search for what is asked in an index of one word, or for all rows,
+ * and set so->runs to its center.  A scan in order of distance chooses its
+ * steps itself (hamming_knn.c), and only has the crowds looked for.
  *
  * Precondition: some row may match.
  */
 void
 hamming_plan(IndexScanDesc scan)
 {
+	static const ShValue nowhere;
 	HammingScan *so = (HammingScan *) scan->opaque;
-	int			k = so->asked.nballs > 0 ? so->asked.balls[0].radius :
-	SH_INDEX_BITS;
 
-	if (so->extent.rows < 0)
-		so->extent = get_extent(scan->indexRelation);
-	else if (so->crowded)
-		sh_even_extent(&so->extent, so->extent.rows, so->extent.per_page);
-	so->crowded = false;
+	hamming_even_extent(scan);
 	if (so->asked.order_by >= 0)
 	{
-		so->runs.center = so->asked.order_center;
+		hamming_turn_to_word(so, 0, &so->asked.order_center, 0);
 		hamming_survey(scan);
 		return;
 	}
-	so->runs.center = so->asked.nballs > 0 ? so->asked.balls[0].center : 0;
-	so->runs.min_distance = 0;
-	so->runs.max_distance = k;
-	if (so->plan_k != k)
+	if (so->asked.nballs > 0)
+		hamming_turn_to_word(so, 0, &so->asked.balls[0].center,
+							 so->asked.balls[0].radius);
+	else
+		hamming_turn_to_word(so, 0, &nowhere, so->layout->kept);
+	hamming_plan_word(scan, so->asked.nballs > 0);
+	hamming_log_plan(scan);
+}
+
+/*
+ * Lay out the passes of the plan of a word, block by block.  Each leaves out what those
+ * before it find.
+ */
+void
+hamming_add_passes(HammingScan *so)
+{
+	ShReach		done[SH_WORD_BLOCKS];
+	int			block;
+
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
+		done[block] = sh_shells(-1);
+	for (block = 0; block < so->layout->blocks; block++)
 	{
-		sh_plan_search(&so->extent, k, &so->plan);
-		so->plan_k = k;
+		ShReach		reach;
+
+		if (so->plan.radius[block] < 0)
+			continue;
+		reach = sh_reach(so->layout, so->plan.radius, block);
+		hamming_add_pass(so, block, reach, done);
+		done[block] = reach;
 	}
-	if (so->asked.nballs > 0 && hamming_survey(scan))
-	{
-		sh_plan_search(&so->extent, k, &so->plan);
-		so->plan_k = -1;
-	}
-	if (message_level_is_interesting(DEBUG2))
-		log_plan(scan);
 }

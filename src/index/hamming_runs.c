@@ -66,15 +66,17 @@ hamming_drop_passes(HammingRuns *runs)
  * Precondition: passes are added in the order of their blocks.
  */
 void
-hamming_add_pass(HammingRuns *runs, int block, ShReach reach,
+hamming_add_pass(HammingScan *so, int block, ShReach reach,
 				 const ShReach *done)
 {
+	HammingRuns *runs = &so->runs;
 	HammingPass *pass = &runs->passes[runs->npasses++];
 
 	pass->block = block;
 	pass->reach = reach;
 	memcpy(pass->done, done, sizeof(pass->done));
-	pass->center_key = hamming_key(sh_entry(runs->center, block));
+	pass->center_key = hamming_key(sh_entry(so->layout, runs->center,
+											runs->word, block));
 }
 
 /*
@@ -95,11 +97,15 @@ locate(IndexScanDesc scan, HammingRun *run)
 	return hamming_locate(scan, run);
 }
 
-/* The keys between the bounds of a page, as they are before any is found. */
+/*
+ * The bare entries between the bounds of a page, as many as there are before
+ * any page is found.
+ */
 static uint64
 usual_span(const ShExtent *extent)
 {
-	return (uint64) (SH_INDEX_MASK / (extent->rows / extent->per_page + 1));
+	return (uint64) (sh_kept_mask(extent->layout) /
+					 (extent->rows / extent->per_page + 1));
 }
 
 /*
@@ -108,9 +114,9 @@ usual_span(const ShExtent *extent)
  * by looking beyond the key.
  */
 static inline int
-page_fine(uint64 span, int block)
+page_fine(const ShLayout *layout, uint64 span, int block)
 {
-	int			key = sh_ring_end(block, 0);
+	int			key = sh_ring_end(layout, block, 0);
 	int			fine = Max(sh_bit_length(span / HAMMING_PAGE_PREFIXES) - 1, 0);
 
 	return span >> key != 0 ? Max(fine, key) : fine;
@@ -121,37 +127,38 @@ page_fine(uint64 span, int block)
  * block, that is told in full at no cost.
  */
 static inline int
-pass_fine(const HammingPass *pass, uint64 span)
+pass_fine(const ShLayout *layout, const HammingPass *pass, uint64 span)
 {
-	int			fine = page_fine(span, pass->block);
+	int			fine = page_fine(layout, span, pass->block);
 
 	if (pass->reach.within[0] == 0)
-		fine = Min(fine, sh_ring_end(pass->block, 0));
-	return Min(fine, SH_INDEX_BITS);
+		fine = Min(fine, sh_ring_end(layout, pass->block, 0));
+	return Min(fine, layout->kept);
 }
 
 /* The next range of a pass. */
 static inline bool
-next_range(const HammingPass *pass, uint64 from, int fine,
-		   uint64 *low, uint64 *high)
+next_range(const ShLayout *layout, const HammingPass *pass, uint64 from,
+		   int fine, uint64 *low, uint64 *high)
 {
-	uint64		center = hamming_entry(pass->center_key) & SH_INDEX_MASK;
+	uint64		center = sh_bare_entry(layout, hamming_entry(pass->center_key));
 
-	return sh_next_range(&pass->reach, &pass->done[pass->block], pass->block,
+	return sh_next_range(layout, &pass->reach, &pass->done[pass->block], pass->block,
 						 center, from, fine, low, high);
 }
 
 /*
- * The last entry of a block up to a key that is not less than one of them,
- * without the number of the block.
+ * The last bare entry of a block up to a key that is not less than one of them.
  */
 static inline uint64
-last_entry(int64 key, int block)
+last_entry(HammingScan *so, int64 key, int block)
 {
+	const ShLayout *layout = so->layout;
 	uint64		entry = hamming_entry(key);
+	uint64		tag = sh_entry_tag(layout, so->runs.word, block);
 
-	return entry >> SH_INDEX_BITS == (uint64) block ?
-		entry & SH_INDEX_MASK : SH_INDEX_MASK;
+	return entry >> layout->shift == tag >> layout->shift ?
+		sh_bare_entry(layout, entry) : sh_kept_mask(layout);
 }
 
 /*
@@ -161,11 +168,12 @@ last_entry(int64 key, int block)
  * the next range.
  */
 static uint64
-extend_range(const HammingRuns *runs, HammingRun *run, int fine,
+extend_range(HammingScan *so, HammingRun *run, int fine,
 			 const HammingChild *leaf, uint64 high)
 {
+	const HammingRuns *runs = &so->runs;
 	int			block = run->pass->block;
-	uint64		last = last_entry(leaf->high, block);
+	uint64		last = last_entry(so, leaf->high, block);
 	uint64		skip = runs->span / Max(runs->page_entries, 1) *
 	HAMMING_SKIP_ENTRIES;
 	uint64		next = high + 1;
@@ -175,8 +183,8 @@ extend_range(const HammingRuns *runs, HammingRun *run, int fine,
 		uint64		low;
 		uint64		end;
 
-		if (!next_range(run->pass, high + 1, fine, &low, &end))
-			next = SH_INDEX_MASK + 1;
+		if (!next_range(so->layout, run->pass, high + 1, fine, &low, &end))
+			next = sh_kept_mask(so->layout) + 1;
 		else
 			next = low;
 		if (next > last || next - high > skip)
@@ -189,11 +197,12 @@ extend_range(const HammingRuns *runs, HammingRun *run, int fine,
 	{
 		run->next = leaf->next;
 		if (BlockNumberIsValid(leaf->next))
-			last = last_entry(leaf->next_high, block);
+			last = last_entry(so, leaf->next_high, block);
 		high = Min(high, last);
 		next = high + 1;
 	}
-	run->high = hamming_key((uint64) block << SH_INDEX_BITS | high);
+	run->high = hamming_key(sh_greatest_entry(so->layout, runs->word, block,
+											  high));
 	return next;
 }
 
@@ -211,6 +220,7 @@ lay_out_run(IndexScanDesc scan, HammingRun *run)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingRuns *runs = &so->runs;
+	const ShLayout *layout = so->layout;
 	uint64		low;
 	uint64		high;
 
@@ -219,25 +229,26 @@ lay_out_run(IndexScanDesc scan, HammingRun *run)
 	for (; runs->pass < runs->npasses; runs->pass++, runs->next = 0)
 	{
 		const HammingPass *pass = &runs->passes[runs->pass];
-		uint64		block = (uint64) pass->block << SH_INDEX_BITS;
-		int			fine = pass_fine(pass, runs->span);
+		int			fine = pass_fine(layout, pass, runs->span);
 
-		while (next_range(pass, runs->next, fine, &low, &high))
+		while (next_range(layout, pass, runs->next, fine, &low, &high))
 		{
 			const HammingChild *leaf;
 			int			tried = fine;
 
 			run->pass = pass;
-			run->low = hamming_key(block | low);
+			run->low = hamming_key(sh_least_entry(layout, runs->word,
+												  pass->block, low));
 			leaf = locate(scan, run);
 			if (leaf == NULL)
 				return false;
 			runs->next = low;
-			runs->span = (uint64) leaf->high - (uint64) leaf->low;
-			fine = pass_fine(pass, runs->span);
+			runs->span = ((uint64) leaf->high - (uint64) leaf->low) >>
+				(layout->shift - layout->kept);
+			fine = pass_fine(layout, pass, runs->span);
 			if (fine < tried)
 				continue;
-			runs->next = extend_range(runs, run, fine, leaf, high);
+			runs->next = extend_range(so, run, fine, leaf, high);
 			return true;
 		}
 	}

@@ -19,6 +19,7 @@
  *
  * Blocks are passed through one after the other (entries.c says why each
  * row comes up once).  With ORDER BY, hamming_knn.c decides on the passes.
+ * Fingerprints of several words are searched word by word (hamming_words.c).
  * Without any condition on the fingerprint the scan returns all rows; those
  * whose fingerprint is NULL have no entry, and are looked up in the table at
  * the end.
@@ -50,10 +51,11 @@
 
 /* How many entries a page has, to begin with. */
 static int
-entries_per_page(Relation index)
+entries_per_page(Relation index, const ShLayout *layout)
 {
 	double		pages = index->rd_rel->relpages;
-	double		entries = index->rd_rel->reltuples * SH_INDEX_BLOCKS;
+	double		entries = index->rd_rel->reltuples *
+	hamming_row_entries(layout);
 
 	if (pages <= 0 || entries <= 0)
 		return HAMMING_PER_PAGE;
@@ -67,11 +69,15 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
 	HammingScan *so = (HammingScan *) palloc0(sizeof(HammingScan));
 
+	so->layout = hamming_layout(index);
+	so->tree.ncenters = hamming_row_entries(so->layout);
+	so->tree.centers = (HammingChild *)
+		palloc(so->tree.ncenters * sizeof(HammingChild));
 	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
 	so->matches.pinned = InvalidBuffer;
 	so->plan_k = -1;
 	so->extent.rows = -1;
-	so->runs.page_entries = entries_per_page(index);
+	so->runs.page_entries = entries_per_page(index, so->layout);
 	hamming_forget_path(&so->tree);
 	if (norderbys > 0)
 	{
@@ -84,36 +90,64 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 }
 
 /*
+ * Take a ball of the kind that an index is searched for; false if its center
+ * or radius is NULL.
+ */
+bool
+hamming_take_ball(Relation index, const ShLayout *layout, Datum datum,
+				  HammingBall *ball)
+{
+	SimhashSearched indexed = hamming_indexed(index);
+	SimhashBall argument;
+	SimhashBitBall bits;
+
+	if (indexed == SIMHASH_BITS || indexed == SIMHASH_BIT_BALLS)
+	{
+		if (!simhash_get_bit_ball(datum, &bits))
+			return false;
+		hamming_cut_bits(layout, &bits.center, &ball->center);
+		ball->radius = bits.radius;
+		return true;
+	}
+	if (!simhash_get_ball(datum, &argument))
+		return false;
+	sh_cut_word(layout, (uint64) argument.center, &ball->center);
+	ball->radius = argument.radius;
+	return true;
+}
+
+/*
  * Turn a condition into a ball; false if it can hold for no row.
  *
  * A stored ball is near another one if their distance is at most the lesser
  * of the two radii, of which the index does not know the stored one.
  */
 static bool
-key_to_ball(Relation index, ScanKey key, HammingBall *ball)
+key_to_ball(Relation index, const ShLayout *layout, ScanKey key,
+			HammingBall *ball)
 {
-	bool		fingerprints = index->rd_opcintype[key->sk_attno - 1] == INT8OID;
-	SimhashBall argument;
+	SimhashSearched indexed = hamming_indexed(index);
 
 	if (key->sk_strategy == SIMHASH_EQUAL_STRATEGY)
 	{
-		ball->center = (uint64) hamming_integer(key->sk_argument,
-												key->sk_subtype);
+		sh_cut_word(layout, (uint64) hamming_integer(key->sk_argument,
+													 key->sk_subtype),
+					&ball->center);
 		ball->radius = 0;
 	}
-	else if (key->sk_strategy == SIMHASH_NEAR_STRATEGY && fingerprints)
+	else if (key->sk_strategy == SIMHASH_NEAR_STRATEGY &&
+			 indexed == SIMHASH_FINGERPRINTS)
 	{
-		ball->center = (uint64) DatumGetInt64(key->sk_argument);
+		sh_cut_word(layout, (uint64) DatumGetInt64(key->sk_argument),
+					&ball->center);
 		ball->radius = SH_NEAR;
 	}
-	else
-	{
-		if (!simhash_get_ball(key->sk_argument, &argument))
-			return false;
-		ball->center = (uint64) argument.center;
-		ball->radius = argument.radius;
-	}
-	ball->certain = fingerprints ? ball->radius - SH_LOST_BITS : -1;
+	else if (!hamming_take_ball(index, layout, key->sk_argument, ball))
+		return false;
+	ball->certain = -1;
+	if (layout->words == 1 &&
+		(indexed == SIMHASH_FINGERPRINTS || indexed == SIMHASH_BITS))
+		ball->certain = ball->radius - layout->lost;
 	return true;
 }
 
@@ -163,7 +197,8 @@ take_ball(HammingScan *so, HammingBall ball)
 {
 	HammingBall *balls = so->asked.balls;
 
-	ball.center ^= so->asked.shift;
+	if (so->asked.shift != 0)
+		hamming_shift(so->layout, so->asked.shift, &ball.center);
 	balls[so->asked.nballs] = ball;
 	if (ball.radius < balls[0].radius)
 	{
@@ -195,7 +230,7 @@ take_conditions(IndexScanDesc scan)
 
 		if (scan->keyData[i].sk_attno != fingerprint + 1)
 			continue;
-		if (key_to_ball(index, &scan->keyData[i], &ball))
+		if (key_to_ball(index, so->layout, &scan->keyData[i], &ball))
 			take_ball(so, ball);
 		else
 			so->asked.impossible = true;
@@ -208,6 +243,23 @@ drop_nulls(HammingScan *so)
 	if (so->nulls != NULL)
 		tuplesort_end(so->nulls);
 	so->nulls = NULL;
+}
+
+/* Take what the rows are to be near to. */
+static void
+take_order_center(IndexScanDesc scan, Datum center)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (hamming_indexed(scan->indexRelation) == SIMHASH_BITS)
+	{
+		so->asked.order_bits = simhash_get_bits(center);
+		hamming_cut_bits(so->layout, &so->asked.order_bits,
+						 &so->asked.order_center);
+	}
+	else
+		sh_cut_word(so->layout, (uint64) DatumGetInt64(center),
+					&so->asked.order_center);
 }
 
 /*
@@ -238,8 +290,9 @@ take_order(IndexScanDesc scan)
 		else if (so->asked.order_by < 0)
 		{
 			so->asked.order_by = i;
-			so->asked.order_center =
-				(uint64) DatumGetInt64(order->sk_argument) ^ so->asked.shift;
+			take_order_center(scan, order->sk_argument);
+			hamming_shift(so->layout, so->asked.shift,
+						  &so->asked.order_center);
 		}
 	}
 }
@@ -256,6 +309,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	hamming_drop_matches(scan);
 	drop_nulls(so);
 	hamming_nearest_reset(so);
+	hamming_words_reset(so);
 
 	if (keys && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
@@ -271,26 +325,14 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 }
 
 /*
- * Lay out the passes of the plan, block by block.  Each leaves out what those
- * before it find.
+ * Is there more than one word to search?  Without a condition or an order,
+ * one is enough to get at all rows.
  */
-static void
-add_passes(HammingScan *so)
+static inline bool
+in_words(HammingScan *so)
 {
-	ShReach		done[SH_INDEX_BLOCKS];
-	int			block;
-
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-		done[block] = sh_shells(-1);
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
-	{
-		ShReach		reach = sh_reach(so->plan.radius, block);
-
-		if (so->plan.radius[block] < 0)
-			continue;
-		hamming_add_pass(&so->runs, block, reach, done);
-		done[block] = reach;
-	}
+	return so->layout->words > 1 &&
+		(so->asked.nballs > 0 || so->asked.order_by >= 0);
 }
 
 /* First use since the last rescan: settle what to do. */
@@ -310,9 +352,11 @@ start(IndexScanDesc scan)
 	if (so->asked.no_group)
 		return;
 
+	if (in_words(so))
+		return;
 	hamming_plan(scan);
 	if (so->asked.order_by < 0)
-		add_passes(so);
+		hamming_add_passes(so);
 }
 
 /*
@@ -364,7 +408,8 @@ note_null(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	HammingRow	ignored;
 
 	(void) alive;
-	if (!so->asked.no_group && hamming_row(index, values, isnull, &ignored))
+	if (!so->asked.no_group &&
+		hamming_row(index, so->layout, values, isnull, &ignored))
 		return;
 	tuplesort_putdatum(so->nulls, Int64GetDatum(hamming_pack_tid(tid)), false);
 }
@@ -378,25 +423,9 @@ static void
 collect_nulls(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	Relation	index = scan->indexRelation;
-	Relation	heap = scan->heapRelation;
-	IndexInfo  *info = BuildIndexInfo(index);
-	bool		opened = heap == NULL;
-	MemoryContext old;
 
-	if (opened)
-		heap = relation_open(index->rd_index->indrelid, NoLock);
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
-	so->nulls = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid,
-									  false, work_mem, NULL, TUPLESORT_NONE);
-	MemoryContextSwitchTo(old);
-
-	/* A scan with a snapshot of its own is what the table does for this. */
-	info->ii_Concurrent = true;
-	table_index_build_scan(heap, index, info, true, false, note_null, so,
-						   table_beginscan(heap, scan->xs_snapshot, 0, NULL));
-	if (opened)
-		relation_close(heap, NoLock);
+	so->nulls = hamming_begin_numbers(so);
+	hamming_read_table(scan, note_null, so);
 	tuplesort_performsort(so->nulls);
 }
 
@@ -428,7 +457,11 @@ next_match(IndexScanDesc scan)
 	if (so->matches.next >= so->matches.count)
 	{
 		hamming_drop_matches(scan);
-		if (so->asked.order_by >= 0 && !so->asked.impossible)
+		if (so->asked.impossible)
+			return NULL;
+		if (in_words(so))
+			hamming_words_fill(scan);
+		else if (so->asked.order_by >= 0)
 			hamming_nearest_fill(scan);
 		else
 			fill_matches(scan);
@@ -520,6 +553,7 @@ hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	ItemPointerData tid;
 	int64		count = 0;
 
+	((HammingScan *) scan->opaque)->repeats = true;
 	while ((match = next_match(scan)) != NULL)
 	{
 		tbm_add_tuples(tbm, &match->tid, 1,
@@ -543,8 +577,10 @@ hamming_endscan(IndexScanDesc scan)
 	hamming_drop_matches(scan);
 	drop_nulls(so);
 	hamming_nearest_reset(so);
+	hamming_words_reset(so);
 	hamming_forget_path(&so->tree);
 	hamming_free_matches(&so->matches);
+	pfree(so->tree.centers);
 	pfree(so->asked.balls);
 	pfree(so);
 }

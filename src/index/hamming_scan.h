@@ -23,6 +23,8 @@
 #ifndef HAMMING_SCAN_H
 #define HAMMING_SCAN_H
 
+#include "access/tableam.h"
+
 #include "index/hamming.h"
 
 /*
@@ -41,7 +43,7 @@
  */
 typedef struct HammingBall
 {
-	uint64		center;
+	ShValue		center;
 	int			radius;
 	int			certain;		/* below 0: recheck all */
 } HammingBall;
@@ -61,7 +63,8 @@ typedef struct HammingConditions
 	uint64		shift;
 	int			order_by;		/* ORDER BY that decides; -1: none */
 	bool		open_order;		/* there is one that we know nothing of */
-	uint64		order_center;
+	ShValue		order_center;
+	SimhashBits order_bits;		/* the same, if it is a bit string */
 } HammingConditions;
 
 /*
@@ -89,8 +92,9 @@ typedef struct HammingTree
 {
 	int			height;			/* level of the root */
 	HammingStep path[HAMMING_MAX_HEIGHT];	/* by level */
-	HammingChild centers[SH_INDEX_BLOCKS];	/* leaf pages where the query's
-											 * own keys begin */
+	int			ncenters;
+	HammingChild *centers;		/* by block: leaf pages where the query's own
+								 * keys begin */
 } HammingTree;
 
 /*
@@ -99,9 +103,9 @@ typedef struct HammingTree
  */
 typedef struct HammingPass
 {
-	int			block;
+	int			block;			/* within the word that is searched */
 	ShReach		reach;
-	ShReach		done[SH_INDEX_BLOCKS];
+	ShReach		done[SH_WORD_BLOCKS];
 	int64		center_key;		/* the query, as an entry of the block */
 } HammingPass;
 
@@ -128,16 +132,17 @@ typedef struct HammingRun
 typedef struct HammingRuns
 {
 	/* what passes let through */
-	uint64		center;			/* fingerprint that distances are taken from */
-	int			min_distance;	/* d62 wanted */
+	int			word;			/* the one that is searched */
+	uint64		center;			/* what distances in it are taken from */
+	int			min_distance;	/* of entries, wanted */
 	int			max_distance;
 
 	/* passes, and how far their runs have been laid out */
 	int			npasses;
 	int			pass;			/* the one at hand */
-	uint64		next;			/* entry of it, without the block */
-	uint64		span;			/* between the bounds of the last page */
-	HammingPass passes[SH_INDEX_BLOCKS];
+	uint64		next;			/* entry of it, bare */
+	uint64		span;			/* between the bounds of the last page, bare */
+	HammingPass passes[SH_WORD_BLOCKS];
 
 	/* the run at hand, and those ahead */
 	bool		have_run;
@@ -154,7 +159,7 @@ typedef struct HammingMatch
 	ItemPointerData tid;
 	OffsetNumber offset;
 	int16		page;			/* in HammingMatches.pages; -1: forgotten */
-	uint8		distance;		/* d62 from the first ball or the order */
+	int16		distance;		/* from the first ball or the order */
 	bool		recheck;		/* may lie outside a ball after all */
 	bool		killed;			/* its row is dead to everyone */
 } HammingMatch;
@@ -183,18 +188,22 @@ typedef struct HammingMatches
 } HammingMatches;
 
 struct HammingNearest;
+struct HammingWords;
 
 /* The state of a scan. */
 typedef struct HammingScan
 {
+	const ShLayout *layout;
 	HammingConditions asked;
 	HammingTree tree;
 	HammingRuns runs;
 	HammingMatches matches;
 	struct HammingNearest *nearest; /* with ORDER BY */
+	struct HammingWords *words; /* a search in several words */
 
 	/* how the search is planned */
 	bool		started;
+	bool		repeats;		/* a row may be returned more than once */
 	ShExtent	extent;
 	bool		crowded;		/* extent is not even, for this query */
 	int			plan_k;			/* what the plan was made for; -1: none */
@@ -212,6 +221,26 @@ extern bool hamming_nearest_fill(IndexScanDesc scan);
 
 /* hamming_plan.c */
 extern void hamming_plan(IndexScanDesc scan);
+extern void hamming_even_extent(IndexScanDesc scan);
+extern void hamming_turn_to_word(HammingScan *so, int word,
+								 const ShValue *center, int k);
+extern void hamming_plan_word(IndexScanDesc scan, bool survey);
+extern void hamming_log_plan(IndexScanDesc scan);
+extern void hamming_add_passes(HammingScan *so);
+
+/* hamming_words.c */
+extern void hamming_words_reset(HammingScan *so);
+extern bool hamming_words_fill(IndexScanDesc scan);
+extern bool hamming_words_show(IndexScanDesc scan);
+
+/* hamming_scan.c */
+extern bool hamming_take_ball(Relation index, const ShLayout *layout,
+							  Datum datum, HammingBall *ball);
+
+/* hamming_table.c */
+extern struct Tuplesortstate *hamming_begin_numbers(HammingScan *so);
+extern void hamming_read_table(IndexScanDesc scan,
+							   IndexBuildCallback callback, void *state);
 
 /* hamming_survey.c */
 extern bool hamming_survey(IndexScanDesc scan);
@@ -227,7 +256,7 @@ extern void hamming_free_matches(HammingMatches *matches);
 
 /* hamming_runs.c */
 extern void hamming_drop_passes(HammingRuns *runs);
-extern void hamming_add_pass(HammingRuns *runs, int block, ShReach reach,
+extern void hamming_add_pass(HammingScan *so, int block, ShReach reach,
 							 const ShReach *done);
 extern bool hamming_next_run(IndexScanDesc scan);
 extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
@@ -237,6 +266,7 @@ extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingChild *page);
+extern HammingChild *hamming_center(HammingScan *so, int block);
 extern const HammingChild *hamming_locate(IndexScanDesc scan, HammingRun *run);
 extern bool hamming_reaches(HammingTree *tree, int64 from, int64 to,
 							int pages);

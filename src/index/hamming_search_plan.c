@@ -39,6 +39,7 @@
 #include "search/search.h"
 
 PG_FUNCTION_INFO_V1(hamming_search_plan);
+PG_FUNCTION_INFO_V1(hamming_bit_search_plan);
 
 /* What is returned of each block. */
 enum
@@ -157,7 +158,8 @@ return_block(ReturnSetInfo *result, const HammingScan *so, int block)
 	Datum		values[PLAN_COLUMNS];
 	bool		nulls[PLAN_COLUMNS] = {0};
 
-	values[COLUMN_BLOCK] = Int32GetDatum(block);
+	values[COLUMN_BLOCK] = Int32GetDatum(so->runs.word * so->layout->blocks +
+										 block);
 	values[COLUMN_RADIUS] = Int32GetDatum(so->plan.radius[block]);
 	nulls[COLUMN_RADIUS] = so->plan.radius[block] < 0;
 	values[COLUMN_PROBES] = Int64GetDatum((int64) work->probes);
@@ -166,8 +168,83 @@ return_block(ReturnSetInfo *result, const HammingScan *so, int block)
 	values[COLUMN_CROWD] = rounded(so->extent.crowd[block][0]);
 	values[COLUMN_CROWD_BESIDE] = rounded(so->extent.crowd[block][1]);
 	values[COLUMN_READS_ALL] = BoolGetDatum(block == 0 &&
-											sh_is_pass(&so->plan));
+											sh_is_pass(so->layout, &so->plan));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* Return all blocks of a plan, word by word. */
+static void
+return_plan(ReturnSetInfo *result, IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	bool		in_words = so->layout->words > 1;
+	int			block;
+
+	if (!in_words)
+		hamming_plan(scan);
+	else if (!hamming_words_show(scan))
+		return;
+	do
+	{
+		for (block = 0; block < so->layout->blocks; block++)
+			return_block(result, so, block);
+	} while (in_words && hamming_words_show(scan));
+}
+
+/* Is an index one of bit strings? */
+static bool
+is_of_bits(Relation index)
+{
+	SimhashSearched indexed = hamming_indexed(index);
+
+	return indexed == SIMHASH_BITS || indexed == SIMHASH_BIT_BALLS;
+}
+
+/* The work of both functions. */
+static Datum
+search_plan(FunctionCallInfo fcinfo, bool of_bits)
+{
+	Oid			indexid = PG_GETARG_OID(0);
+	Oid			heapid = hamming_indexed_table(indexid);
+	Relation	heap;
+	Relation	index;
+	IndexScanDesc scan;
+	HammingScan *so;
+	uint64		shift;
+
+	InitMaterializedSRF(fcinfo, 0);
+	heap = table_open(heapid, AccessShareLock);
+	index = index_open(indexid, AccessShareLock);
+	check_rights(heapid, index);
+	hamming_require_usable(index);
+
+	if (is_of_bits(index) != of_bits)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index of such fingerprints",
+						RelationGetRelationName(index)),
+				 of_bits
+				 ? errhint("Of fingerprints of type bigint it is hamming_search_plan() that shows plans.")
+				 : errhint("Of bit strings it is hamming_bit_search_plan() that shows plans.")));
+
+	scan = hamming_beginscan(index, 1, 0);
+	scan->xs_snapshot = GetActiveSnapshot();
+	so = (HammingScan *) scan->opaque;
+	so->asked.order_by = -1;
+	if (read_group(heap, index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
+		hamming_take_ball(index, so->layout, PG_GETARG_DATUM(1),
+						  &so->asked.balls[0]))
+	{
+		so->asked.nballs = 1;
+		hamming_shift(so->layout, shift, &so->asked.balls[0].center);
+		return_plan((ReturnSetInfo *) fcinfo->resultinfo, scan);
+	}
+	hamming_endscan(scan);
+	IndexScanEnd(scan);
+
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return (Datum) 0;
 }
 
 /*
@@ -183,47 +260,25 @@ return_block(ReturnSetInfo *result, const HammingScan *so, int block)
  * without center or radius, or for a group with NULL.
  *
  * Errors: invalid_parameter_value for more values or less than there are
- * columns beside the fingerprint, wrong_object_type for anything but a hamming index,
+ * columns beside the fingerprint, wrong_object_type for anything but a hamming
+ * index of bigints,
  * object_not_in_prerequisite_state for an invalid one, insufficient_privilege
  * for those who may not read the table.
  */
 Datum
 hamming_search_plan(PG_FUNCTION_ARGS)
 {
-	Oid			indexid = PG_GETARG_OID(0);
-	Oid			heapid = hamming_indexed_table(indexid);
-	SimhashBall ball;
-	Relation	heap;
-	Relation	index;
-	IndexScanDesc scan;
-	HammingScan *so;
-	uint64		shift;
-	int			block;
+	return search_plan(fcinfo, false);
+}
 
-	InitMaterializedSRF(fcinfo, 0);
-	heap = table_open(heapid, AccessShareLock);
-	index = index_open(indexid, AccessShareLock);
-	check_rights(heapid, index);
-	hamming_require_usable(index);
-
-	if (read_group(heap, index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
-		simhash_get_ball(PG_GETARG_DATUM(1), &ball))
-	{
-		scan = hamming_beginscan(index, 1, 0);
-		scan->xs_snapshot = GetActiveSnapshot();
-		so = (HammingScan *) scan->opaque;
-		so->asked.nballs = 1;
-		so->asked.balls[0].center = (uint64) ball.center ^ shift;
-		so->asked.balls[0].radius = ball.radius;
-		so->asked.order_by = -1;
-		hamming_plan(scan);
-		for (block = 0; block < SH_INDEX_BLOCKS; block++)
-			return_block((ReturnSetInfo *) fcinfo->resultinfo, so, block);
-		hamming_endscan(scan);
-		IndexScanEnd(scan);
-	}
-
-	index_close(index, AccessShareLock);
-	table_close(heap, AccessShareLock);
-	return (Datum) 0;
+/*
+ * hamming_bit_search_plan(index regclass, ball hamming_bit_ball, within text[])
+ *		-> setof ...
+ *
+ * The same for an index of bit strings.
+ */
+Datum
+hamming_bit_search_plan(PG_FUNCTION_ARGS)
+{
+	return search_plan(fcinfo, true);
 }

@@ -36,15 +36,15 @@
 
 /* The first and the last key of a probe. */
 static inline int64
-first_key(int block, uint32 probe)
+first_key(HammingScan *so, int block, uint32 probe)
 {
-	return hamming_key(sh_entry_first(block, probe));
+	return hamming_key(sh_entry_first(so->layout, so->runs.word, block, probe));
 }
 
 static inline int64
-last_key(int block, uint32 probe)
+last_key(HammingScan *so, int block, uint32 probe)
 {
-	return hamming_key(sh_entry_last(block, probe));
+	return hamming_key(sh_entry_last(so->layout, so->runs.word, block, probe));
 }
 
 /* Is there a crowd under the query's own key? */
@@ -52,12 +52,12 @@ static bool
 meets_crowd(IndexScanDesc scan, int block)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingChild *leaf = &so->tree.centers[block];
-	uint32		probe = sh_entry_key(so->runs.center, block);
-	int64		low = first_key(block, probe);
-	int64		high = last_key(block, probe);
+	HammingChild *leaf = hamming_center(so, block);
+	uint32		probe = sh_entry_key(so->layout, so->runs.center, block);
+	int64		low = first_key(so, block, probe);
+	int64		high = last_key(so, block, probe);
 	double		expected = so->extent.rows / so->extent.per_page /
-	(1 << sh_block_width(block));
+	(1 << so->layout->widths[block]);
 
 	if (!hamming_descend(scan, low, leaf) || leaf->high >= high)
 		return false;
@@ -70,10 +70,12 @@ meets_crowd(IndexScanDesc scan, int block)
 static double
 crowd_under(IndexScanDesc scan, int block, uint32 probe)
 {
-	double		share = hamming_share(scan, last_key(block, probe)) -
-	hamming_share(scan, first_key(block, probe));
+	HammingScan *so = (HammingScan *) scan->opaque;
+	double		share = hamming_share(scan, last_key(so, block, probe)) -
+	hamming_share(scan, first_key(so, block, probe));
 
-	return share * SH_INDEX_BLOCKS * (1 << sh_block_width(block));
+	return share * hamming_row_entries(so->layout) *
+		(1 << so->layout->widths[block]);
 }
 
 /* Measure the crowd in a block. */
@@ -81,8 +83,8 @@ static void
 measure(IndexScanDesc scan, int block)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	uint32		probe = sh_entry_key(so->runs.center, block);
-	int			width = sh_block_width(block);
+	uint32		probe = sh_entry_key(so->layout, so->runs.center, block);
+	int			width = so->layout->widths[block];
 	double		neighbors = 0;
 	int			i;
 
@@ -107,7 +109,7 @@ hamming_survey(IndexScanDesc scan)
 	if (so->extent.rows < HAMMING_CROWD_PAGES * so->extent.per_page)
 		return false;
 
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < so->layout->blocks; block++)
 	{
 		if (so->asked.order_by >= 0 || so->plan.radius[block] >= 0)
 			crowded |= meets_crowd(scan, block);
@@ -115,7 +117,7 @@ hamming_survey(IndexScanDesc scan)
 	if (!crowded)
 		return false;
 
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < so->layout->blocks; block++)
 		measure(scan, block);
 	so->crowded = true;
 	return true;

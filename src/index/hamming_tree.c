@@ -355,6 +355,13 @@ go_right(const HammingChild *from, int64 key, HammingChild *to)
 	return true;
 }
 
+/* The leaf page where the query's own key begins in a block of a word. */
+HammingChild *
+hamming_center(HammingScan *so, int block)
+{
+	return &so->tree.centers[so->runs.word * so->layout->blocks + block];
+}
+
 /*
  * Tell where a run begins: at a leaf page, or at one to the left of it by
  * the time that we get there.  Returns what is known of that page, or NULL if
@@ -366,9 +373,9 @@ go_right(const HammingChild *from, int64 key, HammingChild *to)
 const HammingChild *
 hamming_locate(IndexScanDesc scan, HammingRun *run)
 {
-	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
-	HammingChild *leaf = &tree->path[0].page;
-	HammingChild *center = &tree->centers[run->pass->block];
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingChild *leaf = &so->tree.path[0].page;
+	HammingChild *center = hamming_center(so, run->pass->block);
 
 	if (serves(center, run->low))
 		leaf = center;
@@ -485,6 +492,6 @@ hamming_forget_path(HammingTree *tree)
 	hamming_unpin_path(tree);
 	for (level = 0; level < HAMMING_MAX_HEIGHT; level++)
 		forget(&tree->path[level].page);
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < tree->ncenters; block++)
 		forget(&tree->centers[block]);
 }

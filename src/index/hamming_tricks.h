@@ -41,6 +41,6 @@ extern OffsetNumber hamming_find_pivot(Page page, OffsetNumber first,
 
 
 /* hamming_warm.c */
-extern void hamming_warm(Relation index, uint64 fingerprint);
+extern void hamming_warm(Relation index, const int64 *keys, int count);
 
 #endif							/* HAMMING_TRICKS_H */

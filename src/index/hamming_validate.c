@@ -61,7 +61,9 @@ is_our_operator(Form_pg_amop form)
 	ordering = operator->query == SIMHASH_ORDER;
 	return form->amoppurpose == (ordering ? AMOP_ORDER : AMOP_SEARCH) &&
 		(operator->searched == SIMHASH_FINGERPRINTS) ==
-		(form->amoplefttype == INT8OID);
+		(form->amoplefttype == INT8OID) &&
+		(operator->searched == SIMHASH_BITS) ==
+		(form->amoplefttype == BITOID);
 }
 
 /*

@@ -78,11 +78,11 @@ choose_child(Page page, HammingWay *way)
  * what it was.  Ways by the same page follow each other.
  */
 static bool
-step_down(Relation index, HammingWay *ways, uint32 level)
+step_down(Relation index, HammingWay *ways, int count, uint32 level)
 {
 	int			i = 0;
 
-	while (i < SH_INDEX_BLOCKS)
+	while (i < count)
 	{
 		BlockNumber blkno = ways[i].blkno;
 		Buffer		buffer = hamming_pin_page(index, blkno);
@@ -96,7 +96,7 @@ step_down(Relation index, HammingWay *ways, uint32 level)
 		{
 			do
 				choose_child(page, &ways[i]);
-			while (++i < SH_INDEX_BLOCKS && ways[i].blkno == blkno);
+			while (++i < count && ways[i].blkno == blkno);
 		}
 		UnlockReleaseBuffer(buffer);
 		if (!fine)
@@ -107,7 +107,7 @@ step_down(Relation index, HammingWay *ways, uint32 level)
 
 /* Find the leaf pages of all ways; false if one cannot be found. */
 static bool
-find_leaves(Relation index, HammingWay *ways)
+find_leaves(Relation index, HammingWay *ways, int count)
 {
 	BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
 	BlockNumber root;
@@ -119,14 +119,14 @@ find_leaves(Relation index, HammingWay *ways)
 		return false;
 	root = meta->btm_fastroot;
 	level = meta->btm_fastlevel;
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < count; i++)
 	{
 		ways[i].blkno = root;
 		ways[i].low = PG_INT64_MIN;
 		ways[i].high = PG_INT64_MAX;
 	}
 	for (; level > 0; level--)
-		if (!step_down(index, ways, level))
+		if (!step_down(index, ways, count, level))
 			return false;
 	return true;
 }
@@ -176,30 +176,34 @@ fetch_steps(const HammingWay *way, bool tuples)
 	}
 }
 
-/* Fetch what is going to be read to insert the entries of a fingerprint. */
+/*
+ * Fetch what is going to be read to insert the entries of a word, whose keys
+ * these are.
+ */
 void
-hamming_warm(Relation index, uint64 fingerprint)
+hamming_warm(Relation index, const int64 *keys, int count)
 {
 #ifndef HAMMING_PLAIN_FETCH
-	HammingWay	ways[SH_INDEX_BLOCKS];
+	HammingWay	ways[SH_WORD_BLOCKS];
 	int			i;
 
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
-		ways[i].key = hamming_key(sh_entry(fingerprint, i));
-	if (!find_leaves(index, ways))
+	for (i = 0; i < count; i++)
+		ways[i].key = keys[i];
+	if (!find_leaves(index, ways, count))
 		return;
 
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < count; i++)
 		hamming_fetch_head(index, ways[i].blkno);
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < count; i++)
 	{
 		ways[i].leaf = hamming_peek_page(index, ways[i].blkno);
 		fetch_steps(&ways[i], false);
 	}
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < count; i++)
 		fetch_steps(&ways[i], true);
 #else
 	(void) index;
-	(void) fingerprint;
+	(void) keys;
+	(void) count;
 #endif
 }

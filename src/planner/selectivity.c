@@ -19,6 +19,9 @@
  *	- Unrelated fingerprints are random: a radius k reaches a fraction of
  *	  (C(64,0) + ... + C(64,k)) / 2^64 of them.  It matters from about 16 up.
  *
+ * All this holds for bit strings of n bits as well, except for key columns,
+ * which they have not.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -40,7 +43,9 @@
 
 #include "core/pairs/probes.h"
 
-#define DEFAULT_RADIUS	SH_NEAR /* when it is not known at plan time */
+/* The radius when it is not known at plan time: that of ~=, or n / 8. */
+#define DEFAULT_RADIUS(bits)	((bits) == SH_BITS ? SH_NEAR : (bits) / 8)
+
 #define DEFAULT_TUPLES	1.0e6	/* when nothing is known of the table */
 #define FEW_KEYS		1024	/* keys of a block that tell little */
 
@@ -50,30 +55,55 @@ PG_FUNCTION_INFO_V1(hamming_joinsel);
 /* What is known at plan time of one side of an operator. */
 typedef struct Sought
 {
+	bool		of_bits;		/* bit strings, not bigints */
+	int			bits;			/* how many */
+	int			radius;
 	bool		center_known;
-	SimhashBall ball;
+	int64		center;			/* of bigints */
+	SimhashBits bit_center;
 } Sought;
 
 /* The fraction of all fingerprints within a radius of any one of them. */
 static double
-ball_volume(int radius)
+ball_volume(const Sought *sought)
 {
-	double		combinations = 1.0;
+	double		log_share = -sought->bits * log(2.0);
 	double		sum = 0.0;
 
-	for (int d = 0; d <= radius; d++)
+	for (int d = 0; d <= sought->radius; d++)
 	{
-		sum += combinations;
-		combinations = combinations * (SH_BITS - d) / (d + 1);
+		sum += exp(log_share);
+		log_share += log(sought->bits - d) - log(d + 1);
 	}
-	return ldexp(sum, -SH_BITS);
+	return sum;
 }
 
 /* How many times as many rows as equal the center a search finds. */
 static inline double
-growth(int radius)
+growth(const Sought *sought)
 {
-	return 1.0 + radius / 2.0;
+	return 1.0 + sought->radius * (SH_BITS / 2.0) / Max(sought->bits, 1);
+}
+
+/* Take what is known of a center. */
+static void
+examine_center(Const *center, Sought *sought)
+{
+	switch (center->consttype)
+	{
+		case INT8OID:
+			sought->center = DatumGetInt64(center->constvalue);
+			sought->center_known = true;
+			break;
+		case BITOID:
+		case VARBITOID:
+			sought->bit_center = simhash_get_bits(center->constvalue);
+			sought->bits = sought->bit_center.width;
+			sought->of_bits = sought->center_known = true;
+			break;
+		default:
+			break;
+	}
 }
 
 /*
@@ -84,46 +114,63 @@ static bool
 examine_sought(PlannerInfo *root, Node *node, Sought *sought)
 {
 	Node	   *center;
-	Node	   *radius;
+	Node	   *radius = NULL;
 
 	node = estimate_expression_value(root, node);
 	if (simhash_ball_parts(root, node, &center, &radius))
-	{
-		if (IsA(radius, Const) && ((Const *) radius)->constisnull)
-			return false;
-		sought->ball.radius = simhash_known_radius(radius,
-												   sought->ball.radius);
 		node = center;
-	}
-	if (!IsA(node, Const))
-		return true;
-	if (((Const *) node)->constisnull)
-		return false;
-	if (((Const *) node)->consttype == INT8OID)
+	if (IsA(node, Const))
 	{
-		sought->ball.center = DatumGetInt64(((Const *) node)->constvalue);
-		sought->center_known = true;
+		if (((Const *) node)->constisnull)
+			return false;
+		examine_center((Const *) node, sought);
 	}
+	if (radius == NULL || !IsA(radius, Const))
+		return true;
+	if (((Const *) radius)->constisnull)
+		return false;
+	sought->radius = simhash_known_radius(radius, sought->radius,
+										  sought->bits);
 	return true;
+}
+
+/* What is sought when no more is known than the type of what is searched. */
+static Sought
+begin_sought(const VariableStatData *vardata)
+{
+	Sought		sought = {false};
+	int32		typmod = vardata->atttypmod;
+
+	sought.of_bits = getBaseTypeAndTypmod(vardata->atttype, &typmod) == BITOID;
+	sought.bits = sought.of_bits && typmod > 0 ? typmod : SH_BITS;
+	sought.radius = DEFAULT_RADIUS(sought.bits);
+	return sought;
 }
 
 /* The distance of a value of the statistics from the center. */
 static inline int
-sample_distance(const AttStatsSlot *slot, int i, const SimhashBall *ball)
+sample_distance(const AttStatsSlot *slot, int i, const Sought *sought)
 {
-	return sh_distance((uint64) DatumGetInt64(slot->values[i]),
-					   (uint64) ball->center);
+	SimhashBits sample;
+
+	if (!sought->of_bits)
+		return sh_distance((uint64) DatumGetInt64(slot->values[i]),
+						   (uint64) sought->center);
+	sample = simhash_get_bits(slot->values[i]);
+	if (sample.width != sought->bits)
+		return PG_INT32_MAX;
+	return simhash_bits_distance(&sample, &sought->bit_center);
 }
 
 /* The fraction of rows whose value is common and lies in the ball. */
 static double
-common_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
+common_fraction(const AttStatsSlot *slot, const Sought *sought)
 {
 	double		fraction = 0.0;
 
 	for (int i = 0; i < slot->nvalues; i++)
 	{
-		if (sample_distance(slot, i, ball) <= ball->radius)
+		if (sample_distance(slot, i, sought) <= sought->radius)
 			fraction += slot->numbers[i];
 	}
 	return fraction;
@@ -134,15 +181,15 @@ common_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
  * apart; 0 if it is a single one, which is no evidence of more.
  */
 static double
-histogram_fraction(const AttStatsSlot *slot, const SimhashBall *ball)
+histogram_fraction(const AttStatsSlot *slot, const Sought *sought)
 {
 	int			found = 0;
 
 	for (int i = 0; i < slot->nvalues; i++)
 	{
-		int			distance = sample_distance(slot, i, ball);
+		int			distance = sample_distance(slot, i, sought);
 
-		found += distance > 0 && distance <= ball->radius;
+		found += distance > 0 && distance <= sought->radius;
 	}
 	return found > 1 ? (double) found / slot->nvalues : 0.0;
 }
@@ -204,7 +251,7 @@ key_fraction(PlannerInfo *root, Expr *column, int16 key)
  */
 static double
 crowd_fraction(PlannerInfo *root, VariableStatData *vardata,
-			   const SimhashBall *ball)
+			   const Sought *sought)
 {
 	Expr	   *columns[SH_BLOCKS];
 	double		chance = 1.0 / SH_KEYS;
@@ -218,7 +265,7 @@ crowd_fraction(PlannerInfo *root, VariableStatData *vardata,
 	{
 		double		fraction =
 		key_fraction(root, columns[block],
-					 sh_block_key((uint64) ball->center, block));
+					 sh_block_key((uint64) sought->center, block));
 
 		second = Max(second, Min(most, fraction));
 		most = Max(most, fraction);
@@ -231,21 +278,21 @@ static double
 search_fraction(PlannerInfo *root, VariableStatData *vardata,
 				const Sought *sought)
 {
-	const SimhashBall *ball = &sought->ball;
 	double		rest = 1.0 - null_fraction(vardata);
 	double		common = 0.0;
 	double		rare;
 	AttStatsSlot slot;
 
-	rare = growth(ball->radius) / distinct_fingerprints(vardata);
+	rare = growth(sought) / distinct_fingerprints(vardata);
 	if (sought->center_known && HeapTupleIsValid(vardata->statsTuple) &&
-		getBaseType(vardata->atttype) == INT8OID)
+		getBaseType(vardata->atttype) ==
+		(sought->of_bits ? BITOID : INT8OID))
 	{
 		if (get_attstatsslot(&slot, vardata->statsTuple, STATISTIC_KIND_MCV,
 							 InvalidOid,
 							 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 		{
-			common = common_fraction(&slot, ball);
+			common = common_fraction(&slot, sought);
 			for (int i = 0; i < slot.nnumbers; i++)
 				rest -= slot.numbers[i];
 			free_attstatsslot(&slot);
@@ -254,14 +301,14 @@ search_fraction(PlannerInfo *root, VariableStatData *vardata,
 							 STATISTIC_KIND_HISTOGRAM, InvalidOid,
 							 ATTSTATSSLOT_VALUES))
 		{
-			rare = Max(rare, histogram_fraction(&slot, ball));
+			rare = Max(rare, histogram_fraction(&slot, sought));
 			free_attstatsslot(&slot);
 		}
 	}
-	if (sought->center_known)
-		rare = Max(rare, crowd_fraction(root, vardata, ball));
+	if (sought->center_known && !sought->of_bits)
+		rare = Max(rare, crowd_fraction(root, vardata, sought));
 	rest = Max(rest, 0.0);
-	return common + rest * Max(rare, ball_volume(ball->radius));
+	return common + rest * Max(rare, ball_volume(sought));
 }
 
 /*
@@ -278,16 +325,16 @@ hamming_sel(PG_FUNCTION_ARGS)
 	VariableStatData vardata;
 	Node	   *other;
 	bool		varonleft;
-	Sought		sought = {false, {0, DEFAULT_RADIUS}};
+	Sought		sought;
 	double		result;
 
 	if (!get_restriction_variable(root, args, varRelid,
 								  &vardata, &other, &varonleft))
 	{
 		/* Both sides vary within the table: unrelated, for all we know. */
-		result = ball_volume(DEFAULT_RADIUS) + 1.0 / DEFAULT_TUPLES;
-		PG_RETURN_FLOAT8(result);
+		PG_RETURN_FLOAT8(1.0 / DEFAULT_TUPLES);
 	}
+	sought = begin_sought(&vardata);
 	if (examine_sought(root, other, &sought))
 		result = search_fraction(root, &vardata, &sought);
 	else
@@ -313,18 +360,20 @@ hamming_joinsel(PG_FUNCTION_ARGS)
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
-	Sought		sought = {false, {0, DEFAULT_RADIUS}};
+	Sought		sought;
 	double		distinct;
 	double		result;
 
 	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
+	sought = begin_sought(&left);
+	if (!sought.of_bits)
+		sought = begin_sought(&right);
 	(void) examine_sought(root, linitial(args), &sought);
 	(void) examine_sought(root, lsecond(args), &sought);
 
 	distinct = Max(distinct_fingerprints(&left),
 				   distinct_fingerprints(&right));
-	result = Max(growth(sought.ball.radius) / distinct,
-				 ball_volume(sought.ball.radius));
+	result = Max(growth(&sought) / distinct, ball_volume(&sought));
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 	{
 		/* Here it is the fraction of outer rows that have a match. */

@@ -1,16 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * ball.c
- *		The type hamming_ball: its values, and expressions for them.
+ *		The types hamming_ball and hamming_bit_ball: their values, and
+ *		expressions for them.
  *
- * A ball is (center bigint, radius bigint), an ordinary composite type, which
- * whoever owns it may alter.  Attributes that were added and dropped again
+ * A ball is (center bigint, radius bigint), or (center bit varying, radius
+ * bigint), an ordinary composite type, which whoever owns it may alter.
+ * Attributes that were added and dropped again
  * keep their numbers, so the two are looked up wherever a ball is taken apart
  * or made.  A type that has others than these two is a ball no more: to take
  * one apart is an error, and the planner leaves it to the operators to say so.
  *
  * The radius is a bigint, so that a number of any integer type becomes one by
- * itself.  What it may be is 0 to 64, which is checked where a ball is read.
+ * itself.  What it may be is 0 to 64, or to as many bits as the center has,
+ * which is checked where a ball is read.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -32,6 +35,7 @@
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(hamming_ball);
+PG_FUNCTION_INFO_V1(hamming_bit_ball);
 
 /* The numbers of the attributes of a ball. */
 typedef struct BallAttributes
@@ -40,24 +44,35 @@ typedef struct BallAttributes
 	AttrNumber	radius;
 } BallAttributes;
 
-/* The radius; fails unless it is one that fingerprints can have. */
-int
-simhash_check_radius(int64 radius)
+/* The radius; fails unless fingerprints of so many bits can have it. */
+static int
+check_radius(int64 radius, int bits)
 {
-	if (radius < 0 || radius > SH_BITS)
+	if (radius < 0 || radius > bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("radius %lld is out of range", (long long) radius),
 				 errhint("The radius of a Hamming search is between 0 and %d bits.",
-						 SH_BITS)));
+						 bits)));
 	return (int) radius;
 }
 
-/* Find the attributes of a row type; false unless it is that of a ball. */
+/* The radius; fails unless fingerprints of 64 bits can have it. */
+int
+simhash_check_radius(int64 radius)
+{
+	return check_radius(radius, SH_BITS);
+}
+
+/*
+ * Find the attributes of a row type; false unless it is that of a ball whose
+ * center is of that type.
+ */
 static bool
-find_attributes(TupleDesc desc, BallAttributes *attributes)
+find_attributes(TupleDesc desc, Oid center, BallAttributes *attributes)
 {
 	static const char *const names[] = {"center", "radius"};
+	const Oid	types[] = {center, INT8OID};
 	AttrNumber	numbers[lengthof(names)];
 	int			found = 0;
 
@@ -67,7 +82,7 @@ find_attributes(TupleDesc desc, BallAttributes *attributes)
 
 		if (attribute->attisdropped)
 			continue;
-		if (found == lengthof(names) || attribute->atttypid != INT8OID ||
+		if (found == lengthof(names) || attribute->atttypid != types[found] ||
 			strcmp(NameStr(attribute->attname), names[found]) != 0)
 			return false;
 		numbers[found++] = attribute->attnum;
@@ -79,36 +94,36 @@ find_attributes(TupleDesc desc, BallAttributes *attributes)
 	return true;
 }
 
-/* The same; fails unless it is that of a ball. */
+/* The same; fails unless it is that of such a ball. */
 static BallAttributes
-require_attributes(TupleDesc desc)
+require_attributes(TupleDesc desc, Oid center)
 {
 	BallAttributes attributes;
 
-	if (!find_attributes(desc, &attributes))
+	if (!find_attributes(desc, center, &attributes))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("hamming_ball is not (center bigint, radius bigint)")));
+				 center == INT8OID
+				 ? errmsg("hamming_ball is not (center bigint, radius bigint)")
+				 : errmsg("hamming_bit_ball is not (center bit varying, radius bigint)")));
 	return attributes;
 }
 
 /*
- * Take a hamming_ball apart.  False when its center or radius is NULL; fails
- * when the radius is out of range.
+ * Take a ball apart whose center is of that type.  False when its center or
+ * radius is NULL.
  *
  * A composite Datum carries its row type, which need not be the one that the
  * function was declared with if somebody has altered that, so we look.
  */
-bool
-simhash_get_ball(Datum datum, SimhashBall *ball)
+static bool
+take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
 {
 	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
 	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
 											  HeapTupleHeaderGetTypMod(header));
-	BallAttributes attributes = require_attributes(desc);
+	BallAttributes attributes = require_attributes(desc, center_type);
 	HeapTupleData tuple;
-	Datum		center;
-	Datum		radius;
 	bool		no_center;
 	bool		no_radius;
 
@@ -116,30 +131,80 @@ simhash_get_ball(Datum datum, SimhashBall *ball)
 	ItemPointerSetInvalid(&tuple.t_self);
 	tuple.t_tableOid = InvalidOid;
 	tuple.t_data = header;
-	center = heap_getattr(&tuple, attributes.center, desc, &no_center);
-	radius = heap_getattr(&tuple, attributes.radius, desc, &no_radius);
+	*center = heap_getattr(&tuple, attributes.center, desc, &no_center);
+	*radius = DatumGetInt64(heap_getattr(&tuple, attributes.radius, desc,
+										 &no_radius));
 	ReleaseTupleDesc(desc);
-	if (no_center || no_radius)
+	return !no_center && !no_radius;
+}
+
+/*
+ * Take a hamming_ball apart.  False when its center or radius is NULL; fails
+ * when the radius is out of range.
+ */
+bool
+simhash_get_ball(Datum datum, SimhashBall *ball)
+{
+	Datum		center;
+	int64		radius;
+
+	if (!take_apart(datum, INT8OID, &center, &radius))
 		return false;
 	ball->center = DatumGetInt64(center);
-	ball->radius = simhash_check_radius(DatumGetInt64(radius));
+	ball->radius = simhash_check_radius(radius);
 	return true;
+}
+
+/* A bit string.  It is where the Datum is, unless that was compressed. */
+SimhashBits
+simhash_get_bits(Datum datum)
+{
+	const char *data =
+	VARDATA_ANY(PG_DETOAST_DATUM_PACKED(DatumGetPointer(datum)));
+	SimhashBits bits;
+
+	/* The length comes first, not aligned if the header is short. */
+	memcpy(&bits.width, data, sizeof bits.width);
+	bits.bytes = (const unsigned char *) data + sizeof bits.width;
+	return bits;
+}
+
+/* The same of a hamming_bit_ball. */
+bool
+simhash_get_bit_ball(Datum datum, SimhashBitBall *ball)
+{
+	Datum		center;
+	int64		radius;
+
+	if (!take_apart(datum, VARBITOID, &center, &radius))
+		return false;
+	ball->center = simhash_get_bits(center);
+	ball->radius = check_radius(radius, ball->center.width);
+	return true;
+}
+
+/* A ball as a value of the row type, which has to be that of one. */
+static Datum
+put_together(TupleDesc desc, Oid center_type, Datum center, int64 radius)
+{
+	BallAttributes attributes = require_attributes(desc, center_type);
+	Datum	   *values = palloc0(desc->natts * sizeof *values);
+	bool	   *nulls = palloc(desc->natts * sizeof *nulls);
+
+	memset(nulls, true, desc->natts * sizeof *nulls);
+	values[attributes.center - 1] = center;
+	nulls[attributes.center - 1] = false;
+	values[attributes.radius - 1] = Int64GetDatum(radius);
+	nulls[attributes.radius - 1] = false;
+	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
 /* A hamming_ball as a value of the row type, which has to be that of one. */
 Datum
 simhash_make_ball(TupleDesc desc, const SimhashBall *ball)
 {
-	BallAttributes attributes = require_attributes(desc);
-	Datum	   *values = palloc0(desc->natts * sizeof *values);
-	bool	   *nulls = palloc(desc->natts * sizeof *nulls);
-
-	memset(nulls, true, desc->natts * sizeof *nulls);
-	values[attributes.center - 1] = Int64GetDatum(ball->center);
-	nulls[attributes.center - 1] = false;
-	values[attributes.radius - 1] = Int64GetDatum(ball->radius);
-	nulls[attributes.radius - 1] = false;
-	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+	return put_together(desc, INT8OID, Int64GetDatum(ball->center),
+						ball->radius);
 }
 
 /*
@@ -158,7 +223,7 @@ result_row_type(FunctionCallInfo fcinfo)
 		get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("hamming_ball was called where no row is accepted")));
+				 errmsg("a ball was made where no row is accepted")));
 	return desc;
 }
 
@@ -180,6 +245,25 @@ hamming_ball(PG_FUNCTION_ARGS)
 }
 
 /*
+ * hamming_bit_ball(center bit, radius bigint) -> hamming_bit_ball
+ *
+ * The same for a center of any width.
+ *
+ * Errors: invalid_parameter_value when the radius is not in 0 .. the number of
+ * bits of the center.
+ */
+Datum
+hamming_bit_ball(PG_FUNCTION_ARGS)
+{
+	Datum		center = PG_GETARG_DATUM(0);
+	int			radius = check_radius(PG_GETARG_INT64(1),
+									  simhash_get_bits(center).width);
+
+	PG_RETURN_DATUM(put_together(result_row_type(fcinfo), VARBITOID, center,
+								 radius));
+}
+
+/*
  * The expression for a field of a ball.
  *
  * Note: only a constant or a row constructor may be simplified.  For a field
@@ -188,13 +272,13 @@ hamming_ball(PG_FUNCTION_ARGS)
  * which columns each relation returns, and that one need not be among them.
  */
 static Node *
-ball_field(PlannerInfo *root, Node *ball, AttrNumber number)
+ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
 {
 	FieldSelect *field = makeNode(FieldSelect);
 
 	field->arg = (Expr *) ball;
 	field->fieldnum = number;
-	field->resulttype = INT8OID;
+	field->resulttype = type;
 	field->resulttypmod = -1;
 	if (IsA(ball, Const) || IsA(ball, RowExpr))
 		return eval_const_expressions(root, (Node *) field);
@@ -202,37 +286,73 @@ ball_field(PlannerInfo *root, Node *ball, AttrNumber number)
 }
 
 /*
+ * Find the attributes of an expression's type, and the type of the center;
+ * false unless the expression is for a ball.
+ */
+static bool
+expression_attributes(Node *ball, BallAttributes *attributes, Oid *center)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc_domain(exprType(ball),
+													 exprTypmod(ball), true);
+	bool		is_ball;
+
+	if (desc == NULL)
+		return false;
+	*center = INT8OID;
+	is_ball = find_attributes(desc, *center, attributes);
+	if (!is_ball)
+	{
+		*center = VARBITOID;
+		is_ball = find_attributes(desc, *center, attributes);
+	}
+	ReleaseTupleDesc(desc);
+	return is_ball;
+}
+
+/*
  * The expressions for the center and the radius of an expression; false when
- * that is not for a ball.
+ * that is not for a ball.  The center is a bigint or a bit string.
  */
 bool
 simhash_ball_parts(PlannerInfo *root, Node *ball,
 				   Node **center, Node **radius)
 {
 	BallAttributes attributes;
-	TupleDesc	desc;
-	bool		is_ball;
+	Oid			type;
 
 	while (IsA(ball, RelabelType))
 		ball = (Node *) ((RelabelType *) ball)->arg;
-	if (IsA(ball, FuncExpr) &&
-		simhash_c_function(((FuncExpr *) ball)->funcid) == hamming_ball)
+	if (IsA(ball, FuncExpr))
 	{
-		*center = linitial(((FuncExpr *) ball)->args);
-		*radius = lsecond(((FuncExpr *) ball)->args);
-		return true;
+		PGFunction	function = simhash_c_function(((FuncExpr *) ball)->funcid);
+
+		if (function == hamming_ball || function == hamming_bit_ball)
+		{
+			*center = linitial(((FuncExpr *) ball)->args);
+			*radius = lsecond(((FuncExpr *) ball)->args);
+			return true;
+		}
 	}
-	desc = lookup_rowtype_tupdesc_domain(exprType(ball), exprTypmod(ball),
-										 true);
+	if (!expression_attributes(ball, &attributes, &type))
+		return false;
+	*center = ball_field(root, ball, attributes.center, type);
+	*radius = ball_field(root, ball, attributes.radius, INT8OID);
+	return true;
+}
+
+/* Is a type the row type of balls whose center is a bit string? */
+bool
+simhash_is_bit_ball(Oid type)
+{
+	BallAttributes attributes;
+	TupleDesc	desc = lookup_rowtype_tupdesc_domain(type, -1, true);
+	bool		result;
+
 	if (desc == NULL)
 		return false;
-	is_ball = find_attributes(desc, &attributes);
+	result = find_attributes(desc, VARBITOID, &attributes);
 	ReleaseTupleDesc(desc);
-	if (!is_ball)
-		return false;
-	*center = ball_field(root, ball, attributes.center);
-	*radius = ball_field(root, ball, attributes.radius);
-	return true;
+	return result;
 }
 
 /*
@@ -241,7 +361,7 @@ simhash_ball_parts(PlannerInfo *root, Node *ball,
  * nothing by one that is NULL; to the planner they are the nearest in range.
  */
 int
-simhash_known_radius(Node *radius, int otherwise)
+simhash_known_radius(Node *radius, int otherwise, int bits)
 {
 	Const	   *known = (Const *) radius;
 
@@ -249,7 +369,7 @@ simhash_known_radius(Node *radius, int otherwise)
 		return otherwise;
 	if (known->constisnull)
 		return 0;
-	return (int) Max(0, Min(DatumGetInt64(known->constvalue), SH_BITS));
+	return (int) Max(0, Min(DatumGetInt64(known->constvalue), bits));
 }
 
 /* The function hamming_ball(bigint, bigint) of a schema, if the user may call it. */
@@ -296,7 +416,7 @@ simhash_ball_call(Node *ball, Oid schema)
 	if (!IsA(ball, RowExpr) || row->row_typeid == RECORDOID)
 		return NULL;
 	desc = lookup_rowtype_tupdesc(row->row_typeid, -1);
-	is_ball = find_attributes(desc, &attributes) &&
+	is_ball = find_attributes(desc, INT8OID, &attributes) &&
 		list_length(row->args) == desc->natts;
 	ReleaseTupleDesc(desc);
 	function = is_ball ? ball_function(schema) : InvalidOid;
@@ -307,7 +427,7 @@ simhash_ball_call(Node *ball, Oid schema)
 	radius = list_nth(row->args, attributes.radius - 1);
 	if (IsA(radius, Const) && !((Const *) radius)->constisnull &&
 		DatumGetInt64(((Const *) radius)->constvalue) !=
-		simhash_known_radius(radius, -1))
+		simhash_known_radius(radius, -1, SH_BITS))
 		return NULL;
 	return (Node *) makeFuncExpr(function, row->row_typeid,
 								 list_make2(center, radius), InvalidOid,

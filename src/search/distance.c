@@ -7,7 +7,7 @@
  * a hamming_ball (ball.c), the composite type (center bigint, radius bigint); a
  * row constructor becomes one by itself, as in  fp <@ (q, 8).
  *
- * Wider fingerprints, and those of other programs, are bit strings.
+ * Wider fingerprints, and those of other programs, are bit strings (bits.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,15 +17,12 @@
 
 #include <math.h>
 
-#include "utils/varbit.h"
-
 PG_FUNCTION_INFO_V1(hamming);
 PG_FUNCTION_INFO_V1(hamming_near);
 PG_FUNCTION_INFO_V1(hamming_within);
 PG_FUNCTION_INFO_V1(hamming_contains);
 PG_FUNCTION_INFO_V1(hamming_balls_near);
 PG_FUNCTION_INFO_V1(simhash_similarity);
-PG_FUNCTION_INFO_V1(hamming_bits);
 PG_FUNCTION_INFO_V1(simhash_similarity_bits);
 PG_FUNCTION_INFO_V1(minhash_similarity_bits);
 
@@ -153,59 +150,6 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 				   Min(a.radius, b.radius));
 }
 
-/* The bits of a bit string as it is stored, and how many they are. */
-static inline const unsigned char *
-get_bits(Datum datum, int32 *n)
-{
-	const char *data = VARDATA_ANY(DatumGetPointer(datum));
-
-	memcpy(n, data, sizeof *n);
-	return (const unsigned char *) data + sizeof *n;
-}
-
-/*
- * The distance of two bit strings, and how many bits each of them has.
- *
- * Errors: string_data_length_mismatch when they differ in that.
- */
-static inline int64
-bits_distance(FunctionCallInfo fcinfo, int32 *bits)
-{
-	Datum		a = PointerGetDatum(PG_GETARG_VARLENA_PP(0));
-	Datum		b = PointerGetDatum(PG_GETARG_VARLENA_PP(1));
-	const unsigned char *a_bits;
-	const unsigned char *b_bits;
-	int32		other;
-
-	a_bits = get_bits(a, bits);
-	b_bits = get_bits(b, &other);
-	if (*bits != other)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("cannot compare fingerprints of different widths"),
-				 errdetail("They have %d and %d bits.", *bits, other)));
-
-	/* The bits that the last byte has too many are 0. */
-	return sh_distance_bytes(a_bits, b_bits,
-							 ((size_t) *bits + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
-}
-
-/*
- * hamming(a bit, b bit) -> integer
- *
- * The number of bits in which a and b differ.
- *
- * Errors: string_data_length_mismatch when one is longer than the other.
- */
-SIMHASH_POPCOUNT_CLONES
-Datum
-hamming_bits(PG_FUNCTION_ARGS)
-{
-	int32		bits;
-
-	PG_RETURN_INT32((int32) bits_distance(fcinfo, &bits));
-}
-
 /*
  * The cosine of the angle between two vectors, whose SimHash fingerprints
  * differ in so many of their bits.
@@ -241,16 +185,16 @@ simhash_similarity(PG_FUNCTION_ARGS)
  *
  * Errors: string_data_length_mismatch when one is longer than the other.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 simhash_similarity_bits(PG_FUNCTION_ARGS)
 {
-	int32		bits;
-	int64		distance = bits_distance(fcinfo, &bits);
+	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
+	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
+	int			distance = simhash_bits_distance(&a, &b);
 
-	if (bits == 0)
+	if (a.width == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(cosine_estimate(distance, bits));
+	PG_RETURN_FLOAT8(cosine_estimate(distance, a.width));
 }
 
 /*
@@ -261,14 +205,14 @@ simhash_similarity_bits(PG_FUNCTION_ARGS)
  *
  * Errors: string_data_length_mismatch when one is longer than the other.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 minhash_similarity_bits(PG_FUNCTION_ARGS)
 {
-	int32		bits;
-	int64		distance = bits_distance(fcinfo, &bits);
+	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
+	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
+	int			distance = simhash_bits_distance(&a, &b);
 
-	if (bits == 0)
+	if (a.width == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(1.0 - 2.0 * (double) distance / bits);
+	PG_RETURN_FLOAT8(1.0 - 2.0 * (double) distance / a.width);
 }

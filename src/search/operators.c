@@ -6,7 +6,7 @@
  * Estimates, paths, index scans and operator classes all have to know which
  * operators there are, on which side the fingerprint that is searched may
  * stand, and what the other side says.  They read it here.  A new operator is
- * a row, its C function in distance.c, and its place in the SQL script.
+ * a row, its C function in distance.c or bits.c, and its place in the SQL script.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -29,6 +29,15 @@ static const SimhashOperator operators[] = {
 	{hamming_balls_near, SIMHASH_NEAR_STRATEGY, SIMHASH_BALLS,
 	LEFT | RIGHT, SIMHASH_BALL},
 	{hamming, SIMHASH_DISTANCE_STRATEGY, SIMHASH_FINGERPRINTS,
+	LEFT | RIGHT, SIMHASH_ORDER},
+
+	{hamming_bits_within, SIMHASH_BALL_STRATEGY, SIMHASH_BITS,
+	LEFT, SIMHASH_BALL},
+	{hamming_bits_contains, 0, SIMHASH_BITS,
+	RIGHT, SIMHASH_BALL},
+	{hamming_bit_balls_near, SIMHASH_NEAR_STRATEGY, SIMHASH_BIT_BALLS,
+	LEFT | RIGHT, SIMHASH_BALL},
+	{hamming_bits, SIMHASH_DISTANCE_STRATEGY, SIMHASH_BITS,
 	LEFT | RIGHT, SIMHASH_ORDER}
 };
 

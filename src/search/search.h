@@ -23,10 +23,24 @@ typedef struct SimhashBall
 	int32		radius;
 } SimhashBall;
 
+/* A bit string. */
+typedef struct SimhashBits
+{
+	int32		width;			/* how many bits */
+	const unsigned char *bytes; /* the first bit at the top of the first */
+} SimhashBits;
+
+/* What is sought among bit strings. */
+typedef struct SimhashBitBall
+{
+	SimhashBits center;
+	int32		radius;
+} SimhashBitBall;
+
 /* Strategies of the operator classes of hamming indexes. */
 #define SIMHASH_NEAR_STRATEGY		1	/* ~= */
 #define SIMHASH_BALL_STRATEGY		2	/* <@ */
-#define SIMHASH_DISTANCE_STRATEGY	3	/* <~>, for ORDER BY */
+#define SIMHASH_DISTANCE_STRATEGY	3	/* <~> or <~~>, for ORDER BY */
 #define SIMHASH_EQUAL_STRATEGY		4	/* =, of any column */
 #define SIMHASH_STRATEGIES			4
 
@@ -34,15 +48,17 @@ typedef struct SimhashBall
 typedef enum SimhashSearched
 {
 	SIMHASH_FINGERPRINTS,		/* bigint */
-	SIMHASH_BALLS				/* hamming_ball */
+	SIMHASH_BALLS,				/* hamming_ball */
+	SIMHASH_BITS,				/* bit(n) */
+	SIMHASH_BIT_BALLS			/* hamming_bit_ball */
 } SimhashSearched;
 
 /* What the other side says. */
 typedef enum SimhashQuery
 {
 	SIMHASH_CENTER,				/* bigint: within SH_NEAR of it */
-	SIMHASH_BALL,				/* hamming_ball: within its radius */
-	SIMHASH_ORDER				/* bigint: by the distance from it */
+	SIMHASH_BALL,				/* a ball: within its radius */
+	SIMHASH_ORDER				/* bigint, bit(n): by the distance from it */
 } SimhashQuery;
 
 /* Side 0 of an operator is the left one, side 1 the right one. */
@@ -73,10 +89,13 @@ simhash_c_function(Oid function)
 /* ball.c */
 extern int	simhash_check_radius(int64 radius);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
+extern SimhashBits simhash_get_bits(Datum datum);
+extern bool simhash_get_bit_ball(Datum datum, SimhashBitBall *ball);
+extern bool simhash_is_bit_ball(Oid type);
 extern Datum simhash_make_ball(TupleDesc desc, const SimhashBall *ball);
 extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 							   Node **center, Node **radius);
-extern int	simhash_known_radius(Node *radius, int otherwise);
+extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
 extern Node *simhash_ball_call(Node *ball, Oid schema);
 
 /* distance.c */
@@ -85,6 +104,14 @@ extern PGDLLEXPORT Datum hamming_near(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_within(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_contains(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_balls_near(PG_FUNCTION_ARGS);
+
+/* bits.c */
+extern PGDLLEXPORT Datum hamming_bits(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bits_within(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bits_contains(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit_balls_near(PG_FUNCTION_ARGS);
+extern int	simhash_bits_distance(const SimhashBits *a, const SimhashBits *b);
+extern void simhash_check_widths(int32 a, int32 b);
 
 /* operators.c */
 extern const SimhashOperator *simhash_operator(Oid function);

@@ -138,7 +138,7 @@
 ShReach
 sh_shells(int radius)
 {
-	ShReach		reach = {{radius, SH_INDEX_BITS, SH_INDEX_BITS, SH_INDEX_BITS}};
+	ShReach		reach = {{radius, SH_ANY, SH_ANY, SH_ANY}};
 
 	return reach;
 }
@@ -148,17 +148,17 @@ sh_shells(int radius)
  * begins with it, but for a pass, which reads all.
  */
 ShReach
-sh_reach(const int *radius, int block)
+sh_reach(const ShLayout *layout, const int *radius, int block)
 {
 	ShReach		reach = sh_shells(radius[block]);
 	int			sum = -1;
 	int			i;
 
-	if (radius[block] < 0 || radius[block] >= sh_block_width(block))
+	if (radius[block] < 0 || radius[block] >= layout->widths[block])
 		return reach;
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < layout->blocks; i++)
 	{
-		sum += radius[(block + i) % SH_INDEX_BLOCKS] + 1;
+		sum += radius[(block + i) % layout->blocks] + 1;
 		reach.within[i] = sum;
 	}
 	return reach;
@@ -169,14 +169,15 @@ sh_reach(const int *radius, int block)
  * block of it differs from the query.
  */
 bool
-sh_reaches(const ShReach *reach, int block, const int *apart)
+sh_reaches(const ShLayout *layout, const ShReach *reach, int block,
+		   const int *apart)
 {
 	int			sum = 0;
 	int			i;
 
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < layout->blocks; i++)
 	{
-		sum += apart[(block + i) % SH_INDEX_BLOCKS];
+		sum += apart[(block + i) % layout->blocks];
 		if (sum > reach->within[i])
 			return false;
 	}
@@ -196,13 +197,14 @@ top_bit(uint64_t value)
  * them within reach?
  */
 static bool
-all_within(const ShReach *reach, int block, uint64_t apart, int free, int fine)
+all_within(const ShLayout *layout, const ShReach *reach, int block,
+		   uint64_t apart, int free, int fine)
 {
 	int			i;
 
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < layout->blocks; i++)
 	{
-		int			end = sh_ring_end(block, i);
+		int			end = sh_ring_end(layout, block, i);
 		int			known = end > free ? end : free;
 		int			least = end > fine ? end : fine;
 		int			n = sh_distance(apart >> known, 0);
@@ -223,14 +225,15 @@ all_within(const ShReach *reach, int block, uint64_t apart, int free, int fine)
  * -1: they may be within.
  */
 static int
-first_beyond(const ShReach *reach, int block, uint64_t apart, int fine)
+first_beyond(const ShLayout *layout, const ShReach *reach, int block,
+			 uint64_t apart, int fine)
 {
 	int			i;
 	int			n;
 
-	for (i = 0; i < SH_INDEX_BLOCKS; i++)
+	for (i = 0; i < layout->blocks; i++)
 	{
-		int			end = sh_ring_end(block, i);
+		int			end = sh_ring_end(layout, block, i);
 
 		if (sh_distance(apart >> (end > fine ? end : fine), 0) >
 			reach->within[i])
@@ -249,14 +252,15 @@ first_beyond(const ShReach *reach, int block, uint64_t apart, int fine)
  * the entry differs from the query in "apart" bits.
  */
 static uint64_t
-settle_below(const ShReach *reach, int block, uint64_t center, uint64_t entry,
+settle_below(const ShLayout *layout, const ShReach *reach, int block,
+			 uint64_t center, uint64_t entry,
 			 int place, int fine, int apart)
 {
 	int			i;
 
-	for (i = 0; i < SH_INDEX_BLOCKS && place > fine; i++)
+	for (i = 0; i < layout->blocks && place > fine; i++)
 	{
-		int			end = sh_ring_end(block, i);
+		int			end = sh_ring_end(layout, block, i);
 		uint64_t	ones;
 
 		if (end >= place)
@@ -281,12 +285,13 @@ settle_below(const ShReach *reach, int block, uint64_t center, uint64_t entry,
  * out of reach, at which there is a zero and a one can be afforded.
  */
 static bool
-next_entry(const ShReach *reach, int block, uint64_t center, uint64_t from,
+next_entry(const ShLayout *layout, const ShReach *reach, int block,
+		   uint64_t center, uint64_t from,
 		   int fine, uint64_t *entry)
 {
 	uint64_t	start = from >> fine << fine;
 	uint64_t	apart = start ^ center;
-	int			place = first_beyond(reach, block, apart, fine);
+	int			place = first_beyond(layout, reach, block, apart, fine);
 	int			i = 0;
 	int			n;
 
@@ -300,11 +305,11 @@ next_entry(const ShReach *reach, int block, uint64_t center, uint64_t from,
 		n = sh_distance(apart >> place >> 1, 0);
 		if (start >> place & 1)
 			continue;
-		if (place >= SH_INDEX_BITS)
+		if (place >= layout->kept)
 			return false;
 		if (apart >> place & 1)
 			break;				/* the one is the query's */
-		for (i = 0; sh_ring_end(block, i) > place; i++)
+		for (i = 0; sh_ring_end(layout, block, i) > place; i++)
 			;
 		if (n < reach->within[i])
 		{
@@ -317,7 +322,7 @@ next_entry(const ShReach *reach, int block, uint64_t center, uint64_t from,
 			return false;
 		place += __builtin_ctzll(above);
 	}
-	*entry = settle_below(reach, block, center,
+	*entry = settle_below(layout, reach, block, center,
 						  (start >> place | 1) << place, place, fine, n);
 	return true;
 }
@@ -333,19 +338,20 @@ next_entry(const ShReach *reach, int block, uint64_t center, uint64_t from,
  * reach that is not done.
  */
 bool
-sh_next_range(const ShReach *reach, const ShReach *done, int block,
+sh_next_range(const ShLayout *layout, const ShReach *reach,
+			  const ShReach *done, int block,
 			  uint64_t center, uint64_t from, int fine,
 			  uint64_t *low, uint64_t *high)
 {
-	int			most = SH_INDEX_BITS;
+	int			most = layout->kept;
 
 	/* What is done is told key by key. */
 	if (done->within[0] >= 0)
-		most = fine > sh_ring_end(block, 0) ? fine : sh_ring_end(block, 0);
+		most = fine > sh_ring_end(layout, block, 0) ? fine : sh_ring_end(layout, block, 0);
 
 	/* One key, told in full: the most frequent case by far. */
 	if (reach->within[0] == 0 && done->within[0] < 0 &&
-		fine == sh_ring_end(block, 0))
+		fine == sh_ring_end(layout, block, 0))
 	{
 		*low = center >> fine << fine;
 		*high = *low | ((UINT64_C(1) << fine) - 1);
@@ -359,15 +365,15 @@ sh_next_range(const ShReach *reach, const ShReach *done, int block,
 		int			end = fine;
 		uint64_t	apart;
 
-		if (from > SH_INDEX_MASK ||
-			!next_entry(reach, block, center, from, fine, low))
+		if (from > sh_kept_mask(layout) ||
+			!next_entry(layout, reach, block, center, from, fine, low))
 			return false;
 		apart = *low ^ center;
 		while (end < most && !(*low >> end & 1) &&
-			   all_within(reach, block, apart, end + 1, fine))
+			   all_within(layout, reach, block, apart, end + 1, fine))
 			end++;
 		*high = *low | ((UINT64_C(1) << end) - 1);
-		if (!all_within(done, block, apart, end, 0))
+		if (!all_within(layout, done, block, apart, end, 0))
 			return true;
 	}
 }
@@ -407,13 +413,15 @@ block_pages(const ShExtent *extent)
 
 /* The size of an index whose entries are spread evenly. */
 void
-sh_even_extent(ShExtent *extent, double rows, double per_page)
+sh_even_extent(ShExtent *extent, const ShLayout *layout,
+			   double rows, double per_page)
 {
 	int			block;
 
+	extent->layout = layout;
 	extent->rows = rows;
 	extent->per_page = per_page;
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
 		extent->crowd[block][0] = extent->crowd[block][1] = 1;
 }
 
@@ -421,7 +429,7 @@ sh_even_extent(ShExtent *extent, double rows, double per_page)
 static double
 shell_entries(const ShExtent *extent, int block, int radius)
 {
-	int			width = sh_block_width(block);
+	int			width = extent->layout->widths[block];
 	double		entries = sh_shell_size(width, radius) *
 	extent->rows / (UINT32_C(1) << width) *
 	extent->crowd[block][radius > 0];
@@ -437,7 +445,7 @@ static double
 shell_pages(const ShExtent *extent, int block, int radius, double share)
 {
 	double		all = block_pages(extent);
-	double		pages = sh_shell_size(sh_block_width(block), radius) +
+	double		pages = sh_shell_size(extent->layout->widths[block], radius) +
 	share * shell_entries(extent, block, radius) / extent->per_page;
 
 	return pages < all ? pages : all;
@@ -455,8 +463,8 @@ static double
 key_share(const ShExtent *extent, int block, int limit)
 {
 	double		pages = extent->rows / extent->per_page /
-	(UINT32_C(1) << sh_block_width(block));
-	int			width = sh_block_width((block + 1) % SH_INDEX_BLOCKS);
+	(UINT32_C(1) << extent->layout->widths[block]);
+	int			width = extent->layout->widths[(block + 1) % extent->layout->blocks];
 	int			bits = 0;
 
 	while (bits < width && pages > UINT32_C(1) << bits)
@@ -475,7 +483,7 @@ shell_work(const ShExtent *extent, int block, int radius, int limit)
 	ShSearchWork work;
 	double		seeks;
 
-	work.probes = sh_shell_size(sh_block_width(block), radius);
+	work.probes = sh_shell_size(extent->layout->widths[block], radius);
 	work.entries = share * shell_entries(extent, block, radius);
 	work.pages = shell_pages(extent, block, radius, share);
 	seeks = work.probes < work.pages ? work.probes : work.pages;
@@ -511,7 +519,7 @@ add_work(ShSearchWork *sum, const ShSearchWork *work)
 double
 sh_shell_cost(const ShExtent *extent, int block, int radius)
 {
-	return shell_work(extent, block, radius, SH_INDEX_BITS).cost;
+	return shell_work(extent, block, radius, SH_ANY).cost;
 }
 
 /* The cost of reading all entries of a block. */
@@ -532,11 +540,11 @@ sh_next_block(const ShExtent *extent, const int *done)
 	double		best_cost = 0;
 	int			block;
 
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < extent->layout->blocks; block++)
 	{
 		double		cost;
 
-		if (done[block] >= sh_block_width(block))
+		if (done[block] >= extent->layout->widths[block])
 			continue;
 		cost = sh_shell_cost(extent, block, done[block] + 1);
 		if (best < 0 || cost < best_cost)
@@ -556,7 +564,7 @@ clear_plan(ShSearchPlan *plan)
 	int			block;
 
 	plan->total = none;
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
 	{
 		plan->radius[block] = -1;
 		plan->blocks[block] = none;
@@ -569,9 +577,9 @@ weigh_plan(const ShExtent *extent, ShSearchPlan *plan)
 {
 	int			block;
 
-	for (block = 0; block < SH_INDEX_BLOCKS; block++)
+	for (block = 0; block < extent->layout->blocks; block++)
 	{
-		ShReach		reach = sh_reach(plan->radius, block);
+		ShReach		reach = sh_reach(extent->layout, plan->radius, block);
 		int			radius;
 
 		for (radius = 0; radius <= plan->radius[block]; radius++)
@@ -615,6 +623,6 @@ sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 	}
 
 	clear_plan(plan);
-	plan->radius[0] = sh_block_width(0);
+	plan->radius[0] = extent->layout->widths[0];
 	plan->blocks[0] = plan->total = pass;
 }

@@ -1,0 +1,193 @@
+/*-------------------------------------------------------------------------
+ *
+ * bits.c
+ *		Hamming distance of bit strings of any width, and its operators.
+ *
+ * Two bit strings have a distance if they are of the same width.  To compare
+ * others is an error: whatever one would fill the shorter one up with would be
+ * a guess.  A search is a hamming_bit_ball (ball.c).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "search/search.h"
+
+#include "access/htup_details.h"
+#include "utils/varbit.h"
+
+PG_FUNCTION_INFO_V1(hamming_bits);
+PG_FUNCTION_INFO_V1(hamming_bits_within);
+PG_FUNCTION_INFO_V1(hamming_bits_contains);
+PG_FUNCTION_INFO_V1(hamming_bit_balls_near);
+
+/* Fail unless two widths are the same. */
+void
+simhash_check_widths(int32 a, int32 b)
+{
+	if (a != b)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("cannot compare fingerprints of different widths"),
+				 errdetail("They have %d and %d bits.", a, b)));
+}
+
+/*
+ * The number of bits in which two bit strings differ.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other.
+ */
+static inline int
+distance(const SimhashBits *a, const SimhashBits *b)
+{
+	simhash_check_widths(a->width, b->width);
+
+	/* The bits that the last byte has too many are 0. */
+	return (int) sh_distance_bytes(a->bytes, b->bytes,
+								   ((size_t) a->width + BITS_PER_BYTE - 1) /
+								   BITS_PER_BYTE);
+}
+
+/* The same, for other files. */
+SIMHASH_POPCOUNT_CLONES
+int
+simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
+{
+	return distance(a, b);
+}
+
+/* A ball that was an argument, and its bytes, by which it is known again. */
+typedef struct LastBall
+{
+	uint32		length;			/* of the bytes; 0: none */
+	uint32		room;
+	bool		whole;			/* it has center and radius */
+	SimhashBitBall ball;		/* its center lies within the bytes */
+	char	   *bytes;
+} LastBall;
+
+/* Make room for a ball of so many bytes. */
+static LastBall *
+prepare_last_ball(FmgrInfo *flinfo, uint32 length)
+{
+	LastBall   *last = flinfo->fn_extra;
+
+	if (last == NULL)
+		flinfo->fn_extra = last =
+			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *last);
+	if (last->room < length)
+	{
+		last->length = last->room = 0;
+		if (last->bytes != NULL)
+			pfree(last->bytes);
+		last->bytes = MemoryContextAlloc(flinfo->fn_mcxt, length);
+		last->room = length;
+	}
+	return last;
+}
+
+/*
+ * The ball in the given argument.  Most searches use one and the same ball
+ * for many rows, so the last one is remembered by its bytes, unless its center
+ * is compressed there.
+ */
+static bool
+get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBitBall *ball)
+{
+	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
+	uint32		length = HeapTupleHeaderGetDatumLength(header);
+	LastBall   *last = prepare_last_ball(fcinfo->flinfo, length);
+
+	if (last->length != length || memcmp(last->bytes, header, length) != 0)
+	{
+		const char *center;
+
+		last->length = 0;
+		memcpy(last->bytes, header, length);
+		last->whole = simhash_get_bit_ball(PointerGetDatum(last->bytes),
+										   &last->ball);
+		center = (const char *) last->ball.center.bytes;
+		if (!last->whole ||
+			(center >= last->bytes && center < last->bytes + length))
+			last->length = length;
+	}
+	*ball = last->ball;
+	return last->whole;
+}
+
+/*
+ * hamming(a bit, b bit) -> integer; operator <~~>
+ *
+ * The number of bits in which a and b differ.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_bits(PG_FUNCTION_ARGS)
+{
+	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
+	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
+
+	PG_RETURN_INT32(distance(&a, &b));
+}
+
+/*
+ * hamming_bits_within(fingerprint bit, ball hamming_bit_ball) -> boolean;
+ * operator <@
+ *
+ * True when the fingerprint differs in at most ball.radius bits from
+ * ball.center; NULL when either of them is.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other,
+ * invalid_parameter_value when the radius is not in 0 .. bits of the center.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_bits_within(PG_FUNCTION_ARGS)
+{
+	SimhashBits fingerprint = simhash_get_bits(PG_GETARG_DATUM(0));
+	SimhashBitBall ball;
+
+	if (!get_ball_argument(fcinfo, 1, &ball))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(distance(&fingerprint, &ball.center) <= ball.radius);
+}
+
+/*
+ * hamming_bits_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
+ * operator @>, the commutator of <@
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_bits_contains(PG_FUNCTION_ARGS)
+{
+	SimhashBits fingerprint = simhash_get_bits(PG_GETARG_DATUM(1));
+	SimhashBitBall ball;
+
+	if (!get_ball_argument(fcinfo, 0, &ball))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(distance(&fingerprint, &ball.center) <= ball.radius);
+}
+
+/*
+ * hamming_bit_balls_near(a hamming_bit_ball, b hamming_bit_ball) -> boolean;
+ * operator ~=
+ *
+ * True when each center lies in the other's ball, that is, when the centers
+ * differ in at most least(a.radius, b.radius) bits.
+ *
+ * Errors: those of hamming_bits_within.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_bit_balls_near(PG_FUNCTION_ARGS)
+{
+	SimhashBitBall a;
+	SimhashBitBall b;
+
+	if (!simhash_get_bit_ball(PG_GETARG_DATUM(0), &a) ||
+		!simhash_get_bit_ball(PG_GETARG_DATUM(1), &b))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(distance(&a.center, &b.center) <= Min(a.radius, b.radius));
+}
