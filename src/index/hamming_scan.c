@@ -424,7 +424,7 @@ collect_nulls(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 
-	so->nulls = hamming_begin_numbers(so);
+	so->nulls = hamming_begin_numbers(so, 0);
 	hamming_read_table(scan, note_null, so);
 	tuplesort_performsort(so->nulls);
 }

@@ -22,15 +22,21 @@
 #include "compat.h"
 #include "index/hamming_scan.h"
 
-/* Begin to sort numbers, in the memory of the scan. */
+/*
+ * Begin to sort numbers, in the memory of the scan; of which only so many, the
+ * least ones, are wanted, if "bound" is not 0.
+ */
 Tuplesortstate *
-hamming_begin_numbers(HammingScan *so)
+hamming_begin_numbers(HammingScan *so, int64 bound)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
 	Tuplesortstate *sort = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 												 InvalidOid, false, work_mem,
-												 NULL, TUPLESORT_NONE);
+												 NULL,
+												 TUPLESORT_ALLOWBOUNDED);
 
+	if (bound > 0)
+		tuplesort_set_bound(sort, bound);
 	MemoryContextSwitchTo(old);
 	return sort;
 }

@@ -35,8 +35,9 @@
  * up in the table right away, for their exact distances.  Those that are not
  * farther than k, and farther than the round before has reached, are all that
  * there are, and are handed out in order.  Each round costs twice as much as
- * the one before at least.  When that would be more than to read the table, the
- * table is read, and all rows of it that were not handed out yet are sorted.
+ * the one before at least.  When one would have to read all entries of a word,
+ * the table is read instead, and the nearest HAMMING_NEAREST rows are kept of those that
+ * were not handed out yet; if these are handed out, it is read once more.
  *
  *		round	k		of each word	rows at distances	handed out
  *		1		15		3				3, 40, 17			3
@@ -61,9 +62,6 @@
 #include "compat.h"
 #include "index/hamming_build.h"
 #include "index/hamming_scan.h"
-
-/* What it costs to compute the distance of a row of the table, as entries. */
-#define HAMMING_TABLE_ROW		12.0
 
 /* How a word is searched. */
 typedef struct WordSearch
@@ -96,6 +94,9 @@ typedef struct HammingWords
 	int			reached;		/* all rows up to this distance were found */
 	double		spent;			/* what the last round has cost */
 	Tuplesortstate *rows;		/* of the round: distance << 48 | TID */
+	int64		last_row;		/* of those handed out */
+	int64		bound;			/* of rows kept when the table is read, */
+	int64		left;			/* and how many of these there may be yet */
 	RowFetch	table;
 
 	WordSearch	searches[FLEXIBLE_ARRAY_MEMBER];
@@ -115,6 +116,7 @@ begin_words(IndexScanDesc scan)
 
 	words->column = hamming_fingerprint_column(scan->indexRelation);
 	words->reached = -1;
+	words->last_row = -1;
 	words->farthest = layout->width;
 	for (i = 0; i < so->asked.nballs && so->asked.order_by >= 0; i++)
 	{
@@ -210,7 +212,8 @@ share_out(HammingWords *words, const ShLayout *layout, int k)
 }
 
 /*
- * Plan the search within k of a center.  Returns what it is going to cost.
+ * Plan the search within k of a center.  Returns what it is going to cost; -1
+ * if all entries of some word have to be read.
  */
 static double
 plan_words(IndexScanDesc scan, const ShValue *center, int k)
@@ -218,6 +221,7 @@ plan_words(IndexScanDesc scan, const ShValue *center, int k)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingWords *words = so->words;
 	bool		crowded = false;
+	bool		pass = false;
 	double		cost = 0;
 	int			w;
 
@@ -237,12 +241,14 @@ plan_words(IndexScanDesc scan, const ShValue *center, int k)
 		share_out(words, so->layout, k);
 	for (w = 0; w < so->layout->words; w++)
 	{
-		if (words->searches[w].radius >= 0)
-			cost += words->searches[w].plan.total.cost;
+		if (words->searches[w].radius < 0)
+			continue;
+		cost += words->searches[w].plan.total.cost;
+		pass |= sh_is_pass(so->layout, &words->searches[w].plan);
 	}
 	words->word = -1;
 	words->gathered = false;
-	return cost;
+	return pass ? -1 : cost;
 }
 
 /* Turn to the next word.  Returns false if there is none. */
@@ -342,7 +348,7 @@ gather(IndexScanDesc scan, const ShValue *center)
 		if (so->matches.count < HAMMING_BATCH)
 			continue;
 		if (words->tids == NULL)
-			words->tids = hamming_begin_numbers(so);
+			words->tids = hamming_begin_numbers(so, 0);
 		move_matches(so);
 	}
 	if (words->tids == NULL)
@@ -436,18 +442,17 @@ prepare_fetch(IndexScanDesc scan)
 	MemoryContextSwitchTo(old);
 }
 
-/* Note the distance of a row, if it belongs to the round. */
+/* Note the distance of a row, unless it was handed out or is too far away. */
 static void
 note_distance(HammingScan *so, ItemPointer tid, Datum value, int farthest)
 {
 	HammingWords *words = so->words;
 	SimhashBits bits = simhash_get_bits(value);
-	int			distance = simhash_bits_distance(&bits, &so->asked.order_bits);
+	int64		distance = simhash_bits_distance(&bits, &so->asked.order_bits);
+	int64		row = distance << 48 | hamming_pack_tid(tid);
 
-	if (distance > words->reached && distance <= farthest)
-		tuplesort_putdatum(words->rows,
-						   Int64GetDatum((int64) distance << 48 |
-										 hamming_pack_tid(tid)), false);
+	if (row > words->last_row && distance <= farthest)
+		tuplesort_putdatum(words->rows, Int64GetDatum(row), false);
 }
 
 /* Look up a row, and note its distance. */
@@ -532,8 +537,28 @@ next_reach(HammingScan *so)
 					   so->extent.per_page);
 		cost = layout->words *
 			plan_word(&search, even_units(layout, k, 0) - 1);
+		if (sh_is_pass(layout, &search.plan))
+			break;
 	}
 	return Min(k, words->farthest);
+}
+
+/*
+ * Read the table, and keep the nearest of the rows that were not handed out.
+ * They seldom all are wanted; if more are than were kept, it is read once more.
+ */
+static void
+read_nearest(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingWords *words = so->words;
+
+	words->bound = words->bound == 0 ? HAMMING_NEAREST : PG_INT32_MAX;
+	words->left = words->bound;
+	words->rows = hamming_begin_numbers(so, words->bound == PG_INT32_MAX ? 0 :
+										words->bound);
+	hamming_read_table(scan, note_row, so);
+	tuplesort_performsort(words->rows);
 }
 
 /*
@@ -550,21 +575,28 @@ find_nearest(IndexScanDesc scan)
 	if (words->rows != NULL)
 		tuplesort_end(words->rows);
 	words->rows = NULL;
+	if (words->bound > 0)
+	{
+		if (words->left > 0)
+			return false;
+		read_nearest(scan);
+		return true;
+	}
 	if (words->reached >= words->farthest)
 		return false;
 
 	hamming_even_extent(scan);
 	k = next_reach(so);
-	words->rows = hamming_begin_numbers(so);
 	words->spent = plan_words(scan, &so->asked.order_center, k);
-	if (words->spent < so->extent.rows * HAMMING_TABLE_ROW)
-		search_round(scan, k);
-	else
+	if (words->spent < 0)
 	{
-		k = words->farthest;
-		hamming_read_table(scan, note_row, so);
+		read_nearest(scan);
+		return true;
 	}
+	words->rows = hamming_begin_numbers(so, 0);
+	search_round(scan, k);
 	words->reached = k;
+	words->last_row = ((int64) k + 1) << 48;
 	tuplesort_performsort(words->rows);
 	return true;
 }
@@ -581,13 +613,17 @@ fill_by_distance(IndexScanDesc scan)
 		Datum		datum;
 
 		while (so->matches.count < HAMMING_BATCH && words->rows != NULL &&
+			   (words->bound == 0 || words->left > 0) &&
 			   simhash_sorted_datum(words->rows, &datum))
 		{
-			uint64		row = (uint64) DatumGetInt64(datum);
+			int64		row = DatumGetInt64(datum);
 			ItemPointerData tid;
 
-			hamming_unpack_tid(row & ((UINT64CONST(1) << 48) - 1), &tid);
+			hamming_unpack_tid(row & ((INT64CONST(1) << 48) - 1), &tid);
 			add_match(so, &tid)->distance = row >> 48;
+			if (words->bound > 0)
+				words->last_row = row;
+			words->left--;
 		}
 		if (so->matches.count > 0)
 			return true;
