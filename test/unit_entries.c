@@ -191,7 +191,7 @@ count_apart(uint64_t apart, int block, int *by_block)
 
 /* By definition: may an entry be within reach, as far as it is known? */
 static bool
-may_be_within(const ShReach * reach, int block, uint64_t apart, int fine)
+may_be_within(const ShReach *reach, int block, uint64_t apart, int fine)
 {
 	int			by_block[SH_WORD_BLOCKS];
 
@@ -201,7 +201,7 @@ may_be_within(const ShReach * reach, int block, uint64_t apart, int fine)
 
 /* By definition: must it be within reach, whatever the bits not known? */
 static bool
-must_be_within(const ShReach * reach, int block, uint64_t apart, int fine)
+must_be_within(const ShReach *reach, int block, uint64_t apart, int fine)
 {
 	return may_be_within(reach, block, apart | ((UINT64_C(1) << fine) - 1), 0);
 }

@@ -67,7 +67,7 @@ hamming_drop_passes(HammingRuns *runs)
  */
 void
 hamming_add_pass(HammingScan *so, int block, ShReach reach,
-				 const ShReach * done)
+				 const ShReach *done)
 {
 	HammingRuns *runs = &so->runs;
 	HammingPass *pass = &runs->passes[runs->npasses++];

@@ -77,6 +77,7 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	so->matches.pinned = InvalidBuffer;
 	so->plan_k = -1;
 	so->extent.rows = -1;
+	so->extent.layout = so->layout;
 	so->runs.page_entries = entries_per_page(index, so->layout);
 	hamming_forget_path(&so->tree);
 	if (norderbys > 0)

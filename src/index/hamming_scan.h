@@ -258,7 +258,7 @@ extern void hamming_free_matches(HammingMatches *matches);
 /* hamming_runs.c */
 extern void hamming_drop_passes(HammingRuns *runs);
 extern void hamming_add_pass(HammingScan *so, int block, ShReach reach,
-							 const ShReach * done);
+							 const ShReach *done);
 extern bool hamming_next_run(IndexScanDesc scan);
 extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
 

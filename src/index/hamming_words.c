@@ -36,8 +36,8 @@
  * farther than k, and farther than the round before has reached, are all that
  * there are, and are handed out in order.  Each round costs twice as much as
  * the one before at least.  When one would have to read all entries of a word,
- * the table is read instead, and the nearest HAMMING_NEAREST rows are kept of those that
- * were not handed out yet; if these are handed out, it is read once more.
+ * the table is read instead, and the nearest HAMMING_NEAREST rows are kept of
+ * those that were not handed out yet; if more are wanted, it is read once more.
  *
  *		round	k		of each word	rows at distances	handed out
  *		1		15		3				3, 40, 17			3

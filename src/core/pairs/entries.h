@@ -30,7 +30,7 @@
 typedef struct ShReach
 {
 	int			within[SH_WORD_BLOCKS];
-}			ShReach;
+} ShReach;
 
 /* How much a search has to do, as far as can be told beforehand. */
 typedef struct ShSearchWork
@@ -173,10 +173,10 @@ sh_is_pass(const ShLayout *layout, const ShSearchPlan *plan)
 
 extern ShReach sh_shells(int radius);
 extern ShReach sh_reach(const ShLayout *layout, const int *radius, int block);
-extern bool sh_reaches(const ShLayout *layout, const ShReach * reach, int block,
+extern bool sh_reaches(const ShLayout *layout, const ShReach *reach, int block,
 					   const int *apart);
-extern bool sh_next_range(const ShLayout *layout, const ShReach * reach,
-						  const ShReach * done, int block,
+extern bool sh_next_range(const ShLayout *layout, const ShReach *reach,
+						  const ShReach *done, int block,
 						  uint64_t center, uint64_t from, int fine,
 						  uint64_t *low, uint64_t *high);
 
