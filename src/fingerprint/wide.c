@@ -67,7 +67,7 @@ typedef struct WideSums
 	ShDocument *document;
 	int			words;
 	ShSums		sums[SH_WORDS];
-}			WideSums;
+} WideSums;
 
 /* SimhashHashReader: add the hashes whose weight grows once more. */
 static bool
@@ -111,11 +111,11 @@ typedef struct WideMinima
 {
 	int			words;
 	ShMinima	minima[SH_WORDS];
-}			WideMinima;
+} WideMinima;
 
 /* Begin with nothing added. */
 static void
-begin_minima(WideMinima * wide, int words)
+begin_minima(WideMinima *wide, int words)
 {
 	wide->words = words;
 	for (int w = 0; w < words; w++)
@@ -146,7 +146,7 @@ add_to_minima(void *state, const uint64 *hashes, size_t n)
 
 /* The fingerprint of the minima; false when nothing was added. */
 static bool
-end_minima(const WideMinima * wide, uint64 *result)
+end_minima(const WideMinima *wide, uint64 *result)
 {
 	bool		exists = true;
 
