@@ -5,8 +5,10 @@
 -- same names and types, which is what two extensions may quarrel over.
 --
 
+\set database :DBNAME
+CREATE DATABASE regression_simhash_pgvector;
+\c regression_simhash_pgvector
 SET client_min_messages = warning;
-DROP EXTENSION simhash;
 CREATE SCHEMA shared;
 SET search_path = shared;
 SELECT count(*) > 0 AS have_vector FROM pg_available_extension_versions
@@ -34,5 +36,5 @@ SET enable_seqscan = off;
 SELECT count(*) AS wrong FROM images AS q WHERE id <= 50
     AND ARRAY(SELECT id FROM images WHERE pdq <@ (q.pdq, 100) ORDER BY id)
      <> ARRAY(SELECT id FROM images WHERE bit_count(pdq # q.pdq) <= 100 ORDER BY id);
-DROP TABLE images;
-DROP SCHEMA shared CASCADE;
+\c :database
+DROP DATABASE regression_simhash_pgvector;
