@@ -106,6 +106,10 @@ RULES = {
         (4, '{r}.ball ~= {tball}'),
         (6, '{r}.ball ~= hamming_ball({center}, {k})'),
         (1, 'hamming({fp}, {fp}) <= {k}'),
+        (3, '({r=x}.fp::bit(64) || {=x}.fp2::bit(64))::bit(128) <@ '
+            '((({fp})::bit(64) || ({fp})::bit(64))::bit(128), {k})'),
+        (2, '{r}.fp::bit(72) <@ (({fp})::bit(72), {k})'),
+        (1, '({r}.fp::bit(72) <~~> ({fp})::bit(72)) <= {k}'),
         (1, '{column} <~> {fp} <= {k}'),
         (1, '{fp} ~= ANY (ARRAY[{fp}, {fp}])'),
         (1, '{r}.fp ~= ANY (ARRAY[{center}, {center}])'),
@@ -502,6 +506,12 @@ INDEXES = [
         '(((ball).center)) WITH (fillfactor = 30)'),
     (1, 'CREATE INDEX {t}_hash_hamming ON {t} USING hamming '
         '((hashint8extended(id, 7)))'),
+    (3, 'CREATE INDEX {t}_wide_hamming ON {t} USING hamming '
+        '(((fp::bit(64) || fp2::bit(64))::bit(128)))'),
+    (2, 'CREATE INDEX {t}_narrow_hamming ON {t} USING hamming '
+        '((fp::bit(72)))'),
+    (1, 'CREATE INDEX {t}_gwide_hamming ON {t} USING hamming '
+        '(grp, ((fp::bit(64) || fp2::bit(64))::bit(128)))'),
     (4, 'CREATE INDEX {t}_grp_hamming ON {t} USING hamming (grp, fp)'),
     (2, 'CREATE INDEX {t}_body_hamming ON {t} USING hamming (k, fp, body)'),
     (1, 'CREATE INDEX {t}_gball_hamming ON {t} USING hamming (ball, grp)'),

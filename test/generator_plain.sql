@@ -60,6 +60,27 @@ CREATE OPERATOR @> (FUNCTION = contains,
 CREATE OPERATOR ~= (FUNCTION = balls_near,
     LEFTARG = hamming_ball, RIGHTARG = hamming_ball);
 
+CREATE TYPE hamming_bit_ball AS (center bit varying, radius bigint);
+
+CREATE FUNCTION bits_apart(a bit varying, b bit varying) RETURNS integer
+LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count(a # b)::int $$;
+
+-- The width is not known to the planner, which must not fail before a row does.
+CREATE FUNCTION bits_within(fingerprint bit varying, ball hamming_bit_ball)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE
+    WHEN fingerprint IS NULL OR (ball).center IS NULL
+        OR (ball).radius IS NULL THEN NULL
+    WHEN (ball).radius NOT BETWEEN 0 AND length((ball).center)
+        THEN public.bad_radius((ball).radius + 0 * length((ball).center))
+    ELSE bit_count(fingerprint # (ball).center) <= (ball).radius
+    END $$;
+
+CREATE OPERATOR <~~> (FUNCTION = bits_apart,
+    LEFTARG = bit varying, RIGHTARG = bit varying);
+CREATE OPERATOR <@ (FUNCTION = bits_within,
+    LEFTARG = bit varying, RIGHTARG = hamming_bit_ball);
+
 CREATE FUNCTION simhash_key(fingerprint bigint, block integer)
 RETURNS smallint LANGUAGE sql IMMUTABLE AS
 $$ SELECT ((((fingerprint >> (48 - 16 * block)) & 65535) # 32768)
