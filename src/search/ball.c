@@ -159,8 +159,7 @@ simhash_get_ball(Datum datum, SimhashBall *ball)
 SimhashBits
 simhash_get_bits(Datum datum)
 {
-	const char *data =
-	VARDATA_ANY(PG_DETOAST_DATUM_PACKED(DatumGetPointer(datum)));
+	const char *data = VARDATA_ANY(PG_DETOAST_DATUM_PACKED(datum));
 	SimhashBits bits;
 
 	/* The length comes first, not aligned if the header is short. */
