@@ -300,7 +300,7 @@ SELECT count(*), count(*) FILTER (WHERE x.n IS NULL OR y.n IS NULL) AS wrong
 FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint FROM ids', 0)
 LEFT JOIN ids AS x ON x.id = a LEFT JOIN ids AS y ON y.id = b;
 SET maintenance_work_mem = '1MB';
-SELECT fails('SELECT * FROM simhash_pairs_as(NULL::text, ''SELECT id, n::bigint FROM ids'')') AS told \gset
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL::text, ''SELECT id, n::bigint FROM ids'', 9)') AS told \gset
 SELECT substring(:'told' FROM 'SET [^.]+MB''') AS command \gset
 :command;
 SELECT count(*) FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint FROM ids', 0);

@@ -107,6 +107,13 @@ simhash_alloc_page(void)
 #define simhash_restrict_search_path()	((void) 0)
 #endif
 
+/* The columns of a descriptor are complete. */
+#if PG_VERSION_NUM >= 190000
+#define simhash_finish_desc(desc)	TupleDescFinalize(desc)
+#else
+#define simhash_finish_desc(desc)	((void) 0)
+#endif
+
 /* The next datum of a sort; one passed by reference lasts until the next. */
 static inline bool
 simhash_sorted_datum(Tuplesortstate *sort, Datum *value)

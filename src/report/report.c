@@ -6,7 +6,8 @@
  * The rows of a query are held in memory (report_query.c), the engine in core/
  * finds the pairs, and what it finds goes to a tuplestore, which spills to
  * disk.  Memory is 42 bytes a row for pairs and 46 for clusters, with ids that
- * are passed by value, whatever k is, and 4 more where rows are in groups.
+ * are passed by value, whatever k is, and 4 more where rows are in groups.  When
+ * that is more than maintenance_work_mem, report_disk.c takes over if it can.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -116,11 +117,21 @@ begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 	return query;
 }
 
-/* Read the rows, and sort them by fingerprint. */
+/* Read the rows; false if they are on disk.  See simhash_read_rows. */
+static bool
+read_rows(Report *report, int64 disk_bytes)
+{
+	if (report->k > SIMHASH_DISK_RADIUS)
+		disk_bytes = -1;
+	simhash_read_rows(&report->rows, report->query, report->id_type,
+					  disk_bytes);
+	return report->rows.store == NULL;
+}
+
+/* Sort the rows by fingerprint. */
 static void
 begin_report(Report *report, bool sort)
 {
-	simhash_read_rows(&report->rows, report->query, report->id_type);
 	simhash_allocate_search(&report->rows, report->k);
 	simhash_order_rows(&report->rows, sort);
 	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
@@ -214,6 +225,18 @@ put_equal_pairs(Report *report)
 	}
 }
 
+/* Search the rows in memory, put out their pairs. */
+static void
+list_pairs(Report *report)
+{
+	begin_report(report, true);
+	put_equal_pairs(report);
+	sh_pairs_begin_search(&report->pairs);
+	simhash_search(&report->rows, &report->pairs, report->k,
+				   report->pairs.distinct, put_pairs, report);
+	put_waiting(report);
+}
+
 /*
  * simhash_pairs(query text, k bigint DEFAULT 3)
  *		-> setof (a bigint, b bigint, distance integer)
@@ -238,12 +261,10 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&report->progress, "simhash_pairs");
 	PG_TRY();
 	{
-		begin_report(report, true);
-		put_equal_pairs(report);
-		sh_pairs_begin_search(&report->pairs);
-		simhash_search(&report->rows, &report->pairs, report->k,
-					   report->pairs.distinct, put_pairs, report);
-		put_waiting(report);
+		if (read_rows(report, 0))
+			list_pairs(report);
+		else
+			simhash_disk_pairs(&report->rows, report->k, report->result);
 	}
 	PG_FINALLY();
 	{
@@ -343,7 +364,7 @@ put_clusters(Report *report)
 	}
 }
 
-/* Read, search, put out. */
+/* Search the rows in memory, put out their clusters. */
 static void
 make_clusters(Report *report, bool first)
 {
@@ -398,7 +419,12 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{
-		make_clusters(report, first);
+		/* On disk, the cluster of each row is kept.  Stars need memory. */
+		if (read_rows(report, report->star ? -1 : (int64) sizeof(uint32)))
+			make_clusters(report, first);
+		else
+			simhash_disk_clusters(&report->rows, report->k, !first,
+								  report->least, report->result);
 	}
 	PG_FINALLY();
 	{

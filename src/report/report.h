@@ -16,6 +16,8 @@
 #include "datatype/timestamp.h"
 #include "executor/spi.h"
 #include "storage/dsm.h"
+#include "utils/sortsupport.h"
+#include "utils/tuplestore.h"
 
 /* Numbers groups of rows, while these are read. */
 typedef struct SimhashGroups SimhashGroups;
@@ -41,6 +43,10 @@ typedef struct SimhashRows
 	dsm_segment *segment;		/* that rows are in to share the search */
 	int			helpers;		/* with so many workers at most */
 
+	int64		disk_bytes;		/* memory per row on disk, or -1: not there */
+	Tuplestorestate *store;		/* rows on disk, and none in memory; or NULL */
+	TupleDesc	desc;			/* of the store */
+
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
 	int64		id_bytes;		/* that ids point to */
@@ -61,13 +67,29 @@ typedef struct SimhashProgress
 
 #define SIMHASH_SAY_EVERY	65536	/* rows between two looks at the clock */
 
+/* report_ids.c */
+extern void simhash_begin_id_order(SortSupport sort, Oid id_type);
+extern void simhash_complain_of_twins(Oid id_type, Datum id);
+
 /* report_query.c */
 extern SPIPlanPtr simhash_prepare_query(const char *query,
 										const char *example, int options);
 extern void simhash_read_rows(SimhashRows *rows, const char *query,
-							  Oid id_type);
+							  Oid id_type, int64 disk_bytes);
 extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
+
+/* report_disk.c */
+#define SIMHASH_DISK_RADIUS	8	/* the greatest radius */
+#define SIMHASH_DISK_ROWS	(1 << 29)	/* more than there may be */
+
+extern void simhash_disk_begin(SimhashRows *rows);
+extern void simhash_disk_keep(SimhashRows *rows, Datum id, uint64 fingerprint,
+							  uint32 group);
+extern void simhash_disk_pairs(SimhashRows *rows, int k,
+							   ReturnSetInfo *result);
+extern void simhash_disk_clusters(SimhashRows *rows, int k, bool sort,
+								  uint32 least, ReturnSetInfo *result);
 
 /* report_groups.c */
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc,

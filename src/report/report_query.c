@@ -5,8 +5,9 @@
  *
  * The query runs read-only, with the rights of the caller, and may run in
  * parallel.  Its rows go straight into arrays.  Memory is counted against
- * maintenance_work_mem; when that is too little we read on without keeping
- * anything, so as to say how much would be enough.
+ * maintenance_work_mem; when that is too little the rows go to disk
+ * (report_disk.c), or, if they cannot be searched there, we read on without
+ * keeping anything, so as to say how much would be enough.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -26,7 +27,6 @@
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/sortsupport.h"
-#include "utils/typcache.h"
 
 #define FIRST_ROOM		1024	/* rows to have room for at first */
 #define SPARE_BYTES		65536	/* to allocate for ids at a time */
@@ -87,7 +87,8 @@ begin_groups(SimhashRows *rows, TupleDesc desc)
 {
 	rows->groups = MemoryContextAlloc(rows->context,
 									  sizeof(uint32) * rows->room);
-	rows->grouping = simhash_groups_begin(desc, rows->context);
+	rows->grouping = simhash_groups_begin(desc, MemoryContextGetParent
+										  (rows->context));
 }
 
 /* Called with the shape of the rows to come. */
@@ -206,14 +207,52 @@ keep_id(SimhashRows *rows, Datum id, Size bytes)
 static void
 keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id)
 {
+	uint32		group = 0;
+
 	if (rows->grouping != NULL)
 	{
-		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot);
-		rows->group_bytes = simhash_groups_bytes(rows->grouping);
+		group = simhash_group_number(rows->grouping, slot);
+		if (rows->store == NULL)
+			rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
+	if (rows->store != NULL)
+	{
+		simhash_disk_keep(rows, id, (uint64) DatumGetInt64(slot->tts_values[1]),
+						  group);
+		return;
+	}
+	if (rows->grouping != NULL)
+		rows->groups[rows->n] = group;
 	rows->ids[rows->n] = id;
 	rows->fingerprints[rows->n++] =
 		(uint64) DatumGetInt64(slot->tts_values[1]);
+}
+
+/*
+ * Can rows that are too many for memory be searched on disk?  Half of the
+ * memory is for what a search on disk keeps of each row, or for the table of
+ * groups while rows are read.
+ */
+static bool
+fits_on_disk(const SimhashRows *rows)
+{
+	int64		limit = (int64) maintenance_work_mem * 1024 / 2;
+
+	return rows->disk_bytes >= 0 && rows->total < SIMHASH_DISK_ROWS &&
+		rows->total * rows->disk_bytes <= limit &&
+		simhash_groups_bytes(rows->grouping) <= limit;
+}
+
+/* There are too many rows: from now on they are only counted. */
+static void
+stop_keeping(SimhashRows *rows)
+{
+	rows->overflow = true;
+	if (rows->store != NULL)
+		tuplestore_end(rows->store);
+	rows->store = NULL;
+	simhash_groups_end(rows->grouping);
+	rows->grouping = NULL;
 }
 
 /* Called with each row. */
@@ -241,14 +280,21 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	bytes = id_size(rows, id);
 	if (++rows->total % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("reading", rows->total);
-	if (!rows->overflow && !make_room(rows, (int64) MAXALIGN(bytes)))
+	if (!rows->overflow && rows->store == NULL &&
+		!make_room(rows, (int64) MAXALIGN(bytes)))
 	{
-		rows->overflow = true;
+		if (rows->disk_bytes >= 0)
+			simhash_disk_begin(rows);
+		else
+			stop_keeping(rows);
 		MemoryContextReset(rows->context);
 	}
+	if (!rows->overflow && rows->store != NULL && !fits_on_disk(rows))
+		stop_keeping(rows);
 	rows->id_bytes += (int64) MAXALIGN(bytes);
 	if (!rows->overflow)
-		keep_row(rows, slot, keep_id(rows, id, bytes));
+		keep_row(rows, slot,
+				 rows->store != NULL ? id : keep_id(rows, id, bytes));
 	if (rows->id_length == -1 && id != given)
 		pfree(DatumGetPointer(id));
 	return true;
@@ -264,6 +310,9 @@ receiver_end(DestReceiver *self pg_attribute_unused())
 static void
 check_rows(const SimhashRows *rows)
 {
+	int64		megabytes = needed_memory(rows, rows->total, rows->id_bytes) /
+	(1024 * 1024) + 1;
+
 	if (rows->total > SH_PAIRS_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -275,8 +324,13 @@ check_rows(const SimhashRows *rows)
 				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
 						rows->total),
 				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.",
-						 needed_memory(rows, rows->total, rows->id_bytes) /
-						 (1024 * 1024) + 1)));
+						 megabytes)));
+	if (rows->store != NULL)
+		ereport(NOTICE,
+				(errmsg("searching " INT64_FORMAT " rows in parts on disk",
+						rows->total),
+				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more to search them in memory.",
+						 megabytes)));
 	if (rows->without_fingerprint > 0)
 		ereport(NOTICE,
 				(errmsg_plural("skipped " INT64_FORMAT " row without a fingerprint",
@@ -362,15 +416,21 @@ simhash_prepare_query(const char *query, const char *example, int options)
 	return plan;
 }
 
-/* Run the query; its rows go into memory of the current context. */
+/*
+ * Run the query; its rows go into memory of the current context, or to disk if
+ * memory is too little.  "disk_bytes" are those of memory that a search on disk
+ * keeps for each row; -1 if there is no such search.
+ */
 void
-simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type)
+simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type,
+				  int64 disk_bytes)
 {
 	SPIExecuteOptions options;
 	Receiver	receiver;
 
 	memset(rows, 0, sizeof *rows);
 	rows->id_type = id_type;
+	rows->disk_bytes = disk_bytes;
 	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
 										  "simhash rows",
@@ -421,41 +481,6 @@ compare_ids(const void *a, const void *b, void *arg)
 								  &order->sort);
 }
 
-/* Prepare to compare ids. */
-static void
-begin_id_order(IdOrder *order, const SimhashRows *rows)
-{
-	TypeCacheEntry *type = lookup_type_cache(rows->id_type,
-											 TYPECACHE_LT_OPR);
-
-	if (!OidIsValid(type->lt_opr))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("ids of type %s cannot be ordered",
-						format_type_be(rows->id_type)),
-				 errhint("Have the query make another type of them, such as text.")));
-	memset(order, 0, sizeof *order);
-	order->sort.ssup_cxt = CurrentMemoryContext;
-	order->sort.ssup_collation = type->typcollation;
-	PrepareSortSupportFromOrderingOp(type->lt_opr, &order->sort);
-	order->ids = rows->ids;
-}
-
-/* Fail: two rows have the same id. */
-static void
-complain_of_twins(const SimhashRows *rows, uint32 row)
-{
-	Oid			output;
-	bool		varlena;
-
-	getTypeOutputInfo(rows->id_type, &output, &varlena);
-	ereport(ERROR,
-			(errcode(ERRCODE_CARDINALITY_VIOLATION),
-			 errmsg("the query yields the id %s more than once",
-					OidOutputFunctionCall(output, rows->ids[row])),
-			 errhint("Each row must have an id of its own.")));
-}
-
 /*
  * Make sure that no two rows have the same id, and put the rows in the order
  * of their ids if so wanted.
@@ -468,7 +493,8 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 	bool		ascending = true;
 	IdOrder		order;
 
-	begin_id_order(&order, rows);
+	simhash_begin_id_order(&order.sort, rows->id_type);
+	order.ids = rows->ids;
 	for (uint32 i = 0; i < rows->n; i++)
 	{
 		numbers[i] = i;
@@ -481,7 +507,7 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 	for (uint32 i = 1; i < rows->n; i++)
 	{
 		if (compare_ids(&numbers[i - 1], &numbers[i], &order) == 0)
-			complain_of_twins(rows, numbers[i]);
+			simhash_complain_of_twins(rows->id_type, rows->ids[numbers[i]]);
 	}
 	if (!sort)
 		return;

@@ -31,4 +31,15 @@ extern void sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start,
 								  uint32_t n, uint32_t others, uint32_t m,
 								  ShPairSink sink, void *context);
 
+/* By parts, where memory does not hold all values. */
+extern void sh_pairs_plan_parts(ShPairPlan *plan, uint64_t bits, uint32_t n,
+								int radius);
+extern uint32_t sh_part_of(uint64_t value, const ShKeyBlock *block,
+						   int prefix);
+extern bool sh_parts_meet(const ShKeyBlock *block, uint32_t x, uint32_t y);
+extern void sh_pairs_find_in_parts(ShPairs *pairs, const ShPairPlan *plan,
+								   int number, int prefix, int radius,
+								   uint32_t *ends, ShPairSink sink,
+								   void *context);
+
 #endif							/* SH_PAIRS_H */
