@@ -69,8 +69,10 @@ SELECT count(*) FROM simhash_pairs('SELECT n, hashint8extended(n, 1) FROM genera
 RESET statement_timeout;
 RESET client_min_messages;
 SET temp_file_limit = '1MB';
+\set VERBOSITY sqlstate
 SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs');  -- error
 SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs');  -- error
+\set VERBOSITY default
 RESET temp_file_limit;
 SELECT * FROM pg_ls_tmpdir();
 

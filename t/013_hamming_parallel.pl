@@ -266,7 +266,7 @@ nothing_is_left('statement_timeout: nothing is left');
 
 ($code, $out, $err) =
   $node->psql('postgres', "SET temp_file_limit = '2MB'; $large");
-like($err, qr/temporary file size exceeds temp_file_limit/,
+like($err, qr/temporary file size exceeds "?temp_file_limit/,
 	'temp_file_limit is heeded');
 nothing_is_left('temp_file_limit: nothing is left');
 

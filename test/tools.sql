@@ -25,6 +25,9 @@ BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
         CONTINUE WHEN line ~ '^ +Disabled: true$';
         line := regexp_replace(line, '\(InitPlan (\d)\)\.col1', '$0', 'g');
+        IF line ~ '^ +(Index|Recheck) Cond: ' THEN
+            line := regexp_replace(line, '\(([a-z]\w*\.\w+) = ([a-z]\w*)\)', '(\2 = \1)', 'g');
+        END IF;
         RETURN NEXT regexp_replace(line, ' \(returns \$0\)', '');
     END LOOP;
 END $$;
