@@ -3,6 +3,12 @@
 -- holds, the same as in memory
 --
 
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
 SET max_parallel_workers_per_gather = 0;
 
 -- random ones, some with copies; a crowd; and 300 with the same fingerprint
@@ -89,9 +95,9 @@ SELECT count(*) FROM simhash_clusters('SELECT n, n FROM generate_series(1, 20000
 -- no memory is left behind
 SET client_min_messages = warning;
 SELECT count(*) FROM simhash_pairs('SELECT id, fp, g FROM docs');
-SELECT sum(total_bytes) AS before FROM pg_backend_memory_contexts \gset
+SELECT memory_in_use() AS before \gset
 SELECT count(*) FROM generate_series(1, 5), LATERAL simhash_clusters('SELECT id, fp, g FROM docs', 0);
-SELECT sum(total_bytes) - :before < 500000 AS no_growth FROM pg_backend_memory_contexts;
+SELECT memory_in_use() - :before < 500000 AS no_growth;
 RESET client_min_messages;
 RESET maintenance_work_mem;
 RESET max_parallel_workers_per_gather;

@@ -143,6 +143,11 @@ SELECT substring(:'told' FROM 'SET [^.]+MB''') AS command \gset
 :command;
 SELECT count(*) FROM simhash_pairs('SELECT n, n, repeat(n::text, 20) FROM generate_series(1, 20000::bigint) n');
 RESET maintenance_work_mem;
+-- no memory is left behind
+SELECT count(*) FROM generate_series(1, 3), LATERAL simhash_pairs('SELECT id, fp, site FROM docs', 0);
+SELECT memory_in_use() AS before \gset
+SELECT count(*) FROM generate_series(1, 300), LATERAL simhash_pairs('SELECT id, fp, site FROM docs', 0);
+SELECT memory_in_use() - :before < 500000 AS no_growth;
 
 ----------------------------------------
 -- simhash_report, simhash_dedup_sql

@@ -41,3 +41,11 @@ BEGIN
     EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO result;
     RETURN result -> 0 -> 'Plan' ->> 'Plan Rows';
 END $$;
+
+-- the session's memory, without the catalogue's cache: that grows by blocks of
+-- up to a megabyte with what the session has looked up
+CREATE OR REPLACE FUNCTION memory_in_use() RETURNS bigint
+LANGUAGE sql AS $$
+    SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts
+    WHERE name <> 'CacheMemoryContext'
+$$;
