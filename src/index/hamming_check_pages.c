@@ -228,10 +228,13 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 	BlockNumber below = P_NONE;
 	bool		bounded = false;
 	int64		bound = 0;
+	BlockNumber pages = 0;
 
 	while (blkno != P_NONE)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (++pages > RelationGetNumberOfBlocks(check->index))
+			damaged(check, blkno, "The links of a level go round in a circle.");
 		copy_page(check, blkno, checked);
 		checked->level = level;
 		if (!P_IGNORE(OPAQUE(checked)))

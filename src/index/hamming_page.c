@@ -251,6 +251,7 @@ read_runs(IndexScanDesc scan, Buffer buffer)
 		{
 			run->blkno = opaque->btpo_next;
 			run->place = 0;
+			hamming_note_step(scan, &run->steps);
 			return;
 		}
 		if (!hamming_next_run_on_page(&so->runs, blkno))
@@ -291,7 +292,10 @@ hamming_read_page(IndexScanDesc scan)
 	else if (P_RIGHTMOST(opaque))
 		hamming_fell_off(scan);
 	else
+	{
 		run->blkno = opaque->btpo_next;
+		hamming_note_step(scan, &run->steps);
+	}
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (so->matches.keep_pin && so->matches.count > before)

@@ -122,6 +122,7 @@ typedef struct HammingRun
 	BlockNumber blkno;
 	BlockNumber next;
 	float		place;			/* where on that page, about: 0 first, 1 last */
+	BlockNumber steps;			/* to the right since it began */
 } HammingRun;
 
 /*
@@ -265,6 +266,7 @@ extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
 /* hamming_tree.c */
 extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
+extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingChild *page);
 extern HammingChild *hamming_center(HammingScan *so, int block);

@@ -40,6 +40,9 @@
 #include "index/hamming_scan.h"
 #include "index/hamming_tricks.h"
 
+/* Steps from page to page after which to ask how many pages there are. */
+#define STEPS_UNASKED	4096
+
 /* Complain of a page that cannot be a page of this index. */
 static void
 check_page(Relation rel, Buffer buffer)
@@ -74,6 +77,23 @@ hamming_fell_off(IndexScanDesc scan)
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("fell off the end of index \"%s\"",
 					RelationGetRelationName(scan->indexRelation))));
+}
+
+/*
+ * Complain if links have been followed from page to page more often than there
+ * are pages: they go round in a circle.  How many there are is asked now and
+ * then.
+ */
+void
+hamming_note_step(IndexScanDesc scan, BlockNumber *steps)
+{
+	if (++*steps % STEPS_UNASKED == 0 &&
+		*steps > RelationGetNumberOfBlocks(scan->indexRelation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("links of index \"%s\" go round in a circle",
+						RelationGetRelationName(scan->indexRelation)),
+				 errhint("Please REINDEX it.")));
 }
 
 /* Where is the root?  Answer from the relation's cache, as the btree does. */
@@ -116,6 +136,7 @@ get_root(IndexScanDesc scan)
 {
 	Relation	rel = scan->indexRelation;
 	BTMetaPageData *meta;
+	BlockNumber steps = 0;
 
 	while ((meta = get_meta(rel)) != NULL)
 	{
@@ -131,6 +152,7 @@ get_root(IndexScanDesc scan)
 		UnlockReleaseBuffer(buffer);
 		pfree(rel->rd_amcache);
 		rel->rd_amcache = NULL;
+		hamming_note_step(scan, &steps);
 		CHECK_FOR_INTERRUPTS();
 	}
 	return InvalidBuffer;
@@ -286,6 +308,7 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 	HammingTree *tree = &((HammingScan *) scan->opaque)->tree;
 	int			level = reuse_path(scan, key, page);
 	Buffer		buffer = InvalidBuffer;
+	BlockNumber steps = 0;
 
 	if (level == 0)
 	{
@@ -334,9 +357,10 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingChild *page)
 			page->low = key;
 			page->high = PG_INT64_MAX;
 			level++;
-			CHECK_FOR_INTERRUPTS();
 		}
 		buffer = InvalidBuffer;
+		hamming_note_step(scan, &steps);
+		CHECK_FOR_INTERRUPTS();
 	}
 	return true;
 }
@@ -385,6 +409,7 @@ hamming_locate(IndexScanDesc scan, HammingRun *run)
 		return NULL;
 	run->blkno = leaf->blkno;
 	run->place = place_of(leaf, run->low);
+	run->steps = 0;
 	return leaf;
 }
 
@@ -442,6 +467,7 @@ hamming_share(IndexScanDesc scan, int64 key)
 	PG_INT64_MIN, PG_INT64_MAX, PG_INT64_MAX};
 	double		share = 0;
 	double		part = 1;
+	BlockNumber steps = 0;
 
 	while (BufferIsValid(buffer))
 	{
@@ -465,6 +491,7 @@ hamming_share(IndexScanDesc scan, int64 key)
 		UnlockReleaseBuffer(buffer);
 		if (!found)
 			break;
+		hamming_note_step(scan, &steps);
 		page = child;
 		buffer = hamming_pin_page(scan->indexRelation, page.blkno);
 		hamming_lock_page(scan, buffer);
