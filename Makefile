@@ -155,7 +155,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts citus indent bench bench-quality
+	asserts sanitize citus indent bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -164,6 +164,7 @@ help:
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make matrix                  the tests, for every PostgreSQL at hand"
 	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
+	@echo "make sanitize                the same, with sanitizers in every server"
 	@echo "make citus CITUS=dir         the tests on Citus, built from its source there"
 	@echo "make bench                   speed and size, beside other ways to do it"
 	@echo "make bench-quality           precision and recall of every profile"
@@ -214,6 +215,13 @@ matrix:
 # A PostgreSQL built with assertions, kept in the user's cache.
 asserts: setup
 	@ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' tools/asserts
+
+# On that server too: a packaged one with its translations comes to no start
+# when a sanitizer is there before it.
+sanitize: setup
+	@pg_config=$$(ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' \
+		tools/asserts --build) && SANITIZE=yes $(MAKE) -s \
+		PG_CONFIG="$$pg_config" UNIT= staged-test
 
 # A coordinator and two workers; nothing of Citus stays.
 citus: setup
