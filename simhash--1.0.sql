@@ -1154,7 +1154,7 @@ CREATE FUNCTION hamming_index_check(
     index regclass, heapallindexed boolean DEFAULT false)
 RETURNS void
 AS 'MODULE_PATHNAME', 'hamming_index_check'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION hamming_index_check(regclass, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
 'raise an error if a hamming index is damaged or does not agree with its table';
