@@ -209,6 +209,29 @@ BEGIN
 END $$;
 SELECT index, refused(index) FROM (VALUES ('(id, %s)'), ('(%s) WHERE id > 0'),
     ('(site COLLATE "POSIX", %s)'), ('(lower(site), %s)')) AS v (index);
+-- the index that the hint names has the columns of the group, where it can, and
+-- serves
+CREATE FUNCTION hinted(columns text, within text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    PERFORM make(columns, within);
+    DROP INDEX t_fp_idx;
+    INSERT INTO t VALUES (1, 0);
+    RETURN 'inserted';
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    PERFORM make(columns, within);
+    DROP INDEX t_fp_idx;
+    EXECUTE substr(hint, 6);
+    INSERT INTO t VALUES (1, 0);
+    RETURN hint || E'\n' || fails('INSERT INTO t VALUES (2, 1)');
+END $$;
+SELECT hinted(format('site %1$s DEFAULT %2$L, "Of It" %1$s DEFAULT %2$L', type, value),
+    'site,"Of It"')
+FROM (VALUES ('text', 'a'), ('varchar(9)', 'a'), ('mood', 'ill'), ('code', 'aa'),
+    ('bigint', '7'), ('bit(3)', '101'), ('jsonb', '{}')) AS v (type, value);
+DROP FUNCTION hinted;
 
 ----------------------------------------
 -- locks

@@ -45,6 +45,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
@@ -169,20 +170,61 @@ is_usable(Relation index)
 		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 }
 
+/*
+ * Write a column of the group as CREATE INDEX wants it; nothing if a hamming
+ * index cannot have columns of its type.
+ */
+static void
+write_index_column(const GuardStatement *statement, const GuardColumn *column,
+				   StringInfo columns)
+{
+	Oid			type = getBaseType(get_atttype(statement->root,
+											   column->root_column));
+	Oid			class = GetDefaultOpClass(type,
+										  get_index_am_oid("hamming", false));
+	Oid			input;
+
+	if (!OidIsValid(class))
+		return;
+	input = get_opclass_input_type(class);
+	if (get_opfamily_member(get_opclass_family(class), input, input,
+							SIMHASH_EQUAL_STRATEGY) != column->operator)
+		return;
+	appendStringInfoString(columns, quote_identifier(column->name));
+
+	/* By default a bigint is a fingerprint. */
+	if (type == INT8OID)
+	{
+		Oid			ball = get_typ_typrelid(statement->ball_type);
+
+		appendStringInfo(columns, " %s",
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(ball)),
+													"int8_equal_ops"));
+	}
+	appendStringInfoString(columns, ", ");
+}
+
 /* Say what index to make. */
 static void
-complain_of_no_index(Relation relation, AttrNumber column, Oid root)
+complain_of_no_index(const GuardStatement *statement, Relation relation,
+					 AttrNumber column)
 {
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
+	Oid			root = statement->root;
 	const char *schema = get_namespace_name(get_rel_namespace(root));
+	StringInfoData columns;
 
+	initStringInfo(&columns);
+	for (int i = 0; i < statement->ngroup; i++)
+		write_index_column(statement, &statement->group[i], &columns);
+	appendStringInfoString(&columns, quote_identifier(name));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
 					name, RelationGetRelationName(relation)),
 			 errhint("Run: CREATE INDEX ON %s USING hamming (%s);",
 					 quote_qualified_identifier(schema, get_rel_name(root)),
-					 quote_identifier(name))));
+					 columns.data)));
 }
 
 /* Prepare the condition on the fingerprint in a hamming index: it <@ ball. */
@@ -267,7 +309,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	{
 		if (!OidIsValid(table->hamming.index) &&
 			!OidIsValid(table->key_indexes[block].index))
-			complain_of_no_index(relation, table->column, statement->root);
+			complain_of_no_index(statement, relation, table->column);
 	}
 
 	/*
