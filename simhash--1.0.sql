@@ -1876,3 +1876,100 @@ AS 'MODULE_PATHNAME', 'simhash_guard'
 LANGUAGE C;
 COMMENT ON FUNCTION simhash_guard() IS
 'trigger that rejects, skips or marks rows that are near-duplicates of others';
+
+-- A trigger of a table that Citus has distributed sees one shard.  But rows
+-- within distance 3 share a block.  So each row goes into four more tables as
+-- well, one for each block, which are distributed by its key and guarded within
+-- it.  They are filled before they have triggers: what is in the table already
+-- may have near-duplicates.
+CREATE FUNCTION simhash_guard_distributed(
+    relation regclass, id name, fingerprint name, k bigint DEFAULT 3)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    ours text;                  -- the schema of this extension
+    schema name;                -- that of the table
+    called name;
+    id_type text;
+    elsewhere text;             -- where its rows are, if not here
+    guarded text;               -- one of the four tables
+    claims text := '';
+    releases text := '';
+    command text;
+BEGIN
+    IF relation IS NULL OR id IS NULL OR fingerprint IS NULL OR k IS NULL THEN
+        RAISE null_value_not_allowed USING MESSAGE =
+            'relation, id, fingerprint and k must not be null';
+    ELSIF k NOT BETWEEN 0 AND 3 THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = 'k must be between 0 and 3',
+            HINT = 'Rows that are further apart need not share a block.';
+    END IF;
+    SELECT extnamespace::regnamespace INTO ours FROM pg_extension
+        WHERE extname = 'simhash';
+    SELECT nspname, relname INTO schema, called
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+        WHERE c.oid = relation;
+    SELECT format_type(atttypid, atttypmod) INTO id_type FROM pg_attribute
+        WHERE attrelid = relation AND attname = id
+        AND attnum > 0 AND NOT attisdropped;
+    IF id_type IS NULL THEN
+        RAISE undefined_column USING MESSAGE =
+            format('column "%s" of relation %s does not exist', id, relation);
+    END IF;
+    EXECUTE format('SELECT %s.simhash_check_fingerprint($1, $2)', ours)
+        USING relation, quote_ident(fingerprint);
+    EXECUTE format('SELECT %s.simhash_elsewhere($1)', ours)
+        INTO elsewhere USING relation;
+    IF elsewhere IS DISTINCT FROM 'distributed' THEN
+        RAISE wrong_object_type USING
+            MESSAGE = format('%s is not distributed by Citus', relation),
+            HINT = 'On one server a trigger that calls simhash_guard() guards'
+                   ' the whole table.';
+    END IF;
+
+    -- Functions come first, and all goes by one connection to each worker:
+    -- Citus wants it so in one transaction.
+    PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true),
+            set_config('citus.enable_unsafe_triggers', 'on', true);
+    FOR block IN 0 .. 3 LOOP
+        guarded := format('%I.%I', schema, called || '_guard_' || block);
+        claims := claims || format(
+            E'    INSERT INTO %s VALUES (%s.simhash_key($2, %s), $1, $2);\n',
+            guarded, ours, block);
+        releases := releases || format(
+            E'    DELETE FROM %s WHERE key = %s.simhash_key($2, %s)'
+            ' AND %s.id = $1;\n', guarded, ours, block,
+            quote_ident(called || '_guard_' || block));
+    END LOOP;
+    command := 'CREATE FUNCTION %I.%I(id %s, fp bigint) RETURNS void'
+               ' LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS %L';
+    EXECUTE format(command, schema, called || '_claim', id_type, format(
+        E'BEGIN\n    IF $2 IS NULL THEN RETURN; END IF;\n%sEND', claims));
+    EXECUTE format(command, schema, called || '_release', id_type, format(
+        E'BEGIN\n%sEND', releases));
+
+    EXECUTE format('LOCK TABLE %I.%I IN SHARE ROW EXCLUSIVE MODE',
+                   schema, called);
+    FOR block IN 0 .. 3 LOOP
+        guarded := format('%I.%I', schema, called || '_guard_' || block);
+        EXECUTE format('CREATE TABLE %s (key smallint, id %s,'
+                       ' fp bigint NOT NULL, PRIMARY KEY (key, id))',
+                       guarded, id_type);
+        EXECUTE 'SELECT create_distributed_table($1, ''key'')'
+            USING guarded::regclass;
+        EXECUTE format('INSERT INTO %1$s SELECT %2$s.simhash_key(%3$I, %4$s),'
+                       ' %5$I, %3$I FROM %6$I.%7$I WHERE %3$I IS NOT NULL',
+                       guarded, ours, fingerprint, block, id, schema, called);
+        EXECUTE format('CREATE INDEX ON %s USING hamming (fp)', guarded);
+        EXECUTE format('CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON %s'
+                       ' FOR EACH ROW EXECUTE FUNCTION %s.simhash_guard('
+                       '''fp'', ''reject'', %L, ''within=key'')',
+                       guarded, ours, k);
+    END LOOP;
+END
+$function$;
+COMMENT ON FUNCTION simhash_guard_distributed(regclass, name, name, bigint) IS
+'make what keeps near-duplicates out of a table that Citus has distributed';

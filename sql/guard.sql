@@ -677,6 +677,11 @@ SELECT complain($$ 'fp', 'skip', '3' $$, 'AFTER INSERT');
 SELECT complain($$ 'fp', 'skip', '3' $$, 'BEFORE DELETE OR INSERT');
 SELECT simhash_guard(); -- error
 
+-- what only a table distributed by Citus can have
+SELECT fails(format('SELECT simhash_guard_distributed(%s)', arguments))
+FROM (VALUES ($$ 'wrong', 'id', 'fp' $$), ($$ 'wrong', 'id', 'body' $$), ($$ 'wrong', 'no', 'fp' $$),
+    ($$ 'wrong', 'id', 'no' $$), ($$ 'wrong', 'id', 'fp', 4 $$), ($$ 'wrong', 'id', NULL $$)) AS v (arguments);
+
 SET client_min_messages = warning;
 DROP SCHEMA "Odd ""one" CASCADE;
 DROP TABLE docs, skipped, marked, pairs, texts, profiled, generated, far, two,

@@ -120,6 +120,14 @@ is(ask("SELECT (SELECT simhash_idf_agg(result::simhash_idf)::text
 		= (SELECT simhash_idf_agg(body)::text FROM here)"),
 	't', 'idf of the shards');
 
+# The other aggregate: over all rows, and of groups that are in one shard.
+for my $sum ('SELECT simhash_agg(fp, 1.5) FROM %s',
+	'SELECT sum(hashint8extended(s, 1) / 1000000) FROM
+	(SELECT id, simhash_agg(fp + n, n) AS s FROM %s, generate_series(1, 5) AS n GROUP BY id) AS t')
+{
+	is(ask(sprintf $sum, 'docs'), ask(sprintf $sum, 'here'), 'simhash_agg');
+}
+
 # All pairs, by a table of block keys that is joined with itself.
 ask(<<'END');
 CREATE TABLE blocks (block int, key smallint, id bigint, fp bigint);
@@ -169,22 +177,34 @@ ask('INSERT INTO single VALUES (1, 7)');
 like(fails('INSERT INTO single VALUES (2, 6)'), qr/near-duplicate of another/,
 	'a guard of the only shard');
 
-# All rows guarded together, by a table for each block of docs/scale.md.
-ask('CREATE TABLE texts (id bigint PRIMARY KEY, fp bigint);
-	SELECT create_distributed_table(\'texts\', \'id\')');
-for my $b (0 .. 3)
-{
-	ask(<<"END");
-CREATE TABLE texts_$b (key smallint, id bigint, fp bigint, PRIMARY KEY (key, id));
-CREATE INDEX ON texts_$b USING hamming (fp);
-SELECT create_distributed_table('texts_$b', 'key');
+# All rows guarded together.
+like(fails("SELECT simhash_guard_distributed('here', 'id', 'fp')"),
+	qr/here is not distributed by Citus.*calls simhash_guard/s, 'a local table');
+ask(<<'END');
+CREATE SCHEMA "My Texts";
+CREATE TABLE "My Texts".texts (id bigint PRIMARY KEY, print bigint);
+SELECT create_distributed_table('"My Texts".texts', 'id');
+INSERT INTO "My Texts".texts VALUES (-1, 12345), (-2, 12344), (-3, NULL);
+SELECT simhash_guard_distributed('"My Texts".texts', 'id', 'print');
 END
-	ask(sprintf $guard, "texts_$b", "'fp', 'reject', '3', 'within=key'");
-}
-my $inserts = join '', map
-{
-	"INSERT INTO texts_$_ VALUES (simhash_key(:fp, $_), :id, :fp);\n"
-} 0 .. 3;
+my $claims = 'SELECT "My Texts".texts_claim(%s)';
+my $releases = 'SELECT "My Texts".texts_release(%s)';
+like(fails(sprintf $claims, '1, 12347'),
+	qr/near-duplicate of another in table "texts_guard_0_\d+".*\(key, id\)=\(0, -[12]\)/s,
+	'rows that were there are known');
+ask(sprintf $claims, '1, 12344 # 240');
+ask(sprintf $claims, '2, NULL');
+like(fails(sprintf $claims, '3, 12344 # 240'), qr/near-duplicate/, 'and those that came');
+ask(sprintf $releases, '1, 12344 # 240');
+ask(sprintf $releases, '2, NULL');
+ask(sprintf $claims, '3, 12344 # 240');
+is(ask(join ' UNION ALL ', map
+		{
+			qq{SELECT string_agg(id || ' ' || fp, ', ' ORDER BY id) FROM "My Texts".texts_guard_$_}
+		} 0 .. 3),
+	join("\n", ('-2 12344, -1 12345, 3 12488') x 4), 'those released make room, in all tables');
+ask('DELETE FROM "My Texts".texts WHERE id < 0');
+ask(sprintf $releases, $_) foreach '-1, 12345', '-2, 12344', '3, 12488';
 $main->append_conf('postgresql.conf', 'log_min_messages = fatal');
 $main->reload;
 my $script = $main->basedir . '/guard.sql';
@@ -195,8 +215,9 @@ append_to_file($script, <<"END");
 \\set id random(1, 1000000000)
 SELECT hashint8extended(:c, 7) # (1::bigint << :x) # (1::bigint << :y) AS fp \\gset
 BEGIN;
-INSERT INTO texts VALUES (:id, :fp);
-${inserts}COMMIT;
+INSERT INTO "My Texts".texts VALUES (:id, :fp);
+SELECT "My Texts".texts_claim(:id, :fp);
+COMMIT;
 END
 for (1 .. 30)
 {
@@ -209,10 +230,11 @@ for (1 .. 30)
 	} 1 .. 6;
 	$_->finish foreach @clients;
 }
-is(ask("SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM texts')"), '0',
+is(ask("SELECT count(*) FROM simhash_pairs('SELECT id, print FROM \"My Texts\".texts')"), '0',
 	'no near-duplicates in all shards');
-cmp_ok(ask('SELECT count(*) FROM texts'), '>=', 40, 'other rows stay');
-is(ask('SELECT count(*) FROM (SELECT id FROM texts EXCEPT SELECT id FROM texts_3) AS s'),
+cmp_ok(ask('SELECT count(*) FROM "My Texts".texts'), '>=', 40, 'other rows stay');
+is(ask('SELECT count(*) FROM (SELECT id, print FROM "My Texts".texts
+		EXCEPT SELECT id, fp FROM "My Texts".texts_guard_3) AS s'),
 	'0', 'and stay in all tables');
 
 $_->stop foreach reverse @nodes;
