@@ -223,6 +223,8 @@ typedef struct GuardSearch
 	int			enough;			/* a match so near ends the search */
 	Snapshot	before;			/* taken when the search began */
 	SnapshotData dirty;			/* by which it sees rows */
+	IndexScanDesc like;			/* of an index of the fingerprint alone, told
+								 * what to search for; or NULL */
 	TupleTableSlot *slot;		/* for rows of the table at hand, when open */
 	GuardMatch	match;
 	GuardPending pending;

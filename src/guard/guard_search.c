@@ -284,6 +284,12 @@ begin_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
 
 	hamming->in_use = true;
 	scan->xs_snapshot = &search->dirty;
+	if (hamming->ncolumns == 1 && search->like != NULL)
+	{
+		hamming_rescan_like(scan, search->like);
+		hamming_begin_search(scan);
+		return;
+	}
 	for (int i = 0; i < hamming->ncolumns; i++)
 	{
 		ScanKey		condition = &hamming->conditions[i];
@@ -293,6 +299,8 @@ begin_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
 			get_ball(search, condition->sk_subtype);
 	}
 	index_rescan(scan, hamming->conditions, hamming->ncolumns, NULL, 0);
+	if (hamming->ncolumns == 1)
+		search->like = scan;
 	hamming_begin_search(scan);
 }
 
@@ -404,6 +412,7 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
+	search->like = NULL;
 	InitDirtySnapshot(search->dirty);
 	/* To it, what our own command has deleted is gone. */
 	search->before = RegisterSnapshot(GetLatestSnapshot());

@@ -196,6 +196,7 @@ extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
 									   int norderbys);
 extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 						   ScanKey orderbys, int norderbys);
+extern void hamming_rescan_like(IndexScanDesc scan, IndexScanDesc other);
 extern void hamming_begin_search(IndexScanDesc scan);
 extern void hamming_end_search(IndexScanDesc scan);
 extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);

@@ -113,6 +113,8 @@ hamming_plan_word(IndexScanDesc scan, bool survey)
 		sh_plan_search(&so->extent, k, &so->plan);
 		so->plan_k = k;
 	}
+	if (survey && !sh_is_pass(so->layout, &so->plan))
+		hamming_find_centers(scan);
 	if (survey && hamming_survey(scan))
 	{
 		sh_plan_search(&so->extent, k, &so->plan);
@@ -159,6 +161,11 @@ hamming_add_passes(HammingScan *so)
 	ShReach		done[SH_WORD_BLOCKS];
 	int			block;
 
+	if (so->plan_k >= 0 && so->plan_k == so->runs.kept_for)
+	{
+		hamming_keep_passes(so);
+		return;
+	}
 	for (block = 0; block < SH_WORD_BLOCKS; block++)
 		done[block] = sh_shells(-1);
 	for (block = 0; block < so->layout->blocks; block++)
@@ -171,4 +178,6 @@ hamming_add_passes(HammingScan *so)
 		hamming_add_pass(so, block, reach, done);
 		done[block] = reach;
 	}
+	so->runs.kept_for = so->plan_k;
+	so->runs.nkept = so->runs.npasses;
 }

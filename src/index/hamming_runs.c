@@ -77,6 +77,21 @@ hamming_add_pass(HammingScan *so, int block, ShReach reach,
 	memcpy(pass->done, done, sizeof(pass->done));
 	pass->center_key = hamming_key(sh_entry(so->layout, runs->center,
 											runs->word, block));
+	runs->kept_for = -1;
+}
+
+/* Add the passes of the search before, around another center. */
+void
+hamming_keep_passes(HammingScan *so)
+{
+	HammingRuns *runs = &so->runs;
+	int			i;
+
+	runs->npasses = runs->nkept;
+	for (i = 0; i < runs->npasses; i++)
+		runs->passes[i].center_key =
+			hamming_key(sh_entry(so->layout, runs->center, runs->word,
+								 runs->passes[i].block));
 }
 
 /*
@@ -207,6 +222,33 @@ extend_range(HammingScan *so, HammingRun *run, int fine,
 }
 
 /*
+ * Lay out the run of a pass that reads one key, which is on one page: the most
+ * frequent case by far.  Returns false if it is not so, or not known.
+ */
+static bool
+lay_out_key(HammingScan *so, const HammingPass *pass, HammingRun *run)
+{
+	const ShLayout *layout = so->layout;
+	const HammingChild *leaf = hamming_center(so, pass->block);
+	int			key = sh_ring_end(layout, pass->block, 0);
+	int			empty = layout->shift - layout->kept;
+	uint64		span = ((uint64) leaf->high - (uint64) leaf->low) >> empty;
+	uint64		rest = (UINT64_C(1) << (key + empty)) - 1;
+
+	if (pass->reach.within[0] != 0 || pass->done[pass->block].within[0] >= 0)
+		return false;
+	run->low = (int64) ((uint64) pass->center_key & ~rest);
+	run->high = (int64) ((uint64) pass->center_key | rest);
+	if (run->low < leaf->low || run->high >= leaf->high || span >> key == 0)
+		return false;
+	run->pass = pass;
+	run->next = InvalidBlockNumber;
+	hamming_place(leaf, run);
+	so->runs.span = span;
+	return true;
+}
+
+/*
  * Lay out the next run of the passes.  Returns false if there is none, or the
  * index is empty.
  *
@@ -229,8 +271,14 @@ lay_out_run(IndexScanDesc scan, HammingRun *run)
 	for (; runs->pass < runs->npasses; runs->pass++, runs->next = 0)
 	{
 		const HammingPass *pass = &runs->passes[runs->pass];
-		int			fine = pass_fine(layout, pass, runs->span);
+		int			fine;
 
+		if (runs->next == 0 && lay_out_key(so, pass, run))
+		{
+			runs->pass++;
+			return true;
+		}
+		fine = pass_fine(layout, pass, runs->span);
 		while (next_range(layout, pass, runs->next, fine, &low, &high))
 		{
 			const HammingChild *leaf;

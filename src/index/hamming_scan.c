@@ -76,9 +76,11 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
 	so->matches.pinned = InvalidBuffer;
 	so->plan_k = -1;
+	so->runs.kept_for = -1;
 	so->extent.rows = -1;
 	so->extent.layout = so->layout;
 	so->runs.page_entries = entries_per_page(index, so->layout);
+	so->tree.height = HAMMING_MAX_HEIGHT - 1;
 	hamming_forget_path(&so->tree);
 	if (norderbys > 0)
 	{
@@ -298,6 +300,20 @@ take_order(IndexScanDesc scan)
 	}
 }
 
+/* Drop all that the search before has left. */
+static void
+reset(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	hamming_drop_matches(scan);
+	drop_nulls(so);
+	hamming_nearest_reset(so);
+	hamming_words_reset(so);
+	so->started = false;
+	hamming_drop_passes(&so->runs);
+}
+
 /* Begin anew, with other conditions if there are any. */
 void
 hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
@@ -307,11 +323,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 
 	(void) nkeys;
 	(void) norderbys;
-	hamming_drop_matches(scan);
-	drop_nulls(so);
-	hamming_nearest_reset(so);
-	hamming_words_reset(so);
-
+	reset(scan);
 	if (keys && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys && scan->numberOfOrderBys > 0)
@@ -321,8 +333,6 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	take_conditions(scan);
 	take_order(scan);
 	so->want_nulls = so->asked.nballs == 0;
-	so->started = false;
-	hamming_drop_passes(&so->runs);
 }
 
 /*
@@ -358,6 +368,30 @@ start(IndexScanDesc scan)
 	hamming_plan(scan);
 	if (so->asked.order_by < 0)
 		hamming_add_passes(so);
+}
+
+/*
+ * Rescan for what another scan was told to search for: to take a value of SQL
+ * apart once is enough for several indexes.
+ *
+ * Precondition: both indexes have one column, of one type, and both scans as
+ * many conditions; no order is asked for.
+ */
+void
+hamming_rescan_like(IndexScanDesc scan, IndexScanDesc other)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	const HammingConditions *asked =
+	&((HammingScan *) other->opaque)->asked;
+	HammingBall *balls = so->asked.balls;
+
+	Assert(so->layout == ((HammingScan *) other->opaque)->layout);
+	Assert(scan->numberOfKeys == other->numberOfKeys);
+	reset(scan);
+	memcpy(balls, asked->balls, asked->nballs * sizeof *balls);
+	so->asked = *asked;
+	so->asked.balls = balls;
+	so->want_nulls = asked->nballs == 0;
 }
 
 /*

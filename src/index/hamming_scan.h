@@ -144,6 +144,9 @@ typedef struct HammingRuns
 	uint64		next;			/* entry of it, bare */
 	uint64		span;			/* between the bounds of the last page, bare */
 	HammingPass passes[SH_WORD_BLOCKS];
+	int			kept_for;		/* the k of the plan that these follow; -1:
+								 * none */
+	int			nkept;
 
 	/* the run at hand, and those ahead */
 	bool		have_run;
@@ -260,6 +263,7 @@ extern void hamming_free_matches(HammingMatches *matches);
 extern void hamming_drop_passes(HammingRuns *runs);
 extern void hamming_add_pass(HammingScan *so, int block, ShReach reach,
 							 const ShReach *done);
+extern void hamming_keep_passes(HammingScan *so);
 extern bool hamming_next_run(IndexScanDesc scan);
 extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
 
@@ -270,6 +274,8 @@ extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingChild *page);
 extern HammingChild *hamming_center(HammingScan *so, int block);
+extern void hamming_find_centers(IndexScanDesc scan);
+extern void hamming_place(const HammingChild *leaf, HammingRun *run);
 extern const HammingChild *hamming_locate(IndexScanDesc scan, HammingRun *run);
 extern bool hamming_reaches(HammingTree *tree, int64 from, int64 to,
 							int pages);

@@ -59,6 +59,8 @@ meets_crowd(IndexScanDesc scan, int block)
 	double		expected = so->extent.rows / so->extent.per_page /
 	(1 << so->layout->widths[block]);
 
+	if (leaf->low <= low && high <= leaf->high)
+		return false;
 	if (!hamming_descend(scan, low, leaf) || leaf->high >= high)
 		return false;
 	return hamming_reaches(&so->tree, low, high,

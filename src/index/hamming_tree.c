@@ -379,11 +379,29 @@ go_right(const HammingChild *from, int64 key, HammingChild *to)
 	return true;
 }
 
+/* The first key of those that share the query's own key of a block. */
+static inline int64
+center_key(HammingScan *so, int block)
+{
+	return hamming_key(sh_entry_first(so->layout, so->runs.word, block,
+									  sh_entry_key(so->layout, so->runs.center,
+												   block)));
+}
+
 /* The leaf page where the query's own key begins in a block of a word. */
 HammingChild *
 hamming_center(HammingScan *so, int block)
 {
 	return &so->tree.centers[so->runs.word * so->layout->blocks + block];
+}
+
+/* Have a run begin on a page that serves its first key. */
+void
+hamming_place(const HammingChild *leaf, HammingRun *run)
+{
+	run->blkno = leaf->blkno;
+	run->place = place_of(leaf, run->low);
+	run->steps = 0;
 }
 
 /*
@@ -407,9 +425,7 @@ hamming_locate(IndexScanDesc scan, HammingRun *run)
 			 !go_right(center, run->low, leaf) &&
 			 !hamming_descend(scan, run->low, leaf))
 		return NULL;
-	run->blkno = leaf->blkno;
-	run->place = place_of(leaf, run->low);
-	run->steps = 0;
+	hamming_place(leaf, run);
 	return leaf;
 }
 
@@ -499,6 +515,94 @@ hamming_share(IndexScanDesc scan, int64 key)
 	return share;
 }
 
+/*
+ * Go down from a level of inner pages towards the query's own keys, in all
+ * blocks that are searched of the word at hand; "buffer" is the first page, if
+ * it is locked already.  Returns false where a page is not what it was.  Keys
+ * on the same page follow each other.
+ */
+static bool
+step_to_centers(IndexScanDesc scan, Buffer buffer, uint32 level,
+				const int64 *keys)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	BlockNumber blkno = InvalidBlockNumber;
+	bool		found = true;
+	int			block;
+
+	for (block = 0; found && block < so->layout->blocks; block++)
+	{
+		HammingChild *center = hamming_center(so, block);
+		HammingChild child;
+
+		if (so->plan.radius[block] < 0)
+			continue;
+		if (BufferIsValid(buffer) && blkno != center->blkno &&
+			BlockNumberIsValid(blkno))
+		{
+			UnlockReleaseBuffer(buffer);
+			buffer = InvalidBuffer;
+		}
+		blkno = center->blkno;
+		if (!BufferIsValid(buffer))
+		{
+			buffer = hamming_pin_page(scan->indexRelation, blkno);
+			hamming_lock_page(scan, buffer);
+		}
+		found = BTPageGetOpaque(BufferGetPage(buffer))->btpo_level == level &&
+			find_child(BufferGetPage(buffer), keys[block], center, &child);
+		if (found)
+			*center = child;
+	}
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+	return found;
+}
+
+/*
+ * Find the leaf pages where the query's own keys begin, in the blocks that are
+ * searched of the word at hand, all in one descent.  Whoever needs one that
+ * was not found looks for it by hamming_descend().
+ */
+void
+hamming_find_centers(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	Buffer		buffer = get_root(scan);
+	int64		keys[SH_WORD_BLOCKS];
+	bool		found = true;
+	uint32		level;
+	int			block;
+
+	if (!BufferIsValid(buffer))
+		return;
+	level = BTPageGetOpaque(BufferGetPage(buffer))->btpo_level;
+	if (level == 0)
+	{
+		UnlockReleaseBuffer(buffer);
+		return;
+	}
+	for (block = 0; block < so->layout->blocks; block++)
+	{
+		HammingChild *center = hamming_center(so, block);
+
+		center->blkno = BufferGetBlockNumber(buffer);
+		center->low = PG_INT64_MIN;
+		center->high = PG_INT64_MAX;
+		keys[block] = center_key(so, block);
+	}
+	for (; found && level > 0; level--)
+	{
+		found = step_to_centers(scan, buffer, level, keys);
+		buffer = InvalidBuffer;
+	}
+	for (block = 0; block < so->layout->blocks; block++)
+	{
+		if (!found || so->plan.radius[block] < 0)
+			forget(hamming_center(so, block));
+	}
+}
+
 /* Let go of the inner pages, but remember where they are. */
 void
 hamming_unpin_path(HammingTree *tree)
@@ -517,8 +621,9 @@ hamming_forget_path(HammingTree *tree)
 	int			block;
 
 	hamming_unpin_path(tree);
-	for (level = 0; level < HAMMING_MAX_HEIGHT; level++)
+	for (level = 0; level <= tree->height; level++)
 		forget(&tree->path[level].page);
+	tree->height = 0;
 	for (block = 0; block < tree->ncenters; block++)
 		forget(&tree->centers[block]);
 }

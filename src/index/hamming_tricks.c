@@ -32,6 +32,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
@@ -50,8 +52,13 @@
 #define HAMMING_RECENT_PAGES	(1 << 21)
 #define HAMMING_RECENT_TRUST	32
 
-/* How far from its guessed place on a page an entry usually is. */
-#define HAMMING_GUESS_SLACK		24
+/*
+ * How far from its guessed place a pivot usually is; and an entry, of as many
+ * as a page has: of HAMMING_GUESS_SURE times the standard deviation, but for
+ * one in twenty.
+ */
+#define HAMMING_PIVOT_SLACK		12
+#define HAMMING_GUESS_SURE		2
 
 /*
  * How much of a leaf page is fetched ahead, in cache lines: the first line
@@ -59,7 +66,7 @@
  * the processor's own prefetching fetches those that follow.
  */
 #define HAMMING_CACHE_LINE		64
-#define HAMMING_FETCH_ITEMS		6
+#define HAMMING_FETCH_ITEMS		4
 #define HAMMING_FETCH_TUPLES	16
 
 typedef struct RecentPage
@@ -109,6 +116,18 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 }
 
 /*
+ * How far from its guessed place among "count" entries of a page one usually
+ * is: so many of them are before it, each of which is with the probability
+ * "place".
+ */
+static inline int
+guess_slack(float place, int count)
+{
+	return 1 + (int) (HAMMING_GUESS_SURE *
+					  sqrtf(count * place * (1 - place)));
+}
+
+/*
  * Fetch into the cache what we are going to read of a leaf page.  "place" is
  * about where on the page that begins, and "entries" how many it has.
  *
@@ -133,7 +152,7 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 		return;
 
 	page = (const char *) BufferGetPage(known->buffer);
-	first = Max((int) (place * entries) - HAMMING_GUESS_SLACK, 0);
+	first = Max((int) (place * entries) - guess_slack(place, entries), 0);
 	items = page + SizeOfPageHeaderData + first * sizeof(ItemIdData);
 	tuples = page + BLCKSZ - HAMMING_CACHE_LINE - first * HAMMING_ENTRY_SIZE;
 
@@ -202,16 +221,12 @@ hamming_find_entry(Page page, OffsetNumber first, int64 key, float place)
 {
 	OffsetNumber count = PageGetMaxOffsetNumber(page);
 #ifndef HAMMING_PLAIN_FIND
-	int			guess = (int) (place * count) - HAMMING_GUESS_SLACK;
-	int			beyond;
+	int			guess = (int) (place * count) - guess_slack(place, count);
 
 	if (guess <= first)
 		guess = first;
 	else if (hamming_page_key(page, guess) >= key)
 		return hamming_search(page, first, guess, key);
-	beyond = guess + 4 * HAMMING_GUESS_SLACK;
-	if (beyond <= count && hamming_page_key(page, beyond) < key)
-		return hamming_search(page, beyond, count + 1, key);
 	return guess;
 #else
 	(void) place;
@@ -229,8 +244,8 @@ hamming_find_pivot(Page page, OffsetNumber first, int64 key, float place)
 	int			last = PageGetMaxOffsetNumber(page);
 #ifndef HAMMING_PLAIN_FIND
 	int			low = first + (int) (place * (last - first)) -
-	HAMMING_GUESS_SLACK / 2;
-	int			high = low + HAMMING_GUESS_SLACK;
+	HAMMING_PIVOT_SLACK;
+	int			high = low + 2 * HAMMING_PIVOT_SLACK;
 
 	if (low < first || hamming_page_key(page, low) >= key)
 		low = first;
