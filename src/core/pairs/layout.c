@@ -51,6 +51,13 @@
 #define BLOCK_BITS		16
 #define SPARE_BITS		7
 
+/* The words that fingerprints of a width are cut into. */
+int
+sh_words_of(int width)
+{
+	return (width + ENTRY_BITS - 1) / ENTRY_BITS;
+}
+
 /*
  * The layout of fingerprints of a width; false if there is none.
  */
@@ -64,7 +71,7 @@ sh_make_layout(int width, ShLayout *layout)
 	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
 		return false;
 	layout->width = width;
-	layout->words = (width + ENTRY_BITS - 1) / ENTRY_BITS;
+	layout->words = sh_words_of(width);
 	shortest = width / layout->words;
 	layout->blocks = (shortest + SPARE_BITS) / BLOCK_BITS;
 	while (1 << number < layout->words * layout->blocks)
@@ -93,27 +100,44 @@ sh_make_layout(int width, ShLayout *layout)
 }
 
 /*
- * Cut a fingerprint, given as bytes with the first bit at the top of the first
- * one.
+ * Up to 64 bits of a fingerprint, from "start" to "end", which is given as
+ * bytes with the first bit at the top of the first one.
  */
+static uint64_t
+bits_between(const unsigned char *bytes, int start, int end)
+{
+	uint64_t	word = 0;
+
+	for (int i = start / 8; 8 * i < end; i++)
+	{
+		int			beyond = 8 * (i + 1) - end;
+
+		word = beyond <= 0 ? word << 8 | bytes[i]
+			: word << (8 - beyond) | bytes[i] >> beyond;
+	}
+	return word & ~UINT64_C(0) >> (64 - (end - start));
+}
+
+/* Cut a fingerprint into what its entries keep of each word. */
 void
 sh_cut(const ShLayout *layout, const unsigned char *bytes, ShValue *value)
 {
 	for (int w = 0; w < layout->words; w++)
 	{
 		int			start = layout->width * w / layout->words;
-		int			end = start + layout->kept;
-		uint64_t	word = 0;
 
-		for (int i = start / 8; 8 * i < end; i++)
-		{
-			int			beyond = 8 * (i + 1) - end;
-
-			word = beyond <= 0 ? word << 8 | bytes[i]
-				: word << (8 - beyond) | bytes[i] >> beyond;
-		}
-		value->words[w] = word & ~UINT64_C(0) >> (64 - layout->kept);
+		value->words[w] = bits_between(bytes, start, start + layout->kept);
 	}
+}
+
+/* Cut a fingerprint into its words, of which all bits are kept. */
+void
+sh_cut_whole(int width, const unsigned char *bytes, uint64_t *words)
+{
+	int			n = sh_words_of(width);
+
+	for (int w = 0; w < n; w++)
+		words[w] = bits_between(bytes, width * w / n, width * (w + 1) / n);
 }
 
 /* Cut a fingerprint of one word. */

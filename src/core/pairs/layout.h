@@ -52,6 +52,9 @@ typedef struct ShValue
 extern bool sh_make_layout(int width, ShLayout *layout);
 extern void sh_cut(const ShLayout *layout, const unsigned char *bytes,
 				   ShValue *value);
+extern int	sh_words_of(int width);
+extern void sh_cut_whole(int width, const unsigned char *bytes,
+						 uint64_t *words);
 extern void sh_cut_word(const ShLayout *layout, uint64_t fingerprint,
 						ShValue *value);
 

@@ -606,16 +606,17 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 					 ShPairSink sink, void *context)
 {
 	uint32_t	crowded = pairs->distinct - alone;
+	double		end = pairs->progress_start + pairs->progress_share;
 
 	pairs->step = 0;
-	pairs->progress_start = 0;
-	pairs->progress_share = crowded > 0 ? 0.5 : 1;
+	if (crowded > 0)
+		pairs->progress_share /= 2;
 	sh_pairs_find_within(pairs, radius, 0, alone, sink, context);
-	pairs->progress_start = pairs->progress_share;
+	pairs->progress_start += pairs->progress_share;
 	if (crowded > 0)
 		sh_pairs_find_between(pairs, radius, 0, alone, alone, crowded, sink,
 							  context);
-	pairs->progress_start = 1;
+	pairs->progress_start = end;
 	pairs->progress_share = 0;
 }
 

@@ -18,6 +18,9 @@
  * that happen, all begins anew with other hashes: among ten million rows once
  * in 400,000 times.
  *
+ * Fingerprints of several words are collapsed by a hash of these and of the
+ * group, with the same care.  wide.c searches them word by word.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -246,19 +249,31 @@ collapse(ShPairs *pairs)
 	pairs->distinct = distinct;
 }
 
-/* --- groups --------------------------------------------------------------- */
+/* --- hashes --------------------------------------------------------------- */
 
-/* Have rows of different groups been collapsed? */
+/* Are two rows of different groups, or of different words? */
 static bool
-groups_meet(const ShPairs *pairs)
+rows_differ(const ShPairs *pairs, uint32_t a, uint32_t b)
+{
+	size_t		words = (size_t) pairs->words;
+
+	return (pairs->groups != NULL && pairs->groups[a] != pairs->groups[b]) ||
+		(pairs->wide != NULL && memcmp(pairs->wide + a * words,
+									   pairs->wide + b * words,
+									   words * sizeof *pairs->wide) != 0);
+}
+
+/* Have rows been collapsed that differ? */
+static bool
+strangers_meet(const ShPairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->distinct; i++)
 	{
-		uint32_t	group = sh_pairs_group(pairs, i);
+		uint32_t	row = pairs->rows[pairs->first[i]];
 
 		for (uint32_t j = pairs->first[i] + 1; j < pairs->first[i + 1]; j++)
 		{
-			if (pairs->groups[pairs->rows[j]] != group)
+			if (rows_differ(pairs, pairs->rows[j], row))
 				return true;
 		}
 	}
@@ -291,9 +306,38 @@ collapse_groups(ShPairs *pairs)
 		for (uint32_t i = 0; i < pairs->n; i++)
 			pairs->values[i] ^= sh_group_hash(pairs->seed, pairs->groups[i]);
 		collapse(pairs);
-		if (!groups_meet(pairs))
+		if (!strangers_meet(pairs))
 			return;
 		expand(pairs);
+		pairs->seed++;
+		sh_pairs_tell(pairs, 0);
+	}
+}
+
+/* The hash of the words of a row and its group. */
+static uint64_t
+hash_row(const ShPairs *pairs, uint32_t row)
+{
+	const uint64_t *word = pairs->wide + (size_t) row * (size_t) pairs->words;
+	uint64_t	hash = pairs->groups == NULL ? pairs->seed
+		: sh_group_hash(pairs->seed, pairs->groups[row]);
+
+	for (int i = 0; i < pairs->words; i++)
+		hash = sh_mix(hash ^ word[i]) + pairs->seed;
+	return hash;
+}
+
+/* Collapse rows of several words. */
+static void
+collapse_wide(ShPairs *pairs)
+{
+	for (;;)
+	{
+		for (uint32_t i = 0; i < pairs->n; i++)
+			pairs->values[i] = hash_row(pairs, i);
+		collapse(pairs);
+		if (!strangers_meet(pairs))
+			return;
 		pairs->seed++;
 		sh_pairs_tell(pairs, 0);
 	}
@@ -303,7 +347,9 @@ collapse_groups(ShPairs *pairs)
 void
 sh_pairs_collapse(ShPairs *pairs)
 {
-	if (pairs->groups != NULL)
+	if (pairs->wide != NULL)
+		collapse_wide(pairs);
+	else if (pairs->groups != NULL)
 		collapse_groups(pairs);
 	else
 		collapse(pairs);

@@ -22,7 +22,8 @@
  * order; rows[first[i]] up to rows[first[i + 1] - 1] are the rows that have
  * number i, in ascending order.  Where rows are in groups, a fingerprint is
  * that of a row combined with its group, and all rows that have it are in the
- * same group.
+ * same group.  Where fingerprints have several words, hashes stand in for them,
+ * and distinct fingerprints are numbered in the order of these.
  */
 typedef struct ShPairs
 {
@@ -38,7 +39,10 @@ typedef struct ShPairs
 	uint32_t   *ends;			/* where the values with each key end */
 
 	const uint32_t *groups;		/* of the rows, or NULL if all are in one */
-	uint64_t	seed;			/* any number, for the hashes of groups */
+	uint64_t	seed;			/* any number, for hashes */
+
+	const uint64_t *wide;		/* the words of each row, or NULL */
+	int			words;			/* of a row, if so */
 
 	/*
 	 * Several processes may share a search: each calls this to learn which
@@ -69,15 +73,20 @@ sh_pairs_tell(const ShPairs *pairs, double done)
 		pairs->progress(pairs->progress_context, done);
 }
 
-/* The hash of a group, by any number: the finish of splitmix64. */
+/* Mix the bits of a number: the finish of splitmix64. */
 static inline uint64_t
-sh_group_hash(uint64_t seed, uint32_t group)
+sh_mix(uint64_t x)
 {
-	uint64_t	x = seed + group * UINT64_C(0x9e3779b97f4a7c15);
-
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
 	return x ^ x >> 31;
+}
+
+/* The hash of a group, by any number. */
+static inline uint64_t
+sh_group_hash(uint64_t seed, uint32_t group)
+{
+	return sh_mix(seed + group * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The group of the rows that have a fingerprint. */

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide.h
+ *		All pairs of fingerprints of several words within a distance.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_WIDE_H
+#define SH_WIDE_H
+
+#include "core/pairs/layout.h"
+#include "core/pairs/pairs.h"
+
+#define SH_WIDE_WAITING	64		/* candidates to compare together */
+
+/* Reports all pairs within a radius of the values that have been put in place. */
+typedef void (*ShWordSearch) (void *context, ShPairs *pairs, int radius,
+							  ShPairSink sink, void *sink_context);
+
+/* Two fingerprints that may be a pair. */
+typedef struct ShCandidate
+{
+	uint32_t	a;
+	uint32_t	b;
+} ShCandidate;
+
+/*
+ * A search.  "all" are the rows, by fingerprint, and "wide" has the words of
+ * each distinct fingerprint.  "word" are the distinct fingerprints by the word
+ * that we are at.
+ */
+typedef struct ShWide
+{
+	ShPairs    *all;
+	const uint64_t *wide;
+	int			words;
+	int			width;
+	int			k;
+	int			radius[SH_MAX_WORDS];	/* below 0: not searched by */
+	double		share[SH_MAX_WORDS];	/* of the work */
+
+	ShWordSearch search;		/* how to search by a word */
+	void	   *search_context;
+	ShPairSink	sink;
+	void	   *context;
+	void		(*heed) (void); /* called now and then; need not return */
+
+	ShPairs		word;
+	int			at;				/* the word that we are at */
+	double		done;			/* part of the work before it */
+	size_t		compared;		/* candidates, since heed was called */
+	size_t		waiting;
+	ShCandidate candidate[SH_WIDE_WAITING];
+} ShWide;
+
+extern int	sh_wide_most(int width);
+extern size_t sh_wide_bytes(uint32_t n);
+extern void sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words,
+						  void *memory, int width);
+extern int	sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b);
+extern void sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context);
+
+#endif							/* SH_WIDE_H */
