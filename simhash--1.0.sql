@@ -1293,8 +1293,8 @@ COMMENT ON FUNCTION simhash_components(text) IS
 --
 -- No value of the table is cast to another type, not even a row: the owner may
 -- have made such a cast.  simhash_check_fingerprint sees to it that the
--- fingerprint is a bigint, or of a domain over bigint, so that the cast to
--- bigint runs no code; and concat() writes a row by the output functions of its
+-- fingerprint is a bigint or a bit string, or of a domain over these, so that
+-- the cast to bigint or bit varying runs no code; and concat() writes a row by the output functions of its
 -- types.
 
 CREATE FUNCTION simhash_report(
@@ -1311,7 +1311,8 @@ DECLARE
     elsewhere pg_catalog.text;  -- where its rows are, if not here
     key pg_catalog.text[];      -- the columns of the key of such rows
     source pg_catalog.text;     -- the table, or a copy of what is asked of it
-    value_sql pg_catalog.text;  -- its fingerprint
+    type pg_catalog.text;       -- of the fingerprint, without domains
+    value_sql pg_catalog.text;  -- the fingerprint
     bytes_sql pg_catalog.text;  -- the size of a row
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
@@ -1350,6 +1351,10 @@ BEGIN
     target := (SELECT format('%I.%I', nspname, relname)
                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
                WHERE c.oid = relation);
+    commands[1] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
+    PERFORM set_config('search_path', path, true);
+    EXECUTE commands[1] INTO type USING relation, fingerprint;
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     EXECUTE format('SELECT %s.simhash_elsewhere($1)', schema)
         INTO elsewhere USING relation;
     IF elsewhere IS NOT NULL THEN
@@ -1385,22 +1390,30 @@ BEGIN
         value_sql, source, grouped, listed);
 
     -- How rows share keys: a look-up of a row's fingerprint reads, in each
-    -- block, the rows of its group that have its key.
+    -- block, the rows of its group that have its key.  Bit strings have as many
+    -- blocks of 16 bits as they have room for.
     commands[2] := format($query$
         SELECT pg_catalog.json_agg(b) FROM (
             SELECT block, pg_catalog.max(rows) AS most,
                    pg_catalog.sum(rows OPERATOR(pg_catalog.*) rows)
                    OPERATOR(pg_catalog./) pg_catalog.sum(rows) AS mean
-            FROM (SELECT block, %1$s.simhash_key(fp, block) AS key,
+            FROM (SELECT block, %7$s AS key,
                          pg_catalog.count(*)::pg_catalog.float8 AS rows
-                  FROM (SELECT (%2$s)::pg_catalog.int8%4$s FROM %3$s AS t
+                  FROM (SELECT (%2$s)::%1$s%4$s FROM %3$s AS t
                         WHERE %5$s OFFSET 0) AS f (fp%6$s),
-                       pg_catalog.generate_series(0, 3) AS block
+                       pg_catalog.generate_series(0, %8$s) AS block
                   WHERE fp IS NOT NULL GROUP BY 1, 2%6$s) AS g
             GROUP BY block) AS b$query$,
-        schema, value_sql, source, listed, grouped,
+        type, value_sql, source, listed, grouped,
         coalesce((SELECT string_agg(', c' || n, '')
-                  FROM generate_subscripts(columns, 1) AS n), ''));
+                  FROM generate_subscripts(columns, 1) AS n), ''),
+        CASE WHEN type = 'pg_catalog.int8'
+        THEN format('%s.simhash_key(fp, block)', schema)
+        ELSE 'pg_catalog.substring(fp, block OPERATOR(pg_catalog.*) 16'
+             ' OPERATOR(pg_catalog.+) 1, 16)' END,
+        CASE WHEN type = 'pg_catalog.int8' THEN '3'
+        ELSE 'pg_catalog.length(fp) OPERATOR(pg_catalog./) 16'
+             ' OPERATOR(pg_catalog.-) 1' END);
 
     -- One search serves all that follows: that of the DELETE that
     -- simhash_dedup_sql writes, so that what is told is what would go.
@@ -1451,7 +1464,6 @@ BEGIN
         CASE WHEN elsewhere IS NULL
         THEN 'pg_catalog.left(pg_catalog.concat(t.*), 200)'
         ELSE 'pg_catalog.concat(t.simhash_fp)' END);
-    commands[4] := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
 
     -- What is elsewhere is fetched once, in the order that the DELETE has it
     -- in.  For a representative any row with its fingerprint will do: that is
@@ -1460,26 +1472,27 @@ BEGIN
         EXECUTE format('SELECT %s.simhash_row_key($1)', schema)
             INTO key USING relation;
     END IF;
-    commands[5] := format($query$
+    commands[4] := format($query$
         CREATE TEMPORARY TABLE simhash_report_rows AS
-        SELECT (%s)::pg_catalog.int8 AS simhash_fp,
+        SELECT (%s)::%s AS simhash_fp,
                pg_catalog.pg_column_size(t.*) AS simhash_bytes%s
-        FROM %s AS t$query$, fingerprint, listed, target) ||
+        FROM %s AS t$query$, fingerprint, type, listed, target) ||
         coalesce(' ORDER BY ' || array_to_string(key, ', '), '');
-    commands[6] := format($query$
-        SELECT pg_catalog.left(pg_catalog.concat(t.*), 200) FROM %3$s AS t
-        WHERE (%2$s) OPERATOR(%1$s.~=) $1
-            AND (%2$s) OPERATOR(pg_catalog.=) $1 LIMIT 1$query$,
-        schema, fingerprint, target);
+    commands[5] := format($query$
+        SELECT pg_catalog.left(pg_catalog.concat(t.*), 200) FROM %2$s AS t
+        WHERE %3$s(%1$s)::%4$s OPERATOR(pg_catalog.=) $1::%4$s LIMIT 1$query$,
+        fingerprint, target,
+        CASE WHEN type = 'pg_catalog.int8'
+        THEN format('(%s) OPERATOR(%s.~=) $1::%s AND ', fingerprint, schema, type)
+        END, type);
     EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
                    schema)
-        USING text 'SELECT NULL::tid, 1::bigint LIMIT 0', k,
+        USING format('SELECT NULL::tid, NULL::%s LIMIT 0', type), k,
               text 'star', text 'first', bigint '2';
 
     PERFORM set_config('search_path', path, true);
-    EXECUTE commands[4] USING relation, fingerprint;
     IF elsewhere IS NOT NULL THEN
-        EXECUTE commands[5];
+        EXECUTE commands[4];
     END IF;
     EXECUTE commands[1] INTO total, present, matching, mates;
     EXECUTE commands[2] INTO blocks;
@@ -1543,7 +1556,7 @@ BEGIN
                                r.number, r.farthest);
                 IF elsewhere IS NOT NULL THEN
                     PERFORM set_config('search_path', path, true);
-                    EXECUTE commands[6] INTO value USING r.value::bigint;
+                    EXECUTE commands[5] INTO value USING r.value;
                     PERFORM pg_catalog.set_config(
                         'search_path', 'pg_catalog, pg_temp', true);
                 END IF;
@@ -1637,6 +1650,7 @@ DECLARE
     remarks pg_catalog.text := '';
     query pg_catalog.text;
     command pg_catalog.text;
+    type pg_catalog.text;       -- of the fingerprint, without domains
     r record;
 BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -1685,16 +1699,16 @@ BEGIN
                FROM unnest(key) WITH ORDINALITY AS u (c, n))
           WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'
           ELSE 't.ctid' END;
-    EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
-                   schema)
-        USING text 'SELECT NULL::tid, 1::bigint LIMIT 0', k, kind,
-              text 'first', bigint '2';
     EXECUTE format('SELECT %s.simhash_group_columns($1, $2)', schema)
         INTO columns USING relation, within;
     command := format('SELECT %s.simhash_check_fingerprint($1, $2)', schema);
     PERFORM set_config('search_path', path, true);
-    EXECUTE command USING relation, fingerprint;
+    EXECUTE command INTO type USING relation, fingerprint;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    EXECUTE format('SELECT FROM %s.simhash_clusters_by_ctid($1, $2, $3, $4, $5)',
+                   schema)
+        USING format('SELECT NULL::tid, NULL::%s LIMIT 0', type), k, kind,
+              text 'first', bigint '2';
 
     FOR r IN SELECT conrelid::regclass AS referring, conname,
                     CASE confdeltype
@@ -1860,11 +1874,11 @@ COMMENT ON FUNCTION simhash_row_key(regclass) IS
 'the columns of the primary key of a table, quoted; NULL without a fit one';
 
 CREATE FUNCTION simhash_check_fingerprint(relation regclass, fingerprint text)
-RETURNS void
+RETURNS text
 AS 'MODULE_PATHNAME', 'simhash_check_fingerprint'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_check_fingerprint(regclass, text) IS
-'raise an error unless the expression is a bigint of each row of the relation';
+'the type of an expression over a relation; an error unless that is bigint or bit';
 
 ----------------------------------------------------------------------------
 -- Guard

@@ -80,4 +80,16 @@ sh_bit_length(uint64_t x)
 	return x == 0 ? 0 : SH_BITS - __builtin_clzll(x);
 }
 
+/*
+ * A value whose bits all depend on all bits of x: the finish of splitmix64.
+ * Part of the specification (docs/fingerprint.md).
+ */
+static inline uint64_t
+sh_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
 #endif							/* SH_BITS_H */

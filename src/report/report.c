@@ -9,6 +9,10 @@
  * are passed by value, whatever k is, and 4 more where rows are in groups.  When
  * that is more than maintenance_work_mem, report_disk.c takes over if it can.
  *
+ * A bit string of up to 64 bits is to the engine what a bigint is.  Wider ones
+ * are searched word by word (core/pairs/wide_pairs.c), in memory only, of which they
+ * take 8 bytes more for each word, and another 8.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -43,11 +47,12 @@ typedef struct Report
 {
 	SimhashRows rows;
 	ShPairs		pairs;
+	ShWide		wide;			/* where fingerprints have several words */
 	ShClusters	clusters;
 	ShCrowds	crowds;
 	char	   *query;
 	Oid			id_type;
-	int			k;
+	int64		k;				/* which fits an integer once rows are read */
 	bool		star;
 	uint32		least;			/* rows of a cluster */
 	Tuplesortstate *order;		/* of the pairs, for stars */
@@ -57,17 +62,6 @@ typedef struct Report
 	int			waiting;		/* pairs */
 	PairOfRows	pair[WAITING];
 } Report;
-
-/* Fail unless the engine can search for such a distance. */
-static void
-check_distance(int64 k)
-{
-	if (k < 0 || k > SH_PAIRS_RADIUS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distance " INT64_FORMAT " is out of range", k),
-				 errhint("It must be between 0 and %d.", SH_PAIRS_RADIUS)));
-}
 
 /* An argument that must not be null. */
 static void
@@ -109,8 +103,7 @@ begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 	check_not_null(fcinfo, query, "query");
 	check_not_null(fcinfo, query + 1, "k");
 	report->query = text_to_cstring(PG_GETARG_TEXT_PP(query));
-	check_distance(PG_GETARG_INT64(query + 1));
-	report->k = (int) PG_GETARG_INT64(query + 1);
+	report->k = PG_GETARG_INT64(query + 1);
 	InitMaterializedSRF(fcinfo, 0);
 	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	report->id_type = TupleDescAttr(report->result->setDesc, 0)->atttypid;
@@ -124,22 +117,76 @@ read_rows(Report *report, int64 disk_bytes)
 	if (report->k > SIMHASH_DISK_RADIUS)
 		disk_bytes = -1;
 	simhash_read_rows(&report->rows, report->query, report->id_type,
-					  disk_bytes);
+					  report->k, disk_bytes);
 	return report->rows.store == NULL;
+}
+
+/* ShWide.heed */
+static void
+heed_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* ShWordSearch */
+static void
+search_word(void *context, ShPairs *pairs, int radius, ShPairSink sink,
+			void *sink_context)
+{
+	simhash_search(context, pairs, radius, pairs->distinct, sink,
+				   sink_context);
 }
 
 /* Sort the rows by fingerprint. */
 static void
 begin_report(Report *report, bool sort)
 {
-	simhash_allocate_search(&report->rows, report->k);
-	simhash_order_rows(&report->rows, sort);
-	sh_pairs_begin(&report->pairs, report->rows.fingerprints,
-				   report->rows.memory, report->rows.n);
-	report->pairs.groups = report->rows.groups;
-	report->pairs.seed = pg_prng_uint64(&pg_global_prng_state);
-	report->pairs.progress = simhash_progress_done;
-	sh_pairs_collapse(&report->pairs);
+	SimhashRows *rows = &report->rows;
+	ShPairs    *pairs = &report->pairs;
+
+	simhash_allocate_search(rows, (int) report->k);
+	simhash_order_rows(rows, sort);
+	sh_pairs_begin(pairs, rows->values, rows->memory, rows->n);
+	pairs->groups = rows->groups;
+	pairs->seed = pg_prng_uint64(&pg_global_prng_state);
+	pairs->progress = simhash_progress_done;
+	if (rows->words > 1)
+	{
+		pairs->wide = rows->fingerprints;
+		pairs->words = rows->words;
+	}
+	sh_pairs_collapse(pairs);
+	if (rows->words > 1)
+	{
+		sh_wide_begin(&report->wide, pairs, rows->fingerprints,
+					  rows->wide_memory, rows->width);
+		report->wide.search = search_word;
+		report->wide.search_context = rows;
+		report->wide.heed = heed_interrupts;
+	}
+}
+
+/*
+ * Find the pairs of different fingerprints; of those of one word, none of two
+ * that come after the first "alone" of them.
+ */
+static void
+search(Report *report, uint32 alone, ShPairSink sink, void *context)
+{
+	if (report->rows.words > 1)
+		sh_wide_find(&report->wide, (int) report->k, sink, context);
+	else
+		simhash_search(&report->rows, &report->pairs, (int) report->k, alone,
+					   sink, context);
+}
+
+/* In how many bits do two fingerprints differ? */
+static int
+distance(const Report *report, uint32 a, uint32 b)
+{
+	if (report->rows.words > 1)
+		return sh_wide_distance(&report->wide, a, b);
+	return sh_distance(report->pairs.values[a], report->pairs.values[b]);
 }
 
 /* A row that no search has found is put out. */
@@ -232,8 +279,7 @@ list_pairs(Report *report)
 	begin_report(report, true);
 	put_equal_pairs(report);
 	sh_pairs_begin_search(&report->pairs);
-	simhash_search(&report->rows, &report->pairs, report->k,
-				   report->pairs.distinct, put_pairs, report);
+	search(report, report->pairs.distinct, put_pairs, report);
 	put_waiting(report);
 }
 
@@ -264,7 +310,8 @@ simhash_pairs(PG_FUNCTION_ARGS)
 		if (read_rows(report, 0))
 			list_pairs(report);
 		else
-			simhash_disk_pairs(&report->rows, report->k, report->result);
+			simhash_disk_pairs(&report->rows, (int) report->k,
+							   report->result);
 	}
 	PG_FINALLY();
 	{
@@ -323,10 +370,8 @@ make_stars(Report *report)
 	report->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										  InvalidOid, false, work_mem, NULL,
 										  TUPLESORT_NONE);
-	sh_crowds_find(&report->crowds);
 	sh_clusters_note_crowds(&report->clusters, &report->crowds);
-	simhash_search(&report->rows, &report->pairs, report->k,
-				   report->crowds.alone, note_pair, report);
+	search(report, report->crowds.alone, note_pair, report);
 	tuplesort_performsort(report->order);
 	sh_clusters_stars(&report->clusters, &report->crowds, next_pair, report);
 	tuplesort_end(report->order);
@@ -345,7 +390,7 @@ put_clusters(Report *report)
 	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
 	{
 		uint32		first = clusters->members[start];
-		uint64		center = report->pairs.values[clusters->number[first]];
+		uint32		center = clusters->number[first];
 
 		values[1] = Int64GetDatum((int64) c + 1);
 		values[2] = rows->ids[first];
@@ -353,11 +398,11 @@ put_clusters(Report *report)
 		for (uint32 i = start; i < clusters->ends[c]; i++)
 		{
 			uint32		row = clusters->members[i];
-			uint64		value = report->pairs.values[clusters->number[row]];
 
 			count_listed(report);
 			values[0] = rows->ids[row];
-			values[3] = Int32GetDatum(sh_distance(center, value));
+			values[3] = Int32GetDatum(distance(report, center,
+											   clusters->number[row]));
 			tuplestore_putvalues(report->result->setResult,
 								 report->result->setDesc, values, nulls);
 		}
@@ -370,17 +415,17 @@ make_clusters(Report *report, bool first)
 {
 	begin_report(report, !first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
-	sh_crowds_begin(&report->crowds, &report->pairs, report->k,
+	sh_crowds_begin(&report->crowds, &report->pairs, (int) report->k,
 					SH_CROWD_LEAST);
+	if (report->rows.words == 1)
+		sh_crowds_find(&report->crowds);
 	if (report->star)
 		make_stars(report);
 	else
 	{
-		sh_crowds_find(&report->crowds);
 		sh_clusters_connect_crowds(&report->clusters, &report->crowds);
-		simhash_search(&report->rows, &report->pairs, report->k,
-					   report->crowds.alone, sh_clusters_join,
-					   &report->clusters);
+		search(report, report->crowds.alone, sh_clusters_join,
+			   &report->clusters);
 	}
 	sh_clusters_list(&report->clusters, report->least);
 	put_clusters(report);
@@ -423,7 +468,7 @@ simhash_clusters(PG_FUNCTION_ARGS)
 		if (read_rows(report, report->star ? -1 : (int64) sizeof(uint32)))
 			make_clusters(report, first);
 		else
-			simhash_disk_clusters(&report->rows, report->k, !first,
+			simhash_disk_clusters(&report->rows, (int) report->k, !first,
 								  report->least, report->result);
 	}
 	PG_FINALLY();

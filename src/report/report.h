@@ -13,6 +13,7 @@
 #include "simhash.h"
 
 #include "core/pairs/clusters.h"
+#include "core/pairs/wide_pairs.h"
 #include "datatype/timestamp.h"
 #include "executor/spi.h"
 #include "storage/dsm.h"
@@ -29,9 +30,14 @@ typedef struct SimhashRows
 	int16		id_length;
 	bool		id_by_value;
 
+	int64		k;				/* what they are read for */
+	bool		bits;			/* bit strings, or else bigint */
+	int			width;			/* bits of a fingerprint; 0: not known yet */
+	int			words;			/* of a fingerprint */
+
 	uint32		n;
 	uint32		room;
-	uint64	   *fingerprints;
+	uint64	   *fingerprints;	/* their words, row by row */
 	Datum	   *ids;
 	uint32	   *groups;			/* NULL if all are in one */
 	SimhashGroups *grouping;	/* while rows are read */
@@ -39,6 +45,8 @@ typedef struct SimhashRows
 	Size		spare_bytes;
 	MemoryContext context;		/* of all these */
 	void	   *memory;			/* for the search, once all has been read */
+	uint64	   *values;			/* for it, too: fingerprints of one word */
+	void	   *wide_memory;	/* and if they have several */
 	uint32	   *parent;			/* and for clusters */
 	dsm_segment *segment;		/* that rows are in to share the search */
 	int			helpers;		/* with so many workers at most */
@@ -75,7 +83,7 @@ extern void simhash_complain_of_twins(Oid id_type, Datum id);
 extern SPIPlanPtr simhash_prepare_query(const char *query,
 										const char *example, int options);
 extern void simhash_read_rows(SimhashRows *rows, const char *query,
-							  Oid id_type, int64 disk_bytes);
+							  Oid id_type, int64 k, int64 disk_bytes);
 extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
 

@@ -15,6 +15,8 @@
  */
 #include "report/report.h"
 
+#include "search/search.h"
+
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -47,11 +49,15 @@ typedef struct Receiver
 static int64
 needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 {
-	int64		bytes = n * (int64) (sizeof(uint64) + sizeof(Datum));
+	int64		bytes = n * (int64) (sizeof(uint64) * rows->words +
+									 sizeof(Datum));
+	uint32		some = (uint32) Min(n, SH_PAIRS_ROWS);
 	int64		search = n * (int64) sizeof(uint32) +
-	(int64) sh_pairs_bytes((uint32) Min(n, SH_PAIRS_ROWS));
+	(int64) sh_pairs_bytes(some);
 	double		groups = (double) rows->group_bytes / Max(rows->n, 1) * n;
 
+	if (rows->words > 1)
+		search += n * (int64) sizeof(uint64) + (int64) sh_wide_bytes(some);
 	if (rows->groups != NULL)
 		bytes += n * (int64) sizeof(uint32);
 	if (id_bytes > 0)
@@ -81,6 +87,68 @@ check_id_type(const SimhashRows *rows, Oid type)
 					 format_type_be(type))));
 }
 
+/* Fail unless the engine can search for such a distance. */
+static void
+check_distance(const SimhashRows *rows, int width)
+{
+	int			most = sh_wide_most(width);
+
+	if (rows->k >= 0 && rows->k <= most)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("distance " INT64_FORMAT " is out of range", rows->k),
+			 rows->bits ?
+			 errhint("It must be between 0 and %d for fingerprints of %d bits.",
+					 most, width) :
+			 errhint("It must be between 0 and %d.", most)));
+}
+
+/* We know how wide fingerprints are. */
+static void
+set_width(SimhashRows *rows, int width)
+{
+	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot search fingerprints of width %d", width),
+				 errdetail("They may have %d to %d bits.",
+						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
+	check_distance(rows, width);
+	rows->width = width;
+	rows->words = sh_words_of(width);
+	if (rows->words == 1)
+		return;
+	rows->disk_bytes = -1;
+	rows->fingerprints = repalloc_huge(rows->fingerprints, sizeof(uint64) *
+									   rows->words * rows->room);
+}
+
+/*
+ * Look at the type of the fingerprints.  That of bit strings need not say how
+ * wide they are; the first one does then.
+ */
+static void
+begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
+{
+	int32		typmod = attribute->atttypmod;
+	Oid			type = getBaseTypeAndTypmod(attribute->atttypid, &typmod);
+
+	rows->bits = type == BITOID || type == VARBITOID;
+	if (!rows->bits && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the second column of the query must be a fingerprint, of type bigint or bit"),
+				 errdetail("It is of type %s.", format_type_be(type)),
+				 errhint("For example, 'SELECT id, simhash(body) FROM docs'.")));
+	if (!rows->bits)
+		set_width(rows, SH_BITS);
+	else if (type == BITOID && typmod > 0)
+		set_width(rows, typmod);
+	else
+		check_distance(rows, SH_MOST_WIDTH);
+}
+
 /* There are columns after the fingerprint: rows are in groups by them. */
 static void
 begin_groups(SimhashRows *rows, TupleDesc desc)
@@ -107,13 +175,7 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 								  "It yields %d columns.",
 								  desc->natts, desc->natts),
 				 errhint("For example, 'SELECT id, fp FROM docs'.")));
-	type = getBaseType(TupleDescAttr(desc, 1)->atttypid);
-	if (type != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the second column of the query must be a fingerprint, of type bigint"),
-				 errdetail("It is of type %s.", format_type_be(type)),
-				 errhint("For example, 'SELECT id, simhash(body) FROM docs'.")));
+	begin_fingerprints(receiver->rows, TupleDescAttr(desc, 1));
 	type = TupleDescAttr(desc, 0)->atttypid;
 	if (type != receiver->rows->id_type)
 		type = getBaseType(type);
@@ -143,7 +205,8 @@ make_room(SimhashRows *rows, int64 id_bytes)
 	rows->room = (uint32) Min((int64) rows->room + rows->room / 2,
 							  SH_PAIRS_ROWS);
 	rows->fingerprints = repalloc_huge(rows->fingerprints,
-									   sizeof(uint64) * rows->room);
+									   sizeof(uint64) * rows->words *
+									   rows->room);
 	rows->ids = repalloc_huge(rows->ids, sizeof(Datum) * rows->room);
 	if (rows->groups != NULL)
 		rows->groups = repalloc_huge(rows->groups,
@@ -203,11 +266,41 @@ keep_id(SimhashRows *rows, Datum id, Size bytes)
 	return PointerGetDatum(copy);
 }
 
+/*
+ * The bit string in a datum, which is to be as wide as all others.  If it is
+ * the first one, it says how wide these are.
+ */
+static SimhashBits
+get_bits(SimhashRows *rows, Datum datum)
+{
+	SimhashBits bits = simhash_get_bits(datum);
+
+	if (rows->width == 0)
+		set_width(rows, bits.width);
+	if (bits.width != rows->width)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("cannot compare fingerprints of different widths"),
+				 errdetail("They have %d and %d bits.", rows->width,
+						   bits.width),
+				 errhint("Search those of each width by themselves.")));
+	return bits;
+}
+
 /* Keep a row, for which there is room. */
 static void
-keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id)
+keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
+		 const SimhashBits *bits)
 {
+	uint64		word;
+	uint64	   *words = rows->store != NULL ? &word
+	: rows->fingerprints + (Size) rows->n * rows->words;
 	uint32		group = 0;
+
+	if (rows->bits)
+		sh_cut_whole(rows->width, bits->bytes, words);
+	else
+		words[0] = (uint64) DatumGetInt64(slot->tts_values[1]);
 
 	if (rows->grouping != NULL)
 	{
@@ -217,15 +310,12 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id)
 	}
 	if (rows->store != NULL)
 	{
-		simhash_disk_keep(rows, id, (uint64) DatumGetInt64(slot->tts_values[1]),
-						  group);
+		simhash_disk_keep(rows, id, word, group);
 		return;
 	}
 	if (rows->grouping != NULL)
 		rows->groups[rows->n] = group;
-	rows->ids[rows->n] = id;
-	rows->fingerprints[rows->n++] =
-		(uint64) DatumGetInt64(slot->tts_values[1]);
+	rows->ids[rows->n++] = id;
 }
 
 /*
@@ -261,8 +351,10 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 {
 	Receiver   *receiver = (Receiver *) self;
 	SimhashRows *rows = receiver->rows;
+	SimhashBits bits = {0, NULL};
 	Size		bytes;
 	Datum		given;
+	Datum		fingerprint;
 	Datum		id;
 
 	CHECK_FOR_INTERRUPTS();
@@ -278,6 +370,12 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	given = slot->tts_values[0];
 	id = usable_id(receiver, given);
 	bytes = id_size(rows, id);
+	fingerprint = slot->tts_values[1];
+	if (rows->bits)
+	{
+		fingerprint = PointerGetDatum(PG_DETOAST_DATUM_PACKED(fingerprint));
+		bits = get_bits(rows, fingerprint);
+	}
 	if (++rows->total % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("reading", rows->total);
 	if (!rows->overflow && rows->store == NULL &&
@@ -294,9 +392,11 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	rows->id_bytes += (int64) MAXALIGN(bytes);
 	if (!rows->overflow)
 		keep_row(rows, slot,
-				 rows->store != NULL ? id : keep_id(rows, id, bytes));
+				 rows->store != NULL ? id : keep_id(rows, id, bytes), &bits);
 	if (rows->id_length == -1 && id != given)
 		pfree(DatumGetPointer(id));
+	if (fingerprint != slot->tts_values[1])
+		pfree(DatumGetPointer(fingerprint));
 	return true;
 }
 
@@ -418,18 +518,21 @@ simhash_prepare_query(const char *query, const char *example, int options)
 
 /*
  * Run the query; its rows go into memory of the current context, or to disk if
- * memory is too little.  "disk_bytes" are those of memory that a search on disk
+ * memory is too little.  They are to be searched within distance k; fail if
+ * the engine cannot.  "disk_bytes" are those of memory that a search on disk
  * keeps for each row; -1 if there is no such search.
  */
 void
 simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type,
-				  int64 disk_bytes)
+				  int64 k, int64 disk_bytes)
 {
 	SPIExecuteOptions options;
 	Receiver	receiver;
 
 	memset(rows, 0, sizeof *rows);
 	rows->id_type = id_type;
+	rows->k = k;
+	rows->words = 1;
 	rows->disk_bytes = disk_bytes;
 	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
@@ -457,6 +560,10 @@ simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type,
 													CURSOR_OPT_PARALLEL_OK),
 							  &options);
 	SPI_finish();
+
+	/* Without a row to say so, they are as wide as any such k needs them. */
+	if (rows->width == 0)
+		set_width(rows, SH_MOST_WIDTH);
 	check_rows(rows);
 	simhash_groups_end(rows->grouping);
 }
@@ -490,6 +597,7 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 {
 	uint32	   *numbers = rows->memory;
 	uint64	   *moved = (uint64 *) rows->memory + rows->n;
+	Size		words = rows->words;
 	bool		ascending = true;
 	IdOrder		order;
 
@@ -511,12 +619,16 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 	}
 	if (!sort)
 		return;
-	for (uint32 i = 0; i < rows->n; i++)
+	for (Size word = 0; word < words; word++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		moved[i] = rows->fingerprints[numbers[i]];
+		for (uint32 i = 0; i < rows->n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			moved[i] = rows->fingerprints[numbers[i] * words + word];
+		}
+		for (uint32 i = 0; i < rows->n; i++)
+			rows->fingerprints[i * words + word] = moved[i];
 	}
-	memcpy(rows->fingerprints, moved, sizeof *moved * rows->n);
 	for (uint32 i = 0; i < rows->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -104,7 +104,10 @@ segment_bytes(uint32 n, bool grouped)
 		(grouped ? n * sizeof(uint32) : 0);
 }
 
-/* How many helpers are worth it, and have room? */
+/*
+ * How many helpers are worth it, and have room?  Fingerprints of several words
+ * are searched word by word, with helpers for each.
+ */
 static int
 helpers_wanted(const SimhashRows *rows, int radius)
 {
@@ -113,6 +116,7 @@ helpers_wanted(const SimhashRows *rows, int radius)
 	(sizeof(uint64) + sizeof(uint32));	/* twice, while they are moved */
 	int64		each = (int64) sh_pairs_helper_bytes(rows->n);
 
+	radius /= rows->words;
 	if (IsInParallelMode() || !IsUnderPostmaster || radius == 0 ||
 		sh_pairs_cost(rows->n, radius) <= SETUP_COST || room < each)
 		return 0;
@@ -163,41 +167,53 @@ make_segment(Size bytes)
 	return segment;
 }
 
+/* Move some numbers to where there is room for them. */
+static void *
+move_to(void *room, void *numbers, Size bytes)
+{
+	memcpy(room, numbers, bytes);
+	pfree(numbers);
+	return room;
+}
+
 /*
  * Allocate what the search needs besides the rows that have been read: shared
- * with helpers if these are worth it, and then the rows are moved there.
+ * with helpers if these are worth it, and then fingerprints of one word and
+ * groups are moved there.  Where fingerprints have several words, helpers see
+ * only the values that are searched, of one word at a time.
  */
 void
 simhash_allocate_search(SimhashRows *rows, int radius)
 {
 	uint32		n = rows->n;
-	uint64	   *values;
+	bool		wide = rows->words > 1;
+	bool		grouped = rows->groups != NULL && !wide;
 
 	rows->parent = MemoryContextAllocHuge(rows->context,
 										  sizeof(uint32) * (n + 1));
+	if (wide)
+		rows->wide_memory = MemoryContextAllocHuge(rows->context,
+												   sh_wide_bytes(n));
 	rows->helpers = helpers_wanted(rows, radius);
 	if (rows->helpers > 0)
-		rows->segment = make_segment(segment_bytes(n, rows->groups != NULL));
+		rows->segment = make_segment(segment_bytes(n, grouped));
 	if (rows->segment == NULL)
 	{
 		rows->memory = MemoryContextAllocHuge(rows->context,
 											  sh_pairs_bytes(n));
+		rows->values = !wide ? rows->fingerprints
+			: MemoryContextAllocHuge(rows->context,
+									 sizeof(uint64) * (n + 1));
 		return;
 	}
-	values = dsm_segment_address(rows->segment);
-	memcpy(values, rows->fingerprints, n * sizeof *values);
-	pfree(rows->fingerprints);
-	rows->fingerprints = values;
-	rows->memory = values + n;
-	if (rows->groups != NULL)
-	{
-		uint32	   *groups = (uint32 *) ((char *) rows->memory +
-										 sh_pairs_bytes(n));
-
-		memcpy(groups, rows->groups, n * sizeof *groups);
-		pfree(rows->groups);
-		rows->groups = groups;
-	}
+	rows->values = dsm_segment_address(rows->segment);
+	rows->memory = rows->values + n;
+	if (!wide)
+		rows->fingerprints = move_to(rows->values, rows->fingerprints,
+									 n * sizeof(uint64));
+	if (grouped)
+		rows->groups = move_to((char *) rows->memory + sh_pairs_bytes(n),
+							   rows->groups, n * sizeof(uint32));
 }
 
 /* The rows are no longer needed. */
@@ -276,11 +292,13 @@ simhash_help(dsm_segment *toc_segment, shm_toc *toc)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not map dynamic shared memory segment")));
 	values = dsm_segment_address(segment);
-	sh_pairs_help(&pairs, &shared->state, values, values + n,
+	sh_pairs_help(&pairs, &shared->state, values,
+				  values + (shared->state.work - shared->state.values),
 				  MemoryContextAllocHuge(CurrentMemoryContext,
 										 sh_pairs_helper_bytes(n)));
 	if (shared->state.groups != NULL)
-		pairs.groups = (uint32 *) ((char *) (values + n) + sh_pairs_bytes(n));
+		pairs.groups = (uint32 *) values +
+			(shared->state.groups - (uint32 *) shared->state.values);
 	pairs.next_part = take_part;
 	pairs.part_context = shared;
 	pairs.progress = heed_interrupts;

@@ -3,8 +3,8 @@
  * source.c
  *		An expression over the columns of a table that a user gives as text.
  *
- * What it is must be known before it is used.  A bigint may go into SQL of
- * ours; anything else might be converted there by a cast of its type, which is
+ * What it is must be known before it is used.  A bigint, and a bit string, may
+ * go into SQL of ours; anything else might be converted there by a cast of its type, which is
  * code of whoever owns that type: the owner of the table, perhaps, and he
  * would run it with the rights of the caller.  So the text is parsed by
  * itself, where nothing asks for a conversion, and its type is looked at.
@@ -121,7 +121,10 @@ simhash_transform_source(ParseState *pstate, Relation relation,
 	return expression;
 }
 
-/* Fail unless the source is a bigint, or of a domain over that. */
+/*
+ * Fail unless the source is a bigint, or of a domain over that.  A fingerprint
+ * may be a bit string, too.
+ */
 void
 simhash_check_source_type(Node *expression, bool of_keys,
 						  const char *source)
@@ -130,14 +133,14 @@ simhash_check_source_type(Node *expression, bool of_keys,
 	Oid			base = getBaseType(type);
 	bool		document = base == TEXTOID || base == VARCHAROID;
 
-	if (base == INT8OID)
+	if (base == INT8OID || (!of_keys && (base == BITOID || base == VARBITOID)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 of_keys ?
 			 errmsg("source of the keys is of type %s, not bigint",
 					format_type_be(type)) :
-			 errmsg("fingerprint \"%s\" is of type %s, not bigint", source,
+			 errmsg("fingerprint \"%s\" is of type %s, not bigint or bit", source,
 					format_type_be(type)),
 			 errhint("Name a bigint column or give an expression such as simhash(%s).",
 					 document ? source : "body")));
@@ -157,10 +160,11 @@ check_one_value(const ParseState *pstate, const char *source)
 }
 
 /*
- * simhash_check_fingerprint(relation regclass, fingerprint text) -> void
+ * simhash_check_fingerprint(relation regclass, fingerprint text) -> text
  *
  * Fails unless the fingerprint is an expression over the columns of the
- * relation, which may be called t, and of type bigint.
+ * relation, which may be called t, and of type bigint or bit.  Returns the
+ * type to cast it to, which runs no code.
  *
  * Errors: undefined_table, syntax_error, undefined_column and others of the
  * names in the expression, datatype_mismatch, invalid_parameter_value for one
@@ -175,6 +179,8 @@ simhash_check_fingerprint(PG_FUNCTION_ARGS)
 	ParseState *pstate = make_parsestate(NULL);
 	ErrorContextCallback callback;
 	Node	   *expression;
+	int32		typmod;
+	Oid			type;
 
 	if (relation == NULL)
 		ereport(ERROR,
@@ -187,8 +193,13 @@ simhash_check_fingerprint(PG_FUNCTION_ARGS)
 										  EXPR_KIND_SELECT_TARGET);
 	simhash_leave_source(&callback);
 	check_one_value(pstate, source);
-	simhash_check_source_type(expression, false, source);
+	(void) simhash_check_source_type(expression, false, source);
+	typmod = exprTypmod(expression);
+	type = getBaseTypeAndTypmod(exprType(expression), &typmod);
 	free_parsestate(pstate);
 	relation_close(relation, NoLock);
-	PG_RETURN_VOID();
+	PG_RETURN_TEXT_P(cstring_to_text(type == INT8OID ? "pg_catalog.int8"
+									 : type == BITOID && typmod > 0
+									 ? psprintf("pg_catalog.bit(%d)", typmod)
+									 : "pg_catalog.varbit"));
 }

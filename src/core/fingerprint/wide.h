@@ -17,19 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/bits.h"
+
 #define SH_WORDS		16		/* words of a fingerprint, at most */
 
 /* Part of the specification (docs/fingerprint.md). */
 #define SH_SCRAMBLE		UINT64_C(0x9e3779b97f4a7c15)
-
-/* A value whose bits all depend on all bits of x. */
-static inline uint64_t
-sh_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
 
 /* The hash of a feature for a word. */
 static inline uint64_t

@@ -19,7 +19,7 @@
  * in 400,000 times.
  *
  * Fingerprints of several words are collapsed by a hash of these and of the
- * group, with the same care.  wide.c searches them word by word.
+ * group, with the same care.  wide_pairs.c searches them word by word.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -320,7 +320,7 @@ hash_row(const ShPairs *pairs, uint32_t row)
 {
 	const uint64_t *word = pairs->wide + (size_t) row * (size_t) pairs->words;
 	uint64_t	hash = pairs->groups == NULL ? pairs->seed
-		: sh_group_hash(pairs->seed, pairs->groups[row]);
+	: sh_group_hash(pairs->seed, pairs->groups[row]);
 
 	for (int i = 0; i < pairs->words; i++)
 		hash = sh_mix(hash ^ word[i]) + pairs->seed;

@@ -73,15 +73,6 @@ sh_pairs_tell(const ShPairs *pairs, double done)
 		pairs->progress(pairs->progress_context, done);
 }
 
-/* Mix the bits of a number: the finish of splitmix64. */
-static inline uint64_t
-sh_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* The hash of a group, by any number. */
 static inline uint64_t
 sh_group_hash(uint64_t seed, uint32_t group)

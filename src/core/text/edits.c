@@ -21,6 +21,7 @@
 
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/text/utf8.h"
 
 /* Limits of the work done. */
@@ -36,20 +37,11 @@ const char *const sh_edit_names[SH_EDITS] = {
 
 /* --- random numbers, and lists that grow --------------------------------- */
 
-/* A value whose bits all depend on all bits of x. */
-static uint64_t
-mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* A random number from 0 to n - 1 (Steele, Lea and Flood 2014: SplitMix64). */
 size_t
 sh_edit_random(uint64_t *state, size_t n)
 {
-	return (size_t) (mix(*state += UINT64_C(0x9e3779b97f4a7c15)) % n);
+	return (size_t) (sh_mix(*state += UINT64_C(0x9e3779b97f4a7c15)) % n);
 }
 
 /* Have room for n more code points. */

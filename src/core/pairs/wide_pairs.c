@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wide.c
+ * wide_pairs.c
  *		All pairs of fingerprints of several words within a distance.
  *
  * Guarantee.  Every two different fingerprints within the distance k are
@@ -38,12 +38,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/wide.h"
+#include "core/pairs/wide_pairs.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAMPLES			65536	/* pairs to look at for the radii */
+#define SAMPLES			65536	/* pairs to look at for the radii, at most, */
+#define SAMPLES_EACH	16		/* and for each fingerprint */
 #define CANDIDATE_COST	10.0	/* nanoseconds to compare a candidate */
 #define TICK			(1 << 16)	/* candidates between two calls of heed */
 #define RADII			(SH_PAIRS_RADIUS + 2)	/* of a word, from -1 on */
@@ -67,14 +68,14 @@ sh_wide_bytes(uint32_t n)
 
 /* The words of a fingerprint. */
 static inline const uint64_t *
-words_of(const ShWide *wide, uint32_t number)
+words_of(const ShWide * wide, uint32_t number)
 {
 	return wide->wide + (size_t) number * (size_t) wide->words;
 }
 
 /* By what to move each word of a fingerprint, to part groups; see rows.c. */
 static inline uint64_t
-shift_of(const ShWide *wide, uint32_t number)
+shift_of(const ShWide * wide, uint32_t number)
 {
 	return wide->all->groups == NULL ? 0
 		: sh_group_hash(wide->all->seed, sh_pairs_group(wide->all, number));
@@ -100,7 +101,7 @@ keep_distinct(const ShPairs *all, uint64_t *words, size_t n)
  * memory, of sh_wide_bytes(); all else is worked in.
  */
 void
-sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words, void *memory,
+sh_wide_begin(ShWide * wide, ShPairs *all, uint64_t *words, void *memory,
 			  int width)
 {
 	uint32_t   *rows = memory;
@@ -120,7 +121,7 @@ sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words, void *memory,
 
 /* In how many bits do two fingerprints differ? */
 int
-sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b)
+sh_wide_distance(const ShWide * wide, uint32_t a, uint32_t b)
 {
 	return (int) sh_distance_bytes((const unsigned char *) words_of(wide, a),
 								   (const unsigned char *) words_of(wide, b),
@@ -134,12 +135,14 @@ sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b)
  * different groups count as what they are to the search.
  */
 static void
-sample_pairs(const ShWide *wide, double within[][RADII])
+sample_pairs(const ShWide * wide, double within[][RADII])
 {
 	uint32_t	distinct = wide->all->distinct;
+	uint32_t	samples = distinct < SAMPLES / SAMPLES_EACH
+	? distinct * SAMPLES_EACH : SAMPLES;
 
 	memset(within, 0, sizeof *within * (size_t) wide->words);
-	for (uint64_t i = 0; i < SAMPLES; i++)
+	for (uint32_t i = 0; i < samples; i++)
 	{
 		uint64_t	random = sh_mix(wide->all->seed + i);
 		uint32_t	a = (uint32_t) ((random >> 32) * distinct >> 32);
@@ -155,14 +158,14 @@ sample_pairs(const ShWide *wide, double within[][RADII])
 											words_of(wide, b)[w]);
 
 			for (int radius = apart; radius <= SH_PAIRS_RADIUS; radius++)
-				within[w][radius + 1] += 1.0 / SAMPLES;
+				within[w][radius + 1] += 1.0 / samples;
 		}
 	}
 }
 
 /* The estimated time to find and compare the candidates of each word. */
 static void
-estimate_costs(const ShWide *wide, double cost[][RADII])
+estimate_costs(const ShWide * wide, double cost[][RADII])
 {
 	uint32_t	n = wide->all->distinct;
 	double		pairs = (double) n * (n - 1) / 2;
@@ -171,7 +174,7 @@ estimate_costs(const ShWide *wide, double cost[][RADII])
 	for (int w = 0; w < wide->words; w++)
 	{
 		int			bits = wide->width * (w + 1) / wide->words -
-			wide->width * w / wide->words;
+		wide->width * w / wide->words;
 
 		cost[w][0] = 0;
 		for (int radius = 0; radius <= SH_PAIRS_RADIUS; radius++)
@@ -192,7 +195,7 @@ estimate_costs(const ShWide *wide, double cost[][RADII])
  * these.
  */
 static void
-choose_radii(ShWide *wide)
+choose_radii(ShWide * wide)
 {
 	double		cost[SH_MAX_WORDS][RADII];
 	double		least[MOST + 1];
@@ -239,7 +242,7 @@ choose_radii(ShWide *wide)
  * found it.
  */
 static inline void
-compare(const ShWide *wide, uint32_t a, uint32_t b)
+compare(const ShWide * wide, uint32_t a, uint32_t b)
 {
 	const uint64_t *x = words_of(wide, a);
 	const uint64_t *y = words_of(wide, b);
@@ -259,7 +262,7 @@ compare(const ShWide *wide, uint32_t a, uint32_t b)
 
 /* Compare the candidates that wait. */
 static void
-compare_waiting(ShWide *wide)
+compare_waiting(ShWide * wide)
 {
 	for (size_t i = 0; i < wide->waiting; i++)
 		compare(wide, wide->candidate[i].a, wide->candidate[i].b);
@@ -278,7 +281,7 @@ compare_waiting(ShWide *wide)
  * memory: ask for them, and compare them together with others.
  */
 static inline void
-add_candidate(ShWide *wide, uint32_t a, uint32_t b)
+add_candidate(ShWide * wide, uint32_t a, uint32_t b)
 {
 	ShCandidate *candidate = &wide->candidate[wide->waiting++];
 
@@ -307,7 +310,7 @@ add_candidates(void *context, uint32_t a, uint32_t b, int distance)
 
 /* The fingerprints that have the same value of the word. */
 static void
-add_equal(ShWide *wide)
+add_equal(ShWide * wide)
 {
 	const ShPairs *word = &wide->word;
 
@@ -334,7 +337,7 @@ tell_word(void *context, double done)
 
 /* Sort the distinct fingerprints by the word that we are at. */
 static void
-begin_word(ShWide *wide)
+begin_word(ShWide * wide)
 {
 	ShPairs    *all = wide->all;
 	ShPairs    *word = &wide->word;
@@ -352,7 +355,7 @@ begin_word(ShWide *wide)
 
 /* Search by the word that we are at. */
 static void
-search_word(ShWide *wide)
+search_word(ShWide * wide)
 {
 	int			radius = wide->radius[wide->at];
 
@@ -376,7 +379,7 @@ search_word(ShWide *wide)
  * sh_wide_most().
  */
 void
-sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context)
+sh_wide_find(ShWide * wide, int k, ShPairSink sink, void *context)
 {
 	wide->k = k;
 	wide->sink = sink;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * unit_wide.c
+ * unit_wide_pairs.c
  *		Unit tests of pairs of fingerprints of several words, against brute
  *		force.
  *
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "core/pairs/wide.h"
+#include "core/pairs/wide_pairs.h"
 
 #define MOST_BYTES		(SH_MOST_WIDTH / 8)
 
@@ -197,7 +197,7 @@ check_pairs(const Rows * rows)
 			uint32_t	x = all->rows[all->first[a]];
 			uint32_t	y = all->rows[all->first[b]];
 			int			apart = same_group(rows, x, y) ? distance(rows, x, y)
-				: rows->width + 1;
+			: rows->width + 1;
 
 			CHECK(apart > 0);
 			CHECK(rows->found[(size_t) (x < y ? x : y) * rows->n +

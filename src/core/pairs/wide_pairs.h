@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * wide.h
+ * wide_pairs.h
  *		All pairs of fingerprints of several words within a distance.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SH_WIDE_H
-#define SH_WIDE_H
+#ifndef SH_WIDE_PAIRS_H
+#define SH_WIDE_PAIRS_H
 
 #include "core/pairs/layout.h"
 #include "core/pairs/pairs.h"
@@ -24,7 +24,7 @@ typedef struct ShCandidate
 {
 	uint32_t	a;
 	uint32_t	b;
-} ShCandidate;
+}			ShCandidate;
 
 /*
  * A search.  "all" are the rows, by fingerprint, and "wide" has the words of
@@ -53,13 +53,13 @@ typedef struct ShWide
 	size_t		compared;		/* candidates, since heed was called */
 	size_t		waiting;
 	ShCandidate candidate[SH_WIDE_WAITING];
-} ShWide;
+}			ShWide;
 
 extern int	sh_wide_most(int width);
 extern size_t sh_wide_bytes(uint32_t n);
-extern void sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words,
+extern void sh_wide_begin(ShWide * wide, ShPairs *all, uint64_t *words,
 						  void *memory, int width);
-extern int	sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b);
-extern void sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context);
+extern int	sh_wide_distance(const ShWide * wide, uint32_t a, uint32_t b);
+extern void sh_wide_find(ShWide * wide, int k, ShPairSink sink, void *context);
 
-#endif							/* SH_WIDE_H */
+#endif							/* SH_WIDE_PAIRS_H */
