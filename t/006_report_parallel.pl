@@ -60,25 +60,31 @@ sub clean
 }
 
 my $sum = 'count(*), sum(hashint8extended(a, b)), sum(distance)';
+# three words, each of them searched with two workers
+my $wide = 'fp::bit(64) || hashint8extended(id / 2, 2)::bit(64) || (fp # 5)::bit(64)';
 my $members = 'count(*), sum(hashint8extended(id, cluster + representative)), sum(distance + size)';
 foreach my $call (
 	[ $sum, "simhash_pairs('SELECT id, fp FROM docs', 3)" ],
 	[ $sum, "simhash_pairs('SELECT id, fp FROM docs', 7)" ],
 	[ $sum, "simhash_pairs('SELECT id, fp, g FROM docs', 7)" ],
 	[ $sum, "simhash_pairs_as(NULL::tid, 'SELECT ctid, fp FROM docs', 4)", 'a::text || b' ],
+	[ $sum, "simhash_pairs('SELECT id, fp::bit(40) FROM docs', 5)" ],
+	[ $sum, "simhash_pairs('SELECT id, $wide FROM docs', 21)", undef, 6 ],
+	[ $sum, "simhash_pairs('SELECT id, $wide, g FROM docs', 23)", undef, 6 ],
+	[ $members, "simhash_clusters('SELECT id, $wide, g FROM docs', 20, 'star')", undef, 6 ],
 	[ $members, "simhash_clusters('SELECT id, fp FROM docs', 6)" ],
 	[ $members, "simhash_clusters('SELECT id, fp, g FROM docs', 7)" ],
 	[ $members, "simhash_clusters('SELECT id, fp, g FROM docs', 6, 'star')" ],
 	[ $members, "simhash_clusters('SELECT id, fp FROM docs ORDER BY -id', 5, 'star', 'first', 1)" ])
 {
-	my ($list, $from, $text) = @$call;
+	my ($list, $from, $text, $workers) = @$call;
 
 	$list = "count(*), sum(hashtextextended($text, 0))" if $text;
 	my $alone = $node->safe_psql('postgres',
 		"SET max_parallel_workers_per_gather = 0; SELECT $list FROM $from");
 	my $start = -s $node->logfile;
 	is($node->safe_psql('postgres', "SELECT $list FROM $from"), $alone, "$from: the same");
-	is(workers_of($start), 2, "$from: by two workers");
+	is(workers_of($start), $workers // 2, "$from: by workers");
 }
 is($node->safe_psql('postgres', <<'END'), 't', 'and against brute force');
 SELECT (SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs WHERE id % 20 = 0', 5)) =

@@ -38,6 +38,14 @@ GROUPS = ['', '', '', ', id % 3 AS g', ', nullif(id % 4, 0) AS g, id % 2 = 0 AS 
           ', left(md5(id::text), 1) AS g', ', NULL::int AS g',
           ', ARRAY[id % 2, NULL] AS g, 1 AS h']
 
+# Fingerprints, and distances that reports of them allow.
+FINGERPRINTS = [('fp', [0, 1, 3, 3, 4, 5, 8, 12, 16])] * 3 + [
+    ('fp::bit(40) AS fp', [0, 3, 8, 16]),
+    ('fp::bit(72) AS fp', [1, 4, 9, 33]),
+    ('(fp::bit(64) || fp2::bit(64))::bit(128) AS fp', [0, 3, 16, 33]),
+    ('fp::bit(64) || fp2::bit(64) || (fp # fp2)::bit(64) AS fp', [2, 8, 50]),
+]
+
 IDF = "simhash_idf_from('{a,b,c}', '{1,2,0.5}')"
 
 # What to pass, by type.

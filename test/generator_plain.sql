@@ -108,10 +108,15 @@ $$;
 -- All pairs, and clusters, by comparing each row with each.
 -- The rows of a query; what a row has in other columns is its group.
 CREATE FUNCTION report_rows(query text)
-RETURNS TABLE (id bigint, fp bigint, g text, n bigint) LANGUAGE plpgsql AS
+RETURNS TABLE (id bigint, fp bit varying, g text, n bigint) LANGUAGE plpgsql AS
 $$
+DECLARE
+    bits boolean;       -- fingerprints are bit strings
 BEGIN
-    RETURN QUERY EXECUTE format('SELECT id::bigint, fp::bigint,'
+    EXECUTE format('SELECT pg_typeof((SELECT fp FROM (%s) AS q(id, fp) LIMIT 1))::text'
+                   ' IN (''bit'', ''bit varying'')', query) INTO bits;
+    RETURN QUERY EXECUTE format('SELECT id::bigint, ' ||
+        CASE WHEN bits THEN 'fp' ELSE 'fp::bit(64)' END || '::bit varying,'
         ' CASE WHEN NOT jsonb_path_exists(j, ''strict $.* ? (@ == null)'')'
         ' THEN (j - ''id'' - ''fp'')::text END, row_number() OVER ()'
         ' FROM (SELECT id, fp, to_jsonb(q) AS j FROM (%s) AS q(id, fp)'
@@ -126,9 +131,9 @@ LANGUAGE plpgsql AS
 $$
 BEGIN
     RETURN QUERY WITH q AS MATERIALIZED (SELECT * FROM report_rows(query))
-        SELECT x.id, y.id, hamming(x.fp, y.fp)
+        SELECT x.id, y.id, bit_count(x.fp # y.fp)::int
         FROM q AS x JOIN q AS y ON x.id < y.id AND x.g = y.g
-        WHERE hamming(x.fp, y.fp) <= k;
+        WHERE bit_count(x.fp # y.fp) <= k;
 END
 $$;
 
@@ -141,7 +146,7 @@ LANGUAGE plpgsql AS
 $$
 DECLARE
     ids bigint[];
-    fps bigint[];
+    fps bit varying[];
     groups text[];
     part int[];         -- the row that stands for the cluster of a row
     new int[];
@@ -156,7 +161,7 @@ BEGIN
     IF kind = 'star' THEN
         FOR i IN 1 .. cardinality(ids) LOOP
             FOR j IN 1 .. i - 1 LOOP
-                IF part[j] = j AND hamming(fps[i], fps[j]) <= k
+                IF part[j] = j AND bit_count(fps[i] # fps[j]) <= k
                    AND groups[i] = groups[j] THEN
                     part[i] := j;
                     EXIT;
@@ -169,14 +174,14 @@ BEGIN
                 SELECT min(y.p)
                 FROM unnest(fps, groups) WITH ORDINALITY AS x(fp, g, n),
                     unnest(fps, groups, part) WITH ORDINALITY AS y(fp, g, p, n)
-                WHERE hamming(x.fp, y.fp) <= k AND (x.g = y.g OR x.n = y.n)
+                WHERE bit_count(x.fp # y.fp) <= k AND (x.g = y.g OR x.n = y.n)
                 GROUP BY x.n ORDER BY x.n);
             EXIT WHEN new = part;
             part := new;
         END LOOP;
     END IF;
     RETURN QUERY SELECT * FROM (
-        SELECT u.id, u.p::bigint, ids[u.p], hamming(u.fp, fps[u.p]),
+        SELECT u.id, u.p::bigint, ids[u.p], bit_count(u.fp # fps[u.p])::int,
             count(*) OVER (PARTITION BY u.p) AS n
         FROM unnest(ids, fps, part) AS u(id, fp, p)) AS s
     WHERE n >= min_size;

@@ -311,16 +311,17 @@ class Round:
 
     def report(self):
         """Pairs and clusters, against a comparison of each row with each."""
-        query = ("SELECT DISTINCT ON (id) id, fp%s FROM %s AS r WHERE id > %d "
-                 "ORDER BY id, fp" % (self.rng.choice(calls.GROUPS),
+        fingerprint, distances = self.rng.choice(calls.FINGERPRINTS)
+        query = ("SELECT DISTINCT ON (id) id, %s%s FROM %s AS r WHERE id > %d "
+                 "ORDER BY id, fp" % (fingerprint,
+                                      self.rng.choice(calls.GROUPS),
                                       self.rng.choice(self.world.small),
                                       self.rng.randrange(50)))
         if self.rng.random() < 0.5:
-            query = ('SELECT * FROM (%s) AS s ORDER BY fp %% 10, id'
+            query = ('SELECT * FROM (%s) AS s ORDER BY md5(fp::text), id'
                      % query)
         sql = self.rng.choice(calls.REPORTS).format(
-            query=query.replace("'", "''"), k=self.rng.choice(
-                [0, 1, 3, 3, 4, 5, 8, 12, 16]))
+            query=query.replace("'", "''"), k=self.rng.choice(distances))
         return Step('report', sql)
 
     def call(self):

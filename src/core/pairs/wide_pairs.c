@@ -23,7 +23,9 @@
  * in common, as where images have the same border: there all are candidates.
  * So we look at some pairs of fingerprints drawn at random, how many of them
  * would be candidates by each word and radius, add what pairs.c needs to find
- * them, and choose the radii that promise the least work in all.
+ * them, and choose the radii that promise the least work in all.  Where it is
+ * less to compare each fingerprint with each, since they are few or nearly all
+ * are near to each other, we do that.
  *
  * Each pair once.  Words are taken in turn.  A pair is reported only by the
  * first one within whose radius it is.
@@ -43,9 +45,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cpu.h"
+
 #define SAMPLES			65536	/* pairs to look at for the radii, at most, */
 #define SAMPLES_EACH	16		/* and for each fingerprint */
-#define CANDIDATE_COST	10.0	/* nanoseconds to compare a candidate */
+#define TILE			256		/* fingerprints that stay in the cache */
+
+/* Costs in nanoseconds, roughly. */
+#define EQUAL_COST		10.0	/* of a candidate with the same word */
+#define NEAR_COST		50.0	/* of another one, found by pairs.c */
+#define COMPARE_COST	2.0		/* of each two, when all are compared */
+
 #define TICK			(1 << 16)	/* candidates between two calls of heed */
 #define RADII			(SH_PAIRS_RADIUS + 2)	/* of a word, from -1 on */
 #define MOST			(SH_MAX_WORDS * (SH_PAIRS_RADIUS + 1))
@@ -68,14 +78,14 @@ sh_wide_bytes(uint32_t n)
 
 /* The words of a fingerprint. */
 static inline const uint64_t *
-words_of(const ShWide * wide, uint32_t number)
+words_of(const ShWide *wide, uint32_t number)
 {
 	return wide->wide + (size_t) number * (size_t) wide->words;
 }
 
 /* By what to move each word of a fingerprint, to part groups; see rows.c. */
 static inline uint64_t
-shift_of(const ShWide * wide, uint32_t number)
+shift_of(const ShWide *wide, uint32_t number)
 {
 	return wide->all->groups == NULL ? 0
 		: sh_group_hash(wide->all->seed, sh_pairs_group(wide->all, number));
@@ -101,7 +111,7 @@ keep_distinct(const ShPairs *all, uint64_t *words, size_t n)
  * memory, of sh_wide_bytes(); all else is worked in.
  */
 void
-sh_wide_begin(ShWide * wide, ShPairs *all, uint64_t *words, void *memory,
+sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words, void *memory,
 			  int width)
 {
 	uint32_t   *rows = memory;
@@ -121,7 +131,7 @@ sh_wide_begin(ShWide * wide, ShPairs *all, uint64_t *words, void *memory,
 
 /* In how many bits do two fingerprints differ? */
 int
-sh_wide_distance(const ShWide * wide, uint32_t a, uint32_t b)
+sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b)
 {
 	return (int) sh_distance_bytes((const unsigned char *) words_of(wide, a),
 								   (const unsigned char *) words_of(wide, b),
@@ -135,7 +145,7 @@ sh_wide_distance(const ShWide * wide, uint32_t a, uint32_t b)
  * different groups count as what they are to the search.
  */
 static void
-sample_pairs(const ShWide * wide, double within[][RADII])
+sample_pairs(const ShWide *wide, double within[][RADII])
 {
 	uint32_t	distinct = wide->all->distinct;
 	uint32_t	samples = distinct < SAMPLES / SAMPLES_EACH
@@ -165,7 +175,7 @@ sample_pairs(const ShWide * wide, double within[][RADII])
 
 /* The estimated time to find and compare the candidates of each word. */
 static void
-estimate_costs(const ShWide * wide, double cost[][RADII])
+estimate_costs(const ShWide *wide, double cost[][RADII])
 {
 	uint32_t	n = wide->all->distinct;
 	double		pairs = (double) n * (n - 1) / 2;
@@ -176,6 +186,8 @@ estimate_costs(const ShWide * wide, double cost[][RADII])
 		int			bits = wide->width * (w + 1) / wide->words -
 		wide->width * w / wide->words;
 
+		double		equal = 0;
+
 		cost[w][0] = 0;
 		for (int radius = 0; radius <= SH_PAIRS_RADIUS; radius++)
 		{
@@ -183,8 +195,11 @@ estimate_costs(const ShWide * wide, double cost[][RADII])
 
 			(void) sh_pair_plan(&plan, ~UINT64_C(0) >> (SH_BITS - bits), n, 0,
 								radius, sh_pairs_key_bits(n), false);
-			cost[w][radius + 1] = plan.cost +
-				cost[w][radius + 1] * pairs * CANDIDATE_COST;
+			if (radius == 0)
+				equal = cost[w][1];
+			cost[w][radius + 1] = plan.cost + pairs *
+				(equal * EQUAL_COST +
+				 (cost[w][radius + 1] - equal) * NEAR_COST);
 		}
 	}
 }
@@ -192,10 +207,10 @@ estimate_costs(const ShWide * wide, double cost[][RADII])
 /*
  * Choose the radii: least[j] is the least cost of the words up to w, if
  * their radii, each with 1 added, sum up to j; taken[w][j] is what w has of
- * these.
+ * these.  Returns the least cost.
  */
-static void
-choose_radii(ShWide * wide)
+static double
+choose_radii(ShWide *wide)
 {
 	double		cost[SH_MAX_WORDS][RADII];
 	double		least[MOST + 1];
@@ -233,6 +248,7 @@ choose_radii(ShWide * wide)
 		wide->share[w] = cost[w][some] / least[wide->k + 1];
 		left -= some;
 	}
+	return least[wide->k + 1];
 }
 
 /* --- candidates ----------------------------------------------------------- */
@@ -242,7 +258,7 @@ choose_radii(ShWide * wide)
  * found it.
  */
 static inline void
-compare(const ShWide * wide, uint32_t a, uint32_t b)
+compare(const ShWide *wide, uint32_t a, uint32_t b)
 {
 	const uint64_t *x = words_of(wide, a);
 	const uint64_t *y = words_of(wide, b);
@@ -260,19 +276,50 @@ compare(const ShWide * wide, uint32_t a, uint32_t b)
 		wide->sink(wide->context, a, b, sum);
 }
 
+/* So many have been compared: let the caller stop us now and then. */
+static inline void
+count_compared(ShWide *wide, size_t n)
+{
+	wide->compared += n;
+	if (wide->compared < TICK)
+		return;
+	wide->compared = 0;
+	if (wide->heed != NULL)
+		wide->heed();
+}
+
 /* Compare the candidates that wait. */
+SIMHASH_POPCOUNT_CLONES
 static void
-compare_waiting(ShWide * wide)
+compare_waiting(ShWide *wide)
 {
 	for (size_t i = 0; i < wide->waiting; i++)
 		compare(wide, wide->candidate[i].a, wide->candidate[i].b);
-	wide->compared += wide->waiting;
+	count_compared(wide, wide->waiting);
 	wide->waiting = 0;
-	if (wide->compared >= TICK)
+}
+
+/* Compare each with each, in tiles. */
+SIMHASH_POPCOUNT_CLONES
+static void
+compare_all(ShWide *wide)
+{
+	uint32_t	n = wide->all->distinct;
+
+	wide->at = 0;
+	for (uint32_t tile = 0; tile < n; tile += TILE)
 	{
-		wide->compared = 0;
-		if (wide->heed != NULL)
-			wide->heed();
+		uint32_t	end = n - tile < TILE ? n : tile + TILE;
+
+		for (uint32_t i = 0; i + 1 < end; i++)
+		{
+			uint32_t	from = i < tile ? tile : i + 1;
+
+			for (uint32_t j = from; j < end; j++)
+				compare(wide, i, j);
+			count_compared(wide, end - from);
+		}
+		sh_pairs_tell(wide->all, (double) tile / n * tile / n);
 	}
 }
 
@@ -281,7 +328,7 @@ compare_waiting(ShWide * wide)
  * memory: ask for them, and compare them together with others.
  */
 static inline void
-add_candidate(ShWide * wide, uint32_t a, uint32_t b)
+add_candidate(ShWide *wide, uint32_t a, uint32_t b)
 {
 	ShCandidate *candidate = &wide->candidate[wide->waiting++];
 
@@ -310,7 +357,7 @@ add_candidates(void *context, uint32_t a, uint32_t b, int distance)
 
 /* The fingerprints that have the same value of the word. */
 static void
-add_equal(ShWide * wide)
+add_equal(ShWide *wide)
 {
 	const ShPairs *word = &wide->word;
 
@@ -337,7 +384,7 @@ tell_word(void *context, double done)
 
 /* Sort the distinct fingerprints by the word that we are at. */
 static void
-begin_word(ShWide * wide)
+begin_word(ShWide *wide)
 {
 	ShPairs    *all = wide->all;
 	ShPairs    *word = &wide->word;
@@ -355,7 +402,7 @@ begin_word(ShWide * wide)
 
 /* Search by the word that we are at. */
 static void
-search_word(ShWide * wide)
+search_word(ShWide *wide)
 {
 	int			radius = wide->radius[wide->at];
 
@@ -374,20 +421,23 @@ search_word(ShWide * wide)
 	compare_waiting(wide);
 }
 
-/*
- * Report all pairs of different fingerprints within distance k, from 0 to
- * sh_wide_most().
- */
-void
-sh_wide_find(ShWide * wide, int k, ShPairSink sink, void *context)
+/* Begin to search; return the estimated time by words. */
+static double
+begin_search(ShWide *wide, int k, ShPairSink sink, void *context)
 {
 	wide->k = k;
 	wide->sink = sink;
 	wide->context = context;
-	if (k == 0 || wide->all->distinct < 2)
-		return;
-	choose_radii(wide);
 	wide->done = 0;
+	return k == 0 || wide->all->distinct < 2 ? 0 : choose_radii(wide);
+}
+
+/* Search by one word after another. */
+static void
+search_words(ShWide *wide)
+{
+	if (wide->k == 0 || wide->all->distinct < 2)
+		return;
 	for (wide->at = 0; wide->at < wide->words; wide->at++)
 	{
 		if (wide->radius[wide->at] < 0)
@@ -395,4 +445,27 @@ sh_wide_find(ShWide * wide, int k, ShPairSink sink, void *context)
 		search_word(wide);
 		wide->done += wide->share[wide->at];
 	}
+}
+
+/*
+ * Report all pairs of different fingerprints within distance k, from 0 to
+ * sh_wide_most().
+ */
+void
+sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context)
+{
+	double		n = wide->all->distinct;
+
+	if (begin_search(wide, k, sink, context) > n * n / 2 * COMPARE_COST)
+		compare_all(wide);
+	else
+		search_words(wide);
+}
+
+/* The same, by words even where it would be better to compare all. */
+void
+sh_wide_find_by_words(ShWide *wide, int k, ShPairSink sink, void *context)
+{
+	(void) begin_search(wide, k, sink, context);
+	search_words(wide);
 }

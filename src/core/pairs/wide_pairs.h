@@ -24,7 +24,7 @@ typedef struct ShCandidate
 {
 	uint32_t	a;
 	uint32_t	b;
-}			ShCandidate;
+} ShCandidate;
 
 /*
  * A search.  "all" are the rows, by fingerprint, and "wide" has the words of
@@ -53,13 +53,15 @@ typedef struct ShWide
 	size_t		compared;		/* candidates, since heed was called */
 	size_t		waiting;
 	ShCandidate candidate[SH_WIDE_WAITING];
-}			ShWide;
+} ShWide;
 
 extern int	sh_wide_most(int width);
 extern size_t sh_wide_bytes(uint32_t n);
-extern void sh_wide_begin(ShWide * wide, ShPairs *all, uint64_t *words,
+extern void sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words,
 						  void *memory, int width);
-extern int	sh_wide_distance(const ShWide * wide, uint32_t a, uint32_t b);
-extern void sh_wide_find(ShWide * wide, int k, ShPairSink sink, void *context);
+extern int	sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b);
+extern void sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context);
+extern void sh_wide_find_by_words(ShWide *wide, int k, ShPairSink sink,
+								  void *context);
 
 #endif							/* SH_WIDE_PAIRS_H */
