@@ -7,8 +7,8 @@
 --             [-v shown=20] -f tools/report.sql >report.html
 --
 -- tools/report calls it.  table, id, body and fp are SQL: a table's name and
--- expressions over it, of any type but fp, which is a bigint; an id of several
--- columns is written with commas.  The page holds the texts of the largest
+-- expressions over it, of any type but fp, which is bigint or bit(n); an id of
+-- several columns is written with commas.  The page holds the texts of the largest
 -- clusters, cut at 20,000 characters, so keep it as you would keep those.
 --
 -- The table may belong to somebody whose code must not run here: what is

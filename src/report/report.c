@@ -10,8 +10,8 @@
  * that is more than maintenance_work_mem, report_disk.c takes over if it can.
  *
  * A bit string of up to 64 bits is to the engine what a bigint is.  Wider ones
- * are searched word by word (core/pairs/wide_pairs.c), in memory only, of which they
- * take 8 bytes more for each word, and another 8.
+ * are searched word by word (core/pairs/wide_pairs.c), in memory only, of which
+ * they take 8 bytes a row more for each further word, and another 16.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
