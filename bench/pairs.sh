@@ -77,16 +77,27 @@ measure()
 		run 0 1
 		emit 'pairs, k=10, simhash_pairs()' "$(calc "${us[ten]} / 1e6")" s \
 			'' '' "$([ "$1" != 1000000 ] || echo 'figure < 60')"
+		method wide '' "$(call pairs 31 "$WIDE")" 1
+		method word '' "$(call pairs 7 'fp::bit(64)')" 1
+		run 0 3
+		emit 'pairs, k=7, the first word' "$(calc "${us[word]} / 1e6")" s
+		emit 'pairs, k=31, four words, bit(256)' \
+			"$(calc "${us[wide]} / 1e6")" s 'the first word' \
+			"$(calc "${us[word]} / 1e6")"
 	fi
 	psql -c 'DROP TABLE pairs'
 }
 
-# The call of simhash_pairs() or simhash_clusters() within a distance.
+# The call of simhash_pairs() or simhash_clusters() within a distance, for a
+# fingerprint of choice.
 call()
 {
 	echo "SELECT count(*)
-		FROM simhash_$1('SELECT id, fp FROM pairs', $2)"
+		FROM simhash_$1('SELECT id, ${3:-fp} FROM pairs', $2)"
 }
+
+# A fingerprint of four words, near where fp is: each has as many bits apart.
+WIDE='fp::bit(64) || (fp # 1)::bit(64) || (fp # 2)::bit(64) || (fp # 3)::bit(64)'
 
 # The memory that simhash_pairs() asks for when it has a megabyte.
 memory()
