@@ -1294,8 +1294,8 @@ COMMENT ON FUNCTION simhash_components(text) IS
 -- No value of the table is cast to another type, not even a row: the owner may
 -- have made such a cast.  simhash_check_fingerprint sees to it that the
 -- fingerprint is a bigint or a bit string, or of a domain over these, so that
--- the cast to bigint or bit varying runs no code; and concat() writes a row by the output functions of its
--- types.
+-- the cast to bigint or bit varying runs no code; and concat() writes a row by
+-- the output functions of its types.
 
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k bigint DEFAULT 3,
@@ -1907,6 +1907,7 @@ DECLARE
     schema name;                -- that of the table
     called name;
     id_type text;
+    fingerprint_type text;
     elsewhere text;             -- where its rows are, if not here
     guarded text;               -- one of the four tables
     claims text := '';
@@ -1934,7 +1935,12 @@ BEGIN
             format('column "%s" of relation %s does not exist', id, relation);
     END IF;
     EXECUTE format('SELECT %s.simhash_check_fingerprint($1, $2)', ours)
-        USING relation, quote_ident(fingerprint);
+        INTO fingerprint_type USING relation, quote_ident(fingerprint);
+    IF fingerprint_type <> 'pg_catalog.int8' THEN
+        RAISE datatype_mismatch USING
+            MESSAGE = format('fingerprint column "%s" is not of type bigint',
+                             fingerprint);
+    END IF;
     EXECUTE format('SELECT %s.simhash_elsewhere($1)', ours)
         INTO elsewhere USING relation;
     IF elsewhere IS DISTINCT FROM 'distributed' THEN

@@ -681,6 +681,8 @@ SELECT simhash_guard(); -- error
 SELECT fails(format('SELECT simhash_guard_distributed(%s)', arguments))
 FROM (VALUES ($$ 'wrong', 'id', 'fp' $$), ($$ 'wrong', 'id', 'body' $$), ($$ 'wrong', 'no', 'fp' $$),
     ($$ 'wrong', 'id', 'no' $$), ($$ 'wrong', 'id', 'fp', 4 $$), ($$ 'wrong', 'id', NULL $$)) AS v (arguments);
+ALTER TABLE wrong ADD wide bit(128);
+SELECT fails($$ SELECT simhash_guard_distributed('wrong', 'id', 'wide') $$);
 
 SET client_min_messages = warning;
 DROP SCHEMA "Odd ""one" CASCADE;
