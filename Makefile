@@ -23,8 +23,8 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-guard = guard guard_bind guard_group guard_lock guard_search guard_shard \
-	guard_source guard_statement guard_tables guard_verify
+guard = guard guard_bind guard_fingerprint guard_group guard_lock guard_search \
+	guard_shard guard_source guard_statement guard_tables guard_verify
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_cost hamming_insert \
 	hamming_knn hamming_load hamming_matches hamming_page hamming_parallel \

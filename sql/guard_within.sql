@@ -256,9 +256,9 @@ SELECT make('site text, lang text', 'site,lang');
 CREATE TRIGGER note BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION note_locks();
 SELECT in_common($$ 'a', 'x' $$, $$ 'b', 'x' $$), in_common($$ 'a', 'x' $$, $$ 'a', 'y' $$),
        in_common($$ 'a', 'b' $$, $$ 'b', 'a' $$);
--- beyond distance 8 there is one lock for a group
+-- far enough that there is one lock for a group
 CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON t FOR EACH ROW
-    EXECUTE FUNCTION simhash_guard('fp', 'skip', '9', 'within=lang,site');
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '20', 'within=lang,site');
 SELECT in_common($$ 'a', 'x' $$, $$ 'b', 'x' $$);
 SELECT id, count(*) FROM noted GROUP BY id ORDER BY id;
 -- another guard, for updates, has rows of one site meet

@@ -2,7 +2,7 @@
 # update and delete rows of few fingerprints at every isolation level, with
 # savepoints, rollbacks and prepared transactions.  Whatever they do, no two
 # unmarked rows within the distance are ever committed, nor, with the option
-# "within", two of one group.
+# "within", two of one group.  Some rounds have bit strings of 256 bits.
 #
 # SIMHASH_SEED repeats a run; SIMHASH_SECONDS sets how long it lasts.
 
@@ -14,7 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = $ENV{SIMHASH_SECONDS} || 24;
+my $seconds = $ENV{SIMHASH_SECONDS} || 34;
 my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
 note("SIMHASH_SEED=$seed");
 
@@ -32,11 +32,21 @@ $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION simhash;
 
 -- a fingerprint near one of twenty
-CREATE FUNCTION some_fp() RETURNS bigint LANGUAGE sql AS $$
+CREATE FUNCTION some_bigint() RETURNS bigint LANGUAGE sql AS $$
     SELECT CASE WHEN random() < 0.02 THEN NULL
         ELSE hashint8extended((random() * 20)::int8, 7)
             # (1::bigint << (random() * 63)::int) # (1::bigint << (random() * 63)::int)
         END $$;
+
+-- the same of 256 bits
+CREATE FUNCTION some_bit() RETURNS bit LANGUAGE sql AS $$
+    SELECT CASE WHEN random() < 0.02 THEN NULL
+        ELSE (SELECT string_agg(hashint8extended(n, w)::bit(64)::text, '' ORDER BY w)
+              FROM generate_series(1, 4) AS w)::bit(256)
+            # (SELECT string_agg(CASE WHEN w > 0 AND random() < share THEN '1' ELSE '0' END, '')
+               FROM generate_series(1, 256) AS w)::bit(256)
+        END
+    FROM (SELECT (random() * 20)::int8 AS n, random() * 0.09 AS share OFFSET 0) AS s $$;
 
 -- one of three sites, in any case, or none
 DO $$
@@ -128,10 +138,12 @@ END
 sub stress
 {
 	my ($round, $index, $k, $action, $within, $time) = @_;
+	my $type = $index =~ s/^bits // ? 'bit' : 'bigint';
+	my $width = $type eq 'bit' ? '(256)' : '';
 	my $option = $action eq 'mark' ? ", 'mark=twin'" : '';
 	my $split = $index eq 'partitions' ? 'PARTITION BY LIST (part)' : '';
 	my $grouped = join(' ', map { "AND a.$_ = b.$_" } split(/,/, $within));
-	my $name = "$index, $action, $k, within '$within'";
+	my $name = "$type, $index, $action, $k, within '$within'";
 	$option .= ", 'within=$within'" if $within ne '';
 	my %make = (
 		hamming => 'CREATE INDEX ON docs USING hamming (fp)',
@@ -146,7 +158,9 @@ sub stress
 
 	$node->safe_psql('postgres', <<"END");
 DROP TABLE IF EXISTS docs;
-CREATE TABLE docs (id int, part int, fp bigint, twin text, note int DEFAULT 0,
+DROP FUNCTION IF EXISTS some_fp();
+CREATE FUNCTION some_fp() RETURNS $type LANGUAGE sql AS 'SELECT some_$type()';
+CREATE TABLE docs (id int, part int, fp $type$width, twin text, note int DEFAULT 0,
 	site text COLLATE of_sites, PRIMARY KEY (id, part)) $split;
 DO \$make\$ BEGIN $make{$index}; END \$make\$;
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
@@ -191,7 +205,10 @@ my @rounds = (
 	[ 'hamming', 3, 'reject', 'site' ], [ 'columns', 3, 'skip', 'site' ],
 	[ 'columns', 8, 'reject', 'site,part' ], [ 'groups', 3, 'skip', 'site,part' ],
 	[ 'partitions', 8, 'reject', 'part,site' ],
-	[ 'partitions', 12, 'mark', 'site' ]);
+	[ 'partitions', 12, 'mark', 'site' ],
+	[ 'bits hamming', 31, 'reject', '' ], [ 'bits hamming', 16, 'mark', '' ],
+	[ 'bits columns', 31, 'skip', 'site' ], [ 'bits partitions', 31, 'mark', '' ],
+	[ 'bits hamming', 64, 'skip', '' ]);
 stress($_, @{ $rounds[$_] }, int($seconds / @rounds) || 1) for 0 .. $#rounds;
 
 is($node->safe_psql('postgres',

@@ -100,8 +100,11 @@ extern bool simhash_exact_similarity(SimhashMeasure measure,
 									 text *b, double *similarity);
 
 /* wide.c */
+extern int	simhash_words(int64 bits);
 extern int	simhash_words_argument(FunctionCallInfo fcinfo, int i);
 extern Datum simhash_make_bits(const uint64 *fingerprint, int words);
+extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
+									 int words, uint64 *result);
 
 /* minhash.c */
 extern int	simhash_hash_set(ArrayType *array, uint64 **hashes);

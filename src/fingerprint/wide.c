@@ -25,14 +25,12 @@ PG_FUNCTION_INFO_V1(minhash_bits);
 PG_FUNCTION_INFO_V1(minhash_features_bits);
 
 /*
- * Argument i, how many bits a fingerprint is to have, as a number of words;
- * fails unless it can have so many.
+ * How many bits a fingerprint is to have, as a number of words; fails unless it
+ * can have so many.
  */
 int
-simhash_words_argument(FunctionCallInfo fcinfo, int i)
+simhash_words(int64 bits)
 {
-	int64		bits = PG_GETARG_INT64(i);
-
 	if (bits < SH_BITS || bits > SH_BITS * SH_WORDS || bits % SH_BITS != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -41,6 +39,13 @@ simhash_words_argument(FunctionCallInfo fcinfo, int i)
 				 errhint("The number of bits is a multiple of %d, up to %d.",
 						 SH_BITS, SH_BITS * SH_WORDS)));
 	return (int) bits / SH_BITS;
+}
+
+/* The same of argument i. */
+int
+simhash_words_argument(FunctionCallInfo fcinfo, int i)
+{
+	return simhash_words(PG_GETARG_INT64(i));
 }
 
 /* The bit string of a fingerprint of so many words. */
@@ -104,6 +109,15 @@ compute_simhash(const ShProfile *profile, text *document, int words,
 	for (int w = 0; w < words; w++)
 		exists = sh_sums_fingerprint(&wide.sums[w], &result[w]);
 	return exists || sh_compat_profile(profile);
+}
+
+/* The SimHash fingerprint of a document; false when it has none. */
+bool
+simhash_wide_fingerprint(const ShProfile *profile, text *document, int words,
+						 uint64 *result)
+{
+	return simhash_remembered(compute_simhash, profile, document, words,
+							  result);
 }
 
 /* A document whose minima are looked for, for several words. */

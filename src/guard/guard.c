@@ -5,8 +5,8 @@
  *		near-duplicates.
  *
  * This file says what happens to a row.  guard_bind.c finds out what the
- * arguments of the trigger stand for, guard_group.c what rows are compared,
- * guard_verify.c which of them are similar enough, guard_tables.c which tables
+ * arguments of the trigger stand for, guard_fingerprint.c has what is compared,
+ * guard_group.c what rows are compared, guard_verify.c which of them are similar enough, guard_tables.c which tables
  * to search, guard_search.c searches them, guard_lock.c sees to near-duplicates
  * that are inserted at the same time, and guard_statement.c to the end of a
  * statement.
@@ -90,7 +90,6 @@ static HeapTuple
 fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 {
 	bool		isnull;
-	uint64		fingerprint = 0;
 	Datum		value;
 
 	if (guard->text !=NULL)
@@ -101,26 +100,26 @@ fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 	value = heap_getattr(row, guard->document, RelationGetDescr(relation),
 						 &isnull);
 	if (!isnull)
-		isnull = !simhash_fingerprint(guard->profile, DatumGetTextPP(value),
-									  &fingerprint);
-	return set_column(row, relation, guard->column,
-					  Int64GetDatum((int64) fingerprint), isnull);
+		isnull = !simhash_guard_of_document(guard, DatumGetTextPP(value),
+											&value);
+	return set_column(row, relation, guard->column, value, isnull);
 }
 
-/* The fingerprint of the row; false when it is NULL. */
+/* Take the fingerprint of the row as the center; false when it is NULL. */
 static bool
 get_fingerprint(Guard *guard, Relation relation, HeapTuple row,
-				uint64 *fingerprint)
+				GuardSearch *search)
 {
 	bool		isnull;
-	Datum		value;
 
-	if (guard->source == NULL || guard->text !=NULL)
-		value = heap_getattr(row, guard->column, RelationGetDescr(relation),
-							 &isnull);
-	else
-		value = evaluate(guard, guard->source, row, &isnull);
-	*fingerprint = isnull ? 0 : (uint64) DatumGetInt64(value);
+	search->center_value =
+		guard->source == NULL || guard->text !=NULL ?
+		heap_getattr(row, guard->column, RelationGetDescr(relation),
+					 &isnull) :
+		evaluate(guard, guard->source, row, &isnull);
+	if (!isnull)
+		search->center = simhash_guard_fingerprint(&guard->type,
+												   search->center_value);
 	return !isnull;
 }
 
@@ -145,14 +144,18 @@ get_group(Guard *guard, Relation relation, HeapTuple row)
 
 /* Does an update leave the fingerprint as it was? */
 static bool
-keeps_fingerprint(Guard *guard, TriggerData *data, uint64 fingerprint)
+keeps_fingerprint(Guard *guard, TriggerData *data, const GuardSearch *search)
 {
 	bool		isnull;
-	Datum		old = heap_getattr(data->tg_trigtuple, guard->column,
-								   RelationGetDescr(data->tg_relation),
-								   &isnull);
+	Datum		value = heap_getattr(data->tg_trigtuple, guard->column,
+									 RelationGetDescr(data->tg_relation),
+									 &isnull);
+	GuardFingerprint old;
 
-	return !isnull && (uint64) DatumGetInt64(old) == fingerprint;
+	if (isnull)
+		return false;
+	old = simhash_guard_fingerprint(&guard->type, value);
+	return simhash_guard_distance(&old, &search->center) == 0;
 }
 
 /* Does an update leave the group as it was? */
@@ -203,19 +206,17 @@ forget_match(GuardMatch *match)
  * a near-duplicate before our row is in.
  */
 static bool
-find_match(Guard *guard, TriggerData *data, uint64 fingerprint,
-		   GuardSearch *search)
+find_match(Guard *guard, TriggerData *data, GuardSearch *search)
 {
-	search->ball_datum = (Datum) 0;
-	search->ball.center = (int64) fingerprint;
-	search->ball.radius = guard->radius;
+	search->ball = (Datum) 0;
+	search->radius = guard->radius;
 	search->self = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 		&data->tg_trigtuple->t_self : NULL;
 	search->enough = guard->action == GUARD_SKIP && !guard->notice ?
 		guard->radius : 0;
 	for (;;)
 	{
-		simhash_guard_lock(guard, fingerprint);
+		simhash_guard_lock(guard, &search->center);
 		simhash_guard_search(guard, search);
 		if (!must_wait(guard, search))
 			return search->match.distance >= 0;
@@ -421,7 +422,8 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
  *		EXECUTE FUNCTION simhash_guard(column, action, distance [, option ...])
  *
  * Keep near-duplicates out of a table: rows whose fingerprint, in the given
- * bigint column, is within the distance (0 to 64 bits) of another row's.
+ * column of type bigint or bit(n), is within the distance (0 to 64 bits, or to
+ * n) of another row's.
  * Action 'reject' raises an error, 'skip' leaves the row out, 'mark' writes
  * the primary key of the nearest other row into the column named by the
  * option 'mark=column', or NULL when there is none.  Option 'notice' has each
@@ -442,7 +444,6 @@ simhash_guard(PG_FUNCTION_ARGS)
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	Guard	   *guard = fcinfo->flinfo->fn_extra;
 	HeapTuple	row;
-	uint64		fingerprint;
 	GuardSearch search;
 	bool		found = false;
 
@@ -462,19 +463,19 @@ simhash_guard(PG_FUNCTION_ARGS)
 		row = fill_fingerprint(guard, data->tg_relation, row);
 	if (guard->verify != NULL)
 		simhash_guard_take_document(guard, data->tg_relation, row);
-	if (get_fingerprint(guard, data->tg_relation, row, &fingerprint) &&
+	if (get_fingerprint(guard, data->tg_relation, row, &search) &&
 		get_group(guard, data->tg_relation, row))
 	{
 		bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 
 		guard->moves = update && !keeps_group(guard, data);
 		if (update && !guard->moves &&
-			keeps_fingerprint(guard, data, fingerprint) &&
+			keeps_fingerprint(guard, data, &search) &&
 			(guard->verify == NULL ||
 			 simhash_guard_keeps_document(guard, data->tg_relation,
 										  data->tg_trigtuple)))
 			return PointerGetDatum(row);
-		found = find_match(guard, data, fingerprint, &search);
+		found = find_match(guard, data, &search);
 	}
 
 	if (guard->action == GUARD_MARK)

@@ -10,6 +10,7 @@
 #ifndef SIMHASH_GUARD_H
 #define SIMHASH_GUARD_H
 
+#include "core/pairs/layout.h"
 #include "fingerprint/fingerprint.h"
 #include "search/search.h"
 
@@ -22,12 +23,8 @@
 #include "utils/reltrigger.h"
 #include "utils/snapshot.h"
 
-/* Up to this radius a row has a lock for each pair of blocks. */
-#define GUARD_PAIR_RADIUS	8
-
 /* The most locks that a row can have. */
-#define GUARD_LOCKS_MAX \
-	((GUARD_PAIR_RADIUS + 2) * (GUARD_PAIR_RADIUS + 1) / 2)
+#define GUARD_LOCKS_MAX		128
 
 /* What to do about a near-duplicate. */
 typedef enum GuardAction
@@ -36,6 +33,31 @@ typedef enum GuardAction
 	GUARD_SKIP,
 	GUARD_MARK
 } GuardAction;
+
+/* What a column of fingerprints has: INT8OID, or BITOID of that width. */
+typedef struct GuardType
+{
+	Oid			oid;
+	int			width;			/* bits of each */
+} GuardType;
+
+/* A fingerprint; the first bit is at the top of the first word. */
+typedef struct GuardFingerprint
+{
+	int			width;
+	uint64		words[SH_MAX_WORDS];	/* 0 beyond the width */
+} GuardFingerprint;
+
+/* Words that so many bits take. */
+#define GUARD_WORDS(width)	(((width) + SH_BITS - 1) / SH_BITS)
+
+/* How the locks of a row are chosen; see guard_lock.c. */
+typedef struct GuardScheme
+{
+	int			radius;
+	int			parts;			/* that a fingerprint is cut in; 0: one lock */
+	int			agree;			/* blocks of a part that two rows have equal */
+} GuardScheme;
 
 /* A column that rows of one group have equal; see guard_group.c. */
 typedef struct GuardColumn
@@ -100,7 +122,7 @@ typedef struct GuardedRow
 	/* how to tell that it is in the index */
 	MemoryContext caller;		/* where the executor works on the row */
 	Oid			index;			/* InvalidOid if that cannot be told */
-	uint64		fingerprint;
+	GuardFingerprint fingerprint;
 
 	/* its locks, those that are held first */
 	int			nheld;
@@ -124,9 +146,10 @@ typedef struct GuardStatement
 	Oid			root;
 	const char *column;			/* the fingerprint */
 	AttrNumber	root_column;	/* the same, in the root */
-	Oid			ball_type;		/* the type hamming_ball */
+	GuardType	type;			/* what it has */
+	Oid			ball_type;		/* hamming_ball, or hamming_bit_ball */
 	bool		marks;			/* action "mark" */
-	int			lock_radius;	/* the largest of all guards of the column */
+	GuardScheme scheme;			/* of the locks */
 	int			ngroup;			/* columns of the option "within" */
 	GuardColumn *group;
 
@@ -168,6 +191,7 @@ typedef struct Guard
 	/* the table that it fires for, and columns of it; 0 for none */
 	Oid			table;
 	AttrNumber	column;			/* the fingerprint */
+	GuardType	type;			/* what it has */
 	AttrNumber	document;		/* what it is computed from */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 	AttrNumber *group;			/* what rows of one group have equal */
@@ -217,8 +241,10 @@ typedef struct GuardPending
 /* A search, and what it finds. */
 typedef struct GuardSearch
 {
-	SimhashBall ball;
-	Datum		ball_datum;		/* the same as a value of SQL, or 0 */
+	GuardFingerprint center;
+	int			radius;
+	Datum		center_value;	/* the center as a value of SQL, */
+	Datum		ball;			/* and the ball, or 0 */
 	ItemPointer self;			/* the row that is updated, or NULL */
 	int			enough;			/* a match so near ends the search */
 	Snapshot	before;			/* taken when the search began */
@@ -234,6 +260,15 @@ typedef struct GuardSearch
 extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
 								 MemoryContext statement,
 								 MemoryContext caller);
+
+/* guard_fingerprint.c */
+extern GuardType simhash_guard_type(Relation relation, AttrNumber column);
+extern GuardFingerprint simhash_guard_fingerprint(const GuardType *type,
+												  Datum value);
+extern int	simhash_guard_distance(const GuardFingerprint *a,
+								   const GuardFingerprint *b);
+extern bool simhash_guard_of_document(const Guard *guard, text *document,
+									  Datum *value);
 
 /* guard_statement.c */
 extern void simhash_guard_init(void);
@@ -273,7 +308,9 @@ extern bool simhash_guard_verified(const Guard *guard, Oid table,
 extern const char *simhash_guard_measure(const Guard *guard);
 
 /* guard_lock.c */
-extern void simhash_guard_lock(Guard *guard, uint64 fingerprint);
+extern GuardScheme simhash_guard_scheme(int width, int radius);
+extern void simhash_guard_lock(Guard *guard,
+							   const GuardFingerprint *fingerprint);
 extern void simhash_guard_unlock(GuardStatement *statement);
 
 /* guard_search.c */

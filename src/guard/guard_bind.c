@@ -170,7 +170,8 @@ read_arguments(Guard *guard, Relation relation, Trigger *trigger)
 				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
 						guard->name, trigger->tgargs[2]),
 				 argument_error()));
-	simhash_check_radius(guard->radius);
+	guard->type = simhash_guard_type(relation, guard->column);
+	simhash_check_radius(guard->radius, guard->type.width);
 	read_options(guard, relation, trigger);
 }
 
@@ -330,7 +331,6 @@ bind_verify(Guard *guard, Relation relation)
 static void
 check_columns(Guard *guard, Relation relation)
 {
-	check_type(relation, guard->column, INT8OID);
 	if (guard->verify != NULL)
 		bind_verify(guard, relation);
 	if (guard->document != 0)
@@ -338,6 +338,7 @@ check_columns(Guard *guard, Relation relation)
 		check_type(relation, guard->document, TEXTOID);
 		check_not_generated(relation, guard->column,
 							"Leave out the option \"document\".");
+		(void) simhash_words(guard->type.width);
 	}
 	if (guard->text !=NULL)
 		check_not_generated(relation, guard->column,
@@ -435,7 +436,7 @@ bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
 			restrict_locks(statement, its_group(its));
 		}
 	}
-	statement->lock_radius = radius;
+	statement->scheme = simhash_guard_scheme(statement->type.width, radius);
 }
 
 /* Join the other guards of this trigger in the statement, or be the first. */
@@ -451,12 +452,15 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger)
 		Relation	relation = table_open(root, AccessShareLock);
 
 		statement->root_column = find_column(relation, trigger->tgargs[0]);
+		statement->type = guard->type;
 		simhash_guard_bind_group(statement, relation,
 								 group_names(guard, relation));
 		bind_locks(statement, relation, trigger, guard->radius);
 		statement->ball_type =
 			GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-							CStringGetDatum("hamming_ball"),
+							CStringGetDatum(guard->type.oid == BITOID ?
+											"hamming_bit_ball" :
+											"hamming_ball"),
 							ObjectIdGetDatum(get_func_namespace(trigger->tgfoid)));
 		statement->marks = guard->action == GUARD_MARK;
 		statement->column = pstrdup(trigger->tgargs[0]);

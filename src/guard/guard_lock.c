@@ -71,14 +71,38 @@
  * own.  If one lock belongs to two rows, the lock manager counts to two, and
  * the lock is released when both rows have released it.
  *
- * The locks of a row.  Cut the fingerprint into k + 1 blocks: two that differ
- * in at most k bits agree in a block.  For k = 3 these are the four blocks
- * of 16 bits.  For a larger k such blocks get so short that unrelated rows
- * often agree in one.  Cut into k + 2: two fingerprints within k agree in at
- * least two blocks, so a lock for each pair of blocks serves, with twice as
- * many bits.  For k = 8 that is 45 locks of 12 or 13 bits.  Beyond that
- * we take one lock for the whole table.  With the option "within" all of them
- * are locks of the row's group (guard_group.c).
+ * The locks of a row.  Two fingerprints that differ in at most k bits are to
+ * have a lock in common, whatever their width, and unrelated ones seldom.
+ *
+ * Cut them into p parts, and hand out k + 1 units to the parts, as evenly as
+ * can be.  In some part they differ in fewer bits than it got units: otherwise
+ * they would differ in k + 1.  Say in at most r bits there.  Cut that part into
+ * r + 1 blocks: they agree in one of these, as r bits spoil at most r blocks.
+ * So a lock for each block of each part serves.  Blocks may get so short that
+ * unrelated rows often agree in one.  Cut the part into r + 2 blocks instead:
+ * then they agree in two, and a lock for each pair of blocks of a part serves,
+ * with twice as many bits.
+ *
+ * For example, 256 bits within 31: 16 parts of 16 bits get two units each, so
+ * that some part differs in one bit at most.  Cut into three blocks, of 5, 5
+ * and 6 bits, it has a pair of blocks that agree.  That is 48 locks, of 10 or
+ * 11 bits each.
+ *
+ * Which p, and single blocks or pairs, follows from the width and k alone: that
+ * by which locks and waiting cost least.  The chance that two unrelated rows
+ * have a lock in common is the number of locks, each by two to the minus bits
+ * in it.  If even the best is too high, there is one lock for the whole table.
+ *
+ *		bits	within	parts	blocks of each	locks	chance
+ *		  64	 3		 1		4				 4		.0001
+ *		  64	 8		 3		4, by pairs		18		.01
+ *		  64	13		 2		8, by pairs		56		.24
+ *		 256	31		16		3, by pairs		48		.03
+ *		 256	40		14		4 or 5, by pairs	81		.14
+ *		 576	31		 1		32				32		.0001
+ *
+ * With the option "within" all of them are locks of the row's group
+ * (guard_group.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -86,11 +110,23 @@
  */
 #include "guard/guard.h"
 
+#include <math.h>
+
 #include "common/hashfn.h"
 #include "lib/qunique.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/resowner.h"
+
+/*
+ * Limits of the work done.
+ *
+ * MOST_CHANCE	of two unrelated rows to have a lock in common; where it would
+ *				be more, there is one lock for all.
+ * LOCK_COST	what a lock costs, in units of a wait for another session.
+ */
+#define MOST_CHANCE		0.25
+#define LOCK_COST		0.001
 
 /* Sets our locks apart from those of pg_advisory_lock, which use 1 and 2. */
 #define GUARD_LOCK_CLASS	0x5348
@@ -124,17 +160,110 @@ mix(uint64 a, uint64 b)
 	return hash_bytes_extended((const unsigned char *) both, sizeof both, 0);
 }
 
-/* The bits of block i of n, with the number of the block. */
-static uint64
-block_value(uint64 fingerprint, int i, int n)
+/* In how many bits two fingerprints within the radius may differ in a part. */
+static inline int
+part_radius(int radius, int parts, int part)
 {
-	int			from = SH_BITS * i / n;
-	int			to = SH_BITS * (i + 1) / n;
-	uint64		bits = fingerprint >> from;
+	return (radius + 1 + part) / parts - 1;
+}
 
-	if (to - from < SH_BITS)
-		bits &= (UINT64CONST(1) << (to - from)) - 1;
-	return mix(bits, (uint64) i);
+/*
+ * How many locks a row has by a scheme, and the chance that two unrelated rows
+ * have one of them in common, if bits are spread evenly.
+ */
+static int
+count_locks(const GuardScheme *scheme, int width, double *chance)
+{
+	int			locks = 0;
+
+	*chance = 0;
+	for (int i = 0; i < scheme->parts; i++)
+	{
+		int			blocks = part_radius(scheme->radius, scheme->parts, i) +
+		scheme->agree;
+		double		bits = (double) width / scheme->parts / blocks;
+		int			n = scheme->agree == 1 ? blocks :
+		blocks * (blocks - 1) / 2;
+
+		locks += n;
+		*chance += n * exp2(-bits * scheme->agree);
+	}
+	return locks;
+}
+
+/*
+ * The scheme by which rows of such fingerprints are locked: the cheapest one.
+ * Statements of one row are common, so the last one is remembered.
+ */
+GuardScheme
+simhash_guard_scheme(int width, int radius)
+{
+	static GuardScheme best = {-1, 0, 0};
+	static int	best_width;
+	double		least = MOST_CHANCE + GUARD_LOCKS_MAX * LOCK_COST;
+
+	if (best.radius == radius && best_width == width)
+		return best;
+	best.radius = radius;
+	best.parts = best.agree = 0;
+	best_width = width;
+	for (int parts = 1; parts <= Min(radius + 1, GUARD_LOCKS_MAX); parts++)
+	{
+		for (int agree = 1; agree <= 2; agree++)
+		{
+			GuardScheme scheme = {radius, parts, agree};
+			double		chance;
+			int			locks = count_locks(&scheme, width, &chance);
+
+			if (locks <= GUARD_LOCKS_MAX && chance <= MOST_CHANCE &&
+				chance + locks * LOCK_COST < least)
+			{
+				least = chance + locks * LOCK_COST;
+				best = scheme;
+			}
+		}
+	}
+	return best;
+}
+
+/* A number for the bits [from, to) of a fingerprint, and where they are. */
+static uint64
+block_value(const GuardFingerprint *fingerprint, int from, int to)
+{
+	uint64		value = mix((uint64) from, (uint64) to);
+
+	while (from < to)
+	{
+		int			end = Min(to, (from / SH_BITS + 1) * SH_BITS);
+		uint64		bits = fingerprint->words[from / SH_BITS];
+
+		bits = bits << from % SH_BITS >> (SH_BITS - (end - from));
+		value = mix(value, bits);
+		from = end;
+	}
+	return value;
+}
+
+/* Add the values to lock for the bits [start, end), a part of so many blocks. */
+static int
+part_values(const GuardFingerprint *fingerprint, uint64 seed, int start,
+			int end, int blocks, int agree, uint32 *values)
+{
+	uint64		seen[GUARD_LOCKS_MAX];
+	int			n = 0;
+
+	for (int i = 0; i < blocks; i++)
+	{
+		int			from = start + (end - start) * i / blocks;
+		int			to = start + (end - start) * (i + 1) / blocks;
+
+		seen[i] = mix(seed, block_value(fingerprint, from, to));
+		if (agree == 1)
+			values[n++] = (uint32) seen[i];
+		for (int j = 0; j < i && agree == 2; j++)
+			values[n++] = (uint32) mix(seen[i], seen[j]);
+	}
+	return n;
 }
 
 /*
@@ -142,35 +271,25 @@ block_value(uint64 fingerprint, int i, int n)
  * returns how many.
  */
 static int
-lock_values(const GuardStatement *statement, uint64 fingerprint, uint64 group,
-			uint32 *values)
+lock_values(const GuardStatement *statement,
+			const GuardFingerprint *fingerprint, uint64 group, uint32 *values)
 {
-	int			radius = statement->lock_radius;
-	uint64		scheme = mix((uint64) statement->root_column,
-							 (uint64) Min(radius, GUARD_PAIR_RADIUS + 1));
+	const GuardScheme *scheme = &statement->scheme;
+	uint64		seed = mix((uint64) statement->root_column, group);
 	int			n = 0;
 
-	scheme = mix(scheme, group);
-
-	if (radius > GUARD_PAIR_RADIUS)
-		values[n++] = (uint32) scheme;
-	else if (radius <= SH_NEAR)
+	if (scheme->parts == 0)
 	{
-		for (int i = 0; i <= radius; i++)
-			values[n++] = (uint32)
-				mix(scheme, block_value(fingerprint, i, radius + 1));
+		values[0] = (uint32) seed;
+		return 1;
 	}
-	else
-	{
-		uint64		blocks[GUARD_PAIR_RADIUS + 2];
-
-		for (int i = 0; i < radius + 2; i++)
-		{
-			blocks[i] = mix(scheme, block_value(fingerprint, i, radius + 2));
-			for (int j = 0; j < i; j++)
-				values[n++] = (uint32) mix(blocks[i], blocks[j]);
-		}
-	}
+	for (int i = 0; i < scheme->parts; i++)
+		n += part_values(fingerprint, seed,
+						 fingerprint->width * i / scheme->parts,
+						 fingerprint->width * (i + 1) / scheme->parts,
+						 part_radius(scheme->radius, scheme->parts, i) +
+						 scheme->agree,
+						 scheme->agree, values + n);
 	qsort(values, n, sizeof *values, compare_values);
 	return (int) qunique(values, n, sizeof *values, compare_values);
 }
@@ -205,7 +324,8 @@ simhash_guard_unlock(GuardStatement *statement)
 
 /* Take the locks of a row, one after the other. */
 static void
-take_locks(GuardStatement *statement, uint64 fingerprint, uint64 group)
+take_locks(GuardStatement *statement, const GuardFingerprint *fingerprint,
+		   uint64 group)
 {
 	GuardedRow *row = &statement->row;
 	int			n = lock_values(statement, fingerprint, group, row->locks);
@@ -228,7 +348,7 @@ take_locks(GuardStatement *statement, uint64 fingerprint, uint64 group)
  * are in, so that they can be released in another.
  */
 void
-simhash_guard_lock(Guard *guard, uint64 fingerprint)
+simhash_guard_lock(Guard *guard, const GuardFingerprint *fingerprint)
 {
 	GuardStatement *statement = guard->statement;
 	GuardedRow *row = &statement->row;
@@ -252,5 +372,5 @@ simhash_guard_lock(Guard *guard, uint64 fingerprint)
 	if (own->only_way)
 		row->index = own->hamming.index;
 	row->caller = guard->caller;
-	row->fingerprint = fingerprint;
+	row->fingerprint = *fingerprint;
 }

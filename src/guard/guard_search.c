@@ -27,6 +27,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -117,14 +118,15 @@ row_distance(const Guard *guard, const GuardTable *table,
 {
 	bool		isnull;
 	Datum		value = slot_getattr(slot, table->column, &isnull);
+	GuardFingerprint fingerprint;
 	int			distance;
 
 	if (isnull || (search->self != NULL && table->table == guard->table &&
 				   ItemPointerEquals(search->self, &slot->tts_tid)))
 		return -1;
-	distance = sh_distance((uint64) DatumGetInt64(value),
-						   (uint64) search->ball.center);
-	return distance <= search->ball.radius &&
+	fingerprint = simhash_guard_fingerprint(&guard->type, value);
+	distance = simhash_guard_distance(&fingerprint, &search->center);
+	return distance <= search->radius &&
 		is_of_group(guard, table, slot) &&
 		simhash_guard_verified(guard, table->table, slot) ? distance : -1;
 }
@@ -227,16 +229,20 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 
 /* The ball as a value of SQL, made when it is first needed. */
 static Datum
-get_ball(GuardSearch *search, Oid type)
+get_ball(const Guard *guard, GuardSearch *search)
 {
-	if (search->ball_datum == (Datum) 0)
+	if (search->ball == (Datum) 0)
 	{
-		TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+		TupleDesc	desc =
+		lookup_rowtype_tupdesc(guard->statement->ball_type, -1);
 
-		search->ball_datum = simhash_make_ball(desc, &search->ball);
+		search->ball =
+			simhash_make_ball(desc,
+							  guard->type.oid == BITOID ? VARBITOID : INT8OID,
+							  search->center_value, search->radius);
 		ReleaseTupleDesc(desc);
 	}
-	return search->ball_datum;
+	return search->ball;
 }
 
 /*
@@ -296,7 +302,7 @@ begin_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
 
 		condition->sk_argument = hamming->group[i] >= 0 ?
 			guard->group_values[hamming->group[i]] :
-			get_ball(search, condition->sk_subtype);
+			get_ball(guard, search);
 	}
 	index_rescan(scan, hamming->conditions, hamming->ncolumns, NULL, 0);
 	if (hamming->ncolumns == 1)
@@ -350,7 +356,7 @@ search_keys(const Guard *guard, const GuardTable *table, GuardSearch *search)
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
 		const GuardKeyIndex *keys = &table->key_indexes[block];
-		int			reach = sh_block_radius(search->ball.radius, block);
+		int			reach = sh_block_radius(search->radius, block);
 		ScanKeyData conditions[INDEX_MAX_KEYS];
 		ScanKey		equal;
 		Relation	index;
@@ -365,7 +371,7 @@ search_keys(const Guard *guard, const GuardTable *table, GuardSearch *search)
 		scan = simhash_index_beginscan(relation, index, &search->dirty,
 									   keys->nprefix + 1);
 		sh_probes_begin(&probes,
-						sh_block_key((uint64) search->ball.center, block),
+						sh_block_key(search->center.words[0], block),
 						reach);
 		while (!is_done(search) && sh_probes_next(&probes, &key) >= 0)
 		{

@@ -351,11 +351,12 @@ simhash_guard_source(const Guard *guard, Relation relation, Oid root,
 
 	(void) check_objects(expression, &trust);
 	(void) check_columns(expression, relation);
-	if (exprType(expression) != INT8OID)
+	if (exprType(expression) != guard->type.oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("expression for the fingerprint is of type %s, not bigint",
-						format_type_be(exprType(expression)))));
+				 errmsg("expression for the fingerprint is of type %s, not %s",
+						format_type_be(exprType(expression)),
+						format_type_be(guard->type.oid))));
 	expression = (Node *) expression_planner((Expr *) expression);
 	if (contain_mutable_functions(expression))
 		ereport(ERROR,

@@ -189,6 +189,17 @@ is_speculative(Relation heap, ItemPointer tid)
 	return speculative;
 }
 
+/* Is a value the fingerprint of the row that the guard let pass? */
+static bool
+is_fingerprint(const GuardStatement *statement, Datum value)
+{
+	GuardFingerprint fingerprint =
+	simhash_guard_fingerprint(&statement->type, value);
+
+	return simhash_guard_distance(&fingerprint,
+								  &statement->row.fingerprint) == 0;
+}
+
 /*
  * The hamming index has taken in a row: if it is the one that a guard let
  * pass, its locks have served their purpose.  The executor works on a row in
@@ -198,7 +209,7 @@ is_speculative(Relation heap, ItemPointer tid)
  * of its own.
  */
 static void
-note_inserted(Relation heap, Oid index, uint64 fingerprint, ItemPointer tid)
+note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 {
 	dlist_iter	iter;
 
@@ -209,8 +220,8 @@ note_inserted(Relation heap, Oid index, uint64 fingerprint, ItemPointer tid)
 		GuardedRow *row = &statement->row;
 
 		if (row->nheld > 0 && row->index == index &&
-			row->fingerprint == fingerprint &&
-			row->caller == CurrentMemoryContext && !is_speculative(heap, tid))
+			row->caller == CurrentMemoryContext &&
+			is_fingerprint(statement, value) && !is_speculative(heap, tid))
 			simhash_guard_unlock(statement);
 	}
 }

@@ -232,7 +232,8 @@ static void
 prepare_ball(Relation index, int column, Oid ball_type, ScanKey condition)
 {
 	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
-											   INT8OID, ball_type,
+											   index->rd_opcintype[column],
+											   ball_type,
 											   SIMHASH_BALL_STRATEGY);
 
 	ScanKeyEntryInitialize(condition, 0, column + 1, SIMHASH_BALL_STRATEGY,

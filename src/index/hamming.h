@@ -144,13 +144,6 @@ extern const IndexAmRoutine *hamming_btree(void);
 extern void hamming_show_btree(Relation index, HammingDisguise *disguise);
 extern void hamming_show_itself(Relation index, HammingDisguise *disguise);
 
-/* What an index has of a row. */
-typedef struct HammingRow
-{
-	ShValue		value;			/* moved by the shift of the row's group */
-	uint64		fingerprint;	/* as it is, if it is a bigint */
-} HammingRow;
-
 /* hamming_columns.c */
 extern int	hamming_fingerprint_column(Relation index);
 extern void hamming_check_columns(Relation index);
@@ -171,17 +164,17 @@ extern bool hamming_cut(Relation index, const ShLayout *layout, Datum datum,
 extern void hamming_shift(const ShLayout *layout, uint64 shift,
 						  ShValue *value);
 extern bool hamming_row(Relation index, const ShLayout *layout,
-						Datum *values, bool *isnull, HammingRow *row);
+						Datum *values, bool *isnull, ShValue *value);
 
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
 
 /*
- * Called when all entries of a row are in an index of fingerprints of type
- * bigint, if somebody wants to know.
+ * Called when all entries of a row are in an index, if somebody wants to know;
+ * with what is in the column of fingerprints.
  */
-typedef void (*HammingInserted) (Relation heap, Oid index, uint64 fingerprint,
+typedef void (*HammingInserted) (Relation heap, Oid index, Datum value,
 								 ItemPointer tid);
 
 /* hamming_insert.c */

@@ -38,18 +38,18 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HammingBuild *build = (HammingBuild *) state;
 	const ShLayout *layout = build->layout;
-	HammingRow	row;
+	ShValue		value;
 	int			word;
 	int			block;
 
 	(void) alive;
-	if (!hamming_row(index, layout, values, isnull, &row))
+	if (!hamming_row(index, layout, values, isnull, &value))
 		return;
 	for (word = 0; word < layout->words; word++)
 		for (block = 0; block < layout->blocks; block++)
 			hamming_sort_put(build->sort,
 							 hamming_key(sh_entry(layout,
-												  row.value.words[word],
+												  value.words[word],
 												  word, block)),
 							 hamming_pack_tid(tid));
 	build->rows++;

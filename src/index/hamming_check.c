@@ -61,16 +61,16 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HammingCheck *check = (HammingCheck *) state;
 	const ShLayout *layout = check->layout;
-	HammingRow	row;
+	ShValue		value;
 	int			word;
 
 	(void) alive;
-	if (!hamming_row(index, layout, values, isnull, &row))
+	if (!hamming_row(index, layout, values, isnull, &value))
 		return;
 	for (word = 0; word < layout->words; word++)
 		hamming_sort_put(check->rows,
 						 hamming_pack_tid(tid) * layout->words + word,
-						 row.value.words[word]);
+						 value.words[word]);
 }
 
 /* Does a TID that is no visible row's lead to a line pointer at least? */

@@ -207,15 +207,15 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	HammingTable table;
 	const ShLayout *layout = known_layout(index, info);
 	int64		keys[SH_MAX_WORDS * SH_WORD_BLOCKS];
-	HammingRow	row;
+	ShValue		value;
 
 	(void) check;
-	if (!hamming_row(index, layout, values, isnull, &row))
+	if (!hamming_row(index, layout, values, isnull, &value))
 		return false;
 
 	table.heap = heap;
 	table.index = index;
-	prepare_keys(index, layout, &row.value, keys);
+	prepare_keys(index, layout, &value, keys);
 	show_table(&table);
 	hamming_show_btree(index, &table.disguise);
 	PG_TRY();
@@ -228,9 +228,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 		hamming_show_itself(index, &table.disguise);
 	}
 	PG_END_TRY();
-	if (hamming_inserted_hook != NULL &&
-		hamming_indexed(index) == SIMHASH_FINGERPRINTS)
-		hamming_inserted_hook(heap, RelationGetRelid(index), row.fingerprint,
-							  tid);
+	if (hamming_inserted_hook != NULL)
+		hamming_inserted_hook(heap, RelationGetRelid(index),
+							  values[hamming_fingerprint_column(index)], tid);
 	return false;
 }

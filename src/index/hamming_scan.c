@@ -407,7 +407,8 @@ hamming_begin_search(IndexScanDesc scan)
 
 	hamming_forget_path(&so->tree);
 	start(scan);
-	(void) hamming_next_run(scan);
+	if (!in_words(so))
+		(void) hamming_next_run(scan);
 }
 
 /* Let go of all that a search holds, whether it has come to its end or not. */
@@ -417,6 +418,7 @@ hamming_end_search(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 
 	hamming_drop_matches(scan);
+	hamming_words_reset(so);
 	hamming_forget_path(&so->tree);
 }
 
@@ -440,7 +442,7 @@ note_null(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingScan *so = (HammingScan *) state;
-	HammingRow	ignored;
+	ShValue		ignored;
 
 	(void) alive;
 	if (!so->asked.no_group &&

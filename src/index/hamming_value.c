@@ -217,7 +217,7 @@ row_shift(Relation index, int fingerprint, Datum *values)
  */
 bool
 hamming_row(Relation index, const ShLayout *layout,
-			Datum *values, bool *isnull, HammingRow *row)
+			Datum *values, bool *isnull, ShValue *value)
 {
 	int			column = hamming_fingerprint_column(index);
 	int			i;
@@ -227,11 +227,9 @@ hamming_row(Relation index, const ShLayout *layout,
 		if (isnull[i])
 			return false;
 	}
-	if (!hamming_cut(index, layout, values[column], &row->value))
+	if (!hamming_cut(index, layout, values[column], value))
 		return false;
 	if (index->rd_index->indnkeyatts > 1)
-		hamming_shift(layout, row_shift(index, column, values), &row->value);
-	row->fingerprint = index->rd_opcintype[column] == INT8OID ?
-		(uint64) DatumGetInt64(values[column]) : 0;
+		hamming_shift(layout, row_shift(index, column, values), value);
 	return true;
 }

@@ -45,8 +45,8 @@ typedef struct BallAttributes
 } BallAttributes;
 
 /* The radius; fails unless fingerprints of so many bits can have it. */
-static int
-check_radius(int64 radius, int bits)
+int
+simhash_check_radius(int64 radius, int bits)
 {
 	if (radius < 0 || radius > bits)
 		ereport(ERROR,
@@ -55,13 +55,6 @@ check_radius(int64 radius, int bits)
 				 errhint("The radius of a Hamming search is between 0 and %d bits.",
 						 bits)));
 	return (int) radius;
-}
-
-/* The radius; fails unless fingerprints of 64 bits can have it. */
-int
-simhash_check_radius(int64 radius)
-{
-	return check_radius(radius, SH_BITS);
 }
 
 /*
@@ -151,7 +144,7 @@ simhash_get_ball(Datum datum, SimhashBall *ball)
 	if (!take_apart(datum, INT8OID, &center, &radius))
 		return false;
 	ball->center = DatumGetInt64(center);
-	ball->radius = simhash_check_radius(radius);
+	ball->radius = simhash_check_radius(radius, SH_BITS);
 	return true;
 }
 
@@ -178,13 +171,16 @@ simhash_get_bit_ball(Datum datum, SimhashBitBall *ball)
 	if (!take_apart(datum, VARBITOID, &center, &radius))
 		return false;
 	ball->center = simhash_get_bits(center);
-	ball->radius = check_radius(radius, ball->center.width);
+	ball->radius = simhash_check_radius(radius, ball->center.width);
 	return true;
 }
 
-/* A ball as a value of the row type, which has to be that of one. */
-static Datum
-put_together(TupleDesc desc, Oid center_type, Datum center, int64 radius)
+/*
+ * A ball as a value of the row type, which has to be that of one; its center
+ * is of that type, bigint or bit varying.
+ */
+Datum
+simhash_make_ball(TupleDesc desc, Oid center_type, Datum center, int64 radius)
 {
 	BallAttributes attributes = require_attributes(desc, center_type);
 	Datum	   *values = palloc0(desc->natts * sizeof *values);
@@ -196,14 +192,6 @@ put_together(TupleDesc desc, Oid center_type, Datum center, int64 radius)
 	values[attributes.radius - 1] = Int64GetDatum(radius);
 	nulls[attributes.radius - 1] = false;
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
-}
-
-/* A hamming_ball as a value of the row type, which has to be that of one. */
-Datum
-simhash_make_ball(TupleDesc desc, const SimhashBall *ball)
-{
-	return put_together(desc, INT8OID, Int64GetDatum(ball->center),
-						ball->radius);
 }
 
 /*
@@ -236,11 +224,10 @@ result_row_type(FunctionCallInfo fcinfo)
 Datum
 hamming_ball(PG_FUNCTION_ARGS)
 {
-	SimhashBall ball;
+	int			radius = simhash_check_radius(PG_GETARG_INT64(1), SH_BITS);
 
-	ball.center = PG_GETARG_INT64(0);
-	ball.radius = simhash_check_radius(PG_GETARG_INT64(1));
-	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), &ball));
+	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), INT8OID,
+									  PG_GETARG_DATUM(0), radius));
 }
 
 /*
@@ -255,11 +242,11 @@ Datum
 hamming_bit_ball(PG_FUNCTION_ARGS)
 {
 	Datum		center = PG_GETARG_DATUM(0);
-	int			radius = check_radius(PG_GETARG_INT64(1),
-									  simhash_get_bits(center).width);
+	int			radius = simhash_check_radius(PG_GETARG_INT64(1),
+											  simhash_get_bits(center).width);
 
-	PG_RETURN_DATUM(put_together(result_row_type(fcinfo), VARBITOID, center,
-								 radius));
+	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), VARBITOID,
+									  center, radius));
 }
 
 /*

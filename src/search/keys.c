@@ -81,7 +81,7 @@ Datum
 simhash_probes(PG_FUNCTION_ARGS)
 {
 	uint64		center = (uint64) PG_GETARG_INT64(0);
-	int			radius = simhash_check_radius(PG_GETARG_INT64(1));
+	int			radius = simhash_check_radius(PG_GETARG_INT64(1), SH_BITS);
 	int32		block = PG_GETARG_INT32(2);
 	int			reach;
 	int			n = 0;

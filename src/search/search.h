@@ -87,12 +87,13 @@ simhash_c_function(Oid function)
 }
 
 /* ball.c */
-extern int	simhash_check_radius(int64 radius);
+extern int	simhash_check_radius(int64 radius, int bits);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
 extern bool simhash_get_bit_ball(Datum datum, SimhashBitBall *ball);
 extern bool simhash_is_bit_ball(Oid type);
-extern Datum simhash_make_ball(TupleDesc desc, const SimhashBall *ball);
+extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
+							   int64 radius);
 extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 							   Node **center, Node **radius);
 extern int	simhash_known_radius(Node *radius, int otherwise, int bits);

@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_fingerprint.c
+ *		Fingerprints as simhash_guard() has them: of a bigint, or of a bit
+ *		string of any width that an index can have.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* Fail unless a column has bit strings of one width that can be searched. */
+static void
+check_width(Relation relation, Form_pg_attribute attribute, int width)
+{
+	if (width < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot tell how many bits there are in column \"%s\" of relation \"%s\"",
+						NameStr(attribute->attname),
+						RelationGetRelationName(relation)),
+				 errhint("Make the column bit(n).")));
+	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("simhash_guard cannot search bit strings of %d bits",
+						width),
+				 errdetail("They may have %d to %d bits.",
+						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
+}
+
+/* What the fingerprints in a column are; fails if they are none. */
+GuardType
+simhash_guard_type(Relation relation, AttrNumber column)
+{
+	Form_pg_attribute attribute =
+	TupleDescAttr(RelationGetDescr(relation), column - 1);
+	int32		typmod = attribute->atttypmod;
+	GuardType	type = {INT8OID, SH_BITS};
+
+	if (getBaseTypeAndTypmod(attribute->atttypid, &typmod) == BITOID)
+	{
+		check_width(relation, attribute, typmod);
+		type.oid = BITOID;
+		type.width = typmod;
+	}
+	else if (!IsBinaryCoercible(attribute->atttypid, INT8OID))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, neither bigint nor bit(n)",
+						NameStr(attribute->attname),
+						RelationGetRelationName(relation),
+						format_type_be(attribute->atttypid))));
+	return type;
+}
+
+/*
+ * The fingerprint that a value is.  What is in a column is as wide as the
+ * column, but an expression or a trigger may give any bit string.
+ */
+GuardFingerprint
+simhash_guard_fingerprint(const GuardType *type, Datum value)
+{
+	GuardFingerprint fingerprint;
+	SimhashBits bits;
+
+	memset(&fingerprint, 0, sizeof fingerprint);
+	fingerprint.width = type->width;
+	if (type->oid == INT8OID)
+	{
+		fingerprint.words[0] = (uint64) DatumGetInt64(value);
+		return fingerprint;
+	}
+	bits = simhash_get_bits(value);
+	if (bits.width != type->width)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("bit string length %d does not match type bit(%d)",
+						bits.width, type->width)));
+	memcpy(fingerprint.words, bits.bytes,
+		   (bits.width + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
+	for (int i = 0; i < GUARD_WORDS(bits.width); i++)
+		fingerprint.words[i] = pg_ntoh64(fingerprint.words[i]);
+	return fingerprint;
+}
+
+/* The number of bits in which two fingerprints of a column differ. */
+int
+simhash_guard_distance(const GuardFingerprint *a, const GuardFingerprint *b)
+{
+	int			distance = 0;
+
+	for (int i = 0; i < GUARD_WORDS(a->width); i++)
+		distance += sh_distance(a->words[i], b->words[i]);
+	return distance;
+}
+
+/* The fingerprint of a document as a value of the column; false if none. */
+bool
+simhash_guard_of_document(const Guard *guard, text *document, Datum *value)
+{
+	uint64		words[SH_WORDS];
+
+	if (guard->type.oid == BITOID)
+	{
+		int			n = guard->type.width / SH_BITS;
+
+		if (!simhash_wide_fingerprint(guard->profile, document, n, words))
+			return false;
+		*value = simhash_make_bits(words, n);
+		return true;
+	}
+	if (!simhash_fingerprint(guard->profile, document, words))
+		return false;
+	*value = Int64GetDatum((int64) words[0]);
+	return true;
+}
