@@ -152,11 +152,11 @@ endif
 # tools/stage gives each run a server and an installation of its own, built
 # from a copy of this tree; nothing outside its temporary directory changes.
 STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' \
-	CITUS='$(CITUS)' tools/stage
+	CITUS='$(CITUS)' PGVECTOR='$(PGVECTOR)' tools/stage
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts sanitize citus indent bench bench-quality
+	asserts sanitize citus pgvector indent bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -167,6 +167,7 @@ help:
 	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
 	@echo "make sanitize                the same, with sanitizers in every server"
 	@echo "make citus CITUS=dir         the tests on Citus, built from its source there"
+	@echo "make pgvector PGVECTOR=dir   the tests beside pgvector, built from its source there"
 	@echo "make bench                   speed and size, beside other ways to do it"
 	@echo "make bench-quality           precision and recall of every profile"
 	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
@@ -176,8 +177,8 @@ help:
 	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"
-	@echo "SCALE=small|full|huge, N='rows ...', SECTIONS='...', PEERS=prefix"
-	@echo "                             for make bench; see bench/README.md"
+	@echo "SCALE=small|full|huge, N='rows ...', SECTIONS='...', PEERS=prefix,"
+	@echo "PGVECTOR=dir                 for make bench; see bench/README.md"
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
 	@echo "JIEBA=idf.txt                words and weights for its Chinese sets"
 	@echo "ASSERTS_SOURCE=dir           PostgreSQL's source, for make asserts"
@@ -233,6 +234,14 @@ else
 		TAP=t/031_citus.pl
 endif
 
+# Both extensions in one schema; without this one made-up objects stand for it.
+pgvector: setup
+ifeq ($(PGVECTOR),)
+	@echo "skipped: PGVECTOR=dir says where the source of pgvector is"
+else
+	@$(MAKE) -s staged-test REGRESS='pgvector bits' ISOLATION= TAP= UNIT= CHECK=
+endif
+
 unit: $(UNIT:.c=.run)
 	@set -e; for t in $^; do echo "# $$t"; ./$$t; done
 
@@ -247,7 +256,7 @@ indent:
 bench: setup
 	@SCALE='$(SCALE)' N='$(N)' SECTIONS='$(SECTIONS)' PEERS='$(PEERS)' \
 		UNDER='$(UNDER)' PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' \
-		bench/bench.sh
+		PGVECTOR='$(PGVECTOR)' bench/bench.sh
 
 # Results by date; bench/quality_sets.py makes sets from packages.
 bench-quality: bench/quality.run bench/edits.run

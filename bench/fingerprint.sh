@@ -71,6 +71,8 @@ measure()
 		over $language 'md5(body)' 3
 		over $language "to_tsvector('simple', body)" 1
 	done
+	over english 'simhash_bits(body, 128)' 3
+	over english 'simhash_bits(body, 256)' 3
 	over english 'hashtextextended(body, 0)' 3
 	over short 'simhash(body)' 1
 	over short 'md5(body)' 1
@@ -86,6 +88,8 @@ measure()
 		result $language 'minhash(body)'
 		result $language "to_tsvector('simple', body)"
 	done
+	result english 'simhash_bits(body, 128)'
+	result english 'simhash_bits(body, 256)'
 	result english 'hashtextextended(body, 0)'
 	for language in short long toasted; do
 		result $language 'md5(body)'
@@ -118,6 +122,8 @@ result()
 			;;
 		'chinese simhash(body)') against='' bar='figure >= 100' ;;
 		*' simhash(body)') against='md5(body)' ;;
+		*' simhash_bits(body, 128)') bar='ratio >= 1 / 1.6' ;;
+		*' simhash_bits(body, 256)') bar='ratio >= 1 / 3.0' ;;
 		'english to_tsvector'*) bar='ratio <= 0.1' ;;
 	esac
 	rate=$(calc "1 / ${us[$1 $2]}")

@@ -10,14 +10,6 @@
 
 sizes() { some 5000 1000000; }
 
-# pgvector with Hamming distance over bit strings came with 0.7.
-vector()
-{
-	[ -n "$(ask "SELECT 1 FROM pg_available_extension_versions
-		WHERE name = 'vector'
-		AND string_to_array(version, '.')::int[] >= '{0,7}'")" ]
-}
-
 prepare()
 {
 	local begin
@@ -80,6 +72,3 @@ near_duplicates()
 	done
 	emit "server, $2, fp ~= q, hamming index" "${us[near]}" us
 }
-
-# What a statement about 1,000 queries counts.
-answer() { psql -At -v n=1000 <<<"$1 $2;"; }

@@ -184,6 +184,9 @@ run()
 	names=() statements=() settings=() counts=()
 }
 
+# What a statement about 1,000 queries counts, by the settings $1.
+answer() { psql -At -v n=1000 <<<"$1 $2;"; }
+
 median()
 {
 	sort -g | awk '{ v[NR] = $1 } END {
@@ -259,6 +262,15 @@ compile_peer()
 # Can this server create the extension $1?
 offers() { [ -n "$(ask "SELECT 1 FROM pg_available_extensions
 	WHERE name = '$1'")" ]; }
+
+# Can it create pgvector's, with Hamming distance over bit strings?  That came
+# with 0.7.
+vector()
+{
+	[ -n "$(ask "SELECT 1 FROM pg_available_extension_versions
+		WHERE name = 'vector'
+		AND string_to_array(version, '.')::int[] >= '{0,7}'")" ]
+}
 
 # --- the machine ---------------------------------------------------------
 

@@ -19,7 +19,7 @@ import sys
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
 ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'dense', 'partitions',
-         'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'pairs', 'hnsw')
+         'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'pairs', 'hnsw', 'bits')
 PANELS = (
     ('distance 3, by method', (
         ('server, primary key', 'primary key', '#7f7f7f'),

@@ -8,7 +8,7 @@
 #
 
 . "$(dirname "$0")/tools.sh"
-sections="scan lookup dense nearest build join"
+sections="scan lookup dense nearest build join bits"
 
 new_database bench
 PGOPTIONS='-c jit=off' RESULTS=$work HOME=$work \
