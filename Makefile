@@ -239,7 +239,7 @@ pgvector: setup
 ifeq ($(PGVECTOR),)
 	@echo "skipped: PGVECTOR=dir says where the source of pgvector is"
 else
-	@$(MAKE) -s staged-test REGRESS='pgvector bits' ISOLATION= TAP= UNIT= CHECK=
+	@$(MAKE) -s staged-test REGRESS=pgvector ISOLATION= TAP= UNIT= CHECK=
 endif
 
 unit: $(UNIT:.c=.run)

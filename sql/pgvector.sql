@@ -1,9 +1,20 @@
 --
--- simhash and pgvector in one schema
+-- simhash and pgvector in one schema, whichever comes first
 --
 -- Where pgvector is not installed, its objects for bit strings are made up: the
--- same names and types, which is what two extensions may quarrel over.
+-- same names and types, which is what two extensions may quarrel over.  Run by
+-- make pgvector PGVECTOR=dir, which installs it.
 --
+
+\getenv srcdir PG_ABS_SRCDIR
+\set checks :srcdir '/test/pgvector_checks.sql'
+SELECT count(*) > 0 AS have_vector FROM pg_available_extension_versions
+WHERE name = 'vector' AND string_to_array(version, '.')::int[] >= '{0,7,0}' \gset
+\if :have_vector
+\set make_vector 'CREATE EXTENSION vector;'
+\else
+\set make_vector 'CREATE FUNCTION hamming_distance(bit, bit) RETURNS float8 LANGUAGE sql IMMUTABLE AS ''SELECT pg_catalog.bit_count($1 OPERATOR(pg_catalog.#) $2)::float8''; CREATE FUNCTION jaccard_distance(bit, bit) RETURNS float8 LANGUAGE sql IMMUTABLE AS ''SELECT 0.0::float8''; CREATE OPERATOR <~> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = hamming_distance, COMMUTATOR = ''<~>''); CREATE OPERATOR <%> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = jaccard_distance, COMMUTATOR = ''<%>'');'
+\endif
 
 \set database :DBNAME
 CREATE DATABASE regression_simhash_pgvector;
@@ -11,30 +22,27 @@ CREATE DATABASE regression_simhash_pgvector;
 SET client_min_messages = warning;
 CREATE SCHEMA shared;
 SET search_path = shared;
-SELECT count(*) > 0 AS have_vector FROM pg_available_extension_versions
-WHERE name = 'vector' AND string_to_array(version, '.')::int[] >= '{0,7,0}' \gset
-\if :have_vector
-CREATE EXTENSION vector;
-\else
-CREATE FUNCTION hamming_distance(bit, bit) RETURNS float8 LANGUAGE sql IMMUTABLE AS
-'SELECT pg_catalog.bit_count($1 OPERATOR(pg_catalog.#) $2)::float8';
-CREATE FUNCTION jaccard_distance(bit, bit) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 0.0::float8';
-CREATE OPERATOR <~> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = hamming_distance, COMMUTATOR = '<~>');
-CREATE OPERATOR <%> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = jaccard_distance, COMMUTATOR = '<%>');
-\endif
+\set ECHO none
+:make_vector
+\set ECHO all
 CREATE EXTENSION simhash;
-SELECT B'1010' <~> B'0110' AS theirs, B'1010' <~~> B'0110' AS ours,
-       1::bigint <~> 2::bigint AS of_bigints, B'1010' <@ (B'0110', 2) AS within;
-CREATE TABLE images (id int, pdq bit(256));
-INSERT INTO images SELECT id, ('x' || md5(id::text) || md5((id / 3)::text))::bit(256)
-FROM generate_series(1, 1000) AS id;
-CREATE INDEX ON images USING hamming (pdq);
-\if :have_vector
-CREATE INDEX ON images USING hnsw (pdq bit_hamming_ops);
-\endif
-SET enable_seqscan = off;
-SELECT count(*) AS wrong FROM images AS q WHERE id <= 50
-    AND ARRAY(SELECT id FROM images WHERE pdq <@ (q.pdq, 100) ORDER BY id)
-     <> ARRAY(SELECT id FROM images WHERE bit_count(pdq # q.pdq) <= 100 ORDER BY id);
+\i :checks
+\c :database
+DROP DATABASE regression_simhash_pgvector;
+
+----------------------------------------
+-- the other order
+----------------------------------------
+
+CREATE DATABASE regression_simhash_pgvector;
+\c regression_simhash_pgvector
+SET client_min_messages = warning;
+CREATE SCHEMA shared;
+SET search_path = shared;
+CREATE EXTENSION simhash;
+\set ECHO none
+:make_vector
+\set ECHO all
+\i :checks
 \c :database
 DROP DATABASE regression_simhash_pgvector;
