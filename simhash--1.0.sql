@@ -1695,6 +1695,7 @@ BEGIN
                                  THEN c || '::pg_catalog.text'
                                  ELSE format('pg_catalog.quote_literal('
                                              '%s::pg_catalog.text)', c) END,
+                                 E' OPERATOR(pg_catalog.||) \',\''
                                  ' OPERATOR(pg_catalog.||) ' ORDER BY n)
                FROM unnest(key) WITH ORDINALITY AS u (c, n))
           WHEN parted THEN 'pg_catalog.concat(t.tableoid, t.ctid)'

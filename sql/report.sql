@@ -395,6 +395,21 @@ SELECT fails('SELECT simhash_dedup_sql(''spread'', ''fp'')');
 SELECT fails('SELECT simhash_dedup_sql(''parent'', ''fp'')');
 DROP TABLE spread, parent CASCADE;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;
+-- Rows that Citus has distributed go by their key; here its list of tables does
+-- for Citus.  No two keys of several columns may be taken for the same.
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass);
+CREATE TABLE keys (a text, b text, fp bigint, PRIMARY KEY (a, b));
+INSERT INTO pg_catalog.pg_dist_partition VALUES ('keys');
+INSERT INTO keys SELECT a, b, row_number() OVER () * 1000000
+FROM unnest(ARRAY['', '''', ',', ''',''', '\', 'E', 'x']) AS a,
+    unnest(ARRAY['', '''', ',', ''',''', '\', 'E', 'x']) AS b;
+INSERT INTO keys SELECT 'copy of ' || a, b, fp FROM keys;
+SELECT simhash_dedup_sql('keys', 'fp', 0, keep => 'length(a)') AS command \gset
+:command;
+SELECT count(*), count(DISTINCT fp), count(*) FILTER (WHERE a LIKE 'copy%') AS copies FROM keys;
+DROP TABLE keys, pg_catalog.pg_dist_partition;
+RESET allow_system_table_mods;
 DROP TABLE "Some docs", parts, empty;
 
 ----------------------------------------
