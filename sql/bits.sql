@@ -213,6 +213,28 @@ RESET enable_bitmapscan;
 ALTER TABLE shapes ALTER fp TYPE bit(64);
 SELECT hamming_index_check('by_domain', true);
 SELECT fails($$ALTER TABLE shapes ALTER fp TYPE bit varying$$);
+-- The server takes an index on the column itself for one of the new type.  It is
+-- of no use to queries then, and refuses rows, but stands in nobody's way.
+DROP INDEX by_ball;
+CREATE INDEX by_fp ON shapes USING hamming (fp);
+ALTER TABLE shapes ALTER fp TYPE bit varying;
+SET enable_seqscan = off;
+SELECT plan($$SELECT id FROM shapes WHERE fp <@ (0::bit(256), 9)$$);
+SELECT plan($$SELECT id FROM shapes ORDER BY fp <~~> 0::bit(256) LIMIT 1$$);
+RESET enable_seqscan;
+DELETE FROM shapes WHERE id > 150;
+VACUUM ANALYZE shapes;
+SELECT fails($$INSERT INTO shapes (fp) VALUES (0::bit(256))$$);
+SELECT fails($$SELECT hamming_index_check('by_fp')$$);
+SELECT fails($$SELECT * FROM hamming_bit_search_plan('by_fp', (0::bit(256), 3))$$);
+ALTER TABLE shapes ALTER fp TYPE bit(256);
+SELECT hamming_index_check(i::regclass, true) FROM unnest('{by_fp,by_domain,by_site}'::text[]) AS i;
+INSERT INTO shapes (fp) VALUES (0::bit(256));
+-- How many bits there are is told by the expression as it was written, not by
+-- what a function in it turns out to be.
+CREATE FUNCTION wide_print(text) RETURNS bit LANGUAGE sql IMMUTABLE AS 'SELECT simhash_bits($1, 64)::bit(64)';
+CREATE INDEX ON shapes USING hamming (wide_print(hex)); -- error: no width
+CREATE INDEX by_function ON shapes USING hamming ((wide_print(hex)::bit(64)));
 
 -- entries of 64 bits are those of the same bits in a bigint
 CREATE EXTENSION pageinspect;

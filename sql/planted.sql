@@ -252,6 +252,20 @@ CREATE INDEX spring ON near.docs USING hamming (near.spring(fp)) WHERE near.spri
 RESET ROLE;
 SELECT hamming_index_check('near.spring', true), current_user;
 DROP INDEX near.spring;
+-- what is constant is computed as soon as somebody asks for the expressions;
+-- domains check what is given
+SET ROLE regress_simhash_owner;
+CREATE DOMAIN near.site AS text CHECK (near.spring(1) = 1);
+CREATE TABLE near.sites (site near.site, fp bigint, bits bit(64));
+INSERT INTO near.sites SELECT 'a', n, n::bit(64) FROM generate_series(1, 9) AS n;
+CREATE INDEX constant ON near.sites USING hamming ((near.spring(1::bit(64))::bit(64)));
+CREATE INDEX ball ON near.sites USING hamming ((ROW(near.spring(1)::bit(64), 3)::hamming_bit_ball));
+CREATE INDEX part ON near.sites USING hamming (site, fp) WHERE near.spring(1) = 1;
+RESET ROLE;
+SELECT hamming_index_check(i, true) FROM unnest('{near.constant,near.ball,near.part}'::regclass[]) AS i;
+SELECT count(*) FROM hamming_bit_search_plan('near.constant', (1::bit(64), 3));
+SELECT count(*) FROM hamming_bit_search_plan('near.ball', (1::bit(64), 3));
+SELECT count(*) FROM hamming_search_plan('near.part', (1, 3), '{a}');
 -- a guard asks no SQL
 SET ROLE regress_simhash_owner;
 CREATE TABLE near.guarded (id int, fp bigint, mood near.mood DEFAULT 'well');
@@ -263,6 +277,32 @@ SET search_path = near, open, public, pg_catalog;
 INSERT INTO guarded VALUES (1, 5);
 INSERT INTO guarded VALUES (2, 5);                                              -- error
 RESET search_path;
+-- but for one question about a table that Citus may have distributed: its
+-- catalogues, as far as they are asked
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, partkey text);
+CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass, shardid bigint);
+CREATE FUNCTION pg_catalog.column_to_column_name(regclass, text) RETURNS text
+    LANGUAGE sql IMMUTABLE AS 'SELECT $2';
+CREATE FUNCTION pg_catalog.relation_is_a_known_shard(regclass) RETURNS boolean
+    LANGUAGE sql IMMUTABLE AS 'SELECT true';
+SET ROLE regress_simhash_owner;
+CREATE FUNCTION open.same(regclass, regclass) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN true; END';
+CREATE OPERATOR open.= (FUNCTION = open.same, LEFTARG = regclass, RIGHTARG = regclass);
+CREATE TABLE near.shard_1 (LIKE near.guarded);
+CREATE INDEX ON near.shard_1 USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON near.shard_1
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+RESET ROLE;
+INSERT INTO pg_catalog.pg_dist_partition VALUES ('near.guarded', 'id');
+INSERT INTO pg_catalog.pg_dist_shard VALUES ('near.guarded', 1), ('near.guarded', 2);
+SET search_path = near, open, public;
+INSERT INTO shard_1 VALUES (1, 5);                                              -- error
+RESET search_path;
+DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard;
+DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_shard;
+RESET allow_system_table_mods;
 
 DROP FUNCTION all_calls;
 DROP OWNED BY regress_simhash_owner CASCADE;

@@ -33,7 +33,8 @@
 static const char shard_query[] =
 "SELECT pg_catalog.column_to_column_name(p.logicalrelid, p.partkey)"
 " FROM pg_catalog.pg_dist_shard AS s"
-" JOIN pg_catalog.pg_dist_partition AS p USING (logicalrelid)"
+" JOIN pg_catalog.pg_dist_partition AS p"
+" ON p.logicalrelid OPERATOR(pg_catalog.=) s.logicalrelid"
 " WHERE p.partkey IS NOT NULL"
 " AND s.shardid OPERATOR(pg_catalog.=) pg_catalog.substring($1, '_([0-9]{1,18})$')::pg_catalog.int8"
 " AND pg_catalog.relation_is_a_known_shard($2)"

@@ -25,9 +25,7 @@
  * Whoever inserts into one partition trusts its owner, whose expressions and
  * triggers the insertion runs.  The owners of the other partitions need not be
  * trusted, so nothing of theirs may be evaluated here.  That is why the
- * expressions of an index are read as they are stored.  Those that the server
- * has at hand for the planner (RelationGetIndexExpressions) are simplified,
- * and that includes calls of immutable functions with constant arguments.
+ * expressions of an index are read as they are stored.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -56,17 +54,6 @@
 
 #include "index/hamming.h"
 
-/* The expressions of an index, as they are stored. */
-static List *
-stored_expressions(Relation index)
-{
-	bool		isnull;
-	Datum		value = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
-										Anum_pg_index_indexprs, &isnull);
-
-	return isnull ? NIL : (List *) stringToNode(TextDatumGetCString(value));
-}
-
 /*
  * The column of the group that stands in a column of an index, or -1.  It must
  * be compared there, by the operator of that strategy, as the guard does.
@@ -89,21 +76,17 @@ find_in_group(const GuardStatement *statement, const GuardTable *table,
 
 /* See whether a column of an index is a key of a column; which block's. */
 static bool
-is_key(Relation relation, Relation index, int i, List *expressions,
-	   AttrNumber column, int *block)
+is_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
 {
 	AttrNumber	number = index->rd_index->indkey.values[i];
 	Node	   *expression;
 	Node	   *source;
 	Node	   *operand;
-	int			nth = 0;
 
 	if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID)
 		return false;
-	for (int j = 0; j < i; j++)
-		nth += index->rd_index->indkey.values[j] == 0;
 	if (number == 0)
-		expression = list_nth(expressions, nth);
+		expression = hamming_column_expression(index, i);
 	else if (number > 0 &&
 			 TupleDescAttr(RelationGetDescr(relation), number - 1)->attgenerated)
 		expression = build_column_default(relation, number);
@@ -129,13 +112,12 @@ note_key_index(const GuardStatement *statement, Relation relation,
 			   Relation index, GuardTable *table, int *keys)
 {
 	GuardKeyIndex found = {RelationGetRelid(index), 0, NULL};
-	List	   *expressions = stored_expressions(index);
 	int			block;
 	int			i;
 
 	for (i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
-		if (is_key(relation, index, i, expressions, table->column, &block))
+		if (is_key(relation, index, i, table->column, &block))
 			break;
 	}
 	if (i == index->rd_index->indnkeyatts)

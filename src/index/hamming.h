@@ -155,8 +155,10 @@ extern void hamming_equal_key(Relation index, int column, Datum value,
 
 /* hamming_value.c */
 extern SimhashSearched hamming_indexed(Relation index);
+extern Node *hamming_column_expression(Relation index, int column);
 extern const ShLayout *hamming_layout_of_width(int width);
 extern const ShLayout *hamming_layout(Relation index);
+extern const ShLayout *hamming_known_layout(Relation index);
 extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
 							 ShValue *value);
 extern bool hamming_cut(Relation index, const ShLayout *layout, Datum datum,

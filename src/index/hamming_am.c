@@ -89,13 +89,15 @@ hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 /*
  * Clean up after vacuum, and turn numbers of entries into numbers of rows.
  * The btree would take a number of entries above that of the rows for a
- * miscount, so it is told that it does not know the latter.
+ * miscount, so it is told that it does not know the latter.  Where nobody
+ * knows any more how many entries a row has, that is no reason to fail.
  */
 static IndexBulkDeleteResult *
 hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	IndexVacuumInfo unsure = *info;
-	int			row_entries = hamming_row_entries(hamming_layout(info->index));
+	const ShLayout *layout = hamming_known_layout(info->index);
+	int			row_entries = layout == NULL ? 1 : hamming_row_entries(layout);
 
 	unsure.estimated_count = true;
 	stats = vacuum_btree(&unsure, stats, NULL, NULL);

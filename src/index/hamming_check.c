@@ -217,17 +217,16 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	int			level;
 
 	check.heap = table_open(heapid, lock);
-	check.index = index_open(indexid, AccessShareLock);
-	hamming_require_usable(check.index);
-	check.layout = hamming_layout(check.index);
-	check.quiet = lock == ShareUpdateExclusiveLock;
-
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(check.heap->rd_rel->relowner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
 	simhash_restrict_search_path();
 
+	check.index = index_open(indexid, AccessShareLock);
+	hamming_require_usable(check.index);
+	check.layout = hamming_layout(check.index);
+	check.quiet = lock == ShareUpdateExclusiveLock;
 	run_check(&check, rows);
 
 	AtEOXact_GUC(false, level);

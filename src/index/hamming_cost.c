@@ -73,6 +73,7 @@ static SimhashRelationInfoHook previous_hook;
 typedef struct PathSearch
 {
 	const ShLayout *layout;
+	bool		unfit;			/* it cannot be made by the index */
 	int			fingerprint;	/* the column of fingerprints, from 0 on */
 	Node	   *around;			/* if set, balls of other centers do not count */
 	Bitmapset  *equal;			/* columns that are compared by = */
@@ -119,15 +120,20 @@ static void
 examine_index(IndexOptInfo *info, PathSearch *search)
 {
 	Relation	index;
+	const ShLayout *layout;
 
 	search->fingerprint = fingerprint_column(info);
 	search->layout = hamming_layout_of_width(SH_BITS);
+	search->unfit = false;
 	if (info->hypothetical ||
 		info->opcintype[search->fingerprint] == INT8OID)
 		return;
 	index = index_open(info->indexoid, NoLock);
-	search->layout = hamming_layout(index);
+	layout = hamming_known_layout(index);
 	index_close(index, NoLock);
+	if (layout != NULL)
+		search->layout = layout;
+	search->unfit = layout == NULL;
 }
 
 /* The radius of a search within it if nothing is known of that. */
@@ -228,7 +234,8 @@ examine_path(PlannerInfo *root, IndexPath *path, Node *around,
 static bool
 is_served(IndexPath *path, const PathSearch *search)
 {
-	if (bms_num_members(search->equal) != path->indexinfo->nkeycolumns - 1)
+	if (search->unfit ||
+		bms_num_members(search->equal) != path->indexinfo->nkeycolumns - 1)
 		return false;
 	return path->indexorderbys == NIL ? search->radius >= 0 :
 		linitial_int(path->indexorderbycols) == search->fingerprint;

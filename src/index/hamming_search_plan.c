@@ -11,6 +11,10 @@
  * may ask.  So only those may who could count the rows themselves: who may
  * read what is indexed, in every row of the table.
  *
+ * The table may be somebody's whom they do not trust.  So nothing of its
+ * owner's is evaluated: no expression or condition of the index, and no
+ * constraint of a domain.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -20,8 +24,10 @@
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -63,7 +69,8 @@ enum
 static void
 check_rights(Oid table, Relation index)
 {
-	bool		may = RelationGetIndexPredicate(index) == NIL;
+	bool		may = heap_attisnull(index->rd_indextuple,
+									 Anum_pg_index_indpred, NULL);
 	int			i;
 
 	for (i = 0; i < index->rd_index->indnkeyatts && may; i++)
@@ -85,20 +92,19 @@ check_rights(Oid table, Relation index)
 				 errdetail("Row security applies, and the plan would tell of rows that it hides.")));
 }
 
-/* The type of a column of an index, from 0 on, in the table. */
+/*
+ * The type of a column of an index, from 0 on, in the table; of a domain, that
+ * which it is made of.
+ */
 static Oid
 column_type(Relation heap, Relation index, int column)
 {
-	int2vector *keys = &index->rd_index->indkey;
-	int			expression = 0;
-	int			i;
+	AttrNumber	number = index->rd_index->indkey.values[column];
 
-	if (keys->values[column] != InvalidAttrNumber)
-		return TupleDescAttr(RelationGetDescr(heap),
-							 keys->values[column] - 1)->atttypid;
-	for (i = 0; i < column; i++)
-		expression += keys->values[i] == InvalidAttrNumber;
-	return exprType(list_nth(RelationGetIndexExpressions(index), expression));
+	return getBaseType(number != InvalidAttrNumber
+					   ? TupleDescAttr(RelationGetDescr(heap),
+									   number - 1)->atttypid
+					   : exprType(hamming_column_expression(index, column)));
 }
 
 /*

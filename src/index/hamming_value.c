@@ -14,11 +14,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "index/hamming.h"
 #include "search/search.h"
@@ -41,17 +44,25 @@ hamming_indexed(Relation index)
 	}
 }
 
-/* The expression that a column of an index, from 0 on, is. */
-static Node *
-column_expression(Relation index, int column)
+/*
+ * The expression that a column of an index, from 0 on, is; as it is stored.
+ * Those that the server has at hand for the planner
+ * (RelationGetIndexExpressions) are simplified, and that calls immutable
+ * functions with constant arguments, which are code of the table's owner.
+ * Besides, what they say of a type depends on which functions could be inlined.
+ */
+Node	   *
+hamming_column_expression(Relation index, int column)
 {
-	List	   *expressions = RelationGetIndexExpressions(index);
 	int			before = 0;
+	bool		isnull;
+	Datum		stored = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+										 Anum_pg_index_indexprs, &isnull);
 	int			i;
 
 	for (i = 0; i < column; i++)
 		before += index->rd_index->indkey.values[i] == InvalidAttrNumber;
-	return list_nth(expressions, before);
+	return list_nth(stringToNode(TextDatumGetCString(stored)), before);
 }
 
 /*
@@ -73,7 +84,7 @@ bits_type(Relation index, int32 *typmod)
 							  &collation);
 	else
 	{
-		expression = column_expression(index, fingerprint);
+		expression = hamming_column_expression(index, fingerprint);
 		if (hamming_indexed(index) == SIMHASH_BIT_BALLS)
 			(void) simhash_ball_parts(NULL, expression, &expression, &radius);
 		while (IsA(expression, RelabelType))
@@ -85,7 +96,23 @@ bits_type(Relation index, int32 *typmod)
 }
 
 /*
- * How wide the values of an index are.
+ * How wide the values of an index are; -1 where the type does not say so.  No
+ * such index can be built, but a column may become bit varying later without
+ * its indexes being made anew.
+ */
+static int
+known_width(Relation index)
+{
+	SimhashSearched indexed = hamming_indexed(index);
+	int32		width;
+
+	if (indexed == SIMHASH_FINGERPRINTS || indexed == SIMHASH_BALLS)
+		return SH_BITS;
+	return bits_type(index, &width) == BITOID && width > 0 ? width : -1;
+}
+
+/*
+ * The same for those who cannot do without.
  *
  * Errors: datatype_mismatch where the type does not say so, program_limit_
  * exceeded where there are too many bits or too few.
@@ -93,17 +120,14 @@ bits_type(Relation index, int32 *typmod)
 static int
 index_width(Relation index)
 {
-	SimhashSearched indexed = hamming_indexed(index);
-	int32		width;
+	int			width = known_width(index);
 
-	if (indexed == SIMHASH_FINGERPRINTS || indexed == SIMHASH_BALLS)
-		return SH_BITS;
-	if (bits_type(index, &width) != BITOID || width < 1)
+	if (width < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot tell how many bits there are in each value of index \"%s\"",
 						RelationGetRelationName(index)),
-				 errhint(indexed == SIMHASH_BITS
+				 errhint(hamming_indexed(index) == SIMHASH_BITS
 						 ? "Make the column bit(n), or cast the expression to bit(n)."
 						 : "Index the expression hamming_bit_ball(fingerprint, radius), where the fingerprint is bit(n).")));
 	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
@@ -138,6 +162,15 @@ const ShLayout *
 hamming_layout(Relation index)
 {
 	return hamming_layout_of_width(index_width(index));
+}
+
+/* The same; NULL where the type of the column no longer tells. */
+const ShLayout *
+hamming_known_layout(Relation index)
+{
+	int			width = known_width(index);
+
+	return width < 0 ? NULL : hamming_layout_of_width(width);
 }
 
 /* Cut a bit string, which is to be as wide as all others in the index. */

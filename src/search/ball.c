@@ -260,13 +260,16 @@ hamming_bit_ball(PG_FUNCTION_ARGS)
 static Node *
 ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
 {
-	FieldSelect *field = makeNode(FieldSelect);
+	FieldSelect *field;
 
+	if (IsA(ball, RowExpr) && number <= list_length(((RowExpr *) ball)->args))
+		return list_nth(((RowExpr *) ball)->args, number - 1);
+	field = makeNode(FieldSelect);
 	field->arg = (Expr *) ball;
 	field->fieldnum = number;
 	field->resulttype = type;
 	field->resulttypmod = -1;
-	if (IsA(ball, Const) || IsA(ball, RowExpr))
+	if (IsA(ball, Const))
 		return eval_const_expressions(root, (Node *) field);
 	return (Node *) field;
 }
