@@ -700,8 +700,10 @@ COMMENT ON FUNCTION simhash_tune_edits(text, bigint, text[], text[]) IS
 -- Distance and search
 ----------------------------------------------------------------------------
 
--- A LEAKPROOF function must raise no error, whatever its arguments.  Those that
--- take a ball are not LEAKPROOF: a radius out of range is an error.
+-- A LEAKPROOF function must raise no error that tells of a row.  <@ and @> of
+-- bigints are LEAKPROOF, for a radius out of range is an error only where it is
+-- not of the row that is scanned (distance.c).  hamming_ball() is not, nor is
+-- what compares two balls.
 
 -- The radius is a bigint, so that in a row (center, radius) it can be an integer
 -- of any type: a row constructor is not cast implicitly to a type with a smaller
@@ -760,7 +762,7 @@ COMMENT ON FUNCTION hamming_near(bigint, bigint) IS
 CREATE FUNCTION hamming_within(fingerprint bigint, ball hamming_ball)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_within'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
 SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_within(bigint, hamming_ball) IS
 'implementation of <@ operator';
@@ -768,7 +770,7 @@ COMMENT ON FUNCTION hamming_within(bigint, hamming_ball) IS
 CREATE FUNCTION hamming_contains(ball hamming_ball, fingerprint bigint)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_contains'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
 SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_contains(hamming_ball, bigint) IS
 'implementation of @> operator';

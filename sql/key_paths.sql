@@ -111,8 +111,8 @@ INSERT INTO child SELECT id, fp FROM docs WHERE id % 2 = 1;
 ANALYZE parent, child;
 SELECT plan('SELECT id FROM parent WHERE fp ~= 42');
 
--- row security: a policy comes before <@, which is not leakproof, but not before
--- the keys, which are
+-- row security: neither the operators nor the keys tell of hidden rows, so that
+-- they may come before a policy
 CREATE ROLE regress_simhash_user;
 GRANT SELECT ON docs TO regress_simhash_user;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;

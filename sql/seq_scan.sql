@@ -104,7 +104,11 @@ ORDER BY id;
 SELECT count(*) FROM docs WHERE fp ~= (SELECT NULL::bigint);
 SELECT count(*) FROM docs WHERE fp <@ (SELECT NULL::hamming_ball);
 SELECT count(*) FROM docs WHERE fp <@ (SELECT (42, NULL)::hamming_ball);
-SELECT fails('SELECT count(*) FROM docs WHERE fp <@ (SELECT (42, 65)::hamming_ball)');
+-- a radius that is out of range is one that the query says, or else a number
+SELECT fails('SELECT count(*) FROM docs WHERE fp <@ (42, 65)');
+SELECT count(*) = (SELECT count(fp) FROM docs) AS all FROM docs
+WHERE fp <@ (SELECT (42, 65)::hamming_ball);
+SELECT count(*) FROM docs WHERE fp <@ (SELECT (42, -1)::hamming_ball);
 
 -- forwards and backwards
 BEGIN;

@@ -114,7 +114,8 @@ fingerprint_column(IndexOptInfo *info)
 
 /*
  * See which column of an index has the fingerprints, and how they are cut.  One
- * that somebody only imagines has 64 bits.
+ * that somebody only imagines has 64 bits, and one that serves no search is as
+ * good as that.
  */
 static void
 examine_index(IndexOptInfo *info, PathSearch *search)
@@ -162,8 +163,14 @@ take_search(PlannerInfo *root, IndexOptInfo *index, PathSearch *search,
 	else if (query == NULL)
 		radius = unknown_radius(search->layout);
 	else if (simhash_ball_parts(root, query, &center, &bound))
+	{
 		radius = simhash_known_radius(bound, unknown_radius(search->layout),
 									  search->layout->width);
+
+		/* A scan would not complain of it; the operator has to. */
+		search->unfit |= index->opcintype[search->fingerprint] == INT8OID &&
+			simhash_is_wrong_radius(bound);
+	}
 	if ((search->around == NULL || equal(center, search->around)) &&
 		(search->radius < 0 || radius < search->radius))
 		search->radius = radius;

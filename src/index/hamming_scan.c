@@ -92,10 +92,7 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	return scan;
 }
 
-/*
- * Take a ball of the kind that an index is searched for; false if its center
- * or radius is NULL.
- */
+/* Take a ball of the kind that an index is searched for; false if none is in it. */
 bool
 hamming_take_ball(Relation index, const ShLayout *layout, Datum datum,
 				  HammingBall *ball)
@@ -112,7 +109,8 @@ hamming_take_ball(Relation index, const ShLayout *layout, Datum datum,
 		ball->radius = bits.radius;
 		return true;
 	}
-	if (!simhash_get_ball(datum, &argument))
+	if (indexed == SIMHASH_BALLS ? !simhash_get_ball(datum, &argument) :
+		!simhash_get_scanned_ball(datum, &argument))
 		return false;
 	sh_cut_word(layout, (uint64) argument.center, &ball->center);
 	ball->radius = argument.radius;

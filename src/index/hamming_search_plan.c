@@ -197,6 +197,15 @@ return_plan(ReturnSetInfo *result, IndexScanDesc scan)
 	} while (in_words && hamming_words_show(scan));
 }
 
+/* Fail if the radius of a hamming_ball is out of range. */
+static void
+check_ball(Datum datum)
+{
+	SimhashBall ball;
+
+	(void) simhash_get_ball(datum, &ball);
+}
+
 /* Is an index one of bit strings? */
 static bool
 is_of_bits(Relation index)
@@ -233,6 +242,8 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 				 ? errhint("Of fingerprints of type bigint it is hamming_search_plan() that shows plans.")
 				 : errhint("Of bit strings it is hamming_bit_search_plan() that shows plans.")));
 
+	if (!of_bits)
+		check_ball(PG_GETARG_DATUM(1));
 	scan = hamming_beginscan(index, 1, 0);
 	scan->xs_snapshot = GetActiveSnapshot();
 	so = (HammingScan *) scan->opaque;

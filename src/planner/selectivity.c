@@ -22,6 +22,10 @@
  * All this holds for bit strings of n bits as well, except for key columns,
  * which they have not.
  *
+ * Values in the statistics may be those of rows that the user must not see.
+ * They are compared with what is sought on the same terms as by the estimators
+ * of the core (statistic_proc_security_check).
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -320,12 +324,14 @@ Datum
 hamming_sel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid			operator = PG_GETARG_OID(1);
 	List	   *args = (List *) PG_GETARG_POINTER(2);
 	int			varRelid = PG_GETARG_INT32(3);
 	VariableStatData vardata;
 	Node	   *other;
 	bool		varonleft;
 	Sought		sought;
+	bool		known;
 	double		result;
 
 	if (!get_restriction_variable(root, args, varRelid,
@@ -335,7 +341,10 @@ hamming_sel(PG_FUNCTION_ARGS)
 		PG_RETURN_FLOAT8(1.0 / DEFAULT_TUPLES);
 	}
 	sought = begin_sought(&vardata);
-	if (examine_sought(root, other, &sought))
+	known = examine_sought(root, other, &sought);
+	if (!statistic_proc_security_check(&vardata, get_opcode(operator)))
+		sought.center_known = false;
+	if (known)
 		result = search_fraction(root, &vardata, &sought);
 	else
 		result = 0.0;

@@ -137,6 +137,18 @@ take_column(RelOptInfo *rel, Node *operand, AttrNumber *column)
 	return true;
 }
 
+/* Does a condition have a radius that its operator has to complain of? */
+static bool
+is_wrong(PlannerInfo *root, const SimhashClause *clause)
+{
+	Node	   *center;
+	Node	   *radius;
+
+	return clause->is_ball &&
+		simhash_ball_parts(root, clause->query, &center, &radius) &&
+		simhash_is_wrong_radius(radius);
+}
+
 /* See whether the condition is one that the scan can test. */
 static bool
 take_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
@@ -145,7 +157,8 @@ take_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 	for (int side = 0; side <= 1; side++)
 	{
 		if (!simhash_match_clause(root, rel, rinfo, side, &search->clause) ||
-			!take_column(rel, search->clause.operand, &search->column))
+			!take_column(rel, search->clause.operand, &search->column) ||
+			is_wrong(root, &search->clause))
 			continue;
 		search->selectivity = clause_selectivity(root, (Node *) rinfo, 0,
 												 JOIN_INNER, NULL);
@@ -303,7 +316,7 @@ learn_ball(HammingSeqScan *scan)
 	if (isnull)
 		scan->none = true;
 	else if (scan->is_ball)
-		scan->none = !simhash_get_ball(query, &scan->ball);
+		scan->none = !simhash_get_scanned_ball(query, &scan->ball);
 	else
 	{
 		scan->none = false;

@@ -7,7 +7,8 @@
  * radius is not known yet, the row stays in the query as a row constructor,
  * and those the core does not send to other servers: it would fetch the whole
  * foreign table, and compare here.  It does send calls of an extension's
- * functions.  So the row becomes the call  hamming_ball(q, 8) .
+ * functions.  So the row becomes the call  hamming_ball(q, 8) , unless that
+ * could tell of hidden rows.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -50,9 +51,27 @@ condition(const FuncExpr *call, const SimhashOperator *operator, Oid schema,
 	return (Node *) op;
 }
 
+/* May rows be hidden from the query, by row security or a view? */
+static bool
+hides_rows(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	if (root == NULL)
+		return false;
+	foreach(lc, root->parse->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->securityQuals != NIL || rte->security_barrier)
+			return true;
+	}
+	return false;
+}
+
 /* A call of an operator's function with rows for balls, or NULL. */
 static Node *
-call_for_rows(FuncExpr *call)
+call_for_rows(PlannerInfo *root, FuncExpr *call)
 {
 	const SimhashOperator *operator = simhash_operator(call->funcid);
 	Oid			schema = get_func_namespace(call->funcid);
@@ -66,7 +85,7 @@ call_for_rows(FuncExpr *call)
 		Node	   *ball;
 
 		args[i] = list_nth(call->args, i);
-		ball = simhash_ball_call(args[i], schema);
+		ball = simhash_ball_call(args[i], schema, hides_rows(root));
 		if (ball == NULL)
 			continue;
 		args[i] = ball;
@@ -85,9 +104,10 @@ call_for_rows(FuncExpr *call)
 Datum
 hamming_support(PG_FUNCTION_ARGS)
 {
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	SupportRequestSimplify *request =
+	(SupportRequestSimplify *) PG_GETARG_POINTER(0);
 
 	if (!IsA(request, SupportRequestSimplify))
 		PG_RETURN_POINTER(NULL);
-	PG_RETURN_POINTER(call_for_rows(((SupportRequestSimplify *) request)->fcall));
+	PG_RETURN_POINTER(call_for_rows(request->root, request->fcall));
 }

@@ -132,19 +132,44 @@ take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
 }
 
 /*
- * Take a hamming_ball apart.  False when its center or radius is NULL; fails
- * when the radius is out of range.
+ * Take a hamming_ball apart, whatever its radius is.  False when its center or
+ * radius is NULL.
  */
+bool
+simhash_read_ball(Datum datum, int64 *center, int64 *radius)
+{
+	Datum		value;
+
+	if (!take_apart(datum, INT8OID, &value, radius))
+		return false;
+	*center = DatumGetInt64(value);
+	return true;
+}
+
+/* The same; fails when the radius is out of range. */
 bool
 simhash_get_ball(Datum datum, SimhashBall *ball)
 {
-	Datum		center;
 	int64		radius;
 
-	if (!take_apart(datum, INT8OID, &center, &radius))
+	if (!simhash_read_ball(datum, &ball->center, &radius))
 		return false;
-	ball->center = DatumGetInt64(center);
 	ball->radius = simhash_check_radius(radius, SH_BITS);
+	return true;
+}
+
+/*
+ * Take a hamming_ball apart for a scan, which must not complain of a radius: it
+ * may be that of a row.  False if no fingerprint is in the ball.
+ */
+bool
+simhash_get_scanned_ball(Datum datum, SimhashBall *ball)
+{
+	int64		radius;
+
+	if (!simhash_read_ball(datum, &ball->center, &radius) || radius < 0)
+		return false;
+	ball->radius = (int32) Min(radius, SH_BITS);
 	return true;
 }
 
@@ -361,6 +386,59 @@ simhash_known_radius(Node *radius, int otherwise, int bits)
 	return (int) Max(0, Min(DatumGetInt64(known->constvalue), bits));
 }
 
+/*
+ * expression_tree_walker: is there anything that rows may have to do with?  So
+ * may the parameters within a plan.
+ */
+static bool
+has_value_of_row(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Aggref:
+		case T_GroupingFunc:
+		case T_WindowFunc:
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+		case T_CaseTestExpr:
+		case T_CoerceToDomainValue:
+		case T_PlaceHolderVar:
+			return true;
+		case T_Param:
+			return ((Param *) node)->paramkind != PARAM_EXTERN;
+		default:
+			return expression_tree_walker(node, has_value_of_row, context);
+	}
+}
+
+/* Does the query itself say an argument, by constants and parameters? */
+bool
+simhash_is_of_query(FmgrInfo *flinfo, int argument)
+{
+	Node	   *call = flinfo->fn_expr;
+	List	   *args = call == NULL ? NIL :
+	IsA(call, FuncExpr) ? ((FuncExpr *) call)->args :
+	IsA(call, OpExpr) ? ((OpExpr *) call)->args :
+	IsA(call, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) call)->args :
+	NIL;
+
+	return argument < list_length(args) &&
+		!has_value_of_row(list_nth(args, argument), NULL);
+}
+
+/* Is an expression for a radius one that is known to be out of range? */
+bool
+simhash_is_wrong_radius(Node *radius)
+{
+	return IsA(radius, Const) && !((Const *) radius)->constisnull &&
+		DatumGetInt64(((Const *) radius)->constvalue) !=
+		simhash_known_radius(radius, -1, SH_BITS);
+}
+
 /* The function hamming_ball(bigint, bigint) of a schema, if the user may call it. */
 static Oid
 ball_function(Oid schema)
@@ -381,7 +459,10 @@ ball_function(Oid schema)
 
 /*
  * The call of hamming_ball that gives the same as a row constructor, or NULL
- * if the expression is none.  The function is that of the schema.
+ * if the expression is none.  The function is that of the schema.  It is not
+ * leakproof, as a row constructor is: so where rows may be hidden
+ * ("security"), the center must be none of a row; and as it complains of a
+ * radius, that must never be one of a row.
  *
  * A field that is NULL makes the call NULL and the row one that no operator
  * finds anything by, which comes to the same.  A radius that is known to be
@@ -389,7 +470,7 @@ ball_function(Oid schema)
  * compared.
  */
 Node	   *
-simhash_ball_call(Node *ball, Oid schema)
+simhash_ball_call(Node *ball, Oid schema, bool security)
 {
 	BallAttributes attributes;
 	RowExpr    *row;
@@ -414,9 +495,9 @@ simhash_ball_call(Node *ball, Oid schema)
 		return NULL;
 	center = list_nth(row->args, attributes.center - 1);
 	radius = list_nth(row->args, attributes.radius - 1);
-	if (IsA(radius, Const) && !((Const *) radius)->constisnull &&
-		DatumGetInt64(((Const *) radius)->constvalue) !=
-		simhash_known_radius(radius, -1, SH_BITS))
+	if (has_value_of_row(radius, NULL) ||
+		(security && has_value_of_row(center, NULL)) ||
+		simhash_is_wrong_radius(radius))
 		return NULL;
 	return (Node *) makeFuncExpr(function, row->row_typeid,
 								 list_make2(center, radius), InvalidOid,

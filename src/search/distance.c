@@ -9,6 +9,14 @@
  *
  * Wider fingerprints, and those of other programs, are bit strings (bits.c).
  *
+ * Row security, and views that are security barriers, let a condition come
+ * before their own only if its functions are leakproof: they must tell nothing
+ * of a row but by what they return.  What takes two bigints never fails.  <@
+ * and @> complain of a radius that is out of range only where the query says
+ * it, as a constant or a parameter.  One that comes from a row, which may be a
+ * hidden one, is taken for the number that it is, here as by every scan: no
+ * fingerprint is within -1, and all are within 65.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -26,43 +34,62 @@ PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_similarity_bits);
 PG_FUNCTION_INFO_V1(minhash_similarity_bits);
 
-/*
- * The ball in the given argument.  Most searches use one and the same ball
- * for many rows, so the last one is remembered by its bytes.
- */
-static bool
-get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBall *ball)
+/* A ball that was an argument, and its bytes, by which it is known again. */
+typedef struct LastBall
 {
-	typedef struct
-	{
-		uint32		length;
-		bool		known;
-		SimhashBall ball;
-		char		bytes[64];
-	} LastBall;
+	bool		of_query;		/* the query says which */
+	uint32		length;			/* of the bytes; 0: none */
+	bool		whole;			/* it has center and radius */
+	int64		center;
+	int64		radius;
+	char		bytes[64];
+} LastBall;
 
+/* Remember no ball yet, but who says which it is. */
+static LastBall *
+begin_last_ball(FmgrInfo *flinfo, int argument)
+{
+	LastBall   *last = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *last);
+
+	last->of_query = simhash_is_of_query(flinfo, argument);
+	flinfo->fn_extra = last;
+	return last;
+}
+
+/* Read a ball.  Only one of the query's own may be complained of. */
+static void
+read_ball(LastBall *last, Datum ball)
+{
+	last->length = 0;
+	last->whole = simhash_read_ball(ball, &last->center, &last->radius);
+	if (last->whole && last->of_query)
+		(void) simhash_check_radius(last->radius, SH_BITS);
+}
+
+/*
+ * The ball in the given argument; NULL if it has no center or no radius.  Most
+ * searches use one and the same ball for many rows, so the last one is
+ * remembered by its bytes.
+ */
+static const LastBall *
+get_ball_argument(FunctionCallInfo fcinfo, int argument)
+{
 	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
 	uint32		length = HeapTupleHeaderGetDatumLength(header);
 	LastBall   *last = fcinfo->flinfo->fn_extra;
 
-	if (length > sizeof last->bytes)
-		return simhash_get_ball(PG_GETARG_DATUM(argument), ball);
 	if (last == NULL)
+		last = begin_last_ball(fcinfo->flinfo, argument);
+	if (last->length != length || memcmp(last->bytes, header, length) != 0)
 	{
-		last = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *last);
-		fcinfo->flinfo->fn_extra = last;
+		read_ball(last, PointerGetDatum(header));
+		if (length <= sizeof last->bytes)
+		{
+			memcpy(last->bytes, header, length);
+			last->length = length;
+		}
 	}
-	if (last->length != length ||
-		memcmp(last->bytes, header, length) != 0)
-	{
-		last->length = 0;
-		last->known = simhash_get_ball(PointerGetDatum(header),
-									   &last->ball);
-		memcpy(last->bytes, header, length);
-		last->length = length;
-	}
-	*ball = last->ball;
-	return last->known;
+	return last->whole ? last : NULL;
 }
 
 /*
@@ -98,18 +125,19 @@ hamming_near(PG_FUNCTION_ARGS)
  * True when the fingerprint differs in at most ball.radius bits from
  * ball.center; NULL when either of them is.
  *
- * Errors: invalid_parameter_value when the radius is not in 0 .. 64.
+ * Errors: invalid_parameter_value when the query says a radius that is not in
+ * 0 .. 64.
  */
 SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_within(PG_FUNCTION_ARGS)
 {
-	SimhashBall ball;
+	const LastBall *ball = get_ball_argument(fcinfo, 1);
 
-	if (!get_ball_argument(fcinfo, 1, &ball))
+	if (ball == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(0),
-							   (uint64) ball.center) <= ball.radius);
+							   (uint64) ball->center) <= ball->radius);
 }
 
 /*
@@ -120,12 +148,12 @@ SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_contains(PG_FUNCTION_ARGS)
 {
-	SimhashBall ball;
+	const LastBall *ball = get_ball_argument(fcinfo, 0);
 
-	if (!get_ball_argument(fcinfo, 0, &ball))
+	if (ball == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(1),
-							   (uint64) ball.center) <= ball.radius);
+							   (uint64) ball->center) <= ball->radius);
 }
 
 /*

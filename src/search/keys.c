@@ -74,14 +74,16 @@ simhash_key(PG_FUNCTION_ARGS)
  * block (Norouzi, Punjani and Fleet 2012, "Fast Search in Hamming Space with
  * Multi-Index Hashing").
  *
- * Errors: invalid_parameter_value when the radius is not in 0 .. 64 or the
- * block not in 0 .. 3.
+ * A radius of a row is taken for the number that it is, as by <@ (distance.c).
+ *
+ * Errors: invalid_parameter_value when the query says a radius that is not in
+ * 0 .. 64, or a block not in 0 .. 3.
  */
 Datum
 simhash_probes(PG_FUNCTION_ARGS)
 {
 	uint64		center = (uint64) PG_GETARG_INT64(0);
-	int			radius = simhash_check_radius(PG_GETARG_INT64(1), SH_BITS);
+	int64		radius = PG_GETARG_INT64(1);
 	int32		block = PG_GETARG_INT32(2);
 	int			reach;
 	int			n = 0;
@@ -90,7 +92,9 @@ simhash_probes(PG_FUNCTION_ARGS)
 	ShProbes	probes;
 
 	check_block(block);
-	reach = sh_block_radius(radius, block);
+	if (simhash_is_of_query(fcinfo->flinfo, 1))
+		(void) simhash_check_radius(radius, SH_BITS);
+	reach = sh_block_radius((int) Max(-1, Min(radius, SH_BITS)), block);
 	keys = palloc(Max(1, sh_probe_count(reach)) * sizeof *keys);
 	sh_probes_begin(&probes, sh_block_key(center, block), reach);
 	while (sh_probes_next(&probes, &key) >= 0)

@@ -88,7 +88,9 @@ simhash_c_function(Oid function)
 
 /* ball.c */
 extern int	simhash_check_radius(int64 radius, int bits);
+extern bool simhash_read_ball(Datum datum, int64 *center, int64 *radius);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
+extern bool simhash_get_scanned_ball(Datum datum, SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
 extern bool simhash_get_bit_ball(Datum datum, SimhashBitBall *ball);
 extern bool simhash_is_bit_ball(Oid type);
@@ -97,7 +99,9 @@ extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
 extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 							   Node **center, Node **radius);
 extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
-extern Node *simhash_ball_call(Node *ball, Oid schema);
+extern bool simhash_is_wrong_radius(Node *radius);
+extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
+extern Node *simhash_ball_call(Node *ball, Oid schema, bool security);
 
 /* distance.c */
 extern PGDLLEXPORT Datum hamming(PG_FUNCTION_ARGS);
