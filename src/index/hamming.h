@@ -3,12 +3,13 @@
  * hamming.h
  *		What the files of the hamming access method share.
  *
- * The index is a btree on one bigint key, whatever its columns, kept by PostgreSQL's own
- * btree code: insertion, page splits, vacuum, write-ahead log and recovery are
- * the btree's.  Each row has four entries in it (entries.c).  Ours are
- * the bulk load, which writes the pages that a btree build would write, and
- * the scan, which reads leaf pages directly and compares fingerprints there.
- * README says what that rests on.
+ * The index is a btree on one bigint key, whatever its columns, kept by
+ * PostgreSQL's own btree code: insertion, page splits, vacuum, write-ahead log
+ * and recovery are the btree's.  Each row has an entry in it for each block of
+ * its fingerprint, four of 64 bits (entries.c, layout.c).  Ours are the bulk
+ * load, which writes the pages that a btree build would write, and the scan,
+ * which reads leaf pages directly and compares fingerprints there.  README says
+ * what that rests on.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -369,10 +369,10 @@ run_as_owner(Oid table, const char *command)
  *		within name[] DEFAULT '{}') -> void
  *
  * Add the four key columns to a table, generated from the source, and an
- * index on each, behind the columns that searches are within.  The source is a bigint column or an expression of the
- * table's columns such as simhash(body); a column that is itself generated
- * is replaced by its generation expression.  The table is rewritten, under an
- * exclusive lock.
+ * index on each, behind the columns that searches are within.  The source is a
+ * bigint column or an expression of the table's columns such as simhash(body);
+ * a column that is itself generated is replaced by its generation expression.
+ * The table is rewritten, under an exclusive lock.
  *
  * Errors: wrong_object_type for what is not a table, insufficient_privilege
  * without ownership, duplicate_column when a column is there already or named
