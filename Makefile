@@ -28,9 +28,10 @@ guard = guard guard_bind guard_fingerprint guard_group guard_lock guard_search \
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_cost hamming_insert \
 	hamming_knn hamming_load hamming_matches hamming_page hamming_parallel \
-	hamming_plan hamming_runs hamming_scan hamming_search_plan hamming_sort \
-	hamming_survey hamming_table hamming_tree hamming_tricks hamming_validate \
-	hamming_value hamming_warm hamming_words
+	hamming_plan hamming_rights hamming_runs hamming_scan \
+	hamming_search_plan hamming_sort hamming_survey hamming_table \
+	hamming_tree hamming_tricks hamming_validate hamming_value hamming_warm \
+	hamming_words
 planner = clauses key_paths key_prefix selectivity seq_scan support
 report = components progress report report_disk report_groups report_ids \
 	report_query report_workers tune tune_edits tune_query

@@ -43,7 +43,10 @@ get_extent(Relation index, const ShLayout *layout)
 	return extent;
 }
 
-/* Tell the log about the plan of a search in a word, a block a line. */
+/*
+ * Tell the log, and the client that wants it, about the plan of a search in a
+ * word, a block a line.
+ */
 void
 hamming_log_plan(IndexScanDesc scan)
 {
@@ -51,7 +54,8 @@ hamming_log_plan(IndexScanDesc scan)
 	StringInfoData lines;
 	int			block;
 
-	if (!message_level_is_interesting(DEBUG2))
+	if (!message_level_is_interesting(DEBUG2) ||
+		!hamming_may_show_plan(scan->indexRelation))
 		return;
 	initStringInfo(&lines);
 	for (block = 0; block < so->layout->blocks; block++)
@@ -152,8 +156,8 @@ hamming_plan(IndexScanDesc scan)
 }
 
 /*
- * Lay out the passes of the plan of a word, block by block.  Each leaves out what those
- * before it find.
+ * Lay out the passes of the plan of a word, block by block.  Each leaves out
+ * what those before it find.
  */
 void
 hamming_add_passes(HammingScan *so)

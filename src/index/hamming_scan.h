@@ -232,6 +232,10 @@ extern void hamming_plan_word(IndexScanDesc scan, bool survey);
 extern void hamming_log_plan(IndexScanDesc scan);
 extern void hamming_add_passes(HammingScan *so);
 
+/* hamming_rights.c */
+extern bool hamming_may_show_plan(Relation index);
+extern void hamming_check_rights(Relation index);
+
 /* hamming_words.c */
 extern void hamming_words_reset(HammingScan *so);
 extern bool hamming_words_fill(IndexScanDesc scan);

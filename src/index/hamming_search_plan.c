@@ -7,10 +7,6 @@
  * ends before it reads a leaf page.  So what is shown is what a search at the
  * same moment would do.
  *
- * How large a crowd is tells how many rows are like the query, to anybody who
- * may ask.  So only those may who could count the rows themselves: who may
- * read what is indexed, in every row of the table.
- *
  * The table may be somebody's whom they do not trust.  So nothing of its
  * owner's is evaluated: no expression or condition of the index, and no
  * constraint of a domain.
@@ -24,20 +20,16 @@
 #include <math.h>
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
@@ -60,37 +52,6 @@ enum
 	COLUMN_READS_ALL,
 	PLAN_COLUMNS
 };
-
-/*
- * Fail unless the user may read what an index holds, of every row.  An
- * expression may be made from any column, and so may the condition of a partial
- * index, so these take the right to the whole table.
- */
-static void
-check_rights(Oid table, Relation index)
-{
-	bool		may = heap_attisnull(index->rd_indextuple,
-									 Anum_pg_index_indpred, NULL);
-	int			i;
-
-	for (i = 0; i < index->rd_index->indnkeyatts && may; i++)
-	{
-		AttrNumber	column = index->rd_index->indkey.values[i];
-
-		may = column != InvalidAttrNumber &&
-			pg_attribute_aclcheck(table, column, GetUserId(),
-								  ACL_SELECT) == ACLCHECK_OK;
-	}
-	if (!may && pg_class_aclcheck(table, GetUserId(),
-								  ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
-	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for table %s",
-						get_rel_name(table)),
-				 errdetail("Row security applies, and the plan would tell of rows that it hides.")));
-}
 
 /*
  * The type of a column of an index, from 0 on, in the table; of a domain, that
@@ -230,7 +191,7 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	InitMaterializedSRF(fcinfo, 0);
 	heap = table_open(heapid, AccessShareLock);
 	index = index_open(indexid, AccessShareLock);
-	check_rights(heapid, index);
+	hamming_check_rights(index);
 	hamming_require_usable(index);
 
 	if (is_of_bits(index) != of_bits)
