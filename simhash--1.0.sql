@@ -1983,7 +1983,9 @@ BEGIN
                        guarded, id_type);
         EXECUTE 'SELECT create_distributed_table($1, ''key'')'
             USING guarded::regclass;
-        EXECUTE format('INSERT INTO %1$s SELECT %2$s.simhash_key(%3$I, %4$s),'
+        -- For a domain over bigint some other function might fit better.
+        EXECUTE format('INSERT INTO %1$s'
+                       ' SELECT %2$s.simhash_key(%3$I::int8, %4$s),'
                        ' %5$I, %3$I FROM %6$I.%7$I WHERE %3$I IS NOT NULL',
                        guarded, ours, fingerprint, block, id, schema, called);
         EXECUTE format('CREATE INDEX ON %s USING hamming (fp)', guarded);

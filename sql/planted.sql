@@ -300,8 +300,17 @@ INSERT INTO pg_catalog.pg_dist_shard VALUES ('near.guarded', 1), ('near.guarded'
 SET search_path = near, open, public;
 INSERT INTO shard_1 VALUES (1, 5);                                              -- error
 RESET search_path;
+-- what guards all shards takes a fingerprint for the bigint that it is
+CREATE FUNCTION pg_catalog.create_distributed_table(regclass, text) RETURNS void
+    LANGUAGE sql AS '';
+INSERT INTO pg_catalog.pg_dist_partition VALUES ('near.docs', 'id');
+SELECT simhash_guard_distributed('near.docs', 'id', 'finger');
+SELECT count(*) FROM near.docs_guard_0;
+DROP TABLE near.docs_guard_0, near.docs_guard_1, near.docs_guard_2, near.docs_guard_3;
+DROP FUNCTION near.docs_claim, near.docs_release;
 DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard;
-DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_shard;
+DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_shard,
+    pg_catalog.create_distributed_table;
 RESET allow_system_table_mods;
 
 DROP FUNCTION all_calls;
