@@ -101,18 +101,23 @@ SELECT array_agg(id) FROM
     (SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 66) s WHERE id < 100;
 SELECT count(*), count(fp) FROM (SELECT fp FROM docs ORDER BY fp <~> 0) s;
 
--- with so little memory that full passes take over when rows have been handed
--- out early: each comes once, in order
-CREATE TABLE shells AS SELECT n AS id, CASE WHEN n <= 60000
-	THEN hashint8extended(n, 1) ELSE (SELECT bit_or(1::bigint << (
-		((i * (2 * (hashint8extended(n, 2) & 31) + 1)
-			+ (hashint8extended(n, 3) & 63)) & 63)::int))
-		FROM generate_series(1, 10) AS i) END AS fp
+-- more rows at distance 9 than are kept at first, when one at 10 has been handed
+-- out early; and with so little memory that full passes take over: each comes
+-- once, in order
+CREATE TABLE shells AS SELECT n AS id, CASE WHEN n < 60000
+	THEN hashint8extended(n, 1) WHEN n = 60000 THEN 1023 << 2
+	ELSE (SELECT bit_or(1::bigint << (
+		low + 4 * i + (hashint8extended(n, low + i) & 3)::int))
+		FROM unnest('{48,32,17,2}'::int[]) AS low,
+			generate_series(0, CASE low WHEN 2 THEN 2 ELSE 1 END) AS i) END AS fp
 FROM generate_series(1, 71500) AS n;
 CREATE INDEX shells_fp ON shells USING hamming (fp);
-SET work_mem = '64kB';
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT id FROM shells ORDER BY fp <~> 0;
+SELECT count(*), count(DISTINCT id), bool_and(d >= before) FROM
+    (SELECT id, d, lag(d) OVER () AS before FROM
+        (SELECT id, fp <~> 0 AS d FROM shells ORDER BY fp <~> 0) s) s;
+SET work_mem = '64kB';
 SELECT count(*), count(DISTINCT id), bool_and(d >= before) FROM
     (SELECT id, d, lag(d) OVER () AS before FROM
         (SELECT id, fp <~> 0 AS d FROM shells ORDER BY fp <~> 0) s) s;

@@ -111,6 +111,18 @@ test_64(void)
 		  ((UINT64_C(1) << 62) | (fp >> 2 << 18 >> 2) | fp >> 48));
 }
 
+/* Where the bits of block "of" lie in an entry of block "block". */
+static uint64_t
+entry_mask(int block, int of)
+{
+	int			width = layout.widths[of];
+	uint64_t	bits = (UINT64_C(1) << width) - 1;
+
+	bits <<= layout.kept - layout.offsets[of] - width;
+	return sh_rotate_kept(&layout, bits, layout.offsets[block]) <<
+		(layout.shift - layout.kept);
+}
+
 /* The blocks of an entry are the word's, and every kept bit is in one. */
 static void
 test_entries(void)
@@ -127,7 +139,9 @@ test_entries(void)
 			uint64_t	apart = entry ^ sh_entry(&layout, b, word, block);
 			uint32_t	key = sh_entry_key(&layout, a, block);
 			uint64_t	all = 0;
+			int			by_block[SH_WORD_BLOCKS];
 
+			sh_apart(&layout, block, sh_bare_entry(&layout, apart), by_block);
 			CHECK(entry >> layout.shift ==
 				  (uint64_t) (word * layout.blocks + block));
 			CHECK(sh_distance(apart, 0) == sh_distance(a, b));
@@ -143,11 +157,12 @@ test_entries(void)
 			CHECK(sh_entry_last(&layout, word, block, key) >= entry);
 			for (int of = 0; of < layout.blocks; of++)
 			{
-				uint64_t	mask = sh_entry_mask(&layout, block, of);
+				uint64_t	mask = entry_mask(block, of);
 
 				CHECK((all & mask) == 0);
 				CHECK(sh_distance(mask, 0) == layout.widths[of]);
-				CHECK(sh_distance(apart & mask, 0) ==
+				CHECK(sh_distance(apart & mask, 0) == by_block[of]);
+				CHECK(by_block[of] ==
 					  sh_distance(sh_entry_key(&layout, a, of),
 								  sh_entry_key(&layout, b, of)));
 				all |= mask;
@@ -170,8 +185,7 @@ test_ring(void)
 			int			end = sh_ring_end(&layout, block, i);
 
 			all |= sh_bare_entry(&layout,
-								 sh_entry_mask(&layout, block,
-											   (block + i) % layout.blocks));
+								 entry_mask(block, (block + i) % layout.blocks));
 			CHECK(all == sh_kept_mask(&layout) >> end << end);
 		}
 	}
@@ -184,8 +198,7 @@ count_apart(uint64_t apart, int block, int *by_block)
 	for (int of = 0; of < layout.blocks; of++)
 		by_block[of] = sh_distance(apart &
 								   sh_bare_entry(&layout,
-												 sh_entry_mask(&layout, block,
-															   of)),
+												 entry_mask(block, of)),
 								   0);
 }
 

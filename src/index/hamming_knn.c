@@ -23,13 +23,20 @@
  * one from farther on.  They are said to be at the next distance, a lower
  * bound of every row that is still to come.
  *
+ * Steps meet rows at all distances, most of them far away: among 100 million
+ * random ones they have met half a million within 26 when the ten nearest are
+ * known, which are within 12.  So only the nearest are kept.  When there are
+ * more than HAMMING_NEAREST, the farthest distance that is kept is forgotten and
+ * no longer kept, and so on.  When all that was kept has been handed out and
+ * still more rows are wanted, the shells passed so far are read once more, and
+ * from then on as many rows are kept as memory is allowed for.
+ *
  * When the steps together would cost more than to read all entries of a block,
- * full passes take over.  A full pass reads all entries of block 0, and keeps
- * the nearest rows of those that are not handed out yet.  When there are more
- * than memory is allowed for, the farthest distance that it keeps is forgotten
- * and no longer kept, and so on.  If not even one distance fits, the next pass
- * hands out the rows at that distance as it meets them.  So a scan to the last
- * row takes a few passes and bounded memory.
+ * or memory does not hold what is at the next distance, full passes take over.
+ * A full pass reads all entries of block 0, and keeps the nearest rows of those
+ * that are not handed out yet in the same way.  If not even one distance fits,
+ * the next pass hands out the rows at that distance as it meets them.  So a
+ * scan to the last row takes a few passes and bounded memory.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -86,11 +93,11 @@ typedef struct HammingNearest
 	int			handed;			/* and handed out up to here, */
 	int			handed_rows;	/* with so many of the next distance */
 	int64		kept;
-	int64		limit;			/* of kept rows */
+	int64		limit;			/* of rows kept beyond the next distance */
 	int			done[SH_WORD_BLOCKS];	/* shells passed, by block */
 	int			asked;			/* reached when rows went out early last */
 	int			nearly;
-	ItemPointerData early[HAMMING_EARLY];	/* those rows */
+	ItemPointerData early[HAMMING_EARLY];	/* those rows, in order */
 	NearLevel	levels[SH_BITS + 1];
 } HammingNearest;
 
@@ -191,14 +198,35 @@ forget_beyond(HammingNearest *knn, int distance)
 	}
 }
 
-/* The order of rows in the table, for qsort() and bsearch(). */
+/* Keep no more rows than allowed, but all up to the distance "least". */
+static void
+forget_farthest(HammingScan *so, int least)
+{
+	HammingNearest *knn = so->nearest;
+
+	while (knn->kept > knn->limit && so->runs.max_distance > least)
+		forget_beyond(knn, --so->runs.max_distance);
+}
+
+/* The order of rows in the table, for bsearch(). */
 static int
 compare_tids(const void *a, const void *b)
 {
 	return ItemPointerCompare((ItemPointer) a, (ItemPointer) b);
 }
 
-/* Drop the matches that were handed out early.  A full pass meets them again. */
+/* Note that a row is handed out early. */
+static void
+note_early(HammingNearest *knn, ItemPointer tid)
+{
+	int			i = knn->nearly++;
+
+	for (; i > 0 && compare_tids(tid, &knn->early[i - 1]) < 0; i--)
+		knn->early[i] = knn->early[i - 1];
+	knn->early[i] = *tid;
+}
+
+/* Drop the matches that were handed out early and are met once more. */
 static void
 drop_early(HammingScan *so)
 {
@@ -225,6 +253,7 @@ keep_matches(HammingScan *so)
 	HammingNearest *knn = so->nearest;
 	int			i;
 
+	drop_early(so);
 	for (i = 0; i < so->matches.count; i++)
 	{
 		HammingMatch *match = &so->matches.items[i];
@@ -253,6 +282,55 @@ memory_limit(void)
 	return (int64) work_mem * 1024 / sizeof(NearRow);
 }
 
+/* Keep what is read by probing.  False if memory does not hold it. */
+static bool
+keep_probed(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingNearest *knn = so->nearest;
+
+	while (hamming_read_page(scan))
+	{
+		keep_matches(so);
+		forget_farthest(so, knn->reached + 1);
+		if (knn->kept > memory_limit())
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Read the shells passed so far once more, and keep as many rows as memory is
+ * allowed for.  False if it is time for full passes: memory does not hold what
+ * is needed, or all within probing_reach() has been handed out.
+ */
+static bool
+probe_again(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingNearest *knn = so->nearest;
+	int			reach = Min(knn->farthest, probing_reach(so));
+	ShReach		done[SH_WORD_BLOCKS];
+	int			block;
+
+	if (knn->limit >= memory_limit() || knn->reached >= reach)
+		return false;
+	knn->limit = memory_limit();
+	so->runs.min_distance = knn->reached + 1;
+	so->runs.max_distance = reach;
+	hamming_drop_passes(&so->runs);
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
+		done[block] = sh_shells(-1);
+	for (block = 0; block < SH_WORD_BLOCKS; block++)
+	{
+		if (knn->done[block] < 0)
+			continue;
+		hamming_add_pass(so, block, sh_shells(knn->done[block]), done);
+		done[block] = sh_shells(knn->done[block]);
+	}
+	return keep_probed(scan);
+}
+
 /*
  * Pass through one more shell.  False if it is time for full passes.
  *
@@ -267,19 +345,15 @@ probe_step(IndexScanDesc scan)
 	ShReach		done[SH_WORD_BLOCKS];
 	int			block;
 
-	if (knn->reached >= so->runs.max_distance)
+	if (knn->reached >= so->runs.max_distance && !probe_again(scan))
 		return false;
 	for (block = 0; block < SH_WORD_BLOCKS; block++)
 		done[block] = sh_shells(knn->done[block]);
 	block = sh_next_block(&so->extent, knn->done);
 	hamming_drop_passes(&so->runs);
 	hamming_add_pass(so, block, sh_shells(knn->done[block] + 1), done);
-	while (hamming_read_page(scan))
-	{
-		keep_matches(so);
-		if (knn->kept > memory_limit())
-			return false;
-	}
+	if (!keep_probed(scan))
+		return false;
 	knn->done[block]++;
 	knn->reached++;
 	return true;
@@ -313,10 +387,8 @@ pass_step(IndexScanDesc scan)
 	begin_full_pass(so);
 	while (hamming_read_page(scan))
 	{
-		drop_early(so);
 		keep_matches(so);
-		while (knn->kept > knn->limit && so->runs.max_distance > knn->reached)
-			forget_beyond(knn, --so->runs.max_distance);
+		forget_farthest(so, knn->reached);
 	}
 	knn->limit = Max(knn->limit, memory_limit());
 
@@ -414,7 +486,7 @@ hand_out_early(HammingScan *so)
 			NearRow    *row = &level->rows[--level->count];
 
 			knn->kept--;
-			knn->early[knn->nearly++] = row->tid;
+			note_early(knn, &row->tid);
 			hand_out_row(so, row, next);
 			if (d > next)
 				break;
@@ -429,7 +501,6 @@ end_probing(HammingNearest *knn)
 {
 	knn->phase = NEAR_PASS;
 	forget_beyond(knn, knn->reached);
-	qsort(knn->early, knn->nearly, sizeof(ItemPointerData), compare_tids);
 }
 
 /*

@@ -40,7 +40,7 @@
 /*
  * The comparison of entries is the hot loop.  A compiler for plain x86-64 must
  * do without the instruction that counts bits, so there we carry a second copy
- * of the loop and choose at run time.
+ * of the loop, and of what looks closely, and choose at run time.
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__POPCNT__)
 #define HAMMING_POPCNT_AT_RUN_TIME
@@ -49,6 +49,11 @@
 /* Entries compared at once. */
 #define HAMMING_STRIDE			8
 
+/* Looks closely at some entries of a page. */
+typedef void (*TakeEntries) (HammingScan *so, Buffer buffer,
+							 OffsetNumber offset, OffsetNumber end,
+							 bool skip_dead);
+
 /*
  * A candidate is at most max_distance away.  Take it for a match if it is of
  * the run at hand, this block is the first to find it, and every condition may
@@ -56,7 +61,7 @@
  *
  * Precondition: the page is locked, and there is room for one more match.
  */
-static void
+static pg_attribute_always_inline void
 take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 {
 	const HammingPass *pass = so->runs.run.pass;
@@ -64,7 +69,6 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	int			word = so->runs.word;
 	IndexTuple	itup = hamming_page_tuple(BufferGetPage(buffer), offset);
 	int64		key = hamming_tuple_key(itup);
-	uint64		apart = (uint64) (key ^ pass->center_key);
 	HammingMatch *match;
 	int			by_block[SH_WORD_BLOCKS];
 	bool		recheck = false;
@@ -73,10 +77,9 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
 	if (distance < so->runs.min_distance ||
 		key < so->runs.run.low || key > so->runs.run.high)
 		return;
-	for (i = 0; i < layout->blocks; i++)
-		by_block[i] = __builtin_popcountll(apart &
-										   sh_entry_mask(layout, pass->block,
-														 i));
+	sh_apart(layout, pass->block,
+			 sh_bare_entry(layout, (uint64) (key ^ pass->center_key)),
+			 by_block);
 	if (!sh_reaches(layout, &pass->reach, pass->block, by_block))
 		return;
 	for (i = 0; i < layout->blocks; i++)
@@ -111,9 +114,9 @@ take_entry(HammingScan *so, Buffer buffer, OffsetNumber offset, int distance)
  * Look closely at entries [offset, end), some of which are at most
  * max_distance away.
  */
-static pg_noinline void
-take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
-			 OffsetNumber end, bool skip_dead)
+static pg_attribute_always_inline void
+take_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
+				  OffsetNumber end, bool skip_dead)
 {
 	Page		page = BufferGetPage(buffer);
 	int64		center = so->runs.run.pass->center_key;
@@ -128,6 +131,23 @@ take_entries(HammingScan *so, Buffer buffer, OffsetNumber offset,
 			take_entry(so, buffer, offset, distance);
 	}
 }
+
+static pg_noinline void
+take_entries_plain(HammingScan *so, Buffer buffer, OffsetNumber offset,
+				   OffsetNumber end, bool skip_dead)
+{
+	take_entries_body(so, buffer, offset, end, skip_dead);
+}
+
+#ifdef HAMMING_POPCNT_AT_RUN_TIME
+__attribute__((target("popcnt")))
+static pg_noinline void
+take_entries_popcnt(HammingScan *so, Buffer buffer, OffsetNumber offset,
+					OffsetNumber end, bool skip_dead)
+{
+	take_entries_body(so, buffer, offset, end, skip_dead);
+}
+#endif
 
 /*
  * Is any of the entries from offset on at most "farthest" away?  Sets *key to
@@ -160,7 +180,7 @@ any_within(Page page, OffsetNumber offset, int count, uint64 center,
  */
 static pg_attribute_always_inline OffsetNumber
 compare_entries_body(HammingScan *so, Buffer buffer, OffsetNumber offset,
-					 bool skip_dead)
+					 bool skip_dead, TakeEntries take_entries)
 {
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -193,7 +213,8 @@ static OffsetNumber
 compare_entries_plain(HammingScan *so, Buffer buffer, OffsetNumber offset,
 					  bool skip_dead)
 {
-	return compare_entries_body(so, buffer, offset, skip_dead);
+	return compare_entries_body(so, buffer, offset, skip_dead,
+								take_entries_plain);
 }
 
 #ifdef HAMMING_POPCNT_AT_RUN_TIME
@@ -202,7 +223,8 @@ static OffsetNumber
 compare_entries_popcnt(HammingScan *so, Buffer buffer, OffsetNumber offset,
 					   bool skip_dead)
 {
-	return compare_entries_body(so, buffer, offset, skip_dead);
+	return compare_entries_body(so, buffer, offset, skip_dead,
+								take_entries_popcnt);
 }
 #endif
 

@@ -36,17 +36,17 @@ take_values(Input * input, uint64_t center)
 	}
 }
 
-/* In how many bits a bare entry differs from the query's, by block of the word. */
+/* In how many bits the blocks of a word differ, as its entries of one tell. */
 static void
-count_apart(uint64_t apart, int block, int *by_block)
+count_apart(uint64_t center, uint64_t value, int block, int *by_block)
 {
-	for (int of = 0; of < layout.blocks; of++)
-	{
-		uint64_t	mask = sh_bare_entry(&layout,
-										 sh_entry_mask(&layout, block, of));
+	int			by = layout.offsets[block];
 
-		by_block[of] = sh_distance(apart & mask, 0);
-	}
+	sh_apart(&layout, block, sh_rotate_kept(&layout, center ^ value, by),
+			 by_block);
+	for (int of = 0; of < layout.blocks; of++)
+		CHECK(by_block[of] == sh_distance(sh_entry_key(&layout, center, of),
+										  sh_entry_key(&layout, value, of)));
 }
 
 /* Do the ranges of a block let a value through? */
@@ -64,7 +64,7 @@ is_found(const ShReach *reach, int block, uint64_t center, uint64_t value,
 
 	if (reach->within[0] < 0)
 		return false;
-	count_apart(query ^ bare, block, by_block);
+	count_apart(center, value, block, by_block);
 	if (!sh_reaches(&layout, reach, block, by_block))
 		return false;
 

@@ -164,26 +164,6 @@ sh_reach(const ShLayout *layout, const int *radius, int block)
 	return reach;
 }
 
-/*
- * Is a fingerprint found by a block?  "apart" tells in how many bits each
- * block of it differs from the query.
- */
-bool
-sh_reaches(const ShLayout *layout, const ShReach *reach, int block,
-		   const int *apart)
-{
-	int			sum = 0;
-	int			i;
-
-	for (i = 0; i < layout->blocks; i++)
-	{
-		sum += apart[(block + i) % layout->blocks];
-		if (sum > reach->within[i])
-			return false;
-	}
-	return true;
-}
-
 /* The place of the uppermost bit of a value that is not zero. */
 static inline int
 top_bit(uint64_t value)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/bits.h"
 #include "core/pairs/layout.h"
 
 /* "In any number of bits". */
@@ -93,18 +94,6 @@ sh_entry(const ShLayout *layout, uint64_t bits, int word, int block)
 		(layout->shift - layout->kept);
 }
 
-/* Where the bits of block "of" lie in an entry of block "block". */
-static inline uint64_t
-sh_entry_mask(const ShLayout *layout, int block, int of)
-{
-	int			width = layout->widths[of];
-	uint64_t	bits = (UINT64_C(1) << width) - 1;
-
-	bits <<= layout->kept - layout->offsets[of] - width;
-	return sh_rotate_kept(layout, bits, layout->offsets[block]) <<
-		(layout->shift - layout->kept);
-}
-
 /*
  * An entry without the number of its block, and without what it leaves empty:
  * the kept bits of its word, rotated.
@@ -130,6 +119,13 @@ sh_greatest_entry(const ShLayout *layout, int word, int block, uint64_t bare)
 		((UINT64_C(1) << (layout->shift - layout->kept)) - 1);
 }
 
+/* The i-th block in the order of the ring from a given one, i < blocks. */
+static inline int
+sh_ring_block(const ShLayout *layout, int block, int i)
+{
+	return block + i < layout->blocks ? block + i : block + i - layout->blocks;
+}
+
 /*
  * The lowest bit of the i-th block of a bare entry, counted in the order of
  * the ring from the entry's own.
@@ -138,6 +134,42 @@ static inline int
 sh_ring_end(const ShLayout *layout, int block, int i)
 {
 	return layout->ends[block][i];
+}
+
+/*
+ * In how many bits does each block differ from the query, if an entry of the
+ * given block differs from it in those of "bare"?
+ */
+static inline void
+sh_apart(const ShLayout *layout, int block, uint64_t bare, int *apart)
+{
+	int			above = 0;
+	int			i;
+
+	for (i = 0; i < layout->blocks; i++)
+	{
+		int			sum = sh_distance(bare >> sh_ring_end(layout, block, i), 0);
+
+		apart[sh_ring_block(layout, block, i)] = sum - above;
+		above = sum;
+	}
+}
+
+/* Is a fingerprint found by a block?  See sh_apart() for "apart". */
+static inline bool
+sh_reaches(const ShLayout *layout, const ShReach *reach, int block,
+		   const int *apart)
+{
+	int			sum = 0;
+	int			i;
+
+	for (i = 0; i < layout->blocks; i++)
+	{
+		sum += apart[sh_ring_block(layout, block, i)];
+		if (sum > reach->within[i])
+			return false;
+	}
+	return true;
 }
 
 /* The least entry of a block under a probe. */
@@ -173,8 +205,6 @@ sh_is_pass(const ShLayout *layout, const ShSearchPlan *plan)
 
 extern ShReach sh_shells(int radius);
 extern ShReach sh_reach(const ShLayout *layout, const int *radius, int block);
-extern bool sh_reaches(const ShLayout *layout, const ShReach *reach, int block,
-					   const int *apart);
 extern bool sh_next_range(const ShLayout *layout, const ShReach *reach,
 						  const ShReach *done, int block,
 						  uint64_t center, uint64_t from, int fine,
