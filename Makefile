@@ -34,7 +34,7 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_words
 planner = clauses key_paths key_prefix selectivity seq_scan support
 report = components progress report report_disk report_groups report_ids \
-	report_query report_workers tune tune_edits tune_query
+	report_parts report_query report_workers tune tune_edits tune_query
 search = ball bits distance keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words

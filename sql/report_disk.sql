@@ -34,17 +34,19 @@ END $$;
 CREATE TABLE calls (call text);
 INSERT INTO calls
 SELECT format('simhash_pairs(''SELECT id, fp%s FROM docs ORDER BY fp'', %s)', g, k)
-FROM unnest('{0,3,8}'::int[]) AS k, unnest('{"",", g"}'::text[]) AS g;
+FROM unnest('{0,1,2,3,4,5,6,7,8,12}'::int[]) AS k, unnest('{"",", g"}'::text[]) AS g;
 INSERT INTO calls
-SELECT format('simhash_clusters(''SELECT id, fp%s FROM docs ORDER BY -id'', %s, keep => %L, min_size => %s)', g, k, keep, k / 3)
-FROM unnest('{3,8}'::int[]) AS k, unnest('{"",", g"}'::text[]) AS g,
-    unnest('{lowest,first}'::text[]) AS keep;
+SELECT format('simhash_clusters(''SELECT id, fp%s FROM docs ORDER BY -id'', %s, %L, %L, %s)', g, k, kind, keep, k / 3)
+FROM unnest('{0,3,5,8}'::int[]) AS k, unnest('{"",", g"}'::text[]) AS g,
+    unnest('{connected,star}'::text[]) AS kind, unnest('{lowest,first}'::text[]) AS keep;
 -- by the upper blocks most rows are in the same part, which is cut into pieces
 INSERT INTO calls VALUES
     ('simhash_pairs(''SELECT id, CASE id % 2 WHEN 0 THEN fp & 4294967295 ELSE fp END, g FROM docs'', 3)'),
     ('simhash_pairs(''SELECT id, hashint8extended(id % 15000, 1) & CASE WHEN id % 15000 < 10000 THEN 4294967295 ELSE -1 END FROM docs'', 4)'),
     ('simhash_clusters(''SELECT id, CASE id % 2 WHEN 0 THEN fp & 4294967295 ELSE fp END, g FROM docs'', 5)'),
-    ('simhash_clusters(''SELECT id, CASE WHEN id % 3 > 0 THEN 7 ELSE fp END, g FROM docs'', 3)');
+    ('simhash_clusters(''SELECT id, CASE id % 2 WHEN 0 THEN fp & 4294967295 ELSE fp END, g FROM docs'', 9, ''star'')'),
+    ('simhash_clusters(''SELECT id, CASE WHEN id % 3 > 0 THEN 7 ELSE fp END, g FROM docs'', 3)'),
+    ('simhash_clusters(''SELECT id, CASE WHEN id % 3 > 0 THEN id % 4 ELSE fp END, g FROM docs'', 1, ''star'')');
 -- ids and fingerprints of other kinds
 INSERT INTO calls VALUES
     ('simhash_pairs_as(NULL::text, ''SELECT repeat(id::text, 3), fp FROM docs'', 3)'),
@@ -85,10 +87,8 @@ SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs');  -- error
 RESET temp_file_limit;
 SELECT * FROM pg_ls_tmpdir();
 
--- what still needs memory: great distances, stars, groups that are many, and
--- clusters of more rows than are to be kept
-SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 9);  -- error
-SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', kind => 'star');  -- error
+-- what still needs memory: groups that are many, and clusters of more rows than
+-- are to be kept
 -- how much it needs depends on assertions
 \set VERBOSITY terse
 SELECT count(*) FROM simhash_pairs('SELECT id, fp, repeat(id::text, 20) FROM docs');  -- error

@@ -300,10 +300,10 @@ SELECT count(*), count(*) FILTER (WHERE x.n IS NULL OR y.n IS NULL) AS wrong
 FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint FROM ids', 0)
 LEFT JOIN ids AS x ON x.id = a LEFT JOIN ids AS y ON y.id = b;
 SET maintenance_work_mem = '1MB';
-SELECT fails('SELECT * FROM simhash_pairs_as(NULL::text, ''SELECT id, n::bigint FROM ids'', 9)') AS told \gset
+SELECT fails('SELECT * FROM simhash_pairs_as(NULL::text, ''SELECT id, n / 2::bigint, repeat(''''x'''', 5000) || n / 2 FROM ids'')') AS told \gset
 SELECT substring(:'told' FROM 'SET [^.]+MB''') AS command \gset
 :command;
-SELECT count(*) FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint FROM ids', 0);
+SELECT count(*) FROM simhash_pairs_as(NULL::text, 'SELECT id, n / 2::bigint, repeat(''x'', 5000) || n / 2 FROM ids', 0);
 RESET maintenance_work_mem;
 
 DROP TABLE docs, ids CASCADE;

@@ -138,7 +138,7 @@ DROP TYPE odd CASCADE;
 
 SET maintenance_work_mem = '1MB';
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT n, n, repeat(n::text, 20)
-    FROM generate_series(1, 20000::bigint) n'', 9)') AS told \gset
+    FROM generate_series(1, 20000::bigint) n'')') AS told \gset
 SELECT substring(:'told' FROM 'SET [^.]+MB''') AS command \gset
 :command;
 SELECT count(*) FROM simhash_pairs('SELECT n, n, repeat(n::text, 20) FROM generate_series(1, 20000::bigint) n');

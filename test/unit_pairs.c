@@ -482,14 +482,23 @@ find_in_parts(Found * found, const ShPairPlan *plan, int block, int prefix,
 	uint32_t	n = 0;
 	uint32_t	of_first = 0;
 	Found		some = {0};
+	ShPairPlan	turned;
+	int			by = sh_turn_plan(plan, block, &turned);
 	ShPairs		pairs;
 
+	if (random_below(4) == 0)
+	{
+		by = 0;
+		turned = *plan;
+	}
 	for (uint32_t i = 0; i < all->distinct; i++)
 	{
-		uint32_t	at = sh_part_of(all->values[i], &plan->block[block], prefix);
+		uint64_t	value = sh_turn(all->values[i], by);
+		uint32_t	at = sh_part_of(value, &turned.block[block], prefix);
 
+		CHECK(at == sh_part_of(all->values[i], &plan->block[block], prefix));
 		if (at == part[0] || at == part[1])
-			values[n++] = all->values[i];
+			values[n++] = value;
 		of_first += at == part[0];
 	}
 	if (part[0] != part[1] && (of_first == 0 || of_first == n))
@@ -500,12 +509,13 @@ find_in_parts(Found * found, const ShPairPlan *plan, int block, int prefix,
 	sh_pairs_begin_search(&pairs);
 	some.pairs = &pairs;
 	some.radius = found->radius;
-	sh_pairs_find_in_parts(&pairs, plan, block, prefix, found->radius, ends,
-						   note_pair, &some);
+	sh_pairs_find_in_parts(&pairs, &turned, block, prefix, found->radius,
+						   ends, note_pair, &some);
 	for (size_t i = 0; i < some.count; i++)
 	{
-		uint64_t	a = pairs.values[some.pair[i] >> 32];
-		uint64_t	b = pairs.values[(uint32_t) some.pair[i]];
+		int			back = (SH_BITS - by) % SH_BITS;
+		uint64_t	a = sh_turn(pairs.values[some.pair[i] >> 32], back);
+		uint64_t	b = sh_turn(pairs.values[(uint32_t) some.pair[i]], back);
 
 		note_pair(found, sh_pairs_number(all, a), sh_pairs_number(all, b),
 				  sh_distance(a, b));

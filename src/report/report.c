@@ -114,8 +114,6 @@ begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 static bool
 read_rows(Report *report, int64 disk_bytes)
 {
-	if (report->k > SIMHASH_DISK_RADIUS)
-		disk_bytes = -1;
 	simhash_read_rows(&report->rows, report->query, report->id_type,
 					  report->k, disk_bytes);
 	return report->rows.store == NULL;
@@ -464,12 +462,13 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{
-		/* On disk, the cluster of each row is kept.  Stars need memory. */
-		if (read_rows(report, report->star ? -1 : (int64) sizeof(uint32)))
+		/* On disk, the cluster of each row is kept. */
+		if (read_rows(report, sizeof(uint32)))
 			make_clusters(report, first);
 		else
-			simhash_disk_clusters(&report->rows, (int) report->k, !first,
-								  report->least, report->result);
+			simhash_disk_clusters(&report->rows, (int) report->k,
+								  report->star, !first, report->least,
+								  report->result);
 	}
 	PG_FINALLY();
 	{

@@ -88,7 +88,6 @@ extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
 
 /* report_disk.c */
-#define SIMHASH_DISK_RADIUS	8	/* the greatest radius */
 #define SIMHASH_DISK_ROWS	(1 << 29)	/* more than there may be */
 
 extern void simhash_disk_begin(SimhashRows *rows);
@@ -96,8 +95,9 @@ extern void simhash_disk_keep(SimhashRows *rows, Datum id, uint64 fingerprint,
 							  uint32 group);
 extern void simhash_disk_pairs(SimhashRows *rows, int k,
 							   ReturnSetInfo *result);
-extern void simhash_disk_clusters(SimhashRows *rows, int k, bool sort,
-								  uint32 least, ReturnSetInfo *result);
+extern void simhash_disk_clusters(SimhashRows *rows, int k, bool star,
+								  bool sort, uint32 least,
+								  ReturnSetInfo *result);
 
 /* report_groups.c */
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc,

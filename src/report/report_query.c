@@ -423,6 +423,12 @@ check_rows(const SimhashRows *rows)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
 						rows->total),
+				 rows->disk_bytes < 0 ?
+				 errdetail("Fingerprints of more than 64 bits are not searched on disk.") :
+				 rows->total < SIMHASH_DISK_ROWS ?
+				 errdetail("On disk, half of it must still hold 4 bytes for each row that clusters are sought among, and the table of groups.") :
+				 errdetail("On disk, at most %d rows can be searched.",
+						   SIMHASH_DISK_ROWS - 1),
 				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.",
 						 megabytes)));
 	if (rows->store != NULL)

@@ -626,7 +626,38 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
  * Where memory does not hold all values, they are put into parts for each
  * block, by the leading bits of its keys.  Pairs within the block's radius are
  * in one part, or in two whose numbers differ in that many bits at most.
+ *
+ * A part is searched with several others.  If the bits of all values, and those
+ * of the plan, are turned round such that the block comes first, then the values
+ * of a part that are sorted are in the order of their keys as well, and those of
+ * two parts are, one after the other: nothing has to be sorted again.
  */
+
+/* Turn a value round to the left. */
+uint64_t
+sh_turn(uint64_t value, int by)
+{
+	return by == 0 ? value : value << by | value >> (SH_BITS - by);
+}
+
+/*
+ * How far to turn values round, that a block comes first.  What the plan is for
+ * such values goes to "turned", as far as that block needs it: of the others
+ * only the masks.
+ */
+int
+sh_turn_plan(const ShPairPlan *plan, int number, ShPairPlan *turned)
+{
+	ShKeyBlock *block = &turned->block[number];
+	int			by;
+
+	*turned = *plan;
+	by = block->width == 0 ? 0 : SH_BITS - block->low - block->width;
+	for (int i = 0; i < plan->blocks; i++)
+		turned->block[i].mask = sh_turn(plan->block[i].mask, by);
+	block->low += by;
+	return by;
+}
 
 /* In which part of a block, cut by the leading "prefix" bits, is a value? */
 uint32_t

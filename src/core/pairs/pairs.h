@@ -34,6 +34,9 @@ extern void sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start,
 /* By parts, where memory does not hold all values. */
 extern void sh_pairs_plan_parts(ShPairPlan *plan, uint64_t bits, uint32_t n,
 								int radius);
+extern uint64_t sh_turn(uint64_t value, int by);
+extern int	sh_turn_plan(const ShPairPlan *plan, int number,
+						 ShPairPlan *turned);
 extern uint32_t sh_part_of(uint64_t value, const ShKeyBlock *block,
 						   int prefix);
 extern bool sh_parts_meet(const ShKeyBlock *block, uint32_t x, uint32_t y);

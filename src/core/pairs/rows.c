@@ -224,6 +224,18 @@ make_directory(ShPairs *pairs)
 	pairs->directory[next] = pairs->distinct;
 }
 
+/* Are values in order? */
+static bool
+is_ascending(const uint64_t *values, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+	{
+		if (values[i - 1] > values[i])
+			return false;
+	}
+	return true;
+}
+
 /* Sort the rows by fingerprint, and number the distinct fingerprints. */
 static void
 collapse(ShPairs *pairs)
@@ -235,7 +247,7 @@ collapse(ShPairs *pairs)
 
 	for (uint32_t i = 0; i < pairs->n; i++)
 		pairs->rows[i] = i;
-	if (pairs->n > 0)
+	if (!is_ascending(values, pairs->n))
 		sort_rows(pairs, at, other, true, pairs->n, SH_BITS);
 	for (uint32_t i = 0; i < pairs->n; i++)
 	{
