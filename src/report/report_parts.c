@@ -74,7 +74,7 @@ make_parts(SimhashParts *search)
 	search->prefix = 0;
 	while (search->prefix < SIMHASH_PREFIX_MAX &&
 		   search->prefix < block->width &&
-		   (search->n >> search->prefix) * 1.1 > search->piece)
+		   (search->n >> search->prefix) * 1.05 > search->piece)
 		search->prefix++;
 	memset(search->count, 0, sizeof search->count);
 	for (int i = 0; i < 1 << search->prefix; i++)
