@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *		What differs between PostgreSQL 15 and 18, in one place.
+ *		What differs between PostgreSQL 15 and 19, in one place.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,15 +10,19 @@
 #ifndef SIMHASH_COMPAT_H
 #define SIMHASH_COMPAT_H
 
+#include "access/amapi.h"
 #include "access/genam.h"
+#include "access/tableam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
+#include "storage/bufpage.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -82,6 +86,30 @@ simhash_may_execute(Oid function, Oid role)
 #define simhash_count_search(scan)	((void) 0)
 #endif
 
+/*
+ * What an index handler returns: PostgreSQL 19 wants the table itself, earlier
+ * ones a copy that they may free.
+ */
+static inline const IndexAmRoutine *
+simhash_am_routine(const IndexAmRoutine *routine)
+{
+#if PG_VERSION_NUM >= 190000
+	return routine;
+#else
+	IndexAmRoutine *copy = palloc(sizeof *copy);
+
+	*copy = *routine;
+	return copy;
+#endif
+}
+
+/* In such a table: workers may help to build (see simhash_build_workers). */
+#if PG_VERSION_NUM >= 170000
+#define SIMHASH_AM_BUILDS_IN_PARALLEL	.amcanbuildparallel = true,
+#else
+#define SIMHASH_AM_BUILDS_IN_PARALLEL
+#endif
+
 /* The physical identity of a relation. */
 #if PG_VERSION_NUM >= 160000
 #define simhash_locator(rel)	(&(rel)->rd_locator)
@@ -97,6 +125,17 @@ simhash_alloc_page(void)
 	return palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, MCXT_ALLOC_ZERO);
 #else
 	return palloc0(BLCKSZ);
+#endif
+}
+
+/* Set the checksum of a page that no other process sees. */
+static inline void
+simhash_set_checksum(Page page, BlockNumber blkno)
+{
+#if PG_VERSION_NUM >= 190000
+	PageSetChecksum(page, blkno);
+#else
+	PageSetChecksumInplace(page, blkno);
 #endif
 }
 
@@ -164,10 +203,81 @@ static inline IndexScanDesc
 simhash_index_beginscan(Relation table, Relation index, Snapshot snapshot,
 						int nkeys)
 {
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	return index_beginscan(table, index, snapshot, NULL, nkeys, 0, SO_NONE);
+#elif PG_VERSION_NUM >= 180000
 	return index_beginscan(table, index, snapshot, NULL, nkeys, 0);
 #else
 	return index_beginscan(table, index, snapshot, nkeys, 0);
+#endif
+}
+
+/* Get ready to fetch the rows that an index scan names. */
+static inline IndexFetchTableData *
+simhash_index_fetch_begin(Relation table)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_index_fetch_begin(table, SO_NONE);
+#else
+	return table_index_fetch_begin(table);
+#endif
+}
+
+/*
+ * The flags of a table scan for a node of a plan, or for nobody's if that is
+ * NULL.  From PostgreSQL 19 on, a scan may mark pages that are visible to all,
+ * which is worth it unless the query changes the table.
+ */
+#if PG_VERSION_NUM >= 190000
+static inline uint32
+simhash_scan_flags(ScanState *node)
+{
+	return node != NULL && ScanRelIsReadOnly(node) ?
+		SO_HINT_REL_READ_ONLY : SO_NONE;
+}
+#endif
+
+/* Begin a scan of a whole table; "node" as above. */
+static inline TableScanDesc
+simhash_table_beginscan(Relation table, Snapshot snapshot, ScanState *node)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(table, snapshot, 0, NULL, simhash_scan_flags(node));
+#else
+	(void) node;
+	return table_beginscan(table, snapshot, 0, NULL);
+#endif
+}
+
+/* Begin to scan this process's share of a table; "node" as above. */
+static inline TableScanDesc
+simhash_table_beginscan_parallel(Relation table, ParallelTableScanDesc shared,
+								 ScanState *node)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_parallel(table, shared, simhash_scan_flags(node));
+#else
+	(void) node;
+	return table_beginscan_parallel(table, shared);
+#endif
+}
+
+/*
+ * Give a node of a plan a slot for the rows of its table.  From PostgreSQL 19
+ * on, such rows are taken apart quicker if their columns are NOT NULL.
+ */
+static inline void
+simhash_init_table_slot(EState *estate, ScanState *node)
+{
+	Relation	table = node->ss_currentRelation;
+
+#if PG_VERSION_NUM >= 190000
+	ExecInitScanTupleSlot(estate, node, RelationGetDescr(table),
+						  table_slot_callbacks(table),
+						  TTS_FLAG_OBEYS_NOT_NULL_CONSTRAINTS);
+#else
+	ExecInitScanTupleSlot(estate, node, RelationGetDescr(table),
+						  table_slot_callbacks(table));
 #endif
 }
 

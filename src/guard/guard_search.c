@@ -136,7 +136,7 @@ static void
 open_table(const GuardTable *table, IndexScanDesc scan, GuardSearch *search)
 {
 	scan->heapRelation = table_open(table->table, NoLock);
-	scan->xs_heapfetch = table_index_fetch_begin(scan->heapRelation);
+	scan->xs_heapfetch = simhash_index_fetch_begin(scan->heapRelation);
 	search->slot = table_slot_create(scan->heapRelation, NULL);
 }
 

@@ -228,44 +228,44 @@ hamming_require_usable(Relation index)
 				 errmsg("cannot access unlogged tables during recovery")));
 }
 
+/* What the access method can do, and by what. */
+static const IndexAmRoutine am_routine = {
+	.type = T_IndexAmRoutine,
+	.amstrategies = SIMHASH_STRATEGIES,
+	.amsupport = HAMMING_PROCS,
+	.amcanorderbyop = true,
+	.amcanmulticol = true,
+	.amoptionalkey = true,
+	.amstorage = true,
+	.ampredlocks = true,
+	.amparallelvacuumoptions =
+	VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP,
+	.amkeytype = INT8OID,
+	SIMHASH_AM_BUILDS_IN_PARALLEL
+
+	.ambuild = hamming_build,
+	.ambuildempty = hamming_buildempty,
+	.aminsert = hamming_insert,
+	.ambulkdelete = hamming_bulkdelete,
+	.amvacuumcleanup = hamming_vacuumcleanup,
+	.amcostestimate = hamming_costestimate,
+	.amoptions = hamming_options,
+	.amproperty = hamming_property,
+	.ambuildphasename = hamming_buildphasename,
+	.amvalidate = hamming_validate,
+	.ambeginscan = hamming_beginscan,
+	.amrescan = hamming_rescan,
+	.amgettuple = hamming_gettuple,
+	.amgetbitmap = hamming_getbitmap,
+	.amendscan = hamming_endscan,
+};
+
 /*
  * hamming_handler(internal) -> index_am_handler
  */
 Datum
 hamming_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
-
 	(void) fcinfo;
-	routine->amstrategies = SIMHASH_STRATEGIES;
-	routine->amsupport = HAMMING_PROCS;
-	routine->amcanorderbyop = true;
-	routine->amcanmulticol = true;
-	routine->amoptionalkey = true;
-	routine->amstorage = true;
-	routine->ampredlocks = true;
-	routine->amparallelvacuumoptions =
-		VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
-	routine->amkeytype = INT8OID;
-#if PG_VERSION_NUM >= 170000
-	routine->amcanbuildparallel = true;
-#endif
-
-	routine->ambuild = hamming_build;
-	routine->ambuildempty = hamming_buildempty;
-	routine->aminsert = hamming_insert;
-	routine->ambulkdelete = hamming_bulkdelete;
-	routine->amvacuumcleanup = hamming_vacuumcleanup;
-	routine->amcostestimate = hamming_costestimate;
-	routine->amoptions = hamming_options;
-	routine->amproperty = hamming_property;
-	routine->ambuildphasename = hamming_buildphasename;
-	routine->amvalidate = hamming_validate;
-	routine->ambeginscan = hamming_beginscan;
-	routine->amrescan = hamming_rescan;
-	routine->amgettuple = hamming_gettuple;
-	routine->amgetbitmap = hamming_getbitmap;
-	routine->amendscan = hamming_endscan;
-
-	PG_RETURN_POINTER(routine);
+	PG_RETURN_POINTER(simhash_am_routine(&am_routine));
 }

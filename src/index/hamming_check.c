@@ -183,7 +183,7 @@ run_check(HammingCheck *check, bool rows)
 	info->ii_Concurrent = true;
 	table_index_build_scan(check->heap, check->index, info, true, false,
 						   note_row, check,
-						   table_beginscan(check->heap, snapshot, 0, NULL));
+						   simhash_table_beginscan(check->heap, snapshot, NULL));
 	hamming_sort_perform(check->entries);
 	hamming_sort_perform(check->rows);
 	compare(check);

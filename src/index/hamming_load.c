@@ -145,7 +145,7 @@ write_page(HammingLoad *load, BlockNumber blkno, Page page)
 		smgrextend(smgr, MAIN_FORKNUM, load->written++, load->zeros,
 				   skip_fsync);
 	}
-	PageSetChecksumInplace(page, blkno);
+	simhash_set_checksum(page, blkno);
 	if (blkno == load->written)
 	{
 		smgrextend(smgr, MAIN_FORKNUM, blkno, (char *) page, skip_fsync);
@@ -181,7 +181,7 @@ begin_page(HammingLoad *load, int level, BlockNumber blkno)
 static void
 add_tuple(Page page, IndexTuple tuple, OffsetNumber offset)
 {
-	if (PageAddItem(page, (Item) tuple, IndexTupleSize(tuple), offset,
+	if (PageAddItem(page, (char *) tuple, IndexTupleSize(tuple), offset,
 					false, false) == InvalidOffsetNumber)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),

@@ -48,6 +48,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/wait_event.h"
 
 #include "index/hamming.h"
 #include "index/hamming_build.h"
@@ -123,9 +124,8 @@ scan_part(HammingShared *shared, Relation heap, Relation index,
 	HammingSort *sort = hamming_sort_begin_part(shared->kilobytes,
 												&shared->files.fs, part);
 	double		indexed;
-	double		heap_tuples = read_rows(heap, index, info, sort,
-										table_beginscan_parallel(heap, scan),
-										&indexed);
+	TableScanDesc rows = simhash_table_beginscan_parallel(heap, scan, NULL);
+	double		heap_tuples = read_rows(heap, index, info, sort, rows, &indexed);
 
 	if (!IsParallelWorker())
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,

@@ -56,7 +56,7 @@ hamming_read_table(IndexScanDesc scan, IndexBuildCallback callback, void *state)
 	/* A scan with a snapshot of its own is what the table does for this. */
 	info->ii_Concurrent = true;
 	table_index_build_scan(heap, index, info, true, false, callback, state,
-						   table_beginscan(heap, scan->xs_snapshot, 0, NULL));
+						   simhash_table_beginscan(heap, scan->xs_snapshot, NULL));
 	if (opened)
 		relation_close(heap, NoLock);
 }

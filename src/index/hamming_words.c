@@ -433,7 +433,7 @@ prepare_fetch(IndexScanDesc scan)
 
 	if (table->fetch == NULL)
 	{
-		table->fetch = table_index_fetch_begin(scan->heapRelation);
+		table->fetch = simhash_index_fetch_begin(scan->heapRelation);
 		table->slot = table_slot_create(scan->heapRelation, NULL);
 		table->info = BuildIndexInfo(scan->indexRelation);
 		table->estate = CreateExecutorState();

@@ -35,6 +35,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "nodes/extensible.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -294,11 +295,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	HammingSeqScan *scan = (HammingSeqScan *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
-	Relation	relation = node->ss.ss_currentRelation;
 
 	(void) eflags;
-	ExecInitScanTupleSlot(estate, &node->ss, RelationGetDescr(relation),
-						  table_slot_callbacks(relation));
+	simhash_init_table_slot(estate, &node->ss);
 	ExecAssignScanProjectionInfoWithVarno(&node->ss, plan->scan.scanrelid);
 	node->ss.ps.qual = ExecInitQual(plan->scan.plan.qual, &node->ss.ps);
 	scan->query = ExecInitExpr(linitial(plan->custom_exprs), &node->ss.ps);
@@ -335,9 +334,9 @@ start_reading(HammingSeqScan *scan)
 	learn_ball(scan);
 	scan->begun = true;
 	if (ss->ss_currentScanDesc == NULL && !scan->none)
-		ss->ss_currentScanDesc = table_beginscan(ss->ss_currentRelation,
-												 ss->ps.state->es_snapshot,
-												 0, NULL);
+		ss->ss_currentScanDesc =
+			simhash_table_beginscan(ss->ss_currentRelation,
+									ss->ps.state->es_snapshot, ss);
 }
 
 /*
@@ -448,7 +447,8 @@ initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
 	(void) toc;
 	node->ss.ss_currentScanDesc =
-		table_beginscan_parallel(node->ss.ss_currentRelation, coordinate);
+		simhash_table_beginscan_parallel(node->ss.ss_currentRelation,
+										 coordinate, &node->ss);
 }
 
 /* --- the way in --------------------------------------------------------- */

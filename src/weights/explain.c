@@ -24,6 +24,7 @@
  */
 #include "weights/weights.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
