@@ -74,7 +74,9 @@ SELECT estimate('SELECT FROM docs WHERE fp <@ (0, 24)') = estimate('SELECT FROM 
 -- a NULL in either finds nothing, and what is known to be wrong stays a row
 PREPARE row_ball AS SELECT id FROM docs WHERE ROW($1, $2)::hamming_ball @> fp ORDER BY id;
 SET plan_cache_mode = force_generic_plan;
+SET enable_bitmapscan = off;
 SELECT plan('EXECUTE row_ball(0, 1)');
+RESET enable_bitmapscan;
 EXECUTE row_ball(0, 1);
 EXECUTE row_ball(NULL, 1);
 EXECUTE row_ball(0, NULL);

@@ -19,7 +19,7 @@ INSERT INTO pair VALUES
     ('same text', 'same text');
 
 -- the margins by their definition, from the features
-CREATE VIEW margin AS
+CREATE TEMPORARY VIEW margin AS
 SELECT p.profile, t.document, bit,
     (SELECT sum(CASE WHEN (hash >> bit) & 1 = 1 THEN weight ELSE -weight END)
      FROM simhash_features(t.document, p.profile)) AS margin

@@ -114,10 +114,12 @@ SELECT fails('SELECT * FROM simhash_pairs(''SELECT n, 1::bigint, v COLLATE "C" |
 SELECT equals('point', '(1,2)'), equals('money', '1'), equals('json', '{}'), equals('int[]', '{}', '{}');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint, 3, ARRAY[point(1, 2)]'')');
 -- a type whose equality fails: as in any query
+SET client_min_messages = warning;
 CREATE TYPE odd;
 CREATE FUNCTION odd_in(cstring) RETURNS odd LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
 CREATE FUNCTION odd_out(odd) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
 CREATE TYPE odd (INPUT = odd_in, OUTPUT = odd_out, LIKE = int);
+RESET client_min_messages;
 CREATE CAST (odd AS int) WITHOUT FUNCTION;
 CREATE FUNCTION odd_eq(a odd, b odd) RETURNS bool LANGUAGE plpgsql AS $$
 BEGIN
