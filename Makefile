@@ -164,7 +164,8 @@ help:
 	@echo
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
-	@echo "make matrix                  the tests, for every PostgreSQL at hand"
+	@echo "make matrix                  the tests, for each major version of PostgreSQL,"
+	@echo "                             in chroots of Debian; VERSIONS='15 17' for some"
 	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
 	@echo "make sanitize                the same, with sanitizers in every server"
 	@echo "make citus CITUS=dir         the tests on Citus, built from its source there"
@@ -213,7 +214,8 @@ demo: setup
 	@$(STAGE) psql -X -q -v ON_ERROR_STOP=1 -f demo/demo.sql
 
 matrix:
-	@tools/matrix
+	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
+		UNIT='$(UNIT)' CHECK='$(CHECK)' tools/matrix
 
 # A PostgreSQL built with assertions, kept in the user's cache.
 asserts: setup

@@ -4,7 +4,7 @@
 #
 
 # The PostgreSQL majors this extension is written for, oldest first.
-PG_MAJORS="15 16 17 18"
+PG_MAJORS="15 16 17 18 19"
 
 # Say something, or say why nothing more can be done and stop.
 say() { echo "${0##*/}: $*"; }
