@@ -152,8 +152,8 @@ endif
 
 # tools/stage gives each run a server and an installation of its own, built
 # from a copy of this tree; nothing outside its temporary directory changes.
-STAGE = PG_CONFIG='$(PG_CONFIG)' COPT='$(COPT)' OUT='$(OUT)' \
-	CITUS='$(CITUS)' PGVECTOR='$(PGVECTOR)' tools/stage
+STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
+	COPT='$(COPT)' OUT='$(OUT)' CITUS='$(CITUS)' PGVECTOR='$(PGVECTOR)' tools/stage
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
@@ -178,6 +178,7 @@ help:
 	@echo
 	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
+	@echo "OLD_PG_CONFIG=path           an older one, to test upgrades from there"
 	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"
 	@echo "SCALE=small|full|huge, N='rows ...', SECTIONS='...', PEERS=prefix,"
 	@echo "PGVECTOR=dir                 for make bench; see bench/README.md"

@@ -1,0 +1,268 @@
+# The extension as an object: scripts that lead to the newest version, a
+# library older than the script, another schema, DROP EXTENSION.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('extension');
+$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
+$node->append_conf('postgresql.conf', "fsync = off\n");
+$node->start;
+
+my $directory = $node->config_data('--sharedir') . '/extension';
+
+# A new database of the name.
+sub new_database
+{
+	my ($name) = @_;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE template0");
+	return $name;
+}
+
+# All that the extension of a database consists of, with its properties, rights
+# and comments: pg_dump writes that out when it is asked to for an upgrade.
+# Neither the order of creation counts, nor the numbers of the objects.
+sub contents
+{
+	my ($database) = @_;
+	my ($out, $err);
+
+	IPC::Run::run(
+		[
+			'pg_dump', '--binary-upgrade', '--schema-only',
+			'-d', $node->connstr($database)
+		],
+		'>', \$out, '2>', \$err) or die $err;
+	$out =~ s/^(?:SET|SELECT pg_catalog\.binary_upgrade_set_|\\).*//gm;
+	my @objects = sort split /\n+--\n(?=-- Name: )/, $out;
+	return @objects;
+}
+
+# Does the extension of a database consist of what a new one does?
+sub is_as_new
+{
+	my ($database, $name) = @_;
+
+	is_deeply([ contents($database) ], [ contents('fresh') ], $name);
+}
+
+new_database('fresh');
+$node->safe_psql('fresh', 'CREATE EXTENSION simhash');
+my $newest = $node->safe_psql('fresh',
+	"SELECT extversion FROM pg_extension WHERE extname = 'simhash'");
+is( scalar(grep { /^ALTER EXTENSION simhash ADD/m } contents('fresh')),
+	$node->safe_psql('fresh', "SELECT count(*) FROM pg_depend
+		WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+		AND objid NOT IN (SELECT typarray FROM pg_type)"),
+	'all objects are compared');
+
+# --- from each older script to the newest -----------------------------------
+
+my @older = split /\n/, $node->safe_psql('fresh',
+	"SELECT version FROM pg_available_extension_versions v
+	JOIN pg_extension_update_paths('simhash') p
+		ON source = version AND target = '$newest'
+	WHERE name = 'simhash' AND path IS NOT NULL ORDER BY 1");
+foreach my $version (@older)
+{
+	my $database = new_database('from_' . $version =~ s/\W/_/gr);
+
+	$node->safe_psql($database, "CREATE EXTENSION simhash VERSION '$version'");
+	$node->safe_psql($database, 'ALTER EXTENSION simhash UPDATE');
+	is_as_new($database, "$version updated to $newest");
+}
+
+# --- the same for scripts of this test --------------------------------------
+
+# They are put beside those of the server, so they have to go again.
+my @planted;
+END { unlink @planted }
+
+sub plant
+{
+	my ($name, $text) = @_;
+
+	push @planted, "$directory/$name";
+	append_to_file($planted[-1], $text);
+}
+
+SKIP:
+{
+	skip "$directory cannot be written", 6 unless -w $directory;
+
+	# An older version that lacks the last function, and the way from there:
+	# complete, and without the comment.
+	my $script = slurp_file("$directory/simhash--$newest.sql");
+	my ($before, $function, $comment) =
+		$script =~ /\A(.*)^(CREATE FUNCTION .*?;\n)(COMMENT .*?;\n)\s*\z/ms;
+	my $echo = "\\echo Use \"ALTER EXTENSION\" \\quit\n";
+
+	plant("simhash--0.older.sql", $before);
+	plant("simhash--0.older--$newest.sql", "$echo$function$comment");
+	plant("simhash--0.poor.sql", $before);
+	plant("simhash--0.poor--$newest.sql", "$echo$function");
+	foreach my $version ('0.older', '0.poor')
+	{
+		my $database = new_database('from_' . $version =~ s/\W/_/gr);
+
+		$node->safe_psql($database, "CREATE EXTENSION simhash VERSION '$version';
+			CREATE TABLE docs (fp bigint);
+			CREATE INDEX ON docs USING hamming (fp);
+			INSERT INTO docs VALUES (5);
+			ALTER EXTENSION simhash UPDATE");
+		is($node->safe_psql($database, "SELECT fp FROM docs WHERE fp ~= 4"), '5',
+			"$version: what was made before is there");
+		$node->safe_psql($database, 'DROP TABLE docs');
+	}
+	is_as_new('from_0_older', 'a complete script leads to the same objects');
+	isnt(join('', contents('from_0_poor')), join('', contents('fresh')),
+		'one that forgets a comment does not');
+
+	# A script that is newer than the library.
+	plant("simhash--$newest--9.newer.sql", $echo . $function =~
+		s/'MODULE_PATHNAME'.*?\n/'MODULE_PATHNAME', 'simhash_of_the_future'\n/r =~
+		s/FUNCTION \w+/FUNCTION simhash_of_the_future/r);
+	my ($code, $out, $err) =
+		$node->psql('fresh', "ALTER EXTENSION simhash UPDATE TO '9.newer'");
+	like($err, qr/could not find function "simhash_of_the_future" in file ".*simhash/,
+		'a library older than the script is named');
+	is($node->safe_psql('fresh',
+			"SELECT extversion, hamming(1, 2) FROM pg_extension WHERE extname = 'simhash'"),
+		"$newest|2", 'and the extension stays as it was');
+}
+
+# --- another schema ---------------------------------------------------------
+
+# Tables that use the extension in every way in which its schema plays a part.
+my $tables = <<'END';
+CREATE TABLE docs (id int PRIMARY KEY, site text, body text,
+    fp bigint GENERATED ALWAYS AS (ext.simhash(body)) STORED,
+    CONSTRAINT alone EXCLUDE USING hamming (site WITH =, fp WITH OPERATOR(ext.~=)));
+CREATE INDEX docs_ball ON docs USING hamming (ext.hamming_ball(fp, 8));
+CREATE INDEX docs_body ON docs USING hamming (ext.minhash(body));
+CREATE TABLE guarded (id int PRIMARY KEY, body text, fp bigint);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded FOR EACH ROW
+    EXECUTE FUNCTION ext.simhash_guard('fp', 'reject', '3', 'fingerprint=minhash(body)');
+SELECT ext.simhash_add_keys('guarded', 'fp');
+CREATE TABLE images (id int, hash bit(96));
+CREATE INDEX images_hash ON images USING hamming (hash);
+CREATE TABLE weights AS SELECT ext.simhash_idf_agg('word ' || n % 7, 'word-1') AS idf
+    FROM generate_series(1, 50) AS n;
+CREATE VIEW near AS SELECT a.id AS one, b.id AS other FROM docs a, docs b
+    WHERE a.fp OPERATOR(ext.~=) b.fp AND a.id < b.id;
+CREATE FUNCTION of_images(n int) RETURNS bit(96) LANGUAGE sql
+    AS $$ SELECT repeat(('x' || md5(n::text))::bit(32)::text, 3)::bit(96) $$;
+INSERT INTO docs SELECT n, 'site ' || n, 'a text of words that are ' || n / 2
+    FROM generate_series(1, 400) AS n;
+INSERT INTO images SELECT n, of_images(n) FROM generate_series(1, 400) AS n;
+INSERT INTO guarded VALUES (1, 'a text that nobody else may bring in here once more');
+END
+
+# Questions about them to an extension in the schema.
+sub questions
+{
+	my ($schema) = @_;
+	my $questions = <<'END';
+SET enable_seqscan = off;
+SELECT count(*) FROM near;
+SELECT count(*), max(id) FROM docs
+    WHERE fp OPERATOR(ext.~=) ext.simhash('a text of words that are 7');
+SELECT count(*), max(id) FROM docs WHERE ext.minhash(body)
+    OPERATOR(ext.<@) ext.hamming_ball(ext.minhash('a text of words that are 7'), 3);
+SELECT count(*) FROM guarded WHERE fp OPERATOR(ext.~=)
+    ext.minhash('A text that nobody else may bring in here, once more!');
+SELECT id FROM images WHERE hash OPERATOR(ext.<@) ext.hamming_bit_ball(of_images(5), 3);
+SELECT fp OPERATOR(ext.<~>) ext.simhash('a text of words') FROM docs ORDER BY 1 LIMIT 3;
+SELECT ext.simhash_tfidf('word 5', idf) FROM weights;
+SELECT count(*) FROM ext.simhash_pairs('SELECT id, fp FROM public.docs');
+SELECT count(*) FROM ext.simhash_clusters('SELECT id, fp FROM public.docs');
+SELECT item, value FROM ext.simhash_report('docs', 'fp') WHERE section <> 'sample';
+SELECT ext.simhash_dedup_sql('docs', 'fp');
+SELECT ext.hamming_index_check('alone', true), ext.hamming_index_check('docs_ball', true),
+    ext.hamming_index_check('images_hash', true);
+INSERT INTO docs VALUES (500, 'site 14', 'a text of words that are 7') ON CONFLICT DO NOTHING;
+INSERT INTO guarded SELECT 2, 'A text that nobody else may bring in here, once more!'
+    WHERE current_setting('my.try', true) = 'guard';
+END
+	return $questions =~ s/\bext\./$schema./gr;
+}
+
+# The server's answers, without the name of the schema.
+sub answers
+{
+	my ($database, $schema) = @_;
+
+	return $node->safe_psql($database, questions($schema)) =~ s/\Q$schema\E\.//gr;
+}
+
+new_database('moved');
+$node->safe_psql('moved', 'CREATE SCHEMA ext; CREATE EXTENSION simhash SCHEMA ext');
+$node->safe_psql('moved', $tables);
+my $answers = answers('moved', 'ext');
+like($answers, qr/\A259\n2\|15\n2\|15\n1\n5\n/, 'the answers in the first schema');
+
+my $move = 'CREATE SCHEMA "My ext"; ALTER EXTENSION simhash SET SCHEMA "My ext";
+	DROP SCHEMA ext;';
+my $both = $node->safe_psql('moved', questions('ext') . "$move\n" . questions('"My ext"'));
+is($both =~ s/(?:"My ext"|ext)\.//gr, "$answers\n$answers",
+	'a session that is there when the extension moves');
+is(answers('moved', '"My ext"'), $answers, 'a new session');
+my ($code, $out, $err) = $node->psql('moved',
+	"SET my.try = 'guard';\n" . questions('"My ext"'));
+like($err, qr/near-duplicate of another in table "guarded"/, 'the guard');
+
+$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
+my $dump = PostgreSQL::Test::Utils::tempdir . '/moved.sql';
+command_ok([ 'pg_dump', '-d', $node->connstr('moved'), '-f', $dump ], 'a dump');
+command_ok(
+	[
+		'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1',
+		'-d', $node->connstr('restored'), '-f', $dump
+	],
+	'and its restoration');
+is(answers('restored', '"My ext"'), $answers, 'what was restored');
+
+# --- DROP EXTENSION ---------------------------------------------------------
+
+($code, $out, $err) = $node->psql('moved', 'DROP EXTENSION simhash');
+like($err, qr/cannot drop extension simhash because other objects depend on it/,
+	'DROP EXTENSION is refused');
+foreach my $object ('index images_hash', 'trigger guard', 'view near',
+	'column fp of table docs', 'column k0 of table guarded',
+	'column idf of table weights')
+{
+	like($err, qr/\b$object\b.* depends on /, "for the sake of $object");
+}
+
+# With CASCADE the tables stay, without what needs the extension; also in a
+# session that has used it all.
+is( $node->safe_psql(
+		'moved', questions('"My ext"') . <<'END') =~ s/.*\ndropped\n//sr,
+SET client_min_messages = warning;
+DROP EXTENSION simhash CASCADE;
+SELECT 'dropped';
+INSERT INTO docs VALUES (600, 'site 14', 'a text of words that are 7');
+INSERT INTO guarded (id, body) VALUES (2, 'A text that nobody else may bring in here, once more!');
+INSERT INTO images SELECT id, hash FROM images;
+SELECT count(*) FROM docs;
+SELECT count(*) FROM guarded WHERE id < 5;
+SELECT count(*) FROM images;
+SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute
+WHERE attrelid = 'guarded'::regclass AND attnum > 0 AND NOT attisdropped;
+SELECT count(*) FROM pg_am WHERE amname = 'hamming';
+CREATE EXTENSION simhash SCHEMA public;
+CREATE INDEX ON images USING hamming (hash);
+SET enable_seqscan = off;
+SELECT count(*) FROM images WHERE hash <@ hamming_bit_ball(of_images(5), 3);
+END
+	"401\n2\n800\nid body fp\n0\n2",
+	'DROP EXTENSION CASCADE, and CREATE EXTENSION');
+
+$node->stop;
+done_testing();
