@@ -18,6 +18,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
@@ -42,6 +43,18 @@
 #if PG_VERSION_NUM < 160000
 /* fmgr.h declares it from version 16 on. */
 extern PGDLLEXPORT void _PG_init(void);
+#endif
+
+/*
+ * The headers of PostgreSQL 15 do not say what arguments a walker takes.  For
+ * C23, the default of new compilers, that means none.
+ */
+#if PG_VERSION_NUM < 160000
+#define simhash_walker(walker)	((bool (*) ()) (void (*) (void)) (walker))
+#define expression_tree_walker(node, walker, context) \
+	expression_tree_walker(node, simhash_walker(walker), context)
+#define raw_expression_tree_walker(node, walker, context) \
+	raw_expression_tree_walker(node, simhash_walker(walker), context)
 #endif
 
 /* True when the role owns the relation. */

@@ -442,7 +442,9 @@ show_boolean_columns(PlannerInfo *root, Oid table, bool inherited,
 		IndexOptInfo *index = (IndexOptInfo *) lfirst(lc);
 		int			i;
 
-		if (index->amcostestimate != hamming_costestimate)
+		/* PostgreSQL 15 declares it without its arguments. */
+		if ((amcostestimate_function) index->amcostestimate !=
+			hamming_costestimate)
 			continue;
 		for (i = 0; i < index->nkeycolumns; i++)
 		{
