@@ -153,7 +153,8 @@ endif
 # tools/stage gives each run a server and an installation of its own, built
 # from a copy of this tree; nothing outside its temporary directory changes.
 STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
-	COPT='$(COPT)' OUT='$(OUT)' CITUS='$(CITUS)' PGVECTOR='$(PGVECTOR)' tools/stage
+	COPT='$(COPT)' OUT='$(OUT)' CITUS='$(CITUS)' PGVECTOR='$(PGVECTOR)' \
+	tools/stage
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \

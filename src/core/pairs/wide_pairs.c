@@ -213,7 +213,7 @@ static double
 choose_radii(ShWide *wide)
 {
 	double		cost[SH_MAX_WORDS][RADII];
-	double		least[MOST + 1];
+	double		least[MOST + 1] = {0};
 	uint8_t		taken[SH_MAX_WORDS][MOST + 1];
 	int			left = wide->k + 1;
 
