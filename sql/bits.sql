@@ -285,3 +285,4 @@ INSERT INTO images SELECT -1, pdq # (1::bit(256) >> 7) FROM images WHERE id = 1;
 UPDATE images SET pdq = ~pdq WHERE id = 1;
 SELECT hamming_index_check('near', true);
 DROP TABLE images, sampled, narrow, shapes;
+DROP FUNCTION noise;
