@@ -89,8 +89,10 @@ read_group(Relation heap, Relation index, ArrayType *group, uint64 *shift)
 	if (count != columns - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("index \"%s\" has %d columns beside the fingerprint, not %d",
-						RelationGetRelationName(index), columns - 1, count),
+				 errmsg_plural("index \"%s\" has %d column beside the fingerprint, not %d",
+							   "index \"%s\" has %d columns beside the fingerprint, not %d",
+							   columns - 1,
+							   RelationGetRelationName(index), columns - 1, count),
 				 errhint("Give the value of each of these columns, in the order of the index.")));
 	*shift = 0;
 	for (i = 0; i < columns; i++)
