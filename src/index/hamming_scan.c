@@ -385,6 +385,13 @@ hamming_rescan_like(IndexScanDesc scan, IndexScanDesc other)
 
 	Assert(so->layout == ((HammingScan *) other->opaque)->layout);
 	Assert(scan->numberOfKeys == other->numberOfKeys);
+
+	/* As index_rescan() does. */
+	if (scan->xs_heapfetch != NULL)
+		table_index_fetch_reset(scan->xs_heapfetch);
+	scan->kill_prior_tuple = false;
+	scan->xs_heap_continue = false;
+
 	reset(scan);
 	memcpy(balls, asked->balls, asked->nballs * sizeof *balls);
 	so->asked = *asked;
