@@ -474,6 +474,7 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		const ShKeyBlock *block = &plan->block[i];
 		ShPassed	pass = {block->mask, block->radius};
 
+		search->done = done;
 		sh_sort_side(a, block);
 		tick(search, a->n);
 		if (b != NULL)
@@ -481,7 +482,6 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 			sh_sort_side(b, block);
 			tick(search, b->n);
 		}
-		search->done = done;
 		search->share = share * block->share;
 		done += search->share;
 		search->chosen = chosen | block->mask;
