@@ -2,9 +2,8 @@
 #
 # Rounds: some indexes of several kinds are built, the server is stopped, each
 # file is changed in some place, and the server started again.  Whatever the
-# damage, no search brings the server down, and each ends or can be cancelled;
-# and where hamming_index_check() finds nothing wrong, searches find what is
-# there.
+# damage, no search brings the server down or goes on for ever; and where
+# hamming_index_check() finds nothing wrong, searches find what is there.
 # SIMHASH_SEED repeats a run; SIMHASH_SECONDS sets how long it lasts.
 
 use strict;
@@ -29,7 +28,7 @@ fsync = off
 jit = off
 autovacuum = off
 max_parallel_workers_per_gather = 0
-statement_timeout = 10s
+statement_timeout = 60s
 END
 $node->start;
 
@@ -189,7 +188,7 @@ sub damage
 }
 
 my $start = time;
-my ($damaged, $noticed, $cancelled) = (0, 0, 0);
+my ($damaged, $noticed) = (0, 0);
 my %states;
 my %right;						# what the searches of a kind find
 
@@ -217,14 +216,14 @@ do
 		is(scalar @found, $#queries, "the server stays up: $how{$i}");
 		$states{$check}++;
 		$noticed++ if $check !~ /^fine/;
-		$cancelled += grep { $_ eq '57014' } @found;
+		ok(!grep({ $_ eq '57014' } $check, @found), "it comes to an end: $how{$i}");
 		like($check, qr/^(fine ?|XX00[012])$/, "the check says so: $how{$i}");
 		is_deeply(\@found, $right{ $i % @kinds }, "nothing is missed: $how{$i}")
 		  if $check =~ /^fine/;
 	}
 } while (time - $start < $seconds);
 
-diag("$damaged damaged, $cancelled searches cancelled, $noticed noticed: "
+diag("$damaged damaged, $noticed noticed: "
 	  . join(', ', map { "$_ $states{$_}" } sort keys %states));
 cmp_ok($noticed, '>', $damaged / 4, 'much of it is noticed');
 unlike(slurp_file($node->logfile), qr/was terminated by signal|PANIC:|TRAP:/,

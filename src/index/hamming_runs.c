@@ -297,6 +297,8 @@ lay_out_run(IndexScanDesc scan, HammingRun *run)
 			if (fine < tried)
 				continue;
 			runs->next = extend_range(so, run, fine, leaf, high);
+			if (unlikely(runs->next <= low))
+				hamming_went_back(scan);
 			return true;
 		}
 	}

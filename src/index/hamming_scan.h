@@ -274,6 +274,7 @@ extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
 /* hamming_tree.c */
 extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
 extern void hamming_fell_off(IndexScanDesc scan);
+extern void hamming_went_back(IndexScanDesc scan);
 extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingChild *page);

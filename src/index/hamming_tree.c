@@ -79,6 +79,17 @@ hamming_fell_off(IndexScanDesc scan)
 					RelationGetRelationName(scan->indexRelation))));
 }
 
+/* Complain that the keys of inner pages are out of order. */
+void
+hamming_went_back(IndexScanDesc scan)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("keys of index \"%s\" are out of order",
+					RelationGetRelationName(scan->indexRelation)),
+			 errhint("Please REINDEX it.")));
+}
+
 /*
  * Complain if links have been followed from page to page more often than there
  * are pages: they go round in a circle.  How many there are is asked now and
