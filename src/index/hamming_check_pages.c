@@ -45,18 +45,14 @@ damaged(HammingCheck *check, BlockNumber blkno, const char *what)
 			 errhint("Please REINDEX it.")));
 }
 
-/* Copy a page, and see that its header and items lie within it. */
+/* Copy a page, and see that its header is that of an index page. */
 static void
-copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
+copy_header(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 {
-	Buffer		buffer;
+	Buffer		buffer = ReadBuffer(check->index, blkno);
 	Page		page = PAGE(checked);
 	PageHeader	header = (PageHeader) page;
-	OffsetNumber offset;
 
-	if (blkno == P_NONE || blkno >= RelationGetNumberOfBlocks(check->index))
-		damaged(check, blkno, "A link leads to a page that does not exist.");
-	buffer = ReadBuffer(check->index, blkno);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
@@ -67,6 +63,19 @@ copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 		header->pd_lower > header->pd_upper ||
 		header->pd_upper > header->pd_special)
 		damaged(check, blkno, "The page header is not that of an index page.");
+}
+
+/* Copy a page of the tree, and see that its items lie within it. */
+static void
+copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
+{
+	Page		page = PAGE(checked);
+	PageHeader	header = (PageHeader) page;
+	OffsetNumber offset;
+
+	if (blkno == P_NONE || blkno >= RelationGetNumberOfBlocks(check->index))
+		damaged(check, blkno, "A link leads to a page that does not exist.");
+	copy_header(check, blkno, checked);
 	if (P_IGNORE(OPAQUE(checked)))
 		return;
 
@@ -237,6 +246,8 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 			damaged(check, blkno, "The links of a level go round in a circle.");
 		copy_page(check, blkno, checked);
 		checked->level = level;
+		if (blkno == leftmost && !P_LEFTMOST(OPAQUE(checked)))
+			damaged(check, blkno, "A level does not begin where it should.");
 		if (!P_IGNORE(OPAQUE(checked)))
 		{
 			OffsetNumber first = first_key_offset(checked);
@@ -258,26 +269,42 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 	return below;
 }
 
+/*
+ * Check the metapage, and that the fast root which it names can serve as one:
+ * a page where its level begins.  Levels of pages never change, nor does the
+ * page where one begins unless vacuum deletes it.
+ */
+static BTMetaPageData
+check_meta(HammingCheck *check, CheckedPage *checked)
+{
+	BTMetaPageData meta;
+
+	copy_header(check, BTREE_METAPAGE, checked);
+	meta = *BTPageGetMeta(PAGE(checked));
+	if (!P_ISMETA(OPAQUE(checked)) || meta.btm_magic != BTREE_MAGIC ||
+		meta.btm_version != BTREE_VERSION || meta.btm_allequalimage)
+		damaged(check, BTREE_METAPAGE, "The metapage is not one.");
+	if (meta.btm_root == P_NONE)
+		return meta;
+	if (meta.btm_level >= HAMMING_MAX_HEIGHT)
+		damaged(check, BTREE_METAPAGE, "The tree is impossibly high.");
+	copy_page(check, meta.btm_fastroot, checked);
+	if (OPAQUE(checked)->btpo_level != meta.btm_fastlevel ||
+		!P_LEFTMOST(OPAQUE(checked)))
+		damaged(check, BTREE_METAPAGE, "The fast root is not one.");
+	return meta;
+}
+
 /* Check the metapage, then each level from the root down. */
 void
 hamming_check_pages(HammingCheck *check)
 {
 	CheckedPage *checked = (CheckedPage *) palloc(sizeof(CheckedPage));
 	CheckedPage *child = (CheckedPage *) palloc(sizeof(CheckedPage));
-	Buffer		buffer = ReadBuffer(check->index, BTREE_METAPAGE);
-	BTMetaPageData meta;
-	BlockNumber leftmost;
+	BTMetaPageData meta = check_meta(check, checked);
+	BlockNumber leftmost = meta.btm_root;
 	int			level;
 
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	meta = *BTPageGetMeta(BufferGetPage(buffer));
-	UnlockReleaseBuffer(buffer);
-	if (meta.btm_magic != BTREE_MAGIC || meta.btm_version != BTREE_VERSION)
-		damaged(check, BTREE_METAPAGE, "The metapage is not one.");
-	if (meta.btm_root != P_NONE && meta.btm_level >= HAMMING_MAX_HEIGHT)
-		damaged(check, BTREE_METAPAGE, "The tree is impossibly high.");
-
-	leftmost = meta.btm_root;
 	for (level = meta.btm_level; level >= 0 && leftmost != P_NONE; level--)
 		leftmost = check_level(check, leftmost, level, checked, child);
 	pfree(checked);

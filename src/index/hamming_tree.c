@@ -107,14 +107,18 @@ hamming_note_step(IndexScanDesc scan, BlockNumber *steps)
 				 errhint("Please REINDEX it.")));
 }
 
-/* Where is the root?  Answer from the relation's cache, as the btree does. */
+/*
+ * Where is the root?  Answer from the relation's cache, as the btree does, or
+ * else from the metapage.  Returns NULL if the index is empty.
+ */
 static BTMetaPageData *
-get_meta(Relation rel)
+get_meta(Relation rel, bool *cached)
 {
 	BTMetaPageData *meta = (BTMetaPageData *) rel->rd_amcache;
 	Buffer		buffer;
 
-	if (meta != NULL)
+	*cached = meta != NULL;
+	if (*cached)
 		return meta;
 
 	buffer = ReadBuffer(rel, BTREE_METAPAGE);
@@ -141,30 +145,40 @@ get_meta(Relation rel)
 /*
  * Pin and share-lock the root, or the lowest page that is alone on its level.
  * InvalidBuffer if the index is empty.
+ *
+ * What the cache says may be long out of date, so it will do only for a page
+ * that is alone to this day.  What the metapage says just now will do for any
+ * page of that level, as the keys that have left it are to its right: it may
+ * have been split meanwhile, or before a crash that came between the split and
+ * the new root.
  */
 static Buffer
 get_root(IndexScanDesc scan)
 {
 	Relation	rel = scan->indexRelation;
 	BTMetaPageData *meta;
-	BlockNumber steps = 0;
+	bool		cached;
 
-	while ((meta = get_meta(rel)) != NULL)
+	while ((meta = get_meta(rel, &cached)) != NULL)
 	{
 		Buffer		buffer = hamming_pin_page(rel, meta->btm_fastroot);
 		BTPageOpaque opaque = BTPageGetOpaque(BufferGetPage(buffer));
 
 		hamming_lock_page(scan, buffer);
-		if (!P_IGNORE(opaque) && opaque->btpo_level == meta->btm_fastlevel &&
-			P_LEFTMOST(opaque) && P_RIGHTMOST(opaque))
+		if (opaque->btpo_level == meta->btm_fastlevel && P_LEFTMOST(opaque) &&
+			(!cached || (P_RIGHTMOST(opaque) && !P_IGNORE(opaque))))
 			return buffer;
+		if (!cached)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("index \"%s\" has no root at block %u",
+							RelationGetRelationName(rel), meta->btm_fastroot),
+					 errhint("Please REINDEX it.")));
 
 		/* The tree has grown or shrunk since; ask again. */
 		UnlockReleaseBuffer(buffer);
 		pfree(rel->rd_amcache);
 		rel->rd_amcache = NULL;
-		hamming_note_step(scan, &steps);
-		CHECK_FOR_INTERRUPTS();
 	}
 	return InvalidBuffer;
 }
