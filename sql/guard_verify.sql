@@ -163,7 +163,7 @@ DECLARE
     value text;
 BEGIN
     FOREACH value IN ARRAY '{"",jaccard,jaccard>=,jaccard>0.8,jaccard>=0,jaccard>=1.1,jaccard>=-1,
-        jaccard>=0.8x,jaccard>= 0.8,jaccard >=0.8,jacc>=0.8,>=0.8,cosine>=nan,cosine>=inf,hamming>=0.8,
+        jaccard>=0.8x,jaccard>=0x1,jaccard>= 0.8,jaccard >=0.8,jacc>=0.8,>=0.8,cosine>=nan,cosine>=inf,hamming>=0.8,
         jaccard>=1,cosine>=1e-3}'::text[]
     LOOP
         RAISE NOTICE '%: %', value, split_part(try('verify=' || value, 'document=body'), E'\n', 1);

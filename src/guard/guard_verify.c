@@ -30,7 +30,8 @@ simhash_guard_read_verify(Guard *guard, const char *value)
 	else
 		return false;
 	value += length;
-	if (strncmp(value, ">=", 2) != 0 || value[2] < '0' || value[2] > '9')
+	if (strncmp(value, ">=", 2) != 0 || value[2] < '0' || value[2] > '9' ||
+		strpbrk(value, "xX") != NULL)
 		return false;
 	verify->least = strtod(value + 2, &end);
 	guard->verify = verify;
