@@ -6,10 +6,10 @@
  *
  * This file says what happens to a row.  guard_bind.c finds out what the
  * arguments of the trigger stand for, guard_fingerprint.c has what is compared,
- * guard_group.c what rows are compared, guard_verify.c which of them are similar enough, guard_tables.c which tables
- * to search, guard_search.c searches them, guard_lock.c sees to near-duplicates
- * that are inserted at the same time, and guard_statement.c to the end of a
- * statement.
+ * guard_group.c what rows are compared, guard_verify.c which of them are
+ * similar enough, guard_tables.c which tables to search, guard_search.c
+ * searches them, guard_lock.c sees to near-duplicates that are inserted at the
+ * same time, and guard_statement.c to the end of a statement.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
