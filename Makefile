@@ -158,7 +158,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts sanitize citus pgvector indent bench bench-quality
+	asserts sanitize sqlsmith citus pgvector indent bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -169,6 +169,7 @@ help:
 	@echo "                             in chroots of Debian; VERSIONS='15 17' for some"
 	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
 	@echo "make sanitize                the same, with sanitizers in every server"
+	@echo "make sqlsmith                queries at random, by SQLsmith (test/sqlsmith.sh)"
 	@echo "make citus CITUS=dir         the tests on Citus, built from its source there"
 	@echo "make pgvector PGVECTOR=dir   the tests beside pgvector, built from its source there"
 	@echo "make bench                   speed and size, beside other ways to do it"
@@ -229,6 +230,10 @@ sanitize: setup
 	@pg_config=$$(ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' \
 		tools/asserts --build) && SANITIZE=yes $(MAKE) -s \
 		PG_CONFIG="$$pg_config" UNIT= staged-test
+
+# With assertions: make sqlsmith PG_CONFIG=$(tools/asserts --build)
+sqlsmith: setup
+	@$(STAGE) bash test/sqlsmith.sh
 
 # A coordinator and two workers; nothing of Citus stays.
 citus: setup
