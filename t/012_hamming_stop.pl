@@ -101,7 +101,7 @@ for my $i (1 .. $#records)
 
 my %seen;
 $seen{"$_->{what}, $_->{table}"}++ for @records;
-diag("$seen{$_} $_") for sort keys %seen;
+note("$seen{$_} $_") for sort keys %seen;
 ok($seen{"split of the root of level $_->[0], $_->[1]"},
 	"the root of level $_->[0] of $_->[1] is split")
   for ([ 0, 'small' ], [ 1, 'large' ], [ 0, 'pairs' ]);
