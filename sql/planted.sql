@@ -31,23 +31,24 @@ CREATE FUNCTION near.spring(whoever anyelement) RETURNS anyelement LANGUAGE plpg
     'BEGIN PERFORM near.trap(); RETURN whoever; END';
 
 CREATE DOMAIN near.finger AS bigint;
+CREATE DOMAIN near.print AS bit(64);
 CREATE DOMAIN near.body AS text;
 CREATE TYPE near.fake AS (fp bigint);
 CREATE TYPE near.mood AS ENUM ('well', 'ill');
 CREATE TYPE near.span AS RANGE (subtype = bigint);
 CREATE TABLE near.docs (
-    id int, fp bigint, finger near.finger, fake near.fake, mood near.mood,
+    id int, fp bigint, finger near.finger, print near.print, fake near.fake, mood near.mood,
     span near.span, body near.body, moods near.mood[],
     born bigint GENERATED ALWAYS AS (near.spring(fp)) STORED);
 CREATE TABLE near.parts (LIKE near.docs INCLUDING GENERATED) PARTITION BY LIST (id);
 CREATE TABLE near.parts_1 PARTITION OF near.parts DEFAULT;
 -- with a NULL in each column, for whom a cast would still be called
-INSERT INTO near.docs (id, fp, finger, fake, mood, span, body, moods)
-SELECT n, n / 2, n / 2, ROW(n)::near.fake, 'well', '[1,2)', 'some body ' || n, '{well}'
+INSERT INTO near.docs (id, fp, finger, print, fake, mood, span, body, moods)
+SELECT n, n / 2, n / 2, (n / 2)::bit(64), ROW(n)::near.fake, 'well', '[1,2)', 'some body ' || n, '{well}'
 FROM generate_series(1, 6) AS n;
 INSERT INTO near.docs (id) VALUES (7);
-INSERT INTO near.parts (id, fp, finger, fake, mood, span, body, moods)
-SELECT id, fp, finger, fake, mood, span, body, moods FROM near.docs;
+INSERT INTO near.parts (id, fp, finger, print, fake, mood, span, body, moods)
+SELECT id, fp, finger, print, fake, mood, span, body, moods FROM near.docs;
 
 -- casts from each type to whatever one may be taken for
 CREATE FUNCTION near.plant_casts() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -58,10 +59,10 @@ BEGIN
     FOR r IN SELECT s, t, context
              FROM unnest(ARRAY['near.docs', 'near.parts', 'near.parts_1',
                                'near.finger', 'near.body', 'near.fake', 'near.mood',
-                               'near.span']) WITH ORDINALITY AS s (s, i),
+                               'near.span', 'near.print']) WITH ORDINALITY AS s (s, i),
                   unnest(ARRAY['text', 'varchar', 'name', 'json', 'jsonb', 'bigint', 'int',
                                'smallint', 'numeric', 'float8', 'tid', 'oid', 'regclass',
-                               'bytea', 'boolean', 'text[]', 'tsvector']) WITH ORDINALITY AS t (t, j),
+                               'bytea', 'boolean', 'text[]', 'tsvector', 'bit', 'varbit']) WITH ORDINALITY AS t (t, j),
                   unnest(ARRAY['AS IMPLICIT', 'AS ASSIGNMENT', '']) WITH ORDINALITY AS c (context, k)
              WHERE (i + j) % 3 + 1 = k LOOP
         n := n + 1;
@@ -97,7 +98,8 @@ BEGIN
                AND (proname IN ('round', 'floor', 'log', 'left', 'pg_column_size',
                                 'replace', 'format', 'json_build_object', 'coalesce',
                                 'pg_size_pretty', 'translate', 'set_config', 'current_setting',
-                                'quote_ident', 'quote_literal', 'row_security_active', 'length')
+                                'quote_ident', 'quote_literal', 'row_security_active', 'length',
+                                'substring', 'bit_count')
                     OR oprname IN ('=', '<>', '<', '>', '<=', '>=', '+', '-', '*', '/', '^',
                                    '||', '<<'))
                AND NOT EXISTS (SELECT FROM unnest(p.proargtypes || p.prorettype) AS a (type)
@@ -112,6 +114,7 @@ BEGIN
         END IF;
     END LOOP;
     FOR r IN SELECT unnest(ARRAY[
+        'substring(near.print, int, int)', 'length(near.print)', 'hamming(near.print, bit)',
         'simhash_key(near.finger, int)', 'simhash_key(near.fake, int)', 'concat(near.docs)',
         'concat(oid, tid)', 'concat(near.body)', 'concat(int)', 'concat(text)', 'count(bigint)',
         'count(near.finger)', 'left(near.body, int)', 'left(near.docs, int)',
@@ -124,7 +127,7 @@ BEGIN
     FOR r IN SELECT name, base FROM (VALUES
         ('text', 'text'), ('json', 'json'), ('tid', 'tid'), ('int8', 'bigint'),
         ('float8', 'float8'), ('oid', 'oid'), ('name', 'name'), ('regclass', 'regclass'),
-        ('regnamespace', 'regnamespace')) AS v (name, base) LOOP
+        ('regnamespace', 'regnamespace'), ('bit', 'bit'), ('varbit', 'varbit')) AS v (name, base) LOOP
         EXECUTE format('CREATE DOMAIN %I.%I AS pg_catalog.%3$I CHECK (near.spring(1) = 1)',
                        place, r.name, (SELECT typname FROM pg_catalog.pg_type WHERE oid = r.base::regtype));
     END LOOP;
@@ -171,7 +174,7 @@ SET search_path = near, open, public, pg_catalog;
 SELECT 1 = 1;                                                                   -- error
 RESET search_path;
 -- what may be read without it
-SELECT fp, finger, fake, mood, span, body, moods, born FROM near.docs WHERE id = 1;
+SELECT fp, finger, print, fake, mood, span, body, moods, born FROM near.docs WHERE id = 1;
 
 -- PostgreSQL's own names first, as always, or last
 CREATE FUNCTION all_calls(source text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -207,6 +210,8 @@ END $$;
 SET search_path = near, open, public;
 SELECT public.all_calls('fp');
 SELECT public.all_calls('finger');
+SELECT public.all_calls('print');
+SELECT public.all_calls('print::bit(32)');
 SELECT public.all_calls('born');
 SELECT public.all_calls('fake');
 SELECT public.all_calls('mood');
@@ -214,6 +219,7 @@ SELECT public.all_calls('t');
 SET search_path = near, open, public, pg_catalog;
 SELECT public.all_calls('fp');
 SELECT public.all_calls('finger');
+SELECT public.all_calls('print');
 SELECT public.all_calls('fake');
 RESET search_path;
 -- the rows are shown
@@ -266,6 +272,18 @@ SELECT hamming_index_check(i, true) FROM unnest('{near.constant,near.ball,near.p
 SELECT count(*) FROM hamming_bit_search_plan('near.constant', (1::bit(64), 3));
 SELECT count(*) FROM hamming_bit_search_plan('near.ball', (1::bit(64), 3));
 SELECT count(*) FROM hamming_search_plan('near.part', (1, 3), '{a}');
+-- bit strings of a domain, in an index of expressions too, and of a ball
+SET ROLE regress_simhash_owner;
+CREATE INDEX print ON near.docs USING hamming (print);
+CREATE INDEX printed ON near.docs USING hamming (hamming_bit_ball(near.spring(print), 3)) WHERE near.spring(id) > 0;
+RESET ROLE;
+SET search_path = near, open, public, pg_catalog;
+SET enable_seqscan = off;
+SELECT public.hamming_index_check(i, true), current_user FROM pg_catalog.unnest('{near.print,near.printed}'::pg_catalog.regclass[]) AS i;
+SELECT id FROM docs WHERE print <@ public.hamming_bit_ball(2::pg_catalog.bit(64), 0);
+SELECT id FROM docs ORDER BY print <~~> 2::pg_catalog.bit(64) LIMIT 2;
+RESET enable_seqscan;
+RESET search_path;
 -- a guard asks no SQL
 SET ROLE regress_simhash_owner;
 CREATE TABLE near.guarded (id int, fp bigint, mood near.mood DEFAULT 'well');
@@ -276,6 +294,16 @@ RESET ROLE;
 SET search_path = near, open, public, pg_catalog;
 INSERT INTO guarded VALUES (1, 5);
 INSERT INTO guarded VALUES (2, 5);                                              -- error
+RESET search_path;
+SET ROLE regress_simhash_owner;
+CREATE TABLE near.guarded_print (id int, print near.print, mood near.mood DEFAULT 'well');
+CREATE INDEX ON near.guarded_print USING hamming (print);
+CREATE TRIGGER guard BEFORE INSERT ON near.guarded_print
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('print', 'reject', '3', 'within=mood');
+RESET ROLE;
+SET search_path = near, open, public, pg_catalog;
+INSERT INTO guarded_print VALUES (1, repeat('01', 32)::pg_catalog.bit(64));
+INSERT INTO guarded_print VALUES (2, repeat('01', 32)::pg_catalog.bit(64));     -- error
 RESET search_path;
 -- but for one question about a table that Citus may have distributed: its
 -- catalogues, as far as they are asked
