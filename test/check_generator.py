@@ -71,6 +71,8 @@ USES = [(name, re.compile(pattern)) for name, pattern in [
     ('hamming index on balls', r'(using|on) \w+_(ball|pball|made)_hamming'),
     ('hamming index within groups',
      r'(using|on) \w+_(grp|body|gball|two)_hamming'),
+    ('hamming index on bit strings',
+     r'(using|on) \w+_(\w?bits|bball|wide|narrow|gwide)_hamming'),
     ('ordered by an index', r'Order By:'),
     ('key columns', r'(using|on) \w+_(key\d|pkey\d|k\d_idx|[abcd]_idx)'),
     ('Hamming Seq Scan', r'Hamming Seq Scan'),

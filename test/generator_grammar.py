@@ -14,14 +14,14 @@ one that ends a recursion.  In templates
     {r}             is some relation that is visible
 
 All relations have the same columns: id, grp, k int, fp, fp2 bigint,
-ball hamming_ball, body text.
+ball hamming_ball, body text, and wide, a bit(n) of the n of the round.
 
 SPDX-License-Identifier: PostgreSQL
 """
 
 import re
 
-COLUMNS = 'id, grp, k, fp, fp2, ball, body'
+COLUMNS = 'id, grp, k, fp, fp2, ball, body, wide'
 TOKEN = re.compile(r'\{(=?)(\w+)(?:=(\w+))?(?:@(\w+|\^))?(?::(\w))?\}')
 DEEPEST = 4
 
@@ -87,6 +87,58 @@ RULES = {
         (1, 'CASE WHEN {bool} THEN {tball} ELSE {tball} END'),
         (1, 'coalesce({tball}, {tball})'),
     ],
+    # bit strings, their balls, what a radius of such a ball may be
+    'wide': [
+        (8, '{r}.wide'),
+        (5, '{wcenter}'),
+        (1, '({r}.wide # {wcenter})'),
+        (1, '(~ {wide})'),
+        (1, 'coalesce({wide}, {wcenter})'),
+        (1, 'CASE WHEN {bool} THEN {wide} ELSE {wide} END'),
+        (1, '(SELECT {wide})'),
+        (1, '(SELECT bit_or({s}.wide) FROM {small:s} WHERE {s}.id = {n})'),
+        (1, '{wide}::print'),
+        (1, '{wide}::bit varying'),
+        (1, 'NULL::bit({width})'),
+        (1, '({wtball}).center'),
+        (1, '(ARRAY[{wide}, {wide}])[2]'),
+    ],
+    'wcolumn': [                # depends on a row
+        (6, '{r}.wide'),
+        (1, '({r}.wide # {wfrozen})::bit({width})'),
+        (1, '({r}.wide # {wcenter})'),
+    ],
+    'wtball': [                 # of type hamming_bit_ball
+        (4, 'hamming_bit_ball({wide}, {wk})'),
+        (2, 'hamming_bit_ball({r}.wide, {wradius})'),
+        (2, '({wide}, {wk})::hamming_bit_ball'),
+        (1, 'ROW({wide}, least({r}.k, {width}))::hamming_bit_ball'),
+        (1, "'({wliteral},{wradius})'::hamming_bit_ball"),
+        (1, 'NULL::hamming_bit_ball'),
+        (1, '(NULL, {wk})::hamming_bit_ball'),
+        (1, '(SELECT {wtball})'),
+        (1, 'coalesce({wtball}, {wtball})'),
+    ],
+    'wball': [
+        (8, '({wide}, {wk})'),
+        (3, '{wtball}'),
+        (1, '({wide}, least({r}.k, {width}))'),
+    ],
+    'wsearch': [
+        (1, "{r}.wide <@ '({wliteral},{wradius})'"),
+        (8, '{r}.wide <@ ({wcenter}, {wk})'),
+        (4, '{wcolumn} <@ {wball}'),
+        (2, '{wide} <@ {wball}'),
+        (2, '{wtball} @> {wide}'),
+        (2, '{wtball} ~= {wtball}'),
+        (2, 'hamming_bit_ball({r}.wide, {wradius}) ~= {wtball}'),
+        (1, '{wcolumn} <~~> {wide} <= {wk}'),
+        (1, '{wide} <@ ANY (ARRAY[{wtball}, {wtball}])'),
+        (1, '{r}.wide <@ ALL (ARRAY[{wtball}, {wtball}])'),
+        (1, '{wtball} @> ANY (ARRAY[{wide}, {wide}])'),
+        (1, '{wide@^} <@ ANY (SELECT hamming_bit_ball({s}.wide, {wradius}) '
+            'FROM {small:s} WHERE {bool@s})'),
+    ],
     'ball': [                   # or a row that becomes one
         (8, '({fp}, {k})'),
         (4, '{tball}'),
@@ -121,6 +173,7 @@ RULES = {
         (1, '{fp@^} <@ ANY (SELECT {s}.ball FROM {small:s} WHERE {bool@s})'),
         (1, '{fp} OPERATOR(public.~=) {fp}'),
         (2, '{predicate}'),
+        (16, '{wsearch}'),
     ],
     'within': [                 # searches within a group
         (4, '({r=x}.grp = {n} AND {=x}.fp <@ ({center}, {k}))'),
@@ -135,6 +188,11 @@ RULES = {
         (1, '({r=x}.fp2 = {fp} AND {=x}.fp <@ ({center}, {k}))'),
         (1, '({r=x}.fp2 IN ({n}, {center}) AND {=x}.fp ~= {fp})'),
         (1, '({r=x}.grp = {n} AND {=x}.fp = {fp})'),
+        (2, '({r=x}.grp = ANY ({array}) AND {=x}.fp <@ ({center}, {k}))'),
+        (3, '({r=x}.grp = {n} AND {=x}.wide <@ ({wcenter}, {wk}))'),
+        (2, '({r=x}.wide <@ {wball} AND {=x}.grp = ANY ({array}))'),
+        (1, '({r=x}.grp IN ({n}, {n}) AND {=x}.wide <@ ANY '
+            '(ARRAY[{wtball}, ({wcenter}, {wk})::hamming_bit_ball]))'),
     ],
     'predicate': [              # what partial indexes, policies, CHECK have
         (3, '{r}.fp <@ ({frozen}, 20)'),
@@ -142,6 +200,8 @@ RULES = {
         (1, '{r}.fp ~= {frozen}'),
         (1, '{r}.ball ~= hamming_ball({frozen}, 40)'),
         (1, '{r}.fp IS NOT NULL'),
+        (2, '{r}.wide <@ ({wfrozen}, {wfar})'),
+        (1, '{r}.grp = ANY (ARRAY[1, 2, 3, NULL])'),
     ],
     'bool': [
         (14, '{search}'),
@@ -197,6 +257,8 @@ RULES = {
         (1, 'hamming_ball({agg}, {k}) ~= ({agg}, {k})::hamming_ball'),
         (1, '{agg} <~> {agg} <= {k}'),
         (1, 'bool_or({search})'),
+        (2, 'bit_or({wide}) <@ ({wcenter}, {wk})'),
+        (1, 'bit_xor({wide}) <~~> bit_and({wide}) <= {wk}'),
         (1, 'count(*) FILTER (WHERE {search}) > 1'),
         (1, 'NOT ({having})'),
         (1, '({having} OR {having})'),
@@ -215,6 +277,8 @@ RULES = {
         (1, 'ARRAY(SELECT {s}.id FROM {small:s} WHERE {search} '
             'ORDER BY 1)'),
         (1, 'simhash_key({fp}, {block})'),
+        (1, '{wide} <~~> {wide}'),
+        (1, '{wtball}'),
         (1, '{bool}'),
     ],
     'grp': [(1, '{r}.grp')],
@@ -234,12 +298,12 @@ RULES = {
             'WHERE {search@s} ORDER BY {cols})'),
         (1, '(SELECT max(id) AS id, grp, max(k) AS k, max(fp) AS fp, '
             'min(fp2) AS fp2, hamming_ball(max(fp), max(k)) AS ball, '
-            'max(body) AS body FROM {rel:s} GROUP BY grp '
-            'HAVING {having@s})'),
+            'max(body) AS body, bit_or(wide) AS wide FROM {rel:s} '
+            'GROUP BY grp HAVING {having@s})'),
         (1, '(SELECT {s}.id, {t}.grp, {s}.k, {t}.fp, {s}.fp2, {t}.ball, '
-            '{s}.body FROM {small:s} JOIN {small:t} ON {s}.id = {t}.id)'),
+            '{s}.body, {t}.wide FROM {small:s} JOIN {small:t} ON {s}.id = {t}.id)'),
         (1, '(SELECT {s}.id, {t}.grp, {s}.k, {t}.fp, {s}.fp2, {t}.ball, '
-            '{s}.body FROM {small:s} LEFT JOIN {small:t} '
+            '{s}.body, {t}.wide FROM {small:s} LEFT JOIN {small:t} '
             'ON {s}.id = {t}.id AND {search@st})'),
     ],
     'cols': [(1, COLUMNS)],
@@ -262,6 +326,11 @@ RULES = {
             'ON {search@ab} WHERE {b}.id < {n}'),
         (4, 'SELECT {a}.id, {b}.id FROM {small:a}, {small:b} '
             'WHERE {b}.fp <@ ({a}.fp, {k}) AND {bool}'),
+        (3, 'SELECT {a}.id, {b}.id FROM {small:a}, {small:b} '
+            'WHERE {b}.wide <@ ({a}.wide, {wk}) AND {bool}'),
+        (2, 'SELECT {a}.id, {b}.id FROM {rel:a} JOIN {small:b} '
+            'ON {a}.grp = {b}.grp AND {a}.wide <@ ({b}.wide, {wk}) '
+            'WHERE {b}.id < {n}'),
         (3, 'SELECT {a}.id, {b}.id FROM {small:b} LEFT JOIN {small:a} '
             'ON {search@ab} WHERE {b}.id < {n}'),
         (2, 'SELECT {a}.id, {b}.id, {out} FROM {small:b} LEFT JOIN {small:a} '
@@ -304,6 +373,18 @@ RULES = {
         (2, '!SELECT {a}.ball, {a}.fp <~> {center=c}, {a}.id FROM {rel:a} '
             'WHERE {a}.grp = {n} AND {a}.fp <@ ({center}, {k}) '
             'ORDER BY {a}.fp <~> {=c}, {a}.id'),
+        (6, '!SELECT {wcolumn=g} <~~> {wcenter=c} FROM {rel:a} '
+            'ORDER BY {=g} <~~> {=c} LIMIT {n} OFFSET {n}'),
+        (3, '!SELECT {wcolumn=g} <~~> {wcenter=c} FROM {rel:a} WHERE {bool} '
+            'ORDER BY {=g} <~~> {=c} LIMIT {n}'),
+        (3, '!SELECT {a}.wide <~~> {wcenter=c} FROM {rel:a} '
+            'WHERE {a}.grp = {n} ORDER BY {a}.wide <~~> {=c} LIMIT {n}'),
+        (1, '!SELECT {a}.wide <~~> {wcenter=c}, {a}.id FROM {rel:a} '
+            'WHERE {a}.grp = {n} AND {a}.wide <@ ({wcenter}, {wk}) '
+            'ORDER BY {a}.wide <~~> {=c}, {a}.id'),
+        (1, 'SELECT {a}.id, l.* FROM {small:a} LEFT JOIN LATERAL (SELECT '
+            '{wcolumn=g@b} <~~> {a}.wide FROM {rel:b} WHERE {bool@b} ORDER BY '
+            '{=g} <~~> {a}.wide LIMIT {n}) AS l ON true WHERE {a}.id < {n}'),
         (1, '!SELECT {column=g} <~> {center=c} FROM {rel:a} '
             'ORDER BY {=g} <~> {=c} DESC NULLS LAST LIMIT {n}'),
         (1, '!SELECT {column=g} <~> {center=c} FROM {rel:a} '
@@ -374,6 +455,8 @@ RULES = {
             'WHERE {bool} RETURNING {a}.id, {search}'),
         (3, 'UPDATE {base:a} SET ball = {tball} WHERE {search} '
             'AND {a}.id % 2 = 0 RETURNING {out}'),
+        (2, 'UPDATE {base:a} SET wide = {wide} WHERE {search} '
+            'AND {a}.id % 3 = 1 RETURNING {a}.id, {a}.wide, {wsearch}'),
         (1, 'UPDATE {base:a} SET fp = {center}, k = {k} FROM {small:b} '
             'WHERE {search@ab} AND {a}.id < 20 RETURNING {a}.id'),
         (3, 'DELETE FROM {base:a} WHERE {search} AND {a}.id % 4 = 1 '
@@ -387,7 +470,8 @@ RULES = {
         (3, 'INSERT INTO {table} ({cols}) SELECT {rows} '
             'ON CONFLICT DO NOTHING RETURNING id'),
         (3, 'INSERT INTO {table=t} AS t ({cols}) SELECT {rows} '
-            'ON CONFLICT (id) DO UPDATE SET fp = EXCLUDED.fp '
+            'ON CONFLICT (id) DO UPDATE SET fp = EXCLUDED.fp, '
+            'wide = EXCLUDED.wide '
             'WHERE t.fp ~= EXCLUDED.fp OR t.fp <@ ({center}, {k}) '
             'RETURNING t.id, t.fp ~= {center}'),
         (2, 'MERGE INTO {stored:a} USING {small:b} ON {a}.id = {b}.id '
@@ -404,6 +488,9 @@ RULES = {
         (2, 'REINDEX TABLE {stored}'),
         (1, 'DROP INDEX IF EXISTS {stored}_fp_hamming'),
         (1, 'DROP INDEX IF EXISTS {stored}_ball_hamming'),
+        (1, 'DROP INDEX IF EXISTS {stored}_bits_hamming'),
+        (2, 'CREATE INDEX IF NOT EXISTS {stored=t}_bits_hamming ON {=t} '
+            'USING hamming (wide)'),
         (1, "SELECT simhash_drop_keys('{stored}')"),
         (2, 'CREATE INDEX IF NOT EXISTS {stored=t}_fp_hamming ON {=t} '
             'USING hamming (fp)'),
@@ -419,6 +506,7 @@ COLUMN_TYPES = {
     'id': ['int NOT NULL'], 'grp': ['int'], 'k': ['int'], 'body': ['text'],
     'fp': ['bigint'] * 6 + ['fingerprint'], 'fp2': ['bigint'],
     'ball': ['hamming_ball'] * 6 + ['some_ball'],
+    'wide': ['bit({width})'] * 6 + ['print'],
 }
 # Fingerprints of the i-th row; {s} is the seed of the table.
 FINGERPRINTS = [
@@ -437,6 +525,20 @@ FINGERPRINTS = [
     'ELSE hashint8extended(1, {s}) # (1::bigint << (i % 64)) END',
     'NULL::bigint',
 ]
+# Bit strings of the i-th row; {any} is of all rows, {some} and {many} of some.
+WIDES = [
+    '{each}',
+    'set_bit({some}, (i * 31) % {width}, i % 2)',
+    'set_bit(set_bit(set_bit({many}, i % {width}, 1), (i * 7) % {width}, 0), '
+    '(i * 5) % {width}, i % 2)',
+    'set_bit(set_bit(repeat(\'0\', {width})::bit({width}), i % {width}, 1), '
+    '(i * 7) % {width}, 1)',
+    'overlay({each} PLACING {any}::bit(17) FROM 1)',
+    'CASE WHEN i % 3 = 0 THEN {each} ELSE '
+    'set_bit({any}, (i * 3) % {width}, i % 2) END',
+    '{any}',
+    'NULL::bit({width})',
+]
 NULLS = ['{}', '{}', 'CASE WHEN i % 7 <> 0 THEN {} END']
 K_COLUMN = ['3', 'i % 65', '(i * 7) % 12', 'nullif(i % 9, 4)']
 BALLS = [
@@ -448,7 +550,8 @@ BALLS = [
     'CASE WHEN i % 17 <> 0 THEN (i * 7) % 33 END)::hamming_ball END',
 ]
 ROWS = ('{cols} FROM (SELECT i AS id, i % 9 AS grp, {k} AS k, {fp} AS fp, '
-        '{fp2} AS fp2, repeat(md5(i::text), i % 4) AS body, i '
+        '{fp2} AS fp2, repeat(md5(i::text), i % 4) AS body, '
+        '{wide} AS wide, i '
         'FROM generate_series({first}, {last}) AS i) AS r, '
         'LATERAL (SELECT {ball} AS ball) AS l')
 
@@ -466,7 +569,8 @@ TABLES = [
     (1, ['CREATE TABLE {t} ({c}, PRIMARY KEY (id)) PARTITION BY RANGE (id)',
          'CREATE TABLE {t}_0 PARTITION OF {t} FOR VALUES FROM (0) TO (50)',
          'CREATE TABLE {t}_1 (ball hamming_ball, body text, grp int, '
-         'id int NOT NULL, gone int, fp bigint, k int, fp2 bigint)',
+         'wide bit({width}), id int NOT NULL, gone int, fp bigint, k int, '
+         'fp2 bigint)',
          'ALTER TABLE {t}_1 DROP gone',
          'ALTER TABLE {t} ATTACH PARTITION {t}_1 '
          'FOR VALUES FROM (50) TO (MAXVALUE)',
@@ -477,7 +581,7 @@ TABLES = [
     (1, ['CREATE TABLE {t} ({c}, PRIMARY KEY (id))',
          'CREATE TABLE {t}_0 (extra text) INHERITS ({t})',
          'INSERT INTO {t}_0 ({cols}) SELECT id + 100000, grp, k, fp, fp2, '
-         'ball, body FROM t0 WHERE id < 40']),
+         'ball, body, wide FROM t0 WHERE id < 40']),
 ]
 # What may be added to a table, in both databases.
 EXTRAS = [
@@ -517,6 +621,16 @@ INDEXES = [
     (1, 'CREATE INDEX {t}_gball_hamming ON {t} USING hamming (ball, grp)'),
     (1, 'CREATE INDEX {t}_two_hamming ON {t} USING hamming '
         '(fp2 int8_equal_ops, fp) WHERE {p}'),
+    (5, 'CREATE INDEX {t}_bits_hamming ON {t} USING hamming (wide)'),
+    (2, 'CREATE INDEX {t}_gbits_hamming ON {t} USING hamming (grp, wide)'),
+    (1, 'CREATE INDEX {t}_kbits_hamming ON {t} USING hamming '
+        '(wide, k, body) WHERE {p}'),
+    (2, 'CREATE INDEX {t}_pbits_hamming ON {t} USING hamming (wide) '
+        'WHERE {p}'),
+    (2, 'CREATE INDEX {t}_xbits_hamming ON {t} USING hamming '
+        '(((wide # {wfrozen})::bit({width}))) WITH (fillfactor = 40)'),
+    (1, 'CREATE INDEX {t}_bball_hamming ON {t} USING hamming '
+        '(hamming_bit_ball(wide, {wradius}))'),
     (2, "SELECT simhash_add_keys('{t}', 'fp')"),
     (1, "SELECT simhash_add_keys('{t}', 'fp2', '{{a,b,c,d}}')"),
     (2, "SELECT simhash_add_keys('{t}', 'fp', '{{g0,g1,g2,g3}}', '{{grp}}')"),
@@ -540,7 +654,7 @@ VIEWS = [
     (2, 'CREATE VIEW {t} WITH (security_barrier) AS '
         'SELECT {cols} FROM {base} WHERE {p}', True),
     (1, 'CREATE VIEW {t} AS SELECT a.id, b.grp, a.k, a.fp # b.fp2 AS fp, '
-        'b.fp2, b.ball, a.body FROM {base} AS a JOIN {base} AS b '
+        'b.fp2, b.ball, a.body, b.wide FROM {base} AS a JOIN {base} AS b '
         'USING (id)', False),
     (3, 'CREATE MATERIALIZED VIEW {t} AS SELECT {cols} FROM {base}', False),
 ]
@@ -578,6 +692,21 @@ KEPT_APART = [
       'CREATE TRIGGER g BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW '
       "EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=grp,k')"],
      't.fp ~= $1.fp AND t.grp = $1.grp AND t.k = $1.k', 'skip'),
+    (['ALTER TABLE {t} ADD EXCLUDE USING hamming '
+      '(hamming_bit_ball(wide, 9) WITH ~=)'],
+     't.wide <~~> $1.wide <= 9', 'conflict'),
+    (['ALTER TABLE {t} ADD EXCLUDE USING hamming '
+      '(grp WITH =, hamming_bit_ball(wide, 3) WITH ~=) WHERE (id % 3 > 0)'],
+     't.grp = $1.grp AND t.wide <~~> $1.wide <= 3 AND t.id % 3 > 0 '
+     'AND $1.id % 3 > 0', 'conflict'),
+    (['CREATE INDEX {t}_bits_hamming ON {t} USING hamming (wide)',
+      'CREATE TRIGGER g BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW '
+      "EXECUTE FUNCTION simhash_guard('wide', 'reject', '4')"],
+     't.wide <~~> $1.wide <= 4', 'reject'),
+    (['CREATE INDEX {t}_gbits_hamming ON {t} USING hamming (k, wide)',
+      'CREATE TRIGGER g BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW '
+      "EXECUTE FUNCTION simhash_guard('wide', 'skip', '12', 'within=grp,k')"],
+     't.wide <~~> $1.wide <= 12 AND t.grp = $1.grp AND t.k = $1.k', 'skip'),
 ]
 SETTINGS = [
     ('enable_seqscan', ['off', 'off', 'off', 'on']),
@@ -736,6 +865,40 @@ class Writer:
         if self.hostile and self.rng.random() < 0.3:
             return self.parameter(self.rng.choice(HOSTILE_RADII))
         return self.parameter(self.rng.choice(RADII))
+
+    def leaf_array(self):
+        return self.parameter("'{%s}'::int[]" % ','.join(self.rng.choices(
+            SMALL_NUMBERS + ['NULL', '8'], k=self.rng.choice([0, 1, 2, 5]))))
+
+    def leaf_width(self):
+        return str(self.world.width)
+
+    def leaf_wliteral(self):
+        return self.world.wide_center(self.rng)
+
+    def leaf_wcenter(self):
+        center = self.world.wide_center(self.rng)
+        if self.hostile and self.rng.random() < 0.1:
+            center += '0'
+        return self.parameter("B'%s'" % center)
+
+    def leaf_wfrozen(self):
+        return self.world.wide_frozen
+
+    def leaf_wradius(self):
+        return str(self.world.radius)
+
+    def leaf_wfar(self):
+        return str(self.world.far)
+
+    def leaf_wk(self):
+        width = self.world.width
+        if self.hostile and self.rng.random() < 0.3:
+            return self.parameter(self.rng.choice(
+                HOSTILE_RADII + [str(width + 1)]))
+        return self.parameter(self.rng.choice(
+            [str(k) for k in (0, 1, 3, 3, 4, 8, 8, 12, 16, 24, width // 4,
+                              width // 3, width // 2, width)]))
 
     def leaf_rows(self):
         first = self.rng.randrange(1, 2000)

@@ -76,10 +76,36 @@ $$ SELECT CASE
     ELSE bit_count(fingerprint # (ball).center) <= (ball).radius
     END $$;
 
+CREATE FUNCTION bits_contain(ball hamming_bit_ball, fingerprint bit varying)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS
+$$ SELECT public.bits_within(fingerprint, ball) $$;
+
+CREATE FUNCTION bit_balls_near(a hamming_bit_ball, b hamming_bit_ball)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE
+    WHEN (a).center IS NULL OR (a).radius IS NULL
+        OR (b).center IS NULL OR (b).radius IS NULL THEN NULL
+    WHEN (a).radius NOT BETWEEN 0 AND length((a).center)
+        OR (b).radius NOT BETWEEN 0 AND length((b).center)
+        THEN public.bad_radius(least((a).radius, (b).radius))
+    ELSE bit_count((a).center # (b).center) <= least((a).radius, (b).radius)
+    END $$;
+
+CREATE FUNCTION hamming_bit_ball(center bit varying, radius bigint)
+RETURNS hamming_bit_ball LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN center IS NULL OR radius IS NULL THEN NULL
+    WHEN radius NOT BETWEEN 0 AND length(center)
+        AND public.bad_radius(radius + 0 * length(center)) THEN NULL
+    ELSE ROW(center, radius)::public.hamming_bit_ball END $$;
+
 CREATE OPERATOR <~~> (FUNCTION = bits_apart,
     LEFTARG = bit varying, RIGHTARG = bit varying);
 CREATE OPERATOR <@ (FUNCTION = bits_within,
     LEFTARG = bit varying, RIGHTARG = hamming_bit_ball);
+CREATE OPERATOR @> (FUNCTION = bits_contain,
+    LEFTARG = hamming_bit_ball, RIGHTARG = bit varying);
+CREATE OPERATOR ~= (FUNCTION = bit_balls_near,
+    LEFTARG = hamming_bit_ball, RIGHTARG = hamming_bit_ball);
 
 CREATE FUNCTION simhash_key(fingerprint bigint, block integer)
 RETURNS smallint LANGUAGE sql IMMUTABLE AS

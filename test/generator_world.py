@@ -57,7 +57,30 @@ class World:
         self.centers = [0, 1, -1]
         self.frozen = ["'%d'::bigint" % rng.randrange(-1 << 63, 1 << 63)
                        for _ in range(2)]
+        self.width = rng.choice([32, 40, 64, 72, 128, 128, 256, 500])
+        self.radius = rng.choice([3, 8, 12])    # of balls in an index
+        self.far = self.width // 2 - rng.randrange(self.width // 8)
+        self.wide_centers = [digit * self.width for digit in '01']
+        self.wide_frozen = "B'%s'" % ''.join(rng.choices('01', k=self.width))
         self.excluded = None
+
+    def wide_center(self, rng):
+        """A bit string of a table, or one near to it."""
+        bits = list(rng.choice(self.wide_centers))
+        for _ in range(rng.choice([0, 0, 0, 1, 2, 3, 4, 8, 12, 20])):
+            bits[rng.randrange(self.width)] = rng.choice('01')
+        return ''.join(bits)
+
+    def wide(self, rng):
+        """An expression for bit strings of rows."""
+        seed = rng.choice(self.seeds)
+        names = {name: '(%s)::bit(%d)' % (' || '.join(
+            'hashint8extended(%s, %d)::bit(64)' % (of, seed + word)
+            for word in range((self.width + 63) // 64)), self.width)
+            for name, of in [('each', 'i'), ('some', 'i % 7'),
+                             ('many', 'i % 40'), ('any', '1')]}
+        return rng.choice(grammar.NULLS).format(
+            rng.choice(grammar.WIDES).format(width=self.width, **names))
 
     def center(self, rng):
         """A fingerprint of a table, or one near to it."""
@@ -76,24 +99,28 @@ class World:
         return grammar.ROWS.format(
             cols=grammar.COLUMNS, first=first, last=last,
             k=rng.choice(grammar.K_COLUMN), ball=rng.choice(grammar.BALLS),
-            fp=fingerprint(), fp2=fingerprint())
+            fp=fingerprint(), fp2=fingerprint(), wide=self.wide(rng))
 
     def predicate(self):
         """A condition on a table, for indexes, policies and views."""
         template = grammar.choose(self.rng, grammar.RULES['predicate'])[1]
         return template.replace('{r}.', '').format(
-            frozen=self.rng.choice(self.frozen))
+            frozen=self.rng.choice(self.frozen), wfrozen=self.wide_frozen,
+            wfar=self.far)
 
     def step(self, template, where='both', **names):
         sql = template.format(cols=grammar.COLUMNS, p=self.predicate(),
-                              frozen=self.rng.choice(self.frozen), **names)
+                              frozen=self.rng.choice(self.frozen),
+                              wfrozen=self.wide_frozen, width=self.width,
+                              wradius=self.radius, **names)
         return Step('setup', *sql.split('; '), where=where, keeps=True)
 
     def build(self):
         """The steps that make the tables."""
         rng = self.rng
         yield Step('setup', 'CREATE DOMAIN fingerprint AS bigint',
-                   'CREATE DOMAIN some_ball AS hamming_ball', keeps=True)
+                   'CREATE DOMAIN some_ball AS hamming_ball',
+                   'CREATE DOMAIN print AS bit(%d)' % self.width, keeps=True)
         for n in range(rng.choice([1, 2, 3])):
             yield from self.build_table('t%d' % n)
         yield from self.build_exclusion('e0')
@@ -108,8 +135,8 @@ class World:
 
     def build_table(self, name):
         rng = self.rng
-        columns = ['%s %s' % (column, rng.choice(types))
-                   for column, types in grammar.COLUMN_TYPES.items()]
+        columns = [('%s %s' % (column, rng.choice(types))).format(
+            width=self.width) for column, types in grammar.COLUMN_TYPES.items()]
         rng.shuffle(columns)
         templates = grammar.choose(rng, grammar.TABLES)[1]
         for template in templates:
@@ -154,7 +181,7 @@ class World:
         for template in grammar.TABLES[0][1]:
             yield self.step(template, t=name, c='id int, grp int, k int, '
                             'fp bigint, fp2 bigint, ball hamming_ball, '
-                            'body text')
+                            'body text, wide bit(%d)' % self.width)
         for command in commands[:-1]:
             yield self.step(command, where='ours', t=name)
         yield Step('setup', commands[-1].format(t=name), keeps=True,
@@ -202,6 +229,9 @@ class Round:
         yield Step('centers', *(
             'SELECT fp FROM %s WHERE fp IS NOT NULL ORDER BY id LIMIT 15'
             % name for name in self.world.relations), judge=self.learn)
+        yield Step('centers', *(
+            'SELECT wide FROM %s WHERE wide IS NOT NULL ORDER BY id LIMIT 15'
+            % name for name in self.world.relations), judge=self.learn_wide)
         for name, values in grammar.SETTINGS:
             if self.rng.random() < 0.5:
                 yield self.set(name, values)
@@ -225,6 +255,10 @@ class Round:
     def learn(self, answers):
         self.world.centers += [int(row[0]) for row in answers[-1].rows]
 
+    def learn_wide(self, answers):
+        self.world.wide_centers += [row[0].decode()
+                                    for row in answers[-1].rows]
+
     def writer(self, parameters=None, hostile=0.03):
         return grammar.Writer(self.rng, self.world, parameters,
                               self.rng.random() < hostile)
@@ -243,6 +277,9 @@ class Round:
         types = ''
         if values and self.rng.random() < 0.5:
             types = '(%s)' % ', '.join(
+                self.rng.choice(['bit', 'bit varying'])
+                if value[0] == 'B' else
+                'int[]' if value.endswith('[]') else
                 self.rng.choice(['int', 'bigint'])
                 if value in grammar.RADII else 'bigint' for value in values)
         executions = []
@@ -311,7 +348,9 @@ class Round:
 
     def report(self):
         """Pairs and clusters, against a comparison of each row with each."""
-        fingerprint, distances = self.rng.choice(calls.FINGERPRINTS)
+        width = self.world.width
+        fingerprint, distances = self.rng.choice(calls.FINGERPRINTS + [
+            ('wide AS fp', [0, 3, width // 8, width // 4])] * 2)
         query = ("SELECT DISTINCT ON (id) id, %s%s FROM %s AS r WHERE id > %d "
                  "ORDER BY id, fp" % (fingerprint,
                                       self.rng.choice(calls.GROUPS),
@@ -339,6 +378,8 @@ class Round:
             sql, sql + ' ON CONFLICT DO NOTHING RETURNING id',
             'UPDATE %s SET fp = fp # 8, ball = (fp, 9)::hamming_ball '
             'WHERE id = (SELECT max(id) FROM %s)' % (name, name),
+            'UPDATE %s SET wide = set_bit(wide, %d, 1) WHERE id %% 10 = 4'
+            % (name, self.rng.randrange(self.world.width)),
             'DELETE FROM %s WHERE id %% 10 = 3' % name]), keeps=True)
 
 
