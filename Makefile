@@ -158,7 +158,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts sanitize sqlsmith citus pgvector indent bench bench-quality
+	asserts sanitize sqlsmith citus pgvector indent lint bench bench-quality
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -177,6 +177,7 @@ help:
 	@echo "make report TABLE=docs       an HTML page about its near-duplicates"
 	@echo "make screenshot              the picture of such a page, docs/report.png"
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
+	@echo "make lint                    look for dead links, misspelt terms, debris"
 	@echo
 	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
@@ -261,6 +262,9 @@ unit: $(UNIT:.c=.run)
 
 indent:
 	@tools/indent
+
+lint:
+	@tools/lint
 
 # Results by date, in bench/results.
 bench: setup

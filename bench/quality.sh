@@ -45,7 +45,7 @@ if psql -c "SELECT simhash_segment('a')" >/dev/null; then
 		        array_to_string(words, '' '')))');
 	END
 fi
-if [ "$words" != NULL::text[] ] && [ -e "$input/idf.txt" ]; then
+if [ "$words" != "NULL::text[]" ] && [ -e "$input/idf.txt" ]; then
 	psql <<-END
 		\\copy jieba FROM '$input/idf.txt' (DELIMITER ' ')
 		INSERT INTO recipes VALUES

@@ -170,7 +170,7 @@ SELECT count(*), count(precision), count(recall), count(f1),
        bool_or(recommended) AS any
 FROM simhash_tune('SELECT body FROM texts WHERE n <= 20');
 SELECT max(pairs), count(recall) FROM simhash_tune('SELECT ''a b''::text');
-SELECT max(pairs), count(recall) 
+SELECT max(pairs), count(recall)
 FROM simhash_tune('SELECT body FROM texts WHERE false');
 SELECT count(*) FROM simhash_tune(NULL);
 
