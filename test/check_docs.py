@@ -125,28 +125,34 @@ def psql(database, sql):
     return done.stdout.decode()
 
 
+def compare(blocks, outputs, right):
+    """Compare what blocks have printed with what the page shows, and put it in
+    its place there.  Returns what is wrong, as line and explanation."""
+    wrong = []
+    for block, output in reversed(list(zip(blocks, outputs))):
+        if not block.shown:
+            continue
+        first, last = block.shown
+        came = trimmed(output.split('\n'))
+        shown = trimmed(line[block.indent:] for line in right[first:last])
+        if came != shown:
+            wrong.append((first + 1, '\n'.join(difflib.unified_diff(
+                shown, came, 'shown', 'came out', lineterm=''))))
+            right[first:last] = [(' ' * block.indent + line).rstrip()
+                                 for line in came]
+    return wrong[::-1]
+
+
 def run_page(name, text, database):
     """Run a page.  Returns how many blocks were run, how many outputs they
     have, how many blocks were left out; what is wrong, as line and
     explanation; and the text as it should be."""
     lines, blocks, left_out = parse(text)
     outputs = psql(database, script(blocks)).split(MARK + '\n')
-    wrong, right = [], list(lines)
-
-    for block, output in reversed(list(zip(blocks, outputs))):
-        came = trimmed(output.split('\n'))
-        if open_ended(block.sql):
-            wrong.append((block.line + 1, 'no semicolon at the end'))
-        if not block.shown:
-            continue
-        first, last = block.shown
-        shown = trimmed(line[block.indent:] for line in lines[first:last])
-        if came != shown:
-            wrong.append((first + 1, '\n'.join(difflib.unified_diff(
-                shown, came, 'shown', 'came out', lineterm=''))))
-            right[first:last] = [(' ' * block.indent + line).rstrip()
-                                 for line in came]
-    wrong.reverse()
+    right = list(lines)
+    wrong = [(block.line + 1, 'no semicolon at the end')
+             for block in blocks[:len(outputs)] if open_ended(block.sql)]
+    wrong = sorted(wrong + compare(blocks, outputs, right))
 
     # Each block that psql came to the end of left its mark.
     if len(outputs) <= len(blocks):
@@ -240,6 +246,19 @@ def check_faulty():
     assert [line for line, what in again] == [42, 48], again
 
 
+def report(page, text, wrong, right):
+    """Say what is wrong with a page, and hand over what it should be.  Was
+    anything?"""
+    for line, what in wrong:
+        print('%s:%d: %s' % (page, line, what))
+    if right != text and 'RESULTS' in os.environ:
+        new = os.path.join(os.environ['RESULTS'], page)
+        os.makedirs(os.path.dirname(new), exist_ok=True)
+        with open(new, 'w', encoding='utf-8') as file:
+            file.write(right)
+    return bool(wrong)
+
+
 def main(pages):
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
     pages = pages or sorted(glob.glob('README*.md') + glob.glob('*/*.md'))
@@ -251,15 +270,7 @@ def main(pages):
         counts, wrong, right = check(page, text)
         print('%-4s %s: %d blocks run, %d outputs compared, %d blocks not run'
               % (('FAIL' if wrong else 'ok', page) + counts))
-        for line, what in wrong:
-            print('%s:%d: %s' % (page, line, what))
-        if wrong:
-            failed = True
-        if right != text and 'RESULTS' in os.environ:
-            new = os.path.join(os.environ['RESULTS'], page)
-            os.makedirs(os.path.dirname(new), exist_ok=True)
-            with open(new, 'w', encoding='utf-8') as file:
-                file.write(right)
+        failed |= report(page, text, wrong, right)
     return failed
 
 
