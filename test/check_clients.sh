@@ -5,8 +5,9 @@
 # none, node's pg gives none to anything.
 # SPDX-License-Identifier: PostgreSQL
 #
-# Needs, on Debian, python3-psycopg and node-pg; a client that is not here is
-# left out, and named.
+# Needs, on Debian, python3-psycopg and node-pg, or the package pg of npm in
+# $NODE_MODULES; a client that is not here is left out, and named.  So is
+# PgBouncer, by which the calls go once more, several sessions to a server's.
 #
 
 . "$(dirname "$0")/tools.sh"
@@ -80,7 +81,42 @@ else
 	echo "left out: psycopg, for want of Debian's python3-psycopg"
 fi
 
-export NODE_PATH=/usr/share/nodejs
+# Transactions of four clients take turns in two sessions of the server.
+bouncer=$(PATH=$PATH:/usr/sbin command -v pgbouncer) || :
+if [ -n "$python" ] && [ -n "$bouncer" ]; then
+	cat >"$work/pgbouncer.ini" <<-END
+		[databases]
+		* = host=$PGHOST port=$PGPORT user=$PGUSER
+		[pgbouncer]
+		listen_addr =
+		unix_socket_dir = $work
+		auth_type = any
+		pool_mode = transaction
+		default_pool_size = 2
+	END
+	"$bouncer" -q "$work/pgbouncer.ini" 2>"$work/pgbouncer.log" &
+	bouncer=$!
+	while [ ! -S "$work/.s.PGSQL.6432" ]; do
+		kill -0 $bouncer || fail "PgBouncer does not start" "$work/pgbouncer.log"
+		sleep 0.05
+	done
+	clients=()
+	for client in 1 2 3 4; do
+		PGHOST=$work PGPORT=6432 "$python" test/clients.py plain \
+			<"$work/calls" >"$work/bounced$client" 2>&1 &
+		clients+=($!)
+	done
+	wait "${clients[@]}" || :
+	kill -INT $bouncer
+	wait $bouncer || :
+	for client in 1 2 3 4; do
+		compare bounced$client "psycopg, by PgBouncer"
+	done
+else
+	echo "left out: PgBouncer, for want of Debian's pgbouncer"
+fi
+
+export NODE_PATH=${NODE_MODULES:-/usr/share/nodejs}
 if node -e 'require("pg")' 2>/dev/null; then
 	node test/clients.js <"$work/calls" >"$work/node"
 	compare node "node's pg"
