@@ -81,7 +81,9 @@ else
 	echo "left out: psycopg, for want of Debian's python3-psycopg"
 fi
 
-# Transactions of four clients take turns in two sessions of the server.
+# Transactions of more clients than that take turns in two sessions of the
+# server: what one leaves behind must not matter to the next.  First the calls,
+# then near-duplicates, of which the guard has to let no two in.
 bouncer=$(PATH=$PATH:/usr/sbin command -v pgbouncer) || :
 if [ -n "$python" ] && [ -n "$bouncer" ]; then
 	cat >"$work/pgbouncer.ini" <<-END
@@ -96,6 +98,7 @@ if [ -n "$python" ] && [ -n "$bouncer" ]; then
 	END
 	"$bouncer" -q "$work/pgbouncer.ini" 2>"$work/pgbouncer.log" &
 	bouncer=$!
+	trap 'kill $bouncer 2>/dev/null; finish' EXIT
 	while [ ! -S "$work/.s.PGSQL.6432" ]; do
 		kill -0 $bouncer || fail "PgBouncer does not start" "$work/pgbouncer.log"
 		sleep 0.05
@@ -107,11 +110,34 @@ if [ -n "$python" ] && [ -n "$bouncer" ]; then
 		clients+=($!)
 	done
 	wait "${clients[@]}" || :
-	kill -INT $bouncer
-	wait $bouncer || :
 	for client in 1 2 3 4; do
 		compare bounced$client "psycopg, by PgBouncer"
 	done
+
+	psql <<-'END'
+		CREATE TABLE guarded (id bigint GENERATED ALWAYS AS IDENTITY, fp bigint);
+		CREATE INDEX ON guarded USING hamming (fp);
+		CREATE TRIGGER guard BEFORE INSERT ON guarded
+		FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+	END
+	cat >"$work/script" <<-'END'
+		\set n random(1, 200)
+		\set bit random(0, 63)
+		BEGIN;
+		INSERT INTO guarded (fp) VALUES (hashint8extended(:n, 0) # (1::bigint << :bit));
+		END;
+	END
+	PGHOST=$work PGPORT=6432 pgbench -n -c 8 -t 100 -f "$work/script" \
+		>"$work/pgbench" 2>&1 || fail "pgbench by PgBouncer" "$work/pgbench"
+	kill -INT $bouncer
+	wait $bouncer || :
+	psql -At >"$work/pairs" <<-'END'
+		SELECT (SELECT count(*) BETWEEN 150 AND 200 FROM guarded),
+			(SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM guarded')),
+			(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory');
+	END
+	[ "$(cat "$work/pairs")" = 't|0|0' ] || fail "the guard" "$work/pairs"
+	ok "a guard, by PgBouncer"
 else
 	echo "left out: PgBouncer, for want of Debian's pgbouncer"
 fi
