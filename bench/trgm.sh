@@ -121,7 +121,8 @@ share()
 		SELECT avg(here::int), avg(rows) FROM (
 			SELECT count(s.id) AS rows,
 				coalesce(bool_or(s.id = q.id), false) AS here
-			FROM (SELECT * FROM edits WHERE kind = '$1') AS q LEFT JOIN
+			FROM (SELECT * FROM edits WHERE kind = '$1' ORDER BY n
+				LIMIT $(fixed 60 600)) AS q LEFT JOIN
 				LATERAL (SELECT id FROM $1 AS t WHERE $4 OFFSET 0) AS s ON true
 			GROUP BY q.n) AS f;
 	END
