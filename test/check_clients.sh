@@ -125,7 +125,7 @@ if [ -n "$python" ] && [ -n "$bouncer" ]; then
 		\set bit random(0, 63)
 		BEGIN;
 		INSERT INTO guarded (fp) VALUES (hashint8extended(:n, 0) # (1::bigint << :bit));
-		END;
+		COMMIT;
 	END
 	PGHOST=$work PGPORT=6432 pgbench -n -c 8 -t 100 -f "$work/script" \
 		>"$work/pgbench" 2>&1 || fail "pgbench by PgBouncer" "$work/pgbench"
