@@ -1,6 +1,7 @@
 #!/bin/bash
 #
-# The bench runs, and what it writes has a figure in every row.
+# The bench runs, and what it writes has a figure in every row; and the picture
+# of the README is of the results that it names.
 # SPDX-License-Identifier: PostgreSQL
 #
 # With so few rows the figures say nothing; that they are there is all that
@@ -28,3 +29,9 @@ for row in rows:
 xml.dom.minidom.parse(results + '.svg')
 print('ok   %d rows' % len(rows))
 END
+
+results=$(grep -o -m 1 'bench/results/bench-[-0-9]*' README.md).tsv
+"$PYTHON" bench/latency.py "$results" "$work/latency.svg"
+cmp -s "$work/latency.svg" docs/latency.svg ||
+	fail "docs/latency.svg is not what bench/latency.py makes of $results"
+ok docs/latency.svg
