@@ -98,7 +98,7 @@ if [ -n "$python" ] && [ -n "$bouncer" ]; then
 	END
 	"$bouncer" -q "$work/pgbouncer.ini" 2>"$work/pgbouncer.log" &
 	bouncer=$!
-	trap 'kill $bouncer 2>/dev/null; finish' EXIT
+	trap 'kill $bouncer 2>/dev/null || :; finish' EXIT
 	while [ ! -S "$work/.s.PGSQL.6432" ]; do
 		kill -0 $bouncer || fail "PgBouncer does not start" "$work/pgbouncer.log"
 		sleep 0.05
