@@ -32,10 +32,10 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_search_plan hamming_sort hamming_survey hamming_table \
 	hamming_tree hamming_tricks hamming_validate hamming_value hamming_warm \
 	hamming_words
-planner = clauses key_paths key_prefix selectivity seq_scan support
+planner = clauses distances key_paths key_prefix selectivity seq_scan support
 report = components progress report report_disk report_groups report_ids \
 	report_parts report_query report_workers tune tune_edits tune_query
-search = ball bits distance keys operators source
+search = ball bits distance functions keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \

@@ -719,16 +719,25 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION hamming_ball(bigint, bigint) IS
 'the ball with that center and radius';
 
+CREATE FUNCTION hamming_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'hamming_support'
+LANGUAGE C STRICT;
+COMMENT ON FUNCTION hamming_support(internal) IS
+'planner support of Hamming search';
+
+-- The support function sees to it that  hamming(fp, q) <= 8  is a search.
 CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
 AS 'MODULE_PATHNAME', 'hamming'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
+SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
 'Hamming distance: number of bits in which the fingerprints differ';
 
 -- Not LEAKPROOF, as bit strings of different widths are an error.
 CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
 AS 'MODULE_PATHNAME', 'hamming_bits'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bit, bit) IS
 'Hamming distance: number of bits in which the bit strings differ';
 
@@ -745,12 +754,6 @@ AS 'MODULE_PATHNAME', 'simhash_similarity_bits'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION simhash_similarity(bit, bit) IS
 'cosine similarity that the distance of two SimHash fingerprints estimates';
-
-CREATE FUNCTION hamming_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME', 'hamming_support'
-LANGUAGE C STRICT;
-COMMENT ON FUNCTION hamming_support(internal) IS
-'planner support of Hamming search';
 
 CREATE FUNCTION hamming_near(a bigint, b bigint) RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_near'
@@ -782,6 +785,23 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2
 SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_balls_near(hamming_ball, hamming_ball) IS
 'implementation of ~= operator';
+
+-- What the planner makes of  hamming(a, b) <= k , for any k: no operator, so
+-- that an index on either side may serve it.
+CREATE FUNCTION hamming_within(a bigint, b bigint, k bigint)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_within_k'
+LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
+SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming_within(bigint, bigint, bigint) IS
+'true if the fingerprints differ in at most k bits';
+
+CREATE FUNCTION hamming_reach(center bigint, distance bigint)
+RETURNS hamming_ball
+AS 'MODULE_PATHNAME', 'hamming_reach'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming_reach(bigint, bigint) IS
+'the ball of all within any distance; NULL if that is negative';
 
 CREATE FUNCTION hamming_sel(internal, oid, internal, integer)
 RETURNS double precision
@@ -869,6 +889,21 @@ AS 'MODULE_PATHNAME', 'hamming_bit_balls_near'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
 COMMENT ON FUNCTION hamming_bit_balls_near(hamming_bit_ball, hamming_bit_ball) IS
 'implementation of ~= operator';
+
+CREATE FUNCTION hamming_within(a bit, b bit, k bigint)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'hamming_bits_within_k'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming_within(bit, bit, bigint) IS
+'true if the bit strings differ in at most k bits';
+
+CREATE FUNCTION hamming_bit_reach(center bit, distance bigint)
+RETURNS hamming_bit_ball
+AS 'MODULE_PATHNAME', 'hamming_bit_reach'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION hamming_bit_reach(bit, bigint) IS
+'the ball of all within any distance; NULL if that is negative';
 
 CREATE OPERATOR <~~> (
     FUNCTION = hamming, LEFTARG = bit, RIGHTARG = bit,

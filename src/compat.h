@@ -21,6 +21,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
@@ -325,6 +326,24 @@ simhash_hook_relation_info(SimhashRelationInfoHook hook,
 	*previous = NULL;
 #endif
 }
+
+/*
+ * A hook that is called for each relation of a query when it has been looked
+ * up, before the conditions are handed out to the relations.
+ */
+#if PG_VERSION_NUM >= 190000
+#define SIMHASH_NEW_REL_PARAMETERS \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define SIMHASH_NEW_REL_ARGUMENTS	root, rel, rte
+#define simhash_new_rel_hook		build_simple_rel_hook
+typedef build_simple_rel_hook_type SimhashNewRelHook;
+#else
+#define SIMHASH_NEW_REL_PARAMETERS \
+	PlannerInfo *root, Oid table, bool inherited, RelOptInfo *rel
+#define SIMHASH_NEW_REL_ARGUMENTS	root, table, inherited, rel
+#define simhash_new_rel_hook		get_relation_info_hook
+typedef get_relation_info_hook_type SimhashNewRelHook;
+#endif
 
 /* Have the planner take any other path rather than this one. */
 static inline void

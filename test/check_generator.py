@@ -73,6 +73,7 @@ USES = [(name, re.compile(pattern)) for name, pattern in [
      r'(using|on) \w+_(grp|body|gball|two)_hamming'),
     ('hamming index on bit strings',
      r'(using|on) \w+_(\w?bits|bball|wide|narrow|gwide)_hamming'),
+    ('a distance as a search', r'hamming_within\(|hamming_\w*reach\('),
     ('ordered by an index', r'Order By:'),
     ('key columns', r'(using|on) \w+_(key\d|pkey\d|k\d_idx|[abcd]_idx)'),
     ('Hamming Seq Scan', r'Hamming Seq Scan'),

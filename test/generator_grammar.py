@@ -157,12 +157,10 @@ RULES = {
         (4, '{tball} ~= {tball}'),
         (4, '{r}.ball ~= {tball}'),
         (6, '{r}.ball ~= hamming_ball({center}, {k})'),
-        (1, 'hamming({fp}, {fp}) <= {k}'),
+        (16, '{limit}'),
         (3, '({r=x}.fp::bit(64) || {=x}.fp2::bit(64))::bit(128) <@ '
             '((({fp})::bit(64) || ({fp})::bit(64))::bit(128), {k})'),
         (2, '{r}.fp::bit(72) <@ (({fp})::bit(72), {k})'),
-        (1, '({r}.fp::bit(72) <~~> ({fp})::bit(72)) <= {k}'),
-        (1, '{column} <~> {fp} <= {k}'),
         (1, '{fp} ~= ANY (ARRAY[{fp}, {fp}])'),
         (1, '{r}.fp ~= ANY (ARRAY[{center}, {center}])'),
         (1, '{r}.fp ~= ALL (ARRAY[{center}, {center}])'),
@@ -174,6 +172,44 @@ RULES = {
         (1, '{fp} OPERATOR(public.~=) {fp}'),
         (2, '{predicate}'),
         (16, '{wsearch}'),
+    ],
+    'limit': [                  # a distance compared with a number
+        (8, '{apart} <= {far}'),
+        (2, '{apart} < {far}'),
+        (1, '{far} >= {apart}'),
+        (1, '{far} > {apart}'),
+        (2, '{apart} BETWEEN 0 AND {far}'),
+        (1, '({apart=d} >= 1 AND {=d} <= {far})'),
+        (2, '{apart} = {far}'),
+        (1, '{apart} >= {far}'),
+        (1, '{apart} IN (0, {far})'),
+        (1, '{apart} = {apart}'),
+        (2, 'hamming_within({column}, {fp}, {far})'),
+        (1, 'hamming_within({fp}, {fp}, {far})'),
+    ],
+    'apart': [
+        (6, '({column} <~> {center})'),
+        (4, 'hamming({fp}, {column})'),
+        (2, '({column} <~> {fp})'),
+        (2, '({r}.fp <~> {frozen})'),
+        (1, 'hamming({fp}, {fp})'),
+        (1, '({r}.fp::bit(72) <~~> ({fp})::bit(72))'),
+        (1, '({r=x}.fp::bit(64) || {=x}.fp2::bit(64))::bit(128) <~~> '
+            '(({fp})::bit(64) || ({fp})::bit(64))::bit(128)'),
+    ],
+    'far': [                    # any number is one, and no error
+        (8, '{k}'),
+        (2, '{r}.k'),
+        (1, '{k}::bigint'),
+        (1, '{literal_k}::smallint'),
+        (1, '-1'),
+        (1, '100'),
+        (1, "'-9223372036854775808'::bigint"),
+        (1, '9223372036854775807'),
+        (1, '-32768::smallint'),
+        (1, 'NULL::int'),
+        (1, '{literal_k}.5'),
+        (1, '({fp} % 70)'),
     ],
     'within': [                 # searches within a group
         (4, '({r=x}.grp = {n} AND {=x}.fp <@ ({center}, {k}))'),
@@ -198,6 +234,7 @@ RULES = {
         (3, '{r}.fp <@ ({frozen}, 20)'),
         (2, '{r}.id % 2 = 0'),
         (1, '{r}.fp ~= {frozen}'),
+        (1, '({r}.fp <~> {frozen}) <= 30'),
         (1, '{r}.ball ~= hamming_ball({frozen}, 40)'),
         (1, '{r}.fp IS NOT NULL'),
         (2, '{r}.wide <@ ({wfrozen}, {wfar})'),
@@ -333,6 +370,10 @@ RULES = {
             'WHERE {b}.id < {n}'),
         (3, 'SELECT {a}.id, {b}.id FROM {small:b} LEFT JOIN {small:a} '
             'ON {search@ab} WHERE {b}.id < {n}'),
+        (3, 'SELECT {a}.id, {b}.id FROM {rel:a} JOIN {small:b} '
+            'ON hamming({a}.fp, {b}.fp) <= {far@ab} WHERE {b}.id < {n}'),
+        (2, 'SELECT {a}.id, {b}.id FROM {small:b} LEFT JOIN {rel:a} '
+            'ON {a}.fp <~> {b}.fp <= {far@_} AND {bool} WHERE {b}.id < {n}'),
         (2, 'SELECT {a}.id, {b}.id, {out} FROM {small:b} LEFT JOIN {small:a} '
             'ON {a}.id = {b}.id AND {bool} WHERE {bool}'),
         (2, 'SELECT {a}.id, {b}.id FROM {small:b} FULL JOIN {small:a} '
@@ -362,6 +403,8 @@ RULES = {
         # the nearest, ties not told apart
         (8, '!SELECT {column=g} <~> {center=c} FROM {rel:a} '
             'ORDER BY {=g} <~> {=c} LIMIT {n} OFFSET {n}'),
+        (3, '!SELECT {column=g} <~> {center=c} FROM {rel:a} '
+            'WHERE {=g} <~> {=c} <= {far} ORDER BY {=g} <~> {=c} LIMIT {n}'),
         (4, '!SELECT {column=g} <~> {center=c} FROM {rel:a} WHERE {bool} '
             'ORDER BY {=g} <~> {=c} LIMIT {n}'),
         (2, '!SELECT {column=g} <~> {fp=c@_} FROM {rel:a} '
@@ -643,6 +686,7 @@ INDEXES = [
                   '(simhash_key(fp, %d)) WHERE {p}' % (b, b)
                   for b in range(4))),
     (2, 'CREATE INDEX {t}_fp_btree ON {t} (fp)'),
+    (1, 'CREATE INDEX {t}_far_btree ON {t} ((fp <~> {frozen}))'),
     (1, 'CREATE INDEX {t}_grp_btree ON {t} (grp, id)'),
     (1, 'CREATE STATISTICS {t}_s ON (fp # fp2), (fp ~= {frozen}), grp '
         'FROM {t}'),

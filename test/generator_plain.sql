@@ -51,6 +51,9 @@ $$ SELECT CASE
     ELSE bit_count(((a).center # (b).center)::bit(64))
         <= least((a).radius, (b).radius) END $$;
 
+CREATE FUNCTION hamming_within(a bigint, b bigint, k bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count((a # b)::bit(64)) <= k $$;
+
 CREATE OPERATOR <~> (FUNCTION = hamming, LEFTARG = bigint, RIGHTARG = bigint);
 CREATE OPERATOR ~= (FUNCTION = near, LEFTARG = bigint, RIGHTARG = bigint);
 CREATE OPERATOR <@ (FUNCTION = within,

@@ -7,7 +7,9 @@
  * which is not: a constant, a parameter, or, for the inner side of a join,
  * columns of other relations.  The operator's row in operators.c says on which
  * side the operand may stand; ~= has it on either, and for fp1 ~= fp2 each of
- * two relations is searched for what the other one gives.
+ * two relations is searched for what the other one gives.  The same goes for
+ * hamming_within(fp1, fp2, k), which distances.c makes of conditions on a
+ * distance.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,6 +21,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 
 /*
  * The entry of a relation in the range table if it is a table that is read by
@@ -56,22 +59,32 @@ bool
 simhash_match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 					 int side, SimhashClause *clause)
 {
-	OpExpr	   *op = (OpExpr *) rinfo->clause;
+	Node	   *node = (Node *) rinfo->clause;
+	bool		call = IsA(node, FuncExpr);
 	const SimhashOperator *operator;
+	Oid			function;
+	List	   *args;
 
-	if (!IsA(op, OpExpr) || rinfo->pseudoconstant ||
-		list_length(op->args) != 2)
+	if (rinfo->pseudoconstant || !(call || IsA(node, OpExpr)))
 		return false;
-	operator = simhash_search_operator(op->opfuncid);
-	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)))
+	function = call ? ((FuncExpr *) node)->funcid : ((OpExpr *) node)->opfuncid;
+	args = call ? ((FuncExpr *) node)->args : ((OpExpr *) node)->args;
+	operator = simhash_search_operator(function);
+	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||
+		call != (operator->query == SIMHASH_LIMIT))
 		return false;
 	clause->rinfo = rinfo;
-	clause->operand = simhash_unlabeled(list_nth(op->args, side));
-	clause->query = list_nth(op->args, 1 - side);
-	clause->is_ball = operator->query == SIMHASH_BALL;
+	clause->operand = simhash_unlabeled(list_nth(args, side));
+	clause->query = list_nth(args, 1 - side);
+	clause->is_ball = operator->query != SIMHASH_CENTER;
+	if (call)
+		clause->query = simhash_reach_call(root, operator,
+										   get_func_namespace(function),
+										   clause->query, lthird(args));
 
 	/* The query is evaluated apart from the row, where that must not show. */
-	return bms_equal(pull_varnos(root, clause->operand), rel->relids) &&
+	return clause->query != NULL &&
+		bms_equal(pull_varnos(root, clause->operand), rel->relids) &&
 		!bms_is_member(rel->relid, pull_varnos(root, clause->query)) &&
 		!contain_volatile_functions(clause->query) &&
 		!contain_subplans(clause->query);

@@ -85,7 +85,10 @@
 /* The number of elements that the planner expects in an unknown array. */
 #define UNKNOWN_ARRAY		10
 
-/* A clause  operand ~= center  or  operand <@ (center, radius). */
+/*
+ * A clause  operand ~= center,  operand <@ (center, radius)  or
+ * hamming_within(operand, center, k).
+ */
 typedef struct KeySearch
 {
 	Node	   *operand;		/* an expression of the relation alone */
@@ -178,6 +181,7 @@ take_query(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause,
 								 &search->center, &search->radius))
 		return false;
 	depend_on_type(root, search->center);
+	depend_on_type(root, search->radius);
 	if (exprType(search->center) != INT8OID ||
 		exprType(search->radius) != INT8OID)
 		return false;
@@ -347,18 +351,6 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 	return result;
 }
 
-/* The function simhash_probes that stands beside the given simhash_key. */
-static Oid
-probes_function(Oid key_function)
-{
-	Oid			types[3] = {INT8OID, INT8OID, INT4OID};
-
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-						   CStringGetDatum("simhash_probes"),
-						   PointerGetDatum(buildoidvector(types, 3)),
-						   ObjectIdGetDatum(get_func_namespace(key_function)));
-}
-
 /*
  * A call, or its value if its arguments are constants.  Note: no other call
  * may be simplified here.  The center and the radius have been simplified
@@ -391,6 +383,7 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 	FuncExpr   *call;
 	Node	   *value;
 	ScalarArrayOpExpr *any;
+	Oid			types[] = {INT8OID, INT8OID, INT4OID};
 	Oid			probes;
 
 	if (single)
@@ -402,8 +395,9 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 		return make_opclause(equals, BOOLOID, false, match->column,
 							 (Expr *) value, InvalidOid, InvalidOid);
 	}
-	probes = probes_function(match->key->funcid);
-	if (!OidIsValid(probes) || !simhash_may_execute(probes, GetUserId()))
+	probes = simhash_own_function(get_func_namespace(match->key->funcid),
+								  "simhash_probes", simhash_probes, 3, types);
+	if (!OidIsValid(probes))
 		return NULL;
 	call = makeFuncExpr(probes, INT2ARRAYOID,
 						list_make3(center, copyObject(search->radius), number),

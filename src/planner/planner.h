@@ -12,6 +12,8 @@
 
 #include "search/search.h"
 
+#include "nodes/supportnodes.h"
+
 /* A search of a relation; see clauses.c. */
 typedef struct SimhashClause
 {
@@ -37,6 +39,13 @@ extern void simhash_install_key_paths(void);
 extern List *simhash_prefix_conditions(PlannerInfo *root, RelOptInfo *rel,
 									   IndexOptInfo *index, int ncolumns,
 									   Relids given, bool further);
+
+/* distances.c */
+extern List *simhash_index_condition(SupportRequestIndexCondition *request);
+extern void simhash_install_distances(void);
+
+/* selectivity.c */
+extern bool simhash_limit_selectivity(SupportRequestSelectivity *request);
 
 /* seq_scan.c */
 extern void simhash_install_seq_scan(void);

@@ -316,17 +316,29 @@ search_fraction(PlannerInfo *root, VariableStatData *vardata,
 }
 
 /*
- * hamming_sel(internal, oid, internal, integer) -> double precision
- *
- * Restriction selectivity of ~=, <@ and @>.
+ * Learn what is known of the third argument of hamming_within().  False when
+ * no row is within that.
  */
-Datum
-hamming_sel(PG_FUNCTION_ARGS)
+static bool
+examine_limit(PlannerInfo *root, Node *limit, Sought *sought)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid			operator = PG_GETARG_OID(1);
-	List	   *args = (List *) PG_GETARG_POINTER(2);
-	int			varRelid = PG_GETARG_INT32(3);
+	Const	   *known = (Const *) estimate_expression_value(root, limit);
+
+	sought->radius = simhash_known_radius((Node *) known, sought->radius,
+										  sought->bits);
+	return !IsA(known, Const) ||
+		(!known->constisnull && DatumGetInt64(known->constvalue) >= 0);
+}
+
+/*
+ * The fraction of rows for which two arguments are within reach: that of the
+ * limit, if there is one, or else that of the argument that is a ball, or 3.
+ * The function is what compares them.
+ */
+static double
+restriction_fraction(PlannerInfo *root, Oid function, List *args, Node *limit,
+					 int varRelid)
+{
 	VariableStatData vardata;
 	Node	   *other;
 	bool		varonleft;
@@ -338,11 +350,12 @@ hamming_sel(PG_FUNCTION_ARGS)
 								  &vardata, &other, &varonleft))
 	{
 		/* Both sides vary within the table: unrelated, for all we know. */
-		PG_RETURN_FLOAT8(1.0 / DEFAULT_TUPLES);
+		return 1.0 / DEFAULT_TUPLES;
 	}
 	sought = begin_sought(&vardata);
-	known = examine_sought(root, other, &sought);
-	if (!statistic_proc_security_check(&vardata, get_opcode(operator)))
+	known = examine_sought(root, other, &sought) &&
+		(limit == NULL || examine_limit(root, limit, &sought));
+	if (!statistic_proc_security_check(&vardata, function))
 		sought.center_known = false;
 	if (known)
 		result = search_fraction(root, &vardata, &sought);
@@ -350,22 +363,14 @@ hamming_sel(PG_FUNCTION_ARGS)
 		result = 0.0;
 	ReleaseVariableStats(vardata);
 	CLAMP_PROBABILITY(result);
-	PG_RETURN_FLOAT8(result);
+	return result;
 }
 
-/*
- * hamming_joinsel(internal, oid, internal, smallint, internal)
- *		-> double precision
- *
- * Join selectivity of ~=, <@ and @>.
- */
-Datum
-hamming_joinsel(PG_FUNCTION_ARGS)
+/* The same of pairs of rows; of a semi-join, of the outer rows. */
+static double
+join_fraction(PlannerInfo *root, List *args, Node *limit, JoinType jointype,
+			  SpecialJoinInfo *sjinfo)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	List	   *args = (List *) PG_GETARG_POINTER(2);
-	JoinType	jointype = (JoinType) PG_GETARG_INT16(3);
-	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
 	VariableStatData left;
 	VariableStatData right;
 	bool		reversed;
@@ -379,6 +384,8 @@ hamming_joinsel(PG_FUNCTION_ARGS)
 		sought = begin_sought(&right);
 	(void) examine_sought(root, linitial(args), &sought);
 	(void) examine_sought(root, lsecond(args), &sought);
+	if (limit != NULL)
+		(void) examine_limit(root, limit, &sought);
 
 	distinct = Max(distinct_fingerprints(&left),
 				   distinct_fingerprints(&right));
@@ -395,5 +402,54 @@ hamming_joinsel(PG_FUNCTION_ARGS)
 	ReleaseVariableStats(left);
 	ReleaseVariableStats(right);
 	CLAMP_PROBABILITY(result);
-	PG_RETURN_FLOAT8(result);
+	return result;
+}
+
+/*
+ * hamming_sel(internal, oid, internal, integer) -> double precision
+ *
+ * Restriction selectivity of ~=, <@ and @>.
+ */
+Datum
+hamming_sel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(restriction_fraction((PlannerInfo *) PG_GETARG_POINTER(0),
+										  get_opcode(PG_GETARG_OID(1)),
+										  (List *) PG_GETARG_POINTER(2),
+										  NULL, PG_GETARG_INT32(3)));
+}
+
+/*
+ * hamming_joinsel(internal, oid, internal, smallint, internal)
+ *		-> double precision
+ *
+ * Join selectivity of ~=, <@ and @>.
+ */
+Datum
+hamming_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(join_fraction((PlannerInfo *) PG_GETARG_POINTER(0),
+								   (List *) PG_GETARG_POINTER(2), NULL,
+								   (JoinType) PG_GETARG_INT16(3),
+								   (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+}
+
+/* The selectivity of hamming_within(a, b, k); false for any other function. */
+bool
+simhash_limit_selectivity(SupportRequestSelectivity *request)
+{
+	const SimhashOperator *operator = simhash_operator(request->funcid);
+	List	   *args;
+	Node	   *limit;
+
+	if (operator == NULL || operator->query != SIMHASH_LIMIT)
+		return false;
+	args = list_make2(linitial(request->args), lsecond(request->args));
+	limit = lthird(request->args);
+	request->selectivity = request->is_join ?
+		join_fraction(request->root, args, limit, request->jointype,
+					  request->sjinfo) :
+		restriction_fraction(request->root, request->funcid, args, limit,
+							 request->varRelid);
+	return true;
 }

@@ -10,6 +10,9 @@
  * functions.  So the row becomes the call  hamming_ball(q, 8) , unless that
  * could tell of hidden rows.
  *
+ * Of  hamming_within(a, b, k)  it is told which condition of an index that is
+ * (distances.c), and how many rows it is true for (selectivity.c).
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -20,7 +23,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/supportnodes.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -98,16 +100,29 @@ call_for_rows(PlannerInfo *root, FuncExpr *call)
 /*
  * hamming_support(internal) -> internal
  *
- * Planner support function of the operators' functions.  Being called has the
- * library loaded, and with it the hooks, before paths are made.
+ * Planner support function of the operators' functions, and of
+ * hamming_within(a, b, k).  Being called has the library loaded, and with it
+ * the hooks, before relations are looked at.
  */
 Datum
 hamming_support(PG_FUNCTION_ARGS)
 {
-	SupportRequestSimplify *request =
-	(SupportRequestSimplify *) PG_GETARG_POINTER(0);
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *answer = NULL;
 
-	if (!IsA(request, SupportRequestSimplify))
-		PG_RETURN_POINTER(NULL);
-	PG_RETURN_POINTER(call_for_rows(request->root, request->fcall));
+	if (IsA(request, SupportRequestSimplify))
+	{
+		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+
+		answer = call_for_rows(simplify->root, simplify->fcall);
+	}
+	else if (IsA(request, SupportRequestSelectivity))
+	{
+		if (simhash_limit_selectivity((SupportRequestSelectivity *) request))
+			answer = request;
+	}
+	else if (IsA(request, SupportRequestIndexCondition))
+		answer = (Node *)
+			simhash_index_condition((SupportRequestIndexCondition *) request);
+	PG_RETURN_POINTER(answer);
 }

@@ -22,20 +22,18 @@
 #include "search/search.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(hamming_ball);
 PG_FUNCTION_INFO_V1(hamming_bit_ball);
+PG_FUNCTION_INFO_V1(hamming_reach);
+PG_FUNCTION_INFO_V1(hamming_bit_reach);
 
 /* The numbers of the attributes of a ball. */
 typedef struct BallAttributes
@@ -275,6 +273,43 @@ hamming_bit_ball(PG_FUNCTION_ARGS)
 }
 
 /*
+ * hamming_reach(center bigint, distance bigint) -> hamming_ball
+ *
+ * The ball of all within a distance, which may be any number: NULL if it is
+ * negative, as nothing is within that.
+ */
+Datum
+hamming_reach(PG_FUNCTION_ARGS)
+{
+	int64		distance = PG_GETARG_INT64(1);
+
+	if (distance < 0)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), INT8OID,
+									  PG_GETARG_DATUM(0),
+									  Min(distance, SH_BITS)));
+}
+
+/*
+ * hamming_bit_reach(center bit, distance bigint) -> hamming_bit_ball
+ *
+ * The same for a center of any width.
+ */
+Datum
+hamming_bit_reach(PG_FUNCTION_ARGS)
+{
+	Datum		center = PG_GETARG_DATUM(0);
+	int64		distance = PG_GETARG_INT64(1);
+
+	if (distance < 0)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), VARBITOID,
+									  center,
+									  Min(distance,
+										  simhash_get_bits(center).width)));
+}
+
+/*
  * The expression for a field of a ball.
  *
  * Note: only a constant or a row constructor may be simplified.  For a field
@@ -324,6 +359,24 @@ expression_attributes(Node *ball, BallAttributes *attributes, Oid *center)
 }
 
 /*
+ * The radius that hamming_reach() makes of a distance, at most "bits"; NULL
+ * unless the distance is known, and not negative.
+ */
+static Node *
+reach_radius(Node *distance, int64 bits)
+{
+	Const	   *known = (Const *) distance;
+
+	if (!IsA(distance, Const) || known->constisnull ||
+		DatumGetInt64(known->constvalue) < 0)
+		return NULL;
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(Min(DatumGetInt64(known->constvalue),
+												bits)),
+							  false, FLOAT8PASSBYVAL);
+}
+
+/*
  * The expressions for the center and the radius of an expression; false when
  * that is not for a ball.  The center is a bigint or a bit string.
  */
@@ -331,25 +384,33 @@ bool
 simhash_ball_parts(PlannerInfo *root, Node *ball,
 				   Node **center, Node **radius)
 {
+	PGFunction	function = NULL;
 	BallAttributes attributes;
 	Oid			type;
 
 	while (IsA(ball, RelabelType))
 		ball = (Node *) ((RelabelType *) ball)->arg;
 	if (IsA(ball, FuncExpr))
+		function = simhash_c_function(((FuncExpr *) ball)->funcid);
+	if (function == hamming_ball || function == hamming_bit_ball)
 	{
-		PGFunction	function = simhash_c_function(((FuncExpr *) ball)->funcid);
-
-		if (function == hamming_ball || function == hamming_bit_ball)
-		{
-			*center = linitial(((FuncExpr *) ball)->args);
-			*radius = lsecond(((FuncExpr *) ball)->args);
-			return true;
-		}
+		*center = linitial(((FuncExpr *) ball)->args);
+		*radius = lsecond(((FuncExpr *) ball)->args);
+		return true;
 	}
 	if (!expression_attributes(ball, &attributes, &type))
 		return false;
-	*center = ball_field(root, ball, attributes.center, type);
+	if (function == hamming_reach || function == hamming_bit_reach)
+	{
+		*center = linitial(((FuncExpr *) ball)->args);
+		*radius = reach_radius(lsecond(((FuncExpr *) ball)->args),
+							   function == hamming_reach ? SH_BITS :
+							   PG_INT32_MAX);
+		if (*radius != NULL)
+			return true;
+	}
+	else
+		*center = ball_field(root, ball, attributes.center, type);
 	*radius = ball_field(root, ball, attributes.radius, INT8OID);
 	return true;
 }
@@ -439,24 +500,6 @@ simhash_is_wrong_radius(Node *radius)
 		simhash_known_radius(radius, -1, SH_BITS);
 }
 
-/* The function hamming_ball(bigint, bigint) of a schema, if the user may call it. */
-static Oid
-ball_function(Oid schema)
-{
-	Oid			types[2] = {INT8OID, INT8OID};
-	Oid			function;
-
-	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-							   CStringGetDatum("hamming_ball"),
-							   PointerGetDatum(buildoidvector(types, 2)),
-							   ObjectIdGetDatum(schema));
-	if (!OidIsValid(function) ||
-		simhash_c_function(function) != hamming_ball ||
-		!simhash_may_execute(function, GetUserId()))
-		return InvalidOid;
-	return function;
-}
-
 /*
  * The call of hamming_ball that gives the same as a row constructor, or NULL
  * if the expression is none.  The function is that of the schema.  It is not
@@ -472,6 +515,7 @@ ball_function(Oid schema)
 Node	   *
 simhash_ball_call(Node *ball, Oid schema, bool security)
 {
+	Oid			types[] = {INT8OID, INT8OID};
 	BallAttributes attributes;
 	RowExpr    *row;
 	TupleDesc	desc;
@@ -489,7 +533,9 @@ simhash_ball_call(Node *ball, Oid schema, bool security)
 	is_ball = find_attributes(desc, INT8OID, &attributes) &&
 		list_length(row->args) == desc->natts;
 	ReleaseTupleDesc(desc);
-	function = is_ball ? ball_function(schema) : InvalidOid;
+	function = is_ball ? simhash_own_function(schema, "hamming_ball",
+											  hamming_ball, 2, types) :
+		InvalidOid;
 	if (!OidIsValid(function) ||
 		get_func_rettype(function) != row->row_typeid)
 		return NULL;
@@ -502,4 +548,34 @@ simhash_ball_call(Node *ball, Oid schema, bool security)
 	return (Node *) makeFuncExpr(function, row->row_typeid,
 								 list_make2(center, radius), InvalidOid,
 								 InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * The call of hamming_reach, or of hamming_bit_reach, for what an operator
+ * searches, or its value; NULL if the schema does not have that function.
+ */
+Node	   *
+simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
+				   Oid schema, Node *center, Node *distance)
+{
+	bool		bits = operator->searched == SIMHASH_BITS;
+	Oid			types[] = {bits ? BITOID : INT8OID, INT8OID};
+	Oid			function;
+	Node	   *call;
+
+	function = bits ?
+		simhash_own_function(schema, "hamming_bit_reach", hamming_bit_reach,
+							 2, types) :
+		simhash_own_function(schema, "hamming_reach", hamming_reach,
+							 2, types);
+	if (!OidIsValid(function))
+		return NULL;
+	call = (Node *) makeFuncExpr(function, get_func_rettype(function),
+								 list_make2(copyObject(center),
+											copyObject(distance)),
+								 InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+	if (IsA(center, Const) && IsA(distance, Const))
+		return eval_const_expressions(root, call);
+	return call;
 }

@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(hamming_bits);
 PG_FUNCTION_INFO_V1(hamming_bits_within);
 PG_FUNCTION_INFO_V1(hamming_bits_contains);
 PG_FUNCTION_INFO_V1(hamming_bit_balls_near);
+PG_FUNCTION_INFO_V1(hamming_bits_within_k);
 
 /* Fail unless two widths are the same. */
 void
@@ -190,4 +191,21 @@ hamming_bit_balls_near(PG_FUNCTION_ARGS)
 		!simhash_get_bit_ball(PG_GETARG_DATUM(1), &b))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(distance(&a.center, &b.center) <= Min(a.radius, b.radius));
+}
+
+/*
+ * hamming_within(a bit, b bit, k bigint) -> boolean
+ *
+ * True when a and b differ in at most k bits, whatever number that is.
+ *
+ * Errors: string_data_length_mismatch when one is longer than the other.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_bits_within_k(PG_FUNCTION_ARGS)
+{
+	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
+	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
+
+	PG_RETURN_BOOL(distance(&a, &b) <= PG_GETARG_INT64(2));
 }

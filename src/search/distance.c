@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(hamming_near);
 PG_FUNCTION_INFO_V1(hamming_within);
 PG_FUNCTION_INFO_V1(hamming_contains);
 PG_FUNCTION_INFO_V1(hamming_balls_near);
+PG_FUNCTION_INFO_V1(hamming_within_k);
 PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_similarity_bits);
 PG_FUNCTION_INFO_V1(minhash_similarity_bits);
@@ -176,6 +177,20 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sh_distance((uint64) a.center, (uint64) b.center) <=
 				   Min(a.radius, b.radius));
+}
+
+/*
+ * hamming_within(a bigint, b bigint, k bigint) -> boolean
+ *
+ * True when a and b differ in at most k bits, whatever number that is.
+ */
+SIMHASH_POPCOUNT_CLONES
+Datum
+hamming_within_k(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(sh_distance((uint64) PG_GETARG_INT64(0),
+							   (uint64) PG_GETARG_INT64(1)) <=
+				   PG_GETARG_INT64(2));
 }
 
 /*

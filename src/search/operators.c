@@ -30,6 +30,9 @@ static const SimhashOperator operators[] = {
 	LEFT | RIGHT, SIMHASH_BALL},
 	{hamming, SIMHASH_DISTANCE_STRATEGY, SIMHASH_FINGERPRINTS,
 	LEFT | RIGHT, SIMHASH_ORDER},
+	/* no operator but a function, which an index is asked for as <@ */
+	{hamming_within_k, 0, SIMHASH_FINGERPRINTS,
+	LEFT | RIGHT, SIMHASH_LIMIT},
 
 	{hamming_bits_within, SIMHASH_BALL_STRATEGY, SIMHASH_BITS,
 	LEFT, SIMHASH_BALL},
@@ -38,7 +41,9 @@ static const SimhashOperator operators[] = {
 	{hamming_bit_balls_near, SIMHASH_NEAR_STRATEGY, SIMHASH_BIT_BALLS,
 	LEFT | RIGHT, SIMHASH_BALL},
 	{hamming_bits, SIMHASH_DISTANCE_STRATEGY, SIMHASH_BITS,
-	LEFT | RIGHT, SIMHASH_ORDER}
+	LEFT | RIGHT, SIMHASH_ORDER},
+	{hamming_bits_within_k, 0, SIMHASH_BITS,
+	LEFT | RIGHT, SIMHASH_LIMIT}
 };
 
 /* The operator that an SQL function implements, or NULL. */

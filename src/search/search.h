@@ -58,6 +58,7 @@ typedef enum SimhashQuery
 {
 	SIMHASH_CENTER,				/* bigint: within SH_NEAR of it */
 	SIMHASH_BALL,				/* a ball: within its radius */
+	SIMHASH_LIMIT,				/* a center, and a third argument: how far */
 	SIMHASH_ORDER				/* bigint, bit(n): by the distance from it */
 } SimhashQuery;
 
@@ -86,6 +87,11 @@ simhash_c_function(Oid function)
 	return info.fn_addr;
 }
 
+/* functions.c */
+extern Oid	simhash_own_function(Oid schema, const char *name,
+								 PGFunction function, int nargs,
+								 const Oid *types);
+
 /* ball.c */
 extern int	simhash_check_radius(int64 radius, int bits);
 extern bool simhash_read_ball(Datum datum, int64 *center, int64 *radius);
@@ -102,6 +108,9 @@ extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
 extern bool simhash_is_wrong_radius(Node *radius);
 extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
 extern Node *simhash_ball_call(Node *ball, Oid schema, bool security);
+extern Node *simhash_reach_call(PlannerInfo *root,
+								const SimhashOperator *operator, Oid schema,
+								Node *center, Node *distance);
 
 /* distance.c */
 extern PGDLLEXPORT Datum hamming(PG_FUNCTION_ARGS);
@@ -109,12 +118,14 @@ extern PGDLLEXPORT Datum hamming_near(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_within(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_contains(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_balls_near(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_within_k(PG_FUNCTION_ARGS);
 
 /* bits.c */
 extern PGDLLEXPORT Datum hamming_bits(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bits_within(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bits_contains(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_balls_near(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bits_within_k(PG_FUNCTION_ARGS);
 extern int	simhash_bits_distance(const SimhashBits *a, const SimhashBits *b);
 extern void simhash_check_widths(int32 a, int32 b);
 
@@ -123,6 +134,7 @@ extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
 
 /* keys.c */
+extern PGDLLEXPORT Datum simhash_probes(PG_FUNCTION_ARGS);
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 
 #endif							/* SIMHASH_SEARCH_H */

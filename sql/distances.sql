@@ -1,0 +1,254 @@
+--
+-- distances.c: conditions on a distance, such as fp <~> q <= 8
+--
+-- That the plans give what plain SQL gives is tested at random by
+-- test/check_generator.py.
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+-- random fingerprints, and each tenth a near-duplicate of the one before
+CREATE TABLE docs (id int PRIMARY KEY, site int, fp bigint, bits bit(72));
+INSERT INTO docs
+SELECT n, n % 7, h, ((h # n)::bit(64) || 'x5a')::bit(72)
+FROM generate_series(1, 20000) AS n,
+     LATERAL (SELECT hashint8extended(n - (n % 10 = 0)::int, 1)
+          # CASE WHEN n % 10 = 0 THEN 1::bigint << n % 64 ELSE 0 END) AS l(h);
+CREATE INDEX docs_fp ON docs USING hamming (fp);
+CREATE INDEX docs_bits ON docs USING hamming (bits);
+VACUUM ANALYZE docs;
+
+-- the first query of a session, which has not loaded the library
+\c -
+SET enable_bitmapscan = off;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
+\c -
+SELECT plan('SELECT id FROM docs WHERE bits <~~> 42::bit(72) <= 8');
+
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+SET enable_bitmapscan = off;
+
+----------------------------------------
+-- each way to say it
+----------------------------------------
+
+CREATE TABLE ways (n serial, condition text);
+INSERT INTO ways (condition) VALUES
+    ('fp <~> 42 <= 8'), ('42 <~> fp <= 8'), ('hamming(fp, 42) <= 8'), ('hamming(42, fp) <= 8'),
+    ('8 >= fp <~> 42'), ('fp <~> 42 < 9'), ('9 > fp <~> 42'),
+    ('fp <~> 42 <= 8::bigint'), ('fp <~> 42 <= 8::smallint'), ('8::bigint >= fp <~> 42'),
+    ('9::smallint > fp <~> 42'), ('fp <~> 42 < 9::bigint'),
+    ('NOT fp <~> 42 > 8'), ('fp <~> 42 BETWEEN 0 AND 8'), ('fp <~> 42 >= 0 AND 8 >= fp <~> 42'),
+    ('fp <~> 42 > -1 AND fp <~> 42 <= 8'),
+    ('hamming_within(fp, 42, 8)'), ('hamming_within(42, fp, 8)');
+-- all have the plan of  fp <@ (42, 8) , its costs and its rows
+CREATE FUNCTION same_plan(a text, b text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    plans text[];
+    line text;
+    query text;
+    n int := 0;
+BEGIN
+    FOREACH query IN ARRAY ARRAY[a, b] LOOP
+        n := n + 1;
+        FOR line IN EXECUTE 'EXPLAIN SELECT id FROM docs WHERE ' || query LOOP
+            plans[n] := concat_ws(E'\n', plans[n], line);
+        END LOOP;
+    END LOOP;
+    RETURN plans[1] = plans[2];
+END $$;
+SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 8)');
+SELECT condition FROM ways WHERE NOT same_plan(condition, 'fp <@ (42, 8)') ORDER BY n;
+SELECT same_plan('fp <~> 42 = 0', 'fp <@ (42, 0)') AS nought,
+    same_plan('fp <~> 42 <= 3', 'fp <@ (42, 3)') AS near,
+    same_plan('0 = hamming(fp, 42)', 'fp <@ (42, 0)') AS turned,
+    same_plan('fp <~> 42 < 1', 'fp <@ (42, 0)') AS below,
+    same_plan('bits <~~> 42::bit(72) <= 8', 'bits <@ (42::bit(72), 8)') AS bits,
+    same_plan('hamming(42::bit(72), bits) < 9', 'bits <@ (42::bit(72), 8)') AS turned_bits;
+-- what is left to be tested stays
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 BETWEEN 1 AND 8');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 = 5');
+-- with others, between ORs, in order
+SELECT plan('SELECT id FROM docs WHERE site = 3 AND (fp <~> 42 <= 3 AND id > 9)');
+SET enable_bitmapscan = on;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 OR fp <~> 43 BETWEEN 0 AND 4 OR id = 9');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND (bits <~~> 42::bit(72) < 3 OR id = 7)');
+SET enable_bitmapscan = off;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 20 ORDER BY fp <~> 42 LIMIT 10');
+-- parameters
+SET plan_cache_mode = force_generic_plan;
+PREPARE most AS SELECT id FROM docs WHERE fp <~> $1 <= $2;
+PREPARE below(bigint, bigint) AS SELECT id FROM docs WHERE hamming($1, fp) < $2;
+PREPARE exact(bigint, smallint) AS SELECT id FROM docs WHERE $2 = fp <~> $1;
+PREPARE bits(bit, int) AS SELECT id FROM docs WHERE bits <~~> $1 <= $2;
+PREPARE known AS SELECT id FROM docs WHERE fp <~> $1 <= 8;
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'most';
+SELECT plan('EXECUTE most(42, 8)');
+SELECT plan('EXECUTE below(42, 8)');
+SELECT plan('EXECUTE exact(42, 8::smallint)');
+SELECT plan('EXECUTE bits(B''1'', 8)');
+SELECT plan('EXECUTE known(42)');
+-- joins, whichever side has the index; and what depends on another table
+SELECT plan('SELECT b.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 8 WHERE a.id = 7');
+SELECT plan('SELECT a.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 8 WHERE b.id = 7');
+SELECT plan('SELECT a.id, b.id FROM docs a LEFT JOIN docs b
+             ON hamming(b.bits, a.bits) <= 8 AND b.id <> a.id WHERE a.id < 3');
+SELECT plan('SELECT a.id FROM docs a WHERE a.id < 9 AND EXISTS (
+             SELECT FROM docs b WHERE a.fp <~> b.fp BETWEEN 1 AND a.site)');
+SELECT plan('SELECT a.id FROM docs a WHERE a.id < 9 AND NOT EXISTS (
+             SELECT FROM docs b WHERE a.fp <~> b.fp <= 8 AND a.id <> b.id)');
+SELECT plan('SELECT q.fp, d.id FROM (VALUES (1::bigint), (2)) AS q(fp),
+             LATERAL (SELECT id FROM docs WHERE docs.fp <~> q.fp <= 8 LIMIT 5) AS d');
+SELECT plan('SELECT id FROM docs WHERE fp <~> (SELECT fp FROM docs WHERE id = 7) <= 8');
+-- UPDATE and DELETE
+SELECT plan('DELETE FROM docs WHERE fp <~> 42 <= 8');
+-- no index, or key columns
+CREATE TABLE bare AS SELECT * FROM docs;
+CREATE TABLE keyed AS SELECT id, fp FROM docs;
+SELECT simhash_add_keys('keyed', 'fp');
+VACUUM ANALYZE bare, keyed;
+SELECT plan('SELECT id FROM bare WHERE fp <~> 42 <= 8');
+SET enable_bitmapscan = on;
+SELECT plan('SELECT id FROM keyed WHERE fp <~> 42 <= 3');
+SELECT plan('SELECT b.id FROM keyed a JOIN keyed b ON a.fp <~> b.fp < 5 WHERE a.id = 7');
+PREPARE keys AS SELECT id FROM keyed WHERE fp <~> $1 <= $2;
+SELECT plan('EXECUTE keys(42, 8)');
+SET enable_bitmapscan = off;
+-- partitions, children, a view, groups
+CREATE TABLE parts (id int, site int, fp bigint) PARTITION BY LIST (site);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0, 1, 2);
+CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
+INSERT INTO parts SELECT id, site, fp FROM docs;
+CREATE INDEX ON parts USING hamming (site, fp);
+CREATE INDEX ON parts USING hamming (fp);
+ANALYZE parts;
+CREATE VIEW shown WITH (security_barrier) AS SELECT id, fp FROM parts WHERE site > 1;
+SELECT plan('SELECT id FROM parts WHERE fp <~> 42 <= 3');
+SELECT plan('SELECT id FROM parts WHERE fp <~> 42 <= 3 AND site = 2');
+SELECT plan('SELECT id FROM shown WHERE fp <~> 42 <= 3');
+SELECT plan('SELECT id FROM (SELECT id, fp FROM docs WHERE id > 0 UNION ALL SELECT id, fp FROM bare WHERE id > 0) AS u
+             WHERE fp <~> 42 <= 8');
+
+----------------------------------------
+-- any number is a bound, and none is an error
+----------------------------------------
+
+SELECT (SELECT count(*) FROM docs WHERE fp <~> 42 <= 100) AS "100",
+    (SELECT count(*) FROM docs WHERE fp <~> 42 <= -1) AS "-1",
+    (SELECT count(*) FROM docs WHERE fp <~> 42 < 0) AS "< 0",
+    (SELECT count(*) FROM docs WHERE fp <~> 42 < '-9223372036854775808'::bigint) AS least,
+    (SELECT count(*) FROM docs WHERE fp <~> 42 <= 9223372036854775807) AS most,
+    (SELECT count(*) FROM docs WHERE fp <~> 42 <= NULL) AS "null",
+    (SELECT count(*) FROM docs WHERE fp <~> NULL <= 8) AS nothing,
+    (SELECT count(*) FROM docs WHERE bits <~~> 42::bit(72) <= 100) AS bits,
+    (SELECT count(*) FROM docs WHERE bits <~~> 42::bit(72) <= -1) AS no_bits;
+CREATE FUNCTION found(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+    answers text[] := '{}';
+BEGIN
+    FOREACH n IN ARRAY '{-9223372036854775808,-1,0,20,72,100,9223372036854775807}'::bigint[] LOOP
+        EXECUTE format(query, quote_literal(n) || '::bigint') INTO n;
+        answers := answers || n::text;
+    END LOOP;
+    RETURN array_to_string(answers, ' ');
+END $$;
+PREPARE most_of(bigint) AS SELECT count(*) FROM docs WHERE fp <~> 42 <= $1;
+PREPARE below_of(bigint) AS SELECT count(*) FROM docs WHERE fp <~> 42 < $1;
+PREPARE exact_of(bigint) AS SELECT count(*) FROM docs WHERE fp <~> 42 = $1;
+PREPARE bits_of(bigint) AS SELECT count(*) FROM docs WHERE bits <~~> 42::bit(72) <= $1;
+PREPARE bare_of(bigint) AS SELECT count(*) FROM bare WHERE fp <~> 42 <= $1;
+PREPARE keys_of(bigint) AS SELECT count(*) FROM keyed WHERE fp <~> 42 <= $1;
+SET enable_bitmapscan = on;
+SET enable_seqscan = off;
+SELECT found('EXECUTE most_of(%s)') = found('SELECT count(*) FROM docs WHERE bit_count((fp # 42)::bit(64)) <= %s') AS most,
+    found('EXECUTE below_of(%s)') = found('SELECT count(*) FROM docs WHERE bit_count((fp # 42)::bit(64)) < %s') AS below,
+    found('EXECUTE exact_of(%s)') = found('SELECT count(*) FROM docs WHERE bit_count((fp # 42)::bit(64)) = %s') AS exact,
+    found('EXECUTE bits_of(%s)') = found('SELECT count(*) FROM docs WHERE bit_count(bits # 42::bit(72)) <= %s') AS bits,
+    found('EXECUTE keys_of(%s)') = found('EXECUTE bare_of(%s)') AS keys,
+    found('EXECUTE bare_of(%s)') AS bare;
+RESET enable_seqscan;
+RESET plan_cache_mode;
+
+----------------------------------------
+-- estimates
+----------------------------------------
+
+SELECT k, estimate('SELECT FROM bare WHERE fp <~> 42 <= ' || k) =
+    estimate(format('SELECT FROM bare WHERE fp <@ (42, %s)', k)) AS same,
+    estimate('SELECT FROM bare a JOIN docs b ON a.fp <~> b.fp <= ' || k) =
+    estimate(format('SELECT FROM bare a JOIN docs b ON a.fp <@ (b.fp, %s)', k)) AS same_join,
+    estimate('SELECT FROM bare a WHERE EXISTS (SELECT FROM docs b WHERE a.fp <~> b.fp <= ' || k || ')') =
+    estimate(format('SELECT FROM bare a WHERE EXISTS (SELECT FROM docs b WHERE a.fp <@ (b.fp, %s))', k)) AS same_semi,
+    estimate('SELECT FROM bare WHERE bits <~~> 42::bit(72) <= ' || k) =
+    estimate(format('SELECT FROM bare WHERE bits <@ (42::bit(72), %s)', k)) AS same_bits
+FROM unnest('{0,3,8,24,32,64}'::int[]) AS k;
+SELECT estimate('SELECT FROM bare WHERE hamming_within(fp, 42, -1)') AS nothing,
+    estimate('SELECT FROM bare WHERE hamming_within(fp, 42, 100)') AS everything;
+
+----------------------------------------
+-- rights
+----------------------------------------
+
+CREATE ROLE regress_simhash_user;
+GRANT SELECT ON docs, bare TO regress_simhash_user;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY even ON docs USING (id % 2 = 0);
+SET ROLE regress_simhash_user;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
+-- of bit strings a distance may be an error, which would tell of a hidden row
+SELECT plan('SELECT id FROM docs WHERE bits <~~> 42::bit(72) <= 8');
+SELECT plan('SELECT b.id FROM bare a JOIN docs b ON a.fp <~> b.fp <= a.site WHERE a.id = 7');
+RESET ROLE;
+ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
+-- who may not call the functions that it becomes gets what was written
+REVOKE EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) FROM public;
+SET ROLE regress_simhash_user;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
+SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) TO public;
+REVOKE EXECUTE ON FUNCTION hamming_reach(bigint, bigint) FROM public;
+SET ROLE regress_simhash_user;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
+SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION hamming_reach(bigint, bigint) TO public;
+
+----------------------------------------
+-- hands off
+----------------------------------------
+
+-- a query side that changes from row to row, or is of the same row
+SELECT plan('SELECT id FROM docs WHERE fp <~> (random() * 100)::bigint <= 8');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= random()');
+SELECT plan('SELECT id FROM docs WHERE fp <~> id <= 8');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= site');
+-- no upper bound, or none that is an integer
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 >= 8');
+SELECT plan('SELECT id FROM docs WHERE NOT fp <~> 42 <= 8');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8.0');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 IN (0, 1)');
+-- relations that are no tables
+SELECT plan('SELECT fp FROM unnest(ARRAY[1, 42]) AS fp WHERE fp <~> 42 <= 8');
+SELECT plan('SELECT 1 WHERE 5::bigint <~> 42 <= 8');
+SELECT plan('SELECT count(*) FROM docs HAVING max(fp) <~> 42 <= 8');
+-- indexes that are made for the distance itself
+CREATE INDEX bare_far ON bare ((fp <~> 42));
+CREATE INDEX bare_near ON bare (id) WHERE fp <~> 43 <= 20;
+ANALYZE bare;
+SELECT plan('SELECT site FROM bare WHERE fp <~> 42 <= 8');
+SELECT plan('SELECT site FROM bare WHERE fp <~> 43 < 9 ORDER BY id');
+SELECT plan('SELECT site FROM bare WHERE fp <~> 44 < 9');
+CREATE INDEX ON bare USING hamming (fp) WHERE fp <~> 42 <= 50;
+SELECT plan('SELECT site FROM bare WHERE fp <~> 42 <= 50 AND fp <~> 44 < 9');
+
+DROP VIEW shown;
+DROP TABLE docs, bare, keyed, parts, ways;
+DROP FUNCTION same_plan, found;
+DROP ROLE regress_simhash_user;
