@@ -1,15 +1,26 @@
 --
--- Write a page about the near-duplicates in a table: one HTML file that needs
--- no network.
+-- Write what the page of tools/report shows: two lines of JSON.
 -- SPDX-License-Identifier: PostgreSQL
 --
 -- usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3]
---             [-v shown=20] -f tools/report.sql >report.html
+--             [-v upto=8] [-v within=site,lang] [-v profile=word-2-capped]
+--             [-v shown=20] [-v members=12] [-v held=200000]
+--             -f tools/report.sql
 --
--- tools/report calls it.  table, id, body and fp are SQL: a table's name and
--- expressions over it, of any type but fp, which is bigint or bit(n); an id of
--- several columns is written with commas.  The page holds the texts of the largest
--- clusters, cut at 20,000 characters, so keep it as you would keep those.
+-- table, id, body and fp are SQL: a table's name and expressions over it, of any
+-- type but fp, which is bigint or bit(n); an id of several columns is written
+-- with commas.  within names columns.  Two searches serve the page:
+--
+--   - What pairs within distance upto connect, each different fingerprint once:
+--     no cluster for any k up to that crosses a border there, so the page can
+--     make the clusters itself, from the fingerprints.  It holds the largest
+--     of these parts, of "held" fingerprints together.
+--   - The clusters for k, as simhash_dedup_sql has them: exact figures, however
+--     much is held.
+--
+-- Of the largest clusters and parts, and of some pairs at each distance, the
+-- texts are there, cut at 20,000 characters, and which of their features are
+-- not in all texts of their part.
 --
 -- The table may belong to somebody whose code must not run here: what is
 -- called or compared says pg_catalog, for the search_path is that of the
@@ -19,8 +30,7 @@
 \set ON_ERROR_STOP on
 \if :{?table}
 \else
-\warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3]'
-\warn '            [-v shown=20] -f tools/report.sql >report.html'
+\warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3] ...'
 \quit
 \endif
 \if :{?id}
@@ -39,101 +49,300 @@
 \else
 \set k 3
 \endif
+\if :{?within}
+\else
+\set within ''
+\endif
+\if :{?profile}
+\else
+\set profile ''
+\endif
 \if :{?shown}
 \else
 \set shown 20
 \endif
+\if :{?members}
+\else
+\set members 12
+\endif
+\if :{?held}
+\else
+\set held 200000
+\endif
 \pset format unaligned
 \pset tuples_only on
+\encoding UTF8
+-- all from one snapshot, and nothing but read
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+-- Nobody knows how many rows will come, and to sort all texts is slow.
+SET LOCAL enable_mergejoin = off;
+
 SELECT pg_catalog.quote_ident(nspname) AS schema
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n
     ON n.oid OPERATOR(pg_catalog.=) extnamespace
 WHERE extname OPERATOR(pg_catalog.=) 'simhash' \gset
-SELECT pg_catalog.format('SELECT CASE WHEN key IS NOT NULL THEN pg_catalog.concat(key) END, fp FROM (SELECT (%s) AS key, (%s) AS fp FROM %s) AS rows ORDER BY key', :'id', :'fp', :'table') AS query \gset
 
-\qecho '<!doctype html><html lang="en"><meta charset="utf-8">'
-\qecho '<meta name="viewport" content="width=device-width">'
-\qecho '<title>Near-duplicates</title><style>'
-\qecho ':root{color-scheme:light}*{box-sizing:border-box}body{font:16px/1.45 system-ui,"Noto Sans","Noto Sans CJK SC",sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2430;background:#fff}'
-\qecho 'h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;margin:.4rem 0}'
-\qecho '.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:0 2rem}'
-\qecho '.bar{display:grid;grid-template-columns:9rem 1fr;gap:.5rem;margin:.15rem 0}.bar span{text-align:right;color:#444f5e}'
-\qecho '.bar i{background:#3b6ea5;color:#fff;font-style:normal;padding:0 .4rem;min-width:fit-content;border-radius:2px}'
-\qecho 'table{border-collapse:collapse;width:100%;table-layout:fixed}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #c3cbd6;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}'
-\qecho 'th:nth-child(-n+2){width:6rem}th:nth-child(3){width:10rem}td:nth-child(-n+2){text-align:right}tr[data-c]{cursor:pointer}tr[data-c]:hover,tr[aria-selected=true]{background:#e4edf7}'
-\qecho 'button{font:inherit;color:#1f5a99;background:none;border:0;padding:0;text-decoration:underline;cursor:pointer}:focus-visible{outline:3px solid #1f5a99;outline-offset:2px}'
-\qecho '.sides{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.sides pre{font:inherit;border:1px solid #c3cbd6;margin:0;padding:.8rem;white-space:pre-wrap;overflow-wrap:anywhere;max-height:32rem;overflow:auto}'
-\qecho '@media(max-width:45rem){.sides{grid-template-columns:1fr}}'
-\qecho 'ins,del{text-decoration:none;color:#000}ins{background:#c5e8c9;box-shadow:inset 0 -2px #2e7d32}del{background:#f8cfcb;box-shadow:inset 0 -2px #b3261e}'
-\qecho '</style><h1>Near-duplicates</h1><p id="what"></p><div class="charts">'
-\qecho '<div><h2>Clusters, by size</h2><div id="sizes"></div></div><div><h2>Near-duplicates, by distance to the representative</h2><div id="distances"></div></div></div>'
-\qecho '<h2>Largest clusters</h2><table id="clusters"></table><h2 id="title" tabindex="-1"></h2><p><label>Compare with <select id="member"></select></label></p><div class="sides"><div><h3 id="one"></h3><pre id="left" tabindex="0"></pre></div><div><h3 id="other"></h3><pre id="right" tabindex="0"></pre></div></div>'
-\qecho '<script type="application/json" id="data">'
+-- Is it a name, or another item of FROM?  Then nothing can be deleted, and
+-- nothing is known about bytes.
+SELECT coalesce(CASE WHEN (:'table')::pg_catalog.text OPERATOR(pg_catalog.~)
+    $re$^\s*(([^\s."'(),;]+|"([^"]|"")+")\s*\.\s*)*([^\s."'(),;]+|"([^"]|"")+")\s*$$re$
+    THEN pg_catalog.to_regclass(:'table')::pg_catalog.oid END, 0) AS relation \gset
+
+-- What a row takes: its header, its pointer, and its columns, compressed or
+-- elsewhere as they may be.
+SELECT coalesce('28::bigint' OPERATOR(pg_catalog.||) pg_catalog.string_agg(
+           pg_catalog.format(' OPERATOR(pg_catalog.+) coalesce('
+                             'pg_catalog.pg_column_size(%I.%I), 0)',
+                             relname, attname), ''), 'NULL::bigint') AS bytes
+FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class AS c
+    ON c.oid OPERATOR(pg_catalog.=) attrelid
+WHERE attrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
+    AND attnum OPERATOR(pg_catalog.>) 0 AND NOT attisdropped
+HAVING pg_catalog.bool_and(
+    pg_catalog.has_column_privilege(c.oid, attnum, 'SELECT'))
+UNION ALL SELECT 'NULL::bigint' LIMIT 1 \gset
+
+SELECT coalesce(pg_catalog.string_agg(pg_catalog.format(
+           ', %I AS "report: %s"', name, number), ''), '') AS columns,
+       coalesce(pg_catalog.string_agg(pg_catalog.format(
+           ', "report: %s"', number), ''), '') AS groups
+FROM pg_catalog.unnest(pg_catalog.concat('{', :'within', '}')::pg_catalog.text[])
+    WITH ORDINALITY AS u (name, number) \gset
+SELECT pg_catalog.format('CASE WHEN (%s) IS NOT NULL THEN pg_catalog.concat((%1$s)) END', :'id') AS key \gset
+SELECT pg_catalog.format(
+    'SELECT CASE WHEN "report: key" IS NOT NULL'
+    ' THEN pg_catalog.concat("report: key") END, "report: fp"%s'
+    ' FROM (SELECT (%s) AS "report: key", (%s) AS "report: fp"%s FROM %s)'
+    ' AS "report: rows" ORDER BY "report: key"',
+    :'groups', :'id', :'fp', :'columns', :'table') AS query \gset
+
+-- Is the fingerprint a bigint or a bit string?  Nothing else is taken; the
+-- lock on the table sees to it that it stays what it is.
+SELECT FROM :schema.simhash_clusters_by_text(
+    pg_catalog.concat(:'query', ' LIMIT 0'), (:'k')::bigint,
+    'star'::pg_catalog.text, 'first'::pg_catalog.text, 2::bigint);
+SELECT typcategory OPERATOR(pg_catalog.=) 'V' AS bits FROM pg_catalog.pg_type
+WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof((SELECT (:fp) FROM :table LIMIT 1)) \gset
+\if :bits
+\set hex 'pg_catalog.substr(pg_catalog.encode(pg_catalog.varbit_send((' :fp ')), ''hex''), 9)'
+\set width 'pg_catalog.length((' :fp '))'
+\else
+\set hex 'pg_catalog.lpad(pg_catalog.to_hex((' :fp ')), 16, ''0'')'
+\set width 64
+\endif
+SELECT pg_catalog.count(*) AS rows, pg_catalog.count((:fp)) AS present,
+       pg_catalog.count((:fp)) FILTER (WHERE (:key) IS NULL) AS nameless,
+       coalesce(pg_catalog.max(:width), 64) AS width
+FROM :table \gset
+
+-- As far as a search goes, but for the reader's wish.
+\if :{?upto}
+\else
+SELECT least(greatest(8, (:'k')::bigint OPERATOR(pg_catalog.*) 3
+                      OPERATOR(pg_catalog./) 2),
+             17 OPERATOR(pg_catalog.*) (((:'width')::bigint OPERATOR(pg_catalog.+) 63)
+             OPERATOR(pg_catalog./) 64) OPERATOR(pg_catalog.-) 1) AS upto \gset
+\endif
+SELECT greatest((:'upto')::bigint, (:'k')::bigint) AS upto \gset
+SELECT CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile'
+       ELSE profile END AS profile
+FROM :schema.simhash_profiles() WHERE is_default \gset
+
+-- What would delete: the text before k, and that after it.
+SELECT coalesce((SELECT pg_catalog.json_build_array(
+    pg_catalog.format('SELECT %s.simhash_dedup_sql(%L, %L, ', :'schema',
+                      pg_catalog.format('%I.%I', nspname, relname), :'fp'),
+    pg_catalog.concat(pg_catalog.format(', keep => %L', :'id'),
+                      CASE WHEN :'within' OPERATOR(pg_catalog.<>) ''
+                      THEN pg_catalog.format(', within => %L',
+                          pg_catalog.concat('{', :'within', '}')) END, ')'))
+    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
+        ON n.oid OPERATOR(pg_catalog.=) relnamespace
+    WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
+        AND relkind OPERATOR(pg_catalog.=) ANY ('{r,p}')
+        AND :schema.simhash_elsewhere(c.oid::pg_catalog.regclass) IS NULL), 'null')
+    AS delete,
+    coalesce((SELECT pg_catalog.json_agg(pg_catalog.format('%s (%s)',
+                  conrelid::pg_catalog.regclass, conname) ORDER BY conname)
+              FROM pg_catalog.pg_constraint
+              WHERE contype OPERATOR(pg_catalog.=) 'f'
+                  AND confrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
+                  AND conparentid OPERATOR(pg_catalog.=) 0), '[]') AS referring \gset
+
 -- (the quoted names are not those of a table, whatever it is called)
 WITH "report: member" AS MATERIALIZED (
-    SELECT *, id OPERATOR(pg_catalog.<>) representative AS redundant
+    SELECT *
+    FROM :schema.simhash_clusters_by_text((:'query')::pg_catalog.text,
+        (:'upto')::bigint, 'connected'::pg_catalog.text,
+        'first'::pg_catalog.text, 2::bigint) WITH ORDINALITY
+        AS m (id, part, first, away, rows, line)
+), "report: star" AS MATERIALIZED (
+    SELECT *
     FROM :schema.simhash_clusters_by_text((:'query')::pg_catalog.text,
         (:'k')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
-        2::bigint) WITH ORDINALITY
-        AS c (id, cluster, representative, distance, size, line)
-), "report: shown" AS (
-    SELECT cluster, size, pg_catalog.max(distance) AS farthest
-    FROM "report: member"
-    GROUP BY cluster, size ORDER BY size DESC, cluster LIMIT (:'shown')::bigint
-), "report: texts" AS (
-    SELECT s.cluster, s.size, s.farthest,
-           pg_catalog.json_agg(pg_catalog.json_build_object(
-               'id', m.id, 'distance', m.distance,
-               'text', pg_catalog.left(d.body, 20000)) ORDER BY m.place) AS members
-    FROM "report: shown" AS s
-    JOIN (SELECT *, pg_catalog.row_number() OVER (
-              PARTITION BY cluster
-              ORDER BY redundant, distance, line) AS place
-          FROM "report: member") AS m
-        ON m.cluster OPERATOR(pg_catalog.=) s.cluster
-            AND place OPERATOR(pg_catalog.<=) 12
-    JOIN (SELECT pg_catalog.concat((:id)) AS id, pg_catalog.concat((:body)) AS body
-          FROM :table) AS d
+        2::bigint) AS s (id, star, representative, distance, size)
+), "report: row" AS MATERIALIZED (
+    SELECT m.*, s.star, s.representative, s.distance, s.size,
+           s.id OPERATOR(pg_catalog.<>) s.representative AS redundant,
+           d.fp, d.bytes,
+           pg_catalog.row_number() OVER (PARTITION BY m.part, d.fp
+               ORDER BY m.line) OPERATOR(pg_catalog.>) 1 AS copy
+    FROM "report: member" AS m
+    JOIN (SELECT :key AS id, :hex AS fp, :bytes AS bytes FROM :table) AS d
         ON d.id OPERATOR(pg_catalog.=) m.id
-    GROUP BY s.cluster, s.size, s.farthest
+    LEFT JOIN "report: star" AS s ON s.id OPERATOR(pg_catalog.=) m.id
+), "report: part" AS (
+    SELECT part, rows, pg_catalog.count(*) AS nodes,
+           pg_catalog.json_agg(node ORDER BY line) AS list
+    FROM (SELECT part, rows, pg_catalog.min(line) AS line,
+                 pg_catalog.json_build_array(fp, pg_catalog.count(*),
+                     pg_catalog.left(pg_catalog.min(id) FILTER (WHERE NOT copy), 40),
+                     pg_catalog.sum(bytes),
+                     pg_catalog.sum(bytes) FILTER (WHERE NOT copy)) AS node
+          FROM "report: row" GROUP BY part, rows, fp) AS n
+    GROUP BY part, rows
+), "report: held" AS MATERIALIZED (
+    SELECT *
+    FROM (SELECT *, pg_catalog.sum(nodes) OVER (ORDER BY rows DESC, part) AS so_far
+          FROM "report: part"
+          WHERE nodes OPERATOR(pg_catalog.<=) (:'held')::bigint) AS p
+    WHERE so_far OPERATOR(pg_catalog.<=) (:'held')::bigint
+),
+
+-- Whose texts are shown: first of all fingerprints that differ, the farthest
+-- first.
+"report: place" AS MATERIALIZED (
+    SELECT *, pg_catalog.row_number() OVER (PARTITION BY star
+                  ORDER BY redundant, copy, distance DESC, line) AS star_place,
+           pg_catalog.row_number() OVER (PARTITION BY part
+                  ORDER BY copy, line) AS part_place,
+           pg_catalog.row_number() OVER (PARTITION BY part, away
+                  ORDER BY line) AS nth
+    FROM "report: row"
+), "report: largest" AS MATERIALIZED (
+    SELECT star AS number, true AS star FROM (
+        SELECT star FROM "report: star"
+        WHERE id OPERATOR(pg_catalog.=) representative
+        ORDER BY size DESC, star LIMIT (:'shown')::bigint) AS s
+    UNION ALL
+    SELECT part, false FROM (
+        SELECT part FROM "report: member"
+        WHERE id OPERATOR(pg_catalog.=) first
+        ORDER BY rows DESC, part LIMIT (:'shown')::bigint) AS p
+), "report: example" AS MATERIALIZED (
+    SELECT first, id, away
+    FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY away
+                        ORDER BY nth, line) AS example
+          FROM "report: place"
+          WHERE id OPERATOR(pg_catalog.<>) first
+              AND away OPERATOR(pg_catalog.<=) (:'upto')::bigint) AS e
+    WHERE example OPERATOR(pg_catalog.<=) 3
 )
 -- no text may end the script element
 SELECT pg_catalog.replace(pg_catalog.json_build_object(
-    'table', :'table', 'k', (:'k')::bigint,
-    'rows', (SELECT pg_catalog.count(*) FROM :table),
-    'clusters', (SELECT pg_catalog.count(DISTINCT cluster) FROM "report: member"),
-    'redundant', (SELECT pg_catalog.count(*) FROM "report: member" WHERE redundant),
-    'sizes', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(
-                  pg_catalog.format('%s to %s rows',
-                      1::bigint OPERATOR(pg_catalog.<<) low,
-                      (2::bigint OPERATOR(pg_catalog.<<) low) OPERATOR(pg_catalog.-) 1::bigint),
-                  n) ORDER BY low), '[]')
+    'table', :'table', 'within', :'within', 'made', pg_catalog.now(),
+    'k', (:'k')::bigint, 'upto', (:'upto')::bigint,
+    'members', (:'members')::bigint, 'shown', (:'shown')::bigint,
+    'profile', :'profile', 'bytes', (:'bytes') OPERATOR(pg_catalog.<>) 'NULL::bigint',
+    'rows', (:'rows')::bigint, 'present', (:'present')::bigint,
+    'nameless', (:'nameless')::bigint,
+    'delete', (:'delete')::pg_catalog.json,
+    'referring', (:'referring')::pg_catalog.json,
+    'clusters', (SELECT pg_catalog.count(*) FROM "report: star"
+                 WHERE id OPERATOR(pg_catalog.=) representative),
+    'redundant', (SELECT pg_catalog.count(*) FROM "report: row" WHERE redundant),
+    'freed', (SELECT pg_catalog.sum(bytes) FROM "report: row" WHERE redundant),
+    'sizes', (SELECT coalesce(pg_catalog.json_agg(
+                  pg_catalog.json_build_array(low, n) ORDER BY low), '[]')
               FROM (SELECT pg_catalog.floor(pg_catalog.log(2, size))::int AS low,
-                           pg_catalog.count(*) AS n
-                    FROM "report: member" WHERE NOT redundant GROUP BY 1) AS h),
-    'distances', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(
-                      pg_catalog.concat(distance,
-                          CASE WHEN distance OPERATOR(pg_catalog.=) 1
-                          THEN ' bit' ELSE ' bits' END),
-                      n) ORDER BY distance), '[]')
+                           pg_catalog.sum(n) AS n
+                    FROM (SELECT size, pg_catalog.count(*) AS n
+                          FROM "report: star"
+                          WHERE id OPERATOR(pg_catalog.=) representative
+                          GROUP BY size) AS s
+                    GROUP BY 1) AS h),
+    'distances', (SELECT coalesce(pg_catalog.json_agg(
+                      pg_catalog.json_build_array(distance, n)
+                      ORDER BY distance), '[]')
                   FROM (SELECT distance, pg_catalog.count(*) AS n
-                        FROM "report: member" WHERE redundant GROUP BY 1) AS h),
-    'shown', (SELECT coalesce(pg_catalog.json_agg(t ORDER BY size DESC, cluster), '[]')
-              FROM "report: texts" AS t))::pg_catalog.text, '<', '\u003c');
-\qecho '</script><script>'
-\qecho 'const bits=n=>n===1?"1 bit":n+" bits";'
-\qecho 'const data=JSON.parse(document.getElementById("data").textContent),$=i=>document.getElementById(i);'
-\qecho '$("what").textContent=`${data.redundant.toLocaleString("en")} of ${data.rows.toLocaleString("en")} rows of ${data.table} are near-duplicates, each within ${bits(data.k)} of the representative of its cluster; there are ${data.clusters.toLocaleString("en")} clusters.`;'
-\qecho 'function make(tag,text,where){const e=document.createElement(tag);if(text!==undefined)e.textContent=text;where.append(e);return e}'
-\qecho 'function bars(where,lines){const most=Math.max(1,...lines.map(l=>l[1]));for(const [label,n] of lines){const b=make("div",undefined,$(where));b.className="bar";make("span",label,b);make("i",n.toLocaleString("en"),b).style.width=100*n/most+"%"}if(!lines.length)$(where).textContent="None."}'
-\qecho 'bars("sizes",data.sizes);bars("distances",data.distances);'
--- words that both texts have, in order: the longest common subsequence
-\qecho 'function words(t){return (t||"").match(/\\p{Script=Han}|\\s+|[\\p{L}\\p{N}]+|[^\\s]/gu)||[]}'
-\qecho 'function common(a,b){const m=b.length+1,t=new Uint16Array((a.length+1)*m);for(let i=a.length-1;i>=0;i--)for(let j=b.length-1;j>=0;j--)t[i*m+j]=a[i]===b[j]?t[(i+1)*m+j+1]+1:Math.max(t[(i+1)*m+j],t[i*m+j+1]);const x=[],y=[];for(let i=0,j=0;i<a.length&&j<b.length;)if(a[i]===b[j]){x[i++]=1;y[j++]=1}else if(t[(i+1)*m+j]>=t[i*m+j+1])i++;else j++;return [x,y]}'
-\qecho 'function show(where,list,same,tag){$(where).textContent="";list.forEach((w,i)=>same[i]?$(where).append(w):make(tag,w,$(where)))}'
-\qecho 'function compare(one,other){$("one").textContent=`id ${one.id}, the representative`;$("other").textContent=`id ${other.id}, ${bits(other.distance)} away`;const a=words(one.text).slice(0,3000),b=words(other.text).slice(0,3000),[x,y]=common(a,b);show("left",a,x,"del");show("right",b,y,"ins")}'
-\qecho 'function choose(c){for(const r of document.querySelectorAll("tr[data-c]"))r.setAttribute("aria-selected",data.shown[r.dataset.c]===c);$("title").textContent=`Cluster of ${c.size} rows: id ${c.members[0].id}`;const s=$("member");s.textContent="";c.members.slice(1).forEach((m,i)=>make("option",`id ${m.id}, ${bits(m.distance)}`,s).value=i+1);s.onchange=()=>compare(c.members[0],c.members[s.value]);s.onchange()}'
-\qecho 'const head=make("tr",undefined,$("clusters"));["rows","farthest","representative","text"].forEach(h=>make("th",h,head));'
-\qecho 'data.shown.forEach((c,i)=>{const r=make("tr",undefined,$("clusters"));r.dataset.c=i;make("td",c.size,r);make("td",bits(c.farthest),r);make("button","id "+c.members[0].id,make("td",undefined,r));make("td",(c.members[0].text||"").slice(0,200),r);r.onclick=()=>{choose(c);$("title").focus()}});'
-\qecho 'if(data.shown.length)choose(data.shown[0]);'
-\qecho '</script></html>'
+                        FROM "report: row" WHERE redundant GROUP BY 1) AS h),
+    'largest', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+                    'rows', size, 'farthest', farthest, 'freed', freed,
+                    'members', members) ORDER BY size DESC, number), '[]')
+                FROM (SELECT number, p.size, pg_catalog.max(distance) AS farthest,
+                             pg_catalog.sum(bytes) FILTER (WHERE redundant) AS freed,
+                             pg_catalog.json_agg(
+                                 pg_catalog.json_build_array(id, distance)
+                                 ORDER BY star_place)
+                             FILTER (WHERE star_place
+                                 OPERATOR(pg_catalog.<=) (:'members')::bigint)
+                             AS members
+                      FROM "report: place" AS p JOIN "report: largest" AS l
+                          ON p.star OPERATOR(pg_catalog.=) number
+                      WHERE l.star GROUP BY number, p.size) AS s),
+    'parts', (SELECT pg_catalog.count(*) FROM "report: part"),
+    'nodes', (SELECT pg_catalog.sum(nodes) FROM "report: part"),
+    'held', (SELECT coalesce(pg_catalog.json_agg(
+                 pg_catalog.json_build_array(part, list) ORDER BY so_far), '[]')
+             FROM "report: held"),
+    'examples', (SELECT coalesce(pg_catalog.json_agg(
+                     pg_catalog.json_build_array(first, id, away)), '[]')
+                 FROM "report: example"))::pg_catalog.text, '<', '\u003c') AS data,
+    (SELECT coalesce(pg_catalog.json_agg(r), '[]')
+     FROM (SELECT id FROM "report: place" AS p JOIN "report: largest" AS l
+               ON p.star OPERATOR(pg_catalog.=) number
+           WHERE l.star AND star_place OPERATOR(pg_catalog.<=) (:'members')::bigint
+           UNION
+           SELECT id FROM "report: place" AS p JOIN "report: largest" AS l
+               ON part OPERATOR(pg_catalog.=) number
+           WHERE NOT l.star
+               AND part_place OPERATOR(pg_catalog.<=) (:'members')::bigint
+           UNION
+           SELECT id FROM "report: example"
+           UNION
+           SELECT first FROM "report: example") AS p
+     JOIN (SELECT id, part, fp, line FROM "report: row") AS r
+         ON r.id OPERATOR(pg_catalog.=) p.id) AS chosen \gset
+\qecho :data
+
+-- The texts of the chosen rows, in a statement of its own: so the planner knows
+-- that they are few.
+WITH "report: text" AS MATERIALIZED (
+    SELECT p.*, pg_catalog.left(d.body, 20000) AS body,
+           pg_catalog.length(d.body) AS characters,
+           pg_catalog.count(*) OVER (PARTITION BY p.part) AS texts
+    FROM pg_catalog.json_to_recordset((:'chosen')::pg_catalog.json)
+         AS p (id pg_catalog.text, part bigint, fp pg_catalog.text, line bigint)
+    JOIN (SELECT :key AS id, pg_catalog.concat((:body)) AS body FROM :table) AS d
+        ON d.id OPERATOR(pg_catalog.=) p.id
+), "report: feature" AS MATERIALIZED (
+    SELECT t.part, t.id, f.feature, f.weight, f.place,
+           pg_catalog.count(*) OVER (PARTITION BY t.part, f.feature)
+           OPERATOR(pg_catalog.=) t.texts AS common
+    FROM "report: text" AS t,
+         :schema.simhash_features(t.body, (:'profile')::pg_catalog.text)
+         WITH ORDINALITY AS f (feature, weight, hash, place)
+), "report: common" AS (
+    SELECT part, feature, pg_catalog.max(weight) AS weight,
+           pg_catalog.min(place) AS place
+    FROM "report: feature" WHERE common GROUP BY part, feature
+)
+SELECT pg_catalog.replace(pg_catalog.json_build_object(
+    'common', (SELECT coalesce(pg_catalog.json_agg(
+                   pg_catalog.json_build_array(part, n, list)), '[]')
+               FROM (SELECT part, pg_catalog.count(*) AS n,
+                            pg_catalog.json_agg(feature ORDER BY nth)
+                            FILTER (WHERE nth OPERATOR(pg_catalog.<=) 12) AS list
+                     FROM (SELECT *, pg_catalog.row_number() OVER (
+                               PARTITION BY part ORDER BY weight DESC, place) AS nth
+                           FROM "report: common") AS c
+                     GROUP BY part) AS c),
+    'texts', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+                  'id', t.id, 'part', part, 'fp', fp, 'characters', characters,
+                  'text', body, 'rest', rest) ORDER BY part, line), '[]')
+              FROM "report: text" AS t LEFT JOIN (
+                  SELECT id, pg_catalog.json_agg(feature ORDER BY place) AS rest
+                  FROM "report: feature" WHERE NOT common GROUP BY id) AS f
+                  ON f.id OPERATOR(pg_catalog.=) t.id))::pg_catalog.text,
+    '<', '\u003c');
+COMMIT;
