@@ -1351,6 +1351,7 @@ DECLARE
     type pg_catalog.text;       -- of the fingerprint, without domains
     value_sql pg_catalog.text;  -- the fingerprint
     bytes_sql pg_catalog.text;  -- the size of a row
+    stored pg_catalog.text;     -- the same, where the row is
     parted boolean;             -- it has children: ctid is not enough
     id pg_catalog.text;         -- what tells rows apart
     clusters pg_catalog.text;   -- the function that finds them
@@ -1394,6 +1395,16 @@ BEGIN
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     EXECUTE format('SELECT %s.simhash_elsewhere($1)', schema)
         INTO elsewhere USING relation;
+    -- What a row takes where it is: its header, its pointer, and its columns, as
+    -- they are compressed or stored apart; a whole row would have to be fetched.
+    stored := '28::bigint' || (
+        SELECT coalesce(string_agg(
+            format(' OPERATOR(pg_catalog.+)'
+                   ' coalesce(pg_catalog.pg_column_size(t.%I), 0)', attname),
+            '' ORDER BY attnum), '')
+        FROM pg_attribute
+        WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+            AND attgenerated <> 'v');
     IF elsewhere IS NOT NULL THEN
         source := 'pg_temp.simhash_report_rows';
         value_sql := 't.simhash_fp';
@@ -1401,7 +1412,7 @@ BEGIN
     ELSE
         source := target;
         value_sql := fingerprint;
-        bytes_sql := 'pg_catalog.pg_column_size(t.*)';
+        bytes_sql := stored;
     END IF;
     parted := elsewhere IS NULL
         AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation);
@@ -1481,8 +1492,9 @@ BEGIN
         WHERE m.redundant
         UNION ALL
         SELECT 5, pg_catalog.floor(pg_catalog.log(2, size))::bigint,
-               pg_catalog.count(*), NULL, NULL
-        FROM cluster GROUP BY 2
+               pg_catalog.sum(number), NULL, NULL
+        FROM (SELECT size, pg_catalog.count(*) AS number
+              FROM cluster GROUP BY size) AS s GROUP BY 2
         UNION ALL
         SELECT 6, distance, pg_catalog.count(*), NULL, NULL
         FROM member WHERE redundant GROUP BY distance
@@ -1512,8 +1524,8 @@ BEGIN
     commands[4] := format($query$
         CREATE TEMPORARY TABLE simhash_report_rows AS
         SELECT (%s)::%s AS simhash_fp,
-               pg_catalog.pg_column_size(t.*) AS simhash_bytes%s
-        FROM %s AS t$query$, fingerprint, type, listed, target) ||
+               %s AS simhash_bytes%s
+        FROM %s AS t$query$, fingerprint, type, stored, listed, target) ||
         coalesce(' ORDER BY ' || array_to_string(key, ', '), '');
     commands[5] := format($query$
         SELECT pg_catalog.left(pg_catalog.concat(t.*), 200) FROM %2$s AS t

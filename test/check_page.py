@@ -226,7 +226,7 @@ def look_at_features(browser, connection):
                 count(*) FILTER (WHERE a.feature IS NULL)
             FROM simhash_features(%s) AS a FULL JOIN simhash_features(%s) AS b
                 ON a.feature = b.feature""", (one, other)).fetchone()
-        names = ('Both', 'Only the left one', 'Only the right one')
+        names = ('Both', 'Only the first', 'Only the second')
         expect('features', said, [
             '%s: %s feature%s' % (name, format(n, ','), '' if n == 1 else 's')
             for name, n in zip(names, counts) if n])

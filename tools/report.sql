@@ -98,6 +98,7 @@ FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class AS c
     ON c.oid OPERATOR(pg_catalog.=) attrelid
 WHERE attrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
     AND attnum OPERATOR(pg_catalog.>) 0 AND NOT attisdropped
+    AND attgenerated OPERATOR(pg_catalog.<>) 'v'
 HAVING pg_catalog.bool_and(
     pg_catalog.has_column_privilege(c.oid, attnum, 'SELECT'))
 UNION ALL SELECT 'NULL::bigint' LIMIT 1 \gset
@@ -300,7 +301,12 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
            UNION
            SELECT id FROM "report: example"
            UNION
-           SELECT first FROM "report: example") AS p
+           SELECT first FROM "report: example"
+           -- that many are there at most: now the planner knows, too
+           LIMIT 2::bigint OPERATOR(pg_catalog.*) (:'shown')::bigint
+               OPERATOR(pg_catalog.*) (:'members')::bigint OPERATOR(pg_catalog.+)
+               6::bigint OPERATOR(pg_catalog.*)
+               ((:'upto')::bigint OPERATOR(pg_catalog.+) 1::bigint)) AS p
      JOIN (SELECT id, part, fp, line FROM "report: row") AS r
          ON r.id OPERATOR(pg_catalog.=) p.id) AS chosen \gset
 \qecho :data
