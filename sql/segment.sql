@@ -54,6 +54,20 @@ SELECT holds($$simhash_segment('ＣＥＯ，２０２４年　ﾃﾞｰﾀﾍﾞ
     AS to_usual_forms;
 SELECT holds($$simhash_segment(repeat('ａ㍿', 50000)) =
     simhash_segment(repeat('a株式会社', 50000))$$) AS long_folded;
+-- pieces that a long text is given to ICU in: no word is cut at a gap, no
+-- letter from its marks, and many marks in a row end soon
+SELECT holds($$simhash_segment(repeat('word, ' || repeat('中华人民共和国 ', 3) || 'ภาษาไทย。', 5000))
+    = (SELECT array_agg(w ORDER BY n, i) FROM generate_series(1, 5000) AS n,
+       unnest(simhash_segment('word, ' || repeat('中华人民共和国 ', 3) || 'ภาษาไทย。'))
+       WITH ORDINALITY AS u (w, i))$$) AS pieces,
+    holds($$simhash_segment(repeat(' e' || repeat(U&'\0323\0302', 5), 20000)) =
+    simhash_segment(repeat(U&' \1EC7' || repeat(U&'\0323', 4) || repeat(U&'\0302', 4), 20000))$$)
+    AS marks;
+SET statement_timeout = '20s';
+SELECT holds($$cardinality(simhash_segment('a' || repeat(U&'\0301\0323', 100000))) >= 1$$)
+    AS many_marks,
+    holds($$cardinality(simhash_segment(repeat('x', 3000000))) < 20$$) AS no_gap;
+RESET statement_timeout;
 -- they are features like others
 SELECT holds($$simhash(simhash_segment('one two one')) =
     simhash('{one,two}'::text[], '{2,1}')$$) AS features;

@@ -17,6 +17,16 @@
  * and digits, half-width kana and ligatures are the same word as their usual
  * forms, to its dictionary and to lists of words.
  *
+ * ICU takes no interrupts, and its time to bring combining marks in order grows
+ * with the square of their number.  So it is given a document in pieces, which
+ * end where no other result could be:
+ *
+ *		to normalise		before a character that combines with none before it
+ *		to find words in	behind a line, or a space or full stop before a letter
+ *
+ * What has no such place for long is cut all the same: combining marks after
+ * some thousand, text without gaps after 200,000 characters or so.
+ *
  * We use the library that the server has loaded.  Where the server is built
  * without ICU, or its headers were absent when we were built, the function
  * says so.
@@ -37,14 +47,32 @@
 #if __has_include(<unicode/ubrk.h>)
 #define SIMHASH_ICU
 #include <unicode/ubrk.h>
+#include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
+#include <unicode/utf16.h>
 #endif
 #endif
 
 PG_FUNCTION_INFO_V1(simhash_segment);
 
 #ifdef SIMHASH_ICU
+
+/* Code units after which a piece may end, and those after which it has to. */
+#define NORMAL_PIECE	4096
+#define NORMAL_MOST		(2 * NORMAL_PIECE)
+#define WORDS_PIECE		16384
+#define WORDS_MOST		(16 * WORDS_PIECE)
+
+/* How much longer the normal form NFKC can be, in code units. */
+#define NORMAL_GROWTH	18
+
+/* The words found so far. */
+typedef struct Words
+{
+	ArrayBuildState *array;
+	Size		bytes;			/* that the array will have */
+} Words;
 
 /* Fails when ICU has reported an error. */
 static void
@@ -55,6 +83,16 @@ check_icu(UErrorCode status, const char *locale)
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("could not segment text for locale \"%s\"", locale),
 				 errdetail("ICU reports %s.", u_errorName(status))));
+}
+
+/* Complain of a document with more text or words than there is room for. */
+static void
+too_long(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("document is too long to segment"),
+			 errhint("Give parts of it, such as left(document, 10000000).")));
 }
 
 /* A text as ICU wants it; what is not valid becomes U+FFFD. */
@@ -68,9 +106,7 @@ to_utf16(text *document, int32_t *length)
 	UChar	   *result;
 
 	if (bytes > PG_INT32_MAX - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("document is too long to segment")));
+		too_long();
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
 									(bytes + 1) * sizeof *result);
 	u_strFromUTF8WithSub(result, (int32_t) bytes + 1, length,
@@ -80,31 +116,63 @@ to_utf16(text *document, int32_t *length)
 	return result;
 }
 
+/* Where a piece to normalise ends that begins at "from". */
+static int32_t
+normal_end(const UNormalizer2 *nfkc, const UChar *document, int32_t from,
+		   int32_t length)
+{
+	int32_t		end = from + NORMAL_PIECE;
+
+	if (length - from <= NORMAL_PIECE)
+		return length;
+	U16_SET_CP_START(document, from, end);
+	while (end < length && end - from < NORMAL_MOST)
+	{
+		UChar32		c;
+
+		U16_GET(document, from, end, length, c);
+		if (unorm2_hasBoundaryBefore(nfkc, c))
+			break;
+		U16_FWD_1(document, end, length);
+	}
+	return end;
+}
+
 /* A text in normal form NFKC. */
 static UChar *
 normalise(UChar *document, int32_t *length)
 {
 	UErrorCode	status = U_ZERO_ERROR;
 	const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&status);
-	int32_t		normal;
-	int32_t		needed;
+	const int32_t most = (Min(*length, NORMAL_MOST) + 1) * NORMAL_GROWTH;
+	Size		room = (Size) *length + most;
 	UChar	   *result;
+	Size		done = 0;
+	int32_t		from;
+	int32_t		end;
 
 	check_icu(status, "");
-	normal = unorm2_spanQuickCheckYes(nfkc, document, *length, &status);
-	check_icu(status, "");
-	if (normal == *length)
-		return document;
-	needed = unorm2_normalize(nfkc, document, *length, NULL, 0, &status);
-	if (status == U_BUFFER_OVERFLOW_ERROR)
-		status = U_ZERO_ERROR;
-	check_icu(status, "");
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
-									((Size) needed + 1) * sizeof *result);
-	*length = unorm2_normalize(nfkc, document, *length, result, needed + 1,
-							   &status);
-	check_icu(status, "");
+									room * sizeof *result);
+	for (from = 0; from < *length; from = end)
+	{
+		CHECK_FOR_INTERRUPTS();
+		end = normal_end(nfkc, document, from, *length);
+		if (room - done < (Size) most)
+		{
+			room *= 2;
+			result = repalloc_huge(result, room * sizeof *result);
+		}
+		done += unorm2_normalize(nfkc, document + from, end - from,
+								 result + done, most, &status);
+		if (status == U_STRING_NOT_TERMINATED_WARNING)
+			status = U_ZERO_ERROR;
+		check_icu(status, "");
+		if (done > PG_INT32_MAX - WORDS_MOST)
+			too_long();
+	}
 	pfree(document);
+	*length = (int32_t) done;
 	return result;
 }
 
@@ -124,12 +192,44 @@ from_utf16(const UChar *from, int32_t length)
 	return result;
 }
 
-/* The words between the boundaries that the iterator finds. */
-static ArrayType *
-collect_words(UBreakIterator *iterator, const UChar *document)
+/* Where a piece to find words in ends that begins at "from". */
+static int32_t
+words_end(const UChar *document, int32_t from, int32_t length)
 {
-	ArrayBuildState *words = initArrayResult(TEXTOID, CurrentMemoryContext,
-											 false);
+	int32_t		end = from + WORDS_PIECE;
+
+	if (length - from <= WORDS_PIECE)
+		return length;
+	for (; end < length && end - from < WORDS_MOST; end++)
+	{
+		UChar		before = document[end - 1];
+
+		if (before == '\n' ||
+			((before == ' ' || before == 0x3002) && u_isalpha(document[end])))
+			return end;
+	}
+	if (end < length)
+		U16_SET_CP_START(document, from, end);
+	return end;
+}
+
+/* Put a word to those found so far. */
+static void
+add_word(Words *words, text *word)
+{
+	words->bytes += INTALIGN(VARSIZE(word));
+	if (words->bytes > MaxAllocSize - 1024 ||
+		words->array->nelems >= (int) (MaxAllocSize / sizeof(Datum) / 2))
+		too_long();
+	accumArrayResult(words->array, PointerGetDatum(word), false, TEXTOID,
+					 CurrentMemoryContext);
+	pfree(word);
+}
+
+/* The words between the boundaries that the iterator finds in a piece. */
+static void
+collect_words(UBreakIterator *iterator, const UChar *piece, Words *words)
+{
 	int32_t		start = ubrk_first(iterator);
 	int32_t		end;
 
@@ -137,13 +237,9 @@ collect_words(UBreakIterator *iterator, const UChar *document)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (ubrk_getRuleStatus(iterator) >= UBRK_WORD_NONE_LIMIT)
-			accumArrayResult(words,
-							 PointerGetDatum(from_utf16(document + start,
-														end - start)),
-							 false, TEXTOID, CurrentMemoryContext);
+			add_word(words, from_utf16(piece + start, end - start));
 		start = end;
 	}
-	return DatumGetArrayTypeP(makeArrayResult(words, CurrentMemoryContext));
 }
 
 /* The words of a document in UTF-16. */
@@ -152,20 +248,31 @@ segment(const UChar *document, int32_t length, const char *locale)
 {
 	UErrorCode	status = U_ZERO_ERROR;
 	UBreakIterator *iterator;
-	ArrayType  *volatile result = NULL;
+	Words		words = {0};
+	int32_t		from;
+	int32_t		end;
 
-	iterator = ubrk_open(UBRK_WORD, locale, document, length, &status);
+	words.array = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+	iterator = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
 	check_icu(status, locale);
 	PG_TRY();
 	{
-		result = collect_words(iterator, document);
+		for (from = 0; from < length; from = end)
+		{
+			CHECK_FOR_INTERRUPTS();
+			end = words_end(document, from, length);
+			ubrk_setText(iterator, document + from, end - from, &status);
+			check_icu(status, locale);
+			collect_words(iterator, document + from, &words);
+		}
 	}
 	PG_FINALLY();
 	{
 		ubrk_close(iterator);
 	}
 	PG_END_TRY();
-	return result;
+	return DatumGetArrayTypeP(makeArrayResult(words.array,
+											  CurrentMemoryContext));
 }
 
 #endif							/* SIMHASH_ICU */
@@ -178,7 +285,7 @@ segment(const UChar *document, int32_t length, const char *locale)
  * out.  Upper case stays as it is.
  *
  * Errors: feature_not_supported without ICU, external_routine_exception when
- * it fails, program_limit_exceeded for a document of gigabytes.
+ * it fails, program_limit_exceeded for a document with too many words.
  */
 Datum
 simhash_segment(PG_FUNCTION_ARGS)
