@@ -79,13 +79,22 @@ VALUES = {
              "FROM generate_series(1, 300) AS i)"],
     'text[]': ["'{}'", "'{a}'", "'{a,b,c}'", "'{a,NULL,c}'", 'NULL',
                "'{{a,b},{c,d}}'", "'[5:6]={x,y}'::text[]", "'{\"\"}'",
-               "array_fill('w'::text, ARRAY[3000])"],
+               "array_fill('w'::text, ARRAY[3000])",
+               "'[-3:-1]={a,b,c}'::text[]", "'{{{a}},{{b}},{{c}}}'::text[]",
+               "array_fill(NULL::text, ARRAY[3])",
+               "ARRAY[repeat('x', 3000), 'b', chr(1)]"],
     'double precision[]': ["'{}'", "'{1}'", "'{1,2,3}'", "'{1,NULL,3}'",
                            'NULL', "'{NaN,1,2}'", "'{Infinity,-1,1e308}'",
                            "'{{1,2},{3,4}}'", "'{-1,-2,-3}'",
-                           'array_fill(1e300::float8, ARRAY[3000])'],
+                           'array_fill(1e300::float8, ARRAY[3000])',
+                           "'[-3:-1]={1,2,3}'", "'[5:6]={1,0}'",
+                           "'{{{1}},{{2}},{{3}}}'", "'{-0,0,1e-320}'",
+                           "'{1e308,1e308,-1e308}'", "'{NULL,NULL,NULL}'",
+                           "'{Infinity,-Infinity,1}'"],
     'real[]': ["'{0.1,0.2,0.4,1}'", "'{}'", "'{1}'", "'{NaN,0,0,0}'", 'NULL',
-               "'{1,2,3,4,5}'", "'{{1,2},{3,4}}'"],
+               "'{1,2,3,4,5}'", "'{{1,2},{3,4}}'", "'{1,NULL,3,4}'",
+               "'[0:3]={1,2,3,4}'", "'{Infinity,1,1,1}'", "'{1,-1,1,0}'",
+               "'{3e38,3e38,3e38,3e38}'", "'{1e-45,0,0,0}'"],
     'tsvector': ["'a:1A b:2 c'", "''", 'NULL', "to_tsvector('simple', "
                  "repeat('x y z ', 200))"],
     'name[]': ["'{k0,k1,k2,k3}'", "'{}'", "'{a,b}'", "'{fp,fp,fp,fp}'",
@@ -105,6 +114,12 @@ VALUES = {
         "((%s)::text || '00')::simhash_idf" % IDF],
     'hamming_ball': ["'(1,3)'", "'(,)'", "'(1,-1)'", 'NULL', "'(5,64)'",
                      "'(5,65)'"],
+    'hamming_bit_ball': ["hamming_bit_ball(3::bit(64), 3)", 'NULL', "'(,)'",
+                         "'(0101,5)'", "'(0101,4)'", '\'("",0)\'',
+                         "(repeat('01', 64)::bit(128), -1)",
+                         "(NULL, 3)", "(repeat('110', 400)::bit(1200), 7)"],
+    'bit varying': ["B''", "B'1'", '3::bit(64)', 'NULL',
+                    "repeat('110', 400)::bit varying"],
     'anyelement': ['NULL::bigint', 'NULL::text', 'NULL::uuid', '1',
                    'NULL::tid', 'NULL::point', 'NULL::hamming_ball',
                    'NULL::bigint[]', 'NULL'],
@@ -114,6 +129,85 @@ VALUES = {
     'bytea': ["''", "'\\x00'", "decode(repeat('ff', 300), 'hex')",
               "decode(repeat('00', 3000), 'hex')", 'NULL'],
     'oid': ['0', '23', 'NULL'],
+}
+
+# Queries for values to be sent in binary form, by type, and those they are sent
+# to.  A value of a composite type has the types of its columns in it.
+SENT = [
+    ('simhash_idf', "SELECT simhash_idf_send(v) FROM unnest(ARRAY[%s, "
+     "simhash_idf_from('{}', '{}'), (SELECT "
+     "simhash_idf_agg(md5(i::text) || ' a b') FROM generate_series(1, 20) "
+     "AS i)]) AS v" % IDF),
+    ('hamming_ball', "SELECT record_send(hamming_ball(5, 3))"),
+    ('hamming_bit_ball', "SELECT record_send(hamming_bit_ball(v, 1)) "
+     "FROM unnest(ARRAY[B'1', 5::bit(64), 5::bit(100), 5::bit(1024)]) AS v"),
+    ('bit', 'SELECT bit_send(5::bit(64))'),
+    ('float8[]', "SELECT array_send(v) FROM (VALUES ('{1,2,3}'::float8[]), "
+     "('{NaN,-Infinity,NULL}'), ('{{1,2},{3,4}}'), ('[3:3]={1}'), ('{}')) "
+     "AS v (v)"),
+    ('text[]', "SELECT array_send(v) FROM (VALUES ('{a,b,c}'::text[]), "
+     "('{a,NULL,c}'), ('{{a,b},{c,d}}'), ('[3:5]={a,b,c}'), ('{}')) AS v (v)"),
+]
+RECEIVED = {
+    'simhash_idf': [
+        'SELECT simhash_idf_stats($1::simhash_idf)',
+        'SELECT ($1::simhash_idf + $1)::text',
+        "SELECT simhash_idf_weight($1, 'a')",
+        "SELECT simhash_keywords('a b c d', $1, 3)",
+        "SELECT simhash_tfidf('a b c d', $1::simhash_idf)",
+        "SELECT simhash_tfidf(ARRAY['a','b'], $1::simhash_idf, 1)",
+        "SELECT simhash_idf_with($1, '{a}', 2)",
+        "SELECT simhash_idf_agg(v) FROM unnest(ARRAY[$1::simhash_idf, $1]) v",
+        # what is accepted comes back as it was
+        'SELECT v::text::simhash_idf::text = v::text AND simhash_idf_send(v)'
+        ' = simhash_idf_send(v::text::simhash_idf) AS holds'
+        ' FROM CAST($1 AS simhash_idf) AS v',
+    ],
+    'hamming_ball': [
+        'SELECT 5::bigint <@ $1::hamming_ball',
+        'SELECT $1::hamming_ball @> 5::bigint',
+        'SELECT $1::hamming_ball ~= $1, $1::text',
+        'SELECT (v).center <@ v IS NOT FALSE AS holds'
+        ' FROM (SELECT $1::hamming_ball OFFSET 0) AS s (v)',
+        'SELECT id FROM t0 WHERE fp <@ $1::hamming_ball',
+        'SELECT id FROM t0 WHERE ball ~= $1',
+        "SELECT count(*) FROM hamming_search_plan('t0_fp_hamming', $1)",
+    ],
+    'hamming_bit_ball': [
+        'SELECT 5::bit(64) <@ $1::hamming_bit_ball',
+        'SELECT $1::hamming_bit_ball @> 5::bit(64)',
+        'SELECT $1::hamming_bit_ball ~= $1, $1::text',
+        'SELECT (v).center <@ v IS NOT FALSE AS holds'
+        ' FROM (SELECT $1::hamming_bit_ball OFFSET 0) AS s (v)',
+        'SELECT id FROM t0 WHERE wide <@ $1::hamming_bit_ball',
+        "SELECT count(*) FROM hamming_bit_search_plan('t0_bits_hamming', $1)",
+    ],
+    'bit': [
+        'SELECT $1::bit varying <~~> $1',
+        'SELECT 5::bit(64) <@ hamming_bit_ball($1, 3)',
+        'SELECT id FROM t0 ORDER BY wide <~~> $1::bit varying LIMIT 3',
+        'SELECT minhash_similarity($1, 5::bit(64))',
+    ],
+    'float8[]': [
+        "SELECT simhash('{a,b,c}'::text[], $1::float8[])",
+        "SELECT simhash_bits('{a,b,c}'::text[], 128, $1)",
+        "SELECT simhash_sums('{a,b,c}'::text[], $1::float8[])",
+        "SELECT simhash_weighted('{a,b,c}', $1, 'word-1')",
+        "SELECT simhash_cppjieba('{a,b,c}', $1)",
+        "SELECT simhash_idf_from('{a,b,c}', $1)::text",
+    ],
+    'text[]': [
+        "SELECT simhash($1::text[], '{1,2,3}')", 'SELECT minhash($1::text[])',
+        'SELECT simhash_bits($1::text[], 192)',
+        'SELECT simhash_hashbits($1)',
+        'SELECT simhash_idf_agg($1::text[])::text',
+        "SELECT simhash_idf_from($1, '{1,2,3}')::text",
+        'SELECT simhash_jaccard($1, $1), simhash_cosine($1::text[], $1)',
+        'SELECT simhash_features($1::text[])',
+        'SELECT simhash_confidence($1::text[])',
+        "SELECT count(*) FROM simhash_tune_edits('SELECT body FROM t0', 3, $1)",
+        "SELECT count(*) FROM simhash_report('t0', 'fp', 3, $1)",
+    ],
 }
 
 FUNCTIONS = """
@@ -131,18 +225,16 @@ ORDER BY p.oid::regprocedure::text
 def functions(session):
     """
     The functions of the extension, as (name, kind, set, defaults, types), and
-    values to send in binary form.
+    values in binary form, as (type, bytes).
     """
     rows = [[value.decode() for value in row]
             for row in session.must(FUNCTIONS)]
     return ([(name, kind, retset == 't', int(defaults),
               types.split('|') if types else [])
              for name, kind, retset, defaults, types in rows],
-            [bytes.fromhex(row[0].decode()[2:]) for row in session.must(
-                "SELECT simhash_idf_send(v) FROM unnest(ARRAY[%s, "
-                "simhash_idf_from('{}', '{}'), (SELECT "
-                "simhash_idf_agg(md5(i::text) || ' a b') "
-                "FROM generate_series(1, 20) AS i)]) AS v" % IDF)])
+            [(type_, bytes.fromhex(row[0].decode()[2:]))
+             for type_, query in SENT
+             for row in session.must(query)])
 
 
 def value(rng, type_):
@@ -156,7 +248,7 @@ def value(rng, type_):
 def write(rng, known):
     """A call of what functions() has found."""
     functions_, sent = known
-    if rng.random() < 0.05:
+    if rng.random() < 0.25:
         return write_binary(rng, rng.choice(sent))
     name, kind, retset, defaults, types = rng.choice(functions_)
     if kind == 'a':
@@ -189,16 +281,15 @@ def write_aggregate(rng, name, types):
                     ['', ' GROUP BY i % 4', ' GROUP BY ROLLUP (i % 4)'])))
 
 
-def write_binary(rng, sent):
-    """A call with a damaged value of simhash_idf."""
+def write_binary(rng, value):
+    """A call with a value in binary form, which is mostly damaged."""
+    type_, sent = value
     bytes_ = bytearray(sent)
-    for _ in range(rng.choice([0, 1, 1, 2])):
-        bytes_[rng.randrange(len(bytes_))] = rng.choice([0, 1, 127, 255])
-    del bytes_[rng.choice([len(bytes_), len(bytes_), rng.randrange(64)]):]
-    return Binary(rng.choice([
-        'SELECT simhash_idf_stats($1::simhash_idf)',
-        'SELECT ($1::simhash_idf + $1)::text',
-        "SELECT simhash_idf_weight($1, 'a')",
-        "SELECT simhash_keywords('a b c d', $1, 3)",
-        "SELECT simhash('a b c d', $1::simhash_idf)",
-    ]), bytes(bytes_))
+    for _ in range(rng.choice([0, 1, 1, 2, 5])):
+        at = rng.randrange(len(bytes_))
+        bytes_[at] = rng.choice([0, 1, 127, 255, bytes_[at] ^ 1 << (at % 8)])
+    del bytes_[rng.choice([len(bytes_), len(bytes_),
+                           rng.randrange(len(bytes_))]):]
+    if rng.random() < 0.1:
+        bytes_ += bytes(rng.choice([1, 4, 100]))
+    return Binary(rng.choice(RECEIVED[type_]), bytes(bytes_))
