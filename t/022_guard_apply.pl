@@ -28,6 +28,8 @@ CREATE TABLE docs (id int PRIMARY KEY, parent int REFERENCES parents,
 CREATE TABLE notes (doc int REFERENCES docs ON DELETE CASCADE);
 INSERT INTO parents VALUES (1);
 CREATE INDEX ON docs USING hamming (fp);
+CREATE TABLE prints (id int PRIMARY KEY, fp bit(128), twin int);
+CREATE INDEX ON prints USING hamming (fp);
 END
 }
 my $from = $node{publisher};
@@ -125,6 +127,32 @@ END
 $to->safe_psql('postgres', "ROLLBACK PREPARED 'far'");
 $from->wait_for_catchup('sub');
 rows_are('1 5 6 8 9 21', 'applied once the other transaction is gone');
+$to->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
+
+# Bit strings, sent in binary: in the first copy and in apply, when a row moves
+# near another, and when its text comes by COPY.
+$from->safe_psql('postgres', <<'END');
+INSERT INTO prints SELECT n, (repeat('01', 32) || (n / 2)::bit(64)::text)::bit(128)
+FROM generate_series(2, 5) AS n;
+CREATE PUBLICATION prints FOR TABLE prints;
+END
+$to->safe_psql('postgres', <<"END");
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON prints
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'mark', '1', 'mark=twin');
+ALTER TABLE prints ENABLE ALWAYS TRIGGER guard;
+CREATE SUBSCRIPTION sub CONNECTION '$where' PUBLICATION prints WITH (binary);
+END
+$to->wait_for_subscription_sync($from, 'sub');
+publish(<<'END');
+UPDATE prints SET fp = ~fp WHERE id = 2;
+COPY (SELECT 6, fp FROM prints WHERE id = 4) TO PROGRAM 'cat >prints.copy';
+COPY prints (id, fp) FROM PROGRAM 'cat prints.copy; rm prints.copy';
+INSERT INTO prints VALUES (7, NULL), (8, NULL);
+UPDATE prints SET fp = (SELECT fp FROM prints WHERE id = 2) WHERE id = 7;
+END
+is($to->safe_psql('postgres',
+		q{SELECT string_agg(concat_ws('=', id, twin), ' ' ORDER BY id) FROM prints}),
+	'2 3=2 4 5=4 6=4 7=2 8', 'bit strings');
 $to->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
 
 # A session that waits for a prepared transaction, and gives up.

@@ -71,6 +71,14 @@ INSERT INTO images
 SELECT n, (a || a || a || a)::bit(256)
 FROM generate_series(1, 5000) AS n, LATERAL (SELECT hashint8extended(n / 2, 1)::bit(64)::text) AS t(a);
 CREATE INDEX images_hash ON images USING hamming (hash);
+CREATE DOMAIN print AS bit(128);
+CREATE TABLE prints (id int PRIMARY KEY, site int, print print,
+    CONSTRAINT prints_alone EXCLUDE USING hamming (site WITH =, hamming_bit_ball(print, 9) WITH ~=));
+CREATE INDEX prints_print ON prints USING hamming (print);
+CREATE TRIGGER prints_guard BEFORE INSERT OR UPDATE ON prints FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('print', 'reject', '6');
+INSERT INTO prints SELECT n, n % 3, (a || a)::bit(128)
+FROM generate_series(1, 500) AS n, LATERAL (SELECT hashint8extended(n, 1)::bit(64)::text) AS t(a);
 
 -- partitions
 CREATE TABLE parts (id int, fp bigint) PARTITION BY HASH (id);
@@ -146,7 +154,7 @@ sub in_order
 				"SET enable_seqscan = off; EXPLAIN $search->[1]"),
 			qr/\b$search->[0]/, "$name: $search->[0]");
 	}
-	is($node->safe_psql($database, <<'END'), 10, "$name: check of the indexes");
+	is($node->safe_psql($database, <<'END'), 12, "$name: check of the indexes");
 SELECT count(hamming_index_check(i.oid, true))
 FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam
 WHERE amname = 'hamming' AND relkind = 'i'
@@ -161,7 +169,12 @@ END
 		'constraint "groups_alone"' => 'INSERT INTO groups (tenant, fp)
 			SELECT tenant, fp # 1 FROM groups WHERE id = 5',
 		'near-duplicate of another in table "keyed"' => 'INSERT INTO keyed
-			SELECT -1, site, fp # 1 FROM keyed WHERE id = 5');
+			SELECT -1, site, fp # 1 FROM keyed WHERE id = 5',
+		'constraint "prints_alone"' => q{INSERT INTO prints
+			SELECT -1, site, print # ('x' || repeat('0', 31) || 'f')::bit(128) # B'1111'::bit(128)
+			FROM prints WHERE id = 5},
+		'near-duplicate of another in table "prints"' => 'INSERT INTO prints
+			SELECT -1, site + 1, set_bit(print, 7, 1 - get_bit(print, 7)) FROM prints WHERE id = 5');
 	foreach my $what (sort keys %refused)
 	{
 		my ($code, $out, $err) = $node->psql($database, $refused{$what});
