@@ -33,6 +33,13 @@
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
+/* Say how the trigger is made. */
+static int
+trigger_hint(void)
+{
+	return errhint("Make it by CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').");
+}
+
 /* Fail unless we are called as the right kind of trigger. */
 static void
 check_context(FunctionCallInfo fcinfo)
@@ -47,12 +54,14 @@ check_context(FunctionCallInfo fcinfo)
 		!TRIGGER_FIRED_FOR_ROW(data->tg_event))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("simhash_guard must be fired BEFORE, FOR EACH ROW")));
+				 errmsg("simhash_guard must be fired BEFORE, FOR EACH ROW"),
+				 trigger_hint()));
 	if (!TRIGGER_FIRED_BY_INSERT(data->tg_event) &&
 		!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("simhash_guard must be fired by INSERT or UPDATE")));
+				 errmsg("simhash_guard must be fired by INSERT or UPDATE"),
+				 trigger_hint()));
 }
 
 /*

@@ -57,7 +57,8 @@ simhash_guard_type(Relation relation, AttrNumber column)
 				 errmsg("column \"%s\" of relation \"%s\" is of type %s, neither bigint nor bit(n)",
 						NameStr(attribute->attname),
 						RelationGetRelationName(relation),
-						format_type_be(attribute->atttypid))));
+						format_type_be(attribute->atttypid)),
+				 errhint("Name a column of fingerprints, which the trigger can fill from a document by the option 'document=column'.")));
 	return type;
 }
 

@@ -140,7 +140,7 @@ hamming_check_columns(Relation index)
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("index \"%s\" has no column of fingerprints",
 						RelationGetRelationName(index)),
-				 errhint("One column has to be a fingerprint, of type bigint or bit(n), or a ball.")));
+				 errhint("One column has to be a fingerprint, of type bigint or bit(n), or a ball. To index documents, index their fingerprint, as in (simhash(body)).")));
 	if (hamming_fingerprint_column(index) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
