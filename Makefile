@@ -189,6 +189,7 @@ help:
 	@echo "JIEBA=idf.txt                words and weights for its Chinese sets"
 	@echo "ASSERTS_SOURCE=dir           PostgreSQL's source, for make asserts"
 	@echo "OUT=dir                      keep the results of make test in dir"
+	@echo "NODE_MODULES=dir             packages of npm, for tests of clients"
 	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
 	@echo "                             for tests at random: how long each lasts, to"
 	@echo "                             repeat it, after how many faults to stop"

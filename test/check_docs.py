@@ -23,6 +23,7 @@ OUT=dir.
 SPDX-License-Identifier: PostgreSQL
 """
 
+import contextlib
 import difflib
 import glob
 import os
@@ -163,15 +164,26 @@ def run_page(name, text, database):
     return (len(blocks), shown, left_out), wrong, '\n'.join(right)
 
 
+@contextlib.contextmanager
+def new_database(name, *options):
+    """A database that is gone afterwards; the options are those of createdb."""
+    subprocess.run(['createdb', *options, name], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(['dropdb', '--force', name], check=True)
+
+
+def new_utf8_database(name):
+    """One for a page: the same wherever the test is run."""
+    return new_database(name, '-T', 'template0', '-E', 'UTF8', '--locale=C')
+
+
 def check(name, text):
     """Run a page in a database of its own."""
     database = 'docs_' + re.sub(r'\W', '_', name.lower())
-    subprocess.run(['createdb', '-T', 'template0', '-E', 'UTF8',
-                    '--locale=C', database], check=True)
-    try:
+    with new_utf8_database(database):
         return run_page(name, text, database)
-    finally:
-        subprocess.run(['dropdb', '--force', database], check=True)
 
 
 # A page with one of each fault, and the lines where they are.

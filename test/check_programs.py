@@ -33,6 +33,7 @@ SPDX-License-Identifier: PostgreSQL
 import contextlib
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
@@ -125,36 +126,47 @@ def forward(source, target):
 
 
 @contextlib.contextmanager
-def tcp_port():
-    """A port of TCP that leads to the server's socket."""
+def jdbc_url():
+    """A URL of the server, without the name of a database.  Its port leads to
+    the server's socket, for whoever knows a secret that is in the URL."""
     path = '%s/.s.PGSQL.%s' % (os.environ['PGHOST'],
                                os.environ.get('PGPORT', '5432'))
+    secret = secrets.token_hex()
+
+    def connect(client):
+        first = client.recv(65536)
+        if secret.encode() not in first:
+            client.close()
+            return
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(path)
+        server.sendall(first)
+        threading.Thread(target=forward, args=(server, client),
+                         daemon=True).start()
+        forward(client, server)
 
     def serve():
         with contextlib.suppress(OSError):
             while True:
-                client = listener.accept()[0]
-                server = socket.socket(socket.AF_UNIX)
-                server.connect(path)
-                for pair in (client, server), (server, client):
-                    threading.Thread(target=forward, args=pair,
-                                     daemon=True).start()
+                threading.Thread(target=connect, args=listener.accept()[:1],
+                                 daemon=True).start()
 
     with socket.create_server(('127.0.0.1', 0)) as listener:
         threading.Thread(target=serve, daemon=True).start()
-        yield listener.getsockname()[1]
+        yield ('jdbc:postgresql://127.0.0.1:%d/%%s?user=%s&sslmode=disable'
+               '&gssEncMode=disable&options=-capplication_name=%s' % (
+                   listener.getsockname()[1],
+                   os.environ.get('PGUSER', 'postgres'), secret))
 
 
-def environment(directory, database, port):
-    """What a program finds in its environment."""
+def environment(directory, database, url):
+    """What a program finds in its environment, and beside it."""
     modules = os.environ.get('NODE_MODULES', '/usr/share/nodejs')
-    if not os.path.lexists(directory + '/node_modules'):
-        os.symlink(modules, directory + '/node_modules')
+    os.symlink(modules, directory + '/node_modules')
     return dict(
-        os.environ, PGDATABASE=database, PYTHONUNBUFFERED='1',
-        NODE_PATH=modules, GO111MODULE='off', GOPATH='/usr/share/gocode',
-        JDBC_URL='jdbc:postgresql://127.0.0.1:%d/%s?user=%s' % (
-            port, database, os.environ.get('PGUSER', 'postgres')))
+        os.environ, PGDATABASE=database, JDBC_URL=url % database,
+        PYTHONUNBUFFERED='1', NODE_PATH=modules,
+        GO111MODULE='off', GOPATH='/usr/share/gocode')
 
 
 def run_program(group, name, directory, env):
@@ -172,16 +184,17 @@ def run_program(group, name, directory, env):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=TIMEOUT)
     outputs = done.stdout.decode().split(MARK + '\n')
-    return outputs[:len(group)], done.returncode == 0
+    ended = not mark or len(outputs) > len(group)
+    return outputs[:len(group)], ended and done.returncode == 0
 
 
-def run_section(section, database, port, right):
+def run_section(section, database, url, right):
     """Run the programs of a section, and put what they print in its place on
     the page.  Returns what is wrong, as line and explanation, or None if the
     section cannot be run here."""
     blocks, printed, wrong = [], [], []
     with tempfile.TemporaryDirectory() as directory:
-        env = environment(directory, database, port)
+        env = environment(directory, database, url)
         if subprocess.run(section.command, shell=True, cwd=directory, env=env,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode:
@@ -216,34 +229,21 @@ def run_page(name, text):
     database = 'programs_' + re.sub(r'\W', '_', name.lower())
     before = [block for block in blocks if block.line < found[0].line]
 
-    def create(*arguments):
-        subprocess.run(['createdb', *arguments], check=True)
-
-    def drop(database):
-        subprocess.run(['dropdb', '--force', '--if-exists', database],
-                       check=True)
-
-    create('-T', 'template0', '-E', 'UTF8', '--locale=C', database)
-    try:
+    with check_docs.new_utf8_database(database):
         output = check_docs.psql(database, check_docs.script(before))
         if output.count(MARK) != len(before):
             return ran, left_out, [(1, 'its SQL failed:\n' + output)], text
-        with tcp_port() as port:
+        with jdbc_url() as url:
             # From the last to the first, as outputs move what follows them.
             for section in reversed(found):
                 copy = database + '_copy'
-                create('-T', database, copy)
-                try:
-                    result = run_section(section, copy, port, right)
-                finally:
-                    drop(copy)
+                with check_docs.new_database(copy, '-T', database):
+                    result = run_section(section, copy, url, right)
                 if result is None:
                     left_out.append((section.title, section.packages))
                 else:
                     ran.append(section.title)
                     wrong += result
-    finally:
-        drop(database)
     return ran[::-1], left_out[::-1], sorted(wrong), '\n'.join(right)
 
 
@@ -293,23 +293,32 @@ false
 print('not come to')
 ```
 
+## Early
+<!-- needs a shell: true -->
+```sh
+exit 0
+```
+```sh
+echo
+```
+
 ## Later
 ```sh
 false
 ```
 '''
-FAULTS = [30, 36, 38]
+FAULTS = [30, 36, 38, 48]
 
 
 def check_faulty():
     """This program finds what is wrong."""
     ran, left_out, wrong, right = run_page('faulty', FAULTY)
-    assert ran == ['Here'], ran
+    assert ran == ['Here', 'Early'], ran
     assert left_out == [('Not here', 'nothing, it cannot be had')], left_out
     assert [line for line, what in wrong] == FAULTS, wrong
     assert wrong[2][1] == 'this failed:\nthis\n', wrong
     assert right.count('77') == 1 and right.count('14') == 0, right
-    assert [line for line, what in run_page('faulty', right)[2]] == [38]
+    assert [line for line, what in run_page('faulty', right)[2]] == [38, 48]
 
 
 def main(pages):
