@@ -103,8 +103,8 @@ EXTRA_CLEAN = $(UNIT:.c=.run) bench/quality.run \
 # several instruction sets and chosen when the server runs cannot be inlined.
 override with_llvm = no
 
-# make installcheck runs the TAP tests where it can; those that are asked for
-# by name have to run.
+# The TAP tests belong to make installcheck where they can run; those that are
+# asked for by name have to run.
 ifneq ($(filter installcheck,$(MAKECMDGOALS)),)
 ifneq ($(origin TAP),command line)
 TAP_LACKS := $(strip $(shell \
