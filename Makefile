@@ -179,7 +179,8 @@ help:
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
 	@echo "make lint                    look for dead links, misspelt terms, debris"
 	@echo
-	@echo "ID=id BODY=body FP=fp K=3 PAGE=report.html  for make report"
+	@echo "ID=id BODY=body FP=fp K=3 UPTO=8 WITHIN=site,lang PAGE=report.html"
+	@echo "                             for make report; more in docs/dedup.md"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "OLD_PG_CONFIG=path           an older one, to test upgrades from there"
 	@echo "REGRESS= ISOLATION= TAP= UNIT= CHECK=  run these tests only, or none"

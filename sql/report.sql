@@ -384,6 +384,14 @@ FROM unnest('{chains,chained}'::regclass[]) AS relation, generate_series(0, 8, 2
 GROUP BY relation, k ORDER BY relation, k;
 DROP TABLE chains, chained;
 DROP FUNCTION deleted;
+-- bytes are those that the table takes, with texts that are compressed or apart
+CREATE TABLE sized AS
+SELECT n AS id, 1::bigint AS fp, CASE n % 3 WHEN 0 THEN 'short' WHEN 1 THEN repeat('to compress ', 2000)
+    ELSE (SELECT string_agg(md5((m * n)::text), ' ') FROM generate_series(1, 200) AS m) END AS body
+FROM generate_series(1, 999) AS n;
+SELECT value::numeric / pg_table_size('sized') BETWEEN 0.7 AND 1 AS told
+FROM simhash_report('sized', 'fp') WHERE item = 'bytes of redundant rows';
+DROP TABLE sized;
 -- rows on another server
 CREATE FOREIGN DATA WRAPPER nothing;
 CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;

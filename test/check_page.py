@@ -286,6 +286,23 @@ def look_at_part(browser, connection, path):
     say('a page of a part')
 
 
+def look_at_little(browser, path):
+    """A page without a cluster, and one about which little is known."""
+    ready = 'document.documentElement.dataset.ready'
+    write(path, TABLE='(SELECT * FROM %s WHERE body IS NULL) AS t' % TABLE,
+          ID='"Key 2"')
+    browser.open(path, ready)
+    expect('nothing', browser.run('$("what").textContent'),
+           'No two rows are within 3 bits.')
+    write(path, TABLE=TABLE + ' AS t', ID='"Site", "Key 2"')
+    browser.open(path, ready)
+    expect('bytes', browser.run('document.body.innerText.match(/[0-9] (bytes|kB)/)'),
+           None)
+    expect('no DELETE', browser.run('[$("delete").hidden, $("takes").textContent'
+                                    '.startsWith("Give")]'), [True, True])
+    say('pages without clusters, bytes or a DELETE')
+
+
 def look_at_latin(browser, work):
     """A database in another encoding."""
     path = os.path.join(work, 'latin.html')
@@ -336,6 +353,7 @@ def look(browser, connection, work):
     look_at_features(browser, connection)
     look_at_face(browser)
     look_at_part(browser, connection, path)
+    look_at_little(browser, path)
     look_at_latin(browser, work)
     expect('what the browser complains of', browser.errors, [])
 
