@@ -84,7 +84,12 @@ PG_CPPFLAGS = -isystem $(PG_INCLUDE) -I$(srcdir)/src
 PG_CFLAGS = -Wall -Wextra
 
 # Unicode tables come from libutf8proc; xxHash is compiled in from its header.
-SHLIB_LINK = -lutf8proc -lm
+SHLIB_LINK = -lutf8proc -lm $(ICU)
+
+# ICU's functions bear its version in their names, so the library names the one
+# that it was built for.  A server with a newer ICU then still loads it.
+ICU = $(if $(filter yes,$(with_icu)),$(shell $(CC) $(CPPFLAGS) -E \
+	-include unicode/ubrk.h -x c /dev/null >/dev/null 2>&1 && echo -licuuc))
 
 # The unit programs stop at the first bad access or undefined operation.
 UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \

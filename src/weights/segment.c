@@ -27,9 +27,9 @@
  * What has no such place for long is cut all the same: combining marks after
  * some thousand, text without gaps after 200,000 characters or so.
  *
- * We use the library that the server has loaded.  Where the server is built
- * without ICU, or its headers were absent when we were built, the function
- * says so.
+ * We use the library that we were built for, which as a rule is the one that the
+ * server has loaded.  Where the server is built without ICU, or its headers were
+ * absent when we were built, the function says so.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
