@@ -59,11 +59,13 @@ OBJS = src/simhash.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
 # --- how it is tested ----------------------------------------------------
 
-# sql/<topic>.sql, specs/<race>.spec and t/<number>_<topic>.pl
+# sql/<topic>.sql, specs/<race>.spec and t/<number>_<topic>.pl.  Databases for
+# tests are alike on every server, whatever its own locale and encoding are.
+TEST_DATABASE = --load-extension=$(EXTENSION) --encoding=UTF8 --no-locale
 REGRESS := $(sort $(basename $(notdir $(wildcard $(srcdir)/sql/*.sql))))
-REGRESS_OPTS = --load-extension=$(EXTENSION)
+REGRESS_OPTS = $(TEST_DATABASE)
 ISOLATION := $(sort $(basename $(notdir $(wildcard $(srcdir)/specs/*.spec))))
-ISOLATION_OPTS = --load-extension=$(EXTENSION)
+ISOLATION_OPTS = $(TEST_DATABASE)
 TAP := $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/t/*.pl)))
 
 # Programs over the core alone, and scripts that compare it with others.

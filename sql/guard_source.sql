@@ -72,13 +72,13 @@ SELECT fp = simhash(body, 'word-1-3') # 5 AS filled FROM app.docs;
 -- the search_path of the session plays no part, nor do its temporary objects
 SET ROLE regress_evil;
 CREATE FUNCTION evil.words(body text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE
-AS $$BEGIN RAISE 'evil.words ran as %', current_user; END$$;
+AS $$BEGIN RAISE 'evil.words ran'; END$$;
 CREATE FUNCTION evil.words(body varchar) RETURNS text[] LANGUAGE plpgsql
-IMMUTABLE AS $$BEGIN RAISE 'evil.words ran as %', current_user; END$$;
+IMMUTABLE AS $$BEGIN RAISE 'evil.words ran'; END$$;
 CREATE FUNCTION evil.lower(body varchar) RETURNS text LANGUAGE plpgsql
-IMMUTABLE AS $$BEGIN RAISE 'evil.lower ran as %', current_user; END$$;
+IMMUTABLE AS $$BEGIN RAISE 'evil.lower ran'; END$$;
 CREATE FUNCTION evil.yes(anyelement) RETURNS bool LANGUAGE plpgsql
-IMMUTABLE AS $$BEGIN RAISE 'evil.yes ran as %', current_user; END$$;
+IMMUTABLE AS $$BEGIN RAISE 'evil.yes ran'; END$$;
 CREATE DOMAIN evil.trap AS text CHECK (evil.yes(VALUE));
 CREATE TYPE evil.row AS (trap evil.trap);
 CREATE FUNCTION evil.words(body varchar, r evil.row) RETURNS text[]
