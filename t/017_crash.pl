@@ -68,6 +68,7 @@ if ($power)
 {
 	system_or_bail('mv', $primary->data_dir, "$power/data");
 	symlink("$power/data", $primary->data_dir) or die "$power: $!";
+	system_or_bail('sync');    # initdb did not
 }
 $primary->start;
 $primary->safe_psql('postgres', <<'END');
@@ -331,7 +332,7 @@ my %fault = (
 		append_to_file($cut, '');
 		sleep(0.1) while -s $cut == 0;
 		crash($primary, 1);
-		rename($cut, "$power.gone");
+		rename($cut, "$power.gone") or die "$cut: $!";
 		sleep(0.1) while -e "$power.gone";
 		$primary->start;
 		return '';
