@@ -41,6 +41,7 @@ make_database()
 		ALTER DATABASE sqlsmith SET search_path = smith, pg_catalog, public;
 		ALTER DATABASE sqlsmith SET log_error_verbosity = verbose;
 		ALTER DATABASE sqlsmith SET track_functions = 'all';
+		ALTER DATABASE sqlsmith SET random_page_cost = 0.1;
 		ALTER DATABASE sqlsmith SET client_min_messages = 'error';
 	END
 }

@@ -107,6 +107,14 @@ CREATE VIEW nearest AS SELECT d.id, l.* FROM docs AS d, LATERAL (
 CREATE VIEW nearest_print AS SELECT b.id, l.* FROM balls AS b, LATERAL (
     SELECT p.id AS other, p.pdq::bit(128) AS pdq FROM parts AS p WHERE p.fp <@ b.ball OR p.pdq <@ b.bits
     ORDER BY p.pdq <~~> b.wide LIMIT 5) AS l;
+CREATE VIEW apart AS SELECT a.id AS a, b.id AS b, a.fp, b.pdq::bit(128) AS wide
+    FROM docs AS a LEFT JOIN parts AS b ON a.fp <~> b.fp <= 8 AND a.site = b.site
+    WHERE a.wide <~~> b.pdq < 70 OR b.id IS NULL;
+CREATE VIEW ringed AS SELECT * FROM docs AS d WHERE fp <~> fp2 BETWEEN 0 AND site * 7
+    OR EXISTS (SELECT FROM keyed AS k WHERE 12 > hamming(k.fp, d.fp) AND k.site = d.site)
+    OR wide <~~> (SELECT wide FROM balls ORDER BY id LIMIT 1) <= 50;
+CREATE VIEW either AS SELECT id, fp FROM docs WHERE fp <~> 5 <= 30
+    UNION ALL SELECT id, fp FROM parts WHERE hamming_within(fp, id, site);
 CREATE VIEW barrier WITH (security_barrier) AS SELECT * FROM docs WHERE site <> 1;
 CREATE VIEW pairs AS SELECT * FROM simhash_pairs('SELECT id, fp, site FROM smith.docs', 8);
 CREATE VIEW clusters AS SELECT * FROM simhash_clusters('SELECT id, wide FROM smith.docs', 12, 'star');
@@ -168,7 +176,7 @@ DO $do$
 DECLARE
     r record;
 BEGIN
-    FOR i IN 1 .. 100 LOOP
+    FOR i IN 1 .. 300 LOOP
         EXECUTE format('CREATE SCHEMA more_%s', i);
         FOR r IN SELECT oprname, oprcode, oprleft::regtype, oprright::regtype FROM pg_operator
                  WHERE oprnamespace = 'public'::regnamespace LOOP
