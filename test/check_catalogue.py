@@ -157,6 +157,9 @@ FAULTY = ['simhash_new(n integer default 7) returns integer volatile, '
           'false) returns void stable, strict, parallel unsafe, cost 1, '
           'not for public']
 
+# SQLSTATEs of the server's own that the page speaks of.
+FOREIGN = ['23P01', '40P01']
+
 problems = []
 
 
@@ -255,7 +258,7 @@ def compare_entries(text):
     wanted = list(members) + options()
     missing, wrong = differences(wanted, there)
     for entry in missing:
-        near = difflib.get_close_matches(entry, wrong, 1)
+        near = difflib.get_close_matches(entry, wrong, 1, 0.8)
         problems.append('%s lacks%s\n%s' % (
             PAGE, ', and has line %d in its place,' % there[near[0]]
             if near else '', laid_out(*members.get(entry, [entry]))))
@@ -310,6 +313,10 @@ def compare_sqlstates(text):
         problems.append('%s: SQLSTATE %s %s' % (
             PAGE, row, 'is not explained' if row in used
             else 'is raised nowhere'))
+    for code in re.findall(r'`([0-9A-Z]{5})`', text):
+        if code not in [row[0] for row in rows] + FOREIGN:
+            problems.append('%s: %s is not in the table of SQLSTATEs' %
+                            (PAGE, code))
     if shown != sorted(shown):
         problems.append('%s: SQLSTATEs are not in order' % PAGE)
 
