@@ -99,7 +99,7 @@ class Browser:
             self.errors.append(json.dumps(said['args']))
         elif event.get('method') == 'Network.requestWillBeSent':
             if not said['request']['url'].startswith('file:'):
-                self.errors.append('asks for ' + said['request']['url'])
+                self.errors.append('asks for ' + said['request']['url'][:80])
 
     def run(self, script):
         """What a script gives; a promise is waited for."""

@@ -317,12 +317,8 @@ def look_at_latin(browser, work):
                           " 'déjà vu, ça va' AS body, 5::bigint AS fp"
                           " FROM generate_series(1, 2) AS n")
             latin.commit()
-        environment = os.environ.copy()
-        environment.pop('PGCLIENTENCODING', None)
-        subprocess.run(['tools/report'], check=True, cwd=ROOT,
-                       stdout=subprocess.DEVNULL,
-                       env=dict(environment, TABLE='"Größe"', PAGE=path,
-                                PGDATABASE=database, PGCLIENTENCODING='UTF8'))
+        write(path, TABLE='"Größe"', PGDATABASE=database,
+              PGCLIENTENCODING='LATIN1')
         browser.open(path, 'document.documentElement.dataset.ready')
         expect('text', browser.run('$("left").textContent'), 'déjà vu, ça va')
         expect('name', browser.run('$("table").textContent'), '"Größe"')
