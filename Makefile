@@ -165,7 +165,8 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts sanitize sqlsmith citus pgvector indent lint bench bench-quality
+	asserts sanitize sqlsmith citus pgvector indent lint bench bench-quality \
+	deb dist
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -185,6 +186,9 @@ help:
 	@echo "make screenshot              the picture of such a page, docs/report.png"
 	@echo "make indent                  lay out the C sources as PostgreSQL does"
 	@echo "make lint                    look for dead links, misspelt terms, debris"
+	@echo "make deb                     packages for this Debian, from what is committed,"
+	@echo "                             in dist; see packaging/README.md"
+	@echo "make dist                    the archive for PGXN, likewise"
 	@echo
 	@echo "ID=id BODY=body FP=fp K=3 UPTO=8 WITHIN=site,lang PAGE=report.html"
 	@echo "                             for make report; more in docs/dedup.md"
@@ -274,6 +278,15 @@ indent:
 
 lint:
 	@tools/lint
+
+deb:
+	@OUT='$(OUT)' tools/package
+
+dist:
+	@version=$$(sed -nE '/^    "version"/s/.*: "(.*)",/\1/p' META.json) && \
+		archive=dist/simhash-$$version.zip && mkdir -p dist && \
+		git archive --prefix="simhash-$$version/" -o "$$archive" HEAD && \
+		echo "$$archive"
 
 # Results by date, in bench/results.
 bench: setup
