@@ -222,6 +222,16 @@ sub processes
 	  grep { (readlink($_) // '') eq $home } glob('/proc/[0-9]*/cwd');
 }
 
+# Take away what the next server might take for the lock files of a running one,
+# as its process is a zombie, or its number that of another one by now.
+sub unlink_locks
+{
+	my ($node) = @_;
+
+	unlink($node->data_dir . '/postmaster.pid',
+		$node->host . '/.s.PGSQL.' . $node->port . '.lock');
+}
+
 # Kill a server for good: all processes, or the postmaster and wait for the
 # others to notice.
 sub crash
@@ -235,9 +245,7 @@ sub crash
 		kill(9, @left) if $all;
 		sleep(0.05);
 	}
-	# else a next server takes a zombie for a running one
-	unlink($node->data_dir . '/postmaster.pid',
-		$node->host . '/.s.PGSQL.' . $node->port . '.lock');
+	unlink_locks($node);
 }
 
 # Tear pages of a server that is down: such as have been logged whole since the
@@ -334,6 +342,7 @@ my %fault = (
 		crash($primary, 1);
 		rename($cut, "$power.gone") or die "$cut: $!";
 		sleep(0.1) while -e "$power.gone";
+		unlink_locks($primary);
 		$primary->start;
 		return '';
 	});
