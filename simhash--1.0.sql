@@ -1207,6 +1207,13 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION simhash_key(bigint, integer) IS
 'the 16 bits of a block of a fingerprint; block 0 is the most significant';
 
+CREATE FUNCTION simhash_keys(fingerprints bigint[], block integer)
+RETURNS smallint[]
+AS 'MODULE_PATHNAME', 'simhash_keys'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_keys(bigint[], integer) IS
+'block keys of several fingerprints, for ~= ANY (array)';
+
 CREATE FUNCTION simhash_probes(
     center bigint, radius bigint, block integer)
 RETURNS smallint[]

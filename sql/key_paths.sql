@@ -50,6 +50,56 @@ PREPARE document(text) AS SELECT id FROM docs WHERE fp ~= simhash($1);
 SELECT plan('EXECUTE document(''a b'')');
 RESET plan_cache_mode;
 
+-- any of several
+SELECT plan($$SELECT id FROM docs WHERE fp ~= ANY ('{42,43}')$$);
+SELECT plan('SELECT a.id, b.id FROM docs a JOIN docs b ON b.fp ~= ANY (ARRAY[a.fp, ~ a.fp]) WHERE a.id < 3');
+SET plan_cache_mode = force_generic_plan;
+PREPARE near_any AS SELECT id FROM docs WHERE fp ~= ANY ($1) ORDER BY id;
+SELECT plan('EXECUTE near_any(''{42}'')');
+RESET plan_cache_mode;
+-- a hamming index serves balls as well
+CREATE TABLE indexed AS SELECT id, fp FROM docs;
+CREATE INDEX indexed_fp ON indexed USING hamming (fp);
+VACUUM ANALYZE indexed;
+SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE index_any AS SELECT id FROM indexed WHERE fp ~= ANY ($1);
+PREPARE index_balls AS SELECT id FROM indexed WHERE fp <@ ANY ($1);
+SELECT plan('EXECUTE index_any(''{42}'')');
+SELECT plan('EXECUTE index_balls(''{"(42,5)"}'')');
+RESET plan_cache_mode;
+SELECT plan($$SELECT id FROM indexed WHERE fp ~= ANY ('{42,NULL}')$$);
+SELECT plan('SELECT id FROM indexed WHERE fp ~= ANY (ARRAY(SELECT fp FROM docs WHERE id < 3))');
+SELECT count(*) AS balls, count(*) FILTER (WHERE hamming(fp, 42) <= 22) AS "(42,22)"
+FROM indexed WHERE fp <@ ANY ('{"(42,22)",NULL,"(,3)","(3,)","(-42,21)"}');
+SELECT count(*) AS balls FROM indexed WHERE hamming(fp, 42) <= 22 OR hamming(fp, -42) <= 21;
+RESET enable_seqscan;
+-- arrays of each kind give what single searches give
+PREPARE near_each AS SELECT id FROM docs WHERE EXISTS (SELECT FROM unnest($1::bigint[]) AS q WHERE fp ~= q OFFSET 0) ORDER BY id;
+CREATE FUNCTION ids(query text, centers bigint[]) RETURNS int[] LANGUAGE plpgsql AS $$
+DECLARE
+    result int[];
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE found AS EXECUTE %s(%L)', query, centers);
+    EXECUTE 'SELECT coalesce(array_agg(id ORDER BY id), ''{}'') FROM found' INTO result;
+    DROP TABLE found;
+    RETURN result;
+END $$;
+SET enable_seqscan = off;
+SELECT mode, n, cardinality(ids('near_any', centers)) AS rows, ids('near_any', centers) = ids('near_each', centers) AS same,
+    ids('index_any', centers) = ids('near_each', centers) AS same_by_index
+FROM unnest('{force_generic_plan,force_custom_plan}'::text[]) AS mode,
+    set_config('plan_cache_mode', mode, false),
+    LATERAL (VALUES (1, '{}'::bigint[]), (2, NULL), (3, '{NULL}'),
+        (4, (SELECT array_agg(fp) FROM docs WHERE id = 9)),
+        (5, (SELECT array_agg(fp ORDER BY id) || NULL || array_agg(fp # 3 ORDER BY id) FROM docs WHERE id < 20)),
+        (6, (SELECT ARRAY[array_agg(fp), array_agg(fp # 7)] FROM docs WHERE id BETWEEN 50 AND 200))) AS v (n, centers)
+ORDER BY mode, n;
+RESET enable_seqscan;
+RESET plan_cache_mode;
+DROP FUNCTION ids;
+DROP TABLE indexed;
+
 -- a sub-select, evaluated once
 SELECT plan('SELECT id FROM docs WHERE fp ~= (SELECT fp FROM docs WHERE id = 7)');
 
@@ -138,6 +188,10 @@ SELECT plan('SELECT a.id FROM docs a, docs b WHERE b.id = 1 AND a.fp ~=
 SELECT plan('SELECT id FROM docs WHERE fp ~= id');
 -- a sample of the table
 SELECT plan('SELECT id FROM docs TABLESAMPLE SYSTEM (50) WHERE fp ~= 42');
+-- ALL, ANY of balls, or of what stands to the left
+SELECT plan($$SELECT id FROM docs WHERE fp ~= ALL ('{42,43}')$$);
+SELECT plan($$SELECT id FROM docs WHERE fp <@ ANY ('{"(42,1)"}')$$);
+SELECT plan('SELECT id FROM docs WHERE 42 ~= ANY (ARRAY[fp])');
 -- NOT, OR
 SELECT plan('SELECT id FROM docs WHERE NOT fp ~= 42');
 -- the condition of an outer join that concerns the outer side

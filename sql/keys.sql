@@ -20,6 +20,18 @@ SELECT fails('SELECT simhash_key(1, -1)');
 SELECT fails('SELECT simhash_key(1, 4)');
 
 ----------------------------------------
+-- simhash_keys
+----------------------------------------
+
+SELECT simhash_keys('{-1,NULL,42,42}', 0), simhash_keys('{-1,NULL,42,42}', 3),
+    simhash_keys('{}', 3) AS none, simhash_keys('{NULL}', 3) AS nulls, simhash_keys(NULL, 3) AS "null";
+SELECT block FROM generate_series(0, 3) AS block
+WHERE simhash_keys((SELECT array_agg(hashint8extended(n, 1) ORDER BY n) FROM generate_series(1, 1000) AS n), block) <>
+    (SELECT array_agg(simhash_key(hashint8extended(n, 1), block) ORDER BY n) FROM generate_series(1, 1000) AS n);
+SELECT fails($$SELECT simhash_keys('{1}', 4)$$);
+SELECT fails($$SELECT simhash_keys('{1}', -1)$$);
+
+----------------------------------------
 -- simhash_probes
 ----------------------------------------
 

@@ -52,32 +52,59 @@ simhash_unlabeled(Node *expression)
 }
 
 /*
+ * Take a condition apart that is a call, of an operator or a function or of an
+ * operator with ANY (array).  False for any other.
+ */
+static bool
+take_call(Node *node, Oid *function, List **args)
+{
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+			*function = ((OpExpr *) node)->opfuncid;
+			*args = ((OpExpr *) node)->args;
+			return true;
+		case T_FuncExpr:
+			*function = ((FuncExpr *) node)->funcid;
+			*args = ((FuncExpr *) node)->args;
+			return true;
+		case T_ScalarArrayOpExpr:
+			*function = ((ScalarArrayOpExpr *) node)->opfuncid;
+			*args = ((ScalarArrayOpExpr *) node)->args;
+			return ((ScalarArrayOpExpr *) node)->useOr;
+		default:
+			return false;
+	}
+}
+
+/*
  * See whether a condition is a search of the relation whose operand stands on
- * the given side (0: left, 1: right), and take it apart if so.
+ * the given side (0: left, 1: right), and take it apart if so.  Of searches by
+ * ANY (array) only ~= is one.
  */
 bool
 simhash_match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 					 int side, SimhashClause *clause)
 {
 	Node	   *node = (Node *) rinfo->clause;
-	bool		call = IsA(node, FuncExpr);
 	const SimhashOperator *operator;
 	Oid			function;
 	List	   *args;
 
-	if (rinfo->pseudoconstant || !(call || IsA(node, OpExpr)))
+	if (rinfo->pseudoconstant || !take_call(node, &function, &args))
 		return false;
-	function = call ? ((FuncExpr *) node)->funcid : ((OpExpr *) node)->opfuncid;
-	args = call ? ((FuncExpr *) node)->args : ((OpExpr *) node)->args;
 	operator = simhash_search_operator(function);
 	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||
-		call != (operator->query == SIMHASH_LIMIT))
+		IsA(node, FuncExpr) != (operator->query == SIMHASH_LIMIT))
 		return false;
 	clause->rinfo = rinfo;
 	clause->operand = simhash_unlabeled(list_nth(args, side));
 	clause->query = list_nth(args, 1 - side);
 	clause->is_ball = operator->query != SIMHASH_CENTER;
-	if (call)
+	clause->is_any = IsA(node, ScalarArrayOpExpr);
+	if (clause->is_any && (clause->is_ball || side != 0))
+		return false;
+	if (operator->query == SIMHASH_LIMIT)
 		clause->query = simhash_reach_call(root, operator,
 										   get_func_namespace(function),
 										   clause->query, lthird(args));

@@ -86,14 +86,15 @@
 #define UNKNOWN_ARRAY		10
 
 /*
- * A clause  operand ~= center,  operand <@ (center, radius)  or
- * hamming_within(operand, center, k).
+ * A clause  operand ~= center,  operand ~= ANY (centers),
+ * operand <@ (center, radius)  or  hamming_within(operand, center, k).
  */
 typedef struct KeySearch
 {
 	Node	   *operand;		/* an expression of the relation alone */
 	Node	   *operand_source; /* its generation expression, or NULL */
-	Node	   *center;			/* an int8 expression of the query side */
+	Node	   *center;			/* an int8 expression of the query side, */
+	bool		is_any;			/* or one for an array of int8 */
 	Node	   *radius;			/* an int8 expression of the query side */
 	int			radius_known;	/* the value of a constant radius, or -1 */
 	Relids		relids;			/* the relation, and all that it depends on */
@@ -169,6 +170,7 @@ take_query(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause,
 							   rel->lateral_relids);
 	search->operand = clause->operand;
 	search->operand_source = NULL;
+	search->is_any = clause->is_any;
 	if (!clause->is_ball)
 	{
 		search->center = query;
@@ -182,7 +184,8 @@ take_query(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause,
 		return false;
 	depend_on_type(root, search->center);
 	depend_on_type(root, search->radius);
-	if (exprType(search->center) != INT8OID ||
+	if (exprType(search->center) !=
+		(search->is_any ? INT8ARRAYOID : INT8OID) ||
 		exprType(search->radius) != INT8OID)
 		return false;
 	if (IsA(search->radius, Const))
@@ -335,7 +338,7 @@ simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
 				  Expr *columns[SH_BLOCKS])
 {
 	RangeTblEntry *rte = simhash_table_entry(root, rel);
-	KeySearch	search = {simhash_unlabeled(operand), NULL, NULL, NULL, -1, NULL};
+	KeySearch	search = {.operand = simhash_unlabeled(operand),.radius_known = -1};
 	KeyIndex	found[SH_BLOCKS];
 	Relation	relation;
 	bool		result;
@@ -366,9 +369,42 @@ known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
 }
 
 /*
+ * The call that gives the keys to look up in a block: simhash_keys(centers,
+ * block) or simhash_probes(center, radius, block), for the block that the
+ * number says.  NULL if the user may not call it.
+ */
+static FuncExpr *
+keys_call(const KeySearch *search, const KeyIndex *match, Node *number)
+{
+	Oid			schema = get_func_namespace(match->key->funcid);
+	Oid			key_types[] = {INT8ARRAYOID, INT4OID};
+	Oid			probe_types[] = {INT8OID, INT8OID, INT4OID};
+	Node	   *center = copyObject(search->center);
+	Oid			function;
+	List	   *args;
+
+	if (search->is_any)
+	{
+		function = simhash_own_function(schema, "simhash_keys", simhash_keys,
+										2, key_types);
+		args = list_make2(center, number);
+	}
+	else
+	{
+		function = simhash_own_function(schema, "simhash_probes",
+										simhash_probes, 3, probe_types);
+		args = list_make3(center, copyObject(search->radius), number);
+	}
+	if (!OidIsValid(function))
+		return NULL;
+	return makeFuncExpr(function, INT2ARRAYOID, args, InvalidOid, InvalidOid,
+						COERCE_EXPLICIT_CALL);
+}
+
+/*
  * The condition on the key of a block: that it equals simhash_key(center,
- * block), or with "single" false, any element of simhash_probes(center,
- * radius, block). NULL if the user may not call simhash_probes.
+ * block), or with "single" false, any of the keys to look up.  NULL if the user
+ * may not call what gives these.
  */
 static Expr *
 key_condition(PlannerInfo *root, const KeySearch *search,
@@ -379,35 +415,26 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 	Node	   *number = (Node *) makeConst(INT4OID, -1, InvalidOid,
 											sizeof(int32),
 											Int32GetDatum(block), false, true);
-	Node	   *center = copyObject(search->center);
 	FuncExpr   *call;
-	Node	   *value;
 	ScalarArrayOpExpr *any;
-	Oid			types[] = {INT8OID, INT8OID, INT4OID};
-	Oid			probes;
 
 	if (single)
 	{
 		call = makeFuncExpr(match->key->funcid, INT2OID,
-							list_make2(center, number), InvalidOid,
-							InvalidOid, COERCE_EXPLICIT_CALL);
-		value = known_value(root, search, call);
+							list_make2(copyObject(search->center), number),
+							InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		return make_opclause(equals, BOOLOID, false, match->column,
-							 (Expr *) value, InvalidOid, InvalidOid);
+							 (Expr *) known_value(root, search, call),
+							 InvalidOid, InvalidOid);
 	}
-	probes = simhash_own_function(get_func_namespace(match->key->funcid),
-								  "simhash_probes", simhash_probes, 3, types);
-	if (!OidIsValid(probes))
+	call = keys_call(search, match, number);
+	if (call == NULL)
 		return NULL;
-	call = makeFuncExpr(probes, INT2ARRAYOID,
-						list_make3(center, copyObject(search->radius), number),
-						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	value = known_value(root, search, call);
 	any = makeNode(ScalarArrayOpExpr);
 	any->opno = equals;
 	any->opfuncid = get_opcode(equals);
 	any->useOr = true;
-	any->args = list_make2(match->column, value);
+	any->args = list_make2(match->column, known_value(root, search, call));
 	any->location = -1;
 	return (Expr *) any;
 }
@@ -426,7 +453,8 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
 	int			radius = search->radius_known >= 0 ?
 	search->radius_known : SH_NEAR;
 	int			probes = sh_probe_count(sh_block_radius(radius, block));
-	bool		single = search->radius_known >= 0 && probes == 1;
+	bool		single = search->radius_known >= 0 && probes == 1 &&
+	!search->is_any;
 	Expr	   *condition = key_condition(root, search, match, block, single);
 	IndexClause *clause;
 	IndexPath  *path;
@@ -448,6 +476,8 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
 	{
 		double		scale = (double) probes / UNKNOWN_ARRAY;
 
+		if (search->is_any)
+			scale *= simhash_array_length(root, search->center);
 		path->indextotalcost *= scale;
 		path->indexselectivity = Min(1.0, path->indexselectivity * scale);
 	}

@@ -21,6 +21,7 @@ typedef struct SimhashClause
 	Node	   *operand;		/* of the relation alone */
 	Node	   *query;			/* not of the relation */
 	bool		is_ball;		/* the query is a ball, else a center */
+	bool		is_any;			/* it is an array of centers */
 } SimhashClause;
 
 /* clauses.c */

@@ -158,6 +158,7 @@ take_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 	for (int side = 0; side <= 1; side++)
 	{
 		if (!simhash_match_clause(root, rel, rinfo, side, &search->clause) ||
+			search->clause.is_any ||
 			!take_column(rel, search->clause.operand, &search->column) ||
 			is_wrong(root, &search->clause))
 			continue;

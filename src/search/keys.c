@@ -33,6 +33,7 @@
 #include "core/pairs/probes.h"
 
 PG_FUNCTION_INFO_V1(simhash_key);
+PG_FUNCTION_INFO_V1(simhash_keys);
 PG_FUNCTION_INFO_V1(simhash_probes);
 PG_FUNCTION_INFO_V1(simhash_add_keys);
 PG_FUNCTION_INFO_V1(simhash_drop_keys);
@@ -64,6 +65,45 @@ simhash_key(PG_FUNCTION_ARGS)
 
 	check_block(block);
 	PG_RETURN_INT16(sh_block_key((uint64) PG_GETARG_INT64(0), block));
+}
+
+/* An array of keys. */
+static ArrayType *
+make_key_array(Datum *keys, int n)
+{
+	return construct_array(keys, n, INT2OID, sizeof(int16), true,
+						   TYPALIGN_SHORT);
+}
+
+/*
+ * simhash_keys(fingerprints bigint[], block integer) -> smallint[]
+ *
+ * The keys of several fingerprints in a block; NULLs have none.
+ *
+ * Errors: invalid_parameter_value when the block is not in 0 .. 3.
+ */
+Datum
+simhash_keys(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	int32		block = PG_GETARG_INT32(1);
+	Datum	   *fingerprints;
+	bool	   *nulls;
+	int			count;
+	int			n = 0;
+
+	check_block(block);
+	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &fingerprints, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!nulls[i])
+			fingerprints[n++] =
+				Int16GetDatum(sh_block_key((uint64) DatumGetInt64(fingerprints[i]),
+										   block));
+	}
+	PG_RETURN_ARRAYTYPE_P(make_key_array(fingerprints, n));
 }
 
 /*
@@ -99,8 +139,7 @@ simhash_probes(PG_FUNCTION_ARGS)
 	sh_probes_begin(&probes, sh_block_key(center, block), reach);
 	while (sh_probes_next(&probes, &key) >= 0)
 		keys[n++] = Int16GetDatum(key);
-	PG_RETURN_ARRAYTYPE_P(construct_array(keys, n, INT2OID, sizeof(int16),
-										  true, TYPALIGN_SHORT));
+	PG_RETURN_ARRAYTYPE_P(make_key_array(keys, n));
 }
 
 /*

@@ -134,6 +134,7 @@ extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
 
 /* keys.c */
+extern PGDLLEXPORT Datum simhash_keys(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_probes(PG_FUNCTION_ARGS);
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 
