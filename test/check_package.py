@@ -127,6 +127,9 @@ def check_versions(meta):
     }
     named["packaging/simhash.spec, changelog"] = said(
         r"^\* .* - (\S+)-\d+$", "packaging/simhash.spec")
+    for page in ("README.md", "README.zh-CN.md", "packaging/README.md"):
+        for found in re.findall(r"simhash[_-](\d+\.\d+\.\d+)", read(page)):
+            named[f"the name of a file in {page}"] = found
     if (ROOT / "debian").exists():      # it is not in the released archive
         named["debian/changelog"] = said(r"^\S+ \((\S+)-\d+\)",
                                          "debian/changelog")
