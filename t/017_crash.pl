@@ -188,7 +188,8 @@ my $fine = join('|',
 	'deadlock detected', 'conflict with recovery', 'could not serialize',
 	'terminating connection', 'postmaster exit', 'shutting down',
 	'starting up', 'in recovery mode', 'relation "(again|beside)" already exists',
-	'"\w+" does not exist', 'could not open relation with OID');
+	'"\w+" does not exist', 'could not open relation with OID',
+	$power ? ('Input/output error', 'Read-only file system', 'pg_wal') : ());
 my %complaints;
 
 sub finish_clients
