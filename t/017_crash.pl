@@ -283,7 +283,6 @@ sub tear
 }
 
 my $standby;
-my $standbys = 0;
 
 # A server whose load is running goes down in some way; afterwards $primary is
 # up.  Returns what there is to say of it.
