@@ -90,7 +90,8 @@ $$ SELECT CASE
         OR (b).center IS NULL OR (b).radius IS NULL THEN NULL
     WHEN (a).radius NOT BETWEEN 0 AND length((a).center)
         OR (b).radius NOT BETWEEN 0 AND length((b).center)
-        THEN public.bad_radius(least((a).radius, (b).radius))
+        THEN public.bad_radius(least((a).radius, (b).radius)
+                               + 0 * length((a).center # (b).center))
     ELSE bit_count((a).center # (b).center) <= least((a).radius, (b).radius)
     END $$;
 
@@ -143,7 +144,7 @@ DECLARE
     bits boolean;       -- fingerprints are bit strings
 BEGIN
     EXECUTE format('SELECT pg_typeof((SELECT fp FROM (%s) AS q(id, fp) LIMIT 1))::text'
-                   ' IN (''bit'', ''bit varying'')', query) INTO bits;
+                   ' IN (''bit'', ''bit varying'', ''print'')', query) INTO bits;
     RETURN QUERY EXECUTE format('SELECT id::bigint, ' ||
         CASE WHEN bits THEN 'fp' ELSE 'fp::bit(64)' END || '::bit varying,'
         ' CASE WHEN NOT jsonb_path_exists(j, ''strict $.* ? (@ == null)'')'
