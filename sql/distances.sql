@@ -96,6 +96,7 @@ SELECT plan('EXECUTE known(42)');
 -- joins, whichever side has the index; and what depends on another table
 SELECT plan('SELECT b.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 8 WHERE a.id = 7');
 SELECT plan('SELECT a.id FROM docs a JOIN docs b ON a.fp <~> b.fp <= 8 WHERE b.id = 7');
+SELECT plan('SELECT b.id FROM docs a JOIN docs b ON a.fp <~> b.fp = 5 WHERE a.id = 7');
 SELECT plan('SELECT a.id, b.id FROM docs a LEFT JOIN docs b
              ON hamming(b.bits, a.bits) <= 8 AND b.id <> a.id WHERE a.id < 3');
 SELECT plan('SELECT a.id FROM docs a WHERE a.id < 9 AND EXISTS (

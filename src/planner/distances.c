@@ -149,8 +149,23 @@ has_own_index(RelOptInfo *rel, Node *clause, Node *distance)
 	return false;
 }
 
+/* The first of some relations that is a table; 0 if there is none. */
+static int
+first_table(PlannerInfo *root, Relids relids)
+{
+	int			relid = -1;
+
+	while ((relid = bms_next_member(relids, relid)) >= 0)
+	{
+		if (planner_rt_fetch(relid, root)->rtekind == RTE_RELATION)
+			return relid;
+	}
+	return 0;
+}
+
 /*
  * Is it for us to replace the condition while the planner is at that relation?
+ * That of several tables is replaced at the first, lest it is replaced twice.
  * The server of a foreign table gets the condition as it is, and has a planner
  * of its own.
  */
@@ -160,14 +175,12 @@ is_ours(PlannerInfo *root, RelOptInfo *rel, Node *clause,
 {
 	Relids		relids = pull_varnos(root, comparison->distance);
 
-	if (bms_is_empty(relids) || contain_volatile_functions(clause) ||
-		contain_subplans(clause))
+	if (first_table(root, relids) != (int) rel->relid ||
+		contain_volatile_functions(clause) || contain_subplans(clause))
 		return false;
-	if (bms_membership(relids) == BMS_MULTIPLE)
-		return true;
-	return bms_is_member(rel->relid, relids) &&
-		planner_rt_fetch(rel->relid, root)->relkind != RELKIND_FOREIGN_TABLE &&
-		!has_own_index(rel, clause, comparison->distance);
+	return bms_membership(relids) == BMS_MULTIPLE ||
+		(planner_rt_fetch(rel->relid, root)->relkind != RELKIND_FOREIGN_TABLE &&
+		 !has_own_index(rel, clause, comparison->distance));
 }
 
 /* The call hamming_within(a, b, bound), or NULL if the user may not call it. */
