@@ -167,7 +167,7 @@ RULES = {
         (1, '{r}.fp ~= ANY (ARRAY[{fp}, NULL, {fp}])'),
         (1, "{r}.fp ~= ANY ('{{literal},NULL,{literal}}'::bigint[])"),
         (1, "{r}.fp ~= ANY ('{}'::bigint[])"),
-        (1, '{r}.fp ~= ANY (ARRAY(SELECT {s}.fp FROM {small:s} '
+        (1, '{fp@^} ~= ANY (ARRAY(SELECT {s}.fp FROM {small:s} '
             'WHERE {s}.id < {n}))'),
         (1, '{r}.fp <@ ANY (ARRAY[({center}, {k})::hamming_ball, NULL])'),
         (1, '{r}.fp ~= ALL (ARRAY[{center}, {center}])'),
