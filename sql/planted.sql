@@ -279,7 +279,7 @@ CREATE INDEX printed ON near.docs USING hamming (hamming_bit_ball(near.spring(pr
 RESET ROLE;
 SET search_path = near, open, public, pg_catalog;
 SET enable_seqscan = off;
-SELECT public.hamming_index_check(i, true), current_user FROM pg_catalog.unnest('{near.print,near.printed}'::pg_catalog.regclass[]) AS i;
+SELECT public.hamming_index_check(i, true), current_user OPERATOR(pg_catalog.=) session_user AS itself FROM pg_catalog.unnest('{near.print,near.printed}'::pg_catalog.regclass[]) AS i;
 SELECT id FROM docs WHERE print <@ public.hamming_bit_ball(2::pg_catalog.bit(64), 0);
 SELECT id FROM docs ORDER BY print <~~> 2::pg_catalog.bit(64) LIMIT 2;
 RESET enable_seqscan;
