@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $rounds = $ENV{SIMHASH_ROUNDS} // 5;
+my $rounds = $ENV{SIMHASH_ROUNDS} // 3;
 note("SIMHASH_SEED=$seed");
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');

@@ -319,7 +319,7 @@ my %fault = (
 		command_checks_all(
 			[ 'pg_rewind', '-D', $old->data_dir, '--source-server',
 				$primary->connstr('postgres') ],
-			0, [qr//], [qr/rewinding from last common checkpoint/],
+			0, [qr/^/], [qr/rewinding from last common checkpoint/],
 			'the primary that was goes back');
 		copy("$dir/conf", $conf);
 		unlink($old->data_dir . '/standby.signal');
