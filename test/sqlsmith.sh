@@ -46,12 +46,11 @@ make_database()
 	END
 }
 
-# Print each query that is still at it long after its time, once.
+# Print again and again which queries are still at it long after their time.
 watch()
 {
 	while sleep 5; do
-		psql -At -c "SELECT format('%s s: %s', $timeout, query)
-			FROM pg_stat_activity
+		psql -At -c "SELECT now() - query_start, query FROM pg_stat_activity
 			WHERE datname = current_database() AND state = 'active'
 			AND query_start < now() - interval '$((3 * timeout)) s'" || :
 	done 2>/dev/null
@@ -87,6 +86,8 @@ watch=$!
 timeout -s INT "$seconds" sqlsmith --verbose --exclude-catalog --seed="$seed" \
 	--target="dbname=sqlsmith user=$role" >"$work/said" 2>&1 || :
 kill $watch
+queries=$(sed -n 's/^queries: \([0-9]*\).*/\1/p' "$work/said" | tail -n 1)
+[ -n "$queries" ] || fail "SQLsmith has made no queries" "$work/said"
 tail -n +$((lines + 1)) "$SERVER_LOG" >"$work/sqlsmith.log"
 cp "$work/sqlsmith.log" "$RESULTS/"
 
@@ -101,8 +102,7 @@ finding "crash" "$work/crashes"
 finding "internal error" "$work/internal"
 finding "query that was not cancelled" "$work/endless"
 finding "damaged index" "$work/indexes"
-psql -At -v seconds="$seconds" -v queries="$(sed -n 's/^queries: \([0-9]*\).*/\1/p' \
-	"$work/said" | tail -n 1)" <<-'END'
+psql -At -v seconds="$seconds" -v queries="$queries" <<-'END'
 	SELECT format('%s queries in %s s: %s calls of %s functions, %s scans of %s hamming indexes',
 	    :'queries', :'seconds', calls, functions, scans, indexes)
 	FROM (SELECT sum(calls) AS calls, count(*) AS functions FROM pg_stat_user_functions
