@@ -28,8 +28,10 @@ DECLARE
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
         CONTINUE WHEN line ~ '^ +Disabled: true$';
-        line := regexp_replace(line, '(InitPlan|SubPlan) expr_(\d)', '\1 \2', 'g');
+        line := regexp_replace(line, '(InitPlan|SubPlan) (?:expr|array)_(\d)', '\1 \2', 'g');
         line := regexp_replace(line, '\(InitPlan (\d)\)\.col1', '$0', 'g');
+        line := replace(line, 'on unnamed_subquery_1', 'on "*SELECT* 2"');
+        line := replace(line, 'on unnamed_subquery', 'on "*SELECT* 1"');
         IF line ~ '^ +(Index|Recheck) Cond: ' THEN
             line := regexp_replace(line, '\(([a-z]\w*\.\w+) = ([a-z]\w*)\)', '(\2 = \1)', 'g');
         END IF;
