@@ -293,7 +293,14 @@ my %fault = (
 				AND backend_type <> 'walsender' ORDER BY random() LIMIT 1");
 		kill(9, $pids);
 		sleep(0.2);
-		$primary->poll_query_until('postgres', 'SELECT true');
+		for (1 .. 1200)
+		{
+			my ($out) = run_command(
+				[ 'psql', '-XAtc', 'SELECT true', $primary->connstr('postgres') ]);
+
+			last if $out eq 't';
+			sleep(0.05);
+		}
 		return '';
 	},
 	postmaster => sub {

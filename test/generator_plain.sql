@@ -102,6 +102,12 @@ $$ SELECT CASE WHEN center IS NULL OR radius IS NULL THEN NULL
         AND public.bad_radius(radius + 0 * length(center)) THEN NULL
     ELSE ROW(center, radius)::public.hamming_bit_ball END $$;
 
+CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
+LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count(a # b)::int $$;
+
+CREATE FUNCTION hamming_within(a bit, b bit, k bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT bit_count(a # b) <= k $$;
+
 CREATE OPERATOR <~~> (FUNCTION = bits_apart,
     LEFTARG = bit varying, RIGHTARG = bit varying);
 CREATE OPERATOR <@ (FUNCTION = bits_within,
