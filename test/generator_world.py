@@ -10,7 +10,7 @@ import generator_calls as calls
 import generator_grammar as grammar
 
 STATEMENTS = 200                # of a round
-TIMEOUT = 500                   # milliseconds that a statement may take
+TIMEOUT = 2000                  # milliseconds that a statement may take
 ROLE = 'regress_simhash_generator'
 
 
