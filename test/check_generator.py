@@ -188,6 +188,7 @@ class Arena:
         self.states = collections.Counter()
         self.samples = {}
         self.plans = 0
+        self.cancelled = False
 
     def open(self):
         """New sessions, an empty schema."""
@@ -309,7 +310,9 @@ def replay(arena, steps):
         arena.open()
         for step in steps[:-1]:
             for sql in step.sqls:
-                arena.ask(step, sql)
+                if CANCELLED in [answer.state for answer
+                                 in arena.ask(step, sql) if answer]:
+                    return None
         arena.run(steps[-1])
     except Fault as fault:
         return fault
@@ -389,7 +392,7 @@ def play(arena, seed, functions, until):
                 break
             number += 1
             arena.run(step)
-            if step.keeps:
+            if step.keeps and not arena.cancelled:
                 kept.append(step)
     except Fault as fault:
         return fault, number, kept + [step]
