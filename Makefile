@@ -42,8 +42,8 @@ fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
-core/pairs = clusters compare crowds entries layout pairs plan probes rows sides \
-	wide_pairs
+core/pairs = clusters compare crowds entries layout pairs parts plan probes rows \
+	sides wide_pairs
 core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/pairs/clusters.h"
+#include "core/pairs/parts.h"
 
 /* The kinds of data; random_value knows what they are. */
 enum

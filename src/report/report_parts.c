@@ -32,6 +32,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "core/pairs/parts.h"
+
 #define ENTRY_BYTES		46		/* of memory, when an entry is searched */
 #define BATCH			512		/* entries to read at a time */
 

@@ -41,8 +41,6 @@
 
 #include <string.h>
 
-#include "core/pairs/sides.h"
-
 #define DEPTH_MAX		4		/* how often to cut into blocks */
 #define RUN_MAX			256		/* values of a key to compare each with each */
 #define PRODUCT_MAX		((size_t) 1 << 17)	/* of values of two keys */
@@ -621,119 +619,22 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 }
 
 /*
- * --- by parts -------------------------------------------------------------
+ * Report the pairs that one block of a plan is the first to find, of values that
+ * have been sorted by it: those of one side among themselves, or, unless b is
+ * NULL, with those of the other.
  *
- * Where memory does not hold all values, they are put into parts for each
- * block, by the leading bits of its keys.  Pairs within the block's radius are
- * in one part, or in two whose numbers differ in that many bits at most.
- *
- * A part is searched with several others.  If the bits of all values, and those
- * of the plan, are turned round such that the block comes first, then the values
- * of a part that are sorted are in the order of their keys as well, and those of
- * two parts are, one after the other: nothing has to be sorted again.
- */
-
-/* Turn a value round to the left. */
-uint64_t
-sh_turn(uint64_t value, int by)
-{
-	return by == 0 ? value : value << by | value >> (SH_BITS - by);
-}
-
-/*
- * How far to turn values round, that a block comes first.  What the plan is for
- * such values goes to "turned", as far as that block needs it: of the others
- * only the masks.
- */
-int
-sh_turn_plan(const ShPairPlan *plan, int number, ShPairPlan *turned)
-{
-	ShKeyBlock *block = &turned->block[number];
-	int			by;
-
-	*turned = *plan;
-	by = block->width == 0 ? 0 : SH_BITS - block->low - block->width;
-	for (int i = 0; i < plan->blocks; i++)
-		turned->block[i].mask = sh_turn(plan->block[i].mask, by);
-	block->low += by;
-	return by;
-}
-
-/* In which part of a block, cut by the leading "prefix" bits, is a value? */
-uint32_t
-sh_part_of(uint64_t value, const ShKeyBlock *block, int prefix)
-{
-	return sh_block_of(value, block) >> (block->width - prefix);
-}
-
-/*
- * Plan a search by parts: of so many values, which differ in those bits.  If
- * it is better to compare all, the plan is one block without bits, of which
- * all are in the one part.
+ * The values of a side may have the leading bits of their keys in common.  Then
+ * "rest" is the block without these bits, and its radius is that of the block
+ * less the number of them in which the two sides differ.
  */
 void
-sh_pairs_plan_parts(ShPairPlan *plan, uint64_t bits, uint32_t n, int radius)
-{
-	if (sh_pair_plan(plan, bits, n, 0, radius, sh_pairs_key_bits(n), true))
-		return;
-	memset(plan, 0, sizeof *plan);
-	plan->blocks = 1;
-	plan->block[0].share = 1;
-}
-
-/* The parts of these numbers have pairs that this block finds. */
-bool
-sh_parts_meet(const ShKeyBlock *block, uint32_t x, uint32_t y)
-{
-	return sh_distance(x ^ y, 0) <= block->radius;
-}
-
-/* Bring the values of the part of the first one to the front; return how many. */
-static size_t
-split_parts(uint64_t *values, size_t n, const ShKeyBlock *block, int prefix)
-{
-	size_t		taken = 0;
-	uint32_t	part = n > 0 ? sh_part_of(values[0], block, prefix) : 0;
-
-	for (size_t i = 0; i < n; i++)
-	{
-		uint64_t	value = values[i];
-
-		if (sh_part_of(value, block, prefix) == part)
-		{
-			values[i] = values[taken];
-			values[taken++] = value;
-		}
-	}
-	return taken;
-}
-
-/*
- * Search by one block of a plan, where memory does not hold all values.  The
- * values at hand, put in place by sh_pairs_begin_search, are those of one part
- * of the block, cut by its leading "prefix" bits, or of two parts that meet,
- * neither of them empty.
- * Report the pairs within the one, or between the two, that this block is the
- * first to find.  So all pairs are reported once, when this has been called
- * for each block, each part, and each two parts that meet.
- *
- * "ends" has room for 2 * 2^(width - prefix) numbers.
- */
-void
-sh_pairs_find_in_parts(ShPairs *pairs, const ShPairPlan *plan, int number,
-					   int prefix, int radius, uint32_t *ends,
-					   ShPairSink sink, void *context)
+sh_pairs_find_by_block(ShPairs *pairs, const ShPairPlan *plan, int number,
+					   const ShKeyBlock *rest, ShSide *a, ShSide *b,
+					   int radius, ShPairSink sink, void *context)
 {
 	const ShKeyBlock *block = &plan->block[number];
-	ShKeyBlock	rest = *block;
-	size_t		n = split_parts(pairs->work, pairs->distinct, block, prefix);
-	ShSide		a = {pairs->work, pairs->spare, n, ends};
-	ShSide		b = {pairs->work + n, pairs->spare + n, pairs->distinct - n, NULL};
-	int			apart = 0;
 	ShSearch	search;
 
-	if (radius == 0 || n == 0)
-		return;
 	begin_search(&search, pairs, radius, sink, context);
 	search.depth = 1;
 	search.chosen = block->mask;
@@ -742,18 +643,7 @@ sh_pairs_find_in_parts(ShPairs *pairs, const ShPairPlan *plan, int number,
 		search.pass[search.passed].mask = plan->block[search.passed].mask;
 		search.pass[search.passed].radius = plan->block[search.passed].radius;
 	}
-	rest.width -= prefix;
-	rest.mask &= (UINT64_C(1) << rest.low << rest.width) - 1;
-	sh_sort_side(&a, &rest);
-	if (b.n > 0)
-	{
-		apart = sh_distance(sh_part_of(a.values[0], block, prefix) ^
-							sh_part_of(b.values[0], block, prefix), 0);
-		b.ends = ends + (UINT32_C(1) << rest.width);
-		sh_sort_side(&b, &rest);
-	}
-	rest.radius -= apart;
-	search_block(&search, &rest, &a, b.n > 0 ? &b : NULL, radius - apart);
+	search_block(&search, rest, a, b, radius - (block->radius - rest->radius));
 	report_found(&search);
 }
 
