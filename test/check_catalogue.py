@@ -28,6 +28,8 @@ import subprocess
 import sys
 import textwrap
 
+from database import new_utf8_database
+
 PAGE = 'docs/reference.md'
 DATABASE = 'catalogue'
 
@@ -338,9 +340,7 @@ def compare_names(text, entries):
 
 def main(arguments):
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
-    subprocess.run(['createdb', '-T', 'template0', '-E', 'UTF8',
-                    '--locale=C', DATABASE], check=True)
-    try:
+    with new_utf8_database(DATABASE):
         psql('CREATE EXTENSION simhash', '-v', 'ON_ERROR_STOP=1')
         if arguments == ['--entries']:
             for entry in catalogue() + [[option] for option in options()]:
@@ -350,8 +350,6 @@ def main(arguments):
             text = file.read()
         entries = compare_entries(text)
         compare_sqlstates(text)
-    finally:
-        subprocess.run(['dropdb', '--force', DATABASE], check=True)
     compare_names(text, entries)
     for problem in problems:
         print(problem)

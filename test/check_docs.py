@@ -23,13 +23,14 @@ OUT=dir.
 SPDX-License-Identifier: PostgreSQL
 """
 
-import contextlib
 import difflib
 import glob
 import os
 import re
 import subprocess
 import sys
+
+from database import new_utf8_database
 
 FENCE = re.compile(r'^( *)```(\w*)\s*$')
 NOT_RUN = re.compile(r'^ *<!-- not run: .* -->$')
@@ -162,21 +163,6 @@ def run_page(name, text, database):
                       '\n'.join(trimmed(outputs[-1].split('\n')))))
     shown = sum(block.shown is not None for block in blocks)
     return (len(blocks), shown, left_out), wrong, '\n'.join(right)
-
-
-@contextlib.contextmanager
-def new_database(name, *options):
-    """A database that is gone afterwards; the options are those of createdb."""
-    subprocess.run(['createdb', *options, name], check=True)
-    try:
-        yield
-    finally:
-        subprocess.run(['dropdb', '--force', name], check=True)
-
-
-def new_utf8_database(name):
-    """One for a page: the same wherever the test is run."""
-    return new_database(name, '-T', 'template0', '-E', 'UTF8', '--locale=C')
 
 
 def check(name, text):

@@ -20,9 +20,13 @@ import tempfile
 import psycopg
 
 from browser import Browser, Failed
+from database import new_database, new_utf8_database
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = '"Odd ""schema"" 表"."a\'b </script>"'
+
+# What is true once a page has drawn all of itself.
+READY = 'document.documentElement.dataset.ready'
 
 # What texts may hold: scripts of all kinds, marks that combine, emoji, markup,
 # characters that nobody sees.
@@ -272,7 +276,7 @@ def look_at_face(browser):
 def look_at_part(browser, connection, path):
     """A page that holds a part says so, and is exact for its own k."""
     write(path, TABLE=TABLE, ID='"Site", "Key 2"', K='4', HELD='60', MEMBERS='3')
-    browser.open(path, 'document.documentElement.dataset.ready')
+    browser.open(path, READY)
     clusters, rows, size = by_sql(connection, 'fp', 4, '')
     expect('exact', browser.run('[view.clusters, view.redundant, view.freed]'),
            [clusters, rows, size])
@@ -288,14 +292,13 @@ def look_at_part(browser, connection, path):
 
 def look_at_little(browser, path):
     """A page without a cluster, and one about which little is known."""
-    ready = 'document.documentElement.dataset.ready'
     write(path, TABLE='(SELECT * FROM %s WHERE body IS NULL) AS t' % TABLE,
           ID='"Key 2"')
-    browser.open(path, ready)
+    browser.open(path, READY)
     expect('nothing', browser.run('$("what").textContent'),
            'No two rows are within 3 bits.')
     write(path, TABLE=TABLE + ' AS t', ID='"Site", "Key 2"')
-    browser.open(path, ready)
+    browser.open(path, READY)
     expect('bytes', browser.run('document.body.innerText.match(/[0-9] (bytes|kB)/)'),
            None)
     expect('no DELETE', browser.run('[$("delete").hidden, $("takes").textContent'
@@ -307,10 +310,8 @@ def look_at_latin(browser, work):
     """A database in another encoding."""
     path = os.path.join(work, 'latin.html')
     database = 'check_page_latin'
-    with psycopg.connect(dbname='postgres', autocommit=True) as main:
-        main.execute('CREATE DATABASE %s ENCODING LATIN1 TEMPLATE template0'
-                     % database)
-    try:
+    with new_database(database, '-T', 'template0', '-E', 'LATIN1',
+                      '--locale=C'):
         with psycopg.connect(dbname=database) as latin:
             latin.execute("CREATE EXTENSION simhash")
             latin.execute("CREATE TABLE \"Größe\" AS SELECT n AS id,"
@@ -319,32 +320,28 @@ def look_at_latin(browser, work):
             latin.commit()
         write(path, TABLE='"Größe"', PGDATABASE=database,
               PGCLIENTENCODING='LATIN1')
-        browser.open(path, 'document.documentElement.dataset.ready')
+        browser.open(path, READY)
         expect('text', browser.run('$("left").textContent'), 'déjà vu, ça va')
         expect('name', browser.run('$("table").textContent'), '"Größe"')
-    finally:
-        with psycopg.connect(dbname='postgres', autocommit=True) as main:
-            main.execute('DROP DATABASE ' + database)
     say('a database in LATIN1')
 
 
 def look(browser, connection, work):
     """All of it."""
     path = os.path.join(work, 'page.html')
-    ready = 'document.documentElement.dataset.ready'
     common = {'TABLE': TABLE, 'ID': '"Site", "Key 2"'}
     for variables, fp, within in (
             ({'K': '3'}, 'fp', ''), ({'K': '7', 'UPTO': '7'}, 'fp', ''),
             ({'K': '4', 'WITHIN': '"Site"'}, 'fp', '"Site"'),
             ({'K': '9', 'FP': 'wide'}, 'wide', '')):
         write(path, **common, **variables)
-        browser.open(path, ready)
+        browser.open(path, READY)
         look_at_numbers(browser, connection, path, fp, within)
         browser.run('choose(data.k)')
         browser.wait('document.documentElement.dataset.k === String(data.k)')
         look_at_delete(browser, connection.info.dbname)
     write(path, **common, K='5')
-    browser.open(path, ready)
+    browser.open(path, READY)
     look_at_texts(browser)
     look_at_features(browser, connection)
     look_at_face(browser)
@@ -364,20 +361,16 @@ def main():
         print('.. skipped: no Chromium to look at the page with')
         return 0
     print('seed %d' % seed)
-    with psycopg.connect(dbname='postgres', autocommit=True) as main:
-        main.execute('CREATE DATABASE ' + database)
     os.environ['PGDATABASE'] = database
     try:
-        with browser, tempfile.TemporaryDirectory() as work:
-            with psycopg.connect(dbname=database) as connection:
-                fill(connection, random.Random(seed))
-                look(browser, connection, work)
+        with browser, tempfile.TemporaryDirectory() as work, \
+                new_utf8_database(database), \
+                psycopg.connect(dbname=database) as connection:
+            fill(connection, random.Random(seed))
+            look(browser, connection, work)
     except Failed as failure:
         print('FAIL ' + str(failure))
         return 1
-    finally:
-        with psycopg.connect(dbname='postgres', autocommit=True) as main:
-            main.execute('DROP DATABASE ' + database)
     return 0
 
 

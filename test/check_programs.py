@@ -42,6 +42,7 @@ import threading
 
 import check_docs
 from check_docs import FENCE, MARK, NOT_RUN
+from database import new_database, new_utf8_database
 
 HEADING = re.compile(r'^#+ (.*)$')
 NEEDS = re.compile(r'^<!-- needs (.+?): (.*) -->$')
@@ -229,7 +230,7 @@ def run_page(name, text):
     database = 'programs_' + re.sub(r'\W', '_', name.lower())
     before = [block for block in blocks if block.line < found[0].line]
 
-    with check_docs.new_utf8_database(database):
+    with new_utf8_database(database):
         output = check_docs.psql(database, check_docs.script(before))
         if output.count(MARK) != len(before):
             return ran, left_out, [(1, 'its SQL failed:\n' + output)], text
@@ -237,7 +238,7 @@ def run_page(name, text):
             # From the last to the first, as outputs move what follows them.
             for section in reversed(found):
                 copy = database + '_copy'
-                with check_docs.new_database(copy, '-T', database):
+                with new_database(copy, '-T', database):
                     result = run_section(section, copy, url, right)
                 if result is None:
                     left_out.append((section.title, section.packages))
