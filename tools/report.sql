@@ -33,42 +33,15 @@
 \warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3] ...'
 \quit
 \endif
-\if :{?id}
-\else
-\set id id
-\endif
-\if :{?body}
-\else
-\set body body
-\endif
-\if :{?fp}
-\else
-\set fp fp
-\endif
-\if :{?k}
-\else
-\set k 3
-\endif
-\if :{?within}
-\else
-\set within ''
-\endif
-\if :{?profile}
-\else
-\set profile ''
-\endif
-\if :{?shown}
-\else
-\set shown 20
-\endif
-\if :{?members}
-\else
-\set members 12
-\endif
-\if :{?held}
-\else
-\set held 200000
-\endif
+\if :{?id} \else \set id id \endif
+\if :{?body} \else \set body body \endif
+\if :{?fp} \else \set fp fp \endif
+\if :{?k} \else \set k 3 \endif
+\if :{?within} \else \set within '' \endif
+\if :{?profile} \else \set profile '' \endif
+\if :{?shown} \else \set shown 20 \endif
+\if :{?members} \else \set members 12 \endif
+\if :{?held} \else \set held 200000 \endif
 \pset format unaligned
 \pset tuples_only on
 \encoding UTF8
