@@ -133,8 +133,8 @@ match_condition(PlannerInfo *root, const IndexColumn *column,
 
 /* ec_matches_callback_type: may an equivalence class have the column? */
 static bool
-is_equivalent(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass * ec,
-			  EquivalenceMember * em, void *arg)
+is_equivalent(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
+			  EquivalenceMember *em, void *arg)
 {
 	const IndexColumn *column = arg;
 	Oid			own = column->index->indexcollations[column->number];

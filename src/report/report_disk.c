@@ -113,7 +113,7 @@ simhash_disk_begin(SimhashRows *rows)
 
 /* The next row, into a slot; false if there is none. */
 static bool
-next_row(Tuplestorestate * store, TupleTableSlot *slot)
+next_row(Tuplestorestate *store, TupleTableSlot *slot)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!tuplestore_gettupleslot(store, true, true, slot))
