@@ -22,7 +22,8 @@
  * end where no other result could be:
  *
  *		to normalise		before a character that combines with none before it
- *		to find words in	behind a line, or a space or full stop before a letter
+ *		to find words in	behind a line; between a space, or the full stop of
+ *							Chinese and Japanese, and a letter
  *
  * What has no such place for long is cut all the same: combining marks after
  * some thousand, text without gaps after 200,000 characters or so.
@@ -67,8 +68,13 @@ PG_FUNCTION_INFO_V1(simhash_segment);
 #define WORDS_PIECE		16384
 #define WORDS_MOST		(16 * WORDS_PIECE)
 
+/* Code units of a document, such that a place behind it is an int32_t too. */
+#define DOCUMENT_MOST	(PG_INT32_MAX - WORDS_MOST)
+
 /* How much longer the normal form NFKC can be, in code units. */
 #define NORMAL_GROWTH	18
+
+#define IDEOGRAPHIC_FULL_STOP	0x3002
 
 /* The words found so far. */
 typedef struct Words
@@ -184,7 +190,7 @@ normalise(UChar *document, int32_t *length)
 		if (status == U_STRING_NOT_TERMINATED_WARNING)
 			status = U_ZERO_ERROR;
 		check_icu(status, "");
-		if (done > PG_INT32_MAX - WORDS_MOST)
+		if (done > DOCUMENT_MOST)
 			too_long();
 	}
 	pfree(document);
@@ -221,7 +227,8 @@ words_end(const UChar *document, int32_t from, int32_t length)
 		UChar		before = document[end - 1];
 
 		if (before == '\n' ||
-			((before == ' ' || before == 0x3002) && u_isalpha(document[end])))
+			((before == ' ' || before == IDEOGRAPHIC_FULL_STOP) &&
+			 u_isalpha(document[end])))
 			return end;
 	}
 	if (end < length)
@@ -229,7 +236,7 @@ words_end(const UChar *document, int32_t from, int32_t length)
 	return end;
 }
 
-/* Put a word to those found so far. */
+/* Add a word to those found so far. */
 static void
 add_word(Words *words, text *word)
 {
