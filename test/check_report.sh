@@ -104,6 +104,15 @@ PGOPTIONS="-c search_path=near,public,pg_catalog" \
 	expect "['well', 'ill', 'odd', 'so']" "$ids" TABLE=docs BODY=id
 psql -c 'DROP SCHEMA near CASCADE; DROP ROLE check_report_owner' 2>/dev/null
 
+# no text ends the script element, whatever the database has strings mean
+if psql -c 'SET standard_conforming_strings = off' 2>/dev/null; then
+	PGOPTIONS="-c standard_conforming_strings=off" make -s report TABLE=texts \
+		ID=n FP='simhash(body)' K=16 PAGE="$work/page.html" >"$work/log" 2>&1 ||
+		fail "standard_conforming_strings:" "$work/log"
+	[ "$(grep -o '</script>' "$work/page.html" | wc -l)" = 2 ] ||
+		fail "a text ends the script element"
+fi
+
 # what nothing is known of: views have no rows of their own, joins no bytes
 deletes="[bool(d['delete']), d['bytes']]"
 expect "[True, True]" "$deletes" TABLE='public . "texts"' ID=n

@@ -212,7 +212,7 @@ WITH "report: member" AS MATERIALIZED (
               AND away OPERATOR(pg_catalog.<=) (:'upto')::bigint) AS e
     WHERE example OPERATOR(pg_catalog.<=) 3
 )
--- no text may end the script element
+-- no text may end the script element, whatever standard_conforming_strings is
 SELECT pg_catalog.replace(pg_catalog.json_build_object(
     'table', :'table', 'within', :'within', 'made', pg_catalog.now(),
     'k', (:'k')::bigint, 'upto', (:'upto')::bigint,
@@ -261,7 +261,7 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
              FROM "report: held"),
     'examples', (SELECT coalesce(pg_catalog.json_agg(
                      pg_catalog.json_build_array(first, id, away)), '[]')
-                 FROM "report: example"))::pg_catalog.text, '<', '\u003c') AS data,
+                 FROM "report: example"))::pg_catalog.text, '<', E'\\u003c') AS data,
     (SELECT coalesce(pg_catalog.json_agg(r), '[]')
      FROM (SELECT id FROM "report: place" AS p JOIN "report: largest" AS l
                ON p.star OPERATOR(pg_catalog.=) number
@@ -323,5 +323,5 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
                   SELECT id, pg_catalog.json_agg(feature ORDER BY place) AS rest
                   FROM "report: feature" WHERE NOT common GROUP BY id) AS f
                   ON f.id OPERATOR(pg_catalog.=) t.id))::pg_catalog.text,
-    '<', '\u003c');
+    '<', E'\\u003c');
 COMMIT;
