@@ -220,6 +220,17 @@ SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
 SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION hamming_reach(bigint, bigint) TO public;
+-- nor does he get the plan of somebody else
+REVOKE EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) FROM public;
+SET plan_cache_mode = force_generic_plan;
+PREPARE shared AS SELECT id FROM docs WHERE fp <~> $1 <= 8;
+SELECT plan('EXECUTE shared(42)');
+SET ROLE regress_simhash_user;
+SELECT plan('EXECUTE shared(42)');
+RESET ROLE;
+SELECT plan('EXECUTE shared(42)');
+RESET plan_cache_mode;
+GRANT EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) TO public;
 
 ----------------------------------------
 -- hands off
@@ -229,6 +240,7 @@ GRANT EXECUTE ON FUNCTION hamming_reach(bigint, bigint) TO public;
 SELECT plan('SELECT id FROM docs WHERE fp <~> (random() * 100)::bigint <= 8');
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= random()');
 SELECT plan('SELECT id FROM docs WHERE fp <~> id <= 8');
+SELECT plan('SELECT b.id FROM docs a JOIN docs b ON a.fp <~> (a.id # b.fp) <= 8');
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= site');
 -- no upper bound, or none that is an integer
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 >= 8');
@@ -248,6 +260,20 @@ SELECT plan('SELECT site FROM bare WHERE fp <~> 43 < 9 ORDER BY id');
 SELECT plan('SELECT site FROM bare WHERE fp <~> 44 < 9');
 CREATE INDEX ON bare USING hamming (fp) WHERE fp <~> 42 <= 50;
 SELECT plan('SELECT site FROM bare WHERE fp <~> 42 <= 50 AND fp <~> 44 < 9');
+-- or for it and more
+CREATE INDEX bare_both ON bare (id) WHERE fp <~> 45 <= 20 AND site = 3;
+CREATE INDEX bare_between ON bare (id) WHERE fp <~> 46 BETWEEN 0 AND 20;
+CREATE INDEX bare_truth ON bare ((fp <~> 47 <= 20));
+ANALYZE bare;
+SELECT plan('SELECT site FROM bare WHERE fp <~> 45 <= 20 AND site = 3 ORDER BY id');
+SELECT plan('SELECT site FROM bare WHERE fp <~> 46 BETWEEN 0 AND 20 ORDER BY id');
+SELECT plan('SELECT site FROM bare WHERE fp <~> 47 <= 20');
+DROP INDEX bare_far, bare_near, bare_both, bare_between, bare_truth;
+-- but not what is made for something else, which follows all the same
+CREATE INDEX bare_fp ON bare USING hamming (fp) WHERE fp IS NOT NULL;
+CREATE INDEX bare_null ON bare (id) WHERE fp IS NOT NULL AND site = 3;
+SELECT plan('SELECT site FROM bare WHERE fp <~> 48 <= 8');
+SELECT plan('SELECT site FROM bare WHERE fp <~> 48 = 5 AND site = 3');
 
 DROP VIEW shown;
 DROP TABLE docs, bare, keyed, parts, ways;

@@ -26,8 +26,8 @@
  * Which.  d <= k, d < k, d = a constant, each also written from right to left;
  * BETWEEN is two of these.  The other half of BETWEEN 0 AND k is dropped, for no
  * distance is negative.  The bound may be of any integer type.  If the table
- * has an index on the very distance, or one whose predicate follows from the
- * condition, that index was made for it, and the condition is left alone.
+ * has an index on the very distance, or one whose predicate is about it, that
+ * index was made for such a condition, which is left alone.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -127,24 +127,35 @@ as_bigint(PlannerInfo *root, Node *integer)
 	return IsA(integer, Const) ? eval_const_expressions(root, call) : call;
 }
 
-/* Has a table an index that was made for a condition on that distance? */
+/*
+ * Has a table an index that was made for a condition on that distance?  It has
+ * the distance, or the condition, in a column, or a predicate part of which
+ * follows from the condition but not from those that would replace it.
+ */
 static bool
-has_own_index(RelOptInfo *rel, Node *clause, Node *distance)
+has_own_index(RelOptInfo *rel, Node *clause, Node *distance, List *others)
 {
 	ListCell   *lc;
 
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst(lc);
+		ListCell   *part;
 
 		for (int i = 0; i < index->ncolumns; i++)
 		{
-			if (match_index_to_operand(distance, i, index))
+			if (match_index_to_operand(distance, i, index) ||
+				match_index_to_operand(clause, i, index))
 				return true;
 		}
-		if (index->indpred != NIL &&
-			predicate_implied_by(index->indpred, list_make1(clause), false))
-			return true;
+		foreach(part, index->indpred)
+		{
+			List	   *predicate = list_make1(lfirst(part));
+
+			if (predicate_implied_by(predicate, list_make1(clause), false) &&
+				!predicate_implied_by(predicate, others, false))
+				return true;
+		}
 	}
 	return false;
 }
@@ -167,31 +178,33 @@ first_table(PlannerInfo *root, Relids relids)
  * Is it for us to replace the condition while the planner is at that relation?
  * That of several tables is replaced at the first, lest it is replaced twice.
  * The server of a foreign table gets the condition as it is, and has a planner
- * of its own.
+ * of its own.  Two fingerprints of one row are not searched for.
  */
 static bool
 is_ours(PlannerInfo *root, RelOptInfo *rel, Node *clause,
 		const Comparison *comparison)
 {
-	Relids		relids = pull_varnos(root, comparison->distance);
+	Relids		left = pull_varnos(root, linitial(comparison->args));
+	Relids		right = pull_varnos(root, lsecond(comparison->args));
+	Relids		relids = bms_union(left, right);
 
 	if (first_table(root, relids) != (int) rel->relid ||
+		first_table(root, bms_intersect(left, right)) != 0 ||
 		contain_volatile_functions(clause) || contain_subplans(clause))
 		return false;
 	return bms_membership(relids) == BMS_MULTIPLE ||
-		(planner_rt_fetch(rel->relid, root)->relkind != RELKIND_FOREIGN_TABLE &&
-		 !has_own_index(rel, clause, comparison->distance));
+		planner_rt_fetch(rel->relid, root)->relkind != RELKIND_FOREIGN_TABLE;
 }
 
 /* The call hamming_within(a, b, bound), or NULL if the user may not call it. */
 static Node *
-make_within(const Comparison *comparison, Node *bound)
+make_within(PlannerInfo *root, const Comparison *comparison, Node *bound)
 {
 	bool		bits = comparison->operator->searched == SIMHASH_BITS;
 	Oid			type = bits ? BITOID : INT8OID;
 	Oid			types[] = {type, type, INT8OID};
 	Oid			function =
-	simhash_own_function(get_func_namespace(comparison->function),
+	simhash_own_function(root, get_func_namespace(comparison->function),
 						 "hamming_within",
 						 bits ? hamming_bits_within_k : hamming_within_k,
 						 3, types);
@@ -231,6 +244,7 @@ replace_comparison(PlannerInfo *root, RelOptInfo *rel, Node *clause)
 	Comparison	comparison;
 	Node	   *bound;
 	Node	   *within;
+	List	   *result;
 	bool		exact;
 
 	if (!match_comparison(clause, &comparison) ||
@@ -252,10 +266,12 @@ replace_comparison(PlannerInfo *root, RelOptInfo *rel, Node *clause)
 								   Int64GetDatum(limit), false,
 								   FLOAT8PASSBYVAL);
 	}
-	within = make_within(&comparison, bound);
+	within = make_within(root, &comparison, bound);
 	if (within == NULL)
 		return NIL;
-	return exact ? list_make1(within) : list_make2(within, clause);
+	result = exact ? list_make1(within) : list_make2(within, clause);
+	return has_own_index(rel, clause, comparison.distance, result) ?
+		NIL : result;
 }
 
 /*

@@ -262,7 +262,7 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	for (int i = 0; !found && i < index->nkeycolumns; i++)
 		found = match_column(root, rel, relation, index, i, search, match,
 							 block);
-	if (!found || !simhash_may_execute(match->key->funcid, GetUserId()))
+	if (!found || !simhash_may_call(root, match->key->funcid))
 		return false;
 	match->prefix = NIL;
 	if (match->number == 0 || prefix == PREFIX_UNNEEDED)
@@ -374,7 +374,8 @@ known_value(PlannerInfo *root, const KeySearch *search, FuncExpr *call)
  * number says.  NULL if the user may not call it.
  */
 static FuncExpr *
-keys_call(const KeySearch *search, const KeyIndex *match, Node *number)
+keys_call(PlannerInfo *root, const KeySearch *search, const KeyIndex *match,
+		  Node *number)
 {
 	Oid			schema = get_func_namespace(match->key->funcid);
 	Oid			key_types[] = {INT8ARRAYOID, INT4OID};
@@ -385,13 +386,13 @@ keys_call(const KeySearch *search, const KeyIndex *match, Node *number)
 
 	if (search->is_any)
 	{
-		function = simhash_own_function(schema, "simhash_keys", simhash_keys,
-										2, key_types);
+		function = simhash_own_function(root, schema, "simhash_keys",
+										simhash_keys, 2, key_types);
 		args = list_make2(center, number);
 	}
 	else
 	{
-		function = simhash_own_function(schema, "simhash_probes",
+		function = simhash_own_function(root, schema, "simhash_probes",
 										simhash_probes, 3, probe_types);
 		args = list_make3(center, copyObject(search->radius), number);
 	}
@@ -427,7 +428,7 @@ key_condition(PlannerInfo *root, const KeySearch *search,
 							 (Expr *) known_value(root, search, call),
 							 InvalidOid, InvalidOid);
 	}
-	call = keys_call(search, match, number);
+	call = keys_call(root, search, match, number);
 	if (call == NULL)
 		return NULL;
 	any = makeNode(ScalarArrayOpExpr);

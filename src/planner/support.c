@@ -87,7 +87,7 @@ call_for_rows(PlannerInfo *root, FuncExpr *call)
 		Node	   *ball;
 
 		args[i] = list_nth(call->args, i);
-		ball = simhash_ball_call(args[i], schema, hides_rows(root));
+		ball = simhash_ball_call(root, args[i], schema, hides_rows(root));
 		if (ball == NULL)
 			continue;
 		args[i] = ball;

@@ -513,7 +513,7 @@ simhash_is_wrong_radius(Node *radius)
  * compared.
  */
 Node	   *
-simhash_ball_call(Node *ball, Oid schema, bool security)
+simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema, bool security)
 {
 	Oid			types[] = {INT8OID, INT8OID};
 	BallAttributes attributes;
@@ -533,7 +533,7 @@ simhash_ball_call(Node *ball, Oid schema, bool security)
 	is_ball = find_attributes(desc, INT8OID, &attributes) &&
 		list_length(row->args) == desc->natts;
 	ReleaseTupleDesc(desc);
-	function = is_ball ? simhash_own_function(schema, "hamming_ball",
+	function = is_ball ? simhash_own_function(root, schema, "hamming_ball",
 											  hamming_ball, 2, types) :
 		InvalidOid;
 	if (!OidIsValid(function) ||
@@ -564,9 +564,9 @@ simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
 	Node	   *call;
 
 	function = bits ?
-		simhash_own_function(schema, "hamming_bit_reach", hamming_bit_reach,
-							 2, types) :
-		simhash_own_function(schema, "hamming_reach", hamming_reach,
+		simhash_own_function(root, schema, "hamming_bit_reach",
+							 hamming_bit_reach, 2, types) :
+		simhash_own_function(root, schema, "hamming_reach", hamming_reach,
 							 2, types);
 	if (!OidIsValid(function))
 		return NULL;

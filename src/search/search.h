@@ -88,9 +88,10 @@ simhash_c_function(Oid function)
 }
 
 /* functions.c */
-extern Oid	simhash_own_function(Oid schema, const char *name,
-								 PGFunction function, int nargs,
-								 const Oid *types);
+extern bool simhash_may_call(PlannerInfo *root, Oid function);
+extern Oid	simhash_own_function(PlannerInfo *root, Oid schema,
+								 const char *name, PGFunction function,
+								 int nargs, const Oid *types);
 
 /* ball.c */
 extern int	simhash_check_radius(int64 radius, int bits);
@@ -107,7 +108,8 @@ extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
 extern bool simhash_is_wrong_radius(Node *radius);
 extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
-extern Node *simhash_ball_call(Node *ball, Oid schema, bool security);
+extern Node *simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema,
+							   bool security);
 extern Node *simhash_reach_call(PlannerInfo *root,
 								const SimhashOperator *operator, Oid schema,
 								Node *center, Node *distance);
