@@ -87,8 +87,7 @@ bits_type(Relation index, int32 *typmod)
 		expression = hamming_column_expression(index, fingerprint);
 		if (hamming_indexed(index) == SIMHASH_BIT_BALLS)
 			(void) simhash_ball_parts(NULL, expression, &expression, &radius);
-		while (IsA(expression, RelabelType))
-			expression = (Node *) ((RelabelType *) expression)->arg;
+		expression = simhash_unlabeled(expression);
 		type = exprType(expression);
 		*typmod = exprTypmod(expression);
 	}

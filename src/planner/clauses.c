@@ -42,15 +42,6 @@ simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
 	return rte->inh ? NULL : rte;
 }
 
-/* What there is below a relabeling, as of a domain, which changes no value. */
-Node	   *
-simhash_unlabeled(Node *expression)
-{
-	while (expression != NULL && IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
-	return expression;
-}
-
 /*
  * Take a condition apart that is a call, of an operator or a function or of an
  * operator with ANY (array).  False for any other.

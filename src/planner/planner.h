@@ -26,7 +26,6 @@ typedef struct SimhashClause
 
 /* clauses.c */
 extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
-extern Node *simhash_unlabeled(Node *expression);
 extern bool simhash_match_clause(PlannerInfo *root, RelOptInfo *rel,
 								 RestrictInfo *rinfo, int side,
 								 SimhashClause *clause);

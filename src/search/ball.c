@@ -388,8 +388,7 @@ simhash_ball_parts(PlannerInfo *root, Node *ball,
 	BallAttributes attributes;
 	Oid			type;
 
-	while (IsA(ball, RelabelType))
-		ball = (Node *) ((RelabelType *) ball)->arg;
+	ball = simhash_unlabeled(ball);
 	if (IsA(ball, FuncExpr))
 		function = simhash_c_function(((FuncExpr *) ball)->funcid);
 	if (function == hamming_ball || function == hamming_bit_ball)
@@ -524,8 +523,7 @@ simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema, bool security)
 	Oid			function;
 	bool		is_ball;
 
-	while (IsA(ball, RelabelType))
-		ball = (Node *) ((RelabelType *) ball)->arg;
+	ball = simhash_unlabeled(ball);
 	row = (RowExpr *) ball;
 	if (!IsA(ball, RowExpr) || row->row_typeid == RECORDOID)
 		return NULL;

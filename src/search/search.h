@@ -87,6 +87,15 @@ simhash_c_function(Oid function)
 	return info.fn_addr;
 }
 
+/* What there is below a relabeling, as of a domain, which changes no value. */
+static inline Node *
+simhash_unlabeled(Node *expression)
+{
+	while (expression != NULL && IsA(expression, RelabelType))
+		expression = (Node *) ((RelabelType *) expression)->arg;
+	return expression;
+}
+
 /* functions.c */
 extern bool simhash_may_call(PlannerInfo *root, Oid function);
 extern Oid	simhash_own_function(PlannerInfo *root, Oid schema,
