@@ -43,11 +43,11 @@ simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Take a condition apart that is a call, of an operator or a function or of an
- * operator with ANY (array).  False for any other.
+ * Take an expression apart that is a call, of an operator or a function or of
+ * an operator with ANY (array).  False for any other.
  */
-static bool
-take_call(Node *node, Oid *function, List **args)
+bool
+simhash_take_call(Node *node, Oid *function, List **args)
 {
 	switch (nodeTag(node))
 	{
@@ -82,7 +82,7 @@ simhash_match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 	Oid			function;
 	List	   *args;
 
-	if (rinfo->pseudoconstant || !take_call(node, &function, &args))
+	if (rinfo->pseudoconstant || !simhash_take_call(node, &function, &args))
 		return false;
 	operator = simhash_search_operator(function);
 	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||

@@ -67,17 +67,7 @@ static List *replace_clause(PlannerInfo *root, RelOptInfo *rel, Node *clause);
 static bool
 match_distance(Node *node, Comparison *comparison)
 {
-	if (IsA(node, FuncExpr))
-	{
-		comparison->function = ((FuncExpr *) node)->funcid;
-		comparison->args = ((FuncExpr *) node)->args;
-	}
-	else if (IsA(node, OpExpr))
-	{
-		comparison->function = ((OpExpr *) node)->opfuncid;
-		comparison->args = ((OpExpr *) node)->args;
-	}
-	else
+	if (!simhash_take_call(node, &comparison->function, &comparison->args))
 		return false;
 	comparison->distance = node;
 	comparison->operator = simhash_operator(comparison->function);

@@ -26,6 +26,7 @@ typedef struct SimhashClause
 
 /* clauses.c */
 extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
+extern bool simhash_take_call(Node *node, Oid *function, List **args);
 extern bool simhash_match_clause(PlannerInfo *root, RelOptInfo *rel,
 								 RestrictInfo *rinfo, int side,
 								 SimhashClause *clause);
