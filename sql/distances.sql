@@ -269,6 +269,12 @@ SELECT plan('SELECT site FROM bare WHERE fp <~> 45 <= 20 AND site = 3 ORDER BY i
 SELECT plan('SELECT site FROM bare WHERE fp <~> 46 BETWEEN 0 AND 20 ORDER BY id');
 SELECT plan('SELECT site FROM bare WHERE fp <~> 47 <= 20');
 DROP INDEX bare_far, bare_near, bare_both, bare_between, bare_truth;
+-- or partitions
+CREATE TABLE rings (id int, fp bigint) PARTITION BY RANGE ((fp <~> 0), id);
+CREATE TABLE rings_0 PARTITION OF rings FOR VALUES FROM (0, 0) TO (30, 0);
+CREATE TABLE rings_30 PARTITION OF rings FOR VALUES FROM (30, 0) TO (65, 0);
+SELECT plan('SELECT id FROM rings WHERE fp <~> 0 <= 8');
+SELECT plan('SELECT id FROM rings WHERE fp <~> 1 <= 8');
 -- but not what is made for something else, which follows all the same
 CREATE INDEX bare_fp ON bare USING hamming (fp) WHERE fp IS NOT NULL;
 CREATE INDEX bare_null ON bare (id) WHERE fp IS NOT NULL AND site = 3;
@@ -276,6 +282,6 @@ SELECT plan('SELECT site FROM bare WHERE fp <~> 48 <= 8');
 SELECT plan('SELECT site FROM bare WHERE fp <~> 48 = 5 AND site = 3');
 
 DROP VIEW shown;
-DROP TABLE docs, bare, keyed, parts, ways;
+DROP TABLE docs, bare, keyed, parts, rings, ways;
 DROP FUNCTION same_plan, found;
 DROP ROLE regress_simhash_user;

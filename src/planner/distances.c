@@ -26,8 +26,8 @@
  * Which.  d <= k, d < k, d = a constant, each also written from right to left;
  * BETWEEN is two of these.  The other half of BETWEEN 0 AND k is dropped, for no
  * distance is negative.  The bound may be of any integer type.  If the table
- * has an index on the very distance, or one whose predicate is about it, that
- * index was made for such a condition, which is left alone.
+ * has an index on the very distance, or one whose predicate is about it, or is
+ * partitioned by it, that was made for such a condition, which is left alone.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -115,6 +115,21 @@ as_bigint(PlannerInfo *root, Node *integer)
 								 INT8OID, list_make1(integer), InvalidOid,
 								 InvalidOid, COERCE_EXPLICIT_CAST);
 	return IsA(integer, Const) ? eval_const_expressions(root, call) : call;
+}
+
+/* Is a table partitioned by that distance? */
+static bool
+is_partitioned_by(RelOptInfo *rel, Node *distance)
+{
+	int			ncolumns = rel->part_scheme == NULL ? 0 :
+	rel->part_scheme->partnatts;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (list_member(rel->partexprs[i], distance))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -260,8 +275,10 @@ replace_comparison(PlannerInfo *root, RelOptInfo *rel, Node *clause)
 	if (within == NULL)
 		return NIL;
 	result = exact ? list_make1(within) : list_make2(within, clause);
-	return has_own_index(rel, clause, comparison.distance, result) ?
-		NIL : result;
+	if (is_partitioned_by(rel, comparison.distance) ||
+		has_own_index(rel, clause, comparison.distance, result))
+		return NIL;
+	return result;
 }
 
 /*
