@@ -39,6 +39,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 #include "optimizer/optimizer.h"
@@ -76,6 +77,7 @@ ball_volume(const Sought *sought)
 
 	for (int d = 0; d <= sought->radius; d++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		sum += exp(log_share);
 		log_share += log(sought->bits - d) - log(d + 1);
 	}
