@@ -40,21 +40,28 @@ my @kinds = (
 		searches => [
 			'fp <@ (hashint8extended(3, 1), 3)',
 			'fp <@ (hashint8extended(5, 1), 9)',
-			'fp ~= ANY (ARRAY[hashint8extended(7, 1), hashint8extended(8, 1)])'
+			'fp ~= ANY (ARRAY[hashint8extended(7, 1), hashint8extended(8, 1)])',
+			'fp <@ (0, 64)'
 		],
 		order => 'fp <~> hashint8extended(9, 1)'
 	},
 	{
 		type => 'bigint', columns => 'g, fp',
 		value => '(hashint8extended(n % 400, 1) # (1::bigint << n % 64))',
-		searches => [ 'g = 3 AND fp <@ (hashint8extended(3, 1), 5)' ],
+		searches => [
+			'g = 3 AND fp <@ (hashint8extended(3, 1), 5)',
+			'g = 3 AND fp <@ (0, 64)'
+		],
 		order => 'fp <~> hashint8extended(9, 1)', where => 'g = 4'
 	},
 	{
 		type => 'bit(128)', columns => 'fp',
 		value => '(hashint8extended(n % 400, 1)::bit(64) ||
 			(hashint8extended(n % 400, 2) # (1::bigint << n % 64))::bit(64))::bit(128)',
-		searches => [ 'fp <@ ((SELECT fp FROM whole WHERE id = 11), 12)' ],
+		searches => [
+			'fp <@ ((SELECT fp FROM whole WHERE id = 11), 12)',
+			'fp <@ (0::bit(128), 128)'
+		],
 		order => 'fp <~~> (SELECT fp FROM whole WHERE id = 12)'
 	});
 
@@ -187,6 +194,42 @@ sub damage
 	return "page $page of $pages, " . length($bytes) . " bytes at $at ($how)";
 }
 
+# Leaf pages that say they have more entries than fit on one: all between their
+# lower and their upper bound, the numbers at bytes 12 and 14, is line pointers.
+sub overfill
+{
+	my ($path) = @_;
+	my $page;
+
+	open(my $file, '+<:raw', $path) or die "$path: $!";
+	for (my $at = 0; sysread($file, $page, 8192); $at += 8192)
+	{
+		next if !(unpack('v', substr($page, 8188, 2)) & 1);
+		substr($page, 12, 2) = substr($page, 14, 2);
+		sysseek($file, $at, 0);
+		syswrite($file, $page);
+	}
+	close($file);
+}
+
+# Where the file of an index is.
+sub path
+{
+	my ($i) = @_;
+
+	return $node->data_dir . '/' . $node->safe_psql('postgres',
+		"SELECT pg_relation_filepath('docs${i}_fp')");
+}
+
+$node->safe_psql('postgres', create($_)) for 1 .. @kinds;
+my @overfull = map { path($_) } 1 .. @kinds;
+$node->stop;
+overfill($_) for @overfull;
+$node->start;
+is_deeply([ results($index, searches($_)) ], [ map { 'XX002' } searches($_) ],
+	"pages with more entries than fit, $_")
+  for 1 .. @kinds;
+
 my $start = time;
 my ($damaged, $noticed) = (0, 0);
 my %states;
@@ -198,10 +241,7 @@ do
 
 	$node->safe_psql('postgres', join('', map { create($_) } 1 .. $indexes));
 	$right{ $_ % @kinds } //= [ results($plain, searches($_)) ] for 1 .. @kinds;
-	my %path = map {
-		$_ => $node->data_dir . '/' . $node->safe_psql('postgres',
-			"SELECT pg_relation_filepath('docs${_}_fp')")
-	} 1 .. $indexes;
+	my %path = map { $_ => path($_) } 1 .. $indexes;
 	$node->stop;
 	$how{$_} = damage($path{$_}) for 1 .. $indexes;
 	$node->start;

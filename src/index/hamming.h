@@ -62,6 +62,10 @@ hamming_row_entries(const ShLayout *layout)
 	return layout->words * layout->blocks;
 }
 
+/* Entries that fit on a page, and pivots likewise, of which one has no key. */
+#define HAMMING_PAGE_ENTRIES \
+	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
+
 /* Entries on a leaf page that page splits and fill factor leave, usually. */
 #define HAMMING_PER_PAGE	330
 
@@ -85,11 +89,18 @@ hamming_entry(int64 key)
 	return (uint64) key ^ (UINT64CONST(1) << 63);
 }
 
-/* A tuple of a page. */
+/*
+ * A tuple of a page.  A search does not look whether line pointers are in order
+ * (hamming_index_check() does): where they are damaged this leads to some other
+ * place in shared memory, no farther than 32 kB.  What is found there may only
+ * be compared, or followed as far as whoever follows it looks first.  So this
+ * is not PageGetItem(), which asserts that the line pointer is in order.
+ */
 static inline IndexTuple
 hamming_page_tuple(Page page, OffsetNumber offset)
 {
-	return (IndexTuple) PageGetItem(page, PageGetItemId(page, offset));
+	return (IndexTuple) ((char *) page +
+						 ItemIdGetOffset(PageGetItemId(page, offset)));
 }
 
 /* The key of a tuple of a page. */

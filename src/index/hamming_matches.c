@@ -22,16 +22,12 @@
 
 #include "index/hamming_scan.h"
 
-/* Entries that fit on a page, hence matches that one page may yield. */
-#define PAGE_MATCHES \
-	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
-
 /* Make room for a page of matches more, in the memory of the scan. */
 void
 hamming_prepare_matches(HammingScan *so)
 {
 	HammingMatches *matches = &so->matches;
-	Size		room = HAMMING_BATCH + PAGE_MATCHES;
+	Size		room = HAMMING_BATCH + HAMMING_PAGE_ENTRIES;
 
 	if (matches->items != NULL)
 		return;
@@ -55,6 +51,19 @@ hamming_note_page(HammingMatches *matches, Buffer buffer)
 	matches->pages[matches->npages].blkno = blkno;
 	matches->pages[matches->npages].lsn = BufferGetLSNAtomic(buffer);
 	return matches->npages++;
+}
+
+/* Complain of the TID of an entry if no row can have it: nobody else looks. */
+void
+hamming_check_tid(IndexScanDesc scan, ItemPointer tid)
+{
+	if (unlikely(!ItemPointerIsValid(tid) ||
+				 !BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(tid))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("an entry of index \"%s\" is of no row",
+						RelationGetRelationName(scan->indexRelation)),
+				 errhint("Please REINDEX it.")));
 }
 
 /*

@@ -493,6 +493,7 @@ static HammingMatch *
 next_match(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatch *match;
 
 	if (!so->started)
 		start(scan);
@@ -511,7 +512,9 @@ next_match(IndexScanDesc scan)
 		if (so->matches.count == 0)
 			return NULL;
 	}
-	return &so->matches.items[so->matches.next++];
+	match = &so->matches.items[so->matches.next++];
+	hamming_check_tid(scan, &match->tid);
+	return match;
 }
 
 /*

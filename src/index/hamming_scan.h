@@ -260,6 +260,7 @@ extern bool hamming_read_page(IndexScanDesc scan);
 /* hamming_matches.c */
 extern void hamming_prepare_matches(HammingScan *so);
 extern int	hamming_note_page(HammingMatches *matches, Buffer buffer);
+extern void hamming_check_tid(IndexScanDesc scan, ItemPointer tid);
 extern void hamming_drop_matches(IndexScanDesc scan);
 extern void hamming_free_matches(HammingMatches *matches);
 

@@ -43,14 +43,18 @@
 /* Steps from page to page after which to ask how many pages there are. */
 #define STEPS_UNASKED	4096
 
-/* Complain of a page that cannot be a page of this index. */
+/*
+ * Complain of a page that cannot be a page of this index, or has more entries
+ * than there is room for where matches are gathered.
+ */
 static void
 check_page(Relation rel, Buffer buffer)
 {
 	Page		page = BufferGetPage(buffer);
 	Size		special = MAXALIGN(sizeof(BTPageOpaqueData));
 
-	if (unlikely(PageIsNew(page) || PageGetSpecialSize(page) != special))
+	if (unlikely(PageIsNew(page) || PageGetSpecialSize(page) != special ||
+				 PageGetMaxOffsetNumber(page) > HAMMING_PAGE_ENTRIES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" contains an unexpected page at block %u",
@@ -162,9 +166,10 @@ get_root(IndexScanDesc scan)
 	while ((meta = get_meta(rel, &cached)) != NULL)
 	{
 		Buffer		buffer = hamming_pin_page(rel, meta->btm_fastroot);
-		BTPageOpaque opaque = BTPageGetOpaque(BufferGetPage(buffer));
+		BTPageOpaque opaque;
 
 		hamming_lock_page(scan, buffer);
+		opaque = BTPageGetOpaque(BufferGetPage(buffer));
 		if (opaque->btpo_level == meta->btm_fastlevel && P_LEFTMOST(opaque) &&
 			(!cached || (P_RIGHTMOST(opaque) && !P_IGNORE(opaque))))
 			return buffer;

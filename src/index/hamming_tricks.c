@@ -89,7 +89,8 @@ recent_page(Relation rel, BlockNumber blkno, uint32 *page)
  * Pin a page.
  *
  * Only what goes through the hash table counts as a use when the buffer
- * manager looks for pages to evict, so now and then we do.
+ * manager looks for pages to evict, so now and then we do.  The number that is
+ * no page's, which a damaged link may have, would have it add a page.
  */
 Buffer
 hamming_pin_page(Relation rel, BlockNumber blkno)
@@ -110,6 +111,12 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 		pgstat_count_buffer_hit(rel);
 		return known->buffer;
 	}
+	if (unlikely(!BlockNumberIsValid(blkno)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has a link to no page",
+						RelationGetRelationName(rel)),
+				 errhint("Please REINDEX it.")));
 	known->page = page;
 	known->buffer = ReadBuffer(rel, blkno);
 	return known->buffer;

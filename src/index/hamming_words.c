@@ -469,6 +469,7 @@ fetch_row(IndexScanDesc scan, ItemPointer tid, int farthest)
 	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
+	hamming_check_tid(scan, tid);
 	if (!table_index_fetch_tuple(table->fetch, &place, scan->xs_snapshot,
 								 table->slot, &again, &dead))
 		return;
