@@ -231,6 +231,12 @@ RESET ROLE;
 SELECT plan('EXECUTE shared(42)');
 RESET plan_cache_mode;
 GRANT EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) TO public;
+-- and who may not ask for the distance is told so
+REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint) FROM public;
+SET ROLE regress_simhash_user;
+SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;                                -- error
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION hamming(bigint, bigint) TO public;
 
 ----------------------------------------
 -- hands off

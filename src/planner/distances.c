@@ -183,7 +183,8 @@ first_table(PlannerInfo *root, Relids relids)
  * Is it for us to replace the condition while the planner is at that relation?
  * That of several tables is replaced at the first, lest it is replaced twice.
  * The server of a foreign table gets the condition as it is, and has a planner
- * of its own.  Two fingerprints of one row are not searched for.
+ * of its own.  Two fingerprints of one row are not searched for.  Who may not
+ * call hamming() is to be told so.
  */
 static bool
 is_ours(PlannerInfo *root, RelOptInfo *rel, Node *clause,
@@ -195,7 +196,8 @@ is_ours(PlannerInfo *root, RelOptInfo *rel, Node *clause,
 
 	if (first_table(root, relids) != (int) rel->relid ||
 		first_table(root, bms_intersect(left, right)) != 0 ||
-		contain_volatile_functions(clause) || contain_subplans(clause))
+		contain_volatile_functions(clause) || contain_subplans(clause) ||
+		!simhash_may_call(root, comparison->function))
 		return false;
 	return bms_membership(relids) == BMS_MULTIPLE ||
 		planner_rt_fetch(rel->relid, root)->relkind != RELKIND_FOREIGN_TABLE;
