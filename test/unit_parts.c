@@ -68,9 +68,13 @@ find_in_parts(Found * found, const ShPairPlan *plan, int block, int prefix,
 	free(values);
 }
 
-/* A search by parts finds what one in memory does, each pair once. */
+/*
+ * A search by parts finds what one in memory does, each pair once.  The plan is
+ * that for so many rows: for few there are blocks of radius 0 only, or it is best
+ * to compare all.
+ */
 static void
-test_parts(int kind, int radius, uint32_t n)
+test_parts(int kind, int radius, uint32_t n, uint32_t planned)
 {
 	uint64_t   *values = malloc((n + 1) * sizeof *values);
 	void	   *memory = malloc(sh_pairs_bytes(n));
@@ -90,7 +94,7 @@ test_parts(int kind, int radius, uint32_t n)
 	check_pairs(&pairs, radius, &found);
 	parts.pairs = &pairs;
 	parts.radius = radius;
-	sh_pairs_plan_parts(&plan, bits, n, radius);
+	sh_pairs_plan_parts(&plan, bits, planned, radius);
 	for (int block = 0; block < plan.blocks; block++)
 	{
 		int			width = plan.block[block].width;
@@ -120,7 +124,13 @@ main(void)
 	for (int radius = 0; radius <= SH_PAIRS_RADIUS; radius++)
 	{
 		for (int kind = 0; kind < KINDS; kind++)
-			test_parts(kind, radius, (uint32_t) random_below(3000));
+		{
+			uint32_t	n = (uint32_t) random_below(3000);
+
+			test_parts(kind, radius, n, n);
+			test_parts(kind, radius, n / 4, 20000);
+			test_parts(kind, radius, n / 4, 100000);
+		}
 	}
 	return 0;
 }
