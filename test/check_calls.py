@@ -19,12 +19,9 @@ import time
 
 sys.dont_write_bytecode = True
 import generator_calls as calls
-from check_generator import INTERNAL, Crash, Session
+from check_generator import INTERNAL, SEED, Crash, Session
 
 SECONDS = float(os.environ.get('SIMHASH_SECONDS', 10))
-SEED = int(os.environ.get(
-    'SIMHASH_SEED', random.randrange(1, 1 << 30)
-    if 'SIMHASH_SECONDS' in os.environ else 1))
 DATABASE = 'calls'
 
 # What the calls name.
