@@ -191,6 +191,11 @@ SELECT k, estimate('SELECT FROM bare WHERE fp <~> 42 <= ' || k) =
 FROM unnest('{0,3,8,24,32,64}'::int[]) AS k;
 SELECT estimate('SELECT FROM bare WHERE hamming_within(fp, 42, -1)') AS nothing,
     estimate('SELECT FROM bare WHERE hamming_within(fp, 42, 100)') AS everything;
+-- a string of fewer bits than the radius that is assumed
+SET plan_cache_mode = force_generic_plan;
+PREPARE short AS SELECT FROM bare WHERE bits <~~> B'1' <= $1;
+SELECT estimate('EXECUTE short(8)');
+RESET plan_cache_mode;
 
 ----------------------------------------
 -- rights

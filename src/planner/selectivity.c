@@ -68,14 +68,18 @@ typedef struct Sought
 	SimhashBits bit_center;
 } Sought;
 
-/* The fraction of all fingerprints within a radius of any one of them. */
+/*
+ * The fraction of all fingerprints within a radius of any one of them.  A radius
+ * that is not known may be more than there are bits.
+ */
 static double
 ball_volume(const Sought *sought)
 {
 	double		log_share = -sought->bits * log(2.0);
 	double		sum = 0.0;
+	int			radius = Min(sought->radius, sought->bits);
 
-	for (int d = 0; d <= sought->radius; d++)
+	for (int d = 0; d <= radius; d++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		sum += exp(log_share);
