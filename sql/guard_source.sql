@@ -64,6 +64,31 @@ SELECT guarded('CASE WHEN id > 0 THEN minhash(coalesce(title, body)) END');
 SELECT fp = minhash(body) AS filled FROM app.docs;
 SELECT guarded($$simhash(body, 'word-1-3') # 5::int8$$);
 SELECT fp = simhash(body, 'word-1-3') # 5 AS filled FROM app.docs;
+-- that of a generated column may ask which table it is
+CREATE TABLE app.tables (id int PRIMARY KEY, fp bigint GENERATED ALWAYS AS
+    (id # tableoid::int8 << 32) STORED);
+CREATE INDEX ON app.tables USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON app.tables FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '1');
+INSERT INTO app.tables VALUES (0);
+SELECT fails('INSERT INTO app.tables VALUES (1)');
+DROP TABLE app.tables;
+-- a row that another trigger takes back to what is stored, where columns are
+-- missing that were added since
+CREATE TABLE app.added (id int PRIMARY KEY);
+INSERT INTO app.added VALUES (1);
+ALTER TABLE app.added ADD body text DEFAULT 'stays', ADD fp bigint;
+CREATE INDEX ON app.added USING hamming (fp);
+CREATE FUNCTION app.take_back() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RETURN old; END';
+CREATE TRIGGER before BEFORE UPDATE ON app.added FOR EACH ROW
+    EXECUTE FUNCTION app.take_back();
+CREATE TRIGGER guard BEFORE UPDATE ON app.added FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '1', 'fingerprint=simhash(body)');
+UPDATE app.added SET id = 2;
+SELECT id, body, fp = simhash(body) AS filled FROM app.added;
+DROP TABLE app.added;
+DROP FUNCTION app.take_back();
 
 ----------------------------------------
 -- whose names they are

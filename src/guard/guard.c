@@ -81,13 +81,18 @@ set_column(HeapTuple row, Relation relation, AttrNumber column,
 	return heap_modify_tuple_by_cols(row, desc, 1, &number, &value, &isnull);
 }
 
-/* What an expression gives for the row, until the next one is looked at. */
+/*
+ * What an expression gives for the row, until the next one is looked at.  It may
+ * ask for tableoid, as that of a generated column may, and the row may lack
+ * columns that were added since it was stored.
+ */
 static Datum
 evaluate(Guard *guard, ExprState *source, HeapTuple row, bool *isnull)
 {
 	Datum		value;
 
 	ExecStoreHeapTuple(row, guard->slot, false);
+	guard->slot->tts_tableOid = guard->table;
 	guard->econtext->ecxt_scantuple = guard->slot;
 	value = ExecEvalExprSwitchContext(source, guard->econtext, isnull);
 	ExecClearTuple(guard->slot);

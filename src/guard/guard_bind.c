@@ -303,7 +303,7 @@ bind_sources(Guard *guard, Relation relation, Oid root, Oid extension)
 														   guard->group[i]),
 							estate);
 	guard->econtext = GetPerTupleExprContext(estate);
-	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(relation)),
+	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
 										   &TTSOpsHeapTuple);
 }
 
