@@ -219,10 +219,11 @@ class Arena:
                 ours, plain = self.ask(step, sql)
                 go_on = self.compare(step, sql, explained, ours, plain)
                 answers.append(ours)
-                if step.judge and (said := step.judge(answers)):
+                if step.judge and not self.cancelled and (
+                        said := step.judge(answers)):
                     raise Fault('answer', sql, said)
                 if not go_on:
-                    self.give_up(step)
+                    self.give_up(step, sql)
                     return
         except Crash as crash:
             time.sleep(1)       # let all sessions of before end
@@ -235,20 +236,26 @@ class Arena:
             return self.ours.ask(sql), None
         return ask([(self.ours, sql), (self.plain, other)])
 
-    def give_up(self, step):
-        """Neither side may be a step ahead."""
-        if step.keeps and step.sqls[0] != 'BEGIN' and self.cancelled:
+    def give_up(self, step, sql):
+        """Neither side may be a step ahead, be it that COMMIT took too long."""
+        if self.cancelled and step.keeps and (
+                step.sqls[0] != 'BEGIN' or sql == 'COMMIT'):
             raise Abandon()
         for session in (self.ours, self.plain):
-            session.ask('ROLLBACK')
-            session.ask('DEALLOCATE ALL')
+            for end in ('ROLLBACK', 'DEALLOCATE ALL'):
+                if session.ask(end).state:      # cancelled as well
+                    raise Abandon()
 
     def explain(self, sql, step):
-        """The answer to EXPLAIN, which now and then runs the query too."""
+        """
+        The answer to EXPLAIN, which now and then runs the query too; but not
+        one that fails or not by how far its workers come.
+        """
         if step.kind == 'call' or not EXPLAINED.match(sql):
             return None
         options = 'VERBOSE'
-        if sql.startswith('SELECT') and len(sql) % 10 == 0:
+        if (sql.startswith('SELECT') and len(sql) % 10 == 0
+                and not step.tolerant):
             options = 'ANALYZE, VERBOSE'
         answer = self.ours.ask('EXPLAIN (%s) %s' % (options, sql))
         if not answer.state:

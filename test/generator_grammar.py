@@ -422,7 +422,7 @@ RULES = {
             'WHERE {a}.grp = {n} ORDER BY {a}.fp <~> {=c} LIMIT {n}'),
         (2, '!SELECT {a}.ball, {a}.fp <~> {center=c}, {a}.id FROM {rel:a} '
             'WHERE {a}.grp = {n} AND {a}.fp <@ ({center}, {k}) '
-            'ORDER BY {a}.fp <~> {=c}, {a}.id'),
+            'ORDER BY {a}.fp <~> {=c}, {a}.id, {a}.ball'),
         (6, '!SELECT {wcolumn=g} <~~> {wcenter=c} FROM {rel:a} '
             'ORDER BY {=g} <~~> {=c} LIMIT {n} OFFSET {n}'),
         (3, '!SELECT {wcolumn=g} <~~> {wcenter=c} FROM {rel:a} WHERE {bool} '
@@ -867,7 +867,7 @@ class Writer:
             return self.rng.choice(own)
         if outer:
             return self.rng.choice(outer)
-        return '(SELECT s FROM t0 AS s ORDER BY id LIMIT 1)'
+        return '(SELECT s FROM t0 AS s ORDER BY id, s LIMIT 1)'
 
     def relation(self, kind, depth):
         """A relation for FROM."""
