@@ -288,19 +288,11 @@ my $standby;
 # up.  Returns what there is to say of it.
 my %fault = (
 	backend => sub {
-		my $pids = $primary->safe_psql('postgres',
-			"SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-				AND backend_type <> 'walsender' ORDER BY random() LIMIT 1");
-		kill(9, $pids);
-		sleep(0.2);
-		for (1 .. 1200)
-		{
-			my ($out) = run_command(
-				[ 'psql', '-XAtc', 'SELECT true', $primary->connstr('postgres') ]);
+		my $any = "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+				AND backend_type <> 'walsender' ORDER BY random() LIMIT 1";
 
-			last if $out eq 't';
-			sleep(0.05);
-		}
+		# A worker may have ended by itself by now: then another one.
+		1 while !kill(9, $primary->safe_psql('postgres', $any));
 		return '';
 	},
 	postmaster => sub {
@@ -415,14 +407,22 @@ do
 {
 	my $kind = $kinds[ $round++ % @kinds ];
 	my $name = "round $round, $kind";
+	my $rows = $primary->safe_psql('postgres', 'SELECT last_value FROM docs_id_seq');
 	my @clients =
 	  map { client($primary, $_) } qw(write build concurrently vacuum);
 
 	push @clients, client($standby, 'read') if $standby;
+	$primary->poll_query_until('postgres', "SELECT last_value > $rows + 20 FROM docs_id_seq")
+	  or die "$name: no rows come";
 	sleep(1 + ($seconds ? rand(4) : 0.5));
 	$torn += $fault{$kind}->() || 0;
 	$rounds{$kind}++;
 	finish_clients($name, @clients);
+
+	# A server that starts anew by itself has noticed by now that it has to, as
+	# its clients are gone.
+	$primary->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
+	  or die "$name: the server does not come up";
 
 	# What a crash has left of builds is not to be used, and in the way.
 	my @unfinished = split(/\n/, $primary->safe_psql('postgres', <<'END'));
