@@ -32,7 +32,7 @@ CREATE TABLE docs AS
 SELECT n AS id, CASE
     WHEN n % 8 < 4 THEN hashint8extended(n, $seed)
     WHEN n % 8 < 6 THEN hashint8extended(n % 500, $seed)
-                        # flip(hashint8extended(n, $seed + 1), n % 13)
+                        # flip(hashint8extended(n, ${seed}::bigint + 1), n % 13)
     WHEN n % 8 < 7 THEN hashint8extended(n, $seed) & 4294967295
     ELSE hashint8extended(n, $seed) & ~(65535::bigint << 32) | 7::bigint << 32
     END AS fp
@@ -40,7 +40,7 @@ FROM generate_series(1, 100000) AS n;
 SELECT simhash_add_keys('docs', 'fp');
 VACUUM ANALYZE docs;
 CREATE TABLE queries AS
-SELECT id, fp # flip(id + $seed, id % 5) AS q
+SELECT id, fp # flip(id + ${seed}::bigint, id % 5) AS q
 FROM docs WHERE id % 1000 < 8 AND id < 50000;
 ANALYZE queries;
 END

@@ -44,7 +44,7 @@ INSERT INTO docs
 SELECT n, CASE
     WHEN n % 16 < 8 THEN hashint8extended(n, $seed)
     WHEN n % 16 < 12 THEN hashint8extended(n % 100, $seed)
-                          # flip(hashint8extended(n, $seed + 1), n % 17)
+                          # flip(hashint8extended(n, ${seed}::bigint + 1), n % 17)
     WHEN n % 16 < 13 THEN hashint8extended(n, $seed) & 4294967295
     WHEN n % 16 < 14 THEN hashint8extended(n, $seed) & ~(65535::bigint << 32)
     WHEN n % 16 < 15 THEN 4711
@@ -52,7 +52,7 @@ SELECT n, CASE
 FROM generate_series(1, 30000) AS n;
 CREATE INDEX docs_fp ON docs USING hamming (fp);
 INSERT INTO docs
-SELECT id + 30000, fp # flip(hashint8extended(id, $seed + 2), id % 5) FROM docs;
+SELECT id + 30000, fp # flip(hashint8extended(id, ${seed}::bigint + 2), id % 5) FROM docs;
 DELETE FROM docs WHERE id % 5 = 0;
 VACUUM docs;
 DELETE FROM docs WHERE id % 7 = 0;
@@ -61,7 +61,7 @@ SELECT id + 60000, fp # 1 FROM docs WHERE id % 11 = 0;
 VACUUM ANALYZE docs;
 
 CREATE TABLE queries AS
-SELECT id, fp # flip(id + $seed, id % 6) AS q FROM docs
+SELECT id, fp # flip(id + ${seed}::bigint, id % 6) AS q FROM docs
 WHERE id % 500 < 2 AND fp IS NOT NULL AND fp <> 4711;
 INSERT INTO queries
 SELECT -n, hashint8extended(-n, $seed) FROM generate_series(1, 20) AS n;
@@ -165,7 +165,7 @@ SELECT n, CASE n % 3
 FROM generate_series(1, 120000) AS n;
 CREATE INDEX crowds_fp ON crowds USING hamming (fp);
 CREATE TABLE seekers AS
-SELECT id, fp # flip(id + $seed, id % 4) AS q FROM crowds WHERE id <= 12;
+SELECT id, fp # flip(id + ${seed}::bigint, id % 4) AS q FROM crowds WHERE id <= 12;
 ANALYZE crowds; ANALYZE seekers;
 END
 for my $k (0, 1, 2, 3, 4, 5, 8, 12)
