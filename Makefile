@@ -26,9 +26,9 @@ DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 guard = guard guard_bind guard_fingerprint guard_group guard_lock guard_search \
 	guard_shard guard_source guard_statement guard_tables guard_verify
 index = hamming_am hamming_btree hamming_build hamming_check \
-	hamming_check_pages hamming_columns hamming_cost hamming_insert \
-	hamming_knn hamming_load hamming_matches hamming_page hamming_parallel \
-	hamming_plan hamming_rights hamming_runs hamming_scan \
+	hamming_check_pages hamming_columns hamming_cost hamming_glance \
+	hamming_insert hamming_knn hamming_load hamming_matches hamming_page \
+	hamming_parallel hamming_plan hamming_rights hamming_runs hamming_scan \
 	hamming_search_plan hamming_sort hamming_survey hamming_table \
 	hamming_tree hamming_tricks hamming_validate hamming_value hamming_warm \
 	hamming_words

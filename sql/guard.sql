@@ -522,6 +522,56 @@ DROP INDEX parted_fp;
 INSERT INTO parted VALUES (bits(30), 3, 's'); -- error
 
 ----------------------------------------
+-- partitions of many rows, most of which a glance at their indexes rules out
+----------------------------------------
+
+CREATE TABLE spread (id int, fp bigint) PARTITION BY LIST (mod(id, 10));
+SELECT format('CREATE TABLE spread_%1$s PARTITION OF spread FOR VALUES IN (%1$s)', n)
+FROM generate_series(0, 9) AS n \gexec
+INSERT INTO spread SELECT n, hashint8extended(n, 1) FROM generate_series(1, 4000) AS n;
+-- a crowd, which agrees in block 1 and fills several pages
+INSERT INTO spread SELECT 10 * n, hashint8extended(n, 2) & ~(65535::bigint << 32)
+FROM generate_series(401, 1400) AS n;
+CREATE INDEX ON spread USING hamming (fp);
+-- insert rows that are up to five bits from others; how many are kept, and how
+-- many of all should not have been, or not been skipped
+CREATE FUNCTION try_near(k int, rows int) RETURNS text LANGUAGE plpgsql
+SET enable_indexscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+    first int := (SELECT max(id) FROM spread);
+    kept int;
+    wrong int;
+BEGIN
+    EXECUTE format('CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON spread
+        FOR EACH ROW EXECUTE FUNCTION simhash_guard(''fp'', ''skip'', ''%s'')', k);
+    CREATE TEMP TABLE tried ON COMMIT DROP AS
+    SELECT first + n AS id, s.fp # (SELECT bit_or(CASE WHEN i < n % 6 THEN 1::bigint << (n * (2 * i + 1) % 64)
+                                                  ELSE 0 END)
+                                    FROM generate_series(0, 4) AS i) AS fp
+    FROM generate_series(1, rows) AS n, (SELECT row_number() OVER (ORDER BY id) AS nth, fp FROM spread) AS s
+    WHERE nth = (first + n * 37) % (SELECT count(*) FROM spread) + 1;
+    INSERT INTO spread SELECT * FROM tried ORDER BY id;
+    SELECT count(*) FILTER (WHERE is_in), count(*) FILTER (WHERE is_in = is_near) INTO kept, wrong
+    FROM (SELECT EXISTS (SELECT FROM spread AS m WHERE m.id = t.id) AS is_in,
+              EXISTS (SELECT FROM spread AS m WHERE m.id < t.id AND hamming(m.fp, t.fp) <= k) AS is_near
+          FROM tried AS t) AS s;
+    DROP TABLE tried;
+    RETURN format('within %s: kept %s, wrong %s', k, kept, wrong);
+END $$;
+SELECT try_near(k, 150) FROM generate_series(1, 3, 2) AS k;
+-- pages that are split meanwhile
+INSERT INTO spread SELECT n, hashint8extended(n, 1) FROM generate_series(20001, 24000) AS n;
+SELECT try_near(k, 150) FROM generate_series(1, 3, 2) AS k;
+-- rows that are dead, and pages that are deleted
+DELETE FROM spread WHERE id % 4 > 0;
+SELECT try_near(k, 150) FROM generate_series(1, 3, 2) AS k;
+DELETE FROM spread WHERE fp > 0;
+VACUUM spread;
+SELECT try_near(k, 150) FROM generate_series(1, 3, 2) AS k;
+DROP TABLE spread;
+DROP FUNCTION try_near;
+
+----------------------------------------
 -- names, and those who may not read
 ----------------------------------------
 

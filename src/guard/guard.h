@@ -102,6 +102,7 @@ typedef struct GuardTable
 	AttrNumber *group;			/* the columns of the group */
 	GuardHammingIndex hamming;
 	GuardKeyIndex key_indexes[SH_BLOCKS];	/* otherwise */
+	bool		empty;			/* surely of what is searched for now */
 	bool		only_way;		/* all sessions search by that hamming index */
 } GuardTable;
 

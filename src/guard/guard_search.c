@@ -386,11 +386,47 @@ search_keys(const Guard *guard, const GuardTable *table, GuardSearch *search)
 	table_close(relation, NoLock);
 }
 
+/*
+ * Glance at some tables, from one on: those that surely have nothing within
+ * the radius, which most have not, need not be searched.  An entry of a row
+ * that matters is in the index by now, and stays as long as our snapshot.
+ */
+static void
+glance_at_tables(const Guard *guard, const GuardSearch *search, int from)
+{
+	GuardTable *tables = &guard->scope->tables[from];
+	int			ntables = Min(guard->scope->ntables - from, HAMMING_GLANCES);
+	Relation	indexes[HAMMING_GLANCES];
+	GuardTable *glanced[HAMMING_GLANCES];
+	bool		none[HAMMING_GLANCES];
+	int			count = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < ntables; i++)
+	{
+		tables[i].empty = false;
+		if (guard->type.oid != INT8OID || search->radius >= SH_BLOCKS ||
+			tables[i].hamming.ncolumns != 1)
+			continue;
+		indexes[count] = index_open(tables[i].hamming.index, NoLock);
+		glanced[count++] = &tables[i];
+	}
+	if (count == 0)
+		return;
+	hamming_glance(indexes, count, search->center.words[0], search->radius,
+				   none);
+	for (int i = 0; i < count; i++)
+	{
+		glanced[i]->empty = none[i];
+		index_close(indexes[i], NoLock);
+	}
+}
+
 /* Begin to search a table, if that can be done ahead. */
 static void
 begin_table(const Guard *guard, GuardTable *table, GuardSearch *search)
 {
-	if (OidIsValid(table->hamming.index))
+	if (OidIsValid(table->hamming.index) && !table->empty)
 		begin_hamming(guard, table, search);
 }
 
@@ -398,6 +434,8 @@ begin_table(const Guard *guard, GuardTable *table, GuardSearch *search)
 static void
 finish_table(const Guard *guard, GuardTable *table, GuardSearch *search)
 {
+	if (table->empty)
+		return;
 	if (OidIsValid(table->hamming.index))
 		finish_hamming(guard, table, search);
 	else if (!is_done(search))
@@ -407,7 +445,8 @@ finish_table(const Guard *guard, GuardTable *table, GuardSearch *search)
 /*
  * Search all tables for the nearest rows within the ball.  The statement has
  * locks on them and their indexes.  Most of the time goes by waiting for
- * memory, so each search is begun while others are still waiting.
+ * memory, so tables are glanced at together, and each search is begun while
+ * others are still waiting.
  */
 void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
@@ -427,7 +466,11 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 	{
 		while (begun < scope->ntables && begun <= i + SEARCHES_AHEAD &&
 			   !is_done(search))
+		{
+			if (begun % HAMMING_GLANCES == 0)
+				glance_at_tables(guard, search, begun);
 			begin_table(guard, &scope->tables[begun++], search);
+		}
 		if (i >= begun)
 			break;
 		finish_table(guard, &scope->tables[i], search);

@@ -34,8 +34,10 @@
  *
  * HAMMING_MAX_HEIGHT	levels of a btree.
  * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
+ * HAMMING_GLANCES		indexes that are looked at together.
  */
 #define HAMMING_MAX_HEIGHT	16
+#define HAMMING_GLANCES		8
 #define HAMMING_NEAREST		8192
 
 /*
@@ -87,6 +89,15 @@ static inline uint64
 hamming_entry(int64 key)
 {
 	return (uint64) key ^ (UINT64CONST(1) << 63);
+}
+
+/* Can a page be one of an index, with no more items than fit? */
+static inline bool
+hamming_is_page(Page page)
+{
+	return !PageIsNew(page) &&
+		PageGetSpecialSize(page) == MAXALIGN(sizeof(BTPageOpaqueData)) &&
+		PageGetMaxOffsetNumber(page) <= HAMMING_PAGE_ENTRIES;
 }
 
 /*
@@ -209,6 +220,10 @@ extern void hamming_end_search(IndexScanDesc scan);
 extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void hamming_endscan(IndexScanDesc scan);
+
+/* hamming_glance.c */
+extern void hamming_glance(const Relation *indexes, int count,
+						   uint64 fingerprint, int k, bool *none);
 
 /* hamming_cost.c */
 extern void hamming_install_cost(void);

@@ -50,11 +50,7 @@
 static void
 check_page(Relation rel, Buffer buffer)
 {
-	Page		page = BufferGetPage(buffer);
-	Size		special = MAXALIGN(sizeof(BTPageOpaqueData));
-
-	if (unlikely(PageIsNew(page) || PageGetSpecialSize(page) != special ||
-				 PageGetMaxOffsetNumber(page) > HAMMING_PAGE_ENTRIES))
+	if (unlikely(!hamming_is_page(BufferGetPage(buffer))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("index \"%s\" contains an unexpected page at block %u",

@@ -39,8 +39,18 @@ extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
 extern OffsetNumber hamming_find_pivot(Page page, OffsetNumber first,
 									   int64 key, float place);
 
+/* The way down to where an entry belongs. */
+typedef struct HammingWay
+{
+	int64		key;
+	BlockNumber blkno;			/* the page that we have come to */
+	int64		low;			/* bounds of its keys, by its parent */
+	int64		high;
+	const char *leaf;			/* what is in memory of it */
+} HammingWay;
 
 /* hamming_warm.c */
+extern bool hamming_find_leaves(Relation index, HammingWay *ways, int count);
 extern void hamming_warm(Relation index, const int64 *keys, int count);
 
 #endif							/* HAMMING_TRICKS_H */

@@ -35,16 +35,6 @@
 #include "index/hamming.h"
 #include "index/hamming_tricks.h"
 
-/* The way down to where an entry belongs. */
-typedef struct HammingWay
-{
-	int64		key;
-	BlockNumber blkno;			/* the page that we have come to */
-	int64		low;			/* bounds of its keys, by its parent */
-	int64		high;
-	const char *leaf;			/* what is in memory of it */
-} HammingWay;
-
 /* How far between the bounds of its page the key is: 0 first, 1 last. */
 static inline float
 place_of(const HammingWay *way)
@@ -75,10 +65,12 @@ choose_child(Page page, HammingWay *way)
 
 /*
  * Go down from a level, on all ways; false if one comes to a page that is not
- * what it was.  Ways by the same page follow each other.
+ * what it was.  The root, which the relation's cache has told of, has to be
+ * where its level begins.  Ways by the same page follow each other.
  */
 static bool
-step_down(Relation index, HammingWay *ways, int count, uint32 level)
+step_down(Relation index, HammingWay *ways, int count, uint32 level,
+		  bool is_root)
 {
 	int			i = 0;
 
@@ -90,8 +82,9 @@ step_down(Relation index, HammingWay *ways, int count, uint32 level)
 		bool		fine;
 
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		fine = !PageIsNew(page) && !P_IGNORE(BTPageGetOpaque(page)) &&
-			BTPageGetOpaque(page)->btpo_level == level;
+		fine = hamming_is_page(page) && !P_IGNORE(BTPageGetOpaque(page)) &&
+			BTPageGetOpaque(page)->btpo_level == level &&
+			(!is_root || P_LEFTMOST(BTPageGetOpaque(page)));
 		if (fine)
 		{
 			do
@@ -105,16 +98,19 @@ step_down(Relation index, HammingWay *ways, int count, uint32 level)
 	return true;
 }
 
-/* Find the leaf pages of all ways; false if one cannot be found. */
-static bool
-find_leaves(Relation index, HammingWay *ways, int count)
+/*
+ * Find the leaf pages of all ways, or some to the left of them, where pages
+ * have been split; false if one cannot be found.
+ */
+bool
+hamming_find_leaves(Relation index, HammingWay *ways, int count)
 {
 	BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
 	BlockNumber root;
 	uint32		level;
 	int			i;
 
-	/* An insertion before has left the metapage here. */
+	/* An insertion or a search before has left the metapage here. */
 	if (meta == NULL || meta->btm_fastlevel == 0)
 		return false;
 	root = meta->btm_fastroot;
@@ -126,7 +122,8 @@ find_leaves(Relation index, HammingWay *ways, int count)
 		ways[i].high = PG_INT64_MAX;
 	}
 	for (; level > 0; level--)
-		if (!step_down(index, ways, count, level))
+		if (!step_down(index, ways, count, level,
+					   ways[0].blkno == root))
 			return false;
 	return true;
 }
@@ -189,7 +186,7 @@ hamming_warm(Relation index, const int64 *keys, int count)
 
 	for (i = 0; i < count; i++)
 		ways[i].key = keys[i];
-	if (!find_leaves(index, ways, count))
+	if (!hamming_find_leaves(index, ways, count))
 		return;
 
 	for (i = 0; i < count; i++)
