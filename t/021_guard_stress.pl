@@ -81,7 +81,7 @@ BEGIN
     ELSIF dice < 0.85 THEN
         UPDATE docs SET part = 1 - part, fp = some_fp() WHERE id = one;
     ELSE
-        DELETE FROM docs WHERE id % 5 = one % 5;
+        DELETE FROM docs WHERE id % 5 = one % 5 AND id < 1000;
     END IF;
 END $$;
 
@@ -162,6 +162,10 @@ sub stress
 			CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1);
 			CREATE INDEX ON docs USING hamming (fp)');
 
+	# Others, near nothing, without which an index is one page.
+	my $others = $type eq 'bit' ? '' : 'INSERT INTO docs (id, part, fp)
+		SELECT 1000 + n, n % 2, hashint8extended(n, 8) FROM generate_series(1, 200) AS n;';
+
 	$node->safe_psql('postgres', <<"END");
 DROP TABLE IF EXISTS docs;
 DROP FUNCTION IF EXISTS some_fp();
@@ -169,6 +173,7 @@ CREATE FUNCTION some_fp() RETURNS $type LANGUAGE sql AS 'SELECT some_$type()';
 CREATE TABLE docs (id int, part int, fp $type$width, twin text, note int DEFAULT 0,
 	site text COLLATE of_sites, PRIMARY KEY (id, part)) $split;
 DO \$make\$ BEGIN $make{$index}; END \$make\$;
+$others
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
 FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', '$action', '$k'$option);
 CREATE TRIGGER later BEFORE INSERT OR UPDATE ON docs
@@ -206,7 +211,7 @@ END
 
 my @rounds = (
 	[ 'hamming', 3, 'reject', '' ], [ 'keys', 3, 'mark', '' ],
-	[ 'partitions', 4, 'skip', '' ], [ 'hamming', 8, 'mark', '' ],
+	[ 'partitions', 3, 'skip', '' ], [ 'hamming', 8, 'mark', '' ],
 	[ 'hamming', 12, 'skip', '' ], [ 'keys', 8, 'reject', '' ],
 	[ 'hamming', 3, 'reject', 'site' ], [ 'columns', 3, 'skip', 'site' ],
 	[ 'columns', 8, 'reject', 'site,part' ], [ 'groups', 3, 'skip', 'site,part' ],
