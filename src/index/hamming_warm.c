@@ -17,11 +17,13 @@
  *	   guess of where it ends; they tell where tuples are;
  *	3. these tuples.
  *
- * Nobody depends on what is found here: the btree code goes down by itself.
+ * The btree code does not depend on what is found here: it goes down by itself.
  * So pages are looked at without much ado.  Inner pages are locked, but we do
- * not move right where a page was split.  Leaf pages are neither locked nor
- * pinned: what we read there, within the bounds of a page, is used for nothing
- * but addresses to be fetched, which is safe whatever they are.
+ * not move right where a page was split.  (hamming_glance.c, which goes down
+ * the same way, depends on never coming too far to the right.)  Leaf pages are
+ * neither locked nor pinned: what we read there, within the bounds of a page,
+ * is used for nothing but addresses to be fetched, which is safe whatever they
+ * are.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
