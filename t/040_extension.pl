@@ -11,7 +11,37 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('extension');
 $node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
 $node->append_conf('postgresql.conf', "fsync = off\n");
+
+# Run commands, a line each, in single-user mode.
+sub run_alone
+{
+	my ($database, $commands) = @_;
+	my ($out, $err);
+
+	IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, $database ],
+		'<', \$commands, '>', \$out, '2>', \$err) or die $err;
+	unlike($err, qr/ERROR/, "single-user mode in $database");
+}
+
+# Before a server has ever run, what is made in single-user mode has numbers
+# below those of usual objects.
+run_alone('postgres', "CREATE DATABASE alone TEMPLATE template0\n");
+run_alone('alone', <<'END');
+CREATE EXTENSION simhash;
+CREATE TABLE docs (id int, fp bigint);
+INSERT INTO docs SELECT i, i FROM generate_series(1, 1000) AS i;
+CREATE INDEX docs_fp ON docs USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '0')
+INSERT INTO docs VALUES (1001, 7)
+END
 $node->start;
+is( $node->safe_psql(
+		'alone', <<'END'), "t\n1000\n45", 'what was made in single-user mode');
+SELECT bool_and(oid < 16384) FROM pg_proc WHERE proname = 'simhash';
+SELECT count(*) FROM docs;
+SET enable_seqscan = off;
+SELECT count(*) FROM docs WHERE fp <@ (5, 2) AND fp < 512;
+END
 
 my $directory = $node->config_data('--sharedir') . '/extension';
 

@@ -201,7 +201,7 @@ check_owner(const Trust *trust, Oid catalog, Oid oid, Oid owner)
 static bool
 check_function(Oid function, void *trust)
 {
-	if (function >= FirstNormalObjectId)
+	if (function >= FirstUnpinnedObjectId)
 		check_owner(trust, ProcedureRelationId, function,
 					catalog_oid(PROCOID, function, Anum_pg_proc_proowner));
 	return false;
@@ -211,7 +211,7 @@ check_function(Oid function, void *trust)
 static void
 check_type(const Trust *trust, Oid type)
 {
-	if (type >= FirstNormalObjectId)
+	if (type >= FirstUnpinnedObjectId)
 		check_owner(trust, TypeRelationId, type,
 					catalog_oid(TYPEOID, type, Anum_pg_type_typowner));
 }
@@ -230,7 +230,7 @@ check_objects(Node *node, void *context)
 		case T_OpExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:
-			if (((OpExpr *) node)->opno >= FirstNormalObjectId)
+			if (((OpExpr *) node)->opno >= FirstUnpinnedObjectId)
 				check_owner(trust, OperatorRelationId,
 							((OpExpr *) node)->opno,
 							catalog_oid(OPEROID, ((OpExpr *) node)->opno,

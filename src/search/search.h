@@ -81,7 +81,7 @@ simhash_c_function(Oid function)
 {
 	FmgrInfo	info;
 
-	if (function < FirstNormalObjectId)
+	if (function < FirstUnpinnedObjectId)
 		return NULL;
 	fmgr_info(function, &info);
 	return info.fn_addr;
