@@ -691,7 +691,8 @@ SELECT count(*) FROM many;
 ----------------------------------------
 
 CREATE TABLE wrong (id int PRIMARY KEY, fp bigint, twin int, body text,
-    gen bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+    gen bigint GENERATED ALWAYS AS (simhash(body)) STORED,
+    twice text GENERATED ALWAYS AS (body || body) STORED);
 CREATE INDEX ON wrong USING hamming (fp);
 CREATE INDEX ON wrong USING hamming (gen);
 CREATE FUNCTION complain(arguments text, kind text DEFAULT 'BEFORE INSERT')
@@ -723,6 +724,7 @@ SELECT complain($$ 'fp', 'skip', '3', 'document=id' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'profile=word-1' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'profile=no' $$);
 SELECT complain($$ 'gen', 'skip', '3', 'document=body' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=twice' $$);
 SELECT complain($$ 'fp', 'skip', '3' $$, 'AFTER INSERT');
 SELECT complain($$ 'fp', 'skip', '3' $$, 'BEFORE DELETE OR INSERT');
 SELECT simhash_guard(); -- error

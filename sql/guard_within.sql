@@ -80,6 +80,19 @@ INSERT INTO born VALUES (1, 'one two three'), (2, 'One two three'), (3, 'One two
 UPDATE born SET body = lower(body) WHERE id = 2;
 SELECT * FROM born ORDER BY id;
 DROP TABLE born;
+-- one that is computed when it is read, as PostgreSQL 18 has them
+SELECT current_setting('server_version_num')::int >= 180000 AS virtual \gset
+\if :virtual
+CREATE TABLE read (site text, host text GENERATED ALWAYS AS (lower(site)) VIRTUAL, fp bigint);
+CREATE INDEX ON read USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON read FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=host');
+SELECT fails('INSERT INTO read (site, fp) VALUES (''a'', 0)') LIKE '42611 %"host" is virtual%' AS refused \gset
+DROP TABLE read;
+\else
+\set refused t
+\endif
+SELECT :'refused' AS refused;
 
 ----------------------------------------
 -- columns of every type

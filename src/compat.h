@@ -295,6 +295,21 @@ simhash_init_table_slot(EState *estate, ScanState *node)
 #endif
 }
 
+/*
+ * Is a column computed when it is read, and NULL in the rows of the table?
+ * From PostgreSQL 18 on generated columns are, by default.
+ */
+static inline bool
+simhash_is_virtual(Form_pg_attribute attribute)
+{
+#if PG_VERSION_NUM >= 180000
+	return attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	(void) attribute;
+	return false;
+#endif
+}
+
 /* How many elements an array has, about. */
 static inline double
 simhash_array_length(PlannerInfo *root, Node *array)

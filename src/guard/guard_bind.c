@@ -216,6 +216,21 @@ check_not_generated(Relation relation, AttrNumber column, const char *hint)
 				 errhint("%s", hint)));
 }
 
+/* Fail if a column is not there in the rows that are found. */
+static void
+check_stored(Relation relation, AttrNumber column)
+{
+	Form_pg_attribute attribute =
+	TupleDescAttr(RelationGetDescr(relation), column - 1);
+
+	if (simhash_is_virtual(attribute))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("column \"%s\" is virtual",
+						NameStr(attribute->attname)),
+				 errhint("A guard takes generated columns that are STORED.")));
+}
+
 /*
  * The columns that the option "within" names, in the order of the root's.
  * Precondition: the statement is bound.
@@ -230,6 +245,7 @@ find_group(const Guard *guard, Relation relation)
 	for (int i = 0; i < statement->ngroup; i++)
 	{
 		columns[i] = find_column(relation, statement->group[i].name);
+		check_stored(relation, columns[i]);
 		if (columns[i] == guard->column || columns[i] == guard->mark)
 			ereport(ERROR,
 					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
@@ -316,9 +332,6 @@ bind_verify(Guard *guard, Relation relation)
 {
 	TupleDesc	desc = RelationGetDescr(relation);
 
-	check_type(relation, guard->document, TEXTOID);
-	check_not_generated(relation, guard->document,
-						"The documents to be verified are in a plain column.");
 	guard->verify->column = guard->document;
 	guard->verify->name =
 		pstrdup(NameStr(TupleDescAttr(desc, guard->document - 1)->attname));
@@ -331,11 +344,17 @@ bind_verify(Guard *guard, Relation relation)
 static void
 check_columns(Guard *guard, Relation relation)
 {
+	check_stored(relation, guard->column);
+	if (guard->document != 0)
+	{
+		check_type(relation, guard->document, TEXTOID);
+		check_not_generated(relation, guard->document,
+							"The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
+	}
 	if (guard->verify != NULL)
 		bind_verify(guard, relation);
 	if (guard->document != 0)
 	{
-		check_type(relation, guard->document, TEXTOID);
 		check_not_generated(relation, guard->column,
 							"Leave out the option \"document\".");
 		(void) simhash_words(guard->type.width);
