@@ -23,11 +23,13 @@
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/sysattr.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -376,6 +378,23 @@ random_share(const ShLayout *layout, int radius)
 }
 
 /*
+ * Does the query want to know where the rows of a table are, as FOR UPDATE does?
+ * Of a row that had to wait for its turn in a scan by distance, the executor
+ * does not know it any more: ExecForceStoreHeapTuple() drops tts_tid.
+ */
+static bool
+wants_places(RelOptInfo *rel)
+{
+	Bitmapset  *columns = NULL;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &columns);
+	pull_varattnos((Node *) extract_actual_clauses(rel->baserestrictinfo, false),
+				   rel->relid, &columns);
+	return bms_is_member(SelfItemPointerAttributeNumber -
+						 FirstLowInvalidHeapAttributeNumber, columns);
+}
+
+/*
  * Estimate a scan.
  */
 void
@@ -415,7 +434,8 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 			search_cost(root, index, &extent, &plan, loop_count * search.times);
 		*pages = plan.total.pages;
 	}
-	if (!is_served(path, &search))
+	if (!is_served(path, &search) ||
+		(path->indexorderbys != NIL && wants_places(index->rel)))
 	{
 		*startup = *total = HAMMING_NEVER;
 		simhash_disable_path(path);
