@@ -58,9 +58,7 @@ copy_header(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 	UnlockReleaseBuffer(buffer);
 
 	checked->blkno = blkno;
-	if (PageIsNew(page) ||
-		PageGetSpecialSize(page) != MAXALIGN(sizeof(BTPageOpaqueData)) ||
-		header->pd_lower > header->pd_upper ||
+	if (!hamming_is_page(page) || header->pd_lower > header->pd_upper ||
 		header->pd_upper > header->pd_special)
 		damaged(check, blkno, "The page header is not that of an index page.");
 }
