@@ -1,5 +1,6 @@
 #
-# Look-ups in partitioned tables, beside the same rows in one table.
+# Look-ups in partitioned tables, and rows that a guard lets into them, beside
+# the same rows in one table.
 # SPDX-License-Identifier: PostgreSQL
 #
 # The rows are spread by the hash of a site, of which there are 1,024, so that
@@ -14,6 +15,7 @@ prepare()
 {
 	local parts
 
+	have fresh || psql -c 'CREATE SEQUENCE fresh START 1000000001'
 	psql <<-'END'
 		-- Searches that are planned one by one.
 		CREATE FUNCTION planned(name text, times bigint, condition text)
@@ -36,6 +38,8 @@ prepare()
 			INSERT INTO :name SELECT n, n % 1024, hashint8extended(n, 1)
 			FROM generate_series(1, :rows::bigint) AS n;
 			CREATE INDEX ON :name USING hamming (fp);
+			CREATE TRIGGER guard BEFORE INSERT ON :name FOR EACH ROW
+			EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
 			VACUUM ANALYZE :name;
 			-- Those of one plan.
 			SELECT format('CREATE FUNCTION %1$s(times bigint) RETURNS void
@@ -77,5 +81,16 @@ measure()
 			emit "look-up, partitions: $parts, $what" \
 				"${us[$parts, $what]}" us "1, $what" "${us[1, $what]}"
 		done
+	done
+
+	for parts in $PARTITIONS; do
+		method "$parts" '' "INSERT INTO parts_$parts
+			SELECT n, n % 1024, hashint8extended(n, 1) FROM (SELECT
+			nextval('fresh') AS n FROM generate_series(1, :n)) AS s" 10000
+	done
+	run 0 "$(fixed 3 9)"
+	for parts in $PARTITIONS; do
+		emit "insert, guard, partitions: $parts" "${us[$parts]}" us \
+			'1 partition' "${us[1]}" "$([ "$parts" != 16 ] || echo 'ratio <= 2')"
 	done
 }
