@@ -130,6 +130,8 @@ hamming_find_leaves(Relation index, HammingWay *ways, int count)
 	return true;
 }
 
+#ifndef HAMMING_PLAIN_FETCH
+
 /*
  * Fetch the line pointers that a search on the leaf page reads, or the tuples
  * that they lead to and the high key; and where the line pointer of the entry,
@@ -174,6 +176,8 @@ fetch_steps(const HammingWay *way, bool tuples)
 			high = middle;
 	}
 }
+
+#endif							/* HAMMING_PLAIN_FETCH */
 
 /*
  * Fetch what is going to be read to insert the entries of a word, whose keys
