@@ -107,9 +107,9 @@ SELECT array_agg(id) FROM
     (SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 66) s WHERE id < 100;
 SELECT count(*), count(fp) FROM (SELECT fp FROM docs ORDER BY fp <~> 0) s;
 -- where rows are, the executor cannot tell in this order: others are taken
-EXPLAIN (COSTS OFF) SELECT ctid FROM docs ORDER BY fp <~> 0 LIMIT 5;
-EXPLAIN (COSTS OFF) SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5 FOR UPDATE;
-EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE ctid <> '(0,1)' ORDER BY fp <~> 0 LIMIT 5;
+SELECT plan('SELECT ctid FROM docs ORDER BY fp <~> 0 LIMIT 5');
+SELECT plan('SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5 FOR UPDATE');
+SELECT plan($$SELECT id FROM docs WHERE ctid <> '(0,1)' ORDER BY fp <~> 0 LIMIT 5$$);
 
 -- more rows at distance 9 than are kept at first, when one at 10 has been handed
 -- out early; and with so little memory that full passes take over: each comes

@@ -20,9 +20,13 @@ my $indexes = 24;
 note("SIMHASH_SEED=$seed");
 srand($seed);
 
-# Checksums would find nearly all of it first.
+# Checksums would find nearly all of it first.  From 18 on they are the default.
 my $node = PostgreSQL::Test::Cluster->new('damage');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
+$node->init(
+	extra => [
+		'-E', 'UTF8', '--locale=C',
+		$node->pg_version >= 18 ? '--no-data-checksums' : ()
+	]);
 $node->append_conf('postgresql.conf', <<'END');
 fsync = off
 jit = off
