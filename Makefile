@@ -23,31 +23,33 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-guard = guard guard_bind guard_fingerprint guard_group guard_lock guard_search \
-	guard_shard guard_source guard_statement guard_tables guard_verify
+guard = guard guard_action guard_bind guard_fingerprint guard_group \
+	guard_key guard_lock guard_options guard_row guard_search guard_shard \
+	guard_statement guard_tables guard_verify
 index = hamming_am hamming_btree hamming_build hamming_check \
-	hamming_check_pages hamming_columns hamming_cost hamming_glance \
-	hamming_insert hamming_knn hamming_load hamming_matches hamming_page \
-	hamming_parallel hamming_plan hamming_rights hamming_runs hamming_scan \
-	hamming_search_plan hamming_sort hamming_survey hamming_table \
-	hamming_tree hamming_tricks hamming_validate hamming_value hamming_warm \
+	hamming_check_pages hamming_columns hamming_compare hamming_cost \
+	hamming_cursor hamming_insert hamming_knn hamming_load \
+	hamming_matches hamming_near_words hamming_parallel hamming_plan \
+	hamming_question hamming_scan hamming_search_plan hamming_sort \
+	hamming_tree hamming_tricks hamming_validate hamming_value \
 	hamming_words
-planner = clauses distances key_paths key_prefix selectivity seq_scan support
-report = components progress report report_disk report_groups report_ids \
-	report_parts report_query report_workers tune tune_edits tune_query
-search = ball bits distance functions keys operators source
+planner = clauses distances key_paths key_prefix selectivity support
+report = components dedup progress report report_groups report_ids \
+	report_query report_statement report_table report_workers \
+	table_report tune tune_query
+search = ball bits distance functions group_hash keys operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
-core/pairs = clusters compare crowds entries layout pairs parts plan probes rows \
+core/pairs = clusters compare crowds entries layout pairs plan probes rows \
 	sides wide_pairs
-core/weights = exact idf idf_heavy idf_sort idf_sums idf_table
+core/weights = exact idf idf_sort idf_sums idf_table
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
-core/text = ascii edits profile text windows
+core/text = ascii profile text windows
 
 WINGS = guard index planner report search weights fingerprint
 CORE = core/pairs core/weights core/fingerprint core/foreign core/text
@@ -129,6 +131,20 @@ TAP_TESTS := $(if $(TAP),1)
 PROVE_TESTS = $(TAP)
 
 include $(PGXS)
+
+# tools/report goes along, for those who have no copy of this tree.
+install: install-report
+uninstall: uninstall-report
+
+.PHONY: install-report uninstall-report
+install-report:
+	$(MKDIR_P) '$(DESTDIR)$(datadir)/simhash'
+	$(INSTALL_SCRIPT) $(srcdir)/tools/report '$(DESTDIR)$(datadir)/simhash/'
+	$(INSTALL_DATA) $(addprefix $(srcdir)/tools/,report.html report.sql) \
+		'$(DESTDIR)$(datadir)/simhash/'
+
+uninstall-report:
+	rm -rf '$(DESTDIR)$(datadir)/simhash'
 
 # Any header may matter to any object: the tree is small, rebuild them all.
 $(OBJS): $(WING_HEADERS)
@@ -301,6 +317,6 @@ bench-quality: bench/quality.run bench/edits.run
 		python3 bench/quality.py bench/quality.run bench/edits.run \
 		bench/results/quality-$$(date -u +%Y-%m-%d) $(SETS)
 
-bench/%.run: bench/%.c $(wildcard bench/*.h) $(WING_HEADERS) $(CORE_OBJS:.o=.c)
+bench/%.run: bench/%.c bench/edit.c $(wildcard bench/*.h) $(WING_HEADERS) $(CORE_OBJS:.o=.c)
 	$(CC) -std=c99 -O2 -Wall -Wextra $(COPT) -Isrc -o $@ $< \
 		$(CORE_OBJS:.o=.c) -lutf8proc -lm

@@ -4,10 +4,11 @@
  *		Distances between documents and lightly edited copies of them.
  *
  * usage: edits DRAWS TEXTS < documents
+ *        edits show < documents
  *
  * The documents are read as documents.h says.  TEXTS of them at most, of
  * different clusters and chosen at random, are edited in every way that
- * core/text/edits.h knows, DRAWS times each, with other random choices.  Each draw
+ * edit.h knows, DRAWS times each, with other random choices.  Each draw
  * has a hash function of its own, too, for what one hash function does to a
  * set of documents another may not; the first draw has that of the profiles.
  *
@@ -15,12 +16,16 @@
  * of edit, length class of the document, distance, copies.  All of it depends
  * on the documents alone.
  *
+ * "show" prints the copies instead, each document edited once, with what is
+ * taken of the next one: cluster, kind of edit, whether that is a light one, and
+ * the copy in hexadecimal.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
 #include "documents.h"
-#include "core/text/edits.h"
+#include "edit.c"
 
 #define LENGTHS			4		/* shorter than 400, 1500, 6000; longer */
 #define FAMILIES		2
@@ -171,6 +176,37 @@ shuffle(uint64_t *state)
 	}
 }
 
+/* Print the edited copies of each document. */
+static void
+show_copies(void)
+{
+	uint64_t	state = 1;
+
+	for (size_t i = 0; i < nentries; i++)
+	{
+		const Entry *next = &entries[(i + 1) % nentries];
+
+		sh_edit_read(&editor, &editor.text, entries[i].bytes,
+					 entries[i].length);
+		sh_edit_read(&editor, &editor.other, next->bytes, next->length);
+		for (int kind = 0; kind < SH_EDITS; kind++)
+		{
+			Entry	   *copy;
+
+			if (!sh_edit(&editor, (ShEdit) kind, &editor.other, 0, &state))
+				continue;
+			copy = make_entry();
+			printf("%ld\t%s\t%c\t", entries[i].cluster, sh_edit_names[kind],
+				   kind < SH_LIGHT_EDITS ? 't' : 'f');
+			for (size_t j = 0; j < copy->length; j++)
+				printf("%02x", copy->bytes[j]);
+			printf("\n");
+			free(copy->bytes);
+			free(copy);
+		}
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -179,12 +215,18 @@ main(int argc, char **argv)
 	long		draws = argc == 3 ? atol(argv[1]) : 0;
 	long		texts = argc == 3 ? atol(argv[2]) : 0;
 	bool	   *met;
+	bool		show = argc == 2 && strcmp(argv[1], "show") == 0;
 
-	if (draws < 1 || texts < 1)
+	if (!show && (draws < 1 || texts < 1))
 		return 2;
 	begin_documents();
 	editor.resize = resize;
 	editor.pause = no_pause;
+	if (show)
+	{
+		show_copies();
+		return 0;
+	}
 	met = calloc(nentries + 1, sizeof *met);
 	counts = calloc((size_t) (FAMILIES * sh_profile_count), sizeof *counts);
 	if (met == NULL || counts == NULL)

@@ -91,6 +91,6 @@ measure()
 	run 0 "$(fixed 3 9)"
 	for parts in $PARTITIONS; do
 		emit "insert, guard, partitions: $parts" "${us[$parts]}" us \
-			'1 partition' "${us[1]}" "$([ "$parts" != 16 ] || echo 'ratio <= 2')"
+			'1 partition' "${us[1]}"
 	done
 }

@@ -19,27 +19,18 @@ BY_HAND="bit_count((fp # $Q)::bit(64)) <= 3"
 measure()
 {
 	local off='SET enable_indexscan = off; SET enable_bitmapscan = off;'
-	local on="$off SET max_parallel_workers_per_gather = 2;" unit=us/row
-	local plan
+	local unit=us/row
 
 	method near "$off" "$(scan "fp ~= $Q")" "$1"
-	method 'alone, elapsed' "$off" "$(scan "fp ~= $Q")" "$1"
 	method hand "$off" "$(scan "$BY_HAND")" "$1"
 	method within "$off" "$(scan "fp <@ ($Q, 8)")" "$1"
 	method distance "$off" "$(scan "hamming(fp, $Q) <= 8")" "$1"
 	method plain "$off" "$(scan "fp = $Q")" "$1"
-	method 'parallel, elapsed' "$on" "$(scan "fp ~= $Q")" "$1"
 	run 0 "$(fixed 5 9)"
 
-	emit 'bit_count by hand, k=3' "${us[hand]}" $unit 'fp ~= q' "${us[near]}" \
-		"$([ "$1" -lt 1000000 ] || echo 'ratio >= 3')"
+	emit 'bit_count by hand, k=3' "${us[hand]}" $unit 'fp ~= q' "${us[near]}"
 	emit 'fp ~= q' "${us[near]}" $unit 'fp = q' "${us[plain]}"
 	emit 'fp <@ (q, 8)' "${us[within]}" $unit 'fp = q' "${us[plain]}"
 	emit 'hamming(fp, q) <= 8' "${us[distance]}" $unit 'fp = q' "${us[plain]}"
 	emit 'fp = q' "${us[plain]}" $unit
-	plan=$(psql -At -c "$on" -c "EXPLAIN SELECT count(*) FROM docs
-		WHERE fp ~= $Q" | grep -c 'Workers Planned' || :)
-	emit "fp ~= q, 2 workers allowed ($plan parallel)" \
-		"${us[parallel, elapsed]}" $unit \
-		'one process' "${us[alone, elapsed]}"
 }

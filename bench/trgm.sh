@@ -4,7 +4,7 @@
 #
 # Texts are pieces of the licences of data/: of 2,000 characters, and of 70, the
 # length of a title, of which there are 20,000 at most.  Asked are light edits
-# of a hundred of them, by simhash_edits; in short ones a character or a word is
+# of a hundred of them, by bench/edits.c; in short ones a character or a word is
 # changed.  The recall is the share of the edits for which the text that they
 # were made of is found, and beside it stands how many rows a look-up finds.
 # Both ways begin with the text: the fingerprint's time is counted.
@@ -33,22 +33,22 @@ prepare()
 		CREATE TABLE short AS SELECT row_number() OVER ()::int AS id, body,
 			minhash(body) AS fp, minhash(body, 'char-4') AS fp_char
 		FROM pieces(70, 20000);
-		CREATE TABLE edits AS
-		SELECT 'long' AS kind, a.id, e.edited AS body, row_number() OVER () AS n
-		FROM (SELECT * FROM long ORDER BY md5(body) LIMIT 100) AS a
-			JOIN long AS b ON b.id = a.id % (SELECT count(*) FROM long) + 1,
-			LATERAL simhash_edits(a.body, b.body) AS e WHERE light;
-		INSERT INTO edits
-		SELECT 'short', id, edited, row_number() OVER ()
-		FROM (SELECT * FROM short ORDER BY md5(body) LIMIT 100) AS a,
-			LATERAL simhash_edits(body) AS e
-		WHERE edit IN ('words', 'characters');
+		CREATE TABLE edited (id int, edit text, light boolean, body text);
+		CREATE TABLE edits (kind text, id int, body text, n bigint);
 		DROP TABLE licences;
 		CREATE INDEX long_fp ON long USING hamming (fp);
 		CREATE INDEX short_fp ON short USING hamming (fp);
 		CREATE INDEX short_fp_char ON short USING hamming (fp_char);
 	END
+	make -s bench/edits.run
 	for table in long short; do
+		psql -At -c "SELECT id || E'\t' || octet_length(body) || E'\n' || body
+			FROM (SELECT * FROM $table ORDER BY md5(body) LIMIT 100) AS a" |
+			bench/edits.run show | psql -c 'TRUNCATE edited' -c 'COPY edited FROM STDIN' \
+			-c "INSERT INTO edits SELECT '$table', id,
+				convert_from(decode(body, 'hex'), 'UTF8'), row_number() OVER ()
+				FROM edited WHERE CASE '$table' WHEN 'long' THEN light
+					ELSE edit IN ('words', 'characters') END"
 		psql -c "CREATE INDEX ${table}_trgm ON $table
 			USING gin (body gin_trgm_ops)" -c "VACUUM ANALYZE $table"
 		warm $table

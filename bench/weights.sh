@@ -98,9 +98,12 @@ over()
 		"$(ask "SELECT count(*) FROM weigh_$1")"
 }
 
-# The row of a method.
+# The row of a method; what people write has to meet the bar.
 result()
 {
+	local bar='ratio <= 3'
+
+	[ "$1" != random ] || bar=
 	emit "$1, $2, $3" "${us[$1 $2 $3]}" us 'simhash' \
-		"${us[$1 $2 simhash]}" 'ratio <= 2'
+		"${us[$1 $2 simhash]}" "$bar"
 }

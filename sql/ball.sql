@@ -151,7 +151,6 @@ CREATE TABLE nested (id int, inner_ball small_ball, several hamming_ball[]);
 INSERT INTO nested SELECT 1, hamming_ball(t.center, t.radius), ARRAY[(t.*)::hamming_ball] FROM typed AS t;
 ANALYZE typed, nested;
 -- of a relation that gives whole rows only, the plan asks for nothing else
-SET simhash.enable_seq_scan = off;
 SET enable_seqscan = off;
 SELECT plan('SELECT d.id FROM near_docs(3) AS b JOIN docs AS d ON d.fp <@ b');
 SELECT d.id FROM near_docs(3) AS b JOIN docs AS d ON d.fp <@ b ORDER BY d.id LIMIT 3;
@@ -177,7 +176,6 @@ FROM (VALUES ('near_docs(20) AS b', 'b'), ('near_docs(20) AS b', 'hamming_ball(b
     ('nested AS n LEFT JOIN near_docs(20) AS b ON n.id > 0', 'coalesce(b, n.inner_ball)'))
     AS v(source, ball);
 RESET enable_seqscan;
-RESET simhash.enable_seq_scan;
 DROP TABLE typed, nested;
 DROP FUNCTION near_docs;
 

@@ -33,6 +33,24 @@ SELECT fails($$SELECT hamming_bit_ball(B'1010', 1) ~= hamming_bit_ball(B'101', 1
 SELECT fails($$SELECT hamming_bit_ball(B'1010', 5)$$);
 SELECT fails($$SELECT B'1010' <@ (B'1010', 5)$$);
 SELECT fails($$SELECT B'1010' <@ (B'1010', -1)$$);
+-- but that of a row is taken for what it is, as by bigints, and by an index
+SELECT k, B'1010' <@ (B'0110', k) AS bits, 10::bigint <@ (6, k) AS bigint, hamming(B'1010', B'0110') <= k AS definition
+FROM unnest('{-9223372036854775808,-1,0,1,2,65,9223372036854775807}'::bigint[]) AS k;
+CREATE TABLE radii AS SELECT k, n::bit(64) AS b FROM generate_series(0, 40) AS n, unnest('{-1,0,1,2,64,65,4294967296}'::bigint[]) AS k;
+CREATE INDEX ON radii USING hamming (b);
+ANALYZE radii;
+SET enable_seqscan = off;
+SELECT plan('SELECT count(*) FROM radii t JOIN (VALUES (-1::bigint), (65)) AS q (k) ON t.b <@ (7::bigint::bit(64), q.k)');
+SELECT q.k, count(t.b) AS found, count(*) FILTER (WHERE hamming(t.b, 7::bigint::bit(64)) <= q.k) AS right
+FROM (SELECT DISTINCT k FROM radii) q LEFT JOIN radii t ON t.b <@ (7::bigint::bit(64), q.k) GROUP BY 1 ORDER BY 1;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT q.k, count(t.b) AS found FROM (SELECT DISTINCT k FROM radii) q LEFT JOIN radii t ON t.b <@ (7::bigint::bit(64), q.k) GROUP BY 1 ORDER BY 1;
+RESET enable_seqscan;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+SELECT fails($$SELECT * FROM hamming_bit_search_plan('radii_b_idx', (7::bigint::bit(64), -1))$$);
+DROP TABLE radii;
 SELECT fails($$SELECT B'1010' <@ hamming_ball(1, 1)$$);
 SELECT fails($$SELECT 1::bigint <@ hamming_bit_ball(B'1', 1)$$);
 -- one ball after the other, long and short, compressed and not

@@ -26,7 +26,7 @@ WHERE profile ~ '^(python|seomoz|clickhouse|java)-' ORDER BY profile COLLATE "C"
 ----------------------------------------
 
 SELECT unsigned(simhash('', 'python-simhash'));
-SELECT simhash_weighted(ARRAY['aaa', 'bbb'], '{1,1}', 'python-simhash');
+SELECT simhash_bits(ARRAY['aaa', 'bbb'], 64, '{1,1}', 'python-simhash')::bigint;
 SELECT simhash_agg(('x' || right(md5(feature), 16))::bit(64)::bigint, 1)
 FROM unnest('{aaa,bbb}'::text[]) AS feature;
 -- punctuation, spaces and case do not count; what is short is one feature
@@ -180,7 +180,7 @@ SELECT simhash_cppjieba('{}', '{}') AS nothing,
 SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1}')$$);
 SELECT fails($$SELECT simhash_cppjieba('{a,NULL}', '{1,1}')$$);
 SELECT fails($$SELECT simhash_cppjieba('{a,b}', '{1,NaN}')$$);
-SELECT fails($$SELECT simhash_weighted(ARRAY['a', 'b'], '{1,1}', 'no-such-profile')$$);
+SELECT fails($$SELECT simhash_bits(ARRAY['a', 'b'], 64, '{1,1}', 'no-such-profile')$$);
 
 DROP FUNCTION unsigned(bigint);
 
@@ -191,7 +191,7 @@ DROP FUNCTION unsigned(bigint);
 SELECT text, simhash(text, 'java-hashcode')
 FROM unnest(ARRAY['this is string1', 'this is string2', '6', '8', '', '  ', 'a  b', ' a ']) AS text;
 SELECT feature, weight, hash FROM simhash_features('  a b 𝒳 b  ', 'java-hashcode');
-SELECT simhash_weighted('{this,is,string1}', '{1,1,1}', 'java-hashcode');
+SELECT simhash_bits('{this,is,string1}'::text[], 64, '{1,1,1}', 'java-hashcode')::bigint;
 -- 32 bits in a bigint are searched exactly
 CREATE TABLE narrow AS SELECT i AS id, simhash(md5(i::text) || ' ' || i % 9 || ' word', 'java-hashcode') AS fp
 FROM generate_series(1, 3000) AS i;

@@ -145,7 +145,7 @@ SELECT p.oid::regprocedure AS function, proleakproof, provolatile,
 FROM pg_proc AS p
 WHERE proname IN ('hamming', 'hamming_near', 'hamming_within',
     'hamming_contains', 'hamming_balls_near', 'hamming_ball',
-    'hamming_bits_within', 'hamming_bits_contains', 'hamming_bit_balls_near',
+    'hamming_bit_within', 'hamming_bit_contains', 'hamming_bit_balls_near',
     'hamming_bit_ball',
     'simhash_similarity', 'minhash_similarity')
 ORDER BY proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
@@ -165,3 +165,5 @@ WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 
 DROP TABLE pair;
 DROP FUNCTION distance;
+-- no other setting is taken for one of ours
+SET simhash.enable_search = off; -- error

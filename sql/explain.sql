@@ -1,5 +1,5 @@
 --
--- explain.c: simhash_explain, simhash_confidence, a least number of features
+-- explain.c: simhash_explain, a least number of features
 --
 
 \getenv srcdir PG_ABS_SRCDIR
@@ -89,33 +89,6 @@ SELECT fails($$SELECT simhash_explain('a', 'b', NULL, -1)$$);
 SELECT fails($$SELECT simhash_explain('a', 'b', NULL, 1001)$$);
 
 ----------------------------------------
--- simhash_confidence
-----------------------------------------
-
-SELECT * FROM simhash_confidence('red fish', 'word-1');
-SELECT * FROM simhash_confidence('red', 'word-1');
-SELECT * FROM simhash_confidence('...', 'word-1');
-SELECT simhash_confidence(NULL) AS nothing;
-
--- by its definition
-SELECT m.profile, bool_and(c.features = f.n AND c.weight = f.weight
-    AND c.weakest = m.weakest AND c.ties = m.ties AND c.fragile = (
-        SELECT count(*) FROM margin AS x
-        WHERE (x.profile, x.document) = (m.profile, m.document)
-            AND (x.margin > 0) <> (x.margin
-                - sign(x.margin - 0.5) * 2 * f.heaviest > 0))) AS same
-FROM (SELECT profile, document, min(abs(margin)) AS weakest,
-          count(*) FILTER (WHERE margin = 0) AS ties
-      FROM margin GROUP BY profile, document) AS m,
-    simhash_confidence(document, profile) AS c,
-    LATERAL (SELECT count(*) AS n, sum(weight) AS weight,
-                 max(weight) AS heaviest
-             FROM simhash_features(document, m.profile)) AS f
-GROUP BY m.profile ORDER BY m.profile;
-
-SELECT fails($$SELECT simhash_confidence('a', 'nonesuch')$$);
-
-----------------------------------------
 -- a least number of features
 ----------------------------------------
 
@@ -128,7 +101,8 @@ SELECT p.profile,
     AND coalesce(simhash(a, p.profile, n) = simhash(a, p.profile), true))
     AS as_counted
 FROM pair, (SELECT DISTINCT profile FROM margin) AS p,
-    simhash_confidence(a, p.profile) AS c,
+    LATERAL (SELECT count(*)::int AS features
+             FROM simhash_features(a, p.profile)) AS c,
     unnest(ARRAY[1, c.features - 1, c.features, c.features + 1]) AS n
 GROUP BY p.profile ORDER BY p.profile;
 -- and late ones too, in a long document

@@ -169,17 +169,17 @@ SELECT fails($$SELECT count(*) FROM simhash_features(
     'word-1-2')$$);
 
 ----------------------------------------
--- the documents remembered
+-- the document remembered
 ----------------------------------------
 
--- more of them than are remembered, in an order that forgets and recalls
+-- several in turn, and by several profiles
 SELECT count(*) AS wrong
 FROM generate_series(1, 3) AS round, generate_series(1, 9) AS n,
      LATERAL (SELECT 'word ' || n % 6 || repeat(' x', n % 3)) AS d(t),
      LATERAL (SELECT p.profile FROM own_profiles AS p
               OFFSET 0) AS p(profile)
 WHERE simhash(t, p.profile) <> by_definition(t, p.profile);
--- after many that came once only a sample is kept, and these have the same
+-- many that come once, and some of one length
 SELECT count(*) AS wrong
 FROM generate_series(1, 300) AS n,
      LATERAL (SELECT CASE WHEN n % 200 < 150 THEN n || ' came once'

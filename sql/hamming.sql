@@ -44,7 +44,7 @@ ALTER INDEX docs_fp SET (deduplicate_items = off); -- error
 
 -- what it cannot be
 CREATE INDEX ON docs USING hamming (id); -- error
-CREATE INDEX ON docs USING hamming (fp, fp); -- error
+CREATE INDEX ON docs USING hamming (hamming_ball(fp, 3), hamming_ball(fp, 4)); -- error
 CREATE UNIQUE INDEX ON docs USING hamming (fp); -- error
 CREATE INDEX ON docs USING hamming (fp) INCLUDE (id); -- error
 SELECT fails('CREATE INDEX ON docs USING hamming (fp DESC)');

@@ -41,7 +41,6 @@ DELETE FROM docs WHERE id = 49000;
 VACUUM docs;
 DROP INDEX docs_until_ccnew;
 SET enable_seqscan = off;
-SET simhash.enable_seq_scan = off;
 REINDEX INDEX CONCURRENTLY docs_until;
 SELECT indisvalid FROM pg_index WHERE indexrelid = 'docs_until'::regclass;
 SELECT hamming_index_check('docs_until', true);

@@ -46,17 +46,16 @@ BEGIN
 END $$;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
-SET simhash.enable_seq_scan = off;
 SET max_parallel_workers_per_gather = 0;
 
 -- How the estimates compare, as sums over ten queries.  Pages count once for
--- each probe that begins there, so there may be fewer; those above the leaf
--- pages come besides, once for each batch of matches.
+-- each probe that begins there, so there may be fewer; one above the leaf pages
+-- comes besides, for each run of keys on a page or two.
 CREATE FUNCTION compare(relation regclass, index regclass, k int,
 	OUT candidates text, OUT pages text) LANGUAGE sql AS $$
 	SELECT CASE WHEN sum(p.candidates) BETWEEN 0.8 * sum(c) AND 1.25 * sum(c)
 			THEN 'as counted' ELSE sum(p.candidates) || ', in fact ' || sum(c) END,
-		CASE WHEN sum(t) BETWEEN 0.3 * sum(p.pages) AND 1.3 * sum(p.pages)
+		CASE WHEN sum(t) BETWEEN 0.3 * sum(p.pages) AND 1.6 * sum(p.pages)
 			THEN 'as touched' ELSE sum(p.pages) || ', in fact ' || sum(t) END
 	FROM generate_series(1, 10) AS n, hashint8extended(n, 2) AS q,
 		LATERAL (SELECT sum(h.candidates) AS candidates, sum(h.pages) AS pages,
@@ -96,15 +95,6 @@ SELECT block, radius, crowd > 10000 AS crowded, reads_all
 FROM hamming_search_plan('twins_fp', (17, 3));
 SELECT block, radius, crowd > 10000 AS crowded, reads_all
 FROM hamming_search_plan('twins_fp', (17, 12));
-
-----------------------------------------------------------------------------
--- the same while a search runs
-----------------------------------------------------------------------------
-SELECT count(*) FROM docs WHERE fp <@ (17, 5);
-SET client_min_messages = debug2;
-SELECT count(*) FROM docs WHERE fp <@ (17, 5);
-RESET client_min_messages;
-SELECT * FROM hamming_search_plan('docs_fp', (17, 5));
 
 ----------------------------------------------------------------------------
 -- other indexes, and balls

@@ -26,6 +26,10 @@ FROM corpus,
     simhash_features(body, profile) AS f
 GROUP BY profile, feature, f.hash;
 ANALYZE df;
+SELECT mixed(1) = 6238072747940578789 AS mixed;
+CREATE TEMP TABLE places AS SELECT hash, mixed(hash) AS place
+FROM (SELECT DISTINCT hash FROM df) AS h;
+ANALYZE places;
 CREATE FUNCTION idf_of(df bigint) RETURNS float8 LANGUAGE sql AS $$
     SELECT floor((ln(303.0::float8 / (1 + df)) + 1) * 65536 + 0.5) / 65536
 $$;
@@ -111,9 +115,10 @@ RESET max_parallel_workers_per_gather;
 CREATE TEMP TABLE tfidf AS
 SELECT l.profile, c.id, f.feature, f.hash, f.weight * idf_of(df) AS weight,
     row_number() OVER (PARTITION BY l.profile, c.id
-        ORDER BY f.weight * idf_of(df) DESC, f.hash < 0, f.hash) AS rank
-FROM learnt AS l, corpus AS c, simhash_features(c.body, l.profile) AS f, df
-WHERE df.profile = l.profile AND df.hash = f.hash;
+        ORDER BY f.weight * idf_of(df) DESC, place) AS rank
+FROM learnt AS l, corpus AS c, simhash_features(c.body, l.profile) AS f, df,
+    places
+WHERE df.profile = l.profile AND df.hash = f.hash AND places.hash = f.hash;
 CREATE INDEX ON tfidf (profile, id, rank);
 ANALYZE tfidf;
 
@@ -217,6 +222,8 @@ SELECT fails($$SELECT simhash_idf_from('{a}', '{1,2}')$$);
 SELECT fails($$SELECT simhash_idf_from('{a,a}', '{1,1}')$$);
 SELECT fails($$SELECT simhash_idf_from('{a}', '{-1}')$$);
 SELECT fails($$SELECT simhash_idf_from('{a}', '{32768}')$$);
+SELECT simhash_idf_weight(simhash_idf_from('{a}', '{32767.9999999}'), 'a')
+    AS largest;
 SELECT fails($$SELECT simhash_idf_from('{a}', '{NaN}')$$);
 SELECT fails($$SELECT simhash_idf_from('{NULL}', '{1}')$$);
 SELECT fails($$SELECT simhash_idf_from('{a}', '{1}', 'nonesuch')$$);

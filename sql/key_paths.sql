@@ -11,9 +11,6 @@
 \i :tools
 \set ECHO all
 
--- the other way to read the whole table has a test of its own
-SET simhash.enable_seq_scan = off;
-
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 

@@ -8,7 +8,6 @@
 \i :tools
 \set ECHO all
 
-SET simhash.enable_seq_scan = off;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 

@@ -148,12 +148,12 @@ BEGIN
         'simhash_clusters_as(tid, text, bigint, text, text)',
         'simhash_clusters_as(text, text, bigint, text, text)',
         'simhash_clusters(text, bigint)', 'simhash_clusters(text, bigint, text)',
-        'simhash_clusters_by_ctid(text, bigint, text, text)',
-        'simhash_clusters_by_ctid(varchar, bigint, text, text, bigint)',
-        'simhash_clusters_by_ctid(text, bigint, text, varchar, int)',
-        'simhash_clusters_by_ctid(text, bigint, text, VARIADIC text[])',
-        'simhash_clusters_by_text(text, bigint, text, text)',
-        'simhash_check_fingerprint(regclass, varchar)'] LOOP
+        '_simhash_clusters_by_ctid(text, bigint, text, text)',
+        '_simhash_clusters_by_ctid(varchar, bigint, text, text, bigint)',
+        '_simhash_clusters_by_ctid(text, bigint, text, varchar, int)',
+        '_simhash_clusters_by_ctid(text, bigint, text, VARIADIC text[])',
+        '_simhash_clusters_by_text(text, bigint, text, text)',
+        '_simhash_clusters_by_text(varchar, bigint, text, text, bigint)'] LOOP
         n := n + 1;
         EXECUTE format('CREATE FUNCTION public.%s RETURNS SETOF text LANGUAGE plpgsql AS '
                        '$t$BEGIN PERFORM near.trap(); END$t$', signature);
@@ -235,9 +235,6 @@ SET search_path = near, open, public;
 SELECT count(*) FROM simhash_tune('SELECT body FROM docs');
 SELECT count(*) FROM simhash_tune('SELECT mood FROM docs');                     -- error
 SELECT count(*) FROM simhash_tune('SELECT docs FROM docs');                     -- error
-SELECT count(*) FROM simhash_tune_edits('SELECT body FROM docs');
-SELECT count(*) FROM simhash_tune_edits('SELECT mood FROM docs');               -- error
-SELECT count(*) FROM simhash_tune_edits('SELECT docs FROM docs');               -- error
 RESET search_path;
 
 -- key columns are computed as the owner where the code is the owner's
@@ -328,17 +325,8 @@ INSERT INTO pg_catalog.pg_dist_shard VALUES ('near.guarded', 1), ('near.guarded'
 SET search_path = near, open, public;
 INSERT INTO shard_1 VALUES (1, 5);                                              -- error
 RESET search_path;
--- what guards all shards takes a fingerprint for the bigint that it is
-CREATE FUNCTION pg_catalog.create_distributed_table(regclass, text) RETURNS void
-    LANGUAGE sql AS '';
-INSERT INTO pg_catalog.pg_dist_partition VALUES ('near.docs', 'id');
-SELECT simhash_guard_distributed('near.docs', 'id', 'finger');
-SELECT count(*) FROM near.docs_guard_0;
-DROP TABLE near.docs_guard_0, near.docs_guard_1, near.docs_guard_2, near.docs_guard_3;
-DROP FUNCTION near.docs_claim, near.docs_release;
 DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard;
-DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_shard,
-    pg_catalog.create_distributed_table;
+DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_shard;
 RESET allow_system_table_mods;
 
 DROP FUNCTION all_calls;

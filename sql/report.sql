@@ -193,10 +193,10 @@ SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', keep => ''
 SELECT fails('SELECT * FROM simhash_clusters(''SELECT 1, 2::bigint'', min_size => NULL)');
 -- not enough memory
 SET maintenance_work_mem = '1MB';
-SELECT fails('SELECT * FROM simhash_clusters(
-    ''SELECT n, n FROM generate_series(1, 200000::bigint) n'')');
-SELECT fails('SELECT * FROM simhash_clusters_as(NULL::text,
-    ''SELECT repeat(n::text, 100), n FROM generate_series(1, 200000::bigint) n'')');
+SELECT regexp_replace(fails('SELECT * FROM simhash_clusters(
+    ''SELECT n, n FROM generate_series(1, 200000::bigint) n'')'), '\d+MB', 'so much') AS fails;
+SELECT regexp_replace(fails('SELECT * FROM simhash_clusters_as(NULL::text,
+    ''SELECT repeat(n::text, 100), n FROM generate_series(1, 200000::bigint) n'')'), '\d+MB', 'so much') AS fails;
 RESET maintenance_work_mem;
 -- cancelled midway
 SET statement_timeout = '300ms';

@@ -145,9 +145,12 @@ SELECT fails($$ SELECT * FROM simhash_pairs('SELECT id, fp::bit varying FROM row
 SELECT count(*) FROM simhash_pairs('SELECT id, fp::bit varying FROM rows LIMIT 0', 271);
 SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM rows LIMIT 0', 67, 'star');
 
--- Those of several words are searched in memory only.
+-- What is said to be enough memory is enough.
 SET maintenance_work_mem = '1MB';
 SELECT fails($$ SELECT * FROM simhash_pairs('SELECT i, i::bit(256) FROM generate_series(1, 20000) AS i', 3) $$);
+SELECT fails($$ SELECT * FROM simhash_pairs('SELECT i, i::bit(63) FROM generate_series(1, 30000) AS i', 0) $$);
+SET maintenance_work_mem = '2MB';
+SELECT count(*) FROM simhash_pairs('SELECT i, i::bit(256) FROM generate_series(1, 20000) AS i', 0);
 SELECT count(*) FROM simhash_pairs('SELECT i, i::bit(63) FROM generate_series(1, 30000) AS i', 0);
 RESET maintenance_work_mem;
 

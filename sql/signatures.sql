@@ -91,11 +91,6 @@ EXECUTE tfidf ('some text', 9);
 SELECT simhash_tfidf('some text', idf, 5000000000) = simhash_tfidf('some text', idf) AS same
 FROM weights;
 SELECT count(*) FROM weights, simhash_keywords('some text', idf, 5000000000);
-PREPARE weighted AS SELECT simhash_weighted($1, $2, $3) = simhash('{a,b}'::text[], '{1,2}') AS same;
-EXECUTE weighted ('{a,b}', '{1,2}', NULL);
-SELECT simhash_weighted('{a,b}') = simhash('{a,b}'::text[]) AS same,
-    simhash_weighted('{a,b}', '{1,2}') = simhash('{a,b}'::text[], '{1,2}') AS weighted,
-    simhash_weighted(NULL) AS nothing;
 SELECT fails('SELECT simhash(''some text'', ''word-1'', 5000000000)');
 SELECT fails('SELECT simhash(''some text'', ''word-1'', -5000000000)');
 SELECT fails('SELECT simhash_explain(''a'', ''b'', NULL, 5000000000)');

@@ -8,6 +8,9 @@
 \i :tools
 \set ECHO all
 
+-- what is recommended is told in a notice, of each call
+SET client_min_messages = warning;
+
 -- 60 texts of 40 words; all but the first twenty with two revisions, in which
 -- two words are others; and an identical copy of each
 CREATE TABLE texts AS
@@ -31,7 +34,7 @@ SELECT a.body <> b.body AS pair, simhash(a.body) <~> simhash(b.body) AS d,
        (SELECT count(*) FROM (SELECT feature FROM simhash_features(a.body)
         INTERSECT SELECT feature FROM simhash_features(b.body)) AS f)::float8 /
        (SELECT count(*) FROM (SELECT feature FROM simhash_features(a.body)
-        UNION SELECT feature FROM simhash_features(b.body)) AS f) >= 0.5
+        UNION SELECT feature FROM simhash_features(b.body)) AS f) >= 0.8
        AS alike
 FROM texts AS a, texts AS b
 WHERE simhash(a.body) IS NOT NULL AND simhash(b.body) IS NOT NULL;
@@ -58,6 +61,11 @@ SELECT count(*) AS distances, bool_or(verified_f1 > f1 + 0.05) AS gains,
        count(*) FILTER (WHERE abs(verifications - pairs::float8 /
            (SELECT count(*) FROM texts WHERE simhash(body) IS NOT NULL)) > 1e-9) AS verifications_wrong
 FROM simhash_tune('SELECT body FROM texts');
+-- what to search, and what to verify
+SET client_min_messages = notice;
+SELECT k FROM simhash_tune('SELECT body FROM texts') WHERE recommended;
+SELECT k FROM simhash_tune('SELECT body FROM texts', family => 'minhash', measure => 'cosine') WHERE recommended;
+SET client_min_messages = warning;
 SELECT count(*) AS wrong
 FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2',
                   'minhash') AS t

@@ -48,9 +48,29 @@ FROM (SELECT n, array_agg('f' || (i * n) % 97) AS f,
                  (((i * n * 7919) % 2001) - 1000) / 64.0)::pair)) AS d
       FROM generate_series(1, 1000) AS n, generate_series(1, 20) AS i
       GROUP BY n) AS sets;
--- negative weights push away: a feature against itself leaves zeros
-SELECT simhash(ARRAY['a'], ARRAY[-1]) = ~simhash(ARRAY['a']) AS opposite,
-       simhash(ARRAY['a', 'a'], ARRAY[1, -1]) AS cancelled;
+-- negative weights push away
+SELECT simhash(ARRAY['a'], ARRAY[-1]) = ~simhash(ARRAY['a']) AS opposite;
+-- what cancels weighs nothing, whatever makes a fingerprint of it
+SELECT simhash(ARRAY['a', 'a'], ARRAY[-0.1, 0.1]) AS "array",
+    simhash_bits(ARRAY['a', 'a'], 256, ARRAY[-0.1, 0.1]) AS bits,
+    simhash('a:1A,2B'::tsvector, '{0,0,-0.5,0.5}') AS lexemes,
+    simhash_bits('a:1A,2B'::tsvector, 128, '{0,0,-0.5,0.5}') AS lexeme_bits,
+    (SELECT simhash_agg(f, w) FROM (VALUES ('a', 3), ('b', 1e300), ('a', -3),
+        ('b', -1e300)) AS v (f, w)) AS rows,
+    (SELECT simhash_agg(f, w) FROM (VALUES (7::bigint, 0.1), (7, -0.1)) AS v (f, w))
+        AS hashes,
+    (SELECT array_agg(fp) FROM (SELECT simhash_agg('a'::text, w) OVER (
+        ORDER BY i ROWS 1 PRECEDING) IS NULL AS fp
+     FROM (VALUES (1, 0.1), (2, -0.1), (3, -0.1), (4, 0.1)) AS v (i, w)) AS u)
+        AS frames;
+-- of random weights, each once more with the other sign, in another order
+SELECT count(*) AS sets, count(fp) AS kept, count(agg) AS agg_kept
+FROM (SELECT n, simhash(array_agg(f ORDER BY w), array_agg(w ORDER BY w)) AS fp,
+          simhash_agg(f, w) AS agg
+      FROM (SELECT n, 'f' || i % 7 AS f, s * sin(i * n) * 10.0 ^ (i % 40 - 20) AS w
+            FROM generate_series(1, 200) AS n, generate_series(1, 20) AS i,
+                unnest('{1,-1}'::int[]) AS s) AS v
+      GROUP BY n) AS sets;
 -- nothing that weighs anything: no fingerprint
 SELECT simhash('{}'::text[]) AS empty, simhash('{}'::text[], '{}') AS empties,
        simhash(NULL::text[]) AS no_features,

@@ -83,7 +83,8 @@ SELECT words(simhash_bits('{a,b,c}'::text[], 128)) AS features,
        words(minhash_bits('{c,a,b,a}'::text[], 128)) AS minhash;
 SELECT simhash('{a,b,c}'::text[]) AS features,
        simhash('{a,b,c}'::text[], '{3,2,-1e9}') AS weighted,
-       simhash_weighted('{a,b,c}', NULL, 'python-simhash') AS profile,
+       simhash_bits('{a,b,c}'::text[], 64, NULL,
+           'python-simhash')::bigint AS profile,
        simhash('a:1A b:2 c'::tsvector) AS lexemes,
        minhash('{a,b,c}'::text[]) AS minhash;
 SELECT minhash_bits(body, n, 'word-2') = minhash_bits(ARRAY(

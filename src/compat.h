@@ -26,6 +26,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/lock.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
@@ -160,24 +161,61 @@ simhash_set_checksum(Page page, BlockNumber blkno)
 #define simhash_restrict_search_path()	((void) 0)
 #endif
 
-/* The columns of a descriptor are complete. */
-#if PG_VERSION_NUM >= 190000
-#define simhash_finish_desc(desc)	TupleDescFinalize(desc)
-#else
-#define simhash_finish_desc(desc)	((void) 0)
-#endif
-
-/* The next datum of a sort; one passed by reference lasts until the next. */
-static inline bool
-simhash_sorted_datum(Tuplesortstate *sort, Datum *value)
+/* Plan a query that has been analyzed. */
+static inline PlannedStmt *
+simhash_plan_query(Query *query, const char *text, int options,
+				   ParamListInfo parameters)
 {
+#if PG_VERSION_NUM >= 190000
+	return pg_plan_query(query, text, options, parameters, NULL);
+#else
+	return pg_plan_query(query, text, options, parameters);
+#endif
+}
+
+/* Run a query that has been started to its end, once. */
+static inline void
+simhash_run_executor(QueryDesc *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
+/*
+ * Give a bigint to a sort, and get the next of it, leaving no copy behind where
+ * a bigint is passed by reference.
+ */
+static inline void
+simhash_sort_int64(Tuplesortstate *sort, int64 value)
+{
+	Datum		datum = Int64GetDatum(value);
+
+	tuplesort_putdatum(sort, datum, false);
+	if (!FLOAT8PASSBYVAL)
+		pfree(DatumGetPointer(datum));
+}
+
+static inline bool
+simhash_sorted_int64(Tuplesortstate *sort, int64 *value)
+{
+	Datum		datum;
 	bool		isnull;
 
 #if PG_VERSION_NUM >= 160000
-	return tuplesort_getdatum(sort, true, false, value, &isnull, NULL);
+	if (!tuplesort_getdatum(sort, true, false, &datum, &isnull, NULL))
+		return false;
+	*value = DatumGetInt64(datum);
 #else
-	return tuplesort_getdatum(sort, true, value, &isnull, NULL);
+	if (!tuplesort_getdatum(sort, true, &datum, &isnull, NULL))
+		return false;
+	*value = DatumGetInt64(datum);
+	if (!FLOAT8PASSBYVAL)
+		pfree(DatumGetPointer(datum));
 #endif
+	return true;
 }
 
 /* True when the session has the lock. */
@@ -237,61 +275,25 @@ simhash_index_fetch_begin(Relation table)
 #endif
 }
 
-/*
- * The flags of a table scan for a node of a plan, or for nobody's if that is
- * NULL.  From PostgreSQL 19 on, a scan may mark pages that are visible to all,
- * which is worth it unless the query changes the table.
- */
-#if PG_VERSION_NUM >= 190000
-static inline uint32
-simhash_scan_flags(ScanState *node)
-{
-	return node != NULL && ScanRelIsReadOnly(node) ?
-		SO_HINT_REL_READ_ONLY : SO_NONE;
-}
-#endif
-
-/* Begin a scan of a whole table; "node" as above. */
+/* Begin a scan of a whole table. */
 static inline TableScanDesc
-simhash_table_beginscan(Relation table, Snapshot snapshot, ScanState *node)
+simhash_table_beginscan(Relation table, Snapshot snapshot)
 {
 #if PG_VERSION_NUM >= 190000
-	return table_beginscan(table, snapshot, 0, NULL, simhash_scan_flags(node));
+	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
 #else
-	(void) node;
 	return table_beginscan(table, snapshot, 0, NULL);
 #endif
 }
 
-/* Begin to scan this process's share of a table; "node" as above. */
+/* Begin to scan this process's share of a table. */
 static inline TableScanDesc
-simhash_table_beginscan_parallel(Relation table, ParallelTableScanDesc shared,
-								 ScanState *node)
+simhash_table_beginscan_parallel(Relation table, ParallelTableScanDesc shared)
 {
 #if PG_VERSION_NUM >= 190000
-	return table_beginscan_parallel(table, shared, simhash_scan_flags(node));
+	return table_beginscan_parallel(table, shared, SO_NONE);
 #else
-	(void) node;
 	return table_beginscan_parallel(table, shared);
-#endif
-}
-
-/*
- * Give a node of a plan a slot for the rows of its table.  From PostgreSQL 19
- * on, such rows are taken apart quicker if their columns are NOT NULL.
- */
-static inline void
-simhash_init_table_slot(EState *estate, ScanState *node)
-{
-	Relation	table = node->ss_currentRelation;
-
-#if PG_VERSION_NUM >= 190000
-	ExecInitScanTupleSlot(estate, node, RelationGetDescr(table),
-						  table_slot_callbacks(table),
-						  TTS_FLAG_OBEYS_NOT_NULL_CONSTRAINTS);
-#else
-	ExecInitScanTupleSlot(estate, node, RelationGetDescr(table),
-						  table_slot_callbacks(table));
 #endif
 }
 
@@ -323,42 +325,25 @@ simhash_array_length(PlannerInfo *root, Node *array)
 }
 
 /*
- * Put a get_relation_info_hook in place where the planner has to be told of
- * boolean columns: PostgreSQL 16 finds out by itself.
- */
-typedef void (*SimhashRelationInfoHook) (PlannerInfo *root, Oid table,
-										 bool inherited, RelOptInfo *rel);
-
-static inline void
-simhash_hook_relation_info(SimhashRelationInfoHook hook,
-						   SimhashRelationInfoHook *previous)
-{
-#if PG_VERSION_NUM < 160000
-	*previous = get_relation_info_hook;
-	get_relation_info_hook = hook;
-#else
-	(void) hook;
-	*previous = NULL;
-#endif
-}
-
-/*
- * A hook that is called for each relation of a query when it has been looked
- * up, before the conditions are handed out to the relations.
+ * The hook in which an extension sees what the planner has found out of a
+ * relation and its indexes, and what it is called with.
  */
 #if PG_VERSION_NUM >= 190000
-#define SIMHASH_NEW_REL_PARAMETERS \
+typedef build_simple_rel_hook_type SimhashRelationHook;
+#define SIMHASH_RELATION_HOOK			build_simple_rel_hook
+#define SIMHASH_RELATION_HOOK_TAKES \
 	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
-#define SIMHASH_NEW_REL_ARGUMENTS	root, rel, rte
-#define simhash_new_rel_hook		build_simple_rel_hook
-typedef build_simple_rel_hook_type SimhashNewRelHook;
+#define SIMHASH_RELATION_HOOK_GETS		root, rel, rte
 #else
-#define SIMHASH_NEW_REL_PARAMETERS \
+typedef get_relation_info_hook_type SimhashRelationHook;
+#define SIMHASH_RELATION_HOOK			get_relation_info_hook
+#define SIMHASH_RELATION_HOOK_TAKES \
 	PlannerInfo *root, Oid table, bool inherited, RelOptInfo *rel
-#define SIMHASH_NEW_REL_ARGUMENTS	root, table, inherited, rel
-#define simhash_new_rel_hook		get_relation_info_hook
-typedef get_relation_info_hook_type SimhashNewRelHook;
+#define SIMHASH_RELATION_HOOK_GETS		root, table, inherited, rel
 #endif
+
+/* Does the planner match conditions on boolean columns by itself? */
+#define SIMHASH_KNOWS_BOOLEAN_COLUMNS	(PG_VERSION_NUM >= 160000)
 
 /* Have the planner take any other path rather than this one. */
 static inline void

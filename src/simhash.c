@@ -24,7 +24,6 @@ _PG_init(void)
 {
 	simhash_progress_init();
 	simhash_install_key_paths();
-	simhash_install_seq_scan();
 	simhash_install_distances();
 	hamming_init();
 	hamming_install_cost();

@@ -4,7 +4,8 @@
 # an exclusion constraint, and move rows from group to group.  Afterwards no two
 # rows of a group may be near each other, and whoever was turned away must have
 # met a row.  What the index finds is compared with what plain SQL finds, on the
-# primary and on a standby.
+# primary and on a standby; and with NULLs in every column, by random queries,
+# for SIMHASH_SECONDS (5).  SIMHASH_SEED repeats these.
 
 use strict;
 use warnings;
@@ -12,6 +13,10 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
+my $seconds = $ENV{SIMHASH_SECONDS} // 5;
+note("SIMHASH_SEED=$seed");
 
 my $node = PostgreSQL::Test::Cluster->new('groups');
 $node->init(
@@ -117,6 +122,105 @@ for my $server ($node, $standby)
 	is($server->safe_psql('postgres', "$loop $query"), $truth, "$name: search");
 	is($server->safe_psql('postgres', $checks), "\n\n\n", "$name: checks");
 }
+
+# NULLs in every column: whatever is asked, by whatever index, and whether that
+# knows the group or not.  Fingerprints are near each other, or all ones.
+sql(<<'SQL');
+CREATE TABLE sparse (id serial, site int, lang text, live bool, fp bigint, wide bit(256));
+CREATE FUNCTION word(n int, seed int) RETURNS bit(64) LANGUAGE sql VOLATILE AS
+$$ SELECT (CASE n WHEN 0 THEN -1 ELSE hashint8extended(n, seed) END
+           # (1::bigint << (random() * 63)::int))::bit(64) $$;
+CREATE FUNCTION wide(n int) RETURNS bit(256) LANGUAGE sql VOLATILE AS
+$$ SELECT (word(n, 1) || word(n, 2) || word(n, 3) || word(n, 4))::bit(256) $$;
+CREATE FUNCTION maybe(anyelement) RETURNS anyelement LANGUAGE sql VOLATILE AS
+$$ SELECT CASE WHEN random() < .75 THEN $1 END $$;
+CREATE FUNCTION fill(rows int) RETURNS void LANGUAGE sql AS
+$$ INSERT INTO sparse (site, lang, live, fp, wide)
+   SELECT maybe((random() * 5)::int), maybe('l' || (random() * 2)::int), maybe(random() < .5),
+       maybe(word((random() * 20)::int, 0)::bigint), maybe(wide((random() * 20)::int))
+   FROM generate_series(1, rows) $$;
+
+CREATE FUNCTION answer(query text, indexed bool, OUT answer text, OUT plan text) LANGUAGE plpgsql AS
+$$
+BEGIN
+    PERFORM set_config(s, CASE WHEN indexed THEN 'off' ELSE 'on' END, true) FROM unnest('{enable_seqscan,enable_sort}'::text[]) AS s;
+    PERFORM set_config(s, CASE WHEN indexed AND (s <> 'enable_bitmapscan' OR random() < .3) THEN 'on' ELSE 'off' END, true)
+    FROM unnest('{enable_indexscan,enable_bitmapscan,enable_indexonlyscan}'::text[]) AS s;
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    plan := CASE WHEN plan ~ 'sparse_some' THEN substring(plan, '"Node Type": "([^"]*(?:Index|Seq)[^"]*)"') ELSE 'none' END;
+    EXECUTE query INTO answer;
+END
+$$;
+CREATE TABLE asked (query text, index text, plan text, same bool);
+CREATE FUNCTION ask(index text, partial text) RETURNS void LANGUAGE plpgsql AS
+$$
+DECLARE
+    is_wide bool := index ~ 'wide' OR index !~ 'fp' AND random() < .5;
+    col text := CASE WHEN is_wide THEN 'wide' ELSE 'fp' END;
+    center text := CASE WHEN is_wide THEN format('%L::bit(256)', wide((random() * 25)::int))
+                        ELSE format('%s::bigint', word((random() * 25)::int, 0)::bigint) END;
+    conditions text[] := ARRAY[partial];
+    ordered text := format('%s %s %s', col, CASE WHEN is_wide THEN '<~~>' ELSE '<~>' END, center);
+    query text;
+    by_index record;
+    by_table record;
+BEGIN
+    IF random() < .5 THEN conditions := conditions || ('site = ' || (random() * 5)::int); END IF;
+    IF random() < .5 THEN conditions := conditions || format('lang = %L', 'l' || (random() * 2)::int); END IF;
+    IF random() < .5 THEN
+        conditions := conditions || format('%s <@ (%s, %s)', col, center,
+                                           CASE WHEN is_wide THEN (random() ^ 3 * 256)::int ELSE (random() ^ 3 * 64)::int END);
+    END IF;
+    query := format('FROM sparse WHERE %s', array_to_string(conditions, ' AND '));
+    CASE (random() * 2)::int
+        WHEN 0 THEN query := 'SELECT array_agg(id ORDER BY id) ' || query;
+        WHEN 1 THEN query := 'SELECT count(*) ' || query;
+        ELSE query := format('SELECT array_agg(d) FROM (SELECT %s AS d %s ORDER BY %s LIMIT %s) AS s',
+                             ordered, query, ordered, (random() ^ 3 * 4000)::int);
+    END CASE;
+    by_index := answer(query, true);
+    by_table := answer(query, false);
+    INSERT INTO asked VALUES (query, index, by_index.plan, by_index.answer IS NOT DISTINCT FROM by_table.answer);
+END
+$$;
+SELECT fill(3000);
+SQL
+sql("SELECT setseed(" . ($seed % 1000003) / 1000003 . "); SELECT fill(100)");
+
+my @columns = (
+	'fp', 'site, fp', 'fp, lang', 'site, fp, lang', 'wide', 'site, wide',
+	'wide, lang, site', '(site + 1), fp', '(site + 1), wide');
+my $end = time + $seconds;
+my $round = 0;
+do
+{
+	my $columns = $columns[ $round % @columns ];
+	my $partial = $round % 4 == 3 ? 'live' : 'true';
+	my $memory = $round % 3 == 1 ? '64kB' : '4MB';
+	my $start = ($seed + $round++) % 1000003 / 1000003;
+
+	sql(<<"SQL");
+SET client_min_messages = warning; SET work_mem = '$memory'; SET max_parallel_maintenance_workers = 2;
+SELECT setseed($start);
+DROP INDEX IF EXISTS sparse_some;
+TRUNCATE sparse; SELECT fill((random() * 3000)::int);
+CREATE INDEX sparse_some ON sparse USING hamming ($columns) WHERE $partial;
+SELECT fill(300);
+UPDATE sparse SET fp = NULL WHERE id % 11 = 0;
+UPDATE sparse SET site = NULL WHERE id % 13 = 0;
+UPDATE sparse SET fp = id, wide = wide(id % 7) WHERE id % 17 = 0;
+DELETE FROM sparse WHERE id % 19 = 0;
+SQL
+	sql("VACUUM ANALYZE sparse") if $round % 2;
+	sql("SELECT setseed($start); SET work_mem = '$memory'; SELECT fill(50);
+		SELECT ask('$columns', '$partial') FROM generate_series(1, 40)");
+	sql("SELECT hamming_index_check('sparse_some', true)");
+} while ($round < 2 * @columns || time < $end);
+note(sql('SELECT plan, count(*) FROM asked GROUP BY 1 ORDER BY 1'));
+is(sql("SELECT index, plan, query FROM asked WHERE NOT same LIMIT 3"),
+	'', "NULLs in every column: $round indexes");
+cmp_ok(sql("SELECT count(*) FROM asked WHERE plan ~ 'Index'"),
+	'>', 10 * $round, 'most queries go by the index');
 
 $standby->stop;
 $node->stop;

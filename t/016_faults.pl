@@ -102,8 +102,6 @@ my @work = (
 		ORDER BY b.fp <~> a.fp LIMIT 10) AS nearest WHERE a.id < 300',
 	"SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 10)",
 	"SELECT count(*) FROM simhash_pairs('SELECT id, fp, g FROM docs', 10)",
-	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 6)",
-	"SET maintenance_work_mem = '1MB'; SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', 6)",
 	"SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', 8)",
 	"SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', 6, 'star')",
 	"SELECT count(*) FROM simhash_report('docs', 'fp', 5)",

@@ -420,9 +420,18 @@ do
 	finish_clients($name, @clients);
 
 	# A server that starts anew by itself has noticed by now that it has to, as
-	# its clients are gone.
-	$primary->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
-	  or die "$name: the server does not come up";
+	# its clients are gone.  While it turns away psql before that has read
+	# anything, writing to it may fail.
+	my $up;
+	until (defined $up)
+	{
+		$up = eval {
+			$primary->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
+		};
+		die $@ if $@ && $@ !~ /Broken pipe/;
+		sleep(0.1);
+	}
+	die "$name: the server does not come up" if !$up;
 
 	# What a crash has left of builds is not to be used, and in the way.
 	my @unfinished = split(/\n/, $primary->safe_psql('postgres', <<'END'));

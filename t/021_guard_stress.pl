@@ -1,8 +1,9 @@
 # simhash_guard under transactions drawn at random: eight sessions insert,
 # update and delete rows of few fingerprints at every isolation level, with
-# savepoints, rollbacks and prepared transactions.  Whatever they do, no two
-# unmarked rows within the distance are ever committed, nor, with the option
-# "within", two of one group.  Some rounds have bit strings of 256 bits.
+# savepoints, rollbacks and prepared transactions, and attach and detach a
+# partition on the way.  Whatever they do, no two unmarked rows within the
+# distance are ever committed, nor, with the option "within", two of one group.
+# Some rounds have bit strings of 256 bits.
 #
 # SIMHASH_SEED repeats a run; SIMHASH_SECONDS sets how long it lasts.
 
@@ -58,6 +59,22 @@ END $$;
 CREATE FUNCTION some_site() RETURNS text LANGUAGE sql AS $$
     SELECT ('{a,A,b,B,c,C,NULL}'::text[])[1 + random() * 6] $$;
 
+-- attach the partition for 2 and insert into it, or detach it and empty it
+CREATE FUNCTION move_partition(one int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_inherits WHERE inhrelid = 'docs_2'::regclass) THEN
+        ALTER TABLE docs DETACH PARTITION docs_2;
+        TRUNCATE docs_2;
+    ELSE
+        ALTER TABLE docs ATTACH PARTITION docs_2 FOR VALUES IN (2);
+        INSERT INTO docs (id, part, fp, site) VALUES (one, 2, some_fp(), some_site());
+        UPDATE docs SET part = 2, fp = some_fp() WHERE id = one + 1 AND part = 1;
+    END IF;
+EXCEPTION
+    -- another session was quicker
+    WHEN wrong_object_type OR undefined_table OR invalid_object_definition THEN NULL;
+END $$;
+
 CREATE FUNCTION act() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     one int := 1 + random() * 60;
@@ -78,8 +95,12 @@ BEGIN
         UPDATE docs SET site = some_site() WHERE id = one;
     ELSIF dice < 0.8 THEN
         UPDATE docs SET note = note + 1 WHERE id BETWEEN one AND one + 3;
+    ELSIF dice < 0.82 THEN
+        UPDATE docs SET id = id + 1 WHERE id = one;
     ELSIF dice < 0.85 THEN
-        UPDATE docs SET part = 1 - part, fp = some_fp() WHERE id = one;
+        UPDATE docs SET part = abs(1 - part), fp = some_fp() WHERE id = one;
+    ELSIF dice < 0.88 AND to_regclass('docs_2') IS NOT NULL THEN
+        PERFORM move_partition(one);
     ELSE
         DELETE FROM docs WHERE id % 5 = one % 5 AND id < 1000;
     END IF;
@@ -160,6 +181,8 @@ sub stress
 			END LOOP',
 		partitions => 'CREATE TABLE docs_0 PARTITION OF docs FOR VALUES IN (0);
 			CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1);
+			CREATE TABLE docs_2 (LIKE docs INCLUDING ALL);
+			CREATE INDEX ON docs_2 USING hamming (fp);
 			CREATE INDEX ON docs USING hamming (fp)');
 
 	# Others, near nothing, without which an index is one page.
@@ -167,7 +190,7 @@ sub stress
 		SELECT 1000 + n, n % 2, hashint8extended(n, 8) FROM generate_series(1, 200) AS n;';
 
 	$node->safe_psql('postgres', <<"END");
-DROP TABLE IF EXISTS docs;
+DROP TABLE IF EXISTS docs, docs_2;
 DROP FUNCTION IF EXISTS some_fp();
 CREATE FUNCTION some_fp() RETURNS $type LANGUAGE sql AS 'SELECT some_$type()';
 CREATE TABLE docs (id int, part int, fp $type$width, twin text, note int DEFAULT 0,

@@ -184,6 +184,32 @@ my ($status, $out, $err) =
   $to->psql('postgres', 'INSERT INTO docs VALUES (31, 1, 1022)');
 like($err, qr/\(id\)=\(30\) is at distance 1/, 'found once it has committed');
 
+# A prepared transaction that has attached a partition, and inserted into it:
+# nobody sees that partition before it is committed.
+$to->safe_psql('postgres', <<'END');
+CREATE TABLE parts (part int, fp bigint) PARTITION BY LIST (part);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE parts_2 (part int, fp bigint);
+CREATE INDEX ON parts USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON parts
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+BEGIN;
+ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES IN (2);
+INSERT INTO parts VALUES (2, 0);
+PREPARE TRANSACTION 'attached';
+END
+for my $table ('parts', 'parts_1')
+{
+	my ($status, $out, $err) = $to->psql('postgres',
+		"SET lock_timeout = '50ms'; INSERT INTO $table VALUES (1, 1)");
+	like($err, qr/canceling statement due to lock timeout/,
+		"a row for $table waits for a prepared transaction");
+}
+$to->safe_psql('postgres', "COMMIT PREPARED 'attached'");
+($status, $out, $err) =
+  $to->psql('postgres', 'INSERT INTO parts_1 VALUES (1, 1)');
+like($err, qr/near-duplicate/, 'and is refused once that is committed');
+
 # Foreign keys, of what is guarded and to it.
 ($status, $out, $err) =
   $to->psql('postgres', 'INSERT INTO docs VALUES (31, 99, 7777777777)');

@@ -177,6 +177,21 @@ $main->safe_psql('postgres', "CREATE FOREIGN TABLE far_sites (id bigint, site bi
 is($main->safe_psql('postgres', sprintf $groups, 'far_sites'),
 	$main->safe_psql('postgres', sprintf $groups, 'sites'), 'report within groups');
 
+# An operator that fits a domain better than ours, planted where ours is, is not
+# called for a row that is shown.
+is($main->safe_psql('postgres', <<'END'), "5\n5", 'a planted operator');
+CREATE DOMAIN finger AS bigint;
+CREATE FUNCTION trap(finger, bigint) RETURNS boolean LANGUAGE plpgsql AS
+	$$ BEGIN RAISE 'trapped'; END $$;
+CREATE OPERATOR public.~= (FUNCTION = trap, LEFTARG = finger, RIGHTARG = bigint);
+CREATE OPERATOR public.= (FUNCTION = trap, LEFTARG = finger, RIGHTARG = bigint);
+CREATE FOREIGN TABLE far_fingers (id bigint, fp finger, body text) SERVER far0
+	OPTIONS (table_name 'docs');
+SELECT count(*) FROM simhash_report('far_fingers', 'fp', 16) WHERE section = 'largest clusters';
+SET search_path = public, pg_catalog;
+SELECT count(*) FROM simhash_report('far_fingers', 'fp', 16) WHERE section = 'largest clusters';
+END
+
 # What cannot be done is refused, with a way that works.
 ($code, $out, $err) = $main->psql('postgres', "SELECT simhash_dedup_sql('docs', 'fp')");
 like($err, qr/docs has rows on other servers/, 'no DELETE is written');

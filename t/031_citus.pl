@@ -177,34 +177,30 @@ ask('INSERT INTO single VALUES (1, 7)');
 like(fails('INSERT INTO single VALUES (2, 6)'), qr/near-duplicate of another/,
 	'a guard of the only shard');
 
-# All rows guarded together.
-like(fails("SELECT simhash_guard_distributed('here', 'id', 'fp')"),
-	qr/here is not distributed by Citus.*calls simhash_guard/s, 'a local table');
+# All rows guarded together, by the SQL of docs/scale.md: what it runs on one
+# server, and what it leaves out there.
+my $page = slurp_file('docs/scale.md');
+$page =~ s/^.*\n### Keeping near-duplicates out\n//s;
+my @recipe = $page =~ /^```sql\n(.*?)^```/msg;
 ask(<<'END');
-CREATE SCHEMA "My Texts";
-CREATE TABLE "My Texts".texts (id bigint PRIMARY KEY, print bigint);
-SELECT create_distributed_table('"My Texts".texts', 'id');
-INSERT INTO "My Texts".texts VALUES (-1, 12345), (-2, 12344), (-3, NULL);
-SELECT simhash_guard_distributed('"My Texts".texts', 'id', 'print');
+DROP TABLE docs;
+CREATE TABLE docs (id bigint PRIMARY KEY, fp bigint, body text);
+SELECT create_distributed_table('docs', 'id');
+INSERT INTO docs VALUES (-1, 12345), (-2, 12344), (-3, NULL);
 END
-my $claims = 'SELECT "My Texts".texts_claim(%s)';
-my $releases = 'SELECT "My Texts".texts_release(%s)';
-like(fails(sprintf $claims, '1, 12347'),
-	qr/near-duplicate of another in table "texts_guard_0_\d+".*\(key, id\)=\(0, -[12]\)/s,
+ask(join "\n", @recipe[0 .. 2]);
+like(fails('SELECT docs_claim(1, 12347)'),
+	qr/near-duplicate of another in table "docs_guard_\d+".*\(id, block, key\)=\(-[12], 0, 0\)/s,
 	'rows that were there are known');
-ask(sprintf $claims, '1, 12344 # 240');
-ask(sprintf $claims, '2, NULL');
-like(fails(sprintf $claims, '3, 12344 # 240'), qr/near-duplicate/, 'and those that came');
-ask(sprintf $releases, '1, 12344 # 240');
-ask(sprintf $releases, '2, NULL');
-ask(sprintf $claims, '3, 12344 # 240');
-is(ask(join ' UNION ALL ', map
-		{
-			qq{SELECT string_agg(id || ' ' || fp, ', ' ORDER BY id) FROM "My Texts".texts_guard_$_}
-		} 0 .. 3),
-	join("\n", ('-2 12344, -1 12345, 3 12488') x 4), 'those released make room, in all tables');
-ask('DELETE FROM "My Texts".texts WHERE id < 0');
-ask(sprintf $releases, $_) foreach '-1, 12345', '-2, 12344', '3, 12488';
+ask('SELECT docs_claim(1, 12344 # 240), docs_claim(2, NULL)');
+like(fails('SELECT docs_claim(3, 12344 # 240)'), qr/near-duplicate/,
+	'and those that came');
+ask('DELETE FROM docs_guard WHERE id = 1');
+ask('SELECT docs_claim(3, 12344 # 240)');
+is(ask("SELECT string_agg(id || ' ' || n, ', ' ORDER BY id)
+	FROM (SELECT id, count(*) AS n FROM docs_guard GROUP BY id) AS g"),
+	'-2 4, -1 4, 3 4', 'those given back make room');
+ask('DELETE FROM docs; DELETE FROM docs_guard');
 $main->append_conf('postgresql.conf', 'log_min_messages = fatal');
 $main->reload;
 my $script = $main->basedir . '/guard.sql';
@@ -215,8 +211,8 @@ append_to_file($script, <<"END");
 \\set id random(1, 1000000000)
 SELECT hashint8extended(:c, 7) # (1::bigint << :x) # (1::bigint << :y) AS fp \\gset
 BEGIN;
-INSERT INTO "My Texts".texts VALUES (:id, :fp);
-SELECT "My Texts".texts_claim(:id, :fp);
+INSERT INTO docs VALUES (:id, :fp);
+SELECT docs_claim(:id, :fp);
 COMMIT;
 END
 for (1 .. 30)
@@ -230,12 +226,12 @@ for (1 .. 30)
 	} 1 .. 6;
 	$_->finish foreach @clients;
 }
-is(ask("SELECT count(*) FROM simhash_pairs('SELECT id, print FROM \"My Texts\".texts')"), '0',
+is(ask("SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs')"), '0',
 	'no near-duplicates in all shards');
-cmp_ok(ask('SELECT count(*) FROM "My Texts".texts'), '>=', 40, 'other rows stay');
-is(ask('SELECT count(*) FROM (SELECT id, print FROM "My Texts".texts
-		EXCEPT SELECT id, fp FROM "My Texts".texts_guard_3) AS s'),
-	'0', 'and stay in all tables');
+cmp_ok(ask('SELECT count(*) FROM docs'), '>=', 40, 'other rows stay');
+is(ask('SELECT count(*) FROM (SELECT id, fp FROM docs
+		EXCEPT SELECT id, fp FROM docs_guard WHERE block = 3) AS s'),
+	'0', 'and have their places');
 
 $_->stop foreach reverse @nodes;
 done_testing();

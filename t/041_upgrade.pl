@@ -27,6 +27,36 @@ END
 	return $node;
 }
 
+# Columns of every type by which an index divides rows into groups, and what the
+# values are made of; several are equal in spite of their looks.
+my %kinds = (
+	k_smallint => [ 'smallint', 'n % 9' ],
+	k_int => [ 'int', 'n % 9' ],
+	k_bigint => [ 'bigint', 'n % 9' ],
+	k_text => [ 'text', '$s' ],
+	k_varchar => [ 'varchar(9)', '$s' ],
+	k_char => [ 'char(9)', '$s' ],
+	k_name => [ 'name', '$s' ],
+	k_text_c => [ 'text COLLATE "C"', '$s' ],
+	k_text_icu => [ 'text COLLATE "de-x-icu"', '$s' ],
+	k_text_ci => [ 'text COLLATE ext.ci', '$s' ],
+	k_varchar_ci => [ 'varchar(9) COLLATE ext.ci', '$s' ],
+	k_char_ci => [ 'char(9) COLLATE ext.ci', '$s' ],
+	k_bpchar_ci => [ 'bpchar COLLATE ext.ci', '$s' ],
+	k_name_ci => [ 'name COLLATE ext.ci', '$s' ],
+	k_letter => [ '"char"', q{chr(65 + n % 9)} ],
+	k_uuid => [ 'uuid', q{md5((n % 9)::text)::uuid} ],
+	k_bool => [ 'boolean', 'n % 3 = 1' ],
+	k_date => [ 'date', q{date '2000-01-01' + n % 9} ],
+	k_timestamp => [ 'timestamp', q{timestamp '2000-01-01' + n % 9 * interval '1 hour'} ],
+	k_timestamptz => [ 'timestamptz', q{timestamptz '2000-01-01 00:00+01' + n % 9 * interval '1 hour'} ],
+	k_bytea => [ 'bytea', 'int4send(n % 9)' ],
+	k_oid => [ 'oid', '(n % 9)::oid' ],
+	k_numeric => [ 'numeric', q{CASE n % 2 WHEN 0 THEN 1.50 ELSE 1.5 END * (n % 9)} ],
+	k_mood => [ 'mood', q{(enum_range(NULL::mood))[1 + n % 2]} ]);
+my $spelling = q{CASE n % 4 WHEN 0 THEN 'Site ' WHEN 1 THEN 'site ' WHEN 2 THEN 'SITE ' ELSE 'site ' END
+	|| n % 9 || CASE n % 5 WHEN 0 THEN '  ' ELSE '' END};
+
 my $old = new_cluster('old',
 	$ENV{OLD_INSTALL} ? (install_path => $ENV{OLD_INSTALL}) : ());
 my $new = new_cluster('new');
@@ -42,6 +72,7 @@ foreach my $node ($old, $new)
 $old->safe_psql('postgres', <<'END');
 CREATE SCHEMA ext;
 CREATE EXTENSION simhash SCHEMA ext;
+CREATE COLLATION ext.ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 ALTER DATABASE postgres SET search_path = public, ext;
 END
 $old->safe_psql('postgres', <<'END');
@@ -94,11 +125,12 @@ INSERT INTO keyed SELECT n, 'site ' || n % 7, hashint8extended(n / 7, 1)
 FROM generate_series(1, 7000) AS n;
 CREATE TRIGGER keyed_guard BEFORE INSERT OR UPDATE ON keyed FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'reject', '3', 'within=site');
-CREATE TABLE guarded (id int PRIMARY KEY, body text, fp bigint, twin int);
+CREATE TABLE guarded (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, twin int);
 CREATE INDEX guarded_fp ON guarded USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'mark', '8', 'mark=twin',
-        'fingerprint=minhash(body)', 'document=body', 'verify=jaccard>=0.5');
+        'document=body', 'verify=jaccard>=0.5');
 INSERT INTO guarded VALUES (1, 'a text that nobody else may bring in once more');
 
 -- values of the types of the extension, and views
@@ -109,6 +141,20 @@ CREATE TABLE learned AS
 CREATE VIEW near AS SELECT a.id AS one, b.id AS other
     FROM docs AS a JOIN docs AS b ON a.fp ~= b.fp AND a.id < b.id;
 END
+
+foreach my $kind (sort keys %kinds)
+{
+	my ($type, $made) = @{ $kinds{$kind} };
+	my $class = $type eq 'bigint' ? 'int8_equal_ops' : '';
+
+	$made =~ s/\$s/$spelling/;
+	$old->safe_psql('postgres', <<"END");
+CREATE TABLE $kind (id int, g $type, fp bigint);
+INSERT INTO $kind SELECT n, $made, hashint8extended(n / 40, 1) # (1::bigint << n % 50)
+FROM generate_series(1, 2000) AS n;
+CREATE INDEX ${kind}_index ON $kind USING hamming (g $class, fp);
+END
+}
 
 # What it answers.
 my $questions = <<'END';
@@ -132,15 +178,27 @@ SELECT id, fp, simhash('Tom & Jerry'), minhash('Tom & Jerry') FROM texts;
 SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs');
 END
 
+# What rows of each of those types an index finds is what there are.
+$questions .= join '', map { <<"END" } sort keys %kinds;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT '$_', count(*) = (SELECT count(*) FROM $_ q, $_ d
+	WHERE q.id % 97 = 1 AND d.g = q.g AND bit_count((d.fp # q.fp)::bit(64)) <= 3) AS same, count(*) > 21 AS many
+FROM $_ q, $_ d WHERE q.id % 97 = 1 AND d.g = q.g AND d.fp <@ (q.fp, 3);
+END
+
 # The plans that give the answers, as the names of the indexes in them.
 my @searches = (
 	[ 'docs_fp', 'SELECT FROM docs WHERE fp ~= 5' ],
 	[ 'groups_site', q{SELECT FROM groups WHERE fp ~= 5 AND site = 'x' AND mood = 'sad'} ],
 	[ 'images_hash', 'SELECT FROM images WHERE hash <@ hamming_bit_ball(repeat(\'0\', 256)::bit(256), 5)' ],
 	[ 'keyed_site_k0', q{SELECT FROM keyed WHERE fp ~= 5 AND site = 'site 3'} ],
-	[ 'parts_0_fp', 'SELECT FROM parts WHERE fp ~= 5' ]);
+	[ 'parts_0_fp', 'SELECT FROM parts WHERE fp ~= 5' ],
+	map { [ "${_}_index", "SELECT FROM $_ q, $_ d WHERE q.id = 1 AND d.g = q.g AND d.fp <@ (q.fp, 3)" ] } sort keys %kinds);
 
 my $truth = $old->safe_psql('postgres', $questions);
+is(scalar(my @right = $truth =~ /^k_\w+\|t\|t$/mg),
+	scalar(keys %kinds), 'each type is looked up rightly');
 
 # What holds of each copy.
 sub in_order
@@ -154,7 +212,7 @@ sub in_order
 				"SET enable_seqscan = off; EXPLAIN $search->[1]"),
 			qr/\b$search->[0]/, "$name: $search->[0]");
 	}
-	is($node->safe_psql($database, <<'END'), 12, "$name: check of the indexes");
+	is($node->safe_psql($database, <<'END'), 12 + keys %kinds, "$name: check of the indexes");
 SELECT count(hamming_index_check(i.oid, true))
 FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam
 WHERE amname = 'hamming' AND relkind = 'i'

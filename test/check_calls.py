@@ -6,6 +6,8 @@ The calls are those of generator_calls.py: hostile numbers, texts and arrays,
 and values of every type in binary form, most of them damaged, as a driver may
 send them.  No referee says what comes out.  The server must survive, raise no
 internal error, and answer true where a query asks whether something holds.
+What a session answers depends on nothing that was asked of it before: now and
+then a new one is asked the last calls again, in the opposite order.
 SIMHASH_SECONDS (10) and SIMHASH_SEED are as for check_generator.py.
 
 SPDX-License-Identifier: PostgreSQL
@@ -19,10 +21,11 @@ import time
 
 sys.dont_write_bytecode = True
 import generator_calls as calls
-from check_generator import INTERNAL, SEED, Crash, Session
+from check_generator import CANCELLED, INTERNAL, SEED, Crash, Session
 
 SECONDS = float(os.environ.get('SIMHASH_SECONDS', 10))
 DATABASE = 'calls'
+AGAIN = 300
 
 # What the calls name.
 TABLES = """
@@ -52,17 +55,40 @@ def wrong(sql, answer):
     return None
 
 
+def differs(asked):
+    """A call, of those asked, that a new session answers otherwise."""
+    session = begin()
+    try:
+        for sql, before in reversed(asked):
+            session.must('BEGIN')
+            again = session.ask(sql)
+            session.must('ROLLBACK')
+            if CANCELLED not in (before.state, again.state) and (
+                    before.state, before.rows) != (again.state, again.rows):
+                return sql, 'a new session says %s, not %s' % (
+                    again.state or again.rows, before.state or before.rows)
+    finally:
+        session.conn.finish()
+    return None
+
+
+def begin():
+    session = Session(DATABASE)
+    session.must("SET statement_timeout = '5s'")
+    return session
+
+
 def main():
     admin = Session('postgres')
     admin.must('DROP DATABASE IF EXISTS %s WITH (FORCE)' % DATABASE)
     admin.must('CREATE DATABASE ' + DATABASE)
-    session = Session(DATABASE)
+    session = begin()
     session.must(TABLES)
-    session.must("SET statement_timeout = '5s'")
     known = calls.functions(session)
     rng = random.Random(SEED)
     print('SIMHASH_SEED=%d' % SEED, flush=True)
     states = collections.Counter()
+    asked = []
     faults = 0
     until = time.monotonic() + SECONDS
     while time.monotonic() < until and not faults:
@@ -73,6 +99,10 @@ def main():
             answer = session.ask(sql)
             session.must('ROLLBACK')
             said = wrong(sql, answer)
+            asked.append((sql, answer))
+            if len(asked) == AGAIN and not said:
+                sql, said = differs(asked) or (sql, None)
+                asked.clear()
         except Crash as crash:
             said = str(crash)
         states[kind, 'accepted' if not answer.state else 'refused'] += 1

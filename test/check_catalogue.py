@@ -7,7 +7,8 @@ usage: test/check_catalogue.py [--entries]
 
 Compared are
 
-  - the members of the extension, the index options and the settings, with
+  - the members of the extension but for functions whose names begin with an
+    underscore, which are internal, the index options and the settings, with
     the page's blocks of the language "signature".  An entry begins at a line
     that is not indented; lines that are belong to it;
   - the errcode()s of the sources, and RAISE in the SQL script, with the
@@ -80,7 +81,7 @@ SELECT format('%s%s(%s)%s', CASE prokind WHEN 'a' THEN 'aggregate ' END, proname
 FROM member JOIN pg_proc AS p ON p.oid = objid
     JOIN pg_language AS l ON l.oid = prolang
     LEFT JOIN pg_aggregate AS g ON g.aggfnoid = p.oid
-WHERE classid = 'pg_proc'::regclass
+WHERE classid = 'pg_proc'::regclass AND proname NOT LIKE '\_%'
 ORDER BY proname, pg_get_function_identity_arguments(p.oid) COLLATE "C";
 
 -- operators

@@ -30,8 +30,6 @@ cat >"$work/calls" <<-'END'
 	(SELECT max(value) FROM simhash_report('docs', $1, $2) WHERE item = 'clusters')	["fp", 1]
 	md5(simhash_dedup_sql('docs', $1, $2, $3, $4))	["fp", 8, "star", "id"]
 	(SELECT count(*) FROM simhash_tune($1, $2))	["SELECT body FROM docs", 10]
-	(SELECT max(copies) FROM simhash_tune_edits($1, $2, $3, $4))	["SELECT body FROM docs", 10, ["word-2"], ["source", "words"]]
-	(SELECT count(*) FROM simhash_edits($1, $2))	["some text", "other text"]
 	(SELECT count(*) FROM simhash_explain($1, $2, $3, $4))	["some text", "other text", "word-1", 5]
 	simhash($1)	["some text"]
 	simhash($1, $2)	["some text", "word-1"]
@@ -40,8 +38,7 @@ cat >"$work/calls" <<-'END'
 	(SELECT simhash_tfidf($1, idf) FROM weights)	["some text"]
 	(SELECT simhash_tfidf($1, idf, $2) FROM weights)	["some text", 1]
 	(SELECT count(*) FROM weights, simhash_keywords($1, idf, $2))	["some text", 1]
-	simhash_weighted($1, $2, $3)	[["a", "b"], [1.5, 2.5], "word-1"]
-	simhash_weighted($1)	[["a", "b"]]
+	simhash_bits($1::text[], $2, $3, $4)::text	[["a", "b"], 128, [1.5, 2.5], "word-1"]
 	hamming($1::bigint, $2)	[5, 9007199254740991]
 END
 

@@ -76,7 +76,6 @@ USES = [(name, re.compile(pattern)) for name, pattern in [
     ('a distance as a search', r'hamming_within\(|hamming_\w*reach\('),
     ('ordered by an index', r'Order By:'),
     ('key columns', r'(using|on) \w+_(key\d|pkey\d|k\d_idx|[abcd]_idx)'),
-    ('Hamming Seq Scan', r'Hamming Seq Scan'),
     ('Gather', r'Gather'),
 ]]
 
@@ -103,6 +102,15 @@ class Session:
         self.conn.notice_handler = None
         self.must('SET client_min_messages = error; SET jit = off; '
                   'SET search_path = play, public')
+        # From 18 on a self-join that is eliminated may lose a condition: of
+        #   t a JOIN u b ON a.n + 1 = b.n JOIN t c ON c.id = a.id
+        #   WHERE c.n = b.n
+        # rows are left without us.  A second fault of the planner is met only
+        # by collations that are not deterministic, which no rule makes: a
+        # semi-join  x COLLATE ci IN (SELECT y ...)  whose inner side is made
+        # unique under the collation of y.
+        if self.conn.server_version >= 180000:
+            self.must('SET enable_self_join_elimination = off')
 
     def send(self, sql):
         try:

@@ -21,6 +21,8 @@ the rest, which nobody has filled, so that it goes on and on far beyond the end 
 ```sql
 SELECT 'near duplicate';
 END
+printf '/* SPDX-License-Identifier: x */\nk = DatumGetInt64(heap_getattr(row, 1, desc,\n&isnull));\n' \
+	>"$tree/src/b.c"
 echo '# Not in the index' >"$tree/docs/other.md"
 printf '/* TODO */\nint a;' >"$tree/src/a.c"
 echo 'SELECT 1;' >"$tree/sql/alone.sql"
@@ -52,6 +54,7 @@ simhash--9.sql:1: f lacks IMMUTABLE|STABLE|VOLATILE
 src/a.c:1: left behind: TODO
 src/a.c:1: no line of SPDX
 src/a.c:2: no newline at the end
+src/b.c:2: the value of heap_getattr() is read before its null flag
 END
 "$PYTHON" "$tree/tools/lint" --plain >"$work/all" &&
 	fail "faults are not found" "$work/all"

@@ -20,6 +20,15 @@ profiles=$(cut -f2 golden.tsv | sort -u | paste -sd,)
 ours="SELECT label, profile, simhash(body, profile) FROM t,
 	unnest('{$profiles}'::text[]) AS profile"
 
+# TF-IDF, by what all documents teach: of all features, and of the heaviest
+tfidf="SELECT label, profile || '/' || coalesce(k::text, 'all'),
+		simhash_tfidf(body, idf, k)
+	FROM t, unnest('{7,50,NULL}'::bigint[]) AS k,
+		(SELECT profile, simhash_idf_agg(body, profile) AS idf
+		 FROM t, unnest('{word-1,word-3,char-3}'::text[]) AS profile
+		 WHERE body IS NOT NULL GROUP BY profile) AS learnt
+	WHERE body IS NOT NULL"
+
 theirs()
 {
 	"$PYTHON" reference.py fingerprint
@@ -32,6 +41,9 @@ explain()
 
 check golden UTF8 "$PWD/golden_texts.tsv" "$PWD/golden.tsv"
 check bytes SQL_ASCII "$PWD/golden_bytes_texts.tsv" "$PWD/golden_bytes.tsv"
+plain=$ours ours=$tfidf
+check golden_tfidf UTF8 "$PWD/golden_texts.tsv" "$PWD/golden_tfidf.tsv"
+ours=$plain
 
 same_unicode || exit $failed
 "$PYTHON" reference.py --check
@@ -64,5 +76,14 @@ ours="SELECT label, profile, simhash(body, profile)
 	JOIN (SELECT *, row_number() OVER (ORDER BY label) - 1 AS j,
 		  count(*) OVER () AS texts FROM t) AS numbered ON k % texts = j"
 check names UTF8 "$work/poems"
+
+theirs()
+{
+	"$PYTHON" reference.py tfidf
+}
+
+ours="$tfidf"
+check tfidf UTF8 "$PWD/golden_texts.tsv"
+check tfidf_poems UTF8 "$work/poems"
 
 exit $failed

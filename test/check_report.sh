@@ -126,6 +126,35 @@ expect "[True, True, 3]" "$deletes + [d['redundant']]" TABLE=keyed ID=n WITHIN='
 expect "4 1" "'%d %d' % (d['present'], d['nameless'])" TABLE="(SELECT CASE
 	WHEN n < 4 THEN n END AS n, body FROM texts WHERE n < 5) AS t" ID=n
 
-make -s report TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$work/page.html"
+# the page waits for a lock: meanwhile nobody can put another schema in place of
+# the extension's, or of the table's
+psql <<-'END'
+	CREATE ROLE check_report_owner;
+	CREATE SCHEMA ext AUTHORIZATION check_report_owner;
+	ALTER EXTENSION simhash SET SCHEMA ext;
+	DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO check_report_owner',
+	    current_database()); END $$;
+END
+psql -c 'SELECT pg_advisory_lock(7), pg_sleep(4)' >/dev/null &
+sleep 1
+make -s report TABLE=texts ID=n FP='ext.simhash(body)' K=16 PAGE="$work/page.html" \
+	BODY='body || pg_advisory_lock_shared(7)' >"$work/log" 2>&1 &
+page=$!
+sleep 1
+! psql -c "SET ROLE check_report_owner; SET lock_timeout = '500ms';
+	ALTER SCHEMA ext RENAME TO ext2" 2>"$work/renamed" || fail "a schema was renamed"
+grep -q 'lock timeout' "$work/renamed" || fail "renaming:" "$work/renamed"
+wait "$page" || fail "a page, while a schema is renamed:" "$work/log"
+psql <<-'END'
+	ALTER EXTENSION simhash SET SCHEMA public;
+	DROP SCHEMA ext;
+	DROP OWNED BY check_report_owner;
+	DROP ROLE check_report_owner;
+END
+
+# what is installed does the same
+TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$work/page.html" \
+	"$("${PG_CONFIG:-pg_config}" --sharedir)/simhash/report" >"$work/log" 2>&1 ||
+	fail "the report that is installed:" "$work/log"
 ! grep -E '(src|href)=|https?://' "$work/page.html" ||
 	fail "the page needs something else"

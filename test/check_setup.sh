@@ -49,3 +49,10 @@ program sudo <<<'case "$*" in *apt-get*) exec "$@" ;; esac'
 says "no network" 'is there a network?'
 program apt-get <<<'case "$*" in *update) ;; *) echo "E: broken" >&2; exit 1 ;; esac'
 says "no package" 'could not install'
+
+# With a compiler that takes nothing, and Citus to be built.
+! env -u PG_CONFIG PATH="$work/bin" CITUS=. CC=false tools/setup \
+	>"$work/out" 2>&1 &&
+	grep -q '^Missing here: .*libzstd-dev' "$work/out" ||
+	fail "Citus needs zstd:" "$work/out"
+ok "Citus needs zstd"

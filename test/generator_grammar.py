@@ -780,7 +780,6 @@ SETTINGS = [
     ('parallel_leader_participation', ['off', 'on']),
     ('work_mem', ["'64kB'", "'4MB'"]),
     ('join_collapse_limit', ['1', '8']),
-    ('simhash.enable_seq_scan', ['off', 'on', 'on']),
 ]
 
 # --- from grammar to text ---------------------------------------------------

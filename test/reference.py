@@ -8,6 +8,7 @@ specification.  It is written to be read beside that page, section by section,
 and not to be fast.
 
   reference.py fingerprint < texts      label, profile, fingerprint
+  reference.py tfidf < texts            label, profile/k, fingerprint
   reference.py features PROFILE < texts label, feature, weight, hash
   reference.py sample < texts           fingerprints by all profiles in turn
   reference.py normalise < texts        label, normalised text
@@ -21,6 +22,7 @@ format of PostgreSQL's COPY.
 SPDX-License-Identifier: PostgreSQL
 """
 
+import io
 import math
 import os
 import re
@@ -37,6 +39,7 @@ GRAM = {'ideographic': 1, 'phonetic': 4}
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = (('golden_texts.tsv', 'golden.tsv'),
           ('golden_bytes_texts.tsv', 'golden_bytes.tsv'))
+GOLDEN_TFIDF = ('golden_texts.tsv', 'golden_tfidf.tsv')
 
 
 # Section 1: input
@@ -317,10 +320,9 @@ def signed(bits):
     return bits - (1 << 64) if bits >> 63 else bits
 
 
-def fingerprint(document, profile):
-    """The fingerprint of a document, or None."""
-    weights = features(document, profile)
-    if not weights:
+def add_up(weights):
+    """The fingerprint of features with weights, or None."""
+    if not any(weights.values()):
         return None
     sums = [0] * 64
     for feature, weight in weights.items():
@@ -328,6 +330,48 @@ def fingerprint(document, profile):
         for i in range(64):
             sums[i] += weight if bits >> i & 1 else -weight
     return signed(sum(1 << i for i in range(64) if sums[i] > 0))
+
+
+def fingerprint(document, profile):
+    """The fingerprint of a document, or None."""
+    return add_up(features(document, profile))
+
+
+# Section 10: the second family, of which only the mixing is needed here
+
+def mix(x):
+    """The finish of SplitMix64."""
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & (1 << 64) - 1
+    x = (x ^ x >> 27) * 0x94d049bb133111eb & (1 << 64) - 1
+    return x ^ x >> 31
+
+
+# Section 15: TF-IDF
+
+def idf(documents, frequency):
+    """The weight of a feature that so many of the documents have."""
+    return math.floor((math.log((1 + documents) / (1 + frequency)) + 1)
+                      * 65536 + 0.5)
+
+
+def heaviest(weights, k):
+    """The k features that weigh most, with their weights."""
+    order = sorted(weights, key=lambda feature: (
+        -weights[feature], mix(feature_hash(feature))))
+    return {feature: weights[feature] for feature in order[:k]}
+
+
+def tfidf(documents, profile, k):
+    """The fingerprint of each document, by what all of them teach."""
+    found = [features(document, profile) for document in documents]
+    frequencies = {}
+    for weights in found:
+        for feature in weights:
+            frequencies[feature] = frequencies.get(feature, 0) + 1
+    return [add_up(heaviest({feature: weight * idf(len(found),
+                                                   frequencies[feature])
+                             for feature, weight in weights.items()}, k))
+            for weights in found]
 
 
 # Rows in the text format of COPY
@@ -420,6 +464,17 @@ def write_sample(source, target):
         write_row(target, label, profile, fingerprint(text, profile))
 
 
+def write_tfidf(source, target):
+    """Every text that is not NULL, by some profiles and numbers of features."""
+    texts = [row for row in read_rows(source, 2) if row[1] is not None]
+    for profile in ('word-1', 'word-3', 'char-3'):
+        for k in (7, 50, None):
+            values = tfidf([text for _, text in texts], profile, k)
+            for (label, _), value in zip(texts, values):
+                write_row(target, label, '%s/%s' % (profile, k or 'all'),
+                          value)
+
+
 def write_features(profile, source, target):
     """The features of every text, in the order of their first occurrence."""
     for label, text in read_rows(source, 2):
@@ -471,6 +526,10 @@ def regenerate():
         with open(os.path.join(HERE, texts), 'rb') as source, \
                 open(os.path.join(HERE, vectors), 'wb') as target:
             write_fingerprints(source, target)
+    texts, vectors = GOLDEN_TFIDF
+    with open(os.path.join(HERE, texts), 'rb') as source, \
+            open(os.path.join(HERE, vectors), 'wb') as target:
+        write_tfidf(source, target)
 
 
 # Tests of this file
@@ -544,6 +603,10 @@ def check_rules():
     assert [capped(n) for n in (1, 2, 3, 4, 5)] == [1, 3, 5, 7, 7]
     assert [log(n) for n in (1, 2, 3, 4, 7, 8)] == [1, 2, 2, 3, 3, 4]
     assert features('a ' * (SECTION + 3), 'word-1-2')['a'] == 20 + 20 + 2
+    assert mix(1) == 0x5692161d100b05e5
+    assert (idf(2, 1), idf(0, 0)) == (92109, 65536)
+    assert list(heaviest(dict.fromkeys('abcde', 1) | {'f': 2}, 3)) \
+        == sorted('abcdef', key=lambda c: (c != 'f', mix(feature_hash(c))))[:3]
     assert unescape(b'a\\tb\\\\\\x41\\101\\q') == b'a\tb\\AAq'
     assert escape('a\tb\\') == 'a\\tb\\\\'
 
@@ -560,6 +623,12 @@ def check_golden():
                     value = None if value is None else str(value)
                     assert expected.pop((label, profile)) == value, label
         assert not expected, expected
+    texts, vectors = GOLDEN_TFIDF
+    computed = io.BytesIO()
+    with open(os.path.join(HERE, texts), 'rb') as stream:
+        write_tfidf(stream, computed)
+    with open(os.path.join(HERE, vectors), 'rb') as stream:
+        assert stream.read() == computed.getvalue()
 
 
 def check_case_folding():
@@ -607,6 +676,8 @@ def main(arguments):
         write_fingerprints(source, target)
     elif arguments == ['sample']:
         write_sample(source, target)
+    elif arguments == ['tfidf']:
+        write_tfidf(source, target)
     elif arguments == ['normalise']:
         write_normalised(source, target)
     elif len(arguments) == 2 and arguments[0] == 'features' \

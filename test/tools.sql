@@ -56,3 +56,23 @@ LANGUAGE sql AS $$
     SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts
     WHERE name <> 'CacheMemoryContext'
 $$;
+
+-- a hash mixed, by which keywords of equal weight are ordered
+CREATE OR REPLACE FUNCTION mixed(hash bigint) RETURNS numeric
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    x bigint := hash;
+    product numeric;
+BEGIN
+    x := x # ((x >> 30) & ((1::bigint << 34) - 1));
+    FOR i IN 1..2 LOOP
+        product := mod(x * (ARRAY[13787848793156543929,
+                                  10723151780598845931])[i], 2::numeric ^ 64);
+        x := CASE WHEN product >= 2::numeric ^ 63 THEN product - 2::numeric ^ 64
+                  WHEN product < -(2::numeric ^ 63) THEN product + 2::numeric ^ 64
+                  ELSE product END;
+        x := x # CASE i WHEN 1 THEN (x >> 27) & ((1::bigint << 37) - 1)
+                        ELSE (x >> 31) & ((1::bigint << 33) - 1) END;
+    END LOOP;
+    RETURN CASE WHEN x < 0 THEN x + 2::numeric ^ 64 ELSE x END;
+END $$;

@@ -148,7 +148,6 @@ test_sums(void)
 
 			for (size_t i = 0; i < n; i++)
 				ones += hashes[i] >> bit & 1;
-			CHECK(sh_sums_ones(&sums, bit) == ones);
 			if ((int64_t) (ones - (n - ones)) > 0)
 				expected |= UINT64_C(1) << bit;
 		}

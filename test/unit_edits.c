@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "core/text/edits.h"
+#include "../bench/edit.c"
 
 #define BYTES_MAX	400
 

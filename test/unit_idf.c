@@ -217,7 +217,6 @@ test_look_up(void)
 			hashes[i + 1] = entries[i / 2].hash + 1;
 		}
 		hashes[n++] = 0;
-		sh_idf_prefetch(&table, hashes, n);
 		sh_idf_look_up(&table, hashes, weights, n);
 		for (size_t i = 0; i < n; i++)
 		{
@@ -232,36 +231,6 @@ test_look_up(void)
 		}
 		free(table.buckets);
 		free(bytes);
-	}
-}
-
-/* Each way to add, against 64 additions a hash. */
-static void
-test_kinds(void)
-{
-	for (int kind = 0; kind < sh_idf_sums_kinds_count; kind++)
-	{
-		if (!sh_idf_sums_kinds[kind].usable())
-			continue;
-		for (size_t n = 0; n < 300; n++)
-		{
-			uint64_t	hashes[300];
-			uint32_t	weights[300];
-			uint32_t	sums[SH_BITS];
-			uint32_t	expected[SH_BITS];
-
-			for (int bit = 0; bit < SH_BITS; bit++)
-				sums[bit] = expected[bit] = (uint32_t) random_below(1000);
-			for (size_t i = 0; i < n; i++)
-			{
-				hashes[i] = random_bits();
-				weights[i] = (uint32_t) random_below(1 << 23);
-				for (int bit = 0; bit < SH_BITS; bit++)
-					expected[bit] += hashes[i] >> bit & 1 ? weights[i] : 0;
-			}
-			sh_idf_sums_kinds[kind].add(sums, hashes, weights, n);
-			CHECK(memcmp(sums, expected, sizeof sums) == 0);
-		}
 	}
 }
 
@@ -306,7 +275,7 @@ test_sums(void)
 	}
 }
 
-/* qsort: the heaviest first, of equals the smallest hash. */
+/* qsort: the heaviest first, of equals as sh_idf_before says. */
 static int
 by_weight(const void *a, const void *b)
 {
@@ -375,75 +344,6 @@ test_sort(void)
 	}
 }
 
-/*
- * What is taken as heavy has the first k, and is few where weights differ or
- * hashes do.
- */
-static void
-test_heavy(void)
-{
-	enum
-	{
-		MANY = 2500
-	};
-	static ShIdfEntry drawn[MANY];
-	static ShIdfEntry taken[MANY];
-	static uint64_t hashes[MANY];
-	static uint32_t weights[MANY + SH_LANES];
-
-	for (int round = 0; round < 2000; round++)
-	{
-		size_t		n = random_below(random_below(2) ? MANY : 300);
-		size_t		k = 1 + random_below(random_below(2) ? n + 2 : 40);
-		bool		alike = random_below(3) == 0;	/* in their leading bits */
-		uint64_t	leading = random_bits() << 12;
-		size_t		count;
-
-		draw_entries(drawn, n, true);
-		for (size_t i = 0; i < n; i++)
-		{
-			if (alike)
-				drawn[i].hash = leading | i * 7 % 4096;
-			drawn[i].value &= INT32_MAX;
-			hashes[i] = drawn[i].hash;
-			weights[i] = (uint32_t) drawn[i].value;
-		}
-		count = sh_idf_take_heavy(taken, hashes, weights, n, k);
-		CHECK(count <= n && count >= (k < n ? k : n));
-		if (!alike && k < n / 20)
-			CHECK(count <= 4 * k * (n / 1024 + 1));
-		qsort(drawn, n, sizeof *drawn, by_weight);
-		qsort(taken, count, sizeof *taken, by_weight);
-		if (k > n)
-			k = n;
-		CHECK(memcmp(taken, drawn, k * sizeof *drawn) == 0);
-	}
-}
-
-/* Those of equal weight are told apart also where some weigh more. */
-static void
-test_equal_weights(void)
-{
-	static ShIdfEntry taken[512];
-	static uint64_t hashes[512];
-	static uint32_t weights[512];
-	size_t		count = 0;
-
-	for (int round = 0; round < 200; round++)
-	{
-		uint32_t	equal = (uint32_t) random_below(1 << 20);
-
-		for (size_t i = 0; i < 300; i++)
-		{
-			hashes[i] = random_bits();
-			weights[i] = i % 60 == 0 ? equal + (uint32_t) random_below(1 << 20) :
-				i % 3 == 0 ? (uint32_t) random_below(equal + 1) : equal;
-		}
-		count += sh_idf_take_heavy(taken, hashes, weights, 300, 20);
-	}
-	CHECK(count < 200 * 30);
-}
-
 /* What takes long pauses, whatever the hashes are. */
 static void
 test_pauses(void)
@@ -481,11 +381,8 @@ main(void)
 	test_round_trip();
 	test_hostile();
 	test_look_up();
-	test_kinds();
 	test_sums();
 	test_sort();
-	test_heavy();
-	test_equal_weights();
 	test_pauses();
 	return 0;
 }

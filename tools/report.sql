@@ -45,8 +45,21 @@
 \pset format unaligned
 \pset tuples_only on
 \encoding UTF8
--- all from one snapshot, and nothing but read
+-- All from one snapshot, and nothing but read.  Names are looked up by each
+-- statement: whoever owns a schema could rename it meanwhile, and put another one
+-- in its place.  A superuser keeps all schemas from that, for as long as it lasts;
+-- nobody else can, nor is it possible on a standby.
+SELECT NOT pg_catalog.pg_is_in_recovery()
+       AND pg_catalog.has_table_privilege('pg_catalog.pg_namespace', 'UPDATE')
+       AS holds \gset
+\if :holds
+BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE;
+SELECT pg_catalog.count(*) AS schemas
+FROM (SELECT FROM pg_catalog.pg_namespace FOR KEY SHARE) AS s \gset
+SET TRANSACTION READ ONLY;
+\else
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+\endif
 -- Nobody knows how many rows will come, and to sort all texts is slow.
 SET LOCAL enable_mergejoin = off;
 
@@ -92,7 +105,7 @@ SELECT pg_catalog.format(
 
 -- Is the fingerprint a bigint or a bit string?  Nothing else is taken; the
 -- lock on the table sees to it that it stays what it is.
-SELECT FROM :schema.simhash_clusters_by_text(
+SELECT FROM :schema._simhash_clusters_by_text(
     pg_catalog.concat(:'query', ' LIMIT 0'), (:'k')::bigint,
     'star'::pg_catalog.text, 'first'::pg_catalog.text, 2::bigint);
 SELECT typcategory OPERATOR(pg_catalog.=) 'V' AS bits FROM pg_catalog.pg_type
@@ -122,7 +135,16 @@ SELECT CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile'
        ELSE profile END AS profile
 FROM :schema.simhash_profiles() WHERE is_default \gset
 
--- What would delete: the text before k, and that after it.
+-- What would delete: the text before k, and that after it; nothing where rows are
+-- on other servers, in foreign tables or by Citus.
+SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus \gset
+\if :citus
+SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition
+               WHERE logicalrelid::pg_catalog.oid
+                   OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid) AS distributed \gset
+\else
+\set distributed false
+\endif
 SELECT coalesce((SELECT pg_catalog.json_build_array(
     pg_catalog.format('SELECT %s.simhash_dedup_sql(%L, %L, ', :'schema',
                       pg_catalog.format('%I.%I', nspname, relname), :'fp'),
@@ -134,7 +156,14 @@ SELECT coalesce((SELECT pg_catalog.json_build_array(
         ON n.oid OPERATOR(pg_catalog.=) relnamespace
     WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
         AND relkind OPERATOR(pg_catalog.=) ANY ('{r,p}')
-        AND :schema.simhash_elsewhere(c.oid::pg_catalog.regclass) IS NULL), 'null')
+        AND NOT :distributed
+        AND NOT EXISTS (WITH RECURSIVE tree AS (
+                SELECT c.oid AS relid
+                UNION SELECT inhrelid FROM tree JOIN pg_catalog.pg_inherits
+                    ON inhparent OPERATOR(pg_catalog.=) relid)
+            SELECT FROM tree JOIN pg_catalog.pg_class AS part
+                ON part.oid OPERATOR(pg_catalog.=) relid
+            WHERE part.relkind OPERATOR(pg_catalog.=) 'f')), 'null')
     AS delete,
     coalesce((SELECT pg_catalog.json_agg(pg_catalog.format('%s (%s)',
                   conrelid::pg_catalog.regclass, conname) ORDER BY conname)
@@ -146,13 +175,13 @@ SELECT coalesce((SELECT pg_catalog.json_build_array(
 -- (the quoted names are not those of a table, whatever it is called)
 WITH "report: member" AS MATERIALIZED (
     SELECT *
-    FROM :schema.simhash_clusters_by_text((:'query')::pg_catalog.text,
+    FROM :schema._simhash_clusters_by_text((:'query')::pg_catalog.text,
         (:'upto')::bigint, 'connected'::pg_catalog.text,
         'first'::pg_catalog.text, 2::bigint) WITH ORDINALITY
         AS m (id, part, first, away, rows, line)
 ), "report: star" AS MATERIALIZED (
     SELECT *
-    FROM :schema.simhash_clusters_by_text((:'query')::pg_catalog.text,
+    FROM :schema._simhash_clusters_by_text((:'query')::pg_catalog.text,
         (:'k')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
         2::bigint) AS s (id, star, representative, distance, size)
 ), "report: row" AS MATERIALIZED (

@@ -7,15 +7,13 @@
  * PostgreSQL.  Here a document is brought to UTF-8 and handed over a slice at
  * a time, so that a query can be cancelled and memory stays bounded.
  *
- * The last few documents are remembered with their fingerprints.  Two common
- * situations ask for the same one again and again: a table whose fingerprint
- * and four keys are all generated from the document computes it five times a
- * row, since generated columns cannot refer to each other; and a comparison
- * with simhash($1) in a generic plan evaluates it for each row.
- *
- * To know a document again takes a copy of it, which no other situation has a
- * use for.  So when many copies were in vain only a sample of each document is
- * kept, until one comes again: that document and the next ones are copied.
+ * The last document is remembered with its fingerprint until the transaction
+ * ends.  Two common situations ask for the same one again and again: a table
+ * whose fingerprint and four keys are all generated from the document computes
+ * it five times a row, since generated columns cannot refer to each other, and
+ * INSERT would take three times as long; and a comparison with simhash($1) in
+ * a generic plan evaluates it for each row, which would make a search for the
+ * 100 nearest take four times as long.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -32,30 +30,26 @@
 
 /* Limits of the work done. */
 #define TALLY_SLOTS_KEPT	(64 * 1024) /* of a table kept between documents */
-#define REMEMBERED			4	/* documents remembered */
-#define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
-#define COPIES_IN_VAIN		64	/* documents copied since one came again */
-#define SAMPLED_BYTES		128 /* the last of which are the sample */
+#define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of a document remembered */
 #define PROFILE_NAME_SHOWN	64	/* bytes of the name of a profile unknown */
 
-/* A document remembered with its fingerprint. */
+/* The document remembered with its fingerprint. */
 typedef struct Memory
 {
-	SimhashWideFamily family;	/* NULL when the place is free */
+	SimhashWideFamily family;	/* NULL when there is none */
 	const ShProfile *profile;
 	int			words;
 	Size		length;			/* of the document, in the server encoding */
-	uint64		sample;			/* some of its first bytes */
-	bool		copied;			/* "bytes" are the document */
 	char	   *bytes;
 	Size		allocated;
 	bool		exists;			/* it has a fingerprint */
 	uint64		fingerprint[SH_WORDS];
 } Memory;
 
-static Memory memories[REMEMBERED]; /* the latest used first */
-static int	copies = COPIES_IN_VAIN;	/* how many more to copy */
+static Memory last;
 static ShDocument *workspace = NULL;
+static MemoryContext lasting = NULL;	/* of both, but for the workspace
+										 * itself */
 
 PG_FUNCTION_INFO_V1(simhash);
 PG_FUNCTION_INFO_V1(simhash_by_profile);
@@ -85,11 +79,45 @@ simhash_get_profile(text *name)
 	return profile;
 }
 
-/* Allocate for the tally, which outlives the call. */
+/*
+ * Make a memory context for what outlives a call, but no transaction, however
+ * that ends.  "forget" is called when it goes.
+ */
+MemoryContext
+simhash_lasting_context(MemoryContextCallbackFunction forget)
+{
+	MemoryContext context = AllocSetContextCreate(TopTransactionContext,
+												  "simhash documents",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContextCallback *callback = MemoryContextAllocZero(context,
+															 sizeof *callback);
+
+	callback->func = forget;
+	MemoryContextRegisterResetCallback(context, callback);
+	return context;
+}
+
+/* What lies in the lasting context goes. */
+static void
+forget(void *arg)
+{
+	(void) arg;
+	lasting = NULL;
+	memset(&last, 0, sizeof last);
+	if (workspace != NULL)
+	{
+		workspace->tally.slots = 0;
+		workspace->tally.occupied = 0;
+	}
+}
+
+/* Allocate what outlives the call: for the tally, and the document remembered. */
 static void *
 allocate_lasting(size_t bytes)
 {
-	return MemoryContextAllocHuge(TopMemoryContext, bytes);
+	if (lasting == NULL)
+		lasting = simhash_lasting_context(forget);
+	return MemoryContextAllocHuge(lasting, bytes);
 }
 
 /* Get the workspace, ready to read a document. */
@@ -117,102 +145,21 @@ feed_document(void *state, const unsigned char *bytes, Size length)
 	sh_document_feed((ShDocument *) state, bytes, length);
 }
 
-/*
- * Find the document among those remembered and move it to the front.  Returns
- * the place at the front, or NULL when it is not there.  One that seems to be
- * there, but was not copied, is a reason to copy it now.
- */
-static Memory *
-recall(SimhashWideFamily family, const ShProfile *profile, int words,
-	   const char *bytes, Size length, uint64 sample)
-{
-	for (int i = 0; i < REMEMBERED; i++)
-	{
-		Memory	   *memory = &memories[i];
-
-		if (memory->length != length || memory->sample != sample ||
-			memory->family != family || memory->profile != profile ||
-			memory->words != words)
-			continue;
-		if (!memory->copied)
-			copies = COPIES_IN_VAIN;
-		else if (memcmp(memory->bytes, bytes, length) == 0)
-		{
-			Memory		found = *memory;
-
-			copies = COPIES_IN_VAIN;
-			memmove(memories + 1, memories, i * sizeof found);
-			memories[0] = found;
-			return memories;
-		}
-	}
-	return NULL;
-}
-
-/* Forget those longest not used, until so many bytes more may be taken. */
+/* Remember a document of so many bytes, whose fingerprint is to be filled in. */
 static void
-forget_oldest(Size wanted)
+remember(const char *bytes, Size length)
 {
-	Size		total = wanted;
-
-	for (int i = 0; i < REMEMBERED; i++)
-		total += memories[i].allocated;
-	for (int i = REMEMBERED - 1; i >= 0 && total > REMEMBERED_BYTES; i--)
+	last.family = NULL;
+	if (last.allocated < length || last.bytes == NULL)
 	{
-		total -= memories[i].allocated;
-		if (memories[i].bytes != NULL)
-			pfree(memories[i].bytes);
-		memset(&memories[i], 0, sizeof memories[i]);
+		if (last.bytes != NULL)
+			pfree(last.bytes);
+		last.bytes = NULL;
+		last.allocated = Max(length, 1024);
+		last.bytes = allocate_lasting(last.allocated);
 	}
-}
-
-/* Copy a document to a place, which keeps what it has if that fails. */
-static void
-copy_document(Memory *memory, const char *bytes, Size length)
-{
-	if (memory->bytes == NULL || memory->allocated < length)
-	{
-		Size		size = Max(length, 1024);
-		char	   *fresh = MemoryContextAlloc(TopMemoryContext, size);
-
-		if (memory->bytes != NULL)
-			pfree(memory->bytes);
-		memory->bytes = fresh;
-		memory->allocated = size;
-	}
-	memcpy(memory->bytes, bytes, length);
-}
-
-/* Remember a document, in the place of the one longest not used. */
-static void
-remember(SimhashWideFamily family, const ShProfile *profile, int words,
-		 const char *bytes, Size length, uint64 sample, bool exists,
-		 const uint64 *fingerprint)
-{
-	Memory	   *oldest = &memories[REMEMBERED - 1];
-	Memory		memory;
-
-	if (length > REMEMBERED_BYTES)
-		return;
-	oldest->copied = false;
-	if (copies > 0)
-	{
-		copies--;
-		if (oldest->allocated < length)
-			forget_oldest(length);
-		copy_document(oldest, bytes, length);
-		oldest->copied = true;
-	}
-	memory = *oldest;
-	memory.family = family;
-	memory.profile = profile;
-	memory.words = words;
-	memory.length = length;
-	memory.sample = sample;
-	memory.exists = exists;
-	memcpy(memory.fingerprint, fingerprint, words * sizeof *fingerprint);
-	memmove(memories + 1, memories, (REMEMBERED - 1) * sizeof memory);
-	memories[0] = memory;
+	memcpy(last.bytes, bytes, length);
+	last.length = length;
 }
 
 /* SimhashWideFamily: the fingerprint of a document, of one word. */
@@ -241,23 +188,24 @@ simhash_remembered(SimhashWideFamily family, const ShProfile *profile,
 {
 	const char *bytes = VARDATA_ANY(document);
 	Size		length = VARSIZE_ANY_EXHDR(document);
-	Size		sampled = Min(length, SAMPLED_BYTES);
-	uint64		sample = 0;
-	Memory	   *memory;
 	bool		exists;
 
-	if (sampled < sizeof sample)
-		memcpy(&sample, bytes, sampled);
-	else
-		memcpy(&sample, bytes + sampled - sizeof sample, sizeof sample);
-	memory = recall(family, profile, words, bytes, length, sample);
-	if (memory != NULL)
+	if (last.family == family && last.profile == profile &&
+		last.words == words && last.length == length &&
+		memcmp(last.bytes, bytes, length) == 0)
 	{
-		memcpy(result, memory->fingerprint, words * sizeof *result);
-		return memory->exists;
+		memcpy(result, last.fingerprint, words * sizeof *result);
+		return last.exists;
 	}
 	exists = family(profile, document, words, result);
-	remember(family, profile, words, bytes, length, sample, exists, result);
+	if (length > REMEMBERED_BYTES)
+		return exists;
+	remember(bytes, length);
+	last.family = family;
+	last.profile = profile;
+	last.words = words;
+	last.exists = exists;
+	memcpy(last.fingerprint, result, words * sizeof *result);
 	return exists;
 }
 

@@ -52,6 +52,7 @@ typedef struct SimhashFeature
 
 /* fingerprint.c */
 extern const ShProfile *simhash_get_profile(text *name);
+extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forget);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
 extern bool simhash_remembered(SimhashWideFamily family,
 							   const ShProfile *profile, text *document,

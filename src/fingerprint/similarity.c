@@ -6,7 +6,7 @@
  * What a fingerprint estimates, computed: for those candidates that a search
  * has found.  Candidates are compared with one and the same document, or those
  * of one row after the other, so the features of the last few documents are
- * remembered, with a copy of each to know it again.
+ * remembered until the transaction ends, with a copy of each to know it again.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -35,17 +35,29 @@ typedef struct Memory
 } Memory;
 
 static Memory memories[REMEMBERED]; /* the latest used first */
+static MemoryContext lasting = NULL;	/* of what they have */
 
 PG_FUNCTION_INFO_V1(simhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_cosine);
 PG_FUNCTION_INFO_V1(simhash_jaccard_features);
 PG_FUNCTION_INFO_V1(simhash_cosine_features);
 
-/* Allocate for a bag, which outlives the call. */
+/* What lies in the lasting context goes. */
+static void
+forget(void *arg)
+{
+	(void) arg;
+	lasting = NULL;
+	memset(memories, 0, sizeof memories);
+}
+
+/* Allocate for a bag or a document, which outlive the call. */
 static void *
 allocate_lasting(size_t bytes)
 {
-	return MemoryContextAllocHuge(TopMemoryContext, bytes);
+	if (lasting == NULL)
+		lasting = simhash_lasting_context(forget);
+	return MemoryContextAllocHuge(lasting, bytes);
 }
 
 /* Allocate for a bag that does not. */
@@ -116,8 +128,7 @@ copy_document(Memory *memory, const char *bytes, Size length)
 			pfree(memory->bytes);
 		memory->bytes = NULL;
 		memory->allocated = 0;
-		memory->bytes = MemoryContextAlloc(TopMemoryContext,
-										   Max(length, 1024));
+		memory->bytes = allocate_lasting(Max(length, 1024));
 		memory->allocated = Max(length, 1024);
 	}
 	memcpy(memory->bytes, bytes, length);
@@ -201,6 +212,8 @@ simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 	const ShBag *bag_b = &memories[0].bag;
 	bool		exists;
 
+	/* What calls have left that ended by an error counts, too. */
+	forget_oldest();
 	look_at(profile, a);
 	look_at(profile, b);
 

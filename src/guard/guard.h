@@ -15,6 +15,7 @@
 #include "search/search.h"
 
 #include "access/skey.h"
+#include "commands/trigger.h"
 #include "executor/tuptable.h"
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
@@ -79,11 +80,6 @@ typedef struct GuardHammingIndex
 	int		   *group;			/* which column of the group each of them is,
 								 * or -1 for the fingerprint */
 	ScanKey		conditions;		/* on all of them, but for the values */
-
-	/* a scan that serves for several rows; see guard_search.c */
-	IndexScanDesc scan;
-	int			searches;
-	bool		in_use;
 } GuardHammingIndex;
 
 /* A btree index of keys. */
@@ -102,7 +98,6 @@ typedef struct GuardTable
 	AttrNumber *group;			/* the columns of the group */
 	GuardHammingIndex hamming;
 	GuardKeyIndex key_indexes[SH_BLOCKS];	/* otherwise */
-	bool		empty;			/* surely of what is searched for now */
 	bool		only_way;		/* all sessions search by that hamming index */
 } GuardTable;
 
@@ -121,7 +116,6 @@ typedef struct GuardScope
 typedef struct GuardedRow
 {
 	/* how to tell that it is in the index */
-	MemoryContext caller;		/* where the executor works on the row */
 	Oid			index;			/* InvalidOid if that cannot be told */
 	GuardFingerprint fingerprint;
 
@@ -138,7 +132,9 @@ typedef struct GuardedRow
 typedef struct GuardStatement
 {
 	dlist_node	node;			/* among all of this session */
-	MemoryContext context;		/* lives as long as the statement */
+	MemoryContext context;		/* lives at least as long as the statement */
+	CommandId	command;		/* tells it from others in that context, and
+								 * from those that it calls */
 	MemoryContextCallback at_end;
 	SubTransactionId subxact;	/* that the statement runs in */
 
@@ -174,11 +170,27 @@ typedef struct GuardVerify
 	text	   *document;		/* of the row that is examined, or NULL */
 } GuardVerify;
 
+/* Columns that no two rows have equal; see guard_key.c. */
+typedef struct GuardKey
+{
+	int			ncolumns;
+	AttrNumber *columns;		/* in the table that the guard fires for */
+	Oid		   *collations;
+	FmgrInfo   *equals;
+} GuardKey;
+
+/* What has come of locking a row, to keep its key as it is. */
+typedef enum GuardHold
+{
+	GUARD_HELD,
+	GUARD_HELD_BY_OTHERS,		/* the row is locked by another transaction */
+	GUARD_CHANGED				/* the row is no longer what it was */
+} GuardHold;
+
 /* What is known of the trigger of one table for the length of a statement. */
 typedef struct Guard
 {
 	GuardStatement *statement;
-	MemoryContext caller;		/* where the executor works on rows */
 
 	/* the trigger and its arguments */
 	const char *name;
@@ -188,6 +200,7 @@ typedef struct Guard
 	const ShProfile *profile;	/* of the document */
 	GuardVerify *verify;		/* or NULL: the distance is enough */
 	const char *within;			/* the option, or NULL */
+	const char *except;			/* likewise */
 
 	/* the table that it fires for, and columns of it; 0 for none */
 	Oid			table;
@@ -196,14 +209,11 @@ typedef struct Guard
 	AttrNumber	document;		/* what it is computed from */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 	AttrNumber *group;			/* what rows of one group have equal */
+	List	   *keys;			/* of GuardKey: what no two rows have equal */
 
-	/*
-	 * How to compute the fingerprint, or NULL: of a generated column, or of
-	 * one that the trigger fills, if that is not from a document.
-	 */
-	const char *text;			/* the option, or NULL */
-	ExprState  *source;
-	ExprState **group_sources;	/* of generated columns; NULL for others */
+	/* how to compute generated columns; NULL for others */
+	ExprState  *source;			/* of the fingerprint */
+	ExprState **group_sources;
 	ExprContext *econtext;		/* NULL if there is nothing to compute */
 	TupleTableSlot *slot;
 
@@ -237,30 +247,58 @@ typedef struct GuardPending
 	ItemPointerData tid;
 	TransactionId xid;			/* invalid if it has ended */
 	uint32		token;			/* of a speculative insertion, or 0 */
+	bool		locked;			/* by others, who may change its key */
 } GuardPending;
 
-/* A search, and what it finds. */
+/* How the row of a call is to be compared with others. */
+typedef enum GuardNeed
+{
+	GUARD_COMPARE,
+	GUARD_NONE_NEAR,			/* no row can be near it */
+	GUARD_AS_BEFORE				/* an update changes nothing about that */
+} GuardNeed;
+
+/* The row of a call, the search for others, and what that finds. */
 typedef struct GuardSearch
 {
+	GuardNeed	need;
 	GuardFingerprint center;
 	int			radius;
 	Datum		center_value;	/* the center as a value of SQL, */
 	Datum		ball;			/* and the ball, or 0 */
 	ItemPointer self;			/* the row that is updated, or NULL */
+	HeapTuple	inserted;		/* the row that is inserted, or NULL */
 	int			enough;			/* a match so near ends the search */
 	Snapshot	before;			/* taken when the search began */
 	SnapshotData dirty;			/* by which it sees rows */
-	IndexScanDesc like;			/* of an index of the fingerprint alone, told
-								 * what to search for; or NULL */
-	TupleTableSlot *slot;		/* for rows of the table at hand, when open */
 	GuardMatch	match;
 	GuardPending pending;
 } GuardSearch;
 
 /* guard_bind.c */
 extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
-								 MemoryContext statement,
-								 MemoryContext caller);
+								 MemoryContext statement);
+
+/* guard_options.c */
+extern void simhash_guard_read_arguments(Guard *guard, Relation relation,
+										 const Trigger *trigger);
+extern bool simhash_guard_radius(const Trigger *trigger, int *radius);
+extern const char *simhash_guard_option(const Trigger *trigger,
+										const char *name);
+extern AttrNumber simhash_guard_column(Relation relation, const char *name);
+extern int	simhash_guard_argument_error(void);
+
+/* guard_row.c */
+extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,
+										GuardSearch *search);
+extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
+										  AttrNumber column, Datum value,
+										  bool isnull);
+
+/* guard_action.c */
+extern HeapTuple simhash_guard_act(Guard *guard, TriggerData *data,
+								   GuardMatch *match, HeapTuple row);
+extern void simhash_guard_forget_match(GuardMatch *match);
 
 /* guard_fingerprint.c */
 extern GuardType simhash_guard_type(Relation relation, AttrNumber column);
@@ -275,6 +313,7 @@ extern bool simhash_guard_of_document(const Guard *guard, text *document,
 extern void simhash_guard_init(void);
 extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 											   const char *name);
+extern void simhash_guard_begin_row(GuardStatement *statement);
 
 /* guard_group.c */
 extern List *simhash_guard_names(const char *within);
@@ -292,21 +331,25 @@ extern Oid	simhash_guard_primary_key(Relation table);
 /* guard_shard.c */
 extern void simhash_guard_check_shard(const Guard *guard, Relation relation);
 
-/* guard_source.c */
-extern Expr *simhash_guard_source(const Guard *guard, Relation relation,
-								  Oid root, Oid schema, const char *source);
-
 /* guard_verify.c */
 extern bool simhash_guard_read_verify(Guard *guard, const char *value);
 extern void simhash_guard_take_document(Guard *guard, Relation relation,
 										HeapTuple row);
-extern bool simhash_guard_keeps_document(Guard *guard, Relation relation,
-										 HeapTuple old);
+extern bool simhash_guard_same_document(Relation relation, AttrNumber column,
+										HeapTuple old, HeapTuple new);
 extern double simhash_guard_similarity(const Guard *guard, Oid table,
 									   TupleTableSlot *slot);
 extern bool simhash_guard_verified(const Guard *guard, Oid table,
 								   TupleTableSlot *slot);
 extern const char *simhash_guard_measure(const Guard *guard);
+
+/* guard_key.c */
+extern void simhash_guard_bind_keys(Guard *guard, Relation relation);
+extern bool simhash_guard_same_key(const Guard *guard, Oid table,
+								   const GuardSearch *search,
+								   TupleTableSlot *slot);
+extern GuardHold simhash_guard_hold_key(Relation relation, ItemPointer tid,
+										bool wait);
 
 /* guard_lock.c */
 extern GuardScheme simhash_guard_scheme(int width, int radius);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * guard_bind.c
- *		What the arguments of simhash_guard() stand for: the action, the
- *		columns, the distance.
+ *		What the arguments of simhash_guard() (guard_options.c) stand for: the
+ *		columns, the tables, the locks.
  *
  * All is found out at the first row that a statement has for a table, and
  * checked before that row is looked at.  It stays true until the end of the
@@ -25,155 +25,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-
-/* Beside errmsg: what all errors in the arguments of a trigger have in common. */
-static int
-argument_error(void)
-{
-	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'fingerprint=expression', 'within=column,...', 'verify=measure>=similarity', 'mark=column', 'notice'.");
-}
-
-/* The column of that name; fails when there is none. */
-static AttrNumber
-find_column(Relation relation, const char *name)
-{
-	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
-
-	if (column <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(relation)),
-				 errhint("The arguments of a trigger name columns as they were when it was made. Make it anew.")));
-	return column;
-}
-
-/* The value of the option of that name, or NULL if this is another option. */
-static const char *
-option_value(const char *argument, const char *name)
-{
-	size_t		length = strlen(name);
-
-	return strncmp(argument, name, length) == 0 && argument[length] == '=' ?
-		argument + length + 1 : NULL;
-}
-
-/* Read the options that follow the first three arguments. */
-static void
-read_options(Guard *guard, Relation relation, Trigger *trigger)
-{
-	for (int i = 3; i < trigger->tgnargs; i++)
-	{
-		const char *argument = trigger->tgargs[i];
-		const char *value;
-
-		if ((value = option_value(argument, "document")) != NULL)
-			guard->document = find_column(relation, value);
-		else if ((value = option_value(argument, "mark")) != NULL)
-			guard->mark = find_column(relation, value);
-		else if ((value = option_value(argument, "profile")) != NULL)
-			guard->profile = simhash_get_profile(cstring_to_text(value));
-		else if ((value = option_value(argument, "fingerprint")) != NULL)
-			guard->text = pstrdup(value);
-		else if ((value = option_value(argument, "within")) != NULL)
-			guard->within = pstrdup(value);
-		else if ((value = option_value(argument, "verify")) != NULL)
-		{
-			if (!simhash_guard_read_verify(guard, value))
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("trigger \"%s\": \"%s\" is nothing to verify",
-								guard->name, value),
-						 errhint("It is a measure, jaccard or cosine, and the least similarity of near-duplicates, as in 'verify=jaccard>=0.8'.")));
-		}
-		else if (strcmp(argument, "notice") == 0)
-			guard->notice = true;
-		else
-			ereport(ERROR,
-					(errmsg("trigger \"%s\": unknown option \"%s\"",
-							guard->name, argument),
-					 argument_error()));
-	}
-	if (guard->action == GUARD_MARK && guard->mark == 0)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",
-						guard->name),
-				 argument_error()));
-	if (guard->action != GUARD_MARK && guard->mark != 0)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"mark\" is for the action \"mark\"",
-						guard->name),
-				 argument_error()));
-	if (guard->action != GUARD_SKIP && guard->notice)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"notice\" is for the action \"skip\"",
-						guard->name),
-				 argument_error()));
-	if (guard->profile != NULL && guard->document == 0)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"profile\" needs an option document=column",
-						guard->name),
-				 argument_error()));
-	if (guard->verify != NULL && guard->document == 0)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"verify\" needs an option document=column",
-						guard->name),
-				 argument_error()));
-	if (guard->text !=NULL && guard->document != 0 && guard->verify == NULL)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": options \"fingerprint\" and \"document\" exclude each other",
-						guard->name),
-				 argument_error()));
-	if (guard->profile == NULL)
-		guard->profile = sh_default_profile;
-}
-
-/* The distance that a trigger has as its third argument; false if none. */
-static bool
-read_radius(Trigger *trigger, int *radius)
-{
-	char	   *end;
-	long		number;
-
-	number = strtol(trigger->tgargs[2], &end, 10);
-	*radius = (int) Max(Min(number, INT_MAX), INT_MIN);
-	return end != trigger->tgargs[2] && *end == '\0';
-}
-
-/* Read the arguments of the trigger. */
-static void
-read_arguments(Guard *guard, Relation relation, Trigger *trigger)
-{
-	const char *action;
-
-	if (trigger->tgnargs < 3)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": simhash_guard needs three arguments",
-						guard->name),
-				 argument_error()));
-	guard->column = find_column(relation, trigger->tgargs[0]);
-	action = trigger->tgargs[1];
-	if (strcmp(action, "reject") == 0)
-		guard->action = GUARD_REJECT;
-	else if (strcmp(action, "skip") == 0)
-		guard->action = GUARD_SKIP;
-	else if (strcmp(action, "mark") == 0)
-		guard->action = GUARD_MARK;
-	else
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": unknown action \"%s\"",
-						guard->name, action),
-				 argument_error()));
-	if (!read_radius(trigger, &guard->radius))
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
-						guard->name, trigger->tgargs[2]),
-				 argument_error()));
-	guard->type = simhash_guard_type(relation, guard->column);
-	simhash_check_radius(guard->radius, guard->type.width);
-	read_options(guard, relation, trigger);
-}
 
 /* Fail unless a column has that type, or one that can be read as it. */
 static void
@@ -244,14 +95,14 @@ find_group(const Guard *guard, Relation relation)
 
 	for (int i = 0; i < statement->ngroup; i++)
 	{
-		columns[i] = find_column(relation, statement->group[i].name);
+		columns[i] = simhash_guard_column(relation, statement->group[i].name);
 		check_stored(relation, columns[i]);
 		if (columns[i] == guard->column || columns[i] == guard->mark)
 			ereport(ERROR,
 					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
 							guard->name, statement->group[i].name,
 							columns[i] == guard->mark ? "mark" : "fingerprint"),
-					 argument_error()));
+					 simhash_guard_argument_error()));
 	}
 	return columns;
 }
@@ -273,44 +124,36 @@ group_names(const Guard *guard, Relation root)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
 						guard->name),
-				 argument_error()));
+				 simhash_guard_argument_error()));
 	foreach(lc, names)
 	{
-		(void) find_column(root, lfirst(lc));
+		(void) simhash_guard_column(root, lfirst(lc));
 		for (int i = 0; i < foreach_current_index(lc); i++)
 		{
 			if (strcmp(list_nth(names, i), lfirst(lc)) == 0)
 				ereport(ERROR,
 						(errmsg("trigger \"%s\": option \"within\" names column \"%s\" twice",
 								guard->name, (char *) lfirst(lc)),
-						 argument_error()));
+						 simhash_guard_argument_error()));
 		}
 	}
 	return names;
 }
 
 /*
- * The expression that the fingerprint is computed by, or NULL.  BEFORE triggers
- * come before generated columns are computed.
+ * Prepare to compute what is not in the row by the time that we see it: BEFORE
+ * triggers come before generated columns are computed.
  */
-static Expr *
-find_source(const Guard *guard, Relation relation, Oid root, Oid extension)
-{
-	if (guard->text !=NULL)
-		return simhash_guard_source(guard, relation, root, extension,
-									guard->text);
-	return (Expr *) generation_expression(relation, guard->column);
-}
-
-/* Prepare to compute what is not in the row by the time that we see it. */
 static void
-bind_sources(Guard *guard, Relation relation, Oid root, Oid extension)
+bind_sources(Guard *guard, Relation relation)
 {
 	int			ngroup = guard->statement->ngroup;
 	EState	   *estate = CreateExecutorState();
-	Expr	   *expression = find_source(guard, relation, root, extension);
 
-	guard->source = ExecPrepareExpr(expression, estate);
+	guard->source =
+		ExecPrepareExpr((Expr *) generation_expression(relation,
+													   guard->column),
+						estate);
 	guard->group_sources = palloc0(Max(ngroup, 1) * sizeof(ExprState *));
 	guard->group_values = palloc(Max(ngroup, 1) * sizeof(Datum));
 	for (int i = 0; i < ngroup; i++)
@@ -324,8 +167,8 @@ bind_sources(Guard *guard, Relation relation, Oid root, Oid extension)
 }
 
 /*
- * Name the documents to be verified.  Where the fingerprint is computed by an
- * expression, the option "document" says no more than that.
+ * Name the documents to be verified.  Where the fingerprint is generated, the
+ * option "document" says no more than that.
  */
 static void
 bind_verify(Guard *guard, Relation relation)
@@ -335,8 +178,7 @@ bind_verify(Guard *guard, Relation relation)
 	guard->verify->column = guard->document;
 	guard->verify->name =
 		pstrdup(NameStr(TupleDescAttr(desc, guard->document - 1)->attname));
-	if (TupleDescAttr(desc, guard->column - 1)->attgenerated ||
-		guard->text !=NULL)
+	if (TupleDescAttr(desc, guard->column - 1)->attgenerated)
 		guard->document = 0;
 }
 
@@ -359,9 +201,6 @@ check_columns(Guard *guard, Relation relation)
 							"Leave out the option \"document\".");
 		(void) simhash_words(guard->type.width);
 	}
-	if (guard->text !=NULL)
-		check_not_generated(relation, guard->column,
-							"Leave out the option \"fingerprint\".");
 	if (guard->mark != 0)
 		check_not_generated(relation, guard->mark,
 							"The option \"mark\" takes a plain column.");
@@ -370,7 +209,7 @@ check_columns(Guard *guard, Relation relation)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
 						guard->name),
-				 argument_error()));
+				 simhash_guard_argument_error()));
 }
 
 /* The table that the trigger was made for, of which ours is a partition. */
@@ -405,16 +244,11 @@ find_root(Relation relation, Trigger *trigger)
 
 /* The names in the option "within" of a trigger, NIL for none. */
 static List *
-its_group(Trigger *trigger)
+its_group(const Trigger *trigger)
 {
-	for (int i = 3; i < trigger->tgnargs; i++)
-	{
-		const char *value = option_value(trigger->tgargs[i], "within");
+	const char *value = simhash_guard_option(trigger, "within");
 
-		if (value != NULL)
-			return simhash_guard_names(value);
-	}
-	return NIL;
+	return value != NULL ? simhash_guard_names(value) : NIL;
 }
 
 /* Leave only the columns that are among the names to the locks. */
@@ -449,7 +283,7 @@ bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
 
 		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
 			strcmp(its->tgargs[0], trigger->tgargs[0]) == 0 &&
-			read_radius(its, &its_radius))
+			simhash_guard_radius(its, &its_radius))
 		{
 			radius = Max(radius, its_radius);
 			restrict_locks(statement, its_group(its));
@@ -470,7 +304,7 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger)
 	{
 		Relation	relation = table_open(root, AccessShareLock);
 
-		statement->root_column = find_column(relation, trigger->tgargs[0]);
+		statement->root_column = simhash_guard_column(relation, trigger->tgargs[0]);
 		statement->type = guard->type;
 		simhash_guard_bind_group(statement, relation,
 								 group_names(guard, relation));
@@ -488,28 +322,27 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger)
 }
 
 /*
- * Find out what a trigger of a table stands for.  What is found lives as long
- * as the statement, which is that of the first memory context; in the second
- * one the executor works on the rows.
+ * Find out what a trigger of a table stands for.  What is found lives in a
+ * memory context that lives at least as long as the statement.
  */
 Guard	   *
 simhash_guard_bind(Relation relation, Trigger *trigger,
-				   MemoryContext statement, MemoryContext caller)
+				   MemoryContext statement)
 {
 	MemoryContext old = MemoryContextSwitchTo(statement);
 	Guard	   *guard = palloc0(sizeof *guard);
 	Oid			root;
 
-	guard->caller = caller;
 	guard->name = pstrdup(trigger->tgname);
 	guard->table = RelationGetRelid(relation);
-	read_arguments(guard, relation, trigger);
+	simhash_guard_read_arguments(guard, relation, trigger);
 	check_columns(guard, relation);
 	simhash_guard_check_shard(guard, relation);
 	root = find_root(relation, trigger);
 	bind_statement(guard, root, trigger);
 	guard->group = find_group(guard, relation);
-	bind_sources(guard, relation, root, get_func_namespace(trigger->tgfoid));
+	bind_sources(guard, relation);
+	simhash_guard_bind_keys(guard, relation);
 	(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;

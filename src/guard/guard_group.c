@@ -73,7 +73,8 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 	column->in_locks = true;
 	fmgr_info(get_opcode(type->eq_opr), &column->equals);
 	column->hash.fn_oid = InvalidOid;
-	if (OidIsValid(type->hash_proc))
+	if (OidIsValid(type->hash_proc) &&
+		simhash_can_hash(attribute->atttypid, attribute->attcollation))
 		fmgr_info(type->hash_proc, &column->hash);
 }
 
@@ -127,9 +128,8 @@ simhash_guard_group_hash(const GuardStatement *statement, const Datum *values)
 
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
 			hash = hash_combine64(hash,
-								  DatumGetUInt32(FunctionCall1Coll(&column->hash,
-																   column->collation,
-																   values[i])));
+								  simhash_hash(&column->hash,
+											   column->collation, values[i]));
 	}
 	return hash;
 }

@@ -22,13 +22,12 @@
  * When the row is in.  The hamming index says so itself, as it inserts the
  * row (hamming_inserted_hook).  A btree of keys does not.  Nor is that enough
  * where other sessions may search by another index, which may get the row
- * later.  In both cases the locks are kept until the trigger's next call in
- * the statement, or the end of the statement: the server inserts a row as soon
- * as its BEFORE triggers have run.  (Neither COPY nor the executor gathers
- * rows to insert them together into a table with such triggers.)  The same
- * goes for INSERT ... ON CONFLICT, which may take its row out of the index
- * again, wait for another transaction, and put the row back without a call of
- * the trigger.
+ * later.  In both cases the locks are kept until the server has inserted the row
+ * and frees its memory (guard_statement.c): it inserts a row as soon as its
+ * BEFORE triggers have run.  (Neither COPY nor the executor gathers rows to
+ * insert them together into a table with such triggers.)  The same goes for
+ * INSERT ... ON CONFLICT, which may take its row out of the index again, wait
+ * for another transaction, and put the row back without a call of the trigger.
  *
  * A worked interleaving.  The radius is 3.  Session A inserts 0, session B
  * inserts 7, three bits away; all of their blocks but the last agree.
@@ -371,6 +370,5 @@ simhash_guard_lock(Guard *guard, const GuardFingerprint *fingerprint)
 	own = simhash_guard_tables(guard);
 	if (own->only_way)
 		row->index = own->hamming.index;
-	row->caller = guard->caller;
 	row->fingerprint = *fingerprint;
 }

@@ -38,15 +38,6 @@
 #include "core/pairs/probes.h"
 #include "index/hamming.h"
 
-/*
- * Limits of the work done.
- *
- * SEARCHES_OF_A_SCAN	how many rows a scan of a hamming index serves.
- * SEARCHES_AHEAD		tables whose search is begun before one is finished.
- */
-#define SEARCHES_OF_A_SCAN	64
-#define SEARCHES_AHEAD		2
-
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
 keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
@@ -65,22 +56,41 @@ keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
 }
 
 /*
- * Keep the transaction that decides on a row if it is the nearest so far.  The
- * transaction is not valid when it has ended since the search began.
+ * Keep the transaction that decides on a row if it is the nearest so far; false
+ * if it is not.  The transaction is not valid when it has ended since the search
+ * began.
  */
-static void
-keep_pending(GuardSearch *search, Relation relation, TupleTableSlot *slot,
+static bool
+keep_pending(GuardSearch *search, Relation relation, ItemPointer tid,
 			 int distance, TransactionId xid, uint32 token)
 {
 	GuardPending *pending = &search->pending;
 
 	if (pending->distance >= 0 && pending->distance <= distance)
-		return;
+		return false;
 	pending->distance = distance;
 	pending->table = RelationGetRelid(relation);
-	pending->tid = slot->tts_tid;
+	pending->tid = *tid;
 	pending->xid = xid;
 	pending->token = token;
+	pending->locked = false;
+	return true;
+}
+
+/*
+ * Pass over a row that has a key of the row that is inserted, if it is sure to
+ * keep that.
+ */
+static void
+pass_over(GuardSearch *search, Relation relation, TupleTableSlot *slot,
+		  int distance)
+{
+	GuardHold	hold = simhash_guard_hold_key(relation, &slot->tts_tid, false);
+
+	if (hold != GUARD_HELD &&
+		keep_pending(search, relation, &slot->tts_tid, distance,
+					 InvalidTransactionId, 0))
+		search->pending.locked = hold == GUARD_HELD_BY_OTHERS;
 }
 
 /* Has the search found what it is for? */
@@ -131,72 +141,29 @@ row_distance(const Guard *guard, const GuardTable *table,
 		simhash_guard_verified(guard, table->table, slot) ? distance : -1;
 }
 
-/* Open the table of a scan to look at rows. */
-static void
-open_table(const GuardTable *table, IndexScanDesc scan, GuardSearch *search)
-{
-	scan->heapRelation = table_open(table->table, NoLock);
-	scan->xs_heapfetch = simhash_index_fetch_begin(scan->heapRelation);
-	search->slot = table_slot_create(scan->heapRelation, NULL);
-}
-
-/* Close the table of a scan, if it was opened. */
-static void
-close_table(IndexScanDesc scan, GuardSearch *search)
-{
-	if (scan->xs_heapfetch == NULL)
-		return;
-	ExecDropSingleTupleTableSlot(search->slot);
-	table_index_fetch_end(scan->xs_heapfetch);
-	table_close(scan->heapRelation, NoLock);
-	scan->xs_heapfetch = NULL;
-	scan->heapRelation = NULL;
-}
-
 /*
- * A place that the index gave holds no row for us.  Did it when the search
- * began?
- */
-static void
-look_back(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		  GuardSearch *search)
-{
-	TupleTableSlot *slot = search->slot;
-	ItemPointerData tid = scan->xs_heaptid;
-	bool		again = false;
-	int			distance;
-
-	if (!table_index_fetch_tuple(scan->xs_heapfetch, &tid, search->before,
-								 slot, &again, NULL))
-		return;
-	distance = row_distance(guard, table, search, slot);
-	if (distance >= 0)
-		keep_pending(search, scan->heapRelation, slot, distance,
-					 InvalidTransactionId, 0);
-	ExecClearTuple(slot);
-}
-
-/*
- * The next row that a scan finds, if there is one more.  The table is opened
- * when the index has found something.
+ * The next row that a scan finds, if there is one more.  Where the index names
+ * a row that is dead to us, one may have been there when the search began.
  */
 static bool
-next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		 GuardSearch *search)
+next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 {
 	for (;;)
 	{
 		bool		further = scan->xs_heap_continue;
+		ItemPointerData tid;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
 			return false;
-		if (scan->xs_heapfetch == NULL)
-			open_table(table, scan, search);
-		if (index_fetch_heap(scan, search->slot))
+		tid = scan->xs_heaptid;
+		if (index_fetch_heap(scan, slot))
 			return true;
-		if (!further)
-			look_back(guard, table, scan, search);
+		if (!further &&
+			table_index_fetch_tuple_check(scan->heapRelation, &tid,
+										  search->before, NULL))
+			(void) keep_pending(search, scan->heapRelation, &tid,
+								search->radius, InvalidTransactionId, 0);
 	}
 }
 
@@ -206,13 +173,13 @@ next_row(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
  */
 static void
 read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		  GuardSearch *search)
+		  TupleTableSlot *slot, GuardSearch *search)
 {
+	Relation	relation = scan->heapRelation;
 	Snapshot	snapshot = scan->xs_snapshot;
 
-	while (!is_done(search) && next_row(guard, table, scan, search))
+	while (!is_done(search) && next_row(scan, search, slot))
 	{
-		TupleTableSlot *slot = search->slot;
 		int			distance = row_distance(guard, table, search, slot);
 		TransactionId xid = TransactionIdIsValid(snapshot->xmin) ?
 		snapshot->xmin : snapshot->xmax;
@@ -220,10 +187,12 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 		if (distance < 0)
 			continue;
 		if (TransactionIdIsValid(xid))
-			keep_pending(search, scan->heapRelation, slot, distance, xid,
-						 snapshot->speculativeToken);
+			(void) keep_pending(search, relation, &slot->tts_tid, distance,
+								xid, snapshot->speculativeToken);
+		else if (simhash_guard_same_key(guard, table->table, search, slot))
+			pass_over(search, relation, slot, distance);
 		else
-			keep_match(search, scan->heapRelation, slot, distance);
+			keep_match(search, relation, slot, distance);
 	}
 }
 
@@ -245,82 +214,25 @@ get_ball(const Guard *guard, GuardSearch *search)
 	return search->ball;
 }
 
-/*
- * The scan of a hamming index.  To begin one takes time, as does planning a
- * search, so each serves for several rows; a new one learns how large the
- * index has become.  One that was in use when an error came has lost its pins.
- */
-static IndexScanDesc
-get_scan(const Guard *guard, GuardHammingIndex *hamming, Relation index)
-{
-	MemoryContext old;
-
-	if (hamming->scan != NULL && !hamming->in_use &&
-		hamming->searches++ < SEARCHES_OF_A_SCAN)
-	{
-		hamming->scan->indexRelation = index;
-		return hamming->scan;
-	}
-	if (hamming->scan != NULL && !hamming->in_use)
-	{
-		IndexScanDesc scan = hamming->scan;
-
-		hamming->scan = NULL;
-		scan->indexRelation = index;
-		index->rd_indam->amendscan(scan);
-		IndexScanEnd(scan);
-	}
-	old = MemoryContextSwitchTo(guard->statement->tables_context);
-	hamming->scan = index->rd_indam->ambeginscan(index, hamming->ncolumns, 0);
-	MemoryContextSwitchTo(old);
-	hamming->searches = 0;
-	return hamming->scan;
-}
-
-/*
- * Begin a search by a hamming index.  Note: index_beginscan() would keep the
- * index open for as long as the scan is there, and the table.
- */
+/* Search by a hamming index. */
 static void
-begin_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
+search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
+			   TupleTableSlot *slot, GuardSearch *search)
 {
-	GuardHammingIndex *hamming = &table->hamming;
+	const GuardHammingIndex *hamming = &table->hamming;
 	Relation	index = index_open(hamming->index, NoLock);
-	IndexScanDesc scan = get_scan(guard, hamming, index);
+	IndexScanDesc scan = simhash_index_beginscan(relation, index,
+												 &search->dirty,
+												 hamming->ncolumns);
 
-	hamming->in_use = true;
-	scan->xs_snapshot = &search->dirty;
-	if (hamming->ncolumns == 1 && search->like != NULL)
-	{
-		hamming_rescan_like(scan, search->like);
-		hamming_begin_search(scan);
-		return;
-	}
 	for (int i = 0; i < hamming->ncolumns; i++)
-	{
-		ScanKey		condition = &hamming->conditions[i];
-
-		condition->sk_argument = hamming->group[i] >= 0 ?
+		hamming->conditions[i].sk_argument = hamming->group[i] >= 0 ?
 			guard->group_values[hamming->group[i]] :
 			get_ball(guard, search);
-	}
 	index_rescan(scan, hamming->conditions, hamming->ncolumns, NULL, 0);
-	if (hamming->ncolumns == 1)
-		search->like = scan;
-	hamming_begin_search(scan);
-}
-
-/* Go on with a search by a hamming index, unless we are done, and end it. */
-static void
-finish_hamming(const Guard *guard, GuardTable *table, GuardSearch *search)
-{
-	IndexScanDesc scan = table->hamming.scan;
-
-	read_scan(guard, table, scan, search);
-	close_table(scan, search);
-	hamming_end_search(scan);
-	index_close(scan->indexRelation, NoLock);
-	table->hamming.in_use = false;
+	read_scan(guard, table, scan, slot, search);
+	index_endscan(scan);
+	index_close(index, NoLock);
 }
 
 /*
@@ -348,11 +260,9 @@ prepare_keys(const Guard *guard, const GuardKeyIndex *index, ScanKey keys)
 
 /* Search by the four key indexes. */
 static void
-search_keys(const Guard *guard, const GuardTable *table, GuardSearch *search)
+search_keys(const Guard *guard, const GuardTable *table, Relation relation,
+			TupleTableSlot *slot, GuardSearch *search)
 {
-	Relation	relation = table_open(table->table, NoLock);
-
-	search->slot = table_slot_create(relation, NULL);
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
 		const GuardKeyIndex *keys = &table->key_indexes[block];
@@ -377,113 +287,60 @@ search_keys(const Guard *guard, const GuardTable *table, GuardSearch *search)
 		{
 			equal->sk_argument = Int16GetDatum(key);
 			index_rescan(scan, conditions, keys->nprefix + 1, NULL, 0);
-			read_scan(guard, table, scan, search);
+			read_scan(guard, table, scan, slot, search);
 		}
 		index_endscan(scan);
 		index_close(index, NoLock);
 	}
-	ExecDropSingleTupleTableSlot(search->slot);
-	table_close(relation, NoLock);
-}
-
-/*
- * Glance at some tables, from one on: those that surely have nothing within
- * the radius, which most have not, need not be searched.  An entry of a row
- * that matters is in the index by now, and stays as long as our snapshot.
- */
-static void
-glance_at_tables(const Guard *guard, const GuardSearch *search, int from)
-{
-	GuardTable *tables = &guard->scope->tables[from];
-	int			ntables = Min(guard->scope->ntables - from, HAMMING_GLANCES);
-	Relation	indexes[HAMMING_GLANCES];
-	GuardTable *glanced[HAMMING_GLANCES];
-	bool		none[HAMMING_GLANCES];
-	int			count = 0;
-
-	CHECK_FOR_INTERRUPTS();
-	for (int i = 0; i < ntables; i++)
-	{
-		tables[i].empty = false;
-		if (guard->type.oid != INT8OID || search->radius >= SH_BLOCKS ||
-			tables[i].hamming.ncolumns != 1)
-			continue;
-		indexes[count] = index_open(tables[i].hamming.index, NoLock);
-		glanced[count++] = &tables[i];
-	}
-	if (count == 0)
-		return;
-	hamming_glance(indexes, count, search->center.words[0], search->radius,
-				   none);
-	for (int i = 0; i < count; i++)
-	{
-		glanced[i]->empty = none[i];
-		index_close(indexes[i], NoLock);
-	}
-}
-
-/* Begin to search a table, if that can be done ahead. */
-static void
-begin_table(const Guard *guard, GuardTable *table, GuardSearch *search)
-{
-	if (OidIsValid(table->hamming.index) && !table->empty)
-		begin_hamming(guard, table, search);
-}
-
-/* Search a table, and end that. */
-static void
-finish_table(const Guard *guard, GuardTable *table, GuardSearch *search)
-{
-	if (table->empty)
-		return;
-	if (OidIsValid(table->hamming.index))
-		finish_hamming(guard, table, search);
-	else if (!is_done(search))
-		search_keys(guard, table, search);
 }
 
 /*
  * Search all tables for the nearest rows within the ball.  The statement has
- * locks on them and their indexes.  Most of the time goes by waiting for
- * memory, so tables are glanced at together, and each search is begun while
- * others are still waiting.
+ * locks on them and their indexes.
  */
 void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
 	const GuardScope *scope = guard->scope;
-	int			begun = 0;
 
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
-	search->like = NULL;
 	InitDirtySnapshot(search->dirty);
 	/* To it, what our own command has deleted is gone. */
 	search->before = RegisterSnapshot(GetLatestSnapshot());
 	search->before->curcid = InvalidCommandId;
-	for (int i = 0; i < begun || !is_done(search); i++)
+	for (int i = 0; i < scope->ntables && !is_done(search); i++)
 	{
-		while (begun < scope->ntables && begun <= i + SEARCHES_AHEAD &&
-			   !is_done(search))
-		{
-			if (begun % HAMMING_GLANCES == 0)
-				glance_at_tables(guard, search, begun);
-			begin_table(guard, &scope->tables[begun++], search);
-		}
-		if (i >= begun)
-			break;
-		finish_table(guard, &scope->tables[i], search);
+		const GuardTable *table = &scope->tables[i];
+		Relation	relation = table_open(table->table, NoLock);
+		TupleTableSlot *slot = table_slot_create(relation, NULL);
+
+		if (OidIsValid(table->hamming.index))
+			search_hamming(guard, table, relation, slot, search);
+		else
+			search_keys(guard, table, relation, slot, search);
+		ExecDropSingleTupleTableSlot(slot);
+		table_close(relation, NoLock);
 	}
 	UnregisterSnapshot(search->before);
 }
 
-/* Wait until a transaction is over, or its speculative insertion. */
+/*
+ * Wait until a transaction is over, or its speculative insertion, or until it
+ * lets go of a row.
+ */
 void
 simhash_guard_wait(GuardPending *pending)
 {
 	Relation	relation;
 
+	if (pending->locked)
+	{
+		relation = table_open(pending->table, NoLock);
+		(void) simhash_guard_hold_key(relation, &pending->tid, true);
+		table_close(relation, NoLock);
+	}
 	if (!TransactionIdIsValid(pending->xid))
 		return;
 	if (pending->token != 0)

@@ -9,11 +9,14 @@
  * (see guard_tables.c), and the locks of the row that was looked at last (see
  * guard_lock.c).
  *
- * The locks must be released when the statement is over, however that comes
- * about:
+ * The locks of a row must be released when the row is done with, however that
+ * comes about:
  *
- * - It ends well.  The executor frees the memory of the statement, and a
- *	 callback of that memory context releases the locks.
+ * - All is well.  The server calls a trigger in a memory context that it resets
+ *	 before the next row, and frees at the end of the statement: what a trigger
+ *	 returns lies there, and is needed until the row is in all indexes.  A
+ *	 callback of that memory context releases the locks, if the index has not
+ *	 told of the row sooner (note_inserted).
  *
  * - It fails, and its subtransaction is rolled back.  The memory may outlive
  *	 that: it belongs to a cursor that was opened before the savepoint, say, or
@@ -23,9 +26,12 @@
  * - It fails, and takes the transaction with it.  The server releases the
  *	 locks, and we forget them.
  *
- * A statement is known by the address of its memory context.  It leaves the
- * list below before that memory is freed, so the address cannot be that of an
- * older statement whose memory was used again.
+ * What is known of the statement lies in fn_mcxt, as whatever a function keeps
+ * between its calls.  That may outlive the statement: COPY has it lie in the
+ * portal, or in the function that runs it.  So a statement is known by its
+ * command id as well, that of its snapshot.  No two statements of a memory
+ * context that change anything have the same, and no statement has that of one
+ * that it calls: before each of these the command id is incremented.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -39,6 +45,7 @@
 #include "storage/bufmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "index/hamming.h"
 
@@ -52,7 +59,27 @@ end_statement(void *arg)
 	GuardStatement *statement = arg;
 
 	dlist_delete(&statement->node);
-	simhash_guard_unlock(statement);
+}
+
+/* The memory of a row is about to be reset, or freed. */
+static void
+end_row(void *arg)
+{
+	simhash_guard_unlock((GuardStatement *) arg);
+}
+
+/*
+ * Have the locks of the row for which the trigger is called released when it is
+ * done with.  To be called in the memory context that the trigger is called in.
+ */
+void
+simhash_guard_begin_row(GuardStatement *statement)
+{
+	MemoryContextCallback *callback = palloc(sizeof *callback);
+
+	callback->func = end_row;
+	callback->arg = statement;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 }
 
 /*
@@ -74,8 +101,10 @@ end_subxact(SubXactEvent event, SubTransactionId subxact,
 		GuardStatement *statement =
 		dlist_container(GuardStatement, node, iter.cur);
 
-		if (statement->subxact >= subxact)
-			simhash_guard_unlock(statement);
+		if (statement->subxact < subxact)
+			continue;
+		simhash_guard_unlock(statement);
+		statement->stale = true;	/* as locks on tables have gone, too */
 	}
 }
 
@@ -130,9 +159,17 @@ register_callbacks(void)
 	registered = true;
 }
 
+/* The command id of the statement that runs. */
+static CommandId
+current_command(void)
+{
+	return GetActiveSnapshot()->curcid;
+}
+
 /*
- * The statement of a memory context, as the trigger of that name has it, which
- * was made for the root.  The first to ask gets one without column.
+ * The statement that runs, in that memory context, as the trigger of that name
+ * has it, which was made for the root.  The first to ask gets one without
+ * column.
  */
 GuardStatement *
 simhash_guard_statement(MemoryContext context, Oid root, const char *name)
@@ -144,12 +181,14 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 	dlist_foreach(iter, &statements)
 	{
 		statement = dlist_container(GuardStatement, node, iter.cur);
-		if (statement->context == context && statement->root == root &&
-			strcmp(statement->name, name) == 0)
+		if (statement->context == context &&
+			statement->command == current_command() &&
+			statement->root == root && strcmp(statement->name, name) == 0)
 			return statement;
 	}
 	statement = MemoryContextAllocZero(context, sizeof *statement);
 	statement->context = context;
+	statement->command = current_command();
 	statement->subxact = GetCurrentSubTransactionId();
 	statement->root = root;
 	statement->name = MemoryContextStrdup(context, name);
@@ -202,11 +241,9 @@ is_fingerprint(const GuardStatement *statement, Datum value)
 
 /*
  * The hamming index has taken in a row: if it is the one that a guard let
- * pass, its locks have served their purpose.  The executor works on a row in
- * the memory context in which it called the guard for it.  That tells the row
- * from one of the same fingerprint which a trigger or a constraint of our row
- * inserts before it: that row belongs to another statement, which has memory
- * of its own.
+ * pass, its locks have served their purpose.  A trigger or a constraint of our
+ * row may insert one of the same fingerprint before it, but by a statement of
+ * its own, which has another command id.
  */
 static void
 note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
@@ -220,7 +257,7 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 		GuardedRow *row = &statement->row;
 
 		if (row->nheld > 0 && row->index == index &&
-			row->caller == CurrentMemoryContext &&
+			statement->command == current_command() &&
 			is_fingerprint(statement, value) && !is_speculative(heap, tid))
 			simhash_guard_unlock(statement);
 	}

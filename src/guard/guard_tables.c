@@ -11,8 +11,7 @@
  * statement has not come to yet.
  *
  * The locks on tables and indexes stay until the end of the transaction, as
- * those of a query do.  Between rows nothing stays open, and scans that serve
- * for several rows hold nothing, so a trigger of the statement can alter
+ * those of a query do.  Between rows nothing stays open, so a trigger of the statement can alter
  * partitions, other than those that the statement itself has opened to insert
  * into.
  *
@@ -21,6 +20,14 @@
  * near-duplicate of our row into it.  If it had the locks before us, the
  * partition was attached before we got them, and we must search it.  So it is
  * after taking the locks that we ask for news of changed tables.
+ *
+ * Nobody sees a partition before the transaction that attaches it is over, and
+ * so nobody finds a row that this transaction inserts there.  ATTACH PARTITION
+ * itself lets others go on inserting.  So whoever inserts has a lock on the
+ * root, ROW EXCLUSIVE, whichever partition the statement names, and whoever
+ * inserts after attaching a partition has SHARE ROW EXCLUSIVE: both until the
+ * end of the transaction, which may be a prepared one.  Of two such sessions
+ * the second waits, and sees all partitions that the first has seen.
  *
  * Whoever inserts into one partition trusts its owner, whose expressions and
  * triggers the insertion runs.  The owners of the other partitions need not be
@@ -37,6 +44,7 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
@@ -45,7 +53,9 @@
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "rewrite/rewriteHandler.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -428,7 +438,31 @@ find_group(const GuardStatement *statement, Oid table)
 	return columns;
 }
 
-/* Find the tables to search below the top, partitioned or not. */
+/* Has our transaction, not over yet, given a table a new partition? */
+static bool
+has_new_partition(Oid table)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	SysScanDesc scan;
+	ScanKeyData parent;
+	HeapTuple	tuple;
+	bool		result = false;
+
+	ScanKeyInit(&parent, Anum_pg_inherits_inhparent, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(inherits, InheritsParentIndexId, true, NULL, 1,
+							  &parent);
+	while (!result && HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple->t_data));
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return result;
+}
+
+/*
+ * Find the tables to search below the top, partitioned or not, and have others
+ * wait for our transaction if they cannot see all of them.
+ */
 static GuardScope *
 find_tables(GuardStatement *statement, Oid top, List **watched)
 {
@@ -436,6 +470,7 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
 	List	   *tables = get_rel_relkind(top) == RELKIND_PARTITIONED_TABLE ?
 	find_all_inheritors(top, AccessShareLock, NULL) : list_make1_oid(top);
 	ListCell   *lc;
+	bool		unseen = false;
 
 	scope->top = top;
 	scope->tables = palloc0(list_length(tables) * sizeof(GuardTable));
@@ -453,8 +488,12 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
 			find_indexes(statement, relation, table);
 			scope->ntables++;
 		}
+		else
+			unseen |= has_new_partition(lfirst_oid(lc));
 		table_close(relation, NoLock);
 	}
+	if (unseen)
+		LockRelationOid(statement->root, ShareRowExclusiveLock);
 	*watched = list_concat(*watched, tables);
 	return scope;
 }
@@ -473,6 +512,7 @@ find_scope(GuardStatement *statement, Oid table, bool moves)
 	Oid			top;
 
 	statement->watched = NIL;
+	LockRelationOid(statement->root, RowExclusiveLock);
 	top = find_top(statement, table, moves, &watched);
 	foreach(lc, statement->scopes)
 	{

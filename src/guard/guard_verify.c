@@ -50,19 +50,24 @@ simhash_guard_take_document(Guard *guard, Relation relation, HeapTuple row)
 	verify->document = isnull ? NULL : DatumGetTextPP(value);
 }
 
-/* Is the document taken the one that the row had before an update? */
+/* Have two versions of a row the same document, in that column? */
 bool
-simhash_guard_keeps_document(Guard *guard, Relation relation, HeapTuple old)
+simhash_guard_same_document(Relation relation, AttrNumber column,
+							HeapTuple old, HeapTuple new)
 {
-	const text *document = guard->verify->document;
 	bool		isnull;
-	Datum		value = heap_getattr(old, guard->verify->column,
-									 RelationGetDescr(relation), &isnull);
+	bool		newnull;
+	Datum		value = heap_getattr(old, column, RelationGetDescr(relation),
+									 &isnull);
+	Datum		newvalue = heap_getattr(new, column, RelationGetDescr(relation),
+										&newnull);
 	text	   *before;
+	text	   *document;
 
-	if (isnull || document == NULL)
-		return isnull && document == NULL;
+	if (isnull || newnull)
+		return isnull && newnull;
 	before = DatumGetTextPP(value);
+	document = DatumGetTextPP(newvalue);
 	return VARSIZE_ANY_EXHDR(before) == VARSIZE_ANY_EXHDR(document) &&
 		memcmp(VARDATA_ANY(before), VARDATA_ANY(document),
 			   VARSIZE_ANY_EXHDR(document)) == 0;

@@ -6,7 +6,8 @@
  * The index is a btree on one bigint key, whatever its columns, kept by
  * PostgreSQL's own btree code: insertion, page splits, vacuum, write-ahead log
  * and recovery are the btree's.  Each row has an entry in it for each block of
- * its fingerprint, four of 64 bits (entries.c, layout.c).  Ours are the bulk
+ * its fingerprint, four of 64 bits (entries.c, layout.c); a row without one has
+ * a single entry, whose key is NULL.  These come last.  Ours are the bulk
  * load, which writes the pages that a btree build would write, and the scan,
  * which reads leaf pages directly and compares fingerprints there.  README says
  * what that rests on.
@@ -34,10 +35,8 @@
  *
  * HAMMING_MAX_HEIGHT	levels of a btree.
  * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
- * HAMMING_GLANCES		indexes that are looked at together.
  */
 #define HAMMING_MAX_HEIGHT	16
-#define HAMMING_GLANCES		8
 #define HAMMING_NEAREST		8192
 
 /*
@@ -54,10 +53,15 @@
 #define HAMMING_PHASE_SORT			3
 #define HAMMING_PHASE_LOAD			4
 
-/* A leaf entry: tuple header and key.  A line pointer comes besides. */
+/*
+ * A leaf entry: tuple header and key, or the bitmap that says that the key is
+ * NULL.  A line pointer comes besides.
+ */
 #define HAMMING_ENTRY_SIZE	(sizeof(IndexTupleData) + sizeof(int64))
+#define HAMMING_NULL_SIZE \
+	MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData))
 
-/* Entries that an index holds of each row. */
+/* Entries that an index holds of each row that has a fingerprint. */
 static inline int
 hamming_row_entries(const ShLayout *layout)
 {
@@ -66,16 +70,24 @@ hamming_row_entries(const ShLayout *layout)
 
 /* Entries that fit on a page, and pivots likewise, of which one has no key. */
 #define HAMMING_PAGE_ENTRIES \
-	((int) (BLCKSZ / (HAMMING_ENTRY_SIZE + sizeof(ItemIdData))))
+	((int) (BLCKSZ / (Min(HAMMING_ENTRY_SIZE, HAMMING_NULL_SIZE) + \
+					  sizeof(ItemIdData))))
 
 /* Entries on a leaf page that page splits and fill factor leave, usually. */
 #define HAMMING_PER_PAGE	330
 
-/* The key of a leaf entry. */
+/* What is where a tuple has its key, be that NULL or not. */
+static inline int64
+hamming_raw_key(IndexTuple itup)
+{
+	return *(int64 *) ((char *) itup + sizeof(IndexTupleData));
+}
+
+/* The key of a tuple.  NULL comes last, and may be taken for the greatest key. */
 static inline int64
 hamming_tuple_key(IndexTuple itup)
 {
-	return *(int64 *) ((char *) itup + sizeof(IndexTupleData));
+	return IndexTupleHasNulls(itup) ? PG_INT64_MAX : hamming_raw_key(itup);
 }
 
 /* Unsigned entries in the order of the btree's signed keys, and back. */
@@ -128,6 +140,21 @@ hamming_high_key(Page page)
 	return hamming_page_key(page, P_HIKEY);
 }
 
+/* May keys up to "high", which is not NULL, go on beyond a tuple? */
+static inline bool
+hamming_goes_beyond(IndexTuple itup, int64 high)
+{
+	return !IndexTupleHasNulls(itup) && hamming_raw_key(itup) <= high;
+}
+
+/* May they go on to the right of a page? */
+static inline bool
+hamming_goes_right(Page page, int64 high)
+{
+	return !P_RIGHTMOST(BTPageGetOpaque(page)) &&
+		hamming_goes_beyond(hamming_page_tuple(page, P_HIKEY), high);
+}
+
 /* The first offset in [low, high) whose key is >= key, or high. */
 static inline OffsetNumber
 hamming_search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
@@ -144,10 +171,20 @@ hamming_search(Page page, OffsetNumber low, OffsetNumber high, int64 key)
 	return low;
 }
 
+/* What an index is; see hamming_value.c. */
+typedef struct HammingIndexState
+{
+	int			columns;
+	int			fingerprint;	/* the column of fingerprints, from 0 on */
+	SimhashSearched indexed;	/* what that has */
+	const ShLayout *layout;		/* how it is cut */
+} HammingIndexState;
+
 /* hamming_am.c */
 extern void hamming_init(void);
 extern Datum hamming_handler(PG_FUNCTION_ARGS);
-extern Oid	hamming_indexed_table(Oid index);
+extern Relation hamming_open_index(Oid oid, LOCKMODE table_lock,
+								   Relation *table);
 extern void hamming_require_usable(Relation index);
 
 /* hamming_validate.c */
@@ -169,6 +206,8 @@ extern void hamming_show_itself(Relation index, HammingDisguise *disguise);
 
 /* hamming_columns.c */
 extern int	hamming_fingerprint_column(Relation index);
+extern Node *hamming_column_expression(Relation index, int column);
+extern Oid	hamming_column_type(Relation index, int column);
 extern void hamming_check_columns(Relation index);
 extern int64 hamming_integer(Datum value, Oid type);
 extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
@@ -177,18 +216,14 @@ extern void hamming_equal_key(Relation index, int column, Datum value,
 							  ScanKey key);
 
 /* hamming_value.c */
-extern SimhashSearched hamming_indexed(Relation index);
-extern Node *hamming_column_expression(Relation index, int column);
 extern const ShLayout *hamming_layout_of_width(int width);
-extern const ShLayout *hamming_layout(Relation index);
-extern const ShLayout *hamming_known_layout(Relation index);
+extern void hamming_init_state(Relation index, HammingIndexState *state);
+extern void hamming_known_state(Relation index, HammingIndexState *state);
 extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
 							 ShValue *value);
-extern bool hamming_cut(Relation index, const ShLayout *layout, Datum datum,
-						ShValue *value);
 extern void hamming_shift(const ShLayout *layout, uint64 shift,
 						  ShValue *value);
-extern bool hamming_row(Relation index, const ShLayout *layout,
+extern bool hamming_row(Relation index, const HammingIndexState *state,
 						Datum *values, bool *isnull, ShValue *value);
 
 /* hamming_build.c */
@@ -214,16 +249,9 @@ extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
 									   int norderbys);
 extern void hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 						   ScanKey orderbys, int norderbys);
-extern void hamming_rescan_like(IndexScanDesc scan, IndexScanDesc other);
-extern void hamming_begin_search(IndexScanDesc scan);
-extern void hamming_end_search(IndexScanDesc scan);
 extern bool hamming_gettuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void hamming_endscan(IndexScanDesc scan);
-
-/* hamming_glance.c */
-extern void hamming_glance(const Relation *indexes, int count,
-						   uint64 fingerprint, int k, bool *none);
 
 /* hamming_cost.c */
 extern void hamming_install_cost(void);

@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "access/relation.h"
 #include "access/reloptions.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
@@ -25,7 +26,6 @@
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -96,9 +96,11 @@ static IndexBulkDeleteResult *
 hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	IndexVacuumInfo unsure = *info;
-	const ShLayout *layout = hamming_known_layout(info->index);
-	int			row_entries = layout == NULL ? 1 : hamming_row_entries(layout);
+	HammingIndexState state;
+	int			row_entries;
 
+	hamming_known_state(info->index, &state);
+	row_entries = state.layout == NULL ? 1 : hamming_row_entries(state.layout);
 	unsure.estimated_count = true;
 	stats = vacuum_btree(&unsure, stats, NULL, NULL);
 	if (stats == NULL || info->analyze_only)
@@ -172,22 +174,35 @@ hamming_buildphasename(int64 phase)
 }
 
 /*
- * The table of an index that a user names.
+ * Open an index that a user names, and its table, which is locked before, as
+ * everybody does.  While we wait for that lock the index may go, as it does by
+ * REINDEX CONCURRENTLY, which gives its name to another.
  *
- * Errors: wrong_object_type for anything but an index, or nothing at all.
+ * Errors: wrong_object_type for a relation that is no index, undefined_object
+ * for one that is not there, or no more.
  */
-Oid
-hamming_indexed_table(Oid index)
+Relation
+hamming_open_index(Oid oid, LOCKMODE table_lock, Relation *table)
 {
-	Oid			table = IndexGetRelation(index, true);
+	Oid			tableid = IndexGetRelation(oid, true);
+	char	   *name = get_rel_name(oid);
+	Relation	index = NULL;
 
-	if (!OidIsValid(table))
+	if (!OidIsValid(tableid) && name != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index",
-						DatumGetCString(DirectFunctionCall1(regclassout,
-															ObjectIdGetDatum(index))))));
-	return table;
+				 errmsg("\"%s\" is not an index", name)));
+	*table = OidIsValid(tableid) ?
+		try_relation_open(tableid, table_lock) : NULL;
+	if (*table != NULL)
+		index = try_relation_open(oid, AccessShareLock);
+	if (index == NULL || index->rd_index == NULL ||
+		index->rd_index->indrelid != tableid)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("index with OID %u does not exist", oid),
+				 errhint("It may have been dropped, or rebuilt by REINDEX CONCURRENTLY, since its name was looked up.")));
+	return index;
 }
 
 /*

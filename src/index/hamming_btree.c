@@ -6,16 +6,18 @@
  *
  * The btree code is reached through its own IndexAmRoutine, as any caller
  * would.  What it has to know of an index it reads in the relation.  It expects
- * an index of the btree's access method, with one column of type bigint and a
- * comparison function for it.  An index on several columns stores one bigint
- * as well (hamming_columns.c), but its relation tells of them all.  So while it
- * is in the hands of the btree code its relation is changed:
+ * an index on one column of type bigint, with a comparison function for it.  An
+ * index on one column of fingerprints is that, but for its access method, of
+ * which only assertions of the btree code take notice.  An index on several
+ * columns stores one bigint as well (hamming_columns.c), but its relation tells
+ * of them all.  So while it is in the hands of the btree code its relation is
+ * changed:
  *
  *		relation of (site, lang, fp)		as the btree code sees it
- *		relam					hamming		btree
  *		natts, indnatts,
  *		indnkeyatts				3			1
  *		rd_support[0]			hash		comparison
+ *		relam					hamming		btree, for assertions
  *
  * The arrays with an element for each column begin at the fingerprint's for
  * that time.  Every column of the index is declared as bigint (amkeytype), so
@@ -23,7 +25,8 @@
  *
  * None of that could be said by a copy of the relation: the btree code caches
  * its metapage in the relation, and the storage manager and the statistics keep
- * pointers to it.  README lists what the btree code looks at.
+ * pointers to it.  README lists what the btree code looks at, and says what it
+ * would cost to do without.
  *
  * Errors pass through PG_FINALLY, and the relation is itself again.  A session
  * that ends in between frees the relation at most, in whole, and frees nothing
@@ -82,8 +85,8 @@ set_columns(Relation index, int columns)
 }
 
 /*
- * Put an index into the disguise.  Whatever comes, hamming_show_itself() has to
- * follow.
+ * Put an index into the disguise, if it needs one.  Whatever comes,
+ * hamming_show_itself() has to follow.
  *
  * The comparison function is looked up before, as that asks for all columns.
  */
@@ -91,6 +94,10 @@ void
 hamming_show_btree(Relation index, HammingDisguise *disguise)
 {
 	disguise->worn = false;
+#ifndef USE_ASSERT_CHECKING
+	if (index->rd_index->indnkeyatts == 1)
+		return;
+#endif
 	disguise->am = index->rd_rel->relam;
 	disguise->columns = index->rd_index->indnkeyatts;
 	disguise->fingerprint = hamming_fingerprint_column(index);

@@ -24,8 +24,8 @@
 typedef struct HammingBuild
 {
 	HammingSort *sort;
-	const ShLayout *layout;
-	double		rows;			/* that have entries */
+	HammingIndexState index;
+	HammingRead read;
 } HammingBuild;
 
 extern PGDLLEXPORT void simhash_hamming_build_worker(dsm_segment *seg,
@@ -37,14 +37,20 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingBuild *build = (HammingBuild *) state;
-	const ShLayout *layout = build->layout;
+	const ShLayout *layout = build->index.layout;
 	ShValue		value;
 	int			word;
 	int			block;
 
 	(void) alive;
-	if (!hamming_row(index, layout, values, isnull, &value))
+	build->read.rows++;
+	if (!hamming_row(index, &build->index, values, isnull, &value))
+	{
+		hamming_sort_put(build->sort, PG_INT64_MAX,
+						 hamming_pack_tid(tid) | HAMMING_NULL_ENTRY);
+		build->read.entries++;
 		return;
+	}
 	for (word = 0; word < layout->words; word++)
 		for (block = 0; block < layout->blocks; block++)
 			hamming_sort_put(build->sort,
@@ -52,7 +58,7 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 												  value.words[word],
 												  word, block)),
 							 hamming_pack_tid(tid));
-	build->rows++;
+	build->read.entries += hamming_row_entries(layout);
 }
 
 /*
@@ -61,14 +67,16 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
  */
 static double
 read_rows(Relation heap, Relation index, IndexInfo *info, HammingSort *sort,
-		  TableScanDesc scan, double *indexed)
+		  TableScanDesc scan, HammingRead *read)
 {
-	HammingBuild build = {.sort = sort,.layout = hamming_layout(index)};
-	double		rows = table_index_build_scan(heap, index, info, true,
-											  !IsParallelWorker(), build_row,
-											  &build, scan);
+	HammingBuild build = {.sort = sort};
+	double		rows;
 
-	*indexed = build.rows;
+	hamming_init_state(index, &build.index);
+	rows = table_index_build_scan(heap, index, info, true,
+								  !IsParallelWorker(), build_row, &build,
+								  scan);
+	*read = build.read;
 	return rows;
 }
 
@@ -86,9 +94,10 @@ build_serially(Relation heap, Relation index, IndexInfo *info,
 {
 	HammingSort *sort = hamming_sort_begin(maintenance_work_mem);
 	HammingLoad *load;
+	HammingRead read;
 
-	result->heap_tuples = read_rows(heap, index, info, sort, NULL,
-									&result->index_tuples);
+	result->heap_tuples = read_rows(heap, index, info, sort, NULL, &read);
+	result->index_tuples = read.rows;
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 (int64) result->index_tuples);
@@ -98,9 +107,7 @@ build_serially(Relation heap, Relation index, IndexInfo *info,
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_LOAD);
-	load = hamming_load_begin(index,
-							  result->index_tuples *
-							  hamming_row_entries(hamming_layout(index)));
+	load = hamming_load_begin(index, &read);
 	hamming_load_reserve(load);
 	hamming_load_all(load, sort);
 	hamming_load_end(load);
@@ -115,7 +122,6 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	int			workers;
 
 	hamming_check_columns(index);
-	(void) hamming_layout(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),

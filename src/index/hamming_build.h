@@ -10,6 +10,7 @@
 #ifndef HAMMING_BUILD_H
 #define HAMMING_BUILD_H
 
+#include "access/genam.h"
 #include "access/tableam.h"
 #include "nodes/execnodes.h"
 #include "port/atomics.h"
@@ -26,6 +27,19 @@ typedef struct HammingEntry
 	int64		key;
 	uint64		tid;			/* block number << 16 | offset */
 } HammingEntry;
+
+/*
+ * An entry of NULL has the greatest key, and this beside its TID, by which it
+ * comes after all others.
+ */
+#define HAMMING_NULL_ENTRY	(UINT64CONST(1) << 63)
+
+/* What is read of a table to be indexed. */
+typedef struct HammingRead
+{
+	double		rows;			/* that the index gets */
+	int64		entries;		/* of these */
+} HammingRead;
 
 /* A TID as a number, and back. */
 static inline uint64
@@ -59,7 +73,8 @@ extern void hamming_sort_divide(HammingSort *sort, int ranges,
 extern int64 hamming_sort_seek(HammingSort *sort, const HammingEntry *from);
 
 /* hamming_load.c */
-extern HammingLoad *hamming_load_begin(Relation index, int64 entries);
+extern HammingLoad *hamming_load_begin(Relation index,
+									   const HammingRead *read);
 extern void hamming_load_reserve(HammingLoad *load);
 extern void hamming_load_share(HammingLoad *load, BufFile *pivots,
 							   pg_atomic_uint32 *loaded);
@@ -72,12 +87,12 @@ extern void hamming_load_pivots(HammingLoad *load, BufFile *pivots);
 extern void hamming_load_end(HammingLoad *load);
 
 /*
- * Puts the entries of the rows that a scan hands out to a sort, and the number
- * of rows with a fingerprint into *indexed.  Returns the number of rows.
+ * Puts the entries of the rows that a scan hands out to a sort, and how many
+ * there are into *read.  Returns the number of rows.
  */
 typedef double (*HammingReadRows) (Relation heap, Relation index,
 								   IndexInfo *info, HammingSort *sort,
-								   TableScanDesc scan, double *indexed);
+								   TableScanDesc scan, HammingRead *read);
 
 /* hamming_parallel.c */
 extern bool hamming_parallel_build(Relation heap, Relation index,

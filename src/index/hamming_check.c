@@ -61,16 +61,17 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	HammingCheck *check = (HammingCheck *) state;
 	const ShLayout *layout = check->layout;
+	int64		place = hamming_pack_tid(tid) *
+	hamming_check_places(layout->words);
 	ShValue		value;
 	int			word;
 
 	(void) alive;
-	if (!hamming_row(index, layout, values, isnull, &value))
-		return;
-	for (word = 0; word < layout->words; word++)
-		hamming_sort_put(check->rows,
-						 hamming_pack_tid(tid) * layout->words + word,
-						 value.words[word]);
+	if (!hamming_row(index, &check->state, values, isnull, &value))
+		hamming_sort_put(check->rows, place + layout->words, 0);
+	else
+		for (word = 0; word < layout->words; word++)
+			hamming_sort_put(check->rows, place + word, value.words[word]);
 }
 
 /* Does a TID that is no visible row's lead to a line pointer at least? */
@@ -106,59 +107,89 @@ leads_somewhere(HammingCheck *check, uint64 tid)
 	return fine;
 }
 
+/* How far the entries have been read. */
+typedef struct HammingMerge
+{
+	bool		more;
+	HammingEntry entry;
+	uint64		last;			/* the row of the one before that was of none */
+} HammingMerge;
+
+/* The row of the entry at hand. */
+static inline uint64
+entry_row(const HammingCheck *check, const HammingMerge *merge)
+{
+	return (uint64) merge->entry.key /
+		hamming_check_places(hamming_row_entries(check->layout));
+}
+
+/* Pass by the entries of rows before one that the snapshot sees. */
+static void
+pass_by(HammingCheck *check, HammingMerge *merge, uint64 row)
+{
+	for (; merge->more && entry_row(check, merge) < row;
+		 merge->more = hamming_sort_next(check->entries, &merge->entry))
+	{
+		uint64		tid = entry_row(check, merge);
+
+		CHECK_FOR_INTERRUPTS();
+		if (check->quiet && tid != merge->last && !leads_somewhere(check, tid))
+			disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
+		merge->last = tid;
+	}
+}
+
+/* See that the entry at hand is the one that a row has to have next. */
+static void
+expect(HammingCheck *check, HammingMerge *merge, uint64 row, int number,
+	   uint64 value)
+{
+	int64		place = row *
+	hamming_check_places(hamming_row_entries(check->layout)) + number;
+
+	if (!merge->more || merge->entry.key != place)
+		disagrees(check, row, "Row (%u,%u) lacks an entry.");
+	if (merge->entry.tid != value)
+		disagrees(check, row,
+				  "Row (%u,%u) has an entry of another fingerprint.");
+	merge->more = hamming_sort_next(check->entries, &merge->entry);
+	if (merge->more && merge->entry.key == place)
+		disagrees(check, row, "Row (%u,%u) has an entry twice.");
+}
+
 /*
  * Merge rows and entries.  A row comes word by word, and the entries of a row
- * in the order of their blocks.
+ * in the order of their blocks; that of NULL comes behind them, and so does a
+ * row without a fingerprint.
  */
 static void
 compare(HammingCheck *check)
 {
 	const ShLayout *layout = check->layout;
-	int			row_entries = hamming_row_entries(layout);
+	HammingMerge merge = {.last = PG_UINT64_MAX};
 	HammingEntry row;
-	HammingEntry entry;
-	bool		more = hamming_sort_next(check->entries, &entry);
-	uint64		last = PG_UINT64_MAX;
 
+	merge.more = hamming_sort_next(check->entries, &merge.entry);
 	while (hamming_sort_next(check->rows, &row))
 	{
-		uint64		row_tid = row.key / layout->words;
-		int			word = row.key % layout->words;
+		uint64		tid = row.key / hamming_check_places(layout->words);
+		int			word = row.key % hamming_check_places(layout->words);
 		int			block;
 
 		CHECK_FOR_INTERRUPTS();
-		for (; more && (uint64) entry.key / row_entries < row_tid;
-			 more = hamming_sort_next(check->entries, &entry))
-		{
-			uint64		tid = entry.key / row_entries;
-
-			if (check->quiet && tid != last && !leads_somewhere(check, tid))
-				disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
-			last = tid;
-		}
-		for (block = 0; block < layout->blocks; block++)
-		{
-			int64		place = row.key * layout->blocks + block;
-
-			if (!more || entry.key != place)
-				disagrees(check, row_tid, "Row (%u,%u) lacks an entry.");
-			if (entry.tid != sh_entry(layout, row.tid, word, block))
-				disagrees(check, row_tid,
-						  "Row (%u,%u) has an entry of another fingerprint.");
-			more = hamming_sort_next(check->entries, &entry);
-			if (more && entry.key == place)
-				disagrees(check, row_tid, "Row (%u,%u) has an entry twice.");
-		}
+		pass_by(check, &merge, tid);
+		if (word == layout->words)
+			expect(check, &merge, tid, hamming_row_entries(layout), 0);
+		else
+			for (block = 0; block < layout->blocks; block++)
+				expect(check, &merge, tid, word * layout->blocks + block,
+					   sh_entry(layout, row.tid, word, block));
+		if (word >= layout->words - 1 && merge.more &&
+			entry_row(check, &merge) == tid)
+			disagrees(check, tid,
+					  "Row (%u,%u) has an entry of another fingerprint.");
 	}
-	for (; more; more = hamming_sort_next(check->entries, &entry))
-	{
-		uint64		tid = entry.key / row_entries;
-
-		CHECK_FOR_INTERRUPTS();
-		if (check->quiet && tid != last && !leads_somewhere(check, tid))
-			disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
-		last = tid;
-	}
+	pass_by(check, &merge, PG_UINT64_MAX);
 }
 
 /* Check pages, and rows if wanted. */
@@ -183,7 +214,7 @@ run_check(HammingCheck *check, bool rows)
 	info->ii_Concurrent = true;
 	table_index_build_scan(check->heap, check->index, info, true, false,
 						   note_row, check,
-						   simhash_table_beginscan(check->heap, snapshot, NULL));
+						   simhash_table_beginscan(check->heap, snapshot));
 	hamming_sort_perform(check->entries);
 	hamming_sort_perform(check->rows);
 	compare(check);
@@ -200,7 +231,8 @@ run_check(HammingCheck *check, bool rows)
  *
  * Index expressions are computed as the owner of the table, who wrote them.
  *
- * Errors: wrong_object_type for anything but a hamming index,
+ * Errors: wrong_object_type for anything but a hamming index, undefined_object
+ * for one that is dropped meanwhile,
  * object_not_in_prerequisite_state for an invalid one, index_corrupted.
  */
 Datum
@@ -210,22 +242,21 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	bool		rows = PG_GETARG_BOOL(1);
 	LOCKMODE	lock = RecoveryInProgress() ? AccessShareLock :
 	ShareUpdateExclusiveLock;
-	Oid			heapid = hamming_indexed_table(indexid);
 	HammingCheck check = {0};
 	Oid			user;
 	int			context;
 	int			level;
 
-	check.heap = table_open(heapid, lock);
+	check.index = hamming_open_index(indexid, lock, &check.heap);
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(check.heap->rd_rel->relowner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
 	simhash_restrict_search_path();
 
-	check.index = index_open(indexid, AccessShareLock);
 	hamming_require_usable(check.index);
-	check.layout = hamming_layout(check.index);
+	hamming_init_state(check.index, &check.state);
+	check.layout = check.state.layout;
 	check.quiet = lock == ShareUpdateExclusiveLock;
 	run_check(&check, rows);
 

@@ -97,15 +97,44 @@ item(CheckedPage *checked, OffsetNumber offset)
 									PageGetItemId(PAGE(checked), offset));
 }
 
+/* The key of an item, NULL after all others. */
+typedef struct CheckedKey
+{
+	int64		key;
+	bool		null;
+} CheckedKey;
+
+/* The size of a leaf entry with the key that an item has. */
+static inline Size
+entry_size(IndexTuple itup)
+{
+	return IndexTupleHasNulls(itup) ? HAMMING_NULL_SIZE : HAMMING_ENTRY_SIZE;
+}
+
 /* The key of an item, which must have one. */
-static int64
+static CheckedKey
 item_key(HammingCheck *check, CheckedPage *checked, OffsetNumber offset)
 {
-	ItemId		iid = PageGetItemId(PAGE(checked), offset);
+	IndexTuple	itup = item(checked, offset);
+	CheckedKey	key;
 
-	if (ItemIdGetLength(iid) < HAMMING_ENTRY_SIZE)
+	if (ItemIdGetLength(PageGetItemId(PAGE(checked), offset)) <
+		entry_size(itup))
 		damaged(check, checked->blkno, "An item has no key.");
-	return hamming_tuple_key(item(checked, offset));
+	key.null = IndexTupleHasNulls(itup);
+	key.key = hamming_tuple_key(itup);
+	if (key.null && ((uint8 *) itup)[sizeof(IndexTupleData)] != 0)
+		damaged(check, checked->blkno, "An item has no key, yet none is NULL.");
+	return key;
+}
+
+/* The order of two keys: below 0, 0, or above. */
+static inline int
+compare_keys(CheckedKey a, CheckedKey b)
+{
+	if (a.key != b.key)
+		return a.key < b.key ? -1 : 1;
+	return a.null - b.null;
 }
 
 /* The first item of a page that has a key. */
@@ -128,25 +157,26 @@ check_order(HammingCheck *check, CheckedPage *checked)
 
 	for (offset = first; offset <= last; offset++)
 	{
-		int64		key = item_key(check, checked, offset);
+		CheckedKey	key = item_key(check, checked, offset);
 
 		if (leaf && (BTreeTupleIsPivot(item(checked, offset)) ||
 					 BTreeTupleIsPosting(item(checked, offset)) ||
 					 IndexTupleSize(item(checked, offset)) !=
-					 HAMMING_ENTRY_SIZE))
+					 entry_size(item(checked, offset))))
 			damaged(check, checked->blkno, "An item is not a leaf entry.");
 		if (offset > first)
 		{
-			int64		before = item_key(check, checked, offset - 1);
+			int			order = compare_keys(item_key(check, checked, offset - 1),
+											 key);
 
-			if (key < before ||
-				(leaf && key == before &&
+			if (order > 0 ||
+				(leaf && order == 0 &&
 				 ItemPointerCompare(&item(checked, offset - 1)->t_tid,
 									&item(checked, offset)->t_tid) >= 0))
 				damaged(check, checked->blkno, "Entries are out of order.");
 		}
 		if (!P_RIGHTMOST(OPAQUE(checked)) &&
-			key > item_key(check, checked, P_HIKEY))
+			compare_keys(key, item_key(check, checked, P_HIKEY)) > 0)
 			damaged(check, checked->blkno, "An entry exceeds the high key.");
 	}
 }
@@ -165,13 +195,13 @@ check_downlink(HammingCheck *check, CheckedPage *parent, OffsetNumber offset,
 		damaged(check, parent->blkno, "A downlink leads to another level.");
 	if (offset > first &&
 		first_key_offset(child) <= PageGetMaxOffsetNumber(PAGE(child)) &&
-		item_key(check, child, first_key_offset(child)) <
-		item_key(check, parent, offset))
+		compare_keys(item_key(check, child, first_key_offset(child)),
+					 item_key(check, parent, offset)) < 0)
 		damaged(check, child->blkno, "An entry is below its downlink's key.");
 	if (offset < PageGetMaxOffsetNumber(PAGE(parent)) &&
 		(P_RIGHTMOST(OPAQUE(child)) ||
-		 item_key(check, child, P_HIKEY) >
-		 item_key(check, parent, offset + 1)))
+		 compare_keys(item_key(check, child, P_HIKEY),
+					  item_key(check, parent, offset + 1)) > 0))
 		damaged(check, child->blkno,
 				"The high key exceeds the next downlink's.");
 }
@@ -181,6 +211,7 @@ static void
 note_entries(HammingCheck *check, CheckedPage *checked)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
+	int			row_entries = hamming_row_entries(check->layout);
 	OffsetNumber offset;
 
 	for (offset = first_key_offset(checked); offset <= last; offset++)
@@ -188,11 +219,15 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 		IndexTuple	itup = item(checked, offset);
 		uint64		entry = hamming_entry(hamming_tuple_key(itup));
 		int64		place = hamming_pack_tid(&itup->t_tid) *
-		hamming_row_entries(check->layout) + (entry >> check->layout->shift);
+		hamming_check_places(row_entries);
 
 		if (ItemIdIsDead(PageGetItemId(PAGE(checked), offset)))
 			continue;
-		hamming_sort_put(check->entries, place, entry);
+		if (IndexTupleHasNulls(itup))
+			hamming_sort_put(check->entries, place + row_entries, 0);
+		else
+			hamming_sort_put(check->entries,
+							 place + (entry >> check->layout->shift), entry);
 	}
 }
 
@@ -234,7 +269,7 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 	BlockNumber blkno = leftmost;
 	BlockNumber below = P_NONE;
 	bool		bounded = false;
-	int64		bound = 0;
+	CheckedKey	bound = {0};
 	BlockNumber pages = 0;
 
 	while (blkno != P_NONE)
@@ -252,7 +287,7 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 
 			check_page(check, checked, child);
 			if (bounded && first <= PageGetMaxOffsetNumber(PAGE(checked)) &&
-				item_key(check, checked, first) < bound)
+				compare_keys(item_key(check, checked, first), bound) < 0)
 				damaged(check, blkno,
 						"An entry is below the left neighbour's high key.");
 			bounded = !P_RIGHTMOST(OPAQUE(checked));

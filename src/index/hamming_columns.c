@@ -20,13 +20,15 @@
  * every match is rechecked in the table.  Nothing else of the index has to know
  * of groups.
  *
- * A row that is NULL in any of the columns has no entries.  No condition by =
- * holds for it, and no exclusion constraint.
+ * A row that is NULL in one of the other columns is moved by what the rest of
+ * them say.  No condition by = holds for it, and no exclusion constraint: it is
+ * met by scans that do not know the group, and by chance.
  *
  * The shift is part of what an index file says.  It is made of the values that
  * the 64-bit hash functions of PostgreSQL's types yield for the seed
  * GROUP_SEED, which stay the same from version to version, as hash partitions
- * rely on it too.  They are mixed in the order of the columns.
+ * rely on it too (but for what group_hash.c says).  They are mixed in the order
+ * of the columns.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -34,13 +36,16 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "index/hamming.h"
 #include "search/search.h"
@@ -88,8 +93,11 @@ is_excluded_by_equality(Relation index, int column)
  * The column of fingerprints, from 0 on; the others are compared by =.  It is
  * the one whose class is for fingerprints.  A bigint may be a fingerprint or a
  * number that names a group, and the class for fingerprints is the default for
- * both: where several columns have it, it is the one that the exclusion
- * constraint does not compare by =.  -1 if there is not exactly one.
+ * both.  Where several columns have it, it is the one that the exclusion
+ * constraint does not compare by =; of an index without a constraint, one that
+ * is no bigint, or else the last.  So an index on (tenant, fp) stays what it is
+ * when tenant becomes a bigint, for which PostgreSQL makes it anew with the
+ * class that is the default then.  -1 if there is not exactly one.
  */
 int
 hamming_fingerprint_column(Relation index)
@@ -104,14 +112,77 @@ hamming_fingerprint_column(Relation index)
 	several = count_fingerprint_columns(index) > 1;
 	for (i = 0; i < columns; i++)
 	{
+		bool		is_bigint = index->rd_opcintype[i] == INT8OID;
+
 		if (!may_be_fingerprint(index, i) ||
 			(several && is_excluded_by_equality(index, i)))
 			continue;
-		if (found >= 0)
+		if (found < 0)
+			found = i;
+		else if (index->rd_index->indisexclusion)
 			return -1;
-		found = i;
+		else if (index->rd_opcintype[found] == INT8OID)
+			found = i;
+		else if (!is_bigint)
+			return -1;
 	}
 	return found;
+}
+
+/*
+ * The expression that a column of an index, from 0 on, is; as it is stored.
+ * Those that the server has at hand for the planner
+ * (RelationGetIndexExpressions) are simplified, and that calls immutable
+ * functions with constant arguments, which are code of the table's owner.
+ * Besides, what they say of a type depends on which functions could be inlined.
+ */
+Node	   *
+hamming_column_expression(Relation index, int column)
+{
+	int			before = 0;
+	bool		isnull;
+	Datum		stored = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+										 Anum_pg_index_indexprs, &isnull);
+	int			i;
+
+	for (i = 0; i < column; i++)
+		before += index->rd_index->indkey.values[i] == InvalidAttrNumber;
+	return list_nth(stringToNode(TextDatumGetCString(stored)), before);
+}
+
+/*
+ * The type of a column of an index, from 0 on, in the table; of a domain, that
+ * which it is made of.
+ */
+Oid
+hamming_column_type(Relation index, int column)
+{
+	AttrNumber	number = index->rd_index->indkey.values[column];
+
+	return getBaseType(number != InvalidAttrNumber
+					   ? get_atttype(index->rd_index->indrelid, number)
+					   : exprType(hamming_column_expression(index, column)));
+}
+
+/* Fail if a column has a type whose hashes do not agree with its equality. */
+static void
+check_hashes(Relation index)
+{
+	int			i;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		Oid			type = hamming_column_type(index, i);
+
+		if (!may_be_fingerprint(index, i) &&
+			!simhash_can_hash(type, index->rd_indcollation[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column %d of index \"%s\" has values that are equal and do not have the same hash",
+							i + 1, RelationGetRelationName(index)),
+					 errdetail("So it is with char(n) and name within type %s under a nondeterministic collation.",
+							   format_type_be(type))));
+	}
 }
 
 /*
@@ -123,6 +194,7 @@ hamming_fingerprint_column(Relation index)
 void
 hamming_check_columns(Relation index)
 {
+	int			fingerprint;
 	int			i;
 
 	for (i = 0; i < index->rd_index->indnkeyatts; i++)
@@ -135,19 +207,29 @@ hamming_check_columns(Relation index)
 							i + 1, RelationGetRelationName(index)),
 					 errhint("Use a class of this extension for fingerprints, and for other columns the default class of their type.")));
 	}
+	check_hashes(index);
+	fingerprint = hamming_fingerprint_column(index);
 	if (count_fingerprint_columns(index) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("index \"%s\" has no column of fingerprints",
 						RelationGetRelationName(index)),
 				 errhint("One column has to be a fingerprint, of type bigint or bit(n), or a ball. To index documents, index their fingerprint, as in (simhash(body)).")));
-	if (hamming_fingerprint_column(index) < 0)
+	if (fingerprint < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("index \"%s\" does not say which column has the fingerprints",
 						RelationGetRelationName(index)),
-				 errdetail("Exactly one may, and a column of type bigint is taken for it."),
-				 errhint("Give columns that are to be compared by = another operator class, as in (tenant_id int8_equal_ops, fp), or compare them by = in the exclusion constraint.")));
+				 index->rd_index->indisexclusion
+				 ? errhint("Compare exactly one column of fingerprints by ~=, and others by =.")
+				 : errhint("An index may have one column of balls or bit strings.")));
+	if (count_fingerprint_columns(index) > 1 &&
+		index->rd_opcintype[fingerprint] == INT8OID &&
+		!index->rd_index->indisexclusion)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" takes column %d for the fingerprint, and compares the others by =",
+						RelationGetRelationName(index), fingerprint + 1),
+				 errhint("Give each other column of type bigint a class that says so, as in (tenant_id int8_equal_ops, fp).")));
 }
 
 /* An integer as the bigint that it equals. */
@@ -192,32 +274,32 @@ hash_function(Relation index, int column, Oid type, FmgrInfo *room)
 static uint64
 hash_value(Relation index, int column, Datum value, Oid type)
 {
-	Datum		seed = Int64GetDatum(GROUP_SEED);
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext scratch = NULL;
 	FmgrInfo	room;
 	uint64		hash;
 
-	if (may_be_fingerprint(index, column))
-	{
-		value = Int64GetDatum(hamming_integer(value, type));
-		return DatumGetUInt64(DirectFunctionCall2(hashint8extended, value,
-												  seed));
-	}
 	if (!OidIsValid(type))
 		type = index->rd_opcintype[column];
 
-	/* Of values that are passed by reference copies may be left behind. */
-	if (!get_typbyval(type))
+	/*
+	 * Of values that are passed by reference copies may be left behind, and
+	 * the hash itself is one where a bigint is.
+	 */
+	if (!FLOAT8PASSBYVAL || !get_typbyval(type))
 	{
 		scratch = AllocSetContextCreate(old, "hamming group",
 										ALLOCSET_SMALL_SIZES);
 		MemoryContextSwitchTo(scratch);
 	}
-	hash = DatumGetUInt64(FunctionCall2Coll(hash_function(index, column, type,
-														  &room),
-											index->rd_indcollation[column],
-											value, seed));
+	if (may_be_fingerprint(index, column))
+		hash = DatumGetUInt64(DirectFunctionCall2(hashint8extended,
+												  Int64GetDatum(hamming_integer(value, type)),
+												  Int64GetDatum(GROUP_SEED)));
+	else
+		hash = simhash_hash_extended(hash_function(index, column, type, &room),
+									 index->rd_indcollation[column], value,
+									 GROUP_SEED);
 	MemoryContextSwitchTo(old);
 	if (scratch != NULL)
 		MemoryContextDelete(scratch);

@@ -14,6 +14,9 @@
  * looks each of them up in the table: hardly any within a small radius, but all
  * of them on the way to the last row by distance.
  *
+ * A scan that does not know the group, or has nothing to search for, returns
+ * all rows of the index; it goes through all entries of one block for that.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -27,6 +30,7 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -55,6 +59,14 @@
 #define HAMMING_STRANGER_COST		150.0
 
 /*
+ * Of the rows that a bitmap scan finds, the share for which the executor tests
+ * the condition once more: those near the border of a ball.  Of one condition
+ * that is nothing; of ANY (array) it is a test by half of the elements, which
+ * cost_bitmap_heap_scan() would charge for all of the rows.
+ */
+#define HAMMING_RECHECKED			0.5
+
+/*
  * The radius of a search that is known at execution time only: the same that
  * key_paths.c assumes, lest the keys look better for a smaller radius.
  */
@@ -69,7 +81,7 @@
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
 
-static SimhashRelationInfoHook previous_hook;
+static SimhashRelationHook previous_hook;
 
 /* What the conditions of a path ask for. */
 typedef struct PathSearch
@@ -123,7 +135,7 @@ static void
 examine_index(IndexOptInfo *info, PathSearch *search)
 {
 	Relation	index;
-	const ShLayout *layout;
+	HammingIndexState state;
 
 	search->fingerprint = fingerprint_column(info);
 	search->layout = hamming_layout_of_width(SH_BITS);
@@ -132,11 +144,11 @@ examine_index(IndexOptInfo *info, PathSearch *search)
 		info->opcintype[search->fingerprint] == INT8OID)
 		return;
 	index = index_open(info->indexoid, NoLock);
-	layout = hamming_known_layout(index);
+	hamming_known_state(index, &state);
 	index_close(index, NoLock);
-	if (layout != NULL)
-		search->layout = layout;
-	search->unfit = layout == NULL;
+	if (state.layout != NULL)
+		search->layout = state.layout;
+	search->unfit = state.layout == NULL;
 }
 
 /* The radius of a search within it if nothing is known of that. */
@@ -237,14 +249,14 @@ examine_path(PlannerInfo *root, IndexPath *path, Node *around,
 }
 
 /*
- * Can the index serve a path?  It has to know the group, and to search for a
- * fingerprint, or in order of the distance from one.
+ * Does the index search for a path?  It has to know the group, and to search
+ * for a fingerprint, or in order of the distance from one.  Any other scan
+ * returns all rows.
  */
 static bool
-is_served(IndexPath *path, const PathSearch *search)
+is_search(IndexPath *path, const PathSearch *search)
 {
-	if (search->unfit ||
-		bms_num_members(search->equal) != path->indexinfo->nkeycolumns - 1)
+	if (bms_num_members(search->equal) != path->indexinfo->nkeycolumns - 1)
 		return false;
 	return path->indexorderbys == NIL ? search->radius >= 0 :
 		linitial_int(path->indexorderbycols) == search->fingerprint;
@@ -364,6 +376,27 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 }
 
 /*
+ * Estimate a scan that returns all rows, and leaves it to the executor which
+ * of them are wanted.  If in some order, none can go on before all are there.
+ */
+static void
+estimate_all(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
+			 double times, double loop_count, Cost *startup, Cost *total,
+			 double *pages)
+{
+	ShSearchPlan pass;
+
+	sh_plan_search(extent, extent->layout->kept, &pass);
+	*startup = 0.0;
+	*total = times * plan_cost(root, path->indexinfo, extent->layout, &pass,
+							   loop_count * times);
+	if (path->indexorderbys != NIL)
+		*startup = *total +=
+			extent->rows * HAMMING_STRANGER_COST * cpu_operator_cost;
+	*pages = pass.total.pages;
+}
+
+/*
  * The share of unrelated rows that a search finds within a radius, in any word;
  * -1: any radius.
  */
@@ -421,7 +454,13 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	if (index->nkeycolumns > 1)
 		*selectivity = Max(*selectivity, random_share(search.layout, search.radius));
 
-	if (path->indexorderbys != NIL)
+	if (!is_search(path, &search))
+	{
+		*selectivity = Min(extent.rows / Max(index->rel->tuples, 1.0), 1.0);
+		estimate_all(root, path, &extent, search.times, loop_count,
+					 startup, total, pages);
+	}
+	else if (path->indexorderbys != NIL)
 		estimate_nearest(root, path, &extent, loop_count,
 						 rows, *selectivity * extent.rows,
 						 startup, total, pages);
@@ -433,8 +472,10 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		*total = search.times *
 			search_cost(root, index, &extent, &plan, loop_count * search.times);
 		*pages = plan.total.pages;
+		if (search.times > 1)
+			*selectivity *= HAMMING_RECHECKED;
 	}
-	if (!is_served(path, &search) ||
+	if (search.unfit ||
 		(path->indexorderbys != NIL && wants_places(index->rel)))
 	{
 		*startup = *total = HAMMING_NEVER;
@@ -443,20 +484,25 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 }
 
 /*
- * get_relation_info_hook: let the planner match conditions on boolean columns.
+ * Hook of the planner: let it match conditions on boolean columns, and make no
+ * bitmap of what has somebody's own code for its predicate.
  *
  * It writes  active = true  as  active  and turns that back for an index whose
  * column is of a family for boolean.  PostgreSQL 15 knows but two of them, so
  * there it is told of one of these, which has the same operator.
+ *
+ * A bitmap heap scan rechecks the predicate of the index, too, of each row that
+ * the index is not certain of: of hardly any for a btree, of most for this one.
+ * Of a function that does not look at the row the planner itself has computed
+ * the value, unless it has become a volatile one since.
  */
 static void
-show_boolean_columns(PlannerInfo *root, Oid table, bool inherited,
-					 RelOptInfo *rel)
+show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 {
 	ListCell   *lc;
 
 	if (previous_hook)
-		previous_hook(root, table, inherited, rel);
+		previous_hook(SIMHASH_RELATION_HOOK_GETS);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = (IndexOptInfo *) lfirst(lc);
@@ -466,7 +512,10 @@ show_boolean_columns(PlannerInfo *root, Oid table, bool inherited,
 		if ((amcostestimate_function) index->amcostestimate !=
 			hamming_costestimate)
 			continue;
-		for (i = 0; i < index->nkeycolumns; i++)
+		if (contain_leaked_vars((Node *) index->indpred) ||
+			contain_mutable_functions((Node *) index->indpred))
+			index->amhasgetbitmap = false;
+		for (i = 0; i < index->nkeycolumns && !SIMHASH_KNOWS_BOOLEAN_COLUMNS; i++)
 		{
 			if (op_in_opfamily(BooleanEqualOperator, index->opfamily[i]))
 				index->opfamily[i] = BOOL_HASH_FAM_OID;
@@ -478,5 +527,6 @@ show_boolean_columns(PlannerInfo *root, Oid table, bool inherited,
 void
 hamming_install_cost(void)
 {
-	simhash_hook_relation_info(show_boolean_columns, &previous_hook);
+	previous_hook = SIMHASH_RELATION_HOOK;
+	SIMHASH_RELATION_HOOK = show_indexes;
 }

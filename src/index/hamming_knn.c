@@ -111,44 +111,22 @@ hamming_nearest_reset(HammingScan *so)
 }
 
 /*
- * How far from the query a row may be that meets all conditions: at most the
- * distance to the center of a ball and the radius of that ball together.
- */
-static int
-farthest_match(HammingScan *so)
-{
-	int			farthest = so->layout->kept;
-	int			i;
-
-	for (i = 0; i < so->asked.nballs; i++)
-	{
-		uint64		apart = so->asked.balls[i].center.words[0] ^
-		so->asked.order_center.words[0];
-		int			reach = __builtin_popcountll(apart) +
-		so->asked.balls[i].radius;
-
-		farthest = Min(farthest, reach);
-	}
-	return farthest;
-}
-
-/*
  * The distance that probing reaches before it would cost more than to read all
  * entries of a block.
  */
 static int
 probing_reach(HammingScan *so)
 {
-	double		budget = sh_pass_cost(&so->extent);
+	double		budget = sh_pass_cost(&so->plan.extent);
 	int			done[SH_WORD_BLOCKS];
 	int			reach = -1;
 	int			block;
 
 	memset(done, -1, sizeof(done));
-	while ((block = sh_next_block(&so->extent, done)) >= 0 &&
+	while ((block = sh_next_block(&so->plan.extent, done)) >= 0 &&
 		   reach < so->layout->kept)
 	{
-		budget -= sh_shell_cost(&so->extent, block, done[block] + 1);
+		budget -= sh_shell_cost(&so->plan.extent, block, done[block] + 1);
 		if (budget < 0)
 			break;
 		done[block]++;
@@ -159,8 +137,9 @@ probing_reach(HammingScan *so)
 
 /* Begin a search. */
 static HammingNearest *
-nearest_begin(HammingScan *so)
+nearest_begin(IndexScanDesc scan)
 {
+	HammingScan *so = (HammingScan *) scan->opaque;
 	MemoryContext context =
 	AllocSetContextCreate(GetMemoryChunkContext(so), "hamming nearest",
 						  ALLOCSET_DEFAULT_SIZES);
@@ -168,14 +147,16 @@ nearest_begin(HammingScan *so)
 	MemoryContextAllocZero(context, sizeof(HammingNearest));
 
 	knn->context = context;
-	knn->farthest = farthest_match(so);
+	knn->farthest = hamming_farthest(so);
 	knn->phase = NEAR_PROBE;
 	knn->reached = knn->handed = knn->asked = -1;
 	knn->limit = HAMMING_NEAREST;
 
 	memset(knn->done, -1, sizeof(knn->done));
-	so->runs.min_distance = 0;
-	so->runs.max_distance = Min(knn->farthest, probing_reach(so));
+	hamming_plan_begin(scan, &so->plan, 0, &so->asked.order_center);
+	hamming_plan_survey(scan, &so->plan, true);
+	so->min_distance = 0;
+	so->max_distance = Min(knn->farthest, probing_reach(so));
 	so->matches.keep_pin = false;
 	so->nearest = knn;
 	return knn;
@@ -204,8 +185,8 @@ forget_farthest(HammingScan *so, int least)
 {
 	HammingNearest *knn = so->nearest;
 
-	while (knn->kept > knn->limit && so->runs.max_distance > least)
-		forget_beyond(knn, --so->runs.max_distance);
+	while (knn->kept > knn->limit && so->max_distance > least)
+		forget_beyond(knn, --so->max_distance);
 }
 
 /* The order of rows in the table, for bsearch(). */
@@ -272,7 +253,7 @@ keep_matches(HammingScan *so)
 		level->count++;
 		knn->kept++;
 	}
-	so->matches.count = so->matches.npages = 0;
+	so->matches.count = 0;
 }
 
 /* More rows than this are not kept; what is allowed grows with the demand. */
@@ -310,24 +291,14 @@ probe_again(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *knn = so->nearest;
 	int			reach = Min(knn->farthest, probing_reach(so));
-	ShReach		done[SH_WORD_BLOCKS];
-	int			block;
 
 	if (knn->limit >= memory_limit() || knn->reached >= reach)
 		return false;
 	knn->limit = memory_limit();
-	so->runs.min_distance = knn->reached + 1;
-	so->runs.max_distance = reach;
-	hamming_drop_passes(&so->runs);
-	for (block = 0; block < SH_WORD_BLOCKS; block++)
-		done[block] = sh_shells(-1);
-	for (block = 0; block < SH_WORD_BLOCKS; block++)
-	{
-		if (knn->done[block] < 0)
-			continue;
-		hamming_add_pass(so, block, sh_shells(knn->done[block]), done);
-		done[block] = sh_shells(knn->done[block]);
-	}
+	so->min_distance = knn->reached + 1;
+	so->max_distance = reach;
+	hamming_plan_shells(&so->plan, knn->done);
+	hamming_cursor_begin(&so->cursor, &so->plan);
 	return keep_probed(scan);
 }
 
@@ -345,31 +316,18 @@ probe_step(IndexScanDesc scan)
 	ShReach		done[SH_WORD_BLOCKS];
 	int			block;
 
-	if (knn->reached >= so->runs.max_distance && !probe_again(scan))
+	if (knn->reached >= so->max_distance && !probe_again(scan))
 		return false;
 	for (block = 0; block < SH_WORD_BLOCKS; block++)
 		done[block] = sh_shells(knn->done[block]);
-	block = sh_next_block(&so->extent, knn->done);
-	hamming_drop_passes(&so->runs);
-	hamming_add_pass(so, block, sh_shells(knn->done[block] + 1), done);
+	block = sh_next_block(&so->plan.extent, knn->done);
+	hamming_plan_step(&so->plan, block, sh_shells(knn->done[block] + 1), done);
+	hamming_cursor_begin(&so->cursor, &so->plan);
 	if (!keep_probed(scan))
 		return false;
 	knn->done[block]++;
 	knn->reached++;
 	return true;
-}
-
-/* Begin to read all entries. */
-static void
-begin_full_pass(HammingScan *so)
-{
-	ShReach		none[SH_WORD_BLOCKS];
-	int			block;
-
-	for (block = 0; block < SH_WORD_BLOCKS; block++)
-		none[block] = sh_shells(-1);
-	hamming_drop_passes(&so->runs);
-	hamming_add_pass(so, 0, sh_shells(so->layout->widths[0]), none);
 }
 
 /*
@@ -382,9 +340,10 @@ pass_step(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *knn = so->nearest;
 
-	so->runs.min_distance = knn->reached + 1;
-	so->runs.max_distance = knn->farthest;
-	begin_full_pass(so);
+	so->min_distance = knn->reached + 1;
+	so->max_distance = knn->farthest;
+	hamming_plan_all(&so->plan);
+	hamming_cursor_begin(&so->cursor, &so->plan);
 	while (hamming_read_page(scan))
 	{
 		keep_matches(so);
@@ -392,14 +351,15 @@ pass_step(IndexScanDesc scan)
 	}
 	knn->limit = Max(knn->limit, memory_limit());
 
-	if (so->runs.max_distance > knn->reached)
+	if (so->max_distance > knn->reached)
 	{
-		knn->reached = so->runs.max_distance;
+		knn->reached = so->max_distance;
 		return;
 	}
 	knn->phase = NEAR_STREAM;
-	so->runs.max_distance = so->runs.min_distance;
-	begin_full_pass(so);
+	so->max_distance = so->min_distance;
+	hamming_plan_all(&so->plan);
+	hamming_cursor_begin(&so->cursor, &so->plan);
 }
 
 /* Hand out rows at the distance being streamed.  False at the end of them. */
@@ -408,30 +368,24 @@ stream_step(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *knn = so->nearest;
-	int			i;
 
 	while (so->matches.count < HAMMING_BATCH && hamming_read_page(scan))
 		drop_early(so);
-	for (i = 0; i < so->matches.count; i++)
-		so->matches.items[i].page = -1;
 	if (so->matches.count > 0)
 		return true;
-	knn->reached = knn->handed = so->runs.min_distance;
+	knn->reached = knn->handed = so->min_distance;
 	knn->phase = NEAR_PASS;
 	return false;
 }
 
 /* Hand out a row, as one at a distance. */
 static void
-hand_out_row(HammingScan *so, const NearRow *row, int distance)
+hand_out_row(HammingScan *so, NearRow *row, int distance)
 {
-	HammingMatch *match = &so->matches.items[so->matches.count++];
+	HammingMatch *match = hamming_add_match(so, &row->tid);
 
-	match->tid = row->tid;
 	match->recheck = row->recheck;
 	match->distance = distance;
-	match->page = -1;
-	match->killed = false;
 }
 
 /* Hand out rows that were kept.  False if there are none within reach. */
@@ -440,7 +394,6 @@ hand_out(HammingScan *so)
 {
 	HammingNearest *knn = so->nearest;
 
-	hamming_prepare_matches(so);
 	while (knn->handed < knn->reached && so->matches.count < HAMMING_BATCH)
 	{
 		NearLevel  *level = &knn->levels[knn->handed + 1];
@@ -469,11 +422,11 @@ hand_out_early(HammingScan *so)
 {
 	HammingNearest *knn = so->nearest;
 	int			next = knn->reached + 1;
-	int			block = sh_next_block(&so->extent, knn->done);
+	int			block = sh_next_block(&so->plan.extent, knn->done);
 	int			d;
 
 	if (knn->asked == knn->reached || block < 0 ||
-		sh_shell_cost(&so->extent, block, knn->done[block] + 1) <
+		sh_shell_cost(&so->plan.extent, block, knn->done[block] + 1) <
 		HAMMING_EARLY_COST)
 		return false;
 	knn->asked = knn->reached;
@@ -514,7 +467,7 @@ hamming_nearest_fill(IndexScanDesc scan)
 	HammingNearest *knn = so->nearest;
 
 	if (knn == NULL)
-		knn = nearest_begin(so);
+		knn = nearest_begin(scan);
 	for (;;)
 	{
 		if (knn->phase == NEAR_STREAM)

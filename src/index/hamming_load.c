@@ -9,8 +9,8 @@
  * the first item of an inner page stands for minus infinity; a pivot carries a
  * TID only where the keys to its left and right are the same.
  *
- * All entries have the same size and their number is known, so it is known as
- * well which of them each leaf page gets.  Leaf pages are blocks 1, 2, 3 and
+ * All entries have the same size, or less where the key is NULL, and their
+ * number is known, so it is known as well which of them each leaf page gets.  Leaf pages are blocks 1, 2, 3 and
  * so on; inner pages come behind them.  That lets several processes write leaf
  * pages at the same time, each from another place on.  With 366 entries to a
  * page:
@@ -76,8 +76,7 @@ struct HammingLoad
 	/* stays */
 	Relation	index;
 	bool		use_wal;
-	int64		entries;		/* that the index is to have */
-	int			row_entries;	/* of each row */
+	HammingRead read;			/* what the index is to have */
 	int			per_leaf;
 	BlockNumber leaves;
 	Size		inner_target;	/* bytes of items that fill a page */
@@ -94,6 +93,30 @@ struct HammingLoad
 	HammingLevel levels[HAMMING_MAX_HEIGHT];
 };
 
+/* Is an entry one of NULL? */
+static inline bool
+is_null(const HammingEntry *entry)
+{
+	return (entry->tid & HAMMING_NULL_ENTRY) != 0;
+}
+
+/*
+ * Put the key of an entry into a tuple whose other bytes are zero, as the
+ * bitmap of NULL is.
+ */
+static void
+put_key(HammingPivot *tuple, const HammingEntry *entry)
+{
+	if (is_null(entry))
+		tuple->tuple.t_info = HAMMING_NULL_SIZE | INDEX_NULL_MASK;
+	else
+	{
+		tuple->tuple.t_info = HAMMING_ENTRY_SIZE;
+		memcpy(tuple->bytes + sizeof(IndexTupleData), &entry->key,
+			   sizeof(entry->key));
+	}
+}
+
 /*
  * Make the pivot that says: what is to the right begins here.  A TID of 0 is
  * none.
@@ -101,22 +124,20 @@ struct HammingLoad
 static void
 make_pivot(HammingPivot *pivot, const HammingEntry *entry)
 {
-	Size		size = HAMMING_ENTRY_SIZE;
+	uint64		tid = entry->tid & ~HAMMING_NULL_ENTRY;
 
 	memset(pivot, 0, sizeof(HammingPivot));
-	memcpy(pivot->bytes + sizeof(IndexTupleData), &entry->key,
-		   sizeof(entry->key));
-	if (entry->tid != 0)
+	put_key(pivot, entry);
+	if (tid != 0)
 	{
 		ItemPointerData pointer;
 
-		hamming_unpack_tid(entry->tid, &pointer);
-		size += MAXALIGN(sizeof(ItemPointerData));
-		memcpy(pivot->bytes + size - sizeof(ItemPointerData), &pointer,
-			   sizeof(ItemPointerData));
+		hamming_unpack_tid(tid, &pointer);
+		pivot->tuple.t_info += MAXALIGN(sizeof(ItemPointerData));
+		memcpy(pivot->bytes + IndexTupleSize(&pivot->tuple) -
+			   sizeof(ItemPointerData), &pointer, sizeof(ItemPointerData));
 	}
-	pivot->tuple.t_info = size;
-	BTreeTupleSetNAtts(&pivot->tuple, 1, entry->tid != 0);
+	BTreeTupleSetNAtts(&pivot->tuple, 1, tid != 0);
 }
 
 /* Make the pivot that stands for minus infinity. */
@@ -307,9 +328,9 @@ link_leaf(HammingLoad *load, const HammingEntry *entry)
 	add_downlink(load, 1, &pivot, ++load->linked);
 }
 
-/* Prepare to fill an empty index with so many entries. */
+/* Prepare to fill an empty index with what was read. */
 HammingLoad *
-hamming_load_begin(Relation index, int64 entries)
+hamming_load_begin(Relation index, const HammingRead *read)
 {
 	HammingLoad *load = (HammingLoad *) palloc0(sizeof(HammingLoad));
 	BTOptions  *options = (BTOptions *) index->rd_options;
@@ -320,12 +341,11 @@ hamming_load_begin(Relation index, int64 entries)
 
 	load->index = index;
 	load->use_wal = RelationNeedsWAL(index);
-	load->entries = entries;
-	load->row_entries = hamming_row_entries(hamming_layout(index));
+	load->read = *read;
 	load->per_leaf = Min(most, (Size) BLCKSZ * fillfactor / 100) /
 		ITEM_SIZE(HAMMING_ENTRY_SIZE);
 	load->inner_target = Min(most, BLCKSZ * BTREE_NONLEAF_FILLFACTOR / 100);
-	load->leaves = hamming_load_leaf(load, entries);
+	load->leaves = hamming_load_leaf(load, read->entries);
 	load->loaded = &load->own_loaded;
 	pg_atomic_init_u32(&load->own_loaded, 0);
 	load->allocated = load->leaves + 1;
@@ -382,18 +402,17 @@ count_leaf(HammingLoad *load)
 
 	if (!IsParallelWorker())
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 Min(loaded * load->per_leaf,
-										 load->entries) / load->row_entries);
+									 (int64) (load->read.rows * loaded /
+											  load->leaves));
 }
 
 static void
 add_entry(HammingLevel *leaf, const HammingEntry *entry)
 {
-	HammingPivot tuple;
+	HammingPivot tuple = {0};
 
-	tuple.tuple.t_info = HAMMING_ENTRY_SIZE;
-	hamming_unpack_tid(entry->tid, &tuple.tuple.t_tid);
-	memcpy(tuple.bytes + sizeof(IndexTupleData), &entry->key, sizeof(int64));
+	put_key(&tuple, entry);
+	hamming_unpack_tid(entry->tid & ~HAMMING_NULL_ENTRY, &tuple.tuple.t_tid);
 	add_item(leaf, &tuple.tuple);
 }
 
@@ -429,7 +448,9 @@ load_leaf(HammingLoad *load, HammingSort *sort, BlockNumber leaf,
 	}
 
 	next.key = entry->key;
-	next.tid = entry->key == before.key ? before.tid : 0;
+	next.tid = entry->tid & HAMMING_NULL_ENTRY;
+	if (entry->key == before.key && is_null(entry) == is_null(&before))
+		next.tid = before.tid;
 	make_pivot(&pivot, &next);
 	finish_page(load, here, &pivot, leaf + 2);
 	if (load->pivots != NULL)

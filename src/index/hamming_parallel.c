@@ -91,7 +91,7 @@ typedef struct HammingShared
 	ConditionVariable changed;
 	int			scanned;		/* processes that are through with it */
 	double		heap_tuples;
-	double		rows;			/* that have a fingerprint */
+	HammingRead read;
 	bool		broken_hot_chain;
 
 	/* moves: step 2 */
@@ -123,9 +123,9 @@ scan_part(HammingShared *shared, Relation heap, Relation index,
 {
 	HammingSort *sort = hamming_sort_begin_part(shared->kilobytes,
 												&shared->files.fs, part);
-	double		indexed;
-	TableScanDesc rows = simhash_table_beginscan_parallel(heap, scan, NULL);
-	double		heap_tuples = read_rows(heap, index, info, sort, rows, &indexed);
+	HammingRead read;
+	TableScanDesc rows = simhash_table_beginscan_parallel(heap, scan);
+	double		heap_tuples = read_rows(heap, index, info, sort, rows, &read);
 
 	if (!IsParallelWorker())
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
@@ -135,7 +135,8 @@ scan_part(HammingShared *shared, Relation heap, Relation index,
 	SpinLockAcquire(&shared->mutex);
 	shared->scanned++;
 	shared->heap_tuples += heap_tuples;
-	shared->rows += indexed;
+	shared->read.rows += read.rows;
+	shared->read.entries += read.entries;
 	shared->broken_hot_chain |= info->ii_BrokenHotChain;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
@@ -352,18 +353,16 @@ load_index(HammingLeader *leader, Relation index)
 {
 	HammingShared *shared = leader->shared;
 	HammingLoad *load;
-	int64		entries = shared->rows *
-	hamming_row_entries(hamming_layout(index));
 	int			i;
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) shared->rows);
+								 (int64) shared->read.rows);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_LOAD);
-	load = hamming_load_begin(index, entries);
+	load = hamming_load_begin(index, &shared->read);
 	hamming_load_reserve(load);
 	shared->parts = shared->scanned;
-	divide(shared, entries);
+	divide(shared, shared->read.entries);
 	SpinLockAcquire(&shared->mutex);
 	shared->divided = true;
 	SpinLockRelease(&shared->mutex);
@@ -408,7 +407,7 @@ hamming_parallel_build(Relation heap, Relation index, IndexInfo *info,
 	load_index(&leader, index);
 
 	result->heap_tuples = leader.shared->heap_tuples;
-	result->index_tuples = leader.shared->rows;
+	result->index_tuples = leader.shared->read.rows;
 	info->ii_BrokenHotChain = leader.shared->broken_hot_chain;
 	for (i = 0; i < launched; i++)
 		InstrAccumParallelQuery(&leader.buffer_usage[i], &leader.wal_usage[i]);
@@ -436,7 +435,6 @@ hamming_parallel_work(dsm_segment *seg, shm_toc *toc,
 	Relation	heap;
 	Relation	index;
 	IndexInfo  *info;
-	int64		entries;
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
@@ -450,8 +448,7 @@ hamming_parallel_work(dsm_segment *seg, shm_toc *toc,
 	scan_part(shared, heap, index, info, shm_toc_lookup(toc, KEY_SCAN, false),
 			  ParallelWorkerNumber + 1, read_rows);
 	wait_for_ranges(shared);
-	entries = shared->rows * hamming_row_entries(hamming_layout(index));
-	load_ranges(shared, hamming_load_begin(index, entries));
+	load_ranges(shared, hamming_load_begin(index, &shared->read));
 
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber],
 						  &wal_usage[ParallelWorkerNumber]);

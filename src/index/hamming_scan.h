@@ -3,18 +3,15 @@
  * hamming_scan.h
  *		The state of a scan of a hamming index, and what its files share.
  *
- * A scan is made of parts, each of which is changed by one file only and
- * described there:
+ * hamming_scan.c tells of the stages of a search.  Each has a part of the state
+ * that it alone changes:
  *
- *	HammingConditions	what is asked				hamming_scan.c
- *	HammingTree			the way down the btree		hamming_tree.c
- *	HammingRuns			what to read next			hamming_runs.c
+ *	HammingQuestion		what is asked				hamming_question.c
+ *	HammingPlan			how far each block is read	hamming_plan.c
+ *	HammingCursor		which page is read			hamming_cursor.c
  *	HammingMatches		what was found				hamming_matches.c
  *	HammingNearest		ORDER BY distance			hamming_knn.c
- *
- * hamming_page.c reads the leaf pages that the runs name, and adds what it
- * finds to the matches; hamming_plan.c decides how a search goes, for which
- * hamming_survey.c looks for crowds.
+ *	HammingWords		searches in several words	hamming_words.c
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -53,49 +50,54 @@ typedef struct HammingBall
  * searched for, the others are tested on the candidates.  All centers are
  * moved by the shift of the group that is searched.
  */
-typedef struct HammingConditions
+typedef struct HammingQuestion
 {
 	int			nballs;
 	HammingBall *balls;
 	bool		impossible;		/* a condition is NULL */
+	bool		nulls;			/* rows without a fingerprint meet them, too */
 	bool		grouped;		/* there are columns besides; recheck all */
 	bool		no_group;		/* but not all of them have conditions */
 	uint64		shift;
 	int			order_by;		/* ORDER BY that decides; -1: none */
 	bool		open_order;		/* there is one that we know nothing of */
 	ShValue		order_center;
-	SimhashBits order_bits;		/* the same, if it is a bit string */
-} HammingConditions;
+} HammingQuestion;
 
 /*
  * A page as its parent knows it: low <= keys <= high.  So is its right
  * neighbour, whose keys go up to next_high, if "next" is valid.
  */
-typedef struct HammingChild
+typedef struct HammingBounds
 {
-	BlockNumber blkno;
+	BlockNumber blkno;			/* InvalidBlockNumber: not known */
 	BlockNumber next;
 	int64		low;
 	int64		high;
 	int64		next_high;
-} HammingChild;
+	double		part;			/* share of all entries, about, that it has, */
+	double		before;			/* and that is to the left of it */
+} HammingBounds;
 
-/* A page of the path; inner ones are pinned while pages are read. */
-typedef struct HammingStep
+/* Do keys >= key begin on a page, going by its bounds? */
+static inline bool
+hamming_serves(const HammingBounds *page, int64 key)
 {
-	Buffer		buffer;
-	HammingChild page;
-} HammingStep;
+	return BlockNumberIsValid(page->blkno) &&
+		page->low <= key && key <= page->high;
+}
 
-/* The path: the pages of the last descent. */
-typedef struct HammingTree
+/*
+ * How far between the bounds of a page a key is.  That is where its entry is
+ * to be expected, were keys spread evenly: 0 first, 1 last.
+ */
+static inline float
+hamming_place(const HammingBounds *page, int64 key)
 {
-	int			height;			/* level of the root */
-	HammingStep path[HAMMING_MAX_HEIGHT];	/* by level */
-	int			ncenters;
-	HammingChild *centers;		/* by block: leaf pages where the query's own
-								 * keys begin */
-} HammingTree;
+	uint64		span = (uint64) page->high - (uint64) page->low;
+
+	return (float) ((uint64) key - (uint64) page->low) / ((float) span + 1);
+}
 
 /*
  * What is searched of one block.  "done" tells what was searched of each block
@@ -106,8 +108,29 @@ typedef struct HammingPass
 	int			block;			/* within the word that is searched */
 	ShReach		reach;
 	ShReach		done[SH_WORD_BLOCKS];
-	int64		center_key;		/* the query, as an entry of the block */
 } HammingPass;
+
+/* How to search a word for what is within k of a center. */
+typedef struct HammingPlan
+{
+	int			word;
+	uint64		center;
+	int64		keys[SH_WORD_BLOCKS];	/* the center, as an entry of a block */
+	int			k;				/* -1: nothing; HAMMING_UNPLANNED */
+
+	/* what is known of the index */
+	ShExtent	extent;
+	bool		crowded;		/* extent is not even, for this center */
+	HammingBounds starts[SH_WORD_BLOCKS];	/* where the center's own keys
+											 * begin */
+
+	/* what to do */
+	ShSearchPlan search;
+	int			npasses;
+	HammingPass passes[SH_WORD_BLOCKS];
+} HammingPlan;
+
+#define HAMMING_UNPLANNED	(-2)
 
 /*
  * Keys [low, high] to be read, and the leaf page where they begin or go on.
@@ -126,58 +149,44 @@ typedef struct HammingRun
 } HammingRun;
 
 /*
- * What to read next.  Candidates farther than max_distance from the center, or
- * nearer than min_distance, are no matches.  Runs are laid out pass by pass,
- * in the order of their keys; a ring buffer has the next few with their pages.
+ * The page that is read, and what to read next.  Runs are laid out pass by
+ * pass, in the order of their keys; a ring buffer has the next few with their
+ * pages.
  */
-typedef struct HammingRuns
+typedef struct HammingCursor
 {
-	/* what passes let through */
-	int			word;			/* the one that is searched */
-	uint64		center;			/* what distances in it are taken from */
-	int			min_distance;	/* of entries, wanted */
-	int			max_distance;
+	const HammingPlan *plan;
 
-	/* passes, and how far their runs have been laid out */
-	int			npasses;
+	/* how far runs have been laid out */
 	int			pass;			/* the one at hand */
 	uint64		next;			/* entry of it, bare */
 	uint64		span;			/* between the bounds of the last page, bare */
-	HammingPass passes[SH_WORD_BLOCKS];
-	int			kept_for;		/* the k of the plan that these follow; -1:
-								 * none */
-	int			nkept;
-
-	/* the run at hand, and those ahead */
-	bool		have_run;
-	HammingRun	run;
+	HammingBounds leaf;			/* that page, */
+	HammingBounds parent;		/* and the one above it */
 	int			nahead;
 	int			next_ahead;
 	HammingRun	ahead[HAMMING_AHEAD];
-	int			page_entries;	/* that the last page had */
-} HammingRuns;
+
+	/* the run at hand, and the page, share-locked */
+	bool		have_run;
+	HammingRun	run;
+	Buffer		buffer;
+	BlockNumber blkno;			/* as the run named it */
+	OffsetNumber offset;		/* where the run is on the page */
+	int			page_entries;	/* that it has, or the last one had */
+} HammingCursor;
 
 /* A candidate within the radius, whose row the scan returns. */
 typedef struct HammingMatch
 {
 	ItemPointerData tid;
-	OffsetNumber offset;
-	int16		page;			/* in HammingMatches.pages; -1: forgotten */
 	int16		distance;		/* from the first ball or the order */
 	bool		recheck;		/* may lie outside a ball after all */
-	bool		killed;			/* its row is dead to everyone */
 } HammingMatch;
 
-/* A leaf page that matches came from. */
-typedef struct HammingPage
-{
-	BlockNumber blkno;
-	XLogRecPtr	lsn;
-} HammingPage;
-
 /*
- * What was found and is being handed out.  Matches of one page are neighbours.
- * If keep_pin is set they are all of one page, which stays pinned.
+ * What was found and is being handed out.  If keep_pin is set matches are all
+ * of one page, which stays pinned.
  */
 typedef struct HammingMatches
 {
@@ -185,108 +194,120 @@ typedef struct HammingMatches
 	Buffer		pinned;			/* leaf page of the matches, if keep_pin */
 	int			count;
 	int			next;			/* to be handed out */
-	int			npages;
-	int			nkilled;
 	HammingMatch *items;
-	HammingPage *pages;
 } HammingMatches;
 
+/* Leaf pages from left to right. */
+typedef struct HammingWalk
+{
+	BlockNumber next;			/* P_NONE: no more */
+	BlockNumber steps;
+} HammingWalk;
+
+/* A search in several words. */
+typedef struct HammingWords
+{
+	int			word;			/* the one that is read */
+	bool		gathered;
+	struct HammingSort *found;	/* rows, if they are too many for a batch */
+	int64		last_tid;
+	HammingPlan plans[FLEXIBLE_ARRAY_MEMBER];
+} HammingWords;
+
 struct HammingNearest;
-struct HammingWords;
 
 /* The state of a scan. */
 typedef struct HammingScan
 {
-	const ShLayout *layout;
-	HammingConditions asked;
-	HammingTree tree;
-	HammingRuns runs;
-	HammingMatches matches;
-	struct HammingNearest *nearest; /* with ORDER BY */
-	struct HammingWords *words; /* a search in several words */
-
-	/* how the search is planned */
+	HammingIndexState index;
+	const ShLayout *layout;		/* of that */
+	double		rows;			/* about, in the index; -1: not known yet */
 	bool		started;
 	bool		repeats;		/* a row may be returned more than once */
-	ShExtent	extent;
-	bool		crowded;		/* extent is not even, for this query */
-	int			plan_k;			/* what the plan was made for; -1: none */
-	ShSearchPlan plan;
 
-	/* rows with a NULL fingerprint, which are not in the index */
-	bool		want_nulls;
-	struct Tuplesortstate *nulls;
+	HammingQuestion asked;
+	HammingPlan plan;
+	HammingCursor cursor;
+	int			min_distance;	/* of entries that are matches */
+	int			max_distance;
+	HammingMatches matches;
+
+	struct HammingNearest *nearest; /* with ORDER BY */
+	HammingWords *words;		/* a search in several words, */
+	struct HammingNearWords *near_words;	/* with ORDER BY */
+	bool		in_nulls;		/* rows without a fingerprint, which come last */
+	HammingWalk nulls;
 	IndexTuple	nothing;		/* for those who want no column */
 } HammingScan;
+
+/* hamming_question.c */
+extern bool hamming_take_ball(const HammingIndexState *index, Datum datum,
+							  HammingBall *ball);
+extern void hamming_ask(IndexScanDesc scan);
+extern int	hamming_farthest(const HammingScan *so);
+
+/* hamming_plan.c */
+extern void hamming_plan_begin(IndexScanDesc scan, HammingPlan *plan, int word,
+							   const ShValue *center);
+extern void hamming_plan_search(HammingPlan *plan, int k);
+extern void hamming_plan_survey(IndexScanDesc scan, HammingPlan *plan,
+								bool all);
+extern void hamming_plan_step(HammingPlan *plan, int block, ShReach reach,
+							  const ShReach *done);
+extern void hamming_plan_shells(HammingPlan *plan, const int *shells);
+extern void hamming_plan_all(HammingPlan *plan);
+extern void hamming_plan_passes(HammingPlan *plan);
+extern void hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
+							  const ShValue *center, int k);
+
+/* hamming_tree.c */
+extern Buffer hamming_get_page(IndexScanDesc scan, BlockNumber blkno);
+extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
+extern BlockNumber hamming_right_page(IndexScanDesc scan, Page page);
+extern bool hamming_descend(IndexScanDesc scan, int64 key,
+							HammingBounds *parent, HammingBounds *leaf);
+
+/* hamming_cursor.c */
+extern void hamming_cursor_begin(HammingCursor *cursor,
+								 const HammingPlan *plan);
+extern bool hamming_cursor_next_page(IndexScanDesc scan,
+									 HammingCursor *cursor);
+extern bool hamming_cursor_next_run(IndexScanDesc scan,
+									HammingCursor *cursor);
+extern void hamming_begin_walk(IndexScanDesc scan, int64 key,
+							   HammingWalk *walk);
+extern Buffer hamming_walk(IndexScanDesc scan, HammingWalk *walk);
+
+/* hamming_compare.c */
+extern void hamming_read_plan(HammingScan *so, const HammingPlan *plan,
+							  int max_distance);
+extern bool hamming_read_page(IndexScanDesc scan);
+extern void hamming_take_nulls(HammingScan *so, Page page);
+
+/* hamming_matches.c */
+extern HammingMatch *hamming_add_match(HammingScan *so, ItemPointer tid);
+extern HammingMatch *hamming_next_match(IndexScanDesc scan);
+extern void hamming_leave_page(HammingMatches *matches, Buffer buffer,
+							   int before);
+extern void hamming_drop_matches(HammingScan *so);
 
 /* hamming_knn.c */
 extern void hamming_nearest_reset(HammingScan *so);
 extern bool hamming_nearest_fill(IndexScanDesc scan);
 
-/* hamming_plan.c */
-extern void hamming_plan(IndexScanDesc scan);
-extern void hamming_even_extent(IndexScanDesc scan);
-extern void hamming_turn_to_word(HammingScan *so, int word,
-								 const ShValue *center, int k);
-extern void hamming_plan_word(IndexScanDesc scan, bool survey);
-extern void hamming_log_plan(IndexScanDesc scan);
-extern void hamming_add_passes(HammingScan *so);
-
-/* hamming_rights.c */
-extern bool hamming_may_show_plan(Relation index);
-extern void hamming_check_rights(Relation index);
-
 /* hamming_words.c */
+extern void hamming_words_begin(HammingScan *so);
 extern void hamming_words_reset(HammingScan *so);
 extern bool hamming_words_fill(IndexScanDesc scan);
-extern bool hamming_words_show(IndexScanDesc scan);
+extern double hamming_plan_words(IndexScanDesc scan, const ShValue *center,
+								 int k, const int *least);
+extern double hamming_words_cost(HammingScan *so, int k);
+extern void hamming_begin_words(HammingWords *words);
+extern bool hamming_read_words(IndexScanDesc scan);
+extern const HammingPlan *hamming_words_plan(IndexScanDesc scan, int word);
 
-/* hamming_scan.c */
-extern bool hamming_take_ball(Relation index, const ShLayout *layout,
-							  Datum datum, HammingBall *ball);
-
-/* hamming_table.c */
-extern struct Tuplesortstate *hamming_begin_numbers(HammingScan *so,
-													int64 bound);
-extern void hamming_read_table(IndexScanDesc scan,
-							   IndexBuildCallback callback, void *state);
-
-/* hamming_survey.c */
-extern bool hamming_survey(IndexScanDesc scan);
-
-/* hamming_page.c */
-extern bool hamming_read_page(IndexScanDesc scan);
-
-/* hamming_matches.c */
-extern void hamming_prepare_matches(HammingScan *so);
-extern int	hamming_note_page(HammingMatches *matches, Buffer buffer);
-extern void hamming_check_tid(IndexScanDesc scan, ItemPointer tid);
-extern void hamming_drop_matches(IndexScanDesc scan);
-extern void hamming_free_matches(HammingMatches *matches);
-
-/* hamming_runs.c */
-extern void hamming_drop_passes(HammingRuns *runs);
-extern void hamming_add_pass(HammingScan *so, int block, ShReach reach,
-							 const ShReach *done);
-extern void hamming_keep_passes(HammingScan *so);
-extern bool hamming_next_run(IndexScanDesc scan);
-extern bool hamming_next_run_on_page(HammingRuns *runs, BlockNumber blkno);
-
-/* hamming_tree.c */
-extern void hamming_lock_page(IndexScanDesc scan, Buffer buffer);
-extern void hamming_fell_off(IndexScanDesc scan);
-extern void hamming_went_back(IndexScanDesc scan);
-extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
-extern bool hamming_descend(IndexScanDesc scan, int64 key,
-							HammingChild *page);
-extern HammingChild *hamming_center(HammingScan *so, int block);
-extern void hamming_find_centers(IndexScanDesc scan);
-extern void hamming_place(const HammingChild *leaf, HammingRun *run);
-extern const HammingChild *hamming_locate(IndexScanDesc scan, HammingRun *run);
-extern bool hamming_reaches(HammingTree *tree, int64 from, int64 to,
-							int pages);
-extern double hamming_share(IndexScanDesc scan, int64 key);
-extern void hamming_unpin_path(HammingTree *tree);
-extern void hamming_forget_path(HammingTree *tree);
+/* hamming_near_words.c */
+extern void hamming_near_words_reset(HammingScan *so);
+extern bool hamming_near_words_fill(IndexScanDesc scan);
 
 #endif							/* HAMMING_SCAN_H */

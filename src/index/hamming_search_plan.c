@@ -7,6 +7,10 @@
  * ends before it reads a leaf page.  So what is shown is what a search at the
  * same moment would do.
  *
+ * How large a crowd is tells how many rows are like the query.  So only those may
+ * ask who could count the rows themselves: who may read what is indexed, in every
+ * row of the table.
+ *
  * The table may be somebody's whom they do not trust.  So nothing of its
  * owner's is evaluated: no expression or condition of the index, and no
  * constraint of a domain.
@@ -20,16 +24,19 @@
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
@@ -55,18 +62,50 @@ enum
 };
 
 /*
- * The type of a column of an index, from 0 on, in the table; of a domain, that
- * which it is made of.
+ * May the user read what an index holds?  An expression may be made from any
+ * column, and so may the condition of a partial index, so these take the right
+ * to the whole table.
  */
-static Oid
-column_type(Relation heap, Relation index, int column)
+static bool
+may_read(Oid table, Relation index)
 {
-	AttrNumber	number = index->rd_index->indkey.values[column];
+	bool		may = heap_attisnull(index->rd_indextuple,
+									 Anum_pg_index_indpred, NULL);
+	int			i;
 
-	return getBaseType(number != InvalidAttrNumber
-					   ? TupleDescAttr(RelationGetDescr(heap),
-									   number - 1)->atttypid
-					   : exprType(hamming_column_expression(index, column)));
+	for (i = 0; i < index->rd_index->indnkeyatts && may; i++)
+	{
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		may = column != InvalidAttrNumber &&
+			pg_attribute_aclcheck(table, column, GetUserId(),
+								  ACL_SELECT) == ACLCHECK_OK;
+	}
+	return may ||
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* Are there rows that the user may not see? */
+static bool
+hides_rows(Oid table)
+{
+	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
+}
+
+/* Fail unless the user may be told how a search of an index goes. */
+static void
+check_rights(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+
+	if (!may_read(table, index))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	if (hides_rows(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s",
+						get_rel_name(table)),
+				 errdetail("Row security applies, and the plan would tell of rows that it hides.")));
 }
 
 /*
@@ -74,10 +113,10 @@ column_type(Relation heap, Relation index, int column)
  * columns.  False if one is NULL, so that there is no such group.
  */
 static bool
-read_group(Relation heap, Relation index, ArrayType *group, uint64 *shift)
+read_group(Relation index, const HammingIndexState *state, ArrayType *group,
+		   uint64 *shift)
 {
-	int			fingerprint = hamming_fingerprint_column(index);
-	int			columns = index->rd_index->indnkeyatts;
+	int			columns = state->columns;
 	Datum	   *values;
 	bool	   *nulls;
 	int			count;
@@ -101,11 +140,11 @@ read_group(Relation heap, Relation index, ArrayType *group, uint64 *shift)
 		Oid			parameter;
 		Datum		value;
 
-		if (i == fingerprint)
+		if (i == state->fingerprint)
 			continue;
 		if (nulls[next])
 			return false;
-		getTypeInputInfo(column_type(heap, index, i), &input, &parameter);
+		getTypeInputInfo(hamming_column_type(index, i), &input, &parameter);
 		value = OidInputFunctionCall(input, TextDatumGetCString(values[next++]),
 									 parameter, -1);
 		*shift = hamming_add_to_shift(*shift, index, i, value, InvalidOid);
@@ -122,23 +161,23 @@ rounded(double value)
 
 /* Return what a plan says of a block. */
 static void
-return_block(ReturnSetInfo *result, const HammingScan *so, int block)
+return_block(ReturnSetInfo *result, const HammingPlan *plan, int block)
 {
-	const ShSearchWork *work = &so->plan.blocks[block];
+	const ShLayout *layout = plan->extent.layout;
+	const ShSearchWork *work = &plan->search.blocks[block];
 	Datum		values[PLAN_COLUMNS];
 	bool		nulls[PLAN_COLUMNS] = {0};
 
-	values[COLUMN_BLOCK] = Int32GetDatum(so->runs.word * so->layout->blocks +
-										 block);
-	values[COLUMN_RADIUS] = Int32GetDatum(so->plan.radius[block]);
-	nulls[COLUMN_RADIUS] = so->plan.radius[block] < 0;
+	values[COLUMN_BLOCK] = Int32GetDatum(plan->word * layout->blocks + block);
+	values[COLUMN_RADIUS] = Int32GetDatum(plan->search.radius[block]);
+	nulls[COLUMN_RADIUS] = plan->search.radius[block] < 0;
 	values[COLUMN_PROBES] = Int64GetDatum((int64) work->probes);
 	values[COLUMN_PAGES] = rounded(work->pages);
 	values[COLUMN_CANDIDATES] = rounded(work->entries);
-	values[COLUMN_CROWD] = rounded(so->extent.crowd[block][0]);
-	values[COLUMN_CROWD_BESIDE] = rounded(so->extent.crowd[block][1]);
+	values[COLUMN_CROWD] = rounded(plan->extent.crowd[block][0]);
+	values[COLUMN_CROWD_BESIDE] = rounded(plan->extent.crowd[block][1]);
 	values[COLUMN_READS_ALL] = BoolGetDatum(block == 0 &&
-											sh_is_pass(so->layout, &so->plan));
+											sh_is_pass(layout, &plan->search));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
@@ -147,35 +186,38 @@ static void
 return_plan(ReturnSetInfo *result, IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	bool		in_words = so->layout->words > 1;
-	int			block;
+	const HammingBall *ball = so->asked.balls;
 
-	if (!in_words)
-		hamming_plan(scan);
-	else if (!hamming_words_show(scan))
-		return;
-	do
+	for (int word = 0; word < so->layout->words; word++)
 	{
-		for (block = 0; block < so->layout->blocks; block++)
-			return_block(result, so, block);
-	} while (in_words && hamming_words_show(scan));
+		const HammingPlan *plan = &so->plan;
+
+		if (so->layout->words > 1)
+			plan = hamming_words_plan(scan, word);
+		else
+			hamming_plan_word(scan, &so->plan, 0, &ball->center, ball->radius);
+		for (int block = 0; block < so->layout->blocks; block++)
+			return_block(result, plan, block);
+	}
 }
 
-/* Fail if the radius of a hamming_ball is out of range. */
+/* Fail if the radius of a ball is out of range. */
 static void
-check_ball(Datum datum)
+check_ball(Datum datum, bool of_bits)
 {
 	SimhashBall ball;
+	SimhashBitBall bit_ball;
 
-	(void) simhash_get_ball(datum, &ball);
+	if (of_bits)
+		(void) simhash_get_bit_ball(datum, true, &bit_ball);
+	else
+		(void) simhash_get_ball(datum, &ball);
 }
 
 /* Is an index one of bit strings? */
 static bool
-is_of_bits(Relation index)
+is_of_bits(SimhashSearched indexed)
 {
-	SimhashSearched indexed = hamming_indexed(index);
-
 	return indexed == SIMHASH_BITS || indexed == SIMHASH_BIT_BALLS;
 }
 
@@ -183,8 +225,6 @@ is_of_bits(Relation index)
 static Datum
 search_plan(FunctionCallInfo fcinfo, bool of_bits)
 {
-	Oid			indexid = PG_GETARG_OID(0);
-	Oid			heapid = hamming_indexed_table(indexid);
 	Relation	heap;
 	Relation	index;
 	IndexScanDesc scan;
@@ -192,12 +232,14 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	uint64		shift;
 
 	InitMaterializedSRF(fcinfo, 0);
-	heap = table_open(heapid, AccessShareLock);
-	index = index_open(indexid, AccessShareLock);
-	hamming_check_rights(index);
+	index = hamming_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
+	check_rights(index);
 	hamming_require_usable(index);
 
-	if (is_of_bits(index) != of_bits)
+	scan = hamming_beginscan(index, 1, 0);
+	scan->xs_snapshot = GetActiveSnapshot();
+	so = (HammingScan *) scan->opaque;
+	if (is_of_bits(so->index.indexed) != of_bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not an index of such fingerprints",
@@ -206,14 +248,10 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 				 ? errhint("Of fingerprints of type bigint it is hamming_search_plan() that shows plans.")
 				 : errhint("Of bit strings it is hamming_bit_search_plan() that shows plans.")));
 
-	if (!of_bits)
-		check_ball(PG_GETARG_DATUM(1));
-	scan = hamming_beginscan(index, 1, 0);
-	scan->xs_snapshot = GetActiveSnapshot();
-	so = (HammingScan *) scan->opaque;
+	check_ball(PG_GETARG_DATUM(1), of_bits);
 	so->asked.order_by = -1;
-	if (read_group(heap, index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
-		hamming_take_ball(index, so->layout, PG_GETARG_DATUM(1),
+	if (read_group(index, &so->index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
+		hamming_take_ball(&so->index, PG_GETARG_DATUM(1),
 						  &so->asked.balls[0]))
 	{
 		so->asked.nballs = 1;
@@ -242,7 +280,7 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
  *
  * Errors: invalid_parameter_value for more values or less than there are
  * columns beside the fingerprint, wrong_object_type for anything but a hamming
- * index of bigints,
+ * index of bigints, undefined_object for one that is dropped meanwhile,
  * object_not_in_prerequisite_state for an invalid one, insufficient_privilege
  * for those who may not read the table.
  */

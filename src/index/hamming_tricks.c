@@ -2,7 +2,7 @@
  *
  * hamming_tricks.c
  *		What makes the scan of a hamming index fast, and nothing else.
- *		Insertion (hamming_warm.c) has the use of some of it.
+ *		What makes insertion fast stands behind it.
  *
  * A search reads some ten pages, and most of its time is spent waiting for
  * memory.  The tricks here spare it accesses, or make them sooner:
@@ -53,11 +53,9 @@
 #define HAMMING_RECENT_TRUST	32
 
 /*
- * How far from its guessed place a pivot usually is; and an entry, of as many
- * as a page has: of HAMMING_GUESS_SURE times the standard deviation, but for
- * one in twenty.
+ * How far from its guessed place an entry usually is, of as many as a page has:
+ * HAMMING_GUESS_SURE times the standard deviation, but for one in twenty.
  */
-#define HAMMING_PIVOT_SLACK		12
 #define HAMMING_GUESS_SURE		2
 
 /*
@@ -178,46 +176,6 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 #endif
 }
 
-/* Fetch into the cache what is read first of any leaf page. */
-void
-hamming_fetch_head(Relation rel, BlockNumber blkno)
-{
-#ifndef HAMMING_PLAIN_FETCH
-	uint32		hash;
-	RecentPage *known = recent_page(rel, blkno, &hash);
-	const char *page;
-
-	if (known->page != hash || known->buffer <= 0)
-		return;
-	page = (const char *) BufferGetPage(known->buffer);
-	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
-	__builtin_prefetch(page, 1);
-	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
-#else
-	(void) rel;
-	(void) blkno;
-#endif
-}
-
-/*
- * Where in memory a page is, or was a moment ago; NULL if it is private to this
- * session.  It is not pinned, and the descriptor is looked at without a lock,
- * so another page may be there: good for fetching ahead, for nothing else.
- */
-const char *
-hamming_peek_page(Relation rel, BlockNumber blkno)
-{
-	uint32		hash;
-	RecentPage *known = recent_page(rel, blkno, &hash);
-
-	if (known->page != hash || known->buffer <= 0 ||
-		GetBufferDescriptor(known->buffer - 1)->tag.blockNum != blkno)
-		ReleaseBuffer(hamming_pin_page(rel, blkno));
-	if (known->buffer <= 0)
-		return NULL;
-	return (const char *) BufferGetPage(known->buffer);
-}
-
 /*
  * The offset on a leaf page from which entries are to be compared: that of the
  * first key >= key at or after "first", or somewhat less.  "place" is where
@@ -241,26 +199,227 @@ hamming_find_entry(Page page, OffsetNumber first, int64 key, float place)
 #endif
 }
 
-/*
- * The first offset on an inner page, not below "first", whose key is >= key,
- * or one beyond the last.  "place" is where the key is expected.
- */
-OffsetNumber
-hamming_find_pivot(Page page, OffsetNumber first, int64 key, float place)
-{
-	int			last = PageGetMaxOffsetNumber(page);
-#ifndef HAMMING_PLAIN_FIND
-	int			low = first + (int) (place * (last - first)) -
-	HAMMING_PIVOT_SLACK;
-	int			high = low + 2 * HAMMING_PIVOT_SLACK;
+#ifndef HAMMING_PLAIN_FETCH
 
-	if (low < first || hamming_page_key(page, low) >= key)
-		low = first;
-	if (high > last || hamming_page_key(page, high) < key)
-		high = last + 1;
-	return hamming_search(page, low, high, key);
-#else
-	(void) place;
-	return hamming_search(page, first, last + 1, key);
-#endif
+/* Fetch into the cache what is read first of any leaf page. */
+static void
+fetch_head(Relation rel, BlockNumber blkno)
+{
+	uint32		hash;
+	RecentPage *known = recent_page(rel, blkno, &hash);
+	const char *page;
+
+	if (known->page != hash || known->buffer <= 0)
+		return;
+	page = (const char *) BufferGetPage(known->buffer);
+	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
+	__builtin_prefetch(page, 1);
+	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
 }
+
+/*
+ * Where in memory a page is, or was a moment ago; NULL if it is private to this
+ * session.  It is not pinned, and the descriptor is looked at without a lock,
+ * so another page may be there: good for fetching ahead, for nothing else.
+ */
+static const char *
+peek_page(Relation rel, BlockNumber blkno)
+{
+	uint32		hash;
+	RecentPage *known = recent_page(rel, blkno, &hash);
+
+	if (known->page != hash || known->buffer <= 0 ||
+		GetBufferDescriptor(known->buffer - 1)->tag.blockNum != blkno)
+		ReleaseBuffer(hamming_pin_page(rel, blkno));
+	if (known->buffer <= 0)
+		return NULL;
+	return (const char *) BufferGetPage(known->buffer);
+}
+
+/* The way down to where an entry belongs. */
+typedef struct HammingWay
+{
+	int64		key;
+	BlockNumber blkno;			/* the page that we have come to */
+	int64		low;			/* bounds of its keys, by its parent */
+	int64		high;
+	const char *leaf;			/* what is in memory of it */
+} HammingWay;
+
+/* How far between the bounds of its page the key is: 0 first, 1 last. */
+static inline float
+place_of(const HammingWay *way)
+{
+	uint64		span = (uint64) way->high - (uint64) way->low;
+
+	return (float) ((uint64) way->key - (uint64) way->low) /
+		((float) span + 1);
+}
+
+/*
+ * Go from an inner page to the child where the key belongs.  The first pivot
+ * stands for minus infinity and has no key.
+ */
+static void
+choose_child(Page page, HammingWay *way)
+{
+	OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	OffsetNumber offset = hamming_search(page, first + 1,
+										 PageGetMaxOffsetNumber(page) + 1,
+										 way->key);
+
+	if (offset <= PageGetMaxOffsetNumber(page))
+		way->high = hamming_page_key(page, offset);
+	if (offset > first + 1)
+		way->low = hamming_page_key(page, offset - 1);
+	way->blkno = BTreeTupleGetDownLink(hamming_page_tuple(page, offset - 1));
+}
+
+/*
+ * Go down from a level, on all ways; false if one comes to a page that is not
+ * what it was.  The root, which the relation's cache has told of, has to be
+ * where its level begins.  Ways by the same page follow each other.
+ */
+static bool
+step_down(Relation index, HammingWay *ways, int count, uint32 level,
+		  bool is_root)
+{
+	int			i = 0;
+
+	while (i < count)
+	{
+		BlockNumber blkno = ways[i].blkno;
+		Buffer		buffer = hamming_pin_page(index, blkno);
+		Page		page = BufferGetPage(buffer);
+		bool		fine;
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		fine = hamming_is_page(page) && !P_IGNORE(BTPageGetOpaque(page)) &&
+			BTPageGetOpaque(page)->btpo_level == level &&
+			(!is_root || P_LEFTMOST(BTPageGetOpaque(page)));
+		if (fine)
+		{
+			do
+				choose_child(page, &ways[i]);
+			while (++i < count && ways[i].blkno == blkno);
+		}
+		UnlockReleaseBuffer(buffer);
+		if (!fine)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Find the leaf pages of all ways, or some to the left of them, where pages
+ * have been split; false if one cannot be found.
+ */
+static bool
+find_leaves(Relation index, HammingWay *ways, int count)
+{
+	BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
+	BlockNumber root;
+	uint32		level;
+	int			i;
+
+	/* An insertion or a search before has left the metapage here. */
+	if (meta == NULL || meta->btm_fastlevel == 0)
+		return false;
+	root = meta->btm_fastroot;
+	level = meta->btm_fastlevel;
+	for (i = 0; i < count; i++)
+	{
+		ways[i].blkno = root;
+		ways[i].low = PG_INT64_MIN;
+		ways[i].high = PG_INT64_MAX;
+	}
+	for (; level > 0; level--)
+		if (!step_down(index, ways, count, level,
+					   ways[0].blkno == root))
+			return false;
+	return true;
+}
+
+/*
+ * Fetch the line pointers that a search on the leaf page reads, or the tuples
+ * that they lead to and the high key; and where the line pointer of the entry,
+ * or the entry itself, will be written.
+ */
+static void
+fetch_steps(const HammingWay *way, bool tuples)
+{
+	PageHeader	page = (PageHeader) way->leaf;
+	int			low = FirstOffsetNumber;
+	int			high;
+	int			end;
+
+	if (page == NULL)
+		return;
+	high = PageGetMaxOffsetNumber((Page) page);
+	if (high > MaxIndexTuplesPerPage)
+		return;					/* another page has come there */
+	end = place_of(way) * high;
+
+	if (tuples)
+	{
+		ItemId		high_key = PageGetItemId((Page) page, P_HIKEY);
+
+		__builtin_prefetch(way->leaf + ItemIdGetOffset(high_key));
+		__builtin_prefetch(way->leaf + page->pd_upper - HAMMING_ENTRY_SIZE, 1);
+	}
+	else
+		__builtin_prefetch(way->leaf + page->pd_lower, 1);
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+		ItemId		iid = PageGetItemId((Page) page, middle);
+
+		if (tuples)
+			__builtin_prefetch(way->leaf + ItemIdGetOffset(iid));
+		else
+			__builtin_prefetch(iid, 1);
+		if (middle < end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+}
+
+/*
+ * Fetch what is going to be read to insert the entries of a word, whose keys
+ * these are.
+ */
+void
+hamming_warm(Relation index, const int64 *keys, int count)
+{
+	HammingWay	ways[SH_WORD_BLOCKS];
+	int			i;
+
+	for (i = 0; i < count; i++)
+		ways[i].key = keys[i];
+	if (!find_leaves(index, ways, count))
+		return;
+
+	for (i = 0; i < count; i++)
+		fetch_head(index, ways[i].blkno);
+	for (i = 0; i < count; i++)
+	{
+		ways[i].leaf = peek_page(index, ways[i].blkno);
+		fetch_steps(&ways[i], false);
+	}
+	for (i = 0; i < count; i++)
+		fetch_steps(&ways[i], true);
+}
+
+#else
+
+/* Fetch nothing. */
+void
+hamming_warm(Relation index, const int64 *keys, int count)
+{
+	(void) index;
+	(void) keys;
+	(void) count;
+}
+
+#endif							/* HAMMING_PLAIN_FETCH */

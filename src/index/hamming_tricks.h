@@ -21,7 +21,7 @@
 /*
  * HAMMING_PLAIN_BUFFERS	look up every buffer in the buffer manager's table
  * HAMMING_PLAIN_FETCH		fetch nothing into the processor's cache
- * HAMMING_PLAIN_FIND		find entries and pivots by binary search
+ * HAMMING_PLAIN_FIND		find entries by binary search
  */
 #ifdef HAMMING_PLAIN
 #define HAMMING_PLAIN_BUFFERS
@@ -32,25 +32,8 @@
 extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
 extern void hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place,
 								int entries);
-extern void hamming_fetch_head(Relation rel, BlockNumber blkno);
-extern const char *hamming_peek_page(Relation rel, BlockNumber blkno);
 extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
 									   int64 key, float place);
-extern OffsetNumber hamming_find_pivot(Page page, OffsetNumber first,
-									   int64 key, float place);
-
-/* The way down to where an entry belongs. */
-typedef struct HammingWay
-{
-	int64		key;
-	BlockNumber blkno;			/* the page that we have come to */
-	int64		low;			/* bounds of its keys, by its parent */
-	int64		high;
-	const char *leaf;			/* what is in memory of it */
-} HammingWay;
-
-/* hamming_warm.c */
-extern bool hamming_find_leaves(Relation index, HammingWay *ways, int count);
 extern void hamming_warm(Relation index, const int64 *keys, int count);
 
 #endif							/* HAMMING_TRICKS_H */

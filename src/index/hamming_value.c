@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_value.c
- *		What an index has of a row: the words of a value, and how wide it is.
+ *		What an index is, and what it has of a row: the words of a value.
+ *
+ * What an index is follows from its columns.  It is found out once, when a scan
+ * or a build begins, or a statement inserts the first row, and passed on as a
+ * HammingIndexState.
  *
  * All values of an index have one width, from which follows how their entries
  * are laid out (layout.c).  A bigint has 64 bits.  How many a bit string has
@@ -14,24 +18,19 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "index/hamming.h"
 #include "search/search.h"
 
-/* What the column of fingerprints is. */
-SimhashSearched
-hamming_indexed(Relation index)
+/* What a column of that type, of the class for fingerprints, has. */
+static SimhashSearched
+searched_type(Oid type)
 {
-	Oid			type = index->rd_opcintype[hamming_fingerprint_column(index)];
-
 	switch (type)
 	{
 		case INT8OID:
@@ -45,35 +44,13 @@ hamming_indexed(Relation index)
 }
 
 /*
- * The expression that a column of an index, from 0 on, is; as it is stored.
- * Those that the server has at hand for the planner
- * (RelationGetIndexExpressions) are simplified, and that calls immutable
- * functions with constant arguments, which are code of the table's owner.
- * Besides, what they say of a type depends on which functions could be inlined.
- */
-Node	   *
-hamming_column_expression(Relation index, int column)
-{
-	int			before = 0;
-	bool		isnull;
-	Datum		stored = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
-										 Anum_pg_index_indexprs, &isnull);
-	int			i;
-
-	for (i = 0; i < column; i++)
-		before += index->rd_index->indkey.values[i] == InvalidAttrNumber;
-	return list_nth(stringToNode(TextDatumGetCString(stored)), before);
-}
-
-/*
  * The type of the bit strings in an index: that of the column, or of the
  * expression, or of the center in an expression for a ball.
  */
 static Oid
-bits_type(Relation index, int32 *typmod)
+bits_type(Relation index, const HammingIndexState *state, int32 *typmod)
 {
-	int			fingerprint = hamming_fingerprint_column(index);
-	AttrNumber	column = index->rd_index->indkey.values[fingerprint];
+	AttrNumber	column = index->rd_index->indkey.values[state->fingerprint];
 	Oid			type;
 	Oid			collation;
 	Node	   *expression;
@@ -84,8 +61,8 @@ bits_type(Relation index, int32 *typmod)
 							  &collation);
 	else
 	{
-		expression = hamming_column_expression(index, fingerprint);
-		if (hamming_indexed(index) == SIMHASH_BIT_BALLS)
+		expression = hamming_column_expression(index, state->fingerprint);
+		if (state->indexed == SIMHASH_BIT_BALLS)
 			(void) simhash_ball_parts(NULL, expression, &expression, &radius);
 		expression = simhash_unlabeled(expression);
 		type = exprType(expression);
@@ -100,33 +77,31 @@ bits_type(Relation index, int32 *typmod)
  * its indexes being made anew.
  */
 static int
-known_width(Relation index)
+known_width(Relation index, const HammingIndexState *state)
 {
-	SimhashSearched indexed = hamming_indexed(index);
 	int32		width;
 
-	if (indexed == SIMHASH_FINGERPRINTS || indexed == SIMHASH_BALLS)
+	if (state->indexed == SIMHASH_FINGERPRINTS ||
+		state->indexed == SIMHASH_BALLS)
 		return SH_BITS;
-	return bits_type(index, &width) == BITOID && width > 0 ? width : -1;
+	return bits_type(index, state, &width) == BITOID && width > 0 ? width : -1;
 }
 
 /*
- * The same for those who cannot do without.
+ * Fail unless values of that width can be indexed.
  *
- * Errors: datatype_mismatch where the type does not say so, program_limit_
+ * Errors: datatype_mismatch where the type does not tell (-1), program_limit_
  * exceeded where there are too many bits or too few.
  */
-static int
-index_width(Relation index)
+static void
+check_width(Relation index, const HammingIndexState *state, int width)
 {
-	int			width = known_width(index);
-
 	if (width < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot tell how many bits there are in each value of index \"%s\"",
 						RelationGetRelationName(index)),
-				 errhint(hamming_indexed(index) == SIMHASH_BITS
+				 errhint(state->indexed == SIMHASH_BITS
 						 ? "Make the column bit(n), or cast the expression to bit(n)."
 						 : "Index the expression hamming_bit_ball(fingerprint, radius), where the fingerprint is bit(n).")));
 	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
@@ -136,7 +111,6 @@ index_width(Relation index)
 						width),
 				 errdetail("They may have %d to %d bits.",
 						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
-	return width;
 }
 
 /* How values of a width are cut.  What is returned stays for good. */
@@ -156,20 +130,36 @@ hamming_layout_of_width(int width)
 	return layouts[width];
 }
 
-/* How the values of an index are cut. */
-const ShLayout *
-hamming_layout(Relation index)
+/* Find out what an index is.  Returns how wide its values are, or -1. */
+static int
+examine(Relation index, HammingIndexState *state)
 {
-	return hamming_layout_of_width(index_width(index));
+	int			width;
+
+	state->columns = index->rd_index->indnkeyatts;
+	state->fingerprint = hamming_fingerprint_column(index);
+	state->indexed = searched_type(index->rd_opcintype[state->fingerprint]);
+	width = known_width(index, state);
+	state->layout = width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH ? NULL :
+		hamming_layout_of_width(width);
+	return width;
 }
 
-/* The same; NULL where the type of the column no longer tells. */
-const ShLayout *
-hamming_known_layout(Relation index)
+/* Find out what an index is, for those who read or write it. */
+void
+hamming_init_state(Relation index, HammingIndexState *state)
 {
-	int			width = known_width(index);
+	check_width(index, state, examine(index, state));
+}
 
-	return width < 0 ? NULL : hamming_layout_of_width(width);
+/*
+ * The same for those who can do without the layout: it is NULL where the type
+ * of the column does not tell, or no longer.
+ */
+void
+hamming_known_state(Relation index, HammingIndexState *state)
+{
+	(void) examine(index, state);
 }
 
 /* Cut a bit string, which is to be as wide as all others in the index. */
@@ -185,15 +175,15 @@ hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
  * Cut a value of the indexed type, which is a fingerprint or a ball around
  * one.  False if there is none.
  */
-bool
-hamming_cut(Relation index, const ShLayout *layout, Datum datum,
-			ShValue *value)
+static bool
+cut(const HammingIndexState *state, Datum datum, ShValue *value)
 {
+	const ShLayout *layout = state->layout;
 	SimhashBall ball;
 	SimhashBitBall bit_ball;
 	SimhashBits bits;
 
-	switch (hamming_indexed(index))
+	switch (state->indexed)
 	{
 		case SIMHASH_FINGERPRINTS:
 			sh_cut_word(layout, (uint64) DatumGetInt64(datum), value);
@@ -208,7 +198,7 @@ hamming_cut(Relation index, const ShLayout *layout, Datum datum,
 			hamming_cut_bits(layout, &bits, value);
 			return true;
 		case SIMHASH_BIT_BALLS:
-			if (!simhash_get_bit_ball(datum, &bit_ball))
+			if (!simhash_get_bit_ball(datum, true, &bit_ball))
 				return false;
 			hamming_cut_bits(layout, &bit_ball.center, value);
 			return true;
@@ -226,16 +216,19 @@ hamming_shift(const ShLayout *layout, uint64 shift, ShValue *value)
 		value->words[word] ^= shift >> (64 - layout->kept);
 }
 
-/* The shift of the group of a row, no column of which is NULL. */
+/*
+ * The shift of the group of a row.  Nobody can ask for a group with NULL, so
+ * that may be anything: NULL adds nothing.
+ */
 static uint64
-row_shift(Relation index, int fingerprint, Datum *values)
+row_shift(Relation index, const HammingIndexState *state, Datum *values,
+		  bool *isnull)
 {
 	uint64		shift = 0;
-	int			i;
 
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	for (int i = 0; i < state->columns; i++)
 	{
-		if (i != fingerprint)
+		if (i != state->fingerprint && !isnull[i])
 			shift = hamming_add_to_shift(shift, index, i, values[i],
 										 InvalidOid);
 	}
@@ -244,24 +237,19 @@ row_shift(Relation index, int fingerprint, Datum *values)
 
 /*
  * What an index has of a row, whose values are those of its columns: the
- * fingerprint, moved by the shift of the group.  False if it has no entries of
- * it.
+ * fingerprint, moved by the shift of the group.  False if there is none: then
+ * it has one entry, of NULL.
  */
 bool
-hamming_row(Relation index, const ShLayout *layout,
-			Datum *values, bool *isnull, ShValue *value)
+hamming_row(Relation index, const HammingIndexState *state, Datum *values,
+			bool *isnull, ShValue *value)
 {
-	int			column = hamming_fingerprint_column(index);
-	int			i;
+	int			column = state->fingerprint;
 
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
-		if (isnull[i])
-			return false;
-	}
-	if (!hamming_cut(index, layout, values[column], value))
+	if (isnull[column] || !cut(state, values[column], value))
 		return false;
-	if (index->rd_index->indnkeyatts > 1)
-		hamming_shift(layout, row_shift(index, column, values), value);
+	if (state->columns > 1)
+		hamming_shift(state->layout, row_shift(index, state, values, isnull),
+					  value);
 	return true;
 }

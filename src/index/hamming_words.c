@@ -28,21 +28,7 @@
  * their TIDs, each once.  If they do not fit into a batch, they are sorted
  * within work_mem.
  *
- * Nearest first
- *
- * An entry knows the distance in one word only, which says little of the whole
- * one.  So we go by rounds: a round is a search within k, whose rows are looked
- * up in the table right away, for their exact distances.  Those that are not
- * farther than k, and farther than the round before has reached, are all that
- * there are, and are handed out in order.  Each round costs twice as much as
- * the one before at least.  When one would have to read all entries of a word,
- * the table is read instead, and the nearest HAMMING_NEAREST rows are kept of
- * those that were not handed out yet; if more are wanted, it is read once more.
- *
- *		round	k		of each word	rows at distances	handed out
- *		1		15		3				3, 40, 17			3
- *		2		31		7				3, 40, 17, 28		17, 28
- *		3		47		11				3, 40, 17, 28, 33	33, 40
+ * Nearest first goes by rounds of such searches (hamming_near_words.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -50,89 +36,26 @@
  */
 #include "postgres.h"
 
-#include "access/tableam.h"
-#include "catalog/index.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
-#include "compat.h"
 #include "index/hamming_build.h"
 #include "index/hamming_scan.h"
 
-/* How a word is searched. */
-typedef struct WordSearch
-{
-	int			radius;			/* -1: not at all */
-	ShExtent	extent;
-	ShSearchPlan plan;
-} WordSearch;
-
-/* Looking up rows of the table. */
-typedef struct RowFetch
-{
-	IndexFetchTableData *fetch;
-	TupleTableSlot *slot;
-	IndexInfo  *info;
-	EState	   *estate;
-} RowFetch;
-
-typedef struct HammingWords
-{
-	/* what is gathered of a search */
-	int			word;			/* the one that is read */
-	bool		gathered;
-	Tuplesortstate *tids;		/* of rows, if they are too many for a batch */
-	int64		last_tid;
-
-	/* ORDER BY */
-	int			column;			/* that of fingerprints, from 0 on */
-	int			farthest;		/* no row beyond this can match */
-	int			reached;		/* all rows up to this distance were found */
-	double		spent;			/* what the last round has cost */
-	Tuplesortstate *rows;		/* of the round: distance << 48 | TID */
-	int64		last_row;		/* of those handed out */
-	int64		bound;			/* of rows kept when the table is read, */
-	int64		left;			/* and how many of these there may be yet */
-	RowFetch	table;
-
-	WordSearch	searches[FLEXIBLE_ARRAY_MEMBER];
-} HammingWords;
+/* What a sort may take of work_mem, in kilobytes: memory is had at once. */
+#define WORDS_SORT_MOST		(64 * 1024)
 
 /* Begin a search. */
-static HammingWords *
-begin_words(IndexScanDesc scan)
+void
+hamming_words_begin(HammingScan *so)
 {
-	HammingScan *so = (HammingScan *) scan->opaque;
-	const ShLayout *layout = so->layout;
-	HammingWords *words = (HammingWords *)
-	MemoryContextAllocZero(GetMemoryChunkContext(so),
-						   offsetof(HammingWords, searches) +
-						   layout->words * sizeof(WordSearch));
-	int			i;
-
-	words->column = hamming_fingerprint_column(scan->indexRelation);
-	words->reached = -1;
-	words->last_row = -1;
-	words->farthest = layout->width;
-	for (i = 0; i < so->asked.nballs && so->asked.order_by >= 0; i++)
-	{
-		HammingBall *ball = &so->asked.balls[i];
-		int			reach = ball->radius + layout->lost;
-		int			w;
-
-		for (w = 0; w < layout->words; w++)
-			reach += __builtin_popcountll(ball->center.words[w] ^
-										  so->asked.order_center.words[w]);
-		words->farthest = Min(words->farthest, reach);
-	}
-
 	/* All rows are rechecked, so a place that is taken by another row is too. */
 	so->matches.keep_pin = false;
-	return words;
+	so->words = (HammingWords *)
+		MemoryContextAllocZero(GetMemoryChunkContext(so),
+							   offsetof(HammingWords, plans) +
+							   so->layout->words * sizeof(HammingPlan));
 }
 
 /* Forget a search. */
@@ -143,16 +66,8 @@ hamming_words_reset(HammingScan *so)
 
 	if (words == NULL)
 		return;
-	if (words->tids != NULL)
-		tuplesort_end(words->tids);
-	if (words->rows != NULL)
-		tuplesort_end(words->rows);
-	if (words->table.fetch != NULL)
-	{
-		table_index_fetch_end(words->table.fetch);
-		ExecDropSingleTupleTableSlot(words->table.slot);
-		FreeExecutorState(words->table.estate);
-	}
+	if (words->found != NULL)
+		hamming_sort_end(words->found);
 	pfree(words);
 	so->words = NULL;
 }
@@ -164,13 +79,12 @@ even_units(const ShLayout *layout, int k, int word)
 	return (k + 1) / layout->words + (word < (k + 1) % layout->words);
 }
 
-/* Search a word within the given radius, as far as this is known so far. */
+/* Plan to search a word within a radius; what that costs. */
 static double
-plan_word(WordSearch *search, int radius)
+plan_word(HammingPlan *plan, int radius)
 {
-	search->radius = radius;
-	sh_plan_search(&search->extent, radius, &search->plan);
-	return search->plan.total.cost;
+	hamming_plan_search(plan, radius);
+	return plan->search.total.cost;
 }
 
 /*
@@ -180,109 +94,128 @@ plan_word(WordSearch *search, int radius)
 static void
 share_out(HammingWords *words, const ShLayout *layout, int k)
 {
-	WordSearch	next[SH_MAX_WORDS];
 	double		costs[SH_MAX_WORDS];
 	double		next_costs[SH_MAX_WORDS];
-	int			units;
-	int			w;
+	int			radius[SH_MAX_WORDS];
 
-	for (w = 0; w < layout->words; w++)
+	for (int w = 0; w < layout->words; w++)
 	{
-		costs[w] = plan_word(&words->searches[w], -1);
-		next[w] = words->searches[w];
-		next_costs[w] = plan_word(&next[w], 0);
+		radius[w] = -1;
+		costs[w] = plan_word(&words->plans[w], -1);
+		next_costs[w] = plan_word(&words->plans[w], 0);
 	}
-	for (units = 0; units <= k; units++)
+	for (int units = 0; units <= k; units++)
 	{
 		int			best = -1;
 
-		for (w = 0; w < layout->words; w++)
+		for (int w = 0; w < layout->words; w++)
 		{
-			if (next[w].radius <= layout->kept &&
+			if (radius[w] < layout->kept &&
 				(best < 0 ||
 				 next_costs[w] - costs[w] < next_costs[best] - costs[best]))
 				best = w;
 		}
 		if (best < 0)
 			break;
-		words->searches[best] = next[best];
+		radius[best]++;
 		costs[best] = next_costs[best];
-		next_costs[best] = plan_word(&next[best], next[best].radius + 1);
+		next_costs[best] = plan_word(&words->plans[best], radius[best] + 1);
 	}
+	for (int w = 0; w < layout->words; w++)
+		hamming_plan_search(&words->plans[w], radius[w]);
 }
 
 /*
- * Plan the search within k of a center.  Returns what it is going to cost; -1
- * if all entries of some word have to be read.
+ * Plan the search within k of a center; each word within its own "least" at
+ * least, if that is not NULL.  Returns what the search is going to cost; -1 if
+ * all entries of some word have to be read.
  */
-static double
-plan_words(IndexScanDesc scan, const ShValue *center, int k)
+double
+hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
+				   const int *least)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingWords *words = so->words;
 	bool		crowded = false;
 	bool		pass = false;
 	double		cost = 0;
-	int			w;
 
-	for (w = 0; w < so->layout->words; w++)
+	for (int w = 0; w < so->layout->words; w++)
 	{
-		WordSearch *search = &words->searches[w];
-
-		search->radius = even_units(so->layout, k, w) - 1;
-		hamming_even_extent(scan);
-		hamming_turn_to_word(so, w, center, search->radius);
-		hamming_plan_word(scan, true);
-		crowded |= so->crowded;
-		search->extent = so->extent;
-		search->plan = so->plan;
+		hamming_plan_word(scan, &words->plans[w], w, center,
+						  even_units(so->layout, k, w) - 1);
+		crowded |= words->plans[w].crowded;
 	}
 	if (crowded)
 		share_out(words, so->layout, k);
-	for (w = 0; w < so->layout->words; w++)
+	for (int w = 0; w < so->layout->words; w++)
 	{
-		if (words->searches[w].radius < 0)
+		HammingPlan *plan = &words->plans[w];
+
+		if (least != NULL)
+			hamming_plan_search(plan, Max(plan->k, least[w]));
+		hamming_plan_passes(plan);
+		if (plan->k < 0)
 			continue;
-		cost += words->searches[w].plan.total.cost;
-		pass |= sh_is_pass(so->layout, &words->searches[w].plan);
+		cost += plan->search.total.cost;
+		pass |= sh_is_pass(so->layout, &plan->search);
 	}
+	hamming_begin_words(words);
+	return pass ? -1 : cost;
+}
+
+/*
+ * What a search within k would cost if there were no crowds; -1 if all entries
+ * of a word would be read.
+ */
+double
+hamming_words_cost(HammingScan *so, int k)
+{
+	const ShLayout *layout = so->layout;
+	const ShExtent *planned = &so->words->plans[0].extent;
+	ShExtent	extent;
+	ShSearchPlan plan;
+
+	sh_even_extent(&extent, layout, planned->rows, planned->per_page);
+	sh_plan_search(&extent, even_units(layout, k, 0) - 1, &plan);
+	return sh_is_pass(layout, &plan) ? -1 : layout->words * plan.total.cost;
+}
+
+/* Begin with the first word of what is planned. */
+void
+hamming_begin_words(HammingWords *words)
+{
 	words->word = -1;
 	words->gathered = false;
-	return pass ? -1 : cost;
 }
 
 /* Turn to the next word.  Returns false if there is none. */
 static bool
-next_word(IndexScanDesc scan, const ShValue *center)
+next_word(HammingScan *so)
 {
-	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingWords *words = so->words;
 
 	while (++words->word < so->layout->words)
 	{
-		WordSearch *search = &words->searches[words->word];
+		const HammingPlan *plan = &words->plans[words->word];
 
-		if (search->radius < 0)
+		if (plan->k < 0)
 			continue;
-		hamming_turn_to_word(so, words->word, center, search->radius);
-		so->extent = search->extent;
-		so->crowded = true;
-		so->plan = search->plan;
-		so->plan_k = -1;
-		hamming_add_passes(so);
-		hamming_log_plan(scan);
+		hamming_read_plan(so, plan, plan->k);
 		return true;
 	}
 	return false;
 }
 
 /* Read a page of the word at hand, or of the next one.  False at the end. */
-static bool
-read_on(IndexScanDesc scan, const ShValue *center)
+bool
+hamming_read_words(IndexScanDesc scan)
 {
-	while (!hamming_read_page(scan))
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	while (so->words->word < 0 || !hamming_read_page(scan))
 	{
-		if (!next_word(scan, center))
+		if (!next_word(so))
 			return false;
 	}
 	return true;
@@ -321,361 +254,111 @@ sort_matches(HammingMatches *matches)
 static void
 move_matches(HammingScan *so)
 {
-	HammingWords *words = so->words;
 	HammingMatches *matches = &so->matches;
 	int			i;
 
 	for (i = 0; i < matches->count; i++)
-		tuplesort_putdatum(words->tids,
-						   Int64GetDatum(hamming_pack_tid(&matches->items[i].tid)),
-						   false);
-	matches->count = matches->npages = 0;
+		hamming_sort_put(so->words->found,
+						 hamming_pack_tid(&matches->items[i].tid), 0);
+	matches->count = 0;
 }
 
 /*
  * Gather all that the search finds: in the matches, if a batch is enough, else
- * in words->tids.
+ * in words->found.
  */
 static void
-gather(IndexScanDesc scan, const ShValue *center)
+gather(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingWords *words = so->words;
 
 	words->gathered = true;
-	while (read_on(scan, center))
+	while (hamming_read_words(scan))
 	{
 		if (so->matches.count < HAMMING_BATCH)
 			continue;
-		if (words->tids == NULL)
-			words->tids = hamming_begin_numbers(so, 0);
+		if (words->found == NULL)
+			words->found = hamming_sort_begin(Min(work_mem, WORDS_SORT_MOST));
 		move_matches(so);
 	}
-	if (words->tids == NULL)
+	if (words->found == NULL)
 	{
 		if (so->matches.count > 0)
 			sort_matches(&so->matches);
 		return;
 	}
 	move_matches(so);
-	tuplesort_performsort(words->tids);
+	hamming_sort_perform(words->found);
 	words->last_tid = -1;
 }
 
-/* The next TID of those that are in words->tids, each once. */
-static bool
-next_tid(HammingWords *words, ItemPointer tid)
+/* Add the rows of words->found to the matches, each once. */
+static void
+take_found(HammingScan *so)
 {
-	Datum		datum;
+	HammingWords *words = so->words;
+	HammingEntry row;
+	ItemPointerData tid;
 
-	while (words->tids != NULL && simhash_sorted_datum(words->tids, &datum))
+	while (so->matches.count < HAMMING_BATCH && words->found != NULL &&
+		   hamming_sort_next(words->found, &row))
 	{
-		if (DatumGetInt64(datum) == words->last_tid)
+		if (row.key == words->last_tid)
 			continue;
-		words->last_tid = DatumGetInt64(datum);
-		hamming_unpack_tid((uint64) words->last_tid, tid);
-		return true;
+		words->last_tid = row.key;
+		hamming_unpack_tid((uint64) row.key, &tid);
+		(void) hamming_add_match(so, &tid);
 	}
-	return false;
 }
 
-/* Add a match that has no place in the index. */
-static HammingMatch *
-add_match(HammingScan *so, ItemPointer tid)
-{
-	HammingMatch *match;
-
-	hamming_prepare_matches(so);
-	match = &so->matches.items[so->matches.count++];
-	match->tid = *tid;
-	match->page = -1;
-	match->distance = 0;
-	match->recheck = true;
-	match->killed = false;
-	return match;
-}
-
-/* Put the next matches of a search without order into the scan. */
-static bool
+/* Put the next rows into the matches, each once. */
+static void
 fill_by_tid(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingWords *words = so->words;
-	ItemPointerData tid;
-	int			i;
 
-	if (!words->gathered)
-	{
-		gather(scan, &so->asked.balls[0].center);
-
-		/*
-		 * Entries can be marked only where the page tells that it is the
-		 * same.
-		 */
-		for (i = 0; i < so->matches.count; i++)
-		{
-			if (!RelationNeedsWAL(scan->indexRelation))
-				so->matches.items[i].page = -1;
-		}
-	}
-	while (so->matches.count < HAMMING_BATCH && next_tid(words, &tid))
-		add_match(so, &tid);
-	return so->matches.count > 0;
-}
-
-/* Prepare to look up rows. */
-static void
-prepare_fetch(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	RowFetch   *table = &so->words->table;
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
-
-	if (table->fetch == NULL)
-	{
-		table->fetch = simhash_index_fetch_begin(scan->heapRelation);
-		table->slot = table_slot_create(scan->heapRelation, NULL);
-		table->info = BuildIndexInfo(scan->indexRelation);
-		table->estate = CreateExecutorState();
-		GetPerTupleExprContext(table->estate)->ecxt_scantuple = table->slot;
-	}
-	MemoryContextSwitchTo(old);
-}
-
-/* Note the distance of a row, unless it was handed out or is too far away. */
-static void
-note_distance(HammingScan *so, ItemPointer tid, Datum value, int farthest)
-{
-	HammingWords *words = so->words;
-	SimhashBits bits = simhash_get_bits(value);
-	int64		distance = simhash_bits_distance(&bits, &so->asked.order_bits);
-	int64		row = distance << 48 | hamming_pack_tid(tid);
-
-	if (row > words->last_row && distance <= farthest)
-		tuplesort_putdatum(words->rows, Int64GetDatum(row), false);
-}
-
-/* Look up a row, and note its distance. */
-static void
-fetch_row(IndexScanDesc scan, ItemPointer tid, int farthest)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	RowFetch   *table = &so->words->table;
-	ItemPointerData place = *tid;
-	bool		again = false;
-	bool		dead;
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	MemoryContext old;
-
-	CHECK_FOR_INTERRUPTS();
-	hamming_check_tid(scan, tid);
-	if (!table_index_fetch_tuple(table->fetch, &place, scan->xs_snapshot,
-								 table->slot, &again, &dead))
-		return;
-	ResetPerTupleExprContext(table->estate);
-	old = MemoryContextSwitchTo(GetPerTupleMemoryContext(table->estate));
-	FormIndexDatum(table->info, table->slot, table->estate, values, isnull);
-	if (!isnull[so->words->column])
-		note_distance(so, tid, values[so->words->column], farthest);
-	MemoryContextSwitchTo(old);
-}
-
-/* Called for each row of the table. */
-static void
-note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-		 bool alive, void *state)
-{
-	HammingScan *so = (HammingScan *) state;
-
-	(void) index;
-	(void) alive;
-	if (!isnull[so->words->column])
-		note_distance(so, tid, values[so->words->column],
-					  so->words->farthest);
-}
-
-/* Find all rows within k that were not found before, by the index. */
-static void
-search_round(IndexScanDesc scan, int k)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingWords *words = so->words;
-	ItemPointerData tid;
-	int			i;
-
-	gather(scan, &so->asked.order_center);
-	prepare_fetch(scan);
-	for (i = 0; i < so->matches.count; i++)
-		fetch_row(scan, &so->matches.items[i].tid, k);
-	so->matches.count = so->matches.npages = 0;
-	while (next_tid(words, &tid))
-		fetch_row(scan, &tid, k);
-	if (words->tids != NULL)
-		tuplesort_end(words->tids);
-	words->tids = NULL;
-	ExecClearTuple(words->table.slot);
-	table_index_fetch_reset(words->table.fetch);
-}
-
-/* How far the next round goes: until it costs twice as much. */
-static int
-next_reach(HammingScan *so)
-{
-	const ShLayout *layout = so->layout;
-	HammingWords *words = so->words;
-	int			k = words->reached < 0 ? hamming_row_entries(layout) - 1
-	: words->reached;
-	double		cost = 0;
-
-	while (words->reached >= 0 && k < words->farthest &&
-		   cost < 2 * words->spent)
-	{
-		WordSearch	search;
-
-		k += layout->words;
-		sh_even_extent(&search.extent, layout, so->extent.rows,
-					   so->extent.per_page);
-		cost = layout->words *
-			plan_word(&search, even_units(layout, k, 0) - 1);
-		if (sh_is_pass(layout, &search.plan))
-			break;
-	}
-	return Min(k, words->farthest);
+	if (!so->words->gathered)
+		gather(scan);
+	take_found(so);
 }
 
 /*
- * Read the table, and keep the nearest of the rows that were not handed out.
- * They seldom all are wanted; if more are than were kept, it is read once more.
- */
-static void
-read_nearest(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingWords *words = so->words;
-
-	words->bound = words->bound == 0 ? HAMMING_NEAREST : PG_INT32_MAX;
-	words->left = words->bound;
-	words->rows = hamming_begin_numbers(so, words->bound == PG_INT32_MAX ? 0 :
-										words->bound);
-	hamming_read_table(scan, note_row, so);
-	tuplesort_performsort(words->rows);
-}
-
-/*
- * Find what is nearest among the rows that were not found yet.  Returns false
- * if there are no more.
- */
-static bool
-find_nearest(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingWords *words = so->words;
-	int			k;
-
-	if (words->rows != NULL)
-		tuplesort_end(words->rows);
-	words->rows = NULL;
-	if (words->bound > 0)
-	{
-		if (words->left > 0)
-			return false;
-		read_nearest(scan);
-		return true;
-	}
-	if (words->reached >= words->farthest)
-		return false;
-
-	hamming_even_extent(scan);
-	k = next_reach(so);
-	words->spent = plan_words(scan, &so->asked.order_center, k);
-	if (words->spent < 0)
-	{
-		read_nearest(scan);
-		return true;
-	}
-	words->rows = hamming_begin_numbers(so, 0);
-	search_round(scan, k);
-	words->reached = k;
-	words->last_row = ((int64) k + 1) << 48;
-	tuplesort_performsort(words->rows);
-	return true;
-}
-
-/* Put the next matches, nearest first, into the scan. */
-static bool
-fill_by_distance(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	HammingWords *words = so->words;
-
-	do
-	{
-		Datum		datum;
-
-		while (so->matches.count < HAMMING_BATCH && words->rows != NULL &&
-			   (words->bound == 0 || words->left > 0) &&
-			   simhash_sorted_datum(words->rows, &datum))
-		{
-			int64		row = DatumGetInt64(datum);
-			ItemPointerData tid;
-
-			hamming_unpack_tid(row & ((INT64CONST(1) << 48) - 1), &tid);
-			add_match(so, &tid)->distance = row >> 48;
-			if (words->bound > 0)
-				words->last_row = row;
-			words->left--;
-		}
-		if (so->matches.count > 0)
-			return true;
-	} while (find_nearest(scan));
-	return false;
-}
-
-/*
- * Put the next matches into the scan.  Returns false if there are no more.
+ * Put the next matches of a search without order into the scan.  Returns false
+ * if there are no more.  What they are sorted in belongs to the scan.
  */
 bool
 hamming_words_fill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	bool		first = so->words == NULL;
-	const ShValue *center = &so->asked.balls[0].center;
-
-	if (first)
-		so->words = begin_words(scan);
-	if (so->asked.order_by >= 0)
-		return fill_by_distance(scan);
-	if (first)
-		(void) plan_words(scan, center, so->asked.balls[0].radius);
-	if (!so->repeats)
-		return fill_by_tid(scan);
-	while (so->matches.count < HAMMING_BATCH && read_on(scan, center))
-		;
-	return so->matches.count > 0;
-}
-
-/*
- * Turn to the plan of the next word, as a search would, but read nothing.
- * Returns false if there is none.
- */
-bool
-hamming_words_show(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	const ShValue *center = &so->asked.balls[0].center;
-	WordSearch *search;
+	const HammingBall *ball = so->asked.balls;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
 
 	if (so->words == NULL)
 	{
-		so->words = begin_words(scan);
-		(void) plan_words(scan, center, so->asked.balls[0].radius);
+		hamming_words_begin(so);
+		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
 	}
-	if (++so->words->word == so->layout->words)
-		return false;
-	search = &so->words->searches[so->words->word];
-	hamming_turn_to_word(so, so->words->word, center, search->radius);
-	so->extent = search->extent;
-	so->plan = search->plan;
-	return true;
+	if (!so->repeats)
+		fill_by_tid(scan);
+	else
+		while (so->matches.count < HAMMING_BATCH && hamming_read_words(scan))
+			;
+	MemoryContextSwitchTo(old);
+	return so->matches.count > 0;
+}
+
+/* The plan of a word, as a search would have it that has read nothing yet. */
+const HammingPlan *
+hamming_words_plan(IndexScanDesc scan, int word)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	const HammingBall *ball = so->asked.balls;
+
+	if (so->words == NULL)
+	{
+		hamming_words_begin(so);
+		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
+	}
+	return &so->words->plans[word];
 }

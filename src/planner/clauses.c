@@ -8,8 +8,12 @@
  * columns of other relations.  The operator's row in operators.c says on which
  * side the operand may stand; ~= has it on either, and for fp1 ~= fp2 each of
  * two relations is searched for what the other one gives.  The same goes for
- * hamming_within(fp1, fp2, k), which distances.c makes of conditions on a
- * distance.
+ * hamming_within(fp1, fp2, k).
+ *
+ * A condition on a distance, such as  fp <~> q <= 8 , is PostgreSQL's own, but
+ * implies a search: for where it is true, so is  fp <@ hamming_reach(q, 8) .
+ * Such are d <= k, d < k and d = k, each also written from right to left, with
+ * a bound of any integer type.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,11 +21,26 @@
  */
 #include "planner/planner.h"
 
+#include "access/stratnum.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+
+/* A condition  distance OPERATOR bound . */
+typedef struct Comparison
+{
+	Oid			function;		/* that gives the distance */
+	const SimhashOperator *operator;	/* its row in operators.c */
+	List	   *args;			/* what it compares */
+	int			strategy;		/* of btrees */
+	Node	   *bound;
+} Comparison;
 
 /*
  * The entry of a relation in the range table if it is a table that is read by
@@ -69,6 +88,20 @@ simhash_take_call(Node *node, Oid *function, List **args)
 }
 
 /*
+ * Is the operand of the relation alone, and the query, if there is one, to be
+ * evaluated apart from its rows, where that must not show?
+ */
+static bool
+is_apart(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause)
+{
+	return clause->query != NULL &&
+		bms_equal(pull_varnos(root, clause->operand), rel->relids) &&
+		!bms_is_member(rel->relid, pull_varnos(root, clause->query)) &&
+		!contain_volatile_functions(clause->query) &&
+		!contain_subplans(clause->query);
+}
+
+/*
  * See whether a condition is a search of the relation whose operand stands on
  * the given side (0: left, 1: right), and take it apart if so.  Of searches by
  * ANY (array) only ~= is one.
@@ -99,11 +132,102 @@ simhash_match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 		clause->query = simhash_reach_call(root, operator,
 										   get_func_namespace(function),
 										   clause->query, lthird(args));
+	return is_apart(root, rel, clause);
+}
 
-	/* The query is evaluated apart from the row, where that must not show. */
-	return clause->query != NULL &&
-		bms_equal(pull_varnos(root, clause->operand), rel->relids) &&
-		!bms_is_member(rel->relid, pull_varnos(root, clause->query)) &&
-		!contain_volatile_functions(clause->query) &&
-		!contain_subplans(clause->query);
+/* See whether an expression is a distance. */
+static bool
+match_distance(Node *node, Comparison *comparison)
+{
+	if (!simhash_take_call(node, &comparison->function, &comparison->args))
+		return false;
+	comparison->operator = simhash_operator(comparison->function);
+	return comparison->operator != NULL &&
+		comparison->operator->query == SIMHASH_ORDER;
+}
+
+/* See whether a condition compares a distance with an integer. */
+static bool
+match_comparison(Node *clause, Comparison *comparison)
+{
+	OpExpr	   *op = (OpExpr *) clause;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return false;
+	for (int side = 0; side <= 1; side++)
+	{
+		Oid			operator;
+
+		if (!match_distance(list_nth(op->args, side), comparison))
+			continue;
+		operator = side == 0 ? op->opno : get_commutator(op->opno);
+		if (!OidIsValid(operator))
+			return false;
+		comparison->strategy =
+			get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
+		comparison->bound = list_nth(op->args, 1 - side);
+		return comparison->strategy != 0;
+	}
+	return false;
+}
+
+/*
+ * How far the distance may be, as a bigint; NULL if the bound is no integer or
+ * a constant that nothing is below.
+ */
+static Node *
+take_limit(PlannerInfo *root, const Comparison *comparison)
+{
+	Oid			type = exprType(comparison->bound);
+	Node	   *limit = comparison->bound;
+	Const	   *known;
+	int64		k;
+
+	if (type == INT4OID || type == INT2OID)
+		limit = (Node *) makeFuncExpr(type == INT4OID ? F_INT8_INT4 : F_INT8_INT2,
+									  INT8OID, list_make1(limit), InvalidOid,
+									  InvalidOid, COERCE_EXPLICIT_CAST);
+	else if (type != INT8OID)
+		return NULL;
+	if (!IsA(comparison->bound, Const))
+		return limit;
+	known = (Const *) eval_const_expressions(root, limit);
+	if (!IsA(known, Const) || known->constisnull)
+		return NULL;
+	k = DatumGetInt64(known->constvalue);
+	if (k < (comparison->strategy == BTLessStrategyNumber))
+		return NULL;
+	k -= comparison->strategy == BTLessStrategyNumber;
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(k), false, FLOAT8PASSBYVAL);
+}
+
+/*
+ * See whether a condition implies a search of the relation whose operand stands
+ * on the given side of the distance, and say which.  The condition itself has
+ * to be tested besides.
+ */
+bool
+simhash_implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+					   int side, SimhashClause *clause)
+{
+	Comparison	comparison;
+	Node	   *limit;
+
+	if (rinfo->pseudoconstant ||
+		!match_comparison((Node *) rinfo->clause, &comparison) ||
+		comparison.strategy > BTEqualStrategyNumber)
+		return false;
+	limit = take_limit(root, &comparison);
+	if (limit == NULL)
+		return false;
+	clause->rinfo = rinfo;
+	clause->operand = simhash_unlabeled(list_nth(comparison.args, side));
+	clause->query =
+		simhash_reach_call(root, comparison.operator,
+						   get_func_namespace(comparison.function),
+						   list_nth(comparison.args, 1 - side), limit);
+	clause->is_ball = true;
+	clause->is_any = false;
+	return is_apart(root, rel, clause);
 }

@@ -1,33 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * distances.c
- *		Conditions on a distance, such as  fp <~> q <= 8 .
+ *		Paths for conditions on a distance, such as  fp <~> q <= 8 .
  *
  * This is what most people write first, and no index would serve it: the
  * condition is a call of PostgreSQL's own <= on integers, which knows nothing
- * of indexes on fp.  So where a query says
+ * of indexes on fp.  But where
  *
  *		hamming(a, b) <= k
  *
- * we have it say  hamming_within(a, b, k) , which is the same for every k, NULL
- * among them, and a function of our own.  For that one, PostgreSQL asks our
- * support function for the condition of an index; it is  a <@ (b, k)  where a
- * is in the index, and  b <@ (a, k)  where b is.  Row estimates, key columns
- * and the sequential scan know it as well, by operators.c.
+ * is true, so is  a <@ hamming_reach(b, k) , and that an index does serve.  So
+ * we offer the planner paths that look for the one, and keep the other as their
+ * filter: an IndexClause that is derived from a condition, and lossy, as the
+ * core itself derives  body >= 'a' AND body < 'b'  from  body LIKE 'a%' .  The
+ * query stays what it is, and so does all that the planner knows of it.
  *
- * Where.  Conditions of WHERE and JOIN are replaced where they stand, alone or
- * between ANDs and ORs, so that outer joins, row security and the rest keep
- * their meaning.  That is done when the planner looks up the tables of a
- * query: then the conditions are simplified, and not handed out to the tables
- * yet.  Only a table has somebody called for it, so the distance has to be that
- * of a table, or of several.  Elsewhere, as in the list of what is selected or
- * in a policy of row security, a distance stays what it is.
+ * Which conditions these are clauses.c says: d <= k, d < k, d = k, in WHERE or
+ * JOIN, by themselves or between ANDs.
  *
- * Which.  d <= k, d < k, d = a constant, each also written from right to left;
- * BETWEEN is two of these.  The other half of BETWEEN 0 AND k is dropped, for no
- * distance is negative.  The bound may be of any integer type.  If the table
- * has an index on the very distance, or one whose predicate is about it, or is
- * partitioned by it, that was made for such a condition, which is left alone.
+ * What we cannot have is an estimate.  How many rows the condition is true for
+ * has been settled when paths are made, and to PostgreSQL it is a comparison of
+ * which nothing is known: a third of the rows.  The search itself costs what it
+ * costs, but what is done with its rows, such as joins, is planned for many.
+ * Who writes <@ has better plans there.
+ *
+ * hamming_within(a, b, k) is the same condition as a function of our own, for
+ * which PostgreSQL asks our support function (support.c): for the condition
+ * of an index here, and in selectivity.c for the rows.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -35,399 +34,215 @@
  */
 #include "planner/planner.h"
 
-#include "access/stratnum.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "parser/parsetree.h"
-#include "utils/fmgroids.h"
+#include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
-/* A condition  distance OPERATOR bound . */
-typedef struct Comparison
+static set_rel_pathlist_hook_type previous_hook = NULL;
+
+/* The condition of an index that a search is, or NULL. */
+static IndexClause *
+index_clause(PlannerInfo *root, IndexOptInfo *index, int column,
+			 const SimhashClause *search)
 {
-	Node	   *distance;		/* a call of hamming() */
-	Oid			function;		/* that one */
-	const SimhashOperator *operator;	/* its row in operators.c */
-	List	   *args;			/* and what it compares */
-	int			strategy;		/* of btrees */
-	Node	   *bound;
-} Comparison;
+	IndexClause *result;
+	Expr	   *condition;
+	Oid			within;
 
-static SimhashNewRelHook previous_hook = NULL;
-
-static List *replace_clause(PlannerInfo *root, RelOptInfo *rel, Node *clause);
-
-/* See whether an expression is a distance. */
-static bool
-match_distance(Node *node, Comparison *comparison)
-{
-	if (!simhash_take_call(node, &comparison->function, &comparison->args))
-		return false;
-	comparison->distance = node;
-	comparison->operator = simhash_operator(comparison->function);
-	return comparison->operator != NULL &&
-		comparison->operator->query == SIMHASH_ORDER;
-}
-
-/* See whether a condition compares a distance with an integer. */
-static bool
-match_comparison(Node *clause, Comparison *comparison)
-{
-	OpExpr	   *op = (OpExpr *) clause;
-
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int side = 0; side <= 1; side++)
-	{
-		Oid			operator;
-
-		if (!match_distance(list_nth(op->args, side), comparison))
-			continue;
-		operator = side == 0 ? op->opno : get_commutator(op->opno);
-		if (!OidIsValid(operator))
-			return false;
-		comparison->strategy =
-			get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
-		comparison->bound = list_nth(op->args, 1 - side);
-		return comparison->strategy != 0;
-	}
-	return false;
-}
-
-/* An integer as a bigint; NULL if it is none. */
-static Node *
-as_bigint(PlannerInfo *root, Node *integer)
-{
-	Oid			type = exprType(integer);
-	Node	   *call;
-
-	if (type == INT8OID)
-		return integer;
-	if (type != INT4OID && type != INT2OID)
+	if (!match_index_to_operand(search->operand, column, index))
 		return NULL;
-	call = (Node *) makeFuncExpr(type == INT4OID ? F_INT8_INT4 : F_INT8_INT2,
-								 INT8OID, list_make1(integer), InvalidOid,
-								 InvalidOid, COERCE_EXPLICIT_CAST);
-	return IsA(integer, Const) ? eval_const_expressions(root, call) : call;
+	within = get_opfamily_member(index->opfamily[column],
+								 index->opcintype[column],
+								 exprType(search->query),
+								 SIMHASH_BALL_STRATEGY);
+	if (!OidIsValid(within) || simhash_operator(get_opcode(within)) == NULL)
+		return NULL;
+	condition = make_opclause(within, BOOLOID, false,
+							  (Expr *) copyObject(search->operand),
+							  (Expr *) search->query, InvalidOid,
+							  index->indexcollations[column]);
+	result = makeNode(IndexClause);
+	result->rinfo = search->rinfo;
+	result->indexquals =
+		list_make1(make_simple_restrictinfo(root, condition));
+	result->lossy = true;		/* so that the condition is tested */
+	result->indexcol = column;
+	result->indexcols = NIL;
+	return result;
 }
 
-/* Is a table partitioned by that distance? */
+/* Is one of the conditions for a bitmap alone: column = ANY (array)? */
 static bool
-is_partitioned_by(RelOptInfo *rel, Node *distance)
+has_array(const List *clauses)
 {
-	int			ncolumns = rel->part_scheme == NULL ? 0 :
-	rel->part_scheme->partnatts;
+	ListCell   *lc;
 
-	for (int i = 0; i < ncolumns; i++)
+	foreach(lc, clauses)
 	{
-		if (list_member(rel->partexprs[i], distance))
+		IndexClause *clause = lfirst(lc);
+		RestrictInfo *condition = linitial(clause->indexquals);
+
+		if (!clause->lossy && IsA(condition->clause, ScalarArrayOpExpr))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Has a table an index that was made for a condition on that distance?  It has
- * the distance, or the condition, in a column, or a predicate part of which
- * follows from the condition but not from those that would replace it.
+ * Offer, for each path that gives the rows of an index in an order, one that
+ * gives those in reach.
  */
-static bool
-has_own_index(RelOptInfo *rel, Node *clause, Node *distance, List *others)
+static void
+add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				  List *clauses)
 {
+	List	   *ordered = NIL;
 	ListCell   *lc;
 
+	foreach(lc, rel->pathlist)
+	{
+		IndexPath  *path = lfirst(lc);
+
+		if (IsA(path, IndexPath) && path->indexinfo == index &&
+			path->indexorderbys != NIL && path->path.param_info == NULL)
+			ordered = lappend(ordered, path);
+	}
+	foreach(lc, ordered)
+	{
+		IndexPath  *path = lfirst(lc);
+
+		add_path(rel, (Path *)
+				 create_index_path(root, index, clauses, path->indexorderbys,
+								   path->indexorderbycols,
+								   path->path.pathkeys, ForwardScanDirection,
+								   false, NULL, 1.0, false));
+	}
+}
+
+/*
+ * Offer the paths over an index for searches of its column, where there is a
+ * condition of equality on each of its other columns: in order, as they come,
+ * and by a bitmap.
+ */
+static void
+add_index_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+				int column, List *searches)
+{
+	Relids		relids = bms_union(rel->relids, rel->lateral_relids);
+	List	   *clauses = NIL;
+	List	   *before;
+	List	   *after;
+	Relids		outer;
+	double		loop_count;
+	IndexPath  *path;
+	ListCell   *lc;
+
+	foreach(lc, searches)
+	{
+		SimhashClause *search = lfirst(lc);
+		IndexClause *clause = index_clause(root, index, column, search);
+
+		if (clause == NULL)
+			return;
+		clauses = lappend(clauses, clause);
+		relids = bms_add_members(relids, search->rinfo->clause_relids);
+	}
+	if (!simhash_equal_columns(root, rel, index, 0, column, relids, false,
+							   &before) ||
+		!simhash_equal_columns(root, rel, index, column + 1,
+							   index->nkeycolumns, relids, false, &after))
+		return;
+	clauses = list_concat(list_concat(before, clauses), after);
+	outer = bms_del_member(relids, rel->relid);
+	if (bms_is_empty(outer))
+		outer = NULL;
+	loop_count = simhash_count_loops(root, outer);
+	path = create_index_path(root, index, clauses, NIL, NIL, NIL,
+							 ForwardScanDirection, false, outer, loop_count,
+							 false);
+	if (index->amsearcharray || !has_array(clauses))
+	{
+		if (outer == NULL)
+			add_ordered_paths(root, rel, index, clauses);
+		add_path(rel, (Path *) path);
+	}
+	if (!index->amhasgetbitmap)
+		return;
+	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, (Path *) path,
+												   outer, loop_count, 0));
+	if (rel->consider_parallel && outer == NULL)
+		create_partial_bitmap_paths(root, rel, (Path *) path);
+}
+
+/* Append the searches that conditions imply, as many as are looked at. */
+static List *
+list_searches(PlannerInfo *root, RelOptInfo *rel, List *conditions)
+{
+	List	   *searches = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (list_length(searches) >= SIMHASH_SEARCHES_MAX)
+			break;
+		if (!join_clause_is_movable_to(rinfo, rel) &&
+			!bms_equal(rinfo->clause_relids, rel->relids))
+			continue;
+		for (int side = 0; side <= 1; side++)
+		{
+			SimhashClause *search = palloc(sizeof *search);
+
+			if (restriction_is_securely_promotable(rinfo, rel) &&
+				simhash_implied_search(root, rel, rinfo, side, search))
+				searches = lappend(searches, search);
+		}
+	}
+	return searches;
+}
+
+/* set_rel_pathlist_hook: offer paths over hamming indexes. */
+static void
+add_distance_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,
+				   RangeTblEntry *rte)
+{
+	List	   *own;
+	List	   *joining;
+	ListCell   *lc;
+	ListCell   *lj;
+
+	if (previous_hook)
+		previous_hook(root, rel, rti, rte);
+	if (simhash_table_entry(root, rel) == NULL || rte->tablesample ||
+		rel->indexlist == NIL || IS_DUMMY_REL(rel))
+		return;
+	own = list_searches(root, rel, rel->baserestrictinfo);
+	joining = list_searches(root, rel, rel->joininfo);
+	if (own == NIL && joining == NIL)
+		return;
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst(lc);
-		ListCell   *part;
 
-		for (int i = 0; i < index->ncolumns; i++)
-		{
-			if (match_index_to_operand(distance, i, index) ||
-				match_index_to_operand(clause, i, index))
-				return true;
-		}
-		foreach(part, index->indpred)
-		{
-			List	   *predicate = list_make1(lfirst(part));
-
-			if (predicate_implied_by(predicate, list_make1(clause), false) &&
-				!predicate_implied_by(predicate, others, false))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* The first of some relations that is a table; 0 if there is none. */
-static int
-first_table(PlannerInfo *root, Relids relids)
-{
-	int			relid = -1;
-
-	while ((relid = bms_next_member(relids, relid)) >= 0)
-	{
-		if (planner_rt_fetch(relid, root)->rtekind == RTE_RELATION)
-			return relid;
-	}
-	return 0;
-}
-
-/*
- * Is it for us to replace the condition while the planner is at that relation?
- * That of several tables is replaced at the first, lest it is replaced twice.
- * The server of a foreign table gets the condition as it is, and has a planner
- * of its own.  Two fingerprints of one row are not searched for.  Who may not
- * call hamming() is to be told so.
- */
-static bool
-is_ours(PlannerInfo *root, RelOptInfo *rel, Node *clause,
-		const Comparison *comparison)
-{
-	Relids		left = pull_varnos(root, linitial(comparison->args));
-	Relids		right = pull_varnos(root, lsecond(comparison->args));
-	Relids		relids = bms_union(left, right);
-
-	if (first_table(root, relids) != (int) rel->relid ||
-		first_table(root, bms_intersect(left, right)) != 0 ||
-		contain_volatile_functions(clause) || contain_subplans(clause) ||
-		!simhash_may_call(root, comparison->function))
-		return false;
-	return bms_membership(relids) == BMS_MULTIPLE ||
-		planner_rt_fetch(rel->relid, root)->relkind != RELKIND_FOREIGN_TABLE;
-}
-
-/* The call hamming_within(a, b, bound), or NULL if the user may not call it. */
-static Node *
-make_within(PlannerInfo *root, const Comparison *comparison, Node *bound)
-{
-	bool		bits = comparison->operator->searched == SIMHASH_BITS;
-	Oid			type = bits ? BITOID : INT8OID;
-	Oid			types[] = {type, type, INT8OID};
-	Oid			function =
-	simhash_own_function(root, get_func_namespace(comparison->function),
-						 "hamming_within",
-						 bits ? hamming_bits_within_k : hamming_within_k,
-						 3, types);
-
-	if (!OidIsValid(function))
-		return NULL;
-	return (Node *) makeFuncExpr(function, BOOLOID,
-								 list_make3(linitial(comparison->args),
-											lsecond(comparison->args), bound),
-								 InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
-}
-
-/*
- * What a constant bound means: the greatest distance for which the comparison
- * can be true, or -1, and whether it is true for all up to that.
- */
-static int64
-constant_limit(const Comparison *comparison, const Const *bound, bool *exact)
-{
-	int64		k = DatumGetInt64(bound->constvalue);
-
-	if (bound->constisnull || k < 0)
-		return -1;
-	*exact = comparison->strategy != BTEqualStrategyNumber || k == 0;
-	return comparison->strategy == BTLessStrategyNumber ? k - 1 : k;
-}
-
-/*
- * The conditions, between ANDs, that a comparison of a distance becomes; NIL if
- * it stays as it is.  Where hamming_within() does not say it all, as for d = 5
- * or d < $1, the comparison stays beside it.
- */
-static List *
-replace_comparison(PlannerInfo *root, RelOptInfo *rel, Node *clause)
-{
-	Comparison	comparison;
-	Node	   *bound;
-	Node	   *within;
-	List	   *result;
-	bool		exact;
-
-	if (!match_comparison(clause, &comparison) ||
-		comparison.strategy > BTEqualStrategyNumber ||
-		!is_ours(root, rel, clause, &comparison))
-		return NIL;
-	bound = as_bigint(root, comparison.bound);
-	if (bound == NULL)
-		return NIL;
-	exact = comparison.strategy == BTLessEqualStrategyNumber;
-	if (IsA(bound, Const))
-	{
-		int64		limit = constant_limit(&comparison, (Const *) bound, &exact);
-
-		/* Nothing is that near, so there is nothing to look for. */
-		if (limit < 0)
-			return NIL;
-		bound = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-								   Int64GetDatum(limit), false,
-								   FLOAT8PASSBYVAL);
-	}
-	within = make_within(root, &comparison, bound);
-	if (within == NULL)
-		return NIL;
-	result = exact ? list_make1(within) : list_make2(within, clause);
-	if (is_partitioned_by(rel, comparison.distance) ||
-		has_own_index(rel, clause, comparison.distance, result))
-		return NIL;
-	return result;
-}
-
-/*
- * Does a condition say no more than that a distance is not negative, one of the
- * distances of the given conditions?
- */
-static bool
-is_implied(PlannerInfo *root, Node *clause, List *conditions)
-{
-	Comparison	comparison;
-	Const	   *bound;
-	ListCell   *lc;
-
-	if (!match_comparison(clause, &comparison) ||
-		comparison.strategy < BTGreaterEqualStrategyNumber)
-		return false;
-	bound = (Const *) as_bigint(root, comparison.bound);
-	if (bound == NULL || !IsA(bound, Const) || bound->constisnull ||
-		DatumGetInt64(bound->constvalue) >
-		(comparison.strategy == BTGreaterStrategyNumber ? -1 : 0))
-		return false;
-	foreach(lc, conditions)
-	{
-		FuncExpr   *within = lfirst(lc);
-
-		if (IsA(within, FuncExpr) && list_length(within->args) == 3 &&
-			simhash_operator(within->funcid) != NULL &&
-			equal(linitial(within->args), linitial(comparison.args)) &&
-			equal(lsecond(within->args), lsecond(comparison.args)))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Replace the comparisons of distances among conditions, which stand between
- * ANDs.  The result is the list itself if there are none.
- */
-static List *
-replace_all(PlannerInfo *root, RelOptInfo *rel, List *clauses)
-{
-	List	   *result = NIL;
-	bool		changed = false;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		List	   *conditions = replace_clause(root, rel, lfirst(lc));
-
-		if (conditions != NIL && !changed)
-		{
-			result = list_copy_head(clauses, foreach_current_index(lc));
-			changed = true;
-		}
-		if (conditions != NIL)
-			result = list_concat(result, conditions);
-		else if (changed)
-			result = lappend(result, lfirst(lc));
-	}
-	if (!changed)
-		return clauses;
-	foreach(lc, result)
-	{
-		if (is_implied(root, lfirst(lc), result))
-			result = foreach_delete_current(result, lc);
-	}
-	return result;
-}
-
-/* Replace those among conditions between ORs; NULL if there are none. */
-static Node *
-replace_any(PlannerInfo *root, RelOptInfo *rel, List *clauses)
-{
-	List	   *result = clauses;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		List	   *conditions = replace_clause(root, rel, lfirst(lc));
-
-		if (conditions == NIL)
+		if (index->indpred != NIL && !index->predOK)
 			continue;
-		if (result == clauses)
-			result = list_copy(clauses);
-		lfirst(list_nth_cell(result, foreach_current_index(lc))) =
-			make_ands_explicit(conditions);
+		for (int i = 0; i < index->nkeycolumns; i++)
+		{
+			foreach(lj, own)
+				add_index_paths(root, rel, index, i, list_make1(lfirst(lj)));
+			foreach(lj, joining)
+				add_index_paths(root, rel, index, i, list_make1(lfirst(lj)));
+		}
 	}
-	return result == clauses ? NULL : (Node *) make_orclause(result);
-}
-
-/* The conditions that a condition becomes; NIL if it stays as it is. */
-static List *
-replace_clause(PlannerInfo *root, RelOptInfo *rel, Node *clause)
-{
-	if (is_andclause(clause))
-	{
-		List	   *old = ((BoolExpr *) clause)->args;
-		List	   *result = replace_all(root, rel, old);
-
-		return result == old ? NIL : result;
-	}
-	if (is_orclause(clause))
-	{
-		Node	   *result = replace_any(root, rel, ((BoolExpr *) clause)->args);
-
-		return result == NULL ? NIL : list_make1(result);
-	}
-	return replace_comparison(root, rel, clause);
-}
-
-/* Replace comparisons in the conditions of a query's WHERE and JOIN. */
-static void
-replace_in_jointree(PlannerInfo *root, RelOptInfo *rel, Node *node)
-{
-	if (node == NULL)
-		return;
-	if (IsA(node, FromExpr))
-	{
-		FromExpr   *from = (FromExpr *) node;
-		ListCell   *lc;
-
-		foreach(lc, from->fromlist)
-			replace_in_jointree(root, rel, lfirst(lc));
-		from->quals = (Node *) replace_all(root, rel, (List *) from->quals);
-	}
-	else if (IsA(node, JoinExpr))
-	{
-		JoinExpr   *join = (JoinExpr *) node;
-
-		replace_in_jointree(root, rel, join->larg);
-		replace_in_jointree(root, rel, join->rarg);
-		join->quals = (Node *) replace_all(root, rel, (List *) join->quals);
-	}
-}
-
-/*
- * The hook.  There are relations without a query: those of CREATE INDEX and of
- * CLUSTER.  When the children of a table are looked up, the conditions have been
- * handed out, and there is nothing left to do.
- */
-static void
-replace_distances(SIMHASH_NEW_REL_PARAMETERS)
-{
-	if (previous_hook)
-		previous_hook(SIMHASH_NEW_REL_ARGUMENTS);
-	if (rel->reloptkind == RELOPT_BASEREL)
-		replace_in_jointree(root, rel, (Node *) root->parse->jointree);
 }
 
 /*
@@ -474,6 +289,6 @@ simhash_index_condition(SupportRequestIndexCondition *request)
 void
 simhash_install_distances(void)
 {
-	previous_hook = simhash_new_rel_hook;
-	simhash_new_rel_hook = replace_distances;
+	previous_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_distance_paths;
 }

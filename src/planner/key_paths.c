@@ -87,7 +87,8 @@
 
 /*
  * A clause  operand ~= center,  operand ~= ANY (centers),
- * operand <@ (center, radius)  or  hamming_within(operand, center, k).
+ * operand <@ (center, radius)  or  hamming_within(operand, center, k), or one
+ * that is implied by  hamming(operand, center) <= k.
  */
 typedef struct KeySearch
 {
@@ -265,12 +266,10 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (!found || !simhash_may_call(root, match->key->funcid))
 		return false;
 	match->prefix = NIL;
-	if (match->number == 0 || prefix == PREFIX_UNNEEDED)
-		return true;
-	match->prefix = simhash_prefix_conditions(root, rel, index, match->number,
-											  search->relids,
-											  prefix == PREFIX_FURTHER);
-	return match->prefix != NIL;
+	return prefix == PREFIX_UNNEEDED ||
+		simhash_equal_columns(root, rel, index, 0, match->number,
+							  search->relids, prefix == PREFIX_FURTHER,
+							  &match->prefix);
 }
 
 /* Is the first of two indexes for a block to be preferred? */
@@ -490,8 +489,8 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
  * often as the smallest of them has rows, as get_loop_count() in indxpath.c
  * assumes, but without its look at semi-joins.
  */
-static double
-count_loops(PlannerInfo *root, Relids outer)
+double
+simhash_count_loops(PlannerInfo *root, Relids outer)
 {
 	double		result = 0.0;
 	int			relid = -1;
@@ -516,7 +515,7 @@ static void
 add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 			 const KeyIndex found[SH_BLOCKS], Relids outer)
 {
-	double		loop_count = count_loops(root, outer);
+	double		loop_count = simhash_count_loops(root, outer);
 	List	   *paths = NIL;
 	Path	   *both;
 
@@ -604,11 +603,15 @@ static List *
 add_clauses(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 			List *clauses)
 {
+	CHECK_FOR_INTERRUPTS();
+	if (list_length(clauses) >= SIMHASH_SEARCHES_MAX)
+		return clauses;
 	for (int side = 0; side <= 1; side++)
 	{
 		SimhashClause *clause = palloc(sizeof *clause);
 
-		if (simhash_match_clause(root, rel, rinfo, side, clause))
+		if (simhash_match_clause(root, rel, rinfo, side, clause) ||
+			simhash_implied_search(root, rel, rinfo, side, clause))
 			clauses = lappend(clauses, clause);
 	}
 	return clauses;

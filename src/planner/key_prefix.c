@@ -2,7 +2,7 @@
  *
  * key_prefix.c
  *		Conditions on the columns that come before the key in an index of keys,
- *		such as site in (site, k0).
+ *		such as site in (site, k0), or beside fp in a hamming index (site, fp).
  *
  * Such an index serves a search (key_paths.c) only if the query says what each
  * of these columns is equal to: by  column = value,  column = ANY (array),  a
@@ -22,6 +22,7 @@
 #include "planner/planner.h"
 
 #include "access/stratnum.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -32,7 +33,7 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
-/* A column of a btree index. */
+/* A column of a btree index, or of a hamming index. */
 typedef struct IndexColumn
 {
 	IndexOptInfo *index;
@@ -49,7 +50,8 @@ compares(const IndexColumn *column, Oid operator, Oid collation)
 		OidIsValid(operator) &&
 		get_op_opfamily_strategy(operator,
 								 column->index->opfamily[column->number]) ==
-		BTEqualStrategyNumber;
+		(column->index->relam == BTREE_AM_OID ? BTEqualStrategyNumber :
+		 SIMHASH_EQUAL_STRATEGY);
 }
 
 /* Is one expression the column, and the other known before the row is? */
@@ -100,7 +102,8 @@ match_boolean(PlannerInfo *root, const IndexColumn *column,
 	Node	   *own = (Node *) rinfo->clause;
 	bool		value = true;
 
-	if (column->index->opfamily[column->number] != BOOL_BTREE_FAM_OID)
+	if (!op_in_opfamily(BooleanEqualOperator,
+						column->index->opfamily[column->number]))
 		return NULL;
 	if (is_notclause(own))
 	{
@@ -141,8 +144,9 @@ is_equivalent(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 
 	(void) root;
 	(void) rel;
-	return list_member_oid(ec->ec_opfamilies,
-						   column->index->opfamily[column->number]) &&
+	return (column->index->relam != BTREE_AM_OID ||
+			list_member_oid(ec->ec_opfamilies,
+							column->index->opfamily[column->number])) &&
 		(!OidIsValid(own) || own == ec->ec_collation) &&
 		match_index_to_operand((Node *) em->em_expr, column->number,
 							   column->index);
@@ -202,26 +206,25 @@ find_condition(PlannerInfo *root, RelOptInfo *rel, IndexColumn *column,
 }
 
 /*
- * The conditions on the first columns of an index, a list of IndexClause; NIL
- * if there is none on one of them.  They need the given relations, or
- * further ones if these are welcome.
+ * Find the conditions on the columns of an index from the first to before the
+ * end, a list of IndexClause; false if there is none on one of them.  They need
+ * the given relations, or further ones if these are welcome.
  */
-List	   *
-simhash_prefix_conditions(PlannerInfo *root, RelOptInfo *rel,
-						  IndexOptInfo *index, int ncolumns, Relids given,
-						  bool further)
+bool
+simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+					  int first, int end, Relids given, bool further,
+					  List **conditions)
 {
-	List	   *conditions = NIL;
-
-	for (int i = 0; i < ncolumns; i++)
+	*conditions = NIL;
+	for (int i = first; i < end; i++)
 	{
 		IndexColumn column = {index, i};
 		IndexClause *condition = find_condition(root, rel, &column, given,
 												further);
 
 		if (condition == NULL)
-			return NIL;
-		conditions = lappend(conditions, condition);
+			return false;
+		*conditions = lappend(*conditions, condition);
 	}
-	return conditions;
+	return true;
 }

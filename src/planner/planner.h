@@ -14,6 +14,12 @@
 
 #include "nodes/supportnodes.h"
 
+/*
+ * Of the conditions on a relation that are searches, or imply one, so many are
+ * offered paths: more take longer to plan than the best of them gains.
+ */
+#define SIMHASH_SEARCHES_MAX	32
+
 /* A search of a relation; see clauses.c. */
 typedef struct SimhashClause
 {
@@ -31,15 +37,21 @@ extern bool simhash_match_clause(PlannerInfo *root, RelOptInfo *rel,
 								 RestrictInfo *rinfo, int side,
 								 SimhashClause *clause);
 
+extern bool simhash_implied_search(PlannerInfo *root, RelOptInfo *rel,
+								   RestrictInfo *rinfo, int side,
+								   SimhashClause *clause);
+
 /* key_paths.c */
+extern double simhash_count_loops(PlannerInfo *root, Relids outer);
 extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
 							  Node *operand, Expr *columns[SH_BLOCKS]);
 extern void simhash_install_key_paths(void);
 
 /* key_prefix.c */
-extern List *simhash_prefix_conditions(PlannerInfo *root, RelOptInfo *rel,
-									   IndexOptInfo *index, int ncolumns,
-									   Relids given, bool further);
+extern bool simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel,
+								  IndexOptInfo *index, int first, int end,
+								  Relids given, bool further,
+								  List **conditions);
 
 /* distances.c */
 extern List *simhash_index_condition(SupportRequestIndexCondition *request);
@@ -47,8 +59,5 @@ extern void simhash_install_distances(void);
 
 /* selectivity.c */
 extern bool simhash_limit_selectivity(SupportRequestSelectivity *request);
-
-/* seq_scan.c */
-extern void simhash_install_seq_scan(void);
 
 #endif							/* SIMHASH_PLANNER_H */

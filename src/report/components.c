@@ -20,88 +20,96 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
 #include "utils/tuplestore.h"
 
-#define FETCHED			10000	/* pairs fetched at a time */
-
-/* Memory for an id: its member, what the table adds, its place in the list. */
-#define MEMBER_BYTES	(sizeof(Member) + 24 + sizeof(Member *))
-
-/* An id, and the way to the lowest one of its cluster. */
+/* An id, and the number that it got. */
 typedef struct Member
 {
 	int64		id;				/* the key of a hash table */
-	struct Member *parent;		/* itself if it is the lowest */
-	int64		size;			/* of the lowest: ids of its cluster */
+	uint32		number;
 } Member;
+
+/* An id, and the lowest one of its cluster. */
+typedef struct Placed
+{
+	int64		lowest;
+	int64		id;
+} Placed;
+
+/* All ids, by their numbers. */
+typedef struct Components
+{
+	HTAB	   *members;
+	uint32		n;
+	uint32		room;
+	int64	   *ids;
+	uint32	   *parent;			/* see core/pairs/clusters.h */
+} Components;
+
+/* Memory for an id: what the table takes, and arrays with room for as many. */
+#define MEMBER_BYTES	(sizeof(Member) + 24 + 2 * (sizeof(int64) + sizeof(uint32)))
+
+/* Takes the rows of the query. */
+typedef struct PairReceiver
+{
+	DestReceiver pub;
+	Components *components;
+	Oid			types[2];		/* of the ids */
+} PairReceiver;
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
-/* The lowest member of the cluster of one.  The way there becomes shorter. */
-static Member *
-find_lowest(Member *member)
+/* Make room for as many ids again. */
+static void
+make_room(Components *components)
 {
-	while (member->parent != member)
-	{
-		member->parent = member->parent->parent;
-		member = member->parent;
-	}
-	return member;
+	components->room *= 2;
+	components->ids = repalloc_huge(components->ids, sizeof(int64) *
+									components->room);
+	components->parent = repalloc_huge(components->parent, sizeof(uint32) *
+									   components->room);
 }
 
-/* The member with that id, entered if it is new. */
-static Member *
-enter(HTAB *members, int64 id)
+/* The number of an id, which is entered if it is new. */
+static uint32
+enter(Components *components, int64 id)
 {
 	bool		found;
-	Member	   *member = hash_search(members, &id, HASH_ENTER, &found);
+	Member	   *member = hash_search(components->members, &id, HASH_ENTER,
+									 &found);
 
-	if (!found)
-	{
-		member->parent = member;
-		member->size = 1;
-		if (hash_get_num_entries(members) * (Size) MEMBER_BYTES >
-			(Size) maintenance_work_mem * 1024)
-			ereport(ERROR,
-					(errcode(ERRCODE_OUT_OF_MEMORY),
-					 errmsg("the pairs have more ids than maintenance_work_mem has memory for"),
-					 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
-					 errhint("Increase maintenance_work_mem.")));
-	}
-	return member;
+	if (found)
+		return member->number;
+	if (components->n >= SH_PAIRS_ROWS ||
+		(components->n + (Size) 1) * MEMBER_BYTES >
+		(Size) maintenance_work_mem * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the pairs have more ids than maintenance_work_mem has memory for"),
+				 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
+				 errhint("Increase maintenance_work_mem.")));
+	if (components->n == components->room)
+		make_room(components);
+	member->number = components->n++;
+	components->ids[member->number] = id;
+	components->parent[member->number] = member->number;
+	return member->number;
 }
 
-/* Two members are of one cluster. */
+/* Called with the shape of the rows: two ids, which are whole numbers. */
 static void
-connect(Member *a, Member *b)
+receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
+				 TupleDesc desc)
 {
-	a = find_lowest(a);
-	b = find_lowest(b);
-	if (a == b)
-		return;
-	if (a->id > b->id)
-	{
-		Member	   *swap = a;
-
-		a = b;
-		b = swap;
-	}
-	b->parent = a;
-	a->size += b->size;
-}
-
-/* Fail unless the query yields two ids, which are whole numbers. */
-static void
-check_columns(TupleDesc desc, Oid *types)
-{
+	PairReceiver *receiver = (PairReceiver *) self;
 	bool		good = desc->natts >= 2;
 
 	for (int i = 0; i < 2 && good; i++)
 	{
-		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
-		good = types[i] == INT8OID || types[i] == INT4OID ||
-			types[i] == INT2OID;
+		Oid			type = getBaseType(TupleDescAttr(desc, i)->atttypid);
+
+		receiver->types[i] = type;
+		good = type == INT8OID || type == INT4OID || type == INT2OID;
 	}
 	if (!good)
 		ereport(ERROR,
@@ -110,106 +118,106 @@ check_columns(TupleDesc desc, Oid *types)
 				 errhint("For example, 'SELECT a, b FROM pairs'.")));
 }
 
-/* An id of a row, as a bigint. */
+/* An id, as a bigint. */
 static int64
-get_id(HeapTuple tuple, TupleDesc desc, int column, Oid type, bool *isnull)
+get_id(Datum value, Oid type)
 {
-	Datum		value = SPI_getbinval(tuple, desc, column, isnull);
-
 	if (type == INT2OID)
 		return DatumGetInt16(value);
 	if (type == INT4OID)
 		return DatumGetInt32(value);
-	return *isnull ? 0 : DatumGetInt64(value);
+	return DatumGetInt64(value);
 }
 
-/* A pair connects its ids; a NULL connects nothing. */
-static void
-read_pair(HTAB *members, HeapTuple tuple, TupleDesc desc, const Oid *types)
+/*
+ * Called with each pair.  It connects its ids; an id beside a NULL is
+ * connected to nothing.
+ */
+static bool
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 {
-	bool		nulls[2];
-	int64		a = get_id(tuple, desc, 1, types[0], &nulls[0]);
-	int64		b = get_id(tuple, desc, 2, types[1], &nulls[1]);
-	Member	   *first = nulls[0] ? NULL : enter(members, a);
-	Member	   *second = nulls[1] ? NULL : enter(members, b);
+	PairReceiver *receiver = (PairReceiver *) self;
+	uint32		number[2] = {0, 0};
 
-	if (first != NULL && second != NULL)
-		connect(first, second);
-}
-
-/* Run the query, and connect the ids of each row. */
-static void
-read_pairs(HTAB *members, const char *query)
-{
-	SPIPlanPtr	plan;
-	Portal		portal;
-	Oid			types[2];
-
-	SPI_connect();
-	plan = simhash_prepare_query(query, "SELECT a, b FROM pairs",
-								 CURSOR_OPT_PARALLEL_OK);
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-	check_columns(portal->tupDesc, types);
-	for (;;)
+	CHECK_FOR_INTERRUPTS();
+	slot_getsomeattrs(slot, 2);
+	for (int i = 0; i < 2; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, FETCHED);
-		if (SPI_processed == 0)
-			break;
-		for (uint64 i = 0; i < SPI_processed; i++)
-			read_pair(members, SPI_tuptable->vals[i], SPI_tuptable->tupdesc,
-					  types);
-		SPI_freetuptable(SPI_tuptable);
+		if (!slot->tts_isnull[i])
+			number[i] = enter(receiver->components,
+							  get_id(slot->tts_values[i],
+									 receiver->types[i]));
 	}
-	SPI_cursor_close(portal);
-	SPI_finish();
+	if (!slot->tts_isnull[0] && !slot->tts_isnull[1])
+		sh_join(receiver->components->parent, number[0], number[1]);
+	return true;
 }
 
 /* For qsort: by cluster, then by id. */
 static int
-compare_members(const void *a, const void *b)
+compare_placed(const void *a, const void *b)
 {
-	const Member *x = *(Member *const *) a;
-	const Member *y = *(Member *const *) b;
+	const Placed *x = a;
+	const Placed *y = b;
 
-	if (x->parent->id != y->parent->id)
-		return x->parent->id < y->parent->id ? -1 : 1;
+	if (x->lowest != y->lowest)
+		return x->lowest < y->lowest ? -1 : 1;
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Put out the members, cluster by cluster. */
-static void
-put_members(HTAB *members, ReturnSetInfo *result)
+/* The ids, sorted by cluster, which goes by its lowest id. */
+static Placed *
+place_ids(Components *components)
 {
-	long		n = hash_get_num_entries(members);
-	Member	  **sorted;
-	HASH_SEQ_STATUS scan;
-	Member	   *member;
-	int64		cluster = 0;
-	long		i = 0;
+	Size		n = components->n;
+	Placed	   *placed = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(n, 1) * sizeof *placed);
 
-	sorted = MemoryContextAllocHuge(CurrentMemoryContext,
-									Max(n, 1) * sizeof *sorted);
-	hash_seq_init(&scan, members);
-	while ((member = hash_seq_search(&scan)) != NULL)
+	for (uint32 i = 0; i < n; i++)
+		placed[i].lowest = components->ids[i];
+	for (uint32 i = 0; i < n; i++)
 	{
-		member->parent = find_lowest(member);
-		sorted[i++] = member;
+		uint32		root = sh_cluster_of(components->parent, i);
+
+		placed[root].lowest = Min(placed[root].lowest, components->ids[i]);
 	}
-	qsort(sorted, n, sizeof *sorted, compare_members);
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
-		Datum		values[4];
-		bool		nulls[4] = {false};
+		placed[i].lowest =
+			placed[sh_cluster_of(components->parent, i)].lowest;
+		placed[i].id = components->ids[i];
+	}
+	qsort(placed, n, sizeof *placed, compare_placed);
+	return placed;
+}
 
-		CHECK_FOR_INTERRUPTS();
-		cluster += sorted[i]->parent == sorted[i];
-		values[0] = Int64GetDatum(sorted[i]->id);
-		values[1] = Int64GetDatum(cluster);
-		values[2] = Int64GetDatum(sorted[i]->parent->id);
-		values[3] = Int64GetDatum(sorted[i]->parent->size);
-		tuplestore_putvalues(result->setResult, result->setDesc, values,
-							 nulls);
+/* Put out the ids, cluster by cluster. */
+static void
+put_ids(Components *components, ReturnSetInfo *result)
+{
+	Placed	   *placed = place_ids(components);
+	int64		cluster = 0;
+	uint32		end;
+
+	for (uint32 start = 0; start < components->n; start = end)
+	{
+		cluster++;
+		for (end = start + 1; end < components->n &&
+			 placed[end].lowest == placed[start].lowest; end++)
+			;
+		for (uint32 i = start; i < end; i++)
+		{
+			Datum		values[4];
+			bool		nulls[4] = {false};
+
+			CHECK_FOR_INTERRUPTS();
+			values[0] = Int64GetDatum(placed[i].id);
+			values[1] = Int64GetDatum(cluster);
+			values[2] = Int64GetDatum(placed[i].lowest);
+			values[3] = Int64GetDatum((int64) end - start);
+			tuplestore_putvalues(result->setResult, result->setDesc, values,
+								 nulls);
+		}
 	}
 }
 
@@ -228,18 +236,27 @@ put_members(HTAB *members, ReturnSetInfo *result)
 Datum
 simhash_components(PG_FUNCTION_ARGS)
 {
-	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	HTAB	   *members;
+	SimhashStatement query = {
+		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
+		.example = "SELECT a, b FROM pairs"
+	};
+	PairReceiver receiver;
+	Components	components = {.room = 1024};
 	HASHCTL		control;
 
 	InitMaterializedSRF(fcinfo, 0);
 	control.keysize = sizeof(int64);
 	control.entrysize = sizeof(Member);
 	control.hcxt = CurrentMemoryContext;
-	members = hash_create("simhash components", 1024, &control,
-						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	read_pairs(members, query);
-	put_members(members, (ReturnSetInfo *) fcinfo->resultinfo);
-	hash_destroy(members);
+	components.members = hash_create("simhash components", 1024, &control,
+									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	components.ids = palloc(sizeof(int64) * components.room);
+	components.parent = palloc(sizeof(uint32) * components.room);
+	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
+	receiver.components = &components;
+	simhash_analyze(&query);
+	simhash_run(&query, NULL, &receiver.pub);
+	hash_destroy(components.members);
+	put_ids(&components, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

@@ -7,11 +7,11 @@
  * finds the pairs, and what it finds goes to a tuplestore, which spills to
  * disk.  Memory is 42 bytes a row for pairs and 46 for clusters, with ids that
  * are passed by value, whatever k is, and 4 more where rows are in groups.  When
- * that is more than maintenance_work_mem, report_disk.c takes over if it can.
+ * that is more than maintenance_work_mem, an error says how much is enough.
  *
  * A bit string of up to 64 bits is to the engine what a bigint is.  Wider ones
- * are searched word by word (core/pairs/wide_pairs.c), in memory only, of which
- * they take 8 bytes a row more for each further word, and another 16.
+ * are searched word by word (core/pairs/wide_pairs.c), and take 8 bytes a row
+ * more for each further word, and another 16.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -50,13 +50,14 @@ typedef struct Report
 	ShWide		wide;			/* where fingerprints have several words */
 	ShClusters	clusters;
 	ShCrowds	crowds;
-	char	   *query;
+	SimhashStatement query;
 	Oid			id_type;
 	int64		k;				/* which fits an integer once rows are read */
 	bool		star;
 	uint32		least;			/* rows of a cluster */
 	Tuplesortstate *order;		/* of the pairs, for stars */
-	ReturnSetInfo *result;
+	Tuplestorestate *result;
+	TupleDesc	columns;		/* of the result */
 	SimhashProgress progress;
 	int64		listed;			/* rows put out that no search has found */
 	int			waiting;		/* pairs */
@@ -73,21 +74,27 @@ check_not_null(FunctionCallInfo fcinfo, int argument, const char *name)
 				 errmsg("argument \"%s\" must not be null", name)));
 }
 
-/* Is the argument the first of two words, and not the second? */
-static bool
-choose(FunctionCallInfo fcinfo, int argument, const char *name,
-	   const char *yes, const char *no)
+/* Is an argument the first of two words, and not the second? */
+bool
+simhash_choose(const char *word, const char *name, const char *yes,
+			   const char *no)
 {
-	char	   *word;
-
-	check_not_null(fcinfo, argument, name);
-	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
 	if (strcmp(word, yes) != 0 && strcmp(word, no) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" is \"%s\"", name, word),
 				 errhint("It must be \"%s\" or \"%s\".", no, yes)));
 	return strcmp(word, yes) == 0;
+}
+
+/* The same for an argument of a call, which must not be null. */
+static bool
+choose(FunctionCallInfo fcinfo, int argument, const char *name,
+	   const char *yes, const char *no)
+{
+	check_not_null(fcinfo, argument, name);
+	return simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(argument)), name,
+						  yes, no);
 }
 
 /*
@@ -99,24 +106,18 @@ static int
 begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 {
 	int			query = PG_NARGS() - without_type;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	check_not_null(fcinfo, query, "query");
 	check_not_null(fcinfo, query + 1, "k");
-	report->query = text_to_cstring(PG_GETARG_TEXT_PP(query));
+	report->query.text = text_to_cstring(PG_GETARG_TEXT_PP(query));
+	report->query.example = "SELECT id, fp FROM docs";
 	report->k = PG_GETARG_INT64(query + 1);
 	InitMaterializedSRF(fcinfo, 0);
-	report->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	report->id_type = TupleDescAttr(report->result->setDesc, 0)->atttypid;
+	report->result = result->setResult;
+	report->columns = result->setDesc;
+	report->id_type = TupleDescAttr(report->columns, 0)->atttypid;
 	return query;
-}
-
-/* Read the rows; false if they are on disk.  See simhash_read_rows. */
-static bool
-read_rows(Report *report, int64 disk_bytes)
-{
-	simhash_read_rows(&report->rows, report->query, report->id_type,
-					  report->k, disk_bytes);
-	return report->rows.store == NULL;
 }
 
 /* ShWide.heed */
@@ -213,8 +214,7 @@ put_waiting(Report *report)
 		values[0] = report->rows.ids[pair->a];
 		values[1] = report->rows.ids[pair->b];
 		values[2] = Int32GetDatum(pair->distance);
-		tuplestore_putvalues(report->result->setResult,
-							 report->result->setDesc, values, nulls);
+		tuplestore_putvalues(report->result, report->columns, values, nulls);
 	}
 	report->waiting = 0;
 }
@@ -270,10 +270,12 @@ put_equal_pairs(Report *report)
 	}
 }
 
-/* Search the rows in memory, put out their pairs. */
+/* Read the rows, put out their pairs. */
 static void
 list_pairs(Report *report)
 {
+	simhash_read_rows(&report->rows, &report->query, report->id_type,
+					  report->k);
 	begin_report(report, true);
 	put_equal_pairs(report);
 	sh_pairs_begin_search(&report->pairs);
@@ -305,11 +307,8 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&report->progress, "simhash_pairs");
 	PG_TRY();
 	{
-		if (read_rows(report, 0))
-			list_pairs(report);
-		else
-			simhash_disk_pairs(&report->rows, (int) report->k,
-							   report->result);
+		simhash_analyze(&report->query);
+		list_pairs(report);
 	}
 	PG_FINALLY();
 	{
@@ -339,9 +338,7 @@ note_pair(void *context, uint32_t a, uint32_t b,
 	uint64		y = first_row(&report->pairs, b);
 
 	CHECK_FOR_INTERRUPTS();
-	tuplesort_putdatum(report->order,
-					   Int64GetDatum((int64) (Min(x, y) << 32 | Max(x, y))),
-					   false);
+	simhash_sort_int64(report->order, (int64) (Min(x, y) << 32 | Max(x, y)));
 }
 
 /* The next of these, in order. */
@@ -349,12 +346,12 @@ static bool
 next_pair(void *context, uint64_t *pair)
 {
 	Report	   *report = context;
-	Datum		datum;
+	int64		value;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!simhash_sorted_datum(report->order, &datum))
+	if (!simhash_sorted_int64(report->order, &value))
 		return false;
-	*pair = (uint64) DatumGetInt64(datum);
+	*pair = (uint64) value;
 	return true;
 }
 
@@ -401,16 +398,18 @@ put_clusters(Report *report)
 			values[0] = rows->ids[row];
 			values[3] = Int32GetDatum(distance(report, center,
 											   clusters->number[row]));
-			tuplestore_putvalues(report->result->setResult,
-								 report->result->setDesc, values, nulls);
+			tuplestore_putvalues(report->result, report->columns, values,
+								 nulls);
 		}
 	}
 }
 
-/* Search the rows in memory, put out their clusters. */
+/* Read the rows, put out their clusters. */
 static void
 make_clusters(Report *report, bool first)
 {
+	simhash_read_rows(&report->rows, &report->query, report->id_type,
+					  report->k);
 	begin_report(report, !first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
 	sh_crowds_begin(&report->crowds, &report->pairs, (int) report->k,
@@ -430,13 +429,34 @@ make_clusters(Report *report, bool first)
 }
 
 /*
+ * The stars within distance k of rows that have been numbered in the order that
+ * they come in, as simhash_clusters has them.
+ */
+void
+simhash_make_stars(const SimhashStatement *query, int64 k,
+				   Tuplestorestate *result, TupleDesc columns)
+{
+	Report	   *report = palloc0(sizeof *report);
+
+	report->query = *query;
+	report->id_type = INT8OID;
+	report->k = k;
+	report->star = true;
+	report->least = 2;
+	report->result = result;
+	report->columns = columns;
+	make_clusters(report, true);
+	simhash_free_rows(&report->rows);
+}
+
+/*
  * simhash_clusters(query text, k bigint DEFAULT 3,
  *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
  *		min_size bigint DEFAULT 2)
  *		-> setof (id bigint, cluster bigint, representative bigint,
  *		distance integer, size bigint)
  * simhash_clusters_as(id_type anyelement, query text, the same)
- * simhash_clusters_by_ctid(the same), simhash_clusters_by_text(the same)
+ * _simhash_clusters_by_ctid(the same), _simhash_clusters_by_text(the same)
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
  *		distance integer, size bigint)
  *
@@ -462,13 +482,8 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{
-		/* On disk, the cluster of each row is kept. */
-		if (read_rows(report, sizeof(uint32)))
-			make_clusters(report, first);
-		else
-			simhash_disk_clusters(&report->rows, (int) report->k,
-								  report->star, !first, report->least,
-								  report->result);
+		simhash_analyze(&report->query);
+		make_clusters(report, first);
 	}
 	PG_FINALLY();
 	{

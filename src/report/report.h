@@ -15,10 +15,24 @@
 #include "core/pairs/clusters.h"
 #include "core/pairs/wide_pairs.h"
 #include "datatype/timestamp.h"
-#include "executor/spi.h"
+#include "nodes/params.h"
+#include "nodes/parsenodes.h"
 #include "storage/dsm.h"
+#include "tcop/dest.h"
+#include "utils/queryenvironment.h"
 #include "utils/sortsupport.h"
 #include "utils/tuplestore.h"
+
+/* A query: as it is given, and what has been made of it. */
+typedef struct SimhashStatement
+{
+	const char *text;
+	const char *example;		/* of such a query */
+	Oid		   *types;			/* of parameters */
+	int			ntypes;
+	QueryEnvironment *stores;	/* tuplestores that it can read, by name */
+	Query	   *query;			/* set by simhash_analyze */
+} SimhashStatement;
 
 /* Numbers groups of rows, while these are read. */
 typedef struct SimhashGroups SimhashGroups;
@@ -51,10 +65,6 @@ typedef struct SimhashRows
 	dsm_segment *segment;		/* that rows are in to share the search */
 	int			helpers;		/* with so many workers at most */
 
-	int64		disk_bytes;		/* memory per row on disk, or -1: not there */
-	Tuplestorestate *store;		/* rows on disk, and none in memory; or NULL */
-	TupleDesc	desc;			/* of the store */
-
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
 	int64		id_bytes;		/* that ids point to */
@@ -79,25 +89,31 @@ typedef struct SimhashProgress
 extern void simhash_begin_id_order(SortSupport sort, Oid id_type);
 extern void simhash_complain_of_twins(Oid id_type, Datum id);
 
+/* report_statement.c */
+extern void simhash_analyze(SimhashStatement *statement);
+extern void simhash_run(const SimhashStatement *statement,
+						ParamListInfo parameters, DestReceiver *receiver);
+extern TupleDesc simhash_columns(const SimhashStatement *statement);
+extern void simhash_begin_receiver(DestReceiver *receiver,
+								   void (*startup) (DestReceiver *self,
+													int operation,
+													TupleDesc desc),
+								   bool (*receive) (TupleTableSlot *slot,
+													DestReceiver *self));
+
 /* report_query.c */
-extern SPIPlanPtr simhash_prepare_query(const char *query,
-										const char *example, int options);
-extern void simhash_read_rows(SimhashRows *rows, const char *query,
-							  Oid id_type, int64 k, int64 disk_bytes);
+extern void simhash_check_distance(int64 k, bool bits, int width);
+extern void simhash_read_rows(SimhashRows *rows,
+							  const SimhashStatement *query, Oid id_type,
+							  int64 k);
 extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
 
-/* report_disk.c */
-#define SIMHASH_DISK_ROWS	(1 << 29)	/* more than there may be */
-
-extern void simhash_disk_begin(SimhashRows *rows);
-extern void simhash_disk_keep(SimhashRows *rows, Datum id, uint64 fingerprint,
-							  uint32 group);
-extern void simhash_disk_pairs(SimhashRows *rows, int k,
-							   ReturnSetInfo *result);
-extern void simhash_disk_clusters(SimhashRows *rows, int k, bool star,
-								  bool sort, uint32 least,
-								  ReturnSetInfo *result);
+/* report.c */
+extern bool simhash_choose(const char *word, const char *name,
+						   const char *yes, const char *no);
+extern void simhash_make_stars(const SimhashStatement *query, int64 k,
+							   Tuplestorestate *result, TupleDesc columns);
 
 /* report_groups.c */
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc,

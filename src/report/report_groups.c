@@ -24,6 +24,8 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "search/search.h"
+
 /* A column of groups. */
 typedef struct GroupColumn
 {
@@ -65,8 +67,7 @@ hash_values(SimhashGroups *groups, const Datum *values)
 		GroupColumn *column = &groups->columns[i];
 
 		hash = pg_rotate_left32(hash, 1) ^
-			DatumGetUInt32(FunctionCall1Coll(&column->hash, column->collation,
-											 values[i]));
+			simhash_hash(&column->hash, column->collation, values[i]);
 	}
 	return murmurhash32(hash);
 }
@@ -117,6 +118,14 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 				 errdetail("Column \"%s\" of the query, which comes after the fingerprint, is of a type without a default operator class for hashing.",
 						   NameStr(attribute->attname)),
 				 errhint("Leave the column out, or have the query make another type of it, such as text.")));
+	if (!simhash_can_hash(attribute->atttypid, attribute->attcollation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows cannot be in groups by a column of type %s",
+						format_type_be(attribute->atttypid)),
+				 errdetail("Column \"%s\" of the query may have values that are equal and do not have the same hash, as those of char(n) and name in arrays and rows under a nondeterministic collation.",
+						   NameStr(attribute->attname)),
+				 errhint("Have the query return what is in it as columns, or as text.")));
 	column->type = type;
 	column->collation = attribute->attcollation;
 	fmgr_info_copy(&column->hash, &type->hash_proc_finfo, context);

@@ -5,9 +5,8 @@
  *
  * The query runs read-only, with the rights of the caller, and may run in
  * parallel.  Its rows go straight into arrays.  Memory is counted against
- * maintenance_work_mem; when that is too little the rows go to disk
- * (report_disk.c), or, if they cannot be searched there, we read on without
- * keeping anything, so as to say how much would be enough.
+ * maintenance_work_mem; when that is too little, we read on without keeping
+ * anything, so as to say how much would be enough.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -18,16 +17,13 @@
 #include "search/search.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "parser/scansup.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/plancache.h"
 #include "utils/sortsupport.h"
 
 #define FIRST_ROOM		1024	/* rows to have room for at first */
@@ -87,18 +83,21 @@ check_id_type(const SimhashRows *rows, Oid type)
 					 format_type_be(type))));
 }
 
-/* Fail unless the engine can search for such a distance. */
-static void
-check_distance(const SimhashRows *rows, int width)
+/*
+ * Fail unless the engine can search for such a distance, in bit strings or in
+ * bigints.
+ */
+void
+simhash_check_distance(int64 k, bool bits, int width)
 {
 	int			most = sh_wide_most(width);
 
-	if (rows->k >= 0 && rows->k <= most)
+	if (k >= 0 && k <= most)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("distance " INT64_FORMAT " is out of range", rows->k),
-			 rows->bits ?
+			 errmsg("distance " INT64_FORMAT " is out of range", k),
+			 bits ?
 			 errhint("It must be between 0 and %d for fingerprints of %d bits.",
 					 most, width) :
 			 errhint("It must be between 0 and %d.", most)));
@@ -114,12 +113,11 @@ set_width(SimhashRows *rows, int width)
 				 errmsg("cannot search fingerprints of width %d", width),
 				 errdetail("They may have %d to %d bits.",
 						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
-	check_distance(rows, width);
+	simhash_check_distance(rows->k, rows->bits, width);
 	rows->width = width;
 	rows->words = sh_words_of(width);
 	if (rows->words == 1)
 		return;
-	rows->disk_bytes = -1;
 	rows->fingerprints = repalloc_huge(rows->fingerprints, sizeof(uint64) *
 									   rows->words * rows->room);
 }
@@ -146,7 +144,7 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 	else if (type == BITOID && typmod > 0)
 		set_width(rows, typmod);
 	else
-		check_distance(rows, SH_MOST_WIDTH);
+		simhash_check_distance(rows->k, true, SH_MOST_WIDTH);
 }
 
 /* There are columns after the fingerprint: rows are in groups by them. */
@@ -155,8 +153,7 @@ begin_groups(SimhashRows *rows, TupleDesc desc)
 {
 	rows->groups = MemoryContextAlloc(rows->context,
 									  sizeof(uint32) * rows->room);
-	rows->grouping = simhash_groups_begin(desc, MemoryContextGetParent
-										  (rows->context));
+	rows->grouping = simhash_groups_begin(desc, rows->context);
 }
 
 /* Called with the shape of the rows to come. */
@@ -292,10 +289,7 @@ static void
 keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		 const SimhashBits *bits)
 {
-	uint64		word;
-	uint64	   *words = rows->store != NULL ? &word
-	: rows->fingerprints + (Size) rows->n * rows->words;
-	uint32		group = 0;
+	uint64	   *words = rows->fingerprints + (Size) rows->n * rows->words;
 
 	if (rows->bits)
 		sh_cut_whole(rows->width, bits->bytes, words);
@@ -304,33 +298,10 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 
 	if (rows->grouping != NULL)
 	{
-		group = simhash_group_number(rows->grouping, slot);
-		if (rows->store == NULL)
-			rows->group_bytes = simhash_groups_bytes(rows->grouping);
+		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot);
+		rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
-	if (rows->store != NULL)
-	{
-		simhash_disk_keep(rows, id, word, group);
-		return;
-	}
-	if (rows->grouping != NULL)
-		rows->groups[rows->n] = group;
 	rows->ids[rows->n++] = id;
-}
-
-/*
- * Can rows that are too many for memory be searched on disk?  Half of the
- * memory is for what a search on disk keeps of each row, or for the table of
- * groups while rows are read.
- */
-static bool
-fits_on_disk(const SimhashRows *rows)
-{
-	int64		limit = (int64) maintenance_work_mem * 1024 / 2;
-
-	return rows->disk_bytes >= 0 && rows->total < SIMHASH_DISK_ROWS &&
-		rows->total * rows->disk_bytes <= limit &&
-		simhash_groups_bytes(rows->grouping) <= limit;
 }
 
 /* There are too many rows: from now on they are only counted. */
@@ -338,11 +309,9 @@ static void
 stop_keeping(SimhashRows *rows)
 {
 	rows->overflow = true;
-	if (rows->store != NULL)
-		tuplestore_end(rows->store);
-	rows->store = NULL;
 	simhash_groups_end(rows->grouping);
 	rows->grouping = NULL;
+	MemoryContextReset(rows->context);
 }
 
 /* Called with each row. */
@@ -378,32 +347,16 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	}
 	if (++rows->total % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("reading", rows->total);
-	if (!rows->overflow && rows->store == NULL &&
-		!make_room(rows, (int64) MAXALIGN(bytes)))
-	{
-		if (rows->disk_bytes >= 0)
-			simhash_disk_begin(rows);
-		else
-			stop_keeping(rows);
-		MemoryContextReset(rows->context);
-	}
-	if (!rows->overflow && rows->store != NULL && !fits_on_disk(rows))
+	if (!rows->overflow && !make_room(rows, (int64) MAXALIGN(bytes)))
 		stop_keeping(rows);
 	rows->id_bytes += (int64) MAXALIGN(bytes);
 	if (!rows->overflow)
-		keep_row(rows, slot,
-				 rows->store != NULL ? id : keep_id(rows, id, bytes), &bits);
+		keep_row(rows, slot, keep_id(rows, id, bytes), &bits);
 	if (rows->id_length == -1 && id != given)
 		pfree(DatumGetPointer(id));
 	if (fingerprint != slot->tts_values[1])
 		pfree(DatumGetPointer(fingerprint));
 	return true;
-}
-
-/* Called when all is over; there is nothing to do. */
-static void
-receiver_end(DestReceiver *self pg_attribute_unused())
-{
 }
 
 /* Say what was left out, and fail if there was too much. */
@@ -423,19 +376,7 @@ check_rows(const SimhashRows *rows)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
 						rows->total),
-				 rows->disk_bytes < 0 ?
-				 errdetail("Fingerprints of more than 64 bits are not searched on disk.") :
-				 rows->total < SIMHASH_DISK_ROWS ?
-				 errdetail("On disk, half of it must still hold 4 bytes for each row that clusters are sought among, and the table of groups.") :
-				 errdetail("On disk, at most %d rows can be searched.",
-						   SIMHASH_DISK_ROWS - 1),
-				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.",
-						 megabytes)));
-	if (rows->store != NULL)
-		ereport(NOTICE,
-				(errmsg("searching " INT64_FORMAT " rows in parts on disk",
-						rows->total),
-				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more to search them in memory.",
+				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.  If the machine has less, join the rows by their block keys, as the documentation shows.",
 						 megabytes)));
 	if (rows->without_fingerprint > 0)
 		ereport(NOTICE,
@@ -451,95 +392,21 @@ check_rows(const SimhashRows *rows)
 							   rows->without_id)));
 }
 
-/* Does the text begin as a query does? */
-static bool
-looks_like_query(const char *text)
-{
-	static const char *const begins[] = {"select", "with", "values", "table"};
-
-	while (scanner_isspace(*text) || *text == '(')
-		text	  ++;
-
-	for (size_t i = 0; i < lengthof(begins); i++)
-	{
-		if (pg_strncasecmp(text, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* What an error in the text of a query is about. */
-typedef struct QueryText
-{
-	const char *query;
-	const char *example;
-} QueryText;
-
-/* Say what was expected when the text is no query at all: a name, perhaps. */
-static void
-query_error_callback(void *arg)
-{
-	QueryText  *text = arg;
-
-	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
-		!looks_like_query(text->query))
-		errhint("Give a query, such as '%s'.", text->example);
-}
-
 /*
- * Prepare the query; fail unless it is one that only reads.  The example is
- * for those who gave something else.
- */
-SPIPlanPtr
-simhash_prepare_query(const char *query, const char *example, int options)
-{
-	QueryText text = {query, example};
-	ErrorContextCallback callback;
-	SPIPlanPtr	plan;
-	List	   *sources;
-	Query	   *only = NULL;
-
-	callback.callback = query_error_callback;
-	callback.arg = &text;
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	plan = SPI_prepare_cursor(query, 0, NULL, options);
-	error_context_stack = callback.previous;
-	sources = plan == NULL ? NIL : SPI_plan_get_plan_sources(plan);
-	if (list_length(sources) == 1)
-	{
-		List	   *queries = ((CachedPlanSource *) linitial(sources))->query_list;
-
-		if (list_length(queries) == 1)
-			only = linitial(queries);
-	}
-	if (only == NULL || only->commandType != CMD_SELECT ||
-		only->hasModifyingCTE || only->rowMarks != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the query must be a single SELECT that changes and locks nothing"),
-				 errhint("Give a query, such as '%s'.", example)));
-	return plan;
-}
-
-/*
- * Run the query; its rows go into memory of the current context, or to disk if
- * memory is too little.  They are to be searched within distance k; fail if
- * the engine cannot.  "disk_bytes" are those of memory that a search on disk
- * keeps for each row; -1 if there is no such search.
+ * Run the query; its rows go into memory of the current context.  They are to be
+ * searched within distance k; fail if the engine cannot, or if memory is too
+ * little.
  */
 void
-simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type,
-				  int64 k, int64 disk_bytes)
+simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
+				  Oid id_type, int64 k)
 {
-	SPIExecuteOptions options;
 	Receiver	receiver;
 
 	memset(rows, 0, sizeof *rows);
 	rows->id_type = id_type;
 	rows->k = k;
 	rows->words = 1;
-	rows->disk_bytes = disk_bytes;
 	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
 										  "simhash rows",
@@ -549,23 +416,10 @@ simhash_read_rows(SimhashRows *rows, const char *query, Oid id_type,
 											sizeof(uint64) * rows->room);
 	rows->ids = MemoryContextAlloc(rows->context, sizeof(Datum) * rows->room);
 
-	memset(&receiver, 0, sizeof receiver);
-	receiver.pub.receiveSlot = receiver_receive;
-	receiver.pub.rStartup = receiver_startup;
-	receiver.pub.rShutdown = receiver_end;
-	receiver.pub.rDestroy = receiver_end;
-	receiver.pub.mydest = DestNone;
+	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
 	receiver.rows = rows;
 
-	memset(&options, 0, sizeof options);
-	options.read_only = true;
-	options.dest = &receiver.pub;
-	SPI_connect();
-	SPI_execute_plan_extended(simhash_prepare_query(query,
-													"SELECT id, fp FROM docs",
-													CURSOR_OPT_PARALLEL_OK),
-							  &options);
-	SPI_finish();
+	simhash_run(query, NULL, &receiver.pub);
 
 	/* Without a row to say so, they are as wide as any such k needs them. */
 	if (rows->width == 0)

@@ -55,8 +55,10 @@
 /* Distances told of: those that are searched within, to verify what is found. */
 #define TUNE_K_MAX		24
 
-/* A distance is recommended when so many of its pairs are alike. */
-#define PRECISION_MIN	0.95
+/* A distance is recommended when so many of the pairs alike are within it. */
+#define RECALL_MIN		0.98
+
+#define SAY_EVERY		64		/* documents between two looks at the clock */
 
 #define BUCKET_BITS		16		/* of the directory of postings */
 #define BUCKETS			(1 << BUCKET_BITS)
@@ -110,6 +112,7 @@ typedef struct Tuning
 	SimhashDocuments documents; /* of the query */
 	MemoryContext context;		/* of the sample */
 	uint64		seen;			/* documents that the query has returned */
+	uint64		compared;		/* of these */
 	int			n;				/* documents of the sample so far */
 	Sampled    *sample;
 	Features	features;		/* of the document being read */
@@ -134,6 +137,8 @@ draw(void *state, const SimhashRow *row)
 	Size		length = VARSIZE_ANY(row->document);
 	SimhashRow *kept;
 
+	if (tuning->seen % SAY_EVERY == 0)
+		simhash_progress_rows("reading", (int64) tuning->seen);
 	if (place >= tuning->wanted)
 		place = pg_prng_uint64_range(&pg_global_prng_state, 0, place);
 	else
@@ -400,6 +405,8 @@ compare(void *state, const SimhashRow *row)
 	uint64		fingerprint;
 	uint64		own;
 
+	if (++tuning->compared % SAY_EVERY == 0)
+		simhash_progress_done(NULL, (double) tuning->compared / tuning->seen);
 	if (!read_features(tuning, row, &fingerprint))
 		return;
 	own = digest(row->document);
@@ -447,10 +454,27 @@ rate(const Tuning *tuning, int k, Datum *values, bool *nulls, double *f1)
 	nulls[7] = tuning->n == 0;
 }
 
+/* Say what to search, what to verify, and what comes of that. */
+static void
+recommend(const Tuning *tuning, int k, const Datum *values)
+{
+	ereport(NOTICE,
+			(errmsg("search within distance %d, and verify a similarity of %g or more",
+					k, tuning->similarity),
+			 errdetail("That finds %.1f %% of the pairs that are as similar, and compares %.3g documents for each; unverified, %.1f %% of what is found is as similar.",
+					   100 * DatumGetFloat8(values[3]),
+					   DatumGetFloat8(values[7]),
+					   100 * DatumGetFloat8(values[2])),
+			 tuning->measure == JACCARD ?
+			 errhint("simhash_jaccard compares two documents.") :
+			 errhint("simhash_cosine compares two documents.")));
+}
+
 /*
- * Return a row for each distance.  Recommended is, among the distances of
- * sufficient precision that are searched fast, the one with the best F1; the
- * least of several.
+ * Return a row for each distance.  Recommended is what to search within when
+ * what is found is verified: the least distance that finds nearly all pairs
+ * alike, since each further one costs comparisons and gains nothing; or else,
+ * of those that are searched fast, the one that finds most.
  */
 static void
 return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
@@ -461,14 +485,19 @@ return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
 	double		best = 0;
 	int			recommended = -1;
 
-	for (int k = 0; k <= SIMHASH_K_MAX; k++)
+	for (int k = 0; k <= SIMHASH_K_MAX && best < RECALL_MIN; k++)
 	{
 		rate(tuning, k, values, nulls, &f1);
-		if (f1 > best && DatumGetFloat8(values[2]) >= PRECISION_MIN)
+		if (!nulls[3] && DatumGetFloat8(values[3]) > best)
 		{
-			best = f1;
+			best = DatumGetFloat8(values[3]);
 			recommended = k;
 		}
+	}
+	if (recommended >= 0)
+	{
+		rate(tuning, recommended, values, nulls, &f1);
+		recommend(tuning, recommended, values);
 	}
 	for (int k = 0; k <= TUNE_K_MAX; k++)
 	{
@@ -517,7 +546,7 @@ get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
  * simhash_tune(query text, sample bigint DEFAULT 1000,
  *		profile text DEFAULT the default profile,
  *		family text DEFAULT 'simhash',
- *		similarity double precision DEFAULT 0.5,
+ *		similarity double precision DEFAULT 0.8,
  *		measure text DEFAULT 'jaccard')
  *		-> setof (k integer, pairs bigint, "precision" double precision,
  *		recall double precision, f1 double precision, recommended boolean,
@@ -541,7 +570,11 @@ Datum
 simhash_tune(PG_FUNCTION_ARGS)
 {
 	Tuning	   *tuning = palloc0(sizeof *tuning);
-	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	SimhashStatement query = {
+		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
+		.example = "SELECT body FROM docs"
+	};
+	SimhashProgress progress;
 
 	get_arguments(fcinfo, tuning);
 	InitMaterializedSRF(fcinfo, 0);
@@ -554,11 +587,19 @@ simhash_tune(PG_FUNCTION_ARGS)
 	tuning->features.hashes = palloc(sizeof(uint64));
 	tuning->features.weights = palloc(sizeof(uint32));
 	tuning->postings = palloc(sizeof *tuning->postings);
-	SPI_connect();
-	simhash_read_documents(&tuning->documents, query, draw);
-	index_sample(tuning);
-	simhash_read_documents(&tuning->documents, query, compare);
-	SPI_finish();
+	simhash_progress_begin(&progress, "simhash_tune");
+	PG_TRY();
+	{
+		simhash_analyze(&query);
+		simhash_read_documents(&tuning->documents, &query, draw);
+		index_sample(tuning);
+		simhash_read_documents(&tuning->documents, &query, compare);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&progress);
+	}
+	PG_END_TRY();
 	return_rates(tuning, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

@@ -29,9 +29,7 @@ typedef void (*SimhashRowReader) (void *state, const SimhashRow *row);
 /* The documents of a query. */
 typedef struct SimhashDocuments
 {
-	/* set by the caller */
-	bool		only_texts;		/* neither words nor fingerprints */
-	void	   *state;			/* for the reader */
+	void	   *state;			/* for the reader, set by the caller */
 
 	/* what the query returns, known before its first row */
 	bool		words;			/* arrays of words */
@@ -43,6 +41,7 @@ typedef struct SimhashDocuments
 /* tune_query.c */
 extern uint32 simhash_sample_argument(int64 wanted);
 extern void simhash_read_documents(SimhashDocuments *documents,
-								   const char *query, SimhashRowReader read);
+								   const SimhashStatement *query,
+								   SimhashRowReader read);
 
 #endif							/* SIMHASH_TUNE_H */

@@ -18,9 +18,14 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
 
-#define FETCHED			100		/* rows fetched at a time */
+/* Takes the rows of the query. */
+typedef struct DocumentReceiver
+{
+	DestReceiver pub;
+	SimhashDocuments *documents;
+	SimhashRowReader read;
+} DocumentReceiver;
 
 /* The size of a sample, from an argument; fails when it is out of range. */
 uint32
@@ -34,43 +39,41 @@ simhash_sample_argument(int64 wanted)
 	return (uint32) wanted;
 }
 
-/* Hand over a row unless it has no document, and keep no copy of it. */
-static void
-read_row(SimhashDocuments *documents, HeapTuple tuple, TupleDesc desc,
-		 SimhashRowReader read)
+/* Called with each row: hand it over unless it has no document. */
+static bool
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 {
+	DocumentReceiver *receiver = (DocumentReceiver *) self;
+	SimhashDocuments *documents = receiver->documents;
 	MemoryContext old;
-	bool		isnull;
-	Datum		value = SPI_getbinval(tuple, desc, 1, &isnull);
 	SimhashRow	row = {NULL, true, 0};
 
 	CHECK_FOR_INTERRUPTS();
-	if (isnull)
-		return;
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[0])
+		return true;
 	if (documents->made)
 	{
-		row.fingerprint = (uint64) DatumGetInt64(SPI_getbinval(tuple, desc, 2,
-															   &isnull));
-		row.exists = !isnull;
+		row.exists = !slot->tts_isnull[1];
+		if (row.exists)
+			row.fingerprint = (uint64) DatumGetInt64(slot->tts_values[1]);
 	}
 	old = MemoryContextSwitchTo(documents->scratch);
 	/* Arrays are not read where they are packed. */
-	row.document = documents->words ? PG_DETOAST_DATUM(value) :
-		PG_DETOAST_DATUM_PACKED(value);
-	read(documents->state, &row);
+	row.document = documents->words ? PG_DETOAST_DATUM(slot->tts_values[0]) :
+		PG_DETOAST_DATUM_PACKED(slot->tts_values[0]);
+	receiver->read(documents->state, &row);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(documents->scratch);
+	return true;
 }
 
 /* Fail: the query returns something else than documents. */
 static void
-complain_of_columns(const SimhashDocuments *documents, TupleDesc desc,
-					const Oid *types)
+complain_of_columns(TupleDesc desc, const Oid *types)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 documents->only_texts ?
-			 errmsg("the query must yield documents, as one column of type text") :
 			 errmsg("the query must yield documents, as text or text[], and at most their fingerprints"),
 			 desc->natts == 1 ?
 			 errdetail("It yields a column of type %s.",
@@ -79,50 +82,38 @@ complain_of_columns(const SimhashDocuments *documents, TupleDesc desc,
 			 errdetail("It yields columns of types %s and %s.",
 					   format_type_be(types[0]), format_type_be(types[1])) :
 			 errdetail("It yields %d columns.", desc->natts),
-			 documents->only_texts ?
-			 errhint("For example, 'SELECT body FROM docs'.") :
 			 errhint("For example, 'SELECT body FROM docs', or with a fingerprint of type bigint, 'SELECT words, simhash(words) FROM docs'.")));
 }
 
 /*
- * Find out what the query yields: documents or arrays of words, and with them
- * fingerprints or not.  Fails when it is neither.
+ * Called with the shape of the rows: documents or arrays of words, and with
+ * them fingerprints or not.  Fails when they are neither.
  */
 static void
-read_columns(SimhashDocuments *documents, TupleDesc desc)
+receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
+				 TupleDesc desc)
 {
+	SimhashDocuments *documents = ((DocumentReceiver *) self)->documents;
 	Oid			types[2] = {InvalidOid, INT8OID};
-	int			most = documents->only_texts ? 1 : 2;
 
 	for (int i = 0; i < Min(desc->natts, 2); i++)
 		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
 	documents->words = types[0] == TEXTARRAYOID;
 	documents->made = desc->natts == 2;
-	if ((types[0] != TEXTOID && types[0] != VARCHAROID &&
-		 (documents->only_texts || !documents->words)) ||
-		types[1] != INT8OID || desc->natts > most)
-		complain_of_columns(documents, desc, types);
+	if ((types[0] != TEXTOID && types[0] != VARCHAROID && !documents->words) ||
+		types[1] != INT8OID || desc->natts > 2)
+		complain_of_columns(desc, types);
 }
 
 /* Run the query, and hand over each document that is not NULL. */
 void
-simhash_read_documents(SimhashDocuments *documents, const char *query,
-					   SimhashRowReader read)
+simhash_read_documents(SimhashDocuments *documents,
+					   const SimhashStatement *query, SimhashRowReader read)
 {
-	SPIPlanPtr	plan = simhash_prepare_query(query, "SELECT body FROM docs", 0);
-	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	DocumentReceiver receiver;
 
-	read_columns(documents, portal->tupDesc);
-	for (;;)
-	{
-		SPI_cursor_fetch(portal, true, FETCHED);
-		if (SPI_processed == 0)
-			break;
-		for (uint64 i = 0; i < SPI_processed; i++)
-			read_row(documents, SPI_tuptable->vals[i], SPI_tuptable->tupdesc,
-					 read);
-		SPI_freetuptable(SPI_tuptable);
-	}
-	SPI_cursor_close(portal);
-	SPI_freeplan(plan);
+	receiver.documents = documents;
+	receiver.read = read;
+	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
+	simhash_run(query, NULL, &receiver.pub);
 }

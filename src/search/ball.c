@@ -115,6 +115,7 @@ take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
 											  HeapTupleHeaderGetTypMod(header));
 	BallAttributes attributes = require_attributes(desc, center_type);
 	HeapTupleData tuple;
+	Datum		distance;
 	bool		no_center;
 	bool		no_radius;
 
@@ -123,10 +124,12 @@ take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
 	tuple.t_tableOid = InvalidOid;
 	tuple.t_data = header;
 	*center = heap_getattr(&tuple, attributes.center, desc, &no_center);
-	*radius = DatumGetInt64(heap_getattr(&tuple, attributes.radius, desc,
-										 &no_radius));
+	distance = heap_getattr(&tuple, attributes.radius, desc, &no_radius);
 	ReleaseTupleDesc(desc);
-	return !no_center && !no_radius;
+	if (no_center || no_radius)
+		return false;
+	*radius = DatumGetInt64(distance);
+	return true;
 }
 
 /*
@@ -184,9 +187,12 @@ simhash_get_bits(Datum datum)
 	return bits;
 }
 
-/* The same of a hamming_bit_ball. */
+/*
+ * Take a hamming_bit_ball apart; false when its center or radius is NULL.  Of a
+ * radius out of range it complains, or else takes one that finds as much.
+ */
 bool
-simhash_get_bit_ball(Datum datum, SimhashBitBall *ball)
+simhash_get_bit_ball(Datum datum, bool complain, SimhashBitBall *ball)
 {
 	Datum		center;
 	int64		radius;
@@ -194,7 +200,9 @@ simhash_get_bit_ball(Datum datum, SimhashBitBall *ball)
 	if (!take_apart(datum, VARBITOID, &center, &radius))
 		return false;
 	ball->center = simhash_get_bits(center);
-	ball->radius = simhash_check_radius(radius, ball->center.width);
+	if (complain)
+		(void) simhash_check_radius(radius, ball->center.width);
+	ball->radius = (int32) Max(-1, Min(radius, ball->center.width));
 	return true;
 }
 

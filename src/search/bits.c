@@ -16,11 +16,11 @@
 #include "access/htup_details.h"
 #include "utils/varbit.h"
 
-PG_FUNCTION_INFO_V1(hamming_bits);
-PG_FUNCTION_INFO_V1(hamming_bits_within);
-PG_FUNCTION_INFO_V1(hamming_bits_contains);
+PG_FUNCTION_INFO_V1(hamming_bit);
+PG_FUNCTION_INFO_V1(hamming_bit_within);
+PG_FUNCTION_INFO_V1(hamming_bit_contains);
 PG_FUNCTION_INFO_V1(hamming_bit_balls_near);
-PG_FUNCTION_INFO_V1(hamming_bits_within_k);
+PG_FUNCTION_INFO_V1(hamming_bit_within_k);
 
 /* Fail unless two widths are the same. */
 void
@@ -60,6 +60,7 @@ simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
 /* A ball that was an argument, and its bytes, by which it is known again. */
 typedef struct LastBall
 {
+	bool		of_query;		/* the query says which */
 	uint32		length;			/* of the bytes; 0: none */
 	uint32		room;
 	bool		whole;			/* it has center and radius */
@@ -67,15 +68,18 @@ typedef struct LastBall
 	char	   *bytes;
 } LastBall;
 
-/* Make room for a ball of so many bytes. */
+/* Make room for a ball of so many bytes, which is the given argument. */
 static LastBall *
-prepare_last_ball(FmgrInfo *flinfo, uint32 length)
+prepare_last_ball(FmgrInfo *flinfo, int argument, uint32 length)
 {
 	LastBall   *last = flinfo->fn_extra;
 
 	if (last == NULL)
+	{
 		flinfo->fn_extra = last =
 			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *last);
+		last->of_query = simhash_is_of_query(flinfo, argument);
+	}
 	if (last->room < length)
 	{
 		last->length = last->room = 0;
@@ -90,14 +94,14 @@ prepare_last_ball(FmgrInfo *flinfo, uint32 length)
 /*
  * The ball in the given argument.  Most searches use one and the same ball
  * for many rows, so the last one is remembered by its bytes, unless its center
- * is compressed there.
+ * is compressed there.  Only a radius of the query's own is complained of.
  */
 static bool
 get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBitBall *ball)
 {
 	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
 	uint32		length = HeapTupleHeaderGetDatumLength(header);
-	LastBall   *last = prepare_last_ball(fcinfo->flinfo, length);
+	LastBall   *last = prepare_last_ball(fcinfo->flinfo, argument, length);
 
 	if (last->length != length || memcmp(last->bytes, header, length) != 0)
 	{
@@ -106,7 +110,7 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBitBall *ball)
 		last->length = 0;
 		memcpy(last->bytes, header, length);
 		last->whole = simhash_get_bit_ball(PointerGetDatum(last->bytes),
-										   &last->ball);
+										   last->of_query, &last->ball);
 		center = (const char *) last->ball.center.bytes;
 		if (!last->whole ||
 			(center >= last->bytes && center < last->bytes + length))
@@ -125,7 +129,7 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBitBall *ball)
  */
 SIMHASH_POPCOUNT_CLONES
 Datum
-hamming_bits(PG_FUNCTION_ARGS)
+hamming_bit(PG_FUNCTION_ARGS)
 {
 	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
 	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
@@ -134,18 +138,19 @@ hamming_bits(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_bits_within(fingerprint bit, ball hamming_bit_ball) -> boolean;
+ * hamming_bit_within(fingerprint bit, ball hamming_bit_ball) -> boolean;
  * operator <@
  *
  * True when the fingerprint differs in at most ball.radius bits from
  * ball.center; NULL when either of them is.
  *
  * Errors: string_data_length_mismatch when one is longer than the other,
- * invalid_parameter_value when the radius is not in 0 .. bits of the center.
+ * invalid_parameter_value when the query says a radius that is not in 0 .. bits
+ * of the center.
  */
 SIMHASH_POPCOUNT_CLONES
 Datum
-hamming_bits_within(PG_FUNCTION_ARGS)
+hamming_bit_within(PG_FUNCTION_ARGS)
 {
 	SimhashBits fingerprint = simhash_get_bits(PG_GETARG_DATUM(0));
 	SimhashBitBall ball;
@@ -156,12 +161,12 @@ hamming_bits_within(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_bits_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
+ * hamming_bit_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
  * operator @>, the commutator of <@
  */
 SIMHASH_POPCOUNT_CLONES
 Datum
-hamming_bits_contains(PG_FUNCTION_ARGS)
+hamming_bit_contains(PG_FUNCTION_ARGS)
 {
 	SimhashBits fingerprint = simhash_get_bits(PG_GETARG_DATUM(1));
 	SimhashBitBall ball;
@@ -178,7 +183,7 @@ hamming_bits_contains(PG_FUNCTION_ARGS)
  * True when each center lies in the other's ball, that is, when the centers
  * differ in at most least(a.radius, b.radius) bits.
  *
- * Errors: those of hamming_bits_within.
+ * Errors: those of hamming_bit_within, whoever says the radius.
  */
 SIMHASH_POPCOUNT_CLONES
 Datum
@@ -187,8 +192,8 @@ hamming_bit_balls_near(PG_FUNCTION_ARGS)
 	SimhashBitBall a;
 	SimhashBitBall b;
 
-	if (!simhash_get_bit_ball(PG_GETARG_DATUM(0), &a) ||
-		!simhash_get_bit_ball(PG_GETARG_DATUM(1), &b))
+	if (!simhash_get_bit_ball(PG_GETARG_DATUM(0), true, &a) ||
+		!simhash_get_bit_ball(PG_GETARG_DATUM(1), true, &b))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(distance(&a.center, &b.center) <= Min(a.radius, b.radius));
 }
@@ -202,7 +207,7 @@ hamming_bit_balls_near(PG_FUNCTION_ARGS)
  */
 SIMHASH_POPCOUNT_CLONES
 Datum
-hamming_bits_within_k(PG_FUNCTION_ARGS)
+hamming_bit_within_k(PG_FUNCTION_ARGS)
 {
 	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
 	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));

@@ -9,10 +9,59 @@
  */
 #include "search/search.h"
 
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
+
+/* What the script calls our library, whatever directory it is in. */
+#define LIBRARY		"simhash"
+
+/* Is a function one of a library with our name? */
+static bool
+may_be_ours(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Datum		file;
+	bool		isnull = true;
+	bool		result = false;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		file = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
+	if (!isnull)
+	{
+		char	   *path = TextDatumGetCString(file);
+		const char *name = last_dir_separator(path);
+
+		name = name == NULL ? path : name + 1;
+		result = strcmp(name, LIBRARY) == 0 ||
+			strcmp(name, LIBRARY DLSUFFIX) == 0;
+		pfree(path);
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The C function behind an SQL function that may be ours, else NULL.  Of all
+ * others we do not ask, for that would load their libraries into whoever plans
+ * a query, or fail where they are gone.
+ */
+PGFunction
+simhash_c_function(Oid function)
+{
+	FmgrInfo	info;
+
+	if (function < FirstUnpinnedObjectId || !may_be_ours(function))
+		return NULL;
+	fmgr_info(function, &info);
+	return info.fn_addr;
+}
 
 /*
  * May the user call a function?  The query that is planned is going to, if so,

@@ -178,7 +178,11 @@ open_table(Oid oid)
 	if (!simhash_owns_relation(oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(get_rel_relkind(oid)), name);
-	relation = relation_open(oid, AccessExclusiveLock);
+	relation = try_relation_open(oid, AccessExclusiveLock);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", name)));
 	if (relation->rd_rel->relkind != RELKIND_RELATION &&
 		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,

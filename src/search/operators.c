@@ -34,15 +34,15 @@ static const SimhashOperator operators[] = {
 	{hamming_within_k, 0, SIMHASH_FINGERPRINTS,
 	LEFT | RIGHT, SIMHASH_LIMIT},
 
-	{hamming_bits_within, SIMHASH_BALL_STRATEGY, SIMHASH_BITS,
+	{hamming_bit_within, SIMHASH_BALL_STRATEGY, SIMHASH_BITS,
 	LEFT, SIMHASH_BALL},
-	{hamming_bits_contains, 0, SIMHASH_BITS,
+	{hamming_bit_contains, 0, SIMHASH_BITS,
 	RIGHT, SIMHASH_BALL},
 	{hamming_bit_balls_near, SIMHASH_NEAR_STRATEGY, SIMHASH_BIT_BALLS,
 	LEFT | RIGHT, SIMHASH_BALL},
-	{hamming_bits, SIMHASH_DISTANCE_STRATEGY, SIMHASH_BITS,
+	{hamming_bit, SIMHASH_DISTANCE_STRATEGY, SIMHASH_BITS,
 	LEFT | RIGHT, SIMHASH_ORDER},
-	{hamming_bits_within_k, 0, SIMHASH_BITS,
+	{hamming_bit_within_k, 0, SIMHASH_BITS,
 	LEFT | RIGHT, SIMHASH_LIMIT}
 };
 

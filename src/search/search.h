@@ -12,7 +12,6 @@
 
 #include "simhash.h"
 
-#include "access/transam.h"
 #include "access/tupdesc.h"
 #include "nodes/pathnodes.h"
 
@@ -34,7 +33,7 @@ typedef struct SimhashBits
 typedef struct SimhashBitBall
 {
 	SimhashBits center;
-	int32		radius;
+	int32		radius;			/* -1: nothing is that near */
 } SimhashBitBall;
 
 /* Strategies of the operator classes of hamming indexes. */
@@ -75,18 +74,6 @@ typedef struct SimhashOperator
 	SimhashQuery query;
 } SimhashOperator;
 
-/* The C function behind an SQL function; NULL if it is PostgreSQL's own. */
-static inline PGFunction
-simhash_c_function(Oid function)
-{
-	FmgrInfo	info;
-
-	if (function < FirstUnpinnedObjectId)
-		return NULL;
-	fmgr_info(function, &info);
-	return info.fn_addr;
-}
-
 /* What there is below a relabeling, as of a domain, which changes no value. */
 static inline Node *
 simhash_unlabeled(Node *expression)
@@ -97,10 +84,17 @@ simhash_unlabeled(Node *expression)
 }
 
 /* functions.c */
+extern PGFunction simhash_c_function(Oid function);
 extern bool simhash_may_call(PlannerInfo *root, Oid function);
 extern Oid	simhash_own_function(PlannerInfo *root, Oid schema,
 								 const char *name, PGFunction function,
 								 int nargs, const Oid *types);
+
+/* group_hash.c */
+extern uint32 simhash_hash(FmgrInfo *function, Oid collation, Datum value);
+extern uint64 simhash_hash_extended(FmgrInfo *function, Oid collation,
+									Datum value, int64 seed);
+extern bool simhash_can_hash(Oid type, Oid collation);
 
 /* ball.c */
 extern int	simhash_check_radius(int64 radius, int bits);
@@ -108,7 +102,8 @@ extern bool simhash_read_ball(Datum datum, int64 *center, int64 *radius);
 extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
 extern bool simhash_get_scanned_ball(Datum datum, SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
-extern bool simhash_get_bit_ball(Datum datum, SimhashBitBall *ball);
+extern bool simhash_get_bit_ball(Datum datum, bool complain,
+								 SimhashBitBall *ball);
 extern bool simhash_is_bit_ball(Oid type);
 extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
 							   int64 radius);
@@ -132,11 +127,11 @@ extern PGDLLEXPORT Datum hamming_balls_near(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_within_k(PG_FUNCTION_ARGS);
 
 /* bits.c */
-extern PGDLLEXPORT Datum hamming_bits(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum hamming_bits_within(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum hamming_bits_contains(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit_within(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit_contains(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_balls_near(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum hamming_bits_within_k(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit_within_k(PG_FUNCTION_ARGS);
 extern int	simhash_bits_distance(const SimhashBits *a, const SimhashBits *b);
 extern void simhash_check_widths(int32 a, int32 b);
 

@@ -30,8 +30,6 @@
 
 #include "search/source.h"
 
-PG_FUNCTION_INFO_V1(simhash_check_fingerprint);
-
 /* Have an error in the source point into it, not into the user's query. */
 static void
 source_error_callback(void *source)
@@ -160,27 +158,22 @@ check_one_value(const ParseState *pstate, const char *source)
 }
 
 /*
- * simhash_check_fingerprint(relation regclass, fingerprint text) -> text
- *
- * Fails unless the fingerprint is an expression over the columns of the
- * relation, which may be called t, and of type bigint or bit.  Returns the
- * type to cast it to, which runs no code.
+ * Fail unless the fingerprint is an expression over the columns of the relation,
+ * which may be called t, and of type bigint or bit.  Set what type a cast has to
+ * be to that runs no code, and how wide a bit string is if its type says so.
  *
  * Errors: undefined_table, syntax_error, undefined_column and others of the
  * names in the expression, datatype_mismatch, invalid_parameter_value for one
  * that is not of a row.
  */
-Datum
-simhash_check_fingerprint(PG_FUNCTION_ARGS)
+void
+simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 {
-	Oid			oid = PG_GETARG_OID(0);
-	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	Relation	relation = try_relation_open(oid, AccessShareLock);
 	ParseState *pstate = make_parsestate(NULL);
 	ErrorContextCallback callback;
 	Node	   *expression;
 	int32		typmod;
-	Oid			type;
 
 	if (relation == NULL)
 		ereport(ERROR,
@@ -193,13 +186,10 @@ simhash_check_fingerprint(PG_FUNCTION_ARGS)
 										  EXPR_KIND_SELECT_TARGET);
 	simhash_leave_source(&callback);
 	check_one_value(pstate, source);
-	(void) simhash_check_source_type(expression, false, source);
+	simhash_check_source_type(expression, false, source);
 	typmod = exprTypmod(expression);
-	type = getBaseTypeAndTypmod(exprType(expression), &typmod);
+	*type = getBaseTypeAndTypmod(exprType(expression), &typmod);
+	*width = *type == BITOID && typmod > 0 ? typmod : 0;
 	free_parsestate(pstate);
 	relation_close(relation, NoLock);
-	PG_RETURN_TEXT_P(cstring_to_text(type == INT8OID ? "pg_catalog.int8"
-									 : type == BITOID && typmod > 0
-									 ? psprintf("pg_catalog.bit(%d)", typmod)
-									 : "pg_catalog.varbit"));
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *		Why a fingerprint is what it is, and how firmly.
+ *		Why a fingerprint is what it is.
  *
  * Bit i of a fingerprint is the sign of a sum, the margin: what the features
  * weigh whose hash has the bit set, less what the others weigh.  A margin far
@@ -24,7 +24,6 @@
  */
 #include "weights/weights.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -41,8 +40,6 @@ typedef struct Anatomy
 	SimhashFeature **features;
 	int			n;
 	int64		unit;			/* what weights are multiplied with */
-	int64		total;			/* what all features weigh */
-	int64		heaviest;		/* what the heaviest weighs */
 	int64		margins[SH_BITS];
 } Anatomy;
 
@@ -56,8 +53,6 @@ typedef struct Difference
 
 PG_FUNCTION_INFO_V1(simhash_explain);
 PG_FUNCTION_INFO_V1(simhash_word_explain);
-PG_FUNCTION_INFO_V1(simhash_confidence);
-PG_FUNCTION_INFO_V1(simhash_word_confidence);
 PG_FUNCTION_INFO_V1(simhash_min_features);
 
 /* The profile that argument i names; the default one when there is none. */
@@ -85,8 +80,6 @@ add_up(Anatomy *anatomy)
 		SimhashFeature *feature = anatomy->features[i];
 
 		CHECK_FOR_INTERRUPTS();
-		anatomy->total += feature->weight;
-		anatomy->heaviest = Max(anatomy->heaviest, feature->weight);
 		for (int bit = 0; bit < SH_BITS; bit++)
 			anatomy->margins[bit] += term(feature->hash, bit, feature->weight);
 	}
@@ -308,95 +301,6 @@ simhash_word_explain(PG_FUNCTION_ARGS)
 	dissect_words(&a, table, PG_GETARG_ARRAYTYPE_P(0));
 	dissect_words(&b, table, PG_GETARG_ARRAYTYPE_P(1));
 	return return_bits(fcinfo, &a, &b, most);
-}
-
-/* The row type that a function returns. */
-static TupleDesc
-result_row(FunctionCallInfo fcinfo)
-{
-	TupleDesc	desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function returning record called in context that cannot accept type record")));
-	return BlessTupleDesc(desc);
-}
-
-/* Return how firm a fingerprint is. */
-static Datum
-return_confidence(FunctionCallInfo fcinfo, const Anatomy *anatomy)
-{
-	int64		weakest = PG_INT64_MAX;
-	int			ties = 0;
-	int			fragile = 0;
-	Datum		values[5];
-	bool		nulls[5] = {false};
-
-	for (int bit = 0; bit < SH_BITS; bit++)
-	{
-		int64		margin = anatomy->margins[bit];
-
-		/* A bit is turned down at 0 and below, and up only above it. */
-		fragile += margin > 0 ? margin <= 2 * anatomy->heaviest :
-			-margin < 2 * anatomy->heaviest;
-		ties += margin == 0;
-		weakest = Min(weakest, margin < 0 ? -margin : margin);
-	}
-	values[0] = Int32GetDatum(anatomy->n);
-	values[1] = weight_datum(anatomy, anatomy->total);
-	values[2] = weight_datum(anatomy, weakest);
-	values[3] = Int32GetDatum(ties);
-	values[4] = Int32GetDatum(fragile);
-	nulls[2] = nulls[3] = nulls[4] = anatomy->n == 0;
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo),
-													  values, nulls)));
-}
-
-/*
- * simhash_confidence(document text, profile text DEFAULT NULL)
- *		-> (features integer, weight bigint, weakest bigint, ties integer,
- *			fragile integer)
- *
- * How firm the fingerprint is: the number of different features, what they
- * weigh together, the margin closest to 0 (without its sign), how many bits
- * are ties, and how many are fragile: the exchange of one feature for another
- * no heavier than the heaviest can turn them, since it moves a margin by
- * twice that weight at most.
- *
- * NULL when the document is NULL.  Errors: as simhash_explain.
- */
-Datum
-simhash_confidence(PG_FUNCTION_ARGS)
-{
-	const ShProfile *profile = profile_argument(fcinfo, 1);
-	Anatomy		anatomy;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	dissect(&anatomy, profile, PG_GETARG_TEXT_PP(0));
-	return return_confidence(fcinfo, &anatomy);
-}
-
-/*
- * simhash_confidence(features text[], idf simhash_idf DEFAULT NULL)
- *		-> (features integer, weight double precision,
- *			weakest double precision, ties integer, fragile integer)
- *
- * The same of simhash(features), or of simhash_tfidf(features, idf).
- *
- * NULL when features is NULL.  Errors: as simhash_features(features, idf).
- */
-Datum
-simhash_word_confidence(PG_FUNCTION_ARGS)
-{
-	const ShIdfTable *table = simhash_words_idf(fcinfo, 1);
-	Anatomy		anatomy;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	dissect_words(&anatomy, table, PG_GETARG_ARRAYTYPE_P(0));
-	return return_confidence(fcinfo, &anatomy);
 }
 
 /* How many different features a document has, as far as that matters. */

@@ -5,13 +5,20 @@
  *
  * A simhash_idf value can be megabytes, and a query passes it again for each
  * row.  A backend therefore keeps the values that it used last as tables,
- * prepared for look-ups, and recognises them:
+ * prepared for look-ups, with a copy of their bytes, and knows a value again
+ * by all of them.  Nothing less will do: anybody can make a value that shares
+ * with another one its length, its header and the checksum in it, or what else
+ * could stand for the whole, and so change the fingerprints that others make
+ * in the same session.
  *
- *	- by the pointer into the TOAST table, within a statement: what it points
- *	  at does not change as long as the statement can see it;
- *	- else by the header, which holds a checksum of all the rest.
+ * To read megabytes for each row would take longer than all the rest, so the
+ * value is not read where something else says that it is the same:
  *
- * Neither reads the value itself.
+ *	- A constant of the query: it is what the expression holds, and stays so
+ *	  as long as the call's state (fn_extra) does.
+ *	- A pointer into a TOAST table that has been followed within the same
+ *	  command: what it leads to neither changes nor goes away as long as the
+ *	  snapshot of the command can see it.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,34 +26,37 @@
  */
 #include "weights/weights.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "access/detoast.h"
 #include "access/xact.h"
 #include "common/pg_prng.h"
+#include "nodes/primnodes.h"
 #include "utils/memutils.h"
 
 /* Limits of the work done. */
 #define PREPARED			4	/* values that a backend keeps prepared */
-
-#define HUGE_BYTES			(4 * 1024 * 1024)	/* worth large pages */
+#define PREPARED_BYTES		(64 * 1024 * 1024)	/* of all of them together,
+												 * between transactions */
 
 /* A value prepared for look-ups. */
 typedef struct Prepared
 {
 	MemoryContext context;		/* NULL when the place is free */
+	uint64		number;			/* no other one ever has it */
 	ShIdfTable	table;
-	unsigned char header[SH_IDF_HEADER_MAX];
-	size_t		header_length;
+	char	   *bytes;			/* of the value */
+	Size		length;
+	Size		taken;			/* memory, with that of the table */
 
 	/* where it was last found, if it was in a TOAST table */
 	bool		toasted;
 	struct varatt_external pointer;
 	TimestampTz statement;
+	CommandId	command;
 } Prepared;
 
 static Prepared prepared[PREPARED]; /* the latest used first */
+static uint64 last_number = 0;
+static bool in_transaction = false; /* end_transaction will be called */
 
 /* Move a prepared value to the front. */
 static Prepared *
@@ -59,6 +69,68 @@ to_front(int i)
 	return prepared;
 }
 
+/* Free the place of a value. */
+static void
+release(Prepared *place)
+{
+	MemoryContext context = place->context;
+
+	place->context = NULL;
+	if (context != NULL)
+		MemoryContextDelete(context);
+}
+
+/*
+ * The transaction ends: what TOAST pointers lead to can change from now on,
+ * and no more memory may be kept than PREPARED_BYTES.
+ */
+static void
+end_transaction(void *arg)
+{
+	Size		total = 0;
+
+	(void) arg;
+	in_transaction = false;
+	for (int i = 0; i < PREPARED; i++)
+	{
+		Prepared   *place = &prepared[i];
+
+		place->toasted = false;
+		if (place->context == NULL)
+			continue;
+		if (total + place->taken > PREPARED_BYTES)
+			release(place);
+		else
+			total += place->taken;
+	}
+}
+
+/* Have end_transaction called. */
+static void
+watch_transaction(void)
+{
+	MemoryContextCallback *callback;
+
+	if (in_transaction)
+		return;
+	callback = MemoryContextAllocZero(TopTransactionContext, sizeof *callback);
+	callback->func = end_transaction;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
+	in_transaction = true;
+}
+
+/* Find a prepared value by its number; NULL when it was given up. */
+static Prepared *
+find_number(uint64 number)
+{
+	for (int i = 0; i < PREPARED; i++)
+	{
+		if (prepared[i].context != NULL && prepared[i].number == number)
+			return to_front(i);
+	}
+	return NULL;
+}
+
 /* Find a prepared value by its pointer into a TOAST table. */
 static Prepared *
 find_pointer(const struct varatt_external *pointer)
@@ -67,42 +139,24 @@ find_pointer(const struct varatt_external *pointer)
 	{
 		if (prepared[i].context != NULL && prepared[i].toasted &&
 			prepared[i].statement == GetCurrentStatementStartTimestamp() &&
+			prepared[i].command == GetCurrentCommandId(false) &&
 			memcmp(&prepared[i].pointer, pointer, sizeof *pointer) == 0)
 			return to_front(i);
 	}
 	return NULL;
 }
 
-/* Find a prepared value by its header. */
+/* Find a prepared value by its bytes. */
 static Prepared *
-find_header(const unsigned char *header, size_t length)
+find_bytes(const char *bytes, Size length)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL &&
-			prepared[i].header_length == length &&
-			memcmp(prepared[i].header, header, length) == 0)
+		if (prepared[i].context != NULL && prepared[i].length == length &&
+			memcmp(prepared[i].bytes, bytes, length) == 0)
 			return to_front(i);
 	}
 	return NULL;
-}
-
-/*
- * Ask the system for large pages, where it has them on request: in a table of
- * many megabytes the processor would else have to look up the address of most
- * pages before each look-up of ours.  It does no harm if it will not.
- */
-static void
-want_huge_pages(void *memory, Size length)
-{
-#ifdef MADV_HUGEPAGE
-	uintptr_t	page = (uintptr_t) sysconf(_SC_PAGESIZE);
-	uintptr_t	start = TYPEALIGN(page, (uintptr_t) memory);
-	uintptr_t	end = TYPEALIGN_DOWN(page, (uintptr_t) memory + length);
-
-	if (end > start && length >= HUGE_BYTES)
-		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
-#endif
 }
 
 /* Prepare a value, in the place of the one longest not used. */
@@ -117,12 +171,7 @@ prepare(struct varlena *value)
 	void	   *memory;
 
 	simhash_open_idf(&idf, value);
-	if (place->context != NULL)
-	{
-		context = place->context;
-		place->context = NULL;
-		MemoryContextDelete(context);
-	}
+	release(place);
 	/* Until it is whole it goes with the query if that fails. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
 									ALLOCSET_SMALL_SIZES);
@@ -131,72 +180,105 @@ prepare(struct varlena *value)
 	length = table.n * sizeof *table.buckets;
 	memory = MemoryContextAllocHuge(context, length + PG_CACHE_LINE_SIZE);
 	table.buckets = (ShIdfBucket *) CACHELINEALIGN(memory);
-	want_huge_pages(table.buckets, length);
 	if (!sh_idf_fill(&table, &idf, simhash_pause))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("simhash_idf value is damaged")));
+	place->length = VARSIZE_ANY_EXHDR(value);
+	place->bytes = MemoryContextAllocHuge(context, place->length);
+	memcpy(place->bytes, VARDATA_ANY(value), place->length);
 	MemoryContextSetParent(context, TopMemoryContext);
 	place->context = context;
+	place->number = ++last_number;
 	place->table = table;
-	place->header_length = idf.payload - (unsigned char *) VARDATA_ANY(value);
-	memcpy(place->header, VARDATA_ANY(value), place->header_length);
+	place->taken = length + place->length;
 	place->toasted = false;
 	return to_front(PREPARED - 1);
 }
 
-/* The table for look-ups in a simhash_idf value, a datum. */
-const ShIdfTable *
-simhash_idf_table(Datum datum)
+/* Find a value that is not compressed, or prepare it. */
+static Prepared *
+find_or_prepare(struct varlena *value)
 {
-	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
-	bool		toasted = VARATT_IS_EXTERNAL_ONDISK(value);
+	Prepared   *found = find_bytes(VARDATA_ANY(value),
+								   VARSIZE_ANY_EXHDR(value));
+
+	return found != NULL ? found : prepare(value);
+}
+
+/* Find the value that a TOAST pointer leads to, or prepare it. */
+static Prepared *
+find_toasted(struct varlena *value)
+{
 	struct varatt_external pointer;
-	struct varlena *start;
+	struct varlena *whole;
 	Prepared   *found;
-	ShIdf		idf;
-	size_t		header;
 
-	if (toasted)
-	{
-		VARATT_EXTERNAL_GET_POINTER(pointer, value);
-		found = find_pointer(&pointer);
-		if (found != NULL)
-			return &found->table;
-	}
-	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
-		start = (struct varlena *) PG_DETOAST_DATUM_SLICE(datum, 0,
-														  SH_IDF_HEADER_MAX);
+	VARATT_EXTERNAL_GET_POINTER(pointer, value);
+	found = find_pointer(&pointer);
+	if (found != NULL)
+		return found;
+	whole = PG_DETOAST_DATUM_PACKED(PointerGetDatum(value));
+	found = find_or_prepare(whole);
+	pfree(whole);
+	found->toasted = true;
+	found->pointer = pointer;
+	found->statement = GetCurrentStatementStartTimestamp();
+	found->command = GetCurrentCommandId(false);
+	return found;
+}
+
+/* Is argument i the datum of a constant in the expression? */
+static bool
+argument_is_constant(FunctionCallInfo fcinfo, int i)
+{
+	Node	   *call = fcinfo->flinfo->fn_expr;
+	Node	   *argument;
+
+	if (call == NULL || !IsA(call, FuncExpr) ||
+		i >= list_length(((FuncExpr *) call)->args))
+		return false;
+	argument = list_nth(((FuncExpr *) call)->args, i);
+	return IsA(argument, Const) &&
+		((Const *) argument)->constvalue == PG_GETARG_DATUM(i);
+}
+
+/*
+ * The table for look-ups in the simhash_idf value that is argument i, which is
+ * not NULL.  fn_extra is the number of the constant that the argument is.
+ */
+const ShIdfTable *
+simhash_idf_table(FunctionCallInfo fcinfo, int i)
+{
+	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(i);
+	bool		constant = argument_is_constant(fcinfo, i);
+	uint64	   *number = fcinfo->flinfo->fn_extra;
+	Prepared   *found = NULL;
+
+	if (constant && number != NULL)
+		found = find_number(*number);
+	if (found != NULL)
+		return &found->table;
+	watch_transaction();
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+		found = find_toasted(value);
 	else
-		start = value;
-	if (sh_idf_open(&idf, (unsigned char *) VARDATA_ANY(start),
-					VARSIZE_ANY_EXHDR(start), SIZE_MAX / 2, &header) != NULL)
-		header = 0;				/* simhash_open_idf will say */
-	found = find_header((unsigned char *) VARDATA_ANY(start), header);
-	if (found == NULL)
+		found = find_or_prepare(PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(i)));
+	if (constant)
 	{
-		struct varlena *whole = PG_DETOAST_DATUM_PACKED(datum);
-
-		found = prepare(whole);
-		if (whole != value)
-			pfree(whole);
-	}
-	if (start != value)
-		pfree(start);
-	if (toasted)
-	{
-		found->toasted = true;
-		found->pointer = pointer;
-		found->statement = GetCurrentStatementStartTimestamp();
+		if (number == NULL)
+			fcinfo->flinfo->fn_extra = number =
+				MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *number);
+		*number = found->number;
 	}
 	return &found->table;
 }
 
 /* The same for weighing documents; fails for the weights of words. */
 const ShIdfTable *
-simhash_document_idf(Datum datum)
+simhash_document_idf(FunctionCallInfo fcinfo, int i)
 {
-	const ShIdfTable *table = simhash_idf_table(datum);
+	const ShIdfTable *table = simhash_idf_table(fcinfo, i);
 
 	if (table->profile == &sh_no_profile)
 		ereport(ERROR,

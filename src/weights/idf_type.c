@@ -164,12 +164,12 @@ static uint32
 given_weight(double idf)
 {
 	simhash_check_weight(idf);
-	if (idf < 0 || idf > (double) SH_IDF_WEIGHT_MAX / SH_IDF_ONE)
+	if (idf < 0 || idf >= 32768)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("inverse document frequency %g is out of range", idf),
 				 errdetail("It must be at least 0 and less than 32768.")));
-	return (uint32) floor(idf * SH_IDF_ONE + 0.5);
+	return (uint32) Min(floor(idf * SH_IDF_ONE + 0.5), SH_IDF_WEIGHT_MAX);
 }
 
 /*
@@ -216,7 +216,7 @@ check_duplicates(const ShIdfEntry *entries, int n)
  * is NULL, words for arrays, and of no document.
  *
  * Errors: as simhash(features, weights); invalid_parameter_value for a weight
- * below 0 or above 32767, or a feature given twice; undefined_object.
+ * below 0, or of 32768 and more, or a feature given twice; undefined_object.
  */
 Datum
 simhash_idf_from(PG_FUNCTION_ARGS)
@@ -437,7 +437,7 @@ simhash_idf_stats(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum((int64) idf.entries);
 	values[3] = Float8GetDatum((double) sh_idf_unknown_weight(&idf) /
 							   SH_IDF_ONE);
-	values[4] = Int32GetDatum(Max(idf.shortest, 1));
+	values[4] = Int32GetDatum(nulls[0] ? idf.shortest : 1);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
 }

@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(simhash_word_tfidf);
 PG_FUNCTION_INFO_V1(simhash_word_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_word_keywords);
 
-/* qsort: the heaviest first; of equals, the smallest hash. */
+/* qsort: the heaviest first; of equals, as sh_idf_before says. */
 static int
 by_weight(const void *a, const void *b)
 {
@@ -107,7 +107,7 @@ Datum
 simhash_keywords(PG_FUNCTION_ARGS)
 {
 	size_t		k = simhash_top_argument(fcinfo, 2);
-	const ShIdfTable *table = simhash_document_idf(PG_GETARG_DATUM(1));
+	const ShIdfTable *table = simhash_document_idf(fcinfo, 1);
 	SimhashFeature **listed;
 	ShIdfEntry *entries;
 	text	  **features;
@@ -185,7 +185,7 @@ fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 {
 	size_t		k = PG_ARGISNULL(top) ? SIZE_MAX :
 	simhash_top_argument(fcinfo, top);
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
+	const ShIdfTable *table = simhash_idf_table(fcinfo, 1);
 	size_t		n;
 	ShIdfEntry *entries = word_entries(fcinfo, table, NULL, &n);
 
@@ -250,7 +250,7 @@ Datum
 simhash_word_keywords(PG_FUNCTION_ARGS)
 {
 	size_t		k = simhash_top_argument(fcinfo, 2);
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(1));
+	const ShIdfTable *table = simhash_idf_table(fcinfo, 1);
 	ShIdfEntry *entries;
 	text	  **features;
 	size_t		n;

@@ -29,15 +29,6 @@
  * different features, whenever the entries since the last call could outnumber
  * those before.
  *
- * One pass or two.  A document of one section, as nearly all are, has one
- * entry a feature, so an entry that k others precede can be dropped at once:
- * sh_idf_take_heavy leaves hardly more than k of each batch.  In a document of
- * several sections that would be wrong, since a feature may be light in each
- * section and heavy in all of them together.  So the first pass goes by the
- * assumption that there is one section; when a second one begins, it stops,
- * and a second pass starts again from the beginning of the document and drops
- * nothing.
- *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -59,7 +50,6 @@ typedef struct Collection
 	ShIdfEntry *first;			/* the caller's array of ENTRIES_FIRST */
 	size_t		allocated;
 	size_t		n;
-	size_t		top;			/* k, or SIZE_MAX in the second pass */
 	bool		sections;		/* the document has more than one */
 	size_t		merged;			/* entries after the last merge_sections */
 } Collection;
@@ -121,7 +111,6 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	uint64		gained[SH_GAINED(SH_BATCH)];
 	uint32		weights[SH_GAINED(SH_BATCH)];
 
-	sh_idf_prefetch(scales->table, hashes, n);
 	memcpy(gained, hashes, n * sizeof *hashes);
 	n = sh_document_sift(scales->document, gained, n);
 	sh_idf_look_up(scales->table, gained, weights, n);
@@ -146,13 +135,10 @@ fingerprint_all(const ShIdfTable *table, text *document, int words,
 
 /* --- the top k ----------------------------------------------------------- */
 
-/*
- * Begin a pass over a document, which has to collect the "top" heaviest
- * features, and can drop the others.  "first" has room for ENTRIES_FIRST.
- */
+/* Begin a document; "first" has room for ENTRIES_FIRST. */
 static void
 begin_collection(Collection *collection, const ShIdfTable *table,
-				 ShIdfEntry *first, size_t top)
+				 ShIdfEntry *first)
 {
 	collection->document = simhash_begin_document(table->profile);
 	collection->table = table;
@@ -160,7 +146,6 @@ begin_collection(Collection *collection, const ShIdfTable *table,
 	collection->first = first;
 	collection->allocated = ENTRIES_FIRST;
 	collection->n = 0;
-	collection->top = top;
 	collection->sections = false;
 	collection->merged = 0;
 }
@@ -197,14 +182,24 @@ merge_sections(Collection *collection)
 	collection->merged = collection->n;
 }
 
-/* Add those of n features that may be among the heaviest. */
+/* Add n features, each with its idf times "times", or once where that is NULL. */
 static void
-add_heavy(Collection *collection, const uint64 *hashes, const uint32 *weights,
-		  size_t n)
+add_entries(Collection *collection, const uint64 *hashes, const uint32 *times,
+			size_t n)
 {
+	uint32		weights[SH_GAINED(SH_BATCH)];
+
 	grow_entries(collection, n);
-	collection->n += sh_idf_take_heavy(collection->entries + collection->n,
-									   hashes, weights, n, collection->top);
+	sh_idf_look_up(collection->table, hashes, weights, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		ShIdfEntry *entry = &collection->entries[collection->n++];
+
+		entry->hash = hashes[i];
+		entry->value = weights[i];
+		if (times != NULL)
+			entry->value *= times[i];
+	}
 }
 
 /*
@@ -218,35 +213,15 @@ add_counted(Collection *collection)
 	ShDamping	damping = collection->document->profile->damping;
 	uint64		hashes[SH_BATCH];
 	uint32		counts[SH_BATCH];
-	uint32		weights[SH_BATCH];
-	uint64		values[SH_BATCH];
 	size_t		slot = 0;
 	size_t		n;
 
 	while ((n = sh_tally_list(tally, &slot, hashes, counts, SH_BATCH)) > 0)
 	{
-		uint64		most = 0;
-
 		CHECK_FOR_INTERRUPTS();
-		sh_idf_look_up(collection->table, hashes, weights, n);
 		for (size_t i = 0; i < n; i++)
-		{
-			values[i] = (uint64) weights[i] * sh_damp(damping, counts[i]);
-			weights[i] = (uint32) values[i];
-			most = Max(most, values[i]);
-		}
-		if (most <= SH_IDF_WEIGHT_MAX)
-		{
-			add_heavy(collection, hashes, weights, n);
-			continue;
-		}
-		grow_entries(collection, n);
-		for (size_t i = 0; i < n; i++)
-		{
-			ShIdfEntry	entry = {hashes[i], values[i]};
-
-			collection->entries[collection->n++] = entry;
-		}
+			counts[i] = sh_damp(damping, counts[i]);
+		add_entries(collection, hashes, counts, n);
 	}
 }
 
@@ -267,8 +242,7 @@ end_section(Collection *collection)
 
 /*
  * SimhashHashReader: collect the features that are new to the section, or
- * count their occurrences.  In the first pass, stop where a second section
- * begins.
+ * count their occurrences.
  */
 static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
@@ -276,33 +250,18 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 	Collection *collection = state;
 	ShDocument *document = collection->document;
 	ShTally    *tally = &document->tally;
-	bool		binary = document->profile->damping == SH_DAMP_BINARY;
 
-	sh_idf_prefetch(collection->table, hashes, n);
 	for (size_t done = 0, k; done < n; done += k)
 	{
-		uint64		some[SH_BATCH];
-		uint32		weights[SH_BATCH];
+		uint64		some[SH_GAINED(SH_BATCH)];
 
 		if (tally->seen == SH_SECTION)
-		{
-			if (collection->top < SIZE_MAX)
-			{
-				collection->sections = true;
-				return false;
-			}
 			end_section(collection);
-		}
-		k = Min(n - done,
-				SH_SECTION - tally->seen % SH_SECTION);
+		k = Min(n - done, SH_SECTION - tally->seen % SH_SECTION);
 		memcpy(some, hashes + done, k * sizeof *hashes);
-		if (binary)
-		{
-			size_t		fresh = sh_document_sift(document, some, k);
-
-			sh_idf_look_up(collection->table, some, weights, fresh);
-			add_heavy(collection, some, weights, fresh);
-		}
+		if (document->profile->damping == SH_DAMP_BINARY)
+			add_entries(collection, some, NULL,
+						sh_document_sift(document, some, k));
 		else
 			(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
 	}
@@ -402,18 +361,9 @@ fingerprint_top(const ShIdfTable *table, text *document, size_t k, int words,
 	ShIdfEntry	first[ENTRIES_FIRST];
 	Collection	collection;
 
-	begin_collection(&collection, table, first, k);
+	begin_collection(&collection, table, first);
 	simhash_read_hashes(collection.document, document, collect_hashes,
 						&collection);
-	if (collection.sections)
-	{
-		/* the second pass */
-		if (collection.entries != first)
-			pfree(collection.entries);
-		begin_collection(&collection, table, first, SIZE_MAX);
-		simhash_read_hashes(collection.document, document, collect_hashes,
-							&collection);
-	}
 	end_collection(&collection);
 	return simhash_fingerprint_entries(collection.entries,
 									   simhash_take_top(table, collection.entries,
@@ -433,10 +383,10 @@ fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
 	size_t		k;
 
 	if (PG_ARGISNULL(top))
-		return fingerprint_all(simhash_document_idf(PG_GETARG_DATUM(1)),
+		return fingerprint_all(simhash_document_idf(fcinfo, 1),
 							   document, words, result);
 	k = simhash_top_argument(fcinfo, top);
-	return fingerprint_top(simhash_document_idf(PG_GETARG_DATUM(1)), document,
+	return fingerprint_top(simhash_document_idf(fcinfo, 1), document,
 						   k, words, result);
 }
 
@@ -493,7 +443,7 @@ simhash_tfidf_bits(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_weight(PG_FUNCTION_ARGS)
 {
-	const ShIdfTable *table = simhash_idf_table(PG_GETARG_DATUM(0));
+	const ShIdfTable *table = simhash_idf_table(fcinfo, 0);
 	text	   *feature = PG_GETARG_TEXT_PP(1);
 	uint64		hash = simhash_hash_feature(table->profile,
 											VARDATA_ANY(feature),

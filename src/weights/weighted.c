@@ -8,8 +8,8 @@
  * UTF-8 bytes, as in simhash(document), so that adding up what
  * simhash_features returns gives the fingerprint of the document.  A weight
  * is any finite double: one below 0 pushes away from the feature, one of 0 is
- * as if the feature were not there, and where nothing is there, there is no
- * fingerprint.
+ * as if the feature were not there, and where nothing is there, or the weights of
+ * each feature cancel, there is no fingerprint.
  *
  * Sums are exact (exact.c says how).  Rounded sums would depend on the
  * order of the rows, on the number of parallel workers and, in a moving
@@ -33,9 +33,6 @@
 #define LABELS		4			/* of lexeme positions: D, C, B, A */
 
 PG_FUNCTION_INFO_V1(simhash_by_weights);
-PG_FUNCTION_INFO_V1(simhash_weighted);
-PG_FUNCTION_INFO_V1(simhash_sums);
-PG_FUNCTION_INFO_V1(simhash_document_sums);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_tsvector_features);
 PG_FUNCTION_INFO_V1(simhash_by_weights_bits);
@@ -65,7 +62,7 @@ simhash_begin_exact(ShExact *sums, MemoryContext context)
 	sh_exact_begin(sums, allocate_digit, context);
 }
 
-/* Return the fingerprint of sums from a function; NULL if nothing was added. */
+/* Return the fingerprint of sums from a function; NULL if all are 0. */
 Datum
 simhash_return_exact(FunctionCallInfo fcinfo, ShExact *sums)
 {
@@ -92,7 +89,7 @@ add_words(ShExact *sums, int words, uint64 hash, double weight)
 		sh_exact_add(&sums[w], sh_word_hash(hash, w), weight);
 }
 
-/* Return the bits of so many words; NULL if nothing was added. */
+/* Return the bits of so many words; NULL if all sums are 0. */
 static Datum
 return_words(FunctionCallInfo fcinfo, ShExact *sums, int words)
 {
@@ -144,23 +141,12 @@ profile_argument(FunctionCallInfo fcinfo, int i)
 		simhash_get_profile(PG_GETARG_TEXT_PP(i));
 }
 
-/* The fingerprint of arguments 0 and 1, hashed as the profile does. */
-static Datum
-fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
-{
-	ShExact		sums;
-
-	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 1), profile,
-			   &sums, 1);
-	return simhash_return_exact(fcinfo, &sums);
-}
-
 /*
  * simhash(features text[], weights double precision[] DEFAULT NULL)
  *		-> bigint
  *
  * The fingerprint of the features with these weights; with 1 each when
- * weights is NULL.  NULL when there is no feature, or features is NULL.
+ * weights is NULL.  NULL when no feature weighs anything, or features is NULL.
  *
  * Errors: array_subscript_error when an array has several dimensions or they
  * differ in length, null_value_not_allowed for NULL elements,
@@ -169,27 +155,13 @@ fingerprint_arrays(FunctionCallInfo fcinfo, const ShProfile *profile)
 Datum
 simhash_by_weights(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	return fingerprint_arrays(fcinfo, sh_default_profile);
-}
+	ShExact		sums;
 
-/*
- * simhash_weighted(features text[], weights double precision[] DEFAULT NULL,
- *		profile text DEFAULT NULL) -> bigint
- *
- * The same with the hash function of the profile, which is one and the same
- * for all profiles but those that compute what other implementations do.  A
- * NULL profile is the default one.
- *
- * Errors: as before, and undefined_object when there is no such profile.
- */
-Datum
-simhash_weighted(PG_FUNCTION_ARGS)
-{
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	return fingerprint_arrays(fcinfo, profile_argument(fcinfo, 2));
+	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 1),
+			   sh_default_profile, &sums, 1);
+	return simhash_return_exact(fcinfo, &sums);
 }
 
 /*
@@ -198,10 +170,13 @@ simhash_weighted(PG_FUNCTION_ARGS)
  *		-> bit
  *
  * The same in so many bits, of which the first 64 are those of
- * simhash_weighted(features, weights, profile).  NULL when bits is NULL, too.
+ * simhash(features, weights), with the hash function of the profile, which is
+ * one and the same for all profiles but those that compute what other
+ * implementations do.  A NULL profile is the default one.  NULL when bits is
+ * NULL, too.
  *
- * Errors: as before, and invalid_parameter_value unless bits is a multiple of
- * 64 from 64 to 1024.
+ * Errors: as before; invalid_parameter_value unless bits is a multiple of 64
+ * from 64 to 1024, and undefined_object when there is no such profile.
  */
 Datum
 simhash_by_weights_bits(PG_FUNCTION_ARGS)
@@ -215,96 +190,6 @@ simhash_by_weights_bits(PG_FUNCTION_ARGS)
 	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 2),
 			   profile_argument(fcinfo, 3), sums, words);
 	return return_words(fcinfo, sums, words);
-}
-
-/* The 64 sums as an array. */
-static Datum
-return_sums(const double *sums)
-{
-	Datum		elements[SH_BITS];
-
-	for (int bit = 0; bit < SH_BITS; bit++)
-		elements[bit] = Float8GetDatum(sums[bit]);
-	return PointerGetDatum(construct_array(elements, SH_BITS, FLOAT8OID,
-										   sizeof(float8), FLOAT8PASSBYVAL,
-										   TYPALIGN_DOUBLE));
-}
-
-/*
- * simhash_sums(features text[], weights double precision[] DEFAULT NULL,
- *		profile text DEFAULT NULL) -> double precision[]
- *
- * The 64 sums whose signs are the fingerprint that simhash_weighted gives,
- * that of the least significant bit first; each the double next to the exact
- * sum. NULL where there is no fingerprint.
- *
- * Errors: as simhash_weighted.
- */
-Datum
-simhash_sums(PG_FUNCTION_ARGS)
-{
-	ShExact		exact;
-	double		sums[SH_BITS];
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 1),
-			   profile_argument(fcinfo, 2), &exact, 1);
-	if (exact.count == 0)
-		PG_RETURN_NULL();
-	for (int bit = 0; bit < SH_BITS; bit++)
-		sums[bit] = sh_exact_sum(&exact, bit);
-	return return_sums(sums);
-}
-
-/* A document being added up. */
-typedef struct Addition
-{
-	ShDocument *document;
-	ShSums		sums;
-} Addition;
-
-/* SimhashHashReader: add the hashes whose weight grows once more. */
-static bool
-add_hashes(void *state, const uint64 *hashes, size_t n)
-{
-	Addition   *addition = state;
-	uint64		gained[SH_GAINED(SH_BATCH)];
-
-	CHECK_FOR_INTERRUPTS();
-	memcpy(gained, hashes, n * sizeof *hashes);
-	n = sh_document_sift(addition->document, gained, n);
-	sh_sums_add(&addition->sums, gained, n);
-	return true;
-}
-
-/*
- * simhash_sums(document text, profile text DEFAULT NULL) -> double precision[]
- *
- * The 64 sums whose signs are simhash(document, profile), that of the least
- * significant bit first.  NULL when the document has no feature, or is NULL; a
- * NULL profile is the default one.
- *
- * Errors: undefined_object when there is no such profile.
- */
-Datum
-simhash_document_sums(PG_FUNCTION_ARGS)
-{
-	const ShProfile *profile = profile_argument(fcinfo, 1);
-	Addition	addition = {0};
-	double		sums[SH_BITS];
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	addition.document = simhash_begin_document(profile);
-	simhash_read_hashes(addition.document, PG_GETARG_TEXT_PP(0), add_hashes,
-						&addition);
-	if (addition.sums.total == 0)
-		PG_RETURN_NULL();
-	for (int bit = 0; bit < SH_BITS; bit++)
-		sums[bit] = 2.0 * (double) sh_sums_ones(&addition.sums, bit) -
-			(double) addition.sums.total;
-	return return_sums(sums);
 }
 
 /* Read the weights of the labels D, C, B and A. */

@@ -153,8 +153,8 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 /*
  * simhash_agg_serial(state internal) -> bytea
  *
- * The sums, carried, for another process of the same server: the count, the
- * number of digits, and for each its index and the 64 values.
+ * The sums, carried, for another process of the same server: the number of
+ * digits, and for each its index and the 64 values.
  */
 Datum
 simhash_agg_serial(PG_FUNCTION_ARGS)
@@ -167,7 +167,6 @@ simhash_agg_serial(PG_FUNCTION_ARGS)
 	for (int i = 0; i < SH_DIGITS; i++)
 		n += state->digits[i] != NULL;
 	pq_begintypsend(&out);
-	pq_sendint64(&out, (uint64) state->count);
 	pq_sendint32(&out, (uint32) n);
 	for (int i = 0; i < SH_DIGITS; i++)
 	{
@@ -198,7 +197,6 @@ simhash_agg_deserial(PG_FUNCTION_ARGS)
 	initStringInfo(&in);
 	appendBinaryStringInfo(&in, VARDATA_ANY(serial),
 						   (int) VARSIZE_ANY_EXHDR(serial));
-	state->count = pq_getmsgint64(&in);
 	n = pq_getmsgint(&in, 4);
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -220,7 +218,7 @@ simhash_agg_deserial(PG_FUNCTION_ARGS)
 /*
  * simhash_agg_final(state internal) -> bigint
  *
- * The fingerprint; NULL when nothing was added.  Leaves the sums as they are.
+ * The fingerprint; NULL when all sums are 0.  Leaves the sums as they are.
  */
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)

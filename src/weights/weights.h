@@ -34,8 +34,8 @@ extern struct varlena *simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries);
 extern void simhash_check_idf_entries(uint64 entries);
 
 /* idf_cache.c */
-extern const ShIdfTable *simhash_idf_table(Datum datum);
-extern const ShIdfTable *simhash_document_idf(Datum datum);
+extern const ShIdfTable *simhash_idf_table(FunctionCallInfo fcinfo, int i);
+extern const ShIdfTable *simhash_document_idf(FunctionCallInfo fcinfo, int i);
 
 /* tfidf.c */
 extern void simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries,

@@ -33,14 +33,14 @@ PG_FUNCTION_INFO_V1(simhash_word_features);
 const ShIdfTable *
 simhash_words_idf(FunctionCallInfo fcinfo, int i)
 {
-	return PG_ARGISNULL(i) ? NULL : simhash_idf_table(PG_GETARG_DATUM(i));
+	return PG_ARGISNULL(i) ? NULL : simhash_idf_table(fcinfo, i);
 }
 
 /* Is the word as long as it has to be to count? */
 bool
 simhash_word_counts(const ShIdfTable *table, text *word)
 {
-	return table == NULL || table->shortest <= 1 ||
+	return table == NULL || table->shortest == 0 ||
 		pg_mbstrlen_with_len(VARDATA_ANY(word),
 							 (int) VARSIZE_ANY_EXHDR(word)) >= table->shortest;
 }

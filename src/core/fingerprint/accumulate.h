@@ -29,7 +29,6 @@ typedef struct ShSums
 
 extern void sh_sums_begin(ShSums *sums);
 extern void sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n);
-extern uint64_t sh_sums_ones(const ShSums *sums, int bit);
 extern bool sh_sums_fingerprint(const ShSums *sums, uint64_t *fingerprint);
 
 #endif							/* SH_ACCUMULATE_H */

@@ -34,19 +34,6 @@
 #define TICK			((uint32_t) 1 << 22)	/* rows that take a while */
 #define LISTED			(UINT32_C(1) << 31) /* more than there are rows */
 
-/*
- * The root of the cluster of a fingerprint.  Fingerprints go by their numbers;
- * a cluster is a tree of them in "parent", which is made flatter on the way
- * ("path halving").
- */
-static uint32_t
-cluster_of(uint32_t *parent, uint32_t i)
-{
-	while (parent[i] != i)
-		i = parent[i] = parent[parent[i]];
-	return i;
-}
-
 /* Begin with each fingerprint in a cluster of its own. */
 void
 sh_clusters_begin(ShClusters *clusters, ShPairs *pairs, uint32_t *parent)
@@ -60,18 +47,6 @@ sh_clusters_begin(ShClusters *clusters, ShPairs *pairs, uint32_t *parent)
 
 /* --- what pairs connect --------------------------------------------------- */
 
-/* Make the clusters of two fingerprints one. */
-static void
-join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	a = cluster_of(parent, a);
-	b = cluster_of(parent, b);
-	if (a < b)
-		parent[b] = a;
-	else
-		parent[a] = b;
-}
-
 /* A pair of fingerprints: make their clusters one. */
 void
 sh_clusters_join(void *context, uint32_t a, uint32_t b, int distance)
@@ -79,7 +54,7 @@ sh_clusters_join(void *context, uint32_t a, uint32_t b, int distance)
 	ShClusters *clusters = context;
 
 	(void) distance;
-	join(clusters->parent, a, b);
+	sh_join(clusters->parent, a, b);
 }
 
 /*
@@ -101,12 +76,12 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 		return;
 	for (uint32_t look = 0; look < LOOKS && look < a->n; look++)
 	{
-		if (cluster_of(clusters->parent, one) ==
-			cluster_of(clusters->parent, other))
+		if (sh_cluster_of(clusters->parent, one) ==
+			sh_cluster_of(clusters->parent, other))
 			return;
 		if (pairs->kind->take(pairs->work[a->start + look], crowds->radius,
 							  pairs->work + b->start, b->n) > 0)
-			join(clusters->parent, one, other);
+			sh_join(clusters->parent, one, other);
 		sh_pairs_tell(pairs, 1);
 	}
 	sh_pairs_find_between(pairs, crowds->radius, a->start, a->n, b->start,
@@ -128,8 +103,8 @@ sh_clusters_connect_crowds(ShClusters *clusters, const ShCrowds *crowds)
 		uint32_t	center = sh_pairs_number(pairs, crowd->center);
 
 		for (uint32_t j = 0; j < crowd->n; j++)
-			join(clusters->parent, center,
-				 sh_pairs_number(pairs, pairs->work[crowd->start + j]));
+			sh_join(clusters->parent, center,
+					sh_pairs_number(pairs, pairs->work[crowd->start + j]));
 	}
 	for (uint32_t i = 0; i < crowds->count; i++)
 	{
@@ -296,7 +271,7 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 
 		if (i % TICK == 0)
 			sh_pairs_tell(pairs, 1);
-		size[cluster_of(clusters->parent, i)] += next - first;
+		size[sh_cluster_of(clusters->parent, i)] += next - first;
 		for (uint32_t j = first; j < next; j++)
 			clusters->number[pairs->rows[j]] = i;
 	}
@@ -307,7 +282,7 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 	 */
 	for (uint32_t row = 0; row < pairs->n; row++)
 	{
-		uint32_t	i = cluster_of(clusters->parent, clusters->number[row]);
+		uint32_t	i = sh_cluster_of(clusters->parent, clusters->number[row]);
 
 		if (row % TICK == 0)
 			sh_pairs_tell(pairs, 1);

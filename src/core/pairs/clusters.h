@@ -13,6 +13,31 @@
 #include "core/pairs/crowds.h"
 
 /*
+ * The root of the cluster of a member.  Members go by their numbers; a cluster
+ * is a tree of them in "parent", which is made flatter on the way ("path
+ * halving").
+ */
+static inline uint32_t
+sh_cluster_of(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+/* Make the clusters of two members one, whose root is the lower of theirs. */
+static inline void
+sh_join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+	a = sh_cluster_of(parent, a);
+	b = sh_cluster_of(parent, b);
+	if (a < b)
+		parent[b] = a;
+	else
+		parent[a] = b;
+}
+
+/*
  * The fingerprints are numbered as in ShPairs; parent leads from each to the
  * one that stands for its cluster, in one or more steps.
  */

@@ -514,8 +514,7 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 		bits |= sh_differing_bits(b, a->values[0]);
 	bits &= ~search->chosen;
 	if (search->depth == DEPTH_MAX ||
-		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width,
-					  false))
+		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
 		/* As a step that is shared this has one part. */
 		if (is_shared(search) && search->depth == 0 && search->pairs->next_part
@@ -618,42 +617,13 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 	pairs->progress_share = 0;
 }
 
-/*
- * Report the pairs that one block of a plan is the first to find, of values that
- * have been sorted by it: those of one side among themselves, or, unless b is
- * NULL, with those of the other.
- *
- * The values of a side may have the leading bits of their keys in common.  Then
- * "rest" is the block without these bits, and its radius is that of the block
- * less the number of them in which the two sides differ.
- */
-void
-sh_pairs_find_by_block(ShPairs *pairs, const ShPairPlan *plan, int number,
-					   const ShKeyBlock *rest, ShSide *a, ShSide *b,
-					   int radius, ShPairSink sink, void *context)
-{
-	const ShKeyBlock *block = &plan->block[number];
-	ShSearch	search;
-
-	begin_search(&search, pairs, radius, sink, context);
-	search.depth = 1;
-	search.chosen = block->mask;
-	for (; search.passed < number; search.passed++)
-	{
-		search.pass[search.passed].mask = plan->block[search.passed].mask;
-		search.pass[search.passed].radius = plan->block[search.passed].radius;
-	}
-	search_block(&search, rest, a, b, radius - (block->radius - rest->radius));
-	report_found(&search);
-}
-
 /* The estimated time to find the pairs of so many values, in nanoseconds. */
 double
 sh_pairs_cost(uint32_t n, int radius)
 {
 	ShPairPlan	plan;
 
-	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n), false);
+	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n));
 	return plan.cost;
 }
 

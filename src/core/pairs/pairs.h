@@ -31,9 +31,5 @@ extern void sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start,
 extern void sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start,
 								  uint32_t n, uint32_t others, uint32_t m,
 								  ShPairSink sink, void *context);
-extern void sh_pairs_find_by_block(ShPairs *pairs, const ShPairPlan *plan,
-								   int number, const ShKeyBlock *rest,
-								   ShSide *a, ShSide *b, int radius,
-								   ShPairSink sink, void *context);
 
 #endif							/* SH_PAIRS_H */

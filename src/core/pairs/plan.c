@@ -50,8 +50,6 @@
 #define PROBE_COST		3.0		/* to look up a key */
 #define GATHER_COST		0.7		/* of a candidate, once a key */
 #define COMPARE_COST	0.3		/* of two values */
-#define LOAD_COST		60.0	/* of a value read from disk, and sorted */
-#define LOAD_PREFIX		4		/* bits to cut a block into parts by, say */
 
 /* How many keys are within a radius of one. */
 double
@@ -127,33 +125,13 @@ cut(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
 }
 
 /*
- * Add what it costs to read n values from disk, part by part: each part by
- * itself, and with all others whose keys are within the block's radius.
- */
-static double
-add_loads(ShPairPlan *plan, double n)
-{
-	double		cost = 0;
-
-	for (int i = 0; i < plan->blocks; i++)
-	{
-		double		loads = n * LOAD_COST *
-		sh_keys_within(LOAD_PREFIX, plan->block[i].radius);
-
-		plan->block[i].share += loads;
-		cost += loads;
-	}
-	return cost;
-}
-
-/*
  * Plan to search a values among themselves, or with b others, by those bits
- * and with keys of so many bits at most; maybe from disk, part by part.  False
- * when it is better to compare all.
+ * and with keys of so many bits at most.  False when it is better to compare
+ * all.
  */
 bool
 sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
-			 int width, bool parts)
+			 int width)
 {
 	double		best = (double) a * (b > 0 ? (double) b : (double) a / 2) *
 	COMPARE_COST;
@@ -164,8 +142,6 @@ sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 		double		cost = cut(plan, m, bits, (double) a, (double) b, radius,
 							   width);
 
-		if (parts)
-			cost += add_loads(plan, (double) a);
 		if (cost < best)
 		{
 			best = cost;
@@ -176,8 +152,6 @@ sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 	if (blocks == 0)
 		return false;
 	cut(plan, blocks, bits, (double) a, (double) b, radius, width);
-	if (parts)
-		add_loads(plan, (double) a);
 	for (int i = 0; i < plan->blocks; i++)
 		plan->block[i].share /= best;
 	return true;

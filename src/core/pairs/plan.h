@@ -47,6 +47,6 @@ sh_block_of(uint64_t value, const ShKeyBlock *block)
 
 extern double sh_keys_within(int width, int radius);
 extern bool sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b,
-						 int radius, int width, bool parts);
+						 int radius, int width);
 
 #endif							/* SH_PLAN_H */

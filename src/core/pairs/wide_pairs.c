@@ -194,7 +194,7 @@ estimate_costs(const ShWide *wide, double cost[][RADII])
 			ShPairPlan	plan;
 
 			(void) sh_pair_plan(&plan, ~UINT64_C(0) >> (SH_BITS - bits), n, 0,
-								radius, sh_pairs_key_bits(n), false);
+								radius, sh_pairs_key_bits(n));
 			if (radius == 0)
 				equal = cost[w][1];
 			cost[w][radius + 1] = plan.cost + pairs *

@@ -119,10 +119,7 @@ void
 sh_exact_add(ShExact *sums, uint64_t hash, double weight)
 {
 	if (weight != 0)
-	{
 		add_weight(sums, hash, weight);
-		sums->count++;
-	}
 }
 
 /* Undo sh_exact_add with the same arguments. */
@@ -130,10 +127,7 @@ void
 sh_exact_subtract(ShExact *sums, uint64_t hash, double weight)
 {
 	if (weight != 0)
-	{
 		add_weight(sums, hash, -weight);
-		sums->count--;
-	}
 }
 
 /* Move what a digit has beyond 0 .. 2^32 - 1 to the next. */
@@ -200,81 +194,13 @@ sh_exact_merge(ShExact *sums, ShExact *other)
 		for (int bit = 0; bit < SH_BITS; bit++)
 			to[bit] += (*other->digits[i])[bit];
 	}
-	sums->count += other->count;
 	sums->uncarried = 1;
 }
 
 /*
- * One of the sums as a double, the nearest one; infinite when it is beyond all
- * of them.
- *
- * Its absolute value is written as digits of one sign.  The highest 64 bits of
- * these, of which the last one is set when anything below is, round to what
- * the whole would.
- */
-double
-sh_exact_sum(ShExact *sums, int bit)
-{
-	uint64_t	digits[SH_DIGITS + 2] = {0};	/* from the third on */
-	int64_t		sign = 1;
-	int64_t		carry = 0;
-	int			top = 0;
-	int			shift;
-	uint64_t	high;
-	bool		below = false;
-
-	sh_exact_carry(sums);
-	for (int i = 0; i < SH_DIGITS; i++)
-	{
-		if (sums->digits[i] != NULL && (*sums->digits[i])[bit] != 0)
-		{
-			sign = (*sums->digits[i])[bit] < 0 ? -1 : 1;
-			top = i;
-		}
-	}
-	for (int i = 0; i <= top; i++)
-	{
-		int64_t		digit = carry;
-
-		if (sums->digits[i] != NULL)
-			digit += sign * (*sums->digits[i])[bit];
-		digits[i + 2] = (uint64_t) digit & (i < top ? DIGIT_MASK : UINT64_MAX);
-		carry = (digit - (digit & (int64_t) DIGIT_MASK)) /
-			(INT64_C(1) << SH_DIGIT_BITS);
-	}
-	while (top > 0 && digits[top + 2] == 0)
-		top--;
-	if (digits[top + 2] == 0)
-		return 0;
-
-	/* The digit at the top may have more than 32 bits; shift is below 64. */
-	shift = SH_BITS - sh_bit_length(digits[top + 2]);
-	high = digits[top + 2] << shift;
-	for (int i = 1; i <= 2; i++)
-	{
-		int			left = shift - i * SH_DIGIT_BITS;
-		uint64_t	digit = digits[top + 2 - i];
-
-		if (left >= 0)
-			high |= digit << left;
-		else if (left > -SH_DIGIT_BITS)
-		{
-			high |= digit >> -left;
-			below |= (digit & ((UINT64_C(1) << -left) - 1)) != 0;
-		}
-		else
-			below |= digit != 0;
-	}
-	for (int i = top - 1; i >= 0 && !below; i--)
-		below = digits[i] != 0;
-	return (double) sign *
-		ldexp((double) (high | below),
-			  top * SH_DIGIT_BITS + SH_LOWEST - shift);
-}
-
-/*
- * The fingerprint: bit i is set when its sum is positive.  False when no
- * weight was added; then there is no fingerprint.
+ * The fingerprint: bit i is set when its sum is positive.  False when all sums
+ * are 0, as nothing was added, or the weights of each feature cancel; then
+ * there is no fingerprint.
  *
  * Once carried, a sum is negative when its highest digit that is not 0 is
  * negative, for the lower ones add less than one to it.
@@ -299,5 +225,5 @@ sh_exact_fingerprint(ShExact *sums, uint64_t *fingerprint)
 		}
 	}
 	*fingerprint = positive;
-	return sums->count > 0;
+	return (positive | negative) != 0;
 }

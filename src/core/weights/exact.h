@@ -35,7 +35,6 @@ typedef struct ShExact
 	void	   *context;
 
 	/* what moves */
-	int64_t		count;			/* weights added that are not 0 */
 	uint32_t	uncarried;		/* additions since digits were carried */
 	ShDigit    *digits[SH_DIGITS];	/* NULL for one that was never needed */
 } ShExact;
@@ -47,7 +46,6 @@ extern void sh_exact_add(ShExact *sums, uint64_t hash, double weight);
 extern void sh_exact_subtract(ShExact *sums, uint64_t hash, double weight);
 extern void sh_exact_merge(ShExact *sums, ShExact *other);
 extern void sh_exact_carry(ShExact *sums);
-extern double sh_exact_sum(ShExact *sums, int bit);
 extern bool sh_exact_fingerprint(ShExact *sums, uint64_t *fingerprint);
 
 #endif							/* SH_EXACT_H */

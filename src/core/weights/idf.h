@@ -94,20 +94,9 @@ typedef struct ShIdfTable
 	ShIdfBucket *buckets;
 } ShIdfTable;
 
-/* A way to add hashes with weights to sums that do not overflow. */
-typedef struct ShIdfSumsKind
-{
-	const char *name;
-	bool		(*usable) (void);	/* on the processor that we run on? */
-	void		(*add) (uint32_t *sums, const uint64_t *hashes,
-						const uint32_t *weights, size_t n);
-} ShIdfSumsKind;
-
 /* 64 sums of whole weights. */
 typedef struct ShIdfSums
 {
-	const ShIdfSumsKind *kind;
-	bool		flushed;		/* total and ones are in use */
 	uint64_t	total;
 	uint64_t	ones[SH_BITS];
 	uint32_t	low_total;		/* of what is not yet in the above */
@@ -132,25 +121,15 @@ extern uint32_t sh_idf_unknown_weight(const ShIdf *idf);
 extern size_t sh_idf_buckets(const ShIdf *idf);
 extern bool sh_idf_fill(ShIdfTable *table, const ShIdf *idf,
 						void (*pause) (void));
-extern void sh_idf_prefetch(const ShIdfTable *table,
-							const uint64_t *hashes, size_t n);
 extern void sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 						   uint32_t *weights, size_t n);
 
 /* idf_sums.c */
-extern const ShIdfSumsKind sh_idf_sums_kinds[];
-extern const int sh_idf_sums_kinds_count;
-
-extern const ShIdfSumsKind *sh_idf_sums_fastest(void);
 extern void sh_idf_sums_begin(ShIdfSums *sums);
 extern void sh_idf_sums_add(ShIdfSums *sums, uint64_t hash, uint64_t weight);
 extern void sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,
 								const uint32_t *weights, size_t n);
 extern bool sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint);
-
-/* idf_heavy.c */
-extern size_t sh_idf_take_heavy(ShIdfEntry *entries, const uint64_t *hashes,
-								const uint32_t *weights, size_t n, size_t k);
 
 /* idf_sort.c */
 extern void sh_idf_sort(ShIdfEntry *entries, size_t n, void (*pause) (void));
@@ -158,12 +137,17 @@ extern size_t sh_idf_merge(ShIdfEntry *entries, size_t n);
 extern size_t sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k,
 							  uint64_t seed, void (*pause) (void));
 
-/* Does an entry weigh more, or as much with a smaller hash? */
+/*
+ * Does an entry come before another one?  The heavier does; of equals, that
+ * with the smaller mixed hash.  By the hashes themselves those of which the
+ * high bits are zeros would come first, and so the high bits of fingerprints
+ * would be zeros.  Part of the specification (docs/fingerprint.md).
+ */
 static inline bool
 sh_idf_before(const ShIdfEntry *a, const ShIdfEntry *b)
 {
 	return (a->value > b->value) |
-		((a->value == b->value) & (a->hash < b->hash));
+		((a->value == b->value) & (sh_mix(a->hash) < sh_mix(b->hash)));
 }
 
 #endif							/* SH_IDF_H */

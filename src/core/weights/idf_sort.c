@@ -16,9 +16,6 @@
 
 #define PARTS			256		/* by a byte of the hash */
 #define INSERTION		32		/* entries few enough to sort by insertion */
-#define SAMPLE			8		/* entries of which one divides the others */
-#define SAMPLE_FROM		64		/* entries of which it is taken */
-#define FEW_STEPS		256		/* entries looked at to take away some */
 
 /* Exchange two entries. */
 static inline void
@@ -115,60 +112,11 @@ sh_idf_merge(ShIdfEntry *entries, size_t n)
 	return kept;
 }
 
-/* A random number below n, from a seed that it changes. */
-static inline size_t
-draw(uint64_t *seed, size_t n)
-{
-	*seed = *seed * UINT64_C(0x5851f42d4c957f2d) + 1;
-	return (size_t) (*seed >> 32) % n;
-}
-
-/*
- * Take an entry that is likely to be a little behind the first k of n, if n is
- * large: it has that rank in a sample.  Brings it to the end.
- */
-static void
-choose_pivot(ShIdfEntry *entries, size_t n, size_t k, uint64_t *seed)
-{
-	size_t		sample[SAMPLE];
-	size_t		rank = k * SAMPLE / n + 1;
-
-	if (n < SAMPLE_FROM)
-	{
-		exchange(&entries[draw(seed, n)], &entries[n - 1]);
-		return;
-	}
-	for (size_t i = 0; i < SAMPLE; i++)
-	{
-		size_t		fresh = draw(seed, n);
-		size_t		j = i;
-
-		for (; j > 0 && sh_idf_before(&entries[fresh],
-									  &entries[sample[j - 1]]); j--)
-			sample[j] = sample[j - 1];
-		sample[j] = fresh;
-	}
-	exchange(&entries[sample[rank < SAMPLE ? rank : SAMPLE - 1]],
-			 &entries[n - 1]);
-}
-
-/* Bring the last of n entries to the end. */
-static void
-put_last(ShIdfEntry *entries, size_t n)
-{
-	size_t		last = 0;
-
-	for (size_t i = 1; i < n; i++)
-		last = sh_idf_before(&entries[last], &entries[i]) ? i : last;
-	exchange(&entries[last], &entries[n - 1]);
-}
-
 /*
  * Bring the k first to the front, in no order; returns their number.  They are
  * found by quickselect, with pivots drawn at random, from a seed that the author
- * of a document must not know; or, if that is less work, by taking away the last
- * one again and again.  No two entries are equal.  No jump depends on how two
- * entries compare.
+ * of a document must not know.  No two entries are equal.  No jump depends on
+ * how two entries compare.
  */
 size_t
 sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k, uint64_t seed,
@@ -179,18 +127,14 @@ sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k, uint64_t seed,
 
 	if (k >= n)
 		return n;
-	if ((n - k) * n <= FEW_STEPS)
-	{
-		while (n > k)
-			put_last(entries, n--);
-		return k;
-	}
 	while (high - low > 1)
 	{
 		size_t		before = low;
 		ShIdfEntry	pivot;
 
-		choose_pivot(entries + low, high - low, k - low, &seed);
+		seed = seed * UINT64_C(0x5851f42d4c957f2d) + 1;
+		exchange(&entries[low + (size_t) (seed >> 32) % (high - low)],
+				 &entries[high - 1]);
 		pivot = entries[high - 1];
 		for (size_t i = low; i < high - 1; i++)
 		{

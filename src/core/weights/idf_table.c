@@ -32,7 +32,6 @@
 
 #define AVERAGE			3		/* features to a bucket */
 #define PASSED			(UINT32_C(1) << 31) /* more than any weight */
-#define BUCKETS_FAR		32768	/* of a table to be fetched from memory */
 #define LOOK_UP_MAX		256		/* hashes looked up at once */
 
 /* The buckets that the table of a value needs. */
@@ -126,22 +125,6 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 	}
 	insert(table, 0, weight_of_zero);
 	return reader.left == 0;
-}
-
-/*
- * Have the buckets of hashes fetched that will be looked up after other work,
- * to the second cache, where that work leaves them.  Those of a small table are
- * near enough.
- */
-void
-sh_idf_prefetch(const ShIdfTable *table, const uint64_t *hashes, size_t n)
-{
-	const ShIdfTable t = *table;
-
-	if (t.n < BUCKETS_FAR)
-		return;
-	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&t.buckets[first_bucket(&t, hashes[i])], 0, 2);
 }
 
 /*

@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_key.c
+ *		Rows that cannot stay beside the row that is inserted, as they have its
+ *		primary key, or that of the option except=column,...
+ *
+ * INSERT ... ON CONFLICT (url) DO UPDATE calls BEFORE INSERT triggers before it
+ * looks for a conflict.  The row that it is going to update is often near the
+ * new one, and must not be what the new one is refused for.  So an inserted row
+ * is not compared with the row of the same key.  That lets no near-duplicate
+ * in: a unique index refuses the new row, or has the old one updated, and then
+ * the guard is called for the update.
+ *
+ * But the old row must keep its key until then.  An update of the key alone is
+ * not examined, and takes no locks of the guard.  So the old row is locked FOR
+ * KEY SHARE, as a foreign key does it: nobody deletes the row or changes its
+ * key before our transaction is over.  For whoever does so already we wait.
+ *
+ * The index must be one that no two rows pass even for a while: unique, not
+ * deferrable, valid, without predicate or expression.  Its columns must have
+ * their values by now, so none is generated, nor is it that of the mark.  It is
+ * an index of the table that the trigger was made for, so it spans all of its
+ * partitions; as it has the columns by which they are told apart, the row of
+ * the same key is in the same partition.
+ *
+ * Keys are compared as the index does it, by the equality of its operator
+ * classes, which only superusers can create, and under its collations.  A NULL
+ * is equal to nothing.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
+#include "utils/lsyscache.h"
+
+/* The column of the guard's table that stands in a column of a root's index. */
+static AttrNumber
+table_column(const Guard *guard, Relation root, Relation index, int i)
+{
+	AttrNumber	column = index->rd_index->indkey.values[i];
+
+	return column <= 0 ? 0 :
+		get_attnum(guard->table,
+				   get_attname(RelationGetRelid(root), column, false));
+}
+
+/* Does an index refuse each row whose key is there, at once? */
+static bool
+is_usable(const Guard *guard, Relation relation, Relation root,
+		  Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisunique ||
+		!form->indimmediate || !form->indisvalid ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		AttrNumber	column = table_column(guard, root, index, i);
+
+		if (column == 0 || column == guard->mark ||
+			TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
+			return false;
+	}
+	return true;
+}
+
+/* Are the columns of an index those that are named, in any order? */
+static bool
+has_columns(Relation root, Relation index, List *names)
+{
+	ListCell   *lc;
+
+	if (list_length(names) != index->rd_index->indnkeyatts)
+		return false;
+	foreach(lc, names)
+	{
+		AttrNumber	column = get_attnum(RelationGetRelid(root), lfirst(lc));
+		bool		found = false;
+
+		for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+			found |= index->rd_index->indkey.values[i] == column;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Take an index of the root for a key of the guard's table. */
+static GuardKey *
+make_key(const Guard *guard, Relation root, Relation index)
+{
+	GuardKey   *key = palloc(sizeof *key);
+
+	key->ncolumns = index->rd_index->indnkeyatts;
+	key->columns = palloc(key->ncolumns * sizeof *key->columns);
+	key->collations = palloc(key->ncolumns * sizeof *key->collations);
+	key->equals = palloc(key->ncolumns * sizeof *key->equals);
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		Oid			type = index->rd_opcintype[i];
+		Oid			operator = get_opfamily_member(index->rd_opfamily[i], type,
+												   type, BTEqualStrategyNumber);
+
+		key->columns[i] = table_column(guard, root, index, i);
+		key->collations[i] = index->rd_indcollation[i];
+		fmgr_info(get_opcode(operator), &key->equals[i]);
+	}
+	return key;
+}
+
+/*
+ * Find the keys: that of the option "except", which must be there, and the
+ * primary key if it serves.
+ */
+void
+simhash_guard_bind_keys(Guard *guard, Relation relation)
+{
+	Relation	root = table_open(guard->statement->root, AccessShareLock);
+	List	   *indexes = RelationGetIndexList(root);
+	List	   *names = guard->except == NULL ? NIL :
+	simhash_guard_names(guard->except);
+	bool		found = guard->except == NULL;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		bool		named = names != NIL && has_columns(root, index, names);
+
+		if ((named || index->rd_index->indisprimary) &&
+			is_usable(guard, relation, root, index))
+		{
+			found |= named;
+			guard->keys = lappend(guard->keys, make_key(guard, root, index));
+		}
+		index_close(index, NoLock);
+	}
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
+						guard->name, guard->except,
+						RelationGetRelationName(root)),
+				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
+	list_free(indexes);
+	table_close(root, NoLock);
+}
+
+/* Have two rows of the guard's table the same key? */
+static bool
+is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
+{
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		bool		isnull;
+		bool		othernull;
+		Datum		value = heap_getattr(row, key->columns[i],
+										 slot->tts_tupleDescriptor, &isnull);
+		Datum		other = slot_getattr(slot, key->columns[i], &othernull);
+
+		if (isnull || othernull ||
+			!DatumGetBool(FunctionCall2Coll(&key->equals[i],
+											key->collations[i], value, other)))
+			return false;
+	}
+	return true;
+}
+
+/* Has a row found a key of the row that is inserted? */
+bool
+simhash_guard_same_key(const Guard *guard, Oid table, const GuardSearch *search,
+					   TupleTableSlot *slot)
+{
+	ListCell   *lc;
+
+	if (search->inserted == NULL || table != guard->table)
+		return false;
+	foreach(lc, guard->keys)
+	{
+		if (is_same(lfirst(lc), search->inserted, slot))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * See to it that a row keeps its key until the end of the transaction.  What
+ * our own command has inserted does.
+ */
+GuardHold
+simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)
+{
+	TupleTableSlot *slot = table_slot_create(relation, NULL);
+	TM_FailureData failure;
+	TM_Result	result = table_tuple_lock(relation, tid, SnapshotAny, slot,
+										  GetCurrentCommandId(false),
+										  LockTupleKeyShare,
+										  wait ? LockWaitBlock : LockWaitSkip,
+										  0, &failure);
+
+	ExecDropSingleTupleTableSlot(slot);
+	return result == TM_Ok || result == TM_Invisible ? GUARD_HELD :
+		result == TM_WouldBlock ? GUARD_HELD_BY_OTHERS : GUARD_CHANGED;
+}

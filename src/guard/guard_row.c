@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_row.c
+ *		The row that simhash_guard() is called for: its fingerprint, its group,
+ *		and whether others have to be looked for at all.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/*
+ * The row with another value in a column.  What a trigger writes, the server
+ * no longer checks against the constraints of a domain.
+ */
+HeapTuple
+simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
+						 Datum value, bool isnull)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	Oid			type = TupleDescAttr(desc, column - 1)->atttypid;
+	int			number = column;
+
+	if (getBaseType(type) != type)
+		domain_check(value, isnull, type, NULL, NULL);
+	return heap_modify_tuple_by_cols(row, desc, 1, &number, &value, &isnull);
+}
+
+/*
+ * What an expression gives for the row, until the next one is looked at.  It may
+ * ask for tableoid, as that of a generated column may, and the row may lack
+ * columns that were added since it was stored.
+ */
+static Datum
+evaluate(Guard *guard, ExprState *source, HeapTuple row, bool *isnull)
+{
+	Datum		value;
+
+	ExecStoreHeapTuple(row, guard->slot, false);
+	guard->slot->tts_tableOid = guard->table;
+	guard->econtext->ecxt_scantuple = guard->slot;
+	value = ExecEvalExprSwitchContext(source, guard->econtext, isnull);
+	ExecClearTuple(guard->slot);
+	return value;
+}
+
+/* The row with the fingerprint of its document. */
+static HeapTuple
+fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
+{
+	bool		isnull;
+	Datum		value = heap_getattr(row, guard->document,
+									 RelationGetDescr(relation), &isnull);
+
+	if (!isnull)
+		isnull = !simhash_guard_of_document(guard, DatumGetTextPP(value),
+											&value);
+	return simhash_guard_set_column(row, relation, guard->column, value, isnull);
+}
+
+/* Take the fingerprint of the row as the center; false when it is NULL. */
+static bool
+get_fingerprint(Guard *guard, Relation relation, HeapTuple row,
+				GuardSearch *search)
+{
+	bool		isnull;
+
+	search->center_value =
+		guard->source == NULL ?
+		heap_getattr(row, guard->column, RelationGetDescr(relation),
+					 &isnull) :
+		evaluate(guard, guard->source, row, &isnull);
+	if (!isnull)
+		search->center = simhash_guard_fingerprint(&guard->type,
+												   search->center_value);
+	return !isnull;
+}
+
+/* Find the group of the row; false when it is of none. */
+static bool
+get_group(Guard *guard, Relation relation, HeapTuple row)
+{
+	for (int i = 0; i < guard->statement->ngroup; i++)
+	{
+		ExprState  *source = guard->group_sources[i];
+		bool		isnull;
+
+		guard->group_values[i] = source != NULL ?
+			evaluate(guard, source, row, &isnull) :
+			heap_getattr(row, guard->group[i], RelationGetDescr(relation),
+						 &isnull);
+		if (isnull)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Does an update leave the fingerprint, and what is verified, as they were?  So
+ * does one by which a row that had its document before the trigger was there
+ * gets the fingerprint of that.
+ */
+static bool
+keeps_fingerprint(Guard *guard, TriggerData *data, HeapTuple row,
+				  const GuardSearch *search)
+{
+	Relation	relation = data->tg_relation;
+	bool		isnull;
+	Datum		value = heap_getattr(data->tg_trigtuple, guard->column,
+									 RelationGetDescr(relation), &isnull);
+	AttrNumber	document = guard->verify != NULL ? guard->verify->column :
+	isnull ? guard->document : 0;
+	GuardFingerprint old;
+
+	if (isnull && guard->document == 0)
+		return false;
+	if (!isnull)
+	{
+		old = simhash_guard_fingerprint(&guard->type, value);
+		if (simhash_guard_distance(&old, &search->center) != 0)
+			return false;
+	}
+	return document == 0 ||
+		simhash_guard_same_document(relation, document, data->tg_trigtuple,
+									row);
+}
+
+/* Does an update leave the group as it was? */
+static bool
+keeps_group(Guard *guard, TriggerData *data)
+{
+	for (int i = 0; i < guard->statement->ngroup; i++)
+	{
+		bool		isnull;
+		Datum		old = heap_getattr(data->tg_trigtuple, guard->group[i],
+									   RelationGetDescr(data->tg_relation),
+									   &isnull);
+
+		if (isnull || !simhash_guard_equal(&guard->statement->group[i],
+										   guard->group_values[i], old))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Take the row of a call, with the fingerprint of its document if the trigger
+ * fills that, and say how it is to be compared.
+ */
+HeapTuple
+simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
+{
+	Relation	relation = data->tg_relation;
+	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	HeapTuple	row = update ? data->tg_newtuple : data->tg_trigtuple;
+
+	ResetExprContext(guard->econtext);
+	if (guard->document != 0)
+		row = fill_fingerprint(guard, relation, row);
+	if (guard->verify != NULL)
+		simhash_guard_take_document(guard, relation, row);
+	search->radius = guard->radius;
+	search->ball = (Datum) 0;
+	search->self = update ? &data->tg_trigtuple->t_self : NULL;
+	search->inserted = update ? NULL : row;
+	search->enough = guard->action == GUARD_SKIP && !guard->notice ?
+		guard->radius : 0;
+	search->match.slot = NULL;
+	search->need = GUARD_NONE_NEAR;
+	if (!get_fingerprint(guard, relation, row, search) ||
+		!get_group(guard, relation, row))
+		return row;
+	guard->moves = update && !keeps_group(guard, data);
+	search->need = update && !guard->moves &&
+		keeps_fingerprint(guard, data, row, search) ?
+		GUARD_AS_BEFORE : GUARD_COMPARE;
+	return row;
+}

@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * report_table.c
+ *		What simhash_report and simhash_dedup_sql have to know of a table.
+ *
+ * The table may belong to somebody whom the caller does not trust: no code of
+ * the owner's may run that would not run in a SELECT of the columns.  The
+ * fingerprint is a bigint or a bit string, or of a domain over these, so that a
+ * cast to these types runs no code.  No other value is cast, not even a row:
+ * the owner may have made such a cast.
+ *
+ * The catalogue is asked by SQL, in which every name is one of pg_catalog; no
+ * other search_path would find the same.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "report/report_table.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "search/source.h"
+
+/*
+ * Have names looked up in pg_catalog alone until simhash_leave_catalog; an
+ * error ends that, too.
+ */
+int
+simhash_enter_catalog(void)
+{
+	int			level = NewGUCNestLevel();
+
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	return level;
+}
+
+void
+simhash_leave_catalog(int level)
+{
+	AtEOXact_GUC(true, level);
+}
+
+/* The first column of the first row of a query, as text; NULL if none. */
+char	   *
+simhash_ask(const char *query)
+{
+	MemoryContext old = CurrentMemoryContext;
+	char	   *answer = NULL;
+
+	SPI_connect();
+	SPI_execute(query, true, 1);
+	if (SPI_processed > 0)
+		answer = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (answer != NULL)
+		answer = MemoryContextStrdup(old, answer);
+	SPI_finish();
+	return answer;
+}
+
+/*
+ * Where are the rows of the table, if not here?  Such rows have no ctid that
+ * tells them apart.  Citus lists the tables that it has distributed in
+ * pg_dist_partition.
+ */
+static SimhashPlace
+find_place(Oid relation)
+{
+	if (OidIsValid(get_relname_relid("pg_dist_partition",
+									 PG_CATALOG_NAMESPACE)) &&
+		simhash_ask(psprintf("SELECT 1 FROM pg_catalog.pg_dist_partition"
+							 " WHERE logicalrelid = %u", relation)) != NULL)
+		return SIMHASH_DISTRIBUTED;
+	if (simhash_ask(psprintf("WITH RECURSIVE tree AS ("
+							 " SELECT %u::oid AS relid"
+							 " UNION SELECT inhrelid FROM tree"
+							 " JOIN pg_inherits ON inhparent = relid)"
+							 " SELECT 1 FROM tree JOIN pg_class ON oid = relid"
+							 " WHERE relkind = 'f'", relation)) != NULL)
+		return SIMHASH_FOREIGN;
+	return SIMHASH_HERE;
+}
+
+/*
+ * The columns of the primary key of a distributed table, each as an expression;
+ * NIL without a fit one.  Only types of PostgreSQL itself, as the key is cast
+ * to text with the rights of the caller; and of these, those whose text depends
+ * on no setting, as Citus wants it in a DELETE.
+ */
+static List *
+find_key(Oid relation)
+{
+	List	   *key = NIL;
+	char	   *count = simhash_ask(psprintf("SELECT indnkeyatts FROM pg_index"
+											 " WHERE indrelid = %u AND indisprimary"
+											 " AND indisvalid", relation));
+
+	for (int i = 0; count != NULL && i < atoi(count); i++)
+	{
+		char	   *column = simhash_ask(psprintf("SELECT format('t.%%I', attname)"
+												  " FROM pg_index JOIN pg_attribute ON attrelid = indrelid"
+												  " AND attnum = indkey[%d]"
+												  " JOIN pg_type AS y ON y.oid = atttypid"
+												  " JOIN pg_proc AS p ON p.oid = typoutput"
+												  " WHERE indrelid = %u AND indisprimary"
+												  " AND typnamespace = %u"
+												  " AND provolatile = 'i'",
+												  i, relation, PG_CATALOG_NAMESPACE));
+
+		if (column == NULL)
+			return NIL;
+		key = lappend(key, column);
+	}
+	return key;
+}
+
+/* The columns of groups, checked and quoted. */
+static List *
+find_groups(const SimhashTable *table, ArrayType *within)
+{
+	List	   *groups = NIL;
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(within, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls,
+					  &n);
+	for (int i = 0; i < n; i++)
+	{
+		char	   *name;
+
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("within must not contain nulls")));
+		name = TextDatumGetCString(names[i]);
+		if (get_attnum(table->oid, name) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of relation %s does not exist",
+							name, table->name),
+					 errhint("within names the columns in which near-duplicates must be equal.")));
+		groups = lappend(groups, psprintf("t.%s", quote_identifier(name)));
+	}
+	return groups;
+}
+
+/* Fail unless the engine can search within such a distance. */
+static void
+check_distance(const SimhashTable *table, int64 k)
+{
+	simhash_check_distance(k, table->type != INT8OID,
+						   table->type == INT8OID ? SH_BITS :
+						   table->width > 0 ? table->width : SH_MOST_WIDTH);
+}
+
+/*
+ * Find out about a table that is named with an expression for the fingerprint
+ * and with columns of groups.  Fail unless its relkind is among those.  The
+ * table stays locked against changes, but its schema may be renamed.
+ */
+void
+simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
+				   const char *fingerprint, ArrayType *within, int64 k)
+{
+	char		relkind = get_rel_relkind(relation);
+	int			level;
+
+	memset(table, 0, sizeof *table);
+	table->oid = relation;
+	table->relkind = relkind;
+	table->fingerprint = fingerprint;
+	if (relkind != '\0')
+		table->name =
+			quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+									   get_rel_name(relation));
+	if (relkind != '\0' && strchr(relkinds, relkind) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
+				 errmsg("%s is not a table or materialized view", table->name) :
+				 errmsg("%s is not a table", table->name),
+				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
+				 errhint("simhash_clusters and simhash_pairs take any query.") :
+				 errhint("Name the table that the rows are in.")));
+	simhash_check_fingerprint(relation, fingerprint, &table->type,
+							  &table->width);
+	level = simhash_enter_catalog();
+	table->place = find_place(relation);
+	if (table->place == SIMHASH_DISTRIBUTED)
+		table->key = find_key(relation);
+	table->parted = table->place == SIMHASH_HERE && has_subclass(relation) &&
+		simhash_ask(psprintf("SELECT 1 FROM pg_inherits WHERE inhparent = %u",
+							 relation)) != NULL;
+	table->groups = find_groups(table, within);
+	simhash_leave_catalog(level);
+	check_distance(table, k);
+}
+
+/* The type of the fingerprint, as it is written in a cast that runs no code. */
+const char *
+simhash_fingerprint_type(const SimhashTable *table)
+{
+	if (table->type == INT8OID)
+		return "pg_catalog.int8";
+	if (table->width > 0)
+		return psprintf("pg_catalog.bit(%d)", table->width);
+	return "pg_catalog.varbit";
+}
+
+/* Some expressions, each with something before it, or between them. */
+char	   *
+simhash_list(const List *expressions, const char *before, const char *between)
+{
+	StringInfoData list;
+	ListCell   *cell;
+
+	initStringInfo(&list);
+	foreach(cell, expressions)
+	{
+		if (cell != list_head(expressions))
+			appendStringInfoString(&list, between);
+		appendStringInfo(&list, "%s%s", before, (char *) lfirst(cell));
+	}
+	return list.data;
+}
