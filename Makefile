@@ -37,7 +37,8 @@ planner = clauses distances key_paths key_prefix selectivity support
 report = components dedup progress report report_groups report_ids \
 	report_query report_statement report_table report_workers \
 	table_report tune tune_query
-search = ball bits distance functions group_hash keys operators source
+search = ball bits distance functions group_hash keys measure operators \
+	source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \

@@ -38,7 +38,8 @@ typedef bool (*SimhashWideFamily) (const ShProfile *profile, text *document,
 typedef enum SimhashMeasure
 {
 	SIMHASH_JACCARD,			/* of the sets */
-	SIMHASH_COSINE				/* of the weights */
+	SIMHASH_COSINE,				/* of the weights */
+	SIMHASH_NO_MEASURE			/* they are not compared */
 } SimhashMeasure;
 
 /* A feature of a document, or of an array. */
@@ -51,6 +52,8 @@ typedef struct SimhashFeature
 } SimhashFeature;
 
 /* fingerprint.c */
+extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum simhash_by_profile(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
 extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forget);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
@@ -101,6 +104,9 @@ extern bool simhash_exact_similarity(SimhashMeasure measure,
 									 text *b, double *similarity);
 
 /* wide.c */
+extern PGDLLEXPORT Datum simhash_bits(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum minhash_bits(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum minhash_features_bits(PG_FUNCTION_ARGS);
 extern int	simhash_words(int64 bits);
 extern int	simhash_words_argument(FunctionCallInfo fcinfo, int i);
 extern Datum simhash_make_bits(const uint64 *fingerprint, int words);
@@ -108,6 +114,9 @@ extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
 									 int words, uint64 *result);
 
 /* minhash.c */
+extern PGDLLEXPORT Datum minhash(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum minhash_by_profile(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum minhash_features(PG_FUNCTION_ARGS);
 extern int	simhash_hash_set(ArrayType *array, uint64 **hashes);
 extern bool simhash_minhash(const ShProfile *profile, text *document,
 							uint64 *result);

@@ -15,6 +15,9 @@
 #include "core/weights/exact.h"
 #include "core/weights/idf.h"
 
+/* explain.c */
+extern PGDLLEXPORT Datum simhash_min_features(PG_FUNCTION_ARGS);
+
 /* weighted.c */
 extern uint64 simhash_hash_text(const ShProfile *profile, Datum feature);
 extern void simhash_begin_exact(ShExact *sums, MemoryContext context);
