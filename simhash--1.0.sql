@@ -1201,44 +1201,58 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 
 CREATE FUNCTION simhash_pairs(
     query text, k bigint DEFAULT 3,
-    OUT a bigint, OUT b bigint, OUT distance integer)
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    OUT a bigint, OUT b bigint, OUT distance integer,
+    OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_pairs(text, bigint) IS
-'all pairs of rows of a query (id, fingerprint, columns of groups) within distance k';
+COMMENT ON FUNCTION simhash_pairs(
+    text, bigint, text, text, double precision, text) IS
+'all pairs of rows of a query (id, fingerprint, columns of groups) within distance k, and of similar documents';
 
 CREATE FUNCTION simhash_pairs_as(
     id_type anyelement, query text, k bigint DEFAULT 3,
-    OUT a anyelement, OUT b anyelement, OUT distance integer)
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    OUT a anyelement, OUT b anyelement, OUT distance integer,
+    OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_pairs_as(anyelement, text, bigint) IS
+COMMENT ON FUNCTION simhash_pairs_as(
+    anyelement, text, bigint, text, text, double precision, text) IS
 'all pairs of rows of a query within distance k, with ids of a type of choice';
 
 CREATE FUNCTION simhash_clusters(
     query text, k bigint DEFAULT 3, kind text DEFAULT 'connected',
     keep text DEFAULT 'lowest', min_size bigint DEFAULT 2,
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     OUT id bigint, OUT cluster bigint, OUT representative bigint,
-    OUT distance integer, OUT size bigint)
+    OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simhash_clusters(text, bigint, text, text, bigint) IS
+COMMENT ON FUNCTION simhash_clusters(
+    text, bigint, text, text, bigint, text, text, double precision, text) IS
 'the rows of a query (id, fingerprint, columns of groups) in clusters of near-duplicates';
 
 CREATE FUNCTION simhash_clusters_as(
     id_type anyelement, query text, k bigint DEFAULT 3,
     kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
     min_size bigint DEFAULT 2,
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     OUT id anyelement, OUT cluster bigint, OUT representative anyelement,
-    OUT distance integer, OUT size bigint)
+    OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters_as(
-    anyelement, text, bigint, text, text, bigint) IS
+    anyelement, text, bigint, text, text, bigint, text, text, double precision,
+    text) IS
 'the rows of a query in clusters, with ids of a type of choice';
 
 CREATE FUNCTION simhash_components(
@@ -1289,22 +1303,26 @@ COMMENT ON FUNCTION simhash_dedup_sql(
 
 CREATE FUNCTION _simhash_clusters_by_ctid(
     query text, k bigint, kind text, keep text, min_size bigint,
+    document text, similarity text, at_least double precision, profile text,
     OUT id tid, OUT cluster bigint, OUT representative tid,
-    OUT distance integer, OUT size bigint)
+    OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION _simhash_clusters_by_ctid(text, bigint, text, text, bigint) IS
+COMMENT ON FUNCTION _simhash_clusters_by_ctid(
+    text, bigint, text, text, bigint, text, text, double precision, text) IS
 'internal: simhash_clusters_as for ids of type tid';
 
 CREATE FUNCTION _simhash_clusters_by_text(
     query text, k bigint, kind text, keep text, min_size bigint,
+    document text, similarity text, at_least double precision, profile text,
     OUT id text, OUT cluster bigint, OUT representative text,
-    OUT distance integer, OUT size bigint)
+    OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION _simhash_clusters_by_text(text, bigint, text, text, bigint) IS
+COMMENT ON FUNCTION _simhash_clusters_by_text(
+    text, bigint, text, text, bigint, text, text, double precision, text) IS
 'internal: simhash_clusters_as for ids of type text';
 
 ----------------------------------------------------------------------------

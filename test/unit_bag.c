@@ -52,9 +52,9 @@ test_overlap(void)
 {
 	static uint64_t hashes[KINDS_MAX];
 	static uint32_t counts[2][KINDS_MAX];
-	ShBag		bags[2] = {{0}};
+	ShBag		bags[3] = {{0}};
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 	{
 		bags[i].allocate = malloc;
 		bags[i].release = free;
@@ -69,6 +69,8 @@ test_overlap(void)
 		double		dot = 0;
 		double		squares[2] = {0};
 		double		similarity;
+		double		again;
+		ShFeatures	lists[2];
 
 		for (size_t i = 0; i < kinds; i++)
 			hashes[i] = random_bits() >> (round % 3 == 0 ? 48 : 0) << (round % 2 * 16);
@@ -103,16 +105,25 @@ test_overlap(void)
 		}
 		CHECK((double) bags[0].squares == squares[0]);
 		CHECK((double) bags[1].squares == squares[1]);
-		CHECK(sh_bag_jaccard(&bags[0], &bags[1], pause_not, &similarity) ==
+		lists[0] = sh_bag_features(&bags[0]);
+		lists[1] = sh_bag_features(&bags[1]);
+		sh_bag_load(&bags[2], &lists[0]);
+		CHECK(sh_bag_jaccard(&bags[0], &lists[1], pause_not, &similarity) ==
+			  (squares[0] > 0 && squares[1] > 0));
+		CHECK(sh_bag_jaccard(&bags[2], &lists[1], pause_not, &again) ==
 			  (squares[0] > 0 && squares[1] > 0));
 		if (squares[0] == 0 || squares[1] == 0)
 			continue;
 		CHECK(similarity == (double) both / (double) either);
-		CHECK(sh_bag_cosine(&bags[1], &bags[0], pause_not, &similarity));
+		CHECK(again == similarity);
+		CHECK(sh_bag_cosine(&bags[2], &lists[1], pause_not, &again));
+		CHECK(sh_bag_cosine(&bags[1], &lists[0], pause_not, &similarity));
+		CHECK(again == similarity);
 		CHECK(fabs(similarity - dot / sqrt(squares[0] * squares[1])) < 1e-12);
 	}
 	sh_bag_release(&bags[0]);
 	sh_bag_release(&bags[1]);
+	sh_bag_release(&bags[2]);
 }
 
 int

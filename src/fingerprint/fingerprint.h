@@ -15,6 +15,7 @@
 #include "utils/array.h"
 
 #include "core/foreign/recipes.h"
+#include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
 #include "core/fingerprint/wide.h"
 
@@ -99,6 +100,13 @@ extern int	simhash_get_pairs(ArrayType *features_array,
 							  Datum **features, Datum **weights);
 
 /* similarity.c */
+extern void simhash_init_bag(ShBag *bag, void *(*allocate) (size_t bytes));
+extern void simhash_fill_bag(ShBag *bag, const ShProfile *profile,
+							 text *document);
+extern void simhash_fill_bag_of(ShBag *bag, ArrayType *features);
+extern bool simhash_compare_features(SimhashMeasure measure, const ShBag *bag,
+									 const ShFeatures *list,
+									 double *similarity);
 extern bool simhash_exact_similarity(SimhashMeasure measure,
 									 const ShProfile *profile, text *a,
 									 text *b, double *similarity);

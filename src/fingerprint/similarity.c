@@ -68,8 +68,8 @@ allocate_here(size_t bytes)
 }
 
 /* Fill in the part of a bag that stays. */
-static void
-init_bag(ShBag *bag, void *(*allocate) (size_t bytes))
+void
+simhash_init_bag(ShBag *bag, void *(*allocate) (size_t bytes))
 {
 	bag->allocate = allocate;
 	bag->release = pfree;
@@ -144,6 +144,28 @@ collect(void *state, const uint64 *hashes, size_t n)
 	return true;
 }
 
+/* Collect the features of a document in a bag that has its part that stays. */
+void
+simhash_fill_bag(ShBag *bag, const ShProfile *profile, text *document)
+{
+	sh_bag_begin(bag, profile->damping);
+	simhash_read_hashes(simhash_begin_document(profile), document, collect,
+						bag);
+	sh_bag_end(bag);
+}
+
+/* The same for an array of features, of which each weighs its number. */
+void
+simhash_fill_bag_of(ShBag *bag, ArrayType *features)
+{
+	uint64	   *hashes;
+	int			n = simhash_hash_set(features, &hashes);
+
+	sh_bag_begin(bag, SH_DAMP_COUNT);
+	sh_bag_add(bag, hashes, n);
+	sh_bag_end(bag);
+}
+
 /* Collect the features of a document in a place. */
 static void
 fill(Memory *memory, const ShProfile *profile, text *document)
@@ -153,11 +175,8 @@ fill(Memory *memory, const ShProfile *profile, text *document)
 	/* No document is there if this ends by an error. */
 	memory->profile = NULL;
 	if (bag->allocate == NULL)
-		init_bag(bag, allocate_lasting);
-	sh_bag_begin(bag, profile->damping);
-	simhash_read_hashes(simhash_begin_document(profile), document, collect,
-						bag);
-	sh_bag_end(bag);
+		simhash_init_bag(bag, allocate_lasting);
+	simhash_fill_bag(bag, profile, document);
 	if (VARSIZE_ANY_EXHDR(document) <= REMEMBERED_BYTES)
 	{
 		copy_document(memory, VARDATA_ANY(document),
@@ -190,14 +209,25 @@ look_at(const ShProfile *profile, text *document)
 	bring_to_front(REMEMBERED - 1);
 }
 
-/* The similarity of two bags; false when one of them is empty. */
+/* The similarity of a bag and a list; false when one of them is empty. */
+bool
+simhash_compare_features(SimhashMeasure measure, const ShBag *bag,
+						 const ShFeatures *list, double *similarity)
+{
+	if (measure == SIMHASH_JACCARD)
+		return sh_bag_jaccard(bag, list, simhash_pause, similarity);
+	return sh_bag_cosine(bag, list, simhash_pause, similarity);
+}
+
+/* The same of two bags. */
 static bool
 compare_bags(SimhashMeasure measure, const ShBag *a, const ShBag *b,
 			 double *similarity)
 {
-	if (measure == SIMHASH_JACCARD)
-		return sh_bag_jaccard(a, b, simhash_pause, similarity);
-	return sh_bag_cosine(a, b, simhash_pause, similarity);
+	ShFeatures	list = sh_bag_features(a->n < b->n ? a : b);
+
+	return simhash_compare_features(measure, a->n < b->n ? b : a, &list,
+									similarity);
 }
 
 /*
@@ -281,13 +311,8 @@ compare_arrays(FunctionCallInfo fcinfo, SimhashMeasure measure)
 
 	for (int i = 0; i < 2; i++)
 	{
-		uint64	   *hashes;
-		int			n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(i), &hashes);
-
-		init_bag(&bags[i], allocate_here);
-		sh_bag_begin(&bags[i], SH_DAMP_COUNT);
-		sh_bag_add(&bags[i], hashes, n);
-		sh_bag_end(&bags[i]);
+		simhash_init_bag(&bags[i], allocate_here);
+		simhash_fill_bag_of(&bags[i], PG_GETARG_ARRAYTYPE_P(i));
 	}
 	if (!compare_bags(measure, &bags[0], &bags[1], &similarity))
 		PG_RETURN_NULL();

@@ -103,6 +103,18 @@ simhash_progress_rows(const char *what, int64 rows)
 	say(where);
 }
 
+/* Such a part of something, 0 to 1, has been done. */
+void
+simhash_progress_part(const char *what, double done)
+{
+	char		where[NAMEDATALEN];
+
+	if (!is_time(GetCurrentTimestamp()))
+		return;
+	snprintf(where, sizeof where, "%s %.0f %%", what, done * 100);
+	say(where);
+}
+
 /* Such a part of the search, 0 to 1, has been done. */
 void
 simhash_progress_done(void *context pg_attribute_unused(), double done)

@@ -13,11 +13,14 @@
  * are searched word by word (core/pairs/wide_pairs.c), and take 8 bytes a row
  * more for each further word, and another 16.
  *
+ * Where the query gives the documents as well, what is near by its fingerprint
+ * is compared by these (verified.c), which takes 29 bytes a row more.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "report/report.h"
+#include "report/verified.h"
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -33,6 +36,7 @@ PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
 #define WAITING			64		/* pairs to put out together */
+#define SAMPLE			1000	/* rows to be compared where that decides nothing */
 
 /* Two rows to put out. */
 typedef struct PairOfRows
@@ -40,6 +44,7 @@ typedef struct PairOfRows
 	uint32		a;
 	uint32		b;
 	int			distance;
+	double		similarity;		/* if documents are compared */
 } PairOfRows;
 
 /* A report that is being made. */
@@ -50,6 +55,9 @@ typedef struct Report
 	ShWide		wide;			/* where fingerprints have several words */
 	ShClusters	clusters;
 	ShCrowds	crowds;
+	SimhashVerify *verify;		/* NULL where documents are not compared */
+	SimhashVerified verified;
+	bool	   *sampled;		/* rows that are compared to tell, not to decide */
 	SimhashStatement query;
 	Oid			id_type;
 	int64		k;				/* which fits an integer once rows are read */
@@ -197,23 +205,82 @@ count_listed(Report *report)
 		simhash_progress_rows("listing", report->listed);
 }
 
+/* --- documents ------------------------------------------------------------ */
+
+/* Take the arguments about documents, from the given one on. */
+static void
+begin_verifying(Report *report, FunctionCallInfo fcinfo, int argument)
+{
+	SimhashVerifyOptions options = simhash_verify_arguments(fcinfo, argument);
+
+	report->verify = simhash_verify_begin(&options);
+}
+
+/* Prepare to compare rows, once they have been collapsed. */
+static void
+begin_verified(Report *report, SimhashVerifiedKind kind,
+			   SimhashVerifiedSink sink)
+{
+	SimhashVerified *verified = &report->verified;
+
+	verified->verify = report->verify;
+	verified->pairs = &report->pairs;
+	verified->kind = kind;
+	verified->k = (int) report->k;
+	verified->parent = kind == SIMHASH_VERIFIED_PAIRS ? NULL
+		: report->rows.parent;
+	verified->sink = sink;
+	verified->context = report;
+	simhash_verified_begin(verified);
+}
+
+/*
+ * The similarity of a row of a cluster to the one that represents it; false if
+ * they have not been compared, or one of them has no feature.
+ */
+static bool
+compare_to_first(const Report *report, uint32 row, uint32 first,
+				 double *similarity)
+{
+	const uint32 *text = report->verified.text;
+
+	if (report->verify == NULL ||
+		(report->sampled != NULL && !report->sampled[row]))
+		return false;
+	*similarity = 1;
+	return row == first ||
+		simhash_verify_similarity(report->verify,
+								  text == NULL ? first : text[first],
+								  text == NULL ? row : text[row], similarity);
+}
+
+/* The end of a call: what it has allocated goes. */
+static void
+end_report(Report *report)
+{
+	if (report->verify != NULL)
+		simhash_verify_end(report->verify);
+	simhash_free_rows(&report->rows);
+}
+
 /* --- pairs ---------------------------------------------------------------- */
 
 /* Put out the pairs of rows that wait. */
 static void
 put_waiting(Report *report)
 {
-	bool		nulls[3] = {false};
+	bool		nulls[4] = {false, false, false, report->verify == NULL};
 
 	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < report->waiting; i++)
 	{
 		const PairOfRows *pair = &report->pair[i];
-		Datum		values[3];
+		Datum		values[4];
 
 		values[0] = report->rows.ids[pair->a];
 		values[1] = report->rows.ids[pair->b];
 		values[2] = Int32GetDatum(pair->distance);
+		values[3] = Float8GetDatum(pair->similarity);
 		tuplestore_putvalues(report->result, report->columns, values, nulls);
 	}
 	report->waiting = 0;
@@ -224,13 +291,14 @@ put_waiting(Report *report)
  * and put the pair out together with others.
  */
 static void
-put_pair(Report *report, uint32 a, uint32 b, int distance)
+put_pair(Report *report, uint32 a, uint32 b, int distance, double similarity)
 {
 	PairOfRows *pair = &report->pair[report->waiting++];
 
 	pair->a = Min(a, b);
 	pair->b = Max(a, b);
 	pair->distance = distance;
+	pair->similarity = similarity;
 	__builtin_prefetch(&report->rows.ids[a]);
 	__builtin_prefetch(&report->rows.ids[b]);
 	if (report->waiting == WAITING)
@@ -247,7 +315,7 @@ put_pairs(void *context, uint32_t a, uint32_t b, int distance)
 	for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
 	{
 		for (uint32 j = pairs->first[b]; j < pairs->first[b + 1]; j++)
-			put_pair(report, pairs->rows[i], pairs->rows[j], distance);
+			put_pair(report, pairs->rows[i], pairs->rows[j], distance, 0);
 	}
 }
 
@@ -264,10 +332,21 @@ put_equal_pairs(Report *report)
 			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
 			{
 				count_listed(report);
-				put_pair(report, pairs->rows[i], pairs->rows[j], 0);
+				put_pair(report, pairs->rows[i], pairs->rows[j], 0, 0);
 			}
 		}
 	}
+}
+
+/* SimhashVerifiedSink: two rows are near, and similar. */
+static void
+put_verified_pair(void *context, uint32 a, uint32 b, double similarity)
+{
+	Report	   *report = context;
+	const uint32 *number = report->verified.number;
+
+	put_pair(report, a, b, number[a] == number[b] ? 0
+			 : distance(report, number[a], number[b]), similarity);
 }
 
 /* Read the rows, put out their pairs. */
@@ -275,27 +354,43 @@ static void
 list_pairs(Report *report)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
-					  report->k);
+					  report->k, report->verify);
 	begin_report(report, true);
-	put_equal_pairs(report);
+	if (report->verify == NULL)
+		put_equal_pairs(report);
+	else
+		begin_verified(report, SIMHASH_VERIFIED_PAIRS, put_verified_pair);
 	sh_pairs_begin_search(&report->pairs);
-	search(report, report->pairs.distinct, put_pairs, report);
+	if (report->verify == NULL)
+		search(report, report->pairs.distinct, put_pairs, report);
+	else
+	{
+		search(report, report->pairs.distinct, simhash_verified_near,
+			   &report->verified);
+		simhash_verified_finish(&report->verified);
+	}
 	put_waiting(report);
 }
 
 /*
- * simhash_pairs(query text, k bigint DEFAULT 3)
- *		-> setof (a bigint, b bigint, distance integer)
- * simhash_pairs_as(id_type anyelement, query text, k bigint DEFAULT 3)
- *		-> setof (a anyelement, b anyelement, distance integer)
+ * simhash_pairs(query text, k bigint DEFAULT 3, document text DEFAULT NULL,
+ *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
+ *		profile text DEFAULT NULL)
+ *		-> setof (a bigint, b bigint, distance integer,
+ *		similarity double precision)
+ * simhash_pairs_as(id_type anyelement, query text, the same)
+ *		-> setof (a anyelement, b anyelement, distance integer,
+ *		similarity double precision)
  *
- * All pairs of rows of the query within distance k, each once, a < b.  Where
- * the query yields columns after the fingerprint, the rows of a pair are equal
- * in these.
+ * All pairs of rows of the query within distance k, each once, a < b.  Where the
+ * query yields columns besides the id, the fingerprint and the document, the
+ * rows of a pair are equal in these.  Where it yields documents, those of a pair
+ * are at least so similar: .8 by Jaccard similarity, unless told.
  *
- * Errors: null_value_not_allowed, invalid_parameter_value (k, or no SELECT),
- * datatype_mismatch, cardinality_violation and undefined_function (what the
- * query yields, and whether it can be ordered or put into groups),
+ * Errors: null_value_not_allowed, invalid_parameter_value (k, what is said of
+ * documents, or no SELECT), undefined_column (the document), undefined_object
+ * (the profile), datatype_mismatch, cardinality_violation and undefined_function
+ * (what the query yields, and whether it can be ordered or put into groups),
  * out_of_memory (maintenance_work_mem), whatever the query raises.
  */
 Datum
@@ -303,7 +398,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 {
 	Report	   *report = palloc0(sizeof *report);
 
-	begin_arguments(report, fcinfo, 2);
+	begin_verifying(report, fcinfo, begin_arguments(report, fcinfo, 6) + 2);
 	simhash_progress_begin(&report->progress, "simhash_pairs");
 	PG_TRY();
 	{
@@ -315,7 +410,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 		simhash_progress_end(&report->progress);
 	}
 	PG_END_TRY();
-	simhash_free_rows(&report->rows);
+	end_report(report);
 	return (Datum) 0;
 }
 
@@ -379,8 +474,9 @@ put_clusters(Report *report)
 	const ShClusters *clusters = &report->clusters;
 	const SimhashRows *rows = &report->rows;
 	uint32		start = 0;
-	bool		nulls[5] = {false};
-	Datum		values[5];
+	bool		nulls[6] = {false};
+	Datum		values[6];
+	double		similarity = 0;
 
 	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
 	{
@@ -398,20 +494,38 @@ put_clusters(Report *report)
 			values[0] = rows->ids[row];
 			values[3] = Int32GetDatum(distance(report, center,
 											   clusters->number[row]));
+			nulls[5] = !compare_to_first(report, row, first, &similarity);
+			values[5] = Float8GetDatum(similarity);
 			tuplestore_putvalues(report->result, report->columns, values,
 								 nulls);
 		}
 	}
 }
 
-/* Read the rows, put out their clusters. */
+/*
+ * Make clusters by distance and document.  What connects the members of a crowd
+ * is only found by looking at their pairs, so that there is none then.
+ */
 static void
-make_clusters(Report *report, bool first)
+make_verified_clusters(Report *report)
 {
-	simhash_read_rows(&report->rows, &report->query, report->id_type,
-					  report->k);
-	begin_report(report, !first);
-	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
+	begin_verified(report, report->star ? SIMHASH_VERIFIED_STARS
+				   : SIMHASH_VERIFIED_CONNECTED, NULL);
+	sh_crowds_begin(&report->crowds, &report->pairs, (int) report->k,
+					SH_CROWD_LEAST);
+	if (report->star && report->rows.words == 1)
+		sh_crowds_find(&report->crowds);
+	simhash_verified_crowds(&report->verified, &report->crowds);
+	search(report, report->crowds.alone, simhash_verified_near,
+		   &report->verified);
+	simhash_verified_finish(&report->verified);
+	report->clusters.of_rows = true;
+}
+
+/* Make clusters by distance alone. */
+static void
+make_near_clusters(Report *report)
+{
 	sh_crowds_begin(&report->crowds, &report->pairs, (int) report->k,
 					SH_CROWD_LEAST);
 	if (report->rows.words == 1)
@@ -424,16 +538,75 @@ make_clusters(Report *report, bool first)
 		search(report, report->crowds.alone, sh_clusters_join,
 			   &report->clusters);
 	}
+}
+
+/* SimhashRowTest: is a row, or one that it represents, in the sample? */
+static bool
+is_sampled(void *context, uint32 row)
+{
+	const Report *report = context;
+
+	return report->sampled[row];
+}
+
+/*
+ * Read the documents of some of the rows in clusters, drawn at random, and of
+ * those that represent them.
+ */
+static void
+read_sample(Report *report)
+{
+	const ShClusters *clusters = &report->clusters;
+	uint32		start = 0;
+	double		all = clusters->count == 0 ? 0
+	: clusters->ends[clusters->count - 1] - clusters->count;
+
+	report->sampled = MemoryContextAllocHuge(report->rows.context,
+											 report->rows.n + 1);
+	memset(report->sampled, false, report->rows.n);
+	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
+	{
+		for (uint32 i = start + 1; i < clusters->ends[c]; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (pg_prng_double(&pg_global_prng_state) * all >= SAMPLE)
+				continue;
+			report->sampled[clusters->members[start]] = true;
+			report->sampled[clusters->members[i]] = true;
+		}
+	}
+	simhash_verify_read(report->verify, is_sampled, NULL, report);
+}
+
+/*
+ * Read the rows, put out their clusters; only some of these are compared if
+ * that decides nothing.
+ */
+static void
+make_clusters(Report *report, bool first, bool decide)
+{
+	simhash_read_rows(&report->rows, &report->query, report->id_type,
+					  report->k, report->verify);
+	begin_report(report, !first);
+	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
+	if (report->verify != NULL && decide)
+		make_verified_clusters(report);
+	else
+		make_near_clusters(report);
 	sh_clusters_list(&report->clusters, report->least);
+	if (report->verify != NULL && !decide)
+		read_sample(report);
 	put_clusters(report);
 }
 
 /*
  * The stars within distance k of rows that have been numbered in the order that
- * they come in, as simhash_clusters has them.
+ * they come in, as simhash_clusters has them.  If there are documents, these
+ * decide, or else some are compared.
  */
 void
 simhash_make_stars(const SimhashStatement *query, int64 k,
+				   SimhashVerify *verify, bool decide,
 				   Tuplestorestate *result, TupleDesc columns)
 {
 	Report	   *report = palloc0(sizeof *report);
@@ -445,25 +618,31 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	report->least = 2;
 	report->result = result;
 	report->columns = columns;
-	make_clusters(report, true);
-	simhash_free_rows(&report->rows);
+	report->verify = verify;
+	make_clusters(report, true, decide);
+	end_report(report);
 }
 
 /*
  * simhash_clusters(query text, k bigint DEFAULT 3,
  *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
- *		min_size bigint DEFAULT 2)
+ *		min_size bigint DEFAULT 2, document text DEFAULT NULL,
+ *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
+ *		profile text DEFAULT NULL)
  *		-> setof (id bigint, cluster bigint, representative bigint,
- *		distance integer, size bigint)
+ *		distance integer, size bigint, similarity double precision)
  * simhash_clusters_as(id_type anyelement, query text, the same)
  * _simhash_clusters_by_ctid(the same), _simhash_clusters_by_text(the same)
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
- *		distance integer, size bigint)
+ *		distance integer, size bigint, similarity double precision)
  *
  * The rows of the query in clusters of at least min_size.  A cluster is all
  * that pairs within distance k connect, or of the kind "star" a
  * representative and rows within distance k of it.  The representative is the
  * row with the lowest id, or the first of the query.
+ *
+ * Where the query yields documents, a pair has to be similar as well, and so has
+ * each row of a star to its representative; that is the similarity given.
  *
  * Errors: as simhash_pairs.
  */
@@ -472,24 +651,25 @@ simhash_clusters(PG_FUNCTION_ARGS)
 {
 	Report	   *report = palloc0(sizeof *report);
 	bool		first;
-	int			query = begin_arguments(report, fcinfo, 5);
+	int			query = begin_arguments(report, fcinfo, 9);
 
 	report->star = choose(fcinfo, query + 2, "kind", "star", "connected");
 	first = choose(fcinfo, query + 3, "keep", "first", "lowest");
 	check_not_null(fcinfo, query + 4, "min_size");
 	report->least = (uint32) Min(Max(PG_GETARG_INT64(query + 4), 1),
 								 PG_UINT32_MAX);
+	begin_verifying(report, fcinfo, query + 5);
 	simhash_progress_begin(&report->progress, "simhash_clusters");
 	PG_TRY();
 	{
 		simhash_analyze(&report->query);
-		make_clusters(report, first);
+		make_clusters(report, first, true);
 	}
 	PG_FINALLY();
 	{
 		simhash_progress_end(&report->progress);
 	}
 	PG_END_TRY();
-	simhash_free_rows(&report->rows);
+	end_report(report);
 	return (Datum) 0;
 }

@@ -34,6 +34,10 @@ typedef struct SimhashStatement
 	Query	   *query;			/* set by simhash_analyze */
 } SimhashStatement;
 
+/* The documents of rows (verify.h). */
+typedef struct SimhashVerify SimhashVerify;
+typedef struct SimhashVerifyOptions SimhashVerifyOptions;
+
 /* Numbers groups of rows, while these are read. */
 typedef struct SimhashGroups SimhashGroups;
 
@@ -64,6 +68,9 @@ typedef struct SimhashRows
 	uint32	   *parent;			/* and for clusters */
 	dsm_segment *segment;		/* that rows are in to share the search */
 	int			helpers;		/* with so many workers at most */
+
+	SimhashVerify *verify;		/* NULL where documents are not compared */
+	int			document;		/* the column, or -1 where they come otherwise */
 
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
@@ -105,7 +112,7 @@ extern void simhash_begin_receiver(DestReceiver *receiver,
 extern void simhash_check_distance(int64 k, bool bits, int width);
 extern void simhash_read_rows(SimhashRows *rows,
 							  const SimhashStatement *query, Oid id_type,
-							  int64 k);
+							  int64 k, SimhashVerify *verify);
 extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
 
@@ -113,10 +120,11 @@ extern void simhash_order_rows(SimhashRows *rows, bool sort);
 extern bool simhash_choose(const char *word, const char *name,
 						   const char *yes, const char *no);
 extern void simhash_make_stars(const SimhashStatement *query, int64 k,
+							   SimhashVerify *verify, bool decide,
 							   Tuplestorestate *result, TupleDesc columns);
 
 /* report_groups.c */
-extern SimhashGroups *simhash_groups_begin(TupleDesc desc,
+extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
 										   MemoryContext parent);
 extern uint32 simhash_group_number(SimhashGroups *groups,
 								   TupleTableSlot *slot);
@@ -134,6 +142,7 @@ extern void simhash_progress_init(void);
 extern void simhash_progress_begin(SimhashProgress *progress,
 								   const char *name);
 extern void simhash_progress_rows(const char *what, int64 rows);
+extern void simhash_progress_part(const char *what, double done);
 extern void simhash_progress_done(void *context, double done);
 extern void simhash_progress_end(SimhashProgress *progress);
 

@@ -29,6 +29,7 @@
 /* A column of groups. */
 typedef struct GroupColumn
 {
+	int			place;			/* in the query, from 0 on */
 	TypeCacheEntry *type;
 	FmgrInfo	hash;
 	FmgrInfo	equal;
@@ -50,6 +51,7 @@ struct SimhashGroups
 {
 	int			n;				/* columns */
 	GroupColumn *columns;
+	Datum	   *row;			/* the values of the row that is looked at */
 	uint32		count;			/* groups so far */
 	struct groups_hash *table;
 	MemoryContext context;		/* of all these */
@@ -133,11 +135,12 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 }
 
 /*
- * Begin to number the groups of rows of a query that has a column or more
- * after the first two.  Memory is of a context in that given.
+ * Begin to number the groups of rows of a query that has a column or more after
+ * the first two, besides that of the document, if there is one (else -1).  Memory
+ * is of a context in that given.
  */
 SimhashGroups *
-simhash_groups_begin(TupleDesc desc, MemoryContext parent)
+simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "simhash groups",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -146,11 +149,18 @@ simhash_groups_begin(TupleDesc desc, MemoryContext parent)
 	groups->context = context;
 	groups->scratch = AllocSetContextCreate(context, "simhash group",
 											ALLOCSET_DEFAULT_SIZES);
-	groups->n = desc->natts - 2;
-	groups->columns = MemoryContextAllocZero(context, (Size) groups->n *
+	groups->columns = MemoryContextAllocZero(context, (Size) desc->natts *
 											 sizeof *groups->columns);
-	for (int i = 0; i < groups->n; i++)
-		begin_column(&groups->columns[i], TupleDescAttr(desc, i + 2), context);
+	groups->row = MemoryContextAlloc(context, (Size) desc->natts *
+									 sizeof *groups->row);
+	for (int i = 2; i < desc->natts; i++)
+	{
+		if (i == document)
+			continue;
+		groups->columns[groups->n].place = i;
+		begin_column(&groups->columns[groups->n++], TupleDescAttr(desc, i),
+					 context);
+	}
 	groups->table = groups_create(context, 1024, groups);
 	return groups;
 }
@@ -179,7 +189,7 @@ copy_values(SimhashGroups *groups, const Datum *values)
 uint32
 simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot)
 {
-	const Datum *values = slot->tts_values + 2;
+	const Datum *values = groups->row;
 	MemoryContext old;
 	uint32		number;
 	KnownGroup *group;
@@ -187,8 +197,11 @@ simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot)
 
 	for (int i = 0; i < groups->n; i++)
 	{
-		if (slot->tts_isnull[i + 2])
+		int			place = groups->columns[i].place;
+
+		if (slot->tts_isnull[place])
 			return groups->count++;
+		groups->row[i] = slot->tts_values[place];
 	}
 	old = MemoryContextSwitchTo(groups->scratch);
 	group = groups_insert(groups->table, values, &found);

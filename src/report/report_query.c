@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "report/report.h"
+#include "report/verified.h"
 
 #include "search/search.h"
 
@@ -56,6 +56,8 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 		search += n * (int64) sizeof(uint64) + (int64) sh_wide_bytes(some);
 	if (rows->groups != NULL)
 		bytes += n * (int64) sizeof(uint32);
+	if (rows->verify != NULL)
+		bytes += simhash_verify_bytes(n) + simhash_verified_bytes(n);
 	if (id_bytes > 0)
 		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
 	return bytes + Max(search, (int64) groups);
@@ -147,13 +149,19 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 		simhash_check_distance(rows->k, true, SH_MOST_WIDTH);
 }
 
-/* There are columns after the fingerprint: rows are in groups by them. */
+/*
+ * If there are columns besides the id, the fingerprint and the document, rows are
+ * in groups by them.
+ */
 static void
 begin_groups(SimhashRows *rows, TupleDesc desc)
 {
+	if (desc->natts == (rows->document < 0 ? 2 : 3))
+		return;
 	rows->groups = MemoryContextAlloc(rows->context,
 									  sizeof(uint32) * rows->room);
-	rows->grouping = simhash_groups_begin(desc, rows->context);
+	rows->grouping = simhash_groups_begin(desc, rows->document,
+										  rows->context);
 }
 
 /* Called with the shape of the rows to come. */
@@ -178,8 +186,12 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 		type = getBaseType(type);
 	check_id_type(receiver->rows, type);
 	receiver->column_type = type;
-	if (desc->natts > 2)
-		begin_groups(receiver->rows, desc);
+	receiver->rows->document = -1;
+	if (receiver->rows->verify != NULL &&
+		receiver->rows->verify->document != NULL)
+		receiver->rows->document =
+			simhash_verify_column(receiver->rows->verify, desc);
+	begin_groups(receiver->rows, desc);
 }
 
 /*
@@ -301,6 +313,9 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot);
 		rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
+	if (rows->document >= 0)
+		simhash_verify_put(rows->verify, slot->tts_values[rows->document],
+						   slot->tts_isnull[rows->document]);
 	rows->ids[rows->n++] = id;
 }
 
@@ -395,17 +410,18 @@ check_rows(const SimhashRows *rows)
 /*
  * Run the query; its rows go into memory of the current context.  They are to be
  * searched within distance k; fail if the engine cannot, or if memory is too
- * little.
+ * little.  Their documents are compared if "verify" is not NULL.
  */
 void
 simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
-				  Oid id_type, int64 k)
+				  Oid id_type, int64 k, SimhashVerify *verify)
 {
 	Receiver	receiver;
 
 	memset(rows, 0, sizeof *rows);
 	rows->id_type = id_type;
 	rows->k = k;
+	rows->verify = verify;
 	rows->words = 1;
 	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
@@ -426,6 +442,10 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
 		set_width(rows, SH_MOST_WIDTH);
 	check_rows(rows);
 	simhash_groups_end(rows->grouping);
+	if (verify != NULL)
+		simhash_verify_rows(verify, rows->n,
+							(int64) maintenance_work_mem * 1024 -
+							simhash_needed_memory(rows));
 }
 
 /* --- the order of the rows ---------------------------------------------- */
@@ -479,6 +499,8 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 	}
 	if (!sort)
 		return;
+	if (rows->verify != NULL)
+		simhash_verify_order(rows->verify, numbers);
 	for (Size word = 0; word < words; word++)
 	{
 		for (uint32 i = 0; i < rows->n; i++)

@@ -317,7 +317,7 @@ make_clusters(TableReport *report)
 								simhash_columns(&like));
 	query.text = write_numbered(&report->table);
 	simhash_analyze(&query);
-	simhash_make_stars(&query, report->k, report->members->reldata,
+	simhash_make_stars(&query, report->k, NULL, true, report->members->reldata,
 					   report->members->md.tupdesc);
 	simhash_leave_catalog(level);
 	(void) count_store(report->members);

@@ -91,6 +91,19 @@ grow_list(ShBag *bag)
 	bag->room = room;
 }
 
+/* Enter all features into a table that is free. */
+static void
+enter_all(ShBag *bag)
+{
+	for (size_t i = 1; i <= bag->n; i++)
+	{
+		size_t		slot = first_slot(bag->hashes[i], bag->multiplier,
+									  bag->slots - 1);
+
+		bag->table[find_slot(bag, bag->hashes[i], slot)] = (uint32_t) i;
+	}
+}
+
 /* Make the table larger, and enter all features anew. */
 static void
 grow_table(ShBag *bag)
@@ -108,13 +121,7 @@ grow_table(ShBag *bag)
 	}
 	bag->slots = slots;
 	memset(bag->table, 0, slots * sizeof *bag->table);
-	for (size_t i = 1; i <= bag->n; i++)
-	{
-		size_t		slot = first_slot(bag->hashes[i], bag->multiplier,
-									  slots - 1);
-
-		bag->table[find_slot(bag, bag->hashes[i], slot)] = (uint32_t) i;
-	}
+	enter_all(bag);
 }
 
 /* End a section: the counts become weights, or are added to them. */
@@ -204,6 +211,24 @@ sh_bag_end(ShBag *bag)
 	bag->squares = squares;
 }
 
+/* Put the features of a list, which are all different, into a bag. */
+void
+sh_bag_load(ShBag *bag, const ShFeatures *list)
+{
+	sh_bag_begin(bag, bag->damping);
+	if (list->n == 0)
+		return;
+	while (list->n >= bag->room)
+		grow_list(bag);
+	while (SLOTS_SPARE * list->n > bag->slots)
+		grow_table(bag);
+	memcpy(bag->hashes + 1, list->hashes, list->n * sizeof *bag->hashes);
+	memcpy(bag->weights + 1, list->weights, list->n * sizeof *bag->weights);
+	bag->n = list->n;
+	bag->squares = list->squares;
+	enter_all(bag);
+}
+
 /* The memory that a bag takes. */
 size_t
 sh_bag_bytes(const ShBag *bag)
@@ -224,31 +249,30 @@ sh_bag_release(ShBag *bag)
 }
 
 /*
- * How many features two bags that have some have in common, and the sum of the
+ * How many features a bag has in common with a list of some, and the sum of the
  * products of their weights.
  */
 static uint64_t
-overlap(const ShBag *a, const ShBag *b, void (*pause) (void), uint64_t *dot)
+overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
+		uint64_t *dot)
 {
-	const ShBag *few = a->n < b->n ? a : b;
-	const ShBag *many = few == a ? b : a;
-	const uint64_t multiplier = many->multiplier;
-	const size_t mask = many->slots - 1;
+	const uint64_t multiplier = bag->multiplier;
+	const size_t mask = bag->slots - 1;
 	uint64_t	common = 0;
 	uint64_t	products = 0;
 
-	for (size_t i = 1; i <= few->n; i++)
+	for (size_t i = 0; i < list->n; i++)
 	{
-		uint64_t	hash = few->hashes[i];
+		uint64_t	hash = list->hashes[i];
 		size_t		slot = first_slot(hash, multiplier, mask);
-		size_t		number = many->table[slot];
+		size_t		number = bag->table[slot];
 
 		/* Number 0, which a free slot has, weighs 0. */
-		if ((number != 0) & (many->hashes[number] != hash))
-			number = many->table[find_slot(many, hash, slot)];
+		if ((number != 0) & (bag->hashes[number] != hash))
+			number = bag->table[find_slot(bag, hash, slot)];
 		common += number != 0;
-		products += (uint64_t) many->weights[number] * few->weights[i];
-		if (i % STRETCH == 0)
+		products += (uint64_t) bag->weights[number] * list->weights[i];
+		if (i % STRETCH == STRETCH - 1)
 			pause();
 	}
 	*dot = products;
@@ -257,19 +281,20 @@ overlap(const ShBag *a, const ShBag *b, void (*pause) (void), uint64_t *dot)
 
 /*
  * The Jaccard similarity of two sets of features: how many both have, divided
- * by how many either has.  False when one of them is empty.
+ * by how many either has.  False when one of them is empty.  It takes less time
+ * if the shorter one is the list.
  */
 bool
-sh_bag_jaccard(const ShBag *a, const ShBag *b, void (*pause) (void),
+sh_bag_jaccard(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 			   double *similarity)
 {
 	uint64_t	common;
 	uint64_t	dot;
 
-	if (a->n == 0 || b->n == 0)
+	if (bag->n == 0 || list->n == 0)
 		return false;
-	common = overlap(a, b, pause, &dot);
-	*similarity = (double) common / (double) (a->n + b->n - common);
+	common = overlap(bag, list, pause, &dot);
+	*similarity = (double) common / (double) (bag->n + list->n - common);
 	return true;
 }
 
@@ -278,18 +303,19 @@ sh_bag_jaccard(const ShBag *a, const ShBag *b, void (*pause) (void),
  * them is empty.
  */
 bool
-sh_bag_cosine(const ShBag *a, const ShBag *b, void (*pause) (void),
+sh_bag_cosine(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 			  double *similarity)
 {
 	uint64_t	dot;
 	double		cosine;
 
-	if (a->n == 0 || b->n == 0)
+	if (bag->n == 0 || list->n == 0)
 		return false;
-	(void) overlap(a, b, pause, &dot);
+	(void) overlap(bag, list, pause, &dot);
 
 	/* Of a bag and itself this is 1, as the root of a square is exact. */
-	cosine = (double) dot / sqrt((double) a->squares * (double) b->squares);
+	cosine = (double) dot / sqrt((double) bag->squares *
+								 (double) list->squares);
 	*similarity = cosine < 1 ? cosine : 1;
 	return true;
 }

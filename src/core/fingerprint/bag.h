@@ -46,14 +46,38 @@ typedef struct ShBag
 	uint64_t	squares;		/* in the end: of the weights, their sum */
 } ShBag;
 
+/* The features of a document as a list: those of a bag, or what was kept. */
+typedef struct ShFeatures
+{
+	size_t		n;
+	uint64_t	squares;		/* of the weights, their sum */
+	const uint64_t *hashes;
+	const uint32_t *weights;
+} ShFeatures;
+
+/* Those of a bag, as long as it does not change. */
+static inline ShFeatures
+sh_bag_features(const ShBag *bag)
+{
+	ShFeatures	list = {bag->n, bag->squares, NULL, NULL};
+
+	if (bag->n > 0)
+	{
+		list.hashes = bag->hashes + 1;
+		list.weights = bag->weights + 1;
+	}
+	return list;
+}
+
 extern void sh_bag_begin(ShBag *bag, ShDamping damping);
 extern void sh_bag_add(ShBag *bag, const uint64_t *hashes, size_t n);
 extern void sh_bag_end(ShBag *bag);
+extern void sh_bag_load(ShBag *bag, const ShFeatures *list);
 extern size_t sh_bag_bytes(const ShBag *bag);
 extern void sh_bag_release(ShBag *bag);
-extern bool sh_bag_jaccard(const ShBag *a, const ShBag *b,
+extern bool sh_bag_jaccard(const ShBag *bag, const ShFeatures *list,
 						   void (*pause) (void), double *similarity);
-extern bool sh_bag_cosine(const ShBag *a, const ShBag *b,
+extern bool sh_bag_cosine(const ShBag *bag, const ShFeatures *list,
 						  void (*pause) (void), double *similarity);
 
 #endif							/* SH_BAG_H */

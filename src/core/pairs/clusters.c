@@ -248,6 +248,14 @@ sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
 
 /* --- the list ------------------------------------------------------------- */
 
+/* What stands for the cluster of a row: a fingerprint, or a row. */
+static inline uint32_t
+cluster_of_row(const ShClusters *clusters, uint32_t row)
+{
+	return sh_cluster_of(clusters->parent, clusters->of_rows ? row
+						 : clusters->number[row]);
+}
+
 /*
  * List the clusters with at least so many rows, by their first row.  Uses the
  * memory that pairs work in.
@@ -263,17 +271,16 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 	clusters->members = clusters->number + pairs->n;
 	clusters->ends = size + pairs->n;
 	clusters->count = 0;
-	memset(size, 0, pairs->distinct * sizeof *size);
+	memset(size, 0, pairs->n * sizeof *size);
 	for (uint32_t i = 0; i < pairs->distinct; i++)
 	{
-		uint32_t	first = pairs->first[i];
-		uint32_t	next = pairs->first[i + 1];
-
 		if (i % TICK == 0)
 			sh_pairs_tell(pairs, 1);
-		size[sh_cluster_of(clusters->parent, i)] += next - first;
-		for (uint32_t j = first; j < next; j++)
+		for (uint32_t j = pairs->first[i]; j < pairs->first[i + 1]; j++)
+		{
 			clusters->number[pairs->rows[j]] = i;
+			size[cluster_of_row(clusters, pairs->rows[j])]++;
+		}
 	}
 
 	/*
@@ -282,7 +289,7 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 	 */
 	for (uint32_t row = 0; row < pairs->n; row++)
 	{
-		uint32_t	i = sh_cluster_of(clusters->parent, clusters->number[row]);
+		uint32_t	i = cluster_of_row(clusters, row);
 
 		if (row % TICK == 0)
 			sh_pairs_tell(pairs, 1);

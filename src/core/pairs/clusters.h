@@ -10,6 +10,8 @@
 #ifndef SH_CLUSTERS_H
 #define SH_CLUSTERS_H
 
+#include <stdbool.h>
+
 #include "core/pairs/crowds.h"
 
 /*
@@ -45,6 +47,7 @@ typedef struct ShClusters
 {
 	ShPairs    *pairs;
 	uint32_t   *parent;			/* room for as many as there are rows */
+	bool		of_rows;		/* it is about rows, not fingerprints */
 
 	/* What sh_clusters_list found. */
 	uint32_t	count;			/* clusters */
