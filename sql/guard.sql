@@ -154,7 +154,7 @@ ALTER TABLE texts ENABLE TRIGGER guard;
 UPDATE texts SET body = 'THE quick brown fox' WHERE id = 7; -- error
 UPDATE texts SET body = 'THE quick brown fox' WHERE id = 3; -- error
 CREATE OR REPLACE TRIGGER guard BEFORE INSERT OR UPDATE ON texts FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'skip', '3', 'document=body', 'verify=jaccard>=0.5');
+    simhash_guard('fp', 'skip', '3', 'document=body', 'similarity=jaccard', 'at_least=0.5');
 UPDATE texts SET body = 'THE quick brown fox' WHERE id = 7;
 UPDATE texts SET id = 9 WHERE id = 7;
 SELECT id, body, fp = simhash(body) AS filled FROM texts WHERE id > 5 ORDER BY id;

@@ -182,7 +182,7 @@ CREATE TABLE docs (id int PRIMARY KEY, body text,
     fp bit(256) GENERATED ALWAYS AS (minhash_bits(body, 256)) STORED);
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW
-    EXECUTE FUNCTION simhash_guard('fp', 'reject', '100', 'verify=jaccard>=0.8', 'document=body');
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '100', 'similarity=jaccard', 'at_least=0.8', 'document=body');
 INSERT INTO docs VALUES (1, 'a b c d e f g h i j k l m n o p'), (2, ''), (3, NULL);
 INSERT INTO docs VALUES (4, 'a b c d e f g h i j k l m n o x'); -- error
 INSERT INTO docs VALUES (4, 'a b c d x f g h i j y l m n o p');

@@ -1,5 +1,5 @@
 --
--- guard_verify.c: the option 'verify' of simhash_guard
+-- guard_verify.c: the options 'similarity' and 'at_least' of simhash_guard
 --
 
 \getenv srcdir PG_ABS_SRCDIR
@@ -22,7 +22,7 @@ CREATE TABLE docs (id int PRIMARY KEY, body text,
     fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '64', 'verify=jaccard>=0.8', 'document=body');
+    simhash_guard('fp', 'reject', '64', 'similarity=jaccard', 'at_least=0.8', 'document=body');
 INSERT INTO docs VALUES (1, doc(100)), (2, NULL), (3, '');
 -- what is within the distance is not enough, what is similar is an error
 SELECT m, round(simhash_jaccard(doc(100), doc(100, m))::numeric, 4) AS jaccard
@@ -44,7 +44,7 @@ DROP TABLE docs;
 CREATE TABLE docs (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (7) STORED);
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '0', 'verify=cosine>=0.9', 'document=body', 'profile=word-1');
+    simhash_guard('fp', 'reject', '0', 'similarity=cosine', 'at_least=0.9', 'document=body', 'profile=word-1');
 INSERT INTO docs VALUES (1, 'a b c d'), (2, 'c d e f'), (3, NULL), (4, NULL);
 INSERT INTO docs VALUES (5, 'd c b a'); -- error
 -- the fingerprint is the same, the document is not
@@ -62,7 +62,7 @@ DROP TABLE docs;
 CREATE TABLE docs (id int PRIMARY KEY, body text, fp bigint, dup int);
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'skip', '20', 'verify=jaccard>=0.5', 'document=body', 'notice');
+    simhash_guard('fp', 'skip', '20', 'similarity=jaccard', 'at_least=0.5', 'document=body', 'notice');
 INSERT INTO docs SELECT m, doc(200, m) FROM generate_series(2, 60, 3) AS m ORDER BY m;
 SELECT count(*), count(fp) FROM docs;
 -- as brute force has it: no two rows are near-duplicates, and each that was
@@ -76,7 +76,7 @@ WHERE NOT EXISTS (SELECT FROM docs AS d WHERE d.id = m)
 DROP TRIGGER guard ON docs;
 TRUNCATE docs;
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'mark', '30', 'verify=cosine>=0.6', 'document=body', 'mark=dup');
+    simhash_guard('fp', 'mark', '30', 'similarity=cosine', 'at_least=0.6', 'document=body', 'mark=dup');
 INSERT INTO docs SELECT m, doc(200, m) FROM generate_series(2, 60, 3) AS m ORDER BY m;
 SELECT id FROM docs AS d
 WHERE dup IS DISTINCT FROM (
@@ -100,7 +100,7 @@ ALTER TABLE docs ATTACH PARTITION low FOR VALUES FROM (0) TO (100);
 CREATE TABLE high PARTITION OF docs FOR VALUES FROM (100) TO (200);
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '20', 'verify=jaccard>=0.7', 'document=body', 'profile=word-2');
+    simhash_guard('fp', 'reject', '20', 'similarity=jaccard', 'at_least=0.7', 'document=body', 'profile=word-2');
 INSERT INTO docs VALUES (1, doc(20000));
 INSERT INTO docs VALUES (101, doc(20000, 50)); -- error
 INSERT INTO docs VALUES (101, doc(20000, 10));
@@ -110,7 +110,7 @@ DROP TABLE docs;
 CREATE TABLE docs (id int PRIMARY KEY, body text, fp bigint);
 SELECT simhash_add_keys('docs', 'fp');
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '3', 'verify=jaccard>=0.995', 'document=body');
+    simhash_guard('fp', 'reject', '3', 'similarity=jaccard', 'at_least=0.995', 'document=body');
 INSERT INTO docs VALUES (1, doc(1000)), (2, doc(1000, 900));
 SELECT hamming(a.fp, b.fp) <= 3 AS near FROM docs AS a, docs AS b WHERE a.id = 1 AND b.id = 2;
 INSERT INTO docs VALUES (3, doc(1000)); -- error
@@ -124,7 +124,7 @@ CREATE TABLE docs (id int PRIMARY KEY, body text,
     fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '8', 'verify=jaccard>=0.8', 'document=body');
+    simhash_guard('fp', 'reject', '8', 'similarity=jaccard', 'at_least=0.8', 'document=body');
 INSERT INTO docs VALUES (1, 'some text');
 CREATE ROLE regress_writer;
 GRANT INSERT, SELECT (id, fp) ON docs TO regress_writer;
@@ -137,6 +137,59 @@ INSERT INTO docs VALUES (2, 'Some text'); -- error
 RESET ROLE;
 DROP TABLE docs;
 DROP ROLE regress_writer;
+
+----------------------------------------
+-- what is not said follows from how the fingerprint is made
+----------------------------------------
+
+CREATE TABLE docs (id int PRIMARY KEY, body varchar, title text, odd text, tags text[],
+    s bigint GENERATED ALWAYS AS (simhash(body)) STORED,
+    s1 bigint GENERATED ALWAYS AS (simhash(profile => 'word-1', document => body)) STORED,
+    s2 bigint GENERATED ALWAYS AS (simhash(body, 'word-1', 2)) STORED,
+    m bigint GENERATED ALWAYS AS (minhash(title)) STORED,
+    m1 bigint GENERATED ALWAYS AS (CASE WHEN length(title) > 3 THEN minhash(title, 'word-1') END) STORED,
+    b bit(64) GENERATED ALWAYS AS (simhash_bits(title, 64)) STORED,
+    mb bit(128) GENERATED ALWAYS AS (minhash_bits(body, bits => 128, profile => 'word-1')) STORED,
+    lowered bigint GENERATED ALWAYS AS (minhash(lower(body))) STORED,
+    two bigint GENERATED ALWAYS AS (coalesce(minhash(body), minhash(title))) STORED,
+    tagged bigint GENERATED ALWAYS AS (minhash(tags)) STORED,
+    strange bigint GENERATED ALWAYS AS (simhash(body, lower(odd))) STORED,
+    seven bigint GENERATED ALWAYS AS (7) STORED,
+    plain bigint);
+-- of two documents 3 of 4 words are equal and 2 of 3 pairs of neighbours; the
+-- default profile has the words in pairs
+CREATE FUNCTION guarded(fp text, VARIADIC options text[] DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+BEGIN
+    EXECUTE format('CREATE INDEX key ON docs USING hamming (%I)', fp);
+    EXECUTE format('CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW EXECUTE FUNCTION '
+        'simhash_guard(%L, ''reject'', 64', fp)
+        || (SELECT coalesce(string_agg(', ' || quote_literal(o), ''), '') FROM unnest(options) AS o) || ')';
+    INSERT INTO docs VALUES (1, 'a b c d', 'e f g h', 'WORD-2', '{u}');
+    said := fails($i$INSERT INTO docs VALUES (2, 'a b c x', 'e f g y', 'WORD-2', '{v}')$i$);
+    DELETE FROM docs;
+    DROP TRIGGER guard ON docs;
+    DROP INDEX key;
+    RETURN coalesce(substring(said FROM 'has a [^\n]*'), substring(said FROM '[^\n]*'));
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLERRM;
+END $$;
+\pset format unaligned
+SELECT fp, guarded(fp, 'at_least=0.1') FROM unnest('{s,s1,s2,m,m1,b,mb,lowered,two,tagged,strange,seven,plain}'::text[]) AS fp;
+SELECT fp, guarded(fp, 'similarity=jaccard', 'at_least=0.1') FROM unnest('{s,s1,m,lowered,seven,plain}'::text[]) AS fp;
+-- as does what is compared, unless the options say it
+SELECT fp, guarded(fp, 'similarity=cosine', 'at_least=0.1', 'document=title', 'profile=word-1')
+FROM unnest('{s,mb,lowered,two,strange,seven,plain}'::text[]) AS fp;
+SELECT fp, guarded(fp, 'at_least=0.1', 'document=title')
+FROM unnest('{s,s1,m1,mb,lowered,two,strange,seven,plain}'::text[]) AS fp;
+-- .8 by default; none
+SELECT guarded('s1', 'similarity=jaccard'), guarded('s1', 'similarity=jaccard', 'at_least=0.6');
+SELECT guarded('s', 'similarity=none'), guarded('s', 'similarity=none', 'at_least=0.9', 'document=title'),
+    guarded('plain', 'similarity=none', 'document=title');
+\pset format aligned
+DROP TABLE docs;
+DROP FUNCTION guarded;
 
 ----------------------------------------
 -- bad arguments
@@ -152,21 +205,28 @@ BEGIN
         || (SELECT string_agg(quote_literal(o), ', ') FROM unnest(options) AS o) || ')';
     RETURN fails('INSERT INTO docs VALUES (1, ''a'', 1, 1)');
 END $$;
-SELECT try('verify=jaccard>=0.8');
+SELECT try('similarity=jaccard', 'at_least=0.8');
 DROP TRIGGER guard ON docs;
-SELECT try('verify=jaccard>=0.8', 'document=n');
+SELECT try('similarity=jaccard');
 DROP TRIGGER guard ON docs;
-SELECT try('verify=jaccard>=0.8', 'document=lower');
+SELECT try('at_least=0.8');
+DROP TRIGGER guard ON docs;
+SELECT try('similarity=jaccard', 'document=n');
+DROP TRIGGER guard ON docs;
+SELECT try('at_least=0.8', 'document=lower');
+DROP TRIGGER guard ON docs;
+SELECT try('verify=jaccard>=0.8', 'document=body');
 DROP TRIGGER guard ON docs;
 DO $$
 DECLARE
-    value text;
+    option text;
 BEGIN
-    FOREACH value IN ARRAY '{"",jaccard,jaccard>=,jaccard>0.8,jaccard>=0,jaccard>=1.1,jaccard>=-1,
-        jaccard>=0.8x,jaccard>=0x1,jaccard>= 0.8,jaccard >=0.8,jacc>=0.8,>=0.8,cosine>=nan,cosine>=inf,hamming>=0.8,
-        jaccard>=1,cosine>=1e-3}'::text[]
+    FOREACH option IN ARRAY '{similarity,similarity=,similarity=jacc,similarity=Jaccard,similarity=jaccard>=0.8,
+        similarity=hamming,similarity=jaccard,similarity=cosine,similarity=none,
+        at_least,at_least=,at_least=-0.1,at_least=1.1,at_least=0.8x,at_least=nan,at_least=inf,at_least=80%,
+        at_least=0,at_least=-0,at_least=1,at_least=1e-3}'::text[]
     LOOP
-        RAISE NOTICE '%: %', value, split_part(try('verify=' || value, 'document=body'), E'\n', 1);
+        RAISE NOTICE '%: %', option, replace(try(option, 'document=body'), E'\n', ' | ');
         DROP TRIGGER guard ON docs;
         DELETE FROM docs;
     END LOOP;

@@ -130,7 +130,7 @@ CREATE TABLE guarded (id int PRIMARY KEY, body text,
 CREATE INDEX guarded_fp ON guarded USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'mark', '8', 'mark=twin',
-        'document=body', 'verify=jaccard>=0.5');
+        'document=body', 'similarity=jaccard', 'at_least=0.5');
 INSERT INTO guarded VALUES (1, 'a text that nobody else may bring in once more');
 
 -- values of the types of the extension, and views

@@ -97,7 +97,7 @@ GUARDED = ['fp', 'wide', 'finger', 'print', 'born']
 GUARDS = ["'{}', 'reject', '3'", "'{}', 'skip', '3', 'notice'",
           "'{}', 'mark', '3', 'mark=marked'",
           "'{}', 'skip', '3', 'within=grp'", "'{}', 'skip', '3', 'within=mood'",
-          "'born', 'skip', '12', 'document=body', 'verify=jaccard>=0.5'",
+          "'born', 'skip', '12', 'document=body', 'similarity=jaccard', 'at_least=0.5'",
           "'born', 'mark', '8', 'document=body', 'mark=marked', 'within=body'"]
 
 # Types that a plant may be for, and what they may be taken for.

@@ -120,8 +120,8 @@ reach_verdict(const Guard *guard, GuardSearch *search)
  * skipped row noticed; 'document=column', with 'profile=name' or not, has the
  * fingerprint computed from a document first.  With 'within=column,...' only
  * rows that are equal in these columns are near-duplicates; with
- * 'verify=jaccard>=0.8', or cosine, those whose documents are so similar.  An
- * inserted row is not compared with the row that has its primary key, or the
+ * 'similarity=jaccard', or cosine, those whose documents are similar by at
+ * least .8, or what 'at_least=number' says.  An inserted row is not compared with the row that has its primary key, or the
  * unique key named by 'except=column,...'.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,

@@ -12,6 +12,7 @@
 
 #include "core/pairs/layout.h"
 #include "fingerprint/fingerprint.h"
+#include "search/measure.h"
 #include "search/search.h"
 
 #include "access/skey.h"
@@ -160,16 +161,6 @@ typedef struct GuardStatement
 	GuardedRow	row;
 } GuardStatement;
 
-/* The option 'verify'; see guard_verify.c. */
-typedef struct GuardVerify
-{
-	SimhashMeasure measure;
-	double		least;			/* similarity of near-duplicates */
-	AttrNumber	column;			/* of the documents */
-	const char *name;			/* of that column */
-	text	   *document;		/* of the row that is examined, or NULL */
-} GuardVerify;
-
 /* Columns that no two rows have equal; see guard_key.c. */
 typedef struct GuardKey
 {
@@ -198,15 +189,16 @@ typedef struct Guard
 	int			radius;
 	bool		notice;			/* say so when a row is skipped */
 	const ShProfile *profile;	/* of the document */
-	GuardVerify *verify;		/* or NULL: the distance is enough */
-	const char *within;			/* the option, or NULL */
-	const char *except;			/* likewise */
+	SimhashMeasure measure;		/* of the documents' similarity */
+	double		at_least;		/* between near-duplicates */
+	const char *document_name;	/* the column that has them */
 
 	/* the table that it fires for, and columns of it; 0 for none */
 	Oid			table;
 	AttrNumber	column;			/* the fingerprint */
 	GuardType	type;			/* what it has */
-	AttrNumber	document;		/* what it is computed from */
+	AttrNumber	document;		/* what we compute it from */
+	AttrNumber	compared;		/* the documents, if those are compared */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 	AttrNumber *group;			/* what rows of one group have equal */
 	List	   *keys;			/* of GuardKey: what no two rows have equal */
@@ -218,6 +210,7 @@ typedef struct Guard
 	TupleTableSlot *slot;
 
 	/* the row at hand */
+	text	   *its_document;	/* if documents are compared; NULL for none */
 	Datum	   *group_values;	/* none of them NULL */
 	bool		moves;			/* to another group, or partition, by update */
 
@@ -316,7 +309,7 @@ extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 extern void simhash_guard_begin_row(GuardStatement *statement);
 
 /* guard_group.c */
-extern List *simhash_guard_names(const char *within);
+extern List *simhash_guard_names(const Trigger *trigger, const char *option);
 extern void simhash_guard_bind_group(GuardStatement *statement, Relation root,
 									 List *names);
 extern bool simhash_guard_equal(GuardColumn *column, Datum value,
@@ -329,10 +322,13 @@ extern const GuardTable *simhash_guard_tables(Guard *guard);
 extern Oid	simhash_guard_primary_key(Relation table);
 
 /* guard_shard.c */
-extern void simhash_guard_check_shard(const Guard *guard, Relation relation);
+extern void simhash_guard_check_shard(const Guard *guard, Relation relation,
+									  List *within);
 
 /* guard_verify.c */
-extern bool simhash_guard_read_verify(Guard *guard, const char *value);
+extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
+extern void simhash_guard_bind_similarity(Guard *guard, Relation relation,
+										  const Trigger *trigger);
 extern void simhash_guard_take_document(Guard *guard, Relation relation,
 										HeapTuple row);
 extern bool simhash_guard_same_document(Relation relation, AttrNumber column,
@@ -341,10 +337,10 @@ extern double simhash_guard_similarity(const Guard *guard, Oid table,
 									   TupleTableSlot *slot);
 extern bool simhash_guard_verified(const Guard *guard, Oid table,
 								   TupleTableSlot *slot);
-extern const char *simhash_guard_measure(const Guard *guard);
 
 /* guard_key.c */
-extern void simhash_guard_bind_keys(Guard *guard, Relation relation);
+extern void simhash_guard_bind_keys(Guard *guard, Relation relation,
+									const Trigger *trigger);
 extern bool simhash_guard_same_key(const Guard *guard, Oid table,
 								   const GuardSearch *search,
 								   TupleTableSlot *slot);

@@ -113,7 +113,7 @@ may_be_told_document(const Guard *guard)
 	Oid			root = guard->statement->root;
 
 	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck(root, get_attnum(root, guard->verify->name),
+		pg_attribute_aclcheck(root, get_attnum(root, guard->document_name),
 							  GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
@@ -130,19 +130,19 @@ match_detail(const Guard *guard, const GuardMatch *match, List *columns,
 						 names, values, match->distance);
 	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
 					 names, values, match->distance,
-					 simhash_guard_measure(guard), similarity);
+					 simhash_measure_name(guard->measure), similarity);
 }
 
 /* Beside errmsg: what the trigger takes for near-duplicates. */
 static int
 guard_hint(const Guard *guard)
 {
-	if (guard->verify == NULL)
+	if (guard->compared == 0)
 		return errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
 					   guard->name, guard->radius);
 	return errhint("Trigger \"%s\" takes rows within distance %d, with a %s similarity of at least %g, for near-duplicates.",
-				   guard->name, guard->radius, simhash_guard_measure(guard),
-				   guard->verify->least);
+				   guard->name, guard->radius, simhash_measure_name(guard->measure),
+				   guard->at_least);
 }
 
 /* Refuse the row, or notice that it is left out. */
@@ -153,7 +153,7 @@ report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 	bool		tell = columns != NIL && may_be_told(guard, match, columns);
 	double		similarity = -1;
 
-	if (tell && guard->verify != NULL && may_be_told_document(guard))
+	if (tell && guard->compared != 0 && may_be_told_document(guard))
 		similarity = simhash_guard_similarity(guard, match->table,
 											  match->slot);
 	ereport(level,

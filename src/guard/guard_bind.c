@@ -21,7 +21,6 @@
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "parser/parse_coerce.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -41,15 +40,6 @@ check_type(Relation relation, AttrNumber column, Oid type)
 						RelationGetRelationName(relation),
 						format_type_be(attribute->atttypid),
 						format_type_be(type))));
-}
-
-/* The expression of a generated column, or NULL. */
-static Node *
-generation_expression(Relation relation, AttrNumber column)
-{
-	if (!TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
-		return NULL;
-	return build_column_default(relation, column);
 }
 
 /* Fail if a column that the trigger writes to is generated. */
@@ -107,20 +97,14 @@ find_group(const Guard *guard, Relation relation)
 	return columns;
 }
 
-/*
- * The names in the option "within", none of them twice, each that of a column.
- * NIL if there is no such option.
- */
-static List *
-group_names(const Guard *guard, Relation root)
+/* Fail unless the option "within" names columns, none of them twice. */
+static void
+check_group(const Guard *guard, Relation root, const Trigger *trigger,
+			List *names)
 {
-	List	   *names;
 	ListCell   *lc;
 
-	if (guard->within == NULL)
-		return NIL;
-	names = simhash_guard_names(guard->within);
-	if (names == NIL)
+	if (names == NIL && simhash_guard_option(trigger, "within") != NULL)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
 						guard->name),
@@ -137,7 +121,6 @@ group_names(const Guard *guard, Relation root)
 						 simhash_guard_argument_error()));
 		}
 	}
-	return names;
 }
 
 /*
@@ -151,50 +134,34 @@ bind_sources(Guard *guard, Relation relation)
 	EState	   *estate = CreateExecutorState();
 
 	guard->source =
-		ExecPrepareExpr((Expr *) generation_expression(relation,
-													   guard->column),
+		ExecPrepareExpr((Expr *) simhash_guard_expression(relation,
+														  guard->column),
 						estate);
 	guard->group_sources = palloc0(Max(ngroup, 1) * sizeof(ExprState *));
 	guard->group_values = palloc(Max(ngroup, 1) * sizeof(Datum));
 	for (int i = 0; i < ngroup; i++)
 		guard->group_sources[i] =
-			ExecPrepareExpr((Expr *) generation_expression(relation,
-														   guard->group[i]),
+			ExecPrepareExpr((Expr *) simhash_guard_expression(relation,
+															  guard->group[i]),
 							estate);
 	guard->econtext = GetPerTupleExprContext(estate);
 	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
 										   &TTSOpsHeapTuple);
 }
 
-/*
- * Name the documents to be verified.  Where the fingerprint is generated, the
- * option "document" says no more than that.
- */
-static void
-bind_verify(Guard *guard, Relation relation)
-{
-	TupleDesc	desc = RelationGetDescr(relation);
-
-	guard->verify->column = guard->document;
-	guard->verify->name =
-		pstrdup(NameStr(TupleDescAttr(desc, guard->document - 1)->attname));
-	if (TupleDescAttr(desc, guard->column - 1)->attgenerated)
-		guard->document = 0;
-}
-
 /* Check the columns. */
 static void
 check_columns(Guard *guard, Relation relation)
 {
+	AttrNumber	document = Max(guard->document, guard->compared);
+
 	check_stored(relation, guard->column);
-	if (guard->document != 0)
+	if (document != 0)
 	{
-		check_type(relation, guard->document, TEXTOID);
-		check_not_generated(relation, guard->document,
+		check_type(relation, document, TEXTOID);
+		check_not_generated(relation, document,
 							"The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
 	}
-	if (guard->verify != NULL)
-		bind_verify(guard, relation);
 	if (guard->document != 0)
 	{
 		check_not_generated(relation, guard->column,
@@ -242,15 +209,6 @@ find_root(Relation relation, Trigger *trigger)
 	return root;
 }
 
-/* The names in the option "within" of a trigger, NIL for none. */
-static List *
-its_group(const Trigger *trigger)
-{
-	const char *value = simhash_guard_option(trigger, "within");
-
-	return value != NULL ? simhash_guard_names(value) : NIL;
-}
-
 /* Leave only the columns that are among the names to the locks. */
 static void
 restrict_locks(GuardStatement *statement, List *names)
@@ -286,7 +244,7 @@ bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
 			simhash_guard_radius(its, &its_radius))
 		{
 			radius = Max(radius, its_radius);
-			restrict_locks(statement, its_group(its));
+			restrict_locks(statement, simhash_guard_names(its, "within"));
 		}
 	}
 	statement->scheme = simhash_guard_scheme(statement->type.width, radius);
@@ -294,7 +252,7 @@ bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
 
 /* Join the other guards of this trigger in the statement, or be the first. */
 static void
-bind_statement(Guard *guard, Oid root, Trigger *trigger)
+bind_statement(Guard *guard, Oid root, Trigger *trigger, List *within)
 {
 	GuardStatement *statement =
 	simhash_guard_statement(CurrentMemoryContext, root, guard->name);
@@ -306,8 +264,8 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger)
 
 		statement->root_column = simhash_guard_column(relation, trigger->tgargs[0]);
 		statement->type = guard->type;
-		simhash_guard_bind_group(statement, relation,
-								 group_names(guard, relation));
+		check_group(guard, relation, trigger, within);
+		simhash_guard_bind_group(statement, relation, within);
 		bind_locks(statement, relation, trigger, guard->radius);
 		statement->ball_type =
 			GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
@@ -331,18 +289,22 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 {
 	MemoryContext old = MemoryContextSwitchTo(statement);
 	Guard	   *guard = palloc0(sizeof *guard);
+	List	   *within = simhash_guard_names(trigger, "within");
 	Oid			root;
 
 	guard->name = pstrdup(trigger->tgname);
 	guard->table = RelationGetRelid(relation);
 	simhash_guard_read_arguments(guard, relation, trigger);
+	simhash_guard_bind_similarity(guard, relation, trigger);
+	if (guard->profile == NULL)
+		guard->profile = sh_default_profile;
 	check_columns(guard, relation);
-	simhash_guard_check_shard(guard, relation);
+	simhash_guard_check_shard(guard, relation, within);
 	root = find_root(relation, trigger);
-	bind_statement(guard, root, trigger);
+	bind_statement(guard, root, trigger, within);
 	guard->group = find_group(guard, relation);
 	bind_sources(guard, relation);
-	simhash_guard_bind_keys(guard, relation);
+	simhash_guard_bind_keys(guard, relation, trigger);
 	(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;

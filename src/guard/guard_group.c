@@ -37,15 +37,17 @@
 #include "utils/varlena.h"
 
 /*
- * The names in the value of the option, as they are or in double quotes, with
- * commas between them.  NIL if it is no such list.
+ * The names of columns in an option of a trigger, as they are or in double
+ * quotes, with commas between them.  NIL if there is no such list.
  */
 List	   *
-simhash_guard_names(const char *within)
+simhash_guard_names(const Trigger *trigger, const char *option)
 {
+	const char *value = simhash_guard_option(trigger, option);
 	List	   *names;
 
-	return SplitGUCList(pstrdup(within), ',', &names) ? names : NIL;
+	return value != NULL && SplitGUCList(pstrdup(value), ',', &names) ?
+		names : NIL;
 }
 
 /* Find out how the values of a column are compared. */

@@ -125,13 +125,14 @@ make_key(const Guard *guard, Relation root, Relation index)
  * primary key if it serves.
  */
 void
-simhash_guard_bind_keys(Guard *guard, Relation relation)
+simhash_guard_bind_keys(Guard *guard, Relation relation,
+						const Trigger *trigger)
 {
 	Relation	root = table_open(guard->statement->root, AccessShareLock);
 	List	   *indexes = RelationGetIndexList(root);
-	List	   *names = guard->except == NULL ? NIL :
-	simhash_guard_names(guard->except);
-	bool		found = guard->except == NULL;
+	const char *except = simhash_guard_option(trigger, "except");
+	List	   *names = simhash_guard_names(trigger, "except");
+	bool		found = except == NULL;
 	ListCell   *lc;
 
 	foreach(lc, indexes)
@@ -151,7 +152,7 @@ simhash_guard_bind_keys(Guard *guard, Relation relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
-						guard->name, guard->except,
+						guard->name, except,
 						RelationGetRelationName(root)),
 				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
 	list_free(indexes);

@@ -16,21 +16,32 @@
 /* The actions, in the order of GuardAction. */
 static const char *const actions[] = {"reject", "skip", "mark"};
 
-/* An option: name=value, or the name alone if there is nothing to read. */
+/* An option: name=value, or the name alone if it is a flag. */
 typedef struct GuardOption
 {
 	const char *name;
+	bool		flag;
 	const char *needs;			/* an option, or NULL */
 	const char *action;			/* that it is for, or NULL for any */
-	void		(*read) (Guard *guard, Relation relation, const char *value);
 } GuardOption;
+
+static const GuardOption options[] = {
+	{"document", false, NULL, NULL},
+	{"profile", false, "document", NULL},
+	{"similarity", false, NULL, NULL},
+	{"at_least", false, NULL, NULL},
+	{"within", false, NULL, NULL},
+	{"except", false, NULL, NULL},
+	{"mark", false, NULL, "mark"},
+	{"notice", true, NULL, "skip"}
+};
 
 /* Beside errmsg: what all errors in the arguments of a trigger have in common. */
 int
 simhash_guard_argument_error(void)
 {
 	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'within=column,...', 'except=column,...', 'verify=measure>=similarity', 'mark=column', 'notice'.");
+	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.");
 }
 
 /* The column of that name; fails when there is none. */
@@ -48,69 +59,16 @@ simhash_guard_column(Relation relation, const char *name)
 	return column;
 }
 
-static void
-read_document(Guard *guard, Relation relation, const char *value)
-{
-	guard->document = simhash_guard_column(relation, value);
-}
-
-static void
-read_profile(Guard *guard, Relation relation, const char *value)
-{
-	(void) relation;
-	guard->profile = simhash_get_profile(cstring_to_text(value));
-}
-
-static void
-read_verify(Guard *guard, Relation relation, const char *value)
-{
-	(void) relation;
-	if (!simhash_guard_read_verify(guard, value))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\": \"%s\" is nothing to verify",
-						guard->name, value),
-				 errhint("It is a measure, jaccard or cosine, and the least similarity of near-duplicates, as in 'verify=jaccard>=0.8'.")));
-}
-
-static void
-read_within(Guard *guard, Relation relation, const char *value)
-{
-	(void) relation;
-	guard->within = pstrdup(value);
-}
-
-static void
-read_except(Guard *guard, Relation relation, const char *value)
-{
-	(void) relation;
-	guard->except = pstrdup(value);
-}
-
-static void
-read_mark(Guard *guard, Relation relation, const char *value)
-{
-	guard->mark = simhash_guard_column(relation, value);
-}
-
-static const GuardOption options[] = {
-	{"document", NULL, NULL, read_document},
-	{"profile", "document", NULL, read_profile},
-	{"verify", "document", NULL, read_verify},
-	{"within", NULL, NULL, read_within},
-	{"except", NULL, NULL, read_except},
-	{"mark", NULL, "mark", read_mark},
-	{"notice", NULL, "skip", NULL}
-};
-
 /* The value of an option of that name, or NULL if the argument is another. */
 static const char *
 option_value(const char *argument, const char *name)
 {
 	size_t		length = strlen(name);
 
-	return strncmp(argument, name, length) == 0 && argument[length] == '=' ?
-		argument + length + 1 : NULL;
+	if (strncmp(argument, name, length) != 0)
+		return NULL;
+	argument += length;
+	return *argument == '=' ? argument + 1 : *argument == '\0' ? argument : NULL;
 }
 
 /* The value of the option of that name that a trigger has; NULL for none. */
@@ -124,15 +82,23 @@ simhash_guard_option(const Trigger *trigger, const char *name)
 	return value;
 }
 
+/* The column that an option names; 0 if it is not given. */
+static AttrNumber
+option_column(Relation relation, const Trigger *trigger, const char *name)
+{
+	const char *value = simhash_guard_option(trigger, name);
+
+	return value == NULL ? 0 : simhash_guard_column(relation, value);
+}
+
 /* Which option an argument is; fails if it is none. */
 static const GuardOption *
 find_option(const Guard *guard, const char *argument)
 {
 	for (size_t i = 0; i < lengthof(options); i++)
 	{
-		if (options[i].read != NULL ?
-			option_value(argument, options[i].name) != NULL :
-			strcmp(argument, options[i].name) == 0)
+		if (option_value(argument, options[i].name) != NULL &&
+			(strchr(argument, '=') == NULL) == options[i].flag)
 			return &options[i];
 	}
 	if (option_value(argument, "fingerprint") != NULL)
@@ -197,18 +163,15 @@ simhash_guard_radius(const Trigger *trigger, int *radius)
 static void
 read_options(Guard *guard, Relation relation, const Trigger *trigger)
 {
-	guard->profile = sh_default_profile;
-	for (int i = 3; i < trigger->tgnargs; i++)
-	{
-		const char *argument = trigger->tgargs[i];
-		const GuardOption *option = find_option(guard, argument);
+	const char *profile = simhash_guard_option(trigger, "profile");
 
-		check_option(guard, trigger, option);
-		if (option->read != NULL)
-			option->read(guard, relation, option_value(argument, option->name));
-		else
-			guard->notice = true;
-	}
+	for (int i = 3; i < trigger->tgnargs; i++)
+		check_option(guard, trigger, find_option(guard, trigger->tgargs[i]));
+	if (profile != NULL)
+		guard->profile = simhash_get_profile(cstring_to_text(profile));
+	guard->document = option_column(relation, trigger, "document");
+	guard->mark = option_column(relation, trigger, "mark");
+	guard->notice = simhash_guard_option(trigger, "notice") != NULL;
 	if (guard->action == GUARD_MARK && guard->mark == 0)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",

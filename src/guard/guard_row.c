@@ -114,7 +114,7 @@ keeps_fingerprint(Guard *guard, TriggerData *data, HeapTuple row,
 	bool		isnull;
 	Datum		value = heap_getattr(data->tg_trigtuple, guard->column,
 									 RelationGetDescr(relation), &isnull);
-	AttrNumber	document = guard->verify != NULL ? guard->verify->column :
+	AttrNumber	document = guard->compared != 0 ? guard->compared :
 	isnull ? guard->document : 0;
 	GuardFingerprint old;
 
@@ -163,7 +163,7 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 	ResetExprContext(guard->econtext);
 	if (guard->document != 0)
 		row = fill_fingerprint(guard, relation, row);
-	if (guard->verify != NULL)
+	if (guard->compared != 0)
 		simhash_guard_take_document(guard, relation, row);
 	search->radius = guard->radius;
 	search->ball = (Datum) 0;

@@ -74,7 +74,8 @@ distribution_column(Relation relation)
 
 /* Fail if near-duplicates of the relation's rows can be in other shards. */
 void
-simhash_guard_check_shard(const Guard *guard, Relation relation)
+simhash_guard_check_shard(const Guard *guard, Relation relation,
+						  List *within)
 {
 	char	   *column;
 	ListCell   *lc;
@@ -84,7 +85,7 @@ simhash_guard_check_shard(const Guard *guard, Relation relation)
 	column = distribution_column(relation);
 	if (column == NULL)
 		return;
-	foreach(lc, guard->within ? simhash_guard_names(guard->within) : NIL)
+	foreach(lc, within)
 	{
 		if (strcmp(lfirst(lc), column) == 0)
 			return;

@@ -52,7 +52,6 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -90,26 +89,17 @@ is_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
 {
 	AttrNumber	number = index->rd_index->indkey.values[i];
 	Node	   *expression;
-	Node	   *source;
 	Node	   *operand;
 
-	if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID)
+	if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID || number < 0)
 		return false;
-	if (number == 0)
-		expression = hamming_column_expression(index, i);
-	else if (number > 0 &&
-			 TupleDescAttr(RelationGetDescr(relation), number - 1)->attgenerated)
-		expression = build_column_default(relation, number);
-	else
-		return false;
+	expression = number == 0 ? hamming_column_expression(index, i) :
+		simhash_guard_expression(relation, number);
 	if (!simhash_is_key(expression, &operand, block))
 		return false;
 	if (IsA(operand, Var))
 		return ((Var *) operand)->varattno == column;
-	if (!TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
-		return false;
-	source = build_column_default(relation, column);
-	return equal(operand, source);
+	return equal(operand, simhash_guard_expression(relation, column));
 }
 
 /*

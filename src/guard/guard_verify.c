@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * guard_verify.c
- *		The option 'verify': of the rows within the distance, those are
- *		near-duplicates whose documents are similar enough.
+ *		The options "similarity" and "at_least": of the rows within the
+ *		distance, those are near-duplicates whose documents are similar enough.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -11,43 +11,85 @@
 #include "guard/guard.h"
 
 #include "access/htup_details.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/datum.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-/*
- * Read the value of the option, say  jaccard>=0.8; false if it is none.
- */
-bool
-simhash_guard_read_verify(Guard *guard, const char *value)
+/* The expression of a generated column, or NULL. */
+Node	   *
+simhash_guard_expression(Relation relation, AttrNumber column)
 {
-	GuardVerify *verify = palloc0(sizeof *verify);
-	size_t		length = strcspn(value, ">");
-	char	   *end;
+	if (!TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
+		return NULL;
+	return build_column_default(relation, column);
+}
 
-	if (strncmp(value, "jaccard", length) == 0 && length == 7)
-		verify->measure = SIMHASH_JACCARD;
-	else if (strncmp(value, "cosine", length) == 0 && length == 6)
-		verify->measure = SIMHASH_COSINE;
-	else
-		return false;
-	value += length;
-	if (strncmp(value, ">=", 2) != 0 || value[2] < '0' || value[2] > '9' ||
-		strpbrk(value, "xX") != NULL)
-		return false;
-	verify->least = strtod(value + 2, &end);
-	guard->verify = verify;
-	return *end == '\0' && verify->least > 0 && verify->least <= 1;
+/* The column of the documents that are to be compared. */
+static AttrNumber
+find_document(const Guard *guard, const char *option, Node *document)
+{
+	if (guard->document != 0)
+		return guard->document;
+	document = simhash_unlabeled(document);
+	if (document == NULL || !IsA(document, Var))
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"%s\" needs an option document=column",
+						guard->name, option),
+				 simhash_guard_argument_error()));
+	return ((Var *) document)->varattno;
+}
+
+/*
+ * Find out whether documents are compared, which, and how.  What is not said
+ * follows from the expression of a generated fingerprint.  Beside that, the
+ * option "document" says only what to compare.
+ */
+void
+simhash_guard_bind_similarity(Guard *guard, Relation relation,
+							  const Trigger *trigger)
+{
+	const char *similarity = simhash_guard_option(trigger, "similarity");
+	const char *at_least = simhash_guard_option(trigger, "at_least");
+	SimhashRecipe recipe = {SIMHASH_COSINE, sh_default_profile, NULL};
+	Node	   *source;
+	bool		known;
+
+	guard->measure = SIMHASH_NO_MEASURE;
+	if (similarity == NULL && at_least == NULL)
+		return;
+	source = simhash_guard_expression(relation, guard->column);
+	known = source == NULL ? guard->document != 0 :
+		simhash_get_recipe(source, &recipe);
+	guard->measure = simhash_get_measure(similarity, known ? &recipe : NULL);
+	guard->at_least = SIMHASH_AT_LEAST;
+	if (at_least != NULL)
+		guard->at_least =
+			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
+																	  CStringGetDatum(at_least))));
+	if (guard->measure != SIMHASH_NO_MEASURE)
+	{
+		guard->compared =
+			find_document(guard, similarity ? "similarity" : "at_least",
+						  known ? recipe.document : NULL);
+		guard->document_name = pstrdup(NameStr(TupleDescAttr(RelationGetDescr(relation),
+															 guard->compared - 1)->attname));
+	}
+	if (source != NULL)
+		guard->document = 0;
+	if (guard->profile == NULL && known)
+		guard->profile = recipe.profile;
 }
 
 /* Take the document of the row that is to be examined. */
 void
 simhash_guard_take_document(Guard *guard, Relation relation, HeapTuple row)
 {
-	GuardVerify *verify = guard->verify;
 	bool		isnull;
-	Datum		value = heap_getattr(row, verify->column,
+	Datum		value = heap_getattr(row, guard->compared,
 									 RelationGetDescr(relation), &isnull);
 
-	verify->document = isnull ? NULL : DatumGetTextPP(value);
+	guard->its_document = isnull ? NULL : DatumGetTextPP(value);
 }
 
 /* Have two versions of a row the same document, in that column? */
@@ -55,22 +97,15 @@ bool
 simhash_guard_same_document(Relation relation, AttrNumber column,
 							HeapTuple old, HeapTuple new)
 {
+	TupleDesc	desc = RelationGetDescr(relation);
 	bool		isnull;
 	bool		newnull;
-	Datum		value = heap_getattr(old, column, RelationGetDescr(relation),
-									 &isnull);
-	Datum		newvalue = heap_getattr(new, column, RelationGetDescr(relation),
-										&newnull);
-	text	   *before;
-	text	   *document;
+	Datum		value = heap_getattr(old, column, desc, &isnull);
+	Datum		newvalue = heap_getattr(new, column, desc, &newnull);
 
 	if (isnull || newnull)
 		return isnull && newnull;
-	before = DatumGetTextPP(value);
-	document = DatumGetTextPP(newvalue);
-	return VARSIZE_ANY_EXHDR(before) == VARSIZE_ANY_EXHDR(document) &&
-		memcmp(VARDATA_ANY(before), VARDATA_ANY(document),
-			   VARSIZE_ANY_EXHDR(document)) == 0;
+	return datum_image_eq(value, newvalue, false, -1);
 }
 
 /*
@@ -80,21 +115,20 @@ simhash_guard_same_document(Relation relation, AttrNumber column,
 double
 simhash_guard_similarity(const Guard *guard, Oid table, TupleTableSlot *slot)
 {
-	const GuardVerify *verify = guard->verify;
-	AttrNumber	column = get_attnum(table, verify->name);
+	AttrNumber	column = get_attnum(table, guard->document_name);
 	double		similarity = -1;
 	bool		isnull;
 	Datum		value;
 	text	   *document;
 
-	if (verify->document == NULL || column <= 0)
+	if (guard->its_document == NULL || column <= 0)
 		return -1;
 	value = slot_getattr(slot, column, &isnull);
 	if (isnull)
 		return -1;
 	document = DatumGetTextPP(value);
-	if (!simhash_exact_similarity(verify->measure, guard->profile,
-								  verify->document, document, &similarity))
+	if (!simhash_exact_similarity(guard->measure, guard->profile,
+								  guard->its_document, document, &similarity))
 		similarity = -1;
 
 	/* There may be many rows to verify. */
@@ -107,13 +141,6 @@ simhash_guard_similarity(const Guard *guard, Oid table, TupleTableSlot *slot)
 bool
 simhash_guard_verified(const Guard *guard, Oid table, TupleTableSlot *slot)
 {
-	return guard->verify == NULL ||
-		simhash_guard_similarity(guard, table, slot) >= guard->verify->least;
-}
-
-/* The name of the measure, for messages. */
-const char *
-simhash_guard_measure(const Guard *guard)
-{
-	return guard->verify->measure == SIMHASH_JACCARD ? "Jaccard" : "cosine";
+	return guard->compared == 0 ||
+		simhash_guard_similarity(guard, table, slot) >= guard->at_least;
 }
