@@ -1277,22 +1277,28 @@ COMMENT ON FUNCTION simhash_components(text) IS
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k bigint DEFAULT 3,
     within text[] DEFAULT '{}',
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     OUT section text, OUT item text, OUT value text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_report'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50;
-COMMENT ON FUNCTION simhash_report(regclass, text, bigint, text[]) IS
+COMMENT ON FUNCTION simhash_report(
+    regclass, text, bigint, text[], text, text, double precision, text) IS
 'summary of the near-duplicates in a table, or within groups of its rows, with advice';
 
 CREATE FUNCTION simhash_dedup_sql(
     relation regclass, fingerprint text, k bigint DEFAULT 3,
     kind text DEFAULT 'star', keep text DEFAULT NULL,
-    within text[] DEFAULT '{}')
+    within text[] DEFAULT '{}',
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL)
 RETURNS text
 AS 'MODULE_PATHNAME', 'simhash_dedup_sql'
 LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION simhash_dedup_sql(
-    regclass, text, bigint, text, text, text[]) IS
+    regclass, text, bigint, text, text, text[], text, text, double precision,
+    text) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
 -- Internal: for the DELETE of simhash_dedup_sql, and for tools/report.sql, which

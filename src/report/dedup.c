@@ -88,12 +88,36 @@ write_rows(const Dedup *dedup)
 		order = simhash_list(table->key, "", ", ");
 	else if (order == NULL && table->parted)
 		order = "t.tableoid, t.ctid";
-	return psprintf("SELECT %s%s, (%s)%s%s FROM %s AS t WHERE (%s) IS NOT NULL%s%s",
+	return psprintf("SELECT %s%s, (%s)%s%s%s FROM %s AS t WHERE (%s) IS NOT NULL%s%s",
 					dedup->id, table->key != NIL ? " AS simhash_key" : "",
-					table->fingerprint, table->groups != NIL ? ", " : "",
+					table->fingerprint, !table->decides ? "" :
+					psprintf(", t.%s", quote_identifier(table->verify.document)),
+					table->groups != NIL ? ", " : "",
 					simhash_list(table->groups, "", ", "), table->name,
 					table->fingerprint, order != NULL ? " ORDER BY " : "",
 					order != NULL ? order : "");
+}
+
+/* The arguments about documents, of the very types. */
+static char *
+write_verify(const SimhashTable *table)
+{
+	const SimhashVerifyOptions *verify = &table->verify;
+
+	if (!table->decides)
+		return "document => NULL::pg_catalog.text,"
+			" similarity => NULL::pg_catalog.text,\n"
+			"        at_least => NULL::pg_catalog.float8,"
+			" profile => NULL::pg_catalog.text";
+	return psprintf("document => %s::pg_catalog.text,"
+					" similarity => %s::pg_catalog.text,\n"
+					"        at_least => %s::pg_catalog.float8,"
+					" profile => %s::pg_catalog.text",
+					quote_literal_cstr(verify->document),
+					quote_literal_cstr(verify->similarity),
+					simhash_write_number(verify->at_least),
+					verify->profile == NULL ? "NULL" :
+					quote_literal_cstr(verify->profile));
 }
 
 /* The call that finds the clusters, by arguments of the very types. */
@@ -107,12 +131,14 @@ write_call(const Dedup *dedup)
 					"        k => " INT64_FORMAT "::pg_catalog.int8,"
 					" kind => %s::pg_catalog.text,\n"
 					"        keep => '%s'::pg_catalog.text,"
-					" min_size => 2::pg_catalog.int8)\n"
+					" min_size => 2::pg_catalog.int8,\n"
+					"        %s)\n"
 					"    WHERE id OPERATOR(pg_catalog.<>) representative",
 					dedup->schema, by_text ? "text" : "ctid",
 					quote_literal_cstr(write_rows(dedup)), dedup->k,
 					quote_literal_cstr(dedup->kind),
-					dedup->keep == NULL && !by_text ? "lowest" : "first");
+					dedup->keep == NULL && !by_text ? "lowest" : "first",
+					write_verify(&dedup->table));
 }
 
 /*
@@ -149,6 +175,22 @@ write_delete(const Dedup *dedup)
 					table->name, dedup->id);
 }
 
+/* By what rows are taken for copies, as a comment. */
+static char *
+remark_on_documents(const Dedup *dedup)
+{
+	const SimhashTable *table = &dedup->table;
+
+	if (!table->decides)
+		return "-- by an estimate: rows go by their fingerprints, no document is compared;\n"
+			"-- simhash_report says how similar they are, where it can read the documents\n";
+	return psprintf("-- each row that goes is similar to %s: %s >= %s\n",
+					strcmp(dedup->kind, "star") == 0 ? "the row that stays"
+					: "another row of its cluster",
+					table->verify.similarity,
+					simhash_write_number(table->verify.at_least));
+}
+
 /* What whoever reads the DELETE has to know, as comments. */
 static char *
 write_remarks(const Dedup *dedup)
@@ -168,7 +210,8 @@ write_remarks(const Dedup *dedup)
 											table->oid));
 
 	simhash_leave_catalog(level);
-	return psprintf("%s%s%s", keys == NULL ? "" : keys,
+	return psprintf("%s%s%s%s", remark_on_documents(dedup),
+					keys == NULL ? "" : keys,
 					check_enable_rls(table->oid, InvalidOid, true) == RLS_ENABLED ?
 					"-- row security: only rows that you may see\n" : "",
 					table->key == NIL ? "" :
@@ -183,6 +226,7 @@ get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 {
 	SimhashTable *table = &dedup->table;
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	SimhashVerifyOptions verify = simhash_verify_arguments(fcinfo, 6);
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) ||
 		PG_ARGISNULL(3) || PG_ARGISNULL(5))
@@ -196,7 +240,7 @@ get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 	dedup->schema = quote_identifier(get_namespace_name(schema));
 	simhash_find_table(table, PG_GETARG_OID(0), "rpf",
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					   PG_GETARG_ARRAYTYPE_P(5), dedup->k);
+					   PG_GETARG_ARRAYTYPE_P(5), dedup->k, &verify);
 	(void) simhash_choose(dedup->kind, "kind", "star", "connected");
 	if (table->place != SIMHASH_HERE && table->key == NIL)
 		complain_of_place(dedup);
@@ -206,14 +250,18 @@ get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 /*
  * simhash_dedup_sql(relation regclass, fingerprint text, k bigint DEFAULT 3,
  *		kind text DEFAULT 'star', keep text DEFAULT NULL,
- *		within text[] DEFAULT '{}') -> text
+ *		within text[] DEFAULT '{}', document text DEFAULT NULL,
+ *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
+ *		profile text DEFAULT NULL) -> text
  *
- * The DELETE that would keep one row of each cluster, as text to read.
+ * The DELETE that would keep one row of each cluster, as text to read.  Where
+ * the column is known that the documents are in, these decide.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
- * simhash_check_fingerprint, undefined_column (within),
- * invalid_parameter_value (k, kind), feature_not_supported (rows on other
- * servers that nothing tells apart).
+ * simhash_check_fingerprint, undefined_column (within, document),
+ * invalid_parameter_value (k, kind, what is said of documents),
+ * undefined_object (profile), feature_not_supported (rows on other servers that
+ * nothing tells apart).
  */
 Datum
 simhash_dedup_sql(PG_FUNCTION_ARGS)

@@ -25,6 +25,9 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "common/shortest_dec.h"
+#include "search/measure.h"
+#include "search/search.h"
 #include "search/source.h"
 
 /*
@@ -152,6 +155,76 @@ find_groups(const SimhashTable *table, ArrayType *within)
 	return groups;
 }
 
+/* Fail: documents are to be compared, and we do not know which. */
+static void
+complain_of_document(const SimhashTable *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("cannot tell of which documents \"%s\" is the fingerprint",
+					table->fingerprint),
+			 errhint("Name the column that they are in: document => 'body'.")));
+}
+
+/*
+ * Complete what is said of documents.  Where a plain column is the document, by
+ * the expression that makes the fingerprint, or by that of a generated column,
+ * they are compared by the measure that the fingerprint estimates.
+ */
+static void
+find_document(SimhashTable *table, const SimhashVerifyOptions *given,
+			  Node *expression)
+{
+	SimhashVerifyOptions *verify = &table->verify;
+	SimhashRecipe recipe;
+	bool		known = simhash_get_recipe(expression, &recipe);
+	Var		   *column = known ?
+	(Var *) simhash_unlabeled(recipe.document) : NULL;
+	AttrNumber	number = 0;
+
+	*verify = *given;
+	if (verify->document != NULL)
+		number = get_attnum(table->oid, verify->document);
+	else if (known && IsA(column, Var))
+		number = column->varattno;
+	if (verify->document != NULL && number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation %s does not exist",
+						verify->document, table->name),
+				 errhint("document names the column of the texts.")));
+	table->decides = number > 0;
+	if (verify->similarity != NULL &&
+		simhash_get_measure(verify->similarity, NULL) == SIMHASH_NO_MEASURE)
+	{
+		table->decides = false;
+		verify->similarity = NULL;
+	}
+	else if (number <= 0 && (verify->similarity != NULL || verify->bounded ||
+							 verify->profile != NULL))
+		complain_of_document(table);
+	if (number <= 0)
+		return;
+	verify->document = get_attname(table->oid, number, false);
+	table->document_type = get_atttype(table->oid, number);
+	if (verify->similarity == NULL)
+		verify->similarity = known && recipe.measure == SIMHASH_COSINE ?
+			"cosine" : "jaccard";
+	if (verify->profile == NULL && known &&
+		recipe.profile != sh_default_profile)
+		verify->profile = recipe.profile->name;
+}
+
+/* A number as it is read again, whatever the settings of the session. */
+char *
+simhash_write_number(double number)
+{
+	char	   *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
+
+	(void) double_to_shortest_decimal_buf(number, text);
+	return text;
+}
+
 /* Fail unless the engine can search within such a distance. */
 static void
 check_distance(const SimhashTable *table, int64 k)
@@ -162,15 +235,18 @@ check_distance(const SimhashTable *table, int64 k)
 }
 
 /*
- * Find out about a table that is named with an expression for the fingerprint
- * and with columns of groups.  Fail unless its relkind is among those.  The
- * table stays locked against changes, but its schema may be renamed.
+ * Find out about a table that is named with an expression for the fingerprint,
+ * with columns of groups, and with what is said of documents.  Fail unless its
+ * relkind is among those.  The table stays locked against changes, but its
+ * schema may be renamed.
  */
 void
 simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
-				   const char *fingerprint, ArrayType *within, int64 k)
+				   const char *fingerprint, ArrayType *within, int64 k,
+				   const SimhashVerifyOptions *verify)
 {
 	char		relkind = get_rel_relkind(relation);
+	Node	   *expression;
 	int			level;
 
 	memset(table, 0, sizeof *table);
@@ -190,8 +266,9 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
 				 errhint("simhash_clusters and simhash_pairs take any query.") :
 				 errhint("Name the table that the rows are in.")));
-	simhash_check_fingerprint(relation, fingerprint, &table->type,
-							  &table->width);
+	expression = simhash_check_fingerprint(relation, fingerprint,
+										   &table->type, &table->width);
+	find_document(table, verify, expression);
 	level = simhash_enter_catalog();
 	table->place = find_place(relation);
 	if (table->place == SIMHASH_DISTRIBUTED)

@@ -10,7 +10,7 @@
 #ifndef SIMHASH_REPORT_TABLE_H
 #define SIMHASH_REPORT_TABLE_H
 
-#include "report/report.h"
+#include "report/verify.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -38,6 +38,9 @@ typedef struct SimhashTable
 	const char *fingerprint;	/* an expression */
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
+	SimhashVerifyOptions verify;	/* with what follows from the fingerprint */
+	Oid			document_type;	/* if there is a document */
+	bool		decides;		/* the documents do, not only distances */
 } SimhashTable;
 
 /* report_table.c */
@@ -46,8 +49,10 @@ extern void simhash_leave_catalog(int level);
 extern char *simhash_ask(const char *query);
 extern void simhash_find_table(SimhashTable *table, Oid relation,
 							   const char *relkinds, const char *fingerprint,
-							   ArrayType *within, int64 k);
+							   ArrayType *within, int64 k,
+							   const SimhashVerifyOptions *verify);
 extern const char *simhash_fingerprint_type(const SimhashTable *table);
+extern char *simhash_write_number(double number);
 extern char *simhash_list(const List *expressions, const char *before,
 						  const char *between);
 

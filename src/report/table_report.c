@@ -51,6 +51,8 @@ typedef struct TableReport
 	EphemeralNamedRelation rows;	/* n, fp, bytes, place, part, c1, c2, ... */
 	EphemeralNamedRelation members; /* of clusters, by n */
 	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
+	SimhashVerify *verify;		/* takes the documents, if they are known */
+	const char *given;			/* what is said of them, as arguments of a call */
 } TableReport;
 
 /* Takes the rows of the table, and numbers them. */
@@ -58,6 +60,7 @@ typedef struct RowReceiver
 {
 	DestReceiver pub;
 	EphemeralNamedRelation rows;
+	SimhashVerify *verify;		/* takes the last column, unless it is NULL */
 	MemoryContext scratch;
 	int64		n;
 } RowReceiver;
@@ -107,6 +110,9 @@ write_fetch(const SimhashTable *table)
 	foreach(group, table->groups)
 		appendStringInfo(&text, ", %s AS c%d", (char *) lfirst(group),
 						 foreach_current_index(group) + 1);
+	if (table->verify.document != NULL)
+		appendStringInfo(&text, ", t.%s AS document",
+						 quote_identifier(table->verify.document));
 	appendStringInfo(&text, " FROM %s AS t%s", table->name,
 					 !here ? "" : table->parted ?
 					 " ORDER BY t.tableoid, t.ctid" : " ORDER BY t.ctid");
@@ -233,7 +239,10 @@ row_startup(DestReceiver *self pg_attribute_unused(),
 {
 }
 
-/* RowReceiver: keep a row, with its number. */
+/*
+ * RowReceiver: keep a row, with its number.  The documents of those that have a
+ * fingerprint are kept by themselves.
+ */
 static bool
 row_receive(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -247,6 +256,15 @@ row_receive(TupleTableSlot *slot, DestReceiver *self)
 		simhash_progress_rows("reading", receiver->n);
 	old = MemoryContextSwitchTo(receiver->scratch);
 	slot->tts_values[0] = Int64GetDatum(receiver->n);
+	if (receiver->verify != NULL)
+	{
+		int			last = columns->natts - 1;
+
+		if (!slot->tts_isnull[1])
+			simhash_verify_put(receiver->verify, slot->tts_values[last],
+							   slot->tts_isnull[last]);
+		slot->tts_isnull[last] = true;
+	}
 	tuplestore_putvalues(receiver->rows->reldata, columns, slot->tts_values,
 						 slot->tts_isnull);
 	MemoryContextSwitchTo(old);
@@ -263,6 +281,7 @@ fetch_rows(TableReport *report)
 	report->rows = add_store(report, "simhash_row",
 							 simhash_columns(&report->fetch));
 	receiver.rows = report->rows;
+	receiver.verify = report->verify;
 	receiver.scratch = AllocSetContextCreate(CurrentMemoryContext,
 											 "simhash row",
 											 ALLOCSET_SMALL_SIZES);
@@ -308,7 +327,8 @@ make_clusters(TableReport *report)
 	SimhashStatement query = {.stores = report->stores};
 	SimhashStatement like = {
 		.text = "SELECT 0::int8 AS id, 0::int8 AS cluster,"
-		" 0::int8 AS representative, 0::int4 AS distance, 0::int8 AS size"
+		" 0::int8 AS representative, 0::int4 AS distance, 0::int8 AS size,"
+		" 0::float8 AS similarity"
 	};
 	int			level = simhash_enter_catalog();
 
@@ -317,7 +337,8 @@ make_clusters(TableReport *report)
 								simhash_columns(&like));
 	query.text = write_numbered(&report->table);
 	simhash_analyze(&query);
-	simhash_make_stars(&query, report->k, NULL, true, report->members->reldata,
+	simhash_make_stars(&query, report->k, report->verify,
+					   report->table.decides, report->members->reldata,
 					   report->members->md.tupdesc);
 	simhash_leave_catalog(level);
 	(void) count_store(report->members);
@@ -370,12 +391,12 @@ advise_of_delete(const TableReport *report)
 			" look there.";
 	if (table->place == SIMHASH_FOREIGN)
 		return " Make the report on each server to have the DELETE written.";
-	return psprintf(" simhash_dedup_sql(%s, %s, " INT64_FORMAT "%s) writes the"
+	return psprintf(" simhash_dedup_sql(%s, %s, " INT64_FORMAT "%s%s) writes the"
 					" DELETE; read it before you run it.",
 					quote_literal_cstr(table->name),
 					quote_literal_cstr(table->fingerprint), report->k,
 					table->groups == NIL ? "" :
-					psprintf(", within => %s", report->within));
+					psprintf(", within => %s", report->within), report->given);
 }
 
 /* What all lines are computed from. */
@@ -420,18 +441,22 @@ write_facts(StringInfo text, const TableReport *report)
 					 " max(distance) AS farthest"
 					 " FROM simhash_member GROUP BY 1, 2, 3)"
 					 ", gone AS MATERIALIZED ("
-					 " SELECT distance, bytes"
+					 " SELECT distance, bytes, similarity"
 					 " FROM simhash_member JOIN simhash_row ON n = id"
 					 " WHERE id <> representative)"
 					 ", saved AS MATERIALIZED ("
 					 " SELECT count(*) AS rows,"
 					 " count(*) FILTER (WHERE distance = 0) AS equal,"
-					 " coalesce(sum(bytes), 0) AS bytes FROM gone)"
+					 " coalesce(sum(bytes), 0) AS bytes,"
+					 " count(similarity) AS compared,"
+					 " count(*) FILTER (WHERE similarity >= %s) AS alike,"
+					 " round(min(similarity)::numeric, 3) AS least FROM gone)"
 					 ", referring AS MATERIALIZED ("
 					 " SELECT string_agg(format('%%s (%%s)', conrelid::regclass, conname),"
 					 " ', ' ORDER BY conrelid::regclass::text, conname) AS keys"
 					 " FROM pg_constraint WHERE contype = 'f'"
 					 " AND confrelid = %u AND conparentid = 0)",
+					 simhash_write_number(report->table.verify.at_least),
 					 report->table.oid);
 }
 
@@ -465,6 +490,9 @@ write_figures(StringInfo text, const TableReport *report)
 						   " 'of them with the same fingerprint', equal::text FROM saved"
 						   " UNION ALL SELECT 9, 0, 'duplicates',"
 						   " 'bytes of redundant rows', bytes::text FROM saved"
+						   " UNION ALL SELECT 9, 1, 'duplicates',"
+						   " 'similarity of the least similar of them',"
+						   " least::text FROM saved WHERE compared = rows AND rows > 0"
 						   " UNION ALL SELECT 10, low, 'sizes',"
 						   " format('clusters of %s to %s rows', 1::bigint << low,"
 						   " (2::bigint << low) - 1), count(*)::text"
@@ -479,20 +507,49 @@ write_figures(StringInfo text, const TableReport *report)
 						   " FROM cluster JOIN simhash_text ON n = representative");
 }
 
+/* What there is to say of rows that would go by an estimate, if they would. */
+static char *
+advise_of_estimate(const SimhashTable *table)
+{
+	if (table->verify.document == NULL)
+		return "'Rows would go by an estimate: no document is compared. Name the"
+			" column of the documents, as in document => ''body''.'";
+	return psprintf("format('Rows would go by an estimate: no document is compared."
+					" Of %%s of them, drawn at random, %%s %%%% have a similarity"
+					" (%s) of %s or more to the row that would stay; the least"
+					" similar has %%s. Leave out similarity => ''none'' to have"
+					" all compared.', compared,"
+					" round(100.0 * alike / nullif(compared, 0), 1), least)",
+					table->verify.similarity,
+					simhash_write_number(table->verify.at_least));
+}
+
 /* The lines of advice. */
 static void
 write_advice(StringInfo text, const TableReport *report)
 {
+	const SimhashTable *table = &report->table;
+
 	appendStringInfo(text,
 					 " UNION ALL SELECT 13, 0, 'advice', 'delete', CASE WHEN rows > 0"
 					 " THEN format('%%s of %%s rows (%%s %%%%, %%s) could go, each within"
-					 " distance %%s of a row that would stay.', rows, total,"
+					 " distance %%s of a row that would stay%s.', rows, total,"
 					 " round(100.0 * rows / total, 1), pg_size_pretty(bytes), "
 					 INT64_FORMAT ") || %s"
-					 " ELSE 'No two rows are within distance " INT64_FORMAT "%s.' END"
+					 " ELSE 'No two rows%s are within distance " INT64_FORMAT "%s.' END"
 					 " FROM saved, total",
+					 !table->decides ? "" :
+					 psprintf(" and similar to it (%s >= %s)",
+							  table->verify.similarity,
+							  simhash_write_number(table->verify.at_least)),
 					 report->k, quote_literal_cstr(advise_of_delete(report)),
-					 report->k, report->table.groups != NIL ? " in a group" : "");
+					 table->decides ? " of similar documents" : "",
+					 report->k, table->groups != NIL ? " in a group" : "");
+	if (!table->decides)
+		appendStringInfo(text,
+						 " UNION ALL SELECT 13, 1, 'advice', 'estimate', %s"
+						 " FROM saved WHERE rows > 0",
+						 advise_of_estimate(table));
 	appendStringInfoString(text,
 						   " UNION ALL SELECT 14, 0, 'advice', 'foreign keys',"
 						   " format('Other rows may refer to those that would go: %s."
@@ -530,10 +587,35 @@ put_lines(TableReport *report, ReturnSetInfo *result)
 	(void) ask_into(report, text.data, result->setResult);
 }
 
-/* The arguments; none of them may be null. */
+/* What is said of documents, as it would be in a call. */
+static char *
+write_given(const SimhashVerifyOptions *given)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (given->document != NULL)
+		appendStringInfo(&text, ", document => %s",
+						 quote_literal_cstr(given->document));
+	if (given->similarity != NULL)
+		appendStringInfo(&text, ", similarity => %s",
+						 quote_literal_cstr(given->similarity));
+	if (given->bounded)
+		appendStringInfo(&text, ", at_least => %s",
+						 simhash_write_number(given->at_least));
+	if (given->profile != NULL)
+		appendStringInfo(&text, ", profile => %s",
+						 quote_literal_cstr(given->profile));
+	return text.data;
+}
+
+/* The arguments; the first four must not be null. */
 static void
 get_arguments(TableReport *report, FunctionCallInfo fcinfo)
 {
+	SimhashVerifyOptions given = simhash_verify_arguments(fcinfo, 4);
+	SimhashTable *table = &report->table;
+
 	for (int i = 0; i < 4; i++)
 	{
 		if (PG_ARGISNULL(i))
@@ -544,19 +626,29 @@ get_arguments(TableReport *report, FunctionCallInfo fcinfo)
 	report->k = PG_GETARG_INT64(2);
 	report->within = quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
 															  PG_GETARG_DATUM(3)));
-	simhash_find_table(&report->table, PG_GETARG_OID(0), "rpmf",
+	simhash_find_table(table, PG_GETARG_OID(0), "rpmf",
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					   PG_GETARG_ARRAYTYPE_P(3), report->k);
+					   PG_GETARG_ARRAYTYPE_P(3), report->k, &given);
+	report->given = write_given(&given);
+	if (table->verify.document != NULL)
+	{
+		report->verify = simhash_verify_begin(&table->verify);
+		simhash_verify_type(report->verify, table->document_type);
+		report->verify->document = NULL;
+	}
 	report->stores = create_queryEnv();
 }
 
 /*
  * simhash_report(relation regclass, fingerprint text, k bigint DEFAULT 3,
- *		within text[] DEFAULT '{}')
+ *		within text[] DEFAULT '{}', document text DEFAULT NULL,
+ *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
+ *		profile text DEFAULT NULL)
  *		-> setof (section text, item text, value text)
  *
  * The near-duplicates in a table, or within groups of its rows: how many, how
- * large the clusters are, how keys are used; and advice, in sentences.
+ * large the clusters are, how keys are used; and advice, in sentences.  Where
+ * the column is known that the documents are in, these decide as in the DELETE.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
  * simhash_check_fingerprint, undefined_column (within),

@@ -24,6 +24,7 @@
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -161,12 +162,13 @@ check_one_value(const ParseState *pstate, const char *source)
  * Fail unless the fingerprint is an expression over the columns of the relation,
  * which may be called t, and of type bigint or bit.  Set what type a cast has to
  * be to that runs no code, and how wide a bit string is if its type says so.
+ * Returns the expression, or if it is a generated column what generates that.
  *
  * Errors: undefined_table, syntax_error, undefined_column and others of the
  * names in the expression, datatype_mismatch, invalid_parameter_value for one
  * that is not of a row.
  */
-void
+Node *
 simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 {
 	Relation	relation = try_relation_open(oid, AccessShareLock);
@@ -190,6 +192,13 @@ simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 	typmod = exprTypmod(expression);
 	*type = getBaseTypeAndTypmod(exprType(expression), &typmod);
 	*width = *type == BITOID && typmod > 0 ? typmod : 0;
+	expression = simhash_unlabeled(expression);
+	if (IsA(expression, Var) && ((Var *) expression)->varattno > 0 &&
+		TupleDescAttr(RelationGetDescr(relation),
+					  ((Var *) expression)->varattno - 1)->attgenerated)
+		expression = build_column_default(relation,
+										  ((Var *) expression)->varattno);
 	free_parsestate(pstate);
 	relation_close(relation, NoLock);
+	return expression;
 }

@@ -20,8 +20,8 @@ extern Node *simhash_parse_source(const char *source, bool of_keys);
 extern Node *simhash_transform_source(ParseState *pstate, Relation relation,
 									  const char *alias, Node *raw,
 									  ParseExprKind kind);
-extern void simhash_check_fingerprint(Oid oid, const char *source, Oid *type,
-									  int *width);
+extern Node *simhash_check_fingerprint(Oid oid, const char *source, Oid *type,
+									   int *width);
 extern void simhash_check_source_type(Node *expression, bool of_keys,
 									  const char *source);
 
