@@ -4,9 +4,9 @@
  *		simhash_report: the near-duplicates in a table, with advice.
  *
  * The table is read once: of each row, what a report needs goes to a tuplestore,
- * in the order that the DELETE of simhash_dedup_sql goes by.  The engine makes
- * clusters of that, into a second tuplestore; and one query over both writes the
- * lines of the report.
+ * with a number in the order that the DELETE of simhash_dedup_sql goes by.  The
+ * engine makes clusters of that, into a second tuplestore; and one query over
+ * both writes the lines of the report.
  *
  * Names.  What is written into the two queries about the table itself is looked
  * up by the search_path of the caller, since the expression for the fingerprint
@@ -55,10 +55,19 @@ typedef struct TableReport
 	const char *given;			/* what is said of them, as arguments of a call */
 } TableReport;
 
+/* The columns of a row that is read. */
+enum
+{
+	ROW_N, ROW_FINGERPRINT, ROW_BYTES, ROW_PLACE, ROW_PART
+};
+
 /* Takes the rows of the table, and numbers them. */
 typedef struct RowReceiver
 {
 	DestReceiver pub;
+	List	   *parts;			/* tables that rows are in, by oid, if several */
+	Oid			part;			/* that of the last row */
+	int			rank;			/* and its place among them */
 	EphemeralNamedRelation rows;
 	SimhashVerify *verify;		/* takes the last column, unless it is NULL */
 	MemoryContext scratch;
@@ -113,9 +122,7 @@ write_fetch(const SimhashTable *table)
 	if (table->verify.document != NULL)
 		appendStringInfo(&text, ", t.%s AS document",
 						 quote_identifier(table->verify.document));
-	appendStringInfo(&text, " FROM %s AS t%s", table->name,
-					 !here ? "" : table->parted ?
-					 " ORDER BY t.tableoid, t.ctid" : " ORDER BY t.ctid");
+	appendStringInfo(&text, " FROM %s AS t", table->name);
 	if (table->key != NIL)
 		appendStringInfo(&text, " ORDER BY %s",
 						 simhash_list(table->key, "", ", "));
@@ -239,6 +246,45 @@ row_startup(DestReceiver *self pg_attribute_unused(),
 {
 }
 
+/* A row is in another table than the last one. */
+static void
+enter_part(RowReceiver *receiver, Oid part)
+{
+	receiver->part = part;
+	receiver->rank = 0;
+	while (receiver->rank < list_length(receiver->parts) &&
+		   list_nth_oid(receiver->parts, receiver->rank) != part)
+		receiver->rank++;
+	if (receiver->rank == list_length(receiver->parts) ||
+		receiver->rank > PG_INT16_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot number the rows of table %s",
+						get_rel_name(part)),
+				 errdetail("It has become a partition since the report began, or there are more than %d.",
+						   PG_INT16_MAX)));
+}
+
+/*
+ * The number of a row, by its table and its place there; or if it is elsewhere,
+ * by the order in which it came.
+ */
+static int64
+number_row(RowReceiver *receiver, TupleTableSlot *slot)
+{
+	ItemPointer place =
+	(ItemPointer) DatumGetPointer(slot->tts_values[ROW_PLACE]);
+	Oid			part = DatumGetObjectId(slot->tts_values[ROW_PART]);
+
+	if (slot->tts_isnull[ROW_PLACE])
+		return receiver->n;
+	if (receiver->parts != NIL && part != receiver->part)
+		enter_part(receiver, part);
+	return (int64) receiver->rank << 48 |
+		(int64) ItemPointerGetBlockNumberNoCheck(place) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(place);
+}
+
 /*
  * RowReceiver: keep a row, with its number.  The documents of those that have a
  * fingerprint are kept by themselves.
@@ -255,12 +301,12 @@ row_receive(TupleTableSlot *slot, DestReceiver *self)
 	if (++receiver->n % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("reading", receiver->n);
 	old = MemoryContextSwitchTo(receiver->scratch);
-	slot->tts_values[0] = Int64GetDatum(receiver->n);
+	slot->tts_values[ROW_N] = Int64GetDatum(number_row(receiver, slot));
 	if (receiver->verify != NULL)
 	{
 		int			last = columns->natts - 1;
 
-		if (!slot->tts_isnull[1])
+		if (!slot->tts_isnull[ROW_FINGERPRINT])
 			simhash_verify_put(receiver->verify, slot->tts_values[last],
 							   slot->tts_isnull[last]);
 		slot->tts_isnull[last] = true;
@@ -280,6 +326,13 @@ fetch_rows(TableReport *report)
 
 	report->rows = add_store(report, "simhash_row",
 							 simhash_columns(&report->fetch));
+	receiver.parts = NIL;
+	receiver.part = InvalidOid;
+	receiver.rank = 0;
+	if (report->table.parted)
+		receiver.parts = find_all_inheritors(report->table.oid,
+											 AccessShareLock, NULL);
+	list_sort(receiver.parts, list_oid_cmp);
 	receiver.rows = report->rows;
 	receiver.verify = report->verify;
 	receiver.scratch = AllocSetContextCreate(CurrentMemoryContext,

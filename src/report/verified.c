@@ -49,7 +49,7 @@
 int64
 simhash_verified_bytes(int64 n)
 {
-	return n * (int64) (3 * sizeof(uint32) + sizeof(uint8));
+	return n * (int64) (5 * sizeof(uint32) + sizeof(uint8));
 }
 
 /* An array of a number for each row, which is at first the given one. */

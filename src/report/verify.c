@@ -32,7 +32,7 @@
 #include "search/measure.h"
 
 /* The least memory for features to be kept in, in bytes. */
-#define KEPT_LEAST		(1024 * 1024)
+#define KEPT_LEAST		(64 * 1024)
 
 /* The features of a row that stay in memory. */
 typedef struct KeptFeatures

@@ -1,0 +1,78 @@
+#
+# Clusters whose documents are compared, beside fingerprints alone.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Documents are of twenty sentences, 2 kB; one of ten is another one with a
+# sentence exchanged.  A crowd is of rows all within 8 bits of each other, of 40
+# texts of 300 words, in which 5 words differ; the same rows spread out have their
+# fingerprints moved by text.
+#
+
+sizes() { some 20000 1000000; }
+
+SENTENCES=100000
+
+prepare()
+{
+	psql -v rows="$1" -v sentences=$SENTENCES -v crowd="$(crowd "$1")" <<-'END'
+		CREATE TABLE sentences AS SELECT n, (
+			SELECT string_agg('w' || (hashint8extended(n * 16 + i, 5) & 32767), ' ')
+			FROM generate_series(1, 16) AS i) AS sentence
+		FROM generate_series(0, :sentences - 1) AS n;
+		CREATE TABLE texts AS
+		SELECT id, string_agg(sentence, ' ' ORDER BY i) AS body
+		FROM (SELECT id, i, (hashint8extended(seed * 20 + i, 6) & 2147483647)
+				% :sentences AS n
+			FROM generate_series(1, :rows::bigint) AS id, generate_series(0, 19) AS i,
+				LATERAL (SELECT CASE WHEN id % 10 = 0 AND i <> id / 10 % 20
+					THEN id - 1 - id / 10 % 7 ELSE id END AS seed) AS s) AS p
+		JOIN sentences USING (n) GROUP BY id;
+		ALTER TABLE texts ADD fp bigint GENERATED ALWAYS AS (minhash(body)) STORED;
+		CREATE TABLE crowd AS
+		SELECT id, bit_xor(1::bigint << (hashint8extended(id, i) & 63)::int)
+				FILTER (WHERE i <= 4) AS fp, hashint8extended(id % 40, 9) AS away,
+			string_agg('w' || (hashint8extended(CASE WHEN
+				(hashint8extended(id, i) & 63) = 0 THEN id * 1000 ELSE id % 40 END
+				* 1000 + i, 7) & 32767), ' ' ORDER BY i) AS body
+		FROM generate_series(1, :crowd::bigint) AS id, generate_series(1, 300) AS i
+		GROUP BY id;
+		VACUUM ANALYZE texts;
+		VACUUM ANALYZE crowd;
+	END
+	warm texts
+	warm crowd
+}
+
+# How many rows are in the crowd.
+crowd() { calc "$1 / 10"; }
+
+measure()
+{
+	local settings='SET maintenance_work_mem = 1000000;' both
+
+	method minhash '' 'SELECT count(minhash(body)) FROM texts' 1
+	method near "$settings" "$(clusters 'id, fp' texts NULL)" 1
+	method verified "$settings" "$(clusters 'id, fp, body' texts "'body'")" 1
+	method report "$settings" "SELECT count(*) FROM simhash_report('texts', 'fp', 8)" 1
+	method crowd "$settings" "$(clusters 'id, fp, body' crowd "'body'")" 1
+	method spread "$settings" "$(clusters 'id, fp # away, body' crowd "'body'")" 1
+	run 0 3
+	both=$(calc "(${us[minhash]} + ${us[near]}) / 1e6")
+	emit 'minhash(body) of all rows' "$(calc "${us[minhash]} / 1e6")" s
+	emit 'clusters, star, k=8, by fingerprints' "$(calc "${us[near]} / 1e6")" s
+	emit 'clusters, star, k=8, documents compared' \
+		"$(calc "${us[verified]} / 1e6")" s 'both of these' "$both" 'ratio <= 2'
+	emit 'report, k=8, documents compared' "$(calc "${us[report]} / 1e6")" s \
+		'both of these' "$both" 'ratio <= 2'
+	emit "crowd of $(crowd "$1"), documents compared" \
+		"$(calc "${us[crowd]} / 1e6")" s 'spread out' \
+		"$(calc "${us[spread]} / 1e6")" 'ratio <= 3'
+	psql -c 'DROP TABLE texts, crowd, sentences'
+}
+
+# The call for the columns $1 of a table, with the document $3.
+clusters()
+{
+	echo "SELECT count(*) FROM simhash_clusters('SELECT $1 FROM $2', 8, 'star',
+		document => $3)"
+}
