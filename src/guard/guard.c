@@ -27,35 +27,23 @@
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
-/* Say how the trigger is made. */
-static int
-trigger_hint(void)
-{
-	return errhint("Make it by CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').");
-}
-
 /* Fail unless we are called as the right kind of trigger. */
 static void
 check_context(FunctionCallInfo fcinfo)
 {
-	TriggerData *data = (TriggerData *) fcinfo->context;
+	TriggerEvent event;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_guard was not called by the trigger manager")));
-	if (!TRIGGER_FIRED_BEFORE(data->tg_event) ||
-		!TRIGGER_FIRED_FOR_ROW(data->tg_event))
+	event = ((TriggerData *) fcinfo->context)->tg_event;
+	if (!TRIGGER_FIRED_BEFORE(event) || !TRIGGER_FIRED_FOR_ROW(event) ||
+		!(TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("simhash_guard must be fired BEFORE, FOR EACH ROW"),
-				 trigger_hint()));
-	if (!TRIGGER_FIRED_BY_INSERT(data->tg_event) &&
-		!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("simhash_guard must be fired by INSERT or UPDATE"),
-				 trigger_hint()));
+				 errmsg("simhash_guard must be fired BEFORE INSERT OR UPDATE, FOR EACH ROW"),
+				 errhint("Make it by CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').")));
 }
 
 /*

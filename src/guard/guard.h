@@ -18,7 +18,6 @@
 #include "access/skey.h"
 #include "commands/trigger.h"
 #include "executor/tuptable.h"
-#include "lib/ilist.h"
 #include "nodes/execnodes.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
@@ -61,35 +60,33 @@ typedef struct GuardScheme
 	int			agree;			/* blocks of a part that two rows have equal */
 } GuardScheme;
 
+/* How two values of a column are compared. */
+typedef struct GuardEquality
+{
+	FmgrInfo	equals;
+	Oid			collation;
+} GuardEquality;
+
 /* A column that rows of one group have equal; see guard_group.c. */
 typedef struct GuardColumn
 {
 	const char *name;
 	AttrNumber	root_column;	/* the same, in the root */
 	Oid			operator;		/* equality, as the type has it by default */
-	Oid			collation;
-	FmgrInfo	equals;
+	GuardEquality equality;
 	FmgrInfo	hash;			/* fn_oid is invalid if the type has none */
 	bool		in_locks;		/* part of every guard of the fingerprint */
 } GuardColumn;
 
-/* A hamming index. */
-typedef struct GuardHammingIndex
+/* An index to search by: of fingerprints, or of the keys of a block. */
+typedef struct GuardIndex
 {
 	Oid			index;			/* or InvalidOid */
-	int			ncolumns;
+	int			ncolumns;		/* up to the last that has a condition */
 	int		   *group;			/* which column of the group each of them is,
-								 * or -1 for the fingerprint */
+								 * or -1 for what is sought */
 	ScanKey		conditions;		/* on all of them, but for the values */
-} GuardHammingIndex;
-
-/* A btree index of keys. */
-typedef struct GuardKeyIndex
-{
-	Oid			index;			/* or InvalidOid */
-	int			nprefix;		/* columns before the key */
-	int		   *prefix;			/* which column of the group each of them is */
-} GuardKeyIndex;
+} GuardIndex;
 
 /* A table to search, with the way to find rows in it. */
 typedef struct GuardTable
@@ -97,8 +94,8 @@ typedef struct GuardTable
 	Oid			table;
 	AttrNumber	column;			/* of the fingerprint */
 	AttrNumber *group;			/* the columns of the group */
-	GuardHammingIndex hamming;
-	GuardKeyIndex key_indexes[SH_BLOCKS];	/* otherwise */
+	GuardIndex	hamming;
+	GuardIndex	keys[SH_BLOCKS];	/* otherwise */
 	bool		only_way;		/* all sessions search by that hamming index */
 } GuardTable;
 
@@ -132,7 +129,6 @@ typedef struct GuardedRow
  */
 typedef struct GuardStatement
 {
-	dlist_node	node;			/* among all of this session */
 	MemoryContext context;		/* lives at least as long as the statement */
 	CommandId	command;		/* tells it from others in that context, and
 								 * from those that it calls */
@@ -161,13 +157,19 @@ typedef struct GuardStatement
 	GuardedRow	row;
 } GuardStatement;
 
+/* A column, and how to compute it for a row that is not stored yet. */
+typedef struct GuardSource
+{
+	AttrNumber	column;
+	ExprState  *expression;		/* NULL unless it is generated */
+} GuardSource;
+
 /* Columns that no two rows have equal; see guard_key.c. */
 typedef struct GuardKey
 {
 	int			ncolumns;
-	AttrNumber *columns;		/* in the table that the guard fires for */
-	Oid		   *collations;
-	FmgrInfo   *equals;
+	AttrNumber	columns[INDEX_MAX_KEYS];	/* in the guard's table */
+	GuardEquality equalities[INDEX_MAX_KEYS];
 } GuardKey;
 
 /* What has come of locking a row, to keep its key as it is. */
@@ -195,18 +197,14 @@ typedef struct Guard
 
 	/* the table that it fires for, and columns of it; 0 for none */
 	Oid			table;
-	AttrNumber	column;			/* the fingerprint */
+	GuardSource fingerprint;
 	GuardType	type;			/* what it has */
 	AttrNumber	document;		/* what we compute it from */
 	AttrNumber	compared;		/* the documents, if those are compared */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
-	AttrNumber *group;			/* what rows of one group have equal */
+	GuardSource *group;			/* what rows of one group have equal */
 	List	   *keys;			/* of GuardKey: what no two rows have equal */
-
-	/* how to compute generated columns; NULL for others */
-	ExprState  *source;			/* of the fingerprint */
-	ExprState **group_sources;
-	ExprContext *econtext;		/* NULL if there is nothing to compute */
+	ExprContext *econtext;		/* to compute generated columns */
 	TupleTableSlot *slot;
 
 	/* the row at hand */
@@ -268,6 +266,13 @@ typedef struct GuardSearch
 	GuardPending pending;
 } GuardSearch;
 
+/* A column of a relation. */
+static inline Form_pg_attribute
+simhash_guard_attribute(Relation relation, AttrNumber column)
+{
+	return TupleDescAttr(RelationGetDescr(relation), column - 1);
+}
+
 /* guard_bind.c */
 extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
 								 MemoryContext statement);
@@ -289,6 +294,7 @@ extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
 										  bool isnull);
 
 /* guard_action.c */
+extern List *simhash_guard_primary_key(Oid table);
 extern HeapTuple simhash_guard_act(Guard *guard, TriggerData *data,
 								   GuardMatch *match, HeapTuple row);
 extern void simhash_guard_forget_match(GuardMatch *match);
@@ -312,14 +318,13 @@ extern void simhash_guard_begin_row(GuardStatement *statement);
 extern List *simhash_guard_names(const Trigger *trigger, const char *option);
 extern void simhash_guard_bind_group(GuardStatement *statement, Relation root,
 									 List *names);
-extern bool simhash_guard_equal(GuardColumn *column, Datum value,
-								Datum other);
+extern bool simhash_guard_equal(GuardEquality *equality,
+								Datum value, Datum other);
 extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 									   const Datum *values);
 
 /* guard_tables.c */
 extern const GuardTable *simhash_guard_tables(Guard *guard);
-extern Oid	simhash_guard_primary_key(Relation table);
 
 /* guard_shard.c */
 extern void simhash_guard_check_shard(const Guard *guard, Relation relation,

@@ -12,7 +12,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
+#include "catalog/pg_constraint.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -21,24 +21,36 @@
 /* integrity_constraint_violation, of a kind of our own */
 #define ERRCODE_NEAR_DUPLICATE	MAKE_SQLSTATE('2', '3', 'S', '0', '1')
 
-/* The columns of a table's primary key; NIL when it has none. */
-static List *
-key_columns(Oid oid)
+/*
+ * The columns of a table's primary key, which may be deferrable, in its order;
+ * NIL when it has none.
+ */
+List	   *
+simhash_guard_primary_key(Oid table)
 {
-	Relation	table = table_open(oid, AccessShareLock);
-	Oid			key = simhash_guard_primary_key(table);
-	Relation	index;
 	List	   *columns = NIL;
+	Relation	index;
+	Oid			constraint;
 
-	if (OidIsValid(key))
-	{
-		index = index_open(key, AccessShareLock);
-		for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-			columns = lappend_int(columns, index->rd_index->indkey.values[i]);
-		index_close(index, AccessShareLock);
-	}
-	table_close(table, NoLock);
+	(void) get_primary_key_attnos(table, true, &constraint);
+	if (!OidIsValid(constraint))
+		return NIL;
+	index = index_open(get_constraint_index(constraint), AccessShareLock);
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+		columns = lappend_int(columns, index->rd_index->indkey.values[i]);
+	index_close(index, AccessShareLock);
 	return columns;
+}
+
+/* May the user read a column of the table that the trigger was made for? */
+static bool
+may_read(const Guard *guard, const char *column)
+{
+	Oid			root = guard->statement->root;
+
+	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(root, get_attnum(root, column), GetUserId(),
+							  ACL_SELECT) == ACLCHECK_OK;
 }
 
 /*
@@ -48,23 +60,16 @@ key_columns(Oid oid)
 static bool
 may_be_told(const Guard *guard, const GuardMatch *match, List *columns)
 {
-	Oid			root = guard->statement->root;
 	ListCell   *lc;
 
-	if (check_enable_rls(root, InvalidOid, true) == RLS_ENABLED)
-		return false;
-	if (pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
-		return true;
 	foreach(lc, columns)
 	{
-		const char *name = get_attname(match->table, lfirst_int(lc), false);
-
-		if (pg_attribute_aclcheck(root, get_attnum(root, name), GetUserId(),
-								  ACL_SELECT) != ACLCHECK_OK)
+		if (!may_read(guard, get_attname(match->table, lfirst_int(lc), false)))
 			return false;
 	}
-	return pg_attribute_aclcheck(root, guard->statement->root_column,
-								 GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+	return columns != NIL && may_read(guard, guard->statement->column) &&
+		check_enable_rls(guard->statement->root, InvalidOid,
+						 true) != RLS_ENABLED;
 }
 
 /* The names of the columns, separated by commas. */
@@ -106,17 +111,6 @@ column_values(const GuardMatch *match, List *columns)
 	return values.data;
 }
 
-/* May the user know how similar the document of the row found is? */
-static bool
-may_be_told_document(const Guard *guard)
-{
-	Oid			root = guard->statement->root;
-
-	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck(root, get_attnum(root, guard->document_name),
-							  GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
-
 /* Beside errmsg: the row found, its distance, and its similarity if known. */
 static int
 match_detail(const Guard *guard, const GuardMatch *match, List *columns,
@@ -149,11 +143,12 @@ guard_hint(const Guard *guard)
 static void
 report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 {
-	List	   *columns = key_columns(match->table);
-	bool		tell = columns != NIL && may_be_told(guard, match, columns);
+	List	   *columns = simhash_guard_primary_key(match->table);
+	bool		tell = may_be_told(guard, match, columns);
 	double		similarity = -1;
 
-	if (tell && guard->compared != 0 && may_be_told_document(guard))
+	if (tell && guard->compared != 0 &&
+		may_read(guard, guard->document_name))
 		similarity = simhash_guard_similarity(guard, match->table,
 											  match->slot);
 	ereport(level,
@@ -178,7 +173,7 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
 	Relation	relation = data->tg_relation;
 	Form_pg_attribute target = TupleDescAttr(RelationGetDescr(relation),
 											 guard->mark - 1);
-	List	   *columns = key_columns(match->table);
+	List	   *columns = simhash_guard_primary_key(match->table);
 	AttrNumber	column = (AttrNumber) linitial_int(columns);
 	Form_pg_attribute source =
 	TupleDescAttr(match->slot->tts_tupleDescriptor, column - 1);

@@ -29,8 +29,7 @@
 static void
 check_type(Relation relation, AttrNumber column, Oid type)
 {
-	Form_pg_attribute attribute =
-	TupleDescAttr(RelationGetDescr(relation), column - 1);
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 
 	if (!IsBinaryCoercible(attribute->atttypid, type))
 		ereport(ERROR,
@@ -46,8 +45,7 @@ check_type(Relation relation, AttrNumber column, Oid type)
 static void
 check_not_generated(Relation relation, AttrNumber column, const char *hint)
 {
-	Form_pg_attribute attribute =
-	TupleDescAttr(RelationGetDescr(relation), column - 1);
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 
 	if (attribute->attgenerated)
 		ereport(ERROR,
@@ -61,8 +59,7 @@ check_not_generated(Relation relation, AttrNumber column, const char *hint)
 static void
 check_stored(Relation relation, AttrNumber column)
 {
-	Form_pg_attribute attribute =
-	TupleDescAttr(RelationGetDescr(relation), column - 1);
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 
 	if (simhash_is_virtual(attribute))
 		ereport(ERROR,
@@ -70,31 +67,6 @@ check_stored(Relation relation, AttrNumber column)
 				 errmsg("column \"%s\" is virtual",
 						NameStr(attribute->attname)),
 				 errhint("A guard takes generated columns that are STORED.")));
-}
-
-/*
- * The columns that the option "within" names, in the order of the root's.
- * Precondition: the statement is bound.
- */
-static AttrNumber *
-find_group(const Guard *guard, Relation relation)
-{
-	const GuardStatement *statement = guard->statement;
-	AttrNumber *columns = palloc0(Max(statement->ngroup, 1) *
-								  sizeof *columns);
-
-	for (int i = 0; i < statement->ngroup; i++)
-	{
-		columns[i] = simhash_guard_column(relation, statement->group[i].name);
-		check_stored(relation, columns[i]);
-		if (columns[i] == guard->column || columns[i] == guard->mark)
-			ereport(ERROR,
-					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
-							guard->name, statement->group[i].name,
-							columns[i] == guard->mark ? "mark" : "fingerprint"),
-					 simhash_guard_argument_error()));
-	}
-	return columns;
 }
 
 /* Fail unless the option "within" names columns, none of them twice. */
@@ -123,27 +95,45 @@ check_group(const Guard *guard, Relation root, const Trigger *trigger,
 	}
 }
 
+/* Prepare to compute a column, if it is generated. */
+static void
+bind_source(GuardSource *source, Relation relation, EState *estate)
+{
+	source->expression =
+		ExecPrepareExpr((Expr *) simhash_guard_expression(relation,
+														  source->column),
+						estate);
+}
+
 /*
- * Prepare to compute what is not in the row by the time that we see it: BEFORE
- * triggers come before generated columns are computed.
+ * Find the columns of the group, in the order of the root's, and prepare to
+ * compute what is not in the row by the time that we see it: BEFORE triggers
+ * come before generated columns are computed.
  */
 static void
-bind_sources(Guard *guard, Relation relation)
+bind_group(Guard *guard, Relation relation)
 {
-	int			ngroup = guard->statement->ngroup;
+	const GuardStatement *statement = guard->statement;
 	EState	   *estate = CreateExecutorState();
 
-	guard->source =
-		ExecPrepareExpr((Expr *) simhash_guard_expression(relation,
-														  guard->column),
-						estate);
-	guard->group_sources = palloc0(Max(ngroup, 1) * sizeof(ExprState *));
-	guard->group_values = palloc(Max(ngroup, 1) * sizeof(Datum));
-	for (int i = 0; i < ngroup; i++)
-		guard->group_sources[i] =
-			ExecPrepareExpr((Expr *) simhash_guard_expression(relation,
-															  guard->group[i]),
-							estate);
+	bind_source(&guard->fingerprint, relation, estate);
+	guard->group = palloc(Max(statement->ngroup, 1) * sizeof *guard->group);
+	guard->group_values = palloc(Max(statement->ngroup, 1) * sizeof(Datum));
+	for (int i = 0; i < statement->ngroup; i++)
+	{
+		const char *name = statement->group[i].name;
+		AttrNumber	column = simhash_guard_column(relation, name);
+
+		check_stored(relation, column);
+		if (column == guard->fingerprint.column || column == guard->mark)
+			ereport(ERROR,
+					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
+							guard->name, name,
+							column == guard->mark ? "mark" : "fingerprint"),
+					 simhash_guard_argument_error()));
+		guard->group[i].column = column;
+		bind_source(&guard->group[i], relation, estate);
+	}
 	guard->econtext = GetPerTupleExprContext(estate);
 	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
 										   &TTSOpsHeapTuple);
@@ -155,7 +145,7 @@ check_columns(Guard *guard, Relation relation)
 {
 	AttrNumber	document = Max(guard->document, guard->compared);
 
-	check_stored(relation, guard->column);
+	check_stored(relation, guard->fingerprint.column);
 	if (document != 0)
 	{
 		check_type(relation, document, TEXTOID);
@@ -164,7 +154,7 @@ check_columns(Guard *guard, Relation relation)
 	}
 	if (guard->document != 0)
 	{
-		check_not_generated(relation, guard->column,
+		check_not_generated(relation, guard->fingerprint.column,
 							"Leave out the option \"document\".");
 		(void) simhash_words(guard->type.width);
 	}
@@ -172,7 +162,7 @@ check_columns(Guard *guard, Relation relation)
 		check_not_generated(relation, guard->mark,
 							"The option \"mark\" takes a plain column.");
 	if (guard->mark != 0 &&
-		(guard->mark == guard->column || guard->mark == guard->document))
+		(guard->mark == guard->fingerprint.column || guard->mark == guard->document))
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
 						guard->name),
@@ -302,8 +292,7 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	simhash_guard_check_shard(guard, relation, within);
 	root = find_root(relation, trigger);
 	bind_statement(guard, root, trigger, within);
-	guard->group = find_group(guard, relation);
-	bind_sources(guard, relation);
+	bind_group(guard, relation);
 	simhash_guard_bind_keys(guard, relation, trigger);
 	(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);

@@ -16,48 +16,29 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* Fail unless a column has bit strings of one width that can be searched. */
-static void
-check_width(Relation relation, Form_pg_attribute attribute, int width)
-{
-	if (width < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot tell how many bits there are in column \"%s\" of relation \"%s\"",
-						NameStr(attribute->attname),
-						RelationGetRelationName(relation)),
-				 errhint("Make the column bit(n).")));
-	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("simhash_guard cannot search bit strings of %d bits",
-						width),
-				 errdetail("They may have %d to %d bits.",
-						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
-}
-
 /* What the fingerprints in a column are; fails if they are none. */
 GuardType
 simhash_guard_type(Relation relation, AttrNumber column)
 {
-	Form_pg_attribute attribute =
-	TupleDescAttr(RelationGetDescr(relation), column - 1);
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 	int32		typmod = attribute->atttypmod;
 	GuardType	type = {INT8OID, SH_BITS};
 
-	if (getBaseTypeAndTypmod(attribute->atttypid, &typmod) == BITOID)
+	if (getBaseTypeAndTypmod(attribute->atttypid, &typmod) == BITOID &&
+		typmod >= SH_LEAST_WIDTH && typmod <= SH_MOST_WIDTH)
 	{
-		check_width(relation, attribute, typmod);
 		type.oid = BITOID;
 		type.width = typmod;
 	}
 	else if (!IsBinaryCoercible(attribute->atttypid, INT8OID))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is of type %s, neither bigint nor bit(n)",
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, neither bigint nor bit(n) with n from %d to %d",
 						NameStr(attribute->attname),
 						RelationGetRelationName(relation),
-						format_type_be(attribute->atttypid)),
+						format_type_with_typemod(attribute->atttypid,
+												 attribute->atttypmod),
+						SH_LEAST_WIDTH, SH_MOST_WIDTH),
 				 errhint("Name a column of fingerprints, which the trigger can fill from a document by the option 'document=column'.")));
 	return type;
 }

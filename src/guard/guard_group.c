@@ -71,9 +71,9 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 						   name, RelationGetRelationName(root)),
 				 errhint("The option \"within\" takes columns of types that have a default operator class for btree or hash.")));
 	column->operator = type->eq_opr;
-	column->collation = attribute->attcollation;
+	column->equality.collation = attribute->attcollation;
 	column->in_locks = true;
-	fmgr_info(get_opcode(type->eq_opr), &column->equals);
+	fmgr_info(get_opcode(type->eq_opr), &column->equality.equals);
 	column->hash.fn_oid = InvalidOid;
 	if (OidIsValid(type->hash_proc) &&
 		simhash_can_hash(attribute->atttypid, attribute->attcollation))
@@ -106,12 +106,12 @@ simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
 		  compare_columns);
 }
 
-/* Are two values, not NULL, of a column of the group equal? */
+/* Are two values of a column, not NULL, equal? */
 bool
-simhash_guard_equal(GuardColumn *column, Datum value, Datum other)
+simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
 {
-	return DatumGetBool(FunctionCall2Coll(&column->equals, column->collation,
-										  value, other));
+	return DatumGetBool(FunctionCall2Coll(&equality->equals,
+										  equality->collation, value, other));
 }
 
 /*
@@ -131,7 +131,8 @@ simhash_guard_group_hash(const GuardStatement *statement, const Datum *values)
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
 			hash = hash_combine64(hash,
 								  simhash_hash(&column->hash,
-											   column->collation, values[i]));
+											   column->equality.collation,
+											   values[i]));
 	}
 	return hash;
 }

@@ -70,7 +70,7 @@ is_usable(const Guard *guard, Relation relation, Relation root,
 		AttrNumber	column = table_column(guard, root, index, i);
 
 		if (column == 0 || column == guard->mark ||
-			TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
+			simhash_guard_attribute(relation, column)->attgenerated)
 			return false;
 	}
 	return true;
@@ -104,9 +104,6 @@ make_key(const Guard *guard, Relation root, Relation index)
 	GuardKey   *key = palloc(sizeof *key);
 
 	key->ncolumns = index->rd_index->indnkeyatts;
-	key->columns = palloc(key->ncolumns * sizeof *key->columns);
-	key->collations = palloc(key->ncolumns * sizeof *key->collations);
-	key->equals = palloc(key->ncolumns * sizeof *key->equals);
 	for (int i = 0; i < key->ncolumns; i++)
 	{
 		Oid			type = index->rd_opcintype[i];
@@ -114,8 +111,8 @@ make_key(const Guard *guard, Relation root, Relation index)
 												   type, BTEqualStrategyNumber);
 
 		key->columns[i] = table_column(guard, root, index, i);
-		key->collations[i] = index->rd_indcollation[i];
-		fmgr_info(get_opcode(operator), &key->equals[i]);
+		key->equalities[i].collation = index->rd_indcollation[i];
+		fmgr_info(get_opcode(operator), &key->equalities[i].equals);
 	}
 	return key;
 }
@@ -172,8 +169,7 @@ is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 		Datum		other = slot_getattr(slot, key->columns[i], &othernull);
 
 		if (isnull || othernull ||
-			!DatumGetBool(FunctionCall2Coll(&key->equals[i],
-											key->collations[i], value, other)))
+			!simhash_guard_equal(&key->equalities[i], value, other))
 			return false;
 	}
 	return true;

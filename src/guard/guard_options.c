@@ -189,14 +189,14 @@ simhash_guard_read_arguments(Guard *guard, Relation relation,
 				(errmsg("trigger \"%s\": simhash_guard needs three arguments",
 						guard->name),
 				 simhash_guard_argument_error()));
-	guard->column = simhash_guard_column(relation, trigger->tgargs[0]);
+	guard->fingerprint.column = simhash_guard_column(relation, trigger->tgargs[0]);
 	guard->action = read_action(guard, trigger->tgargs[1]);
 	if (!simhash_guard_radius(trigger, &guard->radius))
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
 						guard->name, trigger->tgargs[2]),
 				 simhash_guard_argument_error()));
-	guard->type = simhash_guard_type(relation, guard->column);
+	guard->type = simhash_guard_type(relation, guard->fingerprint.column);
 	simhash_check_radius(guard->radius, guard->type.width);
 	read_options(guard, relation, trigger);
 }

@@ -33,20 +33,26 @@ simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
 }
 
 /*
- * What an expression gives for the row, until the next one is looked at.  It may
- * ask for tableoid, as that of a generated column may, and the row may lack
+ * What the row has in a column, until the next one is looked at.  An expression
+ * may ask for tableoid, as that of a generated column may, and the row may lack
  * columns that were added since it was stored.
  */
 static Datum
-evaluate(Guard *guard, ExprState *source, HeapTuple row, bool *isnull)
+get_value(Guard *guard, const GuardSource *source, HeapTuple row,
+		  bool *isnull)
 {
+	TupleTableSlot *slot = guard->slot;
 	Datum		value;
 
-	ExecStoreHeapTuple(row, guard->slot, false);
-	guard->slot->tts_tableOid = guard->table;
-	guard->econtext->ecxt_scantuple = guard->slot;
-	value = ExecEvalExprSwitchContext(source, guard->econtext, isnull);
-	ExecClearTuple(guard->slot);
+	if (source->expression == NULL)
+		return heap_getattr(row, source->column, slot->tts_tupleDescriptor,
+							isnull);
+	ExecStoreHeapTuple(row, slot, false);
+	slot->tts_tableOid = guard->table;
+	guard->econtext->ecxt_scantuple = slot;
+	value = ExecEvalExprSwitchContext(source->expression, guard->econtext,
+									  isnull);
+	ExecClearTuple(slot);
 	return value;
 }
 
@@ -61,44 +67,27 @@ fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 	if (!isnull)
 		isnull = !simhash_guard_of_document(guard, DatumGetTextPP(value),
 											&value);
-	return simhash_guard_set_column(row, relation, guard->column, value, isnull);
+	return simhash_guard_set_column(row, relation, guard->fingerprint.column, value, isnull);
 }
 
-/* Take the fingerprint of the row as the center; false when it is NULL. */
+/*
+ * Take the fingerprint of the row as the center, and its group; false when one
+ * of them is NULL.
+ */
 static bool
-get_fingerprint(Guard *guard, Relation relation, HeapTuple row,
-				GuardSearch *search)
+get_values(Guard *guard, HeapTuple row, GuardSearch *search)
 {
 	bool		isnull;
 
-	search->center_value =
-		guard->source == NULL ?
-		heap_getattr(row, guard->column, RelationGetDescr(relation),
-					 &isnull) :
-		evaluate(guard, guard->source, row, &isnull);
-	if (!isnull)
-		search->center = simhash_guard_fingerprint(&guard->type,
-												   search->center_value);
+	search->center_value = get_value(guard, &guard->fingerprint, row, &isnull);
+	if (isnull)
+		return false;
+	search->center = simhash_guard_fingerprint(&guard->type,
+											   search->center_value);
+	for (int i = 0; i < guard->statement->ngroup && !isnull; i++)
+		guard->group_values[i] = get_value(guard, &guard->group[i], row,
+										   &isnull);
 	return !isnull;
-}
-
-/* Find the group of the row; false when it is of none. */
-static bool
-get_group(Guard *guard, Relation relation, HeapTuple row)
-{
-	for (int i = 0; i < guard->statement->ngroup; i++)
-	{
-		ExprState  *source = guard->group_sources[i];
-		bool		isnull;
-
-		guard->group_values[i] = source != NULL ?
-			evaluate(guard, source, row, &isnull) :
-			heap_getattr(row, guard->group[i], RelationGetDescr(relation),
-						 &isnull);
-		if (isnull)
-			return false;
-	}
-	return true;
 }
 
 /*
@@ -112,7 +101,7 @@ keeps_fingerprint(Guard *guard, TriggerData *data, HeapTuple row,
 {
 	Relation	relation = data->tg_relation;
 	bool		isnull;
-	Datum		value = heap_getattr(data->tg_trigtuple, guard->column,
+	Datum		value = heap_getattr(data->tg_trigtuple, guard->fingerprint.column,
 									 RelationGetDescr(relation), &isnull);
 	AttrNumber	document = guard->compared != 0 ? guard->compared :
 	isnull ? guard->document : 0;
@@ -138,11 +127,12 @@ keeps_group(Guard *guard, TriggerData *data)
 	for (int i = 0; i < guard->statement->ngroup; i++)
 	{
 		bool		isnull;
-		Datum		old = heap_getattr(data->tg_trigtuple, guard->group[i],
+		Datum		old = heap_getattr(data->tg_trigtuple,
+									   guard->group[i].column,
 									   RelationGetDescr(data->tg_relation),
 									   &isnull);
 
-		if (isnull || !simhash_guard_equal(&guard->statement->group[i],
+		if (isnull || !simhash_guard_equal(&guard->statement->group[i].equality,
 										   guard->group_values[i], old))
 			return false;
 	}
@@ -173,8 +163,7 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 		guard->radius : 0;
 	search->match.slot = NULL;
 	search->need = GUARD_NONE_NEAR;
-	if (!get_fingerprint(guard, relation, row, search) ||
-		!get_group(guard, relation, row))
+	if (!get_values(guard, row, search))
 		return row;
 	guard->moves = update && !keeps_group(guard, data);
 	search->need = update && !guard->moves &&

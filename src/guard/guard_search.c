@@ -110,7 +110,7 @@ is_of_group(const Guard *guard, const GuardTable *table, TupleTableSlot *slot)
 		bool		isnull;
 		Datum		value = slot_getattr(slot, table->group[i], &isnull);
 
-		if (isnull || !simhash_guard_equal(&guard->statement->group[i],
+		if (isnull || !simhash_guard_equal(&guard->statement->group[i].equality,
 										   guard->group_values[i], value))
 			return false;
 	}
@@ -214,84 +214,65 @@ get_ball(const Guard *guard, GuardSearch *search)
 	return search->ball;
 }
 
-/* Search by a hamming index. */
+/* Search by an index: for the ball, or for the keys of a block. */
 static void
-search_hamming(const Guard *guard, const GuardTable *table, Relation relation,
-			   TupleTableSlot *slot, GuardSearch *search)
+search_index(const Guard *guard, const GuardTable *table,
+			 const GuardIndex *way, Relation relation, TupleTableSlot *slot,
+			 GuardSearch *search, ShProbes *probes)
 {
-	const GuardHammingIndex *hamming = &table->hamming;
-	Relation	index = index_open(hamming->index, NoLock);
+	Relation	index = index_open(way->index, NoLock);
 	IndexScanDesc scan = simhash_index_beginscan(relation, index,
 												 &search->dirty,
-												 hamming->ncolumns);
+												 way->ncolumns);
+	ScanKey		sought = NULL;
+	int16		key = 0;
 
-	for (int i = 0; i < hamming->ncolumns; i++)
-		hamming->conditions[i].sk_argument = hamming->group[i] >= 0 ?
-			guard->group_values[hamming->group[i]] :
-			get_ball(guard, search);
-	index_rescan(scan, hamming->conditions, hamming->ncolumns, NULL, 0);
-	read_scan(guard, table, scan, slot, search);
+	for (int i = 0; i < way->ncolumns; i++)
+	{
+		if (way->group[i] < 0)
+			sought = &way->conditions[i];
+		else
+			way->conditions[i].sk_argument =
+				guard->group_values[way->group[i]];
+	}
+	while (!is_done(search) &&
+		   (probes == NULL || sh_probes_next(probes, &key) >= 0))
+	{
+		sought->sk_argument = probes == NULL ? get_ball(guard, search) :
+			Int16GetDatum(key);
+		index_rescan(scan, way->conditions, way->ncolumns, NULL, 0);
+		read_scan(guard, table, scan, slot, search);
+		if (probes == NULL)
+			break;
+	}
 	index_endscan(scan);
 	index_close(index, NoLock);
 }
 
-/*
- * Prepare the conditions for searches by a key index: equality in the columns
- * of the group that come before the key, and in the key.  Returns the latter.
- */
-static ScanKey
-prepare_keys(const Guard *guard, const GuardKeyIndex *index, ScanKey keys)
-{
-	int			i;
-
-	for (i = 0; i < index->nprefix; i++)
-	{
-		int			which = index->prefix[i];
-		GuardColumn *column = &guard->statement->group[which];
-
-		ScanKeyEntryInitializeWithInfo(&keys[i], 0, i + 1,
-									   BTEqualStrategyNumber, InvalidOid,
-									   column->collation, &column->equals,
-									   guard->group_values[which]);
-	}
-	ScanKeyInit(&keys[i], i + 1, BTEqualStrategyNumber, F_INT2EQ, (Datum) 0);
-	return &keys[i];
-}
-
-/* Search by the four key indexes. */
+/* Search a table. */
 static void
-search_keys(const Guard *guard, const GuardTable *table, Relation relation,
-			TupleTableSlot *slot, GuardSearch *search)
+search_table(const Guard *guard, const GuardTable *table, GuardSearch *search)
 {
+	Relation	relation = table_open(table->table, NoLock);
+	TupleTableSlot *slot = table_slot_create(relation, NULL);
+
+	if (OidIsValid(table->hamming.index))
+		search_index(guard, table, &table->hamming, relation, slot, search,
+					 NULL);
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
-		const GuardKeyIndex *keys = &table->key_indexes[block];
 		int			reach = sh_block_radius(search->radius, block);
-		ScanKeyData conditions[INDEX_MAX_KEYS];
-		ScanKey		equal;
-		Relation	index;
-		IndexScanDesc scan;
 		ShProbes	probes;
-		int16		key;
 
-		if (reach < 0)
+		if (reach < 0 || OidIsValid(table->hamming.index))
 			continue;
-		equal = prepare_keys(guard, keys, conditions);
-		index = index_open(keys->index, NoLock);
-		scan = simhash_index_beginscan(relation, index, &search->dirty,
-									   keys->nprefix + 1);
 		sh_probes_begin(&probes,
-						sh_block_key(search->center.words[0], block),
-						reach);
-		while (!is_done(search) && sh_probes_next(&probes, &key) >= 0)
-		{
-			equal->sk_argument = Int16GetDatum(key);
-			index_rescan(scan, conditions, keys->nprefix + 1, NULL, 0);
-			read_scan(guard, table, scan, slot, search);
-		}
-		index_endscan(scan);
-		index_close(index, NoLock);
+						sh_block_key(search->center.words[0], block), reach);
+		search_index(guard, table, &table->keys[block], relation, slot,
+					 search, &probes);
 	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(relation, NoLock);
 }
 
 /*
@@ -311,18 +292,7 @@ simhash_guard_search(const Guard *guard, GuardSearch *search)
 	search->before = RegisterSnapshot(GetLatestSnapshot());
 	search->before->curcid = InvalidCommandId;
 	for (int i = 0; i < scope->ntables && !is_done(search); i++)
-	{
-		const GuardTable *table = &scope->tables[i];
-		Relation	relation = table_open(table->table, NoLock);
-		TupleTableSlot *slot = table_slot_create(relation, NULL);
-
-		if (OidIsValid(table->hamming.index))
-			search_hamming(guard, table, relation, slot, search);
-		else
-			search_keys(guard, table, relation, slot, search);
-		ExecDropSingleTupleTableSlot(slot);
-		table_close(relation, NoLock);
-	}
+		search_table(guard, &scope->tables[i], search);
 	UnregisterSnapshot(search->before);
 }
 

@@ -50,15 +50,13 @@
 #include "index/hamming.h"
 
 /* All statements with guards at work, as far as their memory is there. */
-static dlist_head statements = DLIST_STATIC_INIT(statements);
+static List *statements = NIL;
 
 /* The statement's memory is about to be freed. */
 static void
 end_statement(void *arg)
 {
-	GuardStatement *statement = arg;
-
-	dlist_delete(&statement->node);
+	statements = list_delete_ptr(statements, arg);
 }
 
 /* The memory of a row is about to be reset, or freed. */
@@ -90,16 +88,15 @@ static void
 end_subxact(SubXactEvent event, SubTransactionId subxact,
 			SubTransactionId parent, void *arg)
 {
-	dlist_iter	iter;
+	ListCell   *lc;
 
 	(void) parent;
 	(void) arg;
 	if (event != SUBXACT_EVENT_ABORT_SUB)
 		return;
-	dlist_foreach(iter, &statements)
+	foreach(lc, statements)
 	{
-		GuardStatement *statement =
-		dlist_container(GuardStatement, node, iter.cur);
+		GuardStatement *statement = lfirst(lc);
 
 		if (statement->subxact < subxact)
 			continue;
@@ -112,15 +109,14 @@ end_subxact(SubXactEvent event, SubTransactionId subxact,
 static void
 end_xact(XactEvent event, void *arg)
 {
-	dlist_iter	iter;
+	ListCell   *lc;
 
 	(void) arg;
 	if (event != XACT_EVENT_ABORT)
 		return;
-	dlist_foreach(iter, &statements)
+	foreach(lc, statements)
 	{
-		GuardStatement *statement =
-		dlist_container(GuardStatement, node, iter.cur);
+		GuardStatement *statement = lfirst(lc);
 
 		statement->row.nheld = 0;
 		statement->row.waiting = false;
@@ -131,32 +127,17 @@ end_xact(XactEvent event, void *arg)
 static void
 note_change(Datum arg, Oid table)
 {
-	dlist_iter	iter;
+	ListCell   *lc;
 
 	(void) arg;
-	dlist_foreach(iter, &statements)
+	foreach(lc, statements)
 	{
-		GuardStatement *statement =
-		dlist_container(GuardStatement, node, iter.cur);
+		GuardStatement *statement = lfirst(lc);
 
 		if (!OidIsValid(table) || statement->watched == NIL ||
 			list_member_oid(statement->watched, table))
 			statement->stale = true;
 	}
-}
-
-/* Have the functions above called, once in a session. */
-static void
-register_callbacks(void)
-{
-	static bool registered = false;
-
-	if (registered)
-		return;
-	RegisterSubXactCallback(end_subxact, NULL);
-	RegisterXactCallback(end_xact, NULL);
-	CacheRegisterRelcacheCallback(note_change, (Datum) 0);
-	registered = true;
 }
 
 /* The command id of the statement that runs. */
@@ -175,12 +156,12 @@ GuardStatement *
 simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 {
 	GuardStatement *statement;
-	dlist_iter	iter;
+	MemoryContext old;
+	ListCell   *lc;
 
-	register_callbacks();
-	dlist_foreach(iter, &statements)
+	foreach(lc, statements)
 	{
-		statement = dlist_container(GuardStatement, node, iter.cur);
+		statement = lfirst(lc);
 		if (statement->context == context &&
 			statement->command == current_command() &&
 			statement->root == root && strcmp(statement->name, name) == 0)
@@ -198,7 +179,9 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 							  ALLOCSET_SMALL_SIZES);
 	statement->at_end.func = end_statement;
 	statement->at_end.arg = statement;
-	dlist_push_tail(&statements, &statement->node);
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	statements = lappend(statements, statement);
+	MemoryContextSwitchTo(old);
 	MemoryContextRegisterResetCallback(context, &statement->at_end);
 	return statement;
 }
@@ -248,12 +231,11 @@ is_fingerprint(const GuardStatement *statement, Datum value)
 static void
 note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 {
-	dlist_iter	iter;
+	ListCell   *lc;
 
-	dlist_foreach(iter, &statements)
+	foreach(lc, statements)
 	{
-		GuardStatement *statement =
-		dlist_container(GuardStatement, node, iter.cur);
+		GuardStatement *statement = lfirst(lc);
 		GuardedRow *row = &statement->row;
 
 		if (row->nheld > 0 && row->index == index &&
@@ -263,9 +245,12 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 	}
 }
 
-/* Have the hamming indexes tell of the rows that they take in. */
+/* Have the server and the hamming indexes call the functions above. */
 void
 simhash_guard_init(void)
 {
+	RegisterSubXactCallback(end_subxact, NULL);
+	RegisterXactCallback(end_xact, NULL);
+	CacheRegisterRelcacheCallback(note_change, (Datum) 0);
 	hamming_inserted_hook = note_inserted;
 }

@@ -63,22 +63,34 @@
 
 #include "index/hamming.h"
 
+/* The columns of the group in a table. */
+static AttrNumber *
+find_group(const GuardStatement *statement, Oid table)
+{
+	AttrNumber *columns = palloc(Max(statement->ngroup, 1) * sizeof *columns);
+
+	for (int i = 0; i < statement->ngroup; i++)
+		columns[i] = get_attnum(table, statement->group[i].name);
+	return columns;
+}
+
 /*
- * The column of the group that stands in a column of an index, or -1.  It must
- * be compared there, by the operator of that strategy, as the guard does.
+ * Which of these columns of the group a column of an index, or of a partition
+ * key, is; -1 for none.  It must be compared there, by the operator of that
+ * strategy, as the guard does.
  */
 static int
-find_in_group(const GuardStatement *statement, const GuardTable *table,
-			  Relation index, int i, StrategyNumber equal)
+find_in_group(const GuardStatement *statement, const AttrNumber *group,
+			  AttrNumber column, Oid collation, Oid family, Oid type,
+			  StrategyNumber equal)
 {
-	for (int j = 0; j < statement->ngroup; j++)
+	for (int i = 0; i < statement->ngroup; i++)
 	{
-		if (index->rd_index->indkey.values[i] == table->group[j] &&
-			index->rd_indcollation[i] == statement->group[j].collation &&
-			get_opfamily_member(index->rd_opfamily[i], index->rd_opcintype[i],
-								index->rd_opcintype[i], equal) ==
-			statement->group[j].operator)
-			return j;
+		if (group[i] == column &&
+			statement->group[i].equality.collation == collation &&
+			statement->group[i].operator ==
+			get_opfamily_member(family, type, type, equal))
+			return i;
 	}
 	return -1;
 }
@@ -102,39 +114,76 @@ is_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
 	return equal(operand, simhash_guard_expression(relation, column));
 }
 
+/* Prepare the condition on a column of an index, without the value. */
+static void
+prepare(Relation index, int column, StrategyNumber strategy, Oid type,
+		ScanKey condition)
+{
+	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
+											   index->rd_opcintype[column],
+											   type, strategy);
+
+	ScanKeyEntryInitialize(condition, 0, column + 1, strategy, type,
+						   index->rd_indcollation[column],
+						   get_opcode(operator), (Datum) 0);
+}
+
+/*
+ * Note an index whose first columns are what is sought, by that strategy and
+ * type, and columns of the group.  The more of these there are the better.
+ */
+static void
+note_index(const GuardStatement *statement, const GuardTable *table,
+		   Relation index, int ncolumns, int sought, StrategyNumber strategy,
+		   Oid type, GuardIndex *best)
+{
+	StrategyNumber equal = strategy == SIMHASH_BALL_STRATEGY ?
+	SIMHASH_EQUAL_STRATEGY : BTEqualStrategyNumber;
+	GuardIndex	found = {RelationGetRelid(index), ncolumns, NULL, NULL};
+
+	if (ncolumns <= best->ncolumns)
+		return;
+	found.group = palloc(ncolumns * sizeof *found.group);
+	found.conditions = palloc(ncolumns * sizeof *found.conditions);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		found.group[i] = i == sought ? -1 :
+			find_in_group(statement, table->group,
+						  index->rd_index->indkey.values[i],
+						  index->rd_indcollation[i], index->rd_opfamily[i],
+						  index->rd_opcintype[i], equal);
+		if (i == sought)
+			prepare(index, i, strategy, type, &found.conditions[i]);
+		else if (found.group[i] >= 0)
+			prepare(index, i, equal, index->rd_opcintype[i],
+					&found.conditions[i]);
+		else
+			return;
+	}
+	*best = found;
+}
+
 /*
  * Note an index of keys: one block's key, behind nothing or columns of the
- * group.  The more of these there are the better.  Adds to *keys the block of
- * any key in the index: a guard of other groups may search by that.
+ * group.  Adds to *keys the block of any key in the index: a guard of other
+ * groups may search by that.
  */
 static void
 note_key_index(const GuardStatement *statement, Relation relation,
 			   Relation index, GuardTable *table, int *keys)
 {
-	GuardKeyIndex found = {RelationGetRelid(index), 0, NULL};
-	int			block;
-	int			i;
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		int			block;
 
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
 		if (is_key(relation, index, i, table->column, &block))
-			break;
-	}
-	if (i == index->rd_index->indnkeyatts)
-		return;
-	*keys |= 1 << block;
-	found.prefix = palloc(Max(i, 1) * sizeof *found.prefix);
-	for (; found.nprefix < i; found.nprefix++)
-	{
-		found.prefix[found.nprefix] =
-			find_in_group(statement, table, index, found.nprefix,
-						  BTEqualStrategyNumber);
-		if (found.prefix[found.nprefix] < 0)
+		{
+			*keys |= 1 << block;
+			note_index(statement, table, index, i + 1, i,
+					   BTEqualStrategyNumber, INT2OID, &table->keys[block]);
 			return;
+		}
 	}
-	if (!OidIsValid(table->key_indexes[block].index) ||
-		table->key_indexes[block].nprefix < found.nprefix)
-		table->key_indexes[block] = found;
 }
 
 /* True for an index of our access method. */
@@ -209,50 +258,6 @@ complain_of_no_index(const GuardStatement *statement, Relation relation,
 					 columns.data)));
 }
 
-/* Prepare the condition on the fingerprint in a hamming index: it <@ ball. */
-static void
-prepare_ball(Relation index, int column, Oid ball_type, ScanKey condition)
-{
-	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
-											   index->rd_opcintype[column],
-											   ball_type,
-											   SIMHASH_BALL_STRATEGY);
-
-	ScanKeyEntryInitialize(condition, 0, column + 1, SIMHASH_BALL_STRATEGY,
-						   ball_type, InvalidOid, get_opcode(operator),
-						   (Datum) 0);
-}
-
-/*
- * Note a hamming index of the fingerprint if it serves: one of the fingerprint
- * alone, or within columns of the group.  The more of these the better.
- */
-static void
-note_hamming_index(const GuardStatement *statement, Relation index,
-				   int fingerprint, GuardTable *table)
-{
-	GuardHammingIndex found;
-
-	memset(&found, 0, sizeof found);
-	found.index = RelationGetRelid(index);
-	found.ncolumns = index->rd_index->indnkeyatts;
-	found.group = palloc(found.ncolumns * sizeof *found.group);
-	found.conditions = palloc(found.ncolumns * sizeof *found.conditions);
-	for (int i = 0; i < found.ncolumns; i++)
-	{
-		found.group[i] = i == fingerprint ? -1 :
-			find_in_group(statement, table, index, i, SIMHASH_EQUAL_STRATEGY);
-		if (i == fingerprint)
-			prepare_ball(index, i, statement->ball_type, &found.conditions[i]);
-		else if (found.group[i] >= 0)
-			hamming_equal_key(index, i, (Datum) 0, &found.conditions[i]);
-		else
-			return;
-	}
-	if (found.ncolumns > table->hamming.ncolumns)
-		table->hamming = found;
-}
-
 /*
  * Find the index to search a table by: a hamming index if there is one,
  * otherwise those of the keys.
@@ -280,7 +285,10 @@ find_indexes(const GuardStatement *statement, Relation relation,
 			{
 				hamming++;
 				if (is_usable(index))
-					note_hamming_index(statement, index, column, table);
+					note_index(statement, table, index,
+							   index->rd_index->indnkeyatts, column,
+							   SIMHASH_BALL_STRATEGY, statement->ball_type,
+							   &table->hamming);
 			}
 		}
 		else if (index->rd_rel->relam == BTREE_AM_OID && is_usable(index))
@@ -291,7 +299,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
 		if (!OidIsValid(table->hamming.index) &&
-			!OidIsValid(table->key_indexes[block].index))
+			!OidIsValid(table->keys[block].index))
 			complain_of_no_index(statement, relation, table->column);
 	}
 
@@ -301,34 +309,6 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	 */
 	table->only_way = OidIsValid(table->hamming.index) && hamming == 1 &&
 		keys != (1 << SH_BLOCKS) - 1;
-}
-
-/*
- * The primary key of a table, or InvalidOid.  One that is deferrable names
- * rows as well; the relation cache does not count it in every version.
- */
-Oid
-simhash_guard_primary_key(Relation table)
-{
-	List	   *indexes = RelationGetIndexList(table);
-	ListCell   *lc;
-	Oid			key = InvalidOid;
-
-	foreach(lc, indexes)
-	{
-		HeapTuple	tuple = SearchSysCache1(INDEXRELID,
-											ObjectIdGetDatum(lfirst_oid(lc)));
-		Form_pg_index index;
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		index = (Form_pg_index) GETSTRUCT(tuple);
-		if (index->indisprimary && index->indisvalid)
-			key = lfirst_oid(lc);
-		ReleaseSysCache(tuple);
-	}
-	list_free(indexes);
-	return key;
 }
 
 /* Fail if a table cannot be searched, or its rows cannot be named. */
@@ -342,7 +322,7 @@ check_table(const GuardStatement *statement, Relation table)
 						RelationGetRelationName(table)),
 				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
 				 errhint("Have a guard on each server for the rows there, and simhash_clusters find near-duplicates on different ones.")));
-	if (statement->marks && !OidIsValid(simhash_guard_primary_key(table)))
+	if (statement->marks && simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",
@@ -361,25 +341,13 @@ keeps_groups(const GuardStatement *statement, Oid oid)
 	PartitionKey key = RelationGetPartitionKey(relation);
 	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
 	HTEqualStrategyNumber : BTEqualStrategyNumber;
+	AttrNumber *group = find_group(statement, oid);
 	bool		result = true;
 
-	for (int i = 0; result && i < key->partnatts; i++)
-	{
-		bool		found = false;
-
-		for (int j = 0; j < statement->ngroup && key->partattrs[i] != 0; j++)
-		{
-			const GuardColumn *column = &statement->group[j];
-
-			found |= get_attnum(oid, column->name) == key->partattrs[i] &&
-				key->partcollation[i] == column->collation &&
-				get_opfamily_member(key->partopfamily[i],
-									key->partopcintype[i],
-									key->partopcintype[i], equal) ==
-				column->operator;
-		}
-		result = found;
-	}
+	for (int i = 0; i < key->partnatts; i++)
+		result &= find_in_group(statement, group, key->partattrs[i],
+								key->partcollation[i], key->partopfamily[i],
+								key->partopcintype[i], equal) >= 0;
 	table_close(relation, NoLock);
 	return result;
 }
@@ -415,17 +383,6 @@ find_top(GuardStatement *statement, Oid table, bool moves, List **watched)
 	for (; !moves && level > 0 && keeps_groups(statement, top); level--)
 		top = list_nth_oid(path, level - 1);
 	return top;
-}
-
-/* The columns of the group in a table. */
-static AttrNumber *
-find_group(const GuardStatement *statement, Oid table)
-{
-	AttrNumber *columns = palloc(Max(statement->ngroup, 1) * sizeof *columns);
-
-	for (int i = 0; i < statement->ngroup; i++)
-		columns[i] = get_attnum(table, statement->group[i].name);
-	return columns;
 }
 
 /* Has our transaction, not over yet, given a table a new partition? */

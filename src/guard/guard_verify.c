@@ -20,7 +20,7 @@
 Node	   *
 simhash_guard_expression(Relation relation, AttrNumber column)
 {
-	if (!TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated)
+	if (!simhash_guard_attribute(relation, column)->attgenerated)
 		return NULL;
 	return build_column_default(relation, column);
 }
@@ -58,7 +58,7 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 	guard->measure = SIMHASH_NO_MEASURE;
 	if (similarity == NULL && at_least == NULL)
 		return;
-	source = simhash_guard_expression(relation, guard->column);
+	source = simhash_guard_expression(relation, guard->fingerprint.column);
 	known = source == NULL ? guard->document != 0 :
 		simhash_get_recipe(source, &recipe);
 	guard->measure = simhash_get_measure(similarity, known ? &recipe : NULL);
