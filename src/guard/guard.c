@@ -23,7 +23,6 @@
  */
 #include "guard/guard.h"
 
-#include "commands/trigger.h"
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
@@ -109,8 +108,9 @@ reach_verdict(const Guard *guard, GuardSearch *search)
  * fingerprint computed from a document first.  With 'within=column,...' only
  * rows that are equal in these columns are near-duplicates; with
  * 'similarity=jaccard', or cosine, those whose documents are similar by at
- * least .8, or what 'at_least=number' says.  An inserted row is not compared with the row that has its primary key, or the
- * unique key named by 'except=column,...'.
+ * least .8, or what 'at_least=number' says.  An inserted row is not compared
+ * with the row that has its primary key, or the unique key named by
+ * 'except=column,...'.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a

@@ -255,8 +255,7 @@ typedef struct GuardSearch
 	GuardNeed	need;
 	GuardFingerprint center;
 	int			radius;
-	Datum		center_value;	/* the center as a value of SQL, */
-	Datum		ball;			/* and the ball, or 0 */
+	Datum		center_value;	/* the same, as a value of SQL */
 	ItemPointer self;			/* the row that is updated, or NULL */
 	HeapTuple	inserted;		/* the row that is inserted, or NULL */
 	int			enough;			/* a match so near ends the search */
@@ -294,7 +293,6 @@ extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
 										  bool isnull);
 
 /* guard_action.c */
-extern List *simhash_guard_primary_key(Oid table);
 extern HeapTuple simhash_guard_act(Guard *guard, TriggerData *data,
 								   GuardMatch *match, HeapTuple row);
 extern void simhash_guard_forget_match(GuardMatch *match);
@@ -305,8 +303,6 @@ extern GuardFingerprint simhash_guard_fingerprint(const GuardType *type,
 												  Datum value);
 extern int	simhash_guard_distance(const GuardFingerprint *a,
 								   const GuardFingerprint *b);
-extern bool simhash_guard_of_document(const Guard *guard, text *document,
-									  Datum *value);
 
 /* guard_statement.c */
 extern void simhash_guard_init(void);
@@ -325,6 +321,7 @@ extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 
 /* guard_tables.c */
 extern const GuardTable *simhash_guard_tables(Guard *guard);
+extern List *simhash_guard_primary_key(Oid table);
 
 /* guard_shard.c */
 extern void simhash_guard_check_shard(const Guard *guard, Relation relation,
@@ -334,10 +331,6 @@ extern void simhash_guard_check_shard(const Guard *guard, Relation relation,
 extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
 extern void simhash_guard_bind_similarity(Guard *guard, Relation relation,
 										  const Trigger *trigger);
-extern void simhash_guard_take_document(Guard *guard, Relation relation,
-										HeapTuple row);
-extern bool simhash_guard_same_document(Relation relation, AttrNumber column,
-										HeapTuple old, HeapTuple new);
 extern double simhash_guard_similarity(const Guard *guard, Oid table,
 									   TupleTableSlot *slot);
 extern bool simhash_guard_verified(const Guard *guard, Oid table,

@@ -11,8 +11,6 @@
 #include "guard/guard.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
-#include "catalog/pg_constraint.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -20,27 +18,6 @@
 
 /* integrity_constraint_violation, of a kind of our own */
 #define ERRCODE_NEAR_DUPLICATE	MAKE_SQLSTATE('2', '3', 'S', '0', '1')
-
-/*
- * The columns of a table's primary key, which may be deferrable, in its order;
- * NIL when it has none.
- */
-List	   *
-simhash_guard_primary_key(Oid table)
-{
-	List	   *columns = NIL;
-	Relation	index;
-	Oid			constraint;
-
-	(void) get_primary_key_attnos(table, true, &constraint);
-	if (!OidIsValid(constraint))
-		return NIL;
-	index = index_open(get_constraint_index(constraint), AccessShareLock);
-	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-		columns = lappend_int(columns, index->rd_index->indkey.values[i]);
-	index_close(index, AccessShareLock);
-	return columns;
-}
 
 /* May the user read a column of the table that the trigger was made for? */
 static bool
@@ -72,41 +49,32 @@ may_be_told(const Guard *guard, const GuardMatch *match, List *columns)
 						 true) != RLS_ENABLED;
 }
 
-/* The names of the columns, separated by commas. */
+/*
+ * The values that the row found has in the columns, and, if wanted, the names of
+ * these, separated by commas.
+ */
 static char *
-column_names(const GuardMatch *match, List *columns)
+write_key(const GuardMatch *match, List *columns, StringInfo names)
 {
-	StringInfoData names;
-	ListCell   *lc;
-
-	initStringInfo(&names);
-	foreach(lc, columns)
-		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
-						 get_attname(match->table, lfirst_int(lc), false));
-	return names.data;
-}
-
-/* The values that the row found has in the columns, separated by commas. */
-static char *
-column_values(const GuardMatch *match, List *columns)
-{
-	TupleDesc	desc = match->slot->tts_tupleDescriptor;
 	StringInfoData values;
 	ListCell   *lc;
 
 	initStringInfo(&values);
 	foreach(lc, columns)
 	{
-		AttrNumber	column = (AttrNumber) lfirst_int(lc);
+		Form_pg_attribute column =
+		TupleDescAttr(match->slot->tts_tupleDescriptor, lfirst_int(lc) - 1);
+		const char *comma = lc != list_head(columns) ? ", " : "";
 		bool		isnull;
-		Datum		value = slot_getattr(match->slot, column, &isnull);
+		Datum		value = slot_getattr(match->slot, column->attnum, &isnull);
 		Oid			output;
 		bool		varlena;
 
-		getTypeOutputInfo(TupleDescAttr(desc, column - 1)->atttypid, &output,
-						  &varlena);
-		appendStringInfo(&values, "%s%s", lc != list_head(columns) ? ", " : "",
+		getTypeOutputInfo(column->atttypid, &output, &varlena);
+		appendStringInfo(&values, "%s%s", comma,
 						 OidOutputFunctionCall(output, value));
+		if (names != NULL)
+			appendStringInfo(names, "%s%s", comma, NameStr(column->attname));
 	}
 	return values.data;
 }
@@ -116,14 +84,16 @@ static int
 match_detail(const Guard *guard, const GuardMatch *match, List *columns,
 			 double similarity)
 {
-	char	   *names = column_names(match, columns);
-	char	   *values = column_values(match, columns);
+	StringInfoData names;
+	char	   *values;
 
+	initStringInfo(&names);
+	values = write_key(match, columns, &names);
 	if (similarity < 0)
 		return errdetail("The row with key (%s)=(%s) is at distance %d.",
-						 names, values, match->distance);
+						 names.data, values, match->distance);
 	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
-					 names, values, match->distance,
+					 names.data, values, match->distance,
 					 simhash_measure_name(guard->measure), similarity);
 }
 
@@ -171,8 +141,7 @@ static HeapTuple
 mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
-	Form_pg_attribute target = TupleDescAttr(RelationGetDescr(relation),
-											 guard->mark - 1);
+	Form_pg_attribute target = simhash_guard_attribute(relation, guard->mark);
 	List	   *columns = simhash_guard_primary_key(match->table);
 	AttrNumber	column = (AttrNumber) linitial_int(columns);
 	Form_pg_attribute source =
@@ -185,23 +154,11 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
 		value = slot_getattr(match->slot, column, &isnull);
 	else
 	{
-		char		category;
-		bool		preferred;
 		Oid			input;
 		Oid			parameter;
 
-		get_type_category_preferred(getBaseType(target->atttypid), &category,
-									&preferred);
-		if (list_length(columns) > 1 && category != TYPCATEGORY_STRING)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of relation \"%s\" cannot hold the key (%s)",
-							NameStr(target->attname),
-							RelationGetRelationName(relation),
-							column_names(match, columns)),
-					 errhint("A key of several columns is written as text.")));
 		getTypeInputInfo(target->atttypid, &input, &parameter);
-		value = OidInputFunctionCall(input, column_values(match, columns),
+		value = OidInputFunctionCall(input, write_key(match, columns, NULL),
 									 parameter, target->atttypmod);
 	}
 	return simhash_guard_set_column(row, relation, guard->mark, value, isnull);

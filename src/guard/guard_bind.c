@@ -18,28 +18,11 @@
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type.h"
-#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-
-/* Fail unless a column has that type, or one that can be read as it. */
-static void
-check_type(Relation relation, AttrNumber column, Oid type)
-{
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
-
-	if (!IsBinaryCoercible(attribute->atttypid, type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
-						NameStr(attribute->attname),
-						RelationGetRelationName(relation),
-						format_type_be(attribute->atttypid),
-						format_type_be(type))));
-}
 
 /* Fail if a column that the trigger writes to is generated. */
 static void
@@ -69,7 +52,7 @@ check_stored(Relation relation, AttrNumber column)
 				 errhint("A guard takes generated columns that are STORED.")));
 }
 
-/* Fail unless the option "within" names columns, none of them twice. */
+/* Fail unless the option "within", if there is one, names columns. */
 static void
 check_group(const Guard *guard, Relation root, const Trigger *trigger,
 			List *names)
@@ -82,17 +65,7 @@ check_group(const Guard *guard, Relation root, const Trigger *trigger,
 						guard->name),
 				 simhash_guard_argument_error()));
 	foreach(lc, names)
-	{
 		(void) simhash_guard_column(root, lfirst(lc));
-		for (int i = 0; i < foreach_current_index(lc); i++)
-		{
-			if (strcmp(list_nth(names, i), lfirst(lc)) == 0)
-				ereport(ERROR,
-						(errmsg("trigger \"%s\": option \"within\" names column \"%s\" twice",
-								guard->name, (char *) lfirst(lc)),
-						 simhash_guard_argument_error()));
-		}
-	}
 }
 
 /* Prepare to compute a column, if it is generated. */
@@ -144,11 +117,19 @@ static void
 check_columns(Guard *guard, Relation relation)
 {
 	AttrNumber	document = Max(guard->document, guard->compared);
+	Oid			type;
 
 	check_stored(relation, guard->fingerprint.column);
 	if (document != 0)
 	{
-		check_type(relation, document, TEXTOID);
+		type = simhash_guard_attribute(relation, document)->atttypid;
+		if (!IsBinaryCoercible(type, TEXTOID))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of relation \"%s\" is of type %s, not text",
+							get_attname(guard->table, document, false),
+							RelationGetRelationName(relation),
+							format_type_be(type))));
 		check_not_generated(relation, document,
 							"The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
 	}
@@ -158,11 +139,12 @@ check_columns(Guard *guard, Relation relation)
 							"Leave out the option \"document\".");
 		(void) simhash_words(guard->type.width);
 	}
-	if (guard->mark != 0)
-		check_not_generated(relation, guard->mark,
-							"The option \"mark\" takes a plain column.");
-	if (guard->mark != 0 &&
-		(guard->mark == guard->fingerprint.column || guard->mark == guard->document))
+	if (guard->mark == 0)
+		return;
+	check_not_generated(relation, guard->mark,
+						"The option \"mark\" takes a plain column.");
+	if (guard->mark == guard->fingerprint.column ||
+		guard->mark == guard->document)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
 						guard->name),

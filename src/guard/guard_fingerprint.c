@@ -83,24 +83,3 @@ simhash_guard_distance(const GuardFingerprint *a, const GuardFingerprint *b)
 		distance += sh_distance(a->words[i], b->words[i]);
 	return distance;
 }
-
-/* The fingerprint of a document as a value of the column; false if none. */
-bool
-simhash_guard_of_document(const Guard *guard, text *document, Datum *value)
-{
-	uint64		words[SH_WORDS];
-
-	if (guard->type.oid == BITOID)
-	{
-		int			n = guard->type.width / SH_BITS;
-
-		if (!simhash_wide_fingerprint(guard->profile, document, n, words))
-			return false;
-		*value = simhash_make_bits(words, n);
-		return true;
-	}
-	if (!simhash_fingerprint(guard->profile, document, words))
-		return false;
-	*value = Int64GetDatum((int64) words[0]);
-	return true;
-}

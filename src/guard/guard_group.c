@@ -80,18 +80,7 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 		fmgr_info(type->hash_proc, &column->hash);
 }
 
-/* qsort comparator: by the place in the root. */
-static int
-compare_columns(const void *a, const void *b)
-{
-	return ((const GuardColumn *) a)->root_column -
-		((const GuardColumn *) b)->root_column;
-}
-
-/*
- * Learn what the group of a row is, in the order of the columns of the root,
- * whatever order they are named in.  The columns exist.
- */
+/* Learn what the group of a row is.  The columns exist. */
 void
 simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
 {
@@ -102,8 +91,6 @@ simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
 							  sizeof *statement->group);
 	foreach(lc, names)
 		bind_column(&statement->group[statement->ngroup++], root, lfirst(lc));
-	qsort(statement->group, statement->ngroup, sizeof *statement->group,
-		  compare_columns);
 }
 
 /* Are two values of a column, not NULL, equal? */
@@ -115,9 +102,10 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
 }
 
 /*
- * A number for the group of a row as far as it matters to locks.  Groups that
- * happen to share a number wait for each other more than they need to, as do
- * all groups that differ in columns of types that cannot be hashed.
+ * A number for the group of a row as far as it matters to locks, whatever order
+ * its columns are named in.  Groups that happen to share a number wait for each
+ * other more than they need to, as do all groups that differ in columns of types
+ * that cannot be hashed.
  */
 uint64
 simhash_guard_group_hash(const GuardStatement *statement, const Datum *values)
@@ -129,10 +117,10 @@ simhash_guard_group_hash(const GuardStatement *statement, const Datum *values)
 		GuardColumn *column = &statement->group[i];
 
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
-			hash = hash_combine64(hash,
-								  simhash_hash(&column->hash,
-											   column->equality.collation,
-											   values[i]));
+			hash += hash_combine64(column->root_column,
+								   simhash_hash(&column->hash,
+												column->equality.collation,
+												values[i]));
 	}
 	return hash;
 }

@@ -321,14 +321,27 @@ simhash_guard_unlock(GuardStatement *statement)
 	CurrentResourceOwner = owner;
 }
 
-/* Take the locks of a row, one after the other. */
-static void
-take_locks(GuardStatement *statement, const GuardFingerprint *fingerprint,
-		   uint64 group)
+/*
+ * Take the locks of a row, one after the other, and learn what has become of
+ * the tables meanwhile.  The locks belong to the transaction, whatever
+ * subtransaction or portal we are in, so that they can be released in another.
+ * If we do not come to restore the resource owner, the end of the
+ * subtransaction or transaction does.
+ */
+void
+simhash_guard_lock(Guard *guard, const GuardFingerprint *fingerprint)
 {
+	GuardStatement *statement = guard->statement;
 	GuardedRow *row = &statement->row;
-	int			n = lock_values(statement, fingerprint, group, row->locks);
+	int			n = lock_values(statement, fingerprint,
+								simhash_guard_group_hash(statement,
+														 guard->group_values),
+								row->locks);
+	ResourceOwner owner = CurrentResourceOwner;
+	const GuardTable *own;
 
+	row->index = InvalidOid;
+	CurrentResourceOwner = TopTransactionResourceOwner;
 	while (row->nheld < n)
 	{
 		LOCKTAG		tag = lock_tag(statement->root, row->locks[row->nheld]);
@@ -339,34 +352,7 @@ take_locks(GuardStatement *statement, const GuardFingerprint *fingerprint,
 		row->waiting = false;
 		row->nheld++;
 	}
-}
-
-/*
- * Take the locks of a row, and learn what has become of the tables meanwhile.
- * The locks belong to the transaction, whatever subtransaction or portal we
- * are in, so that they can be released in another.
- */
-void
-simhash_guard_lock(Guard *guard, const GuardFingerprint *fingerprint)
-{
-	GuardStatement *statement = guard->statement;
-	GuardedRow *row = &statement->row;
-	uint64		group = simhash_guard_group_hash(statement,
-												 guard->group_values);
-	ResourceOwner owner = CurrentResourceOwner;
-	const GuardTable *own;
-
-	row->index = InvalidOid;
-	PG_TRY();
-	{
-		CurrentResourceOwner = TopTransactionResourceOwner;
-		take_locks(statement, fingerprint, group);
-	}
-	PG_FINALLY();
-	{
-		CurrentResourceOwner = owner;
-	}
-	PG_END_TRY();
+	CurrentResourceOwner = owner;
 	own = simhash_guard_tables(guard);
 	if (own->only_way)
 		row->index = own->hamming.index;

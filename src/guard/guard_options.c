@@ -101,13 +101,6 @@ find_option(const Guard *guard, const char *argument)
 			(strchr(argument, '=') == NULL) == options[i].flag)
 			return &options[i];
 	}
-	if (option_value(argument, "fingerprint") != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\": a guard computes no expressions",
-						guard->name),
-				 errhint("Make the column a generated one: GENERATED ALWAYS AS (%s) STORED.",
-						 option_value(argument, "fingerprint"))));
 	ereport(ERROR,
 			(errmsg("trigger \"%s\": unknown option \"%s\"",
 					guard->name, argument),
@@ -189,7 +182,8 @@ simhash_guard_read_arguments(Guard *guard, Relation relation,
 				(errmsg("trigger \"%s\": simhash_guard needs three arguments",
 						guard->name),
 				 simhash_guard_argument_error()));
-	guard->fingerprint.column = simhash_guard_column(relation, trigger->tgargs[0]);
+	guard->fingerprint.column = simhash_guard_column(relation,
+													 trigger->tgargs[0]);
 	guard->action = read_action(guard, trigger->tgargs[1]);
 	if (!simhash_guard_radius(trigger, &guard->radius))
 		ereport(ERROR,

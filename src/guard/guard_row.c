@@ -11,8 +11,10 @@
 #include "guard/guard.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 
 /*
@@ -56,18 +58,27 @@ get_value(Guard *guard, const GuardSource *source, HeapTuple row,
 	return value;
 }
 
-/* The row with the fingerprint of its document. */
+/* The row with the fingerprint of its document, or NULL if it has none. */
 static HeapTuple
 fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
 {
+	uint64		words[SH_WORDS];
+	bool		bits = guard->type.oid == BITOID;
+	int			n = guard->type.width / SH_BITS;
 	bool		isnull;
 	Datum		value = heap_getattr(row, guard->document,
 									 RelationGetDescr(relation), &isnull);
 
 	if (!isnull)
-		isnull = !simhash_guard_of_document(guard, DatumGetTextPP(value),
-											&value);
-	return simhash_guard_set_column(row, relation, guard->fingerprint.column, value, isnull);
+		isnull = bits ?
+			!simhash_wide_fingerprint(guard->profile, DatumGetTextPP(value), n,
+									  words) :
+			!simhash_fingerprint(guard->profile, DatumGetTextPP(value), words);
+	if (!isnull)
+		value = bits ? simhash_make_bits(words, n) :
+			Int64GetDatum((int64) words[0]);
+	return simhash_guard_set_column(row, relation, guard->fingerprint.column,
+									value, isnull);
 }
 
 /*
@@ -88,6 +99,22 @@ get_values(Guard *guard, HeapTuple row, GuardSearch *search)
 		guard->group_values[i] = get_value(guard, &guard->group[i], row,
 										   &isnull);
 	return !isnull;
+}
+
+/* Have two versions of a row the same document, in that column? */
+static bool
+has_same_document(Relation relation, AttrNumber column, HeapTuple old,
+				  HeapTuple new)
+{
+	TupleDesc	desc = RelationGetDescr(relation);
+	bool		isnull;
+	bool		newnull;
+	Datum		value = heap_getattr(old, column, desc, &isnull);
+	Datum		newvalue = heap_getattr(new, column, desc, &newnull);
+
+	if (isnull || newnull)
+		return isnull && newnull;
+	return datum_image_eq(value, newvalue, false, -1);
 }
 
 /*
@@ -116,8 +143,7 @@ keeps_fingerprint(Guard *guard, TriggerData *data, HeapTuple row,
 			return false;
 	}
 	return document == 0 ||
-		simhash_guard_same_document(relation, document, data->tg_trigtuple,
-									row);
+		has_same_document(relation, document, data->tg_trigtuple, row);
 }
 
 /* Does an update leave the group as it was? */
@@ -148,15 +174,20 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 {
 	Relation	relation = data->tg_relation;
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	bool		isnull;
+	Datum		document;
 	HeapTuple	row = update ? data->tg_newtuple : data->tg_trigtuple;
 
 	ResetExprContext(guard->econtext);
 	if (guard->document != 0)
 		row = fill_fingerprint(guard, relation, row);
 	if (guard->compared != 0)
-		simhash_guard_take_document(guard, relation, row);
+	{
+		document = heap_getattr(row, guard->compared,
+								RelationGetDescr(relation), &isnull);
+		guard->its_document = isnull ? NULL : DatumGetTextPP(document);
+	}
 	search->radius = guard->radius;
-	search->ball = (Datum) 0;
 	search->self = update ? &data->tg_trigtuple->t_self : NULL;
 	search->inserted = update ? NULL : row;
 	search->enough = guard->action == GUARD_SKIP && !guard->notice ?

@@ -23,20 +23,16 @@
 
 #include "access/genam.h"
 #include "access/relscan.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #include "core/pairs/probes.h"
-#include "index/hamming.h"
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
@@ -196,22 +192,17 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 	}
 }
 
-/* The ball as a value of SQL, made when it is first needed. */
+/* The ball as a value of SQL. */
 static Datum
-get_ball(const Guard *guard, GuardSearch *search)
+get_ball(const Guard *guard, const GuardSearch *search)
 {
-	if (search->ball == (Datum) 0)
-	{
-		TupleDesc	desc =
-		lookup_rowtype_tupdesc(guard->statement->ball_type, -1);
+	TupleDesc	desc = lookup_rowtype_tupdesc(guard->statement->ball_type, -1);
+	Datum		ball = simhash_make_ball(desc, guard->type.oid == BITOID ?
+										 VARBITOID : INT8OID,
+										 search->center_value, guard->radius);
 
-		search->ball =
-			simhash_make_ball(desc,
-							  guard->type.oid == BITOID ? VARBITOID : INT8OID,
-							  search->center_value, search->radius);
-		ReleaseTupleDesc(desc);
-	}
-	return search->ball;
+	ReleaseTupleDesc(desc);
+	return ball;
 }
 
 /* Search by an index: for the ball, or for the keys of a block. */

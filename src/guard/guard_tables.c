@@ -11,9 +11,9 @@
  * statement has not come to yet.
  *
  * The locks on tables and indexes stay until the end of the transaction, as
- * those of a query do.  Between rows nothing stays open, so a trigger of the statement can alter
- * partitions, other than those that the statement itself has opened to insert
- * into.
+ * those of a query do.  Between rows nothing stays open, so a trigger of the
+ * statement can alter partitions, other than those that the statement itself
+ * has opened to insert into.
  *
  * What is searched must be at least as new as the locks of the row (see
  * guard_lock.c).  Say another session attaches a partition and then inserts a
@@ -47,6 +47,7 @@
 #include "access/xact.h"
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_opfamily.h"
@@ -311,6 +312,27 @@ find_indexes(const GuardStatement *statement, Relation relation,
 		keys != (1 << SH_BLOCKS) - 1;
 }
 
+/*
+ * The columns of a table's primary key, which may be deferrable, in its order;
+ * NIL when it has none.
+ */
+List	   *
+simhash_guard_primary_key(Oid table)
+{
+	List	   *columns = NIL;
+	Relation	index;
+	Oid			constraint;
+
+	(void) get_primary_key_attnos(table, true, &constraint);
+	if (!OidIsValid(constraint))
+		return NIL;
+	index = index_open(get_constraint_index(constraint), AccessShareLock);
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+		columns = lappend_int(columns, index->rd_index->indkey.values[i]);
+	index_close(index, AccessShareLock);
+	return columns;
+}
+
 /* Fail if a table cannot be searched, or its rows cannot be named. */
 static void
 check_table(const GuardStatement *statement, Relation table)
@@ -322,7 +344,8 @@ check_table(const GuardStatement *statement, Relation table)
 						RelationGetRelationName(table)),
 				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
 				 errhint("Have a guard on each server for the rows there, and simhash_clusters find near-duplicates on different ones.")));
-	if (statement->marks && simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
+	if (statement->marks &&
+		simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",

@@ -10,9 +10,7 @@
  */
 #include "guard/guard.h"
 
-#include "access/htup_details.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
@@ -79,33 +77,6 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 		guard->document = 0;
 	if (guard->profile == NULL && known)
 		guard->profile = recipe.profile;
-}
-
-/* Take the document of the row that is to be examined. */
-void
-simhash_guard_take_document(Guard *guard, Relation relation, HeapTuple row)
-{
-	bool		isnull;
-	Datum		value = heap_getattr(row, guard->compared,
-									 RelationGetDescr(relation), &isnull);
-
-	guard->its_document = isnull ? NULL : DatumGetTextPP(value);
-}
-
-/* Have two versions of a row the same document, in that column? */
-bool
-simhash_guard_same_document(Relation relation, AttrNumber column,
-							HeapTuple old, HeapTuple new)
-{
-	TupleDesc	desc = RelationGetDescr(relation);
-	bool		isnull;
-	bool		newnull;
-	Datum		value = heap_getattr(old, column, desc, &isnull);
-	Datum		newvalue = heap_getattr(new, column, desc, &newnull);
-
-	if (isnull || newnull)
-		return isnull && newnull;
-	return datum_image_eq(value, newvalue, false, -1);
 }
 
 /*
