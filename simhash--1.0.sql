@@ -613,19 +613,19 @@ COMMENT ON FUNCTION simhash_cosine(text[], text[]) IS
 ----------------------------------------------------------------------------
 
 -- Volatile: it runs a query, and draws a random sample of what that returns.
+-- Not STRICT: a NULL profile, family or similarity is as the query tells.
 CREATE FUNCTION simhash_tune(
-    query text, sample bigint DEFAULT 1000,
-    profile text DEFAULT 'word-2-capped', family text DEFAULT 'simhash',
-    similarity double precision DEFAULT 0.8, measure text DEFAULT 'jaccard',
+    query text, sample bigint DEFAULT 1000, profile text DEFAULT NULL,
+    family text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT 0.8,
     OUT k integer, OUT pairs bigint, OUT "precision" double precision,
-    OUT recall double precision, OUT f1 double precision,
-    OUT recommended boolean, OUT verified_f1 double precision,
-    OUT verifications double precision)
+    OUT recall double precision, OUT comparisons double precision,
+    OUT recommended boolean, OUT advice text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_tune'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 25;
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 25;
 COMMENT ON FUNCTION simhash_tune(
-    text, bigint, text, text, double precision, text) IS
+    text, bigint, text, text, text, double precision) IS
 'precision and recall of searches within each distance, on documents of yours';
 
 ----------------------------------------------------------------------------

@@ -8,8 +8,9 @@
 \i :tools
 \set ECHO all
 
--- what is recommended is told in a notice, of each call
-SET client_min_messages = warning;
+-- figures have three digits
+CREATE FUNCTION digits(figure double precision) RETURNS double precision
+LANGUAGE sql IMMUTABLE RETURN to_char(figure, '9.99EEEE')::double precision;
 
 -- 60 texts of 40 words; all but the first twenty with two revisions, in which
 -- two words are others; and an identical copy of each
@@ -40,14 +41,15 @@ FROM texts AS a, texts AS b
 WHERE simhash(a.body) IS NOT NULL AND simhash(b.body) IS NOT NULL;
 CREATE TABLE pairs AS SELECT * FROM exact WHERE pair;
 
-SELECT t.k, t.pairs, t.pairs = e.pairs AS pairs_right,
-       round(t.precision::numeric, 3) AS precision,
-       t.precision IS NOT DISTINCT FROM e.precision AS precision_right,
-       round(t.recall::numeric, 3) AS recall,
-       t.recall = e.recall AS recall_right,
-       abs(t.f1 - 2 * t.precision * t.recall / (t.precision + t.recall)) < 1e-9
-       AS f1_right, recommended
-FROM simhash_tune('SELECT body FROM texts') AS t,
+SELECT t.k, t.pairs, t.precision, t.recall, t.comparisons, t.recommended,
+       t.pairs = e.pairs AS pairs_right,
+       t.precision IS NOT DISTINCT FROM digits(e.precision) AS precision_right,
+       t.recall = digits(e.recall) AS recall_right,
+       t.comparisons = digits(e.pairs::float8 /
+           (SELECT count(*) FROM texts WHERE simhash(body) IS NOT NULL))
+           AS comparisons_right
+FROM simhash_tune('SELECT body FROM texts', family => 'simhash',
+                  similarity => 'jaccard') AS t,
      LATERAL (SELECT count(*) FILTER (WHERE d <= k),
                      (count(*) FILTER (WHERE d <= k AND alike))::float8 /
                      nullif(count(*) FILTER (WHERE d <= k), 0),
@@ -55,17 +57,12 @@ FROM simhash_tune('SELECT body FROM texts') AS t,
                      count(*) FILTER (WHERE alike)
               FROM pairs) AS e(pairs, precision, recall)
 ORDER BY k;
--- verified, what is found is alike; each document found is compared
-SELECT count(*) AS distances, bool_or(verified_f1 > f1 + 0.05) AS gains,
-       count(*) FILTER (WHERE abs(verified_f1 - 2 * recall / (1 + recall)) > 1e-9) AS f1_wrong,
-       count(*) FILTER (WHERE abs(verifications - pairs::float8 /
-           (SELECT count(*) FROM texts WHERE simhash(body) IS NOT NULL)) > 1e-9) AS verifications_wrong
-FROM simhash_tune('SELECT body FROM texts');
 -- what to search, and what to verify
-SET client_min_messages = notice;
-SELECT k FROM simhash_tune('SELECT body FROM texts') WHERE recommended;
-SELECT k FROM simhash_tune('SELECT body FROM texts', family => 'minhash', measure => 'cosine') WHERE recommended;
-SET client_min_messages = warning;
+SELECT k, advice FROM simhash_tune('SELECT body FROM texts') WHERE recommended;
+SELECT k, advice FROM simhash_tune('SELECT body FROM texts',
+    family => 'simhash') WHERE advice IS NOT NULL;
+SELECT k, advice FROM simhash_tune('SELECT body FROM texts',
+    similarity => 'cosine', at_least => 0.9) WHERE recommended;
 SELECT count(*) AS wrong
 FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2',
                   'minhash') AS t
@@ -98,15 +95,15 @@ FROM weighed AS a
 SELECT profile, family, count(*) AS distances,
        count(DISTINCT t.recall) > 5 AS recalls_differ,
        count(*) FILTER (WHERE t.pairs <> e.pairs) AS pairs_wrong,
-       count(*) FILTER (WHERE t.precision IS DISTINCT FROM e.precision)
+       count(*) FILTER (WHERE t.precision IS DISTINCT FROM digits(e.precision))
            AS precision_wrong,
-       count(*) FILTER (WHERE t.recall IS DISTINCT FROM e.recall)
+       count(*) FILTER (WHERE t.recall IS DISTINCT FROM digits(e.recall))
            AS recall_wrong
 FROM (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile),
      (VALUES ('simhash'), ('minhash')) AS y (family),
      simhash_tune(format('SELECT body FROM weighed WHERE profile = %L',
                          profile),
-                  1000, profile, family, 0.7, 'cosine') AS t,
+                  1000, profile, family, 'cosine', 0.7) AS t,
      LATERAL (SELECT count(*) FILTER (WHERE near),
                      (count(*) FILTER (WHERE near AND alike))::float8 /
                      nullif(count(*) FILTER (WHERE near), 0),
@@ -118,31 +115,32 @@ FROM (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile),
          AS e (pairs, precision, recall)
 GROUP BY profile, family ORDER BY profile COLLATE "C", family COLLATE "C";
 -- the first two have the same words in the same proportion, the third not
-SELECT measure, max(pairs) AS pairs, round(max(recall)::numeric, 3) AS recall
-FROM unnest('{jaccard,cosine}'::text[]) AS measure,
+SELECT similarity, max(pairs) AS pairs, max(recall) AS recall
+FROM unnest('{jaccard,cosine}'::text[]) AS similarity,
      simhash_tune($$VALUES ('a b b'), ('b a b b b a'), ('a a b')$$,
-                  profile => 'word-1', similarity => 1, measure => measure)
-GROUP BY measure ORDER BY measure COLLATE "C";
+                  profile => 'word-1', similarity => similarity, at_least => 1)
+GROUP BY similarity ORDER BY similarity COLLATE "C";
 
 ----------------------------------------
 -- arrays of words, and fingerprints that are given
 ----------------------------------------
 
 -- arrays of words are judged as documents are that a profile cuts into them
-SELECT family, measure, count(*) AS distances,
-       count(*) FILTER (WHERE (w.pairs, w.precision, w.recall, w.f1)
-                        IS DISTINCT FROM (d.pairs, d.precision, d.recall, d.f1))
+SELECT family, similarity, count(*) AS distances,
+       count(*) FILTER (WHERE (w.pairs, w.precision, w.recall)
+                        IS DISTINCT FROM (d.pairs, d.precision, d.recall))
        AS wrong, count(DISTINCT w.recall) > 5 AS recalls_differ
 FROM (VALUES ('simhash'), ('minhash')) AS y (family),
-     (VALUES ('jaccard'), ('cosine')) AS m (measure),
+     (VALUES ('jaccard'), ('cosine')) AS m (similarity),
      simhash_tune($$SELECT body FROM weighed WHERE profile = 'word-1'$$,
-                  profile => 'word-1', family => family, similarity => 0.7,
-                  measure => measure) AS d
+                  profile => 'word-1', family => family,
+                  similarity => similarity, at_least => 0.7) AS d
      JOIN LATERAL simhash_tune($$SELECT string_to_array(body, ' ') FROM weighed
                                WHERE profile = 'word-1'$$,
-                  family => family, similarity => 0.7, measure => measure) AS w
+                  family => family, similarity => similarity,
+                  at_least => 0.7) AS w
      USING (k)
-GROUP BY family, measure ORDER BY family, measure;
+GROUP BY family, similarity ORDER BY family, similarity;
 -- fingerprints that are given are those that count
 SELECT count(*) FILTER (WHERE g.pairs <> d.pairs OR g.recall <> d.recall)
        AS wrong, count(*) FILTER (WHERE z.pairs <> (SELECT count(*) FROM pairs))
@@ -163,6 +161,70 @@ FROM simhash_tune($$VALUES ('{}'::text[]), (NULL), ('{}')$$);
 DROP TABLE word_idf;
 
 ----------------------------------------
+-- how fingerprints are made, as the query and its table tell
+----------------------------------------
+
+-- a call that is told nothing says the same as one that is told all
+CREATE FUNCTION same(query text, profile text, family text, similarity text)
+RETURNS boolean LANGUAGE sql
+RETURN (SELECT string_agg(t::text, ' ' ORDER BY k) FROM simhash_tune($1) AS t) =
+       (SELECT string_agg(t::text, ' ' ORDER BY k)
+        FROM simhash_tune('SELECT body FROM texts', 1000, $2, $3, $4) AS t);
+CREATE TABLE made AS SELECT body FROM texts;
+SELECT same('SELECT body FROM made', 'word-2-capped', 'minhash', 'jaccard');
+SELECT same('SELECT body, simhash(body, ''word-3'') FROM made',
+            'word-3', 'simhash', 'cosine');
+SELECT same('SELECT body, minhash(body, ''word-3'') FROM made ORDER BY 1',
+            'word-3', 'minhash', 'jaccard');
+CREATE INDEX ON made USING hamming (simhash(body, 'word-3'));
+SELECT same('SELECT body FROM made ORDER BY 1, md5(body)',
+            'word-3', 'simhash', 'cosine');
+SELECT same('SELECT m.body FROM pg_class AS c JOIN made AS m
+             ON c.relname = ''made''', 'word-3', 'simhash', 'cosine');
+SELECT same('SELECT lower(body) FROM made',
+            'word-2-capped', 'minhash', 'jaccard');
+ALTER TABLE made ADD title varchar GENERATED ALWAYS AS (left(body, 1)) STORED,
+    ADD few bigint GENERATED ALWAYS AS (simhash(body, 'word-1', 3)) STORED;
+SELECT same('SELECT body FROM made', 'word-1', 'simhash', 'cosine');
+SELECT same('SELECT body, few AS fp FROM made ORDER BY title',
+            'word-1', 'simhash', 'cosine');
+-- advice names the profile that is not the default one
+SELECT advice FROM simhash_tune('SELECT body, minhash(body, ''word-3'')
+                                 FROM made') WHERE recommended;
+-- where it cannot be told, advice names no family
+ALTER TABLE made ADD profile text DEFAULT 'word-3';
+SELECT advice FROM simhash_tune('SELECT body, simhash(body, profile)
+                                 FROM made') WHERE recommended;
+SELECT advice FROM simhash_tune('SELECT body, few FROM made
+    UNION ALL SELECT body, minhash(body) FROM made WHERE false')
+WHERE recommended;
+SELECT advice FROM simhash_tune('SELECT body, few + 0 FROM made')
+WHERE recommended;
+-- a function of the same name that is not ours
+CREATE SCHEMA theirs;
+CREATE FUNCTION theirs.simhash(text) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN public.minhash($1);
+SELECT advice FROM simhash_tune('SELECT body, theirs.simhash(body) FROM made')
+WHERE recommended;
+DROP FUNCTION theirs.simhash;
+DROP SCHEMA theirs;
+-- bit strings
+ALTER TABLE made
+    ADD wide bit(256) GENERATED ALWAYS AS (minhash_bits(body, 256)) STORED,
+    ADD narrow bit(64) GENERATED ALWAYS AS (minhash_bits(body, 64)) STORED;
+SELECT bool_and((n.pairs, n.recall) = (d.pairs, d.recall)) AS same
+FROM simhash_tune('SELECT body, narrow FROM made') AS n
+     JOIN simhash_tune('SELECT body FROM texts', family => 'minhash') AS d
+     USING (k);
+SELECT count(*), count(*) FILTER (WHERE w.pairs <> e.pairs) AS wrong,
+       max(w.advice) AS advice
+FROM simhash_tune('SELECT body, wide FROM made') AS w,
+     LATERAL (SELECT count(*) FILTER (WHERE hamming(a.wide, b.wide) <= k)
+              FROM made AS a, made AS b WHERE a.body <> b.body) AS e (pairs);
+DROP FUNCTION same;
+DROP TABLE made;
+
+----------------------------------------
 -- samples
 ----------------------------------------
 
@@ -174,13 +236,14 @@ FROM simhash_tune('SELECT body FROM texts', 50) AS s
 WHERE k >= 8;
 
 -- no pairs alike: nothing to recommend
-SELECT count(*), count(precision), count(recall), count(f1),
+SELECT count(*), count(precision), count(recall), count(comparisons),
        bool_or(recommended) AS any
 FROM simhash_tune('SELECT body FROM texts WHERE n <= 20');
+SELECT k, advice FROM simhash_tune('SELECT body FROM texts WHERE n <= 20')
+WHERE advice IS NOT NULL;
 SELECT max(pairs), count(recall) FROM simhash_tune('SELECT ''a b''::text');
 SELECT max(pairs), count(recall)
 FROM simhash_tune('SELECT body FROM texts WHERE false');
-SELECT count(*) FROM simhash_tune(NULL);
 
 ----------------------------------------
 -- what fails
@@ -204,12 +267,18 @@ SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
     'word-2', 'md5')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
-    'word-2', 'simhash', 'NaN')$$);
+    at_least => 'NaN')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts',
-    measure => 'dice')$$);
+    similarity => 'dice')$$);
+SELECT fails($$SELECT * FROM simhash_tune(NULL)$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body, B''101'' FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body,
+    CASE WHEN n % 2 = 0 THEN simhash_bits(body, 64)
+    ELSE simhash_bits(body, 128) END FROM texts')$$);
 
 DROP TABLE cosines;
 DROP TABLE weighed;
 DROP TABLE pairs;
 DROP VIEW exact;
 DROP TABLE texts;
+DROP FUNCTION digits;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tune.c
- *		What distance to search within, found out on the user's own texts.
+ *		Which distance to search within, found out on the user's own texts.
  *
  * simhash_tune draws a sample of the documents that a query returns, and then
  * compares each document with each one of the sample twice: by fingerprint,
@@ -22,7 +22,8 @@
  *
  * Instead of documents the query can return arrays of words, which are their
  * features; and in a second column the fingerprint of each, so that any way to
- * make one can be judged, as with idf.
+ * make one can be judged, as with idf.  Where the table has fingerprints of the
+ * documents, these are judged as they are made there (tune_recipe.c).
  *
  * The query is run twice, in one snapshot: once to draw the sample, once to
  * compare.  Identical texts are no pair, whichever rows they are in: they
@@ -36,7 +37,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
@@ -45,49 +45,26 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "core/fingerprint/bag.h"
 #include "core/fingerprint/minima.h"
-#include "weights/weights.h"
 
 /* Limits of the work done. */
 #define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */
-#define FEATURES_MAX	SH_SECTION	/* features read of a document */
-
-/* Distances told of: those that are searched within, to verify what is found. */
-#define TUNE_K_MAX		24
-
-/* A distance is recommended when so many of the pairs alike are within it. */
-#define RECALL_MIN		0.98
 
 #define SAY_EVERY		64		/* documents between two looks at the clock */
 
 #define BUCKET_BITS		16		/* of the directory of postings */
 #define BUCKETS			(1 << BUCKET_BITS)
 
-/* How alike two documents are. */
-typedef enum Measure
-{
-	JACCARD,					/* of the sets of features */
-	COSINE						/* of their weights by the profile */
-} Measure;
-
-/* The features of a document, as a growing list of hashes. */
-typedef struct Features
-{
-	uint64	   *hashes;			/* as they occur, then each once */
-	uint32	   *weights;
-	Size		n;
-	Size		allocated;
-	double		square;			/* the product of the weights with themselves */
-} Features;
+#define COLUMNS			7		/* of the result */
 
 /* A document of the sample. */
 typedef struct Sampled
 {
-	SimhashRow	row;			/* until the sample is complete */
+	SimhashRow	row;			/* its document until the sample is complete */
 	uint64		digest;			/* of the text */
-	uint64		fingerprint;
-	double		square;			/* as of Features */
-	double		product;		/* with the document compared */
+	double		square;			/* the product of its weights with themselves */
+	double		product;		/* with those of the document compared */
 } Sampled;
 
 /* A feature of a document of the sample. */
@@ -102,10 +79,9 @@ typedef struct Posting
 typedef struct Tuning
 {
 	/* what stays */
-	const ShProfile *profile;
-	SimhashFamily family;
-	Measure		measure;
-	double		similarity;		/* from which documents are alike */
+	const SimhashRecipe *recipe;
+	SimhashMeasure measure;
+	double		at_least;		/* from this similarity on, pairs are alike */
 	uint32		wanted;			/* documents of the sample */
 
 	/* what moves */
@@ -113,13 +89,13 @@ typedef struct Tuning
 	MemoryContext context;		/* of the sample */
 	uint64		seen;			/* documents that the query has returned */
 	uint64		compared;		/* of these */
-	int			n;				/* documents of the sample so far */
+	ShBag		features;		/* of the document being read */
+	uint32		n;				/* documents of the sample so far */
 	Sampled    *sample;
-	Features	features;		/* of the document being read */
 	Posting    *postings;		/* by hash */
 	Size		npostings;
 	uint32		buckets[BUCKETS + 1];	/* where they start */
-	uint64		pairs[2][SH_BITS + 1];	/* alike or not; by distance */
+	SimhashTally *tally;
 } Tuning;
 
 PG_FUNCTION_INFO_V1(simhash_tune);
@@ -153,136 +129,87 @@ draw(void *state, const SimhashRow *row)
 	memcpy(kept->document, row->document, length);
 }
 
+/* Allocate for features, until an error or the end of the call. */
+static void *
+allocate(size_t bytes)
+{
+	return MemoryContextAllocHuge(CurTransactionContext, bytes);
+}
+
 /* SimhashHashReader: collect the hashes. */
 static bool
-collect(void *state, const uint64 *hashes, size_t n)
+collect(void *features, const uint64 *hashes, size_t n)
 {
-	Features   *features = state;
-
 	CHECK_FOR_INTERRUPTS();
-	if (features->n + n > features->allocated)
-	{
-		features->allocated = 2 * (features->n + n);
-		features->hashes = repalloc_huge(features->hashes,
-										 features->allocated *
-										 sizeof *features->hashes);
-		features->weights = repalloc_huge(features->weights,
-										  features->allocated *
-										  sizeof *features->weights);
-	}
-	memcpy(features->hashes + features->n, hashes, n * sizeof *hashes);
-	features->n += n;
-	return features->n < FEATURES_MAX;
+	sh_bag_add(features, hashes, n);
+	return true;
 }
 
-/* For qsort: hashes, and what begins with one. */
-static int
-compare_hashes(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Make of the hashes as they occur each once, with its weight.  Those of a
- * document are one section, since no more are read.
- */
-static void
-weigh_features(Features *features, const Tuning *tuning)
-{
-	Size		n = 0;
-	Size		next;
-
-	features->square = 0;
-	for (Size i = 0; i < features->n; i = next)
-	{
-		uint32		weight = 1;
-
-		for (next = i + 1; next < features->n; next++)
-		{
-			if (features->hashes[next] != features->hashes[i])
-				break;
-		}
-		if (tuning->measure == COSINE)
-			weight = sh_damp(tuning->documents.words ? SH_DAMP_COUNT :
-							 tuning->profile->damping, (uint32) (next - i));
-		features->hashes[n] = features->hashes[i];
-		features->weights[n++] = weight;
-		features->square += (double) weight * weight;
-	}
-	features->n = n;
-}
-
-/* Collect the hashes of the words of an array. */
-static void
-collect_words(Features *features, ArrayType *words)
-{
-	Datum	   *elements;
-	int			n = simhash_get_elements(words, TEXTOID, -1, false,
-										 TYPALIGN_INT, "features", &elements);
-
-	for (int i = 0; i < n; i++)
-	{
-		text	   *word = DatumGetTextPP(elements[i]);
-		uint64		hash;
-
-		hash = simhash_hash_feature(&sh_no_profile, VARDATA_ANY(word),
-									VARSIZE_ANY_EXHDR(word));
-		if (!collect(features, &hash, 1))
-			break;
-	}
-}
-
-/* The fingerprint of words whose hashes were collected; false if none. */
+/* The fingerprint of hashes of words; false if there are none. */
 static bool
-fingerprint_words(const Tuning *tuning, uint64 *fingerprint)
+fingerprint_words(SimhashMeasure measure, const uint64 *hashes, int n,
+				  uint64 *fingerprint)
 {
-	const Features *features = &tuning->features;
 	ShSums		sums = {0};
 	ShMinima	minima;
 
-	if (tuning->family == simhash_minhash)
+	if (measure == SIMHASH_JACCARD)
 	{
 		sh_minima_begin(&minima);
-		sh_minima_add(&minima, features->hashes, features->n);
+		sh_minima_add(&minima, hashes, n);
 		return sh_minima_fingerprint(&minima, fingerprint);
 	}
-	sh_sums_add(&sums, features->hashes, features->n);
+	sh_sums_add(&sums, hashes, n);
 	return sh_sums_fingerprint(&sums, fingerprint);
 }
 
+/* The fingerprint of a document; false if it has none. */
+static bool
+fingerprint_document(const SimhashRecipe *recipe, text *document,
+					 uint64 *fingerprint)
+{
+	return recipe->measure == SIMHASH_JACCARD ?
+		simhash_minhash(recipe->profile, document, fingerprint) :
+		simhash_fingerprint(recipe->profile, document, fingerprint);
+}
+
 /*
- * Make tuning->features the features of a document.  False when it has no
- * fingerprint.
+ * Make tuning->features the features of a document, and its fingerprint unless
+ * the query has.  False when it has none.
  */
 static bool
-read_features(Tuning *tuning, const SimhashRow *row, uint64 *fingerprint)
+read_features(Tuning *tuning, SimhashRow *row)
 {
-	Features   *features = &tuning->features;
+	const SimhashRecipe *recipe = tuning->recipe;
+	ShBag	   *features = &tuning->features;
 	text	   *document = (text *) row->document;
+	bool		made = tuning->documents.made;
 
-	*fingerprint = row->fingerprint;
-	features->n = 0;
-	if (!row->exists)
+	if (made && row->width == 0)
 		return false;
+	sh_bag_begin(features, tuning->documents.words ? SH_DAMP_COUNT :
+				 recipe->profile->damping);
 	if (tuning->documents.words)
 	{
-		collect_words(features, (ArrayType *) row->document);
-		if (!tuning->documents.made && !fingerprint_words(tuning, fingerprint))
+		uint64	   *hashes;
+		int			n = simhash_hash_set((ArrayType *) document, &hashes);
+
+		if (!made && !fingerprint_words(recipe->measure, hashes, n,
+										row->fingerprint))
 			return false;
+		sh_bag_add(features, hashes, n);
 	}
 	else
 	{
-		if (!tuning->documents.made &&
-			!tuning->family(tuning->profile, document, fingerprint))
+		if (!made && !fingerprint_document(recipe, document,
+										   row->fingerprint))
 			return false;
-		simhash_read_hashes(simhash_begin_document(tuning->profile), document,
+		simhash_read_hashes(simhash_begin_document(recipe->profile), document,
 							collect, features);
 	}
-	qsort(features->hashes, features->n, sizeof(uint64), compare_hashes);
-	weigh_features(features, tuning);
+	if (!made)
+		row->width = SH_BITS;
+	sh_bag_end(features);
 	return features->n > 0;
 }
 
@@ -297,11 +224,27 @@ digest(const struct varlena *document)
 											0));
 }
 
+/* What a feature weighs; features are numbered from 1. */
+static inline uint32
+weight_of(const Tuning *tuning, Size i)
+{
+	return tuning->measure == SIMHASH_JACCARD ? 1 :
+		tuning->features.weights[i];
+}
+
+/* The product of the weights with themselves. */
+static inline double
+square_of(const Tuning *tuning)
+{
+	return tuning->measure == SIMHASH_JACCARD ? tuning->features.n :
+		tuning->features.squares;
+}
+
 /* Add the features of a document of the sample to the postings. */
 static void
 post(Tuning *tuning, uint32 sampled)
 {
-	const Features *features = &tuning->features;
+	const ShBag *features = &tuning->features;
 
 	if (tuning->npostings + features->n > POSTINGS_MAX)
 		ereport(ERROR,
@@ -313,41 +256,66 @@ post(Tuning *tuning, uint32 sampled)
 	tuning->postings = repalloc_huge(tuning->postings,
 									 (tuning->npostings + features->n + 1) *
 									 sizeof *tuning->postings);
-	for (Size i = 0; i < features->n; i++)
+	for (Size i = 1; i <= features->n; i++)
 	{
 		Posting    *posting = &tuning->postings[tuning->npostings++];
 
 		posting->hash = features->hashes[i];
 		posting->sampled = sampled;
-		posting->weight = features->weights[i];
+		posting->weight = weight_of(tuning, i);
 	}
+}
+
+/* Note how wide a fingerprint is; fail unless all are alike in that. */
+static void
+note_width(SimhashTally *tally, int width)
+{
+	if (tally->width == 0)
+		tally->width = width;
+	if (tally->width != width)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot compare fingerprints of different widths"),
+				 errdetail("They have %d and %d bits.", tally->width, width),
+				 errhint("Search those of each width by themselves.")));
+}
+
+/* For qsort: postings by their hash, with which they begin. */
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
 }
 
 /* Index the sample, leaving out documents that have no fingerprint. */
 static void
 index_sample(Tuning *tuning)
 {
-	int			n = 0;
+	uint32		n = 0;
 	Size		at = 0;
 
-	for (int i = 0; i < tuning->n; i++)
+	for (uint32 i = 0; i < tuning->n; i++)
 	{
 		Sampled    *sampled = &tuning->sample[n];
 		SimhashRow	row = tuning->sample[i].row;
 		MemoryContext old = MemoryContextSwitchTo(tuning->documents.scratch);
 
-		CHECK_FOR_INTERRUPTS();
-		if (read_features(tuning, &row, &sampled->fingerprint))
+		if (read_features(tuning, &row))
 		{
+			note_width(tuning->tally, row.width);
 			post(tuning, n++);
-			sampled->square = tuning->features.square;
+			sampled->square = square_of(tuning);
 			sampled->digest = digest(row.document);
+			sampled->row = row;
 		}
 		pfree(row.document);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(tuning->documents.scratch);
 	}
-	tuning->n = n;
+	tuning->tally->sample = tuning->n = n;
 	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
 		  compare_hashes);
 	for (uint64 bucket = 0; bucket <= BUCKETS; bucket++)
@@ -359,16 +327,18 @@ index_sample(Tuning *tuning)
 	}
 }
 
-/* Multiply the document being read with each of the sample. */
+/* Multiply the features at hand with those of each document of the sample. */
 static void
 multiply(Tuning *tuning)
 {
-	for (int i = 0; i < tuning->n; i++)
+	const ShBag *features = &tuning->features;
+
+	for (uint32 i = 0; i < tuning->n; i++)
 		tuning->sample[i].product = 0;
-	for (Size i = 0; i < tuning->features.n; i++)
+	for (Size i = 1; i <= features->n; i++)
 	{
-		uint64		hash = tuning->features.hashes[i];
-		double		weight = tuning->features.weights[i];
+		uint64		hash = features->hashes[i];
+		double		weight = weight_of(tuning, i);
 		const uint32 *bucket = &tuning->buckets[hash >> (64 - BUCKET_BITS)];
 
 		for (uint32 at = bucket[0]; at < bucket[1]; at++)
@@ -384,17 +354,15 @@ multiply(Tuning *tuning)
 	}
 }
 
-/* True when the document being read is alike to that one of the sample. */
+/* Is a document with that square alike to that one of the sample? */
 static inline bool
-is_alike(const Tuning *tuning, const Sampled *sampled)
+is_alike(const Tuning *tuning, const Sampled *sampled, double square)
 {
-	double		a = sampled->square;
-	double		b = tuning->features.square;
-
-	if (tuning->measure == JACCARD)
-		return sampled->product >=
-			tuning->similarity * (a + b - sampled->product);
-	return sampled->product >= tuning->similarity * sqrt(a * b);
+	if (tuning->measure == SIMHASH_JACCARD)
+		return sampled->product >= tuning->at_least *
+			(sampled->square + square - sampled->product);
+	return sampled->product >= tuning->at_least *
+		sqrt(sampled->square * square);
 }
 
 /* SimhashRowReader: compare the document with each one of the sample. */
@@ -402,204 +370,232 @@ static void
 compare(void *state, const SimhashRow *row)
 {
 	Tuning	   *tuning = state;
-	uint64		fingerprint;
+	SimhashRow	other = *row;
+	double		square;
 	uint64		own;
 
 	if (++tuning->compared % SAY_EVERY == 0)
 		simhash_progress_done(NULL, (double) tuning->compared / tuning->seen);
-	if (!read_features(tuning, row, &fingerprint))
+	if (!read_features(tuning, &other))
 		return;
+	note_width(tuning->tally, other.width);
 	own = digest(row->document);
+	square = square_of(tuning);
 	multiply(tuning);
-	for (int i = 0; i < tuning->n; i++)
+	for (uint32 i = 0; i < tuning->n; i++)
 	{
 		const Sampled *sampled = &tuning->sample[i];
+		int			distance = 0;
 
-		if (sampled->digest != own)
-			tuning->pairs[is_alike(tuning, sampled)]
-				[sh_distance(sampled->fingerprint, fingerprint)]++;
+		if (sampled->digest == own)
+			continue;
+		for (int w = 0; w < sh_words_of(other.width); w++)
+			distance += sh_distance(sampled->row.fingerprint[w],
+									other.fingerprint[w]);
+		tuning->tally->pairs[is_alike(tuning, sampled, square)][distance]++;
 	}
 }
 
 /*
- * Precision, recall and F1 at a distance; NULLs where there are no pairs.  And
- * F1 if what is found is then compared exactly, so that only pairs that are
- * alike are left; and how many comparisons that takes for a document.
- */
-static void
-rate(const Tuning *tuning, int k, Datum *values, bool *nulls, double *f1)
-{
-	double		found[2] = {0, 0};
-	double		alike = 0;
-
-	for (int d = 0; d <= SH_BITS; d++)
-	{
-		alike += tuning->pairs[1][d];
-		if (d <= k)
-		{
-			found[0] += tuning->pairs[0][d];
-			found[1] += tuning->pairs[1][d];
-		}
-	}
-	*f1 = alike > 0 ? 2 * found[1] / (found[0] + found[1] + alike) : 0;
-	values[0] = Int32GetDatum(k);
-	values[1] = Int64GetDatum((int64) (found[0] + found[1]));
-	values[2] = Float8GetDatum(found[1] / (found[0] + found[1]));
-	nulls[2] = found[0] + found[1] == 0;
-	values[3] = Float8GetDatum(found[1] / alike);
-	values[4] = Float8GetDatum(*f1);
-	values[6] = Float8GetDatum(2 * found[1] / (found[1] + alike));
-	nulls[3] = nulls[4] = nulls[6] = alike == 0;
-	values[7] = Float8GetDatum((found[0] + found[1]) / tuning->n);
-	nulls[7] = tuning->n == 0;
-}
-
-/* Say what to search, what to verify, and what comes of that. */
-static void
-recommend(const Tuning *tuning, int k, const Datum *values)
-{
-	ereport(NOTICE,
-			(errmsg("search within distance %d, and verify a similarity of %g or more",
-					k, tuning->similarity),
-			 errdetail("That finds %.1f %% of the pairs that are as similar, and compares %.3g documents for each; unverified, %.1f %% of what is found is as similar.",
-					   100 * DatumGetFloat8(values[3]),
-					   DatumGetFloat8(values[7]),
-					   100 * DatumGetFloat8(values[2])),
-			 tuning->measure == JACCARD ?
-			 errhint("simhash_jaccard compares two documents.") :
-			 errhint("simhash_cosine compares two documents.")));
-}
-
-/*
- * Return a row for each distance.  Recommended is what to search within when
- * what is found is verified: the least distance that finds nearly all pairs
- * alike, since each further one costs comparisons and gains nothing; or else,
- * of those that are searched fast, the one that finds most.
- */
-static void
-return_rates(const Tuning *tuning, ReturnSetInfo *rsinfo)
-{
-	Datum		values[8];
-	bool		nulls[8] = {false};
-	double		f1;
-	double		best = 0;
-	int			recommended = -1;
-
-	for (int k = 0; k <= SIMHASH_K_MAX && best < RECALL_MIN; k++)
-	{
-		rate(tuning, k, values, nulls, &f1);
-		if (!nulls[3] && DatumGetFloat8(values[3]) > best)
-		{
-			best = DatumGetFloat8(values[3]);
-			recommended = k;
-		}
-	}
-	if (recommended >= 0)
-	{
-		rate(tuning, recommended, values, nulls, &f1);
-		recommend(tuning, recommended, values);
-	}
-	for (int k = 0; k <= TUNE_K_MAX; k++)
-	{
-		rate(tuning, k, values, nulls, &f1);
-		values[5] = BoolGetDatum(k == recommended);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
-	}
-}
-
-/* Read the arguments after the query. */
-static void
-get_arguments(FunctionCallInfo fcinfo, Tuning *tuning)
-{
-	char	   *family = text_to_cstring(PG_GETARG_TEXT_PP(3));
-	char	   *measure = text_to_cstring(PG_GETARG_TEXT_PP(5));
-
-	tuning->wanted = simhash_sample_argument(PG_GETARG_INT64(1));
-	tuning->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
-	if (strcmp(family, "simhash") == 0)
-		tuning->family = simhash_fingerprint;
-	else if (strcmp(family, "minhash") == 0)
-		tuning->family = simhash_minhash;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("family \"%s\" does not exist", family),
-				 errhint("The families are simhash and minhash.")));
-	tuning->similarity = PG_GETARG_FLOAT8(4);
-	if (!(tuning->similarity > 0 && tuning->similarity <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("similarity must be above 0 and at most 1")));
-	if (strcmp(measure, "jaccard") == 0)
-		tuning->measure = JACCARD;
-	else if (strcmp(measure, "cosine") == 0)
-		tuning->measure = COSINE;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("measure \"%s\" does not exist", measure),
-				 errhint("The measures are jaccard and cosine.")));
-}
-
-/*
- * simhash_tune(query text, sample bigint DEFAULT 1000,
- *		profile text DEFAULT the default profile,
- *		family text DEFAULT 'simhash',
- *		similarity double precision DEFAULT 0.8,
- *		measure text DEFAULT 'jaccard')
- *		-> setof (k integer, pairs bigint, "precision" double precision,
- *		recall double precision, f1 double precision, recommended boolean,
- *		verified_f1 double precision, verifications double precision)
+ * Tally the pairs of a sample of the documents of a query that has been
+ * analyzed, and of all of them.  The query is run twice.
  *
- * How well searches within each distance would do on the documents that the
- * query returns, and which distance to take.  Two documents are alike when
- * the Jaccard similarity of their sets of features, or the cosine of their
- * weighted features, is at least "similarity".  The last columns say what it
- * gains to verify that of what a search has found, and how many documents that
- * is.  Instead of documents the query
- * can return arrays of words, and in a second column the fingerprints, in place
- * of those by the profile and the family.
- *
- * Errors: datatype_mismatch when the query does not return documents,
- * undefined_object when there is no such profile, invalid_parameter_value when
- * it is no SELECT, and for other arguments out of range,
+ * Errors: datatype_mismatch when it does not return documents,
+ * invalid_parameter_value for arguments out of range,
  * program_limit_exceeded when the sample has too many features.
  */
-Datum
-simhash_tune(PG_FUNCTION_ARGS)
+void
+simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
+					const SimhashRecipe *recipe, SimhashMeasure measure,
+					double at_least, int64 sample)
 {
 	Tuning	   *tuning = palloc0(sizeof *tuning);
-	SimhashStatement query = {
-		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
-		.example = "SELECT body FROM docs"
-	};
-	SimhashProgress progress;
 
-	get_arguments(fcinfo, tuning);
-	InitMaterializedSRF(fcinfo, 0);
+	if (sample < 1 || sample > SIMHASH_SAMPLE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sample must be between 1 and %d documents",
+						SIMHASH_SAMPLE_MAX)));
+	if (!(at_least > 0 && at_least <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("at_least must be above 0 and at most 1")));
+	memset(tally, 0, sizeof *tally);
+	tuning->tally = tally;
+	tuning->recipe = recipe;
+	tuning->measure = measure;
+	tuning->at_least = at_least;
+	tuning->wanted = (uint32) sample;
 	tuning->context = CurrentMemoryContext;
 	tuning->documents.state = tuning;
 	tuning->documents.scratch = AllocSetContextCreate(CurrentMemoryContext,
 													  "simhash_tune",
 													  ALLOCSET_DEFAULT_SIZES);
-	tuning->sample = palloc0(tuning->wanted * sizeof *tuning->sample);
-	tuning->features.hashes = palloc(sizeof(uint64));
-	tuning->features.weights = palloc(sizeof(uint32));
+	tuning->sample = palloc0(sample * sizeof *tuning->sample);
 	tuning->postings = palloc(sizeof *tuning->postings);
+	tuning->features.allocate = allocate;
+	tuning->features.release = pfree;
+	tuning->features.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	simhash_read_documents(&tuning->documents, query, draw);
+	index_sample(tuning);
+	simhash_read_documents(&tuning->documents, query, compare);
+	sh_bag_release(&tuning->features);
+	if (tally->width == 0)
+		tally->width = SH_BITS;
+}
+
+/* --- what is said --------------------------------------------------------- */
+
+/* A call of simhash_tune. */
+typedef struct TuneCall
+{
+	SimhashStatement query;
+	SimhashRecipe recipe;
+	bool		known;			/* that fingerprints are made so */
+	SimhashMeasure measure;
+	double		at_least;
+	SimhashTally tally;
+} TuneCall;
+
+/* Say what to search, what to verify, and what comes of that. */
+static char *
+advise(const TuneCall *call, const SimhashRate *best)
+{
+	bool		jaccard = call->measure == SIMHASH_JACCARD;
+	const char *name = jaccard ? "Jaccard" : "cosine";
+	const ShProfile *profile = call->recipe.profile;
+
+	if (best == NULL)
+		return psprintf("No document of the sample has another with a %s"
+						" similarity of %g or more: take a larger sample, or"
+						" a lower \"at_least\".", name, call->at_least);
+	return psprintf("Search%s within distance %d, and verify a %s similarity"
+					" of %g or more by %s%s: that finds %.3g %% of such pairs,"
+					" and compares %.3g documents for each.",
+					!call->known ? "" :
+					call->recipe.measure == SIMHASH_JACCARD ? " by minhash" :
+					" by simhash", best->k, name, call->at_least,
+					jaccard ? "simhash_jaccard" : "simhash_cosine",
+					profile == sh_default_profile ? "" :
+					psprintf(" with profile %s", profile->name),
+					100 * best->recall, best->comparisons);
+}
+
+/* A number of three digits that count, for people; NULL if there is none. */
+static void
+put_figure(double figure, Datum *value, bool *null)
+{
+	*null = isnan(figure);
+	*value = Float8GetDatum(*null ? 0 :
+							strtod(psprintf("%.2e", figure), NULL));
+}
+
+/*
+ * Return a row for each distance, up to half as far again as can be searched.
+ * The advice is in the row that it recommends, or else in the first.
+ */
+static void
+return_rates(const TuneCall *call, ReturnSetInfo *rsinfo)
+{
+	const SimhashTally *tally = &call->tally;
+	SimhashRate best;
+	bool		any = simhash_recommend(tally, &best);
+	char	   *advice = advise(call, any ? &best : NULL);
+
+	if (!any)
+		best.k = 0;
+	for (int k = 0; k <= sh_wide_most(tally->width) * 3 / 2; k++)
+	{
+		SimhashRate rate = simhash_rate(tally, k);
+		Datum		values[COLUMNS];
+		bool		nulls[COLUMNS] = {false};
+
+		values[0] = Int32GetDatum(k);
+		values[1] = Int64GetDatum(rate.pairs);
+		put_figure(rate.precision, &values[2], &nulls[2]);
+		put_figure(rate.recall, &values[3], &nulls[3]);
+		put_figure(rate.comparisons, &values[4], &nulls[4]);
+		values[5] = BoolGetDatum(any && k == best.k);
+		nulls[6] = k != best.k;
+		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(advice);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
+	}
+}
+
+/*
+ * Read the arguments.  What is not told is as the fingerprints are made that
+ * the query or its table has; else the family is MinHash, and the similarity
+ * that of the family.
+ */
+static void
+get_arguments(FunctionCallInfo fcinfo, TuneCall *call)
+{
+	SimhashRecipe *recipe = &call->recipe;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("query, sample and at_least must not be null")));
+	call->query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	call->query.example = "SELECT body FROM docs";
+	call->at_least = PG_GETARG_FLOAT8(5);
+	simhash_analyze(&call->query);
+	call->known = simhash_query_recipe(call->query.query, recipe);
+	if (!PG_ARGISNULL(2))
+		recipe->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+	if (!PG_ARGISNULL(3))
+		recipe->measure =
+			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(3)), "family",
+						   "minhash", "simhash") ?
+			SIMHASH_JACCARD : SIMHASH_COSINE;
+	call->measure = recipe->measure;
+	if (!PG_ARGISNULL(4))
+		call->measure =
+			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(4)),
+						   "similarity", "jaccard", "cosine") ?
+			SIMHASH_JACCARD : SIMHASH_COSINE;
+}
+
+/*
+ * simhash_tune(query text, sample bigint DEFAULT 1000,
+ *		profile text DEFAULT NULL, family text DEFAULT NULL,
+ *		similarity text DEFAULT NULL, at_least double precision DEFAULT 0.8)
+ *		-> setof (k integer, pairs bigint, "precision" double precision,
+ *		recall double precision, comparisons double precision,
+ *		recommended boolean, advice text)
+ *
+ * How well searches within each distance would do on the documents that the
+ * query returns, and which distance to take.  Two documents are alike when
+ * the Jaccard similarity of their sets of features, or the cosine of their
+ * weighted features, is at_least so much.  Instead of documents the query can
+ * return arrays of words, and in a second column the fingerprints, in place of
+ * those by the profile and the family.
+ *
+ * Errors: null_value_not_allowed, undefined_object when there is no such
+ * profile, invalid_parameter_value when the query is no SELECT and for other
+ * arguments out of range, those of simhash_tally_query.
+ */
+Datum
+simhash_tune(PG_FUNCTION_ARGS)
+{
+	TuneCall   *call = palloc0(sizeof *call);
+	int64		sample = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1);
+	SimhashProgress progress;
+
+	InitMaterializedSRF(fcinfo, 0);
 	simhash_progress_begin(&progress, "simhash_tune");
 	PG_TRY();
 	{
-		simhash_analyze(&query);
-		simhash_read_documents(&tuning->documents, &query, draw);
-		index_sample(tuning);
-		simhash_read_documents(&tuning->documents, &query, compare);
+		get_arguments(fcinfo, call);
+		simhash_tally_query(&call->tally, &call->query, &call->recipe,
+							call->measure, call->at_least, sample);
 	}
 	PG_FINALLY();
 	{
 		simhash_progress_end(&progress);
 	}
 	PG_END_TRY();
-	return_rates(tuning, (ReturnSetInfo *) fcinfo->resultinfo);
+	return_rates(call, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tune.h
- *		What the functions share that try fingerprints on a user's own texts.
+ *		Which distance to search within, found out on the user's own texts.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -12,15 +12,46 @@
 
 #include "report/report.h"
 
+#include "core/pairs/layout.h"
+#include "fingerprint/fingerprint.h"
+
 #define SIMHASH_SAMPLE_MAX	10000	/* documents of a sample */
-#define SIMHASH_K_MAX		16	/* distances told of */
+
+/* How a fingerprint is made of a document. */
+typedef struct SimhashRecipe
+{
+	Node	   *document;		/* an expression over the row */
+	SimhashMeasure measure;		/* Jaccard is MinHash, cosine is SimHash */
+	const ShProfile *profile;
+} SimhashRecipe;
+
+/*
+ * Pairs of a document of a sample and any other document: alike (1) or not
+ * (0), by the distance of their fingerprints.
+ */
+typedef struct SimhashTally
+{
+	int			width;			/* bits of a fingerprint */
+	uint32		sample;			/* documents of it */
+	int64		pairs[2][SH_MOST_WIDTH + 1];
+} SimhashTally;
+
+/* What a search within a distance finds; NaN where there is no such pair. */
+typedef struct SimhashRate
+{
+	int			k;
+	int64		pairs;			/* found */
+	double		precision;		/* the part of them that is alike */
+	double		recall;			/* the part of those alike that is found */
+	double		comparisons;	/* to verify what is found for a document */
+} SimhashRate;
 
 /* What the query returns of a document. */
 typedef struct SimhashRow
 {
 	struct varlena *document;	/* a text, or an array of words */
-	bool		exists;			/* the fingerprint, if the query makes it */
-	uint64		fingerprint;
+	int			width;			/* of the fingerprint; 0: there is none */
+	uint64		fingerprint[SH_MAX_WORDS];
 } SimhashRow;
 
 /* What is done with each document, in a memory context reset after it. */
@@ -38,10 +69,34 @@ typedef struct SimhashDocuments
 	MemoryContext scratch;		/* of one document */
 } SimhashDocuments;
 
+/*
+ * How similar two rows are, which go by their places; below 0 if that is not
+ * known, as where one has no feature.
+ */
+typedef double (*SimhashSimilarity) (void *context, uint32 a, uint32 b);
+
+/* tune.c */
+extern void simhash_tally_query(SimhashTally *tally,
+								const SimhashStatement *query,
+								const SimhashRecipe *recipe,
+								SimhashMeasure measure, double at_least,
+								int64 sample);
+
 /* tune_query.c */
-extern uint32 simhash_sample_argument(int64 wanted);
 extern void simhash_read_documents(SimhashDocuments *documents,
 								   const SimhashStatement *query,
 								   SimhashRowReader read);
+
+/* tune_recipe.c */
+extern bool simhash_find_recipe(const Node *expression,
+								SimhashRecipe *recipe);
+extern bool simhash_query_recipe(const Query *query, SimhashRecipe *recipe);
+
+/* tune_rate.c */
+extern void simhash_tally_rows(SimhashTally *tally, const SimhashRows *rows,
+							   uint32 sample, double at_least,
+							   SimhashSimilarity similarity, void *context);
+extern SimhashRate simhash_rate(const SimhashTally *tally, int k);
+extern bool simhash_recommend(const SimhashTally *tally, SimhashRate *best);
 
 #endif							/* SIMHASH_TUNE_H */

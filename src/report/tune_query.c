@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/varbit.h"
 
 /* Takes the rows of the query. */
 typedef struct DocumentReceiver
@@ -27,16 +28,29 @@ typedef struct DocumentReceiver
 	SimhashRowReader read;
 } DocumentReceiver;
 
-/* The size of a sample, from an argument; fails when it is out of range. */
-uint32
-simhash_sample_argument(int64 wanted)
+/* Read the fingerprint of a row. */
+static void
+read_fingerprint(const TupleTableSlot *slot, SimhashRow *row)
 {
-	if (wanted < 1 || wanted > SIMHASH_SAMPLE_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sample must be between 1 and %d documents",
-						SIMHASH_SAMPLE_MAX)));
-	return (uint32) wanted;
+	if (TupleDescAttr(slot->tts_tupleDescriptor, 1)->attlen > 0)
+	{
+		row->width = SH_BITS;
+		row->fingerprint[0] = (uint64) DatumGetInt64(slot->tts_values[1]);
+	}
+	else
+	{
+		VarBit	   *bits = DatumGetVarBitP(slot->tts_values[1]);
+
+		row->width = VARBITLEN(bits);
+		if (row->width < SH_LEAST_WIDTH || row->width > SH_MOST_WIDTH)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cannot search fingerprints of width %d",
+							row->width),
+					 errdetail("They may have %d to %d bits.",
+							   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
+		sh_cut_whole(row->width, VARBITS(bits), row->fingerprint);
+	}
 }
 
 /* Called with each row: hand it over unless it has no document. */
@@ -46,19 +60,15 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	DocumentReceiver *receiver = (DocumentReceiver *) self;
 	SimhashDocuments *documents = receiver->documents;
 	MemoryContext old;
-	SimhashRow	row = {NULL, true, 0};
+	SimhashRow	row = {0};
 
 	CHECK_FOR_INTERRUPTS();
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[0])
 		return true;
-	if (documents->made)
-	{
-		row.exists = !slot->tts_isnull[1];
-		if (row.exists)
-			row.fingerprint = (uint64) DatumGetInt64(slot->tts_values[1]);
-	}
 	old = MemoryContextSwitchTo(documents->scratch);
+	if (documents->made && !slot->tts_isnull[1])
+		read_fingerprint(slot, &row);
 	/* Arrays are not read where they are packed. */
 	row.document = documents->words ? PG_DETOAST_DATUM(slot->tts_values[0]) :
 		PG_DETOAST_DATUM_PACKED(slot->tts_values[0]);
@@ -82,7 +92,7 @@ complain_of_columns(TupleDesc desc, const Oid *types)
 			 errdetail("It yields columns of types %s and %s.",
 					   format_type_be(types[0]), format_type_be(types[1])) :
 			 errdetail("It yields %d columns.", desc->natts),
-			 errhint("For example, 'SELECT body FROM docs', or with a fingerprint of type bigint, 'SELECT words, simhash(words) FROM docs'.")));
+			 errhint("For example, 'SELECT body FROM docs', or with a fingerprint of type bigint or bit, 'SELECT words, simhash(words) FROM docs'.")));
 }
 
 /*
@@ -101,7 +111,8 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 	documents->words = types[0] == TEXTARRAYOID;
 	documents->made = desc->natts == 2;
 	if ((types[0] != TEXTOID && types[0] != VARCHAROID && !documents->words) ||
-		types[1] != INT8OID || desc->natts > 2)
+		(types[1] != INT8OID && types[1] != BITOID && types[1] != VARBITOID) ||
+		desc->natts > 2)
 		complain_of_columns(desc, types);
 }
 
