@@ -152,11 +152,10 @@ sh_reach(const ShLayout *layout, const int *radius, int block)
 {
 	ShReach		reach = sh_shells(radius[block]);
 	int			sum = -1;
-	int			i;
 
 	if (radius[block] < 0 || radius[block] >= layout->widths[block])
 		return reach;
-	for (i = 0; i < layout->blocks; i++)
+	for (int i = 0; i < layout->blocks; i++)
 	{
 		sum += radius[(block + i) % layout->blocks] + 1;
 		reach.within[i] = sum;
@@ -180,9 +179,7 @@ static bool
 all_within(const ShLayout *layout, const ShReach *reach, int block,
 		   uint64_t apart, int free, int fine)
 {
-	int			i;
-
-	for (i = 0; i < layout->blocks; i++)
+	for (int i = 0; i < layout->blocks; i++)
 	{
 		int			end = sh_ring_end(layout, block, i);
 		int			known = end > free ? end : free;
@@ -209,7 +206,6 @@ first_beyond(const ShLayout *layout, const ShReach *reach, int block,
 			 uint64_t apart, int fine)
 {
 	int			i;
-	int			n;
 
 	for (i = 0; i < layout->blocks; i++)
 	{
@@ -221,7 +217,7 @@ first_beyond(const ShLayout *layout, const ShReach *reach, int block,
 		if (end <= fine)
 			return -1;
 	}
-	for (n = reach->within[i]; n > 0; n--)
+	for (int n = reach->within[i]; n > 0; n--)
 		apart ^= UINT64_C(1) << top_bit(apart);
 	return top_bit(apart);
 }
@@ -236,9 +232,7 @@ settle_below(const ShLayout *layout, const ShReach *reach, int block,
 			 uint64_t center, uint64_t entry,
 			 int place, int fine, int apart)
 {
-	int			i;
-
-	for (i = 0; i < layout->blocks && place > fine; i++)
+	for (int i = 0; i < layout->blocks && place > fine; i++)
 	{
 		int			end = sh_ring_end(layout, block, i);
 		uint64_t	ones;
@@ -363,11 +357,10 @@ double
 sh_shell_size(int width, int radius)
 {
 	double		size = 1;
-	int			i;
 
 	if (radius < 0 || radius > width)
 		return 0;
-	for (i = 1; i <= radius; i++)
+	for (int i = 1; i <= radius; i++)
 		size = size * (width - i + 1) / i;
 	return size;
 }
@@ -377,9 +370,8 @@ double
 sh_ball_size(int width, int radius)
 {
 	double		size = 0;
-	int			i;
 
-	for (i = 0; i <= radius; i++)
+	for (int i = 0; i <= radius; i++)
 		size += sh_shell_size(width, i);
 	return size;
 }
@@ -396,12 +388,10 @@ void
 sh_even_extent(ShExtent *extent, const ShLayout *layout,
 			   double rows, double per_page)
 {
-	int			block;
-
 	extent->layout = layout;
 	extent->rows = rows;
 	extent->per_page = per_page;
-	for (block = 0; block < SH_WORD_BLOCKS; block++)
+	for (int block = 0; block < SH_WORD_BLOCKS; block++)
 		extent->crowd[block][0] = extent->crowd[block][1] = 1;
 }
 
@@ -518,9 +508,8 @@ sh_next_block(const ShExtent *extent, const int *done)
 {
 	int			best = -1;
 	double		best_cost = 0;
-	int			block;
 
-	for (block = 0; block < extent->layout->blocks; block++)
+	for (int block = 0; block < extent->layout->blocks; block++)
 	{
 		double		cost;
 
@@ -541,10 +530,9 @@ static void
 clear_plan(ShSearchPlan *plan)
 {
 	const ShSearchWork none = {0, 0, 0, 0};
-	int			block;
 
 	plan->total = none;
-	for (block = 0; block < SH_WORD_BLOCKS; block++)
+	for (int block = 0; block < SH_WORD_BLOCKS; block++)
 	{
 		plan->radius[block] = -1;
 		plan->blocks[block] = none;
@@ -555,14 +543,11 @@ clear_plan(ShSearchPlan *plan)
 static void
 weigh_plan(const ShExtent *extent, ShSearchPlan *plan)
 {
-	int			block;
-
-	for (block = 0; block < extent->layout->blocks; block++)
+	for (int block = 0; block < extent->layout->blocks; block++)
 	{
 		ShReach		reach = sh_reach(extent->layout, plan->radius, block);
-		int			radius;
 
-		for (radius = 0; radius <= plan->radius[block]; radius++)
+		for (int radius = 0; radius <= plan->radius[block]; radius++)
 		{
 			ShSearchWork shell = shell_work(extent, block, radius,
 											reach.within[1] - radius);

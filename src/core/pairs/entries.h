@@ -144,9 +144,8 @@ static inline void
 sh_apart(const ShLayout *layout, int block, uint64_t bare, int *apart)
 {
 	int			above = 0;
-	int			i;
 
-	for (i = 0; i < layout->blocks; i++)
+	for (int i = 0; i < layout->blocks; i++)
 	{
 		int			sum = sh_distance(bare >> sh_ring_end(layout, block, i), 0);
 
@@ -161,9 +160,8 @@ sh_reaches(const ShLayout *layout, const ShReach *reach, int block,
 		   const int *apart)
 {
 	int			sum = 0;
-	int			i;
 
-	for (i = 0; i < layout->blocks; i++)
+	for (int i = 0; i < layout->blocks; i++)
 	{
 		sum += apart[sh_ring_block(layout, block, i)];
 		if (sum > reach->within[i])
