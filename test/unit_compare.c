@@ -15,7 +15,7 @@ note_match(void *context, uint64_t a, uint64_t b)
 	*(uint64_t *) context += a * 3 + b;
 }
 
-/* What "one" and "take" of a kind do with n values. */
+/* What "one" of a kind and sh_take_near do with n values. */
 static void
 check_one(const ShCompareKind *kind, int radius, uint64_t *values, size_t n)
 {
@@ -38,7 +38,7 @@ check_one(const ShCompareKind *kind, int radius, uint64_t *values, size_t n)
 	}
 	kind->one(&compare, one, values, n);
 	CHECK(found == expected);
-	taken = kind->take(one, radius, values, n);
+	taken = sh_take_near(one, radius, values, n);
 	CHECK(taken == near);
 	for (size_t i = 0; i < n; i++)
 	{

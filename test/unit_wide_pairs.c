@@ -222,7 +222,8 @@ search(Rows * rows)
 	check_pairs(rows);
 	memset(rows->found, 0, (size_t) rows->n * rows->n);
 	rows->last = 0;
-	sh_wide_find_by_words(&rows->wide, rows->k, note_pair, rows);
+	rows->wide.by_words = true;
+	sh_wide_find(&rows->wide, rows->k, note_pair, rows);
 	check_pairs(rows);
 	for (int w = 0; w < rows->wide.words; w++)
 		words_skipped += rows->wide.radius[w] < 0;
@@ -336,7 +337,8 @@ test_border(void)
 	begin(&rows);
 	sh_pairs_collapse(&rows.all);
 	sh_wide_begin(&rows.wide, &rows.all, rows.words, rows.kept, rows.width);
-	sh_wide_find_by_words(&rows.wide, rows.k, note_pair, &rows);
+	rows.wide.by_words = true;
+	sh_wide_find(&rows.wide, rows.k, note_pair, &rows);
 	CHECK(rows.wide.radius[0] == -1 && rows.wide.radius[1] == -1);
 	CHECK(rows.wide.radius[2] + rows.wide.radius[3] == 30);
 	free(rows.words);

@@ -37,16 +37,6 @@ sh_cpu_avx2(void)
 		__builtin_cpu_supports("popcnt");
 }
 
-/* The same for AVX-512 with counts of bits in each of eight 64-bit lanes. */
-#define SIMHASH_AVX512	__attribute__((target("avx512f,avx512vpopcntdq,popcnt")))
-
-static inline bool
-sh_cpu_avx512_popcount(void)
-{
-	return sh_cpu_avx2() && __builtin_cpu_supports("avx512f") &&
-		__builtin_cpu_supports("avx512vpopcntdq");
-}
-
 #endif							/* __x86_64__ */
 
 /*

@@ -79,8 +79,8 @@ join_crowds(ShClusters *clusters, const ShCrowds *crowds, const ShCrowd *a,
 		if (sh_cluster_of(clusters->parent, one) ==
 			sh_cluster_of(clusters->parent, other))
 			return;
-		if (pairs->kind->take(pairs->work[a->start + look], crowds->radius,
-							  pairs->work + b->start, b->n) > 0)
+		if (sh_take_near(pairs->work[a->start + look], crowds->radius,
+						 pairs->work + b->start, b->n) > 0)
 			sh_join(clusters->parent, one, other);
 		sh_pairs_tell(pairs, 1);
 	}
@@ -189,8 +189,8 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 		if (crowd->group != group || sh_distance(value, crowd->center) >
 			crowds->reach + crowds->radius)
 			continue;
-		near = (uint32_t) pairs->kind->take(value, crowds->radius, values,
-											crowd->n);
+		near = (uint32_t) sh_take_near(value, crowds->radius, values,
+									   crowd->n);
 		for (uint32_t j = 0; j < near; j++)
 			attach(clusters->parent, center,
 				   sh_pairs_number(pairs, values[j]));

@@ -3,11 +3,11 @@
  * compare.c
  *		Fingerprints compared with many others, by the fastest instructions.
  *
- * There are three functions (see compare.h), in portable C and for the
+ * There are two functions (see compare.h), in portable C and for the
  * instructions of some processors, which are chosen when the server runs.
  * What differs is only "one", which compares one value with many: four at a
- * time with AVX2, where bits are counted by looking up half-bytes, eight with
- * AVX-512, two with NEON.  Whoever is within the radius is told to "match".
+ * time with AVX2, where bits are counted by looking up half-bytes, two with
+ * NEON.  Whoever is within the radius is told to "match".
  *
  * "runs" takes values of which run i ends before ends[i], the first beginning
  * at start.  Most runs are of two or three, so that a call for each would cost
@@ -53,13 +53,26 @@ each_run(const ShCompare *compare, const uint64_t *values, size_t start,
 	}
 }
 
+/* One by one, by the instructions of whoever has it inlined. */
+ALWAYS_INLINE void
+one_by_one(const ShCompare *compare, uint64_t one,
+		   const uint64_t *many, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (sh_distance(one, many[i]) <= compare->radius)
+			compare->match(compare->context, one, many[i]);
+	}
+}
+
 /*
- * See ShCompareKind.take.  Each value is exchanged with the first that is not
- * near, and that place moves on if the value is near: no branch to guess.
+ * Move the values near to one to the front; how many are they?  Each value is
+ * exchanged with the first that is not near, and that place moves on if the
+ * value is near: no branch to guess.
  */
-ALWAYS_INLINE size_t
-each_taken(uint64_t one, int radius, uint64_t *values, size_t n,
-		   int (*distance) (uint64_t, uint64_t))
+SIMHASH_POPCOUNT_CLONES
+size_t
+sh_take_near(uint64_t one, int radius, uint64_t *values, size_t n)
 {
 	size_t		taken = 0;
 
@@ -69,56 +82,27 @@ each_taken(uint64_t one, int radius, uint64_t *values, size_t n,
 
 		values[i] = values[taken];
 		values[taken] = value;
-		taken += distance(one, value) <= radius;
+		taken += sh_distance(one, value) <= radius;
 	}
 	return taken;
 }
 
 /* --- portable ------------------------------------------------------------- */
 
-/*
- * Count bits without an instruction for it: the compiler's own substitute
- * looks up tables.
- */
-static inline int
-portable_distance(uint64_t a, uint64_t b)
-{
-#if defined(__POPCNT__) || !defined(__x86_64__)
-	return sh_distance(a, b);
-#else
-	uint64_t	x = a ^ b;
-
-	x -= x >> 1 & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) +
-		(x >> 2 & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return (int) (x * UINT64_C(0x0101010101010101) >> 56);
-#endif
-}
-
-static inline void
+SIMHASH_POPCOUNT_CLONES
+static void
 one_portable(const ShCompare *compare, uint64_t one,
 			 const uint64_t *many, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-	{
-		if (portable_distance(one, many[i]) <= compare->radius)
-			compare->match(compare->context, one, many[i]);
-	}
+	one_by_one(compare, one, many, n);
 }
 
+SIMHASH_POPCOUNT_CLONES
 static void
 runs_portable(const ShCompare *compare, const uint64_t *values,
 			  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_portable,
-			 one_portable);
-}
-
-static size_t
-take_portable(uint64_t one, int radius, uint64_t *values, size_t n)
-{
-	return each_taken(one, radius, values, n, portable_distance);
+	each_run(compare, values, start, ends, n, limit, one_by_one, one_by_one);
 }
 
 #ifdef __x86_64__
@@ -126,12 +110,6 @@ take_portable(uint64_t one, int radius, uint64_t *values, size_t n)
 #include <immintrin.h>
 
 /* --- AVX2 ----------------------------------------------------------------- */
-
-static inline SIMHASH_AVX2 int
-popcnt_distance(uint64_t a, uint64_t b)
-{
-	return (int) _mm_popcnt_u64(a ^ b);
-}
 
 /* In how many bits does each of four values differ? */
 static inline SIMHASH_AVX2 __m256i
@@ -194,62 +172,11 @@ one_avx2(const ShCompare *compare, uint64_t one,
 	}
 }
 
-/* One by one. */
-static inline SIMHASH_AVX2 void
-few_avx2(const ShCompare *compare, uint64_t one,
-		 const uint64_t *many, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-	{
-		if (popcnt_distance(one, many[i]) <= compare->radius)
-			compare->match(compare->context, one, many[i]);
-	}
-}
-
 static SIMHASH_AVX2 void
 runs_avx2(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_avx2, few_avx2);
-}
-
-static SIMHASH_AVX2 size_t
-take_avx2(uint64_t one, int radius, uint64_t *values, size_t n)
-{
-	return each_taken(one, radius, values, n, popcnt_distance);
-}
-
-/* --- AVX-512 -------------------------------------------------------------- */
-
-static inline SIMHASH_AVX512 void
-one_avx512(const ShCompare *compare, uint64_t one,
-		   const uint64_t *many, size_t n)
-{
-	const		__m512i ones = _mm512_set1_epi64((long long) one);
-	const		__m512i limit = _mm512_set1_epi64(compare->radius);
-
-	for (size_t i = 0; i < n; i += 8)
-	{
-		__mmask8	there = n - i >= 8 ? 0xff
-		: (__mmask8) ((1 << (n - i)) - 1);
-		__m512i		x = _mm512_xor_si512(ones,
-										 _mm512_maskz_loadu_epi64(there, many + i));
-		unsigned	near = _mm512_mask_cmple_epi64_mask(there,
-														_mm512_popcnt_epi64(x),
-														limit);
-
-		for (; near != 0; near &= near - 1)
-			compare->match(compare->context, one,
-						   many[i + (size_t) __builtin_ctz(near)]);
-	}
-}
-
-static SIMHASH_AVX512 void
-runs_avx512(const ShCompare *compare, const uint64_t *values,
-			size_t start, const uint32_t *ends, size_t n, size_t limit)
-{
-	each_run(compare, values, start, ends, n, limit, one_avx512,
-			 one_avx512);
+	each_run(compare, values, start, ends, n, limit, one_avx2, one_by_one);
 }
 
 #endif							/* __x86_64__ */
@@ -287,7 +214,7 @@ one_neon(const ShCompare *compare, uint64_t one,
 				compare->match(compare->context, one, many[i + (size_t) j]);
 		}
 	}
-	one_portable(compare, one, many + i, n - i);
+	one_by_one(compare, one, many + i, n - i);
 }
 
 static void
@@ -295,7 +222,7 @@ runs_neon(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
 	each_run(compare, values, start, ends, n, limit, one_neon,
-			 one_portable);
+			 one_by_one);
 }
 
 #endif							/* __aarch64__ */
@@ -304,13 +231,12 @@ runs_neon(const ShCompare *compare, const uint64_t *values,
 
 const ShCompareKind sh_compare_kinds[] = {
 #ifdef __x86_64__
-	{"AVX-512", sh_cpu_avx512_popcount, one_avx512, runs_avx512, take_avx2},
-	{"AVX2", sh_cpu_avx2, one_avx2, runs_avx2, take_avx2},
+	{"AVX2", sh_cpu_avx2, one_avx2, runs_avx2},
 #endif
 #ifdef __aarch64__
-	{"NEON", sh_cpu_any, one_neon, runs_neon, take_portable},
+	{"NEON", sh_cpu_any, one_neon, runs_neon},
 #endif
-	{"portable", sh_cpu_any, one_portable, runs_portable, take_portable}
+	{"portable", sh_cpu_any, one_portable, runs_portable}
 };
 const int	sh_compare_kinds_count =
 sizeof sh_compare_kinds / sizeof *sh_compare_kinds;

@@ -33,10 +33,6 @@ typedef struct ShCompareKind
 	/* Compare each with each within every run of 2 to limit values. */
 	void		(*runs) (const ShCompare *compare, const uint64_t *values,
 						 size_t start, const uint32_t *ends, size_t n, size_t limit);
-
-	/* Move the values near to one to the front; how many are they? */
-	size_t		(*take) (uint64_t one, int radius, uint64_t *values,
-						 size_t n);
 } ShCompareKind;
 
 /* What to look for, whom to tell, and the instructions to do it with. */
@@ -52,5 +48,7 @@ extern const ShCompareKind sh_compare_kinds[];
 extern const int sh_compare_kinds_count;
 
 extern const ShCompareKind *sh_compare_fastest(void);
+extern size_t sh_take_near(uint64_t one, int radius, uint64_t *values,
+						   size_t n);
 
 #endif							/* SH_COMPARE_H */

@@ -95,8 +95,8 @@ look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
 			before = members;
 		}
 		members += (uint32_t)
-			pairs->kind->take(values[look], crowds->radius,
-							  values + members, n - members);
+			sh_take_near(values[look], crowds->radius,
+						 values + members, n - members);
 		sh_pairs_tell(pairs, 0);
 	}
 	return members;
@@ -139,10 +139,10 @@ set_apart(ShCrowds *crowds, uint64_t center)
 	uint32_t	moves;
 
 	group = sh_pairs_group(pairs, sh_pairs_number(pairs, center));
-	near = (uint32_t) pairs->kind->take(center, crowds->reach, values, alone);
+	near = (uint32_t) sh_take_near(center, crowds->reach, values, alone);
 	near = take_group(pairs, group, values, near);
 	if (near < crowds->least ||
-		pairs->kind->take(center, 0, values, near) == 0)
+		sh_take_near(center, 0, values, near) == 0)
 		return;
 	members = look_around(crowds, values, near);
 	if (members < crowds->least)
@@ -214,7 +214,7 @@ try_range(ShCrowds *crowds, uint32_t start, uint32_t n)
 		if (crowds->count == SH_CROWDS_MAX || is_known(crowds, center))
 			continue;
 		memcpy(copy, values, n * sizeof *copy);
-		if (pairs->kind->take(center, crowds->radius, copy, n) >=
+		if (sh_take_near(center, crowds->radius, copy, n) >=
 			crowds->least / 4)
 			set_apart(crowds, center);
 		sh_pairs_tell(pairs, 0);

@@ -74,7 +74,8 @@ typedef struct ShSearch
 
 	size_t		work;			/* done since progress was told */
 	double		done;			/* part of the search that is done */
-	double		share;			/* what the values at hand will add to it */
+	double		before;			/* of that, before the outermost block */
+	double		share;			/* what that block will add to it */
 	int			step;			/* to be shared with other processes */
 
 	size_t		count;			/* pairs found and not reported yet */
@@ -208,17 +209,23 @@ match(void *context, uint64_t a, uint64_t b)
 		report_found(search);
 }
 
+/* Keys before the given one have been searched: note it at the outermost. */
+static inline void
+note_done(ShSearch *search, const ShSide *side, uint32_t key)
+{
+	if (search->depth == 1 && key > 0)
+		search->done = search->before +
+			search->share * side->ends[key - 1] / side->n;
+}
+
 /* Compare each value with each, in tiles that stay in the cache. */
 static void
 compare_self(ShSearch *search, const uint64_t *values, size_t n)
 {
-	double		done = search->done;
-
 	for (size_t tile = 0; tile < n; tile += TILE)
 	{
 		size_t		end = tile + TILE < n ? tile + TILE : n;
 
-		search->done = done + search->share * ((double) tile / n * tile / n);
 		for (size_t i = 0; i + 1 < end; i++)
 		{
 			size_t		from = i < tile ? tile : i + 1;
@@ -235,20 +242,16 @@ static void
 compare_others(ShSearch *search, const uint64_t *a, size_t n,
 			   const uint64_t *b, size_t m)
 {
-	double		done = search->done;
-
 	for (size_t tile = 0; tile < m; tile += TILE)
 	{
 		size_t		size = tile + TILE < m ? TILE : m - tile;
 
-		search->done = done + search->share * tile / m;
 		for (size_t i = 0; i < n; i++)
 		{
 			search->compare.kind->one(&search->compare, a[i], b + tile, size);
 			tick(search, size);
 		}
 	}
-	search->done = done;
 }
 
 /*
@@ -350,11 +353,7 @@ static void
 search_key(ShSearch *search, ShKey *key)
 {
 	uint32_t	end = UINT32_C(1) << key->block->width;
-	double		done = search->done;
-	double		share = search->share /
-	sh_keys_within(key->block->width, key->block->radius);
 
-	search->share = share;
 	if (!key->same)
 		add_near(search, key, 0);
 	else if (key->side.n <= RUN_MAX)
@@ -366,11 +365,8 @@ search_key(ShSearch *search, ShKey *key)
 		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
 			 flips = next_flips(flips))
 		{
-			done += share;
-			if (key->same && (key->key ^ flips) < key->key)
-				continue;
-			search->done = done;
-			add_near(search, key, flips);
+			if (!key->same || (key->key ^ flips) > key->key)
+				add_near(search, key, flips);
 		}
 	}
 	search_waiting(search, key);
@@ -382,9 +378,6 @@ static void
 search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
 			 uint32_t to)
 {
-	double		done = search->done;
-	double		share = search->share;
-
 	for (uint32_t slice = from; slice < to; slice += SLICE)
 	{
 		uint32_t	n = to - slice < SLICE ? to - slice : SLICE;
@@ -396,16 +389,12 @@ search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
 		{
 			ShSide		part = sh_side_of_key(side, key);
 
+			note_done(search, side, key);
 			tick(search, part.n);
-			search->done = done +
-				share * (side->ends[key] - part.n) / side->n;
-			search->share = share * part.n / side->n;
 			if (part.n > RUN_MAX)
 				search_sides(search, &part, NULL, radius, SH_DIGIT);
 		}
 	}
-	search->done = done;
-	search->share = share;
 }
 
 /* Search some keys of values sorted by a block, with those near to them. */
@@ -413,21 +402,14 @@ static void
 search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t from,
 			  uint32_t to)
 {
-	double		done = search->done;
-	double		share = search->share;
-
 	for (key->key = from; key->key < to; key->key++)
 	{
 		key->side = sh_side_of_key(side, key->key);
 		if (key->side.n == 0)
 			continue;
-		search->done = done +
-			share * (side->ends[key->key] - key->side.n) / side->n;
-		search->share = share * key->side.n / side->n;
+		note_done(search, side, key->key);
 		search_key(search, key);
 	}
-	search->done = done;
-	search->share = share;
 }
 
 /* Search one or two sides, sorted by a block, for pairs within its radius. */
@@ -462,8 +444,6 @@ static void
 search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 			int radius)
 {
-	double		done = search->done;
-	double		share = search->share;
 	uint64_t	chosen = search->chosen;
 	int			passed = search->passed;
 
@@ -472,7 +452,6 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		const ShKeyBlock *block = &plan->block[i];
 		ShPassed	pass = {block->mask, block->radius};
 
-		search->done = done;
 		sh_sort_side(a, block);
 		tick(search, a->n);
 		if (b != NULL)
@@ -480,13 +459,15 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 			sh_sort_side(b, block);
 			tick(search, b->n);
 		}
-		search->share = share * block->share;
-		done += search->share;
+		if (search->depth == 1)
+			search->share = block->share;
 		search->chosen = chosen | block->mask;
 		if (is_shared(search))
 			search->step = search->pairs->step++;
 		search_block(search, block, a, b, radius);
 		search->pass[search->passed++] = pass;
+		if (search->depth == 1)
+			search->done = search->before += block->share;
 	}
 	search->chosen = chosen;
 	search->passed = passed;
@@ -549,7 +530,6 @@ begin_search(ShSearch *search, ShPairs *pairs, int radius, ShPairSink sink,
 	search->compare.match = match;
 	search->compare.context = search;
 	search->compare.kind = pairs->kind;
-	search->share = 1;
 }
 
 /* Some values in the array "work". */

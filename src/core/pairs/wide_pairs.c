@@ -421,32 +421,6 @@ search_word(ShWide *wide)
 	compare_waiting(wide);
 }
 
-/* Begin to search; return the estimated time by words. */
-static double
-begin_search(ShWide *wide, int k, ShPairSink sink, void *context)
-{
-	wide->k = k;
-	wide->sink = sink;
-	wide->context = context;
-	wide->done = 0;
-	return k == 0 || wide->all->distinct < 2 ? 0 : choose_radii(wide);
-}
-
-/* Search by one word after another. */
-static void
-search_words(ShWide *wide)
-{
-	if (wide->k == 0 || wide->all->distinct < 2)
-		return;
-	for (wide->at = 0; wide->at < wide->words; wide->at++)
-	{
-		if (wide->radius[wide->at] < 0)
-			continue;
-		search_word(wide);
-		wide->done += wide->share[wide->at];
-	}
-}
-
 /*
  * Report all pairs of different fingerprints within distance k, from 0 to
  * sh_wide_most().
@@ -456,16 +430,22 @@ sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context)
 {
 	double		n = wide->all->distinct;
 
-	if (begin_search(wide, k, sink, context) > n * n / 2 * COMPARE_COST)
+	wide->k = k;
+	wide->sink = sink;
+	wide->context = context;
+	wide->done = 0;
+	if (k == 0 || n < 2)
+		return;
+	if (choose_radii(wide) > n * n / 2 * COMPARE_COST && !wide->by_words)
+	{
 		compare_all(wide);
-	else
-		search_words(wide);
-}
-
-/* The same, by words even where it would be better to compare all. */
-void
-sh_wide_find_by_words(ShWide *wide, int k, ShPairSink sink, void *context)
-{
-	(void) begin_search(wide, k, sink, context);
-	search_words(wide);
+		return;
+	}
+	for (wide->at = 0; wide->at < wide->words; wide->at++)
+	{
+		if (wide->radius[wide->at] < 0)
+			continue;
+		search_word(wide);
+		wide->done += wide->share[wide->at];
+	}
 }

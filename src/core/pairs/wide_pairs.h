@@ -40,6 +40,7 @@ typedef struct ShWide
 	int			k;
 	int			radius[SH_MAX_WORDS];	/* below 0: not searched by */
 	double		share[SH_MAX_WORDS];	/* of the work */
+	bool		by_words;		/* even where it is better to compare all */
 
 	ShWordSearch search;		/* how to search by a word */
 	void	   *search_context;
@@ -61,7 +62,5 @@ extern void sh_wide_begin(ShWide *wide, ShPairs *all, uint64_t *words,
 						  void *memory, int width);
 extern int	sh_wide_distance(const ShWide *wide, uint32_t a, uint32_t b);
 extern void sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context);
-extern void sh_wide_find_by_words(ShWide *wide, int k, ShPairSink sink,
-								  void *context);
 
 #endif							/* SH_WIDE_PAIRS_H */
