@@ -212,8 +212,6 @@ extern void hamming_check_columns(Relation index);
 extern int64 hamming_integer(Datum value, Oid type);
 extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
 								   Datum value, Oid type);
-extern void hamming_equal_key(Relation index, int column, Datum value,
-							  ScanKey key);
 
 /* hamming_value.c */
 extern const ShLayout *hamming_layout_of_width(int width);

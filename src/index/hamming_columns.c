@@ -320,21 +320,3 @@ hamming_add_to_shift(uint64 shift, Relation index, int column, Datum value,
 	shift = (shift ^ (shift >> 27)) * UINT64CONST(0x94D049BB133111EB);
 	return shift ^ (shift >> 31);
 }
-
-/*
- * Prepare the condition that a column of an index, from 0 on, equals a value of
- * the column's type, for a scan begun by C code.  The value may be set later,
- * as key->sk_argument.
- */
-void
-hamming_equal_key(Relation index, int column, Datum value, ScanKey key)
-{
-	Oid			type = index->rd_opcintype[column];
-	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
-											   type, type,
-											   SIMHASH_EQUAL_STRATEGY);
-
-	ScanKeyEntryInitialize(key, 0, column + 1, SIMHASH_EQUAL_STRATEGY, type,
-						   index->rd_indcollation[column],
-						   get_opcode(operator), value);
-}
