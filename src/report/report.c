@@ -20,6 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "report/tune.h"
 #include "report/verified.h"
 
 #include "catalog/pg_operator.h"
@@ -36,6 +37,9 @@ PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
 #define WAITING			64		/* pairs to put out together */
+#define TALLIED			300		/* rows whose pairs are tallied, at most, */
+#define DISTANCES_MAX	3e8		/* distances computed for that, */
+#define PAIRS_MAX		100000	/* and pairs compared, but those of one row */
 #define SAMPLE			1000	/* rows to be compared where that decides nothing */
 
 /* Two rows to put out. */
@@ -58,6 +62,7 @@ typedef struct Report
 	SimhashVerify *verify;		/* NULL where documents are not compared */
 	SimhashVerified verified;
 	bool	   *sampled;		/* rows that are compared to tell, not to decide */
+	int64		marked;			/* pairs to be compared for that */
 	SimhashStatement query;
 	Oid			id_type;
 	int64		k;				/* which fits an integer once rows are read */
@@ -578,15 +583,69 @@ read_sample(Report *report)
 	simhash_verify_read(report->verify, is_sampled, NULL, report);
 }
 
+/* SimhashSimilarity: a pair to be compared later. */
+static double
+mark_pair(void *context, uint32 a, uint32 b)
+{
+	Report	   *report = context;
+
+	report->sampled[a] = report->sampled[b] = true;
+	report->marked++;
+	return -1;
+}
+
+/* SimhashSimilarity */
+static double
+compare_pair(void *context, uint32 a, uint32 b)
+{
+	Report	   *report = context;
+	double		similarity;
+
+	return simhash_verify_similarity(report->verify, a, b, &similarity) ?
+		similarity : -1;
+}
+
+/*
+ * Find out within which distance nearly all similar pairs are, by the pairs of
+ * some rows drawn at random; as many as can be compared soon.
+ */
+static void
+tally_some(Report *report, SimhashTally *tally)
+{
+	SimhashRows *rows = &report->rows;
+	uint32		drawn[TALLIED];
+	uint32		most = (uint32) (DISTANCES_MAX / Max(rows->n, 1)) + 1;
+	uint32		n;
+	SimhashTally ignored = {0};
+
+	report->sampled = MemoryContextAllocHuge(rows->context, rows->n + 1);
+	memset(report->sampled, false, rows->n);
+	for (n = 0; n < Min(TALLIED, most) && rows->n > 0 &&
+		 report->marked < PAIRS_MAX; n++)
+	{
+		drawn[n] = (uint32) pg_prng_uint64_range(&pg_global_prng_state, 0,
+												 rows->n - 1);
+		simhash_tally_row(&ignored, rows, drawn[n], 0, mark_pair, report);
+	}
+	simhash_verify_read(report->verify, is_sampled, NULL, report);
+	for (uint32 i = 0; i < n; i++)
+		simhash_tally_row(tally, rows, drawn[i], report->verify->least,
+						  compare_pair, report);
+	pfree(report->sampled);
+	report->sampled = NULL;
+}
+
 /*
  * Read the rows, put out their clusters; only some of these are compared if
  * that decides nothing.
  */
 static void
-make_clusters(Report *report, bool first, bool decide)
+make_clusters(Report *report, bool first, bool decide, SimhashTally *tally)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
 					  report->k, report->verify);
+	if (report->verify != NULL && tally != NULL)
+		tally_some(report, tally);
 	begin_report(report, !first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
 	if (report->verify != NULL && decide)
@@ -601,12 +660,12 @@ make_clusters(Report *report, bool first, bool decide)
 
 /*
  * The stars within distance k of rows that have numbers, as simhash_clusters has
- * them.  If there are documents, these
- * decide, or else some are compared.
+ * them.  If there are documents, these decide, or else some are compared; and the
+ * pairs of some are tallied.
  */
 void
 simhash_make_stars(const SimhashStatement *query, int64 k,
-				   SimhashVerify *verify, bool decide,
+				   SimhashVerify *verify, bool decide, SimhashTally *tally,
 				   Tuplestorestate *result, TupleDesc columns)
 {
 	Report	   *report = palloc0(sizeof *report);
@@ -619,7 +678,7 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	report->result = result;
 	report->columns = columns;
 	report->verify = verify;
-	make_clusters(report, false, decide);
+	make_clusters(report, false, decide, tally);
 	end_report(report);
 }
 
@@ -663,7 +722,7 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	PG_TRY();
 	{
 		simhash_analyze(&report->query);
-		make_clusters(report, first, true);
+		make_clusters(report, first, true, NULL);
 	}
 	PG_FINALLY();
 	{

@@ -38,6 +38,9 @@ typedef struct SimhashStatement
 typedef struct SimhashVerify SimhashVerify;
 typedef struct SimhashVerifyOptions SimhashVerifyOptions;
 
+/* Pairs by their distance (tune.h). */
+typedef struct SimhashTally SimhashTally;
+
 /* Numbers groups of rows, while these are read. */
 typedef struct SimhashGroups SimhashGroups;
 
@@ -121,6 +124,7 @@ extern bool simhash_choose(const char *word, const char *name,
 						   const char *yes, const char *no);
 extern void simhash_make_stars(const SimhashStatement *query, int64 k,
 							   SimhashVerify *verify, bool decide,
+							   SimhashTally *tally,
 							   Tuplestorestate *result, TupleDesc columns);
 
 /* report_groups.c */

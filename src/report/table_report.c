@@ -22,6 +22,7 @@
  *-------------------------------------------------------------------------
  */
 #include "report/report_table.h"
+#include "report/tune.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"
@@ -52,6 +53,7 @@ typedef struct TableReport
 	EphemeralNamedRelation members; /* of clusters, by n */
 	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
 	SimhashVerify *verify;		/* takes the documents, if they are known */
+	SimhashTally tally;			/* of pairs, if documents are known */
 	const char *given;			/* what is said of them, as arguments of a call */
 } TableReport;
 
@@ -391,7 +393,8 @@ make_clusters(TableReport *report)
 	query.text = write_numbered(&report->table);
 	simhash_analyze(&query);
 	simhash_make_stars(&query, report->k, report->verify,
-					   report->table.decides, report->members->reldata,
+					   report->table.decides, &report->tally,
+					   report->members->reldata,
 					   report->members->md.tupdesc);
 	simhash_leave_catalog(level);
 	(void) count_store(report->members);
@@ -577,11 +580,31 @@ advise_of_estimate(const SimhashTable *table)
 					simhash_write_number(table->verify.at_least));
 }
 
+/* Which distance finds nearly all that is similar; NULL if that is not known. */
+static char *
+advise_of_distance(const TableReport *report)
+{
+	SimhashRate best = {.k = 0};
+	SimhashRate rate;
+
+	if (!simhash_recommend(&report->tally, &best) || best.k == report->k)
+		return NULL;
+	rate = simhash_rate(&report->tally, (int) report->k);
+	return psprintf("Of the rows that are similar to another one, as %d drawn at"
+					" random show, distance " INT64_FORMAT " finds %.3g %%, at %.3g"
+					" comparisons a row, and distance %d finds %.3g %%, at %.3g.",
+					report->tally.sample, report->k, 100 * rate.recall,
+					rate.comparisons, best.k, 100 * best.recall,
+					best.comparisons);
+}
+
 /* The lines of advice. */
 static void
 write_advice(StringInfo text, const TableReport *report)
 {
 	const SimhashTable *table = &report->table;
+	const char *distance = table->verify.document == NULL ? NULL
+	: advise_of_distance(report);
 
 	appendStringInfo(text,
 					 " UNION ALL SELECT 13, 0, 'advice', 'delete', CASE WHEN rows > 0"
@@ -598,6 +621,9 @@ write_advice(StringInfo text, const TableReport *report)
 					 report->k, quote_literal_cstr(advise_of_delete(report)),
 					 table->decides ? " of similar documents" : "",
 					 report->k, table->groups != NIL ? " in a group" : "");
+	if (distance != NULL)
+		appendStringInfo(text, " UNION ALL SELECT 13, 2, 'advice', 'distance', %s",
+						 quote_literal_cstr(distance));
 	if (!table->decides)
 		appendStringInfo(text,
 						 " UNION ALL SELECT 13, 1, 'advice', 'estimate', %s"

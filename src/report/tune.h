@@ -10,31 +10,23 @@
 #ifndef SIMHASH_TUNE_H
 #define SIMHASH_TUNE_H
 
-#include "report/report.h"
+#include "report/verify.h"
 
 #include "core/pairs/layout.h"
-#include "fingerprint/fingerprint.h"
+#include "search/measure.h"
 
 #define SIMHASH_SAMPLE_MAX	10000	/* documents of a sample */
-
-/* How a fingerprint is made of a document. */
-typedef struct SimhashRecipe
-{
-	Node	   *document;		/* an expression over the row */
-	SimhashMeasure measure;		/* Jaccard is MinHash, cosine is SimHash */
-	const ShProfile *profile;
-} SimhashRecipe;
 
 /*
  * Pairs of a document of a sample and any other document: alike (1) or not
  * (0), by the distance of their fingerprints.
  */
-typedef struct SimhashTally
+struct SimhashTally
 {
 	int			width;			/* bits of a fingerprint */
 	uint32		sample;			/* documents of it */
 	int64		pairs[2][SH_MOST_WIDTH + 1];
-} SimhashTally;
+};
 
 /* What a search within a distance finds; NaN where there is no such pair. */
 typedef struct SimhashRate
@@ -88,14 +80,12 @@ extern void simhash_read_documents(SimhashDocuments *documents,
 								   SimhashRowReader read);
 
 /* tune_recipe.c */
-extern bool simhash_find_recipe(const Node *expression,
-								SimhashRecipe *recipe);
 extern bool simhash_query_recipe(const Query *query, SimhashRecipe *recipe);
 
 /* tune_rate.c */
-extern void simhash_tally_rows(SimhashTally *tally, const SimhashRows *rows,
-							   uint32 sample, double at_least,
-							   SimhashSimilarity similarity, void *context);
+extern void simhash_tally_row(SimhashTally *tally, const SimhashRows *rows,
+							  uint32 row, double at_least,
+							  SimhashSimilarity similarity, void *context);
 extern SimhashRate simhash_rate(const SimhashTally *tally, int k);
 extern bool simhash_recommend(const SimhashTally *tally, SimhashRate *best);
 

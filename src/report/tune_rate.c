@@ -11,14 +11,10 @@
 
 #include <math.h>
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 
 /* A distance is recommended when so many of the pairs alike are within it. */
 #define RECALL_MIN		0.98
-
-/* Distances computed to tally rows, at most: about a second's work. */
-#define DISTANCES_MAX	1e9
 
 #define HEED_EVERY		1024	/* rows between two looks for interrupts */
 
@@ -79,58 +75,36 @@ distance(const uint64 *a, const uint64 *b, int words)
 }
 
 /*
- * Tally the pairs of rows drawn at random and all others of their group, for
- * which the similarity is asked only where they are within the distance that
- * can be searched.  So it is a part of those that recall refers to.  Rows are
- * gone through in their order.  Those that are the same and have the same
+ * Tally the pairs of a row and all others of its group.  The similarity is asked
+ * only where they are within the distance that can be searched, so that it is a
+ * part of those that recall refers to.  Rows that are the same and have the same
  * fingerprint are no pair: they would hide how the others fare.
  */
 SIMHASH_POPCOUNT_CLONES
 void
-simhash_tally_rows(SimhashTally *tally, const SimhashRows *rows,
-				   uint32 sample, double at_least,
-				   SimhashSimilarity similarity, void *context)
+simhash_tally_row(SimhashTally *tally, const SimhashRows *rows, uint32 row,
+				  double at_least, SimhashSimilarity similarity,
+				  void *context)
 {
 	Size		words = rows->words;
 	int			most = sh_wide_most(rows->width);
-	uint32	   *drawn;
-	uint64	   *fingerprints;
+	const uint64 *fingerprint = rows->fingerprints + row * words;
 
-	memset(tally, 0, sizeof *tally);
 	tally->width = rows->width;
-	if (rows->n == 0)
-		return;
-	sample = Min(sample, (uint32) (DISTANCES_MAX / rows->n) + 1);
-	tally->sample = sample;
-	drawn = palloc(sample * sizeof *drawn);
-	fingerprints = palloc(sample * words * sizeof *fingerprints);
-	for (uint32 i = 0; i < sample; i++)
+	tally->sample++;
+	for (uint32 i = 0; i < rows->n; i++)
 	{
-		drawn[i] = (uint32) pg_prng_uint64_range(&pg_global_prng_state, 0,
-												 rows->n - 1);
-		memcpy(fingerprints + i * words, rows->fingerprints + drawn[i] * words,
-			   words * sizeof *fingerprints);
-	}
-	for (uint32 b = 0; b < rows->n; b++)
-	{
-		if (b % HEED_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		for (uint32 i = 0; i < sample; i++)
-		{
-			uint32		a = drawn[i];
-			int			d = distance(fingerprints + i * words,
-									 rows->fingerprints + b * words,
-									 rows->words);
-			double		known;
+		int			d = distance(fingerprint, rows->fingerprints + i * words,
+								 rows->words);
+		double		known;
 
-			if (d > most || a == b ||
-				(rows->groups != NULL && rows->groups[a] != rows->groups[b]))
-				continue;
-			known = similarity(context, a, b);
-			if (known >= 0 && (d > 0 || known < 1))
-				tally->pairs[known >= at_least][d]++;
-		}
+		if (i % HEED_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (d > most || i == row ||
+			(rows->groups != NULL && rows->groups[i] != rows->groups[row]))
+			continue;
+		known = similarity(context, row, i);
+		if (known >= 0 && (d > 0 || known < 1))
+			tally->pairs[known >= at_least][d]++;
 	}
-	pfree(drawn);
-	pfree(fingerprints);
 }

@@ -24,72 +24,16 @@
 
 #include "search/search.h"
 
-/* An expression without casts that change no value. */
-static const Node *
-bare(const Node *expression)
-{
-	while (expression != NULL)
-	{
-		if (IsA(expression, RelabelType))
-			expression = (Node *) ((const RelabelType *) expression)->arg;
-		else if (IsA(expression, CoerceToDomain))
-			expression = (Node *) ((const CoerceToDomain *) expression)->arg;
-		else
-			break;
-	}
-	return expression;
-}
-
-/*
- * Is an expression a call of one of our functions that make a fingerprint of a
- * document or of words, by a profile that it names or the default one?
- */
-bool
-simhash_find_recipe(const Node *expression, SimhashRecipe *recipe)
-{
-	const FuncExpr *call = (const FuncExpr *) bare(expression);
-	const char *name;
-
-	/* A column of type bit(n) is made by a cast, though of n bits. */
-	if (call != NULL && exprIsLengthCoercion((const Node *) call, NULL))
-		call = linitial(call->args);
-	if (call == NULL || !IsA(call, FuncExpr) || call->args == NIL ||
-		simhash_c_function(call->funcid) == NULL)
-		return false;
-	name = get_func_name(call->funcid);
-	if (strcmp(name, "minhash") == 0 || strcmp(name, "minhash_bits") == 0)
-		recipe->measure = SIMHASH_JACCARD;
-	else if (strcmp(name, "simhash") == 0 || strcmp(name, "simhash_bits") == 0)
-		recipe->measure = SIMHASH_COSINE;
-	else
-		return false;
-	recipe->document = unconstify(Node *, bare(linitial(call->args)));
-	recipe->profile = sh_default_profile;
-	for (int i = 1; i < list_length(call->args); i++)
-	{
-		const Const *profile = (const Const *) bare(list_nth(call->args, i));
-
-		if (exprType((const Node *) profile) != TEXTOID)
-			continue;
-		if (!IsA(profile, Const))
-			return false;
-		if (!profile->constisnull)
-			recipe->profile =
-				simhash_get_profile(DatumGetTextPP(profile->constvalue));
-	}
-	return true;
-}
-
-/* The same, in 64 bits, of a document that is a given column. */
+/* Does an expression make fingerprints of 64 bits of a column? */
 static bool
-is_made_of(const Node *expression, AttrNumber column, SimhashRecipe *recipe)
+is_made_of(Node *expression, AttrNumber column, SimhashRecipe *recipe)
 {
 	const Var  *document;
 
-	if (!simhash_find_recipe(expression, recipe) ||
+	if (!simhash_get_recipe(expression, recipe) ||
 		getBaseType(exprType(expression)) != INT8OID)
 		return false;
-	document = (const Var *) recipe->document;
+	document = (const Var *) simhash_unlabeled(recipe->document);
 	return IsA(document, Var) && document->varattno == column;
 }
 
@@ -142,7 +86,7 @@ find_in_query(const Query *query, SimhashRecipe *recipe)
 {
 	const TargetEntry *entry = get_tle_by_resno(query->targetList, 2);
 	bool		made = entry != NULL && !entry->resjunk;
-	const Node *expression;
+	Node	   *expression;
 	const Var  *column;
 	const RangeTblEntry *table;
 	Relation	relation;
@@ -150,11 +94,12 @@ find_in_query(const Query *query, SimhashRecipe *recipe)
 
 	if (!made)
 		entry = get_tle_by_resno(query->targetList, 1);
-	expression = entry == NULL ? NULL : bare((Node *) entry->expr);
+	expression = entry == NULL ? NULL
+		: simhash_unlabeled((Node *) entry->expr);
 	if (expression == NULL || query->setOperations != NULL)
 		return false;
 	if (!IsA(expression, Var))
-		return made && simhash_find_recipe(expression, recipe);
+		return made && simhash_get_recipe(expression, recipe);
 	column = (const Var *) expression;
 	table = rt_fetch(column->varno, query->rtable);
 	if (column->varlevelsup > 0 || column->varattno <= 0 ||
@@ -166,9 +111,9 @@ find_in_query(const Query *query, SimhashRecipe *recipe)
 	else
 		found = TupleDescAttr(RelationGetDescr(relation),
 							  column->varattno - 1)->attgenerated &&
-			simhash_find_recipe(build_column_default(relation,
-													 column->varattno),
-								recipe);
+			simhash_get_recipe(build_column_default(relation,
+													column->varattno),
+							   recipe);
 	relation_close(relation, AccessShareLock);
 	return found;
 }

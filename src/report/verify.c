@@ -187,6 +187,35 @@ simhash_verify_bytes(int64 n)
 	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
 }
 
+/* Make room for features that stay; those that were there go. */
+static void
+begin_keeping(SimhashVerify *verify)
+{
+	HASHCTL		control;
+
+	if (verify->kept_context == NULL)
+		verify->kept_context = AllocSetContextCreate(verify->context,
+													 "simhash features",
+													 ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(verify->kept_context);
+	control.keysize = sizeof(uint32);
+	control.entrysize = sizeof(KeptFeatures);
+	control.hcxt = verify->kept_context;
+	verify->kept = hash_create("simhash features", 1024, &control,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	verify->kept_bytes = 0;
+}
+
+/* Make room for what is known of each row. */
+static void
+allocate_rows(SimhashVerify *verify)
+{
+	verify->count = MemoryContextAllocHuge(verify->context,
+										   sizeof(uint32) * (verify->n + 1));
+	verify->offset = MemoryContextAllocHuge(verify->context,
+											sizeof(int64) * (verify->n + 1));
+}
+
 /* All documents are there; rows are in the order in which they came. */
 void
 simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare)
@@ -196,10 +225,7 @@ simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare)
 	verify->n = n;
 	verify->row_at = MemoryContextAllocHuge(verify->context,
 											sizeof(uint32) * (n + 1));
-	verify->count = MemoryContextAllocHuge(verify->context,
-										   sizeof(uint32) * (n + 1));
-	verify->offset = MemoryContextAllocHuge(verify->context,
-											sizeof(int64) * (n + 1));
+	allocate_rows(verify);
 	for (uint32 i = 0; i < n; i++)
 	{
 		verify->row_at[i] = i;
@@ -218,8 +244,21 @@ simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare)
 void
 simhash_verify_order(SimhashVerify *verify, const uint32 *before)
 {
+	uint32	   *count = verify->count;
+	int64	   *offset = verify->offset;
+
+	allocate_rows(verify);
 	for (uint32 i = 0; i < verify->n; i++)
+	{
 		verify->row_at[before[i]] = i;
+		verify->count[i] = count[before[i]];
+		verify->offset[i] = offset[before[i]];
+	}
+	verify->loaded = verify->n;
+	if (verify->kept != NULL)
+		begin_keeping(verify);
+	pfree(count);
+	pfree(offset);
 }
 
 /* --- features ------------------------------------------------------------- */
@@ -273,25 +312,6 @@ read_features(SimhashVerify *verify, uint32 row, ShFeatures *list, void *memory)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read from temporary file: %m")));
-}
-
-/* Make room for features that stay; those that were there go. */
-static void
-begin_keeping(SimhashVerify *verify)
-{
-	HASHCTL		control;
-
-	if (verify->kept_context == NULL)
-		verify->kept_context = AllocSetContextCreate(verify->context,
-													 "simhash features",
-													 ALLOCSET_DEFAULT_SIZES);
-	MemoryContextReset(verify->kept_context);
-	control.keysize = sizeof(uint32);
-	control.entrysize = sizeof(KeptFeatures);
-	control.hcxt = verify->kept_context;
-	verify->kept = hash_create("simhash features", 1024, &control,
-							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	verify->kept_bytes = 0;
 }
 
 /* The features of a row that has been read, until the next call. */
