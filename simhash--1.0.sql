@@ -875,9 +875,9 @@ CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
 COMMENT ON ACCESS METHOD hamming IS
 'exact search by Hamming distance';
 
--- Support function 1 compares what the index stores, which is bigint whatever
--- the type of the column; PostgreSQL's btree code, on which the index is built,
--- calls it.
+-- Support function 1 of every class compares what the index stores, which is
+-- bigint whatever the type of the column; PostgreSQL's btree code, on which the
+-- index is built, calls that of the first column.
 CREATE OPERATOR CLASS int8_hamming_ops
 DEFAULT FOR TYPE bigint USING hamming AS
     OPERATOR 1 ~= (bigint, bigint),
@@ -896,8 +896,7 @@ COMMENT ON OPERATOR FAMILY int8_hamming_ops USING hamming IS
 CREATE OPERATOR CLASS hamming_ball_ops
 DEFAULT FOR TYPE hamming_ball USING hamming AS
     OPERATOR 1 ~= (hamming_ball, hamming_ball),
-    FUNCTION 1 (hamming_ball, hamming_ball)
-        pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
     STORAGE bigint;
 COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
@@ -905,7 +904,7 @@ COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
 'balls, for exclusion constraints at a distance of choice';
 
 -- Columns that divide the rows into groups, within which near-duplicates are
--- sought: an index on (site, fp).  Support function 1 is a 64-bit hash, that of
+-- sought: an index on (site, fp).  Support function 2 is a 64-bit hash, that of
 -- PostgreSQL's own hash operator class for the type.  The default class of
 -- bigint is that of fingerprints; the last of several columns that have it is
 -- the fingerprint, so (fp, tenant_id int8_equal_ops) needs the name of another.
@@ -921,42 +920,48 @@ COMMENT ON OPERATOR FAMILY text_equal_ops USING hamming IS
 CREATE OPERATOR CLASS int2_equal_ops
 DEFAULT FOR TYPE smallint USING hamming FAMILY integer_equal_ops AS
     OPERATOR 4 pg_catalog.= (smallint, smallint),
-    FUNCTION 1 pg_catalog.hashint2extended(smallint, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashint2extended(smallint, bigint);
 COMMENT ON OPERATOR CLASS int2_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 
 CREATE OPERATOR CLASS int4_equal_ops
 DEFAULT FOR TYPE integer USING hamming FAMILY integer_equal_ops AS
     OPERATOR 4 pg_catalog.= (integer, integer),
-    FUNCTION 1 pg_catalog.hashint4extended(integer, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashint4extended(integer, bigint);
 COMMENT ON OPERATOR CLASS int4_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 
 CREATE OPERATOR CLASS int8_equal_ops
 FOR TYPE bigint USING hamming FAMILY integer_equal_ops AS
     OPERATOR 4 pg_catalog.= (bigint, bigint),
-    FUNCTION 1 pg_catalog.hashint8extended(bigint, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashint8extended(bigint, bigint);
 COMMENT ON OPERATOR CLASS int8_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 
 CREATE OPERATOR CLASS text_equal_ops
 DEFAULT FOR TYPE text USING hamming FAMILY text_equal_ops AS
     OPERATOR 4 pg_catalog.= (text, text),
-    FUNCTION 1 pg_catalog.hashtextextended(text, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashtextextended(text, bigint);
 COMMENT ON OPERATOR CLASS text_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 
 CREATE OPERATOR CLASS name_equal_ops
 DEFAULT FOR TYPE name USING hamming FAMILY text_equal_ops AS
     OPERATOR 4 pg_catalog.= (name, name),
-    FUNCTION 1 pg_catalog.hashnameextended(name, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashnameextended(name, bigint);
 COMMENT ON OPERATOR CLASS name_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 
 CREATE OPERATOR CLASS bpchar_equal_ops
 DEFAULT FOR TYPE character USING hamming AS
     OPERATOR 4 pg_catalog.= (character, character),
-    FUNCTION 1 pg_catalog.hashbpcharextended(character, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashbpcharextended(character, bigint);
 COMMENT ON OPERATOR CLASS bpchar_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY bpchar_equal_ops USING hamming IS
@@ -965,7 +970,8 @@ COMMENT ON OPERATOR FAMILY bpchar_equal_ops USING hamming IS
 CREATE OPERATOR CLASS char_equal_ops
 DEFAULT FOR TYPE "char" USING hamming AS
     OPERATOR 4 pg_catalog.= ("char", "char"),
-    FUNCTION 1 pg_catalog.hashcharextended("char", bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashcharextended("char", bigint);
 COMMENT ON OPERATOR CLASS char_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY char_equal_ops USING hamming IS
@@ -974,7 +980,8 @@ COMMENT ON OPERATOR FAMILY char_equal_ops USING hamming IS
 CREATE OPERATOR CLASS uuid_equal_ops
 DEFAULT FOR TYPE uuid USING hamming AS
     OPERATOR 4 pg_catalog.= (uuid, uuid),
-    FUNCTION 1 pg_catalog.uuid_hash_extended(uuid, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.uuid_hash_extended(uuid, bigint);
 COMMENT ON OPERATOR CLASS uuid_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY uuid_equal_ops USING hamming IS
@@ -983,8 +990,8 @@ COMMENT ON OPERATOR FAMILY uuid_equal_ops USING hamming IS
 CREATE OPERATOR CLASS bool_equal_ops
 DEFAULT FOR TYPE boolean USING hamming AS
     OPERATOR 4 pg_catalog.= (boolean, boolean),
-    FUNCTION 1 (boolean, boolean)
-        pg_catalog.hashcharextended("char", bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashcharextended("char", bigint);
 COMMENT ON OPERATOR CLASS bool_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY bool_equal_ops USING hamming IS
@@ -993,8 +1000,8 @@ COMMENT ON OPERATOR FAMILY bool_equal_ops USING hamming IS
 CREATE OPERATOR CLASS date_equal_ops
 DEFAULT FOR TYPE date USING hamming AS
     OPERATOR 4 pg_catalog.= (date, date),
-    FUNCTION 1 (date, date)
-        pg_catalog.hashint4extended(integer, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashint4extended(integer, bigint);
 COMMENT ON OPERATOR CLASS date_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY date_equal_ops USING hamming IS
@@ -1003,7 +1010,8 @@ COMMENT ON OPERATOR FAMILY date_equal_ops USING hamming IS
 CREATE OPERATOR CLASS timestamp_equal_ops
 DEFAULT FOR TYPE timestamp without time zone USING hamming AS
     OPERATOR 4 pg_catalog.= (timestamp without time zone, timestamp without time zone),
-    FUNCTION 1 pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
 COMMENT ON OPERATOR CLASS timestamp_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY timestamp_equal_ops USING hamming IS
@@ -1012,8 +1020,8 @@ COMMENT ON OPERATOR FAMILY timestamp_equal_ops USING hamming IS
 CREATE OPERATOR CLASS timestamptz_equal_ops
 DEFAULT FOR TYPE timestamp with time zone USING hamming AS
     OPERATOR 4 pg_catalog.= (timestamp with time zone, timestamp with time zone),
-    FUNCTION 1 (timestamp with time zone, timestamp with time zone)
-        pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
 COMMENT ON OPERATOR CLASS timestamptz_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY timestamptz_equal_ops USING hamming IS
@@ -1022,8 +1030,8 @@ COMMENT ON OPERATOR FAMILY timestamptz_equal_ops USING hamming IS
 CREATE OPERATOR CLASS bytea_equal_ops
 DEFAULT FOR TYPE bytea USING hamming AS
     OPERATOR 4 pg_catalog.= (bytea, bytea),
-    FUNCTION 1 (bytea, bytea)
-        pg_catalog.hashvarlenaextended(internal, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashvarlenaextended(internal, bigint);
 COMMENT ON OPERATOR CLASS bytea_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY bytea_equal_ops USING hamming IS
@@ -1032,7 +1040,8 @@ COMMENT ON OPERATOR FAMILY bytea_equal_ops USING hamming IS
 CREATE OPERATOR CLASS oid_equal_ops
 DEFAULT FOR TYPE oid USING hamming AS
     OPERATOR 4 pg_catalog.= (oid, oid),
-    FUNCTION 1 pg_catalog.hashoidextended(oid, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashoidextended(oid, bigint);
 COMMENT ON OPERATOR CLASS oid_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY oid_equal_ops USING hamming IS
@@ -1041,7 +1050,8 @@ COMMENT ON OPERATOR FAMILY oid_equal_ops USING hamming IS
 CREATE OPERATOR CLASS numeric_equal_ops
 DEFAULT FOR TYPE numeric USING hamming AS
     OPERATOR 4 pg_catalog.= (numeric, numeric),
-    FUNCTION 1 pg_catalog.hash_numeric_extended(numeric, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hash_numeric_extended(numeric, bigint);
 COMMENT ON OPERATOR CLASS numeric_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY numeric_equal_ops USING hamming IS
@@ -1050,7 +1060,8 @@ COMMENT ON OPERATOR FAMILY numeric_equal_ops USING hamming IS
 CREATE OPERATOR CLASS enum_equal_ops
 DEFAULT FOR TYPE anyenum USING hamming AS
     OPERATOR 4 pg_catalog.= (anyenum, anyenum),
-    FUNCTION 1 pg_catalog.hashenumextended(anyenum, bigint);
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 pg_catalog.hashenumextended(anyenum, bigint);
 COMMENT ON OPERATOR CLASS enum_equal_ops USING hamming IS
 'columns compared by =, beside a column of fingerprints';
 COMMENT ON OPERATOR FAMILY enum_equal_ops USING hamming IS
@@ -1072,7 +1083,7 @@ CREATE OPERATOR CLASS bit_hamming_ops
 DEFAULT FOR TYPE bit USING hamming AS
     OPERATOR 2 <@ (bit, hamming_bit_ball),
     OPERATOR 3 <~~> (bit, bit) FOR ORDER BY pg_catalog.integer_ops,
-    FUNCTION 1 (bit, bit) pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
     STORAGE bigint;
 COMMENT ON OPERATOR CLASS bit_hamming_ops USING hamming IS
 'bit strings of 32 to 1,024 bits, searched by <@ and ORDER BY <~~>';
@@ -1082,8 +1093,7 @@ COMMENT ON OPERATOR FAMILY bit_hamming_ops USING hamming IS
 CREATE OPERATOR CLASS hamming_bit_ball_ops
 DEFAULT FOR TYPE hamming_bit_ball USING hamming AS
     OPERATOR 1 ~= (hamming_bit_ball, hamming_bit_ball),
-    FUNCTION 1 (hamming_bit_ball, hamming_bit_ball)
-        pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
     STORAGE bigint;
 COMMENT ON OPERATOR CLASS hamming_bit_ball_ops USING hamming IS
 'balls of bit strings, for exclusion constraints';

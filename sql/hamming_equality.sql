@@ -100,7 +100,8 @@ BEGIN
         JOIN pg_amproc ON amprocfamily = opcfamily AND amproclefttype = opcintype AND amprocnum = 2
         JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = opcintype AND amoprighttype = opcintype
         WHERE amname = 'hash' AND opcname IN (SELECT class FROM types) LOOP
-        EXECUTE format('CREATE OPERATOR CLASS %I FOR TYPE %s USING hamming AS OPERATOR 4 %s, FUNCTION 1 (%s, %s) %s',
+        EXECUTE format('CREATE OPERATOR CLASS %I FOR TYPE %s USING hamming AS OPERATOR 4 %s,
+                        FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 (%s, %s) %s',
                        'own_' || c.opcname, c.type, c.amopopr::regoperator, c.type, c.type, c.amproc::regprocedure);
     END LOOP;
 END $$;

@@ -492,7 +492,7 @@ CREATE FUNCTION same_hash32(a text) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS
 CREATE OPERATOR === (FUNCTION = same, LEFTARG = text, RIGHTARG = text, COMMUTATOR = ===,
     RESTRICT = eqsel, JOIN = eqjoinsel, HASHES);
 CREATE OPERATOR CLASS same_ops FOR TYPE text USING hamming AS
-    OPERATOR 4 ===, FUNCTION 1 same_hash(text, bigint);
+    OPERATOR 4 ===, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 same_hash(text, bigint);
 CREATE TABLE own (site text, fp bigint, EXCLUDE USING hamming (site same_ops WITH ===, fp WITH ~=));
 INSERT INTO own VALUES ('Abc', 0), ('abd', 0);
 INSERT INTO own VALUES ('aBC', 1); -- error
@@ -509,29 +509,35 @@ $$ SELECT amvalidate(o.oid) FROM pg_opclass AS o JOIN pg_am AS a ON a.oid = opcm
    WHERE opcname = class AND amname = 'hamming' $$;
 SELECT validates('same_ops');
 CREATE OPERATOR CLASS bad_1 FOR TYPE text USING hamming AS
-    OPERATOR 4 ===, FUNCTION 1 hashtextextended(text, bigint);
+    OPERATOR 4 ===, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 hashtextextended(text, bigint);
 SELECT validates('bad_1');
 CREATE INDEX ON own USING hamming (site bad_1, fp); -- error
 CREATE OPERATOR CLASS bad_2 FOR TYPE text USING hamming AS
-    OPERATOR 4 <, FUNCTION 1 hashtextextended(text, bigint);
+    OPERATOR 4 <, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 hashtextextended(text, bigint);
 SELECT validates('bad_2');
 CREATE OPERATOR CLASS bad_3 FOR TYPE character USING hamming AS
-    OPERATOR 4 =, FUNCTION 1 (character, character) hashtextextended(text, bigint);
+    OPERATOR 4 =, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 (character, character) hashtextextended(text, bigint);
 SELECT validates('bad_3');
 CREATE OPERATOR CLASS bad_4 FOR TYPE text USING hamming AS
-    OPERATOR 4 =, FUNCTION 1 (text, text) hashtext(text);
+    OPERATOR 4 =, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 (text, text) hashtext(text);
 SELECT validates('bad_4');
 CREATE OPERATOR CLASS bad_5 FOR TYPE text USING hamming AS OPERATOR 4 =;
 SELECT validates('bad_5');
 CREATE OPERATOR CLASS bad_6 FOR TYPE text USING hamming AS
-    OPERATOR 1 =, FUNCTION 1 hashtextextended(text, bigint);
+    OPERATOR 1 =, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 hashtextextended(text, bigint);
 SELECT validates('bad_6');
 CREATE OPERATOR CLASS bad_7 FOR TYPE text USING hamming AS
-    OPERATOR 4 =, FUNCTION 1 hashtextextended(text, bigint), STORAGE integer;
+    OPERATOR 4 =, FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 hashtextextended(text, bigint), STORAGE integer;
 SELECT validates('bad_7');
 CREATE OPERATOR CLASS bad_8 FOR TYPE integer USING hamming AS
-    OPERATOR 4 = (integer, integer), OPERATOR 4 = (integer, bigint), FUNCTION 1 hashint4extended(integer, bigint);
+    OPERATOR 4 = (integer, integer), OPERATOR 4 = (integer, bigint), FUNCTION 1 btint8cmp(bigint, bigint), FUNCTION 2 hashint4extended(integer, bigint);
 SELECT validates('bad_8');
+CREATE OPERATOR CLASS bad_9 FOR TYPE text USING hamming AS
+    OPERATOR 4 =, FUNCTION 1 hashtextextended(text, bigint);
+SELECT validates('bad_9');
+CREATE OPERATOR CLASS bad_10 FOR TYPE text USING hamming AS
+    OPERATOR 4 =, FUNCTION 2 hashtextextended(text, bigint);
+SELECT validates('bad_10');
 
 SET client_min_messages = warning;
 DROP SCHEMA groups CASCADE;

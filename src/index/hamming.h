@@ -40,13 +40,13 @@
 #define HAMMING_NEAREST		8192
 
 /*
- * Support functions of the operator classes.  Function 1 of a class for
- * fingerprints compares what is stored; of a class for columns that are
- * compared by =, it is the hash of a value.
+ * Support functions of the operator classes.  Every class has the comparison of
+ * what is stored; one for columns that are compared by = has the hash of a
+ * value, too, and no class for fingerprints has it.
  */
 #define HAMMING_COMPARE_PROC		1	/* as the btree code wants it */
-#define HAMMING_HASH_PROC			1
-#define HAMMING_PROCS				1
+#define HAMMING_HASH_PROC			2
+#define HAMMING_PROCS				2
 
 /* Phases of a build, for pg_stat_progress_create_index. */
 #define HAMMING_PHASE_SCAN			2
@@ -190,19 +190,10 @@ extern void hamming_require_usable(Relation index);
 /* hamming_validate.c */
 extern bool hamming_validate(Oid opclass);
 
-/* What an index is, while the btree code takes it for one of its own. */
-typedef struct HammingDisguise
-{
-	bool		worn;
-	Oid			am;
-	int			columns;
-	int			fingerprint;	/* the column of fingerprints, from 0 on */
-} HammingDisguise;
-
 /* hamming_btree.c */
 extern const IndexAmRoutine *hamming_btree(void);
-extern void hamming_show_btree(Relation index, HammingDisguise *disguise);
-extern void hamming_show_itself(Relation index, HammingDisguise *disguise);
+extern Oid	hamming_show_one(Relation index);
+extern void hamming_show_all(Relation index, Oid am);
 
 /* hamming_columns.c */
 extern int	hamming_fingerprint_column(Relation index);

@@ -61,9 +61,8 @@ vacuum_btree(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 {
 	const IndexAmRoutine *btree = hamming_btree();
 	IndexBulkDeleteResult *volatile result = NULL;
-	HammingDisguise disguise;
+	Oid			am = hamming_show_one(info->index);
 
-	hamming_show_btree(info->index, &disguise);
 	PG_TRY();
 	{
 		result = callback != NULL ?
@@ -72,7 +71,7 @@ vacuum_btree(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	}
 	PG_FINALLY();
 	{
-		hamming_show_itself(info->index, &disguise);
+		hamming_show_all(info->index, am);
 	}
 	PG_END_TRY();
 	return result;

@@ -40,7 +40,6 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -52,12 +51,11 @@
 
 #define GROUP_SEED	INT64CONST(0x73696d68617368)
 
-/* May a column have the fingerprints?  Its class compares what is stored. */
+/* May a column have the fingerprints?  Its class has no hash of them. */
 static inline bool
 may_be_fingerprint(Relation index, int column)
 {
-	return index->rd_support[column * HAMMING_PROCS +
-							 HAMMING_COMPARE_PROC - 1] == F_BTINT8CMP;
+	return !OidIsValid(index_getprocid(index, column + 1, HAMMING_HASH_PROC));
 }
 
 /* How many columns may have the fingerprints. */

@@ -34,7 +34,6 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
@@ -110,9 +109,10 @@ fingerprint_column(IndexOptInfo *info)
 
 	for (i = 0; i < info->nkeycolumns && info->nkeycolumns > 1; i++)
 	{
-		if (get_opfamily_proc(info->opfamily[i], info->opcintype[i],
-							  info->opcintype[i],
-							  HAMMING_COMPARE_PROC) != F_BTINT8CMP)
+		if (OidIsValid(get_opfamily_proc(info->opfamily[i],
+										 info->opcintype[i],
+										 info->opcintype[i],
+										 HAMMING_HASH_PROC)))
 			continue;
 		count++;
 		column = i;

@@ -81,26 +81,26 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check, bool unchanged,
 			   IndexInfo *info)
 {
-	HammingDisguise disguise;
 	const HammingIndexState *state = get_state(index, info);
 	int64		keys[SH_MAX_WORDS * SH_WORD_BLOCKS];
 	Datum		fingerprint = values[state->fingerprint];
 	ShValue		value;
 	int			nkeys = 0;
+	Oid			am;
 
 	(void) check;
 	(void) unchanged;
 	if (hamming_row(index, state, values, isnull, &value))
 		nkeys = prepare_keys(index, state->layout, &value, keys);
 
-	hamming_show_btree(index, &disguise);
+	am = hamming_show_one(index);
 	PG_TRY();
 	{
 		insert_entries(index, keys, nkeys, tid, heap, info);
 	}
 	PG_FINALLY();
 	{
-		hamming_show_itself(index, &disguise);
+		hamming_show_all(index, am);
 	}
 	PG_END_TRY();
 	if (nkeys > 0 && hamming_inserted_hook != NULL)

@@ -3,13 +3,14 @@
  * hamming_validate.c
  *		Whether an operator class is one that a hamming index can serve.
  *
- * There are two kinds.  A class for fingerprints has a comparison of what is
- * stored for its support function 1, by which the btree code within compares
- * keys.  A scan goes by the numbers of the strategies alone, so anything but
- * the operators of this extension would be answered wrongly, or worse.
+ * There are two kinds.  Both have a comparison of what is stored for their
+ * support function 1, by which the btree code within compares keys.  Of a class
+ * for fingerprints a scan goes by the numbers of the strategies alone, so
+ * anything but the operators of this extension would be answered wrongly, or
+ * worse.
  *
  * A class for columns that divide the rows into groups has one operator, =, and
- * a hash for its support function 1.  It may be anybody's, but values that are
+ * a hash for its support function 2.  It may be anybody's, but values that are
  * equal must have the same hash, or searches would miss rows.  PostgreSQL's own
  * hash indexes ask the same of their classes.  So where the operator is that of
  * a hash class, the function has to be that of this hash class too.
@@ -132,22 +133,14 @@ complain_of_function(Form_pg_opclass class, Form_pg_amproc form)
 					format_procedure(form->amproc))));
 }
 
-/* Report that support function 1 is missing. */
+/* Report that a support function is missing. */
 static void
-complain_of_no_function(Form_pg_opclass class)
+complain_of_no_function(Form_pg_opclass class, int number)
 {
 	ereport(INFO,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-			 errmsg("operator class \"%s\" of access method hamming lacks support function 1",
-					NameStr(class->opcname))));
-}
-
-/* Does a support function compare what is stored? */
-static bool
-is_comparison(Form_pg_amproc form)
-{
-	return form->amprocnum == HAMMING_COMPARE_PROC &&
-		form->amproc == F_BTINT8CMP;
+			 errmsg("operator class \"%s\" of access method hamming lacks support function %d",
+					NameStr(class->opcname), number)));
 }
 
 /*
@@ -169,8 +162,7 @@ is_hash(Form_pg_amproc form)
 	};
 	int			i;
 
-	if (form->amprocnum != HAMMING_HASH_PROC ||
-		form->amproclefttype != form->amprocrighttype)
+	if (form->amproclefttype != form->amprocrighttype)
 		return false;
 	for (i = 0; i < (int) lengthof(borrowed); i++)
 	{
@@ -182,35 +174,38 @@ is_hash(Form_pg_amproc form)
 								  form->amproclefttype, INT8OID);
 }
 
-/* Are the support functions of a class there, and of the right kind? */
+/*
+ * Are the support functions of a class there, so many of them, and of the right
+ * kind?
+ */
 static bool
-validate_functions(Form_pg_opclass class,
-				   bool (*is_right) (Form_pg_amproc form))
+validate_functions(Form_pg_opclass class, int functions)
 {
 	CatCList   *list = SearchSysCacheList1(AMPROCNUM,
 										   ObjectIdGetDatum(class->opcfamily));
-	bool		there = false;
+	bool		there[HAMMING_PROCS + 1] = {false};
 	bool		fine = true;
-	int			i;
 
-	for (i = 0; i < list->n_members; i++)
+	for (int i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amproc form =
 		(Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple);
 
-		if (!is_right(form))
+		if (!(form->amprocnum == HAMMING_COMPARE_PROC ?
+			  form->amproc == F_BTINT8CMP : is_hash(form)))
 		{
 			complain_of_function(class, form);
 			fine = false;
 		}
 		else if (form->amproclefttype == class->opcintype)
-			there = true;
+			there[form->amprocnum] = true;
 	}
 	ReleaseSysCacheList(list);
-	if (!there)
+	for (int i = 1; i <= functions; i++)
 	{
-		complain_of_no_function(class);
-		fine = false;
+		if (!there[i])
+			complain_of_no_function(class, i);
+		fine &= there[i];
 	}
 	return fine;
 }
@@ -308,16 +303,20 @@ validate_equalities(Form_pg_opclass class)
 	return fine;
 }
 
-/* Is a class for columns that are compared by =? */
+/*
+ * Is a class for columns that are compared by =?  It has a hash, or ought to:
+ * of fingerprints only bigint has = as well.
+ */
 static bool
 is_for_equality(Form_pg_opclass class)
 {
 	Oid			type = class->opcintype;
 
-	return OidIsValid(get_opfamily_member(class->opcfamily, type, type,
-										  SIMHASH_EQUAL_STRATEGY)) &&
-		get_opfamily_proc(class->opcfamily, type, type,
-						  HAMMING_COMPARE_PROC) != F_BTINT8CMP;
+	return OidIsValid(get_opfamily_proc(class->opcfamily, type, type,
+										HAMMING_HASH_PROC)) ||
+		(type != INT8OID &&
+		 OidIsValid(get_opfamily_member(class->opcfamily, type, type,
+										SIMHASH_EQUAL_STRATEGY)));
 }
 
 /* Check an operator class; reports what is wrong, as amvalidate() wants it. */
@@ -338,12 +337,12 @@ hamming_validate(Oid opclass)
 	if (is_for_equality(class))
 	{
 		fine = validate_equalities(class);
-		fine &= validate_functions(class, is_hash);
+		fine &= validate_functions(class, HAMMING_HASH_PROC);
 	}
 	else
 	{
 		fine = validate_operators(class);
-		fine &= validate_functions(class, is_comparison);
+		fine &= validate_functions(class, HAMMING_COMPARE_PROC);
 	}
 
 	/* A class that does not say what is stored stores amkeytype. */
