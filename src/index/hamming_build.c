@@ -39,8 +39,6 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	HammingBuild *build = (HammingBuild *) state;
 	const ShLayout *layout = build->index.layout;
 	ShValue		value;
-	int			word;
-	int			block;
 
 	(void) alive;
 	build->read.rows++;
@@ -51,8 +49,8 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		build->read.entries++;
 		return;
 	}
-	for (word = 0; word < layout->words; word++)
-		for (block = 0; block < layout->blocks; block++)
+	for (int word = 0; word < layout->words; word++)
+		for (int block = 0; block < layout->blocks; block++)
 			hamming_sort_put(build->sort,
 							 hamming_key(sh_entry(layout,
 												  value.words[word],

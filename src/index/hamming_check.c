@@ -64,13 +64,12 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	int64		place = hamming_pack_tid(tid) *
 	hamming_check_places(layout->words);
 	ShValue		value;
-	int			word;
 
 	(void) alive;
 	if (!hamming_row(index, &check->state, values, isnull, &value))
 		hamming_sort_put(check->rows, place + layout->words, 0);
 	else
-		for (word = 0; word < layout->words; word++)
+		for (int word = 0; word < layout->words; word++)
 			hamming_sort_put(check->rows, place + word, value.words[word]);
 }
 
@@ -174,14 +173,13 @@ compare(HammingCheck *check)
 	{
 		uint64		tid = row.key / hamming_check_places(layout->words);
 		int			word = row.key % hamming_check_places(layout->words);
-		int			block;
 
 		CHECK_FOR_INTERRUPTS();
 		pass_by(check, &merge, tid);
 		if (word == layout->words)
 			expect(check, &merge, tid, hamming_row_entries(layout), 0);
 		else
-			for (block = 0; block < layout->blocks; block++)
+			for (int block = 0; block < layout->blocks; block++)
 				expect(check, &merge, tid, word * layout->blocks + block,
 					   sh_entry(layout, row.tid, word, block));
 		if (word >= layout->words - 1 && merge.more &&

@@ -69,7 +69,6 @@ copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 {
 	Page		page = PAGE(checked);
 	PageHeader	header = (PageHeader) page;
-	OffsetNumber offset;
 
 	if (blkno == P_NONE || blkno >= RelationGetNumberOfBlocks(check->index))
 		damaged(check, blkno, "A link leads to a page that does not exist.");
@@ -77,7 +76,8 @@ copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 	if (P_IGNORE(OPAQUE(checked)))
 		return;
 
-	for (offset = 1; offset <= PageGetMaxOffsetNumber(page); offset++)
+	for (OffsetNumber offset = 1;
+		 offset <= PageGetMaxOffsetNumber(page); offset++)
 	{
 		ItemId		iid = PageGetItemId(page, offset);
 
@@ -153,9 +153,8 @@ check_order(HammingCheck *check, CheckedPage *checked)
 	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
 	OffsetNumber first = first_key_offset(checked);
 	bool		leaf = P_ISLEAF(OPAQUE(checked));
-	OffsetNumber offset;
 
-	for (offset = first; offset <= last; offset++)
+	for (OffsetNumber offset = first; offset <= last; offset++)
 	{
 		CheckedKey	key = item_key(check, checked, offset);
 
@@ -212,9 +211,9 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
 	int			row_entries = hamming_row_entries(check->layout);
-	OffsetNumber offset;
 
-	for (offset = first_key_offset(checked); offset <= last; offset++)
+	for (OffsetNumber offset = first_key_offset(checked); offset <= last;
+		 offset++)
 	{
 		IndexTuple	itup = item(checked, offset);
 		uint64		entry = hamming_entry(hamming_tuple_key(itup));
@@ -336,9 +335,8 @@ hamming_check_pages(HammingCheck *check)
 	CheckedPage *child = (CheckedPage *) palloc(sizeof(CheckedPage));
 	BTMetaPageData meta = check_meta(check, checked);
 	BlockNumber leftmost = meta.btm_root;
-	int			level;
 
-	for (level = meta.btm_level; level >= 0 && leftmost != P_NONE; level--)
+	for (int level = meta.btm_level; level >= 0 && leftmost != P_NONE; level--)
 		leftmost = check_level(check, leftmost, level, checked, child);
 	pfree(checked);
 	pfree(child);

@@ -63,9 +63,8 @@ static int
 count_fingerprint_columns(Relation index)
 {
 	int			count = 0;
-	int			i;
 
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 		count += may_be_fingerprint(index, i);
 	return count;
 }
@@ -103,12 +102,11 @@ hamming_fingerprint_column(Relation index)
 	int			columns = index->rd_index->indnkeyatts;
 	bool		several;
 	int			found = -1;
-	int			i;
 
 	if (columns == 1)
 		return 0;
 	several = count_fingerprint_columns(index) > 1;
-	for (i = 0; i < columns; i++)
+	for (int i = 0; i < columns; i++)
 	{
 		bool		is_bigint = index->rd_opcintype[i] == INT8OID;
 
@@ -141,9 +139,8 @@ hamming_column_expression(Relation index, int column)
 	bool		isnull;
 	Datum		stored = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
 										 Anum_pg_index_indexprs, &isnull);
-	int			i;
 
-	for (i = 0; i < column; i++)
+	for (int i = 0; i < column; i++)
 		before += index->rd_index->indkey.values[i] == InvalidAttrNumber;
 	return list_nth(stringToNode(TextDatumGetCString(stored)), before);
 }
@@ -166,9 +163,7 @@ hamming_column_type(Relation index, int column)
 static void
 check_hashes(Relation index)
 {
-	int			i;
-
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
 		Oid			type = hamming_column_type(index, i);
 
@@ -193,9 +188,8 @@ void
 hamming_check_columns(Relation index)
 {
 	int			fingerprint;
-	int			i;
 
-	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
 		if (!hamming_validate(get_index_column_opclass(RelationGetRelid(index),
 													   i + 1)))

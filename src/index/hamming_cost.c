@@ -105,9 +105,8 @@ fingerprint_column(IndexOptInfo *info)
 	Relation	index;
 	int			count = 0;
 	int			column = 0;
-	int			i;
 
-	for (i = 0; i < info->nkeycolumns && info->nkeycolumns > 1; i++)
+	for (int i = 0; i < info->nkeycolumns && info->nkeycolumns > 1; i++)
 	{
 		if (OidIsValid(get_opfamily_proc(info->opfamily[i],
 										 info->opcintype[i],
@@ -284,9 +283,8 @@ plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 {
 	int			words = extent->layout->words;
 	ShSearchWork total = {0};
-	int			w;
 
-	for (w = words - 1; w >= 0; w--)
+	for (int w = words - 1; w >= 0; w--)
 	{
 		int			units = (k + 1) / words + (w < (k + 1) % words);
 
@@ -506,7 +504,6 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = (IndexOptInfo *) lfirst(lc);
-		int			i;
 
 		/* PostgreSQL 15 declares it without its arguments. */
 		if ((amcostestimate_function) index->amcostestimate !=
@@ -515,7 +512,7 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 		if (contain_leaked_vars((Node *) index->indpred) ||
 			contain_mutable_functions((Node *) index->indpred))
 			index->amhasgetbitmap = false;
-		for (i = 0; i < index->nkeycolumns && !SIMHASH_KNOWS_BOOLEAN_COLUMNS; i++)
+		for (int i = 0; i < index->nkeycolumns && !SIMHASH_KNOWS_BOOLEAN_COLUMNS; i++)
 		{
 			if (op_in_opfamily(BooleanEqualOperator, index->opfamily[i]))
 				index->opfamily[i] = BOOL_HASH_FAM_OID;

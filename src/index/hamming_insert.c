@@ -46,12 +46,9 @@ static int
 prepare_keys(Relation index, const ShLayout *layout, const ShValue *value,
 			 int64 *keys)
 {
-	int			word;
-	int			block;
-
-	for (word = 0; word < layout->words; word++)
+	for (int word = 0; word < layout->words; word++)
 	{
-		for (block = 0; block < layout->blocks; block++)
+		for (int block = 0; block < layout->blocks; block++)
 			keys[block] = hamming_key(sh_entry(layout, value->words[word],
 											   word, block));
 		hamming_warm(index, keys, layout->blocks);

@@ -166,9 +166,7 @@ nearest_begin(IndexScanDesc scan)
 static void
 forget_beyond(HammingNearest *knn, int distance)
 {
-	int			d;
-
-	for (d = distance + 1; d <= SH_BITS; d++)
+	for (int d = distance + 1; d <= SH_BITS; d++)
 	{
 		NearLevel  *level = &knn->levels[d];
 
@@ -214,11 +212,10 @@ drop_early(HammingScan *so)
 	HammingNearest *knn = so->nearest;
 	HammingMatches *matches = &so->matches;
 	int			left = 0;
-	int			i;
 
 	if (knn->nearly == 0)
 		return;
-	for (i = 0; i < matches->count; i++)
+	for (int i = 0; i < matches->count; i++)
 	{
 		if (bsearch(&matches->items[i].tid, knn->early, knn->nearly,
 					sizeof(ItemPointerData), compare_tids) == NULL)
@@ -232,10 +229,9 @@ static void
 keep_matches(HammingScan *so)
 {
 	HammingNearest *knn = so->nearest;
-	int			i;
 
 	drop_early(so);
-	for (i = 0; i < so->matches.count; i++)
+	for (int i = 0; i < so->matches.count; i++)
 	{
 		HammingMatch *match = &so->matches.items[i];
 		NearLevel  *level = &knn->levels[match->distance];
@@ -318,8 +314,8 @@ probe_step(IndexScanDesc scan)
 
 	if (knn->reached >= so->max_distance && !probe_again(scan))
 		return false;
-	for (block = 0; block < SH_WORD_BLOCKS; block++)
-		done[block] = sh_shells(knn->done[block]);
+	for (int i = 0; i < SH_WORD_BLOCKS; i++)
+		done[i] = sh_shells(knn->done[i]);
 	block = sh_next_block(&so->plan.extent, knn->done);
 	hamming_plan_step(&so->plan, block, sh_shells(knn->done[block] + 1), done);
 	hamming_cursor_begin(&so->cursor, &so->plan);
@@ -423,14 +419,13 @@ hand_out_early(HammingScan *so)
 	HammingNearest *knn = so->nearest;
 	int			next = knn->reached + 1;
 	int			block = sh_next_block(&so->plan.extent, knn->done);
-	int			d;
 
 	if (knn->asked == knn->reached || block < 0 ||
 		sh_shell_cost(&so->plan.extent, block, knn->done[block] + 1) <
 		HAMMING_EARLY_COST)
 		return false;
 	knn->asked = knn->reached;
-	for (d = next; d <= so->layout->kept && so->matches.count == 0; d++)
+	for (int d = next; d <= so->layout->kept && so->matches.count == 0; d++)
 	{
 		NearLevel  *level = &knn->levels[d];
 
@@ -456,11 +451,8 @@ end_probing(HammingNearest *knn)
 	forget_beyond(knn, knn->reached);
 }
 
-/*
- * Put the next matches, nearest first, into the scan.  False if there are no
- * more.
- */
-bool
+/* Put the next matches, nearest first, into the scan, if there are any. */
+void
 hamming_nearest_fill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
@@ -468,20 +460,11 @@ hamming_nearest_fill(IndexScanDesc scan)
 
 	if (knn == NULL)
 		knn = nearest_begin(scan);
-	for (;;)
+	while (!(knn->phase == NEAR_STREAM ? stream_step(scan) : hand_out(so)))
 	{
-		if (knn->phase == NEAR_STREAM)
-		{
-			if (stream_step(scan))
-				return true;
-		}
-		else if (hand_out(so))
-			return true;
-
-		if (knn->reached >= knn->farthest)
-			return false;
-		if (knn->phase == NEAR_PROBE && hand_out_early(so))
-			return true;
+		if (knn->reached >= knn->farthest ||
+			(knn->phase == NEAR_PROBE && hand_out_early(so)))
+			return;
 		if (knn->phase == NEAR_PROBE && !probe_step(scan))
 			end_probing(knn);
 		if (knn->phase == NEAR_PASS)

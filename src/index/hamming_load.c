@@ -468,13 +468,12 @@ hamming_load_leaves(HammingLoad *load, HammingSort *sort, int64 number,
 					BlockNumber from, BlockNumber to)
 {
 	HammingEntry entry;
-	BlockNumber leaf;
 
 	if (from >= to)
 		return;
 	for (; number <= (int64) from * load->per_leaf; number++)
 		hamming_sort_next(sort, &entry);
-	for (leaf = from; leaf < to; leaf++)
+	for (BlockNumber leaf = from; leaf < to; leaf++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		load_leaf(load, sort, leaf, &entry);
@@ -505,9 +504,8 @@ hamming_load_end(HammingLoad *load)
 {
 	BlockNumber root = load->leaves > 0 ? 1 : P_NONE;
 	Page		meta = (Page) simhash_alloc_page();
-	int			level;
 
-	for (level = 1; level <= load->height; level++)
+	for (int level = 1; level <= load->height; level++)
 	{
 		HammingLevel *here = &load->levels[level];
 

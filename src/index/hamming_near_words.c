@@ -165,7 +165,6 @@ grow_sums(NearSums *sums)
 {
 	NearSums	old = *sums;
 	Size		bytes = sizeof(uint64) << (old.room_bits + 1);
-	int64		i;
 
 	if (bytes > Max((Size) work_mem, 64) * 1024)
 		return false;
@@ -173,7 +172,7 @@ grow_sums(NearSums *sums)
 	sums->sums = (uint64 *)
 		MemoryContextAllocExtended(CurrentMemoryContext, bytes,
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (i = 0; i < INT64CONST(1) << old.room_bits; i++)
+	for (int64 i = 0; i < INT64CONST(1) << old.room_bits; i++)
 	{
 		uint64		tid = SUM_TID(old.sums[i]);
 
@@ -238,9 +237,8 @@ static int
 sum_of_none(HammingScan *so, const HammingNearWords *knn)
 {
 	int			none = 0;
-	int			w;
 
-	for (w = 0; w < so->layout->words; w++)
+	for (int w = 0; w < so->layout->words; w++)
 		none += knn->beyond[w];
 	return none;
 }
@@ -260,9 +258,8 @@ read_round(IndexScanDesc scan)
 	while (hamming_read_words(scan))
 	{
 		bool		fits = reserve_sums(&knn->sums, matches->count);
-		int			i;
 
-		for (i = 0; fits && i < matches->count; i++)
+		for (int i = 0; fits && i < matches->count; i++)
 			add_distance(knn, none, hamming_pack_tid(&matches->items[i].tid),
 						 so->words->word, matches->items[i].distance);
 		matches->count = 0;
@@ -304,9 +301,8 @@ read_all(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearWords *knn = so->near_words;
 	int			none = sum_of_none(so, knn);
-	int			word;
 
-	for (word = 0; word < so->layout->words; word++)
+	for (int word = 0; word < so->layout->words; word++)
 	{
 		HammingWalk walk;
 		Buffer		buffer = InvalidBuffer;
@@ -334,9 +330,7 @@ read_all(IndexScanDesc scan)
 static bool
 was_early(const HammingNearWords *knn, uint64 tid)
 {
-	int			i;
-
-	for (i = 0; i < knn->nearly; i++)
+	for (int i = 0; i < knn->nearly; i++)
 	{
 		if (knn->early[i] == tid)
 			return true;
@@ -351,17 +345,15 @@ limit_rows(HammingScan *so, HammingNearWords *knn)
 	int64		counts[SH_MOST_WIDTH + 1] = {0};
 	int64		room = INT64CONST(1) << knn->sums.room_bits;
 	int64		rows = 0;
-	int64		i;
-	int			bound;
 
-	for (i = 0; i < room; i++)
+	for (int64 i = 0; i < room; i++)
 	{
 		uint64		sum = knn->sums.sums[i];
 
 		if (sum != 0 && (sum & SUM_KNOWN) == 0)
 			counts[Min(SUM_BOUND(sum), so->layout->width)]++;
 	}
-	for (bound = knn->handed + 1; bound < knn->most; bound++)
+	for (int bound = knn->handed + 1; bound < knn->most; bound++)
 	{
 		rows += counts[bound];
 		if (rows >= HAMMING_NEAREST)
@@ -378,9 +370,8 @@ static void
 keep_rows(HammingNearWords *knn)
 {
 	int64		room = INT64CONST(1) << knn->sums.room_bits;
-	int64		i;
 
-	for (i = 0; i < room; i++)
+	for (int64 i = 0; i < room; i++)
 	{
 		uint64		sum = knn->sums.sums[i];
 		int			bound = Max(SUM_BOUND(sum), knn->reached + 1);
@@ -447,7 +438,6 @@ search_round(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearWords *knn = so->near_words;
-	int			w;
 
 	knn->spent = hamming_plan_words(scan, &so->asked.order_center,
 									next_reach(so), knn->met);
@@ -456,11 +446,11 @@ search_round(IndexScanDesc scan)
 		knn->all = true;
 		return;
 	}
-	for (w = 0; w < so->layout->words; w++)
+	for (int w = 0; w < so->layout->words; w++)
 		knn->beyond[w] = so->words->plans[w].k + 1;
 	find_rows(scan, false);
 	knn->reached = -1;
-	for (w = 0; w < so->layout->words; w++)
+	for (int w = 0; w < so->layout->words; w++)
 	{
 		knn->met[w] = so->words->plans[w].k;
 		knn->reached += knn->met[w] + 1;
@@ -478,7 +468,6 @@ find_nearest(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearWords *knn = so->near_words;
 	bool		first = knn->handed < 0;
-	int			w;
 
 	if (knn->rows != NULL)
 		hamming_sort_end(knn->rows);
@@ -489,7 +478,7 @@ find_nearest(IndexScanDesc scan)
 		search_round(scan);
 	if (!knn->all)
 		return true;
-	for (w = 0; w < so->layout->words; w++)
+	for (int w = 0; w < so->layout->words; w++)
 		knn->beyond[w] = knn->met[w] + 1;
 	find_rows(scan, first);
 	return true;
@@ -581,25 +570,23 @@ hand_out(HammingScan *so)
 }
 
 /*
- * Put the next matches, nearest first, into the scan.  False if there are no
- * more.  What they are sorted in belongs to the scan.
+ * Put the next matches, nearest first, into the scan, if there are any.  What
+ * they are sorted in belongs to the scan.
  */
-bool
+void
 hamming_near_words_fill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
-	bool		any;
 
 	if (so->near_words == NULL)
 	{
 		hamming_words_begin(so);
 		so->near_words = begin(so);
 	}
-	do
-		any = hand_out(so) ||
-			(so->near_words->early_next && hand_out_early(scan));
-	while (!any && find_nearest(scan));
+	while (!hand_out(so) &&
+		   !(so->near_words->early_next && hand_out_early(scan)) &&
+		   find_nearest(scan))
+		;
 	MemoryContextSwitchTo(old);
-	return any;
 }

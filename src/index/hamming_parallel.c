@@ -332,12 +332,11 @@ divide(HammingShared *shared, int64 entries)
 	HammingSort *sort = hamming_sort_open_parts(&shared->files.fs,
 												shared->parts);
 	HammingEntry first[HAMMING_RANGES];
-	int			i;
 
 	if (entries > 0)
 	{
 		hamming_sort_divide(sort, HAMMING_RANGES, first);
-		for (i = 0; i < HAMMING_RANGES; i++)
+		for (int i = 0; i < HAMMING_RANGES; i++)
 		{
 			shared->ranges[i].first = first[i];
 			shared->ranges[i].number = hamming_sort_seek(sort, &first[i]);
@@ -353,7 +352,6 @@ load_index(HammingLeader *leader, Relation index)
 {
 	HammingShared *shared = leader->shared;
 	HammingLoad *load;
-	int			i;
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 (int64) shared->read.rows);
@@ -371,7 +369,7 @@ load_index(HammingLeader *leader, Relation index)
 	load_ranges(shared, load);
 	WaitForParallelWorkersToFinish(leader->context);
 
-	for (i = 0; i < HAMMING_RANGES; i++)
+	for (int i = 0; i < HAMMING_RANGES; i++)
 	{
 		BufFile    *pivots = BufFileOpenFileSet(&shared->files.fs,
 												pivots_name(i), O_RDONLY,
@@ -394,7 +392,6 @@ hamming_parallel_build(Relation heap, Relation index, IndexInfo *info,
 {
 	HammingLeader leader;
 	int			launched;
-	int			i;
 
 	if (!begin_parallel(&leader, heap, index, info, workers))
 		return false;
@@ -409,7 +406,7 @@ hamming_parallel_build(Relation heap, Relation index, IndexInfo *info,
 	result->heap_tuples = leader.shared->heap_tuples;
 	result->index_tuples = leader.shared->read.rows;
 	info->ii_BrokenHotChain = leader.shared->broken_hot_chain;
-	for (i = 0; i < launched; i++)
+	for (int i = 0; i < launched; i++)
 		InstrAccumParallelQuery(&leader.buffer_usage[i], &leader.wal_usage[i]);
 	end_parallel(&leader);
 	return true;

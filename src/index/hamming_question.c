@@ -99,19 +99,17 @@ take_group(IndexScanDesc scan)
 	Relation	index = scan->indexRelation;
 	int			fingerprint = so->index.fingerprint;
 	int			columns = so->index.columns;
-	int			column;
 
 	so->asked.grouped = columns > 1;
 	so->asked.no_group = false;
 	so->asked.shift = 0;
-	for (column = 0; column < columns; column++)
+	for (int column = 0; column < columns; column++)
 	{
 		ScanKey		key = NULL;
-		int			i;
 
 		if (column == fingerprint)
 			continue;
-		for (i = 0; i < scan->numberOfKeys && key == NULL; i++)
+		for (int i = 0; i < scan->numberOfKeys && key == NULL; i++)
 		{
 			if (scan->keyData[i].sk_attno == column + 1 &&
 				scan->keyData[i].sk_strategy == SIMHASH_EQUAL_STRATEGY)
@@ -149,12 +147,11 @@ take_conditions(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			fingerprint = so->index.fingerprint;
-	int			i;
 
 	so->asked.nballs = 0;
 	so->asked.impossible = false;
 	so->asked.nulls = true;
-	for (i = 0; i < scan->numberOfKeys; i++)
+	for (int i = 0; i < scan->numberOfKeys; i++)
 	{
 		so->asked.impossible |= (scan->keyData[i].sk_flags & SK_ISNULL) != 0;
 		so->asked.nulls &= scan->keyData[i].sk_attno != fingerprint + 1;
@@ -162,7 +159,7 @@ take_conditions(IndexScanDesc scan)
 	if (so->asked.impossible)
 		return;
 	take_group(scan);
-	for (i = 0; i < scan->numberOfKeys && !so->asked.no_group; i++)
+	for (int i = 0; i < scan->numberOfKeys && !so->asked.no_group; i++)
 	{
 		HammingBall ball;
 
@@ -203,11 +200,10 @@ take_order(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			fingerprint = so->index.fingerprint;
-	int			i;
 
 	so->asked.order_by = -1;
 	so->asked.open_order = false;
-	for (i = 0; i < scan->numberOfOrderBys; i++)
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		ScanKey		order = &scan->orderByData[i];
 

@@ -293,12 +293,12 @@ extern void hamming_drop_matches(HammingScan *so);
 
 /* hamming_knn.c */
 extern void hamming_nearest_reset(HammingScan *so);
-extern bool hamming_nearest_fill(IndexScanDesc scan);
+extern void hamming_nearest_fill(IndexScanDesc scan);
 
 /* hamming_words.c */
 extern void hamming_words_begin(HammingScan *so);
 extern void hamming_words_reset(HammingScan *so);
-extern bool hamming_words_fill(IndexScanDesc scan);
+extern void hamming_words_fill(IndexScanDesc scan);
 extern double hamming_plan_words(IndexScanDesc scan, const ShValue *center,
 								 int k, const int *least);
 extern double hamming_words_cost(HammingScan *so, int k);
@@ -308,6 +308,6 @@ extern const HammingPlan *hamming_words_plan(IndexScanDesc scan, int word);
 
 /* hamming_near_words.c */
 extern void hamming_near_words_reset(HammingScan *so);
-extern bool hamming_near_words_fill(IndexScanDesc scan);
+extern void hamming_near_words_fill(IndexScanDesc scan);
 
 #endif							/* HAMMING_SCAN_H */

@@ -71,9 +71,8 @@ may_read(Oid table, Relation index)
 {
 	bool		may = heap_attisnull(index->rd_indextuple,
 									 Anum_pg_index_indpred, NULL);
-	int			i;
 
-	for (i = 0; i < index->rd_index->indnkeyatts && may; i++)
+	for (int i = 0; i < index->rd_index->indnkeyatts && may; i++)
 	{
 		AttrNumber	column = index->rd_index->indkey.values[i];
 
@@ -121,7 +120,6 @@ read_group(Relation index, const HammingIndexState *state, ArrayType *group,
 	bool	   *nulls;
 	int			count;
 	int			next = 0;
-	int			i;
 
 	deconstruct_array(group, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
 					  &count);
@@ -134,7 +132,7 @@ read_group(Relation index, const HammingIndexState *state, ArrayType *group,
 							   RelationGetRelationName(index), columns - 1, count),
 				 errhint("Give the value of each of these columns, in the order of the index.")));
 	*shift = 0;
-	for (i = 0; i < columns; i++)
+	for (int i = 0; i < columns; i++)
 	{
 		Oid			input;
 		Oid			parameter;

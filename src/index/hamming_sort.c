@@ -224,9 +224,7 @@ sift_down(HammingRun *runs, int nruns, int place)
 static void
 make_heap(HammingRun *runs, int nruns)
 {
-	int			i;
-
-	for (i = nruns / 2 - 1; i >= 0; i--)
+	for (int i = nruns / 2 - 1; i >= 0; i--)
 		sift_down(runs, nruns, i);
 }
 
@@ -234,9 +232,7 @@ make_heap(HammingRun *runs, int nruns)
 static void
 begin_merge(HammingRun *runs, int nruns)
 {
-	int			i;
-
-	for (i = 0; i < nruns; i++)
+	for (int i = 0; i < nruns; i++)
 	{
 		seek_run(&runs[i], 0);
 		advance_run(&runs[i]);
@@ -274,7 +270,6 @@ merge_last(HammingSort *sort, int count)
 	int			left = count;
 	HammingRun	merged;
 	HammingEntry entry;
-	int			i;
 
 	create_run(sort, &merged, runs[0].level + 1);
 	begin_merge(runs, count);
@@ -283,7 +278,7 @@ merge_last(HammingSort *sort, int count)
 		CHECK_FOR_INTERRUPTS();
 		BufFileWrite(merged.file, &entry, sizeof(entry));
 	}
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		drop_run(sort, &runs[i]);
 	runs[0] = merged;
 	sort->nruns -= count - 1;
@@ -385,9 +380,7 @@ hamming_sort_next(HammingSort *sort, HammingEntry *entry)
 void
 hamming_sort_end(HammingSort *sort)
 {
-	int			i;
-
-	for (i = 0; i < sort->nruns; i++)
+	for (int i = 0; i < sort->nruns; i++)
 		BufFileClose(sort->runs[i].file);
 	if (sort->entries != NULL)
 		pfree(sort->entries);
@@ -403,11 +396,10 @@ void
 hamming_sort_end_part(HammingSort *sort)
 {
 	BufFile    *list;
-	int			i;
 
 	write_last_run(sort);
 	list = BufFileCreateFileSet(sort->files, file_name(sort->part, -1));
-	for (i = 0; i < sort->nruns; i++)
+	for (int i = 0; i < sort->nruns; i++)
 	{
 		BufFileWrite(list, &sort->runs[i].number, sizeof(int));
 		BufFileExportFileSet(sort->runs[i].file);
@@ -442,12 +434,11 @@ HammingSort *
 hamming_sort_open_parts(FileSet *files, int parts)
 {
 	HammingSort *sort = (HammingSort *) palloc0(sizeof(HammingSort));
-	int			part;
 
 	sort->files = files;
 	sort->runs_room = 16;
 	sort->runs = (HammingRun *) palloc(sort->runs_room * sizeof(HammingRun));
-	for (part = 0; part < parts; part++)
+	for (int part = 0; part < parts; part++)
 		open_part(sort, part);
 	return sort;
 }
@@ -490,10 +481,9 @@ int64
 hamming_sort_seek(HammingSort *sort, const HammingEntry *from)
 {
 	int64		before = 0;
-	int			i;
 
 	sort->nheap = 0;
-	for (i = 0; i < sort->nruns; i++)
+	for (int i = 0; i < sort->nruns; i++)
 	{
 		HammingRun	run = sort->runs[i];
 
@@ -520,16 +510,15 @@ hamming_sort_divide(HammingSort *sort, int ranges, HammingEntry *bounds)
 	int64		place = 0;
 	int			count = 0;
 	HammingEntry *sample;
-	int			i;
 
-	for (i = 0; i < sort->nruns; i++)
+	for (int i = 0; i < sort->nruns; i++)
 		total += run_length(&sort->runs[i]);
 	step = Max(total / (ranges * HAMMING_SAMPLE), 1);
 	sample = (HammingEntry *) palloc((total / step + 1) *
 									 sizeof(HammingEntry));
 
 	/* One entry in so many, as if the runs lay behind each other. */
-	for (i = 0; i < sort->nruns; i++)
+	for (int i = 0; i < sort->nruns; i++)
 	{
 		HammingRun	run = sort->runs[i];
 		int64		length = run_length(&run);
@@ -544,7 +533,7 @@ hamming_sort_divide(HammingSort *sort, int ranges, HammingEntry *bounds)
 		place -= length;
 	}
 	sort_entries(sample, count);
-	for (i = 1; i < ranges; i++)
+	for (int i = 1; i < ranges; i++)
 		bounds[i] = sample[(int64) count * i / ranges];
 	bounds[0].key = PG_INT64_MIN;
 	bounds[0].tid = 0;

@@ -150,7 +150,6 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 	const char *items;
 	const char *tuples;
 	int			first;
-	int			i;
 
 	/* Not known, or private to this session. */
 	if (known->page != hash || known->buffer <= 0)
@@ -164,9 +163,9 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
 	__builtin_prefetch(page);
 	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE);
-	for (i = 0; i < HAMMING_FETCH_ITEMS; i++)
+	for (int i = 0; i < HAMMING_FETCH_ITEMS; i++)
 		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
-	for (i = 0; i < HAMMING_FETCH_TUPLES; i++)
+	for (int i = 0; i < HAMMING_FETCH_TUPLES; i++)
 		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
 #else
 	(void) rel;
@@ -320,14 +319,13 @@ find_leaves(Relation index, HammingWay *ways, int count)
 	BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
 	BlockNumber root;
 	uint32		level;
-	int			i;
 
 	/* An insertion or a search before has left the metapage here. */
 	if (meta == NULL || meta->btm_fastlevel == 0)
 		return false;
 	root = meta->btm_fastroot;
 	level = meta->btm_fastlevel;
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 	{
 		ways[i].blkno = root;
 		ways[i].low = PG_INT64_MIN;
@@ -393,21 +391,20 @@ void
 hamming_warm(Relation index, const int64 *keys, int count)
 {
 	HammingWay	ways[SH_WORD_BLOCKS];
-	int			i;
 
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		ways[i].key = keys[i];
 	if (!find_leaves(index, ways, count))
 		return;
 
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		fetch_head(index, ways[i].blkno);
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 	{
 		ways[i].leaf = peek_page(index, ways[i].blkno);
 		fetch_steps(&ways[i], false);
 	}
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		fetch_steps(&ways[i], true);
 }
 

@@ -79,9 +79,8 @@ validate_operators(Form_pg_opclass class)
 										   ObjectIdGetDatum(class->opcfamily));
 	bool		any = false;
 	bool		fine = true;
-	int			i;
 
-	for (i = 0; i < list->n_members; i++)
+	for (int i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
 		bool		ordering = form->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
@@ -160,11 +159,10 @@ is_hash(Form_pg_amproc form)
 		{F_HASHCHAREXTENDED, BOOLOID},
 		{F_HASHVARLENAEXTENDED, BYTEAOID}
 	};
-	int			i;
 
 	if (form->amproclefttype != form->amprocrighttype)
 		return false;
-	for (i = 0; i < (int) lengthof(borrowed); i++)
+	for (int i = 0; i < (int) lengthof(borrowed); i++)
 	{
 		if (form->amproc == borrowed[i].function &&
 			form->amproclefttype == borrowed[i].type)
@@ -224,9 +222,8 @@ hash_agrees(Oid operator, Oid type, Oid function)
 	bool		equality = op_hashjoinable(operator, type);
 	bool		hashed = false;
 	bool		agrees = false;
-	int			i;
 
-	for (i = 0; i < list->n_members; i++)
+	for (int i = 0; i < list->n_members; i++)
 	{
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
 		Oid			theirs;
@@ -294,9 +291,8 @@ validate_equalities(Form_pg_opclass class)
 	CatCList   *list = SearchSysCacheList1(AMOPSTRATEGY,
 										   ObjectIdGetDatum(class->opcfamily));
 	bool		fine = true;
-	int			i;
 
-	for (i = 0; i < list->n_members; i++)
+	for (int i = 0; i < list->n_members; i++)
 		fine &= validate_equality(class, (Form_pg_amop)
 								  GETSTRUCT(&list->members[i]->tuple));
 	ReleaseSysCacheList(list);

@@ -210,9 +210,7 @@ cut(const HammingIndexState *state, Datum datum, ShValue *value)
 void
 hamming_shift(const ShLayout *layout, uint64 shift, ShValue *value)
 {
-	int			word;
-
-	for (word = 0; word < layout->words; word++)
+	for (int word = 0; word < layout->words; word++)
 		value->words[word] ^= shift >> (64 - layout->kept);
 }
 

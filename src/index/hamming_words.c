@@ -236,11 +236,10 @@ static void
 sort_matches(HammingMatches *matches)
 {
 	int			kept = 0;
-	int			i;
 
 	qsort(matches->items, matches->count, sizeof(HammingMatch),
 		  compare_matches);
-	for (i = 0; i < matches->count; i++)
+	for (int i = 0; i < matches->count; i++)
 	{
 		if (kept == 0 ||
 			!ItemPointerEquals(&matches->items[i].tid,
@@ -255,9 +254,8 @@ static void
 move_matches(HammingScan *so)
 {
 	HammingMatches *matches = &so->matches;
-	int			i;
 
-	for (i = 0; i < matches->count; i++)
+	for (int i = 0; i < matches->count; i++)
 		hamming_sort_put(so->words->found,
 						 hamming_pack_tid(&matches->items[i].tid), 0);
 	matches->count = 0;
@@ -312,42 +310,6 @@ take_found(HammingScan *so)
 	}
 }
 
-/* Put the next rows into the matches, each once. */
-static void
-fill_by_tid(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-
-	if (!so->words->gathered)
-		gather(scan);
-	take_found(so);
-}
-
-/*
- * Put the next matches of a search without order into the scan.  Returns false
- * if there are no more.  What they are sorted in belongs to the scan.
- */
-bool
-hamming_words_fill(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	const HammingBall *ball = so->asked.balls;
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
-
-	if (so->words == NULL)
-	{
-		hamming_words_begin(so);
-		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
-	}
-	if (!so->repeats)
-		fill_by_tid(scan);
-	else
-		while (so->matches.count < HAMMING_BATCH && hamming_read_words(scan))
-			;
-	MemoryContextSwitchTo(old);
-	return so->matches.count > 0;
-}
-
 /* The plan of a word, as a search would have it that has read nothing yet. */
 const HammingPlan *
 hamming_words_plan(IndexScanDesc scan, int word)
@@ -361,4 +323,27 @@ hamming_words_plan(IndexScanDesc scan, int word)
 		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
 	}
 	return &so->words->plans[word];
+}
+
+/*
+ * Put the next matches of a search without order into the scan, if there are
+ * any.  What they are sorted in belongs to the scan.
+ */
+void
+hamming_words_fill(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+
+	(void) hamming_words_plan(scan, 0);
+	if (!so->repeats)
+	{
+		if (!so->words->gathered)
+			gather(scan);
+		take_found(so);
+	}
+	else
+		while (so->matches.count < HAMMING_BATCH && hamming_read_words(scan))
+			;
+	MemoryContextSwitchTo(old);
 }
