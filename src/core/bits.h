@@ -22,11 +22,25 @@
 #define SH_BLOCK_BITS	16		/* bits of a block, hence of a key */
 #define SH_NEAR			3		/* the radius of the operator ~= */
 
-/* Hamming distance: the number of bits in which a and b differ. */
+/*
+ * Hamming distance: the number of bits in which a and b differ.  Where the
+ * compiler may not take an instruction for it, its own substitute looks up
+ * tables, which is slower.
+ */
 static inline int
 sh_distance(uint64_t a, uint64_t b)
 {
+#if defined(__POPCNT__) || !defined(__x86_64__)
 	return __builtin_popcountll(a ^ b);
+#else
+	uint64_t	x = a ^ b;
+
+	x -= x >> 1 & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) +
+		(x >> 2 & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (int) (x * UINT64_C(0x0101010101010101) >> 56);
+#endif
 }
 
 /* The same of strings of n bytes, which need not be aligned. */

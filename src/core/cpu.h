@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Every processor has these. */
 static inline bool
@@ -35,6 +36,13 @@ sh_cpu_avx2(void)
 	__builtin_cpu_init();
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
 		__builtin_cpu_supports("popcnt");
+}
+
+/* sh_distance(), by an instruction. */
+static inline SIMHASH_AVX2 int
+sh_cpu_avx2_distance(uint64_t a, uint64_t b)
+{
+	return __builtin_popcountll(a ^ b);
 }
 
 #endif							/* __x86_64__ */
@@ -62,19 +70,5 @@ name(void) \
 	return fastest; \
 } \
 extern const Kind *name(void)
-
-/*
- * Where it can, the compiler makes two versions of a function and lets the
- * dynamic linker choose: one for processors with a population count
- * instruction, one for the others.  Elsewhere the instruction belongs to the
- * baseline (on ARM, say), or the compiler's own code does the counting.
- * Clang will not clone a function that has been declared before.
- */
-#if defined(__x86_64__) && defined(__gnu_linux__) && \
-	defined(__GNUC__) && !defined(__clang__)
-#define SIMHASH_POPCOUNT_CLONES __attribute__((target_clones("popcnt", "default")))
-#else
-#define SIMHASH_POPCOUNT_CLONES
-#endif
 
 #endif							/* SH_CPU_H */

@@ -22,6 +22,13 @@
 #include "core/cpu.h"
 #include "index/hamming_scan.h"
 
+/* Compares a run, by the instructions of some processor. */
+typedef struct CompareKind
+{
+	bool		(*usable) (void);
+	void		(*run) (HammingScan *so);
+} CompareKind;
+
 /*
  * A candidate of the run at hand is near enough.  Take it for a match if this
  * block is the first to find it, and every condition may hold.
@@ -54,7 +61,7 @@ take_entry(HammingScan *so, IndexTuple itup, int64 key, int distance)
 		uint64		center = sh_entry(layout,
 									  so->asked.balls[i].center.words[word],
 									  word, pass->block);
-		int			d = __builtin_popcountll(center ^ hamming_entry(key));
+		int			d = sh_distance(center, hamming_entry(key));
 
 		if (d > so->asked.balls[i].radius)
 			return;
@@ -75,9 +82,8 @@ take_entry(HammingScan *so, IndexTuple itup, int64 key, int distance)
  * Precondition: the page is locked, and there is room for as many matches as a
  * page has entries.
  */
-SIMHASH_POPCOUNT_CLONES
-static void
-compare_run(HammingScan *so)
+static pg_attribute_always_inline void
+compare_run(HammingScan *so, int (*distance_of) (uint64_t, uint64_t))
 {
 	HammingCursor *cursor = &so->cursor;
 	Page		page = BufferGetPage(cursor->buffer);
@@ -91,7 +97,7 @@ compare_run(HammingScan *so)
 	{
 		IndexTuple	itup = hamming_page_tuple(page, offset);
 		int64		key = hamming_raw_key(itup);
-		int			distance = __builtin_popcountll((uint64) key ^ center);
+		int			distance = distance_of((uint64) key, center);
 
 		if (key > high)
 			break;
@@ -102,6 +108,29 @@ compare_run(HammingScan *so)
 	}
 	cursor->offset = offset;
 }
+
+#ifdef __x86_64__
+static SIMHASH_AVX2 void
+compare_run_avx2(HammingScan *so)
+{
+	compare_run(so, sh_cpu_avx2_distance);
+}
+#endif
+
+static void
+compare_run_anywhere(HammingScan *so)
+{
+	compare_run(so, sh_distance);
+}
+
+static const CompareKind kinds[] = {
+#ifdef __x86_64__
+	{sh_cpu_avx2, compare_run_avx2},
+#endif
+	{sh_cpu_any, compare_run_anywhere}
+};
+
+static SH_CPU_DEFINE_FASTEST(fastest_kind, CompareKind, kinds);
 
 /* Take the entries of NULL on a page for matches. */
 void
@@ -142,12 +171,13 @@ bool
 hamming_read_page(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	const CompareKind *kind = fastest_kind();
 	int			before = so->matches.count;
 
 	if (!hamming_cursor_next_page(scan, &so->cursor))
 		return false;
 	do
-		compare_run(so);
+		kind->run(so);
 	while (hamming_cursor_next_run(scan, &so->cursor));
 	hamming_leave_page(&so->matches, so->cursor.buffer, before);
 	return true;

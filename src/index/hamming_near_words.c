@@ -289,7 +289,7 @@ add_page(HammingScan *so, Page page, int word, int none)
 			return false;
 		if (entry >> layout->shift == tag)
 			add_distance(so->near_words, none, hamming_pack_tid(&itup->t_tid),
-						 word, __builtin_popcountll(entry ^ center));
+						 word, sh_distance(entry, center));
 	}
 	return true;
 }
@@ -505,7 +505,7 @@ row_from_afar(HammingScan *so, Page page)
 		uint64		tid = hamming_pack_tid(&itup->t_tid);
 
 		if (!IndexTupleHasNulls(itup) && entry >> layout->shift == 0 &&
-			__builtin_popcountll(entry ^ center) > knn->reached &&
+			sh_distance(entry, center) > knn->reached &&
 			*find_sum(&knn->sums, tid, hash_tid(tid)) == 0 &&
 			!was_early(knn, tid))
 			return tid;

@@ -247,8 +247,8 @@ hamming_farthest(const HammingScan *so)
 		int			reach = asked->balls[i].radius;
 
 		for (int w = 0; w < so->layout->words; w++)
-			reach += __builtin_popcountll(asked->balls[i].center.words[w] ^
-										  asked->order_center.words[w]);
+			reach += sh_distance(asked->balls[i].center.words[w],
+								 asked->order_center.words[w]);
 		farthest = Min(farthest, reach);
 	}
 	return farthest;

@@ -80,7 +80,6 @@ distance(const uint64 *a, const uint64 *b, int words)
  * part of those that recall refers to.  Rows that are the same and have the same
  * fingerprint are no pair: they would hide how the others fare.
  */
-SIMHASH_POPCOUNT_CLONES
 void
 simhash_tally_row(SimhashTally *tally, const SimhashRows *rows, uint32 row,
 				  double at_least, SimhashSimilarity similarity,

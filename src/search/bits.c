@@ -50,7 +50,6 @@ distance(const SimhashBits *a, const SimhashBits *b)
 }
 
 /* The same, for other files. */
-SIMHASH_POPCOUNT_CLONES
 int
 simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
 {
@@ -127,7 +126,6 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBitBall *ball)
  *
  * Errors: string_data_length_mismatch when one is longer than the other.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_bit(PG_FUNCTION_ARGS)
 {
@@ -148,7 +146,6 @@ hamming_bit(PG_FUNCTION_ARGS)
  * invalid_parameter_value when the query says a radius that is not in 0 .. bits
  * of the center.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_bit_within(PG_FUNCTION_ARGS)
 {
@@ -164,7 +161,6 @@ hamming_bit_within(PG_FUNCTION_ARGS)
  * hamming_bit_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
  * operator @>, the commutator of <@
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_bit_contains(PG_FUNCTION_ARGS)
 {
@@ -185,7 +181,6 @@ hamming_bit_contains(PG_FUNCTION_ARGS)
  *
  * Errors: those of hamming_bit_within, whoever says the radius.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_bit_balls_near(PG_FUNCTION_ARGS)
 {
@@ -205,7 +200,6 @@ hamming_bit_balls_near(PG_FUNCTION_ARGS)
  *
  * Errors: string_data_length_mismatch when one is longer than the other.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_bit_within_k(PG_FUNCTION_ARGS)
 {

@@ -98,7 +98,6 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument)
  *
  * The number of bits, 0 to 64, in which a and b differ.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming(PG_FUNCTION_ARGS)
 {
@@ -111,7 +110,6 @@ hamming(PG_FUNCTION_ARGS)
  *
  * True when a and b differ in at most 3 bits.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_near(PG_FUNCTION_ARGS)
 {
@@ -129,7 +127,6 @@ hamming_near(PG_FUNCTION_ARGS)
  * Errors: invalid_parameter_value when the query says a radius that is not in
  * 0 .. 64.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_within(PG_FUNCTION_ARGS)
 {
@@ -145,7 +142,6 @@ hamming_within(PG_FUNCTION_ARGS)
  * hamming_contains(ball hamming_ball, fingerprint bigint) -> boolean;
  * operator @>, the commutator of <@
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_contains(PG_FUNCTION_ARGS)
 {
@@ -165,7 +161,6 @@ hamming_contains(PG_FUNCTION_ARGS)
  *
  * Errors: invalid_parameter_value when a radius is not in 0 .. 64.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_balls_near(PG_FUNCTION_ARGS)
 {
@@ -184,7 +179,6 @@ hamming_balls_near(PG_FUNCTION_ARGS)
  *
  * True when a and b differ in at most k bits, whatever number that is.
  */
-SIMHASH_POPCOUNT_CLONES
 Datum
 hamming_within_k(PG_FUNCTION_ARGS)
 {

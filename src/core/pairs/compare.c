@@ -70,7 +70,6 @@ one_by_one(const ShCompare *compare, uint64_t one,
  * exchanged with the first that is not near, and that place moves on if the
  * value is near: no branch to guess.
  */
-SIMHASH_POPCOUNT_CLONES
 size_t
 sh_take_near(uint64_t one, int radius, uint64_t *values, size_t n)
 {
@@ -89,7 +88,6 @@ sh_take_near(uint64_t one, int radius, uint64_t *values, size_t n)
 
 /* --- portable ------------------------------------------------------------- */
 
-SIMHASH_POPCOUNT_CLONES
 static void
 one_portable(const ShCompare *compare, uint64_t one,
 			 const uint64_t *many, size_t n)
@@ -97,7 +95,6 @@ one_portable(const ShCompare *compare, uint64_t one,
 	one_by_one(compare, one, many, n);
 }
 
-SIMHASH_POPCOUNT_CLONES
 static void
 runs_portable(const ShCompare *compare, const uint64_t *values,
 			  size_t start, const uint32_t *ends, size_t n, size_t limit)
@@ -172,11 +169,23 @@ one_avx2(const ShCompare *compare, uint64_t one,
 	}
 }
 
+/* One by one. */
+static inline SIMHASH_AVX2 void
+few_avx2(const ShCompare *compare, uint64_t one,
+		 const uint64_t *many, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (sh_cpu_avx2_distance(one, many[i]) <= compare->radius)
+			compare->match(compare->context, one, many[i]);
+	}
+}
+
 static SIMHASH_AVX2 void
 runs_avx2(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_avx2, one_by_one);
+	each_run(compare, values, start, ends, n, limit, one_avx2, few_avx2);
 }
 
 #endif							/* __x86_64__ */

@@ -289,7 +289,6 @@ count_compared(ShWide *wide, size_t n)
 }
 
 /* Compare the candidates that wait. */
-SIMHASH_POPCOUNT_CLONES
 static void
 compare_waiting(ShWide *wide)
 {
@@ -300,7 +299,6 @@ compare_waiting(ShWide *wide)
 }
 
 /* Compare each with each, in tiles. */
-SIMHASH_POPCOUNT_CLONES
 static void
 compare_all(ShWide *wide)
 {
