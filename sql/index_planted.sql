@@ -33,6 +33,10 @@ BEGIN
         AS 'BEGIN RETURN a % 2 = 0; END';
     CREATE OR REPLACE FUNCTION planted.ever() RETURNS bool LANGUAGE plpgsql IMMUTABLE
         AS 'BEGIN RETURN true; END';
+    CREATE OR REPLACE FUNCTION planted.pair(OUT a int, OUT b int) LANGUAGE plpgsql IMMUTABLE
+        AS 'BEGIN a := 1; b := 2; END';
+    CREATE OR REPLACE FUNCTION planted.fine(a int) RETURNS bool LANGUAGE plpgsql IMMUTABLE
+        AS 'BEGIN RETURN true; END';
     CREATE OR REPLACE FUNCTION planted.site(a int) RETURNS int LANGUAGE plpgsql IMMUTABLE
         AS 'BEGIN RETURN a % 3; END';
     CREATE OR REPLACE FUNCTION planted.same(f bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE
@@ -46,6 +50,10 @@ BEGIN
         AS 'BEGIN PERFORM planted.note(); RETURN a % 2 = 0; END';
     CREATE OR REPLACE FUNCTION planted.ever() RETURNS bool LANGUAGE plpgsql VOLATILE
         AS 'BEGIN PERFORM planted.note(); RETURN true; END';
+    CREATE OR REPLACE FUNCTION planted.pair(OUT a int, OUT b int) LANGUAGE plpgsql IMMUTABLE
+        AS 'BEGIN PERFORM planted.note(); a := 1; b := 2; END';
+    CREATE OR REPLACE FUNCTION planted.fine(a int) RETURNS bool LANGUAGE plpgsql VOLATILE
+        AS 'BEGIN PERFORM planted.note(); RETURN true; END';
     CREATE OR REPLACE FUNCTION planted.site(a int) RETURNS int LANGUAGE plpgsql VOLATILE
         AS 'BEGIN PERFORM planted.note(); RETURN a % 3; END';
     CREATE OR REPLACE FUNCTION planted.same(f bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE
@@ -53,6 +61,9 @@ BEGIN
     CREATE OR REPLACE FUNCTION planted.same(f bit) RETURNS bit LANGUAGE plpgsql VOLATILE
         AS 'BEGIN PERFORM planted.note(); RETURN f; END';
 END $$;
+
+SELECT planted.calm();
+CREATE DOMAIN planted.fussy AS int CHECK (planted.fine(VALUE));
 
 -- Of 2000 rows 500 are live, and one of 12 is near to zero.  Some fingerprints
 -- are NULL, and some sites.
@@ -158,6 +169,10 @@ END $$;
 SELECT * FROM planted_in('(fp) WHERE live OR planted.holds(id)', 'fp', :bigint);
 -- whose predicate does not even look at the row
 SELECT * FROM planted_in('(fp) WHERE live OR planted.ever()', 'fp', :bigint);
+-- the same of a function whose result the planner does not compute
+SELECT * FROM planted_in('(fp) WHERE live OR planted.pair() IS NOT NULL', 'fp', :bigint);
+-- and of a constant that the check of a domain looks at
+SELECT * FROM planted_in('(fp) WHERE live OR (1::planted.fussy)::int = 1', 'fp', :bigint);
 SELECT * FROM planted_in('(site, fp) WHERE live OR planted.holds(id)', 'fp', :bigint);
 -- a group that nobody asks for
 SELECT * FROM planted_in('(planted.site(id), site, fp) WHERE live', 'fp', :bigint);
