@@ -343,27 +343,23 @@ ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
 }
 
 /*
- * Find the attributes of an expression's type, and the type of the center;
- * false unless the expression is for a ball.
+ * Find the attributes of a row type.  Returns the type of the center, or
+ * InvalidOid if the type is not that of a ball.
  */
-static bool
-expression_attributes(Node *ball, BallAttributes *attributes, Oid *center)
+static Oid
+center_type(Oid type, int32 typmod, BallAttributes *attributes)
 {
-	TupleDesc	desc = lookup_rowtype_tupdesc_domain(exprType(ball),
-													 exprTypmod(ball), true);
-	bool		is_ball;
+	TupleDesc	desc = lookup_rowtype_tupdesc_domain(type, typmod, true);
+	Oid			center = InvalidOid;
 
 	if (desc == NULL)
-		return false;
-	*center = INT8OID;
-	is_ball = find_attributes(desc, *center, attributes);
-	if (!is_ball)
-	{
-		*center = VARBITOID;
-		is_ball = find_attributes(desc, *center, attributes);
-	}
+		return center;
+	if (find_attributes(desc, INT8OID, attributes))
+		center = INT8OID;
+	else if (find_attributes(desc, VARBITOID, attributes))
+		center = VARBITOID;
 	ReleaseTupleDesc(desc);
-	return is_ball;
+	return center;
 }
 
 /*
@@ -405,7 +401,8 @@ simhash_ball_parts(PlannerInfo *root, Node *ball,
 		*radius = lsecond(((FuncExpr *) ball)->args);
 		return true;
 	}
-	if (!expression_attributes(ball, &attributes, &type))
+	type = center_type(exprType(ball), exprTypmod(ball), &attributes);
+	if (!OidIsValid(type))
 		return false;
 	if (function == hamming_reach || function == hamming_bit_reach)
 	{
@@ -427,14 +424,8 @@ bool
 simhash_is_bit_ball(Oid type)
 {
 	BallAttributes attributes;
-	TupleDesc	desc = lookup_rowtype_tupdesc_domain(type, -1, true);
-	bool		result;
 
-	if (desc == NULL)
-		return false;
-	result = find_attributes(desc, VARBITOID, &attributes);
-	ReleaseTupleDesc(desc);
-	return result;
+	return center_type(type, -1, &attributes) == VARBITOID;
 }
 
 /*
@@ -496,6 +487,41 @@ simhash_is_of_query(FmgrInfo *flinfo, int argument)
 
 	return argument < list_length(args) &&
 		!has_value_of_row(list_nth(args, argument), NULL);
+}
+
+/*
+ * The ball in the given argument.  Most searches use one and the same ball for
+ * many rows, so the last one is remembered by its bytes.
+ */
+SimhashBallArgument *
+simhash_ball_argument(FunctionCallInfo fcinfo, int argument)
+{
+	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
+	uint32		length = HeapTupleHeaderGetDatumLength(header);
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	SimhashBallArgument *ball = flinfo->fn_extra;
+
+	if (ball == NULL)
+	{
+		flinfo->fn_extra = ball =
+			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *ball);
+		ball->of_query = simhash_is_of_query(flinfo, argument);
+	}
+	if (ball->known && ball->length == length &&
+		memcmp(ball->bytes, header, length) == 0)
+		return ball;
+	ball->known = false;
+	if (ball->room < length)
+	{
+		ball->room = 0;
+		if (ball->bytes != NULL)
+			pfree(ball->bytes);
+		ball->bytes = MemoryContextAlloc(flinfo->fn_mcxt, length);
+		ball->room = length;
+	}
+	ball->length = length;
+	memcpy(ball->bytes, header, length);
+	return ball;
 }
 
 /* Is an expression for a radius one that is known to be out of range? */

@@ -13,7 +13,6 @@
  */
 #include "search/search.h"
 
-#include "access/htup_details.h"
 #include "utils/varbit.h"
 
 PG_FUNCTION_INFO_V1(hamming_bit);
@@ -56,66 +55,26 @@ simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
 	return distance(a, b);
 }
 
-/* A ball that was an argument, and its bytes, by which it is known again. */
-typedef struct LastBall
-{
-	bool		of_query;		/* the query says which */
-	uint32		length;			/* of the bytes; 0: none */
-	uint32		room;
-	bool		whole;			/* it has center and radius */
-	SimhashBitBall ball;		/* its center lies within the bytes */
-	char	   *bytes;
-} LastBall;
-
-/* Make room for a ball of so many bytes, which is the given argument. */
-static LastBall *
-prepare_last_ball(FmgrInfo *flinfo, int argument, uint32 length)
-{
-	LastBall   *last = flinfo->fn_extra;
-
-	if (last == NULL)
-	{
-		flinfo->fn_extra = last =
-			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *last);
-		last->of_query = simhash_is_of_query(flinfo, argument);
-	}
-	if (last->room < length)
-	{
-		last->length = last->room = 0;
-		if (last->bytes != NULL)
-			pfree(last->bytes);
-		last->bytes = MemoryContextAlloc(flinfo->fn_mcxt, length);
-		last->room = length;
-	}
-	return last;
-}
-
 /*
- * The ball in the given argument.  Most searches use one and the same ball
- * for many rows, so the last one is remembered by its bytes, unless its center
- * is compressed there.  Only a radius of the query's own is complained of.
+ * The ball in the given argument; false if it has no center or no radius.  Its
+ * center lies in what is remembered of it, unless it is compressed there.
  */
 static bool
 get_ball_argument(FunctionCallInfo fcinfo, int argument, SimhashBitBall *ball)
 {
-	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
-	uint32		length = HeapTupleHeaderGetDatumLength(header);
-	LastBall   *last = prepare_last_ball(fcinfo->flinfo, argument, length);
+	SimhashBallArgument *last = simhash_ball_argument(fcinfo, argument);
 
-	if (last->length != length || memcmp(last->bytes, header, length) != 0)
+	if (!last->known)
 	{
 		const char *center;
 
-		last->length = 0;
-		memcpy(last->bytes, header, length);
 		last->whole = simhash_get_bit_ball(PointerGetDatum(last->bytes),
-										   last->of_query, &last->ball);
-		center = (const char *) last->ball.center.bytes;
-		if (!last->whole ||
-			(center >= last->bytes && center < last->bytes + length))
-			last->length = length;
+										   last->of_query, &last->bits);
+		center = (const char *) last->bits.center.bytes;
+		last->known = !last->whole ||
+			(center >= last->bytes && center < last->bytes + last->length);
 	}
-	*ball = last->ball;
+	*ball = last->bits;
 	return last->whole;
 }
 

@@ -35,62 +35,21 @@ PG_FUNCTION_INFO_V1(simhash_similarity);
 PG_FUNCTION_INFO_V1(simhash_similarity_bits);
 PG_FUNCTION_INFO_V1(minhash_similarity_bits);
 
-/* A ball that was an argument, and its bytes, by which it is known again. */
-typedef struct LastBall
-{
-	bool		of_query;		/* the query says which */
-	uint32		length;			/* of the bytes; 0: none */
-	bool		whole;			/* it has center and radius */
-	int64		center;
-	int64		radius;
-	char		bytes[64];
-} LastBall;
-
-/* Remember no ball yet, but who says which it is. */
-static LastBall *
-begin_last_ball(FmgrInfo *flinfo, int argument)
-{
-	LastBall   *last = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *last);
-
-	last->of_query = simhash_is_of_query(flinfo, argument);
-	flinfo->fn_extra = last;
-	return last;
-}
-
-/* Read a ball.  Only one of the query's own may be complained of. */
-static void
-read_ball(LastBall *last, Datum ball)
-{
-	last->length = 0;
-	last->whole = simhash_read_ball(ball, &last->center, &last->radius);
-	if (last->whole && last->of_query)
-		(void) simhash_check_radius(last->radius, SH_BITS);
-}
-
-/*
- * The ball in the given argument; NULL if it has no center or no radius.  Most
- * searches use one and the same ball for many rows, so the last one is
- * remembered by its bytes.
- */
-static const LastBall *
+/* The ball in the given argument; NULL if it has no center or no radius. */
+static const SimhashBallArgument *
 get_ball_argument(FunctionCallInfo fcinfo, int argument)
 {
-	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
-	uint32		length = HeapTupleHeaderGetDatumLength(header);
-	LastBall   *last = fcinfo->flinfo->fn_extra;
+	SimhashBallArgument *ball = simhash_ball_argument(fcinfo, argument);
 
-	if (last == NULL)
-		last = begin_last_ball(fcinfo->flinfo, argument);
-	if (last->length != length || memcmp(last->bytes, header, length) != 0)
+	if (!ball->known)
 	{
-		read_ball(last, PointerGetDatum(header));
-		if (length <= sizeof last->bytes)
-		{
-			memcpy(last->bytes, header, length);
-			last->length = length;
-		}
+		ball->whole = simhash_read_ball(PointerGetDatum(ball->bytes),
+										&ball->center, &ball->radius);
+		if (ball->whole && ball->of_query)
+			(void) simhash_check_radius(ball->radius, SH_BITS);
+		ball->known = true;
 	}
-	return last->whole ? last : NULL;
+	return ball->whole ? ball : NULL;
 }
 
 /*
@@ -130,7 +89,7 @@ hamming_near(PG_FUNCTION_ARGS)
 Datum
 hamming_within(PG_FUNCTION_ARGS)
 {
-	const LastBall *ball = get_ball_argument(fcinfo, 1);
+	const SimhashBallArgument *ball = get_ball_argument(fcinfo, 1);
 
 	if (ball == NULL)
 		PG_RETURN_NULL();
@@ -145,7 +104,7 @@ hamming_within(PG_FUNCTION_ARGS)
 Datum
 hamming_contains(PG_FUNCTION_ARGS)
 {
-	const LastBall *ball = get_ball_argument(fcinfo, 0);
+	const SimhashBallArgument *ball = get_ball_argument(fcinfo, 0);
 
 	if (ball == NULL)
 		PG_RETURN_NULL();

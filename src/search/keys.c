@@ -258,17 +258,26 @@ deparse_source(Relation relation, const char *source, bool *generated)
 							  false, false);
 }
 
+/* The names in an array; returns how many there are, or -1 if one is NULL. */
+static int
+read_names(ArrayType *array, Datum **names)
+{
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  names, &nulls, &n);
+	return array_contains_nulls(array) ? -1 : n;
+}
+
 /* The four column names of the array. */
 static void
 get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 {
 	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	int			n = read_names(array, &values);
 
-	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &values, &nulls, &n);
-	if (n != SH_BLOCKS || array_contains_nulls(array))
+	if (n != SH_BLOCKS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%d names are needed for the key columns", SH_BLOCKS),
@@ -327,13 +336,10 @@ get_prefix(ArrayType *array, Oid table)
 {
 	StringInfoData prefix;
 	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	int			n = read_names(array, &values);
 
 	initStringInfo(&prefix);
-	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &values, &nulls, &n);
-	if (n >= INDEX_MAX_KEYS || array_contains_nulls(array))
+	if (n < 0 || n >= INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the groups of rows need up to %d names of columns, none of them NULL",

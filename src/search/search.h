@@ -36,6 +36,23 @@ typedef struct SimhashBitBall
 	int32		radius;			/* -1: nothing is that near */
 } SimhashBitBall;
 
+/*
+ * A ball that is an argument, and its bytes, by which it is known again.  What
+ * it is is found out by whoever asks for it (distance.c, bits.c).
+ */
+typedef struct SimhashBallArgument
+{
+	bool		of_query;		/* the query says which */
+	bool		known;			/* the rest is that of these bytes */
+	bool		whole;			/* it has center and radius */
+	int64		center;
+	int64		radius;
+	SimhashBitBall bits;		/* the same of bit strings */
+	uint32		length;
+	uint32		room;
+	char	   *bytes;
+} SimhashBallArgument;
+
 /* Strategies of the operator classes of hamming indexes. */
 #define SIMHASH_NEAR_STRATEGY		1	/* ~= */
 #define SIMHASH_BALL_STRATEGY		2	/* <@ */
@@ -112,6 +129,8 @@ extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
 extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
 extern bool simhash_is_wrong_radius(Node *radius);
 extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
+extern SimhashBallArgument *simhash_ball_argument(FunctionCallInfo fcinfo,
+												  int argument);
 extern Node *simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema,
 							   bool security);
 extern Node *simhash_reach_call(PlannerInfo *root,
