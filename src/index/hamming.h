@@ -192,6 +192,7 @@ extern bool hamming_validate(Oid opclass);
 
 /* hamming_btree.c */
 extern const IndexAmRoutine *hamming_btree(void);
+extern void hamming_corrupted(Relation index, const char *message);
 extern Oid	hamming_show_one(Relation index);
 extern void hamming_show_all(Relation index, Oid am);
 

@@ -49,6 +49,16 @@ hamming_btree(void)
 	return btree;
 }
 
+/* Complain of damage, of which the message tells; it has a place for the name. */
+void
+hamming_corrupted(Relation index, const char *message)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg(message, RelationGetRelationName(index)),
+			 errhint("Please REINDEX it.")));
+}
+
 /*
  * Set the number of columns, and the access method, for which only assertions
  * of the btree code ask.

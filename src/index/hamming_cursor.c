@@ -252,17 +252,6 @@ lay_out_key(HammingCursor *cursor, const HammingPass *pass, HammingRun *run)
 	return true;
 }
 
-/* Complain that the keys of inner pages are out of order. */
-static void
-went_back(IndexScanDesc scan)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("keys of index \"%s\" are out of order",
-					RelationGetRelationName(scan->indexRelation)),
-			 errhint("Please REINDEX it.")));
-}
-
 /*
  * Lay out the next run of the passes.  Returns false if there is none, or the
  * index is empty.
@@ -312,7 +301,8 @@ lay_out_run(IndexScanDesc scan, HammingCursor *cursor, HammingRun *run)
 				continue;
 			cursor->next = extend_range(cursor, run, fine, leaf, high);
 			if (unlikely(cursor->next <= low))
-				went_back(scan);
+				hamming_corrupted(scan->indexRelation,
+								  "keys of index \"%s\" are out of order");
 			return true;
 		}
 	}

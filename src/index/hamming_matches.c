@@ -60,11 +60,8 @@ hamming_next_match(IndexScanDesc scan)
 	match = &matches->items[matches->next++];
 	if (unlikely(!ItemPointerIsValid(&match->tid) ||
 				 !BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(&match->tid))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("an entry of index \"%s\" is of no row",
-						RelationGetRelationName(scan->indexRelation)),
-				 errhint("Please REINDEX it.")));
+		hamming_corrupted(scan->indexRelation,
+						  "an entry of index \"%s\" is of no row");
 	return match;
 }
 

@@ -95,7 +95,7 @@ typedef struct HammingShared
 	bool		broken_hot_chain;
 
 	/* moves: step 2 */
-	bool		divided;		/* under the mutex: all below is set */
+	int			divided;		/* under the mutex: 1 if all below is set */
 	HammingRange ranges[HAMMING_RANGES + 1];
 	pg_atomic_uint32 next_range;
 	pg_atomic_uint32 loaded;	/* leaf pages */
@@ -142,37 +142,18 @@ scan_part(HammingShared *shared, Relation heap, Relation index,
 	ConditionVariableBroadcast(&shared->changed);
 }
 
-/* Wait until so many processes are through with step 1. */
+/* Wait until a number that is shared, under the mutex, is that great. */
 static void
-wait_for_scans(HammingShared *shared, int processes)
+wait_for(HammingShared *shared, const int *number, int least)
 {
 	for (;;)
 	{
-		int			scanned;
+		bool		reached;
 
 		SpinLockAcquire(&shared->mutex);
-		scanned = shared->scanned;
+		reached = *number >= least;
 		SpinLockRelease(&shared->mutex);
-		if (scanned >= processes)
-			break;
-		ConditionVariableSleep(&shared->changed,
-							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
-	}
-	ConditionVariableCancelSleep();
-}
-
-/* Wait until the leader has divided the entries. */
-static void
-wait_for_ranges(HammingShared *shared)
-{
-	for (;;)
-	{
-		bool		divided;
-
-		SpinLockAcquire(&shared->mutex);
-		divided = shared->divided;
-		SpinLockRelease(&shared->mutex);
-		if (divided)
+		if (reached)
 			break;
 		ConditionVariableSleep(&shared->changed,
 							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
@@ -362,7 +343,7 @@ load_index(HammingLeader *leader, Relation index)
 	shared->parts = shared->scanned;
 	divide(shared, shared->read.entries);
 	SpinLockAcquire(&shared->mutex);
-	shared->divided = true;
+	shared->divided = 1;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
 
@@ -400,7 +381,7 @@ hamming_parallel_build(Relation heap, Relation index, IndexInfo *info,
 
 	/* A worker that failed to start is an error here, not a wait for ever. */
 	WaitForParallelWorkersToAttach(leader.context);
-	wait_for_scans(leader.shared, launched + 1);
+	wait_for(leader.shared, &leader.shared->scanned, launched + 1);
 	load_index(&leader, index);
 
 	result->heap_tuples = leader.shared->heap_tuples;
@@ -444,7 +425,7 @@ hamming_parallel_work(dsm_segment *seg, shm_toc *toc,
 
 	scan_part(shared, heap, index, info, shm_toc_lookup(toc, KEY_SCAN, false),
 			  ParallelWorkerNumber + 1, read_rows);
-	wait_for_ranges(shared);
+	wait_for(shared, &shared->divided, 1);
 	load_ranges(shared, hamming_load_begin(index, &shared->read));
 
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber],

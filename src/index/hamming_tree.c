@@ -74,11 +74,8 @@ hamming_note_step(IndexScanDesc scan, BlockNumber *steps)
 {
 	if (++*steps % STEPS_UNASKED == 0 &&
 		*steps > RelationGetNumberOfBlocks(scan->indexRelation))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("links of index \"%s\" go round in a circle",
-						RelationGetRelationName(scan->indexRelation)),
-				 errhint("Please REINDEX it.")));
+		hamming_corrupted(scan->indexRelation,
+						  "links of index \"%s\" go round in a circle");
 }
 
 /* The page to the right of one. */
@@ -88,10 +85,8 @@ hamming_right_page(IndexScanDesc scan, Page page)
 	BlockNumber next = BTPageGetOpaque(page)->btpo_next;
 
 	if (next == P_NONE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("fell off the end of index \"%s\"",
-						RelationGetRelationName(scan->indexRelation))));
+		hamming_corrupted(scan->indexRelation,
+						  "fell off the end of index \"%s\"");
 	return next;
 }
 
@@ -114,10 +109,7 @@ get_meta(Relation rel, bool *cached)
 	check_page(rel, buffer);
 	meta = BTPageGetMeta(BufferGetPage(buffer));
 	if (meta->btm_magic != BTREE_MAGIC || meta->btm_version != BTREE_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is not a hamming index",
-						RelationGetRelationName(rel))));
+		hamming_corrupted(rel, "index \"%s\" is not a hamming index");
 	if (meta->btm_root == P_NONE)
 	{
 		UnlockReleaseBuffer(buffer);

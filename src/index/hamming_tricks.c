@@ -40,7 +40,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "index/hamming.h"
+#include "index/hamming_scan.h"
 #include "index/hamming_tricks.h"
 
 /*
@@ -110,11 +110,7 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 		return known->buffer;
 	}
 	if (unlikely(!BlockNumberIsValid(blkno)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" has a link to no page",
-						RelationGetRelationName(rel)),
-				 errhint("Please REINDEX it.")));
+		hamming_corrupted(rel, "index \"%s\" has a link to no page");
 	known->page = page;
 	known->buffer = ReadBuffer(rel, blkno);
 	return known->buffer;
@@ -239,21 +235,9 @@ peek_page(Relation rel, BlockNumber blkno)
 typedef struct HammingWay
 {
 	int64		key;
-	BlockNumber blkno;			/* the page that we have come to */
-	int64		low;			/* bounds of its keys, by its parent */
-	int64		high;
+	HammingBounds at;			/* the page that we have come to */
 	const char *leaf;			/* what is in memory of it */
 } HammingWay;
-
-/* How far between the bounds of its page the key is: 0 first, 1 last. */
-static inline float
-place_of(const HammingWay *way)
-{
-	uint64		span = (uint64) way->high - (uint64) way->low;
-
-	return (float) ((uint64) way->key - (uint64) way->low) /
-		((float) span + 1);
-}
 
 /*
  * Go from an inner page to the child where the key belongs.  The first pivot
@@ -268,10 +252,10 @@ choose_child(Page page, HammingWay *way)
 										 way->key);
 
 	if (offset <= PageGetMaxOffsetNumber(page))
-		way->high = hamming_page_key(page, offset);
+		way->at.high = hamming_page_key(page, offset);
 	if (offset > first + 1)
-		way->low = hamming_page_key(page, offset - 1);
-	way->blkno = BTreeTupleGetDownLink(hamming_page_tuple(page, offset - 1));
+		way->at.low = hamming_page_key(page, offset - 1);
+	way->at.blkno = BTreeTupleGetDownLink(hamming_page_tuple(page, offset - 1));
 }
 
 /*
@@ -287,7 +271,7 @@ step_down(Relation index, HammingWay *ways, int count, uint32 level,
 
 	while (i < count)
 	{
-		BlockNumber blkno = ways[i].blkno;
+		BlockNumber blkno = ways[i].at.blkno;
 		Buffer		buffer = hamming_pin_page(index, blkno);
 		Page		page = BufferGetPage(buffer);
 		bool		fine;
@@ -300,7 +284,7 @@ step_down(Relation index, HammingWay *ways, int count, uint32 level,
 		{
 			do
 				choose_child(page, &ways[i]);
-			while (++i < count && ways[i].blkno == blkno);
+			while (++i < count && ways[i].at.blkno == blkno);
 		}
 		UnlockReleaseBuffer(buffer);
 		if (!fine)
@@ -327,13 +311,13 @@ find_leaves(Relation index, HammingWay *ways, int count)
 	level = meta->btm_fastlevel;
 	for (int i = 0; i < count; i++)
 	{
-		ways[i].blkno = root;
-		ways[i].low = PG_INT64_MIN;
-		ways[i].high = PG_INT64_MAX;
+		ways[i].at.blkno = root;
+		ways[i].at.low = PG_INT64_MIN;
+		ways[i].at.high = PG_INT64_MAX;
 	}
 	for (; level > 0; level--)
 		if (!step_down(index, ways, count, level,
-					   ways[0].blkno == root))
+					   ways[0].at.blkno == root))
 			return false;
 	return true;
 }
@@ -356,7 +340,7 @@ fetch_steps(const HammingWay *way, bool tuples)
 	high = PageGetMaxOffsetNumber((Page) page);
 	if (high > MaxIndexTuplesPerPage)
 		return;					/* another page has come there */
-	end = place_of(way) * high;
+	end = hamming_place(&way->at, way->key) * high;
 
 	if (tuples)
 	{
@@ -398,10 +382,10 @@ hamming_warm(Relation index, const int64 *keys, int count)
 		return;
 
 	for (int i = 0; i < count; i++)
-		fetch_head(index, ways[i].blkno);
+		fetch_head(index, ways[i].at.blkno);
 	for (int i = 0; i < count; i++)
 	{
-		ways[i].leaf = peek_page(index, ways[i].blkno);
+		ways[i].leaf = peek_page(index, ways[i].at.blkno);
 		fetch_steps(&ways[i], false);
 	}
 	for (int i = 0; i < count; i++)

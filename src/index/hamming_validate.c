@@ -41,6 +41,19 @@
 #include "search/search.h"
 
 /*
+ * Complain of a class, and of what of it is named in the message, if it is.
+ * False, as what is wrong is not right.
+ */
+static bool
+complain(Form_pg_opclass class, const char *message, const char *of)
+{
+	ereport(INFO,
+			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			 errmsg(message, NameStr(class->opcname), of)));
+	return false;
+}
+
+/*
  * Is an operator the one that a scan answers by that strategy?  A scan goes by
  * the number of the strategy alone, so no other will do.  By = a fingerprint
  * may be compared to any integer.
@@ -86,60 +99,25 @@ validate_operators(Form_pg_opclass class)
 		bool		ordering = form->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
 
 		if (!is_our_operator(form))
-		{
-			ereport(INFO,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("operator class \"%s\" of access method hamming has an operator that is none of its own: %s",
-							NameStr(class->opcname),
-							get_opname(form->amopopr))));
-			fine = false;
-		}
+			fine = complain(class,
+							"operator class \"%s\" of access method hamming has an operator that is none of its own: %s",
+							get_opname(form->amopopr));
 		else if (!check_amop_signature(form->amopopr,
 									   ordering ? INT4OID : BOOLOID,
 									   form->amoplefttype,
 									   form->amoprighttype))
-		{
-			ereport(INFO,
-					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("operator class \"%s\" of access method hamming has an operator with a wrong signature: %s",
-							NameStr(class->opcname),
-							get_opname(form->amopopr))));
-			fine = false;
-		}
+			fine = complain(class,
+							"operator class \"%s\" of access method hamming has an operator with a wrong signature: %s",
+							get_opname(form->amopopr));
 		else
 			any |= form->amoplefttype == class->opcintype;
 	}
 	ReleaseSysCacheList(list);
 	if (!any)
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method hamming lacks an operator for its type",
-						NameStr(class->opcname))));
-		fine = false;
-	}
+		fine = complain(class,
+						"operator class \"%s\" of access method hamming lacks an operator for its type",
+						NULL);
 	return fine;
-}
-
-/* Report a support function that is not what it should be. */
-static void
-complain_of_function(Form_pg_opclass class, Form_pg_amproc form)
-{
-	ereport(INFO,
-			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-			 errmsg("operator class \"%s\" of access method hamming has a wrong support function: %s",
-					NameStr(class->opcname),
-					format_procedure(form->amproc))));
-}
-
-/* Report that a support function is missing. */
-static void
-complain_of_no_function(Form_pg_opclass class, int number)
-{
-	ereport(INFO,
-			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-			 errmsg("operator class \"%s\" of access method hamming lacks support function %d",
-					NameStr(class->opcname), number)));
 }
 
 /*
@@ -191,10 +169,9 @@ validate_functions(Form_pg_opclass class, int functions)
 
 		if (!(form->amprocnum == HAMMING_COMPARE_PROC ?
 			  form->amproc == F_BTINT8CMP : is_hash(form)))
-		{
-			complain_of_function(class, form);
-			fine = false;
-		}
+			fine = complain(class,
+							"operator class \"%s\" of access method hamming has a wrong support function: %s",
+							format_procedure(form->amproc));
 		else if (form->amproclefttype == class->opcintype)
 			there[form->amprocnum] = true;
 	}
@@ -202,8 +179,9 @@ validate_functions(Form_pg_opclass class, int functions)
 	for (int i = 1; i <= functions; i++)
 	{
 		if (!there[i])
-			complain_of_no_function(class, i);
-		fine &= there[i];
+			fine = complain(class,
+							"operator class \"%s\" of access method hamming lacks support function %s",
+							psprintf("%d", i));
 	}
 	return fine;
 }
@@ -260,18 +238,14 @@ validate_equality(Form_pg_opclass class, Form_pg_amop form)
 		form->amoppurpose != AMOP_SEARCH ||
 		!check_amop_signature(form->amopopr, BOOLOID, form->amoplefttype,
 							  form->amoprighttype))
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method hamming has an operator that is no equality: %s",
-						NameStr(class->opcname),
-						get_opname(form->amopopr))));
-	else if (!OidIsValid(left) || !OidIsValid(right))
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method hamming lacks a hash function for operator %s",
-						NameStr(class->opcname),
-						get_opname(form->amopopr))));
-	else if (!hash_agrees(form->amopopr, form->amoplefttype, left) ||
+		return complain(class,
+						"operator class \"%s\" of access method hamming has an operator that is no equality: %s",
+						get_opname(form->amopopr));
+	if (!OidIsValid(left) || !OidIsValid(right))
+		return complain(class,
+						"operator class \"%s\" of access method hamming lacks a hash function for operator %s",
+						get_opname(form->amopopr));
+	if (!hash_agrees(form->amopopr, form->amoplefttype, left) ||
 			 !hash_agrees(form->amopopr, form->amoprighttype, right))
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -343,13 +317,9 @@ hamming_validate(Oid opclass)
 
 	/* A class that does not say what is stored stores amkeytype. */
 	if (OidIsValid(class->opckeytype) && class->opckeytype != INT8OID)
-	{
-		ereport(INFO,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("operator class \"%s\" of access method hamming does not store bigint",
-						NameStr(class->opcname))));
-		fine = false;
-	}
+		fine = complain(class,
+						"operator class \"%s\" of access method hamming does not store bigint",
+						NULL);
 	ReleaseSysCache(tuple);
 	return fine;
 }
