@@ -246,7 +246,7 @@ validate_equality(Form_pg_opclass class, Form_pg_amop form)
 						"operator class \"%s\" of access method hamming lacks a hash function for operator %s",
 						get_opname(form->amopopr));
 	if (!hash_agrees(form->amopopr, form->amoplefttype, left) ||
-			 !hash_agrees(form->amopopr, form->amoprighttype, right))
+		!hash_agrees(form->amopopr, form->amoprighttype, right))
 		ereport(INFO,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("operator class \"%s\" of access method hamming has a hash function that does not agree with operator %s",

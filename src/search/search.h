@@ -38,7 +38,7 @@ typedef struct SimhashBitBall
 
 /*
  * A ball that is an argument, and its bytes, by which it is known again.  What
- * it is is found out by whoever asks for it (distance.c, bits.c).
+ * it says is found out by whoever asks for it (distance.c, bits.c).
  */
 typedef struct SimhashBallArgument
 {
