@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * ascii_loops.h
- *		The loops that read ASCII text, 64 bytes at a time.
+ *		How ASCII text is read, 64 bytes at a time: included by ascii.c once for
+ *		each kind of processor.
  *
  * Most text is ASCII for the most part, and there a word is a run of letters
  * and digits.  Looking at one byte after another takes a few instructions for
@@ -34,34 +35,78 @@
  * taken from the mask one by one, least significant first, four at a time: some
  * writes are in vain, but there is no jump for each word.
  *
+ * Whoever includes this has defined
+ *
+ *		KIND(name)	the name with what stands for the kind behind it
+ *		TARGET		what functions need that use its instructions, or nothing
+ *		VECTOR		a vector of bytes, if the kind has them, and SIGNED, one of
+ *					signed bytes
+ *
+ * and, for that, KIND(gather) and KIND(first_bit); without vectors, also
+ * KIND(classify) and KIND(spaces), of which ascii.h and the functions below say
+ * what they do.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SH_ASCII_LOOPS_H
-#define SH_ASCII_LOOPS_H
+#ifdef VECTOR
 
-#include <string.h>
+#define VECTORS		(SH_ASCII_BLOCK / sizeof(VECTOR))
 
-#include "core/text/ascii.h"
+/*
+ * Of the bytes of a vector, those from first to last.  Some processors compare
+ * signed bytes only, so the range is moved down to where these begin.
+ */
+#define WITHIN(c, first, last) \
+	((SIGNED) ((c) + (128 - (first))) <= (last) - (first) - 128)
 
-#define SH_ALWAYS_INLINE	static inline __attribute__((always_inline))
+/* See ShAsciiKind.classify. */
+static inline TARGET ShBlock
+KIND(classify) (const unsigned char *bytes, unsigned char *normal)
+{
+	VECTOR		word[VECTORS];
+	VECTOR		other[VECTORS];
 
-/* What the kinds implement; "copy" and "spaces" are for 64 bytes. */
-typedef ShBlock (*ShClassify) (const unsigned char *bytes,
-							   unsigned char *normal);
-typedef void (*ShCopy) (unsigned char *to, const unsigned char *from);
-typedef uint64_t (*ShSpaces) (const unsigned char *bytes);
-typedef unsigned (*ShFirstBit) (uint64_t mask);
+#pragma GCC unroll 4
+	for (size_t i = 0; i < VECTORS; i++)
+	{
+		VECTOR		c = ((const VECTOR *) bytes)[i];
+
+		word[i] = (VECTOR) (WITHIN(c | 0x20, 'a', 'z') | WITHIN(c, '0', '9'));
+		other[i] = c;
+		((VECTOR *) normal)[i] = (c & word[i]) | 0x20;
+	}
+	return (ShBlock)
+	{
+		KIND(gather) (word), KIND(gather) (other)
+	};
+}
+
+/* The spaces among 64 bytes. */
+static inline TARGET uint64_t
+KIND(spaces) (const unsigned char *bytes)
+{
+	VECTOR		set[VECTORS];
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < VECTORS; i++)
+		set[i] = (VECTOR) (((const VECTOR *) bytes)[i] == ' ');
+	return KIND(gather) (set);
+}
+
+#undef VECTORS
+#undef WITHIN
+#endif							/* VECTOR */
 
 /*
  * Classify the first of n bytes, as far as words are seen to be complete.  Sets
  * the mask of what to keep of each block, and *blocks to how many there are.
  * Stops before a word that fills a block: it may be longer than a piece.
  */
-SH_ALWAYS_INLINE size_t
-sh_classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
-				   uint64_t *keep, size_t *blocks, ShClassify classify)
+static inline TARGET size_t
+KIND(classify_blocks) (const unsigned char *bytes, size_t n, unsigned char *normal,
+					   uint64_t *keep, size_t *blocks)
 {
 	uint64_t	before = 0;		/* 1 when the byte before is of a word */
 	uint64_t	between = 0;	/* what is of no word, in the last block */
@@ -88,7 +133,7 @@ sh_classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
 		/* which may be beyond the text; then it does nothing */
 		__builtin_prefetch((const void *) ((uintptr_t) bytes + at +
 										   SH_ASCII_AHEAD));
-		block = classify(from, normal + at);
+		block = KIND(classify) (from, normal + at);
 		rest = ~block.word & ((block.other & -block.other) - 1);
 		if (rest == 0)
 			break;
@@ -110,23 +155,22 @@ sh_classify_blocks(const unsigned char *bytes, size_t n, unsigned char *normal,
  * Copy the first stretch that is to be kept of a block, and take it out of the
  * mask; returns its length.  When there is none any 64 bytes may be copied.
  */
-SH_ALWAYS_INLINE size_t
-sh_copy_stretch(unsigned char *to, const unsigned char *block, uint64_t *keep,
-				ShCopy copy, ShFirstBit first_bit)
+static inline TARGET size_t
+KIND(copy_stretch) (unsigned char *to, const unsigned char *block,
+					uint64_t *keep)
 {
 	uint64_t	rest = *keep;
 	uint64_t	carried = rest + (rest & -rest);	/* clears the stretch */
 
-	copy(to, block + first_bit(rest));
+	memcpy(to, block + KIND(first_bit) (rest), SH_ASCII_BLOCK);
 	*keep = rest & carried;
 	return (size_t) __builtin_popcountll(rest & ~carried);
 }
 
 /* See ShAsciiKind.read. */
-SH_ALWAYS_INLINE size_t
-sh_read_blocks(const unsigned char *bytes, size_t n, unsigned char *text,
-			   size_t *used, ShClassify classify, ShCopy copy,
-			   ShFirstBit first_bit)
+static TARGET size_t
+KIND(read) (const unsigned char *bytes, size_t n, unsigned char *text,
+			size_t *used)
 {
 	unsigned char normal[SH_ASCII_BYTES + SH_ASCII_BLOCK];
 	uint64_t	keep[SH_ASCII_BYTES / SH_ASCII_BLOCK];
@@ -134,7 +178,7 @@ sh_read_blocks(const unsigned char *bytes, size_t n, unsigned char *text,
 	size_t		done;
 	unsigned char *to = text + *used;
 
-	done = sh_classify_blocks(bytes, n, normal, keep, &blocks, classify);
+	done = KIND(classify_blocks) (bytes, n, normal, keep, &blocks);
 	for (size_t i = 0; i < blocks; i++)
 	{
 		const unsigned char *block = normal + i * SH_ASCII_BLOCK;
@@ -142,9 +186,9 @@ sh_read_blocks(const unsigned char *bytes, size_t n, unsigned char *text,
 
 		while (rest != 0)
 		{
-			to += sh_copy_stretch(to, block, &rest, copy, first_bit);
-			to += sh_copy_stretch(to, block, &rest, copy, first_bit);
-			to += sh_copy_stretch(to, block, &rest, copy, first_bit);
+			to += KIND(copy_stretch) (to, block, &rest);
+			to += KIND(copy_stretch) (to, block, &rest);
+			to += KIND(copy_stretch) (to, block, &rest);
 		}
 	}
 	*used = (size_t) (to - text);
@@ -152,15 +196,15 @@ sh_read_blocks(const unsigned char *bytes, size_t n, unsigned char *text,
 }
 
 /* See ShAsciiKind.find_spaces. */
-SH_ALWAYS_INLINE size_t
-sh_find_blocks(const unsigned char *text, size_t from, size_t to,
-			   uint16_t *places, ShSpaces spaces, ShFirstBit first_bit)
+static TARGET size_t
+KIND(find_spaces) (const unsigned char *text, size_t from, size_t to,
+				   uint16_t *places)
 {
 	size_t		count = 0;
 
 	for (size_t at = from; at < to; at += SH_ASCII_BLOCK)
 	{
-		uint64_t	mask = spaces(text + at);
+		uint64_t	mask = KIND(spaces) (text + at);
 		uint16_t   *place = places + count;
 
 		if (to - at < SH_ASCII_BLOCK)
@@ -168,17 +212,20 @@ sh_find_blocks(const unsigned char *text, size_t from, size_t to,
 		count += (size_t) __builtin_popcountll(mask);
 		for (; mask != 0; place += 4)
 		{
-			place[0] = (uint16_t) (at + first_bit(mask));
+			place[0] = (uint16_t) (at + KIND(first_bit) (mask));
 			mask &= mask - 1;
-			place[1] = (uint16_t) (at + first_bit(mask));
+			place[1] = (uint16_t) (at + KIND(first_bit) (mask));
 			mask &= mask - 1;
-			place[2] = (uint16_t) (at + first_bit(mask));
+			place[2] = (uint16_t) (at + KIND(first_bit) (mask));
 			mask &= mask - 1;
-			place[3] = (uint16_t) (at + first_bit(mask));
+			place[3] = (uint16_t) (at + KIND(first_bit) (mask));
 			mask &= mask - 1;
 		}
 	}
 	return count;
 }
 
-#endif							/* SH_ASCII_LOOPS_H */
+#undef KIND
+#undef TARGET
+#undef VECTOR
+#undef SIGNED
