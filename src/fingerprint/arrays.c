@@ -56,6 +56,14 @@ simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
 	return n;
 }
 
+/* The same of an array of texts. */
+int
+simhash_get_texts(ArrayType *array, const char *what, Datum **texts)
+{
+	return simhash_get_elements(array, TEXTOID, -1, false, TYPALIGN_INT, what,
+								texts);
+}
+
 /*
  * Get features and their weights from two arrays, the weights as doubles that
  * may still be of any value; fails unless there is one for each feature.
@@ -65,8 +73,7 @@ int
 simhash_get_pairs(ArrayType *features_array, ArrayType *weights_array,
 				  Datum **features, Datum **weights)
 {
-	int			n = simhash_get_elements(features_array, TEXTOID, -1, false,
-										 TYPALIGN_INT, "features", features);
+	int			n = simhash_get_texts(features_array, "features", features);
 	int			n_weights = n;
 
 	*weights = NULL;

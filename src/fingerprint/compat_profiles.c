@@ -16,7 +16,6 @@
 #include "fingerprint/fingerprint.h"
 
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -57,32 +56,6 @@ simhash_compat_end(ShCompat *compat, text *document)
 
 	if (bytes != (unsigned char *) VARDATA_ANY(document))
 		pfree(unconstify(unsigned char *, bytes));
-}
-
-/* The fingerprint of a document, as sh_document_end. */
-bool
-simhash_compat_fingerprint(const ShProfile *profile, text *document,
-						   uint64 *fingerprint)
-{
-	ShCompat	compat;
-	ShSums		sums = {0};
-	uint64		hashes[SH_BATCH];
-	size_t		n;
-
-	simhash_compat_begin(&compat, profile, document);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (n = 0; n < SH_BATCH; n++)
-		{
-			if (!sh_compat_next(&compat, &hashes[n]))
-				break;
-		}
-		sh_sums_add(&sums, hashes, n);
-	} while (n == SH_BATCH);
-	simhash_compat_end(&compat, document);
-	sh_sums_fingerprint(&sums, fingerprint);
-	return true;
 }
 
 /*

@@ -13,31 +13,79 @@
  */
 #include "fingerprint/fingerprint.h"
 
+#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
+#include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 /* Limits of the work done. */
 #define FEATURES_MAX		SH_SECTION	/* occurrences listed at most */
+#define FEATURES_FIRST		512 /* that room is made for at first */
 
 /* What is being collected. */
 typedef struct FeatureList
 {
-	const ShProfile *profile;
+	SimhashFeatures *features;
 	ShDocument *document;		/* its text and tally */
-	HTAB	   *features;		/* of SimhashFeature, by hash */
 	int64		occurrences;
 } FeatureList;
 
 PG_FUNCTION_INFO_V1(simhash_features);
 
+/* Allocate for a tally, in the current memory context. */
+static void *
+allocate_here(size_t bytes)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+}
+
+/* Begin a tally that is to grow in the current memory context. */
+void
+simhash_init_tally(ShTally *tally)
+{
+	memset(tally, 0, sizeof *tally);
+	tally->allocate = allocate_here;
+	tally->release = pfree;
+	tally->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+}
+
+/*
+ * The feature with that hash in a list, where it is new without weight or text.
+ * Without a tally to begin with, the list makes one of its own.
+ */
+SimhashFeature *
+simhash_list_hash(SimhashFeatures *features, uint64 hash)
+{
+	uint32	   *number;
+
+	if (features->numbers == NULL)
+	{
+		features->numbers = palloc(sizeof *features->numbers);
+		simhash_init_tally(features->numbers);
+	}
+	if (features->n == features->allocated)
+	{
+		features->allocated = Max(2 * features->allocated, FEATURES_FIRST);
+		features->list = features->list == NULL ?
+			palloc(features->allocated * sizeof *features->list) :
+			repalloc_huge(features->list,
+						  features->allocated * sizeof *features->list);
+	}
+	number = sh_tally_count(features->numbers, hash);
+	if (*number == 0)
+	{
+		features->list[features->n] = (SimhashFeature) {hash, 0, NULL};
+		*number = ++features->n;
+	}
+	return &features->list[*number - 1];
+}
+
 /* Add one occurrence of a feature to the list; NULL unless it is the first. */
 static SimhashFeature *
 list_hash(FeatureList *list, uint64 hash)
 {
-	bool		found;
 	SimhashFeature *feature;
 
 	if (++list->occurrences > FEATURES_MAX)
@@ -47,15 +95,10 @@ list_hash(FeatureList *list, uint64 hash)
 				 errdetail("At most %d occurrences of features can be listed.",
 						   FEATURES_MAX),
 				 errhint("List those of a part of it, for example of left(document, 100000).")));
-	feature = hash_search(list->features, &hash, HASH_ENTER, &found);
-	if (!found)
-	{
-		feature->ordinal = (int) hash_get_num_entries(list->features) - 1;
-		feature->weight = 0;
-	}
+	feature = simhash_list_hash(list->features, hash);
 	feature->weight += sh_tally_add(&list->document->tally,
-									list->profile->damping, hash);
-	return found ? NULL : feature;
+									list->document->profile->damping, hash);
+	return feature->feature == NULL ? feature : NULL;
 }
 
 /* ShDocumentSink: list the features. */
@@ -99,7 +142,7 @@ list_compat(FeatureList *list, text *document)
 	ShCompat	compat;
 	uint64		hash;
 
-	simhash_compat_begin(&compat, list->profile, document);
+	simhash_compat_begin(&compat, list->document->profile, document);
 	while (sh_compat_next(&compat, &hash))
 	{
 		SimhashFeature *fresh;
@@ -112,55 +155,45 @@ list_compat(FeatureList *list, text *document)
 	simhash_compat_end(&compat, document);
 }
 
-/* List the features of the document, read by a profile of our own. */
-static void
-list_own(FeatureList *list, text *document)
-{
-	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-					  feed_list, list);
-	sh_document_read_end(list->document, list_windows, list);
-}
-
-/* The features listed, in the order of their first occurrence. */
-static SimhashFeature **
-in_order(const FeatureList *list)
-{
-	long		n = hash_get_num_entries(list->features);
-	SimhashFeature **ordered = palloc(Max(n, 1) * sizeof *ordered);
-	HASH_SEQ_STATUS scan;
-	SimhashFeature *feature;
-
-	hash_seq_init(&scan, list->features);
-	while ((feature = hash_seq_search(&scan)) != NULL)
-		ordered[feature->ordinal] = feature;
-	return ordered;
-}
-
 /*
- * List the features of a document, in the order of their first occurrence,
- * in the current memory context; sets *n to their number.  Fails when they
- * occur more than a million times.
+ * List the features of a document in the current memory context, in a list that
+ * is all zero at first.  Fails when they occur more than a million times.
  */
-SimhashFeature **
-simhash_list_features(const ShProfile *profile, text *document, int *n)
+void
+simhash_list_features(SimhashFeatures *features, const ShProfile *profile,
+					  text *document)
 {
-	FeatureList list;
-	HASHCTL		control;
+	FeatureList list = {features, simhash_begin_document(profile), 0};
 
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(SimhashFeature);
-	control.hcxt = CurrentMemoryContext;
-	list.profile = profile;
-	list.features = hash_create("simhash features", 256, &control,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	list.occurrences = 0;
-	list.document = simhash_begin_document(profile);
 	if (sh_compat_profile(profile))
+	{
 		list_compat(&list, document);
-	else
-		list_own(&list, document);
-	*n = (int) hash_get_num_entries(list.features);
-	return in_order(&list);
+		return;
+	}
+	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+					  feed_list, &list);
+	sh_document_read_end(list.document, list_windows, &list);
+}
+
+/* Add a row to those that a function returns. */
+void
+simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* Add a row of (feature text, weight double precision, hash bigint). */
+void
+simhash_put_feature(FunctionCallInfo fcinfo, text *feature, double weight,
+					uint64 hash)
+{
+	Datum		values[3] = {PointerGetDatum(feature), Float8GetDatum(weight),
+	Int64GetDatum((int64) hash)};
+	bool		nulls[3] = {false};
+
+	simhash_put_row(fcinfo, values, nulls);
 }
 
 /*
@@ -177,25 +210,14 @@ simhash_list_features(const ShProfile *profile, text *document, int *n)
 Datum
 simhash_features(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	const ShProfile *profile = sh_default_profile;
-	SimhashFeature **features;
-	int			n;
+	SimhashFeatures features = {0};
 
-	if (PG_NARGS() > 1)
-		profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
 	InitMaterializedSRF(fcinfo, 0);
-	features = simhash_list_features(profile, PG_GETARG_TEXT_PP(0), &n);
-	for (int i = 0; i < n; i++)
-	{
-		Datum		values[3];
-		bool		nulls[3] = {false};
-
-		values[0] = PointerGetDatum(features[i]->feature);
-		values[1] = Float8GetDatum((double) features[i]->weight);
-		values[2] = Int64GetDatum((int64) features[i]->hash);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
-	}
+	simhash_list_features(&features, simhash_profile_argument(fcinfo, 1),
+						  PG_GETARG_TEXT_PP(0));
+	for (int i = 0; i < features.n; i++)
+		simhash_put_feature(fcinfo, features.list[i].feature,
+							(double) features.list[i].weight,
+							features.list[i].hash);
 	return (Datum) 0;
 }

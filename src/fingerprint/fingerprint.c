@@ -26,7 +26,6 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 /* Limits of the work done. */
 #define TALLY_SLOTS_KEPT	(64 * 1024) /* of a table kept between documents */
@@ -39,9 +38,7 @@ typedef struct Memory
 	SimhashWideFamily family;	/* NULL when there is none */
 	const ShProfile *profile;
 	int			words;
-	Size		length;			/* of the document, in the server encoding */
-	char	   *bytes;
-	Size		allocated;
+	SimhashCopy document;
 	bool		exists;			/* it has a fingerprint */
 	uint64		fingerprint[SH_WORDS];
 } Memory;
@@ -53,6 +50,7 @@ static MemoryContext lasting = NULL;	/* of both, but for the workspace
 
 PG_FUNCTION_INFO_V1(simhash);
 PG_FUNCTION_INFO_V1(simhash_by_profile);
+PG_FUNCTION_INFO_V1(simhash_bits);
 PG_FUNCTION_INFO_V1(simhash_profiles);
 
 /* The profile of that name; fails when there is none. */
@@ -79,6 +77,14 @@ simhash_get_profile(text *name)
 	return profile;
 }
 
+/* The profile that argument i names; the default one when there is none. */
+const ShProfile *
+simhash_profile_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_NARGS() <= i || PG_ARGISNULL(i) ? sh_default_profile :
+		simhash_get_profile(PG_GETARG_TEXT_PP(i));
+}
+
 /*
  * Make a memory context for what outlives a call, but no transaction, however
  * that ends.  "forget" is called when it goes.
@@ -97,6 +103,32 @@ simhash_lasting_context(MemoryContextCallbackFunction forget)
 	return context;
 }
 
+/* Is that the document kept? */
+bool
+simhash_is_copy(const SimhashCopy *copy, text *document)
+{
+	return copy->length == VARSIZE_ANY_EXHDR(document) &&
+		memcmp(copy->bytes, VARDATA_ANY(document), copy->length) == 0;
+}
+
+/* Keep a document in a memory context, in place of another one. */
+void
+simhash_make_copy(SimhashCopy *copy, MemoryContext context, text *document)
+{
+	Size		length = VARSIZE_ANY_EXHDR(document);
+
+	if (copy->bytes == NULL || copy->allocated < length)
+	{
+		if (copy->bytes != NULL)
+			pfree(copy->bytes);
+		copy->bytes = NULL;
+		copy->allocated = Max(length, 1024);
+		copy->bytes = MemoryContextAllocHuge(context, copy->allocated);
+	}
+	memcpy(copy->bytes, VARDATA_ANY(document), length);
+	copy->length = length;
+}
+
 /* What lies in the lasting context goes. */
 static void
 forget(void *arg)
@@ -111,13 +143,20 @@ forget(void *arg)
 	}
 }
 
-/* Allocate what outlives the call: for the tally, and the document remembered. */
-static void *
-allocate_lasting(size_t bytes)
+/* The context of what outlives the call. */
+static MemoryContext
+get_lasting(void)
 {
 	if (lasting == NULL)
 		lasting = simhash_lasting_context(forget);
-	return MemoryContextAllocHuge(lasting, bytes);
+	return lasting;
+}
+
+/* Allocate for the tally. */
+static void *
+allocate_lasting(size_t bytes)
+{
+	return MemoryContextAllocHuge(get_lasting(), bytes);
 }
 
 /* Get the workspace, ready to read a document. */
@@ -145,75 +184,121 @@ feed_document(void *state, const unsigned char *bytes, Size length)
 	sh_document_feed((ShDocument *) state, bytes, length);
 }
 
-/* Remember a document of so many bytes, whose fingerprint is to be filled in. */
-static void
-remember(const char *bytes, Size length)
+/* A document being added up, for several words. */
+typedef struct WideSums
 {
-	last.family = NULL;
-	if (last.allocated < length || last.bytes == NULL)
+	ShDocument *document;
+	int			words;
+	ShSums		sums[SH_WORDS];
+} WideSums;
+
+/* SimhashHashReader: add the hashes whose weight grows once more. */
+static bool
+add_to_sums(void *state, const uint64 *hashes, size_t n)
+{
+	WideSums   *wide = state;
+	uint64		gained[SH_GAINED(SH_BATCH)];
+	uint64		others[SH_GAINED(SH_BATCH)];
+
+	memcpy(gained, hashes, n * sizeof *hashes);
+	n = sh_document_sift(wide->document, gained, n);
+	sh_sums_add(&wide->sums[0], gained, n);
+	for (int w = 1; w < wide->words; w++)
 	{
-		if (last.bytes != NULL)
-			pfree(last.bytes);
-		last.bytes = NULL;
-		last.allocated = Max(length, 1024);
-		last.bytes = allocate_lasting(last.allocated);
+		sh_word_hashes(others, gained, n, w);
+		sh_sums_add(&wide->sums[w], others, n);
 	}
-	memcpy(last.bytes, bytes, length);
-	last.length = length;
+	return true;
 }
 
-/* SimhashWideFamily: the fingerprint of a document, of one word. */
+/*
+ * SimhashWideFamily: the SimHash fingerprint of a document.  A single word is
+ * added up where the features are read.
+ */
 static bool
 compute(const ShProfile *profile, text *document, int words, uint64 *result)
 {
-	ShDocument *state;
+	WideSums	wide;
+	bool		exists = true;
 
-	Assert(words == 1);
-	(void) words;
-	if (sh_compat_profile(profile))
-		return simhash_compat_fingerprint(profile, document, result);
-	state = simhash_begin_document(profile);
-	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-					  feed_document, state);
-	return sh_document_end(state, result);
+	wide.document = simhash_begin_document(profile);
+	if (words == 1 && !sh_compat_profile(profile))
+	{
+		simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+						  feed_document, wide.document);
+		return sh_document_end(wide.document, result);
+	}
+	wide.words = words;
+	memset(wide.sums, 0, words * sizeof *wide.sums);
+	simhash_read_hashes(wide.document, document, add_to_sums, &wide);
+	for (int w = 0; w < words; w++)
+		exists = sh_sums_fingerprint(&wide.sums[w], &result[w]);
+	return exists || sh_compat_profile(profile);
 }
 
 /*
  * The fingerprint of a document by a family, in so many words, computed or
  * remembered; false when it has none.
  */
-bool
-simhash_remembered(SimhashWideFamily family, const ShProfile *profile,
-				   text *document, int words, uint64 *result)
+static bool
+remembered(SimhashWideFamily family, const ShProfile *profile,
+		   text *document, int words, uint64 *result)
 {
-	const char *bytes = VARDATA_ANY(document);
-	Size		length = VARSIZE_ANY_EXHDR(document);
-	bool		exists;
-
-	if (last.family == family && last.profile == profile &&
-		last.words == words && last.length == length &&
-		memcmp(last.bytes, bytes, length) == 0)
+	if (last.family != family || last.profile != profile ||
+		last.words != words || !simhash_is_copy(&last.document, document))
 	{
-		memcpy(result, last.fingerprint, words * sizeof *result);
-		return last.exists;
+		bool		exists = family(profile, document, words, result);
+
+		if (VARSIZE_ANY_EXHDR(document) > REMEMBERED_BYTES)
+			return exists;
+		last.family = NULL;
+		simhash_make_copy(&last.document, get_lasting(), document);
+		last.family = family;
+		last.profile = profile;
+		last.words = words;
+		last.exists = exists;
+		memcpy(last.fingerprint, result, words * sizeof *result);
 	}
-	exists = family(profile, document, words, result);
-	if (length > REMEMBERED_BYTES)
-		return exists;
-	remember(bytes, length);
-	last.family = family;
-	last.profile = profile;
-	last.words = words;
-	last.exists = exists;
-	memcpy(last.fingerprint, result, words * sizeof *result);
-	return exists;
+	memcpy(result, last.fingerprint, words * sizeof *result);
+	return last.exists;
 }
 
 /* The SimHash fingerprint of a document; false when it has none. */
 bool
 simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
 {
-	return simhash_remembered(compute, profile, document, 1, result);
+	return remembered(compute, profile, document, 1, result);
+}
+
+/* The same of so many words. */
+bool
+simhash_wide_fingerprint(const ShProfile *profile, text *document, int words,
+						 uint64 *result)
+{
+	return remembered(compute, profile, document, words, result);
+}
+
+/*
+ * Return the fingerprint by a family of the document that is argument 0: a
+ * bigint, or in as many bits as argument "bits" says, unless that is 0.  The
+ * argument behind it names the profile.
+ */
+Datum
+simhash_of_document(FunctionCallInfo fcinfo, SimhashWideFamily family,
+					int bits)
+{
+	uint64		result[SH_WORDS];
+	int			words;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(bits))
+		PG_RETURN_NULL();
+	words = simhash_words_argument(fcinfo, bits);
+	return simhash_return(fcinfo,
+						  remembered(family,
+									 simhash_profile_argument(fcinfo, bits + 1),
+									 PG_GETARG_TEXT_PP(0), Max(words, 1),
+									 result),
+						  result, words);
 }
 
 /*
@@ -227,11 +312,7 @@ simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
 Datum
 simhash(PG_FUNCTION_ARGS)
 {
-	uint64		result;
-
-	if (!simhash_fingerprint(sh_default_profile, PG_GETARG_TEXT_PP(0), &result))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) result);
+	return simhash_of_document(fcinfo, compute, 0);
 }
 
 /*
@@ -244,12 +325,23 @@ simhash(PG_FUNCTION_ARGS)
 Datum
 simhash_by_profile(PG_FUNCTION_ARGS)
 {
-	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
-	uint64		result;
+	return simhash_of_document(fcinfo, compute, 0);
+}
 
-	if (!simhash_fingerprint(profile, PG_GETARG_TEXT_PP(0), &result))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) result);
+/*
+ * simhash_bits(document text, bits bigint, profile text DEFAULT NULL) -> bit
+ *
+ * The SimHash fingerprint of the document in so many bits, of which the first
+ * 64 are simhash(document, profile); NULL when the document has no feature.
+ * A NULL profile is the default one.
+ *
+ * Errors: invalid_parameter_value unless bits is a multiple of 64 from 64 to
+ * 1024, undefined_object when there is no such profile.
+ */
+Datum
+simhash_bits(PG_FUNCTION_ARGS)
+{
+	return simhash_of_document(fcinfo, compute, 1);
 }
 
 /*
@@ -263,8 +355,6 @@ simhash_by_profile(PG_FUNCTION_ARGS)
 Datum
 simhash_profiles(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
 	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 0; i < sh_profile_count; i++)
 	{
@@ -279,8 +369,7 @@ simhash_profiles(PG_FUNCTION_ARGS)
 		values[4] = Int32GetDatum(profile->max);
 		values[5] = CStringGetTextDatum(sh_damping_name(profile->damping));
 		values[6] = CStringGetTextDatum(profile->description);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
+		simhash_put_row(fcinfo, values, nulls);
 	}
 	for (int i = 0; i < sh_pattern_count; i++)
 	{
@@ -292,8 +381,7 @@ simhash_profiles(PG_FUNCTION_ARGS)
 		values[2] = CStringGetTextDatum(sh_unit_name(pattern->unit));
 		values[6] = CStringGetTextDatum(pattern->description);
 		values[7] = CStringGetTextDatum(pattern->name);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
+		simhash_put_row(fcinfo, values, nulls);
 	}
 	return (Datum) 0;
 }

@@ -31,7 +31,7 @@ typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
 typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
 							   uint64 *fingerprint);
 
-/* The same to a fingerprint of so many words. */
+/* The same to a fingerprint of so many words, which are set anyway. */
 typedef bool (*SimhashWideFamily) (const ShProfile *profile, text *document,
 								   int words, uint64 *fingerprint);
 
@@ -46,23 +46,45 @@ typedef enum SimhashMeasure
 /* A feature of a document, or of an array. */
 typedef struct SimhashFeature
 {
-	uint64		hash;			/* the key of a hash table */
-	int			ordinal;		/* in the order of first occurrence */
+	uint64		hash;
 	int64		weight;			/* of an array's: times SH_IDF_ONE */
 	text	   *feature;
 } SimhashFeature;
+
+/* Features, in the order of their first occurrence; all zero at first. */
+typedef struct SimhashFeatures
+{
+	SimhashFeature *list;
+	int			n;
+	int			allocated;
+	ShTally    *numbers;		/* of each hash: where it is listed, from 1 */
+} SimhashFeatures;
+
+/* A document that is kept, to know it again. */
+typedef struct SimhashCopy
+{
+	char	   *bytes;
+	Size		length;			/* in the server encoding */
+	Size		allocated;
+} SimhashCopy;
 
 /* fingerprint.c */
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_by_profile(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
+extern const ShProfile *simhash_profile_argument(FunctionCallInfo fcinfo,
+												 int i);
 extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forget);
+extern bool simhash_is_copy(const SimhashCopy *copy, text *document);
+extern void simhash_make_copy(SimhashCopy *copy, MemoryContext context,
+							  text *document);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
-extern bool simhash_remembered(SimhashWideFamily family,
-							   const ShProfile *profile, text *document,
-							   int words, uint64 *result);
+extern Datum simhash_of_document(FunctionCallInfo fcinfo,
+								 SimhashWideFamily family, int bits);
 extern bool simhash_fingerprint(const ShProfile *profile, text *document,
 								uint64 *result);
+extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
+									 int words, uint64 *result);
 
 /* hashes.c */
 extern void simhash_read_hashes(ShDocument *workspace, text *document,
@@ -76,24 +98,32 @@ extern const unsigned char *simhash_whole_utf8(const char *bytes,
 extern void simhash_pause(void);
 extern uint64 simhash_hash_feature(const ShProfile *profile,
 								   const char *bytes, Size length);
+extern uint64 simhash_hash_text(const ShProfile *profile, Datum feature);
 extern text *simhash_feature_text(const unsigned char *bytes, Size length);
 
 /* features.c */
-extern SimhashFeature **simhash_list_features(const ShProfile *profile,
-											  text *document, int *n);
+extern void simhash_init_tally(ShTally *tally);
+extern SimhashFeature *simhash_list_hash(SimhashFeatures *features,
+										 uint64 hash);
+extern void simhash_list_features(SimhashFeatures *features,
+								  const ShProfile *profile, text *document);
+extern void simhash_put_row(FunctionCallInfo fcinfo, Datum *values,
+							bool *nulls);
+extern void simhash_put_feature(FunctionCallInfo fcinfo, text *feature,
+								double weight, uint64 hash);
 
 /* compat_profiles.c */
 extern void simhash_compat_begin(ShCompat *compat, const ShProfile *profile,
 								 text *document);
 extern void simhash_compat_end(ShCompat *compat, text *document);
-extern bool simhash_compat_fingerprint(const ShProfile *profile,
-									   text *document, uint64 *fingerprint);
 extern text *simhash_compat_feature(const ShCompat *compat);
 
 /* arrays.c */
 extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
 								 bool byval, char align, const char *what,
 								 Datum **elements);
+extern int	simhash_get_texts(ArrayType *array, const char *what,
+							  Datum **texts);
 extern double simhash_check_weight(double weight);
 extern int	simhash_get_pairs(ArrayType *features_array,
 							  ArrayType *weights_array,
@@ -118,8 +148,8 @@ extern PGDLLEXPORT Datum minhash_features_bits(PG_FUNCTION_ARGS);
 extern int	simhash_words(int64 bits);
 extern int	simhash_words_argument(FunctionCallInfo fcinfo, int i);
 extern Datum simhash_make_bits(const uint64 *fingerprint, int words);
-extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
-									 int words, uint64 *result);
+extern Datum simhash_return(FunctionCallInfo fcinfo, bool exists,
+							const uint64 *fingerprint, int words);
 
 /* minhash.c */
 extern PGDLLEXPORT Datum minhash(PG_FUNCTION_ARGS);

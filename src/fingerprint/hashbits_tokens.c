@@ -10,7 +10,6 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/varbit.h"
 
@@ -45,8 +44,7 @@ simhash_hashbits(PG_FUNCTION_ARGS)
 				 errhint("The number of bits is from 1 to %d.",
 						 SH_HASHBITS_MAX)));
 	sums.bits = (int) bits;
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-							 TYPALIGN_INT, "tokens", &tokens);
+	n = simhash_get_texts(PG_GETARG_ARRAYTYPE_P(0), "tokens", &tokens);
 	for (int i = 0; i < n; i++)
 	{
 		text	   *token = DatumGetTextPP(tokens[i]);

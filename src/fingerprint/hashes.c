@@ -15,9 +15,6 @@
 
 #include "miscadmin.h"
 
-/* Limits of the work done. */
-#define STEP_BYTES			(4 * 1024)	/* read before the reader is asked */
-
 /* Where the hashes of a document go. */
 typedef struct HashStream
 {
@@ -41,31 +38,20 @@ hand_over(void *state, ShWindows *windows)
 }
 
 /*
- * SimhashReader: hand over the features of the slice, but for the last few, in
- * steps, so that not much more is read than the reader wants.
+ * SimhashReader: read the slice, and hand over the features of those before it,
+ * so that not much more is read than the reader wants.
  */
 static void
 feed_stream(void *state, const unsigned char *bytes, Size length)
 {
 	HashStream *stream = state;
-	const unsigned char *end = bytes + length;
 
-	while (bytes < end && !stream->enough)
-	{
-		const unsigned char *stop = end;
-
-		if (end - bytes > STEP_BYTES)
-		{
-			stop = bytes + STEP_BYTES;
-			for (int i = 0; i < 3 && (*stop & 0xc0) == 0x80; i++)
-				stop--;
-		}
-		if (sh_document_read(stream->document, bytes, stop - bytes,
-							 hand_over, stream) && stop < end)
-			(void) sh_document_hand_over(stream->document, false, hand_over,
-										 stream);
-		bytes = stop;
-	}
+	if (!stream->enough && stream->document->text.total > 0)
+		(void) sh_document_hand_over(stream->document, false, hand_over,
+									 stream);
+	if (!stream->enough)
+		(void) sh_document_read(stream->document, bytes, length, hand_over,
+								stream);
 }
 
 /* Hand over the features, read as another implementation does. */

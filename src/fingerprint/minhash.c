@@ -14,44 +14,84 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "core/fingerprint/minima.h"
 
 PG_FUNCTION_INFO_V1(minhash);
 PG_FUNCTION_INFO_V1(minhash_by_profile);
 PG_FUNCTION_INFO_V1(minhash_features);
+PG_FUNCTION_INFO_V1(minhash_bits);
+PG_FUNCTION_INFO_V1(minhash_features_bits);
 PG_FUNCTION_INFO_V1(minhash_similarity);
+
+/* A document whose minima are looked for, for several words. */
+typedef struct WideMinima
+{
+	int			words;
+	ShMinima	minima[SH_WORDS];
+} WideMinima;
+
+/* Begin with nothing added. */
+static void
+begin_minima(WideMinima *wide, int words)
+{
+	wide->words = words;
+	for (int w = 0; w < words; w++)
+		sh_minima_begin(&wide->minima[w]);
+}
 
 /* SimhashHashReader: add the hashes to the minima. */
 static bool
-add_hashes(void *state, const uint64 *hashes, size_t n)
+add_to_minima(void *state, const uint64 *hashes, size_t n)
 {
-	sh_minima_add((ShMinima *) state, hashes, n);
+	WideMinima *wide = state;
+
+	for (size_t done = 0, k; done < n; done += k)
+	{
+		uint64		others[SH_BATCH];
+
+		CHECK_FOR_INTERRUPTS();
+		k = Min(n - done, SH_BATCH);
+		sh_minima_add(&wide->minima[0], hashes + done, k);
+		for (int w = 1; w < wide->words; w++)
+		{
+			sh_word_hashes(others, hashes + done, k, w);
+			sh_minima_add(&wide->minima[w], others, k);
+		}
+	}
 	return true;
 }
 
-/* SimhashFamily: the fingerprint of a document; false when it has none. */
-bool
-simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
+/* The fingerprint of the minima; false when nothing was added. */
+static bool
+end_minima(const WideMinima *wide, uint64 *result)
 {
-	ShMinima	minima;
+	bool		exists = true;
 
-	sh_minima_begin(&minima);
-	simhash_read_hashes(simhash_begin_document(profile), document,
-						add_hashes, &minima);
-	return sh_minima_fingerprint(&minima, result);
+	for (int w = 0; w < wide->words; w++)
+		exists = sh_minima_fingerprint(&wide->minima[w], &result[w]);
+	return exists;
 }
 
-/* SimhashWideFamily: the same, of one word. */
+/* SimhashWideFamily: the MinHash fingerprint of a document. */
 static bool
 compute(const ShProfile *profile, text *document, int words, uint64 *result)
 {
-	Assert(words == 1);
-	(void) words;
-	return simhash_minhash(profile, document, result);
+	WideMinima	wide;
+
+	begin_minima(&wide, words);
+	simhash_read_hashes(simhash_begin_document(profile), document,
+						add_to_minima, &wide);
+	return end_minima(&wide, result);
+}
+
+/* SimhashFamily: the same, of one word. */
+bool
+simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
+{
+	return compute(profile, document, 1, result);
 }
 
 /*
@@ -64,12 +104,7 @@ compute(const ShProfile *profile, text *document, int words, uint64 *result)
 Datum
 minhash(PG_FUNCTION_ARGS)
 {
-	uint64		result;
-
-	if (!simhash_remembered(compute, sh_default_profile,
-							PG_GETARG_TEXT_PP(0), 1, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) result);
+	return simhash_of_document(fcinfo, compute, 0);
 }
 
 /*
@@ -82,13 +117,21 @@ minhash(PG_FUNCTION_ARGS)
 Datum
 minhash_by_profile(PG_FUNCTION_ARGS)
 {
-	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
-	uint64		result;
+	return simhash_of_document(fcinfo, compute, 0);
+}
 
-	if (!simhash_remembered(compute, profile, PG_GETARG_TEXT_PP(0), 1,
-							&result))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) result);
+/*
+ * minhash_bits(document text, bits bigint, profile text DEFAULT NULL) -> bit
+ *
+ * The MinHash fingerprint of the document in so many bits, of which the first
+ * 64 are minhash(document, profile); a NULL profile is the default one.
+ *
+ * Errors: as simhash_bits(document, bits, profile).
+ */
+Datum
+minhash_bits(PG_FUNCTION_ARGS)
+{
+	return simhash_of_document(fcinfo, compute, 1);
 }
 
 /*
@@ -99,21 +142,34 @@ int
 simhash_hash_set(ArrayType *array, uint64 **hashes)
 {
 	Datum	   *features;
-	int			n = simhash_get_elements(array, TEXTOID, -1, false,
-										 TYPALIGN_INT, "features", &features);
+	int			n = simhash_get_texts(array, "features", &features);
 
 	*hashes = MemoryContextAllocHuge(CurrentMemoryContext,
 									 Max(n, 1) * sizeof **hashes);
 	for (int i = 0; i < n; i++)
 	{
-		text	   *feature = DatumGetTextPP(features[i]);
-
 		CHECK_FOR_INTERRUPTS();
-		(*hashes)[i] = simhash_hash_feature(sh_default_profile,
-											VARDATA_ANY(feature),
-											VARSIZE_ANY_EXHDR(feature));
+		(*hashes)[i] = simhash_hash_text(sh_default_profile, features[i]);
 	}
 	return n;
+}
+
+/*
+ * Return the fingerprint of argument 0, a set of features: in as many bits as
+ * argument "bits" says, or as a bigint where that is 0.
+ */
+static Datum
+of_features(FunctionCallInfo fcinfo, int bits)
+{
+	int			words = simhash_words_argument(fcinfo, bits);
+	uint64	   *hashes;
+	int			n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(0), &hashes);
+	WideMinima	wide;
+	uint64		result[SH_WORDS];
+
+	begin_minima(&wide, Max(words, 1));
+	add_to_minima(&wide, hashes, n);
+	return simhash_return(fcinfo, end_minima(&wide, result), result, words);
 }
 
 /*
@@ -128,16 +184,22 @@ simhash_hash_set(ArrayType *array, uint64 **hashes)
 Datum
 minhash_features(PG_FUNCTION_ARGS)
 {
-	ShMinima	minima;
-	uint64	   *hashes;
-	int			n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(0), &hashes);
-	uint64		result;
+	return of_features(fcinfo, 0);
+}
 
-	sh_minima_begin(&minima);
-	sh_minima_add(&minima, hashes, n);
-	if (!sh_minima_fingerprint(&minima, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) result);
+/*
+ * minhash_bits(features text[], bits bigint) -> bit
+ *
+ * The MinHash fingerprint of a set of features in so many bits, of which the
+ * first 64 are minhash(features); NULL when there is no feature.
+ *
+ * Errors: as minhash(features); invalid_parameter_value unless bits is a
+ * multiple of 64 from 64 to 1024.
+ */
+Datum
+minhash_features_bits(PG_FUNCTION_ARGS)
+{
+	return of_features(fcinfo, 1);
 }
 
 /*

@@ -5,7 +5,7 @@
  *
  * What a fingerprint estimates, computed: for those candidates that a search
  * has found.  Candidates are compared with one and the same document, or those
- * of one row after the other, so the features of the last few documents are
+ * of one row after the other, so the features of the last two documents are
  * remembered until the transaction ends, with a copy of each to know it again.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -21,20 +21,17 @@
 #include "core/fingerprint/bag.h"
 
 /* Limits of the work done. */
-#define REMEMBERED			4	/* documents remembered */
-#define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* of all of them together */
+#define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* remembered between calls */
 
 /* A document remembered with its features. */
 typedef struct Memory
 {
 	const ShProfile *profile;	/* NULL when there is no document */
-	Size		length;			/* of the document, in the server encoding */
-	char	   *bytes;
-	Size		allocated;
+	SimhashCopy document;
 	ShBag		bag;
 } Memory;
 
-static Memory memories[REMEMBERED]; /* the latest used first */
+static Memory memories[2];
 static MemoryContext lasting = NULL;	/* of what they have */
 
 PG_FUNCTION_INFO_V1(simhash_jaccard);
@@ -55,8 +52,6 @@ forget(void *arg)
 static void *
 allocate_lasting(size_t bytes)
 {
-	if (lasting == NULL)
-		lasting = simhash_lasting_context(forget);
 	return MemoryContextAllocHuge(lasting, bytes);
 }
 
@@ -74,65 +69,6 @@ simhash_init_bag(ShBag *bag, void *(*allocate) (size_t bytes))
 	bag->allocate = allocate;
 	bag->release = pfree;
 	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-}
-
-/* Bring a place to the front. */
-static void
-bring_to_front(int place)
-{
-	Memory		memory = memories[place];
-
-	memmove(memories + 1, memories, place * sizeof memory);
-	memories[0] = memory;
-}
-
-/* The bytes that a place takes. */
-static Size
-bytes_taken(const Memory *memory)
-{
-	return memory->allocated + sh_bag_bytes(&memory->bag);
-}
-
-/*
- * Free the places longest not used, down to what may be kept between calls;
- * the last one, if the documents of one call are too long for that.
- */
-static void
-forget_oldest(void)
-{
-	Size		total = 0;
-
-	for (int i = 0; i < REMEMBERED; i++)
-		total += bytes_taken(&memories[i]);
-	for (int i = REMEMBERED - 1; i >= 0 && total > REMEMBERED_BYTES; i--)
-	{
-		Memory	   *memory = &memories[i];
-
-		total -= bytes_taken(memory);
-		memory->profile = NULL;
-		if (memory->bytes != NULL)
-			pfree(memory->bytes);
-		memory->bytes = NULL;
-		memory->allocated = 0;
-		sh_bag_release(&memory->bag);
-	}
-}
-
-/* Keep a copy of the document in a place. */
-static void
-copy_document(Memory *memory, const char *bytes, Size length)
-{
-	if (memory->bytes == NULL || memory->allocated < length)
-	{
-		if (memory->bytes != NULL)
-			pfree(memory->bytes);
-		memory->bytes = NULL;
-		memory->allocated = 0;
-		memory->bytes = allocate_lasting(Max(length, 1024));
-		memory->allocated = Max(length, 1024);
-	}
-	memcpy(memory->bytes, bytes, length);
-	memory->length = length;
 }
 
 /* SimhashHashReader: add the hashes to the bag. */
@@ -177,36 +113,21 @@ fill(Memory *memory, const ShProfile *profile, text *document)
 	if (bag->allocate == NULL)
 		simhash_init_bag(bag, allocate_lasting);
 	simhash_fill_bag(bag, profile, document);
-	if (VARSIZE_ANY_EXHDR(document) <= REMEMBERED_BYTES)
-	{
-		copy_document(memory, VARDATA_ANY(document),
-					  VARSIZE_ANY_EXHDR(document));
-		memory->profile = profile;
-	}
+	simhash_make_copy(&memory->document, lasting, document);
+	memory->profile = profile;
 }
 
-/*
- * Bring the features of a document to the first place, from memory or
- * computed in the place longest not used.
- */
-static void
-look_at(const ShProfile *profile, text *document)
+/* The place of a document, or -1. */
+static int
+find(const ShProfile *profile, text *document)
 {
-	Size		length = VARSIZE_ANY_EXHDR(document);
-
-	for (int i = 0; i < REMEMBERED; i++)
+	for (int i = 0; i < 2; i++)
 	{
-		const Memory *memory = &memories[i];
-
-		if (memory->profile == profile && memory->length == length &&
-			memcmp(memory->bytes, VARDATA_ANY(document), length) == 0)
-		{
-			bring_to_front(i);
-			return;
-		}
+		if (memories[i].profile == profile &&
+			simhash_is_copy(&memories[i].document, document))
+			return i;
 	}
-	fill(&memories[REMEMBERED - 1], profile, document);
-	bring_to_front(REMEMBERED - 1);
+	return -1;
 }
 
 /* The similarity of a bag and a list; false when one of them is empty. */
@@ -238,22 +159,27 @@ bool
 simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 						 text *a, text *b, double *similarity)
 {
-	const ShBag *bag_a;
-	const ShBag *bag_b = &memories[0].bag;
+	int			at_a = find(profile, a);
+	int			at_b = find(profile, b);
 	bool		exists;
 
-	/* What calls have left that ended by an error counts, too. */
-	forget_oldest();
-	look_at(profile, a);
-	look_at(profile, b);
-
-	/* Unless it is the same document, the other one is behind it. */
-	bag_a = &memories[1].bag;
-	if (VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
-		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0)
-		bag_a = bag_b;
-	exists = compare_bags(measure, bag_a, bag_b, similarity);
-	forget_oldest();
+	if (lasting == NULL)
+		lasting = simhash_lasting_context(forget);
+	if (at_a < 0)
+	{
+		at_a = at_b == 0 ? 1 : 0;
+		fill(&memories[at_a], profile, a);
+		at_b = find(profile, b);
+	}
+	if (at_b < 0)
+	{
+		at_b = 1 - at_a;
+		fill(&memories[at_b], profile, b);
+	}
+	exists = compare_bags(measure, &memories[at_a].bag, &memories[at_b].bag,
+						  similarity);
+	if (MemoryContextMemAllocated(lasting, false) > REMEMBERED_BYTES)
+		MemoryContextDelete(lasting);
 	return exists;
 }
 
@@ -261,15 +187,12 @@ simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 static Datum
 compare_documents(FunctionCallInfo fcinfo, SimhashMeasure measure)
 {
-	const ShProfile *profile = sh_default_profile;
 	double		similarity;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	if (!PG_ARGISNULL(2))
-		profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
-	if (!simhash_exact_similarity(measure, profile, PG_GETARG_TEXT_PP(0),
-								  PG_GETARG_TEXT_PP(1), &similarity))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
+		!simhash_exact_similarity(measure, simhash_profile_argument(fcinfo, 2),
+								  PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+								  &similarity))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(similarity);
 }

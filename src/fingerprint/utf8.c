@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 
 /* Limits of the work done. */
-#define SLICE_BYTES			(64 * 1024) /* read between two interrupt checks */
+#define SLICE_BYTES			(4 * 1024)	/* read between two interrupt checks */
 #define CONVERT_BYTES		(8 * 1024)	/* brought to UTF-8 at a time */
 
 /* True when texts are stored as what core/ reads. */
@@ -176,6 +176,16 @@ simhash_hash_feature(const ShProfile *profile, const char *bytes, Size length)
 	if (utf8 != (const unsigned char *) bytes)
 		pfree(unconstify(unsigned char *, utf8));
 	return hash;
+}
+
+/* The same of a feature given as text. */
+uint64
+simhash_hash_text(const ShProfile *profile, Datum feature)
+{
+	text	   *t = DatumGetTextPP(feature);
+
+	return simhash_hash_feature(profile, VARDATA_ANY(t),
+								VARSIZE_ANY_EXHDR(t));
 }
 
 /*

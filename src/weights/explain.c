@@ -28,8 +28,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
-#include "utils/tuplestore.h"
 
 /* Limits of the work done. */
 #define CARRIERS_MAX	1000	/* features named for a bit, at most */
@@ -37,32 +35,15 @@
 /* A document laid open. */
 typedef struct Anatomy
 {
-	SimhashFeature **features;
-	int			n;
+	SimhashFeatures features;
+	bool		empty;			/* nothing weighs anything */
 	int64		unit;			/* what weights are multiplied with */
 	int64		margins[SH_BITS];
 } Anatomy;
 
-/* A feature with the difference of its weights in two documents. */
-typedef struct Difference
-{
-	uint64		hash;			/* the key of the table */
-	int64		excess;			/* weight in a less weight in b */
-	text	   *feature;
-} Difference;
-
 PG_FUNCTION_INFO_V1(simhash_explain);
 PG_FUNCTION_INFO_V1(simhash_word_explain);
 PG_FUNCTION_INFO_V1(simhash_min_features);
-
-/* The profile that argument i names; the default one when there is none. */
-static const ShProfile *
-profile_argument(FunctionCallInfo fcinfo, int i)
-{
-	if (PG_NARGS() <= i || PG_ARGISNULL(i))
-		return sh_default_profile;
-	return simhash_get_profile(PG_GETARG_TEXT_PP(i));
-}
 
 /* What a feature adds to the margin of a bit for a weight. */
 static inline int64
@@ -71,38 +52,19 @@ term(uint64 hash, int bit, int64 weight)
 	return hash >> bit & 1 ? weight : -weight;
 }
 
-/* Add up the features of an anatomy, which has nothing else yet. */
+/* Add up the features of an anatomy. */
 static void
 add_up(Anatomy *anatomy)
 {
-	for (int i = 0; i < anatomy->n; i++)
+	for (int i = 0; i < anatomy->features.n; i++)
 	{
-		SimhashFeature *feature = anatomy->features[i];
+		SimhashFeature *feature = &anatomy->features.list[i];
 
 		CHECK_FOR_INTERRUPTS();
+		anatomy->empty &= feature->weight == 0;
 		for (int bit = 0; bit < SH_BITS; bit++)
 			anatomy->margins[bit] += term(feature->hash, bit, feature->weight);
 	}
-}
-
-/* Lay a document open. */
-static void
-dissect(Anatomy *anatomy, const ShProfile *profile, text *document)
-{
-	memset(anatomy, 0, sizeof *anatomy);
-	anatomy->unit = 1;
-	anatomy->features = simhash_list_features(profile, document, &anatomy->n);
-	add_up(anatomy);
-}
-
-/* The same of words, with idf unless it is NULL. */
-static void
-dissect_words(Anatomy *anatomy, const ShIdfTable *table, ArrayType *words)
-{
-	memset(anatomy, 0, sizeof *anatomy);
-	anatomy->unit = SH_IDF_ONE;
-	anatomy->features = simhash_list_words(table, words, &anatomy->n);
-	add_up(anatomy);
 }
 
 /* A weight as a datum: as double precision where it need not be whole. */
@@ -113,59 +75,35 @@ weight_datum(const Anatomy *anatomy, int64 weight)
 		Float8GetDatum((double) weight / anatomy->unit);
 }
 
-/* The features that do not weigh the same in both; sets *n. */
-static Difference *
-compare(const Anatomy *a, const Anatomy *b, int *n)
+/* List the features of both, with what each weighs in a less what in b. */
+static void
+compare(SimhashFeatures *differences, const Anatomy *a, const Anatomy *b)
 {
-	HASHCTL		control;
-	HTAB	   *table;
-	HASH_SEQ_STATUS scan;
-	Difference *entry;
-	Difference *result;
-
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(Difference);
-	control.hcxt = CurrentMemoryContext;
-	table = hash_create("simhash differences", 256, &control,
-						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	for (int side = 0; side < 2; side++)
 	{
-		const Anatomy *anatomy = side == 0 ? a : b;
+		const SimhashFeatures *features = side == 0 ? &a->features :
+		&b->features;
 
-		for (int i = 0; i < anatomy->n; i++)
+		for (int i = 0; i < features->n; i++)
 		{
-			SimhashFeature *feature = anatomy->features[i];
-			bool		found;
+			const SimhashFeature *feature = &features->list[i];
+			SimhashFeature *both = simhash_list_hash(differences,
+													 feature->hash);
 
-			entry = hash_search(table, &feature->hash, HASH_ENTER, &found);
-			if (!found)
-			{
-				entry->excess = 0;
-				entry->feature = feature->feature;
-			}
-			entry->excess += side == 0 ? feature->weight : -feature->weight;
+			both->feature = feature->feature;
+			both->weight += side == 0 ? feature->weight : -feature->weight;
 		}
 	}
-	result = palloc(Max(hash_get_num_entries(table), 1) * sizeof *result);
-	*n = 0;
-	hash_seq_init(&scan, table);
-	while ((entry = hash_seq_search(&scan)) != NULL)
-	{
-		if (entry->excess != 0)
-			result[(*n)++] = *entry;
-	}
-	hash_destroy(table);
-	return result;
 }
 
-/* qsort_arg: the largest difference first, then by hash. */
+/* qsort: the largest difference first, then by hash. */
 static int
 by_excess(const void *a, const void *b)
 {
-	const Difference *x = a;
-	const Difference *y = b;
-	int64		excess_x = x->excess < 0 ? -x->excess : x->excess;
-	int64		excess_y = y->excess < 0 ? -y->excess : y->excess;
+	const SimhashFeature *x = a;
+	const SimhashFeature *y = b;
+	int64		excess_x = x->weight < 0 ? -x->weight : x->weight;
+	int64		excess_y = y->weight < 0 ? -y->weight : y->weight;
 
 	if (excess_x != excess_y)
 		return excess_x > excess_y ? -1 : 1;
@@ -177,19 +115,20 @@ by_excess(const void *a, const void *b)
  * The differences are sorted, so the first that go its way are the largest.
  */
 static Datum
-carriers(const Difference *differences, int n, int bit, bool a_is_higher,
+carriers(const SimhashFeatures *differences, int bit, bool a_is_higher,
 		 int most)
 {
 	Datum	   *names = palloc(Max(most, 1) * sizeof *names);
 	int			found = 0;
 	ArrayType  *result;
 
-	for (int i = 0; i < n && found < most; i++)
+	for (int i = 0; i < differences->n && found < most; i++)
 	{
-		int64		t = term(differences[i].hash, bit, differences[i].excess);
+		const SimhashFeature *feature = &differences->list[i];
+		int64		t = term(feature->hash, bit, feature->weight);
 
 		if (a_is_higher ? t > 0 : t < 0)
-			names[found++] = PointerGetDatum(differences[i].feature);
+			names[found++] = PointerGetDatum(feature->feature);
 	}
 	result = construct_array(names, found, TEXTOID, -1, false, TYPALIGN_INT);
 	pfree(names);
@@ -215,17 +154,18 @@ static Datum
 return_bits(FunctionCallInfo fcinfo, const Anatomy *a, const Anatomy *b,
 			int most)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	int			n;
-	Difference *differences = compare(a, b, &n);
+	bool		known = !a->empty && !b->empty;
+	SimhashFeatures differences = {0};
 
-	qsort(differences, n, sizeof *differences, by_excess);
+	compare(&differences, a, b);
+	if (known)
+		qsort(differences.list, differences.n, sizeof *differences.list,
+			  by_excess);
 	for (int bit = 0; bit < SH_BITS; bit++)
 	{
-		bool		known = a->n > 0 && b->n > 0;
 		bool		differs = (a->margins[bit] > 0) != (b->margins[bit] > 0);
 		Datum		values[5];
-		bool		nulls[5] = {false, a->n == 0, b->n == 0, !known,
+		bool		nulls[5] = {false, a->empty, b->empty, !known,
 		!known || !differs};
 
 		CHECK_FOR_INTERRUPTS();
@@ -234,12 +174,43 @@ return_bits(FunctionCallInfo fcinfo, const Anatomy *a, const Anatomy *b,
 		values[2] = weight_datum(b, b->margins[bit]);
 		values[3] = BoolGetDatum(differs);
 		values[4] = nulls[4] ? (Datum) 0 :
-			carriers(differences, n, bit, a->margins[bit] > b->margins[bit],
+			carriers(&differences, bit, a->margins[bit] > b->margins[bit],
 					 most);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
+		simhash_put_row(fcinfo, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+/*
+ * Explain arguments 0 and 1: arrays of features, with the idf that is argument
+ * 2, or documents, by the profile that it names.
+ */
+static Datum
+explain(FunctionCallInfo fcinfo, bool words)
+{
+	const ShProfile *profile = words ? NULL :
+	simhash_profile_argument(fcinfo, 2);
+	const ShIdfTable *table = words ? simhash_words_idf(fcinfo, 2) : NULL;
+	int			most = most_argument(fcinfo, 3);
+	Anatomy		sides[2];
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	for (int i = 0; i < 2; i++)
+	{
+		memset(&sides[i], 0, sizeof sides[i]);
+		sides[i].empty = true;
+		sides[i].unit = words ? SH_IDF_ONE : 1;
+		if (words)
+			simhash_list_words(&sides[i].features, table,
+							   PG_GETARG_ARRAYTYPE_P(i));
+		else
+			simhash_list_features(&sides[i].features, profile,
+								  PG_GETARG_TEXT_PP(i));
+		add_up(&sides[i]);
+	}
+	return return_bits(fcinfo, &sides[0], &sides[1], most);
 }
 
 /*
@@ -261,17 +232,7 @@ return_bits(FunctionCallInfo fcinfo, const Anatomy *a, const Anatomy *b,
 Datum
 simhash_explain(PG_FUNCTION_ARGS)
 {
-	const ShProfile *profile = profile_argument(fcinfo, 2);
-	int			most = most_argument(fcinfo, 3);
-	Anatomy		a,
-				b;
-
-	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return (Datum) 0;
-	dissect(&a, profile, PG_GETARG_TEXT_PP(0));
-	dissect(&b, profile, PG_GETARG_TEXT_PP(1));
-	return return_bits(fcinfo, &a, &b, most);
+	return explain(fcinfo, false);
 }
 
 /*
@@ -290,17 +251,7 @@ simhash_explain(PG_FUNCTION_ARGS)
 Datum
 simhash_word_explain(PG_FUNCTION_ARGS)
 {
-	const ShIdfTable *table = simhash_words_idf(fcinfo, 2);
-	int			most = most_argument(fcinfo, 3);
-	Anatomy		a,
-				b;
-
-	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return (Datum) 0;
-	dissect_words(&a, table, PG_GETARG_ARRAYTYPE_P(0));
-	dissect_words(&b, table, PG_GETARG_ARRAYTYPE_P(1));
-	return return_bits(fcinfo, &a, &b, most);
+	return explain(fcinfo, true);
 }
 
 /* How many different features a document has, as far as that matters. */

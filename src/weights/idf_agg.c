@@ -12,8 +12,6 @@
  */
 #include "weights/weights.h"
 
-#include "catalog/pg_type.h"
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -36,13 +34,6 @@ PG_FUNCTION_INFO_V1(simhash_idf_agg_serial);
 PG_FUNCTION_INFO_V1(simhash_idf_agg_deserial);
 PG_FUNCTION_INFO_V1(simhash_idf_agg_final);
 
-/* Allocate for the table of frequencies, in the current memory context. */
-static void *
-allocate_frequencies(size_t bytes)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
-}
-
 /* Begin to learn, in a memory context. */
 static Learning *
 begin_learning(MemoryContext context)
@@ -50,9 +41,7 @@ begin_learning(MemoryContext context)
 	Learning   *learning = MemoryContextAllocZero(context, sizeof *learning);
 
 	learning->context = context;
-	learning->frequencies.allocate = allocate_frequencies;
-	learning->frequencies.release = pfree;
-	learning->frequencies.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	simhash_init_tally(&learning->frequencies);
 	return learning;
 }
 
@@ -114,9 +103,9 @@ learn_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Lesson	   *lesson = state;
 
-	lesson->seen->seen = 0;		/* one section, however long */
 	for (size_t i = 0; i < n; i++)
 	{
+		lesson->seen->seen = 0; /* one section, however long */
 		if (sh_tally_add(lesson->seen, SH_DAMP_BINARY, hashes[i]))
 			add_frequency(lesson->learning, hashes[i], 1);
 	}
@@ -204,12 +193,8 @@ simhash_idf_add(PG_FUNCTION_ARGS)
 static Learning *
 get_state(FunctionCallInfo fcinfo)
 {
-	MemoryContext context;
+	MemoryContext context = simhash_aggregate_context(fcinfo);
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("aggregate function called in non-aggregate context")));
 	return PG_ARGISNULL(0) ? begin_learning(context)
 		: (Learning *) PG_GETARG_POINTER(0);
 }
@@ -225,18 +210,15 @@ Datum
 simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 {
 	Learning   *learning = get_state(fcinfo);
-	const ShProfile *profile = sh_default_profile;
+	const ShProfile *profile = simhash_profile_argument(fcinfo, 2);
 	ShDocument *workspace;
 	Lesson		lesson;
 
-	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
-		profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	set_profile(learning, profile);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(learning);
 	workspace = simhash_begin_document(profile);
-	lesson.learning = learning;
-	lesson.seen = &workspace->tally;
+	lesson = (Lesson) {learning, &workspace->tally};
 	add_documents(learning, 1);
 	simhash_read_hashes(workspace, PG_GETARG_TEXT_PP(1), learn_hashes,
 						&lesson);
@@ -255,28 +237,18 @@ Datum
 simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 {
 	Learning   *learning = get_state(fcinfo);
-	ShDocument *workspace;
-	Datum	   *words;
+	Lesson		lesson;
+	uint64	   *hashes;
 	int			n;
 
 	set_profile(learning, &sh_no_profile);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(learning);
-	n = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false,
-							 TYPALIGN_INT, "features", &words);
-	workspace = simhash_begin_document(&sh_no_profile);
+	n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(1), &hashes);
+	lesson = (Lesson) {learning, &simhash_begin_document(&sh_no_profile)->tally};
 	add_documents(learning, 1);
-	for (int i = 0; i < n; i++)
-	{
-		text	   *word = DatumGetTextPP(words[i]);
-		uint64		hash;
-
-		CHECK_FOR_INTERRUPTS();
-		hash = simhash_hash_feature(&sh_no_profile, VARDATA_ANY(word),
-									VARSIZE_ANY_EXHDR(word));
-		if (++*sh_tally_count(&workspace->tally, hash) == 1)
-			add_frequency(learning, hash, 1);
-	}
+	learn_hashes(&lesson, hashes, n);
+	pfree(hashes);
 	PG_RETURN_POINTER(learning);
 }
 

@@ -230,7 +230,7 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(2))
-		idf.profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+		idf.profile = simhash_profile_argument(fcinfo, 2);
 	n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1),
 						  &features, &weights);
 	simhash_check_idf_entries(n);
@@ -238,12 +238,8 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 									 Max(n, 1) * sizeof *entries);
 	for (int i = 0; i < n; i++)
 	{
-		text	   *feature = DatumGetTextPP(features[i]);
-
 		CHECK_FOR_INTERRUPTS();
-		entries[i].hash = simhash_hash_feature(idf.profile,
-											   VARDATA_ANY(feature),
-											   VARSIZE_ANY_EXHDR(feature));
+		entries[i].hash = simhash_hash_text(idf.profile, features[i]);
 		entries[i].value = given_weight(DatumGetFloat8(weights[i]));
 	}
 	sh_idf_sort(entries, n, simhash_pause);
@@ -346,11 +342,8 @@ add_stop_words(const ShIdf *idf, ShIdfEntry *entries, uint64 n,
 
 	for (int i = 0; i < nwords; i++)
 	{
-		text	   *word = DatumGetTextPP(words[i]);
-
 		CHECK_FOR_INTERRUPTS();
-		entries[n].hash = simhash_hash_feature(idf->profile, VARDATA_ANY(word),
-											   VARSIZE_ANY_EXHDR(word));
+		entries[n].hash = simhash_hash_text(idf->profile, words[i]);
 		entries[n++].value = 0;
 	}
 	sh_idf_sort(entries, n, simhash_pause);
@@ -392,9 +385,8 @@ simhash_idf_with(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	simhash_open_idf(&idf, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
 	if (!PG_ARGISNULL(1))
-		nwords = simhash_get_elements(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1,
-									  false, TYPALIGN_INT, "stop words",
-									  &words);
+		nwords = simhash_get_texts(PG_GETARG_ARRAYTYPE_P(1), "stop words",
+								   &words);
 	if (!PG_ARGISNULL(2))
 		idf.shortest = chosen_length(PG_GETARG_INT64(2), &idf);
 	entries = read_weights(&idf, (uint64) nwords);

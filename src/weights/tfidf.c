@@ -39,18 +39,17 @@
 #include "utils/memutils.h"
 
 /* Limits of the work done. */
-#define ENTRIES_FIRST		1024	/* features held on the stack */
+#define ENTRIES_FIRST		1024	/* that room is made for at first */
 
 /* The features of a document, with their hash and weight. */
 typedef struct Collection
 {
 	ShDocument *document;		/* its tally counts the current section */
 	const ShIdfTable *table;
-	ShIdfEntry *entries;		/* "first", or allocated */
-	ShIdfEntry *first;			/* the caller's array of ENTRIES_FIRST */
+	ShIdfEntry *entries;
 	size_t		allocated;
 	size_t		n;
-	bool		sections;		/* the document has more than one */
+	int			sections;		/* that have ended */
 	size_t		merged;			/* entries after the last merge_sections */
 } Collection;
 
@@ -135,41 +134,17 @@ fingerprint_all(const ShIdfTable *table, text *document, int words,
 
 /* --- the top k ----------------------------------------------------------- */
 
-/* Begin a document; "first" has room for ENTRIES_FIRST. */
-static void
-begin_collection(Collection *collection, const ShIdfTable *table,
-				 ShIdfEntry *first)
-{
-	collection->document = simhash_begin_document(table->profile);
-	collection->table = table;
-	collection->entries = first;
-	collection->first = first;
-	collection->allocated = ENTRIES_FIRST;
-	collection->n = 0;
-	collection->sections = false;
-	collection->merged = 0;
-}
-
 /* Make room for more entries. */
 static void
 grow_entries(Collection *collection, size_t more)
 {
-	Size		wanted = collection->n + more;
+	Size		wanted = Max(2 * (collection->n + more), ENTRIES_FIRST);
 
-	if (wanted <= collection->allocated)
+	if (collection->n + more <= collection->allocated)
 		return;
-	wanted *= 2;
-	if (collection->entries == collection->first)
-	{
-		collection->entries =
-			MemoryContextAllocHuge(CurrentMemoryContext,
-								   wanted * sizeof(ShIdfEntry));
-		memcpy(collection->entries, collection->first,
-			   collection->n * sizeof(ShIdfEntry));
-	}
-	else
-		collection->entries = repalloc_huge(collection->entries,
-											wanted * sizeof(ShIdfEntry));
+	collection->entries = collection->entries == NULL ?
+		palloc(wanted * sizeof(ShIdfEntry)) :
+		repalloc_huge(collection->entries, wanted * sizeof(ShIdfEntry));
 	collection->allocated = wanted;
 }
 
@@ -182,127 +157,81 @@ merge_sections(Collection *collection)
 	collection->merged = collection->n;
 }
 
-/* Add n features, each with its idf times "times", or once where that is NULL. */
-static void
-add_entries(Collection *collection, const uint64 *hashes, const uint32 *times,
-			size_t n)
-{
-	uint32		weights[SH_GAINED(SH_BATCH)];
-
-	grow_entries(collection, n);
-	sh_idf_look_up(collection->table, hashes, weights, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		ShIdfEntry *entry = &collection->entries[collection->n++];
-
-		entry->hash = hashes[i];
-		entry->value = weights[i];
-		if (times != NULL)
-			entry->value *= times[i];
-	}
-}
-
 /*
- * Add the features that the tally has counted, with their idf times how often
- * they have occurred, damped.
+ * End a section: make entries of the features that the tally has counted, with
+ * their idf times how often they have occurred, damped.
  */
 static void
-add_counted(Collection *collection)
+end_section(Collection *collection)
 {
 	const ShTally *tally = &collection->document->tally;
 	ShDamping	damping = collection->document->profile->damping;
 	uint64		hashes[SH_BATCH];
 	uint32		counts[SH_BATCH];
+	uint32		weights[SH_BATCH];
 	size_t		slot = 0;
 	size_t		n;
 
 	while ((n = sh_tally_list(tally, &slot, hashes, counts, SH_BATCH)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
+		grow_entries(collection, n);
+		sh_idf_look_up(collection->table, hashes, weights, n);
 		for (size_t i = 0; i < n; i++)
-			counts[i] = sh_damp(damping, counts[i]);
-		add_entries(collection, hashes, counts, n);
-	}
-}
+		{
+			ShIdfEntry *entry = &collection->entries[collection->n++];
 
-/*
- * End a section.  With binary damping its features have become entries as they
- * occurred; else how often they occur is known only now.
- */
-static void
-end_section(Collection *collection)
-{
-	if (collection->document->profile->damping != SH_DAMP_BINARY)
-		add_counted(collection);
-	if (collection->sections &&
+			entry->hash = hashes[i];
+			entry->value = (uint64) weights[i] * sh_damp(damping, counts[i]);
+		}
+	}
+	if (collection->sections++ > 0 &&
 		collection->n > 2 * collection->merged + SH_SECTION)
 		merge_sections(collection);
-	collection->sections = true;
 }
 
-/*
- * SimhashHashReader: collect the features that are new to the section, or
- * count their occurrences.
- */
+/* SimhashHashReader: count the features of the section. */
 static bool
 collect_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Collection *collection = state;
-	ShDocument *document = collection->document;
-	ShTally    *tally = &document->tally;
+	ShTally    *tally = &collection->document->tally;
 
 	for (size_t done = 0, k; done < n; done += k)
 	{
-		uint64		some[SH_GAINED(SH_BATCH)];
+		uint64		some[SH_BATCH];
 
 		if (tally->seen == SH_SECTION)
 			end_section(collection);
 		k = Min(n - done, SH_SECTION - tally->seen % SH_SECTION);
 		memcpy(some, hashes + done, k * sizeof *hashes);
-		if (document->profile->damping == SH_DAMP_BINARY)
-			add_entries(collection, some, NULL,
-						sh_document_sift(document, some, k));
-		else
-			(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
+		(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
 	}
 	return true;
 }
 
-/* End the document: from now on there is one entry a feature. */
-static void
-end_collection(Collection *collection)
-{
-	bool		sections = collection->sections;
-
-	end_section(collection);
-	if (sections)
-		merge_sections(collection);
-}
-
-/* Multiply the weights of entries by their idf. */
+/* Multiply the weights of features by their idf, or by 1 without a table. */
 void
-simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries, size_t n)
+simhash_apply_idf(const ShIdfTable *table, SimhashFeatures *features)
 {
-	for (size_t start = 0; start < n; start += SH_BATCH)
+	for (int start = 0; start < features->n; start += SH_BATCH)
 	{
-		size_t		m = Min(n - start, SH_BATCH);
+		SimhashFeature *list = features->list + start;
+		int			n = Min(features->n - start, SH_BATCH);
 		uint64		hashes[SH_BATCH];
 		uint32		weights[SH_BATCH];
 
 		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < m; i++)
-			hashes[i] = entries[start + i].hash;
-		sh_idf_look_up(table, hashes, weights, m);
-		for (size_t i = 0; i < m; i++)
-			entries[start + i].value *= weights[i];
+		for (int i = 0; i < n; i++)
+		{
+			hashes[i] = list[i].hash;
+			weights[i] = SH_IDF_ONE;
+		}
+		if (table != NULL)
+			sh_idf_look_up(table, hashes, weights, n);
+		for (int i = 0; i < n; i++)
+			list[i].weight *= weights[i];
 	}
-}
-
-/* Bring the k heaviest entries to the front; returns their number. */
-size_t
-simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n, size_t k)
-{
-	return sh_idf_take_top(entries, n, k, table->multiplier, simhash_pause);
 }
 
 /* Argument i, how many keywords to take; fails unless there are any. */
@@ -319,13 +248,17 @@ simhash_top_argument(FunctionCallInfo fcinfo, int i)
 	return (size_t) Min((uint64) k, SIZE_MAX);
 }
 
-/* The fingerprint of entries; false if they weigh nothing. */
+/*
+ * The fingerprint of the k heaviest entries, which come to the front; false if
+ * they weigh nothing.
+ */
 bool
-simhash_fingerprint_entries(const ShIdfEntry *entries, size_t n, int words,
-							uint64 *result)
+simhash_fingerprint_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n,
+						size_t k, int words, uint64 *result)
 {
 	ShIdfSums	sums[SH_WORDS];
 
+	n = sh_idf_take_top(entries, n, k, table->multiplier, simhash_pause);
 	begin_words(sums, words);
 	for (size_t start = 0; start < n; start += SH_BATCH)
 	{
@@ -358,17 +291,16 @@ static bool
 fingerprint_top(const ShIdfTable *table, text *document, size_t k, int words,
 				uint64 *result)
 {
-	ShIdfEntry	first[ENTRIES_FIRST];
-	Collection	collection;
+	Collection	collection = {.table = table};
 
-	begin_collection(&collection, table, first);
+	collection.document = simhash_begin_document(table->profile);
 	simhash_read_hashes(collection.document, document, collect_hashes,
 						&collection);
-	end_collection(&collection);
-	return simhash_fingerprint_entries(collection.entries,
-									   simhash_take_top(table, collection.entries,
-														collection.n, k),
-									   words, result);
+	end_section(&collection);
+	if (collection.sections > 1)
+		merge_sections(&collection);
+	return simhash_fingerprint_top(table, collection.entries, collection.n, k,
+								   words, result);
 }
 
 /*
@@ -391,6 +323,28 @@ fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
 }
 
 /*
+ * Return what "compute" makes of argument 0, argument 1, an idf, and top_k,
+ * which comes last: a bigint, or in as many bits as argument "bits" says, unless
+ * that is 0.
+ */
+Datum
+simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
+					 bool (*compute) (FunctionCallInfo fcinfo, int top,
+									  int words, uint64 *result))
+{
+	uint64		result[SH_WORDS];
+	int			words;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(bits))
+		PG_RETURN_NULL();
+	words = simhash_words_argument(fcinfo, bits);
+	return simhash_return(fcinfo,
+						  compute(fcinfo, PG_NARGS() - 1, Max(words, 1),
+								  result),
+						  result, words);
+}
+
+/*
  * simhash_tfidf(document text, idf simhash_idf, top_k bigint DEFAULT NULL)
  *		-> bigint
  *
@@ -403,12 +357,7 @@ fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
 Datum
 simhash_tfidf(PG_FUNCTION_ARGS)
 {
-	uint64		result;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
-		!fingerprint_document(fcinfo, 2, 1, &result))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) result);
+	return simhash_return_tfidf(fcinfo, 0, fingerprint_document);
 }
 
 /*
@@ -424,15 +373,7 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 Datum
 simhash_tfidf_bits(PG_FUNCTION_ARGS)
 {
-	uint64		result[SH_WORDS];
-	int			words;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		PG_RETURN_NULL();
-	words = simhash_words_argument(fcinfo, 2);
-	if (!fingerprint_document(fcinfo, 3, words, result))
-		PG_RETURN_NULL();
-	return simhash_make_bits(result, words);
+	return simhash_return_tfidf(fcinfo, 2, fingerprint_document);
 }
 
 /*

@@ -28,7 +28,6 @@
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #define LABELS		4			/* of lexeme positions: D, C, B, A */
 
@@ -37,16 +36,6 @@ PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_tsvector_features);
 PG_FUNCTION_INFO_V1(simhash_by_weights_bits);
 PG_FUNCTION_INFO_V1(simhash_tsvector_bits);
-
-/* The hash, by a profile, of a feature given as text. */
-uint64
-simhash_hash_text(const ShProfile *profile, Datum feature)
-{
-	text	   *t = DatumGetTextPP(feature);
-
-	return simhash_hash_feature(profile, VARDATA_ANY(t),
-								VARSIZE_ANY_EXHDR(t));
-}
 
 /* Allocate a digit of sums in their memory context. */
 static void *
@@ -62,83 +51,72 @@ simhash_begin_exact(ShExact *sums, MemoryContext context)
 	sh_exact_begin(sums, allocate_digit, context);
 }
 
-/* Return the fingerprint of sums from a function; NULL if all are 0. */
-Datum
-simhash_return_exact(FunctionCallInfo fcinfo, ShExact *sums)
+/* Sums for so many words, or for a bigint where that is 0. */
+typedef struct WideExact
 {
-	uint64		fingerprint;
+	int			words;
+	ShExact		sums[SH_WORDS];
+} WideExact;
 
-	if (!sh_exact_fingerprint(sums, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) fingerprint);
-}
-
-/* Begin sums for so many words. */
+/* Begin sums for as many words as argument i says, unless that is 0. */
 static void
-begin_words(ShExact *sums, int words)
+begin_words(WideExact *wide, FunctionCallInfo fcinfo, int i)
 {
-	for (int w = 0; w < words; w++)
-		simhash_begin_exact(&sums[w], CurrentMemoryContext);
+	wide->words = simhash_words_argument(fcinfo, i);
+	for (int w = 0; w < Max(wide->words, 1); w++)
+		simhash_begin_exact(&wide->sums[w], CurrentMemoryContext);
 }
 
-/* Add a feature to the sums of so many words. */
+/* Add a feature to the sums. */
 static void
-add_words(ShExact *sums, int words, uint64 hash, double weight)
+add_words(WideExact *wide, uint64 hash, double weight)
 {
-	for (int w = 0; w < words; w++)
-		sh_exact_add(&sums[w], sh_word_hash(hash, w), weight);
+	for (int w = 0; w < Max(wide->words, 1); w++)
+		sh_exact_add(&wide->sums[w], sh_word_hash(hash, w), weight);
 }
 
-/* Return the bits of so many words; NULL if all sums are 0. */
+/* Return the fingerprint; NULL if all sums are 0. */
 static Datum
-return_words(FunctionCallInfo fcinfo, ShExact *sums, int words)
+return_words(FunctionCallInfo fcinfo, WideExact *wide)
 {
 	uint64		result[SH_WORDS];
+	bool		exists = true;
 
-	for (int w = 0; w < words; w++)
-	{
-		if (!sh_exact_fingerprint(&sums[w], &result[w]))
-			PG_RETURN_NULL();
-	}
-	return simhash_make_bits(result, words);
-}
-
-/* The array that is argument i; NULL when it is NULL. */
-static ArrayType *
-array_argument(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
+	for (int w = 0; w < Max(wide->words, 1) && exists; w++)
+		exists = sh_exact_fingerprint(&wide->sums[w], &result[w]);
+	return simhash_return(fcinfo, exists, result, wide->words);
 }
 
 /*
- * Add up features, hashed as the profile does, with weights or, where that is
- * NULL, with 1 each, for so many words.
+ * Return the fingerprint of argument 0, features, with the weights of the
+ * argument behind argument "bits", or where that is NULL with 1 each, hashed as
+ * the profile does that comes then: a bigint if "bits" is 0.
  */
-static void
-add_arrays(ArrayType *features_array, ArrayType *weights_array,
-		   const ShProfile *profile, ShExact *sums, int words)
+static Datum
+of_arrays(FunctionCallInfo fcinfo, int bits)
 {
+	const ShProfile *profile;
+	WideExact	wide;
 	Datum	   *features;
 	Datum	   *weights;
-	int			n = simhash_get_pairs(features_array, weights_array,
-									  &features, &weights);
+	int			n;
 
-	begin_words(sums, words);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(bits))
+		PG_RETURN_NULL();
+	begin_words(&wide, fcinfo, bits);
+	profile = simhash_profile_argument(fcinfo, bits + 2);
+	n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0),
+						  PG_ARGISNULL(bits + 1) ? NULL :
+						  PG_GETARG_ARRAYTYPE_P(bits + 1),
+						  &features, &weights);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		add_words(sums, words, simhash_hash_text(profile, features[i]),
+		add_words(&wide, simhash_hash_text(profile, features[i]),
 				  weights == NULL ? 1.0 :
 				  simhash_check_weight(DatumGetFloat8(weights[i])));
 	}
-}
-
-/* The profile named by argument i, which when NULL means the default one. */
-static const ShProfile *
-profile_argument(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? sh_default_profile :
-		simhash_get_profile(PG_GETARG_TEXT_PP(i));
+	return return_words(fcinfo, &wide);
 }
 
 /*
@@ -155,13 +133,7 @@ profile_argument(FunctionCallInfo fcinfo, int i)
 Datum
 simhash_by_weights(PG_FUNCTION_ARGS)
 {
-	ShExact		sums;
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 1),
-			   sh_default_profile, &sums, 1);
-	return simhash_return_exact(fcinfo, &sums);
+	return of_arrays(fcinfo, 0);
 }
 
 /*
@@ -181,15 +153,7 @@ simhash_by_weights(PG_FUNCTION_ARGS)
 Datum
 simhash_by_weights_bits(PG_FUNCTION_ARGS)
 {
-	ShExact		sums[SH_WORDS];
-	int			words;
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	words = simhash_words_argument(fcinfo, 1);
-	add_arrays(PG_GETARG_ARRAYTYPE_P(0), array_argument(fcinfo, 2),
-			   profile_argument(fcinfo, 3), sums, words);
-	return return_words(fcinfo, sums, words);
+	return of_arrays(fcinfo, 1);
 }
 
 /* Read the weights of the labels D, C, B and A. */
@@ -239,33 +203,34 @@ hash_lexeme(TSVector vector, WordEntry *entry)
 								STRPTR(vector) + entry->pos, entry->len);
 }
 
-/* Add a lexeme, for so many words: what its positions weigh by their labels. */
-static void
-add_lexeme(ShExact *sums, int words, TSVector vector, WordEntry *entry,
-		   const double weights[LABELS])
+/*
+ * Return the fingerprint of argument 0, lexemes, with the weights of labels that
+ * are the argument behind argument "bits": a bigint if that is 0.
+ */
+static Datum
+of_lexemes(FunctionCallInfo fcinfo, int bits)
 {
-	uint64		hash = hash_lexeme(vector, entry);
-	int			counts[LABELS];
+	TSVector	vector = PG_GETARG_TSVECTOR(0);
+	double		weights[LABELS];
+	WideExact	wide;
 
-	count_labels(vector, entry, counts);
-	for (int i = 0; i < LABELS; i++)
-	{
-		/* Exact: 24 bits of a float4 times 9 of a count. */
-		add_words(sums, words, hash, counts[i] * weights[i]);
-	}
-}
-
-/* Add up the lexemes of a vector, for so many words. */
-static void
-add_lexemes(ShExact *sums, int words, TSVector vector,
-			const double weights[LABELS])
-{
-	begin_words(sums, words);
+	begin_words(&wide, fcinfo, bits);
+	get_label_weights(PG_GETARG_ARRAYTYPE_P(bits + 1), weights);
 	for (int i = 0; i < vector->size; i++)
 	{
+		WordEntry  *entry = &ARRPTR(vector)[i];
+		uint64		hash = hash_lexeme(vector, entry);
+		int			counts[LABELS];
+
 		CHECK_FOR_INTERRUPTS();
-		add_lexeme(sums, words, vector, &ARRPTR(vector)[i], weights);
+		count_labels(vector, entry, counts);
+		for (int label = 0; label < LABELS; label++)
+		{
+			/* Exact: 24 bits of a float4 times 9 of a count. */
+			add_words(&wide, hash, counts[label] * weights[label]);
+		}
 	}
+	return return_words(fcinfo, &wide);
 }
 
 /*
@@ -280,12 +245,7 @@ add_lexemes(ShExact *sums, int words, TSVector vector,
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	double		weights[LABELS];
-	ShExact		sums;
-
-	get_label_weights(PG_GETARG_ARRAYTYPE_P(1), weights);
-	add_lexemes(&sums, 1, PG_GETARG_TSVECTOR(0), weights);
-	return simhash_return_exact(fcinfo, &sums);
+	return of_lexemes(fcinfo, 0);
 }
 
 /*
@@ -301,13 +261,7 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 Datum
 simhash_tsvector_bits(PG_FUNCTION_ARGS)
 {
-	int			words = simhash_words_argument(fcinfo, 1);
-	double		weights[LABELS];
-	ShExact		sums[SH_WORDS];
-
-	get_label_weights(PG_GETARG_ARRAYTYPE_P(2), weights);
-	add_lexemes(sums, words, PG_GETARG_TSVECTOR(0), weights);
-	return return_words(fcinfo, sums, words);
+	return of_lexemes(fcinfo, 1);
 }
 
 /*
@@ -323,7 +277,6 @@ simhash_tsvector_bits(PG_FUNCTION_ARGS)
 Datum
 simhash_tsvector_features(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	TSVector	vector = PG_GETARG_TSVECTOR(0);
 	double		weights[LABELS];
 
@@ -334,20 +287,15 @@ simhash_tsvector_features(PG_FUNCTION_ARGS)
 		WordEntry  *entry = &ARRPTR(vector)[i];
 		int			counts[LABELS];
 		double		weight = 0;
-		Datum		values[3];
-		bool		nulls[3] = {false};
 
 		CHECK_FOR_INTERRUPTS();
 		count_labels(vector, entry, counts);
 		for (int label = 0; label < LABELS; label++)
 			weight += counts[label] * weights[label];
-		values[0] = PointerGetDatum(cstring_to_text_with_len(STRPTR(vector) +
-															 entry->pos,
-															 entry->len));
-		values[1] = Float8GetDatum(weight);
-		values[2] = Int64GetDatum((int64) hash_lexeme(vector, entry));
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
+		simhash_put_feature(fcinfo,
+							cstring_to_text_with_len(STRPTR(vector) + entry->pos,
+													 entry->len),
+							weight, hash_lexeme(vector, entry));
 	}
 	return (Datum) 0;
 }

@@ -36,16 +36,15 @@ make_sums(MemoryContext context)
 }
 
 /* The memory context of the aggregate that is being computed. */
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
+MemoryContext
+simhash_aggregate_context(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %u called in non-aggregate context",
-						fcinfo->flinfo->fn_oid)));
+				 errmsg("aggregate function called in non-aggregate context")));
 	return context;
 }
 
@@ -53,17 +52,26 @@ aggregate_context(FunctionCallInfo fcinfo)
 static ShExact *
 get_state(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = simhash_aggregate_context(fcinfo);
 
 	return PG_ARGISNULL(0) ? make_sums(context)
 		: (ShExact *) PG_GETARG_POINTER(0);
 }
 
-/* True when the row counts: neither argument 1 nor 2 is NULL. */
-static inline bool
-row_counts(FunctionCallInfo fcinfo)
+/*
+ * Add the row to the sums, with its weight, argument 2, times 1 or -1.  Argument
+ * 1 is a feature or its hash.  A row with a NULL is ignored.
+ */
+static Datum
+add_row(FunctionCallInfo fcinfo, bool hashed, int times)
 {
-	return !PG_ARGISNULL(1) && !PG_ARGISNULL(2);
+	ShExact    *state = get_state(fcinfo);
+
+	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
+		sh_exact_add(state, hashed ? (uint64) PG_GETARG_INT64(1) :
+					 simhash_hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
+					 times * simhash_check_weight(PG_GETARG_FLOAT8(2)));
+	PG_RETURN_POINTER(state);
 }
 
 /*
@@ -75,12 +83,7 @@ row_counts(FunctionCallInfo fcinfo)
 Datum
 simhash_agg_add_feature(PG_FUNCTION_ARGS)
 {
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_add(state, simhash_hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
-					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
+	return add_row(fcinfo, false, 1);
 }
 
 /*
@@ -92,12 +95,7 @@ simhash_agg_add_feature(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_remove_feature(PG_FUNCTION_ARGS)
 {
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_subtract(state, simhash_hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
-						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
+	return add_row(fcinfo, false, -1);
 }
 
 /*
@@ -110,12 +108,7 @@ simhash_agg_remove_feature(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_add_hash(PG_FUNCTION_ARGS)
 {
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_add(state, (uint64) PG_GETARG_INT64(1),
-					 simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
+	return add_row(fcinfo, true, 1);
 }
 
 /*
@@ -127,12 +120,7 @@ simhash_agg_add_hash(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_remove_hash(PG_FUNCTION_ARGS)
 {
-	ShExact    *state = get_state(fcinfo);
-
-	if (row_counts(fcinfo))
-		sh_exact_subtract(state, (uint64) PG_GETARG_INT64(1),
-						  simhash_check_weight(PG_GETARG_FLOAT8(2)));
-	PG_RETURN_POINTER(state);
+	return add_row(fcinfo, true, -1);
 }
 
 /*
@@ -153,28 +141,23 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 /*
  * simhash_agg_serial(state internal) -> bytea
  *
- * The sums, carried, for another process of the same server: the number of
- * digits, and for each its index and the 64 values.
+ * The sums, carried, for another process of the same server: each digit that
+ * there is, with its index before it.
  */
 Datum
 simhash_agg_serial(PG_FUNCTION_ARGS)
 {
 	ShExact    *state = get_state(fcinfo);
 	StringInfoData out;
-	int			n = 0;
 
 	sh_exact_carry(state);
-	for (int i = 0; i < SH_DIGITS; i++)
-		n += state->digits[i] != NULL;
 	pq_begintypsend(&out);
-	pq_sendint32(&out, (uint32) n);
 	for (int i = 0; i < SH_DIGITS; i++)
 	{
 		if (state->digits[i] == NULL)
 			continue;
-		pq_sendint32(&out, (uint32) i);
-		for (int bit = 0; bit < SH_BITS; bit++)
-			pq_sendint64(&out, (uint64) (*state->digits[i])[bit]);
+		pq_sendint32(&out, i);
+		pq_sendbytes(&out, (char *) state->digits[i], sizeof(ShDigit));
 	}
 	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
 }
@@ -188,17 +171,12 @@ Datum
 simhash_agg_deserial(PG_FUNCTION_ARGS)
 {
 	bytea	   *serial = PG_GETARG_BYTEA_PP(0);
+	StringInfoData in = {VARDATA_ANY(serial), VARSIZE_ANY_EXHDR(serial), 0, 0};
 	ShExact    *state;
-	StringInfoData in;
-	uint32		n;
 
-	aggregate_context(fcinfo);
+	(void) simhash_aggregate_context(fcinfo);
 	state = make_sums(CurrentMemoryContext);
-	initStringInfo(&in);
-	appendBinaryStringInfo(&in, VARDATA_ANY(serial),
-						   (int) VARSIZE_ANY_EXHDR(serial));
-	n = pq_getmsgint(&in, 4);
-	for (uint32 i = 0; i < n; i++)
+	while (in.cursor < in.len)
 	{
 		uint32		index = pq_getmsgint(&in, 4);
 
@@ -207,11 +185,8 @@ simhash_agg_deserial(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("invalid state of an aggregate")));
 		state->digits[index] = palloc(sizeof(ShDigit));
-		for (int bit = 0; bit < SH_BITS; bit++)
-			(*state->digits[index])[bit] = pq_getmsgint64(&in);
+		pq_copymsgbytes(&in, (char *) state->digits[index], sizeof(ShDigit));
 	}
-	pq_getmsgend(&in);
-	pfree(in.data);
 	PG_RETURN_POINTER(state);
 }
 
@@ -223,7 +198,10 @@ simhash_agg_deserial(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0))
+	uint64		fingerprint;
+
+	if (PG_ARGISNULL(0) ||
+		!sh_exact_fingerprint((ShExact *) PG_GETARG_POINTER(0), &fingerprint))
 		PG_RETURN_NULL();
-	return simhash_return_exact(fcinfo, (ShExact *) PG_GETARG_POINTER(0));
+	PG_RETURN_INT64((int64) fingerprint);
 }

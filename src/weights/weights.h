@@ -19,17 +19,18 @@
 extern PGDLLEXPORT Datum simhash_min_features(PG_FUNCTION_ARGS);
 
 /* weighted.c */
-extern uint64 simhash_hash_text(const ShProfile *profile, Datum feature);
 extern void simhash_begin_exact(ShExact *sums, MemoryContext context);
-extern Datum simhash_return_exact(FunctionCallInfo fcinfo, ShExact *sums);
+
+/* weighted_agg.c */
+extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 
 /* words.c */
 extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
 extern void simhash_check_word(const ShIdfTable *table, ShDocument *workspace,
 							   text *word);
 extern bool simhash_word_counts(const ShIdfTable *table, text *word);
-extern SimhashFeature **simhash_list_words(const ShIdfTable *table,
-										   ArrayType *words, int *n);
+extern void simhash_list_words(SimhashFeatures *features,
+							   const ShIdfTable *table, ArrayType *words);
 
 /* idf_type.c */
 extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
@@ -41,12 +42,15 @@ extern const ShIdfTable *simhash_idf_table(FunctionCallInfo fcinfo, int i);
 extern const ShIdfTable *simhash_document_idf(FunctionCallInfo fcinfo, int i);
 
 /* tfidf.c */
-extern void simhash_apply_idf(const ShIdfTable *table, ShIdfEntry *entries,
-							  size_t n);
-extern size_t simhash_take_top(const ShIdfTable *table, ShIdfEntry *entries,
-							   size_t n, size_t k);
+extern void simhash_apply_idf(const ShIdfTable *table,
+							  SimhashFeatures *features);
 extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
-extern bool simhash_fingerprint_entries(const ShIdfEntry *entries, size_t n,
-										int words, uint64 *result);
+extern bool simhash_fingerprint_top(const ShIdfTable *table,
+									ShIdfEntry *entries, size_t n, size_t k,
+									int words, uint64 *result);
+extern Datum simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
+								  bool (*compute) (FunctionCallInfo fcinfo,
+												   int top, int words,
+												   uint64 *result));
 
 #endif							/* SIMHASH_WEIGHTS_H */

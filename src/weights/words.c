@@ -18,12 +18,10 @@
  */
 #include "weights/weights.h"
 
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #define WORD_SHOWN		64		/* bytes of a word in a message */
 
@@ -88,95 +86,40 @@ simhash_check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
 				 errhint("Learn it from the words, as arrays: simhash_idf_agg(text[]).")));
 }
 
-/* What is listed of an array. */
-typedef struct WordList
-{
-	HTAB	   *features;		/* of SimhashFeature, by hash */
-	SimhashFeature **ordered;
-	int			n;
-} WordList;
-
-/* Count an occurrence of a word. */
-static void
-count_word(WordList *list, text *word, uint64 hash)
-{
-	bool		found;
-	SimhashFeature *feature;
-
-	feature = hash_search(list->features, &hash, HASH_ENTER, &found);
-	if (!found)
-	{
-		feature->ordinal = list->n;
-		feature->weight = 0;
-		feature->feature = word;
-		list->ordered[list->n++] = feature;
-	}
-	feature->weight++;
-}
-
-/* Multiply the words with their idf, and leave out those that weigh nothing. */
-static void
-weigh_words(WordList *list, const ShIdfTable *table)
-{
-	int			n = 0;
-
-	for (int i = 0; i < list->n; i++)
-	{
-		SimhashFeature *feature = list->ordered[i];
-		uint32		weight = SH_IDF_ONE;
-
-		CHECK_FOR_INTERRUPTS();
-		if (table != NULL)
-			sh_idf_look_up(table, &feature->hash, &weight, 1);
-		feature->weight *= weight;
-		if (feature->weight > 0)
-			list->ordered[n++] = feature;
-	}
-	list->n = n;
-}
-
 /*
- * List the different words of an array that weigh something, in the order of
- * their first occurrence; sets *n to their number.  The table may be NULL: then
- * all words are equally rare.
+ * List the different words of an array.  Those that weigh 0, such as stop words,
+ * are as if they were not there.  The table may be NULL: then all words are
+ * equally rare.  The list can be added to until another document is begun.
  */
-SimhashFeature **
-simhash_list_words(const ShIdfTable *table, ArrayType *words, int *n)
+void
+simhash_list_words(SimhashFeatures *features, const ShIdfTable *table,
+				   ArrayType *words)
 {
 	const ShProfile *profile = table != NULL ? table->profile : &sh_no_profile;
 	ShDocument *workspace = simhash_begin_document(profile);
-	WordList	list;
-	HASHCTL		control;
 	Datum	   *elements;
-	int			length;
+	int			length = simhash_get_texts(words, "features", &elements);
 
-	length = simhash_get_elements(words, TEXTOID, -1, false, TYPALIGN_INT,
-								  "features", &elements);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(SimhashFeature);
-	control.hcxt = CurrentMemoryContext;
-	list.features = hash_create("simhash words", 256, &control,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	list.ordered = MemoryContextAllocHuge(CurrentMemoryContext,
-										  Max(length, 1) *
-										  sizeof *list.ordered);
-	list.n = 0;
+	features->numbers = &workspace->tally;
 	for (int i = 0; i < length; i++)
 	{
 		text	   *word = DatumGetTextPP(elements[i]);
+		SimhashFeature *feature;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!simhash_word_counts(table, word))
 			continue;
 		if (table != NULL)
 			simhash_check_word(table, workspace, word);
-		count_word(&list, word,
-				   simhash_hash_feature(profile, VARDATA_ANY(word),
-										VARSIZE_ANY_EXHDR(word)));
+		feature = simhash_list_hash(features,
+									simhash_hash_feature(profile,
+														 VARDATA_ANY(word),
+														 VARSIZE_ANY_EXHDR(word)));
+		feature->weight++;
+		if (feature->feature == NULL)
+			feature->feature = word;
 	}
-	weigh_words(&list, table);
-	*n = list.n;
-	return list.ordered;
+	simhash_apply_idf(table, features);
 }
 
 /*
@@ -193,25 +136,20 @@ simhash_list_words(const ShIdfTable *table, ArrayType *words, int *n)
 Datum
 simhash_word_features(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	const ShIdfTable *table = simhash_words_idf(fcinfo, 1);
-	SimhashFeature **features;
-	int			n;
+	SimhashFeatures features = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0))
-		return (Datum) 0;
-	features = simhash_list_words(table, PG_GETARG_ARRAYTYPE_P(0), &n);
-	for (int i = 0; i < n; i++)
+	if (!PG_ARGISNULL(0))
+		simhash_list_words(&features, table, PG_GETARG_ARRAYTYPE_P(0));
+	for (int i = 0; i < features.n; i++)
 	{
-		Datum		values[3];
-		bool		nulls[3] = {false};
+		const SimhashFeature *feature = &features.list[i];
 
-		values[0] = PointerGetDatum(features[i]->feature);
-		values[1] = Float8GetDatum((double) features[i]->weight / SH_IDF_ONE);
-		values[2] = Int64GetDatum((int64) features[i]->hash);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-							 values, nulls);
+		if (feature->weight > 0)
+			simhash_put_feature(fcinfo, feature->feature,
+								(double) feature->weight / SH_IDF_ONE,
+								feature->hash);
 	}
 	return (Datum) 0;
 }

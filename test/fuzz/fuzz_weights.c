@@ -77,7 +77,7 @@ check_exact(void)
 		sh_exact_add(&sums[1 + hashes[i] % 2], hashes[n - 1 - i],
 					 reals[n - 1 - i]);
 		sh_exact_add(&sums[1], ~hashes[i], reals[n - 1 - i]);
-		sh_exact_subtract(&sums[2], ~hashes[i], reals[n - 1 - i]);
+		sh_exact_add(&sums[2], ~hashes[i], -reals[n - 1 - i]);
 	}
 	sh_exact_merge(&sums[1], &sums[2]);
 	for (int i = 0; i < 2; i++)
@@ -86,7 +86,7 @@ check_exact(void)
 
 	/* Nothing is left when all is taken away. */
 	for (size_t i = 0; i < n; i++)
-		sh_exact_subtract(&sums[0], hashes[i], reals[i]);
+		sh_exact_add(&sums[0], hashes[i], -reals[i]);
 	CHECK(!sh_exact_fingerprint(&sums[0], &results[0]));
 	release_all();
 }

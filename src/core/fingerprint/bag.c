@@ -229,25 +229,6 @@ sh_bag_load(ShBag *bag, const ShFeatures *list)
 	enter_all(bag);
 }
 
-/* The memory that a bag takes. */
-size_t
-sh_bag_bytes(const ShBag *bag)
-{
-	return bag->room * (sizeof *bag->hashes + 2 * sizeof *bag->counts) +
-		bag->slots_room * sizeof *bag->table;
-}
-
-/* Give the memory back. */
-void
-sh_bag_release(ShBag *bag)
-{
-	if (bag->room > 0)
-		bag->release(bag->hashes);
-	if (bag->slots_room > 0)
-		bag->release(bag->table);
-	bag->n = bag->room = bag->slots = bag->slots_room = 0;
-}
-
 /*
  * How many features a bag has in common with a list of some, and the sum of the
  * products of their weights.

@@ -73,8 +73,6 @@ extern void sh_bag_begin(ShBag *bag, ShDamping damping);
 extern void sh_bag_add(ShBag *bag, const uint64_t *hashes, size_t n);
 extern void sh_bag_end(ShBag *bag);
 extern void sh_bag_load(ShBag *bag, const ShFeatures *list);
-extern size_t sh_bag_bytes(const ShBag *bag);
-extern void sh_bag_release(ShBag *bag);
 extern bool sh_bag_jaccard(const ShBag *bag, const ShFeatures *list,
 						   void (*pause) (void), double *similarity);
 extern bool sh_bag_cosine(const ShBag *bag, const ShFeatures *list,

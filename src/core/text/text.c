@@ -62,23 +62,6 @@ typedef char sh_room_for_windows
 typedef uint16_t ShOffsets __attribute__((vector_size(SH_ENDS_BEYOND * 2),
 										  aligned(2), may_alias));
 
-/* The lower-case letter or digit for an ASCII byte, 0 for a separator. */
-static const unsigned char ascii_word[128] = {
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	'0', '1', '2', '3', '4', '5', '6', '7',
-	'8', '9', 0, 0, 0, 0, 0, 0,
-	0, 'a', 'b', 'c', 'd', 'e', 'f', 'g',
-	'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
-	'p', 'q', 'r', 's', 't', 'u', 'v', 'w',
-	'x', 'y', 'z', 0, 0, 0, 0, 0,
-	0, 'a', 'b', 'c', 'd', 'e', 'f', 'g',
-	'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
-	'p', 'q', 'r', 's', 't', 'u', 'v', 'w',
-	'x', 'y', 'z', 0, 0, 0, 0, 0
-};
-
 /* The kind of a code point, with SH_INERT. */
 static inline int
 classify(int32_t c)
@@ -297,31 +280,12 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 	int			class = text->run | SH_INERT;
 	int			room = SH_PIECE_MAX - text->piece_chars;
 
-	while (room > 0 && end - p >= 3)
+	while (room > 0 && p < end)
 	{
-		int32_t		c = p[0];
-		size_t		length = 1;
+		size_t		length;
+		int32_t		c = sh_utf8_decode(p, end, &length);
 
-		/* What is not valid is left to sh_utf8_decode. */
-		if ((c & 0xf0) == 0xe0)
-		{
-			if ((p[1] & 0xc0) != 0x80 || (p[2] & 0xc0) != 0x80)
-				break;
-			c = (c & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
-			if (c < 0x800)
-				break;
-			length = 3;
-		}
-		else if ((c & 0xe0) == 0xc0)
-		{
-			if (c < 0xc2 || (p[1] & 0xc0) != 0x80)
-				break;
-			c = (c & 0x1f) << 6 | (p[1] & 0x3f);
-			length = 2;
-		}
-		else if (c >= 0x80)
-			break;
-		if (classify(c) != class)
+		if (c < 0 || classify(c) != class)
 			break;
 		p += length;
 		room--;
@@ -388,19 +352,9 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 void
 sh_text_begin(ShText *text, ShUnit unit)
 {
+	memset(text, 0, offsetof(ShText, piece));
 	text->unit = unit;
 	text->ascii = sh_ascii_fastest();
-	text->total = 0;
-	text->ntokens = 0;
-	text->fresh = 0;
-	text->used = 0;
-	text->run = SH_SEPARATOR;
-	text->run_written = false;
-	text->run_cut = false;
-	text->gram_start = text->gram_end = 0;
-	text->gram_have = 0;
-	text->piece_bytes = 0;
-	text->piece_chars = 0;
 	text->piece_inert = true;
 }
 
@@ -422,6 +376,7 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 	while (from < end && !sh_text_full(text))
 	{
 		const unsigned char *next = from;
+		unsigned char lower;
 		size_t		length;
 		int32_t		c;
 
@@ -435,8 +390,9 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 			continue;
 		}
 		c = sh_utf8_decode(from, end, &length);
-		if (c >= 0 && c < 0x80 && ascii_word[c] != 0)
-			read_character(text, SH_WORD | SH_INERT, &ascii_word[c], 1);
+		lower = (unsigned char) (c | 0x20);
+		if (c >= 'A' && c <= 'Z')
+			read_character(text, SH_WORD | SH_INERT, &lower, 1);
 		else
 			read_character(text, classify(c), from, length);
 		from += length;

@@ -30,28 +30,34 @@ sh_utf8_length(unsigned char lead)
 static inline int32_t
 sh_utf8_decode(const unsigned char *p, const unsigned char *end, size_t *length)
 {
-	static const int32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t		left = (size_t) (end - p);
 	int32_t		c = *p;
-	size_t		n;
 
 	*length = 1;
 	if (c < 0x80)
 		return c;
-	if (c < 0xc2 || c > 0xf4)
-		return -1;
-	n = sh_utf8_length((unsigned char) c);
-	if ((size_t) (end - p) < n)
-		return -1;
-	c &= 0x7f >> n;
-	for (size_t i = 1; i < n; i++)
+	if ((c & 0xf0) == 0xe0 && left >= 3 &&
+		(p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80)
 	{
-		if ((p[i] & 0xc0) != 0x80)
+		c = (c & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+		if (c < 0x800 || (c >= 0xd800 && c <= 0xdfff))
 			return -1;
-		c = c << 6 | (p[i] & 0x3f);
+		*length = 3;
+		return c;
 	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+	if (c >= 0xc2 && c <= 0xdf && left >= 2 && (p[1] & 0xc0) == 0x80)
+	{
+		*length = 2;
+		return (c & 0x1f) << 6 | (p[1] & 0x3f);
+	}
+	if (c < 0xf0 || left < 4 || (p[1] & 0xc0) != 0x80 ||
+		(p[2] & 0xc0) != 0x80 || (p[3] & 0xc0) != 0x80)
 		return -1;
-	*length = n;
+	c = (c & 0x0f) << 18 | (p[1] & 0x3f) << 12 | (p[2] & 0x3f) << 6 |
+		(p[3] & 0x3f);
+	if (c < 0x10000 || c > 0x10ffff)
+		return -1;
+	*length = 4;
 	return c;
 }
 

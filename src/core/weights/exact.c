@@ -74,9 +74,12 @@ add_part(int64_t *restrict digit, const int64_t *restrict signs, int64_t part)
 		digit[bit] += (part ^ signs[bit]) - signs[bit];
 }
 
-/* Add a weight that is not 0 to the sums, with the signs of a hash. */
-static void
-add_weight(ShExact *sums, uint64_t hash, double weight)
+/*
+ * Add a hash with a finite weight.  One of 0 is as if it were not there, and one
+ * with the other sign undoes it.
+ */
+void
+sh_exact_add(ShExact *sums, uint64_t hash, double weight)
 {
 	uint64_t	bits;
 	uint64_t	mantissa;
@@ -86,6 +89,8 @@ add_weight(ShExact *sums, uint64_t hash, double weight)
 	uint64_t	parts[3];
 	int64_t		signs[SH_BITS];
 
+	if (weight == 0)
+		return;
 	memcpy(&bits, &weight, sizeof bits);
 	mantissa = bits & ((UINT64_C(1) << MANTISSA_BITS) - 1);
 	place = (int) (bits >> MANTISSA_BITS & EXPONENT_MASK);
@@ -112,22 +117,6 @@ add_weight(ShExact *sums, uint64_t hash, double weight)
 		if (parts[i] != 0)
 			add_part(get_digit(sums, index + i), signs, (int64_t) parts[i]);
 	}
-}
-
-/* Add a hash with a finite weight.  One of 0 is as if it were not there. */
-void
-sh_exact_add(ShExact *sums, uint64_t hash, double weight)
-{
-	if (weight != 0)
-		add_weight(sums, hash, weight);
-}
-
-/* Undo sh_exact_add with the same arguments. */
-void
-sh_exact_subtract(ShExact *sums, uint64_t hash, double weight)
-{
-	if (weight != 0)
-		add_weight(sums, hash, -weight);
 }
 
 /* Move what a digit has beyond 0 .. 2^32 - 1 to the next. */

@@ -43,7 +43,6 @@ extern void sh_exact_begin(ShExact *sums,
 						   void *(*allocate) (void *context, size_t bytes),
 						   void *context);
 extern void sh_exact_add(ShExact *sums, uint64_t hash, double weight);
-extern void sh_exact_subtract(ShExact *sums, uint64_t hash, double weight);
 extern void sh_exact_merge(ShExact *sums, ShExact *other);
 extern void sh_exact_carry(ShExact *sums);
 extern bool sh_exact_fingerprint(ShExact *sums, uint64_t *fingerprint);
