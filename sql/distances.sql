@@ -134,7 +134,15 @@ SELECT plan('SELECT id FROM flags WHERE fp <~> 42 <= 8 AND site = 3 AND even ORD
 SELECT plan('SELECT id FROM flags WHERE fp <~> 42 <= 3 AND site = 1');
 SELECT (SELECT array_agg(id ORDER BY id) FROM flags WHERE fp <~> 42 <= 22 AND site = 3 AND even) =
     (SELECT array_agg(id ORDER BY id) FROM flags WHERE bit_count((fp # 42)::bit(64)) <= 22 AND site = 3 AND even) AS same;
+-- a boolean that is known only as the query runs
+SELECT plan('SELECT f.id FROM docs d JOIN flags f ON f.even = (d.site > 3) AND f.site = d.site AND f.fp <~> d.fp <= 3 WHERE d.id = 14');
+SELECT (SELECT array_agg(f.id ORDER BY f.id) FROM docs d JOIN flags f ON f.even = (d.site > 3) AND f.site = d.site AND f.fp <~> d.fp <= 22 WHERE d.id = 14) =
+    (SELECT array_agg(f.id ORDER BY f.id) FROM docs d JOIN flags f ON f.even = (d.site > 3) AND f.site = d.site
+     WHERE bit_count((f.fp # d.fp)::bit(64)) <= 22 AND d.id = 14) AS same;
 DROP TABLE flags;
+-- what an outer join asks of the rows that it keeps says nothing of a scan of them
+SELECT plan('SELECT a.id FROM docs a LEFT JOIN parts_0 b ON a.id = b.id AND a.fp <~> 42 <= 3');
+SELECT count(*) FROM docs a LEFT JOIN parts_0 b ON a.id = b.id AND a.fp <~> 42 <= 3;
 SELECT plan('SELECT id FROM shown WHERE fp <~> 42 <= 3');
 SELECT plan('SELECT id FROM (SELECT id, fp FROM docs WHERE id > 0 UNION ALL SELECT id, fp FROM bare WHERE id > 0) AS u
              WHERE fp <~> 42 <= 8');

@@ -195,8 +195,9 @@ list_searches(PlannerInfo *root, RelOptInfo *rel, List *conditions)
 		CHECK_FOR_INTERRUPTS();
 		if (list_length(searches) >= SIMHASH_SEARCHES_MAX)
 			break;
-		if (!join_clause_is_movable_to(rinfo, rel) &&
-			!bms_equal(rinfo->clause_relids, rel->relids))
+		/* What an outer join asks of the rows that it keeps is none of theirs. */
+		if (conditions == rel->joininfo &&
+			!join_clause_is_movable_to(rinfo, rel))
 			continue;
 		for (int side = 0; side <= 1; side++)
 		{

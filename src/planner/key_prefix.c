@@ -40,18 +40,24 @@ typedef struct IndexColumn
 	int			number;
 } IndexColumn;
 
-/* Does the index compare the column as an operator under a collation does? */
+/*
+ * Does the index compare the column as an operator under a collation does?  A
+ * boolean column of a hamming index can have the family of hash indexes, in
+ * which PostgreSQL 15 finds it (hamming_cost.c).
+ */
 static bool
 compares(const IndexColumn *column, Oid operator, Oid collation)
 {
 	Oid			own = column->index->indexcollations[column->number];
+	Oid			family = column->index->opfamily[column->number];
+	int			equal = column->index->relam == BTREE_AM_OID ?
+	BTEqualStrategyNumber :
+	family == BOOL_HASH_FAM_OID ? HTEqualStrategyNumber :
+	SIMHASH_EQUAL_STRATEGY;
 
 	return (!OidIsValid(own) || own == collation) &&
 		OidIsValid(operator) &&
-		get_op_opfamily_strategy(operator,
-								 column->index->opfamily[column->number]) ==
-		(column->index->relam == BTREE_AM_OID ? BTEqualStrategyNumber :
-		 SIMHASH_EQUAL_STRATEGY);
+		get_op_opfamily_strategy(operator, family) == equal;
 }
 
 /* Is one expression the column, and the other known before the row is? */
