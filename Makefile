@@ -33,7 +33,7 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_question hamming_scan hamming_search_plan hamming_sort \
 	hamming_tree hamming_tricks hamming_validate hamming_value \
 	hamming_words
-planner = clauses distances key_paths key_prefix selectivity support
+planner = clauses distances key_paths key_prefix paths selectivity support
 report = components dedup progress report report_groups report_ids \
 	report_query report_statement report_table report_workers \
 	table_report tune tune_query tune_rate tune_recipe \

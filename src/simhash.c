@@ -23,8 +23,7 @@ void
 _PG_init(void)
 {
 	simhash_progress_init();
-	simhash_install_key_paths();
-	simhash_install_distances();
+	simhash_install_paths();
 	hamming_init();
 	hamming_install_cost();
 	simhash_guard_init();

@@ -24,10 +24,12 @@
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -106,9 +108,9 @@ is_apart(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause)
  * the given side (0: left, 1: right), and take it apart if so.  Of searches by
  * ANY (array) only ~= is one.
  */
-bool
-simhash_match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-					 int side, SimhashClause *clause)
+static bool
+match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+			 int side, SimhashClause *clause)
 {
 	Node	   *node = (Node *) rinfo->clause;
 	const SimhashOperator *operator;
@@ -207,9 +209,9 @@ take_limit(PlannerInfo *root, const Comparison *comparison)
  * on the given side of the distance, and say which.  The condition itself has
  * to be tested besides.
  */
-bool
-simhash_implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-					   int side, SimhashClause *clause)
+static bool
+implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+			   int side, SimhashClause *clause)
 {
 	Comparison	comparison;
 	Node	   *limit;
@@ -230,4 +232,72 @@ simhash_implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 	clause->is_ball = true;
 	clause->is_any = false;
 	return is_apart(root, rel, clause);
+}
+
+/*
+ * The conditions that can be tested where a relation is scanned: those on it
+ * alone first, then those of joins, but for what an outer join asks of the rows
+ * that it keeps.
+ */
+List *
+simhash_conditions(RelOptInfo *rel)
+{
+	List	   *conditions = list_copy(rel->baserestrictinfo);
+	ListCell   *lc;
+
+	foreach(lc, rel->joininfo)
+	{
+		if (join_clause_is_movable_to(lfirst(lc), rel))
+			conditions = lappend(conditions, lfirst(lc));
+	}
+	return conditions;
+}
+
+/*
+ * List the searches of a relation that conditions are or imply, those on it
+ * alone first, as many as are looked at: once for each side that can be the
+ * operand, which both can be in a join of a table with itself, such as
+ * a.fp ~= b.fp .  With "by_distance", only those that conditions on a distance
+ * imply, and that may be tested before others of the query.
+ */
+List *
+simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
+{
+	List	   *searches = NIL;
+	ListCell   *lc;
+
+	foreach(lc, simhash_conditions(rel))
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (list_length(searches) >= SIMHASH_SEARCHES_MAX)
+			break;
+		if (by_distance && !restriction_is_securely_promotable(rinfo, rel))
+			continue;
+		for (int side = 0; side <= 1; side++)
+		{
+			SimhashClause *search = palloc(sizeof *search);
+
+			if ((!by_distance &&
+				 match_clause(root, rel, rinfo, side, search)) ||
+				implied_search(root, rel, rinfo, side, search))
+				searches = lappend(searches, search);
+		}
+	}
+	return searches;
+}
+
+/* What an index evaluates for a condition of the query, on one column. */
+IndexClause *
+simhash_index_clause(RestrictInfo *rinfo, RestrictInfo *condition, int column,
+					 bool lossy)
+{
+	IndexClause *result = makeNode(IndexClause);
+
+	result->rinfo = rinfo;
+	result->indexquals = list_make1(condition);
+	result->lossy = lossy;
+	result->indexcol = column;
+	return result;
 }

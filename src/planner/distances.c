@@ -45,37 +45,23 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
-static set_rel_pathlist_hook_type previous_hook = NULL;
-
-/* The condition of an index that a search is, or NULL. */
-static IndexClause *
-index_clause(PlannerInfo *root, IndexOptInfo *index, int column,
-			 const SimhashClause *search)
+/*
+ * The condition  operand <@ ball  on a column of an index; NULL if that has no
+ * such operator.
+ */
+static Expr *
+ball_condition(IndexOptInfo *index, int column, Node *operand, Node *ball)
 {
-	IndexClause *result;
-	Expr	   *condition;
-	Oid			within;
+	Oid			within = get_opfamily_member(index->opfamily[column],
+											 index->opcintype[column],
+											 exprType(ball),
+											 SIMHASH_BALL_STRATEGY);
 
-	if (!match_index_to_operand(search->operand, column, index))
-		return NULL;
-	within = get_opfamily_member(index->opfamily[column],
-								 index->opcintype[column],
-								 exprType(search->query),
-								 SIMHASH_BALL_STRATEGY);
 	if (!OidIsValid(within) || simhash_operator(get_opcode(within)) == NULL)
 		return NULL;
-	condition = make_opclause(within, BOOLOID, false,
-							  (Expr *) copyObject(search->operand),
-							  (Expr *) search->query, InvalidOid,
-							  index->indexcollations[column]);
-	result = makeNode(IndexClause);
-	result->rinfo = search->rinfo;
-	result->indexquals =
-		list_make1(make_simple_restrictinfo(root, condition));
-	result->lossy = true;		/* so that the condition is tested */
-	result->indexcol = column;
-	result->indexcols = NIL;
-	return result;
+	return make_opclause(within, BOOLOID, false, (Expr *) operand,
+						 (Expr *) ball, InvalidOid,
+						 index->indexcollations[column]);
 }
 
 /* Is one of the conditions for a bitmap alone: column = ANY (array)? */
@@ -133,32 +119,33 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
  */
 static void
 add_index_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-				int column, List *searches)
+				int column, const SimhashClause *search)
 {
 	Relids		relids = bms_union(rel->relids, rel->lateral_relids);
-	List	   *clauses = NIL;
+	List	   *clauses;
 	List	   *before;
 	List	   *after;
+	Expr	   *condition;
 	Relids		outer;
 	double		loop_count;
 	IndexPath  *path;
-	ListCell   *lc;
 
-	foreach(lc, searches)
-	{
-		SimhashClause *search = lfirst(lc);
-		IndexClause *clause = index_clause(root, index, column, search);
-
-		if (clause == NULL)
-			return;
-		clauses = lappend(clauses, clause);
-		relids = bms_add_members(relids, search->rinfo->clause_relids);
-	}
+	if (!match_index_to_operand(search->operand, column, index))
+		return;
+	condition = ball_condition(index, column, copyObject(search->operand),
+							   search->query);
+	if (condition == NULL)
+		return;
+	relids = bms_add_members(relids, search->rinfo->clause_relids);
 	if (!simhash_equal_columns(root, rel, index, 0, column, relids, false,
 							   &before) ||
 		!simhash_equal_columns(root, rel, index, column + 1,
 							   index->nkeycolumns, relids, false, &after))
 		return;
+	/* Lossy, so that the condition itself is tested. */
+	clauses = list_make1(simhash_index_clause(search->rinfo,
+											  make_simple_restrictinfo(root, condition),
+											  column, true));
 	clauses = list_concat(list_concat(before, clauses), after);
 	outer = bms_del_member(relids, rel->relid);
 	if (bms_is_empty(outer))
@@ -173,75 +160,30 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 			add_ordered_paths(root, rel, index, clauses);
 		add_path(rel, (Path *) path);
 	}
-	if (!index->amhasgetbitmap)
-		return;
-	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, (Path *) path,
-												   outer, loop_count, 0));
-	if (rel->consider_parallel && outer == NULL)
-		create_partial_bitmap_paths(root, rel, (Path *) path);
+	if (index->amhasgetbitmap)
+		simhash_add_bitmap(root, rel, (Path *) path, outer, loop_count);
 }
 
-/* Append the searches that conditions imply, as many as are looked at. */
-static List *
-list_searches(PlannerInfo *root, RelOptInfo *rel, List *conditions)
+/* Offer paths over hamming indexes for conditions on a distance. */
+void
+simhash_add_distance_paths(PlannerInfo *root, RelOptInfo *rel)
 {
-	List	   *searches = NIL;
-	ListCell   *lc;
+	List	   *searches = simhash_list_searches(root, rel, true);
+	ListCell   *li;
+	ListCell   *ls;
 
-	foreach(lc, conditions)
-	{
-		RestrictInfo *rinfo = lfirst(lc);
-
-		CHECK_FOR_INTERRUPTS();
-		if (list_length(searches) >= SIMHASH_SEARCHES_MAX)
-			break;
-		/* What an outer join asks of the rows that it keeps is none of theirs. */
-		if (conditions == rel->joininfo &&
-			!join_clause_is_movable_to(rinfo, rel))
-			continue;
-		for (int side = 0; side <= 1; side++)
-		{
-			SimhashClause *search = palloc(sizeof *search);
-
-			if (restriction_is_securely_promotable(rinfo, rel) &&
-				simhash_implied_search(root, rel, rinfo, side, search))
-				searches = lappend(searches, search);
-		}
-	}
-	return searches;
-}
-
-/* set_rel_pathlist_hook: offer paths over hamming indexes. */
-static void
-add_distance_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,
-				   RangeTblEntry *rte)
-{
-	List	   *own;
-	List	   *joining;
-	ListCell   *lc;
-	ListCell   *lj;
-
-	if (previous_hook)
-		previous_hook(root, rel, rti, rte);
-	if (simhash_table_entry(root, rel) == NULL || rte->tablesample ||
-		rel->indexlist == NIL || IS_DUMMY_REL(rel))
+	if (searches == NIL)
 		return;
-	own = list_searches(root, rel, rel->baserestrictinfo);
-	joining = list_searches(root, rel, rel->joininfo);
-	if (own == NIL && joining == NIL)
-		return;
-	foreach(lc, rel->indexlist)
+	foreach(li, rel->indexlist)
 	{
-		IndexOptInfo *index = lfirst(lc);
+		IndexOptInfo *index = lfirst(li);
 
 		if (index->indpred != NIL && !index->predOK)
 			continue;
 		for (int i = 0; i < index->nkeycolumns; i++)
 		{
-			foreach(lj, own)
-				add_index_paths(root, rel, index, i, list_make1(lfirst(lj)));
-			foreach(lj, joining)
-				add_index_paths(root, rel, index, i, list_make1(lfirst(lj)));
+			foreach(ls, searches)
+				add_index_paths(root, rel, index, i, lfirst(ls));
 		}
 	}
 }
@@ -258,7 +200,7 @@ simhash_index_condition(SupportRequestIndexCondition *request)
 	Node	   *other;
 	Node	   *limit;
 	Node	   *ball;
-	Oid			within;
+	Expr	   *condition;
 
 	if (operator == NULL || operator->query != SIMHASH_LIMIT ||
 		!IsA(call, FuncExpr) || request->indexarg > 1)
@@ -271,25 +213,11 @@ simhash_index_condition(SupportRequestIndexCondition *request)
 	ball = simhash_reach_call(request->root, operator,
 							  get_func_namespace(request->funcid),
 							  other, limit);
-	if (ball == NULL)
-		return NIL;
-	within = get_opfamily_member(request->opfamily,
-								 request->index->opcintype[request->indexcol],
-								 exprType(ball), SIMHASH_BALL_STRATEGY);
-	if (!OidIsValid(within) ||
-		simhash_operator(get_opcode(within)) == NULL)
+	condition = ball == NULL ? NULL :
+		ball_condition(request->index, request->indexcol,
+					   list_nth(call->args, request->indexarg), ball);
+	if (condition == NULL)
 		return NIL;
 	request->lossy = false;
-	return list_make1(make_opclause(within, BOOLOID, false,
-									list_nth(call->args, request->indexarg),
-									(Expr *) ball, InvalidOid,
-									request->indexcollation));
-}
-
-/* Put the hook in place. */
-void
-simhash_install_distances(void)
-{
-	previous_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = add_distance_paths;
+	return list_make1(condition);
 }

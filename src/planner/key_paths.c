@@ -42,10 +42,6 @@
  * operator itself is evaluated before the policies depends on its own
  * LEAKPROOF mark, as in any other path.
  *
- * The path is made in set_rel_pathlist_hook.  No preloading is needed: the
- * operators' planner support function, called while a query is simplified,
- * is in this library, so that whoever plans such a query has loaded it.
- *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -67,6 +63,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
@@ -118,8 +115,6 @@ typedef enum KeyPrefix
 	PREFIX_GIVEN,				/* those that need no further relations */
 	PREFIX_FURTHER				/* any */
 } KeyPrefix;
-
-static set_rel_pathlist_hook_type previous_hook = NULL;
 
 /* The generation expression of a column with the relation as varno, or NULL. */
 static Node *
@@ -456,17 +451,14 @@ make_block_path(PlannerInfo *root, const KeySearch *search,
 	bool		single = search->radius_known >= 0 && probes == 1 &&
 	!search->is_any;
 	Expr	   *condition = key_condition(root, search, match, block, single);
+	RestrictInfo *rinfo;
 	IndexClause *clause;
 	IndexPath  *path;
 
 	if (condition == NULL)
 		return NULL;
-	clause = makeNode(IndexClause);
-	clause->rinfo = make_simple_restrictinfo(root, condition);
-	clause->indexquals = list_make1(clause->rinfo);
-	clause->lossy = false;
-	clause->indexcol = match->number;
-	clause->indexcols = NIL;
+	rinfo = make_simple_restrictinfo(root, condition);
+	clause = simhash_index_clause(rinfo, rinfo, match->number, false);
 	path = create_index_path(root, match->index,
 							 lappend(list_copy(match->prefix), clause),
 							 NIL, NIL, NIL, ForwardScanDirection, false,
@@ -507,6 +499,17 @@ simhash_count_loops(PlannerInfo *root, Relids outer)
 	return Max(result, 1.0);
 }
 
+/* Offer a bitmap heap scan. */
+void
+simhash_add_bitmap(PlannerInfo *root, RelOptInfo *rel, Path *bitmap,
+				   Relids outer, double loop_count)
+{
+	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, bitmap, outer,
+												   loop_count, 0));
+	if (rel->consider_parallel && outer == NULL)
+		create_partial_bitmap_paths(root, rel, bitmap);
+}
+
 /*
  * Offer the path over the key indexes: a bitmap heap scan over the BitmapOr of
  * one scan for each block that the search has to look into.
@@ -535,10 +538,7 @@ add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 		both = linitial(paths);
 	else
 		both = (Path *) create_bitmap_or_path(root, rel, paths);
-	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, both, outer,
-												   loop_count, 0));
-	if (rel->consider_parallel && outer == NULL)
-		create_partial_bitmap_paths(root, rel, both);
+	simhash_add_bitmap(root, rel, both, outer, loop_count);
 }
 
 /*
@@ -595,61 +595,18 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		add_key_path(root, rel, &search, found, outer);
 }
 
-/*
- * Append a search for each side of a condition that can be the operand.  Both
- * can in a join of a table with itself, such as  a.fp ~= b.fp .
- */
-static List *
-add_clauses(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-			List *clauses)
+/* Offer paths over key indexes for all searches of a table. */
+void
+simhash_add_key_paths(PlannerInfo *root, RelOptInfo *rel)
 {
-	CHECK_FOR_INTERRUPTS();
-	if (list_length(clauses) >= SIMHASH_SEARCHES_MAX)
-		return clauses;
-	for (int side = 0; side <= 1; side++)
-	{
-		SimhashClause *clause = palloc(sizeof *clause);
-
-		if (simhash_match_clause(root, rel, rinfo, side, clause) ||
-			simhash_implied_search(root, rel, rinfo, side, clause))
-			clauses = lappend(clauses, clause);
-	}
-	return clauses;
-}
-
-/* set_rel_pathlist_hook: offer paths over key indexes. */
-static void
-add_key_paths(PlannerInfo *root, RelOptInfo *rel, Index rti,
-			  RangeTblEntry *rte)
-{
-	List	   *clauses = NIL;
+	List	   *searches = simhash_list_searches(root, rel, false);
 	Relation	relation;
 	ListCell   *lc;
 
-	if (previous_hook)
-		previous_hook(root, rel, rti, rte);
-	if (simhash_table_entry(root, rel) == NULL || rte->tablesample ||
-		rel->indexlist == NIL || IS_DUMMY_REL(rel))
+	if (searches == NIL)
 		return;
-	foreach(lc, rel->baserestrictinfo)
-		clauses = add_clauses(root, rel, lfirst(lc), clauses);
-	foreach(lc, rel->joininfo)
-	{
-		if (join_clause_is_movable_to(lfirst(lc), rel))
-			clauses = add_clauses(root, rel, lfirst(lc), clauses);
-	}
-	if (clauses == NIL)
-		return;
-	relation = table_open(rte->relid, NoLock);
-	foreach(lc, clauses)
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	foreach(lc, searches)
 		consider_clause(root, rel, relation, lfirst(lc));
 	table_close(relation, NoLock);
-}
-
-/* Put the hook in place. */
-void
-simhash_install_key_paths(void)
-{
-	previous_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = add_key_paths;
 }

@@ -162,14 +162,8 @@ is_equivalent(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 static List *
 list_conditions(PlannerInfo *root, RelOptInfo *rel, IndexColumn *column)
 {
-	List	   *conditions = list_copy(rel->baserestrictinfo);
-	ListCell   *lc;
+	List	   *conditions = simhash_conditions(rel);
 
-	foreach(lc, rel->joininfo)
-	{
-		if (join_clause_is_movable_to(lfirst(lc), rel))
-			conditions = lappend(conditions, lfirst(lc));
-	}
 	if (rel->has_eclass_joins)
 		conditions = list_concat(conditions,
 								 generate_implied_equalities_for_column(root, rel,
@@ -199,12 +193,7 @@ find_condition(PlannerInfo *root, RelOptInfo *rel, IndexColumn *column,
 
 		if (condition == NULL || (!enough && (result != NULL || !further)))
 			continue;
-		result = makeNode(IndexClause);
-		result->rinfo = rinfo;
-		result->indexquals = list_make1(condition);
-		result->lossy = false;
-		result->indexcol = column->number;
-		result->indexcols = NIL;
+		result = simhash_index_clause(rinfo, condition, column->number, false);
 		if (enough)
 			break;
 	}

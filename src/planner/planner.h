@@ -33,19 +33,24 @@ typedef struct SimhashClause
 /* clauses.c */
 extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
 extern bool simhash_take_call(Node *node, Oid *function, List **args);
-extern bool simhash_match_clause(PlannerInfo *root, RelOptInfo *rel,
-								 RestrictInfo *rinfo, int side,
-								 SimhashClause *clause);
+extern List *simhash_conditions(RelOptInfo *rel);
+extern List *simhash_list_searches(PlannerInfo *root, RelOptInfo *rel,
+								   bool by_distance);
+extern IndexClause *simhash_index_clause(RestrictInfo *rinfo,
+										 RestrictInfo *condition,
+										 int column, bool lossy);
 
-extern bool simhash_implied_search(PlannerInfo *root, RelOptInfo *rel,
-								   RestrictInfo *rinfo, int side,
-								   SimhashClause *clause);
+/* paths.c */
+extern void simhash_install_paths(void);
 
 /* key_paths.c */
+extern void simhash_add_key_paths(PlannerInfo *root, RelOptInfo *rel);
+extern void simhash_add_bitmap(PlannerInfo *root, RelOptInfo *rel,
+							   Path *bitmap, Relids outer,
+							   double loop_count);
 extern double simhash_count_loops(PlannerInfo *root, Relids outer);
 extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
 							  Node *operand, Expr *columns[SH_BLOCKS]);
-extern void simhash_install_key_paths(void);
 
 /* key_prefix.c */
 extern bool simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel,
@@ -55,7 +60,7 @@ extern bool simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel,
 
 /* distances.c */
 extern List *simhash_index_condition(SupportRequestIndexCondition *request);
-extern void simhash_install_distances(void);
+extern void simhash_add_distance_paths(PlannerInfo *root, RelOptInfo *rel);
 
 /* selectivity.c */
 extern bool simhash_limit_selectivity(SupportRequestSelectivity *request);
