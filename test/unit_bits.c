@@ -180,29 +180,6 @@ test_lanes(void)
 	}
 }
 
-/* The same with numbers of 32 bits. */
-static void
-test_wide_lanes(void)
-{
-	static const int32_t edges[] = {INT32_MIN, INT32_MIN + 1, -65536, -1, 0, 1,
-	32767, 32768, 65535, 65536, INT32_MAX - 1, INT32_MAX};
-	const size_t n = sizeof edges / sizeof *edges;
-
-	for (int round = 0; round < 20000; round++)
-	{
-		int32_t		values[SH_LANES];
-		int32_t		limit = edges[1 + random_below(n - 1)];
-		uint64_t	mask;
-
-		for (int i = 0; i < SH_LANES; i++)
-			values[i] = random_below(2) ? edges[random_below(n)]
-				: (int32_t) random_bits();
-		mask = sh_at_least(values, limit);
-		for (int i = 0; i < SH_LANES; i++)
-			CHECK((mask >> i & 1) == (values[i] >= limit));
-	}
-}
-
 int
 main(void)
 {
@@ -213,6 +190,5 @@ main(void)
 	test_no_waste();
 	test_sums();
 	test_lanes();
-	test_wide_lanes();
 	return 0;
 }

@@ -57,31 +57,4 @@ sh_at_most(const uint16_t *values, uint16_t limit)
 	return mask;
 }
 
-/* Bit i of the mask: values[i] is at least so much, which is not INT32_MIN. */
-static inline uint64_t
-sh_at_least(const int32_t *values, int32_t limit)
-{
-	uint64_t	mask = 0;
-
-#if defined(__SSE2__)
-	const		__m128i below = _mm_set1_epi32(limit - 1);
-
-	for (int i = 0; i < SH_LANES; i += 16)
-	{
-		const		__m128i *v = (const __m128i *) (values + i);
-		__m128i		four[4];
-
-		for (int j = 0; j < 4; j++)
-			four[j] = _mm_cmpgt_epi32(_mm_loadu_si128(v + j), below);
-		four[0] = _mm_packs_epi16(_mm_packs_epi32(four[0], four[1]),
-								  _mm_packs_epi32(four[2], four[3]));
-		mask |= (uint64_t) _mm_movemask_epi8(four[0]) << i;
-	}
-#else
-	for (int i = 0; i < SH_LANES; i++)
-		mask |= (uint64_t) (values[i] >= limit) << i;
-#endif
-	return mask;
-}
-
 #endif							/* SH_LANES_H */

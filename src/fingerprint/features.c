@@ -76,7 +76,10 @@ simhash_list_hash(SimhashFeatures *features, uint64 hash)
 	number = sh_tally_count(features->numbers, hash);
 	if (*number == 0)
 	{
-		features->list[features->n] = (SimhashFeature) {hash, 0, NULL};
+		features->list[features->n] = (SimhashFeature)
+		{
+			hash, 0, NULL
+		};
 		*number = ++features->n;
 	}
 	return &features->list[*number - 1];

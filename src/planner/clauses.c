@@ -239,7 +239,7 @@ implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
  * alone first, then those of joins, but for what an outer join asks of the rows
  * that it keeps.
  */
-List *
+List	   *
 simhash_conditions(RelOptInfo *rel)
 {
 	List	   *conditions = list_copy(rel->baserestrictinfo);
@@ -260,7 +260,7 @@ simhash_conditions(RelOptInfo *rel)
  * a.fp ~= b.fp .  With "by_distance", only those that conditions on a distance
  * imply, and that may be tested before others of the query.
  */
-List *
+List	   *
 simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
 {
 	List	   *searches = NIL;

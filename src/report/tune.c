@@ -439,7 +439,6 @@ simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
 	simhash_read_documents(&tuning->documents, query, draw);
 	index_sample(tuning);
 	simhash_read_documents(&tuning->documents, query, compare);
-	sh_bag_release(&tuning->features);
 	if (tally->width == 0)
 		tally->width = SH_BITS;
 }

@@ -42,8 +42,6 @@
 
 #include <string.h>
 
-#include "core/lanes.h"
-
 #define SLOTS_MIN		512		/* slots of the first table */
 #define SLOTS_SPARE		16		/* slots a feature that are too many */
 #define SLOTS_FAR		8192	/* of a table to be fetched from memory */
@@ -286,8 +284,7 @@ sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 /*
  * List some of the features counted, at most "max", with their counts.  They
  * are taken from slot *slot on, which is 0 at first and moves on, up to
- * tally->slots.  Returns how many they are; 0 in the end, if "max" is at least
- * SH_LANES.
+ * tally->slots.  Returns how many they are; 0 in the end.
  */
 size_t
 sh_tally_list(const ShTally *tally, size_t *slot,
@@ -295,18 +292,12 @@ sh_tally_list(const ShTally *tally, size_t *slot,
 {
 	size_t		n = 0;
 
-	for (; n + SH_LANES <= max && *slot < tally->slots; *slot += SH_LANES)
+	for (; n < max && *slot < tally->slots; ++*slot)
 	{
-		uint64_t	taken = sh_at_least((const int32_t *) tally->counts + *slot,
-										1);
-
-		for (; taken != 0; taken &= taken - 1)
-		{
-			size_t		i = *slot + (size_t) __builtin_ctzll(taken);
-
-			hashes[n] = tally->hashes[i];
-			counts[n++] = tally->counts[i];
-		}
+		/* No jump: processors would often guess it wrong. */
+		hashes[n] = tally->hashes[*slot];
+		counts[n] = tally->counts[*slot];
+		n += counts[n] != 0;
 	}
 	return n;
 }

@@ -55,69 +55,6 @@ typedef struct ShScheme
 	const char *joiner;			/* between the pieces of a feature */
 } ShScheme;
 
-static bool next_letter(ShCompat *compat, ShPiece *piece);
-static bool next_python_word(ShCompat *compat, ShPiece *piece);
-static bool next_byte(ShCompat *compat, ShPiece *piece);
-static bool next_character(ShCompat *compat, ShPiece *piece);
-static bool next_clickhouse_word(ShCompat *compat, ShPiece *piece);
-static bool next_java_word(ShCompat *compat, ShPiece *piece);
-static uint64_t hash_java(const ShCompat *compat);
-static uint64_t hash_md5_first(const ShCompat *compat);
-static uint64_t hash_md5_last(const ShCompat *compat);
-static uint64_t hash_crc32c(const ShCompat *compat);
-
-/* The implementations, by the units that they cut into. */
-static const ShScheme schemes[] = {
-	[SH_UNIT_PYTHON_LETTER - SH_UNIT_COMPAT] =
-	{next_letter, hash_md5_last, 0, true, false, SHORT_JOINED, ""},
-	[SH_UNIT_PYTHON_WORD - SH_UNIT_COMPAT] =
-	{next_python_word, hash_md5_first, 0, true, false, SHORT_NONE, " "},
-	[SH_UNIT_BYTE - SH_UNIT_COMPAT] =
-	{next_byte, hash_crc32c, 0, false, false, SHORT_WHOLE, ""},
-	[SH_UNIT_BYTE_CI - SH_UNIT_COMPAT] =
-	{next_byte, hash_crc32c, 0x20, false, false, SHORT_WHOLE, ""},
-	[SH_UNIT_UTF8 - SH_UNIT_COMPAT] =
-	{next_character, hash_crc32c, 0, false, true, SHORT_WHOLE, ""},
-	[SH_UNIT_UTF8_CI - SH_UNIT_COMPAT] =
-	{next_character, hash_crc32c, 0x20, false, true, SHORT_WHOLE, ""},
-	[SH_UNIT_CLICKHOUSE_WORD - SH_UNIT_COMPAT] =
-	{next_clickhouse_word, hash_crc32c, 0, false, false,
-	SHORT_JOINED_IF_ANY, " "},
-	[SH_UNIT_CLICKHOUSE_WORD_CI - SH_UNIT_COMPAT] =
-	{next_clickhouse_word, hash_crc32c, 0x20, false, false,
-	SHORT_JOINED_IF_ANY, " "},
-	[SH_UNIT_JAVA_WORD - SH_UNIT_COMPAT] =
-	{next_java_word, hash_java, 0, false, false, SHORT_NONE, ""}
-};
-
-/* The scheme of a profile. */
-static inline const ShScheme *
-scheme_of(const ShProfile *profile)
-{
-	return &schemes[profile->unit - SH_UNIT_COMPAT];
-}
-
-/* True when the profile is one of those read here. */
-bool
-sh_compat_profile(const ShProfile *profile)
-{
-	return profile->unit >= SH_UNIT_COMPAT;
-}
-
-/* True when the document is to be brought to lower case first. */
-bool
-sh_compat_lowers(const ShProfile *profile)
-{
-	return scheme_of(profile)->lowers;
-}
-
-/* What stands between the pieces of a feature when it is shown. */
-const char *
-sh_compat_joiner(const ShProfile *profile)
-{
-	return scheme_of(profile)->joiner;
-}
-
 /* --- pieces -------------------------------------------------------------- */
 
 /* The end of the document. */
@@ -287,7 +224,7 @@ next_java_word(ShCompat *compat, ShPiece *piece)
 static void
 digest_md5(const ShCompat *compat, unsigned char digest[SH_MD5_BYTES])
 {
-	const char *joiner = scheme_of(compat->profile)->joiner;
+	const char *joiner = compat->scheme->joiner;
 	ShMd5		md5;
 
 	sh_md5_begin(&md5);
@@ -345,7 +282,7 @@ hash_md5_last(const ShCompat *compat)
 static uint64_t
 hash_crc32c(const ShCompat *compat)
 {
-	unsigned char mask = scheme_of(compat->profile)->mask;
+	unsigned char mask = compat->scheme->mask;
 	uint32_t	crc = SH_CRC32C_INIT;
 
 	if (compat->document.length == 0)
@@ -399,6 +336,60 @@ hash_java(const ShCompat *compat)
 	return hash;
 }
 
+/* --- the implementations -------------------------------------------------- */
+
+/* The implementations, by the units that they cut into. */
+static const ShScheme schemes[] = {
+	[SH_UNIT_PYTHON_LETTER - SH_UNIT_COMPAT] =
+	{next_letter, hash_md5_last, 0, true, false, SHORT_JOINED, ""},
+	[SH_UNIT_PYTHON_WORD - SH_UNIT_COMPAT] =
+	{next_python_word, hash_md5_first, 0, true, false, SHORT_NONE, " "},
+	[SH_UNIT_BYTE - SH_UNIT_COMPAT] =
+	{next_byte, hash_crc32c, 0, false, false, SHORT_WHOLE, ""},
+	[SH_UNIT_BYTE_CI - SH_UNIT_COMPAT] =
+	{next_byte, hash_crc32c, 0x20, false, false, SHORT_WHOLE, ""},
+	[SH_UNIT_UTF8 - SH_UNIT_COMPAT] =
+	{next_character, hash_crc32c, 0, false, true, SHORT_WHOLE, ""},
+	[SH_UNIT_UTF8_CI - SH_UNIT_COMPAT] =
+	{next_character, hash_crc32c, 0x20, false, true, SHORT_WHOLE, ""},
+	[SH_UNIT_CLICKHOUSE_WORD - SH_UNIT_COMPAT] =
+	{next_clickhouse_word, hash_crc32c, 0, false, false,
+	SHORT_JOINED_IF_ANY, " "},
+	[SH_UNIT_CLICKHOUSE_WORD_CI - SH_UNIT_COMPAT] =
+	{next_clickhouse_word, hash_crc32c, 0x20, false, false,
+	SHORT_JOINED_IF_ANY, " "},
+	[SH_UNIT_JAVA_WORD - SH_UNIT_COMPAT] =
+	{next_java_word, hash_java, 0, false, false, SHORT_NONE, ""}
+};
+
+/* The scheme of a profile. */
+static inline const ShScheme *
+scheme_of(const ShProfile *profile)
+{
+	return &schemes[profile->unit - SH_UNIT_COMPAT];
+}
+
+/* True when the profile is one of those read here. */
+bool
+sh_compat_profile(const ShProfile *profile)
+{
+	return profile->unit >= SH_UNIT_COMPAT;
+}
+
+/* True when the document is to be brought to lower case first. */
+bool
+sh_compat_lowers(const ShProfile *profile)
+{
+	return scheme_of(profile)->lowers;
+}
+
+/* What stands between the pieces of a feature when it is shown. */
+const char *
+sh_compat_joiner(const ShProfile *profile)
+{
+	return scheme_of(profile)->joiner;
+}
+
 /* --- features ------------------------------------------------------------ */
 
 /* Begin to read a document, of which the caller keeps the bytes. */
@@ -409,6 +400,7 @@ sh_compat_begin(ShCompat *compat, const ShProfile *profile,
 {
 	memset(compat, 0, sizeof *compat);
 	compat->profile = profile;
+	compat->scheme = scheme_of(profile);
 	compat->document.bytes = compat->next = bytes;
 	compat->document.length = length;
 	compat->pause = pause;
@@ -418,7 +410,7 @@ sh_compat_begin(ShCompat *compat, const ShProfile *profile,
 static bool
 first_window(ShCompat *compat)
 {
-	const ShScheme *scheme = scheme_of(compat->profile);
+	const ShScheme *scheme = compat->scheme;
 
 	while (compat->have < compat->profile->max &&
 		   scheme->next(compat, &compat->pieces[compat->have]))
@@ -450,7 +442,7 @@ first_window(ShCompat *compat)
 bool
 sh_compat_next(ShCompat *compat, uint64_t *hash)
 {
-	const ShScheme *scheme = scheme_of(compat->profile);
+	const ShScheme *scheme = compat->scheme;
 	ShPiece		piece;
 
 	if (!compat->begun)
@@ -485,5 +477,5 @@ sh_compat_hash(const ShProfile *profile,
 	sh_compat_begin(&compat, profile, bytes, length, pause);
 	compat.pieces[0] = compat.document;
 	compat.have = 1;
-	return scheme_of(profile)->hash(&compat);
+	return compat.scheme->hash(&compat);
 }

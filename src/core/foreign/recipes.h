@@ -29,6 +29,7 @@ typedef struct ShCompat
 {
 	/* what stays */
 	const ShProfile *profile;
+	const struct ShScheme *scheme;	/* see recipes.c */
 	ShPiece		document;		/* UTF-8, in lower case if that is asked for */
 	void		(*pause) (void);	/* called between long stretches of work */
 

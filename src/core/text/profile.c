@@ -214,22 +214,19 @@ sh_profile_find(const char *name, size_t length)
 const char *
 sh_unit_name(ShUnit unit)
 {
-	switch (unit)
-	{
-		case SH_UNIT_WORD:
-		case SH_UNIT_PYTHON_WORD:
-		case SH_UNIT_CLICKHOUSE_WORD:
-		case SH_UNIT_CLICKHOUSE_WORD_CI:
-		case SH_UNIT_JAVA_WORD:
-			return "word";
-		case SH_UNIT_CHARACTER:
-		case SH_UNIT_PYTHON_LETTER:
-		case SH_UNIT_UTF8:
-		case SH_UNIT_UTF8_CI:
-			return "character";
-		case SH_UNIT_BYTE:
-		case SH_UNIT_BYTE_CI:
-			return "byte";
-	}
-	return "";
+	static const char *const names[] = {
+		[SH_UNIT_WORD] = "word",
+		[SH_UNIT_CHARACTER] = "character",
+		[SH_UNIT_PYTHON_LETTER] = "character",
+		[SH_UNIT_PYTHON_WORD] = "word",
+		[SH_UNIT_BYTE] = "byte",
+		[SH_UNIT_BYTE_CI] = "byte",
+		[SH_UNIT_UTF8] = "character",
+		[SH_UNIT_UTF8_CI] = "character",
+		[SH_UNIT_CLICKHOUSE_WORD] = "word",
+		[SH_UNIT_CLICKHOUSE_WORD_CI] = "word",
+		[SH_UNIT_JAVA_WORD] = "word"
+	};
+
+	return names[unit];
 }

@@ -136,12 +136,13 @@ hash_masked(const unsigned char *bytes, const uint16_t *starts,
 	}
 }
 
-/* Hash a run of windows whose hashes are so many places apart. */
-static inline __attribute__((always_inline))
+/* Hash a run of windows. */
+static __attribute__((flatten))
 void
-hash_run(const ShRun *run, size_t step)
+hash_run(const ShRun *run)
 {
 	const unsigned char *bytes = run->bytes;
+	size_t		step = run->step;
 
 	for (size_t i = 0; i < run->n; i += SH_LANES)
 	{
@@ -164,22 +165,6 @@ hash_run(const ShRun *run, size_t step)
 		hash_masked(bytes, starts, lengths, all & ~up_to_16, hashes, step,
 					17, SIZE_MAX);
 	}
-}
-
-/* The same where the hashes are next to each other. */
-static __attribute__((flatten))
-void
-hash_dense(const ShRun *run)
-{
-	hash_run(run, 1);
-}
-
-/* The same where they are not, since windows have several sizes. */
-static __attribute__((flatten))
-void
-hash_sparse(const ShRun *run)
-{
-	hash_run(run, run->step);
 }
 
 /*
@@ -213,10 +198,7 @@ sh_windows_hashes(ShWindows *windows, uint64_t *hashes)
 	{
 		run.starts = text->starts + windows->last + 1 - size;
 		run.hashes = hashes + n + (size - min);
-		if (run.step == 1)
-			hash_dense(&run);
-		else
-			hash_sparse(&run);
+		hash_run(&run);
 	}
 	windows->last += run.n;
 	return n + run.n * run.step;

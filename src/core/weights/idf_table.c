@@ -17,8 +17,7 @@
  * As in tally.c no jump depends on what a bucket holds, which the processor
  * could not guess.  Each look-up compares all five hashes of a bucket and takes
  * the weight of the one that is equal; if none is, a sixth one, of what is not
- * known, marked where features have passed by.  The few that found that mark
- * are listed, and go on to the next buckets afterwards.
+ * known, marked where features have passed by: then the next bucket is looked at.
  *
  * What is free in a bucket has hash 0 and the weight of what is not known, so
  * it needs no care of its own.  If there is a feature whose hash is 0, it comes
@@ -157,8 +156,6 @@ look_up_some(const ShIdfTable *table, const uint64_t *hashes,
 {
 	const ShIdfTable t = *table;
 	uint32_t	buckets[LOOK_UP_MAX];
-	uint8_t		late[LOOK_UP_MAX];
-	size_t		nlate = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -167,17 +164,10 @@ look_up_some(const ShIdfTable *table, const uint64_t *hashes,
 	}
 	for (size_t i = 0; i < n; i++)
 	{
-		late[nlate] = (uint8_t) i;
-		nlate += look_further(&t, buckets[i], hashes[i], &weights[i]);
-	}
-	for (size_t k = 0; k < nlate; k++)
-	{
-		size_t		i = late[k];
 		size_t		bucket = buckets[i];
 
-		do
+		while (look_further(&t, bucket, hashes[i], &weights[i]))
 			bucket = next_bucket(&t, bucket);
-		while (look_further(&t, bucket, hashes[i], &weights[i]));
 	}
 }
 
