@@ -386,9 +386,8 @@ simhash_idf_weight(PG_FUNCTION_ARGS)
 {
 	const ShIdfTable *table = simhash_idf_table(fcinfo, 0);
 	text	   *feature = PG_GETARG_TEXT_PP(1);
-	uint64		hash = simhash_hash_feature(table->profile,
-											VARDATA_ANY(feature),
-											VARSIZE_ANY_EXHDR(feature));
+	uint64		hash = simhash_hash_text(table->profile,
+										 PointerGetDatum(feature));
 	uint32		weight = 0;
 
 	if (simhash_word_counts(table, feature))
