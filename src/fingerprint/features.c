@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 /* Limits of the work done. */
 #define FEATURES_MAX		SH_SECTION	/* occurrences listed at most */
@@ -176,15 +175,6 @@ simhash_list_features(SimhashFeatures *features, const ShProfile *profile,
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_list, &list);
 	sh_document_read_end(list.document, list_windows, &list);
-}
-
-/* Add a row to those that a function returns. */
-void
-simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
 /* Add a row of (feature text, weight double precision, hash bigint). */

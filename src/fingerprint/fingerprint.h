@@ -13,6 +13,7 @@
 #include "simhash.h"
 
 #include "utils/array.h"
+#include "utils/tuplestore.h"
 
 #include "core/foreign/recipes.h"
 #include "core/fingerprint/bag.h"
@@ -68,6 +69,15 @@ typedef struct SimhashCopy
 	Size		allocated;
 } SimhashCopy;
 
+/* Add a row to those that a function returns. */
+static inline void
+simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
 /* fingerprint.c */
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_by_profile(PG_FUNCTION_ARGS);
@@ -107,8 +117,6 @@ extern SimhashFeature *simhash_list_hash(SimhashFeatures *features,
 										 uint64 hash);
 extern void simhash_list_features(SimhashFeatures *features,
 								  const ShProfile *profile, text *document);
-extern void simhash_put_row(FunctionCallInfo fcinfo, Datum *values,
-							bool *nulls);
 extern void simhash_put_feature(FunctionCallInfo fcinfo, text *feature,
 								double weight, uint64 hash);
 

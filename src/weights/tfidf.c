@@ -210,30 +210,6 @@ collect_hashes(void *state, const uint64 *hashes, size_t n)
 	return true;
 }
 
-/* Multiply the weights of features by their idf, or by 1 without a table. */
-void
-simhash_apply_idf(const ShIdfTable *table, SimhashFeatures *features)
-{
-	for (int start = 0; start < features->n; start += SH_BATCH)
-	{
-		SimhashFeature *list = features->list + start;
-		int			n = Min(features->n - start, SH_BATCH);
-		uint64		hashes[SH_BATCH];
-		uint32		weights[SH_BATCH];
-
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < n; i++)
-		{
-			hashes[i] = list[i].hash;
-			weights[i] = SH_IDF_ONE;
-		}
-		if (table != NULL)
-			sh_idf_look_up(table, hashes, weights, n);
-		for (int i = 0; i < n; i++)
-			list[i].weight *= weights[i];
-	}
-}
-
 /* Argument i, how many keywords to take; fails unless there are any. */
 size_t
 simhash_top_argument(FunctionCallInfo fcinfo, int i)

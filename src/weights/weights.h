@@ -29,6 +29,8 @@ extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
 extern void simhash_check_word(const ShIdfTable *table, ShDocument *workspace,
 							   text *word);
 extern bool simhash_word_counts(const ShIdfTable *table, text *word);
+extern void simhash_apply_idf(const ShIdfTable *table,
+							  SimhashFeatures *features);
 extern void simhash_list_words(SimhashFeatures *features,
 							   const ShIdfTable *table, ArrayType *words);
 
@@ -42,8 +44,6 @@ extern const ShIdfTable *simhash_idf_table(FunctionCallInfo fcinfo, int i);
 extern const ShIdfTable *simhash_document_idf(FunctionCallInfo fcinfo, int i);
 
 /* tfidf.c */
-extern void simhash_apply_idf(const ShIdfTable *table,
-							  SimhashFeatures *features);
 extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
 extern bool simhash_fingerprint_top(const ShIdfTable *table,
 									ShIdfEntry *entries, size_t n, size_t k,

@@ -86,6 +86,30 @@ simhash_check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
 				 errhint("Learn it from the words, as arrays: simhash_idf_agg(text[]).")));
 }
 
+/* Multiply the weights of features by their idf, or by 1 without a table. */
+void
+simhash_apply_idf(const ShIdfTable *table, SimhashFeatures *features)
+{
+	for (int start = 0; start < features->n; start += SH_BATCH)
+	{
+		SimhashFeature *list = features->list + start;
+		int			n = Min(features->n - start, SH_BATCH);
+		uint64		hashes[SH_BATCH];
+		uint32		weights[SH_BATCH];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+		{
+			hashes[i] = list[i].hash;
+			weights[i] = SH_IDF_ONE;
+		}
+		if (table != NULL)
+			sh_idf_look_up(table, hashes, weights, n);
+		for (int i = 0; i < n; i++)
+			list[i].weight *= weights[i];
+	}
+}
+
 /*
  * List the different words of an array.  Those that weigh 0, such as stop words,
  * are as if they were not there.  The table may be NULL: then all words are
