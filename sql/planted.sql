@@ -38,13 +38,13 @@ CREATE TYPE near.mood AS ENUM ('well', 'ill');
 CREATE TYPE near.span AS RANGE (subtype = bigint);
 CREATE TABLE near.docs (
     id int, fp bigint, finger near.finger, print near.print, fake near.fake, mood near.mood,
-    span near.span, body near.body, moods near.mood[],
+    span near.span, body near.body, moods near.mood[], words near.body[],
     born bigint GENERATED ALWAYS AS (near.spring(fp)) STORED);
 CREATE TABLE near.parts (LIKE near.docs INCLUDING GENERATED) PARTITION BY LIST (id);
 CREATE TABLE near.parts_1 PARTITION OF near.parts DEFAULT;
 -- with a NULL in each column, for whom a cast would still be called
-INSERT INTO near.docs (id, fp, finger, print, fake, mood, span, body, moods)
-SELECT n, n / 2, n / 2, (n / 2)::bit(64), ROW(n)::near.fake, 'well', '[1,2)', 'some body ' || n, '{well}'
+INSERT INTO near.docs (id, fp, finger, print, fake, mood, span, body, moods, words)
+SELECT n, n / 2, n / 2, (n / 2)::bit(64), ROW(n)::near.fake, 'well', '[1,2)', 'some body ' || n / 3, '{well}', ARRAY['a', 'b', n::text]
 FROM generate_series(1, 6) AS n;
 INSERT INTO near.docs (id) VALUES (7);
 INSERT INTO near.parts (id, fp, finger, print, fake, mood, span, body, moods)
@@ -153,7 +153,18 @@ BEGIN
         '_simhash_clusters_by_ctid(text, bigint, text, varchar, int)',
         '_simhash_clusters_by_ctid(text, bigint, text, VARIADIC text[])',
         '_simhash_clusters_by_text(text, bigint, text, text)',
-        '_simhash_clusters_by_text(varchar, bigint, text, text, bigint)'] LOOP
+        '_simhash_clusters_by_text(varchar, bigint, text, text, bigint)',
+        'simhash_clusters(text, bigint, text, text, bigint, text, text, float8)',
+        'simhash_pairs(text, bigint, text, text, float8)',
+        'simhash_clusters_as(tid, text, bigint, text, text, bigint, text, text, float8, text)',
+        'simhash_clusters_as(text, text, bigint, text, text, bigint, text, text, float8, text)',
+        '_simhash_clusters_by_ctid(text, bigint, text, text, bigint, text, text, float8)',
+        '_simhash_clusters_by_ctid(varchar, bigint, text, text, bigint, text, text, float8, text)',
+        '_simhash_clusters_by_ctid(text, bigint, text, text, bigint, text, text, numeric, text)',
+        '_simhash_clusters_by_ctid(text, bigint, text, text, bigint, near.body, text, float8, text)',
+        '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, float8)',
+        '_simhash_clusters_by_text(varchar, bigint, text, text, bigint, text, text, float8, text)',
+        '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, real, text)'] LOOP
         n := n + 1;
         EXECUTE format('CREATE FUNCTION public.%s RETURNS SETOF text LANGUAGE plpgsql AS '
                        '$t$BEGIN PERFORM near.trap(); END$t$', signature);
@@ -180,6 +191,7 @@ SELECT fp, finger, print, fake, mood, span, body, moods, born FROM near.docs WHE
 CREATE FUNCTION all_calls(source text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     call text;
+    document text;
     n bigint;
     command text;
 BEGIN
@@ -187,7 +199,10 @@ BEGIN
         'SELECT * FROM public.simhash_report(''docs'', %L)',
         'SELECT * FROM public.simhash_report(''parts'', %L)',
         'SELECT * FROM public.simhash_pairs(''SELECT id, (%1$s) FROM near.docs'')',
-        'SELECT * FROM public.simhash_clusters(''SELECT id, (%1$s) FROM near.docs'')'] LOOP
+        'SELECT * FROM public.simhash_clusters(''SELECT id, (%1$s) FROM near.docs'')',
+        'SELECT * FROM public.simhash_report(''docs'', %L, document => ''body'')',
+        'SELECT * FROM public.simhash_report(''parts'', %L, document => ''body'', similarity => ''none'')',
+        'SELECT * FROM public.simhash_pairs(''SELECT id, (%1$s), body FROM near.docs'', document => ''body'')'] LOOP
         BEGIN
             EXECUTE pg_catalog.format(call, source);
             GET DIAGNOSTICS n = ROW_COUNT;
@@ -197,14 +212,17 @@ BEGIN
         END;
     END LOOP;
     FOREACH call IN ARRAY ARRAY['docs', 'parts'] LOOP
-        BEGIN
-            command := public.simhash_dedup_sql(call::pg_catalog.regclass, source);
-            EXECUTE command;
-            GET DIAGNOSTICS n = ROW_COUNT;
-            RAISE 'deleted %', n;
-        EXCEPTION WHEN OTHERS THEN
-            RETURN NEXT pg_catalog.concat(SQLSTATE, ' ', SQLERRM);
-        END;
+        FOREACH document IN ARRAY ARRAY[NULL, 'body'] LOOP
+            BEGIN
+                command := public.simhash_dedup_sql(call::pg_catalog.regclass, source,
+                                                    document => document);
+                EXECUTE command;
+                GET DIAGNOSTICS n = ROW_COUNT;
+                RAISE 'deleted %', n;
+            EXCEPTION WHEN OTHERS THEN
+                RETURN NEXT pg_catalog.concat(SQLSTATE, ' ', SQLERRM);
+            END;
+        END LOOP;
     END LOOP;
 END $$;
 SET search_path = near, open, public;
@@ -230,7 +248,11 @@ SELECT * FROM simhash_pairs_as(NULL::near.fake, 'SELECT fake, fp FROM near.docs'
 SELECT * FROM simhash_pairs_as(NULL::record, 'SELECT ROW(id, mood, finger), fp FROM near.docs', 0) ORDER BY a;
 SELECT * FROM simhash_pairs('SELECT fake, fp FROM near.docs', 0);               -- error
 SELECT count(*) FROM simhash_clusters_as(NULL::near.docs, 'SELECT t, fp FROM near.docs AS t');
--- documents
+-- documents of a type of the owner, of none that has features, and arrays
+SELECT * FROM simhash_pairs('SELECT id, fp, words FROM near.docs', 0, 'words', at_least => 0) ORDER BY a;
+SELECT * FROM simhash_pairs('SELECT id, fp, moods FROM near.docs', 0, 'moods');  -- error
+SELECT * FROM simhash_report('near.docs', 'fp', document => 'fake');             -- error
+SELECT * FROM simhash_report('near.docs', 'fp', document => 'mood');             -- error
 SET search_path = near, open, public;
 SELECT count(*) FROM simhash_tune('SELECT body FROM docs');
 SELECT count(*) FROM simhash_tune('SELECT mood FROM docs');                     -- error

@@ -59,7 +59,7 @@ BEGIN
         x.g = y.g AND x.h = y.h AS together
     FROM rows AS x JOIN rows AS y ON x.id < y.id AND hamming(x.fp, y.fp) <= k;
     CREATE TEMPORARY TABLE found AS
-    SELECT * FROM simhash_pairs('SELECT id, fp FROM rows', k);
+    SELECT a, b, distance FROM simhash_pairs('SELECT id, fp FROM rows', k);
     IF EXISTS ((SELECT a, b, distance FROM expected EXCEPT ALL TABLE found)
                UNION ALL
                (TABLE found EXCEPT ALL SELECT a, b, distance FROM expected)) THEN
@@ -67,9 +67,9 @@ BEGIN
     END IF;
     IF EXISTS ((SELECT a, b, distance FROM expected WHERE together
                 EXCEPT ALL
-                SELECT * FROM simhash_pairs('SELECT id, fp, g, h FROM rows', k))
+                SELECT a, b, distance FROM simhash_pairs('SELECT id, fp, g, h FROM rows', k))
                UNION ALL
-               (SELECT * FROM simhash_pairs('SELECT id, fp, g, h FROM rows', k)
+               (SELECT a, b, distance FROM simhash_pairs('SELECT id, fp, g, h FROM rows', k)
                 EXCEPT ALL
                 SELECT a, b, distance FROM expected WHERE together)) THEN
         result := result || ' groups';

@@ -17,7 +17,8 @@ CREATE VIEW left_over AS
 SELECT (SELECT count(*) FROM pg_ls_tmpdir()
         WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%') AS files,
        (SELECT count(*) FROM pg_backend_memory_contexts
-        WHERE name = 'simhash rows') AS contexts,
+        WHERE name IN ('simhash rows', 'simhash documents', 'simhash document',
+                       'simhash features')) AS contexts,
        (SELECT count(*) FROM pg_cursors) AS cursors,
        (SELECT application_name = current_setting('application_name')
         FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS name_is_back;
@@ -42,6 +43,10 @@ SELECT * FROM simhash_pairs('SELECT id, fault(id, ''fail'') FROM docs');        
 SELECT * FROM simhash_pairs('SELECT id, fault(id, ''cancel'') FROM docs');          -- error
 SELECT * FROM simhash_clusters('SELECT id, fault(id, ''fail'') FROM docs');         -- error
 SELECT * FROM simhash_clusters('SELECT id, fault(id, ''cancel'') FROM docs');       -- error
+SELECT * FROM simhash_pairs('SELECT id, fp, fault(id, ''fail'')::text AS body FROM docs',
+    document => 'body');                                                            -- error
+SELECT * FROM simhash_clusters('SELECT id, fp, fault(id, ''cancel'')::text AS body FROM docs',
+    document => 'body');                                                            -- error
 SELECT * FROM simhash_report('docs', 'fault(id, ''fail'')');                        -- error
 SELECT * FROM simhash_report('docs', 'fault(id, ''cancel'')');                      -- error
 -- sorting ids, by an order that goes wrong
@@ -88,6 +93,12 @@ SELECT count(*) FROM simhash_clusters(
     'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 300000) AS n', 16);           -- error
 SELECT count(*) FROM simhash_clusters(
     'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 300000) AS n', 16, 'star');   -- error
+-- comparing documents
+SELECT count(*) FROM simhash_pairs('SELECT n, 1::bigint, ''one two three '' || n AS body
+    FROM generate_series(1, 20000) AS n', document => 'body');                      -- error
+SELECT count(*) FROM simhash_clusters('SELECT n, n % 2000, ''some words that ''
+    || md5((n / 100)::text) || repeat(md5(n::text), 50) AS body
+    FROM generate_series(1, 100000::bigint) AS n', 16, 'star', document => 'body'); -- error
 -- putting out more than anybody could wait for
 SELECT count(*) FROM simhash_pairs('SELECT n, 1::bigint FROM generate_series(1, 30000) AS n');  -- error
 RESET statement_timeout;
@@ -101,6 +112,13 @@ SELECT count(*) FROM simhash_pairs('SELECT n, n FROM generate_series(1, 20000::b
 SELECT count(*) FROM simhash_clusters('SELECT n, 1::bigint FROM generate_series(1, 20000) AS n');   -- error
 SELECT count(*) FROM simhash_clusters(
     'SELECT n, n * 7 FROM generate_series(1, 20000::bigint) AS n', 4, 'star', min_size => 100000);  -- error
+-- keeping documents, their features, and which are near
+SELECT count(*) FROM simhash_clusters('SELECT n, n, repeat(''words '', 20) AS body
+    FROM generate_series(1, 2000::bigint) AS n', 0, document => 'body');            -- error
+SELECT count(*) FROM simhash_clusters('SELECT n, 1::bigint, md5(n::text) || '' a b c d e f g h'' AS body
+    FROM generate_series(1, 1000::bigint) AS n', 0, document => 'body', at_least => 1);             -- error
+SELECT count(*) FROM simhash_pairs('SELECT n, n & 15, ''x'' AS body
+    FROM generate_series(1, 900::bigint) AS n', 1, 'body', at_least => 1);          -- error
 \set VERBOSITY terse
 RESET temp_file_limit;
 TABLE left_over;
@@ -126,7 +144,17 @@ BEGIN
                 'SELECT id::odd, fp FROM docs ORDER BY -id', kind => 'star');
         EXCEPTION WHEN raise_exception THEN n := n + 1;
         END;
+        BEGIN
+            PERFORM FROM simhash_clusters('SELECT id, fp, fault(id, ''fail'')::text AS body FROM docs',
+                document => 'body');
+        EXCEPTION WHEN raise_exception THEN n := n + 1;
+        END;
+        BEGIN
+            PERFORM FROM simhash_report('docs', 'fp', document => 'id');
+        EXCEPTION WHEN datatype_mismatch THEN n := n + 1;
+        END;
         PERFORM FROM simhash_pairs('SELECT id, fp FROM docs');
+        PERFORM FROM simhash_pairs('SELECT id, fp, ''a b c'' AS body FROM docs', document => 'body');
     END LOOP;
     RETURN n;
 END $$;
@@ -192,6 +220,11 @@ WITH calls AS MATERIALIZED (
     SELECT count(*) FROM generate_series(1, 3000) AS n,
     LATERAL simhash_pairs('VALUES (' || n || ', 1::bigint), (0, 1)', 0))
 SELECT count, contexts FROM calls, left_over;
+WITH calls AS MATERIALIZED (
+    SELECT count(*), sum(similarity) FROM generate_series(1, 1000) AS n,
+    LATERAL simhash_clusters('SELECT ' || n || ', 1::bigint, ''a b c'' AS t UNION VALUES (0, 1, ''a b c'')',
+                             0, 'star', document => 't'))
+SELECT count, sum, files, contexts FROM calls, left_over;
 -- prepared, with the text as a parameter, and when a column has changed
 PREPARE pairs (text, int) AS SELECT count(*), min(pg_typeof(a)::text) FROM simhash_pairs($1, $2);
 SET plan_cache_mode = force_generic_plan;

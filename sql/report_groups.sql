@@ -38,7 +38,7 @@ FROM (VALUES (0), (3), (8), (16)) AS v(k),
               LATERAL simhash_clusters(format('SELECT id, fp FROM docs WHERE site = %L
                   AND lang = %s ORDER BY id %% 7, id', site, lang), k, kind, keep, 1) AS c
               UNION ALL
-              SELECT id, 0, id, 0, 1 FROM docs WHERE site IS NULL OR lang IS NULL) AS g
+              SELECT id, 0, id, 0, 1, NULL FROM docs WHERE site IS NULL OR lang IS NULL) AS g
      FULL JOIN simhash_clusters('SELECT id, fp, lang, site FROM docs ORDER BY id % 7, id',
          k, kind, keep, 1) AS c USING (id)
 GROUP BY k, kind, keep ORDER BY k, kind, keep;

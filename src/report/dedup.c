@@ -40,13 +40,30 @@ typedef struct Dedup
 	const char *schema;			/* of this extension, quoted */
 } Dedup;
 
+/* The column of the documents after others, if these decide. */
+static char *
+write_document(const SimhashTable *table, const char *before)
+{
+	return !table->decides ? "" :
+		psprintf(", %s%s", before, quote_identifier(table->verify.document));
+}
+
 /* Fail: nothing that we may use tells the rows apart. */
 static void
 complain_of_place(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
-	char	   *query = psprintf("SELECT id, %s FROM %s", table->fingerprint,
-								 table->name);
+	const SimhashVerifyOptions *verify = &table->verify;
+	char	   *query = psprintf("SELECT id, %s%s FROM %s", table->fingerprint,
+								 write_document(table, ""), table->name);
+	char	   *compare = !table->decides ? "" :
+		psprintf(", document => %s, similarity => %s, at_least => %s%s%s",
+				 quote_literal_cstr(verify->document),
+				 quote_literal_cstr(verify->similarity),
+				 simhash_write_number(verify->at_least),
+				 verify->profile == NULL ? "" : ", profile => ",
+				 verify->profile == NULL ? "" :
+				 quote_literal_cstr(verify->profile));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -54,9 +71,9 @@ complain_of_place(const Dedup *dedup)
 			 errmsg("%s has rows on other servers", table->name) :
 			 errmsg("%s is distributed and has no primary key of numbers, texts or uuids",
 					table->name),
-			 errhint("While nobody changes the rows, delete by a column that tells them apart: DELETE FROM %s WHERE id IN (SELECT id FROM simhash_clusters(%s, " INT64_FORMAT ", %s) WHERE id <> representative).",
+			 errhint("While nobody changes the rows, delete by a column that tells them apart: DELETE FROM %s WHERE id IN (SELECT id FROM simhash_clusters(%s, " INT64_FORMAT ", %s%s) WHERE id <> representative).",
 					 table->name, quote_literal_cstr(query), dedup->k,
-					 quote_literal_cstr(dedup->kind))));
+					 quote_literal_cstr(dedup->kind), compare)));
 }
 
 /* What tells rows apart, as an expression. */
@@ -90,8 +107,7 @@ write_rows(const Dedup *dedup)
 		order = "t.tableoid, t.ctid";
 	return psprintf("SELECT %s%s, (%s)%s%s%s FROM %s AS t WHERE (%s) IS NOT NULL%s%s",
 					dedup->id, table->key != NIL ? " AS simhash_key" : "",
-					table->fingerprint, !table->decides ? "" :
-					psprintf(", t.%s", quote_identifier(table->verify.document)),
+					table->fingerprint, write_document(table, "t."),
 					table->groups != NIL ? ", " : "",
 					simhash_list(table->groups, "", ", "), table->name,
 					table->fingerprint, order != NULL ? " ORDER BY " : "",

@@ -206,13 +206,14 @@ find_document(SimhashTable *table, const SimhashVerifyOptions *given,
 	if (number <= 0)
 		return;
 	verify->document = get_attname(table->oid, number, false);
-	table->document_type = get_atttype(table->oid, number);
 	if (verify->similarity == NULL)
 		verify->similarity = known && recipe.measure == SIMHASH_COSINE ?
 			"cosine" : "jaccard";
 	if (verify->profile == NULL && known &&
 		recipe.profile != sh_default_profile)
 		verify->profile = recipe.profile->name;
+	table->documents = simhash_verify_begin(verify);
+	simhash_verify_type(table->documents, get_atttype(table->oid, number));
 }
 
 /* A number as it is read again, whatever the settings of the session. */

@@ -39,7 +39,7 @@ typedef struct SimhashTable
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
 	SimhashVerifyOptions verify;	/* with what follows from the fingerprint */
-	Oid			document_type;	/* if there is a document */
+	SimhashVerify *documents;	/* to take them; NULL if they are not known */
 	bool		decides;		/* the documents do, not only distances */
 } SimhashTable;
 

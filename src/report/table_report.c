@@ -570,12 +570,13 @@ advise_of_estimate(const SimhashTable *table)
 	if (table->verify.document == NULL)
 		return "'Rows would go by an estimate: no document is compared. Name the"
 			" column of the documents, as in document => ''body''.'";
-	return psprintf("format('Rows would go by an estimate: no document is compared."
-					" Of %%s of them, drawn at random, %%s %%%% have a similarity"
+	return psprintf("'Rows would go by an estimate: no document is compared.'"
+					" || CASE WHEN compared = 0 THEN '' ELSE format("
+					"' Of %%s of them, drawn at random, %%s %%%% have a similarity"
 					" (%s) of %s or more to the row that would stay; the least"
 					" similar has %%s. Leave out similarity => ''none'' to have"
 					" all compared.', compared,"
-					" round(100.0 * alike / nullif(compared, 0), 1), least)",
+					" round(100.0 * alike / compared, 1), least) END",
 					table->verify.similarity,
 					simhash_write_number(table->verify.at_least));
 }
@@ -709,12 +710,9 @@ get_arguments(TableReport *report, FunctionCallInfo fcinfo)
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
 					   PG_GETARG_ARRAYTYPE_P(3), report->k, &given);
 	report->given = write_given(&given);
-	if (table->verify.document != NULL)
-	{
-		report->verify = simhash_verify_begin(&table->verify);
-		simhash_verify_type(report->verify, table->document_type);
+	report->verify = table->documents;
+	if (report->verify != NULL)
 		report->verify->document = NULL;
-	}
 	report->stores = create_queryEnv();
 }
 

@@ -25,6 +25,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -52,7 +53,7 @@ allocate_features(size_t bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("a document needs more memory than maintenance_work_mem allows"),
-				 errhint("SET maintenance_work_mem = '%zu MB' or more, or leave the document out.",
+				 errhint("SET maintenance_work_mem = '%zuMB' or more, or leave the document out.",
 						 bytes / (1024 * 1024) + 1)));
 	return MemoryContextAllocHuge(bag_context, bytes);
 }
@@ -123,18 +124,21 @@ simhash_verify_begin(const SimhashVerifyOptions *options)
 
 /*
  * Take the type of the documents to come; fail if it is none that has features.
+ * What is stored as text is, as citext or xml, is read as it is: no cast runs.
  */
 void
 simhash_verify_type(SimhashVerify *verify, Oid type)
 {
 	Oid			base = getBaseType(type);
 	Oid			element = get_element_type(base);
+	Oid			function;
 	MemoryContext old = MemoryContextSwitchTo(verify->context);
 
 	verify->words = OidIsValid(element);
 	if (verify->words)
 		base = getBaseType(element);
-	if (base != TEXTOID && base != VARCHAROID)
+	if (find_coercion_pathway(TEXTOID, base, COERCION_EXPLICIT, &function) !=
+		COERCION_PATH_RELABELTYPE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("document \"%s\" is of type %s, not text or text[]",
@@ -325,9 +329,6 @@ get_features(SimhashVerify *verify, uint32 row)
 
 	if (list.n == 0)
 		return list;
-	if (verify->kept == NULL ||
-		verify->kept_bytes + (int64) bytes > verify->kept_limit)
-		begin_keeping(verify);
 	if ((int64) bytes > verify->kept_limit / 8)
 	{
 		if (verify->buffer != NULL)
@@ -336,9 +337,13 @@ get_features(SimhashVerify *verify, uint32 row)
 		read_features(verify, row, &list, verify->buffer);
 		return list;
 	}
-	kept = hash_search(verify->kept, &row, HASH_FIND, NULL);
+	kept = verify->kept == NULL ? NULL
+		: hash_search(verify->kept, &row, HASH_FIND, NULL);
 	if (kept != NULL)
 		return kept->list;
+	if (verify->kept == NULL ||
+		verify->kept_bytes + (int64) bytes > verify->kept_limit)
+		begin_keeping(verify);
 	read_features(verify, row, &list,
 				  MemoryContextAllocHuge(verify->kept_context, bytes));
 	kept = hash_search(verify->kept, &row, HASH_ENTER, &found);

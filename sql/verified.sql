@@ -1,0 +1,423 @@
+--
+-- verify.c, verified.c: pairs, clusters, reports and DELETEs by the documents,
+-- against brute force
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+\set VERBOSITY terse
+SET client_min_messages = warning;
+SET jit = off;
+CREATE SCHEMA verified;
+SET search_path = verified, public;
+
+-- The same on every server: a number from 0 to 1.
+CREATE FUNCTION chance(a bigint, b bigint) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+    SELECT (hashint8extended(a, b) & 1048575) / 1048576.0
+$$;
+-- A text of a family: some words are others than in the next one.
+CREATE FUNCTION variant(family int, n int, edits float8) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(CASE WHEN chance(n, i) < edits THEN 'x' || (1000 * chance(n, i + 1000))::int
+                      ELSE 'w' || (family * 131 + i * (1 + family % 7)) % 5000 END, ' ' ORDER BY i)
+    FROM generate_series(1, 30 + family % 40) AS i
+$$;
+
+-- Ids descend as the table does not, and "place" is a third order.  Some rows
+-- have no document, an empty one, or that of another row.
+CREATE TABLE docs (
+    id int PRIMARY KEY, place int, site int, body text, words text[],
+    fp bigint, mh bigint, wide bit(128), sets bigint);
+INSERT INTO docs (id, place, site, body)
+SELECT 2000 - n, hashint4(n), n % 3 / 2,
+       CASE WHEN n % 97 > 0 THEN CASE WHEN n % 89 > 0 THEN
+           variant((power(chance(n, 0), 3) * 120)::int, n, .04) ELSE '' END END
+FROM generate_series(1, 900) AS n ORDER BY n;
+INSERT INTO docs (id, place, site, body)
+SELECT id - 1000, hashint4(-id), site, body FROM docs WHERE id % 5 = 0 ORDER BY id DESC;
+UPDATE docs SET words = string_to_array(body, ' '), fp = simhash(body), mh = minhash(body),
+    wide = minhash_bits(body, 128), sets = minhash(string_to_array(body, ' '));
+-- documents differ, fingerprints do not
+UPDATE docs SET mh = 0, fp = 0 WHERE id % 50 < 3;
+
+----------------------------------------
+-- against brute force
+----------------------------------------
+
+-- The stars that pairs make, by the order of "rank": the first center near to a
+-- row is the one it belongs to.
+CREATE FUNCTION stars() RETURNS TABLE (id int, center int) LANGUAGE plpgsql AS $$
+DECLARE
+    centers int[] := '{}';
+BEGIN
+    FOR id IN SELECT r.id FROM ranked AS r ORDER BY rank LOOP
+        SELECT other INTO center FROM (
+            SELECT b AS other FROM pair WHERE a = stars.id
+            UNION ALL SELECT a FROM pair WHERE b = stars.id) AS p
+        JOIN ranked AS r ON r.id = other WHERE other = ANY (centers) ORDER BY rank LIMIT 1;
+        IF center IS NULL THEN
+            center := id;
+            centers := centers || id;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+-- What is found by a column of fingerprints, within k, by a measure of the
+-- documents in a column; how much of it there is, and how much is wrong.
+CREATE FUNCTION compare(fp text, k int, similarity text, at_least float8, document text,
+                        groups text DEFAULT '', profile text DEFAULT NULL)
+RETURNS TABLE (pairs bigint, stars bigint, connected bigint, wrong bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    query text := format('SELECT id, %I %s, %I FROM docs', fp, groups, document);
+    measure text := format('simhash_%s(x.%I, y.%2$I %s)', similarity, document,
+                           ', ' || quote_literal(profile));
+    keep text;
+    q text;
+    n bigint;
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE pair AS SELECT * FROM (
+        SELECT x.id AS a, y.id AS b, hamming(x.%1$I, y.%1$I) AS distance, %2$s AS similarity
+        FROM docs AS x JOIN docs AS y ON x.id < y.id AND hamming(x.%1$I, y.%1$I) <= %3$s %4$s) AS p
+        WHERE similarity >= %5$s', fp, measure, k,
+        CASE WHEN groups <> '' THEN 'AND x.site = y.site' END, at_least);
+    CREATE INDEX ON pair (a);
+    CREATE INDEX ON pair (b);
+    ANALYZE pair;
+
+    SELECT count(f), count(*) FILTER (WHERE e IS DISTINCT FROM f)
+    INTO pairs, wrong
+    FROM pair AS e FULL JOIN (
+        SELECT a::int, b::int, f.distance, f.similarity
+        FROM simhash_pairs(query, k, document, compare.similarity, at_least, profile) AS f) AS f
+        ON e.a = f.a AND e.b = f.b;
+
+    -- of each center, with the similarity to it
+    FOREACH keep IN ARRAY '{first,lowest}'::text[] LOOP
+        q := query || CASE keep WHEN 'first' THEN ' ORDER BY place, id' ELSE '' END;
+        CREATE TEMP TABLE ranked AS
+        SELECT id, row_number() OVER (ORDER BY CASE keep WHEN 'first' THEN place END, id) AS rank FROM docs;
+        EXECUTE format('DELETE FROM ranked USING docs WHERE ranked.id = docs.id AND %I IS NULL', fp);
+        SELECT count(DISTINCT s.center), count(*) FILTER (WHERE s.center IS DISTINCT FROM f.representative
+            OR f.size <> s.size OR f.id = f.representative AND f.similarity <> 1
+            OR f.id <> f.representative AND (p.similarity, p.distance)
+                IS DISTINCT FROM (f.similarity, f.distance))
+        INTO stars, n
+        FROM (SELECT *, count(*) OVER (PARTITION BY center) AS size FROM stars() AS s) AS s
+        FULL JOIN simhash_clusters(q, k, 'star', keep, 1, document, compare.similarity, at_least, profile) AS f ON f.id = s.id
+        LEFT JOIN pair AS p ON a = least(s.id, center) AND b = greatest(s.id, center);
+        wrong := wrong + n;
+        DROP TABLE ranked;
+    END LOOP;
+
+    SELECT count(f), count(*) FILTER (WHERE e.representative IS DISTINCT FROM f.representative)
+    INTO connected, n
+    FROM simhash_components('SELECT a, b FROM pair') AS e
+    FULL JOIN simhash_clusters(query, k, 'connected', document => document, profile => profile,
+        similarity => compare.similarity, at_least => at_least) AS f ON f.id = e.id;
+    wrong := wrong + n;
+    DROP TABLE pair;
+    RETURN NEXT;
+END $$;
+SELECT * FROM compare('mh', 8, 'jaccard', .8, 'body');
+SELECT * FROM compare('mh', 12, 'jaccard', .6, 'body', ', site');
+SELECT * FROM compare('fp', 6, 'cosine', .8, 'body');
+SELECT * FROM compare('fp', 9, 'jaccard', .9, 'body', ', site', 'word-1');
+SELECT * FROM compare('wide', 20, 'jaccard', .7, 'body');
+SELECT * FROM compare('wide', 33, 'cosine', .9, 'body', ', site', 'char-4');
+SELECT * FROM compare('sets', 10, 'cosine', .8, 'words');
+SELECT * FROM compare('sets', 5, 'jaccard', .5, 'words', ', site');
+-- at the ends: the same features, and any feature
+SELECT * FROM compare('mh', 16, 'jaccard', 1, 'body');
+SELECT * FROM compare('mh', 0, 'cosine', 0, 'body');
+
+----------------------------------------
+-- a crowd
+----------------------------------------
+
+-- Thousands of rows, most of them within 8 bits of each other, of forty texts in
+-- two sites; two centers may be too far from each other, or from a row.
+CREATE TABLE crowd AS
+SELECT (n * 7919) % 3001 AS id, n % 2 AS site, variant(n % 40, n, .008) AS body,
+       (SELECT bit_or(1::bigint << (64 * chance(n, i))::int)
+        FROM generate_series(1, 2 + n % 3 + n % 10 / 9 * 4) AS i) AS fp
+FROM generate_series(1, 3000) AS n;
+CREATE FUNCTION crowd_stars() RETURNS TABLE (id int, center int) LANGUAGE plpgsql AS $$
+DECLARE
+    r crowd;
+BEGIN
+    CREATE TEMP TABLE centers AS SELECT * FROM crowd WHERE false;
+    FOR r IN SELECT * FROM crowd ORDER BY crowd.id LOOP
+        id := r.id;
+        center := NULL;
+        SELECT c.id INTO center FROM centers AS c
+        WHERE c.site = r.site AND hamming(c.fp, r.fp) <= 8
+            AND simhash_jaccard(c.body, r.body) >= .8 ORDER BY c.id LIMIT 1;
+        IF center IS NULL THEN
+            center := id;
+            INSERT INTO centers SELECT r.*;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    DROP TABLE centers;
+END $$;
+SELECT count(*) AS rows, count(DISTINCT cluster) AS clusters, min(similarity) >= .8 AS alike,
+       count(*) FILTER (WHERE center IS DISTINCT FROM representative) AS wrong
+FROM crowd_stars() AS s
+FULL JOIN simhash_clusters('SELECT id, fp, site, body FROM crowd', 8, 'star', min_size => 1,
+                           document => 'body') AS c ON c.id = s.id;
+-- as many rows of one fingerprint, and of one document
+SELECT count(*), count(DISTINCT cluster) AS clusters, min(similarity) >= .8 AS alike
+FROM simhash_clusters('SELECT id, 5::bigint, body FROM crowd', 0, 'star', document => 'body');
+SELECT count(*), max(size), min(similarity)
+FROM simhash_clusters('SELECT n, n & 1::bigint, ''the same words again'' AS body
+    FROM generate_series(1, 20000) AS n', 1, document => 'body');
+SELECT count(*) FROM simhash_pairs('SELECT n, n & 1::bigint, ''the same words again'' AS body
+    FROM generate_series(1, 200) AS n', 1, 'body');
+
+----------------------------------------
+-- documents that are stored otherwise
+----------------------------------------
+
+CREATE TABLE large (id int, compressed text, apart text, squeezed text, words text[], fp bigint);
+ALTER TABLE large ALTER compressed SET STORAGE main, ALTER apart SET STORAGE external,
+    ALTER words SET STORAGE external;
+INSERT INTO large
+SELECT n, text, text, text, string_to_array(text, ' '), minhash(text)
+FROM generate_series(1, 60) AS n,
+     LATERAL (SELECT string_agg(CASE WHEN chance(n, i) < .002 * (n % 4) THEN md5(n || 'x' || i)
+                                ELSE left(md5(n % 9 || 'x' || i), 14) END, ' ' ORDER BY i) AS text
+              FROM generate_series(1, 900) AS i) AS t;
+-- what goes is not read any more
+DELETE FROM large WHERE id % 10 = 0;
+UPDATE large SET apart = apart || ' end' WHERE id % 10 = 1;
+CREATE FUNCTION expanded(text[]) RETURNS text[] LANGUAGE plpgsql AS
+    'BEGIN $1[cardinality($1) + 1] := ''end''; RETURN $1; END';
+SELECT name, count(p), count(*) FILTER (WHERE p.similarity IS DISTINCT FROM
+    CASE name WHEN 'compressed' THEN simhash_jaccard(x.compressed, y.compressed)
+              WHEN 'apart' THEN simhash_jaccard(x.apart, y.apart)
+              WHEN 'squeezed' THEN simhash_jaccard(x.squeezed, y.squeezed)
+              WHEN 'words' THEN simhash_jaccard(x.words, y.words)
+              ELSE simhash_jaccard(expanded(x.words), expanded(y.words)) END) AS wrong
+FROM (VALUES ('compressed', 'compressed'), ('apart', 'apart'), ('squeezed', 'squeezed'),
+             ('words', 'words'), ('expanded(words)', 'expanded')) AS v (expression, name),
+     LATERAL simhash_pairs(format('SELECT id, fp, %s AS %I FROM large', expression, name),
+                           16, name) AS p
+JOIN large AS x ON x.id = a JOIN large AS y ON y.id = b
+GROUP BY name ORDER BY name COLLATE "C";
+-- features that do not stay in memory together are read again
+SET work_mem = '64kB';
+SET maintenance_work_mem = '2MB';
+SELECT count(*), count(*) FILTER (WHERE p.similarity <> simhash_jaccard(x.body, y.body)) AS wrong
+FROM simhash_pairs('SELECT id, 1::bigint, body FROM (
+    SELECT id, string_agg(body, '' '') OVER (ORDER BY id ROWS 99 PRECEDING) AS body FROM docs) AS d
+    WHERE id < 250', 0, 'body', at_least => .5) AS p
+JOIN LATERAL (SELECT string_agg(body, ' ') AS body FROM (
+    SELECT body FROM docs WHERE id <= a ORDER BY id DESC LIMIT 100) AS d) AS x ON true
+JOIN LATERAL (SELECT string_agg(body, ' ') AS body FROM (
+    SELECT body FROM docs WHERE id <= b ORDER BY id DESC LIMIT 100) AS d) AS y ON true
+WHERE a % 30 = 0;
+RESET maintenance_work_mem;
+RESET work_mem;
+
+-- types that are stored as text is; the column may stand among those of groups
+CREATE DOMAIN body AS varchar(40);
+SELECT * FROM simhash_pairs($$SELECT 1, 1::bigint, 'one two three'::body AS t, 'x' AS g
+    UNION ALL SELECT 2, 1, 'One, two, three.', 'x' UNION ALL SELECT 3, 1, 'one two three', 'y'$$,
+    document => 't');
+SELECT similarity FROM simhash_pairs($$SELECT n, 1::bigint, n % 1 AS g, '{a,b}'::varchar[] AS t
+    FROM generate_series(1, 2) AS n$$, document => 't');
+
+----------------------------------------
+-- errors
+----------------------------------------
+
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', document => 'bodies')$$);
+SELECT fails($$SELECT simhash_clusters('SELECT id, body, mh FROM docs', document => 'body')$$);
+SELECT fails($$SELECT simhash_clusters('SELECT id, mh FROM docs', document => 'id')$$);
+SELECT fails($$SELECT simhash_clusters('SELECT id, mh, site FROM docs', document => 'site')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body::char(20) FROM docs', document => 'body')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, 1 AS body FROM docs', document => 'body')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', at_least => 'NaN')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', at_least => 1.1)$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', at_least => -.1)$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, at_least => .8)$$);
+SELECT fails($$SELECT simhash_clusters('SELECT id, mh FROM docs', similarity => 'cosine')$$);
+SELECT fails($$SELECT simhash_clusters('SELECT id, mh FROM docs', profile => 'word-1')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', 'dice')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', profile => 'word-0')$$);
+-- none: the column is one of groups, as if it were not said what it is
+SELECT count(*), count(similarity)
+FROM simhash_pairs('SELECT id, mh, site FROM docs', 0, 'site', 'none', .9);
+-- a document that needs more memory than there may be
+CREATE TABLE huge AS SELECT n AS id, 1::bigint AS fp, string_agg('w' || i, ' ') AS body
+FROM generate_series(1, 2) AS n, generate_series(1, 150000) AS i GROUP BY n;
+SET maintenance_work_mem = '2MB';
+SELECT fails($$SELECT simhash_pairs('TABLE huge', 0, 'body')$$);
+SELECT fails($$SELECT simhash_clusters('TABLE huge', 0, 'star', document => 'body')$$);
+SET maintenance_work_mem = '64MB';
+SELECT * FROM simhash_pairs('TABLE huge', 0, 'body');
+RESET maintenance_work_mem;
+
+----------------------------------------
+-- reports, and their DELETE
+----------------------------------------
+
+CREATE TABLE made (
+    id int PRIMARY KEY, site int, body text, words text[], title varchar(30), plain bigint,
+    mh bigint GENERATED ALWAYS AS (minhash(body)) STORED,
+    "M H" bigint GENERATED ALWAYS AS (minhash(body, 'char-4')) STORED,
+    sets bigint GENERATED ALWAYS AS (minhash(words)) STORED,
+    fp bigint GENERATED ALWAYS AS (simhash(body)) STORED,
+    f1 bigint GENERATED ALWAYS AS (simhash(body, 'word-1')) STORED,
+    few bigint GENERATED ALWAYS AS (simhash(body, 'word-1', 10)) STORED,
+    bits bit(128) GENERATED ALWAYS AS (simhash_bits(body, 128, 'word-2')) STORED,
+    mbits bit(128) GENERATED ALWAYS AS (minhash_bits(body, 128)) STORED,
+    msets bit(128) GENERATED ALWAYS AS (minhash_bits(words, 128)) STORED,
+    sometimes bigint GENERATED ALWAYS AS (CASE WHEN length(title) > 3 THEN minhash(body) END) STORED,
+    titles bigint GENERATED ALWAYS AS (minhash(title)) STORED,
+    either bigint GENERATED ALWAYS AS (coalesce(minhash(title), minhash(body))) STORED,
+    both_of bigint GENERATED ALWAYS AS (minhash(title || body)) STORED,
+    lowered bigint GENERATED ALWAYS AS (minhash(lower(body))) STORED);
+INSERT INTO made (id, site, body, words, title, plain)
+SELECT id, site, body, words, left(body, 30), mh FROM docs ORDER BY id DESC;
+VACUUM ANALYZE made;
+
+-- What is compared, as the DELETE says it.
+CREATE FUNCTION said(fingerprint text, relation regclass DEFAULT 'made') RETURNS text LANGUAGE sql AS $$
+    SELECT CASE WHEN d ~ '^-- by an estimate' AND d ~ 'document => NULL' THEN 'by an estimate'
+           ELSE concat_ws(', ', substring(d, '^-- each row that goes is similar to .*?: (.*?)
+'),
+                          substring(d, 'document => ''(.*?)''::'), substring(d, 'profile => ''(.*?)''')) END
+    FROM simhash_dedup_sql(relation, fingerprint) AS d
+$$;
+SELECT fingerprint, said(fingerprint) FROM unnest(ARRAY[
+    'mh', '"M H"', 'sets', 'fp', 'f1', 'few', 'bits', 'mbits', 'msets', 'sometimes', 'titles',
+    'minhash(body)', 'simhash(body, ''word-1'')', 'simhash(body, NULL::text)', 'simhash_bits(t.body, 64)',
+    'minhash(title::text)', 'mh # 5', 'minhash_bits(words, 64)',
+    'either', 'both_of', 'lowered', 'plain', 'mh # plain', 'minhash(left(body, 100))',
+    'simhash_tfidf(body, simhash_idf_from(''{a}'', ''{1}''))', 'simhash(words, ''{1}'')']) AS fingerprint;
+
+-- The DELETE takes what the report says; each row that went is near and similar
+-- to one that stays, and no two of these are.  It is undone.
+CREATE FUNCTION undone(relation regclass, fp text, k int, measure text, at_least float8,
+                       args text DEFAULT '', grouped boolean DEFAULT false)
+RETURNS TABLE (went bigint, reported boolean, unlike bigint, left_over bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    command text;
+    near text;
+    said bigint;
+BEGIN
+    EXECUTE format('SELECT simhash_dedup_sql(%L, %L, %s %s)', relation, fp, k, args) INTO command;
+    EXECUTE format('SELECT simhash_report.value::bigint FROM simhash_report(%L, %L, %s %s)
+        WHERE item = ''redundant rows''', relation, fp, k,
+        regexp_replace(args, ', (keep|kind) => ''.*?''', '')) INTO said;
+    EXECUTE format('CREATE TEMP TABLE before AS SELECT %s AS finger, * FROM %s AS t', fp, relation);
+    BEGIN
+        EXECUTE command;
+        EXECUTE format('CREATE TEMP TABLE stay AS SELECT %s AS finger, * FROM %s AS t', fp, relation);
+        CREATE TEMP TABLE gone AS SELECT * FROM before WHERE id NOT IN (SELECT id FROM stay);
+        SELECT count(*), count(*) = said INTO went, reported FROM gone;
+        near := format('hamming(x.finger, y.finger) <= %s AND %s >= %s %s', k, measure, at_least,
+                       CASE WHEN grouped THEN 'AND x.site = y.site' END);
+        EXECUTE 'SELECT count(*) FROM gone AS x WHERE NOT EXISTS (SELECT FROM stay AS y WHERE '
+            || near || ')' INTO unlike;
+        EXECUTE 'SELECT count(*) FROM stay AS x JOIN stay AS y ON x.id < y.id AND ' || near
+            INTO left_over;
+        RAISE 'undone';
+    EXCEPTION WHEN raise_exception THEN NULL;
+    END;
+    DROP TABLE before;
+    RETURN NEXT;
+END $$;
+SELECT * FROM undone('made', 'mh', 8, 'simhash_jaccard(x.body, y.body)', .8);
+SELECT * FROM undone('made', 'few', 6, 'simhash_cosine(x.body, y.body, ''word-1'')', .8);
+SELECT * FROM undone('made', 'msets', 20, 'simhash_jaccard(x.words, y.words)', .6,
+    ', at_least => .6');
+SELECT * FROM undone('made', 'plain', 12, 'simhash_cosine(x.body, y.body, ''word-1'')', .7,
+    ', document => ''body'', similarity => ''cosine'', at_least => .7, profile => ''word-1''');
+SELECT * FROM undone('made', 'fp', 6, 'simhash_cosine(x.body, y.body)', .8,
+    ', within => ''{site}''', true);
+-- others go than the report counts, which knows the order of the table alone
+SELECT * FROM undone('made', 'minhash(t.body)', 8, 'simhash_jaccard(x.body, y.body)', .9,
+    ', keep => ''length(body) DESC, id'', at_least => .9');
+-- connected: each is similar to some row of its cluster, not to the one that stays
+SELECT * FROM undone('made', 'mh', 8, 'simhash_jaccard(x.body, y.body)', .8,
+    ', kind => ''connected''');
+-- partitions
+CREATE TABLE parts (id int, body text, "Finger" bigint GENERATED ALWAYS AS (minhash(body)) STORED)
+    PARTITION BY RANGE (id);
+CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (0) TO (1000);
+CREATE TABLE parts_high PARTITION OF parts FOR VALUES FROM (1000) TO (5000);
+INSERT INTO parts SELECT id, body FROM docs;
+SELECT * FROM undone('parts', '"Finger"', 8, 'simhash_jaccard(x.body, y.body)', .8);
+-- where it is off or not known, the report says so, and draws a sample if it can
+SELECT item, value FROM simhash_report('made', 'mh', 10) WHERE section = 'advice' OR item ~ 'similar';
+SELECT item, value FROM simhash_report('made', 'mh', 10, similarity => 'none')
+WHERE section = 'advice' OR item ~ 'similar';
+SELECT item, value FROM simhash_report('made', 'plain', 10) WHERE item = 'estimate' OR item ~ 'similar';
+SELECT item, value FROM simhash_report('made', 'plain', 10, document => 'body', similarity => 'none')
+WHERE item = 'estimate';
+SELECT item, value FROM simhash_report('made', 'plain', 3, '{site}', 'words', at_least => .75)
+WHERE item = 'delete';
+SELECT said('mh'), simhash_dedup_sql('made', 'mh', similarity => 'none') ~ '^-- by an estimate' AS estimate,
+       simhash_dedup_sql('made', 'mh', kind => 'connected') ~ '^-- .* similar to another row' AS another;
+-- documents are missing altogether, which the sample says in fewer words
+CREATE TABLE bare (id int, body text, fp bigint);
+INSERT INTO bare SELECT n, NULL, 7 FROM generate_series(1, 4) AS n;
+SELECT item, value FROM simhash_report('bare', 'fp', document => 'body') WHERE section = 'advice';
+SELECT item, value FROM simhash_report('bare', 'fp', document => 'body', similarity => 'none')
+WHERE item = 'estimate';
+-- xml and the like are stored as text is
+CREATE TABLE papers (id int, body xml, fp bigint GENERATED ALWAYS AS (minhash(body::text)) STORED);
+SELECT said('fp', 'papers');
+SELECT count(*) FROM simhash_report('papers', 'fp');
+DROP TABLE papers;
+-- wrong arguments
+SELECT fails($$SELECT simhash_report('made', 'mh', document => 'bodies')$$);
+SELECT fails($$SELECT simhash_report('made', 'mh', document => 'ctid')$$);
+SELECT fails($$SELECT simhash_report('made', 'mh', document => 'id')$$);
+SELECT fails($$SELECT simhash_report('made', 'plain', at_least => .9)$$);
+SELECT fails($$SELECT simhash_report('made', 'plain', similarity => 'jaccard')$$);
+SELECT fails($$SELECT simhash_dedup_sql('made', 'both_of', profile => 'word-1')$$);
+SELECT fails($$SELECT simhash_dedup_sql('made', 'mh', document => 'bodies')$$);
+SELECT fails($$SELECT simhash_dedup_sql('made', 'mh', at_least => 'NaN')$$);
+SELECT fails($$SELECT simhash_dedup_sql('made', 'mh', similarity => 'edits')$$);
+SELECT fails($$SELECT simhash_dedup_sql('made', 'mh', profile => 'word-0')$$);
+SELECT fails($$SELECT simhash_dedup_sql('made', 'mh', document => 'id')$$);
+-- a document that does not fit into memory: nothing goes
+SET maintenance_work_mem = '2MB';
+SELECT simhash_dedup_sql('huge', 'fp', document => 'body') AS command \gset
+SELECT fails(:'command');
+RESET maintenance_work_mem;
+SELECT count(*) FROM huge;
+
+----------------------------------------
+-- rights
+----------------------------------------
+
+CREATE ROLE regress_simhash_reader;
+GRANT USAGE ON SCHEMA verified TO regress_simhash_reader;
+GRANT SELECT (id, plain, mh), DELETE, UPDATE ON made TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT simhash_dedup_sql('made', 'mh') AS command \gset
+SELECT fails(:'command');
+SELECT fails($$SELECT simhash_report('made', 'mh', document => 'body')$$);
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM made', document => 'body')$$);
+RESET ROLE;
+SELECT (SELECT count(*) FROM made) = (SELECT count(*) FROM docs) AS all_there;
+GRANT SELECT ON made TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+BEGIN;
+:command;
+SELECT count(*) FROM made;
+ROLLBACK;
+RESET ROLE;
+DROP OWNED BY regress_simhash_reader;
+DROP ROLE regress_simhash_reader;
+
+RESET search_path;
+DROP SCHEMA verified CASCADE;
