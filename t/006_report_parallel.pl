@@ -75,6 +75,8 @@ foreach my $call (
 	[ $members, "simhash_clusters('SELECT id, fp FROM docs', 6)" ],
 	[ $members, "simhash_clusters('SELECT id, fp, g FROM docs', 7)" ],
 	[ $members, "simhash_clusters('SELECT id, fp, g FROM docs', 6, 'star')" ],
+	[ $members, "simhash_clusters('SELECT id, fp, g, ''word '' || id / 3 AS body FROM docs', 6, 'star', document => 'body')" ],
+	[ $sum, "simhash_pairs('SELECT id, fp, ''word '' || id % 3 AS body FROM docs', 5, 'body')" ],
 	[ $members, "simhash_clusters('SELECT id, fp FROM docs ORDER BY -id', 5, 'star', 'first', 1)" ])
 {
 	my ($list, $from, $text, $workers) = @$call;
