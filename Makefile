@@ -209,6 +209,7 @@ help:
 	@echo "make dist                    the archive for PGXN, likewise"
 	@echo
 	@echo "ID=id BODY=body FP=fp K=3 UPTO=8 WITHIN=site,lang PAGE=report.html"
+	@echo "DOCUMENT=body SIMILARITY=jaccard AT_LEAST=0.8"
 	@echo "                             for make report; more in docs/dedup.md"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "OLD_PG_CONFIG=path           an older one, to test upgrades from there"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """
 Write pages by make report, and use them in a headless browser: what the slider
-shows for each k is what SQL says, whatever is in the texts; the DELETE takes
+shows for each k is what SQL says, whatever is in the texts; where documents are
+compared, so is what it shows for the k and the similarity of the call; the DELETE takes
 what the page tells; nothing is wider than the window, unlabelled, too faint, or
 out of reach of the keyboard.
 
@@ -306,6 +307,63 @@ def look_at_little(browser, path):
     say('pages without clusters, bytes or a DELETE')
 
 
+def look_at_documents(browser, connection, path, dice):
+    """A page whose documents are compared: both sliders, pairs, the DELETE."""
+    connection.execute('CREATE TABLE alike (id int, body text, fp bigint'
+                       ' GENERATED ALWAYS AS (minhash(body)) STORED)')
+    for n in range(400):
+        body = [w + str(n % 40) for w in dice.choice(TEXTS[:10]).split(' ')] * 3
+        body = [w + str(i) for i, w in enumerate(body)]
+        for _ in range(dice.randrange(6)):
+            body[dice.randrange(len(body))] = dice.choice(TEXTS[7:9])
+        connection.execute('INSERT INTO alike VALUES (%s, %s)',
+                           (n, ' '.join(body)))
+    connection.commit()
+    for k, least in ((12, '0.8'), (9, '.625'), (16, '1')):
+        write(path, TABLE='alike', K=str(k), **(
+            {} if least == '0.8' else {'AT_LEAST': least}))
+        browser.open(path, READY)
+        wanted = list(connection.execute("""
+            SELECT count(DISTINCT cluster), count(*) FILTER (WHERE id <> representative)
+            FROM simhash_clusters('SELECT id, fp, body FROM alike', %s, 'star',
+                document => 'body', at_least => %s)""", (k, least)).fetchone())
+        expect('exact', browser.run('[view.clusters, view.redundant]'), wanted)
+        # of the pairs that it holds the page makes the same
+        same = """(v => [v.clusters, v.redundant, v.freed, v.sizes, v.distances,
+            v.similarities])"""
+        expect('from pairs', browser.run('%s(alike(data.k, begun))' % same),
+               browser.run('%s(exact)' % same))
+        look_at_delete(browser, connection.info.dbname)
+        expect('drawn', browser.run('$("random").tBodies[0].rows.length'),
+               min(20, wanted[0]))
+    browser.run('choose(12, .7)')
+    browser.wait('document.documentElement.dataset.least === "0.7"')
+    expect('told', browser.run('$("what").textContent.startsWith("What if: about ")'
+                               ' && !$("delete").textContent.includes("-- DELETE ")'), True)
+    browser.run('$("least").focus()')
+    browser.press('ArrowRight')
+    browser.wait('document.documentElement.dataset.least === "0.71"')
+    # pairs on both sides of the border, with their similarities and their texts
+    pairs = browser.run("""[...$("examples-least").querySelectorAll("button")].map(b => {
+        b.click();
+        return [b.nextSibling.data, $("left").textContent !== "",
+            $("other").textContent.includes(b.nextSibling.data.split(", ")[1])];
+    })""")
+    expect('pairs', [len(pairs) > 3, all(p[1] and p[2] for p in pairs)], [True, True])
+    for said, _, _ in pairs:
+        expect(said, float(re.search('similarity ([0-9.]+)', said)[1]) >= .71,
+               said.endswith('enough'))
+    browser.media()
+    browser.resize(380)
+    expect('width', browser.run('document.documentElement.scrollWidth'), 380)
+    write(path, TABLE='alike', K='12', SIMILARITY='none')
+    browser.open(path, READY)
+    expect('an estimate', browser.run('[$("estimate").hidden, $("similar").hidden]'),
+           [False, True])
+    look_at_delete(browser, connection.info.dbname)
+    say('documents that are compared')
+
+
 def look_at_latin(browser, work):
     """A database in another encoding."""
     path = os.path.join(work, 'latin.html')
@@ -326,7 +384,7 @@ def look_at_latin(browser, work):
     say('a database in LATIN1')
 
 
-def look(browser, connection, work):
+def look(browser, connection, work, dice):
     """All of it."""
     path = os.path.join(work, 'page.html')
     common = {'TABLE': TABLE, 'ID': '"Site", "Key 2"'}
@@ -347,6 +405,7 @@ def look(browser, connection, work):
     look_at_face(browser)
     look_at_part(browser, connection, path)
     look_at_little(browser, path)
+    look_at_documents(browser, connection, path, dice)
     look_at_latin(browser, work)
     expect('what the browser complains of', browser.errors, [])
 
@@ -366,8 +425,9 @@ def main():
         with browser, tempfile.TemporaryDirectory() as work, \
                 new_utf8_database(database), \
                 psycopg.connect(dbname=database) as connection:
-            fill(connection, random.Random(seed))
-            look(browser, connection, work)
+            dice = random.Random(seed)
+            fill(connection, dice)
+            look(browser, connection, work, dice)
     except Failed as failure:
         print('FAIL ' + str(failure))
         return 1

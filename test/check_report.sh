@@ -78,11 +78,34 @@ expect "x'y\"z\\\\ \$1" "d['texts'][0]['text'][:10]" TABLE=texts ID=n \
 expect "t" "d['table'][0]" TABLE='texts AS t' ID=t.n
 refuse 'usage: TABLE='
 refuse 'column "nonesuch" does not exist' TABLE=texts ID=nonesuch
-refuse 'must be a fingerprint, of type bigint' TABLE=texts ID=n FP=body
+refuse 'is of type text, not bigint or bit' TABLE=texts ID=n FP=body
+refuse 'must be a fingerprint, of type bigint' TABLE=seen ID=n FP=body
 refuse 'distance 17 is out of range' TABLE=texts ID=n K=17
 refuse 'invalid input syntax for type bigint' TABLE=texts ID=n K='3) OR (1'
 refuse 'more than once' TABLE=texts ID=0
 refuse 'division by zero' TABLE=texts ID=n BODY='(1 / (n - 1))::text'
+
+# what is compared: the document that the fingerprint is of, or that is named
+psql <<-'END'
+	CREATE TABLE odd (n int, "a'\ "", document => 'x'::pg_catalog.text" text,
+	    fp bigint GENERATED ALWAYS AS
+	        (minhash("a'\ "", document => 'x'::pg_catalog.text", 'word-1')) STORED);
+	INSERT INTO odd SELECT n, body FROM texts;
+END
+what="[d['compared'] and list(d['compared'].values()), d['at_least'], d['profile']]"
+expect "[['body', 'cosine', 0.5], 0.8, 'word-2-capped']" "$what" TABLE=texts ID=n
+expect "[['body', 'jaccard', 0.25], 0.25, 'word-1']" "$what" TABLE=texts ID=n \
+	DOCUMENT=body SIMILARITY=jaccard AT_LEAST=.25 PROFILE=word-1
+expect "a'\\ \", document => 'x'::pg_catalog.text word-1 3" \
+	"'%s %s %d' % (d['compared']['document'], d['profile'], d['redundant'])" TABLE=odd ID=n FP=fp K=3
+expect "[None, 0, 'word-2-capped', 3]" "$what + [d['redundant']]" TABLE=texts ID=n \
+	SIMILARITY=none
+expect "[None, 0, 'word-2-capped']" "$what" TABLE=seen ID=n
+expect "[['body', 'jaccard', 0.5], 0.8, 'word-2-capped', 3]" "$what + [d['redundant']]" \
+	TABLE=seen ID=n DOCUMENT=body
+refuse 'there is no document to compare' TABLE=seen ID=n AT_LEAST=.9
+refuse 'It must be from 0 to 1' TABLE=texts ID=n AT_LEAST=2
+refuse 'column "nonesuch"' TABLE=texts ID=n DOCUMENT=nonesuch
 
 # casts of the owner of the table do not run
 psql <<-'END'

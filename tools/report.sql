@@ -3,13 +3,15 @@
 -- SPDX-License-Identifier: PostgreSQL
 --
 -- usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3]
---             [-v upto=8] [-v within=site,lang] [-v profile=word-2-capped]
+--             [-v upto=8] [-v within=site,lang] [-v document=body]
+--             [-v similarity=jaccard] [-v at_least=0.8] [-v profile=word-2-capped]
 --             [-v shown=20] [-v members=12] [-v held=200000]
 --             -f tools/report.sql
 --
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
--- with commas.  within names columns.  Two searches serve the page:
+-- with commas.  within and document name columns.  similarity, at_least and
+-- profile are as for simhash_dedup_sql.  These searches serve the page:
 --
 --   - What pairs within distance upto connect, each different fingerprint once:
 --     no cluster for any k up to that crosses a border there, so the page can
@@ -17,10 +19,15 @@
 --     of these parts, of "held" fingerprints together.
 --   - The clusters for k, as simhash_dedup_sql has them: exact figures, however
 --     much is held.
+--   - Where documents are compared, fingerprints are not enough to make clusters
+--     of.  Then the page holds pairs of rows in place of them: each row that is
+--     redundant with the one that represents it, and the same of clusters within
+--     upto of rows of a similarity of .5.  At k and at_least the page makes the
+--     clusters for k of these; elsewhere it may lack a pair.
 --
--- Of the largest clusters and parts, and of some pairs at each distance, the
--- texts are there, cut at 20,000 characters, and which of their features are
--- not in all texts of their part.
+-- Of the largest clusters and parts, of clusters drawn at random, and of some
+-- pairs at each distance and similarity, the texts are there, cut at 20,000
+-- characters, and which of their features are not in all texts of their part.
 --
 -- The table may belong to somebody whose code must not run here: what is
 -- called or compared says pg_catalog, for the search_path is that of the
@@ -34,10 +41,12 @@
 \quit
 \endif
 \if :{?id} \else \set id id \endif
-\if :{?body} \else \set body body \endif
 \if :{?fp} \else \set fp fp \endif
 \if :{?k} \else \set k 3 \endif
 \if :{?within} \else \set within '' \endif
+\if :{?document} \else \set document '' \endif
+\if :{?similarity} \else \set similarity '' \endif
+\if :{?at_least} \else \set at_least '' \endif
 \if :{?profile} \else \set profile '' \endif
 \if :{?shown} \else \set shown 20 \endif
 \if :{?members} \else \set members 12 \endif
@@ -89,6 +98,71 @@ HAVING pg_catalog.bool_and(
     pg_catalog.has_column_privilege(c.oid, attnum, 'SELECT'))
 UNION ALL SELECT 'NULL::bigint' LIMIT 1 \gset
 
+-- Rows on other servers, in foreign tables or by Citus, cannot be deleted.
+SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus \gset
+\if :citus
+SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition
+               WHERE logicalrelid::pg_catalog.oid
+                   OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid) AS distributed \gset
+\else
+\set distributed false
+\endif
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class AS c
+    WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
+        AND relkind OPERATOR(pg_catalog.=) ANY ('{r,p}')
+        AND NOT (:'distributed')::boolean
+        AND NOT EXISTS (WITH RECURSIVE tree AS (
+                SELECT c.oid AS relid
+                UNION SELECT inhrelid FROM tree JOIN pg_catalog.pg_inherits
+                    ON inhparent OPERATOR(pg_catalog.=) relid)
+            SELECT FROM tree JOIN pg_catalog.pg_class AS part
+                ON part.oid OPERATOR(pg_catalog.=) relid
+            WHERE part.relkind OPERATOR(pg_catalog.=) 'f')) AS deletes \gset
+
+-- What is compared, besides fingerprints?  simhash_dedup_sql knows where the
+-- table is one that it can delete from, and writes it as arguments: these are
+-- read there, outside of quotes.
+SELECT pg_catalog.format('%L::pg_catalog.text', CASE WHEN d OPERATOR(pg_catalog.<>) '' THEN d END)
+           AS document_given,
+       pg_catalog.format('%L::pg_catalog.text', CASE WHEN s OPERATOR(pg_catalog.<>) '' THEN s END)
+           AS similarity_given,
+       pg_catalog.format('%L::pg_catalog.float8', CASE WHEN a OPERATOR(pg_catalog.<>) '' THEN a END)
+           AS at_least_given,
+       pg_catalog.format('%L::pg_catalog.text', CASE WHEN p OPERATOR(pg_catalog.<>) '' THEN p END)
+           AS profile_given
+FROM (SELECT (:'document')::pg_catalog.text AS d, (:'similarity')::pg_catalog.text AS s,
+             (:'at_least')::pg_catalog.text AS a, (:'profile')::pg_catalog.text AS p) AS w \gset
+\if :deletes
+SELECT found IS NOT NULL AS compared,
+       coalesce(pg_catalog.replace(pg_catalog.replace(found[1], '''''', ''''),
+           pg_catalog.repeat(pg_catalog.chr(92), 2), pg_catalog.chr(92)), '') AS document,
+       coalesce(found[2], 'none') AS similarity, coalesce(found[3], '1') AS at_least,
+       coalesce(found[4], :'profile') AS profile
+FROM (SELECT pg_catalog.regexp_match(:schema.simhash_dedup_sql(
+          (:'relation')::pg_catalog.oid::pg_catalog.regclass,
+          (:'fp')::pg_catalog.text, (:'k')::bigint, 'star'::pg_catalog.text,
+          NULL::pg_catalog.text,
+          pg_catalog.concat('{', :'within', '}')::pg_catalog.text[],
+          :document_given, :similarity_given, :at_least_given, :profile_given),
+          $re$^(?:--[^\n]*\n)*WITH redundant (?:[^'"]|"(?:[^"]|"")*"|'(?:[^']|'')*')*document => E?'((?:[^']|'')*)'::pg_catalog.text,\s+similarity => '([a-z]+)'::pg_catalog.text,\s+at_least => ([^:]+)::pg_catalog.float8, profile => (?:'([^']*)'|NULL)$re$)
+      AS found) AS f \gset
+\else
+SELECT :'document' OPERATOR(pg_catalog.<>) ''
+           AND :'similarity' OPERATOR(pg_catalog.<>) 'none' AS compared,
+       CASE WHEN :'similarity' OPERATOR(pg_catalog.<>) '' THEN :'similarity'
+       WHEN pg_catalog.concat(:'document', :'at_least') OPERATOR(pg_catalog.=) ''
+       THEN 'none' ELSE 'jaccard' END AS similarity,
+       CASE WHEN :'at_least' OPERATOR(pg_catalog.<>) '' THEN :'at_least'
+       ELSE '0.8' END AS at_least \gset
+\endif
+\if :{?body}
+\elif :compared
+SELECT pg_catalog.quote_ident(:'document') AS body \gset
+\else
+\set body body
+\endif
+
 SELECT coalesce(pg_catalog.string_agg(pg_catalog.format(
            ', %I AS "report: %s"', name, number), ''), '') AS columns,
        coalesce(pg_catalog.string_agg(pg_catalog.format(
@@ -96,18 +170,34 @@ SELECT coalesce(pg_catalog.string_agg(pg_catalog.format(
 FROM pg_catalog.unnest(pg_catalog.concat('{', :'within', '}')::pg_catalog.text[])
     WITH ORDINALITY AS u (name, number) \gset
 SELECT pg_catalog.format('CASE WHEN (%s) IS NOT NULL THEN pg_catalog.concat((%1$s)) END', :'id') AS key \gset
-SELECT pg_catalog.format(
-    'SELECT CASE WHEN "report: key" IS NOT NULL'
-    ' THEN pg_catalog.concat("report: key") END, "report: fp"%s'
-    ' FROM (SELECT (%s) AS "report: key", (%s) AS "report: fp"%s FROM %s)'
-    ' AS "report: rows" ORDER BY "report: key"',
-    :'groups', :'id', :'fp', :'columns', :'table') AS query \gset
+SELECT pg_catalog.format(query, :'groups', :'id', :'fp', :'columns', :'table') AS query,
+       pg_catalog.format(query, pg_catalog.concat(outside, :'groups'), :'id', :'fp',
+                         pg_catalog.concat(inside, :'columns'), :'table') AS documents
+FROM (SELECT 'SELECT CASE WHEN "report: key" IS NOT NULL'
+             ' THEN pg_catalog.concat("report: key") END, "report: fp"%s'
+             ' FROM (SELECT (%s) AS "report: key", (%s) AS "report: fp"%s FROM %s)'
+             ' AS "report: rows" ORDER BY "report: key"',
+             CASE WHEN (:'compared')::boolean THEN ', "report: document"' END,
+             CASE WHEN (:'compared')::boolean
+             THEN pg_catalog.format(', %I AS "report: document"', :'document') END)
+     AS q (query, outside, inside) \gset
+
+-- The arguments about documents, for k and for what may be near.
+SELECT pg_catalog.format(words, document, :'similarity', :'at_least', profile) AS verify,
+       pg_catalog.format(words, document, :'similarity', lowest, profile) AS verify_widely,
+       lowest
+FROM (SELECT '%L::pg_catalog.text, %L::pg_catalog.text, %L::pg_catalog.float8,'
+             ' %L::pg_catalog.text',
+             CASE WHEN (:'compared')::boolean THEN 'report: document' END,
+             CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile' END,
+             least((:'at_least')::pg_catalog.float8, 0.5))
+     AS w (words, document, profile, lowest) \gset
 
 -- Is the fingerprint a bigint or a bit string?  Nothing else is taken; the
 -- lock on the table sees to it that it stays what it is.
 SELECT FROM :schema._simhash_clusters_by_text(
-    pg_catalog.concat(:'query', ' LIMIT 0'), (:'k')::bigint,
-    'star'::pg_catalog.text, 'first'::pg_catalog.text, 2::bigint);
+    pg_catalog.concat(:'documents', ' LIMIT 0'), (:'k')::bigint,
+    'star'::pg_catalog.text, 'first'::pg_catalog.text, 2::bigint, :verify);
 SELECT typcategory OPERATOR(pg_catalog.=) 'V' AS bits FROM pg_catalog.pg_type
 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof((SELECT (:fp) FROM :table LIMIT 1)) \gset
 \if :bits
@@ -131,39 +221,25 @@ SELECT least(greatest(8, (:'k')::bigint OPERATOR(pg_catalog.*) 3
              OPERATOR(pg_catalog./) 64) OPERATOR(pg_catalog.-) 1) AS upto \gset
 \endif
 SELECT greatest((:'upto')::bigint, (:'k')::bigint) AS upto \gset
-SELECT CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile'
-       ELSE profile END AS profile
-FROM :schema.simhash_profiles() WHERE is_default \gset
-
--- What would delete: the text before k, and that after it; nothing where rows are
--- on other servers, in foreign tables or by Citus.
-SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus \gset
-\if :citus
-SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition
-               WHERE logicalrelid::pg_catalog.oid
-                   OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid) AS distributed \gset
-\else
-\set distributed false
-\endif
+-- What would delete: the texts before k and after it, and after the least
+-- similarity where documents are compared.
 SELECT coalesce((SELECT pg_catalog.json_build_array(
     pg_catalog.format('SELECT %s.simhash_dedup_sql(%L, %L, ', :'schema',
                       pg_catalog.format('%I.%I', nspname, relname), :'fp'),
     pg_catalog.concat(pg_catalog.format(', keep => %L', :'id'),
                       CASE WHEN :'within' OPERATOR(pg_catalog.<>) ''
                       THEN pg_catalog.format(', within => %L',
-                          pg_catalog.concat('{', :'within', '}')) END, ')'))
+                          pg_catalog.concat('{', :'within', '}')) END,
+                      CASE WHEN (:'compared')::boolean
+                      THEN pg_catalog.format(', document => %L, similarity => %L,'
+                          ' at_least => ', :'document', :'similarity')
+                      ELSE ', similarity => ''none'')' END),
+    CASE WHEN :'profile' OPERATOR(pg_catalog.<>) ''
+    THEN pg_catalog.format(', profile => %L)', :'profile') ELSE ')' END)
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
         ON n.oid OPERATOR(pg_catalog.=) relnamespace
     WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
-        AND relkind OPERATOR(pg_catalog.=) ANY ('{r,p}')
-        AND NOT :distributed
-        AND NOT EXISTS (WITH RECURSIVE tree AS (
-                SELECT c.oid AS relid
-                UNION SELECT inhrelid FROM tree JOIN pg_catalog.pg_inherits
-                    ON inhparent OPERATOR(pg_catalog.=) relid)
-            SELECT FROM tree JOIN pg_catalog.pg_class AS part
-                ON part.oid OPERATOR(pg_catalog.=) relid
-            WHERE part.relkind OPERATOR(pg_catalog.=) 'f')), 'null')
+        AND (:'deletes')::boolean), 'null')
     AS delete,
     coalesce((SELECT pg_catalog.json_agg(pg_catalog.format('%s (%s)',
                   conrelid::pg_catalog.regclass, conname) ORDER BY conname)
@@ -171,22 +247,34 @@ SELECT coalesce((SELECT pg_catalog.json_build_array(
               WHERE contype OPERATOR(pg_catalog.=) 'f'
                   AND confrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
                   AND conparentid OPERATOR(pg_catalog.=) 0), '[]') AS referring \gset
+SELECT CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile'
+       ELSE profile END AS profile
+FROM :schema.simhash_profiles() WHERE is_default \gset
 
 -- (the quoted names are not those of a table, whatever it is called)
 WITH "report: member" AS MATERIALIZED (
     SELECT *
     FROM :schema._simhash_clusters_by_text((:'query')::pg_catalog.text,
         (:'upto')::bigint, 'connected'::pg_catalog.text,
-        'first'::pg_catalog.text, 2::bigint) WITH ORDINALITY
-        AS m (id, part, first, away, rows, line)
+        'first'::pg_catalog.text, 2::bigint, NULL::pg_catalog.text,
+        NULL::pg_catalog.text, NULL::pg_catalog.float8, NULL::pg_catalog.text)
+        WITH ORDINALITY AS m (id, part, first, away, rows, none, line)
 ), "report: star" AS MATERIALIZED (
     SELECT *
-    FROM :schema._simhash_clusters_by_text((:'query')::pg_catalog.text,
+    FROM :schema._simhash_clusters_by_text((:'documents')::pg_catalog.text,
         (:'k')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
-        2::bigint) AS s (id, star, representative, distance, size)
+        2::bigint, :verify) AS s (id, star, representative, distance, size, similarity)
+), "report: wide" AS MATERIALIZED (
+    SELECT *
+    FROM :schema._simhash_clusters_by_text((:'documents')::pg_catalog.text,
+        (:'upto')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
+        2::bigint, :verify_widely) AS w (id, pool, near, near_distance, n, near_similarity)
+    WHERE (:'compared')::boolean
 ), "report: row" AS MATERIALIZED (
-    SELECT m.*, s.star, s.representative, s.distance, s.size,
+    SELECT m.*, s.star, s.representative, s.distance, s.size, s.similarity,
            s.id OPERATOR(pg_catalog.<>) s.representative AS redundant,
+           CASE WHEN (:'compared')::boolean THEN w.pool ELSE m.part END AS pool,
+           w.near, w.near_distance, w.near_similarity,
            d.fp, d.bytes,
            pg_catalog.row_number() OVER (PARTITION BY m.part, d.fp
                ORDER BY m.line) OPERATOR(pg_catalog.>) 1 AS copy
@@ -194,6 +282,7 @@ WITH "report: member" AS MATERIALIZED (
     JOIN (SELECT :key AS id, :hex AS fp, :bytes AS bytes FROM :table) AS d
         ON d.id OPERATOR(pg_catalog.=) m.id
     LEFT JOIN "report: star" AS s ON s.id OPERATOR(pg_catalog.=) m.id
+    LEFT JOIN "report: wide" AS w ON w.id OPERATOR(pg_catalog.=) m.id
 ), "report: part" AS (
     SELECT part, rows, pg_catalog.count(*) AS nodes,
            pg_catalog.json_agg(node ORDER BY line) AS list
@@ -202,7 +291,21 @@ WITH "report: member" AS MATERIALIZED (
                      pg_catalog.left(pg_catalog.min(id) FILTER (WHERE NOT copy), 40),
                      pg_catalog.sum(bytes),
                      pg_catalog.sum(bytes) FILTER (WHERE NOT copy)) AS node
-          FROM "report: row" GROUP BY part, rows, fp) AS n
+          FROM "report: row" WHERE NOT (:'compared')::boolean
+          GROUP BY part, rows, fp
+          UNION ALL
+          SELECT r.part, r.rows, r.line,
+                 pg_catalog.json_build_array(r.line, pg_catalog.left(r.id, 40),
+                     bytes, s.line, distance, similarity,
+                     w.line, near_distance, near_similarity)
+          FROM "report: row" AS r
+          LEFT JOIN "report: member" AS s
+              ON s.id OPERATOR(pg_catalog.=) representative AND redundant
+          LEFT JOIN "report: member" AS w
+              ON w.id OPERATOR(pg_catalog.=) near
+              AND w.id OPERATOR(pg_catalog.<>) r.id
+          WHERE (:'compared')::boolean
+              AND coalesce(star, pool) IS NOT NULL) AS n
     GROUP BY part, rows
 ), "report: held" AS MATERIALIZED (
     SELECT *
@@ -213,33 +316,64 @@ WITH "report: member" AS MATERIALIZED (
 ),
 
 -- Whose texts are shown: first of all fingerprints that differ, the farthest
--- first.
+-- first, or the least similar.
 "report: place" AS MATERIALIZED (
     SELECT *, pg_catalog.row_number() OVER (PARTITION BY star
-                  ORDER BY redundant, copy, distance DESC, line) AS star_place,
-           pg_catalog.row_number() OVER (PARTITION BY part
-                  ORDER BY copy, line) AS part_place,
-           pg_catalog.row_number() OVER (PARTITION BY part, away
-                  ORDER BY line) AS nth
+                  ORDER BY redundant, copy, similarity, distance DESC, line) AS star_place,
+           pg_catalog.row_number() OVER (PARTITION BY pool
+                  ORDER BY copy, line) AS pool_place
     FROM "report: row"
-), "report: largest" AS MATERIALIZED (
-    SELECT star AS number, true AS star FROM (
-        SELECT star FROM "report: star"
-        WHERE id OPERATOR(pg_catalog.=) representative
-        ORDER BY size DESC, star LIMIT (:'shown')::bigint) AS s
+), "report: shown" AS MATERIALIZED (
+    (SELECT 'largest'::pg_catalog.text AS kind, star AS number
+     FROM "report: star" WHERE id OPERATOR(pg_catalog.=) representative
+     ORDER BY size DESC, star LIMIT (:'shown')::bigint)
     UNION ALL
-    SELECT part, false FROM (
-        SELECT part FROM "report: member"
-        WHERE id OPERATOR(pg_catalog.=) first
-        ORDER BY rows DESC, part LIMIT (:'shown')::bigint) AS p
+    (SELECT 'random', star
+     FROM "report: star" WHERE id OPERATOR(pg_catalog.=) representative
+     ORDER BY pg_catalog.random() LIMIT (:'shown')::bigint)
+    UNION ALL
+    (SELECT 'pool', pool
+     FROM "report: row" WHERE pool IS NOT NULL
+     GROUP BY pool ORDER BY pg_catalog.count(*) DESC, pool LIMIT (:'shown')::bigint)
+), "report: cluster" AS MATERIALIZED (
+    SELECT kind, number, p.size, pg_catalog.json_build_object(
+               'rows', p.size, 'farthest', pg_catalog.max(distance),
+               'freed', pg_catalog.sum(bytes) FILTER (WHERE redundant),
+               'members', pg_catalog.json_agg(
+                   pg_catalog.json_build_array(id, distance, similarity)
+                   ORDER BY star_place)
+               FILTER (WHERE star_place
+                   OPERATOR(pg_catalog.<=) (:'members')::bigint)) AS cluster
+    FROM "report: place" AS p JOIN "report: shown"
+        ON p.star OPERATOR(pg_catalog.=) number
+    WHERE kind OPERATOR(pg_catalog.<>) 'pool' GROUP BY kind, number, p.size
+), "report: pair" AS (
+    SELECT first, id, away, NULL::pg_catalog.float8 AS similarity, line
+    FROM "report: row"
+    WHERE NOT (:'compared')::boolean AND id OPERATOR(pg_catalog.<>) first
+        AND away OPERATOR(pg_catalog.<=) (:'upto')::bigint
+    UNION
+    SELECT representative, id, distance, similarity, line
+    FROM "report: row" WHERE (:'compared')::boolean AND redundant
+    UNION
+    SELECT near, id, near_distance, near_similarity, line
+    FROM "report: row" WHERE id OPERATOR(pg_catalog.<>) near
 ), "report: example" AS MATERIALIZED (
-    SELECT first, id, away
+    SELECT first, id, away, similarity
     FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY away
-                        ORDER BY nth, line) AS example
-          FROM "report: place"
-          WHERE id OPERATOR(pg_catalog.<>) first
-              AND away OPERATOR(pg_catalog.<=) (:'upto')::bigint) AS e
+                        ORDER BY nth, line) AS example,
+                 pg_catalog.row_number() OVER (PARTITION BY alike
+                        ORDER BY away OPERATOR(pg_catalog.>) (:'k')::bigint,
+                            nth_alike, line) AS example_alike
+          FROM (SELECT *, pg_catalog.row_number() OVER (
+                              PARTITION BY first, away ORDER BY line) AS nth,
+                       pg_catalog.row_number() OVER (
+                              PARTITION BY first, alike ORDER BY line) AS nth_alike
+                FROM (SELECT *, pg_catalog.floor(similarity
+                                    OPERATOR(pg_catalog.*) 50) AS alike
+                      FROM "report: pair") AS p) AS p) AS e
     WHERE example OPERATOR(pg_catalog.<=) 3
+        OR (alike IS NOT NULL AND example_alike OPERATOR(pg_catalog.<=) 2)
 )
 -- no text may end the script element, whatever standard_conforming_strings is
 SELECT pg_catalog.replace(pg_catalog.json_build_object(
@@ -249,6 +383,11 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
     'profile', :'profile', 'bytes', (:'bytes') OPERATOR(pg_catalog.<>) 'NULL::bigint',
     'rows', (:'rows')::bigint, 'present', (:'present')::bigint,
     'nameless', (:'nameless')::bigint,
+    'compared', CASE WHEN (:'compared')::boolean THEN pg_catalog.json_build_object(
+        'document', :'document', 'similarity', :'similarity',
+        'lowest', (:'lowest')::pg_catalog.float8) END,
+    'at_least', CASE WHEN (:'compared')::boolean
+                THEN (:'at_least')::pg_catalog.float8 ELSE 0 END,
     'delete', (:'delete')::pg_catalog.json,
     'referring', (:'referring')::pg_catalog.json,
     'clusters', (SELECT pg_catalog.count(*) FROM "report: star"
@@ -269,46 +408,41 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
                       ORDER BY distance), '[]')
                   FROM (SELECT distance, pg_catalog.count(*) AS n
                         FROM "report: row" WHERE redundant GROUP BY 1) AS h),
-    'largest', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-                    'rows', size, 'farthest', farthest, 'freed', freed,
-                    'members', members) ORDER BY size DESC, number), '[]')
-                FROM (SELECT number, p.size, pg_catalog.max(distance) AS farthest,
-                             pg_catalog.sum(bytes) FILTER (WHERE redundant) AS freed,
-                             pg_catalog.json_agg(
-                                 pg_catalog.json_build_array(id, distance)
-                                 ORDER BY star_place)
-                             FILTER (WHERE star_place
-                                 OPERATOR(pg_catalog.<=) (:'members')::bigint)
-                             AS members
-                      FROM "report: place" AS p JOIN "report: largest" AS l
-                          ON p.star OPERATOR(pg_catalog.=) number
-                      WHERE l.star GROUP BY number, p.size) AS s),
+    'similarities', (SELECT coalesce(pg_catalog.json_agg(
+                         pg_catalog.json_build_array(low, n) ORDER BY low), '[]')
+                     FROM (SELECT pg_catalog.floor(similarity
+                                      OPERATOR(pg_catalog.*) 20) AS low,
+                                  pg_catalog.count(*) AS n
+                           FROM "report: row" WHERE redundant
+                               AND similarity IS NOT NULL GROUP BY 1) AS h),
+    'largest', (SELECT coalesce(pg_catalog.json_agg(cluster
+                    ORDER BY size DESC, number), '[]')
+                FROM "report: cluster" WHERE kind OPERATOR(pg_catalog.=) 'largest'),
+    'random', (SELECT coalesce(pg_catalog.json_agg(cluster ORDER BY number), '[]')
+               FROM "report: cluster" WHERE kind OPERATOR(pg_catalog.=) 'random'),
     'parts', (SELECT pg_catalog.count(*) FROM "report: part"),
     'nodes', (SELECT pg_catalog.sum(nodes) FROM "report: part"),
     'held', (SELECT coalesce(pg_catalog.json_agg(
                  pg_catalog.json_build_array(part, list) ORDER BY so_far), '[]')
              FROM "report: held"),
     'examples', (SELECT coalesce(pg_catalog.json_agg(
-                     pg_catalog.json_build_array(first, id, away)), '[]')
+                     pg_catalog.json_build_array(first, id, away, similarity)), '[]')
                  FROM "report: example"))::pg_catalog.text, '<', E'\\u003c') AS data,
     (SELECT coalesce(pg_catalog.json_agg(r), '[]')
-     FROM (SELECT id FROM "report: place" AS p JOIN "report: largest" AS l
-               ON p.star OPERATOR(pg_catalog.=) number
-           WHERE l.star AND star_place OPERATOR(pg_catalog.<=) (:'members')::bigint
-           UNION
-           SELECT id FROM "report: place" AS p JOIN "report: largest" AS l
-               ON part OPERATOR(pg_catalog.=) number
-           WHERE NOT l.star
-               AND part_place OPERATOR(pg_catalog.<=) (:'members')::bigint
+     FROM (SELECT id FROM "report: place" JOIN "report: shown"
+               ON CASE WHEN kind OPERATOR(pg_catalog.=) 'pool' THEN pool ELSE star END
+                   OPERATOR(pg_catalog.=) number
+           WHERE CASE WHEN kind OPERATOR(pg_catalog.=) 'pool' THEN pool_place
+                 ELSE star_place END OPERATOR(pg_catalog.<=) (:'members')::bigint
            UNION
            SELECT id FROM "report: example"
            UNION
            SELECT first FROM "report: example"
            -- that many are there at most: now the planner knows, too
-           LIMIT 2::bigint OPERATOR(pg_catalog.*) (:'shown')::bigint
+           LIMIT 3::bigint OPERATOR(pg_catalog.*) (:'shown')::bigint
                OPERATOR(pg_catalog.*) (:'members')::bigint OPERATOR(pg_catalog.+)
                6::bigint OPERATOR(pg_catalog.*)
-               ((:'upto')::bigint OPERATOR(pg_catalog.+) 1::bigint)) AS p
+               ((:'upto')::bigint OPERATOR(pg_catalog.+) 35::bigint)) AS p
      JOIN (SELECT id, part, fp, line FROM "report: row") AS r
          ON r.id OPERATOR(pg_catalog.=) p.id) AS chosen \gset
 \qecho :data
@@ -346,7 +480,7 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
                            FROM "report: common") AS c
                      GROUP BY part) AS c),
     'texts', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-                  'id', t.id, 'part', part, 'fp', fp, 'characters', characters,
+                  'id', t.id, 'part', part, 'fp', fp, 'line', line, 'characters', characters,
                   'text', body, 'rest', rest) ORDER BY part, line), '[]')
               FROM "report: text" AS t LEFT JOIN (
                   SELECT id, pg_catalog.json_agg(feature ORDER BY place) AS rest
