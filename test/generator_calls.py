@@ -33,6 +33,24 @@ REPORTS = [
     "FROM simhash_clusters('{query}', {k})",
 ]
 
+# The same of rows that are compared by their documents, and of these, by which
+# some rows are alike and some have none.
+VERIFIED = [
+    "SELECT a, b, distance FROM simhash_pairs('{query}', {k}, 'doc', "
+    "at_least => {least})",
+    "SELECT id, representative, distance, size FROM "
+    "simhash_clusters('{query}', {k}, document => 'doc', "
+    "at_least => {least})",
+    "SELECT id, representative, distance, size FROM "
+    "simhash_clusters('{query}', {k}, 'star', 'first', 1, 'doc', "
+    "'jaccard', {least})",
+    "SELECT id, representative, distance, size FROM "
+    "simhash_clusters('{query}', {k}, 'star', document => 'doc', "
+    "at_least => {least})",
+]
+DOCUMENT = (", CASE WHEN id % 11 > 0 THEN string_to_array("
+            "left(md5((id / 3)::text), (id % 4)::int + 3), NULL) END AS doc")
+
 # Columns after the fingerprint, by which rows are in groups.
 GROUPS = ['', '', '', ', id % 3 AS g', ', nullif(id % 4, 0) AS g, id % 2 = 0 AS h',
           ', left(md5(id::text), 1) AS g', ', NULL::int AS g',

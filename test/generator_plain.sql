@@ -142,9 +142,10 @@ END
 $$;
 
 -- All pairs, and clusters, by comparing each row with each.
--- The rows of a query; what a row has in other columns is its group.
-CREATE FUNCTION report_rows(query text)
-RETURNS TABLE (id bigint, fp bit varying, g text, n bigint) LANGUAGE plpgsql AS
+-- The rows of a query; the document, a text[], is one of its columns, and what a
+-- row has in others is its group.
+CREATE FUNCTION report_rows(query text, document text)
+RETURNS TABLE (id bigint, fp bit varying, g text, n bigint, d jsonb) LANGUAGE plpgsql AS
 $$
 DECLARE
     bits boolean;       -- fingerprints are bit strings
@@ -153,29 +154,45 @@ BEGIN
                    ' IN (''bit'', ''bit varying'', ''print'')', query) INTO bits;
     RETURN QUERY EXECUTE format('SELECT id::bigint, ' ||
         CASE WHEN bits THEN 'fp' ELSE 'fp::bit(64)' END || '::bit varying,'
-        ' CASE WHEN NOT jsonb_path_exists(j, ''strict $.* ? (@ == null)'')'
-        ' THEN (j - ''id'' - ''fp'')::text END, row_number() OVER ()'
+        ' CASE WHEN NOT jsonb_path_exists(j - $1, ''strict $.* ? (@ == null)'')'
+        ' THEN (j - ''id'' - ''fp'' - $1)::text END, row_number() OVER (), j -> $1'
         ' FROM (SELECT id, fp, to_jsonb(q) AS j FROM (%s) AS q(id, fp)'
         '       OFFSET 0) AS r'
-        ' WHERE id IS NOT NULL AND fp IS NOT NULL', query);
+        ' WHERE id IS NOT NULL AND fp IS NOT NULL', query)
+        USING coalesce(document, '');
 END
 $$;
 
-CREATE FUNCTION simhash_pairs(query text, k bigint DEFAULT 3)
-RETURNS TABLE (a bigint, b bigint, distance integer)
+-- The Jaccard similarity of two arrays of features; NULL if one has none.
+CREATE FUNCTION jaccard(a jsonb, b jsonb) RETURNS double precision LANGUAGE sql IMMUTABLE AS
+$$
+    SELECT CASE WHEN bool_or(x IS NOT NULL) AND bool_or(y IS NOT NULL)
+        THEN count(*) FILTER (WHERE x = y)::float8 / count(*) END
+    FROM (SELECT DISTINCT jsonb_array_elements_text(nullif(a, 'null')) AS x) AS v
+    FULL JOIN (SELECT DISTINCT jsonb_array_elements_text(nullif(b, 'null')) AS y) AS w ON x = y
+$$;
+
+CREATE FUNCTION simhash_pairs(
+    query text, k bigint DEFAULT 3, document text DEFAULT NULL,
+    similarity text DEFAULT NULL, at_least double precision DEFAULT 0.8)
+RETURNS TABLE (a bigint, b bigint, distance integer, jaccard double precision)
 LANGUAGE plpgsql AS
 $$
 BEGIN
-    RETURN QUERY WITH q AS MATERIALIZED (SELECT * FROM report_rows(query))
-        SELECT x.id, y.id, bit_count(x.fp # y.fp)::int
+    RETURN QUERY WITH q AS MATERIALIZED (SELECT * FROM report_rows(query, document))
+        SELECT x.id, y.id, bit_count(x.fp # y.fp)::int,
+            CASE WHEN document IS NOT NULL THEN jaccard(x.d, y.d) END
         FROM q AS x JOIN q AS y ON x.id < y.id AND x.g = y.g
-        WHERE bit_count(x.fp # y.fp) <= k;
+        WHERE bit_count(x.fp # y.fp) <= k
+            AND CASE WHEN document IS NULL THEN true ELSE jaccard(x.d, y.d) >= at_least END;
 END
 $$;
 
 CREATE FUNCTION simhash_clusters(
     query text, k bigint DEFAULT 3, kind text DEFAULT 'connected',
-    keep text DEFAULT 'lowest', min_size bigint DEFAULT 2)
+    keep text DEFAULT 'lowest', min_size bigint DEFAULT 2,
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT 0.8)
 RETURNS TABLE (id bigint, cluster bigint, representative bigint,
                distance integer, size bigint)
 LANGUAGE plpgsql AS
@@ -184,13 +201,14 @@ DECLARE
     ids bigint[];
     fps bit varying[];
     groups text[];
+    docs jsonb[];
     part int[];         -- the row that stands for the cluster of a row
     new int[];
 BEGIN
     SELECT array_agg(r.id ORDER BY place), array_agg(fp ORDER BY place),
-           array_agg(g ORDER BY place)
-    INTO ids, fps, groups
-    FROM report_rows(query) AS r,
+           array_agg(g ORDER BY place), array_agg(d ORDER BY place)
+    INTO ids, fps, groups, docs
+    FROM report_rows(query, document) AS r,
          LATERAL (SELECT CASE keep WHEN 'first' THEN n ELSE r.id END) AS p(place);
     IF ids IS NULL THEN RETURN; END IF;
     part := ARRAY(SELECT n FROM generate_subscripts(ids, 1) AS n);
@@ -198,7 +216,8 @@ BEGIN
         FOR i IN 1 .. cardinality(ids) LOOP
             FOR j IN 1 .. i - 1 LOOP
                 IF part[j] = j AND bit_count(fps[i] # fps[j]) <= k
-                   AND groups[i] = groups[j] THEN
+                   AND groups[i] = groups[j]
+                   AND (document IS NULL OR jaccard(docs[i], docs[j]) >= at_least) THEN
                     part[i] := j;
                     EXIT;
                 END IF;
@@ -208,9 +227,11 @@ BEGIN
         LOOP
             new := ARRAY(
                 SELECT min(y.p)
-                FROM unnest(fps, groups) WITH ORDINALITY AS x(fp, g, n),
-                    unnest(fps, groups, part) WITH ORDINALITY AS y(fp, g, p, n)
+                FROM unnest(fps, groups, docs) WITH ORDINALITY AS x(fp, g, d, n),
+                    unnest(fps, groups, docs, part) WITH ORDINALITY AS y(fp, g, d, p, n)
                 WHERE bit_count(x.fp # y.fp) <= k AND (x.g = y.g OR x.n = y.n)
+                    AND CASE WHEN document IS NULL OR x.n = y.n THEN true
+                        ELSE jaccard(x.d, y.d) >= at_least END
                 GROUP BY x.n ORDER BY x.n);
             EXIT WHEN new = part;
             part := new;

@@ -351,16 +351,20 @@ class Round:
         width = self.world.width
         fingerprint, distances = self.rng.choice(calls.FINGERPRINTS + [
             ('wide AS fp', [0, 3, width // 8, width // 4])] * 2)
-        query = ("SELECT DISTINCT ON (id) id, %s%s FROM %s AS r WHERE id > %d "
+        verified = self.rng.random() < 0.4
+        query = ("SELECT DISTINCT ON (id) id, %s%s%s FROM %s AS r WHERE id > %d "
                  "ORDER BY id, fp" % (fingerprint,
                                       self.rng.choice(calls.GROUPS),
+                                      calls.DOCUMENT if verified else '',
                                       self.rng.choice(self.world.small),
                                       self.rng.randrange(50)))
         if self.rng.random() < 0.5:
             query = ('SELECT * FROM (%s) AS s ORDER BY md5(fp::text), id'
                      % query)
-        sql = self.rng.choice(calls.REPORTS).format(
-            query=query.replace("'", "''"), k=self.rng.choice(distances))
+        sql = self.rng.choice(calls.VERIFIED if verified else calls.REPORTS)
+        sql = sql.format(query=query.replace("'", "''"),
+                         k=self.rng.choice(distances),
+                         least=self.rng.choice([0, 0.3, 0.6, 0.8, 1]))
         return Step('report', sql)
 
     def call(self):
