@@ -57,13 +57,13 @@ complain_of_place(const Dedup *dedup)
 	char	   *query = psprintf("SELECT id, %s%s FROM %s", table->fingerprint,
 								 write_document(table, ""), table->name);
 	char	   *compare = !table->decides ? "" :
-		psprintf(", document => %s, similarity => %s, at_least => %s%s%s",
-				 quote_literal_cstr(verify->document),
-				 quote_literal_cstr(verify->similarity),
-				 simhash_write_number(verify->at_least),
-				 verify->profile == NULL ? "" : ", profile => ",
-				 verify->profile == NULL ? "" :
-				 quote_literal_cstr(verify->profile));
+	psprintf(", document => %s, similarity => %s, at_least => %s%s%s",
+			 quote_literal_cstr(verify->document),
+			 quote_literal_cstr(verify->similarity),
+			 simhash_write_number(verify->at_least),
+			 verify->profile == NULL ? "" : ", profile => ",
+			 verify->profile == NULL ? "" :
+			 quote_literal_cstr(verify->profile));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
