@@ -263,15 +263,19 @@ NO_FINGERPRINTS = ['fake', 'mood', 't', 'body']
 TEXTS = {'kind': ['star', 'connected'], 'keep': ['first', 'lowest'],
          'within': ['{}'] * 6 + ['{grp}', '{mood}', '{body,grp}', '{fake}'],
          'family': ['simhash', 'minhash'], 'measure': ['jaccard', 'cosine'],
-         'columns': ['{k0,k1,k2,k3}'], 'profile': ['word-2']}
+         'columns': ['{k0,k1,k2,k3}'], 'profile': ['word-2', None, None],
+         'document': ['body', 'body', 'mood', None, None],
+         'similarity': ['jaccard', 'cosine', 'none', None, None]}
 NUMBERS = {'k': [0, 3, 3], 'bits': [128], 'sample': [20], 'most': [3],
-           'top_k': [5]}
+           'top_k': [5], 'at_least': [0, 0.2, 0.8, None]}
 
 
 def literal(value, type_):
     """A value of that very type, whatever the search_path has of its name."""
     if type_.split('[')[0] in ('text', 'name', 'regclass', 'oid', 'tid'):
         type_ = 'pg_catalog.' + type_
+    if value is None:
+        return 'NULL::' + type_
     return "'%s'::%s" % (str(value).replace("'", "''"), type_)
 
 
@@ -300,6 +304,8 @@ def query(rng, function, relation, expression, id_):
         return 'SELECT t.id, (t.id) FROM near.%s AS t' % relation
     if not function.name.endswith('_as'):
         id_ = IDS.get(function.name.split('_')[-1], ['t.id'])[0]
+    if rng.random() < 0.5:
+        source = source.replace(' FROM', ', t.body FROM', 1)
     return 'SELECT %s, %s' % (id_, source)
 
 
@@ -333,8 +339,9 @@ def call(rng, function, relation, expression, indexes):
         elif name in NUMBERS:
             value = literal(rng.choice(NUMBERS[name]), type_)
         elif default and rng.random() < 0.8:
-            value = default if '::' in default else literal(
-                default.strip("'"), type_)
+            value = literal(None, type_) if default.startswith('NULL') else (
+                default if '::' in default else literal(
+                    default.strip("'"), type_))
         else:
             value = (CONSTANTS.get(type_) or known(type_))[0]
         arguments.append(value)
