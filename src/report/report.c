@@ -40,7 +40,8 @@ PG_FUNCTION_INFO_V1(simhash_clusters);
 #define TALLIED			300		/* rows whose pairs are tallied, at most, */
 #define DISTANCES_MAX	3e8		/* distances computed for that, */
 #define PAIRS_MAX		100000	/* and pairs compared, but those of one row */
-#define SAMPLE			1000	/* rows to be compared where that decides nothing */
+#define SAMPLE			1000	/* rows to be compared where that decides
+								 * nothing */
 
 /* Two rows to put out. */
 typedef struct PairOfRows
@@ -61,7 +62,8 @@ typedef struct Report
 	ShCrowds	crowds;
 	SimhashVerify *verify;		/* NULL where documents are not compared */
 	SimhashVerified verified;
-	bool	   *sampled;		/* rows that are compared to tell, not to decide */
+	bool	   *sampled;		/* rows that are compared to tell, not to
+								 * decide */
 	int64		marked;			/* pairs to be compared for that */
 	SimhashStatement query;
 	Oid			id_type;

@@ -217,7 +217,7 @@ find_document(SimhashTable *table, const SimhashVerifyOptions *given,
 }
 
 /* A number as it is read again, whatever the settings of the session. */
-char *
+char	   *
 simhash_write_number(double number)
 {
 	char	   *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
