@@ -1341,6 +1341,17 @@ COMMENT ON FUNCTION _simhash_clusters_by_text(
     text, bigint, text, text, bigint, text, text, double precision, text) IS
 'internal: simhash_clusters_as for ids of type text';
 
+CREATE FUNCTION _simhash_compared(
+    relation regclass, fingerprint text, INOUT document text,
+    INOUT similarity text, INOUT at_least double precision,
+    INOUT profile text)
+RETURNS record
+AS 'MODULE_PATHNAME', 'simhash_compared'
+LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION _simhash_compared(
+    regclass, text, text, text, double precision, text) IS
+'internal: what simhash_dedup_sql compares for such arguments';
+
 ----------------------------------------------------------------------------
 -- Guard
 ----------------------------------------------------------------------------

@@ -120,9 +120,8 @@ SELECT EXISTS (
                 ON part.oid OPERATOR(pg_catalog.=) relid
             WHERE part.relkind OPERATOR(pg_catalog.=) 'f')) AS deletes \gset
 
--- What is compared, besides fingerprints?  simhash_dedup_sql knows where the
--- table is one that it can delete from, and writes it as arguments: these are
--- read there, outside of quotes.
+-- What is compared, besides fingerprints?  The extension knows where the table is
+-- one that can be deleted from.
 SELECT pg_catalog.format('%L::pg_catalog.text', CASE WHEN d OPERATOR(pg_catalog.<>) '' THEN d END)
            AS document_given,
        pg_catalog.format('%L::pg_catalog.text', CASE WHEN s OPERATOR(pg_catalog.<>) '' THEN s END)
@@ -134,19 +133,12 @@ SELECT pg_catalog.format('%L::pg_catalog.text', CASE WHEN d OPERATOR(pg_catalog.
 FROM (SELECT (:'document')::pg_catalog.text AS d, (:'similarity')::pg_catalog.text AS s,
              (:'at_least')::pg_catalog.text AS a, (:'profile')::pg_catalog.text AS p) AS w \gset
 \if :deletes
-SELECT found IS NOT NULL AS compared,
-       coalesce(pg_catalog.replace(pg_catalog.replace(found[1], '''''', ''''),
-           pg_catalog.repeat(pg_catalog.chr(92), 2), pg_catalog.chr(92)), '') AS document,
-       coalesce(found[2], 'none') AS similarity, coalesce(found[3], '1') AS at_least,
-       coalesce(found[4], :'profile') AS profile
-FROM (SELECT pg_catalog.regexp_match(:schema.simhash_dedup_sql(
-          (:'relation')::pg_catalog.oid::pg_catalog.regclass,
-          (:'fp')::pg_catalog.text, (:'k')::bigint, 'star'::pg_catalog.text,
-          NULL::pg_catalog.text,
-          pg_catalog.concat('{', :'within', '}')::pg_catalog.text[],
-          :document_given, :similarity_given, :at_least_given, :profile_given),
-          $re$^(?:--[^\n]*\n)*WITH redundant (?:[^'"]|"(?:[^"]|"")*"|'(?:[^']|'')*')*document => E?'((?:[^']|'')*)'::pg_catalog.text,\s+similarity => '([a-z]+)'::pg_catalog.text,\s+at_least => ([^:]+)::pg_catalog.float8, profile => (?:'([^']*)'|NULL)$re$)
-      AS found) AS f \gset
+SELECT document IS NOT NULL AS compared, coalesce(document, '') AS document,
+       coalesce(similarity, 'none') AS similarity, coalesce(at_least, 1) AS at_least,
+       coalesce(profile, :'profile') AS profile
+FROM :schema._simhash_compared(
+    (:'relation')::pg_catalog.oid::pg_catalog.regclass, (:'fp')::pg_catalog.text,
+    :document_given, :similarity_given, :at_least_given, :profile_given) \gset
 \else
 SELECT :'document' OPERATOR(pg_catalog.<>) ''
            AND :'similarity' OPERATOR(pg_catalog.<>) 'none' AS compared,

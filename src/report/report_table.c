@@ -18,8 +18,10 @@
  */
 #include "report/report_table.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -29,6 +31,8 @@
 #include "search/measure.h"
 #include "search/search.h"
 #include "search/source.h"
+
+PG_FUNCTION_INFO_V1(simhash_compared);
 
 /*
  * Have names looked up in pg_catalog alone until simhash_leave_catalog; an
@@ -308,4 +312,47 @@ simhash_list(const List *expressions, const char *before, const char *between)
 		appendStringInfo(&list, "%s%s", before, (char *) lfirst(cell));
 	}
 	return list.data;
+}
+
+/*
+ * _simhash_compared(relation regclass, fingerprint text, document text,
+ *		similarity text, at_least double precision, profile text)
+ *		-> (document text, similarity text, at_least double precision,
+ *		profile text)
+ *
+ * What simhash_dedup_sql compares for such arguments, with what follows from the
+ * fingerprint; all NULL if it goes by distances alone.  For tools/report.
+ *
+ * Errors: as simhash_dedup_sql.
+ */
+Datum
+simhash_compared(PG_FUNCTION_ARGS)
+{
+	SimhashVerifyOptions given = simhash_verify_arguments(fcinfo, 2);
+	const SimhashVerifyOptions *verify;
+	SimhashTable table;
+	TupleDesc	columns;
+	Datum		values[4] = {0};
+	bool		nulls[4] = {true, true, true, true};
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	simhash_find_table(&table, PG_GETARG_OID(0), "rpf",
+					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
+					   construct_empty_array(TEXTOID), 0, &given);
+	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	verify = &table.verify;
+	if (table.decides)
+	{
+		values[0] = CStringGetTextDatum(verify->document);
+		values[1] = CStringGetTextDatum(verify->similarity);
+		values[2] = Float8GetDatum(verify->at_least);
+		nulls[3] = verify->profile == NULL;
+		if (!nulls[3])
+			values[3] = CStringGetTextDatum(verify->profile);
+		nulls[0] = nulls[1] = nulls[2] = false;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns),
+													  values, nulls)));
 }
