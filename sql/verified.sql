@@ -230,6 +230,8 @@ SELECT * FROM simhash_pairs($$SELECT 1, 1::bigint, 'one two three'::body AS t, '
     document => 't');
 SELECT similarity FROM simhash_pairs($$SELECT n, 1::bigint, n % 1 AS g, '{a,b}'::varchar[] AS t
     FROM generate_series(1, 2) AS n$$, document => 't');
+SELECT similarity FROM simhash_pairs($$SELECT n, 1::bigint, ARRAY['a', 'b']::body[] AS t
+    FROM generate_series(1, 2) AS n$$, document => 't');
 
 ----------------------------------------
 -- errors

@@ -56,12 +56,12 @@ simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
 	return n;
 }
 
-/* The same of an array of texts. */
+/* The same of an array of texts, or of a type that is stored as text is. */
 int
 simhash_get_texts(ArrayType *array, const char *what, Datum **texts)
 {
-	return simhash_get_elements(array, TEXTOID, -1, false, TYPALIGN_INT, what,
-								texts);
+	return simhash_get_elements(array, ARR_ELEMTYPE(array), -1, false,
+								TYPALIGN_INT, what, texts);
 }
 
 /*
