@@ -251,9 +251,13 @@ SELECT fails($$SELECT simhash_clusters('SELECT id, mh FROM docs', similarity => 
 SELECT fails($$SELECT simhash_clusters('SELECT id, mh FROM docs', profile => 'word-1')$$);
 SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', 'dice')$$);
 SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM docs', 3, 'body', profile => 'word-0')$$);
--- none: the column is one of groups, as if it were not said what it is
-SELECT count(*), count(similarity)
-FROM simhash_pairs('SELECT id, mh, site FROM docs', 0, 'site', 'none', .9);
+-- none: the documents are not looked at, whatever they are, and make no groups
+SELECT count(*), count(similarity), count(*) = (
+    SELECT count(*) FROM simhash_pairs('SELECT id, mh, site FROM docs', 8)) AS all_of_group
+FROM simhash_pairs('SELECT id, mh, site, place FROM docs', 8, 'place', 'none', .9);
+SELECT count(*) = (SELECT count(*) FROM simhash_clusters('SELECT id, mh FROM docs', 8)) AS all
+FROM simhash_clusters('SELECT id, mh, body FROM docs', 8, document => 'body', similarity => 'none');
+SELECT fails($$SELECT simhash_pairs('SELECT id, mh FROM docs', 8, 'body', 'none')$$);
 -- a document that needs more memory than there may be
 CREATE TABLE huge AS SELECT n AS id, 1::bigint AS fp, string_agg('w' || i, ' ') AS body
 FROM generate_series(1, 2) AS n, generate_series(1, 150000) AS i GROUP BY n;

@@ -60,6 +60,7 @@ typedef struct Report
 	ShWide		wide;			/* where fingerprints have several words */
 	ShClusters	clusters;
 	ShCrowds	crowds;
+	const char *document;		/* the column of the query, or NULL */
 	SimhashVerify *verify;		/* NULL where documents are not compared */
 	SimhashVerified verified;
 	bool	   *sampled;		/* rows that are compared to tell, not to
@@ -220,6 +221,7 @@ begin_verifying(Report *report, FunctionCallInfo fcinfo, int argument)
 {
 	SimhashVerifyOptions options = simhash_verify_arguments(fcinfo, argument);
 
+	report->document = options.document;
 	report->verify = simhash_verify_begin(&options);
 }
 
@@ -361,7 +363,7 @@ static void
 list_pairs(Report *report)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
-					  report->k, report->verify);
+					  report->k, report->document, report->verify);
 	begin_report(report, true);
 	if (report->verify == NULL)
 		put_equal_pairs(report);
@@ -645,7 +647,7 @@ static void
 make_clusters(Report *report, bool first, bool decide, SimhashTally *tally)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
-					  report->k, report->verify);
+					  report->k, report->document, report->verify);
 	if (report->verify != NULL && tally != NULL)
 		tally_some(report, tally);
 	begin_report(report, !first);

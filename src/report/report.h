@@ -73,7 +73,7 @@ typedef struct SimhashRows
 	int			helpers;		/* with so many workers at most */
 
 	SimhashVerify *verify;		/* NULL where documents are not compared */
-	int			document;		/* the column, or -1 where they come otherwise */
+	int			document;		/* the column, or -1 if the query has none */
 
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
@@ -115,7 +115,8 @@ extern void simhash_begin_receiver(DestReceiver *receiver,
 extern void simhash_check_distance(int64 k, bool bits, int width);
 extern void simhash_read_rows(SimhashRows *rows,
 							  const SimhashStatement *query, Oid id_type,
-							  int64 k, SimhashVerify *verify);
+							  int64 k, const char *document,
+							  SimhashVerify *verify);
 extern int64 simhash_needed_memory(const SimhashRows *rows);
 extern void simhash_order_rows(SimhashRows *rows, bool sort);
 

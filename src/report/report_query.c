@@ -34,6 +34,7 @@ typedef struct Receiver
 {
 	DestReceiver pub;
 	SimhashRows *rows;
+	const char *document;		/* the name of the column, or NULL */
 	Oid			column_type;	/* of the id, as the query gives it */
 } Receiver;
 
@@ -150,6 +151,33 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 }
 
 /*
+ * Find the column of the documents, if there is one.  Where these are not
+ * compared, it is no column of groups for all that.
+ */
+static void
+begin_documents(SimhashRows *rows, TupleDesc desc, const char *document)
+{
+	int			column = 2;
+
+	rows->document = -1;
+	if (document == NULL)
+		return;
+	while (column < desc->natts &&
+		   strcmp(NameStr(TupleDescAttr(desc, column)->attname), document) != 0)
+		column++;
+	if (column >= desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the query yields no document \"%s\" after the id and the fingerprint",
+						document),
+				 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
+	rows->document = column;
+	if (rows->verify != NULL)
+		simhash_verify_type(rows->verify,
+							TupleDescAttr(desc, column)->atttypid);
+}
+
+/*
  * If there are columns besides the id, the fingerprint and the document, rows are
  * in groups by them.
  */
@@ -186,11 +214,7 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 		type = getBaseType(type);
 	check_id_type(receiver->rows, type);
 	receiver->column_type = type;
-	receiver->rows->document = -1;
-	if (receiver->rows->verify != NULL &&
-		receiver->rows->verify->document != NULL)
-		receiver->rows->document =
-			simhash_verify_column(receiver->rows->verify, desc);
+	begin_documents(receiver->rows, desc, receiver->document);
 	begin_groups(receiver->rows, desc);
 }
 
@@ -313,7 +337,7 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot);
 		rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
-	if (rows->document >= 0)
+	if (rows->document >= 0 && rows->verify != NULL)
 		simhash_verify_put(rows->verify, slot->tts_values[rows->document],
 						   slot->tts_isnull[rows->document]);
 	rows->ids[rows->n++] = id;
@@ -410,11 +434,13 @@ check_rows(const SimhashRows *rows)
 /*
  * Run the query; its rows go into memory of the current context.  They are to be
  * searched within distance k; fail if the engine cannot, or if memory is too
- * little.  Their documents are compared if "verify" is not NULL.
+ * little.  Their documents are compared if "verify" is not NULL; which has them
+ * already where no column of the query is named as the document.
  */
 void
 simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
-				  Oid id_type, int64 k, SimhashVerify *verify)
+				  Oid id_type, int64 k, const char *document,
+				  SimhashVerify *verify)
 {
 	Receiver	receiver;
 
@@ -434,6 +460,7 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
 
 	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
 	receiver.rows = rows;
+	receiver.document = document;
 
 	simhash_run(query, NULL, &receiver.pub);
 

@@ -711,8 +711,6 @@ get_arguments(TableReport *report, FunctionCallInfo fcinfo)
 					   PG_GETARG_ARRAYTYPE_P(3), report->k, &given);
 	report->given = write_given(&given);
 	report->verify = table->documents;
-	if (report->verify != NULL)
-		report->verify->document = NULL;
 	report->stores = create_queryEnv();
 }
 

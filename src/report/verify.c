@@ -153,26 +153,6 @@ simhash_verify_type(SimhashVerify *verify, Oid type)
 	MemoryContextSwitchTo(old);
 }
 
-/* Which column of a query has the document, from 0 on? */
-int
-simhash_verify_column(SimhashVerify *verify, TupleDesc desc)
-{
-	for (int i = 2; i < desc->natts; i++)
-	{
-		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname),
-				   verify->document) == 0)
-		{
-			simhash_verify_type(verify, TupleDescAttr(desc, i)->atttypid);
-			return i;
-		}
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("the query yields no document \"%s\" after the id and the fingerprint",
-					verify->document),
-			 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
-}
-
 /* Take the document of the next row. */
 void
 simhash_verify_put(SimhashVerify *verify, Datum document, bool isnull)

@@ -66,7 +66,6 @@ extern SimhashVerifyOptions simhash_verify_arguments(FunctionCallInfo fcinfo,
 													 int argument);
 extern SimhashVerify *simhash_verify_begin(const SimhashVerifyOptions *options);
 extern void simhash_verify_type(SimhashVerify *verify, Oid type);
-extern int	simhash_verify_column(SimhashVerify *verify, TupleDesc desc);
 extern void simhash_verify_put(SimhashVerify *verify, Datum document,
 							   bool isnull);
 extern int64 simhash_verify_bytes(int64 n);
