@@ -159,6 +159,8 @@ begin_report(Report *report, bool sort)
 	SimhashRows *rows = &report->rows;
 	ShPairs    *pairs = &report->pairs;
 
+	if (report->verify != NULL)
+		simhash_verify_forget(report->verify);
 	simhash_allocate_search(rows, (int) report->k);
 	simhash_order_rows(rows, sort);
 	sh_pairs_begin(pairs, rows->values, rows->memory, rows->n);

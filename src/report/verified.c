@@ -208,6 +208,7 @@ simhash_verified_begin(SimhashVerified *verified)
 	}
 	if (verified->kind != SIMHASH_VERIFIED_PAIRS)
 		find_copies(verified);
+	simhash_verify_forget(verified->verify);
 	verified->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 											InvalidOid, false, work_mem, NULL,
 											TUPLESORT_NONE);

@@ -171,6 +171,15 @@ simhash_verify_bytes(int64 n)
 	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
 }
 
+/* Others need the memory that features were kept in. */
+void
+simhash_verify_forget(SimhashVerify *verify)
+{
+	verify->kept = NULL;
+	if (verify->kept_context != NULL)
+		MemoryContextReset(verify->kept_context);
+}
+
 /* Make room for features that stay; those that were there go. */
 static void
 begin_keeping(SimhashVerify *verify)
@@ -181,13 +190,12 @@ begin_keeping(SimhashVerify *verify)
 		verify->kept_context = AllocSetContextCreate(verify->context,
 													 "simhash features",
 													 ALLOCSET_DEFAULT_SIZES);
-	MemoryContextReset(verify->kept_context);
+	simhash_verify_forget(verify);
 	control.keysize = sizeof(uint32);
 	control.entrysize = sizeof(KeptFeatures);
 	control.hcxt = verify->kept_context;
 	verify->kept = hash_create("simhash features", 1024, &control,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	verify->kept_bytes = 0;
 }
 
 /* Make room for what is known of each row. */
@@ -239,8 +247,7 @@ simhash_verify_order(SimhashVerify *verify, const uint32 *before)
 		verify->offset[i] = offset[before[i]];
 	}
 	verify->loaded = verify->n;
-	if (verify->kept != NULL)
-		begin_keeping(verify);
+	Assert(verify->kept == NULL);
 	pfree(count);
 	pfree(offset);
 }
@@ -322,13 +329,13 @@ get_features(SimhashVerify *verify, uint32 row)
 	if (kept != NULL)
 		return kept->list;
 	if (verify->kept == NULL ||
-		verify->kept_bytes + (int64) bytes > verify->kept_limit)
+		(int64) (MemoryContextMemAllocated(verify->kept_context, true) +
+				 bytes) > verify->kept_limit)
 		begin_keeping(verify);
 	read_features(verify, row, &list,
 				  MemoryContextAllocHuge(verify->kept_context, bytes));
 	kept = hash_search(verify->kept, &row, HASH_ENTER, &found);
 	kept->list = list;
-	verify->kept_bytes += (int64) (bytes + 2 * sizeof *kept);
 	return list;
 }
 

@@ -53,7 +53,6 @@ struct SimhashVerify
 	uint32		loaded;			/* the row whose features are in the bag, or n */
 	MemoryContext kept_context;
 	HTAB	   *kept;			/* features in memory, by row */
-	int64		kept_bytes;
 	int64		kept_limit;
 	void	   *buffer;			/* of features that are too many to be kept */
 };
@@ -71,6 +70,7 @@ extern void simhash_verify_put(SimhashVerify *verify, Datum document,
 extern int64 simhash_verify_bytes(int64 n);
 extern void simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare);
 extern void simhash_verify_order(SimhashVerify *verify, const uint32 *before);
+extern void simhash_verify_forget(SimhashVerify *verify);
 extern void simhash_verify_read(SimhashVerify *verify, SimhashRowTest wanted,
 								SimhashRowTest same, void *context);
 extern bool simhash_verify_same(SimhashVerify *verify, uint32 row);
