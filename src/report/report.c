@@ -39,7 +39,8 @@ PG_FUNCTION_INFO_V1(simhash_clusters);
 #define WAITING			64		/* pairs to put out together */
 #define TALLIED			300		/* rows whose pairs are tallied, at most, */
 #define DISTANCES_MAX	3e8		/* distances computed for that, */
-#define PAIRS_MAX		100000	/* and pairs compared, but those of one row */
+#define PAIRS_MAX		100000	/* pairs compared, but those of one row, */
+#define FEATURES_MAX	100000000	/* and features of these, likewise */
 #define SAMPLE			1000	/* rows to be compared where that decides
 								 * nothing */
 
@@ -66,6 +67,7 @@ typedef struct Report
 	bool	   *sampled;		/* rows that are compared to tell, not to
 								 * decide */
 	int64		marked;			/* pairs to be compared for that */
+	int64		compared;		/* features of those that have been */
 	SimhashStatement query;
 	Oid			id_type;
 	int64		k;				/* which fits an integer once rows are read */
@@ -607,6 +609,8 @@ compare_pair(void *context, uint32 a, uint32 b)
 	Report	   *report = context;
 	double		similarity;
 
+	report->compared += (int64) report->verify->count[a] +
+		report->verify->count[b];
 	return simhash_verify_similarity(report->verify, a, b, &similarity) ?
 		similarity : -1;
 }
@@ -626,15 +630,16 @@ tally_some(Report *report, SimhashTally *tally)
 
 	report->sampled = MemoryContextAllocHuge(rows->context, rows->n + 1);
 	memset(report->sampled, false, rows->n);
-	for (n = 0; n < Min(TALLIED, most) && rows->n > 0 &&
+	for (n = 0; n < Min(Min(TALLIED, most), rows->n) &&
 		 report->marked < PAIRS_MAX; n++)
 	{
-		drawn[n] = (uint32) pg_prng_uint64_range(&pg_global_prng_state, 0,
-												 rows->n - 1);
+		drawn[n] = rows->n <= TALLIED ? n
+			: (uint32) pg_prng_uint64_range(&pg_global_prng_state, 0,
+											rows->n - 1);
 		simhash_tally_row(&ignored, rows, drawn[n], 0, mark_pair, report);
 	}
 	simhash_verify_read(report->verify, is_sampled, NULL, report);
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < n && report->compared < FEATURES_MAX; i++)
 		simhash_tally_row(tally, rows, drawn[i], report->verify->least,
 						  compare_pair, report);
 	pfree(report->sampled);
