@@ -5,7 +5,9 @@
  *
  * Rows are told apart by ctid, so a table needs no key; in a table with
  * partitions or children by tableoid and ctid.  That is text, whose order says
- * nothing: the query orders the rows, and the first of them is kept.
+ * nothing: the query orders the rows, and the first of them is kept.  The DELETE
+ * may be run when a table has got children that it had not when it was written:
+ * where ctid is all, it is FROM ONLY the table.
  *
  * Others may change the table meanwhile.  The clusters are those of the
  * snapshot of the statement, so each row of a cluster that loses one is locked
@@ -109,7 +111,7 @@ write_rows(const Dedup *dedup)
 					dedup->id, table->key != NIL ? " AS simhash_key" : "",
 					table->fingerprint, write_document(table, "t."),
 					table->groups != NIL ? ", " : "",
-					simhash_list(table->groups, "", ", "), table->name,
+					simhash_list(table->groups, "", ", "), table->source,
 					table->fingerprint, order != NULL ? " ORDER BY " : "",
 					order != NULL ? order : "");
 }
@@ -187,8 +189,8 @@ write_delete(const Dedup *dedup)
 					"WHERE gone.id OPERATOR(pg_catalog.=) r.id\n"
 					"    AND kept.id OPERATOR(pg_catalog.=) r.representative\n"
 					"    AND %s OPERATOR(pg_catalog.=) r.id",
-					write_call(dedup), dedup->id, table->name, dedup->id,
-					table->name, dedup->id);
+					write_call(dedup), dedup->id, table->source, dedup->id,
+					table->source, dedup->id);
 }
 
 /* By what rows are taken for copies, as a comment. */

@@ -278,9 +278,13 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 	table->place = find_place(relation);
 	if (table->place == SIMHASH_DISTRIBUTED)
 		table->key = find_key(relation);
-	table->parted = table->place == SIMHASH_HERE && has_subclass(relation) &&
-		simhash_ask(psprintf("SELECT 1 FROM pg_inherits WHERE inhparent = %u",
-							 relation)) != NULL;
+	table->parted = table->place == SIMHASH_HERE &&
+		(relkind == RELKIND_PARTITIONED_TABLE ||
+		 (has_subclass(relation) &&
+		  simhash_ask(psprintf("SELECT 1 FROM pg_inherits WHERE inhparent = %u",
+							   relation)) != NULL));
+	table->source = table->place == SIMHASH_HERE && !table->parted ?
+		psprintf("ONLY %s", table->name) : table->name;
 	table->groups = find_groups(table, within);
 	simhash_leave_catalog(level);
 	check_distance(table, k);

@@ -33,7 +33,8 @@ typedef struct SimhashTable
 	const char *name;			/* with its schema, quoted */
 	SimhashPlace place;
 	List	   *key;			/* of distributed rows: expressions */
-	bool		parted;			/* it has children: ctid is not enough */
+	bool		parted;			/* it may have children: ctid is not enough */
+	const char *source;			/* as FROM names it: ONLY, where ctid is */
 	List	   *groups;			/* columns, as expressions */
 	const char *fingerprint;	/* an expression */
 	Oid			type;			/* of it, without domains */

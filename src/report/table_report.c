@@ -124,7 +124,7 @@ write_fetch(const SimhashTable *table)
 	if (table->verify.document != NULL)
 		appendStringInfo(&text, ", t.%s AS document",
 						 quote_identifier(table->verify.document));
-	appendStringInfo(&text, " FROM %s AS t", table->name);
+	appendStringInfo(&text, " FROM %s AS t", table->source);
 	if (table->key != NIL)
 		appendStringInfo(&text, " ORDER BY %s",
 						 simhash_list(table->key, "", ", "));
@@ -143,7 +143,7 @@ write_show(const SimhashTable *table)
 
 	return psprintf("SELECT $1 AS n,"
 					" pg_catalog.left(pg_catalog.concat(t.*), 200) AS value"
-					" FROM %s AS t WHERE %s LIMIT 1", table->name,
+					" FROM %s AS t WHERE %s LIMIT 1", table->source,
 					table->place == SIMHASH_HERE ?
 					"t.ctid OPERATOR(pg_catalog.=) $2"
 					" AND t.tableoid OPERATOR(pg_catalog.=) $3" :
