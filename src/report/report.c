@@ -64,6 +64,7 @@ typedef struct Report
 	const char *document;		/* the column of the query, or NULL */
 	SimhashVerify *verify;		/* NULL where documents are not compared */
 	SimhashVerified verified;
+	pg_prng_state draws;		/* by which rows are sampled */
 	bool	   *sampled;		/* rows that are compared to tell, not to
 								 * decide */
 	int64		marked;			/* pairs to be compared for that */
@@ -582,7 +583,7 @@ read_sample(Report *report)
 		for (uint32 i = start + 1; i < clusters->ends[c]; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (pg_prng_double(&pg_global_prng_state) * all >= SAMPLE)
+			if (pg_prng_double(&report->draws) * all >= SAMPLE)
 				continue;
 			report->sampled[clusters->members[start]] = true;
 			report->sampled[clusters->members[i]] = true;
@@ -634,8 +635,7 @@ tally_some(Report *report, SimhashTally *tally)
 		 report->marked < PAIRS_MAX; n++)
 	{
 		drawn[n] = rows->n <= TALLIED ? n
-			: (uint32) pg_prng_uint64_range(&pg_global_prng_state, 0,
-											rows->n - 1);
+			: (uint32) pg_prng_uint64_range(&report->draws, 0, rows->n - 1);
 		simhash_tally_row(&ignored, rows, drawn[n], 0, mark_pair, report);
 	}
 	simhash_verify_read(report->verify, is_sampled, NULL, report);
@@ -655,6 +655,8 @@ make_clusters(Report *report, bool first, bool decide, SimhashTally *tally)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
 					  report->k, report->document, report->verify);
+	/* The same rows are drawn of the same table, so reports can be compared. */
+	pg_prng_seed(&report->draws, report->rows.n);
 	if (report->verify != NULL && tally != NULL)
 		tally_some(report, tally);
 	begin_report(report, !first);
