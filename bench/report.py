@@ -19,7 +19,8 @@ import sys
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
 ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'dense', 'partitions',
-         'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'pairs', 'hnsw', 'bits',
+         'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'pairs', 'verify',
+         'hnsw', 'bits',
          'trgm')
 PANELS = (
     ('distance 3, by method', (
