@@ -20,8 +20,7 @@ FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
 ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'dense', 'partitions',
          'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'pairs', 'verify',
-         'hnsw', 'bits',
-         'trgm')
+         'hnsw', 'bits', 'trgm')
 PANELS = (
     ('distance 3, by method', (
         ('server, primary key', 'primary key', '#7f7f7f'),
