@@ -201,3 +201,39 @@ DROP FUNCTION planted_in, ask_all, asked;
 DROP SCHEMA planted CASCADE;
 DROP ROLE regress_simhash_planter;
 DROP ROLE regress_simhash_reader;
+
+----------------------------------------
+-- an order by an expression, under row security
+----------------------------------------
+
+-- An ordered scan has its expression computed again for each row that it finds,
+-- before any condition.  The one who wrote it would see what a policy hides.
+CREATE FUNCTION seen(fp bigint) RETURNS bigint IMMUTABLE COST 1 LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'seen %', fp;
+    RETURN fp;
+END $$;
+SET client_min_messages = warning;
+CREATE TABLE hidden (id int, fp bigint);
+INSERT INTO hidden SELECT n, n FROM generate_series(1, 6) AS n;
+CREATE INDEX ON hidden USING hamming (seen(fp));
+CREATE INDEX ON hidden USING hamming (fp);
+ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
+CREATE POLICY even ON hidden USING (id % 2 = 0);
+CREATE ROLE regress_simhash_looker;
+GRANT SELECT ON hidden TO regress_simhash_looker;
+SET client_min_messages = notice;
+SET enable_seqscan = off;
+SET enable_sort = off;
+SET ROLE regress_simhash_looker;
+SELECT id FROM hidden ORDER BY seen(fp) <~> 0;
+-- a column has nothing to tell
+EXPLAIN (COSTS OFF) SELECT id FROM hidden ORDER BY fp <~> 0;
+RESET ROLE;
+-- nor does anything where nothing is hidden
+EXPLAIN (COSTS OFF) SELECT id FROM hidden ORDER BY seen(fp) <~> 0;
+RESET enable_seqscan;
+RESET enable_sort;
+DROP TABLE hidden;
+DROP FUNCTION seen(bigint);
+DROP ROLE regress_simhash_looker;

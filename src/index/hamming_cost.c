@@ -533,6 +533,16 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 		if (contain_leaked_vars((Node *) index->indpred) ||
 			calls_leaky((Node *) index->indpred, NULL))
 			index->amhasgetbitmap = false;
+
+		/*
+		 * An ordered scan has the executor compute again what the order is
+		 * by, before any condition: a policy comes first where that is not
+		 * leakproof.
+		 */
+		if (root->qual_security_level > 0 &&
+			(contain_leaked_vars((Node *) index->indexprs) ||
+			 calls_leaky((Node *) index->indexprs, NULL)))
+			index->amcanorderbyop = false;
 		for (int i = 0; i < index->nkeycolumns && !SIMHASH_KNOWS_BOOLEAN_COLUMNS; i++)
 		{
 			if (op_in_opfamily(BooleanEqualOperator, index->opfamily[i]))
