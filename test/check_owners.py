@@ -101,9 +101,9 @@ VALUES = {
         "ext.simhash_idf_from('{a}'::pg_catalog.text[],"
         " '{1}'::double precision[], NULL::pg_catalog.text)"]}
 CONSTANTS = {
-    'bigint': ['0::bigint', '(SELECT fp FROM near.part_1 LIMIT 1)',
+    'bigint': ['0::bigint', '(SELECT fp FROM near.part_1 ORDER BY id LIMIT 1)',
                '-1::bigint'],
-    'bit': ['0::bit(256)', '(SELECT wide FROM near.part_1 LIMIT 1)'],
+    'bit': ['0::bit(256)', '(SELECT wide FROM near.part_1 ORDER BY id LIMIT 1)'],
     'ext.hamming_ball': ['ext.hamming_ball(0::bigint, 8::bigint)',
                          '(0::bigint, 64::bigint)::ext.hamming_ball'],
     'ext.hamming_bit_ball': ['ext.hamming_bit_ball(0::bit(256), 100::bigint)']}
