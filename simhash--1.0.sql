@@ -1362,3 +1362,15 @@ AS 'MODULE_PATHNAME', 'simhash_guard'
 LANGUAGE C;
 COMMENT ON FUNCTION simhash_guard() IS
 'trigger that rejects, skips or marks rows that are near-duplicates of others';
+
+----------------------------------------------------------------------------
+-- Clusters that keep themselves
+----------------------------------------------------------------------------
+
+CREATE FUNCTION simhash_current_cluster(
+    relation regclass, cluster bigint, "column" name DEFAULT 'cluster')
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_current_cluster'
+LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_current_cluster(regclass, bigint, name) IS
+'what a cluster of a table is now, as clusters are merged';

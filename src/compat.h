@@ -13,6 +13,8 @@
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/tableam.h"
+#include "access/relation.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
@@ -321,6 +323,21 @@ simhash_array_length(PlannerInfo *root, Node *array)
 #else
 	(void) root;
 	return estimate_array_length(array);
+#endif
+}
+
+/* The sequence of an identity column, if it is one. */
+static inline Oid
+simhash_identity_sequence(Oid table, AttrNumber column)
+{
+#if PG_VERSION_NUM >= 170000
+	Relation	relation = relation_open(table, AccessShareLock);
+	Oid			sequence = getIdentitySequence(relation, column, true);
+
+	relation_close(relation, NoLock);
+	return sequence;
+#else
+	return getIdentitySequence(table, column, true);
 #endif
 }
 

@@ -26,6 +26,22 @@
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
+/*
+ * Are we one of the two other triggers of clusters: AFTER INSERT OR UPDATE, FOR
+ * EACH ROW, or AFTER TRUNCATE?
+ */
+static bool
+is_after(const TriggerData *data)
+{
+	TriggerEvent event = data->tg_event;
+
+	return TRIGGER_FIRED_AFTER(event) &&
+		(TRIGGER_FIRED_BY_TRUNCATE(event) ||
+		 (TRIGGER_FIRED_FOR_ROW(event) &&
+		  (TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))) &&
+		simhash_guard_option(data->tg_trigger, "clusters") != NULL;
+}
+
 /* Fail unless we are called as the right kind of trigger. */
 static void
 check_context(FunctionCallInfo fcinfo)
@@ -37,6 +53,8 @@ check_context(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_guard was not called by the trigger manager")));
 	event = ((TriggerData *) fcinfo->context)->tg_event;
+	if (is_after((TriggerData *) fcinfo->context))
+		return;
 	if (!TRIGGER_FIRED_BEFORE(event) || !TRIGGER_FIRED_FOR_ROW(event) ||
 		!(TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))
 		ereport(ERROR,
@@ -126,8 +144,15 @@ simhash_guard(PG_FUNCTION_ARGS)
 	HeapTuple	row;
 
 	check_context(fcinfo);
+	if (is_after(data))
+	{
+		simhash_guard_after(fcinfo);
+		return PointerGetDatum(NULL);
+	}
 	guard = get_guard(fcinfo);
 	row = simhash_guard_take_row(guard, data, &search);
+	if (GUARD_CLUSTERS(guard->action))
+		return PointerGetDatum(simhash_guard_join(guard, data, &search, row));
 	if (search.need == GUARD_AS_BEFORE)
 		return PointerGetDatum(row);
 	if (search.need == GUARD_COMPARE)

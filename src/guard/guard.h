@@ -32,8 +32,13 @@ typedef enum GuardAction
 {
 	GUARD_REJECT,
 	GUARD_SKIP,
-	GUARD_MARK
+	GUARD_MARK,
+	GUARD_STAR,
+	GUARD_CONNECTED
 } GuardAction;
+
+/* Does a trigger keep clusters, of either kind? */
+#define GUARD_CLUSTERS(action)	((action) >= GUARD_STAR)
 
 /* What a column of fingerprints has: INT8OID, or BITOID of that width. */
 typedef struct GuardType
@@ -94,6 +99,7 @@ typedef struct GuardTable
 	Oid			table;
 	AttrNumber	column;			/* of the fingerprint */
 	AttrNumber *group;			/* the columns of the group */
+	AttrNumber	cluster;		/* the column of clusters, or 0 */
 	GuardIndex	hamming;
 	GuardIndex	keys[SH_BLOCKS];	/* otherwise */
 	bool		only_way;		/* all sessions search by that hamming index */
@@ -123,6 +129,15 @@ typedef struct GuardedRow
 	uint32		locks[GUARD_LOCKS_MAX];
 } GuardedRow;
 
+/* What became of the row that was updated last; see guard_cluster.c. */
+typedef struct GuardMoved
+{
+	bool		valid;
+	GuardFingerprint fingerprint;
+	uint64		group;			/* hash */
+	int64		cluster;
+}			GuardMoved;
+
 /*
  * A trigger at work in a statement.  On a partitioned table it is a trigger of
  * each partition, with a Guard for each that gets rows; they share this.
@@ -135,10 +150,14 @@ typedef struct GuardStatement
 	MemoryContextCallback at_end;
 	SubTransactionId subxact;	/* that the statement runs in */
 
-	/* the trigger, and the table that it was made for */
+	/*
+	 * the trigger, and the root of what it searches: the table that it was
+	 * made for, but the table of the clusters for action "star"
+	 */
 	const char *name;
 	Oid			root;
 	const char *column;			/* the fingerprint */
+	const char *cluster;		/* the column of clusters, or NULL */
 	AttrNumber	root_column;	/* the same, in the root */
 	GuardType	type;			/* what it has */
 	Oid			ball_type;		/* hamming_ball, or hamming_bit_ball */
@@ -155,6 +174,7 @@ typedef struct GuardStatement
 	List	   *scopes;			/* of GuardScope */
 
 	GuardedRow	row;
+	GuardMoved	moved;
 } GuardStatement;
 
 /* A column, and how to compute it for a row that is not stored yet. */
@@ -194,6 +214,7 @@ typedef struct Guard
 	SimhashMeasure measure;		/* of the documents' similarity */
 	double		at_least;		/* between near-duplicates */
 	const char *document_name;	/* the column that has them */
+	bool		later;			/* rows get no cluster yet */
 
 	/* the table that it fires for, and columns of it; 0 for none */
 	Oid			table;
@@ -202,6 +223,8 @@ typedef struct Guard
 	AttrNumber	document;		/* what we compute it from */
 	AttrNumber	compared;		/* the documents, if those are compared */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
+	AttrNumber	cluster;		/* what gets its cluster */
+	AttrNumber	since;			/* what gets the time when it did */
 	GuardSource *group;			/* what rows of one group have equal */
 	List	   *keys;			/* of GuardKey: what no two rows have equal */
 	ExprContext *econtext;		/* to compute generated columns */
@@ -216,7 +239,10 @@ typedef struct Guard
 	uint32		found_for;
 	bool		found_for_moves;
 	const GuardScope *scope;
-	const GuardTable *own;		/* the table that it fires for */
+	Oid			searched;		/* the table that it fires for, or the root */
+	const GuardTable *own;		/* how to search that */
+	Oid			clusters;		/* the table of the clusters, if it has any */
+	Oid			sequence;		/* of their ids */
 } Guard;
 
 /* The nearest row whose fate is known: committed, or our own. */
@@ -241,6 +267,29 @@ typedef struct GuardPending
 	bool		locked;			/* by others, who may change its key */
 } GuardPending;
 
+/* Different clusters, in order. */
+typedef struct GuardClusters
+{
+	int			n;
+	int			size;			/* allocated */
+	int64	   *ids;
+}			GuardClusters;
+
+/* A row of a transaction in progress, and its cluster. */
+typedef struct GuardArrival
+{
+	int64		cluster;
+	GuardPending pending;
+}			GuardArrival;
+
+/* What rows near another are in: all of them, for action "connected". */
+typedef struct GuardNeighbours
+{
+	GuardClusters clusters;		/* of rows whose fate is known */
+	List	   *arrivals;		/* of GuardArrival, one for each cluster */
+	bool		changed;		/* some row was, while we searched */
+}			GuardNeighbours;
+
 /* How the row of a call is to be compared with others. */
 typedef enum GuardNeed
 {
@@ -263,6 +312,7 @@ typedef struct GuardSearch
 	SnapshotData dirty;			/* by which it sees rows */
 	GuardMatch	match;
 	GuardPending pending;
+	GuardNeighbours *neighbours;	/* gathered instead, if not NULL */
 } GuardSearch;
 
 /* A column of a relation. */
@@ -272,7 +322,11 @@ simhash_guard_attribute(Relation relation, AttrNumber column)
 	return TupleDescAttr(RelationGetDescr(relation), column - 1);
 }
 
+/* guard.c */
+extern Datum simhash_guard(PG_FUNCTION_ARGS);
+
 /* guard_bind.c */
+extern Oid	simhash_guard_root(Relation relation, const Trigger *trigger);
 extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
 								 MemoryContext statement);
 
@@ -284,6 +338,31 @@ extern const char *simhash_guard_option(const Trigger *trigger,
 										const char *name);
 extern AttrNumber simhash_guard_column(Relation relation, const char *name);
 extern int	simhash_guard_argument_error(void);
+
+/* guard_cluster.c */
+extern Oid	simhash_guard_bind_clusters(Guard *guard, Oid root,
+										const Trigger *trigger);
+extern void simhash_guard_check_clusters(const Guard *guard,
+										 Relation relation);
+extern HeapTuple simhash_guard_join(Guard *guard, TriggerData *data,
+									GuardSearch *search, HeapTuple row);
+extern void simhash_guard_meet(GuardNeighbours * neighbours,
+							   const GuardTable *table, TupleTableSlot *slot,
+							   TransactionId xid, uint32 token);
+extern void simhash_guard_after(FunctionCallInfo fcinfo);
+extern void simhash_guard_forget_merges(void);
+
+/* guard_merge.c */
+extern void simhash_guard_add_cluster(GuardClusters * clusters, int64 id);
+extern bool simhash_guard_has_cluster(const GuardClusters * clusters, int64 id);
+extern GuardClusters simhash_guard_current(Oid table,
+										   const GuardClusters * clusters);
+extern void simhash_guard_merge(Oid table, const GuardClusters * clusters);
+extern Oid	simhash_guard_clusters_table(const Trigger *trigger, Oid root,
+										 LOCKMODE lockmode);
+extern void simhash_guard_complain_of_table(const char *name);
+extern void simhash_guard_run_as_owner(Oid table, const char *command,
+									   int nargs, Oid *types, Datum *values);
 
 /* guard_row.c */
 extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,

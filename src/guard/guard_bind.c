@@ -98,11 +98,13 @@ bind_group(Guard *guard, Relation relation)
 		AttrNumber	column = simhash_guard_column(relation, name);
 
 		check_stored(relation, column);
-		if (column == guard->fingerprint.column || column == guard->mark)
+		if (column == guard->fingerprint.column || column == guard->mark ||
+			column == guard->cluster || column == guard->since)
 			ereport(ERROR,
 					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
 							guard->name, name,
-							column == guard->mark ? "mark" : "fingerprint"),
+							column == guard->fingerprint.column ? "fingerprint" :
+							column == guard->mark ? "mark" : "cluster"),
 					 simhash_guard_argument_error()));
 		guard->group[i].column = column;
 		bind_source(&guard->group[i], relation, estate);
@@ -110,6 +112,24 @@ bind_group(Guard *guard, Relation relation)
 	guard->econtext = GetPerTupleExprContext(estate);
 	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
 										   &TTSOpsHeapTuple);
+}
+
+/* Fail unless a column that an option has written to, if any, is for that. */
+static void
+check_written(const Guard *guard, Relation relation, AttrNumber column,
+			  const char *option)
+{
+	if (column == 0)
+		return;
+	check_not_generated(relation, column,
+						psprintf("The option \"%s\" takes a plain column.",
+								 option));
+	if (column == guard->fingerprint.column || column == guard->document ||
+		column == guard->compared)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"%s\" needs a column of its own",
+						guard->name, option),
+				 simhash_guard_argument_error()));
 }
 
 /* Check the columns. */
@@ -139,21 +159,14 @@ check_columns(Guard *guard, Relation relation)
 							"Leave out the option \"document\".");
 		(void) simhash_words(guard->type.width);
 	}
-	if (guard->mark == 0)
-		return;
-	check_not_generated(relation, guard->mark,
-						"The option \"mark\" takes a plain column.");
-	if (guard->mark == guard->fingerprint.column ||
-		guard->mark == guard->document)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
-						guard->name),
-				 simhash_guard_argument_error()));
+	check_written(guard, relation, guard->mark, "mark");
+	check_written(guard, relation, guard->cluster, "cluster");
+	check_written(guard, relation, guard->since, "since");
 }
 
 /* The table that the trigger was made for, of which ours is a partition. */
-static Oid
-find_root(Relation relation, Trigger *trigger)
+Oid
+simhash_guard_root(Relation relation, const Trigger *trigger)
 {
 	Oid			root = RelationGetRelid(relation);
 	ListCell   *lc;
@@ -246,6 +259,9 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger, List *within)
 											"hamming_ball"),
 							ObjectIdGetDatum(get_func_namespace(trigger->tgfoid)));
 		statement->marks = guard->action == GUARD_MARK;
+		if (guard->cluster != 0)
+			statement->cluster = guard->action == GUARD_STAR ? "cluster" :
+				pstrdup(simhash_guard_option(trigger, "cluster"));
 		statement->column = pstrdup(trigger->tgargs[0]);
 		table_close(relation, NoLock);
 	}
@@ -272,11 +288,18 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 		guard->profile = sh_default_profile;
 	check_columns(guard, relation);
 	simhash_guard_check_shard(guard, relation, within);
-	root = find_root(relation, trigger);
+	root = simhash_guard_root(relation, trigger);
+	if (GUARD_CLUSTERS(guard->action))
+		root = simhash_guard_bind_clusters(guard, root, trigger);
+	guard->searched = guard->action == GUARD_STAR ? root : guard->table;
 	bind_statement(guard, root, trigger, within);
 	bind_group(guard, relation);
-	simhash_guard_bind_keys(guard, relation, trigger);
-	(void) simhash_guard_tables(guard);
+	if (!GUARD_CLUSTERS(guard->action))
+		simhash_guard_bind_keys(guard, relation, trigger);
+	else
+		simhash_guard_check_clusters(guard, relation);
+	if (!guard->later)
+		(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;
 }

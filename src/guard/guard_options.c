@@ -14,7 +14,9 @@
 #include "utils/lsyscache.h"
 
 /* The actions, in the order of GuardAction. */
-static const char *const actions[] = {"reject", "skip", "mark"};
+static const char *const actions[] = {
+	"reject", "skip", "mark", "star", "connected"
+};
 
 /* An option: name=value, or the name alone if it is a flag. */
 typedef struct GuardOption
@@ -22,18 +24,28 @@ typedef struct GuardOption
 	const char *name;
 	bool		flag;
 	const char *needs;			/* an option, or NULL */
-	const char *action;			/* that it is for, or NULL for any */
+	int			actions;		/* that it is for */
 } GuardOption;
 
+/* Sets of actions. */
+#define ONLY(action)	(1 << (action))
+#define KEEPS_OUT		(ONLY(GUARD_REJECT) | ONLY(GUARD_SKIP) | ONLY(GUARD_MARK))
+#define KEEPS_CLUSTERS	(ONLY(GUARD_STAR) | ONLY(GUARD_CONNECTED))
+#define ANY				(KEEPS_OUT | KEEPS_CLUSTERS)
+
 static const GuardOption options[] = {
-	{"document", false, NULL, NULL},
-	{"profile", false, "document", NULL},
-	{"similarity", false, NULL, NULL},
-	{"at_least", false, NULL, NULL},
-	{"within", false, NULL, NULL},
-	{"except", false, NULL, NULL},
-	{"mark", false, NULL, "mark"},
-	{"notice", true, NULL, "skip"}
+	{"document", false, NULL, ANY},
+	{"profile", false, "document", ANY},
+	{"similarity", false, NULL, ANY},
+	{"at_least", false, NULL, ANY},
+	{"within", false, NULL, ANY},
+	{"except", false, NULL, KEEPS_OUT},
+	{"mark", false, NULL, ONLY(GUARD_MARK)},
+	{"notice", true, NULL, ONLY(GUARD_SKIP)},
+	{"cluster", false, NULL, KEEPS_CLUSTERS},
+	{"clusters", false, "cluster", KEEPS_CLUSTERS},
+	{"since", false, "cluster", KEEPS_CLUSTERS},
+	{"later", true, "cluster", KEEPS_CLUSTERS}
 };
 
 /* Beside errmsg: what all errors in the arguments of a trigger have in common. */
@@ -112,11 +124,10 @@ static void
 check_option(const Guard *guard, const Trigger *trigger,
 			 const GuardOption *option)
 {
-	if (option->action != NULL &&
-		strcmp(option->action, actions[guard->action]) != 0)
+	if ((option->actions & ONLY(guard->action)) == 0)
 		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"%s\" is for the action \"%s\"",
-						guard->name, option->name, option->action),
+				(errmsg("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
+						guard->name, option->name, actions[guard->action]),
 				 simhash_guard_argument_error()));
 	if (option->needs != NULL &&
 		simhash_guard_option(trigger, option->needs) == NULL)
@@ -164,12 +175,22 @@ read_options(Guard *guard, Relation relation, const Trigger *trigger)
 		guard->profile = simhash_get_profile(cstring_to_text(profile));
 	guard->document = option_column(relation, trigger, "document");
 	guard->mark = option_column(relation, trigger, "mark");
+	guard->cluster = option_column(relation, trigger, "cluster");
+	guard->since = option_column(relation, trigger, "since");
 	guard->notice = simhash_guard_option(trigger, "notice") != NULL;
+	guard->later = simhash_guard_option(trigger, "later") != NULL;
 	if (guard->action == GUARD_MARK && guard->mark == 0)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",
 						guard->name),
 				 simhash_guard_argument_error()));
+	if (GUARD_CLUSTERS(guard->action) &&
+		simhash_guard_option(trigger, "clusters") == NULL)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": action \"%s\" needs options cluster=column and clusters=table",
+						guard->name, actions[guard->action]),
+				 errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
 }
 
 /* Read the arguments of the trigger. */

@@ -193,6 +193,7 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 	search->enough = guard->action == GUARD_SKIP && !guard->notice ?
 		guard->radius : 0;
 	search->match.slot = NULL;
+	search->neighbours = NULL;
 	search->need = GUARD_NONE_NEAR;
 	if (!get_values(guard, row, search))
 		return row;

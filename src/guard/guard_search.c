@@ -155,9 +155,13 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		tid = scan->xs_heaptid;
 		if (index_fetch_heap(scan, slot))
 			return true;
-		if (!further &&
-			table_index_fetch_tuple_check(scan->heapRelation, &tid,
-										  search->before, NULL))
+		if (further ||
+			!table_index_fetch_tuple_check(scan->heapRelation, &tid,
+										   search->before, NULL))
+			continue;
+		if (search->neighbours != NULL)
+			search->neighbours->changed = true;
+		else
 			(void) keep_pending(search, scan->heapRelation, &tid,
 								search->radius, InvalidTransactionId, 0);
 	}
@@ -182,7 +186,10 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 
 		if (distance < 0)
 			continue;
-		if (TransactionIdIsValid(xid))
+		if (search->neighbours != NULL)
+			simhash_guard_meet(search->neighbours, table, slot,
+							   snapshot->xmin, snapshot->speculativeToken);
+		else if (TransactionIdIsValid(xid))
 			(void) keep_pending(search, relation, &slot->tts_tid, distance,
 								xid, snapshot->speculativeToken);
 		else if (simhash_guard_same_key(guard, table->table, search, slot))

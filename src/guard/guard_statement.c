@@ -112,6 +112,9 @@ end_xact(XactEvent event, void *arg)
 	ListCell   *lc;
 
 	(void) arg;
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT ||
+		event == XACT_EVENT_PREPARE)
+		simhash_guard_forget_merges();
 	if (event != XACT_EVENT_ABORT)
 		return;
 	foreach(lc, statements)

@@ -455,6 +455,8 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
 			table->table = lfirst_oid(lc);
 			table->column = get_attnum(table->table, statement->column);
 			table->group = find_group(statement, table->table);
+			if (statement->cluster != NULL)
+				table->cluster = get_attnum(table->table, statement->cluster);
 			find_indexes(statement, relation, table);
 			scope->ntables++;
 		}
@@ -512,7 +514,7 @@ forget_tables(GuardStatement *statement)
 
 /*
  * Bring the tables of the statement up to date.  Returns the one that the
- * guard fires for.
+ * guard fires for, or the table of the clusters, if that is searched.
  */
 const GuardTable *
 simhash_guard_tables(Guard *guard)
@@ -525,10 +527,10 @@ simhash_guard_tables(Guard *guard)
 	if (guard->found_for == statement->times_found &&
 		guard->found_for_moves == guard->moves)
 		return guard->own;
-	guard->scope = find_scope(statement, guard->table, guard->moves);
+	guard->scope = find_scope(statement, guard->searched, guard->moves);
 	for (int i = 0; i < guard->scope->ntables; i++)
 	{
-		if (guard->scope->tables[i].table == guard->table)
+		if (guard->scope->tables[i].table == guard->searched)
 			guard->own = &guard->scope->tables[i];
 	}
 	guard->found_for = statement->times_found;

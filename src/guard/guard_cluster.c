@@ -1,0 +1,585 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_cluster.c
+ *		The actions "star" and "connected" of simhash_guard(): every row gets
+ *		the id of its cluster as it arrives.
+ *
+ * simhash_add_clusters() makes the triggers, and the table of the clusters that
+ * their option "clusters" names.  Ids come from the identity of that table.
+ *
+ * star.  The table has the representative of each cluster: its fingerprint,
+ * its group and, if documents are compared, its document.  A row is looked up
+ * there, not in its own table, and joins the nearest representative within the
+ * distance.  If there is none it becomes one.  Representatives do not change,
+ * so neither does the cluster of a row.
+ *
+ *	 Guarantee.  No two representatives of a group are near each other, and
+ *	 nobody waits for another's transaction, at any isolation level.
+ *
+ *	 A representative is added under the locks of guard_lock.c, so that of two
+ *	 sessions with rows near each other one sees what the other has added.  If
+ *	 the only representative near a row is not committed yet, our row joins it
+ *	 all the same.  Its transaction may still be rolled back, so we add the same
+ *	 representative, with the same id, once more as our own: a claim.  Nobody
+ *	 else may have added one near it meanwhile.  So the claim is made under the
+ *	 locks of the representative, and only if it is still there.
+ *
+ *	 For example, the distance is 3, and nothing is there.
+ *
+ *	 A	inserts 0: cluster 1, represented by 0
+ *	 B	inserts 7: finds that; claims it, so that there are two rows (1, 0), one
+ *		of either transaction; its own row is in cluster 1
+ *	 A	rolls back: what B has added stays, and 63, three bits away from B's
+ *		row but six from 0, starts a cluster whatever A does
+ *
+ * connected.  A row is looked up in its own table.  All rows within the
+ * distance count: if they are in one cluster it joins that, if they are in
+ * several these are merged, and the oldest id stays (guard_merge.c).  Here a row
+ * has to wait for a transaction that has inserted a row near it, unless that is
+ * in a cluster which it joins anyway.  A row that another transaction is about
+ * to delete counts: it was there when ours arrived.
+ *
+ *	 The row may still not get in: INSERT ... ON CONFLICT may drop it, or another
+ *	 trigger.  So what is near several clusters is noted when the trigger is
+ *	 called BEFORE, and looked up once more and merged when it is called AFTER.
+ *	 The note says which calls have to look at all; it decides nothing.
+ *
+ * Update.  A row whose fingerprint, group or, where it counts, document changes
+ * is treated as if it were new.  Otherwise the column is what the statement
+ * makes it.  An update may move a row to another partition, where it arrives as
+ * if inserted; it is recognised, and keeps its cluster.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_type.h"
+#include "commands/sequence.h"
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/*
+ * Limits of the work done.
+ *
+ * NOTES_MAX	rows of a transaction of which it is noted that they connect
+ *				clusters; with more, all rows are looked up again.
+ */
+#define NOTES_MAX	65536
+
+/* A note: rows of that fingerprint in that cluster may connect others. */
+typedef struct MergeNote
+{
+	int64		cluster;
+	uint64		fingerprint;	/* hash */
+	Oid			clusters;		/* the table */
+	uint32		unused;			/* 0 */
+}			MergeNote;
+
+/* Notes of the transaction; NULL if there are none. */
+static HTAB *notes = NULL;
+
+/* Forget the notes, as the transaction ends, which frees them. */
+void
+simhash_guard_forget_merges(void)
+{
+	notes = NULL;
+}
+
+/* The note for a row. */
+static MergeNote
+make_note(const Guard *guard, const GuardSearch *search, int64 cluster)
+{
+	MergeNote	note = {cluster, 0, guard->clusters, 0};
+
+	for (int i = 0; i < GUARD_WORDS(search->center.width); i++)
+		note.fingerprint = hash_combine64(note.fingerprint,
+										  search->center.words[i]);
+	return note;
+}
+
+/* Note that a row connects clusters. */
+static void
+note_merge(const Guard *guard, const GuardSearch *search, int64 cluster)
+{
+	MergeNote	note = make_note(guard, search, cluster);
+
+	if (notes == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof note,
+			.entrysize = sizeof note,
+			.hcxt = TopTransactionContext
+		};
+
+		notes = hash_create("simhash_guard merges", 64, &control,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	if (hash_get_num_entries(notes) < NOTES_MAX)
+		(void) hash_search(notes, &note, HASH_ENTER, NULL);
+}
+
+/* May a row connect clusters? */
+static bool
+is_noted(const Guard *guard, const GuardSearch *search, int64 cluster)
+{
+	MergeNote	note = make_note(guard, search, cluster);
+
+	return hash_get_num_entries(notes) >= NOTES_MAX ||
+		hash_search(notes, &note, HASH_FIND, NULL) != NULL;
+}
+
+/* Find the table of the clusters; returns the root of what is searched. */
+Oid
+simhash_guard_bind_clusters(Guard *guard, Oid root, const Trigger *trigger)
+{
+	AttrNumber	column;
+
+	guard->clusters = simhash_guard_clusters_table(trigger, root,
+												   RowExclusiveLock);
+	column = get_attnum(guard->clusters, "cluster");
+	if (column > 0 && get_atttype(guard->clusters, column) == INT8OID)
+		guard->sequence = simhash_identity_sequence(guard->clusters, column);
+	if (!OidIsValid(guard->sequence))
+		simhash_guard_complain_of_table(get_rel_name(guard->clusters));
+	return guard->action == GUARD_STAR ? guard->clusters : root;
+}
+
+/* Fail unless a column that is written to has the type of what is written. */
+static void
+check_type(const Guard *guard, Relation relation, AttrNumber column,
+		   const char *option, Oid type)
+{
+	if (column != 0 &&
+		simhash_guard_attribute(relation, column)->atttypid != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("trigger \"%s\": option \"%s\" needs a column of type %s",
+						guard->name, option, format_type_be(type))));
+}
+
+/* Fail unless a column is the same in the table of the clusters. */
+static void
+check_same(Relation relation, AttrNumber column, Relation clusters)
+{
+	Form_pg_attribute ours = simhash_guard_attribute(relation, column);
+	Form_pg_attribute theirs =
+	simhash_guard_attribute(clusters,
+							simhash_guard_column(clusters,
+												 NameStr(ours->attname)));
+
+	if (ours->atttypid != theirs->atttypid ||
+		ours->atttypmod != theirs->atttypmod ||
+		ours->attcollation != theirs->attcollation)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" has not the type and collation that it has in \"%s\"",
+						NameStr(theirs->attname),
+						RelationGetRelationName(clusters),
+						RelationGetRelationName(relation))));
+}
+
+/* Check the types of columns. */
+void
+simhash_guard_check_clusters(const Guard *guard, Relation relation)
+{
+	Relation	clusters;
+
+	check_type(guard, relation, guard->cluster, "cluster", INT8OID);
+	check_type(guard, relation, guard->since, "since", TIMESTAMPTZOID);
+	if (guard->action != GUARD_STAR)
+		return;
+	clusters = table_open(guard->clusters, NoLock);
+	if (simhash_guard_attribute(clusters, simhash_guard_column(clusters, "made"))->atttypid != TIMESTAMPTZOID)
+		simhash_guard_complain_of_table(RelationGetRelationName(clusters));
+	check_same(relation, guard->fingerprint.column, clusters);
+	for (int i = 0; i < guard->statement->ngroup; i++)
+		check_same(relation, guard->group[i].column, clusters);
+	if (guard->compared != 0)
+		check_same(relation, guard->compared, clusters);
+	table_close(clusters, NoLock);
+}
+
+/* The id of a new cluster. */
+static int64
+new_cluster(const Guard *guard)
+{
+	return nextval_internal(guard->sequence, false);
+}
+
+/* Add a row to the table of the clusters, as COPY would. */
+static void
+add_representative(Relation clusters, TupleTableSlot *slot)
+{
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *result = makeNode(ResultRelInfo);
+
+	InitResultRelInfo(result, clusters, 0, NULL, 0);
+	ExecOpenIndices(result, false);
+	ExecSimpleRelationInsert(result, estate, slot);
+	ExecCloseIndices(result);
+	FreeExecutorState(estate);
+}
+
+/* Set a column of a row that is being made. */
+static void
+set_value(TupleTableSlot *slot, AttrNumber column, Datum value)
+{
+	slot->tts_values[column - 1] = value;
+	slot->tts_isnull[column - 1] = false;
+}
+
+/* Have the row represent a new cluster. */
+static int64
+start_star(const Guard *guard, const GuardSearch *search)
+{
+	const GuardTable *table = guard->own;
+	Relation	clusters = table_open(guard->clusters, NoLock);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(clusters),
+													&TTSOpsVirtual);
+	int64		id = new_cluster(guard);
+
+	ExecStoreAllNullTuple(slot);
+	set_value(slot, table->cluster, Int64GetDatum(id));
+	set_value(slot, simhash_guard_column(clusters, "made"),
+			  TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+	set_value(slot, table->column, search->center_value);
+	for (int i = 0; i < guard->statement->ngroup; i++)
+		set_value(slot, table->group[i], guard->group_values[i]);
+	if (guard->its_document != NULL)
+		set_value(slot,
+				  simhash_guard_column(clusters, guard->document_name),
+				  PointerGetDatum(guard->its_document));
+	add_representative(clusters, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(clusters, NoLock);
+	return id;
+}
+
+/* The cluster of a row found, if it has one. */
+static bool
+get_cluster(const GuardTable *table, TupleTableSlot *slot, int64 *id)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(slot, table->cluster, &isnull);
+
+	*id = isnull ? 0 : DatumGetInt64(value);
+	return !isnull;
+}
+
+/* Fetch a representative that is still there, committed or not. */
+static bool
+fetch_representative(Relation clusters, ItemPointer tid, TupleTableSlot *slot)
+{
+	SnapshotData dirty;
+
+	InitDirtySnapshot(dirty);
+	return table_tuple_fetch_row_version(clusters, tid, &dirty, slot);
+}
+
+/*
+ * Join a representative that depends on another transaction, and add it as our
+ * own.  False if it is gone.
+ */
+static bool
+claim(Guard *guard, GuardPending *pending, int64 *id)
+{
+	const GuardTable *table = guard->own;
+	Relation	clusters = table_open(pending->table, NoLock);
+	TupleTableSlot *slot = table_slot_create(clusters, NULL);
+	bool		isnull;
+	bool		found = fetch_representative(clusters, &pending->tid, slot);
+	int64		claimed;
+
+	simhash_guard_unlock(guard->statement);
+	if (found)
+	{
+		Datum		value = slot_getattr(slot, table->column, &isnull);
+		GuardFingerprint fingerprint =
+		simhash_guard_fingerprint(&guard->type, value);
+
+		found = get_cluster(table, slot, id);
+		simhash_guard_lock(guard, &fingerprint);
+		table = guard->own;
+
+		/* In the place of what is gone may be another by now. */
+		found = found &&
+			fetch_representative(clusters, &pending->tid, slot) &&
+			get_cluster(table, slot, &claimed) && claimed == *id;
+		if (found)
+			add_representative(clusters, slot);
+		simhash_guard_unlock(guard->statement);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(clusters, NoLock);
+	return found;
+}
+
+/* The cluster of a row: that of the nearest representative, or a new one. */
+static int64
+join_star(Guard *guard, GuardSearch *search)
+{
+	int64		id;
+
+	for (;;)
+	{
+		simhash_guard_lock(guard, &search->center);
+		simhash_guard_search(guard, search);
+		if (search->match.slot != NULL)
+		{
+			(void) get_cluster(guard->own, search->match.slot, &id);
+			simhash_guard_forget_match(&search->match);
+			break;
+		}
+		if (search->pending.distance < 0)
+		{
+			id = start_star(guard, search);
+			break;
+		}
+		if (claim(guard, &search->pending, &id))
+			break;
+	}
+	simhash_guard_unlock(guard->statement);
+	return id;
+}
+
+/*
+ * Take in a row near ours: its cluster or, if a transaction in progress has
+ * inserted it, also what to wait for.  Rows that were there before the trigger
+ * may have no cluster yet, and will find ours when they get one.
+ */
+void
+simhash_guard_meet(GuardNeighbours * neighbours, const GuardTable *table,
+				   TupleTableSlot *slot, TransactionId xid, uint32 token)
+{
+	GuardArrival *arrival;
+	ListCell   *lc;
+	int64		id;
+
+	if (!get_cluster(table, slot, &id))
+		return;
+	if (!TransactionIdIsValid(xid))
+	{
+		simhash_guard_add_cluster(&neighbours->clusters, id);
+		return;
+	}
+	foreach(lc, neighbours->arrivals)
+	{
+		if (((GuardArrival *) lfirst(lc))->cluster == id)
+			return;
+	}
+	arrival = palloc0(sizeof *arrival);
+	arrival->cluster = id;
+	arrival->pending.table = table->table;
+	arrival->pending.tid = slot->tts_tid;
+	arrival->pending.xid = xid;
+	arrival->pending.token = token;
+	neighbours->arrivals = lappend(neighbours->arrivals, arrival);
+}
+
+/*
+ * Of the rows that others are inserting, the first that may be in a cluster
+ * other than those which are joined; NULL if there is none.
+ */
+static GuardPending *
+find_arrival(const Guard *guard, const GuardNeighbours * neighbours,
+			 const GuardClusters * joined)
+{
+	ListCell   *lc;
+
+	foreach(lc, neighbours->arrivals)
+	{
+		GuardArrival *arrival = lfirst(lc);
+		GuardClusters its = {1, 1, &arrival->cluster};
+
+		its = simhash_guard_current(guard->clusters, &its);
+		if (!simhash_guard_has_cluster(joined, its.ids[0]))
+			return &arrival->pending;
+	}
+	return NULL;
+}
+
+/* The cluster of a row: the oldest of those near it, or a new one. */
+static int64
+join_connected(Guard *guard, GuardSearch *search)
+{
+	GuardClusters joined;
+	int64		id;
+
+	simhash_guard_begin_row(guard->statement);
+	for (;;)
+	{
+		GuardNeighbours neighbours = {0};
+		GuardPending *arrival;
+
+		search->neighbours = &neighbours;
+		simhash_guard_lock(guard, &search->center);
+		simhash_guard_search(guard, search);
+		joined = simhash_guard_current(guard->clusters, &neighbours.clusters);
+		arrival = find_arrival(guard, &neighbours, &joined);
+		if (arrival == NULL && !neighbours.changed)
+			break;
+		simhash_guard_unlock(guard->statement);
+		if (arrival != NULL)
+			simhash_guard_wait(arrival);
+	}
+	id = joined.n == 0 ? new_cluster(guard) : joined.ids[0];
+	if (joined.n > 1)
+		note_merge(guard, search, id);
+	return id;
+}
+
+/* Write a row's cluster into it, and when that was. */
+static HeapTuple
+set_cluster(const Guard *guard, Relation relation, HeapTuple row, int64 id,
+			bool isnull)
+{
+	row = simhash_guard_set_column(row, relation, guard->cluster,
+								   Int64GetDatum(id), isnull);
+	if (guard->since != 0)
+		row = simhash_guard_set_column(row, relation, guard->since,
+									   TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
+									   isnull);
+	return row;
+}
+
+/*
+ * Does a row stay in the cluster that it has?  An update may leave it there; or
+ * it has one by the update that moved it here from another partition.
+ */
+static bool
+stays(const Guard *guard, const GuardSearch *search, bool update, int64 id)
+{
+	const		GuardMoved *moved = &guard->statement->moved;
+
+	if (update)
+		return search->need == GUARD_AS_BEFORE;
+	return moved->valid && moved->cluster == id &&
+		simhash_guard_distance(&moved->fingerprint, &search->center) == 0 &&
+		moved->group == simhash_guard_group_hash(guard->statement,
+												 guard->group_values);
+}
+
+/* Keep in mind what an update has made of a row, lest it moves. */
+static void
+remember(Guard *guard, const GuardSearch *search, bool update, bool isnull,
+		 int64 id)
+{
+	GuardMoved *moved = &guard->statement->moved;
+
+	moved->valid = update && !isnull;
+	if (!moved->valid)
+		return;
+	moved->cluster = id;
+	moved->fingerprint = search->center;
+	moved->group = simhash_guard_group_hash(guard->statement,
+											guard->group_values);
+}
+
+/* The row with its cluster, or NULL in its stead. */
+HeapTuple
+simhash_guard_join(Guard *guard, TriggerData *data, GuardSearch *search,
+				   HeapTuple row)
+{
+	Relation	relation = data->tg_relation;
+	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	bool		isnull;
+	Datum		value = heap_getattr(row, guard->cluster,
+									 RelationGetDescr(relation), &isnull);
+	int64		id = isnull ? 0 : DatumGetInt64(value);
+
+	if (search->need == GUARD_NONE_NEAR)
+	{
+		guard->statement->moved.valid = false;
+		return set_cluster(guard, relation, row, 0, true);
+	}
+	if (isnull || !stays(guard, search, update, id))
+	{
+		isnull = guard->later;
+		if (!isnull)
+			id = guard->action == GUARD_STAR ? join_star(guard, search) :
+				join_connected(guard, search);
+		row = set_cluster(guard, relation, row, id, isnull);
+	}
+	remember(guard, search, update, isnull, id);
+	return row;
+}
+
+/* A row is in: if it is near several clusters, merge these. */
+static void
+merge_around(Guard *guard, TriggerData *data)
+{
+	GuardNeighbours neighbours = {0};
+	GuardSearch search;
+	HeapTuple	row = simhash_guard_take_row(guard, data, &search);
+	bool		isnull;
+	Datum		value = heap_getattr(row, guard->cluster,
+									 RelationGetDescr(data->tg_relation),
+									 &isnull);
+
+	if (search.need == GUARD_NONE_NEAR || isnull ||
+		!is_noted(guard, &search, DatumGetInt64(value)))
+		return;
+	(void) simhash_guard_tables(guard);
+	search.self = NULL;
+	search.neighbours = &neighbours;
+	simhash_guard_add_cluster(&neighbours.clusters, DatumGetInt64(value));
+
+	/* Whoever is inserting a row near ours waits for us, and merges then. */
+	do
+	{
+		neighbours.changed = false;
+		simhash_guard_search(guard, &search);
+	} while (neighbours.changed);
+	simhash_guard_merge(guard->clusters, &neighbours.clusters);
+}
+
+/* The table is empty: so is that of its clusters. */
+static void
+truncate_clusters(const TriggerData *data)
+{
+	Oid			root = RelationGetRelid(data->tg_relation);
+	Oid			table = simhash_guard_clusters_table(data->tg_trigger, root,
+													 RowExclusiveLock);
+	char	   *name =
+	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+							   get_rel_name(table));
+
+	SPI_connect();
+	simhash_guard_run_as_owner(table, psprintf("TRUNCATE %s", name), 0, NULL,
+							   NULL);
+	SPI_finish();
+}
+
+/* simhash_guard() called AFTER: for one of the two triggers that may be. */
+void
+simhash_guard_after(FunctionCallInfo fcinfo)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	Trigger    *trigger = data->tg_trigger;
+
+	if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
+		truncate_clusters(data);
+	else if (notes != NULL)
+	{
+		Guard	   *guard = fcinfo->flinfo->fn_extra;
+
+		if (guard == NULL)
+			fcinfo->flinfo->fn_extra = guard =
+				simhash_guard_bind(data->tg_relation, trigger,
+								   fcinfo->flinfo->fn_mcxt);
+		if (guard->action == GUARD_CONNECTED && !guard->later)
+			merge_around(guard, data);
+	}
+}

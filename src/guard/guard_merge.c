@@ -1,0 +1,560 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_merge.c
+ *		Clusters that have been merged, and what they are now.
+ *
+ * When a row connects clusters, none of their rows is touched.  Instead the
+ * part in a merge, and `parent` leads from one to another.  The clusters of a
+ * tree are one by now, and its root says in `current` which id that has: the
+ * oldest, so the least.  To merge means to put roots below one of them, by
+ * rank, so that none of n clusters is more than log2(n) steps from its root.
+ *
+ * For example, 7 is merged with 9, then both with 3, which no merge has seen:
+ *
+ *		cluster	parent	rank	current	merged_into
+ *		3		7		0		3
+ *		7				1		3		3
+ *		9		7		0		9		7
+ *
+ * Each of them is 3 now: 9 leads to 7, which is the root and says so.  What ids
+ * ceased to be current, and when, `merged_into` and `merged_at` record for
+ * those who hold them.
+ *
+ * Concurrency.  A merge locks the roots, in the order of their ids, until the
+ * end of the transaction.  If one is no root any more by then, it lets go of
+ * all, by a subtransaction, and begins again: so transactions that insert one
+ * row each do not deadlock.  With REPEATABLE READ the server raises a
+ * serialization failure instead.
+ *
+ * The table is written with its owner's rights, as a foreign key does it, and
+ * is that of the table with the trigger.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/genam.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+#include "utils/varlena.h"
+
+
+PG_FUNCTION_INFO_V1(simhash_current_cluster);
+
+/*
+ * Limits of the work done.
+ *
+ * STEPS_MAX	to a root: ranks do not let it come to as many.
+ */
+#define STEPS_MAX	64
+
+/* The forest, to be read. */
+typedef struct Forest
+{
+	Relation	relation;
+	Relation	index;			/* its primary key */
+	AttrNumber	cluster;
+	AttrNumber	parent;
+	AttrNumber	current;
+	Snapshot	snapshot;
+	TupleTableSlot *slot;
+}			Forest;
+
+/* The place of an id in a set, or where it belongs. */
+static int
+find_cluster(const GuardClusters * clusters, int64 id)
+{
+	int			low = 0;
+	int			high = clusters->n;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (clusters->ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is a cluster in the set? */
+bool
+simhash_guard_has_cluster(const GuardClusters * clusters, int64 id)
+{
+	int			place = find_cluster(clusters, id);
+
+	return place < clusters->n && clusters->ids[place] == id;
+}
+
+/* Add a cluster to the set, unless it is there. */
+void
+simhash_guard_add_cluster(GuardClusters * clusters, int64 id)
+{
+	int			place = find_cluster(clusters, id);
+
+	if (place < clusters->n && clusters->ids[place] == id)
+		return;
+	if (clusters->n == clusters->size)
+	{
+		clusters->size = Max(8, clusters->size * 2);
+		clusters->ids = clusters->ids == NULL ?
+			palloc(clusters->size * sizeof(int64)) :
+			repalloc(clusters->ids, clusters->size * sizeof(int64));
+	}
+	memmove(clusters->ids + place + 1, clusters->ids + place,
+			(clusters->n - place) * sizeof(int64));
+	clusters->ids[place] = id;
+	clusters->n++;
+}
+
+/* Complain of a table that is none of clusters. */
+void
+simhash_guard_complain_of_table(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("\"%s\" is not a table of clusters", name),
+			 errhint("CALL simhash_drop_clusters(...) and simhash_add_clusters(...) make it anew.")));
+}
+
+/*
+ * The table that the option "clusters" of a trigger names, for as long as the
+ * transaction; fails if it is not there, or somebody else's.  The root is the
+ * table that the trigger was made for.
+ */
+Oid
+simhash_guard_clusters_table(const Trigger *trigger, Oid root,
+							 LOCKMODE lockmode)
+{
+	const char *name = simhash_guard_option(trigger, "clusters");
+	List	   *names;
+	Oid			schema = InvalidOid;
+	Oid			table = InvalidOid;
+	Relation	relation = NULL;
+	Relation	owner;
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\" names no table of clusters",
+						trigger->tgname),
+				 simhash_guard_argument_error()));
+	names = textToQualifiedNameList(cstring_to_text(name));
+	if (list_length(names) == 2)
+		schema = get_namespace_oid(strVal(linitial(names)), true);
+	if (OidIsValid(schema))
+		table = get_relname_relid(strVal(lsecond(names)), schema);
+	if (OidIsValid(table))
+		relation = try_relation_open(table, lockmode);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table %s of the clusters of \"%s\" does not exist",
+						name, get_rel_name(root)),
+				 errdetail("Trigger \"%s\" names it so.", trigger->tgname),
+				 errhint("If it was renamed, make the trigger anew with its name; otherwise CALL simhash_drop_clusters(...).")));
+	if (relation->rd_rel->relkind != RELKIND_RELATION)
+		simhash_guard_complain_of_table(name);
+	owner = relation_open(root, AccessShareLock);
+	if (relation->rd_rel->relowner != owner->rd_rel->relowner)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("tables %s and \"%s\" have different owners",
+						name, RelationGetRelationName(owner)),
+				 errhint("ALTER TABLE ... OWNER TO gives both to the same role.")));
+	relation_close(owner, NoLock);
+	relation_close(relation, NoLock);
+	return table;
+}
+
+/* A column of the forest. */
+static AttrNumber
+forest_column(Relation relation, const char *name)
+{
+	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
+
+	if (column <= 0 ||
+		simhash_guard_attribute(relation, column)->atttypid != INT8OID)
+		simhash_guard_complain_of_table(RelationGetRelationName(relation));
+	return column;
+}
+
+/* Open the forest, to be read by that snapshot. */
+static Forest
+open_forest(Oid table, Snapshot snapshot)
+{
+	Forest		forest;
+	List	   *indexes;
+
+	forest.relation = table_open(table, AccessShareLock);
+	forest.cluster = forest_column(forest.relation, "cluster");
+	forest.parent = forest_column(forest.relation, "parent");
+	forest.current = forest_column(forest.relation, "current");
+	indexes = RelationGetIndexList(forest.relation);
+	list_free(indexes);
+	if (!OidIsValid(forest.relation->rd_pkindex))
+		simhash_guard_complain_of_table(RelationGetRelationName(forest.relation));
+	forest.index = index_open(forest.relation->rd_pkindex, AccessShareLock);
+	if (forest.index->rd_index->indnkeyatts != 1 ||
+		forest.index->rd_index->indkey.values[0] != forest.cluster)
+		simhash_guard_complain_of_table(RelationGetRelationName(forest.relation));
+	forest.snapshot = RegisterSnapshot(snapshot);
+	forest.slot = table_slot_create(forest.relation, NULL);
+	return forest;
+}
+
+/* Close it. */
+static void
+close_forest(Forest * forest)
+{
+	ExecDropSingleTupleTableSlot(forest->slot);
+	UnregisterSnapshot(forest->snapshot);
+	index_close(forest->index, AccessShareLock);
+	table_close(forest->relation, AccessShareLock);
+}
+
+/*
+ * Look a cluster up: its parent, or 0 if it is a root, and what is current
+ * there.  No merge has seen it if there is no row.
+ */
+static void
+find_node(Forest * forest, int64 id, int64 *parent, int64 *current)
+{
+	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
+												 forest->index,
+												 forest->snapshot, 1);
+	ScanKeyData key;
+	bool		isnull;
+
+	*parent = 0;
+	*current = id;
+	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
+	index_rescan(scan, &key, 1, NULL, 0);
+	if (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
+	{
+		Datum		value = slot_getattr(forest->slot, forest->parent, &isnull);
+
+		if (!isnull)
+			*parent = DatumGetInt64(value);
+		value = slot_getattr(forest->slot, forest->current, &isnull);
+		if (!isnull)
+			*current = DatumGetInt64(value);
+		ExecClearTuple(forest->slot);
+	}
+	index_endscan(scan);
+}
+
+/* The root of a cluster, and what is current there. */
+static int64
+find_root(Forest * forest, int64 id, int64 *current)
+{
+	for (int i = 0; i < STEPS_MAX; i++)
+	{
+		int64		parent;
+
+		find_node(forest, id, &parent, current);
+		if (parent == 0)
+			return id;
+		id = parent;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the merges of cluster " INT64_FORMAT " in table \"%s\" lead nowhere",
+					id, RelationGetRelationName(forest->relation))));
+}
+
+/* What clusters are now, by what has been committed. */
+GuardClusters
+simhash_guard_current(Oid table, const GuardClusters * clusters)
+{
+	GuardClusters result = {0};
+	Forest		forest;
+
+	if (clusters->n == 0)
+		return result;
+	forest = open_forest(table, GetLatestSnapshot());
+	for (int i = 0; i < clusters->n; i++)
+	{
+		int64		current;
+
+		(void) find_root(&forest, clusters->ids[i], &current);
+		simhash_guard_add_cluster(&result, current);
+	}
+	close_forest(&forest);
+	return result;
+}
+
+/* The roots of clusters. */
+static GuardClusters
+find_roots(Oid table, const GuardClusters * clusters)
+{
+	GuardClusters result = {0};
+	Forest		forest = open_forest(table, GetLatestSnapshot());
+	int64		current;
+
+	for (int i = 0; i < clusters->n; i++)
+		simhash_guard_add_cluster(&result, find_root(&forest, clusters->ids[i],
+													 &current));
+	close_forest(&forest);
+	return result;
+}
+
+/* A set as an array of SQL. */
+static Datum
+make_array(const GuardClusters * clusters)
+{
+	Datum	   *values = palloc(Max(clusters->n, 1) * sizeof *values);
+
+	for (int i = 0; i < clusters->n; i++)
+		values[i] = Int64GetDatum(clusters->ids[i]);
+	return PointerGetDatum(construct_array(values, clusters->n, INT8OID,
+										   sizeof(int64), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+/*
+ * Run a command with the rights of the owner of the table of the clusters.
+ * What it yields stays until SPI_finish().
+ */
+void
+simhash_guard_run_as_owner(Oid table, const char *command, int nargs,
+						   Oid *types, Datum *values)
+{
+	Relation	relation = relation_open(table, NoLock);
+	int			context;
+	Oid			user;
+	int			result;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(relation->rd_rel->relowner,
+						   context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_NOFORCE_RLS);
+	relation_close(relation, NoLock);
+	result = SPI_execute_with_args(command, nargs, types, values, NULL, false,
+								   0);
+	SetUserIdAndSecContext(user, context);
+	if (result < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("command did not run: %s", command)));
+}
+
+/* A column of a row of the result of a query; 0 for NULL. */
+static int64
+get_number(int row, int column, bool *isnull)
+{
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row],
+									  SPI_tuptable->tupdesc, column, isnull);
+
+	return *isnull ? 0 : DatumGetInt64(value);
+}
+
+/* What a merge makes of roots. */
+typedef struct Merge
+{
+	int64		winner;			/* the root that stays one */
+	int64		rank;			/* its, from now on */
+	GuardClusters names;		/* that were current, the least still is */
+}			Merge;
+
+/* Lock the roots.  False if one is none. */
+static bool
+lock_roots(Oid table, const char *name, const GuardClusters * roots,
+		   Merge * merge)
+{
+	Oid			type = INT8ARRAYOID;
+	Datum		values = make_array(roots);
+	int64		best = -1;
+
+	simhash_guard_run_as_owner(table,
+							   psprintf("INSERT INTO %s (cluster, current)"
+										" SELECT r, r FROM pg_catalog.unnest($1) AS r"
+										" ORDER BY r ON CONFLICT DO NOTHING",
+										name),
+							   1, &type, &values);
+	simhash_guard_run_as_owner(table,
+							   psprintf("SELECT cluster, parent, rank::pg_catalog.int8, current FROM %s"
+										" WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
+										" ORDER BY cluster FOR UPDATE", name),
+							   1, &type, &values);
+	if (SPI_processed != (uint64) roots->n)
+		return false;
+	for (int i = 0; i < roots->n; i++)
+	{
+		bool		isnull;
+		int64		rank = get_number(i, 3, &isnull);
+
+		simhash_guard_add_cluster(&merge->names, get_number(i, 4, &isnull));
+		if (rank >= best)
+			merge->rank = rank == best ? rank + 1 : rank;
+		if (rank > best)
+		{
+			best = rank;
+			merge->winner = get_number(i, 1, &isnull);
+		}
+		(void) get_number(i, 2, &isnull);
+		if (!isnull)
+			return false;
+	}
+	return true;
+}
+
+/* Put the roots below one of them, and record what ids are no more. */
+static void
+join_roots(Oid table, const char *name, const GuardClusters * roots,
+		   const Merge * merge)
+{
+	GuardClusters gone = {merge->names.n - 1, 0, merge->names.ids + 1};
+	Oid			types[] = {INT8ARRAYOID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID};
+	Datum		values[] = {
+		make_array(roots),
+		Int64GetDatum(merge->winner),
+		Int64GetDatum(merge->rank),
+		Int64GetDatum(merge->names.ids[0]),
+		make_array(&gone)
+	};
+
+	simhash_guard_run_as_owner(table,
+							   psprintf("UPDATE %s SET parent = $2"
+										" WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
+										" AND cluster OPERATOR(pg_catalog.<>) $2",
+										name),
+							   2, types, values);
+	simhash_guard_run_as_owner(table,
+							   psprintf("UPDATE %s SET rank = $3, current = $4"
+										" WHERE cluster OPERATOR(pg_catalog.=) $2",
+										name),
+							   4, types, values);
+	simhash_guard_run_as_owner(table,
+							   psprintf("UPDATE %s SET merged_into = $4,"
+										" merged_at = pg_catalog.now()"
+										" WHERE cluster OPERATOR(pg_catalog.=) ANY ($5)",
+										name),
+							   5, types, values);
+}
+
+/* Merge roots, or let go of them if they are none any more. */
+static bool
+try_merge(Oid table, const GuardClusters * roots)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	char	   *name =
+	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+							   get_rel_name(table));
+	Merge		merge = {0};
+	bool		done;
+
+	BeginInternalSubTransaction(NULL);
+	SPI_connect();
+	done = lock_roots(table, name, roots, &merge);
+	if (done)
+		join_roots(table, name, roots, &merge);
+	SPI_finish();
+	if (done)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return done;
+}
+
+/* Make one cluster of several. */
+void
+simhash_guard_merge(Oid table, const GuardClusters * clusters)
+{
+	for (;;)
+	{
+		GuardClusters roots = find_roots(table, clusters);
+
+		CHECK_FOR_INTERRUPTS();
+		if (roots.n < 2 || try_merge(table, &roots))
+			break;
+	}
+}
+
+/* The trigger that keeps clusters in a column of a table. */
+static Trigger *
+find_trigger(Relation relation, const char *column)
+{
+	for (int i = 0; relation->trigdesc != NULL &&
+		 i < relation->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &relation->trigdesc->triggers[i];
+		const char *name;
+
+		if (trigger->tgnargs < 3 ||
+			simhash_c_function(trigger->tgfoid) != simhash_guard)
+			continue;
+		name = simhash_guard_option(trigger, "cluster");
+		if (name != NULL && strcmp(name, column) == 0)
+			return trigger;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" keeps no clusters in a column \"%s\"",
+					RelationGetRelationName(relation), column),
+			 errhint("CALL simhash_add_clusters(...) has it keep them.")));
+}
+
+/*
+ * simhash_current_cluster(relation regclass, cluster bigint,
+ *		"column" name DEFAULT 'cluster') -> bigint
+ *
+ * What a cluster of a table, kept by simhash_add_clusters(), is now: the id that
+ * it was merged into, or its own.
+ *
+ * Errors: undefined_table; object_not_in_prerequisite_state where no clusters
+ * are kept in that column; insufficient_privilege for whoever may not read the column.
+ */
+Datum
+simhash_current_cluster(PG_FUNCTION_ARGS)
+{
+	Oid			table = PG_GETARG_OID(0);
+	int64		id = PG_GETARG_INT64(1);
+	char	   *column = NameStr(*PG_GETARG_NAME(2));
+	Relation	relation = try_relation_open(table, AccessShareLock);
+	Trigger    *trigger;
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	trigger = find_trigger(relation, column);
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(table, get_attnum(table, column), GetUserId(),
+							  ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(relation->rd_rel->relkind),
+					   RelationGetRelationName(relation));
+	if (strcmp(trigger->tgargs[1], "connected") == 0)
+	{
+		Forest		forest =
+		open_forest(simhash_guard_clusters_table(trigger,
+												 simhash_guard_root(relation, trigger),
+												 AccessShareLock),
+					GetActiveSnapshot());
+
+		(void) find_root(&forest, id, &id);
+		close_forest(&forest);
+	}
+	relation_close(relation, AccessShareLock);
+	PG_RETURN_INT64(id);
+}
