@@ -65,7 +65,8 @@ check_context(FunctionCallInfo fcinfo)
 
 /*
  * What the trigger stands for, found out at the first row of a statement for a
- * table.  The row before this one is in the index by now, or never will be.
+ * table.  The row before this one is in the index by now, or never will be,
+ * unless an update is moving it to another partition (guard_cluster.c).
  */
 static Guard *
 get_guard(FunctionCallInfo fcinfo)
@@ -77,7 +78,9 @@ get_guard(FunctionCallInfo fcinfo)
 		fcinfo->flinfo->fn_extra = guard =
 			simhash_guard_bind(data->tg_relation, data->tg_trigger,
 							   fcinfo->flinfo->fn_mcxt);
-	simhash_guard_unlock(guard->statement);
+	if (!guard->statement->moved.valid ||
+		!TRIGGER_FIRED_BY_INSERT(data->tg_event))
+		simhash_guard_unlock(guard->statement);
 	return guard;
 }
 

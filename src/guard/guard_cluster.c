@@ -47,7 +47,8 @@
  * Update.  A row whose fingerprint, group or, where it counts, document changes
  * is treated as if it were new.  Otherwise the column is what the statement
  * makes it.  An update may move a row to another partition, where it arrives as
- * if inserted; it is recognised, and keeps its cluster.
+ * if inserted; it is recognised, and keeps its cluster, and the locks under which
+ * it was found until it is in.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -501,11 +502,13 @@ simhash_guard_join(Guard *guard, TriggerData *data, GuardSearch *search,
 
 	if (search->need == GUARD_NONE_NEAR)
 	{
+		simhash_guard_unlock(guard->statement);
 		guard->statement->moved.valid = false;
 		return set_cluster(guard, relation, row, 0, true);
 	}
 	if (isnull || !stays(guard, search, update, id))
 	{
+		simhash_guard_unlock(guard->statement);
 		isnull = guard->later;
 		if (!isnull)
 			id = guard->action == GUARD_STAR ? join_star(guard, search) :

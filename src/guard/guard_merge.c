@@ -449,9 +449,25 @@ join_roots(Oid table, const char *name, const GuardClusters * roots,
 							   5, types, values);
 }
 
-/* Merge roots, or let go of them if they are none any more. */
+/* Leave the subtransaction of a merge, with or without what it has done. */
+static void
+end_merge(bool done, MemoryContext context, ResourceOwner owner)
+{
+	if (done)
+		ReleaseCurrentSubTransaction();
+	else
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+}
+
+/*
+ * Merge roots, or let go of them if they are none any more.  An error leaves the
+ * subtransaction as well: otherwise the server would take it for a savepoint of
+ * the user's, and keep the transaction, with its locks, until he says ROLLBACK.
+ */
 static bool
-try_merge(Oid table, const GuardClusters * roots)
+try_merge(Oid table, const GuardClusters *roots)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -459,20 +475,29 @@ try_merge(Oid table, const GuardClusters * roots)
 	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
 							   get_rel_name(table));
 	Merge		merge = {0};
-	bool		done;
+	volatile bool done = false;
 
 	BeginInternalSubTransaction(NULL);
-	SPI_connect();
-	done = lock_roots(table, name, roots, &merge);
-	if (done)
-		join_roots(table, name, roots, &merge);
-	SPI_finish();
-	if (done)
-		ReleaseCurrentSubTransaction();
-	else
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
+	PG_TRY();
+	{
+		SPI_connect();
+		done = lock_roots(table, name, roots, &merge);
+		if (done)
+			join_roots(table, name, roots, &merge);
+		SPI_finish();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		end_merge(false, context, owner);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	end_merge(done, context, owner);
 	return done;
 }
 
