@@ -23,6 +23,10 @@
  */
 #include "guard/guard.h"
 
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
@@ -40,6 +44,45 @@ is_after(const TriggerData *data)
 		 (TRIGGER_FIRED_FOR_ROW(event) &&
 		  (TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))) &&
 		simhash_guard_option(data->tg_trigger, "clusters") != NULL;
+}
+
+/* The table is empty: so is that of its clusters. */
+static void
+truncate_clusters(const TriggerData *data)
+{
+	Oid			root = RelationGetRelid(data->tg_relation);
+	Oid			table = simhash_guard_clusters_table(data->tg_trigger, root,
+													 RowExclusiveLock);
+	char	   *name =
+	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+							   get_rel_name(table));
+
+	SPI_connect();
+	simhash_guard_run_as_owner(table, psprintf("TRUNCATE %s", name), 0, NULL,
+							   NULL);
+	SPI_finish();
+}
+
+/* Called AFTER, for one of these two. */
+static void
+act_after(FunctionCallInfo fcinfo)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	Trigger    *trigger = data->tg_trigger;
+
+	if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
+		truncate_clusters(data);
+	else if (simhash_guard_any_notes())
+	{
+		Guard	   *guard = fcinfo->flinfo->fn_extra;
+
+		if (guard == NULL)
+			fcinfo->flinfo->fn_extra = guard =
+				simhash_guard_bind(data->tg_relation, trigger,
+								   fcinfo->flinfo->fn_mcxt);
+		if (guard->action == GUARD_CONNECTED && !guard->later)
+			simhash_guard_merge_around(guard, data);
+	}
 }
 
 /* Fail unless we are called as the right kind of trigger. */
@@ -149,7 +192,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 	check_context(fcinfo);
 	if (is_after(data))
 	{
-		simhash_guard_after(fcinfo);
+		act_after(fcinfo);
 		return PointerGetDatum(NULL);
 	}
 	guard = get_guard(fcinfo);

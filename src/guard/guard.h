@@ -136,7 +136,7 @@ typedef struct GuardMoved
 	GuardFingerprint fingerprint;
 	uint64		group;			/* hash */
 	int64		cluster;
-}			GuardMoved;
+} GuardMoved;
 
 /*
  * A trigger at work in a statement.  On a partitioned table it is a trigger of
@@ -273,14 +273,14 @@ typedef struct GuardClusters
 	int			n;
 	int			size;			/* allocated */
 	int64	   *ids;
-}			GuardClusters;
+} GuardClusters;
 
 /* A row of a transaction in progress, and its cluster. */
 typedef struct GuardArrival
 {
 	int64		cluster;
 	GuardPending pending;
-}			GuardArrival;
+} GuardArrival;
 
 /* What rows near another are in: all of them, for action "connected". */
 typedef struct GuardNeighbours
@@ -288,7 +288,7 @@ typedef struct GuardNeighbours
 	GuardClusters clusters;		/* of rows whose fate is known */
 	List	   *arrivals;		/* of GuardArrival, one for each cluster */
 	bool		changed;		/* some row was, while we searched */
-}			GuardNeighbours;
+} GuardNeighbours;
 
 /* How the row of a call is to be compared with others. */
 typedef enum GuardNeed
@@ -340,29 +340,46 @@ extern AttrNumber simhash_guard_column(Relation relation, const char *name);
 extern int	simhash_guard_argument_error(void);
 
 /* guard_cluster.c */
+extern HeapTuple simhash_guard_join(Guard *guard, TriggerData *data,
+									GuardSearch *search, HeapTuple row);
+extern void simhash_guard_merge_around(Guard *guard, TriggerData *data);
+
+/* guard_clusters.c */
+extern void simhash_guard_complain_of_table(const char *name);
+extern Oid	simhash_guard_clusters_table(const Trigger *trigger, Oid root,
+										 LOCKMODE lockmode);
 extern Oid	simhash_guard_bind_clusters(Guard *guard, Oid root,
 										const Trigger *trigger);
 extern void simhash_guard_check_clusters(const Guard *guard,
 										 Relation relation);
-extern HeapTuple simhash_guard_join(Guard *guard, TriggerData *data,
-									GuardSearch *search, HeapTuple row);
-extern void simhash_guard_meet(GuardNeighbours * neighbours,
-							   const GuardTable *table, TupleTableSlot *slot,
-							   TransactionId xid, uint32 token);
-extern void simhash_guard_after(FunctionCallInfo fcinfo);
-extern void simhash_guard_forget_merges(void);
+
+/* guard_current.c */
+extern Trigger *simhash_guard_cluster_trigger(Relation relation,
+											  const char *column,
+											  bool missing_ok);
 
 /* guard_merge.c */
-extern void simhash_guard_add_cluster(GuardClusters * clusters, int64 id);
-extern bool simhash_guard_has_cluster(const GuardClusters * clusters, int64 id);
 extern GuardClusters simhash_guard_current(Oid table,
-										   const GuardClusters * clusters);
-extern void simhash_guard_merge(Oid table, const GuardClusters * clusters);
-extern Oid	simhash_guard_clusters_table(const Trigger *trigger, Oid root,
-										 LOCKMODE lockmode);
-extern void simhash_guard_complain_of_table(const char *name);
+										   const GuardClusters *clusters,
+										   Snapshot snapshot);
+extern void simhash_guard_merge(Oid table, const GuardClusters *clusters);
 extern void simhash_guard_run_as_owner(Oid table, const char *command,
 									   int nargs, Oid *types, Datum *values);
+extern void simhash_guard_note_merge(const Guard *guard,
+									 const GuardSearch *search, int64 cluster);
+extern bool simhash_guard_any_notes(void);
+extern bool simhash_guard_is_noted(const Guard *guard,
+								   const GuardSearch *search, int64 cluster);
+extern void simhash_guard_forget_merges(void);
+
+/* guard_neighbours.c */
+extern bool simhash_guard_has_cluster(const GuardClusters *clusters, int64 id);
+extern void simhash_guard_add_cluster(GuardClusters *clusters, int64 id);
+extern bool simhash_guard_get_cluster(const GuardTable *table,
+									  TupleTableSlot *slot, int64 *id);
+extern void simhash_guard_meet(GuardNeighbours *neighbours,
+							   const GuardTable *table, TupleTableSlot *slot,
+							   TransactionId xid, uint32 token);
 
 /* guard_row.c */
 extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,

@@ -59,158 +59,10 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/dependency.h"
-#include "catalog/pg_type.h"
 #include "commands/sequence.h"
-#include "common/hashfn.h"
 #include "executor/executor.h"
-#include "executor/spi.h"
-#include "utils/builtins.h"
-#include "utils/hsearch.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-
-/*
- * Limits of the work done.
- *
- * NOTES_MAX	rows of a transaction of which it is noted that they connect
- *				clusters; with more, all rows are looked up again.
- */
-#define NOTES_MAX	65536
-
-/* A note: rows of that fingerprint in that cluster may connect others. */
-typedef struct MergeNote
-{
-	int64		cluster;
-	uint64		fingerprint;	/* hash */
-	Oid			clusters;		/* the table */
-	uint32		unused;			/* 0 */
-}			MergeNote;
-
-/* Notes of the transaction; NULL if there are none. */
-static HTAB *notes = NULL;
-
-/* Forget the notes, as the transaction ends, which frees them. */
-void
-simhash_guard_forget_merges(void)
-{
-	notes = NULL;
-}
-
-/* The note for a row. */
-static MergeNote
-make_note(const Guard *guard, const GuardSearch *search, int64 cluster)
-{
-	MergeNote	note = {cluster, 0, guard->clusters, 0};
-
-	for (int i = 0; i < GUARD_WORDS(search->center.width); i++)
-		note.fingerprint = hash_combine64(note.fingerprint,
-										  search->center.words[i]);
-	return note;
-}
-
-/* Note that a row connects clusters. */
-static void
-note_merge(const Guard *guard, const GuardSearch *search, int64 cluster)
-{
-	MergeNote	note = make_note(guard, search, cluster);
-
-	if (notes == NULL)
-	{
-		HASHCTL		control = {
-			.keysize = sizeof note,
-			.entrysize = sizeof note,
-			.hcxt = TopTransactionContext
-		};
-
-		notes = hash_create("simhash_guard merges", 64, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	if (hash_get_num_entries(notes) < NOTES_MAX)
-		(void) hash_search(notes, &note, HASH_ENTER, NULL);
-}
-
-/* May a row connect clusters? */
-static bool
-is_noted(const Guard *guard, const GuardSearch *search, int64 cluster)
-{
-	MergeNote	note = make_note(guard, search, cluster);
-
-	return hash_get_num_entries(notes) >= NOTES_MAX ||
-		hash_search(notes, &note, HASH_FIND, NULL) != NULL;
-}
-
-/* Find the table of the clusters; returns the root of what is searched. */
-Oid
-simhash_guard_bind_clusters(Guard *guard, Oid root, const Trigger *trigger)
-{
-	AttrNumber	column;
-
-	guard->clusters = simhash_guard_clusters_table(trigger, root,
-												   RowExclusiveLock);
-	column = get_attnum(guard->clusters, "cluster");
-	if (column > 0 && get_atttype(guard->clusters, column) == INT8OID)
-		guard->sequence = simhash_identity_sequence(guard->clusters, column);
-	if (!OidIsValid(guard->sequence))
-		simhash_guard_complain_of_table(get_rel_name(guard->clusters));
-	return guard->action == GUARD_STAR ? guard->clusters : root;
-}
-
-/* Fail unless a column that is written to has the type of what is written. */
-static void
-check_type(const Guard *guard, Relation relation, AttrNumber column,
-		   const char *option, Oid type)
-{
-	if (column != 0 &&
-		simhash_guard_attribute(relation, column)->atttypid != type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("trigger \"%s\": option \"%s\" needs a column of type %s",
-						guard->name, option, format_type_be(type))));
-}
-
-/* Fail unless a column is the same in the table of the clusters. */
-static void
-check_same(Relation relation, AttrNumber column, Relation clusters)
-{
-	Form_pg_attribute ours = simhash_guard_attribute(relation, column);
-	Form_pg_attribute theirs =
-	simhash_guard_attribute(clusters,
-							simhash_guard_column(clusters,
-												 NameStr(ours->attname)));
-
-	if (ours->atttypid != theirs->atttypid ||
-		ours->atttypmod != theirs->atttypmod ||
-		ours->attcollation != theirs->attcollation)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" has not the type and collation that it has in \"%s\"",
-						NameStr(theirs->attname),
-						RelationGetRelationName(clusters),
-						RelationGetRelationName(relation))));
-}
-
-/* Check the types of columns. */
-void
-simhash_guard_check_clusters(const Guard *guard, Relation relation)
-{
-	Relation	clusters;
-
-	check_type(guard, relation, guard->cluster, "cluster", INT8OID);
-	check_type(guard, relation, guard->since, "since", TIMESTAMPTZOID);
-	if (guard->action != GUARD_STAR)
-		return;
-	clusters = table_open(guard->clusters, NoLock);
-	if (simhash_guard_attribute(clusters, simhash_guard_column(clusters, "made"))->atttypid != TIMESTAMPTZOID)
-		simhash_guard_complain_of_table(RelationGetRelationName(clusters));
-	check_same(relation, guard->fingerprint.column, clusters);
-	for (int i = 0; i < guard->statement->ngroup; i++)
-		check_same(relation, guard->group[i].column, clusters);
-	if (guard->compared != 0)
-		check_same(relation, guard->compared, clusters);
-	table_close(clusters, NoLock);
-}
 
 /* The id of a new cluster. */
 static int64
@@ -268,17 +120,6 @@ start_star(const Guard *guard, const GuardSearch *search)
 	return id;
 }
 
-/* The cluster of a row found, if it has one. */
-static bool
-get_cluster(const GuardTable *table, TupleTableSlot *slot, int64 *id)
-{
-	bool		isnull;
-	Datum		value = slot_getattr(slot, table->cluster, &isnull);
-
-	*id = isnull ? 0 : DatumGetInt64(value);
-	return !isnull;
-}
-
 /* Fetch a representative that is still there, committed or not. */
 static bool
 fetch_representative(Relation clusters, ItemPointer tid, TupleTableSlot *slot)
@@ -310,14 +151,14 @@ claim(Guard *guard, GuardPending *pending, int64 *id)
 		GuardFingerprint fingerprint =
 		simhash_guard_fingerprint(&guard->type, value);
 
-		found = get_cluster(table, slot, id);
+		found = simhash_guard_get_cluster(table, slot, id);
 		simhash_guard_lock(guard, &fingerprint);
 		table = guard->own;
 
 		/* In the place of what is gone may be another by now. */
 		found = found &&
 			fetch_representative(clusters, &pending->tid, slot) &&
-			get_cluster(table, slot, &claimed) && claimed == *id;
+			simhash_guard_get_cluster(table, slot, &claimed) && claimed == *id;
 		if (found)
 			add_representative(clusters, slot);
 		simhash_guard_unlock(guard->statement);
@@ -339,7 +180,7 @@ join_star(Guard *guard, GuardSearch *search)
 		simhash_guard_search(guard, search);
 		if (search->match.slot != NULL)
 		{
-			(void) get_cluster(guard->own, search->match.slot, &id);
+			(void) simhash_guard_get_cluster(guard->own, search->match.slot, &id);
 			simhash_guard_forget_match(&search->match);
 			break;
 		}
@@ -356,46 +197,12 @@ join_star(Guard *guard, GuardSearch *search)
 }
 
 /*
- * Take in a row near ours: its cluster or, if a transaction in progress has
- * inserted it, also what to wait for.  Rows that were there before the trigger
- * may have no cluster yet, and will find ours when they get one.
- */
-void
-simhash_guard_meet(GuardNeighbours * neighbours, const GuardTable *table,
-				   TupleTableSlot *slot, TransactionId xid, uint32 token)
-{
-	GuardArrival *arrival;
-	ListCell   *lc;
-	int64		id;
-
-	if (!get_cluster(table, slot, &id))
-		return;
-	if (!TransactionIdIsValid(xid))
-	{
-		simhash_guard_add_cluster(&neighbours->clusters, id);
-		return;
-	}
-	foreach(lc, neighbours->arrivals)
-	{
-		if (((GuardArrival *) lfirst(lc))->cluster == id)
-			return;
-	}
-	arrival = palloc0(sizeof *arrival);
-	arrival->cluster = id;
-	arrival->pending.table = table->table;
-	arrival->pending.tid = slot->tts_tid;
-	arrival->pending.xid = xid;
-	arrival->pending.token = token;
-	neighbours->arrivals = lappend(neighbours->arrivals, arrival);
-}
-
-/*
  * Of the rows that others are inserting, the first that may be in a cluster
  * other than those which are joined; NULL if there is none.
  */
 static GuardPending *
-find_arrival(const Guard *guard, const GuardNeighbours * neighbours,
-			 const GuardClusters * joined)
+find_arrival(const Guard *guard, const GuardNeighbours *neighbours,
+			 const GuardClusters *joined)
 {
 	ListCell   *lc;
 
@@ -404,7 +211,7 @@ find_arrival(const Guard *guard, const GuardNeighbours * neighbours,
 		GuardArrival *arrival = lfirst(lc);
 		GuardClusters its = {1, 1, &arrival->cluster};
 
-		its = simhash_guard_current(guard->clusters, &its);
+		its = simhash_guard_current(guard->clusters, &its, GetLatestSnapshot());
 		if (!simhash_guard_has_cluster(joined, its.ids[0]))
 			return &arrival->pending;
 	}
@@ -427,7 +234,8 @@ join_connected(Guard *guard, GuardSearch *search)
 		search->neighbours = &neighbours;
 		simhash_guard_lock(guard, &search->center);
 		simhash_guard_search(guard, search);
-		joined = simhash_guard_current(guard->clusters, &neighbours.clusters);
+		joined = simhash_guard_current(guard->clusters, &neighbours.clusters,
+									   GetLatestSnapshot());
 		arrival = find_arrival(guard, &neighbours, &joined);
 		if (arrival == NULL && !neighbours.changed)
 			break;
@@ -437,7 +245,7 @@ join_connected(Guard *guard, GuardSearch *search)
 	}
 	id = joined.n == 0 ? new_cluster(guard) : joined.ids[0];
 	if (joined.n > 1)
-		note_merge(guard, search, id);
+		simhash_guard_note_merge(guard, search, id);
 	return id;
 }
 
@@ -462,7 +270,7 @@ set_cluster(const Guard *guard, Relation relation, HeapTuple row, int64 id,
 static bool
 stays(const Guard *guard, const GuardSearch *search, bool update, int64 id)
 {
-	const		GuardMoved *moved = &guard->statement->moved;
+	const GuardMoved *moved = &guard->statement->moved;
 
 	if (update)
 		return search->need == GUARD_AS_BEFORE;
@@ -520,8 +328,8 @@ simhash_guard_join(Guard *guard, TriggerData *data, GuardSearch *search,
 }
 
 /* A row is in: if it is near several clusters, merge these. */
-static void
-merge_around(Guard *guard, TriggerData *data)
+void
+simhash_guard_merge_around(Guard *guard, TriggerData *data)
 {
 	GuardNeighbours neighbours = {0};
 	GuardSearch search;
@@ -532,7 +340,7 @@ merge_around(Guard *guard, TriggerData *data)
 									 &isnull);
 
 	if (search.need == GUARD_NONE_NEAR || isnull ||
-		!is_noted(guard, &search, DatumGetInt64(value)))
+		!simhash_guard_is_noted(guard, &search, DatumGetInt64(value)))
 		return;
 	(void) simhash_guard_tables(guard);
 	search.self = NULL;
@@ -546,43 +354,4 @@ merge_around(Guard *guard, TriggerData *data)
 		simhash_guard_search(guard, &search);
 	} while (neighbours.changed);
 	simhash_guard_merge(guard->clusters, &neighbours.clusters);
-}
-
-/* The table is empty: so is that of its clusters. */
-static void
-truncate_clusters(const TriggerData *data)
-{
-	Oid			root = RelationGetRelid(data->tg_relation);
-	Oid			table = simhash_guard_clusters_table(data->tg_trigger, root,
-													 RowExclusiveLock);
-	char	   *name =
-	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-							   get_rel_name(table));
-
-	SPI_connect();
-	simhash_guard_run_as_owner(table, psprintf("TRUNCATE %s", name), 0, NULL,
-							   NULL);
-	SPI_finish();
-}
-
-/* simhash_guard() called AFTER: for one of the two triggers that may be. */
-void
-simhash_guard_after(FunctionCallInfo fcinfo)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-	Trigger    *trigger = data->tg_trigger;
-
-	if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
-		truncate_clusters(data);
-	else if (notes != NULL)
-	{
-		Guard	   *guard = fcinfo->flinfo->fn_extra;
-
-		if (guard == NULL)
-			fcinfo->flinfo->fn_extra = guard =
-				simhash_guard_bind(data->tg_relation, trigger,
-								   fcinfo->flinfo->fn_mcxt);
-		if (guard->action == GUARD_CONNECTED && !guard->later)
-			merge_around(guard, data);
-	}
 }

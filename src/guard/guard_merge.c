@@ -40,28 +40,29 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
-#include "utils/varlena.h"
 
-
-PG_FUNCTION_INFO_V1(simhash_current_cluster);
 
 /*
  * Limits of the work done.
  *
  * STEPS_MAX	to a root: ranks do not let it come to as many.
+ * NOTES_MAX	rows of a transaction of which it is noted that they connect
+ *				clusters; with more, all rows are looked up again.
  */
 #define STEPS_MAX	64
+#define NOTES_MAX	65536
 
 /* The forest, to be read. */
 typedef struct Forest
@@ -73,115 +74,7 @@ typedef struct Forest
 	AttrNumber	current;
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
-}			Forest;
-
-/* The place of an id in a set, or where it belongs. */
-static int
-find_cluster(const GuardClusters * clusters, int64 id)
-{
-	int			low = 0;
-	int			high = clusters->n;
-
-	while (low < high)
-	{
-		int			middle = (low + high) / 2;
-
-		if (clusters->ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Is a cluster in the set? */
-bool
-simhash_guard_has_cluster(const GuardClusters * clusters, int64 id)
-{
-	int			place = find_cluster(clusters, id);
-
-	return place < clusters->n && clusters->ids[place] == id;
-}
-
-/* Add a cluster to the set, unless it is there. */
-void
-simhash_guard_add_cluster(GuardClusters * clusters, int64 id)
-{
-	int			place = find_cluster(clusters, id);
-
-	if (place < clusters->n && clusters->ids[place] == id)
-		return;
-	if (clusters->n == clusters->size)
-	{
-		clusters->size = Max(8, clusters->size * 2);
-		clusters->ids = clusters->ids == NULL ?
-			palloc(clusters->size * sizeof(int64)) :
-			repalloc(clusters->ids, clusters->size * sizeof(int64));
-	}
-	memmove(clusters->ids + place + 1, clusters->ids + place,
-			(clusters->n - place) * sizeof(int64));
-	clusters->ids[place] = id;
-	clusters->n++;
-}
-
-/* Complain of a table that is none of clusters. */
-void
-simhash_guard_complain_of_table(const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("\"%s\" is not a table of clusters", name),
-			 errhint("CALL simhash_drop_clusters(...) and simhash_add_clusters(...) make it anew.")));
-}
-
-/*
- * The table that the option "clusters" of a trigger names, for as long as the
- * transaction; fails if it is not there, or somebody else's.  The root is the
- * table that the trigger was made for.
- */
-Oid
-simhash_guard_clusters_table(const Trigger *trigger, Oid root,
-							 LOCKMODE lockmode)
-{
-	const char *name = simhash_guard_option(trigger, "clusters");
-	List	   *names;
-	Oid			schema = InvalidOid;
-	Oid			table = InvalidOid;
-	Relation	relation = NULL;
-	Relation	owner;
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\" names no table of clusters",
-						trigger->tgname),
-				 simhash_guard_argument_error()));
-	names = textToQualifiedNameList(cstring_to_text(name));
-	if (list_length(names) == 2)
-		schema = get_namespace_oid(strVal(linitial(names)), true);
-	if (OidIsValid(schema))
-		table = get_relname_relid(strVal(lsecond(names)), schema);
-	if (OidIsValid(table))
-		relation = try_relation_open(table, lockmode);
-	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table %s of the clusters of \"%s\" does not exist",
-						name, get_rel_name(root)),
-				 errdetail("Trigger \"%s\" names it so.", trigger->tgname),
-				 errhint("If it was renamed, make the trigger anew with its name; otherwise CALL simhash_drop_clusters(...).")));
-	if (relation->rd_rel->relkind != RELKIND_RELATION)
-		simhash_guard_complain_of_table(name);
-	owner = relation_open(root, AccessShareLock);
-	if (relation->rd_rel->relowner != owner->rd_rel->relowner)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("tables %s and \"%s\" have different owners",
-						name, RelationGetRelationName(owner)),
-				 errhint("ALTER TABLE ... OWNER TO gives both to the same role.")));
-	relation_close(owner, NoLock);
-	relation_close(relation, NoLock);
-	return table;
-}
+} Forest;
 
 /* A column of the forest. */
 static AttrNumber
@@ -221,7 +114,7 @@ open_forest(Oid table, Snapshot snapshot)
 
 /* Close it. */
 static void
-close_forest(Forest * forest)
+close_forest(Forest *forest)
 {
 	ExecDropSingleTupleTableSlot(forest->slot);
 	UnregisterSnapshot(forest->snapshot);
@@ -234,7 +127,7 @@ close_forest(Forest * forest)
  * there.  No merge has seen it if there is no row.
  */
 static void
-find_node(Forest * forest, int64 id, int64 *parent, int64 *current)
+find_node(Forest *forest, int64 id, int64 *parent, int64 *current)
 {
 	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
 												 forest->index,
@@ -262,7 +155,7 @@ find_node(Forest * forest, int64 id, int64 *parent, int64 *current)
 
 /* The root of a cluster, and what is current there. */
 static int64
-find_root(Forest * forest, int64 id, int64 *current)
+find_root(Forest *forest, int64 id, int64 *current)
 {
 	for (int i = 0; i < STEPS_MAX; i++)
 	{
@@ -279,16 +172,17 @@ find_root(Forest * forest, int64 id, int64 *current)
 					id, RelationGetRelationName(forest->relation))));
 }
 
-/* What clusters are now, by what has been committed. */
+/* What clusters are now, by that snapshot. */
 GuardClusters
-simhash_guard_current(Oid table, const GuardClusters * clusters)
+simhash_guard_current(Oid table, const GuardClusters *clusters,
+					  Snapshot snapshot)
 {
 	GuardClusters result = {0};
 	Forest		forest;
 
 	if (clusters->n == 0)
 		return result;
-	forest = open_forest(table, GetLatestSnapshot());
+	forest = open_forest(table, snapshot);
 	for (int i = 0; i < clusters->n; i++)
 	{
 		int64		current;
@@ -302,7 +196,7 @@ simhash_guard_current(Oid table, const GuardClusters * clusters)
 
 /* The roots of clusters. */
 static GuardClusters
-find_roots(Oid table, const GuardClusters * clusters)
+find_roots(Oid table, const GuardClusters *clusters)
 {
 	GuardClusters result = {0};
 	Forest		forest = open_forest(table, GetLatestSnapshot());
@@ -317,7 +211,7 @@ find_roots(Oid table, const GuardClusters * clusters)
 
 /* A set as an array of SQL. */
 static Datum
-make_array(const GuardClusters * clusters)
+make_array(const GuardClusters *clusters)
 {
 	Datum	   *values = palloc(Max(clusters->n, 1) * sizeof *values);
 
@@ -371,12 +265,12 @@ typedef struct Merge
 	int64		winner;			/* the root that stays one */
 	int64		rank;			/* its, from now on */
 	GuardClusters names;		/* that were current, the least still is */
-}			Merge;
+} Merge;
 
 /* Lock the roots.  False if one is none. */
 static bool
-lock_roots(Oid table, const char *name, const GuardClusters * roots,
-		   Merge * merge)
+lock_roots(Oid table, const char *name, const GuardClusters *roots,
+		   Merge *merge)
 {
 	Oid			type = INT8ARRAYOID;
 	Datum		values = make_array(roots);
@@ -417,8 +311,8 @@ lock_roots(Oid table, const char *name, const GuardClusters * roots,
 
 /* Put the roots below one of them, and record what ids are no more. */
 static void
-join_roots(Oid table, const char *name, const GuardClusters * roots,
-		   const Merge * merge)
+join_roots(Oid table, const char *name, const GuardClusters *roots,
+		   const Merge *merge)
 {
 	GuardClusters gone = {merge->names.n - 1, 0, merge->names.ids + 1};
 	Oid			types[] = {INT8ARRAYOID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID};
@@ -503,7 +397,7 @@ try_merge(Oid table, const GuardClusters *roots)
 
 /* Make one cluster of several. */
 void
-simhash_guard_merge(Oid table, const GuardClusters * clusters)
+simhash_guard_merge(Oid table, const GuardClusters *clusters)
 {
 	for (;;)
 	{
@@ -515,71 +409,71 @@ simhash_guard_merge(Oid table, const GuardClusters * clusters)
 	}
 }
 
-/* The trigger that keeps clusters in a column of a table. */
-static Trigger *
-find_trigger(Relation relation, const char *column)
+/* A note: rows of that fingerprint in that cluster may connect others. */
+typedef struct MergeNote
 {
-	for (int i = 0; relation->trigdesc != NULL &&
-		 i < relation->trigdesc->numtriggers; i++)
-	{
-		Trigger    *trigger = &relation->trigdesc->triggers[i];
-		const char *name;
+	int64		cluster;
+	uint64		fingerprint;	/* hash */
+	Oid			clusters;		/* the table */
+	uint32		unused;			/* 0 */
+} MergeNote;
 
-		if (trigger->tgnargs < 3 ||
-			simhash_c_function(trigger->tgfoid) != simhash_guard)
-			continue;
-		name = simhash_guard_option(trigger, "cluster");
-		if (name != NULL && strcmp(name, column) == 0)
-			return trigger;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" keeps no clusters in a column \"%s\"",
-					RelationGetRelationName(relation), column),
-			 errhint("CALL simhash_add_clusters(...) has it keep them.")));
+/* Notes of the transaction; NULL if there are none. */
+static HTAB *notes = NULL;
+
+/* Forget the notes, as the transaction ends, which frees them. */
+void
+simhash_guard_forget_merges(void)
+{
+	notes = NULL;
 }
 
-/*
- * simhash_current_cluster(relation regclass, cluster bigint,
- *		"column" name DEFAULT 'cluster') -> bigint
- *
- * What a cluster of a table, kept by simhash_add_clusters(), is now: the id that
- * it was merged into, or its own.
- *
- * Errors: undefined_table; object_not_in_prerequisite_state where no clusters
- * are kept in that column; insufficient_privilege for whoever may not read the column.
- */
-Datum
-simhash_current_cluster(PG_FUNCTION_ARGS)
+/* The note for a row. */
+static MergeNote
+make_note(const Guard *guard, const GuardSearch *search, int64 cluster)
 {
-	Oid			table = PG_GETARG_OID(0);
-	int64		id = PG_GETARG_INT64(1);
-	char	   *column = NameStr(*PG_GETARG_NAME(2));
-	Relation	relation = try_relation_open(table, AccessShareLock);
-	Trigger    *trigger;
+	MergeNote	note = {cluster, 0, guard->clusters, 0};
 
-	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
-	trigger = find_trigger(relation, column);
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck(table, get_attnum(table, column), GetUserId(),
-							  ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV,
-					   get_relkind_objtype(relation->rd_rel->relkind),
-					   RelationGetRelationName(relation));
-	if (strcmp(trigger->tgargs[1], "connected") == 0)
+	for (int i = 0; i < GUARD_WORDS(search->center.width); i++)
+		note.fingerprint = hash_combine64(note.fingerprint,
+										  search->center.words[i]);
+	return note;
+}
+
+/* Note that a row connects clusters. */
+void
+simhash_guard_note_merge(const Guard *guard, const GuardSearch *search, int64 cluster)
+{
+	MergeNote	note = make_note(guard, search, cluster);
+
+	if (notes == NULL)
 	{
-		Forest		forest =
-		open_forest(simhash_guard_clusters_table(trigger,
-												 simhash_guard_root(relation, trigger),
-												 AccessShareLock),
-					GetActiveSnapshot());
+		HASHCTL		control = {
+			.keysize = sizeof note,
+			.entrysize = sizeof note,
+			.hcxt = TopTransactionContext
+		};
 
-		(void) find_root(&forest, id, &id);
-		close_forest(&forest);
+		notes = hash_create("simhash_guard merges", 64, &control,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	relation_close(relation, AccessShareLock);
-	PG_RETURN_INT64(id);
+	if (hash_get_num_entries(notes) < NOTES_MAX)
+		(void) hash_search(notes, &note, HASH_ENTER, NULL);
+}
+
+/* May any row of the transaction connect clusters? */
+bool
+simhash_guard_any_notes(void)
+{
+	return notes != NULL;
+}
+
+/* May a row connect clusters? */
+bool
+simhash_guard_is_noted(const Guard *guard, const GuardSearch *search, int64 cluster)
+{
+	MergeNote	note = make_note(guard, search, cluster);
+
+	return hash_get_num_entries(notes) >= NOTES_MAX ||
+		hash_search(notes, &note, HASH_FIND, NULL) != NULL;
 }
