@@ -50,9 +50,16 @@ make_rows()
 		INSERT INTO $1 $2;"
 }
 
+# Rows within 3 bits of 0, each in the cluster $1.
+crowd()
+{
+	echo "SELECT n, bit_xor(1::bigint << (hashint8extended(n, i) & 63)::int), $1
+		FROM generate_series(1, $CROWD) AS n, generate_series(1, 3) AS i GROUP BY n"
+}
+
 prepare()
 {
-	local k name alone crowd
+	local k name alone
 
 	alone="SELECT n, hashint8extended(n, 1), n FROM generate_series(1, $1) AS n"
 	have fresh || psql -c 'CREATE SEQUENCE fresh START 1000000001'
@@ -79,11 +86,8 @@ prepare()
 			FROM generate_series(1, 2 * $1) AS n"
 		keep_clusters kept_halves connected 3
 
-		# a crowd around 0, in one cluster and in as many as there are rows
-		crowd="bit_xor(1::bigint << (hashint8extended(n, i) & 63)::int)
-			FROM generate_series(1, $CROWD) AS n, generate_series(1, 3) AS i GROUP BY n"
-		make_rows kept_crowd "SELECT n, ${crowd/ FROM/, 1 FROM}"
-		make_rows kept_many "SELECT n, ${crowd/ FROM/, n FROM}"
+		make_rows kept_crowd "$(crowd 1)"
+		make_rows kept_many "$(crowd n)"
 		for name in crowd many; do
 			keep_clusters kept_$name connected 3
 		done
