@@ -339,19 +339,6 @@ get_features(SimhashVerify *verify, uint32 row)
 	return list;
 }
 
-/* A list of features as an array of text, whatever type like text it is of. */
-static ArrayType *
-get_words(Datum document)
-{
-	ArrayType  *words = DatumGetArrayTypeP(document);
-
-	if (ARR_ELEMTYPE(words) == TEXTOID)
-		return words;
-	words = DatumGetArrayTypePCopy(document);
-	ARR_ELEMTYPE(words) = TEXTOID;
-	return words;
-}
-
 /*
  * Read the documents of the rows that are wanted, and have not been read.  Where
  * "same" is given, it is asked of each whether its features, which are in the
@@ -383,7 +370,8 @@ simhash_verify_read(SimhashVerify *verify, SimhashRowTest wanted,
 		sh_bag_begin(&verify->bag, SH_DAMP_COUNT);
 		old = MemoryContextSwitchTo(verify->scratch);
 		if (!slot->tts_isnull[0] && verify->words)
-			simhash_fill_bag_of(&verify->bag, get_words(slot->tts_values[0]));
+			simhash_fill_bag_of(&verify->bag,
+								DatumGetArrayTypeP(slot->tts_values[0]));
 		else if (!slot->tts_isnull[0])
 			simhash_fill_bag(&verify->bag, verify->profile,
 							 DatumGetTextPP(slot->tts_values[0]));
