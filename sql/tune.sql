@@ -270,6 +270,8 @@ SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
     at_least => 'NaN')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts',
     similarity => 'dice')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts',
+    similarity => 'none')$$);
 SELECT fails($$SELECT * FROM simhash_tune(NULL)$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, B''101'' FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body,

@@ -416,10 +416,6 @@ simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("sample must be between 1 and %d documents",
 						SIMHASH_SAMPLE_MAX)));
-	if (!(at_least > 0 && at_least <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("at_least must be above 0 and at most 1")));
 	memset(tally, 0, sizeof *tally);
 	tuning->tally = tally;
 	tuning->recipe = recipe;
@@ -538,7 +534,7 @@ get_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 				 errmsg("query, sample and at_least must not be null")));
 	call->query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	call->query.example = "SELECT body FROM docs";
-	call->at_least = PG_GETARG_FLOAT8(5);
+	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(5));
 	simhash_analyze(&call->query);
 	call->known = simhash_query_recipe(call->query.query, recipe);
 	if (!PG_ARGISNULL(2))
@@ -548,12 +544,14 @@ get_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(3)), "family",
 						   "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
-	call->measure = recipe->measure;
-	if (!PG_ARGISNULL(4))
-		call->measure =
-			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(4)),
-						   "similarity", "jaccard", "cosine") ?
-			SIMHASH_JACCARD : SIMHASH_COSINE;
+	call->measure =
+		simhash_get_measure(PG_ARGISNULL(4) ? NULL
+							: text_to_cstring(PG_GETARG_TEXT_PP(4)), recipe);
+	if (call->measure == SIMHASH_NO_MEASURE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"similarity\" is \"none\""),
+				 errhint("Distances are judged by a similarity: \"jaccard\" or \"cosine\".")));
 }
 
 /*
