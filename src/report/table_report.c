@@ -48,7 +48,8 @@ typedef struct TableReport
 	const char *within;			/* the argument, as a literal */
 	QueryEnvironment *stores;
 	SimhashStatement fetch;		/* the rows of the table */
-	SimhashStatement show;		/* one of them, by parameters */
+	SimhashStatement show;		/* one of them, by parameters, */
+	Oid			show_types[4];	/* of these types */
 	EphemeralNamedRelation rows;	/* n, fp, bytes, place, part, c1, c2, ... */
 	EphemeralNamedRelation members; /* of clusters, by n */
 	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
@@ -178,14 +179,15 @@ analyze_about(SimhashStatement *statement, const SimhashTable *table)
 static void
 analyze_all(TableReport *report)
 {
-	static Oid	types[] = {INT8OID, TIDOID, OIDOID, InvalidOid};
-
-	types[3] = report->table.type == INT8OID ? INT8OID : VARBITOID;
+	report->show_types[0] = INT8OID;
+	report->show_types[1] = TIDOID;
+	report->show_types[2] = OIDOID;
+	report->show_types[3] = report->table.type == INT8OID ? INT8OID : VARBITOID;
 	report->fetch.text = write_fetch(&report->table);
 	analyze_about(&report->fetch, &report->table);
 	report->show.text = write_show(&report->table);
-	report->show.types = types;
-	report->show.ntypes = lengthof(types);
+	report->show.types = report->show_types;
+	report->show.ntypes = lengthof(report->show_types);
 	analyze_about(&report->show, &report->table);
 }
 
