@@ -28,11 +28,10 @@ typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
 typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
 								   size_t n);
 
-/* A way from a document to its fingerprint; false when it has none. */
-typedef bool (*SimhashFamily) (const ShProfile *profile, text *document,
-							   uint64 *fingerprint);
-
-/* The same to a fingerprint of so many words, which are set anyway. */
+/*
+ * A way from a document to its fingerprint of so many words, which are set
+ * anyway; false when it has none.
+ */
 typedef bool (*SimhashWideFamily) (const ShProfile *profile, text *document,
 								   int words, uint64 *fingerprint);
 

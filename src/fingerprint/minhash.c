@@ -87,7 +87,7 @@ compute(const ShProfile *profile, text *document, int words, uint64 *result)
 	return end_minima(&wide, result);
 }
 
-/* SimhashFamily: the same, of one word. */
+/* The same, of one word. */
 bool
 simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
 {
