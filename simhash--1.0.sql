@@ -1316,6 +1316,9 @@ COMMENT ON FUNCTION simhash_dedup_sql(
 -- functions in the schema of the extension could plant one that fits better than
 -- a polymorphic function, or than one with defaults; none fits better than the
 -- very types.
+--
+-- ROWS is low, since the DELETE joins what they return three times: estimates
+-- that grow with its cube would have it compiled (jit_above_cost) for any table.
 
 CREATE FUNCTION _simhash_clusters_by_ctid(
     query text, k bigint, kind text, keep text, min_size bigint,
@@ -1324,7 +1327,7 @@ CREATE FUNCTION _simhash_clusters_by_ctid(
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_clusters_by_ctid(
     text, bigint, text, text, bigint, text, text, double precision, text) IS
 'internal: simhash_clusters_as for ids of type tid';
@@ -1336,7 +1339,7 @@ CREATE FUNCTION _simhash_clusters_by_text(
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_clusters_by_text(
     text, bigint, text, text, bigint, text, text, double precision, text) IS
 'internal: simhash_clusters_as for ids of type text';
