@@ -403,6 +403,24 @@ CREATE TABLE papers (id int, body xml, fp bigint GENERATED ALWAYS AS (minhash(bo
 SELECT said('fp', 'papers');
 SELECT count(*) FROM simhash_report('papers', 'fp');
 DROP TABLE papers;
+-- the DELETE of a small table is not worth compiling
+CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+SELECT cost_of(simhash_dedup_sql('made', 'mh')) < current_setting('jit_above_cost')::float8 AS cheap;
+-- by another collation, and by a profile that there is not
+CREATE TABLE papers (id int, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body COLLATE "C", 'char-4' COLLATE "C")) STORED,
+    none bigint GENERATED ALWAYS AS (minhash(body, 'nonesuch')) STORED);
+SELECT said('fp', 'papers'), said('none', 'papers');
+SELECT said('minhash(body COLLATE "C")', 'papers');
+SELECT count(*) FROM simhash_report('papers', 'none');
+SELECT fails($$SELECT simhash_report('papers', 'none', at_least => .9)$$);
+DROP TABLE papers;
 -- wrong arguments
 SELECT fails($$SELECT simhash_report('made', 'mh', document => 'bodies')$$);
 SELECT fails($$SELECT simhash_report('made', 'mh', document => 'ctid')$$);

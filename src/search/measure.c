@@ -116,7 +116,7 @@ call_arguments(FuncExpr *call)
 
 /*
  * Learn how a call makes a fingerprint; false if it makes none, or by a
- * profile that is no constant.
+ * profile that is no constant, or that does not exist.
  */
 static bool
 read_call(FuncExpr *call, SimhashRecipe *recipe)
@@ -142,8 +142,13 @@ read_call(FuncExpr *call, SimhashRecipe *recipe)
 	if (!IsA(profile, Const))
 		return false;
 	if (!profile->constisnull)
-		recipe->profile = simhash_get_profile(DatumGetTextPP(profile->constvalue));
-	return true;
+	{
+		text	   *name = DatumGetTextPP(profile->constvalue);
+
+		recipe->profile = sh_profile_find(VARDATA_ANY(name),
+										  VARSIZE_ANY_EXHDR(name));
+	}
+	return recipe->profile != NULL;
 }
 
 /* expression_tree_walker: look for calls that make fingerprints. */
@@ -164,8 +169,6 @@ look_for_calls(Node *node, void *context)
  * Learn how an expression, if there is one, makes a fingerprint.  It may be
  * more than a call of simhash or minhash, say CASE WHEN length(body) > 40 THEN
  * minhash(body) END, but has no other.  Nothing of it is evaluated.
- *
- * Errors: undefined_object for a profile that does not exist.
  */
 bool
 simhash_get_recipe(Node *expression, SimhashRecipe *recipe)

@@ -91,12 +91,18 @@ typedef struct SimhashOperator
 	SimhashQuery query;
 } SimhashOperator;
 
-/* What there is below a relabeling, as of a domain, which changes no value. */
+/*
+ * What there is below a relabeling, as of a domain, or a COLLATE, as the planner
+ * has not seen it yet: these change no value.
+ */
 static inline Node *
 simhash_unlabeled(Node *expression)
 {
-	while (expression != NULL && IsA(expression, RelabelType))
-		expression = (Node *) ((RelabelType *) expression)->arg;
+	while (expression != NULL &&
+		   (IsA(expression, RelabelType) || IsA(expression, CollateExpr)))
+		expression = IsA(expression, RelabelType) ?
+			(Node *) ((RelabelType *) expression)->arg :
+			(Node *) ((CollateExpr *) expression)->arg;
 	return expression;
 }
 
