@@ -37,12 +37,6 @@ PG_FUNCTION_INFO_V1(simhash_pairs);
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
 #define WAITING			64		/* pairs to put out together */
-#define TALLIED			300		/* rows whose pairs are tallied, at most, */
-#define DISTANCES_MAX	3e8		/* distances computed for that, */
-#define PAIRS_MAX		100000	/* pairs compared, but those of one row, */
-#define FEATURES_MAX	100000000	/* and features of these, likewise */
-#define SAMPLE			1000	/* rows to be compared where that decides
-								 * nothing */
 
 /* Two rows to put out. */
 typedef struct PairOfRows
@@ -64,11 +58,8 @@ typedef struct Report
 	const char *document;		/* the column of the query, or NULL */
 	SimhashVerify *verify;		/* NULL where documents are not compared */
 	SimhashVerified verified;
-	pg_prng_state draws;		/* by which rows are sampled */
-	bool	   *sampled;		/* rows that are compared to tell, not to
-								 * decide */
-	int64		marked;			/* pairs to be compared for that */
-	int64		compared;		/* features of those that have been */
+	const bool *sampled;		/* rows that are compared where documents
+								 * decide nothing; else NULL */
 	SimhashStatement query;
 	Oid			id_type;
 	int64		k;				/* which fits an integer once rows are read */
@@ -554,98 +545,6 @@ make_near_clusters(Report *report)
 	}
 }
 
-/* SimhashRowTest: is a row, or one that it represents, in the sample? */
-static bool
-is_sampled(void *context, uint32 row)
-{
-	const Report *report = context;
-
-	return report->sampled[row];
-}
-
-/*
- * Read the documents of some of the rows in clusters, drawn at random, and of
- * those that represent them.
- */
-static void
-read_sample(Report *report)
-{
-	const ShClusters *clusters = &report->clusters;
-	uint32		start = 0;
-	double		all = clusters->count == 0 ? 0
-	: clusters->ends[clusters->count - 1] - clusters->count;
-
-	report->sampled = MemoryContextAllocHuge(report->rows.context,
-											 report->rows.n + 1);
-	memset(report->sampled, false, report->rows.n);
-	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
-	{
-		for (uint32 i = start + 1; i < clusters->ends[c]; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (pg_prng_double(&report->draws) * all >= SAMPLE)
-				continue;
-			report->sampled[clusters->members[start]] = true;
-			report->sampled[clusters->members[i]] = true;
-		}
-	}
-	simhash_verify_read(report->verify, is_sampled, NULL, report);
-}
-
-/* SimhashSimilarity: a pair to be compared later. */
-static double
-mark_pair(void *context, uint32 a, uint32 b)
-{
-	Report	   *report = context;
-
-	report->sampled[a] = report->sampled[b] = true;
-	report->marked++;
-	return -1;
-}
-
-/* SimhashSimilarity */
-static double
-compare_pair(void *context, uint32 a, uint32 b)
-{
-	Report	   *report = context;
-	double		similarity;
-
-	report->compared += (int64) report->verify->count[a] +
-		report->verify->count[b];
-	return simhash_verify_similarity(report->verify, a, b, &similarity) ?
-		similarity : -1;
-}
-
-/*
- * Find out within which distance nearly all similar pairs are, by the pairs of
- * some rows drawn at random; as many as can be compared soon.
- */
-static void
-tally_some(Report *report, SimhashTally *tally)
-{
-	SimhashRows *rows = &report->rows;
-	uint32		drawn[TALLIED];
-	uint32		most = (uint32) (DISTANCES_MAX / Max(rows->n, 1)) + 1;
-	uint32		n;
-	SimhashTally ignored = {0};
-
-	report->sampled = MemoryContextAllocHuge(rows->context, rows->n + 1);
-	memset(report->sampled, false, rows->n);
-	for (n = 0; n < Min(Min(TALLIED, most), rows->n) &&
-		 report->marked < PAIRS_MAX; n++)
-	{
-		drawn[n] = rows->n <= TALLIED ? n
-			: (uint32) pg_prng_uint64_range(&report->draws, 0, rows->n - 1);
-		simhash_tally_row(&ignored, rows, drawn[n], 0, mark_pair, report);
-	}
-	simhash_verify_read(report->verify, is_sampled, NULL, report);
-	for (uint32 i = 0; i < n && report->compared < FEATURES_MAX; i++)
-		simhash_tally_row(tally, rows, drawn[i], report->verify->least,
-						  compare_pair, report);
-	pfree(report->sampled);
-	report->sampled = NULL;
-}
-
 /*
  * Read the rows, put out their clusters; only some of these are compared if
  * that decides nothing.
@@ -655,10 +554,8 @@ make_clusters(Report *report, bool first, bool decide, SimhashTally *tally)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
 					  report->k, report->document, report->verify);
-	/* The same rows are drawn of the same table, so reports can be compared. */
-	pg_prng_seed(&report->draws, report->rows.n);
 	if (report->verify != NULL && tally != NULL)
-		tally_some(report, tally);
+		simhash_tally_some(&report->rows, report->verify, tally);
 	begin_report(report, !first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
 	if (report->verify != NULL && decide)
@@ -667,7 +564,8 @@ make_clusters(Report *report, bool first, bool decide, SimhashTally *tally)
 		make_near_clusters(report);
 	sh_clusters_list(&report->clusters, report->least);
 	if (report->verify != NULL && !decide)
-		read_sample(report);
+		report->sampled = simhash_sample_clusters(&report->rows, report->verify,
+												  &report->clusters);
 	put_clusters(report);
 }
 

@@ -82,6 +82,13 @@ extern void simhash_read_documents(SimhashDocuments *documents,
 /* tune_recipe.c */
 extern bool simhash_query_recipe(const Query *query, SimhashRecipe *recipe);
 
+/* sample.c */
+extern const bool *simhash_sample_clusters(const SimhashRows *rows,
+										   SimhashVerify *verify,
+										   const ShClusters *clusters);
+extern void simhash_tally_some(const SimhashRows *rows, SimhashVerify *verify,
+							   SimhashTally *tally);
+
 /* tune_rate.c */
 extern void simhash_tally_row(SimhashTally *tally, const SimhashRows *rows,
 							  uint32 row, double at_least,
