@@ -421,21 +421,14 @@ simhash_pairs(PG_FUNCTION_ARGS)
 
 /* --- clusters ------------------------------------------------------------- */
 
-/* The row that comes first of those with a fingerprint. */
-static inline uint32
-first_row(const ShPairs *pairs, uint32 number)
-{
-	return pairs->rows[pairs->first[number]];
-}
-
 /* Two fingerprints are near: note that, to be sorted by their first rows. */
 static void
 note_pair(void *context, uint32_t a, uint32_t b,
 		  int distance pg_attribute_unused())
 {
 	Report	   *report = context;
-	uint64		x = first_row(&report->pairs, a);
-	uint64		y = first_row(&report->pairs, b);
+	uint64		x = sh_pairs_first_row(&report->pairs, a);
+	uint64		y = sh_pairs_first_row(&report->pairs, b);
 
 	CHECK_FOR_INTERRUPTS();
 	simhash_sort_int64(report->order, (int64) (Min(x, y) << 32 | Max(x, y)));

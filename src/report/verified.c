@@ -91,20 +91,6 @@ rows_of(const ShPairs *pairs, uint32 number)
 	return pairs->first[number + 1] - pairs->first[number];
 }
 
-/* Learn the number of the fingerprint of each row, where the engine works. */
-static void
-number_rows(SimhashVerified *verified)
-{
-	const ShPairs *pairs = verified->pairs;
-
-	verified->number = (uint32 *) pairs->work;
-	for (uint32 i = 0; i < pairs->distinct; i++)
-	{
-		for (uint32 j = pairs->first[i]; j < pairs->first[i + 1]; j++)
-			verified->number[pairs->rows[j]] = i;
-	}
-}
-
 /* --- rows of the same features -------------------------------------------- */
 
 /* SimhashRowTest: have other rows the fingerprint of this one? */
@@ -154,7 +140,7 @@ find_copies(SimhashVerified *verified)
 
 	if (verified->pairs->distinct == n)
 		return;
-	number_rows(verified);
+	verified->number = sh_pairs_number_rows(verified->pairs);
 	simhash_verify_read(verify, is_shared, is_copy, verified);
 	for (uint32 i = 0; i < n; i++)
 		first[i] = NONE;
@@ -232,7 +218,7 @@ static void
 note_near(SimhashVerified *verified, uint32 a, uint32 b)
 {
 	const ShPairs *pairs = verified->pairs;
-	uint32		first = pairs->rows[pairs->first[a]];
+	uint32		first = sh_pairs_first_row(pairs, a);
 
 	verified->marks[b] |= NEAR;
 	for (uint32 i = pairs->first[b]; i < pairs->first[b + 1]; i++)
@@ -400,7 +386,7 @@ simhash_verified_finish(SimhashVerified *verified)
 	int64		entry;
 	bool		more;
 
-	number_rows(verified);
+	verified->number = sh_pairs_number_rows(verified->pairs);
 	simhash_verify_read(verified->verify, is_near, NULL, verified);
 	tuplesort_performsort(verified->order);
 	more = simhash_sorted_int64(verified->order, &entry);

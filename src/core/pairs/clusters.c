@@ -116,13 +116,6 @@ sh_clusters_connect_crowds(ShClusters *clusters, const ShCrowds *crowds)
 
 /* --- stars ---------------------------------------------------------------- */
 
-/* The row that comes first of those with a fingerprint. */
-static inline uint32_t
-first_row(const ShPairs *pairs, uint32_t number)
-{
-	return pairs->rows[pairs->first[number]];
-}
-
 /*
  * Note in "parent", which stars do not need yet, to which crowd each member
  * belongs.  The search for pairs will mix them.
@@ -222,7 +215,7 @@ sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
 	memset(number, 0xff, pairs->n * sizeof *number);
 	memset(crowded, 0, pairs->n / 8 + 4);
 	for (uint32_t i = 0; i < pairs->distinct; i++)
-		number[first_row(pairs, i)] = i;
+		number[sh_pairs_first_row(pairs, i)] = i;
 	for (uint32_t i = crowds->alone; i < pairs->distinct; i++)
 	{
 		uint32_t	member = sh_pairs_number(pairs, pairs->work[i]);
@@ -267,20 +260,16 @@ sh_clusters_list(ShClusters *clusters, uint32_t least)
 	uint32_t   *size = (uint32_t *) pairs->spare;
 	uint32_t	end = 0;
 
-	clusters->number = (uint32_t *) pairs->work;
+	clusters->number = sh_pairs_number_rows(pairs);
 	clusters->members = clusters->number + pairs->n;
 	clusters->ends = size + pairs->n;
 	clusters->count = 0;
 	memset(size, 0, pairs->n * sizeof *size);
-	for (uint32_t i = 0; i < pairs->distinct; i++)
+	for (uint32_t row = 0; row < pairs->n; row++)
 	{
-		if (i % TICK == 0)
+		if (row % TICK == 0)
 			sh_pairs_tell(pairs, 1);
-		for (uint32_t j = pairs->first[i]; j < pairs->first[i + 1]; j++)
-		{
-			clusters->number[pairs->rows[j]] = i;
-			size[cluster_of_row(clusters, pairs->rows[j])]++;
-		}
+		size[cluster_of_row(clusters, row)]++;
 	}
 
 	/*

@@ -403,3 +403,22 @@ sh_pairs_number(const ShPairs *pairs, uint64_t value)
 	}
 	return low;
 }
+
+/*
+ * The number of the fingerprint of each row, in the first half of the array
+ * "work".
+ */
+uint32_t *
+sh_pairs_number_rows(const ShPairs *pairs)
+{
+	uint32_t   *number = (uint32_t *) pairs->work;
+
+	for (uint32_t i = 0; i < pairs->distinct; i++)
+	{
+		if (i % TICK == 0)
+			sh_pairs_tell(pairs, 1);
+		for (uint32_t j = pairs->first[i]; j < pairs->first[i + 1]; j++)
+			number[pairs->rows[j]] = i;
+	}
+	return number;
+}

@@ -80,12 +80,19 @@ sh_group_hash(uint64_t seed, uint32_t group)
 	return sh_mix(seed + group * UINT64_C(0x9e3779b97f4a7c15));
 }
 
+/* The row that comes first of those with a fingerprint. */
+static inline uint32_t
+sh_pairs_first_row(const ShPairs *pairs, uint32_t number)
+{
+	return pairs->rows[pairs->first[number]];
+}
+
 /* The group of the rows that have a fingerprint. */
 static inline uint32_t
 sh_pairs_group(const ShPairs *pairs, uint32_t number)
 {
 	return pairs->groups == NULL ? 0
-		: pairs->groups[pairs->rows[pairs->first[number]]];
+		: pairs->groups[sh_pairs_first_row(pairs, number)];
 }
 
 extern size_t sh_pairs_bytes(uint32_t n);
@@ -98,5 +105,6 @@ extern void sh_pairs_help(ShPairs *pairs, const ShPairs *state,
 extern void sh_pairs_collapse(ShPairs *pairs);
 extern void sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value);
 extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);
+extern uint32_t *sh_pairs_number_rows(const ShPairs *pairs);
 
 #endif							/* SH_ROWS_H */
