@@ -49,7 +49,7 @@ fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds entries layout pairs plan probes rows \
 	sides wide_pairs
-core/weights = exact idf idf_sort idf_sums idf_table
+core/weights = exact idf idf_sums idf_table idf_top
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
 core/text = ascii profile text windows

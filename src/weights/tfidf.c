@@ -152,9 +152,18 @@ grow_entries(Collection *collection, size_t more)
 static void
 merge_sections(Collection *collection)
 {
-	sh_idf_sort(collection->entries, collection->n, simhash_pause);
-	collection->n = sh_idf_merge(collection->entries, collection->n);
-	collection->merged = collection->n;
+	ShIdfEntry *entries = collection->entries;
+	size_t		kept = 0;
+
+	simhash_sort_entries(entries, collection->n);
+	for (size_t i = 0; i < collection->n; i++)
+	{
+		if (kept > 0 && entries[kept - 1].hash == entries[i].hash)
+			entries[kept - 1].value += entries[i].value;
+		else
+			entries[kept++] = entries[i];
+	}
+	collection->n = collection->merged = kept;
 }
 
 /*

@@ -131,9 +131,7 @@ extern void sh_idf_sums_add_all(ShIdfSums *sums, const uint64_t *hashes,
 								const uint32_t *weights, size_t n);
 extern bool sh_idf_sums_fingerprint(ShIdfSums *sums, uint64_t *fingerprint);
 
-/* idf_sort.c */
-extern void sh_idf_sort(ShIdfEntry *entries, size_t n, void (*pause) (void));
-extern size_t sh_idf_merge(ShIdfEntry *entries, size_t n);
+/* idf_top.c */
 extern size_t sh_idf_take_top(ShIdfEntry *entries, size_t n, size_t k,
 							  uint64_t seed, void (*pause) (void));
 
