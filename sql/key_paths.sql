@@ -270,29 +270,6 @@ FROM (SELECT k, estimate(format('SELECT FROM crowd WHERE fp <@ (%L, %s)', fp, k)
       FROM crowd AS q, unnest('{0,1,2,3,8}'::int[]) AS k
       WHERE id % 499 = 0) AS s
 GROUP BY k ORDER BY k;
--- groups too small for the histogram, which the key columns show
-CREATE TABLE groups (id int, fp bigint);
-INSERT INTO groups
-SELECT n, hashint8extended(CASE WHEN n < 15000 THEN n / 300 ELSE n END, 5)
-          # (1::bigint << n % 64) # (1::bigint << n * 7 % 64)
-FROM generate_series(0, 99999) AS n;
-SELECT simhash_add_keys('groups', 'fp');
-ANALYZE groups;
-SELECT part, count(*) AS searches,
-       bool_and(estimate BETWEEN truth / 10.0 AND truth * 10) AS good
-FROM (SELECT CASE WHEN id < 15000 THEN 300 ELSE 1 END AS part,
-             estimate(format('SELECT FROM groups WHERE fp <@ (%L, 4)', fp))
-                AS estimate,
-             (SELECT greatest(count(*), 1) FROM groups AS d
-              WHERE hamming(d.fp, q.fp) <= 4) AS truth
-      FROM groups AS q WHERE id % 1003 = 0) AS s
-GROUP BY part ORDER BY part;
--- fingerprints that use half of the bits are no crowd
-UPDATE groups SET fp = fp & 4294967295;
-ANALYZE groups;
-SELECT max(estimate(format('SELECT FROM groups WHERE fp ~= %L', fp))) < 500 AS good
-FROM groups WHERE id > 80000 AND id % 997 = 0;
-DROP TABLE groups;
 -- a radius that random fingerprints reach
 SELECT k, estimate(format('SELECT FROM docs WHERE fp <@ (0, %s)', k))
           BETWEEN truth / 2 AND truth * 2 AS good

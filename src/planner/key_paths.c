@@ -108,14 +108,6 @@ typedef struct KeyIndex
 	List	   *prefix;			/* conditions on the columns before it */
 } KeyIndex;
 
-/* Which conditions there may be on columns before the key. */
-typedef enum KeyPrefix
-{
-	PREFIX_UNNEEDED,			/* none, whatever columns there are */
-	PREFIX_GIVEN,				/* those that need no further relations */
-	PREFIX_FURTHER				/* any */
-} KeyPrefix;
-
 /* The generation expression of a column with the relation as varno, or NULL. */
 static Node *
 generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
@@ -243,11 +235,12 @@ match_column(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 /*
  * Is it a key index of the operand that the search can use?  Sets *match, and
- * *block to which one.
+ * *block to which one.  Conditions on columns before the key need no more
+ * relations than the search, or "further" ones.
  */
 static bool
 match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			IndexOptInfo *index, const KeySearch *search, KeyPrefix prefix,
+			IndexOptInfo *index, const KeySearch *search, bool further,
 			KeyIndex *match, int *block)
 {
 	bool		found = false;
@@ -260,11 +253,8 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 							 block);
 	if (!found || !simhash_may_call(root, match->key->funcid))
 		return false;
-	match->prefix = NIL;
-	return prefix == PREFIX_UNNEEDED ||
-		simhash_equal_columns(root, rel, index, 0, match->number,
-							  search->relids, prefix == PREFIX_FURTHER,
-							  &match->prefix);
+	return simhash_equal_columns(root, rel, index, 0, match->number,
+								 search->relids, further, &match->prefix);
 }
 
 /* Is the first of two indexes for a block to be preferred? */
@@ -292,7 +282,7 @@ spares_block(const KeySearch *search, int block)
  */
 static bool
 find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			 KeySearch *search, KeyPrefix prefix, KeyIndex found[SH_BLOCKS])
+			 KeySearch *search, bool further, KeyIndex found[SH_BLOCKS])
 {
 	ListCell   *lc;
 
@@ -309,7 +299,7 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		int			block;
 
 		if (match_index(root, rel, relation, lfirst(lc), search,
-						prefix, &match, &block) &&
+						further, &match, &block) &&
 			is_better(&match, &found[block]))
 			found[block] = match;
 	}
@@ -319,33 +309,6 @@ find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			return false;
 	}
 	return true;
-}
-
-/*
- * Find the columns of the keys in the indexes of an operand, for selectivity.c,
- * which uses their statistics.  They are columns of the table or expressions.
- * False unless there is one for each block; a relation that is no table has
- * none.
- */
-bool
-simhash_find_keys(PlannerInfo *root, RelOptInfo *rel, Node *operand,
-				  Expr *columns[SH_BLOCKS])
-{
-	RangeTblEntry *rte = simhash_table_entry(root, rel);
-	KeySearch	search = {.operand = simhash_unlabeled(operand),.radius_known = -1};
-	KeyIndex	found[SH_BLOCKS];
-	Relation	relation;
-	bool		result;
-
-	if (rte == NULL || rel->indexlist == NIL)
-		return false;
-	relation = table_open(rte->relid, NoLock);
-	result = find_indexes(root, rel, relation, &search, PREFIX_UNNEEDED,
-						  found);
-	table_close(relation, NoLock);
-	for (int block = 0; result && block < SH_BLOCKS; block++)
-		columns[block] = found[block].column;
-	return result;
 }
 
 /*
@@ -585,10 +548,10 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (!take_query(root, rel, clause, &search))
 		return;
 	given = bms_del_member(bms_copy(search.relids), rel->relid);
-	if (find_indexes(root, rel, relation, &search, PREFIX_GIVEN, found))
+	if (find_indexes(root, rel, relation, &search, false, found))
 		add_key_path(root, rel, &search, found,
 					 bms_is_empty(given) ? NULL : given);
-	if (!find_indexes(root, rel, relation, &search, PREFIX_FURTHER, found))
+	if (!find_indexes(root, rel, relation, &search, true, found))
 		return;
 	outer = find_outer(rel, &search, found);
 	if (!bms_equal(outer, given))

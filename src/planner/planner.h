@@ -49,8 +49,6 @@ extern void simhash_add_bitmap(PlannerInfo *root, RelOptInfo *rel,
 							   Path *bitmap, Relids outer,
 							   double loop_count);
 extern double simhash_count_loops(PlannerInfo *root, Relids outer);
-extern bool simhash_find_keys(PlannerInfo *root, RelOptInfo *rel,
-							  Node *operand, Expr *columns[SH_BLOCKS]);
 
 /* key_prefix.c */
 extern bool simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel,

@@ -10,17 +10,13 @@
  *	- A common value within the radius of the center counts as often as it
  *	  occurs.  So do other values of the sample, if there are several, which
  *	  shows a group of near-duplicates that is a percent of the table or more.
- *	- Where the table has key columns, the statistics of these show crowds
- *	  that are smaller: near-duplicates share keys, and a key that far more
- *	  rows have than chance would give it has them from near-duplicates.
  *	- For what is rarer than the sample can show, we assume that a search
  *	  finds the rows that equal its center, as many as an average value has,
  *	  and, among near-duplicates, half as many again for each bit of radius.
  *	- Unrelated fingerprints are random: a radius k reaches a fraction of
  *	  (C(64,0) + ... + C(64,k)) / 2^64 of them.  It matters from about 16 up.
  *
- * All this holds for bit strings of n bits as well, except for key columns,
- * which they have not.
+ * All this holds for bit strings of n bits as well.
  *
  * Values in the statistics may be those of rows that the user must not see.
  * They are compared with what is sought on the same terms as by the estimators
@@ -35,8 +31,6 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "access/stratnum.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -46,13 +40,10 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "core/pairs/probes.h"
-
 /* The radius when it is not known at plan time: that of ~=, or n / 8. */
 #define DEFAULT_RADIUS(bits)	((bits) == SH_BITS ? SH_NEAR : (bits) / 8)
 
 #define DEFAULT_TUPLES	1.0e6	/* when nothing is known of the table */
-#define FEW_KEYS		1024	/* keys of a block that tell little */
 
 PG_FUNCTION_INFO_V1(hamming_sel);
 PG_FUNCTION_INFO_V1(hamming_joinsel);
@@ -229,64 +220,9 @@ null_fraction(VariableStatData *vardata)
 	return ((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
 }
 
-/*
- * The fraction of rows that have a key in a column, or in an expression; 0 if
- * that is not known, or if so many rows share each key of this block that it
- * means nothing: not all fingerprints use all bits.
- */
-static double
-key_fraction(PlannerInfo *root, Expr *column, int16 key)
-{
-	VariableStatData keys;
-	bool		isdefault;
-	double		result = 0.0;
-	Oid			equals = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT2OID,
-											 INT2OID, BTEqualStrategyNumber);
-
-	examine_variable(root, (Node *) column, 0, &keys);
-	if (HeapTupleIsValid(keys.statsTuple) &&
-		get_variable_numdistinct(&keys, &isdefault) >= FEW_KEYS)
-		result = var_eq_const(&keys, equals, InvalidOid, Int16GetDatum(key),
-							  false, true, false);
-	ReleaseVariableStats(keys);
-	return result;
-}
-
-/*
- * The fraction of rows that share a key with the center, as far as that is
- * more than chance; 0 if there are no key columns.
- *
- * Near-duplicates share the keys of most blocks, so we take the second largest
- * of the four fractions.
- */
-static double
-crowd_fraction(PlannerInfo *root, VariableStatData *vardata,
-			   const Sought *sought)
-{
-	Expr	   *columns[SH_BLOCKS];
-	double		chance = 1.0 / SH_KEYS;
-	double		most = 0.0;
-	double		second = 0.0;
-
-	if (vardata->rel == NULL ||
-		!simhash_find_keys(root, vardata->rel, vardata->var, columns))
-		return 0.0;
-	for (int block = 0; block < SH_BLOCKS; block++)
-	{
-		double		fraction =
-		key_fraction(root, columns[block],
-					 sh_block_key((uint64) sought->center, block));
-
-		second = Max(second, Min(most, fraction));
-		most = Max(most, fraction);
-	}
-	return second >= 2.0 * chance ? second - chance : 0.0;
-}
-
 /* The fraction of rows that a search finds whose column is the variable. */
 static double
-search_fraction(PlannerInfo *root, VariableStatData *vardata,
-				const Sought *sought)
+search_fraction(VariableStatData *vardata, const Sought *sought)
 {
 	double		rest = 1.0 - null_fraction(vardata);
 	double		common = 0.0;
@@ -315,8 +251,6 @@ search_fraction(PlannerInfo *root, VariableStatData *vardata,
 			free_attstatsslot(&slot);
 		}
 	}
-	if (sought->center_known && !sought->of_bits)
-		rare = Max(rare, crowd_fraction(root, vardata, sought));
 	rest = Max(rest, 0.0);
 	return common + rest * Max(rare, ball_volume(sought));
 }
@@ -364,7 +298,7 @@ restriction_fraction(PlannerInfo *root, Oid function, List *args, Node *limit,
 	if (!statistic_proc_security_check(&vardata, function))
 		sought.center_known = false;
 	if (known)
-		result = search_fraction(root, &vardata, &sought);
+		result = search_fraction(&vardata, &sought);
 	else
 		result = 0.0;
 	ReleaseVariableStats(vardata);
