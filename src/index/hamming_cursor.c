@@ -81,15 +81,6 @@ go_right(const HammingBounds *from, int64 key, HammingBounds *to)
 	return true;
 }
 
-/* Have a run begin on a page that serves its first key. */
-static inline void
-place_run(const HammingBounds *leaf, HammingRun *run)
-{
-	run->blkno = leaf->blkno;
-	run->place = hamming_place(leaf, run->low);
-	run->steps = 0;
-}
-
 /*
  * Tell where a run begins: at a leaf page, or at one to the left of it by the
  * time that we get there.  Returns what is known of that page, or NULL if the
@@ -107,7 +98,9 @@ locate(IndexScanDesc scan, HammingCursor *cursor, HammingRun *run)
 			 !go_right(start, run->low, leaf) &&
 			 !hamming_descend(scan, run->low, &cursor->parent, leaf))
 		return NULL;
-	place_run(leaf, run);
+	run->blkno = leaf->blkno;
+	run->place = hamming_place(leaf, run->low);
+	run->steps = 0;
 	return leaf;
 }
 
@@ -224,35 +217,6 @@ extend_range(const HammingCursor *cursor, HammingRun *run, int fine,
 }
 
 /*
- * Lay out the run of a pass that reads one key, which is on one page: the most
- * frequent case by far.  Returns false if it is not so, or not known.
- */
-static bool
-lay_out_key(HammingCursor *cursor, const HammingPass *pass, HammingRun *run)
-{
-	const ShLayout *layout = cursor->plan->extent.layout;
-	const HammingBounds *leaf = &cursor->plan->starts[pass->block];
-	uint64		center = (uint64) cursor->plan->keys[pass->block];
-	int			key = sh_ring_end(layout, pass->block, 0);
-	int			empty = layout->shift - layout->kept;
-	uint64		span = ((uint64) leaf->high - (uint64) leaf->low) >> empty;
-	uint64		rest = (UINT64_C(1) << (key + empty)) - 1;
-
-	if (!BlockNumberIsValid(leaf->blkno) ||
-		pass->reach.within[0] != 0 || pass->done[pass->block].within[0] >= 0)
-		return false;
-	run->low = (int64) (center & ~rest);
-	run->high = (int64) (center | rest);
-	if (run->low < leaf->low || run->high >= leaf->high || span >> key == 0)
-		return false;
-	run->pass = pass;
-	run->next = InvalidBlockNumber;
-	place_run(leaf, run);
-	cursor->span = span;
-	return true;
-}
-
-/*
  * Lay out the next run of the passes.  Returns false if there is none, or the
  * index is empty.
  *
@@ -276,11 +240,6 @@ lay_out_run(IndexScanDesc scan, HammingCursor *cursor, HammingRun *run)
 		const HammingPass *pass = &plan->passes[cursor->pass];
 		int			fine;
 
-		if (cursor->next == 0 && lay_out_key(cursor, pass, run))
-		{
-			cursor->pass++;
-			return true;
-		}
 		run->pass = pass;
 		fine = pass_fine(layout, pass, cursor->span);
 		while (next_range(plan, pass, cursor->next, fine, &low, &high))
