@@ -36,9 +36,9 @@ index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_words
 planner = clauses distances key_paths key_prefix paths selectivity support
 report = components dedup progress report report_groups report_ids \
-	report_query report_statement report_table report_workers sample \
-	table_report tune tune_query tune_rate tune_recipe \
-	verified verify
+	report_lines report_query report_statement report_table \
+	report_workers sample table_report tune tune_query tune_rate \
+	tune_recipe verified verify
 search = ball bits distance functions group_hash keys measure operators \
 	source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \

@@ -21,8 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "report/report_table.h"
-#include "report/tune.h"
+#include "report/table_report.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"
@@ -39,24 +38,6 @@
 PG_FUNCTION_INFO_V1(simhash_report);
 
 #define SHOWN			5		/* clusters of which a row is shown */
-
-/* A report that is being made. */
-typedef struct TableReport
-{
-	SimhashTable table;
-	int64		k;
-	const char *within;			/* the argument, as a literal */
-	QueryEnvironment *stores;
-	SimhashStatement fetch;		/* the rows of the table */
-	SimhashStatement show;		/* one of them, by parameters, */
-	Oid			show_types[4];	/* of these types */
-	EphemeralNamedRelation rows;	/* n, fp, bytes, place, part, c1, c2, ... */
-	EphemeralNamedRelation members; /* of clusters, by n */
-	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
-	SimhashVerify *verify;		/* takes the documents, if they are known */
-	SimhashTally tally;			/* of pairs, if documents are known */
-	const char *given;			/* what is said of them, as arguments of a call */
-} TableReport;
 
 /* The columns of a row that is read. */
 enum
@@ -177,7 +158,7 @@ analyze_about(SimhashStatement *statement, const SimhashTable *table)
 
 /* Analyze what is asked of the table. */
 static void
-analyze_all(TableReport *report)
+analyze_all(SimhashTableReport *report)
 {
 	report->show_types[0] = INT8OID;
 	report->show_types[1] = TIDOID;
@@ -195,7 +176,7 @@ analyze_all(TableReport *report)
 
 /* A tuplestore that queries can read by a name. */
 static EphemeralNamedRelation
-add_store(TableReport *report, const char *name, TupleDesc columns)
+add_store(SimhashTableReport *report, const char *name, TupleDesc columns)
 {
 	EphemeralNamedRelation store = palloc0(sizeof *store);
 
@@ -231,7 +212,7 @@ run_into(const SimhashStatement *statement, ParamListInfo parameters,
 
 /* The same for a query over stores and the catalogue; returns its columns. */
 static TupleDesc
-ask_into(TableReport *report, const char *text, Tuplestorestate *store)
+ask_into(SimhashTableReport *report, const char *text, Tuplestorestate *store)
 {
 	SimhashStatement statement = {.text = text,.stores = report->stores};
 	int			level = simhash_enter_catalog();
@@ -324,7 +305,7 @@ row_receive(TupleTableSlot *slot, DestReceiver *self)
 
 /* Read the table. */
 static void
-fetch_rows(TableReport *report)
+fetch_rows(SimhashTableReport *report)
 {
 	RowReceiver receiver;
 
@@ -348,18 +329,6 @@ fetch_rows(TableReport *report)
 	(void) count_store(report->rows);
 }
 
-/* Each column of groups in the store, with something before and after. */
-static char *
-list_groups(const TableReport *report, const char *before, const char *after)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 1; i <= list_length(report->table.groups); i++)
-		appendStringInfo(&list, "%sc%d%s", before, i, after);
-	return list.data;
-}
-
 /* The query that the engine reads; columns of groups keep their names. */
 static char *
 write_numbered(const SimhashTable *table)
@@ -379,7 +348,7 @@ write_numbered(const SimhashTable *table)
 
 /* Make the clusters, as the DELETE would. */
 static void
-make_clusters(TableReport *report)
+make_clusters(SimhashTableReport *report)
 {
 	SimhashStatement query = {.stores = report->stores};
 	SimhashStatement like = {
@@ -404,7 +373,7 @@ make_clusters(TableReport *report)
 
 /* Fetch a row of each of the largest clusters. */
 static void
-show_rows(TableReport *report)
+show_rows(SimhashTableReport *report)
 {
 	Tuplestorestate *largest = tuplestore_begin_heap(false, false, work_mem);
 	ParamListInfo parameters = makeParamList(report->show.ntypes);
@@ -436,239 +405,6 @@ show_rows(TableReport *report)
 	tuplestore_end(largest);
 }
 
-/* --- what is said --------------------------------------------------------- */
-
-/* What to do with the rows that could go. */
-static char *
-advise_of_delete(const TableReport *report)
-{
-	const SimhashTable *table = &report->table;
-
-	if (table->relkind == RELKIND_MATVIEW)
-		return " The rows of a materialized view are those of its tables:"
-			" look there.";
-	if (table->place == SIMHASH_FOREIGN)
-		return " Make the report on each server to have the DELETE written.";
-	return psprintf(" simhash_dedup_sql(%s, %s, " INT64_FORMAT "%s%s) writes the"
-					" DELETE; read it before you run it.",
-					quote_literal_cstr(table->name),
-					quote_literal_cstr(table->fingerprint), report->k,
-					table->groups == NIL ? "" :
-					psprintf(", within => %s", report->within), report->given);
-}
-
-/* What all lines are computed from. */
-static void
-write_facts(StringInfo text, const TableReport *report)
-{
-	bool		bits = report->table.type != INT8OID;
-	char	   *groups = list_groups(report, ", ", "");
-	char	   *grouped = list_groups(report, " AND ",
-									  " IS DISTINCT FROM NULL");
-
-	appendStringInfo(text,
-					 "WITH total AS MATERIALIZED ("
-					 " SELECT coalesce(sum(total), 0) AS total,"
-					 " coalesce(sum(present), 0) AS present,"
-					 " coalesce(sum(mates), 0) AS matching,"
-					 " 1 + (coalesce(sum(mates::float8 * mates) / nullif(sum(mates), 0), 0) - 1)"
-					 " / 65536 AS expected"
-					 " FROM (SELECT count(*) AS total, count(fp) AS present,"
-					 " CASE WHEN true%s THEN count(fp) END AS mates"
-					 " FROM simhash_row GROUP BY ()%s) AS g)", grouped, groups);
-
-	/*
-	 * How rows share keys: a look-up of a row's fingerprint reads, in each
-	 * block, the rows of its group that have its key.  Bit strings have as
-	 * many blocks of 16 bits as they have room for.
-	 */
-	appendStringInfo(text,
-					 ", block AS MATERIALIZED ("
-					 " SELECT block, max(rows) AS most,"
-					 " sum(rows * rows) / sum(rows) AS mean"
-					 " FROM (SELECT block, %s AS key, count(*)::float8 AS rows"
-					 " FROM simhash_row, generate_series(0, %s) AS block"
-					 " WHERE fp IS NOT NULL%s GROUP BY 1, 2%s) AS g"
-					 " GROUP BY block)",
-					 bits ? "substring(fp, block * 16 + 1, 16)" :
-					 "(fp >> (48 - 16 * block)) & 65535",
-					 bits ? "length(fp) / 16 - 1" : "3", grouped, groups);
-	appendStringInfo(text,
-					 ", cluster AS MATERIALIZED ("
-					 " SELECT cluster, representative, size,"
-					 " max(distance) AS farthest"
-					 " FROM simhash_member GROUP BY 1, 2, 3)"
-					 ", gone AS MATERIALIZED ("
-					 " SELECT distance, bytes, similarity"
-					 " FROM simhash_member JOIN simhash_row ON n = id"
-					 " WHERE id <> representative)"
-					 ", saved AS MATERIALIZED ("
-					 " SELECT count(*) AS rows,"
-					 " count(*) FILTER (WHERE distance = 0) AS equal,"
-					 " coalesce(sum(bytes), 0) AS bytes,"
-					 " count(similarity) AS compared,"
-					 " count(*) FILTER (WHERE similarity >= %s) AS alike,"
-					 " round(min(similarity)::numeric, 3) AS least FROM gone)"
-					 ", referring AS MATERIALIZED ("
-					 " SELECT string_agg(format('%%s (%%s)', conrelid::regclass, conname),"
-					 " ', ' ORDER BY conrelid::regclass::text, conname) AS keys"
-					 " FROM pg_constraint WHERE contype = 'f'"
-					 " AND confrelid = %u AND conparentid = 0)",
-					 simhash_write_number(report->table.verify.at_least),
-					 report->table.oid);
-}
-
-/* The lines of figures, each with its place. */
-static void
-write_figures(StringInfo text, const TableReport *report)
-{
-	appendStringInfoString(text,
-						   " SELECT section, item, value FROM ("
-						   "SELECT 1 AS part, 0::numeric AS place, 'table' AS section,"
-						   " 'rows' AS item, total::text AS value FROM total"
-						   " UNION ALL SELECT 2, 0, 'table', 'fingerprints',"
-						   " present::text FROM total"
-						   " UNION ALL SELECT 3, 0, 'table',"
-						   " 'rows without a fingerprint', (total - present)::text FROM total");
-	if (report->table.groups != NIL)
-		appendStringInfoString(text,
-							   " UNION ALL SELECT 4, 0, 'table',"
-							   " 'rows without a group', (present - matching)::text FROM total");
-	appendStringInfoString(text,
-						   " UNION ALL SELECT 5, block, 'keys', format('block %s', block),"
-						   " format('%s rows to a look-up where %s are to be expected;"
-						   " its commonest key has %s %% of the rows', round(mean),"
-						   " round(expected), round((100 * most / matching)::numeric, 1))"
-						   " FROM block, total"
-						   " UNION ALL SELECT 6, 0, 'duplicates', 'clusters',"
-						   " count(*)::text FROM cluster"
-						   " UNION ALL SELECT 7, 0, 'duplicates', 'redundant rows',"
-						   " rows::text FROM saved"
-						   " UNION ALL SELECT 8, 0, 'duplicates',"
-						   " 'of them with the same fingerprint', equal::text FROM saved"
-						   " UNION ALL SELECT 9, 0, 'duplicates',"
-						   " 'bytes of redundant rows', bytes::text FROM saved"
-						   " UNION ALL SELECT 9, 1, 'duplicates',"
-						   " 'similarity of the least similar of them',"
-						   " least::text FROM saved WHERE compared = rows AND rows > 0"
-						   " UNION ALL SELECT 10, low, 'sizes',"
-						   " format('clusters of %s to %s rows', 1::bigint << low,"
-						   " (2::bigint << low) - 1), count(*)::text"
-						   " FROM (SELECT floor(log(2, size))::int AS low FROM cluster) AS s"
-						   " GROUP BY low"
-						   " UNION ALL SELECT 11, distance, 'distances',"
-						   " format('rows at distance %s', distance), count(*)::text"
-						   " FROM gone GROUP BY distance"
-						   " UNION ALL SELECT 12, row_number() OVER (ORDER BY size DESC, cluster),"
-						   " 'largest clusters', format('%s rows, up to distance %s',"
-						   " size, farthest), value"
-						   " FROM cluster JOIN simhash_text ON n = representative");
-}
-
-/* What there is to say of rows that would go by an estimate, if they would. */
-static char *
-advise_of_estimate(const SimhashTable *table)
-{
-	if (table->verify.document == NULL)
-		return "'Rows would go by an estimate: no document is compared. Name the"
-			" column of the documents, as in document => ''body''.'";
-	return psprintf("'Rows would go by an estimate: no document is compared.'"
-					" || CASE WHEN compared = 0 THEN '' ELSE format("
-					"' Of %%s of them, drawn at random, %%s %%%% have a similarity"
-					" (%s) of %s or more to the row that would stay; the least"
-					" similar has %%s. Leave out similarity => ''none'' to have"
-					" all compared.', compared,"
-					" round(100.0 * alike / compared, 1), least) END",
-					table->verify.similarity,
-					simhash_write_number(table->verify.at_least));
-}
-
-/* Which distance finds nearly all that is similar; NULL if that is not known. */
-static char *
-advise_of_distance(const TableReport *report)
-{
-	SimhashRate best = {.k = 0};
-	SimhashRate rate;
-
-	if (!simhash_recommend(&report->tally, &best) || best.k == report->k)
-		return NULL;
-	rate = simhash_rate(&report->tally, (int) report->k);
-	return psprintf("Of the rows that are similar to another one, as %d drawn at"
-					" random show, distance " INT64_FORMAT " finds %.3g %%, at %.3g"
-					" comparisons a row, and distance %d finds %.3g %%, at %.3g.",
-					report->tally.sample, report->k, 100 * rate.recall,
-					rate.comparisons, best.k, 100 * best.recall,
-					best.comparisons);
-}
-
-/* The lines of advice. */
-static void
-write_advice(StringInfo text, const TableReport *report)
-{
-	const SimhashTable *table = &report->table;
-	const char *distance = table->verify.document == NULL ? NULL
-	: advise_of_distance(report);
-
-	appendStringInfo(text,
-					 " UNION ALL SELECT 13, 0, 'advice', 'delete', CASE WHEN rows > 0"
-					 " THEN format('%%s of %%s rows (%%s %%%%, %%s) could go, each within"
-					 " distance %%s of a row that would stay%s.', rows, total,"
-					 " round(100.0 * rows / total, 1), pg_size_pretty(bytes), "
-					 INT64_FORMAT ") || %s"
-					 " ELSE 'No two rows%s are within distance " INT64_FORMAT "%s.' END"
-					 " FROM saved, total",
-					 !table->decides ? "" :
-					 psprintf(" and similar to it (%s >= %s)",
-							  table->verify.similarity,
-							  simhash_write_number(table->verify.at_least)),
-					 report->k, quote_literal_cstr(advise_of_delete(report)),
-					 table->decides ? " of similar documents" : "",
-					 report->k, table->groups != NIL ? " in a group" : "");
-	if (distance != NULL)
-		appendStringInfo(text, " UNION ALL SELECT 13, 2, 'advice', 'distance', %s",
-						 quote_literal_cstr(distance));
-	if (!table->decides)
-		appendStringInfo(text,
-						 " UNION ALL SELECT 13, 1, 'advice', 'estimate', %s"
-						 " FROM saved WHERE rows > 0",
-						 advise_of_estimate(table));
-	appendStringInfoString(text,
-						   " UNION ALL SELECT 14, 0, 'advice', 'foreign keys',"
-						   " format('Other rows may refer to those that would go: %s."
-						   " Point them to the rows that stay first: a DELETE fails"
-						   " otherwise, or takes them along.', keys)"
-						   " FROM referring, saved WHERE rows > 0 AND keys IS NOT NULL"
-						   " UNION ALL SELECT 15, 0, 'advice', 'no fingerprint',"
-						   " format('The rows without a fingerprint (%s) match nothing"
-						   " and are not part of this report.', total - present)"
-						   " FROM total WHERE total > present"
-						   " UNION ALL SELECT 16, 0, 'advice', 'no group',"
-						   " format('The rows with a NULL in a column of \"within\" (%s) match"
-						   " nothing.', present - matching)"
-						   " FROM total WHERE matching < present"
-						   " UNION ALL SELECT 17, 0, 'advice', 'keys',"
-						   " format('Some keys are common: in one block a look-up reads"
-						   " %s times as many rows as it would if keys were even."
-						   " The largest clusters, or a constant part of all texts,"
-						   " are the likely cause.', round(worst))"
-						   " FROM (SELECT max(mean / expected) AS worst FROM block, total"
-						   " WHERE present > 65536) AS w WHERE worst > 10"
-						   ") AS line ORDER BY part, place");
-}
-
-/* Put out the lines. */
-static void
-put_lines(TableReport *report, ReturnSetInfo *result)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	write_facts(&text, report);
-	write_figures(&text, report);
-	write_advice(&text, report);
-	(void) ask_into(report, text.data, result->setResult);
-}
-
 /* What is said of documents, as it would be in a call. */
 static char *
 write_given(const SimhashVerifyOptions *given)
@@ -693,7 +429,7 @@ write_given(const SimhashVerifyOptions *given)
 
 /* The arguments; the first four must not be null. */
 static void
-get_arguments(TableReport *report, FunctionCallInfo fcinfo)
+get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 {
 	SimhashVerifyOptions given = simhash_verify_arguments(fcinfo, 4);
 	SimhashTable *table = &report->table;
@@ -735,7 +471,7 @@ get_arguments(TableReport *report, FunctionCallInfo fcinfo)
 Datum
 simhash_report(PG_FUNCTION_ARGS)
 {
-	TableReport *report = palloc0(sizeof *report);
+	SimhashTableReport *report = palloc0(sizeof *report);
 	SimhashProgress progress;
 
 	get_arguments(report, fcinfo);
@@ -747,7 +483,8 @@ simhash_report(PG_FUNCTION_ARGS)
 		fetch_rows(report);
 		make_clusters(report);
 		show_rows(report);
-		put_lines(report, (ReturnSetInfo *) fcinfo->resultinfo);
+		(void) ask_into(report, simhash_write_lines(report),
+						((ReturnSetInfo *) fcinfo->resultinfo)->setResult);
 	}
 	PG_FINALLY();
 	{
