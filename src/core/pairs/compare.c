@@ -22,8 +22,6 @@
 
 #include "core/cpu.h"
 
-#define FEW				4		/* values to compare one by one */
-
 #define ALWAYS_INLINE	static inline __attribute__((always_inline))
 
 /* One value against many, as the kinds implement it. */
@@ -35,21 +33,14 @@ typedef void (*ShOne) (const ShCompare *compare, uint64_t one,
 /* See ShCompareKind.runs. */
 ALWAYS_INLINE void
 each_run(const ShCompare *compare, const uint64_t *values, size_t start,
-		 const uint32_t *ends, size_t n, size_t limit, ShOne one, ShOne few)
+		 const uint32_t *ends, size_t n, size_t limit, ShOne one)
 {
 	for (size_t run = 0; run < n; start = ends[run++])
 	{
 		if (ends[run] - start > limit)
 			continue;
 		for (size_t i = start; i + 1 < ends[run]; i++)
-		{
-			size_t		left = ends[run] - i - 1;
-
-			if (left > FEW)
-				one(compare, values[i], values + i + 1, left);
-			else
-				few(compare, values[i], values + i + 1, left);
-		}
+			one(compare, values[i], values + i + 1, ends[run] - i - 1);
 	}
 }
 
@@ -99,7 +90,7 @@ static void
 runs_portable(const ShCompare *compare, const uint64_t *values,
 			  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_by_one, one_by_one);
+	each_run(compare, values, start, ends, n, limit, one_by_one);
 }
 
 #ifdef __x86_64__
@@ -169,23 +160,11 @@ one_avx2(const ShCompare *compare, uint64_t one,
 	}
 }
 
-/* One by one. */
-static inline SIMHASH_AVX2 void
-few_avx2(const ShCompare *compare, uint64_t one,
-		 const uint64_t *many, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-	{
-		if (sh_cpu_avx2_distance(one, many[i]) <= compare->radius)
-			compare->match(compare->context, one, many[i]);
-	}
-}
-
 static SIMHASH_AVX2 void
 runs_avx2(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_avx2, few_avx2);
+	each_run(compare, values, start, ends, n, limit, one_avx2);
 }
 
 #endif							/* __x86_64__ */
@@ -230,8 +209,7 @@ static void
 runs_neon(const ShCompare *compare, const uint64_t *values,
 		  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
-	each_run(compare, values, start, ends, n, limit, one_neon,
-			 one_by_one);
+	each_run(compare, values, start, ends, n, limit, one_neon);
 }
 
 #endif							/* __aarch64__ */

@@ -224,18 +224,6 @@ make_directory(ShPairs *pairs)
 	pairs->directory[next] = pairs->distinct;
 }
 
-/* Are values in order? */
-static bool
-is_ascending(const uint64_t *values, uint32_t n)
-{
-	for (uint32_t i = 1; i < n; i++)
-	{
-		if (values[i - 1] > values[i])
-			return false;
-	}
-	return true;
-}
-
 /* Sort the rows by fingerprint, and number the distinct fingerprints. */
 static void
 collapse(ShPairs *pairs)
@@ -247,8 +235,7 @@ collapse(ShPairs *pairs)
 
 	for (uint32_t i = 0; i < pairs->n; i++)
 		pairs->rows[i] = i;
-	if (!is_ascending(values, pairs->n))
-		sort_rows(pairs, at, other, true, pairs->n, SH_BITS);
+	sort_rows(pairs, at, other, true, pairs->n, SH_BITS);
 	for (uint32_t i = 0; i < pairs->n; i++)
 	{
 		if (i == 0 || values[i] != values[distinct - 1])
@@ -408,7 +395,7 @@ sh_pairs_number(const ShPairs *pairs, uint64_t value)
  * The number of the fingerprint of each row, in the first half of the array
  * "work".
  */
-uint32_t *
+uint32_t   *
 sh_pairs_number_rows(const ShPairs *pairs)
 {
 	uint32_t   *number = (uint32_t *) pairs->work;

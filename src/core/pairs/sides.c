@@ -4,8 +4,7 @@
  *		Values sorted by the keys of a block, to be searched for pairs.
  *
  * A counting sort by a digit, or by two; where the values with each key end is
- * then known as well.  Values that are sorted already, as all are by the
- * leading block, stay where they are.
+ * then known as well.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -42,26 +41,6 @@ scatter(const uint64_t *from, uint64_t *to, size_t n, const ShKeyBlock *block,
 			from[i];
 }
 
-/* If the values are sorted by their keys already, note where those end. */
-static bool
-is_sorted(ShSide *side, const ShKeyBlock *block)
-{
-	uint32_t	key = 0;
-
-	for (size_t i = 0; i < side->n; i++)
-	{
-		uint32_t	next = sh_block_of(side->values[i], block);
-
-		if (next < key)
-			return false;
-		while (key < next)
-			side->ends[key++] = (uint32_t) i;
-	}
-	while (key < UINT32_C(1) << block->width)
-		side->ends[key++] = (uint32_t) side->n;
-	return true;
-}
-
 /*
  * Sort the values of a side by their keys: at once, or by the leading bits
  * and then, part by part, by the others.
@@ -73,8 +52,6 @@ sh_sort_side(ShSide *side, const ShKeyBlock *block)
 	uint32_t	parts[SH_PARTS];
 	uint32_t	start = 0;
 
-	if (is_sorted(side, block))
-		return;
 	if (block->width <= SH_DIGIT)
 	{
 		uint64_t   *values = side->values;
