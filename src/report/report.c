@@ -64,6 +64,10 @@ typedef struct Report
 	Oid			id_type;
 	int64		k;				/* which fits an integer once rows are read */
 	bool		star;
+	bool		first;			/* the first row of a cluster represents it,
+								 * not that with the lowest id */
+	bool		decide;			/* documents do, if they are compared */
+	SimhashTally *tally;		/* of pairs, if that is wanted */
 	uint32		least;			/* rows of a cluster */
 	Tuplesortstate *order;		/* of the pairs, for stars */
 	Tuplestorestate *result;
@@ -268,6 +272,25 @@ end_report(Report *report)
 	simhash_free_rows(&report->rows);
 }
 
+/* Make a report by a function, with its progress shown. */
+static Datum
+make_report(Report *report, const char *name, void (*make) (Report *report))
+{
+	simhash_progress_begin(&report->progress, name);
+	PG_TRY();
+	{
+		simhash_analyze(&report->query);
+		make(report);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&report->progress);
+	}
+	PG_END_TRY();
+	end_report(report);
+	return (Datum) 0;
+}
+
 /* --- pairs ---------------------------------------------------------------- */
 
 /* Put out the pairs of rows that wait. */
@@ -404,19 +427,7 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	Report	   *report = palloc0(sizeof *report);
 
 	begin_verifying(report, fcinfo, begin_arguments(report, fcinfo, 6) + 2);
-	simhash_progress_begin(&report->progress, "simhash_pairs");
-	PG_TRY();
-	{
-		simhash_analyze(&report->query);
-		list_pairs(report);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&report->progress);
-	}
-	PG_END_TRY();
-	end_report(report);
-	return (Datum) 0;
+	return make_report(report, "simhash_pairs", list_pairs);
 }
 
 /* --- clusters ------------------------------------------------------------- */
@@ -543,20 +554,20 @@ make_near_clusters(Report *report)
  * that decides nothing.
  */
 static void
-make_clusters(Report *report, bool first, bool decide, SimhashTally *tally)
+make_clusters(Report *report)
 {
 	simhash_read_rows(&report->rows, &report->query, report->id_type,
 					  report->k, report->document, report->verify);
-	if (report->verify != NULL && tally != NULL)
-		simhash_tally_some(&report->rows, report->verify, tally);
-	begin_report(report, !first);
+	if (report->verify != NULL && report->tally != NULL)
+		simhash_tally_some(&report->rows, report->verify, report->tally);
+	begin_report(report, !report->first);
 	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
-	if (report->verify != NULL && decide)
+	if (report->verify != NULL && report->decide)
 		make_verified_clusters(report);
 	else
 		make_near_clusters(report);
 	sh_clusters_list(&report->clusters, report->least);
-	if (report->verify != NULL && !decide)
+	if (report->verify != NULL && !report->decide)
 		report->sampled = simhash_sample_clusters(&report->rows, report->verify,
 												  &report->clusters);
 	put_clusters(report);
@@ -582,7 +593,9 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	report->result = result;
 	report->columns = columns;
 	report->verify = verify;
-	make_clusters(report, false, decide, tally);
+	report->decide = decide;
+	report->tally = tally;
+	make_clusters(report);
 	end_report(report);
 }
 
@@ -613,26 +626,14 @@ Datum
 simhash_clusters(PG_FUNCTION_ARGS)
 {
 	Report	   *report = palloc0(sizeof *report);
-	bool		first;
 	int			query = begin_arguments(report, fcinfo, 9);
 
 	report->star = choose(fcinfo, query + 2, "kind", "star", "connected");
-	first = choose(fcinfo, query + 3, "keep", "first", "lowest");
+	report->first = choose(fcinfo, query + 3, "keep", "first", "lowest");
 	check_not_null(fcinfo, query + 4, "min_size");
 	report->least = (uint32) Min(Max(PG_GETARG_INT64(query + 4), 1),
 								 PG_UINT32_MAX);
+	report->decide = true;
 	begin_verifying(report, fcinfo, query + 5);
-	simhash_progress_begin(&report->progress, "simhash_clusters");
-	PG_TRY();
-	{
-		simhash_analyze(&report->query);
-		make_clusters(report, first, true, NULL);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&report->progress);
-	}
-	PG_END_TRY();
-	end_report(report);
-	return (Datum) 0;
+	return make_report(report, "simhash_clusters", make_clusters);
 }

@@ -17,7 +17,8 @@
 
 /* Each column of groups in the store, with something before and after. */
 static char *
-list_groups(const SimhashTableReport * report, const char *before, const char *after)
+list_groups(const SimhashTableReport *report, const char *before,
+			const char *after)
 {
 	StringInfoData list;
 
@@ -29,7 +30,7 @@ list_groups(const SimhashTableReport * report, const char *before, const char *a
 
 /* What to do with the rows that could go. */
 static char *
-advise_of_delete(const SimhashTableReport * report)
+advise_of_delete(const SimhashTableReport *report)
 {
 	const SimhashTable *table = &report->table;
 
@@ -48,7 +49,7 @@ advise_of_delete(const SimhashTableReport * report)
 
 /* What all lines are computed from. */
 static void
-write_facts(StringInfo text, const SimhashTableReport * report)
+write_facts(StringInfo text, const SimhashTableReport *report)
 {
 	bool		bits = report->table.type != INT8OID;
 	char	   *groups = list_groups(report, ", ", "");
@@ -109,7 +110,7 @@ write_facts(StringInfo text, const SimhashTableReport * report)
 
 /* The lines of figures, each with its place. */
 static void
-write_figures(StringInfo text, const SimhashTableReport * report)
+write_figures(StringInfo text, const SimhashTableReport *report)
 {
 	appendStringInfoString(text,
 						   " SELECT section, item, value FROM ("
@@ -174,7 +175,7 @@ advise_of_estimate(const SimhashTable *table)
 
 /* Which distance finds nearly all that is similar; NULL if that is not known. */
 static char *
-advise_of_distance(const SimhashTableReport * report)
+advise_of_distance(const SimhashTableReport *report)
 {
 	SimhashRate best = {.k = 0};
 	SimhashRate rate;
@@ -192,7 +193,7 @@ advise_of_distance(const SimhashTableReport * report)
 
 /* The lines of advice. */
 static void
-write_advice(StringInfo text, const SimhashTableReport * report)
+write_advice(StringInfo text, const SimhashTableReport *report)
 {
 	const SimhashTable *table = &report->table;
 	const char *distance = table->verify.document == NULL ? NULL
@@ -247,7 +248,7 @@ write_advice(StringInfo text, const SimhashTableReport * report)
 
 /* The query for all lines. */
 char	   *
-simhash_write_lines(const SimhashTableReport * report)
+simhash_write_lines(const SimhashTableReport *report)
 {
 	StringInfoData text;
 

@@ -496,6 +496,26 @@ compare_ids(const void *a, const void *b, void *arg)
 }
 
 /*
+ * Put some bytes of each row, which are so far apart, in another order.  There is
+ * room elsewhere for eight bytes of each.
+ */
+static void
+reorder(void *array, Size stride, Size bytes, const uint32 *numbers, uint32 n,
+		void *room)
+{
+	char	   *from = array;
+	char	   *to = room;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memcpy(to + i * bytes, from + numbers[i] * stride, bytes);
+	}
+	for (uint32 i = 0; i < n; i++)
+		memcpy(from + i * stride, to + i * bytes, bytes);
+}
+
+/*
  * Make sure that no two rows have the same id, and put the rows in the order
  * of their ids if so wanted.
  */
@@ -503,8 +523,8 @@ void
 simhash_order_rows(SimhashRows *rows, bool sort)
 {
 	uint32	   *numbers = rows->memory;
-	uint64	   *moved = (uint64 *) rows->memory + rows->n;
-	Size		words = rows->words;
+	void	   *room = (uint64 *) rows->memory + rows->n;
+	Size		stride = sizeof(uint64) * rows->words;
 	bool		ascending = true;
 	IdOrder		order;
 
@@ -528,28 +548,11 @@ simhash_order_rows(SimhashRows *rows, bool sort)
 		return;
 	if (rows->verify != NULL)
 		simhash_verify_order(rows->verify, numbers);
-	for (Size word = 0; word < words; word++)
-	{
-		for (uint32 i = 0; i < rows->n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			moved[i] = rows->fingerprints[numbers[i] * words + word];
-		}
-		for (uint32 i = 0; i < rows->n; i++)
-			rows->fingerprints[i * words + word] = moved[i];
-	}
-	for (uint32 i = 0; i < rows->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		moved[i] = (uint64) rows->ids[numbers[i]];
-	}
-	for (uint32 i = 0; i < rows->n; i++)
-		rows->ids[i] = (Datum) moved[i];
-	for (uint32 i = 0; rows->groups != NULL && i < rows->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		moved[i] = rows->groups[numbers[i]];
-	}
-	for (uint32 i = 0; rows->groups != NULL && i < rows->n; i++)
-		rows->groups[i] = (uint32) moved[i];
+	for (int word = 0; word < rows->words; word++)
+		reorder(rows->fingerprints + word, stride, sizeof(uint64), numbers,
+				rows->n, room);
+	reorder(rows->ids, sizeof(Datum), sizeof(Datum), numbers, rows->n, room);
+	if (rows->groups != NULL)
+		reorder(rows->groups, sizeof(uint32), sizeof(uint32), numbers,
+				rows->n, room);
 }

@@ -31,11 +31,11 @@ typedef struct Sample
 	bool	   *chosen;			/* by row */
 	int64		marked;			/* pairs to be compared */
 	int64		compared;		/* features of those that have been */
-}			Sample;
+} Sample;
 
 /* Begin with no row chosen. */
 static void
-begin_sample(Sample * sample, const SimhashRows *rows, SimhashVerify *verify)
+begin_sample(Sample *sample, const SimhashRows *rows, SimhashVerify *verify)
 {
 	memset(sample, 0, sizeof *sample);
 	sample->verify = verify;
@@ -48,7 +48,7 @@ begin_sample(Sample * sample, const SimhashRows *rows, SimhashVerify *verify)
 static bool
 is_chosen(void *context, uint32 row)
 {
-	const		Sample *sample = context;
+	const Sample *sample = context;
 
 	return sample->chosen[row];
 }

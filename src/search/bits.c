@@ -37,8 +37,8 @@ simhash_check_widths(int32 a, int32 b)
  *
  * Errors: string_data_length_mismatch when one is longer than the other.
  */
-static inline int
-distance(const SimhashBits *a, const SimhashBits *b)
+int
+simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
 {
 	simhash_check_widths(a->width, b->width);
 
@@ -46,13 +46,6 @@ distance(const SimhashBits *a, const SimhashBits *b)
 	return (int) sh_distance_bytes(a->bytes, b->bytes,
 								   ((size_t) a->width + BITS_PER_BYTE - 1) /
 								   BITS_PER_BYTE);
-}
-
-/* The same, for other files. */
-int
-simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
-{
-	return distance(a, b);
 }
 
 /*
@@ -91,7 +84,7 @@ hamming_bit(PG_FUNCTION_ARGS)
 	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
 	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
 
-	PG_RETURN_INT32(distance(&a, &b));
+	PG_RETURN_INT32(simhash_bits_distance(&a, &b));
 }
 
 /*
@@ -113,7 +106,8 @@ hamming_bit_within(PG_FUNCTION_ARGS)
 
 	if (!get_ball_argument(fcinfo, 1, &ball))
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(distance(&fingerprint, &ball.center) <= ball.radius);
+	PG_RETURN_BOOL(simhash_bits_distance(&fingerprint, &ball.center) <=
+				   ball.radius);
 }
 
 /*
@@ -128,7 +122,8 @@ hamming_bit_contains(PG_FUNCTION_ARGS)
 
 	if (!get_ball_argument(fcinfo, 0, &ball))
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(distance(&fingerprint, &ball.center) <= ball.radius);
+	PG_RETURN_BOOL(simhash_bits_distance(&fingerprint, &ball.center) <=
+				   ball.radius);
 }
 
 /*
@@ -149,7 +144,8 @@ hamming_bit_balls_near(PG_FUNCTION_ARGS)
 	if (!simhash_get_bit_ball(PG_GETARG_DATUM(0), true, &a) ||
 		!simhash_get_bit_ball(PG_GETARG_DATUM(1), true, &b))
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(distance(&a.center, &b.center) <= Min(a.radius, b.radius));
+	PG_RETURN_BOOL(simhash_bits_distance(&a.center, &b.center) <=
+				   Min(a.radius, b.radius));
 }
 
 /*
@@ -165,5 +161,5 @@ hamming_bit_within_k(PG_FUNCTION_ARGS)
 	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
 	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
 
-	PG_RETURN_BOOL(distance(&a, &b) <= PG_GETARG_INT64(2));
+	PG_RETURN_BOOL(simhash_bits_distance(&a, &b) <= PG_GETARG_INT64(2));
 }
