@@ -53,6 +53,16 @@ count_pair(void *context, uint32_t a, uint32_t b, int distance)
 	pairs_found += rows_of(context, a) * rows_of(context, b);
 }
 
+/* The fingerprint turned so that the given block comes first. */
+static inline uint64_t
+turn(uint64_t fingerprint, int block)
+{
+	int			n = SH_BLOCK_BITS * block;
+
+	return n == 0 ? fingerprint
+		: fingerprint << n | fingerprint >> (SH_BITS - n);
+}
+
 /* Count the pairs within distance 3, block by block. */
 static size_t
 straight(uint64_t *values, uint32_t n)
@@ -69,12 +79,12 @@ straight(uint64_t *values, uint32_t n)
 	{
 		memset(start, 0, 65537 * sizeof *start);
 		for (uint32_t i = 0; i < n; i++)
-			start[(sh_rotate(values[i], block) >> 48) + 1]++;
+			start[(turn(values[i], block) >> 48) + 1]++;
 		for (int key = 0; key < 65536; key++)
 			start[key + 1] += start[key];
 		for (uint32_t i = 0; i < n; i++)
 		{
-			uint64_t	turned = sh_rotate(values[i], block);
+			uint64_t	turned = turn(values[i], block);
 			struct Row *to = &sorted[start[turned >> 48]++];
 
 			to->value = turned;

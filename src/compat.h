@@ -266,17 +266,6 @@ simhash_index_beginscan(Relation table, Relation index, Snapshot snapshot,
 #endif
 }
 
-/* Get ready to fetch the rows that an index scan names. */
-static inline IndexFetchTableData *
-simhash_index_fetch_begin(Relation table)
-{
-#if PG_VERSION_NUM >= 190000
-	return table_index_fetch_begin(table, SO_NONE);
-#else
-	return table_index_fetch_begin(table);
-#endif
-}
-
 /* Begin a scan of a whole table. */
 static inline TableScanDesc
 simhash_table_beginscan(Relation table, Snapshot snapshot)

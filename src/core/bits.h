@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bits.h
- *		Bit arithmetic on fingerprints: distance, blocks, keys, rotation.
+ *		Bit arithmetic on fingerprints: distance, blocks, keys.
  *
  * A fingerprint is 64 bits.  It is cut into four blocks of 16 bits, block 0
  * being the most significant; the value of a block is its key.
@@ -70,28 +70,36 @@ sh_block_key(uint64_t fingerprint, int block)
 	return (int16_t) (fingerprint >> (SH_BITS - SH_BLOCK_BITS * (block + 1)));
 }
 
-/* The fingerprint turned so that the given block comes first. */
-static inline uint64_t
-sh_rotate(uint64_t fingerprint, int block)
-{
-	int			n = SH_BLOCK_BITS * block;
-
-	return n == 0 ? fingerprint
-		: fingerprint << n | fingerprint >> (SH_BITS - n);
-}
-
-/* The inverse of sh_rotate. */
-static inline uint64_t
-sh_unrotate(uint64_t rotated, int block)
-{
-	return sh_rotate(rotated, (SH_BLOCKS - block) % SH_BLOCKS);
-}
-
 /* The number of bits that a number has, without leading zeros. */
 static inline int
 sh_bit_length(uint64_t x)
 {
 	return x == 0 ? 0 : SH_BITS - __builtin_clzll(x);
+}
+
+/* How many numbers of so many bits lie within a distance of a given one. */
+static inline double
+sh_ball_size(int bits, int radius)
+{
+	double		size = 0;
+	double		shell = 1;
+
+	for (int d = 0; d <= radius && d <= bits; d++)
+	{
+		size += shell;
+		shell = shell * (bits - d) / (d + 1);
+	}
+	return size;
+}
+
+/* The next greater number with as many bits set as one that is not 0. */
+static inline uint32_t
+sh_next_of_weight(uint32_t x)
+{
+	uint32_t	low = x & -x;
+	uint32_t	sum = x + low;
+
+	return (((sum ^ x) >> 2) >> __builtin_ctz(x)) | sum;
 }
 
 /*

@@ -365,17 +365,6 @@ sh_shell_size(int width, int radius)
 	return size;
 }
 
-/* How many keys of a width lie within a distance of a given one. */
-double
-sh_ball_size(int width, int radius)
-{
-	double		size = 0;
-
-	for (int i = 0; i <= radius; i++)
-		size += sh_shell_size(width, i);
-	return size;
-}
-
 /* Leaf pages of one block. */
 static double
 block_pages(const ShExtent *extent)

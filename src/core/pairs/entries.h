@@ -209,7 +209,6 @@ extern bool sh_next_range(const ShLayout *layout, const ShReach *reach,
 						  uint64_t *low, uint64_t *high);
 
 extern double sh_shell_size(int width, int radius);
-extern double sh_ball_size(int width, int radius);
 extern void sh_even_extent(ShExtent *extent, const ShLayout *layout,
 						   double rows, double per_page);
 extern double sh_shell_cost(const ShExtent *extent, int block, int radius);

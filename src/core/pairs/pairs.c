@@ -337,17 +337,6 @@ add_near(ShSearch *search, ShKey *key, uint32_t flips)
 		search_waiting(search, key);
 }
 
-/* The next greater number with as many bits set; 0 of 0. */
-static inline uint32_t
-next_flips(uint32_t x)
-{
-	uint32_t	low = x & -x;
-	uint32_t	sum = x + low;
-
-	return x == 0 ? UINT32_MAX
-		: (((sum ^ x) >> 2) >> __builtin_ctz(x)) | sum;
-}
-
 /* Search the values of a key with those of all keys within the radius. */
 static void
 search_key(ShSearch *search, ShKey *key)
@@ -363,7 +352,7 @@ search_key(ShSearch *search, ShKey *key)
 	for (int bits = 1; bits <= key->block->radius; bits++)
 	{
 		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
-			 flips = next_flips(flips))
+			 flips = sh_next_of_weight(flips))
 		{
 			if (!key->same || (key->key ^ flips) > key->key)
 				add_near(search, key, flips);

@@ -51,21 +51,6 @@
 #define GATHER_COST		0.7		/* of a candidate, once a key */
 #define COMPARE_COST	0.3		/* of two values */
 
-/* How many keys are within a radius of one. */
-double
-sh_keys_within(int width, int radius)
-{
-	double		keys = 1;
-	double		at = 1;
-
-	for (int i = 1; i <= radius && i <= width; i++)
-	{
-		at = at * (width - i + 1) / i;
-		keys += at;
-	}
-	return keys;
-}
-
 /*
  * The estimated time to find candidates by one block and to compare them: of
  * "a" values among themselves when b is 0, else of "a" values with b others.
@@ -74,7 +59,7 @@ static double
 block_cost(double a, double b, int width, int radius)
 {
 	double		keys = (double) (UINT64_C(1) << width);
-	double		near = sh_keys_within(width, radius) * (b > 0 ? 1 : 0.5);
+	double		near = sh_ball_size(width, radius) * (b > 0 ? 1 : 0.5);
 	double		used = a < keys ? a : keys;
 	double		others = b > 0 ? b : a;
 

@@ -45,7 +45,6 @@ sh_block_of(uint64_t value, const ShKeyBlock *block)
 	return (uint32_t) ((value & block->mask) >> block->low);
 }
 
-extern double sh_keys_within(int width, int radius);
 extern bool sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b,
 						 int radius, int width);
 

@@ -56,21 +56,6 @@ sh_block_radius(int radius, int block)
 	return block <= radius % SH_BLOCKS ? a : a - 1;
 }
 
-/* The number of keys within a radius of a key. */
-int
-sh_probe_count(int block_radius)
-{
-	int			count = 0;
-	int			combinations = 1;
-
-	for (int d = 0; d <= block_radius && d <= SH_BLOCK_BITS; d++)
-	{
-		count += combinations;
-		combinations = combinations * (SH_BLOCK_BITS - d) / (d + 1);
-	}
-	return count;
-}
-
 /* Begin to enumerate the keys within a radius of a key. */
 void
 sh_probes_begin(ShProbes *probes, int16_t key, int block_radius)
@@ -97,12 +82,7 @@ sh_probes_next(ShProbes *probes, int16_t *key)
 
 	/* The next mask with as many bits set, if 16 bits hold one. */
 	if (mask != 0)
-	{
-		uint32_t	low = mask & -mask;
-		uint32_t	ripple = mask + low;
-
-		mask = ripple | ((mask ^ ripple) >> 2) / low;
-	}
+		mask = sh_next_of_weight(mask);
 	if (mask == 0 || mask >= SH_KEYS)
 	{
 		probes->distance++;

@@ -26,8 +26,14 @@ typedef struct ShProbes
 	uint32_t	mask;			/* what the next key differs in */
 } ShProbes;
 
+/* The number of keys within a radius of a key. */
+static inline int
+sh_probe_count(int block_radius)
+{
+	return (int) sh_ball_size(SH_BLOCK_BITS, block_radius);
+}
+
 extern int	sh_block_radius(int radius, int block);
-extern int	sh_probe_count(int block_radius);
 extern void sh_probes_begin(ShProbes *probes, int16_t key, int block_radius);
 extern int	sh_probes_next(ShProbes *probes, int16_t *key);
 
