@@ -201,7 +201,6 @@ extern int	hamming_fingerprint_column(Relation index);
 extern Node *hamming_column_expression(Relation index, int column);
 extern Oid	hamming_column_type(Relation index, int column);
 extern void hamming_check_columns(Relation index);
-extern int64 hamming_integer(Datum value, Oid type);
 extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
 								   Datum value, Oid type);
 

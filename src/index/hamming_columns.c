@@ -224,21 +224,6 @@ hamming_check_columns(Relation index)
 				 errhint("Give each other column of type bigint a class that says so, as in (tenant_id int8_equal_ops, fp).")));
 }
 
-/* An integer as the bigint that it equals. */
-int64
-hamming_integer(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 /* The function that hashes values of a type to which a column is compared. */
 static FmgrInfo *
 hash_function(Relation index, int column, Oid type, FmgrInfo *room)
@@ -286,7 +271,7 @@ hash_value(Relation index, int column, Datum value, Oid type)
 	}
 	if (may_be_fingerprint(index, column))
 		hash = DatumGetUInt64(DirectFunctionCall2(hashint8extended,
-												  Int64GetDatum(hamming_integer(value, type)),
+												  Int64GetDatum(simhash_integer(value, type)),
 												  Int64GetDatum(GROUP_SEED)));
 	else
 		hash = simhash_hash_extended(hash_function(index, column, type, &room),

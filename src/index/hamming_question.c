@@ -65,7 +65,7 @@ key_to_ball(const HammingIndexState *index, ScanKey key, HammingBall *ball)
 
 	if (key->sk_strategy == SIMHASH_EQUAL_STRATEGY)
 	{
-		sh_cut_word(layout, (uint64) hamming_integer(key->sk_argument,
+		sh_cut_word(layout, (uint64) simhash_integer(key->sk_argument,
 													 key->sk_subtype),
 					&ball->center);
 		ball->radius = 0;

@@ -22,6 +22,8 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "search/search.h"
+
 /* An id, and the number that it got. */
 typedef struct Member
 {
@@ -118,17 +120,6 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 				 errhint("For example, 'SELECT a, b FROM pairs'.")));
 }
 
-/* An id, as a bigint. */
-static int64
-get_id(Datum value, Oid type)
-{
-	if (type == INT2OID)
-		return DatumGetInt16(value);
-	if (type == INT4OID)
-		return DatumGetInt32(value);
-	return DatumGetInt64(value);
-}
-
 /*
  * Called with each pair.  It connects its ids; an id beside a NULL is
  * connected to nothing.
@@ -145,8 +136,8 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	{
 		if (!slot->tts_isnull[i])
 			number[i] = enter(receiver->components,
-							  get_id(slot->tts_values[i],
-									 receiver->types[i]));
+							  simhash_integer(slot->tts_values[i],
+											  receiver->types[i]));
 	}
 	if (!slot->tts_isnull[0] && !slot->tts_isnull[1])
 		sh_join(receiver->components->parent, number[0], number[1]);

@@ -113,6 +113,7 @@ extern void simhash_begin_receiver(DestReceiver *receiver,
 
 /* report_query.c */
 extern void simhash_check_distance(int64 k, bool bits, int width);
+extern void simhash_check_width(int width);
 extern void simhash_read_rows(SimhashRows *rows,
 							  const SimhashStatement *query, Oid id_type,
 							  int64 k, const char *document,

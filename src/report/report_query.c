@@ -106,9 +106,9 @@ simhash_check_distance(int64 k, bool bits, int width)
 			 errhint("It must be between 0 and %d.", most)));
 }
 
-/* We know how wide fingerprints are. */
-static void
-set_width(SimhashRows *rows, int width)
+/* Fail unless the engine can search fingerprints that are so wide. */
+void
+simhash_check_width(int width)
 {
 	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
 		ereport(ERROR,
@@ -116,6 +116,13 @@ set_width(SimhashRows *rows, int width)
 				 errmsg("cannot search fingerprints of width %d", width),
 				 errdetail("They may have %d to %d bits.",
 						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
+}
+
+/* We know how wide fingerprints are. */
+static void
+set_width(SimhashRows *rows, int width)
+{
+	simhash_check_width(width);
 	simhash_check_distance(rows->k, rows->bits, width);
 	rows->width = width;
 	rows->words = sh_words_of(width);
@@ -254,8 +261,7 @@ usable_id(const Receiver *receiver, Datum id)
 	const SimhashRows *rows = receiver->rows;
 
 	if (receiver->column_type != rows->id_type)
-		return Int64GetDatum(receiver->column_type == INT4OID
-							 ? DatumGetInt32(id) : DatumGetInt16(id));
+		return Int64GetDatum(simhash_integer(id, receiver->column_type));
 	if (rows->id_length == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
 	return id;

@@ -18,7 +18,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/varbit.h"
+
+#include "search/search.h"
 
 /* Takes the rows of the query. */
 typedef struct DocumentReceiver
@@ -39,17 +40,11 @@ read_fingerprint(const TupleTableSlot *slot, SimhashRow *row)
 	}
 	else
 	{
-		VarBit	   *bits = DatumGetVarBitP(slot->tts_values[1]);
+		SimhashBits bits = simhash_get_bits(slot->tts_values[1]);
 
-		row->width = VARBITLEN(bits);
-		if (row->width < SH_LEAST_WIDTH || row->width > SH_MOST_WIDTH)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("cannot search fingerprints of width %d",
-							row->width),
-					 errdetail("They may have %d to %d bits.",
-							   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
-		sh_cut_whole(row->width, VARBITS(bits), row->fingerprint);
+		simhash_check_width(bits.width);
+		row->width = bits.width;
+		sh_cut_whole(row->width, bits.bytes, row->fingerprint);
 	}
 }
 

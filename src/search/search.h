@@ -13,6 +13,7 @@
 #include "simhash.h"
 
 #include "access/tupdesc.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/pathnodes.h"
 
 /* What is sought: the rows within the radius of the center. */
@@ -90,6 +91,17 @@ typedef struct SimhashOperator
 	int			sides;			/* where what is searched may stand */
 	SimhashQuery query;
 } SimhashOperator;
+
+/* An integer of any type as the bigint that it equals. */
+static inline int64
+simhash_integer(Datum value, Oid type)
+{
+	if (type == INT2OID)
+		return DatumGetInt16(value);
+	if (type == INT4OID)
+		return DatumGetInt32(value);
+	return DatumGetInt64(value);
+}
 
 /*
  * What there is below a relabeling, as of a domain, or a COLLATE, as the planner

@@ -135,10 +135,7 @@ learn_value(Learning *learning, struct varlena *value)
 		if (reader.left % SH_IDF_STRETCH == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	if (reader.left > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("simhash_idf value is damaged")));
+	simhash_check_idf(reader.left == 0);
 }
 
 /* The value of what was learnt. */

@@ -180,10 +180,7 @@ prepare(struct varlena *value)
 	length = table.n * sizeof *table.buckets;
 	memory = MemoryContextAllocHuge(context, length + PG_CACHE_LINE_SIZE);
 	table.buckets = (ShIdfBucket *) CACHELINEALIGN(memory);
-	if (!sh_idf_fill(&table, &idf, simhash_pause))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("simhash_idf value is damaged")));
+	simhash_check_idf(sh_idf_fill(&table, &idf, simhash_pause));
 	place->length = VARSIZE_ANY_EXHDR(value);
 	place->bytes = MemoryContextAllocHuge(context, place->length);
 	memcpy(place->bytes, VARDATA_ANY(value), place->length);

@@ -35,6 +35,16 @@ PG_FUNCTION_INFO_V1(simhash_idf_stats);
 
 /* --- values -------------------------------------------------------------- */
 
+/* Fail unless all of a value could be read. */
+void
+simhash_check_idf(bool whole)
+{
+	if (!whole)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("simhash_idf value is damaged")));
+}
+
 /* Open a value that the server has stored. */
 void
 simhash_open_idf(ShIdf *idf, struct varlena *value)
@@ -332,10 +342,7 @@ read_weights(const ShIdf *idf, uint64 more)
 		if (++n % SH_IDF_STRETCH == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	if (reader.left > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("simhash_idf value is damaged")));
+	simhash_check_idf(reader.left == 0);
 	return entries;
 }
 

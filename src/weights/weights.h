@@ -35,6 +35,7 @@ extern void simhash_list_words(SimhashFeatures *features,
 							   const ShIdfTable *table, ArrayType *words);
 
 /* idf_type.c */
+extern void simhash_check_idf(bool whole);
 extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
 extern struct varlena *simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries);
 extern void simhash_check_idf_entries(uint64 entries);
