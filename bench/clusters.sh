@@ -115,7 +115,7 @@ prepare()
 
 measure()
 {
-	local name k r seconds rounds
+	local name k r seconds rounds least
 	local -A found=()
 
 	seconds=$(fixed 1 5) rounds=$(fixed 2 4)
@@ -129,12 +129,13 @@ measure()
 	done
 	emit '8 clients, no trigger' "${found[nothing]}" rows/s
 	for k in 3 8; do
+		least=$([ $k != 3 ] || echo ' && figure >= 10000')
 		emit "8 clients, k=$k, guard that marks" "${found[mark$k]}" rows/s \
 			'no trigger' "${found[nothing]}"
 		for name in star connected; do
 			emit "8 clients, k=$k, clusters, $name" "${found[$name$k]}" rows/s \
 				'guard that marks' "${found[mark$k]}" \
-				"$([ "$1" -lt 1000000 ] || echo 'ratio >= 0.5 && figure >= 10000')"
+				"$([ "$1" -lt 1000000 ] || echo "ratio >= 0.5$least")"
 		done
 	done
 

@@ -341,7 +341,9 @@ class Arena:
             return 'kills' in self.test.more
         if code == '40001':
             return level != LEVELS[0]
-        return code == '40P01' and self.test.kind == 'connected' and several
+        # where rows are shared, see specs/clusters_conflict.spec
+        return (code == '40P01' and self.test.kind == 'connected' and
+                (several or self.test.shared))
 
 
 class Writer(threading.Thread):
@@ -488,7 +490,8 @@ class Writer(threading.Thread):
         """A statement at random, of so many rows."""
         kinds = [self.insert] * 4 + [self.copy, self.conflict]
         if self.test.changes:
-            kinds += [self.update] * 3 + [self.merge, self.delete, self.other]
+            kinds += [self.update] * 3 + [self.merge, self.delete, self.other,
+                                          self.reset]
             if self.test.shared and not self.test.many:
                 kinds += [self.share] * 3
         self.rng.choice(kinds)(n)
@@ -519,7 +522,7 @@ class Writer(threading.Thread):
 
     def write(self, query, parameters, new=()):
         """Execute what returns the rows that it wrote; rows of the ids new
-        are inserted."""
+        join whatever they were."""
         self.touched.update(new)
         self.note(self.connection.execute(
             query.replace('RETURNING', 'RETURNING ' + self.returning()),
@@ -680,6 +683,14 @@ class Writer(threading.Thread):
             self.test.written, self.test.written)))
         self.write('UPDATE docs SET %s WHERE id = ANY (%%s) RETURNING' % what,
                    [keys])
+
+
+    def reset(self, n):
+        """UPDATE that has a row join once more"""
+        for key in self.keys(n, True):
+            self.write("""UPDATE docs SET ver = %s, cluster = NULL
+                WHERE id = %s RETURNING""", [next(self.draws.versions), key],
+                       [key])
 
 
 class Resolver(threading.Thread):
@@ -996,7 +1007,8 @@ class Alone(Writer):
         for values in found:
             row = Version(*values[:-1], None)
             old = self.rows.get(row.id)
-            if old is None or not self.arena.model.same(old, row):
+            if (old is None or row.id in new or
+                    not self.arena.model.same(old, row)):
                 self.rows.pop(row.id, None)
                 if self.arena.model.group(row) is not None:
                     getattr(self, self.test.kind)(row)
