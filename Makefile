@@ -23,10 +23,11 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-guard = guard guard_action guard_bind guard_cluster guard_clusters \
-	guard_current guard_fingerprint guard_group guard_key guard_lock \
-	guard_merge guard_neighbours guard_options guard_row guard_search guard_shard \
-	guard_statement guard_tables guard_verify
+guard = cluster_change cluster_setup cluster_step guard guard_action \
+	guard_bind guard_cluster guard_clusters guard_current guard_fingerprint \
+	guard_group guard_key guard_lock guard_merge guard_neighbours \
+	guard_options guard_row guard_search guard_shard guard_statement \
+	guard_tables guard_verify
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_compare hamming_cost \
 	hamming_cursor hamming_insert hamming_knn hamming_load \

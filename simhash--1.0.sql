@@ -1377,3 +1377,33 @@ AS 'MODULE_PATHNAME', 'simhash_current_cluster'
 LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_current_cluster(regclass, bigint, name) IS
 'what a cluster of a table is now, as clusters are merged';
+
+-- They end the transaction between steps, where they may, and do what they do
+-- with the rights of the owner of the table (src/guard/cluster_step.c).
+
+CREATE PROCEDURE simhash_add_clusters(
+    relation regclass, fp name, k bigint DEFAULT 3, kind text DEFAULT 'star',
+    "column" name DEFAULT 'cluster', since name DEFAULT NULL,
+    within name[] DEFAULT '{}', document name DEFAULT NULL,
+    profile text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, index boolean DEFAULT true)
+AS 'MODULE_PATHNAME', 'simhash_add_clusters'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_add_clusters(
+    regclass, name, bigint, text, name, name, name[], name, text, text,
+    double precision, boolean) IS
+'have a table keep the clusters of its rows in a column';
+
+CREATE PROCEDURE simhash_drop_clusters(
+    relation regclass, "column" name DEFAULT 'cluster')
+AS 'MODULE_PATHNAME', 'simhash_drop_clusters'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_drop_clusters(regclass, name) IS
+'undo what simhash_add_clusters has made';
+
+CREATE PROCEDURE simhash_split_clusters(
+    relation regclass, "column" name DEFAULT 'cluster')
+AS 'MODULE_PATHNAME', 'simhash_split_clusters'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_split_clusters(regclass, name) IS
+'have parts of clusters that are connected no more be clusters of their own';

@@ -418,6 +418,8 @@ extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 /* guard_tables.c */
 extern const GuardTable *simhash_guard_tables(Guard *guard);
 extern List *simhash_guard_primary_key(Oid table);
+extern char *simhash_guard_index_columns(const GuardStatement *statement,
+										 const char *fingerprint);
 
 /* guard_shard.c */
 extern void simhash_guard_check_shard(const Guard *guard, Relation relation,

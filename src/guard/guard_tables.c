@@ -236,6 +236,23 @@ write_index_column(const GuardStatement *statement, const GuardColumn *column,
 	appendStringInfoString(columns, ", ");
 }
 
+/*
+ * The columns of a hamming index for the rows of a group, as CREATE INDEX has
+ * them.
+ */
+char *
+simhash_guard_index_columns(const GuardStatement *statement,
+							const char *fingerprint)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int i = 0; i < statement->ngroup; i++)
+		write_index_column(statement, &statement->group[i], &columns);
+	appendStringInfoString(&columns, quote_identifier(fingerprint));
+	return columns.data;
+}
+
 /* Say what index to make. */
 static void
 complain_of_no_index(const GuardStatement *statement, Relation relation,
@@ -244,19 +261,14 @@ complain_of_no_index(const GuardStatement *statement, Relation relation,
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
 	Oid			root = statement->root;
 	const char *schema = get_namespace_name(get_rel_namespace(root));
-	StringInfoData columns;
 
-	initStringInfo(&columns);
-	for (int i = 0; i < statement->ngroup; i++)
-		write_index_column(statement, &statement->group[i], &columns);
-	appendStringInfoString(&columns, quote_identifier(name));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
 					name, RelationGetRelationName(relation)),
 			 errhint("Run: CREATE INDEX ON %s USING hamming (%s);",
 					 quote_qualified_identifier(schema, get_rel_name(root)),
-					 columns.data)));
+					 simhash_guard_index_columns(statement, name))));
 }
 
 /*

@@ -38,6 +38,10 @@ PG_FUNCTION_INFO_V1(simhash_probes);
 PG_FUNCTION_INFO_V1(simhash_add_keys);
 PG_FUNCTION_INFO_V1(simhash_drop_keys);
 
+/* A hint. */
+static const char needs_table[] =
+"Key columns can be added to tables and partitioned tables.";
+
 /* Fail unless there is such a block. */
 static inline void
 check_block(int32 block)
@@ -164,9 +168,12 @@ simhash_is_key(Node *expression, Node **fingerprint, int *block)
 	return *block >= 0 && *block < SH_BLOCKS;
 }
 
-/* Fail unless the user may alter the table and it is one; lock it. */
-static Relation
-open_table(Oid oid)
+/*
+ * Fail unless the user may alter the table and it is one; lock it.  The hint
+ * says what needs a table.
+ */
+Relation
+simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
 {
 	Relation	relation;
 	char	   *name = get_rel_name(oid);
@@ -178,7 +185,7 @@ open_table(Oid oid)
 	if (!simhash_owns_relation(oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(get_rel_relkind(oid)), name);
-	relation = try_relation_open(oid, AccessExclusiveLock);
+	relation = try_relation_open(oid, lockmode);
 	if (relation == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -188,7 +195,7 @@ open_table(Oid oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table", name),
-				 errhint("Key columns can be added to tables and partitioned tables.")));
+				 errhint("%s", hint)));
 	if (IsSystemRelation(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -197,8 +204,8 @@ open_table(Oid oid)
 }
 
 /* The schema-qualified, quoted name of a relation. */
-static char *
-quoted_name(Oid relation)
+char *
+simhash_quoted_name(Oid relation)
 {
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
 									  get_rel_name(relation));
@@ -298,10 +305,11 @@ get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
  * Fail if rows of the table are in a foreign table, which would be asked for
  * columns that its server does not have.
  */
-static void
-refuse_foreign_tables(Oid table)
+void
+simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode, const char *columns,
+							  const char *hint)
 {
-	List	   *tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
+	List	   *tables = find_all_inheritors(table, lockmode, NULL);
 	ListCell   *lc;
 
 	foreach(lc, tables)
@@ -311,15 +319,15 @@ refuse_foreign_tables(Oid table)
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("\"%s\" has partitions or children that are foreign tables",
 							get_rel_name(table)),
-					 errdetail("The key columns would be missing on the server of \"%s\".",
-							   get_rel_name(lfirst_oid(lc))),
-					 errhint("A hamming index needs no columns, and serves those that are tables.")));
+					 errdetail("The %s would be missing on the server of \"%s\".",
+							   columns, get_rel_name(lfirst_oid(lc))),
+					 errhint("%s", hint)));
 	}
 }
 
 /* Run a utility command with the rights of the current user. */
-static void
-run_command(const char *command)
+void
+simhash_run_command(const char *command)
 {
 	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
 		ereport(ERROR,
@@ -385,8 +393,8 @@ create_key_index(Oid table, const char *prefix, const char *column)
 		char		kind = get_rel_relkind(lfirst_oid(lc));
 
 		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
-			run_command(psprintf("CREATE INDEX ON %s (%s%s)",
-								 quoted_name(lfirst_oid(lc)), prefix,
+			simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+								 simhash_quoted_name(lfirst_oid(lc)), prefix,
 								 quote_identifier(column)));
 	}
 }
@@ -407,7 +415,7 @@ run_as_owner(Oid table, const char *command)
 	SetUserIdAndSecContext(relation->rd_rel->relowner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	relation_close(relation, NoLock);
-	run_command(command);
+	simhash_run_command(command);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 }
@@ -435,7 +443,8 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 {
 	Oid			oid = PG_GETARG_OID(0);
 	Oid			self = fcinfo->flinfo->fn_oid;
-	Relation	relation = open_table(oid);
+	Relation	relation = simhash_open_table(oid, AccessExclusiveLock,
+											  needs_table);
 	bool		generated;
 	char	   *source;
 	char	   *function;
@@ -443,7 +452,8 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	char	   *names[SH_BLOCKS];
 	StringInfoData command;
 
-	refuse_foreign_tables(oid);
+	simhash_refuse_foreign_tables(oid, AccessExclusiveLock, "key columns",
+								  "A hamming index needs no columns, and serves those that are tables.");
 	get_column_names(PG_GETARG_ARRAYTYPE_P(2), oid, names);
 	prefix = get_prefix(PG_GETARG_ARRAYTYPE_P(3), oid);
 	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
@@ -454,7 +464,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	function = quote_qualified_identifier(get_namespace_name(get_func_namespace(self)),
 										  "simhash_key");
 	initStringInfo(&command);
-	appendStringInfo(&command, "ALTER TABLE %s", quoted_name(oid));
+	appendStringInfo(&command, "ALTER TABLE %s", simhash_quoted_name(oid));
 	for (int i = 0; i < SH_BLOCKS; i++)
 		appendStringInfo(&command,
 						 "%s ADD COLUMN %s smallint GENERATED ALWAYS AS"
@@ -465,7 +475,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	if (generated)
 		run_as_owner(oid, command.data);
 	else
-		run_command(command.data);
+		simhash_run_command(command.data);
 	for (int i = 0; i < SH_BLOCKS; i++)
 		create_key_index(oid, prefix, names[i]);
 	SPI_finish();
@@ -485,13 +495,14 @@ Datum
 simhash_drop_keys(PG_FUNCTION_ARGS)
 {
 	Oid			oid = PG_GETARG_OID(0);
-	Relation	relation = open_table(oid);
+	Relation	relation = simhash_open_table(oid, AccessExclusiveLock,
+											  needs_table);
 	TupleDesc	desc = RelationGetDescr(relation);
 	StringInfoData command;
 	int			found = 0;
 
 	initStringInfo(&command);
-	appendStringInfo(&command, "ALTER TABLE %s", quoted_name(oid));
+	appendStringInfo(&command, "ALTER TABLE %s", simhash_quoted_name(oid));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
@@ -513,7 +524,7 @@ simhash_drop_keys(PG_FUNCTION_ARGS)
 				 errmsg("relation \"%s\" has no key columns",
 						get_rel_name(oid))));
 	SPI_connect();
-	run_command(command.data);
+	simhash_run_command(command.data);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

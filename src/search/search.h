@@ -15,6 +15,8 @@
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/pathnodes.h"
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
 
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
@@ -179,6 +181,13 @@ extern const SimhashOperator *simhash_search_operator(Oid function);
 /* keys.c */
 extern PGDLLEXPORT Datum simhash_keys(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_probes(PG_FUNCTION_ARGS);
+extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
+								   const char *hint);
+extern char *simhash_quoted_name(Oid relation);
+extern void simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode,
+										  const char *columns,
+										  const char *hint);
+extern void simhash_run_command(const char *command);
 extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 
 #endif							/* SIMHASH_SEARCH_H */
