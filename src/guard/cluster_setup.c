@@ -494,13 +494,16 @@ list_parts(Setup *setup)
 	return list;
 }
 
-/* Run a command, unless it would have to wait for others. */
+/*
+ * Run a command, unless it would have to wait for others.  An error must not
+ * leave the subtransaction open: nobody else would end it.
+ */
 static bool
 run_without_waiting(const char *command)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool done = true;
+	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
@@ -508,25 +511,21 @@ run_without_waiting(const char *command)
 	{
 		set("lock_timeout", PATIENCE);
 		(void) simhash_cluster_run(command);
+		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			PG_RE_THROW();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		done = false;
 	}
 	PG_END_TRY();
-	if (done)
-		ReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	return done;
+	if (error != NULL && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(error);
+	return error == NULL;
 }
 
 /* The command that fills a batch in; it waits for nobody if it need not. */
@@ -934,9 +933,9 @@ simhash_add_clusters(PG_FUNCTION_ARGS)
 	}
 	if (join_rest(&setup) == 0 && done)
 		ereport(NOTICE,
-				(errmsg("column \"%s\" of %s keeps its clusters already",
+				(errmsg("clusters are kept in column \"%s\" of \"%s\" already",
 						setup.call.column,
-						quote_literal_cstr(get_rel_name(setup.call.table)))));
+						get_rel_name(setup.call.table))));
 	simhash_cluster_end(&setup.call);
 	PG_RETURN_VOID();
 }

@@ -1,0 +1,351 @@
+--
+-- Clusters that keep themselves: how they are set up, taken down and mended.
+-- (What the triggers do is in clusters.sql; set-ups beside writers are in t/.)
+--
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS simhash;
+RESET client_min_messages;
+\set VERBOSITY terse
+CREATE FUNCTION complain(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	code text; message text; hint text;
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE,
+		message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(E'\n', code || ' ' || message, nullif(hint, ''));
+END $$;
+-- what there is of clusters besides the tables themselves
+CREATE VIEW remains AS
+SELECT relkind, relname FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'S', 'p')
+	AND relname NOT IN ('remains', 'docs', 'chain', 'parts', 'parts_a', 'parts_b', 'Docs"x')
+UNION ALL SELECT 't', tgname FROM pg_trigger WHERE NOT tgisinternal AND tgname LIKE 'simhash%';
+
+--
+-- star
+--
+CREATE TABLE docs (id int PRIMARY KEY, fp bigint, body text, site text COLLATE "C");
+INSERT INTO docs SELECT i, hashint8extended(i % 20, 1) # (1::bigint << i % 5),
+	'text ' || i % 20, CASE WHEN i % 3 > 0 THEN 'site ' || i % 3 END
+FROM generate_series(1, 100) AS i;
+INSERT INTO docs VALUES (101, NULL, 'none', 'site 1');
+-- are the invariants of a star kept?
+CREATE FUNCTION star(groups text DEFAULT 'true') RETURNS TABLE (rows bigint, missing bigint,
+	far bigint, near bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('SELECT count(*), count(*) FILTER (WHERE d.cluster IS NULL),
+		count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs_clusters AS c
+			WHERE c.cluster = d.cluster AND hamming(c.fp, d.fp) <= 3 AND %1$s)),
+		(SELECT count(*) FROM docs_clusters AS c JOIN docs_clusters AS d
+			ON c.cluster < d.cluster AND hamming(c.fp, d.fp) <= 3 AND %1$s)
+		FROM docs AS d WHERE fp IS NOT NULL AND coalesce(%2$s, ''x'') IS NOT NULL', groups, 'body');
+END $$;
+CALL simhash_add_clusters('docs', 'fp', since => 'joined');
+SELECT * FROM star();
+-- ids go by the order of the rows; nobody knows when these joined
+SELECT id, cluster, joined FROM docs WHERE id <= 5 OR id > 99 ORDER BY id;
+INSERT INTO docs (id, fp) VALUES (102, (SELECT fp FROM docs WHERE id = 7)), (103, 0)
+RETURNING cluster = (SELECT cluster FROM docs WHERE id = 7) AS joins, cluster > 20 AS new, joined = now() AS now;
+SELECT cluster, size, new, latest = (SELECT max(joined) FROM docs) AS latest, example
+FROM docs_cluster_sizes WHERE new > 0 ORDER BY size;
+\d docs
+\d docs_clusters
+\d docs_cluster_sizes
+-- there is nothing more to do; other arguments are a mistake
+CALL simhash_add_clusters('docs', 'fp', since => 'joined');
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp') $$);
+SELECT complain($$ CALL simhash_split_clusters('docs') $$);
+-- a second one beside it
+CALL simhash_add_clusters('docs', 'fp', 0, "column" => 'same', index => false);
+SELECT count(DISTINCT same), count(DISTINCT cluster) FROM docs;
+SELECT * FROM remains ORDER BY 1, 2;
+CALL simhash_drop_clusters('docs', 'same');
+SELECT complain($$ CALL simhash_drop_clusters('docs', 'same') $$);
+CALL simhash_drop_clusters('docs');
+SELECT * FROM remains ORDER BY 1, 2;
+\d docs
+
+-- within, verified
+CALL simhash_add_clusters('docs', 'fp', 8, within => '{site}', document => 'body',
+	similarity => 'jaccard', at_least => 0.99);
+SELECT count(*), count(*) FILTER (WHERE d.cluster IS NULL) AS missing,
+	count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs_clusters AS c WHERE c.cluster = d.cluster
+		AND hamming(c.fp, d.fp) <= 8 AND simhash_jaccard(c.body, d.body) >= 0.99 AND c.site = d.site)) AS far
+FROM docs AS d WHERE site IS NOT NULL AND fp IS NOT NULL;
+SELECT count(*) FROM docs WHERE site IS NULL AND cluster IS NOT NULL;
+\d docs_clusters
+SELECT * FROM docs_cluster_sizes ORDER BY size DESC, cluster LIMIT 3;
+CALL simhash_drop_clusters('docs');
+
+-- in a transaction block all of it is that transaction
+BEGIN;
+CALL simhash_add_clusters('docs', 'fp');
+SELECT * FROM star();
+ROLLBACK;
+SELECT * FROM remains ORDER BY 1, 2;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+CALL simhash_add_clusters('docs', 'fp');
+ROLLBACK;
+
+--
+-- to go on where it was stopped: step by step
+--
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.id % 50 = 49 THEN RAISE 'stopped'; END IF;
+	RETURN NEW;
+END $$;
+CREATE FUNCTION stop_ddl() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE 'stopped at %', tg_tag;
+END $$;
+-- 1: nothing has been made
+CREATE EVENT TRIGGER stop ON ddl_command_start WHEN TAG IN ('CREATE TRIGGER') EXECUTE FUNCTION stop_ddl();
+CALL simhash_add_clusters('docs', 'fp');
+DROP EVENT TRIGGER stop;
+SELECT * FROM remains ORDER BY 1, 2;
+-- 2: nothing has been computed
+CREATE EVENT TRIGGER stop ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION stop_ddl();
+CALL simhash_add_clusters('docs', 'fp');
+DROP EVENT TRIGGER stop;
+SELECT * FROM remains ORDER BY 1, 2;
+INSERT INTO docs VALUES (201, 5), (202, 6), (203, 1), (204, -1);
+SELECT count(cluster) FROM docs;
+-- 3: nothing is filled in
+CREATE TRIGGER fail BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION fail();
+CALL simhash_add_clusters('docs', 'fp');
+DROP TRIGGER fail ON docs;
+SELECT * FROM remains ORDER BY 1, 2;
+SELECT count(cluster) FROM docs;
+-- rows that come, go and change now
+INSERT INTO docs VALUES (205, 5), (206, 56);
+UPDATE docs SET body = 'changed' WHERE id = 10;
+UPDATE docs SET fp = fp # 1 WHERE id BETWEEN 20 AND 29;
+DELETE FROM docs WHERE id BETWEEN 30 AND 39;
+-- 4: no index
+CREATE EVENT TRIGGER stop ON ddl_command_start WHEN TAG IN ('CREATE VIEW') EXECUTE FUNCTION stop_ddl();
+CALL simhash_add_clusters('docs', 'fp');
+DROP EVENT TRIGGER stop;
+SELECT * FROM remains ORDER BY 1, 2;
+SELECT count(cluster) FROM docs;
+UPDATE docs SET fp = fp # 1 WHERE id = 60;
+-- 5: it is done, but for rows that came meanwhile
+CREATE TRIGGER fail BEFORE UPDATE ON docs FOR EACH ROW WHEN (NEW.id = 205) EXECUTE FUNCTION fail();
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped'; END $$;
+CALL simhash_add_clusters('docs', 'fp');
+SELECT * FROM remains ORDER BY 1, 2;
+SELECT count(*) - count(cluster) > 0 AS left FROM docs WHERE fp IS NOT NULL;
+-- what does not let itself be updated is an error, not an endless loop
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CALL simhash_add_clusters('docs', 'fp');
+DROP TRIGGER fail ON docs;
+CALL simhash_add_clusters('docs', 'fp');
+SELECT * FROM star();
+CALL simhash_drop_clusters('docs');
+
+-- a table that was rewritten meanwhile: no row is taken for another
+CREATE TRIGGER fail BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION fail();
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped'; END $$;
+CALL simhash_add_clusters('docs', 'fp');
+DROP TRIGGER fail ON docs;
+DELETE FROM docs WHERE id < 10;
+VACUUM FULL docs;
+CALL simhash_add_clusters('docs', 'fp');
+SELECT * FROM star();
+CALL simhash_drop_clusters('docs');
+-- a half-finished one goes, too
+CREATE TRIGGER fail BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION fail();
+CALL simhash_add_clusters('docs', 'fp');
+DROP TRIGGER fail ON docs;
+CALL simhash_drop_clusters('docs');
+SELECT * FROM remains ORDER BY 1, 2;
+DROP FUNCTION fail, stop_ddl;
+
+--
+-- connected, and split
+--
+CREATE TABLE chain (id int PRIMARY KEY, fp bigint);
+INSERT INTO chain SELECT i, (1::bigint << 3 * i) - 1 FROM generate_series(0, 20) AS i;
+SELECT complain($$ CALL simhash_add_clusters('chain', 'fp', kind => 'connected') $$);
+CREATE INDEX ON chain USING hamming (fp);
+CALL simhash_add_clusters('chain', 'fp', kind => 'connected');
+SELECT cluster, count(*) FROM chain GROUP BY 1;
+-- of a chain that is cut, the longest part keeps the id
+DELETE FROM chain WHERE id IN (5, 12);
+INSERT INTO chain VALUES (30, -1), (31, -64), (32, -8);
+SELECT cluster, size FROM chain_cluster_sizes ORDER BY 1;
+CALL simhash_split_clusters('chain');
+SELECT cluster, min(id), max(id), count(*) FROM chain GROUP BY 1 ORDER BY 1;
+CALL simhash_split_clusters('chain');
+SELECT cluster, size FROM chain_cluster_sizes ORDER BY 1;
+-- a row that connects two of them again
+INSERT INTO chain VALUES (5, (1::bigint << 15) - 1);
+SELECT cluster, size FROM chain_cluster_sizes ORDER BY 1;
+SELECT count(*) FROM (
+	SELECT min(id) OVER (PARTITION BY simhash_current_cluster('chain', cluster)) AS kept, id FROM chain) AS a
+FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
+	FROM simhash_clusters('SELECT id, fp FROM public.chain', 3, min_size => 1)) AS b
+USING (id) WHERE kept IS DISTINCT FROM scratch;
+CALL simhash_drop_clusters('chain');
+SELECT * FROM remains ORDER BY 1, 2;
+
+--
+-- partitions, bit strings
+--
+CREATE TABLE parts (id int, wide bit(128), lang text) PARTITION BY LIST (lang);
+CREATE TABLE parts_b (lang text, gone int, wide bit(128), id int);
+ALTER TABLE parts_b DROP COLUMN gone;
+CREATE TABLE parts_a PARTITION OF parts FOR VALUES IN ('a');
+ALTER TABLE parts ATTACH PARTITION parts_b FOR VALUES IN ('b');
+INSERT INTO parts SELECT i, (i % 7)::bit(64) || (i % 50)::bit(64), CASE i % 2 WHEN 0 THEN 'a' ELSE 'b' END
+FROM generate_series(1, 100) AS i;
+CALL simhash_add_clusters('parts', 'wide', 2);
+SELECT tableoid::regclass::text, count(*), count(cluster) FROM parts GROUP BY 1 ORDER BY 1;
+SELECT count(*) FILTER (WHERE NOT EXISTS (SELECT FROM parts_clusters AS c
+	WHERE c.cluster = d.cluster AND hamming(c.wide, d.wide) <= 2)) AS far FROM parts AS d;
+SELECT count(*) AS near FROM parts_clusters AS c JOIN parts_clusters AS d
+ON c.cluster < d.cluster AND hamming(c.wide, d.wide) <= 2;
+CALL simhash_drop_clusters('parts');
+CREATE INDEX ON parts USING hamming (wide);
+CALL simhash_add_clusters('parts', 'wide', 2, kind => 'connected', within => '{lang}');
+SELECT count(*) FROM (
+	SELECT min(id) OVER (PARTITION BY simhash_current_cluster('parts', cluster)) AS kept, id FROM parts) AS a
+FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
+	FROM simhash_clusters('SELECT id, wide, lang FROM public.parts', 2, min_size => 1)) AS b
+USING (id) WHERE kept IS DISTINCT FROM scratch;
+DELETE FROM parts WHERE id % 3 = 0;
+CALL simhash_split_clusters('parts');
+SELECT count(*) FROM (
+	SELECT min(id) OVER (PARTITION BY cluster) AS kept, id FROM parts) AS a
+FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
+	FROM simhash_clusters('SELECT id, wide, lang FROM public.parts', 2, min_size => 1)) AS b
+USING (id) WHERE kept IS DISTINCT FROM scratch;
+CALL simhash_drop_clusters('parts');
+SELECT * FROM remains ORDER BY 1, 2;
+DROP TABLE parts;
+
+--
+-- names
+--
+CREATE TABLE "Docs""x" ("F p" bigint, "a,b" text, "T'ext" text);
+INSERT INTO "Docs""x" VALUES (1, 'g', 'one two'), (3, 'g', 'one two'), (3, 'h', 'one two');
+CREATE TABLE "Docs""x_Clu%s""ters" ();
+CALL simhash_add_clusters('"Docs""x"', 'F p', "column" => 'Clu%s"ter', since => 'si''nce',
+	within => '{"a,b"}', document => 'T''ext', similarity => 'cosine');
+SELECT "a,b", "Clu%s""ter" FROM "Docs""x";
+INSERT INTO "Docs""x" VALUES (7, 'h', 'one two') RETURNING "Clu%s""ter", "si'nce" = now();
+SELECT * FROM remains ORDER BY 1, 2;
+CALL simhash_add_clusters('"Docs""x"', 'F p', "column" => 'Clu%s"ter', since => 'si''nce',
+	within => '{"a,b"}', document => 'T''ext', similarity => 'cosine');
+CALL simhash_drop_clusters('"Docs""x"', 'Clu%s"ter');
+DROP TABLE "Docs""x_Clu%s""ters", "Docs""x";
+SELECT * FROM remains ORDER BY 1, 2;
+
+--
+-- a table of somebody else, who hates the caller
+--
+CREATE ROLE simhash_owner;
+CREATE SCHEMA hostile AUTHORIZATION simhash_owner;
+SET ROLE simhash_owner;
+CREATE FUNCTION hostile.note() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_user <> 'simhash_owner' THEN RAISE 'called as %', current_user; END IF;
+	PERFORM set_config('application_name', 'hostile', false);
+	RETURN NEW;
+END $$;
+CREATE FUNCTION hostile.fingerprint(text) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_user <> 'simhash_owner' THEN RAISE 'computed as %', current_user; END IF;
+	RETURN length($1);
+END $$;
+CREATE TABLE hostile.docs (body text, fp bigint GENERATED ALWAYS AS (hostile.fingerprint(body)) STORED);
+CREATE INDEX ON hostile.docs (hostile.fingerprint(body));
+CREATE TRIGGER note BEFORE INSERT OR UPDATE ON hostile.docs FOR EACH ROW EXECUTE FUNCTION hostile.note();
+ALTER TABLE hostile.docs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+INSERT INTO hostile.docs VALUES ('x');
+RESET ROLE;
+ALTER TABLE hostile.docs DISABLE ROW LEVEL SECURITY;
+SET ROLE simhash_owner;
+INSERT INTO hostile.docs VALUES ('a'), ('bb'), ('ccccccccccccccc');
+ALTER TABLE hostile.docs ENABLE ROW LEVEL SECURITY;
+RESET ROLE;
+SET application_name = 'mine';
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+SHOW application_name;
+ALTER TABLE hostile.docs DISABLE ROW LEVEL SECURITY;
+SELECT body, cluster FROM hostile.docs ORDER BY body;
+SELECT relname, relowner::regrole FROM pg_class
+WHERE relnamespace = 'hostile'::regnamespace AND relkind IN ('r', 'v', 'S') ORDER BY 1;
+-- others may not
+CREATE ROLE simhash_nobody;
+GRANT USAGE ON SCHEMA hostile TO simhash_nobody;
+SET ROLE simhash_nobody;
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+CALL simhash_drop_clusters('hostile.docs');
+CALL simhash_split_clusters('hostile.docs');
+RESET ROLE;
+CALL simhash_drop_clusters('hostile.docs');
+-- the owner himself, whose deferred triggers fire
+SET ROLE simhash_owner;
+CREATE FUNCTION hostile.count() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER deferred AFTER UPDATE ON hostile.docs INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION hostile.count();
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+CALL simhash_drop_clusters('hostile.docs');
+RESET ROLE;
+RESET application_name;
+SET client_min_messages = warning;
+DROP SCHEMA hostile CASCADE;
+RESET client_min_messages;
+DROP ROLE simhash_owner, simhash_nobody;
+
+--
+-- errors
+--
+\pset format unaligned
+\pset tuples_only on
+CREATE TABLE bad (cluster bigint, made bigint, n int, body text);
+CREATE VIEW v AS TABLE bad;
+CREATE TABLE parent (fp bigint);
+CREATE TABLE child () INHERITS (parent);
+CREATE TEMP TABLE passing (fp bigint);
+SELECT complain($$ CALL simhash_add_clusters('bad', 'cluster') $$);
+SELECT complain($$ CALL simhash_add_clusters('bad', 'cluster', "column" => 'c') $$);
+SELECT complain($$ CALL simhash_add_clusters('bad', 'made', "column" => 'c') $$);
+SELECT complain($$ CALL simhash_add_clusters('bad', 'n', "column" => 'c') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', since => 'body') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'nothing') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', 65) $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', kind => 'square') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', kind => 'connected') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', within => '{nothing}') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', within => '{NULL}') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'id') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', profile => 'nothing') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'nothing') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', at_least => 2) $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', similarity => 'jaccard') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', NULL) $$);
+SELECT complain($$ CALL simhash_add_clusters('v', 'cluster') $$);
+SELECT complain($$ CALL simhash_add_clusters('pg_class', 'oid') $$);
+SELECT complain($$ CALL simhash_add_clusters(1::oid, 'oid') $$);
+SELECT complain($$ CALL simhash_add_clusters('parent', 'fp') $$);
+SELECT complain($$ CALL simhash_add_clusters('passing', 'fp') $$);
+BEGIN; CREATE TABLE docs_clusters_fill (); SELECT complain($$ CALL simhash_add_clusters('docs', 'fp') $$); ROLLBACK;
+-- an empty table
+CALL simhash_add_clusters('parent', 'fp');
+DROP TABLE child;
+CALL simhash_add_clusters('parent', 'fp');
+INSERT INTO parent VALUES (1) RETURNING cluster;
+CREATE VIEW mine AS SELECT cluster FROM parent;
+SELECT complain($$ CALL simhash_drop_clusters('parent') $$);
+\pset format aligned
+\pset tuples_only off
+
+DROP VIEW mine, v, remains;
+CALL simhash_drop_clusters('parent');
+DROP TABLE docs, chain, bad, parent;
+DROP FUNCTION complain, star;
