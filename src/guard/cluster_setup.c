@@ -423,6 +423,11 @@ set(const char *name, const char *value)
 /*
  * Step 2.  All of it reads one snapshot, which is taken when the tables are
  * locked, so that none gets a new file any more.
+ *
+ * The work table is logged: after a crash the next call goes on with it.  Nor
+ * would the server start again if it crashed just after an unlogged table was
+ * made by a transaction that is rolled back: recovery has the file of its init
+ * fork, and finds the other in the way.
  */
 static void
 compute(Setup *setup)
@@ -438,7 +443,7 @@ compute(Setup *setup)
 	parts = simhash_cluster_find(call, false);
 	guard = bind(setup, parts.trigger);
 	set("work_mem", psprintf("%dkB", maintenance_work_mem));
-	(void) simhash_cluster_run(psprintf("CREATE UNLOGGED TABLE %s AS"
+	(void) simhash_cluster_run(psprintf("CREATE TABLE %s AS"
 										" SELECT d.tableoid AS part, c.relfilenode AS node,"
 										" d.ctid AS place, d.xmin AS version, r.cluster,"
 										" r.id OPERATOR(pg_catalog.=) r.representative AS starts"
