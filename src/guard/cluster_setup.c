@@ -799,7 +799,7 @@ join_rest(Setup *setup)
 		fruitless = joined > 0 ? 0 : fruitless + 1;
 		if (fruitless == FRUITLESS_MAX)
 			ereport(ERROR,
-					(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("rows without a cluster do not let themselves be updated"),
 					 errhint("Triggers of the table may keep them from it.")));
 	}
