@@ -41,8 +41,8 @@ drop_triggers(ClusterCall *call)
 													call->column,
 													true)) != NULL)
 		simhash_cluster_alter(call, psprintf("DROP TRIGGER %s ON %s",
-									 quote_identifier(trigger->tgname),
-									 call->name));
+											 quote_identifier(trigger->tgname),
+											 call->name));
 }
 
 /* Drop the view that the set-up has made, wherever it is by now. */
@@ -92,9 +92,9 @@ simhash_drop_clusters(PG_FUNCTION_ARGS)
 	drop_triggers(&call);
 	drop_view(&call);
 	simhash_cluster_alter(&call, psprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s%s%s",
-								 call.name, quote_identifier(call.column),
-								 since == NULL ? "" : ", DROP COLUMN IF EXISTS ",
-								 since == NULL ? "" : since));
+										  call.name, quote_identifier(call.column),
+										  since == NULL ? "" : ", DROP COLUMN IF EXISTS ",
+										  since == NULL ? "" : since));
 	if (OidIsValid(parts.work_table))
 		(void) simhash_cluster_run(psprintf("DROP TABLE %s", parts.work));
 	(void) simhash_cluster_run(psprintf("DROP TABLE IF EXISTS %s", parts.clusters));

@@ -346,12 +346,12 @@ make(Setup *setup)
 				 errmsg("relation \"%s\" is in the way", work),
 				 errhint("Rename it.")));
 	simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.int8%s%s%s",
-								 call->name, quote_identifier(call->column),
-								 setup->since == NULL ? "" : ", ADD COLUMN ",
-								 setup->since == NULL ? "" :
-								 quote_identifier(setup->since),
-								 setup->since == NULL ? "" :
-								 " pg_catalog.timestamptz"));
+										 call->name, quote_identifier(call->column),
+										 setup->since == NULL ? "" : ", ADD COLUMN ",
+										 setup->since == NULL ? "" :
+										 quote_identifier(setup->since),
+										 setup->since == NULL ? "" :
+										 " pg_catalog.timestamptz"));
 	make_triggers(setup, clusters, true);
 	trigger = simhash_guard_cluster_trigger(call->relation, call->column,
 											false);
@@ -407,9 +407,9 @@ add_representatives(Setup *setup, const Guard *guard,
 										parts->work, call->source,
 										call->parted ? " AND d.tableoid OPERATOR(pg_catalog.=) w.part" : ""));
 	(void) simhash_cluster_run(psprintf("CREATE INDEX ON %s USING hamming (%s)",
-								 parts->clusters,
-								 simhash_guard_index_columns(guard->statement,
-															 setup->fingerprint)));
+										parts->clusters,
+										simhash_guard_index_columns(guard->statement,
+																	setup->fingerprint)));
 }
 
 /* Set a setting until the end of the step, or of a subtransaction. */
@@ -456,7 +456,7 @@ compute(Setup *setup)
 										call->source, simhash_cluster_id(call, "d"),
 										call->parted ? " ORDER BY 1" : ""));
 	(void) simhash_cluster_run(psprintf("COMMENT ON TABLE %s IS 'made by simhash_add_clusters(), to go when it is done'",
-								 parts.work));
+										parts.work));
 	if (guard->action == GUARD_STAR)
 		add_representatives(setup, guard, &parts);
 	(void) simhash_cluster_run(psprintf("SELECT pg_catalog.setval('%u'::pg_catalog.regclass,"
@@ -500,11 +500,13 @@ list_parts(Setup *setup)
 }
 
 /*
- * Run a command, unless it would have to wait for others.  An error must not
- * leave the subtransaction open: nobody else would end it.
+ * Run a command, in a subtransaction; false if it fails because of what others
+ * do: they have the rows locked, if that is not to be waited for, or have moved
+ * them to another partition.  No error must leave the subtransaction open:
+ * nobody else would end it.
  */
 static bool
-run_without_waiting(const char *command)
+try_to_run(const char *command, bool wait)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -514,7 +516,8 @@ run_without_waiting(const char *command)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		set("lock_timeout", PATIENCE);
+		if (!wait)
+			set("lock_timeout", PATIENCE);
 		(void) simhash_cluster_run(command);
 		ReleaseCurrentSubTransaction();
 	}
@@ -528,7 +531,8 @@ run_without_waiting(const char *command)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	if (error != NULL && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+	if (error != NULL && error->sqlerrcode != ERRCODE_T_R_SERIALIZATION_FAILURE &&
+		(wait || error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE))
 		ReThrowError(error);
 	return error == NULL;
 }
@@ -591,10 +595,11 @@ fill_batch(Setup *setup, const WorkPart *part, BlockNumber start)
 		/* The rows are looked up where they are. */
 		set("enable_hashjoin", "off");
 		set("enable_mergejoin", "off");
-		if (!run_without_waiting(write_fill(setup, parts.work, part, start,
-											true)))
-			(void) simhash_cluster_run(write_fill(setup, parts.work, part,
-												  start, false));
+		if (!try_to_run(write_fill(setup, parts.work, part, start, true),
+						false))
+			(void) try_to_run(write_fill(setup, parts.work, part, start,
+										 false),
+							  true);
 	}
 	if (relation != NULL)
 		relation_close(relation, NoLock);
@@ -622,10 +627,31 @@ fill(Setup *setup)
 	}
 }
 
+/* The column of the documents, if that is known; otherwise NULL. */
+static const char *
+find_document(const Setup *setup)
+{
+	Relation	relation = setup->call.relation;
+	Node	   *source =
+	simhash_guard_expression(relation,
+							 simhash_guard_column(relation,
+												  setup->fingerprint));
+	SimhashRecipe recipe;
+	Node	   *document;
+
+	if (setup->document != NULL || source == NULL ||
+		!simhash_get_recipe(source, &recipe))
+		return setup->document;
+	document = simhash_unlabeled(recipe.document);
+	return !IsA(document, Var) || exprType(document) != TEXTOID ? NULL :
+		get_attname(setup->call.table, ((Var *) document)->varattno, false);
+}
+
 /* Make the view of the clusters by size. */
 static void
 make_view(const Setup *setup)
 {
+	const char *document = find_document(setup);
 	const ClusterCall *call = &setup->call;
 	Oid			schema = RelationGetNamespace(call->relation);
 	const char *column = quote_identifier(call->column);
@@ -640,26 +666,26 @@ make_view(const Setup *setup)
 			 quote_literal_cstr(call->name), quote_literal_cstr(call->column));
 
 	(void) simhash_cluster_run(psprintf("CREATE VIEW %s AS SELECT %s AS cluster,"
-								 " pg_catalog.sum(c.size)::pg_catalog.int8 AS size,"
-								 " pg_catalog.sum(c.new)::pg_catalog.int8 AS new,"
-								 " pg_catalog.max(c.latest) AS latest,"
-								 " pg_catalog.min(c.example) AS example FROM"
-								 " (SELECT %s AS cluster, pg_catalog.count(*) AS size,"
-								 " %s AS new, %s AS latest, %s AS example"
-								 " FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS c GROUP BY 1",
-								 view, current, column,
-								 since == NULL ? "NULL::pg_catalog.int8" :
-								 psprintf("pg_catalog.count(*) FILTER (WHERE %s OPERATOR(pg_catalog.>)"
-										  " (pg_catalog.now() OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval))",
-										  since),
-								 since == NULL ? "NULL::pg_catalog.timestamptz" :
-								 psprintf("pg_catalog.max(%s)", since),
-								 setup->document == NULL ? "NULL::pg_catalog.text" :
-								 psprintf("pg_catalog.min(pg_catalog.left(%s, 200))",
-										  quote_identifier(setup->document)),
-								 call->name, column));
+										" pg_catalog.sum(c.size)::pg_catalog.int8 AS size,"
+										" pg_catalog.sum(c.new)::pg_catalog.int8 AS new,"
+										" pg_catalog.max(c.latest) AS latest,"
+										" pg_catalog.min(c.example) AS example FROM"
+										" (SELECT %s AS cluster, pg_catalog.count(*) AS size,"
+										" %s AS new, %s AS latest, %s AS example"
+										" FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS c GROUP BY 1",
+										view, current, column,
+										since == NULL ? "NULL::pg_catalog.int8" :
+										psprintf("pg_catalog.count(*) FILTER (WHERE %s OPERATOR(pg_catalog.>)"
+												 " (pg_catalog.now() OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval))",
+												 since),
+										since == NULL ? "NULL::pg_catalog.timestamptz" :
+										psprintf("pg_catalog.max(%s)", since),
+										document == NULL ? "NULL::pg_catalog.text" :
+										psprintf("pg_catalog.min(pg_catalog.left(%s, 200))",
+												 quote_identifier(document)),
+										call->name, column));
 	(void) simhash_cluster_run(psprintf("COMMENT ON VIEW %s IS '%s'", view,
-								 CLUSTER_VIEW_COMMENT));
+										CLUSTER_VIEW_COMMENT));
 }
 
 /* Step 4. */
@@ -673,7 +699,7 @@ finish(Setup *setup)
 	parts = simhash_cluster_find(call, false);
 	if (setup->index)
 		simhash_cluster_alter(call, psprintf("CREATE INDEX ON %s (%s)", call->name,
-									 quote_identifier(call->column)));
+											 quote_identifier(call->column)));
 	make_triggers(setup, parts.clusters, false);
 	(void) bind(setup, simhash_guard_cluster_trigger(call->relation,
 													 call->column, false));
@@ -729,8 +755,8 @@ find_rest(Setup *setup, uint64 *n)
 }
 
 /*
- * Have the trigger give a row its cluster, unless it is gone, or has one by
- * now.  The transaction holds no row while it waits, and need not be on disk
+ * Have the trigger give a row its cluster, unless it is gone, has one by now, or
+ * is on its way to another partition.  The transaction holds no row while it waits, and need not be on disk
  * when it ends: what is lost by a crash is found again.
  */
 static bool
@@ -750,14 +776,17 @@ join(Setup *setup, Place *place)
 	{
 		const char *column = quote_identifier(call->column);
 
-		if (simhash_cluster_run(psprintf("UPDATE ONLY %s SET %s = NULL"
-										 " WHERE ctid OPERATOR(pg_catalog.=) '(%u,%u)' AND %s"
-										 " RETURNING %s IS NOT NULL",
-										 simhash_quoted_name(place->table),
-										 column,
-										 ItemPointerGetBlockNumber(&place->tid),
-										 ItemPointerGetOffsetNumber(&place->tid),
-										 write_rest(setup), column)) > 0)
+		char	   *command =
+		psprintf("UPDATE ONLY %s SET %s = NULL"
+				 " WHERE ctid OPERATOR(pg_catalog.=) '(%u,%u)' AND %s"
+				 " RETURNING %s IS NOT NULL",
+				 simhash_quoted_name(place->table), column,
+				 ItemPointerGetBlockNumber(&place->tid),
+				 ItemPointerGetOffsetNumber(&place->tid), write_rest(setup),
+				 column);
+
+		if (try_to_run(command, true) &&
+			SPI_processed > 0)
 		{
 			bool		isnull;
 
@@ -765,7 +794,6 @@ join(Setup *setup, Place *place)
 												SPI_tuptable->tupdesc, 1,
 												&isnull));
 		}
-		SPI_freetuptable(SPI_tuptable);
 		relation_close(relation, NoLock);
 	}
 	simhash_cluster_end_step(call);

@@ -164,7 +164,7 @@ simhash_cluster_run(const char *command)
 }
 
 /* What a trigger stands for; for that it takes a snapshot. */
-Guard *
+Guard	   *
 simhash_cluster_bind(const ClusterCall *call, Trigger *trigger)
 {
 	Guard	   *guard;
@@ -185,7 +185,7 @@ simhash_cluster_alter(ClusterCall *call, const char *command)
 }
 
 /* What tells rows of the table apart, for _simhash_clusters_by_... */
-char *
+char	   *
 simhash_cluster_id(const ClusterCall *call, const char *alias)
 {
 	return call->parted ?
@@ -194,7 +194,7 @@ simhash_cluster_id(const ClusterCall *call, const char *alias)
 }
 
 /* Names of columns, each with something before it. */
-char *
+char	   *
 simhash_cluster_columns(const List *names, const char *before)
 {
 	StringInfoData list;
@@ -228,7 +228,7 @@ write_documents(const Guard *guard)
  * sought within the clusters that the rows are in now, if an expression says
  * which.
  */
-char *
+char	   *
 simhash_cluster_query(const ClusterCall *call, const Guard *guard,
 					  const char *current)
 {

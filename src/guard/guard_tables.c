@@ -240,7 +240,7 @@ write_index_column(const GuardStatement *statement, const GuardColumn *column,
  * The columns of a hamming index for the rows of a group, as CREATE INDEX has
  * them.
  */
-char *
+char	   *
 simhash_guard_index_columns(const GuardStatement *statement,
 							const char *fingerprint)
 {
