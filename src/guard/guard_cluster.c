@@ -131,41 +131,37 @@ fetch_representative(Relation clusters, ItemPointer tid, TupleTableSlot *slot)
 }
 
 /*
- * Join a representative that depends on another transaction, and add it as our
- * own.  False if it is gone.
+ * Add a representative that depends on another transaction as our own, unless
+ * it is gone.  In its place may be another by now, so the search that comes next
+ * decides.
  */
-static bool
-claim(Guard *guard, GuardPending *pending, int64 *id)
+static void
+claim(Guard *guard, GuardPending *pending)
 {
 	const GuardTable *table = guard->own;
 	Relation	clusters = table_open(pending->table, NoLock);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
-	bool		isnull;
-	bool		found = fetch_representative(clusters, &pending->tid, slot);
+	int64		id;
 	int64		claimed;
 
 	simhash_guard_unlock(guard->statement);
-	if (found)
+	if (fetch_representative(clusters, &pending->tid, slot) &&
+		simhash_guard_get_cluster(table, slot, &id))
 	{
+		bool		isnull;
 		Datum		value = slot_getattr(slot, table->column, &isnull);
 		GuardFingerprint fingerprint =
 		simhash_guard_fingerprint(&guard->type, value);
 
-		found = simhash_guard_get_cluster(table, slot, id);
 		simhash_guard_lock(guard, &fingerprint);
-		table = guard->own;
-
-		/* In the place of what is gone may be another by now. */
-		found = found &&
-			fetch_representative(clusters, &pending->tid, slot) &&
-			simhash_guard_get_cluster(table, slot, &claimed) && claimed == *id;
-		if (found)
+		if (fetch_representative(clusters, &pending->tid, slot) &&
+			simhash_guard_get_cluster(guard->own, slot, &claimed) &&
+			claimed == id)
 			add_representative(clusters, slot);
 		simhash_guard_unlock(guard->statement);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
-	return found;
 }
 
 /* The cluster of a row: that of the nearest representative, or a new one. */
@@ -178,20 +174,15 @@ join_star(Guard *guard, GuardSearch *search)
 	{
 		simhash_guard_lock(guard, &search->center);
 		simhash_guard_search(guard, search);
-		if (search->match.slot != NULL)
-		{
-			(void) simhash_guard_get_cluster(guard->own, search->match.slot, &id);
-			simhash_guard_forget_match(&search->match);
+		if (search->match.slot != NULL || search->pending.distance < 0)
 			break;
-		}
-		if (search->pending.distance < 0)
-		{
-			id = start_star(guard, search);
-			break;
-		}
-		if (claim(guard, &search->pending, &id))
-			break;
+		claim(guard, &search->pending);
 	}
+	if (search->match.slot == NULL)
+		id = start_star(guard, search);
+	else
+		(void) simhash_guard_get_cluster(guard->own, search->match.slot, &id);
+	simhash_guard_forget_match(&search->match);
 	simhash_guard_unlock(guard->statement);
 	return id;
 }
