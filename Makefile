@@ -45,7 +45,7 @@ search = ball bits distance functions group_hash keys measure operators \
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
-	hashes minhash similarity utf8 wide
+	hashes minhash passages shared similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds entries layout pairs plan probes rows \
@@ -53,7 +53,7 @@ core/pairs = clusters compare crowds entries layout pairs plan probes rows \
 core/weights = exact idf idf_sums idf_table idf_top
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
-core/text = ascii profile text windows
+core/text = ascii fold passages profile shared text windows words
 
 WINGS = guard index planner report search weights fingerprint
 CORE = core/pairs core/weights core/fingerprint core/foreign core/text

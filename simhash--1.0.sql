@@ -608,6 +608,45 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION simhash_cosine(text[], text[]) IS
 'cosine similarity of two lists of features, exactly';
 
+CREATE FUNCTION simhash_containment(
+    a text, b text, profile text DEFAULT NULL)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_containment'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_containment(text, text, text) IS
+'share of the features of document a that document b has, exactly';
+
+CREATE FUNCTION simhash_containment(a text[], b text[])
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'simhash_containment_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_containment(text[], text[]) IS
+'share of the features a that are among the features b, exactly';
+
+----------------------------------------------------------------------------
+-- Passages of documents
+----------------------------------------------------------------------------
+
+-- Not STRICT: a NULL profile is the default one.
+CREATE FUNCTION simhash_passages(
+    document text, profile text DEFAULT NULL, words integer DEFAULT 25,
+    OUT nr integer, OUT start integer, OUT length integer, OUT fp bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_passages'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 20;
+COMMENT ON FUNCTION simhash_passages(text, text, integer) IS
+'passages of a document, cut where its content says so, with a fingerprint each';
+
+CREATE FUNCTION simhash_shared(
+    a text, b text, min_words integer DEFAULT 8,
+    OUT a_start integer, OUT a_length integer,
+    OUT b_start integer, OUT b_length integer, OUT words integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_shared'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 10;
+COMMENT ON FUNCTION simhash_shared(text, text, integer) IS
+'passages that two documents share, with their places in both';
+
 ----------------------------------------------------------------------------
 -- Choosing a profile and a distance
 ----------------------------------------------------------------------------

@@ -102,6 +102,9 @@ sh_next_of_weight(uint32_t x)
 	return (((sum ^ x) >> 2) >> __builtin_ctz(x)) | sum;
 }
 
+/* Odd, and as good as random.  Part of the specification. */
+#define SH_SCRAMBLE		UINT64_C(0x9e3779b97f4a7c15)
+
 /*
  * A value whose bits all depend on all bits of x: the finish of splitmix64.
  * Part of the specification (docs/fingerprint.md).

@@ -19,6 +19,7 @@
 #include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
 #include "core/fingerprint/wide.h"
+#include "core/text/words.h"
 
 /* What a text is handed to, in slices. */
 typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
@@ -27,6 +28,10 @@ typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
 /* What the hashes of features are handed to; false when it has enough. */
 typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
 								   size_t n);
+
+/* What the words of a document are handed to, some at a time. */
+typedef void (*SimhashWordsReader) (void *state, const ShWord *words,
+									size_t n);
 
 /*
  * A way from a document to its fingerprint of so many words, which are set
@@ -40,7 +45,8 @@ typedef enum SimhashMeasure
 {
 	SIMHASH_JACCARD,			/* of the sets */
 	SIMHASH_COSINE,				/* of the weights */
-	SIMHASH_NO_MEASURE			/* they are not compared */
+	SIMHASH_NO_MEASURE,			/* they are not compared */
+	SIMHASH_CONTAINMENT			/* of the first set in the second */
 } SimhashMeasure;
 
 /* A feature of a document, or of an array. */
@@ -99,7 +105,12 @@ extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
 extern void simhash_read_hashes(ShDocument *workspace, text *document,
 								SimhashHashReader read, void *state);
 
+/* passages.c */
+extern uint32 simhash_read_words(text *document, SimhashWordsReader read,
+								 void *state);
+
 /* utf8.c */
+extern bool simhash_server_is_utf8(void);
 extern void simhash_read_utf8(const char *bytes, Size length,
 							  SimhashReader read, void *state);
 extern const unsigned char *simhash_whole_utf8(const char *bytes,

@@ -36,8 +36,10 @@ static MemoryContext lasting = NULL;	/* of what they have */
 
 PG_FUNCTION_INFO_V1(simhash_jaccard);
 PG_FUNCTION_INFO_V1(simhash_cosine);
+PG_FUNCTION_INFO_V1(simhash_containment);
 PG_FUNCTION_INFO_V1(simhash_jaccard_features);
 PG_FUNCTION_INFO_V1(simhash_cosine_features);
+PG_FUNCTION_INFO_V1(simhash_containment_features);
 
 /* What lies in the lasting context goes. */
 static void
@@ -146,9 +148,14 @@ compare_bags(SimhashMeasure measure, const ShBag *a, const ShBag *b,
 			 double *similarity)
 {
 	ShFeatures	list = sh_bag_features(a->n < b->n ? a : b);
+	const ShBag *bag = a->n < b->n ? b : a;
 
-	return simhash_compare_features(measure, a->n < b->n ? b : a, &list,
-									similarity);
+	if (measure != SIMHASH_CONTAINMENT)
+		return simhash_compare_features(measure, bag, &list, similarity);
+	if (a->n > 0)
+		*similarity = (double) sh_bag_common(bag, &list, simhash_pause) /
+			(double) a->n;
+	return a->n > 0;
 }
 
 /*
@@ -225,6 +232,22 @@ simhash_cosine(PG_FUNCTION_ARGS)
 	return compare_documents(fcinfo, SIMHASH_COSINE);
 }
 
+/*
+ * simhash_containment(a text, b text, profile text DEFAULT NULL)
+ *		-> double precision
+ *
+ * The containment of document a in document b: how many of the features of a
+ * are features of b, divided by how many a has (Broder 1997, "On the
+ * resemblance and containment of documents").  NULL when a has no feature.
+ *
+ * Errors: undefined_object when there is no such profile.
+ */
+Datum
+simhash_containment(PG_FUNCTION_ARGS)
+{
+	return compare_documents(fcinfo, SIMHASH_CONTAINMENT);
+}
+
 /* The similarity of arguments 0 and 1, arrays of features. */
 static Datum
 compare_arrays(FunctionCallInfo fcinfo, SimhashMeasure measure)
@@ -269,4 +292,18 @@ Datum
 simhash_cosine_features(PG_FUNCTION_ARGS)
 {
 	return compare_arrays(fcinfo, SIMHASH_COSINE);
+}
+
+/*
+ * simhash_containment(a text[], b text[]) -> double precision
+ *
+ * The containment of one set of features in another; one that is given twice
+ * counts once.  NULL when a is empty.
+ *
+ * Errors: as above.
+ */
+Datum
+simhash_containment_features(PG_FUNCTION_ARGS)
+{
+	return compare_arrays(fcinfo, SIMHASH_CONTAINMENT);
 }

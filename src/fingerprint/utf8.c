@@ -28,8 +28,8 @@
 #define CONVERT_BYTES		(8 * 1024)	/* brought to UTF-8 at a time */
 
 /* True when texts are stored as what core/ reads. */
-static inline bool
-server_is_utf8(void)
+bool
+simhash_server_is_utf8(void)
 {
 	return GetDatabaseEncoding() == PG_UTF8 ||
 		GetDatabaseEncoding() == PG_SQL_ASCII;
@@ -90,7 +90,7 @@ void
 simhash_read_utf8(const char *bytes, Size length,
 				  SimhashReader read, void *state)
 {
-	if (!server_is_utf8())
+	if (!simhash_server_is_utf8())
 	{
 		read_converted(bytes, length, read, state);
 		return;
@@ -144,7 +144,7 @@ simhash_whole_utf8(const char *bytes, Size *length)
 {
 	WholeText	whole;
 
-	if (server_is_utf8())
+	if (simhash_server_is_utf8())
 		return (const unsigned char *) bytes;
 	whole.allocated = 2 * *length + 16;
 	whole.bytes = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -201,7 +201,7 @@ simhash_feature_text(const unsigned char *bytes, Size length)
 	Oid			conversion;
 	text	   *result;
 
-	if (server_is_utf8())
+	if (simhash_server_is_utf8())
 		return cstring_to_text_with_len((const char *) bytes, (int) length);
 
 	conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE, PG_UTF8,

@@ -280,6 +280,20 @@ sh_bag_jaccard(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 }
 
 /*
+ * How many features two sets have in common.  It takes less time if the shorter
+ * one is the list.
+ */
+uint64_t
+sh_bag_common(const ShBag *bag, const ShFeatures *list, void (*pause) (void))
+{
+	uint64_t	dot;
+
+	if (bag->n == 0 || list->n == 0)
+		return 0;
+	return overlap(bag, list, pause, &dot);
+}
+
+/*
  * The cosine of the angle between two vectors of weights.  False when one of
  * them is empty.
  */

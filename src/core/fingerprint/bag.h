@@ -75,6 +75,8 @@ extern void sh_bag_end(ShBag *bag);
 extern void sh_bag_load(ShBag *bag, const ShFeatures *list);
 extern bool sh_bag_jaccard(const ShBag *bag, const ShFeatures *list,
 						   void (*pause) (void), double *similarity);
+extern uint64_t sh_bag_common(const ShBag *bag, const ShFeatures *list,
+							  void (*pause) (void));
 extern bool sh_bag_cosine(const ShBag *bag, const ShFeatures *list,
 						  void (*pause) (void), double *similarity);
 

@@ -21,9 +21,6 @@
 
 #define SH_WORDS		16		/* words of a fingerprint, at most */
 
-/* Part of the specification (docs/fingerprint.md). */
-#define SH_SCRAMBLE		UINT64_C(0x9e3779b97f4a7c15)
-
 /* The hash of a feature for a word. */
 static inline uint64_t
 sh_word_hash(uint64_t hash, int word)

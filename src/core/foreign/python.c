@@ -15,8 +15,8 @@
 
 #include <utf8proc.h>
 
+#include "core/text/kinds.h"
 #include "core/text/text.h"
-#include "core/text/unicode_table.h"	/* again, so that text.c can inline it */
 
 #define STRETCH			(64 * 1024) /* bytes between two pauses */
 #define SIGMA			0x3a3
@@ -78,7 +78,7 @@ category(int32_t c)
 	result = utf8proc_category(c);
 	if (result > UTF8PROC_CATEGORY_NO)
 		return result;
-	kind = sh_unicode_page[sh_unicode_index[c >> 8]][c & 0xff] & ~SH_INERT;
+	kind = sh_classify(c) & ~SH_INERT;
 	if (kind == SH_SEPARATOR ||
 		(c >= 0x20000 && c <= 0x3fffd && !is_late_ideograph(c)))
 		return UTF8PROC_CATEGORY_CN;

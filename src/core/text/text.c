@@ -32,8 +32,8 @@
 
 #include <string.h>
 
-#include <utf8proc.h>
-
+#include "core/text/fold.h"
+#include "core/text/kinds.h"
 #include "core/text/unicode_table.h"
 #include "core/text/utf8.h"
 
@@ -49,27 +49,9 @@ typedef char sh_room_for_windows
 [			(SH_WINDOW_MAX - 1) * (SH_PIECE_MAX * SH_FOLD_BYTES + 1) +
  PIECE_BYTES_MAX <= SH_TEXT_BYTES ? 1 : -1];
 
-/*
- * NFKC_Casefold, but that the library is not asked to drop what may be
- * ignored: which code points these are is not promised to stay the same, and
- * those of Unicode 14.0 have been dropped already.
- */
-#define FOLD_OPTIONS \
-	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | \
-	 UTF8PROC_CASEFOLD)
-
 /* Offsets as they lie in an array, which need not be aligned as a vector is. */
 typedef uint16_t ShOffsets __attribute__((vector_size(SH_ENDS_BEYOND * 2),
 										  aligned(2), may_alias));
-
-/* The kind of a code point, with SH_INERT. */
-static inline int
-classify(int32_t c)
-{
-	if (c < 0)
-		return SH_SEPARATOR;
-	return sh_unicode_page[sh_unicode_index[c >> 8]][c & 0xff];
-}
 
 /* Set a token of the normalised text. */
 static inline void
@@ -127,61 +109,20 @@ cut_grams(ShText *text)
 	}
 }
 
-/*
- * Append the normal form of part of the piece to the text.  Should the
- * library fail, which it has no reason to, the part goes in as it is.
- */
-static void
-fold(ShText *text, const unsigned char *part, size_t length)
-{
-	utf8proc_ssize_t n;
-
-	n = utf8proc_decompose(part, (utf8proc_ssize_t) length, text->folded,
-						   SH_FOLDED_MAX, FOLD_OPTIONS);
-	if (n >= 0 && n <= SH_FOLDED_MAX)
-		n = utf8proc_reencode(text->folded, n, FOLD_OPTIONS);
-	if (n >= 0 && n <= SH_FOLDED_MAX * 4)
-	{
-		memcpy(text->bytes + text->used, text->folded, (size_t) n);
-		text->used += (size_t) n;
-	}
-	else
-	{
-		memcpy(text->bytes + text->used, part, length);
-		text->used += length;
-	}
-}
-
-/*
- * Append the normal form of the piece to the text.
- *
- * Some versions of utf8proc lose a U+11A7 after a Hangul syllable.  No
- * composition goes across its left side, so what is before it is normalised
- * by itself, and every version gives the same.
- */
+/* Append the normal form of the piece to the text. */
 static void
 write_piece(ShText *text)
 {
-	const unsigned char *part = text->piece;
-	const unsigned char *end = text->piece + text->piece_bytes;
+	unsigned char *to = text->bytes + text->used;
 
 	if (text->piece_inert)
 	{
-		memcpy(text->bytes + text->used, part, text->piece_bytes);
+		memcpy(to, text->piece, text->piece_bytes);
 		text->used += text->piece_bytes;
 	}
 	else
-	{
-		for (const unsigned char *p = part + 1; p + 3 <= end; p++)
-		{
-			if (memcmp(p, "\xe1\x86\xa7", 3) == 0)
-			{
-				fold(text, part, (size_t) (p - part));
-				part = p;
-			}
-		}
-		fold(text, part, (size_t) (end - part));
-	}
+		text->used += sh_fold(text->piece, text->piece_bytes, text->folded,
+							  to);
 	text->piece_bytes = 0;
 	text->piece_chars = 0;
 	text->piece_inert = true;
@@ -285,7 +226,7 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 		size_t		length;
 		int32_t		c = sh_utf8_decode(p, end, &length);
 
-		if (c < 0 || classify(c) != class)
+		if (c < 0 || sh_classify(c) != class)
 			break;
 		p += length;
 		room--;
@@ -394,7 +335,7 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 		if (c >= 'A' && c <= 'Z')
 			read_character(text, SH_WORD | SH_INERT, &lower, 1);
 		else
-			read_character(text, classify(c), from, length);
+			read_character(text, sh_classify(c), from, length);
 		from += length;
 	}
 	return from;

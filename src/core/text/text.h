@@ -15,33 +15,17 @@
 #include <stdint.h>
 
 #include "core/text/ascii.h"
+#include "core/text/fold.h"
+#include "core/text/kinds.h"
 #include "core/lanes.h"
 
 /*
- * Limits of the work done.  SH_PIECE_MAX and SH_WINDOW_MAX are part of the
- * specification of fingerprints (docs/fingerprint.md); the others only size
- * buffers.
+ * Limits of the work done.  SH_WINDOW_MAX is part of the specification of
+ * fingerprints (docs/fingerprint.md); the others only size buffers.
  */
-#define SH_PIECE_MAX	128		/* code points normalised at once */
 #define SH_WINDOW_MAX	10		/* tokens of the longest feature */
-#define SH_EXPANSION	18		/* code points that one may fold to */
-#define SH_FOLDED_MAX	(SH_PIECE_MAX * SH_EXPANSION)
-#define SH_FOLD_BYTES	33		/* bytes that one really folds to, at most */
 #define SH_TEXT_BYTES	(48 * 1024) /* normalised text held at a time */
 #define SH_TEXT_TOKENS	8192	/* tokens held at a time */
-
-/* What a code point is to the tokeniser; see unicode_table.h. */
-typedef enum ShKind
-{
-	SH_SEPARATOR,				/* ends a run */
-	SH_WORD,					/* letter or digit of a spaced script */
-	SH_IDEOGRAPHIC,				/* of an unspaced script, about a syllable */
-	SH_PHONETIC,				/* of an unspaced script, about a sound */
-	SH_MARK,					/* continues whatever run it stands in */
-	SH_IGNORED					/* is as if it were not there */
-} ShKind;
-
-#define SH_INERT	8			/* flag beside the kind: never normalised */
 
 /* What a token is. */
 typedef enum ShUnit

@@ -15,7 +15,7 @@
 #define SH_UNICODE_TABLE_H
 
 /* The page that describes code points 256 * i to 256 * i + 255. */
-static const unsigned char sh_unicode_index[4352] = {
+const unsigned char sh_unicode_index[4352] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
 	18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 34,
 	35, 34, 34, 36, 34, 34, 34, 34, 37, 38, 39, 40, 41, 42, 43, 34, 44, 44,
@@ -260,7 +260,7 @@ static const unsigned char sh_unicode_index[4352] = {
 	34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34, 34,
 };
 
-static const unsigned char sh_unicode_page[132][256] = {
+const unsigned char sh_unicode_page[132][256] = {
 	{
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * fold.h
+ *		The normal form of a piece of a run.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SH_FOLD_H
+#define SH_FOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Limits of the work done.  SH_PIECE_MAX is part of the specification of
+ * fingerprints (docs/fingerprint.md); the others only size buffers.
+ */
+#define SH_PIECE_MAX	128		/* code points normalised at once */
+#define SH_EXPANSION	18		/* code points that one may fold to */
+#define SH_FOLDED_MAX	(SH_PIECE_MAX * SH_EXPANSION)
+#define SH_FOLD_BYTES	33		/* bytes that one really folds to, at most */
+
+extern size_t sh_fold(const unsigned char *piece, size_t length,
+					  int32_t *folded, unsigned char *to);
+
+#endif							/* SH_FOLD_H */
