@@ -33,6 +33,7 @@
 #define STEP_FACTOR		UINT64_C(6364136223846793005)
 #define STEP_TERM		UINT64_C(1442695040888963407)
 
+#define BEGINNING		16		/* bins of a walk that are looked up */
 #define FEW_BINS		8		/* filled, so that walks would be long */
 
 /* The bin that a value chooses. */
@@ -90,13 +91,49 @@ make_turns(unsigned char turns[SH_BITS][SH_BITS])
 	}
 }
 
+/* How a walk begins: its first bins, and which have been met up to each. */
+typedef struct Beginning
+{
+	uint64_t	met[BEGINNING];
+	unsigned char bins[BEGINNING];
+} Beginning;
+
+/* How the walk of each bit begins. */
+static void
+make_beginnings(Beginning *beginnings)
+{
+	for (unsigned i = 0; i < SH_BITS; i++)
+	{
+		uint64_t	met = 0;
+		uint64_t	walk = sh_mix(i + 1);
+
+		for (int turn = 0; turn < BEGINNING; turn++)
+		{
+			met |= UINT64_C(1) << bin_of(walk);
+			beginnings[i].met[turn] = met;
+			beginnings[i].bins[turn] = (unsigned char) bin_of(walk);
+			walk = walk * STEP_FACTOR + STEP_TERM;
+		}
+	}
+}
+
 /*
- * The bin that bit i is taken from when its own is empty: the first filled one
- * on its walk.  Where few are filled the walk is long, and it is quicker to ask
- * of each when the walk would come to it.
+ * The turn in which the walk first comes to a filled bin, if that is early
+ * enough: halved again and again, as no processor can foresee it.
  */
+static inline unsigned
+first_turn(const Beginning *beginning, uint64_t filled)
+{
+	unsigned	turn = 0;
+
+	for (unsigned half = BEGINNING / 2; half > 0; half /= 2)
+		turn += (filled & beginning->met[turn + half - 1]) == 0 ? half : 0;
+	return turn;
+}
+
+/* The first filled bin on the walk of bit i, of the n that are filled. */
 static unsigned
-bin_for_bit(uint64_t filled, int n, unsigned i)
+long_walk(uint64_t filled, int n, unsigned i)
 {
 	static unsigned char turns[SH_BITS][SH_BITS];
 	static bool made = false;
@@ -124,6 +161,34 @@ bin_for_bit(uint64_t filled, int n, unsigned i)
 }
 
 /*
+ * The bin that each bit is taken from: its own, or when that is empty the first
+ * filled one on its walk.  Where few are filled the walk is long, and it is
+ * quicker to ask of each when the walk would come to it.
+ */
+static void
+choose_bins(uint64_t filled, int n, unsigned char *bins)
+{
+	static Beginning beginnings[SH_BITS];
+	static bool made = false;
+
+	if (!made)
+		make_beginnings(beginnings);
+	made = true;
+	for (unsigned i = 0; i < SH_BITS; i++)
+		bins[i] = (unsigned char) i;
+	for (uint64_t rest = ~filled; rest != 0; rest &= rest - 1)
+	{
+		unsigned	i = (unsigned) __builtin_ctzll(rest);
+		const Beginning *beginning = &beginnings[i];
+
+		if ((filled & beginning->met[BEGINNING - 1]) != 0)
+			bins[i] = beginning->bins[first_turn(beginning, filled)];
+		else
+			bins[i] = (unsigned char) long_walk(filled, n, i);
+	}
+}
+
+/*
  * The fingerprint: bit i is one bit of the least hash of its bin, another for
  * each i.  False when nothing was added; then there is no fingerprint.
  */
@@ -133,13 +198,14 @@ sh_minima_fingerprint(const ShMinima *minima, uint64_t *fingerprint)
 	uint64_t	filled = minima->filled;
 	int			n = __builtin_popcountll(filled);
 	uint64_t	result = 0;
+	unsigned char bins[SH_BITS];
 
 	if (n == 0)
 		return false;
+	choose_bins(filled, n, bins);
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
-		unsigned	bin = filled >> i & 1 ? i : bin_for_bit(filled, n, i);
-		uint64_t	value = minima->least[bin];
+		uint64_t	value = minima->least[bins[i]];
 
 		result |= (sh_mix(value + i * SH_SCRAMBLE) & 1) << i;
 	}

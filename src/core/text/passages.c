@@ -23,10 +23,11 @@
  * reach of quoted words around it.  Where text repeats itself there may be no
  * least one for long, and a passage is cut when it has become too long.
  *
- * The border hashes within reach that no later one is less than are kept in a
- * queue, rising; a hash before which it becomes empty is less than all others.
- * Each word enters and leaves it once.  (The least of a sliding window; local
- * minima as borders: Bjorner, Blass and Gurevich 2010, "Content-dependent
+ * While the least hash within reach is one that was less than all those before
+ * it, a word has but to be compared with that.  Otherwise the least one gets out
+ * of reach some time, and the next is looked for among the last hashes: twice a
+ * passage, mostly, and at worst for each word, which is why words are limited.
+ * (Local minima as borders: Bjorner, Blass and Gurevich 2010, "Content-dependent
  * chunking for differential compression, the local maximum approach".)
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -36,9 +37,6 @@
 #include "core/text/passages.h"
 
 #include "core/bits.h"
-
-#define RING(passages, i) \
-	(&(passages)->reached[(i) & (SH_REACH_ROOM - 1)])
 
 /* There must be room for all that are within reach, and one more. */
 typedef char sh_room_for_reach
@@ -63,7 +61,9 @@ sh_passages_begin(ShPassages *passages, int words, ShBorderSink sink,
 	passages->state = state;
 	passages->at = passages->before = passages->border = 0;
 	passages->hoped = passages->overdue = false;
-	passages->first = passages->behind = 0;
+	passages->n = 0;
+	passages->least.hash = UINT64_MAX;
+	passages->least.at = 0;
 }
 
 /* A passage begins there. */
@@ -75,24 +75,47 @@ begin_passage(ShPassages *passages, const ShBorder *border)
 	passages->sink(passages->state, border);
 }
 
-/* Put a border hash into the queue; true if it is less than all within reach. */
-static inline bool
-is_least(ShPassages *passages, uint64_t hash, uint64_t at)
+/* The least border hash within reach of a place, of those before it. */
+static void
+look_back(ShPassages *passages, uint64_t at)
 {
-	size_t		first = passages->first;
-	size_t		behind = passages->behind;
-	bool		equal = false;
+	ShBorder   *least = &passages->least;
 
-	while (behind > first && RING(passages, behind - 1)->hash > hash)
-		behind--;
-	while (behind > first && RING(passages, first)->at + passages->reach < at)
-		first++;
-	equal = behind > first;
-	RING(passages, behind)->hash = hash;
-	RING(passages, behind)->at = at;
-	passages->first = first;
-	passages->behind = behind + 1;
-	return !equal;
+	least->hash = UINT64_MAX;
+	for (size_t i = passages->n; i-- > 0;)
+	{
+		uint64_t	hash = passages->hashes[i % SH_REACH_ROOM];
+		uint64_t	place = passages->places[i % SH_REACH_ROOM];
+
+		if (place + passages->reach < at)
+			break;
+		if (hash <= least->hash)
+		{
+			least->hash = hash;
+			least->at = place;
+		}
+	}
+}
+
+/* The least one has got out of reach: if it was hoped for, it is a border. */
+static void
+leave_least(ShPassages *passages, uint64_t at)
+{
+	if (passages->hoped && passages->least.at > passages->border)
+		begin_passage(passages, &passages->least);
+	passages->hoped = false;
+	look_back(passages, at);
+}
+
+/* Is the passage that is being read too long?  No border is hoped for in it. */
+static void
+check_length(ShPassages *passages, const ShBorder *here)
+{
+	if (!passages->overdue)
+		passages->forced = *here;
+	passages->overdue = true;
+	if (!passages->hoped || passages->least.at >= passages->forced.at)
+		begin_passage(passages, &passages->forced);
 }
 
 /* Add the next words of the document. */
@@ -101,33 +124,28 @@ sh_passages_add(ShPassages *passages, const ShWord *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 	{
+		const ShWord *word = &words[i];
 		uint64_t	at = passages->at;
-		ShBorder	here = {0, at, words[i].start, words[i].byte};
+		size_t		slot = passages->n % SH_REACH_ROOM;
+		ShBorder	here = {0, at, word->start, word->byte};
 
 		if (at > 0)
-			here.hash = border_hash(passages->before, words[i].hash);
-		passages->before = words[i].hash;
-		passages->at += words[i].quarters;
+			here.hash = border_hash(passages->before, word->hash);
+		passages->before = word->hash;
+		passages->at += word->quarters;
 
-		if (passages->hoped && at > passages->hope.at + passages->reach)
+		if (at > passages->least.at + passages->reach)
+			leave_least(passages, at);
+		if (here.hash < passages->least.hash)
 		{
-			passages->hoped = false;
-			if (passages->hope.at > passages->border)
-				begin_passage(passages, &passages->hope);
-		}
-		if (is_least(passages, here.hash, at))
-		{
+			passages->least = here;
 			passages->hoped = true;
-			passages->hope = here;
 		}
-		if (!passages->overdue && at >= passages->border + passages->most)
-		{
-			passages->overdue = true;
-			passages->forced = here;
-		}
-		if (passages->overdue &&
-			(!passages->hoped || passages->hope.at >= passages->forced.at))
-			begin_passage(passages, &passages->forced);
+		passages->hashes[slot] = here.hash;
+		passages->places[slot] = at;
+		passages->n++;
+		if (at >= passages->border + passages->most)
+			check_length(passages, &here);
 	}
 }
 

@@ -34,13 +34,6 @@ typedef struct ShBorder
 /* What the borders are handed to, in their order. */
 typedef void (*ShBorderSink) (void *state, const ShBorder *border);
 
-/* The border hash of a word, and how many quarters are before it. */
-typedef struct ShReached
-{
-	uint64_t	hash;
-	uint64_t	at;
-} ShReached;
-
 /* A document being cut. */
 typedef struct ShPassages
 {
@@ -54,13 +47,18 @@ typedef struct ShPassages
 	uint64_t	at;				/* quarters read */
 	uint64_t	before;			/* hash of the last word */
 	uint64_t	border;			/* where the passage being read begins */
-	bool		hoped;			/* there is a least one, so far */
-	ShBorder	hope;
+
+	/* the least border hash within reach before the word that comes next */
+	ShBorder	least;
+	bool		hoped;			/* it was less than those before it, too */
+
 	bool		overdue;		/* the passage has become too long ... */
 	ShBorder	forced;			/* ... here */
-	size_t		first;			/* of "reached" */
-	size_t		behind;			/* ... and behind the last; both grow */
-	ShReached	reached[SH_REACH_ROOM];
+
+	/* the last border hashes, in a ring, and how many quarters before each */
+	size_t		n;				/* of the document */
+	uint64_t	hashes[SH_REACH_ROOM];
+	uint64_t	places[SH_REACH_ROOM];
 } ShPassages;
 
 extern void sh_passages_begin(ShPassages *passages, int words,
