@@ -9,8 +9,8 @@ some of these documents are edited lightly (of a hundred words two are replaced,
 left out, or followed by another one) and set into manual pages of this machine,
 of 2,000 words; found is one that has a passage within distance k of a passage
 of its source.  WORDS are values of simhash_passages' "words" to compare, 25
-when there are none.  Then all pairs of the documents of 200 words or more are
-compared with those pairs that share near passages.
+when there are none.  Then all pairs of some of the documents and manual pages
+are compared with those pairs that share near passages.
 
 SPDX-License-Identifier: PostgreSQL
 """
@@ -24,13 +24,16 @@ import random
 import re
 import subprocess
 import sys
+from itertools import islice
 
 SEED = int(os.environ.get('SIMHASH_SEED', '1'))
 SIZES = (40, 60, 100, 150, 300)     # words quoted
 RATES = (0, .02)                    # of words edited
 TRIALS = 200                        # of each
 HOST = 2000                         # words
-DOCUMENTS = 700                     # whose pairs are compared
+DOCUMENTS = 500                     # of the files, whose pairs are compared ...
+MANUALS = 1500                      # ... with as many manual pages as these
+LEAST = 200                         # words of such documents
 DISTANCES = (0, 3, 6, 8, 10)
 WORD = re.compile(r'\w+\W*')
 
@@ -66,16 +69,16 @@ def documents(folder):
     return list(found)
 
 
-def manuals(source):
-    """Manual pages of this machine, as lists of words."""
+def manuals(source, least):
+    """Manual pages of this machine, as lists of at least so many words."""
     paths = sorted(glob.glob('/usr/share/man/man*/*.gz'))
     source.shuffle(paths)
     for path in paths:
         with gzip.open(path, 'rt', encoding='utf-8', errors='replace') as page:
             text = ''.join(line for line in page if not line.startswith("."))
         words = WORD.findall(text.replace('\x00', ''))
-        if len(words) >= HOST:
-            yield words[:HOST]
+        if len(words) >= least:
+            yield words
 
 
 def edit(words, rate, others, source):
@@ -97,7 +100,7 @@ def plant(texts, source):
     """Quotes set into manual pages: trial, size, rate, host, place, text."""
     split = [words for words in map(WORD.findall, texts) if len(words) > 600]
     vocabulary = [word for words in split for word in words]
-    hosts = list(zip(range(1000), manuals(source)))
+    hosts = [words[:HOST] for words in islice(manuals(source, HOST), 500)]
     rows = []
     for size in SIZES:
         for rate in RATES:
@@ -105,7 +108,7 @@ def plant(texts, source):
                 words = source.choice(split)
                 at = source.randrange(len(words) - size)
                 quote = edit(words[at:at + size], rate, vocabulary, source)
-                host = source.choice(hosts)[1]
+                host = source.choice(hosts)
                 to = source.randrange(len(host))
                 before = ''.join(host[:to])
                 inside = ''.join(quote)
@@ -156,9 +159,12 @@ def shared_words(a, b):
 
 def all_pairs(texts, words, k):
     """Compare the pairs that passages find with all pairs."""
+    source = random.Random(SEED)
+    texts = [text for text in texts if len(WORD.findall(text)) >= LEAST]
+    texts = source.sample(texts, min(len(texts), DOCUMENTS))
+    texts += [''.join(words) for words in islice(manuals(source, LEAST), MANUALS)]
     split = [re.findall(r'\w+', text.lower()) for text in texts]
-    chosen = [i for i, these in enumerate(split) if len(these) >= 200]
-    chosen = random.Random(SEED).sample(chosen, min(len(chosen), DOCUMENTS))
+    chosen = range(len(texts))
     sets = {i: bigrams(split[i]) for i in chosen}
     psql('''DROP TABLE IF EXISTS texts, passages;
         CREATE TABLE texts (id int, body text);
