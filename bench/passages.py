@@ -29,10 +29,10 @@ from itertools import islice
 SEED = int(os.environ.get('SIMHASH_SEED', '1'))
 SIZES = (40, 60, 100, 150, 300)     # words quoted
 RATES = (0, .02)                    # of words edited
-TRIALS = 200                        # of each
+TRIALS = int(os.environ.get("TRIALS", 200))                        # of each
 HOST = 2000                         # words
-DOCUMENTS = 500                     # of the files, whose pairs are compared ...
-MANUALS = 1500                      # ... with as many manual pages as these
+DOCUMENTS = 300                     # of the files, whose pairs are compared ...
+MANUALS = 700                      # ... with as many manual pages as these
 LEAST = 200                         # words of such documents
 DISTANCES = (0, 3, 6, 8, 10)
 WORD = re.compile(r'\w+\W*')

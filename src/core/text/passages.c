@@ -66,6 +66,16 @@ sh_passages_begin(ShPassages *passages, int words, ShBorderSink sink,
 	passages->least.at = 0;
 }
 
+/* The border before a word. */
+static inline ShBorder
+border_at(const ShWord *word, uint64_t hash, uint64_t at)
+{
+	return (ShBorder)
+	{
+		hash, at, word->start, word->byte
+	};
+}
+
 /* A passage begins there. */
 static void
 begin_passage(ShPassages *passages, const ShBorder *border)
@@ -109,44 +119,48 @@ leave_least(ShPassages *passages, uint64_t at)
 
 /* Is the passage that is being read too long?  No border is hoped for in it. */
 static void
-check_length(ShPassages *passages, const ShBorder *here)
+check_length(ShPassages *passages, ShBorder here)
 {
 	if (!passages->overdue)
-		passages->forced = *here;
+		passages->forced = here;
 	passages->overdue = true;
 	if (!passages->hoped || passages->least.at >= passages->forced.at)
 		begin_passage(passages, &passages->forced);
 }
 
-/* Add the next words of the document. */
+/*
+ * Add the next words of the document.  What happens at few words is elsewhere,
+ * so that the loop is short.
+ */
 void
 sh_passages_add(ShPassages *passages, const ShWord *words, size_t n)
 {
+	uint64_t	before = passages->before;
+	uint64_t	at = passages->at;
+
 	for (size_t i = 0; i < n; i++)
 	{
 		const ShWord *word = &words[i];
-		uint64_t	at = passages->at;
 		size_t		slot = passages->n % SH_REACH_ROOM;
-		ShBorder	here = {0, at, word->start, word->byte};
-
-		if (at > 0)
-			here.hash = border_hash(passages->before, word->hash);
-		passages->before = word->hash;
-		passages->at += word->quarters;
+		uint64_t	hash = at > 0 ? border_hash(before, word->hash) : 0;
 
 		if (at > passages->least.at + passages->reach)
 			leave_least(passages, at);
-		if (here.hash < passages->least.hash)
-		{
-			passages->least = here;
-			passages->hoped = true;
-		}
-		passages->hashes[slot] = here.hash;
+		passages->hashes[slot] = hash;
 		passages->places[slot] = at;
 		passages->n++;
+		if (hash < passages->least.hash)
+		{
+			passages->least = border_at(word, hash, at);
+			passages->hoped = true;
+		}
 		if (at >= passages->border + passages->most)
-			check_length(passages, &here);
+			check_length(passages, border_at(word, hash, at));
+		before = word->hash;
+		at += word->quarters;
 	}
+	passages->before = before;
+	passages->at = at;
 }
 
 /* End the document. */
