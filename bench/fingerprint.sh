@@ -60,6 +60,7 @@ prepare()
 measure()
 {
 	local language
+	local passages='(SELECT count(fp) FROM simhash_passages(body))'
 	local -A bytes=()
 
 	for language in english chinese short long toasted; do
@@ -73,6 +74,7 @@ measure()
 	done
 	over english 'simhash_bits(body, 128)' 3
 	over english 'simhash_bits(body, 256)' 3
+	over english "$passages" 1
 	over english 'hashtextextended(body, 0)' 3
 	over short 'simhash(body)' 1
 	over short 'md5(body)' 1
@@ -90,6 +92,7 @@ measure()
 	done
 	result english 'simhash_bits(body, 128)'
 	result english 'simhash_bits(body, 256)'
+	result english "$passages"
 	result english 'hashtextextended(body, 0)'
 	for language in short long toasted; do
 		result $language 'md5(body)'
@@ -124,6 +127,7 @@ result()
 		*' simhash(body)') against='md5(body)' ;;
 		*' simhash_bits(body, 128)') bar='ratio >= 1 / 1.6' ;;
 		*' simhash_bits(body, 256)') bar='ratio >= 1 / 3.0' ;;
+		*simhash_passages*) bar='ratio >= 1 / 2.0' ;;
 		'english to_tsvector'*) bar='ratio <= 0.1' ;;
 	esac
 	rate=$(calc "1 / ${us[$1 $2]}")

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/text/passages.h"
-#include "core/text/shared.h"
+#include "core/text/borders.h"
+#include "core/text/shared_runs.h"
 
 #define WORDS_MAX	3000
 
@@ -27,7 +27,7 @@ typedef struct Found
 {
 	size_t		n;
 	uint64_t	at[WORDS_MAX];
-} Found;
+}			Found;
 
 static void
 note(void *state, const ShBorder *border)
@@ -110,7 +110,7 @@ test_words(void)
 
 /* Borders by their definition; places and hashes are of n words. */
 static void
-find_borders(Found *found, const ShWord *words, size_t n, int mean)
+find_borders(Found * found, const ShWord *words, size_t n, int mean)
 {
 	uint64_t	reach = (uint64_t) (mean / 2) * 4;
 	static uint64_t hashes[WORDS_MAX];

@@ -19,7 +19,7 @@
 #include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
 #include "core/fingerprint/wide.h"
-#include "core/text/words.h"
+#include "core/text/word_places.h"
 
 /* What a text is handed to, in slices. */
 typedef void (*SimhashReader) (void *state, const unsigned char *bytes,

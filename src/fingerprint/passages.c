@@ -4,7 +4,7 @@
  *		A document -> its passages, with a fingerprint each.
  *
  * A document that quotes part of another one is not near it, but a passage of
- * the one is near a passage of the other (core/text/passages.c).  Places are
+ * the one is near a passage of the other (core/text/borders.c).  Places are
  * those of the text as it is stored, so that substr() yields the passage, and
  * its fingerprint is minhash() of that.
  *
@@ -19,7 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "core/text/passages.h"
+#include "core/text/borders.h"
 
 PG_FUNCTION_INFO_V1(simhash_passages);
 

@@ -4,7 +4,7 @@
  *		The passages that two documents share, word by word.
  *
  * What simhash_passages() finds by fingerprints, shown: which text it is, and
- * where it is in both (core/text/shared.c).
+ * where it is in both (core/text/shared_runs.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "core/text/shared.h"
+#include "core/text/shared_runs.h"
 
 /* The words of a document: hashes, and where they start and end. */
 typedef struct Words

@@ -96,11 +96,11 @@ typedef struct Beginning
 {
 	uint64_t	met[BEGINNING];
 	unsigned char bins[BEGINNING];
-} Beginning;
+}			Beginning;
 
 /* How the walk of each bit begins. */
 static void
-make_beginnings(Beginning *beginnings)
+make_beginnings(Beginning * beginnings)
 {
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
@@ -122,7 +122,7 @@ make_beginnings(Beginning *beginnings)
  * enough: halved again and again, as no processor can foresee it.
  */
 static inline unsigned
-first_turn(const Beginning *beginning, uint64_t filled)
+first_turn(const Beginning * beginning, uint64_t filled)
 {
 	unsigned	turn = 0;
 
@@ -179,7 +179,7 @@ choose_bins(uint64_t filled, int n, unsigned char *bins)
 	for (uint64_t rest = ~filled; rest != 0; rest &= rest - 1)
 	{
 		unsigned	i = (unsigned) __builtin_ctzll(rest);
-		const Beginning *beginning = &beginnings[i];
+		const		Beginning *beginning = &beginnings[i];
 
 		if ((filled & beginning->met[BEGINNING - 1]) != 0)
 			bins[i] = beginning->bins[first_turn(beginning, filled)];

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * passages.h
+ * borders.h
  *		Words -> borders of passages.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SH_PASSAGES_H
-#define SH_PASSAGES_H
+#ifndef SH_BORDERS_H
+#define SH_BORDERS_H
 
-#include "core/text/words.h"
+#include "core/text/word_places.h"
 
 /* Limits of the words of a passage, on average. */
 #define SH_PASSAGE_MIN	4
@@ -67,4 +67,4 @@ extern void sh_passages_add(ShPassages *passages, const ShWord *words,
 							size_t n);
 extern void sh_passages_end(ShPassages *passages);
 
-#endif							/* SH_PASSAGES_H */
+#endif							/* SH_BORDERS_H */

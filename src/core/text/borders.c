@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * passages.c
+ * borders.c
  *		Words -> borders of passages.
  *
  * A document that quotes another one has to be cut where the other one is, so
@@ -34,7 +34,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/text/passages.h"
+#include "core/text/borders.h"
 
 #include "core/bits.h"
 

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * words.h
+ * word_places.h
  *		UTF-8 document -> its words, with their places.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SH_WORDS_H
-#define SH_WORDS_H
+#ifndef SH_WORD_PLACES_H
+#define SH_WORD_PLACES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "core/text/fold.h"
 #include "core/text/kinds.h"
 
-#define SH_WORDS_HELD	1024	/* words held at a time */
+#define SH_WORD_PLACES_HELD	1024	/* words held at a time */
 
 /*
  * Lengths of text are measured in quarters of a word: a word of a spaced script
@@ -45,7 +45,7 @@ typedef struct ShWordReader
 
 	/* what the caller reads, and takes by setting n to 0 */
 	size_t		n;
-	ShWord		held[SH_WORDS_HELD];
+	ShWord		held[SH_WORD_PLACES_HELD];
 
 	/* how far it has been read; the caller may set "place" before it feeds */
 	uint32_t	place;
@@ -70,4 +70,4 @@ extern const unsigned char *sh_words_feed(ShWordReader *reader,
 										  const unsigned char *end);
 extern void sh_words_end(ShWordReader *reader);
 
-#endif							/* SH_WORDS_H */
+#endif							/* SH_WORD_PLACES_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * words.c
+ * word_places.c
  *		UTF-8 document -> its words, with their places.
  *
  * What text.c is for fingerprints this is for passages, which have to be found
@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/text/words.h"
+#include "core/text/word_places.h"
 
 #include <string.h>
 
@@ -179,7 +179,7 @@ const unsigned char *
 sh_words_feed(ShWordReader *reader, const unsigned char *from,
 			  const unsigned char *end)
 {
-	while (from < end && reader->n + BLOCK_WORDS + 1 < SH_WORDS_HELD)
+	while (from < end && reader->n + BLOCK_WORDS + 1 < SH_WORD_PLACES_HELD)
 	{
 		unsigned char lower;
 		size_t		length;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * shared.c
+ * shared_runs.c
  *		The passages that two documents share.
  *
  * A table has the places of each window of so many words in document a.
@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/text/shared.h"
+#include "core/text/shared_runs.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * shared.h
+ * shared_runs.h
  *		The passages that two documents share.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SH_SHARED_H
-#define SH_SHARED_H
+#ifndef SH_SHARED_RUNS_H
+#define SH_SHARED_RUNS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,4 +44,4 @@ extern bool sh_shared_next(const ShWindowTable *a, const uint64_t *hashes,
 						   size_t n, void (*pause) (void),
 						   ShSharedPassage *passage);
 
-#endif							/* SH_SHARED_H */
+#endif							/* SH_SHARED_RUNS_H */
