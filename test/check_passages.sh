@@ -50,10 +50,10 @@ whole()
 	wrong=$(psql -At <<-'END'
 		SELECT count(*) FROM t, LATERAL (
 			SELECT string_agg(part, '' ORDER BY nr) = body
-				AND bool_and(fp = minhash(part)) AS right
+				AND bool_and(fp = minhash(part)) AS correct
 			FROM simhash_passages(body, words => 4),
 				substr(body, start, length) AS part) AS p
-		WHERE NOT right
+		WHERE NOT correct
 	END
 	)
 	dropdb "$PGDATABASE"
