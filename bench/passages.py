@@ -29,10 +29,10 @@ from itertools import islice
 SEED = int(os.environ.get('SIMHASH_SEED', '1'))
 SIZES = (40, 60, 100, 150, 300)     # words quoted
 RATES = (0, .02)                    # of words edited
-TRIALS = int(os.environ.get("TRIALS", 200))                        # of each
+TRIALS = 200                        # of each
 HOST = 2000                         # words
-DOCUMENTS = 300                     # of the files, whose pairs are compared ...
-MANUALS = 700                      # ... with as many manual pages as these
+DOCUMENTS = 700                     # of the files, whose pairs are compared ...
+MANUALS = int(os.environ.get('MANUALS', 0))     # ... with so many manual pages
 LEAST = 200                         # words of such documents
 DISTANCES = (0, 3, 6, 8, 10)
 WORD = re.compile(r'\w+\W*')
