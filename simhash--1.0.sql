@@ -629,22 +629,22 @@ COMMENT ON FUNCTION simhash_containment(text[], text[]) IS
 
 -- Not STRICT: a NULL profile is the default one.
 CREATE FUNCTION simhash_passages(
-    document text, profile text DEFAULT NULL, words integer DEFAULT 25,
+    document text, profile text DEFAULT NULL, words bigint DEFAULT 25,
     OUT nr integer, OUT start integer, OUT length integer, OUT fp bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_passages'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 20;
-COMMENT ON FUNCTION simhash_passages(text, text, integer) IS
+COMMENT ON FUNCTION simhash_passages(text, text, bigint) IS
 'passages of a document, cut where its content says so, with a fingerprint each';
 
 CREATE FUNCTION simhash_shared(
-    a text, b text, min_words integer DEFAULT 8,
+    a text, b text, min_words bigint DEFAULT 8,
     OUT a_start integer, OUT a_length integer,
     OUT b_start integer, OUT b_length integer, OUT words integer)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_shared'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 10;
-COMMENT ON FUNCTION simhash_shared(text, text, integer) IS
+COMMENT ON FUNCTION simhash_shared(text, text, bigint) IS
 'passages that two documents share, with their places in both';
 
 ----------------------------------------------------------------------------

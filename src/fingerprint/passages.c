@@ -191,7 +191,7 @@ cut_document(FunctionCallInfo fcinfo, text *document,
 
 /*
  * simhash_passages(document text, profile text DEFAULT NULL,
- *		words integer DEFAULT 25)
+ *		words bigint DEFAULT 25)
  *		-> setof (nr integer, start integer, length integer, fp bigint)
  *
  * The passages of a document, in order: of so many words on average, at least
@@ -205,19 +205,19 @@ cut_document(FunctionCallInfo fcinfo, text *document,
 Datum
 simhash_passages(PG_FUNCTION_ARGS)
 {
-	int			words;
+	int64		words;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		return (Datum) 0;
-	words = PG_GETARG_INT32(2);
+	words = PG_GETARG_INT64(2);
 	if (words < SH_PASSAGE_MIN || words > SH_PASSAGE_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("passages cannot have %d words", words),
+				 errmsg("passages cannot have " INT64_FORMAT " words", words),
 				 errhint("It must be from %d to %d, on average.",
 						 SH_PASSAGE_MIN, SH_PASSAGE_MAX)));
 	cut_document(fcinfo, PG_GETARG_TEXT_PP(0),
-				 simhash_profile_argument(fcinfo, 1), words);
+				 simhash_profile_argument(fcinfo, 1), (int) words);
 	return (Datum) 0;
 }

@@ -91,7 +91,7 @@ make_table(ShWindowTable *table, const Words *words, size_t least)
 }
 
 /*
- * simhash_shared(a text, b text, min_words integer DEFAULT 8)
+ * simhash_shared(a text, b text, min_words bigint DEFAULT 8)
  *		-> setof (a_start integer, a_length integer, b_start integer,
  *		b_length integer, words integer)
  *
@@ -105,7 +105,7 @@ make_table(ShWindowTable *table, const Words *words, size_t least)
 Datum
 simhash_shared(PG_FUNCTION_ARGS)
 {
-	int32		least = PG_GETARG_INT32(2);
+	int64		least = PG_GETARG_INT64(2);
 	Words		a;
 	Words		b;
 	ShWindowTable table;
@@ -114,12 +114,12 @@ simhash_shared(PG_FUNCTION_ARGS)
 	if (least < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_words is %d", least),
+				 errmsg("min_words is " INT64_FORMAT, least),
 				 errhint("Passages have at least one word.")));
 	InitMaterializedSRF(fcinfo, 0);
 	read_words(&a, PG_GETARG_TEXT_PP(0));
 	read_words(&b, PG_GETARG_TEXT_PP(1));
-	make_table(&table, &a, least);
+	make_table(&table, &a, (size_t) Min(least, PG_INT32_MAX));
 	while (sh_shared_next(&table, b.hashes, b.n, simhash_pause, &passage))
 	{
 		size_t		a_last = passage.a + passage.n - 1;
