@@ -65,6 +65,7 @@ FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid
     AND d.classid = 'pg_proc'::regclass AND deptype = 'e'
 WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
     AND NOT 'internal'::regtype = ANY (proargtypes)
+    AND prokind <> 'p'
     AND prorettype NOT IN ('index_am_handler'::regtype, 'trigger'::regtype)
 ORDER BY p.oid::regprocedure::text
 """
