@@ -340,9 +340,8 @@ def call(rng, function, relation, expression, indexes):
         elif name in NUMBERS:
             value = literal(rng.choice(NUMBERS[name]), type_)
         elif default and rng.random() < 0.8:
-            value = literal(None, type_) if default.startswith('NULL') else (
-                default if '::' in default else literal(
-                    default.strip("'"), type_))
+            value = literal(None if default.startswith('NULL') else
+                            default.split('::')[0].strip("'"), type_)
         else:
             value = (CONSTANTS.get(type_) or known(type_))[0]
         arguments.append(value)
