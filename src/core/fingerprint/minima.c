@@ -27,14 +27,13 @@
  */
 #include "core/fingerprint/minima.h"
 
+#include <string.h>
+
 #include "core/fingerprint/wide.h"
 
 /* Part of the specification (docs/fingerprint.md). */
 #define STEP_FACTOR		UINT64_C(6364136223846793005)
 #define STEP_TERM		UINT64_C(1442695040888963407)
-
-#define BEGINNING		16		/* bins of a walk that are looked up */
-#define FEW_BINS		8		/* filled, so that walks would be long */
 
 /* The bin that a value chooses. */
 static inline unsigned
@@ -68,124 +67,66 @@ sh_minima_add(ShMinima *minima, const uint64_t *hashes, size_t n)
 }
 
 /*
- * Of each bit, the turn at which its walk first comes to each bin.  The walk
- * has the full period of 2^64, so it comes to every bin.
+ * Of each bin and bit, the turn at which the walk of the bit first comes to the
+ * bin, and of each bit and turn the bin.  A bit's walk begins at its own bin,
+ * and has the full period of 2^64, so it comes to every bin.
  */
+typedef struct Walks
+{
+	unsigned char turns[SH_BITS][SH_BITS];	/* [bin][bit] */
+	unsigned char bins[SH_BITS][SH_BITS];	/* [bit][turn] */
+}			Walks;
+
+/* Fill it. */
 static void
-make_turns(unsigned char turns[SH_BITS][SH_BITS])
+make_walks(Walks * walks)
 {
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
 		uint64_t	met = 0;
 		uint64_t	walk = sh_mix(i + 1);
+		unsigned	bin = i;
 
 		for (unsigned char turn = 0; turn < SH_BITS;)
 		{
-			unsigned	bin = bin_of(walk);
-
 			if ((met >> bin & 1) == 0)
-				turns[i][bin] = turn++;
+			{
+				walks->turns[bin][i] = turn;
+				walks->bins[i][turn++] = (unsigned char) bin;
+			}
 			met |= UINT64_C(1) << bin;
+			bin = bin_of(walk);
 			walk = walk * STEP_FACTOR + STEP_TERM;
 		}
 	}
-}
-
-/* How a walk begins: its first bins, and which have been met up to each. */
-typedef struct Beginning
-{
-	uint64_t	met[BEGINNING];
-	unsigned char bins[BEGINNING];
-}			Beginning;
-
-/* How the walk of each bit begins. */
-static void
-make_beginnings(Beginning * beginnings)
-{
-	for (unsigned i = 0; i < SH_BITS; i++)
-	{
-		uint64_t	met = 0;
-		uint64_t	walk = sh_mix(i + 1);
-
-		for (int turn = 0; turn < BEGINNING; turn++)
-		{
-			met |= UINT64_C(1) << bin_of(walk);
-			beginnings[i].met[turn] = met;
-			beginnings[i].bins[turn] = (unsigned char) bin_of(walk);
-			walk = walk * STEP_FACTOR + STEP_TERM;
-		}
-	}
-}
-
-/*
- * The turn in which the walk first comes to a filled bin, if that is early
- * enough: halved again and again, as no processor can foresee it.
- */
-static inline unsigned
-first_turn(const Beginning * beginning, uint64_t filled)
-{
-	unsigned	turn = 0;
-
-	for (unsigned half = BEGINNING / 2; half > 0; half /= 2)
-		turn += (filled & beginning->met[turn + half - 1]) == 0 ? half : 0;
-	return turn;
-}
-
-/* The first filled bin on the walk of bit i, of the n that are filled. */
-static unsigned
-long_walk(uint64_t filled, int n, unsigned i)
-{
-	static unsigned char turns[SH_BITS][SH_BITS];
-	static bool made = false;
-	unsigned	best;
-	uint64_t	walk;
-
-	if (n > FEW_BINS)
-	{
-		for (walk = sh_mix(i + 1); (filled >> bin_of(walk) & 1) == 0;)
-			walk = walk * STEP_FACTOR + STEP_TERM;
-		return bin_of(walk);
-	}
-	if (!made)
-		make_turns(turns);
-	made = true;
-	best = (unsigned) __builtin_ctzll(filled);
-	for (uint64_t rest = filled & (filled - 1); rest != 0; rest &= rest - 1)
-	{
-		unsigned	bin = (unsigned) __builtin_ctzll(rest);
-
-		if (turns[i][bin] < turns[i][best])
-			best = bin;
-	}
-	return best;
 }
 
 /*
  * The bin that each bit is taken from: its own, or when that is empty the first
- * filled one on its walk.  Where few are filled the walk is long, and it is
- * quicker to ask of each when the walk would come to it.
+ * filled one on its walk, which is the least turn of all that are filled.  That
+ * has no branch that a processor would have to foresee, and sixteen bits are
+ * compared by one instruction.
  */
 static void
-choose_bins(uint64_t filled, int n, unsigned char *bins)
+choose_bins(uint64_t filled, unsigned char *bins)
 {
-	static Beginning beginnings[SH_BITS];
+	static Walks walks;
 	static bool made = false;
+	unsigned char turns[SH_BITS];
 
 	if (!made)
-		make_beginnings(beginnings);
+		make_walks(&walks);
 	made = true;
-	for (unsigned i = 0; i < SH_BITS; i++)
-		bins[i] = (unsigned char) i;
-	for (uint64_t rest = ~filled; rest != 0; rest &= rest - 1)
+	memset(turns, SH_BITS, sizeof turns);
+	for (uint64_t rest = filled; rest != 0; rest &= rest - 1)
 	{
-		unsigned	i = (unsigned) __builtin_ctzll(rest);
-		const		Beginning *beginning = &beginnings[i];
+		const unsigned char *others = walks.turns[__builtin_ctzll(rest)];
 
-		if ((filled & beginning->met[BEGINNING - 1]) != 0)
-			bins[i] = beginning->bins[first_turn(beginning, filled)];
-		else
-			bins[i] = (unsigned char) long_walk(filled, n, i);
+		for (int i = 0; i < SH_BITS; i++)
+			turns[i] = others[i] < turns[i] ? others[i] : turns[i];
 	}
+	for (int i = 0; i < SH_BITS; i++)
+		bins[i] = walks.bins[i][turns[i]];
 }
 
 /*
@@ -195,14 +136,12 @@ choose_bins(uint64_t filled, int n, unsigned char *bins)
 bool
 sh_minima_fingerprint(const ShMinima *minima, uint64_t *fingerprint)
 {
-	uint64_t	filled = minima->filled;
-	int			n = __builtin_popcountll(filled);
 	uint64_t	result = 0;
 	unsigned char bins[SH_BITS];
 
-	if (n == 0)
+	if (minima->filled == 0)
 		return false;
-	choose_bins(filled, n, bins);
+	choose_bins(minima->filled, bins);
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
 		uint64_t	value = minima->least[bins[i]];
