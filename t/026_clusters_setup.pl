@@ -172,7 +172,7 @@ END
 	unless ($crash)
 	{
 		select(undef, undef, undef, 0.3);
-		IPC::Run::signal($writers, 'INT');
+		IPC::Run::signal($writers, 'TERM');
 		IPC::Run::finish($writers);
 	}
 	is(faults($kind, $exact, $within), '0|0|0',
