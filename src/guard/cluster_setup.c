@@ -441,7 +441,7 @@ compute(Setup *setup)
 	/* All rows are joined, though the planner expects few of the function. */
 	set("enable_nestloop", "off");
 	if (!call->atomic)
-		XactIsoLevel = XACT_REPEATABLE_READ;
+		set("transaction_isolation", "repeatable read");
 	(void) find_all_inheritors(call->table, AccessShareLock, NULL);
 	parts = simhash_cluster_find(call, false);
 	guard = bind(setup, parts.trigger);
@@ -759,8 +759,9 @@ find_rest(Setup *setup, uint64 *n)
 
 /*
  * Have the trigger give a row its cluster, unless it is gone, has one by now, or
- * is on its way to another partition.  The transaction holds no row while it waits, and need not be on disk
- * when it ends: what is lost by a crash is found again.
+ * is on its way to another partition.  The transaction holds no row while it
+ * waits, and need not be on disk when it ends: what is lost by a crash is found
+ * again.
  */
 static bool
 join(Setup *setup, Place *place)
@@ -778,7 +779,6 @@ join(Setup *setup, Place *place)
 	if (relation != NULL)
 	{
 		const char *column = quote_identifier(call->column);
-
 		char	   *command =
 		psprintf("UPDATE ONLY %s SET %s = NULL"
 				 " WHERE ctid OPERATOR(pg_catalog.=) '(%u,%u)' AND %s"

@@ -32,8 +32,8 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/varlena.h"
 #include "utils/snapmgr.h"
+#include "utils/varlena.h"
 
 /* Begin a call. */
 void
@@ -91,7 +91,9 @@ void
 simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode)
 {
 	if (!call->atomic)
-		XactIsoLevel = XACT_READ_COMMITTED;
+		(void) set_config_option("transaction_isolation", "read committed",
+								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL,
+								 true, 0, false);
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode,
