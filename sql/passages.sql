@@ -43,6 +43,8 @@ GROUP BY words ORDER BY words;
 SELECT length, count(*) FROM simhash_passages(repeat('word ', 10000)) GROUP BY 1;
 SELECT count(*), min(length), max(length)
 FROM simhash_passages(repeat('word ', 1000000));
+SELECT length, count(*) FROM simhash_passages(repeat('ก', 1000000), words => 1000)
+GROUP BY 1 ORDER BY 1;
 SELECT count(*), sum(length) FROM simhash_passages(repeat('word', 1000000));
 
 -- what is quoted is cut as in its source

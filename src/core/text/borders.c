@@ -26,7 +26,8 @@
  * While the least hash within reach is one that was less than all those before
  * it, a word has but to be compared with that.  Otherwise the least one gets out
  * of reach some time, and the next is looked for among the last hashes: twice a
- * passage, mostly, and at worst for each word, which is why words are limited.
+ * passage, mostly, and at worst, where hashes grow, for each word, which is why
+ * words are limited.
  * (Local minima as borders: Bjorner, Blass and Gurevich 2010, "Content-dependent
  * chunking for differential compression, the local maximum approach".)
  *
@@ -85,7 +86,10 @@ begin_passage(ShPassages *passages, const ShBorder *border)
 	passages->sink(passages->state, border);
 }
 
-/* The least border hash within reach of a place, of those before it. */
+/*
+ * The least border hash within reach of a place, of those before it: the last
+ * one of those that are the same, which stays within reach for longest.
+ */
 static void
 look_back(ShPassages *passages, uint64_t at)
 {
@@ -99,7 +103,7 @@ look_back(ShPassages *passages, uint64_t at)
 
 		if (place + passages->reach < at)
 			break;
-		if (hash <= least->hash)
+		if (hash < least->hash)
 		{
 			least->hash = hash;
 			least->at = place;
