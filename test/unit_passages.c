@@ -17,9 +17,12 @@
 
 #define WORDS_MAX	3000
 
+static int	pauses;
+
 static void
-pause_not(void)
+count_pause(void)
 {
+	pauses++;
 }
 
 /* Borders that were found. */
@@ -227,7 +230,7 @@ test_shared(void)
 			a[i] = random_below(kinds);
 			b[i] = random_below(kinds);
 		}
-		sh_shared_begin(&t, pause_not);
+		sh_shared_begin(&t, count_pause);
 		for (size_t i = 0; i < n; i++)
 		{
 			size_t		place = 0;
@@ -235,12 +238,36 @@ test_shared(void)
 
 			if (i < from || run < t.least)
 				continue;
-			CHECK(sh_shared_next(&t, b, n, pause_not, &passage));
+			CHECK(sh_shared_next(&t, b, n, count_pause, &passage));
 			CHECK(passage.b == i && passage.n == run && passage.a == place);
 			from = i + run;
 		}
-		CHECK(!sh_shared_next(&t, b, n, pause_not, &passage));
+		CHECK(!sh_shared_next(&t, b, n, count_pause, &passage));
 	}
+}
+
+/* What takes long can be interrupted, also if each word begins a passage. */
+static void
+test_pauses(void)
+{
+	static const uint64_t a[2] = {1, 2};
+	static uint64_t b[1000001];
+	const size_t n = sizeof b / sizeof *b;
+	uint64_t	windows[2];
+	uint32_t	next[2];
+	uint32_t	table[4];
+	ShWindowTable t = {a, 2, 1, 1, windows, next, 4, table};
+	ShSharedPassage passage = {0, 0, 0};
+	size_t		passages = 0;
+
+	for (size_t i = 0; i < n; i++)
+		b[i] = i == 0 ? 0 : 2 - i % 2;
+	sh_shared_begin(&t, count_pause);
+	pauses = 0;
+	while (sh_shared_next(&t, b, n, count_pause, &passage))
+		passages++;
+	CHECK(passages == n / 2);
+	CHECK(pauses >= 15);
 }
 
 int
@@ -250,5 +277,6 @@ main(void)
 	test_words();
 	test_borders();
 	test_shared();
+	test_pauses();
 	return 0;
 }

@@ -123,6 +123,7 @@ sh_shared_next(const ShWindowTable *a, const uint64_t *hashes, size_t n,
 {
 	size_t		least = a->least;
 	size_t		from = passage->b + passage->n;
+	size_t		work = STRETCH; /* words compared since the last pause */
 	uint64_t	window = 0;
 	uint64_t	weight;
 
@@ -135,8 +136,11 @@ sh_shared_next(const ShWindowTable *a, const uint64_t *hashes, size_t n,
 
 		window = b == from ? hash_window(hashes + b, least) :
 			next_window(window, hashes + b - 1, least, weight);
-		if (b % STRETCH == 0)
+		if (work++ >= STRETCH)
+		{
 			pause();
+			work = 0;
+		}
 		place = a->table[find_slot(a, window)];
 		passage->n = 0;
 		for (int i = 0; i < SH_PLACES_MAX && place != 0; i++)
@@ -150,6 +154,7 @@ sh_shared_next(const ShWindowTable *a, const uint64_t *hashes, size_t n,
 				passage->a = place - 1;
 				passage->n = run;
 			}
+			work += run;
 			place = a->next[place - 1];
 		}
 		passage->b = b;
