@@ -49,7 +49,7 @@ feed_words(void *state, const unsigned char *bytes, Size length)
 /*
  * Hand over the words of a document, some at a time; returns the number of its
  * characters.  A character of EUC_JIS_2004 can be two code points; all those
- * that are not ASCII are handed over one by one, to be counted as one each.
+ * that are not ASCII are handed over one by one, to have one place each.
  */
 uint32
 simhash_read_words(text *document, SimhashWordsReader read, void *state)
@@ -69,6 +69,7 @@ simhash_read_words(text *document, SimhashWordsReader read, void *state)
 			for (n = 0; n < length && !IS_HIGHBIT_SET(bytes[n]); n++)
 				;
 			reading->reader.place = place;
+			reading->reader.one = n == 0;
 			place += n > 0 ? n : 1;
 			if (n == 0)
 				n = Min(length,

@@ -163,6 +163,7 @@ sh_words_begin(ShWordReader *reader, bool bytes)
 {
 	reader->ascii = sh_ascii_fastest();
 	reader->bytes = bytes;
+	reader->one = false;
 	reader->n = 0;
 	reader->place = reader->byte = 0;
 	reader->run = SH_SEPARATOR;
@@ -198,7 +199,7 @@ sh_words_feed(ShWordReader *reader, const unsigned char *from,
 		else
 			read_character(reader, sh_classify(c), from, length);
 		from += length;
-		reader->place += reader->bytes ? (uint32_t) length : 1;
+		reader->place += reader->bytes ? (uint32_t) length : !reader->one;
 		reader->byte += (uint32_t) length;
 	}
 	return from;

@@ -47,7 +47,8 @@ typedef struct ShWordReader
 	size_t		n;
 	ShWord		held[SH_WORD_PLACES_HELD];
 
-	/* how far it has been read; the caller may set "place" before it feeds */
+	/* how far it has been read; the caller may set two before it feeds */
+	bool		one;			/* what is fed has one place, "place" */
 	uint32_t	place;
 	uint32_t	byte;
 
