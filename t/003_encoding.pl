@@ -20,7 +20,8 @@ $node->safe_psql('postgres', 'CREATE EXTENSION simhash');
 $node->safe_psql('postgres', 'CREATE CAST (bytea AS text) WITHOUT FUNCTION');
 for my $bytes ('c8', '6162c8', 'b1b1c8')
 {
-	for my $call ('simhash(d)', 'simhash_features(d)')
+	for my $call ('simhash(d)', 'simhash_features(d)', 'simhash_passages(d)',
+		"simhash_shared('a', d)", "simhash_containment(d, 'a')")
 	{
 		my (undef, undef, $stderr) = $node->psql('postgres',
 			"SELECT $call FROM (SELECT '\\x$bytes'::bytea::text) AS t(d)");
@@ -42,8 +43,12 @@ CREATE TABLE docs AS
 SELECT string_agg('天地玄黄' || n * i || '，宇宙洪荒。and words ' || md5((n * i)::text), ' ') AS body
 FROM generate_series(1, 20) AS n, generate_series(1, 30) AS i GROUP BY n;
 SELECT count(DISTINCT body), bool_or(octet_length(body) > length(body)) FROM docs;
-SELECT simhash(body), minhash(body), simhash_jaccard(body, '天地玄黄')
+SELECT simhash(body), minhash(body), simhash_jaccard(body, '天地玄黄'),
+	simhash_containment('天地玄黄，宇宙', body)
 FROM docs ORDER BY 1, 2;
+SELECT p.* FROM docs, simhash_passages(body) AS p ORDER BY 1, 2, 3, 4;
+SELECT s.* FROM docs AS a, docs AS b, simhash_shared(a.body, b.body) AS s
+WHERE simhash(a.body) < simhash(b.body) ORDER BY 1, 2, 3, 4;
 END
 }
 is($results{EUC_CN}, $results{UTF8}, 'fingerprints in EUC_CN and in UTF8');
