@@ -37,8 +37,9 @@ containment="SELECT label, next_label, profile, CASE profile WHEN 'array'
 	unnest('{word-2-capped,word-1,char-3,word-1-2-sqrt,array}'::text[]) AS profile"
 
 # COPY converts some bytes at a time, and can part two code points that are one
-# character of EUC_JIS_2004.  One that stands for both is loaded.
-both=$'\u304b\u309a' one=$'\u4edd'
+# character of EUC_JIS_2004.  One that stands for both is loaded.  (They are
+# written as bytes, as in the locale C there is no other way.)
+both=$'\xe3\x81\x8b\xe3\x82\x9a' one=$'\xe4\xbb\x9d'
 joined="(SELECT label, replace(body, '$one', '$both') AS body FROM t) AS t"
 
 # What check asks of us, and of the reference; the encoding is that of check.
