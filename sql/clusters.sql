@@ -280,6 +280,17 @@ ROLLBACK;
 \pset format aligned
 \pset tuples_only off
 
+-- a cluster whose id somebody has made 0 is one like others: no merge of it goes
+-- on for ever
+BEGIN;
+INSERT INTO chain VALUES (200000, -1), (200001, -64);
+UPDATE chain SET cluster = 0 WHERE id = 200000;
+SET LOCAL statement_timeout = '60s';
+INSERT INTO chain VALUES (200002, -8);
+INSERT INTO chain VALUES (200003, -8);
+SELECT id, simhash_current_cluster('chain', cluster) FROM chain WHERE id >= 200000 ORDER BY id;
+ROLLBACK;
+
 -- whoever may insert needs no rights on the table of the clusters
 BEGIN;
 CREATE ROLE simhash_other;

@@ -123,19 +123,19 @@ close_forest(Forest *forest)
 }
 
 /*
- * Look a cluster up: its parent, or 0 if it is a root, and what is current
- * there.  No merge has seen it if there is no row.
+ * Look a cluster up: what is current there, and its parent; false if it is a
+ * root, and has none.  No merge has seen it if there is no row.
  */
-static void
+static bool
 find_node(Forest *forest, int64 id, int64 *parent, int64 *current)
 {
 	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
 												 forest->index,
 												 forest->snapshot, 1);
 	ScanKeyData key;
+	bool		found = false;
 	bool		isnull;
 
-	*parent = 0;
 	*current = id;
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
 	index_rescan(scan, &key, 1, NULL, 0);
@@ -143,7 +143,8 @@ find_node(Forest *forest, int64 id, int64 *parent, int64 *current)
 	{
 		Datum		value = slot_getattr(forest->slot, forest->parent, &isnull);
 
-		if (!isnull)
+		found = !isnull;
+		if (found)
 			*parent = DatumGetInt64(value);
 		value = slot_getattr(forest->slot, forest->current, &isnull);
 		if (!isnull)
@@ -151,6 +152,7 @@ find_node(Forest *forest, int64 id, int64 *parent, int64 *current)
 		ExecClearTuple(forest->slot);
 	}
 	index_endscan(scan);
+	return found;
 }
 
 /* The root of a cluster, and what is current there. */
@@ -161,8 +163,7 @@ find_root(Forest *forest, int64 id, int64 *current)
 	{
 		int64		parent;
 
-		find_node(forest, id, &parent, current);
-		if (parent == 0)
+		if (!find_node(forest, id, &parent, current))
 			return id;
 		id = parent;
 	}
