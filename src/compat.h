@@ -14,9 +14,11 @@
 #include "access/genam.h"
 #include "access/tableam.h"
 #include "access/relation.h"
+#include "catalog/catalog.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "commands/tablecmds.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
@@ -328,6 +330,21 @@ simhash_identity_sequence(Oid table, AttrNumber column)
 #else
 	return getIdentitySequence(table, column, true);
 #endif
+}
+
+/* Truncate a table that is open and locked; its triggers fire. */
+static inline void
+simhash_truncate(Relation relation)
+{
+	List	   *oids = list_make1_oid(RelationGetRelid(relation));
+
+	ExecuteTruncateGuts(list_make1(relation), oids,
+						RelationIsLogicallyLogged(relation) ? oids : NIL,
+						DROP_RESTRICT, false
+#if PG_VERSION_NUM >= 160000
+						,false
+#endif
+		);
 }
 
 /*

@@ -23,9 +23,9 @@
  */
 #include "guard/guard.h"
 
-#include "executor/spi.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "access/table.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
 
 
 PG_FUNCTION_INFO_V1(simhash_guard);
@@ -46,21 +46,25 @@ is_after(const TriggerData *data)
 		simhash_guard_option(data->tg_trigger, "clusters") != NULL;
 }
 
-/* The table is empty: so is that of its clusters. */
+/*
+ * The table is empty: so is that of its clusters.  No command says so, as the
+ * name might stand for another table by now (guard_merge.c).
+ */
 static void
 truncate_clusters(const TriggerData *data)
 {
 	Oid			root = RelationGetRelid(data->tg_relation);
 	Oid			table = simhash_guard_clusters_table(data->tg_trigger, root,
 													 RowExclusiveLock);
-	char	   *name =
-	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-							   get_rel_name(table));
+	Relation	clusters = table_open(table, AccessExclusiveLock);
+	Oid			user;
+	int			context;
 
-	SPI_connect();
-	simhash_guard_run_as_owner(table, psprintf("TRUNCATE %s", name), 0, NULL,
-							   NULL);
-	SPI_finish();
+	CheckTableNotInUse(clusters, "TRUNCATE");
+	simhash_guard_become_owner(table, &user, &context);
+	simhash_truncate(clusters);
+	SetUserIdAndSecContext(user, context);
+	table_close(clusters, NoLock);
 }
 
 /* Called AFTER, for one of these two. */

@@ -363,8 +363,7 @@ extern GuardClusters simhash_guard_current(Oid table,
 										   const GuardClusters *clusters,
 										   Snapshot snapshot);
 extern void simhash_guard_merge(Oid table, const GuardClusters *clusters);
-extern void simhash_guard_run_as_owner(Oid table, const char *command,
-									   int nargs, Oid *types, Datum *values);
+extern void simhash_guard_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_guard_note_merge(const Guard *guard,
 									 const GuardSearch *search, int64 cluster);
 extern bool simhash_guard_any_notes(void);

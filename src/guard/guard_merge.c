@@ -50,6 +50,7 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
@@ -223,26 +224,66 @@ make_array(const GuardClusters *clusters)
 										   TYPALIGN_DOUBLE));
 }
 
+/* Become the owner of the table of the clusters; who one was is returned. */
+void
+simhash_guard_become_owner(Oid table, Oid *user, int *context)
+{
+	Relation	relation = relation_open(table, NoLock);
+
+	GetUserIdAndSecContext(user, context);
+	SetUserIdAndSecContext(relation->rd_rel->relowner,
+						   *context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_NOFORCE_RLS);
+	relation_close(relation, NoLock);
+}
+
+/*
+ * Prepare a command about the table of the clusters.  The owner of its schema
+ * may have put another schema in its place, and a view of that name there: that
+ * must not be used with the rights of the owner of the table.  What the name
+ * means is known once the command is analyzed, before anything of it is
+ * planned or run; SPI does not analyze a plan anew that is not saved.
+ */
+static SPIPlanPtr
+prepare_command(Oid table, const char *command, int nargs, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(command, nargs, types);
+	ListCell   *lc;
+
+	if (plan == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("command was not prepared: %s", command)));
+	foreach(lc, SPI_plan_get_plan_sources(plan))
+	{
+		CachedPlanSource *source = lfirst(lc);
+
+		if (list_length(list_union_oid(source->relationOids,
+									   list_make1_oid(table))) != 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s\" of clusters is not what its name stands for",
+							get_rel_name(table)),
+					 errhint("If its schema was renamed, make the trigger anew.")));
+	}
+	return plan;
+}
+
 /*
  * Run a command with the rights of the owner of the table of the clusters.
  * What it yields stays until SPI_finish().
  */
-void
-simhash_guard_run_as_owner(Oid table, const char *command, int nargs,
-						   Oid *types, Datum *values)
+static void
+run_as_owner(Oid table, const char *command, int nargs, Oid *types,
+			 Datum *values)
 {
-	Relation	relation = relation_open(table, NoLock);
 	int			context;
 	Oid			user;
 	int			result;
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(relation->rd_rel->relowner,
-						   context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-	relation_close(relation, NoLock);
-	result = SPI_execute_with_args(command, nargs, types, values, NULL, false,
-								   0);
+	simhash_guard_become_owner(table, &user, &context);
+	result = SPI_execute_plan(prepare_command(table, command, nargs, types),
+							  values, NULL, false, 0);
 	SetUserIdAndSecContext(user, context);
 	if (result < 0)
 		ereport(ERROR,
@@ -277,17 +318,17 @@ lock_roots(Oid table, const char *name, const GuardClusters *roots,
 	Datum		values = make_array(roots);
 	int64		best = -1;
 
-	simhash_guard_run_as_owner(table,
-							   psprintf("INSERT INTO %s (cluster, current)"
-										" SELECT r, r FROM pg_catalog.unnest($1) AS r"
-										" ORDER BY r ON CONFLICT DO NOTHING",
-										name),
-							   1, &type, &values);
-	simhash_guard_run_as_owner(table,
-							   psprintf("SELECT cluster, parent, rank::pg_catalog.int8, current FROM %s"
-										" WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
-										" ORDER BY cluster FOR UPDATE", name),
-							   1, &type, &values);
+	run_as_owner(table,
+				 psprintf("INSERT INTO %s (cluster, current)"
+						  " SELECT r, r FROM pg_catalog.unnest($1) AS r"
+						  " ORDER BY r ON CONFLICT DO NOTHING",
+						  name),
+				 1, &type, &values);
+	run_as_owner(table,
+				 psprintf("SELECT cluster, parent, rank::pg_catalog.int8, current FROM %s"
+						  " WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
+						  " ORDER BY cluster FOR UPDATE", name),
+				 1, &type, &values);
 	if (SPI_processed != (uint64) roots->n)
 		return false;
 	for (int i = 0; i < roots->n; i++)
@@ -325,23 +366,23 @@ join_roots(Oid table, const char *name, const GuardClusters *roots,
 		make_array(&gone)
 	};
 
-	simhash_guard_run_as_owner(table,
-							   psprintf("UPDATE %s SET parent = $2"
-										" WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
-										" AND cluster OPERATOR(pg_catalog.<>) $2",
-										name),
-							   2, types, values);
-	simhash_guard_run_as_owner(table,
-							   psprintf("UPDATE %s SET rank = $3, current = $4"
-										" WHERE cluster OPERATOR(pg_catalog.=) $2",
-										name),
-							   4, types, values);
-	simhash_guard_run_as_owner(table,
-							   psprintf("UPDATE %s SET merged_into = $4,"
-										" merged_at = pg_catalog.now()"
-										" WHERE cluster OPERATOR(pg_catalog.=) ANY ($5)",
-										name),
-							   5, types, values);
+	run_as_owner(table,
+				 psprintf("UPDATE %s SET parent = $2"
+						  " WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
+						  " AND cluster OPERATOR(pg_catalog.<>) $2",
+						  name),
+				 2, types, values);
+	run_as_owner(table,
+				 psprintf("UPDATE %s SET rank = $3, current = $4"
+						  " WHERE cluster OPERATOR(pg_catalog.=) $2",
+						  name),
+				 4, types, values);
+	run_as_owner(table,
+				 psprintf("UPDATE %s SET merged_into = $4,"
+						  " merged_at = pg_catalog.now()"
+						  " WHERE cluster OPERATOR(pg_catalog.=) ANY ($5)",
+						  name),
+				 5, types, values);
 }
 
 /* Leave the subtransaction of a merge, with or without what it has done. */
