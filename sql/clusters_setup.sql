@@ -288,6 +288,23 @@ CALL simhash_drop_clusters('hostile.docs');
 CALL simhash_split_clusters('hostile.docs');
 RESET ROLE;
 CALL simhash_drop_clusters('hostile.docs');
+-- what he puts in place of the work table is not taken for it
+SET ROLE simhash_owner;
+CREATE FUNCTION hostile.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped'; END $$;
+CREATE TRIGGER stop BEFORE UPDATE ON hostile.docs FOR EACH ROW EXECUTE FUNCTION hostile.stop();
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+DROP TRIGGER stop ON hostile.docs;
+DROP TABLE hostile.docs_clusters_fill;
+CREATE VIEW hostile.docs_clusters_fill AS SELECT 1::oid AS part, 1::oid AS node, 5 AS ctid;
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+DROP VIEW hostile.docs_clusters_fill;
+CREATE TABLE hostile.docs_clusters_fill (part oid, node text);
+INSERT INTO hostile.docs_clusters_fill VALUES (NULL, NULL);
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+ALTER TABLE hostile.docs_clusters_fill ALTER node TYPE oid USING NULL;
+CALL simhash_add_clusters('hostile.docs', 'fp', 1);
+CALL simhash_drop_clusters('hostile.docs');
+RESET ROLE;
 -- the owner himself, whose deferred triggers fire
 SET ROLE simhash_owner;
 CREATE FUNCTION hostile.count() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;

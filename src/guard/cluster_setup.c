@@ -341,10 +341,7 @@ make(Setup *setup)
 	clusters = qualify(schema, name);
 	work = makeObjectName(name, NULL, "fill");
 	if (OidIsValid(get_relname_relid(work, schema)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" is in the way", work),
-				 errhint("Rename it.")));
+		simhash_cluster_complain_of_work(work);
 	simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.int8%s%s%s",
 										 call->name, quote_identifier(call->column),
 										 setup->since == NULL ? "" : ", ADD COLUMN ",
@@ -469,27 +466,36 @@ compute(Setup *setup)
 	simhash_cluster_end_step(call);
 }
 
-/* The parts of the work table, in memory of the call. */
+/*
+ * The parts of the work table, in memory of the call.  The owner may have put
+ * something else in its place, so no type is taken for granted.
+ */
 static List *
 list_parts(Setup *setup)
 {
 	ClusterCall *call = &setup->call;
+	ClusterParts parts;
 	List	   *list = NIL;
 
 	simhash_cluster_begin_step(call, AccessShareLock);
-	(void) simhash_cluster_run(psprintf("SELECT part, node, pg_catalog.min(ctid), pg_catalog.max(ctid)"
+	parts = simhash_cluster_find(call, false);
+	(void) simhash_cluster_run(psprintf("SELECT part::pg_catalog.oid, node::pg_catalog.oid,"
+										" pg_catalog.min(ctid)::pg_catalog.tid,"
+										" pg_catalog.max(ctid)::pg_catalog.tid"
 										" FROM ONLY %s GROUP BY 1, 2 ORDER BY 3",
-										simhash_cluster_find(call, false).work));
+										parts.work));
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		WorkPart   *part = palloc(sizeof *part);
 		Datum		values[4];
-		bool		isnull;
+		bool		isnull[4];
 
 		for (int j = 0; j < 4; j++)
 			values[j] = SPI_getbinval(SPI_tuptable->vals[i],
-									  SPI_tuptable->tupdesc, j + 1, &isnull);
+									  SPI_tuptable->tupdesc, j + 1, &isnull[j]);
+		if (isnull[0] || isnull[1] || isnull[2] || isnull[3])
+			simhash_cluster_complain_of_work(parts.work_name);
 		part->table = DatumGetObjectId(values[0]);
 		part->node = DatumGetObjectId(values[1]);
 		part->first = ItemPointerGetBlockNumber((ItemPointer) DatumGetPointer(values[2]));

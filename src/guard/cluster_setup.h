@@ -53,6 +53,7 @@ extern void simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo,
 extern void simhash_cluster_end(ClusterCall *call);
 extern void simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode);
 extern void simhash_cluster_end_step(ClusterCall *call);
+extern void simhash_cluster_complain_of_work(const char *name);
 extern ClusterParts simhash_cluster_find(ClusterCall *call, bool missing_ok);
 extern Guard *simhash_cluster_bind(const ClusterCall *call, Trigger *trigger);
 extern void simhash_cluster_alter(ClusterCall *call, const char *command);

@@ -119,6 +119,16 @@ simhash_cluster_end_step(ClusterCall *call)
 		SPI_commit();
 }
 
+/* Complain of what has the name of the work table. */
+void
+simhash_cluster_complain_of_work(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_TABLE),
+			 errmsg("relation \"%s\" is in the way", name),
+			 errhint("Rename it.")));
+}
+
 /* Find what the table has of its clusters. */
 ClusterParts
 simhash_cluster_find(ClusterCall *call, bool missing_ok)
@@ -139,12 +149,10 @@ simhash_cluster_find(ClusterCall *call, bool missing_ok)
 											parts.work_name);
 	parts.work_table = get_relname_relid(parts.work_name, schema);
 	if (OidIsValid(parts.work_table) &&
-		!simhash_owns_relation(parts.work_table,
-							   call->relation->rd_rel->relowner))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" is in the way", parts.work_name),
-				 errhint("Rename it.")));
+		(get_rel_relkind(parts.work_table) != RELKIND_RELATION ||
+		 !simhash_owns_relation(parts.work_table,
+								call->relation->rd_rel->relowner)))
+		simhash_cluster_complain_of_work(parts.work_name);
 	return parts;
 }
 
