@@ -305,6 +305,25 @@ ALTER TABLE hostile.docs_clusters_fill ALTER node TYPE oid USING NULL;
 CALL simhash_add_clusters('hostile.docs', 'fp', 1);
 CALL simhash_drop_clusters('hostile.docs');
 RESET ROLE;
+-- what is made shows nobody what a policy hides, whatever the default privileges
+SET ROLE simhash_owner;
+ALTER DEFAULT PRIVILEGES IN SCHEMA hostile GRANT ALL ON TABLES TO simhash_nobody, PUBLIC;
+CREATE TABLE hostile.shared (body text, who name, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+ALTER TABLE hostile.shared ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON hostile.shared USING (who = current_user);
+INSERT INTO hostile.shared VALUES ('the secret of the harbour', 'simhash_owner'),
+	('tea is served at five', 'simhash_nobody');
+CALL simhash_add_clusters('hostile.shared', 'fp', 3, document => 'body', similarity => 'jaccard');
+INSERT INTO hostile.shared VALUES ('another secret', 'simhash_owner');
+SET ROLE simhash_nobody;
+SELECT * FROM hostile.shared_cluster_sizes;
+SELECT * FROM hostile.shared_clusters;
+DELETE FROM hostile.shared_clusters;
+INSERT INTO hostile.shared VALUES ('tea is served at five', 'simhash_nobody') RETURNING cluster;
+SET ROLE simhash_owner;
+SELECT cluster, size FROM hostile.shared_cluster_sizes ORDER BY cluster;
+ALTER DEFAULT PRIVILEGES IN SCHEMA hostile REVOKE ALL ON TABLES FROM simhash_nobody, PUBLIC;
+RESET ROLE;
 -- the owner himself, whose deferred triggers fire
 SET ROLE simhash_owner;
 CREATE FUNCTION hostile.count() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;

@@ -19,18 +19,6 @@
 PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 PG_FUNCTION_INFO_V1(simhash_split_clusters);
 
-/* Run the commands that a query yields, all of them found before the first. */
-static void
-run_commands(const char *query)
-{
-	uint64		n = simhash_cluster_run(query);
-	SPITupleTable *table = SPI_tuptable;
-
-	for (uint64 i = 0; i < n; i++)
-		(void) simhash_cluster_run(SPI_getvalue(table->vals[i], table->tupdesc, 1));
-	SPI_freetuptable(table);
-}
-
 /* Drop the triggers that keep clusters in the column. */
 static void
 drop_triggers(ClusterCall *call)
@@ -49,19 +37,19 @@ drop_triggers(ClusterCall *call)
 static void
 drop_view(const ClusterCall *call)
 {
-	run_commands(psprintf("SELECT DISTINCT pg_catalog.format('DROP VIEW %%I.%%I', n.nspname, c.relname)"
-						  " FROM pg_catalog.pg_depend AS d"
-						  " JOIN pg_catalog.pg_rewrite AS r ON r.oid OPERATOR(pg_catalog.=) d.objid"
-						  " JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.ev_class"
-						  " JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
-						  " WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass"
-						  " AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
-						  " AND d.refobjid OPERATOR(pg_catalog.=) '%u' AND d.refobjsubid OPERATOR(pg_catalog.=) %d"
-						  " AND c.relkind OPERATOR(pg_catalog.=) 'v'"
-						  " AND pg_catalog.obj_description(c.oid, 'pg_class') OPERATOR(pg_catalog.=) '%s'",
-						  call->table,
-						  get_attnum(call->table, call->column),
-						  CLUSTER_VIEW_COMMENT));
+	simhash_cluster_run_each(psprintf("SELECT DISTINCT pg_catalog.format('DROP VIEW %%I.%%I', n.nspname, c.relname)"
+									  " FROM pg_catalog.pg_depend AS d"
+									  " JOIN pg_catalog.pg_rewrite AS r ON r.oid OPERATOR(pg_catalog.=) d.objid"
+									  " JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.ev_class"
+									  " JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+									  " WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass"
+									  " AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
+									  " AND d.refobjid OPERATOR(pg_catalog.=) '%u' AND d.refobjsubid OPERATOR(pg_catalog.=) %d"
+									  " AND c.relkind OPERATOR(pg_catalog.=) 'v'"
+									  " AND pg_catalog.obj_description(c.oid, 'pg_class') OPERATOR(pg_catalog.=) '%s'",
+									  call->table,
+									  get_attnum(call->table, call->column),
+									  CLUSTER_VIEW_COMMENT));
 }
 
 /*

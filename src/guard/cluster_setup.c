@@ -274,6 +274,24 @@ write_column(const Setup *setup, const char *name, bool needed,
 		appendStringInfoString(columns, " NOT NULL");
 }
 
+/*
+ * Take a new table from those whom default privileges have given it to: it has
+ * values of rows that a policy may hide from them, and what they write into it
+ * would be taken for ours.
+ */
+static void
+revoke_all(const char *table)
+{
+	simhash_cluster_run_each(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
+									  " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
+									  " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+									  " FROM pg_catalog.pg_class AS c,"
+									  " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
+									  " WHERE c.oid OPERATOR(pg_catalog.=) %s::pg_catalog.regclass"
+									  " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
+									  quote_literal_cstr(table)));
+}
+
 /* Make the table of the clusters, of a trigger that is there already. */
 static void
 make_clusters(const Setup *setup, const Guard *guard, const char *clusters)
@@ -304,6 +322,7 @@ make_clusters(const Setup *setup, const Guard *guard, const char *clusters)
 							   " current pg_catalog.int8 NOT NULL");
 	appendStringInfoChar(&command, ')');
 	(void) simhash_cluster_run(command.data);
+	revoke_all(clusters);
 }
 
 /*
@@ -455,6 +474,7 @@ compute(Setup *setup)
 										simhash_cluster_query(call, guard, NULL),
 										call->source, simhash_cluster_id(call, "d"),
 										call->parted ? " ORDER BY 1" : ""));
+	revoke_all(parts.work);
 	(void) simhash_cluster_run(psprintf("COMMENT ON TABLE %s IS 'made by simhash_add_clusters(), to go when it is done'",
 										parts.work));
 	if (guard->action == GUARD_STAR)
@@ -656,7 +676,7 @@ find_document(const Setup *setup)
 		get_attname(setup->call.table, ((Var *) document)->varattno, false);
 }
 
-/* Make the view of the clusters by size. */
+/* Make the view of the clusters by size, of the rows that whoever asks may see. */
 static void
 make_view(const Setup *setup)
 {
@@ -674,7 +694,7 @@ make_view(const Setup *setup)
 			 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
 			 quote_literal_cstr(call->name), quote_literal_cstr(call->column));
 
-	(void) simhash_cluster_run(psprintf("CREATE VIEW %s AS SELECT %s AS cluster,"
+	(void) simhash_cluster_run(psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT %s AS cluster,"
 										" pg_catalog.sum(c.size)::pg_catalog.int8 AS size,"
 										" pg_catalog.sum(c.new)::pg_catalog.int8 AS new,"
 										" pg_catalog.max(c.latest) AS latest,"

@@ -58,6 +58,7 @@ extern ClusterParts simhash_cluster_find(ClusterCall *call, bool missing_ok);
 extern Guard *simhash_cluster_bind(const ClusterCall *call, Trigger *trigger);
 extern void simhash_cluster_alter(ClusterCall *call, const char *command);
 extern uint64 simhash_cluster_run(const char *command);
+extern void simhash_cluster_run_each(const char *query);
 extern char *simhash_cluster_id(const ClusterCall *call, const char *alias);
 extern char *simhash_cluster_columns(const List *names, const char *before);
 extern char *simhash_cluster_query(const ClusterCall *call,

@@ -173,6 +173,18 @@ simhash_cluster_run(const char *command)
 	return rows;
 }
 
+/* Run the commands that a query yields, all of them found before the first. */
+void
+simhash_cluster_run_each(const char *query)
+{
+	uint64		n = simhash_cluster_run(query);
+	SPITupleTable *table = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+		(void) simhash_cluster_run(SPI_getvalue(table->vals[i], table->tupdesc, 1));
+	SPI_freetuptable(table);
+}
+
 /* What a trigger stands for; for that it takes a snapshot. */
 Guard	   *
 simhash_cluster_bind(const ClusterCall *call, Trigger *trigger)
