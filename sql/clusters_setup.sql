@@ -173,6 +173,13 @@ SELECT complain($$ CALL simhash_add_clusters('chain', 'fp', kind => 'connected')
 CREATE INDEX ON chain USING hamming (fp);
 CALL simhash_add_clusters('chain', 'fp', kind => 'connected');
 SELECT cluster, count(*) FROM chain GROUP BY 1;
+-- what the cache has of a trigger goes at any time (where the server can do so)
+DO $$ BEGIN
+	PERFORM set_config(name, '1', false) FROM pg_settings
+	WHERE name = 'debug_discard_caches' AND max_val <> '0';
+END $$;
+SELECT simhash_current_cluster('chain', 1);
+RESET debug_discard_caches;
 -- of a chain that is cut, the longest part keeps the id
 DELETE FROM chain WHERE id IN (5, 12);
 INSERT INTO chain VALUES (30, -1), (31, -64), (32, -8);
@@ -370,6 +377,11 @@ SELECT complain($$ CALL simhash_add_clusters('pg_class', 'oid') $$);
 SELECT complain($$ CALL simhash_add_clusters(1::oid, 'oid') $$);
 SELECT complain($$ CALL simhash_add_clusters('parent', 'fp') $$);
 SELECT complain($$ CALL simhash_add_clusters('passing', 'fp') $$);
+-- a trigger made by hand, which names no table of clusters
+CREATE TRIGGER mine BEFORE INSERT ON bad FOR EACH ROW EXECUTE FUNCTION simhash_guard('made', 'star', '3', 'cluster=cluster');
+SELECT complain($$ CALL simhash_drop_clusters('bad') $$);
+SELECT complain($$ CALL simhash_split_clusters('bad') $$);
+SELECT complain($$ SELECT simhash_current_cluster('bad', 1) $$);
 BEGIN; CREATE TABLE docs_clusters_fill (); SELECT complain($$ CALL simhash_add_clusters('docs', 'fp') $$); ROLLBACK;
 -- an empty table
 CALL simhash_add_clusters('parent', 'fp');

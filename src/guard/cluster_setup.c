@@ -375,8 +375,6 @@ make(Setup *setup)
 	simhash_guard_read_arguments(&guard, call->relation, trigger);
 	simhash_guard_bind_similarity(&guard, call->relation, trigger);
 	make_clusters(setup, &guard, clusters);
-	trigger = simhash_guard_cluster_trigger(call->relation, call->column,
-											false);
 	(void) bind(setup, trigger);
 	simhash_cluster_end_step(call);
 }

@@ -18,8 +18,9 @@
 PG_FUNCTION_INFO_V1(simhash_current_cluster);
 
 /*
- * A trigger that keeps clusters in a column of a table.  If there is none,
- * NULL, or an error.
+ * A trigger that keeps clusters in a column of a table, in memory of ours: that
+ * of the relation goes when somebody else changes anything about the table.  If
+ * there is none, NULL, or an error.
  */
 Trigger    *
 simhash_guard_cluster_trigger(Relation relation, const char *column,
@@ -29,13 +30,14 @@ simhash_guard_cluster_trigger(Relation relation, const char *column,
 		 i < relation->trigdesc->numtriggers; i++)
 	{
 		Trigger    *trigger = &relation->trigdesc->triggers[i];
-		const char *name;
+		const char *name = simhash_guard_option(trigger, "cluster");
+		TriggerDesc one = {.triggers = trigger,.numtriggers = 1};
 
-		if (trigger->tgnargs < 3 ||
-			simhash_c_function(trigger->tgfoid) != simhash_guard)
+		if (name == NULL || strcmp(name, column) != 0 ||
+			simhash_guard_option(trigger, "clusters") == NULL)
 			continue;
-		name = simhash_guard_option(trigger, "cluster");
-		if (name != NULL && strcmp(name, column) == 0)
+		trigger = CopyTriggerDesc(&one)->triggers;
+		if (simhash_c_function(trigger->tgfoid) == simhash_guard)
 			return trigger;
 	}
 	if (missing_ok)
