@@ -162,6 +162,36 @@ CALL simhash_add_clusters('docs', 'fp');
 DROP TRIGGER fail ON docs;
 CALL simhash_drop_clusters('docs');
 SELECT * FROM remains ORDER BY 1, 2;
+-- a table that moves to another schema meanwhile: all is computed once
+CREATE TRIGGER fail BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION fail();
+CALL simhash_add_clusters('docs', 'fp');
+DROP TRIGGER fail ON docs;
+CREATE SCHEMA elsewhere;
+ALTER TABLE docs SET SCHEMA elsewhere;
+CALL simhash_add_clusters('elsewhere.docs', 'fp');
+SELECT count(*) - count(DISTINCT cluster) AS twice FROM docs_clusters;
+ALTER TABLE elsewhere.docs SET SCHEMA public;
+CALL simhash_drop_clusters('docs');
+DROP SCHEMA elsewhere;
+SELECT * FROM remains ORDER BY 1, 2;
+-- rows that get their clusters one by one leave nothing in memory
+CALL simhash_add_clusters('docs', 'fp');
+ALTER TABLE docs DISABLE TRIGGER USER;
+INSERT INTO docs SELECT i, hashint8extended(i, 2) FROM generate_series(1001, 4000) AS i;
+ALTER TABLE docs ENABLE TRIGGER USER;
+CREATE TABLE memory (id int, bytes numeric);
+CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO memory SELECT NEW.id, sum(total_bytes) FROM pg_backend_memory_contexts;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER fail BEFORE UPDATE ON docs FOR EACH ROW WHEN (NEW.id IN (2000, 4000)) EXECUTE FUNCTION fail();
+CALL simhash_add_clusters('docs', 'fp');
+SELECT count(*), max(bytes) - min(bytes) < 4000000 AS little FROM memory;
+DROP TABLE memory;
+CALL simhash_drop_clusters('docs');
+DROP TRIGGER fail ON docs;
+DELETE FROM docs WHERE id > 1000;
 DROP FUNCTION fail, stop_ddl;
 
 --

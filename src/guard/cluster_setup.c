@@ -812,14 +812,14 @@ join(Setup *setup, Place *place)
 				 ItemPointerGetOffsetNumber(&place->tid), write_rest(setup),
 				 column);
 
-		if (try_to_run(command, true) &&
-			SPI_processed > 0)
+		if (try_to_run(command, true))
 		{
 			bool		isnull;
 
-			joined = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
-												SPI_tuptable->tupdesc, 1,
-												&isnull));
+			joined = SPI_processed > 0 &&
+				DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
+										   SPI_tuptable->tupdesc, 1, &isnull));
+			SPI_freetuptable(SPI_tuptable);
 		}
 		relation_close(relation, NoLock);
 	}

@@ -134,7 +134,6 @@ ClusterParts
 simhash_cluster_find(ClusterCall *call, bool missing_ok)
 {
 	ClusterParts parts = {0};
-	Oid			schema = RelationGetNamespace(call->relation);
 	RangeVar   *clusters;
 
 	parts.trigger = simhash_guard_cluster_trigger(call->relation,
@@ -145,9 +144,12 @@ simhash_cluster_find(ClusterCall *call, bool missing_ok)
 	parts.clusters = pstrdup(simhash_guard_option(parts.trigger, "clusters"));
 	clusters = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(parts.clusters)));
 	parts.work_name = makeObjectName(clusters->relname, NULL, "fill");
-	parts.work = quote_qualified_identifier(get_namespace_name(schema),
+	parts.work = quote_qualified_identifier(clusters->schemaname,
 											parts.work_name);
-	parts.work_table = get_relname_relid(parts.work_name, schema);
+	if (clusters->schemaname != NULL)
+		parts.work_table =
+			get_relname_relid(parts.work_name,
+							  get_namespace_oid(clusters->schemaname, true));
 	if (OidIsValid(parts.work_table) &&
 		(get_rel_relkind(parts.work_table) != RELKIND_RELATION ||
 		 !simhash_owns_relation(parts.work_table,
