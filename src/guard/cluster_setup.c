@@ -436,7 +436,9 @@ set(const char *name, const char *value)
 
 /*
  * Step 2.  All of it reads one snapshot, which is taken when the tables are
- * locked, so that none gets a new file any more.
+ * locked, so that none gets a new file any more.  In a transaction block each
+ * command has a snapshot of its own, so there writers wait.  They would anyway,
+ * from step 4 to the end of the transaction.
  *
  * The work table is logged: after a crash the next call goes on with it.  Nor
  * would the server start again if it crashed just after an unlogged table was
@@ -447,16 +449,17 @@ static void
 compute(Setup *setup)
 {
 	ClusterCall *call = &setup->call;
+	LOCKMODE	lockmode = call->atomic ? ShareRowExclusiveLock : AccessShareLock;
 	ClusterParts parts;
 	Guard	   *guard;
 
-	simhash_cluster_begin_step(call, AccessShareLock);
+	simhash_cluster_begin_step(call, lockmode);
 
 	/* All rows are joined, though the planner expects few of the function. */
 	set("enable_nestloop", "off");
 	if (!call->atomic)
 		set("transaction_isolation", "repeatable read");
-	(void) find_all_inheritors(call->table, AccessShareLock, NULL);
+	(void) find_all_inheritors(call->table, lockmode, NULL);
 	parts = simhash_cluster_find(call, false);
 	guard = bind(setup, parts.trigger);
 	set("work_mem", psprintf("%dkB", maintenance_work_mem));
