@@ -195,6 +195,30 @@ DELETE FROM docs WHERE id > 1000;
 DROP FUNCTION fail, stop_ddl;
 
 --
+-- a table of clusters that the user has changed
+--
+CREATE TABLE changed (id int, fp bigint);
+CALL simhash_add_clusters('changed', 'fp');
+ALTER TABLE changed_clusters ADD COLUMN gone int NOT NULL DEFAULT 1,
+	ADD COLUMN state text NOT NULL DEFAULT 'o' || 'pen', ADD COLUMN note text,
+	ADD COLUMN half bigint GENERATED ALWAYS AS (fp / 2) STORED;
+ALTER TABLE changed_clusters DROP COLUMN gone;
+INSERT INTO changed VALUES (1, 6), (2, 6), (3, -2);
+SELECT cluster, made = (SELECT max(made) FROM changed_clusters) AS made, fp, state, note, half
+FROM changed_clusters ORDER BY 1;
+DROP TABLE changed, changed_clusters CASCADE;
+-- that a crash would empty
+CREATE UNLOGGED TABLE changed (id int, fp bigint);
+CALL simhash_add_clusters('changed', 'fp');
+INSERT INTO changed VALUES (1, 6);
+ALTER TABLE changed SET LOGGED;
+SELECT complain($$ INSERT INTO changed VALUES (2, 6) $$);
+ALTER TABLE changed_clusters SET LOGGED;
+INSERT INTO changed VALUES (2, 6) RETURNING cluster;
+CALL simhash_drop_clusters('changed');
+DROP TABLE changed;
+
+--
 -- connected, and split
 --
 CREATE TABLE chain (id int PRIMARY KEY, fp bigint);

@@ -61,6 +61,7 @@
 #include "access/xact.h"
 #include "commands/sequence.h"
 #include "executor/executor.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -93,6 +94,33 @@ set_value(TupleTableSlot *slot, AttrNumber column, Datum value)
 	slot->tts_isnull[column - 1] = false;
 }
 
+/*
+ * Begin a row for the table of the clusters: columns of the user's own have
+ * their defaults.
+ */
+static void
+set_defaults(Relation clusters, AttrNumber made, TupleTableSlot *slot,
+			 EState *estate)
+{
+	TupleDesc	desc = RelationGetDescr(clusters);
+
+	ExecStoreAllNullTuple(slot);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+		Node	   *value = NULL;
+
+		if (!column->attisdropped && !column->attgenerated &&
+			!column->attidentity && i + 1 != made)
+			value = build_column_default(clusters, i + 1);
+		if (value != NULL)
+			slot->tts_values[i] =
+				ExecEvalExpr(ExecPrepareExpr((Expr *) value, estate),
+							 GetPerTupleExprContext(estate),
+							 &slot->tts_isnull[i]);
+	}
+}
+
 /* Have the row represent a new cluster. */
 static int64
 start_star(const Guard *guard, const GuardSearch *search)
@@ -101,11 +129,13 @@ start_star(const Guard *guard, const GuardSearch *search)
 	Relation	clusters = table_open(guard->clusters, NoLock);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(clusters),
 													&TTSOpsVirtual);
+	EState	   *estate = CreateExecutorState();
+	AttrNumber	made = simhash_guard_column(clusters, "made");
 	int64		id = new_cluster(guard);
 
-	ExecStoreAllNullTuple(slot);
+	set_defaults(clusters, made, slot, estate);
 	set_value(slot, table->cluster, Int64GetDatum(id));
-	set_value(slot, simhash_guard_column(clusters, "made"),
+	set_value(slot, made,
 			  TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
 	set_value(slot, table->column, search->center_value);
 	for (int i = 0; i < guard->statement->ngroup; i++)
@@ -115,6 +145,7 @@ start_star(const Guard *guard, const GuardSearch *search)
 				  simhash_guard_column(clusters, guard->document_name),
 				  PointerGetDatum(guard->its_document));
 	add_representative(clusters, slot);
+	FreeExecutorState(estate);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
 	return id;

@@ -71,6 +71,15 @@ simhash_guard_clusters_table(const Trigger *trigger, Oid root,
 				 errmsg("tables %s and \"%s\" have different owners",
 						name, RelationGetRelationName(owner)),
 				 errhint("ALTER TABLE ... OWNER TO gives both to the same role.")));
+
+	/* A crash empties it, and ids would be given once more. */
+	if (relation->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
+		owner->rd_rel->relpersistence != RELPERSISTENCE_UNLOGGED)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table %s is unlogged, but \"%s\" is not",
+						name, RelationGetRelationName(owner)),
+				 errhint("ALTER TABLE %s SET LOGGED.", name)));
 	relation_close(owner, NoLock);
 	relation_close(relation, NoLock);
 	return table;
