@@ -4,6 +4,7 @@
  *		Clusters that have been merged, and what they are now.
  *
  * When a row connects clusters, none of their rows is touched.  Instead the
+ * table of the clusters is a forest: it has a row for each cluster that took
  * part in a merge, and `parent` leads from one to another.  The clusters of a
  * tree are one by now, and its root says in `current` which id that has: the
  * oldest, so the least.  To merge means to put roots below one of them, by
