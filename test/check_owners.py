@@ -13,9 +13,10 @@ hamming indexes, key columns and a guard; in the other, the referee, btrees of
 the same expressions and predicates.  A superuser, and a role that policies
 apply to, use the tables: by SELECT with each operator, by every plan, by INSERT,
 UPDATE and DELETE, and by a call of each function that the extension has
-according to the catalogue.  A spy tells its name by a warning.  What it tells
-in the first database and not in the second, where the same query is asked, or
-for a call the plain SELECT of what the call names, is a fault.
+according to the catalogue.  The superuser calls the procedures, too, for which
+nothing at all may run but as the owner.  A spy tells its name by a warning.
+What it tells in the first database and not in the second, where the same query
+is asked, or for a call the plain SELECT of what the call names, is a fault.
 
 At the end of each round the owner, who owns the extension's schema too, puts
 another in its place while a call waits in the middle of its work.
@@ -121,6 +122,16 @@ SWITCHES = ['enable_seqscan', 'enable_seqscan', 'enable_indexscan',
             'enable_indexonlyscan', 'enable_memoize']
 SPY = 'SPY00'
 
+# The owner has clusters kept; a superuser changes that.
+CLUSTERED = "CALL ext.simhash_add_clusters('near.clustered', 'fp', 3, '%s'%s)"
+PROCEDURES = [
+    "CALL ext.simhash_split_clusters('near.clustered')",
+    "CALL ext.simhash_drop_clusters('near.clustered')",
+    CLUSTERED % ('star', ", since => 'since', within => '{mood}', document => "
+                 "'body', similarity => 'jaccard', at_least => 0.5"),
+    "CALL ext.simhash_drop_clusters('near.clustered')",
+    CLUSTERED % ('connected', '')]
+
 
 class Watched(Session):
     """A session that hears the spies."""
@@ -129,7 +140,11 @@ class Watched(Session):
         self.heard = set()
         super().__init__(database)
         self.conn.notice_handler = self.hear
-        self.must('SET client_min_messages = warning; SET search_path = '
+        self.settle()
+
+    def settle(self):
+        self.must('RESET ALL; SET jit = off; '
+                  'SET client_min_messages = warning; SET search_path = '
                   "pg_catalog; SET statement_timeout = '20s'; "
                   'SET log_min_messages = error')
 
@@ -155,6 +170,14 @@ class Watched(Session):
         self.must('ROLLBACK; DEALLOCATE ALL')
         return set(self.heard), answer
 
+    def apart(self, settings, sql):
+        """The same of a superuser's statement that ends transactions."""
+        self.heard.clear()
+        for setting in settings:
+            self.must(setting.replace('SET LOCAL', 'SET'))
+        answer = self.ask(sql)
+        self.settle()
+        return set(self.heard), answer
 
 
 # --- what is there ----------------------------------------------------------
@@ -214,8 +237,8 @@ def plant(sessions, rng, functions, operators):
                     sorted({name for name, _, _ in operators}))
     pairs = list(plants.indexes())
     both = [HARMLESS, TABLES] + [FILL % name for name in (
-        'parts', 'parent', 'child', 'guarded')] + list(plants.others()) + list(
-            plants.derived())
+        'parts', 'parent', 'child', 'guarded', 'clustered')] + list(
+            plants.others()) + list(plants.derived())
     later = [SPIES.replace('{volatility}', rng.choice([
         'VOLATILE', 'VOLATILE', 'IMMUTABLE']))] + [sql for some in (
         plants.casts, plants.operators_, plants.overloads, plants.types)
@@ -232,7 +255,9 @@ def plant(sessions, rng, functions, operators):
             indexes += [
                 "SELECT ext.simhash_add_keys('near.parent', '%s')" % keys,
                 'CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON near.guarded '
-                'FOR EACH ROW EXECUTE FUNCTION ext.simhash_guard(%s)' % trigger]
+                'FOR EACH ROW EXECUTE FUNCTION ext.simhash_guard(%s)' % trigger,
+                'CREATE INDEX ON near.clustered USING hamming (fp)',
+                CLUSTERED % ('connected', '')]
         else:
             indexes.append('CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON '
                            'near.guarded FOR EACH ROW EXECUTE FUNCTION '
@@ -264,11 +289,13 @@ NO_FINGERPRINTS = ['fake', 'mood', 't', 'body']
 TEXTS = {'kind': ['star', 'connected'], 'keep': ['first', 'lowest'],
          'within': ['{}'] * 6 + ['{grp}', '{mood}', '{body,grp}', '{fake}'],
          'family': ['simhash', 'minhash'], 'measure': ['jaccard', 'cosine'],
-         'columns': ['{k0,k1,k2,k3}'], 'profile': ['word-2', None, None],
+         'columns': ['{k0,k1,k2,k3}'], 'unknown': [None],
+         'profile': ['word-2', None, None],
          'document': ['body', 'body', 'mood', None, None],
          'similarity': ['jaccard', 'cosine', 'none', None, None]}
 NUMBERS = {'k': [0, 3, 3], 'bits': [128], 'sample': [20], 'most': [3],
-           'top_k': [5], 'at_least': [0, 0.2, 0.8, None]}
+           'top_k': [5], 'words': [4, 25], 'min_length': [2], 'min_words': [1, 8],
+         'at_least': [0, 0.2, 0.8, None]}
 
 
 def literal(value, type_):
@@ -564,6 +591,8 @@ class Round:
 
     def call(self, function, relation, expression):
         """Call a function that takes a relation, or a query."""
+        if 'current' in function.name:
+            relation = 'clustered'
         sql, names = call(self.rng, function, relation, expression, self.indexes)
         role, said = self.role(), settings(self.rng)
         kind = function.name
@@ -587,6 +616,16 @@ class Round:
                 lawful |= {'%s.%s|' % (schema, function.name)
                            for schema in ('ext', 'public')}
             self.trial.judge(kind, role, said, [sql], heard, lawful)
+
+    def procedure(self, sql):
+        """Call a procedure, which does all it does as the owner."""
+        said = settings(self.rng)
+        heard, answer = self.ours.apart(said, sql)
+        name = re.search(r'simhash_\w+', sql).group()
+        self.trial.called[name] += 1
+        self.trial.answered[name] += not answer.state
+        self.trial.answer('calls of procedures', answer)
+        self.trial.judge(name, 'postgres', said, [sql], heard, set())
 
     def replace_schema(self, function):
         """Put another schema in the place of the extension's while a call
@@ -656,6 +695,8 @@ class Round:
             self.compare('searches', search(self.rng, self.operators))
             if self.rng.random() < 0.3:
                 self.compare('changes', change(self.rng))
+        for sql in PROCEDURES:
+            self.procedure(sql)
         for function in takes:
             if 'index' not in function.names:
                 self.replace_schema(function)

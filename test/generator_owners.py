@@ -36,6 +36,10 @@ CREATE OR REPLACE FUNCTION near.same(plant text, v anyelement)
 CREATE OR REPLACE FUNCTION near.yes(plant text, v anyelement) RETURNS boolean
     LANGUAGE plpgsql {volatility} AS
     'BEGIN PERFORM near.spy(plant, pg_catalog.format(''%%s'', v)); RETURN true; END';
+CREATE FUNCTION near.fire() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.spy(''trigger''); RETURN NEW; END';
+CREATE TRIGGER fire BEFORE INSERT OR UPDATE ON near.clustered
+    FOR EACH ROW EXECUTE FUNCTION near.fire();
 GRANT USAGE ON SCHEMA near TO PUBLIC;
 GRANT ALL ON ALL TABLES IN SCHEMA near TO PUBLIC;
 """ % OWNER
@@ -57,6 +61,9 @@ CREATE TABLE near.parent (LIKE near.docs INCLUDING ALL);
 CREATE TABLE near.child (more text) INHERITS (near.parent);
 CREATE TABLE near.guarded (LIKE near.docs INCLUDING ALL, marked text,
     PRIMARY KEY (id));
+CREATE TABLE near.clustered (LIKE near.docs INCLUDING ALL);
+CREATE INDEX ON near.clustered (near.same('clustered', fp))
+    WHERE near.yes('clustered', body);
 INSERT INTO near.docs
 SELECT CASE WHEN n %% 3 = 0 THEN -n ELSE n END, nullif(n %% 7, 3), n %% 24 < 2,
     CASE WHEN n %% 3 = 0 THEN 'hidden ' ELSE 'shown ' END || md5((n / 4)::text),
@@ -179,7 +186,7 @@ class Plants:
                " print, wide, ball, fake, mood, near.same('view', born) AS born"
                " FROM near.docs")
         yield 'CREATE MATERIALIZED VIEW near.kept AS TABLE near.docs'
-        for table in TABLE_NAMES + ['part_1', 'part_2']:
+        for table in TABLE_NAMES + ['part_1', 'part_2', 'clustered']:
             yield 'ALTER TABLE near.%s ENABLE ROW LEVEL SECURITY' % table
             yield 'CREATE POLICY shown ON near.%s USING (%s)' % (
                 table, self.rng.choice(POLICIES))
