@@ -20,7 +20,7 @@ FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
 ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'dense', 'partitions',
          'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'clusters',
-         'pairs', 'verify', 'hnsw', 'bits', 'trgm')
+         'pairs', 'verify', 'hnsw', 'bits', 'trgm', 'disk')
 PANELS = (
     ('distance 3, by method', (
         ('server, primary key', 'primary key', '#7f7f7f'),
