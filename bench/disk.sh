@@ -42,13 +42,13 @@ prepare()
 # Have the system forget the files of the relations.
 forget()
 {
-	local directory file
+	local directory path file
 
 	directory=$(ask 'SHOW data_directory')
 	psql -c CHECKPOINT
-	for file in $(ask "SELECT pg_relation_filepath(oid) FROM pg_class
+	for path in $(ask "SELECT pg_relation_filepath(oid) FROM pg_class
 			WHERE relname IN ('vast', 'vast_hamming')"); do
-		for file in "$directory/$file"*; do
+		for file in "$directory/$path"*; do
 			dd if="$file" iflag=nocache count=0 2>/dev/null
 		done
 	done
