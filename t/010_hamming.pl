@@ -181,6 +181,24 @@ my $nearest = 'SELECT q.id, array_agg(s.d) FROM seekers q, LATERAL
 is( run_as($index, qr/Order By: \(fp <~> /, $nearest),
 	sql("$plain $nearest"), 'nearest among crowds');
 
+# More pages than buffers, be the disk asked for several at a time or for one.
+$node->adjust_conf('postgresql.conf', 'shared_buffers', '1MB');
+$node->restart;
+for my $asks (0, 1, 100)
+{
+	my $way = "$index SET effective_io_concurrency = $asks;";
+
+	for my $k (3, 8, 16)
+	{
+		my $query = "SELECT $summary FROM queries q, docs d WHERE d.fp <@ (q.q, $k)";
+
+		is(run_as($way, qr/Index Scan using docs_fp/, $query),
+			$truth{$k} // '0|', "within $k, asking for $asks");
+	}
+	is( run_as($way, qr/Order By: \(fp <~> /, $nearest),
+		sql("$plain $nearest"), "nearest, asking for $asks");
+}
+
 # Pages that are damaged on disk.
 my $path = $node->data_dir . '/' . sql("SELECT pg_relation_filepath('docs_fp')");
 for my $damage ([ 2 * 8192 + 4000, 64, 'a leaf page' ], [ 8192, 24, 'a header' ],

@@ -24,7 +24,8 @@
  * Leaf pages lie all over the memory, and waiting for them is most of what a
  * search costs.  So up to HAMMING_AHEAD runs are laid out before the first of
  * them is read: the tree is asked for the page of each, and that page is
- * fetched into the processor's cache meanwhile.
+ * fetched into the processor's cache meanwhile.  Pages that are on disk are asked
+ * for together.
  *
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
@@ -54,6 +55,9 @@
 #define HAMMING_SKIP_ENTRIES	64
 #define HAMMING_PAGE_PREFIXES	16
 
+/* So many pages in a row, and the operating system reads those that follow. */
+#define HAMMING_STREAK			8
+
 /* Begin to read what a plan says; NULL: nothing. */
 void
 hamming_cursor_begin(HammingCursor *cursor, const HammingPlan *plan)
@@ -63,7 +67,7 @@ hamming_cursor_begin(HammingCursor *cursor, const HammingPlan *plan)
 	cursor->next = 0;
 	cursor->leaf.blkno = cursor->parent.blkno = InvalidBlockNumber;
 	cursor->have_run = false;
-	cursor->nahead = cursor->next_ahead = 0;
+	cursor->nahead = cursor->next_ahead = cursor->nasked = 0;
 }
 
 /* Go to the right neighbour of a page, if it is known to serve a key. */
@@ -276,17 +280,17 @@ run_ahead(HammingCursor *cursor, int i)
 }
 
 /*
- * Lay out runs ahead, up to HAMMING_AHEAD, once half of them are used up.  So
- * it is known while a page is read whether the next run begins there, too.
+ * Lay out "most" runs ahead, once half of them are used up.  So it is known
+ * while a page is read whether the next run begins there, too.
  */
 static void
-lay_out_ahead(IndexScanDesc scan, HammingCursor *cursor)
+lay_out_ahead(IndexScanDesc scan, HammingCursor *cursor, int most)
 {
 	int			known = cursor->nahead;
 
-	if (known > HAMMING_AHEAD / 2)
+	if (known > most / 2)
 		return;
-	while (cursor->nahead < HAMMING_AHEAD &&
+	while (cursor->nahead < most &&
 		   lay_out_run(scan, cursor, run_ahead(cursor, cursor->nahead)))
 		cursor->nahead++;
 	for (; known < cursor->nahead; known++)
@@ -298,6 +302,41 @@ lay_out_ahead(IndexScanDesc scan, HammingCursor *cursor)
 		if (BlockNumberIsValid(run->next))
 			hamming_fetch_ahead(scan->indexRelation, run->next, 0,
 								cursor->page_entries);
+	}
+}
+
+/*
+ * Ask the disk for the pages of the runs ahead: that of the first, which is
+ * read next, and "most" besides.  Where many follow each other in the file the
+ * operating system reads ahead, and better.
+ */
+static void
+ask_ahead(IndexScanDesc scan, HammingCursor *cursor, int most)
+{
+	BlockNumber last = InvalidBlockNumber;
+	int			pages = 0;
+
+	if (cursor->nahead < 2)
+		return;
+	for (int i = 0; i < cursor->nahead && pages <= most; i++)
+	{
+		const HammingRun *run = run_ahead(cursor, i);
+		BlockNumber wanted[] = {run->blkno, run->next};
+
+		for (int j = 0; j < (int) lengthof(wanted); j++)
+		{
+			if (!BlockNumberIsValid(wanted[j]) || wanted[j] == last)
+				continue;
+			last = wanted[j];
+			pages++;
+			if (i < cursor->nasked)
+				continue;
+			cursor->streak = last == cursor->asked + 1 ? cursor->streak + 1 : 0;
+			cursor->asked = last;
+			if (cursor->streak < HAMMING_STREAK)
+				hamming_ask_disk(scan->indexRelation, last);
+		}
+		cursor->nasked = Max(cursor->nasked, i + 1);
 	}
 }
 
@@ -315,6 +354,7 @@ take_run(HammingCursor *cursor, BlockNumber blkno)
 	cursor->run = *run_ahead(cursor, 0);
 	cursor->next_ahead = (cursor->next_ahead + 1) % HAMMING_AHEAD;
 	cursor->nahead--;
+	cursor->nasked = Max(cursor->nasked - 1, 0);
 	return true;
 }
 
@@ -332,10 +372,14 @@ hamming_cursor_next_page(IndexScanDesc scan, HammingCursor *cursor)
 
 	for (;;)
 	{
+		int			asks = hamming_disk_concurrency(scan->indexRelation);
 		Page		page;
 
 		CHECK_FOR_INTERRUPTS();
-		lay_out_ahead(scan, cursor);
+		lay_out_ahead(scan, cursor,
+					  asks > 0 ? HAMMING_AHEAD : HAMMING_AHEAD_CACHED);
+		if (asks > 0)
+			ask_ahead(scan, cursor, asks);
 		if (!cursor->have_run && !take_run(cursor, InvalidBlockNumber))
 			return false;
 		cursor->buffer = hamming_get_page(scan, run->blkno);

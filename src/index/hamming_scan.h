@@ -27,10 +27,13 @@
 /*
  * Limits of the work done.
  *
- * HAMMING_AHEAD		runs whose pages are fetched into the cache ahead.
+ * HAMMING_AHEAD		runs laid out ahead whose pages the disk is asked for.
+ * HAMMING_AHEAD_CACHED	the same where they are in memory: they are fetched into
+ *						the processor's cache.
  * HAMMING_BATCH		matches gathered before they are handed out.
  */
-#define HAMMING_AHEAD		8
+#define HAMMING_AHEAD		32
+#define HAMMING_AHEAD_CACHED	8
 #define HAMMING_BATCH		1024
 
 /*
@@ -165,6 +168,10 @@ typedef struct HammingCursor
 	HammingBounds parent;		/* and the one above it */
 	int			nahead;
 	int			next_ahead;
+	int			nasked;			/* of those, whose pages the disk was asked
+								 * for */
+	BlockNumber asked;			/* the last of these, */
+	int			streak;			/* and how many follow each other up to it */
 	HammingRun	ahead[HAMMING_AHEAD];
 
 	/* the run at hand, and the page, share-locked */

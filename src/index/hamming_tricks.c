@@ -22,6 +22,12 @@
  * entry 90.  Comparing begins some entries before that, and so does without a
  * binary search, most steps of which would wait for memory.
  *
+ * Asking the disk.  The leaf pages of an index larger than memory are asked for
+ * together, before the first of them is read, as a disk mostly serves several
+ * at a time.  That is in vain where the operating system has them in memory, so
+ * it begins when a page has taken as long as from a disk, and ends when none has
+ * for a while.
+ *
  * Invariant: what a function returns does not depend on a memory or a guess
  * being right, nor on which of the macros of hamming_tricks.h is defined, with
  * one exception: hamming_find_entry() may return an earlier entry.
@@ -34,10 +40,12 @@
 
 #include <math.h>
 
+#include "executor/instrument.h"
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/spccache.h"
 
 #include "compat.h"
 #include "index/hamming_scan.h"
@@ -67,6 +75,9 @@
 #define HAMMING_FETCH_ITEMS		4
 #define HAMMING_FETCH_TUPLES	16
 
+/* When a page is found to come from a disk, so many more are asked for. */
+#define HAMMING_DISK_ASKS		32
+
 typedef struct RecentPage
 {
 	uint32		page;			/* a hash of it */
@@ -81,6 +92,36 @@ recent_page(Relation rel, BlockNumber blkno, uint32 *page)
 {
 	*page = blkno + RelationGetRelid(rel) * 0x9E3779B1U;
 	return &recent_pages[*page % HAMMING_RECENT_PAGES];
+}
+
+/* How many pages the disk is to be asked for yet. */
+static int	disk_asks;
+
+/*
+ * Pin a page by the buffer manager, and see whether a disk makes us wait.  The
+ * clock is looked at only where the page before was in no buffer either.
+ */
+static Buffer
+read_page(Relation rel, BlockNumber blkno)
+{
+	static bool missed;
+	int64		misses = pgBufferUsage.shared_blks_read;
+	instr_time	start;
+	instr_time	time;
+	Buffer		buffer;
+
+	if (missed)
+		INSTR_TIME_SET_CURRENT(start);
+	buffer = ReadBuffer(rel, blkno);
+	if (missed)
+	{
+		INSTR_TIME_SET_CURRENT(time);
+		INSTR_TIME_SUBTRACT(time, start);
+		if ((int64) INSTR_TIME_GET_MICROSEC(time) >= HAMMING_DISK_TIME)
+			disk_asks = HAMMING_DISK_ASKS;
+	}
+	missed = pgBufferUsage.shared_blks_read != misses;
+	return buffer;
 }
 
 /*
@@ -112,7 +153,7 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 	if (unlikely(!BlockNumberIsValid(blkno)))
 		hamming_corrupted(rel, "index \"%s\" has a link to no page");
 	known->page = page;
-	known->buffer = ReadBuffer(rel, blkno);
+	known->buffer = read_page(rel, blkno);
 	return known->buffer;
 }
 
@@ -169,6 +210,38 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 	(void) place;
 	(void) entries;
 #endif
+}
+
+/*
+ * How many pages is the disk to be asked for at a time?  None while they are
+ * found in memory, be it the operating system's.
+ */
+int
+hamming_disk_concurrency(Relation rel)
+{
+	if (likely(disk_asks <= 0))
+		return 0;
+	return get_tablespace_io_concurrency(rel->rd_rel->reltablespace);
+}
+
+/*
+ * Ask the disk for a page that is going to be read, unless it is in a buffer.
+ * One is taken to be still where it was if the descriptor says so, which we
+ * look at without a lock.
+ */
+void
+hamming_ask_disk(Relation rel, BlockNumber blkno)
+{
+	uint32		hash;
+	RecentPage *known = recent_page(rel, blkno, &hash);
+
+	disk_asks--;
+	if (!BlockNumberIsValid(blkno) ||
+		(known->page == hash && known->buffer > 0 &&
+		 GetBufferDescriptor(known->buffer - 1)->tag.blockNum == blkno))
+		return;
+	known->page = hash;
+	known->buffer = PrefetchBuffer(rel, MAIN_FORKNUM, blkno).recent_buffer;
 }
 
 /*
@@ -375,12 +448,16 @@ void
 hamming_warm(Relation index, const int64 *keys, int count)
 {
 	HammingWay	ways[SH_WORD_BLOCKS];
+	int			asks;
 
 	for (int i = 0; i < count; i++)
 		ways[i].key = keys[i];
 	if (!find_leaves(index, ways, count))
 		return;
 
+	asks = Min(hamming_disk_concurrency(index), count);
+	for (int i = 0; i < asks; i++)
+		hamming_ask_disk(index, ways[i].at.blkno);
 	for (int i = 0; i < count; i++)
 		fetch_head(index, ways[i].at.blkno);
 	for (int i = 0; i < count; i++)

@@ -22,16 +22,24 @@
  * HAMMING_PLAIN_BUFFERS	look up every buffer in the buffer manager's table
  * HAMMING_PLAIN_FETCH		fetch nothing into the processor's cache
  * HAMMING_PLAIN_FIND		find entries by binary search
+ * HAMMING_DISK_TIME=n		a page that takes n microseconds is on a disk, which
+ *							is asked for the next ones ahead; 0: all are
  */
 #ifdef HAMMING_PLAIN
 #define HAMMING_PLAIN_BUFFERS
 #define HAMMING_PLAIN_FETCH
 #define HAMMING_PLAIN_FIND
+#define HAMMING_DISK_TIME		PG_INT32_MAX
+#endif
+#ifndef HAMMING_DISK_TIME
+#define HAMMING_DISK_TIME		20
 #endif
 
 extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
 extern void hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place,
 								int entries);
+extern int	hamming_disk_concurrency(Relation rel);
+extern void hamming_ask_disk(Relation rel, BlockNumber blkno);
 extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
 									   int64 key, float place);
 extern void hamming_warm(Relation index, const int64 *keys, int count);
