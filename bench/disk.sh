@@ -32,10 +32,10 @@ prepare()
 			AS built \gset
 		CREATE TABLE built AS SELECT :built AS us;
 		COMMIT;
-		CREATE TABLE sought AS SELECT n, hashint8extended(n, 2) AS q
+		CREATE TABLE vast_sought AS SELECT n, hashint8extended(n, 2) AS q
 		FROM generate_series(1, 20000) AS n;
 		VACUUM ANALYZE vast;
-		VACUUM ANALYZE sought;
+		VACUUM ANALYZE vast_sought;
 	END
 }
 
@@ -54,26 +54,33 @@ forget()
 	done
 }
 
-# The time of each of $3 things that the statement $2 does at once.
+# The time of each of $3 things that the statement $2 does at once, from the
+# query :first on, which is $4: while the disk is asked for several pages ahead,
+# and for other queries without that.
 cold_and_warm()
 {
-	local what=$1 each cold warm
+	local what=$1 each asks times=()
 
 	each="WITH done AS ($2) SELECT 1e6 / $3 * extract(epoch
 		FROM clock_timestamp() - statement_timestamp())
 		FROM (SELECT count(*) FROM done) AS done"
-	forget
-	cold=$(psql -At <<<"$INDEX $each;")
-	warm=$(psql -At <<<"$INDEX $each;")
-	emit "$what, cold" "$cold" us 'warm' "$warm"
-	emit "$what, warm" "$warm" us
+	for asks in 0 16; do
+		forget
+		times+=("$(psql -At -v first=$(($4 + $3 * (asks > 0))) \
+			<<<"$INDEX SET effective_io_concurrency = $asks; $each;")")
+	done
+	times+=("$(psql -At -v first=$(($4 + $3)) <<<"$INDEX $each;")")
+	emit "$what, cold, one page at a time" "${times[0]}" us
+	emit "$what, cold" "${times[1]}" us 'one page at a time' "${times[0]}" \
+		'ratio <= 0.33'
+	emit "$what, warm" "${times[2]}" us 'cold' "${times[1]}"
 }
 
-# Look for the queries from the one after $2 on, $3 of them, by $1.
+# Look for $2 queries by $1.
 seek()
 {
-	echo "SELECT count(s.id) FROM (SELECT * FROM sought WHERE n > $2
-		ORDER BY n LIMIT $3) AS q, LATERAL (SELECT id FROM vast $1) AS s"
+	echo "SELECT count(s.id) FROM (SELECT * FROM vast_sought WHERE n > :first
+		ORDER BY n LIMIT $2) AS q, LATERAL (SELECT id FROM vast $1) AS s"
 }
 
 measure()
@@ -82,11 +89,11 @@ measure()
 	emit 'size, hamming index' \
 		"$(ask "SELECT pg_relation_size('vast_hamming') / $1.0")" bytes/row
 	# The upper pages of the index, which any use brings in.
-	ask "$INDEX $(seek 'WHERE fp ~= q.q' 15000 5000)" >/dev/null
-	cold_and_warm 'look-up, k=3' "$(seek 'WHERE fp ~= q.q' 0 2000)" 2000
-	cold_and_warm 'look-up, k=8' "$(seek 'WHERE fp <@ (q.q, 8)' 2000 50)" 50
+	psql -v first=15000 <<<"$INDEX $(seek 'WHERE fp ~= q.q' 5000)" >/dev/null
+	cold_and_warm 'look-up, k=3' "$(seek 'WHERE fp ~= q.q' 2000)" 2000 0
+	cold_and_warm 'look-up, k=8' "$(seek 'WHERE fp <@ (q.q, 8)' 50)" 50 4000
 	cold_and_warm 'ten nearest' \
-		"$(seek 'ORDER BY fp <~> q.q LIMIT 10' 3000 10)" 10
-	cold_and_warm 'insert' "INSERT INTO vast SELECT -n, q FROM sought
-		WHERE n > 4000 ORDER BY n LIMIT 2000 RETURNING id" 2000
+		"$(seek 'ORDER BY fp <~> q.q LIMIT 10' 10)" 10 5000
+	cold_and_warm 'insert' "INSERT INTO vast SELECT -n, q FROM vast_sought
+		WHERE n > :first ORDER BY n LIMIT 2000 RETURNING id" 2000 6000
 }

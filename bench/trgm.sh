@@ -14,7 +14,7 @@ sizes() { echo 0; }
 
 prepare()
 {
-	local table
+	local kind
 
 	offers pg_trgm || return 0
 	psql <<-'END'
@@ -28,30 +28,31 @@ prepare()
 				LATERAL generate_series(0, length(body) / size - 1) AS i
 			ORDER BY 1 LIMIT most
 		$$;
-		CREATE TABLE long AS SELECT row_number() OVER ()::int AS id, body,
+		CREATE TABLE trgm_long AS SELECT row_number() OVER ()::int AS id, body,
 			minhash(body) AS fp FROM pieces(2000, NULL);
-		CREATE TABLE short AS SELECT row_number() OVER ()::int AS id, body,
+		CREATE TABLE trgm_short AS SELECT row_number() OVER ()::int AS id, body,
 			minhash(body) AS fp, minhash(body, 'char-4') AS fp_char
 		FROM pieces(70, 20000);
 		CREATE TABLE edited (id int, edit text, light boolean, body text);
 		CREATE TABLE edits (kind text, id int, body text, n bigint);
 		DROP TABLE licences;
-		CREATE INDEX long_fp ON long USING hamming (fp);
-		CREATE INDEX short_fp ON short USING hamming (fp);
-		CREATE INDEX short_fp_char ON short USING hamming (fp_char);
+		CREATE INDEX long_fp ON trgm_long USING hamming (fp);
+		CREATE INDEX short_fp ON trgm_short USING hamming (fp);
+		CREATE INDEX short_fp_char ON trgm_short USING hamming (fp_char);
 	END
 	make -s bench/edits.run
-	for table in long short; do
+	for kind in long short; do
 		psql -At -c "SELECT id || E'\t' || octet_length(body) || E'\n' || body
-			FROM (SELECT * FROM $table ORDER BY md5(body) LIMIT 100) AS a" |
+			FROM (SELECT * FROM trgm_$kind ORDER BY md5(body) LIMIT 100) AS a" |
 			bench/edits.run show | psql -c 'TRUNCATE edited' -c 'COPY edited FROM STDIN' \
-			-c "INSERT INTO edits SELECT '$table', id,
+			-c "INSERT INTO edits SELECT '$kind', id,
 				convert_from(decode(body, 'hex'), 'UTF8'), row_number() OVER ()
-				FROM edited WHERE CASE '$table' WHEN 'long' THEN light
+				FROM edited WHERE CASE '$kind' WHEN 'long' THEN light
 					ELSE edit IN ('words', 'characters') END"
-		psql -c "CREATE INDEX ${table}_trgm ON $table
-			USING gin (body gin_trgm_ops)" -c "VACUUM ANALYZE $table"
-		warm $table
+		psql -c "CREATE INDEX ${kind}_trgm ON trgm_$kind
+			USING gin (body gin_trgm_ops)" -c "VACUUM ANALYZE trgm_$kind"
+		warm trgm_$kind
+		warm ${kind}_
 	done
 	psql -c 'VACUUM ANALYZE edits'
 }
@@ -95,18 +96,18 @@ compare()
 	for i in "${!ways[@]}"; do
 		method "${ways[i]}" "${set[i]}" "SELECT count(s.id)
 			FROM (SELECT * FROM edits WHERE kind = '$1' ORDER BY n LIMIT :n)
-			AS q, LATERAL (SELECT id FROM $1 AS t WHERE ${where[i]} OFFSET 0) AS s"
+			AS q, LATERAL (SELECT id FROM trgm_$1 AS t WHERE ${where[i]} OFFSET 0) AS s"
 	done
 	run "$(fixed 0.1 0.7)" "$(fixed 3 5)" 100
-	texts=$(ask "SELECT count(*) FROM $1")
+	texts=$(ask "SELECT count(*) FROM trgm_$1")
 	for i in "${!ways[@]}"; do
 		way=${ways[i]}
 		emit "$1, $texts texts, $way" "${us[$way]}" us \
 			'minhash, k=8' "${us["minhash, k=8"]}"
 		share "$1" "$way" "${set[i]}" "${where[i]}"
 	done
-	emit "$1, size, hamming index" "$(size "${1}_fp" "$1")" bytes/row
-	emit "$1, size, GIN index of trigrams" "$(size "${1}_trgm" "$1")" bytes/row
+	emit "$1, size, hamming index" "$(size "${1}_fp" "trgm_$1")" bytes/row
+	emit "$1, size, GIN index of trigrams" "$(size "${1}_trgm" "trgm_$1")" bytes/row
 }
 
 size() { ask "SELECT pg_relation_size('$1') / count(*)::float8 FROM $2"; }
@@ -123,7 +124,7 @@ share()
 				coalesce(bool_or(s.id = q.id), false) AS here
 			FROM (SELECT * FROM edits WHERE kind = '$1' ORDER BY n
 				LIMIT $(fixed 60 600)) AS q LEFT JOIN
-				LATERAL (SELECT id FROM $1 AS t WHERE $4 OFFSET 0) AS s ON true
+				LATERAL (SELECT id FROM trgm_$1 AS t WHERE $4 OFFSET 0) AS s ON true
 			GROUP BY q.n) AS f;
 	END
 	)
