@@ -39,7 +39,7 @@ prepare()
 	END
 }
 
-# Have the system forget the files of the relations.
+# Have the system write the files of the relations, and forget them.
 forget()
 {
 	local directory path file
@@ -49,6 +49,7 @@ forget()
 	for path in $(ask "SELECT pg_relation_filepath(oid) FROM pg_class
 			WHERE relname IN ('vast', 'vast_hamming')"); do
 		for file in "$directory/$path"*; do
+			sync "$file"
 			dd if="$file" iflag=nocache count=0 2>/dev/null
 		done
 	done
