@@ -458,7 +458,7 @@ compute(Setup *setup)
 	/* All rows are joined, though the planner expects few of the function. */
 	set("enable_nestloop", "off");
 	if (!call->atomic)
-		set("transaction_isolation", "repeatable read");
+		simhash_cluster_isolate("repeatable read");
 	(void) find_all_inheritors(call->table, lockmode, NULL);
 	parts = simhash_cluster_find(call, false);
 	guard = bind(setup, parts.trigger);

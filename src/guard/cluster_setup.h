@@ -51,6 +51,7 @@ typedef struct ClusterParts
 extern void simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo,
 								  Oid table, const char *column);
 extern void simhash_cluster_end(ClusterCall *call);
+extern void simhash_cluster_isolate(const char *level);
 extern void simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode);
 extern void simhash_cluster_end_step(ClusterCall *call);
 extern void simhash_cluster_complain_of_work(const char *name);

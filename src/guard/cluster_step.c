@@ -86,14 +86,20 @@ become_owner(ClusterCall *call)
 							SECURITY_RESTRICTED_OPERATION));
 }
 
+/* Set the isolation level of the transaction, which no snapshot has yet. */
+void
+simhash_cluster_isolate(const char *level)
+{
+	(void) set_config_option("transaction_isolation", level, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}
+
 /* Begin a step: lock the table, and become its owner. */
 void
 simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode)
 {
 	if (!call->atomic)
-		(void) set_config_option("transaction_isolation", "read committed",
-								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL,
-								 true, 0, false);
+		simhash_cluster_isolate("read committed");
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode,
