@@ -478,7 +478,7 @@ def change(rng):
     table = rng.choice(TABLE_NAMES)
     return rng.choice([
         ['INSERT INTO near.guarded (%s) SELECT 1000 + %s FROM near.docs AS t '
-         'WHERE id > 0%s LIMIT %d%s' % (
+         'WHERE id > 0%s ORDER BY t.id LIMIT %d%s' % (
              INSERTED, INSERTED, rng.choice(CONDITIONS[:6]),
              rng.choice([1, 5]), rng.choice(['', ' ON CONFLICT DO NOTHING']))],
         ["INSERT INTO near.guarded (id, fp, wide, finger, print, body) VALUES "
