@@ -70,6 +70,7 @@ test_overlap(void)
 		double		squares[2] = {0};
 		double		similarity;
 		double		again;
+		double		ratio;
 		ShFeatures	lists[2];
 
 		for (size_t i = 0; i < kinds; i++)
@@ -114,7 +115,8 @@ test_overlap(void)
 			  (squares[0] > 0 && squares[1] > 0));
 		if (squares[0] == 0 || squares[1] == 0)
 			continue;
-		CHECK(similarity == (double) both / (double) either);
+		ratio = (double) both / (double) either;
+		CHECK(similarity == ratio);
 		CHECK(again == similarity);
 		CHECK(sh_bag_cosine(&bags[2], &lists[1], pause_not, &again));
 		CHECK(sh_bag_cosine(&bags[1], &lists[0], pause_not, &similarity));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * unit_exact.c
- *		Exact sums against integers of 128 bits, and at both ends of double.
+ *		Exact sums against integers in two halves, and at both ends of double.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -45,19 +45,28 @@ release_all(void)
 		free(arena[--used]);
 }
 
-/* A sum by its definition, in 128 bits, times SCALE. */
-__extension__ static __int128
-sum_of(const ShPair * pairs, int n, int bit)
+/*
+ * Is a sum positive by its definition?  It is added up times SCALE, its lower
+ * 32 bits apart from the rest.
+ */
+static bool
+is_positive(const ShPair * pairs, int n, int bit)
 {
-	__extension__ __int128 sum = 0;
+	int64_t		high = 0;
+	int64_t		low = 0;
 
 	for (int i = 0; i < n; i++)
 	{
 		int64_t		w = (int64_t) (pairs[i].weight * SCALE);
 
-		sum += pairs[i].hash >> bit & 1 ? w : -w;
+		if (!(pairs[i].hash >> bit & 1))
+			w = -w;
+		high += w >> 32;
+		low += w & UINT32_MAX;
 	}
-	return sum;
+	high += low >> 32;
+	low &= UINT32_MAX;
+	return high > 0 || (high == 0 && low > 0);
 }
 
 /* The fingerprint by its definition. */
@@ -68,7 +77,7 @@ by_definition(const ShPair * pairs, int n)
 
 	for (int bit = 0; bit < 64; bit++)
 	{
-		if (sum_of(pairs, n, bit) > 0)
+		if (is_positive(pairs, n, bit))
 			result |= UINT64_C(1) << bit;
 	}
 	return result;

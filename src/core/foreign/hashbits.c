@@ -43,7 +43,7 @@ sh_hashbits_add(ShHashbits *sums, const unsigned char *bytes, size_t length,
 				void (*pause) (void))
 {
 	const unsigned char *end = bytes + length;
-	const unsigned char *stop = bytes;
+	const unsigned char *paused = NULL;
 	int			limbs = (sums->bits + 31) / 32;
 	uint32_t	x[SH_HASHBITS_LIMBS] = {0};
 	uint32_t	n = 0;
@@ -59,10 +59,10 @@ sh_hashbits_add(ShHashbits *sums, const unsigned char *bytes, size_t length,
 			x[0] = (uint32_t) c << 7;
 		step(x, limbs, (uint32_t) c);
 		bytes += k;
-		if (bytes > stop)
+		if (paused == NULL || bytes - paused > STRETCH)
 		{
 			pause();
-			stop = bytes + STRETCH;
+			paused = bytes;
 		}
 	}
 	x[0] ^= n;

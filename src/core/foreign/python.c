@@ -164,7 +164,7 @@ sh_python_lower(unsigned char *to, const unsigned char *bytes, size_t length,
 {
 	unsigned char *start = to;
 	const unsigned char *end = bytes + length;
-	const unsigned char *stop = bytes + STRETCH;
+	const unsigned char *paused = bytes;
 	bool		cased = false;	/* the last not Case_Ignorable was Cased */
 
 	while (bytes < end)
@@ -188,10 +188,10 @@ sh_python_lower(unsigned char *to, const unsigned char *bytes, size_t length,
 			to += utf8proc_encode_char(category(c) == UTF8PROC_CATEGORY_CN ?
 									   c : utf8proc_tolower(c), to);
 		bytes += n;
-		if (bytes > stop)
+		if (bytes - paused > STRETCH)
 		{
 			pause();
-			stop = bytes + STRETCH;
+			paused = bytes;
 		}
 	}
 	return (size_t) (to - start);

@@ -72,7 +72,7 @@ static void
 pass_over(ShCompat *compat, bool letters)
 {
 	const unsigned char *end = end_of(compat);
-	const unsigned char *stop = compat->next + STRETCH;
+	const unsigned char *paused = compat->next;
 
 	while (compat->next < end)
 	{
@@ -82,10 +82,10 @@ pass_over(ShCompat *compat, bool letters)
 		if (sh_python_is_letter(c) != letters)
 			break;
 		compat->next += n;
-		if (compat->next > stop)
+		if (compat->next - paused > STRETCH)
 		{
 			compat->pause();
-			stop = compat->next + STRETCH;
+			paused = compat->next;
 		}
 	}
 }
@@ -165,7 +165,7 @@ static bool
 next_clickhouse_word(ShCompat *compat, ShPiece *piece)
 {
 	const unsigned char *end = end_of(compat);
-	const unsigned char *stop = compat->next + STRETCH;
+	const unsigned char *paused = compat->next;
 
 	while (compat->next < end)
 	{
@@ -177,10 +177,10 @@ next_clickhouse_word(ShCompat *compat, ShPiece *piece)
 			return true;
 		if (compat->next < end)
 			compat->next++;
-		if (compat->next > stop)
+		if (compat->next - paused > STRETCH)
 		{
 			compat->pause();
-			stop = compat->next + STRETCH;
+			paused = compat->next;
 		}
 	}
 	return false;
@@ -311,7 +311,7 @@ hash_java(const ShCompat *compat)
 {
 	const unsigned char *next = compat->pieces[0].bytes;
 	const unsigned char *end = next + compat->pieces[0].length;
-	const unsigned char *stop = next + STRETCH;
+	const unsigned char *paused = next;
 	uint32_t	hash = 0;
 
 	while (next < end)
@@ -327,10 +327,10 @@ hash_java(const ShCompat *compat)
 			c = 0xdc00 + (c & 0x3ff);
 		}
 		hash = 31 * hash + (uint32_t) c;
-		if (next > stop)
+		if (next - paused > STRETCH)
 		{
 			compat->pause();
-			stop = next + STRETCH;
+			paused = next;
 		}
 	}
 	return hash;
