@@ -426,6 +426,10 @@ SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', s
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', at_least => 2) $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', similarity => 'jaccard') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', NULL) $$);
+SELECT complain($$ CALL simhash_drop_clusters('docs', NULL) $$);
+SELECT complain($$ CALL simhash_drop_clusters(NULL, 'cluster') $$);
+SELECT complain($$ CALL simhash_split_clusters('docs', NULL) $$);
+SELECT complain($$ CALL simhash_split_clusters(NULL, 'cluster') $$);
 SELECT complain($$ CALL simhash_add_clusters('v', 'cluster') $$);
 SELECT complain($$ CALL simhash_add_clusters('pg_class', 'oid') $$);
 SELECT complain($$ CALL simhash_add_clusters(1::oid, 'oid') $$);

@@ -52,6 +52,18 @@ drop_view(const ClusterCall *call)
 									  CLUSTER_VIEW_COMMENT));
 }
 
+/* Begin a call about a relation and a column.  No procedure can be strict. */
+static void
+begin(ClusterCall *call, FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation and column must not be null")));
+	simhash_cluster_begin(call, fcinfo, PG_GETARG_OID(0),
+						  NameStr(*PG_GETARG_NAME(1)));
+}
+
 /*
  * CALL simhash_drop_clusters(relation regclass, "column" name DEFAULT 'cluster')
  *
@@ -70,8 +82,7 @@ simhash_drop_clusters(PG_FUNCTION_ARGS)
 	ClusterParts parts;
 	const char *since;
 
-	simhash_cluster_begin(&call, fcinfo, PG_GETARG_OID(0),
-						  NameStr(*PG_GETARG_NAME(1)));
+	begin(&call, fcinfo);
 	simhash_cluster_begin_step(&call, AccessExclusiveLock);
 	parts = simhash_cluster_find(&call, false);
 	since = simhash_guard_option(parts.trigger, "since");
@@ -143,8 +154,7 @@ simhash_split_clusters(PG_FUNCTION_ARGS)
 	ClusterParts parts;
 	Guard	   *guard;
 
-	simhash_cluster_begin(&call, fcinfo, PG_GETARG_OID(0),
-						  NameStr(*PG_GETARG_NAME(1)));
+	begin(&call, fcinfo);
 	simhash_cluster_begin_step(&call, ShareRowExclusiveLock);
 	parts = simhash_cluster_find(&call, false);
 	guard = simhash_cluster_bind(&call, parts.trigger);

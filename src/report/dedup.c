@@ -214,6 +214,7 @@ static char *
 write_remarks(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
+	char	   *name = pstrdup(table->name);
 	int			level = simhash_enter_catalog();
 	char	   *keys = simhash_ask(psprintf("SELECT string_agg(translate(format('-- %%s refers to it by %%I: %%s',"
 											" conrelid::regclass, conname, CASE confdeltype"
@@ -228,6 +229,9 @@ write_remarks(const Dedup *dedup)
 											table->oid));
 
 	simhash_leave_catalog(level);
+	/* a line break in the name would end the comment */
+	for (char *c = name; (c = strpbrk(c, "\r\n")) != NULL;)
+		*c = ' ';
 	return psprintf("%s%s%s%s", remark_on_documents(dedup),
 					keys == NULL ? "" : keys,
 					check_enable_rls(table->oid, InvalidOid, true) == RLS_ENABLED ?
@@ -235,7 +239,7 @@ write_remarks(const Dedup *dedup)
 					table->key == NIL ? "" :
 					psprintf("-- distributed: rows are not locked; before it, in the same transaction,\n"
 							 "-- LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE\n",
-							 table->name));
+							 name));
 }
 
 /* Look at the arguments. */
