@@ -30,6 +30,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/lock.h"
+#include "storage/smgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -134,7 +135,52 @@ simhash_am_routine(const IndexAmRoutine *routine)
 #define simhash_locator(rel)	(&(rel)->rd_locator)
 #else
 #define simhash_locator(rel)	(&(rel)->rd_node)
+#define RelFileLocatorEquals(a, b)	RelFileNodeEquals(a, b)
 #endif
+
+/* Let a relation be where another is, and its changes part of the same. */
+static inline void
+simhash_copy_locator(Relation to, Relation from)
+{
+	to->rd_createSubid = from->rd_createSubid;
+#if PG_VERSION_NUM >= 160000
+	to->rd_locator = from->rd_locator;
+	to->rd_newRelfilelocatorSubid = from->rd_newRelfilelocatorSubid;
+	to->rd_firstRelfilelocatorSubid = from->rd_firstRelfilelocatorSubid;
+#else
+	to->rd_node = from->rd_node;
+	to->rd_newRelfilenodeSubid = from->rd_newRelfilenodeSubid;
+	to->rd_firstRelfilenodeSubid = from->rd_firstRelfilenodeSubid;
+#endif
+}
+
+/*
+ * Let go of the storage manager's handle of a relation that is not in the cache
+ * of relations, without closing it.
+ */
+static inline void
+simhash_release_storage(Relation rel)
+{
+	if (rel->rd_smgr == NULL)
+		return;
+#if PG_VERSION_NUM >= 170000
+	smgrunpin(rel->rd_smgr);
+	rel->rd_smgr = NULL;
+#else
+	smgrclearowner(&rel->rd_smgr, rel->rd_smgr);
+#endif
+}
+
+/* Say that all columns of a descriptor that we make are there. */
+static inline void
+simhash_finalize_columns(TupleDesc columns)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(columns);
+#else
+	(void) columns;
+#endif
+}
 
 /* A zeroed page that may be written past the buffer manager. */
 static inline char *

@@ -193,8 +193,9 @@ extern bool hamming_validate(Oid opclass);
 /* hamming_btree.c */
 extern const IndexAmRoutine *hamming_btree(void);
 extern void hamming_corrupted(Relation index, const char *message);
-extern Oid	hamming_show_one(Relation index);
-extern void hamming_show_all(Relation index, Oid am);
+extern Relation hamming_btree_view(Relation index, MemoryContext context);
+extern void hamming_show_view(Relation view, Relation index);
+extern void hamming_leave_view(Relation view, Relation index);
 
 /* hamming_columns.c */
 extern int	hamming_fingerprint_column(Relation index);

@@ -4,9 +4,8 @@
  *		The access method "hamming": its routines, those of them that it has
  *		from the btree, and what a user may name as a hamming index.
  *
- * The btree code is reached through its own IndexAmRoutine, as any caller
- * would, which hamming_btree.c makes the index ready for.  Its options are laid
- * out as BTOptions.
+ * The btree code works on a view of the index (hamming_btree.c).  The options
+ * are laid out as BTOptions.
  *
  * Vacuum counts entries where its caller counts rows, four for one or more.
  *
@@ -60,20 +59,19 @@ vacuum_btree(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			 IndexBulkDeleteCallback callback, void *state)
 {
 	const IndexAmRoutine *btree = hamming_btree();
-	IndexBulkDeleteResult *volatile result = NULL;
-	Oid			am = hamming_show_one(info->index);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "hamming vacuum",
+												  ALLOCSET_SMALL_SIZES);
+	IndexVacuumInfo its_info = *info;
+	IndexBulkDeleteResult *result;
 
-	PG_TRY();
-	{
-		result = callback != NULL ?
-			btree->ambulkdelete(info, stats, callback, state) :
-			btree->amvacuumcleanup(info, stats);
-	}
-	PG_FINALLY();
-	{
-		hamming_show_all(info->index, am);
-	}
-	PG_END_TRY();
+	its_info.index = hamming_btree_view(info->index, context);
+	hamming_show_view(its_info.index, info->index);
+	result = callback != NULL ?
+		btree->ambulkdelete(&its_info, stats, callback, state) :
+		btree->amvacuumcleanup(&its_info, stats);
+	hamming_leave_view(its_info.index, info->index);
+	MemoryContextDelete(context);
 	return result;
 }
 

@@ -1,25 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_btree.c
- *		The btree code that a hamming index is built on, and the number of
- *		columns that it sees in such an index.
+ *		The btree code that a hamming index is built on, and the index as that
+ *		code gets to see it.
  *
  * The btree code is reached through its own IndexAmRoutine, as any caller
- * would.  What it has to know of an index it reads in the relation.  It expects
- * an index on one column of type bigint, with a comparison of bigint for its
- * support function 1.  Every column is declared as bigint (amkeytype), and every
- * operator class has that function.  So an index on one column is what the btree
- * code takes it for.  One on several stores one bigint as well
- * (hamming_columns.c), but its relation tells of them all.  While it is in the
- * hands of the btree code it is said to have one; README says what the btree
- * code looks at, and what it would cost to do without.
+ * would.  What it has to know of an index it reads in the relation.  But an
+ * entry of ours is one bigint, however many columns the index has
+ * (hamming_columns.c), and the entry of the relation cache tells of all the
+ * columns.  So the btree code is handed a relation of our own, a view: that of
+ * a btree index on one column of type bigint, in the same file.
  *
- * A copy of the relation would not do: the btree code caches its metapage in
- * the relation, and the storage manager and the statistics keep pointers to it.
+ * The entry of the relation cache is not changed, nor is any part of it lent
+ * that the cache may free or overwrite while the btree code works.  Such a
+ * thing is a copy here, or our own: the rows of pg_class and pg_index, the
+ * tuple descriptor, the options, the cached metapage, the storage manager's
+ * handle.  What is shared lives as long as the index is open.  README goes
+ * through the members one by one.  All others are zero, so that a new version
+ * of PostgreSQL that reads one more shows it in its first test.
  *
- * Errors pass through PG_FINALLY, and the numbers are themselves again.  The
- * relation cache may take in changes of the catalogue in between; it leaves
- * these numbers alone, as nothing about the columns of an index can change.
+ * A view serves one statement, or one vacuum.  It belongs to a memory context,
+ * which releases it, and must not be used after the index is closed.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -27,10 +28,14 @@
  */
 #include "postgres.h"
 
+#include "access/tupdesc.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
+#include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "index/hamming.h"
 
 /* The btree's own routines. */
@@ -59,39 +64,140 @@ hamming_corrupted(Relation index, const char *message)
 			 errhint("Please REINDEX it.")));
 }
 
+/* An index as the btree code sees it. */
+typedef struct HammingBtree
+{
+	RelationData relation;		/* the view itself */
+	FormData_pg_class class;
+	FormData_pg_index index;
+	BTOptions	options;
+	MemoryContextCallback release;
+} HammingBtree;
+
+/* The columns of every view: one bigint. */
+static TupleDesc
+view_columns(void)
+{
+	static TupleDesc columns;
+
+	if (columns == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+		TupleDesc	made = CreateTemplateTupleDesc(1);
+
+		TupleDescInitBuiltinEntry(made, 1, "entry", INT8OID, -1, 0);
+		simhash_finalize_columns(made);
+		columns = made;
+		MemoryContextSwitchTo(old);
+	}
+	return columns;
+}
+
+/* The memory of a view is about to be freed. */
+static void
+release_view(void *arg)
+{
+	simhash_release_storage((Relation) arg);
+}
+
+/* Keep a copy of a cached metapage with another relation. */
+static void
+copy_metapage(Relation to, const void *meta)
+{
+	if (to->rd_amcache == NULL)
+		to->rd_amcache = MemoryContextAlloc(to->rd_indexcxt,
+											sizeof(BTMetaPageData));
+	memcpy(to->rd_amcache, meta, sizeof(BTMetaPageData));
+}
+
 /*
- * Set the number of columns, and the access method, for which only assertions
- * of the btree code ask.
+ * Make the rows of pg_class and pg_index that tell of an index of one column.
+ * Only assertions of the btree code ask for the access method.
  */
 static void
-set_columns(Relation index, int columns, Oid am)
+describe_view(HammingBtree *btree, Relation index)
 {
-	RelationGetDescr(index)->natts = columns;
-	index->rd_index->indnatts = columns;
-	index->rd_index->indnkeyatts = columns;
-#ifdef USE_ASSERT_CHECKING
-	index->rd_rel->relam = am;
-#else
-	(void) am;
-#endif
+	memcpy(&btree->class, index->rd_rel, CLASS_TUPLE_SIZE);
+	btree->class.relam = BTREE_AM_OID;
+	btree->class.relnatts = 1;
+	btree->index.indexrelid = index->rd_index->indexrelid;
+	btree->index.indrelid = index->rd_index->indrelid;
+	btree->index.indnatts = 1;
+	btree->index.indnkeyatts = 1;
+	btree->index.indimmediate = true;
+	btree->index.indisvalid = index->rd_index->indisvalid;
+	btree->index.indisready = index->rd_index->indisready;
+	btree->index.indislive = index->rd_index->indislive;
+}
+
+/* The index as the btree code is to see it, as long as the context lives. */
+Relation
+hamming_btree_view(Relation index, MemoryContext context)
+{
+	HammingBtree *btree = MemoryContextAllocZero(context, sizeof *btree);
+	Relation	view = &btree->relation;
+
+	describe_view(btree, index);
+	view->rd_rel = &btree->class;
+	view->rd_index = &btree->index;
+	view->rd_att = view_columns();
+	if (index->rd_options != NULL)
+	{
+		btree->options = *(BTOptions *) index->rd_options;
+		view->rd_options = (bytea *) &btree->options;
+	}
+
+	/* Where the index is, who may see it, and what its changes are part of. */
+	view->rd_id = index->rd_id;
+	view->rd_lockInfo = index->rd_lockInfo;
+	view->rd_backend = index->rd_backend;
+	view->rd_islocaltemp = index->rd_islocaltemp;
+	view->rd_isvalid = true;
+	simhash_copy_locator(view, index);
+
+	/* What is known of its first column, whose comparison it has now. */
+	index_getprocinfo(index, 1, HAMMING_COMPARE_PROC);
+	view->rd_amhandler = index->rd_amhandler;
+	view->rd_indam = index->rd_indam;
+	view->rd_support = index->rd_support;
+	view->rd_supportinfo = index->rd_supportinfo;
+	view->rd_opfamily = index->rd_opfamily;
+	view->rd_opcintype = index->rd_opcintype;
+	view->rd_opcoptions = index->rd_opcoptions;
+	view->rd_indoption = index->rd_indoption;
+	view->rd_indcollation = index->rd_indcollation;
+
+	view->rd_indexcxt = context;
+	if (index->rd_amcache != NULL)
+		copy_metapage(view, index->rd_amcache);
+	btree->release.func = release_view;
+	btree->release.arg = view;
+	MemoryContextRegisterResetCallback(context, &btree->release);
+	return view;
 }
 
 /*
- * Let the btree code see one column.  hamming_show_all() has to follow, with
- * the access method that is returned.
+ * Before the btree code is called: have what it reads, writes and extends
+ * counted as that of the index.
  */
-Oid
-hamming_show_one(Relation index)
+void
+hamming_show_view(Relation view, Relation index)
 {
-	Oid			am = index->rd_rel->relam;
-
-	set_columns(index, 1, BTREE_AM_OID);
-	return am;
+	Assert(view->rd_id == index->rd_id);
+	Assert(RelFileLocatorEquals(*simhash_locator(view),
+								*simhash_locator(index)));
+	view->pgstat_info = pgstat_should_count_relation(index) ?
+		index->pgstat_info : NULL;
 }
 
-/* Let everybody see all columns again, as many as pg_class says. */
+/*
+ * After it has been called: the index has the storage manager's handle back,
+ * which before PostgreSQL 17 has one owner, and what was read of the metapage.
+ */
 void
-hamming_show_all(Relation index, Oid am)
+hamming_leave_view(Relation view, Relation index)
 {
-	set_columns(index, RelationGetNumberOfAttributes(index), am);
+	(void) RelationGetSmgr(index);
+	if (view->rd_amcache != NULL)
+		copy_metapage(index, view->rd_amcache);
 }

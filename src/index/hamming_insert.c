@@ -57,19 +57,26 @@ prepare_keys(Relation index, const ShLayout *layout, const ShValue *value,
 	return hamming_row_entries(layout);
 }
 
-/* What the index is, which the statement at hand remembers. */
-static const HammingIndexState *
-get_state(Relation index, IndexInfo *info)
+/* What the statement at hand remembers of the index. */
+typedef struct HammingInsertion
+{
+	HammingIndexState state;
+	Relation	view;
+} HammingInsertion;
+
+static const HammingInsertion *
+get_insertion(Relation index, IndexInfo *info)
 {
 	if (info->ii_AmCache == NULL)
 	{
-		HammingIndexState *state = (HammingIndexState *)
-		MemoryContextAlloc(info->ii_Context, sizeof(HammingIndexState));
+		HammingInsertion *insertion = (HammingInsertion *)
+		MemoryContextAlloc(info->ii_Context, sizeof *insertion);
 
-		hamming_init_state(index, state);
-		info->ii_AmCache = state;
+		hamming_init_state(index, &insertion->state);
+		insertion->view = hamming_btree_view(index, info->ii_Context);
+		info->ii_AmCache = insertion;
 	}
-	return (const HammingIndexState *) info->ii_AmCache;
+	return (const HammingInsertion *) info->ii_AmCache;
 }
 
 /* Insert a row. */
@@ -78,28 +85,21 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 			   Relation heap, IndexUniqueCheck check, bool unchanged,
 			   IndexInfo *info)
 {
-	const HammingIndexState *state = get_state(index, info);
+	const HammingInsertion *insertion = get_insertion(index, info);
+	const HammingIndexState *state = &insertion->state;
 	int64		keys[SH_MAX_WORDS * SH_WORD_BLOCKS];
 	Datum		fingerprint = values[state->fingerprint];
 	ShValue		value;
 	int			nkeys = 0;
-	Oid			am;
 
 	(void) check;
 	(void) unchanged;
 	if (hamming_row(index, state, values, isnull, &value))
 		nkeys = prepare_keys(index, state->layout, &value, keys);
 
-	am = hamming_show_one(index);
-	PG_TRY();
-	{
-		insert_entries(index, keys, nkeys, tid, heap, info);
-	}
-	PG_FINALLY();
-	{
-		hamming_show_all(index, am);
-	}
-	PG_END_TRY();
+	hamming_show_view(insertion->view, index);
+	insert_entries(insertion->view, keys, nkeys, tid, heap, info);
+	hamming_leave_view(insertion->view, index);
 	if (nkeys > 0 && hamming_inserted_hook != NULL)
 		hamming_inserted_hook(heap, RelationGetRelid(index), fingerprint, tid);
 	return false;
