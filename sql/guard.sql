@@ -585,7 +585,7 @@ DECLARE
     kept int;
     wrong int;
 BEGIN
-    EXECUTE format('CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON spread
+    EXECUTE format('CREATE OR REPLACE TRIGGER guard BEFORE INSERT OR UPDATE ON spread
         FOR EACH ROW EXECUTE FUNCTION simhash_guard(''fp'', ''skip'', ''%s'')', k);
     CREATE TEMP TABLE tried ON COMMIT DROP AS
     SELECT first + n AS id, s.fp # (SELECT bit_or(CASE WHEN i < n % 6 THEN 1::bigint << (n * (2 * i + 1) % 64)

@@ -350,7 +350,7 @@ CREATE TABLE p (id int, fp bigint, site text COLLATE ignore_case)
 CREATE TABLE p_0 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE p_1 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 CREATE INDEX ON p USING hamming (fp);
-CREATE TRIGGER guard BEFORE INSERT ON p FOR EACH ROW
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON p FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=site');
 INSERT INTO p SELECT n, 0, cased(site, :'has_icu') FROM unnest('{site,Site,sIte,SITE,siTE,sitE,sItE,SiTe,other}'::text[])
     WITH ORDINALITY AS s (site, n);
@@ -361,7 +361,7 @@ CREATE TABLE p (id int, fp bigint, site text) PARTITION BY LIST (left(site, 1));
 CREATE TABLE p_a PARTITION OF p FOR VALUES IN ('a');
 CREATE TABLE p_b PARTITION OF p FOR VALUES IN ('b');
 CREATE INDEX ON p USING hamming (fp);
-CREATE TRIGGER guard BEFORE INSERT ON p FOR EACH ROW
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON p FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=site');
 INSERT INTO p VALUES (1, 0, 'a'), (2, 0, 'a'), (3, 0, 'b');
 SELECT * FROM p ORDER BY id;

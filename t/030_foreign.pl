@@ -200,7 +200,7 @@ $main->safe_psql('postgres', "SET client_min_messages = error; $delete");
 is( $main->safe_psql('postgres', "SELECT count(*), (SELECT count(*) FROM
 		simhash_pairs('SELECT id, fp FROM docs WHERE fp IS NOT NULL')) FROM docs"),
 	'19001|0', 'the one of the hint works');
-$main->safe_psql('postgres', "CREATE TRIGGER guard BEFORE INSERT ON docs
+$main->safe_psql('postgres', "CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
 	FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3')");
 ($code, $out, $err) = $main->psql('postgres', 'INSERT INTO docs VALUES (-1, 1)');
 like($err, qr/cannot search foreign table "docs_0".*Have a guard on each server/s,

@@ -113,7 +113,7 @@ check_context(FunctionCallInfo fcinfo)
 /*
  * What the trigger stands for, found out at the first row of a statement for a
  * table.  The row before this one is in the index by now, or never will be,
- * unless an update is moving it to another partition (guard_cluster.c).
+ * unless an update is moving it to another partition.
  */
 static Guard *
 get_guard(FunctionCallInfo fcinfo)
@@ -163,6 +163,28 @@ reach_verdict(const Guard *guard, GuardSearch *search)
 }
 
 /*
+ * Is it decided already what becomes of the row?  It is when an update leaves
+ * it as it was, or has moved it here from another partition: then the decision
+ * was that of BEFORE UPDATE.  If another trigger has changed the row since, it
+ * is compared again.
+ */
+static bool
+is_settled(Guard *guard, TriggerData *data, GuardSearch *search)
+{
+	bool		settled = search->need == GUARD_AS_BEFORE;
+
+	if (TRIGGER_FIRED_BY_INSERT(data->tg_event))
+	{
+		search->moved = simhash_guard_has_moved(guard->statement);
+		settled = search->moved && simhash_guard_is_as_moved(guard, search);
+		if (!settled)
+			simhash_guard_unlock(guard->statement);
+	}
+	simhash_guard_note_update(guard, data, search);
+	return settled;
+}
+
+/*
  * CREATE TRIGGER name BEFORE INSERT OR UPDATE ON table FOR EACH ROW
  *		EXECUTE FUNCTION simhash_guard(column, action, distance [, option ...])
  *
@@ -203,7 +225,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 	row = simhash_guard_take_row(guard, data, &search);
 	if (GUARD_CLUSTERS(guard->action))
 		return PointerGetDatum(simhash_guard_join(guard, data, &search, row));
-	if (search.need == GUARD_AS_BEFORE)
+	if (is_settled(guard, data, &search))
 		return PointerGetDatum(row);
 	if (search.need == GUARD_COMPARE)
 	{
@@ -214,5 +236,5 @@ simhash_guard(PG_FUNCTION_ARGS)
 			simhash_guard_search(guard, &search);
 		} while (!reach_verdict(guard, &search));
 	}
-	return PointerGetDatum(simhash_guard_act(guard, data, &search.match, row));
+	return PointerGetDatum(simhash_guard_act(guard, data, &search, row));
 }

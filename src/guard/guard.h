@@ -129,10 +129,16 @@ typedef struct GuardedRow
 	uint32		locks[GUARD_LOCKS_MAX];
 } GuardedRow;
 
-/* What became of the row that was updated last; see guard_cluster.c. */
+/*
+ * The row that was updated last, and what the update made of it; see
+ * guard_row.c.
+ */
 typedef struct GuardMoved
 {
 	bool		valid;
+	Oid			table;			/* where its old version is */
+	ItemPointerData tid;
+	bool		compared;		/* it has a fingerprint and a group */
 	GuardFingerprint fingerprint;
 	uint64		group;			/* hash */
 	int64		cluster;
@@ -308,6 +314,7 @@ typedef struct GuardSearch
 	ItemPointer self;			/* the row that is updated, or NULL */
 	HeapTuple	inserted;		/* the row that is inserted, or NULL */
 	int			enough;			/* a match so near ends the search */
+	bool		moved;			/* an update has moved the row here */
 	Snapshot	before;			/* taken when the search began */
 	SnapshotData dirty;			/* by which it sees rows */
 	GuardMatch	match;
@@ -383,13 +390,18 @@ extern void simhash_guard_meet(GuardNeighbours *neighbours,
 /* guard_row.c */
 extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,
 										GuardSearch *search);
+extern void simhash_guard_note_update(Guard *guard, const TriggerData *data,
+									  const GuardSearch *search);
+extern bool simhash_guard_has_moved(const GuardStatement *statement);
+extern bool simhash_guard_is_as_moved(const Guard *guard,
+									  const GuardSearch *search);
 extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
 										  AttrNumber column, Datum value,
 										  bool isnull);
 
 /* guard_action.c */
 extern HeapTuple simhash_guard_act(Guard *guard, TriggerData *data,
-								   GuardMatch *match, HeapTuple row);
+								   GuardSearch *search, HeapTuple row);
 extern void simhash_guard_forget_match(GuardMatch *match);
 
 /* guard_fingerprint.c */

@@ -175,13 +175,16 @@ simhash_guard_forget_match(GuardMatch *match)
 
 /*
  * The row as it goes into the table, or NULL if it does not: act on the row
- * found, if there is one, and forget that.
+ * found, if there is one, and forget that.  A row that an update has moved here
+ * is gone from where it was: to skip it would be to delete it.
  */
 HeapTuple
-simhash_guard_act(Guard *guard, TriggerData *data, GuardMatch *match,
+simhash_guard_act(Guard *guard, TriggerData *data, GuardSearch *search,
 				  HeapTuple row)
 {
+	GuardMatch *match = &search->match;
 	bool		found = match->slot != NULL;
+	bool		reject = guard->action == GUARD_REJECT || search->moved;
 
 	if (guard->action == GUARD_MARK)
 		row = found ? mark(guard, data, match, row) :
@@ -189,9 +192,8 @@ simhash_guard_act(Guard *guard, TriggerData *data, GuardMatch *match,
 									 (Datum) 0, true);
 	else if (found)
 	{
-		if (guard->action == GUARD_REJECT || guard->notice)
-			report(guard, data, match,
-				   guard->action == GUARD_REJECT ? ERROR : NOTICE);
+		if (reject || guard->notice)
+			report(guard, data, match, reject ? ERROR : NOTICE);
 		simhash_guard_unlock(guard->statement);
 		row = NULL;
 	}

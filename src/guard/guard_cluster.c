@@ -297,25 +297,18 @@ stays(const Guard *guard, const GuardSearch *search, bool update, int64 id)
 	if (update)
 		return search->need == GUARD_AS_BEFORE;
 	return moved->valid && moved->cluster == id &&
-		simhash_guard_distance(&moved->fingerprint, &search->center) == 0 &&
-		moved->group == simhash_guard_group_hash(guard->statement,
-												 guard->group_values);
+		simhash_guard_has_moved(guard->statement) &&
+		simhash_guard_is_as_moved(guard, search);
 }
 
 /* Keep in mind what an update has made of a row, lest it moves. */
 static void
-remember(Guard *guard, const GuardSearch *search, bool update, bool isnull,
-		 int64 id)
+remember(Guard *guard, const TriggerData *data, const GuardSearch *search,
+		 bool isnull, int64 id)
 {
-	GuardMoved *moved = &guard->statement->moved;
-
-	moved->valid = update && !isnull;
-	if (!moved->valid)
-		return;
-	moved->cluster = id;
-	moved->fingerprint = search->center;
-	moved->group = simhash_guard_group_hash(guard->statement,
-											guard->group_values);
+	simhash_guard_note_update(guard, data, search);
+	guard->statement->moved.valid &= !isnull;
+	guard->statement->moved.cluster = id;
 }
 
 /* The row with its cluster, or NULL in its stead. */
@@ -345,7 +338,7 @@ simhash_guard_join(Guard *guard, TriggerData *data, GuardSearch *search,
 				join_connected(guard, search);
 		row = set_cluster(guard, relation, row, id, isnull);
 	}
-	remember(guard, search, update, isnull, id);
+	remember(guard, data, search, isnull, id);
 	return row;
 }
 
