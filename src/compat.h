@@ -52,6 +52,14 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
+/* From PostgreSQL 18 on pg_get_loaded_modules() tells name and version. */
+#if PG_VERSION_NUM >= 180000
+#define SIMHASH_MODULE_MAGIC \
+	PG_MODULE_MAGIC_EXT(.name = "simhash", .version = "1.0.0")
+#else
+#define SIMHASH_MODULE_MAGIC	PG_MODULE_MAGIC
+#endif
+
 /*
  * The headers of PostgreSQL 15 do not say what arguments a walker takes.  For
  * C23, the default of new compilers, that means none.

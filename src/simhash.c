@@ -11,12 +11,13 @@
 
 #include "utils/guc.h"
 
+#include "compat.h"
 #include "guard/guard.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
 #include "report/report.h"
 
-PG_MODULE_MAGIC;
+SIMHASH_MODULE_MAGIC;
 
 /* Called by the server when it loads the library. */
 void
