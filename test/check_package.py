@@ -122,6 +122,7 @@ def check_versions(meta):
         "simhash.control, before .x": version if script ==
                                       version.rpartition(".")[0] else script,
         "CHANGELOG.md": said(r"^## (\S+)", "CHANGELOG.md"),
+        "src/compat.h": said(r'\.version = "(.*)"\)$', "src/compat.h"),
         "packaging/simhash.spec": said(r"^Version: +(\S+)",
                                        "packaging/simhash.spec"),
     }
