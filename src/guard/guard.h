@@ -315,7 +315,7 @@ typedef struct GuardSearch
 	HeapTuple	inserted;		/* the row that is inserted, or NULL */
 	int			enough;			/* a match so near ends the search */
 	bool		moved;			/* an update has moved the row here */
-	Snapshot	before;			/* taken when the search began */
+	SnapshotData before;		/* a copy of one taken when the search began */
 	SnapshotData dirty;			/* by which it sees rows */
 	GuardMatch	match;
 	GuardPending pending;

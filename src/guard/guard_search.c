@@ -157,7 +157,7 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 			return true;
 		if (further ||
 			!table_index_fetch_tuple_check(scan->heapRelation, &tid,
-										   search->before, NULL))
+										   &search->before, NULL))
 			continue;
 		if (search->neighbours != NULL)
 			search->neighbours->changed = true;
@@ -281,17 +281,19 @@ void
 simhash_guard_search(const Guard *guard, GuardSearch *search)
 {
 	const GuardScope *scope = guard->scope;
+	Snapshot	latest;
 
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
 	InitDirtySnapshot(search->dirty);
-	/* To it, what our own command has deleted is gone. */
-	search->before = RegisterSnapshot(GetLatestSnapshot());
-	search->before->curcid = InvalidCommandId;
+	/* To the copy, what our own command has deleted is gone. */
+	latest = RegisterSnapshot(GetLatestSnapshot());
+	search->before = *latest;
+	search->before.curcid = InvalidCommandId;
 	for (int i = 0; i < scope->ntables && !is_done(search); i++)
 		search_table(guard, &scope->tables[i], search);
-	UnregisterSnapshot(search->before);
+	UnregisterSnapshot(latest);
 }
 
 /*
