@@ -189,7 +189,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts sanitize sqlsmith citus pgvector indent lint bench bench-quality \
+	asserts setup-for-asserts sanitize sqlsmith citus pgvector indent lint bench bench-quality \
 	deb dist
 
 help:
@@ -224,7 +224,9 @@ help:
 	@echo "PGVECTOR=dir                 for make bench; see bench/README.md"
 	@echo "SETS='name=file ...'         more sets of documents for bench-quality"
 	@echo "JIEBA=idf.txt                words and weights for its Chinese sets"
-	@echo "ASSERTS_SOURCE=dir           PostgreSQL's source, for make asserts"
+	@echo "MAJOR=18                     PostgreSQL, for make asserts, or newest: the"
+	@echo "                             newest whose source can be had"
+	@echo "ASSERTS_SOURCE=dir           its source"
 	@echo "OUT=dir                      keep the results of make test in dir"
 	@echo "NODE_MODULES=dir             packages of npm, for tests of clients"
 	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
@@ -259,13 +261,18 @@ matrix:
 	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
 		UNIT='$(UNIT)' CHECK='$(CHECK)' tools/matrix
 
-# A PostgreSQL built with assertions, kept in the user's cache.
-asserts: setup
-	@ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' tools/asserts
+# A PostgreSQL built with assertions, kept in the user's cache: that of MAJOR, or
+# the one at hand.
+asserts: setup-for-asserts
+	@ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' \
+		tools/asserts $(MAJOR)
+
+setup-for-asserts:
+	@ASSERTS=yes PG_CONFIG='$(PG_CONFIG)' tools/setup
 
 # On that server too: a packaged one with its translations comes to no start
 # when a sanitizer is there before it.
-sanitize: setup
+sanitize: setup-for-asserts
 	@pg_config=$$(ASSERTS_SOURCE='$(ASSERTS_SOURCE)' PG_CONFIG='$(PG_CONFIG)' \
 		tools/asserts --build) && SANITIZE=yes $(MAKE) -s \
 		PG_CONFIG="$$pg_config" UNIT= staged-test

@@ -77,6 +77,26 @@ find_python()
 	return 1
 }
 
+# Print the Debian that has PostgreSQL $1, and a second one that has only its
+# packages, if there is one.
+debian_of()
+{
+	case $1 in
+		15) echo bookworm ;;
+		16) echo bookworm ;;
+		17) echo trixie ;;
+		18) echo sid ;;
+		19) echo sid experimental ;;
+	esac
+}
+
+# Print the mirror of Debian that apt uses here, if there is one.
+debian_mirror()
+{
+	apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' \
+		'Origin: Debian' 'Component: main' 2>/dev/null | head -n 1
+}
+
 # Copy the sources, and nothing that was built from them, from $1 to $2.
 copy_tree()
 {
