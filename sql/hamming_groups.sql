@@ -539,5 +539,33 @@ CREATE OPERATOR CLASS bad_10 FOR TYPE text USING hamming AS
     OPERATOR 4 =, FUNCTION 2 hashtextextended(text, bigint);
 SELECT validates('bad_10');
 
+--
+-- A type that is taken for text, and has an = of its own, as citext has
+--
+CREATE TYPE folded;
+CREATE FUNCTION folded_in(cstring) RETURNS folded LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION folded_out(folded) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE folded (INPUT = folded_in, OUTPUT = folded_out, LIKE = text, CATEGORY = 'S', COLLATABLE = true);
+CREATE CAST (folded AS text) WITHOUT FUNCTION AS IMPLICIT;
+CREATE FUNCTION folded_eq(a folded, b folded) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT
+RETURN lower(a::text) = lower(b::text);
+CREATE OPERATOR = (LEFTARG = folded, RIGHTARG = folded, FUNCTION = folded_eq);
+CREATE FUNCTION folded_cmp(a folded, b folded) RETURNS int LANGUAGE sql IMMUTABLE STRICT
+RETURN bttextcmp(lower(a::text), lower(b::text));
+CREATE OPERATOR CLASS folded_ops DEFAULT FOR TYPE folded USING btree AS
+    OPERATOR 3 =, FUNCTION 1 folded_cmp(folded, folded);
+CREATE TABLE typed (site folded, fp bigint);
+INSERT INTO typed VALUES ('a', 1), ('A', 2), ('b', 3);
+CREATE INDEX typed_site ON typed USING hamming (site, fp);
+CREATE INDEX typed_lower ON typed USING hamming (lower(site), fp);
+SET enable_seqscan = off;
+SELECT count(*) FROM typed WHERE site = 'a' AND fp ~= 0;
+EXPLAIN (COSTS OFF) SELECT * FROM typed WHERE lower(site) = 'a' AND fp ~= 0;
+SELECT count(*) FROM typed WHERE lower(site) = 'a' AND fp ~= 0;
+RESET enable_seqscan;
+\set VERBOSITY terse
+DROP TYPE folded CASCADE;
+DROP TABLE typed;
+
 SET client_min_messages = warning;
 DROP SCHEMA groups CASCADE;

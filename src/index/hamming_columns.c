@@ -45,6 +45,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "index/hamming.h"
 #include "search/search.h"
@@ -179,6 +180,30 @@ check_hashes(Relation index)
 }
 
 /*
+ * Say so if = of a column's type is not the = that the index knows: then the
+ * class is that of another type which has the same bytes, as text is for citext.
+ */
+static void
+notice_equality(Relation index, int column)
+{
+	Oid			type = hamming_column_type(index, column);
+	Oid			equality = lookup_type_cache(type,
+											 TYPECACHE_EQ_OPR)->eq_opr;
+
+	if (may_be_fingerprint(index, column) ||
+		type == index->rd_opcintype[column] ||
+		op_in_opfamily(equality, index->rd_opfamily[column]))
+		return;
+	ereport(NOTICE,
+			(errmsg("index \"%s\" does not serve = of type %s, which column %d has",
+					RelationGetRelationName(index), format_type_be(type),
+					column + 1),
+			 errdetail("It compares by = of type %s.",
+					   format_type_be(index->rd_opcintype[column])),
+			 errhint("Index an expression that makes equal values the same, such as lower(name), and compare that.")));
+}
+
+/*
  * Fail unless an index is on one column of fingerprints and others that are
  * compared by =, of classes that the index can work with.  Whoever makes a
  * class is a superuser, and may err: what is built for a type of another kind
@@ -200,6 +225,8 @@ hamming_check_columns(Relation index)
 					 errhint("Use a class of this extension for fingerprints, and for other columns the default class of their type.")));
 	}
 	check_hashes(index);
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+		notice_equality(index, i);
 	fingerprint = hamming_fingerprint_column(index);
 	if (count_fingerprint_columns(index) == 0)
 		ereport(ERROR,
