@@ -42,7 +42,6 @@
 
 #include "executor/instrument.h"
 #include "pgstat.h"
-#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
@@ -125,6 +124,21 @@ read_page(Relation rel, BlockNumber blkno)
 }
 
 /*
+ * Pin a page where it was seen last; InvalidBuffer if it is not known there.
+ * This counts as no use of the page.
+ */
+static inline Buffer
+pin_known_page(Relation rel, BlockNumber blkno, const RecentPage *known,
+			   uint32 page)
+{
+	if (known->page != page || !BufferIsValid(known->buffer) ||
+		!ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
+						  known->buffer))
+		return InvalidBuffer;
+	return known->buffer;
+}
+
+/*
  * Pin a page.
  *
  * Only what goes through the hash table counts as a use when the buffer
@@ -141,10 +155,8 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 #ifdef HAMMING_PLAIN_BUFFERS
 	known->buffer = InvalidBuffer;
 #endif
-	if (known->page == page && BufferIsValid(known->buffer) &&
-		++uses % HAMMING_RECENT_TRUST != 0 &&
-		ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
-						 known->buffer))
+	if (++uses % HAMMING_RECENT_TRUST != 0 &&
+		BufferIsValid(pin_known_page(rel, blkno, known, page)))
 	{
 		pgstat_count_buffer_read(rel);
 		pgstat_count_buffer_hit(rel);
@@ -197,7 +209,6 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 	items = page + SizeOfPageHeaderData + first * sizeof(ItemIdData);
 	tuples = page + BLCKSZ - HAMMING_CACHE_LINE - first * HAMMING_ENTRY_SIZE;
 
-	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
 	__builtin_prefetch(page);
 	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE);
 	for (int i = 0; i < HAMMING_FETCH_ITEMS; i++)
@@ -226,22 +237,25 @@ hamming_disk_concurrency(Relation rel)
 
 /*
  * Ask the disk for a page that is going to be read, unless it is in a buffer.
- * One is taken to be still where it was if the descriptor says so, which we
- * look at without a lock.
  */
 void
 hamming_ask_disk(Relation rel, BlockNumber blkno)
 {
-	uint32		hash;
-	RecentPage *known = recent_page(rel, blkno, &hash);
+	uint32		page;
+	RecentPage *known = recent_page(rel, blkno, &page);
+	Buffer		buffer;
 
 	disk_asks--;
-	if (!BlockNumberIsValid(blkno) ||
-		(known->page == hash && known->buffer > 0 &&
-		 GetBufferDescriptor(known->buffer - 1)->tag.blockNum == blkno))
+	if (!BlockNumberIsValid(blkno))
 		return;
-	known->page = hash;
-	known->buffer = PrefetchBuffer(rel, MAIN_FORKNUM, blkno).recent_buffer;
+	buffer = pin_known_page(rel, blkno, known, page);
+	if (BufferIsValid(buffer))
+		ReleaseBuffer(buffer);
+	else
+	{
+		known->page = page;
+		known->buffer = PrefetchBuffer(rel, MAIN_FORKNUM, blkno).recent_buffer;
+	}
 }
 
 /*
@@ -280,28 +294,8 @@ fetch_head(Relation rel, BlockNumber blkno)
 	if (known->page != hash || known->buffer <= 0)
 		return;
 	page = (const char *) BufferGetPage(known->buffer);
-	__builtin_prefetch(GetBufferDescriptor(known->buffer - 1), 1);
 	__builtin_prefetch(page, 1);
 	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
-}
-
-/*
- * Where in memory a page is, or was a moment ago; NULL if it is private to this
- * session.  It is not pinned, and the descriptor is looked at without a lock,
- * so another page may be there: good for fetching ahead, for nothing else.
- */
-static const char *
-peek_page(Relation rel, BlockNumber blkno)
-{
-	uint32		hash;
-	RecentPage *known = recent_page(rel, blkno, &hash);
-
-	if (known->page != hash || known->buffer <= 0 ||
-		GetBufferDescriptor(known->buffer - 1)->tag.blockNum != blkno)
-		ReleaseBuffer(hamming_pin_page(rel, blkno));
-	if (known->buffer <= 0)
-		return NULL;
-	return (const char *) BufferGetPage(known->buffer);
 }
 
 /* The way down to where an entry belongs. */
@@ -309,7 +303,7 @@ typedef struct HammingWay
 {
 	int64		key;
 	HammingBounds at;			/* the page that we have come to */
-	const char *leaf;			/* what is in memory of it */
+	Buffer		leaf;			/* that page, pinned */
 } HammingWay;
 
 /*
@@ -398,39 +392,37 @@ find_leaves(Relation index, HammingWay *ways, int count)
 /*
  * Fetch the line pointers that a search on the leaf page reads, or the tuples
  * that they lead to and the high key; and where the line pointer of the entry,
- * or the entry itself, will be written.
+ * or the entry itself, will be written.  The page is not locked: what is read of
+ * it may be changing, and is good for addresses to fetch alone.
  */
 static void
 fetch_steps(const HammingWay *way, bool tuples)
 {
-	PageHeader	page = (PageHeader) way->leaf;
+	char	   *bytes = (char *) BufferGetPage(way->leaf);
+	PageHeader	page = (PageHeader) bytes;
 	int			low = FirstOffsetNumber;
-	int			high;
+	int			high = Min(PageGetMaxOffsetNumber((Page) page),
+						   MaxIndexTuplesPerPage);
 	int			end;
 
-	if (page == NULL)
-		return;
-	high = PageGetMaxOffsetNumber((Page) page);
-	if (high > MaxIndexTuplesPerPage)
-		return;					/* another page has come there */
 	end = hamming_place(&way->at, way->key) * high;
 
 	if (tuples)
 	{
 		ItemId		high_key = PageGetItemId((Page) page, P_HIKEY);
 
-		__builtin_prefetch(way->leaf + ItemIdGetOffset(high_key));
-		__builtin_prefetch(way->leaf + page->pd_upper - HAMMING_ENTRY_SIZE, 1);
+		__builtin_prefetch(bytes + ItemIdGetOffset(high_key));
+		__builtin_prefetch(bytes + page->pd_upper - HAMMING_ENTRY_SIZE, 1);
 	}
 	else
-		__builtin_prefetch(way->leaf + page->pd_lower, 1);
+		__builtin_prefetch(bytes + page->pd_lower, 1);
 	while (low < high)
 	{
 		int			middle = low + (high - low) / 2;
 		ItemId		iid = PageGetItemId((Page) page, middle);
 
 		if (tuples)
-			__builtin_prefetch(way->leaf + ItemIdGetOffset(iid));
+			__builtin_prefetch(bytes + ItemIdGetOffset(iid));
 		else
 			__builtin_prefetch(iid, 1);
 		if (middle < end)
@@ -462,11 +454,14 @@ hamming_warm(Relation index, const int64 *keys, int count)
 		fetch_head(index, ways[i].at.blkno);
 	for (int i = 0; i < count; i++)
 	{
-		ways[i].leaf = peek_page(index, ways[i].at.blkno);
+		ways[i].leaf = hamming_pin_page(index, ways[i].at.blkno);
 		fetch_steps(&ways[i], false);
 	}
 	for (int i = 0; i < count; i++)
+	{
 		fetch_steps(&ways[i], true);
+		ReleaseBuffer(ways[i].leaf);
+	}
 }
 
 #else
