@@ -64,6 +64,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/ruleutils.h"
@@ -168,6 +169,29 @@ list_arguments(const Setup *setup, const char *clusters)
 	return list;
 }
 
+/*
+ * The condition of the trigger that gives clusters: always true, and if the
+ * fingerprint is generated it has the expression by which the clusters are made,
+ * for simhash_guard_check_expression().  PostgreSQL keeps it as it keeps that of
+ * the column, whatever is renamed, dumped and restored.
+ */
+static char *
+write_condition(const Setup *setup)
+{
+	const ClusterCall *call = &setup->call;
+	Node	   *expression =
+	simhash_guard_expression(call->relation,
+							 simhash_guard_column(call->relation,
+												  setup->fingerprint));
+
+	if (expression == NULL)
+		return "";
+	return psprintf(" WHEN (COALESCE(true, (%s) IS NULL))",
+					deparse_expression(expression,
+									   deparse_context_for("new", call->table),
+									   true, true));
+}
+
 /* Make the triggers, or replace them. */
 static void
 make_triggers(Setup *setup, const char *clusters, bool later)
@@ -185,6 +209,7 @@ make_triggers(Setup *setup, const char *clusters, bool later)
 		!later && strcmp(setup->kind, "connected") == 0},
 		{"truncate", "AFTER TRUNCATE ON %s FOR EACH STATEMENT", true}
 	};
+	char	   *condition = write_condition(setup);
 	StringInfoData arguments;
 	ListCell   *lc;
 
@@ -204,7 +229,8 @@ make_triggers(Setup *setup, const char *clusters, bool later)
 						 quote_identifier(triggers[i].suffix == NULL ? name :
 										  makeObjectName(name, NULL, triggers[i].suffix)));
 		appendStringInfo(&command, triggers[i].event, call->name);
-		appendStringInfo(&command, " EXECUTE FUNCTION %s.simhash_guard(%s%s)",
+		appendStringInfo(&command, "%s EXECUTE FUNCTION %s.simhash_guard(%s%s)",
+						 i == 0 ? condition : "",
 						 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
 						 arguments.data, later ? ", 'later'" : "");
 		simhash_cluster_alter(call, command.data);

@@ -358,7 +358,8 @@ extern Oid	simhash_guard_clusters_table(const Trigger *trigger, Oid root,
 extern Oid	simhash_guard_bind_clusters(Guard *guard, Oid root,
 										const Trigger *trigger);
 extern void simhash_guard_check_clusters(const Guard *guard,
-										 Relation relation);
+										 Relation relation,
+										 const Trigger *trigger);
 
 /* guard_current.c */
 extern Trigger *simhash_guard_cluster_trigger(Relation relation,

@@ -320,7 +320,7 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	if (!GUARD_CLUSTERS(guard->action))
 		simhash_guard_bind_keys(guard, relation, trigger);
 	else
-		simhash_guard_check_clusters(guard, relation);
+		simhash_guard_check_clusters(guard, relation, trigger);
 	if (!guard->later)
 		(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
