@@ -124,18 +124,16 @@ read_page(Relation rel, BlockNumber blkno)
 }
 
 /*
- * Pin a page where it was seen last; InvalidBuffer if it is not known there.
+ * Pin a page in the buffer where it was seen last; false if it is not there.
  * This counts as no use of the page.
  */
-static inline Buffer
+static inline bool
 pin_known_page(Relation rel, BlockNumber blkno, const RecentPage *known,
 			   uint32 page)
 {
-	if (known->page != page || !BufferIsValid(known->buffer) ||
-		!ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
-						  known->buffer))
-		return InvalidBuffer;
-	return known->buffer;
+	return known->page == page && BufferIsValid(known->buffer) &&
+		ReadRecentBuffer(*simhash_locator(rel), MAIN_FORKNUM, blkno,
+						 known->buffer);
 }
 
 /*
@@ -156,7 +154,7 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 	known->buffer = InvalidBuffer;
 #endif
 	if (++uses % HAMMING_RECENT_TRUST != 0 &&
-		BufferIsValid(pin_known_page(rel, blkno, known, page)))
+		pin_known_page(rel, blkno, known, page))
 	{
 		pgstat_count_buffer_read(rel);
 		pgstat_count_buffer_hit(rel);
@@ -243,14 +241,12 @@ hamming_ask_disk(Relation rel, BlockNumber blkno)
 {
 	uint32		page;
 	RecentPage *known = recent_page(rel, blkno, &page);
-	Buffer		buffer;
 
 	disk_asks--;
 	if (!BlockNumberIsValid(blkno))
 		return;
-	buffer = pin_known_page(rel, blkno, known, page);
-	if (BufferIsValid(buffer))
-		ReleaseBuffer(buffer);
+	if (pin_known_page(rel, blkno, known, page))
+		ReleaseBuffer(known->buffer);
 	else
 	{
 		known->page = page;
