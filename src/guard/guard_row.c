@@ -11,12 +11,8 @@
 #include "guard/guard.h"
 
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -170,79 +166,6 @@ keeps_group(Guard *guard, TriggerData *data)
 }
 
 /*
- * Keep in mind what an update has made of a row, lest it moves to another
- * partition: there the row arrives as if it were inserted.
- */
-void
-simhash_guard_note_update(Guard *guard, const TriggerData *data,
-						  const GuardSearch *search)
-{
-	GuardMoved *moved = &guard->statement->moved;
-
-	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
-	if (!moved->valid)
-		return;
-	moved->table = RelationGetRelid(data->tg_relation);
-	moved->tid = data->tg_trigtuple->t_self;
-	moved->compared = search->need != GUARD_NONE_NEAR;
-	if (!moved->compared)
-		return;
-	moved->fingerprint = search->center;
-	moved->group = simhash_guard_group_hash(guard->statement,
-											guard->group_values);
-}
-
-/*
- * Has our transaction moved the row that the statement updated last to another
- * partition?  Its old version says so, where it is in a heap.  Other rows that
- * the statement inserts, as MERGE and ON CONFLICT do, must not be taken for it.
- */
-bool
-simhash_guard_has_moved(const GuardStatement *statement)
-{
-	const GuardMoved *moved = &statement->moved;
-	Relation	relation;
-	bool		result = true;
-
-	if (!moved->valid)
-		return false;
-	relation = table_open(moved->table, NoLock);
-	if (relation->rd_rel->relam == HEAP_TABLE_AM_OID)
-	{
-		Buffer		buffer = ReadBuffer(relation,
-										ItemPointerGetBlockNumber(&moved->tid));
-		Page		page = BufferGetPage(buffer);
-		ItemId		item;
-
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		item = PageGetItemId(page, ItemPointerGetOffsetNumber(&moved->tid));
-		result = ItemIdIsNormal(item);
-		if (result)
-		{
-			HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
-
-			result = HeapTupleHeaderIndicatesMovedPartitions(tuple) &&
-				TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
-		}
-		UnlockReleaseBuffer(buffer);
-	}
-	table_close(relation, NoLock);
-	return result;
-}
-
-/* Is the row at hand what the update before made of a row? */
-bool
-simhash_guard_is_as_moved(const Guard *guard, const GuardSearch *search)
-{
-	const GuardMoved *moved = &guard->statement->moved;
-
-	return search->need == GUARD_COMPARE && moved->compared &&
-		simhash_guard_distance(&moved->fingerprint, &search->center) == 0 &&
-		moved->group == simhash_guard_group_hash(guard->statement,
-												 guard->group_values);
-}
-
-/*
  * Take the row of a call, with the fingerprint of its document if the trigger
  * fills that, and say how it is to be compared.
  */
@@ -267,7 +190,6 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 	search->radius = guard->radius;
 	search->self = update ? &data->tg_trigtuple->t_self : NULL;
 	search->inserted = update ? NULL : row;
-	search->moved = false;
 	search->enough = guard->action == GUARD_SKIP && !guard->notice ?
 		guard->radius : 0;
 	search->match.slot = NULL;

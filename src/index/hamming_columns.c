@@ -179,6 +179,14 @@ check_hashes(Relation index)
 	}
 }
 
+/* Is an index being made, and not filled anew by TRUNCATE, REINDEX and the like? */
+static bool
+is_new(Relation index)
+{
+	return index->rd_createSubid != InvalidSubTransactionId ||
+		!index->rd_index->indisvalid;
+}
+
 /*
  * Say so if = of a column's type is not the = that the index knows: then the
  * class is that of another type which has the same bytes, as text is for citext.
@@ -225,7 +233,7 @@ hamming_check_columns(Relation index)
 					 errhint("Use a class of this extension for fingerprints, and for other columns the default class of their type.")));
 	}
 	check_hashes(index);
-	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	for (int i = 0; i < index->rd_index->indnkeyatts && is_new(index); i++)
 		notice_equality(index, i);
 	fingerprint = hamming_fingerprint_column(index);
 	if (count_fingerprint_columns(index) == 0)
@@ -244,7 +252,7 @@ hamming_check_columns(Relation index)
 				 : errhint("An index may have one column of balls or bit strings.")));
 	if (count_fingerprint_columns(index) > 1 &&
 		index->rd_opcintype[fingerprint] == INT8OID &&
-		!index->rd_index->indisexclusion)
+		!index->rd_index->indisexclusion && is_new(index))
 		ereport(NOTICE,
 				(errmsg("index \"%s\" takes column %d for the fingerprint, and compares the others by =",
 						RelationGetRelationName(index), fingerprint + 1),
