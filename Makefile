@@ -25,8 +25,8 @@ DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 # The wings of src/, from the top down.
 guard = cluster_change cluster_setup cluster_step guard guard_action \
 	guard_bind guard_cluster guard_clusters guard_current guard_fingerprint \
-	guard_group guard_key guard_lock guard_merge guard_neighbours \
-	guard_options guard_row guard_search guard_shard guard_statement \
+	guard_group guard_key guard_lock guard_merge guard_moved \
+	guard_neighbours guard_options guard_row guard_search guard_shard guard_statement \
 	guard_tables guard_verify
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_compare hamming_cost \

@@ -87,6 +87,87 @@ CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON p2
 FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
 UPDATE p SET day = '2026-02-16';                -- error
 DROP TRIGGER guard ON p2;
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON p FOR EACH ROW WHEN (NEW.id > 0)
+EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+UPDATE p SET day = '2026-02-16';                -- error
+DROP TRIGGER guard ON p;
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON p
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+ALTER TABLE p1 DISABLE TRIGGER guard;
+UPDATE p SET day = '2026-02-16';                -- error
+ALTER TABLE p1 ENABLE ALWAYS TRIGGER guard;
+UPDATE p SET day = '2026-02-16';                -- error
+ALTER TABLE p1 ENABLE TRIGGER guard;
+UPDATE p SET day = '2026-02-16';
+SELECT * FROM where_they_are();
+ALTER TABLE p2 DISABLE TRIGGER guard;
+UPDATE p SET day = '2026-01-16';                -- error
+ALTER TABLE p2 ENABLE TRIGGER guard;
+UPDATE p SET day = '2026-01-16';
+DROP TRIGGER guard ON p;
+-- one for updates alone skips none that moves
+CREATE TRIGGER guard BEFORE UPDATE OF fp ON p
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+UPDATE p SET fp = 7 WHERE id = 1;
+UPDATE p SET day = '2026-02-16';
+UPDATE p SET day = '2026-01-16';
+SELECT id, fp FROM p WHERE id = 1;
+DROP TRIGGER guard ON p;
 SELECT * FROM where_they_are();
 DROP FUNCTION where_they_are, change;
 DROP TABLE p;
+
+-- what another trigger changes on the way is compared: the document, the group
+CREATE TABLE d (id int, part int, site text, body text,
+    fp bigint GENERATED ALWAYS AS (simhash(left(body, 60))) STORED) PARTITION BY LIST (part);
+CREATE TABLE d1 PARTITION OF d FOR VALUES IN (1);
+CREATE TABLE d2 PARTITION OF d FOR VALUES IN (2);
+CREATE INDEX ON d USING hamming (fp);
+CREATE FUNCTION shared() RETURNS text LANGUAGE sql AS
+$$ SELECT 'All human beings are born free and equal in dignity and rights.' $$;
+INSERT INTO d VALUES
+    (1, 1, 'a', shared() || ' They are endowed with reason and conscience and should act so.'),
+    (2, 2, 'b', shared() || ' ' || (SELECT string_agg(md5(n::text), ' ') FROM generate_series(1, 30) AS n));
+CREATE FUNCTION become() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN NEW.body := (SELECT body FROM d WHERE id = 2); NEW.site := 'b'; RETURN NEW; END $$;
+CREATE TRIGGER become BEFORE INSERT ON d2 FOR EACH ROW EXECUTE FUNCTION become();
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON d FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '3', 'similarity=jaccard', 'document=body');
+UPDATE d SET part = 2 WHERE id = 1;             -- error
+DROP TABLE d;
+CREATE TABLE g (id int, part int, site text, fp bigint) PARTITION BY LIST (part);
+CREATE TABLE g1 PARTITION OF g FOR VALUES IN (1);
+CREATE TABLE g2 PARTITION OF g FOR VALUES IN (2);
+CREATE INDEX ON g USING hamming (fp);
+INSERT INTO g VALUES (1, 1, 'a', 0), (2, 2, 'b', 1);
+CREATE OR REPLACE FUNCTION become() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN NEW.site := 'b'; RETURN NEW; END $$;
+CREATE TRIGGER become BEFORE INSERT ON g2 FOR EACH ROW EXECUTE FUNCTION become();
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON g FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '3', 'within=site');
+CREATE TRIGGER other BEFORE INSERT OR UPDATE ON g FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '0', 'within=part');
+UPDATE g SET part = 2 WHERE id = 1;             -- error
+DROP TABLE g;
+
+-- in a table that is no heap, too: an insert beside an update is compared
+CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler;
+CREATE TABLE plain (id int PRIMARY KEY, fp bigint, n int) USING heap2;
+CREATE TABLE parts (LIKE plain) PARTITION BY LIST (n);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1) USING heap2;
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES IN (2) USING heap2;
+CREATE INDEX ON plain USING hamming (fp);
+CREATE INDEX ON parts USING hamming (fp);
+INSERT INTO plain VALUES (1, 0);
+INSERT INTO parts VALUES (1, 0, 1), (2, 1, 1);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON plain
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON parts
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+INSERT INTO plain VALUES (1, 0), (2, 0) ON CONFLICT (id) DO UPDATE SET n = 1;   -- error
+MERGE INTO parts USING (VALUES (1), (99), (2)) AS v(id) ON parts.id = v.id
+WHEN MATCHED THEN UPDATE SET n = 2 WHEN NOT MATCHED THEN INSERT VALUES (99, 0, 1);
+SELECT tableoid::regclass, id FROM parts ORDER BY id;
+DROP TABLE plain, parts;
+DROP ACCESS METHOD heap2;
+DROP FUNCTION shared, become;

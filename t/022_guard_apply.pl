@@ -155,6 +155,42 @@ is($to->safe_psql('postgres',
 	'2 3=2 4 5=4 6=4 7=2 8', 'bit strings');
 $to->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
 
+# Apply moves a row to another partition by a deletion and an insertion: there a
+# guard that skips is refused, before it loses one, and a guard that marks is not.
+for my $name ('publisher', 'subscriber')
+{
+	$node{$name}->safe_psql('postgres', <<'END');
+CREATE TABLE moving (id int, part int, fp bigint, twin text, PRIMARY KEY (id, part))
+PARTITION BY LIST (part);
+CREATE TABLE moving_1 PARTITION OF moving FOR VALUES IN (1);
+CREATE TABLE moving_2 PARTITION OF moving FOR VALUES IN (2);
+CREATE INDEX ON moving USING hamming (fp);
+INSERT INTO moving SELECT n, 1, n & 3 FROM generate_series(1, 5) AS n;
+END
+}
+$from->safe_psql('postgres',
+	'CREATE PUBLICATION moving FOR TABLE moving WITH (publish_via_partition_root)');
+$to->safe_psql('postgres', <<"END");
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON moving
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+ALTER TABLE moving ENABLE ALWAYS TRIGGER guard;
+CREATE SUBSCRIPTION sub CONNECTION '$where' PUBLICATION moving WITH (copy_data = false);
+END
+$logged = -s $to->logfile;
+$from->safe_psql('postgres', 'UPDATE moving SET part = 2');
+$to->wait_for_log(qr/trigger "guard" might delete rows that an UPDATE moves.*Logical replication applies/s,
+	$logged);
+is($to->safe_psql('postgres', 'SELECT count(*) FROM moving'), '5', 'no row is lost in apply');
+$to->safe_psql('postgres', <<'END');
+CREATE OR REPLACE TRIGGER guard BEFORE INSERT OR UPDATE ON moving
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
+ALTER TABLE moving ENABLE ALWAYS TRIGGER guard;
+END
+$from->wait_for_catchup('sub');
+is($to->safe_psql('postgres', 'SELECT count(*), min(part) FROM moving'), '5|2',
+	'rows that apply moves');
+$to->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
+
 # A session that waits for a prepared transaction, and gives up.
 $to->safe_psql('postgres', <<'END');
 BEGIN;

@@ -130,8 +130,8 @@ typedef struct GuardedRow
 } GuardedRow;
 
 /*
- * The row that was updated last, and what the update made of it; see
- * guard_row.c.
+ * The row that was updated last, and what the update made of it, as long as the
+ * memory of that row is there; see guard_moved.c.
  */
 typedef struct GuardMoved
 {
@@ -140,7 +140,8 @@ typedef struct GuardMoved
 	ItemPointerData tid;
 	bool		compared;		/* it has a fingerprint and a group */
 	GuardFingerprint fingerprint;
-	uint64		group;			/* hash */
+	Datum	   *group;			/* the values of its columns */
+	text	   *document;		/* if documents are compared; NULL for none */
 	int64		cluster;
 } GuardMoved;
 
@@ -391,14 +392,18 @@ extern void simhash_guard_meet(GuardNeighbours *neighbours,
 /* guard_row.c */
 extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,
 										GuardSearch *search);
+extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
+										  AttrNumber column, Datum value,
+										  bool isnull);
+
+/* guard_moved.c */
+extern void simhash_guard_check_moves(const Guard *guard, Relation relation,
+									  const Trigger *trigger, Oid root);
 extern void simhash_guard_note_update(Guard *guard, const TriggerData *data,
 									  const GuardSearch *search);
 extern bool simhash_guard_has_moved(const GuardStatement *statement);
 extern bool simhash_guard_is_as_moved(const Guard *guard,
 									  const GuardSearch *search);
-extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
-										  AttrNumber column, Datum value,
-										  bool isnull);
 
 /* guard_action.c */
 extern HeapTuple simhash_guard_act(Guard *guard, TriggerData *data,
@@ -417,6 +422,8 @@ extern void simhash_guard_init(void);
 extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 											   const char *name);
 extern void simhash_guard_begin_row(GuardStatement *statement);
+extern bool simhash_guard_known_alike(Oid root, const char *name);
+extern void simhash_guard_note_alike(Oid root, const char *name);
 
 /* guard_group.c */
 extern List *simhash_guard_names(const Trigger *trigger, const char *option);

@@ -17,7 +17,6 @@
 
 #include "access/table.h"
 #include "catalog/partition.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "parser/parse_coerce.h"
@@ -269,27 +268,6 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger, List *within)
 }
 
 /*
- * An update that moves a row to another partition is a deletion, and an
- * insertion that must not be skipped.  So a guard that skips has to see each
- * update of each row that may come to its partition.
- */
-static void
-check_moves(const Guard *guard, Relation relation, const Trigger *trigger,
-			Oid root)
-{
-	if (guard->action != GUARD_SKIP || !relation->rd_rel->relispartition ||
-		(TRIGGER_FOR_UPDATE(trigger->tgtype) && trigger->tgnattr == 0 &&
-		 !get_rel_relispartition(root)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("trigger \"%s\" would delete rows that an UPDATE moves to partition \"%s\"",
-					guard->name, RelationGetRelationName(relation)),
-			 errdetail("It skips near-duplicates, and an UPDATE of the partition key is a DELETE and an INSERT."),
-			 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without a list of columns.")));
-}
-
-/*
  * Find out what a trigger of a table stands for.  What is found lives in a
  * memory context that lives at least as long as the statement.
  */
@@ -314,7 +292,7 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	if (GUARD_CLUSTERS(guard->action))
 		root = simhash_guard_bind_clusters(guard, root, trigger);
 	guard->searched = guard->action == GUARD_STAR ? root : guard->table;
-	check_moves(guard, relation, trigger, root);
+	simhash_guard_check_moves(guard, relation, trigger, root);
 	bind_statement(guard, root, trigger, within);
 	bind_group(guard, relation);
 	if (!GUARD_CLUSTERS(guard->action))

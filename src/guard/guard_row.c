@@ -190,6 +190,7 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 	search->radius = guard->radius;
 	search->self = update ? &data->tg_trigtuple->t_self : NULL;
 	search->inserted = update ? NULL : row;
+	search->moved = false;
 	search->enough = guard->action == GUARD_SKIP && !guard->notice ?
 		guard->radius : 0;
 	search->match.slot = NULL;

@@ -43,6 +43,7 @@
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "storage/bufmgr.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -51,6 +52,10 @@
 
 /* All statements with guards at work, as far as their memory is there. */
 static List *statements = NIL;
+
+/* What guard_moved.c has found of a trigger, until any table changes. */
+static Oid	alike_root = InvalidOid;
+static NameData alike_name;
 
 /* The statement's memory is about to be freed. */
 static void
@@ -133,6 +138,7 @@ note_change(Datum arg, Oid table)
 	ListCell   *lc;
 
 	(void) arg;
+	alike_root = InvalidOid;
 	foreach(lc, statements)
 	{
 		GuardStatement *statement = lfirst(lc);
@@ -141,6 +147,21 @@ note_change(Datum arg, Oid table)
 			list_member_oid(statement->watched, table))
 			statement->stale = true;
 	}
+}
+
+/* Is it known of a trigger that it fires alike in all partitions? */
+bool
+simhash_guard_known_alike(Oid root, const char *name)
+{
+	return alike_root == root && strcmp(NameStr(alike_name), name) == 0;
+}
+
+/* From now on it is. */
+void
+simhash_guard_note_alike(Oid root, const char *name)
+{
+	alike_root = root;
+	namestrcpy(&alike_name, name);
 }
 
 /* The command id of the statement that runs. */

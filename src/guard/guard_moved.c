@@ -1,0 +1,263 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_moved.c
+ *		Rows that an UPDATE moves to another partition.
+ *
+ * Such an update is a DELETE in the one and an INSERT in the other.  What is to
+ * become of the row has been decided by BEFORE UPDATE; when it arrives there
+ * must be no second decision, and least of all may it be skipped, as it is gone
+ * from where it was.
+ *
+ * The server does not say that an insertion is the end of an update.  So the
+ * last update is kept in mind, with what it made of the row.  It is for that row
+ * alone: the server resets the memory that a trigger is called in before the next
+ * row of a statement, and with it goes the note.  That the row has moved by now
+ * is told by its old version, in a heap.  Rows that a statement inserts besides,
+ * as MERGE, ON CONFLICT and WITH do, are not taken for it.
+ *
+ * For example, a guard skips, p1 has two rows near each other, from before the
+ * guard, and UPDATE p SET day = ... moves both to p2:
+ *
+ *		BEFORE UPDATE in p1		nothing compared changes: passes, is noted
+ *		BEFORE INSERT in p2		is what was noted: passes
+ *		BEFORE UPDATE in p1		likewise, of the other row
+ *		BEFORE INSERT in p2		likewise, though the first is near
+ *
+ * All that rests on the call BEFORE UPDATE.  So a guard that skips has to be one
+ * for which there is no insertion without it.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "replication/logicalworker.h"
+#include "storage/bufmgr.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+/*
+ * Does a trigger fire in all partitions, or in none, whatever the setting of
+ * session_replication_role is?  Each has one of that name.
+ */
+static bool
+fires_alike(Oid root, const Trigger *trigger)
+{
+	ListCell   *lc;
+
+	if (simhash_guard_known_alike(root, trigger->tgname))
+		return true;
+	foreach(lc, find_all_inheritors(root, AccessShareLock, NULL))
+	{
+		Relation	table = table_open(lfirst_oid(lc), NoLock);
+		bool		alike = true;
+
+		for (int i = 0; table->trigdesc != NULL &&
+			 i < table->trigdesc->numtriggers; i++)
+		{
+			Trigger    *its = &table->trigdesc->triggers[i];
+
+			if (strcmp(its->tgname, trigger->tgname) == 0)
+				alike = its->tgenabled == trigger->tgenabled ||
+					table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+		}
+		table_close(table, NoLock);
+		if (!alike)
+			return false;
+	}
+	simhash_guard_note_alike(root, trigger->tgname);
+	return true;
+}
+
+/* What lets a row come to a partition without BEFORE UPDATE; NULL if nothing. */
+static const char *
+way_around_update(const Trigger *trigger, Oid root)
+{
+	if (get_rel_relispartition(root))
+		return "It is not on the partitioned table itself.";
+	if (!TRIGGER_FOR_UPDATE(trigger->tgtype))
+		return "It does not fire for UPDATE.";
+	if (trigger->tgnattr > 0)
+		return "It fires only for updates of some columns.";
+	if (trigger->tgqual != NULL)
+		return "It has a WHEN condition, which another trigger may change.";
+	if (!fires_alike(root, trigger))
+		return "It is not enabled in the same way in all partitions.";
+	if (IsLogicalWorker())
+		return "Logical replication applies such an UPDATE as a DELETE and an INSERT.";
+	return NULL;
+}
+
+/*
+ * Fail if a guard that skips might leave out the insertion by which an update
+ * moves a row.
+ */
+void
+simhash_guard_check_moves(const Guard *guard, Relation relation,
+						  const Trigger *trigger, Oid root)
+{
+	const char *way;
+
+	if (guard->action != GUARD_SKIP || !relation->rd_rel->relispartition ||
+		!TRIGGER_FOR_INSERT(trigger->tgtype))
+		return;
+	way = way_around_update(trigger, root);
+	if (way != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" might delete rows that an UPDATE moves to partition \"%s\"",
+						guard->name, RelationGetRelationName(relation)),
+				 errdetail("It skips near-duplicates. %s", way),
+				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take the action \"reject\" or \"mark\".")));
+}
+
+/* The memory of the row is about to be reset: the next row is another one. */
+static void
+forget_update(void *arg)
+{
+	((GuardStatement *) arg)->moved.valid = false;
+}
+
+/* Copies of the values of the group. */
+static Datum *
+copy_group(const Guard *guard, Relation relation)
+{
+	int			n = guard->statement->ngroup;
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+	{
+		Form_pg_attribute column =
+		simhash_guard_attribute(relation, guard->group[i].column);
+
+		values[i] = datumCopy(guard->group_values[i], column->attbyval,
+							  column->attlen);
+	}
+	return values;
+}
+
+/* A copy of a document, or NULL. */
+static text *
+copy_document(text *document)
+{
+	return document == NULL ? NULL :
+		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
+										   -1));
+}
+
+/* Keep in mind what an update in a partition has made of a row, lest it moves. */
+void
+simhash_guard_note_update(Guard *guard, const TriggerData *data,
+						  const GuardSearch *search)
+{
+	GuardMoved *moved = &guard->statement->moved;
+	MemoryContextCallback *callback;
+
+	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
+		data->tg_relation->rd_rel->relispartition;
+	if (!moved->valid)
+		return;
+	callback = palloc(sizeof *callback);
+	callback->func = forget_update;
+	callback->arg = guard->statement;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+
+	moved->table = RelationGetRelid(data->tg_relation);
+	moved->tid = data->tg_trigtuple->t_self;
+	moved->compared = search->need != GUARD_NONE_NEAR;
+	if (!moved->compared)
+		return;
+	moved->fingerprint = search->center;
+	moved->group = copy_group(guard, data->tg_relation);
+	moved->document = guard->compared == 0 ? NULL :
+		copy_document(guard->its_document);
+}
+
+/* Has our transaction moved what was at that place of a heap elsewhere? */
+static bool
+has_left(Relation relation, ItemPointer tid)
+{
+	Buffer		buffer = ReadBuffer(relation, ItemPointerGetBlockNumber(tid));
+	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
+	Page		page = BufferGetPage(buffer);
+	bool		result = false;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (offset <= PageGetMaxOffsetNumber(page) &&
+		ItemIdIsNormal(PageGetItemId(page, offset)))
+	{
+		HeapTupleHeader tuple =
+		(HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
+
+		result = HeapTupleHeaderIndicatesMovedPartitions(tuple) &&
+			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
+	}
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+/*
+ * Has the row that the statement updated last moved to another partition?  In a
+ * table that is no heap that is taken for granted, while it is remembered.
+ */
+bool
+simhash_guard_has_moved(const GuardStatement *statement)
+{
+	const GuardMoved *moved = &statement->moved;
+	Relation	relation;
+	bool		result = true;
+
+	if (!moved->valid)
+		return false;
+	relation = table_open(moved->table, NoLock);
+	if (relation->rd_rel->relam == HEAP_TABLE_AM_OID)
+		result = has_left(relation, (ItemPointer) &moved->tid);
+	table_close(relation, NoLock);
+	return result;
+}
+
+/* Have two rows the same group? */
+static bool
+same_group(const GuardStatement *statement, const Datum *values)
+{
+	for (int i = 0; i < statement->ngroup; i++)
+	{
+		if (!simhash_guard_equal(&statement->group[i].equality, values[i],
+								 statement->moved.group[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Have they the same document? */
+static bool
+same_document(const text *document, const text *other)
+{
+	if (document == NULL || other == NULL)
+		return document == other;
+	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
+						  false, -1);
+}
+
+/*
+ * Is what is compared of the row at hand what the update made of the one before?
+ * Another trigger may have changed it since.
+ */
+bool
+simhash_guard_is_as_moved(const Guard *guard, const GuardSearch *search)
+{
+	const GuardMoved *moved = &guard->statement->moved;
+
+	return search->need == GUARD_COMPARE && moved->compared &&
+		simhash_guard_distance(&moved->fingerprint, &search->center) == 0 &&
+		same_group(guard->statement, guard->group_values) &&
+		(guard->compared == 0 ||
+		 same_document(guard->its_document, moved->document));
+}
