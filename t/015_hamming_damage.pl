@@ -154,9 +154,12 @@ sub damage
 	}
 	elsif ($how == 2)
 	{
-		# the special space: neighbours, level, flags
+		# the special space: neighbours, level, flags; or one of the flags alone
 		$at = 8192 - 16 + 4 * int(rand(4));
 		$bytes = pack('V', rand() < 0.5 ? rand($pages + 2) : rand(2**32));
+		($at, $bytes) = (8188,
+			pack('v', unpack('v', substr($content, 8188, 2)) ^ 1 << int(rand(9))))
+		  if rand() < 0.5;
 	}
 	elsif ($how == 3)
 	{

@@ -63,6 +63,22 @@ copy_header(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 		damaged(check, blkno, "The page header is not that of an index page.");
 }
 
+/*
+ * May a page that a link leads to be deleted, as it says that it is?  The last
+ * one of a level never is.  An inner page is deleted at one stroke with the links
+ * to it, and so is a leaf page which was half-dead until then; only vacuum does
+ * either.
+ */
+static bool
+may_be_deleted(const HammingCheck *check, BTPageOpaque opaque)
+{
+	if (P_RIGHTMOST(opaque))
+		return false;
+	if (P_ISDELETED(opaque))
+		return !check->quiet;
+	return P_ISLEAF(opaque);
+}
+
 /* Copy a page of the tree, and see that its items lie within it. */
 static void
 copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
@@ -74,7 +90,11 @@ copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 		damaged(check, blkno, "A link leads to a page that does not exist.");
 	copy_header(check, blkno, checked);
 	if (P_IGNORE(OPAQUE(checked)))
+	{
+		if (!may_be_deleted(check, OPAQUE(checked)))
+			damaged(check, blkno, "A page is deleted, yet links lead to it.");
 		return;
+	}
 
 	for (OffsetNumber offset = 1;
 		 offset <= PageGetMaxOffsetNumber(page); offset++)
