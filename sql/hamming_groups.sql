@@ -543,8 +543,10 @@ SELECT validates('bad_10');
 -- A type that is taken for text, and has an = of its own, as citext has
 --
 CREATE TYPE folded;
+SET client_min_messages = warning;
 CREATE FUNCTION folded_in(cstring) RETURNS folded LANGUAGE internal IMMUTABLE STRICT AS 'textin';
 CREATE FUNCTION folded_out(folded) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+RESET client_min_messages;
 CREATE TYPE folded (INPUT = folded_in, OUTPUT = folded_out, LIKE = text, CATEGORY = 'S', COLLATABLE = true);
 CREATE CAST (folded AS text) WITHOUT FUNCTION AS IMPLICIT;
 CREATE FUNCTION folded_eq(a folded, b folded) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT

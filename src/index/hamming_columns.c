@@ -204,8 +204,8 @@ notice_equality(Relation index, int column)
 		return;
 	ereport(NOTICE,
 			(errmsg("index \"%s\" does not serve = of type %s, which column %d has",
-					RelationGetRelationName(index), format_type_be(type),
-					column + 1),
+					RelationGetRelationName(index),
+					format_type_be_qualified(type), column + 1),
 			 errdetail("It compares by = of type %s.",
 					   format_type_be(index->rd_opcintype[column])),
 			 errhint("Index an expression that makes equal values the same, such as lower(name), and compare that.")));
