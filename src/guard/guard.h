@@ -395,6 +395,8 @@ extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,
 extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
 										  AttrNumber column, Datum value,
 										  bool isnull);
+extern bool simhash_guard_same_document(const text *document,
+										const text *other);
 
 /* guard_moved.c */
 extern void simhash_guard_check_moves(const Guard *guard, Relation relation,
@@ -422,6 +424,8 @@ extern void simhash_guard_init(void);
 extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
 											   const char *name);
 extern void simhash_guard_begin_row(GuardStatement *statement);
+extern bool simhash_guard_read_header(Relation heap, ItemPointer tid,
+									  HeapTupleHeader header);
 extern bool simhash_guard_known_alike(Oid root, const char *name);
 extern void simhash_guard_note_alike(Oid root, const char *name);
 

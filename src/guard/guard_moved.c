@@ -39,7 +39,6 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "replication/logicalworker.h"
-#include "storage/bufmgr.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
@@ -180,37 +179,16 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data,
 		copy_document(guard->its_document);
 }
 
-/* Has our transaction moved what was at that place of a heap elsewhere? */
-static bool
-has_left(Relation relation, ItemPointer tid)
-{
-	Buffer		buffer = ReadBuffer(relation, ItemPointerGetBlockNumber(tid));
-	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
-	Page		page = BufferGetPage(buffer);
-	bool		result = false;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (offset <= PageGetMaxOffsetNumber(page) &&
-		ItemIdIsNormal(PageGetItemId(page, offset)))
-	{
-		HeapTupleHeader tuple =
-		(HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
-
-		result = HeapTupleHeaderIndicatesMovedPartitions(tuple) &&
-			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
-	}
-	UnlockReleaseBuffer(buffer);
-	return result;
-}
-
 /*
- * Has the row that the statement updated last moved to another partition?  In a
- * table that is no heap that is taken for granted, while it is remembered.
+ * Has our transaction moved the row that the statement updated last to another
+ * partition?  In a table that is no heap that is taken for granted, while the row
+ * is remembered.
  */
 bool
 simhash_guard_has_moved(const GuardStatement *statement)
 {
 	const GuardMoved *moved = &statement->moved;
+	HeapTupleHeaderData header;
 	Relation	relation;
 	bool		result = true;
 
@@ -218,7 +196,11 @@ simhash_guard_has_moved(const GuardStatement *statement)
 		return false;
 	relation = table_open(moved->table, NoLock);
 	if (relation->rd_rel->relam == HEAP_TABLE_AM_OID)
-		result = has_left(relation, (ItemPointer) &moved->tid);
+		result = simhash_guard_read_header(relation,
+										   (ItemPointer) &moved->tid,
+										   &header) &&
+			HeapTupleHeaderIndicatesMovedPartitions(&header) &&
+			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(&header));
 	table_close(relation, NoLock);
 	return result;
 }
@@ -236,16 +218,6 @@ same_group(const GuardStatement *statement, const Datum *values)
 	return true;
 }
 
-/* Have they the same document? */
-static bool
-same_document(const text *document, const text *other)
-{
-	if (document == NULL || other == NULL)
-		return document == other;
-	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
-						  false, -1);
-}
-
 /*
  * Is what is compared of the row at hand what the update made of the one before?
  * Another trigger may have changed it since.
@@ -259,5 +231,5 @@ simhash_guard_is_as_moved(const Guard *guard, const GuardSearch *search)
 		simhash_guard_distance(&moved->fingerprint, &search->center) == 0 &&
 		same_group(guard->statement, guard->group_values) &&
 		(guard->compared == 0 ||
-		 same_document(guard->its_document, moved->document));
+		 simhash_guard_same_document(guard->its_document, moved->document));
 }

@@ -101,6 +101,16 @@ get_values(Guard *guard, HeapTuple row, GuardSearch *search)
 	return !isnull;
 }
 
+/* Are two documents, of which NULL is none, the same? */
+bool
+simhash_guard_same_document(const text *document, const text *other)
+{
+	if (document == NULL || other == NULL)
+		return document == other;
+	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
+						  false, -1);
+}
+
 /* Have two versions of a row the same document, in that column? */
 static bool
 has_same_document(Relation relation, AttrNumber column, HeapTuple old,
@@ -112,9 +122,10 @@ has_same_document(Relation relation, AttrNumber column, HeapTuple old,
 	Datum		value = heap_getattr(old, column, desc, &isnull);
 	Datum		newvalue = heap_getattr(new, column, desc, &newnull);
 
-	if (isnull || newnull)
-		return isnull && newnull;
-	return datum_image_eq(value, newvalue, false, -1);
+	return simhash_guard_same_document(isnull ? NULL :
+									   (text *) DatumGetPointer(value),
+									   newnull ? NULL :
+									   (text *) DatumGetPointer(newvalue));
 }
 
 /*

@@ -106,6 +106,7 @@ end_subxact(SubXactEvent event, SubTransactionId subxact,
 		if (statement->subxact < subxact)
 			continue;
 		simhash_guard_unlock(statement);
+		statement->moved.valid = false;
 		statement->stale = true;	/* as locks on tables have gone, too */
 	}
 }
@@ -211,28 +212,43 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 }
 
 /*
- * Is a row of the heap inserted on trial, by INSERT ... ON CONFLICT?  Taken
- * for granted of tables that are no heaps.
+ * Copy the header of a row, without its bitmap of NULLs; false if none is at that
+ * place, or the table is no heap.
+ */
+bool
+simhash_guard_read_header(Relation heap, ItemPointer tid,
+						  HeapTupleHeader header)
+{
+	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
+	Buffer		buffer;
+	Page		page;
+	bool		found;
+
+	if (heap->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return false;
+	buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	found = offset <= PageGetMaxOffsetNumber(page) &&
+		ItemIdIsNormal(PageGetItemId(page, offset));
+	if (found)
+		memcpy(header, PageGetItem(page, PageGetItemId(page, offset)),
+			   SizeofHeapTupleHeader);
+	UnlockReleaseBuffer(buffer);
+	return found;
+}
+
+/*
+ * Is a row inserted on trial, by INSERT ... ON CONFLICT?  Taken for granted of
+ * tables that are no heaps.
  */
 static bool
 is_speculative(Relation heap, ItemPointer tid)
 {
-	Buffer		buffer;
-	Page		page;
-	ItemId		item;
-	HeapTupleHeader tuple;
-	bool		speculative;
+	HeapTupleHeaderData header;
 
-	if (heap->rd_rel->relam != HEAP_TABLE_AM_OID)
-		return true;
-	buffer = ReadBuffer(heap, ItemPointerGetBlockNumber(tid));
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
-	tuple = (HeapTupleHeader) PageGetItem(page, item);
-	speculative = HeapTupleHeaderIsSpeculative(tuple);
-	UnlockReleaseBuffer(buffer);
-	return speculative;
+	return !simhash_guard_read_header(heap, tid, &header) ||
+		HeapTupleHeaderIsSpeculative(&header);
 }
 
 /* Is a value the fingerprint of the row that the guard let pass? */
