@@ -26,8 +26,8 @@ DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 guard = cluster_change cluster_setup cluster_step guard guard_action \
 	guard_bind guard_cluster guard_clusters guard_current guard_fingerprint \
 	guard_group guard_key guard_lock guard_merge guard_moved \
-	guard_neighbours guard_options guard_row guard_search guard_shard guard_statement \
-	guard_tables guard_verify
+	guard_neighbours guard_options guard_row guard_search guard_shard \
+	guard_statement guard_tables guard_verify
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_compare hamming_cost \
 	hamming_cursor hamming_insert hamming_knn hamming_load \
@@ -189,8 +189,8 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts setup-for-asserts sanitize sqlsmith citus pgvector indent lint bench bench-quality \
-	deb dist
+	asserts setup-for-asserts sanitize sqlsmith citus pgvector indent lint \
+	bench bench-quality deb dist
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))

@@ -115,6 +115,7 @@ for my $encoding (@encodings)
 		$psql->(sprintf($insert, 1, 2000));
 		my @answers = ($ask->('on'), $ask->('off'));
 		is($answers[0], $answers[1], "$name $locale, $columns columns, inserted");
+		like($answers[1], qr/\b7\b/, 'row 7 is among them');
 		$psql->('DELETE FROM t WHERE number % 3 = 0');
 		$psql->('VACUUM t');
 		$psql->(sprintf($insert, 2001, 3000));

@@ -64,7 +64,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/ruleutils.h"
@@ -172,8 +171,8 @@ list_arguments(const Setup *setup, const char *clusters)
 /*
  * The condition of the trigger that gives clusters: always true, and if the
  * fingerprint is generated it has the expression by which the clusters are made,
- * for simhash_guard_check_expression().  PostgreSQL keeps it as it keeps that of
- * the column, whatever is renamed, dumped and restored.
+ * for check_expression() in guard_clusters.c.  PostgreSQL keeps it as it keeps
+ * that of the column, whatever is renamed, dumped and restored.
  */
 static char *
 write_condition(const Setup *setup)

@@ -221,6 +221,7 @@ void
 hamming_check_columns(Relation index)
 {
 	int			fingerprint;
+	bool		new = is_new(index);
 
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
@@ -233,7 +234,7 @@ hamming_check_columns(Relation index)
 					 errhint("Use a class of this extension for fingerprints, and for other columns the default class of their type.")));
 	}
 	check_hashes(index);
-	for (int i = 0; i < index->rd_index->indnkeyatts && is_new(index); i++)
+	for (int i = 0; new && i < index->rd_index->indnkeyatts; i++)
 		notice_equality(index, i);
 	fingerprint = hamming_fingerprint_column(index);
 	if (count_fingerprint_columns(index) == 0)
@@ -252,7 +253,7 @@ hamming_check_columns(Relation index)
 				 : errhint("An index may have one column of balls or bit strings.")));
 	if (count_fingerprint_columns(index) > 1 &&
 		index->rd_opcintype[fingerprint] == INT8OID &&
-		!index->rd_index->indisexclusion && is_new(index))
+		!index->rd_index->indisexclusion && new)
 		ereport(NOTICE,
 				(errmsg("index \"%s\" takes column %d for the fingerprint, and compares the others by =",
 						RelationGetRelationName(index), fingerprint + 1),
