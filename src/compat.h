@@ -402,6 +402,16 @@ simhash_truncate(Relation relation)
 }
 
 /*
+ * By the number of each column of the one, that of the column of that name in
+ * the other; fails unless there is one of the same type.
+ */
+#if PG_VERSION_NUM >= 160000
+#define simhash_map_columns(from, to)	build_attrmap_by_name(to, from, false)
+#else
+#define simhash_map_columns(from, to)	build_attrmap_by_name(to, from)
+#endif
+
+/*
  * The hook in which an extension sees what the planner has found out of a
  * relation and its indexes, and what it is called with.
  */

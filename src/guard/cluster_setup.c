@@ -337,7 +337,8 @@ make_clusters(const Setup *setup, const Guard *guard, const char *clusters)
 		foreach(lc, setup->within)
 			write_column(setup, lfirst(lc), true, &command);
 		if (guard->compared != 0)
-			write_column(setup, guard->document_name, false, &command);
+			write_column(setup, get_attname(guard->table, guard->compared, false),
+						 false, &command);
 	}
 	else
 		appendStringInfoString(&command,
@@ -370,7 +371,7 @@ static void
 make(Setup *setup)
 {
 	ClusterCall *call = &setup->call;
-	Guard		guard = {0};
+	Guard		guard = {.table = setup->call.table};
 	Trigger    *trigger;
 	Oid			schema;
 	char	   *name;
@@ -435,7 +436,7 @@ add_representatives(Setup *setup, const Guard *guard,
 
 	if (guard->compared != 0)
 		columns = lappend(list_copy(columns),
-						  unconstify(char *, guard->document_name));
+						  get_attname(guard->table, guard->compared, false));
 	(void) simhash_cluster_run(psprintf("INSERT INTO %s (cluster%s)"
 										" SELECT w.cluster%s FROM ONLY %s AS w"
 										" JOIN %s AS d ON d.ctid OPERATOR(pg_catalog.=) w.place%s"

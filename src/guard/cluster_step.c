@@ -248,7 +248,8 @@ write_documents(const Guard *guard)
 	(void) double_to_shortest_decimal_buf(guard->at_least, number);
 	return psprintf("%s::pg_catalog.text, '%s'::pg_catalog.text,"
 					" '%s'::pg_catalog.float8, %s::pg_catalog.text",
-					quote_literal_cstr(guard->document_name),
+					quote_literal_cstr(get_attname(guard->table,
+												   guard->compared, false)),
 					guard->measure == SIMHASH_COSINE ? "cosine" : "jaccard",
 					number, quote_literal_cstr(guard->profile->name));
 }
@@ -262,27 +263,33 @@ char	   *
 simhash_cluster_query(const ClusterCall *call, const Guard *guard,
 					  const char *current)
 {
-	const GuardStatement *statement = guard->statement;
 	const char *schema =
 	quote_identifier(get_namespace_name(get_func_namespace(call->function)));
+	const char *fingerprint =
+	quote_identifier(get_attname(call->table, guard->fingerprint.column, false));
 	StringInfoData query;
 
 	initStringInfo(&query);
 	appendStringInfo(&query, "SELECT %s, t.%s", simhash_cluster_id(call, "t"),
-					 quote_identifier(statement->column));
+					 fingerprint);
 	if (guard->compared != 0)
 		appendStringInfo(&query, ", t.%s",
-						 quote_identifier(guard->document_name));
+						 quote_identifier(get_attname(call->table,
+													  guard->compared, false)));
 	if (current != NULL)
 		appendStringInfo(&query, ", %s", current);
-	for (int i = 0; i < statement->ngroup; i++)
+	for (int i = 0; i < guard->statement->ngroup; i++)
 		appendStringInfo(&query, ", t.%s",
-						 quote_identifier(statement->group[i].name));
+						 quote_identifier(get_attname(call->table,
+													  guard->group[i].column,
+													  false)));
 	appendStringInfo(&query, " FROM %s AS t WHERE t.%s IS NOT NULL",
-					 call->source, quote_identifier(statement->column));
-	for (int i = 0; i < statement->ngroup; i++)
+					 call->source, fingerprint);
+	for (int i = 0; i < guard->statement->ngroup; i++)
 		appendStringInfo(&query, " AND t.%s IS NOT NULL",
-						 quote_identifier(statement->group[i].name));
+						 quote_identifier(get_attname(call->table,
+													  guard->group[i].column,
+													  false)));
 	if (call->parted)
 		appendStringInfoString(&query, " ORDER BY t.tableoid, t.ctid");
 	return psprintf("%s._simhash_clusters_by_%s(%s::pg_catalog.text,"

@@ -15,6 +15,7 @@
 #include "search/measure.h"
 #include "search/search.h"
 
+#include "access/attmap.h"
 #include "access/skey.h"
 #include "commands/trigger.h"
 #include "executor/tuptable.h"
@@ -75,8 +76,7 @@ typedef struct GuardEquality
 /* A column that rows of one group have equal; see guard_group.c. */
 typedef struct GuardColumn
 {
-	const char *name;
-	AttrNumber	root_column;	/* the same, in the root */
+	AttrNumber	root_column;
 	Oid			operator;		/* equality, as the type has it by default */
 	GuardEquality equality;
 	FmgrInfo	hash;			/* fn_oid is invalid if the type has none */
@@ -98,6 +98,7 @@ typedef struct GuardTable
 {
 	Oid			table;
 	AttrNumber	column;			/* of the fingerprint */
+	AttrNumber	document;		/* that is compared, or 0 */
 	AttrNumber *group;			/* the columns of the group */
 	AttrNumber	cluster;		/* the column of clusters, or 0 */
 	GuardIndex	hamming;
@@ -163,10 +164,12 @@ typedef struct GuardStatement
 	 */
 	const char *name;
 	Oid			root;
-	const char *column;			/* the fingerprint */
-	const char *cluster;		/* the column of clusters, or NULL */
-	AttrNumber	root_column;	/* the same, in the root */
-	GuardType	type;			/* what it has */
+	TupleDesc	desc;			/* of the root, when the columns were found; NULL
+								 * before that */
+	AttrNumber	root_column;	/* the fingerprint */
+	AttrNumber	root_document;	/* that is compared, or 0 */
+	AttrNumber	root_cluster;	/* the column of clusters, or 0 */
+	GuardType	type;			/* what the fingerprint has */
 	Oid			ball_type;		/* hamming_ball, or hamming_bit_ball */
 	bool		marks;			/* action "mark" */
 	GuardScheme scheme;			/* of the locks */
@@ -220,7 +223,6 @@ typedef struct Guard
 	const ShProfile *profile;	/* of the document */
 	SimhashMeasure measure;		/* of the documents' similarity */
 	double		at_least;		/* between near-duplicates */
-	const char *document_name;	/* the column that has them */
 	bool		later;			/* rows get no cluster yet */
 
 	/* the table that it fires for, and columns of it; 0 for none */
@@ -257,6 +259,7 @@ typedef struct GuardMatch
 {
 	int			distance;		/* -1 when there is none */
 	Oid			table;
+	AttrNumber	document;		/* that is compared, or 0 */
 	TupleTableSlot *slot;		/* the row itself */
 } GuardMatch;
 
@@ -439,6 +442,9 @@ extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 									   const Datum *values);
 
 /* guard_tables.c */
+extern void simhash_guard_complain_of_change(const char *table) pg_attribute_noreturn();
+extern AttrMap *simhash_guard_map_columns(const GuardStatement *statement,
+										  Relation table);
 extern const GuardTable *simhash_guard_tables(Guard *guard);
 extern List *simhash_guard_primary_key(Oid table);
 extern char *simhash_guard_index_columns(const GuardStatement *statement,
@@ -452,9 +458,10 @@ extern void simhash_guard_check_shard(const Guard *guard, Relation relation,
 extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
 extern void simhash_guard_bind_similarity(Guard *guard, Relation relation,
 										  const Trigger *trigger);
-extern double simhash_guard_similarity(const Guard *guard, Oid table,
+extern double simhash_guard_similarity(const Guard *guard, AttrNumber column,
 									   TupleTableSlot *slot);
-extern bool simhash_guard_verified(const Guard *guard, Oid table,
+extern bool simhash_guard_verified(const Guard *guard,
+								   const GuardTable *table,
 								   TupleTableSlot *slot);
 
 /* guard_key.c */

@@ -21,12 +21,12 @@
 
 /* May the user read a column of the table that the trigger was made for? */
 static bool
-may_read(const Guard *guard, const char *column)
+may_read(const Guard *guard, AttrNumber column)
 {
 	Oid			root = guard->statement->root;
 
 	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck(root, get_attnum(root, column), GetUserId(),
+		pg_attribute_aclcheck(root, column, GetUserId(),
 							  ACL_SELECT) == ACLCHECK_OK;
 }
 
@@ -41,10 +41,12 @@ may_be_told(const Guard *guard, const GuardMatch *match, List *columns)
 
 	foreach(lc, columns)
 	{
-		if (!may_read(guard, get_attname(match->table, lfirst_int(lc), false)))
+		const char *name = get_attname(match->table, lfirst_int(lc), false);
+
+		if (!may_read(guard, get_attnum(guard->statement->root, name)))
 			return false;
 	}
-	return columns != NIL && may_read(guard, guard->statement->column) &&
+	return columns != NIL && may_read(guard, guard->statement->root_column) &&
 		check_enable_rls(guard->statement->root, InvalidOid,
 						 true) != RLS_ENABLED;
 }
@@ -118,8 +120,8 @@ report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 	double		similarity = -1;
 
 	if (tell && guard->compared != 0 &&
-		may_read(guard, guard->document_name))
-		similarity = simhash_guard_similarity(guard, match->table,
+		may_read(guard, guard->statement->root_document))
+		similarity = simhash_guard_similarity(guard, match->document,
 											  match->slot);
 	ereport(level,
 			(errcode(ERRCODE_NEAR_DUPLICATE),

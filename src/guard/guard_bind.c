@@ -52,20 +52,15 @@ check_stored(Relation relation, AttrNumber column)
 				 errhint("A guard takes generated columns that are STORED.")));
 }
 
-/* Fail unless the option "within", if there is one, names columns. */
+/* Fail unless the option "within", if there is one, has names in it. */
 static void
-check_group(const Guard *guard, Relation root, const Trigger *trigger,
-			List *names)
+check_group(const Guard *guard, const Trigger *trigger, List *names)
 {
-	ListCell   *lc;
-
 	if (names == NIL && simhash_guard_option(trigger, "within") != NULL)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
 						guard->name),
 				 simhash_guard_argument_error()));
-	foreach(lc, names)
-		(void) simhash_guard_column(root, lfirst(lc));
 }
 
 /* Prepare to compute a column, if it is generated. */
@@ -84,7 +79,7 @@ bind_source(GuardSource *source, Relation relation, EState *estate)
  * come before generated columns are computed.
  */
 static void
-bind_group(Guard *guard, Relation relation)
+bind_group(Guard *guard, Relation relation, List *names)
 {
 	const GuardStatement *statement = guard->statement;
 	EState	   *estate = CreateExecutorState();
@@ -94,7 +89,7 @@ bind_group(Guard *guard, Relation relation)
 	guard->group_values = palloc(Max(statement->ngroup, 1) * sizeof(Datum));
 	for (int i = 0; i < statement->ngroup; i++)
 	{
-		const char *name = statement->group[i].name;
+		const char *name = list_nth(names, i);
 		AttrNumber	column = simhash_guard_column(relation, name);
 
 		check_stored(relation, column);
@@ -204,7 +199,8 @@ restrict_locks(GuardStatement *statement, List *names)
 		ListCell   *lc;
 
 		foreach(lc, names)
-			found |= strcmp(lfirst(lc), statement->group[i].name) == 0;
+			found |= get_attnum(statement->root, lfirst(lc)) ==
+				statement->group[i].root_column;
 		statement->group[i].in_locks &= found;
 	}
 }
@@ -243,13 +239,13 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger, List *within)
 	simhash_guard_statement(CurrentMemoryContext, root, guard->name);
 
 	guard->statement = statement;
-	if (statement->column == NULL)
+	if (statement->desc == NULL)
 	{
 		Relation	relation = table_open(root, AccessShareLock);
 
 		statement->root_column = simhash_guard_column(relation, trigger->tgargs[0]);
 		statement->type = guard->type;
-		check_group(guard, relation, trigger, within);
+		check_group(guard, trigger, within);
 		simhash_guard_bind_group(statement, relation, within);
 		bind_locks(statement, relation, trigger, guard->radius);
 		statement->ball_type =
@@ -259,12 +255,42 @@ bind_statement(Guard *guard, Oid root, Trigger *trigger, List *within)
 											"hamming_ball"),
 							ObjectIdGetDatum(get_func_namespace(trigger->tgfoid)));
 		statement->marks = guard->action == GUARD_MARK;
+		if (guard->compared != 0)
+			statement->root_document =
+				simhash_guard_column(relation,
+									 get_attname(guard->table, guard->compared,
+												 false));
 		if (guard->cluster != 0)
-			statement->cluster = guard->action == GUARD_STAR ? "cluster" :
-				pstrdup(simhash_guard_option(trigger, "cluster"));
-		statement->column = pstrdup(trigger->tgargs[0]);
+			statement->root_cluster =
+				simhash_guard_column(relation, guard->action == GUARD_STAR ?
+									 "cluster" :
+									 simhash_guard_option(trigger, "cluster"));
+		statement->desc = CreateTupleDescCopy(RelationGetDescr(relation));
 		table_close(relation, NoLock);
 	}
+}
+
+/*
+ * Fail if the columns that the arguments name in a partition are not those that
+ * they named in another one when the statement began.
+ */
+static void
+check_same_columns(const Guard *guard, Relation relation)
+{
+	const GuardStatement *statement = guard->statement;
+	AttrMap    *map = simhash_guard_map_columns(statement, relation);
+	bool		same =
+	guard->fingerprint.column == map->attnums[statement->root_column - 1];
+
+	if (guard->compared != 0)
+		same &= guard->compared == map->attnums[statement->root_document - 1];
+	if (guard->cluster != 0)
+		same &= guard->cluster == map->attnums[statement->root_cluster - 1];
+	for (int i = 0; i < statement->ngroup; i++)
+		same &= guard->group[i].column ==
+			map->attnums[statement->group[i].root_column - 1];
+	if (!same)
+		simhash_guard_complain_of_change(RelationGetRelationName(relation));
 }
 
 /*
@@ -294,7 +320,9 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	guard->searched = guard->action == GUARD_STAR ? root : guard->table;
 	simhash_guard_check_moves(guard, relation, trigger, root);
 	bind_statement(guard, root, trigger, within);
-	bind_group(guard, relation);
+	bind_group(guard, relation, within);
+	if (guard->action != GUARD_STAR)
+		check_same_columns(guard, relation);
 	if (!GUARD_CLUSTERS(guard->action))
 		simhash_guard_bind_keys(guard, relation, trigger);
 	else

@@ -141,9 +141,7 @@ start_star(const Guard *guard, const GuardSearch *search)
 	for (int i = 0; i < guard->statement->ngroup; i++)
 		set_value(slot, table->group[i], guard->group_values[i]);
 	if (guard->its_document != NULL)
-		set_value(slot,
-				  simhash_guard_column(clusters, guard->document_name),
-				  PointerGetDatum(guard->its_document));
+		set_value(slot, table->document, PointerGetDatum(guard->its_document));
 	add_representative(clusters, slot);
 	FreeExecutorState(estate);
 	ExecDropSingleTupleTableSlot(slot);

@@ -57,9 +57,8 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 	Form_pg_attribute attribute;
 	TypeCacheEntry *type;
 
-	column->name = name;
-	column->root_column = get_attnum(RelationGetRelid(root), name);
-	attribute = TupleDescAttr(RelationGetDescr(root), column->root_column - 1);
+	column->root_column = simhash_guard_column(root, name);
+	attribute = simhash_guard_attribute(root, column->root_column);
 	type = lookup_type_cache(getBaseType(attribute->atttypid),
 							 TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
 	if (!OidIsValid(type->eq_opr))
@@ -80,7 +79,7 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 		fmgr_info(type->hash_proc, &column->hash);
 }
 
-/* Learn what the group of a row is.  The columns exist. */
+/* Learn what the group of a row is. */
 void
 simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
 {

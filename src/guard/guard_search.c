@@ -36,8 +36,8 @@
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
-keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
-		   int distance)
+keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
+		   TupleTableSlot *slot, int distance)
 {
 	GuardMatch *match = &search->match;
 
@@ -46,7 +46,8 @@ keep_match(GuardSearch *search, Relation relation, TupleTableSlot *slot,
 	if (match->slot != NULL)
 		ExecDropSingleTupleTableSlot(match->slot);
 	match->distance = distance;
-	match->table = RelationGetRelid(relation);
+	match->table = table->table;
+	match->document = table->document;
 	match->slot = table_slot_create(relation, NULL);
 	ExecCopySlot(match->slot, slot);
 }
@@ -134,7 +135,7 @@ row_distance(const Guard *guard, const GuardTable *table,
 	distance = simhash_guard_distance(&fingerprint, &search->center);
 	return distance <= search->radius &&
 		is_of_group(guard, table, slot) &&
-		simhash_guard_verified(guard, table->table, slot) ? distance : -1;
+		simhash_guard_verified(guard, table, slot) ? distance : -1;
 }
 
 /*
@@ -195,7 +196,7 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 		else if (simhash_guard_same_key(guard, table->table, search, slot))
 			pass_over(search, relation, slot, distance);
 		else
-			keep_match(search, relation, slot, distance);
+			keep_match(search, table, relation, slot, distance);
 	}
 }
 

@@ -64,14 +64,69 @@
 
 #include "index/hamming.h"
 
-/* The columns of the group in a table. */
+/* Complain of a table that the session itself has altered. */
+void
+simhash_guard_complain_of_change(const char *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("table \"%s\" was altered while a statement wrote to it or searched it",
+					table)));
+}
+
+/* Is a column of the root no longer what it was when the statement began? */
+static bool
+has_changed(const GuardStatement *statement, Relation root, AttrNumber column)
+{
+	Form_pg_attribute was = TupleDescAttr(statement->desc, column - 1);
+	Form_pg_attribute is = simhash_guard_attribute(root, column);
+
+	return is->attisdropped || is->atttypid != was->atttypid ||
+		is->atttypmod != was->atttypmod ||
+		is->attcollation != was->attcollation;
+}
+
+/*
+ * What the columns of the root are in another table.  They are known by their
+ * numbers, whatever the session calls them by now, and that they have the types
+ * for which the statement is prepared is made sure here each time.
+ */
+AttrMap *
+simhash_guard_map_columns(const GuardStatement *statement, Relation table)
+{
+	Relation	root = table_open(statement->root, AccessShareLock);
+	bool		changed = has_changed(statement, root, statement->root_column);
+	AttrMap    *map;
+
+	if (statement->root_document != 0)
+		changed |= has_changed(statement, root, statement->root_document);
+	if (statement->root_cluster != 0)
+		changed |= has_changed(statement, root, statement->root_cluster);
+	for (int i = 0; i < statement->ngroup; i++)
+		changed |= has_changed(statement, root,
+							   statement->group[i].root_column);
+	if (changed)
+		simhash_guard_complain_of_change(RelationGetRelationName(root));
+	map = simhash_map_columns(RelationGetDescr(root), RelationGetDescr(table));
+	table_close(root, NoLock);
+	return map;
+}
+
+/* A column of the root in a table; 0 for none. */
+static inline AttrNumber
+mapped(const AttrMap *map, AttrNumber column)
+{
+	return column == 0 ? 0 : map->attnums[column - 1];
+}
+
+/* The columns of the group. */
 static AttrNumber *
-find_group(const GuardStatement *statement, Oid table)
+map_group(const GuardStatement *statement, const AttrMap *map)
 {
 	AttrNumber *columns = palloc(Max(statement->ngroup, 1) * sizeof *columns);
 
 	for (int i = 0; i < statement->ngroup; i++)
-		columns[i] = get_attnum(table, statement->group[i].name);
+		columns[i] = mapped(map, statement->group[i].root_column);
 	return columns;
 }
 
@@ -222,7 +277,10 @@ write_index_column(const GuardStatement *statement, const GuardColumn *column,
 	if (get_opfamily_member(get_opclass_family(class), input, input,
 							SIMHASH_EQUAL_STRATEGY) != column->operator)
 		return;
-	appendStringInfoString(columns, quote_identifier(column->name));
+	appendStringInfoString(columns,
+						   quote_identifier(get_attname(statement->root,
+														column->root_column,
+														false)));
 
 	/* By default a bigint is a fingerprint. */
 	if (type == INT8OID)
@@ -376,7 +434,8 @@ keeps_groups(const GuardStatement *statement, Oid oid)
 	PartitionKey key = RelationGetPartitionKey(relation);
 	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
 	HTEqualStrategyNumber : BTEqualStrategyNumber;
-	AttrNumber *group = find_group(statement, oid);
+	AttrNumber *group =
+	map_group(statement, simhash_guard_map_columns(statement, relation));
 	bool		result = true;
 
 	for (int i = 0; i < key->partnatts; i++)
@@ -460,15 +519,17 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
 	{
 		Relation	relation = table_open(lfirst_oid(lc), AccessShareLock);
 		GuardTable *table = &scope->tables[scope->ntables];
+		AttrMap    *map;
 
 		if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		{
 			check_table(statement, relation);
 			table->table = lfirst_oid(lc);
-			table->column = get_attnum(table->table, statement->column);
-			table->group = find_group(statement, table->table);
-			if (statement->cluster != NULL)
-				table->cluster = get_attnum(table->table, statement->cluster);
+			map = simhash_guard_map_columns(statement, relation);
+			table->column = mapped(map, statement->root_column);
+			table->document = mapped(map, statement->root_document);
+			table->cluster = mapped(map, statement->root_cluster);
+			table->group = map_group(statement, map);
 			find_indexes(statement, relation, table);
 			scope->ntables++;
 		}

@@ -66,13 +66,9 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
 																	  CStringGetDatum(at_least))));
 	if (guard->measure != SIMHASH_NO_MEASURE)
-	{
 		guard->compared =
 			find_document(guard, similarity ? "similarity" : "at_least",
 						  known ? recipe.document : NULL);
-		guard->document_name = pstrdup(NameStr(TupleDescAttr(RelationGetDescr(relation),
-															 guard->compared - 1)->attname));
-	}
 	if (source != NULL)
 		guard->document = 0;
 	if (guard->profile == NULL && known)
@@ -80,19 +76,19 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 }
 
 /*
- * The similarity of the document taken and that of a row of some table; -1
+ * The similarity of the document taken and that in a column of a row found; -1
  * where there is none.
  */
 double
-simhash_guard_similarity(const Guard *guard, Oid table, TupleTableSlot *slot)
+simhash_guard_similarity(const Guard *guard, AttrNumber column,
+						 TupleTableSlot *slot)
 {
-	AttrNumber	column = get_attnum(table, guard->document_name);
 	double		similarity = -1;
 	bool		isnull;
 	Datum		value;
 	text	   *document;
 
-	if (guard->its_document == NULL || column <= 0)
+	if (guard->its_document == NULL)
 		return -1;
 	value = slot_getattr(slot, column, &isnull);
 	if (isnull)
@@ -110,8 +106,10 @@ simhash_guard_similarity(const Guard *guard, Oid table, TupleTableSlot *slot)
 
 /* Is a row within the distance a near-duplicate? */
 bool
-simhash_guard_verified(const Guard *guard, Oid table, TupleTableSlot *slot)
+simhash_guard_verified(const Guard *guard, const GuardTable *table,
+					   TupleTableSlot *slot)
 {
 	return guard->compared == 0 ||
-		simhash_guard_similarity(guard, table, slot) >= guard->at_least;
+		simhash_guard_similarity(guard, table->document,
+								 slot) >= guard->at_least;
 }
