@@ -282,7 +282,7 @@ BEGIN
 END $$;
 CREATE TRIGGER look AFTER INSERT ON docs EXECUTE FUNCTION look();
 INSERT INTO docs VALUES (22, 10);
--- a function of the query may write, as in any SELECT
+-- no function of the query writes, though it may in a SELECT
 CREATE FUNCTION intrude(n int) RETURNS bigint LANGUAGE sql AS
     'INSERT INTO docs VALUES (n + 100, n) RETURNING fp';
 SELECT * FROM simhash_pairs('SELECT id, intrude(id) FROM docs WHERE id < 3', 2);

@@ -38,10 +38,32 @@ SELECT count_copies(0), current_user;
 SELECT fails('SELECT count_copies(17)');
 SELECT current_user;
 SELECT fails('SELECT clustered(''SELECT id, fp FROM secret'')');
--- a DELETE may be written by anybody, but not run
-SELECT simhash_dedup_sql('secret', 'fp') AS command \gset
-SELECT fails(:'command');
+-- nor is the DELETE written, and no lock is kept
+BEGIN;
+SELECT fails('SELECT simhash_dedup_sql(''secret'', ''fp'')');
+SELECT fails('SELECT _simhash_compared(''secret'', ''fp'', NULL, NULL, NULL, NULL)');
+SELECT count(*) AS locks FROM pg_locks WHERE relation = 'secret'::regclass;
+COMMIT;
 RESET ROLE;
+-- nor what the caller may not even name
+CREATE SCHEMA hidden;
+CREATE TABLE hidden.docs (fp bigint);
+GRANT SELECT ON hidden.docs TO regress_simhash_reader;
+SELECT 'hidden.docs'::regclass::oid AS hidden \gset
+SET ROLE regress_simhash_reader;
+SELECT fails('SELECT simhash_dedup_sql(' || :'hidden' || ', ''fp'')');
+RESET ROLE;
+DROP SCHEMA hidden CASCADE;
+-- how many rows there are is not said where a function has read them
+CREATE FUNCTION notices(query text) RETURNS bigint LANGUAGE sql SECURITY DEFINER AS
+    'SELECT count(*) FROM simhash_pairs(query)';
+SET client_min_messages = notice;
+SELECT notices('VALUES (1, NULL::bigint, 1), (2, NULL, 1), (3, 5, NULL)');
+SELECT count(*) FROM simhash_pairs('VALUES (1, NULL::bigint, 1), (2, NULL, 1), (3, 5, NULL)');
+SET client_min_messages = warning;
+SET maintenance_work_mem = '1MB';
+SELECT fails('SELECT notices(''SELECT n, n FROM generate_series(1, 100000::bigint) AS n'')');
+RESET maintenance_work_mem;
 -- columns
 GRANT SELECT (id) ON secret TO regress_simhash_reader;
 SET ROLE regress_simhash_reader;

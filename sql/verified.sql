@@ -372,7 +372,7 @@ BEGIN;
 SELECT count(*) = (SELECT count(*) FROM docs) AS all_there FROM child;
 ROLLBACK;
 CREATE TABLE none_yet (id int, body text, fp bigint) PARTITION BY LIST (id);
-SELECT simhash_dedup_sql('none_yet', 'fp', similarity => 'none') ~ 'tableoid, t.ctid\), \(fp\) FROM verified' AS by_table;
+SELECT simhash_dedup_sql('none_yet', 'fp', similarity => 'none') ~ 'tableoid, t.ctid\) AS .*, \(fp\) FROM verified' AS by_table;
 DROP TABLE parent, child, none_yet;
 -- where it is off or not known, the report says so, and draws a sample if it can;
 -- the numbers go by how rows lie in the table, which differs with their alignment
@@ -439,6 +439,27 @@ SELECT simhash_dedup_sql('huge', 'fp', document => 'body') AS command \gset
 SELECT fails(:'command');
 RESET maintenance_work_mem;
 SELECT count(*) FROM huge;
+
+----------------------------------------
+-- a row without document has no similarity, not even to itself
+----------------------------------------
+
+SELECT id, size, similarity FROM simhash_clusters(
+    $$VALUES (1, 7::bigint, 'one two'), (2, 7, NULL), (3, 7, ''), (4, 7, 'one two')$$, 0,
+    document => 'column3', similarity => 'jaccard', min_size => 1) ORDER BY id;
+
+----------------------------------------
+-- the order of rows is by columns, whatever the fingerprint is called
+----------------------------------------
+
+CREATE TABLE called (id int, simhash int, body text);
+INSERT INTO called VALUES (1, 2, 'the same'), (2, 1, 'the same');
+SELECT simhash_dedup_sql('called', 'simhash(body)', 0, keep => 'simhash') AS command \gset
+BEGIN;
+:command;
+SELECT id AS stays FROM called;
+ROLLBACK;
+DROP TABLE called;
 
 ----------------------------------------
 -- rights

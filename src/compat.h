@@ -17,6 +17,7 @@
 #include "catalog/catalog.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/tablecmds.h"
 #include "executor/executor.h"
@@ -80,6 +81,18 @@ simhash_owns_relation(Oid relation, Oid role)
 	return object_ownercheck(RelationRelationId, relation, role);
 #else
 	return pg_class_ownercheck(relation, role);
+#endif
+}
+
+/* True when the role may name what is in the schema. */
+static inline bool
+simhash_may_use_schema(Oid schema, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, schema, role,
+						   ACL_USAGE) == ACLCHECK_OK;
+#else
+	return pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK;
 #endif
 }
 

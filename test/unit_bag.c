@@ -46,6 +46,14 @@ fill(ShBag *bag, ShDamping damping, const uint64_t *hashes, size_t kinds,
 	sh_bag_end(bag);
 }
 
+/* ShBag.allocate */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void) context;
+	return malloc(bytes);
+}
+
 /* Two bags, used again and again, against their counts. */
 static void
 test_overlap(void)
@@ -56,7 +64,7 @@ test_overlap(void)
 
 	for (int i = 0; i < 3; i++)
 	{
-		bags[i].allocate = malloc;
+		bags[i].allocate = allocate;
 		bags[i].release = free;
 		bags[i].multiplier = random_bits() | 1;
 	}

@@ -148,7 +148,7 @@ extern int	simhash_get_pairs(ArrayType *features_array,
 							  Datum **features, Datum **weights);
 
 /* similarity.c */
-extern void simhash_init_bag(ShBag *bag, void *(*allocate) (size_t bytes));
+extern void simhash_init_bag(ShBag *bag, MemoryContext context);
 extern void simhash_fill_bag(ShBag *bag, const ShProfile *profile,
 							 text *document);
 extern void simhash_fill_bag_of(ShBag *bag, ArrayType *features);

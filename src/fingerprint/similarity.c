@@ -50,25 +50,19 @@ forget(void *arg)
 	memset(memories, 0, sizeof memories);
 }
 
-/* Allocate for a bag or a document, which outlive the call. */
+/* Allocate for a bag. */
 static void *
-allocate_lasting(size_t bytes)
+allocate(void *context, size_t bytes)
 {
-	return MemoryContextAllocHuge(lasting, bytes);
+	return MemoryContextAllocHuge(context, bytes);
 }
 
-/* Allocate for a bag that does not. */
-static void *
-allocate_here(size_t bytes)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
-}
-
-/* Fill in the part of a bag that stays. */
+/* Fill in the part of a bag that stays; the rest lies in a memory context. */
 void
-simhash_init_bag(ShBag *bag, void *(*allocate) (size_t bytes))
+simhash_init_bag(ShBag *bag, MemoryContext context)
 {
 	bag->allocate = allocate;
+	bag->context = context;
 	bag->release = pfree;
 	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
 }
@@ -113,7 +107,7 @@ fill(Memory *memory, const ShProfile *profile, text *document)
 	/* No document is there if this ends by an error. */
 	memory->profile = NULL;
 	if (bag->allocate == NULL)
-		simhash_init_bag(bag, allocate_lasting);
+		simhash_init_bag(bag, lasting);
 	simhash_fill_bag(bag, profile, document);
 	simhash_make_copy(&memory->document, lasting, document);
 	memory->profile = profile;
@@ -257,7 +251,7 @@ compare_arrays(FunctionCallInfo fcinfo, SimhashMeasure measure)
 
 	for (int i = 0; i < 2; i++)
 	{
-		simhash_init_bag(&bags[i], allocate_here);
+		simhash_init_bag(&bags[i], CurrentMemoryContext);
 		simhash_fill_bag_of(&bags[i], PG_GETARG_ARRAYTYPE_P(i));
 	}
 	if (!compare_bags(measure, &bags[0], &bags[1], &similarity))

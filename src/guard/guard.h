@@ -164,8 +164,8 @@ typedef struct GuardStatement
 	 */
 	const char *name;
 	Oid			root;
-	TupleDesc	desc;			/* of the root, when the columns were found; NULL
-								 * before that */
+	TupleDesc	desc;			/* of the root, when the columns were found;
+								 * NULL before that */
 	AttrNumber	root_column;	/* the fingerprint */
 	AttrNumber	root_document;	/* that is compared, or 0 */
 	AttrNumber	root_cluster;	/* the column of clusters, or 0 */
@@ -443,8 +443,8 @@ extern uint64 simhash_guard_group_hash(const GuardStatement *statement,
 
 /* guard_tables.c */
 extern void simhash_guard_complain_of_change(const char *table) pg_attribute_noreturn();
-extern AttrMap *simhash_guard_map_columns(const GuardStatement *statement,
-										  Relation table);
+extern AttrMap * simhash_guard_map_columns(const GuardStatement *statement,
+										   Relation table);
 extern const GuardTable *simhash_guard_tables(Guard *guard);
 extern List *simhash_guard_primary_key(Oid table);
 extern char *simhash_guard_index_columns(const GuardStatement *statement,

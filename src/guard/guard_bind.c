@@ -200,7 +200,7 @@ restrict_locks(GuardStatement *statement, List *names)
 
 		foreach(lc, names)
 			found |= get_attnum(statement->root, lfirst(lc)) ==
-				statement->group[i].root_column;
+			statement->group[i].root_column;
 		statement->group[i].in_locks &= found;
 	}
 }

@@ -91,7 +91,7 @@ has_changed(const GuardStatement *statement, Relation root, AttrNumber column)
  * numbers, whatever the session calls them by now, and that they have the types
  * for which the statement is prepared is made sure here each time.
  */
-AttrMap *
+AttrMap    *
 simhash_guard_map_columns(const GuardStatement *statement, Relation table)
 {
 	Relation	root = table_open(statement->root, AccessShareLock);
@@ -114,14 +114,14 @@ simhash_guard_map_columns(const GuardStatement *statement, Relation table)
 
 /* A column of the root in a table; 0 for none. */
 static inline AttrNumber
-mapped(const AttrMap *map, AttrNumber column)
+mapped(const AttrMap * map, AttrNumber column)
 {
 	return column == 0 ? 0 : map->attnums[column - 1];
 }
 
 /* The columns of the group. */
 static AttrNumber *
-map_group(const GuardStatement *statement, const AttrMap *map)
+map_group(const GuardStatement *statement, const AttrMap * map)
 {
 	AttrNumber *columns = palloc(Max(statement->ngroup, 1) * sizeof *columns);
 

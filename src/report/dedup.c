@@ -94,8 +94,9 @@ write_id(const SimhashTable *table)
 }
 
 /*
- * The query for the rows among which clusters are sought.  ORDER BY must not
- * take the text of a key for the column itself.
+ * The query for the rows among which clusters are sought.  In ORDER BY the name
+ * of what the query yields comes before that of a column, so expressions
+ * get names that nobody means.
  */
 static char *
 write_rows(const Dedup *dedup)
@@ -107,9 +108,12 @@ write_rows(const Dedup *dedup)
 		order = simhash_list(table->key, "", ", ");
 	else if (order == NULL && table->parted)
 		order = "t.tableoid, t.ctid";
-	return psprintf("SELECT %s%s, (%s)%s%s%s FROM %s AS t WHERE (%s) IS NOT NULL%s%s",
-					dedup->id, table->key != NIL ? " AS simhash_key" : "",
-					table->fingerprint, write_document(table, "t."),
+	return psprintf("SELECT %s%s, (%s)%s%s%s%s FROM %s AS t WHERE (%s) IS NOT NULL%s%s",
+					dedup->id, table->key != NIL || table->parted ?
+					" AS \"simhash id\"" : "",
+					table->fingerprint,
+					get_attnum(table->oid, table->fingerprint) > 0 ? "" :
+					" AS \"simhash fingerprint\"", write_document(table, "t."),
 					table->groups != NIL ? ", " : "",
 					simhash_list(table->groups, "", ", "), table->source,
 					table->fingerprint, order != NULL ? " ORDER BY " : "",

@@ -91,7 +91,10 @@ simhash_progress_begin(SimhashProgress *progress, const char *name)
 	call = progress;
 }
 
-/* So many rows have been read, or listed. */
+/*
+ * So many rows have been read, or listed.  How many there are is nothing for the
+ * caller of a function that reads with its owner's rights.
+ */
 void
 simhash_progress_rows(const char *what, int64 rows)
 {
@@ -99,7 +102,9 @@ simhash_progress_rows(const char *what, int64 rows)
 
 	if (!is_time(GetCurrentTimestamp()))
 		return;
-	snprintf(where, sizeof where, "%s, " INT64_FORMAT " rows", what, rows);
+	snprintf(where, sizeof where, "%s", what);
+	if (!InLocalUserIdChange())
+		snprintf(where, sizeof where, "%s, " INT64_FORMAT " rows", what, rows);
 	say(where);
 }
 

@@ -256,11 +256,10 @@ compare_to_first(const Report *report, uint32 row, uint32 first,
 	if (report->verify == NULL ||
 		(report->sampled != NULL && !report->sampled[row]))
 		return false;
-	*similarity = 1;
-	return row == first ||
-		simhash_verify_similarity(report->verify,
-								  text == NULL ? first : text[first],
-								  text == NULL ? row : text[row], similarity);
+	return simhash_verify_similarity(report->verify,
+									 text == NULL ? first : text[first],
+									 text == NULL ? row : text[row],
+									 similarity);
 }
 
 /* The end of a call: what it has allocated goes. */

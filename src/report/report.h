@@ -81,6 +81,7 @@ typedef struct SimhashRows
 	int64		group_bytes;	/* for the groups of the rows kept */
 	int64		without_id;		/* rows skipped */
 	int64		without_fingerprint;
+	int64		without_group;	/* rows near no other */
 } SimhashRows;
 
 /* A call whose progress is shown. */
@@ -133,7 +134,7 @@ extern void simhash_make_stars(const SimhashStatement *query, int64 k,
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
 										   MemoryContext parent);
 extern uint32 simhash_group_number(SimhashGroups *groups,
-								   TupleTableSlot *slot);
+								   TupleTableSlot *slot, bool *alone);
 extern int64 simhash_groups_bytes(const SimhashGroups *groups);
 extern void simhash_groups_end(SimhashGroups *groups);
 

@@ -185,9 +185,9 @@ copy_values(SimhashGroups *groups, const Datum *values)
 	return copy;
 }
 
-/* The number of the group of a row. */
+/* The number of the group of a row, and whether it is alone in that by a NULL. */
 uint32
-simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot)
+simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 {
 	const Datum *values = groups->row;
 	MemoryContext old;
@@ -195,11 +195,13 @@ simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot)
 	KnownGroup *group;
 	bool		found;
 
+	*alone = false;
 	for (int i = 0; i < groups->n; i++)
 	{
 		int			place = groups->columns[i].place;
 
-		if (slot->tts_isnull[place])
+		*alone = slot->tts_isnull[place];
+		if (*alone)
 			return groups->count++;
 		groups->row[i] = slot->tts_values[place];
 	}

@@ -340,7 +340,11 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 
 	if (rows->grouping != NULL)
 	{
-		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot);
+		bool		alone;
+
+		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot,
+													 &alone);
+		rows->without_group += alone;
 		rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
 	if (rows->document >= 0 && rows->verify != NULL)
@@ -404,37 +408,50 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Say what was left out, and fail if there was too much. */
+/* Say what has become of rows that can be near none. */
+static void
+say_rows(const char *verb, int64 rows, const char *what)
+{
+	const char *number = InLocalUserIdChange() ? "" :
+	psprintf(INT64_FORMAT " ", rows);
+
+	if (rows > 0)
+		ereport(NOTICE,
+				(errmsg("%s %s%s %s", verb, number,
+						rows == 1 && *number != '\0' ? "row" : "rows", what)));
+}
+
+/*
+ * Say what was left out, and fail if there was too much.  No number goes to the
+ * caller of a function that reads with its owner's rights.
+ */
 static void
 check_rows(const SimhashRows *rows)
 {
 	int64		megabytes = needed_memory(rows, rows->total, rows->id_bytes) /
 	(1024 * 1024) + 1;
+	bool		tell = !InLocalUserIdChange();
 
 	if (rows->total > SH_PAIRS_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the query yields " INT64_FORMAT " rows, more than the maximum of %d",
-						rows->total, SH_PAIRS_ROWS)));
+				 errmsg("the query yields more than %d rows", SH_PAIRS_ROWS),
+				 tell ? errdetail("It yields " INT64_FORMAT ".", rows->total) : 0));
 	if (rows->overflow)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 tell ?
 				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
-						rows->total),
+						rows->total) :
+				 errmsg("the rows need more memory than maintenance_work_mem allows"),
+				 tell ?
 				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.  If the machine has less, join the rows by their block keys, as the documentation shows.",
-						 megabytes)));
-	if (rows->without_fingerprint > 0)
-		ereport(NOTICE,
-				(errmsg_plural("skipped " INT64_FORMAT " row without a fingerprint",
-							   "skipped " INT64_FORMAT " rows without a fingerprint",
-							   (unsigned long) rows->without_fingerprint,
-							   rows->without_fingerprint)));
-	if (rows->without_id > 0)
-		ereport(NOTICE,
-				(errmsg_plural("skipped " INT64_FORMAT " row without an id",
-							   "skipped " INT64_FORMAT " rows without an id",
-							   (unsigned long) rows->without_id,
-							   rows->without_id)));
+						 megabytes) :
+				 errhint("Increase maintenance_work_mem.")));
+	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
+	say_rows("skipped", rows->without_id, "without an id");
+	say_rows("found", rows->without_group,
+			 "with NULL in a column of the group, near no other");
 }
 
 /*

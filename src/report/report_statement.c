@@ -19,6 +19,7 @@
 #include "parser/parser.h"
 #include "parser/scansup.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/snapmgr.h"
 
 /* Does the text begin as a query does? */
@@ -120,7 +121,10 @@ simhash_analyze(SimhashStatement *statement)
 	statement->query = query;
 }
 
-/* Run a query that has been analyzed, in the snapshot of the caller. */
+/*
+ * Run a query that has been analyzed, in the snapshot of the caller.  What it
+ * calls may write nothing: it runs as in a transaction that is read-only.
+ */
 void
 simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
 			DestReceiver *receiver)
@@ -128,8 +132,11 @@ simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
 	ErrorContextCallback callback;
 	PlannedStmt *plan;
 	QueryDesc  *running;
+	int			level = NewGUCNestLevel();
 
 	enter_statement(statement, &callback);
+	(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	PushActiveSnapshot(GetActiveSnapshot());
 	plan = simhash_plan_query(copyObject(statement->query), statement->text,
 							  CURSOR_OPT_PARALLEL_OK, parameters);
@@ -144,6 +151,7 @@ simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
 	ExecutorEnd(running);
 	FreeQueryDesc(running);
 	PopActiveSnapshot();
+	AtEOXact_GUC(false, level);
 	leave_statement(&callback);
 }
 

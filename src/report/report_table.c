@@ -22,6 +22,8 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -240,6 +242,28 @@ check_distance(const SimhashTable *table, int64 k)
 }
 
 /*
+ * Fail unless the caller may read something of a table, and name it, before it is
+ * locked: a lock stays until the end of the transaction, and others may have to
+ * wait for it.
+ */
+static void
+check_rights(Oid relation)
+{
+	Oid			user = GetUserId();
+	Oid			schema = get_rel_namespace(relation);
+
+	if (!simhash_may_use_schema(schema, user))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA,
+					   get_namespace_name(schema));
+	if (pg_class_aclcheck(relation, user, ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relation, user, ACL_SELECT,
+								  ACLMASK_ANY) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(get_rel_relkind(relation)),
+					   get_rel_name(relation));
+}
+
+/*
  * Find out about a table that is named with an expression for the fingerprint,
  * with columns of groups, and with what is said of documents.  Fail unless its
  * relkind is among those.  The table stays locked against changes, but its
@@ -271,6 +295,8 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
 				 errhint("simhash_clusters and simhash_pairs take any query.") :
 				 errhint("Name the table that the rows are in.")));
+	if (relkind != '\0')
+		check_rights(relation);
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
 	find_document(table, verify, expression);

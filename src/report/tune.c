@@ -129,13 +129,6 @@ draw(void *state, const SimhashRow *row)
 	memcpy(kept->document, row->document, length);
 }
 
-/* Allocate for features, until an error or the end of the call. */
-static void *
-allocate(size_t bytes)
-{
-	return MemoryContextAllocHuge(CurTransactionContext, bytes);
-}
-
 /* SimhashHashReader: collect the hashes. */
 static bool
 collect(void *features, const uint64 *hashes, size_t n)
@@ -429,9 +422,7 @@ simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
 													  ALLOCSET_DEFAULT_SIZES);
 	tuning->sample = palloc0(sample * sizeof *tuning->sample);
 	tuning->postings = palloc(sizeof *tuning->postings);
-	tuning->features.allocate = allocate;
-	tuning->features.release = pfree;
-	tuning->features.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+	simhash_init_bag(&tuning->features, tuning->context);
 	simhash_read_documents(&tuning->documents, query, draw);
 	index_sample(tuning);
 	simhash_read_documents(&tuning->documents, query, compare);

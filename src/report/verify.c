@@ -42,12 +42,9 @@ typedef struct KeptFeatures
 	ShFeatures	list;
 } KeptFeatures;
 
-/* Where a bag gets its memory, which is told nothing but how much. */
-static MemoryContext bag_context;
-
 /* ShBag.allocate: what a document needs must fit into memory by itself. */
 static void *
-allocate_features(size_t bytes)
+allocate_features(void *context, size_t bytes)
 {
 	if (bytes > (size_t) maintenance_work_mem * 1024)
 		ereport(ERROR,
@@ -55,7 +52,7 @@ allocate_features(size_t bytes)
 				 errmsg("a document needs more memory than maintenance_work_mem allows"),
 				 errhint("SET maintenance_work_mem = '%zuMB' or more, or leave the document out.",
 						 bytes / (1024 * 1024) + 1)));
-	return MemoryContextAllocHuge(bag_context, bytes);
+	return MemoryContextAllocHuge(context, bytes);
 }
 
 /* An argument as a string, or NULL. */
@@ -227,8 +224,8 @@ simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare)
 	verify->loaded = n;
 	verify->kept_limit = Max(spare, KEPT_LEAST);
 	verify->file = BufFileCreateTemp(false);
-	bag_context = verify->context;
-	simhash_init_bag(&verify->bag, allocate_features);
+	simhash_init_bag(&verify->bag, verify->context);
+	verify->bag.allocate = allocate_features;
 	MemoryContextSwitchTo(old);
 }
 
@@ -351,7 +348,6 @@ simhash_verify_read(SimhashVerify *verify, SimhashRowTest wanted,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(verify->columns,
 													&TTSOpsMinimalTuple);
 
-	bag_context = verify->context;
 	verify->loaded = verify->n;
 	tuplestore_rescan(verify->spool);
 	for (uint32 i = 0; i < verify->n; i++)
@@ -411,10 +407,12 @@ simhash_verify_similarity(SimhashVerify *verify, uint32 a, uint32 b,
 
 	if (verify->count[a] == 0 || verify->count[b] == 0)
 		return false;
+	*similarity = 1;
+	if (a == b)
+		return true;
 	if (verify->loaded != a)
 	{
 		list = get_features(verify, a);
-		bag_context = verify->context;
 		sh_bag_load(&verify->bag, &list);
 		verify->loaded = a;
 	}

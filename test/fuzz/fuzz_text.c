@@ -127,11 +127,19 @@ fingerprint_of_bag(const ShBag *bag, uint64_t *result)
 	return bag->n > 0;
 }
 
+/* ShBag.allocate */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void) context;
+	return malloc(bytes);
+}
+
 /* A document by a profile of our own. */
 static void
 read_as_ours(size_t slice)
 {
-	static ShBag bag = {.allocate = malloc,.release = free,.multiplier = 1};
+	static ShBag bag = {.allocate = allocate,.release = free,.multiplier = 1};
 	uint64_t	whole = 0;
 	uint64_t	sliced = 0;
 	uint64_t	counted;

@@ -71,7 +71,8 @@ static void
 grow_list(ShBag *bag)
 {
 	size_t		room = bag->room > 0 ? 2 * bag->room : ROOM_MIN;
-	uint64_t   *hashes = bag->allocate(room * (sizeof *hashes +
+	uint64_t   *hashes = bag->allocate(bag->context,
+									   room * (sizeof *hashes +
 											   2 * sizeof(uint32_t)));
 	uint32_t   *counts = (uint32_t *) (hashes + room);
 	uint32_t   *weights = counts + room;
@@ -112,7 +113,8 @@ grow_table(ShBag *bag)
 
 	if (slots > bag->slots_room)
 	{
-		uint32_t   *table = bag->allocate(slots * sizeof *table);
+		uint32_t   *table = bag->allocate(bag->context,
+										  slots * sizeof *table);
 
 		if (bag->slots_room > 0)
 			bag->release(bag->table);

@@ -27,8 +27,9 @@
 typedef struct ShBag
 {
 	/* what stays; "allocate" may leave by longjmp */
-	void	   *(*allocate) (size_t bytes);
+	void	   *(*allocate) (void *context, size_t bytes);
 	void		(*release) (void *memory);
+	void	   *context;
 	uint64_t	multiplier;
 
 	/* what moves */
