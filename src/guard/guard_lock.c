@@ -340,6 +340,8 @@ simhash_guard_lock(Guard *guard, const GuardFingerprint *fingerprint)
 	ResourceOwner owner = CurrentResourceOwner;
 	const GuardTable *own;
 
+	/* The tables' own locks come first: nobody waits for those in the gap. */
+	(void) simhash_guard_tables(guard);
 	row->index = InvalidOid;
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	while (row->nheld < n)
