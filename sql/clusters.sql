@@ -113,12 +113,13 @@ CREATE TRIGGER cluster BEFORE INSERT OR UPDATE ON pages FOR EACH ROW
 EXECUTE FUNCTION simhash_guard('wide', 'star', '40', 'cluster=cluster',
     'clusters=public.pages_clusters', 'document=body', 'within=site',
     'similarity=cosine', 'at_least=0.9');
-INSERT INTO pages (id, site, lang, body) VALUES
+INSERT INTO pages (id, site, lang, body, wide)
+SELECT *, simhash_bits(body, 128) FROM (VALUES
 	(1, 'a', 'de', 'one two three four five six seven eight nine ten'),
 	(2, 'a', 'en', 'One two three four five six seven eight nine ten!'),
 	(3, 'b', 'en', 'one two three four five six seven eight nine ten'),
 	(4, 'a', 'de', 'one two three four five six seven eight nine eleven'),
-	(5, 'a', 'de', NULL), (6, NULL, 'de', 'one two'), (7, 'a', 'de', '');
+	(5, 'a', 'de', NULL), (6, NULL, 'de', 'one two'), (7, 'a', 'de', '')) AS v (id, site, lang, body);
 SELECT id, cluster FROM pages ORDER BY id;
 -- within 40 bits, but not similar by .9
 SELECT hamming(a.wide, b.wide) <= 40 AS near, simhash_cosine(a.body, b.body) < 0.9 AS dissimilar
@@ -131,7 +132,7 @@ UPDATE pages SET cluster = 77 WHERE id = 1;
 UPDATE pages SET lang = 'de' WHERE id = 1 RETURNING id, cluster, tableoid::regclass;
 -- but not if it changes its group, or its document, on the way
 UPDATE pages SET lang = 'en', site = 'b' WHERE id = 1 RETURNING id, cluster, tableoid::regclass;
-UPDATE pages SET lang = 'de', body = 'something else' WHERE id = 1
+UPDATE pages SET lang = 'de', body = 'something else', wide = simhash_bits('something else', 128) WHERE id = 1
 RETURNING cluster > 3 AS new, tableoid::regclass;
 
 --

@@ -420,10 +420,10 @@ SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', kind => 'square') $$)
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', kind => 'connected') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', within => '{nothing}') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', within => '{NULL}') $$);
-SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'id') $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'id', similarity => 'jaccard') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', profile => 'nothing') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'nothing') $$);
-SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', at_least => 2) $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'jaccard', at_least => 2) $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', similarity => 'jaccard') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', NULL) $$);
 SELECT complain($$ CALL simhash_drop_clusters('docs', NULL) $$);

@@ -101,13 +101,41 @@ INSERT INTO marked VALUES (5, bits(30), 1), (6, NULL, 1);
 UPDATE marked SET fp = 0 WHERE id = 5;
 UPDATE marked SET fp = bits(40) WHERE id = 3;
 SELECT id, hamming(fp, 0) AS bits, twin FROM marked ORDER BY id;
--- a composite key goes to text
+-- what changes nothing that is compared changes no mark, whatever it writes
+CREATE TABLE noted (id int PRIMARY KEY, site text, body text, fp bigint, twin int);
+CREATE INDEX ON noted USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON noted FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'mark', '3', 'mark=twin', 'within=site');
+INSERT INTO noted VALUES (1, 'a', 'x', 0), (2, 'a', 'x', 1), (3, 'a', 'x', -1);
+UPDATE noted SET twin = NULL WHERE id = 2 RETURNING *;
+UPDATE noted SET twin = 7 WHERE id > 1 RETURNING *;
+UPDATE noted SET (body, fp, twin) = ('y', fp, NULL) WHERE id = 2 RETURNING *;
+INSERT INTO noted VALUES (2, 'a', 'z', 1) ON CONFLICT (id)
+    DO UPDATE SET (body, twin) = ROW (excluded.body, NULL) RETURNING *;
+UPDATE noted SET fp = 4, twin = NULL WHERE id = 2 RETURNING *;
+UPDATE noted SET site = 'b', twin = 1 WHERE id = 2 RETURNING *;
+UPDATE noted SET site = 'a' WHERE id = 2 RETURNING *;
+UPDATE noted SET fp = NULL WHERE id = 2 RETURNING *;
+DROP TABLE noted;
+-- a key of several columns is a list in JSON
 CREATE TABLE pairs (a int, b text, fp bigint, twin text, PRIMARY KEY (a, b));
 CREATE INDEX ON pairs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON pairs FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
 INSERT INTO pairs VALUES (1, 'x y', 0), (2, 'z', 1);
 SELECT a, b, twin FROM pairs ORDER BY a;
+-- so that different keys are never alike
+CREATE TABLE lists (a text, b text, fp bigint, twin text, PRIMARY KEY (a, b));
+CREATE INDEX ON lists USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON lists FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
+INSERT INTO lists VALUES ('c, d', 'e', 0), ('c', 'd, e', -1), ('"', '\', bits(20)), ('', '["', bits(40)),
+    ('near', '1', 1), ('near', '2', -2), ('near', '3', bits(21)), ('near', '4', bits(41));
+SELECT a, b, twin, ARRAY(SELECT l.fp <~> lists.fp FROM lists AS l WHERE lists.twin::jsonb = jsonb_build_array(l.a, l.b)) AS distance
+FROM lists WHERE a = 'near' ORDER BY b;
+ALTER TABLE lists ALTER twin TYPE jsonb USING twin::jsonb;
+INSERT INTO lists VALUES ('near', '5', bits(19)) RETURNING twin, twin ->> 1;
+DROP TABLE lists;
 ALTER TABLE pairs DROP COLUMN twin;
 ALTER TABLE pairs ADD COLUMN twin bigint;
 INSERT INTO pairs VALUES (3, 'z', 1); -- error
@@ -132,7 +160,7 @@ INSERT INTO pairs VALUES (5, 'u', 1); -- error
 CREATE TABLE texts (id int PRIMARY KEY, body text, fp bigint);
 CREATE INDEX ON texts USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON texts FOR EACH ROW
-    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3', 'document=body');
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3', 'document=body', 'fill=simhash');
 INSERT INTO texts VALUES (1, 'the quick brown fox'), (2, ''), (3, NULL);
 SELECT id, fp = simhash(body) AS filled FROM texts ORDER BY id;
 INSERT INTO texts VALUES (4, 'The quick, brown fox!'); -- error
@@ -154,16 +182,47 @@ ALTER TABLE texts ENABLE TRIGGER guard;
 UPDATE texts SET body = 'THE quick brown fox' WHERE id = 7; -- error
 UPDATE texts SET body = 'THE quick brown fox' WHERE id = 3; -- error
 CREATE OR REPLACE TRIGGER guard BEFORE INSERT OR UPDATE ON texts FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'skip', '3', 'document=body', 'similarity=jaccard', 'at_least=0.5');
+    simhash_guard('fp', 'skip', '3', 'document=body', 'fill=simhash', 'similarity=jaccard', 'at_least=0.5');
 UPDATE texts SET body = 'THE quick brown fox' WHERE id = 7;
 UPDATE texts SET id = 9 WHERE id = 7;
 SELECT id, body, fp = simhash(body) AS filled FROM texts WHERE id > 5 ORDER BY id;
 CREATE TABLE profiled (id int PRIMARY KEY, body text, fp bigint);
 CREATE INDEX ON profiled USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON profiled FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'skip', '0', 'document=body', 'profile=word-1');
+    simhash_guard('fp', 'skip', '0', 'document=body', 'fill=simhash', 'profile=word-1');
 INSERT INTO profiled VALUES (1, 'one two three'), (2, 'one two three');
 SELECT id, fp = simhash(body, 'word-1') AS filled FROM profiled;
+-- by minhash, whose measure is Jaccard's; one that is given has to be the same
+CREATE TABLE filled (id int PRIMARY KEY, body text, fp bigint, note int);
+CREATE INDEX ON filled USING hamming (fp);
+INSERT INTO filled VALUES (0, 'from elsewhere', 77);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON filled FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '12', 'document=body', 'fill=minhash', 'at_least=0.5');
+INSERT INTO filled VALUES (1, 'all human beings are born free and equal in dignity'), (2, ''), (3, NULL);
+SELECT id, fp = minhash(body) AS filled FROM filled ORDER BY id;
+INSERT INTO filled VALUES (4, 'All human beings are born free and equal in rights'); -- error
+INSERT INTO filled VALUES (4, 'four', 4); -- error
+INSERT INTO filled VALUES (4, NULL, 4); -- error
+INSERT INTO filled VALUES (4, 'four', simhash('four')); -- error
+INSERT INTO filled VALUES (4, 'four', minhash('four')), (5, 'five', NULL);
+COPY filled (id, body, fp) FROM stdin; -- error
+6	six	6
+\.
+UPDATE filled SET fp = 4 WHERE id = 4; -- error
+UPDATE filled SET fp = 4, body = 'vier' WHERE id = 4; -- error
+UPDATE filled SET fp = minhash('vier'), body = 'vier' WHERE id = 4;
+UPDATE filled SET fp = fp, body = 'quattro' WHERE id = 4;
+INSERT INTO filled VALUES (5, 'cinque') ON CONFLICT (id) DO UPDATE SET (body, fp) = (excluded.body, excluded.fp);
+SELECT id, body, fp = minhash(body) AS filled FROM filled WHERE id > 3 ORDER BY id;
+UPDATE filled SET body = NULL WHERE id = 4 RETURNING fp;
+-- what is stored stays as long as the document does
+UPDATE filled SET note = 1, body = body, fp = 77 WHERE id = 0 RETURNING fp;
+UPDATE filled SET fp = NULL WHERE id = 0 RETURNING fp = minhash(body) AS filled;
+ALTER TABLE filled DISABLE TRIGGER guard;
+UPDATE filled SET fp = 77 WHERE id = 0;
+ALTER TABLE filled ENABLE TRIGGER guard;
+UPDATE filled SET body = 'from here' WHERE id = 0 RETURNING fp = minhash(body) AS filled;
+DROP TABLE filled;
 -- generated, with a hamming index and with keys
 CREATE TABLE generated (id int PRIMARY KEY, body text,
     fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
@@ -198,7 +257,7 @@ CREATE INDEX ON added USING hamming (fp);
 CREATE FUNCTION take_back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN old; END';
 CREATE TRIGGER before BEFORE UPDATE ON added FOR EACH ROW EXECUTE FUNCTION take_back();
 CREATE TRIGGER guard BEFORE UPDATE ON added FOR EACH ROW
-    EXECUTE FUNCTION simhash_guard('fp', 'reject', '1', 'document=body');
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '1', 'document=body', 'fill=simhash');
 UPDATE added SET id = 2;
 SELECT id, body, fp = simhash(body) AS filled FROM added;
 DROP TABLE added;
@@ -214,7 +273,7 @@ CREATE DOMAIN print AS bigint;
 CREATE TABLE typed (id int PRIMARY KEY, body varchar(100), fp print, twin small);
 CREATE INDEX ON typed USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON typed FOR EACH ROW
-    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'document=body', 'mark=twin');
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'document=body', 'fill=simhash', 'mark=twin');
 INSERT INTO typed VALUES (7, 'one two three'), (200, 'four five six'), (8, 'One, two, three');
 SELECT id, fp = simhash(body) AS filled, twin FROM typed ORDER BY id;
 INSERT INTO typed VALUES (9, 'four five six'); -- error
@@ -237,12 +296,27 @@ ALTER TABLE altered ALTER COLUMN new TYPE text;
 INSERT INTO altered VALUES (3, -2); -- error
 DROP INDEX altered_fp;
 INSERT INTO altered VALUES (3, bits(30)); -- error
+UPDATE altered SET new = 'x' WHERE id = 1; -- nothing is searched
 SELECT simhash_add_keys('altered', 'fp') \g /dev/null
 INSERT INTO altered VALUES (3, -2); -- error
 INSERT INTO altered VALUES (3, bits(30));
 SELECT simhash_drop_keys('altered') \g /dev/null
-CREATE INDEX ON altered USING hamming (fp) WHERE id > 0;
+CREATE INDEX altered_part ON altered USING hamming (fp) WHERE id > 0;
 INSERT INTO altered VALUES (4, bits(40)); -- error
+DROP INDEX altered_part;
+-- an index that is invalid, one of a constraint
+CREATE INDEX "Altered fp" ON altered USING hamming (fp);
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"Altered fp"'::regclass;
+INSERT INTO altered VALUES (4, bits(31)); -- error
+REINDEX INDEX CONCURRENTLY public."Altered fp";
+INSERT INTO altered VALUES (4, bits(31)); -- error
+DROP INDEX "Altered fp";
+ALTER TABLE altered ADD CONSTRAINT altered_alone EXCLUDE USING hamming (fp WITH ~=);
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'altered_alone'::regclass;
+INSERT INTO altered VALUES (4, bits(31)); -- error
+REINDEX INDEX public.altered_alone;
+INSERT INTO altered VALUES (4, bits(31)); -- error
+ALTER TABLE altered DROP CONSTRAINT altered_alone;
 CREATE INDEX ON altered USING hamming (fp);
 INSERT INTO altered VALUES (4, bits(31)); -- error
 TRUNCATE altered;
@@ -763,11 +837,19 @@ SELECT complain($$ 'fp', 'mark', '3', 'mark=no' $$);
 SELECT complain($$ 'fp', 'mark', '3', 'mark=gen' $$);
 SELECT complain($$ 'fp', 'mark', '3', 'mark=fp' $$);
 SELECT complain($$ 'fp', 'reject', '3', 'notice' $$);
-SELECT complain($$ 'fp', 'skip', '3', 'document=id' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=id', 'fill=simhash' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'profile=word-1' $$);
-SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'profile=no' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'profile=word-1' $$);
 SELECT complain($$ 'gen', 'skip', '3', 'document=body' $$);
-SELECT complain($$ 'fp', 'skip', '3', 'document=twice' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'fill=simhash' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill=' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill=Simhash' $$);
+SELECT complain($$ 'fp', 'star', '3', 'document=body', 'fill=simhash' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill=simhash', 'profile=no' $$);
+SELECT complain($$ 'gen', 'skip', '3', 'document=body', 'fill=simhash' $$);
+SELECT complain($$ 'fp', 'skip', '3', 'document=twice', 'fill=simhash' $$);
 SELECT complain($$ 'fp', 'skip', '3' $$, 'AFTER INSERT');
 SELECT complain($$ 'fp', 'skip', '3' $$, 'BEFORE DELETE OR INSERT');
 SELECT simhash_guard(); -- error

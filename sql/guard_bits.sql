@@ -193,9 +193,17 @@ DROP TABLE docs;
 CREATE TABLE docs (id int PRIMARY KEY, body text, fp bit(128));
 CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW
-    EXECUTE FUNCTION simhash_guard('fp', 'skip', '16', 'document=body', 'profile=word-1');
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '16', 'document=body', 'fill=simhash', 'profile=word-1');
 INSERT INTO docs VALUES (1, 'one two three'), (2, ''), (3, 'Two, one; three'), (4, 'something else');
 SELECT id, fp = simhash_bits(body, 128, 'word-1') AS filled FROM docs ORDER BY id;
+TRUNCATE docs;
+CREATE OR REPLACE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '16', 'document=body', 'fill=minhash', 'profile=word-1');
+INSERT INTO docs VALUES (1, 'one two three', NULL), (2, '', NULL), (4, 'else', minhash_bits('else', 128, 'word-1'));
+SELECT id, fp = minhash_bits(body, 128, 'word-1') AS filled FROM docs ORDER BY id;
+INSERT INTO docs VALUES (3, 'Two, one; three'); -- error
+INSERT INTO docs VALUES (3, 'some', simhash_bits('some', 128, 'word-1')); -- error
+UPDATE docs SET fp = fp # (1::bit(128) << 7) WHERE id = 1; -- error
 
 ----------------------------------------
 -- errors
@@ -216,7 +224,7 @@ SELECT complain('short', 'skip', '101');
 SELECT complain('narrow', 'skip', '3');
 SELECT complain('wide', 'skip', '3');
 SELECT complain('varying', 'skip', '3');
-SELECT complain('short', 'skip', '3', 'document=body');
+SELECT complain('short', 'skip', '3', 'document=body', 'fill=simhash');
 SELECT complain('fp', 'skip', '3', 'fingerprint=simhash_bits(body, 256)');
 -- bit strings of any width, and one that another trigger makes too short
 CREATE TABLE mixed AS SELECT 1 AS id, simhash_bits('some text', 128) AS fp;

@@ -82,7 +82,7 @@ SELECT kept(:before, 1) AS rolled_back;
 CREATE TABLE guarded (n int, body text, fp bigint);
 CREATE INDEX ON guarded USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'skip', '64', 'document=body', 'similarity=jaccard', 'at_least=0.9');
+    simhash_guard('fp', 'skip', '64', 'document=body', 'fill=simhash', 'similarity=jaccard', 'at_least=0.9');
 INSERT INTO guarded SELECT n, body FROM long WHERE n < 3;
 SELECT memory_in_use() AS guarding \gset
 SELECT :guarding - :before < 1000000 AS guard;

@@ -73,7 +73,7 @@ INSERT INTO guarded SELECT i, i % 3, body(i) FROM generate_series(1, 100) AS i;
 CREATE TABLE guarded_bits (id int PRIMARY KEY, body text, fp bit(128));
 CREATE INDEX ON guarded_bits USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded_bits FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'skip', '16', 'document=body', 'similarity=jaccard', 'at_least=0.5');
+    simhash_guard('fp', 'skip', '16', 'document=body', 'fill=simhash', 'similarity=jaccard', 'at_least=0.5');
 INSERT INTO guarded_bits SELECT i, body(i) FROM generate_series(1, 100) AS i;
 CREATE TABLE guarded_keys (id int PRIMARY KEY, fp bigint);
 SELECT simhash_add_keys('guarded_keys', 'fp');

@@ -174,6 +174,8 @@ extern PGDLLEXPORT Datum minhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum minhash_by_profile(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum minhash_features(PG_FUNCTION_ARGS);
 extern int	simhash_hash_set(ArrayType *array, uint64 **hashes);
+extern bool simhash_wide_minhash(const ShProfile *profile, text *document,
+								 int words, uint64 *result);
 extern bool simhash_minhash(const ShProfile *profile, text *document,
 							uint64 *result);
 

@@ -76,8 +76,9 @@ end_minima(const WideMinima *wide, uint64 *result)
 }
 
 /* SimhashWideFamily: the MinHash fingerprint of a document. */
-static bool
-compute(const ShProfile *profile, text *document, int words, uint64 *result)
+bool
+simhash_wide_minhash(const ShProfile *profile, text *document, int words,
+					 uint64 *result)
 {
 	WideMinima	wide;
 
@@ -91,7 +92,7 @@ compute(const ShProfile *profile, text *document, int words, uint64 *result)
 bool
 simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
 {
-	return compute(profile, document, 1, result);
+	return simhash_wide_minhash(profile, document, 1, result);
 }
 
 /*
@@ -104,7 +105,7 @@ simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
 Datum
 minhash(PG_FUNCTION_ARGS)
 {
-	return simhash_of_document(fcinfo, compute, 0);
+	return simhash_of_document(fcinfo, simhash_wide_minhash, 0);
 }
 
 /*
@@ -117,7 +118,7 @@ minhash(PG_FUNCTION_ARGS)
 Datum
 minhash_by_profile(PG_FUNCTION_ARGS)
 {
-	return simhash_of_document(fcinfo, compute, 0);
+	return simhash_of_document(fcinfo, simhash_wide_minhash, 0);
 }
 
 /*
@@ -131,7 +132,7 @@ minhash_by_profile(PG_FUNCTION_ARGS)
 Datum
 minhash_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_of_document(fcinfo, compute, 1);
+	return simhash_of_document(fcinfo, simhash_wide_minhash, 1);
 }
 
 /*

@@ -201,6 +201,8 @@ simhash_cluster_bind(const ClusterCall *call, Trigger *trigger)
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	guard = simhash_guard_bind(call->relation, trigger, CurrentMemoryContext);
+	if (!guard->later)
+		(void) simhash_guard_tables(guard);
 	PopActiveSnapshot();
 	return guard;
 }

@@ -226,7 +226,11 @@ simhash_guard(PG_FUNCTION_ARGS)
 	if (GUARD_CLUSTERS(guard->action))
 		return PointerGetDatum(simhash_guard_join(guard, data, &search, row));
 	if (is_settled(guard, data, &search))
+	{
+		if (guard->action == GUARD_MARK && search.need == GUARD_AS_BEFORE)
+			row = simhash_guard_keep_mark(guard, data, row);
 		return PointerGetDatum(row);
+	}
 	if (search.need == GUARD_COMPARE)
 	{
 		simhash_guard_begin_row(guard->statement);

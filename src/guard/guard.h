@@ -38,6 +38,14 @@ typedef enum GuardAction
 	GUARD_CONNECTED
 } GuardAction;
 
+/* By what a trigger fills fingerprints in. */
+typedef enum GuardFill
+{
+	GUARD_FILL_NONE,
+	GUARD_FILL_SIMHASH,
+	GUARD_FILL_MINHASH
+} GuardFill;
+
 /* Does a trigger keep clusters, of either kind? */
 #define GUARD_CLUSTERS(action)	((action) >= GUARD_STAR)
 
@@ -159,10 +167,10 @@ typedef struct GuardStatement
 	SubTransactionId subxact;	/* that the statement runs in */
 
 	/*
-	 * the trigger, and the root of what it searches: the table that it was
-	 * made for, but the table of the clusters for action "star"
+	 * the trigger, no clone, and the root of what it searches: the table that
+	 * it was made for, but the table of the clusters for action "star"
 	 */
-	const char *name;
+	Oid			trigger;
 	Oid			root;
 	TupleDesc	desc;			/* of the root, when the columns were found;
 								 * NULL before that */
@@ -210,6 +218,13 @@ typedef enum GuardHold
 	GUARD_CHANGED				/* the row is no longer what it was */
 } GuardHold;
 
+/* A trigger that is no clone, and its table. */
+typedef struct GuardOrigin
+{
+	Oid			table;
+	Oid			trigger;
+} GuardOrigin;
+
 /* What is known of the trigger of one table for the length of a statement. */
 typedef struct Guard
 {
@@ -229,7 +244,8 @@ typedef struct Guard
 	Oid			table;
 	GuardSource fingerprint;
 	GuardType	type;			/* what it has */
-	AttrNumber	document;		/* what we compute it from */
+	AttrNumber	document;		/* what the option names */
+	GuardFill	fill;			/* the fingerprint, from that */
 	AttrNumber	compared;		/* the documents, if those are compared */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 	AttrNumber	cluster;		/* what gets its cluster */
@@ -337,7 +353,8 @@ simhash_guard_attribute(Relation relation, AttrNumber column)
 extern Datum simhash_guard(PG_FUNCTION_ARGS);
 
 /* guard_bind.c */
-extern Oid	simhash_guard_root(Relation relation, const Trigger *trigger);
+extern GuardOrigin simhash_guard_origin(Relation relation,
+										const Trigger *trigger);
 extern Guard *simhash_guard_bind(Relation relation, Trigger *trigger,
 								 MemoryContext statement);
 
@@ -403,7 +420,8 @@ extern bool simhash_guard_same_document(const text *document,
 
 /* guard_moved.c */
 extern void simhash_guard_check_moves(const Guard *guard, Relation relation,
-									  const Trigger *trigger, Oid root);
+									  const Trigger *trigger,
+									  const GuardOrigin *origin);
 extern void simhash_guard_note_update(Guard *guard, const TriggerData *data,
 									  const GuardSearch *search);
 extern bool simhash_guard_has_moved(const GuardStatement *statement);
@@ -413,6 +431,9 @@ extern bool simhash_guard_is_as_moved(const Guard *guard,
 /* guard_action.c */
 extern HeapTuple simhash_guard_act(Guard *guard, TriggerData *data,
 								   GuardSearch *search, HeapTuple row);
+extern HeapTuple simhash_guard_keep_mark(const Guard *guard,
+										 const TriggerData *data,
+										 HeapTuple row);
 extern void simhash_guard_forget_match(GuardMatch *match);
 
 /* guard_fingerprint.c */
@@ -425,12 +446,12 @@ extern int	simhash_guard_distance(const GuardFingerprint *a,
 /* guard_statement.c */
 extern void simhash_guard_init(void);
 extern GuardStatement *simhash_guard_statement(MemoryContext context, Oid root,
-											   const char *name);
+											   Oid trigger);
 extern void simhash_guard_begin_row(GuardStatement *statement);
 extern bool simhash_guard_read_header(Relation heap, ItemPointer tid,
 									  HeapTupleHeader header);
-extern bool simhash_guard_known_alike(Oid root, const char *name);
-extern void simhash_guard_note_alike(Oid root, const char *name);
+extern bool simhash_guard_known_alike(Oid trigger);
+extern void simhash_guard_note_alike(Oid trigger);
 
 /* guard_group.c */
 extern List *simhash_guard_names(const Trigger *trigger, const char *option);

@@ -11,8 +11,11 @@
 #include "guard/guard.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
@@ -81,6 +84,24 @@ write_key(const GuardMatch *match, List *columns, StringInfo names)
 	return values.data;
 }
 
+/* The same as a list in JSON, so that different keys are never written alike. */
+static char *
+write_list(const GuardMatch *match, List *columns)
+{
+	StringInfoData list;
+	ListCell   *lc;
+
+	initStringInfo(&list);
+	foreach(lc, columns)
+	{
+		appendStringInfoString(&list, lc == list_head(columns) ? "[" : ", ");
+		escape_json(&list, write_key(match, list_make1_int(lfirst_int(lc)),
+									 NULL));
+	}
+	appendStringInfoChar(&list, ']');
+	return list.data;
+}
+
 /* Beside errmsg: the row found, its distance, and its similarity if known. */
 static int
 match_detail(const Guard *guard, const GuardMatch *match, List *columns,
@@ -136,8 +157,8 @@ report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
 }
 
 /*
- * Write the key of the row found into the row: as it is, or through its text
- * if the column is of another type.
+ * Write the key of the row found into the row: as it is, or through its text if
+ * the column is of another type, or through a list if it has several columns.
  */
 static HeapTuple
 mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
@@ -160,10 +181,35 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
 		Oid			parameter;
 
 		getTypeInputInfo(target->atttypid, &input, &parameter);
-		value = OidInputFunctionCall(input, write_key(match, columns, NULL),
+		value = OidInputFunctionCall(input, list_length(columns) == 1 ?
+									 write_key(match, columns, NULL) :
+									 write_list(match, columns),
 									 parameter, target->atttypmod);
 	}
 	return simhash_guard_set_column(row, relation, guard->mark, value, isnull);
+}
+
+/*
+ * The row of an update that changes nothing about what it is a near-duplicate
+ * of, with the mark that it had, whatever the statement has written there.
+ */
+HeapTuple
+simhash_guard_keep_mark(const Guard *guard, const TriggerData *data,
+						HeapTuple row)
+{
+	Relation	relation = data->tg_relation;
+	Form_pg_attribute target = simhash_guard_attribute(relation, guard->mark);
+	bool		isnull;
+	bool		wasnull;
+	Datum		value = heap_getattr(row, guard->mark,
+									 RelationGetDescr(relation), &isnull);
+	Datum		old = heap_getattr(data->tg_trigtuple, guard->mark,
+								   RelationGetDescr(relation), &wasnull);
+
+	if (isnull == wasnull &&
+		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
+		return row;
+	return simhash_guard_set_column(row, relation, guard->mark, old, wasnull);
 }
 
 /* Forget the row found, if any. */

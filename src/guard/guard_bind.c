@@ -15,12 +15,15 @@
  */
 #include "guard/guard.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
-#include "catalog/partition.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -148,10 +151,10 @@ check_columns(Guard *guard, Relation relation)
 		check_not_generated(relation, document,
 							"The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
 	}
-	if (guard->document != 0)
+	if (guard->fill != GUARD_FILL_NONE)
 	{
 		check_not_generated(relation, guard->fingerprint.column,
-							"Leave out the option \"document\".");
+							"Leave out the option \"fill\".");
 		(void) simhash_words(guard->type.width);
 	}
 	check_written(guard, relation, guard->mark, "mark");
@@ -159,34 +162,44 @@ check_columns(Guard *guard, Relation relation)
 	check_written(guard, relation, guard->since, "since");
 }
 
-/* The table that the trigger was made for, of which ours is a partition. */
-Oid
-simhash_guard_root(Relation relation, const Trigger *trigger)
+/*
+ * The trigger that was made, of which that of a partition is a clone, and the
+ * table that it was made for.
+ */
+GuardOrigin
+simhash_guard_origin(Relation relation, const Trigger *trigger)
 {
-	Oid			root = RelationGetRelid(relation);
-	ListCell   *lc;
+	GuardOrigin origin = {RelationGetRelid(relation), trigger->tgoid};
+	Oid			parent = trigger->tgisclone ? trigger->tgoid : InvalidOid;
+	Relation	triggers;
 
-	if (!trigger->tgisclone)
-		return root;
-	foreach(lc, get_partition_ancestors(root))
+	if (!OidIsValid(parent))
+		return origin;
+	triggers = table_open(TriggerRelationId, AccessShareLock);
+	while (OidIsValid(parent))
 	{
-		Relation	ancestor = table_open(lfirst_oid(lc), AccessShareLock);
-		bool		original = false;
+		SysScanDesc scan;
+		ScanKeyData key;
+		HeapTuple	tuple;
 
-		for (int i = 0; ancestor->trigdesc != NULL &&
-			 i < ancestor->trigdesc->numtriggers; i++)
-		{
-			Trigger    *its = &ancestor->trigdesc->triggers[i];
-
-			original |= strcmp(its->tgname, trigger->tgname) == 0 &&
-				!its->tgisclone;
-		}
-		table_close(ancestor, NoLock);
-		root = lfirst_oid(lc);
-		if (original)
-			break;
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(parent));
+		scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1,
+								  &key);
+		tuple = systable_getnext(scan);
+		if (!HeapTupleIsValid(tuple))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("trigger \"%s\" for relation \"%s\" does not exist",
+							trigger->tgname,
+							RelationGetRelationName(relation))));
+		origin.trigger = parent;
+		origin.table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+		parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+		systable_endscan(scan);
 	}
-	return root;
+	table_close(triggers, AccessShareLock);
+	return origin;
 }
 
 /* Leave only the columns that are among the names to the locks. */
@@ -233,10 +246,11 @@ bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
 
 /* Join the other guards of this trigger in the statement, or be the first. */
 static void
-bind_statement(Guard *guard, Oid root, Trigger *trigger, List *within)
+bind_statement(Guard *guard, Oid root, Trigger *trigger, Oid origin,
+			   List *within)
 {
 	GuardStatement *statement =
-	simhash_guard_statement(CurrentMemoryContext, root, guard->name);
+	simhash_guard_statement(CurrentMemoryContext, root, origin);
 
 	guard->statement = statement;
 	if (statement->desc == NULL)
@@ -304,7 +318,8 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 	MemoryContext old = MemoryContextSwitchTo(statement);
 	Guard	   *guard = palloc0(sizeof *guard);
 	List	   *within = simhash_guard_names(trigger, "within");
-	Oid			root;
+	GuardOrigin origin = simhash_guard_origin(relation, trigger);
+	Oid			root = origin.table;
 
 	guard->name = pstrdup(trigger->tgname);
 	guard->table = RelationGetRelid(relation);
@@ -314,12 +329,11 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 		guard->profile = sh_default_profile;
 	check_columns(guard, relation);
 	simhash_guard_check_shard(guard, relation, within);
-	root = simhash_guard_root(relation, trigger);
 	if (GUARD_CLUSTERS(guard->action))
 		root = simhash_guard_bind_clusters(guard, root, trigger);
 	guard->searched = guard->action == GUARD_STAR ? root : guard->table;
-	simhash_guard_check_moves(guard, relation, trigger, root);
-	bind_statement(guard, root, trigger, within);
+	simhash_guard_check_moves(guard, relation, trigger, &origin);
+	bind_statement(guard, root, trigger, origin.trigger, within);
 	bind_group(guard, relation, within);
 	if (guard->action != GUARD_STAR)
 		check_same_columns(guard, relation);
@@ -327,8 +341,6 @@ simhash_guard_bind(Relation relation, Trigger *trigger,
 		simhash_guard_bind_keys(guard, relation, trigger);
 	else
 		simhash_guard_check_clusters(guard, relation, trigger);
-	if (!guard->later)
-		(void) simhash_guard_tables(guard);
 	MemoryContextSwitchTo(old);
 	return guard;
 }

@@ -81,7 +81,7 @@ simhash_current_cluster(PG_FUNCTION_ARGS)
 					   RelationGetRelationName(relation));
 	if (strcmp(trigger->tgargs[1], "connected") == 0)
 	{
-		Oid			root = simhash_guard_root(relation, trigger);
+		Oid			root = simhash_guard_origin(relation, trigger).table;
 		GuardClusters its = {1, 1, &id};
 
 		its = simhash_guard_current(simhash_guard_clusters_table(trigger, root,

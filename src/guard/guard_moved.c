@@ -47,13 +47,13 @@
  * session_replication_role is?  Each has one of that name.
  */
 static bool
-fires_alike(Oid root, const Trigger *trigger)
+fires_alike(const GuardOrigin *origin, const Trigger *trigger)
 {
 	ListCell   *lc;
 
-	if (simhash_guard_known_alike(root, trigger->tgname))
+	if (simhash_guard_known_alike(origin->trigger))
 		return true;
-	foreach(lc, find_all_inheritors(root, AccessShareLock, NULL))
+	foreach(lc, find_all_inheritors(origin->table, AccessShareLock, NULL))
 	{
 		Relation	table = table_open(lfirst_oid(lc), NoLock);
 		bool		alike = true;
@@ -71,15 +71,15 @@ fires_alike(Oid root, const Trigger *trigger)
 		if (!alike)
 			return false;
 	}
-	simhash_guard_note_alike(root, trigger->tgname);
+	simhash_guard_note_alike(origin->trigger);
 	return true;
 }
 
 /* What lets a row come to a partition without BEFORE UPDATE; NULL if nothing. */
 static const char *
-way_around_update(const Trigger *trigger, Oid root)
+way_around_update(const Trigger *trigger, const GuardOrigin *origin)
 {
-	if (get_rel_relispartition(root))
+	if (get_rel_relispartition(origin->table))
 		return "It is not on the partitioned table itself.";
 	if (!TRIGGER_FOR_UPDATE(trigger->tgtype))
 		return "It does not fire for UPDATE.";
@@ -87,7 +87,7 @@ way_around_update(const Trigger *trigger, Oid root)
 		return "It fires only for updates of some columns.";
 	if (trigger->tgqual != NULL)
 		return "It has a WHEN condition, which another trigger may change.";
-	if (!fires_alike(root, trigger))
+	if (!fires_alike(origin, trigger))
 		return "It is not enabled in the same way in all partitions.";
 	if (IsLogicalWorker())
 		return "Logical replication applies such an UPDATE as a DELETE and an INSERT.";
@@ -100,14 +100,14 @@ way_around_update(const Trigger *trigger, Oid root)
  */
 void
 simhash_guard_check_moves(const Guard *guard, Relation relation,
-						  const Trigger *trigger, Oid root)
+						  const Trigger *trigger, const GuardOrigin *origin)
 {
 	const char *way;
 
 	if (guard->action != GUARD_SKIP || !relation->rd_rel->relispartition ||
 		!TRIGGER_FOR_INSERT(trigger->tgtype))
 		return;
-	way = way_around_update(trigger, root);
+	way = way_around_update(trigger, origin);
 	if (way != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),

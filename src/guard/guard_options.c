@@ -18,6 +18,9 @@ static const char *const actions[] = {
 	"reject", "skip", "mark", "star", "connected"
 };
 
+/* The families of the option "fill", in the order of GuardFill. */
+static const char *const families[] = {NULL, "simhash", "minhash"};
+
 /* An option: name=value, or the name alone if it is a flag. */
 typedef struct GuardOption
 {
@@ -35,6 +38,7 @@ typedef struct GuardOption
 
 static const GuardOption options[] = {
 	{"document", false, NULL, ANY},
+	{"fill", false, "document", KEEPS_OUT},
 	{"profile", false, "document", ANY},
 	{"similarity", false, NULL, ANY},
 	{"at_least", false, NULL, ANY},
@@ -53,7 +57,7 @@ int
 simhash_guard_argument_error(void)
 {
 	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.");
+	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.");
 }
 
 /* The column of that name; fails when there is none. */
@@ -163,6 +167,23 @@ simhash_guard_radius(const Trigger *trigger, int *radius)
 	return end != trigger->tgargs[2] && *end == '\0';
 }
 
+/* What the option "fill" says. */
+static GuardFill
+read_fill(const Guard *guard, const char *name)
+{
+	if (name == NULL)
+		return GUARD_FILL_NONE;
+	for (size_t i = 1; i < lengthof(families); i++)
+	{
+		if (strcmp(name, families[i]) == 0)
+			return (GuardFill) i;
+	}
+	ereport(ERROR,
+			(errmsg("trigger \"%s\": cannot fill fingerprints by \"%s\"",
+					guard->name, name),
+			 simhash_guard_argument_error()));
+}
+
 /* Read the options, which follow the first three arguments. */
 static void
 read_options(Guard *guard, Relation relation, const Trigger *trigger)
@@ -174,11 +195,19 @@ read_options(Guard *guard, Relation relation, const Trigger *trigger)
 	if (profile != NULL)
 		guard->profile = simhash_get_profile(cstring_to_text(profile));
 	guard->document = option_column(relation, trigger, "document");
+	guard->fill = read_fill(guard, simhash_guard_option(trigger, "fill"));
 	guard->mark = option_column(relation, trigger, "mark");
 	guard->cluster = option_column(relation, trigger, "cluster");
 	guard->since = option_column(relation, trigger, "since");
 	guard->notice = simhash_guard_option(trigger, "notice") != NULL;
 	guard->later = simhash_guard_option(trigger, "later") != NULL;
+	if (guard->document != 0 && guard->fill == GUARD_FILL_NONE &&
+		simhash_guard_option(trigger, "similarity") == NULL &&
+		simhash_guard_option(trigger, "at_least") == NULL)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
+						guard->name),
+				 simhash_guard_argument_error()));
 	if (guard->action == GUARD_MARK && guard->mark == 0)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",

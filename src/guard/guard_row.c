@@ -58,29 +58,6 @@ get_value(Guard *guard, const GuardSource *source, HeapTuple row,
 	return value;
 }
 
-/* The row with the fingerprint of its document, or NULL if it has none. */
-static HeapTuple
-fill_fingerprint(Guard *guard, Relation relation, HeapTuple row)
-{
-	uint64		words[SH_WORDS];
-	bool		bits = guard->type.oid == BITOID;
-	int			n = guard->type.width / SH_BITS;
-	bool		isnull;
-	Datum		value = heap_getattr(row, guard->document,
-									 RelationGetDescr(relation), &isnull);
-
-	if (!isnull)
-		isnull = bits ?
-			!simhash_wide_fingerprint(guard->profile, DatumGetTextPP(value), n,
-									  words) :
-			!simhash_fingerprint(guard->profile, DatumGetTextPP(value), words);
-	if (!isnull)
-		value = bits ? simhash_make_bits(words, n) :
-			Int64GetDatum((int64) words[0]);
-	return simhash_guard_set_column(row, relation, guard->fingerprint.column,
-									value, isnull);
-}
-
 /*
  * Take the fingerprint of the row as the center, and its group; false when one
  * of them is NULL.
@@ -128,6 +105,78 @@ has_same_document(Relation relation, AttrNumber column, HeapTuple old,
 									   (text *) DatumGetPointer(newvalue));
 }
 
+/* The fingerprint of a row's document; NULL if it has none. */
+static Datum
+compute_fingerprint(const Guard *guard, TupleDesc desc, HeapTuple row,
+					bool *isnull)
+{
+	SimhashWideFamily family = guard->fill == GUARD_FILL_MINHASH ?
+	simhash_wide_minhash : simhash_wide_fingerprint;
+	int			n = guard->type.width / SH_BITS;
+	uint64		words[SH_WORDS];
+	Datum		document = heap_getattr(row, guard->document, desc, isnull);
+
+	if (!*isnull)
+		*isnull = !family(guard->profile, DatumGetTextPP(document), n, words);
+	if (*isnull)
+		return (Datum) 0;
+	return guard->type.oid == BITOID ? simhash_make_bits(words, n) :
+		Int64GetDatum((int64) words[0]);
+}
+
+/* Are two fingerprints, or NULLs, the same? */
+static bool
+same_fingerprint(const Guard *guard, Datum value, bool isnull,
+				 Datum other, bool othernull)
+{
+	GuardFingerprint a;
+	GuardFingerprint b;
+
+	if (isnull || othernull)
+		return isnull && othernull;
+	a = simhash_guard_fingerprint(&guard->type, value);
+	b = simhash_guard_fingerprint(&guard->type, other);
+	return simhash_guard_distance(&a, &b) == 0;
+}
+
+/*
+ * The row with the fingerprint of its document.  One that is there stays as it
+ * is while the document is not changed, by whatever it was made.  One that is
+ * given must be what we would fill in.
+ */
+static HeapTuple
+fill_fingerprint(Guard *guard, const TriggerData *data, HeapTuple row)
+{
+	Relation	relation = data->tg_relation;
+	TupleDesc	desc = RelationGetDescr(relation);
+	AttrNumber	column = guard->fingerprint.column;
+	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	bool		isnull;
+	Datum		given = heap_getattr(row, column, desc, &isnull);
+	bool		oldnull = true;
+	Datum		old = update ? heap_getattr(data->tg_trigtuple, column, desc,
+											&oldnull) : (Datum) 0;
+	bool		as_before = same_fingerprint(guard, given, isnull, old, oldnull);
+	bool		none;
+	Datum		its;
+
+	if (as_before && !isnull &&
+		has_same_document(relation, guard->document, data->tg_trigtuple, row))
+		return row;
+	its = compute_fingerprint(guard, desc, row, &none);
+	if (same_fingerprint(guard, given, isnull, its, none))
+		return row;
+	if (!as_before && !isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("column \"%s\" of relation \"%s\" is given a fingerprint that is not that of its document",
+						NameStr(simhash_guard_attribute(relation, column)->attname),
+						RelationGetRelationName(relation)),
+				 errhint("Leave it to trigger \"%s\" to fill it in.",
+						 guard->name)));
+	return simhash_guard_set_column(row, relation, column, its, none);
+}
+
 /*
  * Does an update leave the fingerprint, and what is verified, as they were?  So
  * does one by which a row that had its document before the trigger was there
@@ -141,11 +190,12 @@ keeps_fingerprint(Guard *guard, TriggerData *data, HeapTuple row,
 	bool		isnull;
 	Datum		value = heap_getattr(data->tg_trigtuple, guard->fingerprint.column,
 									 RelationGetDescr(relation), &isnull);
+	bool		filled = isnull && guard->fill != GUARD_FILL_NONE;
 	AttrNumber	document = guard->compared != 0 ? guard->compared :
-	isnull ? guard->document : 0;
+	filled ? guard->document : 0;
 	GuardFingerprint old;
 
-	if (isnull && guard->document == 0)
+	if (isnull && !filled)
 		return false;
 	if (!isnull)
 	{
@@ -190,8 +240,8 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 	HeapTuple	row = update ? data->tg_newtuple : data->tg_trigtuple;
 
 	ResetExprContext(guard->econtext);
-	if (guard->document != 0)
-		row = fill_fingerprint(guard, relation, row);
+	if (guard->fill != GUARD_FILL_NONE)
+		row = fill_fingerprint(guard, data, row);
 	if (guard->compared != 0)
 	{
 		document = heap_getattr(row, guard->compared,

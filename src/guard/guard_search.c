@@ -12,8 +12,12 @@
  * leaves the fingerprint alone is not examined and takes no locks, but may
  * put a new version of the row behind us in the index, and be committed before
  * we come to the old version, which is dead by then.  So before it begins the
- * search takes a snapshot.  A row dead to the search but alive in the snapshot
- * has been changed since, and the caller is told to search again.
+ * search takes a snapshot.  A version dead to the search but alive in the
+ * snapshot has been replaced since, and the search looks at what has become of it
+ * instead: it leads there, as nothing that came after the snapshot is removed.
+ * Only if the row has moved to another partition, or is in no heap, is the caller
+ * told to search again.  However many rows others update, a search comes to its
+ * end.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -22,12 +26,15 @@
 #include "guard/guard.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
@@ -138,6 +145,60 @@ row_distance(const Guard *guard, const GuardTable *table,
 		simhash_guard_verified(guard, table, slot) ? distance : -1;
 }
 
+/* What has become of a version that is dead. */
+typedef enum Fate
+{
+	FATE_REPLACED,				/* by what is in the slot */
+	FATE_DELETED,
+	FATE_UNKNOWN
+} Fate;
+
+/* The version after one of a heap, which is in a slot; false if there is none. */
+static bool
+next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
+			 bool *moved)
+{
+	HeapTupleHeader header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
+	Buffer		buffer = ((BufferHeapTupleTableSlot *) slot)->buffer;
+	bool		found;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	*moved = HeapTupleHeaderIndicatesMovedPartitions(header);
+	*updater = HeapTupleHeaderGetUpdateXid(header);
+	found = !*moved && !ItemPointerEquals(&header->t_ctid, tid);
+	*tid = header->t_ctid;
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return found;
+}
+
+/*
+ * Find the version of a row that is alive to the search, from one on that was
+ * when the search began.
+ */
+static Fate
+follow(Relation relation, ItemPointer tid, GuardSearch *search,
+	   TupleTableSlot *slot)
+{
+	TransactionId updater = InvalidTransactionId;
+	bool		moved;
+
+	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return FATE_UNKNOWN;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!table_tuple_fetch_row_version(relation, tid, SnapshotAny, slot))
+			return FATE_DELETED;
+		if (TransactionIdIsValid(updater) &&
+			!TransactionIdEquals(updater,
+								 HeapTupleHeaderGetXmin(((HeapTupleTableSlot *) slot)->tuple->t_data)))
+			return FATE_DELETED;
+		if (table_tuple_satisfies_snapshot(relation, slot, &search->dirty))
+			return FATE_REPLACED;
+	} while (next_version(slot, tid, &updater, &moved));
+	return moved ? FATE_UNKNOWN : FATE_DELETED;
+}
+
 /*
  * The next row that a scan finds, if there is one more.  Where the index names
  * a row that is dead to us, one may have been there when the search began.
@@ -145,6 +206,8 @@ row_distance(const Guard *guard, const GuardTable *table,
 static bool
 next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 {
+	Fate		fate;
+
 	for (;;)
 	{
 		bool		further = scan->xs_heap_continue;
@@ -159,6 +222,11 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		if (further ||
 			!table_index_fetch_tuple_check(scan->heapRelation, &tid,
 										   &search->before, NULL))
+			continue;
+		fate = follow(scan->heapRelation, &tid, search, slot);
+		if (fate == FATE_REPLACED)
+			return true;
+		if (fate == FATE_DELETED)
 			continue;
 		if (search->neighbours != NULL)
 			search->neighbours->changed = true;

@@ -43,7 +43,6 @@
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "storage/bufmgr.h"
-#include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -54,8 +53,7 @@
 static List *statements = NIL;
 
 /* What guard_moved.c has found of a trigger, until any table changes. */
-static Oid	alike_root = InvalidOid;
-static NameData alike_name;
+static Oid	alike = InvalidOid;
 
 /* The statement's memory is about to be freed. */
 static void
@@ -139,7 +137,7 @@ note_change(Datum arg, Oid table)
 	ListCell   *lc;
 
 	(void) arg;
-	alike_root = InvalidOid;
+	alike = InvalidOid;
 	foreach(lc, statements)
 	{
 		GuardStatement *statement = lfirst(lc);
@@ -152,17 +150,16 @@ note_change(Datum arg, Oid table)
 
 /* Is it known of a trigger that it fires alike in all partitions? */
 bool
-simhash_guard_known_alike(Oid root, const char *name)
+simhash_guard_known_alike(Oid trigger)
 {
-	return alike_root == root && strcmp(NameStr(alike_name), name) == 0;
+	return alike == trigger;
 }
 
 /* From now on it is. */
 void
-simhash_guard_note_alike(Oid root, const char *name)
+simhash_guard_note_alike(Oid trigger)
 {
-	alike_root = root;
-	namestrcpy(&alike_name, name);
+	alike = trigger;
 }
 
 /* The command id of the statement that runs. */
@@ -173,12 +170,12 @@ current_command(void)
 }
 
 /*
- * The statement that runs, in that memory context, as the trigger of that name
- * has it, which was made for the root.  The first to ask gets one without
- * column.
+ * The statement that runs, in that memory context, as a trigger has it that is no
+ * clone, and what is searched below the root.  The first to ask gets one that has
+ * no columns yet.
  */
 GuardStatement *
-simhash_guard_statement(MemoryContext context, Oid root, const char *name)
+simhash_guard_statement(MemoryContext context, Oid root, Oid trigger)
 {
 	GuardStatement *statement;
 	MemoryContext old;
@@ -189,7 +186,7 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 		statement = lfirst(lc);
 		if (statement->context == context &&
 			statement->command == current_command() &&
-			statement->root == root && strcmp(statement->name, name) == 0)
+			statement->root == root && statement->trigger == trigger)
 			return statement;
 	}
 	statement = MemoryContextAllocZero(context, sizeof *statement);
@@ -197,7 +194,7 @@ simhash_guard_statement(MemoryContext context, Oid root, const char *name)
 	statement->command = current_command();
 	statement->subxact = GetCurrentSubTransactionId();
 	statement->root = root;
-	statement->name = MemoryContextStrdup(context, name);
+	statement->trigger = trigger;
 	statement->stale = true;
 	statement->tables_context =
 		AllocSetContextCreate(context, "simhash_guard tables",

@@ -311,21 +311,34 @@ simhash_guard_index_columns(const GuardStatement *statement,
 	return columns.data;
 }
 
-/* Say what index to make. */
+/*
+ * Say what index to make, or to make again if one could not be built.  Writers
+ * go on meanwhile, where PostgreSQL lets them.
+ */
 static void
 complain_of_no_index(const GuardStatement *statement, Relation relation,
-					 AttrNumber column)
+					 AttrNumber column, Oid invalid)
 {
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
 	Oid			root = statement->root;
-	const char *schema = get_namespace_name(get_rel_namespace(root));
+	const char *concurrently =
+	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE ? "" : "CONCURRENTLY ";
 
+	if (OidIsValid(invalid))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" on column \"%s\" of table \"%s\" is invalid",
+						get_rel_name(invalid), name,
+						RelationGetRelationName(relation)),
+				 errhint("Run: REINDEX INDEX %s%s;",
+						 OidIsValid(get_index_constraint(invalid)) ? "" :
+						 "CONCURRENTLY ", simhash_quoted_name(invalid))));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
 					name, RelationGetRelationName(relation)),
-			 errhint("Run: CREATE INDEX ON %s USING hamming (%s);",
-					 quote_qualified_identifier(schema, get_rel_name(root)),
+			 errhint("Run: CREATE INDEX %sON %s USING hamming (%s);",
+					 concurrently, simhash_quoted_name(root),
 					 simhash_guard_index_columns(statement, name))));
 }
 
@@ -341,6 +354,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	ListCell   *lc;
 	int			keys = 0;
 	int			hamming = 0;
+	Oid			invalid = InvalidOid;
 
 	foreach(lc, indexes)
 	{
@@ -355,6 +369,8 @@ find_indexes(const GuardStatement *statement, Relation relation,
 				index->rd_index->indkey.values[column] == table->column)
 			{
 				hamming++;
+				if (!index->rd_index->indisvalid)
+					invalid = RelationGetRelid(index);
 				if (is_usable(index))
 					note_index(statement, table, index,
 							   index->rd_index->indnkeyatts, column,
@@ -371,7 +387,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	{
 		if (!OidIsValid(table->hamming.index) &&
 			!OidIsValid(table->keys[block].index))
-			complain_of_no_index(statement, relation, table->column);
+			complain_of_no_index(statement, relation, table->column, invalid);
 	}
 
 	/*

@@ -40,8 +40,8 @@ find_document(const Guard *guard, const char *option, Node *document)
 
 /*
  * Find out whether documents are compared, which, and how.  What is not said
- * follows from the expression of a generated fingerprint.  Beside that, the
- * option "document" says only what to compare.
+ * follows from the expression of a generated fingerprint, or from the family by
+ * which the trigger fills it.
  */
 void
 simhash_guard_bind_similarity(Guard *guard, Relation relation,
@@ -49,7 +49,10 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 {
 	const char *similarity = simhash_guard_option(trigger, "similarity");
 	const char *at_least = simhash_guard_option(trigger, "at_least");
-	SimhashRecipe recipe = {SIMHASH_COSINE, sh_default_profile, NULL};
+	SimhashRecipe recipe = {
+		guard->fill == GUARD_FILL_MINHASH ? SIMHASH_JACCARD : SIMHASH_COSINE,
+		sh_default_profile, NULL
+	};
 	Node	   *source;
 	bool		known;
 
@@ -57,7 +60,7 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 	if (similarity == NULL && at_least == NULL)
 		return;
 	source = simhash_guard_expression(relation, guard->fingerprint.column);
-	known = source == NULL ? guard->document != 0 :
+	known = source == NULL ? guard->fill != GUARD_FILL_NONE :
 		simhash_get_recipe(source, &recipe);
 	guard->measure = simhash_get_measure(similarity, known ? &recipe : NULL);
 	guard->at_least = SIMHASH_AT_LEAST;
@@ -69,8 +72,6 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 		guard->compared =
 			find_document(guard, similarity ? "similarity" : "at_least",
 						  known ? recipe.document : NULL);
-	if (source != NULL)
-		guard->document = 0;
 	if (guard->profile == NULL && known)
 		guard->profile = recipe.profile;
 }
