@@ -117,6 +117,18 @@ UPDATE noted SET site = 'b', twin = 1 WHERE id = 2 RETURNING *;
 UPDATE noted SET site = 'a' WHERE id = 2 RETURNING *;
 UPDATE noted SET fp = NULL WHERE id = 2 RETURNING *;
 DROP TABLE noted;
+-- unless a foreign key writes it
+CREATE TABLE tied (id int PRIMARY KEY, fp bigint,
+    twin int REFERENCES tied ON DELETE SET NULL ON UPDATE CASCADE);
+CREATE INDEX ON tied USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON tied FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
+INSERT INTO tied VALUES (1, 0), (2, 1);
+UPDATE tied SET id = 5 WHERE id = 1;
+SELECT * FROM tied ORDER BY id;
+DELETE FROM tied WHERE id = 5;
+SELECT * FROM tied ORDER BY id;
+DROP TABLE tied;
 -- a key of several columns is a list in JSON
 CREATE TABLE pairs (a int, b text, fp bigint, twin text, PRIMARY KEY (a, b));
 CREATE INDEX ON pairs USING hamming (fp);

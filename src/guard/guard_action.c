@@ -189,9 +189,30 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
 	return simhash_guard_set_column(row, relation, guard->mark, value, isnull);
 }
 
+/* Is a column one of a foreign key? */
+static bool
+is_foreign_key(Relation relation, AttrNumber column)
+{
+	ListCell   *lc;
+
+	foreach(lc, RelationGetFKeyList(relation))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(lc);
+
+		for (int i = 0; i < key->nkeys; i++)
+		{
+			if (key->conkey[i] == column)
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * The row of an update that changes nothing about what it is a near-duplicate
- * of, with the mark that it had, whatever the statement has written there.
+ * of, with the mark that it had, whatever the statement has written there.  But
+ * what ON DELETE SET NULL or ON UPDATE CASCADE write has to stay: nobody checks
+ * afterwards that it did.
  */
 HeapTuple
 simhash_guard_keep_mark(const Guard *guard, const TriggerData *data,
@@ -208,6 +229,8 @@ simhash_guard_keep_mark(const Guard *guard, const TriggerData *data,
 
 	if (isnull == wasnull &&
 		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
+		return row;
+	if (is_foreign_key(relation, guard->mark))
 		return row;
 	return simhash_guard_set_column(row, relation, guard->mark, old, wasnull);
 }
