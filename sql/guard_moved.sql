@@ -135,6 +135,27 @@ CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON d FOR EACH ROW EXECUTE FUNCTION
     simhash_guard('fp', 'reject', '3', 'similarity=jaccard', 'document=body');
 UPDATE d SET part = 2 WHERE id = 1;             -- error
 DROP TABLE d;
+-- a fingerprint from elsewhere, beside a fill: it stays as long as its document,
+-- in a group or in none
+CREATE TABLE f (id int, part int, site text, body text, fp bigint) PARTITION BY LIST (part);
+CREATE TABLE f1 PARTITION OF f FOR VALUES IN (1);
+CREATE TABLE f2 (fp bigint, body text, site text, part int, id int);
+ALTER TABLE f ATTACH PARTITION f2 FOR VALUES IN (2);
+CREATE INDEX ON f USING hamming (fp);
+INSERT INTO f VALUES (1, 1, 'a', 'from elsewhere', 77), (2, 1, NULL, 'from there', 78),
+    (3, 1, 'a', NULL, 79 # -1), (4, 1, 'a', 'from nowhere', NULL);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON f FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '3', 'document=body', 'fill=minhash', 'within=site');
+UPDATE f SET part = 2;
+SELECT id, part, body, fp, fp = minhash(body) AS filled FROM f ORDER BY id;
+UPDATE f SET part = 1, body = body || ' again' RETURNING id, fp = minhash(body) AS filled;
+UPDATE f SET part = 2, fp = 77 WHERE id = 1;    -- error
+CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN NEW.body := NEW.body || ' and again'; RETURN NEW; END $$;
+CREATE TRIGGER change BEFORE INSERT ON f2 FOR EACH ROW EXECUTE FUNCTION change();
+UPDATE f SET part = 2 RETURNING id, body, fp = minhash(body) AS filled;
+DROP TABLE f;
+DROP FUNCTION change;
 CREATE TABLE g (id int, part int, site text, fp bigint) PARTITION BY LIST (part);
 CREATE TABLE g1 PARTITION OF g FOR VALUES IN (1);
 CREATE TABLE g2 PARTITION OF g FOR VALUES IN (2);

@@ -148,9 +148,9 @@ typedef struct GuardMoved
 	Oid			table;			/* where its old version is */
 	ItemPointerData tid;
 	bool		compared;		/* it has a fingerprint and a group */
-	GuardFingerprint fingerprint;
+	GuardFingerprint fingerprint;	/* its width is 0 for none */
 	Datum	   *group;			/* the values of its columns */
-	text	   *document;		/* if documents are compared; NULL for none */
+	text	   *document;		/* if it is compared, or fills; NULL for none */
 	int64		cluster;
 } GuardMoved;
 
@@ -415,8 +415,6 @@ extern HeapTuple simhash_guard_take_row(Guard *guard, TriggerData *data,
 extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
 										  AttrNumber column, Datum value,
 										  bool isnull);
-extern bool simhash_guard_same_document(const text *document,
-										const text *other);
 
 /* guard_moved.c */
 extern void simhash_guard_check_moves(const Guard *guard, Relation relation,
@@ -479,6 +477,8 @@ extern void simhash_guard_check_shard(const Guard *guard, Relation relation,
 extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
 extern void simhash_guard_bind_similarity(Guard *guard, Relation relation,
 										  const Trigger *trigger);
+extern bool simhash_guard_same_document(const text *document,
+										const text *other);
 extern double simhash_guard_similarity(const Guard *guard, AttrNumber column,
 									   TupleTableSlot *slot);
 extern bool simhash_guard_verified(const Guard *guard,

@@ -142,10 +142,23 @@ copy_group(const Guard *guard, Relation relation)
 	return values;
 }
 
-/* A copy of a document, or NULL. */
+/* A copy of the document that counts, or NULL. */
 static text *
-copy_document(text *document)
+copy_document(const Guard *guard, const TriggerData *data)
 {
+	text	   *document = guard->its_document;
+	bool		isnull;
+
+	if (guard->compared == 0)
+	{
+		Datum		value;
+
+		if (guard->fill == GUARD_FILL_NONE)
+			return NULL;
+		value = heap_getattr(data->tg_newtuple, guard->document,
+							 RelationGetDescr(data->tg_relation), &isnull);
+		document = isnull ? NULL : (text *) DatumGetPointer(value);
+	}
 	return document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
 										   -1));
@@ -171,12 +184,10 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data,
 	moved->table = RelationGetRelid(data->tg_relation);
 	moved->tid = data->tg_trigtuple->t_self;
 	moved->compared = search->need != GUARD_NONE_NEAR;
-	if (!moved->compared)
-		return;
 	moved->fingerprint = search->center;
-	moved->group = copy_group(guard, data->tg_relation);
-	moved->document = guard->compared == 0 ? NULL :
-		copy_document(guard->its_document);
+	moved->document = copy_document(guard, data);
+	if (moved->compared)
+		moved->group = copy_group(guard, data->tg_relation);
 }
 
 /*

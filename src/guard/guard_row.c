@@ -14,7 +14,6 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 
 /*
@@ -78,14 +77,15 @@ get_values(Guard *guard, HeapTuple row, GuardSearch *search)
 	return !isnull;
 }
 
-/* Are two documents, of which NULL is none, the same? */
-bool
-simhash_guard_same_document(const text *document, const text *other)
+/* The document of a row, in that column; NULL if it has none. */
+static text *
+get_document(Relation relation, AttrNumber column, HeapTuple row)
 {
-	if (document == NULL || other == NULL)
-		return document == other;
-	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
-						  false, -1);
+	bool		isnull;
+	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
+									 &isnull);
+
+	return isnull ? NULL : (text *) DatumGetPointer(value);
 }
 
 /* Have two versions of a row the same document, in that column? */
@@ -93,16 +93,8 @@ static bool
 has_same_document(Relation relation, AttrNumber column, HeapTuple old,
 				  HeapTuple new)
 {
-	TupleDesc	desc = RelationGetDescr(relation);
-	bool		isnull;
-	bool		newnull;
-	Datum		value = heap_getattr(old, column, desc, &isnull);
-	Datum		newvalue = heap_getattr(new, column, desc, &newnull);
-
-	return simhash_guard_same_document(isnull ? NULL :
-									   (text *) DatumGetPointer(value),
-									   newnull ? NULL :
-									   (text *) DatumGetPointer(newvalue));
+	return simhash_guard_same_document(get_document(relation, column, old),
+									   get_document(relation, column, new));
 }
 
 /* The fingerprint of a row's document; NULL if it has none. */
@@ -140,28 +132,57 @@ same_fingerprint(const Guard *guard, Datum value, bool isnull,
 }
 
 /*
+ * Has a row the fingerprint that it had before: before an update, or where the
+ * statement has moved it from?  And the document?
+ */
+static bool
+is_as_before(const Guard *guard, const TriggerData *data, HeapTuple row,
+			 Datum given, bool *same_document)
+{
+	Relation	relation = data->tg_relation;
+	const GuardMoved *moved = &guard->statement->moved;
+	GuardFingerprint fingerprint;
+	bool		isnull;
+	Datum		old;
+
+	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+	{
+		*same_document = has_same_document(relation, guard->document,
+										   data->tg_trigtuple, row);
+		old = heap_getattr(data->tg_trigtuple, guard->fingerprint.column,
+						   RelationGetDescr(relation), &isnull);
+		return same_fingerprint(guard, given, false, old, isnull);
+	}
+	if (!simhash_guard_has_moved(guard->statement) ||
+		moved->fingerprint.width == 0)
+		return false;
+	*same_document =
+		simhash_guard_same_document(get_document(relation, guard->document, row),
+									moved->document);
+	fingerprint = simhash_guard_fingerprint(&guard->type, given);
+	return simhash_guard_distance(&moved->fingerprint, &fingerprint) == 0;
+}
+
+/*
  * The row with the fingerprint of its document.  One that is there stays as it
- * is while the document is not changed, by whatever it was made.  One that is
- * given must be what we would fill in.
+ * is while the document is not changed, by whatever it was made, and wherever an
+ * update moves the row.  One that is given must be what we would fill in.
  */
 static HeapTuple
-fill_fingerprint(Guard *guard, const TriggerData *data, HeapTuple row)
+fill_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
 	TupleDesc	desc = RelationGetDescr(relation);
 	AttrNumber	column = guard->fingerprint.column;
-	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	bool		isnull;
 	Datum		given = heap_getattr(row, column, desc, &isnull);
-	bool		oldnull = true;
-	Datum		old = update ? heap_getattr(data->tg_trigtuple, column, desc,
-											&oldnull) : (Datum) 0;
-	bool		as_before = same_fingerprint(guard, given, isnull, old, oldnull);
+	bool		same_document = false;
+	bool		as_before = !isnull &&
+	is_as_before(guard, data, row, given, &same_document);
 	bool		none;
 	Datum		its;
 
-	if (as_before && !isnull &&
-		has_same_document(relation, guard->document, data->tg_trigtuple, row))
+	if (as_before && same_document)
 		return row;
 	its = compute_fingerprint(guard, desc, row, &none);
 	if (same_fingerprint(guard, given, isnull, its, none))
@@ -257,6 +278,7 @@ simhash_guard_take_row(Guard *guard, TriggerData *data, GuardSearch *search)
 	search->match.slot = NULL;
 	search->neighbours = NULL;
 	search->need = GUARD_NONE_NEAR;
+	search->center.width = 0;
 	if (!get_values(guard, row, search))
 		return row;
 	guard->moves = update && !keeps_group(guard, data);

@@ -11,6 +11,7 @@
 #include "guard/guard.h"
 
 #include "rewrite/rewriteHandler.h"
+#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
@@ -74,6 +75,16 @@ simhash_guard_bind_similarity(Guard *guard, Relation relation,
 						  known ? recipe.document : NULL);
 	if (guard->profile == NULL && known)
 		guard->profile = recipe.profile;
+}
+
+/* Are two documents, of which NULL is none, the same? */
+bool
+simhash_guard_same_document(const text *document, const text *other)
+{
+	if (document == NULL || other == NULL)
+		return document == other;
+	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
+						  false, -1);
 }
 
 /*
