@@ -424,6 +424,7 @@ SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'id', sim
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', profile => 'nothing') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'nothing') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'jaccard', at_least => 2) $$);
+SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', similarity => 'jaccard') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', NULL) $$);
 SELECT complain($$ CALL simhash_drop_clusters('docs', NULL) $$);

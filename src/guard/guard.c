@@ -194,18 +194,19 @@ is_settled(Guard *guard, TriggerData *data, GuardSearch *search)
  * Action 'reject' raises an error, 'skip' leaves the row out, 'mark' writes
  * the primary key of the nearest other row into the column named by the
  * option 'mark=column', or NULL when there is none.  Option 'notice' has each
- * skipped row noticed; 'document=column', with 'profile=name' or not, has the
- * fingerprint computed from a document first.  With 'within=column,...' only
- * rows that are equal in these columns are near-duplicates; with
- * 'similarity=jaccard', or cosine, those whose documents are similar by at
- * least .8, or what 'at_least=number' says.  An inserted row is not compared
- * with the row that has its primary key, or the unique key named by
- * 'except=column,...'.
+ * skipped row noticed.  With 'within=column,...' only rows that are equal in
+ * these columns are near-duplicates; with 'similarity=jaccard', or cosine, those
+ * whose documents, in 'document=column', are similar by at least .8, or what
+ * 'at_least=number' says.  'fill=simhash', or minhash, has the fingerprint
+ * computed from the document first, with 'profile=name' or not.  An inserted row
+ * is not compared with the row that has its primary key, or the unique key named
+ * by 'except=column,...'.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
- * trigger that is declared wrongly; object_not_in_prerequisite_state when the
- * table has no index to search by, or no primary key to mark with.
+ * trigger that is declared wrongly; generated_always for a fingerprint given that
+ * is not what is filled in; object_not_in_prerequisite_state when the table has
+ * no index to search by, or no primary key to mark with.
  */
 Datum
 simhash_guard(PG_FUNCTION_ARGS)

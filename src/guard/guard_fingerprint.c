@@ -39,7 +39,7 @@ simhash_guard_type(Relation relation, AttrNumber column)
 						format_type_with_typemod(attribute->atttypid,
 												 attribute->atttypmod),
 						SH_LEAST_WIDTH, SH_MOST_WIDTH),
-				 errhint("Name a column of fingerprints, which the trigger can fill from a document by the option 'document=column'.")));
+				 errhint("Name a column of fingerprints, which the trigger can fill from a document by the options 'document=column' and 'fill=family'.")));
 	return type;
 }
 

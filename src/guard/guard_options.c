@@ -205,8 +205,9 @@ read_options(Guard *guard, Relation relation, const Trigger *trigger)
 		simhash_guard_option(trigger, "similarity") == NULL &&
 		simhash_guard_option(trigger, "at_least") == NULL)
 		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
-						guard->name),
+				(errmsg("trigger \"%s\": option \"document\" needs an option similarity=measure%s",
+						guard->name, GUARD_CLUSTERS(guard->action) ? "" :
+						", at_least=number or fill=family"),
 				 simhash_guard_argument_error()));
 	if (guard->action == GUARD_MARK && guard->mark == 0)
 		ereport(ERROR,

@@ -249,12 +249,18 @@ is_hamming_index(Relation index)
 	return simhash_c_function(index->rd_amhandler) == hamming_handler;
 }
 
+/* True for an index that is not of some rows alone. */
+static bool
+has_all_rows(Relation index)
+{
+	return heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+}
+
 /* True for an index that has all rows. */
 static bool
 is_usable(Relation index)
 {
-	return index->rd_index->indisvalid &&
-		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+	return index->rd_index->indisvalid && has_all_rows(index);
 }
 
 /*
@@ -369,7 +375,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 				index->rd_index->indkey.values[column] == table->column)
 			{
 				hamming++;
-				if (!index->rd_index->indisvalid)
+				if (!index->rd_index->indisvalid && has_all_rows(index))
 					invalid = RelationGetRelid(index);
 				if (is_usable(index))
 					note_index(statement, table, index,
