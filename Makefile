@@ -23,11 +23,11 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-guard = cluster_change cluster_setup cluster_step guard guard_action \
-	guard_bind guard_cluster guard_clusters guard_current guard_fingerprint \
-	guard_group guard_key guard_lock guard_merge guard_moved \
-	guard_neighbours guard_options guard_row guard_search guard_shard \
-	guard_statement guard_tables guard_verify
+clusters = change current forest neighbours notes setup step table terms \
+	trigger
+guard = guard guard_action guard_bind guard_fill guard_fingerprint guard_group \
+	guard_key guard_lock guard_moved guard_options guard_row guard_search \
+	guard_shard guard_space guard_statement guard_terms
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_compare hamming_cost \
 	hamming_cursor hamming_insert hamming_knn hamming_load \
@@ -55,7 +55,7 @@ core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
 core/text = ascii borders fold profile shared_runs text windows word_places
 
-WINGS = guard index planner report search weights fingerprint
+WINGS = clusters guard index planner report search weights fingerprint
 CORE = core/pairs core/weights core/fingerprint core/foreign core/text
 
 wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))

@@ -1409,6 +1409,21 @@ COMMENT ON FUNCTION simhash_guard() IS
 -- Clusters that keep themselves
 ----------------------------------------------------------------------------
 
+-- Its condition says of which table; it takes no arguments.
+CREATE FUNCTION simhash_cluster() RETURNS trigger
+AS 'MODULE_PATHNAME', 'simhash_cluster'
+LANGUAGE C;
+COMMENT ON FUNCTION simhash_cluster() IS
+'trigger that gives rows the ids of their clusters, made by simhash_add_clusters';
+
+-- Internal: stands in the policy that binds a table of clusters to another table
+-- (src/clusters/terms.c), and is never called.
+CREATE FUNCTION _simhash_cluster_terms(VARIADIC "any") RETURNS boolean
+AS 'MODULE_PATHNAME', '_simhash_cluster_terms'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION _simhash_cluster_terms(VARIADIC "any") IS
+'internal: holds by what the clusters of a table are kept';
+
 CREATE FUNCTION simhash_current_cluster(
     relation regclass, cluster bigint, "column" name DEFAULT 'cluster')
 RETURNS bigint
@@ -1418,19 +1433,20 @@ COMMENT ON FUNCTION simhash_current_cluster(regclass, bigint, name) IS
 'what a cluster of a table is now, as clusters are merged';
 
 -- They end the transaction between steps, where they may, and do what they do
--- with the rights of the owner of the table (src/guard/cluster_step.c).
+-- with the rights of the owner of the table (src/clusters/step.c).
 
 CREATE PROCEDURE simhash_add_clusters(
     relation regclass, fp name, k bigint DEFAULT 3, kind text DEFAULT 'star',
     "column" name DEFAULT 'cluster', since name DEFAULT NULL,
     within name[] DEFAULT '{}', document name DEFAULT NULL,
     profile text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, index boolean DEFAULT true)
+    at_least double precision DEFAULT NULL, index boolean DEFAULT true,
+    schema name DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'simhash_add_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_add_clusters(
     regclass, name, bigint, text, name, name, name[], name, text, text,
-    double precision, boolean) IS
+    double precision, boolean, name) IS
 'have a table keep the clusters of its rows in a column';
 
 CREATE PROCEDURE simhash_drop_clusters(

@@ -1,5 +1,5 @@
 --
--- guard.c, guard_bind.c, guard_statement.c, guard_tables.c, guard_lock.c,
+-- guard.c, guard_bind.c, guard_statement.c, guard_space.c, guard_lock.c,
 -- guard_search.c: simhash_guard
 --
 
@@ -860,7 +860,6 @@ SELECT complain($$ 'fp', 'skip', '3', 'fill=simhash' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill=' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill=Simhash' $$);
-SELECT complain($$ 'fp', 'star', '3', 'document=body', 'fill=simhash' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=body', 'fill=simhash', 'profile=no' $$);
 SELECT complain($$ 'gen', 'skip', '3', 'document=body', 'fill=simhash' $$);
 SELECT complain($$ 'fp', 'skip', '3', 'document=twice', 'fill=simhash' $$);

@@ -53,6 +53,11 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
+/* From PostgreSQL 18 on it has another name, and comes first. */
+#ifndef pg_noreturn
+#define pg_noreturn		pg_attribute_noreturn()
+#endif
+
 /* From PostgreSQL 18 on pg_get_loaded_modules() tells name and version. */
 #if PG_VERSION_NUM >= 180000
 #define SIMHASH_MODULE_MAGIC \

@@ -12,7 +12,8 @@
 #include "utils/guc.h"
 
 #include "compat.h"
-#include "guard/guard.h"
+#include "clusters/cluster.h"
+#include "guard/guard_statement.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
 #include "report/report.h"
@@ -28,5 +29,6 @@ _PG_init(void)
 	hamming_init();
 	hamming_install_cost();
 	simhash_guard_init();
+	simhash_clusters_init();
 	MarkGUCPrefixReserved("simhash");
 }

@@ -1,7 +1,7 @@
 # simhash_add_clusters beside writers: four sessions insert, update, delete and
 # roll back while clusters are set up, and the call is stopped again and again,
 # by a timeout, by the end of its session or by a crash of the server, and then
-# made once more.  When it has come to its end, and some time later, all is as
+# made once more; what it has made is renamed and moved meanwhile.  When it has come to its end, and some time later, all is as
 # a search of every pair says.
 #
 # SIMHASH_SEED repeats a run; SIMHASH_SECONDS sets how long it lasts.
@@ -32,6 +32,7 @@ END
 $node->start;
 $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION simhash;
+CREATE SCHEMA aside;
 
 -- a fingerprint near one of a hundred
 CREATE FUNCTION some_fp() RETURNS bigint LANGUAGE sql AS $$
@@ -91,6 +92,32 @@ SELECT (SELECT count(*) FROM d WHERE cluster IS NULL),
 END
 }
 
+my $moves = 0;
+
+# Give what was made so far other names, or a schema; those that it had in the end.
+sub move
+{
+	my ($back) = @_;
+
+	for my $table (split /\n/, $node->safe_psql('postgres', <<'END'))
+SELECT c.oid::regclass FROM pg_class AS c
+WHERE relname ~ '^docs_clusters(_fill)?( moved)?$' AND relkind = 'r'
+END
+	{
+		my ($suffix, $moved) = $table =~ /docs_clusters(_fill)?( moved)?/;
+		my $name = 'docs_clusters' . ($suffix // '');
+		my $to = $back || rand() < 0.5 ? 'public' : 'aside';
+
+		next if !$back && rand() < 0.5;
+		$node->safe_psql('postgres', "ALTER TABLE $table SET SCHEMA $to");
+		$table =~ s/^aside\.//;
+		$node->safe_psql('postgres', "ALTER TABLE $to.$table RENAME TO "
+			  . ($moved ? $name : qq("$name moved"))) if $moved || !$back;
+		$moves++ if !$back;
+	}
+	return;
+}
+
 # Call until the call comes to its end; returns how often it was stopped.
 sub set_up
 {
@@ -102,10 +129,15 @@ sub set_up
 		my ($code, $out, $err) = $node->psql('postgres',
 			"SET application_name = 'the call'; SET statement_timeout = '${patience}ms'; $call");
 
-		return $stopped if $code == 0 && $err !~ /ERROR/;
+		if ($code == 0 && $err !~ /ERROR/)
+		{
+			move(1);
+			return $stopped;
+		}
 		# one that goes off while the call's end commits is told as a request
 		die $err if $err !~ /canceling statement/;
 		$stopped++;
+		move(0) if rand() < 0.3;
 		if (rand() < 0.2)
 		{
 			my $rewrite = rand() < 0.5;
@@ -189,5 +221,6 @@ END
 		0, "round $round: nothing is left");
 }
 
+cmp_ok($moves, '>', 0, "what was made was moved $moves times");
 $node->stop;
 done_testing();

@@ -133,6 +133,25 @@ CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded FOR EACH ROW
         'document=body', 'similarity=jaccard', 'at_least=0.5');
 INSERT INTO guarded VALUES (1, 'a text that nobody else may bring in once more');
 
+-- clusters that keep themselves, where names have changed
+CREATE TABLE stars (id int PRIMARY KEY, site text, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO stars VALUES (1, 'a', 'a text that nobody else may bring in once more');
+CREATE TABLE connected (id int PRIMARY KEY, fp bigint);
+CREATE INDEX ON connected USING hamming (fp);
+INSERT INTO connected VALUES (1, 0), (2, 63);
+CREATE TABLE halfway (id int PRIMARY KEY, fp bigint);
+INSERT INTO halfway SELECT n, hashint8extended(n / 3, 1) FROM generate_series(3, 11) AS n;
+CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'stop'; END$$;
+CREATE TRIGGER stop BEFORE UPDATE ON halfway FOR EACH ROW EXECUTE FUNCTION stop();
+CALL simhash_add_clusters('stars', 'fp', 8, since => 'since', within => '{site}');
+CALL simhash_add_clusters('connected', 'fp', 3, 'connected');
+ALTER TABLE stars RENAME body TO "The text";
+ALTER TABLE stars RENAME cluster TO story;
+ALTER TABLE stars_clusters RENAME fp TO "f p";
+ALTER TABLE stars_clusters SET SCHEMA ext;
+ALTER TABLE connected_clusters RENAME TO merges;
+
 -- values of the types of the extension, and views
 CREATE TABLE learned AS
     SELECT simhash_idf_agg('word ' || n % 7 || ' of ' || n, 'word-1') AS idf,
@@ -155,6 +174,9 @@ FROM generate_series(1, 2000) AS n;
 CREATE INDEX ${kind}_index ON $kind USING hamming (g $class, fp);
 END
 }
+
+my (undef, undef, $stopped) = $old->psql('postgres', "CALL simhash_add_clusters('halfway', 'fp', 3)");
+like($stopped, qr/ERROR:  stop/, 'a set-up of clusters is stopped');
 
 # What it answers.
 my $questions = <<'END';
@@ -212,7 +234,7 @@ sub in_order
 				"SET enable_seqscan = off; EXPLAIN $search->[1]"),
 			qr/\b$search->[0]/, "$name: $search->[0]");
 	}
-	is($node->safe_psql($database, <<'END'), 12 + keys %kinds, "$name: check of the indexes");
+	is($node->safe_psql($database, <<'END'), 15 + keys %kinds, "$name: check of the indexes");
 SELECT count(hamming_index_check(i.oid, true))
 FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam
 WHERE amname = 'hamming' AND relkind = 'i'
@@ -242,6 +264,30 @@ END
 INSERT INTO guarded VALUES (2, 'A text that nobody else may bring in, once more');
 DELETE FROM guarded WHERE id = 2 RETURNING twin;
 END
+	is($node->safe_psql($database, <<'END'), "1|t\n1|2|1", "$name: clusters");
+INSERT INTO stars VALUES (2, 'a', 'A text that nobody else may bring in, once more');
+DELETE FROM stars WHERE id = 2 RETURNING story, since IS NOT NULL;
+BEGIN;
+INSERT INTO connected VALUES (3, 7);
+SELECT c.cluster, m.cluster, m.merged_into FROM connected AS c, merges AS m
+WHERE c.id = 3 AND m.merged_into > 0;
+ROLLBACK;
+END
+}
+
+# The set-up of clusters that was stopped goes on.
+sub goes_on
+{
+	my ($node, $database, $name) = @_;
+
+	is($node->safe_psql($database, <<'END'), "1 1 1 2 2 2 3 3 3\n0", "$name: a set-up goes on");
+DROP TRIGGER stop ON halfway;
+CALL simhash_add_clusters('halfway', 'fp', 3);
+SELECT string_agg((first / 3)::text, ' ' ORDER BY id)
+FROM (SELECT id, min(id) OVER (PARTITION BY cluster) AS first FROM halfway) AS h;
+SELECT count(*) FROM pg_class WHERE relname ~ 'fill';
+END
+	return;
 }
 
 in_order($old, 'postgres', 'original');
@@ -262,6 +308,7 @@ command_ok(
 	],
 	'restore');
 in_order($new, 'restored', 'restored');
+goes_on($new, 'restored', 'restored');
 
 # --- logical replication ----------------------------------------------------
 
@@ -333,6 +380,7 @@ command_ok(
 	'pg_upgrade');
 $upgraded->start;
 in_order($upgraded, 'postgres', 'upgraded');
+goes_on($upgraded, 'postgres', 'upgraded');
 $upgraded->safe_psql('postgres', 'REINDEX DATABASE postgres; VACUUM; ANALYZE');
 in_order($upgraded, 'postgres', 'rebuilt');
 $_->stop foreach $new, $upgraded;

@@ -21,6 +21,7 @@ SRC = ROOT / "src"
 # "." is what stands in the folder itself.
 WINGS = [
     "simhash.c",                # the module: it starts all others
+    "clusters",
     "guard",
     "index",
     "planner",

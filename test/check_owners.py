@@ -99,6 +99,7 @@ VALUES = {
     'cstring': ["'x'::pg_catalog.cstring"],
     'name': ["'fp'::pg_catalog.name"],
     'anyelement': ['NULL::bigint', 'NULL::near.fake'],
+    '"any"': ["'kind'::pg_catalog.text", 't.fp'],
     'ext.simhash_idf': [
         "ext.simhash_idf_from('{a}'::pg_catalog.text[],"
         " '{1}'::double precision[], NULL::pg_catalog.text)"]}

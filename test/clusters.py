@@ -13,6 +13,11 @@ which version of which row they wrote, what cluster it was given, and in which
 transaction.  What became of that a row of its own says afterwards, however the
 session ended.
 
+In most rounds somebody renames, moves to other schemas, and swaps what they
+write to meanwhile: the table that is live and the one to be next, the tables
+of their clusters, the columns of all four, and the schemas.  Afterwards each of
+the two tables is judged.
+
 What is asked is computed here from nothing but these versions:
 
 star        every version that was ever committed is within the distance of the
@@ -35,6 +40,7 @@ import itertools
 import os
 import queue
 import random
+import re
 import sys
 import threading
 import time
@@ -53,7 +59,15 @@ SIMILAR = 0.7                   # the option "at_least"
 SPREAD = {1: 8, 3: 15, 8: 28}
 
 Version = collections.namedtuple(
-    'Version', COLUMNS + ('cluster', 'since', 'tag'))
+    'Version', COLUMNS + ('cluster', 'since', 'home', 'tag'))
+
+# The tables, by the number that their rows have in the column "home"; and what
+# a table, that of its clusters, and a schema are called by turns.
+TABLES = ('docs', 'next')
+NAMES = (('docs', 'Docs, live'), ('next', 'The "next"'),
+         ('docs_clusters', 'Clusters of docs'),
+         ('next_clusters', 'clusters'))
+SCHEMAS = (('one', 'Schema 1'), ('two', 'docs'))
 
 
 class Round:
@@ -61,18 +75,21 @@ class Round:
     FIRST = (
         # kind, levels, several rows, changes, and what else
         ('star', LEVELS[:1], True, True, ()),
-        ('connected', LEVELS[:1], False, False, ()),
-        ('star', LEVELS, True, True, ('within', 'parts', 'prepared')),
-        ('connected', LEVELS[:1], True, False, ('within', 'crash')),
-        ('star', LEVELS[:1], True, True, ('verified', 'crash', 'prepared')),
-        ('connected', LEVELS, True, True, ('parts', 'within', 'prepared')),
-        ('star', LEVELS[2:], True, True, ('far', 'kills')),
-        ('connected', LEVELS[:1], False, True, ('far', 'kills')),
-        ('connected', LEVELS, True, False, ('verified', 'prepared')),
-        ('star', LEVELS[:1], True, False, ('alone',)),
+        ('connected', LEVELS[:1], False, False, ('moves',)),
+        ('star', LEVELS, True, True, ('within', 'parts', 'prepared', 'moves')),
+        ('connected', LEVELS[:1], True, False, ('within', 'crash', 'moves')),
         ('star', LEVELS[:1], True, True,
-         ('alone', 'within', 'parts', 'verified')),
-        ('connected', LEVELS[:1], True, True, ('alone', 'within', 'parts')),
+         ('verified', 'crash', 'prepared', 'moves')),
+        ('connected', LEVELS, True, True,
+         ('parts', 'within', 'prepared', 'moves')),
+        ('star', LEVELS[2:], True, True, ('far', 'kills', 'moves')),
+        ('connected', LEVELS[:1], False, True, ('far', 'kills', 'moves')),
+        ('connected', LEVELS, True, False, ('verified', 'prepared')),
+        ('star', LEVELS[:1], True, False, ('alone', 'moves')),
+        ('star', LEVELS[:1], True, True,
+         ('alone', 'within', 'parts', 'verified', 'moves')),
+        ('connected', LEVELS[:1], True, True,
+         ('alone', 'within', 'parts', 'moves')),
     )
 
     def __init__(self, seed, number):
@@ -89,7 +106,8 @@ class Round:
             more = [what for what, chance in (
                 ('within', 0.5), ('parts', 0.4), ('verified', 0.3),
                 ('far', 0.3), ('kills', 0.3), ('crash', 0.3),
-                ('prepared', 0.5), ('alone', 0.1)) if rng.random() < chance]
+                ('prepared', 0.5), ('alone', 0.1), ('moves', 0.7))
+                    if rng.random() < chance]
         self.seed, self.number = seed, number
         self.more = frozenset(more)
         self.k = 8 if 'far' in more else rng.choice((1, 3))
@@ -99,6 +117,8 @@ class Round:
         self.parts = 'parts' in more
         self.verified = 'verified' in more
         self.alone = 'alone' in more
+        self.moves = 'moves' in more
+        self.tables = TABLES if self.moves else TABLES[:1]
         # of a generated fingerprint another column is written
         self.written = 'raw' if self.verified else 'fp'
         self.shared = self.changes and not self.parts
@@ -106,7 +126,7 @@ class Round:
         self.centers = [(rng.getrandbits(64),
                          rng.sample(range(64), SPREAD[self.k]))
                         for _ in range(centers)]
-        self.transactions = 400 if self.alone else 90 if self.many else 180
+        self.transactions = 300 if self.alone else 70 if self.many else 140
 
     def __str__(self):
         return '%s, k=%d%s, %s, %s%s%s' % (
@@ -203,7 +223,8 @@ class Draws:
         row = Version(
             next(self.versions), key, key % 3, self.site(),
             self.rng.choice('xy'), self.fingerprint(),
-            self.body() if self.test.verified else None, None, None, None)
+            self.body() if self.test.verified else None, None, None, None,
+            None)
         if self.recent and self.rng.random() < 0.35:
             other = self.rng.choice(self.recent)
             row = row._replace(site=other.site, lang=other.lang,
@@ -221,65 +242,32 @@ class Draws:
         return value
 
 
-# The tables, as the set-up makes them
+# The tables
+
+def quote(name):
+    """A name for SQL."""
+    return '"%s"' % name.replace('"', '""')
+
 
 def make_tables(test):
-    """The statements that make docs and what keeps its clusters."""
-    groups = ''.join('%s, ' % name for name in test.groups)
-    fp = 'fp bigint'
-    if test.verified:
-        fp = 'raw bigint, fp bigint GENERATED ALWAYS AS (raw # 0) STORED'
-    yield 'DROP TABLE IF EXISTS docs, docs_clusters, fates'
+    """The statements that make what is written to."""
+    for name in ('fates',) + tuple(
+            name for names in NAMES for name in names):
+        yield 'DROP TABLE IF EXISTS %s CASCADE' % quote(name)
+    for names in SCHEMAS:
+        for name in names:
+            yield 'DROP SCHEMA IF EXISTS %s CASCADE' % quote(name)
+        yield 'CREATE SCHEMA %s' % names[0]
     yield 'CREATE TABLE fates (tag int)'
-    yield """CREATE TABLE docs (id bigint, part int, site text, lang text, %s,
-        body text, ver bigint, note int DEFAULT 0, cluster bigint,
-        cluster_since timestamptz, PRIMARY KEY (id, part)) %s""" % (
-            fp, 'PARTITION BY LIST (part)' if test.parts else '')
-    if test.parts:
-        for part in range(3):
-            yield """CREATE TABLE docs_%d PARTITION OF docs
-                FOR VALUES IN (%d)""" % (part, part)
-    yield 'CREATE INDEX ON docs (ver)'
-    arguments = ["fp", test.kind, str(test.k), 'cluster=cluster',
-                 'clusters=public.docs_clusters', 'since=cluster_since']
-    if test.groups:
-        arguments.append('within=' + ','.join(test.groups))
-    if test.verified:
-        arguments += ['document=body', 'profile=word-1', 'similarity=jaccard',
-                      'at_least=%s' % SIMILAR]
-    call = 'EXECUTE FUNCTION simhash_guard(%s)' % ', '.join(
-        "'%s'" % argument for argument in arguments)
-    if test.kind == 'star':
-        yield """CREATE TABLE docs_clusters (
-            cluster bigint NOT NULL GENERATED BY DEFAULT AS IDENTITY,
-            made timestamptz NOT NULL DEFAULT now(), fp bigint NOT NULL
-            %s%s)""" % (
-                ''.join(', %s text NOT NULL' % name for name in test.groups),
-                ', body text' if test.verified else '')
-        # a representative gets in slowly: first into this index
-        yield """CREATE OR REPLACE FUNCTION hold(bigint) RETURNS bigint
-            IMMUTABLE LANGUAGE plpgsql AS $$
-            BEGIN
-                IF random() < 0.1 THEN
-                    PERFORM pg_sleep(random() * 0.003);
-                END IF;
-                RETURN $1;
-            END $$"""
-        yield 'CREATE INDEX ON docs_clusters (hold(cluster))'
-        yield 'CREATE INDEX ON docs_clusters USING hamming (%sfp)' % groups
-    else:
-        yield """CREATE TABLE docs_clusters (
-            cluster bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY,
-            merged_into bigint, merged_at timestamptz, parent bigint,
-            rank integer NOT NULL DEFAULT 0, current bigint NOT NULL)"""
-        yield 'CREATE INDEX ON docs USING hamming (%sfp)' % (
-            groups if test.number % 2 else '')
-        yield """CREATE TRIGGER simhash_cluster_merge
-            AFTER INSERT OR UPDATE ON docs FOR EACH ROW """ + call
-    yield """CREATE TRIGGER simhash_cluster BEFORE INSERT OR UPDATE ON docs
-        FOR EACH ROW """ + call
-    yield """CREATE TRIGGER simhash_cluster_truncate AFTER TRUNCATE ON docs
-        FOR EACH STATEMENT """ + call
+    # a representative gets in slowly: first into an index with this
+    yield """CREATE OR REPLACE FUNCTION hold(bigint) RETURNS bigint
+        IMMUTABLE LANGUAGE plpgsql AS $$
+        BEGIN
+            IF random() < 0.1 THEN
+                PERFORM pg_sleep(random() * 0.003);
+            END IF;
+            RETURN $1;
+        END $$"""
     # what widens the gaps: before the row is in the index, before it merges
     yield """CREATE OR REPLACE FUNCTION pause() RETURNS trigger
         LANGUAGE plpgsql AS $$
@@ -287,9 +275,278 @@ def make_tables(test):
             IF random() < 0.1 THEN PERFORM pg_sleep(random() * 0.005); END IF;
             RETURN new;
         END $$"""
+    for home, table in enumerate(test.tables):
+        yield from make_table(test, table, home)
+
+
+def make_table(test, table, home):
+    """The statements that make a table that keeps clusters."""
+    groups = ''.join('%s, ' % name for name in test.groups)
+    fp = 'fp bigint'
+    if test.verified:
+        fp = 'raw bigint, fp bigint GENERATED ALWAYS AS (raw # 0) STORED'
+    yield """CREATE TABLE %s (id bigint, part int, site text, lang text, %s,
+        body text, ver bigint, note int DEFAULT 0, home int DEFAULT %d,
+        PRIMARY KEY (id, part)) %s""" % (
+            table, fp, home, 'PARTITION BY LIST (part)' if test.parts else '')
+    if test.parts:
+        for part in range(3):
+            yield """CREATE TABLE %s_%d PARTITION OF %s
+                FOR VALUES IN (%d)""" % (table, part, table, part)
+    yield 'CREATE INDEX ON %s (ver)' % table
+    if test.kind == 'connected':
+        yield 'CREATE INDEX ON %s USING hamming (%sfp)' % (
+            table, groups if test.number % 2 else '')
+    yield """CALL simhash_add_clusters('%s', 'fp', %d, kind => '%s',
+        since => 'cluster_since', within => '{%s}', index => %s%s%s)""" % (
+            table, test.k, test.kind, ','.join(test.groups),
+            test.number % 3 == 0,
+            ", schema => 'one'" if test.number % 4 == 1 else '',
+            """, document => 'body', profile => 'word-1',
+            similarity => 'jaccard', at_least => %s""" % SIMILAR
+            if test.verified else '')
+    if test.kind == 'star':
+        yield 'CREATE INDEX ON %s_clusters (hold(cluster))' % table
+        # indexes are written to by age: have the other one be younger
+        yield 'REINDEX INDEX CONCURRENTLY %s_clusters_%sfp_idx' % (
+            table, ''.join(name + '_' for name in test.groups))
     for name, when in ('then_pause', 'BEFORE'), ('first_pause', 'AFTER'):
-        yield """CREATE TRIGGER %s %s INSERT OR UPDATE ON docs FOR EACH ROW
-            EXECUTE FUNCTION pause()""" % (name, when)
+        yield """CREATE TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW
+            EXECUTE FUNCTION pause()""" % (name, when, table)
+
+
+# What moves
+
+# Of each column of a table its number, name, and whether it is dropped.
+ATTRIBUTES = """SELECT attnum, attname FROM pg_attribute
+    WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY 1"""
+
+
+class Names:
+    """What the table that is live, and its columns, are called by now."""
+
+    def __init__(self, table='docs', columns=()):
+        self.table = table
+        self.words = {'docs': quote(table)}
+        self.columns = dict(columns)
+        self.words.update((name, quote(now))
+                          for name, now in self.columns.items())
+        self.pattern = re.compile(r'(?<![\w"])(?:%s)(?![\w"])'
+                                  % '|'.join(self.words))
+
+    def put(self, query):
+        """The query, with these names."""
+        return self.pattern.sub(lambda word: self.words[word.group()], query)
+
+
+class Mover(threading.Thread):
+    """Renames, moves and swaps what others write to, until they are done."""
+
+    def __init__(self, arena):
+        super().__init__(daemon=True)
+        self.arena, self.over = arena, False
+        self.rng = random.Random('%d.%d.moves' % (
+            arena.test.seed, arena.test.number))
+        self.connection = arena.connect()
+        self.schemas = ['public'] + [names[0] for names in SCHEMAS]
+        self.tables = [self.value('SELECT %s::regclass::oid', name)
+                       for name in TABLES]
+        self.clusters = [self.value(
+            """SELECT polrelid FROM pg_policy AS p JOIN pg_depend AS d
+            ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid
+            WHERE d.refobjid = %s AND polrelid <> d.refobjid LIMIT 1""", table)
+            for table in self.tables]
+        self.all = self.tables + self.clusters
+        self.parts = [row[0] for table in self.tables
+                      for row in self.connection.execute(
+                          """SELECT inhrelid FROM pg_inherits
+                          WHERE inhparent = %s""", [table])]
+        self.columns = {table: self.attributes(table) for table in self.all}
+        self.first = {table: self.place(table) for table in self.all}
+        arena.homes = {table: home for home, table in enumerate(self.tables)}
+        arena.columns = self.columns
+        self.tell()
+
+    def value(self, query, *parameters):
+        """The value of a query."""
+        return self.connection.execute(query, parameters).fetchone()[0]
+
+    def attributes(self, table):
+        """The columns of a table, by number."""
+        return dict(self.connection.execute(ATTRIBUTES, [table]).fetchall())
+
+    def place(self, table):
+        """The schema and the name of a table."""
+        return self.connection.execute(
+            """SELECT nspname, relname FROM pg_class AS c
+            JOIN pg_namespace AS n ON n.oid = relnamespace
+            WHERE c.oid = %s""", [table]).fetchone()
+
+    def called(self, table):
+        """A table for SQL."""
+        return '.'.join(map(quote, self.place(table)))
+
+    def tell(self):
+        """Have the writers know what things are called."""
+        names = {self.place(table)[1]: table for table in self.tables}
+        self.arena.live = next(name for name in NAMES[0] if name in names)
+        table = names[self.arena.live]
+        self.arena.names = Names(self.arena.live, {
+            self.columns[table][number]: name
+            for number, name in self.attributes(table).items()
+            if number in self.columns[table]})
+
+    def run(self):
+        while not self.over:
+            time.sleep(0.01 + self.rng.random() * 0.05)
+            try:
+                self.act(self.rng.choice(self.ACTS))
+            except psycopg.OperationalError:
+                self.connection = self.arena.connect()
+                self.tell()
+                self.arena.steady = True
+            except Exception as error:  # pylint: disable=broad-except
+                self.arena.fault('mover: %s: %s' % (
+                    type(error).__name__, error))
+                return
+
+    def act(self, act):
+        """Do something at once, or not at all if it takes others too long."""
+        statements = list(act(self))
+        try:
+            with self.connection.transaction():
+                self.connection.execute("SET LOCAL lock_timeout = '200ms'")
+                for statement in statements:
+                    self.connection.execute(statement)
+            self.arena.done['moves'] += bool(statements)
+            self.arena.done['swaps'] += act is Mover.swap
+        except (psycopg.errors.LockNotAvailable,
+                psycopg.errors.DeadlockDetected):
+            self.arena.done['moves given up'] += 1
+        self.tell()
+        self.arena.steady = True
+
+    # what is done
+
+    def rename(self):
+        """One of the tables"""
+        table = self.rng.choice(self.all)
+        schema, name = self.place(table)
+        names = next(names for names in NAMES if name in names)
+        yield 'ALTER TABLE %s.%s RENAME TO %s' % (
+            quote(schema), quote(name), quote(self.other(names, name)))
+
+    @staticmethod
+    def other(names, name):
+        """What follows a name."""
+        return names[(names.index(name) + 1) % len(names)]
+
+    def rename_column(self):
+        """One of any of the tables"""
+        table = self.rng.choice(self.all)
+        name = self.rng.choice(sorted(self.attributes(table).values()))
+        yield 'ALTER TABLE %s RENAME %s TO %s' % (
+            self.called(table), quote(name),
+            quote(name[:-2] if name.endswith(' 2') else name + ' 2'))
+
+    def swap_columns(self):
+        """Two of one of them exchange their names"""
+        table = self.rng.choice(self.all)
+        called, names = self.called(table), self.attributes(table)
+        if table in self.tables:
+            self.wait()
+        a, b = (names[number] for number in self.crossed(table) or
+                self.rng.sample(sorted(self.columns[table]), 2))
+        for old, new in (a, 'between'), (b, a), ('between', b):
+            yield 'ALTER TABLE %s RENAME %s TO %s' % (
+                called, quote(old), quote(new))
+
+    def crossed(self, table):
+        """The two columns that have each other's names, or none."""
+        names = self.attributes(table)
+        return [number for number, name in self.columns[table].items()
+                if names[number] not in (name, name + ' 2')]
+
+    def wait(self):
+        """Have nobody take one column for another."""
+        self.arena.steady = False
+        while self.arena.singles > 0:
+            time.sleep(0.001)
+
+    def add_column(self):
+        """One that is of no concern; or it goes again"""
+        table = self.rng.choice(self.all)
+        spare = [name for number, name in self.attributes(table).items()
+                 if number not in self.columns[table]]
+        yield 'ALTER TABLE %s %s' % (
+            self.called(table), 'DROP ' + quote(spare[0]) if spare else
+            'ADD spare int DEFAULT 7')
+
+    def set_schema(self):
+        """One of the tables, or a partition"""
+        table = self.rng.choice(self.all + self.parts)
+        schemas = [row[0] for row in self.connection.execute(
+            'SELECT nspname FROM pg_namespace WHERE nspname = ANY (%s)',
+            [['public'] + [name for names in SCHEMAS for name in names]])]
+        yield 'ALTER TABLE %s SET SCHEMA %s' % (
+            self.called(table), quote(self.rng.choice(schemas)))
+
+    def rename_schema(self):
+        """A schema"""
+        names = self.rng.choice(SCHEMAS)
+        name = self.value('SELECT nspname FROM pg_namespace'
+                          ' WHERE nspname = ANY (%s)', list(names))
+        yield 'ALTER SCHEMA %s RENAME TO %s' % (
+            quote(name), quote(self.other(names, name)))
+
+    def swap(self):
+        """What is to be next goes live"""
+        pairs = [self.tables]
+        if any(map(self.crossed, self.tables)):
+            self.wait()
+        if self.rng.random() < 0.5:
+            pairs.append(self.clusters)
+        for pair in pairs:
+            (a, name), (b, other) = map(self.place, pair)
+            for schema, old, new in ((a, name, 'between'), (b, other, name),
+                                     (a, 'between', other)):
+                yield 'ALTER TABLE %s.%s RENAME TO %s' % (
+                    quote(schema), quote(old), quote(new))
+
+    ACTS = [rename, rename_column, rename_column, swap_columns, add_column,
+            set_schema, set_schema, rename_schema, swap, swap]
+    QUIET = ACTS[:-2]           # what leaves the same table live
+
+    def undo(self):
+        """In the end all is called as it was."""
+        for name, in self.connection.execute(
+                'SELECT gid FROM pg_prepared_xacts').fetchall():
+            self.connection.execute("COMMIT PREPARED '%s'" % name)
+        for turn in range(2):
+            for table in self.all:
+                self.connection.execute('ALTER TABLE %s RENAME TO %s' % (
+                    self.called(table), quote(
+                        'table %d' % table if turn == 0 else
+                        self.first[table][1])))
+        for names in SCHEMAS:
+            for old in names[1:]:
+                if self.value('SELECT to_regnamespace(%s) IS NOT NULL',
+                              quote(old)):
+                    self.connection.execute('ALTER SCHEMA %s RENAME TO %s' % (
+                        quote(old), quote(names[0])))
+        for table in self.all:
+            self.connection.execute('ALTER TABLE %s SET SCHEMA %s' % (
+                self.called(table), quote(self.first[table][0])))
+            now = self.attributes(table)
+            for turn in range(2):
+                for number, name in self.columns[table].items():
+                    self.connection.execute(
+                        'ALTER TABLE %s RENAME %s TO %s' % (
+                            self.called(table),
+                            quote('column %d' % number if turn else
+                                  now[number]),
+                            quote(name if turn else 'column %d' % number)))
+        self.arena.names = None
 
 
 # The writers
@@ -319,6 +576,11 @@ class Arena:
         self.pids = {}
         self.crash_at = None
         self.lock = threading.Lock()
+        self.names = None           # where they change
+        self.live = None
+        self.homes, self.columns = {}, {}
+        self.steady = True          # are names not about to be exchanged?
+        self.singles = 0            # statements that rely on that
 
     def fault(self, text):
         """Note a fault."""
@@ -327,12 +589,28 @@ class Arena:
 
     def connect(self):
         """A session, as soon as the server is there."""
+        path = ', '.join(['public'] + [
+            quote(name) for names in SCHEMAS for name in names])
         for _ in range(600):
             try:
-                return psycopg.connect(self.target, autocommit=True)
+                connection = psycopg.connect(self.target, autocommit=True)
+                connection.execute('SET search_path = ' + path)
+                return connection
             except psycopg.OperationalError:
                 time.sleep(0.1)
         raise Fault('the server does not come back')
+
+    def begin_single(self):
+        """A statement begins that would not notice if two columns exchanged
+        their names; false if they are about to."""
+        with self.lock:
+            self.singles += self.steady
+            return self.steady
+
+    def end_single(self):
+        """It is over."""
+        with self.lock:
+            self.singles -= 1
 
     def step(self):
         """A transaction is over: in the middle of them the server may be
@@ -342,9 +620,17 @@ class Arena:
             if self.done['transactions'] == self.crash_at:
                 print('crash', flush=True)
 
-    def may_be(self, error, level, several):
+    def may_be(self, error, level, several, alone):
         """Is that an error that a writer of the round may see?"""
         code = error.sqlstate
+        # a statement alone has not asked what things are called
+        if self.test.moves and alone and code in ('42P01', '42703', '0A000'):
+            return True
+        # ALTER TABLE ... SET SCHEMA locks the table of the clusters, then its
+        # sequence, which who has rolled back to a savepoint still has
+        if (self.test.moves and code == '40P01' and
+                'AccessExclusiveLock' in (error.diag.message_detail or '')):
+            return True
         if code is None or code.startswith('57P'):
             return bool(self.test.more & {'crash', 'kills'})
         if code == '57014':
@@ -367,12 +653,41 @@ class Writer(threading.Thread):
         self.draws = Draws(arena.test, self.rng, arena.versions,
                            arena.recent)
         self.ids = itertools.count(1000 + number, WRITERS)
-        self.mine = {}              # the rows that nobody else writes
+        self.home = 0               # the table
+        self.homes = ({}, {})       # the rows that nobody else writes
         self.gone = set()           # ids of unknown fate: left alone
         self.connection = None
         self.tag = None             # of the transaction
         self.wrote = []
         self.touched = set()
+        self.names = Names()
+        self.single = False
+
+    @property
+    def mine(self):
+        """Those of the table that is written to."""
+        return self.homes[self.home]
+
+    def execute(self, query, parameters=None):
+        """Execute a query, by the names that things have."""
+        return self.connection.execute(self.names.put(query), parameters)
+
+    def enter(self):
+        """Hold the table that is live by now, and learn what it, and its
+        columns, are called."""
+        if not self.test.moves:
+            return
+        live = self.arena.live
+        if not self.test.alone:
+            self.connection.execute(
+                'LOCK TABLE %s IN ACCESS SHARE MODE' % quote(live))
+        table = self.value("SELECT '%s'::regclass::oid"
+                           % quote(live).replace("'", "''"))
+        self.home = self.arena.homes[table]
+        self.names = Names(live, {
+            self.arena.columns[table][number]: name for number, name in
+            self.connection.execute(ATTRIBUTES, [table])
+            if number in self.arena.columns[table]})
 
     def run(self):
         try:
@@ -396,17 +711,18 @@ class Writer(threading.Thread):
         """One, however it ends."""
         several = self.test.many
         level = self.rng.choice(self.test.levels)
-        before = dict(self.mine)
-        self.wrote, self.touched = [], set()
+        before = [dict(rows) for rows in self.homes]
+        self.wrote, self.touched, self.single = [], set(), False
         try:
             end = self.statements(level, several, i)
         except Undone:
-            self.mine, end = before, 'undone'
+            self.homes, end = before, 'undone'
         except psycopg.Error as error:
-            if not self.arena.may_be(error, level, several):
+            if not self.arena.may_be(error, level, several,
+                                     self.single):
                 raise
             self.arena.errors[error.sqlstate] += 1
-            self.mine, end = before, 'failed'
+            self.homes, end = before, 'failed'
             if self.connection.closed or self.connection.broken:
                 end = 'lost'
             else:
@@ -415,8 +731,8 @@ class Writer(threading.Thread):
                 except psycopg.OperationalError:
                     end = 'lost'
         if end in ('lost', 'prepared'):
-            self.mine = {key: row for key, row in before.items()
-                         if key not in self.touched}
+            self.homes = [{key: row for key, row in rows.items()
+                           if key not in self.touched} for rows in before]
             self.gone |= self.touched
         if end in ('lost', 'prepared', 'committed'):
             with self.arena.lock:
@@ -428,9 +744,19 @@ class Writer(threading.Thread):
     def statements(self, level, several, i):
         """Begin, write, end; returns how."""
         self.tag = next(self.arena.tags)
-        if self.rng.random() < 0.2:
-            return self.alone(level)
-        self.connection.execute('BEGIN ISOLATION LEVEL ' + level)
+        if self.rng.random() < 0.2 and self.arena.begin_single():
+            try:
+                return self.alone(level)
+            finally:
+                self.arena.end_single()
+        while True:
+            self.connection.execute('BEGIN ISOLATION LEVEL ' + level)
+            try:
+                self.enter()
+                break
+            except psycopg.errors.UndefinedTable:
+                self.connection.execute('ROLLBACK')
+                time.sleep(0.001)
         self.connection.execute('INSERT INTO fates VALUES (%s)', [self.tag])
         if not several:
             self.statement(1)
@@ -459,6 +785,9 @@ class Writer(threading.Thread):
         transaction afterwards, whatever has come of it."""
         self.connection.execute(
             "SET default_transaction_isolation = '%s'" % level)
+        self.single = True
+        if self.test.moves:
+            self.names = self.arena.names
         try:
             self.insert(self.rng.randint(1, 3) if self.test.many else 1,
                         first='WITH first AS (INSERT INTO fates VALUES (%d))'
@@ -480,7 +809,7 @@ class Writer(threading.Thread):
         if dice < 0.6:
             self.statement(self.rng.choice((1, 1, 2, 3, 5)))
             return
-        before, wrote = dict(self.mine), len(self.wrote)
+        before, wrote = [dict(rows) for rows in self.homes], len(self.wrote)
         self.connection.execute('SAVEPOINT here')
         self.statement(self.rng.choice((1, 1, 2, 3)))
         if dice < 0.7:
@@ -491,7 +820,7 @@ class Writer(threading.Thread):
                 pass
         if dice < 0.85:
             self.connection.execute('ROLLBACK TO here')
-            self.mine = before
+            self.homes = before
             del self.wrote[wrote:]
         else:
             self.connection.execute('RELEASE here')
@@ -527,45 +856,47 @@ class Writer(threading.Thread):
 
     def returning(self):
         """What is asked of the rows written."""
-        return (', '.join(COLUMNS) + ', cluster, cluster_since, '
+        return (', '.join(COLUMNS) + ', cluster, cluster_since, home, '
                 'cluster_since = now()')
 
-    def write(self, query, parameters, new=()):
+    def write(self, query, parameters, new=(), updated=False):
         """Execute what returns the rows that it wrote; rows of the ids new
-        join whatever they were."""
+        join whatever they were, others may be brought up to date."""
         self.touched.update(new)
-        self.note(self.connection.execute(
+        self.note(self.execute(
             query.replace('RETURNING', 'RETURNING ' + self.returning()),
-            parameters).fetchall(), new)
+            parameters).fetchall(), new, updated)
 
     def look(self, rows, new=()):
         """Note what became of rows that were written without RETURNING."""
         self.touched.update(row.id for row in rows)
-        self.note(self.connection.execute(
+        self.note(self.execute(
             'SELECT %s FROM docs WHERE ver = ANY (%%s) ORDER BY ver'
             % self.returning(),
             [[row.ver for row in rows]]).fetchall(), new)
 
-    def note(self, found, new=()):
+    def note(self, found, new=(), updated=False):
         """Note versions that were written, and look at their clusters."""
         model = self.arena.model
         for values in found:
             row = Version(*values[:-1], self.tag)
-            old = self.mine.get(row.id)
+            old = self.homes[row.home].get(row.id)
             self.touched.add(row.id)
             if (row.cluster is None) != (model.group(row) is None):
                 raise Fault('a row has got no cluster, or ought to have none: '
                             '%s' % (row,))
             if (old is not None and row.id not in new and
                     model.same(old, row)):
-                if (old.cluster, old.since) != (row.cluster, row.since):
+                if old.since != row.since or (
+                        old.cluster != row.cluster and
+                        not (updated and row.cluster < old.cluster)):
                     raise Fault('an update that changes nothing changes the '
                                 'cluster: %s %s' % (old, row))
             elif row.cluster is not None and not values[-1]:
                 raise Fault('a row joins at another time: %s' % (row,))
             self.wrote.append(row)
             if row.id not in SHARED:
-                self.mine[row.id] = row
+                self.homes[row.home][row.id] = row
 
     # statements
 
@@ -592,7 +923,8 @@ class Writer(threading.Thread):
         rows = [self.draws.row(key) for key in self.keys(n, False)]
         self.touched.update(row.id for row in rows)
         with self.connection.cursor().copy(
-                'COPY docs (%s) FROM STDIN' % self.columns()) as copy:
+                self.names.put('COPY docs (%s) FROM STDIN'
+                               % self.columns())) as copy:
             for row in rows:
                 copy.write_row(row[:len(COLUMNS)])
         self.look(rows)
@@ -623,8 +955,7 @@ class Writer(threading.Thread):
         lines, parameters = self.values(rows)
         kind = self.rng.randrange(4)
         if kind == 0:
-            self.connection.execute('DELETE FROM docs WHERE id = %s',
-                                    [rows[0].id])
+            self.execute('DELETE FROM docs WHERE id = %s', [rows[0].id])
         elif kind == 1:
             self.write('UPDATE docs SET ver = %%s, %s = %%s WHERE id = %%s '
                        'RETURNING' % self.test.written,
@@ -652,12 +983,17 @@ class Writer(threading.Thread):
         names = [name.replace('written', self.test.written) for name in what]
         lines, parameters = self.values(rows)
         self.touched.update(row.id for row in rows)
-        self.note(self.connection.execute("""UPDATE docs AS d
-            SET ver = v.ver, %s FROM (VALUES %s) AS v (%s)
+        given = ''
+        if self.rng.random() < 0.2:
+            # what is written is of no concern, whatever becomes of the row
+            given = ', cluster = %s, cluster_since = NULL' % (
+                self.rng.choice(('NULL', '-5', '1')))
+        self.note(self.execute("""UPDATE docs AS d
+            SET ver = v.ver, %s%s FROM (VALUES %s) AS v (%s)
             WHERE d.id = v.id RETURNING %s""" % (
                 ', '.join('%s = v.%s' % (name, name) for name in names),
-                lines, self.columns(),
-                ', '.join('d.' + name if name[0] != 'c' else name
+                given, lines, self.columns(),
+                ', '.join('d.' + name if name in COLUMNS else name
                           for name in self.returning().split(', '))),
             parameters).fetchall())
 
@@ -668,7 +1004,7 @@ class Writer(threading.Thread):
                 for key in keys + self.keys(n - len(keys), False)]
         lines, parameters = self.values(rows)
         self.touched.update(row.id for row in rows)
-        self.connection.execute("""MERGE INTO docs AS d
+        self.execute("""MERGE INTO docs AS d
             USING (VALUES %s) AS v (%s) ON d.id = v.id
             WHEN MATCHED THEN UPDATE SET ver = v.ver, site = v.site,
                 %s = v.%s, body = v.body
@@ -683,7 +1019,7 @@ class Writer(threading.Thread):
         """DELETE"""
         for key in self.keys(n, True):
             self.touched.add(key)
-            self.connection.execute('DELETE FROM docs WHERE id = %s', [key])
+            self.execute('DELETE FROM docs WHERE id = %s', [key])
             del self.mine[key]
 
     def other(self, n):
@@ -694,13 +1030,19 @@ class Writer(threading.Thread):
         self.write('UPDATE docs SET %s WHERE id = ANY (%%s) RETURNING' % what,
                    [keys])
 
-
     def reset(self, n):
-        """UPDATE that has a row join once more"""
+        """UPDATE of the cluster, which is not taken, or brings it up to
+        date"""
         for key in self.keys(n, True):
-            self.write("""UPDATE docs SET ver = %s, cluster = NULL
-                WHERE id = %s RETURNING""", [next(self.draws.versions), key],
-                       [key])
+            what, parameters = '%s', [self.rng.choice(
+                [None, -5] + [row.cluster for row in self.mine.values()])]
+            if self.rng.random() < 0.5:
+                what = "simhash_current_cluster('docs', cluster, %s)"
+                parameters = [self.names.columns.get('cluster', 'cluster')]
+            self.write("""UPDATE docs SET ver = %%s, cluster = %s,
+                cluster_since = now() WHERE id = %%s RETURNING""" % what,
+                       [next(self.draws.versions)] + parameters + [key],
+                       updated=self.test.kind == 'connected')
 
 
 class Resolver(threading.Thread):
@@ -776,16 +1118,21 @@ def kill_some(arena, writers):
 def run_writers(arena):
     """All of a round."""
     writers = [Writer(arena, number) for number in range(WRITERS)]
-    resolver = Resolver(arena)
     if 'crash' in arena.test.more:
         arena.crash_at = WRITERS * arena.test.transactions // 2
-    for thread in writers + [resolver]:
+    others = [Resolver(arena)]
+    if arena.test.moves:
+        others.append(Mover(arena))
+    for thread in writers + others:
         thread.start()
     kill_some(arena, writers)
     for writer in writers:
         writer.join()
-    resolver.over = True
-    resolver.join()
+    for other in others:
+        other.over = True
+        other.join()
+    if arena.test.moves:
+        others[-1].undo()
     return writers
 
 
@@ -814,20 +1161,22 @@ class Union:
 class Judge:
     """Looks at what a round has left, when nobody writes any more."""
 
-    def __init__(self, arena):
+    def __init__(self, arena, home=0):
         self.arena, self.test, self.model = arena, arena.test, arena.model
+        self.home, self.table = home, TABLES[home]
         self.connection = arena.connect()
         self.rows = {}
         self.versions = []
 
     def ask(self, query, *parameters):
         """The rows of a query."""
-        return self.connection.execute(query, parameters or None).fetchall()
+        return self.connection.execute(
+            query.replace('docs', self.table), parameters or None).fetchall()
 
     def expect(self, good, text, *values):
         """Note a fault unless it is good."""
         if not good:
-            self.arena.fault(text % values)
+            self.arena.fault(self.table + ': ' + text % values)
 
     def fetch(self, writers):
         """The rows, and all versions that were ever committed."""
@@ -835,12 +1184,13 @@ class Judge:
             self.connection.execute("COMMIT PREPARED '%s'" % name)
         committed = {tag for tag, in self.ask('SELECT tag FROM fates')}
         self.versions = [row for row in self.arena.written
-                         if row.tag in committed]
+                         if row.tag in committed and row.home == self.home]
         known = {row.ver: row for row in self.versions}
-        mine = {key for writer in writers for key in writer.mine}
+        mine = {key for writer in writers for key in writer.homes[self.home]}
         gone = {key for writer in writers for key in writer.gone}
-        for values in self.ask('SELECT %s, cluster, cluster_since FROM docs'
-                               % ', '.join(COLUMNS)):
+        for values in self.ask(
+                'SELECT %s, cluster, cluster_since, home FROM docs'
+                % ', '.join(COLUMNS)):
             row = Version(*values, None)
             self.rows[row.id] = row
             if row.ver not in known and row.id in gone:
@@ -1010,10 +1360,16 @@ class Alone(Writer):
         self.union = Union()
         self.last = 0
         self.rows = {}
+        self.mover = Mover(arena) if arena.test.moves else None
 
-    def note(self, found, new=()):
+    def clusters(self):
+        """The table of the clusters."""
+        return 'docs_clusters' if self.mover is None else \
+            self.mover.called(self.mover.clusters[0])
+
+    def note(self, found, new=(), updated=False):
         """The rows of a statement, in the order in which they were written."""
-        super().note(found, new)
+        super().note(found, new, updated)
         for values in found:
             row = Version(*values[:-1], None)
             old = self.rows.get(row.id)
@@ -1032,11 +1388,11 @@ class Alone(Writer):
         """One row, which may leave a cluster without it being inserted"""
         super().conflict(1)
         if self.test.kind == 'star':
-            names = ('cluster', 'fp') + self.test.groups + (
+            names = ('cluster', 'made', 'fp') + self.test.groups + (
                 ('body',) if self.test.verified else ())
             known = {row.cluster for row in self.representatives}
             for values in self.connection.execute(
-                    'SELECT %s FROM docs_clusters' % ', '.join(names)):
+                    'SELECT * FROM ' + self.clusters(), prepare=False):
                 if values[0] not in known:
                     values = dict(zip(names, values))
                     self.representatives.append(Version(
@@ -1084,8 +1440,11 @@ class Alone(Writer):
         for i in range(self.test.transactions):
             if i == self.test.transactions // 2:
                 self.truncate()
+            if self.mover is not None and self.rng.random() < 0.3:
+                self.mover.act(self.rng.choice(Mover.QUIET))
             before = set(self.mine)
             self.connection.execute('BEGIN')
+            self.enter()
             self.statement(self.rng.choice((1, 1, 1, 3)))
             self.connection.execute('COMMIT')
             for key in before - set(self.mine):
@@ -1093,15 +1452,18 @@ class Alone(Writer):
 
     def truncate(self):
         """Start over."""
-        self.connection.execute('TRUNCATE docs')
-        left = self.value('SELECT count(*) FROM docs_clusters')
+        self.enter()
+        self.execute('TRUNCATE docs')
+        left = self.value('SELECT count(*) FROM ' + self.clusters())
         if left:
             raise Fault('%d clusters are left by TRUNCATE' % left)
-        self.mine, self.rows, self.representatives = {}, {}, []
+        self.homes, self.rows, self.representatives = ({}, {}), {}, []
         self.union = Union()
 
     def judge(self):
         """In the end each id leads to the one that it ought to."""
+        if self.mover is not None:
+            self.mover.undo()
         current = dict(Judge(self.arena).forest()) \
             if self.test.kind == 'connected' else {}
         for row in self.rows.values():
@@ -1133,11 +1495,13 @@ def main(arguments):
             rows = len(writer.rows)
         else:
             writers = run_writers(arena)
-            judge = Judge(arena)
-            judge.fetch(writers)
-            clusters = getattr(judge, test.kind)()
-            judge.leftovers()
-            rows = len(judge.rows)
+            clusters = rows = 0
+            for home in range(len(test.tables)):
+                judge = Judge(arena, home)
+                judge.fetch(writers)
+                clusters += getattr(judge, test.kind)()
+                judge.leftovers()
+                rows += len(judge.rows)
         print('%d rows, %d clusters; %s; errors %s' % (
             rows, clusters, dict(arena.done), dict(arena.errors)), flush=True)
     except Fault as fault:

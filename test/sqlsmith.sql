@@ -81,6 +81,17 @@ CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded_keys FOR EACH ROW EXECUT
     simhash_guard('fp', 'reject', '3');
 INSERT INTO guarded_keys SELECT i, hashint8extended(i, 3) FROM generate_series(1, 100) AS i;
 
+-- Clusters that keep themselves, of each kind.
+CREATE TABLE stars (id int PRIMARY KEY, site int, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO stars SELECT i, i % 3, body(i) FROM generate_series(1, 100) AS i;
+CALL simhash_add_clusters('stars', 'fp', 8, since => 'since', within => '{site}',
+    document => 'body', similarity => 'jaccard', at_least => 0.5);
+CREATE TABLE connected (id int PRIMARY KEY, fp bigint);
+CREATE INDEX ON connected USING hamming (fp);
+INSERT INTO connected SELECT i, hashint8extended(i % 30, 3) # (1::bigint << i % 64) FROM generate_series(1, 100) AS i;
+CALL simhash_add_clusters('connected', 'fp', 3, 'connected');
+
 -- Arguments that make sense: weights, relations, queries, names.
 
 CREATE TABLE idfs (id int, idf simhash_idf, weights float8[], labels real[], lexemes tsvector, words text[]);

@@ -6,16 +6,18 @@
  *
  * The six steps of a row, and where each stands:
  *
- * 1. what the arguments stand for, once a statement: guard_options.c reads
- *	  them, guard_bind.c finds columns, groups (guard_group.c), keys
- *	  (guard_key.c) and, by guard_tables.c, the tables to search;
- * 2. the row's fingerprint and group: guard_row.c, guard_fingerprint.c;
+ * 1. what the arguments stand for, once a statement: guard_options.c and
+ *	  guard_terms.c read them, for the table that the trigger was made for;
+ *	  guard_bind.c finds their columns in each table, guard_key.c its keys;
+ * 2. the row's fingerprint and group: guard_row.c, guard_fingerprint.c,
+ *	  guard_group.c, with guard_fill.c filling the fingerprint in;
  * 3. locks against near-duplicates that others insert: guard_lock.c;
- * 4. the search: guard_search.c, with documents compared by guard_verify.c;
+ * 4. the search: guard_search.c, in the tables that guard_space.c finds;
  * 5. the verdict, or a wait for the transaction that decides: here;
  * 6. what is done about it: guard_action.c.
  *
- * guard_statement.c sees to the end of a statement.
+ * guard_statement.c sees to the end of a statement, guard_moved.c to rows that
+ * move to another partition.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -24,70 +26,12 @@
 #include "guard/guard.h"
 
 #include "access/table.h"
-#include "commands/tablecmds.h"
-#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
+#include "guard/guard_key.h"
 
 PG_FUNCTION_INFO_V1(simhash_guard);
-
-/*
- * Are we one of the two other triggers of clusters: AFTER INSERT OR UPDATE, FOR
- * EACH ROW, or AFTER TRUNCATE?
- */
-static bool
-is_after(const TriggerData *data)
-{
-	TriggerEvent event = data->tg_event;
-
-	return TRIGGER_FIRED_AFTER(event) &&
-		(TRIGGER_FIRED_BY_TRUNCATE(event) ||
-		 (TRIGGER_FIRED_FOR_ROW(event) &&
-		  (TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))) &&
-		simhash_guard_option(data->tg_trigger, "clusters") != NULL;
-}
-
-/*
- * The table is empty: so is that of its clusters.  No command says so, as the
- * name might stand for another table by now (guard_merge.c).
- */
-static void
-truncate_clusters(const TriggerData *data)
-{
-	Oid			root = RelationGetRelid(data->tg_relation);
-	Oid			table = simhash_guard_clusters_table(data->tg_trigger, root,
-													 RowExclusiveLock);
-	Relation	clusters = table_open(table, AccessExclusiveLock);
-	Oid			user;
-	int			context;
-
-	CheckTableNotInUse(clusters, "TRUNCATE");
-	simhash_guard_become_owner(table, &user, &context);
-	simhash_truncate(clusters);
-	SetUserIdAndSecContext(user, context);
-	table_close(clusters, NoLock);
-}
-
-/* Called AFTER, for one of these two. */
-static void
-act_after(FunctionCallInfo fcinfo)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-	Trigger    *trigger = data->tg_trigger;
-
-	if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
-		truncate_clusters(data);
-	else if (simhash_guard_any_notes())
-	{
-		Guard	   *guard = fcinfo->flinfo->fn_extra;
-
-		if (guard == NULL)
-			fcinfo->flinfo->fn_extra = guard =
-				simhash_guard_bind(data->tg_relation, trigger,
-								   fcinfo->flinfo->fn_mcxt);
-		if (guard->action == GUARD_CONNECTED && !guard->later)
-			simhash_guard_merge_around(guard, data);
-	}
-}
 
 /* Fail unless we are called as the right kind of trigger. */
 static void
@@ -100,8 +44,6 @@ check_context(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_guard was not called by the trigger manager")));
 	event = ((TriggerData *) fcinfo->context)->tg_event;
-	if (is_after((TriggerData *) fcinfo->context))
-		return;
 	if (!TRIGGER_FIRED_BEFORE(event) || !TRIGGER_FIRED_FOR_ROW(event) ||
 		!(TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))
 		ereport(ERROR,
@@ -111,24 +53,116 @@ check_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * What the trigger stands for, found out at the first row of a statement for a
- * table.  The row before this one is in the index by now, or never will be,
- * unless an update is moving it to another partition.
+ * Have a statement know what its trigger stands for, unless it does, by the table
+ * that the trigger was made for.
  */
-static Guard *
+static void
+begin_statement(GuardStatement *statement, Oid root, const Trigger *trigger)
+{
+	Relation	relation;
+	GuardArguments *arguments;
+
+	if (statement->terms != NULL)
+		return;
+	relation = table_open(root, AccessShareLock);
+	arguments = simhash_guard_read_arguments(relation, trigger);
+	simhash_guard_bind_space(&statement->space, relation, &arguments->terms, 0,
+							 get_func_namespace(trigger->tgfoid));
+	statement->space.keyed = arguments->action == GUARD_MARK;
+	simhash_guard_bind_locks(statement, relation, trigger);
+	statement->terms = arguments;
+	table_close(relation, NoLock);
+}
+
+/* The arguments in columns of the table that the trigger fires for. */
+static void
+map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
+			  Relation relation, const AttrMap *map)
+{
+	GuardArguments *mapped = &guard->arguments;
+
+	*mapped = *arguments;
+	mapped->terms = guard->guard.terms;
+	mapped->source = arguments->source == 0 ? 0 :
+		map->attnums[arguments->source - 1];
+	mapped->mark = arguments->mark == 0 ? 0 :
+		map->attnums[arguments->mark - 1];
+	if (mapped->source != 0)
+		simhash_guard_check_document(relation, mapped->source);
+	if (mapped->fill != GUARD_FILL_NONE)
+	{
+		simhash_guard_refuse_generated(relation, mapped->terms.column,
+									   "Leave out the option \"fill\".");
+		(void) simhash_words(mapped->terms.type.width);
+	}
+	if (mapped->mark != 0)
+		simhash_guard_refuse_generated(relation, mapped->mark,
+									   "The option \"mark\" takes a plain column.");
+}
+
+/* Find the keys that no two rows of the table have equal. */
+static void
+bind_keys(GuardTrigger *guard, Relation relation)
+{
+	Relation	root = table_open(guard->guard.statement->space.root,
+								  AccessShareLock);
+	bool		found;
+
+	guard->guard.search.keys =
+		simhash_guard_find_keys(root, relation, guard->arguments.except,
+								guard->arguments.mark, &found);
+	if (guard->arguments.excepted != NULL && !found)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
+						guard->guard.name, guard->arguments.excepted,
+						RelationGetRelationName(root)),
+				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
+	table_close(root, NoLock);
+}
+
+/*
+ * What the trigger stands for, found out at the first row of a statement for a
+ * table, in memory that lives at least as long as the statement.
+ */
+static GuardTrigger *
+bind(Relation relation, const Trigger *trigger, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	GuardTrigger *guard = palloc0(sizeof *guard);
+	GuardOrigin origin = simhash_guard_origin(relation, trigger);
+	GuardStatement *statement = simhash_guard_statement(context,
+														origin.trigger);
+	const GuardArguments *arguments;
+	AttrMap    *map;
+
+	begin_statement(statement, origin.table, trigger);
+	arguments = statement->terms;
+	guard->guard.name = pstrdup(trigger->tgname);
+	guard->guard.statement = statement;
+	map = simhash_guard_map_columns(&statement->space, relation);
+	simhash_guard_bind(&guard->guard, relation, &arguments->terms, map);
+	map_arguments(guard, arguments, relation, map);
+	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
+	if (arguments->action == GUARD_SKIP)
+		simhash_guard_check_moves(trigger->tgname, relation, trigger, &origin);
+	bind_keys(guard, relation);
+	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
+		!arguments->notice ? arguments->terms.radius : 0;
+	MemoryContextSwitchTo(old);
+	return guard;
+}
+
+/* The trigger at work. */
+static GuardTrigger *
 get_guard(FunctionCallInfo fcinfo)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
-	Guard	   *guard = fcinfo->flinfo->fn_extra;
 
-	if (guard == NULL)
-		fcinfo->flinfo->fn_extra = guard =
-			simhash_guard_bind(data->tg_relation, data->tg_trigger,
-							   fcinfo->flinfo->fn_mcxt);
-	if (!guard->statement->moved.valid ||
-		!TRIGGER_FIRED_BY_INSERT(data->tg_event))
-		simhash_guard_unlock(guard->statement);
-	return guard;
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra =
+			bind(data->tg_relation, data->tg_trigger, fcinfo->flinfo->fn_mcxt);
+	return fcinfo->flinfo->fn_extra;
 }
 
 /*
@@ -136,13 +170,15 @@ get_guard(FunctionCallInfo fcinfo)
  * on?  A row that stays settles the matter, unless the nearest is asked for.
  */
 static bool
-must_wait(const Guard *guard, const GuardSearch *search)
+must_wait(const GuardTrigger *guard)
 {
+	const GuardSearch *search = &guard->guard.search;
+
 	if (search->pending.distance < 0)
 		return false;
 	if (search->match.distance < 0)
 		return true;
-	return guard->action == GUARD_MARK &&
+	return guard->arguments.action == GUARD_MARK &&
 		search->pending.distance < search->match.distance;
 }
 
@@ -152,12 +188,14 @@ must_wait(const Guard *guard, const GuardSearch *search)
  * what decides it.
  */
 static bool
-reach_verdict(const Guard *guard, GuardSearch *search)
+reach_verdict(GuardTrigger *guard)
 {
-	if (!must_wait(guard, search))
+	GuardSearch *search = &guard->guard.search;
+
+	if (!must_wait(guard))
 		return true;
-	simhash_guard_unlock(guard->statement);
-	simhash_guard_forget_match(&search->match);
+	simhash_guard_unlock(&guard->guard.statement->locks);
+	simhash_guard_forget_match(search);
 	simhash_guard_wait(&search->pending);
 	return false;
 }
@@ -169,18 +207,20 @@ reach_verdict(const Guard *guard, GuardSearch *search)
  * is compared again.
  */
 static bool
-is_settled(Guard *guard, TriggerData *data, GuardSearch *search)
+is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
+		   bool *moved)
 {
-	bool		settled = search->need == GUARD_AS_BEFORE;
+	bool		settled = guard->need == GUARD_AS_BEFORE;
 
+	*moved = false;
 	if (TRIGGER_FIRED_BY_INSERT(data->tg_event))
 	{
-		search->moved = simhash_guard_has_moved(guard->statement);
-		settled = search->moved && simhash_guard_is_as_moved(guard, search);
+		*moved = simhash_guard_has_moved(guard->statement);
+		settled = *moved && simhash_guard_is_as_moved(guard);
 		if (!settled)
-			simhash_guard_unlock(guard->statement);
+			simhash_guard_unlock(&guard->statement->locks);
 	}
-	simhash_guard_note_update(guard, data, search);
+	simhash_guard_note_update(guard, data, source);
 	return settled;
 }
 
@@ -196,11 +236,11 @@ is_settled(Guard *guard, TriggerData *data, GuardSearch *search)
  * option 'mark=column', or NULL when there is none.  Option 'notice' has each
  * skipped row noticed.  With 'within=column,...' only rows that are equal in
  * these columns are near-duplicates; with 'similarity=jaccard', or cosine, those
- * whose documents, in 'document=column', are similar by at least .8, or what
- * 'at_least=number' says.  'fill=simhash', or minhash, has the fingerprint
- * computed from the document first, with 'profile=name' or not.  An inserted row
- * is not compared with the row that has its primary key, or the unique key named
- * by 'except=column,...'.
+ * whose documents, in the column of 'document=column', are similar by at least
+ * .8, or what 'at_least=number' says; 'profile=name' says how documents are
+ * read.  Option 'fill=simhash', or minhash, has the fingerprint computed from
+ * that document first.  An inserted row is not compared with the row that has
+ * its primary key, or the unique key named by 'except=column,...'.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
@@ -212,34 +252,37 @@ Datum
 simhash_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
+	GuardTrigger *trigger;
 	Guard	   *guard;
-	GuardSearch search;
 	HeapTuple	row;
+	AttrNumber	source;
+	bool		moved;
 
 	check_context(fcinfo);
-	if (is_after(data))
+	trigger = get_guard(fcinfo);
+	guard = &trigger->guard;
+	source = trigger->arguments.fill == GUARD_FILL_NONE ? 0 :
+		trigger->arguments.source;
+	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
+		data->tg_trigtuple;
+	if (source != 0)
+		row = simhash_guard_fill(trigger, data, row);
+	simhash_guard_take_row(guard, data, row, source);
+	if (is_settled(guard, data, source, &moved))
 	{
-		act_after(fcinfo);
-		return PointerGetDatum(NULL);
-	}
-	guard = get_guard(fcinfo);
-	row = simhash_guard_take_row(guard, data, &search);
-	if (GUARD_CLUSTERS(guard->action))
-		return PointerGetDatum(simhash_guard_join(guard, data, &search, row));
-	if (is_settled(guard, data, &search))
-	{
-		if (guard->action == GUARD_MARK && search.need == GUARD_AS_BEFORE)
-			row = simhash_guard_keep_mark(guard, data, row);
+		if (trigger->arguments.action == GUARD_MARK &&
+			guard->need == GUARD_AS_BEFORE)
+			row = simhash_guard_keep_mark(trigger, data, row);
 		return PointerGetDatum(row);
 	}
-	if (search.need == GUARD_COMPARE)
+	if (guard->need == GUARD_COMPARE)
 	{
 		simhash_guard_begin_row(guard->statement);
 		do
 		{
-			simhash_guard_lock(guard, &search.center);
-			simhash_guard_search(guard, &search);
-		} while (!reach_verdict(guard, &search));
+			simhash_guard_enter(guard, &guard->search.center);
+			simhash_guard_search(&guard->search, guard->place.scope);
+		} while (!reach_verdict(trigger));
 	}
-	return PointerGetDatum(simhash_guard_act(guard, data, &search, row));
+	return PointerGetDatum(simhash_guard_act(trigger, data, row, moved));
 }

@@ -24,10 +24,8 @@
 
 /* May the user read a column of the table that the trigger was made for? */
 static bool
-may_read(const Guard *guard, AttrNumber column)
+may_read(Oid root, AttrNumber column)
 {
-	Oid			root = guard->statement->root;
-
 	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
 		pg_attribute_aclcheck(root, column, GetUserId(),
 							  ACL_SELECT) == ACLCHECK_OK;
@@ -38,20 +36,21 @@ may_read(const Guard *guard, AttrNumber column)
  * not read them gets to know that there is one, as with a unique index.
  */
 static bool
-may_be_told(const Guard *guard, const GuardMatch *match, List *columns)
+may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
+	const GuardSpace *space = &guard->guard.statement->space;
 	ListCell   *lc;
 
 	foreach(lc, columns)
 	{
-		const char *name = get_attname(match->table, lfirst_int(lc), false);
+		const char *name = get_attname(match->table->table, lfirst_int(lc),
+									   false);
 
-		if (!may_read(guard, get_attnum(guard->statement->root, name)))
+		if (!may_read(space->root, get_attnum(space->root, name)))
 			return false;
 	}
-	return columns != NIL && may_read(guard, guard->statement->root_column) &&
-		check_enable_rls(guard->statement->root, InvalidOid,
-						 true) != RLS_ENABLED;
+	return columns != NIL && may_read(space->root, space->terms.column) &&
+		check_enable_rls(space->root, InvalidOid, true) != RLS_ENABLED;
 }
 
 /*
@@ -102,11 +101,30 @@ write_list(const GuardMatch *match, List *columns)
 	return list.data;
 }
 
+/*
+ * The similarity of the row found; -1 if documents are not compared, or the user
+ * may not read that column.
+ */
+static double
+match_similarity(const GuardTrigger *guard, const GuardMatch *match)
+{
+	const GuardSpace *space = &guard->guard.statement->space;
+	bool		isnull;
+	Datum		document;
+
+	if (space->terms.document == 0 ||
+		!may_read(space->root, space->terms.document))
+		return -1;
+	document = slot_getattr(match->slot, match->table->document, &isnull);
+	return simhash_guard_similarity(&space->terms, guard->guard.document,
+									isnull ? NULL : DatumGetTextPP(document));
+}
+
 /* Beside errmsg: the row found, its distance, and its similarity if known. */
 static int
-match_detail(const Guard *guard, const GuardMatch *match, List *columns,
-			 double similarity)
+match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
+	double		similarity = match_similarity(guard, match);
 	StringInfoData names;
 	char	   *values;
 
@@ -117,43 +135,40 @@ match_detail(const Guard *guard, const GuardMatch *match, List *columns,
 						 names.data, values, match->distance);
 	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
 					 names.data, values, match->distance,
-					 simhash_measure_name(guard->measure), similarity);
+					 simhash_measure_name(guard->arguments.terms.measure),
+					 similarity);
 }
 
 /* Beside errmsg: what the trigger takes for near-duplicates. */
 static int
-guard_hint(const Guard *guard)
+guard_hint(const char *name, const GuardTerms *terms)
 {
-	if (guard->compared == 0)
+	if (terms->document == 0)
 		return errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
-					   guard->name, guard->radius);
+					   name, terms->radius);
 	return errhint("Trigger \"%s\" takes rows within distance %d, with a %s similarity of at least %g, for near-duplicates.",
-				   guard->name, guard->radius, simhash_measure_name(guard->measure),
-				   guard->at_least);
+				   name, terms->radius, simhash_measure_name(terms->measure),
+				   terms->at_least);
 }
 
 /* Refuse the row, or notice that it is left out. */
 static void
-report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
+report(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
+	   int level)
 {
-	List	   *columns = simhash_guard_primary_key(match->table);
-	bool		tell = may_be_told(guard, match, columns);
-	double		similarity = -1;
+	List	   *columns = simhash_guard_primary_key(match->table->table);
+	const char *root = get_rel_name(guard->guard.statement->space.root);
 
-	if (tell && guard->compared != 0 &&
-		may_read(guard, guard->statement->root_document))
-		similarity = simhash_guard_similarity(guard, match->document,
-											  match->slot);
 	ereport(level,
 			(errcode(ERRCODE_NEAR_DUPLICATE),
 			 level == ERROR ?
-			 errmsg("row is a near-duplicate of another in table \"%s\"",
-					get_rel_name(guard->statement->root)) :
+			 errmsg("row is a near-duplicate of another in table \"%s\"", root) :
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
-					get_rel_name(guard->statement->root)),
-			 tell ? match_detail(guard, match, columns, similarity) : 0,
-			 guard_hint(guard),
-			 errtableconstraint(data->tg_relation, guard->name)));
+					root),
+			 may_be_told(guard, match, columns) ?
+			 match_detail(guard, match, columns) : 0,
+			 guard_hint(guard->guard.name, &guard->arguments.terms),
+			 errtableconstraint(data->tg_relation, guard->guard.name)));
 }
 
 /*
@@ -161,11 +176,11 @@ report(Guard *guard, TriggerData *data, const GuardMatch *match, int level)
  * the column is of another type, or through a list if it has several columns.
  */
 static HeapTuple
-mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
+mark(AttrNumber mark, TriggerData *data, const GuardMatch *match, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
-	Form_pg_attribute target = simhash_guard_attribute(relation, guard->mark);
-	List	   *columns = simhash_guard_primary_key(match->table);
+	Form_pg_attribute target = simhash_guard_attribute(relation, mark);
+	List	   *columns = simhash_guard_primary_key(match->table->table);
 	AttrNumber	column = (AttrNumber) linitial_int(columns);
 	Form_pg_attribute source =
 	TupleDescAttr(match->slot->tts_tupleDescriptor, column - 1);
@@ -186,7 +201,7 @@ mark(Guard *guard, TriggerData *data, const GuardMatch *match, HeapTuple row)
 									 write_list(match, columns),
 									 parameter, target->atttypmod);
 	}
-	return simhash_guard_set_column(row, relation, guard->mark, value, isnull);
+	return simhash_guard_set_column(row, relation, mark, value, isnull);
 }
 
 /* Is a column one of a foreign key? */
@@ -215,33 +230,25 @@ is_foreign_key(Relation relation, AttrNumber column)
  * afterwards that it did.
  */
 HeapTuple
-simhash_guard_keep_mark(const Guard *guard, const TriggerData *data,
+simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 						HeapTuple row)
 {
+	AttrNumber	column = guard->arguments.mark;
 	Relation	relation = data->tg_relation;
-	Form_pg_attribute target = simhash_guard_attribute(relation, guard->mark);
+	Form_pg_attribute target = simhash_guard_attribute(relation, column);
 	bool		isnull;
 	bool		wasnull;
-	Datum		value = heap_getattr(row, guard->mark,
-									 RelationGetDescr(relation), &isnull);
-	Datum		old = heap_getattr(data->tg_trigtuple, guard->mark,
+	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
+									 &isnull);
+	Datum		old = heap_getattr(data->tg_trigtuple, column,
 								   RelationGetDescr(relation), &wasnull);
 
 	if (isnull == wasnull &&
 		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
 		return row;
-	if (is_foreign_key(relation, guard->mark))
+	if (is_foreign_key(relation, column))
 		return row;
-	return simhash_guard_set_column(row, relation, guard->mark, old, wasnull);
-}
-
-/* Forget the row found, if any. */
-void
-simhash_guard_forget_match(GuardMatch *match)
-{
-	if (match->slot != NULL)
-		ExecDropSingleTupleTableSlot(match->slot);
-	match->slot = NULL;
+	return simhash_guard_set_column(row, relation, column, old, wasnull);
 }
 
 /*
@@ -250,24 +257,25 @@ simhash_guard_forget_match(GuardMatch *match)
  * is gone from where it was: to skip it would be to delete it.
  */
 HeapTuple
-simhash_guard_act(Guard *guard, TriggerData *data, GuardSearch *search,
-				  HeapTuple row)
+simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
+				  bool moved)
 {
-	GuardMatch *match = &search->match;
-	bool		found = match->slot != NULL;
-	bool		reject = guard->action == GUARD_REJECT || search->moved;
+	const GuardArguments *arguments = &guard->arguments;
+	GuardSearch *search = &guard->guard.search;
+	bool		found = search->match.slot != NULL;
+	bool		reject = arguments->action == GUARD_REJECT || moved;
 
-	if (guard->action == GUARD_MARK)
-		row = found ? mark(guard, data, match, row) :
-			simhash_guard_set_column(row, data->tg_relation, guard->mark,
+	if (arguments->action == GUARD_MARK)
+		row = found ? mark(arguments->mark, data, &search->match, row) :
+			simhash_guard_set_column(row, data->tg_relation, arguments->mark,
 									 (Datum) 0, true);
 	else if (found)
 	{
-		if (reject || guard->notice)
-			report(guard, data, match, reject ? ERROR : NOTICE);
-		simhash_guard_unlock(guard->statement);
+		if (reject || arguments->notice)
+			report(guard, data, &search->match, reject ? ERROR : NOTICE);
+		simhash_guard_unlock(&guard->guard.statement->locks);
 		row = NULL;
 	}
-	simhash_guard_forget_match(match);
+	simhash_guard_forget_match(search);
 	return row;
 }

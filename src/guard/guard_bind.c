@@ -1,19 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * guard_bind.c
- *		What the arguments of simhash_guard() (guard_options.c) stand for: the
- *		columns, the tables, the locks.
+ *		What the terms of a trigger are in one of the tables that it fires for.
  *
- * All is found out at the first row that a statement has for a table, and
- * checked before that row is looked at.  It stays true until the end of the
- * statement, as the lock that the statement has on the table lets nobody alter
- * the table's columns or triggers.
+ * It is found out, and checked, at the first row that a statement has for the
+ * table.  It stays true until the end of the statement, as the lock that the
+ * statement has on the table lets nobody else alter it, and its own session
+ * neither but for names.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_row.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -25,11 +24,11 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
-/* Fail if a column that the trigger writes to is generated. */
-static void
-check_not_generated(Relation relation, AttrNumber column, const char *hint)
+/* Fail if a generated column is one that a trigger reads or writes as it is. */
+void
+simhash_guard_refuse_generated(Relation relation, AttrNumber column,
+							   const char *hint)
 {
 	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 
@@ -42,8 +41,8 @@ check_not_generated(Relation relation, AttrNumber column, const char *hint)
 }
 
 /* Fail if a column is not there in the rows that are found. */
-static void
-check_stored(Relation relation, AttrNumber column)
+void
+simhash_guard_check_stored(Relation relation, AttrNumber column)
 {
 	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 
@@ -55,111 +54,21 @@ check_stored(Relation relation, AttrNumber column)
 				 errhint("A guard takes generated columns that are STORED.")));
 }
 
-/* Fail unless the option "within", if there is one, has names in it. */
-static void
-check_group(const Guard *guard, const Trigger *trigger, List *names)
+/* Fail unless a column is one of documents. */
+void
+simhash_guard_check_document(Relation relation, AttrNumber column)
 {
-	if (names == NIL && simhash_guard_option(trigger, "within") != NULL)
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+
+	if (!IsBinaryCoercible(attribute->atttypid, TEXTOID))
 		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
-						guard->name),
-				 simhash_guard_argument_error()));
-}
-
-/* Prepare to compute a column, if it is generated. */
-static void
-bind_source(GuardSource *source, Relation relation, EState *estate)
-{
-	source->expression =
-		ExecPrepareExpr((Expr *) simhash_guard_expression(relation,
-														  source->column),
-						estate);
-}
-
-/*
- * Find the columns of the group, in the order of the root's, and prepare to
- * compute what is not in the row by the time that we see it: BEFORE triggers
- * come before generated columns are computed.
- */
-static void
-bind_group(Guard *guard, Relation relation, List *names)
-{
-	const GuardStatement *statement = guard->statement;
-	EState	   *estate = CreateExecutorState();
-
-	bind_source(&guard->fingerprint, relation, estate);
-	guard->group = palloc(Max(statement->ngroup, 1) * sizeof *guard->group);
-	guard->group_values = palloc(Max(statement->ngroup, 1) * sizeof(Datum));
-	for (int i = 0; i < statement->ngroup; i++)
-	{
-		const char *name = list_nth(names, i);
-		AttrNumber	column = simhash_guard_column(relation, name);
-
-		check_stored(relation, column);
-		if (column == guard->fingerprint.column || column == guard->mark ||
-			column == guard->cluster || column == guard->since)
-			ereport(ERROR,
-					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the %s",
-							guard->name, name,
-							column == guard->fingerprint.column ? "fingerprint" :
-							column == guard->mark ? "mark" : "cluster"),
-					 simhash_guard_argument_error()));
-		guard->group[i].column = column;
-		bind_source(&guard->group[i], relation, estate);
-	}
-	guard->econtext = GetPerTupleExprContext(estate);
-	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
-										   &TTSOpsHeapTuple);
-}
-
-/* Fail unless a column that an option has written to, if any, is for that. */
-static void
-check_written(const Guard *guard, Relation relation, AttrNumber column,
-			  const char *option)
-{
-	if (column == 0)
-		return;
-	check_not_generated(relation, column,
-						psprintf("The option \"%s\" takes a plain column.",
-								 option));
-	if (column == guard->fingerprint.column || column == guard->document ||
-		column == guard->compared)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"%s\" needs a column of its own",
-						guard->name, option),
-				 simhash_guard_argument_error()));
-}
-
-/* Check the columns. */
-static void
-check_columns(Guard *guard, Relation relation)
-{
-	AttrNumber	document = Max(guard->document, guard->compared);
-	Oid			type;
-
-	check_stored(relation, guard->fingerprint.column);
-	if (document != 0)
-	{
-		type = simhash_guard_attribute(relation, document)->atttypid;
-		if (!IsBinaryCoercible(type, TEXTOID))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of relation \"%s\" is of type %s, not text",
-							get_attname(guard->table, document, false),
-							RelationGetRelationName(relation),
-							format_type_be(type))));
-		check_not_generated(relation, document,
-							"The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
-	}
-	if (guard->fill != GUARD_FILL_NONE)
-	{
-		check_not_generated(relation, guard->fingerprint.column,
-							"Leave out the option \"fill\".");
-		(void) simhash_words(guard->type.width);
-	}
-	check_written(guard, relation, guard->mark, "mark");
-	check_written(guard, relation, guard->cluster, "cluster");
-	check_written(guard, relation, guard->since, "since");
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not text",
+						NameStr(attribute->attname),
+						RelationGetRelationName(relation),
+						format_type_be(attribute->atttypid))));
+	simhash_guard_refuse_generated(relation, column,
+								   "The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
 }
 
 /*
@@ -202,145 +111,62 @@ simhash_guard_origin(Relation relation, const Trigger *trigger)
 	return origin;
 }
 
-/* Leave only the columns that are among the names to the locks. */
-static void
-restrict_locks(GuardStatement *statement, List *names)
+/*
+ * Prepare to compute a column, if it is generated: BEFORE triggers come before
+ * generated columns are computed.
+ */
+static GuardSource
+bind_source(Relation relation, AttrNumber column, EState *estate)
 {
-	for (int i = 0; i < statement->ngroup; i++)
-	{
-		bool		found = false;
-		ListCell   *lc;
+	GuardSource source = {column, NULL};
 
-		foreach(lc, names)
-			found |= get_attnum(statement->root, lfirst(lc)) ==
-			statement->group[i].root_column;
-		statement->group[i].in_locks &= found;
-	}
+	simhash_guard_check_stored(relation, column);
+	source.expression =
+		ExecPrepareExpr((Expr *) simhash_guard_expression(relation, column),
+						estate);
+	return source;
+}
+
+/* The terms of the root, by such a map of its columns, in a table's. */
+static GuardTerms
+map_terms(const GuardTerms *terms, const AttrMap *map, Relation relation)
+{
+	GuardTerms	mapped = *terms;
+
+	mapped.column = map->attnums[terms->column - 1];
+	mapped.type = simhash_guard_type(relation, mapped.column);
+	mapped.document = terms->document == 0 ? 0 :
+		map->attnums[terms->document - 1];
+	mapped.group = palloc(Max(terms->ngroup, 1) * sizeof *mapped.group);
+	for (int i = 0; i < terms->ngroup; i++)
+		mapped.group[i] = map->attnums[terms->group[i] - 1];
+	return mapped;
 }
 
 /*
- * What to lock for.  Rows that come through different guards of a column, say
- * one for INSERT and one for UPDATE, must meet: all lock for the largest
- * distance among them, and for the columns of the group that all of them have.
+ * Have a guard of a statement take rows of a table, by terms that are in columns
+ * of the root.
  */
-static void
-bind_locks(GuardStatement *statement, Relation root, Trigger *trigger,
-		   int radius)
+void
+simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
+				   const AttrMap *map)
 {
-	for (int i = 0; root->trigdesc != NULL &&
-		 i < root->trigdesc->numtriggers; i++)
-	{
-		Trigger    *its = &root->trigdesc->triggers[i];
-		int			its_radius;
+	EState	   *estate = CreateExecutorState();
+	int			n = Max(terms->ngroup, 1);
 
-		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
-			strcmp(its->tgargs[0], trigger->tgargs[0]) == 0 &&
-			simhash_guard_radius(its, &its_radius))
-		{
-			radius = Max(radius, its_radius);
-			restrict_locks(statement, simhash_guard_names(its, "within"));
-		}
-	}
-	statement->scheme = simhash_guard_scheme(statement->type.width, radius);
-}
-
-/* Join the other guards of this trigger in the statement, or be the first. */
-static void
-bind_statement(Guard *guard, Oid root, Trigger *trigger, Oid origin,
-			   List *within)
-{
-	GuardStatement *statement =
-	simhash_guard_statement(CurrentMemoryContext, root, origin);
-
-	guard->statement = statement;
-	if (statement->desc == NULL)
-	{
-		Relation	relation = table_open(root, AccessShareLock);
-
-		statement->root_column = simhash_guard_column(relation, trigger->tgargs[0]);
-		statement->type = guard->type;
-		check_group(guard, trigger, within);
-		simhash_guard_bind_group(statement, relation, within);
-		bind_locks(statement, relation, trigger, guard->radius);
-		statement->ball_type =
-			GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-							CStringGetDatum(guard->type.oid == BITOID ?
-											"hamming_bit_ball" :
-											"hamming_ball"),
-							ObjectIdGetDatum(get_func_namespace(trigger->tgfoid)));
-		statement->marks = guard->action == GUARD_MARK;
-		if (guard->compared != 0)
-			statement->root_document =
-				simhash_guard_column(relation,
-									 get_attname(guard->table, guard->compared,
-												 false));
-		if (guard->cluster != 0)
-			statement->root_cluster =
-				simhash_guard_column(relation, guard->action == GUARD_STAR ?
-									 "cluster" :
-									 simhash_guard_option(trigger, "cluster"));
-		statement->desc = CreateTupleDescCopy(RelationGetDescr(relation));
-		table_close(relation, NoLock);
-	}
-}
-
-/*
- * Fail if the columns that the arguments name in a partition are not those that
- * they named in another one when the statement began.
- */
-static void
-check_same_columns(const Guard *guard, Relation relation)
-{
-	const GuardStatement *statement = guard->statement;
-	AttrMap    *map = simhash_guard_map_columns(statement, relation);
-	bool		same =
-	guard->fingerprint.column == map->attnums[statement->root_column - 1];
-
-	if (guard->compared != 0)
-		same &= guard->compared == map->attnums[statement->root_document - 1];
-	if (guard->cluster != 0)
-		same &= guard->cluster == map->attnums[statement->root_cluster - 1];
-	for (int i = 0; i < statement->ngroup; i++)
-		same &= guard->group[i].column ==
-			map->attnums[statement->group[i].root_column - 1];
-	if (!same)
-		simhash_guard_complain_of_change(RelationGetRelationName(relation));
-}
-
-/*
- * Find out what a trigger of a table stands for.  What is found lives in a
- * memory context that lives at least as long as the statement.
- */
-Guard	   *
-simhash_guard_bind(Relation relation, Trigger *trigger,
-				   MemoryContext statement)
-{
-	MemoryContext old = MemoryContextSwitchTo(statement);
-	Guard	   *guard = palloc0(sizeof *guard);
-	List	   *within = simhash_guard_names(trigger, "within");
-	GuardOrigin origin = simhash_guard_origin(relation, trigger);
-	Oid			root = origin.table;
-
-	guard->name = pstrdup(trigger->tgname);
 	guard->table = RelationGetRelid(relation);
-	simhash_guard_read_arguments(guard, relation, trigger);
-	simhash_guard_bind_similarity(guard, relation, trigger);
-	if (guard->profile == NULL)
-		guard->profile = sh_default_profile;
-	check_columns(guard, relation);
-	simhash_guard_check_shard(guard, relation, within);
-	if (GUARD_CLUSTERS(guard->action))
-		root = simhash_guard_bind_clusters(guard, root, trigger);
-	guard->searched = guard->action == GUARD_STAR ? root : guard->table;
-	simhash_guard_check_moves(guard, relation, trigger, &origin);
-	bind_statement(guard, root, trigger, origin.trigger, within);
-	bind_group(guard, relation, within);
-	if (guard->action != GUARD_STAR)
-		check_same_columns(guard, relation);
-	if (!GUARD_CLUSTERS(guard->action))
-		simhash_guard_bind_keys(guard, relation, trigger);
-	else
-		simhash_guard_check_clusters(guard, relation, trigger);
-	MemoryContextSwitchTo(old);
-	return guard;
+	guard->terms = map_terms(terms, map, relation);
+	if (guard->terms.document != 0)
+		simhash_guard_check_document(relation, guard->terms.document);
+	guard->fingerprint = bind_source(relation, guard->terms.column, estate);
+	guard->group = palloc(n * sizeof *guard->group);
+	guard->group_values = palloc(n * sizeof(Datum));
+	for (int i = 0; i < terms->ngroup; i++)
+		guard->group[i] = bind_source(relation, guard->terms.group[i], estate);
+	guard->econtext = GetPerTupleExprContext(estate);
+	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
+										   &TTSOpsHeapTuple);
+	guard->search.space = &guard->statement->space;
+	guard->search.table = guard->place.table = guard->table;
+	guard->search.group = guard->group_values;
 }

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_fingerprint.h"
 
 #include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"

@@ -28,37 +28,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_group.h"
+#include "guard/guard_fingerprint.h"
 
 #include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-#include "utils/varlena.h"
 
-/*
- * The names of columns in an option of a trigger, as they are or in double
- * quotes, with commas between them.  NIL if there is no such list.
- */
-List	   *
-simhash_guard_names(const Trigger *trigger, const char *option)
-{
-	const char *value = simhash_guard_option(trigger, option);
-	List	   *names;
-
-	return value != NULL && SplitGUCList(pstrdup(value), ',', &names) ?
-		names : NIL;
-}
+#include "search/search.h"
 
 /* Find out how the values of a column are compared. */
 static void
-bind_column(GuardColumn *column, Relation root, const char *name)
+bind_column(GuardColumn *column, Relation relation, AttrNumber number)
 {
-	Form_pg_attribute attribute;
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, number);
 	TypeCacheEntry *type;
 
-	column->root_column = simhash_guard_column(root, name);
-	attribute = simhash_guard_attribute(root, column->root_column);
+	column->column = number;
 	type = lookup_type_cache(getBaseType(attribute->atttypid),
 							 TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
 	if (!OidIsValid(type->eq_opr))
@@ -67,7 +54,8 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 				 errmsg("could not identify an equality operator for type %s",
 						format_type_be(attribute->atttypid)),
 				 errdetail("Column \"%s\" of relation \"%s\" cannot tell groups of rows apart.",
-						   name, RelationGetRelationName(root)),
+						   NameStr(attribute->attname),
+						   RelationGetRelationName(relation)),
 				 errhint("The option \"within\" takes columns of types that have a default operator class for btree or hash.")));
 	column->operator = type->eq_opr;
 	column->equality.collation = attribute->attcollation;
@@ -81,15 +69,11 @@ bind_column(GuardColumn *column, Relation root, const char *name)
 
 /* Learn what the group of a row is. */
 void
-simhash_guard_bind_group(GuardStatement *statement, Relation root, List *names)
+simhash_guard_bind_group(GuardColumn *group, Relation relation, int n,
+						 const AttrNumber *columns)
 {
-	ListCell   *lc;
-
-	statement->ngroup = 0;
-	statement->group = palloc(Max(list_length(names), 1) *
-							  sizeof *statement->group);
-	foreach(lc, names)
-		bind_column(&statement->group[statement->ngroup++], root, lfirst(lc));
+	for (int i = 0; i < n; i++)
+		bind_column(&group[i], relation, columns[i]);
 }
 
 /* Are two values of a column, not NULL, equal? */
@@ -107,16 +91,16 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
  * that cannot be hashed.
  */
 uint64
-simhash_guard_group_hash(const GuardStatement *statement, const Datum *values)
+simhash_guard_group_hash(GuardColumn *group, int n, const Datum *values)
 {
 	uint64		hash = 0;
 
-	for (int i = 0; i < statement->ngroup; i++)
+	for (int i = 0; i < n; i++)
 	{
-		GuardColumn *column = &statement->group[i];
+		GuardColumn *column = &group[i];
 
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
-			hash += hash_combine64(column->root_column,
+			hash += hash_combine64(column->column,
 								   simhash_hash(&column->hash,
 												column->equality.collation,
 												values[i]));

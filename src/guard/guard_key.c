@@ -31,7 +31,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_key.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -43,21 +43,22 @@
 #include "catalog/pg_index.h"
 #include "utils/lsyscache.h"
 
-/* The column of the guard's table that stands in a column of a root's index. */
+#include "guard/guard_fingerprint.h"
+
+/* The column of a table that stands in a column of a root's index. */
 static AttrNumber
-table_column(const Guard *guard, Relation root, Relation index, int i)
+table_column(Relation relation, Relation root, Relation index, int i)
 {
 	AttrNumber	column = index->rd_index->indkey.values[i];
 
 	return column <= 0 ? 0 :
-		get_attnum(guard->table,
+		get_attnum(RelationGetRelid(relation),
 				   get_attname(RelationGetRelid(root), column, false));
 }
 
 /* Does an index refuse each row whose key is there, at once? */
 static bool
-is_usable(const Guard *guard, Relation relation, Relation root,
-		  Relation index)
+is_usable(Relation relation, Relation root, Relation index, AttrNumber mark)
 {
 	Form_pg_index form = index->rd_index;
 
@@ -67,39 +68,30 @@ is_usable(const Guard *guard, Relation relation, Relation root,
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		AttrNumber	column = table_column(guard, root, index, i);
+		AttrNumber	column = table_column(relation, root, index, i);
 
-		if (column == 0 || column == guard->mark ||
+		if (column == 0 || column == mark ||
 			simhash_guard_attribute(relation, column)->attgenerated)
 			return false;
 	}
 	return true;
 }
 
-/* Are the columns of an index those that are named, in any order? */
+/* Are the columns of an index these, in any order? */
 static bool
-has_columns(Relation root, Relation index, List *names)
+has_columns(Relation index, List *columns)
 {
-	ListCell   *lc;
-
-	if (list_length(names) != index->rd_index->indnkeyatts)
-		return false;
-	foreach(lc, names)
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
-		AttrNumber	column = get_attnum(RelationGetRelid(root), lfirst(lc));
-		bool		found = false;
-
-		for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-			found |= index->rd_index->indkey.values[i] == column;
-		if (!found)
+		if (!list_member_int(columns, index->rd_index->indkey.values[i]))
 			return false;
 	}
-	return true;
+	return list_length(columns) == index->rd_index->indnkeyatts;
 }
 
-/* Take an index of the root for a key of the guard's table. */
+/* Take an index of the root for a key of a table. */
 static GuardKey *
-make_key(const Guard *guard, Relation root, Relation index)
+make_key(Relation relation, Relation root, Relation index)
 {
 	GuardKey   *key = palloc(sizeof *key);
 
@@ -110,7 +102,7 @@ make_key(const Guard *guard, Relation root, Relation index)
 		Oid			operator = get_opfamily_member(index->rd_opfamily[i], type,
 												   type, BTEqualStrategyNumber);
 
-		key->columns[i] = table_column(guard, root, index, i);
+		key->columns[i] = table_column(relation, root, index, i);
 		key->equalities[i].collation = index->rd_indcollation[i];
 		fmgr_info(get_opcode(operator), &key->equalities[i].equals);
 	}
@@ -118,45 +110,36 @@ make_key(const Guard *guard, Relation root, Relation index)
 }
 
 /*
- * Find the keys: that of the option "except", which must be there, and the
- * primary key if it serves.
+ * Find the keys of a table: that of the option "except", columns of the root,
+ * and the primary key if it serves.  The column of the mark is part of none.
  */
-void
-simhash_guard_bind_keys(Guard *guard, Relation relation,
-						const Trigger *trigger)
+List	   *
+simhash_guard_find_keys(Relation root, Relation relation, List *except,
+						AttrNumber mark, bool *found)
 {
-	Relation	root = table_open(guard->statement->root, AccessShareLock);
 	List	   *indexes = RelationGetIndexList(root);
-	const char *except = simhash_guard_option(trigger, "except");
-	List	   *names = simhash_guard_names(trigger, "except");
-	bool		found = except == NULL;
+	List	   *keys = NIL;
 	ListCell   *lc;
 
+	*found = false;
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		bool		named = names != NIL && has_columns(root, index, names);
+		bool		named = except != NIL && has_columns(index, except);
 
 		if ((named || index->rd_index->indisprimary) &&
-			is_usable(guard, relation, root, index))
+			is_usable(relation, root, index, mark))
 		{
-			found |= named;
-			guard->keys = lappend(guard->keys, make_key(guard, root, index));
+			*found |= named;
+			keys = lappend(keys, make_key(relation, root, index));
 		}
 		index_close(index, NoLock);
 	}
-	if (!found)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
-						guard->name, except,
-						RelationGetRelationName(root)),
-				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
 	list_free(indexes);
-	table_close(root, NoLock);
+	return keys;
 }
 
-/* Have two rows of the guard's table the same key? */
+/* Have two rows the same key? */
 static bool
 is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 {
@@ -175,18 +158,15 @@ is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 	return true;
 }
 
-/* Has a row found a key of the row that is inserted? */
+/* Has a row found, of the same table, a key of the row that is inserted? */
 bool
-simhash_guard_same_key(const Guard *guard, Oid table, const GuardSearch *search,
-					   TupleTableSlot *slot)
+simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
 {
 	ListCell   *lc;
 
-	if (search->inserted == NULL || table != guard->table)
-		return false;
-	foreach(lc, guard->keys)
+	foreach(lc, keys)
 	{
-		if (is_same(lfirst(lc), search->inserted, slot))
+		if (is_same(lfirst(lc), inserted, slot))
 			return true;
 	}
 	return false;

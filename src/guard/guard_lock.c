@@ -107,7 +107,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_lock.h"
 
 #include <math.h>
 
@@ -266,20 +266,20 @@ part_values(const GuardFingerprint *fingerprint, uint64 seed, int start,
 }
 
 /*
- * The values to lock for a fingerprint and the hash of its group, in order;
+ * Find the values to lock for a fingerprint and the hash of its group, in order;
  * returns how many.
  */
 static int
-lock_values(const GuardStatement *statement,
-			const GuardFingerprint *fingerprint, uint64 group, uint32 *values)
+find_values(GuardLocks *locks, const GuardFingerprint *fingerprint,
+			uint64 group)
 {
-	const GuardScheme *scheme = &statement->scheme;
-	uint64		seed = mix((uint64) statement->root_column, group);
+	const GuardScheme *scheme = &locks->scheme;
+	uint64		seed = mix(locks->seed, group);
 	int			n = 0;
 
 	if (scheme->parts == 0)
 	{
-		values[0] = (uint32) seed;
+		locks->locks[0] = (uint32) seed;
 		return 1;
 	}
 	for (int i = 0; i < scheme->parts; i++)
@@ -288,9 +288,10 @@ lock_values(const GuardStatement *statement,
 						 fingerprint->width * (i + 1) / scheme->parts,
 						 part_radius(scheme->radius, scheme->parts, i) +
 						 scheme->agree,
-						 scheme->agree, values + n);
-	qsort(values, n, sizeof *values, compare_values);
-	return (int) qunique(values, n, sizeof *values, compare_values);
+						 scheme->agree, locks->locks + n);
+	qsort(locks->locks, n, sizeof *locks->locks, compare_values);
+	return (int) qunique(locks->locks, n, sizeof *locks->locks,
+						 compare_values);
 }
 
 /*
@@ -298,23 +299,22 @@ lock_values(const GuardStatement *statement,
  * the wait was cancelled may have been granted all the same.
  */
 void
-simhash_guard_unlock(GuardStatement *statement)
+simhash_guard_unlock(GuardLocks *locks)
 {
-	GuardedRow *row = &statement->row;
 	ResourceOwner owner = CurrentResourceOwner;
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	if (row->waiting)
+	if (locks->waiting)
 	{
-		LOCKTAG		tag = lock_tag(statement->root, row->locks[row->nheld]);
+		LOCKTAG		tag = lock_tag(locks->root, locks->locks[locks->nheld]);
 
-		row->waiting = false;
+		locks->waiting = false;
 		if (simhash_lock_held(&tag, ExclusiveLock))
 			LockRelease(&tag, ExclusiveLock, false);
 	}
-	while (row->nheld > 0)
+	while (locks->nheld > 0)
 	{
-		LOCKTAG		tag = lock_tag(statement->root, row->locks[--row->nheld]);
+		LOCKTAG		tag = lock_tag(locks->root, locks->locks[--locks->nheld]);
 
 		LockRelease(&tag, ExclusiveLock, false);
 	}
@@ -322,41 +322,30 @@ simhash_guard_unlock(GuardStatement *statement)
 }
 
 /*
- * Take the locks of a row, one after the other, and learn what has become of
- * the tables meanwhile.  The locks belong to the transaction, whatever
- * subtransaction or portal we are in, so that they can be released in another.
- * If we do not come to restore the resource owner, the end of the
- * subtransaction or transaction does.
+ * Take the locks of a row, one after the other.  The locks belong to the
+ * transaction, whatever subtransaction or portal we are in, so that they can be
+ * released in another.  If we do not come to restore the resource owner, the end
+ * of the subtransaction or transaction does.
  */
 void
-simhash_guard_lock(Guard *guard, const GuardFingerprint *fingerprint)
+simhash_guard_take_locks(GuardLocks *locks,
+						 const GuardFingerprint *fingerprint, uint64 group)
 {
-	GuardStatement *statement = guard->statement;
-	GuardedRow *row = &statement->row;
-	int			n = lock_values(statement, fingerprint,
-								simhash_guard_group_hash(statement,
-														 guard->group_values),
-								row->locks);
+	int			n = find_values(locks, fingerprint, group);
 	ResourceOwner owner = CurrentResourceOwner;
-	const GuardTable *own;
 
-	/* The tables' own locks come first: nobody waits for those in the gap. */
-	(void) simhash_guard_tables(guard);
-	row->index = InvalidOid;
+	locks->index = InvalidOid;
+	locks->fingerprint = *fingerprint;
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	while (row->nheld < n)
+	while (locks->nheld < n)
 	{
-		LOCKTAG		tag = lock_tag(statement->root, row->locks[row->nheld]);
+		LOCKTAG		tag = lock_tag(locks->root, locks->locks[locks->nheld]);
 
 		/* Another row of ours may have it, which must not lose it. */
-		row->waiting = !simhash_lock_held(&tag, ExclusiveLock);
+		locks->waiting = !simhash_lock_held(&tag, ExclusiveLock);
 		(void) LockAcquire(&tag, ExclusiveLock, false, false);
-		row->waiting = false;
-		row->nheld++;
+		locks->waiting = false;
+		locks->nheld++;
 	}
 	CurrentResourceOwner = owner;
-	own = simhash_guard_tables(guard);
-	if (own->only_way)
-		row->index = own->hamming.index;
-	row->fingerprint = *fingerprint;
 }

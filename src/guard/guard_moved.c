@@ -30,7 +30,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_row.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -99,12 +99,12 @@ way_around_update(const Trigger *trigger, const GuardOrigin *origin)
  * moves a row.
  */
 void
-simhash_guard_check_moves(const Guard *guard, Relation relation,
+simhash_guard_check_moves(const char *name, Relation relation,
 						  const Trigger *trigger, const GuardOrigin *origin)
 {
 	const char *way;
 
-	if (guard->action != GUARD_SKIP || !relation->rd_rel->relispartition ||
+	if (!relation->rd_rel->relispartition ||
 		!TRIGGER_FOR_INSERT(trigger->tgtype))
 		return;
 	way = way_around_update(trigger, origin);
@@ -112,7 +112,7 @@ simhash_guard_check_moves(const Guard *guard, Relation relation,
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" might delete rows that an UPDATE moves to partition \"%s\"",
-						guard->name, RelationGetRelationName(relation)),
+						name, RelationGetRelationName(relation)),
 				 errdetail("It skips near-duplicates. %s", way),
 				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take the action \"reject\" or \"mark\".")));
 }
@@ -128,13 +128,13 @@ forget_update(void *arg)
 static Datum *
 copy_group(const Guard *guard, Relation relation)
 {
-	int			n = guard->statement->ngroup;
+	int			n = guard->terms.ngroup;
 	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
 
 	for (int i = 0; i < n; i++)
 	{
 		Form_pg_attribute column =
-		simhash_guard_attribute(relation, guard->group[i].column);
+		simhash_guard_attribute(relation, guard->terms.group[i]);
 
 		values[i] = datumCopy(guard->group_values[i], column->attbyval,
 							  column->attlen);
@@ -142,32 +142,28 @@ copy_group(const Guard *guard, Relation relation)
 	return values;
 }
 
-/* A copy of the document that counts, or NULL. */
+/* A copy of the document that is compared or, if none is, of that which fills. */
 static text *
-copy_document(const Guard *guard, const TriggerData *data)
+copy_document(const Guard *guard, const TriggerData *data, AttrNumber source)
 {
-	text	   *document = guard->its_document;
-	bool		isnull;
+	text	   *document = guard->document;
 
-	if (guard->compared == 0)
-	{
-		Datum		value;
-
-		if (guard->fill == GUARD_FILL_NONE)
-			return NULL;
-		value = heap_getattr(data->tg_newtuple, guard->document,
-							 RelationGetDescr(data->tg_relation), &isnull);
-		document = isnull ? NULL : (text *) DatumGetPointer(value);
-	}
+	if (guard->terms.document == 0 && source != 0)
+		document = simhash_guard_document(data->tg_relation, source,
+										  data->tg_newtuple);
 	return document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
 										   -1));
 }
 
-/* Keep in mind what an update in a partition has made of a row, lest it moves. */
+/*
+ * Keep in mind what an update in a partition has made of a row, lest it moves.
+ * The trigger fills its fingerprint from a document in the column "source", or
+ * that is 0.
+ */
 void
 simhash_guard_note_update(Guard *guard, const TriggerData *data,
-						  const GuardSearch *search)
+						  AttrNumber source)
 {
 	GuardMoved *moved = &guard->statement->moved;
 	MemoryContextCallback *callback;
@@ -183,9 +179,9 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data,
 
 	moved->table = RelationGetRelid(data->tg_relation);
 	moved->tid = data->tg_trigtuple->t_self;
-	moved->compared = search->need != GUARD_NONE_NEAR;
-	moved->fingerprint = search->center;
-	moved->document = copy_document(guard, data);
+	moved->compared = guard->need != GUARD_NONE_NEAR;
+	moved->fingerprint = guard->search.center;
+	moved->document = copy_document(guard, data, source);
 	if (moved->compared)
 		moved->group = copy_group(guard, data->tg_relation);
 }
@@ -220,9 +216,9 @@ simhash_guard_has_moved(const GuardStatement *statement)
 static bool
 same_group(const GuardStatement *statement, const Datum *values)
 {
-	for (int i = 0; i < statement->ngroup; i++)
+	for (int i = 0; i < statement->space.terms.ngroup; i++)
 	{
-		if (!simhash_guard_equal(&statement->group[i].equality, values[i],
+		if (!simhash_guard_equal(&statement->space.group[i].equality, values[i],
 								 statement->moved.group[i]))
 			return false;
 	}
@@ -234,13 +230,12 @@ same_group(const GuardStatement *statement, const Datum *values)
  * Another trigger may have changed it since.
  */
 bool
-simhash_guard_is_as_moved(const Guard *guard, const GuardSearch *search)
+simhash_guard_is_as_moved(const Guard *guard)
 {
 	const GuardMoved *moved = &guard->statement->moved;
 
-	return search->need == GUARD_COMPARE && moved->compared &&
-		simhash_guard_distance(&moved->fingerprint, &search->center) == 0 &&
+	return guard->need == GUARD_COMPARE && moved->compared &&
+		simhash_guard_distance(&moved->fingerprint, &guard->search.center) == 0 &&
 		same_group(guard->statement, guard->group_values) &&
-		(guard->compared == 0 ||
-		 simhash_guard_same_document(guard->its_document, moved->document));
+		simhash_guard_same_document(guard->document, moved->document);
 }

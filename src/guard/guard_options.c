@@ -10,13 +10,11 @@
  */
 #include "guard/guard.h"
 
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/varlena.h"
 
 /* The actions, in the order of GuardAction. */
-static const char *const actions[] = {
-	"reject", "skip", "mark", "star", "connected"
-};
+static const char *const actions[] = {"reject", "skip", "mark"};
 
 /* The families of the option "fill", in the order of GuardFill. */
 static const char *const families[] = {NULL, "simhash", "minhash"};
@@ -32,47 +30,32 @@ typedef struct GuardOption
 
 /* Sets of actions. */
 #define ONLY(action)	(1 << (action))
-#define KEEPS_OUT		(ONLY(GUARD_REJECT) | ONLY(GUARD_SKIP) | ONLY(GUARD_MARK))
-#define KEEPS_CLUSTERS	(ONLY(GUARD_STAR) | ONLY(GUARD_CONNECTED))
-#define ANY				(KEEPS_OUT | KEEPS_CLUSTERS)
+#define ANY				(ONLY(GUARD_REJECT) | ONLY(GUARD_SKIP) | ONLY(GUARD_MARK))
 
 static const GuardOption options[] = {
 	{"document", false, NULL, ANY},
-	{"fill", false, "document", KEEPS_OUT},
+	{"fill", false, "document", ANY},
 	{"profile", false, "document", ANY},
 	{"similarity", false, NULL, ANY},
 	{"at_least", false, NULL, ANY},
 	{"within", false, NULL, ANY},
-	{"except", false, NULL, KEEPS_OUT},
+	{"except", false, NULL, ANY},
 	{"mark", false, NULL, ONLY(GUARD_MARK)},
-	{"notice", true, NULL, ONLY(GUARD_SKIP)},
-	{"cluster", false, NULL, KEEPS_CLUSTERS},
-	{"clusters", false, "cluster", KEEPS_CLUSTERS},
-	{"since", false, "cluster", KEEPS_CLUSTERS},
-	{"later", true, "cluster", KEEPS_CLUSTERS}
+	{"notice", true, NULL, ONLY(GUARD_SKIP)}
 };
 
-/* Beside errmsg: what all errors in the arguments of a trigger have in common. */
-int
-simhash_guard_argument_error(void)
+/* The hints of all errors in the arguments. */
+static const char arguments_hint[] =
+"The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.";
+static const char renamed_hint[] =
+"The arguments of a trigger name columns as they were when it was made. Make it anew.";
+
+/* Beside errmsg: what all errors in the arguments have in common. */
+static int
+argument_error(void)
 {
 	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.");
-}
-
-/* The column of that name; fails when there is none. */
-AttrNumber
-simhash_guard_column(Relation relation, const char *name)
-{
-	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
-
-	if (column <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(relation)),
-				 errhint("The arguments of a trigger name columns as they were when it was made. Make it anew.")));
-	return column;
+	return errhint("%s", arguments_hint);
 }
 
 /* The value of an option of that name, or NULL if the argument is another. */
@@ -88,8 +71,8 @@ option_value(const char *argument, const char *name)
 }
 
 /* The value of the option of that name that a trigger has; NULL for none. */
-const char *
-simhash_guard_option(const Trigger *trigger, const char *name)
+static const char *
+find_value(const Trigger *trigger, const char *name)
 {
 	const char *value = NULL;
 
@@ -98,18 +81,23 @@ simhash_guard_option(const Trigger *trigger, const char *name)
 	return value;
 }
 
-/* The column that an option names; 0 if it is not given. */
-static AttrNumber
-option_column(Relation relation, const Trigger *trigger, const char *name)
+/*
+ * The names of columns in an option of a trigger, as they are or in double
+ * quotes, with commas between them.  NIL if there is no such list.
+ */
+static List *
+find_names(const Trigger *trigger, const char *option)
 {
-	const char *value = simhash_guard_option(trigger, name);
+	const char *value = find_value(trigger, option);
+	List	   *names;
 
-	return value == NULL ? 0 : simhash_guard_column(relation, value);
+	return value != NULL && SplitGUCList(pstrdup(value), ',', &names) ?
+		names : NIL;
 }
 
 /* Which option an argument is; fails if it is none. */
 static const GuardOption *
-find_option(const Guard *guard, const char *argument)
+find_option(const Trigger *trigger, const char *argument)
 {
 	for (size_t i = 0; i < lengthof(options); i++)
 	{
@@ -119,31 +107,31 @@ find_option(const Guard *guard, const char *argument)
 	}
 	ereport(ERROR,
 			(errmsg("trigger \"%s\": unknown option \"%s\"",
-					guard->name, argument),
-			 simhash_guard_argument_error()));
+					trigger->tgname, argument),
+			 argument_error()));
 }
 
 /* Fail unless an option goes with the action and the other options. */
 static void
-check_option(const Guard *guard, const Trigger *trigger,
-			 const GuardOption *option)
+check_option(const Trigger *trigger, const GuardOption *option,
+			 GuardAction action)
 {
-	if ((option->actions & ONLY(guard->action)) == 0)
+	if ((option->actions & ONLY(action)) == 0)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
-						guard->name, option->name, actions[guard->action]),
-				 simhash_guard_argument_error()));
+						trigger->tgname, option->name, actions[action]),
+				 argument_error()));
 	if (option->needs != NULL &&
-		simhash_guard_option(trigger, option->needs) == NULL)
+		find_value(trigger, option->needs) == NULL)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": option \"%s\" needs an option %s=column",
-						guard->name, option->name, option->needs),
-				 simhash_guard_argument_error()));
+						trigger->tgname, option->name, option->needs),
+				 argument_error()));
 }
 
 /* The action of that name. */
 static GuardAction
-read_action(const Guard *guard, const char *name)
+read_action(const Trigger *trigger, const char *name)
 {
 	for (size_t i = 0; i < lengthof(actions); i++)
 	{
@@ -151,13 +139,13 @@ read_action(const Guard *guard, const char *name)
 			return (GuardAction) i;
 	}
 	ereport(ERROR,
-			(errmsg("trigger \"%s\": unknown action \"%s\"", guard->name, name),
-			 simhash_guard_argument_error()));
+			(errmsg("trigger \"%s\": unknown action \"%s\"", trigger->tgname, name),
+			 argument_error()));
 }
 
 /* The distance that a trigger has as its third argument; false if none. */
-bool
-simhash_guard_radius(const Trigger *trigger, int *radius)
+static bool
+read_radius(const Trigger *trigger, int *radius)
 {
 	char	   *end;
 	long		number;
@@ -169,7 +157,7 @@ simhash_guard_radius(const Trigger *trigger, int *radius)
 
 /* What the option "fill" says. */
 static GuardFill
-read_fill(const Guard *guard, const char *name)
+read_fill(const Trigger *trigger, const char *name)
 {
 	if (name == NULL)
 		return GUARD_FILL_NONE;
@@ -180,68 +168,164 @@ read_fill(const Guard *guard, const char *name)
 	}
 	ereport(ERROR,
 			(errmsg("trigger \"%s\": cannot fill fingerprints by \"%s\"",
-					guard->name, name),
-			 simhash_guard_argument_error()));
+					trigger->tgname, name),
+			 argument_error()));
 }
 
-/* Read the options, which follow the first three arguments. */
-static void
-read_options(Guard *guard, Relation relation, const Trigger *trigger)
+/* What the trigger asks for, by names. */
+static GuardAsked
+read_asked(const Trigger *trigger, GuardFill fill)
 {
-	const char *profile = simhash_guard_option(trigger, "profile");
+	GuardAsked	asked = {
+		.who = psprintf("trigger \"%s\"", trigger->tgname),
+		.hint = arguments_hint,
+		.renamed = renamed_hint,
+		.column = trigger->tgargs[0],
+		.within = find_names(trigger, "within"),
+		.document = find_value(trigger, "document"),
+		.profile = find_value(trigger, "profile"),
+		.similarity = find_value(trigger, "similarity"),
+		.at_least = find_value(trigger, "at_least"),
+		.fills = fill == GUARD_FILL_NONE ? SIMHASH_NO_MEASURE :
+		fill == GUARD_FILL_MINHASH ? SIMHASH_JACCARD : SIMHASH_COSINE
+	};
+	int			radius;
 
-	for (int i = 3; i < trigger->tgnargs; i++)
-		check_option(guard, trigger, find_option(guard, trigger->tgargs[i]));
-	if (profile != NULL)
-		guard->profile = simhash_get_profile(cstring_to_text(profile));
-	guard->document = option_column(relation, trigger, "document");
-	guard->fill = read_fill(guard, simhash_guard_option(trigger, "fill"));
-	guard->mark = option_column(relation, trigger, "mark");
-	guard->cluster = option_column(relation, trigger, "cluster");
-	guard->since = option_column(relation, trigger, "since");
-	guard->notice = simhash_guard_option(trigger, "notice") != NULL;
-	guard->later = simhash_guard_option(trigger, "later") != NULL;
-	if (guard->document != 0 && guard->fill == GUARD_FILL_NONE &&
-		simhash_guard_option(trigger, "similarity") == NULL &&
-		simhash_guard_option(trigger, "at_least") == NULL)
+	if (!read_radius(trigger, &radius))
 		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"document\" needs an option similarity=measure%s",
-						guard->name, GUARD_CLUSTERS(guard->action) ? "" :
-						", at_least=number or fill=family"),
-				 simhash_guard_argument_error()));
-	if (guard->action == GUARD_MARK && guard->mark == 0)
+				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
+						trigger->tgname, trigger->tgargs[2]),
+				 argument_error()));
+	asked.radius = radius;
+	if (asked.within == NIL && find_value(trigger, "within") != NULL)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
+						trigger->tgname),
+				 argument_error()));
+	if (asked.document != NULL && fill == GUARD_FILL_NONE &&
+		asked.similarity == NULL && asked.at_least == NULL)
+		ereport(ERROR,
+				(errmsg("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
+						trigger->tgname),
+				 argument_error()));
+	return asked;
+}
+
+/* Find the column of the mark, which must be no other that matters. */
+static AttrNumber
+read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments)
+{
+	const char *name = find_value(trigger, "mark");
+	AttrNumber	mark = name == NULL ? 0 : simhash_guard_column(root, name,
+															   renamed_hint);
+
+	if (arguments->action == GUARD_MARK && mark == 0)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",
-						guard->name),
-				 simhash_guard_argument_error()));
-	if (GUARD_CLUSTERS(guard->action) &&
-		simhash_guard_option(trigger, "clusters") == NULL)
+						trigger->tgname),
+				 argument_error()));
+	if (mark != 0 &&
+		(mark == arguments->terms.column || mark == arguments->source ||
+		 mark == arguments->terms.document))
 		ereport(ERROR,
-				(errmsg("trigger \"%s\": action \"%s\" needs options cluster=column and clusters=table",
-						guard->name, actions[guard->action]),
-				 errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
+				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
+						trigger->tgname),
+				 argument_error()));
+	for (int i = 0; i < arguments->terms.ngroup && mark != 0; i++)
+	{
+		if (arguments->terms.group[i] == mark)
+			ereport(ERROR,
+					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the mark",
+							trigger->tgname, name),
+					 argument_error()));
+	}
+	return mark;
 }
 
-/* Read the arguments of the trigger. */
-void
-simhash_guard_read_arguments(Guard *guard, Relation relation,
-							 const Trigger *trigger)
+/*
+ * Read the arguments of the trigger.  The columns that they name are those of
+ * the table that it was made for.
+ */
+GuardArguments *
+simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 {
+	GuardArguments *arguments = palloc0(sizeof *arguments);
+	GuardAsked	asked;
+	ListCell   *lc;
+
 	if (trigger->tgnargs < 3)
 		ereport(ERROR,
 				(errmsg("trigger \"%s\": simhash_guard needs three arguments",
-						guard->name),
-				 simhash_guard_argument_error()));
-	guard->fingerprint.column = simhash_guard_column(relation,
-													 trigger->tgargs[0]);
-	guard->action = read_action(guard, trigger->tgargs[1]);
-	if (!simhash_guard_radius(trigger, &guard->radius))
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
-						guard->name, trigger->tgargs[2]),
-				 simhash_guard_argument_error()));
-	guard->type = simhash_guard_type(relation, guard->fingerprint.column);
-	simhash_check_radius(guard->radius, guard->type.width);
-	read_options(guard, relation, trigger);
+						trigger->tgname),
+				 argument_error()));
+	arguments->action = read_action(trigger, trigger->tgargs[1]);
+	for (int i = 3; i < trigger->tgnargs; i++)
+		check_option(trigger, find_option(trigger, trigger->tgargs[i]),
+					 arguments->action);
+	arguments->fill = read_fill(trigger, find_value(trigger, "fill"));
+	asked = read_asked(trigger, arguments->fill);
+	arguments->terms = simhash_guard_read_terms(&asked, root);
+	if (asked.document != NULL)
+		arguments->source = simhash_guard_column(root, asked.document,
+												 renamed_hint);
+	arguments->mark = read_mark(trigger, root, arguments);
+	arguments->notice = find_value(trigger, "notice") != NULL;
+	arguments->excepted = find_value(trigger, "except");
+	if (arguments->excepted != NULL)
+		arguments->excepted = pstrdup(arguments->excepted);
+	foreach(lc, find_names(trigger, "except"))
+		arguments->except = lappend_int(arguments->except,
+										simhash_guard_column(root, lfirst(lc),
+															 renamed_hint));
+	return arguments;
+}
+
+/* Leave only the columns of the group that another guard has to the locks. */
+static void
+restrict_locks(GuardSpace *space, const Trigger *other)
+{
+	List	   *names = find_names(other, "within");
+
+	for (int i = 0; i < space->terms.ngroup; i++)
+	{
+		bool		found = false;
+		ListCell   *lc;
+
+		foreach(lc, names)
+			found |= get_attnum(space->root, lfirst(lc)) ==
+			space->group[i].column;
+		space->group[i].in_locks &= found;
+	}
+}
+
+/*
+ * What to lock for.  Rows that come through different guards of a column, say
+ * one for INSERT and one for UPDATE, must meet: all lock for the largest
+ * distance among them, and for the columns of the group that all of them have.
+ */
+void
+simhash_guard_bind_locks(GuardStatement *statement, Relation root,
+						 const Trigger *trigger)
+{
+	GuardSpace *space = &statement->space;
+	int			radius = space->terms.radius;
+
+	for (int i = 0; root->trigdesc != NULL &&
+		 i < root->trigdesc->numtriggers; i++)
+	{
+		Trigger    *its = &root->trigdesc->triggers[i];
+		int			its_radius;
+
+		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
+			get_attnum(space->root, its->tgargs[0]) == space->terms.column &&
+			read_radius(its, &its_radius))
+		{
+			radius = Max(radius, its_radius);
+			restrict_locks(space, its);
+		}
+	}
+	statement->locks.root = space->root;
+	statement->locks.seed = (uint64) space->terms.column;
+	statement->locks.scheme =
+		simhash_guard_scheme(space->terms.type.width, radius);
 }

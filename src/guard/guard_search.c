@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * guard_search.c
- *		How simhash_guard() finds near-duplicates: by a hamming index or by
- *		key columns, rows of transactions in progress included.
+ *		How rows near the one at hand are found: by a hamming index or by key
+ *		columns, rows of transactions in progress included.
  *
  * A search gathers the nearest row whose fate is known and the nearest whose
  * fate another transaction decides; whether to wait for that transaction is up
- * to the caller.  guard_lock.c says why no row slips through.
+ * to the caller.  Or it shows each row to a visitor.  guard_lock.c says why no
+ * row slips through.
  *
  * It must not miss a row that is updated meanwhile, either.  An update which
  * leaves the fingerprint alone is not examined and takes no locks, but may
@@ -23,7 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_search.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -40,6 +41,7 @@
 #include "utils/typcache.h"
 
 #include "core/pairs/probes.h"
+#include "guard/guard_key.h"
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
@@ -53,8 +55,7 @@ keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
 	if (match->slot != NULL)
 		ExecDropSingleTupleTableSlot(match->slot);
 	match->distance = distance;
-	match->table = table->table;
-	match->document = table->document;
+	match->table = table;
 	match->slot = table_slot_create(relation, NULL);
 	ExecCopySlot(match->slot, slot);
 }
@@ -107,18 +108,44 @@ is_done(const GuardSearch *search)
 
 /* Is a row found of the group of the row that is looked at? */
 static bool
-is_of_group(const Guard *guard, const GuardTable *table, TupleTableSlot *slot)
+is_of_group(const GuardSearch *search, const GuardTable *table,
+			TupleTableSlot *slot)
 {
-	for (int i = 0; i < guard->statement->ngroup; i++)
+	for (int i = 0; i < search->space->terms.ngroup; i++)
 	{
 		bool		isnull;
 		Datum		value = slot_getattr(slot, table->group[i], &isnull);
 
-		if (isnull || !simhash_guard_equal(&guard->statement->group[i].equality,
-										   guard->group_values[i], value))
+		if (isnull || !simhash_guard_equal(&search->space->group[i].equality,
+										   search->group[i], value))
 			return false;
 	}
 	return true;
+}
+
+/* Is the document of a row within the distance similar enough? */
+static bool
+is_similar(const GuardSearch *search, const GuardTable *table,
+		   TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		value;
+	text	   *document;
+	double		similarity;
+
+	if (table->document == 0)
+		return true;
+	value = slot_getattr(slot, table->document, &isnull);
+	if (isnull || search->document == NULL)
+		return false;
+	document = DatumGetTextPP(value);
+	similarity = simhash_guard_similarity(&search->space->terms,
+										  search->document, document);
+
+	/* There may be many rows to verify. */
+	if (document != (text *) DatumGetPointer(value))
+		pfree(document);
+	return similarity >= search->space->terms.at_least;
 }
 
 /*
@@ -127,22 +154,22 @@ is_of_group(const Guard *guard, const GuardTable *table, TupleTableSlot *slot)
  * updated.
  */
 static int
-row_distance(const Guard *guard, const GuardTable *table,
-			 const GuardSearch *search, TupleTableSlot *slot)
+row_distance(const GuardSearch *search, const GuardTable *table,
+			 TupleTableSlot *slot)
 {
 	bool		isnull;
 	Datum		value = slot_getattr(slot, table->column, &isnull);
 	GuardFingerprint fingerprint;
 	int			distance;
 
-	if (isnull || (search->self != NULL && table->table == guard->table &&
+	if (isnull || (search->self != NULL && table->table == search->table &&
 				   ItemPointerEquals(search->self, &slot->tts_tid)))
 		return -1;
-	fingerprint = simhash_guard_fingerprint(&guard->type, value);
+	fingerprint = simhash_guard_fingerprint(&search->space->terms.type, value);
 	distance = simhash_guard_distance(&fingerprint, &search->center);
-	return distance <= search->radius &&
-		is_of_group(guard, table, slot) &&
-		simhash_guard_verified(guard, table, slot) ? distance : -1;
+	return distance <= search->space->terms.radius &&
+		is_of_group(search, table, slot) &&
+		is_similar(search, table, slot) ? distance : -1;
 }
 
 /* What has become of a version that is dead. */
@@ -228,12 +255,29 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 			return true;
 		if (fate == FATE_DELETED)
 			continue;
-		if (search->neighbours != NULL)
-			search->neighbours->changed = true;
-		else
+		search->changed = true;
+		if (search->visit == NULL)
 			(void) keep_pending(search, scan->heapRelation, &tid,
-								search->radius, InvalidTransactionId, 0);
+								search->space->terms.radius,
+								InvalidTransactionId, 0);
 	}
+}
+
+/*
+ * Show the visitor a row near ours.  A transaction in progress that is about to
+ * delete it does not matter: it was there when ours arrived.
+ */
+static void
+visit(GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
+{
+	GuardPending pending = {
+		.table = table->table,
+		.tid = slot->tts_tid,
+		.xid = search->dirty.xmin,
+		.token = search->dirty.speculativeToken
+	};
+
+	search->visit(search->visitor, table, slot, &pending);
 }
 
 /*
@@ -241,27 +285,27 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
  * which transaction in progress has inserted or deleted it, if any.
  */
 static void
-read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
-		  TupleTableSlot *slot, GuardSearch *search)
+read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
+		  TupleTableSlot *slot)
 {
 	Relation	relation = scan->heapRelation;
 	Snapshot	snapshot = scan->xs_snapshot;
 
 	while (!is_done(search) && next_row(scan, search, slot))
 	{
-		int			distance = row_distance(guard, table, search, slot);
+		int			distance = row_distance(search, table, slot);
 		TransactionId xid = TransactionIdIsValid(snapshot->xmin) ?
 		snapshot->xmin : snapshot->xmax;
 
 		if (distance < 0)
 			continue;
-		if (search->neighbours != NULL)
-			simhash_guard_meet(search->neighbours, table, slot,
-							   snapshot->xmin, snapshot->speculativeToken);
+		if (search->visit != NULL)
+			visit(search, table, slot);
 		else if (TransactionIdIsValid(xid))
 			(void) keep_pending(search, relation, &slot->tts_tid, distance,
 								xid, snapshot->speculativeToken);
-		else if (simhash_guard_same_key(guard, table->table, search, slot))
+		else if (search->inserted != NULL && table->table == search->table &&
+				 simhash_guard_same_key(search->keys, search->inserted, slot))
 			pass_over(search, relation, slot, distance);
 		else
 			keep_match(search, table, relation, slot, distance);
@@ -270,12 +314,13 @@ read_scan(const Guard *guard, const GuardTable *table, IndexScanDesc scan,
 
 /* The ball as a value of SQL. */
 static Datum
-get_ball(const Guard *guard, const GuardSearch *search)
+get_ball(const GuardSearch *search)
 {
-	TupleDesc	desc = lookup_rowtype_tupdesc(guard->statement->ball_type, -1);
-	Datum		ball = simhash_make_ball(desc, guard->type.oid == BITOID ?
+	const GuardTerms *terms = &search->space->terms;
+	TupleDesc	desc = lookup_rowtype_tupdesc(search->space->ball_type, -1);
+	Datum		ball = simhash_make_ball(desc, terms->type.oid == BITOID ?
 										 VARBITOID : INT8OID,
-										 search->center_value, guard->radius);
+										 search->center_value, terms->radius);
 
 	ReleaseTupleDesc(desc);
 	return ball;
@@ -283,9 +328,9 @@ get_ball(const Guard *guard, const GuardSearch *search)
 
 /* Search by an index: for the ball, or for the keys of a block. */
 static void
-search_index(const Guard *guard, const GuardTable *table,
+search_index(GuardSearch *search, const GuardTable *table,
 			 const GuardIndex *way, Relation relation, TupleTableSlot *slot,
-			 GuardSearch *search, ShProbes *probes)
+			 ShProbes *probes)
 {
 	Relation	index = index_open(way->index, NoLock);
 	IndexScanDesc scan = simhash_index_beginscan(relation, index,
@@ -300,15 +345,15 @@ search_index(const Guard *guard, const GuardTable *table,
 			sought = &way->conditions[i];
 		else
 			way->conditions[i].sk_argument =
-				guard->group_values[way->group[i]];
+				search->group[way->group[i]];
 	}
 	while (!is_done(search) &&
 		   (probes == NULL || sh_probes_next(probes, &key) >= 0))
 	{
-		sought->sk_argument = probes == NULL ? get_ball(guard, search) :
+		sought->sk_argument = probes == NULL ? get_ball(search) :
 			Int16GetDatum(key);
 		index_rescan(scan, way->conditions, way->ncolumns, NULL, 0);
-		read_scan(guard, table, scan, slot, search);
+		read_scan(search, table, scan, slot);
 		if (probes == NULL)
 			break;
 	}
@@ -318,25 +363,24 @@ search_index(const Guard *guard, const GuardTable *table,
 
 /* Search a table. */
 static void
-search_table(const Guard *guard, const GuardTable *table, GuardSearch *search)
+search_table(GuardSearch *search, const GuardTable *table)
 {
 	Relation	relation = table_open(table->table, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 
 	if (OidIsValid(table->hamming.index))
-		search_index(guard, table, &table->hamming, relation, slot, search,
-					 NULL);
+		search_index(search, table, &table->hamming, relation, slot, NULL);
 	for (int block = 0; block < SH_BLOCKS; block++)
 	{
-		int			reach = sh_block_radius(search->radius, block);
+		int			reach = sh_block_radius(search->space->terms.radius, block);
 		ShProbes	probes;
 
 		if (reach < 0 || OidIsValid(table->hamming.index))
 			continue;
 		sh_probes_begin(&probes,
 						sh_block_key(search->center.words[0], block), reach);
-		search_index(guard, table, &table->keys[block], relation, slot,
-					 search, &probes);
+		search_index(search, table, &table->keys[block], relation, slot,
+					 &probes);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(relation, NoLock);
@@ -347,22 +391,31 @@ search_table(const Guard *guard, const GuardTable *table, GuardSearch *search)
  * locks on them and their indexes.
  */
 void
-simhash_guard_search(const Guard *guard, GuardSearch *search)
+simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 {
-	const GuardScope *scope = guard->scope;
 	Snapshot	latest;
 
 	search->match.distance = -1;
 	search->match.slot = NULL;
 	search->pending.distance = -1;
+	search->changed = false;
 	InitDirtySnapshot(search->dirty);
 	/* To the copy, what our own command has deleted is gone. */
 	latest = RegisterSnapshot(GetLatestSnapshot());
 	search->before = *latest;
 	search->before.curcid = InvalidCommandId;
 	for (int i = 0; i < scope->ntables && !is_done(search); i++)
-		search_table(guard, &scope->tables[i], search);
+		search_table(search, &scope->tables[i]);
 	UnregisterSnapshot(latest);
+}
+
+/* Forget the row found, if any. */
+void
+simhash_guard_forget_match(GuardSearch *search)
+{
+	if (search->match.slot != NULL)
+		ExecDropSingleTupleTableSlot(search->match.slot);
+	search->match.slot = NULL;
 }
 
 /*

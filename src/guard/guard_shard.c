@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_row.h"
 
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
@@ -74,26 +74,25 @@ distribution_column(Relation relation)
 
 /* Fail if near-duplicates of the relation's rows can be in other shards. */
 void
-simhash_guard_check_shard(const Guard *guard, Relation relation,
-						  List *within)
+simhash_guard_check_shard(const char *name, Relation relation,
+						  const GuardTerms *terms)
 {
 	char	   *column;
-	ListCell   *lc;
 
 	if (!OidIsValid(get_relname_relid("pg_dist_shard", PG_CATALOG_NAMESPACE)))
 		return;
 	column = distribution_column(relation);
 	if (column == NULL)
 		return;
-	foreach(lc, within)
+	for (int i = 0; i < terms->ngroup; i++)
 	{
-		if (strcmp(lfirst(lc), column) == 0)
+		if (strcmp(NameStr(simhash_guard_attribute(relation, terms->group[i])->attname), column) == 0)
 			return;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("trigger \"%s\" would see the rows of shard \"%s\" only",
-					guard->name, RelationGetRelationName(relation)),
+					name, RelationGetRelationName(relation)),
 			 errdetail("The table is distributed by column \"%s\": near-duplicates may be in other shards.",
 					   column),
 			 errhint("Guard each group of rows by itself, with the option \"within=%s\".",

@@ -6,7 +6,7 @@
  *
  * A statement that inserts into a partitioned table calls the trigger of each
  * partition that gets a row.  They share what is known of the tables to search
- * (see guard_tables.c), and the locks of the row that was looked at last (see
+ * (see guard_space.c), and the locks of the row that was looked at last (see
  * guard_lock.c).
  *
  * The locks of a row must be released when the row is done with, however that
@@ -37,7 +37,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_statement.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
@@ -66,7 +66,7 @@ end_statement(void *arg)
 static void
 end_row(void *arg)
 {
-	simhash_guard_unlock((GuardStatement *) arg);
+	simhash_guard_unlock(&((GuardStatement *) arg)->locks);
 }
 
 /*
@@ -103,9 +103,9 @@ end_subxact(SubXactEvent event, SubTransactionId subxact,
 
 		if (statement->subxact < subxact)
 			continue;
-		simhash_guard_unlock(statement);
+		simhash_guard_unlock(&statement->locks);
 		statement->moved.valid = false;
-		statement->stale = true;	/* as locks on tables have gone, too */
+		statement->space.stale = true;	/* as locks on tables have gone, too */
 	}
 }
 
@@ -116,17 +116,14 @@ end_xact(XactEvent event, void *arg)
 	ListCell   *lc;
 
 	(void) arg;
-	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT ||
-		event == XACT_EVENT_PREPARE)
-		simhash_guard_forget_merges();
 	if (event != XACT_EVENT_ABORT)
 		return;
 	foreach(lc, statements)
 	{
 		GuardStatement *statement = lfirst(lc);
 
-		statement->row.nheld = 0;
-		statement->row.waiting = false;
+		statement->locks.nheld = 0;
+		statement->locks.waiting = false;
 	}
 }
 
@@ -140,11 +137,11 @@ note_change(Datum arg, Oid table)
 	alike = InvalidOid;
 	foreach(lc, statements)
 	{
-		GuardStatement *statement = lfirst(lc);
+		GuardSpace *space = &((GuardStatement *) lfirst(lc))->space;
 
-		if (!OidIsValid(table) || statement->watched == NIL ||
-			list_member_oid(statement->watched, table))
-			statement->stale = true;
+		if (!OidIsValid(table) || space->watched == NIL ||
+			list_member_oid(space->watched, table))
+			space->stale = true;
 	}
 }
 
@@ -170,12 +167,11 @@ current_command(void)
 }
 
 /*
- * The statement that runs, in that memory context, as a trigger has it that is no
- * clone, and what is searched below the root.  The first to ask gets one that has
- * no columns yet.
+ * The statement that runs, in that memory context, for a trigger that is no
+ * clone.  The first to ask gets one that has no terms yet.
  */
 GuardStatement *
-simhash_guard_statement(MemoryContext context, Oid root, Oid trigger)
+simhash_guard_statement(MemoryContext context, Oid trigger)
 {
 	GuardStatement *statement;
 	MemoryContext old;
@@ -186,19 +182,14 @@ simhash_guard_statement(MemoryContext context, Oid root, Oid trigger)
 		statement = lfirst(lc);
 		if (statement->context == context &&
 			statement->command == current_command() &&
-			statement->root == root && statement->trigger == trigger)
+			statement->trigger == trigger)
 			return statement;
 	}
 	statement = MemoryContextAllocZero(context, sizeof *statement);
 	statement->context = context;
 	statement->command = current_command();
 	statement->subxact = GetCurrentSubTransactionId();
-	statement->root = root;
 	statement->trigger = trigger;
-	statement->stale = true;
-	statement->tables_context =
-		AllocSetContextCreate(context, "simhash_guard tables",
-							  ALLOCSET_SMALL_SIZES);
 	statement->at_end.func = end_statement;
 	statement->at_end.arg = statement;
 	old = MemoryContextSwitchTo(TopMemoryContext);
@@ -253,10 +244,10 @@ static bool
 is_fingerprint(const GuardStatement *statement, Datum value)
 {
 	GuardFingerprint fingerprint =
-	simhash_guard_fingerprint(&statement->type, value);
+	simhash_guard_fingerprint(&statement->space.terms.type, value);
 
 	return simhash_guard_distance(&fingerprint,
-								  &statement->row.fingerprint) == 0;
+								  &statement->locks.fingerprint) == 0;
 }
 
 /*
@@ -273,12 +264,11 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 	foreach(lc, statements)
 	{
 		GuardStatement *statement = lfirst(lc);
-		GuardedRow *row = &statement->row;
 
-		if (row->nheld > 0 && row->index == index &&
+		if (statement->locks.nheld > 0 && statement->locks.index == index &&
 			statement->command == current_command() &&
 			is_fingerprint(statement, value) && !is_speculative(heap, tid))
-			simhash_guard_unlock(statement);
+			simhash_guard_unlock(&statement->locks);
 	}
 }
 

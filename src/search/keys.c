@@ -190,6 +190,11 @@ simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"%s\" does not exist", name)));
+
+	/* Before the lock was there it may have got another owner. */
+	if (!simhash_owns_relation(oid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(relation->rd_rel->relkind), name);
 	if (relation->rd_rel->relkind != RELKIND_RELATION &&
 		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
@@ -207,8 +212,14 @@ simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
 char *
 simhash_quoted_name(Oid relation)
 {
+	const char *name = get_rel_name(relation);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
-									  get_rel_name(relation));
+									  name);
 }
 
 /*

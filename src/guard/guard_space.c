@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * guard_tables.c
- *		Which tables simhash_guard() searches, and by which indexes.
+ * guard_space.c
+ *		Which tables are searched, and by which indexes.
  *
  * Tables and indexes are found, checked and locked once, at the first row of a
- * statement, for all rows and all partitions that rows go to.  They are found
+ * space, for all rows and all partitions that rows go to.  They are found
  * anew when something about them has changed.  A trigger of the statement may
  * have altered partitions, or another session: it may attach one, as that does
  * not wait for statements that insert, or make an index on one that the
@@ -38,10 +38,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_space.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -66,19 +67,35 @@
 
 /* Complain of a table that the session itself has altered. */
 void
-simhash_guard_complain_of_change(const char *table)
+simhash_guard_complain_of_change(Oid table)
 {
+	const char *name = get_rel_name(table);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
+			 name == NULL ?
+			 errmsg("table with OID %u was dropped while a statement wrote to it or searched it",
+					table) :
 			 errmsg("table \"%s\" was altered while a statement wrote to it or searched it",
-					table)));
+					name)));
+}
+
+/* Open a table that was there when the statement began. */
+static Relation
+open_table(Oid table)
+{
+	Relation	relation = try_relation_open(table, AccessShareLock);
+
+	if (relation == NULL)
+		simhash_guard_complain_of_change(table);
+	return relation;
 }
 
 /* Is a column of the root no longer what it was when the statement began? */
 static bool
-has_changed(const GuardStatement *statement, Relation root, AttrNumber column)
+has_changed(const GuardSpace *space, Relation root, AttrNumber column)
 {
-	Form_pg_attribute was = TupleDescAttr(statement->desc, column - 1);
+	Form_pg_attribute was = TupleDescAttr(space->desc, column - 1);
 	Form_pg_attribute is = simhash_guard_attribute(root, column);
 
 	return is->attisdropped || is->atttypid != was->atttypid ||
@@ -92,21 +109,21 @@ has_changed(const GuardStatement *statement, Relation root, AttrNumber column)
  * for which the statement is prepared is made sure here each time.
  */
 AttrMap    *
-simhash_guard_map_columns(const GuardStatement *statement, Relation table)
+simhash_guard_map_columns(const GuardSpace *space, Relation table)
 {
-	Relation	root = table_open(statement->root, AccessShareLock);
-	bool		changed = has_changed(statement, root, statement->root_column);
+	const GuardTerms *terms = &space->terms;
+	Relation	root = open_table(space->root);
+	bool		changed = has_changed(space, root, terms->column);
 	AttrMap    *map;
 
-	if (statement->root_document != 0)
-		changed |= has_changed(statement, root, statement->root_document);
-	if (statement->root_cluster != 0)
-		changed |= has_changed(statement, root, statement->root_cluster);
-	for (int i = 0; i < statement->ngroup; i++)
-		changed |= has_changed(statement, root,
-							   statement->group[i].root_column);
+	if (terms->document != 0)
+		changed |= has_changed(space, root, terms->document);
+	if (space->carried != 0)
+		changed |= has_changed(space, root, space->carried);
+	for (int i = 0; i < terms->ngroup; i++)
+		changed |= has_changed(space, root, terms->group[i]);
 	if (changed)
-		simhash_guard_complain_of_change(RelationGetRelationName(root));
+		simhash_guard_complain_of_change(space->root);
 	map = simhash_map_columns(RelationGetDescr(root), RelationGetDescr(table));
 	table_close(root, NoLock);
 	return map;
@@ -114,19 +131,20 @@ simhash_guard_map_columns(const GuardStatement *statement, Relation table)
 
 /* A column of the root in a table; 0 for none. */
 static inline AttrNumber
-mapped(const AttrMap * map, AttrNumber column)
+mapped(const AttrMap *map, AttrNumber column)
 {
 	return column == 0 ? 0 : map->attnums[column - 1];
 }
 
 /* The columns of the group. */
 static AttrNumber *
-map_group(const GuardStatement *statement, const AttrMap * map)
+map_group(const GuardSpace *space, const AttrMap *map)
 {
-	AttrNumber *columns = palloc(Max(statement->ngroup, 1) * sizeof *columns);
+	int			n = space->terms.ngroup;
+	AttrNumber *columns = palloc(Max(n, 1) * sizeof *columns);
 
-	for (int i = 0; i < statement->ngroup; i++)
-		columns[i] = mapped(map, statement->group[i].root_column);
+	for (int i = 0; i < n; i++)
+		columns[i] = mapped(map, space->terms.group[i]);
 	return columns;
 }
 
@@ -136,15 +154,15 @@ map_group(const GuardStatement *statement, const AttrMap * map)
  * strategy, as the guard does.
  */
 static int
-find_in_group(const GuardStatement *statement, const AttrNumber *group,
+find_in_group(const GuardSpace *space, const AttrNumber *group,
 			  AttrNumber column, Oid collation, Oid family, Oid type,
 			  StrategyNumber equal)
 {
-	for (int i = 0; i < statement->ngroup; i++)
+	for (int i = 0; i < space->terms.ngroup; i++)
 	{
 		if (group[i] == column &&
-			statement->group[i].equality.collation == collation &&
-			statement->group[i].operator ==
+			space->group[i].equality.collation == collation &&
+			space->group[i].operator ==
 			get_opfamily_member(family, type, type, equal))
 			return i;
 	}
@@ -189,7 +207,7 @@ prepare(Relation index, int column, StrategyNumber strategy, Oid type,
  * type, and columns of the group.  The more of these there are the better.
  */
 static void
-note_index(const GuardStatement *statement, const GuardTable *table,
+note_index(const GuardSpace *space, const GuardTable *table,
 		   Relation index, int ncolumns, int sought, StrategyNumber strategy,
 		   Oid type, GuardIndex *best)
 {
@@ -204,7 +222,7 @@ note_index(const GuardStatement *statement, const GuardTable *table,
 	for (int i = 0; i < ncolumns; i++)
 	{
 		found.group[i] = i == sought ? -1 :
-			find_in_group(statement, table->group,
+			find_in_group(space, table->group,
 						  index->rd_index->indkey.values[i],
 						  index->rd_indcollation[i], index->rd_opfamily[i],
 						  index->rd_opcintype[i], equal);
@@ -225,7 +243,7 @@ note_index(const GuardStatement *statement, const GuardTable *table,
  * groups may search by that.
  */
 static void
-note_key_index(const GuardStatement *statement, Relation relation,
+note_key_index(const GuardSpace *space, Relation relation,
 			   Relation index, GuardTable *table, int *keys)
 {
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
@@ -235,7 +253,7 @@ note_key_index(const GuardStatement *statement, Relation relation,
 		if (is_key(relation, index, i, table->column, &block))
 		{
 			*keys |= 1 << block;
-			note_index(statement, table, index, i + 1, i,
+			note_index(space, table, index, i + 1, i,
 					   BTEqualStrategyNumber, INT2OID, &table->keys[block]);
 			return;
 		}
@@ -268,11 +286,11 @@ is_usable(Relation index)
  * index cannot have columns of its type.
  */
 static void
-write_index_column(const GuardStatement *statement, const GuardColumn *column,
+write_index_column(const GuardSpace *space, const GuardColumn *column,
 				   StringInfo columns)
 {
-	Oid			type = getBaseType(get_atttype(statement->root,
-											   column->root_column));
+	Oid			type = getBaseType(get_atttype(space->root,
+											   column->column));
 	Oid			class = GetDefaultOpClass(type,
 										  get_index_am_oid("hamming", false));
 	Oid			input;
@@ -284,14 +302,14 @@ write_index_column(const GuardStatement *statement, const GuardColumn *column,
 							SIMHASH_EQUAL_STRATEGY) != column->operator)
 		return;
 	appendStringInfoString(columns,
-						   quote_identifier(get_attname(statement->root,
-														column->root_column,
+						   quote_identifier(get_attname(space->root,
+														column->column,
 														false)));
 
 	/* By default a bigint is a fingerprint. */
 	if (type == INT8OID)
 	{
-		Oid			ball = get_typ_typrelid(statement->ball_type);
+		Oid			ball = get_typ_typrelid(space->ball_type);
 
 		appendStringInfo(columns, " %s",
 						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(ball)),
@@ -305,15 +323,17 @@ write_index_column(const GuardStatement *statement, const GuardColumn *column,
  * them.
  */
 char	   *
-simhash_guard_index_columns(const GuardStatement *statement,
-							const char *fingerprint)
+simhash_guard_index_columns(const GuardSpace *space)
 {
 	StringInfoData columns;
 
 	initStringInfo(&columns);
-	for (int i = 0; i < statement->ngroup; i++)
-		write_index_column(statement, &statement->group[i], &columns);
-	appendStringInfoString(&columns, quote_identifier(fingerprint));
+	for (int i = 0; i < space->terms.ngroup; i++)
+		write_index_column(space, &space->group[i], &columns);
+	appendStringInfoString(&columns,
+						   quote_identifier(get_attname(space->root,
+														space->terms.column,
+														false)));
 	return columns.data;
 }
 
@@ -322,11 +342,11 @@ simhash_guard_index_columns(const GuardStatement *statement,
  * go on meanwhile, where PostgreSQL lets them.
  */
 static void
-complain_of_no_index(const GuardStatement *statement, Relation relation,
+complain_of_no_index(const GuardSpace *space, Relation relation,
 					 AttrNumber column, Oid invalid)
 {
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
-	Oid			root = statement->root;
+	Oid			root = space->root;
 	const char *concurrently =
 	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE ? "" : "CONCURRENTLY ";
 
@@ -345,7 +365,7 @@ complain_of_no_index(const GuardStatement *statement, Relation relation,
 					name, RelationGetRelationName(relation)),
 			 errhint("Run: CREATE INDEX %sON %s USING hamming (%s);",
 					 concurrently, simhash_quoted_name(root),
-					 simhash_guard_index_columns(statement, name))));
+					 simhash_guard_index_columns(space))));
 }
 
 /*
@@ -353,7 +373,7 @@ complain_of_no_index(const GuardStatement *statement, Relation relation,
  * otherwise those of the keys.
  */
 static void
-find_indexes(const GuardStatement *statement, Relation relation,
+find_indexes(const GuardSpace *space, Relation relation,
 			 GuardTable *table)
 {
 	List	   *indexes = RelationGetIndexList(relation);
@@ -378,14 +398,14 @@ find_indexes(const GuardStatement *statement, Relation relation,
 				if (!index->rd_index->indisvalid && has_all_rows(index))
 					invalid = RelationGetRelid(index);
 				if (is_usable(index))
-					note_index(statement, table, index,
+					note_index(space, table, index,
 							   index->rd_index->indnkeyatts, column,
-							   SIMHASH_BALL_STRATEGY, statement->ball_type,
+							   SIMHASH_BALL_STRATEGY, space->ball_type,
 							   &table->hamming);
 			}
 		}
 		else if (index->rd_rel->relam == BTREE_AM_OID && is_usable(index))
-			note_key_index(statement, relation, index, table, &keys);
+			note_key_index(space, relation, index, table, &keys);
 		index_close(index, NoLock);
 	}
 	list_free(indexes);
@@ -393,7 +413,7 @@ find_indexes(const GuardStatement *statement, Relation relation,
 	{
 		if (!OidIsValid(table->hamming.index) &&
 			!OidIsValid(table->keys[block].index))
-			complain_of_no_index(statement, relation, table->column, invalid);
+			complain_of_no_index(space, relation, table->column, invalid);
 	}
 
 	/*
@@ -427,7 +447,7 @@ simhash_guard_primary_key(Oid table)
 
 /* Fail if a table cannot be searched, or its rows cannot be named. */
 static void
-check_table(const GuardStatement *statement, Relation table)
+check_table(const GuardSpace *space, Relation table)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
@@ -436,7 +456,7 @@ check_table(const GuardStatement *statement, Relation table)
 						RelationGetRelationName(table)),
 				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
 				 errhint("Have a guard on each server for the rows there, and simhash_clusters find near-duplicates on different ones.")));
-	if (statement->marks &&
+	if (space->keyed &&
 		simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -450,18 +470,18 @@ check_table(const GuardStatement *statement, Relation table)
  * does.
  */
 static bool
-keeps_groups(const GuardStatement *statement, Oid oid)
+keeps_groups(const GuardSpace *space, Oid oid)
 {
 	Relation	relation = table_open(oid, AccessShareLock);
 	PartitionKey key = RelationGetPartitionKey(relation);
 	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
 	HTEqualStrategyNumber : BTEqualStrategyNumber;
 	AttrNumber *group =
-	map_group(statement, simhash_guard_map_columns(statement, relation));
+	map_group(space, simhash_guard_map_columns(space, relation));
 	bool		result = true;
 
 	for (int i = 0; i < key->partnatts; i++)
-		result &= find_in_group(statement, group, key->partattrs[i],
+		result &= find_in_group(space, group, key->partattrs[i],
 								key->partcollation[i], key->partopfamily[i],
 								key->partopcintype[i], equal) >= 0;
 	table_close(relation, NoLock);
@@ -474,10 +494,10 @@ keeps_groups(const GuardStatement *statement, Oid oid)
  * go to another partition.  Appends the tables that this follows from.
  */
 static Oid
-find_top(GuardStatement *statement, Oid table, bool moves, List **watched)
+find_top(GuardSpace *space, Oid table, bool moves, List **watched)
 {
 	List	   *path;
-	Oid			top = statement->root;
+	Oid			top = space->root;
 	int			level;
 
 	if (top == table)
@@ -496,7 +516,7 @@ find_top(GuardStatement *statement, Oid table, bool moves, List **watched)
 				 errmsg("table \"%s\" is no longer a partition of \"%s\"",
 						get_rel_name(table), get_rel_name(top))));
 	*watched = list_concat(*watched, path);
-	for (; !moves && level > 0 && keeps_groups(statement, top); level--)
+	for (; !moves && level > 0 && keeps_groups(space, top); level--)
 		top = list_nth_oid(path, level - 1);
 	return top;
 }
@@ -527,7 +547,7 @@ has_new_partition(Oid table)
  * wait for our transaction if they cannot see all of them.
  */
 static GuardScope *
-find_tables(GuardStatement *statement, Oid top, List **watched)
+find_tables(GuardSpace *space, Oid top, List **watched)
 {
 	GuardScope *scope = palloc0(sizeof *scope);
 	List	   *tables = get_rel_relkind(top) == RELKIND_PARTITIONED_TABLE ?
@@ -539,20 +559,20 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
 	scope->tables = palloc0(list_length(tables) * sizeof(GuardTable));
 	foreach(lc, tables)
 	{
-		Relation	relation = table_open(lfirst_oid(lc), AccessShareLock);
+		Relation	relation = open_table(lfirst_oid(lc));
 		GuardTable *table = &scope->tables[scope->ntables];
 		AttrMap    *map;
 
 		if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		{
-			check_table(statement, relation);
+			check_table(space, relation);
 			table->table = lfirst_oid(lc);
-			map = simhash_guard_map_columns(statement, relation);
-			table->column = mapped(map, statement->root_column);
-			table->document = mapped(map, statement->root_document);
-			table->cluster = mapped(map, statement->root_cluster);
-			table->group = map_group(statement, map);
-			find_indexes(statement, relation, table);
+			map = simhash_guard_map_columns(space, relation);
+			table->column = mapped(map, space->terms.column);
+			table->document = mapped(map, space->terms.document);
+			table->carried = mapped(map, space->carried);
+			table->group = map_group(space, map);
+			find_indexes(space, relation, table);
 			scope->ntables++;
 		}
 		else
@@ -560,7 +580,7 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
 		table_close(relation, NoLock);
 	}
 	if (unseen)
-		LockRelationOid(statement->root, ShareRowExclusiveLock);
+		LockRelationOid(space->root, ShareRowExclusiveLock);
 	*watched = list_concat(*watched, tables);
 	return scope;
 }
@@ -570,65 +590,83 @@ find_tables(GuardStatement *statement, Oid top, List **watched)
  * which tables matter, any change does.
  */
 static const GuardScope *
-find_scope(GuardStatement *statement, Oid table, bool moves)
+find_scope(GuardSpace *space, Oid table, bool moves)
 {
-	MemoryContext old = MemoryContextSwitchTo(statement->tables_context);
-	List	   *watched = statement->watched;
+	MemoryContext old = MemoryContextSwitchTo(space->context);
+	List	   *watched = space->watched;
 	GuardScope *scope = NULL;
 	ListCell   *lc;
 	Oid			top;
 
-	statement->watched = NIL;
-	LockRelationOid(statement->root, RowExclusiveLock);
-	top = find_top(statement, table, moves, &watched);
-	foreach(lc, statement->scopes)
+	space->watched = NIL;
+	LockRelationOid(space->root, RowExclusiveLock);
+	top = find_top(space, table, moves, &watched);
+	foreach(lc, space->scopes)
 	{
 		if (((GuardScope *) lfirst(lc))->top == top)
 			scope = lfirst(lc);
 	}
 	if (scope == NULL)
 	{
-		scope = find_tables(statement, top, &watched);
-		statement->scopes = lappend(statement->scopes, scope);
+		scope = find_tables(space, top, &watched);
+		space->scopes = lappend(space->scopes, scope);
 	}
-	statement->watched = watched;
+	space->watched = watched;
 	MemoryContextSwitchTo(old);
 	return scope;
 }
 
 /* Forget what was found. */
 static void
-forget_tables(GuardStatement *statement)
+forget_tables(GuardSpace *space)
 {
-	statement->stale = false;
-	statement->times_found++;
-	statement->watched = NIL;
-	statement->scopes = NIL;
-	MemoryContextReset(statement->tables_context);
+	space->stale = false;
+	space->times_found++;
+	space->watched = NIL;
+	space->scopes = NIL;
+	MemoryContextReset(space->context);
+}
+
+/* Bring the tables of the space up to date, and those of a place in it. */
+void
+simhash_guard_find(GuardSpace *space, GuardPlace *place)
+{
+	AcceptInvalidationMessages();
+	if (space->stale)
+		forget_tables(space);
+	if (place->found_for == space->times_found)
+		return;
+	place->scope = find_scope(space, place->table, place->moves);
+	for (int i = 0; i < place->scope->ntables; i++)
+	{
+		if (place->scope->tables[i].table == place->table)
+			place->own = &place->scope->tables[i];
+	}
+	place->found_for = space->times_found;
 }
 
 /*
- * Bring the tables of the statement up to date.  Returns the one that the
- * guard fires for, or the table of the clusters, if that is searched.
+ * Begin with a space: its root, and by what rows are sought there.  The types of
+ * balls are in that schema.
  */
-const GuardTable *
-simhash_guard_tables(Guard *guard)
+void
+simhash_guard_bind_space(GuardSpace *space, Relation root,
+						 const GuardTerms *terms, AttrNumber carried,
+						 Oid schema)
 {
-	GuardStatement *statement = guard->statement;
-
-	AcceptInvalidationMessages();
-	if (statement->stale)
-		forget_tables(statement);
-	if (guard->found_for == statement->times_found &&
-		guard->found_for_moves == guard->moves)
-		return guard->own;
-	guard->scope = find_scope(statement, guard->searched, guard->moves);
-	for (int i = 0; i < guard->scope->ntables; i++)
-	{
-		if (guard->scope->tables[i].table == guard->searched)
-			guard->own = &guard->scope->tables[i];
-	}
-	guard->found_for = statement->times_found;
-	guard->found_for_moves = guard->moves;
-	return guard->own;
+	space->root = RelationGetRelid(root);
+	space->terms = *terms;
+	space->carried = carried;
+	space->desc = CreateTupleDescCopy(RelationGetDescr(root));
+	space->group = palloc0(Max(terms->ngroup, 1) * sizeof *space->group);
+	simhash_guard_bind_group(space->group, root, terms->ngroup, terms->group);
+	space->ball_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						CStringGetDatum(terms->type.oid == BITOID ?
+										"hamming_bit_ball" : "hamming_ball"),
+						ObjectIdGetDatum(schema));
+	space->stale = true;
+	space->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "simhash_guard tables",
+										   ALLOCSET_SMALL_SIZES);
 }

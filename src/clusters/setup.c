@@ -1,19 +1,20 @@
 /*-------------------------------------------------------------------------
  *
- * cluster_setup.c
+ * setup.c
  *		simhash_add_clusters(): a table that begins to keep clusters, while
  *		others go on writing to it.
  *
  * Each step is a transaction of its own.  Where a call was stopped, the next one
  * goes on; which step that is, the catalogue says.
  *
- * 1. make		The column, the table of the clusters, and triggers that have the
- *				option "later": rows that arrive have no cluster, NULL, and so has
- *				a row whose fingerprint, group or document changes.
+ * 1. make		The column, the table of the clusters, its deed (terms.c), which
+ *				says that clusters come later, and the triggers: rows that arrive
+ *				have no cluster, NULL, and so has a row whose fingerprint, group
+ *				or document changes.
  * 2. compute	The clusters of all rows in a snapshot, into a work table.  For
  *				"star" the representatives go into the table of the clusters.
  * 3. fill		Rows get what the work table says, in batches.
- * 4. finish	The index on the column, and the triggers without "later".
+ * 4. finish	The index on the column, and the deed without "later".
  * 5. rest		Rows that still have no cluster are updated one by one, so that
  *				the trigger treats them as if they arrived.
  *
@@ -29,15 +30,15 @@
  * step 3 may leave out what it likes, and does, for what others have locked: to
  * wait with a batch of rows in hand would invite deadlocks.
  *
- * Step 4.  CREATE TRIGGER waits for whoever is writing to the table.  So when
- * it is done, all rows without a cluster are committed, and stay what they are or
- * get one: step 5 finds them all, in whatever snapshot it has.
+ * Step 4.  It waits for whoever is writing to the table.  So when it is done, all
+ * rows without a cluster are committed, and stay what they are or get one: step 5
+ * finds them all, in whatever snapshot it has.
  *
  * Step 5, connected.  Say A and B have no clusters and are near.  A gets one
  * first, and does not find B's; then B finds A.  A row N that arrives and is
  * near A, by then in a cluster or not, finds it or is found by it.  So every pair
  * of near rows is found by whichever of the two gets its cluster later, as in
- * guard_cluster.c, whose locks hold for updates as well.
+ * trigger.c, whose locks hold for updates as well.
  *
  * Step 5, star.  The representatives of step 2 were added when no trigger added
  * any, and are committed before step 4 ends.  Later ones are added by the
@@ -47,19 +48,26 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/cluster_setup.h"
+#include "clusters/step.h"
 
 #include "access/relation.h"
-#include "access/sysattr.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
+#include "catalog/index.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "commands/trigger.h"
 #include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -67,6 +75,11 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+
+#include "clusters/table.h"
+#include "core/pairs/wide_pairs.h"
+#include "guard/guard_row.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 
@@ -89,15 +102,10 @@ PG_FUNCTION_INFO_V1(simhash_add_clusters);
 typedef struct Setup
 {
 	ClusterCall call;
-	char	   *fingerprint;
-	int64		k;
-	char	   *kind;
-	char	   *since;			/* NULL for none, as what follows */
-	List	   *within;
-	char	   *document;
-	char	   *profile;
-	char	   *similarity;
-	char	   *at_least;
+	GuardAsked	asked;
+	bool		star;			/* the kind */
+	char	   *since;			/* NULL for none */
+	char	   *schema;			/* of what is made; NULL for the table's */
 	bool		index;
 } Setup;
 
@@ -136,64 +144,22 @@ qualify(Oid schema, const char *name)
 }
 
 /*
- * The arguments of the triggers, as strings.
- */
-static List *
-list_arguments(const Setup *setup, const char *clusters)
-{
-	List	   *list = list_make3(setup->fingerprint, setup->kind,
-								  psprintf(INT64_FORMAT, setup->k));
-	const struct
-	{
-		const char *name;
-		const char *value;
-	}			options[] = {
-		{"cluster", setup->call.column},
-		{"clusters", clusters},
-		{"since", setup->since},
-		{"within", setup->within == NIL ? NULL :
-		simhash_cluster_columns(setup->within, ",") + 1},
-		{"document", setup->document},
-		{"profile", setup->profile},
-		{"similarity", setup->similarity},
-		{"at_least", setup->at_least}
-	};
-
-	for (size_t i = 0; i < lengthof(options); i++)
-	{
-		if (options[i].value != NULL)
-			list = lappend(list, psprintf("%s=%s", options[i].name,
-										  options[i].value));
-	}
-	return list;
-}
-
-/*
- * The condition of the trigger that gives clusters: always true, and if the
- * fingerprint is generated it has the expression by which the clusters are made,
- * for check_expression() in guard_clusters.c.  PostgreSQL keeps it as it keeps
- * that of the column, whatever is renamed, dumped and restored.
+ * A name that no trigger of the table has: those of two columns may be the same
+ * as far as there is room for them.
  */
 static char *
-write_condition(const Setup *setup)
+free_trigger(Oid table, const char *first, const char *second)
 {
-	const ClusterCall *call = &setup->call;
-	Node	   *expression =
-	simhash_guard_expression(call->relation,
-							 simhash_guard_column(call->relation,
-												  setup->fingerprint));
+	char	   *name = makeObjectName(first, second, NULL);
 
-	if (expression == NULL)
-		return "";
-	return psprintf(" WHEN (COALESCE(true, (%s) IS NULL))",
-					deparse_expression(expression,
-									   deparse_context_for("new", call->table),
-									   true, true));
+	for (int i = 1; OidIsValid(get_trigger_oid(table, name, true)); i++)
+		name = makeObjectName(first, second, psprintf("%d", i));
+	return name;
 }
 
-/* Make the triggers, or replace them. */
+/* Make the triggers. */
 static void
-make_triggers(Setup *setup, const char *clusters, bool later)
+make_triggers(Setup *setup, Oid clusters)
 {
 	ClusterCall *call = &setup->call;
 	char	   *name = makeObjectName("simhash", call->column, NULL);
@@ -204,18 +170,10 @@ make_triggers(Setup *setup, const char *clusters, bool later)
 		bool		wanted;
 	}			triggers[] = {
 		{NULL, "BEFORE INSERT OR UPDATE ON %s FOR EACH ROW", true},
-		{"merge", "AFTER INSERT OR UPDATE ON %s FOR EACH ROW",
-		!later && strcmp(setup->kind, "connected") == 0},
+		{"merge", "AFTER INSERT OR UPDATE ON %s FOR EACH ROW", !setup->star},
 		{"truncate", "AFTER TRUNCATE ON %s FOR EACH STATEMENT", true}
 	};
-	char	   *condition = write_condition(setup);
-	StringInfoData arguments;
-	ListCell   *lc;
 
-	initStringInfo(&arguments);
-	foreach(lc, list_arguments(setup, clusters))
-		appendStringInfo(&arguments, "%s%s", arguments.len == 0 ? "" : ", ",
-						 quote_literal_cstr(lfirst(lc)));
 	for (size_t i = 0; i < lengthof(triggers); i++)
 	{
 		StringInfoData command;
@@ -223,17 +181,107 @@ make_triggers(Setup *setup, const char *clusters, bool later)
 		if (!triggers[i].wanted)
 			continue;
 		initStringInfo(&command);
-		appendStringInfo(&command, "CREATE %sTRIGGER %s ",
-						 later ? "" : "OR REPLACE ",
-						 quote_identifier(triggers[i].suffix == NULL ? name :
-										  makeObjectName(name, NULL, triggers[i].suffix)));
+		appendStringInfo(&command, "CREATE TRIGGER %s ",
+						 quote_identifier(free_trigger(call->table, name,
+													   triggers[i].suffix)));
 		appendStringInfo(&command, triggers[i].event, call->name);
-		appendStringInfo(&command, "%s EXECUTE FUNCTION %s.simhash_guard(%s%s)",
-						 i == 0 ? condition : "",
-						 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
-						 arguments.data, later ? ", 'later'" : "");
+		appendStringInfo(&command, " WHEN ('%u'::pg_catalog.regclass IS NOT NULL)"
+						 " EXECUTE FUNCTION %s.simhash_cluster()", clusters,
+						 quote_identifier(get_namespace_name(get_func_namespace(call->function))));
 		simhash_cluster_alter(call, command.data);
 	}
+}
+
+/*
+ * Have the trigger depend on something besides, which is not dropped without
+ * CASCADE from then on.  A dump has no such dependencies.
+ */
+static void
+depend(const ClusterCall *call, const ClusterTerms *terms, Oid relation,
+	   AttrNumber column)
+{
+	const TriggerDesc *triggers = call->relation->trigdesc;
+	ObjectAddress other = {RelationRelationId, relation, column};
+
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+		ObjectAddress address = {TriggerRelationId, trigger->tgoid, 0};
+
+		if (TRIGGER_FOR_BEFORE(trigger->tgtype) &&
+			simhash_clusters_of_trigger(trigger) == terms->clusters)
+			recordDependencyOn(&address, &other, DEPENDENCY_NORMAL);
+	}
+}
+
+/* Have the trigger depend on an index of a table that it searches. */
+static void
+depend_on_index(const ClusterCall *call, const ClusterTerms *terms, Oid index)
+{
+	Oid			table;
+
+	if (!OidIsValid(index))
+		return;
+	if (get_rel_relispartition(index))
+		index = llast_oid(get_partition_ancestors(index));
+	table = IndexGetRelation(index, false);
+
+	/* A partition must be free to go, with an index of its own. */
+	if (!call->parted || table == call->table ||
+		!get_rel_relispartition(table))
+		depend(call, terms, index, 0);
+}
+
+/* What is searched for the clusters of a row. */
+static GuardSpace
+get_space(const ClusterCall *call, const ClusterTerms *terms)
+{
+	Relation	root = terms->star ? simhash_clusters_open(terms) :
+	table_open(terms->root, AccessShareLock);
+	GuardTerms	searched = terms->star ?
+	simhash_clusters_searched(terms, root) : terms->terms;
+	GuardSpace	space = {0};
+
+	simhash_guard_bind_space(&space, root, &searched, 0,
+							 get_func_namespace(call->function));
+	table_close(root, NoLock);
+	return space;
+}
+
+/*
+ * Have the trigger depend on the indexes that are searched; fails unless there
+ * are any.  To look for them takes a snapshot.
+ */
+static void
+depend_on_indexes(const ClusterCall *call, const ClusterTerms *terms)
+{
+	GuardSpace	space = get_space(call, terms);
+	GuardPlace	place = {.table = space.root,.moves = true};
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	simhash_guard_find(&space, &place);
+	PopActiveSnapshot();
+	for (int i = 0; i < place.scope->ntables; i++)
+	{
+		const GuardTable *table = &place.scope->tables[i];
+
+		depend_on_index(call, terms, table->hamming.index);
+		for (int j = 0; j < SH_BLOCKS; j++)
+			depend_on_index(call, terms, OidIsValid(table->hamming.index) ?
+							InvalidOid : table->keys[j].index);
+	}
+}
+
+/* Write the deed, or what has become of it. */
+static void
+write_deed(const ClusterCall *call, const ClusterTerms *terms, bool anew)
+{
+	(void) simhash_cluster_run(psprintf("%s POLICY %s ON %s%s USING (%s)",
+										anew ? "CREATE" : "ALTER",
+										quote_identifier(NameStr(terms->policy)),
+										simhash_quoted_name(terms->clusters),
+										anew ? " AS RESTRICTIVE" : "",
+										simhash_clusters_write(terms, call->function)));
 }
 
 /* Fail if the table is none whose rows can be clustered. */
@@ -272,14 +320,71 @@ check_table(Setup *setup)
 	}
 }
 
+/*
+ * Fail if a column of the group, the fingerprint or the document cannot be
+ * clustered by: not when the first row is written, and the column is there.
+ */
+static void
+check_columns(const Setup *setup, const GuardTerms *terms)
+{
+	Relation	relation = setup->call.relation;
+	GuardColumn *group = palloc(Max(terms->ngroup, 1) * sizeof *group);
+	int			most = sh_wide_most(terms->type.width);
+
+	if (terms->radius > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("clusters are found within a distance of at most %d of %d bits, not %d",
+						most, terms->type.width, terms->radius)));
+	if (terms->document != 0)
+		simhash_guard_check_document(relation, terms->document);
+	simhash_guard_bind_group(group, relation, terms->ngroup, terms->group);
+	for (int i = -1; i < terms->ngroup; i++)
+	{
+		Form_pg_attribute column =
+		simhash_guard_attribute(relation, i < 0 ? terms->column : terms->group[i]);
+
+		simhash_guard_check_stored(relation, column->attnum);
+		if (column->attidentity)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+					 errmsg("column \"%s\" is an identity column",
+							NameStr(column->attname)),
+					 errhint("No two rows have it equal, or near.")));
+		if (i >= 0 && !OidIsValid(group[i].hash.fn_oid))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("could not identify a hash function for type %s",
+							format_type_be(column->atttypid)),
+					 errdetail("Column \"%s\" cannot tell groups of rows apart.",
+							   NameStr(column->attname))));
+	}
+}
+
+/* What is asked for, in columns of the table. */
+static GuardTerms
+read_terms(const Setup *setup)
+{
+	GuardTerms	terms = simhash_guard_read_terms(&setup->asked,
+												 setup->call.relation);
+
+	if (terms.document == 0 &&
+		(setup->asked.document != NULL || setup->asked.profile != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("document and profile are for similarity or at_least, which are not given")));
+	check_columns(setup, &terms);
+	return terms;
+}
+
 /* Write a column for CREATE TABLE, as the table has it. */
 static void
-write_column(const Setup *setup, const char *name, bool needed,
+write_column(const Setup *setup, AttrNumber number, bool needed,
 			 StringInfo columns)
 {
 	Relation	relation = setup->call.relation;
-	Form_pg_attribute column =
-	simhash_guard_attribute(relation, simhash_guard_column(relation, name));
+	Form_pg_attribute column = simhash_guard_attribute(relation, number);
+	const char *name = NameStr(column->attname);
 
 	if (strcmp(name, "cluster") == 0 || strcmp(name, "made") == 0)
 		ereport(ERROR,
@@ -317,53 +422,63 @@ revoke_all(const char *table)
 									  quote_literal_cstr(table)));
 }
 
-/* Make the table of the clusters, of a trigger that is there already. */
+/*
+ * Make the table of the clusters, and know its columns: they are numbered as they
+ * are written.
+ */
 static void
-make_clusters(const Setup *setup, const Guard *guard, const char *clusters)
+make_clusters(const Setup *setup, ClusterTerms *terms)
 {
+	const GuardTerms *its = &terms->terms;
+	Relation	relation = setup->call.relation;
+	Oid			schema = setup->schema == NULL ?
+	RelationGetNamespace(relation) : get_namespace_oid(setup->schema, false);
+	char	   *name = free_name(schema, RelationGetRelationName(relation),
+								 psprintf("%ss", setup->call.column));
+	char	   *table = qualify(schema, name);
+	AttrNumber	n = 0;
 	StringInfoData command;
-	ListCell   *lc;
 
 	initStringInfo(&command);
 	appendStringInfo(&command, "CREATE %sTABLE %s (cluster pg_catalog.int8",
-					 setup->call.relation->rd_rel->relpersistence ==
-					 RELPERSISTENCE_UNLOGGED ? "UNLOGGED " : "", clusters);
-	if (guard->action == GUARD_STAR)
+					 relation->rd_rel->relpersistence ==
+					 RELPERSISTENCE_UNLOGGED ? "UNLOGGED " : "", table);
+	terms->columns[CLUSTER_ID] = ++n;
+	terms->group = palloc0(Max(its->ngroup, 1) * sizeof(AttrNumber));
+	if (terms->star)
 	{
 		appendStringInfoString(&command,
 							   " NOT NULL GENERATED BY DEFAULT AS IDENTITY,"
 							   " made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()");
-		write_column(setup, setup->fingerprint, true, &command);
-		foreach(lc, setup->within)
-			write_column(setup, lfirst(lc), true, &command);
-		if (guard->compared != 0)
-			write_column(setup, get_attname(guard->table, guard->compared, false),
-						 false, &command);
+		terms->columns[CLUSTER_MADE] = ++n;
+		write_column(setup, its->column, true, &command);
+		terms->fingerprint = ++n;
+		for (int i = 0; i < its->ngroup; i++)
+		{
+			write_column(setup, its->group[i], true, &command);
+			terms->group[i] = ++n;
+		}
+		if (its->document != 0)
+		{
+			write_column(setup, its->document, false, &command);
+			terms->document = ++n;
+		}
 	}
 	else
+	{
 		appendStringInfoString(&command,
 							   " PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY,"
-							   " merged_into pg_catalog.int8, merged_at pg_catalog.timestamptz,"
 							   " parent pg_catalog.int8, rank pg_catalog.int4 NOT NULL DEFAULT 0,"
-							   " current pg_catalog.int8 NOT NULL");
+							   " current pg_catalog.int8 NOT NULL,"
+							   " merged_into pg_catalog.int8, merged_at pg_catalog.timestamptz");
+		for (int i = CLUSTER_PARENT; i < CLUSTER_COLUMNS; i++)
+			terms->columns[i] = ++n;
+	}
 	appendStringInfoChar(&command, ')');
 	(void) simhash_cluster_run(command.data);
-	revoke_all(clusters);
-}
-
-/*
- * What the trigger stands for, checked as if it gave rows clusters: "connected"
- * needs an index.  The table that "star" searches gets its own in step 2.
- */
-static Guard *
-bind(Setup *setup, const Trigger *trigger)
-{
-	Trigger		copy = *trigger;
-
-	if (strcmp(setup->kind, "connected") == 0 &&
-		strcmp(copy.tgargs[copy.tgnargs - 1], "later") == 0)
-		copy.tgnargs--;
-	return simhash_cluster_bind(&setup->call, &copy);
+	terms->clusters = get_relname_relid(name, schema);
+	revoke_all(table);
+	revoke_all(simhash_quoted_name(simhash_clusters_sequence(terms)));
 }
 
 /* Step 1. */
@@ -371,22 +486,14 @@ static void
 make(Setup *setup)
 {
 	ClusterCall *call = &setup->call;
-	Guard		guard = {.table = setup->call.table};
-	Trigger    *trigger;
-	Oid			schema;
-	char	   *name;
-	char	   *clusters;
-	char	   *work;
+	ClusterTerms terms = {.star = setup->star,.later = true,.policy = {"simhash_clusters"}};
+	ObjectAddress table = {RelationRelationId, call->table, 0};
+	ObjectAddress clusters = {RelationRelationId, InvalidOid, 0};
 
 	simhash_cluster_begin_step(call, AccessExclusiveLock);
-	schema = RelationGetNamespace(call->relation);
 	check_table(setup);
-	name = free_name(schema, RelationGetRelationName(call->relation),
-					 psprintf("%ss", call->column));
-	clusters = qualify(schema, name);
-	work = makeObjectName(name, NULL, "fill");
-	if (OidIsValid(get_relname_relid(work, schema)))
-		simhash_cluster_complain_of_work(work);
+	terms.root = call->table;
+	terms.terms = read_terms(setup);
 	simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.int8%s%s%s",
 										 call->name, quote_identifier(call->column),
 										 setup->since == NULL ? "" : ", ADD COLUMN ",
@@ -394,62 +501,90 @@ make(Setup *setup)
 										 quote_identifier(setup->since),
 										 setup->since == NULL ? "" :
 										 " pg_catalog.timestamptz"));
-	make_triggers(setup, clusters, true);
-	trigger = simhash_guard_cluster_trigger(call->relation, call->column,
-											false);
-	guard.name = trigger->tgname;
-	simhash_guard_read_arguments(&guard, call->relation, trigger);
-	simhash_guard_bind_similarity(&guard, call->relation, trigger);
-	make_clusters(setup, &guard, clusters);
-	(void) bind(setup, trigger);
+	terms.cluster = get_attnum(call->table, call->column);
+	if (setup->since != NULL)
+		terms.since = get_attnum(call->table, setup->since);
+	make_clusters(setup, &terms);
+	write_deed(call, &terms, true);
+	make_triggers(setup, terms.clusters);
+	depend(call, &terms, call->table, terms.cluster);
+
+	/* Without the table there are no clusters. */
+	clusters.objectId = terms.clusters;
+	recordDependencyOn(&clusters, &table, DEPENDENCY_AUTO);
+	if (!terms.star)
+		depend_on_indexes(call, &terms);
 	simhash_cluster_end_step(call);
 }
 
-/* Fail unless the triggers have been made with the same arguments. */
+/* Fail unless the clusters have been made by the same arguments. */
 static void
-check_arguments(const Setup *setup, const ClusterParts *parts)
+check_arguments(const Setup *setup, const ClusterTerms *terms)
 {
-	List	   *arguments = list_arguments(setup, parts->clusters);
-	bool		same = parts->trigger->tgnargs - parts->later ==
-	list_length(arguments);
+	const ClusterCall *call = &setup->call;
+	GuardTerms	asked = read_terms(setup);
+	const GuardTerms *its = &terms->terms;
+	bool		same = terms->star == setup->star &&
+	its->column == asked.column && its->radius == asked.radius &&
+	its->ngroup == asked.ngroup && its->document == asked.document &&
+	its->measure == asked.measure &&
+	(its->document == 0 ||
+	 (its->at_least == asked.at_least && its->profile == asked.profile)) &&
+	terms->since == (setup->since == NULL ? 0 :
+					 get_attnum(call->table, setup->since));
 
-	for (int i = 0; same && i < list_length(arguments); i++)
-		same = strcmp(parts->trigger->tgargs[i],
-					  list_nth(arguments, i)) == 0;
+	for (int i = 0; same && i < asked.ngroup; i++)
+		same = its->group[i] == asked.group[i];
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("clusters are kept in column \"%s\" of \"%s\" with other arguments",
-						setup->call.column,
-						RelationGetRelationName(setup->call.relation)),
+						call->column, RelationGetRelationName(call->relation)),
 				 errhint("Give the same, or another \"column\", or CALL simhash_drop_clusters(...) before.")));
 }
 
 /* Add the representatives, and the index by which rows find them. */
 static void
-add_representatives(Setup *setup, const Guard *guard,
-					const ClusterParts *parts)
+add_representatives(const ClusterCall *call, const ClusterTerms *terms)
 {
-	ClusterCall *call = &setup->call;
-	List	   *columns = list_concat(list_make1(setup->fingerprint),
-									  setup->within);
+	const GuardTerms *its = &terms->terms;
+	StringInfoData columns;
+	StringInfoData values;
+	GuardSpace	space;
 
-	if (guard->compared != 0)
-		columns = lappend(list_copy(columns),
-						  get_attname(guard->table, guard->compared, false));
-	(void) simhash_cluster_run(psprintf("INSERT INTO %s (cluster%s)"
+	initStringInfo(&columns);
+	initStringInfo(&values);
+	for (int i = -1; i <= its->ngroup; i++)
+	{
+		bool		document = i == its->ngroup;
+		AttrNumber	from = document ? its->document :
+		i < 0 ? its->column : its->group[i];
+		AttrNumber	to = document ? terms->document :
+		i < 0 ? terms->fingerprint : terms->group[i];
+
+		if (to == 0)
+			continue;
+		appendStringInfo(&columns, ", %s",
+						 simhash_cluster_name(terms->clusters, to));
+		appendStringInfo(&values, ", d.%s",
+						 simhash_cluster_name(call->table, from));
+	}
+	(void) simhash_cluster_run(psprintf("INSERT INTO %s (%s%s)"
 										" SELECT w.cluster%s FROM ONLY %s AS w"
 										" JOIN %s AS d ON d.ctid OPERATOR(pg_catalog.=) w.place%s"
 										" WHERE w.starts",
-										parts->clusters,
-										simhash_cluster_columns(columns, ", "),
-										simhash_cluster_columns(columns, ", d."),
-										parts->work, call->source,
+										simhash_quoted_name(terms->clusters),
+										simhash_cluster_name(terms->clusters,
+															 terms->columns[CLUSTER_ID]),
+										columns.data, values.data,
+										simhash_quoted_name(terms->work),
+										call->source,
 										call->parted ? " AND d.tableoid OPERATOR(pg_catalog.=) w.part" : ""));
+	space = get_space(call, terms);
 	(void) simhash_cluster_run(psprintf("CREATE INDEX ON %s USING hamming (%s)",
-										parts->clusters,
-										simhash_guard_index_columns(guard->statement,
-																	setup->fingerprint)));
+										simhash_quoted_name(terms->clusters),
+										simhash_guard_index_columns(&space)));
+	depend_on_indexes(call, terms);
 }
 
 /* Set a setting until the end of the step, or of a subtransaction. */
@@ -476,8 +611,9 @@ compute(Setup *setup)
 {
 	ClusterCall *call = &setup->call;
 	LOCKMODE	lockmode = call->atomic ? ShareRowExclusiveLock : AccessShareLock;
-	ClusterParts parts;
-	Guard	   *guard;
+	ClusterTerms *terms;
+	Oid			schema;
+	char	   *name;
 
 	simhash_cluster_begin_step(call, lockmode);
 
@@ -486,8 +622,9 @@ compute(Setup *setup)
 	if (!call->atomic)
 		simhash_cluster_isolate("repeatable read");
 	(void) find_all_inheritors(call->table, lockmode, NULL);
-	parts = simhash_cluster_find(call, false);
-	guard = bind(setup, parts.trigger);
+	terms = simhash_cluster_find(call);
+	schema = get_rel_namespace(terms->clusters);
+	name = free_name(schema, get_rel_name(terms->clusters), "fill");
 	set("work_mem", psprintf("%dkB", maintenance_work_mem));
 	(void) simhash_cluster_run(psprintf("CREATE TABLE %s AS"
 										" SELECT d.tableoid AS part, c.relfilenode AS node,"
@@ -497,19 +634,22 @@ compute(Setup *setup)
 										" ON %s OPERATOR(pg_catalog.=) r.id"
 										" JOIN pg_catalog.pg_class AS c"
 										" ON c.oid OPERATOR(pg_catalog.=) d.tableoid%s",
-										parts.work,
-										simhash_cluster_query(call, guard, NULL),
+										qualify(schema, name),
+										simhash_cluster_query(call, terms, NULL),
 										call->source, simhash_cluster_id(call, "d"),
 										call->parted ? " ORDER BY 1" : ""));
-	revoke_all(parts.work);
+	terms->work = get_relname_relid(name, schema);
+	revoke_all(qualify(schema, name));
 	(void) simhash_cluster_run(psprintf("COMMENT ON TABLE %s IS 'made by simhash_add_clusters(), to go when it is done'",
-										parts.work));
-	if (guard->action == GUARD_STAR)
-		add_representatives(setup, guard, &parts);
+										qualify(schema, name)));
+	if (terms->star)
+		add_representatives(call, terms);
 	(void) simhash_cluster_run(psprintf("SELECT pg_catalog.setval('%u'::pg_catalog.regclass,"
 										" pg_catalog.max(cluster)) FROM ONLY %s"
 										" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0",
-										guard->sequence, parts.work));
+										simhash_clusters_sequence(terms),
+										qualify(schema, name)));
+	write_deed(call, terms, false);
 	simhash_cluster_end_step(call);
 }
 
@@ -521,16 +661,18 @@ static List *
 list_parts(Setup *setup)
 {
 	ClusterCall *call = &setup->call;
-	ClusterParts parts;
+	ClusterTerms *terms;
 	List	   *list = NIL;
 
 	simhash_cluster_begin_step(call, AccessShareLock);
-	parts = simhash_cluster_find(call, false);
+	terms = simhash_cluster_find(call);
+	if (get_rel_relkind(terms->work) != RELKIND_RELATION)
+		simhash_clusters_complain(terms->clusters);
 	(void) simhash_cluster_run(psprintf("SELECT part::pg_catalog.oid, node::pg_catalog.oid,"
 										" pg_catalog.min(ctid)::pg_catalog.tid,"
 										" pg_catalog.max(ctid)::pg_catalog.tid"
 										" FROM ONLY %s GROUP BY 1, 2 ORDER BY 3",
-										parts.work));
+										simhash_quoted_name(terms->work)));
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
@@ -542,7 +684,7 @@ list_parts(Setup *setup)
 			values[j] = SPI_getbinval(SPI_tuptable->vals[i],
 									  SPI_tuptable->tupdesc, j + 1, &isnull[j]);
 		if (isnull[0] || isnull[1] || isnull[2] || isnull[3])
-			simhash_cluster_complain_of_work(parts.work_name);
+			simhash_clusters_complain(terms->clusters);
 		part->table = DatumGetObjectId(values[0]);
 		part->node = DatumGetObjectId(values[1]);
 		part->first = ItemPointerGetBlockNumber((ItemPointer) DatumGetPointer(values[2]));
@@ -556,13 +698,13 @@ list_parts(Setup *setup)
 }
 
 /*
- * Run a command, in a subtransaction; false if it fails because of what others
- * do: they have the rows locked, if that is not to be waited for, or have moved
- * them to another partition.  No error must leave the subtransaction open:
+ * Run a command, of a call if it writes clusters, in a subtransaction; false if it
+ * fails because of what others do: they have the rows locked, if that is not to be
+ * waited for, or have moved them to another partition.  No error must leave the subtransaction open:
  * nobody else would end it.
  */
 static bool
-try_to_run(const char *command, bool wait)
+try_to_run(ClusterCall *call, const char *command, bool wait)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -572,9 +714,11 @@ try_to_run(const char *command, bool wait)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		if (!wait)
-			set("lock_timeout", PATIENCE);
-		(void) simhash_cluster_run(command);
+		set("lock_timeout", wait ? "0" : PATIENCE);
+		if (call == NULL)
+			(void) simhash_cluster_run(command);
+		else
+			(void) simhash_cluster_run_filling(call, command);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -637,24 +781,25 @@ static bool
 fill_batch(Setup *setup, const WorkPart *part, BlockNumber start)
 {
 	ClusterCall *call = &setup->call;
-	ClusterParts parts;
+	ClusterTerms *terms;
 	Relation	relation;
 	bool		good;
 
 	simhash_cluster_begin_step(call, RowExclusiveLock);
-	parts = simhash_cluster_find(call, false);
+	terms = simhash_cluster_find(call);
 	relation = open_part(call, part->table);
-	good = relation != NULL && parts.later && OidIsValid(parts.work_table) &&
+	good = relation != NULL && terms->later && OidIsValid(terms->work) &&
 		relation->rd_rel->relfilenode == part->node;
 	if (good)
 	{
+		const char *work = simhash_quoted_name(terms->work);
+
 		/* The rows are looked up where they are. */
 		set("enable_hashjoin", "off");
 		set("enable_mergejoin", "off");
-		if (!try_to_run(write_fill(setup, parts.work, part, start, true),
+		if (!try_to_run(call, write_fill(setup, work, part, start, true),
 						false))
-			(void) try_to_run(write_fill(setup, parts.work, part, start,
-										 false),
+			(void) try_to_run(call, write_fill(setup, work, part, start, false),
 							  true);
 	}
 	if (relation != NULL)
@@ -673,111 +818,58 @@ fill(Setup *setup)
 	{
 		WorkPart   *part = lfirst(lc);
 
-		for (BlockNumber start = part->first; start <= part->last;
+		for (uint64 start = part->first; start <= part->last;
 			 start += BATCH_PAGES)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (!fill_batch(setup, part, start))
+			if (!fill_batch(setup, part, (BlockNumber) start))
 				break;
 		}
 	}
 }
 
-/* The column of the documents, if that is known; otherwise NULL. */
-static const char *
-find_document(const Setup *setup)
-{
-	Relation	relation = setup->call.relation;
-	Node	   *source =
-	simhash_guard_expression(relation,
-							 simhash_guard_column(relation,
-												  setup->fingerprint));
-	SimhashRecipe recipe;
-	Node	   *document;
-
-	if (setup->document != NULL || source == NULL ||
-		!simhash_get_recipe(source, &recipe))
-		return setup->document;
-	document = simhash_unlabeled(recipe.document);
-	return !IsA(document, Var) || exprType(document) != TEXTOID ? NULL :
-		get_attname(setup->call.table, ((Var *) document)->varattno, false);
-}
-
-/* Make the view of the clusters by size, of the rows that whoever asks may see. */
+/*
+ * Step 4.  The table of the clusters is locked first: nobody needs it yet who has
+ * the other, and whoever reads it for long, as a dump does, holds up no writers.
+ */
 static void
-make_view(const Setup *setup)
-{
-	const char *document = find_document(setup);
-	const ClusterCall *call = &setup->call;
-	Oid			schema = RelationGetNamespace(call->relation);
-	const char *column = quote_identifier(call->column);
-	const char *since = setup->since == NULL ? NULL :
-	quote_identifier(setup->since);
-	char	   *view =
-	qualify(schema, free_name(schema, RelationGetRelationName(call->relation),
-							  psprintf("%s_sizes", call->column)));
-	char	   *current = strcmp(setup->kind, "star") == 0 ? "c.cluster" :
-	psprintf("%s.simhash_current_cluster(%s::pg_catalog.regclass, c.cluster, %s::pg_catalog.name)",
-			 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
-			 quote_literal_cstr(call->name), quote_literal_cstr(call->column));
-
-	(void) simhash_cluster_run(psprintf("CREATE VIEW %s WITH (security_invoker = true) AS SELECT %s AS cluster,"
-										" pg_catalog.sum(c.size)::pg_catalog.int8 AS size,"
-										" pg_catalog.sum(c.new)::pg_catalog.int8 AS new,"
-										" pg_catalog.max(c.latest) AS latest,"
-										" pg_catalog.min(c.example) AS example FROM"
-										" (SELECT %s AS cluster, pg_catalog.count(*) AS size,"
-										" %s AS new, %s AS latest, %s AS example"
-										" FROM %s WHERE %s IS NOT NULL GROUP BY 1) AS c GROUP BY 1",
-										view, current, column,
-										since == NULL ? "NULL::pg_catalog.int8" :
-										psprintf("pg_catalog.count(*) FILTER (WHERE %s OPERATOR(pg_catalog.>)"
-												 " (pg_catalog.now() OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval))",
-												 since),
-										since == NULL ? "NULL::pg_catalog.timestamptz" :
-										psprintf("pg_catalog.max(%s)", since),
-										document == NULL ? "NULL::pg_catalog.text" :
-										psprintf("pg_catalog.min(pg_catalog.left(%s, 200))",
-												 quote_identifier(document)),
-										call->name, column));
-	(void) simhash_cluster_run(psprintf("COMMENT ON VIEW %s IS '%s'", view,
-										CLUSTER_VIEW_COMMENT));
-}
-
-/* Step 4. */
-static void
-finish(Setup *setup)
+finish(Setup *setup, Oid clusters)
 {
 	ClusterCall *call = &setup->call;
-	ClusterParts parts;
+	ClusterTerms *terms;
+	Oid			work;
 
+	LockRelationOid(clusters, AccessExclusiveLock);
 	simhash_cluster_begin_step(call, ShareRowExclusiveLock);
-	parts = simhash_cluster_find(call, false);
+	terms = simhash_cluster_find(call);
 	if (setup->index)
 		simhash_cluster_alter(call, psprintf("CREATE INDEX ON %s (%s)", call->name,
 											 quote_identifier(call->column)));
-	make_triggers(setup, parts.clusters, false);
-	(void) bind(setup, simhash_guard_cluster_trigger(call->relation,
-													 call->column, false));
-	make_view(setup);
-	(void) simhash_cluster_run(psprintf("DROP TABLE %s", parts.work));
+	depend_on_indexes(call, terms);
+	work = terms->work;
+	terms->later = false;
+	terms->work = InvalidOid;
+	write_deed(call, terms, false);
+	(void) simhash_cluster_run(psprintf("DROP TABLE %s",
+										simhash_quoted_name(work)));
 	simhash_cluster_end_step(call);
 }
 
 /* Which rows have no cluster, but what it takes. */
 static char *
-write_rest(const Setup *setup)
+write_rest(ClusterCall *call)
 {
+	ClusterTerms *terms = simhash_cluster_find(call);
 	StringInfoData condition;
-	ListCell   *lc;
 
 	initStringInfo(&condition);
 	appendStringInfo(&condition, "%s IS NULL AND %s IS NOT NULL",
-					 quote_identifier(setup->call.column),
-					 quote_identifier(setup->fingerprint));
-	foreach(lc, setup->within)
+					 quote_identifier(call->column),
+					 simhash_cluster_name(call->table, terms->terms.column));
+	for (int i = 0; i < terms->terms.ngroup; i++)
 		appendStringInfo(&condition, " AND %s IS NOT NULL",
-						 quote_identifier(lfirst(lc)));
+						 simhash_cluster_name(call->table,
+											  terms->terms.group[i]));
 	return condition.data;
 }
 
@@ -790,7 +882,7 @@ find_rest(Setup *setup, uint64 *n)
 
 	simhash_cluster_begin_step(call, AccessShareLock);
 	*n = simhash_cluster_run(psprintf("SELECT tableoid, ctid FROM %s WHERE %s LIMIT %d",
-									  call->source, write_rest(setup),
+									  call->source, write_rest(call),
 									  REST_MAX));
 	places = MemoryContextAlloc(call->outer, Max(*n, 1) * sizeof *places);
 	for (uint64 i = 0; i < *n; i++)
@@ -838,10 +930,10 @@ join(Setup *setup, Place *place)
 				 " RETURNING %s IS NOT NULL",
 				 simhash_quoted_name(place->table), column,
 				 ItemPointerGetBlockNumber(&place->tid),
-				 ItemPointerGetOffsetNumber(&place->tid), write_rest(setup),
+				 ItemPointerGetOffsetNumber(&place->tid), write_rest(call),
 				 column);
 
-		if (try_to_run(command, true))
+		if (try_to_run(NULL, command, true))
 		{
 			bool		isnull;
 
@@ -926,6 +1018,8 @@ static void
 get_arguments(Setup *setup, FunctionCallInfo fcinfo)
 {
 	static const int needed[] = {0, 1, 2, 3, 4, 6, 11};
+	char	   *kind;
+	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
 	for (size_t i = 0; i < lengthof(needed); i++)
 	{
@@ -934,46 +1028,58 @@ get_arguments(Setup *setup, FunctionCallInfo fcinfo)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("relation, fp, k, kind, column, within and index must not be null")));
 	}
-	setup->kind = get_string(fcinfo, 3, false);
-	if (strcmp(setup->kind, "star") != 0 &&
-		strcmp(setup->kind, "connected") != 0)
+	kind = get_string(fcinfo, 3, false);
+	setup->star = strcmp(kind, "star") == 0;
+	if (!setup->star && strcmp(kind, "connected") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown kind \"%s\"", setup->kind),
+				 errmsg("unknown kind \"%s\"", kind),
 				 errhint("It is star or connected.")));
 	simhash_cluster_begin(&setup->call, fcinfo, PG_GETARG_OID(0),
 						  NameStr(*PG_GETARG_NAME(4)));
-	setup->kind = get_string(fcinfo, 3, false);
-	setup->fingerprint = get_string(fcinfo, 1, true);
-	setup->k = PG_GETARG_INT64(2);
-	setup->since = get_string(fcinfo, 5, true);
-	setup->within = get_names(PG_GETARG_ARRAYTYPE_P(6));
-	setup->document = get_string(fcinfo, 7, true);
-	setup->profile = get_string(fcinfo, 8, false);
-	setup->similarity = get_string(fcinfo, 9, false);
+	setup->asked = (GuardAsked)
+	{
+		.who = "simhash_add_clusters",
+			.column = get_string(fcinfo, 1, true),
+			.radius = PG_GETARG_INT64(2),
+			.within = get_names(PG_GETARG_ARRAYTYPE_P(6)),
+			.document = get_string(fcinfo, 7, true),
+			.profile = get_string(fcinfo, 8, false),
+			.similarity = get_string(fcinfo, 9, false),
+			.fills = SIMHASH_NO_MEASURE
+	};
 	if (!PG_ARGISNULL(10))
 	{
-		setup->at_least = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
-		(void) double_to_shortest_decimal_buf(PG_GETARG_FLOAT8(10),
-											  setup->at_least);
+		(void) double_to_shortest_decimal_buf(PG_GETARG_FLOAT8(10), number);
+		setup->asked.at_least = pstrdup(number);
 	}
+	setup->since = get_string(fcinfo, 5, true);
 	setup->index = PG_GETARG_BOOL(11);
+	setup->schema = get_string(fcinfo, 12, true);
 }
 
-/* What there is to be done: which of the steps has been done last. */
-static void
-look(Setup *setup, bool *made, bool *later, bool *computed)
+/*
+ * How far the set-up is: the terms, in memory of the caller's, or NULL if there
+ * are none.
+ */
+static ClusterTerms *
+look(Setup *setup)
 {
-	ClusterParts parts;
+	ClusterCall *call = &setup->call;
+	ClusterTerms *terms;
+	ClusterTerms *copy = NULL;
 
-	simhash_cluster_begin_step(&setup->call, AccessShareLock);
-	parts = simhash_cluster_find(&setup->call, true);
-	*made = parts.trigger != NULL;
-	*later = parts.later;
-	*computed = OidIsValid(parts.work_table);
-	if (*made)
-		check_arguments(setup, &parts);
-	simhash_cluster_end_step(&setup->call);
+	simhash_cluster_begin_step(call, AccessShareLock);
+	terms = simhash_clusters_find(call->relation, call->column);
+	if (terms != NULL)
+	{
+		terms = simhash_cluster_find(call);
+		check_arguments(setup, terms);
+		copy = MemoryContextAlloc(call->outer, sizeof *copy);
+		*copy = *terms;
+	}
+	simhash_cluster_end_step(call);
+	return copy;
 }
 
 /*
@@ -982,39 +1088,42 @@ look(Setup *setup, bool *made, bool *later, bool *computed)
  *		since name DEFAULT NULL, within name[] DEFAULT '{}',
  *		document name DEFAULT NULL, profile text DEFAULT NULL,
  *		similarity text DEFAULT NULL,
- *		at_least double precision DEFAULT NULL, index boolean DEFAULT true)
+ *		at_least double precision DEFAULT NULL, index boolean DEFAULT true,
+ *		schema name DEFAULT NULL)
  *
  * Have a table keep the clusters of its rows in a column of its own, and give
  * those that are there theirs.  What was stopped is gone on with by the same call.
+ * The table of the clusters is made in that schema, or in the table's own.
  *
  * Errors: insufficient_privilege without ownership, wrong_object_type for what
  * is not a table, feature_not_supported for temporary tables and those with
- * foreign partitions or children, duplicate_column, duplicate_table,
- * duplicate_object for clusters that are kept with other arguments,
- * invalid_parameter_value, undefined_column, datatype_mismatch and
- * object_not_in_prerequisite_state as simhash_guard,
- * active_sql_transaction within REPEATABLE READ.
+ * foreign partitions or children, duplicate_column, duplicate_object for clusters
+ * that are kept with other arguments, invalid_parameter_value,
+ * invalid_column_definition, undefined_column, undefined_function,
+ * undefined_schema, datatype_mismatch and object_not_in_prerequisite_state as
+ * simhash_guard, active_sql_transaction within REPEATABLE READ.
  */
 Datum
 simhash_add_clusters(PG_FUNCTION_ARGS)
 {
-	Setup		setup = {.k = 0};
-	bool		made;
-	bool		later;
-	bool		computed;
+	Setup		setup = {0};
+	ClusterTerms *terms;
 	bool		done;
 
 	get_arguments(&setup, fcinfo);
-	look(&setup, &made, &later, &computed);
-	done = made && !later;
-	if (!made)
+	terms = look(&setup);
+	done = terms != NULL && !terms->later;
+	if (terms == NULL)
+	{
 		make(&setup);
+		terms = look(&setup);
+	}
 	if (!done)
 	{
-		if (!computed)
+		if (!OidIsValid(terms->work))
 			compute(&setup);
 		fill(&setup);
-		finish(&setup);
+		finish(&setup, terms->clusters);
 		if (!setup.index)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" has no index", setup.call.column),

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_merge.c
+ * forest.c
  *		Clusters that have been merged, and what they are now.
  *
  * When a row connects clusters, none of their rows is touched.  Instead the
@@ -34,81 +34,63 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "clusters/forest.h"
 
 #include "access/genam.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "clusters/table.h"
 
 /*
  * Limits of the work done.
  *
  * STEPS_MAX	to a root: ranks do not let it come to as many.
- * NOTES_MAX	rows of a transaction of which it is noted that they connect
- *				clusters; with more, all rows are looked up again.
+ * TRIES_MAX	to merge, while others merge the same clusters.
  */
 #define STEPS_MAX	64
-#define NOTES_MAX	65536
+#define TRIES_MAX	1000
 
 /* The forest, to be read. */
 typedef struct Forest
 {
 	Relation	relation;
 	Relation	index;			/* its primary key */
-	AttrNumber	cluster;
 	AttrNumber	parent;
 	AttrNumber	current;
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
 } Forest;
 
-/* A column of the forest. */
-static AttrNumber
-forest_column(Relation relation, const char *name)
-{
-	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
-
-	if (column <= 0 ||
-		simhash_guard_attribute(relation, column)->atttypid != INT8OID)
-		simhash_guard_complain_of_table(RelationGetRelationName(relation));
-	return column;
-}
-
 /* Open the forest, to be read by that snapshot. */
 static Forest
-open_forest(Oid table, Snapshot snapshot)
+open_forest(const ClusterTerms *terms, Snapshot snapshot)
 {
 	Forest		forest;
-	List	   *indexes;
+	Form_pg_index key;
 
-	forest.relation = table_open(table, AccessShareLock);
-	forest.cluster = forest_column(forest.relation, "cluster");
-	forest.parent = forest_column(forest.relation, "parent");
-	forest.current = forest_column(forest.relation, "current");
-	indexes = RelationGetIndexList(forest.relation);
-	list_free(indexes);
+	forest.relation = simhash_clusters_open(terms);
+	forest.parent = terms->columns[CLUSTER_PARENT];
+	forest.current = terms->columns[CLUSTER_CURRENT];
+	list_free(RelationGetIndexList(forest.relation));
 	if (!OidIsValid(forest.relation->rd_pkindex))
-		simhash_guard_complain_of_table(RelationGetRelationName(forest.relation));
+		simhash_clusters_complain(terms->clusters);
 	forest.index = index_open(forest.relation->rd_pkindex, AccessShareLock);
-	if (forest.index->rd_index->indnkeyatts != 1 ||
-		forest.index->rd_index->indkey.values[0] != forest.cluster)
-		simhash_guard_complain_of_table(RelationGetRelationName(forest.relation));
+	key = forest.index->rd_index;
+	if (key->indnkeyatts != 1 || key->indkey.values[0] != terms->columns[CLUSTER_ID])
+		simhash_clusters_complain(terms->clusters);
 	forest.snapshot = RegisterSnapshot(snapshot);
 	forest.slot = table_slot_create(forest.relation, NULL);
 	return forest;
@@ -176,45 +158,45 @@ find_root(Forest *forest, int64 id, int64 *current)
 }
 
 /* What clusters are now, by that snapshot. */
-GuardClusters
-simhash_guard_current(Oid table, const GuardClusters *clusters,
-					  Snapshot snapshot)
+ClusterSet
+simhash_clusters_current(const ClusterTerms *terms, const ClusterSet *clusters,
+						 Snapshot snapshot)
 {
-	GuardClusters result = {0};
+	ClusterSet	result = {0};
 	Forest		forest;
 
 	if (clusters->n == 0)
 		return result;
-	forest = open_forest(table, snapshot);
+	forest = open_forest(terms, snapshot);
 	for (int i = 0; i < clusters->n; i++)
 	{
 		int64		current;
 
 		(void) find_root(&forest, clusters->ids[i], &current);
-		simhash_guard_add_cluster(&result, current);
+		simhash_clusters_add(&result, current);
 	}
 	close_forest(&forest);
 	return result;
 }
 
 /* The roots of clusters. */
-static GuardClusters
-find_roots(Oid table, const GuardClusters *clusters)
+static ClusterSet
+find_roots(const ClusterTerms *terms, const ClusterSet *clusters)
 {
-	GuardClusters result = {0};
-	Forest		forest = open_forest(table, GetLatestSnapshot());
+	ClusterSet	result = {0};
+	Forest		forest = open_forest(terms, GetLatestSnapshot());
 	int64		current;
 
 	for (int i = 0; i < clusters->n; i++)
-		simhash_guard_add_cluster(&result, find_root(&forest, clusters->ids[i],
-													 &current));
+		simhash_clusters_add(&result, find_root(&forest, clusters->ids[i],
+												&current));
 	close_forest(&forest);
 	return result;
 }
 
 /* A set as an array of SQL. */
 static Datum
-make_array(const GuardClusters *clusters)
+make_array(const ClusterSet *clusters)
 {
 	Datum	   *values = palloc(Max(clusters->n, 1) * sizeof *values);
 
@@ -225,23 +207,10 @@ make_array(const GuardClusters *clusters)
 										   TYPALIGN_DOUBLE));
 }
 
-/* Become the owner of the table of the clusters; who one was is returned. */
-void
-simhash_guard_become_owner(Oid table, Oid *user, int *context)
-{
-	Relation	relation = relation_open(table, NoLock);
-
-	GetUserIdAndSecContext(user, context);
-	SetUserIdAndSecContext(relation->rd_rel->relowner,
-						   *context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-	relation_close(relation, NoLock);
-}
-
 /*
  * Prepare a command about the table of the clusters.  The owner of its schema
- * may have put another schema in its place, and a view of that name there: that
- * must not be used with the rights of the owner of the table.  What the name
+ * may put another schema in its place meanwhile, and a view of that name there:
+ * that must not be used with the rights of the owner of the table.  What the name
  * means is known once the command is analyzed, before anything of it is
  * planned or run; SPI does not analyze a plan anew that is not saved.
  */
@@ -262,10 +231,9 @@ prepare_command(Oid table, const char *command, int nargs, Oid *types)
 		if (list_length(list_union_oid(source->relationOids,
 									   list_make1_oid(table))) != 1)
 			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("table \"%s\" of clusters is not what its name stands for",
-							get_rel_name(table)),
-					 errhint("If its schema was renamed, make the trigger anew.")));
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("table \"%s\" of clusters was renamed meanwhile",
+							get_rel_name(table))));
 	}
 	return plan;
 }
@@ -282,7 +250,7 @@ run_as_owner(Oid table, const char *command, int nargs, Oid *types,
 	Oid			user;
 	int			result;
 
-	simhash_guard_become_owner(table, &user, &context);
+	simhash_clusters_become_owner(table, &user, &context);
 	result = SPI_execute_plan(prepare_command(table, command, nargs, types),
 							  values, NULL, false, 0);
 	SetUserIdAndSecContext(user, context);
@@ -307,28 +275,49 @@ typedef struct Merge
 {
 	int64		winner;			/* the root that stays one */
 	int64		rank;			/* its, from now on */
-	GuardClusters names;		/* that were current, the least still is */
+	ClusterSet	names;			/* that were current, the least still is */
 } Merge;
+
+/* What the table of the clusters is called by now, for SQL. */
+static const char *
+table_name(const ClusterTerms *terms)
+{
+	AcceptInvalidationMessages();
+	return simhash_quoted_name(terms->clusters);
+}
+
+/* The name of a column of the table of the clusters, quoted. */
+static const char *
+name_of(const ClusterTerms *terms, ClusterColumn column)
+{
+	return quote_identifier(get_attname(terms->clusters,
+										terms->columns[column], false));
+}
 
 /* Lock the roots.  False if one is none. */
 static bool
-lock_roots(Oid table, const char *name, const GuardClusters *roots,
-		   Merge *merge)
+lock_roots(const ClusterTerms *terms, const char *table,
+		   const ClusterSet *roots, Merge *merge)
 {
+	const char *id = name_of(terms, CLUSTER_ID);
+	const char *current = name_of(terms, CLUSTER_CURRENT);
 	Oid			type = INT8ARRAYOID;
 	Datum		values = make_array(roots);
 	int64		best = -1;
 
-	run_as_owner(table,
-				 psprintf("INSERT INTO %s (cluster, current)"
+	run_as_owner(terms->clusters,
+				 psprintf("INSERT INTO %s (%s, %s)"
 						  " SELECT r, r FROM pg_catalog.unnest($1) AS r"
 						  " ORDER BY r ON CONFLICT DO NOTHING",
-						  name),
+						  table, id, current),
 				 1, &type, &values);
-	run_as_owner(table,
-				 psprintf("SELECT cluster, parent, rank::pg_catalog.int8, current FROM %s"
-						  " WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
-						  " ORDER BY cluster FOR UPDATE", name),
+	run_as_owner(terms->clusters,
+				 psprintf("SELECT %s::pg_catalog.int8, %s::pg_catalog.int8,"
+						  " %s::pg_catalog.int8, %s::pg_catalog.int8 FROM ONLY %s"
+						  " WHERE %s OPERATOR(pg_catalog.=) ANY ($1)"
+						  " ORDER BY 1 FOR UPDATE",
+						  id, name_of(terms, CLUSTER_PARENT),
+						  name_of(terms, CLUSTER_RANK), current, table, id),
 				 1, &type, &values);
 	if (SPI_processed != (uint64) roots->n)
 		return false;
@@ -337,7 +326,7 @@ lock_roots(Oid table, const char *name, const GuardClusters *roots,
 		bool		isnull;
 		int64		rank = get_number(i, 3, &isnull);
 
-		simhash_guard_add_cluster(&merge->names, get_number(i, 4, &isnull));
+		simhash_clusters_add(&merge->names, get_number(i, 4, &isnull));
 		if (rank >= best)
 			merge->rank = rank == best ? rank + 1 : rank;
 		if (rank > best)
@@ -354,10 +343,11 @@ lock_roots(Oid table, const char *name, const GuardClusters *roots,
 
 /* Put the roots below one of them, and record what ids are no more. */
 static void
-join_roots(Oid table, const char *name, const GuardClusters *roots,
-		   const Merge *merge)
+join_roots(const ClusterTerms *terms, const char *table,
+		   const ClusterSet *roots, const Merge *merge)
 {
-	GuardClusters gone = {merge->names.n - 1, 0, merge->names.ids + 1};
+	const char *id = name_of(terms, CLUSTER_ID);
+	ClusterSet	gone = {merge->names.n - 1, 0, merge->names.ids + 1};
 	Oid			types[] = {INT8ARRAYOID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID};
 	Datum		values[] = {
 		make_array(roots),
@@ -367,22 +357,23 @@ join_roots(Oid table, const char *name, const GuardClusters *roots,
 		make_array(&gone)
 	};
 
-	run_as_owner(table,
-				 psprintf("UPDATE %s SET parent = $2"
-						  " WHERE cluster OPERATOR(pg_catalog.=) ANY ($1)"
-						  " AND cluster OPERATOR(pg_catalog.<>) $2",
-						  name),
+	run_as_owner(terms->clusters,
+				 psprintf("UPDATE ONLY %s SET %s = $2"
+						  " WHERE %s OPERATOR(pg_catalog.=) ANY ($1)"
+						  " AND %s OPERATOR(pg_catalog.<>) $2",
+						  table, name_of(terms, CLUSTER_PARENT), id, id),
 				 2, types, values);
-	run_as_owner(table,
-				 psprintf("UPDATE %s SET rank = $3, current = $4"
-						  " WHERE cluster OPERATOR(pg_catalog.=) $2",
-						  name),
+	run_as_owner(terms->clusters,
+				 psprintf("UPDATE ONLY %s SET %s = $3, %s = $4"
+						  " WHERE %s OPERATOR(pg_catalog.=) $2",
+						  table, name_of(terms, CLUSTER_RANK),
+						  name_of(terms, CLUSTER_CURRENT), id),
 				 4, types, values);
-	run_as_owner(table,
-				 psprintf("UPDATE %s SET merged_into = $4,"
-						  " merged_at = pg_catalog.now()"
-						  " WHERE cluster OPERATOR(pg_catalog.=) ANY ($5)",
-						  name),
+	run_as_owner(terms->clusters,
+				 psprintf("UPDATE ONLY %s SET %s = $4, %s = pg_catalog.now()"
+						  " WHERE %s OPERATOR(pg_catalog.=) ANY ($5)",
+						  table, name_of(terms, CLUSTER_MERGED_INTO),
+						  name_of(terms, CLUSTER_MERGED_AT), id),
 				 5, types, values);
 }
 
@@ -399,124 +390,64 @@ end_merge(bool done, MemoryContext context, ResourceOwner owner)
 }
 
 /*
- * Merge roots, or let go of them if they are none any more.  An error leaves the
- * subtransaction as well: otherwise the server would take it for a savepoint of
- * the user's, and keep the transaction, with its locks, until he says ROLLBACK.
+ * Merge roots, or let go of them if they are none any more, or if the commands
+ * fail and the name by which they call the table is not its own any more: its
+ * schema may be renamed, whoever has the table locked.  Any other error leaves
+ * the subtransaction as well: otherwise the server would take it for a savepoint
+ * of the user's, and keep the transaction, with its locks, until he says
+ * ROLLBACK.
  */
 static bool
-try_merge(Oid table, const GuardClusters *roots)
+try_merge(const ClusterTerms *terms, const ClusterSet *roots)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	char	   *name =
-	quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-							   get_rel_name(table));
+	const char *table = table_name(terms);
 	Merge		merge = {0};
 	volatile bool done = false;
+	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
 		SPI_connect();
-		done = lock_roots(table, name, roots, &merge);
+		done = lock_roots(terms, table, roots, &merge);
 		if (done)
-			join_roots(table, name, roots, &merge);
+			join_roots(terms, table, roots, &merge);
 		SPI_finish();
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		end_merge(false, context, owner);
-		ReThrowError(error);
+		done = false;
 	}
 	PG_END_TRY();
 	end_merge(done, context, owner);
+	if (error != NULL &&
+		((error->sqlerrcode != ERRCODE_UNDEFINED_TABLE &&
+		  error->sqlerrcode != ERRCODE_OBJECT_IN_USE) ||
+		 strcmp(table, table_name(terms)) == 0))
+		ReThrowError(error);
 	return done;
 }
 
 /* Make one cluster of several. */
 void
-simhash_guard_merge(Oid table, const GuardClusters *clusters)
+simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
 {
-	for (;;)
+	for (int i = 0; i < TRIES_MAX; i++)
 	{
-		GuardClusters roots = find_roots(table, clusters);
+		ClusterSet	roots = find_roots(terms, clusters);
 
 		CHECK_FOR_INTERRUPTS();
-		if (roots.n < 2 || try_merge(table, &roots))
-			break;
+		if (roots.n < 2 || try_merge(terms, &roots))
+			return;
 	}
-}
-
-/* A note: rows of that fingerprint in that cluster may connect others. */
-typedef struct MergeNote
-{
-	int64		cluster;
-	uint64		fingerprint;	/* hash */
-	Oid			clusters;		/* the table */
-	uint32		unused;			/* 0 */
-} MergeNote;
-
-/* Notes of the transaction; NULL if there are none. */
-static HTAB *notes = NULL;
-
-/* Forget the notes, as the transaction ends, which frees them. */
-void
-simhash_guard_forget_merges(void)
-{
-	notes = NULL;
-}
-
-/* The note for a row. */
-static MergeNote
-make_note(const Guard *guard, const GuardSearch *search, int64 cluster)
-{
-	MergeNote	note = {cluster, 0, guard->clusters, 0};
-
-	for (int i = 0; i < GUARD_WORDS(search->center.width); i++)
-		note.fingerprint = hash_combine64(note.fingerprint,
-										  search->center.words[i]);
-	return note;
-}
-
-/* Note that a row connects clusters. */
-void
-simhash_guard_note_merge(const Guard *guard, const GuardSearch *search, int64 cluster)
-{
-	MergeNote	note = make_note(guard, search, cluster);
-
-	if (notes == NULL)
-	{
-		HASHCTL		control = {
-			.keysize = sizeof note,
-			.entrysize = sizeof note,
-			.hcxt = TopTransactionContext
-		};
-
-		notes = hash_create("simhash_guard merges", 64, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	if (hash_get_num_entries(notes) < NOTES_MAX)
-		(void) hash_search(notes, &note, HASH_ENTER, NULL);
-}
-
-/* May any row of the transaction connect clusters? */
-bool
-simhash_guard_any_notes(void)
-{
-	return notes != NULL;
-}
-
-/* May a row connect clusters? */
-bool
-simhash_guard_is_noted(const Guard *guard, const GuardSearch *search, int64 cluster)
-{
-	MergeNote	note = make_note(guard, search, cluster);
-
-	return hash_get_num_entries(notes) >= NOTES_MAX ||
-		hash_search(notes, &note, HASH_FIND, NULL) != NULL;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("could not merge clusters in table \"%s\"",
+					get_rel_name(terms->clusters)),
+			 errhint("Its triggers or rules may keep rows from being written.")));
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cluster_step.c
+ * step.c
  *		The steps in which clusters are set up, taken down and mended.
  *
  * A step is a transaction, where the procedure may end transactions; in a
@@ -18,22 +18,77 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/cluster_setup.h"
+#include "clusters/step.h"
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/varlena.h"
+
+#include "clusters/trigger.h"
+
+/*
+ * The advisory locks that the session has; those that PostgreSQL's functions take,
+ * and we.
+ */
+static List *
+list_locks(void)
+{
+	LockData   *all = GetLockStatusData();
+	List	   *list = NIL;
+
+	for (int i = 0; i < all->nelements; i++)
+	{
+		const LockInstanceData *lock = &all->locks[i];
+
+		if (lock->pid == MyProcPid && lock->holdMask != 0 &&
+			lock->locktag.locktag_type == LOCKTAG_ADVISORY)
+			list = lappend(list, memcpy(palloc(sizeof *lock), lock, sizeof *lock));
+	}
+	return list;
+}
+
+/*
+ * Let go of advisory locks that code of the owner's has left in the session of
+ * somebody else: those that the transaction had are gone with it.  Where that goes
+ * on, or is rolled back by an error, they stay, as after any command of PostgreSQL's
+ * that runs such code.
+ */
+static void
+release_locks(const List *before)
+{
+	const ListCell *lc;
+	const ListCell *other;
+
+	foreach(lc, list_locks())
+	{
+		const LockInstanceData *lock = lfirst(lc);
+		LOCKMASK	extra = lock->holdMask;
+
+		foreach(other, before)
+		{
+			const LockInstanceData *had = lfirst(other);
+
+			if (memcmp(&had->locktag, &lock->locktag, sizeof(LOCKTAG)) == 0)
+				extra &= ~had->holdMask;
+		}
+		for (LOCKMODE mode = 1; mode <= MaxLockMode; mode++)
+		{
+			while ((extra & LOCKBIT_ON(mode)) != 0 &&
+				   simhash_lock_held(&lock->locktag, mode) &&
+				   LockRelease(&lock->locktag, mode, true))
+				continue;
+		}
+	}
+}
 
 /* Begin a call. */
 void
@@ -62,6 +117,7 @@ simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo, Oid table,
 	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!call->atomic)
 		SPI_commit();
+	call->locks = list_locks();
 }
 
 /* End it. */
@@ -79,11 +135,11 @@ become_owner(ClusterCall *call)
 	Oid			owner = call->relation->rd_rel->relowner;
 
 	GetUserIdAndSecContext(&call->user, &call->security);
+	call->foreign = call->user != owner;
 	call->level = NewGUCNestLevel();
 	SetUserIdAndSecContext(owner,
 						   call->security | SECURITY_NOFORCE_RLS |
-						   (call->user == owner ? 0 :
-							SECURITY_RESTRICTED_OPERATION));
+						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
 /* Set the isolation level of the transaction, which no snapshot has yet. */
@@ -122,46 +178,30 @@ simhash_cluster_end_step(ClusterCall *call)
 	MemoryContextSwitchTo(call->outer);
 	MemoryContextReset(call->context);
 	if (!call->atomic)
+	{
 		SPI_commit();
+		call->outer = MemoryContextSwitchTo(call->context);
+		if (call->foreign)
+			release_locks(call->locks);
+		MemoryContextSwitchTo(call->outer);
+		MemoryContextReset(call->context);
+	}
 }
 
-/* Complain of what has the name of the work table. */
-void
-simhash_cluster_complain_of_work(const char *name)
+/* The clusters that the table keeps in the column, by its own deed. */
+ClusterTerms *
+simhash_cluster_find(ClusterCall *call)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DUPLICATE_TABLE),
-			 errmsg("relation \"%s\" is in the way", name),
-			 errhint("Rename it.")));
-}
+	ClusterTerms *terms = simhash_clusters_find(call->relation, call->column);
 
-/* Find what the table has of its clusters. */
-ClusterParts
-simhash_cluster_find(ClusterCall *call, bool missing_ok)
-{
-	ClusterParts parts = {0};
-	RangeVar   *clusters;
-
-	parts.trigger = simhash_guard_cluster_trigger(call->relation,
-												  call->column, missing_ok);
-	if (parts.trigger == NULL)
-		return parts;
-	parts.later = simhash_guard_option(parts.trigger, "later") != NULL;
-	parts.clusters = pstrdup(simhash_guard_option(parts.trigger, "clusters"));
-	clusters = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(parts.clusters)));
-	parts.work_name = makeObjectName(clusters->relname, NULL, "fill");
-	parts.work = quote_qualified_identifier(clusters->schemaname,
-											parts.work_name);
-	if (clusters->schemaname != NULL)
-		parts.work_table =
-			get_relname_relid(parts.work_name,
-							  get_namespace_oid(clusters->schemaname, true));
-	if (OidIsValid(parts.work_table) &&
-		(get_rel_relkind(parts.work_table) != RELKIND_RELATION ||
-		 !simhash_owns_relation(parts.work_table,
-								call->relation->rd_rel->relowner)))
-		simhash_cluster_complain_of_work(parts.work_name);
-	return parts;
+	if (terms == NULL || terms->root != call->table)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" keeps no clusters in a column \"%s\"",
+						RelationGetRelationName(call->relation), call->column),
+				 errhint("CALL simhash_add_clusters(...) has it keep them.")));
+	simhash_clusters_set_type(terms, call->relation);
+	return terms;
 }
 
 /* Run a command; returns how many rows it is about.  SPI changes the context. */
@@ -193,18 +233,23 @@ simhash_cluster_run_each(const char *query)
 	SPI_freetuptable(table);
 }
 
-/* What a trigger stands for; for that it takes a snapshot. */
-Guard	   *
-simhash_cluster_bind(const ClusterCall *call, Trigger *trigger)
+/* The same of one that writes clusters to the table, which are taken as they are. */
+uint64
+simhash_cluster_run_filling(ClusterCall *call, const char *command)
 {
-	Guard	   *guard;
+	Oid			before = simhash_clusters_fill(call->table);
+	uint64		rows = 0;
 
-	PushActiveSnapshot(GetTransactionSnapshot());
-	guard = simhash_guard_bind(call->relation, trigger, CurrentMemoryContext);
-	if (!guard->later)
-		(void) simhash_guard_tables(guard);
-	PopActiveSnapshot();
-	return guard;
+	PG_TRY();
+	{
+		rows = simhash_cluster_run(command);
+	}
+	PG_FINALLY();
+	{
+		(void) simhash_clusters_fill(before);
+	}
+	PG_END_TRY();
+	return rows;
 }
 
 /* Run a command that alters the table, which must not be open then. */
@@ -225,35 +270,30 @@ simhash_cluster_id(const ClusterCall *call, const char *alias)
 		psprintf("%s.ctid", alias);
 }
 
-/* Names of columns, each with something before it. */
-char	   *
-simhash_cluster_columns(const List *names, const char *before)
+/* The name of a column, quoted. */
+const char *
+simhash_cluster_name(Oid table, AttrNumber column)
 {
-	StringInfoData list;
-	ListCell   *lc;
-
-	initStringInfo(&list);
-	foreach(lc, names)
-		appendStringInfo(&list, "%s%s", before, quote_identifier(lfirst(lc)));
-	return list.data;
+	return quote_identifier(get_attname(table, column, false));
 }
 
 /* What is compared of documents, as arguments. */
 static char *
-write_documents(const Guard *guard)
+write_documents(const ClusterTerms *terms)
 {
+	const GuardTerms *its = &terms->terms;
 	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
-	if (guard->compared == 0)
+	if (its->document == 0)
 		return "NULL::pg_catalog.text, NULL::pg_catalog.text,"
 			" NULL::pg_catalog.float8, NULL::pg_catalog.text";
-	(void) double_to_shortest_decimal_buf(guard->at_least, number);
+	(void) double_to_shortest_decimal_buf(its->at_least, number);
 	return psprintf("%s::pg_catalog.text, '%s'::pg_catalog.text,"
 					" '%s'::pg_catalog.float8, %s::pg_catalog.text",
-					quote_literal_cstr(get_attname(guard->table,
-												   guard->compared, false)),
-					guard->measure == SIMHASH_COSINE ? "cosine" : "jaccard",
-					number, quote_literal_cstr(guard->profile->name));
+					quote_literal_cstr(get_attname(terms->root, its->document,
+												   false)),
+					simhash_clusters_measure(terms), number,
+					quote_literal_cstr(its->profile->name));
 }
 
 /*
@@ -262,44 +302,39 @@ write_documents(const Guard *guard)
  * which.
  */
 char	   *
-simhash_cluster_query(const ClusterCall *call, const Guard *guard,
+simhash_cluster_query(const ClusterCall *call, const ClusterTerms *terms,
 					  const char *current)
 {
+	const GuardTerms *its = &terms->terms;
 	const char *schema =
 	quote_identifier(get_namespace_name(get_func_namespace(call->function)));
-	const char *fingerprint =
-	quote_identifier(get_attname(call->table, guard->fingerprint.column, false));
+	const char *fingerprint = simhash_cluster_name(call->table, its->column);
 	StringInfoData query;
 
 	initStringInfo(&query);
 	appendStringInfo(&query, "SELECT %s, t.%s", simhash_cluster_id(call, "t"),
 					 fingerprint);
-	if (guard->compared != 0)
+	if (its->document != 0)
 		appendStringInfo(&query, ", t.%s",
-						 quote_identifier(get_attname(call->table,
-													  guard->compared, false)));
+						 simhash_cluster_name(call->table, its->document));
 	if (current != NULL)
 		appendStringInfo(&query, ", %s", current);
-	for (int i = 0; i < guard->statement->ngroup; i++)
+	for (int i = 0; i < its->ngroup; i++)
 		appendStringInfo(&query, ", t.%s",
-						 quote_identifier(get_attname(call->table,
-													  guard->group[i].column,
-													  false)));
+						 simhash_cluster_name(call->table, its->group[i]));
 	appendStringInfo(&query, " FROM %s AS t WHERE t.%s IS NOT NULL",
 					 call->source, fingerprint);
-	for (int i = 0; i < guard->statement->ngroup; i++)
+	for (int i = 0; i < its->ngroup; i++)
 		appendStringInfo(&query, " AND t.%s IS NOT NULL",
-						 quote_identifier(get_attname(call->table,
-													  guard->group[i].column,
-													  false)));
+						 simhash_cluster_name(call->table, its->group[i]));
 	if (call->parted)
 		appendStringInfoString(&query, " ORDER BY t.tableoid, t.ctid");
 	return psprintf("%s._simhash_clusters_by_%s(%s::pg_catalog.text,"
 					" '%d'::pg_catalog.int8, '%s'::pg_catalog.text,"
 					" '%s'::pg_catalog.text, '1'::pg_catalog.int8, %s)",
 					schema, call->parted ? "text" : "ctid",
-					quote_literal_cstr(query.data), guard->radius,
-					guard->action == GUARD_STAR ? "star" : "connected",
+					quote_literal_cstr(query.data), its->radius,
+					terms->star ? "star" : "connected",
 					call->parted ? "first" : "lowest",
-					write_documents(guard));
+					write_documents(terms));
 }

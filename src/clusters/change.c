@@ -1,55 +1,63 @@
 /*-------------------------------------------------------------------------
  *
- * cluster_change.c
+ * change.c
  *		simhash_drop_clusters() and simhash_split_clusters().
  *
  * Both are one transaction, and do what they do as the owner of the table
- * (cluster_step.c).
+ * (step.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/cluster_setup.h"
+#include "clusters/step.h"
 
 #include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "clusters/cluster.h"
+#include "clusters/table.h"
+
 PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 PG_FUNCTION_INFO_V1(simhash_split_clusters);
 
-/* Drop the triggers that keep clusters in the column. */
-static void
-drop_triggers(ClusterCall *call)
+/* Is a table one of clusters of the same owner as another's? */
+static bool
+is_bound(Oid clusters, Relation relation)
 {
-	Trigger    *trigger;
+	return get_rel_relkind(clusters) == RELKIND_RELATION &&
+		simhash_clusters_class(clusters).relowner ==
+		relation->rd_rel->relowner && simhash_clusters_read(clusters) != NULL;
+}
 
-	while ((trigger = simhash_guard_cluster_trigger(call->relation,
-													call->column,
-													true)) != NULL)
+/*
+ * Drop the triggers that are bound to a table of clusters; without one, those
+ * bound to any that has no deed, or another owner.  Returns how many.
+ */
+static int
+drop_triggers(ClusterCall *call, Oid clusters)
+{
+	TriggerDesc *all = CopyTriggerDesc(call->relation->trigdesc);
+	int			n = 0;
+
+	for (int i = 0; all != NULL && i < all->numtriggers; i++)
+	{
+		Trigger    *trigger = &all->triggers[i];
+		Oid			its = simhash_clusters_of_trigger(trigger);
+
+		if (simhash_c_function(trigger->tgfoid) != simhash_cluster ||
+			trigger->tgisclone)
+			continue;
+		if (OidIsValid(clusters) ? its != clusters :
+			is_bound(its, call->relation))
+			continue;
+		n++;
 		simhash_cluster_alter(call, psprintf("DROP TRIGGER %s ON %s",
 											 quote_identifier(trigger->tgname),
 											 call->name));
-}
-
-/* Drop the view that the set-up has made, wherever it is by now. */
-static void
-drop_view(const ClusterCall *call)
-{
-	simhash_cluster_run_each(psprintf("SELECT DISTINCT pg_catalog.format('DROP VIEW %%I.%%I', n.nspname, c.relname)"
-									  " FROM pg_catalog.pg_depend AS d"
-									  " JOIN pg_catalog.pg_rewrite AS r ON r.oid OPERATOR(pg_catalog.=) d.objid"
-									  " JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) r.ev_class"
-									  " JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
-									  " WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass"
-									  " AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
-									  " AND d.refobjid OPERATOR(pg_catalog.=) '%u' AND d.refobjsubid OPERATOR(pg_catalog.=) %d"
-									  " AND c.relkind OPERATOR(pg_catalog.=) 'v'"
-									  " AND pg_catalog.obj_description(c.oid, 'pg_class') OPERATOR(pg_catalog.=) '%s'",
-									  call->table,
-									  get_attnum(call->table, call->column),
-									  CLUSTER_VIEW_COMMENT));
+	}
+	return n;
 }
 
 /* Begin a call about a relation and a column.  No procedure can be strict. */
@@ -68,8 +76,7 @@ begin(ClusterCall *call, FunctionCallInfo fcinfo)
  * CALL simhash_drop_clusters(relation regclass, "column" name DEFAULT 'cluster')
  *
  * Undo what simhash_add_clusters() has made, all of it or as far as it came:
- * triggers, view, column, that of the time, index, and the table of the
- * clusters.
+ * triggers, the table of the clusters, column, that of the time, and index.
  *
  * Errors: object_not_in_prerequisite_state where no clusters are kept in that
  * column, insufficient_privilege without ownership,
@@ -79,24 +86,34 @@ Datum
 simhash_drop_clusters(PG_FUNCTION_ARGS)
 {
 	ClusterCall call = {0};
-	ClusterParts parts;
-	const char *since;
+	ClusterTerms *terms;
 
 	begin(&call, fcinfo);
 	simhash_cluster_begin_step(&call, AccessExclusiveLock);
-	parts = simhash_cluster_find(&call, false);
-	since = simhash_guard_option(parts.trigger, "since");
-	if (since != NULL)
-		since = quote_identifier(pstrdup(since));
-	drop_triggers(&call);
-	drop_view(&call);
-	simhash_cluster_alter(&call, psprintf("ALTER TABLE %s DROP COLUMN IF EXISTS %s%s%s",
-										  call.name, quote_identifier(call.column),
-										  since == NULL ? "" : ", DROP COLUMN IF EXISTS ",
-										  since == NULL ? "" : since));
-	if (OidIsValid(parts.work_table))
-		(void) simhash_cluster_run(psprintf("DROP TABLE %s", parts.work));
-	(void) simhash_cluster_run(psprintf("DROP TABLE IF EXISTS %s", parts.clusters));
+	terms = simhash_clusters_find(call.relation, call.column);
+	if (terms != NULL && terms->root == call.table)
+	{
+		(void) drop_triggers(&call, terms->clusters);
+		(void) simhash_cluster_run(psprintf("DROP TABLE %s",
+											simhash_quoted_name(terms->clusters)));
+		if (OidIsValid(terms->work))
+			(void) simhash_cluster_run(psprintf("DROP TABLE %s",
+												simhash_quoted_name(terms->work)));
+		simhash_cluster_alter(&call, psprintf("ALTER TABLE %s DROP COLUMN %s%s%s",
+											  call.name,
+											  simhash_cluster_name(call.table, terms->cluster),
+											  terms->since == 0 ? "" : ", DROP COLUMN ",
+											  terms->since == 0 ? "" :
+											  simhash_cluster_name(call.table, terms->since)));
+	}
+	else if (drop_triggers(&call, InvalidOid) > 0)
+		ereport(NOTICE,
+				(errmsg("triggers of \"%s\" that were bound to nothing are dropped",
+						RelationGetRelationName(call.relation)),
+				 errdetail("What clusters they kept, in which column and table, is not known any more."),
+				 errhint("Drop the column and the table of the clusters by hand.")));
+	else
+		(void) simhash_cluster_find(&call);
 	simhash_cluster_end_step(&call);
 	simhash_cluster_end(&call);
 	PG_RETURN_VOID();
@@ -108,14 +125,13 @@ simhash_drop_clusters(PG_FUNCTION_ARGS)
  * one that was found first.
  */
 static char *
-write_split(const ClusterCall *call, const Guard *guard)
+write_split(const ClusterCall *call, const ClusterTerms *terms)
 {
-	const char *column = quote_identifier(call->column);
+	const char *column = simhash_cluster_name(call->table, terms->cluster);
 	char	   *current =
-	psprintf("%s.simhash_current_cluster(%s::pg_catalog.regclass, t.%s, %s::pg_catalog.name)",
+	psprintf("%s.simhash_current_cluster('%u'::pg_catalog.regclass, t.%s, %s::pg_catalog.name)",
 			 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
-			 quote_literal_cstr(call->name), column,
-			 quote_literal_cstr(call->column));
+			 call->table, column, quote_literal_cstr(call->column));
 
 	return psprintf("WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, %s AS now"
 					" FROM %s AS r JOIN %s AS t ON %s OPERATOR(pg_catalog.=) r.id),"
@@ -128,9 +144,9 @@ write_split(const ClusterCall *call, const Guard *guard)
 					" JOIN n ON n.part OPERATOR(pg_catalog.=) r.part"
 					" WHERE %s OPERATOR(pg_catalog.=) r.id"
 					" AND d.%s OPERATOR(pg_catalog.<>) n.cluster",
-					current, simhash_cluster_query(call, guard, current),
+					current, simhash_cluster_query(call, terms, current),
 					call->source, simhash_cluster_id(call, "t"),
-					guard->sequence, call->source, column,
+					simhash_clusters_sequence(terms), call->source, column,
 					simhash_cluster_id(call, "d"), column);
 }
 
@@ -151,24 +167,22 @@ Datum
 simhash_split_clusters(PG_FUNCTION_ARGS)
 {
 	ClusterCall call = {0};
-	ClusterParts parts;
-	Guard	   *guard;
+	ClusterTerms *terms;
 
 	begin(&call, fcinfo);
 	simhash_cluster_begin_step(&call, ShareRowExclusiveLock);
-	parts = simhash_cluster_find(&call, false);
-	guard = simhash_cluster_bind(&call, parts.trigger);
-	if (guard->action != GUARD_CONNECTED || guard->later)
+	terms = simhash_cluster_find(&call);
+	if (terms->star || terms->later)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 guard->later ?
+				 terms->later ?
 				 errmsg("the clusters of \"%s\" are not set up yet",
 						RelationGetRelationName(call.relation)) :
 				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
 						RelationGetRelationName(call.relation)),
-				 guard->later ?
+				 terms->later ?
 				 errhint("CALL simhash_add_clusters(...) goes on with it.") : 0));
-	(void) simhash_cluster_run(write_split(&call, guard));
+	(void) simhash_cluster_run_filling(&call, write_split(&call, terms));
 	simhash_cluster_end_step(&call);
 	simhash_cluster_end(&call);
 	PG_RETURN_VOID();

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * guard_neighbours.c
- *		What rows near another are in: sets of clusters, for the action
- *		"connected" of simhash_guard().
+ * neighbours.c
+ *		Sets of clusters, and the visitor of a search that gathers what rows
+ *		near another are in.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "clusters/neighbours.h"
 
 /* The place of an id in a set, or where it belongs. */
 static int
-find_cluster(const GuardClusters *clusters, int64 id)
+find_cluster(const ClusterSet *clusters, int64 id)
 {
 	int			low = 0;
 	int			high = clusters->n;
@@ -31,7 +31,7 @@ find_cluster(const GuardClusters *clusters, int64 id)
 
 /* Is a cluster in the set? */
 bool
-simhash_guard_has_cluster(const GuardClusters *clusters, int64 id)
+simhash_clusters_has(const ClusterSet *clusters, int64 id)
 {
 	int			place = find_cluster(clusters, id);
 
@@ -40,7 +40,7 @@ simhash_guard_has_cluster(const GuardClusters *clusters, int64 id)
 
 /* Add a cluster to the set, unless it is there. */
 void
-simhash_guard_add_cluster(GuardClusters *clusters, int64 id)
+simhash_clusters_add(ClusterSet *clusters, int64 id)
 {
 	int			place = find_cluster(clusters, id);
 
@@ -61,11 +61,10 @@ simhash_guard_add_cluster(GuardClusters *clusters, int64 id)
 
 /* The cluster of a row found, if it has one. */
 bool
-simhash_guard_get_cluster(const GuardTable *table, TupleTableSlot *slot,
-						  int64 *id)
+simhash_clusters_get(const GuardTable *table, TupleTableSlot *slot, int64 *id)
 {
 	bool		isnull;
-	Datum		value = slot_getattr(slot, table->cluster, &isnull);
+	Datum		value = slot_getattr(slot, table->carried, &isnull);
 
 	*id = isnull ? 0 : DatumGetInt64(value);
 	return !isnull;
@@ -77,30 +76,28 @@ simhash_guard_get_cluster(const GuardTable *table, TupleTableSlot *slot,
  * may have no cluster yet, and will find ours when they get one.
  */
 void
-simhash_guard_meet(GuardNeighbours *neighbours, const GuardTable *table,
-				   TupleTableSlot *slot, TransactionId xid, uint32 token)
+simhash_clusters_meet(void *visitor, const GuardTable *table,
+					  TupleTableSlot *slot, const GuardPending *pending)
 {
-	GuardArrival *arrival;
+	ClusterNeighbours *neighbours = visitor;
+	ClusterArrival *arrival;
 	ListCell   *lc;
 	int64		id;
 
-	if (!simhash_guard_get_cluster(table, slot, &id))
+	if (!simhash_clusters_get(table, slot, &id))
 		return;
-	if (!TransactionIdIsValid(xid))
+	if (!TransactionIdIsValid(pending->xid))
 	{
-		simhash_guard_add_cluster(&neighbours->clusters, id);
+		simhash_clusters_add(&neighbours->clusters, id);
 		return;
 	}
 	foreach(lc, neighbours->arrivals)
 	{
-		if (((GuardArrival *) lfirst(lc))->cluster == id)
+		if (((ClusterArrival *) lfirst(lc))->cluster == id)
 			return;
 	}
-	arrival = palloc0(sizeof *arrival);
+	arrival = palloc(sizeof *arrival);
 	arrival->cluster = id;
-	arrival->pending.table = table->table;
-	arrival->pending.tid = slot->tts_tid;
-	arrival->pending.xid = xid;
-	arrival->pending.token = token;
+	arrival->pending = *pending;
 	neighbours->arrivals = lappend(neighbours->arrivals, arrival);
 }

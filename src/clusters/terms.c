@@ -1,0 +1,568 @@
+/*-------------------------------------------------------------------------
+ *
+ * terms.c
+ *		The deed by which the table of the clusters is bound to the table whose
+ *		rows are in them.
+ *
+ * A trigger that writes for others to a table must know which one, and in which
+ * columns.  Its arguments do not tell: whoever has the privilege TRIGGER writes
+ * them, and what they name may be renamed, or dropped and made again.  So they
+ * are not asked.  What is asked is a policy of the table of the clusters:
+ *
+ *	CREATE POLICY simhash_clusters ON news_clusters AS RESTRICTIVE USING
+ *		(COALESCE(true, EXISTS (SELECT _simhash_cluster_terms('kind', 'star',
+ *			'k', 3, 'fingerprint', n.fp, 'fingerprint', news_clusters.fp, ...)
+ *			FROM ONLY news AS n)));
+ *
+ * It is always true, and simplified to that; nothing of it is ever run.  But
+ *
+ * - only the owner of the table can make it, and it is believed only while both
+ *	 tables have one owner;
+ * - PostgreSQL keeps it as a tree of OIDs and numbers of columns.  It follows
+ *	 renames, changes of schema, swaps, dump and restore;
+ * - by its dependencies no column that it names, nor the table, is dropped
+ *	 without CASCADE, and no type is changed.
+ *
+ * The triggers are on the other table, and have no arguments either.  Each has a
+ * condition that is always true, too, and names the table of the clusters:
+ *
+ *	CREATE TRIGGER ... WHEN ('news_clusters'::regclass IS NOT NULL)
+ *
+ * So that table is not dropped without CASCADE.  A condition that somebody else
+ * has written leads nowhere, as the deed of that table does not name his.
+ *
+ * A pair of arguments is a key and what it stands for: a column of the one
+ * table, or of the other, from the outer query; a constant; or, in a test for
+ * NULL, the expression by which the column before it is generated.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/terms.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/partition.h"
+#include "catalog/pg_policy.h"
+#include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+#include "utils/syscache.h"
+
+#include "clusters/cluster.h"
+#include "fingerprint/fingerprint.h"
+
+PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
+
+/* Kinds, as sets. */
+#define STAR		1
+#define CONNECTED	2
+
+/*
+ * The keys of columns: where the terms have that of the one table and that of the
+ * other, or -1, and for which kinds they must be there.
+ */
+static const struct
+{
+	const char *key;
+	int			ours;
+	int			theirs;
+	int			needs_ours;
+	int			needs_theirs;
+}			columns[] = {
+#define PLACE(member)	offsetof(ClusterTerms, member)
+#define THEIRS(column)	PLACE(columns) + (column) * (int) sizeof(AttrNumber)
+	{"fingerprint", PLACE(terms.column), PLACE(fingerprint), STAR | CONNECTED, STAR},
+	{"document", PLACE(terms.document), PLACE(document), 0, 0},
+	{"cluster", PLACE(cluster), THEIRS(CLUSTER_ID), STAR | CONNECTED, STAR | CONNECTED},
+	{"since", PLACE(since), -1, 0, 0},
+	{"made", -1, THEIRS(CLUSTER_MADE), 0, STAR},
+	{"parent", -1, THEIRS(CLUSTER_PARENT), 0, CONNECTED},
+	{"rank", -1, THEIRS(CLUSTER_RANK), 0, CONNECTED},
+	{"current", -1, THEIRS(CLUSTER_CURRENT), 0, CONNECTED},
+	{"merged_into", -1, THEIRS(CLUSTER_MERGED_INTO), 0, CONNECTED},
+	{"merged_at", -1, THEIRS(CLUSTER_MERGED_AT), 0, CONNECTED}
+};
+
+/* What stands at such a place in terms; NULL for none. */
+static inline AttrNumber *
+at(const ClusterTerms *terms, int place)
+{
+	return place < 0 ? NULL : (AttrNumber *) ((char *) terms + place);
+}
+
+/* What a deed calls the one table; nobody calls the other so. */
+#define ALIAS		"simhash_kept"
+
+/* The deed read last, and how often any table has changed. */
+static MemoryContext last_context = NULL;
+static ClusterTerms *last = NULL;
+static uint64 changes = 0;
+
+/* A table has changed: it may be that of the last deed, or one of its types. */
+static void
+forget(Datum arg, Oid table)
+{
+	(void) arg;
+	changes++;
+	if (last != NULL && (!OidIsValid(table) || table == last->clusters))
+		last = NULL;
+}
+
+/* Learn of changes, from now on. */
+void
+simhash_clusters_watch(void)
+{
+	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+}
+
+/*
+ * _simhash_cluster_terms(VARIADIC "any") -> boolean
+ *
+ * Holds what a deed says.  It is never called: the condition around it is known
+ * to be true.
+ */
+Datum
+_simhash_cluster_terms(PG_FUNCTION_ARGS)
+{
+	(void) fcinfo;
+	PG_RETURN_BOOL(true);
+}
+
+/* The row of a table in pg_class, in memory of the caller's. */
+FormData_pg_class
+simhash_clusters_class(Oid table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	FormData_pg_class form;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	form = *(Form_pg_class) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+	return form;
+}
+
+/* Complain of a table that is not bound, or not any more. */
+void
+simhash_clusters_complain(Oid clusters)
+{
+	const char *name = get_rel_name(clusters);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", clusters)));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" is not bound as that of the clusters", name),
+			 errdetail("Its policy simhash_clusters, which says of what table and how, is gone or was not made by simhash_add_clusters."),
+			 errhint("CALL simhash_drop_clusters(...) and simhash_add_clusters(...) make it anew.")));
+}
+
+/*
+ * The table of the clusters that the condition of a trigger names; InvalidOid if
+ * it names none.
+ */
+Oid
+simhash_clusters_of_trigger(const Trigger *trigger)
+{
+	NullTest   *test = trigger->tgqual == NULL ? NULL :
+	stringToNode(trigger->tgqual);
+	Const	   *table;
+
+	if (test == NULL || !IsA(test, NullTest) || !IsA(test->arg, Const))
+		return InvalidOid;
+	table = (Const *) test->arg;
+	return table->consttype == REGCLASSOID && !table->constisnull ?
+		DatumGetObjectId(table->constvalue) : InvalidOid;
+}
+
+/* The call in the condition of a policy, and the table in FROM; or NULL. */
+static FuncExpr *
+find_call(Node *condition, Oid *root)
+{
+	CoalesceExpr *either = (CoalesceExpr *) condition;
+	Query	   *query;
+	RangeTblEntry *table;
+	FuncExpr   *call;
+
+	if (!IsA(either, CoalesceExpr) || list_length(either->args) != 2 ||
+		!IsA(lsecond(either->args), SubLink))
+		return NULL;
+	query = (Query *) ((SubLink *) lsecond(either->args))->subselect;
+	if (!IsA(query, Query) || list_length(query->targetList) != 1 ||
+		list_length(query->rtable) != 1)
+		return NULL;
+	table = linitial(query->rtable);
+	call = (FuncExpr *) linitial_node(TargetEntry, query->targetList)->expr;
+	if (table->rtekind != RTE_RELATION || !IsA(call, FuncExpr) ||
+		simhash_c_function(call->funcid) != _simhash_cluster_terms)
+		return NULL;
+	*root = table->relid;
+	return call;
+}
+
+/* A constant of a type, or an error: nothing else is written. */
+static Datum
+get_constant(const ClusterTerms *terms, Node *value, Oid type)
+{
+	if (!IsA(value, Const) || ((Const *) value)->consttype != type ||
+		((Const *) value)->constisnull)
+		simhash_clusters_complain(terms->clusters);
+	return ((Const *) value)->constvalue;
+}
+
+/* Take a column of either table; false if there is no such key. */
+static bool
+take_column(ClusterTerms *terms, const char *key, const Var *column)
+{
+	bool		ours = column->varlevelsup == 0;
+	GuardTerms *its = &terms->terms;
+
+	/* That of the table of the clusters comes right after the other. */
+	if (strcmp(key, "within") == 0 && (ours || its->ngroup > 0))
+	{
+		if (ours)
+			its->group[its->ngroup++] = column->varattno;
+		else
+			terms->group[its->ngroup - 1] = column->varattno;
+		return true;
+	}
+	for (size_t i = 0; i < lengthof(columns); i++)
+	{
+		AttrNumber *place = at(terms, ours ? columns[i].ours : columns[i].theirs);
+
+		if (strcmp(key, columns[i].key) == 0 && place != NULL)
+		{
+			*place = column->varattno;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Take the expression by which the column before it is generated. */
+static void
+take_expression(ClusterTerms *terms, const Var *column, Node *test)
+{
+	ClusterGenerated *generated = palloc(sizeof *generated);
+
+	if (column == NULL || column->varlevelsup != 0 || column->varattno <= 0 ||
+		!IsA(test, NullTest))
+		simhash_clusters_complain(terms->clusters);
+	generated->column = column->varattno;
+	generated->expression = (Node *) ((NullTest *) test)->arg;
+	terms->generated = lappend(terms->generated, generated);
+}
+
+/* Take what a key stands for, which is not a column. */
+static void
+take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
+{
+	if (strcmp(key, "generated") == 0)
+		take_expression(terms, before, value);
+	else if (strcmp(key, "kind") == 0)
+		terms->star = strcmp(TextDatumGetCString(get_constant(terms, value, TEXTOID)), "star") == 0;
+	else if (strcmp(key, "k") == 0)
+		terms->terms.radius = DatumGetInt32(get_constant(terms, value, INT4OID));
+	else if (strcmp(key, "similarity") == 0)
+		terms->terms.measure =
+			simhash_get_measure(TextDatumGetCString(get_constant(terms, value, TEXTOID)), NULL);
+	else if (strcmp(key, "at_least") == 0)
+		terms->terms.at_least =
+			simhash_check_at_least(DatumGetFloat8(get_constant(terms, value,
+															   FLOAT8OID)));
+	else if (strcmp(key, "profile") == 0)
+		terms->terms.profile =
+			simhash_get_profile(DatumGetTextPP(get_constant(terms, value, TEXTOID)));
+	else if (strcmp(key, "later") == 0)
+		terms->later = DatumGetBool(get_constant(terms, value, BOOLOID));
+	else if (strcmp(key, "work") == 0)
+		terms->work = DatumGetObjectId(get_constant(terms, value, REGCLASSOID));
+	else
+		simhash_clusters_complain(terms->clusters);
+}
+
+/* Is everything there that the kind needs? */
+static bool
+is_complete(const ClusterTerms *terms)
+{
+	int			kind = terms->star ? STAR : CONNECTED;
+	bool		complete = !terms->star ||
+	(terms->document > 0) == (terms->terms.document > 0);
+
+	complete &= (terms->terms.measure != SIMHASH_NO_MEASURE) ==
+		(terms->terms.document > 0);
+	for (size_t i = 0; i < lengthof(columns); i++)
+	{
+		const AttrNumber *ours = at(terms, columns[i].ours);
+		const AttrNumber *theirs = at(terms, columns[i].theirs);
+
+		complete &= ours == NULL || *ours > 0 ||
+			(*ours == 0 && (columns[i].needs_ours & kind) == 0);
+		complete &= theirs == NULL || *theirs > 0 ||
+			(*theirs == 0 && (columns[i].needs_theirs & kind) == 0);
+	}
+	for (int i = 0; i < terms->terms.ngroup; i++)
+		complete &= terms->terms.group[i] > 0 &&
+			(!terms->star || terms->group[i] > 0);
+	return complete;
+}
+
+/* Read the arguments of the call. */
+static ClusterTerms *
+read_call(Oid clusters, Oid root, const FuncExpr *call)
+{
+	ClusterTerms *terms = palloc0(sizeof *terms);
+	int			n = list_length(call->args);
+	Var		   *before = NULL;
+
+	terms->clusters = clusters;
+	terms->root = root;
+	terms->terms.measure = SIMHASH_NO_MEASURE;
+	terms->terms.profile = sh_default_profile;
+	terms->terms.group = palloc0(n * sizeof(AttrNumber));
+	terms->group = palloc0(n * sizeof(AttrNumber));
+	for (int i = 0; i + 1 < n; i += 2)
+	{
+		const char *key =
+		TextDatumGetCString(get_constant(terms, list_nth(call->args, i),
+										 TEXTOID));
+		Node	   *value = list_nth(call->args, i + 1);
+
+		if (!IsA(value, Var) || !take_column(terms, key, (Var *) value))
+			take_value(terms, key, value, before);
+		if (IsA(value, Var))
+			before = (Var *) value;
+	}
+	if (!is_complete(terms))
+		simhash_clusters_complain(clusters);
+	return terms;
+}
+
+/* Find the deed of a table, and read it; NULL if it has none. */
+static ClusterTerms *
+find_deed(Oid clusters)
+{
+	Relation	policies = table_open(PolicyRelationId, AccessShareLock);
+	ClusterTerms *terms = NULL;
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_policy_polrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(clusters));
+	scan = systable_beginscan(policies, PolicyPolrelidPolnameIndexId, true,
+							  NULL, 1, &key);
+	while (terms == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		condition = heap_getattr(tuple, Anum_pg_policy_polqual,
+											 RelationGetDescr(policies),
+											 &isnull);
+		Form_pg_policy policy = (Form_pg_policy) GETSTRUCT(tuple);
+		FuncExpr   *call = NULL;
+		Oid			root;
+
+		if (!isnull && !policy->polpermissive)
+			call = find_call(stringToNode(TextDatumGetCString(condition)),
+							 &root);
+		if (call == NULL)
+			continue;
+		terms = read_call(clusters, root, call);
+		terms->policy = policy->polname;
+	}
+	systable_endscan(scan);
+	table_close(policies, AccessShareLock);
+	return terms;
+}
+
+/* A copy in memory of the caller's. */
+static ClusterTerms *
+copy_terms(const ClusterTerms *terms)
+{
+	ClusterTerms *copy = palloc(sizeof *copy);
+	Size		size = Max(terms->terms.ngroup, 1) * sizeof(AttrNumber);
+	ListCell   *lc;
+
+	*copy = *terms;
+	copy->terms.group = memcpy(palloc(size), terms->terms.group, size);
+	copy->group = memcpy(palloc(size), terms->group, size);
+	copy->generated = NIL;
+	foreach(lc, terms->generated)
+	{
+		ClusterGenerated *generated = palloc(sizeof *generated);
+
+		*generated = *(ClusterGenerated *) lfirst(lc);
+		generated->expression = copyObject(generated->expression);
+		copy->generated = lappend(copy->generated, generated);
+	}
+	return copy;
+}
+
+/*
+ * Read the deed of a table of clusters, which need not be locked; NULL if it has
+ * none.
+ */
+ClusterTerms *
+simhash_clusters_read(Oid clusters)
+{
+	MemoryContext old;
+	ClusterTerms *terms;
+	uint64		before;
+
+	AcceptInvalidationMessages();
+	if (last != NULL && last->clusters == clusters)
+		return copy_terms(last);
+	last = NULL;
+	if (last_context == NULL)
+		last_context = AllocSetContextCreate(CacheMemoryContext,
+											 "simhash clusters",
+											 ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(last_context);
+	old = MemoryContextSwitchTo(last_context);
+	before = changes;
+	terms = find_deed(clusters);
+	MemoryContextSwitchTo(old);
+
+	/* What has changed since it was found will not be told again. */
+	if (before == changes)
+		last = terms;
+	return terms == NULL ? NULL : copy_terms(terms);
+}
+
+/*
+ * The clusters that are kept in a column of a table, or of what it is a partition
+ * of; NULL if there are none.  Whoever may make triggers there may lead them to a
+ * table of his own: only deeds of the owner's are read.
+ */
+ClusterTerms *
+simhash_clusters_find(Relation relation, const char *column)
+{
+	Oid			table = RelationGetRelid(relation);
+	List	   *roots = lcons_oid(table, get_partition_ancestors(table));
+	int			n = relation->trigdesc == NULL ? 0 :
+	relation->trigdesc->numtriggers;
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	/* What follows may have the relation's description rebuilt. */
+	for (int i = 0; i < n; i++)
+		tables = list_append_unique_oid(tables,
+										simhash_clusters_of_trigger(&relation->trigdesc->triggers[i]));
+	foreach(lc, tables)
+	{
+		Oid			clusters = lfirst_oid(lc);
+		ListCell   *root;
+
+		/* What a condition names need not be there. */
+		foreach(root, get_rel_relkind(clusters) == RELKIND_RELATION ? roots : NIL)
+		{
+			ClusterTerms *terms;
+
+			if (simhash_clusters_class(clusters).relowner !=
+				simhash_clusters_class(lfirst_oid(root)).relowner)
+				continue;
+			terms = simhash_clusters_read(clusters);
+			if (terms != NULL && terms->root == lfirst_oid(root) &&
+				get_attnum(terms->root, column) == terms->cluster)
+				return terms;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Know the type of the fingerprint.  A deed that was written by hand may have any
+ * distance.
+ */
+void
+simhash_clusters_set_type(ClusterTerms *terms, Relation root)
+{
+	terms->terms.type = simhash_guard_type(root, terms->terms.column);
+	(void) simhash_check_radius(terms->terms.radius, terms->terms.type.width);
+}
+
+/*
+ * Write a column of the one table, with the expression by which it is generated,
+ * if it is, and the column in which what represents a cluster has it.  Whether an
+ * expression is NULL has no collation, so those of several are not at odds.
+ */
+static void
+write_column(StringInfo text, const ClusterTerms *terms, const char *key,
+			 AttrNumber ours, AttrNumber theirs)
+{
+	const char *clusters = quote_identifier(get_rel_name(terms->clusters));
+
+	if (ours != 0)
+	{
+		Relation	relation = table_open(terms->root, AccessShareLock);
+		Node	   *expression = simhash_guard_expression(relation, ours);
+
+		appendStringInfo(text, ", '%s'::pg_catalog.text, %s.%s", key, ALIAS,
+						 quote_identifier(get_attname(terms->root, ours, false)));
+		if (expression != NULL)
+			appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s) IS NULL",
+							 deparse_expression(expression,
+												deparse_context_for(ALIAS, terms->root),
+												true, false));
+		table_close(relation, NoLock);
+	}
+	if (theirs != 0)
+		appendStringInfo(text, ", '%s'::pg_catalog.text, %s.%s", key, clusters,
+						 quote_identifier(get_attname(terms->clusters, theirs,
+													  false)));
+}
+
+/* The condition that says so; the function is one in our schema. */
+char	   *
+simhash_clusters_write(const ClusterTerms *terms, Oid function)
+{
+	const GuardTerms *its = &terms->terms;
+	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "COALESCE(true, EXISTS (SELECT %s._simhash_cluster_terms("
+					 "'kind'::pg_catalog.text, '%s'::pg_catalog.text,"
+					 " 'k'::pg_catalog.text, '%d'::pg_catalog.int4",
+					 quote_identifier(get_namespace_name(get_func_namespace(function))),
+					 terms->star ? "star" : "connected", its->radius);
+	for (size_t i = 0; i < lengthof(columns); i++)
+	{
+		const AttrNumber *ours = at(terms, columns[i].ours);
+		const AttrNumber *theirs = at(terms, columns[i].theirs);
+
+		write_column(&text, terms, columns[i].key, ours == NULL ? 0 : *ours,
+					 theirs == NULL ? 0 : *theirs);
+	}
+	for (int i = 0; i < its->ngroup; i++)
+		write_column(&text, terms, "within", its->group[i], terms->group[i]);
+	(void) double_to_shortest_decimal_buf(its->at_least, number);
+	if (its->document != 0)
+		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
+						 ", 'at_least'::pg_catalog.text, '%s'::pg_catalog.float8"
+						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
+						 simhash_clusters_measure(terms), number,
+						 quote_literal_cstr(its->profile->name));
+	if (terms->later)
+		appendStringInfoString(&text, ", 'later'::pg_catalog.text, true");
+	if (OidIsValid(terms->work))
+		appendStringInfo(&text, ", 'work'::pg_catalog.text, '%u'::pg_catalog.regclass",
+						 terms->work);
+	appendStringInfo(&text, ") FROM ONLY %s AS %s))",
+					 simhash_quoted_name(terms->root), ALIAS);
+	return text.data;
+}

@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_fill.c
+ *		The option fill=family of simhash_guard(): the fingerprint, filled in
+ *		from a document.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+
+/* The fingerprint of a row's document; NULL if it has none. */
+static Datum
+compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
+					HeapTuple row, bool *isnull)
+{
+	SimhashWideFamily family = arguments->fill == GUARD_FILL_MINHASH ?
+	simhash_wide_minhash : simhash_wide_fingerprint;
+	int			n = arguments->terms.type.width / SH_BITS;
+	uint64		words[SH_WORDS];
+	Datum		document = heap_getattr(row, arguments->source, desc, isnull);
+
+	if (!*isnull)
+		*isnull = !family(arguments->terms.profile, DatumGetTextPP(document), n, words);
+	if (*isnull)
+		return (Datum) 0;
+	return arguments->terms.type.oid == BITOID ? simhash_make_bits(words, n) :
+		Int64GetDatum((int64) words[0]);
+}
+
+/* Are two fingerprints, or NULLs, the same? */
+static bool
+same_fingerprint(const GuardType *type, Datum value, bool isnull,
+				 Datum other, bool othernull)
+{
+	GuardFingerprint a;
+	GuardFingerprint b;
+
+	if (isnull || othernull)
+		return isnull && othernull;
+	a = simhash_guard_fingerprint(type, value);
+	b = simhash_guard_fingerprint(type, other);
+	return simhash_guard_distance(&a, &b) == 0;
+}
+
+/*
+ * Has a row the fingerprint that it had before: before an update, or where the
+ * statement has moved it from?  And the document?
+ */
+static bool
+is_as_before(const GuardTrigger *guard, const TriggerData *data, HeapTuple row,
+			 Datum given, bool *same_document)
+{
+	const GuardArguments *arguments = &guard->arguments;
+	const GuardType *type = &arguments->terms.type;
+	const GuardMoved *moved = &guard->guard.statement->moved;
+	Relation	relation = data->tg_relation;
+	GuardFingerprint fingerprint;
+	bool		isnull;
+	Datum		old;
+
+	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+	{
+		*same_document = simhash_guard_keeps_document(relation,
+													  arguments->source,
+													  data->tg_trigtuple, row);
+		old = heap_getattr(data->tg_trigtuple, arguments->terms.column,
+						   RelationGetDescr(relation), &isnull);
+		return same_fingerprint(type, given, false, old, isnull);
+	}
+	if (!simhash_guard_has_moved(guard->guard.statement) ||
+		moved->fingerprint.width == 0)
+		return false;
+	*same_document =
+		simhash_guard_same_document(simhash_guard_document(relation, arguments->source, row),
+									moved->document);
+	fingerprint = simhash_guard_fingerprint(type, given);
+	return simhash_guard_distance(&moved->fingerprint, &fingerprint) == 0;
+}
+
+/*
+ * The row with the fingerprint of its document.  One that is there stays as it
+ * is while the document is not changed, by whatever it was made, and wherever an
+ * update moves the row.  One that is given must be what we would fill in.
+ */
+HeapTuple
+simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
+				   HeapTuple row)
+{
+	const GuardArguments *arguments = &guard->arguments;
+	const GuardType *type = &arguments->terms.type;
+	Relation	relation = data->tg_relation;
+	TupleDesc	desc = RelationGetDescr(relation);
+	AttrNumber	column = arguments->terms.column;
+	bool		isnull;
+	Datum		given = heap_getattr(row, column, desc, &isnull);
+	bool		same_document = false;
+	bool		as_before = !isnull &&
+	is_as_before(guard, data, row, given, &same_document);
+	bool		none;
+	Datum		its;
+
+	if (as_before && same_document)
+		return row;
+	its = compute_fingerprint(arguments, desc, row, &none);
+	if (same_fingerprint(type, given, isnull, its, none))
+		return row;
+	if (!as_before && !isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_GENERATED_ALWAYS),
+				 errmsg("column \"%s\" of relation \"%s\" is given a fingerprint that is not that of its document",
+						NameStr(simhash_guard_attribute(relation, column)->attname),
+						RelationGetRelationName(relation)),
+				 errhint("Leave it to trigger \"%s\" to fill it in.",
+						 guard->guard.name)));
+	return simhash_guard_set_column(row, relation, column, its, none);
+}

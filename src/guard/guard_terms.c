@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_terms.c
+ *		By what rows of a table are near-duplicates, as the arguments of
+ *		simhash_guard() or simhash_add_clusters() ask for it: names are looked
+ *		up here, once, and what they stand for is known by its number from then
+ *		on.
+ *
+ * With "similarity" or "at_least", of the rows within the distance those are
+ * near-duplicates whose documents are similar enough.  What is not said of that
+ * follows from the expression of a generated fingerprint, or from the family by
+ * which the trigger fills it.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard_terms.h"
+
+#include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+
+#include "fingerprint/fingerprint.h"
+
+/* The column of that name; fails when there is none, with a hint if one is given. */
+AttrNumber
+simhash_guard_column(Relation relation, const char *name, const char *hint)
+{
+	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(relation)),
+				 hint == NULL ? 0 : errhint("%s", hint)));
+	return column;
+}
+
+/* The expression of a generated column, or NULL. */
+Node	   *
+simhash_guard_expression(Relation relation, AttrNumber column)
+{
+	if (!simhash_guard_attribute(relation, column)->attgenerated)
+		return NULL;
+	return build_column_default(relation, column);
+}
+
+/* The column of the documents that are to be compared. */
+static AttrNumber
+find_document(const GuardAsked *asked, Relation relation, Node *document)
+{
+	if (asked->document != NULL)
+		return simhash_guard_column(relation, asked->document,
+									asked->renamed);
+	document = simhash_unlabeled(document);
+	if (document == NULL || !IsA(document, Var))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s: option \"%s\" needs an option document=column",
+						asked->who,
+						asked->similarity ? "similarity" : "at_least"),
+				 asked->hint == NULL ? 0 : errhint("%s", asked->hint)));
+	return ((Var *) document)->varattno;
+}
+
+/* Find out whether documents are compared, which, and how. */
+static void
+read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+{
+	SimhashRecipe recipe = {asked->fills, sh_default_profile, NULL};
+	Node	   *source = simhash_guard_expression(relation, terms->column);
+	bool		known = source == NULL ?
+	asked->fills != SIMHASH_NO_MEASURE : simhash_get_recipe(source, &recipe);
+
+	terms->measure = simhash_get_measure(asked->similarity,
+										 known ? &recipe : NULL);
+	terms->at_least = SIMHASH_AT_LEAST;
+	if (asked->at_least != NULL)
+		terms->at_least =
+			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
+																	  CStringGetDatum(asked->at_least))));
+	if (terms->measure != SIMHASH_NO_MEASURE)
+		terms->document = find_document(asked, relation,
+										known ? recipe.document : NULL);
+	if (asked->profile == NULL && known)
+		terms->profile = recipe.profile;
+}
+
+/* Find the columns of the group. */
+static void
+read_group(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+{
+	ListCell   *lc;
+
+	terms->group = palloc(Max(list_length(asked->within), 1) *
+						  sizeof *terms->group);
+	foreach(lc, asked->within)
+	{
+		AttrNumber	column = simhash_guard_column(relation, lfirst(lc),
+												  asked->renamed);
+
+		if (column == terms->column)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s: option \"within\" cannot take column \"%s\", which is that of the fingerprint",
+							asked->who, (char *) lfirst(lc)),
+					 asked->hint == NULL ? 0 : errhint("%s", asked->hint)));
+		terms->group[terms->ngroup++] = column;
+	}
+}
+
+/* Turn what is asked for into columns of a table. */
+GuardTerms
+simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
+{
+	GuardTerms	terms = {0};
+
+	terms.column = simhash_guard_column(relation, asked->column,
+										asked->renamed);
+	terms.type = simhash_guard_type(relation, terms.column);
+	terms.radius = simhash_check_radius(asked->radius, terms.type.width);
+	terms.profile = asked->profile == NULL ? sh_default_profile :
+		simhash_get_profile(cstring_to_text(asked->profile));
+	terms.measure = SIMHASH_NO_MEASURE;
+	if (asked->similarity != NULL || asked->at_least != NULL)
+		read_similarity(asked, relation, &terms);
+	read_group(asked, relation, &terms);
+	return terms;
+}
+
+/* Are two documents, of which NULL is none, the same? */
+bool
+simhash_guard_same_document(const text *document, const text *other)
+{
+	if (document == NULL || other == NULL)
+		return document == other;
+	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
+						  false, -1);
+}
+
+/* The similarity of two documents; -1 where there is none. */
+double
+simhash_guard_similarity(const GuardTerms *terms, text *document,
+						 text *other)
+{
+	double		similarity = -1;
+
+	if (document == NULL || other == NULL ||
+		!simhash_exact_similarity(terms->measure, terms->profile, document,
+								  other, &similarity))
+		return -1;
+	return similarity;
+}
