@@ -22,15 +22,6 @@
 PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 PG_FUNCTION_INFO_V1(simhash_split_clusters);
 
-/* Is a table one of clusters of the same owner as another's? */
-static bool
-is_bound(Oid clusters, Relation relation)
-{
-	return get_rel_relkind(clusters) == RELKIND_RELATION &&
-		simhash_clusters_class(clusters).relowner ==
-		relation->rd_rel->relowner && simhash_clusters_read(clusters) != NULL;
-}
-
 /*
  * Drop the triggers that are bound to a table of clusters; without one, those
  * bound to any that has no deed, or another owner.  Returns how many.
@@ -50,7 +41,7 @@ drop_triggers(ClusterCall *call, Oid clusters)
 			trigger->tgisclone)
 			continue;
 		if (OidIsValid(clusters) ? its != clusters :
-			is_bound(its, call->relation))
+			simhash_clusters_read_owned(its, call->relation->rd_rel->relowner) != NULL)
 			continue;
 		n++;
 		simhash_cluster_alter(call, psprintf("DROP TRIGGER %s ON %s",

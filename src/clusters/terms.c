@@ -444,6 +444,19 @@ simhash_clusters_read(Oid clusters)
 }
 
 /*
+ * The same of a table that need not be there, or be one of clusters; NULL, too, if
+ * its owner is another one.
+ */
+ClusterTerms *
+simhash_clusters_read_owned(Oid clusters, Oid owner)
+{
+	if (get_rel_relkind(clusters) != RELKIND_RELATION ||
+		simhash_clusters_class(clusters).relowner != owner)
+		return NULL;
+	return simhash_clusters_read(clusters);
+}
+
+/*
  * The clusters that are kept in a column of a table, or of what it is a partition
  * of; NULL if there are none.  Whoever may make triggers there may lead them to a
  * table of his own: only deeds of the owner's are read.
@@ -467,15 +480,12 @@ simhash_clusters_find(Relation relation, const char *column)
 		Oid			clusters = lfirst_oid(lc);
 		ListCell   *root;
 
-		/* What a condition names need not be there. */
-		foreach(root, get_rel_relkind(clusters) == RELKIND_RELATION ? roots : NIL)
+		foreach(root, roots)
 		{
-			ClusterTerms *terms;
+			ClusterTerms *terms =
+			simhash_clusters_read_owned(clusters,
+										simhash_clusters_class(lfirst_oid(root)).relowner);
 
-			if (simhash_clusters_class(clusters).relowner !=
-				simhash_clusters_class(lfirst_oid(root)).relowner)
-				continue;
-			terms = simhash_clusters_read(clusters);
 			if (terms != NULL && terms->root == lfirst_oid(root) &&
 				get_attnum(terms->root, column) == terms->cluster)
 				return terms;

@@ -73,6 +73,7 @@ extern void simhash_clusters_watch(void);
 extern FormData_pg_class simhash_clusters_class(Oid table);
 extern Oid	simhash_clusters_of_trigger(const Trigger *trigger);
 extern ClusterTerms *simhash_clusters_read(Oid clusters);
+extern ClusterTerms *simhash_clusters_read_owned(Oid clusters, Oid owner);
 extern ClusterTerms *simhash_clusters_find(Relation relation,
 										   const char *column);
 extern void simhash_clusters_set_type(ClusterTerms *terms, Relation root);
