@@ -646,18 +646,6 @@ RESET ROLE;
 DROP OWNED BY simhash_owner, simhash_guest CASCADE;
 RESET client_min_messages;
 DROP ROLE simhash_owner, simhash_guest;
-DROP FUNCTION complain;
-
-CREATE FUNCTION complain(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	code text; message text; hint text;
-BEGIN
-	EXECUTE command;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-	RETURN concat_ws(E'\n', code || ' ' || message, nullif(hint, ''));
-END $$;
 --
 -- columns of the table of clusters that get another type while a statement runs,
 -- its deed gone; and deeds of columns that never had the right one
