@@ -23,8 +23,9 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-clusters = change current forest neighbours notes setup step table terms \
-	trigger
+clusters = bind check current drop faults forest join members mend \
+	neighbours notes query setup split starts step table template terms \
+	texts trigger trim
 guard = guard guard_action guard_bind guard_fill guard_fingerprint guard_group \
 	guard_key guard_lock guard_moved guard_options guard_row guard_search \
 	guard_shard guard_space guard_statement guard_terms

@@ -1441,12 +1441,12 @@ CREATE PROCEDURE simhash_add_clusters(
     within name[] DEFAULT '{}', document name DEFAULT NULL,
     profile text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, index boolean DEFAULT true,
-    schema name DEFAULT NULL)
+    schema name DEFAULT NULL, adopt boolean DEFAULT false)
 AS 'MODULE_PATHNAME', 'simhash_add_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_add_clusters(
     regclass, name, bigint, text, name, name, name[], name, text, text,
-    double precision, boolean, name) IS
+    double precision, boolean, name, boolean) IS
 'have a table keep the clusters of its rows in a column';
 
 CREATE PROCEDURE simhash_drop_clusters(
@@ -1462,3 +1462,29 @@ AS 'MODULE_PATHNAME', 'simhash_split_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_split_clusters(regclass, name) IS
 'have parts of clusters that are connected no more be clusters of their own';
+
+-- It ends transactions, and waits for those of others.
+CREATE PROCEDURE simhash_trim_clusters(
+    relation regclass, "column" name DEFAULT 'cluster',
+    keep interval DEFAULT '0')
+AS 'MODULE_PATHNAME', 'simhash_trim_clusters'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_trim_clusters(regclass, name, interval) IS
+'take from the table of the clusters what no row is in any more';
+
+CREATE FUNCTION simhash_check_clusters(
+    relation regclass, "column" name DEFAULT 'cluster',
+    OUT fault text, OUT number bigint, OUT example bigint, OUT remedy text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_check_clusters'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION simhash_check_clusters(regclass, name) IS
+'what is not as it should be about the clusters of a table, and what mends it';
+
+CREATE PROCEDURE simhash_mend_clusters(
+    relation regclass, "column" name DEFAULT 'cluster',
+    anew text DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'simhash_mend_clusters'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_mend_clusters(regclass, name, text) IS
+'put right what simhash_check_clusters finds, and have rows join clusters anew';

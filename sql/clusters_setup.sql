@@ -500,6 +500,55 @@ SELECT complain($$ CALL simhash_drop_clusters('parent') $$);
 \pset format aligned
 \pset tuples_only off
 
+--
+-- columns that are there: what earlier clusters have left
+--
+CREATE TABLE left_docs (id int PRIMARY KEY, fp bigint, body text);
+CREATE INDEX ON left_docs USING hamming (fp);
+INSERT INTO left_docs SELECT i, hashint8extended(i % 20, 1) # (1::bigint << i % 3), 'text' FROM generate_series(1, 100) AS i;
+CALL simhash_add_clusters('left_docs', 'fp', since => 'since');
+INSERT INTO left_docs VALUES (101, NULL), (102, (SELECT fp FROM left_docs WHERE id = 7)), (103, 0);
+-- the table of the clusters is gone, and with it the triggers
+DROP TABLE left_docs_clusters CASCADE;
+CREATE TABLE saved AS SELECT id, cluster, since, xmin::text AS version FROM left_docs;
+-- one part of a cluster has left it, two clusters have become one, one row never had any
+UPDATE left_docs SET fp = fp # -1 WHERE id % 20 = 5 AND id < 45;
+UPDATE left_docs SET fp = (SELECT fp FROM left_docs WHERE id = 8) WHERE id IN (9, 29, 49, 69, 89);
+UPDATE left_docs SET cluster = 77 WHERE id = 101;
+INSERT INTO left_docs VALUES (104, 0);
+SELECT complain($$ CALL simhash_add_clusters('left_docs', 'fp', since => 'since') $$);
+SELECT complain(format('CALL simhash_add_clusters(''left_docs'', ''fp'', adopt => true, %s => %L)', a, c))
+FROM (VALUES ('"column"', 'fp'), ('"column"', 'id'), ('"column"', 'ctid'), ('since', 'body'), ('since', 'cluster')) AS t (a, c);
+-- rows that are changed while it goes on get theirs in the end, whatever they had
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped'; END $$;
+CREATE TRIGGER fail BEFORE UPDATE ON left_docs FOR EACH ROW EXECUTE FUNCTION fail();
+CALL simhash_add_clusters('left_docs', 'fp', since => 'since', adopt => true);
+DROP FUNCTION fail CASCADE;
+UPDATE left_docs SET body = 'changed' WHERE id IN (9, 10);
+CALL simhash_add_clusters('left_docs', 'fp', since => 'since', adopt => true);
+-- who keeps its id keeps the time, and is not even touched
+SELECT d.cluster IS NOT DISTINCT FROM b.cluster AS same, count(*), count(*) FILTER (WHERE d.xmin::text = version) AS untouched,
+	count(*) FILTER (WHERE d.since IS DISTINCT FROM b.since) AS other_time
+FROM left_docs AS d LEFT JOIN saved AS b USING (id) GROUP BY 1 ORDER BY 1;
+SELECT id, d.cluster, b.cluster AS old FROM left_docs AS d LEFT JOIN saved AS b USING (id)
+WHERE d.cluster IS DISTINCT FROM b.cluster OR id > 100 OR id = 10 ORDER BY id;
+INSERT INTO left_docs VALUES (105, 1234567890) RETURNING cluster;
+-- the index that is searched is gone, and the trigger with it
+DROP INDEX left_docs_clusters_fp_idx CASCADE;
+SELECT complain($$ CALL simhash_add_clusters('left_docs', 'fp', since => 'since') $$);
+CALL simhash_add_clusters('left_docs', 'fp', since => 'since', adopt => true);
+SELECT count(DISTINCT cluster), max(cluster) FROM left_docs;
+DROP TABLE left_docs_clusters;
+-- clusters of another kind take them over as well
+CALL simhash_drop_clusters('left_docs');
+ALTER TABLE left_docs ADD cluster bigint;
+UPDATE left_docs SET cluster = -id;
+CALL simhash_add_clusters('left_docs', 'fp', kind => 'connected', adopt => true);
+SELECT count(*), count(DISTINCT cluster), min(cluster), max(cluster) FROM left_docs WHERE fp IS NOT NULL;
+\d left_docs
+CALL simhash_drop_clusters('left_docs');
+DROP TABLE left_docs, saved;
+
 DROP VIEW mine, v, remains;
 CALL simhash_drop_clusters('parent');
 DROP TABLE docs, chain, bad, parent;

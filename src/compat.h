@@ -419,6 +419,27 @@ simhash_truncate(Relation relation)
 		);
 }
 
+/* Replace a row that is locked, as logical replication does. */
+static inline void
+simhash_update_row(Relation relation, TupleTableSlot *old, TupleTableSlot *new)
+{
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *result = makeNode(ResultRelInfo);
+	EPQState	epqstate;
+
+#if PG_VERSION_NUM >= 160000
+	EvalPlanQualInit(&epqstate, estate, NULL, NIL, -1, NIL);
+#else
+	EvalPlanQualInit(&epqstate, estate, NULL, NIL, -1);
+#endif
+	InitResultRelInfo(result, relation, 0, NULL, 0);
+	ExecOpenIndices(result, false);
+	ExecSimpleRelationUpdate(result, estate, &epqstate, old, new);
+	ExecCloseIndices(result);
+	EvalPlanQualEnd(&epqstate);
+	FreeExecutorState(estate);
+}
+
 /*
  * By the number of each column of the one, that of the column of that name in
  * the other; fails unless there is one of the same type.

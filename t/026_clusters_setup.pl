@@ -70,9 +70,10 @@ sub faults
 	return $node->safe_psql('postgres', <<"END") if $kind eq 'star';
 SELECT count(*) FILTER (WHERE a.cluster IS NULL),
     count(*) FILTER (WHERE NOT EXISTS (SELECT FROM docs_clusters AS b
-        WHERE b.cluster = a.cluster AND hamming(a.fp, b.fp) <= 3 $group)),
+        WHERE coalesce(b.copy_of, b.cluster) = a.cluster AND hamming(a.fp, b.fp) <= 3 $group)),
     (SELECT count(*) FROM docs_clusters AS a JOIN docs_clusters AS b
-        ON a.cluster < b.cluster AND hamming(a.fp, b.fp) <= 3 $group)
+        ON coalesce(a.copy_of, a.cluster) < coalesce(b.copy_of, b.cluster)
+        AND hamming(a.fp, b.fp) <= 3 $group)
 FROM docs AS a WHERE fp IS NOT NULL
 END
 	my $columns = $within ? 'id, fp, part' : 'id, fp';

@@ -74,10 +74,12 @@ ALTER TABLE news RENAME cluster TO "Cluster's";
 ALTER TABLE news_clusters RENAME fp TO "f p";
 ALTER TABLE news_clusters RENAME body TO fp;
 ALTER TABLE news_clusters RENAME cluster TO id;
+ALTER TABLE news_clusters RENAME made TO "made at";
+ALTER TABLE news_clusters RENAME copy_of TO made;
 ALTER TABLE news_clusters SET SCHEMA kept;
 ALTER TABLE bugs RENAME fp TO "F.P.";
 ALTER TABLE kept.bugs_clusters RENAME TO "Bugs' clusters";
-ALTER TABLE kept."Bugs' clusters" RENAME current TO "is now";
+ALTER TABLE kept."Bugs' clusters" RENAME copy_of TO "is now";
 ALTER TABLE "Half done_clusters" RENAME TO "Half";
 ALTER TABLE "Half done_clusters_fill" RENAME TO "Half""s work";
 ALTER SCHEMA kept RENAME TO "It's ""kept""";
@@ -133,6 +135,7 @@ my @refused = (
 	'DROP TABLE news_clusters', 'DROP TABLE "Bugs\' clusters"',
 	'ALTER TABLE news DROP "Cluster\'s"', 'ALTER TABLE news DROP body',
 	'ALTER TABLE news DROP site', 'ALTER TABLE news_clusters DROP fp',
+	'ALTER TABLE news_clusters DROP made', 'ALTER TABLE "Bugs\' clusters" DROP merged_at',
 	'ALTER TABLE bugs DROP "F.P."', 'ALTER TABLE "Half done" DROP cluster');
 
 sub in_order
@@ -239,6 +242,13 @@ make_copy('data', 'keeper', [ 'pg_dump', '-s', '-f', "$dumps/schema", $origin ],
 	[ @psql, "$dumps/schema", $node->connstr('data') ],
 	[ 'pg_dump', '-a', '--disable-triggers', '-f', "$dumps/data", $origin ],
 	[ @psql, "$dumps/data", $node->connstr('data') ]);
+
+# Of the data alone, where triggers fire, nothing gets into the tables of clusters.
+$node->safe_psql('postgres', 'CREATE DATABASE bare TEMPLATE template0');
+$node->command_ok([ @psql, "$dumps/schema", $node->connstr('bare') ], 'bare: psql');
+$node->command_fails_like(
+	[ 'pg_restore', '-e', '-a', '-d', $node->connstr('bare'), "$dumps/archive" ],
+	qr/ERROR:  table ".*" of clusters is kept by simhash/, 'bare: refused');
 
 # A copy of the files, and the archive in its place.
 make_copy('template', 'keeper');

@@ -130,7 +130,7 @@ DECLARE
     swap text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster');
     for_it text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster');
     t text := trial.one('w.docs', 'w.docs', 'w.p1', 'w.p2', 'w.p3', 'w.docs_clusters', 'w.docs_clusters');
-    c text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster', 'made', 'parent', 'current', 'rank');
+    c text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster', 'made', 'copy_of', 'unused_since', 'merged_into', 'merged_at');
 BEGIN
     RETURN CASE floor(random() * 24)::int
         WHEN 0 THEN format('ALTER TABLE %s RENAME %I TO t0; ALTER TABLE %1$s RENAME %I TO %2$I; ALTER TABLE %1$s RENAME t0 TO %3$I', t, swap, for_it)
@@ -140,7 +140,8 @@ BEGIN
             trial.one('text', 'int USING length(' || c || '::text)', 'bigint USING 1', 'bit(64)', 'hamming_ball USING NULL', 'numeric', 'varchar(9)', 'text COLLATE "C"', 'float8'))
         WHEN 4 THEN format('ALTER TABLE %s DROP COLUMN %I %s', t, c, trial.one('', 'CASCADE'))
         WHEN 5 THEN format('DROP INDEX w.docs_fp %s', trial.one('', 'CASCADE'))
-        WHEN 6 THEN format('DROP TRIGGER %s ON w.docs', trial.one('g', 'simhash_cluster', 'simhash_cluster_merge'))
+        WHEN 6 THEN format('DROP TRIGGER %s', trial.one('g ON w.docs', 'simhash_cluster ON w.docs', 'simhash_cluster_merge ON w.docs',
+            'simhash_cluster_inserted ON w.docs', 'simhash_cluster_text ON w.docs', 'simhash_clusters ON w.docs_clusters'))
         WHEN 7 THEN 'ALTER TABLE w.docs DETACH PARTITION ' || trial.one('w.p1', 'w.p2', 'w.p3')
         WHEN 8 THEN 'ALTER TABLE w.docs ATTACH PARTITION w.p4 FOR VALUES IN (10, 11, 12)'
         WHEN 9 THEN format('DROP TABLE %s %s', trial.one('w.p1', 'w.p2', 'w.p3', 'w.docs', 'w.docs_clusters'), trial.one('', 'CASCADE'))

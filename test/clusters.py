@@ -21,14 +21,18 @@ the two tables is judged.
 What is asked is computed here from nothing but these versions:
 
 star        every version that was ever committed is within the distance of the
-            representative of its cluster; representatives of two clusters are
-            not.
+            representative of its cluster, and of all copies of that; and of
+            two clusters they are not.  Where a text has gone from it, the
+            version is similar to another one of the cluster.
 connected   two rows that are near are in one cluster; and the versions of a
             cluster hang together by others that were committed.  Where no row
             has left, that is one answer alone, and that of simhash_clusters.
             The id of a cluster is the least of those that it was merged from.
+            Links lead to lesser ids, and are one for each id that has been
+            merged, but for copies.
 both        a row has the cluster that its last version was given; errors are
-            those that may be.
+            those that may be: nobody is kept from merging clusters, or fails
+            at REPEATABLE READ.
 
 Another round has one writer, and is compared with what each row ought to get.
 
@@ -118,6 +122,7 @@ class Round:
         self.verified = 'verified' in more
         self.alone = 'alone' in more
         self.moves = 'moves' in more
+        self.index = number % 3 == 0
         self.tables = TABLES if self.moves else TABLES[:1]
         # of a generated fingerprint another column is written
         self.written = 'raw' if self.verified else 'fp'
@@ -259,7 +264,8 @@ def make_tables(test):
             yield 'DROP SCHEMA IF EXISTS %s CASCADE' % quote(name)
         yield 'CREATE SCHEMA %s' % names[0]
     yield 'CREATE TABLE fates (tag int)'
-    # a representative gets in slowly: first into an index with this
+    # what is written to the table of the clusters gets in slowly: first into
+    # an index with this
     yield """CREATE OR REPLACE FUNCTION hold(bigint) RETURNS bigint
         IMMUTABLE LANGUAGE plpgsql AS $$
         BEGIN
@@ -300,16 +306,16 @@ def make_table(test, table, home):
     yield """CALL simhash_add_clusters('%s', 'fp', %d, kind => '%s',
         since => 'cluster_since', within => '{%s}', index => %s%s%s)""" % (
             table, test.k, test.kind, ','.join(test.groups),
-            test.number % 3 == 0,
+            test.index,
             ", schema => 'one'" if test.number % 4 == 1 else '',
             """, document => 'body', profile => 'word-1',
             similarity => 'jaccard', at_least => %s""" % SIMILAR
             if test.verified else '')
-    if test.kind == 'star':
-        yield 'CREATE INDEX ON %s_clusters (hold(cluster))' % table
-        # indexes are written to by age: have the other one be younger
-        yield 'REINDEX INDEX CONCURRENTLY %s_clusters_%sfp_idx' % (
-            table, ''.join(name + '_' for name in test.groups))
+    # indexes are written to by age: have what is searched be younger
+    yield 'CREATE INDEX ON %s_clusters (hold(cluster))' % table
+    yield 'REINDEX INDEX CONCURRENTLY %s_clusters_%s' % (
+        table, 'pkey' if test.kind == 'connected' else '%sfp_idx' % ''.join(
+            name + '_' for name in test.groups))
     for name, when in ('then_pause', 'BEFORE'), ('first_pause', 'AFTER'):
         yield """CREATE TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW
             EXECUTE FUNCTION pause()""" % (name, when, table)
@@ -636,7 +642,8 @@ class Arena:
         if code == '57014':
             return 'kills' in self.test.more
         if code == '40001':
-            return level != LEVELS[0]
+            return level == LEVELS[2] or (level == LEVELS[1] and
+                                          self.test.shared)
         # where rows are shared, see specs/clusters_conflict.spec
         return (code == '40P01' and self.test.kind == 'connected' and
                 (several or self.test.shared))
@@ -830,7 +837,7 @@ class Writer(threading.Thread):
         kinds = [self.insert] * 4 + [self.copy, self.conflict]
         if self.test.changes:
             kinds += [self.update] * 3 + [self.merge, self.delete, self.other,
-                                          self.reset]
+                                          self.reset, self.refused]
             if self.test.shared and not self.test.many:
                 kinds += [self.share] * 3
         self.rng.choice(kinds)(n)
@@ -985,9 +992,11 @@ class Writer(threading.Thread):
         self.touched.update(row.id for row in rows)
         given = ''
         if self.rng.random() < 0.2:
-            # what is written is of no concern, whatever becomes of the row
+            # what is written is of no concern, whatever becomes of the row,
+            # if there has ever been such a cluster
             given = ', cluster = %s, cluster_since = NULL' % (
-                self.rng.choice(('NULL', '-5', '1')))
+                self.rng.choice(['NULL'] + [
+                    '1' for row in self.mine.values() if row.cluster]))
         self.note(self.execute("""UPDATE docs AS d
             SET ver = v.ver, %s%s FROM (VALUES %s) AS v (%s)
             WHERE d.id = v.id RETURNING %s""" % (
@@ -1035,7 +1044,7 @@ class Writer(threading.Thread):
         date"""
         for key in self.keys(n, True):
             what, parameters = '%s', [self.rng.choice(
-                [None, -5] + [row.cluster for row in self.mine.values()])]
+                [None] + [row.cluster for row in self.mine.values()])]
             if self.rng.random() < 0.5:
                 what = "simhash_current_cluster('docs', cluster, %s)"
                 parameters = [self.names.columns.get('cluster', 'cluster')]
@@ -1043,6 +1052,20 @@ class Writer(threading.Thread):
                 cluster_since = now() WHERE id = %%s RETURNING""" % what,
                        [next(self.draws.versions)] + parameters + [key],
                        updated=self.test.kind == 'connected')
+
+    def refused(self, n):
+        """UPDATE of the cluster to what never was one, which fails"""
+        for key in self.keys(n, True):
+            if self.mine[key].cluster is None:
+                continue
+            self.connection.execute('SAVEPOINT refused')
+            try:
+                self.execute('UPDATE docs SET cluster = %s WHERE id = %s', [
+                    self.rng.choice((-5, 0, 1 << 40)), key])
+                raise Fault('a number is taken for a cluster')
+            except psycopg.errors.CheckViolation:
+                self.connection.execute('ROLLBACK TO refused')
+            self.connection.execute('RELEASE refused')
 
 
 class Resolver(threading.Thread):
@@ -1204,66 +1227,79 @@ class Judge:
         self.expect(set(self.rows) - gone - set(SHARED) == mine - gone,
                     'rows are lost, or came back')
 
-    def star(self):
-        """What holds of clusters of kind star."""
-        names = ['cluster', 'fp'] + list(self.test.groups)
+    def representatives(self):
+        """What represents each cluster: the one and its copies, which differ in
+        nothing but their texts, each that of a row which has joined."""
+        names = ['coalesce(copy_of, cluster)', 'fp'] + list(self.test.groups)
         if self.test.verified:
             names.append('body')
-        told = {}
+        told = collections.defaultdict(list)
         for values in self.ask('SELECT DISTINCT %s FROM docs_clusters'
                                % ', '.join(names)):
-            values = dict(zip(names, values))
+            values = dict(zip(['cluster'] + names[1:], values))
             row = Version(*[values.get(name) for name in Version._fields])
-            self.expect(row.cluster not in told,
-                        'a cluster has two representatives: %s, %s',
-                        row, told.get(row.cluster))
-            told[row.cluster] = row
+            told[row.cluster].append(row)
+            self.expect(len({one._replace(body=None)
+                             for one in told[row.cluster]}) == 1,
+                        'a cluster has two representatives: %s',
+                        told[row.cluster])
+        for one, copy in self.ask("""SELECT cluster, copy_of
+                FROM docs_clusters WHERE (cluster < 0) IS DISTINCT FROM
+                (copy_of IS NOT NULL) OR cluster = 0 OR copy_of <= 0"""):
+            self.expect(False, 'a copy is none: %s, %s', one, copy)
+        return told
+
+    def star(self):
+        """What holds of clusters of kind star."""
+        told = self.representatives()
+        texts = collections.defaultdict(set)
+        tags = collections.defaultdict(set)
+        used = {row.cluster for row in self.rows.values()}
         for row in self.versions:
-            group = self.model.group(row)
-            if group is None:
+            texts[row.cluster].add(row.body)
+            tags[row.cluster].add(row.tag)
+        for row in self.versions:
+            if self.model.group(row) is None:
                 continue
-            first = told.get(row.cluster)
-            self.expect(first is not None and
-                        group == self.model.group(first) and
-                        (self.model.near(first, row) or
-                         self.model.vertex(first) == self.model.vertex(row)),
+            if row.cluster not in told and row.cluster not in used and \
+                    len(tags[row.cluster]) == 1:
+                continue        # its transaction has left it again
+            self.expect(any(self.represents(first, row, texts[row.cluster])
+                            for first in told.get(row.cluster, ())),
                         'a row is not near its representative: %s, %s',
-                        row, first)
-        for a, b in itertools.combinations(told.values(), 2):
-            self.expect(self.model.group(a) != self.model.group(b) or
+                        row, told.get(row.cluster))
+        for a, b in itertools.combinations(
+                [row for rows in told.values() for row in rows], 2):
+            self.expect(a.cluster == b.cluster or
+                        self.model.group(a) != self.model.group(b) or
                         not self.model.near(a, b),
                         'representatives are near each other: %s, %s', a, b)
         return len(told)
 
+    def represents(self, first, row, texts):
+        """May a row be in the cluster of a representative?  If its text has
+        gone, all that is known is that the row has started the cluster, or was
+        compared with another one of it."""
+        if self.model.group(first) != self.model.group(row):
+            return False
+        if not self.test.verified or first.body is not None or row.body is None:
+            return (self.model.near(first, row) or
+                    self.model.vertex(first) == self.model.vertex(row))
+        return distance(first.fp, row.fp) <= self.test.k and (
+            texts == {row.body} or
+            any(similar(row.body, text) for text in texts - {row.body}))
+
     def forest(self):
-        """The forest of merges is sound; returns what each id leads to."""
-        trees = {row[0]: row for row in self.ask(
-            """SELECT cluster, parent, rank, current, merged_into,
-            merged_at IS NOT NULL FROM docs_clusters""")}
-        members = collections.defaultdict(list)
-        for cluster in trees:
-            root, steps = cluster, 0
-            while trees[root][1] not in (None, root):
-                self.expect(trees[root][2] < trees[trees[root][1]][2],
-                            'ranks do not grow: %s', trees[root])
-                root, steps = trees[root][1], steps + 1
-            members[root].append(cluster)
-        current = {}
-        for root, ids in members.items():
-            self.expect(1 << trees[root][2] <= len(ids),
-                        'a tree has too great a rank: %s, %s',
-                        trees[root], ids)
-            self.expect(trees[root][3] == min(ids),
-                        'the current id is not the least: %s, %s',
-                        trees[root], ids)
-            for one in ids:
-                current[one] = min(ids)
-                into = trees[one][4]
-                self.expect((into is None) == (one == min(ids)) and
-                            trees[one][5] == (into is not None) and
-                            (into is None or into < one and into in ids),
-                            'a merge is recorded wrongly: %s', trees[one])
-        return current
+        """The links are sound; returns what each id leads to."""
+        union = Union()
+        for one, into, dated, copy in self.ask(
+                """SELECT cluster, merged_into, merged_at IS NOT NULL, copy_of
+                FROM docs_clusters"""):
+            self.expect((one < 0) == (copy is not None) and dated and
+                        0 < into < (one if copy is None else copy),
+                        'a merge is recorded wrongly: %s', (one, into, copy))
+            union.merge(one if copy is None else copy, into)
+        return {one: union.find(one) for one in list(union.above)}
 
     def connected(self):
         """What holds of clusters of kind connected."""
@@ -1360,6 +1396,7 @@ class Alone(Writer):
         self.union = Union()
         self.last = 0
         self.rows = {}
+        self.left = []              # versions that a statement has replaced
         self.mover = Mover(arena) if arena.test.moves else None
 
     def clusters(self):
@@ -1370,34 +1407,63 @@ class Alone(Writer):
     def note(self, found, new=(), updated=False):
         """The rows of a statement, in the order in which they were written."""
         super().note(found, new, updated)
+        self.left = left = []
         for values in found:
             row = Version(*values[:-1], None)
-            old = self.rows.get(row.id)
-            if (old is None or row.id in new or
-                    not self.arena.model.same(old, row)):
-                self.rows.pop(row.id, None)
+            old = self.rows.pop(row.id, None)
+            if old is not None and row.id in new:
+                old = None
+            if old is None or not self.arena.model.same(old, row):
                 if self.arena.model.group(row) is not None:
-                    getattr(self, self.test.kind)(row)
+                    getattr(self, self.test.kind)(row, old)
+            if old is not None and (old.cluster, old.body, old.part) != (
+                    row.cluster, row.body, row.part):
+                left.append(old)
             self.rows[row.id] = row
+        for old in left:
+            self.leave(old)
+
+    def leave(self, old):
+        """A row is not there any more, or not as it was: its text goes from
+        what represents the cluster that it was in."""
+        for i, one in enumerate(self.representatives):
+            if one.cluster == old.cluster and one.body == old.body:
+                self.representatives[i] = one._replace(body=None)
 
     def merge(self, n):
         """One row: of more the order is unknown"""
         super().merge(1)
 
     def conflict(self, n):
-        """One row, which may leave a cluster without it being inserted"""
+        """One row: of more the order is unknown"""
         super().conflict(1)
-        if self.test.kind == 'star':
-            names = ('cluster', 'made', 'fp') + self.test.groups + (
-                ('body',) if self.test.verified else ())
-            known = {row.cluster for row in self.representatives}
-            for values in self.connection.execute(
-                    'SELECT * FROM ' + self.clusters(), prepare=False):
-                if values[0] not in known:
-                    values = dict(zip(names, values))
-                    self.representatives.append(Version(
-                        *[values.get(name) for name in Version._fields]))
-                    self.last = max(self.last, values['cluster'])
+
+    def settle(self, before):
+        """The transaction is over: what it has started and no row is in has been
+        taken back, where an index tells that."""
+        if self.test.kind != 'star':
+            return
+        used = {row.cluster for row in self.rows.values()}
+        if self.test.index:
+            self.representatives = [
+                one for one in self.representatives
+                if one.cluster in before or one.cluster in used]
+        known = {row.cluster for row in self.representatives}
+        names = ('cluster', 'made', 'fp') + self.test.groups + (
+            ('body',) if self.test.verified else ())
+        found = {}
+        for values in self.connection.execute(
+                'SELECT * FROM ' + self.clusters(), prepare=False):
+            values = dict(zip(names, values))
+            found[values['cluster']] = Version(
+                *[values.get(name) for name in Version._fields])
+        left = found.keys() - known
+        if known - found.keys() or (left and self.test.index):
+            raise Fault('clusters are gone, or left: %s, %s' % (
+                known - found.keys(), left))
+        for cluster in left:
+            self.representatives.append(found[cluster])
+            self.last = max(self.last, cluster)
 
     def first(self, row):
         """A cluster that is new has the greatest id."""
@@ -1405,26 +1471,43 @@ class Alone(Writer):
             raise Fault('an id is not new: %s' % (row,))
         self.last = row.cluster
 
-    def star(self, row):
+    def similarity(self, one, row, old):
+        """Is a row similar to a representative?  Once its text has gone, it is
+        any of the rows in its cluster that is compared: None if they differ."""
+        if not self.test.verified or one.body is not None:
+            return self.arena.model.near(one, row)
+        here, left = ({similar(other.body, row.body) for other in rows
+                       if other is not None and other.body is not None and
+                       other.cluster == one.cluster}
+                      for rows in ([old, *self.rows.values()], self.left))
+        if here == {True} and left <= {True}:
+            return True
+        return None if True in here | left else False
+
+    def star(self, row, old):
         """The nearest representative, or a new one."""
-        model = self.arena.model
-        near = [(distance(row.fp, one.fp), one.cluster)
+        near = [(distance(row.fp, one.fp), one.cluster,
+                 self.similarity(one, row, old))
                 for one in self.representatives
-                if model.group(one) == model.group(row) and
-                model.near(one, row)]
-        if not near:
+                if self.arena.model.group(one) == self.arena.model.group(row)
+                and distance(row.fp, one.fp) <= self.test.k]
+        sure = min([bits for bits, _, said in near if said], default=65)
+        if row.cluster not in [cluster for bits, cluster, said in near
+                               if said is not False and bits <= sure]:
+            if sure <= 64:
+                raise Fault('a row is not in the nearest cluster: %s, %s' % (
+                    row, sorted(near)))
             self.first(row)
             self.representatives.append(row)
-        elif (min(near)[0], row.cluster) not in near:
-            raise Fault('a row is not in the nearest cluster: %s, %s' % (
-                row, sorted(near)))
 
-    def connected(self, row):
-        """The least of those nearby, which become one; or a new one.  Within
-        a statement, rows may get one that is merged at its end."""
+    def connected(self, row, old):
+        """The least of those nearby, which become one; or a new one.  What the
+        row was before counts as if it were there.  Within a statement, rows
+        may get one that is merged at its end."""
         model = self.arena.model
-        near = {self.union.find(one.cluster) for one in self.rows.values()
-                if model.group(one) == model.group(row) and
+        near = {self.union.find(one.cluster)
+                for one in list(self.rows.values()) + [old]
+                if one is not None and model.group(one) == model.group(row) and
                 model.near(one, row)}
         if not near:
             self.first(row)
@@ -1443,12 +1526,14 @@ class Alone(Writer):
             if self.mover is not None and self.rng.random() < 0.3:
                 self.mover.act(self.rng.choice(Mover.QUIET))
             before = set(self.mine)
+            stars = {one.cluster for one in self.representatives}
             self.connection.execute('BEGIN')
             self.enter()
             self.statement(self.rng.choice((1, 1, 1, 3)))
             self.connection.execute('COMMIT')
             for key in before - set(self.mine):
-                self.rows.pop(key, None)
+                self.leave(self.rows.pop(key))
+            self.settle(stars)
 
     def truncate(self):
         """Start over."""

@@ -4,31 +4,38 @@
  *		Clusters that have been merged, and what they are now.
  *
  * When a row connects clusters, none of their rows is touched.  Instead the
- * table of the clusters is a forest: it has a row for each cluster that took
- * part in a merge, and `parent` leads from one to another.  The clusters of a
- * tree are one by now, and its root says in `current` which id that has: the
- * oldest, so the least.  To merge means to put roots below one of them, by
- * rank, so that none of n clusters is more than log2(n) steps from its root.
+ * table of the clusters is a forest of links: a row of it says that `cluster` was
+ * merged into `merged_into`, a lesser id.  A cluster that has no such row is the
+ * root of its tree, and what all of the tree are called now: the oldest of them,
+ * so the least.
  *
- * For example, 7 is merged with 9, then both with 3, which no merge has seen:
+ * For example, 7 is merged with 9, then both with 3:
  *
- *		cluster	parent	rank	current	merged_into
- *		3		7		0		3
- *		7				1		3		3
- *		9		7		0		9		7
+ *		cluster	merged_into
+ *		9		7
+ *		7		3
  *
- * Each of them is 3 now: 9 leads to 7, which is the root and says so.  What ids
- * ceased to be current, and when, `merged_into` and `merged_at` record for
- * those who hold them.
+ * Each of them is 3 now: 9 leads to 7, that to 3, and no row leads from there.
  *
- * Concurrency.  A merge locks the roots, in the order of their ids, until the
- * end of the transaction.  If one is no root any more by then, it lets go of
- * all, by a subtransaction, and begins again: so transactions that insert one
- * row each do not deadlock.  With REPEATABLE READ the server raises a
- * serialization failure instead.
+ * Concurrency.  Links are added, and not changed, so nobody waits for another's
+ * transaction.  Say one that is still in progress has linked 7 to 3, and we are
+ * to merge 7 with 5.  If it commits, 5 and 3 are one cluster; if it does not, 5
+ * and 7 are.  We cannot link 7 a second time, nor know which.  So we add a copy:
+ * a row with a number of its own, a negative one, which says that whatever 7
+ * (`copy_of`) is in is one with whatever 5 is in.  Who reads the forest heeds the
+ * copies, all of them.  There are few: a later merge makes links of those that
+ * have become too many, and so does simhash_trim_clusters().
  *
- * The table is written with its owner's rights, as a foreign key does it, and
- * is that of the table with the trigger.
+ *		cluster	merged_into	copy_of
+ *		7		3
+ *		-12		5			7
+ *
+ * That nobody links the same root at the same time is seen to by a lock, which
+ * is held until the link is in the table, not until it is committed.
+ *
+ * A merge reads by the latest snapshot at every isolation level, and does not fail
+ * because of others.  The table is written with its owner's rights, as it would be
+ * by a foreign key.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -37,62 +44,104 @@
 #include "clusters/forest.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/inval.h"
-#include "utils/lsyscache.h"
-#include "utils/plancache.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "clusters/table.h"
+#include "guard/guard_lock.h"
 
 /*
  * Limits of the work done.
  *
- * STEPS_MAX	to a root: ranks do not let it come to as many.
- * TRIES_MAX	to merge, while others merge the same clusters.
+ * COPIES_MAX	that a merge leaves as they are.
  */
-#define STEPS_MAX	64
-#define TRIES_MAX	1000
+#define COPIES_MAX		16
+
+/* A link: one cluster is, or is one with, another. */
+typedef struct Link
+{
+	ItemPointerData tid;		/* of its row */
+	int64		cluster;
+	int64		merged_into;
+} Link;
 
 /* The forest, to be read. */
 typedef struct Forest
 {
+	const ClusterTerms *terms;
 	Relation	relation;
 	Relation	index;			/* its primary key */
-	AttrNumber	parent;
-	AttrNumber	current;
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
+	List	   *copies;			/* of Link */
+	bool		rooted;			/* these are of roots */
 } Forest;
+
+/* A column of the row that was found, which is not NULL. */
+static int64
+get_number(Forest *forest, ClusterColumn column)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(forest->slot, forest->terms->columns[column],
+									 &isnull);
+
+	if (isnull)
+		simhash_clusters_complain(forest->terms->clusters);
+	return DatumGetInt64(value);
+}
+
+/* Scan the rows whose `cluster` is equal to a value, or less, by a snapshot. */
+static IndexScanDesc
+begin_scan(Forest *forest, Snapshot snapshot, StrategyNumber strategy,
+		   int64 value)
+{
+	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
+												 forest->index, snapshot, 1);
+	ScanKeyData key;
+
+	ScanKeyInit(&key, 1, strategy,
+				strategy == BTEqualStrategyNumber ? F_INT8EQ : F_INT8LT,
+				Int64GetDatum(value));
+	index_rescan(scan, &key, 1, NULL, 0);
+	return scan;
+}
+
+/* Find the copies. */
+static void
+find_copies(Forest *forest)
+{
+	IndexScanDesc scan = begin_scan(forest, forest->snapshot,
+									BTLessStrategyNumber, 0);
+
+	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
+	{
+		Link	   *link = palloc(sizeof *link);
+
+		link->tid = forest->slot->tts_tid;
+		link->cluster = get_number(forest, CLUSTER_COPY_OF);
+		link->merged_into = get_number(forest, CLUSTER_MERGED_INTO);
+		forest->copies = lappend(forest->copies, link);
+	}
+	ExecClearTuple(forest->slot);
+	index_endscan(scan);
+}
 
 /* Open the forest, to be read by that snapshot. */
 static Forest
 open_forest(const ClusterTerms *terms, Snapshot snapshot)
 {
-	Forest		forest;
-	Form_pg_index key;
+	Forest		forest = {.terms = terms};
 
 	forest.relation = simhash_clusters_open(terms);
-	forest.parent = terms->columns[CLUSTER_PARENT];
-	forest.current = terms->columns[CLUSTER_CURRENT];
-	list_free(RelationGetIndexList(forest.relation));
-	if (!OidIsValid(forest.relation->rd_pkindex))
-		simhash_clusters_complain(terms->clusters);
-	forest.index = index_open(forest.relation->rd_pkindex, AccessShareLock);
-	key = forest.index->rd_index;
-	if (key->indnkeyatts != 1 || key->indkey.values[0] != terms->columns[CLUSTER_ID])
-		simhash_clusters_complain(terms->clusters);
+	forest.index = simhash_clusters_open_key(terms, forest.relation);
 	forest.snapshot = RegisterSnapshot(snapshot);
 	forest.slot = table_slot_create(forest.relation, NULL);
+	find_copies(&forest);
 	return forest;
 }
 
@@ -100,6 +149,7 @@ open_forest(const ClusterTerms *terms, Snapshot snapshot)
 static void
 close_forest(Forest *forest)
 {
+	list_free_deep(forest->copies);
 	ExecDropSingleTupleTableSlot(forest->slot);
 	UnregisterSnapshot(forest->snapshot);
 	index_close(forest->index, AccessShareLock);
@@ -107,54 +157,91 @@ close_forest(Forest *forest)
 }
 
 /*
- * Look a cluster up: what is current there, and its parent; false if it is a
- * root, and has none.  No merge has seen it if there is no row.
+ * The root of the tree that a cluster is in.  Ids become less on the way there, or
+ * somebody else has written them.
  */
-static bool
-find_node(Forest *forest, int64 id, int64 *parent, int64 *current)
-{
-	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
-												 forest->index,
-												 forest->snapshot, 1);
-	ScanKeyData key;
-	bool		found = false;
-	bool		isnull;
-
-	*current = id;
-	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
-	index_rescan(scan, &key, 1, NULL, 0);
-	if (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
-	{
-		Datum		value = slot_getattr(forest->slot, forest->parent, &isnull);
-
-		found = !isnull;
-		if (found)
-			*parent = DatumGetInt64(value);
-		value = slot_getattr(forest->slot, forest->current, &isnull);
-		if (!isnull)
-			*current = DatumGetInt64(value);
-		ExecClearTuple(forest->slot);
-	}
-	index_endscan(scan);
-	return found;
-}
-
-/* The root of a cluster, and what is current there. */
 static int64
-find_root(Forest *forest, int64 id, int64 *current)
+find_root(Forest *forest, int64 id)
 {
-	for (int i = 0; i < STEPS_MAX; i++)
+	for (;;)
 	{
-		int64		parent;
+		IndexScanDesc scan = begin_scan(forest, forest->snapshot,
+										BTEqualStrategyNumber, id);
+		bool		found = index_getnext_slot(scan, ForwardScanDirection,
+											   forest->slot);
+		int64		parent = found ? get_number(forest, CLUSTER_MERGED_INTO) : id;
 
-		if (!find_node(forest, id, &parent, current))
+		ExecClearTuple(forest->slot);
+		index_endscan(scan);
+		if (!found)
 			return id;
+		if (parent >= id)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is no older one",
+							id, RelationGetRelationName(forest->relation), parent)));
+		CHECK_FOR_INTERRUPTS();
 		id = parent;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("the merges of cluster " INT64_FORMAT " in table \"%s\" lead nowhere",
-					id, RelationGetRelationName(forest->relation))));
+}
+
+/* Have copies be of the roots of what they are of. */
+static void
+find_roots_of_copies(Forest *forest)
+{
+	ListCell   *lc;
+
+	if (forest->rooted)
+		return;
+	foreach(lc, forest->copies)
+	{
+		Link	   *copy = lfirst(lc);
+
+		copy->cluster = find_root(forest, copy->cluster);
+		copy->merged_into = find_root(forest, copy->merged_into);
+	}
+	forest->rooted = true;
+}
+
+/* What a cluster is now: the least root that trees and copies lead to. */
+static int64
+find_current(Forest *forest, int64 id)
+{
+	ClusterSet	roots = {0};
+	int			before = 0;
+
+	id = find_root(forest, id);
+	if (forest->copies == NIL)
+		return id;
+	find_roots_of_copies(forest);
+	simhash_clusters_add(&roots, id);
+	while (before < roots.n)
+	{
+		ListCell   *lc;
+
+		before = roots.n;
+		foreach(lc, forest->copies)
+		{
+			const Link *copy = lfirst(lc);
+
+			if (simhash_clusters_has(&roots, copy->cluster))
+				simhash_clusters_add(&roots, copy->merged_into);
+			else if (simhash_clusters_has(&roots, copy->merged_into))
+				simhash_clusters_add(&roots, copy->cluster);
+		}
+	}
+	return roots.ids[0];
+}
+
+/* What clusters of an open forest are now. */
+static ClusterSet
+find_all_current(Forest *forest, const ClusterSet *clusters)
+{
+	ClusterSet	result = {0};
+
+	for (int i = 0; i < clusters->n; i++)
+		simhash_clusters_add(&result, find_current(forest, clusters->ids[i]));
+	return result;
 }
 
 /* What clusters are now, by that snapshot. */
@@ -168,286 +255,138 @@ simhash_clusters_current(const ClusterTerms *terms, const ClusterSet *clusters,
 	if (clusters->n == 0)
 		return result;
 	forest = open_forest(terms, snapshot);
-	for (int i = 0; i < clusters->n; i++)
-	{
-		int64		current;
-
-		(void) find_root(&forest, clusters->ids[i], &current);
-		simhash_clusters_add(&result, current);
-	}
+	result = find_all_current(&forest, clusters);
 	close_forest(&forest);
 	return result;
 }
 
-/* The roots of clusters. */
-static ClusterSet
-find_roots(const ClusterTerms *terms, const ClusterSet *clusters)
+/* What has become of a root since the snapshot was taken. */
+typedef enum RootState
 {
-	ClusterSet	result = {0};
-	Forest		forest = open_forest(terms, GetLatestSnapshot());
-	int64		current;
+	ROOT_STILL,
+	ROOT_IN_DOUBT,				/* another transaction is linking it */
+	ROOT_NO_MORE
+} RootState;
 
-	for (int i = 0; i < clusters->n; i++)
-		simhash_clusters_add(&result, find_root(&forest, clusters->ids[i],
-												&current));
-	close_forest(&forest);
-	return result;
+/* See whether a root is still one, uncommitted links included. */
+static RootState
+look_at_root(Forest *forest, int64 id)
+{
+	SnapshotData dirty;
+	IndexScanDesc scan;
+	RootState	state = ROOT_STILL;
+
+	InitDirtySnapshot(dirty);
+	scan = begin_scan(forest, &dirty, BTEqualStrategyNumber, id);
+	if (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
+		state = TransactionIdIsValid(dirty.xmin) ? ROOT_IN_DOUBT : ROOT_NO_MORE;
+	ExecClearTuple(forest->slot);
+	index_endscan(scan);
+	return state;
 }
 
-/* A set as an array of SQL. */
-static Datum
-make_array(const ClusterSet *clusters)
+/* Add a row: that a cluster is, or is one with, a lesser one. */
+static void
+add_link(Forest *forest, int64 id, int64 into, bool copy)
 {
-	Datum	   *values = palloc(Max(clusters->n, 1) * sizeof *values);
+	const AttrNumber *columns = forest->terms->columns;
+	TupleTableSlot *slot =
+	simhash_clusters_begin_row(forest->terms, forest->relation,
+							   copy ?
+							   simhash_clusters_new_copy(forest->terms) : id);
 
-	for (int i = 0; i < clusters->n; i++)
-		values[i] = Int64GetDatum(clusters->ids[i]);
-	return PointerGetDatum(construct_array(values, clusters->n, INT8OID,
-										   sizeof(int64), FLOAT8PASSBYVAL,
-										   TYPALIGN_DOUBLE));
+	if (copy)
+		simhash_clusters_set(slot, columns[CLUSTER_COPY_OF], Int64GetDatum(id));
+	simhash_clusters_set(slot, columns[CLUSTER_MERGED_INTO],
+						 Int64GetDatum(into));
+	simhash_clusters_set(slot, columns[CLUSTER_MERGED_AT],
+						 TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+	simhash_clusters_insert(forest->relation, slot);
+	ExecDropSingleTupleTableSlot(slot);
 }
 
-/*
- * Prepare a command about the table of the clusters.  The owner of its schema
- * may put another schema in its place meanwhile, and a view of that name there:
- * that must not be used with the rights of the owner of the table.  What the name
- * means is known once the command is analyzed, before anything of it is
- * planned or run; SPI does not analyze a plan anew that is not saved.
- */
-static SPIPlanPtr
-prepare_command(Oid table, const char *command, int nargs, Oid *types)
+/* Make links of copies, but for those that are still in doubt. */
+static bool
+resolve_copies(Forest *forest, const ClusterSet *clusters)
 {
-	SPIPlanPtr	plan = SPI_prepare(command, nargs, types);
 	ListCell   *lc;
 
-	if (plan == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("command was not prepared: %s", command)));
-	foreach(lc, SPI_plan_get_plan_sources(plan))
+	(void) clusters;
+	find_roots_of_copies(forest);
+	foreach(lc, forest->copies)
 	{
-		CachedPlanSource *source = lfirst(lc);
+		Link	   *copy = lfirst(lc);
+		int64		one = copy->cluster;
+		int64		other = copy->merged_into;
 
-		if (list_length(list_union_oid(source->relationOids,
-									   list_make1_oid(table))) != 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("table \"%s\" of clusters was renamed meanwhile",
-							get_rel_name(table))));
-	}
-	return plan;
-}
-
-/*
- * Run a command with the rights of the owner of the table of the clusters.
- * What it yields stays until SPI_finish().
- */
-static void
-run_as_owner(Oid table, const char *command, int nargs, Oid *types,
-			 Datum *values)
-{
-	int			context;
-	Oid			user;
-	int			result;
-
-	simhash_clusters_become_owner(table, &user, &context);
-	result = SPI_execute_plan(prepare_command(table, command, nargs, types),
-							  values, NULL, false, 0);
-	SetUserIdAndSecContext(user, context);
-	if (result < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("command did not run: %s", command)));
-}
-
-/* A column of a row of the result of a query; 0 for NULL. */
-static int64
-get_number(int row, int column, bool *isnull)
-{
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row],
-									  SPI_tuptable->tupdesc, column, isnull);
-
-	return *isnull ? 0 : DatumGetInt64(value);
-}
-
-/* What a merge makes of roots. */
-typedef struct Merge
-{
-	int64		winner;			/* the root that stays one */
-	int64		rank;			/* its, from now on */
-	ClusterSet	names;			/* that were current, the least still is */
-} Merge;
-
-/* What the table of the clusters is called by now, for SQL. */
-static const char *
-table_name(const ClusterTerms *terms)
-{
-	AcceptInvalidationMessages();
-	return simhash_quoted_name(terms->clusters);
-}
-
-/* The name of a column of the table of the clusters, quoted. */
-static const char *
-name_of(const ClusterTerms *terms, ClusterColumn column)
-{
-	return quote_identifier(get_attname(terms->clusters,
-										terms->columns[column], false));
-}
-
-/* Lock the roots.  False if one is none. */
-static bool
-lock_roots(const ClusterTerms *terms, const char *table,
-		   const ClusterSet *roots, Merge *merge)
-{
-	const char *id = name_of(terms, CLUSTER_ID);
-	const char *current = name_of(terms, CLUSTER_CURRENT);
-	Oid			type = INT8ARRAYOID;
-	Datum		values = make_array(roots);
-	int64		best = -1;
-
-	run_as_owner(terms->clusters,
-				 psprintf("INSERT INTO %s (%s, %s)"
-						  " SELECT r, r FROM pg_catalog.unnest($1) AS r"
-						  " ORDER BY r ON CONFLICT DO NOTHING",
-						  table, id, current),
-				 1, &type, &values);
-	run_as_owner(terms->clusters,
-				 psprintf("SELECT %s::pg_catalog.int8, %s::pg_catalog.int8,"
-						  " %s::pg_catalog.int8, %s::pg_catalog.int8 FROM ONLY %s"
-						  " WHERE %s OPERATOR(pg_catalog.=) ANY ($1)"
-						  " ORDER BY 1 FOR UPDATE",
-						  id, name_of(terms, CLUSTER_PARENT),
-						  name_of(terms, CLUSTER_RANK), current, table, id),
-				 1, &type, &values);
-	if (SPI_processed != (uint64) roots->n)
-		return false;
-	for (int i = 0; i < roots->n; i++)
-	{
-		bool		isnull;
-		int64		rank = get_number(i, 3, &isnull);
-
-		simhash_clusters_add(&merge->names, get_number(i, 4, &isnull));
-		if (rank >= best)
-			merge->rank = rank == best ? rank + 1 : rank;
-		if (rank > best)
-		{
-			best = rank;
-			merge->winner = get_number(i, 1, &isnull);
-		}
-		(void) get_number(i, 2, &isnull);
-		if (!isnull)
-			return false;
+		if (one != other && look_at_root(forest, Max(one, other)) != ROOT_STILL)
+			continue;
+		if (one != other)
+			add_link(forest, Max(one, other), Min(one, other), false);
+		simhash_clusters_delete(forest->relation, &copy->tid);
 	}
 	return true;
 }
 
-/* Put the roots below one of them, and record what ids are no more. */
-static void
-join_roots(const ClusterTerms *terms, const char *table,
-		   const ClusterSet *roots, const Merge *merge)
+/*
+ * Link clusters, which the lock keeps others from linking meanwhile, as far as the
+ * snapshot is not too old; false if it is.
+ */
+static bool
+try_merge(Forest *forest, const ClusterSet *clusters)
 {
-	const char *id = name_of(terms, CLUSTER_ID);
-	ClusterSet	gone = {merge->names.n - 1, 0, merge->names.ids + 1};
-	Oid			types[] = {INT8ARRAYOID, INT8OID, INT8OID, INT8OID, INT8ARRAYOID};
-	Datum		values[] = {
-		make_array(roots),
-		Int64GetDatum(merge->winner),
-		Int64GetDatum(merge->rank),
-		Int64GetDatum(merge->names.ids[0]),
-		make_array(&gone)
-	};
+	ClusterSet	current = find_all_current(forest, clusters);
 
-	run_as_owner(terms->clusters,
-				 psprintf("UPDATE ONLY %s SET %s = $2"
-						  " WHERE %s OPERATOR(pg_catalog.=) ANY ($1)"
-						  " AND %s OPERATOR(pg_catalog.<>) $2",
-						  table, name_of(terms, CLUSTER_PARENT), id, id),
-				 2, types, values);
-	run_as_owner(terms->clusters,
-				 psprintf("UPDATE ONLY %s SET %s = $3, %s = $4"
-						  " WHERE %s OPERATOR(pg_catalog.=) $2",
-						  table, name_of(terms, CLUSTER_RANK),
-						  name_of(terms, CLUSTER_CURRENT), id),
-				 4, types, values);
-	run_as_owner(terms->clusters,
-				 psprintf("UPDATE ONLY %s SET %s = $4, %s = pg_catalog.now()"
-						  " WHERE %s OPERATOR(pg_catalog.=) ANY ($5)",
-						  table, name_of(terms, CLUSTER_MERGED_INTO),
-						  name_of(terms, CLUSTER_MERGED_AT), id),
-				 5, types, values);
-}
+	for (int i = 1; i < current.n; i++)
+	{
+		RootState	state = look_at_root(forest, current.ids[i]);
 
-/* Leave the subtransaction of a merge, with or without what it has done. */
-static void
-end_merge(bool done, MemoryContext context, ResourceOwner owner)
-{
-	if (done)
-		ReleaseCurrentSubTransaction();
-	else
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
+		if (state == ROOT_NO_MORE)
+			return false;
+		add_link(forest, current.ids[i], current.ids[0],
+				 state == ROOT_IN_DOUBT);
+	}
+	if (list_length(forest->copies) > COPIES_MAX)
+		(void) resolve_copies(forest, clusters);
+	return true;
 }
 
 /*
- * Merge roots, or let go of them if they are none any more, or if the commands
- * fail and the name by which they call the table is not its own any more: its
- * schema may be renamed, whoever has the table locked.  Any other error leaves
- * the subtransaction as well: otherwise the server would take it for a savepoint
- * of the user's, and keep the transaction, with its locks, until he says
- * ROLLBACK.
+ * Do something with the forest as the only one that adds links, until it is done:
+ * what has been linked by others meanwhile may have it begin again.
  */
-static bool
-try_merge(const ClusterTerms *terms, const ClusterSet *roots)
+static void
+link_alone(const ClusterTerms *terms, const ClusterSet *clusters,
+		   bool (*act) (Forest *forest, const ClusterSet *clusters))
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	const char *table = table_name(terms);
-	Merge		merge = {0};
-	volatile bool done = false;
-	ErrorData  *volatile error = NULL;
+	LOCKTAG		tag = simhash_guard_lock_tag(terms->clusters, 0);
+	bool		done = false;
 
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	while (!done)
 	{
-		SPI_connect();
-		done = lock_roots(terms, table, roots, &merge);
-		if (done)
-			join_roots(terms, table, roots, &merge);
-		SPI_finish();
+		Forest		forest;
+
+		/* Links that our command has added are to be seen. */
+		CommandCounterIncrement();
+		forest = open_forest(terms, GetLatestSnapshot());
+		done = act(&forest, clusters);
+		close_forest(&forest);
 	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		done = false;
-	}
-	PG_END_TRY();
-	end_merge(done, context, owner);
-	if (error != NULL &&
-		((error->sqlerrcode != ERRCODE_UNDEFINED_TABLE &&
-		  error->sqlerrcode != ERRCODE_OBJECT_IN_USE) ||
-		 strcmp(table, table_name(terms)) == 0))
-		ReThrowError(error);
-	return done;
+	LockRelease(&tag, ExclusiveLock, false);
 }
 
 /* Make one cluster of several. */
 void
 simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
 {
-	for (int i = 0; i < TRIES_MAX; i++)
-	{
-		ClusterSet	roots = find_roots(terms, clusters);
+	if (clusters->n > 1)
+		link_alone(terms, clusters, try_merge);
+}
 
-		CHECK_FOR_INTERRUPTS();
-		if (roots.n < 2 || try_merge(terms, &roots))
-			return;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("could not merge clusters in table \"%s\"",
-					get_rel_name(terms->clusters)),
-			 errhint("Its triggers or rules may keep rows from being written.")));
+/* Make links of all copies that are not in doubt. */
+void
+simhash_clusters_resolve(const ClusterTerms *terms)
+{
+	link_alone(terms, NULL, resolve_copies);
 }

@@ -19,5 +19,6 @@ extern ClusterSet simhash_clusters_current(const ClusterTerms *terms,
 										   Snapshot snapshot);
 extern void simhash_clusters_merge(const ClusterTerms *terms,
 								   const ClusterSet *clusters);
+extern void simhash_clusters_resolve(const ClusterTerms *terms);
 
 #endif							/* SIMHASH_CLUSTERS_FOREST_H */

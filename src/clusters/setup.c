@@ -27,8 +27,8 @@
  * same file.  That says it all.  The transaction xmin had ended by then, so it
  * never puts another row in that place; only VACUUM FULL and the like do, and
  * these make a new file.  Whatever else became of a row, step 5 sees to it.  So
- * step 3 may leave out what it likes, and does, for what others have locked: to
- * wait with a batch of rows in hand would invite deadlocks.
+ * step 3 may leave out what it likes, and does, around what others have locked: to
+ * wait for long with a batch of rows in hand would invite deadlocks.
  *
  * Step 4.  It waits for whoever is writing to the table.  So when it is done, all
  * rows without a cluster are committed, and stay what they are or get one: step 5
@@ -48,7 +48,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/bind.h"
 
 #include "access/relation.h"
 #include "access/table.h"
@@ -76,27 +76,28 @@
 #include "utils/resowner.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
+#include "clusters/join.h"
+#include "clusters/members.h"
+#include "clusters/query.h"
 #include "clusters/table.h"
 #include "core/pairs/wide_pairs.h"
 #include "guard/guard_row.h"
+#include "report/report.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 
 /*
  * Limits of the work done.
  *
- * BATCH_PAGES	of the work table, to be filled in by one transaction: some
- *				100 rows each.
- * REST_MAX		rows without a cluster to be looked up at once.
- * FRUITLESS_MAX	times that none of these gets one, before we give up.
- * PATIENCE		how long a batch waits for a lock: less than a deadlock lasts
- *				before it is noticed, so that nobody is the victim of one.
+ * BATCH_MS		that a transaction aims at which fills rows in, and holds them.
+ * BATCH_FIRST	pages of the work table, of some 100 rows, that it begins with.
+ * BATCH_MAX	of these: the next may take longer than those before.
  */
-#define BATCH_PAGES		100
-#define REST_MAX		10000
-#define FRUITLESS_MAX	10
-#define PATIENCE		"100ms"
+#define BATCH_MS		50
+#define BATCH_FIRST		10
+#define BATCH_MAX		50
 
 /* The arguments. */
 typedef struct Setup
@@ -107,6 +108,7 @@ typedef struct Setup
 	char	   *since;			/* NULL for none */
 	char	   *schema;			/* of what is made; NULL for the table's */
 	bool		index;
+	bool		adopt;			/* columns that are there */
 } Setup;
 
 /* A part of the work table: the rows of one table, in its pages. */
@@ -117,13 +119,6 @@ typedef struct WorkPart
 	BlockNumber first;
 	BlockNumber last;
 } WorkPart;
-
-/* A row. */
-typedef struct Place
-{
-	Oid			table;
-	ItemPointerData tid;
-} Place;
 
 /* A name that is free in a schema. */
 static char *
@@ -143,153 +138,11 @@ qualify(Oid schema, const char *name)
 	return quote_qualified_identifier(get_namespace_name(schema), name);
 }
 
-/*
- * A name that no trigger of the table has: those of two columns may be the same
- * as far as there is room for them.
- */
-static char *
-free_trigger(Oid table, const char *first, const char *second)
-{
-	char	   *name = makeObjectName(first, second, NULL);
-
-	for (int i = 1; OidIsValid(get_trigger_oid(table, name, true)); i++)
-		name = makeObjectName(first, second, psprintf("%d", i));
-	return name;
-}
-
-/* Make the triggers. */
-static void
-make_triggers(Setup *setup, Oid clusters)
-{
-	ClusterCall *call = &setup->call;
-	char	   *name = makeObjectName("simhash", call->column, NULL);
-	const struct
-	{
-		const char *suffix;
-		const char *event;
-		bool		wanted;
-	}			triggers[] = {
-		{NULL, "BEFORE INSERT OR UPDATE ON %s FOR EACH ROW", true},
-		{"merge", "AFTER INSERT OR UPDATE ON %s FOR EACH ROW", !setup->star},
-		{"truncate", "AFTER TRUNCATE ON %s FOR EACH STATEMENT", true}
-	};
-
-	for (size_t i = 0; i < lengthof(triggers); i++)
-	{
-		StringInfoData command;
-
-		if (!triggers[i].wanted)
-			continue;
-		initStringInfo(&command);
-		appendStringInfo(&command, "CREATE TRIGGER %s ",
-						 quote_identifier(free_trigger(call->table, name,
-													   triggers[i].suffix)));
-		appendStringInfo(&command, triggers[i].event, call->name);
-		appendStringInfo(&command, " WHEN ('%u'::pg_catalog.regclass IS NOT NULL)"
-						 " EXECUTE FUNCTION %s.simhash_cluster()", clusters,
-						 quote_identifier(get_namespace_name(get_func_namespace(call->function))));
-		simhash_cluster_alter(call, command.data);
-	}
-}
-
-/*
- * Have the trigger depend on something besides, which is not dropped without
- * CASCADE from then on.  A dump has no such dependencies.
- */
-static void
-depend(const ClusterCall *call, const ClusterTerms *terms, Oid relation,
-	   AttrNumber column)
-{
-	const TriggerDesc *triggers = call->relation->trigdesc;
-	ObjectAddress other = {RelationRelationId, relation, column};
-
-	for (int i = 0; i < triggers->numtriggers; i++)
-	{
-		const Trigger *trigger = &triggers->triggers[i];
-		ObjectAddress address = {TriggerRelationId, trigger->tgoid, 0};
-
-		if (TRIGGER_FOR_BEFORE(trigger->tgtype) &&
-			simhash_clusters_of_trigger(trigger) == terms->clusters)
-			recordDependencyOn(&address, &other, DEPENDENCY_NORMAL);
-	}
-}
-
-/* Have the trigger depend on an index of a table that it searches. */
-static void
-depend_on_index(const ClusterCall *call, const ClusterTerms *terms, Oid index)
-{
-	Oid			table;
-
-	if (!OidIsValid(index))
-		return;
-	if (get_rel_relispartition(index))
-		index = llast_oid(get_partition_ancestors(index));
-	table = IndexGetRelation(index, false);
-
-	/* A partition must be free to go, with an index of its own. */
-	if (!call->parted || table == call->table ||
-		!get_rel_relispartition(table))
-		depend(call, terms, index, 0);
-}
-
-/* What is searched for the clusters of a row. */
-static GuardSpace
-get_space(const ClusterCall *call, const ClusterTerms *terms)
-{
-	Relation	root = terms->star ? simhash_clusters_open(terms) :
-	table_open(terms->root, AccessShareLock);
-	GuardTerms	searched = terms->star ?
-	simhash_clusters_searched(terms, root) : terms->terms;
-	GuardSpace	space = {0};
-
-	simhash_guard_bind_space(&space, root, &searched, 0,
-							 get_func_namespace(call->function));
-	table_close(root, NoLock);
-	return space;
-}
-
-/*
- * Have the trigger depend on the indexes that are searched; fails unless there
- * are any.  To look for them takes a snapshot.
- */
-static void
-depend_on_indexes(const ClusterCall *call, const ClusterTerms *terms)
-{
-	GuardSpace	space = get_space(call, terms);
-	GuardPlace	place = {.table = space.root,.moves = true};
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	simhash_guard_find(&space, &place);
-	PopActiveSnapshot();
-	for (int i = 0; i < place.scope->ntables; i++)
-	{
-		const GuardTable *table = &place.scope->tables[i];
-
-		depend_on_index(call, terms, table->hamming.index);
-		for (int j = 0; j < SH_BLOCKS; j++)
-			depend_on_index(call, terms, OidIsValid(table->hamming.index) ?
-							InvalidOid : table->keys[j].index);
-	}
-}
-
-/* Write the deed, or what has become of it. */
-static void
-write_deed(const ClusterCall *call, const ClusterTerms *terms, bool anew)
-{
-	(void) simhash_cluster_run(psprintf("%s POLICY %s ON %s%s USING (%s)",
-										anew ? "CREATE" : "ALTER",
-										quote_identifier(NameStr(terms->policy)),
-										simhash_quoted_name(terms->clusters),
-										anew ? " AS RESTRICTIVE" : "",
-										simhash_clusters_write(terms, call->function)));
-}
-
 /* Fail if the table is none whose rows can be clustered. */
 static void
 check_table(Setup *setup)
 {
 	Relation	relation = setup->call.relation;
-	const char *columns[] = {setup->call.column, setup->since};
 
 	simhash_refuse_foreign_tables(setup->call.table, AccessShareLock,
 								  "clusters",
@@ -308,16 +161,6 @@ check_table(Setup *setup)
 						RelationGetRelationName(relation)),
 				 errdetail("Its triggers do not fire for their rows."),
 				 errhint("Clusters are kept across the partitions of a partitioned table.")));
-	for (int i = 0; i < 2; i++)
-	{
-		if (columns[i] != NULL &&
-			get_attnum(setup->call.table, columns[i]) != InvalidAttrNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" already exists",
-							columns[i], RelationGetRelationName(relation)),
-					 errhint("Give another name: \"column\" => ..., since => ...")));
-	}
 }
 
 /*
@@ -377,6 +220,77 @@ read_terms(const Setup *setup)
 	return terms;
 }
 
+/*
+ * Add a column to the table, or take that over which is there: a plain one, that
+ * clusters are not found by.
+ */
+static AttrNumber
+add_column(Setup *setup, const GuardTerms *its, const char *name, Oid type)
+{
+	ClusterCall *call = &setup->call;
+	AttrNumber	number = get_attnum(call->table, name);
+	bool		fits = number > 0 && number != its->column &&
+	number != its->document;
+	Form_pg_attribute column;
+
+	if (number == InvalidAttrNumber)
+	{
+		simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
+											 call->name, quote_identifier(name),
+											 format_type_be_qualified(type)));
+		return get_attnum(call->table, name);
+	}
+	if (!setup->adopt)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" already exists",
+						name, RelationGetRelationName(call->relation)),
+				 errhint("Give another name: \"column\" => ..., since => ...; or adopt => true, if it is left of earlier clusters.")));
+	for (int i = 0; i < its->ngroup; i++)
+		fits &= number != its->group[i];
+	column = fits ? simhash_guard_attribute(call->relation, number) : NULL;
+	if (column == NULL || column->atttypid != type || column->attnotnull ||
+		column->atthasdef || column->attidentity)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("column \"%s\" of relation \"%s\" cannot be taken over",
+						name, RelationGetRelationName(call->relation)),
+				 errdetail("It is not a plain column of type %s, without default and NOT NULL, for nothing else.",
+						   format_type_be(type))));
+	return number;
+}
+
+/*
+ * Drop what is left of earlier clusters of a column that is taken over, and would
+ * be in the way: triggers, and the deed.  Their table stays, as whoever has it
+ * may need it.
+ */
+static void
+clear_away(Setup *setup)
+{
+	ClusterCall *call = &setup->call;
+	ClusterTerms *old = simhash_clusters_find(call->relation, call->column);
+	Oid			clusters = old != NULL ? old->clusters :
+	get_relname_relid(makeObjectName(RelationGetRelationName(call->relation),
+									 psprintf("%ss", call->column), NULL),
+					  RelationGetNamespace(call->relation));
+
+	(void) simhash_cluster_drop_triggers(call, InvalidOid);
+	if (old != NULL)
+	{
+		(void) simhash_cluster_drop_triggers(call, old->clusters);
+		(void) simhash_cluster_run(psprintf("DROP POLICY %s ON %s",
+											quote_identifier(NameStr(old->policy)),
+											simhash_quoted_name(old->clusters)));
+	}
+	if (OidIsValid(clusters) &&
+		get_attnum(clusters, "cluster") != InvalidAttrNumber)
+		ereport(NOTICE,
+				(errmsg("table \"%s\", of earlier clusters, is left as it is",
+						get_rel_name(clusters)),
+				 errhint("DROP TABLE, when it is not needed any more.")));
+}
+
 /* Write a column for CREATE TABLE, as the table has it. */
 static void
 write_column(const Setup *setup, AttrNumber number, bool needed,
@@ -386,7 +300,8 @@ write_column(const Setup *setup, AttrNumber number, bool needed,
 	Form_pg_attribute column = simhash_guard_attribute(relation, number);
 	const char *name = NameStr(column->attname);
 
-	if (strcmp(name, "cluster") == 0 || strcmp(name, "made") == 0)
+	if (strcmp(name, "cluster") == 0 || strcmp(name, "made") == 0 ||
+		strcmp(name, "copy_of") == 0 || strcmp(name, "unused_since") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
 				 errmsg("the table of the clusters has a column \"%s\" of its own",
@@ -440,7 +355,8 @@ make_clusters(const Setup *setup, ClusterTerms *terms)
 	StringInfoData command;
 
 	initStringInfo(&command);
-	appendStringInfo(&command, "CREATE %sTABLE %s (cluster pg_catalog.int8",
+	appendStringInfo(&command, "CREATE %sTABLE %s (cluster pg_catalog.int8"
+					 " PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY",
 					 relation->rd_rel->relpersistence ==
 					 RELPERSISTENCE_UNLOGGED ? "UNLOGGED " : "", table);
 	terms->columns[CLUSTER_ID] = ++n;
@@ -448,8 +364,7 @@ make_clusters(const Setup *setup, ClusterTerms *terms)
 	if (terms->star)
 	{
 		appendStringInfoString(&command,
-							   " NOT NULL GENERATED BY DEFAULT AS IDENTITY,"
-							   " made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()");
+							   ", made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()");
 		terms->columns[CLUSTER_MADE] = ++n;
 		write_column(setup, its->column, true, &command);
 		terms->fingerprint = ++n;
@@ -467,15 +382,19 @@ make_clusters(const Setup *setup, ClusterTerms *terms)
 	else
 	{
 		appendStringInfoString(&command,
-							   " PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY,"
-							   " parent pg_catalog.int8, rank pg_catalog.int4 NOT NULL DEFAULT 0,"
-							   " current pg_catalog.int8 NOT NULL,"
-							   " merged_into pg_catalog.int8, merged_at pg_catalog.timestamptz");
-		for (int i = CLUSTER_PARENT; i < CLUSTER_COLUMNS; i++)
-			terms->columns[i] = ++n;
+							   ", merged_into pg_catalog.int8 NOT NULL"
+							   ", merged_at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()");
+		terms->columns[CLUSTER_MERGED_INTO] = ++n;
+		terms->columns[CLUSTER_MERGED_AT] = ++n;
 	}
-	appendStringInfoChar(&command, ')');
+	appendStringInfoString(&command, ", copy_of pg_catalog.int8,"
+						   " unused_since pg_catalog.timestamptz)");
+	terms->columns[CLUSTER_COPY_OF] = ++n;
+	terms->columns[CLUSTER_UNUSED_SINCE] = ++n;
 	(void) simhash_cluster_run(command.data);
+	if (terms->star)
+		(void) simhash_cluster_run(psprintf("CREATE INDEX ON %s (copy_of) WHERE copy_of IS NOT NULL",
+											table));
 	terms->clusters = get_relname_relid(name, schema);
 	revoke_all(table);
 	revoke_all(simhash_quoted_name(simhash_clusters_sequence(terms)));
@@ -494,26 +413,22 @@ make(Setup *setup)
 	check_table(setup);
 	terms.root = call->table;
 	terms.terms = read_terms(setup);
-	simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s pg_catalog.int8%s%s%s",
-										 call->name, quote_identifier(call->column),
-										 setup->since == NULL ? "" : ", ADD COLUMN ",
-										 setup->since == NULL ? "" :
-										 quote_identifier(setup->since),
-										 setup->since == NULL ? "" :
-										 " pg_catalog.timestamptz"));
-	terms.cluster = get_attnum(call->table, call->column);
+	if (setup->adopt)
+		clear_away(setup);
+	terms.cluster = add_column(setup, &terms.terms, call->column, INT8OID);
 	if (setup->since != NULL)
-		terms.since = get_attnum(call->table, setup->since);
+		terms.since = add_column(setup, &terms.terms, setup->since,
+								 TIMESTAMPTZOID);
 	make_clusters(setup, &terms);
-	write_deed(call, &terms, true);
-	make_triggers(setup, terms.clusters);
-	depend(call, &terms, call->table, terms.cluster);
+	simhash_clusters_write_deed(call, &terms, true);
+	simhash_clusters_make_triggers(call, &terms);
+	simhash_clusters_protect(call, &terms);
 
 	/* Without the table there are no clusters. */
 	clusters.objectId = terms.clusters;
 	recordDependencyOn(&clusters, &table, DEPENDENCY_AUTO);
 	if (!terms.star)
-		depend_on_indexes(call, &terms);
+		simhash_clusters_depend(call, &terms);
 	simhash_cluster_end_step(call);
 }
 
@@ -547,52 +462,56 @@ check_arguments(const Setup *setup, const ClusterTerms *terms)
 static void
 add_representatives(const ClusterCall *call, const ClusterTerms *terms)
 {
-	const GuardTerms *its = &terms->terms;
-	StringInfoData columns;
-	StringInfoData values;
-	GuardSpace	space;
-
-	initStringInfo(&columns);
-	initStringInfo(&values);
-	for (int i = -1; i <= its->ngroup; i++)
-	{
-		bool		document = i == its->ngroup;
-		AttrNumber	from = document ? its->document :
-		i < 0 ? its->column : its->group[i];
-		AttrNumber	to = document ? terms->document :
-		i < 0 ? terms->fingerprint : terms->group[i];
-
-		if (to == 0)
-			continue;
-		appendStringInfo(&columns, ", %s",
-						 simhash_cluster_name(terms->clusters, to));
-		appendStringInfo(&values, ", d.%s",
-						 simhash_cluster_name(call->table, from));
-	}
-	(void) simhash_cluster_run(psprintf("INSERT INTO %s (%s%s)"
-										" SELECT w.cluster%s FROM ONLY %s AS w"
-										" JOIN %s AS d ON d.ctid OPERATOR(pg_catalog.=) w.place%s"
-										" WHERE w.starts",
-										simhash_quoted_name(terms->clusters),
-										simhash_cluster_name(terms->clusters,
-															 terms->columns[CLUSTER_ID]),
-										columns.data, values.data,
-										simhash_quoted_name(terms->work),
-										call->source,
-										call->parted ? " AND d.tableoid OPERATOR(pg_catalog.=) w.part" : ""));
-	space = get_space(call, terms);
-	(void) simhash_cluster_run(psprintf("CREATE INDEX ON %s USING hamming (%s)",
-										simhash_quoted_name(terms->clusters),
-										simhash_guard_index_columns(&space)));
-	depend_on_indexes(call, terms);
+	simhash_progress_step("adding representatives");
+	(void) simhash_clusters_write_table(call, terms,
+										psprintf("INSERT INTO &N (&i%s) SELECT w.cluster%s FROM ONLY %s AS w"
+												 " JOIN &R AS d ON d.ctid &= w.place%s WHERE w.starts",
+												 simhash_cluster_represented(call, terms, true),
+												 simhash_cluster_represented(call, terms, false),
+												 simhash_cluster_escape(simhash_quoted_name(terms->work)),
+												 call->parted ? " AND d.tableoid &= w.part" : ""));
+	simhash_progress_step("indexing representatives");
+	simhash_clusters_make_index(call, terms);
+	simhash_clusters_depend(call, terms);
 }
 
-/* Set a setting until the end of the step, or of a subtransaction. */
-static void
-set(const char *name, const char *value)
+/*
+ * The query of the work table.  Where columns are taken over, a cluster gets the
+ * id that most of its rows have, or if another has more rows with that one beyond
+ * the greatest that is there; and rows that can be in no cluster, but have an id,
+ * are to have none.
+ */
+static char *
+write_work(const Setup *setup, const ClusterTerms *terms)
 {
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	const ClusterCall *call = &setup->call;
+	const char *column = quote_identifier(call->column);
+	char	   *rows =
+	psprintf("SELECT d.tableoid AS part, c.relfilenode AS node, d.ctid AS place,"
+			 " d.xmin AS version, r.cluster,"
+			 " r.id OPERATOR(pg_catalog.=) r.representative AS starts%s%s"
+			 " FROM %s AS r %sJOIN %s AS d ON %s OPERATOR(pg_catalog.=) r.id"
+			 " JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) d.tableoid",
+			 setup->adopt ? ", d." : "",
+			 setup->adopt ? psprintf("%s AS was", column) : "",
+			 simhash_cluster_write(call, terms, simhash_cluster_query(call, terms, NULL, NULL, false)),
+			 setup->adopt ? "RIGHT " : "", call->source,
+			 simhash_cluster_id(call, "d"));
+
+	if (!setup->adopt)
+		return psprintf("%s ORDER BY 1, 3", rows);
+	return psprintf("WITH w AS MATERIALIZED (%s WHERE r.id IS NOT NULL OR d.%s IS NOT NULL),"
+					" n AS (SELECT cluster, was, pg_catalog.count(*) AS n FROM w"
+					" WHERE cluster IS NOT NULL AND was OPERATOR(pg_catalog.>) 0 GROUP BY 1, 2),"
+					" o AS (SELECT DISTINCT ON (cluster) * FROM n ORDER BY cluster, n DESC, was),"
+					" k AS (SELECT DISTINCT ON (was) * FROM o ORDER BY was, n DESC, cluster),"
+					" i AS (SELECT c.cluster, COALESCE(k.was, (SELECT GREATEST(pg_catalog.max(was), 0) FROM w)"
+					" OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER (PARTITION BY k.was IS NULL ORDER BY c.cluster)) AS id"
+					" FROM (SELECT DISTINCT cluster FROM w) AS c"
+					" LEFT JOIN k ON k.cluster OPERATOR(pg_catalog.=) c.cluster)"
+					" SELECT w.part, w.node, w.place, w.version, i.id AS cluster, w.starts FROM w"
+					" LEFT JOIN i ON i.cluster OPERATOR(pg_catalog.=) w.cluster ORDER BY 1, 3",
+					rows, column);
 }
 
 /*
@@ -615,41 +534,36 @@ compute(Setup *setup)
 	Oid			schema;
 	char	   *name;
 
+	simhash_progress_step("computing");
 	simhash_cluster_begin_step(call, lockmode);
 
 	/* All rows are joined, though the planner expects few of the function. */
-	set("enable_nestloop", "off");
+	simhash_cluster_set("enable_nestloop", "off");
+	simhash_cluster_set("enable_mergejoin", "off");
 	if (!call->atomic)
 		simhash_cluster_isolate("repeatable read");
 	(void) find_all_inheritors(call->table, lockmode, NULL);
 	terms = simhash_cluster_find(call);
 	schema = get_rel_namespace(terms->clusters);
 	name = free_name(schema, get_rel_name(terms->clusters), "fill");
-	set("work_mem", psprintf("%dkB", maintenance_work_mem));
-	(void) simhash_cluster_run(psprintf("CREATE TABLE %s AS"
-										" SELECT d.tableoid AS part, c.relfilenode AS node,"
-										" d.ctid AS place, d.xmin AS version, r.cluster,"
-										" r.id OPERATOR(pg_catalog.=) r.representative AS starts"
-										" FROM %s AS r JOIN %s AS d"
-										" ON %s OPERATOR(pg_catalog.=) r.id"
-										" JOIN pg_catalog.pg_class AS c"
-										" ON c.oid OPERATOR(pg_catalog.=) d.tableoid%s",
+	simhash_cluster_set("work_mem", psprintf("%dkB", maintenance_work_mem));
+	(void) simhash_cluster_run(psprintf("CREATE TABLE %s AS %s",
 										qualify(schema, name),
-										simhash_cluster_query(call, terms, NULL),
-										call->source, simhash_cluster_id(call, "d"),
-										call->parted ? " ORDER BY 1" : ""));
+										write_work(setup, terms)));
 	terms->work = get_relname_relid(name, schema);
 	revoke_all(qualify(schema, name));
 	(void) simhash_cluster_run(psprintf("COMMENT ON TABLE %s IS 'made by simhash_add_clusters(), to go when it is done'",
 										qualify(schema, name)));
 	if (terms->star)
 		add_representatives(call, terms);
-	(void) simhash_cluster_run(psprintf("SELECT pg_catalog.setval('%u'::pg_catalog.regclass,"
-										" pg_catalog.max(cluster)) FROM ONLY %s"
-										" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0",
+	(void) simhash_cluster_run(psprintf("SELECT pg_catalog.setval('%u'::pg_catalog.regclass, m)"
+										" FROM (SELECT GREATEST(pg_catalog.max(cluster),"
+										" (SELECT pg_catalog.max(%s) FROM %s)) AS m FROM ONLY %s) AS w"
+										" WHERE m OPERATOR(pg_catalog.>) 0",
 										simhash_clusters_sequence(terms),
-										qualify(schema, name)));
-	write_deed(call, terms, false);
+										quote_identifier(call->column),
+										call->source, qualify(schema, name)));
+	simhash_clusters_write_deed(call, terms, false);
 	simhash_cluster_end_step(call);
 }
 
@@ -698,87 +612,35 @@ list_parts(Setup *setup)
 }
 
 /*
- * Run a command, of a call if it writes clusters, in a subtransaction; false if it
- * fails because of what others do: they have the rows locked, if that is not to be
- * waited for, or have moved them to another partition.  No error must leave the subtransaction open:
- * nobody else would end it.
+ * The command that fills a batch in.  Rows that have their cluster are left alone.
  */
-static bool
-try_to_run(ClusterCall *call, const char *command, bool wait)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		set("lock_timeout", wait ? "0" : PATIENCE);
-		if (call == NULL)
-			(void) simhash_cluster_run(command);
-		else
-			(void) simhash_cluster_run_filling(call, command);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	if (error != NULL && error->sqlerrcode != ERRCODE_T_R_SERIALIZATION_FAILURE &&
-		(wait || error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE))
-		ReThrowError(error);
-	return error == NULL;
-}
-
-/* The command that fills a batch in; it waits for nobody if it need not. */
 static char *
 write_fill(const Setup *setup, const char *work, const WorkPart *part,
-		   BlockNumber start, bool wait)
+		   BlockNumber start, int pages)
 {
 	const char *column = quote_identifier(setup->call.column);
-	const char *table = simhash_quoted_name(part->table);
-	char	   *rows = psprintf("w.ctid OPERATOR(pg_catalog.>=) '(%u,0)'"
-								" AND w.ctid OPERATOR(pg_catalog.<) '(%u,0)'"
-								" AND w.part OPERATOR(pg_catalog.=) '%u'"
-								" AND d.ctid OPERATOR(pg_catalog.=) w.place"
-								" AND d.xmin OPERATOR(pg_catalog.=) w.version"
-								" AND d.%s IS NULL",
-								start, start + BATCH_PAGES, part->table,
-								column);
 
-	if (wait)
-		return psprintf("UPDATE ONLY %s AS d SET %s = w.cluster"
-						" FROM ONLY %s AS w WHERE %s",
-						table, column, work, rows);
-	return psprintf("WITH l AS MATERIALIZED (SELECT d.ctid AS place, w.cluster"
-					" FROM ONLY %s AS w, ONLY %s AS d WHERE %s"
-					" FOR NO KEY UPDATE OF d SKIP LOCKED)"
-					" UPDATE ONLY %s AS d SET %s = l.cluster FROM l"
-					" WHERE d.ctid OPERATOR(pg_catalog.=) l.place",
-					work, table, rows, table, column);
+	return psprintf("UPDATE ONLY %s AS d SET %s = w.cluster%s%s FROM ONLY %s AS w"
+					" WHERE w.ctid OPERATOR(pg_catalog.>=) '(%u,0)'"
+					" AND w.ctid OPERATOR(pg_catalog.<) '(%u,0)'"
+					" AND w.part OPERATOR(pg_catalog.=) '%u'"
+					" AND d.ctid OPERATOR(pg_catalog.=) w.place"
+					" AND d.xmin OPERATOR(pg_catalog.=) w.version"
+					" AND COALESCE(d.%s OPERATOR(pg_catalog.<>) w.cluster, true)",
+					simhash_quoted_name(part->table), column,
+					setup->since == NULL ? "" : ", ",
+					setup->since == NULL ? "" :
+					psprintf("%s = NULL", quote_identifier(setup->since)),
+					work, start, start + pages, part->table, column);
 }
 
-/* Lock a table that rows are in, if it still is one of ours. */
-static Relation
-open_part(const ClusterCall *call, Oid table)
-{
-	List	   *tables = call->table == table ? list_make1_oid(table) :
-	find_all_inheritors(call->table, NoLock, NULL);
-
-	return list_member_oid(tables, table) ?
-		try_relation_open(table, RowExclusiveLock) : NULL;
-}
-
-/* Fill a batch in; false if there is nothing to be filled in that part. */
+/*
+ * Fill a batch in; false if there is nothing to be filled in that part.  Where
+ * others have a row it may be given up.
+ */
 static bool
-fill_batch(Setup *setup, const WorkPart *part, BlockNumber start)
+fill_batch(Setup *setup, const WorkPart *part, BlockNumber start, int pages,
+		   bool *filled)
 {
 	ClusterCall *call = &setup->call;
 	ClusterTerms *terms;
@@ -787,20 +649,17 @@ fill_batch(Setup *setup, const WorkPart *part, BlockNumber start)
 
 	simhash_cluster_begin_step(call, RowExclusiveLock);
 	terms = simhash_cluster_find(call);
-	relation = open_part(call, part->table);
+	relation = simhash_clusters_open_part(call, part->table);
 	good = relation != NULL && terms->later && OidIsValid(terms->work) &&
 		relation->rd_rel->relfilenode == part->node;
 	if (good)
 	{
-		const char *work = simhash_quoted_name(terms->work);
-
 		/* The rows are looked up where they are. */
-		set("enable_hashjoin", "off");
-		set("enable_mergejoin", "off");
-		if (!try_to_run(call, write_fill(setup, work, part, start, true),
-						false))
-			(void) try_to_run(call, write_fill(setup, work, part, start, false),
-							  true);
+		simhash_cluster_set("enable_hashjoin", "off");
+		simhash_cluster_set("enable_mergejoin", "off");
+		*filled = simhash_clusters_try(write_fill(setup, simhash_quoted_name(terms->work),
+												  part, start, pages),
+									   call->table, CLUSTERS_AS_GIVEN, false);
 	}
 	if (relation != NULL)
 		relation_close(relation, NoLock);
@@ -808,24 +667,51 @@ fill_batch(Setup *setup, const WorkPart *part, BlockNumber start)
 	return good;
 }
 
-/* Step 3. */
+/* Step 3.  A batch that was given up is begun anew, a page at first, or left out. */
 static void
 fill(Setup *setup)
 {
+	List	   *parts = list_parts(setup);
+	int			pages = BATCH_FIRST;
 	ListCell   *lc;
 
-	foreach(lc, list_parts(setup))
+	foreach(lc, parts)
 	{
 		WorkPart   *part = lfirst(lc);
+		uint64		start = part->first;
 
-		for (uint64 start = part->first; start <= part->last;
-			 start += BATCH_PAGES)
+		while (start <= part->last)
 		{
+			TimestampTz began = GetCurrentTimestamp();
+			bool		filled;
+			double		ms;
+
 			CHECK_FOR_INTERRUPTS();
-			if (!fill_batch(setup, part, (BlockNumber) start))
+			simhash_progress_part("filling", (double) start /
+								  (((WorkPart *) llast(parts))->last + 1.0));
+			if (!fill_batch(setup, part, (BlockNumber) start, pages, &filled))
 				break;
+			if (filled || pages == 1)
+				start += pages;
+			ms = (GetCurrentTimestamp() - began) / 1000.0;
+			pages = !filled ? 1 :
+				Max(1, Min(pages * Min(BATCH_MS / Max(ms, 1), 2), BATCH_MAX));
 		}
 	}
+}
+
+/* Make the index by which rows of a cluster are found, unless there is one. */
+static void
+make_cluster_index(ClusterCall *call, const ClusterTerms *terms)
+{
+	Relation	index = simhash_clusters_open_index(call->relation,
+													terms->cluster, false);
+
+	if (index != NULL)
+		index_close(index, AccessShareLock);
+	else
+		simhash_cluster_alter(call, psprintf("CREATE INDEX ON %s (%s)", call->name,
+											 quote_identifier(call->column)));
 }
 
 /*
@@ -839,146 +725,20 @@ finish(Setup *setup, Oid clusters)
 	ClusterTerms *terms;
 	Oid			work;
 
+	simhash_progress_step("finishing");
 	LockRelationOid(clusters, AccessExclusiveLock);
 	simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	terms = simhash_cluster_find(call);
 	if (setup->index)
-		simhash_cluster_alter(call, psprintf("CREATE INDEX ON %s (%s)", call->name,
-											 quote_identifier(call->column)));
-	depend_on_indexes(call, terms);
+		make_cluster_index(call, terms);
+	simhash_clusters_depend(call, terms);
 	work = terms->work;
 	terms->later = false;
 	terms->work = InvalidOid;
-	write_deed(call, terms, false);
+	simhash_clusters_write_deed(call, terms, false);
 	(void) simhash_cluster_run(psprintf("DROP TABLE %s",
 										simhash_quoted_name(work)));
 	simhash_cluster_end_step(call);
-}
-
-/* Which rows have no cluster, but what it takes. */
-static char *
-write_rest(ClusterCall *call)
-{
-	ClusterTerms *terms = simhash_cluster_find(call);
-	StringInfoData condition;
-
-	initStringInfo(&condition);
-	appendStringInfo(&condition, "%s IS NULL AND %s IS NOT NULL",
-					 quote_identifier(call->column),
-					 simhash_cluster_name(call->table, terms->terms.column));
-	for (int i = 0; i < terms->terms.ngroup; i++)
-		appendStringInfo(&condition, " AND %s IS NOT NULL",
-						 simhash_cluster_name(call->table,
-											  terms->terms.group[i]));
-	return condition.data;
-}
-
-/* Look up some rows without a cluster; they are in memory of the call. */
-static Place *
-find_rest(Setup *setup, uint64 *n)
-{
-	ClusterCall *call = &setup->call;
-	Place	   *places;
-
-	simhash_cluster_begin_step(call, AccessShareLock);
-	*n = simhash_cluster_run(psprintf("SELECT tableoid, ctid FROM %s WHERE %s LIMIT %d",
-									  call->source, write_rest(call),
-									  REST_MAX));
-	places = MemoryContextAlloc(call->outer, Max(*n, 1) * sizeof *places);
-	for (uint64 i = 0; i < *n; i++)
-	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		bool		isnull;
-
-		places[i].table = DatumGetObjectId(SPI_getbinval(tuple, desc, 1,
-														 &isnull));
-		places[i].tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(tuple,
-																	 desc, 2,
-																	 &isnull));
-	}
-	SPI_freetuptable(SPI_tuptable);
-	simhash_cluster_end_step(call);
-	return places;
-}
-
-/*
- * Have the trigger give a row its cluster, unless it is gone, has one by now, or
- * is on its way to another partition.  The transaction holds no row while it
- * waits, and need not be on disk when it ends: what is lost by a crash is found
- * again.
- */
-static bool
-join(Setup *setup, Place *place)
-{
-	ClusterCall *call = &setup->call;
-	Relation	relation;
-	bool		joined = false;
-
-	simhash_cluster_begin_step(call, RowExclusiveLock);
-	relation = open_part(call, place->table);
-	if (!call->atomic)
-		(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
-								 false);
-	if (relation != NULL)
-	{
-		const char *column = quote_identifier(call->column);
-		char	   *command =
-		psprintf("UPDATE ONLY %s SET %s = NULL"
-				 " WHERE ctid OPERATOR(pg_catalog.=) '(%u,%u)' AND %s"
-				 " RETURNING %s IS NOT NULL",
-				 simhash_quoted_name(place->table), column,
-				 ItemPointerGetBlockNumber(&place->tid),
-				 ItemPointerGetOffsetNumber(&place->tid), write_rest(call),
-				 column);
-
-		if (try_to_run(NULL, command, true))
-		{
-			bool		isnull;
-
-			joined = SPI_processed > 0 &&
-				DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0],
-										   SPI_tuptable->tupdesc, 1, &isnull));
-			SPI_freetuptable(SPI_tuptable);
-		}
-		relation_close(relation, NoLock);
-	}
-	simhash_cluster_end_step(call);
-	return joined;
-}
-
-/* Step 5; returns how many rows it gave clusters. */
-static uint64
-join_rest(Setup *setup)
-{
-	uint64		total = 0;
-	int			fruitless = 0;
-
-	for (;;)
-	{
-		uint64		n;
-		uint64		joined = 0;
-		Place	   *places = find_rest(setup, &n);
-
-		for (uint64 i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			joined += join(setup, &places[i]);
-		}
-		pfree(places);
-		total += joined;
-		if (n == 0)
-			return total;
-
-		/* Others may have seen to them; not again and again. */
-		fruitless = joined > 0 ? 0 : fruitless + 1;
-		if (fruitless == FRUITLESS_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("rows without a cluster do not let themselves be updated"),
-					 errhint("Triggers of the table may keep them from it.")));
-	}
 }
 
 /* An argument of type text or name, or NULL. */
@@ -1017,7 +777,7 @@ get_names(ArrayType *array)
 static void
 get_arguments(Setup *setup, FunctionCallInfo fcinfo)
 {
-	static const int needed[] = {0, 1, 2, 3, 4, 6, 11};
+	static const int needed[] = {0, 1, 2, 3, 4, 6, 11, 13};
 	char	   *kind;
 	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
@@ -1026,7 +786,7 @@ get_arguments(Setup *setup, FunctionCallInfo fcinfo)
 		if (PG_ARGISNULL(needed[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("relation, fp, k, kind, column, within and index must not be null")));
+					 errmsg("relation, fp, k, kind, column, within, index and adopt must not be null")));
 	}
 	kind = get_string(fcinfo, 3, false);
 	setup->star = strcmp(kind, "star") == 0;
@@ -1056,6 +816,7 @@ get_arguments(Setup *setup, FunctionCallInfo fcinfo)
 	setup->since = get_string(fcinfo, 5, true);
 	setup->index = PG_GETARG_BOOL(11);
 	setup->schema = get_string(fcinfo, 12, true);
+	setup->adopt = PG_GETARG_BOOL(13);
 }
 
 /*
@@ -1074,12 +835,73 @@ look(Setup *setup)
 	if (terms != NULL)
 	{
 		terms = simhash_cluster_find(call);
-		check_arguments(setup, terms);
+		if (simhash_clusters_has_triggers(call->relation, terms))
+			check_arguments(setup, terms);
+		else if (setup->adopt)
+			terms = NULL;
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("clusters are not kept in column \"%s\" of \"%s\" any more",
+							call->column, RelationGetRelationName(call->relation)),
+					 errdetail("Triggers that keep them are gone, with an index or by themselves."),
+					 errhint("CALL simhash_mend_clusters(...) makes it again.")));
+	}
+	if (terms != NULL)
+	{
 		copy = MemoryContextAlloc(call->outer, sizeof *copy);
 		*copy = *terms;
 	}
 	simhash_cluster_end_step(call);
 	return copy;
+}
+
+/* Take the texts of rows that have gone since the clusters were computed. */
+static void
+take_texts(ClusterCall *call)
+{
+	ClusterTerms *terms;
+
+	simhash_cluster_begin_step(call, AccessShareLock);
+	terms = simhash_cluster_find(call);
+	if (terms->document != 0)
+		(void) simhash_clusters_write_table(call, terms,
+											psprintf("UPDATE &T AS t SET &D = NULL WHERE %s",
+													 simhash_cluster_text_left()));
+	simhash_cluster_end_step(call);
+}
+
+/* Do all steps that are not done. */
+static void
+set_up(void *argument)
+{
+	Setup	   *setup = argument;
+	ClusterTerms *terms = look(setup);
+	bool		done = terms != NULL && !terms->later;
+
+	if (terms == NULL)
+	{
+		make(setup);
+		terms = look(setup);
+	}
+	if (!done)
+	{
+		if (!OidIsValid(terms->work))
+			compute(setup);
+		fill(setup);
+		finish(setup, terms->clusters);
+		if (!setup->index)
+			ereport(NOTICE,
+					(errmsg("column \"%s\" has no index", setup->call.column),
+					 errhint("CREATE INDEX CONCURRENTLY makes one without holding up writers.")));
+	}
+	if (simhash_clusters_join_rest(&setup->call) == 0 && done)
+		ereport(NOTICE,
+				(errmsg("clusters are kept in column \"%s\" of \"%s\" already",
+						setup->call.column,
+						get_rel_name(setup->call.table))));
+	if (!done)
+		take_texts(&setup->call);
 }
 
 /*
@@ -1089,11 +911,12 @@ look(Setup *setup)
  *		document name DEFAULT NULL, profile text DEFAULT NULL,
  *		similarity text DEFAULT NULL,
  *		at_least double precision DEFAULT NULL, index boolean DEFAULT true,
- *		schema name DEFAULT NULL)
+ *		schema name DEFAULT NULL, adopt boolean DEFAULT false)
  *
  * Have a table keep the clusters of its rows in a column of its own, and give
  * those that are there theirs.  What was stopped is gone on with by the same call.
  * The table of the clusters is made in that schema, or in the table's own.
+ * Columns that earlier clusters have left may be taken over, with their ids.
  *
  * Errors: insufficient_privilege without ownership, wrong_object_type for what
  * is not a table, feature_not_supported for temporary tables and those with
@@ -1101,39 +924,16 @@ look(Setup *setup)
  * that are kept with other arguments, invalid_parameter_value,
  * invalid_column_definition, undefined_column, undefined_function,
  * undefined_schema, datatype_mismatch and object_not_in_prerequisite_state as
- * simhash_guard, active_sql_transaction within REPEATABLE READ.
+ * simhash_guard, active_sql_transaction within REPEATABLE READ,
+ * object_in_use where another session sets clusters of the table up.
  */
 Datum
 simhash_add_clusters(PG_FUNCTION_ARGS)
 {
 	Setup		setup = {0};
-	ClusterTerms *terms;
-	bool		done;
 
 	get_arguments(&setup, fcinfo);
-	terms = look(&setup);
-	done = terms != NULL && !terms->later;
-	if (terms == NULL)
-	{
-		make(&setup);
-		terms = look(&setup);
-	}
-	if (!done)
-	{
-		if (!OidIsValid(terms->work))
-			compute(&setup);
-		fill(&setup);
-		finish(&setup, terms->clusters);
-		if (!setup.index)
-			ereport(NOTICE,
-					(errmsg("column \"%s\" has no index", setup.call.column),
-					 errhint("CREATE INDEX CONCURRENTLY makes one without holding up writers.")));
-	}
-	if (join_rest(&setup) == 0 && done)
-		ereport(NOTICE,
-				(errmsg("clusters are kept in column \"%s\" of \"%s\" already",
-						setup.call.column,
-						get_rel_name(setup.call.table))));
+	simhash_cluster_alone(&setup.call, "simhash_add_clusters", set_up, &setup);
 	simhash_cluster_end(&setup.call);
 	PG_RETURN_VOID();
 }

@@ -22,11 +22,11 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "commands/defrem.h"
-#include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/lock.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -34,6 +34,7 @@
 #include "utils/snapmgr.h"
 
 #include "clusters/trigger.h"
+#include "report/report.h"
 
 /*
  * The advisory locks that the session has; those that PostgreSQL's functions take,
@@ -98,7 +99,7 @@ simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo, Oid table,
 	call->atomic = fcinfo->context == NULL ||
 		!IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic;
-	if (call->atomic && IsolationUsesXactSnapshot())
+	if (call->atomic && IsolationUsesXactSnapshot() && !call->reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("clusters cannot be set up or mended by a snapshot that was taken before the table is locked"),
@@ -118,6 +119,76 @@ simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo, Oid table,
 	if (!call->atomic)
 		SPI_commit();
 	call->locks = list_locks();
+}
+
+/* Begin a call about a relation and a column.  No procedure can be strict. */
+void
+simhash_cluster_begin_call(ClusterCall *call, FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation and column must not be null")));
+	simhash_cluster_begin(call, fcinfo, PG_GETARG_OID(0),
+						  NameStr(*PG_GETARG_NAME(1)));
+}
+
+/* Fail unless the clusters are set up. */
+void
+simhash_cluster_check_set_up(const ClusterCall *call, const ClusterTerms *terms)
+{
+	if (terms->later)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the clusters of \"%s\" are not set up yet",
+						RelationGetRelationName(call->relation)),
+				 errhint("CALL simhash_add_clusters(...) goes on with it.")));
+}
+
+/*
+ * Do what a call is for, with its progress shown, and as the only session that
+ * sets clusters of the table up, trims or mends them: another would do the same
+ * work beside it.  The lock outlives the transactions of the call, but in a
+ * transaction block.
+ */
+void
+simhash_cluster_alone(ClusterCall *call, const char *name,
+					  void (*act) (void *), void *argument)
+{
+	SimhashProgress progress;
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
+	if (LockAcquire(&tag, ExclusiveLock, !call->atomic, true) ==
+		LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
+						get_rel_name(call->table)),
+				 errhint("pg_stat_activity shows how far it is. If it is stopped, the same call goes on.")));
+	simhash_progress_begin(&progress, name);
+	PG_TRY();
+	{
+		act(argument);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&progress);
+		if (!call->atomic)
+			(void) LockRelease(&tag, ExclusiveLock, true);
+	}
+	PG_END_TRY();
+}
+
+/* Fail in a transaction block: the call is of several transactions. */
+void
+simhash_cluster_need_transactions(const ClusterCall *call, const char *name)
+{
+	if (call->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s cannot be called in a transaction block", name),
+				 errdetail("It waits for the transactions that are writing, which would wait for this one.")));
 }
 
 /* End it. */
@@ -221,6 +292,17 @@ simhash_cluster_run(const char *command)
 	return rows;
 }
 
+/* A number that a query has yielded; 0 for NULL. */
+int64
+simhash_cluster_number(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row],
+									  SPI_tuptable->tupdesc, column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
 /* Run the commands that a query yields, all of them found before the first. */
 void
 simhash_cluster_run_each(const char *query)
@@ -233,11 +315,11 @@ simhash_cluster_run_each(const char *query)
 	SPI_freetuptable(table);
 }
 
-/* The same of one that writes clusters to the table, which are taken as they are. */
+/* The same of one that writes clusters to a table, and how the trigger takes them. */
 uint64
-simhash_cluster_run_filling(ClusterCall *call, const char *command)
+simhash_cluster_run_writing(const char *command, Oid table, ClusterWriting how)
 {
-	Oid			before = simhash_clusters_fill(call->table);
+	ClusterWriter before = simhash_clusters_set_writer(table, how);
 	uint64		rows = 0;
 
 	PG_TRY();
@@ -246,10 +328,18 @@ simhash_cluster_run_filling(ClusterCall *call, const char *command)
 	}
 	PG_FINALLY();
 	{
-		(void) simhash_clusters_fill(before);
+		simhash_clusters_reset_writer(before);
 	}
 	PG_END_TRY();
 	return rows;
+}
+
+/* Set a setting until the end of the step, or of a subtransaction. */
+void
+simhash_cluster_set(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 }
 
 /* Run a command that alters the table, which must not be open then. */
@@ -261,13 +351,40 @@ simhash_cluster_alter(ClusterCall *call, const char *command)
 	call->relation = relation_open(call->table, NoLock);
 }
 
-/* What tells rows of the table apart, for _simhash_clusters_by_... */
-char	   *
-simhash_cluster_id(const ClusterCall *call, const char *alias)
+/*
+ * Drop the triggers that are bound to a table of clusters; without one, those
+ * bound to any that has no deed, or another owner.  Returns how many.
+ */
+int
+simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters)
 {
-	return call->parted ?
-		psprintf("pg_catalog.concat(%s.tableoid, %s.ctid)", alias, alias) :
-		psprintf("%s.ctid", alias);
+	TriggerDesc *all = CopyTriggerDesc(call->relation->trigdesc);
+	int			n = 0;
+
+	for (int i = 0; all != NULL && i < all->numtriggers; i++)
+	{
+		Trigger    *trigger = &all->triggers[i];
+		Oid			its = simhash_clusters_of_trigger(trigger);
+
+		if (simhash_c_function(trigger->tgfoid) != simhash_cluster ||
+			trigger->tgisclone)
+			continue;
+		if (OidIsValid(clusters) ? its != clusters :
+			simhash_clusters_read_owned(its, call->relation->rd_rel->relowner) != NULL)
+			continue;
+		n++;
+		simhash_cluster_alter(call, psprintf("DROP TRIGGER %s ON %s",
+											 quote_identifier(trigger->tgname),
+											 call->name));
+	}
+	return n;
+}
+
+/* Our schema, quoted. */
+const char *
+simhash_cluster_schema(const ClusterCall *call)
+{
+	return quote_identifier(get_namespace_name(get_func_namespace(call->function)));
 }
 
 /* The name of a column, quoted. */
@@ -275,66 +392,4 @@ const char *
 simhash_cluster_name(Oid table, AttrNumber column)
 {
 	return quote_identifier(get_attname(table, column, false));
-}
-
-/* What is compared of documents, as arguments. */
-static char *
-write_documents(const ClusterTerms *terms)
-{
-	const GuardTerms *its = &terms->terms;
-	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-	if (its->document == 0)
-		return "NULL::pg_catalog.text, NULL::pg_catalog.text,"
-			" NULL::pg_catalog.float8, NULL::pg_catalog.text";
-	(void) double_to_shortest_decimal_buf(its->at_least, number);
-	return psprintf("%s::pg_catalog.text, '%s'::pg_catalog.text,"
-					" '%s'::pg_catalog.float8, %s::pg_catalog.text",
-					quote_literal_cstr(get_attname(terms->root, its->document,
-												   false)),
-					simhash_clusters_measure(terms), number,
-					quote_literal_cstr(its->profile->name));
-}
-
-/*
- * The call that computes the clusters of all rows that can have one.  They are
- * sought within the clusters that the rows are in now, if an expression says
- * which.
- */
-char	   *
-simhash_cluster_query(const ClusterCall *call, const ClusterTerms *terms,
-					  const char *current)
-{
-	const GuardTerms *its = &terms->terms;
-	const char *schema =
-	quote_identifier(get_namespace_name(get_func_namespace(call->function)));
-	const char *fingerprint = simhash_cluster_name(call->table, its->column);
-	StringInfoData query;
-
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT %s, t.%s", simhash_cluster_id(call, "t"),
-					 fingerprint);
-	if (its->document != 0)
-		appendStringInfo(&query, ", t.%s",
-						 simhash_cluster_name(call->table, its->document));
-	if (current != NULL)
-		appendStringInfo(&query, ", %s", current);
-	for (int i = 0; i < its->ngroup; i++)
-		appendStringInfo(&query, ", t.%s",
-						 simhash_cluster_name(call->table, its->group[i]));
-	appendStringInfo(&query, " FROM %s AS t WHERE t.%s IS NOT NULL",
-					 call->source, fingerprint);
-	for (int i = 0; i < its->ngroup; i++)
-		appendStringInfo(&query, " AND t.%s IS NOT NULL",
-						 simhash_cluster_name(call->table, its->group[i]));
-	if (call->parted)
-		appendStringInfoString(&query, " ORDER BY t.tableoid, t.ctid");
-	return psprintf("%s._simhash_clusters_by_%s(%s::pg_catalog.text,"
-					" '%d'::pg_catalog.int8, '%s'::pg_catalog.text,"
-					" '%s'::pg_catalog.text, '1'::pg_catalog.int8, %s)",
-					schema, call->parted ? "text" : "ctid",
-					quote_literal_cstr(query.data), its->radius,
-					terms->star ? "star" : "connected",
-					call->parted ? "first" : "lowest",
-					write_documents(terms));
 }

@@ -11,6 +11,7 @@
 #define SIMHASH_CLUSTERS_STEP_H
 
 #include "clusters/terms.h"
+#include "clusters/trigger.h"
 
 #include "fmgr.h"
 #include "storage/lockdefs.h"
@@ -22,6 +23,7 @@ typedef struct ClusterCall
 	Oid			function;		/* that is called */
 	Oid			table;
 	char	   *column;
+	bool		reads;			/* and changes nothing */
 	bool		atomic;			/* it may not end the transaction */
 
 	/* a step: the table, locked, as its owner */
@@ -41,20 +43,28 @@ typedef struct ClusterCall
 /* step.c */
 extern void simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo,
 								  Oid table, const char *column);
+extern void simhash_cluster_begin_call(ClusterCall *call,
+									   FunctionCallInfo fcinfo);
+extern void simhash_cluster_check_set_up(const ClusterCall *call,
+										 const ClusterTerms *terms);
+extern void simhash_cluster_alone(ClusterCall *call, const char *name,
+								  void (*act) (void *), void *argument);
+extern void simhash_cluster_need_transactions(const ClusterCall *call,
+											  const char *name);
 extern void simhash_cluster_end(ClusterCall *call);
 extern void simhash_cluster_isolate(const char *level);
 extern void simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode);
 extern void simhash_cluster_end_step(ClusterCall *call);
 extern ClusterTerms *simhash_cluster_find(ClusterCall *call);
 extern void simhash_cluster_alter(ClusterCall *call, const char *command);
+extern int	simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters);
 extern uint64 simhash_cluster_run(const char *command);
-extern uint64 simhash_cluster_run_filling(ClusterCall *call,
-										  const char *command);
+extern int64 simhash_cluster_number(uint64 row, int column);
+extern uint64 simhash_cluster_run_writing(const char *command, Oid table,
+										  ClusterWriting how);
+extern void simhash_cluster_set(const char *name, const char *value);
 extern void simhash_cluster_run_each(const char *query);
+extern const char *simhash_cluster_schema(const ClusterCall *call);
 extern const char *simhash_cluster_name(Oid table, AttrNumber column);
-extern char *simhash_cluster_id(const ClusterCall *call, const char *alias);
-extern char *simhash_cluster_query(const ClusterCall *call,
-								   const ClusterTerms *terms,
-								   const char *current);
 
 #endif							/* SIMHASH_CLUSTERS_STEP_H */

@@ -14,19 +14,28 @@
  */
 #include "clusters/table.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/pg_sequence.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "commands/tablecmds.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
+
+#include "clusters/members.h"
 
 /*
  * Fail unless the table of the clusters has the owner of the table whose rows are
@@ -58,6 +67,16 @@ simhash_clusters_check_table(const ClusterTerms *terms)
 						 simhash_quoted_name(terms->clusters))));
 }
 
+/* Become the owner of a table; who one was is returned. */
+static void
+become_owner(Oid table, Oid *user, int *context)
+{
+	GetUserIdAndSecContext(user, context);
+	SetUserIdAndSecContext(simhash_clusters_class(table).relowner,
+						   *context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_NOFORCE_RLS);
+}
+
 /* The sequence of the ids. */
 Oid
 simhash_clusters_sequence(const ClusterTerms *terms)
@@ -72,11 +91,133 @@ simhash_clusters_sequence(const ClusterTerms *terms)
 	return sequence;
 }
 
+/*
+ * A number that no other row of the table has.  The owner may have altered the
+ * sequence, but those of copies are negative.
+ */
+static int64
+next_number(const ClusterTerms *terms)
+{
+	int64		number = nextval_internal(simhash_clusters_sequence(terms), false);
+
+	if (number < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the sequence of \"%s\" gave " INT64_FORMAT ", not a positive number",
+						get_rel_name(terms->clusters), number)));
+	return number;
+}
+
+/* Fail if the owner has had the sequence give numbers that it has given. */
+static void
+check_cycle(const ClusterTerms *terms)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID,
+										ObjectIdGetDatum(simhash_clusters_sequence(terms)));
+	bool		cycles = HeapTupleIsValid(tuple) &&
+	(((Form_pg_sequence) GETSTRUCT(tuple))->seqcycle ||
+	 ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement < 1);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (cycles)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the sequence of \"%s\" comes to numbers that it has given",
+						get_rel_name(terms->clusters)),
+				 errhint("ALTER SEQUENCE %s INCREMENT BY 1 NO CYCLE.",
+						 simhash_quoted_name(simhash_clusters_sequence(terms)))));
+}
+
+/* What a session remembers of the greatest id of a table, for a while. */
+typedef struct GreatestId
+{
+	Oid			clusters;		/* the table */
+	int64		id;
+	TimestampTz until;
+}			GreatestId;
+
+/* Of how many tables. */
+#define GREATEST_MAX	32
+
+/*
+ * The greatest id that is there.  It is looked up from time to time, which takes a
+ * hundredth of it at most, or now; and then waits for the locks of partitions: to be
+ * called before those of a row are taken.
+ */
+int64
+simhash_clusters_see_greatest(const ClusterTerms *terms, bool now)
+{
+	static GreatestId known[GREATEST_MAX];
+	GreatestId *greatest = &known[terms->clusters % GREATEST_MAX];
+	TimestampTz start = GetCurrentTimestamp();
+	Relation	clusters;
+
+	if (!now && greatest->clusters == terms->clusters && start < greatest->until)
+		return greatest->id;
+	greatest->clusters = InvalidOid;
+	check_cycle(terms);
+	clusters = simhash_clusters_open(terms);
+	greatest->id = simhash_clusters_greatest(terms, clusters);
+	table_close(clusters, NoLock);
+	greatest->clusters = terms->clusters;
+	greatest->until = GetCurrentTimestamp();
+	greatest->until += (greatest->until - start) * 100;
+	return greatest->id;
+}
+
+/*
+ * Fail if there are ids that the sequence is yet to give: it is left behind where
+ * rows were written without the triggers, by logical replication or a restore.
+ */
+void
+simhash_clusters_check_sequence(const ClusterTerms *terms)
+{
+	int64		greatest = simhash_clusters_see_greatest(terms, true);
+	int64		last = simhash_clusters_last(terms);
+
+	if (greatest > last)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the ids of the clusters of \"%s\" would be given twice",
+						get_rel_name(terms->root)),
+				 errdetail("There is a cluster " INT64_FORMAT ", but the sequence of \"%s\" is at " INT64_FORMAT ".",
+						   greatest, get_rel_name(terms->clusters), last),
+				 errhint("CALL simhash_mend_clusters(...) sets it.")));
+}
+
 /* The id of a new cluster. */
 int64
 simhash_clusters_new(const ClusterTerms *terms)
 {
-	return nextval_internal(simhash_clusters_sequence(terms), false);
+	if (simhash_clusters_see_greatest(terms, false) > simhash_clusters_last(terms))
+		simhash_clusters_check_sequence(terms);
+	return next_number(terms);
+}
+
+/* The number of a copy. */
+int64
+simhash_clusters_new_copy(const ClusterTerms *terms)
+{
+	return -next_number(terms);
+}
+
+/* The last id that was given, or 0. */
+int64
+simhash_clusters_last(const ClusterTerms *terms)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	int			context;
+	Oid			user;
+	Datum		last;
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = ObjectIdGetDatum(simhash_clusters_sequence(terms));
+	fcinfo->args[0].isnull = false;
+	become_owner(terms->clusters, &user, &context);
+	last = pg_sequence_last_value(fcinfo);
+	SetUserIdAndSecContext(user, context);
+	return fcinfo->isnull ? 0 : DatumGetInt64(last);
 }
 
 /*
@@ -87,7 +228,7 @@ Relation
 simhash_clusters_open(const ClusterTerms *terms)
 {
 	static const Oid types[CLUSTER_COLUMNS] = {
-		INT8OID, TIMESTAMPTZOID, INT8OID, INT4OID, INT8OID, INT8OID,
+		INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID,
 		TIMESTAMPTZOID
 	};
 	Relation	relation = try_relation_open(terms->clusters, AccessShareLock);
@@ -104,6 +245,22 @@ simhash_clusters_open(const ClusterTerms *terms)
 			simhash_clusters_complain(terms->clusters);
 	}
 	return relation;
+}
+
+/* Open the primary key of the open table. */
+Relation
+simhash_clusters_open_key(const ClusterTerms *terms, Relation clusters)
+{
+	Relation	key;
+
+	list_free(RelationGetIndexList(clusters));
+	if (!OidIsValid(clusters->rd_pkindex))
+		simhash_clusters_complain(terms->clusters);
+	key = index_open(clusters->rd_pkindex, AccessShareLock);
+	if (key->rd_index->indnkeyatts != 1 ||
+		key->rd_index->indkey.values[0] != terms->columns[CLUSTER_ID])
+		simhash_clusters_complain(terms->clusters);
+	return key;
 }
 
 /* Fail unless a column is the same in the table of the clusters. */
@@ -148,16 +305,6 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 	return searched;
 }
 
-/* Become the owner of a table; who one was is returned. */
-void
-simhash_clusters_become_owner(Oid table, Oid *user, int *context)
-{
-	GetUserIdAndSecContext(user, context);
-	SetUserIdAndSecContext(simhash_clusters_class(table).relowner,
-						   *context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-}
-
 /*
  * The table whose rows are in the clusters is empty: so is that of the clusters.
  * No command says so, as a name might stand for another table by now.
@@ -169,16 +316,20 @@ simhash_clusters_truncate(const ClusterTerms *terms)
 	Oid			user;
 	int			context;
 
-	CheckTableNotInUse(clusters, "TRUNCATE");
-	simhash_clusters_become_owner(terms->clusters, &user, &context);
-	simhash_truncate(clusters);
-	SetUserIdAndSecContext(user, context);
+	/* The command may have emptied it, too. */
+	if (RelationGetNumberOfBlocks(clusters) > 0)
+	{
+		CheckTableNotInUse(clusters, "TRUNCATE");
+		become_owner(terms->clusters, &user, &context);
+		simhash_truncate(clusters);
+		SetUserIdAndSecContext(user, context);
+	}
 	table_close(clusters, NoLock);
 }
 
 /* Add a row to the table of the clusters, as COPY would. */
 void
-simhash_clusters_represent(Relation clusters, TupleTableSlot *slot)
+simhash_clusters_insert(Relation clusters, TupleTableSlot *slot)
 {
 	EState	   *estate = CreateExecutorState();
 	ResultRelInfo *result = makeNode(ResultRelInfo);
@@ -186,27 +337,35 @@ simhash_clusters_represent(Relation clusters, TupleTableSlot *slot)
 	InitResultRelInfo(result, clusters, 0, NULL, 0);
 	ExecOpenIndices(result, false);
 	ExecSimpleRelationInsert(result, estate, slot);
+	if (!ItemPointerIsValid(&slot->tts_tid))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("a trigger of table \"%s\" has kept a row from being written",
+						RelationGetRelationName(clusters)),
+				 errhint("The table of the clusters must have all rows that simhash writes.")));
 	ExecCloseIndices(result);
 	FreeExecutorState(estate);
 }
 
 /* Set a column of a row that is being made. */
-static void
-set_value(TupleTableSlot *slot, AttrNumber column, Datum value)
+void
+simhash_clusters_set(TupleTableSlot *slot, AttrNumber column, Datum value)
 {
 	slot->tts_values[column - 1] = value;
 	slot->tts_isnull[column - 1] = false;
 }
 
 /*
- * Begin a row for the table of the clusters: columns of the user's own have
- * their defaults.
+ * Begin a row for the open table: columns of the user's own have their defaults,
+ * which lie in the memory that is current.
  */
-static void
-set_defaults(Relation clusters, AttrNumber made, TupleTableSlot *slot,
-			 EState *estate)
+TupleTableSlot *
+simhash_clusters_begin_row(const ClusterTerms *terms, Relation clusters,
+						   int64 id)
 {
 	TupleDesc	desc = RelationGetDescr(clusters);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	EState	   *estate = CreateExecutorState();
 
 	ExecStoreAllNullTuple(slot);
 	for (int i = 0; i < desc->natts; i++)
@@ -215,7 +374,7 @@ set_defaults(Relation clusters, AttrNumber made, TupleTableSlot *slot,
 		Node	   *value = NULL;
 
 		if (!column->attisdropped && !column->attgenerated &&
-			!column->attidentity && i + 1 != made)
+			i + 1 != terms->columns[CLUSTER_ID])
 			value = build_column_default(clusters, i + 1);
 		if (value != NULL)
 			slot->tts_values[i] =
@@ -223,34 +382,80 @@ set_defaults(Relation clusters, AttrNumber made, TupleTableSlot *slot,
 							 GetPerTupleExprContext(estate),
 							 &slot->tts_isnull[i]);
 	}
+	simhash_clusters_set(slot, terms->columns[CLUSTER_ID], Int64GetDatum(id));
+	return slot;
 }
 
 /* Have a row represent a new cluster, whose id is returned. */
 int64
-simhash_clusters_start(const ClusterTerms *terms, const GuardTable *table,
-					   const GuardSearch *search)
+simhash_clusters_start(const ClusterTerms *terms, const GuardSearch *search)
 {
 	Relation	clusters = simhash_clusters_open(terms);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(clusters),
-													&TTSOpsVirtual);
-	EState	   *estate = CreateExecutorState();
-	AttrNumber	made = terms->columns[CLUSTER_MADE];
 	int64		id = simhash_clusters_new(terms);
+	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, id);
 
-	set_defaults(clusters, made, slot, estate);
-	set_value(slot, table->carried, Int64GetDatum(id));
-	set_value(slot, made,
-			  TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	set_value(slot, table->column, search->center_value);
+	simhash_clusters_set(slot, terms->columns[CLUSTER_MADE],
+						 TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+	simhash_clusters_set(slot, terms->fingerprint, search->center_value);
 	for (int i = 0; i < terms->terms.ngroup; i++)
-		set_value(slot, table->group[i], search->group[i]);
+		simhash_clusters_set(slot, terms->group[i], search->group[i]);
 	if (search->document != NULL)
-		set_value(slot, table->document, PointerGetDatum(search->document));
-	simhash_clusters_represent(clusters, slot);
-	FreeExecutorState(estate);
+		simhash_clusters_set(slot, terms->document,
+							 PointerGetDatum(search->document));
+	simhash_clusters_insert(clusters, slot);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
 	return id;
+}
+
+/* Have a row that is being made have in a column what another has. */
+static void
+copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(from, column, &isnull);
+
+	if (!isnull)
+		simhash_clusters_set(slot, column, value);
+}
+
+/*
+ * Add a copy of a representative, which is in a slot, for the rows of our transaction
+ * to depend on; returns its number.  Its document is that of our row, and goes with
+ * it: the other may be that of a row which is never committed.
+ */
+int64
+simhash_clusters_copy(const ClusterTerms *terms, Relation clusters,
+					  TupleTableSlot *slot, text *document)
+{
+	int64		number = simhash_clusters_new_copy(terms);
+	TupleTableSlot *copy = simhash_clusters_begin_row(terms, clusters, number);
+
+	simhash_clusters_set(copy, terms->columns[CLUSTER_COPY_OF],
+						 Int64GetDatum(simhash_clusters_of(terms, slot)));
+	copy_value(copy, slot, terms->columns[CLUSTER_MADE]);
+	copy_value(copy, slot, terms->fingerprint);
+	for (int i = 0; i < terms->terms.ngroup; i++)
+		copy_value(copy, slot, terms->group[i]);
+	if (document != NULL)
+		simhash_clusters_set(copy, terms->document, PointerGetDatum(document));
+	simhash_clusters_insert(clusters, copy);
+	ExecDropSingleTupleTableSlot(copy);
+	return number;
+}
+
+/* The cluster that a row of the table stands for. */
+int64
+simhash_clusters_of(const ClusterTerms *terms, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(slot, terms->columns[CLUSTER_ID], &isnull);
+
+	if (!isnull && DatumGetInt64(value) < 0)
+		value = slot_getattr(slot, terms->columns[CLUSTER_COPY_OF], &isnull);
+	if (isnull)
+		simhash_clusters_complain(terms->clusters);
+	return DatumGetInt64(value);
 }
 
 /* Fetch a representative that is still there, committed or not. */
@@ -262,4 +467,37 @@ simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 
 	InitDirtySnapshot(dirty);
 	return table_tuple_fetch_row_version(clusters, tid, &dirty, slot);
+}
+
+/*
+ * Delete a row that our command has added, or others have, unless another
+ * transaction is about to.
+ */
+void
+simhash_clusters_delete(Relation clusters, ItemPointer tid)
+{
+	TM_FailureData failure;
+
+	(void) table_tuple_delete(clusters, tid, GetCurrentCommandId(true),
+							  InvalidSnapshot, InvalidSnapshot, false,
+							  &failure, false);
+}
+
+/* Fetch the row of a number that is committed, or ours. */
+bool
+simhash_clusters_find_number(const ClusterTerms *terms, Relation clusters,
+							 int64 number, TupleTableSlot *slot)
+{
+	Relation	key = simhash_clusters_open_key(terms, clusters);
+	IndexScanDesc scan = simhash_index_beginscan(clusters, key, SnapshotSelf, 1);
+	ScanKeyData sought;
+	bool		found;
+
+	ScanKeyInit(&sought, 1, BTEqualStrategyNumber, F_INT8EQ,
+				Int64GetDatum(number));
+	index_rescan(scan, &sought, 1, NULL, 0);
+	found = index_getnext_slot(scan, ForwardScanDirection, slot);
+	index_endscan(scan);
+	index_close(key, AccessShareLock);
+	return found;
 }

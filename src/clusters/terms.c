@@ -85,10 +85,9 @@ static const struct
 	{"document", PLACE(terms.document), PLACE(document), 0, 0},
 	{"cluster", PLACE(cluster), THEIRS(CLUSTER_ID), STAR | CONNECTED, STAR | CONNECTED},
 	{"since", PLACE(since), -1, 0, 0},
+	{"copy_of", -1, THEIRS(CLUSTER_COPY_OF), 0, STAR | CONNECTED},
 	{"made", -1, THEIRS(CLUSTER_MADE), 0, STAR},
-	{"parent", -1, THEIRS(CLUSTER_PARENT), 0, CONNECTED},
-	{"rank", -1, THEIRS(CLUSTER_RANK), 0, CONNECTED},
-	{"current", -1, THEIRS(CLUSTER_CURRENT), 0, CONNECTED},
+	{"unused_since", -1, THEIRS(CLUSTER_UNUSED_SINCE), 0, STAR | CONNECTED},
 	{"merged_into", -1, THEIRS(CLUSTER_MERGED_INTO), 0, CONNECTED},
 	{"merged_at", -1, THEIRS(CLUSTER_MERGED_AT), 0, CONNECTED}
 };

@@ -18,12 +18,11 @@
 /* Columns that the table of the clusters has, beside the representatives'. */
 typedef enum ClusterColumn
 {
-	CLUSTER_ID,
+	CLUSTER_ID,					/* negative for a copy */
+	CLUSTER_COPY_OF,			/* what cluster a copy is one of */
 	CLUSTER_MADE,				/* star: when */
-	CLUSTER_PARENT,				/* connected, as what follows; see forest.c */
-	CLUSTER_RANK,
-	CLUSTER_CURRENT,
-	CLUSTER_MERGED_INTO,
+	CLUSTER_UNUSED_SINCE,		/* no row was in it then; see trim.c */
+	CLUSTER_MERGED_INTO,		/* connected; see forest.c */
 	CLUSTER_MERGED_AT
 } ClusterColumn;
 

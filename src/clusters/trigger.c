@@ -19,22 +19,27 @@
  *	 A representative is added under the locks of guard_lock.c, so that of two
  *	 sessions with rows near each other one sees what the other has added.  If
  *	 the only representative near a row is not committed yet, our row joins it
- *	 all the same.  Its transaction may still be rolled back, so we add the same
- *	 representative, with the same id, once more as our own: a claim.  Nobody
- *	 else may have added one near it meanwhile.  So the claim is made under the
- *	 locks of the representative, and only if it is still there.
+ *	 all the same.  Its transaction may still be rolled back, so we add a copy of
+ *	 it as our own: a row with a number of its own, a negative one, which says
+ *	 of what cluster it is one.  So an id stands for one row at most.  Nobody else
+ *	 may have added a representative near it meanwhile: the copy is made under
+ *	 the locks of the original, and only if that is still there.
  *
  *	 For example, the distance is 3, and nothing is there.
  *
  *	 A	inserts 0: cluster 1, represented by 0
- *	 B	inserts 7: finds that; claims it, so that there are two rows (1, 0), one
- *		of either transaction; its own row is in cluster 1
- *	 A	rolls back: what B has added stays, and 63, three bits away from B's
- *		row but six from 0, starts a cluster whatever A does
+ *	 B	inserts 7: finds that; adds -2, a copy of 1; its own row is in cluster 1
+ *	 A	rolls back: the copy stays, and 63, three bits away from B's row but six
+ *		from 0, starts a cluster whatever A does
+ *
+ *	 The same is done with a representative that simhash_trim_clusters() is about
+ *	 to delete (trim.c).  What has been added for rows that did not get in goes
+ *	 as the transaction ends (starts.c), and a text with its row (texts.c).
  *
  * connected.  A row is looked up in its own table.  All rows within the
  * distance count: if they are in one cluster it joins that, if they are in
- * several these are merged, and the oldest id stays (forest.c).  Here a row
+ * several these are merged, and the oldest id stays (forest.c).  The version that
+ * an update replaces counts among them, so that a small change moves no row.  Here a row
  * has to wait for a transaction that has inserted a row near it, unless that is
  * in a cluster which it joins anyway.  A row that another transaction is about
  * to delete counts: it was there when ours arrived.
@@ -62,6 +67,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/partition.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -70,6 +76,7 @@
 #include "rewrite/rewriteManip.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
@@ -77,7 +84,10 @@
 
 #include "clusters/forest.h"
 #include "clusters/notes.h"
+#include "clusters/members.h"
+#include "clusters/starts.h"
 #include "clusters/table.h"
+#include "clusters/texts.h"
 #include "clusters/trigger.h"
 #include "guard/guard_row.h"
 
@@ -92,20 +102,48 @@ typedef struct ClusterTrigger
 	AttrNumber	since;			/* or 0 */
 } ClusterTrigger;
 
-/* The table to which a command of ours writes clusters, or InvalidOid. */
-static Oid	filling = InvalidOid;
+/* The command of ours that is writing, if any. */
+static ClusterWriter writer = {InvalidOid, CLUSTERS_AS_GIVEN, 0};
+
+/* How many triggers are at work, one inside the other. */
+static int
+trigger_depth(void)
+{
+	return DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH));
+}
 
 /*
- * Have the clusters that are written to a table taken as they are, until further
- * notice; returns of what table that was true before.
+ * Have the clusters that are written to a table taken in that way until further
+ * notice; returns what was so before.
  */
-Oid
-simhash_clusters_fill(Oid table)
+ClusterWriter
+simhash_clusters_set_writer(Oid table, ClusterWriting how)
 {
-	Oid			before = filling;
+	ClusterWriter before = writer;
 
-	filling = table;
+	writer = (ClusterWriter)
+	{
+		table, how, trigger_depth() + 1
+	};
 	return before;
+}
+
+/* Have it as it was before. */
+void
+simhash_clusters_reset_writer(ClusterWriter before)
+{
+	writer = before;
+}
+
+/*
+ * Is a command of ours writing to a table in that way, and not one of a trigger that
+ * fires for it?
+ */
+static bool
+is_written(Oid table, ClusterWriting how)
+{
+	return writer.table == table && writer.how == how &&
+		writer.depth == trigger_depth();
 }
 
 /* Have the server call what must know of changes and of transactions. */
@@ -114,28 +152,27 @@ simhash_clusters_init(void)
 {
 	simhash_clusters_watch();
 	simhash_clusters_note_init();
+	simhash_clusters_starts_init();
 }
 
-/* Fail unless we are called as one of the three triggers. */
+/* Fail unless we are called as a trigger. */
 static void
 check_context(FunctionCallInfo fcinfo)
 {
-	TriggerEvent event;
-	bool		row;
-
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_cluster was not called by the trigger manager")));
-	event = ((TriggerData *) fcinfo->context)->tg_event;
-	row = TRIGGER_FIRED_FOR_ROW(event) && !TRIGGER_FIRED_INSTEAD(event) &&
-		(TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event));
-	if (!row && !(TRIGGER_FIRED_AFTER(event) &&
-				  TRIGGER_FIRED_BY_TRUNCATE(event)))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("simhash_cluster must be fired FOR EACH ROW by INSERT or UPDATE, or AFTER TRUNCATE"),
-				 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
+}
+
+/* Fail as we are called as a trigger that nobody makes. */
+pg_noreturn static void
+complain_of_event(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("simhash_cluster is no trigger for such an event"),
+			 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
 }
 
 /*
@@ -257,15 +294,27 @@ is_generated_by(Relation relation, AttrNumber column, Node *expression)
 				 eval_const_expressions(NULL, expression));
 }
 
-/*
- * Fail if a column is generated by another expression than that by which the
- * clusters were made, as it is after ALTER COLUMN ... SET EXPRESSION: what
- * represents them has fingerprints, or groups, that are no more.
- */
-static void
-check_generated(Relation relation, const ClusterTerms *terms,
-				const AttrMap *map)
+/* The columns of the table whose rows are in clusters, in a relation. */
+static AttrMap *
+map_columns(const ClusterTerms *terms, Relation relation)
 {
+	Relation	root = table_open(terms->root, AccessShareLock);
+	AttrMap    *map = simhash_map_columns(RelationGetDescr(root),
+										  RelationGetDescr(relation));
+
+	table_close(root, NoLock);
+	return map;
+}
+
+/*
+ * A column that is generated by another expression than that by which the clusters
+ * were made, as it is after ALTER COLUMN ... SET EXPRESSION: what represents them
+ * has fingerprints, or groups, that are no more.  0 if there is none.
+ */
+AttrNumber
+simhash_clusters_other_expression(Relation relation, const ClusterTerms *terms)
+{
+	AttrMap    *map = map_columns(terms, relation);
 	ListCell   *lc;
 
 	foreach(lc, terms->generated)
@@ -277,25 +326,24 @@ check_generated(Relation relation, const ClusterTerms *terms,
 		if (!is_generated_by(relation, column,
 							 map_variable_attnos(generated->expression, 1, 0,
 												 map, InvalidOid, &whole)))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("column \"%s\" of relation \"%s\" is not generated as it was when the clusters were made",
-							NameStr(simhash_guard_attribute(relation, column)->attname),
-							RelationGetRelationName(relation)),
-					 errhint("CALL simhash_drop_clusters(...), and simhash_add_clusters(...) again.")));
+			return column;
 	}
+	return 0;
 }
 
-/* The columns of the table whose rows are in clusters, in a relation. */
-static AttrMap *
-map_columns(const ClusterTerms *terms, Relation relation)
+/* Fail if there is such a column. */
+static void
+check_generated(Relation relation, const ClusterTerms *terms)
 {
-	Relation	root = table_open(terms->root, AccessShareLock);
-	AttrMap    *map = simhash_map_columns(RelationGetDescr(root),
-										  RelationGetDescr(relation));
+	AttrNumber	column = simhash_clusters_other_expression(relation, terms);
 
-	table_close(root, NoLock);
-	return map;
+	if (column != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of relation \"%s\" is not generated as it was when the clusters were made",
+						NameStr(simhash_guard_attribute(relation, column)->attname),
+						RelationGetRelationName(relation)),
+				 errhint("CALL simhash_drop_clusters(...), and simhash_add_clusters(...) again.")));
 }
 
 /*
@@ -322,7 +370,7 @@ bind(Relation relation, const Trigger *trigger, MemoryContext context)
 	its->since = terms->since == 0 ? 0 : map->attnums[terms->since - 1];
 	check_type(relation, its->cluster, INT8OID);
 	check_type(relation, its->since, TIMESTAMPTZOID);
-	check_generated(relation, terms, map);
+	check_generated(relation, terms);
 	simhash_guard_bind(guard, relation, &terms->terms, map);
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->terms);
 	if (terms->star)
@@ -343,39 +391,97 @@ get_trigger(FunctionCallInfo fcinfo)
 	return fcinfo->flinfo->fn_extra;
 }
 
-/*
- * Add a representative that depends on another transaction as our own, unless
- * it is gone.  In its place may be another by now, so the search that comes next
- * decides.
- */
-static void
-claim(Guard *guard, const GuardPending *pending)
+/* A number in a column of a row; false if it is NULL. */
+static bool
+get_number(Relation relation, HeapTuple row, AttrNumber column, int64 *number)
 {
-	const GuardTable *table = guard->place.own;
-	Relation	clusters = table_open(pending->table, NoLock);
+	bool		isnull;
+	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
+									 &isnull);
+
+	*number = isnull ? 0 : DatumGetInt64(value);
+	return !isnull;
+}
+
+/* The cluster that a version of a row is in; false if it is in none. */
+static bool
+get_cluster(const ClusterTrigger *its, Relation relation, HeapTuple row,
+			int64 *id)
+{
+	return get_number(relation, row, its->cluster, id);
+}
+
+/*
+ * Add a copy of a representative that may go, unless it is gone.  In its place may
+ * be another by now, so the search that comes next decides.  Returns the cluster, or 0
+ * if there is no copy.
+ */
+static int64
+claim(ClusterTrigger *its, Oid table, ItemPointer tid)
+{
+	Guard	   *guard = &its->guard;
+	Relation	clusters = table_open(table, NoLock);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
-	ItemPointerData tid = pending->tid;
-	int64		id;
-	int64		claimed;
+	ItemPointerData place = *tid;
+	int64		claimed = 0;
 
 	simhash_guard_unlock(&guard->statement->locks);
-	if (simhash_clusters_fetch(clusters, &tid, slot) &&
-		simhash_clusters_get(table, slot, &id))
+	if (simhash_clusters_fetch(clusters, &place, slot))
 	{
 		bool		isnull;
-		Datum		value = slot_getattr(slot, table->column, &isnull);
+		int64		id = simhash_clusters_of(its->terms, slot);
+		Datum		value = slot_getattr(slot, its->terms->fingerprint, &isnull);
 		GuardFingerprint fingerprint =
 		simhash_guard_fingerprint(&guard->terms.type, value);
 
 		simhash_guard_enter(guard, &fingerprint);
-		if (simhash_clusters_fetch(clusters, &tid, slot) &&
-			simhash_clusters_get(guard->place.own, slot, &claimed) &&
-			claimed == id)
-			simhash_clusters_represent(clusters, slot);
+		if (simhash_clusters_fetch(clusters, &place, slot) &&
+			simhash_clusters_of(its->terms, slot) == id)
+		{
+			int64		number = simhash_clusters_copy(its->terms, clusters, slot,
+													   guard->document);
+
+			simhash_clusters_note_start(its->terms, id, number, guard,
+										its->cluster);
+			claimed = id;
+		}
 		simhash_guard_unlock(&guard->statement->locks);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
+	return claimed;
+}
+
+/*
+ * May a representative that was found be trimmed before our row is in?  Not if there
+ * is a copy of it besides that others may not trim either.
+ */
+static bool
+is_unused(const ClusterTrigger *its, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Relation	clusters;
+	bool		copied;
+
+	(void) slot_getattr(slot, its->terms->columns[CLUSTER_UNUSED_SINCE],
+						&isnull);
+	if (isnull)
+		return false;
+	clusters = simhash_clusters_open(its->terms);
+	copied = simhash_clusters_has_copy(its->terms, clusters,
+									   simhash_clusters_of(its->terms, slot));
+	table_close(clusters, NoLock);
+	return !copied;
+}
+
+/* What a representative without a document is compared by: a row of its cluster. */
+static text *
+stand_in(void *visitor, TupleTableSlot *slot)
+{
+	const ClusterTerms *terms = ((ClusterTrigger *) visitor)->terms;
+
+	return simhash_clusters_any_document(terms,
+										 simhash_clusters_of(terms, slot));
 }
 
 /* The cluster of a row: that of the nearest representative, or a new one. */
@@ -384,21 +490,34 @@ join_star(ClusterTrigger *its)
 {
 	Guard	   *guard = &its->guard;
 	GuardSearch *search = &guard->search;
+	TupleTableSlot *slot;
+	int64		claimed = 0;
 	int64		id;
 
 	search->visit = NULL;
+	search->stand_in = stand_in;
+	search->visitor = its;
 	for (;;)
 	{
 		simhash_guard_enter(guard, &search->center);
 		simhash_guard_search(search, guard->place.scope);
-		if (search->match.slot != NULL || search->pending.distance < 0)
+		slot = search->match.slot;
+		id = slot == NULL ? 0 : simhash_clusters_of(its->terms, slot);
+		if (slot == NULL && search->pending.distance >= 0)
+			claimed = claim(its, search->pending.table, &search->pending.tid);
+		else if (slot != NULL && id != claimed && is_unused(its, slot))
+			claimed = claim(its, guard->place.own->table, &slot->tts_tid);
+		else
 			break;
-		claim(guard, &search->pending);
+		simhash_guard_forget_match(search);
 	}
-	if (search->match.slot == NULL)
-		id = simhash_clusters_start(its->terms, guard->place.own, search);
+	if (slot == NULL)
+	{
+		id = simhash_clusters_start(its->terms, search);
+		simhash_clusters_note_start(its->terms, id, id, guard, its->cluster);
+	}
 	else
-		(void) simhash_clusters_get(guard->place.own, search->match.slot, &id);
+		simhash_clusters_note_join(its->terms, id, guard, its->cluster);
 	simhash_guard_forget_match(search);
 	simhash_guard_unlock(&guard->statement->locks);
 	return id;
@@ -426,16 +545,59 @@ find_arrival(const ClusterTerms *terms, const ClusterNeighbours *neighbours,
 	return NULL;
 }
 
-/* The cluster of a row: the oldest of those near it, or a new one. */
+/*
+ * Is the version of a row that an update replaces near what it is replaced by?  It
+ * counts as a row that is there, so that a small change leaves a row where it was.
+ */
+static bool
+is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
+{
+	const Guard *guard = &its->guard;
+	const GuardTerms *terms = &guard->terms;
+	HeapTuple	old = data->tg_trigtuple;
+	GuardFingerprint fingerprint;
+	text	   *document;
+	Datum		value;
+	bool		isnull;
+
+	/* It may be of another group. */
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event) || guard->place.moves ||
+		is_written(its->terms->root, CLUSTERS_ANEW) ||
+		!get_cluster(its, data->tg_relation, old, id))
+		return false;
+	value = heap_getattr(old, terms->column, RelationGetDescr(data->tg_relation),
+						 &isnull);
+	if (isnull)
+		return false;
+	fingerprint = simhash_guard_fingerprint(&terms->type, value);
+	if (simhash_guard_distance(&fingerprint, &guard->search.center) > terms->radius)
+		return false;
+	if (terms->document == 0)
+		return true;
+	document = simhash_guard_document(data->tg_relation, terms->document, old);
+	return document != NULL && guard->document != NULL &&
+		simhash_guard_similarity(terms, guard->document,
+								 DatumGetTextPP(PointerGetDatum(document))) >=
+		terms->at_least;
+}
+
+/*
+ * The cluster of a row: the oldest of those near it, or a new one.  Where it is given
+ * one it may be on its way from another partition, by a statement which deletes it
+ * there: what that deletes counts.
+ */
 static int64
-join_connected(ClusterTrigger *its)
+join_connected(ClusterTrigger *its, const TriggerData *data, bool given)
 {
 	Guard	   *guard = &its->guard;
 	GuardSearch *search = &guard->search;
 	ClusterSet	joined;
+	int64		old;
+	bool		stays = is_old_near(its, data, &old);
 	int64		id;
 
 	search->visit = simhash_clusters_meet;
+	search->moving = !stays && given;
 	simhash_guard_begin_row(guard->statement);
 	for (;;)
 	{
@@ -445,6 +607,8 @@ join_connected(ClusterTrigger *its)
 		search->visitor = &neighbours;
 		simhash_guard_enter(guard, &search->center);
 		simhash_guard_search(search, guard->place.scope);
+		if (stays)
+			simhash_clusters_add(&neighbours.clusters, old);
 		joined = simhash_clusters_current(its->terms, &neighbours.clusters,
 										  GetLatestSnapshot());
 		arrival = find_arrival(its->terms, &neighbours, &joined);
@@ -488,23 +652,27 @@ set_cluster(const ClusterTrigger *its, Relation relation, HeapTuple row,
 					   isnull);
 }
 
-/* The cluster that a version of a row is in; false if it is in none. */
-static bool
-get_cluster(const ClusterTrigger *its, Relation relation, HeapTuple row,
-			int64 *id)
+/* Fail if a number that is written to the column never was a cluster. */
+static void
+check_number(const ClusterTrigger *its, Relation relation, int64 id)
 {
-	bool		isnull;
-	Datum		value = heap_getattr(row, its->cluster,
-									 RelationGetDescr(relation), &isnull);
+	int64		last = simhash_clusters_last(its->terms);
 
-	*id = isnull ? 0 : DatumGetInt64(value);
-	return !isnull;
+	if (id < 1 || id > last)
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("no cluster of \"%s\" has ever had the number " INT64_FORMAT,
+						RelationGetRelationName(relation), id),
+				 errdetail("Those of this table are from 1 to " INT64_FORMAT ".", last),
+				 errhint("Leave column \"%s\" to simhash.",
+						 NameStr(simhash_guard_attribute(relation, its->cluster)->attname))));
 }
 
 /*
  * The row of an update that changes nothing about what it is near: with the
  * cluster that it had, or what that is called by now, and the time when it came
- * into that.  A command of ours has its way.
+ * into that.  A command of ours has its way.  While clusters are set up, what the
+ * row had may be the id of an earlier cluster: it gets one in the end.
  */
 static HeapTuple
 keep_cluster(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
@@ -515,18 +683,24 @@ keep_cluster(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	Datum		since = (Datum) 0;
 	int64		id;
 	int64		old;
-	bool		wasnull = !get_cluster(its, relation, data->tg_trigtuple, &old);
+	bool		wasnull = !get_cluster(its, relation, data->tg_trigtuple, &old) ||
+	its->terms->later;
 
-	if (filling == its->terms->root)
+	if (is_written(its->terms->root, CLUSTERS_AS_GIVEN))
 		return row;
-	if (!its->terms->star && !its->terms->later && !wasnull &&
-		get_cluster(its, relation, row, &id) && id != old)
+	if (!its->terms->later && get_cluster(its, relation, row, &id) &&
+		(wasnull || id != old))
 	{
-		ClusterSet	own = {1, 1, &old};
+		check_number(its, relation, id);
+		if (!its->terms->star && !wasnull)
+		{
+			ClusterSet	own = {1, 1, &old};
 
-		own = simhash_clusters_current(its->terms, &own, GetLatestSnapshot());
-		if (own.ids[0] == id)
-			old = id;
+			own = simhash_clusters_current(its->terms, &own,
+										   GetLatestSnapshot());
+			if (own.ids[0] == id)
+				old = id;
+		}
 	}
 	if (its->since != 0)
 		since = heap_getattr(data->tg_trigtuple, its->since, desc, &isnull);
@@ -542,13 +716,30 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	const GuardMoved *moved = &guard->statement->moved;
 	int64		id;
 
-	return moved->valid &&
-		get_cluster(its, data->tg_relation, row, &id) && moved->cluster == id &&
-		simhash_guard_has_moved(guard->statement) &&
-		simhash_guard_is_as_moved(guard);
+	if (!moved->valid || !get_cluster(its, data->tg_relation, row, &id) ||
+		moved->cluster != id || !simhash_guard_has_moved(guard->statement) ||
+		!simhash_guard_is_as_moved(guard))
+		return false;
+	simhash_clusters_note_join(its->terms, id, guard, its->cluster);
+	return true;
 }
 
-/* The row with its cluster, or NULL in its stead. */
+/* Is what a row that is inserted has for its cluster called that by now? */
+static bool
+is_same(const ClusterTrigger *its, int64 given, int64 id)
+{
+	ClusterSet	set = {1, 1, &given};
+
+	if (its->terms->star || given == id)
+		return given == id;
+	set = simhash_clusters_current(its->terms, &set, GetLatestSnapshot());
+	return set.ids[0] == id;
+}
+
+/*
+ * The row with its cluster, or NULL in its stead.  A row that is inserted with the
+ * cluster that it is given is one that is moved, and has the time that it says.
+ */
 static HeapTuple
 join(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 {
@@ -560,18 +751,30 @@ join(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	bool		isnull;
 
 	simhash_guard_take_row(guard, data, row, 0);
-	if (update && guard->need == GUARD_AS_BEFORE)
+	if (update)
+		stays = guard->need == GUARD_AS_BEFORE &&
+			!is_written(its->terms->root, CLUSTERS_ANEW);
+	else
+		stays = has_moved(its, data, row);
+	if (update && stays)
 		row = keep_cluster(its, data, row);
-	stays = update ? guard->need == GUARD_AS_BEFORE :
-		has_moved(its, data, row);
 	isnull = !get_cluster(its, relation, row, &id);
 	if (!stays || isnull)
 	{
+		bool		given = !update && !isnull;
+		int64		old = id;
+
 		simhash_guard_unlock(&guard->statement->locks);
 		isnull = its->terms->later || guard->need == GUARD_NONE_NEAR;
 		if (!isnull)
-			id = its->terms->star ? join_star(its) : join_connected(its);
-		row = set_cluster(its, relation, row, id, isnull);
+			(void) simhash_clusters_see_greatest(its->terms, false);
+		if (!isnull)
+			id = its->terms->star ? join_star(its) :
+				join_connected(its, data, given);
+		if (!isnull && given && is_same(its, old, id))
+			row = write_value(row, relation, its->cluster, Int64GetDatum(id), false);
+		else
+			row = set_cluster(its, relation, row, id, isnull);
 	}
 	simhash_guard_note_update(guard, data, 0);
 	guard->statement->moved.valid &= !isnull;
@@ -602,6 +805,8 @@ merge_around(ClusterTrigger *its, const TriggerData *data)
 	search->visit = simhash_clusters_meet;
 	search->visitor = &neighbours;
 	simhash_clusters_add(&neighbours.clusters, id);
+	if (is_old_near(its, data, &id))
+		simhash_clusters_add(&neighbours.clusters, id);
 
 	/* Whoever is inserting a row near ours waits for us, and merges then. */
 	do
@@ -611,14 +816,104 @@ merge_around(ClusterTrigger *its, const TriggerData *data)
 	simhash_clusters_merge(its->terms, &neighbours.clusters);
 }
 
-/* The table is empty; a partition that is says nothing of the rest. */
+/*
+ * A row has gone, or has another document, or is in another cluster: take its
+ * document from what represents the cluster that it was in.
+ */
+static void
+forget_document(const TriggerData *data)
+{
+	Relation	relation = data->tg_relation;
+	const ClusterTerms *terms;
+	HeapTuple	row = data->tg_trigtuple;
+	AttrMap    *map;
+	AttrNumber	document;
+	AttrNumber	cluster;
+	text	   *text;
+	int64		id;
+	int64		other;
+
+	/* What keeps the clusters may be gone, with CASCADE. */
+	if (TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		simhash_clusters_read_owned(simhash_clusters_of_trigger(data->tg_trigger),
+									relation->rd_rel->relowner) == NULL)
+		return;
+	terms = get_terms(relation, data->tg_trigger);
+
+	/* What sets clusters up sees to it in the end, and has the table locked. */
+	if (!terms->star || terms->document == 0 || terms->later)
+		return;
+	map = map_columns(terms, relation);
+	document = map->attnums[terms->terms.document - 1];
+	cluster = map->attnums[terms->cluster - 1];
+	simhash_guard_check_document(relation, document);
+	check_type(relation, cluster, INT8OID);
+	text = simhash_guard_document(relation, document, row);
+
+	if (text == NULL || !get_number(relation, row, cluster, &id))
+		return;
+	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
+		simhash_guard_keeps_document(relation, document, row, data->tg_newtuple) &&
+		get_number(relation, data->tg_newtuple, cluster, &other) && other == id)
+		return;
+	simhash_clusters_take_text(terms, id, text);
+}
+
+/* Keep others from writing to the table of the clusters. */
+static void
+refuse(const TriggerData *data)
+{
+	Relation	relation = data->tg_relation;
+
+	if (is_written(RelationGetRelid(relation), CLUSTERS_AS_GIVEN))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" of clusters is kept by simhash",
+					RelationGetRelationName(relation)),
+			 errdetail("Rows would get ids of other clusters, or those of theirs given once more."),
+			 errhint("simhash_trim_clusters takes from it what is not needed, simhash_mend_clusters mends it. To restore data alone takes pg_restore --disable-triggers.")));
+}
+
+/*
+ * The table whose rows are in clusters is empty: so is that of the clusters.  A
+ * partition that is says nothing of the rest.  Nor may that of the clusters be
+ * emptied alone.
+ */
 static void
 empty(const TriggerData *data)
 {
-	ClusterTerms *terms = get_terms(data->tg_relation, data->tg_trigger);
+	Oid			table = RelationGetRelid(data->tg_relation);
+	ClusterTerms *terms;
 
-	if (terms->root == RelationGetRelid(data->tg_relation))
-		simhash_clusters_truncate(terms);
+	if (OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
+	{
+		terms = get_terms(data->tg_relation, data->tg_trigger);
+		if (terms->root == table)
+			simhash_clusters_truncate(terms);
+		return;
+	}
+	terms = simhash_clusters_read(table);
+	if (terms == NULL)
+		simhash_clusters_complain(table);
+	simhash_clusters_check_table(terms);
+	if (simhash_clusters_any_row(terms))
+		refuse(data);
+}
+
+/* The trigger at work before or after a statement. */
+static void
+see_statement(const TriggerData *data)
+{
+	if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
+		!OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
+		refuse(data);
+	else if (TRIGGER_FIRED_BEFORE(data->tg_event))
+		complain_of_event();
+	else if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
+		empty(data);
+	else
+		complain_of_event();
 }
 
 /*
@@ -626,15 +921,19 @@ empty(const TriggerData *data)
  *		WHEN ('table of the clusters'::regclass IS NOT NULL)
  *		EXECUTE FUNCTION simhash_cluster()
  *
- * and the same AFTER INSERT OR UPDATE FOR EACH ROW, and AFTER TRUNCATE.
- *
- * Give each row the id of its cluster, as simhash_add_clusters() has set it up;
- * merge clusters that a row connects; and empty the table of the clusters with
- * the other.
+ * gives each row the id of its cluster, as simhash_add_clusters() has set it up.
+ * The same AFTER INSERT OR UPDATE FOR EACH ROW, for connected clusters, merges those
+ * that a row connects; AFTER UPDATE OR DELETE FOR EACH ROW, where documents
+ * are compared, takes the text of a row from what represents its cluster; AFTER
+ * TRUNCATE empties the table of the clusters.  On that table itself the trigger
+ * has no condition, and fires BEFORE INSERT OR UPDATE OR DELETE FOR EACH STATEMENT
+ * and AFTER TRUNCATE, to keep others from writing to it.
  *
  * Errors: trigger_protocol_violated; object_not_in_prerequisite_state where the
  * table of the clusters is none, or that of another table, or where the
- * fingerprint is generated otherwise than it was;
+ * fingerprint is generated otherwise than it was, or ids would be given twice, or
+ * for who writes to the table of the clusters; check_violation where a number is
+ * written to the column that never was a cluster;
  * insufficient_privilege where the tables have different owners.
  */
 Datum
@@ -642,22 +941,23 @@ simhash_cluster(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	HeapTuple	row = NULL;
+	bool		update;
 
 	/* Tables of clusters may be bound to one another by hand. */
 	check_stack_depth();
 	check_context(fcinfo);
-	if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
-		empty(data);
-	else if (TRIGGER_FIRED_AFTER(data->tg_event))
-	{
-		if (simhash_clusters_any_notes())
-			merge_around(get_trigger(fcinfo), data);
-	}
-	else
-	{
-		row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
-			data->tg_trigtuple;
-		row = join(get_trigger(fcinfo), data, row);
-	}
+	update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event))
+		see_statement(data);
+	else if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
+			 (update || TRIGGER_FIRED_BY_INSERT(data->tg_event)))
+		row = join(get_trigger(fcinfo), data,
+				   update ? data->tg_newtuple : data->tg_trigtuple);
+	else if (!TRIGGER_FIRED_AFTER(data->tg_event))
+		complain_of_event();
+	else if (TRIGGER_FOR_DELETE(data->tg_trigger->tgtype))
+		forget_document(data);
+	else if (simhash_clusters_any_notes())
+		merge_around(get_trigger(fcinfo), data);
 	return PointerGetDatum(row);
 }

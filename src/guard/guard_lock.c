@@ -131,8 +131,8 @@
 #define GUARD_LOCK_CLASS	0x5348
 
 /* The lock of a value, for the table at the root of what is searched. */
-static LOCKTAG
-lock_tag(Oid root, uint32 value)
+LOCKTAG
+simhash_guard_lock_tag(Oid root, uint32 value)
 {
 	LOCKTAG		tag;
 
@@ -306,7 +306,7 @@ simhash_guard_unlock(GuardLocks *locks)
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	if (locks->waiting)
 	{
-		LOCKTAG		tag = lock_tag(locks->root, locks->locks[locks->nheld]);
+		LOCKTAG		tag = simhash_guard_lock_tag(locks->root, locks->locks[locks->nheld]);
 
 		locks->waiting = false;
 		if (simhash_lock_held(&tag, ExclusiveLock))
@@ -314,7 +314,7 @@ simhash_guard_unlock(GuardLocks *locks)
 	}
 	while (locks->nheld > 0)
 	{
-		LOCKTAG		tag = lock_tag(locks->root, locks->locks[--locks->nheld]);
+		LOCKTAG		tag = simhash_guard_lock_tag(locks->root, locks->locks[--locks->nheld]);
 
 		LockRelease(&tag, ExclusiveLock, false);
 	}
@@ -339,7 +339,7 @@ simhash_guard_take_locks(GuardLocks *locks,
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	while (locks->nheld < n)
 	{
-		LOCKTAG		tag = lock_tag(locks->root, locks->locks[locks->nheld]);
+		LOCKTAG		tag = simhash_guard_lock_tag(locks->root, locks->locks[locks->nheld]);
 
 		/* Another row of ours may have it, which must not lose it. */
 		locks->waiting = !simhash_lock_held(&tag, ExclusiveLock);

@@ -12,6 +12,8 @@
 
 #include "guard/guard_fingerprint.h"
 
+#include "storage/lock.h"
+
 /* The most locks that a row can have. */
 #define GUARD_LOCKS_MAX		128
 
@@ -41,6 +43,7 @@ typedef struct GuardLocks
 } GuardLocks;
 
 /* guard_lock.c */
+extern LOCKTAG simhash_guard_lock_tag(Oid root, uint32 value);
 extern GuardScheme simhash_guard_scheme(int width, int radius);
 extern void simhash_guard_take_locks(GuardLocks *locks,
 									 const GuardFingerprint *fingerprint,

@@ -136,7 +136,11 @@ is_similar(const GuardSearch *search, const GuardTable *table,
 	if (table->document == 0)
 		return true;
 	value = slot_getattr(slot, table->document, &isnull);
-	if (isnull || search->document == NULL)
+	if (isnull && search->stand_in != NULL)
+		value = PointerGetDatum(search->stand_in(search->visitor, slot));
+	else if (isnull)
+		value = (Datum) 0;
+	if (DatumGetPointer(value) == NULL || search->document == NULL)
 		return false;
 	document = DatumGetTextPP(value);
 	similarity = simhash_guard_similarity(&search->space->terms,
@@ -226,6 +230,15 @@ follow(Relation relation, ItemPointer tid, GuardSearch *search,
 	return moved ? FATE_UNKNOWN : FATE_DELETED;
 }
 
+/* Fetch a row that is there for our statement, but for what it does. */
+static bool
+fetch_moving(Relation relation, ItemPointer tid, TupleTableSlot *slot)
+{
+	return table_index_fetch_tuple_check(relation, tid, GetActiveSnapshot(),
+										 NULL) &&
+		table_tuple_fetch_row_version(relation, tid, SnapshotAny, slot);
+}
+
 /*
  * The next row that a scan finds, if there is one more.  Where the index names
  * a row that is dead to us, one may have been there when the search began.
@@ -245,6 +258,9 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 			return false;
 		tid = scan->xs_heaptid;
 		if (index_fetch_heap(scan, slot))
+			return true;
+		if (search->moving && !further &&
+			fetch_moving(scan->heapRelation, &tid, slot))
 			return true;
 		if (further ||
 			!table_index_fetch_tuple_check(scan->heapRelation, &tid,

@@ -47,6 +47,9 @@ typedef void (*GuardVisitor) (void *visitor, const GuardTable *table,
 							  TupleTableSlot *slot,
 							  const GuardPending *pending);
 
+/* What to compare a row with that has no document; NULL for nothing. */
+typedef text *(*GuardStandIn) (void *visitor, TupleTableSlot *slot);
+
 /* A row, the search for others near it, and what that finds. */
 struct GuardSearch
 {
@@ -63,7 +66,9 @@ struct GuardSearch
 								 * over */
 	int			enough;			/* a match so near ends the search */
 	GuardVisitor visit;			/* or NULL */
+	GuardStandIn stand_in;		/* or NULL */
 	void	   *visitor;
+	bool		moving;			/* take in rows that our statement deletes */
 
 	/* by what it sees rows */
 	SnapshotData before;		/* a copy of one taken when the search began */

@@ -91,6 +91,16 @@ simhash_progress_begin(SimhashProgress *progress, const char *name)
 	call = progress;
 }
 
+/* A step begins, which may take long and say no more. */
+void
+simhash_progress_step(const char *what)
+{
+	if (progress_mode == PROGRESS_OFF)
+		return;
+	call->said = GetCurrentTimestamp();
+	say(what);
+}
+
 /*
  * So many rows have been read, or listed.  How many there are is nothing for the
  * caller of a function that reads with its owner's rights.

@@ -148,6 +148,7 @@ extern void simhash_free_rows(SimhashRows *rows);
 extern void simhash_progress_init(void);
 extern void simhash_progress_begin(SimhashProgress *progress,
 								   const char *name);
+extern void simhash_progress_step(const char *what);
 extern void simhash_progress_rows(const char *what, int64 rows);
 extern void simhash_progress_part(const char *what, double done);
 extern void simhash_progress_done(void *context, double done);

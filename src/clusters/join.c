@@ -1,0 +1,230 @@
+/*-------------------------------------------------------------------------
+ *
+ * join.c
+ *		Rows that are there join clusters, beside others who write: those that have
+ *		none when clusters are set up, and those that are to join anew.
+ *
+ * They are updated, so that the trigger treats them as if they arrived.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/join.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/pg_inherits.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+
+#include "clusters/query.h"
+#include "report/report.h"
+
+/*
+ * Limits of the work done.
+ *
+ * LOT_ROWS		to join by one transaction.
+ * LOTS			of these to be looked up at once, in 1 MB.
+ * FRUITLESS_MAX	times that none of these joins, before we give up.
+ * PATIENCE		how long a transaction waits for a lock: less than a deadlock lasts
+ *				before it is noticed, so that nobody is the victim of one.
+ */
+#define LOT_ROWS		50
+#define LOTS			2000
+#define FRUITLESS_MAX	10
+#define PATIENCE		"50ms"
+
+/* Some rows of a table, as an array of their ctids. */
+typedef struct Lot
+{
+	Oid			table;
+	char	   *rows;
+} Lot;
+
+/*
+ * Run a command that writes clusters to a table in a subtransaction; false if it
+ * fails because of what others do: they have the rows locked, if that is not to be
+ * waited for, or have moved them to another partition.  No error must leave the
+ * subtransaction open: nobody else would end it.
+ */
+bool
+simhash_clusters_try(const char *command, Oid table, ClusterWriting how,
+					 bool wait)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		simhash_cluster_set("lock_timeout", wait ? "0" : PATIENCE);
+		(void) simhash_cluster_run_writing(command, table, how);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error != NULL && error->sqlerrcode != ERRCODE_T_R_SERIALIZATION_FAILURE &&
+		(wait || error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE))
+		ReThrowError(error);
+	return error == NULL;
+}
+
+/* Lock a table that rows are in, if it still is one of ours. */
+Relation
+simhash_clusters_open_part(const ClusterCall *call, Oid table)
+{
+	List	   *tables = call->table == table ? list_make1_oid(table) :
+	find_all_inheritors(call->table, NoLock, NULL);
+
+	return list_member_oid(tables, table) ?
+		try_relation_open(table, RowExclusiveLock) : NULL;
+}
+
+/*
+ * Look up rows "d" of which a condition holds, in lots of that size, and all or some
+ * of them; the lots are in memory of the call.
+ */
+static List *
+find_lots(ClusterCall *call, const char *condition, int size, bool all)
+{
+	List	   *lots = NIL;
+
+	simhash_cluster_begin_step(call, AccessShareLock);
+	(void) simhash_cluster_do(call, simhash_cluster_find(call),
+							  psprintf("SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid AS part,"
+									   " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
+									   " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
+									   size, condition,
+									   all ? "" : psprintf(" LIMIT %d", size * LOTS)));
+	MemoryContextSwitchTo(call->outer);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		Lot		   *lot = palloc(sizeof *lot);
+		bool		isnull;
+
+		lot->table = DatumGetObjectId(SPI_getbinval(tuple, desc, 1, &isnull));
+		lot->rows = SPI_getvalue(tuple, desc, 2);
+		lots = lappend(lots, lot);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	MemoryContextSwitchTo(call->context);
+	simhash_cluster_end_step(call);
+	return lots;
+}
+
+/*
+ * Have the trigger give rows their clusters, unless they are gone, or the condition
+ * holds no more, or they are on their way to another partition.  A transaction that
+ * holds a row waits for nobody, or not for long: then it is given up, and false is
+ * returned.  It need not be on disk when it ends: what is lost by a crash is found
+ * again.
+ */
+static bool
+join(ClusterCall *call, const Lot *lot, const char *condition, bool wait,
+	 uint64 *joined)
+{
+	ClusterTerms *terms;
+	Relation	relation;
+	bool		done = true;
+
+	simhash_cluster_begin_step(call, RowExclusiveLock);
+	terms = simhash_cluster_find(call);
+	relation = simhash_clusters_open_part(call, lot->table);
+	if (!call->atomic)
+		(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
+								 false);
+	if (relation != NULL)
+	{
+		char	   *command =
+		psprintf("UPDATE ONLY %s AS d SET &c = NULL"
+				 " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
+				 " RETURNING d.&c IS NOT NULL",
+				 simhash_cluster_escape(simhash_quoted_name(lot->table)),
+				 lot->rows, condition);
+
+		done = simhash_clusters_try(simhash_cluster_write(call, terms, command),
+									call->table, CLUSTERS_ANEW, wait);
+		for (uint64 i = 0; done && i < SPI_processed; i++)
+			*joined += *SPI_getvalue(SPI_tuptable->vals[i],
+									 SPI_tuptable->tupdesc, 1) == 't';
+		if (done)
+			SPI_freetuptable(SPI_tuptable);
+		relation_close(relation, NoLock);
+	}
+	simhash_cluster_end_step(call);
+	return done;
+}
+
+/*
+ * Have rows of which a condition on "d" holds join clusters as if they arrived; or
+ * each of them once, whether it holds of them after that or not.  Returns how many
+ * did.  What was given up is looked up once more, and done one by one: each row is
+ * waited for with nothing in hand.
+ */
+uint64
+simhash_clusters_join(ClusterCall *call, const char *condition, bool once)
+{
+	uint64		total = 0;
+	int			fruitless = 0;
+	int			size = once ? 1 : LOT_ROWS;
+
+	for (;;)
+	{
+		uint64		before = total;
+		bool		all = true;
+		List	   *lots = find_lots(call, condition, size, once);
+		ListCell   *lc;
+
+		foreach(lc, lots)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simhash_progress_rows("joined", total);
+			all &= join(call, lfirst(lc), condition, size == 1, &total);
+			pfree(((Lot *) lfirst(lc))->rows);
+		}
+		if (lots == NIL || once)
+			return total;
+		list_free_deep(lots);
+		size = all ? LOT_ROWS : 1;
+
+		/* Others may have seen to them; not again and again. */
+		fruitless = total > before ? 0 : fruitless + 1;
+		if (fruitless == FRUITLESS_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("rows of \"%s\" could not be given their clusters",
+							get_rel_name(call->table)),
+					 errhint("See whether a trigger of the table leaves out their updates.")));
+	}
+}
+
+/* Have all rows without a cluster join one; returns how many did. */
+uint64
+simhash_clusters_join_rest(ClusterCall *call)
+{
+	char	   *condition;
+
+	simhash_cluster_begin_step(call, AccessShareLock);
+	condition = MemoryContextStrdup(call->outer,
+									simhash_cluster_without(call, simhash_cluster_find(call)));
+	simhash_cluster_end_step(call);
+	return simhash_clusters_join(call, condition, false);
+}

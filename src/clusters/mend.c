@@ -1,0 +1,305 @@
+/*-------------------------------------------------------------------------
+ *
+ * mend.c
+ *		simhash_mend_clusters(): what simhash_check_clusters() finds is put right, and
+ *		rows that are asked for join clusters anew.
+ *
+ * What is wrong is found out while others write.  Writers are held up only where
+ * something is wrong, and only while that is put right.
+ *
+ * - The sequence goes on after the greatest id that is there.
+ * - Triggers that are gone, with an index that they depended on, are made again, and
+ *	 those of the table of the clusters.
+ * - Rows of that table which are neither a cluster nor a copy, nor a link to an older
+ *	 cluster, go; rows of the other which can be in no cluster have none.
+ * - star: What lacks a representative gets one from its oldest row.  Of two that are
+ *	 near each other the older one stays.  Rows that are not near what represents
+ *	 their cluster join anew.
+ * - connected: Clusters with rows near each other are merged.
+ * - Rows without a cluster join one.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/bind.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "clusters/faults.h"
+#include "clusters/forest.h"
+#include "clusters/join.h"
+#include "clusters/query.h"
+#include "clusters/table.h"
+#include "report/report.h"
+
+PG_FUNCTION_INFO_V1(simhash_mend_clusters);
+
+/* A call. */
+typedef struct Mend
+{
+	ClusterCall call;
+	char	   *anew;			/* which rows are to join anew; NULL for none */
+} Mend;
+
+/* Begin a step. */
+static ClusterTerms *
+begin_step(ClusterCall *call, LOCKMODE lockmode)
+{
+	ClusterTerms *terms;
+
+	CHECK_FOR_INTERRUPTS();
+	simhash_cluster_begin_step(call, call->atomic ? ShareRowExclusiveLock :
+							   lockmode);
+	terms = simhash_cluster_find(call);
+	simhash_cluster_check_set_up(call, terms);
+	return terms;
+}
+
+/* The same with nobody else writing, or in the midst of it. */
+static ClusterTerms *
+begin_alone(ClusterCall *call)
+{
+	ClusterTerms *terms = begin_step(call, ShareRowExclusiveLock);
+
+	/* Who writes to a partition has only that locked, and this table. */
+	LockRelationOid(terms->clusters, ShareRowExclusiveLock);
+	return terms;
+}
+
+/*
+ * The clusters that have a fault, as an array of SQL in memory of the call; NULL if
+ * there are none.
+ */
+static char *
+find_clusters(ClusterCall *call, ClusterFault fault)
+{
+	ClusterTerms *terms = begin_step(call, AccessShareLock);
+	char	   *query = simhash_clusters_fault(call, terms, fault);
+	char	   *ids = NULL;
+
+	if (query != NULL)
+	{
+		(void) simhash_cluster_do(call, terms,
+								  psprintf("SELECT pg_catalog.array_agg(DISTINCT cluster) FROM (%s) AS f",
+										   query));
+		ids = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	}
+	if (ids != NULL)
+		ids = MemoryContextStrdup(call->outer, ids);
+	simhash_cluster_end_step(call);
+	return ids;
+}
+
+/*
+ * Have the sequence go on after all ids that are there, the greatest of which is taken
+ * from it once more.  That is a command and no setval(): what sessions have taken from
+ * it in advance they give up.
+ */
+static void
+restart_sequence(ClusterCall *call, const ClusterTerms *terms)
+{
+	Oid			sequence = simhash_clusters_sequence(terms);
+
+	LockRelationOid(terms->clusters, ShareRowExclusiveLock);
+	(void) simhash_cluster_do(call, terms,
+							  psprintf("SELECT pg_catalog.max(i) FROM (SELECT d.&c AS i FROM &R AS d"
+									   " UNION ALL SELECT t.&i FROM &T AS t UNION ALL"
+									   " SELECT pg_catalog.pg_sequence_last_value('%u'::pg_catalog.regclass)) AS d",
+									   sequence));
+	(void) simhash_cluster_run(psprintf("ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
+										simhash_quoted_name(sequence),
+										Max(simhash_cluster_number(0, 1), 1)));
+	(void) simhash_cluster_do(call, terms,
+							  psprintf("SELECT pg_catalog.nextval('%u'::pg_catalog.regclass)",
+									   sequence));
+}
+
+/* The sequence, and the triggers. */
+static void
+mend_tables(ClusterCall *call)
+{
+	bool		behind = find_clusters(call, FAULT_ID_NOT_GIVEN) != NULL;
+	ClusterTerms *terms = begin_step(call, AccessShareLock);
+	bool		bare = !simhash_clusters_has_triggers(call->relation, terms) ||
+	!simhash_clusters_is_protected(terms);
+
+	simhash_cluster_end_step(call);
+	if (!behind && !bare)
+		return;
+	terms = begin_step(call, ShareRowExclusiveLock);
+	if (behind)
+		restart_sequence(call, terms);
+	if (bare)
+		simhash_clusters_protect(call, terms);
+	if (bare && simhash_clusters_make_triggers(call, terms))
+	{
+		if (terms->star)
+			simhash_clusters_make_index(call, terms);
+		simhash_clusters_depend(call, terms);
+	}
+	simhash_cluster_end_step(call);
+}
+
+/* Have clusters represented that are not. */
+static void
+represent(ClusterCall *call, const char *ids)
+{
+	ClusterTerms *terms = begin_alone(call);
+
+	simhash_clusters_promote(call, terms, true);
+	(void) simhash_clusters_write_table(call, terms,
+										psprintf("INSERT INTO &N (&i%s) SELECT DISTINCT ON (d.&c) d.&c%s FROM &R AS d"
+												 " WHERE d.&c &= ANY ('%s')"
+												 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
+												 " ORDER BY d.&c, %s%s",
+												 simhash_cluster_represented(call, terms, true),
+												 simhash_cluster_represented(call, terms, false),
+												 ids,
+												 terms->since == 0 ? "" :
+												 psprintf("d.%s NULLS FIRST, ",
+														  simhash_cluster_escape(simhash_cluster_name(call->table, terms->since))),
+												 call->parted ? "d.tableoid, d.ctid" : "d.ctid"));
+	simhash_cluster_end_step(call);
+}
+
+/* Star: have what represents clusters go, and their rows join anew. */
+static void
+dissolve(ClusterCall *call, const char *ids)
+{
+	ClusterTerms *terms = begin_alone(call);
+
+	(void) simhash_clusters_write_table(call, terms,
+										psprintf("DELETE FROM &T AS t WHERE COALESCE(t.&o, t.&i) &= ANY ('%s')",
+												 ids));
+	simhash_cluster_end_step(call);
+	(void) simhash_clusters_join(call, psprintf("d.&c &= ANY ('%s')", ids), false);
+}
+
+/* Star: what is wrong about representatives, and rows that are not near theirs. */
+static void
+mend_stars(ClusterCall *call)
+{
+	const char *ids;
+	char	   *condition;
+
+	simhash_progress_step("representatives");
+	ids = find_clusters(call, FAULT_NOT_REPRESENTED);
+	if (ids != NULL)
+		represent(call, ids);
+	ids = find_clusters(call, FAULT_NEAR_REPRESENTATIVES);
+	if (ids != NULL)
+		dissolve(call, ids);
+	simhash_progress_step("rows");
+	condition = simhash_cluster_not_near(call, begin_step(call, AccessShareLock));
+	condition = MemoryContextStrdup(call->outer, condition);
+	simhash_cluster_end_step(call);
+	(void) simhash_clusters_join(call, condition, false);
+}
+
+/* Connected: clusters that are one. */
+static void
+mend_connected(ClusterCall *call)
+{
+	ClusterTerms *terms;
+	SPITupleTable *found;
+	uint64		n;
+
+	simhash_progress_step("links");
+	terms = begin_step(call, RowExclusiveLock);
+	LockRelationOid(terms->clusters, RowExclusiveLock);
+	n = simhash_cluster_do(call, terms,
+						   simhash_clusters_fault(call, terms,
+												  FAULT_NOT_CONNECTED));
+	found = SPI_tuptable;
+	for (uint64 i = 0; i < n; i++)
+	{
+		bool		isnull;
+		Datum		array = SPI_getbinval(found->vals[i], found->tupdesc, 2,
+										  &isnull);
+		ClusterSet	set = {0};
+		Datum	   *ids;
+		int			nids;
+
+		deconstruct_array(DatumGetArrayTypeP(array), INT8OID, sizeof(int64),
+						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &ids, NULL, &nids);
+		for (int j = 0; j < nids; j++)
+			simhash_clusters_add(&set, DatumGetInt64(ids[j]));
+		simhash_clusters_merge(terms, &set);
+	}
+	simhash_cluster_end_step(call);
+}
+
+/* Rows of the table of the clusters, and of the other, that are none. */
+static void
+mend_rows(ClusterCall *call)
+{
+	ClusterTerms *terms;
+	char	   *condition;
+
+	if (find_clusters(call, FAULT_BAD_ROW) != NULL)
+	{
+		terms = begin_alone(call);
+		(void) simhash_clusters_write_table(call, terms,
+											psprintf("DELETE FROM &T AS t WHERE %s",
+													 simhash_cluster_bad_row(terms)));
+		simhash_cluster_end_step(call);
+	}
+	condition = simhash_cluster_misfit(call, begin_step(call, AccessShareLock));
+	condition = MemoryContextStrdup(call->outer, condition);
+	simhash_cluster_end_step(call);
+	(void) simhash_clusters_join(call, condition, true);
+}
+
+/* What the call is for. */
+static void
+act(void *argument)
+{
+	Mend	   *mend = argument;
+	ClusterCall *call = &mend->call;
+	bool		star = begin_step(call, AccessShareLock)->star;
+
+	simhash_cluster_end_step(call);
+	simhash_progress_step("sequence and triggers");
+	mend_tables(call);
+	mend_rows(call);
+	if (star)
+		mend_stars(call);
+	else
+		mend_connected(call);
+	(void) simhash_clusters_join_rest(call);
+	if (mend->anew != NULL)
+		(void) simhash_clusters_join(call, psprintf("(%s)", simhash_cluster_escape(mend->anew)),
+									 true);
+}
+
+/*
+ * CALL simhash_mend_clusters(relation regclass,
+ *		"column" name DEFAULT 'cluster', anew text DEFAULT NULL)
+ *
+ * Put right what simhash_check_clusters() finds, as far as this is what mends it.
+ * Rows of which the condition "anew" is true, SQL on columns of the table "d", join
+ * clusters as if they arrived, but for those that others change meanwhile.
+ *
+ * Errors: object_not_in_prerequisite_state where no clusters are kept in that
+ * column, or they are being set up; object_in_use if another session sets up, trims
+ * or mends them; insufficient_privilege without ownership; what the condition raises.
+ */
+Datum
+simhash_mend_clusters(PG_FUNCTION_ARGS)
+{
+	Mend		mend = {.anew = NULL};
+
+	simhash_cluster_begin_call(&mend.call, fcinfo);
+	if (!PG_ARGISNULL(2))
+		mend.anew = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	simhash_cluster_alone(&mend.call, "simhash_mend_clusters", act, &mend);
+	simhash_cluster_end(&mend.call);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * trim.c
+ *		simhash_trim_clusters(): what no row is in any more goes from the table of
+ *		the clusters, while others go on writing.
+ *
+ * That no row is in a cluster, as far as anybody can see, does not say that none is
+ * about to be: a transaction in progress may have joined it.  To lock out those who
+ * write would hold them up.  So there are three steps.
+ *
+ * 1. mark		What no row is in gets a mark, `unused_since`, and what has got rows
+ *				again loses it.
+ * 2. wait		Until every transaction has ended that may have joined before the
+ *				marks were committed.  All of these have the table of the clusters
+ *				locked.
+ * 3. delete	What has a mark from step 1, or from a call before this one, and still
+ *				has no row.
+ *
+ *	 Guarantee.  No row is ever in a cluster that is not represented, or leads to
+ *	 another one than before.
+ *
+ * Star.  Who comes upon a mark joins that cluster all the same, but makes a copy of
+ * what represents it (trigger.c).  If the original goes, the copy stays, and gets its
+ * id in the next call.  Copies go if what they are copies of is there, unmarked.
+ *
+ * Connected.  Nobody joins a cluster that has been merged, or links it: a mark
+ * there is only so that step 2 is between.  First copies become links, and links are
+ * made to lead to roots, so that what no row is in leads nowhere, and is led to by
+ * none.
+ *
+ * Only one session trims clusters of a table at a time, so that all marks are those
+ * of step 1, or older.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/faults.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "clusters/forest.h"
+#include "clusters/query.h"
+#include "report/report.h"
+
+PG_FUNCTION_INFO_V1(simhash_trim_clusters);
+
+/*
+ * Limits of the work done.
+ *
+ * BATCH	rows of the table of the clusters that are looked at by one transaction.
+ */
+#define BATCH	2000
+
+/* A call. */
+typedef struct Trim
+{
+	ClusterCall call;
+	const char *keep;			/* how long clusters have had no row that go */
+} Trim;
+
+/* Begin a step. */
+static ClusterTerms *
+begin_step(Trim *trim)
+{
+	ClusterTerms *terms;
+
+	CHECK_FOR_INTERRUPTS();
+	simhash_cluster_begin_step(&trim->call, AccessShareLock);
+	terms = simhash_cluster_find(&trim->call);
+	simhash_cluster_check_set_up(&trim->call, terms);
+	return terms;
+}
+
+/*
+ * The last of the ids after one that a batch is about, as a condition on "t"; NULL if
+ * there are no more.
+ */
+static char *
+next_batch(const ClusterCall *call, const ClusterTerms *terms, int64 *low)
+{
+	int64		after = *low;
+	bool		none;
+
+	(void) simhash_cluster_do(call, terms,
+							  psprintf("SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
+									   " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
+									   " ORDER BY 1 LIMIT %d) AS t", after, BATCH));
+	*low = simhash_cluster_number(0, 1);
+	none = simhash_cluster_number(0, 2) == 0;
+	SPI_freetuptable(SPI_tuptable);
+	if (none)
+		return NULL;
+	return psprintf("t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
+					after, *low);
+}
+
+/* Does what is done with one batch after the other, each a step of its own. */
+typedef void (*BatchWork) (Trim *trim, const ClusterTerms *terms,
+						   const char *batch);
+
+static void
+work_in_batches(Trim *trim, BatchWork work)
+{
+	int64		low = PG_INT64_MIN;
+	const char *batch;
+
+	do
+	{
+		ClusterTerms *terms = begin_step(trim);
+
+		batch = next_batch(&trim->call, terms, &low);
+		if (batch != NULL)
+			work(trim, terms, batch);
+		simhash_cluster_end_step(&trim->call);
+	} while (batch != NULL);
+}
+
+/* Whether a row is in the cluster of "t". */
+#define HAS_ROW	"EXISTS (SELECT FROM &R AS d WHERE d.&c &= t.&i)"
+
+/*
+ * Change rows "t" of a batch of which a condition holds.  Those that others have
+ * locked are left to the next call: who deletes a row may have a representative
+ * locked, and wait for another.
+ */
+static void
+change(Trim *trim, const ClusterTerms *terms, const char *batch,
+	   const char *condition, const char *lock, const char *command)
+{
+	(void) simhash_clusters_write_table(&trim->call, terms,
+										psprintf("WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM &T AS t"
+												 " WHERE %s AND %s FOR %s SKIP LOCKED) %s"
+												 " l.place &= t.ctid", batch, condition, lock, command));
+}
+
+/* Step 1, of some clusters; copies are marked all. */
+static void
+mark(Trim *trim, const ClusterTerms *terms, const char *batch)
+{
+	change(trim, terms, batch, "t.&u IS NOT NULL AND " HAS_ROW, "NO KEY UPDATE",
+		   "UPDATE &T AS t SET &u = NULL FROM l WHERE");
+	change(trim, terms, batch, "t.&u IS NULL AND NOT " HAS_ROW, "NO KEY UPDATE",
+		   "UPDATE &T AS t SET &u = pg_catalog.now() FROM l WHERE");
+	if (terms->document != 0)
+		change(trim, terms, batch, simhash_cluster_text_left(), "NO KEY UPDATE",
+			   "UPDATE &T AS t SET &D = NULL FROM l WHERE");
+}
+
+/* Step 3, of some clusters. */
+static void
+delete(Trim *trim, const ClusterTerms *terms, const char *batch)
+{
+	const char *keep = simhash_cluster_escape(quote_literal_cstr(trim->keep));
+	const char *condition =
+	psprintf("t.&i &> 0 AND NOT " HAS_ROW
+			 " AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s", keep,
+			 terms->star ? "" :
+			 " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
+			 " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)");
+
+	change(trim, terms, batch, condition, "UPDATE", "DELETE FROM &T AS t USING l WHERE");
+}
+
+/* Have every link lead to a root: each round halves the way. */
+static void
+shorten_links(Trim *trim, ClusterTerms *terms)
+{
+	simhash_clusters_resolve(terms);
+	while (simhash_clusters_write_table(&trim->call, terms,
+										"UPDATE &T AS t SET &m = p.&m FROM &T AS p"
+										" WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
+		CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * Have copies take the place of what is gone, and those of what is there go: those
+ * that are marked, so that nobody may be about to commit what they are copies of; or
+ * all, as nobody writes.
+ */
+void
+simhash_clusters_promote(const ClusterCall *call, const ClusterTerms *terms,
+						 bool all)
+{
+	const char *marked = all ? "" : " AND c.&u IS NOT NULL";
+
+	(void) simhash_clusters_write_table(call, terms,
+										psprintf("UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
+												 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
+												 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked));
+	(void) simhash_clusters_write_table(call, terms,
+										psprintf("DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
+												 " (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked));
+}
+
+/* Before or after the batches. */
+static void
+tidy(Trim *trim, bool before)
+{
+	ClusterTerms *terms = begin_step(trim);
+
+	if (terms->star && !before)
+		simhash_clusters_promote(&trim->call, terms, false);
+	else if (!terms->star && before)
+		shorten_links(trim, terms);
+	simhash_cluster_end_step(&trim->call);
+}
+
+/*
+ * Step 2.  Nothing is locked meanwhile but by our lock: who waits for us would be
+ * waited for.
+ */
+static void
+wait_for_writers(Oid clusters)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, clusters);
+	WaitForLockers(tag, ShareLock, false);
+}
+
+/* What the call is for. */
+static void
+act(void *argument)
+{
+	Trim	   *trim = argument;
+	ClusterTerms *terms = begin_step(trim);
+	Oid			clusters = terms->clusters;
+
+	/* Fail before anything is marked. */
+	(void) simhash_cluster_run(psprintf("SELECT pg_catalog.now() OPERATOR(pg_catalog.-) %s::pg_catalog.interval",
+										quote_literal_cstr(trim->keep)));
+	simhash_cluster_end_step(&trim->call);
+	tidy(trim, true);
+	simhash_progress_step("marks");
+	work_in_batches(trim, mark);
+	simhash_progress_step("waits for writers");
+	wait_for_writers(clusters);
+	simhash_progress_step("deletes");
+	work_in_batches(trim, delete);
+	tidy(trim, false);
+}
+
+/*
+ * CALL simhash_trim_clusters(relation regclass,
+ *		"column" name DEFAULT 'cluster', keep interval DEFAULT '0')
+ *
+ * Take from the table of the clusters what no row has been in for that long, copies
+ * that are not needed, and texts of rows that are gone.  Writers go on; the call
+ * waits for those transactions which are writing to the table.
+ *
+ * Errors: active_sql_transaction in a transaction block,
+ * object_not_in_prerequisite_state where no clusters are kept in that column, or
+ * they are being set up; object_in_use if another session trims them;
+ * insufficient_privilege without ownership.
+ */
+Datum
+simhash_trim_clusters(PG_FUNCTION_ARGS)
+{
+	Trim		trim = {.keep = NULL};
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation, column and keep must not be null")));
+	trim.keep = DatumGetCString(DirectFunctionCall1(interval_out,
+													PG_GETARG_DATUM(2)));
+	simhash_cluster_begin(&trim.call, fcinfo, PG_GETARG_OID(0),
+						  NameStr(*PG_GETARG_NAME(1)));
+	simhash_cluster_need_transactions(&trim.call, "simhash_trim_clusters");
+	simhash_cluster_alone(&trim.call, "simhash_trim_clusters", act, &trim);
+	simhash_cluster_end(&trim.call);
+	PG_RETURN_VOID();
+}
