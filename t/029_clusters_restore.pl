@@ -232,12 +232,16 @@ sub make_copy
 	return;
 }
 
-# Of the owner's, by a superuser; the archive by several at once.
+# Of the owner's, by a superuser; the archive by several at once.  These begin with
+# triggers of a partitioned table as soon as that is there, so its data comes first.
 my $origin = $node->connstr('origin');
 make_copy('plain', 'keeper', [ 'pg_dump', '-f', "$dumps/plain", $origin ],
 	[ @psql, "$dumps/plain", $node->connstr('plain') ]);
 make_copy('archive', 'keeper', [ 'pg_dump', '-Fc', '-f', "$dumps/archive", $origin ],
-	[ 'pg_restore', '-e', '-j', '3', '-d', $node->connstr('archive'), "$dumps/archive" ]);
+	[ 'pg_restore', '-e', '-j', '3', '--section=pre-data', '--section=data',
+		'-d', $node->connstr('archive'), "$dumps/archive" ],
+	[ 'pg_restore', '-e', '-j', '3', '--section=post-data',
+		'-d', $node->connstr('archive'), "$dumps/archive" ]);
 make_copy('data', 'keeper', [ 'pg_dump', '-s', '-f', "$dumps/schema", $origin ],
 	[ @psql, "$dumps/schema", $node->connstr('data') ],
 	[ 'pg_dump', '-a', '--disable-triggers', '-f', "$dumps/data", $origin ],

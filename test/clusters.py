@@ -1473,9 +1473,12 @@ class Alone(Writer):
 
     def similarity(self, one, row, old):
         """Is a row similar to a representative?  Once its text has gone, it is
-        any of the rows in its cluster that is compared: None if they differ."""
+        any of the rows in its cluster that is compared: None if they differ.
+        None is found without an index."""
         if not self.test.verified or one.body is not None:
             return self.arena.model.near(one, row)
+        if not self.test.index:
+            return False
         here, left = ({similar(other.body, row.body) for other in rows
                        if other is not None and other.body is not None and
                        other.cluster == one.cluster}
