@@ -575,6 +575,7 @@ class Arena:
         self.tags = itertools.count(1)
         self.recent = collections.deque(maxlen=10)
         self.written = []           # of Version: by all that wrote any
+        self.kept = set()           # clusters in which they left rows, by home
         self.prepared = queue.Queue()
         self.errors = collections.Counter()
         self.faults = []
@@ -667,6 +668,7 @@ class Writer(threading.Thread):
         self.tag = None             # of the transaction
         self.wrote = []
         self.touched = set()
+        self.deleted = set()        # those that it has deleted last
         self.names = Names()
         self.single = False
 
@@ -720,6 +722,7 @@ class Writer(threading.Thread):
         level = self.rng.choice(self.test.levels)
         before = [dict(rows) for rows in self.homes]
         self.wrote, self.touched, self.single = [], set(), False
+        self.deleted = set()
         try:
             end = self.statements(level, several, i)
         except Undone:
@@ -744,9 +747,17 @@ class Writer(threading.Thread):
         if end in ('lost', 'prepared', 'committed'):
             with self.arena.lock:
                 self.arena.written += self.wrote
+                if end == 'committed':
+                    self.arena.kept.update(self.ends())
         if end == 'lost':
             self.connect()
         self.arena.done[end] += 1
+
+    def ends(self):
+        """The clusters, by table, in which the transaction has left rows."""
+        last = {(row.home, row.id): row for row in self.wrote}
+        return {(row.home, row.cluster) for row in last.values()
+                if (row.home, row.id) not in self.deleted}
 
     def statements(self, level, several, i):
         """Begin, write, end; returns how."""
@@ -817,6 +828,7 @@ class Writer(threading.Thread):
             self.statement(self.rng.choice((1, 1, 2, 3, 5)))
             return
         before, wrote = [dict(rows) for rows in self.homes], len(self.wrote)
+        deleted = set(self.deleted)
         self.connection.execute('SAVEPOINT here')
         self.statement(self.rng.choice((1, 1, 2, 3)))
         if dice < 0.7:
@@ -827,7 +839,7 @@ class Writer(threading.Thread):
                 pass
         if dice < 0.85:
             self.connection.execute('ROLLBACK TO here')
-            self.homes = before
+            self.homes, self.deleted = before, deleted
             del self.wrote[wrote:]
         else:
             self.connection.execute('RELEASE here')
@@ -889,6 +901,7 @@ class Writer(threading.Thread):
             row = Version(*values[:-1], self.tag)
             old = self.homes[row.home].get(row.id)
             self.touched.add(row.id)
+            self.deleted.discard((row.home, row.id))
             if (row.cluster is None) != (model.group(row) is None):
                 raise Fault('a row has got no cluster, or ought to have none: '
                             '%s' % (row,))
@@ -963,6 +976,7 @@ class Writer(threading.Thread):
         kind = self.rng.randrange(4)
         if kind == 0:
             self.execute('DELETE FROM docs WHERE id = %s', [rows[0].id])
+            self.deleted.add((self.home, rows[0].id))
         elif kind == 1:
             self.write('UPDATE docs SET ver = %%s, %s = %%s WHERE id = %%s '
                        'RETURNING' % self.test.written,
@@ -1029,6 +1043,7 @@ class Writer(threading.Thread):
         for key in self.keys(n, True):
             self.touched.add(key)
             self.execute('DELETE FROM docs WHERE id = %s', [key])
+            self.deleted.add((self.home, key))
             del self.mine[key]
 
     def other(self, n):
@@ -1253,17 +1268,15 @@ class Judge:
         """What holds of clusters of kind star."""
         told = self.representatives()
         texts = collections.defaultdict(set)
-        tags = collections.defaultdict(set)
         used = {row.cluster for row in self.rows.values()}
         for row in self.versions:
             texts[row.cluster].add(row.body)
-            tags[row.cluster].add(row.tag)
         for row in self.versions:
             if self.model.group(row) is None:
                 continue
             if row.cluster not in told and row.cluster not in used and \
-                    len(tags[row.cluster]) == 1:
-                continue        # its transaction has left it again
+                    (self.home, row.cluster) not in self.arena.kept:
+                continue        # who had a row in it has left it again
             self.expect(any(self.represents(first, row, texts[row.cluster])
                             for first in told.get(row.cluster, ())),
                         'a row is not near its representative: %s, %s',
