@@ -345,3 +345,14 @@ DROP TYPE odd CASCADE;
 DROP TYPE key CASCADE;
 DROP DOMAIN numbers, positive CASCADE;
 DROP VIEW left_over;
+
+-- a fingerprint by two calls, one of which makes none
+CREATE TABLE either (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (coalesce(minhash(body), minhash(body, 'nonesuch'))) STORED);
+INSERT INTO either VALUES (1, 'one two three four'), (2, 'one two three four'), (3, 'five six seven eight');
+SELECT count(*) > 3 AS report FROM simhash_report('either', 'fp', document => 'body');
+CREATE INDEX ON either USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON either FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'at_least=.9');
+INSERT INTO either VALUES (4, 'one two three four'), (5, 'nine ten');
+SELECT id FROM either ORDER BY id;
+DROP TABLE either;

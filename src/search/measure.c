@@ -156,12 +156,15 @@ static bool
 look_for_calls(Node *node, void *context)
 {
 	RecipeSearch *look = context;
+	SimhashRecipe recipe;
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, FuncExpr) &&
-		read_call((FuncExpr *) node, look->recipe))
+	if (IsA(node, FuncExpr) && read_call((FuncExpr *) node, &recipe))
+	{
+		*look->recipe = recipe;
 		look->found++;
+	}
 	return expression_tree_walker(node, look_for_calls, context);
 }
 
