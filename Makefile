@@ -54,7 +54,7 @@ core/pairs = clusters compare crowds entries layout pairs plan probes rows \
 core/weights = exact idf idf_sums idf_table idf_top
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
-core/text = ascii borders fold profile shared_runs text windows word_places
+core/text = ascii borders fold letters profile shared_runs text windows word_places
 
 WINGS = clusters guard index planner report search weights fingerprint
 CORE = core/pairs core/weights core/fingerprint core/foreign core/text

@@ -39,6 +39,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION simhash_profiles() IS
 'the profiles, recipes from document to features, and patterns that name more';
 
+CREATE FUNCTION simhash_fold(document text) RETURNS text
+AS 'MODULE_PATHNAME', 'simhash_fold'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_fold(text) IS
+'a document in lower case, without accents, as another keyboard would write it';
+
 ----------------------------------------------------------------------------
 -- Features of documents
 ----------------------------------------------------------------------------
@@ -122,12 +128,28 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_agg_add_feature(internal, text, double precision) IS
 'adds a row to simhash_agg';
 
+CREATE FUNCTION simhash_agg_add_feature(
+    state internal, feature text, weight double precision, profile text)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_add_feature'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_add_feature(internal, text, double precision, text) IS
+'adds a row to simhash_agg';
+
 CREATE FUNCTION simhash_agg_remove_feature(
     state internal, feature text, weight double precision)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'simhash_agg_remove_feature'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_agg_remove_feature(internal, text, double precision) IS
+'removes a row that has left the window from simhash_agg';
+
+CREATE FUNCTION simhash_agg_remove_feature(
+    state internal, feature text, weight double precision, profile text)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_agg_remove_feature'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_remove_feature(internal, text, double precision, text) IS
 'removes a row that has left the window from simhash_agg';
 
 CREATE FUNCTION simhash_agg_add_hash(
@@ -183,6 +205,18 @@ CREATE AGGREGATE simhash_agg(feature text, weight double precision) (
     PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_agg(text, double precision) IS
 'SimHash fingerprint of rows of features with weights';
+
+CREATE AGGREGATE simhash_agg(
+    feature text, weight double precision, profile text) (
+    SFUNC = simhash_agg_add_feature, STYPE = internal, SSPACE = 3000,
+    FINALFUNC = simhash_agg_final,
+    COMBINEFUNC = simhash_agg_combine,
+    SERIALFUNC = simhash_agg_serial, DESERIALFUNC = simhash_agg_deserial,
+    MSFUNC = simhash_agg_add_feature, MINVFUNC = simhash_agg_remove_feature,
+    MSTYPE = internal, MSSPACE = 3000, MFINALFUNC = simhash_agg_final,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_agg(text, double precision, text) IS
+'SimHash fingerprint of rows of features with weights, hashed as by a profile';
 
 CREATE AGGREGATE simhash_agg(hash bigint, weight double precision) (
     SFUNC = simhash_agg_add_hash, STYPE = internal, SSPACE = 3000,
@@ -307,6 +341,14 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_idf_agg_learn(internal, text[]) IS
 'learns from words that are given';
 
+CREATE FUNCTION simhash_idf_agg_learn(
+    state internal, features text[], profile text)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_idf_agg_learn_words'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash_idf_agg_learn(internal, text[], text) IS
+'learns from words that are given, with the seed of a profile';
+
 CREATE FUNCTION simhash_idf_agg_merge(state internal, idf simhash_idf)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'simhash_idf_agg_merge'
@@ -371,6 +413,16 @@ CREATE AGGREGATE simhash_idf_agg(features text[]) (
     PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_idf_agg(text[]) IS
 'document frequencies of words that are given';
+
+CREATE AGGREGATE simhash_idf_agg(features text[], profile text) (
+    SFUNC = simhash_idf_agg_learn, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_idf_agg_final,
+    COMBINEFUNC = simhash_idf_agg_combine,
+    SERIALFUNC = simhash_idf_agg_serial,
+    DESERIALFUNC = simhash_idf_agg_deserial,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_idf_agg(text[], text) IS
+'document frequencies of words that are given, with the seed of a profile';
 
 CREATE AGGREGATE simhash_idf_agg(idf simhash_idf) (
     SFUNC = simhash_idf_agg_merge, STYPE = internal, SSPACE = 1000000,
@@ -499,6 +551,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash(text[]) IS
 'MinHash fingerprint of a set of features';
 
+CREATE FUNCTION minhash(features text[], profile text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'minhash_features_by_profile'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash(text[], text) IS
+'MinHash fingerprint of a set of features, hashed as by a profile';
+
 CREATE FUNCTION minhash_similarity(bigint, bigint) RETURNS double precision
 AS 'MODULE_PATHNAME', 'minhash_similarity'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
@@ -569,10 +627,12 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 800;
 COMMENT ON FUNCTION minhash_bits(text, bigint, text) IS
 'MinHash fingerprint of a document, in so many bits';
 
-CREATE FUNCTION minhash_bits(features text[], bits bigint) RETURNS bit
+CREATE FUNCTION minhash_bits(
+    features text[], bits bigint, profile text DEFAULT NULL)
+RETURNS bit
 AS 'MODULE_PATHNAME', 'minhash_features_bits'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
-COMMENT ON FUNCTION minhash_bits(text[], bigint) IS
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 300;
+COMMENT ON FUNCTION minhash_bits(text[], bigint, text) IS
 'MinHash fingerprint of a set of features, in so many bits';
 
 ----------------------------------------------------------------------------

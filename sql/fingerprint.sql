@@ -46,7 +46,7 @@ SELECT format('%s-%s%s%s', unit, n, '-' || m, '-' || damping) AS name,
        unit, n, coalesce(m, n) AS m,
        coalesce(damping, CASE WHEN unit = 'char' OR m > n THEN 'log'
                          WHEN n = 1 THEN 'count' ELSE 'binary' END) AS damping
-FROM unnest('{word,char}'::text[]) AS unit, generate_series(1, 10) AS n,
+FROM unnest('{word,char,symbol}'::text[]) AS unit, generate_series(1, 10) AS n,
      unnest(array_prepend(NULL, ARRAY(SELECT generate_series(n, 10)))) AS m,
      unnest('{NULL,count,sqrt,log,binary,capped}'::text[]) AS damping;
 CREATE TABLE named AS
@@ -109,6 +109,30 @@ FROM (VALUES ('Hello, World', 'hello world'),           -- case, punctuation
      AS v(a, b), own_profiles AS p
 WHERE simhash(a, p.profile) IS DISTINCT FROM simhash(b, p.profile);
 
+-- where scripts have no spaces, lines end where there is room; a word in
+-- another script, or another such script, stands between
+SELECT a, b, p.profile
+FROM (VALUES ('北京大学', E'北京\n大学'), ('北京大学', '北 京,大…学。'),
+             ('東京都の「駅」', E'東京\u3000都\r\nの駅'),
+             ('か゚さ', E'か\n゚ さ'), ('ภาษาไทยไม่', E'ภาษา\nไทย ไม่'),
+             ('ກຂຄງ', 'ກ ຂ ຄ ງ'), ('北京 abc ไทย', E'北 京abc\nไ,ท,ย'),
+             (repeat('北京大', 100), repeat(E'北京\n大', 100)))
+     AS v(a, b), own_profiles AS p
+WHERE simhash(a, p.profile) IS DISTINCT FROM simhash(b, p.profile);
+SELECT a, b, p.profile
+FROM (VALUES ('北京大学', '北京 a 大学'), ('北京大学', '北京1大学'),
+             ('กขคง', 'กข 北 คง')) AS v(a, b), own_profiles AS p
+WHERE simhash(a, p.profile) = simhash(b, p.profile);
+-- a mark that stands on nothing, and what begins and ends an annotation
+SELECT a, b, p.profile
+FROM (VALUES (U&'\0301abc', 'abc'), (U&'ab \0301c', 'ab c'), (U&'北 \0301京', '北京'),
+             (U&'+\20E3 a', 'a'), (U&'a\FFF9b\FFFAc\FFFBd', 'abcd'))
+     AS v(a, b), own_profiles AS p
+WHERE simhash(a, p.profile) IS DISTINCT FROM simhash(b, p.profile);
+SELECT count(simhash(t, p.profile)) AS none
+FROM (VALUES (U&'\0301'), (U&' \0301\0308 '), (U&'\FFF9\FFFB'), (U&'\+01F600\20E3'))
+     AS v(t), own_profiles AS p;
+
 -- what makes one
 SELECT simhash('résumé') = simhash('resume') AS accents,
        simhash('a b') = simhash('b a') AS word_order,
@@ -127,9 +151,25 @@ SELECT feature FROM simhash_features('one two', 'word-4');
 SELECT feature FROM simhash_features('of', 'char-5');
 -- scripts without spaces: characters, or grams of 4; a shorter run whole
 SELECT feature FROM simhash_features('北京大学 abc', 'word-1');
-SELECT feature FROM simhash_features('ສະບາຍ ກ', 'word-1');
+SELECT feature FROM simhash_features('ສະບາຍ x ກ', 'word-1');
 SELECT feature FROM simhash_features('iPhone手机15东', 'word-1');
 SELECT feature FROM simhash_features('東京都', 'word-2');
+SELECT feature FROM simhash_features(E'ไทย ก\nข', 'word-1');
+SELECT feature FROM simhash_features(E'北\n京 大', 'word-2');
+SELECT feature FROM simhash_features(U&'1\FE0F\20E3 *\FE0F\20E3 \0301', 'word-1');
+-- by symbol each is a token; what only parts is none
+SELECT feature, weight FROM simhash_features('for (i = 0; i++ < n;) a[i] *= 2, b.c', 'symbol-1');
+SELECT feature FROM simhash_features('x+=1 // x-=1', 'symbol-2');
+SELECT feature FROM simhash_features(U&'\20AC5 50% \2260 =\0338 C# 北+京 大', 'symbol-1');
+SELECT simhash('a+b', 'symbol-2') = simhash('a + b', 'symbol-2') AS spaces,
+       simhash('a+b', 'symbol-2') = simhash('a-b', 'symbol-2') AS another,
+       simhash('a+b', 'word-2') = simhash('a-b', 'word-2') AS by_word,
+       simhash('a, b. (c)', 'symbol-2') = simhash('a b c', 'word-2') AS no_symbols,
+       simhash('?!') AS by_default, simhash('?!', 'symbol-1') IS NOT NULL AS some;
+SELECT string_agg(chr(n), '' ORDER BY n) AS symbols FROM generate_series(32, 126) AS n
+WHERE simhash(chr(n), 'symbol-1') IS NOT NULL AND chr(n) !~ '[a-zA-Z0-9]';
+SELECT name FROM unnest('{symbol-0,symbol-11,symbol-2-1,symbol-02,symbols-2,symbol}'::text[]) AS name
+WHERE fails(format('SELECT simhash(''a'', %L)', name)) !~ '^42704 ';
 -- a word of more than 128 code points is cut
 SELECT length(feature), weight FROM simhash_features(repeat('x', 300), 'word-1');
 SELECT length(feature), weight FROM simhash_features(repeat('é', 300), 'word-1');

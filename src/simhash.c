@@ -13,6 +13,7 @@
 
 #include "compat.h"
 #include "clusters/cluster.h"
+#include "fingerprint/fingerprint.h"
 #include "guard/guard_statement.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
@@ -24,6 +25,7 @@ SIMHASH_MODULE_MAGIC;
 void
 _PG_init(void)
 {
+	simhash_profiles_init();
 	simhash_progress_init();
 	simhash_install_paths();
 	hamming_init();

@@ -16,10 +16,13 @@ kind=passages
 seed=${SIMHASH_SEED:-$RANDOM}
 echo "SIMHASH_SEED=$seed"
 
-passages="SELECT label, words, (SELECT coalesce(string_agg(format('%s+%s=%s',
-	start, length, fp), ' ' ORDER BY nr), '')
-	FROM simhash_passages(body, words => words))
-	FROM t, unnest('{4,25}'::int[]) AS words"
+passages="SELECT label, words || '/' || profile,
+	(SELECT coalesce(string_agg(format('%s+%s=%s', start, length, fp), ' '
+		ORDER BY nr), '')
+	FROM simhash_passages(body, profile, words))
+	FROM t, (VALUES (4, 'word-2-capped'), (25, 'word-2-capped'),
+		(4, 'char-3-seed-4711'), (25, 'symbol-2-seed-9223372036854775807'))
+		AS v (words, profile)"
 pairs="(SELECT label, coalesce(body, '') AS body,
 	coalesce(lead(label) OVER w, first_value(label) OVER w) AS next_label,
 	coalesce(lead(coalesce(body, '')) OVER w,
@@ -34,7 +37,8 @@ containment="SELECT label, next_label, profile, CASE profile WHEN 'array'
 		string_to_array(next, ' '))
 	ELSE simhash_containment(body, next, profile) END
 	FROM $pairs,
-	unnest('{word-2-capped,word-1,char-3,word-1-2-sqrt,array}'::text[]) AS profile"
+	unnest('{word-2-capped,word-1,char-3,word-1-2-sqrt,symbol-2,
+		word-2-capped-seed-4711,array}'::text[]) AS profile"
 
 # COPY converts some bytes at a time, and can part two code points that are one
 # character of EUC_JIS_2004.  One that stands for both is loaded.  (They are

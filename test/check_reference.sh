@@ -25,9 +25,13 @@ tfidf="SELECT label, profile || '/' || coalesce(k::text, 'all'),
 		simhash_tfidf(body, idf, k)
 	FROM t, unnest('{7,50,NULL}'::bigint[]) AS k,
 		(SELECT profile, simhash_idf_agg(body, profile) AS idf
-		 FROM t, unnest('{word-1,word-3,char-3}'::text[]) AS profile
+		 FROM t, unnest('{word-1,word-3,char-3,word-1-seed-4711,
+			char-3-seed-9223372036854775807,symbol-2-seed-4711}'::text[])
+			AS profile
 		 WHERE body IS NOT NULL GROUP BY profile) AS learnt
 	WHERE body IS NOT NULL"
+
+fold="SELECT label, 'fold', simhash_fold(body) FROM t"
 
 theirs()
 {
@@ -43,6 +47,10 @@ check golden UTF8 "$PWD/golden_texts.tsv" "$PWD/golden.tsv"
 check bytes SQL_ASCII "$PWD/golden_bytes_texts.tsv" "$PWD/golden_bytes.tsv"
 plain=$ours ours=$tfidf
 check golden_tfidf UTF8 "$PWD/golden_texts.tsv" "$PWD/golden_tfidf.tsv"
+ours=$fold
+check golden_fold UTF8 "$PWD/golden_texts.tsv" "$PWD/golden_fold.tsv"
+check bytes_fold SQL_ASCII "$PWD/golden_bytes_texts.tsv" \
+	"$PWD/golden_bytes_fold.tsv"
 ours=$plain
 
 same_unicode || exit $failed
@@ -68,8 +76,9 @@ theirs()
 ours="SELECT label, profile, simhash(body, profile)
 	FROM (SELECT format('%s-%s%s%s', unit, n, '-' || m, '-' || damping)
 			  AS profile,
-		  row_number() OVER (ORDER BY unit DESC, n, m NULLS FIRST, i) - 1 AS k
-		  FROM unnest('{word,char}'::text[]) AS unit, generate_series(1, 10) AS n,
+		  row_number() OVER (ORDER BY place, n, m NULLS FIRST, i) - 1 AS k
+		  FROM unnest('{word,char,symbol}'::text[])
+			  WITH ORDINALITY AS u (unit, place), generate_series(1, 10) AS n,
 		  unnest(array_prepend(NULL, array(SELECT generate_series(n, 10)))) AS m,
 		  unnest('{NULL,count,sqrt,log,binary,capped}'::text[])
 			  WITH ORDINALITY AS d (damping, i)) AS names
@@ -85,5 +94,18 @@ theirs()
 ours="$tfidf"
 check tfidf UTF8 "$PWD/golden_texts.tsv"
 check tfidf_poems UTF8 "$work/poems"
+
+theirs()
+{
+	"$PYTHON" reference.py fold "$encoding"
+}
+
+ours="$fold"
+check fold_texts UTF8 "$work/texts"
+check fold_poems UTF8 "$work/poems"
+for encoding in LATIN1 EUC_CN EUC_JP EUC_KR WIN1251; do
+	check "fold_$encoding" "$encoding" "$(holding "$encoding")"
+done
+check fold_ascii SQL_ASCII "$work/texts"
 
 exit $failed

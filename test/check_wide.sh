@@ -18,7 +18,8 @@ ours="SELECT label, family, profile,
 							16, '0'), '' ORDER BY w)
 	 FROM generate_series(0, 15) AS w WHERE fp IS NOT NULL)
 	FROM t, unnest('{simhash,minhash}'::text[]) AS family,
-	unnest('{word-2-capped}'::text[]) AS profile,
+	unnest('{word-2-capped,word-2-capped-seed-4711,
+		char-3-seed-9223372036854775807}'::text[]) AS profile,
 	LATERAL (SELECT CASE family WHEN 'simhash' THEN simhash_bits(body, 1024, profile)
 			 ELSE minhash_bits(body, 1024, profile) END) AS f (fp)"
 
@@ -53,7 +54,8 @@ ours="SELECT label, next_label, profile, simhash_jaccard(body, next, profile),
 		  coalesce(lead(coalesce(body, '')) OVER w,
 				   first_value(coalesce(body, '')) OVER w) AS next
 		  FROM t WINDOW w AS (ORDER BY label COLLATE \"C\")) AS pairs,
-	unnest('{word-2-capped,word-1,char-3,word-1-2-sqrt}'::text[]) AS profile"
+	unnest('{word-2-capped,word-1,char-3,word-1-2-sqrt,symbol-2,
+		word-2-capped-seed-4711}'::text[]) AS profile"
 xz -dc ../data/poems.tsv.xz | cut -f1,4 | awk 'NR % 60 < 12' >"$work/verses"
 check similar_texts UTF8 "$work/texts"
 check similar_poems UTF8 "$work/verses"

@@ -12,6 +12,10 @@ and not to be fast.
   reference.py features PROFILE < texts label, feature, weight, hash
   reference.py sample < texts           fingerprints by all profiles in turn
   reference.py normalise < texts        label, normalised text
+  reference.py fold ENCODING < texts    label, "fold", folded text
+  reference.py random SEED N            N texts of code points of all planes
+  reference.py cut < texts              label, "cut", what random texts are
+                                        compared by: see write_cut
   reference.py compare A B < texts      how two files of fingerprints differ
   reference.py --regenerate             write the golden vectors
   reference.py --check                  test this file and the golden vectors
@@ -25,6 +29,7 @@ SPDX-License-Identifier: PostgreSQL
 import io
 import math
 import os
+import random
 import re
 import sys
 import unicodedata
@@ -40,6 +45,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = (('golden_texts.tsv', 'golden.tsv'),
           ('golden_bytes_texts.tsv', 'golden_bytes.tsv'))
 GOLDEN_TFIDF = ('golden_texts.tsv', 'golden_tfidf.tsv')
+GOLDEN_FOLD = (('golden_texts.tsv', 'golden_fold.tsv'),
+               ('golden_bytes_texts.tsv', 'golden_bytes_fold.tsv'))
 
 
 # Section 1: input
@@ -69,7 +76,7 @@ def ranges(text):
 
 IGNORED = ranges('''
     AD 34F 61C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-206F
-    3164 FE00-FE0F FEFF FFA0 FFF0-FFF8 1BCA0-1BCA3 1D173-1D17A E0000-E0FFF''')
+    3164 FE00-FE0F FEFF FFA0 FFF0-FFFB 1BCA0-1BCA3 1D173-1D17A E0000-E0FFF''')
 
 RADICALS = ranges('2E80-2FDF')
 RESERVED_IDEOGRAPHS = ranges('20000-3FFFD')
@@ -119,24 +126,46 @@ def kind(char):
     return 'word'
 
 
+OPERATORS = ranges('''
+    21 23 25 26 2A 2D 2F 3A 3F 40 5C FE13 FE15-FE16 FE55-FE57 FE5F-FE61 FE63
+    FE68 FE6A-FE6B FF01 FF03 FF05-FF06 FF0A FF0D FF0F FF1A FF1F-FF20 FF3C''')
+
+
+@remembered
+def symbol(char):
+    """Is a code point, which is a separator to others, a symbol?"""
+    return kind(char) == 'separator' and (
+        unicodedata.category(char)[0] == 'S' or within(char, OPERATORS))
+
+
 # Section 3: runs and pieces
 
-def runs(document):
-    """The runs of a document, in order, each as (kind, code points)."""
+def runs(document, symbols=False):
+    """
+    The runs of a document, in order, each as (kind, code points); "symbols"
+    tells that a profile is cut by symbol.
+    """
     result = []
-    current = 'separator'
+    before = 'separator'        # of what kind the last code point is
+    running = None              # of what kind the run is that can go on
     for char in document:
         now = kind(char)
         if now == 'ignored':
             continue
-        if now == 'mark':
-            now = 'word' if current == 'separator' else current
-        if now != 'separator':
-            if now == current:
-                result[-1][1].append(char)
-            else:
-                result.append((now, [char]))
-        current = now
+        mark = now == 'mark'
+        if mark:
+            now = before
+        elif symbols and symbol(char):
+            now = 'symbol'
+        before = now
+        if now == 'separator':
+            if running not in GRAM:
+                running = None
+        elif now == running and (mark or now != 'symbol'):
+            result[-1][1].append(char)
+        else:
+            result.append((now, [char]))
+            running = now
     return [(kind_of_run, ''.join(chars)) for kind_of_run, chars in result]
 
 
@@ -169,34 +198,39 @@ def pieces(run):
 
 # Section 4: normalised text
 
-def elements(document):
+def elements(document, symbols=False):
     """The elements of a document, in order, each as (kind, text)."""
     result = []
-    for kind_of_run, run in runs(document):
-        if kind_of_run == 'word':
-            result.extend(('word', piece) for piece in pieces(run))
-        else:
+    for kind_of_run, run in runs(document, symbols):
+        if kind_of_run in GRAM:
             result.append((kind_of_run, ''.join(pieces(run))))
+        else:
+            result.extend((kind_of_run, piece) for piece in pieces(run))
     return result
 
 
-def normalised_text(document):
+def normalised_text(document, symbols=False):
     """The normalised text of a document."""
-    return ' '.join(text for _, text in elements(document))
+    return ' '.join(text for _, text in elements(document, symbols))
 
 
 # Section 5: tokens
 
-def tokens_by_word(document):
+def tokens_by_word(document, symbols=False):
     """Words and grams, as ranges (start, end) of the normalised text."""
     result = []
     start = 0
-    for kind_of_run, text in elements(document):
+    for kind_of_run, text in elements(document, symbols):
         size = min(GRAM.get(kind_of_run, len(text)), len(text))
         result.extend((start + at, start + at + size)
                       for at in range(len(text) - size + 1))
         start += len(text) + 1
     return result
+
+
+def tokens_by_symbol(document):
+    """Words, grams and symbols, likewise."""
+    return tokens_by_word(document, True)
 
 
 def tokens_by_character(document):
@@ -240,23 +274,35 @@ PROFILES = {
     'word-2-capped': (tokens_by_word, 2, 2, capped),
 }
 
-CUTS = {'word': tokens_by_word, 'char': tokens_by_character}
+CUTS = {'word': tokens_by_word, 'char': tokens_by_character,
+        'symbol': tokens_by_symbol}
 DAMPINGS = {'count': count, 'sqrt': sqrt, 'log': log, 'binary': binary,
             'capped': capped}
-NAME = re.compile('(word|char)-([1-9][0-9]*)(?:-([1-9][0-9]*))?'
-                  '(?:-(count|sqrt|log|binary|capped))?$')
+NAME = re.compile('(word|char|symbol)-([1-9][0-9]*)(?:-([1-9][0-9]*))?'
+                  '(?:-(count|sqrt|log|binary|capped))?'
+                  '(-fold)?(?:-seed-(0|[1-9][0-9]*))?$')
 
 # those named by a pattern that have golden vectors
 PATTERNED = ('word-2-count', 'word-2-sqrt', 'word-1-2-sqrt', 'word-1-binary',
              'word-2-3', 'word-10', 'word-1-10-count', 'char-1',
-             'char-2-4-binary', 'char-10-sqrt')
+             'char-2-4-binary', 'char-10-sqrt', 'symbol-1', 'symbol-2',
+             'symbol-2-capped', 'symbol-1-2-sqrt', 'word-2-capped-fold',
+             'char-3-fold')
+
+# those with a seed that have
+SEEDED = ('word-2-capped-seed-4711',
+          'word-2-capped-seed-9223372036854775807', 'word-1-2-seed-4711',
+          'word-1-10-count-seed-9223372036854775807', 'char-3-seed-4711',
+          'char-3-seed-9223372036854775807', 'symbol-2-seed-4711',
+          'symbol-1-2-sqrt-seed-9223372036854775807',
+          'word-2-fold-seed-4711')
 
 
 def recipe(profile):
     """What the name of a profile stands for: cut, min, max, damping."""
     if profile in PROFILES:
         return PROFILES[profile]
-    unit, shortest, longest, damping = NAME.match(profile).groups()
+    unit, shortest, longest, damping, *_ = NAME.match(profile).groups()
     shortest = int(shortest)
     longest = int(longest or shortest)
     if not 1 <= shortest <= longest <= 10:
@@ -269,8 +315,21 @@ def recipe(profile):
     return CUTS[unit], shortest, longest, DAMPINGS[damping]
 
 
+def folds(profile):
+    """Does a profile fold letters, by its name?"""
+    return NAME.match(profile)[5] is not None
+
+
+def seed_of(profile):
+    """The seed of a profile, by its name."""
+    seed = int(NAME.match(profile)[6] or 0)
+    if seed >= 1 << 63:
+        raise ValueError(profile)
+    return seed
+
+
 def every_name():
-    """Every name that the patterns allow."""
+    """Every name that the patterns allow, without what can stand behind."""
     return ['%s-%d%s%s' % (unit, shortest, longest, damping)
             for unit in CUTS for shortest in range(1, 11)
             for longest in [''] + ['-%d' % n for n in range(shortest, 11)]
@@ -282,7 +341,9 @@ def every_name():
 def occurrences(document, profile):
     """The occurrences of features, in order."""
     cut, shortest, longest, _ = recipe(profile)
-    text = normalised_text(document)
+    if folds(profile):
+        document = fold(document)
+    text = normalised_text(document, cut is tokens_by_symbol)
     tokens = cut(document)
     if 0 < len(tokens) < shortest:
         return [text[tokens[0][0]:tokens[-1][1]]]
@@ -310,9 +371,13 @@ def features(document, profile):
 
 # Section 8: fingerprint
 
-def feature_hash(feature):
+def feature_hash(feature, seed=0):
     """The hash of a feature, unsigned."""
-    return xxhash.xxh3_64_intdigest(feature.encode('utf-8'), 0)
+    result = xxhash.xxh3_64_intdigest(feature.encode('utf-8'), seed)
+    if seed == 0:
+        return result
+    return (mix(result ^ mix(seed))
+            ^ mix((seed + 0x9e3779b97f4a7c15) % (1 << 64)))
 
 
 def signed(bits):
@@ -320,13 +385,13 @@ def signed(bits):
     return bits - (1 << 64) if bits >> 63 else bits
 
 
-def add_up(weights):
+def add_up(weights, seed=0):
     """The fingerprint of features with weights, or None."""
     if not any(weights.values()):
         return None
     sums = [0] * 64
     for feature, weight in weights.items():
-        bits = feature_hash(feature)
+        bits = feature_hash(feature, seed)
         for i in range(64):
             sums[i] += weight if bits >> i & 1 else -weight
     return signed(sum(1 << i for i in range(64) if sums[i] > 0))
@@ -334,7 +399,7 @@ def add_up(weights):
 
 def fingerprint(document, profile):
     """The fingerprint of a document, or None."""
-    return add_up(features(document, profile))
+    return add_up(features(document, profile), seed_of(profile))
 
 
 # Section 10: the second family, of which only the mixing is needed here
@@ -354,24 +419,88 @@ def idf(documents, frequency):
                       * 65536 + 0.5)
 
 
-def heaviest(weights, k):
+def heaviest(weights, k, seed=0):
     """The k features that weigh most, with their weights."""
     order = sorted(weights, key=lambda feature: (
-        -weights[feature], mix(feature_hash(feature))))
+        -weights[feature], mix(feature_hash(feature, seed))))
     return {feature: weights[feature] for feature in order[:k]}
 
 
 def tfidf(documents, profile, k):
     """The fingerprint of each document, by what all of them teach."""
     found = [features(document, profile) for document in documents]
+    seed = seed_of(profile)
     frequencies = {}
     for weights in found:
         for feature in weights:
             frequencies[feature] = frequencies.get(feature, 0) + 1
     return [add_up(heaviest({feature: weight * idf(len(found),
                                                    frequencies[feature])
-                             for feature, weight in weights.items()}, k))
+                             for feature, weight in weights.items()}, k, seed),
+                   seed)
             for weights in found]
+
+
+# Section 17: folded letters
+
+KEPT = ranges('B5 3131-318E FFA1-FFDC')
+
+DROPPED = ranges('''
+    300-337 339-36F 483-489 591-5C7 610-61A 64B-65F 670 6D6-6ED 898-89F 8CA-8FF
+    1AB0-1AFF 1DC0-1DFF 20D0-20FF FE20-FE2F''')
+
+#   code point   what stands for it
+REPLACED = {
+    '\u00e6': 'ae', '\u00f0': 'd', '\u00f8': 'o', '\u00fe': 'th',
+    '\u0111': 'd', '\u0127': 'h', '\u0131': 'i', '\u0142': 'l',
+    '\u014b': 'n', '\u0153': 'oe', '\u0167': 't', '\u0199': 'k',
+    '\u01b4': 'y', '\u0253': 'b', '\u0254': 'o', '\u0257': 'd',
+    '\u0259': 'e', '\u025b': 'e',
+    '\u0629': '\u0647', '\u06c1': '\u0647', '\u06c3': '\u0647',
+    '\u06d5': '\u0647', '\u0649': '\u064a', '\u06cc': '\u064a',
+    '\u0671': '\u0627', '\u06a9': '\u0643',
+    '\u02bb': "'", '\u02bc': "'", '\u2044': '/',
+    **{chr(zero + digit): str(digit)
+       for zero in (0x660, 0x6f0) for digit in range(10)},
+}
+TATWEEL = '\u0640'
+
+
+def dropped(char):
+    """Is a code point dropped from what a letter is decomposed to?"""
+    return char == TATWEEL or (unicodedata.category(char)[0] == 'M'
+                               and within(char, DROPPED))
+
+
+@remembered
+def folded(char):
+    """What a code point is replaced by."""
+    if kind(char) == 'ignored':
+        return ''
+    if (kind(char) in ('separator', 'ideographic', 'phonetic')
+            or within(char, KEPT)):
+        return char
+    parts = unicodedata.normalize('NFD', nfkc_casefold(char))
+    return unicodedata.normalize('NFC', ''.join(
+        REPLACED.get(part, part) for part in parts if not dropped(part)))
+
+
+def shown_in(char, encoding):
+    """A code point as a database in an encoding shows it."""
+    if encoding in ('UTF8', 'SQL_ASCII'):
+        return char
+    try:
+        # as Python calls the encoding
+        char.encode(encoding.replace('WIN', 'cp'))
+    except UnicodeEncodeError:
+        return '\\+%06X' % ord(char)
+    return char
+
+
+def fold(document, encoding='UTF8'):
+    """A document with its letters folded."""
+    return ''.join(shown_in(char, encoding)
+                   for char in ''.join(map(folded, document)))
 
 
 # Rows in the text format of COPY
@@ -451,7 +580,7 @@ def write_row(stream, *values):
 def write_fingerprints(source, target):
     """Every text under every profile; a null document has no fingerprint."""
     for label, text in read_rows(source, 2):
-        for profile in (*PROFILES, *PATTERNED):
+        for profile in (*PROFILES, *PATTERNED, *SEEDED):
             value = None if text is None else fingerprint(text, profile)
             write_row(target, label, profile, value)
 
@@ -467,7 +596,8 @@ def write_sample(source, target):
 def write_tfidf(source, target):
     """Every text that is not NULL, by some profiles and numbers of features."""
     texts = [row for row in read_rows(source, 2) if row[1] is not None]
-    for profile in ('word-1', 'word-3', 'char-3'):
+    for profile in ('word-1', 'word-3', 'char-3', 'word-1-seed-4711',
+                    'char-3-seed-9223372036854775807', 'symbol-2-seed-4711'):
         for k in (7, 50, None):
             values = tfidf([text for _, text in texts], profile, k)
             for (label, _), value in zip(texts, values):
@@ -480,7 +610,7 @@ def write_features(profile, source, target):
     for label, text in read_rows(source, 2):
         for feature, weight in features(text or '', profile).items():
             write_row(target, label, feature, weight,
-                      signed(feature_hash(feature)))
+                      signed(feature_hash(feature, seed_of(profile))))
 
 
 def write_normalised(source, target):
@@ -488,6 +618,57 @@ def write_normalised(source, target):
     for label, text in read_rows(source, 2):
         write_row(target, label,
                   None if text is None else normalised_text(text))
+
+
+def write_folded(source, target, encoding='UTF8'):
+    """Every text, folded, in a database in an encoding."""
+    for label, text in read_rows(source, 2):
+        write_row(target, label, 'fold',
+                  None if text is None else fold(text, encoding))
+
+
+def write_cut(source, target):
+    """
+    What random texts are compared by: the text folded, its features by symbol
+    in order, and the fingerprint that these have by a profile with a seed.
+    """
+    profile = 'symbol-1-2-sqrt-seed-4711'
+    for label, text in read_rows(source, 2):
+        weights = features(text, profile)
+        value = add_up(weights, seed_of(profile))
+        write_row(target, label, 'cut', '|'.join(
+            (fold(text), ';'.join('%s=%d' % pair for pair in weights.items()),
+             '' if value is None else str(value))))
+
+
+# Random texts: by planes and blocks, and what is easily got wrong
+
+CHOSEN = ('\u0301\u0308\u0323\u0345\u064b\u0651\u20e3\u0e34\u3099',
+          '!#%&*-/:?@\\', '.,;()"\' \n\t', 'aZ0', 'ÖğİıßŁæ',
+          '\u0640\u0629\u0649\u06cc\u0661\u06f1\u0644', '北京かナ', 'กขคงไ',
+          '+<=>^|~$`', '\u00ad\u200b\ufe0f\ufff9\ufffb', '😀👩\u200d🔬©',
+          '\u1100\u1161\u11a7\u11a8한', '½ⅣﬁﷺŉÅ', 'अकि\u094d', 'אב\u05b8')
+PLANES = ((0x80, 0x800), (0x800, 0x3400), (0xa000, 0xd800), (0xe000, 0x10000),
+          (0x3400, 0xa000), (0x10000, 0x20000), (0x1d000, 0x1fb00),
+          (0x20000, 0x40000), (0x40000, 0xe0000), (0xe0000, 0x110000))
+
+
+def random_char(chooser):
+    """A code point of a plane, or one of those that are chosen."""
+    if chooser.random() < .6:
+        return chooser.choice(chooser.choice(CHOSEN))
+    return chr(chooser.randrange(*chooser.choice(PLANES)))
+
+
+def write_random(seed, n, target):
+    """Texts of a few code points; some of them are of a few repeated."""
+    chooser = random.Random(seed)
+    for number in range(n):
+        length = chooser.choice((1, 2, 3, 5, 8, 12))
+        some = [random_char(chooser) for _ in range(length)]
+        if chooser.random() < .01:
+            some = chooser.choices(some, k=chooser.randint(100, 400))
+        write_row(target, number, ''.join(some))
 
 
 def compare(path_a, path_b, source, target, limit=10):
@@ -526,6 +707,10 @@ def regenerate():
         with open(os.path.join(HERE, texts), 'rb') as source, \
                 open(os.path.join(HERE, vectors), 'wb') as target:
             write_fingerprints(source, target)
+    for texts, vectors in GOLDEN_FOLD:
+        with open(os.path.join(HERE, texts), 'rb') as source, \
+                open(os.path.join(HERE, vectors), 'wb') as target:
+            write_folded(source, target)
     texts, vectors = GOLDEN_TFIDF
     with open(os.path.join(HERE, texts), 'rb') as source, \
             open(os.path.join(HERE, vectors), 'wb') as target:
@@ -534,7 +719,7 @@ def regenerate():
 
 # Tests of this file
 
-# xxHash's own test vectors of XXH3_64bits, seed 0: length, hash
+# xxHash's own test vectors of XXH3_64bits, seed 0 and another: length, hash
 XXH3_VECTORS = (
     (0, 0x2D06800538D394C2), (1, 0xC44BDFF4074EECDB),
     (6, 0x27B56A84CD2D7325), (12, 0xA713DAF0DFBB77E7),
@@ -543,6 +728,17 @@ XXH3_VECTORS = (
     (403, 0xCDEB804D65C6DEA4), (512, 0x617E49599013CB6B),
     (2048, 0xDD59E2C3A5F038E0), (2240, 0x6E73A90539CF2948),
     (2367, 0xCB37AEB9E5D361ED),
+)
+
+XXH3_SEED = 11400714785074694797
+XXH3_SEEDED_VECTORS = (
+    (0, 0xA8A6B918B2F0364A), (1, 0x032BE332DD766EF8),
+    (6, 0x84589C116AB59AB9), (12, 0xE7303E1B2336DE0E),
+    (24, 0x850E80FC35BDD690), (48, 0xADC2CBAA44ACC616),
+    (80, 0xC6DD0CB699532E73), (195, 0xBA68003D370CB3D9),
+    (403, 0x6259F6ECFD6443FD), (512, 0x3CE457DE14C27708),
+    (2048, 0x66F81670669ABABC), (2240, 0x757BA8487D1B5247),
+    (2367, 0xD2DB3415B942B42A),
 )
 
 
@@ -557,6 +753,9 @@ def check_hash():
         assert xxhash.xxh3_64_intdigest(bytes(buffer[:length])) == value
     assert feature_hash('a') == 0xE6C632B61E964E1F
     assert feature_hash('abc') == 0x78AF5F94892F3950
+    for length, value in XXH3_SEEDED_VECTORS:
+        assert xxhash.xxh3_64_intdigest(bytes(buffer[:length]),
+                                        XXH3_SEED) == value
 
 
 def check_example():
@@ -577,10 +776,22 @@ def check_rules():
         == 'a\udce4\udcbdb\udced\udca0\udc80\udcf5'
     assert normalised_text(decode(b'a\xe4\xbdb')) == 'a b'
     assert normalised_text('\u0301a b\u0301 \u0301\u5317\u0301\u5317') \
-        == '\u0301a b\u0301 \u0301 \u5317\u0301\u5317'
+        == 'a b\u0301 \u5317\u0301\u5317'
+    assert normalised_text('北,\n京 大。学') == '北京大学'
+    assert normalised_text('北 a 京') == '北 a 京'
+    assert normalised_text('北 \u0301京\u0301') == '北京\u0301'
+    assert normalised_text('กข คง') == 'กขคง'
+    assert normalised_text('กข 北') == 'กข 北'
+    assert len(tokens_by_word('ก ' * 5)) == 2
+    assert normalised_text('1\ufe0f\u20e3 *\u20e3 \ufff9a\ufffbb') \
+        == '1\u20e3 ab'
+    assert normalised_text('x*\u20e3=-1, 北+京', True) \
+        == 'x *\u20e3 = - 1 北 + 京'
+    assert occurrences('a++b', 'symbol-2') == ['a +', '+ +', '+ b']
+    assert occurrences('北 京+', 'symbol-1') == ['北', '京', '+']
     assert normalised_text('a\u00adb') == 'ab'
     assert normalised_text('か\u3099') == 'が'
-    assert normalised_text('\u2f00\u2e9a\u2e80') == '\u4e00 \u2e80'
+    assert normalised_text('\u2f00\u2e9a\u2e80') == '\u4e00\u2e80'
     assert kind('\U0002fffd') == 'ideographic'
     assert [len(t) for _, t in elements('x' * 257)] == [128, 128, 1]
     assert [len(t) for _, t in elements('北' * 257)] == [257]
@@ -599,7 +810,11 @@ def check_rules():
     assert recipe('char-7') == (tokens_by_character, 7, 7, log)
     assert recipe('word-1-count') == PROFILES['word-1']
     assert recipe('word-1-2-log') == PROFILES['word-1-2']
-    assert len(set(map(recipe, every_name()))) == 2 * 55 * 5
+    assert len(set(map(recipe, every_name()))) == 3 * 55 * 5
+    assert recipe('word-2-seed-7') == PROFILES['word-2']
+    assert [seed_of(name) for name in ('word-2', 'char-3-7-sqrt-seed-0',
+                                       SEEDED[1])] == [0, 0, (1 << 63) - 1]
+    assert not NAME.match('word-2-seed-01') and not NAME.match('word-2-seed-')
     assert [capped(n) for n in (1, 2, 3, 4, 5)] == [1, 3, 5, 7, 7]
     assert [log(n) for n in (1, 2, 3, 4, 7, 8)] == [1, 2, 2, 3, 3, 4]
     assert features('a ' * (SECTION + 3), 'word-1-2')['a'] == 20 + 20 + 2
@@ -607,6 +822,11 @@ def check_rules():
     assert (idf(2, 1), idf(0, 0)) == (92109, 65536)
     assert list(heaviest(dict.fromkeys('abcde', 1) | {'f': 2}, 3)) \
         == sorted('abcdef', key=lambda c: (c != 'f', mix(feature_hash(c))))[:3]
+    assert fold('ÖĞRENCİ Łódź ½') == 'ogrenci lodz 1/2'
+    assert fold('ｇＥ\u0301é') == 'gee'
+    assert fold('\u0643\u0650\u062a\u064e\u0627\u0628') \
+        == '\u0643\u062a\u0627\u0628'
+    assert fold('-\u2044\u00ad\u0301が\udcff') == '-\u2044が\udcff'
     assert unescape(b'a\\tb\\\\\\x41\\101\\q') == b'a\tb\\AAq'
     assert escape('a\tb\\') == 'a\\tb\\\\'
 
@@ -618,11 +838,17 @@ def check_golden():
             expected = {row[:2]: row[2] for row in read_rows(stream, 3)}
         with open(os.path.join(HERE, texts), 'rb') as stream:
             for label, text in read_rows(stream, 2):
-                for profile in (*PROFILES, *PATTERNED):
+                for profile in (*PROFILES, *PATTERNED, *SEEDED):
                     value = fingerprint(text, profile)
                     value = None if value is None else str(value)
                     assert expected.pop((label, profile)) == value, label
         assert not expected, expected
+    for texts, vectors in GOLDEN_FOLD:
+        computed = io.BytesIO()
+        with open(os.path.join(HERE, texts), 'rb') as stream:
+            write_folded(stream, computed)
+        with open(os.path.join(HERE, vectors), 'rb') as stream:
+            assert stream.read() == computed.getvalue()
     texts, vectors = GOLDEN_TFIDF
     computed = io.BytesIO()
     with open(os.path.join(HERE, texts), 'rb') as stream:
@@ -680,6 +906,12 @@ def main(arguments):
         write_tfidf(source, target)
     elif arguments == ['normalise']:
         write_normalised(source, target)
+    elif len(arguments) == 2 and arguments[0] == 'fold':
+        write_folded(source, target, arguments[1])
+    elif arguments == ['cut']:
+        write_cut(source, target)
+    elif len(arguments) == 3 and arguments[0] == 'random':
+        write_random(arguments[1], int(arguments[2]), target)
     elif len(arguments) == 2 and arguments[0] == 'features' \
             and (arguments[1] in PROFILES or NAME.match(arguments[1])):
         write_features(arguments[1], source, target)

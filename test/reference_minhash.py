@@ -17,10 +17,15 @@ import os
 import random
 import sys
 
-from reference import (HERE, PROFILES, feature_hash, features, read_rows,
+from reference import (HERE, feature_hash, features, read_rows, seed_of,
                        signed)
+from reference import PROFILES as LISTED
 
 GOLDEN = ('golden_texts.tsv', 'golden_minhash.tsv')
+PROFILES = (*LISTED, 'symbol-1', 'symbol-2-capped', 'word-2-capped-fold',
+            'word-2-capped-seed-4711',
+            'word-2-capped-seed-9223372036854775807', 'char-3-seed-4711',
+            'symbol-2-seed-9223372036854775807')
 WORD = 1 << 64                  # arithmetic is modulo this
 
 
@@ -62,7 +67,9 @@ def minhash(hashes):
 
 def fingerprint(document, profile):
     """The fingerprint of a document, or None."""
-    return minhash(map(feature_hash, features(document, profile)))
+    seed = seed_of(profile)
+    return minhash(feature_hash(feature, seed)
+                   for feature in features(document, profile))
 
 
 def fingerprints(stream):

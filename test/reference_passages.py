@@ -4,7 +4,8 @@ Passages and what documents have of each other once more, written from sections
 14 and 16 of docs/fingerprint.md, and docs/reference.md, alone; the kinds, the
 normal form and the fingerprints are those of the other references.
 
-  reference_passages.py passages ENCODING < texts   label, words, passages
+  reference_passages.py passages ENCODING < texts   label, words/profile,
+                                                    passages
   reference_passages.py shared ENCODING < texts     label, the next label,
                                                     min_words, passages
   reference_passages.py containment < texts         label, the next label,
@@ -31,12 +32,15 @@ from reference import (HERE, PIECE, decode, features, kind, normalise,
 from reference_minhash import WORD, fingerprint, mix
 
 GOLDEN = ('golden_texts.tsv', 'golden_passages.tsv')
-SIZES = (4, 25)                 # words of a passage, of which vectors are made
+# What vectors are made of: words of a passage, profile
+VECTORS = ((4, 'word-2-capped'), (25, 'word-2-capped'),
+           (4, 'char-3-seed-4711'), (25, 'symbol-2-seed-9223372036854775807'))
 SCRAMBLE = 0x9e3779b97f4a7c15
 MOST = 4                        # times the mean
 LEAST = (1, 2, 8)               # words of a shared passage
-PLACES = 64                     # of a window, that are looked at
-PROFILES = ('word-2-capped', 'word-1', 'char-3', 'word-1-2-sqrt')
+PLACES = 16                     # of a window, that are looked at
+PROFILES = ('word-2-capped', 'word-1', 'char-3', 'word-1-2-sqrt', 'symbol-2',
+            'word-2-capped-seed-4711')
 
 # Two code points that are one character of EUC_JIS_2004
 COMBINED = re.compile('[かきくけこカキクケコセツト]\u309a|.', re.DOTALL)
@@ -83,7 +87,7 @@ def words(document):
             continue
         mark = now == 'mark'
         if mark:
-            now = 'word' if run == 'separator' else run
+            now = run
         if now != 'separator':
             if (now == run and (now == 'word' or mark)
                     and len(result[-1][2]) < PIECE):
@@ -133,7 +137,7 @@ def borders(document, size):
     return result
 
 
-def passages(document, size, encoding='UTF8'):
+def passages(document, size, encoding='UTF8', profile='word-2-capped'):
     """The passages of a document: start, from 1, length, fingerprint."""
     if not words(document):
         return []
@@ -143,18 +147,18 @@ def passages(document, size, encoding='UTF8'):
     starts = sorted({0, *(place[at][0] for at in borders(document, size))})
     ends = starts[1:] + [len(chars)]
     return [(start + 1, end - start,
-             fingerprint(document_of(chars[start:end], encoding),
-                         'word-2-capped'))
+             fingerprint(document_of(chars[start:end], encoding), profile))
             for start, end in zip(starts, ends)]
 
 
 def rows(stream, encoding='UTF8'):
-    """Rows of a label, a size, and the passages, as bytes."""
+    """Rows of a label, words and profile, and the passages, as bytes."""
     for label, text in read_rows(stream, 2):
-        for size in SIZES:
+        for size, profile in VECTORS:
             found = ' '.join('%d+%d=%s' % passage for passage
-                             in passages(text or '', size, encoding))
-            yield b'%s\t%d\t%s\n' % (label.encode(), size, found.encode())
+                             in passages(text or '', size, encoding, profile))
+            yield b'%s\t%d/%s\t%s\n' % (label.encode(), size,
+                                        profile.encode(), found.encode())
 
 
 def shared(a, b, least):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
 Fingerprints of more than 64 bits and exact similarities once more, written
-from sections 13 and 14 of docs/fingerprint.md alone; the other sections are those of reference.py and
-reference_minhash.py.
+from sections 13 and 14 of docs/fingerprint.md alone; the other sections are
+those of reference.py and reference_minhash.py.
 
   reference_wide.py fingerprint < texts   label, family, profile, fingerprint
   reference_wide.py similarity < texts    label, the next label, profile,
@@ -21,13 +21,14 @@ import math
 import os
 import sys
 
-from reference import HERE, feature_hash, features, read_rows
+from reference import HERE, feature_hash, features, read_rows, seed_of
 from reference import fingerprint as simhash_64
 from reference_minhash import WORD, minhash, mix
 from reference_minhash import fingerprint as minhash_64
 
 GOLDEN = ('golden_texts.tsv', 'golden_wide.tsv')
-PROFILES = ('word-2-capped',)
+PROFILES = ('word-2-capped', 'word-2-capped-seed-4711',
+            'char-3-seed-9223372036854775807')
 WORDS = 16
 
 
@@ -50,7 +51,8 @@ def simhash(weights):
 
 def fingerprint(family, document, profile, words=WORDS):
     """The fingerprint of a document as hexadecimal digits, or None."""
-    weights = [(feature_hash(feature), weight) for feature, weight
+    seed = seed_of(profile)
+    weights = [(feature_hash(feature, seed), weight) for feature, weight
                in features(document, profile).items()]
     if not weights:
         return None
@@ -97,7 +99,8 @@ def similarities(stream):
     """Rows of two labels, a profile and the similarities, as bytes."""
     texts = sorted(read_rows(stream, 2),
                    key=lambda row: row[0].encode())
-    for profile in ('word-2-capped', 'word-1', 'char-3', 'word-1-2-sqrt'):
+    for profile in ('word-2-capped', 'word-1', 'char-3', 'word-1-2-sqrt',
+                    'symbol-2', 'word-2-capped-seed-4711'):
         bags = [(label, features(text or '', profile))
                 for label, text in texts]
         for (label, a), (next_label, b) in zip(bags, bags[1:] + bags[:1]):

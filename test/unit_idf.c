@@ -55,8 +55,11 @@ make_value(ShIdf *idf, size_t *length)
 	idf->kind = random_below(2) ? SH_IDF_LEARNT : SH_IDF_GIVEN;
 	idf->profile = random_below(3) == 0 ? &sh_no_profile :
 		&sh_profiles[random_below((uint64_t) sh_profile_count)];
+	if (idf->profile->unit < SH_UNIT_COMPAT && random_below(3) == 0)
+		idf->profile = sh_profile_seeded(idf->profile,
+										 4711 + random_below(3));
 	idf->shortest = 0;
-	if (idf->kind == SH_IDF_GIVEN && idf->profile == &sh_no_profile)
+	if (idf->kind == SH_IDF_GIVEN && sh_profile_given(idf->profile))
 		idf->shortest = (int) random_below(SH_IDF_SHORTEST_MAX + 1);
 	if (idf->kind == SH_IDF_LEARNT)
 		idf->documents = (uint32_t) random_below(UINT32_MAX) + 1;

@@ -79,7 +79,8 @@ test_words(void)
 	static const char *const parts[] = {
 		"a", "Bc", "DEFGHIJKLMNOPQRSTUVWXYZ", "0", " ", "  ", ", ", "\n",
 		"\xc3\xa9", "E\xcc\x81", "\xe4\xb8\xad", "\xe3\x81\x8b\xe3\x82\x9a",
-		"\xe0\xb8\x81", "\xc2\xad", "\xef\xac\x83", "\xff"
+		"\xe0\xb8\x81", "\xc2\xad", "\xef\xac\x83", "\xff", "+", " \xcc\x81",
+		"=\xcc\xb8", "\xef\xbf\xbb"
 	};
 	static ShWord whole[WORDS_MAX * 2];
 	static ShWord sliced[WORDS_MAX * 2];
@@ -89,7 +90,7 @@ test_words(void)
 		char		document[4000];
 		size_t		length = 0;
 		size_t		until = random_below(3900);
-		size_t		kinds = 1 + random_below(16);
+		size_t		kinds = 1 + random_below(sizeof parts / sizeof *parts);
 		size_t		n;
 
 		while (length < until)
@@ -185,19 +186,24 @@ test_borders(void)
 	}
 }
 
-/* The longest run of words of a that begins at word b of the other, if any. */
+/*
+ * The longest run of at least so many words of a that begins at word b of the
+ * other, if any, at the first places where there is one.
+ */
 static size_t
 longest_run(const uint64_t *a, size_t na, const uint64_t *b, size_t nb,
-			size_t *place)
+			size_t least, size_t *place)
 {
 	size_t		most = 0;
+	int			places = 0;
 
-	for (size_t i = 0; i < na; i++)
+	for (size_t i = 0; i < na && places < SH_PLACES_MAX; i++)
 	{
 		size_t		n = 0;
 
 		while (i + n < na && n < nb && a[i + n] == b[n])
 			n++;
+		places += n >= least;
 		if (n > most)
 		{
 			most = n;
@@ -234,7 +240,8 @@ test_shared(void)
 		for (size_t i = 0; i < n; i++)
 		{
 			size_t		place = 0;
-			size_t		run = longest_run(a, t.n, b + i, n - i, &place);
+			size_t		run = longest_run(a, t.n, b + i, n - i, t.least,
+										  &place);
 
 			if (i < from || run < t.least)
 				continue;

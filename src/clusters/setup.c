@@ -216,6 +216,12 @@ read_terms(const Setup *setup)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("document and profile are for similarity or at_least, which are not given")));
+
+	/*
+	 * Everybody can read the deed, and documents are compared without the
+	 * seed.
+	 */
+	terms.profile = sh_profile_plain(terms.profile);
 	check_columns(setup, &terms);
 	return terms;
 }

@@ -135,7 +135,7 @@ typedef struct GreatestId
 	Oid			clusters;		/* the table */
 	int64		id;
 	TimestampTz until;
-}			GreatestId;
+} GreatestId;
 
 /* Of how many tables. */
 #define GREATEST_MAX	32

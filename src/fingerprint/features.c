@@ -120,7 +120,8 @@ list_windows(void *state, ShWindows *windows)
 			Size		length = batch[i].end - batch[i].start;
 			SimhashFeature *fresh;
 
-			fresh = list_hash(list, sh_feature_hash(bytes, length));
+			fresh = list_hash(list, sh_feature_hash(list->document->profile,
+													bytes, length));
 			if (fresh != NULL)
 				fresh->feature = simhash_feature_text(bytes, length);
 		}

@@ -60,7 +60,13 @@ simhash_get_profile(text *name)
 	const ShProfile *profile = sh_profile_find(VARDATA_ANY(name),
 											   VARSIZE_ANY_EXHDR(name));
 
-	if (profile == NULL)
+	if (profile == NULL && sh_profiles_full())
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("session has used too many profiles with a seed"),
+				 errdetail("It can use %d.", SH_PROFILE_SEEDED),
+				 errhint("Begin another session.")));
+	if (profile == NULL || sh_profile_given(profile))
 	{
 		/* Not cut within a character, which no client could be sent. */
 		int			shown = pg_mbcliplen(VARDATA_ANY(name),
@@ -71,10 +77,26 @@ simhash_get_profile(text *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("simhash profile \"%.*s\" does not exist",
 						shown, VARDATA_ANY(name)),
-				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, char-N and char-N-M, N and M from 1 to %d, each also with -count, -sqrt, -log, -binary or -capped.",
+				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, and the same of char and symbol, N and M from 1 to %d, each also with -count, -sqrt, -log, -binary or -capped; behind all of these -fold, and then -seed-S.",
 						 SH_WINDOW_MAX)));
 	}
 	return profile;
+}
+
+/*
+ * The profile by which documents are compared feature by feature: it differs in
+ * its seed, which the process has drawn and nobody knows, so that no one can make
+ * features that are taken for others.
+ */
+const ShProfile *
+simhash_comparing_profile(const ShProfile *profile)
+{
+	static uint64 seed = 0;
+
+	if (seed == 0 && !pg_strong_random(&seed, sizeof seed))
+		seed = pg_prng_uint64(&pg_global_prng_state);
+	seed |= 1;
+	return sh_profile_seeded(profile, seed);
 }
 
 /* The profile that argument i names; the default one when there is none. */
@@ -157,6 +179,20 @@ static void *
 allocate_lasting(size_t bytes)
 {
 	return MemoryContextAllocHuge(get_lasting(), bytes);
+}
+
+/* Allocate what lasts as long as the process. */
+static void *
+allocate_for_good(size_t bytes)
+{
+	return MemoryContextAlloc(TopMemoryContext, bytes);
+}
+
+/* Have profiles allocated as everything is. */
+void
+simhash_profiles_init(void)
+{
+	sh_profile_allocate = allocate_for_good;
 }
 
 /* Get the workspace, ready to read a document. */

@@ -84,9 +84,11 @@ simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 }
 
 /* fingerprint.c */
+extern void simhash_profiles_init(void);
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_by_profile(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
+extern const ShProfile *simhash_comparing_profile(const ShProfile *profile);
 extern const ShProfile *simhash_profile_argument(FunctionCallInfo fcinfo,
 												 int i);
 extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forget);
@@ -173,7 +175,9 @@ extern Datum simhash_return(FunctionCallInfo fcinfo, bool exists,
 extern PGDLLEXPORT Datum minhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum minhash_by_profile(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum minhash_features(PG_FUNCTION_ARGS);
-extern int	simhash_hash_set(ArrayType *array, uint64 **hashes);
+extern PGDLLEXPORT Datum minhash_features_by_profile(PG_FUNCTION_ARGS);
+extern int	simhash_hash_set(ArrayType *array, const ShProfile *profile,
+							 uint64 **hashes);
 extern bool simhash_wide_minhash(const ShProfile *profile, text *document,
 								 int words, uint64 *result);
 extern bool simhash_minhash(const ShProfile *profile, text *document,

@@ -22,6 +22,7 @@
 PG_FUNCTION_INFO_V1(minhash);
 PG_FUNCTION_INFO_V1(minhash_by_profile);
 PG_FUNCTION_INFO_V1(minhash_features);
+PG_FUNCTION_INFO_V1(minhash_features_by_profile);
 PG_FUNCTION_INFO_V1(minhash_bits);
 PG_FUNCTION_INFO_V1(minhash_features_bits);
 PG_FUNCTION_INFO_V1(minhash_similarity);
@@ -136,11 +137,11 @@ minhash_bits(PG_FUNCTION_ARGS)
 }
 
 /*
- * The hashes of the features of an array, one for each element, in the current
- * memory context; returns how many they are.
+ * The hashes by a profile of the features of an array, one for each element, in
+ * the current memory context; returns how many they are.
  */
 int
-simhash_hash_set(ArrayType *array, uint64 **hashes)
+simhash_hash_set(ArrayType *array, const ShProfile *profile, uint64 **hashes)
 {
 	Datum	   *features;
 	int			n = simhash_get_texts(array, "features", &features);
@@ -150,24 +151,30 @@ simhash_hash_set(ArrayType *array, uint64 **hashes)
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		(*hashes)[i] = simhash_hash_text(sh_default_profile, features[i]);
+		(*hashes)[i] = simhash_hash_text(profile, features[i]);
 	}
 	return n;
 }
 
 /*
  * Return the fingerprint of argument 0, a set of features: in as many bits as
- * argument "bits" says, or as a bigint where that is 0.
+ * argument "bits" says, or as a bigint where that is 0.  The argument behind it
+ * names the profile whose hash is taken.
  */
 static Datum
 of_features(FunctionCallInfo fcinfo, int bits)
 {
-	int			words = simhash_words_argument(fcinfo, bits);
-	uint64	   *hashes;
-	int			n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(0), &hashes);
 	WideMinima	wide;
 	uint64		result[SH_WORDS];
+	uint64	   *hashes;
+	int			words;
+	int			n;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(bits))
+		PG_RETURN_NULL();
+	words = simhash_words_argument(fcinfo, bits);
+	n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(0),
+						 simhash_profile_argument(fcinfo, bits + 1), &hashes);
 	begin_minima(&wide, Max(words, 1));
 	add_to_minima(&wide, hashes, n);
 	return simhash_return(fcinfo, end_minima(&wide, result), result, words);
@@ -189,13 +196,28 @@ minhash_features(PG_FUNCTION_ARGS)
 }
 
 /*
- * minhash_bits(features text[], bits bigint) -> bit
+ * minhash(features text[], profile text) -> bigint
+ *
+ * The same with the hash function of the profile, which is that of its seed, or
+ * of the implementation that it computes.
+ *
+ * Errors: as before; undefined_object when there is no such profile.
+ */
+Datum
+minhash_features_by_profile(PG_FUNCTION_ARGS)
+{
+	return of_features(fcinfo, 0);
+}
+
+/*
+ * minhash_bits(features text[], bits bigint, profile text DEFAULT NULL) -> bit
  *
  * The MinHash fingerprint of a set of features in so many bits, of which the
- * first 64 are minhash(features); NULL when there is no feature.
+ * first 64 are minhash(features, profile); NULL when there is no feature.  A
+ * NULL profile is the default one.
  *
- * Errors: as minhash(features); invalid_parameter_value unless bits is a
- * multiple of 64 from 64 to 1024.
+ * Errors: as minhash(features, profile); invalid_parameter_value unless bits is
+ * a multiple of 64 from 64 to 1024.
  */
 Datum
 minhash_features_bits(PG_FUNCTION_ARGS)

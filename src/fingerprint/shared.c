@@ -98,7 +98,7 @@ make_table(ShWindowTable *table, const Words *words, size_t least)
  * The passages of at least so many words that two documents share, in the order
  * of b, where they do not overlap.  Each is substr(a, a_start, a_length) and
  * substr(b, b_start, b_length), which have the same words.  Of a window of
- * min_words words that a has more than 64 times, only the first 64 are seen.
+ * min_words words that a has more than 16 times, only the first 16 are seen.
  *
  * Errors: invalid_parameter_value unless min_words is positive.
  */

@@ -81,8 +81,8 @@ void
 simhash_fill_bag(ShBag *bag, const ShProfile *profile, text *document)
 {
 	sh_bag_begin(bag, profile->damping);
-	simhash_read_hashes(simhash_begin_document(profile), document, collect,
-						bag);
+	simhash_read_hashes(simhash_begin_document(simhash_comparing_profile(profile)),
+						document, collect, bag);
 	sh_bag_end(bag);
 }
 
@@ -91,7 +91,9 @@ void
 simhash_fill_bag_of(ShBag *bag, ArrayType *features)
 {
 	uint64	   *hashes;
-	int			n = simhash_hash_set(features, &hashes);
+	int			n = simhash_hash_set(features,
+									 simhash_comparing_profile(sh_default_profile),
+									 &hashes);
 
 	sh_bag_begin(bag, SH_DAMP_COUNT);
 	sh_bag_add(bag, hashes, n);

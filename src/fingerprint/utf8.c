@@ -23,9 +23,14 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "core/text/letters.h"
+
+PG_FUNCTION_INFO_V1(simhash_fold);
+
 /* Limits of the work done. */
 #define SLICE_BYTES			(4 * 1024)	/* read between two interrupt checks */
 #define CONVERT_BYTES		(8 * 1024)	/* brought to UTF-8 at a time */
+#define UTF8_BYTES			(CONVERT_BYTES * MAX_CONVERSION_GROWTH) /* and back */
 
 /* True when texts are stored as what core/ reads. */
 bool
@@ -64,7 +69,7 @@ read_converted(const char *bytes, Size length, SimhashReader read, void *state)
 	Oid			conversion = conversion_to_utf8();
 	unsigned char *buffer;
 
-	buffer = palloc(CONVERT_BYTES * MAX_CONVERSION_GROWTH + 1);
+	buffer = palloc(UTF8_BYTES + 1);
 	while (length > 0)
 	{
 		int			n = (int) Min(length, CONVERT_BYTES);
@@ -76,7 +81,7 @@ read_converted(const char *bytes, Size length, SimhashReader read, void *state)
 		pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
 									  (unsigned char *) unconstify(char *, bytes),
 									  n, buffer,
-									  CONVERT_BYTES * MAX_CONVERSION_GROWTH + 1,
+									  UTF8_BYTES + 1,
 									  false);
 		read(state, buffer, strlen((char *) buffer));
 		bytes += n;
@@ -155,6 +160,91 @@ simhash_whole_utf8(const char *bytes, Size *length)
 	return whole.bytes;
 }
 
+/*
+ * Append UTF-8 to a text that is not in UTF-8.  A character that its encoding
+ * lacks (a feature is normalised, so it can hold characters that the document
+ * does not) is written \+ with six hexadecimal digits, as in the U&'' string
+ * constants of SQL.  Stretches are converted at once, as in EUC_JIS_2004 two code
+ * points can be one character.
+ */
+static void
+append_converted(StringInfo out, const unsigned char *bytes, Size length)
+{
+	Oid			conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE, PG_UTF8,
+												   GetDatabaseEncoding());
+	int			room = (int) Min(length, UTF8_BYTES) * MAX_CONVERSION_GROWTH + 1;
+	char	   *buffer = palloc(room);
+
+	while (length > 0)
+	{
+		int			n = (int) Min(length, UTF8_BYTES);
+		int			done;
+
+		CHECK_FOR_INTERRUPTS();
+		while ((Size) n < length && (bytes[n] & 0xc0) == 0x80)
+			n--;
+		done = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
+											 GetDatabaseEncoding(),
+											 unconstify(unsigned char *, bytes),
+											 n, (unsigned char *) buffer, room,
+											 true);
+		appendStringInfoString(out, buffer);
+		bytes += done;
+		length -= done;
+		if (done < n)
+		{
+			appendStringInfo(out, "\\+%06X", utf8_to_unicode(bytes));
+			length -= pg_utf_mblen(bytes);
+			bytes += pg_utf_mblen(bytes);
+		}
+	}
+	pfree(buffer);
+}
+
+/* SimhashReader: append the slice, folded. */
+static void
+append_folded(void *state, const unsigned char *bytes, Size length)
+{
+	StringInfo	out = state;
+	unsigned char *folded;
+
+	if (simhash_server_is_utf8())
+	{
+		enlargeStringInfo(out, (int) SH_LETTERS_BYTES(length));
+		out->len += (int) sh_letters_fold(bytes, bytes + length,
+										  (unsigned char *) out->data + out->len);
+		return;
+	}
+	folded = palloc(SH_LETTERS_BYTES(length));
+	append_converted(out, folded,
+					 sh_letters_fold(bytes, bytes + length, folded));
+	pfree(folded);
+}
+
+/*
+ * simhash_fold(document text) -> text
+ *
+ * The document in lower case, without accents and vowel signs, and with other
+ * letters as another keyboard would write them (docs/fingerprint.md, section 17):
+ * to put before a profile, where these are not to make a difference.
+ *
+ * Errors: program_limit_exceeded when it takes more than a text can have.
+ */
+Datum
+simhash_fold(PG_FUNCTION_ARGS)
+{
+	text	   *document = PG_GETARG_TEXT_PP(0);
+	Size		length = VARSIZE_ANY_EXHDR(document);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	out.len = VARHDRSZ;
+	enlargeStringInfo(&out, (int) length);
+	simhash_read_utf8(VARDATA_ANY(document), length, append_folded, &out);
+	SET_VARSIZE(out.data, out.len);
+	PG_RETURN_TEXT_P((text *) out.data);
+}
+
 /* What core/ calls between long stretches of work. */
 void
 simhash_pause(void)
@@ -172,7 +262,7 @@ simhash_hash_feature(const ShProfile *profile, const char *bytes, Size length)
 	if (sh_compat_profile(profile))
 		hash = sh_compat_hash(profile, utf8, length, simhash_pause);
 	else
-		hash = sh_feature_hash(utf8, length);
+		hash = sh_feature_hash(profile, utf8, length);
 	if (utf8 != (const unsigned char *) bytes)
 		pfree(unconstify(unsigned char *, utf8));
 	return hash;
@@ -188,42 +278,17 @@ simhash_hash_text(const ShProfile *profile, Datum feature)
 								VARSIZE_ANY_EXHDR(t));
 }
 
-/*
- * Bring a feature from UTF-8 to the server encoding.  A character that the
- * encoding lacks (a feature is normalised, so it can hold characters that the
- * document does not) is written \+ with six hexadecimal digits, as in the
- * U&'' string constants of SQL.
- */
+/* Bring a feature from UTF-8 to the server encoding. */
 text	   *
 simhash_feature_text(const unsigned char *bytes, Size length)
 {
 	StringInfoData out;
-	Oid			conversion;
 	text	   *result;
 
 	if (simhash_server_is_utf8())
 		return cstring_to_text_with_len((const char *) bytes, (int) length);
-
-	conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE, PG_UTF8,
-									   GetDatabaseEncoding());
 	initStringInfo(&out);
-	while (length > 0)
-	{
-		int			n = pg_utf_mblen(bytes);
-		unsigned char buffer[MAX_UNICODE_EQUIVALENT_STRING + 1];
-		int			done;
-
-		done = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
-											 GetDatabaseEncoding(),
-											 (unsigned char *) unconstify(unsigned char *, bytes),
-											 n, buffer, sizeof buffer, true);
-		if (done == n)
-			appendStringInfoString(&out, (char *) buffer);
-		else
-			appendStringInfo(&out, "\\+%06X", utf8_to_unicode(bytes));
-		bytes += n;
-		length -= n;
-	}
+	append_converted(&out, bytes, length);
 	result = cstring_to_text_with_len(out.data, out.len);
 	pfree(out.data);
 	return result;

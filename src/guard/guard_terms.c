@@ -88,8 +88,9 @@ read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 	if (terms->measure != SIMHASH_NO_MEASURE)
 		terms->document = find_document(asked, relation,
 										known ? recipe.document : NULL);
+	/* Features are compared without the seed, which is told nobody. */
 	if (asked->profile == NULL && known)
-		terms->profile = recipe.profile;
+		terms->profile = sh_profile_plain(recipe.profile);
 }
 
 /* Find the columns of the group. */

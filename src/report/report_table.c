@@ -216,8 +216,8 @@ find_document(SimhashTable *table, const SimhashVerifyOptions *given,
 		verify->similarity = known && recipe.measure == SIMHASH_COSINE ?
 			"cosine" : "jaccard";
 	if (verify->profile == NULL && known &&
-		recipe.profile != sh_default_profile)
-		verify->profile = recipe.profile->name;
+		sh_profile_plain(recipe.profile) != sh_default_profile)
+		verify->profile = sh_profile_plain(recipe.profile)->name;
 	table->documents = simhash_verify_begin(verify);
 	simhash_verify_type(table->documents, get_atttype(table->oid, number));
 }

@@ -184,12 +184,18 @@ read_features(Tuning *tuning, SimhashRow *row)
 				 recipe->profile->damping);
 	if (tuning->documents.words)
 	{
+		ArrayType  *words = (ArrayType *) document;
 		uint64	   *hashes;
-		int			n = simhash_hash_set((ArrayType *) document, &hashes);
+		int			n;
 
-		if (!made && !fingerprint_words(recipe->measure, hashes, n,
-										row->fingerprint))
-			return false;
+		if (!made)
+		{
+			n = simhash_hash_set(words, recipe->profile, &hashes);
+			if (!fingerprint_words(recipe->measure, hashes, n, row->fingerprint))
+				return false;
+		}
+		n = simhash_hash_set(words, simhash_comparing_profile(recipe->profile),
+							 &hashes);
 		sh_bag_add(features, hashes, n);
 	}
 	else
@@ -197,8 +203,8 @@ read_features(Tuning *tuning, SimhashRow *row)
 		if (!made && !fingerprint_document(recipe, document,
 										   row->fingerprint))
 			return false;
-		simhash_read_hashes(simhash_begin_document(recipe->profile), document,
-							collect, features);
+		simhash_read_hashes(simhash_begin_document(simhash_comparing_profile(recipe->profile)),
+							document, collect, features);
 	}
 	if (!made)
 		row->width = SH_BITS;
@@ -449,7 +455,8 @@ advise(const TuneCall *call, const SimhashRate *best)
 {
 	bool		jaccard = call->measure == SIMHASH_JACCARD;
 	const char *name = jaccard ? "Jaccard" : "cosine";
-	const ShProfile *profile = call->recipe.profile;
+	/* Features are compared without the seed, which is told nobody. */
+	const ShProfile *profile = sh_profile_plain(call->recipe.profile);
 
 	if (best == NULL)
 		return psprintf("No document of the sample has another with a %s"

@@ -41,8 +41,9 @@ static const FingerprintMaker makers[] = {
 	{minhash, SIMHASH_JACCARD, 0},
 	{minhash_by_profile, SIMHASH_JACCARD, 1},
 	{minhash_features, SIMHASH_JACCARD, 0},
+	{minhash_features_by_profile, SIMHASH_JACCARD, 1},
 	{minhash_bits, SIMHASH_JACCARD, 2},
-	{minhash_features_bits, SIMHASH_JACCARD, 0}
+	{minhash_features_bits, SIMHASH_JACCARD, 2}
 };
 
 /* What is known of an expression. */
@@ -148,7 +149,7 @@ read_call(FuncExpr *call, SimhashRecipe *recipe)
 		recipe->profile = sh_profile_find(VARDATA_ANY(name),
 										  VARSIZE_ANY_EXHDR(name));
 	}
-	return recipe->profile != NULL;
+	return recipe->profile != NULL && !sh_profile_given(recipe->profile);
 }
 
 /* expression_tree_walker: look for calls that make fingerprints. */

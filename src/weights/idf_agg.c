@@ -52,13 +52,12 @@ set_profile(Learning *learning, const ShProfile *profile)
 	if (learning->profile == NULL)
 		learning->profile = profile;
 	else if (learning->profile != profile &&
-			 (learning->profile == &sh_no_profile ||
-			  profile == &sh_no_profile))
+			 sh_profile_given(learning->profile) != sh_profile_given(profile))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("document frequencies of words and of documents cannot be added"),
 				 errdetail("The documents are cut by profile \"%s\".",
-						   learning->profile == &sh_no_profile ?
+						   sh_profile_given(learning->profile) ?
 						   profile->name : learning->profile->name)));
 	else if (learning->profile != profile)
 		ereport(ERROR,
@@ -223,26 +222,31 @@ simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_idf_agg_learn(state internal, features text[]) -> internal
+ * simhash_idf_agg_learn(state internal, features text[] [, profile text])
+ *		-> internal
  *
- * Transition: learn from the different words of an array.  A NULL array is
- * ignored.
+ * Transition: learn from the different words of an array, hashed with the seed
+ * of the profile.  A NULL array is ignored.
  *
- * Errors: as simhash(features, weights).
+ * Errors: as simhash(features, weights); undefined_object when there is no such
+ * profile.
  */
 Datum
 simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 {
 	Learning   *learning = get_state(fcinfo);
+	const ShProfile *profile =
+	sh_profile_seeded(&sh_no_profile,
+					  simhash_profile_argument(fcinfo, 2)->seed);
 	Lesson		lesson;
 	uint64	   *hashes;
 	int			n;
 
-	set_profile(learning, &sh_no_profile);
+	set_profile(learning, profile);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(learning);
-	n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(1), &hashes);
-	lesson = (Lesson) {learning, &simhash_begin_document(&sh_no_profile)->tally};
+	n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(1), profile, &hashes);
+	lesson = (Lesson) {learning, &simhash_begin_document(profile)->tally};
 	add_documents(learning, 1);
 	learn_hashes(&lesson, hashes, n);
 	pfree(hashes);

@@ -277,7 +277,7 @@ simhash_document_idf(FunctionCallInfo fcinfo, int i)
 {
 	const ShIdfTable *table = simhash_idf_table(fcinfo, i);
 
-	if (table->profile == &sh_no_profile)
+	if (sh_profile_given(table->profile))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("simhash_idf value is of words, not of documents"),

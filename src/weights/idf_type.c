@@ -311,7 +311,7 @@ chosen_length(int64 length, const ShIdf *idf)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_length must be between 0 and %d",
 						SH_IDF_SHORTEST_MAX)));
-	if (length > 0 && idf->profile != &sh_no_profile)
+	if (length > 0 && !sh_profile_given(idf->profile))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("simhash_idf value is of documents cut by \"%s\", not of words",
@@ -445,7 +445,7 @@ simhash_idf_stats(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum((int64) idf.entries);
 	values[3] = Float8GetDatum((double) sh_idf_unknown_weight(&idf) /
 							   SH_IDF_ONE);
-	values[4] = Int32GetDatum(nulls[0] ? idf.shortest : 1);
+	values[4] = Int32GetDatum(sh_profile_given(idf.profile) ? idf.shortest : 1);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
 }

@@ -60,7 +60,8 @@ get_state(FunctionCallInfo fcinfo)
 
 /*
  * Add the row to the sums, with its weight, argument 2, times 1 or -1.  Argument
- * 1 is a feature or its hash.  A row with a NULL is ignored.
+ * 1 is a hash, or a feature; argument 3, if there is one, names the profile that
+ * this is hashed by.  A row with a NULL is ignored.
  */
 static Datum
 add_row(FunctionCallInfo fcinfo, bool hashed, int times)
@@ -69,16 +70,21 @@ add_row(FunctionCallInfo fcinfo, bool hashed, int times)
 
 	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
 		sh_exact_add(state, hashed ? (uint64) PG_GETARG_INT64(1) :
-					 simhash_hash_text(sh_default_profile, PG_GETARG_DATUM(1)),
+					 simhash_hash_text(simhash_profile_argument(fcinfo, 3),
+									   PG_GETARG_DATUM(1)),
 					 times * simhash_check_weight(PG_GETARG_FLOAT8(2)));
 	PG_RETURN_POINTER(state);
 }
 
 /*
  * simhash_agg_add_feature(state internal, feature text,
- *		weight double precision) -> internal
+ *		weight double precision [, profile text]) -> internal
  *
- * Transition of simhash_agg(feature, weight).  A row with a NULL is ignored.
+ * Transition of simhash_agg(feature, weight [, profile]).  A row with a NULL is
+ * ignored, but that a NULL profile is the default one.
+ *
+ * Errors: invalid_parameter_value for a weight that is not finite,
+ * undefined_object when there is no such profile.
  */
 Datum
 simhash_agg_add_feature(PG_FUNCTION_ARGS)
@@ -88,7 +94,7 @@ simhash_agg_add_feature(PG_FUNCTION_ARGS)
 
 /*
  * simhash_agg_remove_feature(state internal, feature text,
- *		weight double precision) -> internal
+ *		weight double precision [, profile text]) -> internal
  *
  * Undoes simhash_agg_add_feature when a row leaves a window.
  */

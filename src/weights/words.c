@@ -65,8 +65,8 @@ simhash_check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
 	Size		length = VARSIZE_ANY_EXHDR(word);
 	bool		ascii = true;
 
-	if (table->kind != SH_IDF_LEARNT || profile->unit != SH_UNIT_WORD ||
-		profile == &sh_no_profile)
+	if (table->kind != SH_IDF_LEARNT || sh_profile_given(profile) ||
+		(profile->unit != SH_UNIT_WORD && profile->unit != SH_UNIT_SYMBOL))
 		return;
 	for (Size i = 0; i < length && ascii; i++)
 		ascii = !IS_HIGHBIT_SET(bytes[i]);

@@ -33,12 +33,13 @@ take_profile(Input * input)
 	int			min = take_between(input, 1, SH_WINDOW_MAX);
 	int			max = take_between(input, min, SH_WINDOW_MAX);
 	int			damping = take_between(input, 0, 5);
-	char		name[40];
+	static const char *const units[] = {"word", "char", "symbol"};
+	char		name[SH_PROFILE_NAME];
 
 	if (number < sh_profile_count)
 		return &sh_profiles[number];
-	snprintf(name, sizeof name, "%s-%d-%d%s", number % 2 ? "word" : "char",
-			 min, max, dampings[damping]);
+	snprintf(name, sizeof name, "%s-%d-%d%s%s", units[number % 3],
+			 min, max, dampings[damping], number % 5 ? "" : "-seed-4711");
 	return sh_profile_find(name, strlen(name));
 }
 

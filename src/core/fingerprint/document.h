@@ -12,6 +12,7 @@
 
 #include "core/fingerprint/accumulate.h"
 #include "core/fingerprint/firsts.h"
+#include "core/text/letters.h"
 #include "core/text/profile.h"
 #include "core/fingerprint/tally.h"
 #include "core/text/text.h"
@@ -37,6 +38,9 @@ typedef struct ShDocument
  * "windows" enumerates.  Returns false when it wants no more.
  */
 typedef bool (*ShDocumentSink) (void *state, ShWindows *windows);
+
+/* Bytes of a document whose letters are folded at once. */
+#define SH_FOLDED_AT_ONCE	1024
 
 /* Room for what n hashes can gain: each twice, and one more that is written. */
 #define SH_GAINED(n)	(2 * (n) + 1)
@@ -72,6 +76,21 @@ sh_document_hand_over(ShDocument *document, bool ended, ShDocumentSink sink,
 	return more;
 }
 
+/* Read more of a document whose letters are folded, if they are to be. */
+static inline bool
+sh_document_read_folded(ShDocument *document, const unsigned char *bytes,
+						size_t length, ShDocumentSink sink, void *state)
+{
+	const unsigned char *end = bytes + length;
+
+	while ((bytes = sh_text_feed(&document->text, bytes, end)) < end)
+	{
+		if (!sh_document_hand_over(document, false, sink, state))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Read more of the document; the caller must not cut within a character.
  * Features are handed over when there is no room for more text: most documents
@@ -82,14 +101,29 @@ static inline bool
 sh_document_read(ShDocument *document, const unsigned char *bytes,
 				 size_t length, ShDocumentSink sink, void *state)
 {
-	const unsigned char *end = bytes + length;
+	unsigned char letters[SH_LETTERS_BYTES(SH_FOLDED_AT_ONCE)];
+	bool		more = true;
 
-	while ((bytes = sh_text_feed(&document->text, bytes, end)) < end)
+	if (!document->profile->folds)
+		return sh_document_read_folded(document, bytes, length, sink, state);
+	while (more && length > 0)
 	{
-		if (!sh_document_hand_over(document, false, sink, state))
-			return false;
+		size_t		n = length;
+
+		if (n > SH_FOLDED_AT_ONCE)
+		{
+			n = SH_FOLDED_AT_ONCE;
+			for (int i = 0; i < 3 && (bytes[n] & 0xc0) == 0x80; i++)
+				n--;
+		}
+		more = sh_document_read_folded(document, letters,
+									   sh_letters_fold(bytes, bytes + n,
+													   letters),
+									   sink, state);
+		bytes += n;
+		length -= n;
 	}
-	return true;
+	return more;
 }
 
 /* End the document: hand over the features that are left. */

@@ -27,6 +27,9 @@
 
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "core/foreign/digest.h"
 #include "core/foreign/python.h"
 
@@ -436,6 +439,44 @@ first_window(ShCompat *compat)
 }
 
 /*
+ * The hash of the feature that was just read: that of the other program, or where
+ * the profile has a seed one by which features are compared, that of the bytes
+ * that the other program would hash, however they are cut into pieces.
+ */
+static uint64_t
+hash_feature(const ShCompat *compat)
+{
+	const ShScheme *scheme = compat->scheme;
+	size_t		blank = scheme->hash == hash_md5_first;
+	unsigned char some[64];
+	uint64_t	hash = compat->profile->seed;
+	size_t		n = 0;
+	size_t		done = 0;
+
+	if (hash == 0)
+		return scheme->hash(compat);
+	for (int i = 0; i < compat->have; i++)
+	{
+		const ShPiece *piece = &compat->pieces[i];
+		size_t		before = i > 0 ? blank : 0;
+
+		for (size_t at = 0; at < before + piece->length; at++)
+		{
+			if (n == sizeof some)
+			{
+				hash = XXH3_64bits_withSeed(some, n, hash);
+				n = 0;
+				if (++done % (STRETCH / sizeof some) == 0)
+					compat->pause();
+			}
+			some[n++] = at < before ? ' ' :
+				piece->bytes[at - before] | scheme->mask;
+		}
+	}
+	return XXH3_64bits_withSeed(some, n, hash);
+}
+
+/*
  * Read the next feature and its hash; false when there is none left.  The
  * fingerprint of a document without any is 0.
  */
@@ -450,7 +491,7 @@ sh_compat_next(ShCompat *compat, uint64_t *hash)
 		compat->begun = true;
 		if (first_window(compat))
 		{
-			*hash = scheme->hash(compat);
+			*hash = hash_feature(compat);
 			return true;
 		}
 	}
@@ -462,7 +503,7 @@ sh_compat_next(ShCompat *compat, uint64_t *hash)
 	memmove(compat->pieces, compat->pieces + 1,
 			(size_t) (compat->have - 1) * sizeof piece);
 	compat->pieces[compat->have - 1] = piece;
-	*hash = scheme->hash(compat);
+	*hash = hash_feature(compat);
 	return true;
 }
 
@@ -477,5 +518,5 @@ sh_compat_hash(const ShProfile *profile,
 	sh_compat_begin(&compat, profile, bytes, length, pause);
 	compat.pieces[0] = compat.document;
 	compat.have = 1;
-	return compat.scheme->hash(&compat);
+	return hash_feature(&compat);
 }

@@ -22,6 +22,14 @@
 #define SH_FOLDED_MAX	(SH_PIECE_MAX * SH_EXPANSION)
 #define SH_FOLD_BYTES	33		/* bytes that one really folds to, at most */
 
+/*
+ * NFKC_Casefold, but that the library is not asked to drop what may be
+ * ignored: which code points these are is not promised to stay the same, and
+ * those of Unicode 14.0 have been dropped already.
+ */
+#define SH_FOLD_OPTIONS \
+	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD)
+
 extern size_t sh_fold(const unsigned char *piece, size_t length,
 					  int32_t *folded, unsigned char *to);
 

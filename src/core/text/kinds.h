@@ -20,7 +20,8 @@ typedef enum ShKind
 	SH_IDEOGRAPHIC,				/* of an unspaced script, about a syllable */
 	SH_PHONETIC,				/* of an unspaced script, about a sound */
 	SH_MARK,					/* continues whatever run it stands in */
-	SH_IGNORED					/* is as if it were not there */
+	SH_IGNORED,					/* is as if it were not there */
+	SH_SYMBOL					/* ends a run, and is a token where asked for */
 } ShKind;
 
 #define SH_INERT	8			/* flag beside the kind: never normalised */

@@ -10,17 +10,33 @@
  * A recipe may have several names, as word-2, word-2-2 and word-2-binary: then
  * the shortest is that of the profile, and the others find the same one.
  *
+ * Each can fold letters, as word-2-fold, and have a seed, as word-2-seed-4711: one
+ * that others do not know, so that they cannot choose texts by their fingerprints.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
 #include "core/text/profile.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DAMPINGS	5
+#define SEEDED_SLOTS	4096	/* of the table of those with a seed */
+
+/*
+ * Part of the specification: what a name ends with that folds, and what stands
+ * before a seed, and how long that is.
+ */
+#define FOLD		"-fold"
+#define SEED		"-seed-"
+#define SEED_DIGITS	19
+
+#define NO_SEED		false, 0, NULL
 
 /*
  * The profiles that have a row, the default first.  Rows are added, never
@@ -28,65 +44,83 @@
  */
 const ShProfile sh_profiles[] = {
 	{"word-2-capped", SH_UNIT_WORD, 2, 2, SH_DAMP_CAPPED,
-	"pairs of words, repeated ones up to seven times as heavy"},
+	"pairs of words, repeated ones up to seven times as heavy", NO_SEED},
 	{"word-2", SH_UNIT_WORD, 2, 2, SH_DAMP_BINARY,
-	"pairs of words, once each"},
+	"pairs of words, once each", NO_SEED},
 	{"word-1-2", SH_UNIT_WORD, 1, 2, SH_DAMP_LOG,
-	"words and pairs of words, logarithmic weights"},
+	"words and pairs of words, logarithmic weights", NO_SEED},
 	{"word-1", SH_UNIT_WORD, 1, 1, SH_DAMP_COUNT,
-	"words, counted"},
+	"words, counted", NO_SEED},
 	{"word-3", SH_UNIT_WORD, 3, 3, SH_DAMP_BINARY,
-	"shingles of three words, once each"},
+	"shingles of three words, once each", NO_SEED},
 	{"word-4", SH_UNIT_WORD, 4, 4, SH_DAMP_BINARY,
-	"shingles of four words, once each"},
+	"shingles of four words, once each", NO_SEED},
 	{"char-3", SH_UNIT_CHARACTER, 3, 3, SH_DAMP_LOG,
-	"3-grams of characters, logarithmic weights"},
+	"3-grams of characters, logarithmic weights", NO_SEED},
 	{"char-4", SH_UNIT_CHARACTER, 4, 4, SH_DAMP_LOG,
-	"4-grams of characters, logarithmic weights"},
+	"4-grams of characters, logarithmic weights", NO_SEED},
 	{"char-5", SH_UNIT_CHARACTER, 5, 5, SH_DAMP_LOG,
-	"5-grams of characters, logarithmic weights"},
+	"5-grams of characters, logarithmic weights", NO_SEED},
 
 	/* what other implementations compute, bit for bit */
 	{"python-simhash", SH_UNIT_PYTHON_LETTER, 4, 4, SH_DAMP_COUNT,
-	"Simhash(text) of the Python package simhash"},
+	"Simhash(text) of the Python package simhash", NO_SEED},
 	{"seomoz-shingle", SH_UNIT_PYTHON_WORD, 4, 4, SH_DAMP_COUNT,
-	"seomoz/simhash-py: MD5 of shingles of four words"},
+	"seomoz/simhash-py: MD5 of shingles of four words", NO_SEED},
 	{"clickhouse-ngram", SH_UNIT_BYTE, 3, 3, SH_DAMP_COUNT,
-	"ClickHouse's ngramSimHash(text): 32 bits"},
+	"ClickHouse's ngramSimHash(text): 32 bits", NO_SEED},
 	{"clickhouse-ngram-ci", SH_UNIT_BYTE_CI, 3, 3, SH_DAMP_COUNT,
-	"ClickHouse's ngramSimHashCaseInsensitive(text): 32 bits"},
+	"ClickHouse's ngramSimHashCaseInsensitive(text): 32 bits", NO_SEED},
 	{"clickhouse-ngram-utf8", SH_UNIT_UTF8, 3, 3, SH_DAMP_COUNT,
-	"ClickHouse's ngramSimHashUTF8(text): 32 bits"},
+	"ClickHouse's ngramSimHashUTF8(text): 32 bits", NO_SEED},
 	{"clickhouse-ngram-ci-utf8", SH_UNIT_UTF8_CI, 3, 3, SH_DAMP_COUNT,
-	"ClickHouse's ngramSimHashCaseInsensitiveUTF8(text): 32 bits"},
+	"ClickHouse's ngramSimHashCaseInsensitiveUTF8(text): 32 bits", NO_SEED},
 	{"clickhouse-word-shingle", SH_UNIT_CLICKHOUSE_WORD, 3, 3, SH_DAMP_COUNT,
-	"ClickHouse's wordShingleSimHash(text): 32 bits"},
+	"ClickHouse's wordShingleSimHash(text): 32 bits", NO_SEED},
 	{"clickhouse-word-shingle-ci", SH_UNIT_CLICKHOUSE_WORD_CI, 3, 3,
 		SH_DAMP_COUNT,
-	"ClickHouse's wordShingleSimHashCaseInsensitive(text): 32 bits"},
+	"ClickHouse's wordShingleSimHashCaseInsensitive(text): 32 bits", NO_SEED},
 	{"java-hashcode", SH_UNIT_JAVA_WORD, 1, 1, SH_DAMP_COUNT,
-	"Java's text.split(\" \"), each hashed by hashCode(): 32 bits"},
+	"Java's text.split(\" \"), each hashed by hashCode(): 32 bits", NO_SEED},
 };
 const int	sh_profile_count = sizeof sh_profiles / sizeof sh_profiles[0];
 const ShProfile *const sh_default_profile = &sh_profiles[0];
 
 /* In place of a profile where features are given, so that nothing is cut. */
 const ShProfile sh_no_profile = {
-	"", SH_UNIT_WORD, 1, 1, SH_DAMP_COUNT, "features that are given"
+	"", SH_UNIT_WORD, 1, 1, SH_DAMP_COUNT, "features that are given", NO_SEED
 };
 
 /* The profiles named by a rule. */
 const ShPattern sh_patterns[] = {
-	{"word-N-M-damping", "word-", SH_UNIT_WORD,
-	"N to M words, both from 1 to 10; -M and -damping can be left out"},
-	{"char-N-M-damping", "char-", SH_UNIT_CHARACTER,
-	"N to M characters, both from 1 to 10; -M and -damping can be left out"},
+	{"word-N-M-damping-fold-seed-S", "word-", SH_UNIT_WORD,
+	"N to M words, both from 1 to 10; all behind N can be left out"},
+	{"char-N-M-damping-fold-seed-S", "char-", SH_UNIT_CHARACTER,
+	"N to M characters, both from 1 to 10; all behind N can be left out"},
+	{"symbol-N-M-damping-fold-seed-S", "symbol-", SH_UNIT_SYMBOL,
+	"N to M words or symbols, both from 1 to 10; all behind N can be left out"},
 };
 const int	sh_pattern_count = sizeof sh_patterns / sizeof sh_patterns[0];
 
 /* Those that were asked for; a name that is empty marks one that was not. */
 static ShProfile made[sizeof sh_patterns / sizeof sh_patterns[0]]
 [			SH_WINDOW_MAX][SH_WINDOW_MAX][DAMPINGS];
+
+/* The same for those that fold, whatever the other ones are. */
+static ShProfile folding[sizeof sh_patterns / sizeof sh_patterns[0]]
+[			SH_WINDOW_MAX][SH_WINDOW_MAX][DAMPINGS];
+
+/* Those with a seed, in lists by the slots that it chooses. */
+typedef struct ShSeeded
+{
+	ShProfile	profile;
+	struct ShSeeded *next;
+} ShSeeded;
+
+static ShSeeded *seeded[SEEDED_SLOTS];
+static int	seeded_count = 0;
+
+void	   *(*sh_profile_allocate) (size_t bytes) = malloc;
 
 /* What users call a damping. */
 const char *
@@ -193,11 +227,106 @@ find_by_pattern(int pattern, const char *name, size_t length)
 	return NULL;
 }
 
-/* The profile of that name, or NULL. */
+/* Has the process all the profiles with a seed that may be asked for by name? */
+bool
+sh_profiles_full(void)
+{
+	return seeded_count >= SH_PROFILE_SEEDED;
+}
+
+/* The profile that differs from a plain one in its seed alone, if it is made. */
+static const ShProfile *
+find_seeded(const ShProfile *plain, uint64_t seed)
+{
+	if (seed == 0)
+		return plain;
+	for (ShSeeded *one = seeded[seed % SEEDED_SLOTS]; one != NULL; one = one->next)
+	{
+		if (one->profile.seed == seed && one->profile.plain == plain)
+			return &one->profile;
+	}
+	return NULL;
+}
+
+/*
+ * The profile that differs from one in its seed alone, 0 being none; NULL if
+ * there is no memory.  That there are many does not matter: those by which the
+ * process compares, with a seed of its own, are needed all the same.
+ */
 const ShProfile *
-sh_profile_find(const char *name, size_t length)
+sh_profile_seeded(const ShProfile *profile, uint64_t seed)
+{
+	const ShProfile *plain = sh_profile_plain(profile);
+	const ShProfile *found = find_seeded(plain, seed);
+	ShSeeded  **list = &seeded[seed % SEEDED_SLOTS];
+	ShSeeded   *one;
+
+	if (found != NULL)
+		return found;
+	one = sh_profile_allocate(sizeof *one);
+	if (one == NULL)
+		return NULL;
+	one->profile = *plain;
+	one->profile.seed = seed;
+	one->profile.plain = plain;
+	snprintf(one->profile.name, sizeof one->profile.name,
+			 "%.*s" SEED "%" PRIu64, SH_PROFILE_PLAIN, plain->name, seed);
+	one->next = *list;
+	*list = one;
+	seeded_count++;
+	return &one->profile;
+}
+
+/*
+ * Read the seed that a name ends with, and cut it off.  False if it has none, or
+ * one with a leading zero, or beyond what a bigint holds.
+ */
+static bool
+read_seed(const char *name, size_t *length, uint64_t *seed)
+{
+	size_t		digits = *length;
+	const size_t prefix = strlen(SEED);
+
+	while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	if (digits == *length || digits < prefix ||
+		*length - digits > SEED_DIGITS ||
+		memcmp(name + digits - prefix, SEED, prefix) != 0 ||
+		(name[digits] == '0' && *length - digits > 1))
+		return false;
+	*seed = 0;
+	for (size_t i = digits; i < *length; i++)
+		*seed = 10 * *seed + (uint64_t) (name[i] - '0');
+	*length = digits - prefix;
+	return *seed <= INT64_MAX;
+}
+
+/* The profile that differs from one of our own in that it folds letters. */
+static const ShProfile *
+find_folding(const ShProfile *profile)
+{
+	ShProfile  *found;
+	int			pattern = 0;
+
+	while (sh_patterns[pattern].unit != profile->unit)
+		pattern++;
+	found = &folding[pattern][profile->min - 1][profile->max - 1][profile->damping];
+	if (found->name[0] == '\0')
+	{
+		*found = *profile;
+		found->folds = true;
+		snprintf(found->name, sizeof found->name, "%.*s" FOLD,
+				 SH_PROFILE_PLAIN - (int) strlen(FOLD), profile->name);
+	}
+	return found;
+}
+
+/* The profile of a name without a seed, or NULL. */
+static const ShProfile *
+find_plain(const char *name, size_t length)
 {
 	const ShProfile *found = NULL;
+	size_t		fold = strlen(FOLD);
 
 	for (int i = 0; i < sh_profile_count; i++)
 	{
@@ -207,7 +336,32 @@ sh_profile_find(const char *name, size_t length)
 	}
 	for (int i = 0; i < sh_pattern_count && found == NULL; i++)
 		found = find_by_pattern(i, name, length);
+	if (found == NULL && length > fold &&
+		memcmp(name + length - fold, FOLD, fold) == 0)
+	{
+		found = find_plain(name, length - fold);
+		/* Other programs do not, and once is enough. */
+		found = found == NULL || found->unit >= SH_UNIT_COMPAT || found->folds ?
+			NULL : find_folding(found);
+	}
 	return found;
+}
+
+/* The profile of that name, or NULL. */
+const ShProfile *
+sh_profile_find(const char *name, size_t length)
+{
+	const ShProfile *found = find_plain(name, length);
+	uint64_t	seed;
+
+	if (found != NULL || !read_seed(name, &length, &seed))
+		return found;
+	found = length == 0 ? &sh_no_profile : find_plain(name, length);
+	/* Other programs hash as they do. */
+	if (found == NULL || found->unit >= SH_UNIT_COMPAT)
+		return NULL;
+	return sh_profiles_full() ? find_seeded(found, seed) :
+		sh_profile_seeded(found, seed);
 }
 
 /* What users call a unit. */
@@ -217,6 +371,7 @@ sh_unit_name(ShUnit unit)
 	static const char *const names[] = {
 		[SH_UNIT_WORD] = "word",
 		[SH_UNIT_CHARACTER] = "character",
+		[SH_UNIT_SYMBOL] = "word or symbol",
 		[SH_UNIT_PYTHON_LETTER] = "character",
 		[SH_UNIT_PYTHON_WORD] = "word",
 		[SH_UNIT_BYTE] = "byte",

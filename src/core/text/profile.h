@@ -13,7 +13,16 @@
 #include "core/text/damping.h"
 #include "core/text/text.h"
 
-#define SH_PROFILE_NAME 32		/* bytes of a name, at most, with its end */
+/*
+ * Limits of the work done.
+ *
+ * SH_PROFILE_NAME		bytes of a name, with its end.
+ * SH_PROFILE_PLAIN		bytes of a name without a seed, without its end.
+ * SH_PROFILE_SEEDED	profiles with a seed that a process finds by names.
+ */
+#define SH_PROFILE_NAME 56
+#define SH_PROFILE_PLAIN 28
+#define SH_PROFILE_SEEDED 65536
 
 /*
  * A profile: windows of min .. max successive tokens, weighted.  There is one
@@ -27,6 +36,9 @@ typedef struct ShProfile
 	int			max;
 	ShDamping	damping;
 	const char *description;
+	bool		folds;			/* letters, before all else */
+	uint64_t	seed;			/* of the hash of features */
+	const struct ShProfile *plain;	/* without a seed; NULL: this one */
 } ShProfile;
 
 /* Profiles that are named by a rule, as word-N. */
@@ -45,8 +57,28 @@ extern const ShProfile sh_no_profile;
 extern const ShPattern sh_patterns[];
 extern const int sh_pattern_count;
 
+/* Allocates what lasts as long as the process; NULL if there is nothing left. */
+extern void *(*sh_profile_allocate) (size_t bytes);
+
 extern const ShProfile *sh_profile_find(const char *name, size_t length);
+extern const ShProfile *sh_profile_seeded(const ShProfile *profile,
+										  uint64_t seed);
+extern bool sh_profiles_full(void);
 extern const char *sh_damping_name(ShDamping damping);
 extern const char *sh_unit_name(ShUnit unit);
+
+/* The profile without a seed. */
+static inline const ShProfile *
+sh_profile_plain(const ShProfile *profile)
+{
+	return profile->plain == NULL ? profile : profile->plain;
+}
+
+/* Stands it in place of a profile, as features are given? */
+static inline bool
+sh_profile_given(const ShProfile *profile)
+{
+	return sh_profile_plain(profile) == &sh_no_profile;
+}
 
 #endif							/* SH_PROFILE_H */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Of a window that occurs more often in a document, only the first are seen. */
-#define SH_PLACES_MAX	64
+#define SH_PLACES_MAX	16
 
 /* A document as the hashes of its words, with its windows of "least" words. */
 typedef struct ShWindowTable

@@ -8,14 +8,17 @@
  *
  *	- Every code point has a kind, frozen at Unicode 14.0 (unicode_table.h).
  *	  A run is a longest stretch of one kind; marks continue the run they
- *	  stand in, separators end it, ignored code points are not there.
+ *	  stand in, ignored code points are not there.  Separators end a run, but
+ *	  one of an unspaced script goes on behind them, since there they stand
+ *	  where the writer, or the width of a line, has put them.
  *	- A run is normalised in pieces of SH_PIECE_MAX code points, so that no
  *	  document needs more than a fixed amount of memory.  The normal form is
  *	  NFKC_Casefold.  Unicode promises that neither it nor case folding ever
  *	  changes for code points that are assigned; the others are separators.
  *	- The normalised text is the runs, joined by one space each.  A piece of
  *	  a spaced script is a token; in an unspaced script each window of
- *	  1 (ideographic) or SH_PHONETIC_GRAM code points is one.
+ *	  1 (ideographic) or SH_PHONETIC_GRAM code points is one.  Symbols are
+ *	  separators, or each of them a run and a token, as the profile has it.
  *
  * For example, "Die GRÖSSE: 北京大学" is normalised to "die grösse 北京大学",
  * with the tokens "die", "grösse", "北", "京", "大" and "学".
@@ -147,7 +150,7 @@ write_space(ShText *text)
 static void
 flush_piece(ShText *text)
 {
-	bool		word = text->run == SH_WORD;
+	bool		word = text->run == SH_WORD || text->run == SH_SYMBOL;
 	size_t		start;
 
 	if (word || !text->run_written)
@@ -179,7 +182,7 @@ end_run(ShText *text)
 	if (text->run_written && !text->run_cut)
 		push_token(text, text->gram_start, text->used);
 	text->run = SH_SEPARATOR;
-	text->run_written = false;
+	text->run_written = text->gap = false;
 }
 
 /* Read one code point, given as its class and its UTF-8 bytes. */
@@ -187,21 +190,27 @@ static inline void
 read_character(ShText *text, int class, const unsigned char *p, size_t length)
 {
 	ShKind		kind = (ShKind) (class & ~SH_INERT);
+	bool		mark = kind == SH_MARK;
 
 	if (kind == SH_IGNORED)
 		return;
-	if (kind == SH_MARK)
-		kind = text->run == SH_SEPARATOR ? SH_WORD : text->run;
-	if (kind != text->run)
+	if (mark)
+		kind = text->gap ? SH_SEPARATOR : text->run;
+	if (kind == SH_SEPARATOR ||
+		(kind == SH_SYMBOL && text->unit != SH_UNIT_SYMBOL))
+	{
+		if (text->run == SH_IDEOGRAPHIC || text->run == SH_PHONETIC)
+			text->gap = true;
+		else
+			end_run(text);
+		return;
+	}
+	if (kind != text->run || (kind == SH_SYMBOL && !mark))
 	{
 		end_run(text);
 		text->run = kind;
-		if (kind == SH_SEPARATOR)
-			return;
 	}
-	else if (kind == SH_SEPARATOR)
-		return;
-
+	text->gap = false;
 	memcpy(text->piece + text->piece_bytes, p, length);
 	text->piece_bytes += length;
 	text->piece_inert &= (class & SH_INERT) != 0;
@@ -289,6 +298,38 @@ read_ascii(ShText *text, const unsigned char *p, const unsigned char *end)
 	return p;
 }
 
+/*
+ * Read ASCII from p on, between runs, where symbols are tokens, as far as words
+ * and symbols are seen to be complete: no mark follows them.  Returns where
+ * reading goes on, as above.
+ */
+static const unsigned char *
+read_ascii_symbols(ShText *text, const unsigned char *p,
+				   const unsigned char *end)
+{
+	while (p < end && *p < 0x80 && !sh_text_full(text))
+	{
+		const unsigned char *start = p;
+		int			kind = sh_classify(*p++) & ~SH_INERT;
+		size_t		from;
+
+		if (kind == SH_SEPARATOR)
+			continue;
+		while (kind == SH_WORD && p < end && *p < 0x80 &&
+			   (sh_classify(*p) & ~SH_INERT) == SH_WORD)
+			p++;
+		if (p == end || *p >= 0x80 || p - start > SH_PIECE_MAX)
+			return start;
+		write_space(text);
+		from = text->used;
+		/* The bit makes capitals small, and digits have it. */
+		for (; start < p; start++)
+			text->bytes[text->used++] = kind == SH_WORD ? *start | 0x20 : *start;
+		push_token(text, from, text->used);
+	}
+	return p;
+}
+
 /* Begin a document. */
 void
 sh_text_begin(ShText *text, ShUnit unit)
@@ -321,10 +362,21 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 		size_t		length;
 		int32_t		c;
 
-		if (text->run != SH_SEPARATOR)
+		if (text->gap && *from < 0x80 &&
+			(sh_classify(*from) & ~SH_INERT) == SH_WORD)
+		{
+			end_run(text);
+			continue;
+		}
+		if (text->run == SH_SEPARATOR)
+		{
+			if (*from < 0x80)
+				next = text->unit == SH_UNIT_SYMBOL ?
+					read_ascii_symbols(text, from, end) :
+					read_ascii(text, from, end);
+		}
+		else if (!text->gap && text->run != SH_SYMBOL)
 			next = read_inert(text, from, end);
-		else if (*from < 0x80)
-			next = read_ascii(text, from, end);
 		if (next > from)
 		{
 			from = next;
@@ -364,7 +416,7 @@ sh_text_retire(ShText *text, size_t keep)
 	if (drop < text->ntokens)
 		from = text->starts[drop];
 	if (text->run_written && text->run != SH_WORD &&
-		text->unit == SH_UNIT_WORD)
+		text->unit != SH_UNIT_CHARACTER)
 	{
 		if (text->gram_start < from)
 			from = text->gram_start;

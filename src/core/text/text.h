@@ -32,6 +32,7 @@ typedef enum ShUnit
 {
 	SH_UNIT_WORD,				/* a word, or a gram of an unspaced script */
 	SH_UNIT_CHARACTER,			/* a code point of the normalised text */
+	SH_UNIT_SYMBOL,				/* a word, or a symbol */
 
 	/* those of other programs, which recipes.c reads */
 	SH_UNIT_COMPAT,
@@ -68,6 +69,8 @@ typedef struct ShText
 
 	/* the run being read; SH_SEPARATOR between runs */
 	ShKind		run;
+	bool		gap;			/* a separator stands behind what was read of
+								 * it */
 	bool		run_written;	/* some of it is in the normalised text */
 	bool		run_cut;		/* some token of it is complete */
 	size_t		gram_start;		/* where its next gram starts ... */

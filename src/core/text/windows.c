@@ -5,7 +5,7 @@
  *
  * A feature is a window of successive tokens, as the bytes of the normalised
  * text from the start of the first to the end of the last; its hash is the
- * XXH3 (64 bits, seed 0) of those bytes.
+ * XXH3 (64 bits, with the seed of the profile) of those bytes.
  *
  * XXH3 is several algorithms, by the length of what is hashed.  Which one a
  * feature needs is as good as random, so that the processor, which must guess,
@@ -30,6 +30,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/bits.h"
 #include "core/lanes.h"
 
 /* Windows of one size, ending with successive tokens. */
@@ -108,11 +109,26 @@ sh_windows_next(ShWindows *windows, ShFeature *features)
 	return n;
 }
 
+/*
+ * Part of the specification: the hash of some bytes.  XXH3 of a few bytes can be
+ * inverted, and the fingerprint of a single feature is its hash.  So that it does
+ * not give away the seed, this is mixed in before and behind.
+ */
+static inline uint64_t
+hash_bytes(const unsigned char *bytes, size_t length, uint64_t seed)
+{
+	uint64_t	hash = XXH3_64bits_withSeed(bytes, length, seed);
+
+	return seed == 0 ? hash :
+		sh_mix(hash ^ sh_mix(seed)) ^ sh_mix(seed + SH_SCRAMBLE);
+}
+
 /* The hash of a feature. */
 uint64_t
-sh_feature_hash(const unsigned char *feature, size_t length)
+sh_feature_hash(const ShProfile *profile, const unsigned char *feature,
+				size_t length)
 {
-	return XXH3_64bits(feature, length);
+	return hash_bytes(feature, length, profile->seed);
 }
 
 /*
@@ -123,7 +139,7 @@ static inline __attribute__((always_inline))
 void
 hash_masked(const unsigned char *bytes, const uint16_t *starts,
 			const uint16_t *lengths, uint64_t mask, uint64_t *hashes,
-			size_t step, size_t least, size_t most)
+			size_t step, size_t least, size_t most, uint64_t seed)
 {
 	for (; mask != 0; mask &= mask - 1)
 	{
@@ -132,14 +148,14 @@ hash_masked(const unsigned char *bytes, const uint16_t *starts,
 
 		if (length < least || length > most)
 			__builtin_unreachable();
-		hashes[which * step] = XXH3_64bits(bytes + starts[which], length);
+		hashes[which * step] = hash_bytes(bytes + starts[which], length, seed);
 	}
 }
 
-/* Hash a run of windows. */
-static __attribute__((flatten))
+/* Hash a run of windows.  To be inlined with 0 as the seed, or with another. */
+static inline __attribute__((always_inline))
 void
-hash_run(const ShRun *run)
+hash_seeded(const ShRun *run, uint64_t seed)
 {
 	const unsigned char *bytes = run->bytes;
 	size_t		step = run->step;
@@ -159,12 +175,28 @@ hash_run(const ShRun *run)
 		up_to_16 = sh_at_most(lengths, 16);
 		if (run->n - i < SH_LANES)
 			all = (UINT64_C(1) << (run->n - i)) - 1;
-		hash_masked(bytes, starts, lengths, all & brief, hashes, step, 1, 8);
+		hash_masked(bytes, starts, lengths, all & brief, hashes, step, 1, 8,
+					seed);
 		hash_masked(bytes, starts, lengths, all & up_to_16 & ~brief, hashes,
-					step, 9, 16);
+					step, 9, 16, seed);
 		hash_masked(bytes, starts, lengths, all & ~up_to_16, hashes, step,
-					17, SIZE_MAX);
+					17, SIZE_MAX, seed);
 	}
+}
+
+/* The two ways. */
+static __attribute__((flatten))
+void
+hash_run(const ShRun *run)
+{
+	hash_seeded(run, 0);
+}
+
+static __attribute__((flatten))
+void
+hash_run_seeded(const ShRun *run, uint64_t seed)
+{
+	hash_seeded(run, seed);
 }
 
 /*
@@ -185,7 +217,8 @@ sh_windows_hashes(ShWindows *windows, uint64_t *hashes)
 	while ((windows->whole || windows->last + 1 < max ||
 			windows->size != windows->profile->min) &&
 		   n < SH_BATCH && next_feature(windows, &feature))
-		hashes[n++] = sh_feature_hash(text->bytes + feature.start,
+		hashes[n++] = sh_feature_hash(windows->profile,
+									  text->bytes + feature.start,
 									  feature.end - feature.start);
 
 	run.bytes = text->bytes;
@@ -198,7 +231,10 @@ sh_windows_hashes(ShWindows *windows, uint64_t *hashes)
 	{
 		run.starts = text->starts + windows->last + 1 - size;
 		run.hashes = hashes + n + (size - min);
-		hash_run(&run);
+		if (windows->profile->seed == 0)
+			hash_run(&run);
+		else
+			hash_run_seeded(&run, windows->profile->seed);
 	}
 	windows->last += run.n;
 	return n + run.n * run.step;

@@ -37,6 +37,7 @@ extern void sh_windows_begin(ShWindows *windows, const ShProfile *profile,
 							 const ShText *text, bool ended);
 extern size_t sh_windows_next(ShWindows *windows, ShFeature *features);
 extern size_t sh_windows_hashes(ShWindows *windows, uint64_t *hashes);
-extern uint64_t sh_feature_hash(const unsigned char *feature, size_t length);
+extern uint64_t sh_feature_hash(const ShProfile *profile,
+								const unsigned char *feature, size_t length);
 
 #endif							/* SH_WINDOWS_H */

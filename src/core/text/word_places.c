@@ -96,7 +96,9 @@ read_character(ShWordReader *reader, int class, const unsigned char *p,
 	if (kind == SH_IGNORED)
 		return;
 	if (mark)
-		kind = reader->run == SH_SEPARATOR ? SH_WORD : reader->run;
+		kind = reader->run;
+	if (kind == SH_SYMBOL)
+		kind = SH_SEPARATOR;
 	if (kind != reader->run || reader->piece_chars == SH_PIECE_MAX ||
 		(kind != SH_WORD && !mark))
 		end_word(reader);

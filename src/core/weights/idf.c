@@ -145,7 +145,7 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 	if (idf->fallback > SH_IDF_WEIGHT_MAX ||
 		(idf->kind == SH_IDF_LEARNT ? idf->fallback : idf->documents) != 0 ||
 		(idf->shortest != 0 && (idf->kind == SH_IDF_LEARNT ||
-								idf->profile != &sh_no_profile)))
+								!sh_profile_given(idf->profile))))
 		return "Its header contradicts itself.";
 	return NULL;
 }

@@ -46,7 +46,7 @@ typedef struct ShIdfEntry
 typedef struct ShIdf
 {
 	ShIdfKind	kind;
-	const ShProfile *profile;	/* sh_no_profile for words that are given */
+	const ShProfile *profile;	/* sh_profile_given() for words that are given */
 	int			shortest;		/* characters of the shortest word that counts */
 	uint32_t	documents;		/* learnt from; 0 when given */
 	uint32_t	fallback;		/* weight of unknown features when given */

@@ -1,0 +1,45 @@
+#!/bin/bash
+#
+# Random texts of code points of all planes, against the reference.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Of each text is compared what simhash_fold makes of it, its features by symbol
+# in their order with their weights, and its fingerprint by a profile with a seed.
+# There are a few thousand, or as many as can be compared in SIMHASH_SECONDS;
+# SIMHASH_SEED repeats a run.
+#
+
+. "$(dirname "$0")/compare.sh"
+kind=random
+seed=${SIMHASH_SEED:-$RANDOM$RANDOM}
+echo "SIMHASH_SEED=$seed"
+same_unicode || exit 0
+
+ours="SELECT label, 'cut', concat_ws('|', simhash_fold(body),
+		(SELECT coalesce(string_agg(feature || '=' || weight, ';'
+			ORDER BY nr), '')
+		 FROM simhash_features(body, profile) WITH ORDINALITY
+			AS f (feature, weight, hash, nr)),
+		coalesce(simhash(body, profile)::text, ''))
+	FROM t, (VALUES ('symbol-1-2-sqrt-seed-4711')) AS v (profile)"
+
+theirs()
+{
+	"$PYTHON" reference.py cut
+}
+
+explain()
+{
+	"$PYTHON" reference.py compare "$work/ours" "$work/theirs" <"$1" || :
+}
+
+texts=3000
+[ -z "${SIMHASH_SECONDS:-}" ] || texts=50000
+for ((round = 0; failed == 0 && (round == 0 ||
+	SECONDS < ${SIMHASH_SECONDS:-0}); round++)); do
+	"$PYTHON" reference.py random "$((seed + round))" $texts >"$work/texts"
+	check "seed_$((seed + round))" UTF8 "$work/texts"
+done
+echo "$((round * texts)) texts"
+
+exit $failed
