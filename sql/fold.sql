@@ -63,6 +63,7 @@ SELECT feature FROM simhash_features('Été à Noël', 'word-2-fold');
 SELECT simhash('É', 'word-2-fold-seed-0') = simhash('e') AS seed_of_none,
     simhash('É', 'word-2-2-binary-fold') = simhash('e') AS other_name;
 SELECT simhash('a', 'word-2-fold-fold'); -- error
+SELECT simhash('a', 'word-2' || repeat('-fold', 5000000)); -- error
 SELECT simhash('a', 'word-2-seed-7-fold'); -- error
 SELECT simhash('a', 'python-simhash-fold'); -- error
 SELECT simhash('a', '-fold'); -- error

@@ -4,8 +4,8 @@
  *		Letters as another keyboard, or a hurried writer, would type them.
  *
  * People leave accents out in capitals, vowel signs in Arabic and Hebrew, and what
- * their keyboard lacks.  No profile may do so: to Vietnamese, or in a dictionary,
- * an accent is another word.  So this is a function to put before a profile.
+ * their keyboard lacks.  A profile does so only if its name says it: to Vietnamese,
+ * or in a dictionary, an accent is another word.
  *
  * Each code point is taken by itself: it is brought to its NFKC_Casefold,
  * decomposed; the marks of Latin, Greek, Cyrillic, Hebrew and Arabic that this

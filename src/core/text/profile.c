@@ -321,12 +321,11 @@ find_folding(const ShProfile *profile)
 	return found;
 }
 
-/* The profile of a name without a seed, or NULL. */
+/* The profile of a name with nothing behind its damping, or NULL. */
 static const ShProfile *
-find_plain(const char *name, size_t length)
+find_bare(const char *name, size_t length)
 {
 	const ShProfile *found = NULL;
-	size_t		fold = strlen(FOLD);
 
 	for (int i = 0; i < sh_profile_count; i++)
 	{
@@ -336,15 +335,23 @@ find_plain(const char *name, size_t length)
 	}
 	for (int i = 0; i < sh_pattern_count && found == NULL; i++)
 		found = find_by_pattern(i, name, length);
-	if (found == NULL && length > fold &&
-		memcmp(name + length - fold, FOLD, fold) == 0)
-	{
-		found = find_plain(name, length - fold);
-		/* Other programs do not, and once is enough. */
-		found = found == NULL || found->unit >= SH_UNIT_COMPAT || found->folds ?
-			NULL : find_folding(found);
-	}
 	return found;
+}
+
+/* The profile of a name without a seed, or NULL. */
+static const ShProfile *
+find_plain(const char *name, size_t length)
+{
+	const ShProfile *found = find_bare(name, length);
+	size_t		fold = strlen(FOLD);
+
+	if (found != NULL || length <= fold ||
+		memcmp(name + length - fold, FOLD, fold) != 0)
+		return found;
+	found = find_bare(name, length - fold);
+	/* Other programs do not fold. */
+	return found == NULL || found->unit >= SH_UNIT_COMPAT ? NULL :
+		find_folding(found);
 }
 
 /* The profile of that name, or NULL. */
