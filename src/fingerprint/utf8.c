@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 
 #include "core/text/letters.h"
+#include "core/text/utf8.h"
 
 PG_FUNCTION_INFO_V1(simhash_fold);
 
@@ -107,10 +108,7 @@ simhash_read_utf8(const char *bytes, Size length,
 		sh_ascii_prefetch((const unsigned char *) bytes, n);
 		CHECK_FOR_INTERRUPTS();
 		if (n < length)
-		{
-			for (int i = 0; i < 3 && (bytes[n] & 0xc0) == 0x80; i++)
-				n--;
-		}
+			n = sh_utf8_cut((const unsigned char *) bytes, n);
 		read(state, (const unsigned char *) bytes, n);
 		bytes += n;
 		length -= n;
@@ -181,8 +179,8 @@ append_converted(StringInfo out, const unsigned char *bytes, Size length)
 		int			done;
 
 		CHECK_FOR_INTERRUPTS();
-		while ((Size) n < length && (bytes[n] & 0xc0) == 0x80)
-			n--;
+		if ((Size) n < length)
+			n = (int) sh_utf8_cut(bytes, n);
 		done = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
 											 GetDatabaseEncoding(),
 											 unconstify(unsigned char *, bytes),

@@ -16,6 +16,7 @@
 #include "core/text/profile.h"
 #include "core/fingerprint/tally.h"
 #include "core/text/text.h"
+#include "core/text/utf8.h"
 #include "core/text/windows.h"
 
 /*
@@ -108,14 +109,9 @@ sh_document_read(ShDocument *document, const unsigned char *bytes,
 		return sh_document_read_folded(document, bytes, length, sink, state);
 	while (more && length > 0)
 	{
-		size_t		n = length;
+		size_t		n = length <= SH_FOLDED_AT_ONCE ? length :
+		sh_utf8_cut(bytes, SH_FOLDED_AT_ONCE);
 
-		if (n > SH_FOLDED_AT_ONCE)
-		{
-			n = SH_FOLDED_AT_ONCE;
-			for (int i = 0; i < 3 && (bytes[n] & 0xc0) == 0x80; i++)
-				n--;
-		}
 		more = sh_document_read_folded(document, letters,
 									   sh_letters_fold(bytes, bytes + n,
 													   letters),

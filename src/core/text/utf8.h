@@ -24,6 +24,18 @@ sh_utf8_length(unsigned char lead)
 }
 
 /*
+ * The most bytes, up to n, that do not end within a character.  The byte behind
+ * them can be read.
+ */
+static inline size_t
+sh_utf8_cut(const unsigned char *bytes, size_t n)
+{
+	for (int i = 0; i < 3 && n > 0 && (bytes[n] & 0xc0) == 0x80; i++)
+		n--;
+	return n;
+}
+
+/*
  * Decode the character at p, which is before end.  Sets *length to its bytes.
  * A byte that starts no valid character is a character of its own, -1.
  */
