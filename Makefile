@@ -32,7 +32,7 @@ guard = guard guard_action guard_bind guard_fill guard_fingerprint guard_group \
 index = hamming_am hamming_btree hamming_build hamming_check \
 	hamming_check_pages hamming_columns hamming_compare hamming_cost \
 	hamming_cursor hamming_insert hamming_knn hamming_load \
-	hamming_matches hamming_near_words hamming_parallel hamming_plan \
+	hamming_matches hamming_near_words hamming_plan \
 	hamming_question hamming_scan hamming_search_plan hamming_sort \
 	hamming_tree hamming_tricks hamming_validate hamming_value \
 	hamming_words

@@ -1,5 +1,5 @@
 #
-# Building indexes and their sizes; the hamming index with a worker as well.
+# Building indexes and their sizes.
 # SPDX-License-Identifier: PostgreSQL
 #
 
@@ -40,12 +40,6 @@ measure()
 	method hamming "$(drop hamming)" \
 		"$(create hamming 'docs USING hamming (fp)')" "$1"
 	method keys "$(drop keys)" "$(create keys "${keys[@]}")" "$1"
-	method 'alone, elapsed' "$(drop alone)" \
-		"$(create alone 'docs USING hamming (fp)')" "$1"
-	method 'with a worker, elapsed' "$(drop worker)
-		SET max_parallel_maintenance_workers = 1;
-		SET min_parallel_table_scan_size = 0;" \
-		"$(create worker 'docs USING hamming (fp)')" "$1"
 	run 0 "$([ "$1" -le 1000000 ] && echo 3 || echo 2)"
 
 	emit 'build, four btrees on bigint' "${us[four]}" $unit
@@ -53,11 +47,6 @@ measure()
 		"${us[four]}" "$([ "$1" -lt 1000000 ] || echo 'ratio <= 1.5')"
 	emit 'build, four btrees on keys' "${us[keys]}" $unit 'four btrees' \
 		"${us[four]}"
-	emit 'build, hamming index, one process' "${us[alone, elapsed]}" $unit
-	emit 'build, hamming index, with a worker' \
-		"${us[with a worker, elapsed]}" $unit 'one process' \
-		"${us[alone, elapsed]}" \
-		"$([ "$1" -lt 10000000 ] || echo 'ratio <= 1 / 1.6')"
 	size four "$1"
 	emit 'size, four btrees on bigint' "$bytes" 'bytes/row'
 	size hamming "$1"
@@ -65,7 +54,7 @@ measure()
 		"$([ "$1" -lt 1000000 ] || echo 'figure <= 90')"
 	size keys "$1"
 	emit 'size, four btrees on keys' "$bytes" 'bytes/row'
-	for name in four hamming keys alone worker; do
+	for name in four hamming keys; do
 		psql -c "$(drop $name)"
 	done
 }

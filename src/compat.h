@@ -149,13 +149,6 @@ simhash_am_routine(const IndexAmRoutine *routine)
 #endif
 }
 
-/* In such a table: workers may help to build (see simhash_build_workers). */
-#if PG_VERSION_NUM >= 170000
-#define SIMHASH_AM_BUILDS_IN_PARALLEL	.amcanbuildparallel = true,
-#else
-#define SIMHASH_AM_BUILDS_IN_PARALLEL
-#endif
-
 /* The physical identity of a relation. */
 #if PG_VERSION_NUM >= 160000
 #define simhash_locator(rel)	(&(rel)->rd_locator)
@@ -302,27 +295,6 @@ simhash_lock_held(const LOCKTAG *tag, LOCKMODE mode)
 	return LockHeldByMe(tag, mode, false);
 #else
 	return LockHeldByMe(tag, mode);
-#endif
-}
-
-/*
- * How many workers may help to build an index.  Before PostgreSQL 17 the server
- * asks for btrees only, so we do here; an empty table is what TRUNCATE leaves,
- * which wants no workers.
- */
-static inline int
-simhash_build_workers(Relation table, Relation index, const IndexInfo *info)
-{
-#if PG_VERSION_NUM >= 170000
-	(void) table;
-	(void) index;
-	return info->ii_ParallelWorkers;
-#else
-	(void) info;
-	if (!IsNormalProcessingMode() || RelationGetNumberOfBlocks(table) == 0)
-		return 0;
-	return plan_create_index_workers(RelationGetRelid(table),
-									 RelationGetRelid(index));
 #endif
 }
 

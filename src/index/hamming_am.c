@@ -253,7 +253,6 @@ static const IndexAmRoutine am_routine = {
 	.amparallelvacuumoptions =
 	VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP,
 	.amkeytype = INT8OID,
-	SIMHASH_AM_BUILDS_IN_PARALLEL
 
 	.ambuild = hamming_build,
 	.ambuildempty = hamming_buildempty,

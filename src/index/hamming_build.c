@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -27,9 +26,6 @@ typedef struct HammingBuild
 	HammingIndexState index;
 	HammingRead read;
 } HammingBuild;
-
-extern PGDLLEXPORT void simhash_hamming_build_worker(dsm_segment *seg,
-													 shm_toc *toc);
 
 /* Called for each row of the table: put its entries to the sort. */
 static void
@@ -59,65 +55,12 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	build->read.entries += hamming_row_entries(layout);
 }
 
-/*
- * Put the entries of the rows that a scan hands out to a sort; of all rows, if
- * the scan is NULL.  Returns the number of rows.
- */
-static double
-read_rows(Relation heap, Relation index, IndexInfo *info, HammingSort *sort,
-		  TableScanDesc scan, HammingRead *read)
-{
-	HammingBuild build = {.sort = sort};
-	double		rows;
-
-	hamming_init_state(index, &build.index);
-	rows = table_index_build_scan(heap, index, info, true,
-								  !IsParallelWorker(), build_row, &build,
-								  scan);
-	*read = build.read;
-	return rows;
-}
-
-/* A worker of a parallel build begins here. */
-void
-simhash_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
-{
-	hamming_parallel_work(seg, toc, read_rows);
-}
-
-/* Build the index by this process alone. */
-static void
-build_serially(Relation heap, Relation index, IndexInfo *info,
-			   IndexBuildResult *result)
-{
-	HammingSort *sort = hamming_sort_begin(maintenance_work_mem);
-	HammingLoad *load;
-	HammingRead read;
-
-	result->heap_tuples = read_rows(heap, index, info, sort, NULL, &read);
-	result->index_tuples = read.rows;
-
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) result->index_tuples);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
-								 HAMMING_PHASE_SORT);
-	hamming_sort_perform(sort);
-
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
-								 HAMMING_PHASE_LOAD);
-	load = hamming_load_begin(index, &read);
-	hamming_load_reserve(load);
-	hamming_load_all(load, sort);
-	hamming_load_end(load);
-	hamming_sort_end(sort);
-}
-
 /* Build the index. */
 IndexBuildResult *
 hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
-	int			workers;
+	HammingBuild build = {0};
 
 	hamming_check_columns(index);
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -128,9 +71,21 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SCAN);
-	workers = simhash_build_workers(heap, index, info);
-	if (workers == 0 ||
-		!hamming_parallel_build(heap, index, info, workers, read_rows, result))
-		build_serially(heap, index, info, result);
+	hamming_init_state(index, &build.index);
+	build.sort = hamming_sort_begin(maintenance_work_mem);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
+												 build_row, &build, NULL);
+	result->index_tuples = build.read.rows;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) result->index_tuples);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_SORT);
+	hamming_sort_perform(build.sort);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_LOAD);
+	hamming_load(index, &build.read, build.sort);
+	hamming_sort_end(build.sort);
 	return result;
 }

@@ -11,14 +11,7 @@
 #define HAMMING_BUILD_H
 
 #include "access/genam.h"
-#include "access/tableam.h"
-#include "nodes/execnodes.h"
-#include "port/atomics.h"
-#include "storage/buffile.h"
-#include "storage/dsm.h"
-#include "storage/fileset.h"
 #include "storage/itemptr.h"
-#include "storage/shm_toc.h"
 #include "utils/relcache.h"
 
 /* An entry on its way into the index. */
@@ -56,7 +49,6 @@ hamming_unpack_tid(uint64 packed, ItemPointer tid)
 }
 
 typedef struct HammingSort HammingSort;
-typedef struct HammingLoad HammingLoad;
 
 /* hamming_sort.c */
 extern HammingSort *hamming_sort_begin(int kilobytes);
@@ -64,42 +56,9 @@ extern void hamming_sort_put(HammingSort *sort, int64 key, uint64 tid);
 extern void hamming_sort_perform(HammingSort *sort);
 extern bool hamming_sort_next(HammingSort *sort, HammingEntry *entry);
 extern void hamming_sort_end(HammingSort *sort);
-extern HammingSort *hamming_sort_begin_part(int kilobytes, FileSet *files,
-											int part);
-extern void hamming_sort_end_part(HammingSort *sort);
-extern HammingSort *hamming_sort_open_parts(FileSet *files, int parts);
-extern void hamming_sort_divide(HammingSort *sort, int ranges,
-								HammingEntry *bounds);
-extern int64 hamming_sort_seek(HammingSort *sort, const HammingEntry *from);
 
 /* hamming_load.c */
-extern HammingLoad *hamming_load_begin(Relation index,
-									   const HammingRead *read);
-extern void hamming_load_reserve(HammingLoad *load);
-extern void hamming_load_share(HammingLoad *load, BufFile *pivots,
-							   pg_atomic_uint32 *loaded);
-extern BlockNumber hamming_load_leaf(HammingLoad *load, int64 entry);
-extern void hamming_load_leaves(HammingLoad *load, HammingSort *sort,
-								int64 number, BlockNumber from,
-								BlockNumber to);
-extern void hamming_load_all(HammingLoad *load, HammingSort *sort);
-extern void hamming_load_pivots(HammingLoad *load, BufFile *pivots);
-extern void hamming_load_end(HammingLoad *load);
-
-/*
- * Puts the entries of the rows that a scan hands out to a sort, and how many
- * there are into *read.  Returns the number of rows.
- */
-typedef double (*HammingReadRows) (Relation heap, Relation index,
-								   IndexInfo *info, HammingSort *sort,
-								   TableScanDesc scan, HammingRead *read);
-
-/* hamming_parallel.c */
-extern bool hamming_parallel_build(Relation heap, Relation index,
-								   IndexInfo *info, int workers,
-								   HammingReadRows read_rows,
-								   IndexBuildResult *result);
-extern void hamming_parallel_work(dsm_segment *seg, shm_toc *toc,
-								  HammingReadRows read_rows);
+extern void hamming_load(Relation index, const HammingRead *read,
+						 HammingSort *sort);
 
 #endif							/* HAMMING_BUILD_H */

@@ -10,19 +10,17 @@
  * TID only where the keys to its left and right are the same.
  *
  * All entries have the same size, or less where the key is NULL, and their
- * number is known, so it is known as well which of them each leaf page gets.  Leaf pages are blocks 1, 2, 3 and
- * so on; inner pages come behind them.  That lets several processes write leaf
- * pages at the same time, each from another place on.  With 366 entries to a
- * page:
+ * number is known, so it is known as well which of them each leaf page gets.  Leaf
+ * pages are blocks 1, 2, 3 and so on; inner pages come behind them.  With 366
+ * entries to a page:
  *
  *		entries			leaf	block	pivot
  *		0 .. 365		0		1		minus infinity
  *		366 .. 731		1		2		key of entry 366
  *		732 .. 1097		2		3		key of entry 732
  *
- * Who fills a leaf page hands up the pivot of the next one.  From the pivots,
- * in order, one process makes the inner pages, each level handing up a pivot
- * for each page that it has finished.
+ * A leaf page that is full hands up the pivot of the next one, and so does each
+ * level above for each page that it has finished.
  *
  * Pages are written past the buffer manager and logged as images, as nobody
  * else can see the index yet.  An inner page gets its number when it is begun,
@@ -35,7 +33,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
@@ -71,7 +68,7 @@ typedef struct HammingLevel
 	Size		used;			/* bytes that they take */
 } HammingLevel;
 
-struct HammingLoad
+typedef struct HammingLoad
 {
 	/* stays */
 	Relation	index;
@@ -80,18 +77,15 @@ struct HammingLoad
 	int			per_leaf;
 	BlockNumber leaves;
 	Size		inner_target;	/* bytes of items that fill a page */
-	BufFile    *pivots;			/* of leaf pages; NULL: linked at once */
 
 	/* moves */
-	pg_atomic_uint32 *loaded;	/* leaf pages written, by all processes */
-	pg_atomic_uint32 own_loaded;
 	BlockNumber linked;			/* leaf pages that have a downlink */
 	BlockNumber allocated;		/* pages that have a number */
 	BlockNumber written;		/* length of the file */
 	char	   *zeros;
 	int			height;			/* of the tree so far; -1: nothing in it */
 	HammingLevel levels[HAMMING_MAX_HEIGHT];
-};
+} HammingLoad;
 
 /* Is an entry one of NULL? */
 static inline bool
@@ -328,9 +322,28 @@ link_leaf(HammingLoad *load, const HammingEntry *entry)
 	add_downlink(load, 1, &pivot, ++load->linked);
 }
 
-/* Prepare to fill an empty index with what was read. */
-HammingLoad *
-hamming_load_begin(Relation index, const HammingRead *read)
+/* The leaf pages that the entries take. */
+static BlockNumber
+count_leaves(const HammingLoad *load)
+{
+	int64		leaves = (load->read.entries + load->per_leaf - 1) /
+	load->per_leaf;
+
+	if (leaves >= MaxBlockNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("hamming index \"%s\" has too many entries",
+						RelationGetRelationName(load->index))));
+	return (BlockNumber) leaves;
+}
+
+/*
+ * Prepare to fill an empty index with what was read.  The file becomes as long as
+ * the leaf pages need at once: the first inner pages are written before the last
+ * of these.
+ */
+static HammingLoad *
+begin_load(Relation index, const HammingRead *read)
 {
 	HammingLoad *load = (HammingLoad *) palloc0(sizeof(HammingLoad));
 	BTOptions  *options = (BTOptions *) index->rd_options;
@@ -345,67 +358,20 @@ hamming_load_begin(Relation index, const HammingRead *read)
 	load->per_leaf = Min(most, (Size) BLCKSZ * fillfactor / 100) /
 		ITEM_SIZE(HAMMING_ENTRY_SIZE);
 	load->inner_target = Min(most, BLCKSZ * BTREE_NONLEAF_FILLFACTOR / 100);
-	load->leaves = hamming_load_leaf(load, read->entries);
-	load->loaded = &load->own_loaded;
-	pg_atomic_init_u32(&load->own_loaded, 0);
+	load->leaves = count_leaves(load);
 	load->allocated = load->leaves + 1;
 	load->written = load->leaves > 0 ? load->leaves + 1 : 0;
 	load->height = load->leaves > 0 ? 0 : -1;
+	if (load->leaves > 0)
+	{
+		load->zeros = simhash_alloc_page();
+		smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, load->leaves,
+				   load->zeros, load->use_wal);
+	}
 	return load;
 }
 
-/* The first leaf page, counting from 0, that begins at an entry or after it. */
-BlockNumber
-hamming_load_leaf(HammingLoad *load, int64 entry)
-{
-	int64		leaf = (entry + load->per_leaf - 1) / load->per_leaf;
-
-	if (leaf >= MaxBlockNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("hamming index \"%s\" has too many entries",
-						RelationGetRelationName(load->index))));
-	return (BlockNumber) leaf;
-}
-
-/*
- * Make the file as long as the leaf pages need, before the first is written.
- * It gets its segments by that, which only one process can see to.
- */
-void
-hamming_load_reserve(HammingLoad *load)
-{
-	if (load->leaves == 0)
-		return;
-	load->zeros = simhash_alloc_page();
-	smgrextend(RelationGetSmgr(load->index), MAIN_FORKNUM, load->leaves,
-			   load->zeros, load->use_wal);
-}
-
-/*
- * Several processes load leaf pages: keep their pivots in a file, and count
- * the pages together.
- */
-void
-hamming_load_share(HammingLoad *load, BufFile *pivots,
-				   pg_atomic_uint32 *loaded)
-{
-	load->pivots = pivots;
-	load->loaded = loaded;
-}
-
-/* Count a leaf page that is written, and tell how far that has come. */
-static void
-count_leaf(HammingLoad *load)
-{
-	int64		loaded = pg_atomic_add_fetch_u32(load->loaded, 1);
-
-	if (!IsParallelWorker())
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 (int64) (load->read.rows * loaded /
-											  load->leaves));
-}
-
+/* Add an entry to a leaf page. */
 static void
 add_entry(HammingLevel *leaf, const HammingEntry *entry)
 {
@@ -453,54 +419,30 @@ load_leaf(HammingLoad *load, HammingSort *sort, BlockNumber leaf,
 		next.tid = before.tid;
 	make_pivot(&pivot, &next);
 	finish_page(load, here, &pivot, leaf + 2);
-	if (load->pivots != NULL)
-		BufFileWrite(load->pivots, &next, sizeof(next));
-	else
-		link_leaf(load, &next);
+	link_leaf(load, &next);
 }
 
-/*
- * Write leaf pages "from" to "to", the latter excluded.  The sort is going to
- * hand out the entry with that number first, which is not beyond them.
- */
-void
-hamming_load_leaves(HammingLoad *load, HammingSort *sort, int64 number,
-					BlockNumber from, BlockNumber to)
+/* Write all leaf pages, and the inner pages that they fill. */
+static void
+load_leaves(HammingLoad *load, HammingSort *sort)
 {
 	HammingEntry entry;
 
-	if (from >= to)
-		return;
-	for (; number <= (int64) from * load->per_leaf; number++)
+	if (load->leaves > 0)
 		hamming_sort_next(sort, &entry);
-	for (BlockNumber leaf = from; leaf < to; leaf++)
+	for (BlockNumber leaf = 0; leaf < load->leaves; leaf++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		load_leaf(load, sort, leaf, &entry);
-		count_leaf(load);
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+									 (int64) (load->read.rows * (leaf + 1) /
+											  load->leaves));
 	}
 }
 
-/* Write all leaf pages. */
-void
-hamming_load_all(HammingLoad *load, HammingSort *sort)
-{
-	hamming_load_leaves(load, sort, 0, 0, load->leaves);
-}
-
-/* Link leaf pages whose pivots are in a file. */
-void
-hamming_load_pivots(HammingLoad *load, BufFile *pivots)
-{
-	HammingEntry pivot;
-
-	while (BufFileRead(pivots, &pivot, sizeof(pivot)) == sizeof(pivot))
-		link_leaf(load, &pivot);
-}
-
 /* Finish the rightmost pages, then the metapage. */
-void
-hamming_load_end(HammingLoad *load)
+static void
+end_load(HammingLoad *load)
 {
 	BlockNumber root = load->leaves > 0 ? 1 : P_NONE;
 	Page		meta = (Page) simhash_alloc_page();
@@ -526,4 +468,14 @@ hamming_load_end(HammingLoad *load)
 	 */
 	if (load->use_wal)
 		smgrimmedsync(RelationGetSmgr(load->index), MAIN_FORKNUM);
+}
+
+/* Fill an empty index with what was read, which the sort hands out. */
+void
+hamming_load(Relation index, const HammingRead *read, HammingSort *sort)
+{
+	HammingLoad *load = begin_load(index, read);
+
+	load_leaves(load, sort);
+	end_load(load);
 }

@@ -436,16 +436,12 @@ void
 hamming_warm(Relation index, const int64 *keys, int count)
 {
 	HammingWay	ways[SH_WORD_BLOCKS];
-	int			asks;
 
 	for (int i = 0; i < count; i++)
 		ways[i].key = keys[i];
 	if (!find_leaves(index, ways, count))
 		return;
 
-	asks = Min(hamming_disk_concurrency(index), count);
-	for (int i = 0; i < asks; i++)
-		hamming_ask_disk(index, ways[i].at.blkno);
 	for (int i = 0; i < count; i++)
 		fetch_head(index, ways[i].at.blkno);
 	for (int i = 0; i < count; i++)
