@@ -23,46 +23,49 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-clusters = bind check current drop faults forest join members mend \
-	neighbours notes query setup split starts step table template terms \
-	texts trigger trim
+clusters = bind check commands current drop faults forest join members mend \
+	neighbours notes setup split starts step table template terms texts \
+	trigger trim
 guard = guard guard_action guard_bind guard_fill guard_fingerprint guard_group \
 	guard_key guard_lock guard_moved guard_options guard_row guard_search \
 	guard_shard guard_space guard_statement guard_terms
-index = hamming_am hamming_btree hamming_build hamming_check \
-	hamming_check_pages hamming_columns hamming_compare hamming_cost \
-	hamming_cursor hamming_insert hamming_knn hamming_load \
-	hamming_matches hamming_near_words hamming_plan \
-	hamming_question hamming_scan hamming_search_plan hamming_sort \
-	hamming_tree hamming_tricks hamming_validate hamming_value \
-	hamming_words
-planner = clauses distances key_paths key_prefix paths selectivity support
-report = components dedup progress report report_groups report_ids \
-	report_lines report_query report_statement report_table \
-	report_workers sample table_report tune tune_query tune_rate \
-	tune_recipe verified verify
-search = ball bits distance functions group_hash keys measure operators \
-	source
+index = hamming_am hamming_btree hamming_columns hamming_cost hamming_insert \
+	hamming_validate hamming_value hamming_warm
+index/build = hamming_build hamming_load hamming_sort
+index/check = hamming_check hamming_check_pages
+index/scan = hamming_compare hamming_cursor hamming_knn hamming_matches \
+	hamming_near_words hamming_plan hamming_question hamming_scan \
+	hamming_search_plan hamming_tree hamming_tricks hamming_words
+planner = balls clauses distances indexes key_paths key_prefix paths \
+	selectivity support
+keys = key_columns keys
+report = dedup report report_lines report_table
+tune = tune tune_query tune_recipe
+pairs = components documents pair_workers pairs query_rows rate row_groups \
+	row_ids sample similar_rows
+query = progress statement
+search = ball bits distance functions group_hash measure operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash passages shared similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
-core/pairs = clusters compare crowds entries layout pairs plan probes rows \
-	sides wide_pairs
+core/pairs = clusters compare crowds engine plan rows sides wide_pairs
+core/blocks = entries layout probes
 core/weights = exact idf idf_sums idf_table idf_top
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
 core/text = ascii borders fold letters profile shared_runs text windows word_places
 
-WINGS = clusters guard index planner report search weights fingerprint
-CORE = core/pairs core/weights core/fingerprint core/foreign core/text
+WINGS = clusters guard index index/build index/check index/scan planner keys \
+	report tune pairs query search weights fingerprint
+CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/text
 
 wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))
 CORE_OBJS = $(call wing_objects,$(CORE))
 WING_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
-OBJS = src/simhash.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
+OBJS = src/simhash.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
 # --- how it is tested ----------------------------------------------------
 

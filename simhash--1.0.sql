@@ -1381,7 +1381,7 @@ COMMENT ON FUNCTION simhash_components(text) IS
 -- The table may belong to somebody whom the caller does not trust: no code of
 -- the owner's may run that would not run in a SELECT of the columns.  So both are
 -- in C: there what is called is known, and not by a name
--- (src/report/table_report.c).
+-- (src/report/simhash_report.c).
 
 CREATE FUNCTION simhash_report(
     relation regclass, fingerprint text, k bigint DEFAULT 3,

@@ -13,7 +13,7 @@ PROGRAMS=$HOME/pairs
 
 prepare()
 {
-	local sources=$(echo src/core/pairs/*.c)
+	local sources=$(echo src/core/pairs/*.c src/core/blocks/*.c)
 	local flags='-std=gnu99 -Isrc -Itest'
 
 	mkdir -p "$PROGRAMS"

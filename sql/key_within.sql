@@ -1,5 +1,5 @@
 --
--- key_prefix.c, keys.c: key columns behind columns of groups, such as (site, k0)
+-- key_prefix.c, key_columns.c: key columns behind columns of groups, such as (site, k0)
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,5 +1,5 @@
 --
--- keys.c: simhash_key, simhash_probes, simhash_add_keys, simhash_drop_keys
+-- keys.c, key_columns.c: simhash_key, simhash_probes, simhash_add_keys, simhash_drop_keys
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,5 +1,5 @@
 --
--- report.c: simhash_pairs, simhash_clusters
+-- pairs.c: simhash_pairs, simhash_clusters
 --
 
 \getenv srcdir PG_ABS_SRCDIR

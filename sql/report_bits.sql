@@ -1,5 +1,5 @@
 --
--- report.c, wide_pairs.c: pairs, clusters and reports of bit strings
+-- pairs.c, wide_pairs.c: pairs, clusters and reports of bit strings
 --
 
 \getenv srcdir PG_ABS_SRCDIR

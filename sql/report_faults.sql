@@ -1,5 +1,5 @@
 --
--- report.c, report_query.c: what a call leaves behind, however it ends, and
+-- pairs.c, query_rows.c: what a call leaves behind, however it ends, and
 -- where it may be made
 --
 

@@ -1,5 +1,5 @@
 --
--- report.c: whose rights count, and which names
+-- pairs.c, report.c: whose rights count, and which names
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -17,7 +17,7 @@
 #include "guard/guard_statement.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
-#include "report/report.h"
+#include "query/query.h"
 
 SIMHASH_MODULE_MAGIC;
 
@@ -29,7 +29,7 @@ _PG_init(void)
 	simhash_progress_init();
 	simhash_install_paths();
 	hamming_init();
-	hamming_install_cost();
+	simhash_install_indexes(hamming_costestimate);
 	simhash_guard_init();
 	simhash_clusters_init();
 	MarkGUCPrefixReserved("simhash");

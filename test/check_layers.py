@@ -4,7 +4,8 @@ The wings of src/ call each other downwards only, and no files in circles.
 
 Reads the #include lines of the sources, and the symbols of the object
 files of a finished make.  Says what breaks a rule, and by which name; and
-which files or wings docs/architecture.md names that are not there, or lacks.
+which files or wings docs/architecture.md, or a comment, names that are not
+there, or the page lacks.
 
 SPDX-License-Identifier: PostgreSQL
 """
@@ -25,19 +26,32 @@ WINGS = [
     "guard",
     "index",
     "planner",
+    "keys",
     "report",
+    "tune",
+    "pairs",
+    "query",
     "search",
     "weights",
     "fingerprint",
     "simhash.h",                # what all wings share, and the versions
     "core/pairs",
+    "core/blocks",
     "core/weights",
     "core/fingerprint",
     "core/foreign",
     "core/text",
     "core/.",
 ]
-SHARED = {"simhash.h": "simhash.h", "compat.h": "simhash.h"}
+SHARED = {name: "simhash.h"
+          for name in ("simhash.h", "compat.h", "relation.h", "relation.c")}
+
+# Files of PostgreSQL's that comments name.
+CORE_FILES = set("""
+    bufmgr.c fmgr.h heapam.c indxpath.c md.c nbtinsert.c nbtpage.c nbtree.c
+    nbtree.h nbtsearch.c nbtsort.c nbtutils.c pgstat.h plancat.c rel.h relcache.c
+    tuplesort.c xlogutils.c
+""".split())
 
 problems = []
 
@@ -47,6 +61,8 @@ def wing(path):
     folder = path.parent.as_posix()
     if folder == ".":
         return SHARED.get(path.name, path.name)
+    if folder.startswith("index/"):
+        return "index"
     return folder if folder != "core" else "core/."
 
 
@@ -125,12 +141,24 @@ def check_page(files):
     for name in re.findall(r"`(?:src/)?([\w/]+\.[ch])`", text):
         if not any(f"src/{file}".endswith("/" + name) for file in files):
             problems.append(f"docs/architecture.md names {name}")
-    rows = re.findall(r"^\| `src/([\w/.*]+)`(?:, `src/([\w.]+)`)?", text, re.M)
+    rows = re.findall(r"^\|((?: `src/[\w/.*]+`,?)+) \|", text, re.M)
     named = [name.replace("*.h", ".").rstrip("/")
-             for row in rows for name in row if name]
+             for row in rows for name in re.findall(r"`src/(.*?)`", row)]
     named = list(dict.fromkeys(SHARED.get(name, name) for name in named))
     if named != WINGS:
         problems.append(f"docs/architecture.md has the wings {named}")
+
+
+def check_comments(files):
+    """Complain of files that comments of src/ name and that are not there."""
+    names = {path.name for path in files}
+    for source in [*files, *(p.relative_to(SRC) for p in SRC.rglob("README"))]:
+        text = (SRC / source).read_text(encoding="utf-8")
+        if source.suffix:
+            text = "\n".join(re.findall(r"/\*.*?\*/", text, re.S))
+        for name in re.findall(r"(?<![\w/.<])[a-z]\w*\.[ch]\b(?!>)", text):
+            if name not in names | CORE_FILES:
+                problems.append(f"src/{source} names {name}")
 
 
 def check_names(files):
@@ -150,6 +178,7 @@ def main():
     check_includes(files)
     check_circles(check_symbols(units))
     check_page(files)
+    check_comments(files)
     check_names(files)
     for problem in dict.fromkeys(problems):
         print(problem)

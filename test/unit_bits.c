@@ -14,7 +14,7 @@
 #include "core/fingerprint/accumulate.h"
 #include "core/bits.h"
 #include "core/lanes.h"
-#include "core/pairs/probes.h"
+#include "core/blocks/probes.h"
 
 /* A fingerprint with n random bits set. */
 static uint64_t

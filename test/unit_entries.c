@@ -11,7 +11,7 @@
 #include "unit.h"
 
 #include "core/bits.h"
-#include "core/pairs/entries.h"
+#include "core/blocks/entries.h"
 
 /* The layout that is tested. */
 static ShLayout layout;

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "core/pairs/pairs.h"
+#include "core/pairs/engine.h"
 
 /* The kinds of data; random_value knows what they are. */
 enum

@@ -25,6 +25,7 @@
 #include "clusters/cluster.h"
 #include "clusters/table.h"
 #include "clusters/template.h"
+#include "relation.h"
 
 /* Kinds of clusters that have a trigger, as sets. */
 #define STAR		1

@@ -15,9 +15,9 @@
 #include "utils/builtins.h"
 
 #include "clusters/bind.h"
-#include "clusters/query.h"
+#include "clusters/commands.h"
 #include "clusters/trigger.h"
-#include "report/report.h"
+#include "pairs/pairs.h"
 
 PG_FUNCTION_INFO_V1(simhash_check_clusters);
 

@@ -17,6 +17,7 @@
 
 #include "clusters/cluster.h"
 #include "clusters/table.h"
+#include "relation.h"
 
 PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 

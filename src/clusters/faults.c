@@ -12,7 +12,7 @@
  */
 #include "clusters/faults.h"
 
-#include "clusters/query.h"
+#include "clusters/commands.h"
 #include "clusters/table.h"
 
 /* The parts that rows hang together in, by what cluster they are in now. */

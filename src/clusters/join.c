@@ -22,8 +22,9 @@
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
-#include "clusters/query.h"
-#include "report/report.h"
+#include "clusters/commands.h"
+#include "pairs/pairs.h"
+#include "relation.h"
 
 /*
  * Limits of the work done.

@@ -35,9 +35,10 @@
 #include "clusters/faults.h"
 #include "clusters/forest.h"
 #include "clusters/join.h"
-#include "clusters/query.h"
+#include "clusters/commands.h"
 #include "clusters/table.h"
-#include "report/report.h"
+#include "pairs/pairs.h"
+#include "relation.h"
 
 PG_FUNCTION_INFO_V1(simhash_mend_clusters);
 

@@ -80,11 +80,12 @@
 
 #include "clusters/join.h"
 #include "clusters/members.h"
-#include "clusters/query.h"
+#include "clusters/commands.h"
 #include "clusters/table.h"
 #include "core/pairs/wide_pairs.h"
 #include "guard/guard_row.h"
-#include "report/report.h"
+#include "pairs/pairs.h"
+#include "relation.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 

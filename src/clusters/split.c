@@ -18,9 +18,9 @@
 
 #include "clusters/cluster.h"
 #include "clusters/forest.h"
-#include "clusters/query.h"
+#include "clusters/commands.h"
 #include "clusters/table.h"
-#include "report/report.h"
+#include "pairs/pairs.h"
 
 PG_FUNCTION_INFO_V1(simhash_split_clusters);
 

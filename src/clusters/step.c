@@ -34,7 +34,8 @@
 #include "utils/snapmgr.h"
 
 #include "clusters/trigger.h"
-#include "report/report.h"
+#include "pairs/pairs.h"
+#include "relation.h"
 
 /*
  * The advisory locks that the session has; those that PostgreSQL's functions take,

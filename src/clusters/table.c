@@ -36,6 +36,7 @@
 #include "utils/timestamp.h"
 
 #include "clusters/members.h"
+#include "relation.h"
 
 /*
  * Fail unless the table of the clusters has the owner of the table whose rows are

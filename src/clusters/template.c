@@ -32,6 +32,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "relation.h"
+
 /* All columns of ours of the table of the clusters, in a list. */
 static const char *
 list_columns(const ClusterTerms *terms)

@@ -60,6 +60,7 @@
 
 #include "clusters/cluster.h"
 #include "fingerprint/fingerprint.h"
+#include "relation.h"
 
 PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
 

@@ -45,8 +45,8 @@
 #include "utils/timestamp.h"
 
 #include "clusters/forest.h"
-#include "clusters/query.h"
-#include "report/report.h"
+#include "clusters/commands.h"
+#include "pairs/pairs.h"
 
 PG_FUNCTION_INFO_V1(simhash_trim_clusters);
 

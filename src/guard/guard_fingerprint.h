@@ -10,7 +10,7 @@
 #ifndef SIMHASH_GUARD_FINGERPRINT_H
 #define SIMHASH_GUARD_FINGERPRINT_H
 
-#include "core/pairs/layout.h"
+#include "core/blocks/layout.h"
 #include "search/search.h"
 
 #include "utils/rel.h"

@@ -40,7 +40,7 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
-#include "core/pairs/probes.h"
+#include "core/blocks/probes.h"
 #include "guard/guard_key.h"
 
 /* Keep a row whose fate is known if it is the nearest so far. */

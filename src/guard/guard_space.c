@@ -64,6 +64,8 @@
 #include "utils/syscache.h"
 
 #include "index/hamming.h"
+#include "keys/keys.h"
+#include "relation.h"
 
 /* Complain of a table that the session itself has altered. */
 void

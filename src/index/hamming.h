@@ -27,7 +27,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
-#include "core/pairs/entries.h"
+#include "core/blocks/entries.h"
 #include "search/search.h"
 
 /*
@@ -234,6 +234,9 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 						   IndexUniqueCheck check, bool unchanged,
 						   IndexInfo *info);
 
+/* hamming_warm.c */
+extern void hamming_warm(Relation index, const int64 *keys, int count);
+
 /* hamming_scan.c */
 extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,
 									   int norderbys);
@@ -244,7 +247,6 @@ extern int64 hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 extern void hamming_endscan(IndexScanDesc scan);
 
 /* hamming_cost.c */
-extern void hamming_install_cost(void);
 extern void hamming_costestimate(PlannerInfo *root, IndexPath *path,
 								 double loop_count, Cost *startup,
 								 Cost *total, Selectivity *selectivity,

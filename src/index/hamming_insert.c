@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
-#include "index/hamming_tricks.h"
+#include "index/scan/hamming_tricks.h"
 #include "search/search.h"
 
 HammingInserted hamming_inserted_hook = NULL;

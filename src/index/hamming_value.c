@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
+#include "planner/balls.h"
 #include "search/search.h"
 
 /* What a column of that type, of the class for fingerprints, has. */

@@ -71,7 +71,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "core/pairs/probes.h"
+#include "core/blocks/probes.h"
+#include "keys/keys.h"
 
 /*
  * Beyond this radius a search looks up thousands of keys, and to read the

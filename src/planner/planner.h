@@ -10,8 +10,9 @@
 #ifndef SIMHASH_PLANNER_H
 #define SIMHASH_PLANNER_H
 
-#include "search/search.h"
+#include "planner/balls.h"
 
+#include "access/amapi.h"
 #include "nodes/supportnodes.h"
 
 /*
@@ -42,6 +43,9 @@ extern IndexClause *simhash_index_clause(RestrictInfo *rinfo,
 
 /* paths.c */
 extern void simhash_install_paths(void);
+
+/* indexes.c */
+extern void simhash_install_indexes(amcostestimate_function cost);
 
 /* key_paths.c */
 extern void simhash_add_key_paths(PlannerInfo *root, RelOptInfo *rel);

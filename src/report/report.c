@@ -1,638 +1,498 @@
 /*-------------------------------------------------------------------------
  *
  * report.c
- *		Which rows are copies of which: all pairs, clusters.
+ *		simhash_report: the near-duplicates in a table, with advice.
  *
- * The rows of a query are held in memory (report_query.c), the engine in core/
- * finds the pairs, and what it finds goes to a tuplestore, which spills to
- * disk.  Memory is 42 bytes a row for pairs and 46 for clusters, with ids that
- * are passed by value, whatever k is, and 4 more where rows are in groups.  When
- * that is more than maintenance_work_mem, an error says how much is enough.
+ * The table is read once: of each row, what a report needs goes to a tuplestore,
+ * with a number in the order that the DELETE of simhash_dedup_sql goes by.  The
+ * engine makes clusters of that, into a second tuplestore; and one query over
+ * both writes the lines of the report.
  *
- * A bit string of up to 64 bits is to the engine what a bigint is.  Wider ones
- * are searched word by word (core/pairs/wide_pairs.c), and take 8 bytes a row
- * more for each further word, and another 16.
- *
- * Where the query gives the documents as well, what is near by its fingerprint
- * is compared by these (verified.c), which takes 37 bytes a row more.
+ * Names.  What is written into the two queries about the table itself is looked
+ * up by the search_path of the caller, since the expression for the fingerprint
+ * is the caller's, and says pg_catalog at each name of ours.  They are analyzed
+ * before anything is read, and make sure that the table is the one that was
+ * meant: who may rename its schema, or that of the functions in the expression,
+ * can put nothing in their place.  All other queries are about tuplestores and
+ * the catalogue, and know pg_catalog alone.  Functions of this extension are
+ * called here by C, not by a name.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "report/tune.h"
-#include "report/verified.h"
+#include "report/report.h"
 
-#include "catalog/pg_operator.h"
+#include "access/relation.h"
 #include "catalog/pg_type.h"
-#include "common/pg_prng.h"
+#include "executor/executor.h"
+#include "executor/tstoreReceiver.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "parser/parsetree.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplesort.h"
-#include "utils/tuplestore.h"
+#include "utils/memutils.h"
 
-PG_FUNCTION_INFO_V1(simhash_pairs);
-PG_FUNCTION_INFO_V1(simhash_clusters);
+PG_FUNCTION_INFO_V1(simhash_report);
 
-#define WAITING			64		/* pairs to put out together */
+#define SHOWN			5		/* clusters of which a row is shown */
 
-/* Two rows to put out. */
-typedef struct PairOfRows
+/* The columns of a row that is read. */
+enum
 {
-	uint32		a;
-	uint32		b;
-	int			distance;
-	double		similarity;		/* if documents are compared */
-} PairOfRows;
+	ROW_N, ROW_FINGERPRINT, ROW_BYTES, ROW_PLACE, ROW_PART
+};
 
-/* A report that is being made. */
-typedef struct Report
+/* Takes the rows of the table, and numbers them. */
+typedef struct RowReceiver
 {
-	SimhashRows rows;
-	ShPairs		pairs;
-	ShWide		wide;			/* where fingerprints have several words */
-	ShClusters	clusters;
-	ShCrowds	crowds;
-	const char *document;		/* the column of the query, or NULL */
-	SimhashVerify *verify;		/* NULL where documents are not compared */
-	SimhashVerified verified;
-	const bool *sampled;		/* rows that are compared where documents
-								 * decide nothing; else NULL */
-	SimhashStatement query;
-	Oid			id_type;
-	int64		k;				/* which fits an integer once rows are read */
-	bool		star;
-	bool		first;			/* the first row of a cluster represents it,
-								 * not that with the lowest id */
-	bool		decide;			/* documents do, if they are compared */
-	SimhashTally *tally;		/* of pairs, if that is wanted */
-	uint32		least;			/* rows of a cluster */
-	Tuplesortstate *order;		/* of the pairs, for stars */
-	Tuplestorestate *result;
-	TupleDesc	columns;		/* of the result */
-	SimhashProgress progress;
-	int64		listed;			/* rows put out that no search has found */
-	int			waiting;		/* pairs */
-	PairOfRows	pair[WAITING];
-} Report;
+	DestReceiver pub;
+	List	   *parts;			/* tables that rows are in, by oid, if several */
+	Oid			part;			/* that of the last row */
+	int			rank;			/* and its place among them */
+	EphemeralNamedRelation rows;
+	SimhashVerify *verify;		/* takes the last column, unless it is NULL */
+	MemoryContext scratch;
+	int64		n;
+} RowReceiver;
 
-/* An argument that must not be null. */
+/* --- what is asked -------------------------------------------------------- */
+
+/*
+ * What a row takes where it is: its header, its pointer, and its columns, as
+ * they are compressed or stored apart; a whole row would have to be fetched.
+ */
+static char *
+bytes_of_row(Oid relation)
+{
+	StringInfoData sum;
+	Relation	rel = relation_open(relation, NoLock);
+
+	initStringInfo(&sum);
+	appendStringInfoString(&sum, "28::pg_catalog.int8");
+	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), i);
+
+		if (!column->attisdropped && !simhash_is_virtual(column))
+			appendStringInfo(&sum, " OPERATOR(pg_catalog.+)"
+							 " coalesce(pg_catalog.pg_column_size(t.%s), 0)",
+							 quote_identifier(NameStr(column->attname)));
+	}
+	relation_close(rel, NoLock);
+	return sum.data;
+}
+
+/* The query for the rows. */
+static char *
+write_fetch(const SimhashTable *table)
+{
+	StringInfoData text;
+	bool		here = table->place == SIMHASH_HERE;
+	ListCell   *group;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "SELECT 0::pg_catalog.int8 AS n, (%s)::%s AS fp,"
+					 " %s AS bytes, %s AS place, %s AS part",
+					 table->fingerprint, simhash_fingerprint_type(table),
+					 bytes_of_row(table->oid),
+					 here ? "t.ctid" : "NULL::pg_catalog.tid",
+					 here ? "t.tableoid" : "NULL::pg_catalog.oid");
+	foreach(group, table->groups)
+		appendStringInfo(&text, ", %s AS c%d", (char *) lfirst(group),
+						 foreach_current_index(group) + 1);
+	if (table->verify.document != NULL)
+		appendStringInfo(&text, ", t.%s AS document",
+						 quote_identifier(table->verify.document));
+	appendStringInfo(&text, " FROM %s AS t", table->source);
+	if (table->key != NIL)
+		appendStringInfo(&text, " ORDER BY %s",
+						 simhash_list(table->key, "", ", "));
+	return text.data;
+}
+
+/*
+ * The query for a row, of parameters: its number, and where it is.  If that is
+ * elsewhere, any row with its fingerprint will do, which is of the same
+ * cluster.
+ */
+static char *
+write_show(const SimhashTable *table)
+{
+	const char *type = simhash_fingerprint_type(table);
+
+	return psprintf("SELECT $1 AS n,"
+					" pg_catalog.left(pg_catalog.concat(t.*), 200) AS value"
+					" FROM %s AS t WHERE %s LIMIT 1", table->source,
+					table->place == SIMHASH_HERE ?
+					"t.ctid OPERATOR(pg_catalog.=) $2"
+					" AND t.tableoid OPERATOR(pg_catalog.=) $3" :
+					psprintf("(%s)::%s OPERATOR(pg_catalog.=) $4::%s",
+							 table->fingerprint, type, type));
+}
+
+/*
+ * Analyze a query about the table, in which that is all that it is FROM.  Fail
+ * if its name means something else by now.
+ */
 static void
-check_not_null(FunctionCallInfo fcinfo, int argument, const char *name)
+analyze_about(SimhashStatement *statement, const SimhashTable *table)
 {
-	if (PG_ARGISNULL(argument))
+	List	   *from;
+	RangeTblEntry *rte = NULL;
+
+	simhash_analyze(statement);
+	from = statement->query->jointree->fromlist;
+	if (list_length(from) == 1 && IsA(linitial(from), RangeTblRef))
+		rte = rt_fetch(linitial_node(RangeTblRef, from)->rtindex,
+					   statement->query->rtable);
+	if (rte == NULL || rte->rtekind != RTE_RELATION ||
+		rte->relid != table->oid)
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s has been renamed", table->name),
+				 errhint("Try again.")));
 }
 
-/* Is an argument the first of two words, and not the second? */
-bool
-simhash_choose(const char *word, const char *name, const char *yes,
-			   const char *no)
+/* Analyze what is asked of the table. */
+static void
+analyze_all(SimhashTableReport *report)
 {
-	if (strcmp(word, yes) != 0 && strcmp(word, no) != 0)
+	report->show_types[0] = INT8OID;
+	report->show_types[1] = TIDOID;
+	report->show_types[2] = OIDOID;
+	report->show_types[3] = report->table.type == INT8OID ? INT8OID : VARBITOID;
+	report->fetch.text = write_fetch(&report->table);
+	analyze_about(&report->fetch, &report->table);
+	report->show.text = write_show(&report->table);
+	report->show.types = report->show_types;
+	report->show.ntypes = lengthof(report->show_types);
+	analyze_about(&report->show, &report->table);
+}
+
+/* --- what is found -------------------------------------------------------- */
+
+/* A tuplestore that queries can read by a name. */
+static EphemeralNamedRelation
+add_store(SimhashTableReport *report, const char *name, TupleDesc columns)
+{
+	EphemeralNamedRelation store = palloc0(sizeof *store);
+
+	store->md.name = pstrdup(name);
+	store->md.tupdesc = columns;
+	store->md.enrtype = ENR_NAMED_TUPLESTORE;
+	store->reldata = tuplestore_begin_heap(true, false, work_mem);
+	register_ENR(report->stores, store);
+	return store;
+}
+
+/* How many rows are in a store: the planner is told. */
+static int64
+count_store(EphemeralNamedRelation store)
+{
+	int64		n = tuplestore_tuple_count(store->reldata);
+
+	store->md.enrtuples = (double) n;
+	return n;
+}
+
+/* Run a query whose rows go to a store. */
+static void
+run_into(const SimhashStatement *statement, ParamListInfo parameters,
+		 Tuplestorestate *store)
+{
+	DestReceiver *receiver = CreateTuplestoreDestReceiver();
+
+	SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext,
+									false, NULL, NULL);
+	simhash_run(statement, parameters, receiver);
+}
+
+/* The same for a query over stores and the catalogue; returns its columns. */
+static TupleDesc
+ask_into(SimhashTableReport *report, const char *text, Tuplestorestate *store)
+{
+	SimhashStatement statement = {.text = text,.stores = report->stores};
+	int			level = simhash_enter_catalog();
+
+	simhash_analyze(&statement);
+	run_into(&statement, NULL, store);
+	simhash_leave_catalog(level);
+	return simhash_columns(&statement);
+}
+
+/* RowReceiver: there is nothing to begin. */
+static void
+row_startup(DestReceiver *self pg_attribute_unused(),
+			int operation pg_attribute_unused(),
+			TupleDesc desc pg_attribute_unused())
+{
+}
+
+/* A row is in another table than the last one. */
+static void
+enter_part(RowReceiver *receiver, Oid part)
+{
+	receiver->part = part;
+	receiver->rank = 0;
+	while (receiver->rank < list_length(receiver->parts) &&
+		   list_nth_oid(receiver->parts, receiver->rank) != part)
+		receiver->rank++;
+	if (receiver->rank == list_length(receiver->parts) ||
+		receiver->rank > PG_INT16_MAX)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" is \"%s\"", name, word),
-				 errhint("It must be \"%s\" or \"%s\".", no, yes)));
-	return strcmp(word, yes) == 0;
-}
-
-/* The same for an argument of a call, which must not be null. */
-static bool
-choose(FunctionCallInfo fcinfo, int argument, const char *name,
-	   const char *yes, const char *no)
-{
-	check_not_null(fcinfo, argument, name);
-	return simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(argument)), name,
-						  yes, no);
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot number the rows of table %s",
+						get_rel_name(part)),
+				 errdetail("It has become a partition since the report began, or there are more than %d.",
+						   PG_INT16_MAX)));
 }
 
 /*
- * Begin to look at the arguments: maybe one for the type of the ids, the
- * query, k, and others.  Return where the query is.  The type of the ids is
- * that of the first column of the result.
+ * The number of a row, by its table and its place there; or if it is elsewhere,
+ * by the order in which it came.
  */
-static int
-begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
+static int64
+number_row(RowReceiver *receiver, TupleTableSlot *slot)
 {
-	int			query = PG_NARGS() - without_type;
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ItemPointer place =
+	(ItemPointer) DatumGetPointer(slot->tts_values[ROW_PLACE]);
+	Oid			part = DatumGetObjectId(slot->tts_values[ROW_PART]);
 
-	check_not_null(fcinfo, query, "query");
-	check_not_null(fcinfo, query + 1, "k");
-	report->query.text = text_to_cstring(PG_GETARG_TEXT_PP(query));
-	report->query.example = "SELECT id, fp FROM docs";
-	report->k = PG_GETARG_INT64(query + 1);
-	InitMaterializedSRF(fcinfo, 0);
-	report->result = result->setResult;
-	report->columns = result->setDesc;
-	report->id_type = TupleDescAttr(report->columns, 0)->atttypid;
-	return query;
-}
-
-/* ShWide.heed */
-static void
-heed_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
-/* ShWordSearch */
-static void
-search_word(void *context, ShPairs *pairs, int radius, ShPairSink sink,
-			void *sink_context)
-{
-	simhash_search(context, pairs, radius, pairs->distinct, sink,
-				   sink_context);
-}
-
-/* Sort the rows by fingerprint. */
-static void
-begin_report(Report *report, bool sort)
-{
-	SimhashRows *rows = &report->rows;
-	ShPairs    *pairs = &report->pairs;
-
-	if (report->verify != NULL)
-		simhash_verify_forget(report->verify);
-	simhash_allocate_search(rows, (int) report->k);
-	simhash_order_rows(rows, sort);
-	sh_pairs_begin(pairs, rows->values, rows->memory, rows->n);
-	pairs->groups = rows->groups;
-	pairs->seed = pg_prng_uint64(&pg_global_prng_state);
-	pairs->progress = simhash_progress_done;
-	if (rows->words > 1)
-	{
-		pairs->wide = rows->fingerprints;
-		pairs->words = rows->words;
-	}
-	sh_pairs_collapse(pairs);
-	if (rows->words > 1)
-	{
-		sh_wide_begin(&report->wide, pairs, rows->fingerprints,
-					  rows->wide_memory, rows->width);
-		report->wide.search = search_word;
-		report->wide.search_context = rows;
-		report->wide.heed = heed_interrupts;
-	}
+	if (slot->tts_isnull[ROW_PLACE])
+		return receiver->n;
+	if (receiver->parts != NIL && part != receiver->part)
+		enter_part(receiver, part);
+	return (int64) receiver->rank << 48 |
+		(int64) ItemPointerGetBlockNumberNoCheck(place) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(place);
 }
 
 /*
- * Find the pairs of different fingerprints; of those of one word, none of two
- * that come after the first "alone" of them.
- */
-static void
-search(Report *report, uint32 alone, ShPairSink sink, void *context)
-{
-	if (report->rows.words > 1)
-		sh_wide_find(&report->wide, (int) report->k, sink, context);
-	else
-		simhash_search(&report->rows, &report->pairs, (int) report->k, alone,
-					   sink, context);
-}
-
-/* In how many bits do two fingerprints differ? */
-static int
-distance(const Report *report, uint32 a, uint32 b)
-{
-	if (report->rows.words > 1)
-		return sh_wide_distance(&report->wide, a, b);
-	return sh_distance(report->pairs.values[a], report->pairs.values[b]);
-}
-
-/* A row that no search has found is put out. */
-static inline void
-count_listed(Report *report)
-{
-	CHECK_FOR_INTERRUPTS();
-	if (++report->listed % SIMHASH_SAY_EVERY == 0)
-		simhash_progress_rows("listing", report->listed);
-}
-
-/* --- documents ------------------------------------------------------------ */
-
-/* Take the arguments about documents, from the given one on. */
-static void
-begin_verifying(Report *report, FunctionCallInfo fcinfo, int argument)
-{
-	SimhashVerifyOptions options = simhash_verify_arguments(fcinfo, argument);
-
-	report->document = options.document;
-	report->verify = simhash_verify_begin(&options);
-}
-
-/* Prepare to compare rows, once they have been collapsed. */
-static void
-begin_verified(Report *report, SimhashVerifiedKind kind,
-			   SimhashVerifiedSink sink)
-{
-	SimhashVerified *verified = &report->verified;
-
-	verified->verify = report->verify;
-	verified->pairs = &report->pairs;
-	verified->kind = kind;
-	verified->k = (int) report->k;
-	verified->parent = kind == SIMHASH_VERIFIED_PAIRS ? NULL
-		: report->rows.parent;
-	verified->sink = sink;
-	verified->context = report;
-	simhash_verified_begin(verified);
-}
-
-/*
- * The similarity of a row of a cluster to the one that represents it; false if
- * they have not been compared, or one of them has no feature.
+ * RowReceiver: keep a row, with its number.  The documents of those that have a
+ * fingerprint are kept by themselves.
  */
 static bool
-compare_to_first(const Report *report, uint32 row, uint32 first,
-				 double *similarity)
+row_receive(TupleTableSlot *slot, DestReceiver *self)
 {
-	const uint32 *text = report->verified.text;
-
-	if (report->verify == NULL ||
-		(report->sampled != NULL && !report->sampled[row]))
-		return false;
-	return simhash_verify_similarity(report->verify,
-									 text == NULL ? first : text[first],
-									 text == NULL ? row : text[row],
-									 similarity);
-}
-
-/* The end of a call: what it has allocated goes. */
-static void
-end_report(Report *report)
-{
-	if (report->verify != NULL)
-		simhash_verify_end(report->verify);
-	simhash_free_rows(&report->rows);
-}
-
-/* Make a report by a function, with its progress shown. */
-static Datum
-make_report(Report *report, const char *name, void (*make) (Report *report))
-{
-	simhash_progress_begin(&report->progress, name);
-	PG_TRY();
-	{
-		simhash_analyze(&report->query);
-		make(report);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&report->progress);
-	}
-	PG_END_TRY();
-	end_report(report);
-	return (Datum) 0;
-}
-
-/* --- pairs ---------------------------------------------------------------- */
-
-/* Put out the pairs of rows that wait. */
-static void
-put_waiting(Report *report)
-{
-	bool		nulls[4] = {false, false, false, report->verify == NULL};
+	RowReceiver *receiver = (RowReceiver *) self;
+	TupleDesc	columns = receiver->rows->md.tupdesc;
+	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	for (int i = 0; i < report->waiting; i++)
+	slot_getallattrs(slot);
+	if (++receiver->n % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("reading", receiver->n);
+	old = MemoryContextSwitchTo(receiver->scratch);
+	slot->tts_values[ROW_N] = Int64GetDatum(number_row(receiver, slot));
+	if (receiver->verify != NULL)
 	{
-		const PairOfRows *pair = &report->pair[i];
-		Datum		values[4];
+		int			last = columns->natts - 1;
 
-		values[0] = report->rows.ids[pair->a];
-		values[1] = report->rows.ids[pair->b];
-		values[2] = Int32GetDatum(pair->distance);
-		values[3] = Float8GetDatum(pair->similarity);
-		tuplestore_putvalues(report->result, report->columns, values, nulls);
+		if (!slot->tts_isnull[ROW_FINGERPRINT])
+			simhash_verify_put(receiver->verify, slot->tts_values[last],
+							   slot->tts_isnull[last]);
+		slot->tts_isnull[last] = true;
 	}
-	report->waiting = 0;
-}
-
-/*
- * Put out a pair of rows.  Their ids may be far away in memory: ask for them,
- * and put the pair out together with others.
- */
-static void
-put_pair(Report *report, uint32 a, uint32 b, int distance, double similarity)
-{
-	PairOfRows *pair = &report->pair[report->waiting++];
-
-	pair->a = Min(a, b);
-	pair->b = Max(a, b);
-	pair->distance = distance;
-	pair->similarity = similarity;
-	__builtin_prefetch(&report->rows.ids[a]);
-	__builtin_prefetch(&report->rows.ids[b]);
-	if (report->waiting == WAITING)
-		put_waiting(report);
-}
-
-/* Two fingerprints are near: put out all pairs of their rows. */
-static void
-put_pairs(void *context, uint32_t a, uint32_t b, int distance)
-{
-	Report	   *report = context;
-	const ShPairs *pairs = &report->pairs;
-
-	for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
-	{
-		for (uint32 j = pairs->first[b]; j < pairs->first[b + 1]; j++)
-			put_pair(report, pairs->rows[i], pairs->rows[j], distance, 0);
-	}
-}
-
-/* Put out all pairs of rows with the same fingerprint. */
-static void
-put_equal_pairs(Report *report)
-{
-	const ShPairs *pairs = &report->pairs;
-
-	for (uint32 a = 0; a < pairs->distinct; a++)
-	{
-		for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
-		{
-			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
-			{
-				count_listed(report);
-				put_pair(report, pairs->rows[i], pairs->rows[j], 0, 0);
-			}
-		}
-	}
-}
-
-/* SimhashVerifiedSink: two rows are near, and similar. */
-static void
-put_verified_pair(void *context, uint32 a, uint32 b, double similarity)
-{
-	Report	   *report = context;
-	const uint32 *number = report->verified.number;
-
-	put_pair(report, a, b, number[a] == number[b] ? 0
-			 : distance(report, number[a], number[b]), similarity);
-}
-
-/* Read the rows, put out their pairs. */
-static void
-list_pairs(Report *report)
-{
-	simhash_read_rows(&report->rows, &report->query, report->id_type,
-					  report->k, report->document, report->verify);
-	begin_report(report, true);
-	if (report->verify == NULL)
-		put_equal_pairs(report);
-	else
-		begin_verified(report, SIMHASH_VERIFIED_PAIRS, put_verified_pair);
-	sh_pairs_begin_search(&report->pairs);
-	if (report->verify == NULL)
-		search(report, report->pairs.distinct, put_pairs, report);
-	else
-	{
-		search(report, report->pairs.distinct, simhash_verified_near,
-			   &report->verified);
-		simhash_verified_finish(&report->verified);
-	}
-	put_waiting(report);
-}
-
-/*
- * simhash_pairs(query text, k bigint DEFAULT 3, document text DEFAULT NULL,
- *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
- *		profile text DEFAULT NULL)
- *		-> setof (a bigint, b bigint, distance integer,
- *		similarity double precision)
- * simhash_pairs_as(id_type anyelement, query text, the same)
- *		-> setof (a anyelement, b anyelement, distance integer,
- *		similarity double precision)
- *
- * All pairs of rows of the query within distance k, each once, a < b.  Where the
- * query yields columns besides the id, the fingerprint and the document, the
- * rows of a pair are equal in these.  Where it yields documents, those of a pair
- * are at least so similar: .8 by Jaccard similarity, unless told.
- *
- * Errors: null_value_not_allowed, invalid_parameter_value (k, what is said of
- * documents, or no SELECT), undefined_column (the document), undefined_object
- * (the profile), datatype_mismatch, cardinality_violation and undefined_function
- * (what the query yields, and whether it can be ordered or put into groups),
- * out_of_memory (maintenance_work_mem), whatever the query raises.
- */
-Datum
-simhash_pairs(PG_FUNCTION_ARGS)
-{
-	Report	   *report = palloc0(sizeof *report);
-
-	begin_verifying(report, fcinfo, begin_arguments(report, fcinfo, 6) + 2);
-	return make_report(report, "simhash_pairs", list_pairs);
-}
-
-/* --- clusters ------------------------------------------------------------- */
-
-/* Two fingerprints are near: note that, to be sorted by their first rows. */
-static void
-note_pair(void *context, uint32_t a, uint32_t b,
-		  int distance pg_attribute_unused())
-{
-	Report	   *report = context;
-	uint64		x = sh_pairs_first_row(&report->pairs, a);
-	uint64		y = sh_pairs_first_row(&report->pairs, b);
-
-	CHECK_FOR_INTERRUPTS();
-	simhash_sort_int64(report->order, (int64) (Min(x, y) << 32 | Max(x, y)));
-}
-
-/* The next of these, in order. */
-static bool
-next_pair(void *context, uint64_t *pair)
-{
-	Report	   *report = context;
-	int64		value;
-
-	CHECK_FOR_INTERRUPTS();
-	if (!simhash_sorted_int64(report->order, &value))
-		return false;
-	*pair = (uint64) value;
+	tuplestore_putvalues(receiver->rows->reldata, columns, slot->tts_values,
+						 slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->scratch);
 	return true;
 }
 
-/*
- * Make stars: they want the pairs in the order of their rows, which is more
- * than memory may hold, so a sort that spills to disk brings them there.
- */
+/* Read the table. */
 static void
-make_stars(Report *report)
+fetch_rows(SimhashTableReport *report)
 {
-	report->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
-										  InvalidOid, false, work_mem, NULL,
-										  TUPLESORT_NONE);
-	sh_clusters_note_crowds(&report->clusters, &report->crowds);
-	search(report, report->crowds.alone, note_pair, report);
-	tuplesort_performsort(report->order);
-	sh_clusters_stars(&report->clusters, &report->crowds, next_pair, report);
-	tuplesort_end(report->order);
+	RowReceiver receiver;
+
+	report->rows = add_store(report, "simhash_row",
+							 simhash_columns(&report->fetch));
+	receiver.parts = NIL;
+	receiver.part = InvalidOid;
+	receiver.rank = 0;
+	if (report->table.parted)
+		receiver.parts = find_all_inheritors(report->table.oid,
+											 AccessShareLock, NULL);
+	list_sort(receiver.parts, list_oid_cmp);
+	receiver.rows = report->rows;
+	receiver.verify = report->verify;
+	receiver.scratch = AllocSetContextCreate(CurrentMemoryContext,
+											 "simhash row",
+											 ALLOCSET_SMALL_SIZES);
+	receiver.n = 0;
+	simhash_begin_receiver(&receiver.pub, row_startup, row_receive);
+	simhash_run(&report->fetch, NULL, &receiver.pub);
+	(void) count_store(report->rows);
 }
 
-/* Put out the clusters, each with its first row first. */
-static void
-put_clusters(Report *report)
+/* The query that the engine reads; columns of groups keep their names. */
+static char *
+write_numbered(const SimhashTable *table)
 {
-	const ShClusters *clusters = &report->clusters;
-	const SimhashRows *rows = &report->rows;
-	uint32		start = 0;
-	bool		nulls[6] = {false};
-	Datum		values[6];
-	double		similarity = 0;
+	StringInfoData text;
+	ListCell   *group;
 
-	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
+	initStringInfo(&text);
+	appendStringInfoString(&text, "SELECT n, fp");
+	foreach(group, table->groups)
+		appendStringInfo(&text, ", c%d AS %s",
+						 foreach_current_index(group) + 1,
+						 (char *) lfirst(group) + strlen("t."));
+	appendStringInfoString(&text, " FROM simhash_row WHERE fp IS NOT NULL");
+	return text.data;
+}
+
+/* Make the clusters, as the DELETE would. */
+static void
+make_clusters(SimhashTableReport *report)
+{
+	SimhashStatement query = {.stores = report->stores};
+	SimhashStatement like = {
+		.text = "SELECT 0::int8 AS id, 0::int8 AS cluster,"
+		" 0::int8 AS representative, 0::int4 AS distance, 0::int8 AS size,"
+		" 0::float8 AS similarity"
+	};
+	int			level = simhash_enter_catalog();
+
+	simhash_analyze(&like);
+	report->members = add_store(report, "simhash_member",
+								simhash_columns(&like));
+	query.text = write_numbered(&report->table);
+	simhash_analyze(&query);
+	simhash_make_stars(&query, report->k, report->verify,
+					   report->table.decides, &report->tally,
+					   report->members->reldata,
+					   report->members->md.tupdesc);
+	simhash_leave_catalog(level);
+	(void) count_store(report->members);
+}
+
+/* Fetch a row of each of the largest clusters. */
+static void
+show_rows(SimhashTableReport *report)
+{
+	Tuplestorestate *largest = tuplestore_begin_heap(false, false, work_mem);
+	ParamListInfo parameters = makeParamList(report->show.ntypes);
+	TupleTableSlot *slot;
+
+	report->texts = add_store(report, "simhash_text",
+							  simhash_columns(&report->show));
+	slot = MakeSingleTupleTableSlot(ask_into(report,
+											 "SELECT n, place, part, fp"
+											 " FROM (SELECT * FROM simhash_member"
+											 " WHERE id = representative"
+											 " ORDER BY size DESC, cluster"
+											 " LIMIT " CppAsString2(SHOWN) ") AS m"
+											 " JOIN simhash_row ON n = representative",
+											 largest), &TTSOpsMinimalTuple);
+	while (tuplestore_gettupleslot(largest, true, false, slot))
 	{
-		uint32		first = clusters->members[start];
-		uint32		center = clusters->number[first];
-
-		values[1] = Int64GetDatum((int64) c + 1);
-		values[2] = rows->ids[first];
-		values[4] = Int64GetDatum((int64) clusters->ends[c] - start);
-		for (uint32 i = start; i < clusters->ends[c]; i++)
+		slot_getallattrs(slot);
+		for (int i = 0; i < report->show.ntypes; i++)
 		{
-			uint32		row = clusters->members[i];
-
-			count_listed(report);
-			values[0] = rows->ids[row];
-			values[3] = Int32GetDatum(distance(report, center,
-											   clusters->number[row]));
-			nulls[5] = !compare_to_first(report, row, first, &similarity);
-			values[5] = Float8GetDatum(similarity);
-			tuplestore_putvalues(report->result, report->columns, values,
-								 nulls);
+			parameters->params[i].value = slot->tts_values[i];
+			parameters->params[i].isnull = slot->tts_isnull[i];
+			parameters->params[i].pflags = PARAM_FLAG_CONST;
+			parameters->params[i].ptype = report->show.types[i];
 		}
+		run_into(&report->show, parameters, report->texts->reldata);
 	}
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_end(largest);
 }
 
-/*
- * Make clusters by distance and document.  What connects the members of a crowd
- * is only found by looking at their pairs, so that there is none then.
- */
-static void
-make_verified_clusters(Report *report)
+/* What is said of documents, as it would be in a call. */
+static char *
+write_given(const SimhashVerifyOptions *given)
 {
-	begin_verified(report, report->star ? SIMHASH_VERIFIED_STARS
-				   : SIMHASH_VERIFIED_CONNECTED, NULL);
-	sh_crowds_begin(&report->crowds, &report->pairs, (int) report->k,
-					SH_CROWD_LEAST);
-	if (report->star && report->rows.words == 1)
-		sh_crowds_find(&report->crowds);
-	simhash_verified_crowds(&report->verified, &report->crowds);
-	search(report, report->crowds.alone, simhash_verified_near,
-		   &report->verified);
-	simhash_verified_finish(&report->verified);
-	report->clusters.of_rows = true;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (given->document != NULL)
+		appendStringInfo(&text, ", document => %s",
+						 quote_literal_cstr(given->document));
+	if (given->similarity != NULL)
+		appendStringInfo(&text, ", similarity => %s",
+						 quote_literal_cstr(given->similarity));
+	if (given->bounded)
+		appendStringInfo(&text, ", at_least => %s",
+						 simhash_write_number(given->at_least));
+	if (given->profile != NULL)
+		appendStringInfo(&text, ", profile => %s",
+						 quote_literal_cstr(given->profile));
+	return text.data;
 }
 
-/* Make clusters by distance alone. */
+/* The arguments; the first four must not be null. */
 static void
-make_near_clusters(Report *report)
+get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 {
-	sh_crowds_begin(&report->crowds, &report->pairs, (int) report->k,
-					SH_CROWD_LEAST);
-	if (report->rows.words == 1)
-		sh_crowds_find(&report->crowds);
-	if (report->star)
-		make_stars(report);
-	else
+	SimhashVerifyOptions given = simhash_verify_arguments(fcinfo, 4);
+	SimhashTable *table = &report->table;
+
+	for (int i = 0; i < 4; i++)
 	{
-		sh_clusters_connect_crowds(&report->clusters, &report->crowds);
-		search(report, report->crowds.alone, sh_clusters_join,
-			   &report->clusters);
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("relation, fingerprint, k and within must not be null")));
 	}
+	report->k = PG_GETARG_INT64(2);
+	report->within = quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
+															  PG_GETARG_DATUM(3)));
+	simhash_find_table(table, PG_GETARG_OID(0), "rpmf",
+					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
+					   PG_GETARG_ARRAYTYPE_P(3), report->k, &given);
+	report->given = write_given(&given);
+	report->verify = table->documents;
+	report->stores = create_queryEnv();
 }
 
 /*
- * Read the rows, put out their clusters; only some of these are compared if
- * that decides nothing.
- */
-static void
-make_clusters(Report *report)
-{
-	simhash_read_rows(&report->rows, &report->query, report->id_type,
-					  report->k, report->document, report->verify);
-	if (report->verify != NULL && report->tally != NULL)
-		simhash_tally_some(&report->rows, report->verify, report->tally);
-	begin_report(report, !report->first);
-	sh_clusters_begin(&report->clusters, &report->pairs, report->rows.parent);
-	if (report->verify != NULL && report->decide)
-		make_verified_clusters(report);
-	else
-		make_near_clusters(report);
-	sh_clusters_list(&report->clusters, report->least);
-	if (report->verify != NULL && !report->decide)
-		report->sampled = simhash_sample_clusters(&report->rows, report->verify,
-												  &report->clusters);
-	put_clusters(report);
-}
-
-/*
- * The stars within distance k of rows that have numbers, as simhash_clusters has
- * them.  If there are documents, these decide, or else some are compared; and the
- * pairs of some are tallied.
- */
-void
-simhash_make_stars(const SimhashStatement *query, int64 k,
-				   SimhashVerify *verify, bool decide, SimhashTally *tally,
-				   Tuplestorestate *result, TupleDesc columns)
-{
-	Report	   *report = palloc0(sizeof *report);
-
-	report->query = *query;
-	report->id_type = INT8OID;
-	report->k = k;
-	report->star = true;
-	report->least = 2;
-	report->result = result;
-	report->columns = columns;
-	report->verify = verify;
-	report->decide = decide;
-	report->tally = tally;
-	make_clusters(report);
-	end_report(report);
-}
-
-/*
- * simhash_clusters(query text, k bigint DEFAULT 3,
- *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
- *		min_size bigint DEFAULT 2, document text DEFAULT NULL,
+ * simhash_report(relation regclass, fingerprint text, k bigint DEFAULT 3,
+ *		within text[] DEFAULT '{}', document text DEFAULT NULL,
  *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
  *		profile text DEFAULT NULL)
- *		-> setof (id bigint, cluster bigint, representative bigint,
- *		distance integer, size bigint, similarity double precision)
- * simhash_clusters_as(id_type anyelement, query text, the same)
- * _simhash_clusters_by_ctid(the same), _simhash_clusters_by_text(the same)
- *		-> setof (id anyelement, cluster bigint, representative anyelement,
- *		distance integer, size bigint, similarity double precision)
+ *		-> setof (section text, item text, value text)
  *
- * The rows of the query in clusters of at least min_size.  A cluster is all
- * that pairs within distance k connect, or of the kind "star" a
- * representative and rows within distance k of it.  The representative is the
- * row with the lowest id, or the first of the query.
+ * The near-duplicates in a table, or within groups of its rows: how many, how
+ * large the clusters are, how keys are used; and advice, in sentences.  Where
+ * the column is known that the documents are in, these decide as in the DELETE.
  *
- * Where the query yields documents, a pair has to be similar as well, and so has
- * each row of a star to its representative; that is the similarity given.
- *
- * Errors: as simhash_pairs.
+ * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
+ * simhash_check_fingerprint, undefined_column (within),
+ * object_not_in_prerequisite_state (the table has been renamed), those of
+ * simhash_clusters.
  */
 Datum
-simhash_clusters(PG_FUNCTION_ARGS)
+simhash_report(PG_FUNCTION_ARGS)
 {
-	Report	   *report = palloc0(sizeof *report);
-	int			query = begin_arguments(report, fcinfo, 9);
+	SimhashTableReport *report = palloc0(sizeof *report);
+	SimhashProgress progress;
 
-	report->star = choose(fcinfo, query + 2, "kind", "star", "connected");
-	report->first = choose(fcinfo, query + 3, "keep", "first", "lowest");
-	check_not_null(fcinfo, query + 4, "min_size");
-	report->least = (uint32) Min(Max(PG_GETARG_INT64(query + 4), 1),
-								 PG_UINT32_MAX);
-	report->decide = true;
-	begin_verifying(report, fcinfo, query + 5);
-	return make_report(report, "simhash_clusters", make_clusters);
+	get_arguments(report, fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
+	simhash_progress_begin(&progress, "simhash_report");
+	PG_TRY();
+	{
+		analyze_all(report);
+		fetch_rows(report);
+		make_clusters(report);
+		show_rows(report);
+		(void) ask_into(report, simhash_write_lines(report),
+						((ReturnSetInfo *) fcinfo->resultinfo)->setResult);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&progress);
+	}
+	PG_END_TRY();
+	tuplestore_end(report->rows->reldata);
+	tuplestore_end(report->members->reldata);
+	tuplestore_end(report->texts->reldata);
+	return (Datum) 0;
 }

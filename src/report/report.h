@@ -1,157 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * report.h
- *		What the files of the reports share.
+ *		What the files of simhash_report share.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_REPORT_H
-#define SIMHASH_REPORT_H
+#ifndef SIMHASH_TABLE_REPORT_H
+#define SIMHASH_TABLE_REPORT_H
 
-#include "simhash.h"
+#include "report/report_table.h"
+#include "tune/tune.h"
 
-#include "core/pairs/clusters.h"
-#include "core/pairs/wide_pairs.h"
-#include "datatype/timestamp.h"
-#include "nodes/params.h"
-#include "nodes/parsenodes.h"
-#include "storage/dsm.h"
-#include "tcop/dest.h"
-#include "utils/queryenvironment.h"
-#include "utils/sortsupport.h"
-#include "utils/tuplestore.h"
-
-/* A query: as it is given, and what has been made of it. */
-typedef struct SimhashStatement
+/* A report that is being made. */
+typedef struct SimhashTableReport
 {
-	const char *text;
-	const char *example;		/* of such a query */
-	Oid		   *types;			/* of parameters */
-	int			ntypes;
-	QueryEnvironment *stores;	/* tuplestores that it can read, by name */
-	Query	   *query;			/* set by simhash_analyze */
-} SimhashStatement;
+	SimhashTable table;
+	int64		k;
+	const char *within;			/* the argument, as a literal */
+	QueryEnvironment *stores;
+	SimhashStatement fetch;		/* the rows of the table */
+	SimhashStatement show;		/* one of them, by parameters, */
+	Oid			show_types[4];	/* of these types */
+	EphemeralNamedRelation rows;	/* n, fp, bytes, place, part, c1, c2, ... */
+	EphemeralNamedRelation members; /* of clusters, by n */
+	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
+	SimhashVerify *verify;		/* takes the documents, if they are known */
+	SimhashTally tally;			/* of pairs, if documents are known */
+	const char *given;			/* what is said of them, as arguments of a call */
+} SimhashTableReport;
 
-/* The documents of rows (verify.h). */
-typedef struct SimhashVerify SimhashVerify;
-typedef struct SimhashVerifyOptions SimhashVerifyOptions;
+/* report_lines.c */
+extern char *simhash_write_lines(const SimhashTableReport *report);
 
-/* Pairs by their distance (tune.h). */
-typedef struct SimhashTally SimhashTally;
-
-/* Numbers groups of rows, while these are read. */
-typedef struct SimhashGroups SimhashGroups;
-
-/* The rows of a query: ids, fingerprints, and perhaps groups. */
-typedef struct SimhashRows
-{
-	Oid			id_type;
-	int16		id_length;
-	bool		id_by_value;
-
-	int64		k;				/* what they are read for */
-	bool		bits;			/* bit strings, or else bigint */
-	int			width;			/* bits of a fingerprint; 0: not known yet */
-	int			words;			/* of a fingerprint */
-
-	uint32		n;
-	uint32		room;
-	uint64	   *fingerprints;	/* their words, row by row */
-	Datum	   *ids;
-	uint32	   *groups;			/* NULL if all are in one */
-	SimhashGroups *grouping;	/* while rows are read */
-	char	   *spare;			/* room for what the next ids point to */
-	Size		spare_bytes;
-	MemoryContext context;		/* of all these */
-	void	   *memory;			/* for the search, once all has been read */
-	uint64	   *values;			/* for it, too: fingerprints of one word */
-	void	   *wide_memory;	/* and if they have several */
-	uint32	   *parent;			/* and for clusters */
-	dsm_segment *segment;		/* that rows are in to share the search */
-	int			helpers;		/* with so many workers at most */
-
-	SimhashVerify *verify;		/* NULL where documents are not compared */
-	int			document;		/* the column, or -1 if the query has none */
-
-	bool		overflow;		/* more than may be kept: only counting */
-	int64		total;			/* rows, kept or not */
-	int64		id_bytes;		/* that ids point to */
-	int64		group_bytes;	/* for the groups of the rows kept */
-	int64		without_id;		/* rows skipped */
-	int64		without_fingerprint;
-	int64		without_group;	/* rows near no other */
-} SimhashRows;
-
-/* A call whose progress is shown. */
-typedef struct SimhashProgress
-{
-	struct SimhashProgress *outer;	/* whose query made this call, or NULL */
-	const char *name;
-	TimestampTz said;			/* when we last said something */
-	TimestampTz searching;		/* when the search began, or 0 */
-	bool		renamed;		/* the session goes by another name */
-} SimhashProgress;
-
-#define SIMHASH_SAY_EVERY	65536	/* rows between two looks at the clock */
-
-/* report_ids.c */
-extern void simhash_begin_id_order(SortSupport sort, Oid id_type);
-extern void simhash_complain_of_twins(Oid id_type, Datum id);
-
-/* report_statement.c */
-extern void simhash_analyze(SimhashStatement *statement);
-extern void simhash_run(const SimhashStatement *statement,
-						ParamListInfo parameters, DestReceiver *receiver);
-extern TupleDesc simhash_columns(const SimhashStatement *statement);
-extern void simhash_begin_receiver(DestReceiver *receiver,
-								   void (*startup) (DestReceiver *self,
-													int operation,
-													TupleDesc desc),
-								   bool (*receive) (TupleTableSlot *slot,
-													DestReceiver *self));
-
-/* report_query.c */
-extern void simhash_check_distance(int64 k, bool bits, int width);
-extern void simhash_check_width(int width);
-extern void simhash_read_rows(SimhashRows *rows,
-							  const SimhashStatement *query, Oid id_type,
-							  int64 k, const char *document,
-							  SimhashVerify *verify);
-extern int64 simhash_needed_memory(const SimhashRows *rows);
-extern void simhash_order_rows(SimhashRows *rows, bool sort);
-
-/* report.c */
-extern bool simhash_choose(const char *word, const char *name,
-						   const char *yes, const char *no);
-extern void simhash_make_stars(const SimhashStatement *query, int64 k,
-							   SimhashVerify *verify, bool decide,
-							   SimhashTally *tally,
-							   Tuplestorestate *result, TupleDesc columns);
-
-/* report_groups.c */
-extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
-										   MemoryContext parent);
-extern uint32 simhash_group_number(SimhashGroups *groups,
-								   TupleTableSlot *slot, bool *alone);
-extern int64 simhash_groups_bytes(const SimhashGroups *groups);
-extern void simhash_groups_end(SimhashGroups *groups);
-
-/* report_workers.c */
-extern void simhash_allocate_search(SimhashRows *rows, int radius);
-extern void simhash_search(SimhashRows *rows, ShPairs *pairs, int radius,
-						   uint32 alone, ShPairSink sink, void *context);
-extern void simhash_free_rows(SimhashRows *rows);
-
-/* progress.c */
-extern void simhash_progress_init(void);
-extern void simhash_progress_begin(SimhashProgress *progress,
-								   const char *name);
-extern void simhash_progress_step(const char *what);
-extern void simhash_progress_rows(const char *what, int64 rows);
-extern void simhash_progress_part(const char *what, double done);
-extern void simhash_progress_done(void *context, double done);
-extern void simhash_progress_end(SimhashProgress *progress);
-
-#endif							/* SIMHASH_REPORT_H */
+#endif							/* SIMHASH_TABLE_REPORT_H */

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "report/table_report.h"
+#include "report/report.h"
 
 #include "utils/builtins.h"
 

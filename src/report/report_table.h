@@ -10,7 +10,7 @@
 #ifndef SIMHASH_REPORT_TABLE_H
 #define SIMHASH_REPORT_TABLE_H
 
-#include "report/verify.h"
+#include "pairs/documents.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ball.c
- *		The types hamming_ball and hamming_bit_ball: their values, and
- *		expressions for them.
+ *		The types hamming_ball and hamming_bit_ball: their values.
  *
  * A ball is (center bigint, radius bigint), or (center bit varying, radius
  * bigint), an ordinary composite type, which whoever owns it may alter.
@@ -24,23 +23,13 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(hamming_ball);
 PG_FUNCTION_INFO_V1(hamming_bit_ball);
 PG_FUNCTION_INFO_V1(hamming_reach);
 PG_FUNCTION_INFO_V1(hamming_bit_reach);
-
-/* The numbers of the attributes of a ball. */
-typedef struct BallAttributes
-{
-	AttrNumber	center;
-	AttrNumber	radius;
-} BallAttributes;
 
 /* The radius; fails unless fingerprints of so many bits can have it. */
 int
@@ -59,8 +48,8 @@ simhash_check_radius(int64 radius, int bits)
  * Find the attributes of a row type; false unless it is that of a ball whose
  * center is of that type.
  */
-static bool
-find_attributes(TupleDesc desc, Oid center, BallAttributes *attributes)
+bool
+simhash_find_ball_attributes(TupleDesc desc, Oid center, SimhashBallAttributes *attributes)
 {
 	static const char *const names[] = {"center", "radius"};
 	const Oid	types[] = {center, INT8OID};
@@ -86,12 +75,12 @@ find_attributes(TupleDesc desc, Oid center, BallAttributes *attributes)
 }
 
 /* The same; fails unless it is that of such a ball. */
-static BallAttributes
+static SimhashBallAttributes
 require_attributes(TupleDesc desc, Oid center)
 {
-	BallAttributes attributes;
+	SimhashBallAttributes attributes;
 
-	if (!find_attributes(desc, center, &attributes))
+	if (!simhash_find_ball_attributes(desc, center, &attributes))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 center == INT8OID
@@ -113,7 +102,7 @@ take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
 	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
 	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
 											  HeapTupleHeaderGetTypMod(header));
-	BallAttributes attributes = require_attributes(desc, center_type);
+	SimhashBallAttributes attributes = require_attributes(desc, center_type);
 	HeapTupleData tuple;
 	Datum		distance;
 	bool		no_center;
@@ -213,7 +202,7 @@ simhash_get_bit_ball(Datum datum, bool complain, SimhashBitBall *ball)
 Datum
 simhash_make_ball(TupleDesc desc, Oid center_type, Datum center, int64 radius)
 {
-	BallAttributes attributes = require_attributes(desc, center_type);
+	SimhashBallAttributes attributes = require_attributes(desc, center_type);
 	Datum	   *values = palloc0(desc->natts * sizeof *values);
 	bool	   *nulls = palloc(desc->natts * sizeof *nulls);
 
@@ -318,139 +307,40 @@ hamming_bit_reach(PG_FUNCTION_ARGS)
 }
 
 /*
- * The expression for a field of a ball.
- *
- * Note: only a constant or a row constructor may be simplified.  For a field
- * of the whole row of another relation, eval_const_expressions would put a
- * column of it.  But when paths are made, the planner has settled already
- * which columns each relation returns, and that one need not be among them.
- */
-static Node *
-ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
-{
-	FieldSelect *field;
-
-	if (IsA(ball, RowExpr) && number <= list_length(((RowExpr *) ball)->args))
-		return list_nth(((RowExpr *) ball)->args, number - 1);
-	field = makeNode(FieldSelect);
-	field->arg = (Expr *) ball;
-	field->fieldnum = number;
-	field->resulttype = type;
-	field->resulttypmod = -1;
-	if (IsA(ball, Const))
-		return eval_const_expressions(root, (Node *) field);
-	return (Node *) field;
-}
-
-/*
  * Find the attributes of a row type.  Returns the type of the center, or
  * InvalidOid if the type is not that of a ball.
  */
-static Oid
-center_type(Oid type, int32 typmod, BallAttributes *attributes)
+Oid
+simhash_ball_center_type(Oid type, int32 typmod, SimhashBallAttributes *attributes)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc_domain(type, typmod, true);
 	Oid			center = InvalidOid;
 
 	if (desc == NULL)
 		return center;
-	if (find_attributes(desc, INT8OID, attributes))
+	if (simhash_find_ball_attributes(desc, INT8OID, attributes))
 		center = INT8OID;
-	else if (find_attributes(desc, VARBITOID, attributes))
+	else if (simhash_find_ball_attributes(desc, VARBITOID, attributes))
 		center = VARBITOID;
 	ReleaseTupleDesc(desc);
 	return center;
-}
-
-/*
- * The radius that hamming_reach() makes of a distance, at most "bits"; NULL
- * unless the distance is known, and not negative.
- */
-static Node *
-reach_radius(Node *distance, int64 bits)
-{
-	Const	   *known = (Const *) distance;
-
-	if (!IsA(distance, Const) || known->constisnull ||
-		DatumGetInt64(known->constvalue) < 0)
-		return NULL;
-	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-							  Int64GetDatum(Min(DatumGetInt64(known->constvalue),
-												bits)),
-							  false, FLOAT8PASSBYVAL);
-}
-
-/*
- * The expressions for the center and the radius of an expression; false when
- * that is not for a ball.  The center is a bigint or a bit string.
- */
-bool
-simhash_ball_parts(PlannerInfo *root, Node *ball,
-				   Node **center, Node **radius)
-{
-	PGFunction	function = NULL;
-	BallAttributes attributes;
-	Oid			type;
-
-	ball = simhash_unlabeled(ball);
-	if (IsA(ball, FuncExpr))
-		function = simhash_c_function(((FuncExpr *) ball)->funcid);
-	if (function == hamming_ball || function == hamming_bit_ball)
-	{
-		*center = linitial(((FuncExpr *) ball)->args);
-		*radius = lsecond(((FuncExpr *) ball)->args);
-		return true;
-	}
-	type = center_type(exprType(ball), exprTypmod(ball), &attributes);
-	if (!OidIsValid(type))
-		return false;
-	if (function == hamming_reach || function == hamming_bit_reach)
-	{
-		*center = linitial(((FuncExpr *) ball)->args);
-		*radius = reach_radius(lsecond(((FuncExpr *) ball)->args),
-							   function == hamming_reach ? SH_BITS :
-							   PG_INT32_MAX);
-		if (*radius != NULL)
-			return true;
-	}
-	else
-		*center = ball_field(root, ball, attributes.center, type);
-	*radius = ball_field(root, ball, attributes.radius, INT8OID);
-	return true;
 }
 
 /* Is a type the row type of balls whose center is a bit string? */
 bool
 simhash_is_bit_ball(Oid type)
 {
-	BallAttributes attributes;
+	SimhashBallAttributes attributes;
 
-	return center_type(type, -1, &attributes) == VARBITOID;
-}
-
-/*
- * The radius that an expression is known to have at plan time, or else the
- * given one.  The operators complain of one that is out of range, and find
- * nothing by one that is NULL; to the planner they are the nearest in range.
- */
-int
-simhash_known_radius(Node *radius, int otherwise, int bits)
-{
-	Const	   *known = (Const *) radius;
-
-	if (!IsA(radius, Const) || known->consttype != INT8OID)
-		return otherwise;
-	if (known->constisnull)
-		return 0;
-	return (int) Max(0, Min(DatumGetInt64(known->constvalue), bits));
+	return simhash_ball_center_type(type, -1, &attributes) == VARBITOID;
 }
 
 /*
  * expression_tree_walker: is there anything that rows may have to do with?  So
  * may the parameters within a plan.
  */
-static bool
-has_value_of_row(Node *node, void *context)
+bool
+simhash_has_value_of_row(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
@@ -470,7 +360,7 @@ has_value_of_row(Node *node, void *context)
 		case T_Param:
 			return ((Param *) node)->paramkind != PARAM_EXTERN;
 		default:
-			return expression_tree_walker(node, has_value_of_row, context);
+			return expression_tree_walker(node, simhash_has_value_of_row, context);
 	}
 }
 
@@ -486,7 +376,7 @@ simhash_is_of_query(FmgrInfo *flinfo, int argument)
 	NIL;
 
 	return argument < list_length(args) &&
-		!has_value_of_row(list_nth(args, argument), NULL);
+		!simhash_has_value_of_row(list_nth(args, argument), NULL);
 }
 
 /*
@@ -522,92 +412,4 @@ simhash_ball_argument(FunctionCallInfo fcinfo, int argument)
 	ball->length = length;
 	memcpy(ball->bytes, header, length);
 	return ball;
-}
-
-/* Is an expression for a radius one that is known to be out of range? */
-bool
-simhash_is_wrong_radius(Node *radius)
-{
-	return IsA(radius, Const) && !((Const *) radius)->constisnull &&
-		DatumGetInt64(((Const *) radius)->constvalue) !=
-		simhash_known_radius(radius, -1, SH_BITS);
-}
-
-/*
- * The call of hamming_ball that gives the same as a row constructor, or NULL
- * if the expression is none.  The function is that of the schema.  It is not
- * leakproof, as a row constructor is: so where rows may be hidden
- * ("security"), the center must be none of a row; and as it complains of a
- * radius, that must never be one of a row.
- *
- * A field that is NULL makes the call NULL and the row one that no operator
- * finds anything by, which comes to the same.  A radius that is known to be
- * out of range stays where it is, as it must not be an error before a row is
- * compared.
- */
-Node	   *
-simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema, bool security)
-{
-	Oid			types[] = {INT8OID, INT8OID};
-	BallAttributes attributes;
-	RowExpr    *row;
-	TupleDesc	desc;
-	Node	   *center;
-	Node	   *radius;
-	Oid			function;
-	bool		is_ball;
-
-	ball = simhash_unlabeled(ball);
-	row = (RowExpr *) ball;
-	if (!IsA(ball, RowExpr) || row->row_typeid == RECORDOID)
-		return NULL;
-	desc = lookup_rowtype_tupdesc(row->row_typeid, -1);
-	is_ball = find_attributes(desc, INT8OID, &attributes) &&
-		list_length(row->args) == desc->natts;
-	ReleaseTupleDesc(desc);
-	function = is_ball ? simhash_own_function(root, schema, "hamming_ball",
-											  hamming_ball, 2, types) :
-		InvalidOid;
-	if (!OidIsValid(function) ||
-		get_func_rettype(function) != row->row_typeid)
-		return NULL;
-	center = list_nth(row->args, attributes.center - 1);
-	radius = list_nth(row->args, attributes.radius - 1);
-	if (has_value_of_row(radius, NULL) ||
-		(security && has_value_of_row(center, NULL)) ||
-		simhash_is_wrong_radius(radius))
-		return NULL;
-	return (Node *) makeFuncExpr(function, row->row_typeid,
-								 list_make2(center, radius), InvalidOid,
-								 InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-/*
- * The call of hamming_reach, or of hamming_bit_reach, for what an operator
- * searches, or its value; NULL if the schema does not have that function.
- */
-Node	   *
-simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
-				   Oid schema, Node *center, Node *distance)
-{
-	bool		bits = operator->searched == SIMHASH_BITS;
-	Oid			types[] = {bits ? BITOID : INT8OID, INT8OID};
-	Oid			function;
-	Node	   *call;
-
-	function = bits ?
-		simhash_own_function(root, schema, "hamming_bit_reach",
-							 hamming_bit_reach, 2, types) :
-		simhash_own_function(root, schema, "hamming_reach", hamming_reach,
-							 2, types);
-	if (!OidIsValid(function))
-		return NULL;
-	call = (Node *) makeFuncExpr(function, get_func_rettype(function),
-								 list_make2(copyObject(center),
-											copyObject(distance)),
-								 InvalidOid, InvalidOid,
-								 COERCE_EXPLICIT_CALL);
-	if (IsA(center, Const) && IsA(distance, Const))
-		return eval_const_expressions(root, call);
-	return call;
 }

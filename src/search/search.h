@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * search.h
- *		The operators of Hamming search, balls, and key columns.
+ *		The operators of Hamming search, and balls.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -15,8 +15,6 @@
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/pathnodes.h"
-#include "storage/lockdefs.h"
-#include "utils/relcache.h"
 
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
@@ -55,6 +53,13 @@ typedef struct SimhashBallArgument
 	uint32		room;
 	char	   *bytes;
 } SimhashBallArgument;
+
+/* The numbers of the attributes of a ball. */
+typedef struct SimhashBallAttributes
+{
+	AttrNumber	center;
+	AttrNumber	radius;
+} SimhashBallAttributes;
 
 /* Strategies of the operator classes of hamming indexes. */
 #define SIMHASH_NEAR_STRATEGY		1	/* ~= */
@@ -144,18 +149,18 @@ extern bool simhash_get_bit_ball(Datum datum, bool complain,
 extern bool simhash_is_bit_ball(Oid type);
 extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
 							   int64 radius);
-extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
-							   Node **center, Node **radius);
-extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
-extern bool simhash_is_wrong_radius(Node *radius);
+extern bool simhash_find_ball_attributes(TupleDesc desc, Oid center,
+										 SimhashBallAttributes *attributes);
+extern Oid	simhash_ball_center_type(Oid type, int32 typmod,
+									 SimhashBallAttributes *attributes);
+extern bool simhash_has_value_of_row(Node *node, void *context);
 extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
 extern SimhashBallArgument *simhash_ball_argument(FunctionCallInfo fcinfo,
 												  int argument);
-extern Node *simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema,
-							   bool security);
-extern Node *simhash_reach_call(PlannerInfo *root,
-								const SimhashOperator *operator, Oid schema,
-								Node *center, Node *distance);
+extern PGDLLEXPORT Datum hamming_ball(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit_ball(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_reach(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum hamming_bit_reach(PG_FUNCTION_ARGS);
 
 /* distance.c */
 extern PGDLLEXPORT Datum hamming(PG_FUNCTION_ARGS);
@@ -177,17 +182,5 @@ extern void simhash_check_widths(int32 a, int32 b);
 /* operators.c */
 extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
-
-/* keys.c */
-extern PGDLLEXPORT Datum simhash_keys(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum simhash_probes(PG_FUNCTION_ARGS);
-extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
-								   const char *hint);
-extern char *simhash_quoted_name(Oid relation);
-extern void simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode,
-										  const char *columns,
-										  const char *hint);
-extern void simhash_run_command(const char *command);
-extern bool simhash_is_key(Node *expression, Node **fingerprint, int *block);
 
 #endif							/* SIMHASH_SEARCH_H */

@@ -13,7 +13,7 @@
 #include "fuzz.h"
 
 #include "core/bits.h"
-#include "core/pairs/entries.h"
+#include "core/blocks/entries.h"
 
 #define VALUES_MAX	64
 

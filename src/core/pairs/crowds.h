@@ -10,7 +10,7 @@
 #ifndef SH_CROWDS_H
 #define SH_CROWDS_H
 
-#include "core/pairs/pairs.h"
+#include "core/pairs/engine.h"
 
 #define SH_CROWDS_MAX	256		/* crowds to set apart */
 #define SH_CROWD_LEAST	1024	/* values that make a crowd */

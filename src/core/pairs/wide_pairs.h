@@ -10,8 +10,8 @@
 #ifndef SH_WIDE_PAIRS_H
 #define SH_WIDE_PAIRS_H
 
-#include "core/pairs/layout.h"
-#include "core/pairs/pairs.h"
+#include "core/blocks/layout.h"
+#include "core/pairs/engine.h"
 
 #define SH_WIDE_WAITING	64		/* candidates to compare together */
 

@@ -1,0 +1,613 @@
+/*-------------------------------------------------------------------------
+ *
+ * engine.c
+ *		All pairs of fingerprints within a distance.
+ *
+ * Guarantee.  Every two different fingerprints within the radius k are
+ * reported, once, whatever the data and for every k from 0 to 16, unless they
+ * are of different groups (see rows.c); rows with equal fingerprints have been
+ * collapsed before.  Memory is 37 bytes a row at most, of which 8 are the
+ * fingerprints, whatever k is; groups add 4.
+ *
+ * Mechanics.  plan.c cuts the bits into blocks, each with a radius, such that
+ * every pair within distance k is within that radius in one block or more.
+ * For each block we sort the values by it, which puts those with the same key
+ * together, and compare the values of a key with those of each key within the
+ * radius.  The candidates from several keys are gathered first, so that the
+ * comparing, which is most of the work, goes through many at a time.
+ *
+ * Where two keys have so many values that comparing each with each is dear,
+ * since the data are many or skewed, they are searched in the same way: cut
+ * anew by the bits in which they differ, less those of the block, for pairs
+ * within what the two keys leave of the distance.  So we always search either
+ * one side, values among themselves, or two sides, the values of one with
+ * those of the other.
+ *
+ * Each pair once.  Blocks are taken in turn.  A pair is reported only where it
+ * was not within the radius of a block that was taken before, here or at an
+ * outer cut; as each block puts a value under one key only, that is one place.
+ *
+ * A worked example: k = 3, ten million values that are evenly spread.  There
+ * are 4 blocks of 16 bits, of radius 0: by each the values fall into 65536
+ * keys of some 152 values, which are compared each with each.  For k = 10
+ * and a million values there are 4 blocks, of radius 2, 2, 2 and 1.  Some 15
+ * values have the same key, and are compared with those of 136 other keys.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/pairs/engine.h"
+
+#include <string.h>
+
+#define DEPTH_MAX		4		/* how often to cut into blocks */
+#define RUN_MAX			256		/* values of a key to compare each with each */
+#define PRODUCT_MAX		((size_t) 1 << 17)	/* of values of two keys */
+#define GATHER			1024	/* candidates to gather */
+#define GATHER_MAX		64		/* of one key */
+#define WAITING			16		/* near keys whose values are asked for */
+#define SLICE			1024	/* keys between two calls of progress */
+#define TILE			1024	/* values that stay in the nearest cache */
+#define TICK			(1 << 22)	/* work between two calls of progress */
+#define FOUND			256		/* pairs to report at a time */
+#define PARTS_MAX		1024	/* of a block, to hand out to processes */
+
+/* A block that was passed by: pairs within the radius are reported there. */
+typedef struct ShPassed
+{
+	uint64_t	mask;
+	int			radius;
+} ShPassed;
+
+typedef struct ShSearch
+{
+	ShPairs    *pairs;
+	ShCompare	compare;
+	ShPairSink	sink;
+	void	   *context;
+
+	uint64_t	chosen;			/* bits of the blocks that we are in */
+	int			passed;
+	ShPassed	pass[DEPTH_MAX * (SH_PAIRS_RADIUS + 1)];
+	int			depth;			/* how often we have cut into blocks */
+
+	size_t		work;			/* done since progress was told */
+	double		done;			/* part of the search that is done */
+	double		before;			/* of that, before the outermost block */
+	double		share;			/* what that block will add to it */
+	int			step;			/* to be shared with other processes */
+
+	size_t		count;			/* pairs found and not reported yet */
+	uint64_t	found[FOUND][2];
+} ShSearch;
+
+/* A key of a block, while the values that have it are searched. */
+typedef struct ShKey
+{
+	const ShKeyBlock *block;
+	uint32_t	key;
+	ShSide		side;			/* its values */
+	const ShSide *others;		/* among which to look */
+	bool		same;			/* are those the same values? */
+	int			radius;			/* of the search */
+	int			waiting;		/* near keys */
+	ShSide		near[WAITING];
+	uint32_t	flips[WAITING];
+	size_t		gathered;
+	uint64_t	gather[GATHER + SH_COMPARE_BEYOND];
+} ShKey;
+
+static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
+						 int radius, int width);
+
+/*
+ * --- sharing --------------------------------------------------------------
+ *
+ * Several processes may search together.  Each has all values, cuts them into
+ * the same blocks, and sorts them by each by itself; the keys of a block are
+ * handed out in parts, so that each key is searched in one process.  Such a
+ * block is a step of the search.  Only the outermost blocks are shared.
+ */
+
+/* Is this step shared with others? */
+static inline bool
+is_shared(const ShSearch *search)
+{
+	return search->depth <= 1 && search->pairs->next_part != NULL;
+}
+
+/*
+ * The keys of a block that are to be searched next, from *start to *end.
+ * False if there are none left.  Begin with 0 for both.
+ */
+static bool
+next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
+		  uint32_t *end)
+{
+	uint32_t	size = keys / PARTS_MAX + 1;
+	uint32_t	part;
+
+	*start = *end;
+	*end = keys;
+	if (!is_shared(search))
+		return *start < keys;
+	part = search->pairs->next_part(search->pairs->part_context, search->step);
+	if (part >= (keys + size - 1) / size)
+		return false;
+	*start = part * size;
+	if (keys - *start > size)
+		*end = *start + size;
+	return true;
+}
+
+/* --- comparing ------------------------------------------------------------ */
+
+/* Count work; say how far we are when enough of it has been done. */
+static inline void
+tick(ShSearch *search, size_t work)
+{
+	ShPairs    *pairs = search->pairs;
+
+	search->work += work;
+	if (search->work < TICK)
+		return;
+	search->work = 0;
+	sh_pairs_tell(pairs, pairs->progress_start + pairs->progress_share *
+				  (search->done < 1 ? search->done : 1));
+}
+
+/*
+ * Report the pairs found.  What is known of their values lies all over memory;
+ * to ask for that of many at once is several times as fast.
+ */
+static void
+report_found(ShSearch *search)
+{
+	ShPairs    *pairs = search->pairs;
+	uint32_t	number[FOUND][2];
+
+	for (size_t i = 0; i < search->count; i++)
+	{
+		sh_pairs_fetch_number(pairs, search->found[i][0]);
+		sh_pairs_fetch_number(pairs, search->found[i][1]);
+	}
+	for (size_t i = 0; i < search->count; i++)
+	{
+		for (int j = 0; j < 2; j++)
+		{
+			number[i][j] = sh_pairs_number(pairs, search->found[i][j]);
+			__builtin_prefetch(&pairs->first[number[i][j]]);
+		}
+	}
+	for (size_t i = 0; i < search->count; i++)
+	{
+		if (sh_pairs_group(pairs, number[i][0]) ==
+			sh_pairs_group(pairs, number[i][1]))
+			search->sink(search->context, number[i][0], number[i][1],
+						 sh_distance(search->found[i][0],
+									 search->found[i][1]));
+	}
+	search->count = 0;
+}
+
+/* Two values within the radius: note them if this is the place to. */
+static void
+match(void *context, uint64_t a, uint64_t b)
+{
+	ShSearch   *search = context;
+	uint64_t	x = a ^ b;
+
+	for (int i = 0; i < search->passed; i++)
+	{
+		if (sh_distance(x & search->pass[i].mask, 0) <= search->pass[i].radius)
+			return;
+	}
+	search->found[search->count][0] = a;
+	search->found[search->count++][1] = b;
+	if (search->count == FOUND)
+		report_found(search);
+}
+
+/* Keys before the given one have been searched: note it at the outermost. */
+static inline void
+note_done(ShSearch *search, const ShSide *side, uint32_t key)
+{
+	if (search->depth == 1 && key > 0)
+		search->done = search->before +
+			search->share * side->ends[key - 1] / side->n;
+}
+
+/* Compare each value with each, in tiles that stay in the cache. */
+static void
+compare_self(ShSearch *search, const uint64_t *values, size_t n)
+{
+	for (size_t tile = 0; tile < n; tile += TILE)
+	{
+		size_t		end = tile + TILE < n ? tile + TILE : n;
+
+		for (size_t i = 0; i + 1 < end; i++)
+		{
+			size_t		from = i < tile ? tile : i + 1;
+
+			search->compare.kind->one(&search->compare, values[i],
+									  values + from, end - from);
+			tick(search, end - from);
+		}
+	}
+}
+
+/* Compare each of some values with each of others. */
+static void
+compare_others(ShSearch *search, const uint64_t *a, size_t n,
+			   const uint64_t *b, size_t m)
+{
+	for (size_t tile = 0; tile < m; tile += TILE)
+	{
+		size_t		size = tile + TILE < m ? TILE : m - tile;
+
+		for (size_t i = 0; i < n; i++)
+		{
+			search->compare.kind->one(&search->compare, a[i], b + tile, size);
+			tick(search, size);
+		}
+	}
+}
+
+/*
+ * --- keys and those near them ---------------------------------------------
+ *
+ * By a block of radius r we search key by key: the values that have the key
+ * among themselves, and with those of each near key, which differs from it in
+ * at most r bits.  Near keys are made by flipping bits: key ^ flips, for each
+ * number "flips" of 1 to r bits.  Two keys that are near to each other meet
+ * once, when the lesser one is searched.
+ *
+ * The values of near keys lie all over memory, and are few.  So we do not
+ * compare them one key at a time:
+ *
+ *	add_near		asks the memory for the values of a near key, and puts it
+ *					on a list of WAITING keys;
+ *	search_near		when that is full, copies the values of each into the
+ *					array "gather", unless there are many, which are
+ *					compared, or cut into blocks anew, by themselves;
+ *	flush			when that is full, compares each value of the key with all
+ *					that were gathered.
+ */
+
+
+/* Compare the values of a key with the candidates gathered. */
+static void
+flush(ShSearch *search, ShKey *key)
+{
+	for (size_t i = 0; i < key->side.n; i++)
+		search->compare.kind->one(&search->compare, key->side.values[i],
+								  key->gather, key->gathered);
+	tick(search, key->side.n * key->gathered);
+	key->gathered = 0;
+}
+
+/* Search the values of a key with those of a near one. */
+static inline void
+search_near(ShSearch *search, ShKey *key, ShSide *other, uint32_t flips)
+{
+	if (other->n <= GATHER_MAX)
+	{
+		if (key->gathered + other->n > GATHER)
+			flush(search, key);
+		for (size_t i = 0; i < other->n; i++)
+			key->gather[key->gathered++] = other->values[i];
+	}
+	else if (key->side.n * other->n <= PRODUCT_MAX)
+		compare_others(search, key->side.values, key->side.n,
+					   other->values, other->n);
+	else
+	{
+		int			left = key->radius -
+		sh_distance(flips & (key->block->mask >> key->block->low), 0);
+
+		search_sides(search, &key->side, other, left, SH_DIGIT);
+	}
+}
+
+/* Search the values of a key with those of the near ones that wait. */
+static void
+search_waiting(ShSearch *search, ShKey *key)
+{
+	for (int i = 0; i < key->waiting; i++)
+		search_near(search, key, &key->near[i], key->flips[i]);
+	key->waiting = 0;
+}
+
+/*
+ * A near key.  Its values may be far away in memory: ask for them, and look at
+ * them together with those of other keys.
+ */
+static inline void
+add_near(ShSearch *search, ShKey *key, uint32_t flips)
+{
+	ShSide		other = sh_side_of_key(key->others, key->key ^ flips);
+
+	if (other.n == 0)
+		return;
+	__builtin_prefetch(other.values);
+	key->near[key->waiting] = other;
+	key->flips[key->waiting++] = flips;
+	if (key->waiting == WAITING)
+		search_waiting(search, key);
+}
+
+/* Search the values of a key with those of all keys within the radius. */
+static void
+search_key(ShSearch *search, ShKey *key)
+{
+	uint32_t	end = UINT32_C(1) << key->block->width;
+
+	if (!key->same)
+		add_near(search, key, 0);
+	else if (key->side.n <= RUN_MAX)
+		compare_self(search, key->side.values, key->side.n);
+	else
+		search_sides(search, &key->side, NULL, key->radius, SH_DIGIT);
+	for (int bits = 1; bits <= key->block->radius; bits++)
+	{
+		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
+			 flips = sh_next_of_weight(flips))
+		{
+			if (!key->same || (key->key ^ flips) > key->key)
+				add_near(search, key, flips);
+		}
+	}
+	search_waiting(search, key);
+	flush(search, key);
+}
+
+/* Search some keys of values sorted by a block of radius 0. */
+static void
+search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
+			 uint32_t to)
+{
+	for (uint32_t slice = from; slice < to; slice += SLICE)
+	{
+		uint32_t	n = to - slice < SLICE ? to - slice : SLICE;
+
+		search->compare.kind->runs(&search->compare, side->values,
+								   slice == 0 ? 0 : side->ends[slice - 1],
+								   side->ends + slice, n, RUN_MAX);
+		for (uint32_t key = slice; key < slice + n; key++)
+		{
+			ShSide		part = sh_side_of_key(side, key);
+
+			note_done(search, side, key);
+			tick(search, part.n);
+			if (part.n > RUN_MAX)
+				search_sides(search, &part, NULL, radius, SH_DIGIT);
+		}
+	}
+}
+
+/* Search some keys of values sorted by a block, with those near to them. */
+static void
+search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t from,
+			  uint32_t to)
+{
+	for (key->key = from; key->key < to; key->key++)
+	{
+		key->side = sh_side_of_key(side, key->key);
+		if (key->side.n == 0)
+			continue;
+		note_done(search, side, key->key);
+		search_key(search, key);
+	}
+}
+
+/* Search one or two sides, sorted by a block, for pairs within its radius. */
+static void
+search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
+			 int radius)
+{
+	uint32_t	keys = UINT32_C(1) << block->width;
+	uint32_t	start = 0;
+	uint32_t	end = 0;
+	ShKey		key;
+
+	memset(&key, 0, offsetof(ShKey, near));
+	key.gathered = 0;
+	key.block = block;
+	key.others = b != NULL ? b : a;
+	key.same = b == NULL;
+	key.radius = radius;
+	while (next_keys(search, keys, &start, &end))
+	{
+		if (b == NULL && block->radius == 0)
+			search_equal(search, a, radius, start, end);
+		else
+			search_nearby(search, &key, a, start, end);
+	}
+}
+
+/* --- the search ----------------------------------------------------------- */
+
+/* Search by one block after another. */
+static void
+search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
+			int radius)
+{
+	uint64_t	chosen = search->chosen;
+	int			passed = search->passed;
+
+	for (int i = 0; i < plan->blocks; i++)
+	{
+		const ShKeyBlock *block = &plan->block[i];
+		ShPassed	pass = {block->mask, block->radius};
+
+		sh_sort_side(a, block);
+		tick(search, a->n);
+		if (b != NULL)
+		{
+			sh_sort_side(b, block);
+			tick(search, b->n);
+		}
+		if (search->depth == 1)
+			search->share = block->share;
+		search->chosen = chosen | block->mask;
+		if (is_shared(search))
+			search->step = search->pairs->step++;
+		search_block(search, block, a, b, radius);
+		search->pass[search->passed++] = pass;
+		if (search->depth == 1)
+			search->done = search->before += block->share;
+	}
+	search->chosen = chosen;
+	search->passed = passed;
+}
+
+/*
+ * Search the values of one side among themselves, or with those of another,
+ * for pairs that can be within so many bits besides those chosen.  The keys
+ * have so many bits at most.  The order of the values changes.
+ */
+static void
+search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
+			 int width)
+{
+	uint32_t	ends[2][SH_PARTS];
+	ShSide		left = *a;
+	ShSide		right = b != NULL ? *b : *a;
+	uint64_t	bits;
+	ShPairPlan	plan;
+
+	if (a->n == 0 || (b != NULL && b->n == 0))
+		return;
+	bits = sh_differing_bits(a, a->values[0]);
+	if (b != NULL)
+		bits |= sh_differing_bits(b, a->values[0]);
+	bits &= ~search->chosen;
+	if (search->depth == DEPTH_MAX ||
+		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
+	{
+		/* As a step that is shared this has one part. */
+		if (is_shared(search) && search->depth == 0 && search->pairs->next_part
+			(search->pairs->part_context, search->pairs->step++) > 0)
+			return;
+		if (b == NULL)
+			compare_self(search, a->values, a->n);
+		else
+			compare_others(search, a->values, a->n, b->values, b->n);
+		return;
+	}
+	left.ends = width > SH_DIGIT ? search->pairs->ends : ends[0];
+	right.ends = ends[1];
+	search->depth++;
+	search_plan(search, &plan, &left, b != NULL ? &right : NULL, radius);
+	search->depth--;
+	sh_restore(&left, a->values);
+	if (b != NULL)
+		sh_restore(&right, b->values);
+}
+
+/* Begin a search of values in the array "work". */
+static void
+begin_search(ShSearch *search, ShPairs *pairs, int radius, ShPairSink sink,
+			 void *context)
+{
+	memset(search, 0, offsetof(ShSearch, found));
+	search->pairs = pairs;
+	search->sink = sink;
+	search->context = context;
+	search->compare.radius = radius;
+	search->compare.match = match;
+	search->compare.context = search;
+	search->compare.kind = pairs->kind;
+}
+
+/* Some values in the array "work". */
+static ShSide
+side_of(const ShPairs *pairs, uint32_t start, uint32_t n)
+{
+	ShSide		side = {pairs->work + start, pairs->spare + start, n, NULL};
+
+	return side;
+}
+
+/*
+ * Report the pairs among so many values of the array "work" from a given one.
+ * Their order changes.
+ */
+void
+sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
+					 ShPairSink sink, void *context)
+{
+	ShSide		side = side_of(pairs, start, n);
+	ShSearch	search;
+
+	begin_search(&search, pairs, radius, sink, context);
+	if (radius > 0)
+		search_sides(&search, &side, NULL, radius, sh_pairs_key_bits(pairs->n));
+	report_found(&search);
+}
+
+/* The same for pairs of one of these and one of others in that array. */
+void
+sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
+					  uint32_t others, uint32_t m, ShPairSink sink,
+					  void *context)
+{
+	ShSide		a = side_of(pairs, start, n);
+	ShSide		b = side_of(pairs, others, m);
+	ShSearch	search;
+
+	begin_search(&search, pairs, radius, sink, context);
+	if (radius > 0)
+		search_sides(&search, &a, &b, radius, SH_DIGIT);
+	report_found(&search);
+}
+
+/*
+ * Report the pairs of the array "work", but none of two that come after the
+ * first "alone" values.  The order of these changes, and of those after them.
+ */
+void
+sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
+					 ShPairSink sink, void *context)
+{
+	uint32_t	crowded = pairs->distinct - alone;
+	double		end = pairs->progress_start + pairs->progress_share;
+
+	pairs->step = 0;
+	if (crowded > 0)
+		pairs->progress_share /= 2;
+	sh_pairs_find_within(pairs, radius, 0, alone, sink, context);
+	pairs->progress_start += pairs->progress_share;
+	if (crowded > 0)
+		sh_pairs_find_between(pairs, radius, 0, alone, alone, crowded, sink,
+							  context);
+	pairs->progress_start = end;
+	pairs->progress_share = 0;
+}
+
+/* The estimated time to find the pairs of so many values, in nanoseconds. */
+double
+sh_pairs_cost(uint32_t n, int radius)
+{
+	ShPairPlan	plan;
+
+	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n));
+	return plan.cost;
+}
+
+/* Put all values into the array "work". */
+void
+sh_pairs_begin_search(ShPairs *pairs)
+{
+	memcpy(pairs->work, pairs->values,
+		   pairs->distinct * sizeof *pairs->values);
+}
+
+/* Report all pairs of different fingerprints within the radius, 0 to 16. */
+void
+sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink, void *context)
+{
+	sh_pairs_begin_search(pairs);
+	sh_pairs_find_beside(pairs, radius, pairs->distinct, sink, context);
+}

@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_build.c
+ *		Building a hamming index: read the table, sort the entries, load them.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "index/hamming.h"
+#include "index/build/hamming_build.h"
+
+typedef struct HammingBuild
+{
+	HammingSort *sort;
+	HammingIndexState index;
+	HammingRead read;
+} HammingBuild;
+
+/* Called for each row of the table: put its entries to the sort. */
+static void
+build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	HammingBuild *build = (HammingBuild *) state;
+	const ShLayout *layout = build->index.layout;
+	ShValue		value;
+
+	(void) alive;
+	build->read.rows++;
+	if (!hamming_row(index, &build->index, values, isnull, &value))
+	{
+		hamming_sort_put(build->sort, PG_INT64_MAX,
+						 hamming_pack_tid(tid) | HAMMING_NULL_ENTRY);
+		build->read.entries++;
+		return;
+	}
+	for (int word = 0; word < layout->words; word++)
+		for (int block = 0; block < layout->blocks; block++)
+			hamming_sort_put(build->sort,
+							 hamming_key(sh_entry(layout,
+												  value.words[word],
+												  word, block)),
+							 hamming_pack_tid(tid));
+	build->read.entries += hamming_row_entries(layout);
+}
+
+/* Build the index. */
+IndexBuildResult *
+hamming_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
+	HammingBuild build = {0};
+
+	hamming_check_columns(index);
+	if (RelationGetNumberOfBlocks(index) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("index \"%s\" already contains data",
+						RelationGetRelationName(index))));
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_SCAN);
+	hamming_init_state(index, &build.index);
+	build.sort = hamming_sort_begin(maintenance_work_mem);
+	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
+												 build_row, &build, NULL);
+	result->index_tuples = build.read.rows;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) result->index_tuples);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_SORT);
+	hamming_sort_perform(build.sort);
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_LOAD);
+	hamming_load(index, &build.read, build.sort);
+	hamming_sort_end(build.sort);
+	return result;
+}

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_scan.c
+ *		Scans of a hamming index: from the question to the matches.
+ *
+ * A search takes five stages, each of which hands the next one something
+ * finished:
+ *
+ *	question	what is asked, from the scan keys		hamming_question.c
+ *	plan		how far to go in each block				hamming_plan.c
+ *	cursor		the leaf pages with what the plan wants	hamming_cursor.c
+ *	compare		the entries of a page that are near		hamming_compare.c
+ *	matches		what the executor gets					hamming_matches.c
+ *
+ * Here they are put together.  Blocks are passed through one after the other
+ * (entries.c says why each row comes up once).  With ORDER BY, hamming_knn.c
+ * makes plan after plan by what was found.  Fingerprints of several words are
+ * searched word by word (hamming_words.c).  Without any condition on the
+ * fingerprint the scan returns all rows: those of block 0, and at the end those
+ * whose entry is NULL.
+ *
+ * Whoever asks, nothing here reads the table or evaluates anything of it: its
+ * owner's expressions and predicates are his code.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "index/scan/hamming_scan.h"
+#include "search/search.h"
+
+/* How many entries a page has, to begin with. */
+static int
+entries_per_page(Relation index, const ShLayout *layout)
+{
+	double		pages = index->rd_rel->relpages;
+	double		entries = index->rd_rel->reltuples *
+	hamming_row_entries(layout);
+
+	if (pages <= 0 || entries <= 0)
+		return HAMMING_PER_PAGE;
+	return (int) Min(entries / pages, BLCKSZ / HAMMING_ENTRY_SIZE);
+}
+
+/* Start a scan. */
+IndexScanDesc
+hamming_beginscan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	HammingScan *so = (HammingScan *) palloc0(sizeof(HammingScan));
+
+	hamming_init_state(index, &so->index);
+	so->layout = so->index.layout;
+	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
+	so->matches.pinned = InvalidBuffer;
+	so->rows = -1;
+	so->cursor.page_entries = entries_per_page(index, so->layout);
+	if (norderbys > 0)
+	{
+		scan->xs_orderbyvals = (Datum *) palloc0(sizeof(Datum) * norderbys);
+		scan->xs_orderbynulls = (bool *) palloc(sizeof(bool) * norderbys);
+		memset(scan->xs_orderbynulls, true, sizeof(bool) * norderbys);
+	}
+	scan->opaque = so;
+	return scan;
+}
+
+/* Drop all that the search before has left. */
+static void
+reset(HammingScan *so)
+{
+	hamming_drop_matches(so);
+	hamming_nearest_reset(so);
+	hamming_near_words_reset(so);
+	hamming_words_reset(so);
+	so->started = false;
+	so->in_nulls = false;
+}
+
+/* Begin anew, with other conditions if there are any. */
+void
+hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+			   ScanKey orderbys, int norderbys)
+{
+	(void) nkeys;
+	(void) norderbys;
+	reset((HammingScan *) scan->opaque);
+	if (keys && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	if (orderbys && scan->numberOfOrderBys > 0)
+		memmove(scan->orderByData, orderbys,
+				scan->numberOfOrderBys * sizeof(ScanKeyData));
+	hamming_ask(scan);
+}
+
+/*
+ * Is there more than one word to search?  Without a condition or an order,
+ * one is enough to get at all rows.
+ */
+static inline bool
+in_words(HammingScan *so)
+{
+	return so->layout->words > 1 &&
+		(so->asked.nballs > 0 || so->asked.order_by >= 0);
+}
+
+/* Do the pages of matches have to stay pinned?  hamming_cursor.c says why. */
+static bool
+wants_pins(IndexScanDesc scan)
+{
+	return scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot);
+}
+
+/* First use since the last rescan: settle what to do. */
+static void
+start(IndexScanDesc scan)
+{
+	static const ShValue nowhere;
+	HammingScan *so = (HammingScan *) scan->opaque;
+	const HammingBall *ball = so->asked.balls;
+
+	so->started = true;
+	so->matches.keep_pin = wants_pins(scan);
+	if (so->asked.impossible)
+		return;
+	simhash_count_search(scan);
+	pgstat_count_index_scan(scan->indexRelation);
+	if (in_words(so) || so->asked.order_by >= 0)
+		return;
+	if (so->asked.nballs > 0)
+		hamming_plan_word(scan, &so->plan, 0, &ball->center, ball->radius);
+	else
+		hamming_plan_word(scan, &so->plan, 0, &nowhere, so->layout->kept);
+	hamming_read_plan(so, &so->plan, so->plan.k);
+}
+
+/*
+ * Read one leaf page of entries of NULL.  Returns false at the end; otherwise as
+ * hamming_read_page().
+ */
+static bool
+read_nulls(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	int			before = so->matches.count;
+	Buffer		buffer = hamming_walk(scan, &so->nulls);
+
+	if (!BufferIsValid(buffer))
+		return false;
+	if (!P_IGNORE(BTPageGetOpaque(BufferGetPage(buffer))))
+		hamming_take_nulls(so, BufferGetPage(buffer));
+	hamming_leave_page(&so->matches, buffer, before);
+	return true;
+}
+
+/*
+ * Read pages by a function until there is a batch of matches, or a page of them
+ * if that page has to stay pinned.
+ */
+static void
+fill_matches(IndexScanDesc scan, bool (*read_page) (IndexScanDesc scan))
+{
+	HammingMatches *matches = &((HammingScan *) scan->opaque)->matches;
+
+	while (matches->count < HAMMING_BATCH &&
+		   !BufferIsValid(matches->pinned) && read_page(scan))
+		;
+}
+
+/* Find the next matches, if there are any. */
+static void
+find_matches(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->in_nulls)
+		;
+	else if (in_words(so) && so->asked.order_by >= 0)
+		hamming_near_words_fill(scan);
+	else if (in_words(so))
+		hamming_words_fill(scan);
+	else if (so->asked.order_by >= 0)
+		hamming_nearest_fill(scan);
+	else
+		fill_matches(scan, hamming_read_page);
+	if (so->matches.count > 0 || !so->asked.nulls)
+		return;
+	if (!so->in_nulls)
+	{
+		so->in_nulls = true;
+		so->matches.keep_pin = wants_pins(scan);
+		hamming_begin_walk(scan, PG_INT64_MAX, &so->nulls);
+	}
+	fill_matches(scan, read_nulls);
+}
+
+/* The next match, or NULL. */
+static HammingMatch *
+next_match(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (!so->started)
+		start(scan);
+	if (so->asked.impossible)
+		return NULL;
+	if (so->matches.next >= so->matches.count)
+	{
+		hamming_drop_matches(so);
+		find_matches(scan);
+	}
+	return hamming_next_match(scan);
+}
+
+/*
+ * Return an index tuple without content.  The planner goes by the index alone
+ * only where no column is wanted, as there is none that the index can return.
+ */
+static void
+return_nothing(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->nothing == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
+		Datum		values[INDEX_MAX_KEYS] = {0};
+		bool		isnull[INDEX_MAX_KEYS];
+
+		memset(isnull, true, sizeof(isnull));
+		so->nothing = index_form_tuple(RelationGetDescr(scan->indexRelation),
+									   values, isnull);
+		MemoryContextSwitchTo(old);
+	}
+	scan->xs_itup = so->nothing;
+	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+}
+
+/*
+ * Say how far a row is from what the order is by.  A row without a fingerprint
+ * is no distance away; it comes last.
+ */
+static void
+set_distances(IndexScanDesc scan, const HammingMatch *match)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	scan->xs_recheckorderby = so->asked.open_order;
+	if (!so->in_nulls)
+	{
+		if (so->asked.order_by < 0)
+			return;
+		scan->xs_orderbyvals[so->asked.order_by] =
+			Int32GetDatum(match->distance);
+		scan->xs_recheckorderby = true;
+		return;
+	}
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		if (scan->orderByData[i].sk_attno == so->index.fingerprint + 1)
+			scan->xs_orderbynulls[i] = true;
+	}
+}
+
+/* Return the next row. */
+bool
+hamming_gettuple(IndexScanDesc scan, ScanDirection dir)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatch *match;
+
+	if (dir != ForwardScanDirection)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("hamming indexes cannot be scanned backwards")));
+
+	if (scan->xs_want_itup)
+		return_nothing(scan);
+	match = next_match(scan);
+	if (match == NULL)
+		return false;
+	scan->xs_heaptid = match->tid;
+	scan->xs_recheck = match->recheck || so->asked.grouped;
+	set_distances(scan, match);
+	return true;
+}
+
+/* Add all rows to a bitmap. */
+int64
+hamming_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatch *match;
+	int64		count = 0;
+
+	so->repeats = true;
+	while ((match = next_match(scan)) != NULL)
+	{
+		tbm_add_tuples(tbm, &match->tid, 1,
+					   match->recheck || so->asked.grouped);
+		count++;
+	}
+	return count;
+}
+
+/* End a scan. */
+void
+hamming_endscan(IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	reset(so);
+	if (so->matches.items != NULL)
+		pfree(so->matches.items);
+	pfree(so->asked.balls);
+	pfree(so);
+}

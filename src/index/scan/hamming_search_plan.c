@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * hamming_search_plan.c
+ *		hamming_search_plan(): what a search is going to read, and why.
+ *
+ * A scan is begun as for a search, plans that search (hamming_plan.c), and
+ * ends before it reads a leaf page.  So what is shown is what a search at the
+ * same moment would do.
+ *
+ * How large a crowd is tells how many rows are like the query.  So only those may
+ * ask who could count the rows themselves: who may read what is indexed, in every
+ * row of the table.
+ *
+ * The table may be somebody's whom they do not trust.  So nothing of its
+ * owner's is evaluated: no expression or condition of the index, and no
+ * constraint of a domain.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "index/scan/hamming_scan.h"
+#include "search/search.h"
+
+PG_FUNCTION_INFO_V1(hamming_search_plan);
+PG_FUNCTION_INFO_V1(hamming_bit_search_plan);
+
+/* What is returned of each block. */
+enum
+{
+	COLUMN_BLOCK,
+	COLUMN_RADIUS,
+	COLUMN_PROBES,
+	COLUMN_PAGES,
+	COLUMN_CANDIDATES,
+	COLUMN_CROWD,
+	COLUMN_CROWD_BESIDE,
+	COLUMN_READS_ALL,
+	PLAN_COLUMNS
+};
+
+/*
+ * May the user read what an index holds?  An expression may be made from any
+ * column, and so may the condition of a partial index, so these take the right
+ * to the whole table.
+ */
+static bool
+may_read(Oid table, Relation index)
+{
+	bool		may = heap_attisnull(index->rd_indextuple,
+									 Anum_pg_index_indpred, NULL);
+
+	for (int i = 0; i < index->rd_index->indnkeyatts && may; i++)
+	{
+		AttrNumber	column = index->rd_index->indkey.values[i];
+
+		may = column != InvalidAttrNumber &&
+			pg_attribute_aclcheck(table, column, GetUserId(),
+								  ACL_SELECT) == ACLCHECK_OK;
+	}
+	return may ||
+		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* Are there rows that the user may not see? */
+static bool
+hides_rows(Oid table)
+{
+	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
+}
+
+/* Fail unless the user may be told how a search of an index goes. */
+static void
+check_rights(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+
+	if (!may_read(table, index))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	if (hides_rows(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s",
+						get_rel_name(table)),
+				 errdetail("Row security applies, and the plan would tell of rows that it hides.")));
+}
+
+/*
+ * The shift of the group whose values are given as text, in the order of the
+ * columns.  False if one is NULL, so that there is no such group.
+ */
+static bool
+read_group(Relation index, const HammingIndexState *state, ArrayType *group,
+		   uint64 *shift)
+{
+	int			columns = state->columns;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	int			next = 0;
+
+	deconstruct_array(group, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &count);
+	if (count != columns - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg_plural("index \"%s\" has %d column beside the fingerprint, not %d",
+							   "index \"%s\" has %d columns beside the fingerprint, not %d",
+							   columns - 1,
+							   RelationGetRelationName(index), columns - 1, count),
+				 errhint("Give the value of each of these columns, in the order of the index.")));
+	*shift = 0;
+	for (int i = 0; i < columns; i++)
+	{
+		Oid			input;
+		Oid			parameter;
+		Datum		value;
+
+		if (i == state->fingerprint)
+			continue;
+		if (nulls[next])
+			return false;
+		getTypeInputInfo(hamming_column_type(index, i), &input, &parameter);
+		value = OidInputFunctionCall(input, TextDatumGetCString(values[next++]),
+									 parameter, -1);
+		*shift = hamming_add_to_shift(*shift, index, i, value, InvalidOid);
+	}
+	return true;
+}
+
+/* An estimate, to a tenth. */
+static Datum
+rounded(double value)
+{
+	return Float8GetDatum(rint(value * 10) / 10);
+}
+
+/* Return what a plan says of a block. */
+static void
+return_block(ReturnSetInfo *result, const HammingPlan *plan, int block)
+{
+	const ShLayout *layout = plan->extent.layout;
+	const ShSearchWork *work = &plan->search.blocks[block];
+	Datum		values[PLAN_COLUMNS];
+	bool		nulls[PLAN_COLUMNS] = {0};
+
+	values[COLUMN_BLOCK] = Int32GetDatum(plan->word * layout->blocks + block);
+	values[COLUMN_RADIUS] = Int32GetDatum(plan->search.radius[block]);
+	nulls[COLUMN_RADIUS] = plan->search.radius[block] < 0;
+	values[COLUMN_PROBES] = Int64GetDatum((int64) work->probes);
+	values[COLUMN_PAGES] = rounded(work->pages);
+	values[COLUMN_CANDIDATES] = rounded(work->entries);
+	values[COLUMN_CROWD] = rounded(plan->extent.crowd[block][0]);
+	values[COLUMN_CROWD_BESIDE] = rounded(plan->extent.crowd[block][1]);
+	values[COLUMN_READS_ALL] = BoolGetDatum(block == 0 &&
+											sh_is_pass(layout, &plan->search));
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* Return all blocks of a plan, word by word. */
+static void
+return_plan(ReturnSetInfo *result, IndexScanDesc scan)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	const HammingBall *ball = so->asked.balls;
+
+	for (int word = 0; word < so->layout->words; word++)
+	{
+		const HammingPlan *plan = &so->plan;
+
+		if (so->layout->words > 1)
+			plan = hamming_words_plan(scan, word);
+		else
+			hamming_plan_word(scan, &so->plan, 0, &ball->center, ball->radius);
+		for (int block = 0; block < so->layout->blocks; block++)
+			return_block(result, plan, block);
+	}
+}
+
+/* Fail if the radius of a ball is out of range. */
+static void
+check_ball(Datum datum, bool of_bits)
+{
+	SimhashBall ball;
+	SimhashBitBall bit_ball;
+
+	if (of_bits)
+		(void) simhash_get_bit_ball(datum, true, &bit_ball);
+	else
+		(void) simhash_get_ball(datum, &ball);
+}
+
+/* Is an index one of bit strings? */
+static bool
+is_of_bits(SimhashSearched indexed)
+{
+	return indexed == SIMHASH_BITS || indexed == SIMHASH_BIT_BALLS;
+}
+
+/* The work of both functions. */
+static Datum
+search_plan(FunctionCallInfo fcinfo, bool of_bits)
+{
+	Relation	heap;
+	Relation	index;
+	IndexScanDesc scan;
+	HammingScan *so;
+	uint64		shift;
+
+	InitMaterializedSRF(fcinfo, 0);
+	index = hamming_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
+	check_rights(index);
+	hamming_require_usable(index);
+
+	scan = hamming_beginscan(index, 1, 0);
+	scan->xs_snapshot = GetActiveSnapshot();
+	so = (HammingScan *) scan->opaque;
+	if (is_of_bits(so->index.indexed) != of_bits)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index of such fingerprints",
+						RelationGetRelationName(index)),
+				 of_bits
+				 ? errhint("Of fingerprints of type bigint it is hamming_search_plan() that shows plans.")
+				 : errhint("Of bit strings it is hamming_bit_search_plan() that shows plans.")));
+
+	check_ball(PG_GETARG_DATUM(1), of_bits);
+	so->asked.order_by = -1;
+	if (read_group(index, &so->index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
+		hamming_take_ball(&so->index, PG_GETARG_DATUM(1),
+						  &so->asked.balls[0]))
+	{
+		so->asked.nballs = 1;
+		hamming_shift(so->layout, shift, &so->asked.balls[0].center);
+		return_plan((ReturnSetInfo *) fcinfo->resultinfo, scan);
+	}
+	hamming_endscan(scan);
+	IndexScanEnd(scan);
+
+	index_close(index, AccessShareLock);
+	table_close(heap, AccessShareLock);
+	return (Datum) 0;
+}
+
+/*
+ * hamming_search_plan(index regclass, ball hamming_ball, within text[])
+ *		-> setof (block integer, radius integer, probes bigint,
+ *				  pages double precision, candidates double precision,
+ *				  crowd double precision, crowd_beside double precision,
+ *				  reads_all boolean)
+ *
+ * How a search within the ball would go through the index, a row for each
+ * block; radius is NULL for a block that is not searched.  An index on several
+ * columns is searched within the group of the given values.  No rows for a ball
+ * without center or radius, or for a group with NULL.
+ *
+ * Errors: invalid_parameter_value for more values or less than there are
+ * columns beside the fingerprint, wrong_object_type for anything but a hamming
+ * index of bigints, undefined_object for one that is dropped meanwhile,
+ * object_not_in_prerequisite_state for an invalid one, insufficient_privilege
+ * for those who may not read the table.
+ */
+Datum
+hamming_search_plan(PG_FUNCTION_ARGS)
+{
+	return search_plan(fcinfo, false);
+}
+
+/*
+ * hamming_bit_search_plan(index regclass, ball hamming_bit_ball, within text[])
+ *		-> setof ...
+ *
+ * The same for an index of bit strings.
+ */
+Datum
+hamming_bit_search_plan(PG_FUNCTION_ARGS)
+{
+	return search_plan(fcinfo, true);
+}

@@ -1,0 +1,317 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_columns.c
+ *		The columns of a table that hold block keys, and their indexes.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "keys/keys.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+#include "relation.h"
+#include "search/source.h"
+
+PG_FUNCTION_INFO_V1(simhash_add_keys);
+PG_FUNCTION_INFO_V1(simhash_drop_keys);
+
+/* A hint. */
+static const char needs_table[] =
+"Key columns can be added to tables and partitioned tables.";
+
+/*
+ * The generation expression of the column that the source names, if it is a
+ * generated column; otherwise NULL.
+ */
+static Node *
+generated_source(Relation relation, Node *source)
+{
+	ColumnRef  *reference = (ColumnRef *) source;
+	AttrNumber	column;
+
+	if (!IsA(source, ColumnRef) || list_length(reference->fields) != 1 ||
+		!IsA(linitial(reference->fields), String))
+		return NULL;
+	column = get_attnum(RelationGetRelid(relation),
+						strVal(linitial(reference->fields)));
+	if (column <= 0 ||
+		TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated == '\0')
+		return NULL;
+	return build_column_default(relation, column);
+}
+
+/*
+ * Make an expression of the table's columns of the source, as text that can
+ * stand in a generated column; fails if it is not a bigint.  Say whether the
+ * expression is not the caller's own but that of a generated column.
+ */
+static char *
+deparse_source(Relation relation, const char *source, bool *generated)
+{
+	ErrorContextCallback callback;
+	Node	   *raw;
+	Node	   *expression;
+
+	simhash_enter_source(&callback, source);
+	raw = simhash_parse_source(source, true);
+	expression = generated_source(relation, raw);
+	*generated = expression != NULL;
+	if (expression == NULL)
+	{
+		ParseState *pstate = make_parsestate(NULL);
+
+		pstate->p_sourcetext = source;
+		expression = simhash_transform_source(pstate, relation, NULL, raw,
+											  EXPR_KIND_GENERATED_COLUMN);
+		free_parsestate(pstate);
+	}
+	simhash_leave_source(&callback);
+	simhash_check_source_type(expression, true, source);
+	return deparse_expression(expression,
+							  deparse_context_for(RelationGetRelationName(relation),
+												  RelationGetRelid(relation)),
+							  false, false);
+}
+
+/* The names in an array; returns how many there are, or -1 if one is NULL. */
+static int
+read_names(ArrayType *array, Datum **names)
+{
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  names, &nulls, &n);
+	return array_contains_nulls(array) ? -1 : n;
+}
+
+/* The four column names of the array. */
+static void
+get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
+{
+	Datum	   *values;
+	int			n = read_names(array, &values);
+
+	if (n != SH_BLOCKS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d names are needed for the key columns", SH_BLOCKS),
+				 errhint("Give an array of names, one for each block, such as '{k0,k1,k2,k3}'.")));
+	for (int i = 0; i < n; i++)
+	{
+		names[i] = NameStr(*DatumGetName(values[i]));
+		if (get_attnum(table, names[i]) != InvalidAttrNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" of relation \"%s\" already exists",
+							names[i], get_rel_name(table)),
+					 errhint("Give other names for the key columns, or remove those that are there with simhash_drop_keys.")));
+	}
+}
+
+/*
+ * The columns that keys stand behind in their indexes, as CREATE INDEX has
+ * them: each with a comma after it.
+ */
+static char *
+get_prefix(ArrayType *array, Oid table)
+{
+	StringInfoData prefix;
+	Datum	   *values;
+	int			n = read_names(array, &values);
+
+	initStringInfo(&prefix);
+	if (n < 0 || n >= INDEX_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the groups of rows need up to %d names of columns, none of them NULL",
+						INDEX_MAX_KEYS - 1),
+				 errhint("Give an array of names, such as '{site,lang}'.")));
+	for (int i = 0; i < n; i++)
+	{
+		char	   *name = NameStr(*DatumGetName(values[i]));
+
+		if (get_attnum(table, name) <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("column \"%s\" of relation \"%s\" does not exist",
+							name, get_rel_name(table)),
+					 errhint("The groups of rows are told apart by columns of the table.")));
+		for (int j = 0; j < i; j++)
+		{
+			if (strcmp(name, NameStr(*DatumGetName(values[j]))) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is named twice", name)));
+		}
+		appendStringInfo(&prefix, "%s, ", quote_identifier(name));
+	}
+	return prefix.data;
+}
+
+/*
+ * Create the index of a key column.  An index on a partitioned table makes
+ * those of its partitions; the children of an inheritance parent have to
+ * get their own.
+ */
+static void
+create_key_index(Oid table, const char *prefix, const char *column)
+{
+	List	   *tables = list_make1_oid(table);
+	ListCell   *lc;
+
+	if (get_rel_relkind(table) == RELKIND_RELATION)
+		tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
+	foreach(lc, tables)
+	{
+		char		kind = get_rel_relkind(lfirst_oid(lc));
+
+		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
+			simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+										 simhash_quoted_name(lfirst_oid(lc)), prefix,
+										 quote_identifier(column)));
+	}
+}
+
+/*
+ * Run a command that computes the expression of a generated column, which the
+ * owner of the table has written: with his rights, not with the caller's.
+ */
+static void
+run_as_owner(Oid table, const char *command)
+{
+	Relation	relation = relation_open(table, NoLock);
+	int			level = NewGUCNestLevel();
+	Oid			user;
+	int			context;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(relation->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	relation_close(relation, NoLock);
+	simhash_run_command(command);
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(user, context);
+}
+
+/*
+ * simhash_add_keys(relation regclass, source text,
+ *		columns name[] DEFAULT '{k0,k1,k2,k3}',
+ *		within name[] DEFAULT '{}') -> void
+ *
+ * Add the four key columns to a table, generated from the source, and an
+ * index on each, behind the columns that searches are within.  The source is a
+ * bigint column or an expression of the table's columns such as simhash(body);
+ * a column that is itself generated is replaced by its generation expression.
+ * The table is rewritten, under an exclusive lock.
+ *
+ * Errors: wrong_object_type for what is not a table, insufficient_privilege
+ * without ownership, duplicate_column when a column is there already or named
+ * twice, undefined_column when one to be within is not there,
+ * syntax_error, undefined_column, datatype_mismatch or
+ * invalid_object_definition for a source that will not do,
+ * feature_not_supported for a table with foreign partitions.
+ */
+Datum
+simhash_add_keys(PG_FUNCTION_ARGS)
+{
+	Oid			oid = PG_GETARG_OID(0);
+	Oid			self = fcinfo->flinfo->fn_oid;
+	Relation	relation = simhash_open_table(oid, AccessExclusiveLock,
+											  needs_table);
+	bool		generated;
+	char	   *source;
+	char	   *function;
+	char	   *prefix;
+	char	   *names[SH_BLOCKS];
+	StringInfoData command;
+
+	simhash_refuse_foreign_tables(oid, AccessExclusiveLock, "key columns",
+								  "A hamming index needs no columns, and serves those that are tables.");
+	get_column_names(PG_GETARG_ARRAYTYPE_P(2), oid, names);
+	prefix = get_prefix(PG_GETARG_ARRAYTYPE_P(3), oid);
+	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
+							&generated);
+	relation_close(relation, NoLock);
+
+	/* For a domain over bigint some other function might fit better. */
+	function = quote_qualified_identifier(get_namespace_name(get_func_namespace(self)),
+										  "simhash_key");
+	initStringInfo(&command);
+	appendStringInfo(&command, "ALTER TABLE %s", simhash_quoted_name(oid));
+	for (int i = 0; i < SH_BLOCKS; i++)
+		appendStringInfo(&command,
+						 "%s ADD COLUMN %s smallint GENERATED ALWAYS AS"
+						 " (%s((%s)::pg_catalog.int8, %d)) STORED",
+						 i > 0 ? "," : "", quote_identifier(names[i]),
+						 function, source, i);
+	SPI_connect();
+	if (generated)
+		run_as_owner(oid, command.data);
+	else
+		simhash_run_command(command.data);
+	for (int i = 0; i < SH_BLOCKS; i++)
+		create_key_index(oid, prefix, names[i]);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/*
+ * simhash_drop_keys(relation regclass) -> void
+ *
+ * Remove the columns of a table that are generated by simhash_key, and with
+ * them their indexes.
+ *
+ * Errors: undefined_column when there are none; otherwise as
+ * simhash_add_keys.
+ */
+Datum
+simhash_drop_keys(PG_FUNCTION_ARGS)
+{
+	Oid			oid = PG_GETARG_OID(0);
+	Relation	relation = simhash_open_table(oid, AccessExclusiveLock,
+											  needs_table);
+	TupleDesc	desc = RelationGetDescr(relation);
+	StringInfoData command;
+	int			found = 0;
+
+	initStringInfo(&command);
+	appendStringInfo(&command, "ALTER TABLE %s", simhash_quoted_name(oid));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+		Node	   *fingerprint;
+		int			block;
+
+		if (column->attisdropped || column->attgenerated == '\0' ||
+			!simhash_is_key(build_column_default(relation, column->attnum),
+							&fingerprint, &block))
+			continue;
+		appendStringInfo(&command, "%s DROP COLUMN %s",
+						 found++ > 0 ? "," : "",
+						 quote_identifier(NameStr(column->attname)));
+	}
+	relation_close(relation, NoLock);
+	if (found == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("relation \"%s\" has no key columns",
+						get_rel_name(oid))));
+	SPI_connect();
+	simhash_run_command(command.data);
+	SPI_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * components.c
+ *		Clusters of what pairs connect, whichever way the pairs were found.
+ *
+ * simhash_clusters makes clusters by fingerprints.  Here a query says which
+ * rows belong together: pairs that were verified, say, or found by two
+ * fingerprints.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pairs/pairs.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "search/search.h"
+
+/* An id, and the number that it got. */
+typedef struct Member
+{
+	int64		id;				/* the key of a hash table */
+	uint32		number;
+} Member;
+
+/* An id, and the lowest one of its cluster. */
+typedef struct Placed
+{
+	int64		lowest;
+	int64		id;
+} Placed;
+
+/* All ids, by their numbers. */
+typedef struct Components
+{
+	HTAB	   *members;
+	uint32		n;
+	uint32		room;
+	int64	   *ids;
+	uint32	   *parent;			/* see core/pairs/clusters.h */
+} Components;
+
+/* Memory for an id: what the table takes, and arrays with room for as many. */
+#define MEMBER_BYTES	(sizeof(Member) + 24 + 2 * (sizeof(int64) + sizeof(uint32)))
+
+/* Takes the rows of the query. */
+typedef struct PairReceiver
+{
+	DestReceiver pub;
+	Components *components;
+	Oid			types[2];		/* of the ids */
+} PairReceiver;
+
+PG_FUNCTION_INFO_V1(simhash_components);
+
+/* Make room for as many ids again. */
+static void
+make_room(Components *components)
+{
+	components->room *= 2;
+	components->ids = repalloc_huge(components->ids, sizeof(int64) *
+									components->room);
+	components->parent = repalloc_huge(components->parent, sizeof(uint32) *
+									   components->room);
+}
+
+/* The number of an id, which is entered if it is new. */
+static uint32
+enter(Components *components, int64 id)
+{
+	bool		found;
+	Member	   *member = hash_search(components->members, &id, HASH_ENTER,
+									 &found);
+
+	if (found)
+		return member->number;
+	if (components->n >= SH_PAIRS_ROWS ||
+		(components->n + (Size) 1) * MEMBER_BYTES >
+		(Size) maintenance_work_mem * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the pairs have more ids than maintenance_work_mem has memory for"),
+				 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
+				 errhint("Increase maintenance_work_mem.")));
+	if (components->n == components->room)
+		make_room(components);
+	member->number = components->n++;
+	components->ids[member->number] = id;
+	components->parent[member->number] = member->number;
+	return member->number;
+}
+
+/* Called with the shape of the rows: two ids, which are whole numbers. */
+static void
+receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
+				 TupleDesc desc)
+{
+	PairReceiver *receiver = (PairReceiver *) self;
+	bool		good = desc->natts >= 2;
+
+	for (int i = 0; i < 2 && good; i++)
+	{
+		Oid			type = getBaseType(TupleDescAttr(desc, i)->atttypid);
+
+		receiver->types[i] = type;
+		good = type == INT8OID || type == INT4OID || type == INT2OID;
+	}
+	if (!good)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the query must yield two ids, of type bigint or integer"),
+				 errhint("For example, 'SELECT a, b FROM pairs'.")));
+}
+
+/*
+ * Called with each pair.  It connects its ids; an id beside a NULL is
+ * connected to nothing.
+ */
+static bool
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	PairReceiver *receiver = (PairReceiver *) self;
+	uint32		number[2] = {0, 0};
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getsomeattrs(slot, 2);
+	for (int i = 0; i < 2; i++)
+	{
+		if (!slot->tts_isnull[i])
+			number[i] = enter(receiver->components,
+							  simhash_integer(slot->tts_values[i],
+											  receiver->types[i]));
+	}
+	if (!slot->tts_isnull[0] && !slot->tts_isnull[1])
+		sh_join(receiver->components->parent, number[0], number[1]);
+	return true;
+}
+
+/* For qsort: by cluster, then by id. */
+static int
+compare_placed(const void *a, const void *b)
+{
+	const Placed *x = a;
+	const Placed *y = b;
+
+	if (x->lowest != y->lowest)
+		return x->lowest < y->lowest ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The ids, sorted by cluster, which goes by its lowest id. */
+static Placed *
+place_ids(Components *components)
+{
+	Size		n = components->n;
+	Placed	   *placed = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(n, 1) * sizeof *placed);
+
+	for (uint32 i = 0; i < n; i++)
+		placed[i].lowest = components->ids[i];
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		root = sh_cluster_of(components->parent, i);
+
+		placed[root].lowest = Min(placed[root].lowest, components->ids[i]);
+	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		placed[i].lowest =
+			placed[sh_cluster_of(components->parent, i)].lowest;
+		placed[i].id = components->ids[i];
+	}
+	qsort(placed, n, sizeof *placed, compare_placed);
+	return placed;
+}
+
+/* Put out the ids, cluster by cluster. */
+static void
+put_ids(Components *components, ReturnSetInfo *result)
+{
+	Placed	   *placed = place_ids(components);
+	int64		cluster = 0;
+	uint32		end;
+
+	for (uint32 start = 0; start < components->n; start = end)
+	{
+		cluster++;
+		for (end = start + 1; end < components->n &&
+			 placed[end].lowest == placed[start].lowest; end++)
+			;
+		for (uint32 i = start; i < end; i++)
+		{
+			Datum		values[4];
+			bool		nulls[4] = {false};
+
+			CHECK_FOR_INTERRUPTS();
+			values[0] = Int64GetDatum(placed[i].id);
+			values[1] = Int64GetDatum(cluster);
+			values[2] = Int64GetDatum(placed[i].lowest);
+			values[3] = Int64GetDatum((int64) end - start);
+			tuplestore_putvalues(result->setResult, result->setDesc, values,
+								 nulls);
+		}
+	}
+}
+
+/*
+ * simhash_components(query text)
+ *		-> setof (id bigint, cluster bigint, representative bigint,
+ *		size bigint)
+ *
+ * The ids that the query yields, two in a row, in clusters: a cluster is all
+ * that pairs connect.  Its representative is the lowest id.  An id beside a
+ * NULL is connected to nothing by that row.  Further columns are not read.
+ *
+ * Errors: invalid_parameter_value (no SELECT), datatype_mismatch (no ids),
+ * out_of_memory (maintenance_work_mem), whatever the query raises.
+ */
+Datum
+simhash_components(PG_FUNCTION_ARGS)
+{
+	SimhashStatement query = {
+		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
+		.example = "SELECT a, b FROM pairs"
+	};
+	PairReceiver receiver;
+	Components	components = {.room = 1024};
+	HASHCTL		control;
+
+	InitMaterializedSRF(fcinfo, 0);
+	control.keysize = sizeof(int64);
+	control.entrysize = sizeof(Member);
+	control.hcxt = CurrentMemoryContext;
+	components.members = hash_create("simhash components", 1024, &control,
+									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	components.ids = palloc(sizeof(int64) * components.room);
+	components.parent = palloc(sizeof(uint32) * components.room);
+	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
+	receiver.components = &components;
+	simhash_analyze(&query);
+	simhash_run(&query, NULL, &receiver.pub);
+	hash_destroy(components.members);
+	put_ids(&components, (ReturnSetInfo *) fcinfo->resultinfo);
+	return (Datum) 0;
+}

@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * documents.h
+ *		How a report compares the documents of rows that are near.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_VERIFY_H
+#define SIMHASH_VERIFY_H
+
+#include "pairs/pairs.h"
+
+#include "fingerprint/fingerprint.h"
+#include "storage/buffile.h"
+#include "utils/hsearch.h"
+
+/* What is asked, as it is given. */
+struct SimhashVerifyOptions
+{
+	const char *document;		/* NULL: it is not said */
+	const char *similarity;		/* the same */
+	bool		bounded;		/* at_least is said */
+	double		at_least;
+	const char *profile;		/* NULL: the default one */
+};
+
+/* The documents of rows. */
+struct SimhashVerify
+{
+	/* what stays */
+	const char *document;		/* the column */
+	SimhashMeasure measure;
+	double		least;			/* similarity */
+	const ShProfile *profile;
+	bool		words;			/* documents are arrays of features */
+	TupleDesc	columns;		/* of the spool: one */
+	Tuplestorestate *spool;		/* of documents, in the order they came */
+	MemoryContext context;
+	MemoryContext scratch;		/* of one document */
+
+	/* once all rows are there */
+	uint32		n;
+	uint32	   *row_at;			/* by the order they came: rows */
+	uint32	   *count;			/* by row: features, 0 if not read */
+	int64	   *offset;			/* of these in the file; -1: not read */
+	BufFile    *file;
+	int64		end;			/* of the file */
+
+	/* what moves */
+	ShBag		bag;
+	uint32		loaded;			/* the row whose features are in the bag, or n */
+	MemoryContext kept_context;
+	HTAB	   *kept;			/* features in memory, by row */
+	int64		kept_limit;
+	void	   *buffer;			/* of features that are too many to be kept */
+};
+
+/* Something about a row. */
+typedef bool (*SimhashRowTest) (void *context, uint32 row);
+
+/* documents.c */
+extern SimhashVerifyOptions simhash_verify_arguments(FunctionCallInfo fcinfo,
+													 int argument);
+extern SimhashVerify *simhash_verify_begin(const SimhashVerifyOptions *options);
+extern void simhash_verify_type(SimhashVerify *verify, Oid type);
+extern void simhash_verify_put(SimhashVerify *verify, Datum document,
+							   bool isnull);
+extern int64 simhash_verify_bytes(int64 n);
+extern void simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare);
+extern void simhash_verify_order(SimhashVerify *verify, const uint32 *before);
+extern void simhash_verify_forget(SimhashVerify *verify);
+extern void simhash_verify_read(SimhashVerify *verify, SimhashRowTest wanted,
+								SimhashRowTest same, void *context);
+extern bool simhash_verify_same(SimhashVerify *verify, uint32 row);
+extern bool simhash_verify_similarity(SimhashVerify *verify, uint32 a,
+									  uint32 b, double *similarity);
+extern bool simhash_verify_pair(SimhashVerify *verify, uint32 a, uint32 b,
+								double *similarity);
+extern void simhash_verify_end(SimhashVerify *verify);
+
+#endif							/* SIMHASH_VERIFY_H */

@@ -1,0 +1,581 @@
+/*-------------------------------------------------------------------------
+ *
+ * query_rows.c
+ *		The rows that a report is about: those of a query.
+ *
+ * The query runs read-only, with the rights of the caller, and may run in
+ * parallel.  Its rows go straight into arrays.  Memory is counted against
+ * maintenance_work_mem; when that is too little, we read on without keeping
+ * anything, so as to say how much would be enough.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pairs/similar_rows.h"
+
+#include "search/search.h"
+
+#include "catalog/pg_type.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/sortsupport.h"
+
+#define FIRST_ROOM		1024	/* rows to have room for at first */
+#define SPARE_BYTES		65536	/* to allocate for ids at a time */
+
+/* Takes the rows of the query. */
+typedef struct Receiver
+{
+	DestReceiver pub;
+	SimhashRows *rows;
+	const char *document;		/* the name of the column, or NULL */
+	Oid			column_type;	/* of the id, as the query gives it */
+} Receiver;
+
+/*
+ * The memory for so many rows, with what their ids point to.  An id that does
+ * not fit into what is spare may leave an eighth of that unused.  The table of
+ * groups is gone when the search begins.  It is taken to grow with the rows.
+ */
+static int64
+needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
+{
+	int64		bytes = n * (int64) (sizeof(uint64) * rows->words +
+									 sizeof(Datum));
+	uint32		some = (uint32) Min(n, SH_PAIRS_ROWS);
+	int64		search = n * (int64) sizeof(uint32) +
+	(int64) sh_pairs_bytes(some);
+	double		groups = (double) rows->group_bytes / Max(rows->n, 1) * n;
+
+	if (rows->words > 1)
+		search += n * (int64) sizeof(uint64) + (int64) sh_wide_bytes(some);
+	if (rows->groups != NULL)
+		bytes += n * (int64) sizeof(uint32);
+	if (rows->verify != NULL)
+		bytes += simhash_verify_bytes(n) + simhash_verified_bytes(n);
+	if (id_bytes > 0)
+		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
+	return bytes + Max(search, (int64) groups);
+}
+
+/* The memory that a search of the rows needs, these included. */
+int64
+simhash_needed_memory(const SimhashRows *rows)
+{
+	return needed_memory(rows, rows->n, rows->id_bytes);
+}
+
+/* Fail unless the query yields an id of the type that we were told. */
+static void
+check_id_type(const SimhashRows *rows, Oid type)
+{
+	if (type == rows->id_type ||
+		(rows->id_type == INT8OID && (type == INT4OID || type == INT2OID)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the ids are of type %s, not %s", format_type_be(type),
+					format_type_be(rows->id_type)),
+			 errhint("Call simhash_pairs_as or simhash_clusters_as, with NULL::%s before the query.",
+					 format_type_be(type))));
+}
+
+/*
+ * Fail unless the engine can search for such a distance, in bit strings or in
+ * bigints.
+ */
+void
+simhash_check_distance(int64 k, bool bits, int width)
+{
+	int			most = sh_wide_most(width);
+
+	if (k >= 0 && k <= most)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("distance " INT64_FORMAT " is out of range", k),
+			 bits ?
+			 errhint("It must be between 0 and %d for fingerprints of %d bits.",
+					 most, width) :
+			 errhint("It must be between 0 and %d.", most)));
+}
+
+/* Fail unless the engine can search fingerprints that are so wide. */
+void
+simhash_check_width(int width)
+{
+	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot search fingerprints of width %d", width),
+				 errdetail("They may have %d to %d bits.",
+						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
+}
+
+/* We know how wide fingerprints are. */
+static void
+set_width(SimhashRows *rows, int width)
+{
+	simhash_check_width(width);
+	simhash_check_distance(rows->k, rows->bits, width);
+	rows->width = width;
+	rows->words = sh_words_of(width);
+	if (rows->words == 1)
+		return;
+	rows->fingerprints = repalloc_huge(rows->fingerprints, sizeof(uint64) *
+									   rows->words * rows->room);
+}
+
+/*
+ * Look at the type of the fingerprints.  That of bit strings need not say how
+ * wide they are; the first one does then.
+ */
+static void
+begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
+{
+	int32		typmod = attribute->atttypmod;
+	Oid			type = getBaseTypeAndTypmod(attribute->atttypid, &typmod);
+
+	rows->bits = type == BITOID || type == VARBITOID;
+	if (!rows->bits && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the second column of the query must be a fingerprint, of type bigint or bit"),
+				 errdetail("It is of type %s.", format_type_be(type)),
+				 errhint("For example, 'SELECT id, simhash(body) FROM docs'.")));
+	if (!rows->bits)
+		set_width(rows, SH_BITS);
+	else if (type == BITOID && typmod > 0)
+		set_width(rows, typmod);
+	else
+		simhash_check_distance(rows->k, true, SH_MOST_WIDTH);
+}
+
+/*
+ * Find the column of the documents, if there is one.  Where these are not
+ * compared, it is no column of groups for all that.
+ */
+static void
+begin_documents(SimhashRows *rows, TupleDesc desc, const char *document)
+{
+	int			column = 2;
+
+	rows->document = -1;
+	if (document == NULL)
+		return;
+	while (column < desc->natts &&
+		   strcmp(NameStr(TupleDescAttr(desc, column)->attname), document) != 0)
+		column++;
+	if (column >= desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the query yields no document \"%s\" after the id and the fingerprint",
+						document),
+				 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
+	rows->document = column;
+	if (rows->verify != NULL)
+		simhash_verify_type(rows->verify,
+							TupleDescAttr(desc, column)->atttypid);
+}
+
+/*
+ * If there are columns besides the id, the fingerprint and the document, rows are
+ * in groups by them.
+ */
+static void
+begin_groups(SimhashRows *rows, TupleDesc desc)
+{
+	if (desc->natts == (rows->document < 0 ? 2 : 3))
+		return;
+	rows->groups = MemoryContextAlloc(rows->context,
+									  sizeof(uint32) * rows->room);
+	rows->grouping = simhash_groups_begin(desc, rows->document,
+										  rows->context);
+}
+
+/* Called with the shape of the rows to come. */
+static void
+receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
+				 TupleDesc desc)
+{
+	Receiver   *receiver = (Receiver *) self;
+	Oid			type;
+
+	if (desc->natts < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the query must yield an id and a fingerprint"),
+				 errdetail_plural("It yields %d column.",
+								  "It yields %d columns.",
+								  desc->natts, desc->natts),
+				 errhint("For example, 'SELECT id, fp FROM docs'.")));
+	begin_fingerprints(receiver->rows, TupleDescAttr(desc, 1));
+	type = TupleDescAttr(desc, 0)->atttypid;
+	if (type != receiver->rows->id_type)
+		type = getBaseType(type);
+	check_id_type(receiver->rows, type);
+	receiver->column_type = type;
+	begin_documents(receiver->rows, desc, receiver->document);
+	begin_groups(receiver->rows, desc);
+}
+
+/*
+ * Make room for more rows; false when that is more than is allowed.  Rows of
+ * a few bytes are counted by the thousand.
+ */
+static bool
+make_room(SimhashRows *rows, int64 id_bytes)
+{
+	int64		limit = (int64) maintenance_work_mem * 1024;
+
+	if (rows->id_by_value && rows->n < rows->room && rows->n % 1024 != 0)
+		return true;
+	if (rows->n >= SH_PAIRS_ROWS ||
+		needed_memory(rows, (int64) rows->n + 1,
+					  rows->id_bytes + id_bytes) > limit)
+		return false;
+	if (rows->n < rows->room)
+		return true;
+	rows->room = (uint32) Min((int64) rows->room + rows->room / 2,
+							  SH_PAIRS_ROWS);
+	rows->fingerprints = repalloc_huge(rows->fingerprints,
+									   sizeof(uint64) * rows->words *
+									   rows->room);
+	rows->ids = repalloc_huge(rows->ids, sizeof(Datum) * rows->room);
+	if (rows->groups != NULL)
+		rows->groups = repalloc_huge(rows->groups,
+									 sizeof(uint32) * rows->room);
+	return true;
+}
+
+/* An id in the representation that we were told of, detoasted. */
+static Datum
+usable_id(const Receiver *receiver, Datum id)
+{
+	const SimhashRows *rows = receiver->rows;
+
+	if (receiver->column_type != rows->id_type)
+		return Int64GetDatum(simhash_integer(id, receiver->column_type));
+	if (rows->id_length == -1)
+		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+	return id;
+}
+
+/* The bytes that the datum of an id points to. */
+static Size
+id_size(const SimhashRows *rows, Datum id)
+{
+	if (rows->id_by_value)
+		return 0;
+	return datumGetSize(id, false, rows->id_length);
+}
+
+/*
+ * Keep an id that takes so many bytes.  Ids are many and small: they share
+ * what is allocated, without a header or rounding for each.
+ */
+static Datum
+keep_id(SimhashRows *rows, Datum id, Size bytes)
+{
+	char	   *copy = rows->spare;
+	Size		room = MAXALIGN(bytes);
+
+	if (bytes == 0)
+		return id;
+	if (room > SPARE_BYTES / 8)
+		copy = MemoryContextAllocHuge(rows->context, room);
+	else
+	{
+		if (room > rows->spare_bytes)
+		{
+			rows->spare = MemoryContextAlloc(rows->context, SPARE_BYTES);
+			rows->spare_bytes = SPARE_BYTES;
+			copy = rows->spare;
+		}
+		rows->spare += room;
+		rows->spare_bytes -= room;
+	}
+	memcpy(copy, DatumGetPointer(id), bytes);
+	return PointerGetDatum(copy);
+}
+
+/*
+ * The bit string in a datum, which is to be as wide as all others.  If it is
+ * the first one, it says how wide these are.
+ */
+static SimhashBits
+get_bits(SimhashRows *rows, Datum datum)
+{
+	SimhashBits bits = simhash_get_bits(datum);
+
+	if (rows->width == 0)
+		set_width(rows, bits.width);
+	if (bits.width != rows->width)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("cannot compare fingerprints of different widths"),
+				 errdetail("They have %d and %d bits.", rows->width,
+						   bits.width),
+				 errhint("Search those of each width by themselves.")));
+	return bits;
+}
+
+/* Keep a row, for which there is room. */
+static void
+keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
+		 const SimhashBits *bits)
+{
+	uint64	   *words = rows->fingerprints + (Size) rows->n * rows->words;
+
+	if (rows->bits)
+		sh_cut_whole(rows->width, bits->bytes, words);
+	else
+		words[0] = (uint64) DatumGetInt64(slot->tts_values[1]);
+
+	if (rows->grouping != NULL)
+	{
+		bool		alone;
+
+		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot,
+													 &alone);
+		rows->without_group += alone;
+		rows->group_bytes = simhash_groups_bytes(rows->grouping);
+	}
+	if (rows->document >= 0 && rows->verify != NULL)
+		simhash_verify_put(rows->verify, slot->tts_values[rows->document],
+						   slot->tts_isnull[rows->document]);
+	rows->ids[rows->n++] = id;
+}
+
+/* There are too many rows: from now on they are only counted. */
+static void
+stop_keeping(SimhashRows *rows)
+{
+	rows->overflow = true;
+	simhash_groups_end(rows->grouping);
+	rows->grouping = NULL;
+	MemoryContextReset(rows->context);
+}
+
+/* Called with each row. */
+static bool
+receiver_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	Receiver   *receiver = (Receiver *) self;
+	SimhashRows *rows = receiver->rows;
+	SimhashBits bits = {0, NULL};
+	Size		bytes;
+	Datum		given;
+	Datum		fingerprint;
+	Datum		id;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[1] || slot->tts_isnull[0])
+	{
+		if (slot->tts_isnull[1])
+			rows->without_fingerprint++;
+		else
+			rows->without_id++;
+		return true;
+	}
+	given = slot->tts_values[0];
+	id = usable_id(receiver, given);
+	bytes = id_size(rows, id);
+	fingerprint = slot->tts_values[1];
+	if (rows->bits)
+	{
+		fingerprint = PointerGetDatum(PG_DETOAST_DATUM_PACKED(fingerprint));
+		bits = get_bits(rows, fingerprint);
+	}
+	if (++rows->total % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("reading", rows->total);
+	if (!rows->overflow && !make_room(rows, (int64) MAXALIGN(bytes)))
+		stop_keeping(rows);
+	rows->id_bytes += (int64) MAXALIGN(bytes);
+	if (!rows->overflow)
+		keep_row(rows, slot, keep_id(rows, id, bytes), &bits);
+	if (rows->id_length == -1 && id != given)
+		pfree(DatumGetPointer(id));
+	if (fingerprint != slot->tts_values[1])
+		pfree(DatumGetPointer(fingerprint));
+	return true;
+}
+
+/* Say what has become of rows that can be near none. */
+static void
+say_rows(const char *verb, int64 rows, const char *what)
+{
+	const char *number = InLocalUserIdChange() ? "" :
+	psprintf(INT64_FORMAT " ", rows);
+
+	if (rows > 0)
+		ereport(NOTICE,
+				(errmsg("%s %s%s %s", verb, number,
+						rows == 1 && *number != '\0' ? "row" : "rows", what)));
+}
+
+/*
+ * Say what was left out, and fail if there was too much.  No number goes to the
+ * caller of a function that reads with its owner's rights.
+ */
+static void
+check_rows(const SimhashRows *rows)
+{
+	int64		megabytes = needed_memory(rows, rows->total, rows->id_bytes) /
+	(1024 * 1024) + 1;
+	bool		tell = !InLocalUserIdChange();
+
+	if (rows->total > SH_PAIRS_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the query yields more than %d rows", SH_PAIRS_ROWS),
+				 tell ? errdetail("It yields " INT64_FORMAT ".", rows->total) : 0));
+	if (rows->overflow)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 tell ?
+				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
+						rows->total) :
+				 errmsg("the rows need more memory than maintenance_work_mem allows"),
+				 tell ?
+				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.  If the machine has less, join the rows by their block keys, as the documentation shows.",
+						 megabytes) :
+				 errhint("Increase maintenance_work_mem.")));
+	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
+	say_rows("skipped", rows->without_id, "without an id");
+	say_rows("found", rows->without_group,
+			 "with NULL in a column of the group, near no other");
+}
+
+/*
+ * Run the query; its rows go into memory of the current context.  They are to be
+ * searched within distance k; fail if the engine cannot, or if memory is too
+ * little.  Their documents are compared if "verify" is not NULL; which has them
+ * already where no column of the query is named as the document.
+ */
+void
+simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
+				  Oid id_type, int64 k, const char *document,
+				  SimhashVerify *verify)
+{
+	Receiver	receiver;
+
+	memset(rows, 0, sizeof *rows);
+	rows->id_type = id_type;
+	rows->k = k;
+	rows->verify = verify;
+	rows->words = 1;
+	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
+	rows->context = AllocSetContextCreate(CurrentMemoryContext,
+										  "simhash rows",
+										  ALLOCSET_DEFAULT_SIZES);
+	rows->room = FIRST_ROOM;
+	rows->fingerprints = MemoryContextAlloc(rows->context,
+											sizeof(uint64) * rows->room);
+	rows->ids = MemoryContextAlloc(rows->context, sizeof(Datum) * rows->room);
+
+	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
+	receiver.rows = rows;
+	receiver.document = document;
+
+	simhash_run(query, NULL, &receiver.pub);
+
+	/* Without a row to say so, they are as wide as any such k needs them. */
+	if (rows->width == 0)
+		set_width(rows, SH_MOST_WIDTH);
+	check_rows(rows);
+	simhash_groups_end(rows->grouping);
+	if (verify != NULL)
+		simhash_verify_rows(verify, rows->n,
+							(int64) maintenance_work_mem * 1024 -
+							simhash_needed_memory(rows));
+}
+
+/* --- the order of the rows ---------------------------------------------- */
+
+/* What a comparison of two rows by id needs. */
+typedef struct IdOrder
+{
+	SortSupportData sort;
+	const Datum *ids;
+} IdOrder;
+
+static int
+compare_ids(const void *a, const void *b, void *arg)
+{
+	IdOrder    *order = arg;
+
+	CHECK_FOR_INTERRUPTS();
+	return order->sort.comparator(order->ids[*(const uint32 *) a],
+								  order->ids[*(const uint32 *) b],
+								  &order->sort);
+}
+
+/*
+ * Put some bytes of each row, which are so far apart, in another order.  There is
+ * room elsewhere for eight bytes of each.
+ */
+static void
+reorder(void *array, Size stride, Size bytes, const uint32 *numbers, uint32 n,
+		void *room)
+{
+	char	   *from = array;
+	char	   *to = room;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memcpy(to + i * bytes, from + numbers[i] * stride, bytes);
+	}
+	for (uint32 i = 0; i < n; i++)
+		memcpy(from + i * stride, to + i * bytes, bytes);
+}
+
+/*
+ * Make sure that no two rows have the same id, and put the rows in the order
+ * of their ids if so wanted.
+ */
+void
+simhash_order_rows(SimhashRows *rows, bool sort)
+{
+	uint32	   *numbers = rows->memory;
+	void	   *room = (uint64 *) rows->memory + rows->n;
+	Size		stride = sizeof(uint64) * rows->words;
+	bool		ascending = true;
+	IdOrder		order;
+
+	simhash_begin_id_order(&order.sort, rows->id_type);
+	order.ids = rows->ids;
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		numbers[i] = i;
+		ascending = ascending &&
+			(i == 0 || compare_ids(&numbers[i - 1], &numbers[i], &order) < 0);
+	}
+	if (ascending)
+		return;
+	qsort_arg(numbers, rows->n, sizeof *numbers, compare_ids, &order);
+	for (uint32 i = 1; i < rows->n; i++)
+	{
+		if (compare_ids(&numbers[i - 1], &numbers[i], &order) == 0)
+			simhash_complain_of_twins(rows->id_type, rows->ids[numbers[i]]);
+	}
+	if (!sort)
+		return;
+	if (rows->verify != NULL)
+		simhash_verify_order(rows->verify, numbers);
+	for (int word = 0; word < rows->words; word++)
+		reorder(rows->fingerprints + word, stride, sizeof(uint64), numbers,
+				rows->n, room);
+	reorder(rows->ids, sizeof(Datum), sizeof(Datum), numbers, rows->n, room);
+	if (rows->groups != NULL)
+		reorder(rows->groups, sizeof(uint32), sizeof(uint32), numbers,
+				rows->n, room);
+}

@@ -1,0 +1,235 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_groups.c
+ *		The groups that a report is confined to: rows that are equal in the
+ *		columns of the query after the fingerprint.
+ *
+ * Groups are numbered as they come.  What columns are equal is told by the
+ * default operator class of their type and their collation, as it is by GROUP
+ * BY; only a superuser can make another one.  A row with a NULL is in a group
+ * of its own, since it equals no row.
+ *
+ * A hash table holds each group once, with a copy of its values.  It is needed
+ * only while rows are read.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pairs/pairs.h"
+
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "search/search.h"
+
+/* A column of groups. */
+typedef struct GroupColumn
+{
+	int			place;			/* in the query, from 0 on */
+	TypeCacheEntry *type;
+	FmgrInfo	hash;
+	FmgrInfo	equal;
+	Oid			collation;
+} GroupColumn;
+
+/* A group that has been met. */
+typedef struct KnownGroup
+{
+	const Datum *values;
+	uint32		hash;
+	uint32		number;
+	char		status;			/* of the place in the table */
+} KnownGroup;
+
+struct groups_hash;
+
+struct SimhashGroups
+{
+	int			n;				/* columns */
+	GroupColumn *columns;
+	Datum	   *row;			/* the values of the row that is looked at */
+	uint32		count;			/* groups so far */
+	struct groups_hash *table;
+	MemoryContext context;		/* of all these */
+	MemoryContext scratch;		/* of one row */
+};
+
+/* The hash of the values of a row, combined as those of several keys are. */
+static uint32
+hash_values(SimhashGroups *groups, const Datum *values)
+{
+	uint32		hash = 0;
+
+	for (int i = 0; i < groups->n; i++)
+	{
+		GroupColumn *column = &groups->columns[i];
+
+		hash = pg_rotate_left32(hash, 1) ^
+			simhash_hash(&column->hash, column->collation, values[i]);
+	}
+	return murmurhash32(hash);
+}
+
+/* Are the values of two rows equal? */
+static bool
+equal_values(SimhashGroups *groups, const Datum *a, const Datum *b)
+{
+	for (int i = 0; i < groups->n; i++)
+	{
+		GroupColumn *column = &groups->columns[i];
+
+		if (!DatumGetBool(FunctionCall2Coll(&column->equal, column->collation,
+											a[i], b[i])))
+			return false;
+	}
+	return true;
+}
+
+#define SH_PREFIX groups
+#define SH_ELEMENT_TYPE KnownGroup
+#define SH_KEY_TYPE const Datum *
+#define SH_KEY values
+#define SH_HASH_KEY(table, key) hash_values((table)->private_data, key)
+#define SH_EQUAL(table, a, b) equal_values((table)->private_data, a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, group) (group)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Prepare to compare the values of a column; fail if that cannot be done. */
+static void
+begin_column(GroupColumn *column, Form_pg_attribute attribute,
+			 MemoryContext context)
+{
+	TypeCacheEntry *type = lookup_type_cache(attribute->atttypid,
+											 TYPECACHE_EQ_OPR_FINFO |
+											 TYPECACHE_HASH_PROC_FINFO);
+
+	if (!OidIsValid(type->eq_opr_finfo.fn_oid) ||
+		!OidIsValid(type->hash_proc_finfo.fn_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("rows cannot be in groups by a column of type %s",
+						format_type_be(attribute->atttypid)),
+				 errdetail("Column \"%s\" of the query, which comes after the fingerprint, is of a type without a default operator class for hashing.",
+						   NameStr(attribute->attname)),
+				 errhint("Leave the column out, or have the query make another type of it, such as text.")));
+	if (!simhash_can_hash(attribute->atttypid, attribute->attcollation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows cannot be in groups by a column of type %s",
+						format_type_be(attribute->atttypid)),
+				 errdetail("Column \"%s\" of the query may have values that are equal and do not have the same hash, as those of char(n) and name in arrays and rows under a nondeterministic collation.",
+						   NameStr(attribute->attname)),
+				 errhint("Have the query return what is in it as columns, or as text.")));
+	column->type = type;
+	column->collation = attribute->attcollation;
+	fmgr_info_copy(&column->hash, &type->hash_proc_finfo, context);
+	fmgr_info_copy(&column->equal, &type->eq_opr_finfo, context);
+}
+
+/*
+ * Begin to number the groups of rows of a query that has a column or more after
+ * the first two, besides that of the document, if there is one (else -1).  Memory
+ * is of a context in that given.
+ */
+SimhashGroups *
+simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "simhash groups",
+												  ALLOCSET_DEFAULT_SIZES);
+	SimhashGroups *groups = MemoryContextAllocZero(context, sizeof *groups);
+
+	groups->context = context;
+	groups->scratch = AllocSetContextCreate(context, "simhash group",
+											ALLOCSET_DEFAULT_SIZES);
+	groups->columns = MemoryContextAllocZero(context, (Size) desc->natts *
+											 sizeof *groups->columns);
+	groups->row = MemoryContextAlloc(context, (Size) desc->natts *
+									 sizeof *groups->row);
+	for (int i = 2; i < desc->natts; i++)
+	{
+		if (i == document)
+			continue;
+		groups->columns[groups->n].place = i;
+		begin_column(&groups->columns[groups->n++], TupleDescAttr(desc, i),
+					 context);
+	}
+	groups->table = groups_create(context, 1024, groups);
+	return groups;
+}
+
+/* A copy of the values of a row, for as long as the groups last. */
+static const Datum *
+copy_values(SimhashGroups *groups, const Datum *values)
+{
+	MemoryContext old = MemoryContextSwitchTo(groups->context);
+	Datum	   *copy = palloc((Size) groups->n * sizeof *copy);
+
+	for (int i = 0; i < groups->n; i++)
+	{
+		const TypeCacheEntry *type = groups->columns[i].type;
+
+		if (type->typlen == -1)
+			copy[i] = PointerGetDatum(PG_DETOAST_DATUM_COPY(values[i]));
+		else
+			copy[i] = datumCopy(values[i], type->typbyval, type->typlen);
+	}
+	MemoryContextSwitchTo(old);
+	return copy;
+}
+
+/* The number of the group of a row, and whether it is alone in that by a NULL. */
+uint32
+simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
+{
+	const Datum *values = groups->row;
+	MemoryContext old;
+	uint32		number;
+	KnownGroup *group;
+	bool		found;
+
+	*alone = false;
+	for (int i = 0; i < groups->n; i++)
+	{
+		int			place = groups->columns[i].place;
+
+		*alone = slot->tts_isnull[place];
+		if (*alone)
+			return groups->count++;
+		groups->row[i] = slot->tts_values[place];
+	}
+	old = MemoryContextSwitchTo(groups->scratch);
+	group = groups_insert(groups->table, values, &found);
+	if (!found)
+	{
+		group->values = copy_values(groups, values);
+		group->number = groups->count++;
+	}
+	number = group->number;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(groups->scratch);
+	return number;
+}
+
+/* The memory that groups take. */
+int64
+simhash_groups_bytes(const SimhashGroups *groups)
+{
+	return groups == NULL ? 0
+		: (int64) MemoryContextMemAllocated(groups->context, false);
+}
+
+/* Forget all but the numbers that were given. */
+void
+simhash_groups_end(SimhashGroups *groups)
+{
+	if (groups != NULL)
+		MemoryContextDelete(groups->context);
+}

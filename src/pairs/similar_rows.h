@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * similar_rows.h
+ *		Pairs and clusters of rows that are near, and whose documents are
+ *		similar.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_VERIFIED_H
+#define SIMHASH_VERIFIED_H
+
+#include "pairs/documents.h"
+
+#include "core/pairs/clusters.h"
+
+/* What is made of the rows. */
+typedef enum SimhashVerifiedKind
+{
+	SIMHASH_VERIFIED_PAIRS,
+	SIMHASH_VERIFIED_CONNECTED,
+	SIMHASH_VERIFIED_STARS
+} SimhashVerifiedKind;
+
+/* Called with a pair of rows, a < b. */
+typedef void (*SimhashVerifiedSink) (void *context, uint32 a, uint32 b,
+									 double similarity);
+
+/* Some of the rows. */
+typedef struct SimhashRowList
+{
+	uint32		n;
+	uint32		room;
+	uint32	   *rows;
+} SimhashRowList;
+
+/* The search for them. */
+typedef struct SimhashVerified
+{
+	/* what stays */
+	SimhashVerify *verify;
+	ShPairs    *pairs;
+	SimhashVerifiedKind kind;
+	int			k;
+	uint32	   *parent;			/* of rows: what ShClusters has of
+								 * fingerprints */
+	SimhashVerifiedSink sink;	/* of pairs */
+	void	   *context;		/* for it */
+	MemoryContext memory;
+
+	/* what is known of the search for near fingerprints */
+	Tuplesortstate *order;		/* a row, and the number of one near to it */
+	uint8	   *marks;			/* by number: NEAR, CROWDED */
+	uint32	   *number;			/* of the fingerprint of each row */
+
+	/* what moves */
+	uint32	   *text;			/* by row: the first of the same features */
+	uint32	   *last;			/* by number: the last center, or NONE */
+	uint32	   *before;			/* by row: the center before it, or NONE */
+	SimhashRowList crowded;		/* centers in crowds */
+	SimhashRowList near;		/* to be compared with the row that it is
+								 * about */
+} SimhashVerified;
+
+/* similar_rows.c */
+extern int64 simhash_verified_bytes(int64 n);
+extern void simhash_verified_begin(SimhashVerified *verified);
+extern void simhash_verified_crowds(SimhashVerified *verified,
+									const ShCrowds *crowds);
+extern void simhash_verified_near(void *context, uint32_t a, uint32_t b,
+								  int distance);
+extern void simhash_verified_finish(SimhashVerified *verified);
+
+#endif							/* SIMHASH_VERIFIED_H */

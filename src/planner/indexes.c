@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * indexes.c
+ *		The hook in which the planner is told what hamming indexes can do.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "planner/planner.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_opfamily.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/lsyscache.h"
+
+static SimhashRelationHook previous_hook;
+static amcostestimate_function cost_of_hamming;
+
+/* May a function be somebody's own code?  A superuser says of which it is not. */
+static bool
+is_leaky(Oid function, void *context)
+{
+	(void) context;
+	return !get_func_leakproof(function);
+}
+
+/* Does an expression call such a function, be it of a column or not? */
+static bool
+calls_leaky(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_leaky, context) ||
+		 expression_tree_walker(node, calls_leaky, context));
+}
+
+/*
+ * Hook of the planner: let it match conditions on boolean columns, and make no
+ * bitmap of what has somebody's own code for its predicate.
+ *
+ * It writes  active = true  as  active  and turns that back for an index whose
+ * column is of a family for boolean.  PostgreSQL 15 knows but two of them, so
+ * there it is told of one of these, which has the same operator.
+ *
+ * A bitmap heap scan rechecks the predicate of the index, too, of each row that
+ * the index is not certain of: of hardly any for a btree, of most for this one.
+ * contain_leaked_vars() asks of functions that look at a column, and takes
+ * everything that it does not know for leaky, such as a cast to a domain, whose
+ * check is code of its owner.  A function that looks at no column has become a
+ * constant, mostly; but not one whose result is a record, nor one that was
+ * immutable when the index was made and is not now.
+ */
+static void
+show_indexes(SIMHASH_RELATION_HOOK_TAKES)
+{
+	ListCell   *lc;
+
+	if (previous_hook)
+		previous_hook(SIMHASH_RELATION_HOOK_GETS);
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = (IndexOptInfo *) lfirst(lc);
+
+		/* PostgreSQL 15 declares it without its arguments. */
+		if ((amcostestimate_function) index->amcostestimate != cost_of_hamming)
+			continue;
+		if (contain_leaked_vars((Node *) index->indpred) ||
+			calls_leaky((Node *) index->indpred, NULL))
+			index->amhasgetbitmap = false;
+
+		/*
+		 * An ordered scan has the executor compute again what the order is
+		 * by, before any condition: a policy comes first where that is not
+		 * leakproof.
+		 */
+		if (root->qual_security_level > 0 &&
+			(contain_leaked_vars((Node *) index->indexprs) ||
+			 calls_leaky((Node *) index->indexprs, NULL)))
+			index->amcanorderbyop = false;
+		for (int i = 0; i < index->nkeycolumns && !SIMHASH_KNOWS_BOOLEAN_COLUMNS; i++)
+		{
+			if (op_in_opfamily(BooleanEqualOperator, index->opfamily[i]))
+				index->opfamily[i] = BOOL_HASH_FAM_OID;
+		}
+	}
+}
+
+/* Put the hook in place, for the indexes that have such a cost function. */
+void
+simhash_install_indexes(amcostestimate_function cost)
+{
+	cost_of_hamming = cost;
+	previous_hook = SIMHASH_RELATION_HOOK;
+	SIMHASH_RELATION_HOOK = show_indexes;
+}

@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * statement.c
+ *		The queries that reports run: analyzed once, run then, or later.
+ *
+ * A name means what it means when a query is analyzed.  What is analyzed here
+ * is not analyzed again: a report that takes minutes runs, to its end, the
+ * functions and reads the tables that were there when it began, whoever renames
+ * a schema and puts others in their place meanwhile.  SPI would look the names
+ * up once more when it finds that something has changed.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "query/query.h"
+
+#include "executor/executor.h"
+#include "parser/parser.h"
+#include "parser/scansup.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+/* Does the text begin as a query does? */
+static bool
+looks_like_query(const char *start)
+{
+	static const char *const begins[] = {"select", "with", "values", "table"};
+
+	while (scanner_isspace(*start) || *start == '(')
+		start++;
+
+	for (size_t i = 0; i < lengthof(begins); i++)
+	{
+		if (pg_strncasecmp(start, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An error in a query, or while it runs: its position is one in that text.  Say
+ * what was expected when a text is no query at all: a name, perhaps.
+ */
+static void
+statement_error_callback(void *arg)
+{
+	const SimhashStatement *statement = arg;
+	int			position = geterrposition();
+
+	if (statement->example != NULL &&
+		geterrcode() == ERRCODE_SYNTAX_ERROR &&
+		!looks_like_query(statement->text))
+		errhint("Give a query, such as '%s'.", statement->example);
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(statement->text);
+	}
+	else
+		errcontext("SQL statement \"%s\"", statement->text);
+}
+
+/* From here to leave_statement, errors are about the statement. */
+static void
+enter_statement(const SimhashStatement *statement,
+				ErrorContextCallback *callback)
+{
+	callback->callback = statement_error_callback;
+	callback->arg = unconstify(SimhashStatement *, statement);
+	callback->previous = error_context_stack;
+	error_context_stack = callback;
+}
+
+static void
+leave_statement(ErrorContextCallback *callback)
+{
+	error_context_stack = callback->previous;
+}
+
+/* Fail: the query does something else than to read. */
+static void
+complain_of_query(const SimhashStatement *statement)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the query must be a single SELECT that changes and locks nothing"),
+			 errhint("Give a query, such as '%s'.", statement->example)));
+}
+
+/*
+ * Analyze a query; fail unless it is one that only reads.  The text, and an
+ * example for those who gave something else, have been set, and maybe the types
+ * of parameters, and tuplestores that go by names.
+ */
+void
+simhash_analyze(SimhashStatement *statement)
+{
+	ErrorContextCallback callback;
+	List	   *parsed;
+	List	   *queries = NIL;
+	Query	   *query = NULL;
+
+	enter_statement(statement, &callback);
+	parsed = raw_parser(statement->text, RAW_PARSE_DEFAULT);
+	if (list_length(parsed) == 1)
+		queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt,
+																   parsed),
+													 statement->text,
+													 statement->types,
+													 statement->ntypes,
+													 statement->stores);
+	leave_statement(&callback);
+	if (list_length(queries) == 1)
+		query = linitial_node(Query, queries);
+	if (query == NULL || query->commandType != CMD_SELECT ||
+		query->hasModifyingCTE || query->rowMarks != NIL)
+		complain_of_query(statement);
+	statement->query = query;
+}
+
+/*
+ * Run a query that has been analyzed, in the snapshot of the caller.  What it
+ * calls may write nothing: it runs as in a transaction that is read-only.
+ */
+void
+simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
+			DestReceiver *receiver)
+{
+	ErrorContextCallback callback;
+	PlannedStmt *plan;
+	QueryDesc  *running;
+	int			level = NewGUCNestLevel();
+
+	enter_statement(statement, &callback);
+	(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+	PushActiveSnapshot(GetActiveSnapshot());
+	plan = simhash_plan_query(copyObject(statement->query), statement->text,
+							  CURSOR_OPT_PARALLEL_OK, parameters);
+	if (plan->rowMarks != NIL)
+		complain_of_query(statement);
+	running = CreateQueryDesc(plan, statement->text, GetActiveSnapshot(),
+							  InvalidSnapshot, receiver, parameters,
+							  statement->stores, 0);
+	ExecutorStart(running, 0);
+	simhash_run_executor(running);
+	ExecutorFinish(running);
+	ExecutorEnd(running);
+	FreeQueryDesc(running);
+	PopActiveSnapshot();
+	AtEOXact_GUC(false, level);
+	leave_statement(&callback);
+}
+
+/* The columns that a query yields. */
+TupleDesc
+simhash_columns(const SimhashStatement *statement)
+{
+	return ExecCleanTypeFromTL(statement->query->targetList);
+}
+
+/* A DestReceiver's last two functions: there is nothing to do. */
+static void
+receiver_end(DestReceiver *self pg_attribute_unused())
+{
+}
+
+/* Make a receiver of rows of two functions. */
+void
+simhash_begin_receiver(DestReceiver *receiver,
+					   void (*startup) (DestReceiver *self, int operation,
+										TupleDesc desc),
+					   bool (*receive) (TupleTableSlot *slot,
+										DestReceiver *self))
+{
+	receiver->receiveSlot = receive;
+	receiver->rStartup = startup;
+	receiver->rShutdown = receiver_end;
+	receiver->rDestroy = receiver_end;
+	receiver->mydest = DestNone;
+}

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * relation.c
+ *		Tables that a caller names: opened, named, altered, with his rights.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "relation.h"
+
+#include "access/relation.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_inherits.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/*
+ * Fail unless the user may alter the table and it is one; lock it.  The hint
+ * says what needs a table.
+ */
+Relation
+simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
+{
+	Relation	relation;
+	char	   *name = get_rel_name(oid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", oid)));
+	if (!simhash_owns_relation(oid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(oid)), name);
+	relation = try_relation_open(oid, lockmode);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", name)));
+
+	/* Before the lock was there it may have got another owner. */
+	if (!simhash_owns_relation(oid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(relation->rd_rel->relkind), name);
+	if (relation->rd_rel->relkind != RELKIND_RELATION &&
+		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table", name),
+				 errhint("%s", hint)));
+	if (IsSystemRelation(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("\"%s\" is a system catalog", name)));
+	return relation;
+}
+
+/* The schema-qualified, quoted name of a relation. */
+char	   *
+simhash_quoted_name(Oid relation)
+{
+	const char *name = get_rel_name(relation);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+									  name);
+}
+
+/*
+ * Fail if rows of the table are in a foreign table, which would be asked for
+ * columns that its server does not have.
+ */
+void
+simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode, const char *columns,
+							  const char *hint)
+{
+	List	   *tables = find_all_inheritors(table, lockmode, NULL);
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" has partitions or children that are foreign tables",
+							get_rel_name(table)),
+					 errdetail("The %s would be missing on the server of \"%s\".",
+							   columns, get_rel_name(lfirst_oid(lc))),
+					 errhint("%s", hint)));
+	}
+}
+
+/* Run a utility command with the rights of the current user. */
+void
+simhash_run_command(const char *command)
+{
+	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("command did not run: %s", command)));
+}

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * relation.h
+ *		Tables that a caller names.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_RELATION_H
+#define SIMHASH_RELATION_H
+
+#include "simhash.h"
+
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+
+extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
+								   const char *hint);
+extern char *simhash_quoted_name(Oid relation);
+extern void simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode,
+										  const char *columns,
+										  const char *hint);
+extern void simhash_run_command(const char *command);
+
+#endif							/* SIMHASH_RELATION_H */
