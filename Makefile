@@ -4,7 +4,8 @@
 #
 # make && sudo make install    build, and install into the PostgreSQL found
 # make installcheck            test what is installed, on your own server
-# make test                    test everything, on a private throw-away server
+# make test                    test everything, on a private throw-away server;
+#                              tools/test runs some: quick, or those it is told
 # make demo                    near-duplicates among real texts, the same way
 # make help                    every target and variable
 #
@@ -79,8 +80,8 @@ ISOLATION_OPTS = $(TEST_DATABASE)
 TAP := $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/t/*.pl)))
 
 # Programs over the core alone, and scripts that compare it with others.
-UNIT := $(sort $(wildcard test/unit_*.c))
-CHECK := $(sort $(wildcard test/check_*.py test/check_*.sh))
+UNIT := $(sort $(wildcard test/unit/unit_*.c))
+CHECK := $(sort $(wildcard test/check/check_*.py test/check/check_*.sh))
 
 # --- flags ---------------------------------------------------------------
 
@@ -103,7 +104,9 @@ SHLIB_LINK = -lutf8proc -lm $(ICU)
 ICU = $(if $(filter yes,$(with_icu)),$(shell $(CC) $(CPPFLAGS) -E \
 	-include unicode/ubrk.h -x c /dev/null >/dev/null 2>&1 && echo -licuuc))
 
-# The unit programs stop at the first bad access or undefined operation.
+# The unit programs stop at the first bad access or undefined operation.  The
+# core is compiled so once for all of them.
+UNIT_CORE = test/unit/core.a
 UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -113,8 +116,8 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 
-EXTRA_CLEAN = $(UNIT:.c=.run) bench/quality.run \
-	bench/edits.run
+EXTRA_CLEAN = $(UNIT:.c=.run) $(UNIT_CORE) test/unit/core \
+	bench/quality.run bench/edits.run
 
 # No bitcode for the JIT compiler: it would need clang, and what is compiled for
 # several instruction sets and chosen when the server runs cannot be inlined.
@@ -179,7 +182,8 @@ all install installcheck uninstall:
 
 .PHONY: clean
 clean:
-	rm -f $(OBJS) $(UNIT:.c=.run) bench/quality.run bench/edits.run
+	rm -rf $(OBJS) $(UNIT:.c=.run) $(UNIT_CORE) test/unit/core \
+		bench/quality.run bench/edits.run
 
 endif
 
@@ -192,8 +196,8 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 	tools/stage
 
 .DEFAULT_GOAL := all
-.PHONY: help setup test staged-test report screenshot demo unit matrix \
-	asserts setup-for-asserts sanitize sqlsmith citus pgvector indent lint \
+.PHONY: help setup test staged-test soak report screenshot demo unit \
+	unit-programs matrix asserts setup-for-asserts sanitize sqlsmith citus pgvector indent lint \
 	bench bench-quality deb dist
 
 help:
@@ -201,11 +205,12 @@ help:
 	@echo
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
+	@echo "make soak                    the tests at random, a minute each"
 	@echo "make matrix                  the tests, for each major version of PostgreSQL,"
 	@echo "                             in chroots of Debian; VERSIONS='15 17' for some"
 	@echo "make asserts                 the tests, on a PostgreSQL with assertions"
 	@echo "make sanitize                the same, with sanitizers in every server"
-	@echo "make sqlsmith                queries at random, by SQLsmith (test/sqlsmith.sh)"
+	@echo "make sqlsmith                queries at random, by SQLsmith (test/random/sqlsmith.sh)"
 	@echo "make citus CITUS=dir         the tests on Citus, built from its source there"
 	@echo "make pgvector PGVECTOR=dir   the tests beside pgvector, built from its source there"
 	@echo "make bench                   speed and size, beside other ways to do it"
@@ -233,6 +238,7 @@ help:
 	@echo "ASSERTS_SOURCE=dir           its source"
 	@echo "OUT=dir                      keep the results of make test in dir"
 	@echo "NODE_MODULES=dir             packages of npm, for tests of clients"
+	@echo "JOBS=n                       tests at a time; as many as processors"
 	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
 	@echo "                             for tests at random: how long each lasts, to"
 	@echo "                             repeat it, after how many faults to stop"
@@ -242,6 +248,14 @@ setup:
 
 test: setup
 	@$(MAKE) -s staged-test
+
+# What is drawn at random, for longer; alone, as some of it measures time.
+SOAK = $(shell grep -l -e '= seconds' -e '= rounds' -e SIMHASH_SECONDS t/*.pl \
+	test/check/check_*)
+soak: setup
+	@SIMHASH_SECONDS=$${SIMHASH_SECONDS:-60} JOBS=1 $(MAKE) -s staged-test \
+		REGRESS= ISOLATION= UNIT= TAP='$(filter t/%,$(SOAK))' \
+		CHECK='$(filter test/%,$(SOAK))'
 
 staged-test:
 	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
@@ -283,7 +297,7 @@ sanitize: setup-for-asserts
 
 # With assertions: make sqlsmith PG_CONFIG=$(tools/asserts --build)
 sqlsmith: setup
-	@$(STAGE) bash test/sqlsmith.sh
+	@$(STAGE) bash test/random/sqlsmith.sh
 
 # A coordinator and two workers; nothing of Citus stays.
 citus: setup
@@ -302,12 +316,22 @@ else
 	@$(MAKE) -s staged-test REGRESS=pgvector ISOLATION= TAP= UNIT= CHECK=
 endif
 
-unit: $(UNIT:.c=.run)
-	@set -e; for t in $^; do echo "# $$t"; ./$$t; done
+unit: unit-programs
+	@set -e; for t in $(UNIT:.c=.run); do echo "# $$t"; ./$$t; done
 
-%.run: %.c $(wildcard test/*.h) $(WING_HEADERS) $(CORE_OBJS:.o=.c)
-	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc -Itest -o $@ $< \
-		$(CORE_OBJS:.o=.c) -lutf8proc -lm
+unit-programs: $(UNIT:.c=.run)
+
+%.run: %.c $(wildcard test/unit/*.h) $(WING_HEADERS) $(UNIT_CORE)
+	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc -Itest/unit -o $@ $< $(UNIT_CORE) \
+		-lutf8proc -lm
+
+$(UNIT_CORE): $(patsubst src/%,test/unit/%,$(CORE_OBJS))
+	rm -f $@
+	$(AR) rc $@ $^
+
+test/unit/core/%.o: src/core/%.c $(WING_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc -c -o $@ $<
 
 indent:
 	@tools/indent

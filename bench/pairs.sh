@@ -14,7 +14,7 @@ PROGRAMS=$HOME/pairs
 prepare()
 {
 	local sources=$(echo src/core/pairs/*.c src/core/blocks/*.c)
-	local flags='-std=gnu99 -Isrc -Itest'
+	local flags='-std=gnu99 -Isrc -Itest/unit'
 
 	mkdir -p "$PROGRAMS"
 	${CC:-cc} -O2 $flags -o "$PROGRAMS/engine" bench/pairs.c $sources

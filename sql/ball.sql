@@ -89,16 +89,16 @@ EXECUTE two(0);
 EXECUTE two(2);
 EXECUTE two(NULL);
 -- nor for those who may not call the function
-CREATE ROLE no_balls;
-GRANT SELECT ON docs TO no_balls;
+CREATE ROLE regress_ball_user;
+GRANT SELECT ON docs TO regress_ball_user;
 REVOKE EXECUTE ON FUNCTION hamming_ball(bigint, bigint) FROM PUBLIC;
-SET ROLE no_balls;
+SET ROLE regress_ball_user;
 PREPARE mine(bigint, bigint) AS SELECT id FROM docs WHERE fp <@ ($1, $2) ORDER BY id;
 EXECUTE mine(0, 1);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION hamming_ball(bigint, bigint) TO PUBLIC;
-REVOKE ALL ON docs FROM no_balls;
-DROP ROLE no_balls;
+REVOKE ALL ON docs FROM regress_ball_user;
+DROP ROLE regress_ball_user;
 RESET plan_cache_mode;
 
 ----------------------------------------

@@ -134,7 +134,7 @@ CREATE FUNCTION test_width(bits int, rows int, OUT searches bigint, OUT many boo
 LANGUAGE plpgsql AS $$
 BEGIN
     DROP TABLE IF EXISTS sampled;
-    EXECUTE format('CREATE TABLE sampled (id int, fp bit(%s))', bits);
+    EXECUTE format('CREATE TABLE sampled (id int, fp bit(%s)) WITH (autovacuum_enabled = off)', bits);
     INSERT INTO sampled SELECT id, sample(bits, id) FROM generate_series(1, rows / 2) AS id;
     CREATE INDEX sampled_fp ON sampled USING hamming (fp);
     INSERT INTO sampled SELECT id, sample(bits, id) FROM generate_series(rows / 2 + 1, rows) AS id;

@@ -5,19 +5,11 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS simhash;
 RESET client_min_messages;
-CREATE FUNCTION complain(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	code text; message text; hint text;
-BEGIN
-	EXECUTE command;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE,
-		message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-	-- of a trigger and a policy that use a column, the server names either
-	message := regexp_replace(message, 'in a (policy|trigger) def', 'in a def');
-	RETURN concat_ws(E'\n', code || ' ' || message, nullif(hint, ''));
-END $$;
+\getenv srcdir PG_ABS_SRCDIR
+\set shared :srcdir '/test/clusters.sql'
+\set ECHO none
+\i :shared
+\set ECHO all
 
 --
 -- star
@@ -443,9 +435,9 @@ SELECT * FROM texts();
 ROLLBACK;
 -- whoever may delete needs no rights on the table of the clusters, nor to read others
 BEGIN;
-CREATE ROLE simhash_other;
-GRANT SELECT (id), DELETE, INSERT ON saved TO simhash_other;
-SET LOCAL ROLE simhash_other;
+CREATE ROLE regress_clusters_other;
+GRANT SELECT (id), DELETE, INSERT ON saved TO regress_clusters_other;
+SET LOCAL ROLE regress_clusters_other;
 DELETE FROM saved WHERE id = 1;
 INSERT INTO saved VALUES (8, 'a', 'x', 'a b c d e f g h', 0);
 RESET ROLE;
@@ -498,7 +490,7 @@ BEGIN; DELETE FROM mine; TRUNCATE mine_clusters; SELECT count(*) FROM mine_clust
 BEGIN; ALTER TABLE mine_clusters DISABLE TRIGGER USER; DELETE FROM mine_clusters; ROLLBACK;
 BEGIN; SET LOCAL session_replication_role = replica; UPDATE mine_chains SET merged_into = 1; INSERT INTO mine_chains VALUES (3, 1); ROLLBACK;
 -- nor is it written to by somebody who has the rights
-BEGIN; CREATE ROLE simhash_other; GRANT ALL ON mine_clusters TO simhash_other; SET LOCAL ROLE simhash_other;
+BEGIN; CREATE ROLE regress_clusters_other; GRANT ALL ON mine_clusters TO regress_clusters_other; SET LOCAL ROLE regress_clusters_other;
 SELECT * FROM all_complain('DELETE FROM public.mine_clusters', 'TRUNCATE public.mine_clusters', 'UPDATE public.mine_clusters SET seen = 8'); ROLLBACK;
 -- the row of a user's trigger does not make the way free for his own
 CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM mine_clusters; RETURN NEW; END $$;
@@ -548,26 +540,26 @@ ALTER TABLE behind ENABLE TRIGGER USER;
 SELECT complain('INSERT INTO behind VALUES (6, ''a'', 1431655765)');
 SELECT setval('behind_chains_cluster_seq', 1000);
 -- it is asked with the rights of the owner, whatever rows others may see
-CREATE ROLE simhash_other;
-GRANT INSERT ON behind TO simhash_other;
+CREATE ROLE regress_clusters_other;
+GRANT INSERT ON behind TO regress_clusters_other;
 ALTER TABLE behind ENABLE ROW LEVEL SECURITY;
 CREATE POLICY more ON behind FOR INSERT WITH CHECK (true);
 SELECT setval('behind_clusters_cluster_seq', 2);
 \c -
 BEGIN;
-SET LOCAL ROLE simhash_other;
+SET LOCAL ROLE regress_clusters_other;
 SELECT complain($$ INSERT INTO public.behind VALUES (6, 'a', 1431655765) $$);
 ROLLBACK;
 SELECT setval('behind_clusters_cluster_seq', 4);
 BEGIN;
-SET LOCAL ROLE simhash_other;
+SET LOCAL ROLE regress_clusters_other;
 INSERT INTO public.behind VALUES (6, 'a', 1431655765);
 ROLLBACK;
 \pset format aligned
 \pset tuples_only off
 DROP TABLE mine, behind;
 DROP FUNCTION all_complain;
-DROP ROLE simhash_other;
+DROP ROLE regress_clusters_other;
 
 --
 -- rows wait for their clusters
@@ -691,9 +683,9 @@ BEGIN; ALTER POLICY simhash_clusters ON docs_storys USING (true); SELECT complai
 BEGIN; ALTER POLICY simhash_clusters ON docs_storys USING (COALESCE(true, EXISTS (SELECT FROM docs))); SELECT complain('INSERT INTO docs VALUES (1000, 0)'); ROLLBACK;
 -- a table of somebody else's
 BEGIN;
-CREATE ROLE simhash_other;
-ALTER TABLE docs OWNER TO simhash_other;
-ALTER TABLE chain_clusters OWNER TO simhash_other;
+CREATE ROLE regress_clusters_other;
+ALTER TABLE docs OWNER TO regress_clusters_other;
+ALTER TABLE chain_clusters OWNER TO regress_clusters_other;
 SELECT complain('INSERT INTO docs VALUES (1000, 0)');
 SELECT complain('INSERT INTO chain VALUES (-1, 0)');
 SELECT complain('TRUNCATE chain');
@@ -725,8 +717,8 @@ SELECT complain($$ SELECT simhash_current_cluster('chain_clusters', 1) $$);
 SELECT complain($$ SELECT simhash_current_cluster('docs', 1) $$);
 SELECT complain($$ SELECT simhash_current_cluster(1::oid, 1) $$);
 BEGIN;
-CREATE ROLE simhash_other;
-SET LOCAL ROLE simhash_other;
+CREATE ROLE regress_clusters_other;
+SET LOCAL ROLE regress_clusters_other;
 SELECT complain($$ SELECT simhash_current_cluster('public.chain', 1) $$);
 ROLLBACK;
 \pset format aligned
@@ -775,9 +767,9 @@ ROLLBACK;
 
 -- whoever may insert needs no rights on the table of the clusters
 BEGIN;
-CREATE ROLE simhash_other;
-GRANT SELECT, INSERT ON docs, chain TO simhash_other;
-SET LOCAL ROLE simhash_other;
+CREATE ROLE regress_clusters_other;
+GRANT SELECT, INSERT ON docs, chain TO regress_clusters_other;
+SET LOCAL ROLE regress_clusters_other;
 INSERT INTO docs VALUES (100, 123456789) RETURNING story IS NOT NULL AS given;
 INSERT INTO chain VALUES (100000, -1), (100001, -64), (100002, -8);
 SELECT count(DISTINCT simhash_current_cluster('chain', cluster)) FROM chain WHERE id >= 100000;

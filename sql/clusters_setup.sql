@@ -6,17 +6,11 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS simhash;
 RESET client_min_messages;
 \set VERBOSITY terse
-CREATE FUNCTION complain(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	code text; message text; hint text;
-BEGIN
-	EXECUTE command;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE,
-		message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-	RETURN concat_ws(E'\n', code || ' ' || message, nullif(hint, ''));
-END $$;
+\getenv srcdir PG_ABS_SRCDIR
+\set shared :srcdir '/test/clusters.sql'
+\set ECHO none
+\i :shared
+\set ECHO all
 -- what there is of clusters besides the tables themselves
 CREATE VIEW remains AS
 SELECT relkind, relname FROM pg_class
@@ -304,18 +298,18 @@ SELECT * FROM remains ORDER BY 1, 2;
 --
 -- a table of somebody else, who hates the caller
 --
-CREATE ROLE simhash_owner;
-CREATE SCHEMA hostile AUTHORIZATION simhash_owner;
-SET ROLE simhash_owner;
+CREATE ROLE regress_clusters_setup_owner;
+CREATE SCHEMA hostile AUTHORIZATION regress_clusters_setup_owner;
+SET ROLE regress_clusters_setup_owner;
 CREATE FUNCTION hostile.note() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	IF current_user <> 'simhash_owner' THEN RAISE 'called as %', current_user; END IF;
+	IF current_user <> 'regress_clusters_setup_owner' THEN RAISE 'called as %', current_user; END IF;
 	PERFORM set_config('application_name', 'hostile', false);
 	RETURN NEW;
 END $$;
 CREATE FUNCTION hostile.fingerprint(text) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-	IF current_user <> 'simhash_owner' THEN RAISE 'computed as %', current_user; END IF;
+	IF current_user <> 'regress_clusters_setup_owner' THEN RAISE 'computed as %', current_user; END IF;
 	RETURN length($1);
 END $$;
 CREATE TABLE hostile.docs (body text, fp bigint GENERATED ALWAYS AS (hostile.fingerprint(body)) STORED);
@@ -325,7 +319,7 @@ ALTER TABLE hostile.docs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 INSERT INTO hostile.docs VALUES ('x');
 RESET ROLE;
 ALTER TABLE hostile.docs DISABLE ROW LEVEL SECURITY;
-SET ROLE simhash_owner;
+SET ROLE regress_clusters_setup_owner;
 INSERT INTO hostile.docs VALUES ('a'), ('bb'), ('ccccccccccccccc');
 ALTER TABLE hostile.docs ENABLE ROW LEVEL SECURITY;
 RESET ROLE;
@@ -337,9 +331,9 @@ SELECT body, cluster FROM hostile.docs ORDER BY body;
 SELECT relname, relowner::regrole FROM pg_class
 WHERE relnamespace = 'hostile'::regnamespace AND relkind IN ('r', 'v', 'S') ORDER BY 1;
 -- others may not
-CREATE ROLE simhash_nobody;
-GRANT USAGE ON SCHEMA hostile TO simhash_nobody;
-SET ROLE simhash_nobody;
+CREATE ROLE regress_clusters_setup_nobody;
+GRANT USAGE ON SCHEMA hostile TO regress_clusters_setup_nobody;
+SET ROLE regress_clusters_setup_nobody;
 CALL simhash_add_clusters('hostile.docs', 'fp', 1);
 CALL simhash_drop_clusters('hostile.docs');
 CALL simhash_split_clusters('hostile.docs');
@@ -347,7 +341,7 @@ RESET ROLE;
 CALL simhash_drop_clusters('hostile.docs');
 -- the work table is his, too: it is found whatever it is called, and what he makes of
 -- it is an error at worst
-SET ROLE simhash_owner;
+SET ROLE regress_clusters_setup_owner;
 CREATE TABLE hostile.docs_clusters_fill (mine int);
 CREATE FUNCTION hostile.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped'; END $$;
 CREATE TRIGGER stop BEFORE UPDATE ON hostile.docs FOR EACH ROW EXECUTE FUNCTION hostile.stop();
@@ -371,11 +365,11 @@ BEGIN; SELECT spoil('INSERT INTO hostile.work VALUES (NULL)'); ROLLBACK;
 BEGIN; SELECT spoil('INSERT INTO hostile.work VALUES (1, 1, ''(0,1)'', ''1'', 1)'); ROLLBACK;
 BEGIN; SELECT spoil('INSERT INTO hostile.work VALUES (''pg_class''::regclass, 1, ''(0,1)'', ''1'', 1)'); ROLLBACK;
 BEGIN; SELECT spoil('TRUNCATE hostile.work'); SELECT count(*), count(cluster) FROM hostile.docs; ROLLBACK;
-BEGIN; SET LOCAL ROLE simhash_owner; DROP TABLE hostile.work CASCADE; SELECT complain('INSERT INTO hostile.docs VALUES (''x'')');
+BEGIN; SET LOCAL ROLE regress_clusters_setup_owner; DROP TABLE hostile.work CASCADE; SELECT complain('INSERT INTO hostile.docs VALUES (''x'')');
 SELECT complain('CALL simhash_add_clusters(''hostile.docs'', ''fp'', 1)'); CALL simhash_drop_clusters('hostile.docs');
 SELECT complain('INSERT INTO hostile.docs VALUES (''x'')'); ROLLBACK;
 DROP FUNCTION spoil;
-SET ROLE simhash_owner;
+SET ROLE regress_clusters_setup_owner;
 CALL simhash_add_clusters('hostile.docs', 'fp', 1);
 SELECT count(*), count(cluster) FROM hostile.docs;
 CALL simhash_drop_clusters('hostile.docs');
@@ -386,7 +380,7 @@ CALL simhash_add_clusters('hostile.docs', 'fp', 1, schema => 'pg_catalog');
 RESET ROLE;
 CREATE SCHEMA simhash_elsewhere;
 CALL simhash_add_clusters('hostile.docs', 'fp', 1, schema => 'simhash_elsewhere');
-GRANT ALL ON SCHEMA simhash_elsewhere TO simhash_owner;
+GRANT ALL ON SCHEMA simhash_elsewhere TO regress_clusters_setup_owner;
 CREATE TABLE simhash_elsewhere.docs_clusters ();
 CALL simhash_add_clusters('hostile.docs', 'fp', 1, schema => 'simhash_elsewhere');
 SELECT relname, relowner::regrole FROM pg_class
@@ -397,26 +391,26 @@ DROP TABLE simhash_elsewhere.docs_clusters;
 DROP SCHEMA simhash_elsewhere;
 CALL simhash_add_clusters('hostile.docs', 'fp', 1, schema => 'simhash_elsewhere');
 -- what is made shows nobody what a policy hides, whatever the default privileges
-SET ROLE simhash_owner;
-ALTER DEFAULT PRIVILEGES IN SCHEMA hostile GRANT ALL ON TABLES TO simhash_nobody, PUBLIC;
+SET ROLE regress_clusters_setup_owner;
+ALTER DEFAULT PRIVILEGES IN SCHEMA hostile GRANT ALL ON TABLES TO regress_clusters_setup_nobody, PUBLIC;
 CREATE TABLE hostile.shared (body text, who name, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
 ALTER TABLE hostile.shared ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON hostile.shared USING (who = current_user);
-INSERT INTO hostile.shared VALUES ('the secret of the harbour', 'simhash_owner'),
-	('tea is served at five', 'simhash_nobody');
+INSERT INTO hostile.shared VALUES ('the secret of the harbour', 'regress_clusters_setup_owner'),
+	('tea is served at five', 'regress_clusters_setup_nobody');
 CALL simhash_add_clusters('hostile.shared', 'fp', 3, document => 'body', similarity => 'jaccard');
-INSERT INTO hostile.shared VALUES ('another secret', 'simhash_owner');
-SET ROLE simhash_nobody;
+INSERT INTO hostile.shared VALUES ('another secret', 'regress_clusters_setup_owner');
+SET ROLE regress_clusters_setup_nobody;
 SELECT * FROM hostile.shared_clusters;
 DELETE FROM hostile.shared_clusters;
-INSERT INTO hostile.shared VALUES ('tea is served at five', 'simhash_nobody') RETURNING cluster;
-SET ROLE simhash_owner;
+INSERT INTO hostile.shared VALUES ('tea is served at five', 'regress_clusters_setup_nobody') RETURNING cluster;
+SET ROLE regress_clusters_setup_owner;
 SELECT cluster, count(*) FROM hostile.shared GROUP BY 1 ORDER BY 1;
 SELECT cluster, body FROM hostile.shared_clusters ORDER BY 1;
-ALTER DEFAULT PRIVILEGES IN SCHEMA hostile REVOKE ALL ON TABLES FROM simhash_nobody, PUBLIC;
+ALTER DEFAULT PRIVILEGES IN SCHEMA hostile REVOKE ALL ON TABLES FROM regress_clusters_setup_nobody, PUBLIC;
 RESET ROLE;
 -- the owner himself, whose deferred triggers fire
-SET ROLE simhash_owner;
+SET ROLE regress_clusters_setup_owner;
 CREATE FUNCTION hostile.count() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER deferred AFTER UPDATE ON hostile.docs INITIALLY DEFERRED
 FOR EACH ROW EXECUTE FUNCTION hostile.count();
@@ -427,7 +421,7 @@ RESET application_name;
 SET client_min_messages = warning;
 DROP SCHEMA hostile CASCADE;
 RESET client_min_messages;
-DROP ROLE simhash_owner, simhash_nobody;
+DROP ROLE regress_clusters_setup_owner, regress_clusters_setup_nobody;
 
 --
 -- errors

@@ -2,7 +2,7 @@
 -- compat_profiles.c: fingerprints that other implementations compute
 --
 -- The vectors are those that the others publish, or that they were seen to
--- return; test/check_compat.sh compares many more texts with test/compat.py.
+-- return; test/check/check_compat.sh compares many more texts with test/golden/compat.py.
 --
 
 \getenv srcdir PG_ABS_SRCDIR

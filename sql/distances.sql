@@ -2,7 +2,7 @@
 -- distances.c: conditions on a distance, such as fp <~> q <= 8
 --
 -- That the plans give what plain SQL gives is tested at random by
--- test/check_generator.py.
+-- test/check/check_generator.py.
 --
 
 \getenv srcdir PG_ABS_SRCDIR
@@ -215,11 +215,11 @@ RESET plan_cache_mode;
 -- rights
 ----------------------------------------
 
-CREATE ROLE regress_simhash_user;
-GRANT SELECT ON docs, bare TO regress_simhash_user;
+CREATE ROLE regress_distances_user;
+GRANT SELECT ON docs, bare TO regress_distances_user;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY even ON docs USING (id % 2 = 0);
-SET ROLE regress_simhash_user;
+SET ROLE regress_distances_user;
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
 -- of bit strings a distance may be an error, which would tell of a hidden row
 SELECT plan('SELECT id FROM docs WHERE bits <~~> 42::bit(72) <= 8');
@@ -228,7 +228,7 @@ RESET ROLE;
 ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
 -- who may not call the function that makes the ball has the table read
 REVOKE EXECUTE ON FUNCTION hamming_reach(bigint, bigint) FROM public;
-SET ROLE regress_simhash_user;
+SET ROLE regress_distances_user;
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
 SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;
 RESET ROLE;
@@ -238,7 +238,7 @@ REVOKE EXECUTE ON FUNCTION hamming_reach(bigint, bigint) FROM public;
 SET plan_cache_mode = force_generic_plan;
 PREPARE shared AS SELECT id FROM docs WHERE fp <~> $1 <= 8;
 SELECT plan('EXECUTE shared(42)');
-SET ROLE regress_simhash_user;
+SET ROLE regress_distances_user;
 SELECT plan('EXECUTE shared(42)');
 RESET ROLE;
 SELECT plan('EXECUTE shared(42)');
@@ -246,7 +246,7 @@ RESET plan_cache_mode;
 GRANT EXECUTE ON FUNCTION hamming_reach(bigint, bigint) TO public;
 -- and who may not ask for the distance is told so
 REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint) FROM public;
-SET ROLE regress_simhash_user;
+SET ROLE regress_distances_user;
 SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;                                -- error
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION hamming(bigint, bigint) TO public;
@@ -311,4 +311,4 @@ SELECT plan('SELECT site FROM bare WHERE fp <~> 48 = 5 AND site = 3');
 DROP VIEW shown;
 DROP TABLE docs, bare, keyed, parts, rings, ways;
 DROP FUNCTION condition, found;
-DROP ROLE regress_simhash_user;
+DROP ROLE regress_distances_user;

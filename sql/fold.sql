@@ -1,7 +1,7 @@
 --
 -- simhash_fold
 --
--- docs/fingerprint.md, section 17, says what comes out; test/reference.py says so
+-- docs/fingerprint.md, section 17, says what comes out; test/golden/reference.py says so
 -- independently, over texts of all planes.
 --
 

@@ -635,20 +635,20 @@ FROM generate_series(1005, 1007) AS n;
 DROP TRIGGER later ON parted_s;
 DROP FUNCTION alter_partitions;
 -- a partition that cannot be searched
-CREATE FOREIGN DATA WRAPPER regress_guard;
-CREATE SERVER regress_guard FOREIGN DATA WRAPPER regress_guard;
+CREATE FOREIGN DATA WRAPPER regress_guard_writer;
+CREATE SERVER regress_guard_writer FOREIGN DATA WRAPPER regress_guard_writer;
 CREATE TABLE mixed (fp bigint, region text) PARTITION BY LIST (region);
 CREATE TABLE mixed_n PARTITION OF mixed FOR VALUES IN ('n');
 CREATE FOREIGN TABLE mixed_f PARTITION OF mixed FOR VALUES IN ('f')
-    SERVER regress_guard;
+    SERVER regress_guard_writer;
 CREATE INDEX ON mixed USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON mixed
     FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
 INSERT INTO mixed VALUES (0, 'n'); -- error
 DROP FOREIGN TABLE mixed_f;
 INSERT INTO mixed VALUES (0, 'n');
-DROP SERVER regress_guard;
-DROP FOREIGN DATA WRAPPER regress_guard;
+DROP SERVER regress_guard_writer;
+DROP FOREIGN DATA WRAPPER regress_guard_writer;
 DROP INDEX parted_fp;
 INSERT INTO parted VALUES (bits(30), 3, 's'); -- error
 
@@ -728,34 +728,34 @@ SET search_path = '';
 INSERT INTO "Odd ""one"."My Docs" VALUES (1, 0);
 INSERT INTO "Odd ""one"."My Docs" VALUES (2, 0); -- error
 RESET search_path;
-CREATE ROLE regress_guard;
-GRANT INSERT ON docs TO regress_guard;
-SET ROLE regress_guard;
+CREATE ROLE regress_guard_writer;
+GRANT INSERT ON docs TO regress_guard_writer;
+SET ROLE regress_guard_writer;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
-GRANT SELECT (id) ON docs TO regress_guard;
-SET ROLE regress_guard;
+GRANT SELECT (id) ON docs TO regress_guard_writer;
+SET ROLE regress_guard_writer;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
-GRANT SELECT (fp) ON docs TO regress_guard;
-SET ROLE regress_guard;
+GRANT SELECT (fp) ON docs TO regress_guard_writer;
+SET ROLE regress_guard_writer;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
-REVOKE SELECT (id, fp) ON docs FROM regress_guard;
+REVOKE SELECT (id, fp) ON docs FROM regress_guard_writer;
 -- the owner of a function may be told, whoever calls it
 CREATE FUNCTION insert_docs() RETURNS void SECURITY DEFINER LANGUAGE sql AS
     'INSERT INTO docs VALUES (50, bits(4))';
-SET ROLE regress_guard;
+SET ROLE regress_guard_writer;
 SELECT insert_docs(); -- error
 RESET ROLE;
 DROP FUNCTION insert_docs;
-GRANT SELECT ON docs TO regress_guard;
-SET ROLE regress_guard;
+GRANT SELECT ON docs TO regress_guard_writer;
+SET ROLE regress_guard_writer;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY all_in ON docs FOR INSERT WITH CHECK (true);
-SET ROLE regress_guard;
+SET ROLE regress_guard_writer;
 INSERT INTO docs VALUES (50, bits(4)); -- error
 RESET ROLE;
 -- the owner of a partition has no code run for rows of other partitions
@@ -766,25 +766,25 @@ CREATE TABLE shared_2 PARTITION OF shared FOR VALUES FROM (100) TO (200);
 SELECT simhash_add_keys('shared', 'fp') \g /dev/null
 CREATE TRIGGER guard BEFORE INSERT ON shared FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
-CREATE SCHEMA regress_guard AUTHORIZATION regress_guard;
-ALTER TABLE shared_2 SET SCHEMA regress_guard;
-ALTER TABLE regress_guard.shared_2 OWNER TO regress_guard;
-SET ROLE regress_guard;
-CREATE FUNCTION regress_guard.planted(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE SCHEMA regress_guard_writer AUTHORIZATION regress_guard_writer;
+ALTER TABLE shared_2 SET SCHEMA regress_guard_writer;
+ALTER TABLE regress_guard_writer.shared_2 OWNER TO regress_guard_writer;
+SET ROLE regress_guard_writer;
+CREATE FUNCTION regress_guard_writer.planted(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-    IF current_user <> 'regress_guard' THEN
+    IF current_user <> 'regress_guard_writer' THEN
         RAISE NOTICE 'run by another user';
     END IF;
     RETURN $1;
 END $$;
-CREATE INDEX ON regress_guard.shared_2 ((id + regress_guard.planted(1)));
-CREATE INDEX ON regress_guard.shared_2 (id) WHERE id > regress_guard.planted(1);
+CREATE INDEX ON regress_guard_writer.shared_2 ((id + regress_guard_writer.planted(1)));
+CREATE INDEX ON regress_guard_writer.shared_2 (id) WHERE id > regress_guard_writer.planted(1);
 RESET ROLE;
 INSERT INTO shared (id, fp) VALUES (1, 0);
 INSERT INTO shared (id, fp) VALUES (2, 1); -- error
 DROP TABLE shared;
-DROP OWNED BY regress_guard;
-DROP ROLE regress_guard;
+DROP OWNED BY regress_guard_writer;
+DROP ROLE regress_guard_writer;
 
 ----------------------------------------
 -- a long transaction

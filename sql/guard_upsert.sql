@@ -197,11 +197,11 @@ DROP TABLE parts;
 ----------------------------------------
 
 -- what the owner planted is not called: an operator of the name, a cast
-CREATE ROLE regress_owner;
-CREATE ROLE regress_writer;
-CREATE SCHEMA planted AUTHORIZATION regress_owner;
-GRANT USAGE ON SCHEMA planted TO regress_writer;
-SET ROLE regress_owner;
+CREATE ROLE regress_guard_upsert_owner;
+CREATE ROLE regress_guard_upsert_writer;
+CREATE SCHEMA planted AUTHORIZATION regress_guard_upsert_owner;
+GRANT USAGE ON SCHEMA planted TO regress_guard_upsert_writer;
+SET ROLE regress_guard_upsert_owner;
 CREATE FUNCTION planted.evil(a varchar, b varchar) RETURNS bool LANGUAGE plpgsql AS
     $$ BEGIN RAISE 'evil ran as %', current_user; END $$;
 CREATE OPERATOR planted.= (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = planted.evil);
@@ -209,8 +209,8 @@ CREATE TABLE planted.docs (url varchar PRIMARY KEY, fp bigint);
 CREATE INDEX ON planted.docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON planted.docs FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
-GRANT INSERT ON planted.docs TO regress_writer;
-SET ROLE regress_writer;
+GRANT INSERT ON planted.docs TO regress_guard_upsert_writer;
+SET ROLE regress_guard_upsert_writer;
 SET search_path = planted, public;
 INSERT INTO docs VALUES ('/a', 0);
 INSERT INTO docs VALUES ('/a', 0) ON CONFLICT DO NOTHING;
@@ -218,5 +218,5 @@ INSERT INTO docs VALUES ('/b', 0) ON CONFLICT DO NOTHING; -- error
 RESET search_path;
 RESET ROLE;
 DROP SCHEMA planted CASCADE;
-DROP ROLE regress_owner, regress_writer;
+DROP ROLE regress_guard_upsert_owner, regress_guard_upsert_writer;
 DROP FUNCTION try;

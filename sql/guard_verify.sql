@@ -126,17 +126,17 @@ CREATE INDEX ON docs USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
     simhash_guard('fp', 'reject', '8', 'similarity=jaccard', 'at_least=0.8', 'document=body');
 INSERT INTO docs VALUES (1, 'some text');
-CREATE ROLE regress_writer;
-GRANT INSERT, SELECT (id, fp) ON docs TO regress_writer;
-SET ROLE regress_writer;
+CREATE ROLE regress_guard_verify_writer;
+GRANT INSERT, SELECT (id, fp) ON docs TO regress_guard_verify_writer;
+SET ROLE regress_guard_verify_writer;
 INSERT INTO docs VALUES (2, 'Some text'); -- error
 RESET ROLE;
-GRANT SELECT (body) ON docs TO regress_writer;
-SET ROLE regress_writer;
+GRANT SELECT (body) ON docs TO regress_guard_verify_writer;
+SET ROLE regress_guard_verify_writer;
 INSERT INTO docs VALUES (2, 'Some text'); -- error
 RESET ROLE;
 DROP TABLE docs;
-DROP ROLE regress_writer;
+DROP ROLE regress_guard_verify_writer;
 
 ----------------------------------------
 -- what is not said follows from how the fingerprint is made

@@ -373,12 +373,12 @@ DROP TABLE p;
 
 -- The owner of the table plants operators that fit its columns better; what is
 -- compared with is that of the type.
-CREATE ROLE regress_within;
-CREATE SCHEMA planted AUTHORIZATION regress_within;
-SET ROLE regress_within;
+CREATE ROLE regress_guard_within_writer;
+CREATE SCHEMA planted AUTHORIZATION regress_guard_within_writer;
+SET ROLE regress_guard_within_writer;
 CREATE FUNCTION planted.trap(a anyelement, b anyelement) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-    IF current_user <> 'regress_within' THEN RAISE 'trapped %', current_user; END IF;
+    IF current_user <> 'regress_guard_within_writer' THEN RAISE 'trapped %', current_user; END IF;
     RETURN false;
 END $$;
 CREATE TYPE planted.kind AS ENUM ('a', 'b');
@@ -406,8 +406,8 @@ INSERT INTO docs VALUES (1, 0, 'a', '(a,x)', 'x'), (2, 0, 'b', '(a,x)', 'x'), (3
 INSERT INTO docs VALUES (4, 0, 'a', '(a,x)', 'x'); -- error
 UPDATE docs SET kind = 'a' WHERE pg_catalog.int4eq(id, 2); -- error
 RESET search_path;
-DROP OWNED BY regress_within CASCADE;
-DROP ROLE regress_within;
+DROP OWNED BY regress_guard_within_writer CASCADE;
+DROP ROLE regress_guard_within_writer;
 
 ----------------------------------------
 -- triggers that are declared wrongly

@@ -277,11 +277,11 @@ SELECT hamming_index_check('shifting_fp'); -- error
 SELECT count(*) FROM shifting WHERE shifty(fp) ~= 0;
 
 -- not for everybody
-CREATE ROLE regress_simhash_nobody;
-SET ROLE regress_simhash_nobody;
+CREATE ROLE regress_hamming_nobody;
+SET ROLE regress_hamming_nobody;
 SELECT hamming_index_check('docs_fp'); -- error
 RESET ROLE;
-DROP ROLE regress_simhash_nobody;
+DROP ROLE regress_hamming_nobody;
 
 RESET enable_seqscan;
 RESET enable_bitmapscan;

@@ -6,13 +6,13 @@
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS simhash;
-CREATE ROLE regress_simhash_planter;
-CREATE ROLE regress_simhash_reader;
-CREATE SCHEMA planted AUTHORIZATION regress_simhash_planter;
+CREATE ROLE regress_index_planted_planter;
+CREATE ROLE regress_index_planted_reader;
+CREATE SCHEMA planted AUTHORIZATION regress_index_planted_planter;
 GRANT USAGE ON SCHEMA planted TO PUBLIC;
 CREATE SEQUENCE planted.calls;
 GRANT ALL ON SEQUENCE planted.calls TO PUBLIC;
-SET ROLE regress_simhash_planter;
+SET ROLE regress_index_planted_planter;
 
 ----------------------------------------
 -- what is planted
@@ -21,7 +21,7 @@ SET ROLE regress_simhash_planter;
 -- Counts the calls by anybody but the owner.
 CREATE FUNCTION planted.note() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF current_user <> 'regress_simhash_planter' THEN
+    IF current_user <> 'regress_index_planted_planter' THEN
         PERFORM nextval('planted.calls');
     END IF;
 END $$;
@@ -153,7 +153,7 @@ BEGIN
     EXECUTE 'CREATE INDEX planted ON planted.docs USING hamming ' || index;
     PERFORM planted.spring();
     RETURN QUERY SELECT * FROM ask_all(fp, zero, near, far, width);
-    SET LOCAL ROLE regress_simhash_reader;
+    SET LOCAL ROLE regress_index_planted_reader;
     RETURN QUERY SELECT * FROM ask_all(fp, zero, near, far, width) AS a WHERE a.differs IS NOT NULL;
     SET LOCAL ROLE NONE;
     DROP INDEX planted.planted;
@@ -199,8 +199,8 @@ SELECT is_called AS called FROM planted.calls;
 
 DROP FUNCTION planted_in, ask_all, asked;
 DROP SCHEMA planted CASCADE;
-DROP ROLE regress_simhash_planter;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_index_planted_planter;
+DROP ROLE regress_index_planted_reader;
 
 ----------------------------------------
 -- an order by an expression, under row security
@@ -220,12 +220,12 @@ CREATE INDEX ON hidden USING hamming (seen(fp));
 CREATE INDEX ON hidden USING hamming (fp);
 ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
 CREATE POLICY even ON hidden USING (id % 2 = 0);
-CREATE ROLE regress_simhash_looker;
-GRANT SELECT ON hidden TO regress_simhash_looker;
+CREATE ROLE regress_index_planted_looker;
+GRANT SELECT ON hidden TO regress_index_planted_looker;
 SET client_min_messages = notice;
 SET enable_seqscan = off;
 SET enable_sort = off;
-SET ROLE regress_simhash_looker;
+SET ROLE regress_index_planted_looker;
 SELECT id FROM hidden ORDER BY seen(fp) <~> 0;
 -- a column has nothing to tell
 EXPLAIN (COSTS OFF) SELECT id FROM hidden ORDER BY fp <~> 0;
@@ -236,4 +236,4 @@ RESET enable_seqscan;
 RESET enable_sort;
 DROP TABLE hidden;
 DROP FUNCTION seen(bigint);
-DROP ROLE regress_simhash_looker;
+DROP ROLE regress_index_planted_looker;

@@ -160,17 +160,17 @@ SELECT plan('SELECT id FROM parent WHERE fp ~= 42');
 
 -- row security: neither the operators nor the keys tell of hidden rows, so that
 -- they may come before a policy
-CREATE ROLE regress_simhash_user;
-GRANT SELECT ON docs TO regress_simhash_user;
+CREATE ROLE regress_key_paths_user;
+GRANT SELECT ON docs TO regress_key_paths_user;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY even ON docs USING (id % 2 = 0);
-SET ROLE regress_simhash_user;
+SET ROLE regress_key_paths_user;
 SELECT plan('SELECT id FROM docs WHERE fp ~= 42');
 SELECT plan('SELECT id FROM docs WHERE fp <@ (42, 3)');
 RESET ROLE;
 ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
-REVOKE ALL ON docs FROM regress_simhash_user;
-DROP ROLE regress_simhash_user;
+REVOKE ALL ON docs FROM regress_key_paths_user;
+DROP ROLE regress_key_paths_user;
 
 ----------------------------------------
 -- hands off
@@ -216,15 +216,15 @@ SELECT plan('SELECT id FROM ONLY parent WHERE fp ~= 42');
 SELECT plan('SELECT id FROM ONLY parent WHERE fp ~= 42 AND id > 10');
 
 -- functions that the user may not execute
-CREATE ROLE regress_simhash_user;
-GRANT SELECT ON docs TO regress_simhash_user;
+CREATE ROLE regress_key_paths_user;
+GRANT SELECT ON docs TO regress_key_paths_user;
 REVOKE EXECUTE ON FUNCTION simhash_key FROM PUBLIC;
-SET ROLE regress_simhash_user;
+SET ROLE regress_key_paths_user;
 SELECT plan('SELECT id FROM docs WHERE fp ~= 42');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION simhash_key TO PUBLIC;
-REVOKE ALL ON docs FROM regress_simhash_user;
-DROP ROLE regress_simhash_user;
+REVOKE ALL ON docs FROM regress_key_paths_user;
+DROP ROLE regress_key_paths_user;
 
 ----------------------------------------
 -- the library comes by itself

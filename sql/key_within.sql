@@ -122,16 +122,16 @@ SELECT condition, looks_up(condition) FROM unnest(ARRAY[
 
 -- Row security: the policy's own condition serves, and so does one of the user
 -- that is leakproof; one that is not must not come before the policy.
-CREATE ROLE regress_simhash_user;
-GRANT SELECT ON docs TO regress_simhash_user;
+CREATE ROLE regress_key_within_user;
+GRANT SELECT ON docs TO regress_key_within_user;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON docs USING (site = 's3');
-SET ROLE regress_simhash_user;
+SET ROLE regress_key_within_user;
 SELECT plan('SELECT id FROM docs WHERE fp ~= 42');
 RESET ROLE;
 DROP POLICY own ON docs;
 CREATE POLICY even ON docs USING (id % 2 = 0);
-SET ROLE regress_simhash_user;
+SET ROLE regress_key_within_user;
 SELECT plan('SELECT id FROM docs WHERE fp ~= 42 AND site = ''s3''');
 RESET ROLE;
 CREATE FUNCTION leaks(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS
@@ -148,11 +148,11 @@ CREATE INDEX ON hidden (site leaking, simhash_key(fp, 1));
 CREATE INDEX ON hidden (site leaking, simhash_key(fp, 2));
 CREATE INDEX ON hidden (site leaking, simhash_key(fp, 3));
 ANALYZE hidden;
-GRANT SELECT ON hidden TO regress_simhash_user;
+GRANT SELECT ON hidden TO regress_key_within_user;
 SELECT plan('SELECT id FROM hidden WHERE fp ~= 42 AND site === ''s3''');
 ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
 CREATE POLICY even ON hidden USING (id % 2 = 0);
-SET ROLE regress_simhash_user;
+SET ROLE regress_key_within_user;
 SELECT plan('SELECT id FROM hidden WHERE fp ~= 42 AND site === ''s3''');
 RESET ROLE;
 ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
@@ -161,8 +161,8 @@ DROP OPERATOR FAMILY leaking USING btree;
 DROP OPERATOR === (text, text);
 DROP OPERATOR <<< (text, text);
 DROP FUNCTION leaks, below;
-REVOKE ALL ON docs FROM regress_simhash_user;
-DROP ROLE regress_simhash_user;
+REVOKE ALL ON docs FROM regress_key_within_user;
+DROP ROLE regress_key_within_user;
 
 ----------------------------------------
 -- what is found

@@ -164,14 +164,14 @@ SELECT fails('SELECT simhash_add_keys(''generated'', ''fp + 1'', ''{k0,k1,k2,k3}
 -- nothing was half done
 \d bare
 -- not the owner
-CREATE ROLE regress_simhash_user;
-GRANT ALL ON bare TO regress_simhash_user;
-SET ROLE regress_simhash_user;
+CREATE ROLE regress_keys_user;
+GRANT ALL ON bare TO regress_keys_user;
+SET ROLE regress_keys_user;
 SELECT simhash_add_keys('bare', 'fp');          -- error
 SELECT simhash_drop_keys('plain');              -- error
 RESET ROLE;
-DROP OWNED BY regress_simhash_user;
-DROP ROLE regress_simhash_user;
+DROP OWNED BY regress_keys_user;
+DROP ROLE regress_keys_user;
 
 ----------------------------------------
 -- simhash_drop_keys

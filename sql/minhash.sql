@@ -1,7 +1,7 @@
 --
 -- minhash.c: minhash, minhash_similarity
 --
--- docs/fingerprint.md says what comes out; test/reference_minhash.py says so
+-- docs/fingerprint.md says what comes out; test/golden/reference_minhash.py says so
 -- independently, over real texts.  Here are the rules one by one.
 --
 

@@ -201,13 +201,13 @@ SELECT format('SELECT id FROM indexed WHERE fp ~= ANY (''%s'')', array_agg(hashi
 SELECT rtrim(line) FROM plan(:'many') AS line WHERE line !~ 'Cond:|Filter:';
 
 -- row security: two tables in the condition of a policy
-CREATE ROLE regress_simhash_reader;
-GRANT SELECT ON docs, indexed, target TO regress_simhash_reader;
+CREATE ROLE regress_planner_seams_reader;
+GRANT SELECT ON docs, indexed, target TO regress_planner_seams_reader;
 CREATE POLICY near ON indexed FOR SELECT USING (EXISTS (
     SELECT FROM docs AS d WHERE d.fp # indexed.fp ~= 0 AND d.site = 1
     GROUP BY d.site HAVING max(d.fp # indexed.fp) ~= 0));
 ALTER TABLE indexed ENABLE ROW LEVEL SECURITY;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_planner_seams_reader;
 SELECT rows_of('SELECT id FROM indexed WHERE near<fp; (SELECT fp FROM docs WHERE id = 15)>');
 SELECT rows_of('SELECT id FROM indexed WHERE within<fp; 0; 30>');
 RESET ROLE;
@@ -227,4 +227,4 @@ DROP MATERIALIZED VIEW kept;
 DROP TABLE docs, indexed, parts, parent, child, target;
 DROP SEQUENCE numbers;
 DROP FUNCTION rows_of, result, written;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_planner_seams_reader;

@@ -8,13 +8,13 @@
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS simhash;
-CREATE ROLE regress_simhash_owner;
-CREATE SCHEMA near AUTHORIZATION regress_simhash_owner;
+CREATE ROLE regress_planted_owner;
+CREATE SCHEMA near AUTHORIZATION regress_planted_owner;
 -- where anybody may create, as it was before PostgreSQL 15
 CREATE SCHEMA open;
 GRANT ALL ON SCHEMA open TO PUBLIC;
-GRANT CREATE ON SCHEMA public TO regress_simhash_owner;
-SET ROLE regress_simhash_owner;
+GRANT CREATE ON SCHEMA public TO regress_planted_owner;
+SET ROLE regress_planted_owner;
 
 ----------------------------------------
 -- what is planted
@@ -23,7 +23,7 @@ SET ROLE regress_simhash_owner;
 -- The owner's own code fails for anybody else.
 CREATE FUNCTION near.trap() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
-    IF current_user <> 'regress_simhash_owner' THEN
+    IF current_user <> 'regress_planted_owner' THEN
         RAISE 'trapped';
     END IF;
 END $$;
@@ -272,14 +272,14 @@ SELECT simhash_add_keys('docs', 'finger');
 SELECT simhash_drop_keys('docs');
 RESET search_path;
 -- so are the expressions of an index that is checked
-SET ROLE regress_simhash_owner;
+SET ROLE regress_planted_owner;
 CREATE INDEX spring ON near.docs USING hamming (near.spring(fp)) WHERE near.spring(id) > 0;
 RESET ROLE;
 SELECT hamming_index_check('near.spring', true), current_user = session_user AS itself;
 DROP INDEX near.spring;
 -- what is constant is computed as soon as somebody asks for the expressions;
 -- domains check what is given
-SET ROLE regress_simhash_owner;
+SET ROLE regress_planted_owner;
 CREATE DOMAIN near.site AS text CHECK (near.spring(1) = 1);
 CREATE TABLE near.sites (site near.site, fp bigint, bits bit(64));
 INSERT INTO near.sites SELECT 'a', n, n::bit(64) FROM generate_series(1, 9) AS n;
@@ -292,7 +292,7 @@ SELECT count(*) FROM hamming_bit_search_plan('near.constant', (1::bit(64), 3));
 SELECT count(*) FROM hamming_bit_search_plan('near.ball', (1::bit(64), 3));
 SELECT count(*) FROM hamming_search_plan('near.part', (1, 3), '{a}');
 -- bit strings of a domain, in an index of expressions too, and of a ball
-SET ROLE regress_simhash_owner;
+SET ROLE regress_planted_owner;
 CREATE INDEX print ON near.docs USING hamming (print);
 CREATE INDEX printed ON near.docs USING hamming (hamming_bit_ball(near.spring(print), 3)) WHERE near.spring(id) > 0;
 RESET ROLE;
@@ -304,7 +304,7 @@ SELECT id FROM docs ORDER BY print <~~> 2::pg_catalog.bit(64) LIMIT 2;
 RESET enable_seqscan;
 RESET search_path;
 -- a guard asks no SQL
-SET ROLE regress_simhash_owner;
+SET ROLE regress_planted_owner;
 CREATE TABLE near.guarded (id int, fp bigint, mood near.mood DEFAULT 'well');
 CREATE INDEX ON near.guarded USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON near.guarded
@@ -314,7 +314,7 @@ SET search_path = near, open, public, pg_catalog;
 INSERT INTO guarded VALUES (1, 5);
 INSERT INTO guarded VALUES (2, 5);                                              -- error
 RESET search_path;
-SET ROLE regress_simhash_owner;
+SET ROLE regress_planted_owner;
 CREATE TABLE near.guarded_print (id int, print near.print, mood near.mood DEFAULT 'well');
 CREATE INDEX ON near.guarded_print USING hamming (print);
 CREATE TRIGGER guard BEFORE INSERT ON near.guarded_print
@@ -333,7 +333,7 @@ CREATE FUNCTION pg_catalog.column_to_column_name(regclass, text) RETURNS text
     LANGUAGE sql IMMUTABLE AS 'SELECT $2';
 CREATE FUNCTION pg_catalog.relation_is_a_known_shard(regclass) RETURNS boolean
     LANGUAGE sql IMMUTABLE AS 'SELECT true';
-SET ROLE regress_simhash_owner;
+SET ROLE regress_planted_owner;
 CREATE FUNCTION open.same(regclass, regclass) RETURNS boolean LANGUAGE plpgsql AS
     'BEGIN PERFORM near.trap(); RETURN true; END';
 CREATE OPERATOR open.= (FUNCTION = open.same, LEFTARG = regclass, RIGHTARG = regclass);
@@ -352,6 +352,6 @@ DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_s
 RESET allow_system_table_mods;
 
 DROP FUNCTION all_calls;
-DROP OWNED BY regress_simhash_owner CASCADE;
+DROP OWNED BY regress_planted_owner CASCADE;
 DROP SCHEMA open CASCADE;
-DROP ROLE regress_simhash_owner;
+DROP ROLE regress_planted_owner;

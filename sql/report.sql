@@ -206,11 +206,11 @@ RESET statement_timeout;
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 0);
 
 -- the rights of the caller
-CREATE ROLE regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+CREATE ROLE regress_report_reader;
+SET ROLE regress_report_reader;
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs');         -- error
 RESET ROLE;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_report_reader;
 
 -- what the planner expects: enough rows to read a table once, not row by row
 CREATE TABLE joined AS SELECT n AS id, n AS fp FROM generate_series(1, 50000::bigint) AS n;
@@ -323,13 +323,13 @@ ROLLBACK;
 DROP TABLE refers, "Odd ""schema"""."a'b";
 DROP SCHEMA "Odd ""schema""";
 -- row security: what the caller does not see is neither compared nor deleted
-CREATE ROLE regress_simhash_reader;
+CREATE ROLE regress_report_reader;
 CREATE TABLE guarded (id int, fp bigint);
 INSERT INTO guarded VALUES (1, 5), (2, 5), (3, 5);
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 CREATE POLICY others ON guarded USING (id > 1);
-GRANT ALL ON guarded TO regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+GRANT ALL ON guarded TO regress_report_reader;
+SET ROLE regress_report_reader;
 SELECT simhash_dedup_sql('guarded', 'fp') AS command \gset
 \echo :command
 BEGIN;
@@ -339,7 +339,7 @@ TABLE guarded;
 ROLLBACK;
 RESET ROLE;
 DROP TABLE guarded;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_report_reader;
 -- not a table
 CREATE VIEW seen AS TABLE parts;
 CREATE MATERIALIZED VIEW kept AS TABLE parts;

@@ -9,9 +9,9 @@
 \set ECHO all
 
 SET client_min_messages = warning;
-CREATE ROLE regress_simhash_reader;
+CREATE ROLE regress_report_rights_reader;
 CREATE TABLE secret (id int PRIMARY KEY, fp bigint, reader text);
-INSERT INTO secret VALUES (1, 5, 'regress_simhash_reader'), (2, 5, 'regress_simhash_reader'),
+INSERT INTO secret VALUES (1, 5, 'regress_report_rights_reader'), (2, 5, 'regress_report_rights_reader'),
     (3, 4, 'another'), (4, 4, 'another');
 
 ----------------------------------------
@@ -20,7 +20,7 @@ INSERT INTO secret VALUES (1, 5, 'regress_simhash_reader'), (2, 5, 'regress_simh
 
 -- a view gives no right to what a text in it names
 CREATE VIEW copies AS SELECT * FROM simhash_pairs('SELECT id, fp FROM secret');
-GRANT SELECT ON copies TO regress_simhash_reader;
+GRANT SELECT ON copies TO regress_report_rights_reader;
 -- a function that runs with the rights of its owner does
 CREATE FUNCTION count_copies(k int) RETURNS bigint LANGUAGE sql SECURITY DEFINER AS
     'SELECT count(*) FROM simhash_pairs(''SELECT id, fp FROM secret'', k)';
@@ -28,7 +28,7 @@ CREATE FUNCTION count_copies(k int) RETURNS bigint LANGUAGE sql SECURITY DEFINER
 CREATE FUNCTION clustered(query text) RETURNS bigint LANGUAGE plpgsql AS
     'BEGIN RETURN count(*) FROM simhash_clusters(query); END';
 
-SET ROLE regress_simhash_reader;
+SET ROLE regress_report_rights_reader;
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM secret'')');
 SELECT fails('SELECT * FROM simhash_clusters(''SELECT id, fp FROM secret'')');
 SELECT fails('SELECT * FROM simhash_report(''secret'', ''fp'')');
@@ -48,9 +48,9 @@ RESET ROLE;
 -- nor what the caller may not even name
 CREATE SCHEMA hidden;
 CREATE TABLE hidden.docs (fp bigint);
-GRANT SELECT ON hidden.docs TO regress_simhash_reader;
+GRANT SELECT ON hidden.docs TO regress_report_rights_reader;
 SELECT 'hidden.docs'::regclass::oid AS hidden \gset
-SET ROLE regress_simhash_reader;
+SET ROLE regress_report_rights_reader;
 SELECT fails('SELECT simhash_dedup_sql(' || :'hidden' || ', ''fp'')');
 RESET ROLE;
 DROP SCHEMA hidden CASCADE;
@@ -65,8 +65,8 @@ SET maintenance_work_mem = '1MB';
 SELECT fails('SELECT notices(''SELECT n, n FROM generate_series(1, 100000::bigint) AS n'')');
 RESET maintenance_work_mem;
 -- columns
-GRANT SELECT (id) ON secret TO regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+GRANT SELECT (id) ON secret TO regress_report_rights_reader;
+SET ROLE regress_report_rights_reader;
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM secret'')');
 SELECT * FROM simhash_pairs('SELECT id, id::bigint FROM secret', 1) ORDER BY a, b;
 SELECT fails('SELECT * FROM simhash_report(''secret'', ''fp'')');
@@ -78,12 +78,12 @@ RESET ROLE;
 -- row security
 ----------------------------------------
 
-GRANT SELECT ON secret TO regress_simhash_reader;
+GRANT SELECT ON secret TO regress_report_rights_reader;
 ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON secret USING (reader = current_user);
 PREPARE pairs AS SELECT * FROM simhash_pairs('SELECT id, fp FROM secret') ORDER BY a, b;
 EXECUTE pairs;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_report_rights_reader;
 EXECUTE pairs;
 SELECT id, representative, size FROM simhash_clusters('SELECT id, fp FROM secret',
     min_size => 1) ORDER BY id;
@@ -97,7 +97,7 @@ DROP FUNCTION pg_temp.tell;
 RESET ROLE;
 EXECUTE pairs;
 SET row_security = off;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_report_rights_reader;
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT id, fp FROM secret'')');
 RESET ROLE;
 RESET row_security;
@@ -183,4 +183,4 @@ DROP SCHEMA trap, own CASCADE;
 DROP VIEW copies;
 DROP FUNCTION count_copies, clustered;
 DROP TABLE secret;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_report_rights_reader;

@@ -13,7 +13,7 @@
 SET client_min_messages = warning;
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
-CREATE ROLE regress_simhash_reader;
+CREATE ROLE regress_security_reader;
 
 ----------------------------------------
 -- leakproof
@@ -48,13 +48,13 @@ CREATE INDEX hidden_fp ON hidden USING hamming (fp);
 ANALYZE hidden;
 ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
 CREATE POLICY shown ON hidden USING (id > 0);
-GRANT SELECT ON hidden, numbers TO regress_simhash_reader;
+GRANT SELECT ON hidden, numbers TO regress_security_reader;
 -- a view that hides rows of a join
 CREATE VIEW barrier WITH (security_barrier) AS
     SELECT a.id AS a, b.id AS b, a.fp, b.ball, b.k, b.fp AS other
     FROM hidden AS a JOIN hidden AS b ON a.id > 0 AND a.id < 5 AND a.id <> b.id
     WHERE (a.id + b.id)::text !~ '-';
-GRANT SELECT ON barrier TO regress_simhash_reader;
+GRANT SELECT ON barrier TO regress_security_reader;
 CREATE FUNCTION every_plan(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     way text;
@@ -95,16 +95,16 @@ INSERT INTO attempts (query) VALUES
     ('SELECT FROM barrier WHERE fp <@ ball'),
     ('SELECT FROM barrier WHERE fp <@ (other, k)'),
     ('SELECT FROM barrier WHERE 5 <@ (other, k)');
-GRANT SELECT ON attempts TO regress_simhash_reader;
+GRANT SELECT ON attempts TO regress_security_reader;
 -- The owner, who sees all, gets errors where a function may raise one.
 SELECT n, every_plan(query), query FROM attempts ORDER BY n;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_security_reader;
 SELECT n, every_plan(query), query FROM attempts ORDER BY n;
 RESET ROLE;
 
 -- So the index serves under row security, and within views.
 SET enable_seqscan = off;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_security_reader;
 SELECT plan('SELECT id FROM hidden WHERE fp ~= 42');
 SELECT plan('SELECT id FROM hidden WHERE fp <@ (42, 5)');
 SELECT plan('SELECT id FROM hidden WHERE hamming_ball(42, 5) @> fp');
@@ -135,7 +135,7 @@ ALTER TABLE sampled ALTER fp SET STATISTICS 100, ALTER bits SET STATISTICS 100;
 ANALYZE sampled;
 ALTER TABLE sampled ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON sampled USING (id <= 2000);
-GRANT SELECT ON sampled TO regress_simhash_reader;
+GRANT SELECT ON sampled TO regress_security_reader;
 CREATE FUNCTION shows(condition text) RETURNS boolean LANGUAGE sql AS
     'SELECT estimate(''SELECT FROM sampled WHERE '' || replace(condition, ''?'', ''4711'')) >
      10 * estimate(''SELECT FROM sampled WHERE '' || replace(condition, ''?'', ''1152921504606846975''))';
@@ -143,9 +143,9 @@ CREATE TABLE conditions (n serial, condition text);
 INSERT INTO conditions (condition) VALUES ('fp = ?'), ('fp ~= ?'), ('fp <@ (?, 5)'),
     ('hamming_ball(?, 5) @> fp'), ('bits = ?::bit(64)'),
     ('bits <@ hamming_bit_ball(?::bit(64), 5)'), ('hamming_bit_ball(?::bit(64), 5) @> bits');
-GRANT SELECT ON conditions TO regress_simhash_reader;
+GRANT SELECT ON conditions TO regress_security_reader;
 SELECT condition, shows(condition) FROM conditions ORDER BY n;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_security_reader;
 SELECT condition, shows(condition) FROM conditions ORDER BY n;
 RESET ROLE;
 
@@ -155,7 +155,7 @@ RESET ROLE;
 
 CREATE INDEX sampled_fp ON sampled USING hamming (fp);
 CREATE INDEX sampled_bits ON sampled USING hamming (bits);
-SET ROLE regress_simhash_reader;
+SET ROLE regress_security_reader;
 SELECT fails('SELECT * FROM hamming_search_plan(''sampled_fp'', (4711, 3))');
 SELECT fails('SELECT * FROM hamming_bit_search_plan(''sampled_bits'', (4711::bit(64), 3))');
 SELECT fails('SELECT hamming_index_check(''sampled_fp'')');
@@ -164,7 +164,7 @@ RESET ROLE;
 CREATE FUNCTION searched() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp SET enable_seqscan = off AS
     'SELECT count(*) FROM sampled WHERE fp <@ (4711, 3) AND bits <@ (4711::bit(64), 3)';
 SELECT searched() > 0;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_security_reader;
 SET client_min_messages = debug2;
 SELECT searched() > 0;
 SET client_min_messages = warning;
@@ -172,7 +172,7 @@ RESET ROLE;
 -- a function that runs with the rights of its owner tells what he may know
 CREATE FUNCTION told() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS
     'SELECT count(*) FROM hamming_search_plan(''sampled_fp'', (4711, 3))';
-SET ROLE regress_simhash_reader;
+SET ROLE regress_security_reader;
 SELECT told(), current_user;
 RESET ROLE;
 
@@ -187,10 +187,10 @@ DROP TABLE numbers, balls, hidden, attempts, sampled, conditions;
 -- It is trusted: who may create objects in the database may create it, and owns
 -- it, but none of its members.
 DROP EXTENSION simhash;
-CREATE ROLE regress_simhash_maker;
-SELECT format('GRANT CREATE ON DATABASE %I TO regress_simhash_maker', current_database()) AS command \gset
+CREATE ROLE regress_security_maker;
+SELECT format('GRANT CREATE ON DATABASE %I TO regress_security_maker', current_database()) AS command \gset
 :command;
-SET ROLE regress_simhash_maker;
+SET ROLE regress_security_maker;
 CREATE SCHEMA made;
 CREATE EXTENSION simhash SCHEMA made;
 SET search_path = made;
@@ -203,7 +203,7 @@ SELECT n, left(public.fails(command), 5) FROM (VALUES
     (1, 'CREATE OPERATOR CLASS mine FOR TYPE bigint USING hamming AS OPERATOR 1 ~= (bigint, bigint), FUNCTION 1 btint8cmp(bigint, bigint)'),
     (2, 'CREATE OPERATOR FAMILY mine USING hamming'),
     (3, 'ALTER OPERATOR FAMILY int8_hamming_ops USING hamming ADD OPERATOR 4 = (bigint, bigint)'),
-    (4, 'ALTER OPERATOR CLASS int8_hamming_ops USING hamming OWNER TO regress_simhash_maker'),
+    (4, 'ALTER OPERATOR CLASS int8_hamming_ops USING hamming OWNER TO regress_security_maker'),
     (5, 'ALTER OPERATOR ~= (bigint, bigint) SET (RESTRICT = eqsel)'),
     (6, 'CREATE OR REPLACE FUNCTION hamming_near(a bigint, b bigint) RETURNS boolean LANGUAGE sql AS ''SELECT true'''),
     (7, 'CREATE OR REPLACE FUNCTION hamming_support(internal) RETURNS internal LANGUAGE internal AS ''int8dec'''),
@@ -219,7 +219,7 @@ SELECT n, left(public.fails(command), 5) FROM (VALUES
     (17, 'CREATE CAST (bytea AS simhash_idf) WITHOUT FUNCTION'),
     (18, 'DROP FUNCTION hamming_near(bigint, bigint)'),
     (19, 'ALTER EXTENSION simhash DROP FUNCTION hamming(bigint, bigint)'),
-    (20, 'GRANT EXECUTE ON FUNCTION hamming_index_check(regclass, boolean) TO regress_simhash_maker'),
+    (20, 'GRANT EXECUTE ON FUNCTION hamming_index_check(regclass, boolean) TO regress_security_maker'),
     (21, 'SELECT hamming_index_check(''pg_class_oid_index'')'),
     (22, 'CREATE ACCESS METHOD mine TYPE INDEX HANDLER hamming_handler'),
     (23, 'SELECT hamming_handler(0::internal)'),
@@ -243,12 +243,12 @@ SET search_path = made;
 SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 1);
 SELECT item, value FROM simhash_report('docs', 'fp', 0) WHERE section = 'table';
 SELECT hamming_index_check('docs_fp_idx', true);
-SET ROLE regress_simhash_maker;
+SET ROLE regress_security_maker;
 SELECT left(public.fails('ALTER EXTENSION simhash SET SCHEMA public'), 5);
 RESET search_path;
 DROP EXTENSION simhash CASCADE;
 RESET ROLE;
 DROP SCHEMA made CASCADE;
-DROP OWNED BY regress_simhash_maker;
-DROP ROLE regress_simhash_maker, regress_simhash_reader;
+DROP OWNED BY regress_security_maker;
+DROP ROLE regress_security_maker, regress_security_reader;
 CREATE EXTENSION simhash;

@@ -50,7 +50,7 @@ SELECT count(*) AS rows, count(*) FILTER (WHERE p.feature = s.feature AND p.weig
     AS same, count(*) FILTER (WHERE p.hash = s.hash) AS same_hashes
 FROM docs, profiles, LATERAL simhash_features(body, plain) WITH ORDINALITY AS p
     FULL JOIN LATERAL simhash_features(body, seeded) WITH ORDINALITY AS s USING (ordinality);
--- XXH3 of its bytes, as test/reference.py has it
+-- XXH3 of its bytes, as test/golden/reference.py has it
 SELECT plain, seeded, to_hex(hash) AS hash
 FROM profiles, simhash_features('abc', seeded) WHERE plain = 'word-1';
 -- the seed 0 is none

@@ -1,7 +1,7 @@
 --
 -- similarity.c: simhash_jaccard, simhash_cosine
 --
--- test/reference_wide.py computes the same independently, over real texts.
+-- test/golden/reference_wide.py computes the same independently, over real texts.
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -465,25 +465,25 @@ DROP TABLE called;
 -- rights
 ----------------------------------------
 
-CREATE ROLE regress_simhash_reader;
-GRANT USAGE ON SCHEMA verified TO regress_simhash_reader;
-GRANT SELECT (id, plain, mh), DELETE, UPDATE ON made TO regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+CREATE ROLE regress_verified_reader;
+GRANT USAGE ON SCHEMA verified TO regress_verified_reader;
+GRANT SELECT (id, plain, mh), DELETE, UPDATE ON made TO regress_verified_reader;
+SET ROLE regress_verified_reader;
 SELECT simhash_dedup_sql('made', 'mh') AS command \gset
 SELECT fails(:'command');
 SELECT fails($$SELECT simhash_report('made', 'mh', document => 'body')$$);
 SELECT fails($$SELECT simhash_pairs('SELECT id, mh, body FROM made', document => 'body')$$);
 RESET ROLE;
 SELECT (SELECT count(*) FROM made) = (SELECT count(*) FROM docs) AS all_there;
-GRANT SELECT ON made TO regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+GRANT SELECT ON made TO regress_verified_reader;
+SET ROLE regress_verified_reader;
 BEGIN;
 :command;
 SELECT count(*) BETWEEN 600 AND 700 AS some FROM made;
 ROLLBACK;
 RESET ROLE;
-DROP OWNED BY regress_simhash_reader;
-DROP ROLE regress_simhash_reader;
+DROP OWNED BY regress_verified_reader;
+DROP ROLE regress_verified_reader;
 
 RESET search_path;
 DROP SCHEMA verified CASCADE;

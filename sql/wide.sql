@@ -1,7 +1,7 @@
 --
 -- wide.c: simhash_bits, minhash_bits, and simhash_tfidf_bits of tfidf.c
 --
--- docs/fingerprint.md says what comes out; test/reference_wide.py says so
+-- docs/fingerprint.md says what comes out; test/golden/reference_wide.py says so
 -- independently, over real texts.  Here are the rules one by one.
 --
 

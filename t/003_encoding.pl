@@ -4,16 +4,14 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('encoding');
-$node->init(extra => [ '-E', 'EUC_CN', '--locale=C' ]);
-$node->append_conf('postgresql.conf',
-	"fsync = off\njit = off\nstatement_timeout = '60s'\n");
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+my $node = new_node('encoding', "statement_timeout = '60s'\n",
+	extra => [ '-E', 'EUC_CN' ]);
 
 # No client can send such a text.  A cast that looks at nothing makes one, as
 # a damaged page or a file name from pg_ls_dir may.

@@ -5,15 +5,13 @@ use strict;
 use warnings;
 
 use IPC::Run;
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('report');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\ntemp_file_limit = 8GB\n");
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+my $node = new_node('report', "temp_file_limit = 8GB\n");
 
 # What takes long enough to be looked at at each stage, and then what the
 # session is called.

@@ -5,15 +5,13 @@ use strict;
 use warnings;
 
 use IPC::Run;
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('parallel');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $node = new_node('parallel', <<'END');
 log_min_messages = debug1
 dynamic_shared_memory_type = mmap
 max_worker_processes = 8
@@ -21,9 +19,7 @@ max_parallel_workers_per_gather = 2
 parallel_setup_cost = 0
 maintenance_work_mem = '1GB'
 END
-$node->start;
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 -- random ones, some with copies; and crowds, for clusters
 CREATE TABLE docs AS
 SELECT n AS id, n % 3 AS g, CASE WHEN n % 10 > 0 THEN hashint8extended(n, 1)

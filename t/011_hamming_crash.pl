@@ -11,21 +11,16 @@ use strict;
 use warnings;
 
 use IPC::Run qw(start finish timeout);
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
+my $seed = seed();
 my $rounds = $ENV{SIMHASH_ROUNDS} // 3;
-note("SIMHASH_SEED=$seed");
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(
-	allows_streaming => 1,
-	extra => [ '-E', 'UTF8', '--locale=C' ]);
-$primary->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $primary = new_node('primary', <<'END', allows_streaming => 1);
 autovacuum = off
 shared_buffers = 4MB
 max_wal_senders = 4
@@ -33,9 +28,7 @@ checkpoint_timeout = 30s
 wal_keep_size = 512MB
 restart_after_crash = off
 END
-$primary->start;
 $primary->safe_psql('postgres', <<"END");
-CREATE EXTENSION simhash;
 CREATE FUNCTION some_fp() RETURNS bigint LANGUAGE sql VOLATILE AS
 \$\$ SELECT CASE WHEN random() < .9 THEN hashint8extended((random() * 3000)::int, $seed)
 	# (1::bigint << (random() * 63)::int) END \$\$;

@@ -15,34 +15,25 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $seconds = $ENV{SIMHASH_SECONDS} || 0;
-note("SIMHASH_SEED=$seed");
-srand($seed);
+my $seed = seed();
+my $seconds = seconds(0);
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(
-	has_archiving => 1,
-	allows_streaming => 1,
-	extra => [ '-E', 'UTF8', '--locale=C' ]);
-$primary->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $primary = new_node('primary', <<'END', has_archiving => 1, allows_streaming => 1);
 autovacuum = off
 statement_timeout = 20s
 END
-$primary->start;
 
 # "small" has a leaf page as root, "large" an inner page that is nearly full.
 my @tables = qw(small large pairs);
 my $fp = "hashint8extended(n, $seed)";
 $primary->safe_psql('postgres', <<"END");
-CREATE EXTENSION simhash;
 CREATE TABLE small (id int, fp bigint, EXCLUDE USING hamming (fp WITH ~=));
 CREATE TABLE large (id int, fp bigint);
 INSERT INTO large SELECT n, $fp FROM generate_series(1, 22000) AS n;

@@ -10,31 +10,24 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $seconds = $ENV{SIMHASH_SECONDS} // 5;
-note("SIMHASH_SEED=$seed");
+my $seed = seed();
+my $seconds = seconds(3);
 
-my $node = PostgreSQL::Test::Cluster->new('groups');
-$node->init(
-	allows_streaming => 1,
-	extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $node = new_node('groups', <<'END', allows_streaming => 1);
 autovacuum_naptime = 1s
 min_parallel_table_scan_size = 0
 END
-$node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
 
 # Neighbours of a few centers: those within 3 bits of each other are common.
 sql(<<'SQL');
-CREATE EXTENSION simhash;
 CREATE TABLE kept (id bigserial PRIMARY KEY, tenant bigint, site text, fp bigint,
     EXCLUDE USING hamming (tenant WITH =, fp WITH ~=));
 CREATE TABLE refused (tenant bigint, fp bigint);

@@ -9,32 +9,23 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $seconds = $ENV{SIMHASH_SECONDS} || 40;
+my $seed = seed();
+my $seconds = seconds(8);
 my $indexes = 24;
-note("SIMHASH_SEED=$seed");
-srand($seed);
 
-# Checksums would find nearly all of it first.  From 18 on they are the default.
-my $node = PostgreSQL::Test::Cluster->new('damage');
-$node->init(
-	extra => [
-		'-E', 'UTF8', '--locale=C',
-		$node->pg_version >= 18 ? '--no-data-checksums' : ()
-	]);
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+# Checksums would find nearly all of it first.
+my $node = new_node('damage', <<'END', no_checksums => 1);
 autovacuum = off
 max_parallel_workers_per_gather = 0
 statement_timeout = 60s
 END
-$node->start;
 
 # The kinds of indexes: type of the fingerprint, columns, how to search.
 my @kinds = (
@@ -70,7 +61,6 @@ my @kinds = (
 	});
 
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 -- what a query says, or how it fails
 CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

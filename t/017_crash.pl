@@ -27,17 +27,17 @@ use warnings;
 use Cwd qw(abs_path);
 use File::Copy qw(copy);
 use IPC::Run qw(start timeout);
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $seconds = $ENV{SIMHASH_SECONDS} || 0;
+my $seed = seed();
+my $seconds = seconds(0);
 my $power = $ENV{SIMHASH_POWER};    # a directory on the disk to be cut off
 my @kinds = $power ? qw(power) : qw(postmaster promote backend);
-note("SIMHASH_SEED=$seed");
-srand($seed);
 
 my $primary = PostgreSQL::Test::Cluster->new('one');
 $primary->init(

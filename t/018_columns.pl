@@ -7,19 +7,15 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-note("SIMHASH_SEED=$seed");
-srand($seed);
+my $seed = seed();
 
-my $node = PostgreSQL::Test::Cluster->new('columns');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf',
-	"fsync = off\njit = off\nautovacuum = off\n");
-$node->start;
+my $node = new_node('columns', "autovacuum = off\n");
 
 my @encodings = ([ 'UTF8', 'C' ], [ 'LATIN1', 'C' ], [ 'SQL_ASCII', 'C' ],
 	[ 'EUC_JP', 'C' ]);

@@ -5,15 +5,13 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('guard');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+my $node = new_node('guard');
 
 # Make the table anew, with that index and distance.
 sub make_table

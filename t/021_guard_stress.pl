@@ -10,28 +10,23 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
+use List::Util qw(shuffle);
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = $ENV{SIMHASH_SECONDS} || 34;
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-note("SIMHASH_SEED=$seed");
+my $seconds = seconds(7);
+my $seed = seed();
 
-my $node = PostgreSQL::Test::Cluster->new('stress');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $node = new_node('stress', <<'END');
 deadlock_timeout = 20ms
 max_prepared_transactions = 20
 log_min_messages = fatal
 END
-$node->start;
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
-
 -- a fingerprint near one of twenty
 CREATE FUNCTION some_bigint() RETURNS bigint LANGUAGE sql AS $$
     SELECT CASE WHEN random() < 0.02 THEN NULL
@@ -243,7 +238,11 @@ my @rounds = (
 	[ 'bits hamming', 31, 'reject', '' ], [ 'bits hamming', 16, 'mark', '' ],
 	[ 'bits columns', 31, 'skip', 'site' ], [ 'bits partitions', 31, 'mark', '' ],
 	[ 'bits hamming', 64, 'skip', '' ]);
-stress($_, @{ $rounds[$_] }, int($seconds / @rounds) || 1) for 0 .. $#rounds;
+
+# A run too short for all has some of them, drawn anew each time.
+my @drawn = 0 .. $#rounds;
+@drawn = (shuffle(@drawn))[ 0 .. $seconds - 1 ] if $seconds < @rounds;
+stress($_, @{ $rounds[$_] }, int($seconds / @drawn)) for @drawn;
 
 is($node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"),

@@ -8,25 +8,20 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = $ENV{SIMHASH_SECONDS} || 6;
+my $seconds = seconds(2);
 
-my $node = PostgreSQL::Test::Cluster->new('update');
-$node->init;
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-autovacuum = off
-END
-$node->start;
+my $node = new_node('update', "autovacuum = off\n");
 
 # The row that is updated, among many that a search has to look at, as the
 # index does not know the two bits that set them apart.
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 CREATE TABLE docs (id int PRIMARY KEY, fp bigint, note int, pad text);
 INSERT INTO docs
 SELECT row_number() OVER () + 10,

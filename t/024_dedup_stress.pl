@@ -5,19 +5,19 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seconds = $ENV{SIMHASH_SECONDS} || 5;
-my $seed = $ENV{SIMHASH_SEED} || int(rand(2**31));
-diag("SIMHASH_SEED=$seed");
+my $seconds = seconds(3);
+my $seed = seed();
 
-my $node = PostgreSQL::Test::Cluster->new('dedup');
-$node->init;
-$node->append_conf('postgresql.conf',
-	"fsync = off\njit = off\ndeadlock_timeout = 100ms\nmax_prepared_transactions = 0\n");
-$node->start;
+my $node = new_node('dedup', <<'END');
+deadlock_timeout = 100ms
+max_prepared_transactions = 0
+END
 
 for my $partitions ('', 'PARTITION BY HASH (c)')
 {

@@ -1,5 +1,5 @@
 # Clusters that keep themselves: rounds of six writers at once, judged by a model
-# (test/clusters.py says what they do and what is asked of them), in most of which
+# (test/random/clusters.py says what they do and what is asked of them), in most of which
 # the tables, their columns and schemas are renamed, moved and swapped meanwhile,
 # and in some of which the server is stopped at once and comes back; and what
 # becomes of the clusters in a dump, on a subscriber, and on a standby.
@@ -11,30 +11,23 @@ use strict;
 use warnings;
 
 use IPC::Run qw(start timeout);
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
 my $python = $ENV{PYTHON} || 'python3';
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $rounds = $ENV{SIMHASH_ROUNDS} // 12;
+my $seed = seed();
+my $rounds = rounds(4, 12);
 my ($first, $last) = $rounds =~ /^(\d+)-(\d+)$/ ? ($1, $2) : (0, $rounds - 1);
-diag("SIMHASH_SEED=$seed");
 
-my $node = PostgreSQL::Test::Cluster->new('clusters');
-$node->init(
-	allows_streaming => 'logical',
-	extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $node = new_node('clusters', <<'END', allows_streaming => 'logical');
 deadlock_timeout = 50ms
 max_prepared_transactions = 100
 autovacuum_naptime = 1s
 restart_after_crash = on
 END
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
 
 # --- writers at once ---------------------------------------------------------
 
@@ -44,7 +37,7 @@ sub race
 	my ($round) = @_;
 	my $out = '';
 	my $run = start(
-		[ $python, 'test/clusters.py', $node->connstr('postgres'), $seed, $round ],
+		[ $python, 'test/random/clusters.py', $node->connstr('postgres'), $seed, $round ],
 		'<', \undef, '>', \$out, '2>&1', timeout(300));
 
 	while ($run->pumpable)

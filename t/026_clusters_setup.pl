@@ -10,28 +10,22 @@ use strict;
 use warnings;
 
 use IPC::Run ();
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seconds = $ENV{SIMHASH_SECONDS} || 24;
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-note("SIMHASH_SEED=$seed");
-srand($seed);
+my $seconds = seconds(6);
+my $seed = seed();
 
-my $node = PostgreSQL::Test::Cluster->new('setup');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', <<'END');
-fsync = off
-jit = off
+my $node = new_node('setup', <<'END');
 autovacuum_naptime = 1s
 deadlock_timeout = 200ms
 restart_after_crash = on
 log_min_messages = fatal
 END
-$node->start;
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 CREATE SCHEMA aside;
 
 -- a fingerprint near one of a hundred

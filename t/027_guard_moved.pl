@@ -7,22 +7,19 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $operations = $ENV{SIMHASH_ROUNDS} // 1000;
+my $seed = seed();
+my $operations = rounds(400, 1000);
 my $batch = 500;
-note("SIMHASH_SEED=$seed");
 
-my $node = PostgreSQL::Test::Cluster->new('moved');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
-$node->start;
+my $node = new_node('moved');
 
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 CREATE TABLE m (part int, id int, fp bigint, site int, twin text,
     PRIMARY KEY (part, id)) PARTITION BY LIST (part);
 CREATE TABLE m0 PARTITION OF m FOR VALUES IN (0);

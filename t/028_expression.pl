@@ -5,17 +5,15 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('expression');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
-$node->start;
+my $node = new_node('expression');
 
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 CREATE SCHEMA other;
 CREATE FUNCTION other.words(t text, n int DEFAULT 3) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN upper(left(t, 1000 + n));

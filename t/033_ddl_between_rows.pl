@@ -8,23 +8,22 @@
 use strict;
 use warnings;
 
+use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use SimhashTest;
 use Test::More;
 
-my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
-my $rounds = $ENV{SIMHASH_ROUNDS} // 500;
+my $seed = seed();
+my $rounds = rounds(200, 500);
 my $batch = 100;
-note("SIMHASH_SEED=$seed");
 
-my $node = PostgreSQL::Test::Cluster->new('ddl');
-$node->init(extra => [ '-E', 'UTF8', '--locale=C' ]);
-$node->append_conf('postgresql.conf',
-    "fsync = off\njit = off\nrestart_after_crash = off\nclient_min_messages = error\n");
-$node->start;
+my $node = new_node('ddl', <<'END');
+restart_after_crash = off
+client_min_messages = error
+END
 
 $node->safe_psql('postgres', <<'END');
-CREATE EXTENSION simhash;
 CREATE SCHEMA trial;
 CREATE TABLE trial.seen (round int, form text, trigger text, statement text, ddl text,
     outcome text);

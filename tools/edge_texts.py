@@ -2,8 +2,8 @@
 +----------------------------------------------------------------------+
 | Hand-made texts on which ways of reading a text are apt to differ.   |
 |                                                                      |
-| tools/data appends them to test/texts.tsv.  Rows whose labels share  |
-| a stem and end in -a, -b, ... say the same thing in several          |
+| tools/data appends them to test/golden/texts.tsv.  Rows whose labels |
+| share a stem and end in -a, -b, ... say the same thing in several    |
 | encodings or spellings; whether they get one fingerprint is for the  |
 | specification to say, and for the golden vectors to keep.            |
 +----------------------------------------------------------------------+

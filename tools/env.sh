@@ -102,7 +102,7 @@ copy_tree()
 {
 	mkdir -p "$2"
 	tar -C "$1" --exclude-vcs --exclude='*.o' --exclude='*.bc' \
-		--exclude='*.so' --exclude='*.run' --exclude=./results \
+		--exclude='*.so' --exclude='*.a' --exclude='*.run' --exclude=./results \
 		--exclude=./output_iso --exclude=./tmp_check --exclude=./log \
 		-cf - . | tar -C "$2" --no-same-owner -xf -
 }

@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""
+Write pages by make report, and use them in a headless browser: what the slider
+shows for each k is what SQL says, whatever is in the texts; where documents are
+compared, so is what it shows for the k and the similarity of the call; the DELETE takes
+what the page tells; nothing is wider than the window, unlabelled, too faint, or
+out of reach of the keyboard.
+
+Where there is no Chromium, only a line says so.
+
+SPDX-License-Identifier: PostgreSQL
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import psycopg
+
+from browser import Browser, Failed
+from database import new_database, new_utf8_database
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
+TABLE = '"Odd ""schema"" 表"."a\'b </script>"'
+
+# What is true once a page has drawn all of itself.
+READY = 'document.documentElement.dataset.ready'
+
+# What texts may hold: scripts of all kinds, marks that combine, emoji, markup,
+# characters that nobody sees.
+TEXTS = (
+    'The quick brown fox jumps over the lazy dog, and then it sleeps.',
+    '床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。',
+    'يولد جميع الناس أحرارا متساوين في الكرامة والحقوق، وقد وهبوا عقلا.',
+    'כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם.',
+    'มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์',
+    'cafe\u0301 re\u0301sume\u0301 nai\u0308ve co\u0302te\u0301 '
+    'Z\u0351\u036b\u0343a\u0321\u0353l\u0328\u0317g\u0321\u035ao\u0322',
+    '👩‍👩‍👧‍👦 👍🏽 🇨🇳🇩🇪 ❤️ \U0001f9d1\u200d\U0001f680 emoji in a row',
+    '</script><script>document.title = "bad"</script><!-- <script>',
+    '"quotes" \'and\' `more` ${1 + 1} \\u003c \\ & &lt; &amp; <b>bold</b>',
+    'lines\u2028and\u2029paragraphs\r\nand\ttabs\n\nand\vmore\fof it',
+    'turned \u202ednuora\u202c and \u200bhidden\ufeff and \x01\x7f\x85',
+    'x' * 300,
+    ' '.join('word%d' % n for n in range(8000)),
+)
+
+# The contrast of all text that is to be seen, as WCAG has it; the worst first.
+CONTRAST = r"""(() => {
+    const parse = c => (c.match(/[\d.]+/g) || []).map(Number);
+    const light = c => c.slice(0, 3).map(v => (v /= 255) <= .04045 ? v / 12.92
+        : ((v + .055) / 1.055) ** 2.4).reduce((s, v, i) =>
+        s + v * [.2126, .7152, .0722][i], 0);
+    const ground = e => {
+        for (; e; e = e.parentElement) {
+            const c = parse(getComputedStyle(e).backgroundColor);
+            if (c.length < 4 || c[3] > 0)
+                return c;
+        }
+        return matchMedia('(prefers-color-scheme: dark)').matches
+            ? [18, 18, 18] : [255, 255, 255];
+    };
+    let worst = [99];
+    for (const e of document.querySelectorAll('body *')) {
+        if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) ||
+            !e.getClientRects().length || e.tagName === 'OPTION')
+            continue;
+        const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))];
+        const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+        if (ratio < worst[0])
+            worst = [ratio, e.outerHTML.slice(0, 200)];
+    }
+    return worst;
+})()"""
+
+
+def say(text):
+    """Say what was found right."""
+    print('ok   ' + text)
+
+
+def expect(what, got, wanted):
+    """Is it what it has to be?"""
+    if got != wanted:
+        raise Failed('%s: %r, not %r' % (what, got, wanted))
+
+
+def fill(connection, dice):
+    """Make the tables."""
+    execute = connection.execute
+    execute('CREATE EXTENSION simhash')
+    execute('CREATE SCHEMA "Odd ""schema"" 表"')
+    execute('CREATE TABLE %s ("Site" text, "Key 2" text, body text, fp bigint,'
+            ' wide bit(128), PRIMARY KEY ("Site", "Key 2"))' % TABLE)
+    centers = [dice.getrandbits(128) for _ in range(12)]
+    with connection.cursor() as cursor, cursor.copy(
+            'COPY %s FROM STDIN' % TABLE) as copy:
+        for n in range(500):
+            kind = dice.randrange(len(TEXTS))
+            body = TEXTS[kind]
+            if dice.random() < .7:
+                at = dice.randrange(len(body))
+                body = body[:at] + dice.choice('xé近ب ') + body[at:]
+            value = dice.choice(centers)
+            for _ in range(dice.choice((0, 0, 1, 2, 3, 4, 5, 6))):
+                value ^= 1 << dice.randrange(128)
+            fp = value & (1 << 64) - 1
+            copy.write_row((dice.choice(('a', 'b <i>')), 'key %d' % n, body,
+                            fp - (1 << 64) if fp >> 63 else fp,
+                            format(value, '0128b')))
+    execute("INSERT INTO %s VALUES ('a', 'none', 'nothing', NULL, NULL)" % TABLE)
+    execute('CREATE TABLE refers (a text, b text, CONSTRAINT "Refers <b>"'
+            ' FOREIGN KEY (a, b) REFERENCES %s)' % TABLE)
+    connection.commit()
+
+
+def write(path, **variables):
+    """Write a page by make report."""
+    subprocess.run(['make', '-s', 'report'], check=True, cwd=ROOT,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env=dict(os.environ, PAGE=path, **variables))
+
+
+def by_sql(connection, fp, k, within):
+    """What SQL says of a k: clusters, rows that could go, and their bytes."""
+    return connection.execute("""
+        WITH numbered AS (
+            SELECT row_number() OVER (ORDER BY "Site", "Key 2") AS n, 28
+                + pg_column_size("Site") + pg_column_size("Key 2")
+                + coalesce(pg_column_size(body), 0) + coalesce(pg_column_size(fp), 0)
+                + coalesce(pg_column_size(wide), 0) AS bytes FROM %s)
+        SELECT count(DISTINCT cluster), count(*) FILTER (WHERE id <> representative),
+            coalesce(sum(bytes) FILTER (WHERE id <> representative), 0)::bigint
+        FROM simhash_clusters($$SELECT row_number() OVER (ORDER BY "Site", "Key 2"),
+                %s%s FROM %s$$, %d, 'star', 'first') JOIN numbered ON n = id
+        """ % (TABLE, fp, within and ', ' + within, TABLE, k)).fetchone()
+
+
+def look_at_numbers(browser, connection, path, fp, within=''):
+    """Move the slider to each k, and compare what is shown."""
+    upto = browser.run('data.upto')
+    browser.run('$("k").focus()')
+    browser.press('Home')
+    for k in range(upto + 1):
+        if k > 0:
+            browser.press('ArrowRight')
+        browser.wait('document.documentElement.dataset.k === "%d"' % k)
+        clusters, rows, size = by_sql(connection, fp, k, within)
+        expect('k = %d' % k, browser.run(
+            '[view.clusters, view.redundant, view.freed]'), [clusters, rows, size])
+        expect('bars for k = %d' % k, browser.run(
+            '[view.distances, view.sizes].map(l => l.reduce((n, x) => n + x[1], 0))'),
+            [rows, clusters])
+        said = browser.run('$("what").textContent')
+        if rows:
+            for number in (rows, clusters):
+                expect('in ' + said, str(number) in said, True)
+        expect('row for k = %d' % k, browser.run(
+            '$("steps").tBodies[0].querySelector("[aria-current]").cells[2].textContent'),
+            str(rows))
+    say('%s: the numbers for k = 0 to %d' % (os.path.basename(path), upto))
+
+
+def look_at_delete(browser, database):
+    """Run what the page says, and compare what goes."""
+    sql = browser.run('$("delete").textContent')
+    done = subprocess.run(['psql', '-X', '-At', '-d', database], input=sql,
+                          text=True, capture_output=True, check=True).stdout
+    told = re.search('^-- (DELETE [0-9]+)$', sql, re.M)[1]
+    expect('what goes', re.findall('^DELETE [0-9]+$', done, re.M), [told])
+    expect('end', done.rstrip().split('\n')[-1], 'ROLLBACK')
+    say('the DELETE: ' + told)
+
+
+def look_at_texts(browser):
+    """Each text that the page holds is shown as it is."""
+    expect('title', browser.run('document.title'), 'Near-duplicates in ' + TABLE)
+    wrong = browser.run(r"""(() => {
+        const wrong = [];
+        for (const t of data.texts) {
+            const other = data.texts.find(o => o.part === t.part && o !== t) || t;
+            compare([t.id, 0, t], [other.id, 1, other]);
+            for (const [where, text] of [["left", t], ["right", other]]) {
+                const shown = $(where).textContent.replace(/↵/g, "")
+                    .replace(/U\+([0-9A-F]{4})/g, (_, c) => String.fromCodePoint(parseInt(c, 16)));
+                if (shown !== text.text)
+                    wrong.push([text.text, shown]);
+            }
+        }
+        return wrong;
+    })()""")
+    expect('texts', wrong, [])
+    # the marks are right: without them both texts are the same
+    wrong = browser.run(r"""(() => {
+        const wrong = [];
+        for (const t of data.texts)
+            for (const o of data.texts.filter(o => o.part === t.part).slice(0, 5)) {
+                const [a, b] = [t, o].map(x => x.text.match(token) || []);
+                const [x, y] = common(a, b);
+                if (a.length + b.length < 2000 &&
+                    a.filter((_, i) => x[i]).join("\0") !== b.filter((_, i) => y[i]).join("\0") ||
+                    a.join("") !== t.text || t === o && !x.every(n => n))
+                    wrong.push([t.text, o.text]);
+            }
+        return wrong;
+    })()""")
+    expect('marks', wrong, [])
+    expect('no markup of texts', browser.run(
+        'document.querySelectorAll("b, script:not([type]) ~ script").length'), 0)
+    say('texts of all kinds')
+
+
+def look_at_features(browser, connection):
+    """What both have and one has, as SQL says it."""
+    pairs = browser.run("""(() => {
+        const pairs = [];
+        for (const [one, other] of data.examples.map(e => e.map(i => texts.get(i)))) {
+            explain(one, other);
+            const n = [...$("features").querySelectorAll("h3")].map(h => h.textContent);
+            pairs.push([one.text, other.text, n]);
+        }
+        return pairs;
+    })()""")
+    for one, other, said in pairs:
+        counts = connection.execute("""
+            SELECT count(*) FILTER (WHERE a.feature = b.feature),
+                count(*) FILTER (WHERE b.feature IS NULL),
+                count(*) FILTER (WHERE a.feature IS NULL)
+            FROM simhash_features(%s) AS a FULL JOIN simhash_features(%s) AS b
+                ON a.feature = b.feature""", (one, other)).fetchone()
+        names = ('Both', 'Only the first', 'Only the second')
+        expect('features', said, [
+            '%s: %s feature%s' % (name, format(n, ','), '' if n == 1 else 's')
+            for name, n in zip(names, counts) if n])
+    say('features of %d pairs' % len(pairs))
+
+
+def look_at_face(browser):
+    """Width, contrast, names, keys, paper."""
+    for width in (380, 1280):
+        browser.resize(width)
+        expect('width at %d' % width, browser.run(
+            'document.documentElement.scrollWidth'), width)
+    for scheme in ('light', 'dark'):
+        browser.media(prefers_color_scheme=scheme)
+        ratio, where = browser.run(CONTRAST)
+        if ratio < 4.5:
+            raise Failed('contrast %.2f, %s: %s' % (ratio, scheme, where))
+    expect('unlabelled', browser.run("""[...document.querySelectorAll(
+        "input, select, button")].filter(e => !(e.labels && e.labels.length) &&
+        !e.textContent.trim()).length"""), 0)
+    # every thing to use is reached by Tab, and can be seen to be
+    browser.run('document.activeElement.blur()')
+    reached = set()
+    for _ in range(200):
+        browser.press('Tab')
+        now = browser.run('document.activeElement.id ||'
+                          ' document.activeElement.tagName')
+        if now == 'BODY':
+            break
+        reached.add(now)
+    expect('reached', {'k', 'BUTTON', 'member', 'left', 'right', 'delete'}
+           <= reached, True)
+    browser.run('$("clusters").querySelectorAll("button")[1].focus()')
+    browser.press('Enter')
+    expect('focus', browser.run('document.activeElement.id'), 'title')
+    browser.media('print')
+    expect('on paper', browser.run(
+        'getComputedStyle($("k").parentElement).display'), 'none')
+    browser.media()
+    say('width, contrast, names, keys, paper')
+
+
+def look_at_part(browser, connection, path):
+    """A page that holds a part says so, and is exact for its own k."""
+    write(path, TABLE=TABLE, ID='"Site", "Key 2"', K='4', HELD='60', MEMBERS='3')
+    browser.open(path, READY)
+    clusters, rows, size = by_sql(connection, 'fp', 4, '')
+    expect('exact', browser.run('[view.clusters, view.redundant, view.freed]'),
+           [clusters, rows, size])
+    expect('told', 'more than a page should hold' in
+           browser.run('$("notes").textContent'), True)
+    expect('more', browser.run('$("more").textContent'), 'and %d more rows' % (
+        browser.run('view.largest[0].rows') - 3))
+    browser.run('choose(3)')
+    browser.wait('document.documentElement.dataset.k === "3"')
+    expect('told', 'counts only' in browser.run('$("what").textContent'), True)
+    say('a page of a part')
+
+
+def look_at_little(browser, path):
+    """A page without a cluster, and one about which little is known."""
+    write(path, TABLE='(SELECT * FROM %s WHERE body IS NULL) AS t' % TABLE,
+          ID='"Key 2"')
+    browser.open(path, READY)
+    expect('nothing', browser.run('$("what").textContent'),
+           'No two rows are within 3 bits.')
+    write(path, TABLE=TABLE + ' AS t', ID='"Site", "Key 2"')
+    browser.open(path, READY)
+    expect('bytes', browser.run('document.body.innerText.match(/[0-9] (bytes|kB)/)'),
+           None)
+    expect('no DELETE', browser.run('[$("delete").hidden, $("takes").textContent'
+                                    '.startsWith("Give")]'), [True, True])
+    say('pages without clusters, bytes or a DELETE')
+
+
+def look_at_documents(browser, connection, path, dice):
+    """A page whose documents are compared: both sliders, pairs, the DELETE."""
+    connection.execute('CREATE TABLE alike (id int, body text, fp bigint'
+                       ' GENERATED ALWAYS AS (minhash(body)) STORED)')
+    for n in range(400):
+        body = [w + str(n % 40) for w in dice.choice(TEXTS[:10]).split(' ')] * 3
+        body = [w + str(i) for i, w in enumerate(body)]
+        for _ in range(dice.randrange(6)):
+            body[dice.randrange(len(body))] = dice.choice(TEXTS[7:9])
+        connection.execute('INSERT INTO alike VALUES (%s, %s)',
+                           (n, ' '.join(body)))
+    connection.commit()
+    for k, least in ((12, '0.8'), (9, '.625'), (16, '1')):
+        write(path, TABLE='alike', K=str(k), **(
+            {} if least == '0.8' else {'AT_LEAST': least}))
+        browser.open(path, READY)
+        wanted = list(connection.execute("""
+            SELECT count(DISTINCT cluster), count(*) FILTER (WHERE id <> representative)
+            FROM simhash_clusters('SELECT id, fp, body FROM alike', %s, 'star',
+                document => 'body', at_least => %s)""", (k, least)).fetchone())
+        expect('exact', browser.run('[view.clusters, view.redundant]'), wanted)
+        # of the pairs that it holds the page makes the same
+        same = """(v => [v.clusters, v.redundant, v.freed, v.sizes, v.distances,
+            v.similarities])"""
+        expect('from pairs', browser.run('%s(alike(data.k, begun))' % same),
+               browser.run('%s(exact)' % same))
+        look_at_delete(browser, connection.info.dbname)
+        expect('drawn', browser.run('$("random").tBodies[0].rows.length'),
+               min(20, wanted[0]))
+    browser.run('choose(12, .7)')
+    browser.wait('document.documentElement.dataset.least === "0.7"')
+    expect('told', browser.run('$("what").textContent.startsWith("What if: about ")'
+                               ' && !$("delete").textContent.includes("-- DELETE ")'), True)
+    browser.run('$("least").focus()')
+    browser.press('ArrowRight')
+    browser.wait('document.documentElement.dataset.least === "0.71"')
+    # pairs on both sides of the border, with their similarities and their texts
+    pairs = browser.run("""[...$("examples-least").querySelectorAll("button")].map(b => {
+        b.click();
+        return [b.nextSibling.data, $("left").textContent !== "",
+            $("other").textContent.includes(b.nextSibling.data.split(", ")[1])];
+    })""")
+    expect('pairs', [len(pairs) > 3, all(p[1] and p[2] for p in pairs)], [True, True])
+    for said, _, _ in pairs:
+        expect(said, float(re.search('similarity ([0-9.]+)', said)[1]) >= .71,
+               said.endswith('enough'))
+    browser.media()
+    browser.resize(380)
+    expect('width', browser.run('document.documentElement.scrollWidth'), 380)
+    write(path, TABLE='alike', K='12', SIMILARITY='none')
+    browser.open(path, READY)
+    expect('an estimate', browser.run('[$("estimate").hidden, $("similar").hidden]'),
+           [False, True])
+    look_at_delete(browser, connection.info.dbname)
+    say('documents that are compared')
+
+
+def look_at_latin(browser, work):
+    """A database in another encoding."""
+    path = os.path.join(work, 'latin.html')
+    database = 'check_page_latin'
+    with new_database(database, '-T', 'template0', '-E', 'LATIN1',
+                      '--locale=C'):
+        with psycopg.connect(dbname=database) as latin:
+            latin.execute("CREATE EXTENSION simhash")
+            latin.execute("CREATE TABLE \"Größe\" AS SELECT n AS id,"
+                          " 'déjà vu, ça va' AS body, 5::bigint AS fp"
+                          " FROM generate_series(1, 2) AS n")
+            latin.commit()
+        write(path, TABLE='"Größe"', PGDATABASE=database,
+              PGCLIENTENCODING='LATIN1')
+        browser.open(path, READY)
+        expect('text', browser.run('$("left").textContent'), 'déjà vu, ça va')
+        expect('name', browser.run('$("table").textContent'), '"Größe"')
+    say('a database in LATIN1')
+
+
+def look(browser, connection, work, dice):
+    """All of it."""
+    path = os.path.join(work, 'page.html')
+    common = {'TABLE': TABLE, 'ID': '"Site", "Key 2"'}
+    for variables, fp, within in (
+            ({'K': '3'}, 'fp', ''), ({'K': '7', 'UPTO': '7'}, 'fp', ''),
+            ({'K': '4', 'WITHIN': '"Site"'}, 'fp', '"Site"'),
+            ({'K': '9', 'FP': 'wide'}, 'wide', '')):
+        write(path, **common, **variables)
+        browser.open(path, READY)
+        look_at_numbers(browser, connection, path, fp, within)
+        browser.run('choose(data.k)')
+        browser.wait('document.documentElement.dataset.k === String(data.k)')
+        look_at_delete(browser, connection.info.dbname)
+    write(path, **common, K='5')
+    browser.open(path, READY)
+    look_at_texts(browser)
+    look_at_features(browser, connection)
+    look_at_face(browser)
+    look_at_part(browser, connection, path)
+    look_at_little(browser, path)
+    look_at_documents(browser, connection, path, dice)
+    look_at_latin(browser, work)
+    expect('what the browser complains of', browser.errors, [])
+
+
+def main():
+    """The whole test."""
+    seed = int(os.environ.get('SIMHASH_SEED') or random.randrange(1 << 31))
+    database = 'check_page'
+    try:
+        browser = Browser()
+    except FileNotFoundError:
+        print('.. skipped: no Chromium to look at the page with')
+        return 0
+    print('seed %d' % seed)
+    os.environ['PGDATABASE'] = database
+    try:
+        with browser, tempfile.TemporaryDirectory() as work, \
+                new_utf8_database(database), \
+                psycopg.connect(dbname=database) as connection:
+            dice = random.Random(seed)
+            fill(connection, dice)
+            look(browser, connection, work, dice)
+    except Failed as failure:
+        print('FAIL ' + str(failure))
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,193 @@
+#!/bin/bash
+#
+# Write pages by make report, of tables of many kinds and of none, and look at
+# their data; check_page.py looks at the pages.
+# SPDX-License-Identifier: PostgreSQL
+#
+
+. "$(dirname "$0")/tools.sh"
+new_database check_report
+
+psql <<-'END'
+	CREATE EXTENSION simhash;
+	CREATE TABLE texts (n int, body text);
+	INSERT INTO texts SELECT n, (SELECT string_agg('word' || w, ' ')
+	    FROM generate_series(1, 300) AS w) ||
+	    CASE n WHEN 1 THEN '' ELSE ' </script><script>document.title="bad"</script> 近似' END
+	FROM generate_series(1, 4) AS n;
+	INSERT INTO texts VALUES (5, 'quite another text'), (6, NULL);
+END
+
+# The data of a page, by Python's rules for JSON.
+data()
+{
+	"$PYTHON" -c 'import json, re, sys
+page = open(sys.argv[1]).read()
+lines = re.search(r"id=\"data\">\n(.*)\n(.*)\n</script>", page)
+data = {**json.loads(lines[1]), **json.loads(lines[2])}
+assert page.rstrip().endswith("</html>")
+print(eval(sys.argv[2], {"d": data}))' "$work/page.html" "$1"
+}
+
+# Write a page with the rest as make's variables, and compare what $2 says.
+expect()
+{
+	local wanted=$1 expression=$2 got
+
+	shift 2
+	make -s report FP='simhash(body)' K=16 PAGE="$work/page.html" "$@" \
+		>"$work/log" 2>&1 || fail "$*:" "$work/log"
+	got=$(data "$expression")
+	[ "$got" = "$wanted" ] || fail "$*: $got, not $wanted"
+	rm "$work/page.html"
+}
+
+# No page, not even half of one; and what was there stays.
+refuse()
+{
+	local message=$1
+
+	shift
+	echo before >"$work/page.html"
+	! make -s report FP='simhash(body)' PAGE="$work/page.html" "$@" \
+		>"$work/log" 2>&1 || fail "$*: no error"
+	grep -q -- "$message" "$work/log" || fail "$*:" "$work/log"
+	[ "$(cat "$work"/page.html*)" = before ] ||
+		fail "$*: left $(ls "$work")"
+	rm "$work/page.html"
+}
+
+ids="[m[0] for m in d['largest'][0]['members']]"
+psql <<-'END'
+	CREATE TABLE keyed AS SELECT n, md5(n::text)::uuid AS u, 'a "b" ''c'' ' || n AS t,
+	    CASE n WHEN 3 THEN 'odd' ELSE 'even' END AS "Kind", body
+	FROM texts;
+	CREATE VIEW seen AS SELECT * FROM keyed;
+END
+expect "['1', '2', '3', '4']" "sorted($ids)" TABLE=texts ID=n
+# compiled, too, as queries of that cost are on most servers
+PGOPTIONS='-c jit=on -c jit_above_cost=0' \
+	expect "['1', '2', '3', '4']" "sorted($ids)" TABLE=texts ID=n
+# the first by the order of the type, not of its text
+expect "10" "($ids)[0]" TABLE=texts ID='n + 9'
+expect "6 3 1" "'%d %d %d' % (d['rows'], d['redundant'], d['clusters'])" \
+	TABLE=texts ID=n
+expect "eccbc87e-4b5c-e2fe-2830-8fd9f2a7baf3" "max($ids)" TABLE=keyed ID=u
+expect "a \"b\" 'c' 4" "max($ids)" TABLE=keyed ID=t
+expect "(4,even)" "max($ids)" TABLE=keyed ID='n, "Kind"'
+expect "['1', '2', '3', '4']" "sorted($ids)" TABLE=seen ID=n
+expect "x'y\"z\\\\ \$1" "d['texts'][0]['text'][:10]" TABLE=texts ID=n \
+	BODY="'x''y\"z\\\\ \$\$1' || body"
+expect "t" "d['table'][0]" TABLE='texts AS t' ID=t.n
+refuse 'usage: TABLE='
+refuse 'column "nonesuch" does not exist' TABLE=texts ID=nonesuch
+refuse 'is of type text, not bigint or bit' TABLE=texts ID=n FP=body
+refuse 'must be a fingerprint, of type bigint' TABLE=seen ID=n FP=body
+refuse 'distance 17 is out of range' TABLE=texts ID=n K=17
+refuse 'invalid input syntax for type bigint' TABLE=texts ID=n K='3) OR (1'
+refuse 'more than once' TABLE=texts ID=0
+refuse 'division by zero' TABLE=texts ID=n BODY='(1 / (n - 1))::text'
+
+# what is compared: the document that the fingerprint is of, or that is named
+psql <<-'END'
+	CREATE TABLE odd (n int, "a'\ "", document => 'x'::pg_catalog.text" text,
+	    fp bigint GENERATED ALWAYS AS
+	        (minhash("a'\ "", document => 'x'::pg_catalog.text", 'word-1')) STORED);
+	INSERT INTO odd SELECT n, body FROM texts;
+END
+what="[d['compared'] and list(d['compared'].values()), d['at_least'], d['profile']]"
+expect "[['body', 'cosine', 0.5], 0.8, 'word-2-capped']" "$what" TABLE=texts ID=n
+expect "[['body', 'jaccard', 0.25], 0.25, 'word-1']" "$what" TABLE=texts ID=n \
+	DOCUMENT=body SIMILARITY=jaccard AT_LEAST=.25 PROFILE=word-1
+expect "a'\\ \", document => 'x'::pg_catalog.text word-1 3" \
+	"'%s %s %d' % (d['compared']['document'], d['profile'], d['redundant'])" TABLE=odd ID=n FP=fp K=3
+expect "[None, 0, 'word-2-capped', 3]" "$what + [d['redundant']]" TABLE=texts ID=n \
+	SIMILARITY=none
+expect "[None, 0, 'word-2-capped']" "$what" TABLE=seen ID=n
+expect "[['body', 'jaccard', 0.5], 0.8, 'word-2-capped', 3]" "$what + [d['redundant']]" \
+	TABLE=seen ID=n DOCUMENT=body
+refuse 'there is no document to compare' TABLE=seen ID=n AT_LEAST=.9
+refuse 'It must be from 0 to 1' TABLE=texts ID=n AT_LEAST=2
+refuse 'column "nonesuch"' TABLE=texts ID=n DOCUMENT=nonesuch
+
+# casts of the owner of the table do not run
+psql <<-'END'
+	CREATE ROLE check_report_owner;
+	CREATE SCHEMA near AUTHORIZATION check_report_owner;
+	SET ROLE check_report_owner;
+	CREATE TYPE near.mood AS ENUM ('well', 'ill', 'odd', 'so', 'none', 'any');
+	CREATE TABLE near.docs (id near.mood, body text, fp bigint);
+	CREATE FUNCTION near.trap(near.mood) RETURNS text LANGUAGE plpgsql AS
+	    $$BEGIN RAISE 'trapped'; END$$;
+	CREATE CAST (near.mood AS text) WITH FUNCTION near.trap AS IMPLICIT;
+	CREATE FUNCTION near.same(text, text) RETURNS boolean LANGUAGE plpgsql AS
+	    $$BEGIN RAISE 'trapped'; END$$;
+	CREATE OPERATOR near.= (FUNCTION = near.same, LEFTARG = text, RIGHTARG = text);
+	RESET ROLE;
+	INSERT INTO near.docs SELECT (enum_range(NULL::near.mood))[n], body, n FROM texts;
+END
+PGOPTIONS="-c search_path=near,public,pg_catalog" \
+	expect "['well', 'ill', 'odd', 'so']" "$ids" TABLE=docs BODY=id
+psql -c 'DROP SCHEMA near CASCADE; DROP ROLE check_report_owner' 2>/dev/null
+
+# no text ends the script element, whatever the database has strings mean
+if psql -c 'SET standard_conforming_strings = off' 2>/dev/null; then
+	PGOPTIONS="-c standard_conforming_strings=off" make -s report TABLE=texts \
+		ID=n FP='simhash(body)' K=16 PAGE="$work/page.html" >"$work/log" 2>&1 ||
+		fail "standard_conforming_strings:" "$work/log"
+	[ "$(grep -o '</script>' "$work/page.html" | wc -l)" = 2 ] ||
+		fail "a text ends the script element"
+fi
+
+# what nothing is known of: views have no rows of their own, joins no bytes
+deletes="[bool(d['delete']), d['bytes']]"
+expect "[True, True]" "$deletes" TABLE='public . "texts"' ID=n
+expect "[False, True]" "$deletes" TABLE=seen ID=n
+expect "[False, False]" "$deletes" TABLE='texts AS t' ID=n
+expect "[False, False]" "$deletes" TABLE='texts JOIN (SELECT 1) AS one ON true' ID=n
+expect "[False, False]" "$deletes" TABLE='(SELECT * FROM texts) AS t' ID=n
+expect "[True, True, 3]" "$deletes + [d['redundant']]" TABLE=keyed ID=n WITHIN='"Kind"' \
+	BODY="''" FP="length(body)::bigint / 2000"
+# rows without an id are left out, and told
+expect "4 1" "'%d %d' % (d['present'], d['nameless'])" TABLE="(SELECT CASE
+	WHEN n < 4 THEN n END AS n, body FROM texts WHERE n < 5) AS t" ID=n
+
+# the page waits for a lock: meanwhile nobody can put another schema in place of
+# the extension's, or of the table's
+psql <<-'END'
+	CREATE ROLE check_report_owner;
+	CREATE SCHEMA ext AUTHORIZATION check_report_owner;
+	ALTER EXTENSION simhash SET SCHEMA ext;
+	DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO check_report_owner',
+	    current_database()); END $$;
+END
+coproc holder { command psql -XqAt; }
+echo 'SELECT pg_advisory_lock(7);' >&"${holder[1]}"
+read -r -u "${holder[0]}"
+make -s report TABLE=texts ID=n FP='ext.simhash(body)' K=16 PAGE="$work/page.html" \
+	BODY='body || pg_advisory_lock_shared(7)' >"$work/log" 2>&1 &
+page=$!
+until [ "$(psql -At -c "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d
+	ON d.oid = l.database WHERE locktype = 'advisory' AND NOT granted
+	AND datname = current_database()")" = 1 ]; do
+	kill -0 $page || fail "the page does not wait:" "$work/log"
+	sleep 0.05
+done
+! psql -c "SET ROLE check_report_owner; SET lock_timeout = '500ms';
+	ALTER SCHEMA ext RENAME TO ext2" 2>"$work/renamed" || fail "a schema was renamed"
+grep -q 'lock timeout' "$work/renamed" || fail "renaming:" "$work/renamed"
+echo '\q' >&"${holder[1]}"
+wait "$page" || fail "a page, while a schema is renamed:" "$work/log"
+psql <<-'END'
+	ALTER EXTENSION simhash SET SCHEMA public;
+	DROP SCHEMA ext;
+	DROP OWNED BY check_report_owner;
+	DROP ROLE check_report_owner;
+END
+
+# what is installed does the same
+TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$work/page.html" \
+	"$("${PG_CONFIG:-pg_config}" --sharedir)/simhash/report" >"$work/log" 2>&1 ||
+	fail "the report that is installed:" "$work/log"
+! grep -E '(src|href)=|https?://' "$work/page.html" ||
+	fail "the page needs something else"

@@ -1,0 +1,92 @@
+# What the tests of whole servers in t/ share.
+# SPDX-License-Identifier: PostgreSQL
+
+package SimhashTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(seed seconds rounds new_node needs_psycopg by_python);
+
+# The seed of what is drawn at random: SIMHASH_SEED, or another each time.
+sub seed
+{
+	my $seed = $ENV{SIMHASH_SEED} // int(rand(2**31));
+
+	note("SIMHASH_SEED=$seed");
+	srand($seed);
+	return $seed;
+}
+
+# How many seconds a test at random lasts: SIMHASH_SECONDS, or this many.
+sub seconds
+{
+	my ($short) = @_;
+
+	return $ENV{SIMHASH_SECONDS} || $short;
+}
+
+# How many rounds one has that goes by rounds: SIMHASH_ROUNDS, or as many as take
+# seconds; the second number where SIMHASH_SECONDS asks for a long run.
+sub rounds
+{
+	my ($short, $long) = @_;
+
+	return $ENV{SIMHASH_ROUNDS} // ($ENV{SIMHASH_SECONDS} ? $long : $short);
+}
+
+# A server that runs, with the extension in the database postgres.  The settings
+# are lines of its configuration, the options those of init(), and no_checksums:
+# from 18 on a cluster has them unless it is told.
+sub new_node
+{
+	my ($name, $settings, %options) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	my @extra = ('-E', 'UTF8', '--locale=C');
+
+	push @extra, '--no-data-checksums'
+	  if delete $options{no_checksums} && $node->pg_version >= 18;
+	$options{extra} = [ @extra, @{ $options{extra} // [] } ];
+	$node->init(%options);
+	$node->append_conf('postgresql.conf',
+		"fsync = off\njit = off\n" . ($settings // ''));
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+	return $node;
+}
+
+sub python { return $ENV{PYTHON} || 'python3' }
+
+# Skip a whole test where there is no Python that knows PostgreSQL.
+sub needs_psycopg
+{
+	my $python = python();
+
+	plan skip_all => 'no Python with psycopg'
+	  if system("$python -c 'import psycopg' 2>/dev/null") != 0;
+	return;
+}
+
+# Run a judge of test/random on a server; what it prints is shown if it finds a
+# fault.  A line of it that begins with "round" is the name of the test.
+sub by_python
+{
+	my ($node, $script, $name, @arguments) = @_;
+	my $out = '';
+	my $good = IPC::Run::run(
+		[ python(), "test/random/$script", $node->connstr('postgres'), @arguments ],
+		'<', \undef, '>', \$out, '2>&1');
+
+	$name = $1 if $out =~ /^(round .*)$/m;
+	ok($good, $name) or diag($out);
+	note($out) if $good;
+	return;
+}
+
+1;
