@@ -49,10 +49,8 @@ simhash_check_idf(bool whole)
 void
 simhash_open_idf(ShIdf *idf, struct varlena *value)
 {
-	size_t		header;
 	const char *wrong = sh_idf_open(idf, (unsigned char *) VARDATA_ANY(value),
-									VARSIZE_ANY_EXHDR(value),
-									VARSIZE_ANY_EXHDR(value), &header);
+									VARSIZE_ANY_EXHDR(value));
 
 	if (wrong != NULL)
 		ereport(ERROR,
@@ -67,9 +65,8 @@ accept_value(const char *bytes, Size length)
 {
 	struct varlena *result;
 	ShIdf		idf;
-	size_t		header;
 	const char *wrong = sh_idf_open(&idf, (const unsigned char *) bytes,
-									length, length, &header);
+									length);
 
 	if (wrong == NULL)
 		wrong = sh_idf_check(&idf, simhash_pause);

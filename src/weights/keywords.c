@@ -15,7 +15,6 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(simhash_keywords);
 PG_FUNCTION_INFO_V1(simhash_word_tfidf);
@@ -29,22 +28,6 @@ by_weight(const void *a, const void *b)
 	return sh_idf_before(a, b) ? -1 : sh_idf_before(b, a);
 }
 
-/* The entries of features. */
-static ShIdfEntry *
-make_entries(const SimhashFeatures *features)
-{
-	ShIdfEntry *entries = MemoryContextAllocHuge(CurrentMemoryContext,
-												 (features->n + 1) *
-												 sizeof *entries);
-
-	for (int i = 0; i < features->n; i++)
-	{
-		entries[i].hash = features->list[i].hash;
-		entries[i].value = (uint64) features->list[i].weight;
-	}
-	return entries;
-}
-
 /*
  * Return the k heaviest of features, in order, as rows of (feature text,
  * weight double precision).  What weighs nothing is no keyword.
@@ -53,7 +36,7 @@ static Datum
 return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
 				SimhashFeatures *features, size_t k)
 {
-	ShIdfEntry *entries = make_entries(features);
+	ShIdfEntry *entries = simhash_feature_entries(features);
 
 	InitMaterializedSRF(fcinfo, 0);
 	k = sh_idf_take_top(entries, features->n, k, table->multiplier,
@@ -110,8 +93,7 @@ fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 	SimhashFeatures features = {0};
 
 	simhash_list_words(&features, table, PG_GETARG_ARRAYTYPE_P(0));
-	return simhash_fingerprint_top(table, make_entries(&features), features.n,
-								   k, words, result);
+	return simhash_fingerprint_top(table, &features, k, words, result);
 }
 
 /*

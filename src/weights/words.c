@@ -56,8 +56,8 @@ feed_text(void *state, const unsigned char *bytes, Size length)
  * has: so are Chinese words into characters.  Without a word all would be
  * unknown, and weigh the same.
  */
-void
-simhash_check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
+static void
+check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
 {
 	const ShProfile *profile = table->profile;
 	ShText	   *cut = &workspace->text;
@@ -134,7 +134,7 @@ simhash_list_words(SimhashFeatures *features, const ShIdfTable *table,
 		if (!simhash_word_counts(table, word))
 			continue;
 		if (table != NULL)
-			simhash_check_word(table, workspace, word);
+			check_word(table, workspace, word);
 		feature = simhash_list_hash(features,
 									simhash_hash_feature(profile,
 														 VARDATA_ANY(word),

@@ -49,6 +49,7 @@
 #include <xxhash.h>
 
 #define VARINT_MAX		10		/* bytes of the longest number */
+#define HEADER_MAX		128		/* bytes; every header is shorter */
 
 /* --- bytes --------------------------------------------------------------- */
 
@@ -105,27 +106,23 @@ put_varint(unsigned char *p, uint64_t value)
 	return p;
 }
 
-/*
- * Read the header of a value of "length" bytes, of which the first are
- * available; SH_IDF_HEADER_MAX suffice.  Sets *header to its length.  Returns
- * NULL, or what is wrong.
- */
+/* Read the header of a value.  Returns NULL, or what is wrong. */
 const char *
-sh_idf_open(ShIdf *idf, const unsigned char *bytes,
-			size_t available, size_t length, size_t *header)
+sh_idf_open(ShIdf *idf, const unsigned char *bytes, size_t length)
 {
 	const unsigned char *p;
+	size_t		header;
 
-	if (available < 4)
+	if (length < 4)
 		return "It is truncated.";
 	if (bytes[0] != SH_IDF_VERSION)
 		return "It is of another version.";
 	if (bytes[1] > SH_IDF_GIVEN)
 		return "Its kind is unknown.";
-	*header = 4 + (size_t) bytes[2] + 24;
-	if (*header > SH_IDF_HEADER_MAX)
+	header = 4 + (size_t) bytes[2] + 24;
+	if (header > HEADER_MAX)
 		return "The name of its profile is too long.";
-	if (*header > available || *header > length)
+	if (header > length)
 		return "It is truncated.";
 	idf->kind = (ShIdfKind) bytes[1];
 	idf->profile = bytes[2] == 0 ? &sh_no_profile :
@@ -138,8 +135,8 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 	idf->fallback = (uint32_t) get_number(p + 4, 4);
 	idf->entries = get_number(p + 8, 8);
 	idf->checksum = get_number(p + 16, 8);
-	idf->payload = bytes + *header;
-	idf->length = length - *header;
+	idf->payload = bytes + header;
+	idf->length = length - header;
 	if (idf->entries > SH_IDF_ENTRIES_MAX || idf->entries > idf->length / 2)
 		return "It is truncated.";
 	if (idf->fallback > SH_IDF_WEIGHT_MAX ||

@@ -15,7 +15,6 @@
 
 /* Part of the format. */
 #define SH_IDF_VERSION		1
-#define SH_IDF_HEADER_MAX	128 /* bytes; every header is shorter */
 
 /* Limits of the work done. */
 #define SH_IDF_ENTRIES_MAX	(UINT64_C(1) << 25) /* features of a value */
@@ -105,8 +104,7 @@ typedef struct ShIdfSums
 
 /* idf.c */
 extern const char *sh_idf_open(ShIdf *idf, const unsigned char *bytes,
-							   size_t available, size_t length,
-							   size_t *header);
+							   size_t length);
 extern const char *sh_idf_check(const ShIdf *idf, void (*pause) (void));
 extern void sh_idf_read(ShIdfReader *reader, const ShIdf *idf);
 extern bool sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry);
