@@ -134,13 +134,6 @@ begin_arguments(Report *report, FunctionCallInfo fcinfo, int without_type)
 	return query;
 }
 
-/* ShWide.heed */
-static void
-heed_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
 /* ShWordSearch */
 static void
 search_word(void *context, ShPairs *pairs, int radius, ShPairSink sink,
@@ -177,7 +170,6 @@ begin_report(Report *report, bool sort)
 					  rows->wide_memory, rows->width);
 		report->wide.search = search_word;
 		report->wide.search_context = rows;
-		report->wide.heed = heed_interrupts;
 	}
 }
 

@@ -59,9 +59,6 @@ PG_FUNCTION_INFO_V1(simhash_segment);
 
 #ifdef SIMHASH_ICU
 
-/* Bytes after which a piece of UTF-8 ends that becomes UTF-16. */
-#define UTF8_PIECE		65536
-
 /* Code units after which a piece may end, and those after which it has to. */
 #define NORMAL_PIECE	4096
 #define NORMAL_MOST		(2 * NORMAL_PIECE)
@@ -113,28 +110,15 @@ to_utf16(text *document, int32_t *length)
 												   &bytes);
 	UErrorCode	status = U_ZERO_ERROR;
 	UChar	   *result;
-	Size		from;
-	Size		end;
 
 	if (bytes > PG_INT32_MAX - 1)
 		too_long();
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
 									(bytes + 1) * sizeof *result);
-	*length = 0;
-	for (from = 0; from < bytes; from = end)
-	{
-		int32_t		units;
-
-		CHECK_FOR_INTERRUPTS();
-		end = Min(from + UTF8_PIECE, bytes);
-		while (end < bytes && (utf8[end] & 0xc0) == 0x80)
-			end++;
-		u_strFromUTF8WithSub(result + *length, (int32_t) (end - from) + 1,
-							 &units, (const char *) utf8 + from,
-							 (int32_t) (end - from), 0xfffd, NULL, &status);
-		check_icu(status, "");
-		*length += units;
-	}
+	u_strFromUTF8WithSub(result, (int32_t) bytes + 1, length,
+						 (const char *) utf8, (int32_t) bytes, 0xfffd, NULL,
+						 &status);
+	check_icu(status, "");
 	return result;
 }
 

@@ -506,60 +506,31 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 		sh_restore(&right, b->values);
 }
 
-/* Begin a search of values in the array "work". */
-static void
-begin_search(ShSearch *search, ShPairs *pairs, int radius, ShPairSink sink,
-			 void *context)
-{
-	memset(search, 0, offsetof(ShSearch, found));
-	search->pairs = pairs;
-	search->sink = sink;
-	search->context = context;
-	search->compare.radius = radius;
-	search->compare.match = match;
-	search->compare.context = search;
-	search->compare.kind = pairs->kind;
-}
-
-/* Some values in the array "work". */
-static ShSide
-side_of(const ShPairs *pairs, uint32_t start, uint32_t n)
-{
-	ShSide		side = {pairs->work + start, pairs->spare + start, n, NULL};
-
-	return side;
-}
-
 /*
- * Report the pairs among so many values of the array "work" from a given one.
- * Their order changes.
+ * Report the pairs of one of n values of the array "work", those from "start"
+ * on, and one of m values from "others" on; among the n themselves if m is 0.
+ * The order of the values changes.
  */
-void
-sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
-					 ShPairSink sink, void *context)
-{
-	ShSide		side = side_of(pairs, start, n);
-	ShSearch	search;
-
-	begin_search(&search, pairs, radius, sink, context);
-	if (radius > 0)
-		search_sides(&search, &side, NULL, radius, sh_pairs_key_bits(pairs->n));
-	report_found(&search);
-}
-
-/* The same for pairs of one of these and one of others in that array. */
 void
 sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 					  uint32_t others, uint32_t m, ShPairSink sink,
 					  void *context)
 {
-	ShSide		a = side_of(pairs, start, n);
-	ShSide		b = side_of(pairs, others, m);
+	ShSide		a = {pairs->work + start, pairs->spare + start, n, NULL};
+	ShSide		b = {pairs->work + others, pairs->spare + others, m, NULL};
 	ShSearch	search;
 
-	begin_search(&search, pairs, radius, sink, context);
+	memset(&search, 0, offsetof(ShSearch, found));
+	search.pairs = pairs;
+	search.sink = sink;
+	search.context = context;
+	search.compare.radius = radius;
+	search.compare.match = match;
+	search.compare.context = &search;
+	search.compare.kind = pairs->kind;
 	if (radius > 0)
-		search_sides(&search, &a, &b, radius, SH_DIGIT);
+		search_sides(&search, &a, m > 0 ? &b : NULL, radius,
+					 m > 0 ? SH_DIGIT : sh_pairs_key_bits(pairs->n));
 	report_found(&search);
 }
 
@@ -577,7 +548,7 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 	pairs->step = 0;
 	if (crowded > 0)
 		pairs->progress_share /= 2;
-	sh_pairs_find_within(pairs, radius, 0, alone, sink, context);
+	sh_pairs_find_between(pairs, radius, 0, alone, 0, 0, sink, context);
 	pairs->progress_start += pairs->progress_share;
 	if (crowded > 0)
 		sh_pairs_find_between(pairs, radius, 0, alone, alone, crowded, sink,

@@ -26,8 +26,6 @@ extern void sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 extern double sh_pairs_cost(uint32_t n, int radius);
 extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
 						  void *context);
-extern void sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start,
-								 uint32_t n, ShPairSink sink, void *context);
 extern void sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start,
 								  uint32_t n, uint32_t others, uint32_t m,
 								  ShPairSink sink, void *context);

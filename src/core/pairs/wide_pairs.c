@@ -56,7 +56,8 @@
 #define NEAR_COST		50.0	/* of another one, found by pairs.c */
 #define COMPARE_COST	2.0		/* of each two, when all are compared */
 
-#define TICK			(1 << 16)	/* candidates between two calls of heed */
+#define TICK			(1 << 16)	/* candidates between two calls of
+									 * progress */
 #define RADII			(SH_PAIRS_RADIUS + 2)	/* of a word, from -1 on */
 #define MOST			(SH_MAX_WORDS * (SH_PAIRS_RADIUS + 1))
 
@@ -276,7 +277,7 @@ compare(const ShWide *wide, uint32_t a, uint32_t b)
 		wide->sink(wide->context, a, b, sum);
 }
 
-/* So many have been compared: let the caller stop us now and then. */
+/* So many have been compared: tell so now and then, and let the caller stop us. */
 static inline void
 count_compared(ShWide *wide, size_t n)
 {
@@ -284,8 +285,7 @@ count_compared(ShWide *wide, size_t n)
 	if (wide->compared < TICK)
 		return;
 	wide->compared = 0;
-	if (wide->heed != NULL)
-		wide->heed();
+	sh_pairs_tell(wide->all, wide->told);
 }
 
 /* Compare the candidates that wait. */
@@ -317,7 +317,8 @@ compare_all(ShWide *wide)
 				compare(wide, i, j);
 			count_compared(wide, end - from);
 		}
-		sh_pairs_tell(wide->all, (double) tile / n * tile / n);
+		wide->told = (double) end / n * end / n;
+		sh_pairs_tell(wide->all, wide->told);
 	}
 }
 
@@ -377,7 +378,8 @@ tell_word(void *context, double done)
 {
 	ShWide	   *wide = context;
 
-	sh_pairs_tell(wide->all, done < wide->done ? wide->done : done);
+	wide->told = done < wide->done ? wide->done : done;
+	sh_pairs_tell(wide->all, wide->told);
 }
 
 /* Sort the distinct fingerprints by the word that we are at. */
@@ -431,7 +433,7 @@ sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context)
 	wide->k = k;
 	wide->sink = sink;
 	wide->context = context;
-	wide->done = 0;
+	wide->done = wide->told = 0;
 	if (k == 0 || n < 2)
 		return;
 	if (choose_radii(wide) > n * n / 2 * COMPARE_COST && !wide->by_words)

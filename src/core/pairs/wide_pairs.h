@@ -46,12 +46,12 @@ typedef struct ShWide
 	void	   *search_context;
 	ShPairSink	sink;
 	void	   *context;
-	void		(*heed) (void); /* called now and then; need not return */
 
 	ShPairs		word;
 	int			at;				/* the word that we are at */
 	double		done;			/* part of the work before it */
-	size_t		compared;		/* candidates, since heed was called */
+	double		told;			/* part of the work that was told last */
+	size_t		compared;		/* candidates, since then */
 	size_t		waiting;
 	ShCandidate candidate[SH_WIDE_WAITING];
 } ShWide;
