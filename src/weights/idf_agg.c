@@ -181,7 +181,7 @@ simhash_idf_add(PG_FUNCTION_ARGS)
 
 /* The state, argument 0, made when it is NULL. */
 static Learning *
-get_state(FunctionCallInfo fcinfo)
+get_learning(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 
@@ -199,7 +199,7 @@ get_state(FunctionCallInfo fcinfo)
 Datum
 simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 	const ShProfile *profile = simhash_profile_argument(fcinfo, 2);
 	ShDocument *workspace;
 
@@ -227,7 +227,7 @@ simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 	const ShProfile *profile =
 	sh_profile_seeded(&sh_no_profile,
 					  simhash_profile_argument(fcinfo, 2)->seed);
@@ -253,7 +253,7 @@ simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_merge(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 		learn_value(learning, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1)));
@@ -266,7 +266,7 @@ simhash_idf_agg_merge(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_combine(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 	{

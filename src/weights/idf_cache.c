@@ -5,14 +5,13 @@
  *
  * A simhash_idf value can be megabytes, and a query passes it again for each
  * row.  A backend therefore keeps the values that it used last as tables,
- * prepared for look-ups, with a copy of their bytes, and knows a value again
- * by all of them.  Nothing less will do: anybody can make a value that shares
- * with another one its length, its header and the checksum in it, or what else
- * could stand for the whole, and so change the fingerprints that others make
- * in the same session.
+ * prepared for look-ups, with a copy of their bytes.  A value is the same as one
+ * that is kept if all of its bytes are.  To compare less is not safe: anybody
+ * can make a value with the length, the header and the checksum of another one,
+ * which would then change the fingerprints that others make in the session.
  *
- * To read megabytes for each row would take longer than all the rest, so the
- * value is not read where something else says that it is the same:
+ * To compare megabytes for each row would take longer than all the rest, so the
+ * bytes are not compared where something else says that the value is the same:
  *
  *	- A constant of the query: it is what the expression holds, and stays so
  *	  as long as the call's state (fn_extra) does.
@@ -71,7 +70,7 @@ to_front(int i)
 
 /* Free the place of a value. */
 static void
-release(Prepared *place)
+release_place(Prepared *place)
 {
 	MemoryContext context = place->context;
 
@@ -99,7 +98,7 @@ end_transaction(void *arg)
 		if (place->context == NULL)
 			continue;
 		if (total + place->taken > PREPARED_BYTES)
-			release(place);
+			release_place(place);
 		else
 			total += place->taken;
 	}
@@ -119,7 +118,7 @@ watch_transaction(void)
 	in_transaction = true;
 }
 
-/* Find a prepared value by its number; NULL when it was given up. */
+/* Find a prepared value by its number; NULL if it is no longer kept. */
 static Prepared *
 find_number(uint64 number)
 {
@@ -161,7 +160,7 @@ find_bytes(const char *bytes, Size length)
 
 /* Prepare a value, in the place of the one longest not used. */
 static Prepared *
-prepare(struct varlena *value)
+prepare_table(struct varlena *value)
 {
 	Prepared   *place = &prepared[PREPARED - 1];
 	MemoryContext context;
@@ -171,7 +170,7 @@ prepare(struct varlena *value)
 	void	   *memory;
 
 	simhash_open_idf(&idf, value);
-	release(place);
+	release_place(place);
 	/* Until it is whole it goes with the query if that fails. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
 									ALLOCSET_SMALL_SIZES);
@@ -200,7 +199,7 @@ find_or_prepare(struct varlena *value)
 	Prepared   *found = find_bytes(VARDATA_ANY(value),
 								   VARSIZE_ANY_EXHDR(value));
 
-	return found != NULL ? found : prepare(value);
+	return found != NULL ? found : prepare_table(value);
 }
 
 /* Find the value that a TOAST pointer leads to, or prepare it. */

@@ -85,7 +85,7 @@ simhash_keywords(PG_FUNCTION_ARGS)
  * argument "top" is top_k.  False if there is none.
  */
 static bool
-fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
+tfidf_of_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 {
 	size_t		k = PG_ARGISNULL(top) ? SIZE_MAX :
 	simhash_top_argument(fcinfo, top);
@@ -109,7 +109,7 @@ fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 Datum
 simhash_word_tfidf(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 0, fingerprint_words);
+	return simhash_return_tfidf(fcinfo, 0, tfidf_of_words);
 }
 
 /*
@@ -125,7 +125,7 @@ simhash_word_tfidf(PG_FUNCTION_ARGS)
 Datum
 simhash_word_tfidf_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 2, fingerprint_words);
+	return simhash_return_tfidf(fcinfo, 2, tfidf_of_words);
 }
 
 /*

@@ -9,9 +9,9 @@
  * collations, finds words by a dictionary of its own; these can be better
  * features, and are what weights of words, as in jieba's list, are about.
  *
- * But a newer ICU has a newer dictionary.  So this is no profile, it is
- * STABLE rather than IMMUTABLE, and whoever stores fingerprints of its words
- * has to compute them again after an upgrade of ICU.
+ * But a newer ICU has a newer dictionary.  So this is a function and not a
+ * profile, STABLE rather than IMMUTABLE, and stored fingerprints of its words
+ * have to be computed again after an upgrade of ICU.
  *
  * Text is brought to the normal form NFKC first, also by ICU: full-width letters
  * and digits, half-width kana and ligatures are the same word as their usual
@@ -19,18 +19,18 @@
  *
  * ICU takes no interrupts, and its time to bring combining marks in order grows
  * with the square of their number.  So it is given a document in pieces, which
- * end where no other result could be:
+ * end where the end of a piece cannot change the result:
  *
  *		to normalise		before a character that combines with none before it
  *		to find words in	behind a line; between a space, or the full stop of
  *							Chinese and Japanese, and a letter
  *
- * What has no such place for long is cut all the same: combining marks after
+ * A stretch without such a place is cut all the same: combining marks after
  * some thousand, text without gaps after 200,000 characters or so.
  *
  * We use the library that we were built for, which as a rule is the one that the
  * server has loaded.  Where the server is built without ICU, or its headers were
- * absent when we were built, the function says so.
+ * absent when we were built, the function fails and says so.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

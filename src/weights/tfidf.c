@@ -46,7 +46,7 @@ typedef struct Scales
 
 /* Add hashes with their weights, for so many words. */
 static void
-add_words(ShIdfSums *sums, int words, const uint64 *hashes,
+add_idf_words(ShIdfSums *sums, int words, const uint64 *hashes,
 		  const uint32 *weights, size_t n)
 {
 	uint64		others[SH_GAINED(SH_BATCH)];
@@ -61,7 +61,7 @@ add_words(ShIdfSums *sums, int words, const uint64 *hashes,
 
 /* Begin sums for so many words. */
 static void
-begin_words(ShIdfSums *sums, int words)
+begin_idf_words(ShIdfSums *sums, int words)
 {
 	for (int w = 0; w < words; w++)
 		sh_idf_sums_begin(&sums[w]);
@@ -69,7 +69,7 @@ begin_words(ShIdfSums *sums, int words)
 
 /* Their fingerprint; false when nothing was added that weighs anything. */
 static bool
-end_words(ShIdfSums *sums, int words, uint64 *result)
+end_idf_words(ShIdfSums *sums, int words, uint64 *result)
 {
 	bool		exists = true;
 
@@ -89,7 +89,7 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	memcpy(gained, hashes, n * sizeof *hashes);
 	n = sh_document_sift(scales->document, gained, n);
 	sh_idf_look_up(scales->table, gained, weights, n);
-	add_words(scales->sums, scales->words, gained, weights, n);
+	add_idf_words(scales->sums, scales->words, gained, weights, n);
 	return true;
 }
 
@@ -154,7 +154,7 @@ simhash_fingerprint_top(const ShIdfTable *table,
 									simhash_pause);
 	ShIdfSums	sums[SH_WORDS];
 
-	begin_words(sums, words);
+	begin_idf_words(sums, words);
 	for (size_t start = 0; start < n; start += SH_BATCH)
 	{
 		size_t		end = Min(n, start + SH_BATCH);
@@ -176,9 +176,9 @@ simhash_fingerprint_top(const ShIdfTable *table,
 				sh_idf_sums_add(&sums[w], sh_word_hash(entries[i].hash, w),
 								entries[i].value);
 		}
-		add_words(sums, words, hashes, weights, m);
+		add_idf_words(sums, words, hashes, weights, m);
 	}
-	return end_words(sums, words, result);
+	return end_idf_words(sums, words, result);
 }
 
 /*
@@ -186,7 +186,7 @@ simhash_fingerprint_top(const ShIdfTable *table,
  * both not NULL; argument "top" is top_k.  False if there is none.
  */
 static bool
-fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
+tfidf_of_document(FunctionCallInfo fcinfo, int top, int words,
 					 uint64 *result)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
@@ -198,9 +198,9 @@ fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
 	scales.words = words;
 	if (k == 0)
 	{
-		begin_words(scales.sums, words);
+		begin_idf_words(scales.sums, words);
 		simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
-		return end_words(scales.sums, words, result);
+		return end_idf_words(scales.sums, words, result);
 	}
 	memset(&scales.features, 0, sizeof scales.features);
 	simhash_read_hashes(scales.document, document, count_hashes, &scales);
@@ -244,7 +244,7 @@ simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
 Datum
 simhash_tfidf(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 0, fingerprint_document);
+	return simhash_return_tfidf(fcinfo, 0, tfidf_of_document);
 }
 
 /*
@@ -260,7 +260,7 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 Datum
 simhash_tfidf_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 2, fingerprint_document);
+	return simhash_return_tfidf(fcinfo, 2, tfidf_of_document);
 }
 
 /*

@@ -3,6 +3,17 @@
  * weights.h
  *		Features and weights of the user's own.
  *
+ * In come features that are not those of a profile (text[], lexemes, hashes,
+ * words that ICU has found), or weights for features: given, or learnt as
+ * simhash_idf values from documents.  Out come fingerprints, bigint or bit
+ * strings, and lists that explain them: features with their weights, keywords,
+ * and which features make two fingerprints differ.
+ *
+ * Sums are exact, so no answer depends on the order of rows, on parallel
+ * workers, or on a window that moves.  idf_type.c and idf_agg.c make simhash_idf
+ * values, idf_cache.c prepares them for look-ups; tfidf.c, keywords.c and
+ * words.c weigh by them; weighted.c and weighted_agg.c add up real weights.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------

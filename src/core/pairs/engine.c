@@ -112,7 +112,7 @@ static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
 
 /* Is this step shared with others? */
 static inline bool
-is_shared(const ShSearch *search)
+step_is_shared(const ShSearch *search)
 {
 	return search->depth <= 1 && search->pairs->next_part != NULL;
 }
@@ -130,7 +130,7 @@ next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
 
 	*start = *end;
 	*end = keys;
-	if (!is_shared(search))
+	if (!step_is_shared(search))
 		return *start < keys;
 	part = search->pairs->next_part(search->pairs->part_context, search->step);
 	if (part >= (keys + size - 1) / size)
@@ -145,7 +145,7 @@ next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
 
 /* Count work; say how far we are when enough of it has been done. */
 static inline void
-tick(ShSearch *search, size_t work)
+count_work(ShSearch *search, size_t work)
 {
 	ShPairs    *pairs = search->pairs;
 
@@ -193,7 +193,7 @@ report_found(ShSearch *search)
 
 /* Two values within the radius: note them if this is the place to. */
 static void
-match(void *context, uint64_t a, uint64_t b)
+note_match(void *context, uint64_t a, uint64_t b)
 {
 	ShSearch   *search = context;
 	uint64_t	x = a ^ b;
@@ -232,7 +232,7 @@ compare_self(ShSearch *search, const uint64_t *values, size_t n)
 
 			search->compare.kind->one(&search->compare, values[i],
 									  values + from, end - from);
-			tick(search, end - from);
+			count_work(search, end - from);
 		}
 	}
 }
@@ -249,7 +249,7 @@ compare_others(ShSearch *search, const uint64_t *a, size_t n,
 		for (size_t i = 0; i < n; i++)
 		{
 			search->compare.kind->one(&search->compare, a[i], b + tile, size);
-			tick(search, size);
+			count_work(search, size);
 		}
 	}
 }
@@ -271,19 +271,19 @@ compare_others(ShSearch *search, const uint64_t *a, size_t n,
  *	search_near		when that is full, copies the values of each into the
  *					array "gather", unless there are many, which are
  *					compared, or cut into blocks anew, by themselves;
- *	flush			when that is full, compares each value of the key with all
+ *	compare_gathered	when that is full, compares each value of the key with all
  *					that were gathered.
  */
 
 
 /* Compare the values of a key with the candidates gathered. */
 static void
-flush(ShSearch *search, ShKey *key)
+compare_gathered(ShSearch *search, ShKey *key)
 {
 	for (size_t i = 0; i < key->side.n; i++)
 		search->compare.kind->one(&search->compare, key->side.values[i],
 								  key->gather, key->gathered);
-	tick(search, key->side.n * key->gathered);
+	count_work(search, key->side.n * key->gathered);
 	key->gathered = 0;
 }
 
@@ -294,7 +294,7 @@ search_near(ShSearch *search, ShKey *key, ShSide *other, uint32_t flips)
 	if (other->n <= GATHER_MAX)
 	{
 		if (key->gathered + other->n > GATHER)
-			flush(search, key);
+			compare_gathered(search, key);
 		for (size_t i = 0; i < other->n; i++)
 			key->gather[key->gathered++] = other->values[i];
 	}
@@ -359,7 +359,7 @@ search_key(ShSearch *search, ShKey *key)
 		}
 	}
 	search_waiting(search, key);
-	flush(search, key);
+	compare_gathered(search, key);
 }
 
 /* Search some keys of values sorted by a block of radius 0. */
@@ -379,7 +379,7 @@ search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
 			ShSide		part = sh_side_of_key(side, key);
 
 			note_done(search, side, key);
-			tick(search, part.n);
+			count_work(search, part.n);
 			if (part.n > RUN_MAX)
 				search_sides(search, &part, NULL, radius, SH_DIGIT);
 		}
@@ -430,8 +430,8 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 
 /* Search by one block after another. */
 static void
-search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
-			int radius)
+search_blocks(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
+			  int radius)
 {
 	uint64_t	chosen = search->chosen;
 	int			passed = search->passed;
@@ -442,16 +442,16 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		ShPassed	pass = {block->mask, block->radius};
 
 		sh_sort_side(a, block);
-		tick(search, a->n);
+		count_work(search, a->n);
 		if (b != NULL)
 		{
 			sh_sort_side(b, block);
-			tick(search, b->n);
+			count_work(search, b->n);
 		}
 		if (search->depth == 1)
 			search->share = block->share;
 		search->chosen = chosen | block->mask;
-		if (is_shared(search))
+		if (step_is_shared(search))
 			search->step = search->pairs->step++;
 		search_block(search, block, a, b, radius);
 		search->pass[search->passed++] = pass;
@@ -487,7 +487,7 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
 		/* As a step that is shared this has one part. */
-		if (is_shared(search) && search->depth == 0 && search->pairs->next_part
+		if (step_is_shared(search) && search->depth == 0 && search->pairs->next_part
 			(search->pairs->part_context, search->pairs->step++) > 0)
 			return;
 		if (b == NULL)
@@ -499,7 +499,7 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 	left.ends = width > SH_DIGIT ? search->pairs->ends : ends[0];
 	right.ends = ends[1];
 	search->depth++;
-	search_plan(search, &plan, &left, b != NULL ? &right : NULL, radius);
+	search_blocks(search, &plan, &left, b != NULL ? &right : NULL, radius);
 	search->depth--;
 	sh_restore(&left, a->values);
 	if (b != NULL)
@@ -525,7 +525,7 @@ sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 	search.sink = sink;
 	search.context = context;
 	search.compare.radius = radius;
-	search.compare.match = match;
+	search.compare.match = note_match;
 	search.compare.context = &search;
 	search.compare.kind = pairs->kind;
 	if (radius > 0)

@@ -3,6 +3,13 @@
  * engine.h
  *		All pairs of fingerprints within a distance.
  *
+ * The job of this folder: in come the fingerprints of rows in memory, with
+ * their groups if they have any; out come all pairs within a distance, or the
+ * clusters that pairs make.  rows.c sorts and collapses the rows, plan.c chooses
+ * how to search, engine.c searches, by means of sides.c and compare.c.
+ * crowds.c and clusters.c make clusters, wide_pairs.c searches fingerprints of
+ * several words.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------

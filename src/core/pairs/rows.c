@@ -12,11 +12,10 @@
  * h be a hash of the group.  In place of a fingerprint f we take f ^ h: as
  * (f ^ h) ^ (g ^ h) = f ^ g, distances within a group stay, and groups lie as
  * if at random to each other.  So the search need not know of groups, and finds
- * about as much as it would among random fingerprints; of two it has found, and
- * of the members of a crowd, the groups are compared.  What would not do is two
- * rows of different groups with the same f ^ h, which are collapsed.  Should
- * that happen, all begins anew with other hashes: among ten million rows once
- * in 400,000 times.
+ * hardly more pairs than among random fingerprints; then the groups of the two
+ * rows are compared.  But two rows of different groups with the same f ^ h would
+ * be collapsed into one.  Where that happens, all begins anew with other hashes:
+ * among ten million rows once in 400,000 times.
  *
  * Fingerprints of several words are collapsed by a hash of these and of the
  * group, with the same care.  wide_pairs.c searches them word by word.
@@ -202,7 +201,7 @@ make_directory(ShPairs *pairs)
 
 /* Sort the rows by fingerprint, and number the distinct fingerprints. */
 static void
-collapse(ShPairs *pairs)
+collapse_equal(ShPairs *pairs)
 {
 	ShRows		at = {pairs->values, pairs->rows};
 	ShRows		other = {pairs->work, pairs->first};
@@ -240,7 +239,7 @@ rows_differ(const ShPairs *pairs, uint32_t a, uint32_t b)
 
 /* Have rows been collapsed that differ? */
 static bool
-strangers_meet(const ShPairs *pairs)
+unlike_rows_meet(const ShPairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->distinct; i++)
 	{
@@ -257,7 +256,7 @@ strangers_meet(const ShPairs *pairs)
 
 /* Give the rows their own fingerprints back, in the order of the rows. */
 static void
-expand(ShPairs *pairs)
+separate_rows(ShPairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->distinct; i++)
 	{
@@ -303,11 +302,11 @@ sh_pairs_collapse(ShPairs *pairs)
 	{
 		for (uint32_t i = 0; hashed && i < pairs->n; i++)
 			pairs->values[i] = collapsing_value(pairs, i);
-		collapse(pairs);
-		if (!hashed || !strangers_meet(pairs))
+		collapse_equal(pairs);
+		if (!hashed || !unlike_rows_meet(pairs))
 			break;
 		if (pairs->wide == NULL)
-			expand(pairs);
+			separate_rows(pairs);
 		sh_pairs_tell(pairs, 0);
 	}
 	if (pairs->distinct > 0)

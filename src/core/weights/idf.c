@@ -55,7 +55,7 @@
 
 /* A number of n bytes. */
 static uint64_t
-get_number(const unsigned char *p, int n)
+read_number(const unsigned char *p, int n)
 {
 	uint64_t	result = 0;
 
@@ -65,7 +65,7 @@ get_number(const unsigned char *p, int n)
 }
 
 static unsigned char *
-put_number(unsigned char *p, uint64_t value, int n)
+write_number(unsigned char *p, uint64_t value, int n)
 {
 	for (int i = 0; i < n; i++)
 		*p++ = (unsigned char) (value >> (8 * i));
@@ -74,7 +74,7 @@ put_number(unsigned char *p, uint64_t value, int n)
 
 /* A number in base 128; false when it is cut off, too large or too long. */
 static inline bool
-get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+read_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
 	uint64_t	result = 0;
 
@@ -95,7 +95,7 @@ get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 }
 
 static inline unsigned char *
-put_varint(unsigned char *p, uint64_t value)
+write_varint(unsigned char *p, uint64_t value)
 {
 	while (value >= 0x80)
 	{
@@ -131,10 +131,10 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes, size_t length)
 		return "Its profile does not exist.";
 	idf->shortest = bytes[3];
 	p = bytes + 4 + bytes[2];
-	idf->documents = (uint32_t) get_number(p, 4);
-	idf->fallback = (uint32_t) get_number(p + 4, 4);
-	idf->entries = get_number(p + 8, 8);
-	idf->checksum = get_number(p + 16, 8);
+	idf->documents = (uint32_t) read_number(p, 4);
+	idf->fallback = (uint32_t) read_number(p + 4, 4);
+	idf->entries = read_number(p + 8, 8);
+	idf->checksum = read_number(p + 16, 8);
 	idf->payload = bytes + header;
 	idf->length = length - header;
 	if (idf->entries > SH_IDF_ENTRIES_MAX || idf->entries > idf->length / 2)
@@ -169,8 +169,8 @@ sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry)
 	uint64_t	value;
 
 	if (reader->left == 0 ||
-		!get_varint(&reader->next, reader->end, &step) ||
-		!get_varint(&reader->next, reader->end, &value) ||
+		!read_varint(&reader->next, reader->end, &step) ||
+		!read_varint(&reader->next, reader->end, &value) ||
 		value < reader->least || value > reader->most)
 		return false;
 	if (reader->begun && (step == 0 || reader->hash + step < reader->hash))
@@ -222,8 +222,8 @@ sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
 		unsigned char bytes[2 * VARINT_MAX];
 		size_t		n;
 
-		n = (size_t) (put_varint(put_varint(bytes, entries[i].hash - last),
-								 entries[i].value) - bytes);
+		n = (size_t) (write_varint(write_varint(bytes, entries[i].hash - last),
+								   entries[i].value) - bytes);
 		if (to != NULL)
 			memcpy(to + length, bytes, n);
 		length += n;
@@ -236,10 +236,10 @@ sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
 	*p++ = (unsigned char) name;
 	*p++ = (unsigned char) idf->shortest;
 	memcpy(p, idf->profile->name, name);
-	p = put_number(p + name, idf->documents, 4);
-	p = put_number(p, idf->fallback, 4);
-	p = put_number(p, idf->entries, 8);
-	put_number(p, XXH3_64bits(to + header, length - header), 8);
+	p = write_number(p + name, idf->documents, 4);
+	p = write_number(p, idf->fallback, 4);
+	p = write_number(p, idf->entries, 8);
+	write_number(p, XXH3_64bits(to + header, length - header), 8);
 	return length;
 }
 

@@ -3,6 +3,11 @@
  * idf.h
  *		How rare features are: inverse document frequencies.
  *
+ * The job of this folder: in come hashes of features with weights; out come
+ * exact sums of them and fingerprints.  Weights are real numbers (exact.c), or
+ * those of a simhash_idf value, whose bytes idf.c reads and writes, and which
+ * idf_table.c looks up, idf_sums.c adds up, and idf_top.c compares.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------

@@ -75,7 +75,7 @@ clear_table(ShIdfTable *table, void (*pause) (void))
  * what is free, last of all.
  */
 static void
-insert(ShIdfTable *table, uint64_t hash, uint32_t weight)
+insert_weight(ShIdfTable *table, uint64_t hash, uint32_t weight)
 {
 	size_t		b = first_bucket(table, hash);
 	ShIdfBucket *bucket = &table->buckets[b];
@@ -118,11 +118,11 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 		if (entry.hash == 0)
 			weight_of_zero = weight;
 		else
-			insert(table, entry.hash, weight);
+			insert_weight(table, entry.hash, weight);
 		if (reader.left % SH_IDF_STRETCH == 0)
 			pause();
 	}
-	insert(table, 0, weight_of_zero);
+	insert_weight(table, 0, weight_of_zero);
 	return reader.left == 0;
 }
 
