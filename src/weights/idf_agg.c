@@ -118,7 +118,7 @@ learn_value(Learning *learning, struct varlena *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("given weights cannot be added"),
-				 errdetail("Only document frequencies that simhash_idf_agg has learnt add up.")));
+				 errdetail("Only document frequencies learnt by simhash_idf_agg can be added.")));
 	set_profile(learning, idf.profile);
 	add_documents(learning, idf.documents);
 	sh_idf_read(&reader, &idf);

@@ -280,7 +280,7 @@ simhash_document_idf(FunctionCallInfo fcinfo, int i)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("simhash_idf value is of words, not of documents"),
-				 errdetail("It says by no profile how to cut a document."),
+				 errdetail("It names no profile to cut a document by."),
 				 errhint("Pass the words of the document as text[].")));
 	return table;
 }
