@@ -40,7 +40,7 @@ planner = balls clauses distances indexes key_paths key_prefix paths \
 	selectivity support
 keys = key_columns keys
 report = dedup report report_lines report_table
-tune = tune tune_query tune_recipe
+tune = tune tune_query tune_derivation
 pairs = components documents pair_workers pairs query_rows rate row_groups \
 	row_ids sample similar_rows
 query = progress statement

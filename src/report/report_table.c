@@ -182,10 +182,10 @@ find_document(SimhashTable *table, const SimhashVerifyOptions *given,
 			  Node *expression)
 {
 	SimhashVerifyOptions *verify = &table->verify;
-	SimhashRecipe recipe;
-	bool		known = simhash_get_recipe(expression, &recipe);
+	SimhashDerivation derived;
+	bool		known = simhash_get_derivation(expression, &derived);
 	Var		   *column = known ?
-	(Var *) simhash_unlabeled(recipe.document) : NULL;
+	(Var *) simhash_unlabeled(derived.document) : NULL;
 	AttrNumber	number = 0;
 
 	*verify = *given;
@@ -213,11 +213,11 @@ find_document(SimhashTable *table, const SimhashVerifyOptions *given,
 		return;
 	verify->document = get_attname(table->oid, number, false);
 	if (verify->similarity == NULL)
-		verify->similarity = known && recipe.measure == SIMHASH_COSINE ?
+		verify->similarity = known && derived.measure == SIMHASH_COSINE ?
 			"cosine" : "jaccard";
 	if (verify->profile == NULL && known &&
-		sh_profile_plain(recipe.profile) != sh_default_profile)
-		verify->profile = sh_profile_plain(recipe.profile)->name;
+		sh_profile_plain(derived.profile) != sh_default_profile)
+		verify->profile = sh_profile_plain(derived.profile)->name;
 	table->documents = simhash_verify_begin(verify);
 	simhash_verify_type(table->documents, get_atttype(table->oid, number));
 }

@@ -23,7 +23,7 @@
  * Instead of documents the query can return arrays of words, which are their
  * features; and in a second column the fingerprint of each, so that any way to
  * make one can be judged, as with idf.  Where the table has fingerprints of the
- * documents, these are judged as they are made there (tune_recipe.c).
+ * documents, these are judged as they are made there (tune_derivation.c).
  *
  * The query is run twice, in one snapshot: once to draw the sample, once to
  * compare.  Identical texts are no pair, whichever rows they are in: they
@@ -79,7 +79,7 @@ typedef struct Posting
 typedef struct Tuning
 {
 	/* what stays */
-	const SimhashRecipe *recipe;
+	const SimhashDerivation *derived;
 	SimhashMeasure measure;
 	double		at_least;		/* from this similarity on, pairs are alike */
 	uint32		wanted;			/* documents of the sample */
@@ -158,12 +158,12 @@ fingerprint_words(SimhashMeasure measure, const uint64 *hashes, int n,
 
 /* The fingerprint of a document; false if it has none. */
 static bool
-fingerprint_document(const SimhashRecipe *recipe, text *document,
+fingerprint_document(const SimhashDerivation *derived, text *document,
 					 uint64 *fingerprint)
 {
-	return recipe->measure == SIMHASH_JACCARD ?
-		simhash_minhash(recipe->profile, document, fingerprint) :
-		simhash_fingerprint(recipe->profile, document, fingerprint);
+	return derived->measure == SIMHASH_JACCARD ?
+		simhash_minhash(derived->profile, document, fingerprint) :
+		simhash_fingerprint(derived->profile, document, fingerprint);
 }
 
 /*
@@ -173,7 +173,7 @@ fingerprint_document(const SimhashRecipe *recipe, text *document,
 static bool
 read_features(Tuning *tuning, SimhashRow *row)
 {
-	const SimhashRecipe *recipe = tuning->recipe;
+	const SimhashDerivation *derived = tuning->derived;
 	ShBag	   *features = &tuning->features;
 	text	   *document = (text *) row->document;
 	bool		made = tuning->documents.made;
@@ -181,7 +181,7 @@ read_features(Tuning *tuning, SimhashRow *row)
 	if (made && row->width == 0)
 		return false;
 	sh_bag_begin(features, tuning->documents.words ? SH_DAMP_COUNT :
-				 recipe->profile->damping);
+				 derived->profile->damping);
 	if (tuning->documents.words)
 	{
 		ArrayType  *words = (ArrayType *) document;
@@ -190,20 +190,21 @@ read_features(Tuning *tuning, SimhashRow *row)
 
 		if (!made)
 		{
-			n = simhash_hash_set(words, recipe->profile, &hashes);
-			if (!fingerprint_words(recipe->measure, hashes, n, row->fingerprint))
+			n = simhash_hash_set(words, derived->profile, &hashes);
+			if (!fingerprint_words(derived->measure, hashes, n,
+								   row->fingerprint))
 				return false;
 		}
-		n = simhash_hash_set(words, simhash_comparing_profile(recipe->profile),
+		n = simhash_hash_set(words, simhash_comparing_profile(derived->profile),
 							 &hashes);
 		sh_bag_add(features, hashes, n);
 	}
 	else
 	{
-		if (!made && !fingerprint_document(recipe, document,
+		if (!made && !fingerprint_document(derived, document,
 										   row->fingerprint))
 			return false;
-		simhash_read_hashes(simhash_begin_document(simhash_comparing_profile(recipe->profile)),
+		simhash_read_hashes(simhash_begin_document(simhash_comparing_profile(derived->profile)),
 							document, collect, features);
 	}
 	if (!made)
@@ -405,7 +406,7 @@ compare(void *state, const SimhashRow *row)
  */
 void
 simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
-					const SimhashRecipe *recipe, SimhashMeasure measure,
+					const SimhashDerivation *derived, SimhashMeasure measure,
 					double at_least, int64 sample)
 {
 	Tuning	   *tuning = palloc0(sizeof *tuning);
@@ -417,7 +418,7 @@ simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
 						SIMHASH_SAMPLE_MAX)));
 	memset(tally, 0, sizeof *tally);
 	tuning->tally = tally;
-	tuning->recipe = recipe;
+	tuning->derived = derived;
 	tuning->measure = measure;
 	tuning->at_least = at_least;
 	tuning->wanted = (uint32) sample;
@@ -442,7 +443,7 @@ simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
 typedef struct TuneCall
 {
 	SimhashStatement query;
-	SimhashRecipe recipe;
+	SimhashDerivation derived;
 	bool		known;			/* that fingerprints are made so */
 	SimhashMeasure measure;
 	double		at_least;
@@ -455,8 +456,9 @@ advise(const TuneCall *call, const SimhashRate *best)
 {
 	bool		jaccard = call->measure == SIMHASH_JACCARD;
 	const char *name = jaccard ? "Jaccard" : "cosine";
+
 	/* Features are compared without the seed, which is told nobody. */
-	const ShProfile *profile = sh_profile_plain(call->recipe.profile);
+	const ShProfile *profile = sh_profile_plain(call->derived.profile);
 
 	if (best == NULL)
 		return psprintf("No document of the sample has another with a %s"
@@ -466,7 +468,7 @@ advise(const TuneCall *call, const SimhashRate *best)
 					" of %g or more by %s%s: that finds %.3g %% of such pairs,"
 					" and compares %.3g documents for each.",
 					!call->known ? "" :
-					call->recipe.measure == SIMHASH_JACCARD ? " by minhash" :
+					call->derived.measure == SIMHASH_JACCARD ? " by minhash" :
 					" by simhash", best->k, name, call->at_least,
 					jaccard ? "simhash_jaccard" : "simhash_cosine",
 					profile == sh_default_profile ? "" :
@@ -524,7 +526,7 @@ return_rates(const TuneCall *call, ReturnSetInfo *rsinfo)
 static void
 get_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 {
-	SimhashRecipe *recipe = &call->recipe;
+	SimhashDerivation *derived = &call->derived;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5))
 		ereport(ERROR,
@@ -534,17 +536,17 @@ get_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 	call->query.example = "SELECT body FROM docs";
 	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(5));
 	simhash_analyze(&call->query);
-	call->known = simhash_query_recipe(call->query.query, recipe);
+	call->known = simhash_query_derivation(call->query.query, derived);
 	if (!PG_ARGISNULL(2))
-		recipe->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
+		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
-		recipe->measure =
+		derived->measure =
 			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(3)), "family",
 						   "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
 	call->measure =
 		simhash_get_measure(PG_ARGISNULL(4) ? NULL
-							: text_to_cstring(PG_GETARG_TEXT_PP(4)), recipe);
+							: text_to_cstring(PG_GETARG_TEXT_PP(4)), derived);
 	if (call->measure == SIMHASH_NO_MEASURE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -583,7 +585,7 @@ simhash_tune(PG_FUNCTION_ARGS)
 	PG_TRY();
 	{
 		get_arguments(fcinfo, call);
-		simhash_tally_query(&call->tally, &call->query, &call->recipe,
+		simhash_tally_query(&call->tally, &call->query, &call->derived,
 							call->measure, call->at_least, sample);
 	}
 	PG_FINALLY();

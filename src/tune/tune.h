@@ -42,7 +42,7 @@ typedef struct SimhashDocuments
 /* tune.c */
 extern void simhash_tally_query(SimhashTally *tally,
 								const SimhashStatement *query,
-								const SimhashRecipe *recipe,
+								const SimhashDerivation *derived,
 								SimhashMeasure measure, double at_least,
 								int64 sample);
 
@@ -51,7 +51,8 @@ extern void simhash_read_documents(SimhashDocuments *documents,
 								   const SimhashStatement *query,
 								   SimhashRowReader read);
 
-/* tune_recipe.c */
-extern bool simhash_query_recipe(const Query *query, SimhashRecipe *recipe);
+/* tune_derivation.c */
+extern bool simhash_query_derivation(const Query *query,
+									 SimhashDerivation *derived);
 
 #endif							/* SIMHASH_TUNE_H */
