@@ -51,7 +51,6 @@
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
-#define PARTS_MAX		1024	/* of a block, to hand out to processes */
 
 /* A block that was passed by: pairs within the radius are reported there. */
 typedef struct ShPassed
@@ -76,7 +75,6 @@ typedef struct ShSearch
 	double		done;			/* part of the search that is done */
 	double		before;			/* of that, before the outermost block */
 	double		share;			/* what that block will add to it */
-	int			step;			/* to be shared with other processes */
 
 	size_t		count;			/* pairs found and not reported yet */
 	uint64_t	found[FOUND][2];
@@ -100,46 +98,6 @@ typedef struct ShKey
 
 static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
 						 int radius, int width);
-
-/*
- * --- sharing --------------------------------------------------------------
- *
- * Several processes may search together.  Each has all values, cuts them into
- * the same blocks, and sorts them by each by itself; the keys of a block are
- * handed out in parts, so that each key is searched in one process.  Such a
- * block is a step of the search.  Only the outermost blocks are shared.
- */
-
-/* Is this step shared with others? */
-static inline bool
-step_is_shared(const ShSearch *search)
-{
-	return search->depth <= 1 && search->pairs->next_part != NULL;
-}
-
-/*
- * The keys of a block that are to be searched next, from *start to *end.
- * False if there are none left.  Begin with 0 for both.
- */
-static bool
-next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
-		  uint32_t *end)
-{
-	uint32_t	size = keys / PARTS_MAX + 1;
-	uint32_t	part;
-
-	*start = *end;
-	*end = keys;
-	if (!step_is_shared(search))
-		return *start < keys;
-	part = search->pairs->next_part(search->pairs->part_context, search->step);
-	if (part >= (keys + size - 1) / size)
-		return false;
-	*start = part * size;
-	if (keys - *start > size)
-		*end = *start + size;
-	return true;
-}
 
 /* --- comparing ------------------------------------------------------------ */
 
@@ -218,38 +176,26 @@ note_done(ShSearch *search, const ShSide *side, uint32_t key)
 			search->share * side->ends[key - 1] / side->n;
 }
 
-/* Compare each value with each, in tiles that stay in the cache. */
+/*
+ * Compare the values of one side with each other, or with those of another
+ * side, in tiles that stay in the cache.
+ */
 static void
-compare_self(ShSearch *search, const uint64_t *values, size_t n)
+compare_sides(ShSearch *search, const ShSide *a, const ShSide *b)
 {
-	for (size_t tile = 0; tile < n; tile += TILE)
+	const ShSide *others = b != NULL ? b : a;
+
+	for (size_t tile = 0; tile < others->n; tile += TILE)
 	{
-		size_t		end = tile + TILE < n ? tile + TILE : n;
+		size_t		end = tile + TILE < others->n ? tile + TILE : others->n;
 
-		for (size_t i = 0; i + 1 < end; i++)
+		for (size_t i = 0; i < (b != NULL ? a->n : end - 1); i++)
 		{
-			size_t		from = i < tile ? tile : i + 1;
+			size_t		from = b != NULL || i < tile ? tile : i + 1;
 
-			search->compare.kind->one(&search->compare, values[i],
-									  values + from, end - from);
+			search->compare.kind->one(&search->compare, a->values[i],
+									  others->values + from, end - from);
 			count_work(search, end - from);
-		}
-	}
-}
-
-/* Compare each of some values with each of others. */
-static void
-compare_others(ShSearch *search, const uint64_t *a, size_t n,
-			   const uint64_t *b, size_t m)
-{
-	for (size_t tile = 0; tile < m; tile += TILE)
-	{
-		size_t		size = tile + TILE < m ? TILE : m - tile;
-
-		for (size_t i = 0; i < n; i++)
-		{
-			search->compare.kind->one(&search->compare, a[i], b + tile, size);
-			count_work(search, size);
 		}
 	}
 }
@@ -299,8 +245,7 @@ search_near(ShSearch *search, ShKey *key, ShSide *other, uint32_t flips)
 			key->gather[key->gathered++] = other->values[i];
 	}
 	else if (key->side.n * other->n <= PRODUCT_MAX)
-		compare_others(search, key->side.values, key->side.n,
-					   other->values, other->n);
+		compare_sides(search, &key->side, other);
 	else
 	{
 		int			left = key->radius -
@@ -346,7 +291,7 @@ search_key(ShSearch *search, ShKey *key)
 	if (!key->same)
 		add_near(search, key, 0);
 	else if (key->side.n <= RUN_MAX)
-		compare_self(search, key->side.values, key->side.n);
+		compare_sides(search, &key->side, NULL);
 	else
 		search_sides(search, &key->side, NULL, key->radius, SH_DIGIT);
 	for (int bits = 1; bits <= key->block->radius; bits++)
@@ -362,14 +307,13 @@ search_key(ShSearch *search, ShKey *key)
 	compare_gathered(search, key);
 }
 
-/* Search some keys of values sorted by a block of radius 0. */
+/* Search values sorted by a block of radius 0. */
 static void
-search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
-			 uint32_t to)
+search_equal(ShSearch *search, ShSide *side, int radius, uint32_t keys)
 {
-	for (uint32_t slice = from; slice < to; slice += SLICE)
+	for (uint32_t slice = 0; slice < keys; slice += SLICE)
 	{
-		uint32_t	n = to - slice < SLICE ? to - slice : SLICE;
+		uint32_t	n = keys - slice < SLICE ? keys - slice : SLICE;
 
 		search->compare.kind->runs(&search->compare, side->values,
 								   slice == 0 ? 0 : side->ends[slice - 1],
@@ -386,43 +330,32 @@ search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
 	}
 }
 
-/* Search some keys of values sorted by a block, with those near to them. */
-static void
-search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t from,
-			  uint32_t to)
-{
-	for (key->key = from; key->key < to; key->key++)
-	{
-		key->side = sh_side_of_key(side, key->key);
-		if (key->side.n == 0)
-			continue;
-		note_done(search, side, key->key);
-		search_key(search, key);
-	}
-}
-
 /* Search one or two sides, sorted by a block, for pairs within its radius. */
 static void
 search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
-	uint32_t	start = 0;
-	uint32_t	end = 0;
 	ShKey		key;
 
-	memset(&key, 0, offsetof(ShKey, near));
-	key.gathered = 0;
+	if (b == NULL && block->radius == 0)
+	{
+		search_equal(search, a, radius, keys);
+		return;
+	}
 	key.block = block;
 	key.others = b != NULL ? b : a;
 	key.same = b == NULL;
 	key.radius = radius;
-	while (next_keys(search, keys, &start, &end))
+	key.waiting = 0;
+	key.gathered = 0;
+	for (key.key = 0; key.key < keys; key.key++)
 	{
-		if (b == NULL && block->radius == 0)
-			search_equal(search, a, radius, start, end);
-		else
-			search_nearby(search, &key, a, start, end);
+		key.side = sh_side_of_key(a, key.key);
+		if (key.side.n == 0)
+			continue;
+		note_done(search, a, key.key);
+		search_key(search, &key);
 	}
 }
 
@@ -451,8 +384,6 @@ search_blocks(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		if (search->depth == 1)
 			search->share = block->share;
 		search->chosen = chosen | block->mask;
-		if (step_is_shared(search))
-			search->step = search->pairs->step++;
 		search_block(search, block, a, b, radius);
 		search->pass[search->passed++] = pass;
 		if (search->depth == 1)
@@ -486,14 +417,7 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 	if (search->depth == DEPTH_MAX ||
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
-		/* As a step that is shared this has one part. */
-		if (step_is_shared(search) && search->depth == 0 && search->pairs->next_part
-			(search->pairs->part_context, search->pairs->step++) > 0)
-			return;
-		if (b == NULL)
-			compare_self(search, a->values, a->n);
-		else
-			compare_others(search, a->values, a->n, b->values, b->n);
+		compare_sides(search, a, b);
 		return;
 	}
 	left.ends = width > SH_DIGIT ? search->pairs->ends : ends[0];
@@ -545,7 +469,6 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 	uint32_t	crowded = pairs->distinct - alone;
 	double		end = pairs->progress_start + pairs->progress_share;
 
-	pairs->step = 0;
 	if (crowded > 0)
 		pairs->progress_share /= 2;
 	sh_pairs_find_between(pairs, radius, 0, alone, 0, 0, sink, context);
@@ -555,16 +478,6 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 							  context);
 	pairs->progress_start = end;
 	pairs->progress_share = 0;
-}
-
-/* The estimated time to find the pairs of so many values, in nanoseconds. */
-double
-sh_pairs_cost(uint32_t n, int radius)
-{
-	ShPairPlan	plan;
-
-	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n));
-	return plan.cost;
 }
 
 /* Put all values into the array "work". */

@@ -409,15 +409,7 @@ search_by_word(ShWide *wide)
 	begin_word(wide);
 	add_equal(wide);
 	if (radius > 0)
-	{
-		sh_pairs_begin_search(&wide->word);
-		if (wide->search != NULL)
-			wide->search(wide->search_context, &wide->word, radius,
-						 add_candidates, wide);
-		else
-			sh_pairs_find_beside(&wide->word, radius, wide->word.distinct,
-								 add_candidates, wide);
-	}
+		sh_pairs_find(&wide->word, radius, add_candidates, wide);
 	compare_waiting(wide);
 }
 
