@@ -40,7 +40,7 @@
 typedef struct Prepared
 {
 	MemoryContext context;		/* NULL when the place is free */
-	uint64		number;			/* no other one ever has it */
+	uint64		number;			/* from 1; no other one ever has it */
 	ShIdfTable	table;
 	char	   *bytes;			/* of the value */
 	Size		length;
@@ -72,11 +72,9 @@ to_front(int i)
 static void
 release_place(Prepared *place)
 {
-	MemoryContext context = place->context;
-
-	place->context = NULL;
-	if (context != NULL)
-		MemoryContextDelete(context);
+	if (place->context != NULL)
+		MemoryContextDelete(place->context);
+	memset(place, 0, sizeof *place);
 }
 
 /*
@@ -92,30 +90,11 @@ end_transaction(void *arg)
 	in_transaction = false;
 	for (int i = 0; i < PREPARED; i++)
 	{
-		Prepared   *place = &prepared[i];
-
-		place->toasted = false;
-		if (place->context == NULL)
-			continue;
-		if (total + place->taken > PREPARED_BYTES)
-			release_place(place);
-		else
-			total += place->taken;
+		prepared[i].toasted = false;
+		if (total + prepared[i].taken > PREPARED_BYTES)
+			release_place(&prepared[i]);
+		total += prepared[i].taken;
 	}
-}
-
-/* Have end_transaction called. */
-static void
-watch_transaction(void)
-{
-	MemoryContextCallback *callback;
-
-	if (in_transaction)
-		return;
-	callback = MemoryContextAllocZero(TopTransactionContext, sizeof *callback);
-	callback->func = end_transaction;
-	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
-	in_transaction = true;
 }
 
 /* Find a prepared value by its number; NULL if it is no longer kept. */
@@ -124,7 +103,7 @@ find_number(uint64 number)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL && prepared[i].number == number)
+		if (prepared[i].number == number)
 			return to_front(i);
 	}
 	return NULL;
@@ -136,7 +115,7 @@ find_pointer(const struct varatt_external *pointer)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL && prepared[i].toasted &&
+		if (prepared[i].toasted &&
 			prepared[i].statement == GetCurrentStatementStartTimestamp() &&
 			prepared[i].command == GetCurrentCommandId(false) &&
 			memcmp(&prepared[i].pointer, pointer, sizeof *pointer) == 0)
@@ -151,7 +130,7 @@ find_bytes(const char *bytes, Size length)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL && prepared[i].length == length &&
+		if (prepared[i].length == length &&
 			memcmp(prepared[i].bytes, bytes, length) == 0)
 			return to_front(i);
 	}
@@ -255,7 +234,9 @@ simhash_idf_table(FunctionCallInfo fcinfo, int i)
 		found = find_number(*number);
 	if (found != NULL)
 		return &found->table;
-	watch_transaction();
+	if (!in_transaction)
+		(void) simhash_lasting_context(end_transaction);
+	in_transaction = true;
 	if (VARATT_IS_EXTERNAL_ONDISK(value))
 		found = find_toasted(value);
 	else
