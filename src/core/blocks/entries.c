@@ -323,6 +323,17 @@ sh_next_range(const ShLayout *layout, const ShReach *reach,
 	if (done->within[0] >= 0)
 		most = fine > sh_ring_end(layout, block, 0) ? fine : sh_ring_end(layout, block, 0);
 
+	/* One key, told in full: the most frequent case by far. */
+	if (reach->within[0] == 0 && done->within[0] < 0 &&
+		fine == sh_ring_end(layout, block, 0))
+	{
+		*low = center >> fine << fine;
+		*high = *low | ((UINT64_C(1) << fine) - 1);
+		if (*low < from)
+			*low = from;
+		return *low <= *high;
+	}
+
 	for (;; from = *high + 1)
 	{
 		int			end = fine;
