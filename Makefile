@@ -41,10 +41,10 @@ planner = balls clauses distances indexes key_paths key_prefix paths \
 	selectivity support
 keys = key_columns keys
 report = dedup report report_lines report_table
-tune = tune tune_query tune_recipe
-pairs = components documents pair_workers pairs query_rows rate row_groups \
-	row_ids sample similar_rows
-query = progress statement
+tune = tune tune_derivation tune_query tune_sample
+pairs = components documents pairs query_rows rate row_clusters row_groups \
+	row_order row_search sample similar_rows
+query = arguments progress statement
 search = ball bits distance functions group_hash measure operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words

@@ -73,13 +73,14 @@ find_document(const GuardAsked *asked, Relation relation, Node *document)
 static void
 read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 {
-	SimhashRecipe recipe = {asked->fills, sh_default_profile, NULL};
+	SimhashDerivation derived = {asked->fills, sh_default_profile, NULL};
 	Node	   *source = simhash_guard_expression(relation, terms->column);
 	bool		known = source == NULL ?
-	asked->fills != SIMHASH_NO_MEASURE : simhash_get_recipe(source, &recipe);
+	asked->fills != SIMHASH_NO_MEASURE :
+	simhash_get_derivation(source, &derived);
 
 	terms->measure = simhash_get_measure(asked->similarity,
-										 known ? &recipe : NULL);
+										 known ? &derived : NULL);
 	terms->at_least = SIMHASH_AT_LEAST;
 	if (asked->at_least != NULL)
 		terms->at_least =
@@ -87,10 +88,10 @@ read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 																	  CStringGetDatum(asked->at_least))));
 	if (terms->measure != SIMHASH_NO_MEASURE)
 		terms->document = find_document(asked, relation,
-										known ? recipe.document : NULL);
+										known ? derived.document : NULL);
 	/* Features are compared without the seed, which is told nobody. */
 	if (asked->profile == NULL && known)
-		terms->profile = sh_profile_plain(recipe.profile);
+		terms->profile = sh_profile_plain(derived.profile);
 }
 
 /* Find the columns of the group. */

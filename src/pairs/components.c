@@ -4,8 +4,8 @@
  *		Clusters of what pairs connect, whichever way the pairs were found.
  *
  * simhash_clusters makes clusters by fingerprints.  Here a query says which
- * rows belong together: pairs that were verified, say, or found by two
- * fingerprints.
+ * rows belong together: pairs whose documents have been compared, say, or that were
+ * found by two fingerprints.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -41,6 +41,7 @@ typedef struct Placed
 /* All ids, by their numbers. */
 typedef struct Components
 {
+	Oid			types[2];		/* of the ids in the query */
 	HTAB	   *members;
 	uint32		n;
 	uint32		room;
@@ -51,30 +52,11 @@ typedef struct Components
 /* Memory for an id: what the table takes, and arrays with room for as many. */
 #define MEMBER_BYTES	(sizeof(Member) + 24 + 2 * (sizeof(int64) + sizeof(uint32)))
 
-/* Takes the rows of the query. */
-typedef struct PairReceiver
-{
-	DestReceiver pub;
-	Components *components;
-	Oid			types[2];		/* of the ids */
-} PairReceiver;
-
 PG_FUNCTION_INFO_V1(simhash_components);
-
-/* Make room for as many ids again. */
-static void
-make_room(Components *components)
-{
-	components->room *= 2;
-	components->ids = repalloc_huge(components->ids, sizeof(int64) *
-									components->room);
-	components->parent = repalloc_huge(components->parent, sizeof(uint32) *
-									   components->room);
-}
 
 /* The number of an id, which is entered if it is new. */
 static uint32
-enter(Components *components, int64 id)
+enter_id(Components *components, int64 id)
 {
 	bool		found;
 	Member	   *member = hash_search(components->members, &id, HASH_ENTER,
@@ -91,26 +73,31 @@ enter(Components *components, int64 id)
 				 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
 				 errhint("Increase maintenance_work_mem.")));
 	if (components->n == components->room)
-		make_room(components);
+	{
+		components->room *= 2;
+		components->ids = repalloc_huge(components->ids, sizeof(int64) *
+										components->room);
+		components->parent = repalloc_huge(components->parent,
+										   sizeof(uint32) * components->room);
+	}
 	member->number = components->n++;
 	components->ids[member->number] = id;
 	components->parent[member->number] = member->number;
 	return member->number;
 }
 
-/* Called with the shape of the rows: two ids, which are whole numbers. */
+/* SimhashRowReader.columns: two ids, which are whole numbers. */
 static void
-receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
-				 TupleDesc desc)
+check_id_columns(void *context, TupleDesc desc)
 {
-	PairReceiver *receiver = (PairReceiver *) self;
+	Components *components = context;
 	bool		good = desc->natts >= 2;
 
 	for (int i = 0; i < 2 && good; i++)
 	{
 		Oid			type = getBaseType(TupleDescAttr(desc, i)->atttypid);
 
-		receiver->types[i] = type;
+		components->types[i] = type;
 		good = type == INT8OID || type == INT4OID || type == INT2OID;
 	}
 	if (!good)
@@ -121,27 +108,24 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 }
 
 /*
- * Called with each pair.  It connects its ids; an id beside a NULL is
+ * SimhashRowReader.row: a pair connects its ids.  An id beside a NULL is
  * connected to nothing.
  */
-static bool
-receiver_receive(TupleTableSlot *slot, DestReceiver *self)
+static void
+connect_pair(void *context, TupleTableSlot *slot)
 {
-	PairReceiver *receiver = (PairReceiver *) self;
+	Components *components = context;
 	uint32		number[2] = {0, 0};
 
-	CHECK_FOR_INTERRUPTS();
-	slot_getsomeattrs(slot, 2);
 	for (int i = 0; i < 2; i++)
 	{
 		if (!slot->tts_isnull[i])
-			number[i] = enter(receiver->components,
-							  simhash_integer(slot->tts_values[i],
-											  receiver->types[i]));
+			number[i] = enter_id(components,
+								 simhash_integer(slot->tts_values[i],
+												 components->types[i]));
 	}
 	if (!slot->tts_isnull[0] && !slot->tts_isnull[1])
-		sh_join(receiver->components->parent, number[0], number[1]);
-	return true;
+		sh_join(components->parent, number[0], number[1]);
 }
 
 /* For qsort: by cluster, then by id. */
@@ -156,7 +140,7 @@ compare_placed(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The ids, sorted by cluster, which goes by its lowest id. */
+/* The ids by cluster; clusters are in the order of their lowest ids. */
 static Placed *
 place_ids(Components *components)
 {
@@ -231,8 +215,8 @@ simhash_components(PG_FUNCTION_ARGS)
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
 		.example = "SELECT a, b FROM pairs"
 	};
-	PairReceiver receiver;
 	Components	components = {.room = 1024};
+	SimhashRowReader reader = {check_id_columns, connect_pair, &components};
 	HASHCTL		control;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -243,10 +227,8 @@ simhash_components(PG_FUNCTION_ARGS)
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	components.ids = palloc(sizeof(int64) * components.room);
 	components.parent = palloc(sizeof(uint32) * components.room);
-	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
-	receiver.components = &components;
 	simhash_analyze(&query);
-	simhash_run(&query, NULL, &receiver.pub);
+	simhash_read(&query, &reader);
 	hash_destroy(components.members);
 	put_ids(&components, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;

@@ -67,10 +67,10 @@ get_string(FunctionCallInfo fcinfo, int argument)
  * Take four arguments, from the given one on: document, similarity, at_least and
  * profile.
  */
-SimhashVerifyOptions
-simhash_verify_arguments(FunctionCallInfo fcinfo, int argument)
+SimhashDocumentOptions
+simhash_document_options(FunctionCallInfo fcinfo, int argument)
 {
-	SimhashVerifyOptions options;
+	SimhashDocumentOptions options;
 
 	options.document = get_string(fcinfo, argument);
 	options.similarity = get_string(fcinfo, argument + 1);
@@ -82,15 +82,15 @@ simhash_verify_arguments(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * Begin to verify the rows of a query, one column of which is the document; NULL
- * if that is not wanted.
+ * Begin to compare the documents of rows as the arguments say; NULL if they are
+ * not to be compared.
  *
  * Errors: invalid_parameter_value, undefined_object (the profile).
  */
-SimhashVerify *
-simhash_verify_begin(const SimhashVerifyOptions *options)
+SimhashDocuments *
+simhash_documents_begin(const SimhashDocumentOptions *options)
 {
-	SimhashVerify *verify;
+	SimhashDocuments *documents;
 	SimhashMeasure measure =
 	simhash_get_measure(options->similarity == NULL ? "jaccard"
 						: options->similarity, NULL);
@@ -104,19 +104,19 @@ simhash_verify_begin(const SimhashVerifyOptions *options)
 				 errhint("Name the column of the query that has it: document => 'body'.")));
 	if (options->document == NULL || measure == SIMHASH_NO_MEASURE)
 		return NULL;
-	verify = palloc0(sizeof *verify);
-	verify->document = options->document;
-	verify->measure = measure;
-	verify->least = options->at_least;
-	verify->profile = options->profile == NULL ? sh_default_profile
+	documents = palloc0(sizeof *documents);
+	documents->document = options->document;
+	documents->measure = measure;
+	documents->least = options->at_least;
+	documents->profile = options->profile == NULL ? sh_default_profile
 		: simhash_get_profile(cstring_to_text(options->profile));
-	verify->context = AllocSetContextCreate(CurrentMemoryContext,
-											"simhash documents",
-											ALLOCSET_DEFAULT_SIZES);
-	verify->scratch = AllocSetContextCreate(verify->context,
-											"simhash document",
-											ALLOCSET_DEFAULT_SIZES);
-	return verify;
+	documents->context = AllocSetContextCreate(CurrentMemoryContext,
+											   "simhash documents",
+											   ALLOCSET_DEFAULT_SIZES);
+	documents->scratch = AllocSetContextCreate(documents->context,
+											   "simhash document",
+											   ALLOCSET_DEFAULT_SIZES);
+	return documents;
 }
 
 /*
@@ -124,127 +124,127 @@ simhash_verify_begin(const SimhashVerifyOptions *options)
  * What is stored as text is, as citext or xml, is read as it is: no cast runs.
  */
 void
-simhash_verify_type(SimhashVerify *verify, Oid type)
+simhash_documents_type(SimhashDocuments *documents, Oid type)
 {
 	Oid			base = getBaseType(type);
 	Oid			element = get_element_type(base);
 	Oid			function;
-	MemoryContext old = MemoryContextSwitchTo(verify->context);
+	MemoryContext old = MemoryContextSwitchTo(documents->context);
 
-	verify->words = OidIsValid(element);
-	if (verify->words)
+	documents->words = OidIsValid(element);
+	if (documents->words)
 		base = getBaseType(element);
 	if (find_coercion_pathway(TEXTOID, base, COERCION_EXPLICIT, &function) !=
 		COERCION_PATH_RELABELTYPE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("document \"%s\" is of type %s, not text or text[]",
-						verify->document, format_type_be(type)),
+						documents->document, format_type_be(type)),
 				 errhint("Have the query make a text of it.")));
-	verify->columns =
+	documents->columns =
 		BuildDescFromLists(list_make1(makeString(pstrdup("document"))),
-						   list_make1_oid(verify->words ? TEXTARRAYOID
+						   list_make1_oid(documents->words ? TEXTARRAYOID
 										  : TEXTOID),
 						   list_make1_int(-1), list_make1_oid(InvalidOid));
-	verify->spool = tuplestore_begin_heap(false, false, work_mem);
+	documents->spool = tuplestore_begin_heap(false, false, work_mem);
 	MemoryContextSwitchTo(old);
 }
 
 /* Take the document of the next row. */
 void
-simhash_verify_put(SimhashVerify *verify, Datum document, bool isnull)
+simhash_documents_put(SimhashDocuments *documents, Datum document, bool isnull)
 {
-	MemoryContext old = MemoryContextSwitchTo(verify->scratch);
+	MemoryContext old = MemoryContextSwitchTo(documents->scratch);
 
-	tuplestore_putvalues(verify->spool, verify->columns, &document, &isnull);
+	tuplestore_putvalues(documents->spool, documents->columns, &document, &isnull);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(verify->scratch);
+	MemoryContextReset(documents->scratch);
 }
 
 /* The memory that so many rows take here. */
 int64
-simhash_verify_bytes(int64 n)
+simhash_documents_bytes(int64 n)
 {
 	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
 }
 
 /* Others need the memory that features were kept in. */
 void
-simhash_verify_forget(SimhashVerify *verify)
+simhash_documents_forget(SimhashDocuments *documents)
 {
-	verify->kept = NULL;
-	if (verify->kept_context != NULL)
-		MemoryContextReset(verify->kept_context);
+	documents->kept = NULL;
+	if (documents->kept_context != NULL)
+		MemoryContextReset(documents->kept_context);
 }
 
 /* Make room for features that stay; those that were there go. */
 static void
-begin_keeping(SimhashVerify *verify)
+begin_keeping(SimhashDocuments *documents)
 {
 	HASHCTL		control;
 
-	if (verify->kept_context == NULL)
-		verify->kept_context = AllocSetContextCreate(verify->context,
-													 "simhash features",
-													 ALLOCSET_DEFAULT_SIZES);
-	simhash_verify_forget(verify);
+	if (documents->kept_context == NULL)
+		documents->kept_context = AllocSetContextCreate(documents->context,
+														"simhash features",
+														ALLOCSET_DEFAULT_SIZES);
+	simhash_documents_forget(documents);
 	control.keysize = sizeof(uint32);
 	control.entrysize = sizeof(KeptFeatures);
-	control.hcxt = verify->kept_context;
-	verify->kept = hash_create("simhash features", 1024, &control,
-							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	control.hcxt = documents->kept_context;
+	documents->kept = hash_create("simhash features", 1024, &control,
+								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 /* Make room for what is known of each row. */
 static void
-allocate_rows(SimhashVerify *verify)
+allocate_rows(SimhashDocuments *documents)
 {
-	verify->count = MemoryContextAllocHuge(verify->context,
-										   sizeof(uint32) * (verify->n + 1));
-	verify->offset = MemoryContextAllocHuge(verify->context,
-											sizeof(int64) * (verify->n + 1));
+	documents->count = MemoryContextAllocHuge(documents->context,
+											  sizeof(uint32) * (documents->n + 1));
+	documents->offset = MemoryContextAllocHuge(documents->context,
+											   sizeof(int64) * (documents->n + 1));
 }
 
 /* All documents are there; rows are in the order in which they came. */
 void
-simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare)
+simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 {
-	MemoryContext old = MemoryContextSwitchTo(verify->context);
+	MemoryContext old = MemoryContextSwitchTo(documents->context);
 
-	verify->n = n;
-	verify->row_at = MemoryContextAllocHuge(verify->context,
-											sizeof(uint32) * (n + 1));
-	allocate_rows(verify);
+	documents->n = n;
+	documents->row_at = MemoryContextAllocHuge(documents->context,
+											   sizeof(uint32) * (n + 1));
+	allocate_rows(documents);
 	for (uint32 i = 0; i < n; i++)
 	{
-		verify->row_at[i] = i;
-		verify->count[i] = 0;
-		verify->offset[i] = -1;
+		documents->row_at[i] = i;
+		documents->count[i] = 0;
+		documents->offset[i] = -1;
 	}
-	verify->loaded = n;
-	verify->kept_limit = Max(spare, KEPT_LEAST);
-	verify->file = BufFileCreateTemp(false);
-	simhash_init_bag(&verify->bag, verify->context);
-	verify->bag.allocate = allocate_features;
+	documents->loaded = n;
+	documents->kept_limit = Max(spare, KEPT_LEAST);
+	documents->file = BufFileCreateTemp(false);
+	simhash_init_bag(&documents->bag, documents->context);
+	documents->bag.allocate = allocate_features;
 	MemoryContextSwitchTo(old);
 }
 
 /* Rows change their order: which of those before comes now at each place? */
 void
-simhash_verify_order(SimhashVerify *verify, const uint32 *before)
+simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before)
 {
-	uint32	   *count = verify->count;
-	int64	   *offset = verify->offset;
+	uint32	   *count = documents->count;
+	int64	   *offset = documents->offset;
 
-	allocate_rows(verify);
-	for (uint32 i = 0; i < verify->n; i++)
+	allocate_rows(documents);
+	for (uint32 i = 0; i < documents->n; i++)
 	{
-		verify->row_at[before[i]] = i;
-		verify->count[i] = count[before[i]];
-		verify->offset[i] = offset[before[i]];
+		documents->row_at[before[i]] = i;
+		documents->count[i] = count[before[i]];
+		documents->offset[i] = offset[before[i]];
 	}
-	verify->loaded = verify->n;
-	Assert(verify->kept == NULL);
+	documents->loaded = documents->n;
+	Assert(documents->kept == NULL);
 	pfree(count);
 	pfree(offset);
 }
@@ -253,27 +253,27 @@ simhash_verify_order(SimhashVerify *verify, const uint32 *before)
 
 /* Write an array to the end of the file. */
 static void
-write_array(SimhashVerify *verify, const void *array, Size bytes)
+write_array(SimhashDocuments *documents, const void *array, Size bytes)
 {
-	BufFileWrite(verify->file, unconstify(void *, array), bytes);
-	verify->end += (int64) bytes;
+	BufFileWrite(documents->file, unconstify(void *, array), bytes);
+	documents->end += (int64) bytes;
 }
 
 /* Keep the features in the bag as those of a row. */
 static void
-write_features(SimhashVerify *verify, uint32 row)
+write_features(SimhashDocuments *documents, uint32 row)
 {
-	ShFeatures	list = sh_bag_features(&verify->bag);
+	ShFeatures	list = sh_bag_features(&documents->bag);
 
-	if (BufFileSeek(verify->file, 0, (off_t) verify->end, SEEK_SET) != 0)
+	if (BufFileSeek(documents->file, 0, (off_t) documents->end, SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not seek in temporary file: %m")));
-	verify->offset[row] = verify->end;
-	verify->count[row] = (uint32) list.n;
-	write_array(verify, &list.squares, sizeof list.squares);
-	write_array(verify, list.hashes, list.n * sizeof *list.hashes);
-	write_array(verify, list.weights, list.n * sizeof *list.weights);
+	documents->offset[row] = documents->end;
+	documents->count[row] = (uint32) list.n;
+	write_array(documents, &list.squares, sizeof list.squares);
+	write_array(documents, list.hashes, list.n * sizeof *list.hashes);
+	write_array(documents, list.weights, list.n * sizeof *list.weights);
 }
 
 /* The bytes of the arrays of a list. */
@@ -285,17 +285,17 @@ list_bytes(const ShFeatures *list)
 
 /* Read the features of a row, which has some, into memory with room for them. */
 static void
-read_features(SimhashVerify *verify, uint32 row, ShFeatures *list, void *memory)
+read_features(SimhashDocuments *documents, uint32 row, ShFeatures *list, void *memory)
 {
 	uint64	   *hashes = memory;
 
 	list->hashes = hashes;
 	list->weights = (uint32 *) (hashes + list->n);
-	if (BufFileSeek(verify->file, 0, (off_t) verify->offset[row],
+	if (BufFileSeek(documents->file, 0, (off_t) documents->offset[row],
 					SEEK_SET) != 0 ||
-		BufFileRead(verify->file, &list->squares, sizeof list->squares) !=
+		BufFileRead(documents->file, &list->squares, sizeof list->squares) !=
 		sizeof list->squares ||
-		BufFileRead(verify->file, memory, list_bytes(list)) !=
+		BufFileRead(documents->file, memory, list_bytes(list)) !=
 		list_bytes(list))
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -304,34 +304,34 @@ read_features(SimhashVerify *verify, uint32 row, ShFeatures *list, void *memory)
 
 /* The features of a row that has been read, until the next call. */
 static ShFeatures
-get_features(SimhashVerify *verify, uint32 row)
+get_features(SimhashDocuments *documents, uint32 row)
 {
-	ShFeatures	list = {verify->count[row], 0, NULL, NULL};
+	ShFeatures	list = {documents->count[row], 0, NULL, NULL};
 	Size		bytes = list_bytes(&list);
 	KeptFeatures *kept;
 	bool		found;
 
 	if (list.n == 0)
 		return list;
-	if ((int64) bytes > verify->kept_limit / 8)
+	if ((int64) bytes > documents->kept_limit / 8)
 	{
-		if (verify->buffer != NULL)
-			pfree(verify->buffer);
-		verify->buffer = MemoryContextAllocHuge(verify->context, bytes);
-		read_features(verify, row, &list, verify->buffer);
+		if (documents->buffer != NULL)
+			pfree(documents->buffer);
+		documents->buffer = MemoryContextAllocHuge(documents->context, bytes);
+		read_features(documents, row, &list, documents->buffer);
 		return list;
 	}
-	kept = verify->kept == NULL ? NULL
-		: hash_search(verify->kept, &row, HASH_FIND, NULL);
+	kept = documents->kept == NULL ? NULL
+		: hash_search(documents->kept, &row, HASH_FIND, NULL);
 	if (kept != NULL)
 		return kept->list;
-	if (verify->kept == NULL ||
-		(int64) (MemoryContextMemAllocated(verify->kept_context, true) +
-				 bytes) > verify->kept_limit)
-		begin_keeping(verify);
-	read_features(verify, row, &list,
-				  MemoryContextAllocHuge(verify->kept_context, bytes));
-	kept = hash_search(verify->kept, &row, HASH_ENTER, &found);
+	if (documents->kept == NULL ||
+		(int64) (MemoryContextMemAllocated(documents->kept_context, true) +
+				 bytes) > documents->kept_limit)
+		begin_keeping(documents);
+	read_features(documents, row, &list,
+				  MemoryContextAllocHuge(documents->kept_context, bytes));
+	kept = hash_search(documents->kept, &row, HASH_ENTER, &found);
 	kept->list = list;
 	return list;
 }
@@ -342,53 +342,53 @@ get_features(SimhashVerify *verify, uint32 row)
  * bag, are those of another row; then they are not kept again.
  */
 void
-simhash_verify_read(SimhashVerify *verify, SimhashRowTest wanted,
-					SimhashRowTest same, void *context)
+simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
+					   SimhashRowTest same, void *context)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(verify->columns,
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(documents->columns,
 													&TTSOpsMinimalTuple);
 
-	verify->loaded = verify->n;
-	tuplestore_rescan(verify->spool);
-	for (uint32 i = 0; i < verify->n; i++)
+	documents->loaded = documents->n;
+	tuplestore_rescan(documents->spool);
+	for (uint32 i = 0; i < documents->n; i++)
 	{
-		uint32		row = verify->row_at[i];
+		uint32		row = documents->row_at[i];
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!tuplestore_gettupleslot(verify->spool, true, false, slot))
+		if (!tuplestore_gettupleslot(documents->spool, true, false, slot))
 			elog(ERROR, "a document is missing");
 		if (i % SIMHASH_SAY_EVERY == 0)
-			simhash_progress_part("reading documents", (double) i / verify->n);
-		if (verify->offset[row] >= 0 || !wanted(context, row))
+			simhash_progress_part("reading documents", (double) i / documents->n);
+		if (documents->offset[row] >= 0 || !wanted(context, row))
 			continue;
 		slot_getallattrs(slot);
-		sh_bag_begin(&verify->bag, SH_DAMP_COUNT);
-		old = MemoryContextSwitchTo(verify->scratch);
-		if (!slot->tts_isnull[0] && verify->words)
-			simhash_fill_bag_of(&verify->bag,
+		sh_bag_begin(&documents->bag, SH_DAMP_COUNT);
+		old = MemoryContextSwitchTo(documents->scratch);
+		if (!slot->tts_isnull[0] && documents->words)
+			simhash_fill_bag_of(&documents->bag,
 								DatumGetArrayTypeP(slot->tts_values[0]));
 		else if (!slot->tts_isnull[0])
-			simhash_fill_bag(&verify->bag, verify->profile,
+			simhash_fill_bag(&documents->bag, documents->profile,
 							 DatumGetTextPP(slot->tts_values[0]));
 		MemoryContextSwitchTo(old);
-		MemoryContextReset(verify->scratch);
+		MemoryContextReset(documents->scratch);
 		if (same == NULL || !same(context, row))
-			write_features(verify, row);
+			write_features(documents, row);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 }
 
 /* Are the features in the bag, which has some, all those of a row as well? */
 bool
-simhash_verify_same(SimhashVerify *verify, uint32 row)
+simhash_documents_same(SimhashDocuments *documents, uint32 row)
 {
-	ShFeatures	mine = sh_bag_features(&verify->bag);
+	ShFeatures	mine = sh_bag_features(&documents->bag);
 	ShFeatures	list;
 
-	if (mine.n == 0 || mine.n != verify->count[row])
+	if (mine.n == 0 || mine.n != documents->count[row])
 		return false;
-	list = get_features(verify, row);
+	list = get_features(documents, row);
 	return list.squares == mine.squares &&
 		memcmp(list.hashes, mine.hashes, mine.n * sizeof *mine.hashes) == 0 &&
 		memcmp(list.weights, mine.weights,
@@ -400,24 +400,24 @@ simhash_verify_same(SimhashVerify *verify, uint32 row)
  * feature.  Calls with the same first row after one another are faster.
  */
 bool
-simhash_verify_similarity(SimhashVerify *verify, uint32 a, uint32 b,
-						  double *similarity)
+simhash_documents_similarity(SimhashDocuments *documents, uint32 a, uint32 b,
+							 double *similarity)
 {
 	ShFeatures	list;
 
-	if (verify->count[a] == 0 || verify->count[b] == 0)
+	if (documents->count[a] == 0 || documents->count[b] == 0)
 		return false;
 	*similarity = 1;
 	if (a == b)
 		return true;
-	if (verify->loaded != a)
+	if (documents->loaded != a)
 	{
-		list = get_features(verify, a);
-		sh_bag_load(&verify->bag, &list);
-		verify->loaded = a;
+		list = get_features(documents, a);
+		sh_bag_load(&documents->bag, &list);
+		documents->loaded = a;
 	}
-	list = get_features(verify, b);
-	return simhash_compare_features(verify->measure, &verify->bag, &list,
+	list = get_features(documents, b);
+	return simhash_compare_features(documents->measure, &documents->bag, &list,
 									similarity);
 }
 
@@ -428,29 +428,29 @@ simhash_verify_similarity(SimhashVerify *verify, uint32 a, uint32 b,
  * some processors hold 4 / 5 as less than 0.8.
  */
 bool
-simhash_verify_pair(SimhashVerify *verify, uint32 a, uint32 b,
-					double *similarity)
+simhash_documents_alike(SimhashDocuments *documents, uint32 a, uint32 b,
+						double *similarity)
 {
-	double		few = Min(verify->count[a], verify->count[b]);
-	double		many = Max(verify->count[a], verify->count[b]);
+	double		few = Min(documents->count[a], documents->count[b]);
+	double		many = Max(documents->count[a], documents->count[b]);
 	double		most;
 
 	if (few == 0)
 		return false;
 	most = few / many;
-	if (verify->measure == SIMHASH_JACCARD && most < verify->least)
+	if (documents->measure == SIMHASH_JACCARD && most < documents->least)
 		return false;
-	return simhash_verify_similarity(verify, a, b, similarity) &&
-		*similarity >= verify->least;
+	return simhash_documents_similarity(documents, a, b, similarity) &&
+		*similarity >= documents->least;
 }
 
 /* Nothing is compared any more. */
 void
-simhash_verify_end(SimhashVerify *verify)
+simhash_documents_end(SimhashDocuments *documents)
 {
-	if (verify->spool != NULL)
-		tuplestore_end(verify->spool);
-	if (verify->file != NULL)
-		BufFileClose(verify->file);
-	MemoryContextDelete(verify->context);
+	if (documents->spool != NULL)
+		tuplestore_end(documents->spool);
+	if (documents->file != NULL)
+		BufFileClose(documents->file);
+	MemoryContextDelete(documents->context);
 }

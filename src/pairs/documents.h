@@ -7,8 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_VERIFY_H
-#define SIMHASH_VERIFY_H
+#ifndef SIMHASH_DOCUMENTS_H
+#define SIMHASH_DOCUMENTS_H
 
 #include "pairs/pairs.h"
 
@@ -16,18 +16,18 @@
 #include "storage/buffile.h"
 #include "utils/hsearch.h"
 
-/* What is asked, as it is given. */
-struct SimhashVerifyOptions
+/* How documents are compared, as the arguments of a call say. */
+typedef struct SimhashDocumentOptions
 {
 	const char *document;		/* NULL: it is not said */
 	const char *similarity;		/* the same */
 	bool		bounded;		/* at_least is said */
 	double		at_least;
 	const char *profile;		/* NULL: the default one */
-};
+} SimhashDocumentOptions;
 
 /* The documents of rows. */
-struct SimhashVerify
+struct SimhashDocuments
 {
 	/* what stays */
 	const char *document;		/* the column */
@@ -61,23 +61,23 @@ struct SimhashVerify
 typedef bool (*SimhashRowTest) (void *context, uint32 row);
 
 /* documents.c */
-extern SimhashVerifyOptions simhash_verify_arguments(FunctionCallInfo fcinfo,
-													 int argument);
-extern SimhashVerify *simhash_verify_begin(const SimhashVerifyOptions *options);
-extern void simhash_verify_type(SimhashVerify *verify, Oid type);
-extern void simhash_verify_put(SimhashVerify *verify, Datum document,
-							   bool isnull);
-extern int64 simhash_verify_bytes(int64 n);
-extern void simhash_verify_rows(SimhashVerify *verify, uint32 n, int64 spare);
-extern void simhash_verify_order(SimhashVerify *verify, const uint32 *before);
-extern void simhash_verify_forget(SimhashVerify *verify);
-extern void simhash_verify_read(SimhashVerify *verify, SimhashRowTest wanted,
-								SimhashRowTest same, void *context);
-extern bool simhash_verify_same(SimhashVerify *verify, uint32 row);
-extern bool simhash_verify_similarity(SimhashVerify *verify, uint32 a,
-									  uint32 b, double *similarity);
-extern bool simhash_verify_pair(SimhashVerify *verify, uint32 a, uint32 b,
-								double *similarity);
-extern void simhash_verify_end(SimhashVerify *verify);
+extern SimhashDocumentOptions simhash_document_options(FunctionCallInfo fcinfo,
+													   int argument);
+extern SimhashDocuments *simhash_documents_begin(const SimhashDocumentOptions *options);
+extern void simhash_documents_type(SimhashDocuments *documents, Oid type);
+extern void simhash_documents_put(SimhashDocuments *documents, Datum document,
+								  bool isnull);
+extern int64 simhash_documents_bytes(int64 n);
+extern void simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare);
+extern void simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before);
+extern void simhash_documents_forget(SimhashDocuments *documents);
+extern void simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
+								   SimhashRowTest same, void *context);
+extern bool simhash_documents_same(SimhashDocuments *documents, uint32 row);
+extern bool simhash_documents_similarity(SimhashDocuments *documents, uint32 a,
+										 uint32 b, double *similarity);
+extern bool simhash_documents_alike(SimhashDocuments *documents, uint32 a, uint32 b,
+									double *similarity);
+extern void simhash_documents_end(SimhashDocuments *documents);
 
-#endif							/* SIMHASH_VERIFY_H */
+#endif							/* SIMHASH_DOCUMENTS_H */

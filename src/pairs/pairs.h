@@ -1,7 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * pairs.h
- *		What the files of the reports share.
+ *		Which rows of a query are near-duplicates: pairs, clusters.
+ *
+ * In comes a query for ids and fingerprints, and perhaps groups and documents.
+ * Its rows are held in memory (query_rows.c, row_groups.c), their documents
+ * beside them on disk (documents.c).  The engine in core/pairs finds the
+ * fingerprints that are near (row_search.c); where documents decide, these are
+ * compared (similar_rows.c).  Out go rows of a tuplestore: pairs (pairs.c),
+ * clusters (row_clusters.c).  sample.c and rate.c tell, from some rows only, how
+ * well a distance does.  components.c makes clusters of pairs that a query has.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -12,31 +20,29 @@
 
 #include "query/query.h"
 
-#include "storage/dsm.h"
-#include "utils/sortsupport.h"
 #include "utils/tuplestore.h"
 
 #include "core/pairs/clusters.h"
 #include "core/pairs/wide_pairs.h"
 
 /* The documents of rows (documents.h). */
-typedef struct SimhashVerify SimhashVerify;
-typedef struct SimhashVerifyOptions SimhashVerifyOptions;
+typedef struct SimhashDocuments SimhashDocuments;
 
 /* Pairs by their distance (rate.h). */
 typedef struct SimhashTally SimhashTally;
 
-/* Numbers groups of rows, while these are read. */
+/* Numbers groups of rows, while these are read (row_groups.c). */
 typedef struct SimhashGroups SimhashGroups;
 
 /* The rows of a query: ids, fingerprints, and perhaps groups. */
 typedef struct SimhashRows
 {
 	Oid			id_type;
+	Oid			column_type;	/* of the ids, as the query has them */
 	int16		id_length;
 	bool		id_by_value;
 
-	int64		k;				/* what they are read for */
+	int64		k;				/* the distance to be searched */
 	bool		bits;			/* bit strings, or else bigint */
 	int			width;			/* bits of a fingerprint; 0: not known yet */
 	int			words;			/* of a fingerprint */
@@ -50,15 +56,10 @@ typedef struct SimhashRows
 	char	   *spare;			/* room for what the next ids point to */
 	Size		spare_bytes;
 	MemoryContext context;		/* of all these */
-	void	   *memory;			/* for the search, once all has been read */
-	uint64	   *values;			/* for it, too: fingerprints of one word */
-	void	   *wide_memory;	/* and if they have several */
-	uint32	   *parent;			/* and for clusters */
-	dsm_segment *segment;		/* that rows are in to share the search */
-	int			helpers;		/* with so many workers at most */
 
-	SimhashVerify *verify;		/* NULL where documents are not compared */
-	int			document;		/* the column, or -1 if the query has none */
+	const char *document;		/* the column's name; NULL: it has none */
+	int			document_column;	/* or -1 */
+	SimhashDocuments *documents;	/* NULL where they are not compared */
 
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
@@ -69,27 +70,16 @@ typedef struct SimhashRows
 	int64		without_group;	/* rows near no other */
 } SimhashRows;
 
-/* row_ids.c */
-extern void simhash_begin_id_order(SortSupport sort, Oid id_type);
-extern void simhash_complain_of_twins(Oid id_type, Datum id);
-
 /* query_rows.c */
 extern void simhash_check_distance(int64 k, bool bits, int width);
 extern void simhash_check_width(int width);
 extern void simhash_read_rows(SimhashRows *rows,
 							  const SimhashStatement *query, Oid id_type,
 							  int64 k, const char *document,
-							  SimhashVerify *verify);
-extern int64 simhash_needed_memory(const SimhashRows *rows);
-extern void simhash_order_rows(SimhashRows *rows, bool sort);
+							  SimhashDocuments *documents);
 
-/* pairs.c */
-extern bool simhash_choose(const char *word, const char *name,
-						   const char *yes, const char *no);
-extern void simhash_make_stars(const SimhashStatement *query, int64 k,
-							   SimhashVerify *verify, bool decide,
-							   SimhashTally *tally,
-							   Tuplestorestate *result, TupleDesc columns);
+/* row_order.c */
+extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);
 
 /* row_groups.c */
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
@@ -99,10 +89,10 @@ extern uint32 simhash_group_number(SimhashGroups *groups,
 extern int64 simhash_groups_bytes(const SimhashGroups *groups);
 extern void simhash_groups_end(SimhashGroups *groups);
 
-/* pair_workers.c */
-extern void simhash_allocate_search(SimhashRows *rows, int radius);
-extern void simhash_search(SimhashRows *rows, ShPairs *pairs, int radius,
-						   uint32 alone, ShPairSink sink, void *context);
-extern void simhash_free_rows(SimhashRows *rows);
+/* row_clusters.c */
+extern void simhash_make_stars(const SimhashStatement *query, int64 k,
+							   SimhashDocuments *documents, bool decide,
+							   SimhashTally *tally,
+							   Tuplestorestate *result, TupleDesc columns);
 
 #endif							/* SIMHASH_PAIRS_H */

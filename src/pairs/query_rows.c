@@ -29,15 +29,6 @@
 #define FIRST_ROOM		1024	/* rows to have room for at first */
 #define SPARE_BYTES		65536	/* to allocate for ids at a time */
 
-/* Takes the rows of the query. */
-typedef struct Receiver
-{
-	DestReceiver pub;
-	SimhashRows *rows;
-	const char *document;		/* the name of the column, or NULL */
-	Oid			column_type;	/* of the id, as the query gives it */
-} Receiver;
-
 /*
  * The memory for so many rows, with what their ids point to.  An id that does
  * not fit into what is spare may leave an eighth of that unused.  The table of
@@ -57,24 +48,23 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 		search += n * (int64) sizeof(uint64) + (int64) sh_wide_bytes(some);
 	if (rows->groups != NULL)
 		bytes += n * (int64) sizeof(uint32);
-	if (rows->verify != NULL)
-		bytes += simhash_verify_bytes(n) + simhash_verified_bytes(n);
+	if (rows->documents != NULL)
+		bytes += simhash_documents_bytes(n) + simhash_similar_bytes(n);
 	if (id_bytes > 0)
 		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
 	return bytes + Max(search, (int64) groups);
 }
 
-/* The memory that a search of the rows needs, these included. */
-int64
-simhash_needed_memory(const SimhashRows *rows)
-{
-	return needed_memory(rows, rows->n, rows->id_bytes);
-}
-
-/* Fail unless the query yields an id of the type that we were told. */
+/*
+ * Fail unless the query yields ids of the type that they are to have.  Integers
+ * are widened to bigint.
+ */
 static void
-check_id_type(const SimhashRows *rows, Oid type)
+check_id_type(SimhashRows *rows, Oid type)
 {
+	if (type != rows->id_type)
+		type = getBaseType(type);
+	rows->column_type = type;
 	if (type == rows->id_type ||
 		(rows->id_type == INT8OID && (type == INT4OID || type == INT2OID)))
 		return;
@@ -158,54 +148,41 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 }
 
 /*
- * Find the column of the documents, if there is one.  Where these are not
- * compared, it is no column of groups for all that.
+ * Find the column of the documents, if there is one.  It is no column of groups,
+ * even where documents are not compared.
  */
 static void
-begin_documents(SimhashRows *rows, TupleDesc desc, const char *document)
+find_document_column(SimhashRows *rows, TupleDesc desc)
 {
 	int			column = 2;
 
-	rows->document = -1;
-	if (document == NULL)
+	rows->document_column = -1;
+	if (rows->document == NULL)
 		return;
 	while (column < desc->natts &&
-		   strcmp(NameStr(TupleDescAttr(desc, column)->attname), document) != 0)
+		   strcmp(NameStr(TupleDescAttr(desc, column)->attname),
+				  rows->document) != 0)
 		column++;
 	if (column >= desc->natts)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("the query yields no document \"%s\" after the id and the fingerprint",
-						document),
+						rows->document),
 				 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
-	rows->document = column;
-	if (rows->verify != NULL)
-		simhash_verify_type(rows->verify,
-							TupleDescAttr(desc, column)->atttypid);
+	rows->document_column = column;
+	if (rows->documents != NULL)
+		simhash_documents_type(rows->documents,
+							   TupleDescAttr(desc, column)->atttypid);
 }
 
 /*
- * If there are columns besides the id, the fingerprint and the document, rows are
- * in groups by them.
+ * SimhashRowReader.columns: the id, the fingerprint, and maybe a document; by
+ * what comes besides, rows are in groups.
  */
 static void
-begin_groups(SimhashRows *rows, TupleDesc desc)
+begin_columns(void *context, TupleDesc desc)
 {
-	if (desc->natts == (rows->document < 0 ? 2 : 3))
-		return;
-	rows->groups = MemoryContextAlloc(rows->context,
-									  sizeof(uint32) * rows->room);
-	rows->grouping = simhash_groups_begin(desc, rows->document,
-										  rows->context);
-}
-
-/* Called with the shape of the rows to come. */
-static void
-receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
-				 TupleDesc desc)
-{
-	Receiver   *receiver = (Receiver *) self;
-	Oid			type;
+	SimhashRows *rows = context;
 
 	if (desc->natts < 2)
 		ereport(ERROR,
@@ -215,14 +192,15 @@ receiver_startup(DestReceiver *self, int operation pg_attribute_unused(),
 								  "It yields %d columns.",
 								  desc->natts, desc->natts),
 				 errhint("For example, 'SELECT id, fp FROM docs'.")));
-	begin_fingerprints(receiver->rows, TupleDescAttr(desc, 1));
-	type = TupleDescAttr(desc, 0)->atttypid;
-	if (type != receiver->rows->id_type)
-		type = getBaseType(type);
-	check_id_type(receiver->rows, type);
-	receiver->column_type = type;
-	begin_documents(receiver->rows, desc, receiver->document);
-	begin_groups(receiver->rows, desc);
+	begin_fingerprints(rows, TupleDescAttr(desc, 1));
+	check_id_type(rows, TupleDescAttr(desc, 0)->atttypid);
+	find_document_column(rows, desc);
+	if (desc->natts == (rows->document_column < 0 ? 2 : 3))
+		return;
+	rows->groups = MemoryContextAlloc(rows->context,
+									  sizeof(uint32) * rows->room);
+	rows->grouping = simhash_groups_begin(desc, rows->document_column,
+										  rows->context);
 }
 
 /*
@@ -256,24 +234,13 @@ make_room(SimhashRows *rows, int64 id_bytes)
 
 /* An id in the representation that we were told of, detoasted. */
 static Datum
-usable_id(const Receiver *receiver, Datum id)
+usable_id(const SimhashRows *rows, Datum id)
 {
-	const SimhashRows *rows = receiver->rows;
-
-	if (receiver->column_type != rows->id_type)
-		return Int64GetDatum(simhash_integer(id, receiver->column_type));
+	if (rows->column_type != rows->id_type)
+		return Int64GetDatum(simhash_integer(id, rows->column_type));
 	if (rows->id_length == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
 	return id;
-}
-
-/* The bytes that the datum of an id points to. */
-static Size
-id_size(const SimhashRows *rows, Datum id)
-{
-	if (rows->id_by_value)
-		return 0;
-	return datumGetSize(id, false, rows->id_length);
 }
 
 /*
@@ -347,9 +314,9 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		rows->without_group += alone;
 		rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
-	if (rows->document >= 0 && rows->verify != NULL)
-		simhash_verify_put(rows->verify, slot->tts_values[rows->document],
-						   slot->tts_isnull[rows->document]);
+	if (rows->document_column >= 0 && rows->documents != NULL)
+		simhash_documents_put(rows->documents, slot->tts_values[rows->document_column],
+							  slot->tts_isnull[rows->document_column]);
 	rows->ids[rows->n++] = id;
 }
 
@@ -363,32 +330,25 @@ stop_keeping(SimhashRows *rows)
 	MemoryContextReset(rows->context);
 }
 
-/* Called with each row. */
-static bool
-receiver_receive(TupleTableSlot *slot, DestReceiver *self)
+/* SimhashRowReader.row */
+static void
+read_row(void *context, TupleTableSlot *slot)
 {
-	Receiver   *receiver = (Receiver *) self;
-	SimhashRows *rows = receiver->rows;
+	SimhashRows *rows = context;
 	SimhashBits bits = {0, NULL};
+	Datum		given = slot->tts_values[0];
+	Datum		fingerprint = slot->tts_values[1];
 	Size		bytes;
-	Datum		given;
-	Datum		fingerprint;
 	Datum		id;
 
-	CHECK_FOR_INTERRUPTS();
-	slot_getallattrs(slot);
+	if (slot->tts_isnull[1])
+		rows->without_fingerprint++;
+	else if (slot->tts_isnull[0])
+		rows->without_id++;
 	if (slot->tts_isnull[1] || slot->tts_isnull[0])
-	{
-		if (slot->tts_isnull[1])
-			rows->without_fingerprint++;
-		else
-			rows->without_id++;
-		return true;
-	}
-	given = slot->tts_values[0];
-	id = usable_id(receiver, given);
-	bytes = id_size(rows, id);
-	fingerprint = slot->tts_values[1];
+		return;
+	id = usable_id(rows, given);
+	bytes = rows->id_by_value ? 0 : datumGetSize(id, false, rows->id_length);
 	if (rows->bits)
 	{
 		fingerprint = PointerGetDatum(PG_DETOAST_DATUM_PACKED(fingerprint));
@@ -405,7 +365,6 @@ receiver_receive(TupleTableSlot *slot, DestReceiver *self)
 		pfree(DatumGetPointer(id));
 	if (fingerprint != slot->tts_values[1])
 		pfree(DatumGetPointer(fingerprint));
-	return true;
 }
 
 /* Say what has become of rows that can be near none. */
@@ -457,20 +416,21 @@ check_rows(const SimhashRows *rows)
 /*
  * Run the query; its rows go into memory of the current context.  They are to be
  * searched within distance k; fail if the engine cannot, or if memory is too
- * little.  Their documents are compared if "verify" is not NULL; which has them
+ * little.  Their documents are compared if "documents" is not NULL; which has them
  * already where no column of the query is named as the document.
  */
 void
 simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
 				  Oid id_type, int64 k, const char *document,
-				  SimhashVerify *verify)
+				  SimhashDocuments *documents)
 {
-	Receiver	receiver;
+	SimhashRowReader reader = {begin_columns, read_row, rows};
 
 	memset(rows, 0, sizeof *rows);
 	rows->id_type = id_type;
 	rows->k = k;
-	rows->verify = verify;
+	rows->document = document;
+	rows->documents = documents;
 	rows->words = 1;
 	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
@@ -480,102 +440,15 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
 	rows->fingerprints = MemoryContextAlloc(rows->context,
 											sizeof(uint64) * rows->room);
 	rows->ids = MemoryContextAlloc(rows->context, sizeof(Datum) * rows->room);
-
-	simhash_begin_receiver(&receiver.pub, receiver_startup, receiver_receive);
-	receiver.rows = rows;
-	receiver.document = document;
-
-	simhash_run(query, NULL, &receiver.pub);
+	simhash_read(query, &reader);
 
 	/* Without a row to say so, they are as wide as any such k needs them. */
 	if (rows->width == 0)
 		set_width(rows, SH_MOST_WIDTH);
 	check_rows(rows);
 	simhash_groups_end(rows->grouping);
-	if (verify != NULL)
-		simhash_verify_rows(verify, rows->n,
-							(int64) maintenance_work_mem * 1024 -
-							simhash_needed_memory(rows));
-}
-
-/* --- the order of the rows ---------------------------------------------- */
-
-/* What a comparison of two rows by id needs. */
-typedef struct IdOrder
-{
-	SortSupportData sort;
-	const Datum *ids;
-} IdOrder;
-
-static int
-compare_ids(const void *a, const void *b, void *arg)
-{
-	IdOrder    *order = arg;
-
-	CHECK_FOR_INTERRUPTS();
-	return order->sort.comparator(order->ids[*(const uint32 *) a],
-								  order->ids[*(const uint32 *) b],
-								  &order->sort);
-}
-
-/*
- * Put some bytes of each row, which are so far apart, in another order.  There is
- * room elsewhere for eight bytes of each.
- */
-static void
-reorder(void *array, Size stride, Size bytes, const uint32 *numbers, uint32 n,
-		void *room)
-{
-	char	   *from = array;
-	char	   *to = room;
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		memcpy(to + i * bytes, from + numbers[i] * stride, bytes);
-	}
-	for (uint32 i = 0; i < n; i++)
-		memcpy(from + i * stride, to + i * bytes, bytes);
-}
-
-/*
- * Make sure that no two rows have the same id, and put the rows in the order
- * of their ids if so wanted.
- */
-void
-simhash_order_rows(SimhashRows *rows, bool sort)
-{
-	uint32	   *numbers = rows->memory;
-	void	   *room = (uint64 *) rows->memory + rows->n;
-	Size		stride = sizeof(uint64) * rows->words;
-	bool		ascending = true;
-	IdOrder		order;
-
-	simhash_begin_id_order(&order.sort, rows->id_type);
-	order.ids = rows->ids;
-	for (uint32 i = 0; i < rows->n; i++)
-	{
-		numbers[i] = i;
-		ascending = ascending &&
-			(i == 0 || compare_ids(&numbers[i - 1], &numbers[i], &order) < 0);
-	}
-	if (ascending)
-		return;
-	qsort_arg(numbers, rows->n, sizeof *numbers, compare_ids, &order);
-	for (uint32 i = 1; i < rows->n; i++)
-	{
-		if (compare_ids(&numbers[i - 1], &numbers[i], &order) == 0)
-			simhash_complain_of_twins(rows->id_type, rows->ids[numbers[i]]);
-	}
-	if (!sort)
-		return;
-	if (rows->verify != NULL)
-		simhash_verify_order(rows->verify, numbers);
-	for (int word = 0; word < rows->words; word++)
-		reorder(rows->fingerprints + word, stride, sizeof(uint64), numbers,
-				rows->n, room);
-	reorder(rows->ids, sizeof(Datum), sizeof(Datum), numbers, rows->n, room);
-	if (rows->groups != NULL)
-		reorder(rows->groups, sizeof(uint32), sizeof(uint32), numbers,
-				rows->n, room);
+	if (documents != NULL)
+		simhash_documents_complete(documents, rows->n,
+								   (int64) maintenance_work_mem * 1024 -
+								   needed_memory(rows, rows->n, rows->id_bytes));
 }

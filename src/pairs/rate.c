@@ -63,17 +63,6 @@ simhash_recommend(const SimhashTally *tally, SimhashRate *best)
 	return best->recall > 0;
 }
 
-/* In how many bits do two fingerprints differ? */
-static inline int
-distance(const uint64 *a, const uint64 *b, int words)
-{
-	int			apart = 0;
-
-	for (int w = 0; w < words; w++)
-		apart += sh_distance(a[w], b[w]);
-	return apart;
-}
-
 /*
  * Tally the pairs of a row and all others of its group.  The similarity is asked
  * only where they are within the distance that can be searched, so that it is a
@@ -93,8 +82,9 @@ simhash_tally_row(SimhashTally *tally, const SimhashRows *rows, uint32 row,
 	tally->sample++;
 	for (uint32 i = 0; i < rows->n; i++)
 	{
-		int			d = distance(fingerprint, rows->fingerprints + i * words,
-								 rows->words);
+		int			d = simhash_words_distance(fingerprint,
+											   rows->fingerprints + i * words,
+											   rows->words);
 		double		known;
 
 		if (i % HEED_EVERY == 0)

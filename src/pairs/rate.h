@@ -41,11 +41,22 @@ typedef struct SimhashRate
  */
 typedef double (*SimhashSimilarity) (void *context, uint32 a, uint32 b);
 
+/* In how many bits do two fingerprints of so many words differ? */
+static inline int
+simhash_words_distance(const uint64 *a, const uint64 *b, int words)
+{
+	int			apart = 0;
+
+	for (int w = 0; w < words; w++)
+		apart += sh_distance(a[w], b[w]);
+	return apart;
+}
+
 /* sample.c */
 extern const bool *simhash_sample_clusters(const SimhashRows *rows,
-										   SimhashVerify *verify,
+										   SimhashDocuments *documents,
 										   const ShClusters *clusters);
-extern void simhash_tally_some(const SimhashRows *rows, SimhashVerify *verify,
+extern void simhash_tally_some(const SimhashRows *rows, SimhashDocuments *documents,
 							   SimhashTally *tally);
 
 /* rate.c */

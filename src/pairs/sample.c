@@ -26,7 +26,7 @@
 /* A sample that is being drawn. */
 typedef struct Sample
 {
-	SimhashVerify *verify;
+	SimhashDocuments *documents;
 	pg_prng_state draws;
 	bool	   *chosen;			/* by row */
 	int64		marked;			/* pairs to be compared */
@@ -35,10 +35,10 @@ typedef struct Sample
 
 /* Begin with no row chosen. */
 static void
-begin_sample(Sample *sample, const SimhashRows *rows, SimhashVerify *verify)
+begin_sample(Sample *sample, const SimhashRows *rows, SimhashDocuments *documents)
 {
 	memset(sample, 0, sizeof *sample);
-	sample->verify = verify;
+	sample->documents = documents;
 	sample->chosen = MemoryContextAllocHuge(rows->context, rows->n + 1);
 	memset(sample->chosen, false, rows->n);
 	pg_prng_seed(&sample->draws, rows->n);
@@ -58,7 +58,7 @@ is_chosen(void *context, uint32 row)
  * represent them.  Returns which rows these are.
  */
 const bool *
-simhash_sample_clusters(const SimhashRows *rows, SimhashVerify *verify,
+simhash_sample_clusters(const SimhashRows *rows, SimhashDocuments *documents,
 						const ShClusters *clusters)
 {
 	Sample		sample;
@@ -66,7 +66,7 @@ simhash_sample_clusters(const SimhashRows *rows, SimhashVerify *verify,
 	double		all = clusters->count == 0 ? 0
 	: clusters->ends[clusters->count - 1] - clusters->count;
 
-	begin_sample(&sample, rows, verify);
+	begin_sample(&sample, rows, documents);
 	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
 	{
 		for (uint32 i = start + 1; i < clusters->ends[c]; i++)
@@ -78,7 +78,7 @@ simhash_sample_clusters(const SimhashRows *rows, SimhashVerify *verify,
 			sample.chosen[clusters->members[i]] = true;
 		}
 	}
-	simhash_verify_read(verify, is_chosen, NULL, &sample);
+	simhash_documents_read(documents, is_chosen, NULL, &sample);
 	return sample.chosen;
 }
 
@@ -100,9 +100,9 @@ compare_pair(void *context, uint32 a, uint32 b)
 	Sample	   *sample = context;
 	double		similarity;
 
-	sample->compared += (int64) sample->verify->count[a] +
-		sample->verify->count[b];
-	return simhash_verify_similarity(sample->verify, a, b, &similarity) ?
+	sample->compared += (int64) sample->documents->count[a] +
+		sample->documents->count[b];
+	return simhash_documents_similarity(sample->documents, a, b, &similarity) ?
 		similarity : -1;
 }
 
@@ -112,7 +112,7 @@ compare_pair(void *context, uint32 a, uint32 b)
  * soon.
  */
 void
-simhash_tally_some(const SimhashRows *rows, SimhashVerify *verify,
+simhash_tally_some(const SimhashRows *rows, SimhashDocuments *documents,
 				   SimhashTally *tally)
 {
 	Sample		sample;
@@ -121,7 +121,7 @@ simhash_tally_some(const SimhashRows *rows, SimhashVerify *verify,
 	uint32		n;
 	SimhashTally ignored = {0};
 
-	begin_sample(&sample, rows, verify);
+	begin_sample(&sample, rows, documents);
 	for (n = 0; n < Min(Min(TALLIED, most), rows->n) &&
 		 sample.marked < PAIRS_MAX; n++)
 	{
@@ -129,9 +129,9 @@ simhash_tally_some(const SimhashRows *rows, SimhashVerify *verify,
 			: (uint32) pg_prng_uint64_range(&sample.draws, 0, rows->n - 1);
 		simhash_tally_row(&ignored, rows, drawn[n], 0, mark_pair, &sample);
 	}
-	simhash_verify_read(verify, is_chosen, NULL, &sample);
+	simhash_documents_read(documents, is_chosen, NULL, &sample);
 	for (uint32 i = 0; i < n && sample.compared < FEATURES_MAX; i++)
-		simhash_tally_row(tally, rows, drawn[i], verify->least, compare_pair,
+		simhash_tally_row(tally, rows, drawn[i], documents->least, compare_pair,
 						  &sample);
 	pfree(sample.chosen);
 }

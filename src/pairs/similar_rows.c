@@ -48,17 +48,17 @@
 
 /* The memory that so many rows take here. */
 int64
-simhash_verified_bytes(int64 n)
+simhash_similar_bytes(int64 n)
 {
 	return n * (int64) (5 * sizeof(uint32) + sizeof(uint8));
 }
 
 /* An array of a number for each row, which is at first the given one. */
 static uint32 *
-make_array(SimhashVerified *verified, uint32 value)
+make_array(SimhashSimilar *similar, uint32 value)
 {
-	uint32		n = verified->pairs->n;
-	uint32	   *array = MemoryContextAllocHuge(verified->memory,
+	uint32		n = similar->pairs->n;
+	uint32	   *array = MemoryContextAllocHuge(similar->memory,
 											   sizeof *array * (n + 1));
 
 	for (uint32 i = 0; i < n; i++)
@@ -98,9 +98,9 @@ rows_of(const ShPairs *pairs, uint32 number)
 static bool
 is_shared(void *context, uint32 row)
 {
-	SimhashVerified *verified = context;
+	SimhashSimilar *similar = context;
 
-	return rows_of(verified->pairs, verified->number[row]) > 1;
+	return rows_of(similar->pairs, similar->number[row]) > 1;
 }
 
 /*
@@ -110,20 +110,20 @@ is_shared(void *context, uint32 row)
 static bool
 is_copy(void *context, uint32 row)
 {
-	SimhashVerified *verified = context;
-	uint32	   *last = &verified->last[verified->number[row]];
+	SimhashSimilar *similar = context;
+	uint32	   *last = &similar->last[similar->number[row]];
 	uint32		other = *last;
 
 	for (int i = 0; i < LOOKS && other != NONE; i++)
 	{
-		if (simhash_verify_same(verified->verify, other))
+		if (simhash_documents_same(similar->documents, other))
 		{
-			verified->text[row] = other;
+			similar->text[row] = other;
 			return true;
 		}
-		other = verified->before[other];
+		other = similar->before[other];
 	}
-	verified->before[row] = *last;
+	similar->before[row] = *last;
 	*last = row;
 	return false;
 }
@@ -133,42 +133,42 @@ is_copy(void *context, uint32 row)
  * those with the same features, in the order of the rows, stand for them.
  */
 static void
-find_copies(SimhashVerified *verified)
+find_copies(SimhashSimilar *similar)
 {
-	SimhashVerify *verify = verified->verify;
-	uint32		n = verified->pairs->n;
-	uint32	   *first = verified->before;
+	SimhashDocuments *documents = similar->documents;
+	uint32		n = similar->pairs->n;
+	uint32	   *first = similar->before;
 
-	if (verified->pairs->distinct == n)
+	if (similar->pairs->distinct == n)
 		return;
-	verified->number = sh_pairs_number_rows(verified->pairs);
-	simhash_verify_read(verify, is_shared, is_copy, verified);
+	similar->number = sh_pairs_number_rows(similar->pairs);
+	simhash_documents_read(documents, is_shared, is_copy, similar);
 	for (uint32 i = 0; i < n; i++)
 		first[i] = NONE;
 	for (uint32 row = 0; row < n; row++)
 	{
-		uint32		kept = verified->text[row];
+		uint32		kept = similar->text[row];
 
 		if (first[kept] == NONE)
 			first[kept] = row;
-		verified->text[row] = first[kept];
+		similar->text[row] = first[kept];
 
 		/* Only one that was read before this one is kept in place of it. */
 		if (first[kept] == row)
 		{
-			verify->offset[row] = verify->offset[kept];
-			verify->count[row] = verify->count[kept];
+			documents->offset[row] = documents->offset[kept];
+			documents->count[row] = documents->count[kept];
 		}
 	}
 	for (uint32 i = 0; i < n; i++)
-		verified->last[i] = verified->before[i] = NONE;
+		similar->last[i] = similar->before[i] = NONE;
 }
 
 /* Does a row stand for itself? */
 static inline bool
-is_first(const SimhashVerified *verified, uint32 row)
+is_first(const SimhashSimilar *similar, uint32 row)
 {
-	return verified->text[row] == row;
+	return similar->text[row] == row;
 }
 
 /*
@@ -176,67 +176,67 @@ is_first(const SimhashVerified *verified, uint32 row)
  * the memory.
  */
 void
-simhash_verified_begin(SimhashVerified *verified)
+simhash_similar_begin(SimhashSimilar *similar)
 {
-	uint32		n = verified->pairs->n;
+	uint32		n = similar->pairs->n;
 
-	verified->memory = verified->verify->context;
-	verified->marks = MemoryContextAllocHuge(verified->memory, n + 1);
-	memset(verified->marks, 0, n);
-	verified->text = make_array(verified, 0);
+	similar->memory = similar->documents->context;
+	similar->marks = MemoryContextAllocHuge(similar->memory, n + 1);
+	memset(similar->marks, 0, n);
+	similar->text = make_array(similar, 0);
 	for (uint32 i = 0; i < n; i++)
-		verified->text[i] = i;
-	verified->last = make_array(verified, NONE);
-	verified->before = make_array(verified, NONE);
-	for (uint32 i = 0; i < verified->pairs->distinct; i++)
+		similar->text[i] = i;
+	similar->last = make_array(similar, NONE);
+	similar->before = make_array(similar, NONE);
+	for (uint32 i = 0; i < similar->pairs->distinct; i++)
 	{
-		if (rows_of(verified->pairs, i) > 1)
-			verified->marks[i] = NEAR;
+		if (rows_of(similar->pairs, i) > 1)
+			similar->marks[i] = NEAR;
 	}
-	if (verified->kind != SIMHASH_VERIFIED_PAIRS)
-		find_copies(verified);
-	simhash_verify_forget(verified->verify);
-	verified->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
-											InvalidOid, false, work_mem, NULL,
-											TUPLESORT_NONE);
+	if (similar->kind != SIMHASH_SIMILAR_PAIRS)
+		find_copies(similar);
+	simhash_documents_forget(similar->documents);
+	similar->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
+										   InvalidOid, false, work_mem, NULL,
+										   TUPLESORT_NONE);
 }
 
 /* --- what is near --------------------------------------------------------- */
 
 /* The pairs within these crowds are not going to be found. */
 void
-simhash_verified_crowds(SimhashVerified *verified, const ShCrowds *crowds)
+simhash_similar_crowds(SimhashSimilar *similar, const ShCrowds *crowds)
 {
-	const ShPairs *pairs = verified->pairs;
+	const ShPairs *pairs = similar->pairs;
 
 	for (uint32 i = crowds->alone; i < pairs->distinct; i++)
-		verified->marks[sh_pairs_number(pairs, pairs->work[i])] |=
+		similar->marks[sh_pairs_number(pairs, pairs->work[i])] |=
 			NEAR | CROWDED;
 }
 
 /* Note for the rows of b that a, which a row before has, is near. */
 static void
-note_near(SimhashVerified *verified, uint32 a, uint32 b)
+note_near(SimhashSimilar *similar, uint32 a, uint32 b)
 {
-	const ShPairs *pairs = verified->pairs;
+	const ShPairs *pairs = similar->pairs;
 	uint32		first = sh_pairs_first_row(pairs, a);
 
-	verified->marks[b] |= NEAR;
+	similar->marks[b] |= NEAR;
 	for (uint32 i = pairs->first[b]; i < pairs->first[b + 1]; i++)
 	{
 		uint32		row = pairs->rows[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (row > first && is_first(verified, row))
-			simhash_sort_int64(verified->order,
+		if (row > first && is_first(similar, row))
+			simhash_sort_int64(similar->order,
 							   (int64) ((uint64) row << 32 | a));
 	}
 }
 
 /* ShPairSink: two fingerprints are near. */
 void
-simhash_verified_near(void *context, uint32_t a, uint32_t b,
-					  int distance pg_attribute_unused())
+simhash_similar_near(void *context, uint32_t a, uint32_t b,
+					 int distance pg_attribute_unused())
 {
 	note_near(context, a, b);
 	note_near(context, b, a);
@@ -246,47 +246,47 @@ simhash_verified_near(void *context, uint32_t a, uint32_t b,
 
 /* List the rows of a fingerprint that a row after them is compared with. */
 static void
-list_rows(SimhashVerified *verified, uint32 number, uint32 row)
+list_rows(SimhashSimilar *similar, uint32 number, uint32 row)
 {
-	const ShPairs *pairs = verified->pairs;
+	const ShPairs *pairs = similar->pairs;
 
-	if (verified->kind == SIMHASH_VERIFIED_STARS)
+	if (similar->kind == SIMHASH_SIMILAR_STARS)
 	{
-		for (uint32 i = verified->last[number]; i != NONE;
-			 i = verified->before[i])
-			add_row(&verified->near, verified->memory, i);
+		for (uint32 i = similar->last[number]; i != NONE;
+			 i = similar->before[i])
+			add_row(&similar->near, similar->memory, i);
 		return;
 	}
 	for (uint32 i = pairs->first[number];
 		 i < pairs->first[number + 1] && pairs->rows[i] < row; i++)
 	{
-		if (is_first(verified, pairs->rows[i]))
-			add_row(&verified->near, verified->memory, pairs->rows[i]);
+		if (is_first(similar, pairs->rows[i]))
+			add_row(&similar->near, similar->memory, pairs->rows[i]);
 	}
 }
 
 /* List the centers in crowds that are near a row. */
 static void
-list_crowded(SimhashVerified *verified, uint32 row)
+list_crowded(SimhashSimilar *similar, uint32 row)
 {
-	const ShPairs *pairs = verified->pairs;
-	uint32		number = verified->number[row];
+	const ShPairs *pairs = similar->pairs;
+	uint32		number = similar->number[row];
 	uint64		value = pairs->values[number];
 
-	for (uint32 i = 0; i < verified->crowded.n; i++)
+	for (uint32 i = 0; i < similar->crowded.n; i++)
 	{
-		uint32		center = verified->crowded.rows[i];
-		uint32		other = verified->number[center];
+		uint32		center = similar->crowded.rows[i];
+		uint32		other = similar->number[center];
 
-		if (sh_distance(pairs->values[other], value) <= verified->k &&
+		if (sh_distance(pairs->values[other], value) <= similar->k &&
 			sh_pairs_group(pairs, other) == sh_pairs_group(pairs, number))
-			add_row(&verified->near, verified->memory, center);
+			add_row(&similar->near, similar->memory, center);
 	}
 }
 
 /* Compare two rows; now and then, say how far we are. */
 static bool
-is_similar(SimhashVerified *verified, uint32 row, uint32 other,
+is_similar(SimhashSimilar *similar, uint32 row, uint32 other,
 		   double *similarity)
 {
 	static uint32 compared = 0;
@@ -294,8 +294,8 @@ is_similar(SimhashVerified *verified, uint32 row, uint32 other,
 	CHECK_FOR_INTERRUPTS();
 	if (++compared % SAY_EVERY == 0)
 		simhash_progress_part("verifying",
-							  (double) row / verified->pairs->n);
-	return simhash_verify_pair(verified->verify, row, other, similarity);
+							  (double) row / similar->pairs->n);
+	return simhash_documents_alike(similar->documents, row, other, similarity);
 }
 
 static int
@@ -309,113 +309,113 @@ compare_rows(const void *a, const void *b)
 
 /* Attach a row to the first center listed that it is similar to, or be one. */
 static void
-place_in_star(SimhashVerified *verified, uint32 row)
+place_in_star(SimhashSimilar *similar, uint32 row)
 {
-	uint32		number = verified->number[row];
-	SimhashRowList *near = &verified->near;
+	uint32		number = similar->number[row];
+	SimhashRowList *near = &similar->near;
 	double		similarity;
 
 	if (near->n > 1)
 		qsort(near->rows, near->n, sizeof *near->rows, compare_rows);
 	for (uint32 i = 0; i < near->n; i++)
 	{
-		if (is_similar(verified, row, near->rows[i], &similarity))
+		if (is_similar(similar, row, near->rows[i], &similarity))
 		{
-			verified->parent[row] = near->rows[i];
+			similar->parent[row] = near->rows[i];
 			return;
 		}
 	}
-	verified->before[row] = verified->last[number];
-	verified->last[number] = row;
-	if (verified->marks[number] & CROWDED)
-		add_row(&verified->crowded, verified->memory, row);
+	similar->before[row] = similar->last[number];
+	similar->last[number] = row;
+	if (similar->marks[number] & CROWDED)
+		add_row(&similar->crowded, similar->memory, row);
 }
 
 /* Compare a row with those listed. */
 static void
-compare_listed(SimhashVerified *verified, uint32 row)
+compare_listed(SimhashSimilar *similar, uint32 row)
 {
-	SimhashRowList *near = &verified->near;
+	SimhashRowList *near = &similar->near;
 	double		similarity;
 
-	if (verified->kind == SIMHASH_VERIFIED_STARS)
+	if (similar->kind == SIMHASH_SIMILAR_STARS)
 	{
-		place_in_star(verified, row);
+		place_in_star(similar, row);
 		return;
 	}
 	for (uint32 i = 0; i < near->n; i++)
 	{
 		uint32		other = near->rows[i];
 
-		if (verified->kind == SIMHASH_VERIFIED_CONNECTED &&
-			sh_cluster_of(verified->parent, row) ==
-			sh_cluster_of(verified->parent, other))
+		if (similar->kind == SIMHASH_SIMILAR_CONNECTED &&
+			sh_cluster_of(similar->parent, row) ==
+			sh_cluster_of(similar->parent, other))
 			continue;
-		if (!is_similar(verified, row, other, &similarity))
+		if (!is_similar(similar, row, other, &similarity))
 			continue;
-		if (verified->kind == SIMHASH_VERIFIED_CONNECTED)
-			sh_join(verified->parent, other, row);
+		if (similar->kind == SIMHASH_SIMILAR_CONNECTED)
+			sh_join(similar->parent, other, row);
 		else
-			verified->sink(verified->context, other, row, similarity);
+			similar->sink(similar->context, other, row, similarity);
 	}
 }
 
 /* A row has the features of one before it: it belongs where that belongs. */
 static void
-follow(SimhashVerified *verified, uint32 row)
+follow(SimhashSimilar *similar, uint32 row)
 {
-	uint32		first = verified->text[row];
+	uint32		first = similar->text[row];
 
-	verified->parent[row] = verified->parent[first];
+	similar->parent[row] = similar->parent[first];
 }
 
 /* SimhashRowTest: may there be rows to compare this one with? */
 static bool
 is_near(void *context, uint32 row)
 {
-	SimhashVerified *verified = context;
+	SimhashSimilar *similar = context;
 
-	return verified->marks[verified->number[row]] != 0 &&
-		is_first(verified, row);
+	return similar->marks[similar->number[row]] != 0 &&
+		is_first(similar, row);
 }
 
 /* All that is near has been found: read the documents, and compare them. */
 void
-simhash_verified_finish(SimhashVerified *verified)
+simhash_similar_finish(SimhashSimilar *similar)
 {
-	const ShPairs *pairs = verified->pairs;
+	const ShPairs *pairs = similar->pairs;
 	int64		entry;
 	bool		more;
 
-	verified->number = sh_pairs_number_rows(verified->pairs);
-	simhash_verify_read(verified->verify, is_near, NULL, verified);
-	tuplesort_performsort(verified->order);
-	more = simhash_sorted_int64(verified->order, &entry);
+	similar->number = sh_pairs_number_rows(similar->pairs);
+	simhash_documents_read(similar->documents, is_near, NULL, similar);
+	tuplesort_performsort(similar->order);
+	more = simhash_sorted_int64(similar->order, &entry);
 	for (uint32 row = 0; row < pairs->n; row++)
 	{
-		uint32		number = verified->number[row];
+		uint32		number = similar->number[row];
 
 		CHECK_FOR_INTERRUPTS();
-		if (verified->parent != NULL)
-			verified->parent[row] = row;
-		if (!is_first(verified, row))
+		if (similar->parent != NULL)
+			similar->parent[row] = row;
+		if (!is_first(similar, row))
 		{
-			follow(verified, row);
+			follow(similar, row);
 			continue;
 		}
-		verified->near.n = 0;
+		similar->near.n = 0;
 		for (; more && entry >> 32 == row;
-			 more = simhash_sorted_int64(verified->order, &entry))
+			 more = simhash_sorted_int64(similar->order, &entry))
 		{
 			CHECK_FOR_INTERRUPTS();
-			list_rows(verified, (uint32) entry, row);
+			list_rows(similar, (uint32) entry, row);
 		}
-		if (verified->kind == SIMHASH_VERIFIED_STARS &&
-			(verified->marks[number] & CROWDED) != 0)
-			list_crowded(verified, row);
+		if (similar->kind == SIMHASH_SIMILAR_STARS &&
+			(similar->marks[number] & CROWDED) != 0)
+			list_crowded(similar, row);
 		else if (rows_of(pairs, number) > 1)
-			list_rows(verified, number, row);
-		compare_listed(verified, row);
+			list_rows(similar, number, row);
+		compare_listed(similar, row);
 	}
-	tuplesort_end(verified->order);
+	tuplesort_end(similar->order);
 }

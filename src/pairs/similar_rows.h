@@ -8,24 +8,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SIMHASH_VERIFIED_H
-#define SIMHASH_VERIFIED_H
+#ifndef SIMHASH_SIMILAR_ROWS_H
+#define SIMHASH_SIMILAR_ROWS_H
 
 #include "pairs/documents.h"
 
 #include "core/pairs/clusters.h"
 
 /* What is made of the rows. */
-typedef enum SimhashVerifiedKind
+typedef enum SimhashSimilarKind
 {
-	SIMHASH_VERIFIED_PAIRS,
-	SIMHASH_VERIFIED_CONNECTED,
-	SIMHASH_VERIFIED_STARS
-} SimhashVerifiedKind;
+	SIMHASH_SIMILAR_PAIRS,
+	SIMHASH_SIMILAR_CONNECTED,
+	SIMHASH_SIMILAR_STARS
+} SimhashSimilarKind;
 
 /* Called with a pair of rows, a < b. */
-typedef void (*SimhashVerifiedSink) (void *context, uint32 a, uint32 b,
-									 double similarity);
+typedef void (*SimhashSimilarSink) (void *context, uint32 a, uint32 b,
+									double similarity);
 
 /* Some of the rows. */
 typedef struct SimhashRowList
@@ -36,16 +36,16 @@ typedef struct SimhashRowList
 } SimhashRowList;
 
 /* The search for them. */
-typedef struct SimhashVerified
+typedef struct SimhashSimilar
 {
 	/* what stays */
-	SimhashVerify *verify;
+	SimhashDocuments *documents;
 	ShPairs    *pairs;
-	SimhashVerifiedKind kind;
+	SimhashSimilarKind kind;
 	int			k;
 	uint32	   *parent;			/* of rows: what ShClusters has of
 								 * fingerprints */
-	SimhashVerifiedSink sink;	/* of pairs */
+	SimhashSimilarSink sink;	/* of pairs */
 	void	   *context;		/* for it */
 	MemoryContext memory;
 
@@ -61,15 +61,15 @@ typedef struct SimhashVerified
 	SimhashRowList crowded;		/* centers in crowds */
 	SimhashRowList near;		/* to be compared with the row that it is
 								 * about */
-} SimhashVerified;
+} SimhashSimilar;
 
 /* similar_rows.c */
-extern int64 simhash_verified_bytes(int64 n);
-extern void simhash_verified_begin(SimhashVerified *verified);
-extern void simhash_verified_crowds(SimhashVerified *verified,
-									const ShCrowds *crowds);
-extern void simhash_verified_near(void *context, uint32_t a, uint32_t b,
-								  int distance);
-extern void simhash_verified_finish(SimhashVerified *verified);
+extern int64 simhash_similar_bytes(int64 n);
+extern void simhash_similar_begin(SimhashSimilar *similar);
+extern void simhash_similar_crowds(SimhashSimilar *similar,
+								   const ShCrowds *crowds);
+extern void simhash_similar_near(void *context, uint32_t a, uint32_t b,
+								 int distance);
+extern void simhash_similar_finish(SimhashSimilar *similar);
 
-#endif							/* SIMHASH_VERIFIED_H */
+#endif							/* SIMHASH_SIMILAR_ROWS_H */

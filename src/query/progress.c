@@ -5,10 +5,12 @@
  *
  * The server's own views of progress know only the server's commands, and
  * shared memory of our own would have to be preloaded.  But every session has
- * a name that all may read, application_name in pg_stat_activity, and a call
- * that takes more than a second may well borrow it: "simhash_pairs 42 %, 12 s
- * left".  The setting application_name itself does not change, so logs do not
- * either, and in the end the name is put back, whatever has happened.
+ * a name that all may read, application_name in pg_stat_activity.  If
+ * simhash.progress asks for it, a call that takes more than a second borrows
+ * that name: "simhash_pairs 42 %, 12 s left".  The setting application_name
+ * itself does not change, so logs do not either, and when the call has ended,
+ * well or not, the name is put back.  By default nothing is shown, as
+ * monitoring may know sessions by their names.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -43,6 +45,9 @@ static int	progress_mode = PROGRESS_ACTIVITY;
 /* The call that is running; its query may have begun another one. */
 static SimhashProgress *call = NULL;
 
+/* Does the session show where a call is in place of its own name? */
+static bool renamed = false;
+
 /* Define the setting. */
 void
 simhash_progress_init(void)
@@ -55,18 +60,16 @@ simhash_progress_init(void)
 							 NULL, NULL, NULL);
 }
 
-/* Is it time to say something? */
+/* Is it time to say something again? */
 static bool
-is_time(TimestampTz now)
+is_time(void)
 {
-	if (progress_mode == PROGRESS_OFF ||
-		!TimestampDifferenceExceeds(call->said, now, EVERY_MS))
-		return false;
-	call->said = now;
-	return true;
+	return progress_mode != PROGRESS_OFF &&
+		TimestampDifferenceExceeds(call->said, GetCurrentTimestamp(),
+								   EVERY_MS);
 }
 
-/* Say where we are. */
+/* Say where the call is. */
 static void
 say(const char *where)
 {
@@ -74,7 +77,8 @@ say(const char *where)
 
 	snprintf(name, sizeof name, "%s %s", call->name, where);
 	pgstat_report_appname(name);
-	call->renamed = true;
+	renamed = true;
+	call->said = GetCurrentTimestamp();
 	if (progress_mode == PROGRESS_NOTICE)
 		ereport(NOTICE, errmsg_internal("%s", name));
 }
@@ -87,47 +91,35 @@ simhash_progress_begin(SimhashProgress *progress, const char *name)
 	progress->name = name;
 	progress->said = GetCurrentTimestamp();
 	progress->searching = 0;
-	progress->renamed = false;
 	call = progress;
 }
 
-/* A step begins, which may take long and say no more. */
+/* A step begins that may take long and say no more. */
 void
 simhash_progress_step(const char *what)
 {
-	if (progress_mode == PROGRESS_OFF)
-		return;
-	call->said = GetCurrentTimestamp();
-	say(what);
+	if (progress_mode != PROGRESS_OFF)
+		say(what);
 }
 
 /*
- * So many rows have been read, or listed.  How many there are is nothing for the
- * caller of a function that reads with its owner's rights.
+ * So many rows have been read, or listed.  The number of rows is kept from the
+ * caller of a SECURITY DEFINER function, who may not be allowed to read them.
  */
 void
 simhash_progress_rows(const char *what, int64 rows)
 {
-	char		where[NAMEDATALEN];
-
-	if (!is_time(GetCurrentTimestamp()))
-		return;
-	snprintf(where, sizeof where, "%s", what);
-	if (!InLocalUserIdChange())
-		snprintf(where, sizeof where, "%s, " INT64_FORMAT " rows", what, rows);
-	say(where);
+	if (is_time())
+		say(InLocalUserIdChange() ? what :
+			psprintf("%s, " INT64_FORMAT " rows", what, rows));
 }
 
 /* Such a part of something, 0 to 1, has been done. */
 void
 simhash_progress_part(const char *what, double done)
 {
-	char		where[NAMEDATALEN];
-
-	if (!is_time(GetCurrentTimestamp()))
-		return;
-	snprintf(where, sizeof where, "%s %.0f %%", what, done * 100);
-	say(where);
+	if (is_time())
+		say(psprintf("%s %.0f %%", what, done * 100));
 }
 
 /* Such a part of the search, 0 to 1, has been done. */
@@ -135,34 +127,27 @@ void
 simhash_progress_done(void *context pg_attribute_unused(), double done)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	char		where[NAMEDATALEN];
 
 	CHECK_FOR_INTERRUPTS();
 	if (call->searching == 0 || done <= 0)
 		call->searching = now;
-	if (!is_time(now))
-		return;
-	if (done > 0)
-		snprintf(where, sizeof where, "%.0f %%, %.0f s left", done * 100,
-				 (double) (now - call->searching) / USECS_PER_SEC *
-				 (1 - done) / done);
-	else
-		snprintf(where, sizeof where, "sorting");
-	say(where);
+	if (is_time())
+		say(done <= 0 ? "sorting" :
+			psprintf("%.0f %%, %.0f s left", done * 100,
+					 (double) (now - call->searching) / USECS_PER_SEC *
+					 (1 - done) / done));
 }
 
 /*
- * The call has ended, well or not.  The session gets its own name back, or
- * keeps this one until the outer call says where it is.
+ * The call has ended, well or not.  The session gets its own name back, unless
+ * an outer call goes on, which will say where it is.
  */
 void
 simhash_progress_end(SimhashProgress *progress)
 {
 	call = progress->outer;
-	if (!progress->renamed)
+	if (call != NULL || !renamed)
 		return;
-	if (call != NULL)
-		call->renamed = true;
-	else
-		pgstat_report_appname(application_name ? application_name : "");
+	renamed = false;
+	pgstat_report_appname(application_name ? application_name : "");
 }

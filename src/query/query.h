@@ -1,7 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * query.h
- *		Queries that a caller gives as text, and how far a long call is.
+ *		Calls that are given a query as text, and that may take long.
+ *
+ * In come the arguments of such a call; what goes out are the rows of its
+ * query, one by one, to a function of the caller.  A query only reads, with the
+ * rights of the caller, and in the snapshot that the calling statement has
+ * (statement.c).  While the call lasts it can show how far it is (progress.c).
+ * Arguments that are words or must not be null are checked by arguments.c.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -29,29 +35,42 @@ typedef struct SimhashStatement
 	Query	   *query;			/* set by simhash_analyze */
 } SimhashStatement;
 
+/*
+ * What is done with the rows of a query: "columns" is called once, before the
+ * first row, and may be NULL; "row" is called with each row, all columns of
+ * which have been fetched.
+ */
+typedef struct SimhashRowReader
+{
+	void		(*columns) (void *context, TupleDesc desc);
+	void		(*row) (void *context, TupleTableSlot *slot);
+	void	   *context;
+} SimhashRowReader;
+
 /* A call whose progress is shown. */
 typedef struct SimhashProgress
 {
 	struct SimhashProgress *outer;	/* whose query made this call, or NULL */
 	const char *name;
-	TimestampTz said;			/* when we last said something */
+	TimestampTz said;			/* when something was last said */
 	TimestampTz searching;		/* when the search began, or 0 */
-	bool		renamed;		/* the session goes by another name */
 } SimhashProgress;
 
 #define SIMHASH_SAY_EVERY	65536	/* rows between two looks at the clock */
+
+/* arguments.c */
+extern void simhash_check_not_null(FunctionCallInfo fcinfo, int argument,
+								   const char *name);
+extern bool simhash_choose(const char *word, const char *name,
+						   const char *yes, const char *no);
 
 /* statement.c */
 extern void simhash_analyze(SimhashStatement *statement);
 extern void simhash_run(const SimhashStatement *statement,
 						ParamListInfo parameters, DestReceiver *receiver);
+extern void simhash_read(const SimhashStatement *statement,
+						 const SimhashRowReader *reader);
 extern TupleDesc simhash_columns(const SimhashStatement *statement);
-extern void simhash_begin_receiver(DestReceiver *receiver,
-								   void (*startup) (DestReceiver *self,
-													int operation,
-													TupleDesc desc),
-								   bool (*receive) (TupleTableSlot *slot,
-													DestReceiver *self));
 
 /* progress.c */
 extern void simhash_progress_init(void);

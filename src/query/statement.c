@@ -3,11 +3,14 @@
  * statement.c
  *		The queries that reports run: analyzed once, run then, or later.
  *
- * A name means what it means when a query is analyzed.  What is analyzed here
- * is not analyzed again: a report that takes minutes runs, to its end, the
- * functions and reads the tables that were there when it began, whoever renames
- * a schema and puts others in their place meanwhile.  SPI would look the names
- * up once more when it finds that something has changed.
+ * Names are looked up when a query is analyzed, and not again: a report that
+ * takes minutes calls the functions and reads the tables that had these names
+ * when it began, even if somebody renames a schema meanwhile and puts others in
+ * their place.  SPI would look the names up once more when something has
+ * changed.
+ *
+ * A query runs as in a transaction that is read-only, so that functions which
+ * it calls cannot write either.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -40,8 +43,9 @@ looks_like_query(const char *start)
 }
 
 /*
- * An error in a query, or while it runs: its position is one in that text.  Say
- * what was expected when a text is no query at all: a name, perhaps.
+ * An error in a query, or while it runs: its position is one in that text.  If
+ * the text does not even begin as a query, as where it is the name of a table,
+ * a hint shows what a query looks like.
  */
 static void
 statement_error_callback(void *arg)
@@ -80,7 +84,7 @@ leave_statement(ErrorContextCallback *callback)
 	error_context_stack = callback->previous;
 }
 
-/* Fail: the query does something else than to read. */
+/* Fail: the query does more than read. */
 static void
 complain_of_query(const SimhashStatement *statement)
 {
@@ -91,9 +95,9 @@ complain_of_query(const SimhashStatement *statement)
 }
 
 /*
- * Analyze a query; fail unless it is one that only reads.  The text, and an
- * example for those who gave something else, have been set, and maybe the types
- * of parameters, and tuplestores that go by names.
+ * Analyze a query; fail unless it only reads.  The caller has set the text and
+ * an example for the hint, and maybe types of parameters, and tuplestores that
+ * the query can read by their names.
  */
 void
 simhash_analyze(SimhashStatement *statement)
@@ -122,8 +126,8 @@ simhash_analyze(SimhashStatement *statement)
 }
 
 /*
- * Run a query that has been analyzed, in the snapshot of the caller.  What it
- * calls may write nothing: it runs as in a transaction that is read-only.
+ * Run a query that has been analyzed, in the snapshot of the caller; its rows go
+ * to a receiver.
  */
 void
 simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
@@ -162,23 +166,50 @@ simhash_columns(const SimhashStatement *statement)
 	return ExecCleanTypeFromTL(statement->query->targetList);
 }
 
+/* --- rows to a function of the caller ------------------------------------- */
+
+/* A receiver that hands rows over to a reader. */
+typedef struct ReaderReceiver
+{
+	DestReceiver pub;
+	const SimhashRowReader *reader;
+} ReaderReceiver;
+
+static void
+reader_startup(DestReceiver *self, int operation pg_attribute_unused(),
+			   TupleDesc desc)
+{
+	const SimhashRowReader *reader = ((ReaderReceiver *) self)->reader;
+
+	if (reader->columns != NULL)
+		reader->columns(reader->context, desc);
+}
+
+static bool
+reader_receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	const SimhashRowReader *reader = ((ReaderReceiver *) self)->reader;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	reader->row(reader->context, slot);
+	return true;
+}
+
 /* A DestReceiver's last two functions: there is nothing to do. */
 static void
-receiver_end(DestReceiver *self pg_attribute_unused())
+reader_end(DestReceiver *self pg_attribute_unused())
 {
 }
 
-/* Make a receiver of rows of two functions. */
+/* The same for a query without parameters, whose rows go to a reader. */
 void
-simhash_begin_receiver(DestReceiver *receiver,
-					   void (*startup) (DestReceiver *self, int operation,
-										TupleDesc desc),
-					   bool (*receive) (TupleTableSlot *slot,
-										DestReceiver *self))
+simhash_read(const SimhashStatement *statement, const SimhashRowReader *reader)
 {
-	receiver->receiveSlot = receive;
-	receiver->rStartup = startup;
-	receiver->rShutdown = receiver_end;
-	receiver->rDestroy = receiver_end;
-	receiver->mydest = DestNone;
+	ReaderReceiver receiver = {
+		{reader_receive, reader_startup, reader_end, reader_end, DestNone},
+		reader
+	};
+
+	simhash_run(statement, NULL, &receiver.pub);
 }

@@ -47,7 +47,7 @@ static char *
 write_document(const SimhashTable *table, const char *before)
 {
 	return !table->decides ? "" :
-		psprintf(", %s%s", before, quote_identifier(table->verify.document));
+		psprintf(", %s%s", before, quote_identifier(table->compare.document));
 }
 
 /* Fail: nothing that we may use tells the rows apart. */
@@ -55,17 +55,17 @@ static void
 complain_of_place(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
-	const SimhashVerifyOptions *verify = &table->verify;
+	const SimhashDocumentOptions *options = &table->compare;
 	char	   *query = psprintf("SELECT id, %s%s FROM %s", table->fingerprint,
 								 write_document(table, ""), table->name);
 	char	   *compare = !table->decides ? "" :
 	psprintf(", document => %s, similarity => %s, at_least => %s%s%s",
-			 quote_literal_cstr(verify->document),
-			 quote_literal_cstr(verify->similarity),
-			 simhash_write_number(verify->at_least),
-			 verify->profile == NULL ? "" : ", profile => ",
-			 verify->profile == NULL ? "" :
-			 quote_literal_cstr(verify->profile));
+			 quote_literal_cstr(options->document),
+			 quote_literal_cstr(options->similarity),
+			 simhash_write_number(options->at_least),
+			 options->profile == NULL ? "" : ", profile => ",
+			 options->profile == NULL ? "" :
+			 quote_literal_cstr(options->profile));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -122,9 +122,9 @@ write_rows(const Dedup *dedup)
 
 /* The arguments about documents, of the very types. */
 static char *
-write_verify(const SimhashTable *table)
+write_options(const SimhashTable *table)
 {
-	const SimhashVerifyOptions *verify = &table->verify;
+	const SimhashDocumentOptions *options = &table->compare;
 
 	if (!table->decides)
 		return "document => NULL::pg_catalog.text,"
@@ -135,11 +135,11 @@ write_verify(const SimhashTable *table)
 					" similarity => %s::pg_catalog.text,\n"
 					"        at_least => %s::pg_catalog.float8,"
 					" profile => %s::pg_catalog.text",
-					quote_literal_cstr(verify->document),
-					quote_literal_cstr(verify->similarity),
-					simhash_write_number(verify->at_least),
-					verify->profile == NULL ? "NULL" :
-					quote_literal_cstr(verify->profile));
+					quote_literal_cstr(options->document),
+					quote_literal_cstr(options->similarity),
+					simhash_write_number(options->at_least),
+					options->profile == NULL ? "NULL" :
+					quote_literal_cstr(options->profile));
 }
 
 /* The call that finds the clusters, by arguments of the very types. */
@@ -160,7 +160,7 @@ write_call(const Dedup *dedup)
 					quote_literal_cstr(write_rows(dedup)), dedup->k,
 					quote_literal_cstr(dedup->kind),
 					dedup->keep == NULL && !by_text ? "lowest" : "first",
-					write_verify(&dedup->table));
+					write_options(&dedup->table));
 }
 
 /*
@@ -209,8 +209,8 @@ remark_on_documents(const Dedup *dedup)
 	return psprintf("-- each row that goes is similar to %s: %s >= %s\n",
 					strcmp(dedup->kind, "star") == 0 ? "the row that stays"
 					: "another row of its cluster",
-					table->verify.similarity,
-					simhash_write_number(table->verify.at_least));
+					table->compare.similarity,
+					simhash_write_number(table->compare.at_least));
 }
 
 /* What whoever reads the DELETE has to know, as comments. */
@@ -252,7 +252,7 @@ get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 {
 	SimhashTable *table = &dedup->table;
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	SimhashVerifyOptions verify = simhash_verify_arguments(fcinfo, 6);
+	SimhashDocumentOptions options = simhash_document_options(fcinfo, 6);
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) ||
 		PG_ARGISNULL(3) || PG_ARGISNULL(5))
@@ -266,7 +266,7 @@ get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 	dedup->schema = quote_identifier(get_namespace_name(schema));
 	simhash_find_table(table, PG_GETARG_OID(0), "rpf",
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					   PG_GETARG_ARRAYTYPE_P(5), dedup->k, &verify);
+					   PG_GETARG_ARRAYTYPE_P(5), dedup->k, &options);
 	(void) simhash_choose(dedup->kind, "kind", "star", "connected");
 	if (table->place != SIMHASH_HERE && table->key == NIL)
 		complain_of_place(dedup);

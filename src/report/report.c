@@ -46,17 +46,16 @@ enum
 };
 
 /* Takes the rows of the table, and numbers them. */
-typedef struct RowReceiver
+typedef struct RowNumbering
 {
-	DestReceiver pub;
 	List	   *parts;			/* tables that rows are in, by oid, if several */
 	Oid			part;			/* that of the last row */
 	int			rank;			/* and its place among them */
-	EphemeralNamedRelation rows;
-	SimhashVerify *verify;		/* takes the last column, unless it is NULL */
+	EphemeralNamedRelation store;
+	SimhashDocuments *documents;		/* takes the last column, unless it is NULL */
 	MemoryContext scratch;
 	int64		n;
-} RowReceiver;
+} RowNumbering;
 
 /* --- what is asked -------------------------------------------------------- */
 
@@ -103,9 +102,9 @@ write_fetch(const SimhashTable *table)
 	foreach(group, table->groups)
 		appendStringInfo(&text, ", %s AS c%d", (char *) lfirst(group),
 						 foreach_current_index(group) + 1);
-	if (table->verify.document != NULL)
+	if (table->compare.document != NULL)
 		appendStringInfo(&text, ", t.%s AS document",
-						 quote_identifier(table->verify.document));
+						 quote_identifier(table->compare.document));
 	appendStringInfo(&text, " FROM %s AS t", table->source);
 	if (table->key != NIL)
 		appendStringInfo(&text, " ORDER BY %s",
@@ -223,25 +222,17 @@ ask_into(SimhashTableReport *report, const char *text, Tuplestorestate *store)
 	return simhash_columns(&statement);
 }
 
-/* RowReceiver: there is nothing to begin. */
-static void
-row_startup(DestReceiver *self pg_attribute_unused(),
-			int operation pg_attribute_unused(),
-			TupleDesc desc pg_attribute_unused())
-{
-}
-
 /* A row is in another table than the last one. */
 static void
-enter_part(RowReceiver *receiver, Oid part)
+enter_part(RowNumbering *rows, Oid part)
 {
-	receiver->part = part;
-	receiver->rank = 0;
-	while (receiver->rank < list_length(receiver->parts) &&
-		   list_nth_oid(receiver->parts, receiver->rank) != part)
-		receiver->rank++;
-	if (receiver->rank == list_length(receiver->parts) ||
-		receiver->rank > PG_INT16_MAX)
+	rows->part = part;
+	rows->rank = 0;
+	while (rows->rank < list_length(rows->parts) &&
+		   list_nth_oid(rows->parts, rows->rank) != part)
+		rows->rank++;
+	if (rows->rank == list_length(rows->parts) ||
+		rows->rank > PG_INT16_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot number the rows of table %s",
@@ -255,77 +246,68 @@ enter_part(RowReceiver *receiver, Oid part)
  * by the order in which it came.
  */
 static int64
-number_row(RowReceiver *receiver, TupleTableSlot *slot)
+number_row(RowNumbering *rows, TupleTableSlot *slot)
 {
 	ItemPointer place =
 	(ItemPointer) DatumGetPointer(slot->tts_values[ROW_PLACE]);
 	Oid			part = DatumGetObjectId(slot->tts_values[ROW_PART]);
 
 	if (slot->tts_isnull[ROW_PLACE])
-		return receiver->n;
-	if (receiver->parts != NIL && part != receiver->part)
-		enter_part(receiver, part);
-	return (int64) receiver->rank << 48 |
+		return rows->n;
+	if (rows->parts != NIL && part != rows->part)
+		enter_part(rows, part);
+	return (int64) rows->rank << 48 |
 		(int64) ItemPointerGetBlockNumberNoCheck(place) << 16 |
 		ItemPointerGetOffsetNumberNoCheck(place);
 }
 
 /*
- * RowReceiver: keep a row, with its number.  The documents of those that have a
- * fingerprint are kept by themselves.
+ * SimhashRowReader.row: keep a row, with its number.  The documents of those
+ * that have a fingerprint are kept by themselves.
  */
-static bool
-row_receive(TupleTableSlot *slot, DestReceiver *self)
+static void
+keep_numbered_row(void *context, TupleTableSlot *slot)
 {
-	RowReceiver *receiver = (RowReceiver *) self;
-	TupleDesc	columns = receiver->rows->md.tupdesc;
+	RowNumbering *rows = context;
+	TupleDesc	columns = rows->store->md.tupdesc;
 	MemoryContext old;
 
-	CHECK_FOR_INTERRUPTS();
-	slot_getallattrs(slot);
-	if (++receiver->n % SIMHASH_SAY_EVERY == 0)
-		simhash_progress_rows("reading", receiver->n);
-	old = MemoryContextSwitchTo(receiver->scratch);
-	slot->tts_values[ROW_N] = Int64GetDatum(number_row(receiver, slot));
-	if (receiver->verify != NULL)
+	if (++rows->n % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("reading", rows->n);
+	old = MemoryContextSwitchTo(rows->scratch);
+	slot->tts_values[ROW_N] = Int64GetDatum(number_row(rows, slot));
+	if (rows->documents != NULL)
 	{
 		int			last = columns->natts - 1;
 
 		if (!slot->tts_isnull[ROW_FINGERPRINT])
-			simhash_verify_put(receiver->verify, slot->tts_values[last],
+			simhash_documents_put(rows->documents, slot->tts_values[last],
 							   slot->tts_isnull[last]);
 		slot->tts_isnull[last] = true;
 	}
-	tuplestore_putvalues(receiver->rows->reldata, columns, slot->tts_values,
+	tuplestore_putvalues(rows->store->reldata, columns, slot->tts_values,
 						 slot->tts_isnull);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(receiver->scratch);
-	return true;
+	MemoryContextReset(rows->scratch);
 }
 
 /* Read the table. */
 static void
 fetch_rows(SimhashTableReport *report)
 {
-	RowReceiver receiver;
+	RowNumbering rows = {.documents = report->table.documents};
+	SimhashRowReader reader = {NULL, keep_numbered_row, &rows};
 
 	report->rows = add_store(report, "simhash_row",
 							 simhash_columns(&report->fetch));
-	receiver.parts = NIL;
-	receiver.part = InvalidOid;
-	receiver.rank = 0;
 	if (report->table.parted)
-		receiver.parts = find_all_inheritors(report->table.oid,
-											 AccessShareLock, NULL);
-	list_sort(receiver.parts, list_oid_cmp);
-	receiver.rows = report->rows;
-	receiver.verify = report->verify;
-	receiver.scratch = AllocSetContextCreate(CurrentMemoryContext,
-											 "simhash row",
-											 ALLOCSET_SMALL_SIZES);
-	receiver.n = 0;
-	simhash_begin_receiver(&receiver.pub, row_startup, row_receive);
-	simhash_run(&report->fetch, NULL, &receiver.pub);
+		rows.parts = find_all_inheritors(report->table.oid, AccessShareLock,
+										 NULL);
+	list_sort(rows.parts, list_oid_cmp);
+	rows.store = report->rows;
+	rows.scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash row",
+										 ALLOCSET_SMALL_SIZES);
+	simhash_read(&report->fetch, &reader);
 	(void) count_store(report->rows);
 }
 
@@ -363,7 +345,7 @@ make_clusters(SimhashTableReport *report)
 								simhash_columns(&like));
 	query.text = write_numbered(&report->table);
 	simhash_analyze(&query);
-	simhash_make_stars(&query, report->k, report->verify,
+	simhash_make_stars(&query, report->k, report->table.documents,
 					   report->table.decides, &report->tally,
 					   report->members->reldata,
 					   report->members->md.tupdesc);
@@ -407,7 +389,7 @@ show_rows(SimhashTableReport *report)
 
 /* What is said of documents, as it would be in a call. */
 static char *
-write_given(const SimhashVerifyOptions *given)
+write_given(const SimhashDocumentOptions *given)
 {
 	StringInfoData text;
 
@@ -431,7 +413,7 @@ write_given(const SimhashVerifyOptions *given)
 static void
 get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 {
-	SimhashVerifyOptions given = simhash_verify_arguments(fcinfo, 4);
+	SimhashDocumentOptions given = simhash_document_options(fcinfo, 4);
 	SimhashTable *table = &report->table;
 
 	for (int i = 0; i < 4; i++)
@@ -448,7 +430,6 @@ get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
 					   PG_GETARG_ARRAYTYPE_P(3), report->k, &given);
 	report->given = write_given(&given);
-	report->verify = table->documents;
 	report->stores = create_queryEnv();
 }
 

@@ -26,7 +26,6 @@ typedef struct SimhashTableReport
 	EphemeralNamedRelation rows;	/* n, fp, bytes, place, part, c1, c2, ... */
 	EphemeralNamedRelation members; /* of clusters, by n */
 	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
-	SimhashVerify *verify;		/* takes the documents, if they are known */
 	SimhashTally tally;			/* of pairs, if documents are known */
 	const char *given;			/* what is said of them, as arguments of a call */
 } SimhashTableReport;

@@ -104,7 +104,7 @@ write_facts(StringInfo text, const SimhashTableReport *report)
 					 " ', ' ORDER BY conrelid::regclass::text, conname) AS keys"
 					 " FROM pg_constraint WHERE contype = 'f'"
 					 " AND confrelid = %u AND conparentid = 0)",
-					 simhash_write_number(report->table.verify.at_least),
+					 simhash_write_number(report->table.compare.at_least),
 					 report->table.oid);
 }
 
@@ -159,7 +159,7 @@ write_figures(StringInfo text, const SimhashTableReport *report)
 static char *
 advise_of_estimate(const SimhashTable *table)
 {
-	if (table->verify.document == NULL)
+	if (table->compare.document == NULL)
 		return "'Rows would go by an estimate: no document is compared. Name the"
 			" column of the documents, as in document => ''body''.'";
 	return psprintf("'Rows would go by an estimate: no document is compared.'"
@@ -169,8 +169,8 @@ advise_of_estimate(const SimhashTable *table)
 					" similar has %%s. Leave out similarity => ''none'' to have"
 					" all compared.', compared,"
 					" round(100.0 * alike / compared, 1), least) END",
-					table->verify.similarity,
-					simhash_write_number(table->verify.at_least));
+					table->compare.similarity,
+					simhash_write_number(table->compare.at_least));
 }
 
 /* Which distance finds nearly all that is similar; NULL if that is not known. */
@@ -196,7 +196,7 @@ static void
 write_advice(StringInfo text, const SimhashTableReport *report)
 {
 	const SimhashTable *table = &report->table;
-	const char *distance = table->verify.document == NULL ? NULL
+	const char *distance = table->compare.document == NULL ? NULL
 	: advise_of_distance(report);
 
 	appendStringInfo(text,
@@ -209,8 +209,8 @@ write_advice(StringInfo text, const SimhashTableReport *report)
 					 " FROM saved, total",
 					 !table->decides ? "" :
 					 psprintf(" and similar to it (%s >= %s)",
-							  table->verify.similarity,
-							  simhash_write_number(table->verify.at_least)),
+							  table->compare.similarity,
+							  simhash_write_number(table->compare.at_least)),
 					 report->k, quote_literal_cstr(advise_of_delete(report)),
 					 table->decides ? " of similar documents" : "",
 					 report->k, table->groups != NIL ? " in a group" : "");

@@ -178,48 +178,48 @@ complain_of_document(const SimhashTable *table)
  * they are compared by the measure that the fingerprint estimates.
  */
 static void
-find_document(SimhashTable *table, const SimhashVerifyOptions *given,
+find_document(SimhashTable *table, const SimhashDocumentOptions *given,
 			  Node *expression)
 {
-	SimhashVerifyOptions *verify = &table->verify;
-	SimhashRecipe recipe;
-	bool		known = simhash_get_recipe(expression, &recipe);
+	SimhashDocumentOptions *options = &table->compare;
+	SimhashDerivation derived;
+	bool		known = simhash_get_derivation(expression, &derived);
 	Var		   *column = known ?
-	(Var *) simhash_unlabeled(recipe.document) : NULL;
+	(Var *) simhash_unlabeled(derived.document) : NULL;
 	AttrNumber	number = 0;
 
-	*verify = *given;
-	if (verify->document != NULL)
-		number = get_attnum(table->oid, verify->document);
+	*options = *given;
+	if (options->document != NULL)
+		number = get_attnum(table->oid, options->document);
 	else if (known && IsA(column, Var))
 		number = column->varattno;
-	if (verify->document != NULL && number <= 0)
+	if (options->document != NULL && number <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation %s does not exist",
-						verify->document, table->name),
+						options->document, table->name),
 				 errhint("document names the column of the texts.")));
 	table->decides = number > 0;
-	if (verify->similarity != NULL &&
-		simhash_get_measure(verify->similarity, NULL) == SIMHASH_NO_MEASURE)
+	if (options->similarity != NULL &&
+		simhash_get_measure(options->similarity, NULL) == SIMHASH_NO_MEASURE)
 	{
 		table->decides = false;
-		verify->similarity = NULL;
+		options->similarity = NULL;
 	}
-	else if (number <= 0 && (verify->similarity != NULL || verify->bounded ||
-							 verify->profile != NULL))
+	else if (number <= 0 && (options->similarity != NULL || options->bounded ||
+							 options->profile != NULL))
 		complain_of_document(table);
 	if (number <= 0)
 		return;
-	verify->document = get_attname(table->oid, number, false);
-	if (verify->similarity == NULL)
-		verify->similarity = known && recipe.measure == SIMHASH_COSINE ?
+	options->document = get_attname(table->oid, number, false);
+	if (options->similarity == NULL)
+		options->similarity = known && derived.measure == SIMHASH_COSINE ?
 			"cosine" : "jaccard";
-	if (verify->profile == NULL && known &&
-		sh_profile_plain(recipe.profile) != sh_default_profile)
-		verify->profile = sh_profile_plain(recipe.profile)->name;
-	table->documents = simhash_verify_begin(verify);
-	simhash_verify_type(table->documents, get_atttype(table->oid, number));
+	if (options->profile == NULL && known &&
+		sh_profile_plain(derived.profile) != sh_default_profile)
+		options->profile = sh_profile_plain(derived.profile)->name;
+	table->documents = simhash_documents_begin(options);
+	simhash_documents_type(table->documents, get_atttype(table->oid, number));
 }
 
 /* A number as it is read again, whatever the settings of the session. */
@@ -272,7 +272,7 @@ check_rights(Oid relation)
 void
 simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 				   const char *fingerprint, ArrayType *within, int64 k,
-				   const SimhashVerifyOptions *verify)
+				   const SimhashDocumentOptions *options)
 {
 	char		relkind = get_rel_relkind(relation);
 	Node	   *expression;
@@ -299,7 +299,7 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 		check_rights(relation);
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
-	find_document(table, verify, expression);
+	find_document(table, options, expression);
 	level = simhash_enter_catalog();
 	table->place = find_place(relation);
 	if (table->place == SIMHASH_DISTRIBUTED)
@@ -358,8 +358,8 @@ simhash_list(const List *expressions, const char *before, const char *between)
 Datum
 simhash_compared(PG_FUNCTION_ARGS)
 {
-	SimhashVerifyOptions given = simhash_verify_arguments(fcinfo, 2);
-	const SimhashVerifyOptions *verify;
+	SimhashDocumentOptions given = simhash_document_options(fcinfo, 2);
+	const SimhashDocumentOptions *options;
 	SimhashTable table;
 	TupleDesc	columns;
 	Datum		values[4] = {0};
@@ -372,15 +372,15 @@ simhash_compared(PG_FUNCTION_ARGS)
 					   construct_empty_array(TEXTOID), 0, &given);
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	verify = &table.verify;
+	options = &table.compare;
 	if (table.decides)
 	{
-		values[0] = CStringGetTextDatum(verify->document);
-		values[1] = CStringGetTextDatum(verify->similarity);
-		values[2] = Float8GetDatum(verify->at_least);
-		nulls[3] = verify->profile == NULL;
+		values[0] = CStringGetTextDatum(options->document);
+		values[1] = CStringGetTextDatum(options->similarity);
+		values[2] = Float8GetDatum(options->at_least);
+		nulls[3] = options->profile == NULL;
 		if (!nulls[3])
-			values[3] = CStringGetTextDatum(verify->profile);
+			values[3] = CStringGetTextDatum(options->profile);
 		nulls[0] = nulls[1] = nulls[2] = false;
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns),

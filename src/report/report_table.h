@@ -39,8 +39,8 @@ typedef struct SimhashTable
 	const char *fingerprint;	/* an expression */
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
-	SimhashVerifyOptions verify;	/* with what follows from the fingerprint */
-	SimhashVerify *documents;	/* to take them; NULL if they are not known */
+	SimhashDocumentOptions compare;	/* with what follows from the fingerprint */
+	SimhashDocuments *documents;	/* to take them; NULL if they are not known */
 	bool		decides;		/* the documents do, not only distances */
 } SimhashTable;
 
@@ -51,7 +51,7 @@ extern char *simhash_ask(const char *query);
 extern void simhash_find_table(SimhashTable *table, Oid relation,
 							   const char *relkinds, const char *fingerprint,
 							   ArrayType *within, int64 k,
-							   const SimhashVerifyOptions *verify);
+							   const SimhashDocumentOptions *options);
 extern const char *simhash_fingerprint_type(const SimhashTable *table);
 extern char *simhash_write_number(double number);
 extern char *simhash_list(const List *expressions, const char *before,

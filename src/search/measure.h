@@ -17,18 +17,19 @@
 #define SIMHASH_AT_LEAST	0.8
 
 /* How an expression makes a fingerprint of a document. */
-typedef struct SimhashRecipe
+typedef struct SimhashDerivation
 {
 	SimhashMeasure measure;		/* that distances estimate */
 	const ShProfile *profile;	/* the default one for text[] */
 	Node	   *document;		/* of type text or text[] */
-} SimhashRecipe;
+} SimhashDerivation;
 
 /* measure.c */
 extern SimhashMeasure simhash_get_measure(const char *similarity,
-										  const SimhashRecipe *recipe);
+										  const SimhashDerivation *derived);
 extern double simhash_check_at_least(double at_least);
 extern const char *simhash_measure_name(SimhashMeasure measure);
-extern bool simhash_get_recipe(Node *expression, SimhashRecipe *recipe);
+extern bool simhash_get_derivation(Node *expression,
+								   SimhashDerivation *derived);
 
 #endif							/* SIMHASH_MEASURE_H */

@@ -3,6 +3,12 @@
  * tune.h
  *		Which distance to search within, found out on the user's own texts.
  *
+ * In comes a query for documents, and maybe their fingerprints (tune_query.c).
+ * A sample of the documents is compared with all of them (tune_sample.c), and
+ * out goes, for each distance, what a search within it would find, with advice
+ * (tune.c).  Where the call does not say how fingerprints are made, the table
+ * of the query is looked at (tune_derivation.c).
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -14,44 +20,40 @@
 
 #include "search/measure.h"
 
-#define SIMHASH_SAMPLE_MAX	10000	/* documents of a sample */
-
 /* What the query returns of a document. */
-typedef struct SimhashRow
+typedef struct SimhashTuneDocument
 {
 	struct varlena *document;	/* a text, or an array of words */
 	int			width;			/* of the fingerprint; 0: there is none */
 	uint64		fingerprint[SH_MAX_WORDS];
-} SimhashRow;
+} SimhashTuneDocument;
 
-/* What is done with each document, in a memory context reset after it. */
-typedef void (*SimhashRowReader) (void *state, const SimhashRow *row);
-
-/* The documents of a query. */
-typedef struct SimhashDocuments
+/* The documents of a query, and what is done with them. */
+typedef struct SimhashTuneQuery
 {
-	void	   *state;			/* for the reader, set by the caller */
+	/* set by the caller */
+	void		(*take) (void *context, const SimhashTuneDocument *document);
+	void	   *context;
+	MemoryContext scratch;		/* of one document */
 
 	/* what the query returns, known before its first row */
 	bool		words;			/* arrays of words */
 	bool		made;			/* their fingerprints as well */
+} SimhashTuneQuery;
 
-	MemoryContext scratch;		/* of one document */
-} SimhashDocuments;
+/* tune_query.c */
+extern void simhash_read_documents(SimhashTuneQuery *query,
+								   const SimhashStatement *statement);
 
-/* tune.c */
+/* tune_sample.c */
 extern void simhash_tally_query(SimhashTally *tally,
 								const SimhashStatement *query,
-								const SimhashRecipe *recipe,
+								const SimhashDerivation *derived,
 								SimhashMeasure measure, double at_least,
 								int64 sample);
 
-/* tune_query.c */
-extern void simhash_read_documents(SimhashDocuments *documents,
-								   const SimhashStatement *query,
-								   SimhashRowReader read);
-
-/* tune_recipe.c */
-extern bool simhash_query_recipe(const Query *query, SimhashRecipe *recipe);
+/* tune_derivation.c */
+extern bool simhash_query_derivation(const Query *query,
+									 SimhashDerivation *derived);
 
 #endif							/* SIMHASH_TUNE_H */

@@ -3,8 +3,8 @@
  * cppjieba.c
  *		The fingerprint that cppjieba computes of keywords with weights.
  *
- * A segmenter has found them; what other programs compute of whole documents
- * is a matter of profiles (compat_profiles.c).
+ * The keywords come from a segmenter.  Fingerprints that other programs
+ * compute of whole documents are profiles (compat_profiles.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -75,24 +75,18 @@ weight_datum(const Anatomy *anatomy, int64 weight)
 		Float8GetDatum((double) weight / anatomy->unit);
 }
 
-/* List the features of both, with what each weighs in a less what in b. */
+/* Add what features weigh, times 1 or -1, to what those of both differ in. */
 static void
-compare(SimhashFeatures *differences, const Anatomy *a, const Anatomy *b)
+add_side(SimhashFeatures *differences, const SimhashFeatures *features,
+		 int times)
 {
-	for (int side = 0; side < 2; side++)
+	for (int i = 0; i < features->n; i++)
 	{
-		const SimhashFeatures *features = side == 0 ? &a->features :
-		&b->features;
+		const SimhashFeature *feature = &features->list[i];
+		SimhashFeature *both = simhash_list_hash(differences, feature->hash);
 
-		for (int i = 0; i < features->n; i++)
-		{
-			const SimhashFeature *feature = &features->list[i];
-			SimhashFeature *both = simhash_list_hash(differences,
-													 feature->hash);
-
-			both->feature = feature->feature;
-			both->weight += side == 0 ? feature->weight : -feature->weight;
-		}
+		both->feature = feature->feature;
+		both->weight += times * feature->weight;
 	}
 }
 
@@ -102,11 +96,10 @@ by_excess(const void *a, const void *b)
 {
 	const SimhashFeature *x = a;
 	const SimhashFeature *y = b;
-	int64		excess_x = x->weight < 0 ? -x->weight : x->weight;
-	int64		excess_y = y->weight < 0 ? -y->weight : y->weight;
+	int64		excess = llabs(x->weight) - llabs(y->weight);
 
-	if (excess_x != excess_y)
-		return excess_x > excess_y ? -1 : 1;
+	if (excess != 0)
+		return excess > 0 ? -1 : 1;
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
@@ -157,7 +150,8 @@ return_bits(FunctionCallInfo fcinfo, const Anatomy *a, const Anatomy *b,
 	bool		known = !a->empty && !b->empty;
 	SimhashFeatures differences = {0};
 
-	compare(&differences, a, b);
+	add_side(&differences, &a->features, 1);
+	add_side(&differences, &b->features, -1);
 	if (known)
 		qsort(differences.list, differences.n, sizeof *differences.list,
 			  by_excess);

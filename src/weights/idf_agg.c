@@ -23,6 +23,7 @@ typedef struct Learning
 	const ShProfile *profile;	/* NULL while nothing was learnt */
 	uint64		documents;
 	ShTally		frequencies;
+	ShTally    *seen;			/* features of the document being learnt from */
 } Learning;
 
 PG_FUNCTION_INFO_V1(simhash_idf_add);
@@ -89,24 +90,17 @@ add_frequency(Learning *learning, uint64 hash, uint32 n)
 	simhash_check_idf_entries(learning->frequencies.occupied);
 }
 
-/* A document being learnt from. */
-typedef struct Lesson
-{
-	Learning   *learning;
-	ShTally    *seen;			/* features of the document */
-} Lesson;
-
 /* SimhashHashReader: count the features that are new to the document. */
 static bool
 learn_hashes(void *state, const uint64 *hashes, size_t n)
 {
-	Lesson	   *lesson = state;
+	Learning   *learning = state;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		lesson->seen->seen = 0; /* one section, however long */
-		if (sh_tally_add(lesson->seen, SH_DAMP_BINARY, hashes[i]))
-			add_frequency(lesson->learning, hashes[i], 1);
+		learning->seen->seen = 0;	/* one section, however long */
+		if (sh_tally_add(learning->seen, SH_DAMP_BINARY, hashes[i]))
+			add_frequency(learning, hashes[i], 1);
 	}
 	return true;
 }
@@ -124,7 +118,7 @@ learn_value(Learning *learning, struct varlena *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("given weights cannot be added"),
-				 errdetail("Only document frequencies that simhash_idf_agg has learnt add up.")));
+				 errdetail("Only document frequencies learnt by simhash_idf_agg can be added.")));
 	set_profile(learning, idf.profile);
 	add_documents(learning, idf.documents);
 	sh_idf_read(&reader, &idf);
@@ -187,7 +181,7 @@ simhash_idf_add(PG_FUNCTION_ARGS)
 
 /* The state, argument 0, made when it is NULL. */
 static Learning *
-get_state(FunctionCallInfo fcinfo)
+get_learning(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 
@@ -205,19 +199,18 @@ get_state(FunctionCallInfo fcinfo)
 Datum
 simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 	const ShProfile *profile = simhash_profile_argument(fcinfo, 2);
 	ShDocument *workspace;
-	Lesson		lesson;
 
 	set_profile(learning, profile);
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(learning);
 	workspace = simhash_begin_document(profile);
-	lesson = (Lesson) {learning, &workspace->tally};
+	learning->seen = &workspace->tally;
 	add_documents(learning, 1);
 	simhash_read_hashes(workspace, PG_GETARG_TEXT_PP(1), learn_hashes,
-						&lesson);
+						learning);
 	PG_RETURN_POINTER(learning);
 }
 
@@ -234,11 +227,10 @@ simhash_idf_agg_learn(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 	const ShProfile *profile =
 	sh_profile_seeded(&sh_no_profile,
 					  simhash_profile_argument(fcinfo, 2)->seed);
-	Lesson		lesson;
 	uint64	   *hashes;
 	int			n;
 
@@ -246,9 +238,9 @@ simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(learning);
 	n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(1), profile, &hashes);
-	lesson = (Lesson) {learning, &simhash_begin_document(profile)->tally};
+	learning->seen = &simhash_begin_document(profile)->tally;
 	add_documents(learning, 1);
-	learn_hashes(&lesson, hashes, n);
+	learn_hashes(learning, hashes, n);
 	pfree(hashes);
 	PG_RETURN_POINTER(learning);
 }
@@ -261,7 +253,7 @@ simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_merge(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 		learn_value(learning, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1)));
@@ -274,7 +266,7 @@ simhash_idf_agg_merge(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_combine(PG_FUNCTION_ARGS)
 {
-	Learning   *learning = get_state(fcinfo);
+	Learning   *learning = get_learning(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 	{
@@ -333,12 +325,10 @@ simhash_idf_agg_deserial(PG_FUNCTION_ARGS)
 Datum
 simhash_idf_agg_final(PG_FUNCTION_ARGS)
 {
-	Learning   *learning;
+	Learning   *learning = PG_ARGISNULL(0) ? NULL :
+	(Learning *) PG_GETARG_POINTER(0);
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	learning = (Learning *) PG_GETARG_POINTER(0);
-	if (learning->profile == NULL)
+	if (learning == NULL || learning->profile == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(learnt_value(learning));
 }

@@ -5,14 +5,13 @@
  *
  * A simhash_idf value can be megabytes, and a query passes it again for each
  * row.  A backend therefore keeps the values that it used last as tables,
- * prepared for look-ups, with a copy of their bytes, and knows a value again
- * by all of them.  Nothing less will do: anybody can make a value that shares
- * with another one its length, its header and the checksum in it, or what else
- * could stand for the whole, and so change the fingerprints that others make
- * in the same session.
+ * prepared for look-ups, with a copy of their bytes.  A value is the same as one
+ * that is kept if all of its bytes are.  To compare less is not safe: anybody
+ * can make a value with the length, the header and the checksum of another one,
+ * which would then change the fingerprints that others make in the session.
  *
- * To read megabytes for each row would take longer than all the rest, so the
- * value is not read where something else says that it is the same:
+ * To compare megabytes for each row would take longer than all the rest, so the
+ * bytes are not compared where something else says that the value is the same:
  *
  *	- A constant of the query: it is what the expression holds, and stays so
  *	  as long as the call's state (fn_extra) does.
@@ -41,7 +40,7 @@
 typedef struct Prepared
 {
 	MemoryContext context;		/* NULL when the place is free */
-	uint64		number;			/* no other one ever has it */
+	uint64		number;			/* from 1; no other one ever has it */
 	ShIdfTable	table;
 	char	   *bytes;			/* of the value */
 	Size		length;
@@ -71,13 +70,11 @@ to_front(int i)
 
 /* Free the place of a value. */
 static void
-release(Prepared *place)
+release_place(Prepared *place)
 {
-	MemoryContext context = place->context;
-
-	place->context = NULL;
-	if (context != NULL)
-		MemoryContextDelete(context);
+	if (place->context != NULL)
+		MemoryContextDelete(place->context);
+	memset(place, 0, sizeof *place);
 }
 
 /*
@@ -93,39 +90,20 @@ end_transaction(void *arg)
 	in_transaction = false;
 	for (int i = 0; i < PREPARED; i++)
 	{
-		Prepared   *place = &prepared[i];
-
-		place->toasted = false;
-		if (place->context == NULL)
-			continue;
-		if (total + place->taken > PREPARED_BYTES)
-			release(place);
-		else
-			total += place->taken;
+		prepared[i].toasted = false;
+		if (total + prepared[i].taken > PREPARED_BYTES)
+			release_place(&prepared[i]);
+		total += prepared[i].taken;
 	}
 }
 
-/* Have end_transaction called. */
-static void
-watch_transaction(void)
-{
-	MemoryContextCallback *callback;
-
-	if (in_transaction)
-		return;
-	callback = MemoryContextAllocZero(TopTransactionContext, sizeof *callback);
-	callback->func = end_transaction;
-	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
-	in_transaction = true;
-}
-
-/* Find a prepared value by its number; NULL when it was given up. */
+/* Find a prepared value by its number; NULL if it is no longer kept. */
 static Prepared *
 find_number(uint64 number)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL && prepared[i].number == number)
+		if (prepared[i].number == number)
 			return to_front(i);
 	}
 	return NULL;
@@ -137,7 +115,7 @@ find_pointer(const struct varatt_external *pointer)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL && prepared[i].toasted &&
+		if (prepared[i].toasted &&
 			prepared[i].statement == GetCurrentStatementStartTimestamp() &&
 			prepared[i].command == GetCurrentCommandId(false) &&
 			memcmp(&prepared[i].pointer, pointer, sizeof *pointer) == 0)
@@ -152,7 +130,7 @@ find_bytes(const char *bytes, Size length)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].context != NULL && prepared[i].length == length &&
+		if (prepared[i].length == length &&
 			memcmp(prepared[i].bytes, bytes, length) == 0)
 			return to_front(i);
 	}
@@ -161,7 +139,7 @@ find_bytes(const char *bytes, Size length)
 
 /* Prepare a value, in the place of the one longest not used. */
 static Prepared *
-prepare(struct varlena *value)
+prepare_table(struct varlena *value)
 {
 	Prepared   *place = &prepared[PREPARED - 1];
 	MemoryContext context;
@@ -171,7 +149,7 @@ prepare(struct varlena *value)
 	void	   *memory;
 
 	simhash_open_idf(&idf, value);
-	release(place);
+	release_place(place);
 	/* Until it is whole it goes with the query if that fails. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
 									ALLOCSET_SMALL_SIZES);
@@ -200,7 +178,7 @@ find_or_prepare(struct varlena *value)
 	Prepared   *found = find_bytes(VARDATA_ANY(value),
 								   VARSIZE_ANY_EXHDR(value));
 
-	return found != NULL ? found : prepare(value);
+	return found != NULL ? found : prepare_table(value);
 }
 
 /* Find the value that a TOAST pointer leads to, or prepare it. */
@@ -256,7 +234,9 @@ simhash_idf_table(FunctionCallInfo fcinfo, int i)
 		found = find_number(*number);
 	if (found != NULL)
 		return &found->table;
-	watch_transaction();
+	if (!in_transaction)
+		(void) simhash_lasting_context(end_transaction);
+	in_transaction = true;
 	if (VARATT_IS_EXTERNAL_ONDISK(value))
 		found = find_toasted(value);
 	else
@@ -281,7 +261,7 @@ simhash_document_idf(FunctionCallInfo fcinfo, int i)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("simhash_idf value is of words, not of documents"),
-				 errdetail("It says by no profile how to cut a document."),
+				 errdetail("It names no profile to cut a document by."),
 				 errhint("Pass the words of the document as text[].")));
 	return table;
 }

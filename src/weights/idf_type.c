@@ -3,10 +3,10 @@
  * idf_type.c
  *		The type simhash_idf: how rare features are, learnt or given.
  *
- * idf.c says what is in a value.  Here values come from arrays of
- * features with their weights, and from the outside, where they are checked
- * byte by byte before anything else looks at them; idf_agg.c learns them from
- * documents.
+ * idf.c says what is in a value.  This file makes values of features and
+ * weights that a user gives, and reads those that a client sends, which are
+ * checked byte by byte before anything else uses them.  idf_agg.c learns values
+ * from documents.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -49,10 +49,8 @@ simhash_check_idf(bool whole)
 void
 simhash_open_idf(ShIdf *idf, struct varlena *value)
 {
-	size_t		header;
 	const char *wrong = sh_idf_open(idf, (unsigned char *) VARDATA_ANY(value),
-									VARSIZE_ANY_EXHDR(value),
-									VARSIZE_ANY_EXHDR(value), &header);
+									VARSIZE_ANY_EXHDR(value));
 
 	if (wrong != NULL)
 		ereport(ERROR,
@@ -61,15 +59,14 @@ simhash_open_idf(ShIdf *idf, struct varlena *value)
 				 errdetail("%s", wrong)));
 }
 
-/* Make a value of bytes that come from outside, if they are one. */
+/* Make a value of bytes that a client sends; fails unless they are valid. */
 static struct varlena *
 accept_value(const char *bytes, Size length)
 {
 	struct varlena *result;
 	ShIdf		idf;
-	size_t		header;
 	const char *wrong = sh_idf_open(&idf, (const unsigned char *) bytes,
-									length, length, &header);
+									length);
 
 	if (wrong == NULL)
 		wrong = sh_idf_check(&idf, simhash_pause);
@@ -191,10 +188,7 @@ given_weight(double idf)
 	return (uint32) Min(floor(idf * SH_IDF_ONE + 0.5), SH_IDF_WEIGHT_MAX);
 }
 
-/*
- * The median weight; leaves the entries in another order.  None is lost, as
- * half of them are taken.
- */
+/* The median weight.  Changes the order of the entries. */
 static uint32
 median_weight(ShIdfEntry *entries, size_t n)
 {
@@ -270,7 +264,7 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 
 /* --- choices -------------------------------------------------------------- */
 
-/* The mean weight, that which unknown words have in cppjieba. */
+/* The mean weight: what cppjieba gives to unknown words. */
 static uint32
 mean_weight(const ShIdfEntry *entries, size_t n)
 {
@@ -433,10 +427,7 @@ simhash_idf_stats(PG_FUNCTION_ARGS)
 	Datum		values[5];
 	bool		nulls[5] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function returning record called in context that cannot accept type record")));
+	(void) get_call_result_type(fcinfo, NULL, &desc);
 	simhash_open_idf(&idf, PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)));
 	values[0] = CStringGetTextDatum(idf.profile->name);
 	nulls[0] = idf.profile == &sh_no_profile;

@@ -15,7 +15,6 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(simhash_keywords);
 PG_FUNCTION_INFO_V1(simhash_word_tfidf);
@@ -29,22 +28,6 @@ by_weight(const void *a, const void *b)
 	return sh_idf_before(a, b) ? -1 : sh_idf_before(b, a);
 }
 
-/* The entries of features. */
-static ShIdfEntry *
-make_entries(const SimhashFeatures *features)
-{
-	ShIdfEntry *entries = MemoryContextAllocHuge(CurrentMemoryContext,
-												 (features->n + 1) *
-												 sizeof *entries);
-
-	for (int i = 0; i < features->n; i++)
-	{
-		entries[i].hash = features->list[i].hash;
-		entries[i].value = (uint64) features->list[i].weight;
-	}
-	return entries;
-}
-
 /*
  * Return the k heaviest of features, in order, as rows of (feature text,
  * weight double precision).  What weighs nothing is no keyword.
@@ -53,7 +36,7 @@ static Datum
 return_keywords(FunctionCallInfo fcinfo, const ShIdfTable *table,
 				SimhashFeatures *features, size_t k)
 {
-	ShIdfEntry *entries = make_entries(features);
+	ShIdfEntry *entries = simhash_feature_entries(features);
 
 	InitMaterializedSRF(fcinfo, 0);
 	k = sh_idf_take_top(entries, features->n, k, table->multiplier,
@@ -102,7 +85,7 @@ simhash_keywords(PG_FUNCTION_ARGS)
  * argument "top" is top_k.  False if there is none.
  */
 static bool
-fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
+tfidf_of_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 {
 	size_t		k = PG_ARGISNULL(top) ? SIZE_MAX :
 	simhash_top_argument(fcinfo, top);
@@ -110,8 +93,7 @@ fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 	SimhashFeatures features = {0};
 
 	simhash_list_words(&features, table, PG_GETARG_ARRAYTYPE_P(0));
-	return simhash_fingerprint_top(table, make_entries(&features), features.n,
-								   k, words, result);
+	return simhash_fingerprint_top(table, &features, k, words, result);
 }
 
 /*
@@ -127,7 +109,7 @@ fingerprint_words(FunctionCallInfo fcinfo, int top, int words, uint64 *result)
 Datum
 simhash_word_tfidf(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 0, fingerprint_words);
+	return simhash_return_tfidf(fcinfo, 0, tfidf_of_words);
 }
 
 /*
@@ -143,7 +125,7 @@ simhash_word_tfidf(PG_FUNCTION_ARGS)
 Datum
 simhash_word_tfidf_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 2, fingerprint_words);
+	return simhash_return_tfidf(fcinfo, 2, tfidf_of_words);
 }
 
 /*

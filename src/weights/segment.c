@@ -9,9 +9,9 @@
  * collations, finds words by a dictionary of its own; these can be better
  * features, and are what weights of words, as in jieba's list, are about.
  *
- * But a newer ICU has a newer dictionary.  So this is no profile, it is
- * STABLE rather than IMMUTABLE, and whoever stores fingerprints of its words
- * has to compute them again after an upgrade of ICU.
+ * But a newer ICU has a newer dictionary.  So this is a function and not a
+ * profile, STABLE rather than IMMUTABLE, and stored fingerprints of its words
+ * have to be computed again after an upgrade of ICU.
  *
  * Text is brought to the normal form NFKC first, also by ICU: full-width letters
  * and digits, half-width kana and ligatures are the same word as their usual
@@ -19,18 +19,18 @@
  *
  * ICU takes no interrupts, and its time to bring combining marks in order grows
  * with the square of their number.  So it is given a document in pieces, which
- * end where no other result could be:
+ * end where the end of a piece cannot change the result:
  *
  *		to normalise		before a character that combines with none before it
  *		to find words in	behind a line; between a space, or the full stop of
  *							Chinese and Japanese, and a letter
  *
- * What has no such place for long is cut all the same: combining marks after
+ * A stretch without such a place is cut all the same: combining marks after
  * some thousand, text without gaps after 200,000 characters or so.
  *
  * We use the library that we were built for, which as a rule is the one that the
  * server has loaded.  Where the server is built without ICU, or its headers were
- * absent when we were built, the function says so.
+ * absent when we were built, the function fails and says so.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -58,9 +58,6 @@
 PG_FUNCTION_INFO_V1(simhash_segment);
 
 #ifdef SIMHASH_ICU
-
-/* Bytes after which a piece of UTF-8 ends that becomes UTF-16. */
-#define UTF8_PIECE		65536
 
 /* Code units after which a piece may end, and those after which it has to. */
 #define NORMAL_PIECE	4096
@@ -113,28 +110,15 @@ to_utf16(text *document, int32_t *length)
 												   &bytes);
 	UErrorCode	status = U_ZERO_ERROR;
 	UChar	   *result;
-	Size		from;
-	Size		end;
 
 	if (bytes > PG_INT32_MAX - 1)
 		too_long();
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
 									(bytes + 1) * sizeof *result);
-	*length = 0;
-	for (from = 0; from < bytes; from = end)
-	{
-		int32_t		units;
-
-		CHECK_FOR_INTERRUPTS();
-		end = Min(from + UTF8_PIECE, bytes);
-		while (end < bytes && (utf8[end] & 0xc0) == 0x80)
-			end++;
-		u_strFromUTF8WithSub(result + *length, (int32_t) (end - from) + 1,
-							 &units, (const char *) utf8 + from,
-							 (int32_t) (end - from), 0xfffd, NULL, &status);
-		check_icu(status, "");
-		*length += units;
-	}
+	u_strFromUTF8WithSub(result, (int32_t) bytes + 1, length,
+						 (const char *) utf8, (int32_t) bytes, 0xfffd, NULL,
+						 &status);
+	check_icu(status, "");
 	return result;
 }
 

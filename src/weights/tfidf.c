@@ -12,22 +12,12 @@
  * of simhash(document, profile).  keywords.c lists the top k, and does the
  * same for arrays of words.
  *
- * Without k, no list of the features is needed: each time that the weight of a
- * feature grows, its hash is added once more, with its idf (weigh_hashes).
- *
- * With k, each feature has to be known with its final weight: that is a
- * Collection, of one entry a feature.  For example, "a b a c", where the idf
- * of a is 2, of b 5 and of c 1, damped not at all, gives the entries a 4, b 5,
- * c 1; the top 2 are b and a.
- *
- * Sections.  tally.c counts occurrences in sections of SH_SECTION, and forgets
- * a section when the next one begins.  So the features of a section become
- * entries when it ends, and a feature of several sections has several entries.
- * Their weights are added up, which is what simhash(document, profile) does,
- * too: merge_sections sorts the entries by hash and makes one of those that
- * are equal.  It is called at the end and, so that memory stays bounded by the
- * different features, whenever the entries since the last call could outnumber
- * those before.
+ * The weight of a feature grows step by step as it occurs again, and each time
+ * sh_document_sift says so.  Without k, no list of the features is needed: the
+ * hash is added to the sums once more, with its idf (weigh_hashes).  With k,
+ * features are listed, and their steps counted (count_hashes).  For example,
+ * "a b a c", where the idf of a is 2, of b 5 and of c 1, damped not at all,
+ * gives the features a 4, b 5, c 1; the top 2 are b and a.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -38,39 +28,25 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* Limits of the work done. */
-#define ENTRIES_FIRST		1024	/* that room is made for at first */
-
-/* The features of a document, with their hash and weight. */
-typedef struct Collection
-{
-	ShDocument *document;		/* its tally counts the current section */
-	const ShIdfTable *table;
-	ShIdfEntry *entries;
-	size_t		allocated;
-	size_t		n;
-	int			sections;		/* that have ended */
-	size_t		merged;			/* entries after the last merge_sections */
-} Collection;
-
 PG_FUNCTION_INFO_V1(simhash_tfidf);
 PG_FUNCTION_INFO_V1(simhash_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_idf_weight);
-
-/* --- all features -------------------------------------------------------- */
 
 /* A document being weighed. */
 typedef struct Scales
 {
 	const ShIdfTable *table;
 	ShDocument *document;
-	int			words;
+	int			words;			/* of the fingerprint */
 	ShIdfSums	sums[SH_WORDS];
+	SimhashFeatures features;	/* where all are listed; without their texts */
 } Scales;
+
+/* --- all features -------------------------------------------------------- */
 
 /* Add hashes with their weights, for so many words. */
 static void
-add_words(ShIdfSums *sums, int words, const uint64 *hashes,
+add_idf_words(ShIdfSums *sums, int words, const uint64 *hashes,
 		  const uint32 *weights, size_t n)
 {
 	uint64		others[SH_GAINED(SH_BATCH)];
@@ -85,7 +61,7 @@ add_words(ShIdfSums *sums, int words, const uint64 *hashes,
 
 /* Begin sums for so many words. */
 static void
-begin_words(ShIdfSums *sums, int words)
+begin_idf_words(ShIdfSums *sums, int words)
 {
 	for (int w = 0; w < words; w++)
 		sh_idf_sums_begin(&sums[w]);
@@ -93,7 +69,7 @@ begin_words(ShIdfSums *sums, int words)
 
 /* Their fingerprint; false when nothing was added that weighs anything. */
 static bool
-end_words(ShIdfSums *sums, int words, uint64 *result)
+end_idf_words(ShIdfSums *sums, int words, uint64 *result)
 {
 	bool		exists = true;
 
@@ -113,109 +89,24 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	memcpy(gained, hashes, n * sizeof *hashes);
 	n = sh_document_sift(scales->document, gained, n);
 	sh_idf_look_up(scales->table, gained, weights, n);
-	add_words(scales->sums, scales->words, gained, weights, n);
+	add_idf_words(scales->sums, scales->words, gained, weights, n);
 	return true;
-}
-
-/* The fingerprint of all features of the document; false if there is none. */
-static bool
-fingerprint_all(const ShIdfTable *table, text *document, int words,
-				uint64 *result)
-{
-	Scales		scales;
-
-	scales.table = table;
-	scales.document = simhash_begin_document(table->profile);
-	scales.words = words;
-	begin_words(scales.sums, words);
-	simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
-	return end_words(scales.sums, words, result);
 }
 
 /* --- the top k ----------------------------------------------------------- */
 
-/* Make room for more entries. */
-static void
-grow_entries(Collection *collection, size_t more)
-{
-	Size		wanted = Max(2 * (collection->n + more), ENTRIES_FIRST);
-
-	if (collection->n + more <= collection->allocated)
-		return;
-	collection->entries = collection->entries == NULL ?
-		palloc(wanted * sizeof(ShIdfEntry)) :
-		repalloc_huge(collection->entries, wanted * sizeof(ShIdfEntry));
-	collection->allocated = wanted;
-}
-
-/* Make one entry of those of the same feature, with their weights added up. */
-static void
-merge_sections(Collection *collection)
-{
-	ShIdfEntry *entries = collection->entries;
-	size_t		kept = 0;
-
-	simhash_sort_entries(entries, collection->n);
-	for (size_t i = 0; i < collection->n; i++)
-	{
-		if (kept > 0 && entries[kept - 1].hash == entries[i].hash)
-			entries[kept - 1].value += entries[i].value;
-		else
-			entries[kept++] = entries[i];
-	}
-	collection->n = collection->merged = kept;
-}
-
-/*
- * End a section: make entries of the features that the tally has counted, with
- * their idf times how often they have occurred, damped.
- */
-static void
-end_section(Collection *collection)
-{
-	const ShTally *tally = &collection->document->tally;
-	ShDamping	damping = collection->document->profile->damping;
-	uint64		hashes[SH_BATCH];
-	uint32		counts[SH_BATCH];
-	uint32		weights[SH_BATCH];
-	size_t		slot = 0;
-	size_t		n;
-
-	while ((n = sh_tally_list(tally, &slot, hashes, counts, SH_BATCH)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		grow_entries(collection, n);
-		sh_idf_look_up(collection->table, hashes, weights, n);
-		for (size_t i = 0; i < n; i++)
-		{
-			ShIdfEntry *entry = &collection->entries[collection->n++];
-
-			entry->hash = hashes[i];
-			entry->value = (uint64) weights[i] * sh_damp(damping, counts[i]);
-		}
-	}
-	if (collection->sections++ > 0 &&
-		collection->n > 2 * collection->merged + SH_SECTION)
-		merge_sections(collection);
-}
-
-/* SimhashHashReader: count the features of the section. */
+/* SimhashHashReader: list the hashes, and count how often the weight grows. */
 static bool
-collect_hashes(void *state, const uint64 *hashes, size_t n)
+count_hashes(void *state, const uint64 *hashes, size_t n)
 {
-	Collection *collection = state;
-	ShTally    *tally = &collection->document->tally;
+	Scales	   *scales = state;
+	uint64		gained[SH_GAINED(SH_BATCH)];
 
-	for (size_t done = 0, k; done < n; done += k)
-	{
-		uint64		some[SH_BATCH];
-
-		if (tally->seen == SH_SECTION)
-			end_section(collection);
-		k = Min(n - done, SH_SECTION - tally->seen % SH_SECTION);
-		memcpy(some, hashes + done, k * sizeof *hashes);
-		(void) sh_tally_sift(tally, SH_DAMP_BINARY, some, k);
-	}
+	CHECK_FOR_INTERRUPTS();
+	memcpy(gained, hashes, n * sizeof *hashes);
+	n = sh_document_sift(scales->document, gained, n);
+	for (size_t i = 0; i < n; i++)
+		simhash_list_hash(&scales->features, gained[i])->weight++;
 	return true;
 }
 
@@ -233,18 +124,37 @@ simhash_top_argument(FunctionCallInfo fcinfo, int i)
 	return (size_t) Min((uint64) k, SIZE_MAX);
 }
 
+/* The features as entries, in an array of their own. */
+ShIdfEntry *
+simhash_feature_entries(const SimhashFeatures *features)
+{
+	ShIdfEntry *entries = MemoryContextAllocHuge(CurrentMemoryContext,
+												 (features->n + (Size) 1) *
+												 sizeof *entries);
+
+	for (int i = 0; i < features->n; i++)
+	{
+		entries[i].hash = features->list[i].hash;
+		entries[i].value = (uint64) features->list[i].weight;
+	}
+	return entries;
+}
+
 /*
- * The fingerprint of the k heaviest entries, which come to the front; false if
- * they weigh nothing.
+ * The fingerprint of the k features that weigh most; false if they weigh
+ * nothing.
  */
 bool
-simhash_fingerprint_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n,
-						size_t k, int words, uint64 *result)
+simhash_fingerprint_top(const ShIdfTable *table,
+						const SimhashFeatures *features, size_t k,
+						int words, uint64 *result)
 {
+	ShIdfEntry *entries = simhash_feature_entries(features);
+	size_t		n = sh_idf_take_top(entries, features->n, k, table->multiplier,
+									simhash_pause);
 	ShIdfSums	sums[SH_WORDS];
 
-	n = sh_idf_take_top(entries, n, k, table->multiplier, simhash_pause);
-	begin_words(sums, words);
+	begin_idf_words(sums, words);
 	for (size_t start = 0; start < n; start += SH_BATCH)
 	{
 		size_t		end = Min(n, start + SH_BATCH);
@@ -266,45 +176,37 @@ simhash_fingerprint_top(const ShIdfTable *table, ShIdfEntry *entries, size_t n,
 				sh_idf_sums_add(&sums[w], sh_word_hash(entries[i].hash, w),
 								entries[i].value);
 		}
-		add_words(sums, words, hashes, weights, m);
+		add_idf_words(sums, words, hashes, weights, m);
 	}
-	return end_words(sums, words, result);
-}
-
-/* The fingerprint of the k features of the document that weigh most. */
-static bool
-fingerprint_top(const ShIdfTable *table, text *document, size_t k, int words,
-				uint64 *result)
-{
-	Collection	collection = {.table = table};
-
-	collection.document = simhash_begin_document(table->profile);
-	simhash_read_hashes(collection.document, document, collect_hashes,
-						&collection);
-	end_section(&collection);
-	if (collection.sections > 1)
-		merge_sections(&collection);
-	return simhash_fingerprint_top(table, collection.entries, collection.n, k,
-								   words, result);
+	return end_idf_words(sums, words, result);
 }
 
 /*
- * The fingerprint of argument 0 with the idf that is argument 1, both not NULL;
- * argument "top" is top_k.  False if there is none.
+ * The fingerprint of argument 0, a document, with the idf that is argument 1,
+ * both not NULL; argument "top" is top_k.  False if there is none.
  */
 static bool
-fingerprint_document(FunctionCallInfo fcinfo, int top, int words,
+tfidf_of_document(FunctionCallInfo fcinfo, int top, int words,
 					 uint64 *result)
 {
 	text	   *document = PG_GETARG_TEXT_PP(0);
-	size_t		k;
+	size_t		k = PG_ARGISNULL(top) ? 0 : simhash_top_argument(fcinfo, top);
+	Scales		scales;
 
-	if (PG_ARGISNULL(top))
-		return fingerprint_all(simhash_document_idf(fcinfo, 1),
-							   document, words, result);
-	k = simhash_top_argument(fcinfo, top);
-	return fingerprint_top(simhash_document_idf(fcinfo, 1), document,
-						   k, words, result);
+	scales.table = simhash_document_idf(fcinfo, 1);
+	scales.document = simhash_begin_document(scales.table->profile);
+	scales.words = words;
+	if (k == 0)
+	{
+		begin_idf_words(scales.sums, words);
+		simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
+		return end_idf_words(scales.sums, words, result);
+	}
+	memset(&scales.features, 0, sizeof scales.features);
+	simhash_read_hashes(scales.document, document, count_hashes, &scales);
+	simhash_apply_idf(scales.table, &scales.features);
+	return simhash_fingerprint_top(scales.table, &scales.features, k, words,
+								   result);
 }
 
 /*
@@ -342,7 +244,7 @@ simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
 Datum
 simhash_tfidf(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 0, fingerprint_document);
+	return simhash_return_tfidf(fcinfo, 0, tfidf_of_document);
 }
 
 /*
@@ -358,7 +260,7 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 Datum
 simhash_tfidf_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 2, fingerprint_document);
+	return simhash_return_tfidf(fcinfo, 2, tfidf_of_document);
 }
 
 /*

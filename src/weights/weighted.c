@@ -60,7 +60,7 @@ typedef struct WideExact
 
 /* Begin sums for as many words as argument i says, unless that is 0. */
 static void
-begin_words(WideExact *wide, FunctionCallInfo fcinfo, int i)
+begin_exact_words(WideExact *wide, FunctionCallInfo fcinfo, int i)
 {
 	wide->words = simhash_words_argument(fcinfo, i);
 	for (int w = 0; w < Max(wide->words, 1); w++)
@@ -69,7 +69,7 @@ begin_words(WideExact *wide, FunctionCallInfo fcinfo, int i)
 
 /* Add a feature to the sums. */
 static void
-add_words(WideExact *wide, uint64 hash, double weight)
+add_exact_words(WideExact *wide, uint64 hash, double weight)
 {
 	for (int w = 0; w < Max(wide->words, 1); w++)
 		sh_exact_add(&wide->sums[w], sh_word_hash(hash, w), weight);
@@ -77,7 +77,7 @@ add_words(WideExact *wide, uint64 hash, double weight)
 
 /* Return the fingerprint; NULL if all sums are 0. */
 static Datum
-return_words(FunctionCallInfo fcinfo, WideExact *wide)
+return_exact_words(FunctionCallInfo fcinfo, WideExact *wide)
 {
 	uint64		result[SH_WORDS];
 	bool		exists = true;
@@ -103,7 +103,7 @@ of_arrays(FunctionCallInfo fcinfo, int bits)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(bits))
 		PG_RETURN_NULL();
-	begin_words(&wide, fcinfo, bits);
+	begin_exact_words(&wide, fcinfo, bits);
 	profile = simhash_profile_argument(fcinfo, bits + 2);
 	n = simhash_get_pairs(PG_GETARG_ARRAYTYPE_P(0),
 						  PG_ARGISNULL(bits + 1) ? NULL :
@@ -112,11 +112,11 @@ of_arrays(FunctionCallInfo fcinfo, int bits)
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		add_words(&wide, simhash_hash_text(profile, features[i]),
+		add_exact_words(&wide, simhash_hash_text(profile, features[i]),
 				  weights == NULL ? 1.0 :
 				  simhash_check_weight(DatumGetFloat8(weights[i])));
 	}
-	return return_words(fcinfo, &wide);
+	return return_exact_words(fcinfo, &wide);
 }
 
 /*
@@ -214,7 +214,7 @@ of_lexemes(FunctionCallInfo fcinfo, int bits)
 	double		weights[LABELS];
 	WideExact	wide;
 
-	begin_words(&wide, fcinfo, bits);
+	begin_exact_words(&wide, fcinfo, bits);
 	get_label_weights(PG_GETARG_ARRAYTYPE_P(bits + 1), weights);
 	for (int i = 0; i < vector->size; i++)
 	{
@@ -227,10 +227,10 @@ of_lexemes(FunctionCallInfo fcinfo, int bits)
 		for (int label = 0; label < LABELS; label++)
 		{
 			/* Exact: 24 bits of a float4 times 9 of a count. */
-			add_words(&wide, hash, counts[label] * weights[label]);
+			add_exact_words(&wide, hash, counts[label] * weights[label]);
 		}
 	}
-	return return_words(fcinfo, &wide);
+	return return_exact_words(fcinfo, &wide);
 }
 
 /*

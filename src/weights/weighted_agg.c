@@ -50,7 +50,7 @@ simhash_aggregate_context(FunctionCallInfo fcinfo)
 
 /* The state, argument 0, made when it is NULL. */
 static ShExact *
-get_state(FunctionCallInfo fcinfo)
+get_sums(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 
@@ -64,9 +64,9 @@ get_state(FunctionCallInfo fcinfo)
  * this is hashed by.  A row with a NULL is ignored.
  */
 static Datum
-add_row(FunctionCallInfo fcinfo, bool hashed, int times)
+add_weighted_row(FunctionCallInfo fcinfo, bool hashed, int times)
 {
-	ShExact    *state = get_state(fcinfo);
+	ShExact    *state = get_sums(fcinfo);
 
 	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
 		sh_exact_add(state, hashed ? (uint64) PG_GETARG_INT64(1) :
@@ -89,7 +89,7 @@ add_row(FunctionCallInfo fcinfo, bool hashed, int times)
 Datum
 simhash_agg_add_feature(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, false, 1);
+	return add_weighted_row(fcinfo, false, 1);
 }
 
 /*
@@ -101,7 +101,7 @@ simhash_agg_add_feature(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_remove_feature(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, false, -1);
+	return add_weighted_row(fcinfo, false, -1);
 }
 
 /*
@@ -114,7 +114,7 @@ simhash_agg_remove_feature(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_add_hash(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, true, 1);
+	return add_weighted_row(fcinfo, true, 1);
 }
 
 /*
@@ -126,7 +126,7 @@ simhash_agg_add_hash(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_remove_hash(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, true, -1);
+	return add_weighted_row(fcinfo, true, -1);
 }
 
 /*
@@ -137,7 +137,7 @@ simhash_agg_remove_hash(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
-	ShExact    *state = get_state(fcinfo);
+	ShExact    *state = get_sums(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 		sh_exact_merge(state, (ShExact *) PG_GETARG_POINTER(1));
@@ -153,7 +153,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 Datum
 simhash_agg_serial(PG_FUNCTION_ARGS)
 {
-	ShExact    *state = get_state(fcinfo);
+	ShExact    *state = get_sums(fcinfo);
 	StringInfoData out;
 
 	sh_exact_carry(state);

@@ -3,6 +3,17 @@
  * weights.h
  *		Features and weights of the user's own.
  *
+ * In come features that are not those of a profile (text[], lexemes, hashes,
+ * words that ICU has found), or weights for features: given, or learnt as
+ * simhash_idf values from documents.  Out come fingerprints, bigint or bit
+ * strings, and lists that explain them: features with their weights, keywords,
+ * and which features make two fingerprints differ.
+ *
+ * Sums are exact, so no answer depends on the order of rows, on parallel
+ * workers, or on a window that moves.  idf_type.c and idf_agg.c make simhash_idf
+ * values, idf_cache.c prepares them for look-ups; tfidf.c, keywords.c and
+ * words.c weigh by them; weighted.c and weighted_agg.c add up real weights.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -26,8 +37,6 @@ extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 
 /* words.c */
 extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
-extern void simhash_check_word(const ShIdfTable *table, ShDocument *workspace,
-							   text *word);
 extern bool simhash_word_counts(const ShIdfTable *table, text *word);
 extern void simhash_apply_idf(const ShIdfTable *table,
 							  SimhashFeatures *features);
@@ -47,8 +56,9 @@ extern const ShIdfTable *simhash_document_idf(FunctionCallInfo fcinfo, int i);
 
 /* tfidf.c */
 extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
+extern ShIdfEntry *simhash_feature_entries(const SimhashFeatures *features);
 extern bool simhash_fingerprint_top(const ShIdfTable *table,
-									ShIdfEntry *entries, size_t n, size_t k,
+									const SimhashFeatures *features, size_t k,
 									int words, uint64 *result);
 extern Datum simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
 								  bool (*compute) (FunctionCallInfo fcinfo,

@@ -3,9 +3,9 @@
  * words.c
  *		Words, or any features, that are given as arrays.
  *
- * Whoever has a word segmenter, or features of another kind, passes them as
- * text[].  Each weighs the number of times that it occurs, times its idf where
- * a simhash_idf value is given.  What the functions here list is what
+ * The words that a segmenter has found, or features of any other kind, are
+ * passed as text[].  Each weighs the number of times that it occurs, times its
+ * idf where a simhash_idf value is given.  The functions here list what
  * simhash(features) and simhash_tfidf(features, idf) add up.
  *
  * Weights are kept as whole multiples of 2^-16, which idf is, so sums are
@@ -53,11 +53,11 @@ feed_text(void *state, const unsigned char *bytes, Size length)
 /*
  * Fails when idf was learnt from documents in which the word can never have
  * been a feature, because the profile cuts it into more tokens than a feature
- * has: so are Chinese words into characters.  Without a word all would be
- * unknown, and weigh the same.
+ * has, as it cuts Chinese words into characters.  All such words would silently
+ * be unknown, and weigh the same.
  */
-void
-simhash_check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
+static void
+check_word(const ShIdfTable *table, ShDocument *workspace, text *word)
 {
 	const ShProfile *profile = table->profile;
 	ShText	   *cut = &workspace->text;
@@ -112,8 +112,8 @@ simhash_apply_idf(const ShIdfTable *table, SimhashFeatures *features)
 
 /*
  * List the different words of an array.  Those that weigh 0, such as stop words,
- * are as if they were not there.  The table may be NULL: then all words are
- * equally rare.  The list can be added to until another document is begun.
+ * are as if they were not there.  Without a table, which is NULL then, all words
+ * are equally rare.  The list can be added to until another document is begun.
  */
 void
 simhash_list_words(SimhashFeatures *features, const ShIdfTable *table,
@@ -134,7 +134,7 @@ simhash_list_words(SimhashFeatures *features, const ShIdfTable *table,
 		if (!simhash_word_counts(table, word))
 			continue;
 		if (table != NULL)
-			simhash_check_word(table, workspace, word);
+			check_word(table, workspace, word);
 		feature = simhash_list_hash(features,
 									simhash_hash_feature(profile,
 														 VARDATA_ANY(word),

@@ -52,7 +52,6 @@ write_again(const ShIdf *idf)
 	ShIdfReader reader;
 	ShIdf		again;
 	ShIdfEntry	entry;
-	size_t		header;
 	size_t		length;
 	uint8_t    *bytes;
 
@@ -67,7 +66,7 @@ write_again(const ShIdf *idf)
 	length = sh_idf_write(NULL, idf, entries);
 	bytes = malloc(length);
 	CHECK(sh_idf_write(bytes, idf, entries) == length);
-	CHECK(sh_idf_open(&again, bytes, length, length, &header) == NULL);
+	CHECK(sh_idf_open(&again, bytes, length) == NULL);
 	CHECK(sh_idf_check(&again, no_pause) == NULL);
 	CHECK(again.kind == idf->kind && again.profile == idf->profile &&
 		  again.shortest == idf->shortest &&
@@ -92,12 +91,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	bool		forge = take(&input, 1) % 2 == 1;
 	uint8_t    *copy = malloc(input.left + 1);
 	ShIdf		idf;
-	size_t		header;
 	bool		valid;
 
 	if (input.left > 0)
 		memcpy(copy, input.bytes, input.left);
-	if (sh_idf_open(&idf, copy, input.left, input.left, &header) == NULL)
+	if (sh_idf_open(&idf, copy, input.left) == NULL)
 	{
 		if (forge)
 			idf.checksum = XXH3_64bits(idf.payload, idf.length);

@@ -90,7 +90,6 @@ static bool
 use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 {
 	ShIdfTable	table;
-	size_t		header;
 	uint64_t	hashes[3] = {0, UINT64_MAX, random_bits()};
 	uint32_t	weights[3];
 	ShIdfReader reader;
@@ -98,7 +97,7 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 	bool		filled;
 	bool		valid;
 
-	if (sh_idf_open(idf, bytes, length, length, &header) != NULL)
+	if (sh_idf_open(idf, bytes, length) != NULL)
 		return false;
 	valid = sh_idf_check(idf, no_pause) == NULL;
 
@@ -203,12 +202,11 @@ test_look_up(void)
 	{
 		ShIdf		idf;
 		size_t		length;
-		size_t		header;
 		unsigned char *bytes = make_value(&idf, &length);
 		size_t		n = 2 * (size_t) idf.entries;
 		ShIdfTable	table;
 
-		CHECK(sh_idf_open(&idf, bytes, length, length, &header) == NULL);
+		CHECK(sh_idf_open(&idf, bytes, length) == NULL);
 		table.n = round % 2 ? sh_idf_buckets(&idf) :
 			(size_t) idf.entries / SH_IDF_BUCKET + 1;
 		table.multiplier = random_bits() | 1;

@@ -415,8 +415,8 @@ shell_pages(const ShExtent *extent, int block, int radius, double share)
  * may differ in so many bits.  It is 1 if they are on one page.  Otherwise
  * prefixes are so long that one takes less than a page.
  *
- * Where there is a crowd, we do not know how it is spread, and so go by the
- * number of entries that there are usually.
+ * Where there is a crowd, we do not know how it is spread, and so assume the
+ * usual number of entries.
  */
 static double
 key_share(const ShExtent *extent, int block, int limit)

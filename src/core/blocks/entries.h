@@ -7,6 +7,11 @@
  * Nothing here knows of PostgreSQL; entries.c begins with the reasoning and a
  * worked example.
  *
+ * The job of this folder: in come fingerprints, and queries with a distance; out
+ * come the parts by which an index finds the ones for the other.  layout.c cuts
+ * fingerprints of any width, entries.c makes the entries of hamming indexes and
+ * plans searches of them, probes.c lists the keys to look up in btree indexes.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------

@@ -281,27 +281,6 @@ sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 	return gained + again;
 }
 
-/*
- * List some of the features counted, at most "max", with their counts.  They
- * are taken from slot *slot on, which is 0 at first and moves on, up to
- * tally->slots.  Returns how many they are; 0 in the end.
- */
-size_t
-sh_tally_list(const ShTally *tally, size_t *slot,
-			  uint64_t *hashes, uint32_t *counts, size_t max)
-{
-	size_t		n = 0;
-
-	for (; n < max && *slot < tally->slots; ++*slot)
-	{
-		/* No jump: processors would often guess it wrong. */
-		hashes[n] = tally->hashes[*slot];
-		counts[n] = tally->counts[*slot];
-		n += counts[n] != 0;
-	}
-	return n;
-}
-
 /* Give the memory back. */
 void
 sh_tally_end(ShTally *tally)

@@ -44,8 +44,6 @@ extern uint32_t *sh_tally_count(ShTally *tally, uint64_t hash);
 extern uint32_t sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash);
 extern size_t sh_tally_sift(ShTally *tally, ShDamping damping,
 							uint64_t *hashes, size_t n);
-extern size_t sh_tally_list(const ShTally *tally, size_t *slot,
-							uint64_t *hashes, uint32_t *counts, size_t max);
 extern void sh_tally_end(ShTally *tally);
 
 #endif							/* SH_TALLY_H */

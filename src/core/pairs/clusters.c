@@ -156,7 +156,7 @@ restore_crowds(ShClusters *clusters, const ShCrowds *crowds)
 
 /* Attach a fingerprint to a center, unless it is attached already. */
 static void
-attach(uint32_t *parent, uint32_t center, uint32_t member)
+attach_to_star(uint32_t *parent, uint32_t center, uint32_t member)
 {
 	if (parent[member] == member)
 		parent[member] = center;
@@ -185,8 +185,8 @@ attach_crowds(ShClusters *clusters, ShCrowds *crowds, uint32_t center)
 		near = (uint32_t) sh_take_near(value, crowds->radius, values,
 									   crowd->n);
 		for (uint32_t j = 0; j < near; j++)
-			attach(clusters->parent, center,
-				   sh_pairs_number(pairs, values[j]));
+			attach_to_star(clusters->parent, center,
+						   sh_pairs_number(pairs, values[j]));
 		crowd->start += near;
 		crowd->n -= near;
 	}
@@ -234,14 +234,14 @@ sh_clusters_stars(ShClusters *clusters, ShCrowds *crowds,
 		for (; more && pair >> 32 == row; more = next(context, &pair))
 		{
 			if (is_center)
-				attach(parent, center, number[(uint32_t) pair]);
+				attach_to_star(parent, center, number[(uint32_t) pair]);
 		}
 	}
 }
 
 /* --- the list ------------------------------------------------------------- */
 
-/* What stands for the cluster of a row: a fingerprint, or a row. */
+/* The root of the cluster of a row: a fingerprint, or a row if of_rows. */
 static inline uint32_t
 cluster_of_row(const ShClusters *clusters, uint32_t row)
 {

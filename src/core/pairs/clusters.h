@@ -15,9 +15,9 @@
 #include "core/pairs/crowds.h"
 
 /*
- * The root of the cluster of a member.  Members go by their numbers; a cluster
- * is a tree of them in "parent", which is made flatter on the way ("path
- * halving").
+ * The root of the cluster of a member.  Members have numbers; "parent" leads
+ * from each to another one of its cluster, and from the root to itself.  The way
+ * is made shorter each time that it is gone ("path halving").
  */
 static inline uint32_t
 sh_cluster_of(uint32_t *parent, uint32_t i)
@@ -41,7 +41,7 @@ sh_join(uint32_t *parent, uint32_t a, uint32_t b)
 
 /*
  * The fingerprints are numbered as in ShPairs; parent leads from each to the
- * one that stands for its cluster, in one or more steps.
+ * root of its cluster, in one or more steps.
  */
 typedef struct ShClusters
 {

@@ -7,7 +7,7 @@
  * instructions of some processors, which are chosen when the server runs.
  * What differs is only "one", which compares one value with many: four at a
  * time with AVX2, where bits are counted by looking up half-bytes, two with
- * NEON.  Whoever is within the radius is told to "match".
+ * NEON.  Each value within the radius is passed to "match".
  *
  * "runs" takes values of which run i ends before ends[i], the first beginning
  * at start.  Most runs are of two or three, so that a call for each would cost
@@ -44,7 +44,7 @@ each_run(const ShCompare *compare, const uint64_t *values, size_t start,
 	}
 }
 
-/* One by one, by the instructions of whoever has it inlined. */
+/* One by one, by the instructions of the function that this is inlined in. */
 ALWAYS_INLINE void
 one_by_one(const ShCompare *compare, uint64_t one,
 		   const uint64_t *many, size_t n)

@@ -104,7 +104,7 @@ look_around(const ShCrowds *crowds, uint64_t *values, uint32_t n)
 
 /* Move the values in a group of rows to the front; how many are they? */
 static uint32_t
-take_group(const ShPairs *pairs, uint32_t group, uint64_t *values, uint32_t n)
+bring_group_forward(const ShPairs *pairs, uint32_t group, uint64_t *values, uint32_t n)
 {
 	uint32_t	taken = 0;
 
@@ -140,7 +140,7 @@ set_apart(ShCrowds *crowds, uint64_t center)
 
 	group = sh_pairs_group(pairs, sh_pairs_number(pairs, center));
 	near = (uint32_t) sh_take_near(center, crowds->reach, values, alone);
-	near = take_group(pairs, group, values, near);
+	near = bring_group_forward(pairs, group, values, near);
 	if (near < crowds->least ||
 		sh_take_near(center, 0, values, near) == 0)
 		return;

@@ -51,7 +51,6 @@
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
-#define PARTS_MAX		1024	/* of a block, to hand out to processes */
 
 /* A block that was passed by: pairs within the radius are reported there. */
 typedef struct ShPassed
@@ -76,7 +75,6 @@ typedef struct ShSearch
 	double		done;			/* part of the search that is done */
 	double		before;			/* of that, before the outermost block */
 	double		share;			/* what that block will add to it */
-	int			step;			/* to be shared with other processes */
 
 	size_t		count;			/* pairs found and not reported yet */
 	uint64_t	found[FOUND][2];
@@ -101,51 +99,11 @@ typedef struct ShKey
 static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
 						 int radius, int width);
 
-/*
- * --- sharing --------------------------------------------------------------
- *
- * Several processes may search together.  Each has all values, cuts them into
- * the same blocks, and sorts them by each by itself; the keys of a block are
- * handed out in parts, so that each key is searched in one process.  Such a
- * block is a step of the search.  Only the outermost blocks are shared.
- */
-
-/* Is this step shared with others? */
-static inline bool
-is_shared(const ShSearch *search)
-{
-	return search->depth <= 1 && search->pairs->next_part != NULL;
-}
-
-/*
- * The keys of a block that are to be searched next, from *start to *end.
- * False if there are none left.  Begin with 0 for both.
- */
-static bool
-next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
-		  uint32_t *end)
-{
-	uint32_t	size = keys / PARTS_MAX + 1;
-	uint32_t	part;
-
-	*start = *end;
-	*end = keys;
-	if (!is_shared(search))
-		return *start < keys;
-	part = search->pairs->next_part(search->pairs->part_context, search->step);
-	if (part >= (keys + size - 1) / size)
-		return false;
-	*start = part * size;
-	if (keys - *start > size)
-		*end = *start + size;
-	return true;
-}
-
 /* --- comparing ------------------------------------------------------------ */
 
 /* Count work; say how far we are when enough of it has been done. */
 static inline void
-tick(ShSearch *search, size_t work)
+count_work(ShSearch *search, size_t work)
 {
 	ShPairs    *pairs = search->pairs;
 
@@ -193,7 +151,7 @@ report_found(ShSearch *search)
 
 /* Two values within the radius: note them if this is the place to. */
 static void
-match(void *context, uint64_t a, uint64_t b)
+note_match(void *context, uint64_t a, uint64_t b)
 {
 	ShSearch   *search = context;
 	uint64_t	x = a ^ b;
@@ -218,38 +176,26 @@ note_done(ShSearch *search, const ShSide *side, uint32_t key)
 			search->share * side->ends[key - 1] / side->n;
 }
 
-/* Compare each value with each, in tiles that stay in the cache. */
+/*
+ * Compare the values of one side with each other, or with those of another
+ * side, in tiles that stay in the cache.
+ */
 static void
-compare_self(ShSearch *search, const uint64_t *values, size_t n)
+compare_sides(ShSearch *search, const ShSide *a, const ShSide *b)
 {
-	for (size_t tile = 0; tile < n; tile += TILE)
+	const ShSide *others = b != NULL ? b : a;
+
+	for (size_t tile = 0; tile < others->n; tile += TILE)
 	{
-		size_t		end = tile + TILE < n ? tile + TILE : n;
+		size_t		end = tile + TILE < others->n ? tile + TILE : others->n;
 
-		for (size_t i = 0; i + 1 < end; i++)
+		for (size_t i = 0; i < (b != NULL ? a->n : end - 1); i++)
 		{
-			size_t		from = i < tile ? tile : i + 1;
+			size_t		from = b != NULL || i < tile ? tile : i + 1;
 
-			search->compare.kind->one(&search->compare, values[i],
-									  values + from, end - from);
-			tick(search, end - from);
-		}
-	}
-}
-
-/* Compare each of some values with each of others. */
-static void
-compare_others(ShSearch *search, const uint64_t *a, size_t n,
-			   const uint64_t *b, size_t m)
-{
-	for (size_t tile = 0; tile < m; tile += TILE)
-	{
-		size_t		size = tile + TILE < m ? TILE : m - tile;
-
-		for (size_t i = 0; i < n; i++)
-		{
-			search->compare.kind->one(&search->compare, a[i], b + tile, size);
-			tick(search, size);
+			search->compare.kind->one(&search->compare, a->values[i],
+									  others->values + from, end - from);
+			count_work(search, end - from);
 		}
 	}
 }
@@ -271,19 +217,19 @@ compare_others(ShSearch *search, const uint64_t *a, size_t n,
  *	search_near		when that is full, copies the values of each into the
  *					array "gather", unless there are many, which are
  *					compared, or cut into blocks anew, by themselves;
- *	flush			when that is full, compares each value of the key with all
+ *	compare_gathered	when that is full, compares each value of the key with all
  *					that were gathered.
  */
 
 
 /* Compare the values of a key with the candidates gathered. */
 static void
-flush(ShSearch *search, ShKey *key)
+compare_gathered(ShSearch *search, ShKey *key)
 {
 	for (size_t i = 0; i < key->side.n; i++)
 		search->compare.kind->one(&search->compare, key->side.values[i],
 								  key->gather, key->gathered);
-	tick(search, key->side.n * key->gathered);
+	count_work(search, key->side.n * key->gathered);
 	key->gathered = 0;
 }
 
@@ -294,13 +240,12 @@ search_near(ShSearch *search, ShKey *key, ShSide *other, uint32_t flips)
 	if (other->n <= GATHER_MAX)
 	{
 		if (key->gathered + other->n > GATHER)
-			flush(search, key);
+			compare_gathered(search, key);
 		for (size_t i = 0; i < other->n; i++)
 			key->gather[key->gathered++] = other->values[i];
 	}
 	else if (key->side.n * other->n <= PRODUCT_MAX)
-		compare_others(search, key->side.values, key->side.n,
-					   other->values, other->n);
+		compare_sides(search, &key->side, other);
 	else
 	{
 		int			left = key->radius -
@@ -346,7 +291,7 @@ search_key(ShSearch *search, ShKey *key)
 	if (!key->same)
 		add_near(search, key, 0);
 	else if (key->side.n <= RUN_MAX)
-		compare_self(search, key->side.values, key->side.n);
+		compare_sides(search, &key->side, NULL);
 	else
 		search_sides(search, &key->side, NULL, key->radius, SH_DIGIT);
 	for (int bits = 1; bits <= key->block->radius; bits++)
@@ -359,17 +304,16 @@ search_key(ShSearch *search, ShKey *key)
 		}
 	}
 	search_waiting(search, key);
-	flush(search, key);
+	compare_gathered(search, key);
 }
 
-/* Search some keys of values sorted by a block of radius 0. */
+/* Search values sorted by a block of radius 0. */
 static void
-search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
-			 uint32_t to)
+search_equal(ShSearch *search, ShSide *side, int radius, uint32_t keys)
 {
-	for (uint32_t slice = from; slice < to; slice += SLICE)
+	for (uint32_t slice = 0; slice < keys; slice += SLICE)
 	{
-		uint32_t	n = to - slice < SLICE ? to - slice : SLICE;
+		uint32_t	n = keys - slice < SLICE ? keys - slice : SLICE;
 
 		search->compare.kind->runs(&search->compare, side->values,
 								   slice == 0 ? 0 : side->ends[slice - 1],
@@ -379,25 +323,10 @@ search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
 			ShSide		part = sh_side_of_key(side, key);
 
 			note_done(search, side, key);
-			tick(search, part.n);
+			count_work(search, part.n);
 			if (part.n > RUN_MAX)
 				search_sides(search, &part, NULL, radius, SH_DIGIT);
 		}
-	}
-}
-
-/* Search some keys of values sorted by a block, with those near to them. */
-static void
-search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t from,
-			  uint32_t to)
-{
-	for (key->key = from; key->key < to; key->key++)
-	{
-		key->side = sh_side_of_key(side, key->key);
-		if (key->side.n == 0)
-			continue;
-		note_done(search, side, key->key);
-		search_key(search, key);
 	}
 }
 
@@ -407,22 +336,26 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
-	uint32_t	start = 0;
-	uint32_t	end = 0;
 	ShKey		key;
 
-	memset(&key, 0, offsetof(ShKey, near));
-	key.gathered = 0;
+	if (b == NULL && block->radius == 0)
+	{
+		search_equal(search, a, radius, keys);
+		return;
+	}
 	key.block = block;
 	key.others = b != NULL ? b : a;
 	key.same = b == NULL;
 	key.radius = radius;
-	while (next_keys(search, keys, &start, &end))
+	key.waiting = 0;
+	key.gathered = 0;
+	for (key.key = 0; key.key < keys; key.key++)
 	{
-		if (b == NULL && block->radius == 0)
-			search_equal(search, a, radius, start, end);
-		else
-			search_nearby(search, &key, a, start, end);
+		key.side = sh_side_of_key(a, key.key);
+		if (key.side.n == 0)
+			continue;
+		note_done(search, a, key.key);
+		search_key(search, &key);
 	}
 }
 
@@ -430,8 +363,8 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 
 /* Search by one block after another. */
 static void
-search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
-			int radius)
+search_blocks(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
+			  int radius)
 {
 	uint64_t	chosen = search->chosen;
 	int			passed = search->passed;
@@ -442,17 +375,15 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		ShPassed	pass = {block->mask, block->radius};
 
 		sh_sort_side(a, block);
-		tick(search, a->n);
+		count_work(search, a->n);
 		if (b != NULL)
 		{
 			sh_sort_side(b, block);
-			tick(search, b->n);
+			count_work(search, b->n);
 		}
 		if (search->depth == 1)
 			search->share = block->share;
 		search->chosen = chosen | block->mask;
-		if (is_shared(search))
-			search->step = search->pairs->step++;
 		search_block(search, block, a, b, radius);
 		search->pass[search->passed++] = pass;
 		if (search->depth == 1)
@@ -486,80 +417,44 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 	if (search->depth == DEPTH_MAX ||
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
-		/* As a step that is shared this has one part. */
-		if (is_shared(search) && search->depth == 0 && search->pairs->next_part
-			(search->pairs->part_context, search->pairs->step++) > 0)
-			return;
-		if (b == NULL)
-			compare_self(search, a->values, a->n);
-		else
-			compare_others(search, a->values, a->n, b->values, b->n);
+		compare_sides(search, a, b);
 		return;
 	}
 	left.ends = width > SH_DIGIT ? search->pairs->ends : ends[0];
 	right.ends = ends[1];
 	search->depth++;
-	search_plan(search, &plan, &left, b != NULL ? &right : NULL, radius);
+	search_blocks(search, &plan, &left, b != NULL ? &right : NULL, radius);
 	search->depth--;
 	sh_restore(&left, a->values);
 	if (b != NULL)
 		sh_restore(&right, b->values);
 }
 
-/* Begin a search of values in the array "work". */
-static void
-begin_search(ShSearch *search, ShPairs *pairs, int radius, ShPairSink sink,
-			 void *context)
-{
-	memset(search, 0, offsetof(ShSearch, found));
-	search->pairs = pairs;
-	search->sink = sink;
-	search->context = context;
-	search->compare.radius = radius;
-	search->compare.match = match;
-	search->compare.context = search;
-	search->compare.kind = pairs->kind;
-}
-
-/* Some values in the array "work". */
-static ShSide
-side_of(const ShPairs *pairs, uint32_t start, uint32_t n)
-{
-	ShSide		side = {pairs->work + start, pairs->spare + start, n, NULL};
-
-	return side;
-}
-
 /*
- * Report the pairs among so many values of the array "work" from a given one.
- * Their order changes.
+ * Report the pairs of one of n values of the array "work", those from "start"
+ * on, and one of m values from "others" on; among the n themselves if m is 0.
+ * The order of the values changes.
  */
-void
-sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
-					 ShPairSink sink, void *context)
-{
-	ShSide		side = side_of(pairs, start, n);
-	ShSearch	search;
-
-	begin_search(&search, pairs, radius, sink, context);
-	if (radius > 0)
-		search_sides(&search, &side, NULL, radius, sh_pairs_key_bits(pairs->n));
-	report_found(&search);
-}
-
-/* The same for pairs of one of these and one of others in that array. */
 void
 sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 					  uint32_t others, uint32_t m, ShPairSink sink,
 					  void *context)
 {
-	ShSide		a = side_of(pairs, start, n);
-	ShSide		b = side_of(pairs, others, m);
+	ShSide		a = {pairs->work + start, pairs->spare + start, n, NULL};
+	ShSide		b = {pairs->work + others, pairs->spare + others, m, NULL};
 	ShSearch	search;
 
-	begin_search(&search, pairs, radius, sink, context);
+	memset(&search, 0, offsetof(ShSearch, found));
+	search.pairs = pairs;
+	search.sink = sink;
+	search.context = context;
+	search.compare.radius = radius;
+	search.compare.match = note_match;
+	search.compare.context = &search;
+	search.compare.kind = pairs->kind;
 	if (radius > 0)
-		search_sides(&search, &a, &b, radius, SH_DIGIT);
+		search_sides(&search, &a, m > 0 ? &b : NULL, radius,
+					 m > 0 ? SH_DIGIT : sh_pairs_key_bits(pairs->n));
 	report_found(&search);
 }
 
@@ -574,26 +469,15 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 	uint32_t	crowded = pairs->distinct - alone;
 	double		end = pairs->progress_start + pairs->progress_share;
 
-	pairs->step = 0;
 	if (crowded > 0)
 		pairs->progress_share /= 2;
-	sh_pairs_find_within(pairs, radius, 0, alone, sink, context);
+	sh_pairs_find_between(pairs, radius, 0, alone, 0, 0, sink, context);
 	pairs->progress_start += pairs->progress_share;
 	if (crowded > 0)
 		sh_pairs_find_between(pairs, radius, 0, alone, alone, crowded, sink,
 							  context);
 	pairs->progress_start = end;
 	pairs->progress_share = 0;
-}
-
-/* The estimated time to find the pairs of so many values, in nanoseconds. */
-double
-sh_pairs_cost(uint32_t n, int radius)
-{
-	ShPairPlan	plan;
-
-	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n));
-	return plan.cost;
 }
 
 /* Put all values into the array "work". */

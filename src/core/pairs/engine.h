@@ -3,6 +3,13 @@
  * engine.h
  *		All pairs of fingerprints within a distance.
  *
+ * The job of this folder: in come the fingerprints of rows in memory, with
+ * their groups if they have any; out come all pairs within a distance, or the
+ * clusters that pairs make.  rows.c sorts and collapses the rows, plan.c chooses
+ * how to search, engine.c searches, by means of sides.c and compare.c.
+ * crowds.c and clusters.c make clusters, wide_pairs.c searches fingerprints of
+ * several words.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -23,11 +30,8 @@ typedef void (*ShPairSink) (void *context, uint32_t a, uint32_t b,
 extern void sh_pairs_begin_search(ShPairs *pairs);
 extern void sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 								 ShPairSink sink, void *context);
-extern double sh_pairs_cost(uint32_t n, int radius);
 extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
 						  void *context);
-extern void sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start,
-								 uint32_t n, ShPairSink sink, void *context);
 extern void sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start,
 								  uint32_t n, uint32_t others, uint32_t m,
 								  ShPairSink sink, void *context);

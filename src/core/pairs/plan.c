@@ -74,8 +74,8 @@ block_cost(double a, double b, int width, int radius)
  * the leading ones of each block; returns the estimated cost.
  */
 static double
-cut(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
-	int width)
+cut_into_blocks(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
+				int width)
 {
 	int			count = sh_distance(bits, 0);
 	double		cost = 0;
@@ -124,8 +124,8 @@ sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 
 	for (int m = 1; m <= radius + 1 && m <= sh_distance(bits, 0); m++)
 	{
-		double		cost = cut(plan, m, bits, (double) a, (double) b, radius,
-							   width);
+		double		cost = cut_into_blocks(plan, m, bits, (double) a, (double) b, radius,
+										   width);
 
 		if (cost < best)
 		{
@@ -136,7 +136,7 @@ sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 	plan->cost = best;
 	if (blocks == 0)
 		return false;
-	cut(plan, blocks, bits, (double) a, (double) b, radius, width);
+	cut_into_blocks(plan, blocks, bits, (double) a, (double) b, radius, width);
 	for (int i = 0; i < plan->blocks; i++)
 		plan->block[i].share /= best;
 	return true;

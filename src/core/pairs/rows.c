@@ -12,11 +12,10 @@
  * h be a hash of the group.  In place of a fingerprint f we take f ^ h: as
  * (f ^ h) ^ (g ^ h) = f ^ g, distances within a group stay, and groups lie as
  * if at random to each other.  So the search need not know of groups, and finds
- * about as much as it would among random fingerprints; of two it has found, and
- * of the members of a crowd, the groups are compared.  What would not do is two
- * rows of different groups with the same f ^ h, which are collapsed.  Should
- * that happen, all begins anew with other hashes: among ten million rows once
- * in 400,000 times.
+ * hardly more pairs than among random fingerprints; then the groups of the two
+ * rows are compared.  But two rows of different groups with the same f ^ h would
+ * be collapsed into one.  Where that happens, all begins anew with other hashes:
+ * among ten million rows once in 400,000 times.
  *
  * Fingerprints of several words are collapsed by a hash of these and of the
  * group, with the same care.  wide_pairs.c searches them word by word.
@@ -29,10 +28,8 @@
 
 #include <string.h>
 
-#include "core/pairs/plan.h"
+#include "core/pairs/sides.h"
 
-#define DIGIT			SH_DIGIT
-#define PARTS			(1 << DIGIT)
 #define INSERTION		32		/* rows few enough to sort by insertion */
 #define TICK			(1 << 20)	/* rows that take a while */
 
@@ -80,31 +77,6 @@ sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory, uint32_t n)
 	pairs->progress_share = 1;
 }
 
-/* The memory of its own that another process needs to help with a search. */
-size_t
-sh_pairs_helper_bytes(uint32_t n)
-{
-	return (size_t) n * 2 * sizeof(uint64_t) +
-		((size_t) 1 << sh_pairs_key_bits(n)) * sizeof(uint32_t);
-}
-
-/*
- * Begin to help with a search in another process.  "state" is as it is there
- * when the search begins; values and memory are those, wherever they are here.
- */
-void
-sh_pairs_help(ShPairs *pairs, const ShPairs *state, uint64_t *values,
-			  void *memory, void *own)
-{
-	sh_pairs_begin(pairs, values, memory, state->n);
-	pairs->distinct = state->distinct;
-	pairs->directory_shift = state->directory_shift;
-	memcpy(own, pairs->work, pairs->distinct * sizeof *pairs->work);
-	pairs->work = own;
-	pairs->spare = pairs->work + pairs->n;
-	pairs->ends = (uint32_t *) (pairs->spare + pairs->n);
-}
-
 /* Rows that are being sorted, and room for as many. */
 typedef struct ShRows
 {
@@ -132,41 +104,24 @@ insert_rows(ShRows at, size_t n)
 	}
 }
 
-static void sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay,
-					  size_t n, int bits);
-
 /*
- * Sort rows by the last so many bits of their values, the others being equal.
- * Let them stay where they are, or put them into the other room.
+ * Sort rows by the last so many bits of their values, the others being equal:
+ * by the leading ones of these, into the other room and back, and then each
+ * part likewise.
  */
-static inline void
-sort_rows(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
-		  int bits)
-{
-	if (n > INSERTION && bits > 0)
-	{
-		sort_many(pairs, at, other, stay, n, bits);
-		return;
-	}
-	if (bits > 0)
-		insert_rows(at, n);
-	if (!stay)
-	{
-		memcpy(other.values, at.values, n * sizeof *at.values);
-		memcpy(other.rows, at.rows, n * sizeof *at.rows);
-	}
-}
-
-/* The same for more than a few: by the leading bits, then each part. */
 static void
-sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
-		  int bits)
+sort_rows(const ShPairs *pairs, ShRows at, ShRows other, size_t n, int bits)
 {
-	uint32_t	ends[PARTS];
-	int			digit = bits < DIGIT ? bits : DIGIT;
+	uint32_t	ends[SH_PARTS];
+	int			digit = bits < SH_DIGIT ? bits : SH_DIGIT;
 	uint32_t	mask = (UINT32_C(1) << digit) - 1;
 	uint32_t	start = 0;
 
+	if (n <= INSERTION || bits == 0)
+	{
+		insert_rows(at, n);
+		return;
+	}
 	bits -= digit;
 	memset(ends, 0, (mask + 1) * sizeof *ends);
 	for (size_t i = 0; i < n; i++)
@@ -175,16 +130,10 @@ sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
 		sh_pairs_tell(pairs, 0);
 	if (ends[at.values[0] >> bits & mask] == n)
 	{
-		sort_rows(pairs, at, other, stay, n, bits);
+		sort_rows(pairs, at, other, n, bits);
 		return;
 	}
-	for (uint32_t part = 0; part <= mask; part++)
-	{
-		uint32_t	count = ends[part];
-
-		ends[part] = start;
-		start += count;
-	}
+	sh_sizes_to_starts(ends, mask + 1, 0);
 	for (size_t i = 0; i < n; i++)
 	{
 		uint32_t	to = ends[at.values[i] >> bits & mask]++;
@@ -192,14 +141,15 @@ sort_many(const ShPairs *pairs, ShRows at, ShRows other, bool stay, size_t n,
 		other.values[to] = at.values[i];
 		other.rows[to] = at.rows[i];
 	}
-	start = 0;
+	memcpy(at.values, other.values, n * sizeof *at.values);
+	memcpy(at.rows, other.rows, n * sizeof *at.rows);
 	for (uint32_t part = 0; part <= mask; start = ends[part++])
 	{
-		ShRows		part_at = {other.values + start, other.rows + start};
-		ShRows		part_other = {at.values + start, at.rows + start};
+		ShRows		part_at = {at.values + start, at.rows + start};
+		ShRows		part_other = {other.values + start, other.rows + start};
 
-		sort_rows(pairs, part_at, part_other, !stay, ends[part] - start,
-				  bits);
+		if (ends[part] - start > 1)
+			sort_rows(pairs, part_at, part_other, ends[part] - start, bits);
 		if (n >= TICK)
 			sh_pairs_tell(pairs, 0);
 	}
@@ -226,7 +176,7 @@ make_directory(ShPairs *pairs)
 
 /* Sort the rows by fingerprint, and number the distinct fingerprints. */
 static void
-collapse(ShPairs *pairs)
+collapse_equal(ShPairs *pairs)
 {
 	ShRows		at = {pairs->values, pairs->rows};
 	ShRows		other = {pairs->work, pairs->first};
@@ -235,7 +185,7 @@ collapse(ShPairs *pairs)
 
 	for (uint32_t i = 0; i < pairs->n; i++)
 		pairs->rows[i] = i;
-	sort_rows(pairs, at, other, true, pairs->n, SH_BITS);
+	sort_rows(pairs, at, other, pairs->n, SH_BITS);
 	for (uint32_t i = 0; i < pairs->n; i++)
 	{
 		if (i == 0 || values[i] != values[distinct - 1])
@@ -264,7 +214,7 @@ rows_differ(const ShPairs *pairs, uint32_t a, uint32_t b)
 
 /* Have rows been collapsed that differ? */
 static bool
-strangers_meet(const ShPairs *pairs)
+unlike_rows_meet(const ShPairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->distinct; i++)
 	{
@@ -281,7 +231,7 @@ strangers_meet(const ShPairs *pairs)
 
 /* Give the rows their own fingerprints back, in the order of the rows. */
 static void
-expand(ShPairs *pairs)
+separate_rows(ShPairs *pairs)
 {
 	for (uint32_t i = 0; i < pairs->distinct; i++)
 	{
@@ -296,62 +246,44 @@ expand(ShPairs *pairs)
 	memcpy(pairs->values, pairs->work, pairs->n * sizeof *pairs->values);
 }
 
-/* Combine fingerprints with groups such that no two groups meet. */
-static void
-collapse_groups(ShPairs *pairs)
-{
-	for (;;)
-	{
-		for (uint32_t i = 0; i < pairs->n; i++)
-			pairs->values[i] ^= sh_group_hash(pairs->seed, pairs->groups[i]);
-		collapse(pairs);
-		if (!strangers_meet(pairs))
-			return;
-		expand(pairs);
-		pairs->seed++;
-		sh_pairs_tell(pairs, 0);
-	}
-}
-
-/* The hash of the words of a row and its group. */
+/*
+ * What rows are collapsed by: the hash of its words and group, or a fingerprint
+ * combined with the group.
+ */
 static uint64_t
-hash_row(const ShPairs *pairs, uint32_t row)
+collapsing_value(const ShPairs *pairs, uint32_t row)
 {
-	const uint64_t *word = pairs->wide + (size_t) row * (size_t) pairs->words;
 	uint64_t	hash = pairs->groups == NULL ? pairs->seed
 	: sh_group_hash(pairs->seed, pairs->groups[row]);
+	size_t		words = (size_t) pairs->words;
 
-	for (int i = 0; i < pairs->words; i++)
-		hash = sh_mix(hash ^ word[i]) + pairs->seed;
+	if (pairs->wide == NULL)
+		return pairs->values[row] ^ hash;
+	for (size_t i = 0; i < words; i++)
+		hash = sh_mix(hash ^ pairs->wide[row * words + i]) + pairs->seed;
 	return hash;
 }
 
-/* Collapse rows of several words. */
-static void
-collapse_wide(ShPairs *pairs)
-{
-	for (;;)
-	{
-		for (uint32_t i = 0; i < pairs->n; i++)
-			pairs->values[i] = hash_row(pairs, i);
-		collapse(pairs);
-		if (!strangers_meet(pairs))
-			return;
-		pairs->seed++;
-		sh_pairs_tell(pairs, 0);
-	}
-}
-
-/* Sort the rows by fingerprint, and collapse those that have the same. */
+/*
+ * Sort the rows by fingerprint, and collapse those that have the same; by other
+ * hashes once more where two met that differ.
+ */
 void
 sh_pairs_collapse(ShPairs *pairs)
 {
-	if (pairs->wide != NULL)
-		collapse_wide(pairs);
-	else if (pairs->groups != NULL)
-		collapse_groups(pairs);
-	else
-		collapse(pairs);
+	bool		hashed = pairs->wide != NULL || pairs->groups != NULL;
+
+	for (;; pairs->seed++)
+	{
+		for (uint32_t i = 0; hashed && i < pairs->n; i++)
+			pairs->values[i] = collapsing_value(pairs, i);
+		collapse_equal(pairs);
+		if (!hashed || !unlike_rows_meet(pairs))
+			break;
+		if (pairs->wide == NULL)
+			separate_rows(pairs);
+		sh_pairs_tell(pairs, 0);
+	}
 	if (pairs->distinct > 0)
 		make_directory(pairs);
 }

@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-/* Turn the sizes of parts into where they begin. */
-static void
-begin_parts(uint32_t *parts, size_t n, uint32_t start)
+/* Turn the sizes of parts into where they begin, the first one at "start". */
+void
+sh_sizes_to_starts(uint32_t *parts, size_t n, uint32_t start)
 {
 	for (size_t part = 0; part < n; part++)
 	{
@@ -35,7 +35,7 @@ scatter(const uint64_t *from, uint64_t *to, size_t n, const ShKeyBlock *block,
 	memset(ends, 0, ((size_t) mask + 1) * sizeof *ends);
 	for (size_t i = 0; i < n; i++)
 		ends[sh_block_of(from[i], block) >> shift & mask]++;
-	begin_parts(ends, (size_t) mask + 1, start);
+	sh_sizes_to_starts(ends, (size_t) mask + 1, start);
 	for (size_t i = 0; i < n; i++)
 		to[ends[sh_block_of(from[i], block) >> shift & mask]++ - start] =
 			from[i];

@@ -34,6 +34,7 @@ sh_side_of_key(const ShSide *side, uint32_t key)
 	return part;
 }
 
+extern void sh_sizes_to_starts(uint32_t *parts, size_t n, uint32_t start);
 extern void sh_sort_side(ShSide *side, const ShKeyBlock *block);
 extern uint64_t sh_differing_bits(const ShSide *side, uint64_t from);
 extern void sh_restore(const ShSide *side, uint64_t *values);

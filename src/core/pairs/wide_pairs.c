@@ -6,7 +6,7 @@
  * Guarantee.  Every two different fingerprints within the distance k are
  * reported, once, whatever the data and for every k up to sh_wide_most(),
  * unless they are of different groups.  Memory is 8 bytes a row and word for
- * the fingerprints, that of pairs.c besides, and 8 bytes a row more.
+ * the fingerprints, what engine.c needs, and 8 bytes a row more.
  *
  * Mechanics.  Each word w gets a radius r(w), such that
  *
@@ -15,14 +15,14 @@
  * In a pair that is beyond the radius of every word, each word differs in
  * r(w) + 1 bits or more, together k + 1: so a pair within k is within the
  * radius of one word or more.  A word of radius -1 adds nothing, and need not
- * be looked at.  By each of the others we let pairs.c find all pairs of its
+ * be looked at.  By each of the others we let engine.c find all pairs of its
  * values within the radius, and compare the fingerprints that have these.
  *
  * Which radii.  If the bits are even, it is best to give all words the same,
  * k / words.  But then the time is lost on a word that many fingerprints have
  * in common, as where images have the same border: there all are candidates.
  * So we look at some pairs of fingerprints drawn at random, how many of them
- * would be candidates by each word and radius, add what pairs.c needs to find
+ * would be candidates by each word and radius, add what engine.c needs to find
  * them, and choose the radii that promise the least work in all.  Where it is
  * less to compare each fingerprint with each, since they are few or nearly all
  * are near to each other, we do that.
@@ -53,10 +53,11 @@
 
 /* Costs in nanoseconds, roughly. */
 #define EQUAL_COST		10.0	/* of a candidate with the same word */
-#define NEAR_COST		50.0	/* of another one, found by pairs.c */
+#define NEAR_COST		50.0	/* of another one, found by engine.c */
 #define COMPARE_COST	2.0		/* of each two, when all are compared */
 
-#define TICK			(1 << 16)	/* candidates between two calls of heed */
+#define TICK			(1 << 16)	/* candidates between two calls of
+									 * progress */
 #define RADII			(SH_PAIRS_RADIUS + 2)	/* of a word, from -1 on */
 #define MOST			(SH_MAX_WORDS * (SH_PAIRS_RADIUS + 1))
 
@@ -67,7 +68,7 @@ sh_wide_most(int width)
 	return sh_words_of(width) * (SH_PAIRS_RADIUS + 1) - 1;
 }
 
-/* The memory that n rows need besides their words and that of pairs.c. */
+/* The memory that n rows need besides their words and what engine.c needs. */
 size_t
 sh_wide_bytes(uint32_t n)
 {
@@ -258,7 +259,7 @@ choose_radii(ShWide *wide)
  * found it.
  */
 static inline void
-compare(const ShWide *wide, uint32_t a, uint32_t b)
+report_if_pair(const ShWide *wide, uint32_t a, uint32_t b)
 {
 	const uint64_t *x = words_of(wide, a);
 	const uint64_t *y = words_of(wide, b);
@@ -276,7 +277,7 @@ compare(const ShWide *wide, uint32_t a, uint32_t b)
 		wide->sink(wide->context, a, b, sum);
 }
 
-/* So many have been compared: let the caller stop us now and then. */
+/* So many have been compared: tell so now and then, and let the caller stop us. */
 static inline void
 count_compared(ShWide *wide, size_t n)
 {
@@ -284,8 +285,7 @@ count_compared(ShWide *wide, size_t n)
 	if (wide->compared < TICK)
 		return;
 	wide->compared = 0;
-	if (wide->heed != NULL)
-		wide->heed();
+	sh_pairs_tell(wide->all, wide->told);
 }
 
 /* Compare the candidates that wait. */
@@ -293,7 +293,7 @@ static void
 compare_waiting(ShWide *wide)
 {
 	for (size_t i = 0; i < wide->waiting; i++)
-		compare(wide, wide->candidate[i].a, wide->candidate[i].b);
+		report_if_pair(wide, wide->candidate[i].a, wide->candidate[i].b);
 	count_compared(wide, wide->waiting);
 	wide->waiting = 0;
 }
@@ -314,10 +314,11 @@ compare_all(ShWide *wide)
 			uint32_t	from = i < tile ? tile : i + 1;
 
 			for (uint32_t j = from; j < end; j++)
-				compare(wide, i, j);
+				report_if_pair(wide, i, j);
 			count_compared(wide, end - from);
 		}
-		sh_pairs_tell(wide->all, (double) tile / n * tile / n);
+		wide->told = (double) end / n * end / n;
+		sh_pairs_tell(wide->all, wide->told);
 	}
 }
 
@@ -377,7 +378,8 @@ tell_word(void *context, double done)
 {
 	ShWide	   *wide = context;
 
-	sh_pairs_tell(wide->all, done < wide->done ? wide->done : done);
+	wide->told = done < wide->done ? wide->done : done;
+	sh_pairs_tell(wide->all, wide->told);
 }
 
 /* Sort the distinct fingerprints by the word that we are at. */
@@ -400,22 +402,14 @@ begin_word(ShWide *wide)
 
 /* Search by the word that we are at. */
 static void
-search_word(ShWide *wide)
+search_by_word(ShWide *wide)
 {
 	int			radius = wide->radius[wide->at];
 
 	begin_word(wide);
 	add_equal(wide);
 	if (radius > 0)
-	{
-		sh_pairs_begin_search(&wide->word);
-		if (wide->search != NULL)
-			wide->search(wide->search_context, &wide->word, radius,
-						 add_candidates, wide);
-		else
-			sh_pairs_find_beside(&wide->word, radius, wide->word.distinct,
-								 add_candidates, wide);
-	}
+		sh_pairs_find(&wide->word, radius, add_candidates, wide);
 	compare_waiting(wide);
 }
 
@@ -431,7 +425,7 @@ sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context)
 	wide->k = k;
 	wide->sink = sink;
 	wide->context = context;
-	wide->done = 0;
+	wide->done = wide->told = 0;
 	if (k == 0 || n < 2)
 		return;
 	if (choose_radii(wide) > n * n / 2 * COMPARE_COST && !wide->by_words)
@@ -443,7 +437,7 @@ sh_wide_find(ShWide *wide, int k, ShPairSink sink, void *context)
 	{
 		if (wide->radius[wide->at] < 0)
 			continue;
-		search_word(wide);
+		search_by_word(wide);
 		wide->done += wide->share[wide->at];
 	}
 }

@@ -49,12 +49,13 @@
 #include <xxhash.h>
 
 #define VARINT_MAX		10		/* bytes of the longest number */
+#define HEADER_MAX		128		/* bytes; every header is shorter */
 
 /* --- bytes --------------------------------------------------------------- */
 
 /* A number of n bytes. */
 static uint64_t
-get_number(const unsigned char *p, int n)
+read_number(const unsigned char *p, int n)
 {
 	uint64_t	result = 0;
 
@@ -64,7 +65,7 @@ get_number(const unsigned char *p, int n)
 }
 
 static unsigned char *
-put_number(unsigned char *p, uint64_t value, int n)
+write_number(unsigned char *p, uint64_t value, int n)
 {
 	for (int i = 0; i < n; i++)
 		*p++ = (unsigned char) (value >> (8 * i));
@@ -73,7 +74,7 @@ put_number(unsigned char *p, uint64_t value, int n)
 
 /* A number in base 128; false when it is cut off, too large or too long. */
 static inline bool
-get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+read_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
 	uint64_t	result = 0;
 
@@ -94,7 +95,7 @@ get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 }
 
 static inline unsigned char *
-put_varint(unsigned char *p, uint64_t value)
+write_varint(unsigned char *p, uint64_t value)
 {
 	while (value >= 0x80)
 	{
@@ -105,27 +106,23 @@ put_varint(unsigned char *p, uint64_t value)
 	return p;
 }
 
-/*
- * Read the header of a value of "length" bytes, of which the first are
- * available; SH_IDF_HEADER_MAX suffice.  Sets *header to its length.  Returns
- * NULL, or what is wrong.
- */
+/* Read the header of a value.  Returns NULL, or what is wrong. */
 const char *
-sh_idf_open(ShIdf *idf, const unsigned char *bytes,
-			size_t available, size_t length, size_t *header)
+sh_idf_open(ShIdf *idf, const unsigned char *bytes, size_t length)
 {
 	const unsigned char *p;
+	size_t		header;
 
-	if (available < 4)
+	if (length < 4)
 		return "It is truncated.";
 	if (bytes[0] != SH_IDF_VERSION)
 		return "It is of another version.";
 	if (bytes[1] > SH_IDF_GIVEN)
 		return "Its kind is unknown.";
-	*header = 4 + (size_t) bytes[2] + 24;
-	if (*header > SH_IDF_HEADER_MAX)
+	header = 4 + (size_t) bytes[2] + 24;
+	if (header > HEADER_MAX)
 		return "The name of its profile is too long.";
-	if (*header > available || *header > length)
+	if (header > length)
 		return "It is truncated.";
 	idf->kind = (ShIdfKind) bytes[1];
 	idf->profile = bytes[2] == 0 ? &sh_no_profile :
@@ -134,12 +131,12 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes,
 		return "Its profile does not exist.";
 	idf->shortest = bytes[3];
 	p = bytes + 4 + bytes[2];
-	idf->documents = (uint32_t) get_number(p, 4);
-	idf->fallback = (uint32_t) get_number(p + 4, 4);
-	idf->entries = get_number(p + 8, 8);
-	idf->checksum = get_number(p + 16, 8);
-	idf->payload = bytes + *header;
-	idf->length = length - *header;
+	idf->documents = (uint32_t) read_number(p, 4);
+	idf->fallback = (uint32_t) read_number(p + 4, 4);
+	idf->entries = read_number(p + 8, 8);
+	idf->checksum = read_number(p + 16, 8);
+	idf->payload = bytes + header;
+	idf->length = length - header;
 	if (idf->entries > SH_IDF_ENTRIES_MAX || idf->entries > idf->length / 2)
 		return "It is truncated.";
 	if (idf->fallback > SH_IDF_WEIGHT_MAX ||
@@ -172,8 +169,8 @@ sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry)
 	uint64_t	value;
 
 	if (reader->left == 0 ||
-		!get_varint(&reader->next, reader->end, &step) ||
-		!get_varint(&reader->next, reader->end, &value) ||
+		!read_varint(&reader->next, reader->end, &step) ||
+		!read_varint(&reader->next, reader->end, &value) ||
 		value < reader->least || value > reader->most)
 		return false;
 	if (reader->begun && (step == 0 || reader->hash + step < reader->hash))
@@ -225,8 +222,8 @@ sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
 		unsigned char bytes[2 * VARINT_MAX];
 		size_t		n;
 
-		n = (size_t) (put_varint(put_varint(bytes, entries[i].hash - last),
-								 entries[i].value) - bytes);
+		n = (size_t) (write_varint(write_varint(bytes, entries[i].hash - last),
+								   entries[i].value) - bytes);
 		if (to != NULL)
 			memcpy(to + length, bytes, n);
 		length += n;
@@ -239,10 +236,10 @@ sh_idf_write(unsigned char *to, const ShIdf *idf, const ShIdfEntry *entries)
 	*p++ = (unsigned char) name;
 	*p++ = (unsigned char) idf->shortest;
 	memcpy(p, idf->profile->name, name);
-	p = put_number(p + name, idf->documents, 4);
-	p = put_number(p, idf->fallback, 4);
-	p = put_number(p, idf->entries, 8);
-	put_number(p, XXH3_64bits(to + header, length - header), 8);
+	p = write_number(p + name, idf->documents, 4);
+	p = write_number(p, idf->fallback, 4);
+	p = write_number(p, idf->entries, 8);
+	write_number(p, XXH3_64bits(to + header, length - header), 8);
 	return length;
 }
 

@@ -3,6 +3,11 @@
  * idf.h
  *		How rare features are: inverse document frequencies.
  *
+ * The job of this folder: in come hashes of features with weights; out come
+ * exact sums of them and fingerprints.  Weights are real numbers (exact.c), or
+ * those of a simhash_idf value, whose bytes idf.c reads and writes, and which
+ * idf_table.c looks up, idf_sums.c adds up, and idf_top.c compares.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -15,7 +20,6 @@
 
 /* Part of the format. */
 #define SH_IDF_VERSION		1
-#define SH_IDF_HEADER_MAX	128 /* bytes; every header is shorter */
 
 /* Limits of the work done. */
 #define SH_IDF_ENTRIES_MAX	(UINT64_C(1) << 25) /* features of a value */
@@ -105,8 +109,7 @@ typedef struct ShIdfSums
 
 /* idf.c */
 extern const char *sh_idf_open(ShIdf *idf, const unsigned char *bytes,
-							   size_t available, size_t length,
-							   size_t *header);
+							   size_t length);
 extern const char *sh_idf_check(const ShIdf *idf, void (*pause) (void));
 extern void sh_idf_read(ShIdfReader *reader, const ShIdf *idf);
 extern bool sh_idf_next(ShIdfReader *reader, ShIdfEntry *entry);

@@ -75,7 +75,7 @@ clear_table(ShIdfTable *table, void (*pause) (void))
  * what is free, last of all.
  */
 static void
-insert(ShIdfTable *table, uint64_t hash, uint32_t weight)
+insert_weight(ShIdfTable *table, uint64_t hash, uint32_t weight)
 {
 	size_t		b = first_bucket(table, hash);
 	ShIdfBucket *bucket = &table->buckets[b];
@@ -118,11 +118,11 @@ sh_idf_fill(ShIdfTable *table, const ShIdf *idf, void (*pause) (void))
 		if (entry.hash == 0)
 			weight_of_zero = weight;
 		else
-			insert(table, entry.hash, weight);
+			insert_weight(table, entry.hash, weight);
 		if (reader.left % SH_IDF_STRETCH == 0)
 			pause();
 	}
-	insert(table, 0, weight_of_zero);
+	insert_weight(table, 0, weight_of_zero);
 	return reader.left == 0;
 }
 
@@ -147,38 +147,31 @@ look_further(const ShIdfTable *table, size_t bucket, uint64_t hash,
 }
 
 /*
- * Look up the weights of up to LOOK_UP_MAX hashes.  First all buckets are asked
- * for, which then come while others are looked at.
+ * Look up the weights of hashes, LOOK_UP_MAX at a time.  First all buckets are
+ * asked for, which then come while others are looked at.
  */
-static void
-look_up_some(const ShIdfTable *table, const uint64_t *hashes,
-			 uint32_t *weights, size_t n)
-{
-	const ShIdfTable t = *table;
-	uint32_t	buckets[LOOK_UP_MAX];
-
-	for (size_t i = 0; i < n; i++)
-	{
-		buckets[i] = (uint32_t) first_bucket(&t, hashes[i]);
-		__builtin_prefetch(&t.buckets[buckets[i]]);
-	}
-	for (size_t i = 0; i < n; i++)
-	{
-		size_t		bucket = buckets[i];
-
-		while (look_further(&t, bucket, hashes[i], &weights[i]))
-			bucket = next_bucket(&t, bucket);
-	}
-}
-
-/* Look up the weights of hashes. */
 void
 sh_idf_look_up(const ShIdfTable *table, const uint64_t *hashes,
 			   uint32_t *weights, size_t n)
 {
-	for (size_t done = 0, k; done < n; done += k)
+	const ShIdfTable t = *table;
+	uint32_t	buckets[LOOK_UP_MAX];
+
+	for (size_t start = 0; start < n; start += LOOK_UP_MAX)
 	{
-		k = n - done < LOOK_UP_MAX ? n - done : LOOK_UP_MAX;
-		look_up_some(table, hashes + done, weights + done, k);
+		size_t		end = n - start < LOOK_UP_MAX ? n : start + LOOK_UP_MAX;
+
+		for (size_t i = start; i < end; i++)
+		{
+			buckets[i - start] = (uint32_t) first_bucket(&t, hashes[i]);
+			__builtin_prefetch(&t.buckets[buckets[i - start]]);
+		}
+		for (size_t i = start; i < end; i++)
+		{
+			size_t		bucket = buckets[i - start];
+
+			while (look_further(&t, bucket, hashes[i], &weights[i]))
+				bucket = next_bucket(&t, bucket);
+		}
 	}
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * tune_recipe.c
+ * tune_derivation.c
  *		How fingerprints are made, as expressions tell.
  *
  * Nothing is evaluated: expressions of generated columns and of indexes are
@@ -26,20 +26,21 @@
 
 /* Does an expression make fingerprints of 64 bits of a column? */
 static bool
-is_made_of(Node *expression, AttrNumber column, SimhashRecipe *recipe)
+is_made_of(Node *expression, AttrNumber column, SimhashDerivation *derived)
 {
 	const Var  *document;
 
-	if (!simhash_get_recipe(expression, recipe) ||
+	if (!simhash_get_derivation(expression, derived) ||
 		getBaseType(exprType(expression)) != INT8OID)
 		return false;
-	document = (const Var *) simhash_unlabeled(recipe->document);
+	document = (const Var *) simhash_unlabeled(derived->document);
 	return IsA(document, Var) && document->varattno == column;
 }
 
 /* Is one of the expressions of the indexes of a table made of that column? */
 static bool
-find_in_indexes(Relation relation, AttrNumber column, SimhashRecipe *recipe)
+find_in_indexes(Relation relation, AttrNumber column,
+				SimhashDerivation *derived)
 {
 	List	   *indexes = RelationGetIndexList(relation);
 	bool		found = false;
@@ -51,7 +52,7 @@ find_in_indexes(Relation relation, AttrNumber column, SimhashRecipe *recipe)
 		ListCell   *expression;
 
 		foreach(expression, RelationGetIndexExpressions(index))
-			found = found || is_made_of(lfirst(expression), column, recipe);
+			found = found || is_made_of(lfirst(expression), column, derived);
 		index_close(index, AccessShareLock);
 		if (found)
 			break;
@@ -62,7 +63,7 @@ find_in_indexes(Relation relation, AttrNumber column, SimhashRecipe *recipe)
 
 /* Find what is made of a column, by a generated column or an index. */
 static bool
-find_in_table(Relation relation, AttrNumber column, SimhashRecipe *recipe)
+find_in_table(Relation relation, AttrNumber column, SimhashDerivation *derived)
 {
 	for (int i = 0; i < RelationGetDescr(relation)->natts; i++)
 	{
@@ -70,10 +71,10 @@ find_in_table(Relation relation, AttrNumber column, SimhashRecipe *recipe)
 
 		if (made->attgenerated && !made->attisdropped &&
 			is_made_of(build_column_default(relation, made->attnum), column,
-					   recipe))
+					   derived))
 			return true;
 	}
-	return find_in_indexes(relation, column, recipe);
+	return find_in_indexes(relation, column, derived);
 }
 
 /*
@@ -82,7 +83,7 @@ find_in_table(Relation relation, AttrNumber column, SimhashRecipe *recipe)
  * documents.
  */
 static bool
-find_in_query(const Query *query, SimhashRecipe *recipe)
+find_in_query(const Query *query, SimhashDerivation *derived)
 {
 	const TargetEntry *entry = get_tle_by_resno(query->targetList, 2);
 	bool		made = entry != NULL && !entry->resjunk;
@@ -99,7 +100,7 @@ find_in_query(const Query *query, SimhashRecipe *recipe)
 	if (expression == NULL || query->setOperations != NULL)
 		return false;
 	if (!IsA(expression, Var))
-		return made && simhash_get_recipe(expression, recipe);
+		return made && simhash_get_derivation(expression, derived);
 	column = (const Var *) expression;
 	table = rt_fetch(column->varno, query->rtable);
 	if (column->varlevelsup > 0 || column->varattno <= 0 ||
@@ -107,13 +108,13 @@ find_in_query(const Query *query, SimhashRecipe *recipe)
 		return false;
 	relation = relation_open(table->relid, AccessShareLock);
 	if (!made)
-		found = find_in_table(relation, column->varattno, recipe);
+		found = find_in_table(relation, column->varattno, derived);
 	else
 		found = TupleDescAttr(RelationGetDescr(relation),
 							  column->varattno - 1)->attgenerated &&
-			simhash_get_recipe(build_column_default(relation,
-													column->varattno),
-							   recipe);
+			simhash_get_derivation(build_column_default(relation,
+														column->varattno),
+								   derived);
 	relation_close(relation, AccessShareLock);
 	return found;
 }
@@ -123,14 +124,14 @@ find_in_query(const Query *query, SimhashRecipe *recipe)
  * if the query returns fingerprints of which it cannot be told.
  */
 bool
-simhash_query_recipe(const Query *query, SimhashRecipe *recipe)
+simhash_query_derivation(const Query *query, SimhashDerivation *derived)
 {
 	const TargetEntry *second = get_tle_by_resno(query->targetList, 2);
 
-	if (find_in_query(query, recipe))
+	if (find_in_query(query, derived))
 		return true;
-	memset(recipe, 0, sizeof *recipe);
-	recipe->measure = SIMHASH_JACCARD;
-	recipe->profile = sh_default_profile;
+	memset(derived, 0, sizeof *derived);
+	derived->measure = SIMHASH_JACCARD;
+	derived->profile = sh_default_profile;
 	return second == NULL || second->resjunk;
 }

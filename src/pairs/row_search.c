@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_search.c
+ *		A search for pairs among the rows of a query, step by step.
+ *
+ * The rows are held in memory (query_rows.c), the engine in core/ finds the
+ * pairs, and what is made of these goes to a tuplestore, which spills to disk.
+ * Memory is 42 bytes a row for pairs and 46 for clusters, with ids that are
+ * passed by value, whatever k is, and 4 more where rows are in groups.  When
+ * that is more than maintenance_work_mem, an error says how much is enough.
+ *
+ * A bit string of up to 64 bits is to the engine what a bigint is.  Wider ones
+ * are searched word by word (core/pairs/wide_pairs.c), and take 8 bytes a row
+ * more for each further word, and another 16.
+ *
+ * Where the query gives the documents as well, rows that are near by their
+ * fingerprints are compared by these (similar_rows.c), which takes 37 bytes a
+ * row more.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pairs/row_search.h"
+
+#include "common/pg_prng.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+/*
+ * Look at the first arguments: maybe one for the type of the ids, the query, k,
+ * and so many others, whose first one is returned.  The type of the ids is that
+ * of the first column of the result.
+ */
+int
+simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
+						 int others)
+{
+	int			k = PG_NARGS() - others - 1;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	simhash_check_not_null(fcinfo, k - 1, "query");
+	simhash_check_not_null(fcinfo, k, "k");
+	search->query.text = text_to_cstring(PG_GETARG_TEXT_PP(k - 1));
+	search->query.example = "SELECT id, fp FROM docs";
+	search->k = PG_GETARG_INT64(k);
+	InitMaterializedSRF(fcinfo, 0);
+	search->result = result->setResult;
+	search->columns = result->setDesc;
+	search->id_type = TupleDescAttr(search->columns, 0)->atttypid;
+	return k + 1;
+}
+
+/* Take the arguments about documents, from the given one on. */
+void
+simhash_search_documents(SimhashRowSearch *search, FunctionCallInfo fcinfo,
+						 int argument)
+{
+	SimhashDocumentOptions options = simhash_document_options(fcinfo, argument);
+
+	search->document = options.document;
+	search->documents = simhash_documents_begin(&options);
+}
+
+/* Make what a function of that name returns, with its progress shown. */
+Datum
+simhash_search_run(SimhashRowSearch *search, const char *name,
+				   void (*make) (SimhashRowSearch *search))
+{
+	SimhashProgress progress;
+
+	simhash_progress_begin(&progress, name);
+	PG_TRY();
+	{
+		simhash_analyze(&search->query);
+		make(search);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&progress);
+	}
+	PG_END_TRY();
+	simhash_search_end(search);
+	return (Datum) 0;
+}
+
+/* Read the rows of the query. */
+void
+simhash_search_read(SimhashRowSearch *search)
+{
+	simhash_read_rows(&search->rows, &search->query, search->id_type,
+					  search->k, search->document, search->documents);
+}
+
+/*
+ * Order the rows by their ids, if so wanted, and number the distinct
+ * fingerprints among them.
+ */
+void
+simhash_search_begin(SimhashRowSearch *search, bool sort)
+{
+	SimhashRows *rows = &search->rows;
+	ShPairs    *pairs = &search->pairs;
+	bool		wide = rows->words > 1;
+	void	   *memory = MemoryContextAllocHuge(rows->context,
+												sh_pairs_bytes(rows->n));
+
+	if (search->documents != NULL)
+		simhash_documents_forget(search->documents);
+	simhash_order_rows(rows, sort, memory);
+	sh_pairs_begin(pairs, !wide ? rows->fingerprints :
+				   MemoryContextAllocHuge(rows->context,
+										  sizeof(uint64) * (rows->n + 1)),
+				   memory, rows->n);
+	pairs->groups = rows->groups;
+	pairs->seed = pg_prng_uint64(&pg_global_prng_state);
+	pairs->progress = simhash_progress_done;
+	if (wide)
+	{
+		pairs->wide = rows->fingerprints;
+		pairs->words = rows->words;
+	}
+	sh_pairs_collapse(pairs);
+	if (wide)
+	{
+		sh_wide_begin(&search->wide, pairs, rows->fingerprints,
+					  MemoryContextAllocHuge(rows->context,
+											 sh_wide_bytes(rows->n)),
+					  rows->width);
+	}
+}
+
+/* Prepare to compare the documents of rows that are near. */
+void
+simhash_search_begin_similar(SimhashRowSearch *search, SimhashSimilarKind kind,
+							 uint32 *parent, SimhashSimilarSink sink)
+{
+	SimhashSimilar *similar = &search->similar;
+
+	similar->documents = search->documents;
+	similar->pairs = &search->pairs;
+	similar->kind = kind;
+	similar->k = (int) search->k;
+	similar->parent = parent;
+	similar->sink = sink;
+	similar->context = search;
+	simhash_similar_begin(similar);
+}
+
+/*
+ * Find the pairs of different fingerprints that are near; of fingerprints of
+ * one word, none of two that come after the first "alone" in the array "work".
+ */
+void
+simhash_search_near(SimhashRowSearch *search, uint32 alone, ShPairSink sink,
+					void *context)
+{
+	if (search->rows.words > 1)
+		sh_wide_find(&search->wide, (int) search->k, sink, context);
+	else
+		sh_pairs_find_beside(&search->pairs, (int) search->k, alone, sink,
+							 context);
+}
+
+/* In how many bits do two fingerprints differ? */
+int
+simhash_search_distance(const SimhashRowSearch *search, uint32 a, uint32 b)
+{
+	if (search->rows.words > 1)
+		return sh_wide_distance(&search->wide, a, b);
+	return sh_distance(search->pairs.values[a], search->pairs.values[b]);
+}
+
+/* A row that no search has found is put out. */
+void
+simhash_search_listed(SimhashRowSearch *search)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (++search->listed % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("listing", search->listed);
+}
+
+/* The end of a call: what it has allocated goes. */
+void
+simhash_search_end(SimhashRowSearch *search)
+{
+	if (search->documents != NULL)
+		simhash_documents_end(search->documents);
+	MemoryContextDelete(search->rows.context);
+}

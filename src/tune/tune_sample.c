@@ -1,0 +1,399 @@
+/*-------------------------------------------------------------------------
+ *
+ * tune_sample.c
+ *		Pairs of documents of a query, by similarity and distance.
+ *
+ * A sample is drawn of the documents that the query returns, and then each
+ * document is compared with each one of the sample twice: by fingerprint, and
+ * exactly, by their features.
+ *
+ * Exactly means by the Jaccard similarity of the sets of features, or by the
+ * cosine of their weights.  Both come from three sums: with every weight 1,
+ * |A and B| is the product of the vectors, |A| that of one with itself.  The
+ * weights are whole numbers and so are the sums, far below 2^53.
+ *
+ * Documents are sampled, but not what they are compared with: a sample of a
+ * thousand rows of a million would hold a millionth of the pairs alike.  Nor
+ * are pairs alike looked for by fingerprint, which would only find those that
+ * it finds.  An index of the sample, from feature to document, tells what
+ * features any other document has in common with each.
+ *
+ * Instead of documents the query can return arrays of words, which are their
+ * features; and in a second column the fingerprint of each, so that any way to
+ * make one can be judged, as with idf.  Where the table has fingerprints of the
+ * documents, these are judged as they are made there (tune_derivation.c).
+ *
+ * The query is run twice, in one snapshot: once to draw the sample, once to
+ * compare.  Identical texts are no pair, whichever rows they are in: they
+ * have identical fingerprints, and would hide how the others fare.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "tune/tune.h"
+
+#include <math.h>
+
+#include "common/hashfn.h"
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "core/fingerprint/minima.h"
+
+/* Limits of the work done. */
+#define SAMPLE_MAX		10000	/* documents of a sample */
+#define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */
+
+#define SAY_EVERY		64		/* documents between two looks at the clock */
+
+#define BUCKET_BITS		16		/* of the directory of postings */
+#define BUCKETS			(1 << BUCKET_BITS)
+
+/* A document of the sample. */
+typedef struct Sampled
+{
+	SimhashTuneDocument read;	/* the text until the sample is complete */
+	uint64		digest;			/* of the text */
+	double		square;			/* the product of its weights with themselves */
+	double		product;		/* with those of the document compared */
+} Sampled;
+
+/* A feature of a document of the sample. */
+typedef struct Posting
+{
+	uint64		hash;
+	uint32		sampled;		/* its place in the sample */
+	uint32		weight;
+} Posting;
+
+/* The whole undertaking. */
+typedef struct Tuning
+{
+	/* what stays */
+	const SimhashDerivation *derived;
+	SimhashMeasure measure;
+	double		at_least;		/* from this similarity on, pairs are alike */
+	uint32		wanted;			/* documents of the sample */
+
+	/* what moves */
+	SimhashTuneQuery query;
+	MemoryContext context;		/* of the sample */
+	uint64		seen;			/* documents that the query has returned */
+	uint64		compared;		/* of these */
+	ShBag		features;		/* of the document being read */
+	uint32		n;				/* documents of the sample so far */
+	Sampled    *sample;
+	Posting    *postings;		/* by hash */
+	Size		npostings;
+	uint32		buckets[BUCKETS + 1];	/* where they start */
+	SimhashTally *tally;
+} Tuning;
+
+/*
+ * SimhashTuneQuery.take: draw the sample.  Once it is complete, the n-th
+ * document takes the place of a random one with probability wanted / n, so
+ * that every document has the same chance (reservoir sampling).
+ */
+static void
+draw_document(void *context, const SimhashTuneDocument *read)
+{
+	Tuning	   *tuning = context;
+	uint64		place = tuning->seen++;
+	Size		length = VARSIZE_ANY(read->document);
+	SimhashTuneDocument *kept;
+
+	if (tuning->seen % SAY_EVERY == 0)
+		simhash_progress_rows("reading", (int64) tuning->seen);
+	if (place >= tuning->wanted)
+		place = pg_prng_uint64_range(&pg_global_prng_state, 0, place);
+	else
+		tuning->n++;
+	if (place >= tuning->wanted)
+		return;
+	kept = &tuning->sample[place].read;
+	if (kept->document != NULL)
+		pfree(kept->document);
+	*kept = *read;
+	kept->document = MemoryContextAlloc(tuning->context, length);
+	memcpy(kept->document, read->document, length);
+}
+
+/* The fingerprint of an array of words; false if it has none. */
+static bool
+fingerprint_words(const SimhashDerivation *derived, ArrayType *words,
+				  uint64 *fingerprint)
+{
+	uint64	   *hashes;
+	int			n = simhash_hash_set(words, derived->profile, &hashes);
+	ShSums		sums = {0};
+	ShMinima	minima;
+
+	if (derived->measure == SIMHASH_JACCARD)
+	{
+		sh_minima_begin(&minima);
+		sh_minima_add(&minima, hashes, n);
+		return sh_minima_fingerprint(&minima, fingerprint);
+	}
+	sh_sums_add(&sums, hashes, n);
+	return sh_sums_fingerprint(&sums, fingerprint);
+}
+
+/* Make the fingerprint of a document; false if it has none. */
+static bool
+make_fingerprint(const Tuning *tuning, SimhashTuneDocument *read)
+{
+	const SimhashDerivation *derived = tuning->derived;
+	text	   *document = (text *) read->document;
+
+	read->width = SH_BITS;
+	if (tuning->query.words)
+		return fingerprint_words(derived, (ArrayType *) document,
+								 read->fingerprint);
+	if (derived->measure == SIMHASH_JACCARD)
+		return simhash_minhash(derived->profile, document, read->fingerprint);
+	return simhash_fingerprint(derived->profile, document, read->fingerprint);
+}
+
+/* Note how wide a fingerprint is; fail unless all have that width. */
+static void
+note_width(SimhashTally *tally, int width)
+{
+	if (tally->width == 0)
+		tally->width = width;
+	if (tally->width != width)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot compare fingerprints of different widths"),
+				 errdetail("They have %d and %d bits.", tally->width, width),
+				 errhint("Search those of each width by themselves.")));
+}
+
+/*
+ * Make tuning->features the features of a document, and its fingerprint unless
+ * the query has.  False when it has none.
+ */
+static bool
+read_features(Tuning *tuning, SimhashTuneDocument *read)
+{
+	if (tuning->query.made ? read->width == 0
+		: !make_fingerprint(tuning, read))
+		return false;
+	if (tuning->query.words)
+		simhash_fill_bag_of(&tuning->features, (ArrayType *) read->document);
+	else
+		simhash_fill_bag(&tuning->features, tuning->derived->profile,
+						 (text *) read->document);
+	if (tuning->features.n > 0)
+		note_width(tuning->tally, read->width);
+	return tuning->features.n > 0;
+}
+
+/* The digest of a document, by which identical ones are known. */
+static uint64
+digest_document(const struct varlena *document)
+{
+	const void *bytes = VARDATA_ANY(document);
+
+	return DatumGetUInt64(hash_any_extended(bytes,
+											(int) VARSIZE_ANY_EXHDR(document),
+											0));
+}
+
+/* What a feature weighs; features are numbered from 1. */
+static inline uint32
+weight_of(const Tuning *tuning, Size i)
+{
+	return tuning->measure == SIMHASH_JACCARD ? 1 :
+		tuning->features.weights[i];
+}
+
+/* The product of the weights with themselves. */
+static inline double
+square_of(const Tuning *tuning)
+{
+	return tuning->measure == SIMHASH_JACCARD ? tuning->features.n :
+		tuning->features.squares;
+}
+
+/* Add the features of a document of the sample to the postings. */
+static void
+post_features(Tuning *tuning, uint32 sampled)
+{
+	const ShBag *features = &tuning->features;
+
+	if (tuning->npostings + features->n > POSTINGS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sample has too many features"),
+				 errdetail("At most %d features can be compared at a time.",
+						   POSTINGS_MAX),
+				 errhint("Ask for a smaller sample.")));
+	tuning->postings = repalloc_huge(tuning->postings,
+									 (tuning->npostings + features->n + 1) *
+									 sizeof *tuning->postings);
+	for (Size i = 1; i <= features->n; i++)
+	{
+		Posting    *posting = &tuning->postings[tuning->npostings++];
+
+		posting->hash = features->hashes[i];
+		posting->sampled = sampled;
+		posting->weight = weight_of(tuning, i);
+	}
+}
+
+/* For qsort: postings by their hash, with which they begin. */
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Index the sample, leaving out documents that have no fingerprint. */
+static void
+index_sample(Tuning *tuning)
+{
+	uint32		n = 0;
+	Size		at = 0;
+
+	for (uint32 i = 0; i < tuning->n; i++)
+	{
+		Sampled    *sampled = &tuning->sample[n];
+		SimhashTuneDocument read = tuning->sample[i].read;
+		MemoryContext old = MemoryContextSwitchTo(tuning->query.scratch);
+
+		if (read_features(tuning, &read))
+		{
+			post_features(tuning, n++);
+			sampled->square = square_of(tuning);
+			sampled->digest = digest_document(read.document);
+			sampled->read = read;
+		}
+		pfree(read.document);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(tuning->query.scratch);
+	}
+	tuning->tally->sample = tuning->n = n;
+	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
+		  compare_hashes);
+	for (uint64 bucket = 0; bucket <= BUCKETS; bucket++)
+	{
+		while (at < tuning->npostings &&
+			   tuning->postings[at].hash >> (64 - BUCKET_BITS) < bucket)
+			at++;
+		tuning->buckets[bucket] = (uint32) at;
+	}
+}
+
+/* Multiply the features at hand with those of each document of the sample. */
+static void
+multiply_features(Tuning *tuning)
+{
+	const ShBag *features = &tuning->features;
+
+	for (uint32 i = 0; i < tuning->n; i++)
+		tuning->sample[i].product = 0;
+	for (Size i = 1; i <= features->n; i++)
+	{
+		uint64		hash = features->hashes[i];
+		double		weight = weight_of(tuning, i);
+		const uint32 *bucket = &tuning->buckets[hash >> (64 - BUCKET_BITS)];
+
+		for (uint32 at = bucket[0]; at < bucket[1]; at++)
+		{
+			const Posting *posting = &tuning->postings[at];
+
+			if (posting->hash > hash)
+				break;
+			if (posting->hash == hash)
+				tuning->sample[posting->sampled].product +=
+					weight * posting->weight;
+		}
+	}
+}
+
+/* Is a document with that square alike to that one of the sample? */
+static inline bool
+is_alike(const Tuning *tuning, const Sampled *sampled, double square)
+{
+	if (tuning->measure == SIMHASH_JACCARD)
+		return sampled->product >= tuning->at_least *
+			(sampled->square + square - sampled->product);
+	return sampled->product >= tuning->at_least *
+		sqrt(sampled->square * square);
+}
+
+/* SimhashTuneQuery.take: compare the document with each one of the sample. */
+static void
+compare_document(void *context, const SimhashTuneDocument *read)
+{
+	Tuning	   *tuning = context;
+	SimhashTuneDocument other = *read;
+	double		square;
+	uint64		own;
+
+	if (++tuning->compared % SAY_EVERY == 0)
+		simhash_progress_done(NULL, (double) tuning->compared / tuning->seen);
+	if (!read_features(tuning, &other))
+		return;
+	own = digest_document(read->document);
+	square = square_of(tuning);
+	multiply_features(tuning);
+	for (uint32 i = 0; i < tuning->n; i++)
+	{
+		const Sampled *sampled = &tuning->sample[i];
+
+		if (sampled->digest != own)
+			tuning->tally->pairs[is_alike(tuning, sampled, square)]
+				[simhash_words_distance(sampled->read.fingerprint,
+										other.fingerprint,
+										sh_words_of(other.width))]++;
+	}
+}
+
+/*
+ * Tally the pairs of a sample of the documents of a query that has been
+ * analyzed, and of all of them.  The query is run twice.
+ *
+ * Errors: datatype_mismatch when it does not return documents,
+ * invalid_parameter_value when the sample is too small or too large,
+ * program_limit_exceeded when it has too many features.
+ */
+void
+simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
+					const SimhashDerivation *derived, SimhashMeasure measure,
+					double at_least, int64 sample)
+{
+	Tuning	   *tuning = palloc0(sizeof *tuning);
+
+	if (sample < 1 || sample > SAMPLE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("sample must be between 1 and %d documents",
+						SAMPLE_MAX)));
+	memset(tally, 0, sizeof *tally);
+	tuning->tally = tally;
+	tuning->derived = derived;
+	tuning->measure = measure;
+	tuning->at_least = at_least;
+	tuning->wanted = (uint32) sample;
+	tuning->context = CurrentMemoryContext;
+	tuning->query.context = tuning;
+	tuning->query.scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "simhash_tune",
+												  ALLOCSET_DEFAULT_SIZES);
+	tuning->sample = palloc0(sample * sizeof *tuning->sample);
+	tuning->postings = palloc(sizeof *tuning->postings);
+	simhash_init_bag(&tuning->features, tuning->context);
+	tuning->query.take = draw_document;
+	simhash_read_documents(&tuning->query, query);
+	index_sample(tuning);
+	tuning->query.take = compare_document;
+	simhash_read_documents(&tuning->query, query);
+	if (tally->width == 0)
+		tally->width = SH_BITS;
+}
