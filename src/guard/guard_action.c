@@ -8,15 +8,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_options.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 #include "utils/rls.h"
 
 /* integrity_constraint_violation, of a kind of our own */

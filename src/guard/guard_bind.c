@@ -12,18 +12,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "parser/parse_coerce.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 /* Fail if a generated column is one that a trigger reads or writes as it is. */
 void
@@ -160,7 +153,7 @@ simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
 		simhash_guard_check_document(relation, guard->terms.document);
 	guard->fingerprint = bind_source(relation, guard->terms.column, estate);
 	guard->group = palloc(n * sizeof *guard->group);
-	guard->group_values = palloc(n * sizeof(Datum));
+	guard->search.group = palloc(n * sizeof(Datum));
 	for (int i = 0; i < terms->ngroup; i++)
 		guard->group[i] = bind_source(relation, guard->terms.group[i], estate);
 	guard->econtext = GetPerTupleExprContext(estate);
@@ -168,5 +161,4 @@ simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
 										   &TTSOpsHeapTuple);
 	guard->search.space = &guard->statement->space;
 	guard->search.table = guard->place.table = guard->table;
-	guard->search.group = guard->group_values;
 }

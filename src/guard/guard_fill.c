@@ -8,17 +8,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
-
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
+#include "guard/guard_options.h"
 
 /* The fingerprint of a row's document; NULL if it has none. */
 static Datum
 compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
 					HeapTuple row, bool *isnull)
 {
-	SimhashWideFamily family = arguments->fill == GUARD_FILL_MINHASH ?
+	SimhashWideFamily family = arguments->fill == SIMHASH_JACCARD ?
 	simhash_wide_minhash : simhash_wide_fingerprint;
 	int			n = arguments->terms.type.width / SH_BITS;
 	uint64		words[SH_WORDS];

@@ -8,13 +8,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_fingerprint.h"
+#include "guard/guard.h"
 
-#include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* What the fingerprints in a column are; fails if they are none. */
 GuardType

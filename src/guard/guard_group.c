@@ -28,19 +28,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_group.h"
-#include "guard/guard_fingerprint.h"
+#include "guard/guard.h"
 
 #include "common/hashfn.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-#include "search/search.h"
 
 /* Find out how the values of a column are compared. */
 static void
-bind_column(GuardColumn *column, Relation relation, AttrNumber number)
+bind_group_column(GuardColumn *column, Relation relation, AttrNumber number)
 {
 	Form_pg_attribute attribute = simhash_guard_attribute(relation, number);
 	TypeCacheEntry *type;
@@ -73,7 +68,7 @@ simhash_guard_bind_group(GuardColumn *group, Relation relation, int n,
 						 const AttrNumber *columns)
 {
 	for (int i = 0; i < n; i++)
-		bind_column(&group[i], relation, columns[i]);
+		bind_group_column(&group[i], relation, columns[i]);
 }
 
 /* Are two values of a column, not NULL, equal? */
@@ -91,13 +86,13 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
  * that cannot be hashed.
  */
 uint64
-simhash_guard_group_hash(GuardColumn *group, int n, const Datum *values)
+simhash_guard_group_hash(const GuardSpace *space, const Datum *values)
 {
 	uint64		hash = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < space->terms.ngroup; i++)
 	{
-		GuardColumn *column = &group[i];
+		GuardColumn *column = &space->group[i];
 
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
 			hash += hash_combine64(column->column,

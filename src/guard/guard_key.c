@@ -31,34 +31,32 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_key.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
-#include "utils/lsyscache.h"
 
-#include "guard/guard_fingerprint.h"
+/* Columns that no two rows have equal. */
+typedef struct GuardKey
+{
+	int			ncolumns;
+	AttrNumber	columns[INDEX_MAX_KEYS];	/* in the guard's table */
+	GuardEquality equalities[INDEX_MAX_KEYS];
+} GuardKey;
 
 /* The column of a table that stands in a column of a root's index. */
 static AttrNumber
-table_column(Relation relation, Relation root, Relation index, int i)
+table_column(const AttrMap *map, Relation index, int i)
 {
 	AttrNumber	column = index->rd_index->indkey.values[i];
 
-	return column <= 0 ? 0 :
-		get_attnum(RelationGetRelid(relation),
-				   get_attname(RelationGetRelid(root), column, false));
+	return column <= 0 ? 0 : map->attnums[column - 1];
 }
 
 /* Does an index refuse each row whose key is there, at once? */
 static bool
-is_usable(Relation relation, Relation root, Relation index, AttrNumber mark)
+is_unique_at_once(Relation relation, const AttrMap *map, Relation index,
+				  AttrNumber mark)
 {
 	Form_pg_index form = index->rd_index;
 
@@ -68,7 +66,7 @@ is_usable(Relation relation, Relation root, Relation index, AttrNumber mark)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		AttrNumber	column = table_column(relation, root, index, i);
+		AttrNumber	column = table_column(map, index, i);
 
 		if (column == 0 || column == mark ||
 			simhash_guard_attribute(relation, column)->attgenerated)
@@ -91,7 +89,7 @@ has_columns(Relation index, List *columns)
 
 /* Take an index of the root for a key of a table. */
 static GuardKey *
-make_key(Relation relation, Relation root, Relation index)
+make_guard_key(const AttrMap *map, Relation index)
 {
 	GuardKey   *key = palloc(sizeof *key);
 
@@ -102,7 +100,7 @@ make_key(Relation relation, Relation root, Relation index)
 		Oid			operator = get_opfamily_member(index->rd_opfamily[i], type,
 												   type, BTEqualStrategyNumber);
 
-		key->columns[i] = table_column(relation, root, index, i);
+		key->columns[i] = table_column(map, index, i);
 		key->equalities[i].collation = index->rd_indcollation[i];
 		fmgr_info(get_opcode(operator), &key->equalities[i].equals);
 	}
@@ -114,8 +112,8 @@ make_key(Relation relation, Relation root, Relation index)
  * and the primary key if it serves.  The column of the mark is part of none.
  */
 List	   *
-simhash_guard_find_keys(Relation root, Relation relation, List *except,
-						AttrNumber mark, bool *found)
+simhash_guard_find_keys(Relation root, const AttrMap *map, Relation relation,
+						List *except, AttrNumber mark, bool *found)
 {
 	List	   *indexes = RelationGetIndexList(root);
 	List	   *keys = NIL;
@@ -128,10 +126,10 @@ simhash_guard_find_keys(Relation root, Relation relation, List *except,
 		bool		named = except != NIL && has_columns(index, except);
 
 		if ((named || index->rd_index->indisprimary) &&
-			is_usable(relation, root, index, mark))
+			is_unique_at_once(relation, map, index, mark))
 		{
 			*found |= named;
-			keys = lappend(keys, make_key(relation, root, index));
+			keys = lappend(keys, make_guard_key(map, index));
 		}
 		index_close(index, NoLock);
 	}

@@ -107,14 +107,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_lock.h"
+#include "guard/guard.h"
 
 #include <math.h>
 
 #include "common/hashfn.h"
 #include "lib/qunique.h"
-#include "miscadmin.h"
-#include "storage/lock.h"
 #include "utils/resowner.h"
 
 /*

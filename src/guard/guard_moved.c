@@ -30,17 +30,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "replication/logicalworker.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 
 /*
  * Does a trigger fire in all partitions, or in none, whatever the setting of
@@ -136,7 +130,7 @@ copy_group(const Guard *guard, Relation relation)
 		Form_pg_attribute column =
 		simhash_guard_attribute(relation, guard->terms.group[i]);
 
-		values[i] = datumCopy(guard->group_values[i], column->attbyval,
+		values[i] = datumCopy(guard->search.group[i], column->attbyval,
 							  column->attlen);
 	}
 	return values;
@@ -236,6 +230,6 @@ simhash_guard_is_as_moved(const Guard *guard)
 
 	return guard->need == GUARD_COMPARE && moved->compared &&
 		simhash_guard_distance(&moved->fingerprint, &guard->search.center) == 0 &&
-		same_group(guard->statement, guard->group_values) &&
+		same_group(guard->statement, guard->search.group) &&
 		simhash_guard_same_document(guard->document, moved->document);
 }

@@ -8,13 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
-
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "guard/guard.h"
 
 /*
  * The row with another value in a column.  What a trigger writes, the server
@@ -73,7 +67,7 @@ get_values(Guard *guard, HeapTuple row)
 	search->center = simhash_guard_fingerprint(&guard->terms.type,
 											   search->center_value);
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
-		guard->group_values[i] = get_value(guard, &guard->group[i], row,
+		guard->search.group[i] = get_value(guard, &guard->group[i], row,
 										   &isnull);
 	return !isnull;
 }
@@ -143,7 +137,7 @@ keeps_group(const Guard *guard, const TriggerData *data)
 
 		if (isnull ||
 			!simhash_guard_equal(&guard->statement->space.group[i].equality,
-								 guard->group_values[i], old))
+								 guard->search.group[i], old))
 			return false;
 	}
 	return true;
@@ -201,9 +195,8 @@ simhash_guard_enter(Guard *guard, const GuardFingerprint *fingerprint)
 
 	simhash_guard_find(space, &guard->place);
 	simhash_guard_take_locks(&statement->locks, fingerprint,
-							 simhash_guard_group_hash(space->group,
-													  space->terms.ngroup,
-													  guard->group_values));
+							 simhash_guard_group_hash(space,
+													  guard->search.group));
 	simhash_guard_find(space, &guard->place);
 	if (guard->place.own->only_way)
 		statement->locks.index = guard->place.own->hamming.index;

@@ -24,24 +24,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_search.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relscan.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/transam.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #include "core/blocks/probes.h"
-#include "guard/guard_key.h"
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void

@@ -18,13 +18,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /*
  * The column by which a table is distributed that has the relation as one of

@@ -37,15 +37,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_statement.h"
+#include "guard/guard.h"
 
-#include "access/htup_details.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
-#include "storage/bufmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "index/hamming.h"
 

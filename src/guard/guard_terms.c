@@ -15,17 +15,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_terms.h"
+#include "guard/guard.h"
 
-#include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
-
-#include "fingerprint/fingerprint.h"
 
 /* The column of that name; fails when there is none, with a hint if one is given. */
 AttrNumber
@@ -88,9 +82,8 @@ read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 	if (terms->measure != SIMHASH_NO_MEASURE)
 		terms->document = find_document(asked, relation,
 										known ? recipe.document : NULL);
-	/* Features are compared without the seed, which is told nobody. */
 	if (asked->profile == NULL && known)
-		terms->profile = sh_profile_plain(recipe.profile);
+		terms->profile = recipe.profile;
 }
 
 /* Find the columns of the group. */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard.c
+ * guard_trigger.c
  *		simhash_guard(), the trigger that rejects, skips or marks
  *		near-duplicates.
  *
@@ -23,13 +23,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
-
-#include "access/table.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
-#include "guard/guard_key.h"
+#include "guard/guard_options.h"
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
@@ -57,7 +51,7 @@ check_context(FunctionCallInfo fcinfo)
  * that the trigger was made for.
  */
 static void
-begin_statement(GuardStatement *statement, Oid root, const Trigger *trigger)
+begin_guard_statement(GuardStatement *statement, Oid root, const Trigger *trigger)
 {
 	Relation	relation;
 	GuardArguments *arguments;
@@ -89,7 +83,7 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 		map->attnums[arguments->mark - 1];
 	if (mapped->source != 0)
 		simhash_guard_check_document(relation, mapped->source);
-	if (mapped->fill != GUARD_FILL_NONE)
+	if (mapped->fill != SIMHASH_NO_MEASURE)
 	{
 		simhash_guard_refuse_generated(relation, mapped->terms.column,
 									   "Leave out the option \"fill\".");
@@ -102,14 +96,14 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 
 /* Find the keys that no two rows of the table have equal. */
 static void
-bind_keys(GuardTrigger *guard, Relation relation)
+bind_keys(GuardTrigger *guard, Relation relation, const AttrMap *map)
 {
 	Relation	root = table_open(guard->guard.statement->space.root,
 								  AccessShareLock);
 	bool		found;
 
 	guard->guard.search.keys =
-		simhash_guard_find_keys(root, relation, guard->arguments.except,
+		simhash_guard_find_keys(root, map, relation, guard->arguments.except,
 								guard->arguments.mark, &found);
 	if (guard->arguments.excepted != NULL && !found)
 		ereport(ERROR,
@@ -126,7 +120,7 @@ bind_keys(GuardTrigger *guard, Relation relation)
  * table, in memory that lives at least as long as the statement.
  */
 static GuardTrigger *
-bind(Relation relation, const Trigger *trigger, MemoryContext context)
+bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	GuardTrigger *guard = palloc0(sizeof *guard);
@@ -136,7 +130,7 @@ bind(Relation relation, const Trigger *trigger, MemoryContext context)
 	const GuardArguments *arguments;
 	AttrMap    *map;
 
-	begin_statement(statement, origin.table, trigger);
+	begin_guard_statement(statement, origin.table, trigger);
 	arguments = statement->terms;
 	guard->guard.name = pstrdup(trigger->tgname);
 	guard->guard.statement = statement;
@@ -146,23 +140,11 @@ bind(Relation relation, const Trigger *trigger, MemoryContext context)
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
 	if (arguments->action == GUARD_SKIP)
 		simhash_guard_check_moves(trigger->tgname, relation, trigger, &origin);
-	bind_keys(guard, relation);
+	bind_keys(guard, relation, map);
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
 	return guard;
-}
-
-/* The trigger at work. */
-static GuardTrigger *
-get_guard(FunctionCallInfo fcinfo)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-
-	if (fcinfo->flinfo->fn_extra == NULL)
-		fcinfo->flinfo->fn_extra =
-			bind(data->tg_relation, data->tg_trigger, fcinfo->flinfo->fn_mcxt);
-	return fcinfo->flinfo->fn_extra;
 }
 
 /*
@@ -259,9 +241,13 @@ simhash_guard(PG_FUNCTION_ARGS)
 	bool		moved;
 
 	check_context(fcinfo);
-	trigger = get_guard(fcinfo);
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra =
+			bind_guard(data->tg_relation, data->tg_trigger,
+					   fcinfo->flinfo->fn_mcxt);
+	trigger = fcinfo->flinfo->fn_extra;
 	guard = &trigger->guard;
-	source = trigger->arguments.fill == GUARD_FILL_NONE ? 0 :
+	source = trigger->arguments.fill == SIMHASH_NO_MEASURE ? 0 :
 		trigger->arguments.source;
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
 		data->tg_trigtuple;
