@@ -44,7 +44,7 @@ tune = tune tune_query tune_recipe
 pairs = components documents pair_workers pairs query_rows rate row_groups \
 	row_ids sample similar_rows
 query = progress statement
-search = ball bits distance functions group_hash measure operators source
+search = ball distance functions group_hash measure operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
