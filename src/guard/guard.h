@@ -124,9 +124,7 @@ typedef struct GuardIndex
 typedef struct GuardTable
 {
 	Oid			table;
-	AttrNumber	column;			/* of the fingerprint */
-	AttrNumber	document;		/* that is compared, or 0 */
-	AttrNumber *group;			/* the columns of the group */
+	GuardTerms	terms;			/* in columns of that */
 	AttrNumber	carried;		/* what is read of a row found, or 0 */
 	GuardIndex	hamming;
 	GuardIndex	keys[SH_BLOCKS];	/* if there is no such index */
@@ -355,6 +353,13 @@ simhash_guard_attribute(Relation relation, AttrNumber column)
 	return TupleDescAttr(RelationGetDescr(relation), column - 1);
 }
 
+/* A column of the root in another table; 0 for none. */
+static inline AttrNumber
+simhash_guard_mapped(const AttrMap *map, AttrNumber column)
+{
+	return column == 0 ? 0 : map->attnums[column - 1];
+}
+
 /* guard_fingerprint.c */
 extern GuardType simhash_guard_type(Relation relation, AttrNumber column);
 extern GuardFingerprint simhash_guard_fingerprint(const GuardType *type,
@@ -368,6 +373,9 @@ extern AttrNumber simhash_guard_column(Relation relation, const char *name,
 extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
 extern GuardTerms simhash_guard_read_terms(const GuardAsked *asked,
 										   Relation relation);
+extern GuardTerms simhash_guard_map_terms(const GuardTerms *terms,
+										  const AttrMap *map,
+										  Relation relation);
 extern bool simhash_guard_same_document(const text *document,
 										const text *other);
 extern double simhash_guard_similarity(const GuardTerms *terms,
@@ -391,7 +399,6 @@ extern void simhash_guard_find_indexes(const GuardSpace *space,
 extern char *simhash_guard_index_columns(const GuardSpace *space);
 
 /* guard_space.c */
-pg_noreturn extern void simhash_guard_complain_of_change(Oid table);
 extern void simhash_guard_bind_space(GuardSpace *space, Relation root,
 									 const GuardTerms *terms,
 									 AttrNumber carried, Oid schema);
@@ -429,8 +436,7 @@ extern GuardStatement *simhash_guard_statement(MemoryContext context,
 extern void simhash_guard_begin_row(GuardStatement *statement);
 extern bool simhash_guard_read_header(Relation heap, ItemPointer tid,
 									  HeapTupleHeader header);
-extern bool simhash_guard_known_alike(Oid trigger);
-extern void simhash_guard_note_alike(Oid trigger);
+extern Oid	simhash_guard_fires_alike;
 
 /* guard_bind.c */
 extern GuardOrigin simhash_guard_origin(Relation relation,

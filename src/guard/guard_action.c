@@ -18,7 +18,7 @@
 
 /* May the user read a column of the table that the trigger was made for? */
 static bool
-may_read(Oid root, AttrNumber column)
+may_read_column(Oid root, AttrNumber column)
 {
 	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
 		pg_attribute_aclcheck(root, column, GetUserId(),
@@ -26,8 +26,8 @@ may_read(Oid root, AttrNumber column)
 }
 
 /*
- * May the user know the key and the distance of the row found?  Whoever may
- * not read them gets to know that there is one, as with a unique index.
+ * May the user know the key and the distance of the row found?  A user who may
+ * not read them is told only that there is such a row, as by a unique index.
  */
 static bool
 may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
@@ -40,10 +40,10 @@ may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 		const char *name = get_attname(match->table->table, lfirst_int(lc),
 									   false);
 
-		if (!may_read(space->root, get_attnum(space->root, name)))
+		if (!may_read_column(space->root, get_attnum(space->root, name)))
 			return false;
 	}
-	return columns != NIL && may_read(space->root, space->terms.column) &&
+	return columns != NIL && may_read_column(space->root, space->terms.column) &&
 		check_enable_rls(space->root, InvalidOid, true) != RLS_ENABLED;
 }
 
@@ -107,9 +107,9 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 	Datum		document;
 
 	if (space->terms.document == 0 ||
-		!may_read(space->root, space->terms.document))
+		!may_read_column(space->root, space->terms.document))
 		return -1;
-	document = slot_getattr(match->slot, match->table->document, &isnull);
+	document = slot_getattr(match->slot, match->table->terms.document, &isnull);
 	return simhash_guard_similarity(&space->terms, guard->guard.document,
 									isnull ? NULL : DatumGetTextPP(document));
 }
@@ -147,8 +147,8 @@ guard_hint(const char *name, const GuardTerms *terms)
 
 /* Refuse the row, or notice that it is left out. */
 static void
-report(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
-	   int level)
+report_match(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
+			 int level)
 {
 	List	   *columns = simhash_guard_primary_key(match->table->table);
 	const char *root = get_rel_name(guard->guard.statement->space.root);
@@ -170,7 +170,7 @@ report(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
  * the column is of another type, or through a list if it has several columns.
  */
 static HeapTuple
-mark(AttrNumber mark, TriggerData *data, const GuardMatch *match, HeapTuple row)
+write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
 	Form_pg_attribute target = simhash_guard_attribute(relation, mark);
@@ -218,10 +218,10 @@ is_foreign_key(Relation relation, AttrNumber column)
 }
 
 /*
- * The row of an update that changes nothing about what it is a near-duplicate
- * of, with the mark that it had, whatever the statement has written there.  But
- * what ON DELETE SET NULL or ON UPDATE CASCADE write has to stay: nobody checks
- * afterwards that it did.
+ * The row of an update that changes nothing that is compared: it keeps the mark
+ * that it had, whatever the statement has written there.  But if the mark is a
+ * foreign key, what ON DELETE SET NULL or ON UPDATE CASCADE write has to stay, as
+ * the server does not check that afterwards.
  */
 HeapTuple
 simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
@@ -260,13 +260,13 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 	bool		reject = arguments->action == GUARD_REJECT || moved;
 
 	if (arguments->action == GUARD_MARK)
-		row = found ? mark(arguments->mark, data, &search->match, row) :
+		row = found ? write_mark(arguments->mark, data, &search->match, row) :
 			simhash_guard_set_column(row, data->tg_relation, arguments->mark,
 									 (Datum) 0, true);
 	else if (found)
 	{
 		if (reject || arguments->notice)
-			report(guard, data, &search->match, reject ? ERROR : NOTICE);
+			report_match(guard, data, &search->match, reject ? ERROR : NOTICE);
 		simhash_guard_unlock(&guard->guard.statement->locks);
 		row = NULL;
 	}

@@ -29,7 +29,7 @@ compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
 		Int64GetDatum((int64) words[0]);
 }
 
-/* Are two fingerprints, or NULLs, the same? */
+/* Are two fingerprints the same, or both NULL? */
 static bool
 same_fingerprint(const GuardType *type, Datum value, bool isnull,
 				 Datum other, bool othernull)
@@ -45,8 +45,9 @@ same_fingerprint(const GuardType *type, Datum value, bool isnull,
 }
 
 /*
- * Has a row the fingerprint that it had before: before an update, or where the
- * statement has moved it from?  And the document?
+ * Does a row have the fingerprint that it had before the update, or in the
+ * partition that the update has moved it from?  Says also whether it has the
+ * document that it had there.
  */
 static bool
 is_as_before(const GuardTrigger *guard, const TriggerData *data, HeapTuple row,
@@ -80,9 +81,10 @@ is_as_before(const GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 }
 
 /*
- * The row with the fingerprint of its document.  One that is there stays as it
- * is while the document is not changed, by whatever it was made, and wherever an
- * update moves the row.  One that is given must be what we would fill in.
+ * The row with the fingerprint of its document.  As long as the document does not
+ * change, a fingerprint that is there stays, however it was made, also when an
+ * update moves the row.  A new one that the statement gives must be the one that
+ * we would fill in.
  */
 HeapTuple
 simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,

@@ -45,7 +45,7 @@ simhash_guard_in_group(const GuardSpace *space, const AttrNumber *group,
 
 /* See whether a column of an index is a key of a column; which block's. */
 static bool
-is_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
+is_index_of_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
 {
 	AttrNumber	number = index->rd_index->indkey.values[i];
 	Node	   *expression;
@@ -86,7 +86,7 @@ note_index(const GuardSpace *space, const GuardTable *table,
 		Oid			operator;
 
 		found.group[i] = i == sought ? -1 :
-			simhash_guard_in_group(space, table->group,
+			simhash_guard_in_group(space, table->terms.group,
 								   index->rd_index->indkey.values[i],
 								   index->rd_indcollation[i],
 								   index->rd_opfamily[i],
@@ -117,7 +117,7 @@ note_key_index(const GuardSpace *space, Relation relation,
 	{
 		int			block;
 
-		if (is_key(relation, index, i, table->column, &block))
+		if (is_index_of_key(relation, index, i, table->terms.column, &block))
 		{
 			*keys |= 1 << block;
 			note_index(space, table, index, i + 1, i,
@@ -241,7 +241,7 @@ simhash_guard_find_indexes(const GuardSpace *space, Relation relation,
 
 			/* An index that could not be built may have no such column. */
 			if (column >= 0 &&
-				index->rd_index->indkey.values[column] == table->column)
+				index->rd_index->indkey.values[column] == table->terms.column)
 			{
 				hamming++;
 				if (usable)
@@ -262,7 +262,7 @@ simhash_guard_find_indexes(const GuardSpace *space, Relation relation,
 	{
 		if (!OidIsValid(table->hamming.index) &&
 			!OidIsValid(table->keys[block].index))
-			complain_of_no_index(space, relation, table->column, invalid);
+			complain_of_no_index(space, relation, table->terms.column, invalid);
 	}
 
 	/*

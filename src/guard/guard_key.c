@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * guard_key.c
- *		Rows that cannot stay beside the row that is inserted, as they have its
- *		primary key, or that of the option except=column,...
+ *		Rows that have the primary key of the row that is inserted, or its key
+ *		in the columns of the option except=column,...: the two cannot both stay.
  *
  * INSERT ... ON CONFLICT (url) DO UPDATE calls BEFORE INSERT triggers before it
  * looks for a conflict.  The row that it is going to update is often near the
- * new one, and must not be what the new one is refused for.  So an inserted row
+ * new one, and must not be the reason to refuse it.  So an inserted row
  * is not compared with the row of the same key.  That lets no near-duplicate
  * in: a unique index refuses the new row, or has the old one updated, and then
  * the guard is called for the update.
@@ -14,11 +14,12 @@
  * But the old row must keep its key until then.  An update of the key alone is
  * not examined, and takes no locks of the guard.  So the old row is locked FOR
  * KEY SHARE, as a foreign key does it: nobody deletes the row or changes its
- * key before our transaction is over.  For whoever does so already we wait.
+ * key before our transaction is over.  If a transaction is doing so already, we
+ * wait for its end.
  *
- * The index must be one that no two rows pass even for a while: unique, not
- * deferrable, valid, without predicate or expression.  Its columns must have
- * their values by now, so none is generated, nor is it that of the mark.  It is
+ * No two rows may have equal keys in the index even for a while: so it must be
+ * unique, not deferrable, valid, without predicate or expression.  Its columns
+ * must have their values by now: none is generated, none is that of the mark.  It is
  * an index of the table that the trigger was made for, so it spans all of its
  * partitions; as it has the columns by which they are told apart, the row of
  * the same key is in the same partition.
@@ -87,7 +88,7 @@ has_columns(Relation index, List *columns)
 	return list_length(columns) == index->rd_index->indnkeyatts;
 }
 
-/* Take an index of the root for a key of a table. */
+/* The key that a unique index of the root is for the rows of a table. */
 static GuardKey *
 make_guard_key(const AttrMap *map, Relation index)
 {
@@ -137,9 +138,9 @@ simhash_guard_find_keys(Relation root, const AttrMap *map, Relation relation,
 	return keys;
 }
 
-/* Have two rows the same key? */
+/* Do two rows have the same key? */
 static bool
-is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
+has_same_key(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 {
 	for (int i = 0; i < key->ncolumns; i++)
 	{
@@ -156,7 +157,7 @@ is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 	return true;
 }
 
-/* Has a row found, of the same table, a key of the row that is inserted? */
+/* Does a row found, of the same table, have a key of the inserted row? */
 bool
 simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
 {
@@ -164,15 +165,16 @@ simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
 
 	foreach(lc, keys)
 	{
-		if (is_same(lfirst(lc), inserted, slot))
+		if (has_same_key(lfirst(lc), inserted, slot))
 			return true;
 	}
 	return false;
 }
 
 /*
- * See to it that a row keeps its key until the end of the transaction.  What
- * our own command has inserted does.
+ * Lock a row so that it keeps its key until the end of the transaction, waiting
+ * for others if "wait" says so.  A row that our own command has inserted needs no
+ * lock.
  */
 GuardHold
 simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)

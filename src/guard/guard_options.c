@@ -107,7 +107,7 @@ find_names(const Trigger *trigger, const char *option)
 		names : NIL;
 }
 
-/* Which option an argument is; fails if it is none. */
+/* The option that an argument gives; fails if there is no such option. */
 static const GuardOption *
 find_option(const Trigger *trigger, const char *argument)
 {
@@ -135,7 +135,7 @@ check_option(const Trigger *trigger, const GuardOption *option,
 					   trigger->tgname, option->name, option->needs);
 }
 
-/* The distance that a trigger has as its third argument; false if none. */
+/* The distance, the third argument; false if that is not a number. */
 static bool
 read_radius(const Trigger *trigger, int *radius)
 {
@@ -147,7 +147,7 @@ read_radius(const Trigger *trigger, int *radius)
 	return end != trigger->tgargs[2] && *end == '\0';
 }
 
-/* What the trigger asks for, by names. */
+/* What the trigger asks for, columns by their names. */
 static GuardAsked
 read_asked(const Trigger *trigger, SimhashMeasure fill)
 {
@@ -179,7 +179,7 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 	return asked;
 }
 
-/* Find the column of the mark, which must be no other that matters. */
+/* Find the column of the mark, which must not be one that the guard reads. */
 static AttrNumber
 read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments)
 {
@@ -249,7 +249,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	return arguments;
 }
 
-/* Leave only the columns of the group that another guard has to the locks. */
+/* Lock by those columns of the group only that another guard has, too. */
 static void
 restrict_locks(GuardSpace *space, const Trigger *other)
 {

@@ -11,8 +11,8 @@
 #include "guard/guard.h"
 
 /*
- * The row with another value in a column.  What a trigger writes, the server
- * no longer checks against the constraints of a domain.
+ * The row with another value in a column.  The server does not check what a
+ * trigger writes against the constraints of a domain, so we do.
  */
 HeapTuple
 simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
@@ -28,8 +28,8 @@ simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
 }
 
 /*
- * What the row has in a column, until the next one is looked at.  An expression
- * may ask for tableoid, as that of a generated column may, and the row may lack
+ * The value that the row has in a column; it lasts until the next row.  The
+ * expression of a generated column may ask for tableoid, and the row may lack
  * columns that were added since it was stored.
  */
 static Datum
@@ -83,7 +83,7 @@ simhash_guard_document(Relation relation, AttrNumber column, HeapTuple row)
 	return isnull ? NULL : (text *) DatumGetPointer(value);
 }
 
-/* Have two versions of a row the same document, in that column? */
+/* Do two versions of a row have the same document in that column? */
 bool
 simhash_guard_keeps_document(Relation relation, AttrNumber column,
 							 HeapTuple old, HeapTuple new)
@@ -93,9 +93,9 @@ simhash_guard_keeps_document(Relation relation, AttrNumber column,
 }
 
 /*
- * Does an update leave the fingerprint, and what is verified, as they were?  So
- * does one by which a row that had its document, in the column that the trigger
- * fills fingerprints from, gets the fingerprint of that.
+ * Does an update leave the fingerprint and the compared document as they were?  A
+ * row that had no fingerprint, and gets that of the document which it had in the
+ * column "source" already, counts as unchanged, too.
  */
 static bool
 keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
@@ -144,10 +144,10 @@ keeps_group(const Guard *guard, const TriggerData *data)
 }
 
 /*
- * Take the row of a call, and say how it is to be compared.  The trigger has
- * filled its fingerprint from a document in the column "source", or that is 0.
+ * Take the row of a call, and find out how it is to be compared.  "source" is the
+ * column of the document that the trigger has filled the fingerprint from, or 0.
  * The row before this one is in the index by now, or never will be, unless an
- * update is moving it to another partition.
+ * update is moving it to another partition; so its locks are released.
  */
 void
 simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
@@ -185,7 +185,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
 /*
  * Take the locks of a fingerprint in the group of the row, and then learn what
  * has become of the tables meanwhile.  The tables' own locks come first: nobody
- * waits for those while he holds up others.
+ * waits for those while holding locks that others wait for.
  */
 void
 simhash_guard_enter(Guard *guard, const GuardFingerprint *fingerprint)

@@ -23,8 +23,8 @@
 #include "executor/spi.h"
 
 /*
- * The column by which a table is distributed that has the relation as one of
- * several shards: no row for another relation.
+ * If a relation is one of several shards of a distributed table, the column by
+ * which the table is distributed; otherwise no row.
  */
 static const char shard_query[] =
 "SELECT pg_catalog.column_to_column_name(p.logicalrelid, p.partkey)"
@@ -38,7 +38,7 @@ static const char shard_query[] =
 " WHERE o.logicalrelid OPERATOR(pg_catalog.=) s.logicalrelid"
 " AND o.shardid OPERATOR(pg_catalog.<>) s.shardid)";
 
-/* Run the query; the result, or NULL, is in memory of the current context. */
+/* That column, in memory of the current context; NULL if there is none. */
 static char *
 distribution_column(Relation relation)
 {

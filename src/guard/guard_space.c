@@ -52,8 +52,8 @@
 #include "utils/syscache.h"
 
 /* Complain of a table that the session itself has altered. */
-void
-simhash_guard_complain_of_change(Oid table)
+pg_noreturn static void
+complain_of_change(Oid table)
 {
 	const char *name = get_rel_name(table);
 
@@ -68,12 +68,12 @@ simhash_guard_complain_of_change(Oid table)
 
 /* Open a table that was there when the statement began. */
 static Relation
-open_table(Oid table)
+open_searched_table(Oid table)
 {
 	Relation	relation = try_relation_open(table, AccessShareLock);
 
 	if (relation == NULL)
-		simhash_guard_complain_of_change(table);
+		complain_of_change(table);
 	return relation;
 }
 
@@ -97,15 +97,15 @@ column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
 }
 
 /*
- * What the columns of the root are in another table.  They are known by their
- * numbers, whatever the session calls them by now, and that they have the types
- * for which the statement is prepared is made sure here each time.
+ * Which columns of another table are those of the root.  The statement knows
+ * columns of the root by their numbers, so the session may rename them; but it is
+ * an error if they no longer have the types for which the statement is prepared.
  */
 AttrMap    *
 simhash_guard_map_columns(const GuardSpace *space, Relation table)
 {
 	const GuardTerms *terms = &space->terms;
-	Relation	root = open_table(space->root);
+	Relation	root = open_searched_table(space->root);
 	bool		changed = column_has_changed(space, root, terms->column) ||
 	column_has_changed(space, root, terms->document) ||
 	column_has_changed(space, root, space->carried);
@@ -114,29 +114,10 @@ simhash_guard_map_columns(const GuardSpace *space, Relation table)
 	for (int i = 0; i < terms->ngroup; i++)
 		changed |= column_has_changed(space, root, terms->group[i]);
 	if (changed)
-		simhash_guard_complain_of_change(space->root);
+		complain_of_change(space->root);
 	map = simhash_map_columns(RelationGetDescr(root), RelationGetDescr(table));
 	table_close(root, NoLock);
 	return map;
-}
-
-/* A column of the root in a table; 0 for none. */
-static inline AttrNumber
-mapped(const AttrMap *map, AttrNumber column)
-{
-	return column == 0 ? 0 : map->attnums[column - 1];
-}
-
-/* The columns of the group. */
-static AttrNumber *
-map_group(const GuardSpace *space, const AttrMap *map)
-{
-	int			n = space->terms.ngroup;
-	AttrNumber *columns = palloc(Max(n, 1) * sizeof *columns);
-
-	for (int i = 0; i < n; i++)
-		columns[i] = mapped(map, space->terms.group[i]);
-	return columns;
 }
 
 /*
@@ -160,9 +141,9 @@ simhash_guard_primary_key(Oid table)
 	return columns;
 }
 
-/* Fail if a table cannot be searched, or its rows cannot be named. */
+/* Fail if a table cannot be searched, or has no key to name its rows by. */
 static void
-check_table(const GuardSpace *space, Relation table)
+check_searched_table(const GuardSpace *space, Relation table)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
@@ -191,12 +172,14 @@ keeps_groups(const GuardSpace *space, Oid oid)
 	PartitionKey key = RelationGetPartitionKey(relation);
 	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
 	HTEqualStrategyNumber : BTEqualStrategyNumber;
-	AttrNumber *group =
-	map_group(space, simhash_guard_map_columns(space, relation));
+	GuardTerms	terms =
+	simhash_guard_map_terms(&space->terms,
+							simhash_guard_map_columns(space, relation),
+							relation);
 	bool		result = true;
 
 	for (int i = 0; i < key->partnatts; i++)
-		result &= simhash_guard_in_group(space, group, key->partattrs[i],
+		result &= simhash_guard_in_group(space, terms.group, key->partattrs[i],
 										 key->partcollation[i], key->partopfamily[i],
 										 key->partopcintype[i], equal) >= 0;
 	table_close(relation, NoLock);
@@ -204,9 +187,10 @@ keeps_groups(const GuardSpace *space, Oid oid)
 }
 
 /*
- * What to search for the rows of a table: the root, or that partition of it,
- * or of a partition, that has all rows of their groups; the root if a row may
- * go to another partition.  Appends the tables that this follows from.
+ * What to search for the rows of a table: the lowest of the table and the
+ * partitions above it that has all rows of their groups, or else the root.  If a
+ * row may go to another partition it is the root.  Appends the tables that this
+ * depends on.
  */
 static Oid
 find_top(GuardSpace *space, Oid table, bool moves, List **watched)
@@ -236,7 +220,7 @@ find_top(GuardSpace *space, Oid table, bool moves, List **watched)
 	return top;
 }
 
-/* Has our transaction, not over yet, given a table a new partition? */
+/* Has our own transaction attached a partition to a table? */
 static bool
 has_new_partition(Oid table)
 {
@@ -274,19 +258,17 @@ find_tables(GuardSpace *space, Oid top, List **watched)
 	scope->tables = palloc0(list_length(tables) * sizeof(GuardTable));
 	foreach(lc, tables)
 	{
-		Relation	relation = open_table(lfirst_oid(lc));
+		Relation	relation = open_searched_table(lfirst_oid(lc));
 		GuardTable *table = &scope->tables[scope->ntables];
 		AttrMap    *map;
 
 		if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		{
-			check_table(space, relation);
+			check_searched_table(space, relation);
 			table->table = lfirst_oid(lc);
 			map = simhash_guard_map_columns(space, relation);
-			table->column = mapped(map, space->terms.column);
-			table->document = mapped(map, space->terms.document);
-			table->carried = mapped(map, space->carried);
-			table->group = map_group(space, map);
+			table->terms = simhash_guard_map_terms(&space->terms, map, relation);
+			table->carried = simhash_guard_mapped(map, space->carried);
 			simhash_guard_find_indexes(space, relation, table);
 			scope->ntables++;
 		}
@@ -331,24 +313,19 @@ find_scope(GuardSpace *space, Oid table, bool moves)
 	return scope;
 }
 
-/* Forget what was found. */
-static void
-forget_tables(GuardSpace *space)
-{
-	space->stale = false;
-	space->times_found++;
-	space->watched = NIL;
-	space->scopes = NIL;
-	MemoryContextReset(space->context);
-}
-
 /* Bring the tables of the space up to date, and those of a place in it. */
 void
 simhash_guard_find(GuardSpace *space, GuardPlace *place)
 {
 	AcceptInvalidationMessages();
 	if (space->stale)
-		forget_tables(space);
+	{
+		space->stale = false;
+		space->times_found++;
+		space->watched = NIL;
+		space->scopes = NIL;
+		MemoryContextReset(space->context);
+	}
 	if (place->found_for == space->times_found)
 		return;
 	place->scope = find_scope(space, place->table, place->moves);
@@ -361,8 +338,8 @@ simhash_guard_find(GuardSpace *space, GuardPlace *place)
 }
 
 /*
- * Begin with a space: its root, and by what rows are sought there.  The types of
- * balls are in that schema.
+ * Prepare a space: its root, and the terms by which rows are searched for there.
+ * The types of balls are in the schema.
  */
 void
 simhash_guard_bind_space(GuardSpace *space, Relation root,
@@ -373,7 +350,7 @@ simhash_guard_bind_space(GuardSpace *space, Relation root,
 	space->terms = *terms;
 	space->carried = carried;
 	space->desc = CreateTupleDescCopy(RelationGetDescr(root));
-	space->group = palloc0(Max(terms->ngroup, 1) * sizeof *space->group);
+	space->group = palloc0(terms->ngroup * sizeof *space->group);
 	simhash_guard_bind_group(space->group, root, terms->ngroup, terms->group);
 	space->ball_type =
 		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,

@@ -4,20 +4,21 @@
  *		simhash_guard(), the trigger that rejects, skips or marks
  *		near-duplicates.
  *
- * The six steps of a row, and where each stands:
+ * The six steps of a row, and where each of them is:
  *
- * 1. what the arguments stand for, once a statement: guard_options.c and
- *	  guard_terms.c read them, for the table that the trigger was made for;
- *	  guard_bind.c finds their columns in each table, guard_key.c its keys;
+ * 1. the arguments, read once a statement: guard_options.c and guard_terms.c
+ *	  read them, for the table that the trigger was made for; guard_bind.c
+ *	  finds their columns in each table, guard_key.c its keys;
  * 2. the row's fingerprint and group: guard_row.c, guard_fingerprint.c,
- *	  guard_group.c, with guard_fill.c filling the fingerprint in;
+ *	  guard_group.c; guard_fill.c fills the fingerprint in;
  * 3. locks against near-duplicates that others insert: guard_lock.c;
- * 4. the search: guard_search.c, in the tables that guard_space.c finds;
+ * 4. the search: guard_search.c, in the tables that guard_space.c finds, by
+ *	  the indexes that guard_index.c finds;
  * 5. the verdict, or a wait for the transaction that decides: here;
- * 6. what is done about it: guard_action.c.
+ * 6. the action: guard_action.c.
  *
- * guard_statement.c sees to the end of a statement, guard_moved.c to rows that
- * move to another partition.
+ * guard_statement.c deals with the end of a statement, guard_moved.c with rows
+ * that move to another partition.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -29,7 +30,7 @@ PG_FUNCTION_INFO_V1(simhash_guard);
 
 /* Fail unless we are called as the right kind of trigger. */
 static void
-check_context(FunctionCallInfo fcinfo)
+check_guard_context(FunctionCallInfo fcinfo)
 {
 	TriggerEvent event;
 
@@ -47,7 +48,7 @@ check_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Have a statement know what its trigger stands for, unless it does, by the table
+ * Read the arguments of a statement's trigger, unless that is done, for the table
  * that the trigger was made for.
  */
 static void
@@ -77,10 +78,8 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 
 	*mapped = *arguments;
 	mapped->terms = guard->guard.terms;
-	mapped->source = arguments->source == 0 ? 0 :
-		map->attnums[arguments->source - 1];
-	mapped->mark = arguments->mark == 0 ? 0 :
-		map->attnums[arguments->mark - 1];
+	mapped->source = simhash_guard_mapped(map, arguments->source);
+	mapped->mark = simhash_guard_mapped(map, arguments->mark);
 	if (mapped->source != 0)
 		simhash_guard_check_document(relation, mapped->source);
 	if (mapped->fill != SIMHASH_NO_MEASURE)
@@ -116,8 +115,8 @@ bind_keys(GuardTrigger *guard, Relation relation, const AttrMap *map)
 }
 
 /*
- * What the trigger stands for, found out at the first row of a statement for a
- * table, in memory that lives at least as long as the statement.
+ * Prepare the trigger for the rows of a table, when a statement comes to the first
+ * of them, in memory that lives at least as long as the statement.
  */
 static GuardTrigger *
 bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
@@ -148,33 +147,21 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 }
 
 /*
- * Must we know what becomes of the row that a transaction in progress decides
- * on?  A row that stays settles the matter, unless the nearest is asked for.
- */
-static bool
-must_wait(const GuardTrigger *guard)
-{
-	const GuardSearch *search = &guard->guard.search;
-
-	if (search->pending.distance < 0)
-		return false;
-	if (search->match.distance < 0)
-		return true;
-	return guard->arguments.action == GUARD_MARK &&
-		search->pending.distance < search->match.distance;
-}
-
-/*
  * Is it decided what becomes of the row?  If so, we hold the locks that keep
  * others from inserting a near-duplicate before it is in.  Otherwise wait for
- * what decides it.
+ * what decides it.  A row found that stays settles the matter, whatever becomes
+ * of others, unless the nearest is asked for.
  */
 static bool
 reach_verdict(GuardTrigger *guard)
 {
 	GuardSearch *search = &guard->guard.search;
 
-	if (!must_wait(guard))
+	if (search->pending.distance < 0)
+		return true;
+	if (search->match.distance >= 0 &&
+		(guard->arguments.action != GUARD_MARK ||
+		 search->match.distance <= search->pending.distance))
 		return true;
 	simhash_guard_unlock(&guard->guard.statement->locks);
 	simhash_guard_forget_match(search);
@@ -183,10 +170,10 @@ reach_verdict(GuardTrigger *guard)
 }
 
 /*
- * Is it decided already what becomes of the row?  It is when an update leaves
- * it as it was, or has moved it here from another partition: then the decision
- * was that of BEFORE UPDATE.  If another trigger has changed the row since, it
- * is compared again.
+ * Is it decided already what becomes of the row?  It is if an update changes
+ * nothing that is compared, or if an update has moved the row here from another
+ * partition: then the call BEFORE UPDATE has decided.  But if another trigger has
+ * changed the row since, it is compared again.
  */
 static bool
 is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
@@ -226,8 +213,8 @@ is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
- * trigger that is declared wrongly; generated_always for a fingerprint given that
- * is not what is filled in; object_not_in_prerequisite_state when the table has
+ * trigger that is declared wrongly; generated_always for a row that comes with
+ * another fingerprint than the trigger would fill in; object_not_in_prerequisite_state when the table has
  * no index to search by, or no primary key to mark with.
  */
 Datum
@@ -240,7 +227,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 	AttrNumber	source;
 	bool		moved;
 
-	check_context(fcinfo);
+	check_guard_context(fcinfo);
 	if (fcinfo->flinfo->fn_extra == NULL)
 		fcinfo->flinfo->fn_extra =
 			bind_guard(data->tg_relation, data->tg_trigger,
