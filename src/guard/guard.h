@@ -172,14 +172,6 @@ typedef struct GuardPlace
 	const GuardTable *own;		/* how to search that table */
 } GuardPlace;
 
-/* What has come of locking a row, to keep its key as it is. */
-typedef enum GuardHold
-{
-	GUARD_HELD,
-	GUARD_HELD_BY_OTHERS,		/* the row is locked by another transaction */
-	GUARD_CHANGED				/* the row is no longer what it was */
-} GuardHold;
-
 /* The nearest row whose fate is known: committed, or our own. */
 typedef struct GuardMatch
 {
@@ -311,13 +303,6 @@ typedef struct GuardOrigin
 	Oid			trigger;
 } GuardOrigin;
 
-/* A column, and how to compute it for a row that is not stored yet. */
-typedef struct GuardSource
-{
-	AttrNumber	column;
-	ExprState  *expression;		/* NULL unless it is generated */
-} GuardSource;
-
 /* How the row of a call is to be compared with others. */
 typedef enum GuardNeed
 {
@@ -334,9 +319,9 @@ typedef struct Guard
 	GuardStatement *statement;
 	Oid			table;			/* that it fires for */
 	GuardTerms	terms;			/* in columns of that */
-	GuardSource fingerprint;
-	GuardSource *group;
-	ExprContext *econtext;		/* to compute generated columns */
+	ExprState  *fingerprint;	/* to compute it; NULL unless it is generated */
+	ExprState **group;			/* likewise */
+	ExprContext *econtext;		/* for these */
 	TupleTableSlot *slot;
 
 	/* the row at hand */
@@ -413,7 +398,7 @@ extern List *simhash_guard_find_keys(Relation root, const AttrMap *map,
 									 AttrNumber mark, bool *found);
 extern bool simhash_guard_same_key(List *keys, HeapTuple inserted,
 								   TupleTableSlot *slot);
-extern GuardHold simhash_guard_hold_key(Relation relation, ItemPointer tid,
+extern TM_Result simhash_guard_hold_key(Relation relation, ItemPointer tid,
 										bool wait);
 
 /* guard_search.c */

@@ -110,16 +110,12 @@ simhash_guard_origin(Relation relation, const Trigger *trigger)
  * Prepare to compute a column, if it is generated: BEFORE triggers come before
  * generated columns are computed.
  */
-static GuardSource
+static ExprState *
 bind_source(Relation relation, AttrNumber column, EState *estate)
 {
-	GuardSource source = {column, NULL};
-
 	simhash_guard_check_stored(relation, column);
-	source.expression =
-		ExecPrepareExpr((Expr *) simhash_guard_expression(relation, column),
-						estate);
-	return source;
+	return ExecPrepareExpr((Expr *) simhash_guard_expression(relation, column),
+						   estate);
 }
 
 /*

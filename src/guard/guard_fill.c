@@ -29,55 +29,34 @@ compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
 		Int64GetDatum((int64) words[0]);
 }
 
-/* Are two fingerprints the same, or both NULL? */
-static bool
-same_fingerprint(const GuardType *type, Datum value, bool isnull,
-				 Datum other, bool othernull)
-{
-	GuardFingerprint a;
-	GuardFingerprint b;
-
-	if (isnull || othernull)
-		return isnull && othernull;
-	a = simhash_guard_fingerprint(type, value);
-	b = simhash_guard_fingerprint(type, other);
-	return simhash_guard_distance(&a, &b) == 0;
-}
-
 /*
- * Does a row have the fingerprint that it had before the update, or in the
- * partition that the update has moved it from?  Says also whether it has the
- * document that it had there.
+ * The fingerprint and the document that a row had before the update, or in the
+ * partition that the update has moved it from; false if it had no fingerprint, or
+ * is new.
  */
 static bool
-is_as_before(const GuardTrigger *guard, const TriggerData *data, HeapTuple row,
-			 Datum given, bool *same_document)
+get_state_before(const GuardTrigger *guard, const TriggerData *data,
+				 GuardFingerprint *fingerprint, text **document)
 {
 	const GuardArguments *arguments = &guard->arguments;
-	const GuardType *type = &arguments->terms.type;
 	const GuardMoved *moved = &guard->guard.statement->moved;
-	Relation	relation = data->tg_relation;
-	GuardFingerprint fingerprint;
 	bool		isnull;
-	Datum		old;
+	Datum		value;
 
-	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
 	{
-		*same_document = simhash_guard_keeps_document(relation,
-													  arguments->source,
-													  data->tg_trigtuple, row);
-		old = heap_getattr(data->tg_trigtuple, arguments->terms.column,
-						   RelationGetDescr(relation), &isnull);
-		return same_fingerprint(type, given, false, old, isnull);
+		*fingerprint = moved->fingerprint;
+		*document = moved->document;
+		return simhash_guard_has_moved(guard->guard.statement) &&
+			moved->fingerprint.width != 0;
 	}
-	if (!simhash_guard_has_moved(guard->guard.statement) ||
-		moved->fingerprint.width == 0)
-		return false;
-	*same_document =
-		simhash_guard_same_document(simhash_guard_document(relation, arguments->source, row),
-									moved->document);
-	fingerprint = simhash_guard_fingerprint(type, given);
-	return simhash_guard_distance(&moved->fingerprint, &fingerprint) == 0;
+	value = heap_getattr(data->tg_trigtuple, arguments->terms.column,
+						 RelationGetDescr(data->tg_relation), &isnull);
+	if (!isnull)
+		*fingerprint = simhash_guard_fingerprint(&arguments->terms.type, value);
+	*document = simhash_guard_document(data->tg_relation, arguments->source,
+									   data->tg_trigtuple);
+	return !isnull;
 }
 
 /*
@@ -95,18 +74,29 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 	Relation	relation = data->tg_relation;
 	TupleDesc	desc = RelationGetDescr(relation);
 	AttrNumber	column = arguments->terms.column;
+	GuardFingerprint given;
+	GuardFingerprint other;
+	text	   *document;
+	bool		as_before = false;
 	bool		isnull;
-	Datum		given = heap_getattr(row, column, desc, &isnull);
-	bool		same_document = false;
-	bool		as_before = !isnull &&
-	is_as_before(guard, data, row, given, &same_document);
 	bool		none;
-	Datum		its;
+	Datum		value = heap_getattr(row, column, desc, &isnull);
 
-	if (as_before && same_document)
+	if (!isnull)
+	{
+		given = simhash_guard_fingerprint(type, value);
+		as_before = get_state_before(guard, data, &other, &document) &&
+			simhash_guard_distance(&given, &other) == 0;
+	}
+	if (as_before &&
+		simhash_guard_same_document(document,
+									simhash_guard_document(relation, arguments->source, row)))
 		return row;
-	its = compute_fingerprint(arguments, desc, row, &none);
-	if (same_fingerprint(type, given, isnull, its, none))
+	value = compute_fingerprint(arguments, desc, row, &none);
+	if (!none)
+		other = simhash_guard_fingerprint(type, value);
+	if (isnull == none &&
+		(none || simhash_guard_distance(&given, &other) == 0))
 		return row;
 	if (!as_before && !isnull)
 		ereport(ERROR,
@@ -116,5 +106,5 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 						RelationGetRelationName(relation)),
 				 errhint("Leave it to trigger \"%s\" to fill it in.",
 						 guard->guard.name)));
-	return simhash_guard_set_column(row, relation, column, its, none);
+	return simhash_guard_set_column(row, relation, column, value, none);
 }

@@ -176,7 +176,7 @@ simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
  * for others if "wait" says so.  A row that our own command has inserted needs no
  * lock.
  */
-GuardHold
+TM_Result
 simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)
 {
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
@@ -188,6 +188,5 @@ simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)
 										  0, &failure);
 
 	ExecDropSingleTupleTableSlot(slot);
-	return result == TM_Ok || result == TM_Invisible ? GUARD_HELD :
-		result == TM_WouldBlock ? GUARD_HELD_BY_OTHERS : GUARD_CHANGED;
+	return result == TM_Invisible ? TM_Ok : result;
 }

@@ -33,19 +33,19 @@ simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
  * columns that were added since it was stored.
  */
 static Datum
-get_value(Guard *guard, const GuardSource *source, HeapTuple row,
-		  bool *isnull)
+get_column_value(Guard *guard, AttrNumber column, ExprState *generated,
+				 HeapTuple row, bool *isnull)
 {
 	TupleTableSlot *slot = guard->slot;
 	Datum		value;
 
-	if (source->expression == NULL)
-		return heap_getattr(row, source->column, slot->tts_tupleDescriptor,
+	if (generated == NULL)
+		return heap_getattr(row, column, slot->tts_tupleDescriptor,
 							isnull);
 	ExecStoreHeapTuple(row, slot, false);
 	slot->tts_tableOid = guard->table;
 	guard->econtext->ecxt_scantuple = slot;
-	value = ExecEvalExprSwitchContext(source->expression, guard->econtext,
+	value = ExecEvalExprSwitchContext(generated, guard->econtext,
 									  isnull);
 	ExecClearTuple(slot);
 	return value;
@@ -56,19 +56,20 @@ get_value(Guard *guard, const GuardSource *source, HeapTuple row,
  * of them is NULL.
  */
 static bool
-get_values(Guard *guard, HeapTuple row)
+get_compared_values(Guard *guard, HeapTuple row)
 {
 	GuardSearch *search = &guard->search;
 	bool		isnull;
 
-	search->center_value = get_value(guard, &guard->fingerprint, row, &isnull);
+	search->center_value = get_column_value(guard, guard->terms.column,
+											guard->fingerprint, row, &isnull);
 	if (isnull)
 		return false;
 	search->center = simhash_guard_fingerprint(&guard->terms.type,
 											   search->center_value);
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
-		guard->search.group[i] = get_value(guard, &guard->group[i], row,
-										   &isnull);
+		search->group[i] = get_column_value(guard, guard->terms.group[i],
+											guard->group[i], row, &isnull);
 	return !isnull;
 }
 
@@ -171,7 +172,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
 	guard->search.match.slot = NULL;
 	guard->need = GUARD_NONE_NEAR;
 	guard->search.center.width = 0;
-	if (!get_values(guard, row))
+	if (!get_compared_values(guard, row))
 		return;
 	moves = update && !keeps_group(guard, data);
 	guard->need = update && !moves &&

@@ -277,11 +277,11 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 		else if (search->inserted != NULL && table->table == search->table &&
 				 simhash_guard_same_key(search->keys, search->inserted, slot))
 		{
-			GuardHold	hold = simhash_guard_hold_key(relation, &pending.tid,
-													  false);
+			TM_Result	result = simhash_guard_hold_key(relation, &pending.tid,
+														false);
 
-			pending.locked = hold == GUARD_HELD_BY_OTHERS;
-			if (hold != GUARD_HELD)
+			pending.locked = result == TM_WouldBlock;
+			if (result != TM_Ok)
 				keep_pending(search, &pending);
 		}
 		else
