@@ -48,8 +48,8 @@ may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 }
 
 /*
- * The values that the row found has in the columns, and, if wanted, the names of
- * these, separated by commas.
+ * The values that the row found has in the columns, and, if wanted, the names
+ * of these, separated by commas.
  */
 static char *
 write_key(const GuardMatch *match, List *columns, StringInfo names)
@@ -96,8 +96,8 @@ write_list(const GuardMatch *match, List *columns)
 }
 
 /*
- * The similarity of the row found; -1 if documents are not compared, or the user
- * may not read that column.
+ * The similarity of the row found; -1 if documents are not compared, or the
+ * user may not read that column.
  */
 static double
 match_similarity(const GuardTrigger *guard, const GuardMatch *match)
@@ -147,8 +147,8 @@ guard_hint(const char *name, const GuardTerms *terms)
 
 /* Refuse the row, or notice that it is left out. */
 static void
-report_match(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
-			 int level)
+report_match(const GuardTrigger *guard, TriggerData *data,
+			 const GuardMatch *match, int level)
 {
 	List	   *columns = simhash_guard_primary_key(match->table->table);
 	const char *root = get_rel_name(guard->guard.statement->space.root);
@@ -170,7 +170,8 @@ report_match(const GuardTrigger *guard, TriggerData *data, const GuardMatch *mat
  * the column is of another type, or through a list if it has several columns.
  */
 static HeapTuple
-write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match, HeapTuple row)
+write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
+		   HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
 	Form_pg_attribute target = simhash_guard_attribute(relation, mark);
@@ -218,10 +219,10 @@ is_foreign_key(Relation relation, AttrNumber column)
 }
 
 /*
- * The row of an update that changes nothing that is compared: it keeps the mark
- * that it had, whatever the statement has written there.  But if the mark is a
- * foreign key, what ON DELETE SET NULL or ON UPDATE CASCADE write has to stay, as
- * the server does not check that afterwards.
+ * The row of an update that changes nothing that is compared: it keeps the
+ * mark that it had, whatever the statement has written there.  But if the mark
+ * is a foreign key, what ON DELETE SET NULL or ON UPDATE CASCADE write has to
+ * stay, as the server does not check that afterwards.
  */
 HeapTuple
 simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,

@@ -3,9 +3,10 @@
  * guard_bind.c
  *		The terms of a trigger in one of the tables that it fires for.
  *
- * They are found and checked at the first row that a statement has for the table,
- * and stay true until its end: the statement's lock on the table keeps other
- * sessions from altering it, and its own session can change no more than names.
+ * They are found and checked at the first row that a statement has for the
+ * table, and stay true until its end: the statement's lock on the table keeps
+ * other sessions from altering it, and its own session can change no more than
+ * names.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -67,8 +68,8 @@ simhash_guard_check_document(Relation relation, AttrNumber column)
 }
 
 /*
- * The trigger that CREATE TRIGGER made, and its table.  Partitions have clones of
- * it, and clones of those.
+ * The trigger that CREATE TRIGGER made, and its table.  Partitions have clones
+ * of it, and clones of those.
  */
 GuardOrigin
 simhash_guard_origin(Relation relation, const Trigger *trigger)
@@ -119,8 +120,8 @@ bind_source(Relation relation, AttrNumber column, EState *estate)
 }
 
 /*
- * Prepare a guard for the rows of a table.  The terms are in columns of the root;
- * the map says what these are in the table.
+ * Prepare a guard for the rows of a table.  The terms are in columns of the
+ * root; the map says what these are in the table.
  */
 void
 simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,

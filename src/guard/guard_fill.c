@@ -31,8 +31,8 @@ compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
 
 /*
  * The fingerprint and the document that a row had before the update, or in the
- * partition that the update has moved it from; false if it had no fingerprint, or
- * is new.
+ * partition that the update has moved it from; false if it had no fingerprint,
+ * or is new.
  */
 static bool
 get_state_before(const GuardTrigger *guard, const TriggerData *data,
@@ -60,10 +60,10 @@ get_state_before(const GuardTrigger *guard, const TriggerData *data,
 }
 
 /*
- * The row with the fingerprint of its document.  As long as the document does not
- * change, a fingerprint that is there stays, however it was made, also when an
- * update moves the row.  A new one that the statement gives must be the one that
- * we would fill in.
+ * The row with the fingerprint of its document.  As long as the document does
+ * not change, a fingerprint that is there stays, however it was made, also
+ * when an update moves the row.  A new one that the statement gives must be
+ * the one that we would fill in.
  */
 HeapTuple
 simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,

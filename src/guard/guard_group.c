@@ -20,8 +20,8 @@
  * The locks of a row (guard_lock.c) follow from its group, so that sessions
  * with rows of different groups do not wait for each other.  Rows that come
  * through different guards of one fingerprint must meet, too, say one within
- * site,lang and one within site.  What is a near-duplicate for either of them has
- * the same site.  So locks follow from the columns that all guards of the
+ * site,lang and one within site.  What is a near-duplicate for either of them
+ * has the same site.  So locks follow from the columns that all guards of the
  * fingerprint have in common.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -76,10 +76,10 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
 }
 
 /*
- * A number for the group of a row as far as it matters to locks, whatever order
- * its columns are named in.  Groups that happen to share a number wait for each
- * other more than they need to, as do all groups that differ in columns of types
- * that cannot be hashed.
+ * A number for the group of a row as far as it matters to locks, whatever
+ * order its columns are named in.  Groups that happen to share a number wait
+ * for each other more than they need to, as do all groups that differ in
+ * columns of types that cannot be hashed.
  */
 uint64
 simhash_guard_group_hash(const GuardSpace *space, const Datum *values)

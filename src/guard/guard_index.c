@@ -5,8 +5,9 @@
  *		otherwise the btree indexes of its four key columns; and what to say to
  *		those who have neither.
  *
- * An index serves if it has all rows, and no other columns than the fingerprint,
- * or its keys, and columns of the group, compared as the guard does.
+ * An index serves if it has all rows, and no other columns than the
+ * fingerprint, or its keys, and columns of the group, compared as the guard
+ * does.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -45,7 +46,8 @@ simhash_guard_in_group(const GuardSpace *space, const AttrNumber *group,
 
 /* See whether a column of an index is a key of a column; which block's. */
 static bool
-is_index_of_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
+is_index_of_key(Relation relation, Relation index, int i, AttrNumber column,
+				int *block)
 {
 	AttrNumber	number = index->rd_index->indkey.values[i];
 	Node	   *expression;

@@ -19,10 +19,10 @@
  *
  * No two rows may have equal keys in the index even for a while: so it must be
  * unique, not deferrable, valid, without predicate or expression.  Its columns
- * must have their values by now: none is generated, none is that of the mark.  It is
- * an index of the table that the trigger was made for, so it spans all of its
- * partitions; as it has the columns by which they are told apart, the row of
- * the same key is in the same partition.
+ * must have their values by now: none is generated, none is that of the mark.
+ * It is an index of the table that the trigger was made for, so it spans all
+ * of its partitions; as it has the columns by which they are told apart, the
+ * row of the same key is in the same partition.
  *
  * Keys are compared as the index does it, by the equality of its operator
  * classes, which only superusers can create, and under its collations.  A NULL
@@ -172,9 +172,9 @@ simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
 }
 
 /*
- * Lock a row so that it keeps its key until the end of the transaction, waiting
- * for others if "wait" says so.  A row that our own command has inserted needs no
- * lock.
+ * Lock a row so that it keeps its key until the end of the transaction,
+ * waiting for others if "wait" says so.  A row that our own command has
+ * inserted needs no lock.
  */
 TM_Result
 simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)

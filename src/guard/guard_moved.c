@@ -9,12 +9,12 @@
  * from where it was.
  *
  * The server does not say that an insertion is the end of an update.  So the
- * last update is kept in mind, with what it made of the row.  It is for that row
- * alone: before the next row of a statement the server resets the memory that a
- * trigger is called in, and then it is forgotten (guard_statement.c).  That the row
- * has moved by now can be seen from its old version, in a heap.  So rows that a
- * statement inserts besides, as MERGE, ON CONFLICT and WITH do, are not mistaken
- * for it.
+ * last update is kept in mind, with what it made of the row.  It is for that
+ * row alone: before the next row of a statement the server resets the memory
+ * that a trigger is called in, and then it is forgotten (guard_statement.c).
+ * That the row has moved by now can be seen from its old version, in a heap.
+ * So rows that a statement inserts besides, as MERGE, ON CONFLICT and WITH do,
+ * are not mistaken for it.
  *
  * For example, a guard skips, p1 has two rows near each other, from before the
  * guard, and UPDATE p SET day = ... moves both to p2:
@@ -24,8 +24,8 @@
  *		BEFORE UPDATE in p1		likewise, of the other row
  *		BEFORE INSERT in p2		likewise, though the first is near
  *
- * All that rests on the call BEFORE UPDATE.  So a guard that skips is refused where
- * an UPDATE could insert a row into a partition without that call.
+ * All that rests on the call BEFORE UPDATE.  So a guard that skips is refused
+ * where an UPDATE could insert a row into a partition without that call.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -113,9 +113,9 @@ simhash_guard_check_moves(const char *name, Relation relation,
 }
 
 /*
- * Remember what an update in a partition has made of a row, in case the row moves
- * to another one.  "source" is the column of the document that the trigger fills
- * the fingerprint from, or 0.
+ * Remember what an update in a partition has made of a row, in case the row
+ * moves to another one.  "source" is the column of the document that the
+ * trigger fills the fingerprint from, or 0.
  */
 void
 simhash_guard_note_update(Guard *guard, const TriggerData *data,

@@ -94,9 +94,9 @@ simhash_guard_keeps_document(Relation relation, AttrNumber column,
 }
 
 /*
- * Does an update leave the fingerprint and the compared document as they were?  A
- * row that had no fingerprint, and gets that of the document which it had in the
- * column "source" already, counts as unchanged, too.
+ * Does an update leave the fingerprint and the compared document as they were?
+ * A row that had no fingerprint, and gets that of the document which it had in
+ * the column "source" already, counts as unchanged, too.
  */
 static bool
 keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
@@ -145,10 +145,11 @@ keeps_group(const Guard *guard, const TriggerData *data)
 }
 
 /*
- * Take the row of a call, and find out how it is to be compared.  "source" is the
- * column of the document that the trigger has filled the fingerprint from, or 0.
- * The row before this one is in the index by now, or never will be, unless an
- * update is moving it to another partition; so its locks are released.
+ * Take the row of a call, and find out how it is to be compared.  "source" is
+ * the column of the document that the trigger has filled the fingerprint from,
+ * or 0.  The row before this one is in the index by now, or never will be,
+ * unless an update is moving it to another partition; so its locks are
+ * released.
  */
 void
 simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,

@@ -10,15 +10,15 @@
  * row slips through.
  *
  * It must not miss a row that is updated meanwhile, either.  An update which
- * leaves the fingerprint alone is not examined and takes no locks, but may
- * put a new version of the row behind us in the index, and be committed before
- * we come to the old version, which is dead by then.  So before it begins the
- * search takes a snapshot.  A version that is dead to the search but alive in the
- * snapshot has been replaced since.  The search follows it to the version that
- * replaced it: the versions between are still there, as nothing that is alive in
- * the snapshot, or later, is removed.  Only if the row has moved to another partition, or is in no heap, is the caller
- * told to search again.  However many rows others update, a search comes to its
- * end.
+ * leaves the fingerprint alone is not examined and takes no locks, but may put
+ * a new version of the row behind us in the index, and be committed before we
+ * come to the old version, which is dead by then.  So before it begins the
+ * search takes a snapshot.  A version that is dead to the search but alive in
+ * the snapshot has been replaced since.  The search follows it to the version
+ * that replaced it: the versions between are still there, as nothing that is
+ * alive in the snapshot, or later, is removed.  Only if the row has moved to
+ * another partition, or is in no heap, is the caller told to search again.
+ * However many rows others update, a search comes to its end.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -87,7 +87,7 @@ is_of_group(const GuardSearch *search, const GuardTable *table,
 /* Is the document of a row within the distance similar enough? */
 static bool
 has_similar_document(const GuardSearch *search, const GuardTable *table,
-		   TupleTableSlot *slot)
+					 TupleTableSlot *slot)
 {
 	bool		isnull;
 	Datum		value;
@@ -169,7 +169,7 @@ next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
  */
 static Fate
 follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
-	   TupleTableSlot *slot)
+				TupleTableSlot *slot)
 {
 	TransactionId updater = InvalidTransactionId;
 	bool		moved;
@@ -244,9 +244,10 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 
 /*
  * Look at what a scan finds.  The snapshot is a dirty one: of each row it says
- * which transaction in progress has inserted or deleted it, if any.  To a visitor
- * it does not matter that one is about to delete a row: that was there when ours
- * arrived.  A row of the same key is passed over if it is sure to keep that.
+ * which transaction in progress has inserted or deleted it, if any.  To a
+ * visitor it does not matter that one is about to delete a row: that was there
+ * when ours arrived.  A row of the same key is passed over if it is sure to
+ * keep that.
  */
 static void
 read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,

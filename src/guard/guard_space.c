@@ -78,8 +78,8 @@ open_searched_table(Oid table)
 }
 
 /*
- * Is a column of the root, if it is one, no longer what it was when the statement
- * began?
+ * Is a column of the root, if it is one, no longer what it was when the
+ * statement began?
  */
 static bool
 column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
@@ -98,8 +98,9 @@ column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
 
 /*
  * Which columns of another table are those of the root.  The statement knows
- * columns of the root by their numbers, so the session may rename them; but it is
- * an error if they no longer have the types for which the statement is prepared.
+ * columns of the root by their numbers, so the session may rename them; but it
+ * is an error if they no longer have the types for which the statement is
+ * prepared.
  */
 AttrMap    *
 simhash_guard_map_columns(const GuardSpace *space, Relation table)
@@ -188,9 +189,9 @@ keeps_groups(const GuardSpace *space, Oid oid)
 
 /*
  * What to search for the rows of a table: the lowest of the table and the
- * partitions above it that has all rows of their groups, or else the root.  If a
- * row may go to another partition it is the root.  Appends the tables that this
- * depends on.
+ * partitions above it that has all rows of their groups, or else the root.  If
+ * a row may go to another partition it is the root.  Appends the tables that
+ * this depends on.
  */
 static Oid
 find_top(GuardSpace *space, Oid table, bool moves, List **watched)
@@ -338,8 +339,8 @@ simhash_guard_find(GuardSpace *space, GuardPlace *place)
 }
 
 /*
- * Prepare a space: its root, and the terms by which rows are searched for there.
- * The types of balls are in the schema.
+ * Prepare a space: its root, and the terms by which rows are searched for
+ * there.  The types of balls are in the schema.
  */
 void
 simhash_guard_bind_space(GuardSpace *space, Relation root,

@@ -71,9 +71,9 @@ end_guarded_row(void *arg)
 }
 
 /*
- * Have the locks of the row for which the trigger is called released, and what is
- * known of its update forgotten, when it is done with.  To be called in the memory
- * context that the trigger is called in.
+ * Have the locks of the row for which the trigger is called released, and what
+ * is known of its update forgotten, when it is done with.  To be called in the
+ * memory context that the trigger is called in.
  */
 void
 simhash_guard_begin_row(GuardStatement *statement)
@@ -91,7 +91,7 @@ simhash_guard_begin_row(GuardStatement *statement)
  */
 static void
 end_guards_subxact(SubXactEvent event, SubTransactionId subxact,
-			SubTransactionId parent, void *arg)
+				   SubTransactionId parent, void *arg)
 {
 	ListCell   *lc;
 
@@ -188,8 +188,8 @@ simhash_guard_statement(MemoryContext context, Oid trigger)
 }
 
 /*
- * Copy the header of a row, without its bitmap of NULLs; false if none is at that
- * place, or the table is no heap.
+ * Copy the header of a row, without its bitmap of NULLs; false if none is at
+ * that place, or the table is no heap.
  */
 bool
 simhash_guard_read_header(Relation heap, ItemPointer tid,

@@ -6,10 +6,11 @@
  *		columns are looked up here, once; from then on columns are known by
  *		their numbers.
  *
- * With "similarity" or "at_least", rows within the distance are near-duplicates
- * only if their documents are similar enough.  Which documents, by which measure
- * and profile, follows, unless the arguments say it, from the expression of a
- * generated fingerprint, or from the family by which the trigger fills it.
+ * With "similarity" or "at_least", rows within the distance are
+ * near-duplicates only if their documents are similar enough.  Which
+ * documents, by which measure and profile, follows, unless the arguments say
+ * it, from the expression of a generated fingerprint, or from the family by
+ * which the trigger fills it.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -48,11 +48,12 @@ check_guard_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Read the arguments of a statement's trigger, unless that is done, for the table
- * that the trigger was made for.
+ * Read the arguments of a statement's trigger, unless that is done, for the
+ * table that the trigger was made for.
  */
 static void
-begin_guard_statement(GuardStatement *statement, Oid root, const Trigger *trigger)
+begin_guard_statement(GuardStatement *statement, Oid root,
+					  const Trigger *trigger)
 {
 	Relation	relation;
 	GuardArguments *arguments;
@@ -115,8 +116,8 @@ bind_keys(GuardTrigger *guard, Relation relation, const AttrMap *map)
 }
 
 /*
- * Prepare the trigger for the rows of a table, when a statement comes to the first
- * of them, in memory that lives at least as long as the statement.
+ * Prepare the trigger for the rows of a table, when a statement comes to the
+ * first of them, in memory that lives at least as long as the statement.
  */
 static GuardTrigger *
 bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
@@ -171,9 +172,9 @@ reach_verdict(GuardTrigger *guard)
 
 /*
  * Is it decided already what becomes of the row?  It is if an update changes
- * nothing that is compared, or if an update has moved the row here from another
- * partition: then the call BEFORE UPDATE has decided.  But if another trigger has
- * changed the row since, it is compared again.
+ * nothing that is compared, or if an update has moved the row here from
+ * another partition: then the call BEFORE UPDATE has decided.  But if another
+ * trigger has changed the row since, it is compared again.
  */
 static bool
 is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
@@ -199,23 +200,24 @@ is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
  *
  * Keep near-duplicates out of a table: rows whose fingerprint, in the given
  * column of type bigint or bit(n), is within the distance (0 to 64 bits, or to
- * n) of another row's.
- * Action 'reject' raises an error, 'skip' leaves the row out, 'mark' writes
- * the primary key of the nearest other row into the column named by the
- * option 'mark=column', or NULL when there is none.  Option 'notice' has each
- * skipped row noticed.  With 'within=column,...' only rows that are equal in
- * these columns are near-duplicates; with 'similarity=jaccard', or cosine, those
- * whose documents, in the column of 'document=column', are similar by at least
- * .8, or what 'at_least=number' says; 'profile=name' says how documents are
- * read.  Option 'fill=simhash', or minhash, has the fingerprint computed from
- * that document first.  An inserted row is not compared with the row that has
- * its primary key, or the unique key named by 'except=column,...'.
+ * n) of another row's.  Action 'reject' raises an error, 'skip' leaves the row
+ * out, 'mark' writes the primary key of the nearest other row into the column
+ * named by the option 'mark=column', or NULL when there is none.  Option
+ * 'notice' has each skipped row noticed.  With 'within=column,...' only rows
+ * that are equal in these columns are near-duplicates; with
+ * 'similarity=jaccard', or cosine, those whose documents, in the column of
+ * 'document=column', are similar by at least .8, or what 'at_least=number'
+ * says; 'profile=name' says how documents are read.  Option 'fill=simhash', or
+ * minhash, has the fingerprint computed from that document first.  An inserted
+ * row is not compared with the row that has its primary key, or the unique key
+ * named by 'except=column,...'.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
  * trigger that is declared wrongly; generated_always for a row that comes with
- * another fingerprint than the trigger would fill in; object_not_in_prerequisite_state when the table has
- * no index to search by, or no primary key to mark with.
+ * another fingerprint than the trigger would fill in;
+ * object_not_in_prerequisite_state when the table has no index to search by,
+ * or no primary key to mark with.
  */
 Datum
 simhash_guard(PG_FUNCTION_ARGS)

@@ -5,10 +5,10 @@
  *
  * A ball is (center bigint, radius bigint), or (center bit varying, radius
  * bigint), an ordinary composite type, which its owner may alter.  Attributes
- * that were added and dropped again keep their numbers, so the two are looked up
- * wherever a ball is taken apart or made.  If the type has got other attributes
- * it is an error to take a ball apart; the planner leaves it to the operators to
- * say so.
+ * that were added and dropped again keep their numbers, so the two are looked
+ * up wherever a ball is taken apart or made.  If the type has got other
+ * attributes it is an error to take a ball apart; the planner leaves it to the
+ * operators to say so.
  *
  * The radius is a bigint, so that a number of any integer type becomes one by
  * itself.  What it may be is 0 to 64, or to as many bits as the center has,
@@ -48,7 +48,7 @@ simhash_check_radius(int64 radius, int bits)
  * center is of that type.
  */
 bool
-simhash_find_ball_attributes(TupleDesc desc, Oid center, SimhashBallAttributes * attributes)
+simhash_find_ball_attributes(TupleDesc desc, Oid center, SimhashBallAttributes *attributes)
 {
 	static const char *const names[] = {"center", "radius"};
 	const Oid	types[] = {center, INT8OID};
@@ -121,8 +121,8 @@ simhash_read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
 }
 
 /*
- * Take a hamming_ball apart; false when its center or radius is NULL.  Fails when
- * the radius is out of range.
+ * Take a hamming_ball apart; false when its center or radius is NULL.  Fails
+ * when the radius is out of range.
  */
 bool
 simhash_get_ball(Datum datum, SimhashBall *ball)
@@ -207,9 +207,9 @@ simhash_make_ball(TupleDesc desc, Oid center_type, Datum center, int64 radius)
 }
 
 /*
- * The ball around argument 0, which is of that type, as the result of a call.  A
- * join may call us for each pair of rows: where the call says which row type it
- * wants, that is at hand.
+ * The ball around argument 0, which is of that type, as the result of a call.
+ * A join may call us for each pair of rows: where the call says which row type
+ * it wants, that is at hand.
  */
 static Datum
 ball_result(FunctionCallInfo fcinfo, Oid center_type, int64 radius)
@@ -295,7 +295,7 @@ hamming_bit_reach(PG_FUNCTION_ARGS)
  * InvalidOid if the type is not that of a ball.
  */
 Oid
-simhash_ball_center_type(Oid type, int32 typmod, SimhashBallAttributes * attributes)
+simhash_ball_center_type(Oid type, int32 typmod, SimhashBallAttributes *attributes)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc_domain(type, typmod, true);
 	Oid			center = InvalidOid;
@@ -320,8 +320,8 @@ simhash_is_bit_ball(Oid type)
 }
 
 /*
- * expression_tree_walker: may the value depend on a row?  Parameters within a plan
- * may.
+ * expression_tree_walker: may the value depend on a row?  Parameters within a
+ * plan may.
  */
 bool
 simhash_has_value_of_row(Node *node, void *context)

@@ -7,18 +7,18 @@
  * a hamming_ball (ball.c), the composite type (center bigint, radius bigint); a
  * row constructor becomes one by itself, as in  fp <@ (q, 8).
  *
- * Wider fingerprints, and those of other programs, are bit strings, searched for
- * by a hamming_bit_ball.  Two of them have a distance if they are of the same
- * width.  To compare others is an error: whatever one would fill the shorter one
- * up with would be a guess.
+ * Wider fingerprints, and those of other programs, are bit strings, searched
+ * for by a hamming_bit_ball.  Two of them have a distance if they are of the
+ * same width.  To compare others is an error: whatever one would fill the
+ * shorter one up with would be a guess.
  *
  * Row security, and views that are security barriers, let a condition come
  * before their own only if its functions are leakproof: they must tell nothing
- * of a row but by what they return.  A function of two bigints never fails.  <@
- * and @> complain of a radius that is out of range only if it is a constant or a
- * parameter of the query.  A radius that comes from a row, which may be a hidden
- * one, may be any number, here as in every scan: no fingerprint is within -1, and
- * all are within 65.
+ * of a row but by what they return.  A function of two bigints never fails.
+ * <@ and @> complain of a radius that is out of range only if it is a constant
+ * or a parameter of the query.  A radius that comes from a row, which may be a
+ * hidden one, may be any number, here as in every scan: no fingerprint is
+ * within -1, and all are within 65.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -56,7 +56,7 @@ typedef struct BallArgument
 	SimhashBits bits;			/* the center, if it is a bit string */
 	uint32		length;
 	char	   *bytes;
-}			BallArgument;
+} BallArgument;
 
 /* Fail unless two widths are the same. */
 void
@@ -86,8 +86,9 @@ simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
 }
 
 /*
- * Find out what the bytes of a ball say.  A center that is a bit string lies among
- * them, unless it is compressed there: then it lasts no longer than the call.
+ * Find out what the bytes of a ball say.  A center that is a bit string lies
+ * among them, unless it is compressed there: then it lasts no longer than the
+ * call.
  */
 static void
 read_ball_argument(BallArgument *ball, Oid center_type)
@@ -115,9 +116,9 @@ read_ball_argument(BallArgument *ball, Oid center_type)
 }
 
 /*
- * The ball in the given argument, whose center is of that type; NULL if it has no
- * center or no radius.  Most searches use one and the same ball for many rows, so
- * the last one is remembered by its bytes.
+ * The ball in the given argument, whose center is of that type; NULL if it has
+ * no center or no radius.  Most searches use one and the same ball for many
+ * rows, so the last one is remembered by its bytes.
  */
 static const BallArgument *
 get_ball_argument(FunctionCallInfo fcinfo, int argument, Oid center_type)
@@ -150,7 +151,7 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument, Oid center_type)
 static Datum
 is_in_ball(FunctionCallInfo fcinfo, int fingerprint, int argument)
 {
-	const		BallArgument *ball = get_ball_argument(fcinfo, argument, INT8OID);
+	const BallArgument *ball = get_ball_argument(fcinfo, argument, INT8OID);
 
 	if (ball == NULL)
 		PG_RETURN_NULL();
@@ -163,7 +164,7 @@ static Datum
 is_in_bit_ball(FunctionCallInfo fcinfo, int fingerprint, int argument)
 {
 	SimhashBits bits = simhash_get_bits(PG_GETARG_DATUM(fingerprint));
-	const		BallArgument *ball = get_ball_argument(fcinfo, argument, VARBITOID);
+	const BallArgument *ball = get_ball_argument(fcinfo, argument, VARBITOID);
 
 	if (ball == NULL)
 		PG_RETURN_NULL();

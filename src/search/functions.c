@@ -62,9 +62,9 @@ simhash_c_function(Oid function)
 }
 
 /*
- * May the user call a function?  The planner is about to put a call of it into a
- * query that does not say so itself.  If not everybody may, the plan is for this
- * user alone.  root is NULL where no query is planned.
+ * May the user call a function?  The planner is about to put a call of it into
+ * a query that does not say so itself.  If not everybody may, the plan is for
+ * this user alone.  root is NULL where no query is planned.
  */
 bool
 simhash_may_call(PlannerInfo *root, Oid function)

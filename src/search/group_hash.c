@@ -30,8 +30,8 @@
 #include "utils/typcache.h"
 
 /*
- * Make a text of a name or a char(n), as the hash function tells; false for values
- * of other types.
+ * Make a text of a name or a char(n), as the hash function tells; false for
+ * values of other types.
  */
 static bool
 as_hashed_text(Oid function, Datum *value)

@@ -3,12 +3,12 @@
  * search.h
  *		The operators of Hamming search, and balls.
  *
- * Comes in: values of SQL, bigint or bit strings as fingerprints, and balls, by
- * which fingerprints are searched for.  Goes out: how far fingerprints are apart,
- * what a ball says, and, to the planner and the index, which operators there are.
- * Two things that reports and the guard have in common are here, too: expressions
- * that a user gives as text (source.c), and how similar documents have to be
- * (measure.c).
+ * Comes in: values of SQL, bigint or bit strings as fingerprints, and balls,
+ * by which fingerprints are searched for.  Goes out: how far fingerprints are
+ * apart, what a ball says, and, to the planner and the index, which operators
+ * there are.  Two things that reports and the guard have in common are here,
+ * too: expressions that a user gives as text (source.c), and how similar
+ * documents have to be (measure.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -48,7 +48,7 @@ typedef struct SimhashBallAttributes
 {
 	AttrNumber	center;
 	AttrNumber	radius;
-}			SimhashBallAttributes;
+} SimhashBallAttributes;
 
 /* Strategies of the operator classes of hamming indexes. */
 #define SIMHASH_NEAR_STRATEGY		1	/* ~= */
@@ -100,8 +100,8 @@ simhash_integer(Datum value, Oid type)
 }
 
 /*
- * What there is below a relabeling, as of a domain, or a COLLATE, as the planner
- * has not seen it yet: these change no value.
+ * What there is below a relabeling, as of a domain, or a COLLATE, as the
+ * planner has not seen it yet: these change no value.
  */
 static inline Node *
 simhash_unlabeled(Node *expression)
@@ -140,9 +140,9 @@ extern bool simhash_is_bit_ball(Oid type);
 extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
 							   int64 radius);
 extern bool simhash_find_ball_attributes(TupleDesc desc, Oid center,
-										 SimhashBallAttributes * attributes);
+										 SimhashBallAttributes *attributes);
 extern Oid	simhash_ball_center_type(Oid type, int32 typmod,
-									 SimhashBallAttributes * attributes);
+									 SimhashBallAttributes *attributes);
 extern bool simhash_has_value_of_row(Node *node, void *context);
 extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
 extern PGDLLEXPORT Datum hamming_ball(PG_FUNCTION_ARGS);

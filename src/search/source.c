@@ -5,10 +5,10 @@
  *
  * The type of the expression must be known before it goes into SQL of ours.
  * There a bigint or a bit string stays what it is; but a value of another type
- * might be converted, by a cast that the owner of that type has written, perhaps
- * the owner of the table, and that would run with the rights of the caller.  So
- * the text is parsed by itself, where nothing asks for a conversion, and its type
- * is looked at.  Nothing of it is evaluated.
+ * might be converted, by a cast that the owner of that type has written,
+ * perhaps the owner of the table, and that would run with the rights of the
+ * caller.  So the text is parsed by itself, where nothing asks for a
+ * conversion, and its type is looked at.  Nothing of it is evaluated.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -149,10 +149,11 @@ check_one_value(const ParseState *pstate, const char *source)
 }
 
 /*
- * Fail unless the fingerprint is an expression over the columns of the relation,
- * which may be called t, and of type bigint or bit.  Sets the type that it can be
- * cast to without running code, and the width of a bit string if its type has one.
- * Returns the expression, or if it is a generated column what generates that.
+ * Fail unless the fingerprint is an expression over the columns of the
+ * relation, which may be called t, and of type bigint or bit.  Sets the type
+ * that it can be cast to without running code, and the width of a bit string
+ * if its type has one.  Returns the expression, or if it is a generated column
+ * what generates that.
  *
  * Errors: undefined_table, syntax_error, undefined_column and others of the
  * names in the expression, datatype_mismatch, invalid_parameter_value for one
