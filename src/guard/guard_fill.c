@@ -101,7 +101,7 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 	if (!as_before && !isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_GENERATED_ALWAYS),
-				 errmsg("column \"%s\" of relation \"%s\" is given a fingerprint that is not that of its document",
+				 errmsg("fingerprint given for column \"%s\" of relation \"%s\" is not that of the document",
 						NameStr(simhash_guard_attribute(relation, column)->attname),
 						RelationGetRelationName(relation)),
 				 errhint("Leave it to trigger \"%s\" to fill it in.",

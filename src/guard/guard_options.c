@@ -50,7 +50,7 @@ static const GuardOption options[] = {
 static const char arguments_hint[] =
 "The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.";
 static const char renamed_hint[] =
-"The arguments of a trigger name columns as they were when it was made. Make it anew.";
+"The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
 
 /* Fail because of an argument: the message, and what the arguments may be. */
 #define argument_error(...) \
@@ -193,7 +193,7 @@ read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments
 	if (mark != 0 &&
 		(mark == arguments->terms.column || mark == arguments->source ||
 		 mark == arguments->terms.document))
-		argument_error("trigger \"%s\": option \"mark\" needs a column of its own",
+		argument_error("trigger \"%s\": option \"mark\" needs a column that the guard does not read",
 					   trigger->tgname);
 	for (int i = 0; i < arguments->terms.ngroup && mark != 0; i++)
 	{

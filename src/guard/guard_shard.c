@@ -87,7 +87,7 @@ simhash_guard_check_shard(const char *name, Relation relation,
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("trigger \"%s\" would see the rows of shard \"%s\" only",
+			 errmsg("trigger \"%s\" would see only the rows of shard \"%s\"",
 					name, RelationGetRelationName(relation)),
 			 errdetail("The table is distributed by column \"%s\": near-duplicates may be in other shards.",
 					   column),

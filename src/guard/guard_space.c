@@ -152,7 +152,7 @@ check_searched_table(const GuardSpace *space, Relation table)
 				 errmsg("simhash_guard cannot search foreign table \"%s\"",
 						RelationGetRelationName(table)),
 				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
-				 errhint("Have a guard on each server for the rows there, and simhash_clusters find near-duplicates on different ones.")));
+				 errhint("Create a guard on each server, and find near-duplicates on different servers with simhash_clusters.")));
 	if (space->keyed &&
 		simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,

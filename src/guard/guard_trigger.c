@@ -44,7 +44,7 @@ check_guard_context(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_guard must be fired BEFORE INSERT OR UPDATE, FOR EACH ROW"),
-				 errhint("Make it by CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').")));
+				 errhint("Create it with CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').")));
 }
 
 /*

@@ -105,7 +105,7 @@ get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 	if (n != SH_BLOCKS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%d names are needed for the key columns", SH_BLOCKS),
+				 errmsg("argument \"columns\" must have %d names", SH_BLOCKS),
 				 errhint("Give an array of names, one for each block, such as '{k0,k1,k2,k3}'.")));
 	for (int i = 0; i < n; i++)
 	{
@@ -134,7 +134,7 @@ get_prefix(ArrayType *array, Oid table)
 	if (n < 0 || n >= INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the groups of rows need up to %d names of columns, none of them NULL",
+				 errmsg("argument \"within\" must have at most %d names of columns, none of them NULL",
 						INDEX_MAX_KEYS - 1),
 				 errhint("Give an array of names, such as '{site,lang}'.")));
 	for (int i = 0; i < n; i++)

@@ -223,7 +223,7 @@ ball_result(FunctionCallInfo fcinfo, Oid center_type, int64 radius)
 		get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a ball was made where no row is accepted")));
+				 errmsg("function returning a ball called in context that cannot accept type record")));
 	return simhash_make_ball(desc, center_type, PG_GETARG_DATUM(0), radius);
 }
 
