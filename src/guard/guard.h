@@ -7,7 +7,7 @@
  * near-duplicates (a column, a distance, a group, documents to compare).
  * Goes out: the nearest row that there is or, to a visitor, each that is near.
  *
- * The way of a row through the files, each of which calls those before it:
+ * The way of a row, and the files that it goes through:
  *
  *		arguments		guard_terms.c, and for simhash_guard() guard_options.c
  *		fingerprint		guard_fingerprint.c, guard_group.c, guard_row.c

@@ -121,36 +121,22 @@ simhash_read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
 }
 
 /*
- * Take a hamming_ball apart; false when its center or radius is NULL.  Fails
- * when the radius is out of range.
+ * Take a hamming_ball apart; false when its center or radius is NULL.  A radius
+ * out of range is an error if "complain" says so; otherwise the nearest one that
+ * finds the same rows is taken in its place, -1 if there are none.
  */
 bool
-simhash_get_ball(Datum datum, SimhashBall *ball)
+simhash_get_ball(Datum datum, bool complain, SimhashBall *ball)
 {
 	Datum		center;
 	int64		radius;
 
 	if (!simhash_read_ball(datum, INT8OID, &center, &radius))
 		return false;
+	if (complain)
+		(void) simhash_check_radius(radius, SH_BITS);
 	ball->center = DatumGetInt64(center);
-	ball->radius = simhash_check_radius(radius, SH_BITS);
-	return true;
-}
-
-/*
- * Take a hamming_ball apart for a scan, which must not complain of a radius: it
- * may be that of a row.  False if no fingerprint is in the ball.
- */
-bool
-simhash_get_scanned_ball(Datum datum, SimhashBall *ball)
-{
-	Datum		center;
-	int64		radius;
-
-	if (!simhash_read_ball(datum, INT8OID, &center, &radius) || radius < 0)
-		return false;
-	ball->center = DatumGetInt64(center);
-	ball->radius = (int32) Min(radius, SH_BITS);
+	ball->radius = (int32) Max(-1, Min(radius, SH_BITS));
 	return true;
 }
 
@@ -167,11 +153,7 @@ simhash_get_bits(Datum datum)
 	return bits;
 }
 
-/*
- * Take a hamming_bit_ball apart; false when its center or radius is NULL.  A
- * radius out of range is an error if "complain" says so; otherwise the nearest
- * one that finds the same rows is taken in its place.
- */
+/* The same of a hamming_bit_ball. */
 bool
 simhash_get_bit_ball(Datum datum, bool complain, SimhashBitBall *ball)
 {

@@ -235,8 +235,8 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 	SimhashBall a;
 	SimhashBall b;
 
-	if (!simhash_get_ball(PG_GETARG_DATUM(0), &a) ||
-		!simhash_get_ball(PG_GETARG_DATUM(1), &b))
+	if (!simhash_get_ball(PG_GETARG_DATUM(0), true, &a) ||
+		!simhash_get_ball(PG_GETARG_DATUM(1), true, &b))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sh_distance((uint64) a.center, (uint64) b.center) <=
 				   Min(a.radius, b.radius));

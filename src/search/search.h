@@ -26,7 +26,7 @@
 typedef struct SimhashBall
 {
 	int64		center;
-	int32		radius;
+	int32		radius;			/* -1: nothing is that near */
 } SimhashBall;
 
 /* A bit string. */
@@ -131,8 +131,7 @@ extern bool simhash_can_hash(Oid type, Oid collation);
 extern int	simhash_check_radius(int64 radius, int bits);
 extern bool simhash_read_ball(Datum datum, Oid center_type, Datum *center,
 							  int64 *radius);
-extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
-extern bool simhash_get_scanned_ball(Datum datum, SimhashBall *ball);
+extern bool simhash_get_ball(Datum datum, bool complain, SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
 extern bool simhash_get_bit_ball(Datum datum, bool complain,
 								 SimhashBitBall *ball);
