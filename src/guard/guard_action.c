@@ -47,49 +47,38 @@ may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 		check_enable_rls(space->root, InvalidOid, true) != RLS_ENABLED;
 }
 
-/*
- * The values that the row found has in the columns, and, if wanted, the names
- * of these, separated by commas.
- */
+/* The text of what the row found has in a column of its key. */
 static char *
-write_key(const GuardMatch *match, List *columns, StringInfo names)
+write_key_value(const GuardMatch *match, AttrNumber column)
 {
-	StringInfoData values;
-	ListCell   *lc;
+	TupleDesc	desc = match->slot->tts_tupleDescriptor;
+	bool		isnull;
+	Datum		value = slot_getattr(match->slot, column, &isnull);
+	Oid			output;
+	bool		varlena;
 
-	initStringInfo(&values);
-	foreach(lc, columns)
-	{
-		Form_pg_attribute column =
-		TupleDescAttr(match->slot->tts_tupleDescriptor, lfirst_int(lc) - 1);
-		const char *comma = lc != list_head(columns) ? ", " : "";
-		bool		isnull;
-		Datum		value = slot_getattr(match->slot, column->attnum, &isnull);
-		Oid			output;
-		bool		varlena;
-
-		getTypeOutputInfo(column->atttypid, &output, &varlena);
-		appendStringInfo(&values, "%s%s", comma,
-						 OidOutputFunctionCall(output, value));
-		if (names != NULL)
-			appendStringInfo(names, "%s%s", comma, NameStr(column->attname));
-	}
-	return values.data;
+	getTypeOutputInfo(TupleDescAttr(desc, column - 1)->atttypid, &output,
+					  &varlena);
+	return OidOutputFunctionCall(output, value);
 }
 
-/* The same as a list in JSON, so that different keys are never written alike. */
+/*
+ * The text of a key: of one column as it is, of several as a list in JSON, so
+ * that different keys are never written alike.
+ */
 static char *
-write_list(const GuardMatch *match, List *columns)
+write_key(const GuardMatch *match, List *columns)
 {
 	StringInfoData list;
 	ListCell   *lc;
 
+	if (list_length(columns) == 1)
+		return write_key_value(match, linitial_int(columns));
 	initStringInfo(&list);
 	foreach(lc, columns)
 	{
 		appendStringInfoString(&list, lc == list_head(columns) ? "[" : ", ");
-		escape_json(&list, write_key(match, list_make1_int(lfirst_int(lc)),
-									 NULL));
+		escape_json(&list, write_key_value(match, lfirst_int(lc)));
 	}
 	appendStringInfoChar(&list, ']');
 	return list.data;
@@ -120,15 +109,26 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
 	double		similarity = match_similarity(guard, match);
 	StringInfoData names;
-	char	   *values;
+	StringInfoData values;
+	ListCell   *lc;
 
 	initStringInfo(&names);
-	values = write_key(match, columns, &names);
+	initStringInfo(&values);
+	foreach(lc, columns)
+	{
+		const char *comma = lc == list_head(columns) ? "" : ", ";
+
+		appendStringInfo(&names, "%s%s", comma,
+						 get_attname(match->table->table, lfirst_int(lc),
+									 false));
+		appendStringInfo(&values, "%s%s", comma,
+						 write_key_value(match, lfirst_int(lc)));
+	}
 	if (similarity < 0)
 		return errdetail("The row with key (%s)=(%s) is at distance %d.",
-						 names.data, values, match->distance);
+						 names.data, values.data, match->distance);
 	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
-					 names.data, values, match->distance,
+					 names.data, values.data, match->distance,
 					 simhash_measure_name(guard->arguments.terms.measure),
 					 similarity);
 }
@@ -191,9 +191,7 @@ write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
 		Oid			parameter;
 
 		getTypeInputInfo(target->atttypid, &input, &parameter);
-		value = OidInputFunctionCall(input, list_length(columns) == 1 ?
-									 write_key(match, columns, NULL) :
-									 write_list(match, columns),
+		value = OidInputFunctionCall(input, write_key(match, columns),
 									 parameter, target->atttypmod);
 	}
 	return simhash_guard_set_column(row, relation, mark, value, isnull);
@@ -241,9 +239,8 @@ simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 	if (isnull == wasnull &&
 		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
 		return row;
-	if (is_foreign_key(relation, column))
-		return row;
-	return simhash_guard_set_column(row, relation, column, old, wasnull);
+	return is_foreign_key(relation, column) ? row :
+		simhash_guard_set_column(row, relation, column, old, wasnull);
 }
 
 /*

@@ -107,30 +107,25 @@ find_names(const Trigger *trigger, const char *option)
 		names : NIL;
 }
 
-/* The option that an argument gives; fails if there is no such option. */
-static const GuardOption *
-find_option(const Trigger *trigger, const char *argument)
+/* Fail unless an argument is an option that goes with the action and others. */
+static void
+check_option(const Trigger *trigger, const char *argument, GuardAction action)
 {
+	const GuardOption *option = NULL;
+
 	for (size_t i = 0; i < lengthof(options); i++)
 	{
 		if (option_value(argument, options[i].name) != NULL &&
 			(strchr(argument, '=') == NULL) == options[i].flag)
-			return &options[i];
+			option = &options[i];
 	}
-	argument_error("trigger \"%s\": unknown option \"%s\"",
-				   trigger->tgname, argument);
-}
-
-/* Fail unless an option goes with the action and the other options. */
-static void
-check_option(const Trigger *trigger, const GuardOption *option,
-			 GuardAction action)
-{
+	if (option == NULL)
+		argument_error("trigger \"%s\": unknown option \"%s\"",
+					   trigger->tgname, argument);
 	if ((option->actions & ONLY(action)) == 0)
 		argument_error("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
 					   trigger->tgname, option->name, actions[action]);
-	if (option->needs != NULL &&
-		find_value(trigger, option->needs) == NULL)
+	if (option->needs != NULL && find_value(trigger, option->needs) == NULL)
 		argument_error("trigger \"%s\": option \"%s\" needs an option %s=column",
 					   trigger->tgname, option->name, option->needs);
 }
@@ -225,8 +220,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 		argument_error("trigger \"%s\": unknown action \"%s\"",
 					   trigger->tgname, trigger->tgargs[1]);
 	for (int i = 3; i < trigger->tgnargs; i++)
-		check_option(trigger, find_option(trigger, trigger->tgargs[i]),
-					 arguments->action);
+		check_option(trigger, trigger->tgargs[i], arguments->action);
 	arguments->fill = fill == NULL ? SIMHASH_NO_MEASURE :
 		find_name(fill, families, lengthof(families));
 	if (fill != NULL && arguments->fill == lengthof(families))
