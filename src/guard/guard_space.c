@@ -23,13 +23,13 @@
  *
  * Nobody sees a partition before the transaction that attaches it is over, and
  * so nobody finds a row that this transaction inserts there.  ATTACH PARTITION
- * itself lets others go on inserting.  So whoever inserts has a lock on the
- * root, ROW EXCLUSIVE, whichever partition the statement names, and whoever
- * inserts after attaching a partition has SHARE ROW EXCLUSIVE: both until the
- * end of the transaction, which may be a prepared one.  Of two such sessions
+ * itself lets others go on inserting.  So a session that inserts takes a lock
+ * on the root, ROW EXCLUSIVE, whichever partition its statement names, and one
+ * that inserts after attaching a partition takes SHARE ROW EXCLUSIVE: both until
+ * the end of the transaction, which may be a prepared one.  Of two such sessions
  * the second waits, and sees all partitions that the first has seen.
  *
- * Whoever inserts into one partition trusts its owner, whose expressions and
+ * A user who inserts into one partition trusts its owner, whose expressions and
  * triggers the insertion runs.  The owners of the other partitions need not be
  * trusted, so nothing of theirs may be evaluated here.  That is why the
  * expressions of an index are read as they are stored.

@@ -22,7 +22,7 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/fmgrprotos.h"
 
-/* The column of that name; fails when there is none, with a hint if one is given. */
+/* The column of that name; fails if there is none, with the hint if any. */
 AttrNumber
 simhash_guard_column(Relation relation, const char *name, const char *hint)
 {
