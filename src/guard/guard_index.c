@@ -7,9 +7,8 @@
  *
  * An index serves if it has all rows, and no other columns than the
  * fingerprint, or its keys, and columns of the group, compared as the guard
- * does.
- * Expressions of indexes are compared as they are stored, and never evaluated;
- * guard_space.c says why.
+ * does.  Expressions of indexes are compared as they are stored, and never
+ * evaluated; guard_space.c says why.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
