@@ -27,9 +27,9 @@ DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 clusters = bind check commands current drop faults forest join members mend \
 	neighbours notes setup split starts step table template terms texts \
 	trigger trim
-guard = guard guard_action guard_bind guard_fill guard_fingerprint guard_group \
-	guard_key guard_lock guard_moved guard_options guard_row guard_search \
-	guard_shard guard_space guard_statement guard_terms
+guard = guard_action guard_bind guard_fill guard_fingerprint guard_group \
+	guard_index guard_key guard_lock guard_moved guard_options guard_row \
+	guard_search guard_shard guard_space guard_statement guard_terms guard_trigger
 index = hamming_am hamming_btree hamming_columns hamming_cost hamming_insert \
 	hamming_validate hamming_value hamming_warm
 index/build = hamming_build hamming_load hamming_sort
@@ -45,7 +45,7 @@ tune = tune tune_derivation tune_query tune_sample
 pairs = components documents pairs query_rows rate row_clusters row_groups \
 	row_order row_search sample similar_rows
 query = arguments progress statement
-search = ball bits distance functions group_hash measure operators source
+search = ball distance functions group_hash measure operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \

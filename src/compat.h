@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *		What differs between PostgreSQL 15 and 19, in one place.
+ *		What differs between PostgreSQL 15 and 19, in one place: a block for
+ *		each version that changed something.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -44,133 +45,177 @@
 #error "simhash needs PostgreSQL 15 or later"
 #endif
 
+/*-------- PostgreSQL 16 --------
+ * simhash_owns_relation, _may_use_schema, _may_execute: may the role do that?
+ * simhash_alloc_page: a zeroed page that may be written past the buffer manager
+ * simhash_map_columns: by the number of each column of the one, that of the
+ * column of that name in the other; fails unless there is one of the same type
+ */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
-#endif
 
-#if PG_VERSION_NUM < 160000
-/* fmgr.h declares it from version 16 on. */
-extern PGDLLEXPORT void _PG_init(void);
-#endif
-
-/* From PostgreSQL 18 on it has another name, and comes first. */
-#ifndef pg_noreturn
-#define pg_noreturn		pg_attribute_noreturn()
-#endif
-
-/* From PostgreSQL 18 on pg_get_loaded_modules() tells name and version. */
-#if PG_VERSION_NUM >= 180000
-#define SIMHASH_MODULE_MAGIC \
-	PG_MODULE_MAGIC_EXT(.name = "simhash", .version = "1.0.0")
+#define simhash_owns_relation(relation, role) \
+	object_ownercheck(RelationRelationId, relation, role)
+#define simhash_may_use_schema(schema, role) \
+	(object_aclcheck(NamespaceRelationId, schema, role, ACL_USAGE) == ACLCHECK_OK)
+#define simhash_may_execute(function, role) \
+	(object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK)
+#define simhash_alloc_page() \
+	palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, MCXT_ALLOC_ZERO)
+#define simhash_map_columns(from, to)	build_attrmap_by_name(to, from, false)
 #else
-#define SIMHASH_MODULE_MAGIC	PG_MODULE_MAGIC
-#endif
+extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
+
+#define simhash_owns_relation(relation, role) \
+	pg_class_ownercheck(relation, role)
+#define simhash_may_use_schema(schema, role) \
+	(pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK)
+#define simhash_may_execute(function, role) \
+	(pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK)
+#define simhash_alloc_page()	palloc0(BLCKSZ)
 
 /*
  * The headers of PostgreSQL 15 do not say what arguments a walker takes.  For
  * C23, the default of new compilers, that means none.
  */
-#if PG_VERSION_NUM < 160000
 #define simhash_walker(walker)	((bool (*) ()) (void (*) (void)) (walker))
 #define expression_tree_walker(node, walker, context) \
 	expression_tree_walker(node, simhash_walker(walker), context)
 #define raw_expression_tree_walker(node, walker, context) \
 	raw_expression_tree_walker(node, simhash_walker(walker), context)
+
+/* The physical identity of a relation had other names. */
+#define rd_locator						rd_node
+#define rd_newRelfilelocatorSubid		rd_newRelfilenodeSubid
+#define rd_firstRelfilelocatorSubid		rd_firstRelfilenodeSubid
+#define RelFileLocatorEquals(a, b)		RelFileNodeEquals(a, b)
+
+#define simhash_map_columns(from, to)	build_attrmap_by_name(to, from)
+
+/* Below, calls are written with the arguments that newer versions want. */
+#define tuplesort_getdatum(sort, forward, copy, value, isnull, abbreviated) \
+	tuplesort_getdatum(sort, forward, value, isnull, abbreviated)
+#define EvalPlanQualInit(state, estate, plan, rowmarks, param, relations) \
+	EvalPlanQualInit(state, estate, plan, rowmarks, param)
+#define ExecuteTruncateGuts(tables, oids, logged, behavior, restart, as_owner) \
+	ExecuteTruncateGuts(tables, oids, logged, behavior, restart)
 #endif
 
-/* True when the role owns the relation. */
-static inline bool
-simhash_owns_relation(Oid relation, Oid role)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(RelationRelationId, relation, role);
+/* Does the planner match conditions on boolean columns by itself? */
+#define SIMHASH_KNOWS_BOOLEAN_COLUMNS	(PG_VERSION_NUM >= 160000)
+
+/*-------- PostgreSQL 17 --------
+ * simhash_test_old_snapshot: 17 did away with old_snapshot_threshold
+ * simhash_restrict_search_path: functions of others find names in pg_catalog
+ * alone
+ */
+#if PG_VERSION_NUM >= 170000
+#define simhash_test_old_snapshot(snapshot, rel, page)	((void) 0)
+#define simhash_restrict_search_path()	RestrictSearchPath()
+#define smgrclearowner(owner, smgr)	(smgrunpin(smgr), *(owner) = NULL)
+#define simhash_lock_held(tag, mode)	LockHeldByMe(tag, mode, false)
+#define simhash_array_length(root, array)	estimate_array_length(root, array)
 #else
-	return pg_class_ownercheck(relation, role);
-#endif
-}
-
-/* True when the role may name what is in the schema. */
-static inline bool
-simhash_may_use_schema(Oid schema, Oid role)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(NamespaceRelationId, schema, role,
-						   ACL_USAGE) == ACLCHECK_OK;
-#else
-	return pg_namespace_aclcheck(schema, role, ACL_USAGE) == ACLCHECK_OK;
-#endif
-}
-
-/* True when the role may call the function. */
-static inline bool
-simhash_may_execute(Oid function, Oid role)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ProcedureRelationId, function, role,
-						   ACL_EXECUTE) == ACLCHECK_OK;
-#else
-	return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
-#endif
-}
-
-/* PostgreSQL 17 did away with old_snapshot_threshold. */
-#if PG_VERSION_NUM < 170000
 #define simhash_test_old_snapshot(snapshot, rel, page) \
 	TestForOldSnapshot(snapshot, rel, page)
-#else
-#define simhash_test_old_snapshot(snapshot, rel, page)	((void) 0)
+#define simhash_restrict_search_path()	((void) 0)
+#define simhash_lock_held(tag, mode)	LockHeldByMe(tag, mode)
+#define simhash_array_length(root, array)	estimate_array_length(array)
+#define getIdentitySequence(relation, column, missing_ok) \
+	getIdentitySequence(RelationGetRelid(relation), column, missing_ok)
 #endif
 
-/* PostgreSQL 18 counts index searches for EXPLAIN (ANALYZE). */
+/*-------- PostgreSQL 18 --------
+ * SIMHASH_MODULE_MAGIC: pg_get_loaded_modules() tells name and version
+ * simhash_count_search: EXPLAIN (ANALYZE) shows how many index searches ran
+ * simhash_is_virtual: is a column computed when it is read, and NULL in the
+ * rows of the table?
+ * simhash_disable_path: have the planner take any other path rather than this;
+ * before 18, its cost says so
+ */
 #if PG_VERSION_NUM >= 180000
+#define SIMHASH_MODULE_MAGIC \
+	PG_MODULE_MAGIC_EXT(.name = "simhash", .version = "1.0.0")
 #define simhash_count_search(scan) \
 	do { \
 		if ((scan)->instrument) \
 			(scan)->instrument->nsearches++; \
 	} while (0)
+#define simhash_is_virtual(attribute) \
+	((attribute)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+#define simhash_disable_path(index_path) \
+	((index_path)->path.disabled_nodes += 2)
+#define simhash_run_executor(query)	ExecutorRun(query, ForwardScanDirection, 0)
 #else
+#define SIMHASH_MODULE_MAGIC	PG_MODULE_MAGIC
 #define simhash_count_search(scan)	((void) 0)
+#define simhash_is_virtual(attribute)	((void) (attribute), false)
+#define simhash_disable_path(index_path)	((void) (index_path))
+#define simhash_run_executor(query) \
+	ExecutorRun(query, ForwardScanDirection, 0, true)
+#ifndef pg_noreturn
+#define pg_noreturn		pg_attribute_noreturn()
+#endif
 #endif
 
-/*
- * What an index handler returns: PostgreSQL 19 wants the table itself, earlier
- * ones a copy that they may free.
+/*-------- PostgreSQL 19 --------
+ * simhash_am_routine: what an index handler returns, of which earlier versions
+ * want a copy that they may free
+ * simhash_finalize_columns: say that all columns of a descriptor of ours are there
+ * simhash_set_checksum: set the checksum of a page that no other process sees
+ * SIMHASH_RELATION_HOOK...: the hook in which an extension sees what the
+ * planner has found out of a relation and its indexes, and its arguments
  */
-static inline const IndexAmRoutine *
-simhash_am_routine(const IndexAmRoutine *routine)
-{
 #if PG_VERSION_NUM >= 190000
-	return routine;
+#define simhash_am_routine(routine)	(routine)
+#define simhash_set_checksum(page, blkno)	PageSetChecksum(page, blkno)
+#define SIMHASH_RELATION_HOOK			build_simple_rel_hook
+#define SIMHASH_RELATION_HOOK_TAKES \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define SIMHASH_RELATION_HOOK_GETS		root, rel, rte
+typedef build_simple_rel_hook_type SimhashRelationHook;
+#define simhash_finalize_columns(columns)	TupleDescFinalize(columns)
+#define simhash_plan_query(query, text, options, parameters) \
+	pg_plan_query(query, text, options, parameters, NULL)
+#define simhash_table_beginscan(table, snapshot) \
+	table_beginscan(table, snapshot, 0, NULL, SO_NONE)
+#define simhash_index_beginscan(table, index, snapshot, nkeys) \
+	index_beginscan(table, index, snapshot, NULL, nkeys, 0, SO_NONE)
 #else
-	IndexAmRoutine *copy = palloc(sizeof *copy);
-
-	*copy = *routine;
-	return copy;
+#define simhash_am_routine(routine) \
+	memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine))
+#define simhash_set_checksum(page, blkno)	PageSetChecksumInplace(page, blkno)
+#define SIMHASH_RELATION_HOOK			get_relation_info_hook
+#define SIMHASH_RELATION_HOOK_TAKES \
+	PlannerInfo *root, Oid table, bool inherited, RelOptInfo *rel
+#define SIMHASH_RELATION_HOOK_GETS		root, table, inherited, rel
+typedef get_relation_info_hook_type SimhashRelationHook;
+#define simhash_finalize_columns(columns)	((void) (columns))
+#define simhash_plan_query(query, text, options, parameters) \
+	pg_plan_query(query, text, options, parameters)
+#define simhash_table_beginscan(table, snapshot) \
+	table_beginscan(table, snapshot, 0, NULL)
+#if PG_VERSION_NUM >= 180000
+#define simhash_index_beginscan(table, index, snapshot, nkeys) \
+	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
+#else
+#define simhash_index_beginscan(table, index, snapshot, nkeys) \
+	index_beginscan(table, index, snapshot, nkeys, 0)
 #endif
-}
+#endif
 
-/* The physical identity of a relation. */
-#if PG_VERSION_NUM >= 160000
+/*-------- The same in all versions, by the names above --------*/
+
 #define simhash_locator(rel)	(&(rel)->rd_locator)
-#else
-#define simhash_locator(rel)	(&(rel)->rd_node)
-#define RelFileLocatorEquals(a, b)	RelFileNodeEquals(a, b)
-#endif
 
 /* Let a relation be where another is, and its changes part of the same. */
 static inline void
 simhash_copy_locator(Relation to, Relation from)
 {
 	to->rd_createSubid = from->rd_createSubid;
-#if PG_VERSION_NUM >= 160000
 	to->rd_locator = from->rd_locator;
 	to->rd_newRelfilelocatorSubid = from->rd_newRelfilelocatorSubid;
 	to->rd_firstRelfilelocatorSubid = from->rd_firstRelfilelocatorSubid;
-#else
-	to->rd_node = from->rd_node;
-	to->rd_newRelfilenodeSubid = from->rd_newRelfilenodeSubid;
-	to->rd_firstRelfilenodeSubid = from->rd_firstRelfilenodeSubid;
-#endif
 }
 
 /*
@@ -180,77 +225,8 @@ simhash_copy_locator(Relation to, Relation from)
 static inline void
 simhash_release_storage(Relation rel)
 {
-	if (rel->rd_smgr == NULL)
-		return;
-#if PG_VERSION_NUM >= 170000
-	smgrunpin(rel->rd_smgr);
-	rel->rd_smgr = NULL;
-#else
-	smgrclearowner(&rel->rd_smgr, rel->rd_smgr);
-#endif
-}
-
-/* Say that all columns of a descriptor that we make are there. */
-static inline void
-simhash_finalize_columns(TupleDesc columns)
-{
-#if PG_VERSION_NUM >= 190000
-	TupleDescFinalize(columns);
-#else
-	(void) columns;
-#endif
-}
-
-/* A zeroed page that may be written past the buffer manager. */
-static inline char *
-simhash_alloc_page(void)
-{
-#if PG_VERSION_NUM >= 160000
-	return palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, MCXT_ALLOC_ZERO);
-#else
-	return palloc0(BLCKSZ);
-#endif
-}
-
-/* Set the checksum of a page that no other process sees. */
-static inline void
-simhash_set_checksum(Page page, BlockNumber blkno)
-{
-#if PG_VERSION_NUM >= 190000
-	PageSetChecksum(page, blkno);
-#else
-	PageSetChecksumInplace(page, blkno);
-#endif
-}
-
-/* Have functions of others look for names in pg_catalog alone. */
-#if PG_VERSION_NUM >= 170000
-#define simhash_restrict_search_path()	RestrictSearchPath()
-#else
-#define simhash_restrict_search_path()	((void) 0)
-#endif
-
-/* Plan a query that has been analyzed. */
-static inline PlannedStmt *
-simhash_plan_query(Query *query, const char *text, int options,
-				   ParamListInfo parameters)
-{
-#if PG_VERSION_NUM >= 190000
-	return pg_plan_query(query, text, options, parameters, NULL);
-#else
-	return pg_plan_query(query, text, options, parameters);
-#endif
-}
-
-/* Run a query that has been started to its end, once. */
-static inline void
-simhash_run_executor(QueryDesc *query)
-{
-#if PG_VERSION_NUM >= 180000
-	ExecutorRun(query, ForwardScanDirection, 0);
-#else
-	ExecutorRun(query, ForwardScanDirection, 0, true);
-#endif
+	if (rel->rd_smgr != NULL)
+		smgrclearowner(&rel->rd_smgr, rel->rd_smgr);
 }
 
 /*
@@ -273,107 +249,23 @@ simhash_sorted_int64(Tuplesortstate *sort, int64 *value)
 	Datum		datum;
 	bool		isnull;
 
-#if PG_VERSION_NUM >= 160000
-	if (!tuplesort_getdatum(sort, true, false, &datum, &isnull, NULL))
-		return false;
-	*value = DatumGetInt64(datum);
-#else
-	if (!tuplesort_getdatum(sort, true, &datum, &isnull, NULL))
+	if (!tuplesort_getdatum(sort, true, true, &datum, &isnull, NULL))
 		return false;
 	*value = DatumGetInt64(datum);
 	if (!FLOAT8PASSBYVAL)
 		pfree(DatumGetPointer(datum));
-#endif
 	return true;
-}
-
-/* True when the session has the lock. */
-static inline bool
-simhash_lock_held(const LOCKTAG *tag, LOCKMODE mode)
-{
-#if PG_VERSION_NUM >= 170000
-	return LockHeldByMe(tag, mode, false);
-#else
-	return LockHeldByMe(tag, mode);
-#endif
-}
-
-/* Begin an index scan without order-by keys. */
-static inline IndexScanDesc
-simhash_index_beginscan(Relation table, Relation index, Snapshot snapshot,
-						int nkeys)
-{
-#if PG_VERSION_NUM >= 190000
-	return index_beginscan(table, index, snapshot, NULL, nkeys, 0, SO_NONE);
-#elif PG_VERSION_NUM >= 180000
-	return index_beginscan(table, index, snapshot, NULL, nkeys, 0);
-#else
-	return index_beginscan(table, index, snapshot, nkeys, 0);
-#endif
-}
-
-/* Begin a scan of a whole table. */
-static inline TableScanDesc
-simhash_table_beginscan(Relation table, Snapshot snapshot)
-{
-#if PG_VERSION_NUM >= 190000
-	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
-#else
-	return table_beginscan(table, snapshot, 0, NULL);
-#endif
-}
-
-/* Begin to scan this process's share of a table. */
-static inline TableScanDesc
-simhash_table_beginscan_parallel(Relation table, ParallelTableScanDesc shared)
-{
-#if PG_VERSION_NUM >= 190000
-	return table_beginscan_parallel(table, shared, SO_NONE);
-#else
-	return table_beginscan_parallel(table, shared);
-#endif
-}
-
-/*
- * Is a column computed when it is read, and NULL in the rows of the table?
- * From PostgreSQL 18 on generated columns are, by default.
- */
-static inline bool
-simhash_is_virtual(Form_pg_attribute attribute)
-{
-#if PG_VERSION_NUM >= 180000
-	return attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
-#else
-	(void) attribute;
-	return false;
-#endif
-}
-
-/* How many elements an array has, about. */
-static inline double
-simhash_array_length(PlannerInfo *root, Node *array)
-{
-#if PG_VERSION_NUM >= 170000
-	return estimate_array_length(root, array);
-#else
-	(void) root;
-	return estimate_array_length(array);
-#endif
 }
 
 /* The sequence of an identity column, if it is one. */
 static inline Oid
 simhash_identity_sequence(Oid table, AttrNumber column)
 {
-#if PG_VERSION_NUM >= 170000
 	Relation	relation = relation_open(table, AccessShareLock);
 	Oid			sequence = getIdentitySequence(relation, column, true);
 
 	relation_close(relation, NoLock);
 	return sequence;
-#else
-	return getIdentitySequence(table, column, true);
-#endif
 }
 
 /* Truncate a table that is open and locked; its triggers fire. */
@@ -384,11 +276,7 @@ simhash_truncate(Relation relation)
 
 	ExecuteTruncateGuts(list_make1(relation), oids,
 						RelationIsLogicallyLogged(relation) ? oids : NIL,
-						DROP_RESTRICT, false
-#if PG_VERSION_NUM >= 160000
-						,false
-#endif
-		);
+						DROP_RESTRICT, false, false);
 }
 
 /* Replace a row that is locked, as logical replication does. */
@@ -399,59 +287,13 @@ simhash_update_row(Relation relation, TupleTableSlot *old, TupleTableSlot *new)
 	ResultRelInfo *result = makeNode(ResultRelInfo);
 	EPQState	epqstate;
 
-#if PG_VERSION_NUM >= 160000
 	EvalPlanQualInit(&epqstate, estate, NULL, NIL, -1, NIL);
-#else
-	EvalPlanQualInit(&epqstate, estate, NULL, NIL, -1);
-#endif
 	InitResultRelInfo(result, relation, 0, NULL, 0);
 	ExecOpenIndices(result, false);
 	ExecSimpleRelationUpdate(result, estate, &epqstate, old, new);
 	ExecCloseIndices(result);
 	EvalPlanQualEnd(&epqstate);
 	FreeExecutorState(estate);
-}
-
-/*
- * By the number of each column of the one, that of the column of that name in
- * the other; fails unless there is one of the same type.
- */
-#if PG_VERSION_NUM >= 160000
-#define simhash_map_columns(from, to)	build_attrmap_by_name(to, from, false)
-#else
-#define simhash_map_columns(from, to)	build_attrmap_by_name(to, from)
-#endif
-
-/*
- * The hook in which an extension sees what the planner has found out of a
- * relation and its indexes, and what it is called with.
- */
-#if PG_VERSION_NUM >= 190000
-typedef build_simple_rel_hook_type SimhashRelationHook;
-#define SIMHASH_RELATION_HOOK			build_simple_rel_hook
-#define SIMHASH_RELATION_HOOK_TAKES \
-	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
-#define SIMHASH_RELATION_HOOK_GETS		root, rel, rte
-#else
-typedef get_relation_info_hook_type SimhashRelationHook;
-#define SIMHASH_RELATION_HOOK			get_relation_info_hook
-#define SIMHASH_RELATION_HOOK_TAKES \
-	PlannerInfo *root, Oid table, bool inherited, RelOptInfo *rel
-#define SIMHASH_RELATION_HOOK_GETS		root, table, inherited, rel
-#endif
-
-/* Does the planner match conditions on boolean columns by itself? */
-#define SIMHASH_KNOWS_BOOLEAN_COLUMNS	(PG_VERSION_NUM >= 160000)
-
-/* Have the planner take any other path rather than this one. */
-static inline void
-simhash_disable_path(IndexPath *path)
-{
-#if PG_VERSION_NUM >= 180000
-	path->path.disabled_nodes += 2;
-#else
-	(void) path;				/* its cost says so */
-#endif
 }
 
 #endif							/* SIMHASH_COMPAT_H */

@@ -9,20 +9,15 @@
  */
 #include "relation.h"
 
-#include "access/relation.h"
-#include "catalog/catalog.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 /*
- * Fail unless the user may alter the table and it is one; lock it.  The hint
- * says what needs a table.
+ * Open and lock a table or partitioned table; fails unless the user owns it.  The
+ * hint is for those who name something else.
  */
 Relation
 simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)

@@ -14,7 +14,7 @@
 #include "compat.h"
 #include "clusters/cluster.h"
 #include "fingerprint/fingerprint.h"
-#include "guard/guard_statement.h"
+#include "guard/guard.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
 #include "query/query.h"

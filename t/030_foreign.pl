@@ -203,7 +203,7 @@ is( $main->safe_psql('postgres', "SELECT count(*), (SELECT count(*) FROM
 $main->safe_psql('postgres', "CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
 	FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3')");
 ($code, $out, $err) = $main->psql('postgres', 'INSERT INTO docs VALUES (-1, 1)');
-like($err, qr/cannot search foreign table "docs_0".*Have a guard on each server/s,
+like($err, qr/cannot search foreign table "docs_0".*Create a guard on each server/s,
 	'a guard says what to do instead');
 
 $_->stop foreach @far, $main;

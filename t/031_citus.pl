@@ -165,7 +165,7 @@ SELECT create_distributed_table('single', 'id', shard_count => 1, colocate_with 
 END
 ask(sprintf $guard, 'guarded', "'fp', 'reject', '3'");
 like(fails('INSERT INTO guarded VALUES (1, 1, 7)'),
-	qr/would see the rows of shard "guarded_\d+" only.*within=site/s,
+	qr/would see only the rows of shard "guarded_\d+".*within=site/s,
 	'a guard of one shard of several');
 ask('SET citus.enable_unsafe_triggers = on; DROP TRIGGER guard ON guarded');
 ask(sprintf $guard, 'guarded', "'fp', 'reject', '3', 'within=site'");

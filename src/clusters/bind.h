@@ -11,7 +11,7 @@
 #define SIMHASH_CLUSTERS_BIND_H
 
 #include "clusters/step.h"
-#include "guard/guard_space.h"
+#include "guard/guard.h"
 
 /* bind.c */
 extern bool simhash_clusters_has_triggers(Relation relation,

@@ -53,7 +53,7 @@
 #include "utils/snapmgr.h"
 
 #include "clusters/table.h"
-#include "guard/guard_lock.h"
+#include "guard/guard.h"
 
 /*
  * Limits of the work done.

@@ -10,7 +10,7 @@
 #ifndef SIMHASH_CLUSTERS_NEIGHBOURS_H
 #define SIMHASH_CLUSTERS_NEIGHBOURS_H
 
-#include "guard/guard_search.h"
+#include "guard/guard.h"
 
 /* Different clusters, in order. */
 typedef struct ClusterSet

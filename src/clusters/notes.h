@@ -10,7 +10,7 @@
 #ifndef SIMHASH_CLUSTERS_NOTES_H
 #define SIMHASH_CLUSTERS_NOTES_H
 
-#include "guard/guard_fingerprint.h"
+#include "guard/guard.h"
 
 /* notes.c */
 extern void simhash_clusters_note_init(void);

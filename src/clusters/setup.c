@@ -83,7 +83,7 @@
 #include "clusters/commands.h"
 #include "clusters/table.h"
 #include "core/pairs/wide_pairs.h"
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 #include "pairs/pairs.h"
 #include "relation.h"
 

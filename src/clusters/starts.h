@@ -11,7 +11,7 @@
 #define SIMHASH_CLUSTERS_STARTS_H
 
 #include "clusters/terms.h"
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
 /* starts.c */
 extern void simhash_clusters_starts_init(void);

@@ -11,7 +11,7 @@
 #define SIMHASH_CLUSTERS_TABLE_H
 
 #include "clusters/terms.h"
-#include "guard/guard_search.h"
+#include "guard/guard.h"
 
 /* table.c */
 extern void simhash_clusters_check_table(const ClusterTerms *terms);

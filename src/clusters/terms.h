@@ -10,7 +10,7 @@
 #ifndef SIMHASH_CLUSTERS_TERMS_H
 #define SIMHASH_CLUSTERS_TERMS_H
 
-#include "guard/guard_terms.h"
+#include "guard/guard.h"
 
 #include "catalog/pg_class.h"
 #include "utils/reltrigger.h"

@@ -89,7 +89,7 @@
 #include "clusters/table.h"
 #include "clusters/texts.h"
 #include "clusters/trigger.h"
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
 PG_FUNCTION_INFO_V1(simhash_cluster);
 

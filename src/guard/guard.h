@@ -1,7 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * guard.h
- *		What simhash_guard() is made of, beside what it shares with clusters.
+ *		Rows are kept from being near-duplicates of others, as they come.
+ *
+ * Comes in: a row that is inserted or updated, and the terms by which rows are
+ * near-duplicates (a column, a distance, a group, documents to compare).
+ * Goes out: the nearest row that there is or, to a visitor, each that is near.
+ *
+ * The way of a row, and the files that it goes through:
+ *
+ *		arguments		guard_terms.c, and for simhash_guard() guard_options.c
+ *		fingerprint		guard_fingerprint.c, guard_group.c, guard_row.c
+ *		lock			guard_lock.c, so that near-duplicates that come at the
+ *						same time meet
+ *		search			guard_space.c (which tables), guard_index.c (by what),
+ *						guard_search.c: index scans like any other
+ *		verdict			guard_trigger.c, which waits for transactions that decide
+ *		action			guard_action.c: reject, skip, mark
+ *
+ * src/clusters goes the same way up to the search.  What guards of one
+ * statement share, and its end, is in guard_statement.c.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,63 +28,437 @@
 #ifndef SIMHASH_GUARD_H
 #define SIMHASH_GUARD_H
 
-#include "fingerprint/fingerprint.h"
-#include "guard/guard_row.h"
+#include "core/blocks/layout.h"
+#include "search/measure.h"
+#include "search/search.h"
 
-/* What to do about a near-duplicate. */
-typedef enum GuardAction
+#include "access/attmap.h"
+#include "access/htup_details.h"
+#include "access/skey.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/tuptable.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/reltrigger.h"
+
+/* What a column of fingerprints has: INT8OID, or BITOID of that width. */
+typedef struct GuardType
 {
-	GUARD_REJECT,
-	GUARD_SKIP,
-	GUARD_MARK
-} GuardAction;
+	Oid			oid;
+	int			width;			/* bits of each */
+} GuardType;
 
-/* By what a trigger fills fingerprints in. */
-typedef enum GuardFill
+/* A fingerprint; the first bit is at the top of the first word. */
+typedef struct GuardFingerprint
 {
-	GUARD_FILL_NONE,
-	GUARD_FILL_SIMHASH,
-	GUARD_FILL_MINHASH
-} GuardFill;
+	int			width;
+	uint64		words[SH_MAX_WORDS];	/* 0 beyond the width */
+} GuardFingerprint;
 
-/* The arguments of a trigger, in columns of the table that it was made for. */
-typedef struct GuardArguments
+/* Words that so many bits take. */
+#define GUARD_WORDS(width)	(((width) + SH_BITS - 1) / SH_BITS)
+
+/* What somebody asks for, by names. */
+typedef struct GuardAsked
 {
-	GuardTerms	terms;
-	GuardAction action;
-	bool		notice;			/* say so when a row is skipped */
-	GuardFill	fill;			/* the fingerprint, from that column */
-	AttrNumber	source;			/* what the option "document" names, or 0 */
-	AttrNumber	mark;			/* what gets the key of the row duplicated */
-	const char *excepted;		/* what the option "except" names, or NULL */
-	List	   *except;			/* the columns of a unique key that these are */
-} GuardArguments;
+	const char *who;			/* asks, for messages */
+	const char *hint;			/* what may be asked for; or NULL */
+	const char *renamed;		/* what to do where a name is wrong; or NULL */
+	const char *column;			/* of the fingerprint */
+	int64		radius;
+	List	   *within;			/* columns of the group */
+	const char *document;		/* NULL for none, as what follows */
+	const char *profile;
+	const char *similarity;
+	const char *at_least;		/* a number */
+	SimhashMeasure fills;		/* what a trigger's own fingerprints estimate */
+} GuardAsked;
 
-/* The trigger of one table. */
-typedef struct GuardTrigger
+/* That, in columns of a table. */
+typedef struct GuardTerms
 {
-	Guard		guard;
-	GuardArguments arguments;	/* in columns of that table */
-} GuardTrigger;
+	AttrNumber	column;			/* of the fingerprint */
+	GuardType	type;			/* what it has */
+	int			radius;
+	int			ngroup;			/* columns that a group has equal */
+	AttrNumber *group;
+	AttrNumber	document;		/* that is compared, or 0 */
+	SimhashMeasure measure;		/* of the documents' similarity */
+	double		at_least;		/* between near-duplicates */
+	const ShProfile *profile;	/* of the document */
+} GuardTerms;
 
-/* guard.c */
-extern Datum simhash_guard(PG_FUNCTION_ARGS);
+/* How two values of a column are compared. */
+typedef struct GuardEquality
+{
+	FmgrInfo	equals;
+	Oid			collation;
+} GuardEquality;
 
-/* guard_options.c */
-extern GuardArguments *simhash_guard_read_arguments(Relation root,
-													const Trigger *trigger);
-extern void simhash_guard_bind_locks(GuardStatement *statement,
-									 Relation root, const Trigger *trigger);
+/* A column that rows of one group have equal. */
+typedef struct GuardColumn
+{
+	AttrNumber	column;
+	Oid			operator;		/* equality, as the type has it by default */
+	GuardEquality equality;
+	FmgrInfo	hash;			/* fn_oid is invalid if the type has none */
+	bool		in_locks;		/* part of every guard of the fingerprint */
+} GuardColumn;
 
-/* guard_action.c */
-extern HeapTuple simhash_guard_act(GuardTrigger *guard, TriggerData *data,
-								   HeapTuple row, bool moved);
-extern HeapTuple simhash_guard_keep_mark(const GuardTrigger *guard,
-										 const TriggerData *data,
-										 HeapTuple row);
+/* An index to search by: of fingerprints, or of the keys of a block. */
+typedef struct GuardIndex
+{
+	Oid			index;			/* or InvalidOid */
+	int			ncolumns;		/* up to the last that has a condition */
+	int		   *group;			/* which column of the group each of them is,
+								 * or -1 for what is sought */
+	ScanKey		conditions;		/* on all of them, but for the values */
+} GuardIndex;
 
-/* guard_fill.c */
-extern HeapTuple simhash_guard_fill(const GuardTrigger *guard,
-									const TriggerData *data, HeapTuple row);
+/* A table to search, with the way to find rows in it. */
+typedef struct GuardTable
+{
+	Oid			table;
+	GuardTerms	terms;			/* in columns of that */
+	AttrNumber	carried;		/* what is read of a row found, or 0 */
+	GuardIndex	hamming;
+	GuardIndex	keys[SH_BLOCKS];	/* if there is no such index */
+	bool		only_way;		/* all sessions search by that hamming index */
+} GuardTable;
+
+/*
+ * The tables to search for the rows of a table: those below the root, a
+ * partition, or that table itself.
+ */
+typedef struct GuardScope
+{
+	Oid			top;
+	int			ntables;
+	GuardTable *tables;
+} GuardScope;
+
+/* What is searched below a root. */
+typedef struct GuardSpace
+{
+	/* known once, from the root */
+	Oid			root;
+	TupleDesc	desc;			/* of the root, as it was in the beginning */
+	GuardTerms	terms;			/* in columns of the root */
+	AttrNumber	carried;
+	GuardColumn *group;
+	Oid			ball_type;		/* hamming_ball, or hamming_bit_ball */
+	bool		keyed;			/* the tables need primary keys */
+
+	/* where to search, and how: found anew when a table changes */
+	bool		stale;			/* to be found out (again) */
+	uint32		times_found;
+	MemoryContext context;		/* of the members that follow */
+	List	   *watched;		/* tables that matter, partitioned ones too */
+	List	   *scopes;			/* of GuardScope */
+} GuardSpace;
+
+/* Where the rows of a table are searched for, in one state of the space. */
+typedef struct GuardPlace
+{
+	Oid			table;
+	bool		moves;			/* a row may go to another partition */
+	uint32		found_for;		/* 0 before the first time */
+	const GuardScope *scope;
+	const GuardTable *own;		/* how to search that table */
+} GuardPlace;
+
+/* The nearest row whose fate is known: committed, or our own. */
+typedef struct GuardMatch
+{
+	int			distance;		/* -1 when there is none */
+	const GuardTable *table;
+	TupleTableSlot *slot;		/* the row itself */
+} GuardMatch;
+
+/*
+ * The nearest row that depends on a transaction in progress, or on one that
+ * has ended while we searched.
+ */
+typedef struct GuardPending
+{
+	int			distance;		/* -1 when there is none */
+	Oid			table;
+	ItemPointerData tid;
+	TransactionId xid;			/* invalid if it has ended */
+	uint32		token;			/* of a speculative insertion, or 0 */
+	bool		locked;			/* by others, who may change its key */
+} GuardPending;
+
+/*
+ * Is shown every row near ours, in place of the nearest being kept.  A
+ * transaction in progress may have inserted it.
+ */
+typedef void (*GuardVisitor) (void *visitor, const GuardTable *table,
+							  TupleTableSlot *slot,
+							  const GuardPending *pending);
+
+/* What to compare a row with that has no document; NULL for nothing. */
+typedef text *(*GuardStandIn) (void *visitor, TupleTableSlot *slot);
+
+/* A row, the search for others near it, and what that finds. */
+typedef struct GuardSearch
+{
+	/* what is sought */
+	GuardSpace *space;
+	Oid			table;			/* that the row goes to */
+	GuardFingerprint center;
+	Datum		center_value;	/* the same, as a value of SQL */
+	Datum	   *group;			/* its values, none of them NULL */
+	text	   *document;		/* if documents are compared; NULL for none */
+	ItemPointer self;			/* the row that is updated, or NULL */
+	HeapTuple	inserted;		/* the row that is inserted, or NULL */
+	List	   *keys;			/* a row of the same key is passed over */
+	int			enough;			/* a match so near ends the search */
+	GuardVisitor visit;			/* or NULL */
+	GuardStandIn stand_in;		/* or NULL */
+	void	   *visitor;
+	bool		moving;			/* take in rows that our statement deletes */
+
+	/* by what it sees rows */
+	SnapshotData before;		/* a copy of one taken when the search began */
+	SnapshotData dirty;
+
+	/* what is found */
+	GuardMatch	match;
+	GuardPending pending;
+	bool		changed;		/* a row that was to be visited was */
+} GuardSearch;
+
+/* The most locks that a row can have. */
+#define GUARD_LOCKS_MAX		128
+
+/* How the locks of a row are chosen; see guard_lock.c. */
+typedef struct GuardScheme
+{
+	int			radius;
+	int			parts;			/* that a fingerprint is cut in; 0: one lock */
+	int			agree;			/* blocks of a part that two rows have equal */
+} GuardScheme;
+
+/* The locks of the row that was let pass last, while others may not see it. */
+typedef struct GuardLocks
+{
+	Oid			root;			/* what they are locks of */
+	uint64		seed;			/* sets them apart from others of that */
+	GuardScheme scheme;
+
+	/* how to tell that it is in the index */
+	Oid			index;			/* InvalidOid if that cannot be told */
+	GuardFingerprint fingerprint;
+
+	/* the locks, those that are held first */
+	int			nheld;
+	bool		waiting;		/* for the lock that follows */
+	uint32		locks[GUARD_LOCKS_MAX];
+} GuardLocks;
+
+/*
+ * The row that was updated last, and what the update made of it, as long as the
+ * memory of that row is there; see guard_moved.c.
+ */
+typedef struct GuardMoved
+{
+	bool		valid;
+	Oid			table;			/* where its old version is */
+	ItemPointerData tid;
+	bool		compared;		/* it has a fingerprint and a group */
+	GuardFingerprint fingerprint;	/* its width is 0 for none */
+	Datum	   *group;			/* the values of its columns */
+	text	   *document;		/* if it is compared, or fills; NULL for none */
+	int64		cluster;
+} GuardMoved;
+
+/*
+ * A trigger at work in a statement.  On a partitioned table it is a trigger of
+ * each partition, with a Guard for each that gets rows; they share this.
+ */
+typedef struct GuardStatement
+{
+	MemoryContext context;		/* lives at least as long as the statement */
+	CommandId	command;		/* tells it from others in that context, and
+								 * from those that it calls */
+	MemoryContextCallback at_end;
+	SubTransactionId subxact;	/* that the statement runs in */
+	Oid			trigger;		/* that was made, no clone */
+	void	   *terms;			/* the trigger's own; NULL before it was bound */
+	GuardSpace	space;
+	GuardLocks	locks;
+	GuardMoved	moved;
+} GuardStatement;
+
+/* A trigger that is no clone, and its table. */
+typedef struct GuardOrigin
+{
+	Oid			table;
+	Oid			trigger;
+} GuardOrigin;
+
+/* How the row of a call is to be compared with others. */
+typedef enum GuardNeed
+{
+	GUARD_COMPARE,
+	GUARD_NONE_NEAR,			/* no row can be near it */
+	GUARD_AS_BEFORE				/* an update changes nothing about that */
+} GuardNeed;
+
+/* What is known of the trigger of one table for the length of a statement. */
+typedef struct Guard
+{
+	/* known once, from the trigger and the table */
+	const char *name;			/* of the trigger */
+	GuardStatement *statement;
+	Oid			table;			/* that it fires for */
+	GuardTerms	terms;			/* in columns of that */
+	ExprState  *fingerprint;	/* to compute it; NULL unless it is generated */
+	ExprState **group;			/* likewise */
+	ExprContext *econtext;		/* for these */
+	TupleTableSlot *slot;
+
+	/* the row at hand */
+	GuardNeed	need;
+	GuardSearch search;			/* for others near it */
+	text	   *document;		/* if documents are compared; NULL for none */
+	GuardPlace	place;			/* where to search */
+} Guard;
+
+/* A column of a relation. */
+static inline Form_pg_attribute
+simhash_guard_attribute(Relation relation, AttrNumber column)
+{
+	return TupleDescAttr(RelationGetDescr(relation), column - 1);
+}
+
+/* A column of the root in another table; 0 for none. */
+static inline AttrNumber
+simhash_guard_mapped(const AttrMap *map, AttrNumber column)
+{
+	return column == 0 ? 0 : map->attnums[column - 1];
+}
+
+/* guard_fingerprint.c */
+extern GuardType simhash_guard_type(Relation relation, AttrNumber column);
+extern GuardFingerprint simhash_guard_fingerprint(const GuardType *type,
+												  Datum value);
+extern int	simhash_guard_distance(const GuardFingerprint *a,
+								   const GuardFingerprint *b);
+
+/* guard_terms.c */
+extern AttrNumber simhash_guard_column(Relation relation, const char *name,
+									   const char *hint);
+extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
+extern GuardTerms simhash_guard_read_terms(const GuardAsked *asked,
+										   Relation relation);
+extern GuardTerms simhash_guard_map_terms(const GuardTerms *terms,
+										  const AttrMap *map,
+										  Relation relation);
+extern bool simhash_guard_same_document(const text *document,
+										const text *other);
+extern double simhash_guard_similarity(const GuardTerms *terms,
+									   text *document, text *other);
+
+/* guard_group.c */
+extern void simhash_guard_bind_group(GuardColumn *group, Relation relation,
+									 int n, const AttrNumber *columns);
+extern bool simhash_guard_equal(GuardEquality *equality,
+								Datum value, Datum other);
+extern uint64 simhash_guard_group_hash(const GuardSpace *space,
+									   const Datum *values);
+
+/* guard_index.c */
+extern int	simhash_guard_in_group(const GuardSpace *space,
+								   const AttrNumber *group, AttrNumber column,
+								   Oid collation, Oid family, Oid type,
+								   StrategyNumber equal);
+extern void simhash_guard_find_indexes(const GuardSpace *space,
+									   Relation relation, GuardTable *table);
+extern char *simhash_guard_index_columns(const GuardSpace *space);
+
+/* guard_space.c */
+extern void simhash_guard_bind_space(GuardSpace *space, Relation root,
+									 const GuardTerms *terms,
+									 AttrNumber carried, Oid schema);
+extern AttrMap *simhash_guard_map_columns(const GuardSpace *space,
+										  Relation table);
+extern void simhash_guard_find(GuardSpace *space, GuardPlace *place);
+extern List *simhash_guard_primary_key(Oid table);
+
+/* guard_key.c */
+extern List *simhash_guard_find_keys(Relation root, const AttrMap *map,
+									 Relation relation, List *except,
+									 AttrNumber mark, bool *found);
+extern bool simhash_guard_same_key(List *keys, HeapTuple inserted,
+								   TupleTableSlot *slot);
+extern TM_Result simhash_guard_hold_key(Relation relation, ItemPointer tid,
+										bool wait);
+
+/* guard_search.c */
+extern void simhash_guard_search(GuardSearch *search, const GuardScope *scope);
+extern void simhash_guard_wait(GuardPending *pending);
+extern void simhash_guard_forget_match(GuardSearch *search);
+
+/* guard_lock.c */
+extern LOCKTAG simhash_guard_lock_tag(Oid root, uint32 value);
+extern GuardScheme simhash_guard_scheme(int width, int radius);
+extern void simhash_guard_take_locks(GuardLocks *locks,
+									 const GuardFingerprint *fingerprint,
+									 uint64 group);
+extern void simhash_guard_unlock(GuardLocks *locks);
+
+/* guard_statement.c */
+extern void simhash_guard_init(void);
+extern GuardStatement *simhash_guard_statement(MemoryContext context,
+											   Oid trigger);
+extern void simhash_guard_begin_row(GuardStatement *statement);
+extern bool simhash_guard_read_header(Relation heap, ItemPointer tid,
+									  HeapTupleHeader header);
+extern Oid	simhash_guard_fires_alike;
+
+/* guard_bind.c */
+extern GuardOrigin simhash_guard_origin(Relation relation,
+										const Trigger *trigger);
+extern void simhash_guard_refuse_generated(Relation relation,
+										   AttrNumber column,
+										   const char *hint);
+extern void simhash_guard_check_stored(Relation relation, AttrNumber column);
+extern void simhash_guard_check_document(Relation relation,
+										 AttrNumber column);
+extern void simhash_guard_bind(Guard *guard, Relation relation,
+							   const GuardTerms *terms, const AttrMap *map);
+
+/* guard_shard.c */
+extern void simhash_guard_check_shard(const char *name, Relation relation,
+									  const GuardTerms *terms);
+
+/* guard_row.c */
+extern void simhash_guard_take_row(Guard *guard, const TriggerData *data,
+								   HeapTuple row, AttrNumber source);
+extern void simhash_guard_enter(Guard *guard,
+								const GuardFingerprint *fingerprint);
+extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
+										  AttrNumber column, Datum value,
+										  bool isnull);
+extern text *simhash_guard_document(Relation relation, AttrNumber column,
+									HeapTuple row);
+extern bool simhash_guard_keeps_document(Relation relation, AttrNumber column,
+										 HeapTuple old, HeapTuple new);
+
+/* guard_moved.c */
+extern void simhash_guard_check_moves(const char *name, Relation relation,
+									  const Trigger *trigger,
+									  const GuardOrigin *origin);
+extern void simhash_guard_note_update(Guard *guard, const TriggerData *data,
+									  AttrNumber source);
+extern bool simhash_guard_has_moved(const GuardStatement *statement);
+extern bool simhash_guard_is_as_moved(const Guard *guard);
 
 #endif							/* SIMHASH_GUARD_H */

@@ -8,15 +8,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_options.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 #include "utils/rls.h"
 
 /* integrity_constraint_violation, of a kind of our own */
@@ -24,7 +18,7 @@
 
 /* May the user read a column of the table that the trigger was made for? */
 static bool
-may_read(Oid root, AttrNumber column)
+may_read_column(Oid root, AttrNumber column)
 {
 	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
 		pg_attribute_aclcheck(root, column, GetUserId(),
@@ -32,8 +26,8 @@ may_read(Oid root, AttrNumber column)
 }
 
 /*
- * May the user know the key and the distance of the row found?  Whoever may
- * not read them gets to know that there is one, as with a unique index.
+ * May the user know the key and the distance of the row found?  A user who may
+ * not read them is told only that there is such a row, as by a unique index.
  */
 static bool
 may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
@@ -46,64 +40,53 @@ may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 		const char *name = get_attname(match->table->table, lfirst_int(lc),
 									   false);
 
-		if (!may_read(space->root, get_attnum(space->root, name)))
+		if (!may_read_column(space->root, get_attnum(space->root, name)))
 			return false;
 	}
-	return columns != NIL && may_read(space->root, space->terms.column) &&
+	return columns != NIL && may_read_column(space->root, space->terms.column) &&
 		check_enable_rls(space->root, InvalidOid, true) != RLS_ENABLED;
 }
 
-/*
- * The values that the row found has in the columns, and, if wanted, the names of
- * these, separated by commas.
- */
+/* The text of what the row found has in a column of its key. */
 static char *
-write_key(const GuardMatch *match, List *columns, StringInfo names)
+write_key_value(const GuardMatch *match, AttrNumber column)
 {
-	StringInfoData values;
-	ListCell   *lc;
+	TupleDesc	desc = match->slot->tts_tupleDescriptor;
+	bool		isnull;
+	Datum		value = slot_getattr(match->slot, column, &isnull);
+	Oid			output;
+	bool		varlena;
 
-	initStringInfo(&values);
-	foreach(lc, columns)
-	{
-		Form_pg_attribute column =
-		TupleDescAttr(match->slot->tts_tupleDescriptor, lfirst_int(lc) - 1);
-		const char *comma = lc != list_head(columns) ? ", " : "";
-		bool		isnull;
-		Datum		value = slot_getattr(match->slot, column->attnum, &isnull);
-		Oid			output;
-		bool		varlena;
-
-		getTypeOutputInfo(column->atttypid, &output, &varlena);
-		appendStringInfo(&values, "%s%s", comma,
-						 OidOutputFunctionCall(output, value));
-		if (names != NULL)
-			appendStringInfo(names, "%s%s", comma, NameStr(column->attname));
-	}
-	return values.data;
+	getTypeOutputInfo(TupleDescAttr(desc, column - 1)->atttypid, &output,
+					  &varlena);
+	return OidOutputFunctionCall(output, value);
 }
 
-/* The same as a list in JSON, so that different keys are never written alike. */
+/*
+ * The text of a key: of one column as it is, of several as a list in JSON, so
+ * that different keys are never written alike.
+ */
 static char *
-write_list(const GuardMatch *match, List *columns)
+write_key(const GuardMatch *match, List *columns)
 {
 	StringInfoData list;
 	ListCell   *lc;
 
+	if (list_length(columns) == 1)
+		return write_key_value(match, linitial_int(columns));
 	initStringInfo(&list);
 	foreach(lc, columns)
 	{
 		appendStringInfoString(&list, lc == list_head(columns) ? "[" : ", ");
-		escape_json(&list, write_key(match, list_make1_int(lfirst_int(lc)),
-									 NULL));
+		escape_json(&list, write_key_value(match, lfirst_int(lc)));
 	}
 	appendStringInfoChar(&list, ']');
 	return list.data;
 }
 
 /*
- * The similarity of the row found; -1 if documents are not compared, or the user
- * may not read that column.
+ * The similarity of the row found; -1 if documents are not compared, or the
+ * user may not read that column.
  */
 static double
 match_similarity(const GuardTrigger *guard, const GuardMatch *match)
@@ -113,9 +96,9 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 	Datum		document;
 
 	if (space->terms.document == 0 ||
-		!may_read(space->root, space->terms.document))
+		!may_read_column(space->root, space->terms.document))
 		return -1;
-	document = slot_getattr(match->slot, match->table->document, &isnull);
+	document = slot_getattr(match->slot, match->table->terms.document, &isnull);
 	return simhash_guard_similarity(&space->terms, guard->guard.document,
 									isnull ? NULL : DatumGetTextPP(document));
 }
@@ -126,15 +109,26 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
 	double		similarity = match_similarity(guard, match);
 	StringInfoData names;
-	char	   *values;
+	StringInfoData values;
+	ListCell   *lc;
 
 	initStringInfo(&names);
-	values = write_key(match, columns, &names);
+	initStringInfo(&values);
+	foreach(lc, columns)
+	{
+		const char *comma = lc == list_head(columns) ? "" : ", ";
+
+		appendStringInfo(&names, "%s%s", comma,
+						 get_attname(match->table->table, lfirst_int(lc),
+									 false));
+		appendStringInfo(&values, "%s%s", comma,
+						 write_key_value(match, lfirst_int(lc)));
+	}
 	if (similarity < 0)
 		return errdetail("The row with key (%s)=(%s) is at distance %d.",
-						 names.data, values, match->distance);
+						 names.data, values.data, match->distance);
 	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
-					 names.data, values, match->distance,
+					 names.data, values.data, match->distance,
 					 simhash_measure_name(guard->arguments.terms.measure),
 					 similarity);
 }
@@ -153,8 +147,8 @@ guard_hint(const char *name, const GuardTerms *terms)
 
 /* Refuse the row, or notice that it is left out. */
 static void
-report(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
-	   int level)
+report_match(const GuardTrigger *guard, TriggerData *data,
+			 const GuardMatch *match, int level)
 {
 	List	   *columns = simhash_guard_primary_key(match->table->table);
 	const char *root = get_rel_name(guard->guard.statement->space.root);
@@ -176,7 +170,8 @@ report(const GuardTrigger *guard, TriggerData *data, const GuardMatch *match,
  * the column is of another type, or through a list if it has several columns.
  */
 static HeapTuple
-mark(AttrNumber mark, TriggerData *data, const GuardMatch *match, HeapTuple row)
+write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
+		   HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
 	Form_pg_attribute target = simhash_guard_attribute(relation, mark);
@@ -196,9 +191,7 @@ mark(AttrNumber mark, TriggerData *data, const GuardMatch *match, HeapTuple row)
 		Oid			parameter;
 
 		getTypeInputInfo(target->atttypid, &input, &parameter);
-		value = OidInputFunctionCall(input, list_length(columns) == 1 ?
-									 write_key(match, columns, NULL) :
-									 write_list(match, columns),
+		value = OidInputFunctionCall(input, write_key(match, columns),
 									 parameter, target->atttypmod);
 	}
 	return simhash_guard_set_column(row, relation, mark, value, isnull);
@@ -224,10 +217,10 @@ is_foreign_key(Relation relation, AttrNumber column)
 }
 
 /*
- * The row of an update that changes nothing about what it is a near-duplicate
- * of, with the mark that it had, whatever the statement has written there.  But
- * what ON DELETE SET NULL or ON UPDATE CASCADE write has to stay: nobody checks
- * afterwards that it did.
+ * The row of an update that changes nothing that is compared: it keeps the
+ * mark that it had, whatever the statement has written there.  But if the mark
+ * is a foreign key, what ON DELETE SET NULL or ON UPDATE CASCADE write has to
+ * stay, as the server does not check that afterwards.
  */
 HeapTuple
 simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
@@ -246,9 +239,8 @@ simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 	if (isnull == wasnull &&
 		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
 		return row;
-	if (is_foreign_key(relation, column))
-		return row;
-	return simhash_guard_set_column(row, relation, column, old, wasnull);
+	return is_foreign_key(relation, column) ? row :
+		simhash_guard_set_column(row, relation, column, old, wasnull);
 }
 
 /*
@@ -266,13 +258,13 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 	bool		reject = arguments->action == GUARD_REJECT || moved;
 
 	if (arguments->action == GUARD_MARK)
-		row = found ? mark(arguments->mark, data, &search->match, row) :
+		row = found ? write_mark(arguments->mark, data, &search->match, row) :
 			simhash_guard_set_column(row, data->tg_relation, arguments->mark,
 									 (Datum) 0, true);
 	else if (found)
 	{
 		if (reject || arguments->notice)
-			report(guard, data, &search->match, reject ? ERROR : NOTICE);
+			report_match(guard, data, &search->match, reject ? ERROR : NOTICE);
 		simhash_guard_unlock(&guard->guard.statement->locks);
 		row = NULL;
 	}

@@ -1,31 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * guard_bind.c
- *		What the terms of a trigger are in one of the tables that it fires for.
+ *		The terms of a trigger in one of the tables that it fires for.
  *
- * It is found out, and checked, at the first row that a statement has for the
- * table.  It stays true until the end of the statement, as the lock that the
- * statement has on the table lets nobody else alter it, and its own session
- * neither but for names.
+ * They are found and checked at the first row that a statement has for the
+ * table, and stay true until its end: the statement's lock on the table keeps
+ * other sessions from altering it, and its own session can change no more than
+ * names.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "parser/parse_coerce.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
-/* Fail if a generated column is one that a trigger reads or writes as it is. */
+/*
+ * Fail if a column is generated, as one that the trigger reads before generated
+ * columns are computed, or writes, must not be.
+ */
 void
 simhash_guard_refuse_generated(Relation relation, AttrNumber column,
 							   const char *hint)
@@ -40,7 +36,7 @@ simhash_guard_refuse_generated(Relation relation, AttrNumber column,
 				 errhint("%s", hint)));
 }
 
-/* Fail if a column is not there in the rows that are found. */
+/* Fail if a column is virtual, as the rows that a search finds lack it. */
 void
 simhash_guard_check_stored(Relation relation, AttrNumber column)
 {
@@ -54,7 +50,7 @@ simhash_guard_check_stored(Relation relation, AttrNumber column)
 				 errhint("A guard takes generated columns that are STORED.")));
 }
 
-/* Fail unless a column is one of documents. */
+/* Fail unless a column can have documents: text that is not generated. */
 void
 simhash_guard_check_document(Relation relation, AttrNumber column)
 {
@@ -72,8 +68,8 @@ simhash_guard_check_document(Relation relation, AttrNumber column)
 }
 
 /*
- * The trigger that was made, of which that of a partition is a clone, and the
- * table that it was made for.
+ * The trigger that CREATE TRIGGER made, and its table.  Partitions have clones
+ * of it, and clones of those.
  */
 GuardOrigin
 simhash_guard_origin(Relation relation, const Trigger *trigger)
@@ -115,52 +111,31 @@ simhash_guard_origin(Relation relation, const Trigger *trigger)
  * Prepare to compute a column, if it is generated: BEFORE triggers come before
  * generated columns are computed.
  */
-static GuardSource
+static ExprState *
 bind_source(Relation relation, AttrNumber column, EState *estate)
 {
-	GuardSource source = {column, NULL};
-
 	simhash_guard_check_stored(relation, column);
-	source.expression =
-		ExecPrepareExpr((Expr *) simhash_guard_expression(relation, column),
-						estate);
-	return source;
-}
-
-/* The terms of the root, by such a map of its columns, in a table's. */
-static GuardTerms
-map_terms(const GuardTerms *terms, const AttrMap *map, Relation relation)
-{
-	GuardTerms	mapped = *terms;
-
-	mapped.column = map->attnums[terms->column - 1];
-	mapped.type = simhash_guard_type(relation, mapped.column);
-	mapped.document = terms->document == 0 ? 0 :
-		map->attnums[terms->document - 1];
-	mapped.group = palloc(Max(terms->ngroup, 1) * sizeof *mapped.group);
-	for (int i = 0; i < terms->ngroup; i++)
-		mapped.group[i] = map->attnums[terms->group[i] - 1];
-	return mapped;
+	return ExecPrepareExpr((Expr *) simhash_guard_expression(relation, column),
+						   estate);
 }
 
 /*
- * Have a guard of a statement take rows of a table, by terms that are in columns
- * of the root.
+ * Prepare a guard for the rows of a table.  The terms are in columns of the
+ * root; the map says what these are in the table.
  */
 void
 simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
 				   const AttrMap *map)
 {
 	EState	   *estate = CreateExecutorState();
-	int			n = Max(terms->ngroup, 1);
 
 	guard->table = RelationGetRelid(relation);
-	guard->terms = map_terms(terms, map, relation);
+	guard->terms = simhash_guard_map_terms(terms, map, relation);
 	if (guard->terms.document != 0)
 		simhash_guard_check_document(relation, guard->terms.document);
 	guard->fingerprint = bind_source(relation, guard->terms.column, estate);
-	guard->group = palloc(n * sizeof *guard->group);
-	guard->group_values = palloc(n * sizeof(Datum));
+	guard->group = palloc(terms->ngroup * sizeof *guard->group);
+	guard->search.group = palloc(terms->ngroup * sizeof(Datum));
 	for (int i = 0; i < terms->ngroup; i++)
 		guard->group[i] = bind_source(relation, guard->terms.group[i], estate);
 	guard->econtext = GetPerTupleExprContext(estate);
@@ -168,5 +143,4 @@ simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
 										   &TTSOpsHeapTuple);
 	guard->search.space = &guard->statement->space;
 	guard->search.table = guard->place.table = guard->table;
-	guard->search.group = guard->group_values;
 }

@@ -8,17 +8,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
-
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
+#include "guard/guard_options.h"
 
 /* The fingerprint of a row's document; NULL if it has none. */
 static Datum
 compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
 					HeapTuple row, bool *isnull)
 {
-	SimhashWideFamily family = arguments->fill == GUARD_FILL_MINHASH ?
+	SimhashWideFamily family = arguments->fill == SIMHASH_JACCARD ?
 	simhash_wide_minhash : simhash_wide_fingerprint;
 	int			n = arguments->terms.type.width / SH_BITS;
 	uint64		words[SH_WORDS];
@@ -32,60 +29,41 @@ compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
 		Int64GetDatum((int64) words[0]);
 }
 
-/* Are two fingerprints, or NULLs, the same? */
-static bool
-same_fingerprint(const GuardType *type, Datum value, bool isnull,
-				 Datum other, bool othernull)
-{
-	GuardFingerprint a;
-	GuardFingerprint b;
-
-	if (isnull || othernull)
-		return isnull && othernull;
-	a = simhash_guard_fingerprint(type, value);
-	b = simhash_guard_fingerprint(type, other);
-	return simhash_guard_distance(&a, &b) == 0;
-}
-
 /*
- * Has a row the fingerprint that it had before: before an update, or where the
- * statement has moved it from?  And the document?
+ * The fingerprint and the document that a row had before the update, or in the
+ * partition that the update has moved it from; false if it had no fingerprint,
+ * or is new.
  */
 static bool
-is_as_before(const GuardTrigger *guard, const TriggerData *data, HeapTuple row,
-			 Datum given, bool *same_document)
+get_state_before(const GuardTrigger *guard, const TriggerData *data,
+				 GuardFingerprint *fingerprint, text **document)
 {
 	const GuardArguments *arguments = &guard->arguments;
-	const GuardType *type = &arguments->terms.type;
 	const GuardMoved *moved = &guard->guard.statement->moved;
-	Relation	relation = data->tg_relation;
-	GuardFingerprint fingerprint;
 	bool		isnull;
-	Datum		old;
+	Datum		value;
 
-	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event))
 	{
-		*same_document = simhash_guard_keeps_document(relation,
-													  arguments->source,
-													  data->tg_trigtuple, row);
-		old = heap_getattr(data->tg_trigtuple, arguments->terms.column,
-						   RelationGetDescr(relation), &isnull);
-		return same_fingerprint(type, given, false, old, isnull);
+		*fingerprint = moved->fingerprint;
+		*document = moved->document;
+		return simhash_guard_has_moved(guard->guard.statement) &&
+			moved->fingerprint.width != 0;
 	}
-	if (!simhash_guard_has_moved(guard->guard.statement) ||
-		moved->fingerprint.width == 0)
-		return false;
-	*same_document =
-		simhash_guard_same_document(simhash_guard_document(relation, arguments->source, row),
-									moved->document);
-	fingerprint = simhash_guard_fingerprint(type, given);
-	return simhash_guard_distance(&moved->fingerprint, &fingerprint) == 0;
+	value = heap_getattr(data->tg_trigtuple, arguments->terms.column,
+						 RelationGetDescr(data->tg_relation), &isnull);
+	if (!isnull)
+		*fingerprint = simhash_guard_fingerprint(&arguments->terms.type, value);
+	*document = simhash_guard_document(data->tg_relation, arguments->source,
+									   data->tg_trigtuple);
+	return !isnull;
 }
 
 /*
- * The row with the fingerprint of its document.  One that is there stays as it
- * is while the document is not changed, by whatever it was made, and wherever an
- * update moves the row.  One that is given must be what we would fill in.
+ * The row with the fingerprint of its document.  As long as the document does
+ * not change, a fingerprint that is there stays, however it was made, also
+ * when an update moves the row.  A new one that the statement gives must be
+ * the one that we would fill in.
  */
 HeapTuple
 simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
@@ -96,26 +74,37 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 	Relation	relation = data->tg_relation;
 	TupleDesc	desc = RelationGetDescr(relation);
 	AttrNumber	column = arguments->terms.column;
+	GuardFingerprint given;
+	GuardFingerprint other;
+	text	   *document;
+	bool		as_before = false;
 	bool		isnull;
-	Datum		given = heap_getattr(row, column, desc, &isnull);
-	bool		same_document = false;
-	bool		as_before = !isnull &&
-	is_as_before(guard, data, row, given, &same_document);
 	bool		none;
-	Datum		its;
+	Datum		value = heap_getattr(row, column, desc, &isnull);
 
-	if (as_before && same_document)
+	if (!isnull)
+	{
+		given = simhash_guard_fingerprint(type, value);
+		as_before = get_state_before(guard, data, &other, &document) &&
+			simhash_guard_distance(&given, &other) == 0;
+	}
+	if (as_before &&
+		simhash_guard_same_document(document,
+									simhash_guard_document(relation, arguments->source, row)))
 		return row;
-	its = compute_fingerprint(arguments, desc, row, &none);
-	if (same_fingerprint(type, given, isnull, its, none))
+	value = compute_fingerprint(arguments, desc, row, &none);
+	if (!none)
+		other = simhash_guard_fingerprint(type, value);
+	if (isnull == none &&
+		(none || simhash_guard_distance(&given, &other) == 0))
 		return row;
 	if (!as_before && !isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_GENERATED_ALWAYS),
-				 errmsg("column \"%s\" of relation \"%s\" is given a fingerprint that is not that of its document",
+				 errmsg("fingerprint given for column \"%s\" of relation \"%s\" is not that of the document",
 						NameStr(simhash_guard_attribute(relation, column)->attname),
 						RelationGetRelationName(relation)),
 				 errhint("Leave it to trigger \"%s\" to fill it in.",
 						 guard->guard.name)));
-	return simhash_guard_set_column(row, relation, column, its, none);
+	return simhash_guard_set_column(row, relation, column, value, none);
 }

@@ -8,15 +8,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_fingerprint.h"
+#include "guard/guard.h"
 
-#include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
-/* What the fingerprints in a column are; fails if they are none. */
+/* What kind of fingerprints a column has; fails if it has other values. */
 GuardType
 simhash_guard_type(Relation relation, AttrNumber column)
 {
@@ -44,7 +41,7 @@ simhash_guard_type(Relation relation, AttrNumber column)
 }
 
 /*
- * The fingerprint that a value is.  What is in a column is as wide as the
+ * A value as a fingerprint.  What is in a column is as wide as the
  * column, but an expression or a trigger may give any bit string.
  */
 GuardFingerprint

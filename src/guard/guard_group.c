@@ -20,60 +20,51 @@
  * The locks of a row (guard_lock.c) follow from its group, so that sessions
  * with rows of different groups do not wait for each other.  Rows that come
  * through different guards of one fingerprint must meet, too, say one within
- * site,lang and one within site.  Whoever is a near-duplicate for either is of
- * the same site.  So locks follow from the columns that all guards of the
+ * site,lang and one within site.  What is a near-duplicate for either of them
+ * has the same site.  So locks follow from the columns that all guards of the
  * fingerprint have in common.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_group.h"
-#include "guard/guard_fingerprint.h"
+#include "guard/guard.h"
 
 #include "common/hashfn.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "search/search.h"
-
-/* Find out how the values of a column are compared. */
-static void
-bind_column(GuardColumn *column, Relation relation, AttrNumber number)
-{
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, number);
-	TypeCacheEntry *type;
-
-	column->column = number;
-	type = lookup_type_cache(getBaseType(attribute->atttypid),
-							 TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
-	if (!OidIsValid(type->eq_opr))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an equality operator for type %s",
-						format_type_be(attribute->atttypid)),
-				 errdetail("Column \"%s\" of relation \"%s\" cannot tell groups of rows apart.",
-						   NameStr(attribute->attname),
-						   RelationGetRelationName(relation)),
-				 errhint("The option \"within\" takes columns of types that have a default operator class for btree or hash.")));
-	column->operator = type->eq_opr;
-	column->equality.collation = attribute->attcollation;
-	column->in_locks = true;
-	fmgr_info(get_opcode(type->eq_opr), &column->equality.equals);
-	column->hash.fn_oid = InvalidOid;
-	if (OidIsValid(type->hash_proc) &&
-		simhash_can_hash(attribute->atttypid, attribute->attcollation))
-		fmgr_info(type->hash_proc, &column->hash);
-}
-
-/* Learn what the group of a row is. */
+/* Find out how the values of the columns of a group are compared. */
 void
 simhash_guard_bind_group(GuardColumn *group, Relation relation, int n,
 						 const AttrNumber *columns)
 {
 	for (int i = 0; i < n; i++)
-		bind_column(&group[i], relation, columns[i]);
+	{
+		Form_pg_attribute attribute = simhash_guard_attribute(relation,
+															  columns[i]);
+		TypeCacheEntry *type = lookup_type_cache(getBaseType(attribute->atttypid),
+												 TYPECACHE_EQ_OPR |
+												 TYPECACHE_HASH_PROC);
+
+		if (!OidIsValid(type->eq_opr))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("could not identify an equality operator for type %s",
+							format_type_be(attribute->atttypid)),
+					 errdetail("Column \"%s\" of relation \"%s\" cannot tell groups of rows apart.",
+							   NameStr(attribute->attname),
+							   RelationGetRelationName(relation)),
+					 errhint("The option \"within\" takes columns of types that have a default operator class for btree or hash.")));
+		group[i].column = columns[i];
+		group[i].operator = type->eq_opr;
+		group[i].equality.collation = attribute->attcollation;
+		group[i].in_locks = true;
+		fmgr_info(get_opcode(type->eq_opr), &group[i].equality.equals);
+		group[i].hash.fn_oid = InvalidOid;
+		if (OidIsValid(type->hash_proc) &&
+			simhash_can_hash(attribute->atttypid, attribute->attcollation))
+			fmgr_info(type->hash_proc, &group[i].hash);
+	}
 }
 
 /* Are two values of a column, not NULL, equal? */
@@ -85,19 +76,19 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
 }
 
 /*
- * A number for the group of a row as far as it matters to locks, whatever order
- * its columns are named in.  Groups that happen to share a number wait for each
- * other more than they need to, as do all groups that differ in columns of types
- * that cannot be hashed.
+ * A number for the group of a row as far as it matters to locks, whatever
+ * order its columns are named in.  Groups that happen to share a number wait
+ * for each other more than they need to, as do all groups that differ in
+ * columns of types that cannot be hashed.
  */
 uint64
-simhash_guard_group_hash(GuardColumn *group, int n, const Datum *values)
+simhash_guard_group_hash(const GuardSpace *space, const Datum *values)
 {
 	uint64		hash = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < space->terms.ngroup; i++)
 	{
-		GuardColumn *column = &group[i];
+		GuardColumn *column = &space->group[i];
 
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
 			hash += hash_combine64(column->column,

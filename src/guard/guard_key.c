@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * guard_key.c
- *		Rows that cannot stay beside the row that is inserted, as they have its
- *		primary key, or that of the option except=column,...
+ *		Rows that have the primary key of the row that is inserted, or its key
+ *		in the columns of the option except=column,...: the two cannot both stay.
  *
  * INSERT ... ON CONFLICT (url) DO UPDATE calls BEFORE INSERT triggers before it
  * looks for a conflict.  The row that it is going to update is often near the
- * new one, and must not be what the new one is refused for.  So an inserted row
+ * new one, and must not be the reason to refuse it.  So an inserted row
  * is not compared with the row of the same key.  That lets no near-duplicate
  * in: a unique index refuses the new row, or has the old one updated, and then
  * the guard is called for the update.
@@ -14,14 +14,15 @@
  * But the old row must keep its key until then.  An update of the key alone is
  * not examined, and takes no locks of the guard.  So the old row is locked FOR
  * KEY SHARE, as a foreign key does it: nobody deletes the row or changes its
- * key before our transaction is over.  For whoever does so already we wait.
+ * key before our transaction is over.  If a transaction is doing so already, we
+ * wait for its end.
  *
- * The index must be one that no two rows pass even for a while: unique, not
- * deferrable, valid, without predicate or expression.  Its columns must have
- * their values by now, so none is generated, nor is it that of the mark.  It is
- * an index of the table that the trigger was made for, so it spans all of its
- * partitions; as it has the columns by which they are told apart, the row of
- * the same key is in the same partition.
+ * No two rows may have equal keys in the index even for a while: so it must be
+ * unique, not deferrable, valid, without predicate or expression.  Its columns
+ * must have their values by now: none is generated, none is that of the mark.
+ * It is an index of the table that the trigger was made for, so it spans all
+ * of its partitions; as it has the columns by which they are told apart, the
+ * row of the same key is in the same partition.
  *
  * Keys are compared as the index does it, by the equality of its operator
  * classes, which only superusers can create, and under its collations.  A NULL
@@ -31,34 +32,32 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_key.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
-#include "utils/lsyscache.h"
 
-#include "guard/guard_fingerprint.h"
+/* Columns that no two rows have equal. */
+typedef struct GuardKey
+{
+	int			ncolumns;
+	AttrNumber	columns[INDEX_MAX_KEYS];	/* in the guard's table */
+	GuardEquality equalities[INDEX_MAX_KEYS];
+} GuardKey;
 
 /* The column of a table that stands in a column of a root's index. */
 static AttrNumber
-table_column(Relation relation, Relation root, Relation index, int i)
+table_column(const AttrMap *map, Relation index, int i)
 {
 	AttrNumber	column = index->rd_index->indkey.values[i];
 
-	return column <= 0 ? 0 :
-		get_attnum(RelationGetRelid(relation),
-				   get_attname(RelationGetRelid(root), column, false));
+	return column <= 0 ? 0 : map->attnums[column - 1];
 }
 
 /* Does an index refuse each row whose key is there, at once? */
 static bool
-is_usable(Relation relation, Relation root, Relation index, AttrNumber mark)
+is_unique_at_once(Relation relation, const AttrMap *map, Relation index,
+				  AttrNumber mark)
 {
 	Form_pg_index form = index->rd_index;
 
@@ -68,7 +67,7 @@ is_usable(Relation relation, Relation root, Relation index, AttrNumber mark)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		AttrNumber	column = table_column(relation, root, index, i);
+		AttrNumber	column = table_column(map, index, i);
 
 		if (column == 0 || column == mark ||
 			simhash_guard_attribute(relation, column)->attgenerated)
@@ -89,9 +88,9 @@ has_columns(Relation index, List *columns)
 	return list_length(columns) == index->rd_index->indnkeyatts;
 }
 
-/* Take an index of the root for a key of a table. */
+/* The key that a unique index of the root is for the rows of a table. */
 static GuardKey *
-make_key(Relation relation, Relation root, Relation index)
+make_guard_key(const AttrMap *map, Relation index)
 {
 	GuardKey   *key = palloc(sizeof *key);
 
@@ -102,7 +101,7 @@ make_key(Relation relation, Relation root, Relation index)
 		Oid			operator = get_opfamily_member(index->rd_opfamily[i], type,
 												   type, BTEqualStrategyNumber);
 
-		key->columns[i] = table_column(relation, root, index, i);
+		key->columns[i] = table_column(map, index, i);
 		key->equalities[i].collation = index->rd_indcollation[i];
 		fmgr_info(get_opcode(operator), &key->equalities[i].equals);
 	}
@@ -114,8 +113,8 @@ make_key(Relation relation, Relation root, Relation index)
  * and the primary key if it serves.  The column of the mark is part of none.
  */
 List	   *
-simhash_guard_find_keys(Relation root, Relation relation, List *except,
-						AttrNumber mark, bool *found)
+simhash_guard_find_keys(Relation root, const AttrMap *map, Relation relation,
+						List *except, AttrNumber mark, bool *found)
 {
 	List	   *indexes = RelationGetIndexList(root);
 	List	   *keys = NIL;
@@ -128,10 +127,10 @@ simhash_guard_find_keys(Relation root, Relation relation, List *except,
 		bool		named = except != NIL && has_columns(index, except);
 
 		if ((named || index->rd_index->indisprimary) &&
-			is_usable(relation, root, index, mark))
+			is_unique_at_once(relation, map, index, mark))
 		{
 			*found |= named;
-			keys = lappend(keys, make_key(relation, root, index));
+			keys = lappend(keys, make_guard_key(map, index));
 		}
 		index_close(index, NoLock);
 	}
@@ -139,9 +138,9 @@ simhash_guard_find_keys(Relation root, Relation relation, List *except,
 	return keys;
 }
 
-/* Have two rows the same key? */
+/* Do two rows have the same key? */
 static bool
-is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
+has_same_key(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 {
 	for (int i = 0; i < key->ncolumns; i++)
 	{
@@ -158,7 +157,7 @@ is_same(GuardKey *key, HeapTuple row, TupleTableSlot *slot)
 	return true;
 }
 
-/* Has a row found, of the same table, a key of the row that is inserted? */
+/* Does a row found, of the same table, have a key of the inserted row? */
 bool
 simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
 {
@@ -166,17 +165,18 @@ simhash_guard_same_key(List *keys, HeapTuple inserted, TupleTableSlot *slot)
 
 	foreach(lc, keys)
 	{
-		if (is_same(lfirst(lc), inserted, slot))
+		if (has_same_key(lfirst(lc), inserted, slot))
 			return true;
 	}
 	return false;
 }
 
 /*
- * See to it that a row keeps its key until the end of the transaction.  What
- * our own command has inserted does.
+ * Lock a row so that it keeps its key until the end of the transaction,
+ * waiting for others if "wait" says so.  A row that our own command has
+ * inserted needs no lock.
  */
-GuardHold
+TM_Result
 simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)
 {
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
@@ -188,6 +188,5 @@ simhash_guard_hold_key(Relation relation, ItemPointer tid, bool wait)
 										  0, &failure);
 
 	ExecDropSingleTupleTableSlot(slot);
-	return result == TM_Ok || result == TM_Invisible ? GUARD_HELD :
-		result == TM_WouldBlock ? GUARD_HELD_BY_OTHERS : GUARD_CHANGED;
+	return result == TM_Invisible ? TM_Ok : result;
 }

@@ -107,14 +107,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_lock.h"
+#include "guard/guard.h"
 
 #include <math.h>
 
 #include "common/hashfn.h"
 #include "lib/qunique.h"
-#include "miscadmin.h"
-#include "storage/lock.h"
 #include "utils/resowner.h"
 
 /*
@@ -152,7 +150,7 @@ compare_values(const void *a, const void *b)
 
 /* One number from two, well mixed. */
 static uint64
-mix(uint64 a, uint64 b)
+mix_numbers(uint64 a, uint64 b)
 {
 	uint64		both[2] = {a, b};
 
@@ -229,7 +227,7 @@ simhash_guard_scheme(int width, int radius)
 static uint64
 block_value(const GuardFingerprint *fingerprint, int from, int to)
 {
-	uint64		value = mix((uint64) from, (uint64) to);
+	uint64		value = mix_numbers((uint64) from, (uint64) to);
 
 	while (from < to)
 	{
@@ -237,7 +235,7 @@ block_value(const GuardFingerprint *fingerprint, int from, int to)
 		uint64		bits = fingerprint->words[from / SH_BITS];
 
 		bits = bits << from % SH_BITS >> (SH_BITS - (end - from));
-		value = mix(value, bits);
+		value = mix_numbers(value, bits);
 		from = end;
 	}
 	return value;
@@ -256,11 +254,11 @@ part_values(const GuardFingerprint *fingerprint, uint64 seed, int start,
 		int			from = start + (end - start) * i / blocks;
 		int			to = start + (end - start) * (i + 1) / blocks;
 
-		seen[i] = mix(seed, block_value(fingerprint, from, to));
+		seen[i] = mix_numbers(seed, block_value(fingerprint, from, to));
 		if (agree == 1)
 			values[n++] = (uint32) seen[i];
 		for (int j = 0; j < i && agree == 2; j++)
-			values[n++] = (uint32) mix(seen[i], seen[j]);
+			values[n++] = (uint32) mix_numbers(seen[i], seen[j]);
 	}
 	return n;
 }
@@ -274,7 +272,7 @@ find_values(GuardLocks *locks, const GuardFingerprint *fingerprint,
 			uint64 group)
 {
 	const GuardScheme *scheme = &locks->scheme;
-	uint64		seed = mix(locks->seed, group);
+	uint64		seed = mix_numbers(locks->seed, group);
 	int			n = 0;
 
 	if (scheme->parts == 0)

@@ -9,11 +9,12 @@
  * from where it was.
  *
  * The server does not say that an insertion is the end of an update.  So the
- * last update is kept in mind, with what it made of the row.  It is for that row
- * alone: the server resets the memory that a trigger is called in before the next
- * row of a statement, and with it goes the note.  That the row has moved by now
- * is told by its old version, in a heap.  Rows that a statement inserts besides,
- * as MERGE, ON CONFLICT and WITH do, are not taken for it.
+ * last update is kept in mind, with what it made of the row.  It is for that
+ * row alone: before the next row of a statement the server resets the memory
+ * that a trigger is called in, and then it is forgotten (guard_statement.c).
+ * That the row has moved by now can be seen from its old version, in a heap.
+ * So rows that a statement inserts besides, as MERGE, ON CONFLICT and WITH do,
+ * are not mistaken for it.
  *
  * For example, a guard skips, p1 has two rows near each other, from before the
  * guard, and UPDATE p SET day = ... moves both to p2:
@@ -23,35 +24,29 @@
  *		BEFORE UPDATE in p1		likewise, of the other row
  *		BEFORE INSERT in p2		likewise, though the first is near
  *
- * All that rests on the call BEFORE UPDATE.  So a guard that skips has to be one
- * for which there is no insertion without it.
+ * All that rests on the call BEFORE UPDATE.  So a guard that skips is refused
+ * where an UPDATE could insert a row into a partition without that call.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "replication/logicalworker.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 
 /*
- * Does a trigger fire in all partitions, or in none, whatever the setting of
- * session_replication_role is?  Each has one of that name.
+ * Does a trigger fire in all partitions or in none, whatever the setting of
+ * session_replication_role is?  In each of them it has the same name.
  */
 static bool
 fires_alike(const GuardOrigin *origin, const Trigger *trigger)
 {
 	ListCell   *lc;
 
-	if (simhash_guard_known_alike(origin->trigger))
+	if (simhash_guard_fires_alike == origin->trigger)
 		return true;
 	foreach(lc, find_all_inheritors(origin->table, AccessShareLock, NULL))
 	{
@@ -71,7 +66,7 @@ fires_alike(const GuardOrigin *origin, const Trigger *trigger)
 		if (!alike)
 			return false;
 	}
-	simhash_guard_note_alike(origin->trigger);
+	simhash_guard_fires_alike = origin->trigger;
 	return true;
 }
 
@@ -117,79 +112,48 @@ simhash_guard_check_moves(const char *name, Relation relation,
 				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take the action \"reject\" or \"mark\".")));
 }
 
-/* The memory of the row is about to be reset: the next row is another one. */
-static void
-forget_update(void *arg)
-{
-	((GuardStatement *) arg)->moved.valid = false;
-}
-
-/* Copies of the values of the group. */
-static Datum *
-copy_group(const Guard *guard, Relation relation)
-{
-	int			n = guard->terms.ngroup;
-	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-	{
-		Form_pg_attribute column =
-		simhash_guard_attribute(relation, guard->terms.group[i]);
-
-		values[i] = datumCopy(guard->group_values[i], column->attbyval,
-							  column->attlen);
-	}
-	return values;
-}
-
-/* A copy of the document that is compared or, if none is, of that which fills. */
-static text *
-copy_document(const Guard *guard, const TriggerData *data, AttrNumber source)
-{
-	text	   *document = guard->document;
-
-	if (guard->terms.document == 0 && source != 0)
-		document = simhash_guard_document(data->tg_relation, source,
-										  data->tg_newtuple);
-	return document == NULL ? NULL :
-		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
-										   -1));
-}
-
 /*
- * Keep in mind what an update in a partition has made of a row, lest it moves.
- * The trigger fills its fingerprint from a document in the column "source", or
- * that is 0.
+ * Remember what an update in a partition has made of a row, in case the row
+ * moves to another one.  "source" is the column of the document that the
+ * trigger fills the fingerprint from, or 0.
  */
 void
 simhash_guard_note_update(Guard *guard, const TriggerData *data,
 						  AttrNumber source)
 {
 	GuardMoved *moved = &guard->statement->moved;
-	MemoryContextCallback *callback;
+	text	   *document = guard->document;
 
 	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
 		data->tg_relation->rd_rel->relispartition;
 	if (!moved->valid)
 		return;
-	callback = palloc(sizeof *callback);
-	callback->func = forget_update;
-	callback->arg = guard->statement;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
-
+	simhash_guard_begin_row(guard->statement);
 	moved->table = RelationGetRelid(data->tg_relation);
 	moved->tid = data->tg_trigtuple->t_self;
 	moved->compared = guard->need != GUARD_NONE_NEAR;
 	moved->fingerprint = guard->search.center;
-	moved->document = copy_document(guard, data, source);
-	if (moved->compared)
-		moved->group = copy_group(guard, data->tg_relation);
+	if (guard->terms.document == 0 && source != 0)
+		document = simhash_guard_document(data->tg_relation, source,
+										  data->tg_newtuple);
+	moved->document = document == NULL ? NULL :
+		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
+										   -1));
+	moved->group = palloc(guard->terms.ngroup * sizeof(Datum));
+	for (int i = 0; i < guard->terms.ngroup && moved->compared; i++)
+	{
+		Form_pg_attribute column =
+		simhash_guard_attribute(data->tg_relation, guard->terms.group[i]);
+
+		moved->group[i] = datumCopy(guard->search.group[i], column->attbyval,
+									column->attlen);
+	}
 }
 
 /*
  * Has our transaction moved the row that the statement updated last to another
- * partition?  In a table that is no heap that is taken for granted, while the row
- * is remembered.
+ * partition?  Only a heap shows that; in other tables a row that is remembered
+ * counts as moved.
  */
 bool
 simhash_guard_has_moved(const GuardStatement *statement)
@@ -212,30 +176,24 @@ simhash_guard_has_moved(const GuardStatement *statement)
 	return result;
 }
 
-/* Have two rows the same group? */
-static bool
-same_group(const GuardStatement *statement, const Datum *values)
-{
-	for (int i = 0; i < statement->space.terms.ngroup; i++)
-	{
-		if (!simhash_guard_equal(&statement->space.group[i].equality, values[i],
-								 statement->moved.group[i]))
-			return false;
-	}
-	return true;
-}
-
 /*
- * Is what is compared of the row at hand what the update made of the one before?
- * Another trigger may have changed it since.
+ * Does the row at hand have the values, of those that are compared, which the
+ * update gave to the row that is remembered?  Another trigger may have changed
+ * them since.
  */
 bool
 simhash_guard_is_as_moved(const Guard *guard)
 {
 	const GuardMoved *moved = &guard->statement->moved;
 
-	return guard->need == GUARD_COMPARE && moved->compared &&
-		simhash_guard_distance(&moved->fingerprint, &guard->search.center) == 0 &&
-		same_group(guard->statement, guard->group_values) &&
-		simhash_guard_same_document(guard->document, moved->document);
+	if (guard->need != GUARD_COMPARE || !moved->compared ||
+		simhash_guard_distance(&moved->fingerprint, &guard->search.center) != 0)
+		return false;
+	for (int i = 0; i < guard->terms.ngroup; i++)
+	{
+		if (!simhash_guard_equal(&guard->statement->space.group[i].equality,
+								 guard->search.group[i], moved->group[i]))
+			return false;
+	}
+	return simhash_guard_same_document(guard->document, moved->document);
 }

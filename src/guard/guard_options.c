@@ -8,16 +8,18 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_options.h"
 
-#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 /* The actions, in the order of GuardAction. */
 static const char *const actions[] = {"reject", "skip", "mark"};
 
-/* The families of the option "fill", in the order of GuardFill. */
-static const char *const families[] = {NULL, "simhash", "minhash"};
+/* The families of the option "fill", by the measure that they estimate. */
+static const char *const families[] = {
+	[SIMHASH_JACCARD] = "minhash",
+	[SIMHASH_COSINE] = "simhash"
+};
 
 /* An option: name=value, or the name alone if it is a flag. */
 typedef struct GuardOption
@@ -48,14 +50,24 @@ static const GuardOption options[] = {
 static const char arguments_hint[] =
 "The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.";
 static const char renamed_hint[] =
-"The arguments of a trigger name columns as they were when it was made. Make it anew.";
+"The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
 
-/* Beside errmsg: what all errors in the arguments have in common. */
+/* Fail because of an argument: the message, and what the arguments may be. */
+#define argument_error(...) \
+	ereport(ERROR, \
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
+			 errmsg(__VA_ARGS__), \
+			 errhint("%s", arguments_hint)))
+
+/* The place of a name among n; n if it is not among them. */
 static int
-argument_error(void)
+find_name(const char *name, const char *const *names, int n)
 {
-	errcode(ERRCODE_INVALID_PARAMETER_VALUE);
-	return errhint("%s", arguments_hint);
+	int			i = 0;
+
+	while (i < n && strcmp(name, names[i]) != 0)
+		i++;
+	return i;
 }
 
 /* The value of an option of that name, or NULL if the argument is another. */
@@ -95,55 +107,30 @@ find_names(const Trigger *trigger, const char *option)
 		names : NIL;
 }
 
-/* Which option an argument is; fails if it is none. */
-static const GuardOption *
-find_option(const Trigger *trigger, const char *argument)
+/* Fail unless an argument is an option that goes with the action and others. */
+static void
+check_option(const Trigger *trigger, const char *argument, GuardAction action)
 {
+	const GuardOption *option = NULL;
+
 	for (size_t i = 0; i < lengthof(options); i++)
 	{
 		if (option_value(argument, options[i].name) != NULL &&
 			(strchr(argument, '=') == NULL) == options[i].flag)
-			return &options[i];
+			option = &options[i];
 	}
-	ereport(ERROR,
-			(errmsg("trigger \"%s\": unknown option \"%s\"",
-					trigger->tgname, argument),
-			 argument_error()));
-}
-
-/* Fail unless an option goes with the action and the other options. */
-static void
-check_option(const Trigger *trigger, const GuardOption *option,
-			 GuardAction action)
-{
+	if (option == NULL)
+		argument_error("trigger \"%s\": unknown option \"%s\"",
+					   trigger->tgname, argument);
 	if ((option->actions & ONLY(action)) == 0)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
-						trigger->tgname, option->name, actions[action]),
-				 argument_error()));
-	if (option->needs != NULL &&
-		find_value(trigger, option->needs) == NULL)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"%s\" needs an option %s=column",
-						trigger->tgname, option->name, option->needs),
-				 argument_error()));
+		argument_error("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
+					   trigger->tgname, option->name, actions[action]);
+	if (option->needs != NULL && find_value(trigger, option->needs) == NULL)
+		argument_error("trigger \"%s\": option \"%s\" needs an option %s=column",
+					   trigger->tgname, option->name, option->needs);
 }
 
-/* The action of that name. */
-static GuardAction
-read_action(const Trigger *trigger, const char *name)
-{
-	for (size_t i = 0; i < lengthof(actions); i++)
-	{
-		if (strcmp(name, actions[i]) == 0)
-			return (GuardAction) i;
-	}
-	ereport(ERROR,
-			(errmsg("trigger \"%s\": unknown action \"%s\"", trigger->tgname, name),
-			 argument_error()));
-}
-
-/* The distance that a trigger has as its third argument; false if none. */
+/* The distance, the third argument; false if that is not a number. */
 static bool
 read_radius(const Trigger *trigger, int *radius)
 {
@@ -155,26 +142,9 @@ read_radius(const Trigger *trigger, int *radius)
 	return end != trigger->tgargs[2] && *end == '\0';
 }
 
-/* What the option "fill" says. */
-static GuardFill
-read_fill(const Trigger *trigger, const char *name)
-{
-	if (name == NULL)
-		return GUARD_FILL_NONE;
-	for (size_t i = 1; i < lengthof(families); i++)
-	{
-		if (strcmp(name, families[i]) == 0)
-			return (GuardFill) i;
-	}
-	ereport(ERROR,
-			(errmsg("trigger \"%s\": cannot fill fingerprints by \"%s\"",
-					trigger->tgname, name),
-			 argument_error()));
-}
-
-/* What the trigger asks for, by names. */
+/* What the trigger asks for, columns by their names. */
 static GuardAsked
-read_asked(const Trigger *trigger, GuardFill fill)
+read_asked(const Trigger *trigger, SimhashMeasure fill)
 {
 	GuardAsked	asked = {
 		.who = psprintf("trigger \"%s\"", trigger->tgname),
@@ -186,32 +156,25 @@ read_asked(const Trigger *trigger, GuardFill fill)
 		.profile = find_value(trigger, "profile"),
 		.similarity = find_value(trigger, "similarity"),
 		.at_least = find_value(trigger, "at_least"),
-		.fills = fill == GUARD_FILL_NONE ? SIMHASH_NO_MEASURE :
-		fill == GUARD_FILL_MINHASH ? SIMHASH_JACCARD : SIMHASH_COSINE
+		.fills = fill
 	};
 	int			radius;
 
 	if (!read_radius(trigger, &radius))
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": distance \"%s\" is not a number",
-						trigger->tgname, trigger->tgargs[2]),
-				 argument_error()));
+		argument_error("trigger \"%s\": distance \"%s\" is not a number",
+					   trigger->tgname, trigger->tgargs[2]);
 	asked.radius = radius;
 	if (asked.within == NIL && find_value(trigger, "within") != NULL)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
-						trigger->tgname),
-				 argument_error()));
-	if (asked.document != NULL && fill == GUARD_FILL_NONE &&
+		argument_error("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
+					   trigger->tgname);
+	if (asked.document != NULL && fill == SIMHASH_NO_MEASURE &&
 		asked.similarity == NULL && asked.at_least == NULL)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
-						trigger->tgname),
-				 argument_error()));
+		argument_error("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
+					   trigger->tgname);
 	return asked;
 }
 
-/* Find the column of the mark, which must be no other that matters. */
+/* Find the column of the mark, which must not be one that the guard reads. */
 static AttrNumber
 read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments)
 {
@@ -220,24 +183,18 @@ read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments
 															   renamed_hint);
 
 	if (arguments->action == GUARD_MARK && mark == 0)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": action \"mark\" needs an option mark=column",
-						trigger->tgname),
-				 argument_error()));
+		argument_error("trigger \"%s\": action \"mark\" needs an option mark=column",
+					   trigger->tgname);
 	if (mark != 0 &&
 		(mark == arguments->terms.column || mark == arguments->source ||
 		 mark == arguments->terms.document))
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": option \"mark\" needs a column of its own",
-						trigger->tgname),
-				 argument_error()));
+		argument_error("trigger \"%s\": option \"mark\" needs a column that the guard does not read",
+					   trigger->tgname);
 	for (int i = 0; i < arguments->terms.ngroup && mark != 0; i++)
 	{
 		if (arguments->terms.group[i] == mark)
-			ereport(ERROR,
-					(errmsg("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the mark",
-							trigger->tgname, name),
-					 argument_error()));
+			argument_error("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the mark",
+						   trigger->tgname, name);
 	}
 	return mark;
 }
@@ -250,19 +207,25 @@ GuardArguments *
 simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 {
 	GuardArguments *arguments = palloc0(sizeof *arguments);
+	const char *fill = find_value(trigger, "fill");
 	GuardAsked	asked;
 	ListCell   *lc;
 
 	if (trigger->tgnargs < 3)
-		ereport(ERROR,
-				(errmsg("trigger \"%s\": simhash_guard needs three arguments",
-						trigger->tgname),
-				 argument_error()));
-	arguments->action = read_action(trigger, trigger->tgargs[1]);
+		argument_error("trigger \"%s\": simhash_guard needs three arguments",
+					   trigger->tgname);
+	arguments->action = find_name(trigger->tgargs[1], actions,
+								  lengthof(actions));
+	if (arguments->action == lengthof(actions))
+		argument_error("trigger \"%s\": unknown action \"%s\"",
+					   trigger->tgname, trigger->tgargs[1]);
 	for (int i = 3; i < trigger->tgnargs; i++)
-		check_option(trigger, find_option(trigger, trigger->tgargs[i]),
-					 arguments->action);
-	arguments->fill = read_fill(trigger, find_value(trigger, "fill"));
+		check_option(trigger, trigger->tgargs[i], arguments->action);
+	arguments->fill = fill == NULL ? SIMHASH_NO_MEASURE :
+		find_name(fill, families, lengthof(families));
+	if (fill != NULL && arguments->fill == lengthof(families))
+		argument_error("trigger \"%s\": cannot fill fingerprints by \"%s\"",
+					   trigger->tgname, fill);
 	asked = read_asked(trigger, arguments->fill);
 	arguments->terms = simhash_guard_read_terms(&asked, root);
 	if (asked.document != NULL)
@@ -280,7 +243,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	return arguments;
 }
 
-/* Leave only the columns of the group that another guard has to the locks. */
+/* Lock by those columns of the group only that another guard has, too. */
 static void
 restrict_locks(GuardSpace *space, const Trigger *other)
 {

@@ -8,17 +8,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
-
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "guard/guard.h"
 
 /*
- * The row with another value in a column.  What a trigger writes, the server
- * no longer checks against the constraints of a domain.
+ * The row with another value in a column.  The server does not check what a
+ * trigger writes against the constraints of a domain, so we do.
  */
 HeapTuple
 simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
@@ -34,24 +28,24 @@ simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
 }
 
 /*
- * What the row has in a column, until the next one is looked at.  An expression
- * may ask for tableoid, as that of a generated column may, and the row may lack
+ * The value that the row has in a column; it lasts until the next row.  The
+ * expression of a generated column may ask for tableoid, and the row may lack
  * columns that were added since it was stored.
  */
 static Datum
-get_value(Guard *guard, const GuardSource *source, HeapTuple row,
-		  bool *isnull)
+get_column_value(Guard *guard, AttrNumber column, ExprState *generated,
+				 HeapTuple row, bool *isnull)
 {
 	TupleTableSlot *slot = guard->slot;
 	Datum		value;
 
-	if (source->expression == NULL)
-		return heap_getattr(row, source->column, slot->tts_tupleDescriptor,
+	if (generated == NULL)
+		return heap_getattr(row, column, slot->tts_tupleDescriptor,
 							isnull);
 	ExecStoreHeapTuple(row, slot, false);
 	slot->tts_tableOid = guard->table;
 	guard->econtext->ecxt_scantuple = slot;
-	value = ExecEvalExprSwitchContext(source->expression, guard->econtext,
+	value = ExecEvalExprSwitchContext(generated, guard->econtext,
 									  isnull);
 	ExecClearTuple(slot);
 	return value;
@@ -62,19 +56,20 @@ get_value(Guard *guard, const GuardSource *source, HeapTuple row,
  * of them is NULL.
  */
 static bool
-get_values(Guard *guard, HeapTuple row)
+get_compared_values(Guard *guard, HeapTuple row)
 {
 	GuardSearch *search = &guard->search;
 	bool		isnull;
 
-	search->center_value = get_value(guard, &guard->fingerprint, row, &isnull);
+	search->center_value = get_column_value(guard, guard->terms.column,
+											guard->fingerprint, row, &isnull);
 	if (isnull)
 		return false;
 	search->center = simhash_guard_fingerprint(&guard->terms.type,
 											   search->center_value);
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
-		guard->group_values[i] = get_value(guard, &guard->group[i], row,
-										   &isnull);
+		search->group[i] = get_column_value(guard, guard->terms.group[i],
+											guard->group[i], row, &isnull);
 	return !isnull;
 }
 
@@ -89,7 +84,7 @@ simhash_guard_document(Relation relation, AttrNumber column, HeapTuple row)
 	return isnull ? NULL : (text *) DatumGetPointer(value);
 }
 
-/* Have two versions of a row the same document, in that column? */
+/* Do two versions of a row have the same document in that column? */
 bool
 simhash_guard_keeps_document(Relation relation, AttrNumber column,
 							 HeapTuple old, HeapTuple new)
@@ -99,9 +94,9 @@ simhash_guard_keeps_document(Relation relation, AttrNumber column,
 }
 
 /*
- * Does an update leave the fingerprint, and what is verified, as they were?  So
- * does one by which a row that had its document, in the column that the trigger
- * fills fingerprints from, gets the fingerprint of that.
+ * Does an update leave the fingerprint and the compared document as they were?
+ * A row that had no fingerprint, and gets that of the document which it had in
+ * the column "source" already, counts as unchanged, too.
  */
 static bool
 keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
@@ -143,17 +138,18 @@ keeps_group(const Guard *guard, const TriggerData *data)
 
 		if (isnull ||
 			!simhash_guard_equal(&guard->statement->space.group[i].equality,
-								 guard->group_values[i], old))
+								 guard->search.group[i], old))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Take the row of a call, and say how it is to be compared.  The trigger has
- * filled its fingerprint from a document in the column "source", or that is 0.
- * The row before this one is in the index by now, or never will be, unless an
- * update is moving it to another partition.
+ * Take the row of a call, and find out how it is to be compared.  "source" is
+ * the column of the document that the trigger has filled the fingerprint from,
+ * or 0.  The row before this one is in the index by now, or never will be,
+ * unless an update is moving it to another partition; so its locks are
+ * released.
  */
 void
 simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
@@ -177,7 +173,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
 	guard->search.match.slot = NULL;
 	guard->need = GUARD_NONE_NEAR;
 	guard->search.center.width = 0;
-	if (!get_values(guard, row))
+	if (!get_compared_values(guard, row))
 		return;
 	moves = update && !keeps_group(guard, data);
 	guard->need = update && !moves &&
@@ -191,7 +187,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
 /*
  * Take the locks of a fingerprint in the group of the row, and then learn what
  * has become of the tables meanwhile.  The tables' own locks come first: nobody
- * waits for those while he holds up others.
+ * waits for those while holding locks that others wait for.
  */
 void
 simhash_guard_enter(Guard *guard, const GuardFingerprint *fingerprint)
@@ -201,9 +197,8 @@ simhash_guard_enter(Guard *guard, const GuardFingerprint *fingerprint)
 
 	simhash_guard_find(space, &guard->place);
 	simhash_guard_take_locks(&statement->locks, fingerprint,
-							 simhash_guard_group_hash(space->group,
-													  space->terms.ngroup,
-													  guard->group_values));
+							 simhash_guard_group_hash(space,
+													  guard->search.group));
 	simhash_guard_find(space, &guard->place);
 	if (guard->place.own->only_way)
 		statement->locks.index = guard->place.own->hamming.index;

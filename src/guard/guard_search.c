@@ -10,38 +10,28 @@
  * row slips through.
  *
  * It must not miss a row that is updated meanwhile, either.  An update which
- * leaves the fingerprint alone is not examined and takes no locks, but may
- * put a new version of the row behind us in the index, and be committed before
- * we come to the old version, which is dead by then.  So before it begins the
- * search takes a snapshot.  A version dead to the search but alive in the
- * snapshot has been replaced since, and the search looks at what has become of it
- * instead: it leads there, as nothing that came after the snapshot is removed.
- * Only if the row has moved to another partition, or is in no heap, is the caller
- * told to search again.  However many rows others update, a search comes to its
- * end.
+ * leaves the fingerprint alone is not examined and takes no locks, but may put
+ * a new version of the row behind us in the index, and be committed before we
+ * come to the old version, which is dead by then.  So before it begins the
+ * search takes a snapshot.  A version that is dead to the search but alive in
+ * the snapshot has been replaced since.  The search follows it to the version
+ * that replaced it: the versions between are still there, as nothing that is
+ * alive in the snapshot, or later, is removed.  Only if the row has moved to
+ * another partition, or is in no heap, is the caller told to search again.
+ * However many rows others update, a search comes to its end.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_search.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relscan.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/transam.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #include "core/blocks/probes.h"
-#include "guard/guard_key.h"
 
 /* Keep a row whose fate is known if it is the nearest so far. */
 static void
@@ -60,53 +50,24 @@ keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
 	ExecCopySlot(match->slot, slot);
 }
 
-/*
- * Keep the transaction that decides on a row if it is the nearest so far; false
- * if it is not.  The transaction is not valid when it has ended since the search
- * began.
- */
-static bool
-keep_pending(GuardSearch *search, Relation relation, ItemPointer tid,
-			 int distance, TransactionId xid, uint32 token)
-{
-	GuardPending *pending = &search->pending;
-
-	if (pending->distance >= 0 && pending->distance <= distance)
-		return false;
-	pending->distance = distance;
-	pending->table = RelationGetRelid(relation);
-	pending->tid = *tid;
-	pending->xid = xid;
-	pending->token = token;
-	pending->locked = false;
-	return true;
-}
-
-/*
- * Pass over a row that has a key of the row that is inserted, if it is sure to
- * keep that.
- */
+/* Keep what the outcome depends on if it is the nearest so far. */
 static void
-pass_over(GuardSearch *search, Relation relation, TupleTableSlot *slot,
-		  int distance)
+keep_pending(GuardSearch *search, const GuardPending *pending)
 {
-	GuardHold	hold = simhash_guard_hold_key(relation, &slot->tts_tid, false);
-
-	if (hold != GUARD_HELD &&
-		keep_pending(search, relation, &slot->tts_tid, distance,
-					 InvalidTransactionId, 0))
-		search->pending.locked = hold == GUARD_HELD_BY_OTHERS;
+	if (search->pending.distance < 0 ||
+		search->pending.distance > pending->distance)
+		search->pending = *pending;
 }
 
 /* Has the search found what it is for? */
 static bool
-is_done(const GuardSearch *search)
+is_search_done(const GuardSearch *search)
 {
 	return search->match.distance >= 0 &&
 		search->match.distance <= search->enough;
 }
 
-/* Is a row found of the group of the row that is looked at? */
+/* Is a row that was found of the group of our row? */
 static bool
 is_of_group(const GuardSearch *search, const GuardTable *table,
 			TupleTableSlot *slot)
@@ -114,7 +75,7 @@ is_of_group(const GuardSearch *search, const GuardTable *table,
 	for (int i = 0; i < search->space->terms.ngroup; i++)
 	{
 		bool		isnull;
-		Datum		value = slot_getattr(slot, table->group[i], &isnull);
+		Datum		value = slot_getattr(slot, table->terms.group[i], &isnull);
 
 		if (isnull || !simhash_guard_equal(&search->space->group[i].equality,
 										   search->group[i], value))
@@ -125,17 +86,17 @@ is_of_group(const GuardSearch *search, const GuardTable *table,
 
 /* Is the document of a row within the distance similar enough? */
 static bool
-is_similar(const GuardSearch *search, const GuardTable *table,
-		   TupleTableSlot *slot)
+has_similar_document(const GuardSearch *search, const GuardTable *table,
+					 TupleTableSlot *slot)
 {
 	bool		isnull;
 	Datum		value;
 	text	   *document;
 	double		similarity;
 
-	if (table->document == 0)
+	if (table->terms.document == 0)
 		return true;
-	value = slot_getattr(slot, table->document, &isnull);
+	value = slot_getattr(slot, table->terms.document, &isnull);
 	if (isnull && search->stand_in != NULL)
 		value = PointerGetDatum(search->stand_in(search->visitor, slot));
 	else if (isnull)
@@ -162,7 +123,7 @@ row_distance(const GuardSearch *search, const GuardTable *table,
 			 TupleTableSlot *slot)
 {
 	bool		isnull;
-	Datum		value = slot_getattr(slot, table->column, &isnull);
+	Datum		value = slot_getattr(slot, table->terms.column, &isnull);
 	GuardFingerprint fingerprint;
 	int			distance;
 
@@ -173,7 +134,7 @@ row_distance(const GuardSearch *search, const GuardTable *table,
 	distance = simhash_guard_distance(&fingerprint, &search->center);
 	return distance <= search->space->terms.radius &&
 		is_of_group(search, table, slot) &&
-		is_similar(search, table, slot) ? distance : -1;
+		has_similar_document(search, table, slot) ? distance : -1;
 }
 
 /* What has become of a version that is dead. */
@@ -207,8 +168,8 @@ next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
  * when the search began.
  */
 static Fate
-follow(Relation relation, ItemPointer tid, GuardSearch *search,
-	   TupleTableSlot *slot)
+follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
+				TupleTableSlot *slot)
 {
 	TransactionId updater = InvalidTransactionId;
 	bool		moved;
@@ -230,7 +191,7 @@ follow(Relation relation, ItemPointer tid, GuardSearch *search,
 	return moved ? FATE_UNKNOWN : FATE_DELETED;
 }
 
-/* Fetch a row that is there for our statement, but for what it does. */
+/* Fetch a row that our statement sees, even if it has deleted it itself. */
 static bool
 fetch_moving(Relation relation, ItemPointer tid, TupleTableSlot *slot)
 {
@@ -266,39 +227,27 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 			!table_index_fetch_tuple_check(scan->heapRelation, &tid,
 										   &search->before, NULL))
 			continue;
-		fate = follow(scan->heapRelation, &tid, search, slot);
+		fate = follow_versions(scan->heapRelation, &tid, search, slot);
 		if (fate == FATE_REPLACED)
 			return true;
 		if (fate == FATE_DELETED)
 			continue;
 		search->changed = true;
-		if (search->visit == NULL)
-			(void) keep_pending(search, scan->heapRelation, &tid,
-								search->space->terms.radius,
-								InvalidTransactionId, 0);
+		keep_pending(search, &(GuardPending)
+					 {
+						 .distance = search->space->terms.radius,
+						 .table = RelationGetRelid(scan->heapRelation),
+						 .tid = tid
+					 });
 	}
 }
 
 /*
- * Show the visitor a row near ours.  A transaction in progress that is about to
- * delete it does not matter: it was there when ours arrived.
- */
-static void
-visit(GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
-{
-	GuardPending pending = {
-		.table = table->table,
-		.tid = slot->tts_tid,
-		.xid = search->dirty.xmin,
-		.token = search->dirty.speculativeToken
-	};
-
-	search->visit(search->visitor, table, slot, &pending);
-}
-
-/*
  * Look at what a scan finds.  The snapshot is a dirty one: of each row it says
- * which transaction in progress has inserted or deleted it, if any.
+ * which transaction in progress has inserted or deleted it, if any.  To a
+ * visitor it does not matter that one is about to delete a row: that was there
+ * when ours arrived.  A row of the same key is passed over if it is sure to
+ * keep that.
  */
 static void
 read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
@@ -307,22 +256,35 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 	Relation	relation = scan->heapRelation;
 	Snapshot	snapshot = scan->xs_snapshot;
 
-	while (!is_done(search) && next_row(scan, search, slot))
+	while (!is_search_done(search) && next_row(scan, search, slot))
 	{
 		int			distance = row_distance(search, table, slot);
-		TransactionId xid = TransactionIdIsValid(snapshot->xmin) ?
-		snapshot->xmin : snapshot->xmax;
+		GuardPending pending = {
+			.distance = distance,
+			.table = table->table,
+			.tid = slot->tts_tid,
+			.xid = snapshot->xmin,
+			.token = snapshot->speculativeToken
+		};
 
-		if (distance < 0)
+		if (distance >= 0 && search->visit != NULL)
+			search->visit(search->visitor, table, slot, &pending);
+		if (distance < 0 || search->visit != NULL)
 			continue;
-		if (search->visit != NULL)
-			visit(search, table, slot);
-		else if (TransactionIdIsValid(xid))
-			(void) keep_pending(search, relation, &slot->tts_tid, distance,
-								xid, snapshot->speculativeToken);
+		if (!TransactionIdIsValid(pending.xid))
+			pending.xid = snapshot->xmax;
+		if (TransactionIdIsValid(pending.xid))
+			keep_pending(search, &pending);
 		else if (search->inserted != NULL && table->table == search->table &&
 				 simhash_guard_same_key(search->keys, search->inserted, slot))
-			pass_over(search, relation, slot, distance);
+		{
+			TM_Result	result = simhash_guard_hold_key(relation, &pending.tid,
+														false);
+
+			pending.locked = result == TM_WouldBlock;
+			if (result != TM_Ok)
+				keep_pending(search, &pending);
+		}
 		else
 			keep_match(search, table, relation, slot, distance);
 	}
@@ -363,7 +325,7 @@ search_index(GuardSearch *search, const GuardTable *table,
 			way->conditions[i].sk_argument =
 				search->group[way->group[i]];
 	}
-	while (!is_done(search) &&
+	while (!is_search_done(search) &&
 		   (probes == NULL || sh_probes_next(probes, &key) >= 0))
 	{
 		sought->sk_argument = probes == NULL ? get_ball(search) :
@@ -420,7 +382,7 @@ simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 	latest = RegisterSnapshot(GetLatestSnapshot());
 	search->before = *latest;
 	search->before.curcid = InvalidCommandId;
-	for (int i = 0; i < scope->ntables && !is_done(search); i++)
+	for (int i = 0; i < scope->ntables && !is_search_done(search); i++)
 		search_table(search, &scope->tables[i]);
 	UnregisterSnapshot(latest);
 }
@@ -441,23 +403,14 @@ simhash_guard_forget_match(GuardSearch *search)
 void
 simhash_guard_wait(GuardPending *pending)
 {
-	Relation	relation;
+	Relation	relation = table_open(pending->table, NoLock);
 
 	if (pending->locked)
-	{
-		relation = table_open(pending->table, NoLock);
 		(void) simhash_guard_hold_key(relation, &pending->tid, true);
-		table_close(relation, NoLock);
-	}
-	if (!TransactionIdIsValid(pending->xid))
-		return;
 	if (pending->token != 0)
-	{
 		SpeculativeInsertionWait(pending->xid, pending->token);
-		return;
-	}
-	relation = table_open(pending->table, NoLock);
-	XactLockTableWait(pending->xid, relation, &pending->tid,
-					  XLTW_RecheckExclusionConstr);
+	else if (TransactionIdIsValid(pending->xid))
+		XactLockTableWait(pending->xid, relation, &pending->tid,
+						  XLTW_RecheckExclusionConstr);
 	table_close(relation, NoLock);
 }

@@ -18,17 +18,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_row.h"
+#include "guard/guard.h"
 
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /*
- * The column by which a table is distributed that has the relation as one of
- * several shards: no row for another relation.
+ * If a relation is one of several shards of a distributed table, the column by
+ * which the table is distributed; otherwise no row.
  */
 static const char shard_query[] =
 "SELECT pg_catalog.column_to_column_name(p.logicalrelid, p.partkey)"
@@ -42,7 +38,7 @@ static const char shard_query[] =
 " WHERE o.logicalrelid OPERATOR(pg_catalog.=) s.logicalrelid"
 " AND o.shardid OPERATOR(pg_catalog.<>) s.shardid)";
 
-/* Run the query; the result, or NULL, is in memory of the current context. */
+/* That column, in memory of the current context; NULL if there is none. */
 static char *
 distribution_column(Relation relation)
 {
@@ -91,7 +87,7 @@ simhash_guard_check_shard(const char *name, Relation relation,
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("trigger \"%s\" would see the rows of shard \"%s\" only",
+			 errmsg("trigger \"%s\" would see only the rows of shard \"%s\"",
 					name, RelationGetRelationName(relation)),
 			 errdetail("The table is distributed by column \"%s\": near-duplicates may be in other shards.",
 					   column),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * guard_space.c
- *		Which tables are searched, and by which indexes.
+ *		Which tables are searched.
  *
  * Tables and indexes are found, checked and locked once, at the first row of a
  * space, for all rows and all partitions that rows go to.  They are found
@@ -23,13 +23,13 @@
  *
  * Nobody sees a partition before the transaction that attaches it is over, and
  * so nobody finds a row that this transaction inserts there.  ATTACH PARTITION
- * itself lets others go on inserting.  So whoever inserts has a lock on the
- * root, ROW EXCLUSIVE, whichever partition the statement names, and whoever
- * inserts after attaching a partition has SHARE ROW EXCLUSIVE: both until the
- * end of the transaction, which may be a prepared one.  Of two such sessions
+ * itself lets others go on inserting.  So a session that inserts takes a lock
+ * on the root, ROW EXCLUSIVE, whichever partition its statement names, and one
+ * that inserts after attaching a partition takes SHARE ROW EXCLUSIVE: both until
+ * the end of the transaction, which may be a prepared one.  Of two such sessions
  * the second waits, and sees all partitions that the first has seen.
  *
- * Whoever inserts into one partition trusts its owner, whose expressions and
+ * A user who inserts into one partition trusts its owner, whose expressions and
  * triggers the insertion runs.  The owners of the other partitions need not be
  * trusted, so nothing of theirs may be evaluated here.  That is why the
  * expressions of an index are read as they are stored.
@@ -38,38 +38,22 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_space.h"
+#include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/stratnum.h"
-#include "access/table.h"
-#include "access/xact.h"
 #include "catalog/partition.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/partcache.h"
 #include "utils/syscache.h"
 
-#include "index/hamming.h"
-#include "keys/keys.h"
-#include "relation.h"
-
 /* Complain of a table that the session itself has altered. */
-void
-simhash_guard_complain_of_change(Oid table)
+pg_noreturn static void
+complain_of_change(Oid table)
 {
 	const char *name = get_rel_name(table);
 
@@ -84,346 +68,57 @@ simhash_guard_complain_of_change(Oid table)
 
 /* Open a table that was there when the statement began. */
 static Relation
-open_table(Oid table)
+open_searched_table(Oid table)
 {
 	Relation	relation = try_relation_open(table, AccessShareLock);
 
 	if (relation == NULL)
-		simhash_guard_complain_of_change(table);
+		complain_of_change(table);
 	return relation;
 }
 
-/* Is a column of the root no longer what it was when the statement began? */
+/*
+ * Is a column of the root, if it is one, no longer what it was when the
+ * statement began?
+ */
 static bool
-has_changed(const GuardSpace *space, Relation root, AttrNumber column)
+column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
 {
-	Form_pg_attribute was = TupleDescAttr(space->desc, column - 1);
-	Form_pg_attribute is = simhash_guard_attribute(root, column);
+	Form_pg_attribute was;
+	Form_pg_attribute is;
 
+	if (column == 0)
+		return false;
+	was = TupleDescAttr(space->desc, column - 1);
+	is = simhash_guard_attribute(root, column);
 	return is->attisdropped || is->atttypid != was->atttypid ||
 		is->atttypmod != was->atttypmod ||
 		is->attcollation != was->attcollation;
 }
 
 /*
- * What the columns of the root are in another table.  They are known by their
- * numbers, whatever the session calls them by now, and that they have the types
- * for which the statement is prepared is made sure here each time.
+ * Which columns of another table are those of the root.  The statement knows
+ * columns of the root by their numbers, so the session may rename them; but it
+ * is an error if they no longer have the types for which the statement is
+ * prepared.
  */
 AttrMap    *
 simhash_guard_map_columns(const GuardSpace *space, Relation table)
 {
 	const GuardTerms *terms = &space->terms;
-	Relation	root = open_table(space->root);
-	bool		changed = has_changed(space, root, terms->column);
+	Relation	root = open_searched_table(space->root);
+	bool		changed = column_has_changed(space, root, terms->column) ||
+	column_has_changed(space, root, terms->document) ||
+	column_has_changed(space, root, space->carried);
 	AttrMap    *map;
 
-	if (terms->document != 0)
-		changed |= has_changed(space, root, terms->document);
-	if (space->carried != 0)
-		changed |= has_changed(space, root, space->carried);
 	for (int i = 0; i < terms->ngroup; i++)
-		changed |= has_changed(space, root, terms->group[i]);
+		changed |= column_has_changed(space, root, terms->group[i]);
 	if (changed)
-		simhash_guard_complain_of_change(space->root);
+		complain_of_change(space->root);
 	map = simhash_map_columns(RelationGetDescr(root), RelationGetDescr(table));
 	table_close(root, NoLock);
 	return map;
-}
-
-/* A column of the root in a table; 0 for none. */
-static inline AttrNumber
-mapped(const AttrMap *map, AttrNumber column)
-{
-	return column == 0 ? 0 : map->attnums[column - 1];
-}
-
-/* The columns of the group. */
-static AttrNumber *
-map_group(const GuardSpace *space, const AttrMap *map)
-{
-	int			n = space->terms.ngroup;
-	AttrNumber *columns = palloc(Max(n, 1) * sizeof *columns);
-
-	for (int i = 0; i < n; i++)
-		columns[i] = mapped(map, space->terms.group[i]);
-	return columns;
-}
-
-/*
- * Which of these columns of the group a column of an index, or of a partition
- * key, is; -1 for none.  It must be compared there, by the operator of that
- * strategy, as the guard does.
- */
-static int
-find_in_group(const GuardSpace *space, const AttrNumber *group,
-			  AttrNumber column, Oid collation, Oid family, Oid type,
-			  StrategyNumber equal)
-{
-	for (int i = 0; i < space->terms.ngroup; i++)
-	{
-		if (group[i] == column &&
-			space->group[i].equality.collation == collation &&
-			space->group[i].operator ==
-			get_opfamily_member(family, type, type, equal))
-			return i;
-	}
-	return -1;
-}
-
-/* See whether a column of an index is a key of a column; which block's. */
-static bool
-is_key(Relation relation, Relation index, int i, AttrNumber column, int *block)
-{
-	AttrNumber	number = index->rd_index->indkey.values[i];
-	Node	   *expression;
-	Node	   *operand;
-
-	if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID || number < 0)
-		return false;
-	expression = number == 0 ? hamming_column_expression(index, i) :
-		simhash_guard_expression(relation, number);
-	if (!simhash_is_key(expression, &operand, block))
-		return false;
-	if (IsA(operand, Var))
-		return ((Var *) operand)->varattno == column;
-	return equal(operand, simhash_guard_expression(relation, column));
-}
-
-/* Prepare the condition on a column of an index, without the value. */
-static void
-prepare(Relation index, int column, StrategyNumber strategy, Oid type,
-		ScanKey condition)
-{
-	Oid			operator = get_opfamily_member(index->rd_opfamily[column],
-											   index->rd_opcintype[column],
-											   type, strategy);
-
-	ScanKeyEntryInitialize(condition, 0, column + 1, strategy, type,
-						   index->rd_indcollation[column],
-						   get_opcode(operator), (Datum) 0);
-}
-
-/*
- * Note an index whose first columns are what is sought, by that strategy and
- * type, and columns of the group.  The more of these there are the better.
- */
-static void
-note_index(const GuardSpace *space, const GuardTable *table,
-		   Relation index, int ncolumns, int sought, StrategyNumber strategy,
-		   Oid type, GuardIndex *best)
-{
-	StrategyNumber equal = strategy == SIMHASH_BALL_STRATEGY ?
-	SIMHASH_EQUAL_STRATEGY : BTEqualStrategyNumber;
-	GuardIndex	found = {RelationGetRelid(index), ncolumns, NULL, NULL};
-
-	if (ncolumns <= best->ncolumns)
-		return;
-	found.group = palloc(ncolumns * sizeof *found.group);
-	found.conditions = palloc(ncolumns * sizeof *found.conditions);
-	for (int i = 0; i < ncolumns; i++)
-	{
-		found.group[i] = i == sought ? -1 :
-			find_in_group(space, table->group,
-						  index->rd_index->indkey.values[i],
-						  index->rd_indcollation[i], index->rd_opfamily[i],
-						  index->rd_opcintype[i], equal);
-		if (i == sought)
-			prepare(index, i, strategy, type, &found.conditions[i]);
-		else if (found.group[i] >= 0)
-			prepare(index, i, equal, index->rd_opcintype[i],
-					&found.conditions[i]);
-		else
-			return;
-	}
-	*best = found;
-}
-
-/*
- * Note an index of keys: one block's key, behind nothing or columns of the
- * group.  Adds to *keys the block of any key in the index: a guard of other
- * groups may search by that.
- */
-static void
-note_key_index(const GuardSpace *space, Relation relation,
-			   Relation index, GuardTable *table, int *keys)
-{
-	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
-		int			block;
-
-		if (is_key(relation, index, i, table->column, &block))
-		{
-			*keys |= 1 << block;
-			note_index(space, table, index, i + 1, i,
-					   BTEqualStrategyNumber, INT2OID, &table->keys[block]);
-			return;
-		}
-	}
-}
-
-/* True for an index of our access method. */
-static bool
-is_hamming_index(Relation index)
-{
-	return simhash_c_function(index->rd_amhandler) == hamming_handler;
-}
-
-/* True for an index that is not of some rows alone. */
-static bool
-has_all_rows(Relation index)
-{
-	return heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
-}
-
-/* True for an index that has all rows. */
-static bool
-is_usable(Relation index)
-{
-	return index->rd_index->indisvalid && has_all_rows(index);
-}
-
-/*
- * Write a column of the group as CREATE INDEX wants it; nothing if a hamming
- * index cannot have columns of its type.
- */
-static void
-write_index_column(const GuardSpace *space, const GuardColumn *column,
-				   StringInfo columns)
-{
-	Oid			type = getBaseType(get_atttype(space->root,
-											   column->column));
-	Oid			class = GetDefaultOpClass(type,
-										  get_index_am_oid("hamming", false));
-	Oid			input;
-
-	if (!OidIsValid(class))
-		return;
-	input = get_opclass_input_type(class);
-	if (get_opfamily_member(get_opclass_family(class), input, input,
-							SIMHASH_EQUAL_STRATEGY) != column->operator)
-		return;
-	appendStringInfoString(columns,
-						   quote_identifier(get_attname(space->root,
-														column->column,
-														false)));
-
-	/* By default a bigint is a fingerprint. */
-	if (type == INT8OID)
-	{
-		Oid			ball = get_typ_typrelid(space->ball_type);
-
-		appendStringInfo(columns, " %s",
-						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(ball)),
-													"int8_equal_ops"));
-	}
-	appendStringInfoString(columns, ", ");
-}
-
-/*
- * The columns of a hamming index for the rows of a group, as CREATE INDEX has
- * them.
- */
-char	   *
-simhash_guard_index_columns(const GuardSpace *space)
-{
-	StringInfoData columns;
-
-	initStringInfo(&columns);
-	for (int i = 0; i < space->terms.ngroup; i++)
-		write_index_column(space, &space->group[i], &columns);
-	appendStringInfoString(&columns,
-						   quote_identifier(get_attname(space->root,
-														space->terms.column,
-														false)));
-	return columns.data;
-}
-
-/*
- * Say what index to make, or to make again if one could not be built.  Writers
- * go on meanwhile, where PostgreSQL lets them.
- */
-static void
-complain_of_no_index(const GuardSpace *space, Relation relation,
-					 AttrNumber column, Oid invalid)
-{
-	const char *name = get_attname(RelationGetRelid(relation), column, false);
-	Oid			root = space->root;
-	const char *concurrently =
-	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE ? "" : "CONCURRENTLY ";
-
-	if (OidIsValid(invalid))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" on column \"%s\" of table \"%s\" is invalid",
-						get_rel_name(invalid), name,
-						RelationGetRelationName(relation)),
-				 errhint("Run: REINDEX INDEX %s%s;",
-						 OidIsValid(get_index_constraint(invalid)) ? "" :
-						 "CONCURRENTLY ", simhash_quoted_name(invalid))));
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
-					name, RelationGetRelationName(relation)),
-			 errhint("Run: CREATE INDEX %sON %s USING hamming (%s);",
-					 concurrently, simhash_quoted_name(root),
-					 simhash_guard_index_columns(space))));
-}
-
-/*
- * Find the index to search a table by: a hamming index if there is one,
- * otherwise those of the keys.
- */
-static void
-find_indexes(const GuardSpace *space, Relation relation,
-			 GuardTable *table)
-{
-	List	   *indexes = RelationGetIndexList(relation);
-	ListCell   *lc;
-	int			keys = 0;
-	int			hamming = 0;
-	Oid			invalid = InvalidOid;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		if (is_hamming_index(index))
-		{
-			int			column = hamming_fingerprint_column(index);
-
-			/* An index that could not be built may have no such column. */
-			if (column >= 0 &&
-				index->rd_index->indkey.values[column] == table->column)
-			{
-				hamming++;
-				if (!index->rd_index->indisvalid && has_all_rows(index))
-					invalid = RelationGetRelid(index);
-				if (is_usable(index))
-					note_index(space, table, index,
-							   index->rd_index->indnkeyatts, column,
-							   SIMHASH_BALL_STRATEGY, space->ball_type,
-							   &table->hamming);
-			}
-		}
-		else if (index->rd_rel->relam == BTREE_AM_OID && is_usable(index))
-			note_key_index(space, relation, index, table, &keys);
-		index_close(index, NoLock);
-	}
-	list_free(indexes);
-	for (int block = 0; block < SH_BLOCKS; block++)
-	{
-		if (!OidIsValid(table->hamming.index) &&
-			!OidIsValid(table->keys[block].index))
-			complain_of_no_index(space, relation, table->column, invalid);
-	}
-
-	/*
-	 * While an index comes or goes, as REINDEX CONCURRENTLY has it, other
-	 * sessions may search by another than ours.
-	 */
-	table->only_way = OidIsValid(table->hamming.index) && hamming == 1 &&
-		keys != (1 << SH_BLOCKS) - 1;
 }
 
 /*
@@ -447,9 +142,9 @@ simhash_guard_primary_key(Oid table)
 	return columns;
 }
 
-/* Fail if a table cannot be searched, or its rows cannot be named. */
+/* Fail if a table cannot be searched, or has no key to name its rows by. */
 static void
-check_table(const GuardSpace *space, Relation table)
+check_searched_table(const GuardSpace *space, Relation table)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
@@ -457,7 +152,7 @@ check_table(const GuardSpace *space, Relation table)
 				 errmsg("simhash_guard cannot search foreign table \"%s\"",
 						RelationGetRelationName(table)),
 				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
-				 errhint("Have a guard on each server for the rows there, and simhash_clusters find near-duplicates on different ones.")));
+				 errhint("Create a guard on each server, and find near-duplicates on different servers with simhash_clusters.")));
 	if (space->keyed &&
 		simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,
@@ -478,22 +173,25 @@ keeps_groups(const GuardSpace *space, Oid oid)
 	PartitionKey key = RelationGetPartitionKey(relation);
 	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
 	HTEqualStrategyNumber : BTEqualStrategyNumber;
-	AttrNumber *group =
-	map_group(space, simhash_guard_map_columns(space, relation));
+	GuardTerms	terms =
+	simhash_guard_map_terms(&space->terms,
+							simhash_guard_map_columns(space, relation),
+							relation);
 	bool		result = true;
 
 	for (int i = 0; i < key->partnatts; i++)
-		result &= find_in_group(space, group, key->partattrs[i],
-								key->partcollation[i], key->partopfamily[i],
-								key->partopcintype[i], equal) >= 0;
+		result &= simhash_guard_in_group(space, terms.group, key->partattrs[i],
+										 key->partcollation[i], key->partopfamily[i],
+										 key->partopcintype[i], equal) >= 0;
 	table_close(relation, NoLock);
 	return result;
 }
 
 /*
- * What to search for the rows of a table: the root, or that partition of it,
- * or of a partition, that has all rows of their groups; the root if a row may
- * go to another partition.  Appends the tables that this follows from.
+ * What to search for the rows of a table: the lowest of the table and the
+ * partitions above it that has all rows of their groups, or else the root.  If
+ * a row may go to another partition it is the root.  Appends the tables that
+ * this depends on.
  */
 static Oid
 find_top(GuardSpace *space, Oid table, bool moves, List **watched)
@@ -523,7 +221,7 @@ find_top(GuardSpace *space, Oid table, bool moves, List **watched)
 	return top;
 }
 
-/* Has our transaction, not over yet, given a table a new partition? */
+/* Has our own transaction attached a partition to a table? */
 static bool
 has_new_partition(Oid table)
 {
@@ -561,20 +259,18 @@ find_tables(GuardSpace *space, Oid top, List **watched)
 	scope->tables = palloc0(list_length(tables) * sizeof(GuardTable));
 	foreach(lc, tables)
 	{
-		Relation	relation = open_table(lfirst_oid(lc));
+		Relation	relation = open_searched_table(lfirst_oid(lc));
 		GuardTable *table = &scope->tables[scope->ntables];
 		AttrMap    *map;
 
 		if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		{
-			check_table(space, relation);
+			check_searched_table(space, relation);
 			table->table = lfirst_oid(lc);
 			map = simhash_guard_map_columns(space, relation);
-			table->column = mapped(map, space->terms.column);
-			table->document = mapped(map, space->terms.document);
-			table->carried = mapped(map, space->carried);
-			table->group = map_group(space, map);
-			find_indexes(space, relation, table);
+			table->terms = simhash_guard_map_terms(&space->terms, map, relation);
+			table->carried = simhash_guard_mapped(map, space->carried);
+			simhash_guard_find_indexes(space, relation, table);
 			scope->ntables++;
 		}
 		else
@@ -618,24 +314,19 @@ find_scope(GuardSpace *space, Oid table, bool moves)
 	return scope;
 }
 
-/* Forget what was found. */
-static void
-forget_tables(GuardSpace *space)
-{
-	space->stale = false;
-	space->times_found++;
-	space->watched = NIL;
-	space->scopes = NIL;
-	MemoryContextReset(space->context);
-}
-
 /* Bring the tables of the space up to date, and those of a place in it. */
 void
 simhash_guard_find(GuardSpace *space, GuardPlace *place)
 {
 	AcceptInvalidationMessages();
 	if (space->stale)
-		forget_tables(space);
+	{
+		space->stale = false;
+		space->times_found++;
+		space->watched = NIL;
+		space->scopes = NIL;
+		MemoryContextReset(space->context);
+	}
 	if (place->found_for == space->times_found)
 		return;
 	place->scope = find_scope(space, place->table, place->moves);
@@ -648,8 +339,8 @@ simhash_guard_find(GuardSpace *space, GuardPlace *place)
 }
 
 /*
- * Begin with a space: its root, and by what rows are sought there.  The types of
- * balls are in that schema.
+ * Prepare a space: its root, and the terms by which rows are searched for
+ * there.  The types of balls are in the schema.
  */
 void
 simhash_guard_bind_space(GuardSpace *space, Relation root,
@@ -660,7 +351,7 @@ simhash_guard_bind_space(GuardSpace *space, Relation root,
 	space->terms = *terms;
 	space->carried = carried;
 	space->desc = CreateTupleDescCopy(RelationGetDescr(root));
-	space->group = palloc0(Max(terms->ngroup, 1) * sizeof *space->group);
+	space->group = palloc0(terms->ngroup * sizeof *space->group);
 	simhash_guard_bind_group(space->group, root, terms->ngroup, terms->group);
 	space->ball_type =
 		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,

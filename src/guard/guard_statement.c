@@ -37,23 +37,21 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_statement.h"
+#include "guard/guard.h"
 
-#include "access/htup_details.h"
-#include "access/xact.h"
-#include "catalog/pg_am.h"
-#include "storage/bufmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "index/hamming.h"
 
 /* All statements with guards at work, as far as their memory is there. */
 static List *statements = NIL;
 
-/* What guard_moved.c has found of a trigger, until any table changes. */
-static Oid	alike = InvalidOid;
+/*
+ * A trigger of which guard_moved.c has found that it fires alike in all
+ * partitions; forgotten when any table changes.
+ */
+Oid			simhash_guard_fires_alike = InvalidOid;
 
 /* The statement's memory is about to be freed. */
 static void
@@ -64,21 +62,25 @@ end_statement(void *arg)
 
 /* The memory of a row is about to be reset, or freed. */
 static void
-end_row(void *arg)
+end_guarded_row(void *arg)
 {
-	simhash_guard_unlock(&((GuardStatement *) arg)->locks);
+	GuardStatement *statement = arg;
+
+	simhash_guard_unlock(&statement->locks);
+	statement->moved.valid = false;
 }
 
 /*
- * Have the locks of the row for which the trigger is called released when it is
- * done with.  To be called in the memory context that the trigger is called in.
+ * Have the locks of the row for which the trigger is called released, and what
+ * is known of its update forgotten, when it is done with.  To be called in the
+ * memory context that the trigger is called in.
  */
 void
 simhash_guard_begin_row(GuardStatement *statement)
 {
 	MemoryContextCallback *callback = palloc(sizeof *callback);
 
-	callback->func = end_row;
+	callback->func = end_guarded_row;
 	callback->arg = statement;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 }
@@ -88,8 +90,8 @@ simhash_guard_begin_row(GuardStatement *statement)
  * in it or in subtransactions of it, whose numbers are higher.
  */
 static void
-end_subxact(SubXactEvent event, SubTransactionId subxact,
-			SubTransactionId parent, void *arg)
+end_guards_subxact(SubXactEvent event, SubTransactionId subxact,
+				   SubTransactionId parent, void *arg)
 {
 	ListCell   *lc;
 
@@ -111,7 +113,7 @@ end_subxact(SubXactEvent event, SubTransactionId subxact,
 
 /* A transaction ends.  If it is rolled back, all locks go with it. */
 static void
-end_xact(XactEvent event, void *arg)
+end_guards_xact(XactEvent event, void *arg)
 {
 	ListCell   *lc;
 
@@ -134,7 +136,7 @@ note_change(Datum arg, Oid table)
 	ListCell   *lc;
 
 	(void) arg;
-	alike = InvalidOid;
+	simhash_guard_fires_alike = InvalidOid;
 	foreach(lc, statements)
 	{
 		GuardSpace *space = &((GuardStatement *) lfirst(lc))->space;
@@ -143,20 +145,6 @@ note_change(Datum arg, Oid table)
 			list_member_oid(space->watched, table))
 			space->stale = true;
 	}
-}
-
-/* Is it known of a trigger that it fires alike in all partitions? */
-bool
-simhash_guard_known_alike(Oid trigger)
-{
-	return alike == trigger;
-}
-
-/* From now on it is. */
-void
-simhash_guard_note_alike(Oid trigger)
-{
-	alike = trigger;
 }
 
 /* The command id of the statement that runs. */
@@ -200,8 +188,8 @@ simhash_guard_statement(MemoryContext context, Oid trigger)
 }
 
 /*
- * Copy the header of a row, without its bitmap of NULLs; false if none is at that
- * place, or the table is no heap.
+ * Copy the header of a row, without its bitmap of NULLs; false if none is at
+ * that place, or the table is no heap.
  */
 bool
 simhash_guard_read_header(Relation heap, ItemPointer tid,
@@ -276,8 +264,8 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 void
 simhash_guard_init(void)
 {
-	RegisterSubXactCallback(end_subxact, NULL);
-	RegisterXactCallback(end_xact, NULL);
+	RegisterSubXactCallback(end_guards_subxact, NULL);
+	RegisterXactCallback(end_guards_xact, NULL);
 	CacheRegisterRelcacheCallback(note_change, (Datum) 0);
 	hamming_inserted_hook = note_inserted;
 }

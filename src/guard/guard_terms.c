@@ -1,33 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * guard_terms.c
- *		By what rows of a table are near-duplicates, as the arguments of
- *		simhash_guard() or simhash_add_clusters() ask for it: names are looked
- *		up here, once, and what they stand for is known by its number from then
- *		on.
+ *		The terms by which rows of a table are near-duplicates, as the arguments
+ *		of simhash_guard() or simhash_add_clusters() give them.  Names of
+ *		columns are looked up here, once; from then on columns are known by
+ *		their numbers.
  *
- * With "similarity" or "at_least", of the rows within the distance those are
- * near-duplicates whose documents are similar enough.  What is not said of that
- * follows from the expression of a generated fingerprint, or from the family by
+ * With "similarity" or "at_least", rows within the distance are
+ * near-duplicates only if their documents are similar enough.  Which
+ * documents, by which measure and profile, follows, unless the arguments say
+ * it, from the expression of a generated fingerprint, or from the family by
  * which the trigger fills it.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_terms.h"
+#include "guard/guard.h"
 
-#include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 
-#include "fingerprint/fingerprint.h"
-
-/* The column of that name; fails when there is none, with a hint if one is given. */
+/* The column of that name; fails if there is none, with the hint if any. */
 AttrNumber
 simhash_guard_column(Relation relation, const char *name, const char *hint)
 {
@@ -53,7 +48,7 @@ simhash_guard_expression(Relation relation, AttrNumber column)
 
 /* The column of the documents that are to be compared. */
 static AttrNumber
-find_document(const GuardAsked *asked, Relation relation, Node *document)
+read_document_column(const GuardAsked *asked, Relation relation, Node *document)
 {
 	if (asked->document != NULL)
 		return simhash_guard_column(relation, asked->document,
@@ -87,21 +82,19 @@ read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
 																	  CStringGetDatum(asked->at_least))));
 	if (terms->measure != SIMHASH_NO_MEASURE)
-		terms->document = find_document(asked, relation,
+		terms->document = read_document_column(asked, relation,
 										known ? derived.document : NULL);
-	/* Features are compared without the seed, which is told nobody. */
 	if (asked->profile == NULL && known)
-		terms->profile = sh_profile_plain(derived.profile);
+		terms->profile = derived.profile;
 }
 
 /* Find the columns of the group. */
 static void
-read_group(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+read_group_columns(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 {
 	ListCell   *lc;
 
-	terms->group = palloc(Max(list_length(asked->within), 1) *
-						  sizeof *terms->group);
+	terms->group = palloc(list_length(asked->within) * sizeof *terms->group);
 	foreach(lc, asked->within)
 	{
 		AttrNumber	column = simhash_guard_column(relation, lfirst(lc),
@@ -132,11 +125,27 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 	terms.measure = SIMHASH_NO_MEASURE;
 	if (asked->similarity != NULL || asked->at_least != NULL)
 		read_similarity(asked, relation, &terms);
-	read_group(asked, relation, &terms);
+	read_group_columns(asked, relation, &terms);
 	return terms;
 }
 
-/* Are two documents, of which NULL is none, the same? */
+/* Terms that are in columns of the root, in those of another table. */
+GuardTerms
+simhash_guard_map_terms(const GuardTerms *terms, const AttrMap *map,
+						Relation relation)
+{
+	GuardTerms	mapped = *terms;
+
+	mapped.column = simhash_guard_mapped(map, terms->column);
+	mapped.type = simhash_guard_type(relation, mapped.column);
+	mapped.document = simhash_guard_mapped(map, terms->document);
+	mapped.group = palloc(terms->ngroup * sizeof *mapped.group);
+	for (int i = 0; i < terms->ngroup; i++)
+		mapped.group[i] = simhash_guard_mapped(map, terms->group[i]);
+	return mapped;
+}
+
+/* Are two documents the same?  NULL stands for no document. */
 bool
 simhash_guard_same_document(const text *document, const text *other)
 {
@@ -146,7 +155,7 @@ simhash_guard_same_document(const text *document, const text *other)
 						  false, -1);
 }
 
-/* The similarity of two documents; -1 where there is none. */
+/* The similarity of two documents; -1 if one is NULL or has no features. */
 double
 simhash_guard_similarity(const GuardTerms *terms, text *document,
 						 text *other)

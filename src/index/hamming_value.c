@@ -190,7 +190,7 @@ cut(const HammingIndexState *state, Datum datum, ShValue *value)
 			sh_cut_word(layout, (uint64) DatumGetInt64(datum), value);
 			return true;
 		case SIMHASH_BALLS:
-			if (!simhash_get_ball(datum, &ball))
+			if (!simhash_get_ball(datum, true, &ball))
 				return false;
 			sh_cut_word(layout, (uint64) ball.center, value);
 			return true;

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * key_columns.c
- *		The columns of a table that hold block keys, and their indexes.
+ *		Key columns: four generated columns of a table, which hold the block
+ *		keys of its fingerprints (keys.c), and an index on each.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -12,14 +13,10 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "relation.h"
@@ -108,7 +105,7 @@ get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 	if (n != SH_BLOCKS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%d names are needed for the key columns", SH_BLOCKS),
+				 errmsg("argument \"columns\" must have %d names", SH_BLOCKS),
 				 errhint("Give an array of names, one for each block, such as '{k0,k1,k2,k3}'.")));
 	for (int i = 0; i < n; i++)
 	{
@@ -123,7 +120,7 @@ get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 }
 
 /*
- * The columns that keys stand behind in their indexes, as CREATE INDEX has
+ * The columns that come before the keys in their indexes, as CREATE INDEX has
  * them: each with a comma after it.
  */
 static char *
@@ -137,7 +134,7 @@ get_prefix(ArrayType *array, Oid table)
 	if (n < 0 || n >= INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the groups of rows need up to %d names of columns, none of them NULL",
+				 errmsg("argument \"within\" must have at most %d names of columns, none of them NULL",
 						INDEX_MAX_KEYS - 1),
 				 errhint("Give an array of names, such as '{site,lang}'.")));
 	for (int i = 0; i < n; i++)
@@ -222,7 +219,7 @@ run_as_owner(Oid table, const char *command)
  * without ownership, duplicate_column when a column is there already or named
  * twice, undefined_column when one to be within is not there,
  * syntax_error, undefined_column, datatype_mismatch or
- * invalid_object_definition for a source that will not do,
+ * invalid_object_definition for a source that cannot be used,
  * feature_not_supported for a table with foreign partitions.
  */
 Datum

@@ -15,7 +15,6 @@
 #include "keys/keys.h"
 
 #include "catalog/pg_type_d.h"
-#include "miscadmin.h"
 #include "utils/array.h"
 
 #include "core/blocks/probes.h"
@@ -101,9 +100,9 @@ simhash_keys(PG_FUNCTION_ARGS)
  * block (Norouzi, Punjani and Fleet 2012, "Fast Search in Hamming Space with
  * Multi-Index Hashing").
  *
- * A radius of a row is taken for the number that it is, as by <@ (distance.c).
+ * A radius that comes from a row may be any number, as with <@ (distance.c).
  *
- * Errors: invalid_parameter_value when the query says a radius that is not in
+ * Errors: invalid_parameter_value when the query has a radius that is not in
  * 0 .. 64, or a block not in 0 .. 3.
  */
 Datum
@@ -129,10 +128,7 @@ simhash_probes(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(make_key_array(keys, n));
 }
 
-/*
- * See whether an expression is a call of simhash_key for a known block, and
- * of which fingerprint.
- */
+/* Is an expression a call of simhash_key for a constant block?  Of what? */
 bool
 simhash_is_key(Node *expression, Node **fingerprint, int *block)
 {

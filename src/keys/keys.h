@@ -3,6 +3,10 @@
  * keys.h
  *		Block keys, for searches by ordinary btree indexes.
  *
+ * Comes in: fingerprints.  Goes out: of each fingerprint four numbers, its
+ * keys, one for each block of 16 bits; for a search, the keys to look up; for
+ * a table, columns with keys and indexes on them (key columns).
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------

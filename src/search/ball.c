@@ -4,11 +4,11 @@
  *		The types hamming_ball and hamming_bit_ball: their values.
  *
  * A ball is (center bigint, radius bigint), or (center bit varying, radius
- * bigint), an ordinary composite type, which whoever owns it may alter.
- * Attributes that were added and dropped again
- * keep their numbers, so the two are looked up wherever a ball is taken apart
- * or made.  A type that has others than these two is a ball no more: to take
- * one apart is an error, and the planner leaves it to the operators to say so.
+ * bigint), an ordinary composite type, which its owner may alter.  Attributes
+ * that were added and dropped again keep their numbers, so the two are looked
+ * up wherever a ball is taken apart or made.  If the type has got other
+ * attributes it is an error to take a ball apart; the planner leaves it to the
+ * operators to say so.
  *
  * The radius is a bigint, so that a number of any integer type becomes one by
  * itself.  What it may be is 0 to 64, or to as many bits as the center has,
@@ -23,7 +23,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(hamming_ball);
@@ -74,7 +73,7 @@ simhash_find_ball_attributes(TupleDesc desc, Oid center, SimhashBallAttributes *
 	return true;
 }
 
-/* The same; fails unless it is that of such a ball. */
+/* The same; fails unless the type is that of such a ball. */
 static SimhashBallAttributes
 require_attributes(TupleDesc desc, Oid center)
 {
@@ -90,14 +89,14 @@ require_attributes(TupleDesc desc, Oid center)
 }
 
 /*
- * Take a ball apart whose center is of that type.  False when its center or
- * radius is NULL.
+ * The center and the radius, whatever number that is, of a ball whose center is
+ * of that type.  False when one of them is NULL.
  *
  * A composite Datum carries its row type, which need not be the one that the
  * function was declared with if somebody has altered that, so we look.
  */
-static bool
-take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
+bool
+simhash_read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
 {
 	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
 	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
@@ -122,44 +121,22 @@ take_apart(Datum datum, Oid center_type, Datum *center, int64 *radius)
 }
 
 /*
- * Take a hamming_ball apart, whatever its radius is.  False when its center or
- * radius is NULL.
+ * Take a hamming_ball apart; false when its center or radius is NULL.  A radius
+ * out of range is an error if "complain" says so; otherwise the nearest one that
+ * finds the same rows is taken in its place, -1 if there are none.
  */
 bool
-simhash_read_ball(Datum datum, int64 *center, int64 *radius)
+simhash_get_ball(Datum datum, bool complain, SimhashBall *ball)
 {
-	Datum		value;
-
-	if (!take_apart(datum, INT8OID, &value, radius))
-		return false;
-	*center = DatumGetInt64(value);
-	return true;
-}
-
-/* The same; fails when the radius is out of range. */
-bool
-simhash_get_ball(Datum datum, SimhashBall *ball)
-{
+	Datum		center;
 	int64		radius;
 
-	if (!simhash_read_ball(datum, &ball->center, &radius))
+	if (!simhash_read_ball(datum, INT8OID, &center, &radius))
 		return false;
-	ball->radius = simhash_check_radius(radius, SH_BITS);
-	return true;
-}
-
-/*
- * Take a hamming_ball apart for a scan, which must not complain of a radius: it
- * may be that of a row.  False if no fingerprint is in the ball.
- */
-bool
-simhash_get_scanned_ball(Datum datum, SimhashBall *ball)
-{
-	int64		radius;
-
-	if (!simhash_read_ball(datum, &ball->center, &radius) || radius < 0)
-		return false;
-	ball->radius = (int32) Min(radius, SH_BITS);
+	if (complain)
+		(void) simhash_check_radius(radius, SH_BITS);
+	ball->center = DatumGetInt64(center);
+	ball->radius = (int32) Max(-1, Min(radius, SH_BITS));
 	return true;
 }
 
@@ -176,17 +153,14 @@ simhash_get_bits(Datum datum)
 	return bits;
 }
 
-/*
- * Take a hamming_bit_ball apart; false when its center or radius is NULL.  Of a
- * radius out of range it complains, or else takes one that finds as much.
- */
+/* The same of a hamming_bit_ball. */
 bool
 simhash_get_bit_ball(Datum datum, bool complain, SimhashBitBall *ball)
 {
 	Datum		center;
 	int64		radius;
 
-	if (!take_apart(datum, VARBITOID, &center, &radius))
+	if (!simhash_read_ball(datum, VARBITOID, &center, &radius))
 		return false;
 	ball->center = simhash_get_bits(center);
 	if (complain)
@@ -215,11 +189,12 @@ simhash_make_ball(TupleDesc desc, Oid center_type, Datum center, int64 radius)
 }
 
 /*
- * The row type of what is called.  A join may call us for each pair of rows:
- * where the call says which type it wants, that is at hand.
+ * The ball around argument 0, which is of that type, as the result of a call.
+ * A join may call us for each pair of rows: where the call says which row type
+ * it wants, that is at hand.
  */
-static TupleDesc
-result_row_type(FunctionCallInfo fcinfo)
+static Datum
+ball_result(FunctionCallInfo fcinfo, Oid center_type, int64 radius)
 {
 	Oid			type = get_fn_expr_rettype(fcinfo->flinfo);
 	TupleDesc	desc = NULL;
@@ -230,8 +205,8 @@ result_row_type(FunctionCallInfo fcinfo)
 		get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a ball was made where no row is accepted")));
-	return desc;
+				 errmsg("function returning a ball called in context that cannot accept type record")));
+	return simhash_make_ball(desc, center_type, PG_GETARG_DATUM(0), radius);
 }
 
 /*
@@ -244,10 +219,8 @@ result_row_type(FunctionCallInfo fcinfo)
 Datum
 hamming_ball(PG_FUNCTION_ARGS)
 {
-	int			radius = simhash_check_radius(PG_GETARG_INT64(1), SH_BITS);
-
-	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), INT8OID,
-									  PG_GETARG_DATUM(0), radius));
+	return ball_result(fcinfo, INT8OID,
+					   simhash_check_radius(PG_GETARG_INT64(1), SH_BITS));
 }
 
 /*
@@ -261,18 +234,16 @@ hamming_ball(PG_FUNCTION_ARGS)
 Datum
 hamming_bit_ball(PG_FUNCTION_ARGS)
 {
-	Datum		center = PG_GETARG_DATUM(0);
-	int			radius = simhash_check_radius(PG_GETARG_INT64(1),
-											  simhash_get_bits(center).width);
+	int			width = simhash_get_bits(PG_GETARG_DATUM(0)).width;
 
-	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), VARBITOID,
-									  center, radius));
+	return ball_result(fcinfo, VARBITOID,
+					   simhash_check_radius(PG_GETARG_INT64(1), width));
 }
 
 /*
  * hamming_reach(center bigint, distance bigint) -> hamming_ball
  *
- * The ball of all within a distance, which may be any number: NULL if it is
+ * The ball of what is within a distance, which may be any number: NULL if it is
  * negative, as nothing is within that.
  */
 Datum
@@ -282,9 +253,7 @@ hamming_reach(PG_FUNCTION_ARGS)
 
 	if (distance < 0)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), INT8OID,
-									  PG_GETARG_DATUM(0),
-									  Min(distance, SH_BITS)));
+	return ball_result(fcinfo, INT8OID, Min(distance, SH_BITS));
 }
 
 /*
@@ -295,15 +264,12 @@ hamming_reach(PG_FUNCTION_ARGS)
 Datum
 hamming_bit_reach(PG_FUNCTION_ARGS)
 {
-	Datum		center = PG_GETARG_DATUM(0);
+	int			width = simhash_get_bits(PG_GETARG_DATUM(0)).width;
 	int64		distance = PG_GETARG_INT64(1);
 
 	if (distance < 0)
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(simhash_make_ball(result_row_type(fcinfo), VARBITOID,
-									  center,
-									  Min(distance,
-										  simhash_get_bits(center).width)));
+	return ball_result(fcinfo, VARBITOID, Min(distance, width));
 }
 
 /*
@@ -336,8 +302,8 @@ simhash_is_bit_ball(Oid type)
 }
 
 /*
- * expression_tree_walker: is there anything that rows may have to do with?  So
- * may the parameters within a plan.
+ * expression_tree_walker: may the value depend on a row?  Parameters within a
+ * plan may.
  */
 bool
 simhash_has_value_of_row(Node *node, void *context)
@@ -364,7 +330,7 @@ simhash_has_value_of_row(Node *node, void *context)
 	}
 }
 
-/* Does the query itself say an argument, by constants and parameters? */
+/* Does an argument follow from the query alone, its constants and parameters? */
 bool
 simhash_is_of_query(FmgrInfo *flinfo, int argument)
 {
@@ -377,39 +343,4 @@ simhash_is_of_query(FmgrInfo *flinfo, int argument)
 
 	return argument < list_length(args) &&
 		!simhash_has_value_of_row(list_nth(args, argument), NULL);
-}
-
-/*
- * The ball in the given argument.  Most searches use one and the same ball for
- * many rows, so the last one is remembered by its bytes.
- */
-SimhashBallArgument *
-simhash_ball_argument(FunctionCallInfo fcinfo, int argument)
-{
-	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
-	uint32		length = HeapTupleHeaderGetDatumLength(header);
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	SimhashBallArgument *ball = flinfo->fn_extra;
-
-	if (ball == NULL)
-	{
-		flinfo->fn_extra = ball =
-			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *ball);
-		ball->of_query = simhash_is_of_query(flinfo, argument);
-	}
-	if (ball->known && ball->length == length &&
-		memcmp(ball->bytes, header, length) == 0)
-		return ball;
-	ball->known = false;
-	if (ball->room < length)
-	{
-		ball->room = 0;
-		if (ball->bytes != NULL)
-			pfree(ball->bytes);
-		ball->bytes = MemoryContextAlloc(flinfo->fn_mcxt, length);
-		ball->room = length;
-	}
-	ball->length = length;
-	memcpy(ball->bytes, header, length);
-	return ball;
 }

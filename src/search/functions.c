@@ -12,8 +12,6 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
@@ -48,9 +46,9 @@ may_be_ours(Oid function)
 }
 
 /*
- * The C function behind an SQL function that may be ours, else NULL.  Of all
- * others we do not ask, for that would load their libraries into whoever plans
- * a query, or fail where they are gone.
+ * The C function behind an SQL function of a library with our name, else NULL.
+ * Functions of other libraries are not looked up: that would load these while a
+ * query is planned, or fail where they are gone.
  */
 PGFunction
 simhash_c_function(Oid function)
@@ -64,9 +62,9 @@ simhash_c_function(Oid function)
 }
 
 /*
- * May the user call a function?  The query that is planned is going to, if so,
- * though it does not say it.  Where not everybody may, its plan is for that user
- * alone.  There may be no query (NULL).
+ * May the user call a function?  The planner is about to put a call of it into
+ * a query that does not say so itself.  If not everybody may, the plan is for
+ * this user alone.  root is NULL where no query is planned.
  */
 bool
 simhash_may_call(PlannerInfo *root, Oid function)

@@ -23,7 +23,6 @@
 #include "search/search.h"
 
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -31,11 +30,11 @@
 #include "utils/typcache.h"
 
 /*
- * Make a text of a value whose hash function is one of the two; false if it is
- * another one.
+ * Make a text of a name or a char(n), as the hash function tells; false for
+ * values of other types.
  */
 static bool
-as_text(Oid function, Datum *value)
+as_hashed_text(Oid function, Datum *value)
 {
 	BpChar	   *padded;
 
@@ -64,7 +63,7 @@ as_text(Oid function, Datum *value)
 uint32
 simhash_hash(FmgrInfo *function, Oid collation, Datum value)
 {
-	if (as_text(function->fn_oid, &value))
+	if (as_hashed_text(function->fn_oid, &value))
 		return DatumGetUInt32(DirectFunctionCall1Coll(hashtext, collation,
 													  value));
 	return DatumGetUInt32(FunctionCall1Coll(function, collation, value));
@@ -75,7 +74,7 @@ uint64
 simhash_hash_extended(FmgrInfo *function, Oid collation, Datum value,
 					  int64 seed)
 {
-	if (as_text(function->fn_oid, &value))
+	if (as_hashed_text(function->fn_oid, &value))
 		return DatumGetUInt64(DirectFunctionCall2Coll(hashtextextended,
 													  collation, value,
 													  Int64GetDatum(seed)));

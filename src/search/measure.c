@@ -4,7 +4,7 @@
  *		How similar near-duplicates must be by their documents, as the guard
  *		and the reports are told by "similarity" and "at_least".
  *
- * Who says only at_least means the measure that the fingerprints estimate:
+ * at_least without similarity is of the measure that the fingerprints estimate:
  * Jaccard similarity for minhash, cosine for simhash.  That follows from the
  * expression which makes the fingerprints, where there is one, as that of a
  * generated column or of an index.
@@ -81,7 +81,7 @@ simhash_get_measure(const char *similarity, const SimhashDerivation *derived)
 			 errhint("It must be \"jaccard\", \"cosine\" or \"none\".")));
 }
 
-/* The value of "at_least"; fails if it is none, as NaN is. */
+/* The value of "at_least"; fails if it is out of range, or NaN. */
 double
 simhash_check_at_least(double at_least)
 {

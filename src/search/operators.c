@@ -6,7 +6,7 @@
  * Estimates, paths, index scans and operator classes all have to know which
  * operators there are, on which side the fingerprint that is searched may
  * stand, and what the other side says.  They read it here.  A new operator is
- * a row, its C function in distance.c or bits.c, and its place in the SQL script.
+ * a row, its C function in distance.c, and its place in the SQL script.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

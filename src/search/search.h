@@ -3,6 +3,13 @@
  * search.h
  *		The operators of Hamming search, and balls.
  *
+ * Comes in: values of SQL, bigint or bit strings as fingerprints, and balls,
+ * by which fingerprints are searched for.  Goes out: how far fingerprints are
+ * apart, what a ball says, and, to the planner and the index, which operators
+ * there are.  Two things that reports and the guard have in common are here,
+ * too: expressions that a user gives as text (source.c), and how similar
+ * documents have to be (measure.c).
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -14,13 +21,12 @@
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
-#include "nodes/pathnodes.h"
 
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
 {
 	int64		center;
-	int32		radius;
+	int32		radius;			/* -1: nothing is that near */
 } SimhashBall;
 
 /* A bit string. */
@@ -36,23 +42,6 @@ typedef struct SimhashBitBall
 	SimhashBits center;
 	int32		radius;			/* -1: nothing is that near */
 } SimhashBitBall;
-
-/*
- * A ball that is an argument, and its bytes, by which it is known again.  What
- * it says is found out by whoever asks for it (distance.c, bits.c).
- */
-typedef struct SimhashBallArgument
-{
-	bool		of_query;		/* the query says which */
-	bool		known;			/* the rest is that of these bytes */
-	bool		whole;			/* it has center and radius */
-	int64		center;
-	int64		radius;
-	SimhashBitBall bits;		/* the same of bit strings */
-	uint32		length;
-	uint32		room;
-	char	   *bytes;
-} SimhashBallArgument;
 
 /* The numbers of the attributes of a ball. */
 typedef struct SimhashBallAttributes
@@ -111,8 +100,8 @@ simhash_integer(Datum value, Oid type)
 }
 
 /*
- * What there is below a relabeling, as of a domain, or a COLLATE, as the planner
- * has not seen it yet: these change no value.
+ * What there is below a relabeling, as of a domain, or a COLLATE, as the
+ * planner has not seen it yet: these change no value.
  */
 static inline Node *
 simhash_unlabeled(Node *expression)
@@ -140,9 +129,9 @@ extern bool simhash_can_hash(Oid type, Oid collation);
 
 /* ball.c */
 extern int	simhash_check_radius(int64 radius, int bits);
-extern bool simhash_read_ball(Datum datum, int64 *center, int64 *radius);
-extern bool simhash_get_ball(Datum datum, SimhashBall *ball);
-extern bool simhash_get_scanned_ball(Datum datum, SimhashBall *ball);
+extern bool simhash_read_ball(Datum datum, Oid center_type, Datum *center,
+							  int64 *radius);
+extern bool simhash_get_ball(Datum datum, bool complain, SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
 extern bool simhash_get_bit_ball(Datum datum, bool complain,
 								 SimhashBitBall *ball);
@@ -155,8 +144,6 @@ extern Oid	simhash_ball_center_type(Oid type, int32 typmod,
 									 SimhashBallAttributes *attributes);
 extern bool simhash_has_value_of_row(Node *node, void *context);
 extern bool simhash_is_of_query(FmgrInfo *flinfo, int argument);
-extern SimhashBallArgument *simhash_ball_argument(FunctionCallInfo fcinfo,
-												  int argument);
 extern PGDLLEXPORT Datum hamming_ball(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_ball(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_reach(PG_FUNCTION_ARGS);
@@ -169,8 +156,6 @@ extern PGDLLEXPORT Datum hamming_within(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_contains(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_balls_near(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_within_k(PG_FUNCTION_ARGS);
-
-/* bits.c */
 extern PGDLLEXPORT Datum hamming_bit(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_within(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_contains(PG_FUNCTION_ARGS);

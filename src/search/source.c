@@ -3,12 +3,12 @@
  * source.c
  *		An expression over the columns of a table that a user gives as text.
  *
- * What it is must be known before it is used.  A bigint, and a bit string, may
- * go into SQL of ours; anything else might be converted there by a cast of its type, which is
- * code of whoever owns that type: the owner of the table, perhaps, and he
- * would run it with the rights of the caller.  So the text is parsed by
- * itself, where nothing asks for a conversion, and its type is looked at.
- * Nothing of it is evaluated.
+ * The type of the expression must be known before it goes into SQL of ours.
+ * There a bigint or a bit string stays what it is; but a value of another type
+ * might be converted, by a cast that the owner of that type has written,
+ * perhaps the owner of the table, and that would run with the rights of the
+ * caller.  So the text is parsed by itself, where nothing asks for a
+ * conversion, and its type is looked at.  Nothing of it is evaluated.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -16,10 +16,8 @@
  */
 #include "search/search.h"
 
-#include "access/relation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
@@ -27,7 +25,6 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "search/source.h"
 
@@ -61,14 +58,6 @@ simhash_leave_source(ErrorContextCallback *callback)
 	error_context_stack = callback->previous;
 }
 
-/* True for a bare asterisk, which is no expression. */
-static bool
-is_star(Node *node)
-{
-	return IsA(node, ColumnRef) &&
-		IsA(llast(((ColumnRef *) node)->fields), A_Star);
-}
-
 /*
  * Parse the source: one expression, and nothing around it.  Messages call it
  * the source of the keys, or else the fingerprint.
@@ -90,7 +79,8 @@ simhash_parse_source(const char *source, bool of_keys)
 		bare.limitOption = select->limitOption;
 		target = linitial_node(ResTarget, select->targetList);
 		if (equal(&bare, select) && target->name == NULL &&
-			!is_star(target->val))
+			!(IsA(target->val, ColumnRef) &&
+			  IsA(llast(((ColumnRef *) target->val)->fields), A_Star)))
 			return target->val;
 	}
 	ereport(ERROR,
@@ -159,16 +149,17 @@ check_one_value(const ParseState *pstate, const char *source)
 }
 
 /*
- * Fail unless the fingerprint is an expression over the columns of the relation,
- * which may be called t, and of type bigint or bit.  Set what type a cast has to
- * be to that runs no code, and how wide a bit string is if its type says so.
- * Returns the expression, or if it is a generated column what generates that.
+ * Fail unless the fingerprint is an expression over the columns of the
+ * relation, which may be called t, and of type bigint or bit.  Sets the type
+ * that it can be cast to without running code, and the width of a bit string
+ * if its type has one.  Returns the expression, or if it is a generated column
+ * what generates that.
  *
  * Errors: undefined_table, syntax_error, undefined_column and others of the
  * names in the expression, datatype_mismatch, invalid_parameter_value for one
  * that is not of a row.
  */
-Node *
+Node	   *
 simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 {
 	Relation	relation = try_relation_open(oid, AccessShareLock);

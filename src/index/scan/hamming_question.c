@@ -43,8 +43,8 @@ hamming_take_ball(const HammingIndexState *index, Datum datum,
 		ball->radius = bits.radius;
 		return true;
 	}
-	if (indexed == SIMHASH_BALLS ? !simhash_get_ball(datum, &argument) :
-		!simhash_get_scanned_ball(datum, &argument))
+	if (!simhash_get_ball(datum, indexed == SIMHASH_BALLS, &argument) ||
+		argument.radius < 0)
 		return false;
 	sh_cut_word(layout, (uint64) argument.center, &ball->center);
 	ball->radius = argument.radius;

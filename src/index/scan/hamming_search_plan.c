@@ -209,7 +209,7 @@ check_ball(Datum datum, bool of_bits)
 	if (of_bits)
 		(void) simhash_get_bit_ball(datum, true, &bit_ball);
 	else
-		(void) simhash_get_ball(datum, &ball);
+		(void) simhash_get_ball(datum, true, &ball);
 }
 
 /* Is an index one of bit strings? */

@@ -1,41 +1,36 @@
 /*-------------------------------------------------------------------------
  *
- * guard.c
+ * guard_trigger.c
  *		simhash_guard(), the trigger that rejects, skips or marks
  *		near-duplicates.
  *
- * The six steps of a row, and where each stands:
+ * The six steps of a row, and where each of them is:
  *
- * 1. what the arguments stand for, once a statement: guard_options.c and
- *	  guard_terms.c read them, for the table that the trigger was made for;
- *	  guard_bind.c finds their columns in each table, guard_key.c its keys;
+ * 1. the arguments, read once a statement: guard_options.c and guard_terms.c
+ *	  read them, for the table that the trigger was made for; guard_bind.c
+ *	  finds their columns in each table, guard_key.c its keys;
  * 2. the row's fingerprint and group: guard_row.c, guard_fingerprint.c,
- *	  guard_group.c, with guard_fill.c filling the fingerprint in;
+ *	  guard_group.c; guard_fill.c fills the fingerprint in;
  * 3. locks against near-duplicates that others insert: guard_lock.c;
- * 4. the search: guard_search.c, in the tables that guard_space.c finds;
+ * 4. the search: guard_search.c, in the tables that guard_space.c finds, by
+ *	  the indexes that guard_index.c finds;
  * 5. the verdict, or a wait for the transaction that decides: here;
- * 6. what is done about it: guard_action.c.
+ * 6. the action: guard_action.c.
  *
- * guard_statement.c sees to the end of a statement, guard_moved.c to rows that
- * move to another partition.
+ * guard_statement.c deals with the end of a statement, guard_moved.c with rows
+ * that move to another partition.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
-
-#include "access/table.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
-#include "guard/guard_key.h"
+#include "guard/guard_options.h"
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
 /* Fail unless we are called as the right kind of trigger. */
 static void
-check_context(FunctionCallInfo fcinfo)
+check_guard_context(FunctionCallInfo fcinfo)
 {
 	TriggerEvent event;
 
@@ -49,15 +44,16 @@ check_context(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_guard must be fired BEFORE INSERT OR UPDATE, FOR EACH ROW"),
-				 errhint("Make it by CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').")));
+				 errhint("Create it with CREATE TRIGGER ... BEFORE INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3').")));
 }
 
 /*
- * Have a statement know what its trigger stands for, unless it does, by the table
- * that the trigger was made for.
+ * Read the arguments of a statement's trigger, unless that is done, for the
+ * table that the trigger was made for.
  */
 static void
-begin_statement(GuardStatement *statement, Oid root, const Trigger *trigger)
+begin_guard_statement(GuardStatement *statement, Oid root,
+					  const Trigger *trigger)
 {
 	Relation	relation;
 	GuardArguments *arguments;
@@ -83,13 +79,11 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 
 	*mapped = *arguments;
 	mapped->terms = guard->guard.terms;
-	mapped->source = arguments->source == 0 ? 0 :
-		map->attnums[arguments->source - 1];
-	mapped->mark = arguments->mark == 0 ? 0 :
-		map->attnums[arguments->mark - 1];
+	mapped->source = simhash_guard_mapped(map, arguments->source);
+	mapped->mark = simhash_guard_mapped(map, arguments->mark);
 	if (mapped->source != 0)
 		simhash_guard_check_document(relation, mapped->source);
-	if (mapped->fill != GUARD_FILL_NONE)
+	if (mapped->fill != SIMHASH_NO_MEASURE)
 	{
 		simhash_guard_refuse_generated(relation, mapped->terms.column,
 									   "Leave out the option \"fill\".");
@@ -102,14 +96,14 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 
 /* Find the keys that no two rows of the table have equal. */
 static void
-bind_keys(GuardTrigger *guard, Relation relation)
+bind_keys(GuardTrigger *guard, Relation relation, const AttrMap *map)
 {
 	Relation	root = table_open(guard->guard.statement->space.root,
 								  AccessShareLock);
 	bool		found;
 
 	guard->guard.search.keys =
-		simhash_guard_find_keys(root, relation, guard->arguments.except,
+		simhash_guard_find_keys(root, map, relation, guard->arguments.except,
 								guard->arguments.mark, &found);
 	if (guard->arguments.excepted != NULL && !found)
 		ereport(ERROR,
@@ -122,11 +116,11 @@ bind_keys(GuardTrigger *guard, Relation relation)
 }
 
 /*
- * What the trigger stands for, found out at the first row of a statement for a
- * table, in memory that lives at least as long as the statement.
+ * Prepare the trigger for the rows of a table, when a statement comes to the
+ * first of them, in memory that lives at least as long as the statement.
  */
 static GuardTrigger *
-bind(Relation relation, const Trigger *trigger, MemoryContext context)
+bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	GuardTrigger *guard = palloc0(sizeof *guard);
@@ -136,7 +130,7 @@ bind(Relation relation, const Trigger *trigger, MemoryContext context)
 	const GuardArguments *arguments;
 	AttrMap    *map;
 
-	begin_statement(statement, origin.table, trigger);
+	begin_guard_statement(statement, origin.table, trigger);
 	arguments = statement->terms;
 	guard->guard.name = pstrdup(trigger->tgname);
 	guard->guard.statement = statement;
@@ -146,53 +140,29 @@ bind(Relation relation, const Trigger *trigger, MemoryContext context)
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
 	if (arguments->action == GUARD_SKIP)
 		simhash_guard_check_moves(trigger->tgname, relation, trigger, &origin);
-	bind_keys(guard, relation);
+	bind_keys(guard, relation, map);
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
 	return guard;
 }
 
-/* The trigger at work. */
-static GuardTrigger *
-get_guard(FunctionCallInfo fcinfo)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-
-	if (fcinfo->flinfo->fn_extra == NULL)
-		fcinfo->flinfo->fn_extra =
-			bind(data->tg_relation, data->tg_trigger, fcinfo->flinfo->fn_mcxt);
-	return fcinfo->flinfo->fn_extra;
-}
-
-/*
- * Must we know what becomes of the row that a transaction in progress decides
- * on?  A row that stays settles the matter, unless the nearest is asked for.
- */
-static bool
-must_wait(const GuardTrigger *guard)
-{
-	const GuardSearch *search = &guard->guard.search;
-
-	if (search->pending.distance < 0)
-		return false;
-	if (search->match.distance < 0)
-		return true;
-	return guard->arguments.action == GUARD_MARK &&
-		search->pending.distance < search->match.distance;
-}
-
 /*
  * Is it decided what becomes of the row?  If so, we hold the locks that keep
  * others from inserting a near-duplicate before it is in.  Otherwise wait for
- * what decides it.
+ * what decides it.  A row found that stays settles the matter, whatever becomes
+ * of others, unless the nearest is asked for.
  */
 static bool
 reach_verdict(GuardTrigger *guard)
 {
 	GuardSearch *search = &guard->guard.search;
 
-	if (!must_wait(guard))
+	if (search->pending.distance < 0)
+		return true;
+	if (search->match.distance >= 0 &&
+		(guard->arguments.action != GUARD_MARK ||
+		 search->match.distance <= search->pending.distance))
 		return true;
 	simhash_guard_unlock(&guard->guard.statement->locks);
 	simhash_guard_forget_match(search);
@@ -201,10 +171,10 @@ reach_verdict(GuardTrigger *guard)
 }
 
 /*
- * Is it decided already what becomes of the row?  It is when an update leaves
- * it as it was, or has moved it here from another partition: then the decision
- * was that of BEFORE UPDATE.  If another trigger has changed the row since, it
- * is compared again.
+ * Is it decided already what becomes of the row?  It is if an update changes
+ * nothing that is compared, or if an update has moved the row here from
+ * another partition: then the call BEFORE UPDATE has decided.  But if another
+ * trigger has changed the row since, it is compared again.
  */
 static bool
 is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
@@ -230,23 +200,24 @@ is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
  *
  * Keep near-duplicates out of a table: rows whose fingerprint, in the given
  * column of type bigint or bit(n), is within the distance (0 to 64 bits, or to
- * n) of another row's.
- * Action 'reject' raises an error, 'skip' leaves the row out, 'mark' writes
- * the primary key of the nearest other row into the column named by the
- * option 'mark=column', or NULL when there is none.  Option 'notice' has each
- * skipped row noticed.  With 'within=column,...' only rows that are equal in
- * these columns are near-duplicates; with 'similarity=jaccard', or cosine, those
- * whose documents, in the column of 'document=column', are similar by at least
- * .8, or what 'at_least=number' says; 'profile=name' says how documents are
- * read.  Option 'fill=simhash', or minhash, has the fingerprint computed from
- * that document first.  An inserted row is not compared with the row that has
- * its primary key, or the unique key named by 'except=column,...'.
+ * n) of another row's.  Action 'reject' raises an error, 'skip' leaves the row
+ * out, 'mark' writes the primary key of the nearest other row into the column
+ * named by the option 'mark=column', or NULL when there is none.  Option
+ * 'notice' has each skipped row noticed.  With 'within=column,...' only rows
+ * that are equal in these columns are near-duplicates; with
+ * 'similarity=jaccard', or cosine, those whose documents, in the column of
+ * 'document=column', are similar by at least .8, or what 'at_least=number'
+ * says; 'profile=name' says how documents are read.  Option 'fill=simhash', or
+ * minhash, has the fingerprint computed from that document first.  An inserted
+ * row is not compared with the row that has its primary key, or the unique key
+ * named by 'except=column,...'.
  *
  * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
- * trigger that is declared wrongly; generated_always for a fingerprint given that
- * is not what is filled in; object_not_in_prerequisite_state when the table has
- * no index to search by, or no primary key to mark with.
+ * trigger that is declared wrongly; generated_always for a row that comes with
+ * another fingerprint than the trigger would fill in;
+ * object_not_in_prerequisite_state when the table has no index to search by,
+ * or no primary key to mark with.
  */
 Datum
 simhash_guard(PG_FUNCTION_ARGS)
@@ -258,10 +229,14 @@ simhash_guard(PG_FUNCTION_ARGS)
 	AttrNumber	source;
 	bool		moved;
 
-	check_context(fcinfo);
-	trigger = get_guard(fcinfo);
+	check_guard_context(fcinfo);
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra =
+			bind_guard(data->tg_relation, data->tg_trigger,
+					   fcinfo->flinfo->fn_mcxt);
+	trigger = fcinfo->flinfo->fn_extra;
 	guard = &trigger->guard;
-	source = trigger->arguments.fill == GUARD_FILL_NONE ? 0 :
+	source = trigger->arguments.fill == SIMHASH_NO_MEASURE ? 0 :
 		trigger->arguments.source;
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
 		data->tg_trigtuple;

@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_options.h
+ *		What simhash_guard() is asked to do, and what it does.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SIMHASH_GUARD_OPTIONS_H
+#define SIMHASH_GUARD_OPTIONS_H
+
+#include "guard/guard.h"
+
+/* What to do about a near-duplicate. */
+typedef enum GuardAction
+{
+	GUARD_REJECT,
+	GUARD_SKIP,
+	GUARD_MARK
+} GuardAction;
+
+/* The arguments of a trigger, in columns of the table that it was made for. */
+typedef struct GuardArguments
+{
+	GuardTerms	terms;
+	GuardAction action;
+	bool		notice;			/* say so when a row is skipped */
+	SimhashMeasure fill;		/* estimated by the fingerprints that the
+								 * trigger fills in; SIMHASH_NO_MEASURE if it
+								 * does not */
+	AttrNumber	source;			/* what the option "document" names, or 0 */
+	AttrNumber	mark;			/* what gets the key of the row duplicated */
+	const char *excepted;		/* what the option "except" names, or NULL */
+	List	   *except;			/* the columns of a unique key that these are */
+} GuardArguments;
+
+/* The trigger of one table. */
+typedef struct GuardTrigger
+{
+	Guard		guard;
+	GuardArguments arguments;	/* in columns of that table */
+} GuardTrigger;
+
+/* guard_options.c */
+extern GuardArguments *simhash_guard_read_arguments(Relation root,
+													const Trigger *trigger);
+extern void simhash_guard_bind_locks(GuardStatement *statement,
+									 Relation root, const Trigger *trigger);
+
+/* guard_action.c */
+extern HeapTuple simhash_guard_act(GuardTrigger *guard, TriggerData *data,
+								   HeapTuple row, bool moved);
+extern HeapTuple simhash_guard_keep_mark(const GuardTrigger *guard,
+										 const TriggerData *data,
+										 HeapTuple row);
+
+/* guard_fill.c */
+extern HeapTuple simhash_guard_fill(const GuardTrigger *guard,
+									const TriggerData *data, HeapTuple row);
+
+#endif							/* SIMHASH_GUARD_OPTIONS_H */
