@@ -261,70 +261,6 @@ test_rows(int kind, int radius, uint32_t n)
 	test_groups(kind, 1 + (int) random_below(GROUPINGS - 1), radius, n);
 }
 
-/* Hands out parts to one of several processes: those that hash to it. */
-typedef struct Share
-{
-	uint32_t	process;
-	uint32_t	processes;
-	uint32_t	next[2 * (SH_PAIRS_RADIUS + 1)];
-}			Share;
-
-static uint32_t
-next_share(void *context, int step)
-{
-	Share	   *share = context;
-	uint32_t	part;
-
-	CHECK(step >= 0 && step < 2 * (SH_PAIRS_RADIUS + 1));
-	do
-		part = share->next[step]++;
-	while (sh_group_hash((uint64_t) step, part) % share->processes !=
-		   share->process);
-	return part;
-}
-
-/* Several processes find together what one finds alone, each pair once. */
-static void
-test_sharing(int kind, int radius, uint32_t n)
-{
-	uint64_t   *values = malloc((n + 1) * sizeof *values);
-	void	   *memory = malloc(sh_pairs_bytes(n));
-	ShPairs		pairs;
-	ShCrowds	crowds;
-	Found		alone = {0};
-	Found		shared = {0};
-	Share		share = {0};
-
-	for (uint32_t i = 0; i < n; i++)
-		values[i] = random_value(kind, values, i, radius);
-	sh_pairs_begin(&pairs, values, memory, n);
-	sh_pairs_collapse(&pairs);
-	sh_crowds_begin(&crowds, &pairs, radius, 300);
-	sh_crowds_find(&crowds);
-	alone.pairs = shared.pairs = &pairs;
-	alone.radius = shared.radius = radius;
-	share.processes = 1 + (uint32_t) random_below(4);
-	for (; share.process < share.processes; share.process++)
-	{
-		void	   *own = malloc(sh_pairs_helper_bytes(n));
-		ShPairs		helper;
-
-		sh_pairs_help(&helper, &pairs, values, memory, own);
-		memset(share.next, 0, sizeof share.next);
-		helper.next_part = next_share;
-		helper.part_context = &share;
-		sh_pairs_find_beside(&helper, radius, crowds.alone, note_pair,
-							 &shared);
-		free(own);
-	}
-	sh_pairs_find_beside(&pairs, radius, crowds.alone, note_pair, &alone);
-	check_same(&alone, &shared);
-	free(alone.pair);
-	free(shared.pair);
-	free(memory);
-	free(values);
-}
-
 /* Every kind of data, every radius, a few rows or some thousands. */
 static void
 test_all_kinds(void)
@@ -337,7 +273,6 @@ test_all_kinds(void)
 				test_rows(kind, radius, n);
 			test_rows(kind, radius, 100 + (uint32_t) random_below(200));
 			test_rows(kind, radius, 500 + (uint32_t) random_below(1000));
-			test_sharing(kind, radius, (uint32_t) random_below(3000));
 		}
 	}
 

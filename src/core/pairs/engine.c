@@ -51,7 +51,6 @@
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
-#define PARTS_MAX		1024	/* of a block, to hand out to processes */
 
 /* A block that was passed by: pairs within the radius are reported there. */
 typedef struct ShPassed
@@ -76,7 +75,6 @@ typedef struct ShSearch
 	double		done;			/* part of the search that is done */
 	double		before;			/* of that, before the outermost block */
 	double		share;			/* what that block will add to it */
-	int			step;			/* to be shared with other processes */
 
 	size_t		count;			/* pairs found and not reported yet */
 	uint64_t	found[FOUND][2];
@@ -100,46 +98,6 @@ typedef struct ShKey
 
 static void search_sides(ShSearch *search, const ShSide *a, const ShSide *b,
 						 int radius, int width);
-
-/*
- * --- sharing --------------------------------------------------------------
- *
- * Several processes may search together.  Each has all values, cuts them into
- * the same blocks, and sorts them by each by itself; the keys of a block are
- * handed out in parts, so that each key is searched in one process.  Such a
- * block is a step of the search.  Only the outermost blocks are shared.
- */
-
-/* Is this step shared with others? */
-static inline bool
-is_shared(const ShSearch *search)
-{
-	return search->depth <= 1 && search->pairs->next_part != NULL;
-}
-
-/*
- * The keys of a block that are to be searched next, from *start to *end.
- * False if there are none left.  Begin with 0 for both.
- */
-static bool
-next_keys(const ShSearch *search, uint32_t keys, uint32_t *start,
-		  uint32_t *end)
-{
-	uint32_t	size = keys / PARTS_MAX + 1;
-	uint32_t	part;
-
-	*start = *end;
-	*end = keys;
-	if (!is_shared(search))
-		return *start < keys;
-	part = search->pairs->next_part(search->pairs->part_context, search->step);
-	if (part >= (keys + size - 1) / size)
-		return false;
-	*start = part * size;
-	if (keys - *start > size)
-		*end = *start + size;
-	return true;
-}
 
 /* --- comparing ------------------------------------------------------------ */
 
@@ -362,14 +320,13 @@ search_key(ShSearch *search, ShKey *key)
 	flush(search, key);
 }
 
-/* Search some keys of values sorted by a block of radius 0. */
+/* Search the keys of values sorted by a block of radius 0. */
 static void
-search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
-			 uint32_t to)
+search_equal(ShSearch *search, ShSide *side, int radius, uint32_t keys)
 {
-	for (uint32_t slice = from; slice < to; slice += SLICE)
+	for (uint32_t slice = 0; slice < keys; slice += SLICE)
 	{
-		uint32_t	n = to - slice < SLICE ? to - slice : SLICE;
+		uint32_t	n = keys - slice < SLICE ? keys - slice : SLICE;
 
 		search->compare.kind->runs(&search->compare, side->values,
 								   slice == 0 ? 0 : side->ends[slice - 1],
@@ -386,12 +343,11 @@ search_equal(ShSearch *search, ShSide *side, int radius, uint32_t from,
 	}
 }
 
-/* Search some keys of values sorted by a block, with those near to them. */
+/* Search the keys of values sorted by a block, with those near to them. */
 static void
-search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t from,
-			  uint32_t to)
+search_nearby(ShSearch *search, ShKey *key, ShSide *side, uint32_t keys)
 {
-	for (key->key = from; key->key < to; key->key++)
+	for (key->key = 0; key->key < keys; key->key++)
 	{
 		key->side = sh_side_of_key(side, key->key);
 		if (key->side.n == 0)
@@ -407,8 +363,6 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 			 int radius)
 {
 	uint32_t	keys = UINT32_C(1) << block->width;
-	uint32_t	start = 0;
-	uint32_t	end = 0;
 	ShKey		key;
 
 	memset(&key, 0, offsetof(ShKey, near));
@@ -417,13 +371,10 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 	key.others = b != NULL ? b : a;
 	key.same = b == NULL;
 	key.radius = radius;
-	while (next_keys(search, keys, &start, &end))
-	{
-		if (b == NULL && block->radius == 0)
-			search_equal(search, a, radius, start, end);
-		else
-			search_nearby(search, &key, a, start, end);
-	}
+	if (b == NULL && block->radius == 0)
+		search_equal(search, a, radius, keys);
+	else
+		search_nearby(search, &key, a, keys);
 }
 
 /* --- the search ----------------------------------------------------------- */
@@ -451,8 +402,6 @@ search_plan(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 		if (search->depth == 1)
 			search->share = block->share;
 		search->chosen = chosen | block->mask;
-		if (is_shared(search))
-			search->step = search->pairs->step++;
 		search_block(search, block, a, b, radius);
 		search->pass[search->passed++] = pass;
 		if (search->depth == 1)
@@ -486,10 +435,6 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 	if (search->depth == DEPTH_MAX ||
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
-		/* As a step that is shared this has one part. */
-		if (is_shared(search) && search->depth == 0 && search->pairs->next_part
-			(search->pairs->part_context, search->pairs->step++) > 0)
-			return;
 		if (b == NULL)
 			compare_self(search, a->values, a->n);
 		else
@@ -574,7 +519,6 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 	uint32_t	crowded = pairs->distinct - alone;
 	double		end = pairs->progress_start + pairs->progress_share;
 
-	pairs->step = 0;
 	if (crowded > 0)
 		pairs->progress_share /= 2;
 	sh_pairs_find_within(pairs, radius, 0, alone, sink, context);
@@ -584,16 +528,6 @@ sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 							  context);
 	pairs->progress_start = end;
 	pairs->progress_share = 0;
-}
-
-/* The estimated time to find the pairs of so many values, in nanoseconds. */
-double
-sh_pairs_cost(uint32_t n, int radius)
-{
-	ShPairPlan	plan;
-
-	sh_pair_plan(&plan, UINT64_MAX, n, 0, radius, sh_pairs_key_bits(n));
-	return plan.cost;
 }
 
 /* Put all values into the array "work". */

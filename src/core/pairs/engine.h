@@ -23,7 +23,6 @@ typedef void (*ShPairSink) (void *context, uint32_t a, uint32_t b,
 extern void sh_pairs_begin_search(ShPairs *pairs);
 extern void sh_pairs_find_beside(ShPairs *pairs, int radius, uint32_t alone,
 								 ShPairSink sink, void *context);
-extern double sh_pairs_cost(uint32_t n, int radius);
 extern void sh_pairs_find(ShPairs *pairs, int radius, ShPairSink sink,
 						  void *context);
 extern void sh_pairs_find_within(ShPairs *pairs, int radius, uint32_t start,

@@ -80,31 +80,6 @@ sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory, uint32_t n)
 	pairs->progress_share = 1;
 }
 
-/* The memory of its own that another process needs to help with a search. */
-size_t
-sh_pairs_helper_bytes(uint32_t n)
-{
-	return (size_t) n * 2 * sizeof(uint64_t) +
-		((size_t) 1 << sh_pairs_key_bits(n)) * sizeof(uint32_t);
-}
-
-/*
- * Begin to help with a search in another process.  "state" is as it is there
- * when the search begins; values and memory are those, wherever they are here.
- */
-void
-sh_pairs_help(ShPairs *pairs, const ShPairs *state, uint64_t *values,
-			  void *memory, void *own)
-{
-	sh_pairs_begin(pairs, values, memory, state->n);
-	pairs->distinct = state->distinct;
-	pairs->directory_shift = state->directory_shift;
-	memcpy(own, pairs->work, pairs->distinct * sizeof *pairs->work);
-	pairs->work = own;
-	pairs->spare = pairs->work + pairs->n;
-	pairs->ends = (uint32_t *) (pairs->spare + pairs->n);
-}
-
 /* Rows that are being sorted, and room for as many. */
 typedef struct ShRows
 {

@@ -44,15 +44,6 @@ typedef struct ShPairs
 	const uint64_t *wide;		/* the words of each row, or NULL */
 	int			words;			/* of a row, if so */
 
-	/*
-	 * Several processes may share a search: each calls this to learn which
-	 * part of a step is its next.  Parts and steps are numbered from 0 on.
-	 * NULL if all parts are our own.
-	 */
-	uint32_t	(*next_part) (void *context, int step);
-	void	   *part_context;
-	int			step;			/* the next one */
-
 	const ShCompareKind *kind;	/* how to compare */
 
 	/*
@@ -96,12 +87,9 @@ sh_pairs_group(const ShPairs *pairs, uint32_t number)
 }
 
 extern size_t sh_pairs_bytes(uint32_t n);
-extern size_t sh_pairs_helper_bytes(uint32_t n);
 extern int	sh_pairs_key_bits(uint32_t n);
 extern void sh_pairs_begin(ShPairs *pairs, uint64_t *values, void *memory,
 						   uint32_t n);
-extern void sh_pairs_help(ShPairs *pairs, const ShPairs *state,
-						  uint64_t *values, void *memory, void *own);
 extern void sh_pairs_collapse(ShPairs *pairs);
 extern void sh_pairs_fetch_number(const ShPairs *pairs, uint64_t value);
 extern uint32_t sh_pairs_number(const ShPairs *pairs, uint64_t value);

@@ -409,12 +409,8 @@ search_word(ShWide *wide)
 	if (radius > 0)
 	{
 		sh_pairs_begin_search(&wide->word);
-		if (wide->search != NULL)
-			wide->search(wide->search_context, &wide->word, radius,
-						 add_candidates, wide);
-		else
-			sh_pairs_find_beside(&wide->word, radius, wide->word.distinct,
-								 add_candidates, wide);
+		sh_pairs_find_beside(&wide->word, radius, wide->word.distinct,
+							 add_candidates, wide);
 	}
 	compare_waiting(wide);
 }

@@ -15,10 +15,6 @@
 
 #define SH_WIDE_WAITING	64		/* candidates to compare together */
 
-/* Reports all pairs within a radius of the values that have been put in place. */
-typedef void (*ShWordSearch) (void *context, ShPairs *pairs, int radius,
-							  ShPairSink sink, void *sink_context);
-
 /* Two fingerprints that may be a pair. */
 typedef struct ShCandidate
 {
@@ -42,8 +38,6 @@ typedef struct ShWide
 	double		share[SH_MAX_WORDS];	/* of the work */
 	bool		by_words;		/* even where it is better to compare all */
 
-	ShWordSearch search;		/* how to search by a word */
-	void	   *search_context;
 	ShPairSink	sink;
 	void	   *context;
 	void		(*heed) (void); /* called now and then; need not return */
