@@ -101,6 +101,13 @@ simhash_may_use_schema(Oid schema, Oid role)
 #endif
 }
 
+/* The index of the primary key of a table, or InvalidOid. */
+#if PG_VERSION_NUM >= 180000
+#define simhash_primary_key(table)	RelationGetPrimaryKeyIndex(table, true)
+#else
+#define simhash_primary_key(table)	RelationGetPrimaryKeyIndex(table)
+#endif
+
 /* True when the role may call the function. */
 static inline bool
 simhash_may_execute(Oid function, Oid role)

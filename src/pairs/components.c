@@ -4,8 +4,8 @@
  *		Clusters of what pairs connect, whichever way the pairs were found.
  *
  * simhash_clusters makes clusters by fingerprints.  Here a query says which
- * rows belong together: pairs whose documents have been compared, say, or that were
- * found by two fingerprints.
+ * rows belong together: pairs whose documents have been compared, say, or
+ * that were found by two fingerprints.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -13,14 +13,9 @@
  */
 #include "pairs/pairs.h"
 
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #include "search/search.h"
 

@@ -11,8 +11,6 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
-
 /* A distance is recommended when so many of the pairs alike are within it. */
 #define RECALL_MIN		0.98
 
@@ -64,10 +62,10 @@ simhash_recommend(const SimhashTally *tally, SimhashRate *best)
 }
 
 /*
- * Tally the pairs of a row and all others of its group.  The similarity is asked
- * only where they are within the distance that can be searched, so that it is a
- * part of those that recall refers to.  Rows that are the same and have the same
- * fingerprint are no pair: they would hide how the others fare.
+ * Tally the pairs of a row and all others of its group.  The similarity is
+ * asked only where they are within the distance that can be searched, so that
+ * it is a part of those that recall refers to.  Rows that are the same and
+ * have the same fingerprint are no pair: they would hide how the others fare.
  */
 void
 simhash_tally_row(SimhashTally *tally, const SimhashRows *rows, uint32 row,

@@ -56,7 +56,8 @@ simhash_words_distance(const uint64 *a, const uint64 *b, int words)
 extern const bool *simhash_sample_clusters(const SimhashRows *rows,
 										   SimhashDocuments *documents,
 										   const ShClusters *clusters);
-extern void simhash_tally_some(const SimhashRows *rows, SimhashDocuments *documents,
+extern void simhash_tally_some(const SimhashRows *rows,
+							   SimhashDocuments *documents,
 							   SimhashTally *tally);
 
 /* rate.c */

@@ -4,10 +4,10 @@
  *		The groups that a report is confined to: rows that are equal in the
  *		columns of the query after the fingerprint.
  *
- * Groups are numbered as they come.  What columns are equal is told by the
- * default operator class of their type and their collation, as it is by GROUP
- * BY; only a superuser can make another one.  A row with a NULL is in a group
- * of its own, since it equals no row.
+ * Groups are numbered as they come.  Columns are compared as by GROUP BY:
+ * with the default operator class of their type, which only a superuser can
+ * make, and with their collation.  A row with a NULL is in a group of its
+ * own, since it equals no row.
  *
  * A hash table holds each group once, with a copy of its values.  It is needed
  * only while rows are read.
@@ -21,7 +21,6 @@
 #include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "search/search.h"
@@ -135,9 +134,9 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 }
 
 /*
- * Begin to number the groups of rows of a query that has a column or more after
- * the first two, besides that of the document, if there is one (else -1).  Memory
- * is of a context in that given.
+ * Begin to number the groups of rows of a query that has a column or more
+ * after the first two, besides that of the document, if there is one (else
+ * -1).  Memory is of a context in that given.
  */
 SimhashGroups *
 simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
@@ -185,7 +184,7 @@ copy_values(SimhashGroups *groups, const Datum *values)
 	return copy;
 }
 
-/* The number of the group of a row, and whether it is alone in that by a NULL. */
+/* The number of a row's group, and whether the row is alone in it by a NULL. */
 uint32
 simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 {

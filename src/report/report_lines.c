@@ -3,9 +3,9 @@
  * report_lines.c
  *		The lines of simhash_report: a query over what has been found.
  *
- * It reads two tuplestores, the rows of the table (simhash_row) and the members of
- * clusters (simhash_member), a third one with the rows that are shown
- * (simhash_text), and the catalogue.
+ * It reads two tuplestores, the rows of the table (simhash_row) and the
+ * members of clusters (simhash_member), a third one with the rows that are
+ * shown (simhash_text), and the catalogue.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -6,8 +6,8 @@
  *
  * tune_sample.c tells which pairs of documents of a query are alike, and at
  * which distance their fingerprints are.  So for each k there is a row that
- * says how many of the pairs within distance k are alike, and how many of those
- * alike are within distance k; and one of the rows gives advice.
+ * says how many of the pairs within distance k are alike, and how many of
+ * those alike are within distance k; and one of the rows gives advice.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,7 +19,6 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #define COLUMNS			7		/* of the result */
 

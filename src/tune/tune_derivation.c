@@ -12,15 +12,9 @@
  */
 #include "tune/tune.h"
 
-#include "access/genam.h"
-#include "access/relation.h"
-#include "catalog/pg_type.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
 
 #include "search/search.h"
 

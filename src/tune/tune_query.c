@@ -3,8 +3,8 @@
  * tune_query.c
  *		The documents of a query that fingerprints are tried on.
  *
- * What the query returns is taken as it is: nothing is cast, for a cast may run
- * code of the owner of a type.
+ * What the query returns is taken as it is: nothing is cast, for a cast may
+ * run code of the owner of a type.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -12,7 +12,6 @@
  */
 #include "tune/tune.h"
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -58,7 +57,7 @@ read_row(void *context, TupleTableSlot *slot)
 	MemoryContextReset(query->scratch);
 }
 
-/* Look at the columns; fail unless they are documents, and fingerprints or not. */
+/* Fail unless the columns are documents, and maybe fingerprints. */
 static void
 check_columns(void *context, TupleDesc desc)
 {
