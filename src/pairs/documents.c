@@ -53,7 +53,7 @@ allocate_features(void *context, size_t bytes)
 
 /* An argument as a string, or NULL. */
 static char *
-get_string(FunctionCallInfo fcinfo, int argument)
+string_argument(FunctionCallInfo fcinfo, int argument)
 {
 	return PG_ARGISNULL(argument) ? NULL
 		: text_to_cstring(PG_GETARG_TEXT_PP(argument));
@@ -68,12 +68,12 @@ simhash_document_options(FunctionCallInfo fcinfo, int argument)
 {
 	SimhashDocumentOptions options;
 
-	options.document = get_string(fcinfo, argument);
-	options.similarity = get_string(fcinfo, argument + 1);
+	options.document = string_argument(fcinfo, argument);
+	options.similarity = string_argument(fcinfo, argument + 1);
 	options.bounded = !PG_ARGISNULL(argument + 2);
 	options.at_least = !options.bounded ? SIMHASH_AT_LEAST
 		: simhash_check_at_least(PG_GETARG_FLOAT8(argument + 2));
-	options.profile = get_string(fcinfo, argument + 3);
+	options.profile = string_argument(fcinfo, argument + 3);
 	return options;
 }
 
@@ -119,9 +119,9 @@ simhash_documents_begin(const SimhashDocumentOptions *options)
 }
 
 /*
- * Take the type of the documents to come; fail if it is none that has
- * features.  What is stored as text is, as citext or xml, is read as it is: no
- * cast runs.
+ * Take the type of the documents to come; fail unless documents of it have
+ * features: text and text[], and types that are stored alike, as citext and
+ * xml.  These are read as text without a cast.
  */
 void
 simhash_documents_type(SimhashDocuments *documents, Oid type)
@@ -169,7 +169,7 @@ simhash_documents_bytes(int64 n)
 	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
 }
 
-/* Others need the memory that features were kept in. */
+/* Free the memory that features were kept in, which others need now. */
 void
 simhash_documents_forget(SimhashDocuments *documents)
 {
@@ -227,7 +227,7 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 	MemoryContextSwitchTo(old);
 }
 
-/* Rows change their order: which of those before comes now at each place? */
+/* Rows change their order: row i is from now on the one that was before[i]. */
 void
 simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before)
 {
@@ -278,7 +278,7 @@ write_features(SimhashDocuments *documents, uint32 row)
 
 /* Read the features of a row, which has some, into memory that stays. */
 static void
-read_features(SimhashDocuments *documents, uint32 row, ShFeatures *list)
+read_kept_features(SimhashDocuments *documents, uint32 row, ShFeatures *list)
 {
 	uint64	   *hashes = MemoryContextAllocHuge(documents->kept_context,
 												list_bytes(list));
@@ -314,16 +314,17 @@ get_features(SimhashDocuments *documents, uint32 row)
 		(int64) (MemoryContextMemAllocated(documents->kept_context, true) +
 				 list_bytes(&list)) > documents->kept_limit)
 		begin_keeping(documents);
-	read_features(documents, row, &list);
+	read_kept_features(documents, row, &list);
 	kept = hash_search(documents->kept, &row, HASH_ENTER, &found);
 	kept->list = list;
 	return list;
 }
 
 /*
- * Read the documents of the rows that are wanted, and have not been read.
- * Where "same" is given, it is asked of each whether its features, which are
- * in the bag, are those of another row; then they are not kept again.
+ * Read the documents of the rows that are wanted, and have not been read.  The
+ * function "same", if there is one, is called with each, while its features
+ * are in the bag; where it says that another row has the same features they
+ * are not kept again.
  */
 void
 simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
@@ -363,7 +364,10 @@ simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* Are the features in the bag, which has some, all those of a row as well? */
+/*
+ * Has a row exactly the features that are in the bag?  False if there are
+ * none.
+ */
 bool
 simhash_documents_same(SimhashDocuments *documents, uint32 row)
 {

@@ -25,7 +25,8 @@
 /*
  * The memory for so many rows, with what their ids point to.  An id that does
  * not fit into what is spare may leave an eighth of that unused.  The table of
- * groups is gone when the search begins.  It is taken to grow with the rows.
+ * groups, which is taken to grow with the rows, has been freed when the search
+ * begins, so only the larger of the two counts.
  */
 static int64
 needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
@@ -326,7 +327,7 @@ stop_keeping(SimhashRows *rows)
 
 /* SimhashRowReader.row */
 static void
-read_row(void *context, TupleTableSlot *slot)
+take_query_row(void *context, TupleTableSlot *slot)
 {
 	SimhashRows *rows = context;
 	SimhashBits bits = {0, NULL};
@@ -361,7 +362,7 @@ read_row(void *context, TupleTableSlot *slot)
 		pfree(DatumGetPointer(fingerprint));
 }
 
-/* Say what has become of rows that can be near none. */
+/* Say how many rows there are that match no other row. */
 static void
 say_rows(const char *verb, int64 rows, const char *what)
 {
@@ -375,11 +376,11 @@ say_rows(const char *verb, int64 rows, const char *what)
 }
 
 /*
- * Say what was left out, and fail if there was too much.  No number goes to
- * the caller of a function that reads with its owner's rights.
+ * Say what was left out, and fail if there was too much.  The numbers of rows
+ * are kept from the caller of a SECURITY DEFINER function.
  */
 static void
-check_rows(const SimhashRows *rows)
+check_rows_read(const SimhashRows *rows)
 {
 	int64		megabytes = needed_memory(rows, rows->total, rows->id_bytes) /
 	(1024 * 1024) + 1;
@@ -414,7 +415,7 @@ check_rows(const SimhashRows *rows)
 void
 simhash_read_rows(SimhashRows *rows, const SimhashStatement *query)
 {
-	SimhashRowReader reader = {begin_columns, read_row, rows};
+	SimhashRowReader reader = {begin_columns, take_query_row, rows};
 
 	rows->words = 1;
 	get_typlenbyval(rows->id_type, &rows->id_length, &rows->id_by_value);
@@ -427,10 +428,10 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query)
 	rows->ids = MemoryContextAlloc(rows->context, sizeof(Datum) * rows->room);
 	simhash_read(query, &reader);
 
-	/* Without a row to say so, they are as wide as any such k needs them. */
+	/* Without a row, take the width with which any k is in range. */
 	if (rows->width == 0)
 		set_width(rows, SH_MOST_WIDTH);
-	check_rows(rows);
+	check_rows_read(rows);
 	simhash_groups_end(rows->grouping);
 	if (rows->documents != NULL)
 		simhash_documents_complete(rows->documents, rows->n,

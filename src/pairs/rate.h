@@ -32,12 +32,12 @@ typedef struct SimhashRate
 	int64		pairs;			/* found */
 	double		precision;		/* the part of them that is alike */
 	double		recall;			/* the part of those alike that is found */
-	double		comparisons;	/* to verify what is found for a document */
+	double		comparisons;	/* of documents, for each one searched */
 } SimhashRate;
 
 /*
- * How similar two rows are, which go by their places; below 0 if that is not
- * known, as where one has no feature.
+ * How similar two rows are, which are given by their numbers; below 0 if that
+ * is not known, as where one has no feature.
  */
 typedef double (*SimhashSimilarity) (void *context, uint32 a, uint32 b);
 

@@ -64,9 +64,9 @@ next_near_pair(void *context, uint64_t *pair)
 }
 
 /*
- * Make stars by distance: they want the pairs in the order of their rows,
- * which is more than memory may hold, so a sort that spills to disk brings
- * them there.
+ * Make stars by distance.  They need the pairs in the order of their rows, and
+ * memory may not hold all pairs, so these are sorted by a sort that spills to
+ * disk.
  */
 static void
 make_near_stars(RowClusters *made)
@@ -174,7 +174,8 @@ put_clusters(RowClusters *made)
 
 			simhash_search_listed(search);
 			values[0] = ids[row];
-			values[3] = Int32GetDatum(simhash_search_distance(search, number[first],
+			values[3] = Int32GetDatum(simhash_search_distance(search,
+															  number[first],
 															  number[row]));
 			nulls[5] = !compare_to_first(made, row, first, &similarity);
 			values[5] = Float8GetDatum(similarity);
@@ -185,11 +186,11 @@ put_clusters(RowClusters *made)
 }
 
 /*
- * Read the rows, put out their clusters; only some of these are compared if
- * that decides nothing.
+ * Read the rows, and put out their clusters.  Where documents do not decide,
+ * only a sample is compared, for its similarities.
  */
 static void
-make_clusters(SimhashRowSearch *search)
+make_row_clusters(SimhashRowSearch *search)
 {
 	RowClusters *made = (RowClusters *) search;
 	SimhashRows *rows = &search->rows;
@@ -213,9 +214,9 @@ make_clusters(SimhashRowSearch *search)
 }
 
 /*
- * The stars within distance k of rows that have numbers, as simhash_clusters
- * has them.  If there are documents, these decide, or else some are compared;
- * and the pairs of some are tallied.
+ * Put out the stars within distance k of rows whose ids are bigints, as
+ * simhash_clusters does.  Documents, if there are any, decide, or else a
+ * sample of them is compared; and the pairs of some rows are tallied.
  */
 void
 simhash_make_stars(const SimhashStatement *query, int64 k,
@@ -235,7 +236,7 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	made->decide = decide;
 	made->tally = tally;
 	made->least = 2;
-	make_clusters(&made->search);
+	make_row_clusters(&made->search);
 	simhash_search_end(&made->search);
 }
 
@@ -285,5 +286,5 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
 							   PG_UINT32_MAX);
 	return simhash_search_run(&made->search, "simhash_clusters",
-							  make_clusters);
+							  make_row_clusters);
 }

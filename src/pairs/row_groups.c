@@ -136,7 +136,7 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 /*
  * Begin to number the groups of rows of a query that has a column or more
  * after the first two, besides that of the document, if there is one (else
- * -1).  Memory is of a context in that given.
+ * -1).  All memory is in a child of the given context.
  */
 SimhashGroups *
 simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
@@ -225,7 +225,7 @@ simhash_groups_bytes(const SimhashGroups *groups)
 		: (int64) MemoryContextMemAllocated(groups->context, false);
 }
 
-/* Forget all but the numbers that were given. */
+/* Free all that was needed to give numbers. */
 void
 simhash_groups_end(SimhashGroups *groups)
 {

@@ -111,7 +111,7 @@ is_copy(void *context, uint32 row)
  * those with the same features, in the order of the rows, stand for them.
  */
 static void
-find_copies(SimhashSimilar *similar)
+find_same_features(SimhashSimilar *similar)
 {
 	SimhashDocuments *documents = similar->documents;
 	uint32		n = similar->pairs->n;
@@ -131,7 +131,7 @@ find_copies(SimhashSimilar *similar)
 			first[kept] = row;
 		similar->text[row] = first[kept];
 
-		/* Only one that was read before this one is kept in place of it. */
+		/* The features were kept for the row that was read first. */
 		if (first[kept] == row)
 		{
 			documents->offset[row] = documents->offset[kept];
@@ -155,7 +155,8 @@ simhash_similar_begin(SimhashSimilar *similar)
 {
 	uint32		n = similar->pairs->n;
 
-	similar->marks = MemoryContextAllocHuge(similar->documents->context, n + 1);
+	similar->marks = MemoryContextAllocHuge(similar->documents->context,
+											n + 1);
 	memset(similar->marks, 0, n);
 	similar->text = make_array(similar, 0);
 	for (uint32 i = 0; i < n; i++)
@@ -168,7 +169,7 @@ simhash_similar_begin(SimhashSimilar *similar)
 			similar->marks[i] = NEAR;
 	}
 	if (similar->kind != SIMHASH_SIMILAR_PAIRS)
-		find_copies(similar);
+		find_same_features(similar);
 	simhash_documents_forget(similar->documents);
 	similar->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										   InvalidOid, false, work_mem, NULL,
@@ -177,7 +178,7 @@ simhash_similar_begin(SimhashSimilar *similar)
 
 /* --- what is near --------------------------------------------------------- */
 
-/* The pairs within these crowds are not going to be found. */
+/* Mark the members of crowds: no search looks for the pairs within a crowd. */
 void
 simhash_similar_crowds(SimhashSimilar *similar, const ShCrowds *crowds)
 {
@@ -188,7 +189,7 @@ simhash_similar_crowds(SimhashSimilar *similar, const ShCrowds *crowds)
 			NEAR | CROWDED;
 }
 
-/* Note for the rows of b that a, which a row before has, is near. */
+/* Note for each row of b that comes after a row of a that a is near. */
 static void
 note_near(SimhashSimilar *similar, uint32 a, uint32 b)
 {
@@ -260,7 +261,7 @@ list_crowded(SimhashSimilar *similar, uint32 row)
 
 /* Compare two rows; now and then, say how far we are. */
 static bool
-is_similar(SimhashSimilar *similar, uint32 row, uint32 other,
+compare_rows(SimhashSimilar *similar, uint32 row, uint32 other,
 		   double *similarity)
 {
 	static uint32 compared = 0;
@@ -272,7 +273,10 @@ is_similar(SimhashSimilar *similar, uint32 row, uint32 other,
 	return simhash_documents_alike(similar->documents, row, other, similarity);
 }
 
-/* Attach a row to the first center listed that it is similar to, or be one. */
+/*
+ * Attach a row to the first center listed that it is similar to, or make it a
+ * center.
+ */
 static void
 place_in_star(SimhashSimilar *similar, uint32 row)
 {
@@ -283,7 +287,7 @@ place_in_star(SimhashSimilar *similar, uint32 row)
 	list_sort(similar->near, list_int_cmp);
 	foreach(center, similar->near)
 	{
-		if (is_similar(similar, row, (uint32) lfirst_int(center),
+		if (compare_rows(similar, row, (uint32) lfirst_int(center),
 					   &similarity))
 		{
 			similar->parent[row] = (uint32) lfirst_int(center);
@@ -310,7 +314,7 @@ compare_listed(SimhashSimilar *similar, uint32 row)
 
 		if ((connect && sh_cluster_of(similar->parent, row) ==
 			 sh_cluster_of(similar->parent, other)) ||
-			!is_similar(similar, row, other, &similarity))
+			!compare_rows(similar, row, other, &similarity))
 			continue;
 		if (connect)
 			sh_join(similar->parent, other, row);

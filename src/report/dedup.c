@@ -93,7 +93,7 @@ write_id(const SimhashTable *table)
  * get names that nobody means.
  */
 static char *
-write_rows(const Dedup *dedup)
+write_dedup_rows(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
 	const char *order = dedup->keep;
@@ -123,7 +123,7 @@ write_text(const char *text)
 
 /* The call that finds the clusters, by arguments of the very types. */
 static char *
-write_call(const Dedup *dedup)
+write_clusters_call(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
 	const SimhashDocumentOptions none = {.document = NULL};
@@ -143,7 +143,7 @@ write_call(const Dedup *dedup)
 					" profile => %s::pg_catalog.text)\n"
 					"    WHERE id OPERATOR(pg_catalog.<>) representative",
 					dedup->schema, by_text ? "text" : "ctid",
-					write_text(write_rows(dedup)), dedup->k,
+					write_text(write_dedup_rows(dedup)), dedup->k,
 					write_text(dedup->kind),
 					dedup->keep == NULL && !by_text ? "lowest" : "first",
 					write_text(compare->document),
@@ -154,8 +154,9 @@ write_call(const Dedup *dedup)
 }
 
 /*
- * The DELETE for rows that are here.  Those of Citus cannot be locked so: its
- * tables are joined with nothing that is here, but can be compared with it.
+ * The DELETE. Rows are not locked in a distributed table: Citus does not join
+ * it with the clusters, which are local, but compares its keys with a list of
+ * them.
  */
 static char *
 write_delete(const Dedup *dedup)
@@ -166,7 +167,7 @@ write_delete(const Dedup *dedup)
 		return psprintf("DELETE FROM %s AS t\n"
 						"WHERE %s OPERATOR(pg_catalog.=) ANY (\n"
 						"    SELECT id FROM %s)",
-						table->name, dedup->id, write_call(dedup));
+						table->name, dedup->id, write_clusters_call(dedup));
 	return psprintf("WITH redundant AS MATERIALIZED (\n"
 					"    SELECT id, representative\n"
 					"    FROM %s\n"
@@ -183,11 +184,12 @@ write_delete(const Dedup *dedup)
 					"WHERE gone.id OPERATOR(pg_catalog.=) r.id\n"
 					"    AND kept.id OPERATOR(pg_catalog.=) r.representative\n"
 					"    AND %s OPERATOR(pg_catalog.=) r.id",
-					write_call(dedup), dedup->id, table->source, dedup->id,
+					write_clusters_call(dedup), dedup->id, table->source,
+					dedup->id,
 					table->source, dedup->id);
 }
 
-/* By what rows are taken for copies, as a comment. */
+/* How it is decided which rows are copies, as a comment. */
 static char *
 remark_on_documents(const Dedup *dedup)
 {
@@ -228,7 +230,8 @@ write_remarks(const Dedup *dedup)
 		*c = ' ';
 	return psprintf("%s%s%s%s", remark_on_documents(dedup),
 					keys == NULL ? "" : keys,
-					check_enable_rls(table->oid, InvalidOid, true) == RLS_ENABLED ?
+					check_enable_rls(table->oid, InvalidOid, true) ==
+					RLS_ENABLED ?
 					"-- row security: only rows that you may see\n" : "",
 					table->key == NIL ? "" :
 					psprintf("-- distributed: rows are not locked; before it, in the same transaction,\n"
@@ -238,7 +241,7 @@ write_remarks(const Dedup *dedup)
 
 /* Look at the arguments. */
 static void
-get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
+get_dedup_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 {
 	SimhashTable *table = &dedup->table;
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
@@ -284,7 +287,7 @@ simhash_dedup_sql(PG_FUNCTION_ARGS)
 {
 	Dedup		dedup = {.k = 0};
 
-	get_arguments(&dedup, fcinfo);
+	get_dedup_arguments(&dedup, fcinfo);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s%s", write_remarks(&dedup),
 											  write_delete(&dedup))));
 }

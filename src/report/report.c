@@ -57,8 +57,8 @@ typedef struct RowNumbering
 /* --- what is asked -------------------------------------------------------- */
 
 /*
- * What a row takes where it is: its header, its pointer, and its columns, as
- * they are compressed or stored apart; a whole row would have to be fetched.
+ * The bytes of a row: its header, its pointer, and its columns as they are
+ * stored, so that nothing has to be decompressed or fetched from TOAST.
  */
 static char *
 bytes_of_row(Oid relation)
@@ -110,9 +110,9 @@ write_fetch(const SimhashTable *table)
 }
 
 /*
- * The query for a row, of parameters: its number, and where it is.  If that is
- * elsewhere, any row with its fingerprint will do, which is of the same
- * cluster.
+ * The query for a row; the parameters are its number, its place, and its
+ * fingerprint.  Where the rows are on other servers, any row with the
+ * fingerprint will do, as it is in the same cluster.
  */
 static char *
 write_show(const SimhashTable *table)
@@ -130,8 +130,8 @@ write_show(const SimhashTable *table)
 }
 
 /*
- * Analyze a query about the table, in which that is all that it is FROM.  Fail
- * if its name means something else by now.
+ * Analyze a query FROM the table alone.  Fail if the name of the table means
+ * another one by now.
  */
 static void
 analyze_about(SimhashStatement *statement, const SimhashTable *table)
@@ -323,7 +323,7 @@ write_numbered(const SimhashTable *table)
 
 /* Make the clusters, as the DELETE would. */
 static void
-make_clusters(SimhashTableReport *report)
+make_report_clusters(SimhashTableReport *report)
 {
 	SimhashStatement query = {.stores = report->stores};
 	SimhashStatement like = {
@@ -382,7 +382,7 @@ show_rows(SimhashTableReport *report)
 
 /* The arguments; the first four must not be null. */
 static void
-get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
+get_report_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 {
 	SimhashDocumentOptions given = simhash_document_options(fcinfo, 4);
 	SimhashTable *table = &report->table;
@@ -427,14 +427,14 @@ simhash_report(PG_FUNCTION_ARGS)
 	SimhashTableReport *report = palloc0(sizeof *report);
 	SimhashProgress progress;
 
-	get_arguments(report, fcinfo);
+	get_report_arguments(report, fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
 	simhash_progress_begin(&progress, "simhash_report");
 	PG_TRY();
 	{
 		analyze_all(report);
 		fetch_rows(report);
-		make_clusters(report);
+		make_report_clusters(report);
 		show_rows(report);
 		(void) ask_into(report, simhash_write_lines(report),
 						((ReturnSetInfo *) fcinfo->resultinfo)->setResult);

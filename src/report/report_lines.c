@@ -155,7 +155,7 @@ write_figures(StringInfo text, const SimhashTableReport *report)
 						   " FROM cluster JOIN simhash_text ON n = representative");
 }
 
-/* What there is to say of rows that would go by an estimate, if they would. */
+/* The advice where an estimate decides which rows are redundant. */
 static char *
 advise_of_estimate(const SimhashTable *table)
 {

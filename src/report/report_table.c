@@ -161,13 +161,14 @@ find_groups(const SimhashTable *table, ArrayType *within)
 }
 
 /*
- * Complete what is said of documents.  Where a plain column is the document,
- * by the expression that makes the fingerprint, or by that of a generated
- * column, they are compared by the measure that the fingerprint estimates.
+ * Complete what is said of documents.  The expression for the fingerprint, or
+ * that of its generated column, may show which column the documents are in, by
+ * which profile and which family it is made; what the caller has not said is
+ * taken from there.
  */
 static void
-find_document(SimhashTable *table, const SimhashDocumentOptions *given,
-			  Node *expression)
+find_compared_document(SimhashTable *table,
+					   const SimhashDocumentOptions *given, Node *expression)
 {
 	SimhashDocumentOptions *options = &table->compare;
 	SimhashDerivation derived;
@@ -253,7 +254,7 @@ simhash_write_options(const SimhashDocumentOptions *options)
  * have to wait for it.
  */
 static void
-check_rights(Oid relation)
+check_table_rights(Oid relation)
 {
 	Oid			user = GetUserId();
 	Oid			schema = get_rel_namespace(relation);
@@ -270,10 +271,10 @@ check_rights(Oid relation)
 }
 
 /*
- * Find out about a table that is named with an expression for the fingerprint,
- * with columns of groups, and with what is said of documents.  Fail unless its
- * relkind is among those.  The table stays locked against changes, but its
- * schema may be renamed.
+ * Find out about a table, from its name, the expression for the fingerprint,
+ * the columns of groups, and what is said of documents.  Fail unless its
+ * relkind is one of "relkinds".  The table stays locked against changes, but
+ * its schema may be renamed.
  */
 void
 simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
@@ -302,10 +303,10 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 				 errhint("simhash_clusters and simhash_pairs take any query.") :
 				 errhint("Name the table that the rows are in.")));
 	if (relkind != '\0')
-		check_rights(relation);
+		check_table_rights(relation);
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
-	find_document(table, options, expression);
+	find_compared_document(table, options, expression);
 	parts = find_all_inheritors(relation, NoLock, NULL);
 	table->place = find_place(relation, parts);
 	if (table->place == SIMHASH_DISTRIBUTED)
@@ -350,14 +351,13 @@ simhash_list(const List *expressions, const char *before, const char *between)
 
 /*
  * _simhash_compared(relation regclass, fingerprint text, document text,
- *		similarity text, at_least double precision, profile text)
- *		-> (document text, similarity text, at_least double precision,
- *		profile text)
+ * similarity text, at_least double precision, profile text) -> (document text,
+ * similarity text, at_least double precision, profile text)
  *
- * What simhash_dedup_sql compares for such arguments, with what follows from
- * the fingerprint; all NULL if it goes by distances alone.  For tools/report.
+ * * What simhash_dedup_sql compares for such arguments, completed by how the
+ * fingerprint is made; all NULL if distances alone decide.  For tools/report.
  *
- * Errors: as simhash_dedup_sql.
+ * * Errors: as simhash_dedup_sql.
  */
 Datum
 simhash_compared(PG_FUNCTION_ARGS)

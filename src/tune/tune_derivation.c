@@ -114,8 +114,9 @@ find_in_query(const Query *query, SimhashDerivation *derived)
 }
 
 /*
- * The same; where nothing tells, by minhash with the default profile.  False
- * if the query returns fingerprints of which it cannot be told.
+ * How the fingerprints are made that go with the documents of a query.  Where
+ * nothing tells, minhash with the default profile is assumed; false if the
+ * query returns fingerprints all the same, which are made in another way then.
  */
 bool
 simhash_query_derivation(const Query *query, SimhashDerivation *derived)

@@ -38,7 +38,7 @@ read_fingerprint(const TupleTableSlot *slot, SimhashTuneDocument *document)
 
 /* Hand the document of a row over, unless it is NULL. */
 static void
-read_row(void *context, TupleTableSlot *slot)
+hand_over_row(void *context, TupleTableSlot *slot)
 {
 	SimhashTuneQuery *query = context;
 	SimhashTuneDocument document = {0};
@@ -59,7 +59,7 @@ read_row(void *context, TupleTableSlot *slot)
 
 /* Fail unless the columns are documents, and maybe fingerprints. */
 static void
-check_columns(void *context, TupleDesc desc)
+check_document_columns(void *context, TupleDesc desc)
 {
 	SimhashTuneQuery *query = context;
 	Oid			types[2] = {InvalidOid, INT8OID};
@@ -89,7 +89,7 @@ void
 simhash_read_documents(SimhashTuneQuery *query,
 					   const SimhashStatement *statement)
 {
-	SimhashRowReader reader = {check_columns, read_row, query};
+	SimhashRowReader reader = {check_document_columns, hand_over_row, query};
 
 	simhash_read(statement, &reader);
 }

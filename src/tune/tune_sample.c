@@ -121,7 +121,7 @@ draw_document(void *context, const SimhashTuneDocument *read)
 
 /* The fingerprint of an array of words; false if it has none. */
 static bool
-fingerprint_words(const SimhashDerivation *derived, ArrayType *words,
+fingerprint_word_array(const SimhashDerivation *derived, ArrayType *words,
 				  uint64 *fingerprint)
 {
 	uint64	   *hashes;
@@ -148,7 +148,7 @@ make_fingerprint(const Tuning *tuning, SimhashTuneDocument *read)
 
 	read->width = SH_BITS;
 	if (tuning->query.words)
-		return fingerprint_words(derived, (ArrayType *) document,
+		return fingerprint_word_array(derived, (ArrayType *) document,
 								 read->fingerprint);
 	if (derived->measure == SIMHASH_JACCARD)
 		return simhash_minhash(derived->profile, document, read->fingerprint);
@@ -174,7 +174,7 @@ note_width(SimhashTally *tally, int width)
  * the query has.  False when it has none.
  */
 static bool
-read_features(Tuning *tuning, SimhashTuneDocument *read)
+read_document_features(Tuning *tuning, SimhashTuneDocument *read)
 {
 	if (tuning->query.made ? read->width == 0
 		: !make_fingerprint(tuning, read))
@@ -256,7 +256,7 @@ index_sample(Tuning *tuning)
 		SimhashTuneDocument read = tuning->sample[i].read;
 		MemoryContext old = MemoryContextSwitchTo(tuning->query.scratch);
 
-		if (read_features(tuning, &read))
+		if (read_document_features(tuning, &read))
 		{
 			post_features(tuning, n++);
 			sampled->square = tuning->features.squares;
@@ -328,7 +328,7 @@ compare_document(void *context, const SimhashTuneDocument *read)
 
 	if (++tuning->compared % SAY_EVERY == 0)
 		simhash_progress_done(NULL, (double) tuning->compared / tuning->seen);
-	if (!read_features(tuning, &other))
+	if (!read_document_features(tuning, &other))
 		return;
 	own = digest_document(read->document);
 	square = tuning->features.squares;
