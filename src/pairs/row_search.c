@@ -78,13 +78,6 @@ simhash_search_run(SimhashRowSearch *search, const char *name,
 	return (Datum) 0;
 }
 
-/* ShWide.heed */
-static void
-heed_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
 /*
  * Order the rows by their ids, if so wanted, and number the distinct
  * fingerprints among them.
@@ -120,7 +113,7 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 					  MemoryContextAllocHuge(rows->context,
 											 sh_wide_bytes(rows->n)),
 					  rows->width);
-		search->wide.heed = heed_interrupts;
+		search->wide.heed = simhash_pause;
 	}
 }
 

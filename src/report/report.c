@@ -45,11 +45,11 @@ enum
 /* Takes the rows of the table, and numbers them. */
 typedef struct RowNumbering
 {
-	List	   *parts;			/* tables that rows are in, by oid, if several */
+	List	   *parts;			/* oids of tables with rows, if several */
 	Oid			part;			/* that of the last row */
 	int			rank;			/* and its place among them */
 	EphemeralNamedRelation store;
-	SimhashDocuments *documents;		/* takes the last column, unless it is NULL */
+	SimhashDocuments *documents;	/* take the last column, unless NULL */
 	MemoryContext scratch;
 	int64		n;
 } RowNumbering;
@@ -81,6 +81,17 @@ bytes_of_row(Oid relation)
 	return sum.data;
 }
 
+/* The type of the fingerprint, as it is written in a cast that runs no code. */
+static const char *
+fingerprint_type(const SimhashTable *table)
+{
+	if (table->type == INT8OID)
+		return "pg_catalog.int8";
+	if (table->width > 0)
+		return psprintf("pg_catalog.bit(%d)", table->width);
+	return "pg_catalog.varbit";
+}
+
 /* The query for the rows. */
 static char *
 write_fetch(const SimhashTable *table)
@@ -92,7 +103,7 @@ write_fetch(const SimhashTable *table)
 	initStringInfo(&text);
 	appendStringInfo(&text, "SELECT 0::pg_catalog.int8 AS n, (%s)::%s AS fp,"
 					 " %s AS bytes, %s AS place, %s AS part",
-					 table->fingerprint, simhash_fingerprint_type(table),
+					 table->fingerprint, fingerprint_type(table),
 					 bytes_of_row(table->oid),
 					 here ? "t.ctid" : "NULL::pg_catalog.tid",
 					 here ? "t.tableoid" : "NULL::pg_catalog.oid");
@@ -117,7 +128,7 @@ write_fetch(const SimhashTable *table)
 static char *
 write_show(const SimhashTable *table)
 {
-	const char *type = simhash_fingerprint_type(table);
+	const char *type = fingerprint_type(table);
 
 	return psprintf("SELECT $1 AS n,"
 					" pg_catalog.left(pg_catalog.concat(t.*), 200) AS value"
@@ -183,16 +194,6 @@ add_store(SimhashTableReport *report, const char *name, TupleDesc columns)
 	store->reldata = tuplestore_begin_heap(true, false, work_mem);
 	register_ENR(report->stores, store);
 	return store;
-}
-
-/* How many rows are in a store: the planner is told. */
-static int64
-count_store(EphemeralNamedRelation store)
-{
-	int64		n = tuplestore_tuple_count(store->reldata);
-
-	store->md.enrtuples = (double) n;
-	return n;
 }
 
 /* Run a query whose rows go to a store. */
@@ -301,7 +302,7 @@ fetch_rows(SimhashTableReport *report)
 	rows.scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash row",
 										 ALLOCSET_SMALL_SIZES);
 	simhash_read(&report->fetch, &reader);
-	(void) count_store(report->rows);
+	report->rows->md.enrtuples = (double) rows.n;
 }
 
 /* The query that the engine reads; columns of groups keep their names. */
@@ -343,7 +344,8 @@ make_report_clusters(SimhashTableReport *report)
 					   report->members->reldata,
 					   report->members->md.tupdesc);
 	simhash_leave_catalog(level);
-	(void) count_store(report->members);
+	report->members->md.enrtuples =
+		(double) tuplestore_tuple_count(report->members->reldata);
 }
 
 /* Fetch a row of each of the largest clusters. */

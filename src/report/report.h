@@ -72,7 +72,6 @@ extern void simhash_find_table(SimhashTable *table, Oid relation,
 							   const char *relkinds, const char *fingerprint,
 							   ArrayType *within, int64 k,
 							   const SimhashDocumentOptions *options);
-extern const char *simhash_fingerprint_type(const SimhashTable *table);
 extern char *simhash_write_number(double number);
 extern char *simhash_write_options(const SimhashDocumentOptions *options);
 extern char *simhash_list(const List *expressions, const char *before,

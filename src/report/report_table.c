@@ -321,17 +321,6 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 						   table->width > 0 ? table->width : SH_MOST_WIDTH);
 }
 
-/* The type of the fingerprint, as it is written in a cast that runs no code. */
-const char *
-simhash_fingerprint_type(const SimhashTable *table)
-{
-	if (table->type == INT8OID)
-		return "pg_catalog.int8";
-	if (table->width > 0)
-		return psprintf("pg_catalog.bit(%d)", table->width);
-	return "pg_catalog.varbit";
-}
-
 /* Some expressions, each with something before it, or between them. */
 char	   *
 simhash_list(const List *expressions, const char *before, const char *between)
