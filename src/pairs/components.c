@@ -64,7 +64,7 @@ enter_id(Components *components, int64 id)
 		(Size) maintenance_work_mem * 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("the pairs have more ids than maintenance_work_mem has memory for"),
+				 errmsg("the ids of the pairs do not fit into maintenance_work_mem"),
 				 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
 				 errhint("Increase maintenance_work_mem.")));
 	if (components->n == components->room)

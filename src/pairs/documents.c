@@ -140,7 +140,7 @@ simhash_documents_type(SimhashDocuments *documents, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("document \"%s\" is of type %s, not text or text[]",
 						documents->document, format_type_be(type)),
-				 errhint("Have the query make a text of it.")));
+				 errhint("Have the query cast it to text.")));
 	documents->columns =
 		BuildDescFromLists(list_make1(makeString(pstrdup("document"))),
 						   list_make1_oid(documents->words ? TEXTARRAYOID

@@ -405,7 +405,7 @@ check_rows_read(const SimhashRows *rows)
 	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
 	say_rows("skipped", rows->without_id, "without an id");
 	say_rows("found", rows->without_group,
-			 "with NULL in a column of the group, near no other");
+			 "with NULL in a group column, which nothing can match");
 }
 
 /*

@@ -114,19 +114,19 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 		!OidIsValid(type->hash_proc_finfo.fn_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("rows cannot be in groups by a column of type %s",
+				 errmsg("cannot group rows by a column of type %s",
 						format_type_be(attribute->atttypid)),
-				 errdetail("Column \"%s\" of the query, which comes after the fingerprint, is of a type without a default operator class for hashing.",
+				 errdetail("Rows are grouped by column \"%s\" of the query, as it comes after the fingerprint, but its type has no default operator class for hashing.",
 						   NameStr(attribute->attname)),
-				 errhint("Leave the column out, or have the query make another type of it, such as text.")));
+				 errhint("Leave the column out, or have the query cast it to another type, such as text.")));
 	if (!simhash_can_hash(attribute->atttypid, attribute->attcollation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rows cannot be in groups by a column of type %s",
+				 errmsg("cannot group rows by a column of type %s",
 						format_type_be(attribute->atttypid)),
-				 errdetail("Column \"%s\" of the query may have values that are equal and do not have the same hash, as those of char(n) and name in arrays and rows under a nondeterministic collation.",
+				 errdetail("Values of column \"%s\" of the query may be equal and have different hashes, as char(n) and name in arrays and rows under a nondeterministic collation.",
 						   NameStr(attribute->attname)),
-				 errhint("Have the query return what is in it as columns, or as text.")));
+				 errhint("Have the query return its parts as columns, or cast it to text.")));
 	column->type = type;
 	column->collation = attribute->attcollation;
 	fmgr_info_copy(&column->hash, &type->hash_proc_finfo, context);

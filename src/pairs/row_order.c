@@ -29,9 +29,9 @@ begin_id_order(IdOrder *order, const SimhashRows *rows)
 	if (!OidIsValid(type->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("ids of type %s cannot be ordered",
+				 errmsg("cannot order ids of type %s",
 						format_type_be(rows->id_type)),
-				 errhint("Have the query make another type of them, such as text.")));
+				 errhint("Have the query cast them to another type, such as text.")));
 	memset(order, 0, sizeof *order);
 	order->sort.ssup_cxt = CurrentMemoryContext;
 	order->sort.ssup_collation = type->typcollation;

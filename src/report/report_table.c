@@ -199,7 +199,7 @@ find_compared_document(SimhashTable *table,
 							 options->profile != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot tell of which documents \"%s\" is the fingerprint",
+				 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
 						table->fingerprint),
 				 errhint("Name the column that they are in: document => 'body'.")));
 	if (number <= 0)
