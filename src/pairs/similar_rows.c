@@ -262,7 +262,7 @@ list_crowded(SimhashSimilar *similar, uint32 row)
 /* Compare two rows; now and then, say how far we are. */
 static bool
 compare_rows(SimhashSimilar *similar, uint32 row, uint32 other,
-		   double *similarity)
+			 double *similarity)
 {
 	static uint32 compared = 0;
 
@@ -288,7 +288,7 @@ place_in_star(SimhashSimilar *similar, uint32 row)
 	foreach(center, similar->near)
 	{
 		if (compare_rows(similar, row, (uint32) lfirst_int(center),
-					   &similarity))
+						 &similarity))
 		{
 			similar->parent[row] = (uint32) lfirst_int(center);
 			return;

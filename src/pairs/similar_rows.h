@@ -50,7 +50,7 @@ typedef struct SimhashSimilar
 	uint32	   *last;			/* by number: the last center, or NONE */
 	uint32	   *before;			/* by row: the center before it, or NONE */
 	List	   *crowded;		/* centers in crowds */
-	List	   *near;		/* to be compared with the row that it is
+	List	   *near;			/* to be compared with the row that it is
 								 * about */
 } SimhashSimilar;
 

@@ -122,7 +122,7 @@ draw_document(void *context, const SimhashTuneDocument *read)
 /* The fingerprint of an array of words; false if it has none. */
 static bool
 fingerprint_word_array(const SimhashDerivation *derived, ArrayType *words,
-				  uint64 *fingerprint)
+					   uint64 *fingerprint)
 {
 	uint64	   *hashes;
 	int			n = simhash_hash_set(words, derived->profile, &hashes);
@@ -149,7 +149,7 @@ make_fingerprint(const Tuning *tuning, SimhashTuneDocument *read)
 	read->width = SH_BITS;
 	if (tuning->query.words)
 		return fingerprint_word_array(derived, (ArrayType *) document,
-								 read->fingerprint);
+									  read->fingerprint);
 	if (derived->measure == SIMHASH_JACCARD)
 		return simhash_minhash(derived->profile, document, read->fingerprint);
 	return simhash_fingerprint(derived->profile, document, read->fingerprint);
