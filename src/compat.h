@@ -151,6 +151,8 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
 #define simhash_count_search(scan)	((void) 0)
 #define simhash_is_virtual(attribute)	((void) (attribute), false)
 #define simhash_disable_path(index_path)	((void) (index_path))
+#define RelationGetPrimaryKeyIndex(table, deferrable_ok) \
+	RelationGetPrimaryKeyIndex(table)
 #define simhash_run_executor(query) \
 	ExecutorRun(query, ForwardScanDirection, 0, true)
 #ifndef pg_noreturn

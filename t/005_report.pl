@@ -80,17 +80,36 @@ END
 	cmp_ok($growth, '<', 32 * 1024, 'millions of pairs: memory is bounded');
 }
 
+# Nothing is shown, nor said, unless it is asked for: the last row of the query is
+# near the first one, and its id is what the session is called meanwhile.
+my $named = q{SELECT CASE n WHEN 1 THEN ''first'' || pg_sleep(1.5)::text
+		WHEN 70000 THEN (SELECT application_name FROM pg_stat_activity
+			WHERE pid = pg_backend_pid() AND n > 0) ELSE n::text END,
+	CASE WHEN n IN (1, 70000) THEN 0 ELSE n END FROM generate_series(1::bigint, 70000) AS n};
+foreach my $mode ([ 'off', qr/^nightly$/, qr/^$/ ], [ 'activity', qr/^simhash_pairs reading/, qr/^$/ ],
+	[ 'notice', qr/^simhash_pairs reading/, qr/NOTICE:  simhash_pairs reading/ ])
+{
+	my ($setting, $name, $notices) = @$mode;
+	my ($ret, $out, $err) = $node->psql('postgres', <<"END");
+SET application_name = 'nightly';
+SET simhash.progress = $setting;
+SELECT b FROM simhash_pairs_as(NULL::text, '$named', 0);
+END
+	like($out, $name, "$setting: the name of the session");
+	like($err, $notices, "$setting: notices");
+}
+
 # The setting before and after the library is loaded.
 my ($status, $shown, $complaint) = $node->psql('postgres', 'SHOW simhash.progress');
 like($complaint, qr/unrecognized configuration parameter/, 'not known before it is loaded');
-is($node->safe_psql('postgres', <<'END'), "\nnotice\nactivity\noff", 'but afterwards');
+is($node->safe_psql('postgres', <<'END'), "\nnotice\noff\nactivity", 'but afterwards');
 SELECT current_setting('simhash.progress', true);
 SET simhash.progress = 'notice';
 SELECT simhash('a') \gset
 SHOW simhash.progress;
 RESET simhash.progress;
 SHOW simhash.progress;
-ALTER ROLE CURRENT_USER SET simhash.progress = 'off';
+ALTER ROLE CURRENT_USER SET simhash.progress = 'activity';
 ALTER ROLE CURRENT_USER SET session_preload_libraries = 'simhash';
 \c
 SHOW simhash.progress;

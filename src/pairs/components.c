@@ -4,8 +4,8 @@
  *		Clusters of what pairs connect, whichever way the pairs were found.
  *
  * simhash_clusters makes clusters by fingerprints.  Here a query says which
- * rows belong together: pairs whose documents have been compared, say, or that were
- * found by two fingerprints.
+ * rows belong together: pairs whose documents have been compared, say, or
+ * that were found by two fingerprints.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -13,14 +13,9 @@
  */
 #include "pairs/pairs.h"
 
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #include "search/search.h"
 
@@ -69,7 +64,7 @@ enter_id(Components *components, int64 id)
 		(Size) maintenance_work_mem * 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("the pairs have more ids than maintenance_work_mem has memory for"),
+				 errmsg("the ids of the pairs do not fit into maintenance_work_mem"),
 				 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
 				 errhint("Increase maintenance_work_mem.")));
 	if (components->n == components->room)

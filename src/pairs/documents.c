@@ -4,16 +4,17 @@
  *		The documents of rows, by which a report compares what its fingerprints
  *		say is near.
  *
- * Documents are never in memory together.  While rows are read, the document of
- * each goes to a tuplestore as it comes, which spills to disk: one that is
- * stored apart from its row as the pointer to it.  Once it is known which rows
- * have others near them, the documents of these are read, each once, in the
- * order that they came in, which is mostly that of the disk.  What is kept of a
- * document are its features, in a temporary file.
+ * Documents are never in memory together.  While rows are read, the document
+ * of each goes to a tuplestore as it comes, which spills to disk: one that is
+ * stored apart from its row as the pointer to it.  Once it is known which
+ * rows have others near them, the documents of these are read, each once, in
+ * the order that they came in, which is mostly that of the disk.  What is
+ * kept of a document are its features, in a temporary file.
  *
- * Rows are compared one after the other, each with some before it.  So there is
- * a table of the features of one row, and lists of those of others, which stay in
- * memory while there is room, and are read again when that was too little.
+ * Rows are compared one after the other, each with some before it.  So there
+ * is a table of the features of one row, and lists of those of others, which
+ * stay in memory while there is room, and are read again when that was too
+ * little.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -21,14 +22,9 @@
  */
 #include "pairs/documents.h"
 
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
-#include "nodes/value.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "search/measure.h"
 
@@ -57,33 +53,33 @@ allocate_features(void *context, size_t bytes)
 
 /* An argument as a string, or NULL. */
 static char *
-get_string(FunctionCallInfo fcinfo, int argument)
+string_argument(FunctionCallInfo fcinfo, int argument)
 {
 	return PG_ARGISNULL(argument) ? NULL
 		: text_to_cstring(PG_GETARG_TEXT_PP(argument));
 }
 
 /*
- * Take four arguments, from the given one on: document, similarity, at_least and
- * profile.
+ * Take four arguments, from the given one on: document, similarity, at_least
+ * and profile.
  */
 SimhashDocumentOptions
 simhash_document_options(FunctionCallInfo fcinfo, int argument)
 {
 	SimhashDocumentOptions options;
 
-	options.document = get_string(fcinfo, argument);
-	options.similarity = get_string(fcinfo, argument + 1);
+	options.document = string_argument(fcinfo, argument);
+	options.similarity = string_argument(fcinfo, argument + 1);
 	options.bounded = !PG_ARGISNULL(argument + 2);
 	options.at_least = !options.bounded ? SIMHASH_AT_LEAST
 		: simhash_check_at_least(PG_GETARG_FLOAT8(argument + 2));
-	options.profile = get_string(fcinfo, argument + 3);
+	options.profile = string_argument(fcinfo, argument + 3);
 	return options;
 }
 
 /*
- * Begin to compare the documents of rows as the arguments say; NULL if they are
- * not to be compared.
+ * Begin to compare the documents of rows as the arguments say; NULL if they
+ * are not to be compared.
  *
  * Errors: invalid_parameter_value, undefined_object (the profile).
  */
@@ -113,6 +109,9 @@ simhash_documents_begin(const SimhashDocumentOptions *options)
 	documents->context = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash documents",
 											   ALLOCSET_DEFAULT_SIZES);
+	documents->kept_context = AllocSetContextCreate(documents->context,
+													"simhash features",
+													ALLOCSET_DEFAULT_SIZES);
 	documents->scratch = AllocSetContextCreate(documents->context,
 											   "simhash document",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -120,8 +119,9 @@ simhash_documents_begin(const SimhashDocumentOptions *options)
 }
 
 /*
- * Take the type of the documents to come; fail if it is none that has features.
- * What is stored as text is, as citext or xml, is read as it is: no cast runs.
+ * Take the type of the documents to come; fail unless documents of it have
+ * features: text and text[], and types that are stored alike, as citext and
+ * xml.  These are read as text without a cast.
  */
 void
 simhash_documents_type(SimhashDocuments *documents, Oid type)
@@ -140,7 +140,7 @@ simhash_documents_type(SimhashDocuments *documents, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("document \"%s\" is of type %s, not text or text[]",
 						documents->document, format_type_be(type)),
-				 errhint("Have the query make a text of it.")));
+				 errhint("Have the query cast it to text.")));
 	documents->columns =
 		BuildDescFromLists(list_make1(makeString(pstrdup("document"))),
 						   list_make1_oid(documents->words ? TEXTARRAYOID
@@ -156,7 +156,8 @@ simhash_documents_put(SimhashDocuments *documents, Datum document, bool isnull)
 {
 	MemoryContext old = MemoryContextSwitchTo(documents->scratch);
 
-	tuplestore_putvalues(documents->spool, documents->columns, &document, &isnull);
+	tuplestore_putvalues(documents->spool, documents->columns, &document,
+						 &isnull);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(documents->scratch);
 }
@@ -168,13 +169,12 @@ simhash_documents_bytes(int64 n)
 	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
 }
 
-/* Others need the memory that features were kept in. */
+/* Free the memory that features were kept in, which others need now. */
 void
 simhash_documents_forget(SimhashDocuments *documents)
 {
 	documents->kept = NULL;
-	if (documents->kept_context != NULL)
-		MemoryContextReset(documents->kept_context);
+	MemoryContextReset(documents->kept_context);
 }
 
 /* Make room for features that stay; those that were there go. */
@@ -183,10 +183,6 @@ begin_keeping(SimhashDocuments *documents)
 {
 	HASHCTL		control;
 
-	if (documents->kept_context == NULL)
-		documents->kept_context = AllocSetContextCreate(documents->context,
-														"simhash features",
-														ALLOCSET_DEFAULT_SIZES);
 	simhash_documents_forget(documents);
 	control.keysize = sizeof(uint32);
 	control.entrysize = sizeof(KeptFeatures);
@@ -199,10 +195,12 @@ begin_keeping(SimhashDocuments *documents)
 static void
 allocate_rows(SimhashDocuments *documents)
 {
+	Size		n = (Size) documents->n + 1;
+
 	documents->count = MemoryContextAllocHuge(documents->context,
-											  sizeof(uint32) * (documents->n + 1));
+											  sizeof(uint32) * n);
 	documents->offset = MemoryContextAllocHuge(documents->context,
-											   sizeof(int64) * (documents->n + 1));
+											   sizeof(int64) * n);
 }
 
 /* All documents are there; rows are in the order in which they came. */
@@ -229,7 +227,7 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 	MemoryContextSwitchTo(old);
 }
 
-/* Rows change their order: which of those before comes now at each place? */
+/* Rows change their order: row i is from now on the one that was before[i]. */
 void
 simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before)
 {
@@ -251,12 +249,11 @@ simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before)
 
 /* --- features ------------------------------------------------------------- */
 
-/* Write an array to the end of the file. */
-static void
-write_array(SimhashDocuments *documents, const void *array, Size bytes)
+/* The bytes of the arrays of a list. */
+static Size
+list_bytes(const ShFeatures *list)
 {
-	BufFileWrite(documents->file, unconstify(void *, array), bytes);
-	documents->end += (int64) bytes;
+	return list->n * (sizeof *list->hashes + sizeof *list->weights);
 }
 
 /* Keep the features in the bag as those of a row. */
@@ -271,23 +268,20 @@ write_features(SimhashDocuments *documents, uint32 row)
 				 errmsg("could not seek in temporary file: %m")));
 	documents->offset[row] = documents->end;
 	documents->count[row] = (uint32) list.n;
-	write_array(documents, &list.squares, sizeof list.squares);
-	write_array(documents, list.hashes, list.n * sizeof *list.hashes);
-	write_array(documents, list.weights, list.n * sizeof *list.weights);
+	BufFileWrite(documents->file, &list.squares, sizeof list.squares);
+	BufFileWrite(documents->file, unconstify(uint64 *, list.hashes),
+				 list.n * sizeof *list.hashes);
+	BufFileWrite(documents->file, unconstify(uint32 *, list.weights),
+				 list.n * sizeof *list.weights);
+	documents->end += (int64) (sizeof list.squares + list_bytes(&list));
 }
 
-/* The bytes of the arrays of a list. */
-static Size
-list_bytes(const ShFeatures *list)
-{
-	return list->n * (sizeof *list->hashes + sizeof *list->weights);
-}
-
-/* Read the features of a row, which has some, into memory with room for them. */
+/* Read the features of a row, which has some, into memory that stays. */
 static void
-read_features(SimhashDocuments *documents, uint32 row, ShFeatures *list, void *memory)
+read_kept_features(SimhashDocuments *documents, uint32 row, ShFeatures *list)
 {
-	uint64	   *hashes = memory;
+	uint64	   *hashes = MemoryContextAllocHuge(documents->kept_context,
+												list_bytes(list));
 
 	list->hashes = hashes;
 	list->weights = (uint32 *) (hashes + list->n);
@@ -295,7 +289,7 @@ read_features(SimhashDocuments *documents, uint32 row, ShFeatures *list, void *m
 					SEEK_SET) != 0 ||
 		BufFileRead(documents->file, &list->squares, sizeof list->squares) !=
 		sizeof list->squares ||
-		BufFileRead(documents->file, memory, list_bytes(list)) !=
+		BufFileRead(documents->file, hashes, list_bytes(list)) !=
 		list_bytes(list))
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -307,39 +301,30 @@ static ShFeatures
 get_features(SimhashDocuments *documents, uint32 row)
 {
 	ShFeatures	list = {documents->count[row], 0, NULL, NULL};
-	Size		bytes = list_bytes(&list);
 	KeptFeatures *kept;
 	bool		found;
 
 	if (list.n == 0)
 		return list;
-	if ((int64) bytes > documents->kept_limit / 8)
-	{
-		if (documents->buffer != NULL)
-			pfree(documents->buffer);
-		documents->buffer = MemoryContextAllocHuge(documents->context, bytes);
-		read_features(documents, row, &list, documents->buffer);
-		return list;
-	}
 	kept = documents->kept == NULL ? NULL
 		: hash_search(documents->kept, &row, HASH_FIND, NULL);
 	if (kept != NULL)
 		return kept->list;
 	if (documents->kept == NULL ||
 		(int64) (MemoryContextMemAllocated(documents->kept_context, true) +
-				 bytes) > documents->kept_limit)
+				 list_bytes(&list)) > documents->kept_limit)
 		begin_keeping(documents);
-	read_features(documents, row, &list,
-				  MemoryContextAllocHuge(documents->kept_context, bytes));
+	read_kept_features(documents, row, &list);
 	kept = hash_search(documents->kept, &row, HASH_ENTER, &found);
 	kept->list = list;
 	return list;
 }
 
 /*
- * Read the documents of the rows that are wanted, and have not been read.  Where
- * "same" is given, it is asked of each whether its features, which are in the
- * bag, are those of another row; then they are not kept again.
+ * Read the documents of the rows that are wanted, and have not been read.  The
+ * function "same", if there is one, is called with each, while its features
+ * are in the bag; where it says that another row has the same features they
+ * are not kept again.
  */
 void
 simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
@@ -379,7 +364,10 @@ simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* Are the features in the bag, which has some, all those of a row as well? */
+/*
+ * Has a row exactly the features that are in the bag?  False if there are
+ * none.
+ */
 bool
 simhash_documents_same(SimhashDocuments *documents, uint32 row)
 {
@@ -396,8 +384,8 @@ simhash_documents_same(SimhashDocuments *documents, uint32 row)
 }
 
 /*
- * The similarity of two rows that have been read; false when one of them has no
- * feature.  Calls with the same first row after one another are faster.
+ * The similarity of two rows that have been read; false when one of them has
+ * no feature.  Calls with the same first row after one another are faster.
  */
 bool
 simhash_documents_similarity(SimhashDocuments *documents, uint32 a, uint32 b,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * documents.h
- *		How a report compares the documents of rows that are near.
+ *		The documents of rows, to be compared where the rows are near.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -50,11 +50,10 @@ struct SimhashDocuments
 
 	/* what moves */
 	ShBag		bag;
-	uint32		loaded;			/* the row whose features are in the bag, or n */
+	uint32		loaded;			/* row whose features are in the bag, or n */
 	MemoryContext kept_context;
 	HTAB	   *kept;			/* features in memory, by row */
 	int64		kept_limit;
-	void	   *buffer;			/* of features that are too many to be kept */
 };
 
 /* Something about a row. */
@@ -68,16 +67,19 @@ extern void simhash_documents_type(SimhashDocuments *documents, Oid type);
 extern void simhash_documents_put(SimhashDocuments *documents, Datum document,
 								  bool isnull);
 extern int64 simhash_documents_bytes(int64 n);
-extern void simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare);
-extern void simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before);
+extern void simhash_documents_complete(SimhashDocuments *documents, uint32 n,
+									   int64 spare);
+extern void simhash_documents_reorder(SimhashDocuments *documents,
+									  const uint32 *before);
 extern void simhash_documents_forget(SimhashDocuments *documents);
-extern void simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
-								   SimhashRowTest same, void *context);
+extern void simhash_documents_read(SimhashDocuments *documents,
+								   SimhashRowTest wanted, SimhashRowTest same,
+								   void *context);
 extern bool simhash_documents_same(SimhashDocuments *documents, uint32 row);
 extern bool simhash_documents_similarity(SimhashDocuments *documents, uint32 a,
 										 uint32 b, double *similarity);
-extern bool simhash_documents_alike(SimhashDocuments *documents, uint32 a, uint32 b,
-									double *similarity);
+extern bool simhash_documents_alike(SimhashDocuments *documents, uint32 a,
+									uint32 b, double *similarity);
 extern void simhash_documents_end(SimhashDocuments *documents);
 
 #endif							/* SIMHASH_DOCUMENTS_H */

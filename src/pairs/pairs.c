@@ -9,7 +9,6 @@
  */
 #include "pairs/row_search.h"
 
-#include "miscadmin.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
@@ -23,7 +22,9 @@ put_pair(SimhashRowSearch *search, uint32 a, uint32 b, int distance,
 		ids[Min(a, b)], ids[Max(a, b)], Int32GetDatum(distance),
 		Float8GetDatum(similarity)
 	};
-	bool		nulls[4] = {false, false, false, search->documents == NULL};
+	bool		nulls[4] = {
+		false, false, false, search->rows.documents == NULL
+	};
 
 	CHECK_FOR_INTERRUPTS();
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
@@ -81,9 +82,9 @@ list_pairs(SimhashRowSearch *search)
 	ShPairSink	sink = put_near_pairs;
 	void	   *context = search;
 
-	simhash_search_read(search);
+	simhash_read_rows(&search->rows, &search->query);
 	simhash_search_begin(search, true);
-	if (search->documents == NULL)
+	if (search->rows.documents == NULL)
 		put_equal_pairs(search);
 	else
 	{
@@ -94,7 +95,7 @@ list_pairs(SimhashRowSearch *search)
 	}
 	sh_pairs_begin_search(&search->pairs);
 	simhash_search_near(search, search->pairs.distinct, sink, context);
-	if (search->documents != NULL)
+	if (search->rows.documents != NULL)
 		simhash_similar_finish(&search->similar);
 }
 
@@ -108,23 +109,23 @@ list_pairs(SimhashRowSearch *search)
  *		-> setof (a anyelement, b anyelement, distance integer,
  *		similarity double precision)
  *
- * All pairs of rows of the query within distance k, each once, a < b.  Where the
- * query yields columns besides the id, the fingerprint and the document, the
- * rows of a pair are equal in these.  Where it yields documents, those of a pair
- * are at least so similar: .8 by Jaccard similarity, unless told.
+ * All pairs of rows of the query within distance k, each once, a < b.  Where
+ * the query yields columns besides the id, the fingerprint and the document,
+ * the rows of a pair are equal in these.  Where it yields documents, those of
+ * a pair are at least so similar: .8 by Jaccard similarity, unless told.
  *
  * Errors: null_value_not_allowed, invalid_parameter_value (k, what is said of
  * documents, or no SELECT), undefined_column (the document), undefined_object
- * (the profile), datatype_mismatch, cardinality_violation and undefined_function
- * (what the query yields, and whether it can be ordered or put into groups),
- * out_of_memory (maintenance_work_mem), whatever the query raises.
+ * (the profile), datatype_mismatch, cardinality_violation and
+ * undefined_function (what the query yields, and whether it can be ordered or
+ * put into groups), out_of_memory (maintenance_work_mem), whatever the query
+ * raises.
  */
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)
 {
 	SimhashRowSearch *search = palloc0(sizeof *search);
-	int			others = simhash_search_arguments(search, fcinfo, 4);
 
-	simhash_search_documents(search, fcinfo, others);
+	(void) simhash_search_arguments(search, fcinfo, 0);
 	return simhash_search_run(search, "simhash_pairs", list_pairs);
 }

@@ -3,13 +3,14 @@
  * pairs.h
  *		Which rows of a query are near-duplicates: pairs, clusters.
  *
- * In comes a query for ids and fingerprints, and perhaps groups and documents.
- * Its rows are held in memory (query_rows.c, row_groups.c), their documents
- * beside them on disk (documents.c).  The engine in core/pairs finds the
- * fingerprints that are near (row_search.c); where documents decide, these are
- * compared (similar_rows.c).  Out go rows of a tuplestore: pairs (pairs.c),
- * clusters (row_clusters.c).  sample.c and rate.c tell, from some rows only, how
- * well a distance does.  components.c makes clusters of pairs that a query has.
+ * In comes a query for ids and fingerprints, and perhaps groups and
+ * documents.  Its rows are held in memory (query_rows.c, row_groups.c), their
+ * documents beside them on disk (documents.c).  The engine in core/pairs
+ * finds the fingerprints that are near (row_search.c); where documents
+ * decide, these are compared (similar_rows.c).  Out go rows of a tuplestore:
+ * pairs (pairs.c), clusters (row_clusters.c).  sample.c and rate.c tell, from
+ * some rows only, how well a distance does.  components.c makes clusters of
+ * pairs that a query has.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -34,19 +35,28 @@ typedef struct SimhashTally SimhashTally;
 /* Numbers groups of rows, while these are read (row_groups.c). */
 typedef struct SimhashGroups SimhashGroups;
 
-/* The rows of a query: ids, fingerprints, and perhaps groups. */
+/*
+ * The rows of a query: ids, fingerprints, and perhaps groups.  All is zero at
+ * first, but for what is asked.
+ */
 typedef struct SimhashRows
 {
+	/* what is asked */
 	Oid			id_type;
-	Oid			column_type;	/* of the ids, as the query has them */
-	int16		id_length;
-	bool		id_by_value;
+	int64		k;				/* the distance; an int once rows are read */
+	const char *document;		/* the column's name; NULL: it has none */
+	SimhashDocuments *documents;	/* NULL where they are not compared */
 
-	int64		k;				/* the distance to be searched */
+	/* the columns of the query */
+	Oid			column_type;	/* of the ids */
+	int16		id_length;		/* of the type wanted */
+	bool		id_by_value;
 	bool		bits;			/* bit strings, or else bigint */
 	int			width;			/* bits of a fingerprint; 0: not known yet */
 	int			words;			/* of a fingerprint */
+	int			document_column;	/* or -1 */
 
+	/* the rows */
 	uint32		n;
 	uint32		room;
 	uint64	   *fingerprints;	/* their words, row by row */
@@ -56,10 +66,6 @@ typedef struct SimhashRows
 	char	   *spare;			/* room for what the next ids point to */
 	Size		spare_bytes;
 	MemoryContext context;		/* of all these */
-
-	const char *document;		/* the column's name; NULL: it has none */
-	int			document_column;	/* or -1 */
-	SimhashDocuments *documents;	/* NULL where they are not compared */
 
 	bool		overflow;		/* more than may be kept: only counting */
 	int64		total;			/* rows, kept or not */
@@ -74,9 +80,7 @@ typedef struct SimhashRows
 extern void simhash_check_distance(int64 k, bool bits, int width);
 extern void simhash_check_width(int width);
 extern void simhash_read_rows(SimhashRows *rows,
-							  const SimhashStatement *query, Oid id_type,
-							  int64 k, const char *document,
-							  SimhashDocuments *documents);
+							  const SimhashStatement *query);
 
 /* row_order.c */
 extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);

@@ -3,10 +3,9 @@
  * query_rows.c
  *		The rows that a report is about: those of a query.
  *
- * The query runs read-only, with the rights of the caller, and may run in
- * parallel.  Its rows go straight into arrays.  Memory is counted against
- * maintenance_work_mem; when that is too little, we read on without keeping
- * anything, so as to say how much would be enough.
+ * The rows go straight into arrays.  Memory is counted against
+ * maintenance_work_mem; when that is too little, the rest of the rows is read
+ * without keeping anything, so that an error can say how much would be enough.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -16,15 +15,9 @@
 
 #include "search/search.h"
 
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/sortsupport.h"
 
 #define FIRST_ROOM		1024	/* rows to have room for at first */
 #define SPARE_BYTES		65536	/* to allocate for ids at a time */
@@ -32,7 +25,8 @@
 /*
  * The memory for so many rows, with what their ids point to.  An id that does
  * not fit into what is spare may leave an eighth of that unused.  The table of
- * groups is gone when the search begins.  It is taken to grow with the rows.
+ * groups, which is taken to grow with the rows, has been freed when the search
+ * begins, so only the larger of the two counts.
  */
 static int64
 needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
@@ -56,8 +50,8 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 }
 
 /*
- * Fail unless the query yields ids of the type that they are to have.  Integers
- * are widened to bigint.
+ * Fail unless the query yields ids of the type that they are to have.
+ * Integers are widened to bigint.
  */
 static void
 check_id_type(SimhashRows *rows, Oid type)
@@ -108,7 +102,7 @@ simhash_check_width(int width)
 						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
 }
 
-/* We know how wide fingerprints are. */
+/* Note how wide fingerprints are. */
 static void
 set_width(SimhashRows *rows, int width)
 {
@@ -148,8 +142,8 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 }
 
 /*
- * Find the column of the documents, if there is one.  It is no column of groups,
- * even where documents are not compared.
+ * Find the column of the documents, if there is one.  It is no column of
+ * groups, even where documents are not compared.
  */
 static void
 find_document_column(SimhashRows *rows, TupleDesc desc)
@@ -232,7 +226,7 @@ make_room(SimhashRows *rows, int64 id_bytes)
 	return true;
 }
 
-/* An id in the representation that we were told of, detoasted. */
+/* An id in the representation of the type wanted, detoasted. */
 static Datum
 usable_id(const SimhashRows *rows, Datum id)
 {
@@ -315,7 +309,8 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		rows->group_bytes = simhash_groups_bytes(rows->grouping);
 	}
 	if (rows->document_column >= 0 && rows->documents != NULL)
-		simhash_documents_put(rows->documents, slot->tts_values[rows->document_column],
+		simhash_documents_put(rows->documents,
+							  slot->tts_values[rows->document_column],
 							  slot->tts_isnull[rows->document_column]);
 	rows->ids[rows->n++] = id;
 }
@@ -332,7 +327,7 @@ stop_keeping(SimhashRows *rows)
 
 /* SimhashRowReader.row */
 static void
-read_row(void *context, TupleTableSlot *slot)
+take_query_row(void *context, TupleTableSlot *slot)
 {
 	SimhashRows *rows = context;
 	SimhashBits bits = {0, NULL};
@@ -367,7 +362,7 @@ read_row(void *context, TupleTableSlot *slot)
 		pfree(DatumGetPointer(fingerprint));
 }
 
-/* Say what has become of rows that can be near none. */
+/* Say how many rows there are that match no other row. */
 static void
 say_rows(const char *verb, int64 rows, const char *what)
 {
@@ -381,11 +376,11 @@ say_rows(const char *verb, int64 rows, const char *what)
 }
 
 /*
- * Say what was left out, and fail if there was too much.  No number goes to the
- * caller of a function that reads with its owner's rights.
+ * Say what was left out, and fail if there was too much.  The numbers of rows
+ * are kept from the caller of a SECURITY DEFINER function.
  */
 static void
-check_rows(const SimhashRows *rows)
+check_rows_read(const SimhashRows *rows)
 {
 	int64		megabytes = needed_memory(rows, rows->total, rows->id_bytes) /
 	(1024 * 1024) + 1;
@@ -410,29 +405,20 @@ check_rows(const SimhashRows *rows)
 	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
 	say_rows("skipped", rows->without_id, "without an id");
 	say_rows("found", rows->without_group,
-			 "with NULL in a column of the group, near no other");
+			 "with NULL in a group column, which nothing can match");
 }
 
 /*
- * Run the query; its rows go into memory of the current context.  They are to be
- * searched within distance k; fail if the engine cannot, or if memory is too
- * little.  Their documents are compared if "documents" is not NULL; which has them
- * already where no column of the query is named as the document.
+ * Run the query; its rows go into memory of the current context.  Fail if the
+ * engine cannot search them within that distance, or if memory is too little.
  */
 void
-simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
-				  Oid id_type, int64 k, const char *document,
-				  SimhashDocuments *documents)
+simhash_read_rows(SimhashRows *rows, const SimhashStatement *query)
 {
-	SimhashRowReader reader = {begin_columns, read_row, rows};
+	SimhashRowReader reader = {begin_columns, take_query_row, rows};
 
-	memset(rows, 0, sizeof *rows);
-	rows->id_type = id_type;
-	rows->k = k;
-	rows->document = document;
-	rows->documents = documents;
 	rows->words = 1;
-	get_typlenbyval(id_type, &rows->id_length, &rows->id_by_value);
+	get_typlenbyval(rows->id_type, &rows->id_length, &rows->id_by_value);
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
 										  "simhash rows",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -442,13 +428,14 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query,
 	rows->ids = MemoryContextAlloc(rows->context, sizeof(Datum) * rows->room);
 	simhash_read(query, &reader);
 
-	/* Without a row to say so, they are as wide as any such k needs them. */
+	/* Without a row, take the width with which any k is in range. */
 	if (rows->width == 0)
 		set_width(rows, SH_MOST_WIDTH);
-	check_rows(rows);
+	check_rows_read(rows);
 	simhash_groups_end(rows->grouping);
-	if (documents != NULL)
-		simhash_documents_complete(documents, rows->n,
+	if (rows->documents != NULL)
+		simhash_documents_complete(rows->documents, rows->n,
 								   (int64) maintenance_work_mem * 1024 -
-								   needed_memory(rows, rows->n, rows->id_bytes));
+								   needed_memory(rows, rows->n,
+												 rows->id_bytes));
 }

@@ -11,8 +11,6 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
-
 /* A distance is recommended when so many of the pairs alike are within it. */
 #define RECALL_MIN		0.98
 
@@ -42,10 +40,11 @@ simhash_rate(const SimhashTally *tally, int k)
 }
 
 /*
- * What to search within when what is found is verified: the least distance
- * that finds nearly all pairs alike, as each further one costs comparisons and
- * gains nothing; or else, of those that can be searched, the one that finds
- * most.  False when no pair is alike.
+ * What to search within when the documents of what is found are compared: the
+ * least distance that finds nearly all pairs alike, as larger ones cost
+ * comparisons and gain next to nothing.  If there is no such distance, it is
+ * the one that finds most, of those that can be searched.  False when no pair
+ * is alike.
  */
 bool
 simhash_recommend(const SimhashTally *tally, SimhashRate *best)
@@ -64,10 +63,10 @@ simhash_recommend(const SimhashTally *tally, SimhashRate *best)
 }
 
 /*
- * Tally the pairs of a row and all others of its group.  The similarity is asked
- * only where they are within the distance that can be searched, so that it is a
- * part of those that recall refers to.  Rows that are the same and have the same
- * fingerprint are no pair: they would hide how the others fare.
+ * Tally the pairs of a row and all others of its group.  Only pairs within the
+ * distance that can be searched are compared, so recall is the part of these
+ * that is found.  Pairs with the same document and the same fingerprint are
+ * left out: any distance finds them.
  */
 void
 simhash_tally_row(SimhashTally *tally, const SimhashRows *rows, uint32 row,

@@ -32,12 +32,12 @@ typedef struct SimhashRate
 	int64		pairs;			/* found */
 	double		precision;		/* the part of them that is alike */
 	double		recall;			/* the part of those alike that is found */
-	double		comparisons;	/* to verify what is found for a document */
+	double		comparisons;	/* of documents, for each one searched */
 } SimhashRate;
 
 /*
- * How similar two rows are, which go by their places; below 0 if that is not
- * known, as where one has no feature.
+ * How similar two rows are, which are given by their numbers; below 0 if that
+ * is not known, as where one has no feature.
  */
 typedef double (*SimhashSimilarity) (void *context, uint32 a, uint32 b);
 
@@ -56,7 +56,8 @@ simhash_words_distance(const uint64 *a, const uint64 *b, int words)
 extern const bool *simhash_sample_clusters(const SimhashRows *rows,
 										   SimhashDocuments *documents,
 										   const ShClusters *clusters);
-extern void simhash_tally_some(const SimhashRows *rows, SimhashDocuments *documents,
+extern void simhash_tally_some(const SimhashRows *rows,
+							   SimhashDocuments *documents,
 							   SimhashTally *tally);
 
 /* rate.c */

@@ -11,11 +11,7 @@
 #include "pairs/row_search.h"
 
 #include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/tuplesort.h"
 
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
@@ -68,8 +64,9 @@ next_near_pair(void *context, uint64_t *pair)
 }
 
 /*
- * Make stars by distance: they want the pairs in the order of their rows, which
- * is more than memory may hold, so a sort that spills to disk brings them there.
+ * Make stars by distance.  They need the pairs in the order of their rows, and
+ * memory may not hold all pairs, so these are sorted by a sort that spills to
+ * disk.
  */
 static void
 make_near_stars(RowClusters *made)
@@ -89,16 +86,16 @@ make_near_stars(RowClusters *made)
 static void
 place_fingerprints(RowClusters *made, bool apart)
 {
-	sh_crowds_begin(&made->crowds, &made->search.pairs, (int) made->search.k,
-					SH_CROWD_LEAST);
+	sh_crowds_begin(&made->crowds, &made->search.pairs,
+					(int) made->search.rows.k, SH_CROWD_LEAST);
 	if (apart && made->search.rows.words == 1)
 		sh_crowds_find(&made->crowds);
 }
 
 /*
- * Make clusters by distance and document.  What connects the members of a crowd
- * is only found by looking at their pairs, so crowds are set apart for stars
- * only.
+ * Make clusters by distance and document.  What connects the members of a
+ * crowd is only found by looking at their pairs, so crowds are set apart for
+ * stars only.
  */
 static void
 make_similar_clusters(RowClusters *made)
@@ -142,10 +139,10 @@ compare_to_first(const RowClusters *made, uint32 row, uint32 first,
 	const SimhashRowSearch *search = &made->search;
 	const uint32 *text = search->similar.text;
 
-	if (search->documents == NULL ||
+	if (search->rows.documents == NULL ||
 		(made->sampled != NULL && !made->sampled[row]))
 		return false;
-	return simhash_documents_similarity(search->documents,
+	return simhash_documents_similarity(search->rows.documents,
 										text == NULL ? first : text[first],
 										text == NULL ? row : text[row],
 										similarity);
@@ -156,6 +153,7 @@ static void
 put_clusters(RowClusters *made)
 {
 	const ShClusters *clusters = &made->clusters;
+	const uint32 *number = clusters->number;
 	SimhashRowSearch *search = &made->search;
 	const Datum *ids = search->rows.ids;
 	uint32		start = 0;
@@ -177,8 +175,8 @@ put_clusters(RowClusters *made)
 			simhash_search_listed(search);
 			values[0] = ids[row];
 			values[3] = Int32GetDatum(simhash_search_distance(search,
-															  clusters->number[first],
-															  clusters->number[row]));
+															  number[first],
+															  number[row]));
 			nulls[5] = !compare_to_first(made, row, first, &similarity);
 			values[5] = Float8GetDatum(similarity);
 			tuplestore_putvalues(search->result, search->columns, values,
@@ -188,37 +186,37 @@ put_clusters(RowClusters *made)
 }
 
 /*
- * Read the rows, put out their clusters; only some of these are compared if
- * that decides nothing.
+ * Read the rows, and put out their clusters.  Where documents do not decide,
+ * only a sample is compared, for its similarities.
  */
 static void
-make_clusters(SimhashRowSearch *search)
+make_row_clusters(SimhashRowSearch *search)
 {
 	RowClusters *made = (RowClusters *) search;
 	SimhashRows *rows = &search->rows;
 
-	simhash_search_read(search);
-	if (search->documents != NULL && made->tally != NULL)
-		simhash_tally_some(rows, search->documents, made->tally);
+	simhash_read_rows(rows, &search->query);
+	if (rows->documents != NULL && made->tally != NULL)
+		simhash_tally_some(rows, rows->documents, made->tally);
 	simhash_search_begin(search, !made->first);
 	sh_clusters_begin(&made->clusters, &search->pairs,
 					  MemoryContextAllocHuge(rows->context,
 											 sizeof(uint32) * (rows->n + 1)));
-	if (search->documents != NULL && made->decide)
+	if (rows->documents != NULL && made->decide)
 		make_similar_clusters(made);
 	else
 		make_near_clusters(made);
 	sh_clusters_list(&made->clusters, made->least);
-	if (search->documents != NULL && !made->decide)
-		made->sampled = simhash_sample_clusters(rows, search->documents,
+	if (rows->documents != NULL && !made->decide)
+		made->sampled = simhash_sample_clusters(rows, rows->documents,
 												&made->clusters);
 	put_clusters(made);
 }
 
 /*
- * The stars within distance k of rows that have numbers, as simhash_clusters has
- * them.  If there are documents, these decide, or else some are compared; and the
- * pairs of some are tallied.
+ * Put out the stars within distance k of rows whose ids are bigints, as
+ * simhash_clusters does.  Documents, if there are any, decide, or else a
+ * sample of them is compared; and the pairs of some rows are tallied.
  */
 void
 simhash_make_stars(const SimhashStatement *query, int64 k,
@@ -229,16 +227,16 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	RowClusters *made = palloc0(sizeof *made);
 
 	made->search.query = *query;
-	made->search.id_type = INT8OID;
-	made->search.k = k;
-	made->search.documents = documents;
+	made->search.rows.id_type = INT8OID;
+	made->search.rows.k = k;
+	made->search.rows.documents = documents;
 	made->search.result = result;
 	made->search.columns = columns;
 	made->star = true;
 	made->decide = decide;
 	made->tally = tally;
 	made->least = 2;
-	make_clusters(&made->search);
+	make_row_clusters(&made->search);
 	simhash_search_end(&made->search);
 }
 
@@ -270,8 +268,8 @@ choose_argument(FunctionCallInfo fcinfo, int argument, const char *name,
  * representative and rows within distance k of it.  The representative is the
  * row with the lowest id, or the first of the query.
  *
- * Where the query yields documents, a pair has to be similar as well, and so has
- * each row of a star to its representative; that is the similarity given.
+ * Where the query yields documents, a pair has to be similar as well, and so
+ * has each row of a star to its representative; that is the similarity given.
  *
  * Errors: as simhash_pairs.
  */
@@ -279,15 +277,14 @@ Datum
 simhash_clusters(PG_FUNCTION_ARGS)
 {
 	RowClusters *made = palloc0(sizeof *made);
-	int			kind = simhash_search_arguments(&made->search, fcinfo, 7);
+	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
+	made->decide = true;
 	made->star = choose_argument(fcinfo, kind, "kind", "star", "connected");
 	made->first = choose_argument(fcinfo, kind + 1, "keep", "first", "lowest");
 	simhash_check_not_null(fcinfo, kind + 2, "min_size");
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
 							   PG_UINT32_MAX);
-	made->decide = true;
-	simhash_search_documents(&made->search, fcinfo, kind + 3);
 	return simhash_search_run(&made->search, "simhash_clusters",
-							  make_clusters);
+							  make_row_clusters);
 }

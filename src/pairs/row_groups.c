@@ -4,10 +4,10 @@
  *		The groups that a report is confined to: rows that are equal in the
  *		columns of the query after the fingerprint.
  *
- * Groups are numbered as they come.  What columns are equal is told by the
- * default operator class of their type and their collation, as it is by GROUP
- * BY; only a superuser can make another one.  A row with a NULL is in a group
- * of its own, since it equals no row.
+ * Groups are numbered as they come.  Columns are compared as by GROUP BY:
+ * with the default operator class of their type, which only a superuser can
+ * make, and with their collation.  A row with a NULL is in a group of its
+ * own, since it equals no row.
  *
  * A hash table holds each group once, with a copy of its values.  It is needed
  * only while rows are read.
@@ -21,7 +21,6 @@
 #include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "search/search.h"
@@ -115,19 +114,19 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 		!OidIsValid(type->hash_proc_finfo.fn_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("rows cannot be in groups by a column of type %s",
+				 errmsg("cannot group rows by a column of type %s",
 						format_type_be(attribute->atttypid)),
-				 errdetail("Column \"%s\" of the query, which comes after the fingerprint, is of a type without a default operator class for hashing.",
+				 errdetail("Rows are grouped by column \"%s\" of the query, as it comes after the fingerprint, but its type has no default operator class for hashing.",
 						   NameStr(attribute->attname)),
-				 errhint("Leave the column out, or have the query make another type of it, such as text.")));
+				 errhint("Leave the column out, or have the query cast it to another type, such as text.")));
 	if (!simhash_can_hash(attribute->atttypid, attribute->attcollation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rows cannot be in groups by a column of type %s",
+				 errmsg("cannot group rows by a column of type %s",
 						format_type_be(attribute->atttypid)),
-				 errdetail("Column \"%s\" of the query may have values that are equal and do not have the same hash, as those of char(n) and name in arrays and rows under a nondeterministic collation.",
+				 errdetail("Values of column \"%s\" of the query may be equal and have different hashes, as char(n) and name in arrays and rows under a nondeterministic collation.",
 						   NameStr(attribute->attname)),
-				 errhint("Have the query return what is in it as columns, or as text.")));
+				 errhint("Have the query return its parts as columns, or cast it to text.")));
 	column->type = type;
 	column->collation = attribute->attcollation;
 	fmgr_info_copy(&column->hash, &type->hash_proc_finfo, context);
@@ -135,9 +134,9 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 }
 
 /*
- * Begin to number the groups of rows of a query that has a column or more after
- * the first two, besides that of the document, if there is one (else -1).  Memory
- * is of a context in that given.
+ * Begin to number the groups of rows of a query that has a column or more
+ * after the first two, besides that of the document, if there is one (else
+ * -1).  All memory is in a child of the given context.
  */
 SimhashGroups *
 simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
@@ -185,7 +184,7 @@ copy_values(SimhashGroups *groups, const Datum *values)
 	return copy;
 }
 
-/* The number of the group of a row, and whether it is alone in that by a NULL. */
+/* The number of a row's group, and whether the row is alone in it by a NULL. */
 uint32
 simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 {
@@ -226,7 +225,7 @@ simhash_groups_bytes(const SimhashGroups *groups)
 		: (int64) MemoryContextMemAllocated(groups->context, false);
 }
 
-/* Forget all but the numbers that were given. */
+/* Free all that was needed to give numbers. */
 void
 simhash_groups_end(SimhashGroups *groups)
 {

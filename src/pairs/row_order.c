@@ -9,10 +9,8 @@
  */
 #include "pairs/documents.h"
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/sortsupport.h"
 #include "utils/typcache.h"
 
 /* What a comparison of two rows by id needs. */
@@ -31,9 +29,9 @@ begin_id_order(IdOrder *order, const SimhashRows *rows)
 	if (!OidIsValid(type->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("ids of type %s cannot be ordered",
+				 errmsg("cannot order ids of type %s",
 						format_type_be(rows->id_type)),
-				 errhint("Have the query make another type of them, such as text.")));
+				 errhint("Have the query cast them to another type, such as text.")));
 	memset(order, 0, sizeof *order);
 	order->sort.ssup_cxt = CurrentMemoryContext;
 	order->sort.ssup_collation = type->typcollation;
@@ -53,24 +51,9 @@ compare_ids(const void *a, const void *b, void *arg)
 								  &order->sort);
 }
 
-/* Fail: two rows have the same id. */
-static void
-complain_of_twins(Oid id_type, Datum id)
-{
-	Oid			output;
-	bool		varlena;
-
-	getTypeOutputInfo(id_type, &output, &varlena);
-	ereport(ERROR,
-			(errcode(ERRCODE_CARDINALITY_VIOLATION),
-			 errmsg("the query yields the id %s more than once",
-					OidOutputFunctionCall(output, id)),
-			 errhint("Each row must have an id of its own.")));
-}
-
 /*
- * Put some bytes of each row, which are so far apart, in another order.  There is
- * room elsewhere for eight bytes of each.
+ * Put some bytes of each row, which are so far apart, in another order.
+ * There is room elsewhere for eight bytes of each.
  */
 static void
 reorder_array(void *array, Size stride, Size bytes, const uint32 *numbers,
@@ -113,8 +96,17 @@ simhash_order_rows(SimhashRows *rows, bool sort, void *memory)
 	qsort_arg(numbers, rows->n, sizeof *numbers, compare_ids, &order);
 	for (uint32 i = 1; i < rows->n; i++)
 	{
-		if (compare_ids(&numbers[i - 1], &numbers[i], &order) == 0)
-			complain_of_twins(rows->id_type, rows->ids[numbers[i]]);
+		Oid			output;
+		bool		varlena;
+
+		if (compare_ids(&numbers[i - 1], &numbers[i], &order) != 0)
+			continue;
+		getTypeOutputInfo(rows->id_type, &output, &varlena);
+		ereport(ERROR,
+				(errcode(ERRCODE_CARDINALITY_VIOLATION),
+				 errmsg("the query yields the id %s more than once",
+						OidOutputFunctionCall(output, rows->ids[numbers[i]])),
+				 errhint("Each row must have an id of its own.")));
 	}
 	if (!sort)
 		return;

@@ -25,43 +25,35 @@
 
 #include "common/pg_prng.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 /*
- * Look at the first arguments: maybe one for the type of the ids, the query, k,
- * and so many others, whose first one is returned.  The type of the ids is that
- * of the first column of the result.
+ * Look at the arguments: maybe one for the type of the ids, the query, k, so
+ * many others, whose first one is returned, and four about documents.  The
+ * type of the ids is that of the first column of the result.
  */
 int
 simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 						 int others)
 {
-	int			k = PG_NARGS() - others - 1;
+	int			documents = PG_NARGS() - 4;
+	int			k = documents - others - 1;
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	SimhashDocumentOptions options;
 
 	simhash_check_not_null(fcinfo, k - 1, "query");
 	simhash_check_not_null(fcinfo, k, "k");
 	search->query.text = text_to_cstring(PG_GETARG_TEXT_PP(k - 1));
 	search->query.example = "SELECT id, fp FROM docs";
-	search->k = PG_GETARG_INT64(k);
+	search->rows.k = PG_GETARG_INT64(k);
 	InitMaterializedSRF(fcinfo, 0);
 	search->result = result->setResult;
 	search->columns = result->setDesc;
-	search->id_type = TupleDescAttr(search->columns, 0)->atttypid;
+	search->rows.id_type = TupleDescAttr(search->columns, 0)->atttypid;
+	options = simhash_document_options(fcinfo, documents);
+	search->rows.document = options.document;
+	search->rows.documents = simhash_documents_begin(&options);
 	return k + 1;
-}
-
-/* Take the arguments about documents, from the given one on. */
-void
-simhash_search_documents(SimhashRowSearch *search, FunctionCallInfo fcinfo,
-						 int argument)
-{
-	SimhashDocumentOptions options = simhash_document_options(fcinfo, argument);
-
-	search->document = options.document;
-	search->documents = simhash_documents_begin(&options);
 }
 
 /* Make what a function of that name returns, with its progress shown. */
@@ -86,14 +78,6 @@ simhash_search_run(SimhashRowSearch *search, const char *name,
 	return (Datum) 0;
 }
 
-/* Read the rows of the query. */
-void
-simhash_search_read(SimhashRowSearch *search)
-{
-	simhash_read_rows(&search->rows, &search->query, search->id_type,
-					  search->k, search->document, search->documents);
-}
-
 /*
  * Order the rows by their ids, if so wanted, and number the distinct
  * fingerprints among them.
@@ -107,8 +91,8 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 	void	   *memory = MemoryContextAllocHuge(rows->context,
 												sh_pairs_bytes(rows->n));
 
-	if (search->documents != NULL)
-		simhash_documents_forget(search->documents);
+	if (search->rows.documents != NULL)
+		simhash_documents_forget(search->rows.documents);
 	simhash_order_rows(rows, sort, memory);
 	sh_pairs_begin(pairs, !wide ? rows->fingerprints :
 				   MemoryContextAllocHuge(rows->context,
@@ -139,10 +123,10 @@ simhash_search_begin_similar(SimhashRowSearch *search, SimhashSimilarKind kind,
 {
 	SimhashSimilar *similar = &search->similar;
 
-	similar->documents = search->documents;
+	similar->documents = search->rows.documents;
 	similar->pairs = &search->pairs;
 	similar->kind = kind;
-	similar->k = (int) search->k;
+	similar->k = (int) search->rows.k;
 	similar->parent = parent;
 	similar->sink = sink;
 	similar->context = search;
@@ -158,9 +142,9 @@ simhash_search_near(SimhashRowSearch *search, uint32 alone, ShPairSink sink,
 					void *context)
 {
 	if (search->rows.words > 1)
-		sh_wide_find(&search->wide, (int) search->k, sink, context);
+		sh_wide_find(&search->wide, (int) search->rows.k, sink, context);
 	else
-		sh_pairs_find_beside(&search->pairs, (int) search->k, alone, sink,
+		sh_pairs_find_beside(&search->pairs, (int) search->rows.k, alone, sink,
 							 context);
 }
 
@@ -186,7 +170,7 @@ simhash_search_listed(SimhashRowSearch *search)
 void
 simhash_search_end(SimhashRowSearch *search)
 {
-	if (search->documents != NULL)
-		simhash_documents_end(search->documents);
+	if (search->rows.documents != NULL)
+		simhash_documents_end(search->rows.documents);
 	MemoryContextDelete(search->rows.context);
 }

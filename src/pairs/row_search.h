@@ -14,17 +14,10 @@
 
 typedef struct SimhashRowSearch
 {
-	/* what is asked */
 	SimhashStatement query;
-	Oid			id_type;
-	int64		k;				/* which fits an integer once rows are read */
-	const char *document;		/* the column of the query, or NULL */
-	SimhashDocuments *documents;	/* NULL where they are not compared */
+	SimhashRows rows;
 	Tuplestorestate *result;
 	TupleDesc	columns;		/* of the result */
-
-	/* what is found */
-	SimhashRows rows;
 	ShPairs		pairs;
 	ShWide		wide;			/* where fingerprints have several words */
 	SimhashSimilar similar;		/* where documents decide */
@@ -34,12 +27,9 @@ typedef struct SimhashRowSearch
 /* row_search.c */
 extern int	simhash_search_arguments(SimhashRowSearch *search,
 									 FunctionCallInfo fcinfo,
-									 int without_type);
-extern void simhash_search_documents(SimhashRowSearch *search,
-									 FunctionCallInfo fcinfo, int argument);
+									 int others);
 extern Datum simhash_search_run(SimhashRowSearch *search, const char *name,
 								void (*make) (SimhashRowSearch *search));
-extern void simhash_search_read(SimhashRowSearch *search);
 extern void simhash_search_begin(SimhashRowSearch *search, bool sort);
 extern void simhash_search_begin_similar(SimhashRowSearch *search,
 										 SimhashSimilarKind kind,

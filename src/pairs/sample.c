@@ -14,8 +14,6 @@
 #include "pairs/rate.h"
 
 #include "common/pg_prng.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
 #define TALLIED			300		/* rows whose pairs are tallied, at most, */
 #define DISTANCES_MAX	3e8		/* distances computed for that, */
@@ -35,7 +33,8 @@ typedef struct Sample
 
 /* Begin with no row chosen. */
 static void
-begin_sample(Sample *sample, const SimhashRows *rows, SimhashDocuments *documents)
+begin_sample(Sample *sample, const SimhashRows *rows,
+			 SimhashDocuments *documents)
 {
 	memset(sample, 0, sizeof *sample);
 	sample->documents = documents;
@@ -107,9 +106,8 @@ compare_pair(void *context, uint32 a, uint32 b)
 }
 
 /*
- * Tally the pairs of some rows with all others, by which one can find out within
- * which distance nearly all similar pairs are; of as many as can be compared
- * soon.
+ * Tally the pairs of some rows with all others, which tell within which
+ * distance nearly all similar pairs are.  The limits above bound the time.
  */
 void
 simhash_tally_some(const SimhashRows *rows, SimhashDocuments *documents,
@@ -131,7 +129,7 @@ simhash_tally_some(const SimhashRows *rows, SimhashDocuments *documents,
 	}
 	simhash_documents_read(documents, is_chosen, NULL, &sample);
 	for (uint32 i = 0; i < n && sample.compared < FEATURES_MAX; i++)
-		simhash_tally_row(tally, rows, drawn[i], documents->least, compare_pair,
-						  &sample);
+		simhash_tally_row(tally, rows, drawn[i], documents->least,
+						  compare_pair, &sample);
 	pfree(sample.chosen);
 }

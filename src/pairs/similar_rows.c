@@ -4,8 +4,8 @@
  *		Pairs and clusters of rows that are near by their fingerprints, and
  *		whose documents are similar.
  *
- * What counts is decided row by row, in the order of the rows.  Each is compared
- * with rows before it that are near:
+ * What counts is decided row by row, in the order of the rows.  Each is
+ * compared with rows before it that are near:
  *
  *	- For pairs, with all of them.
  *	- For what pairs connect, with those that are not connected with it yet.
@@ -14,17 +14,18 @@
  *	  itself.  That makes the same stars as when each center takes all that comes
  *	  later and belongs to none yet.
  *
- * The engine finds which fingerprints are near.  A sort, which spills to disk,
- * brings that into the order of the rows: an entry is a row, and the number of a
- * fingerprint near to it that a row before has.  Rows of the same fingerprint and
- * the same features share what is found for the first of them.
+ * The engine finds which fingerprints are near.  A sort, which spills to
+ * disk, brings that into the order of the rows: an entry is a row, and the
+ * number of a fingerprint near to it that a row before has.  Rows of the same
+ * fingerprint and the same features share what is found for the first of
+ * them.
  *
  * A crowd (core/pairs/crowds.c) has too many pairs for that.  The centers in
  * crowds are listed, and a member is compared with those that are near.  So a
- * hundred thousand variants of forty texts are compared with some forty centers
- * each.  The worst case is a crowd of texts that are not similar: each of them
- * becomes a center, and is compared with all those before it, unless their sizes
- * alone tell them apart.
+ * hundred thousand variants of forty texts are compared with some forty
+ * centers each.  The worst case is a crowd of texts that are not similar:
+ * each of them becomes a center, and is compared with all those before it,
+ * unless their sizes alone tell them apart.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -33,10 +34,6 @@
 #include "pairs/similar_rows.h"
 
 #include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/tuplesort.h"
 
 #define NONE			UINT32_MAX
 #define NEAR			1		/* another one is near, or several rows have
@@ -58,31 +55,12 @@ static uint32 *
 make_array(SimhashSimilar *similar, uint32 value)
 {
 	uint32		n = similar->pairs->n;
-	uint32	   *array = MemoryContextAllocHuge(similar->memory,
+	uint32	   *array = MemoryContextAllocHuge(similar->documents->context,
 											   sizeof *array * (n + 1));
 
 	for (uint32 i = 0; i < n; i++)
 		array[i] = value;
 	return array;
-}
-
-/* Add a row to a list. */
-static void
-add_row(SimhashRowList *list, MemoryContext memory, uint32 row)
-{
-	if (list->rows == NULL)
-	{
-		list->room = 1024;
-		list->rows = MemoryContextAllocHuge(memory,
-											sizeof *list->rows * list->room);
-	}
-	if (list->n == list->room)
-	{
-		list->room *= 2;
-		list->rows = repalloc_huge(list->rows,
-								   sizeof *list->rows * list->room);
-	}
-	list->rows[list->n++] = row;
 }
 
 /* How many rows have a fingerprint? */
@@ -104,8 +82,8 @@ is_shared(void *context, uint32 row)
 }
 
 /*
- * SimhashRowTest: has one of the last few rows of the same fingerprint the same
- * features?
+ * SimhashRowTest: has one of the last few rows of the same fingerprint the
+ * same features?
  */
 static bool
 is_copy(void *context, uint32 row)
@@ -133,7 +111,7 @@ is_copy(void *context, uint32 row)
  * those with the same features, in the order of the rows, stand for them.
  */
 static void
-find_copies(SimhashSimilar *similar)
+find_same_features(SimhashSimilar *similar)
 {
 	SimhashDocuments *documents = similar->documents;
 	uint32		n = similar->pairs->n;
@@ -153,7 +131,7 @@ find_copies(SimhashSimilar *similar)
 			first[kept] = row;
 		similar->text[row] = first[kept];
 
-		/* Only one that was read before this one is kept in place of it. */
+		/* The features were kept for the row that was read first. */
 		if (first[kept] == row)
 		{
 			documents->offset[row] = documents->offset[kept];
@@ -171,17 +149,14 @@ is_first(const SimhashSimilar *similar, uint32 row)
 	return similar->text[row] == row;
 }
 
-/*
- * Begin, once rows have been collapsed.  The caller has set what stays, but for
- * the memory.
- */
+/* Begin, once rows have been collapsed.  The caller has set what stays. */
 void
 simhash_similar_begin(SimhashSimilar *similar)
 {
 	uint32		n = similar->pairs->n;
 
-	similar->memory = similar->documents->context;
-	similar->marks = MemoryContextAllocHuge(similar->memory, n + 1);
+	similar->marks = MemoryContextAllocHuge(similar->documents->context,
+											n + 1);
 	memset(similar->marks, 0, n);
 	similar->text = make_array(similar, 0);
 	for (uint32 i = 0; i < n; i++)
@@ -194,7 +169,7 @@ simhash_similar_begin(SimhashSimilar *similar)
 			similar->marks[i] = NEAR;
 	}
 	if (similar->kind != SIMHASH_SIMILAR_PAIRS)
-		find_copies(similar);
+		find_same_features(similar);
 	simhash_documents_forget(similar->documents);
 	similar->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										   InvalidOid, false, work_mem, NULL,
@@ -203,7 +178,7 @@ simhash_similar_begin(SimhashSimilar *similar)
 
 /* --- what is near --------------------------------------------------------- */
 
-/* The pairs within these crowds are not going to be found. */
+/* Mark the members of crowds: no search looks for the pairs within a crowd. */
 void
 simhash_similar_crowds(SimhashSimilar *similar, const ShCrowds *crowds)
 {
@@ -214,7 +189,7 @@ simhash_similar_crowds(SimhashSimilar *similar, const ShCrowds *crowds)
 			NEAR | CROWDED;
 }
 
-/* Note for the rows of b that a, which a row before has, is near. */
+/* Note for each row of b that comes after a row of a that a is near. */
 static void
 note_near(SimhashSimilar *similar, uint32 a, uint32 b)
 {
@@ -254,14 +229,14 @@ list_rows(SimhashSimilar *similar, uint32 number, uint32 row)
 	{
 		for (uint32 i = similar->last[number]; i != NONE;
 			 i = similar->before[i])
-			add_row(&similar->near, similar->memory, i);
+			similar->near = lappend_int(similar->near, (int) i);
 		return;
 	}
 	for (uint32 i = pairs->first[number];
 		 i < pairs->first[number + 1] && pairs->rows[i] < row; i++)
 	{
 		if (is_first(similar, pairs->rows[i]))
-			add_row(&similar->near, similar->memory, pairs->rows[i]);
+			similar->near = lappend_int(similar->near, (int) pairs->rows[i]);
 	}
 }
 
@@ -272,22 +247,22 @@ list_crowded(SimhashSimilar *similar, uint32 row)
 	const ShPairs *pairs = similar->pairs;
 	uint32		number = similar->number[row];
 	uint64		value = pairs->values[number];
+	ListCell   *center;
 
-	for (uint32 i = 0; i < similar->crowded.n; i++)
+	foreach(center, similar->crowded)
 	{
-		uint32		center = similar->crowded.rows[i];
-		uint32		other = similar->number[center];
+		uint32		other = similar->number[lfirst_int(center)];
 
 		if (sh_distance(pairs->values[other], value) <= similar->k &&
 			sh_pairs_group(pairs, other) == sh_pairs_group(pairs, number))
-			add_row(&similar->near, similar->memory, center);
+			similar->near = lappend_int(similar->near, lfirst_int(center));
 	}
 }
 
 /* Compare two rows; now and then, say how far we are. */
 static bool
-is_similar(SimhashSimilar *similar, uint32 row, uint32 other,
-		   double *similarity)
+compare_rows(SimhashSimilar *similar, uint32 row, uint32 other,
+			 double *similarity)
 {
 	static uint32 compared = 0;
 
@@ -298,75 +273,54 @@ is_similar(SimhashSimilar *similar, uint32 row, uint32 other,
 	return simhash_documents_alike(similar->documents, row, other, similarity);
 }
 
-static int
-compare_rows(const void *a, const void *b)
-{
-	uint32		x = *(const uint32 *) a;
-	uint32		y = *(const uint32 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Attach a row to the first center listed that it is similar to, or be one. */
+/*
+ * Attach a row to the first center listed that it is similar to, or make it a
+ * center.
+ */
 static void
 place_in_star(SimhashSimilar *similar, uint32 row)
 {
 	uint32		number = similar->number[row];
-	SimhashRowList *near = &similar->near;
+	ListCell   *center;
 	double		similarity;
 
-	if (near->n > 1)
-		qsort(near->rows, near->n, sizeof *near->rows, compare_rows);
-	for (uint32 i = 0; i < near->n; i++)
+	list_sort(similar->near, list_int_cmp);
+	foreach(center, similar->near)
 	{
-		if (is_similar(similar, row, near->rows[i], &similarity))
+		if (compare_rows(similar, row, (uint32) lfirst_int(center),
+						 &similarity))
 		{
-			similar->parent[row] = near->rows[i];
+			similar->parent[row] = (uint32) lfirst_int(center);
 			return;
 		}
 	}
 	similar->before[row] = similar->last[number];
 	similar->last[number] = row;
 	if (similar->marks[number] & CROWDED)
-		add_row(&similar->crowded, similar->memory, row);
+		similar->crowded = lappend_int(similar->crowded, (int) row);
 }
 
-/* Compare a row with those listed. */
+/* Compare a row with those listed, for pairs or for what they connect. */
 static void
 compare_listed(SimhashSimilar *similar, uint32 row)
 {
-	SimhashRowList *near = &similar->near;
+	bool		connect = similar->kind == SIMHASH_SIMILAR_CONNECTED;
+	ListCell   *cell;
 	double		similarity;
 
-	if (similar->kind == SIMHASH_SIMILAR_STARS)
+	foreach(cell, similar->near)
 	{
-		place_in_star(similar, row);
-		return;
-	}
-	for (uint32 i = 0; i < near->n; i++)
-	{
-		uint32		other = near->rows[i];
+		uint32		other = (uint32) lfirst_int(cell);
 
-		if (similar->kind == SIMHASH_SIMILAR_CONNECTED &&
-			sh_cluster_of(similar->parent, row) ==
-			sh_cluster_of(similar->parent, other))
+		if ((connect && sh_cluster_of(similar->parent, row) ==
+			 sh_cluster_of(similar->parent, other)) ||
+			!compare_rows(similar, row, other, &similarity))
 			continue;
-		if (!is_similar(similar, row, other, &similarity))
-			continue;
-		if (similar->kind == SIMHASH_SIMILAR_CONNECTED)
+		if (connect)
 			sh_join(similar->parent, other, row);
 		else
 			similar->sink(similar->context, other, row, similarity);
 	}
-}
-
-/* A row has the features of one before it: it belongs where that belongs. */
-static void
-follow(SimhashSimilar *similar, uint32 row)
-{
-	uint32		first = similar->text[row];
-
-	similar->parent[row] = similar->parent[first];
 }
 
 /* SimhashRowTest: may there be rows to compare this one with? */
@@ -400,10 +354,10 @@ simhash_similar_finish(SimhashSimilar *similar)
 			similar->parent[row] = row;
 		if (!is_first(similar, row))
 		{
-			follow(similar, row);
+			/* It belongs where the row with the same features belongs. */
+			similar->parent[row] = similar->parent[similar->text[row]];
 			continue;
 		}
-		similar->near.n = 0;
 		for (; more && entry >> 32 == row;
 			 more = simhash_sorted_int64(similar->order, &entry))
 		{
@@ -415,7 +369,12 @@ simhash_similar_finish(SimhashSimilar *similar)
 			list_crowded(similar, row);
 		else if (rows_of(pairs, number) > 1)
 			list_rows(similar, number, row);
-		compare_listed(similar, row);
+		if (similar->kind == SIMHASH_SIMILAR_STARS)
+			place_in_star(similar, row);
+		else
+			compare_listed(similar, row);
+		list_free(similar->near);
+		similar->near = NIL;
 	}
 	tuplesort_end(similar->order);
 }

@@ -27,14 +27,6 @@ typedef enum SimhashSimilarKind
 typedef void (*SimhashSimilarSink) (void *context, uint32 a, uint32 b,
 									double similarity);
 
-/* Some of the rows. */
-typedef struct SimhashRowList
-{
-	uint32		n;
-	uint32		room;
-	uint32	   *rows;
-} SimhashRowList;
-
 /* The search for them. */
 typedef struct SimhashSimilar
 {
@@ -47,7 +39,6 @@ typedef struct SimhashSimilar
 								 * fingerprints */
 	SimhashSimilarSink sink;	/* of pairs */
 	void	   *context;		/* for it */
-	MemoryContext memory;
 
 	/* what is known of the search for near fingerprints */
 	Tuplesortstate *order;		/* a row, and the number of one near to it */
@@ -58,8 +49,8 @@ typedef struct SimhashSimilar
 	uint32	   *text;			/* by row: the first of the same features */
 	uint32	   *last;			/* by number: the last center, or NONE */
 	uint32	   *before;			/* by row: the center before it, or NONE */
-	SimhashRowList crowded;		/* centers in crowds */
-	SimhashRowList near;		/* to be compared with the row that it is
+	List	   *crowded;		/* centers in crowds */
+	List	   *near;			/* to be compared with the row that it is
 								 * about */
 } SimhashSimilar;
 

@@ -18,11 +18,7 @@
  */
 #include "query/query.h"
 
-#include "miscadmin.h"
-#include "pgstat.h"
 #include "utils/backend_status.h"
-#include "utils/guc.h"
-#include "utils/timestamp.h"
 
 #define EVERY_MS		1000	/* between two messages */
 
@@ -40,7 +36,7 @@ static const struct config_enum_entry progress_modes[] = {
 	{NULL, 0, false}
 };
 
-static int	progress_mode = PROGRESS_ACTIVITY;
+static int	progress_mode = PROGRESS_OFF;
 
 /* The call that is running; its query may have begun another one. */
 static SimhashProgress *call = NULL;
@@ -55,7 +51,7 @@ simhash_progress_init(void)
 	DefineCustomEnumVariable("simhash.progress",
 							 "Shows how far long reports are.",
 							 "\"activity\" shows it in pg_stat_activity as the application name of the session, \"notice\" sends notices as well.",
-							 &progress_mode, PROGRESS_ACTIVITY,
+							 &progress_mode, PROGRESS_OFF,
 							 progress_modes, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 }

@@ -4,10 +4,11 @@
  *		Calls that are given a query as text, and that may take long.
  *
  * In come the arguments of such a call; what goes out are the rows of its
- * query, one by one, to a function of the caller.  A query only reads, with the
- * rights of the caller, and in the snapshot that the calling statement has
- * (statement.c).  While the call lasts it can show how far it is (progress.c).
- * Arguments that are words or must not be null are checked by arguments.c.
+ * query, one by one, to a function of the caller.  A query only reads, with
+ * the rights of the caller, and in the snapshot that the calling statement
+ * has (statement.c).  While the call lasts it can show how far it is
+ * (progress.c).  Arguments that are words or must not be null are checked by
+ * arguments.c.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -5,8 +5,8 @@
  *
  * Names are looked up when a query is analyzed, and not again: a report that
  * takes minutes calls the functions and reads the tables that had these names
- * when it began, even if somebody renames a schema meanwhile and puts others in
- * their place.  SPI would look the names up once more when something has
+ * when it began, even if somebody renames a schema meanwhile and puts others
+ * in their place.  SPI would look the names up once more when something has
  * changed.
  *
  * A query runs as in a transaction that is read-only, so that functions which
@@ -18,12 +18,8 @@
  */
 #include "query/query.h"
 
-#include "executor/executor.h"
 #include "parser/parser.h"
 #include "parser/scansup.h"
-#include "tcop/tcopprot.h"
-#include "utils/guc.h"
-#include "utils/snapmgr.h"
 
 /* Does the text begin as a query does? */
 static bool
@@ -126,8 +122,8 @@ simhash_analyze(SimhashStatement *statement)
 }
 
 /*
- * Run a query that has been analyzed, in the snapshot of the caller; its rows go
- * to a receiver.
+ * Run a query that has been analyzed, in the snapshot of the caller; its rows
+ * go to a receiver.
  */
 void
 simhash_run(const SimhashStatement *statement, ParamListInfo parameters,

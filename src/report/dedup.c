@@ -4,26 +4,28 @@
  *		simhash_dedup_sql: a DELETE that keeps one row of each cluster.
  *
  * Rows are told apart by ctid, so a table needs no key; in a table with
- * partitions or children by tableoid and ctid.  That is text, whose order says
- * nothing: the query orders the rows, and the first of them is kept.  The DELETE
- * may be run when a table has got children that it had not when it was written:
- * where ctid is all, it is FROM ONLY the table.
+ * partitions or children by tableoid and ctid.  Both together are a text,
+ * whose order means nothing: the query orders the rows, and the first of them
+ * is kept.  The DELETE may be run when the table has got children that it had
+ * not when the DELETE was written: so where ctid is all, it is FROM ONLY the
+ * table.
  *
  * Others may change the table meanwhile.  The clusters are those of the
- * snapshot of the statement, so each row of a cluster that loses one is locked
- * before that goes.  Locking waits for whoever is changing the row.  If it has
- * been deleted then, it is not among the locked ones; if it has been updated,
- * what is locked is its new version, whose ctid is another one.  A row goes only
- * if it was locked as it was found, and so was the row that stays for it, which
- * nobody can change from then on until the transaction ends.  What else there
- * is of such a cluster stays, for the next time.  All lock the rows in the same
- * order, so two of these statements wait for each other in one direction.
+ * snapshot of the statement, so each row of a cluster that loses one is
+ * locked before that goes.  Locking waits for a transaction that is changing
+ * the row.  If that has deleted the row, it is not among those locked; if it
+ * has updated the row, the new version is locked, which has another ctid.  A
+ * row is deleted only if it was locked as it was found, and if the row that
+ * is kept in its stead was, too, which nobody can change from then on until
+ * the transaction ends.  Other rows of such a cluster stay until the
+ * statement is run again.  Rows are always locked in the same order, so of
+ * two such statements one waits for the other, and never the other way round.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "report/report_table.h"
+#include "report/report.h"
 
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -50,22 +52,13 @@ write_document(const SimhashTable *table, const char *before)
 		psprintf(", %s%s", before, quote_identifier(table->compare.document));
 }
 
-/* Fail: nothing that we may use tells the rows apart. */
+/* Fail: nothing that can be used tells the rows apart. */
 static void
 complain_of_place(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
-	const SimhashDocumentOptions *options = &table->compare;
 	char	   *query = psprintf("SELECT id, %s%s FROM %s", table->fingerprint,
 								 write_document(table, ""), table->name);
-	char	   *compare = !table->decides ? "" :
-	psprintf(", document => %s, similarity => %s, at_least => %s%s%s",
-			 quote_literal_cstr(options->document),
-			 quote_literal_cstr(options->similarity),
-			 simhash_write_number(options->at_least),
-			 options->profile == NULL ? "" : ", profile => ",
-			 options->profile == NULL ? "" :
-			 quote_literal_cstr(options->profile));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -75,7 +68,8 @@ complain_of_place(const Dedup *dedup)
 					table->name),
 			 errhint("While nobody changes the rows, delete by a column that tells them apart: DELETE FROM %s WHERE id IN (SELECT id FROM simhash_clusters(%s, " INT64_FORMAT ", %s%s) WHERE id <> representative).",
 					 table->name, quote_literal_cstr(query), dedup->k,
-					 quote_literal_cstr(dedup->kind), compare)));
+					 quote_literal_cstr(dedup->kind), !table->decides ? "" :
+					 simhash_write_options(&table->compare))));
 }
 
 /* What tells rows apart, as an expression. */
@@ -94,12 +88,12 @@ write_id(const SimhashTable *table)
 }
 
 /*
- * The query for the rows among which clusters are sought.  In ORDER BY the name
- * of what the query yields comes before that of a column, so expressions
+ * The query for the rows among which clusters are sought.  In ORDER BY the
+ * name of what the query yields comes before that of a column, so expressions
  * get names that nobody means.
  */
 static char *
-write_rows(const Dedup *dedup)
+write_dedup_rows(const Dedup *dedup)
 {
 	const SimhashTable *table = &dedup->table;
 	const char *order = dedup->keep;
@@ -120,33 +114,22 @@ write_rows(const Dedup *dedup)
 					order != NULL ? order : "");
 }
 
-/* The arguments about documents, of the very types. */
-static char *
-write_options(const SimhashTable *table)
+/* A text as a literal. */
+static const char *
+write_text(const char *text)
 {
-	const SimhashDocumentOptions *options = &table->compare;
-
-	if (!table->decides)
-		return "document => NULL::pg_catalog.text,"
-			" similarity => NULL::pg_catalog.text,\n"
-			"        at_least => NULL::pg_catalog.float8,"
-			" profile => NULL::pg_catalog.text";
-	return psprintf("document => %s::pg_catalog.text,"
-					" similarity => %s::pg_catalog.text,\n"
-					"        at_least => %s::pg_catalog.float8,"
-					" profile => %s::pg_catalog.text",
-					quote_literal_cstr(options->document),
-					quote_literal_cstr(options->similarity),
-					simhash_write_number(options->at_least),
-					options->profile == NULL ? "NULL" :
-					quote_literal_cstr(options->profile));
+	return text == NULL ? "NULL" : quote_literal_cstr(text);
 }
 
 /* The call that finds the clusters, by arguments of the very types. */
 static char *
-write_call(const Dedup *dedup)
+write_clusters_call(const Dedup *dedup)
 {
-	bool		by_text = dedup->table.parted || dedup->table.key != NIL;
+	const SimhashTable *table = &dedup->table;
+	const SimhashDocumentOptions none = {.document = NULL};
+	const SimhashDocumentOptions *compare = table->decides ? &table->compare
+	: &none;
+	bool		by_text = table->parted || table->key != NIL;
 
 	return psprintf("%s._simhash_clusters_by_%s(\n"
 					"        %s::pg_catalog.text,\n"
@@ -154,18 +137,26 @@ write_call(const Dedup *dedup)
 					" kind => %s::pg_catalog.text,\n"
 					"        keep => '%s'::pg_catalog.text,"
 					" min_size => 2::pg_catalog.int8,\n"
-					"        %s)\n"
+					"        document => %s::pg_catalog.text,"
+					" similarity => %s::pg_catalog.text,\n"
+					"        at_least => %s::pg_catalog.float8,"
+					" profile => %s::pg_catalog.text)\n"
 					"    WHERE id OPERATOR(pg_catalog.<>) representative",
 					dedup->schema, by_text ? "text" : "ctid",
-					quote_literal_cstr(write_rows(dedup)), dedup->k,
-					quote_literal_cstr(dedup->kind),
+					write_text(write_dedup_rows(dedup)), dedup->k,
+					write_text(dedup->kind),
 					dedup->keep == NULL && !by_text ? "lowest" : "first",
-					write_options(&dedup->table));
+					write_text(compare->document),
+					write_text(compare->similarity),
+					compare->bounded ? simhash_write_number(compare->at_least)
+					: "NULL",
+					write_text(compare->profile));
 }
 
 /*
- * The DELETE for rows that are here.  Those of Citus cannot be locked so: its
- * tables are joined with nothing that is here, but can be compared with it.
+ * The DELETE. Rows are not locked in a distributed table: Citus does not join
+ * it with the clusters, which are local, but compares its keys with a list of
+ * them.
  */
 static char *
 write_delete(const Dedup *dedup)
@@ -176,7 +167,7 @@ write_delete(const Dedup *dedup)
 		return psprintf("DELETE FROM %s AS t\n"
 						"WHERE %s OPERATOR(pg_catalog.=) ANY (\n"
 						"    SELECT id FROM %s)",
-						table->name, dedup->id, write_call(dedup));
+						table->name, dedup->id, write_clusters_call(dedup));
 	return psprintf("WITH redundant AS MATERIALIZED (\n"
 					"    SELECT id, representative\n"
 					"    FROM %s\n"
@@ -193,11 +184,12 @@ write_delete(const Dedup *dedup)
 					"WHERE gone.id OPERATOR(pg_catalog.=) r.id\n"
 					"    AND kept.id OPERATOR(pg_catalog.=) r.representative\n"
 					"    AND %s OPERATOR(pg_catalog.=) r.id",
-					write_call(dedup), dedup->id, table->source, dedup->id,
+					write_clusters_call(dedup), dedup->id, table->source,
+					dedup->id,
 					table->source, dedup->id);
 }
 
-/* By what rows are taken for copies, as a comment. */
+/* How it is decided which rows are copies, as a comment. */
 static char *
 remark_on_documents(const Dedup *dedup)
 {
@@ -213,7 +205,7 @@ remark_on_documents(const Dedup *dedup)
 					simhash_write_number(table->compare.at_least));
 }
 
-/* What whoever reads the DELETE has to know, as comments. */
+/* What the reader of the DELETE has to know, as comments. */
 static char *
 write_remarks(const Dedup *dedup)
 {
@@ -238,7 +230,8 @@ write_remarks(const Dedup *dedup)
 		*c = ' ';
 	return psprintf("%s%s%s%s", remark_on_documents(dedup),
 					keys == NULL ? "" : keys,
-					check_enable_rls(table->oid, InvalidOid, true) == RLS_ENABLED ?
+					check_enable_rls(table->oid, InvalidOid, true) ==
+					RLS_ENABLED ?
 					"-- row security: only rows that you may see\n" : "",
 					table->key == NIL ? "" :
 					psprintf("-- distributed: rows are not locked; before it, in the same transaction,\n"
@@ -248,7 +241,7 @@ write_remarks(const Dedup *dedup)
 
 /* Look at the arguments. */
 static void
-get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
+get_dedup_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 {
 	SimhashTable *table = &dedup->table;
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
@@ -286,15 +279,15 @@ get_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
  * simhash_check_fingerprint, undefined_column (within, document),
  * invalid_parameter_value (k, kind, what is said of documents),
- * undefined_object (profile), feature_not_supported (rows on other servers that
- * nothing tells apart).
+ * undefined_object (profile), feature_not_supported (rows on other servers
+ * that nothing tells apart).
  */
 Datum
 simhash_dedup_sql(PG_FUNCTION_ARGS)
 {
 	Dedup		dedup = {.k = 0};
 
-	get_arguments(&dedup, fcinfo);
+	get_dedup_arguments(&dedup, fcinfo);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s%s", write_remarks(&dedup),
 											  write_delete(&dedup))));
 }

@@ -3,19 +3,21 @@
  * report.c
  *		simhash_report: the near-duplicates in a table, with advice.
  *
- * The table is read once: of each row, what a report needs goes to a tuplestore,
- * with a number in the order that the DELETE of simhash_dedup_sql goes by.  The
- * engine makes clusters of that, into a second tuplestore; and one query over
- * both writes the lines of the report.
+ * The table is read once: of each row, what a report needs goes to a
+ * tuplestore, with a number in the order in which the DELETE of
+ * simhash_dedup_sql keeps the first row.  The engine makes clusters of that,
+ * into a second tuplestore; and one query over both writes the lines of the
+ * report.
  *
- * Names.  What is written into the two queries about the table itself is looked
- * up by the search_path of the caller, since the expression for the fingerprint
- * is the caller's, and says pg_catalog at each name of ours.  They are analyzed
- * before anything is read, and make sure that the table is the one that was
- * meant: who may rename its schema, or that of the functions in the expression,
- * can put nothing in their place.  All other queries are about tuplestores and
- * the catalogue, and know pg_catalog alone.  Functions of this extension are
- * called here by C, not by a name.
+ * Names.  In the two queries about the table itself names are looked up by
+ * the search_path of the caller, since the expression for the fingerprint is
+ * the caller's; names that do not come from the caller are qualified by
+ * pg_catalog.  Both are analyzed before anything is read, and then it is
+ * checked that the table is the one that was meant.  So somebody who renames
+ * its schema, or that of functions in the expression, cannot put others in
+ * their place.  All other queries are about tuplestores and the catalogue,
+ * and see pg_catalog alone.  Functions of this extension are called from C,
+ * not by their names.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -23,17 +25,12 @@
  */
 #include "report/report.h"
 
-#include "access/relation.h"
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "executor/tstoreReceiver.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(simhash_report);
 
@@ -48,11 +45,11 @@ enum
 /* Takes the rows of the table, and numbers them. */
 typedef struct RowNumbering
 {
-	List	   *parts;			/* tables that rows are in, by oid, if several */
+	List	   *parts;			/* oids of tables with rows, if several */
 	Oid			part;			/* that of the last row */
 	int			rank;			/* and its place among them */
 	EphemeralNamedRelation store;
-	SimhashDocuments *documents;		/* takes the last column, unless it is NULL */
+	SimhashDocuments *documents;	/* take the last column, unless NULL */
 	MemoryContext scratch;
 	int64		n;
 } RowNumbering;
@@ -60,8 +57,8 @@ typedef struct RowNumbering
 /* --- what is asked -------------------------------------------------------- */
 
 /*
- * What a row takes where it is: its header, its pointer, and its columns, as
- * they are compressed or stored apart; a whole row would have to be fetched.
+ * The bytes of a row: its header, its pointer, and its columns as they are
+ * stored, so that nothing has to be decompressed or fetched from TOAST.
  */
 static char *
 bytes_of_row(Oid relation)
@@ -84,6 +81,17 @@ bytes_of_row(Oid relation)
 	return sum.data;
 }
 
+/* The type of the fingerprint, as it is written in a cast that runs no code. */
+static const char *
+fingerprint_type(const SimhashTable *table)
+{
+	if (table->type == INT8OID)
+		return "pg_catalog.int8";
+	if (table->width > 0)
+		return psprintf("pg_catalog.bit(%d)", table->width);
+	return "pg_catalog.varbit";
+}
+
 /* The query for the rows. */
 static char *
 write_fetch(const SimhashTable *table)
@@ -95,7 +103,7 @@ write_fetch(const SimhashTable *table)
 	initStringInfo(&text);
 	appendStringInfo(&text, "SELECT 0::pg_catalog.int8 AS n, (%s)::%s AS fp,"
 					 " %s AS bytes, %s AS place, %s AS part",
-					 table->fingerprint, simhash_fingerprint_type(table),
+					 table->fingerprint, fingerprint_type(table),
 					 bytes_of_row(table->oid),
 					 here ? "t.ctid" : "NULL::pg_catalog.tid",
 					 here ? "t.tableoid" : "NULL::pg_catalog.oid");
@@ -113,14 +121,14 @@ write_fetch(const SimhashTable *table)
 }
 
 /*
- * The query for a row, of parameters: its number, and where it is.  If that is
- * elsewhere, any row with its fingerprint will do, which is of the same
- * cluster.
+ * The query for a row; the parameters are its number, its place, and its
+ * fingerprint.  Where the rows are on other servers, any row with the
+ * fingerprint will do, as it is in the same cluster.
  */
 static char *
 write_show(const SimhashTable *table)
 {
-	const char *type = simhash_fingerprint_type(table);
+	const char *type = fingerprint_type(table);
 
 	return psprintf("SELECT $1 AS n,"
 					" pg_catalog.left(pg_catalog.concat(t.*), 200) AS value"
@@ -133,8 +141,8 @@ write_show(const SimhashTable *table)
 }
 
 /*
- * Analyze a query about the table, in which that is all that it is FROM.  Fail
- * if its name means something else by now.
+ * Analyze a query FROM the table alone.  Fail if the name of the table means
+ * another one by now.
  */
 static void
 analyze_about(SimhashStatement *statement, const SimhashTable *table)
@@ -159,15 +167,16 @@ analyze_about(SimhashStatement *statement, const SimhashTable *table)
 static void
 analyze_all(SimhashTableReport *report)
 {
-	report->show_types[0] = INT8OID;
-	report->show_types[1] = TIDOID;
-	report->show_types[2] = OIDOID;
-	report->show_types[3] = report->table.type == INT8OID ? INT8OID : VARBITOID;
+	static Oid	types[2][4] = {
+		{INT8OID, TIDOID, OIDOID, INT8OID},
+		{INT8OID, TIDOID, OIDOID, VARBITOID}
+	};
+
 	report->fetch.text = write_fetch(&report->table);
 	analyze_about(&report->fetch, &report->table);
 	report->show.text = write_show(&report->table);
-	report->show.types = report->show_types;
-	report->show.ntypes = lengthof(report->show_types);
+	report->show.types = types[report->table.type != INT8OID];
+	report->show.ntypes = lengthof(types[0]);
 	analyze_about(&report->show, &report->table);
 }
 
@@ -185,16 +194,6 @@ add_store(SimhashTableReport *report, const char *name, TupleDesc columns)
 	store->reldata = tuplestore_begin_heap(true, false, work_mem);
 	register_ENR(report->stores, store);
 	return store;
-}
-
-/* How many rows are in a store: the planner is told. */
-static int64
-count_store(EphemeralNamedRelation store)
-{
-	int64		n = tuplestore_tuple_count(store->reldata);
-
-	store->md.enrtuples = (double) n;
-	return n;
 }
 
 /* Run a query whose rows go to a store. */
@@ -222,28 +221,9 @@ ask_into(SimhashTableReport *report, const char *text, Tuplestorestate *store)
 	return simhash_columns(&statement);
 }
 
-/* A row is in another table than the last one. */
-static void
-enter_part(RowNumbering *rows, Oid part)
-{
-	rows->part = part;
-	rows->rank = 0;
-	while (rows->rank < list_length(rows->parts) &&
-		   list_nth_oid(rows->parts, rows->rank) != part)
-		rows->rank++;
-	if (rows->rank == list_length(rows->parts) ||
-		rows->rank > PG_INT16_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot number the rows of table %s",
-						get_rel_name(part)),
-				 errdetail("It has become a partition since the report began, or there are more than %d.",
-						   PG_INT16_MAX)));
-}
-
 /*
- * The number of a row, by its table and its place there; or if it is elsewhere,
- * by the order in which it came.
+ * The number of a row, by its table and its place there; or if it is
+ * elsewhere, by the order in which it came.
  */
 static int64
 number_row(RowNumbering *rows, TupleTableSlot *slot)
@@ -255,7 +235,21 @@ number_row(RowNumbering *rows, TupleTableSlot *slot)
 	if (slot->tts_isnull[ROW_PLACE])
 		return rows->n;
 	if (rows->parts != NIL && part != rows->part)
-		enter_part(rows, part);
+	{
+		int			n = Min(list_length(rows->parts), PG_INT16_MAX + 1);
+
+		rows->part = part;
+		rows->rank = 0;
+		while (rows->rank < n && list_nth_oid(rows->parts, rows->rank) != part)
+			rows->rank++;
+		if (rows->rank == n)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("cannot number the rows of table %s",
+							get_rel_name(part)),
+					 errdetail("It has become a partition since the report began, or there are more than %d.",
+							   PG_INT16_MAX)));
+	}
 	return (int64) rows->rank << 48 |
 		(int64) ItemPointerGetBlockNumberNoCheck(place) << 16 |
 		ItemPointerGetOffsetNumberNoCheck(place);
@@ -308,7 +302,7 @@ fetch_rows(SimhashTableReport *report)
 	rows.scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash row",
 										 ALLOCSET_SMALL_SIZES);
 	simhash_read(&report->fetch, &reader);
-	(void) count_store(report->rows);
+	report->rows->md.enrtuples = (double) rows.n;
 }
 
 /* The query that the engine reads; columns of groups keep their names. */
@@ -330,7 +324,7 @@ write_numbered(const SimhashTable *table)
 
 /* Make the clusters, as the DELETE would. */
 static void
-make_clusters(SimhashTableReport *report)
+make_report_clusters(SimhashTableReport *report)
 {
 	SimhashStatement query = {.stores = report->stores};
 	SimhashStatement like = {
@@ -350,7 +344,8 @@ make_clusters(SimhashTableReport *report)
 					   report->members->reldata,
 					   report->members->md.tupdesc);
 	simhash_leave_catalog(level);
-	(void) count_store(report->members);
+	report->members->md.enrtuples =
+		(double) tuplestore_tuple_count(report->members->reldata);
 }
 
 /* Fetch a row of each of the largest clusters. */
@@ -387,31 +382,9 @@ show_rows(SimhashTableReport *report)
 	tuplestore_end(largest);
 }
 
-/* What is said of documents, as it would be in a call. */
-static char *
-write_given(const SimhashDocumentOptions *given)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	if (given->document != NULL)
-		appendStringInfo(&text, ", document => %s",
-						 quote_literal_cstr(given->document));
-	if (given->similarity != NULL)
-		appendStringInfo(&text, ", similarity => %s",
-						 quote_literal_cstr(given->similarity));
-	if (given->bounded)
-		appendStringInfo(&text, ", at_least => %s",
-						 simhash_write_number(given->at_least));
-	if (given->profile != NULL)
-		appendStringInfo(&text, ", profile => %s",
-						 quote_literal_cstr(given->profile));
-	return text.data;
-}
-
 /* The arguments; the first four must not be null. */
 static void
-get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
+get_report_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 {
 	SimhashDocumentOptions given = simhash_document_options(fcinfo, 4);
 	SimhashTable *table = &report->table;
@@ -429,7 +402,7 @@ get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 	simhash_find_table(table, PG_GETARG_OID(0), "rpmf",
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
 					   PG_GETARG_ARRAYTYPE_P(3), report->k, &given);
-	report->given = write_given(&given);
+	report->given = simhash_write_options(&given);
 	report->stores = create_queryEnv();
 }
 
@@ -442,7 +415,8 @@ get_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
  *
  * The near-duplicates in a table, or within groups of its rows: how many, how
  * large the clusters are, how keys are used; and advice, in sentences.  Where
- * the column is known that the documents are in, these decide as in the DELETE.
+ * the column is known that the documents are in, these decide as in the
+ * DELETE.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
  * simhash_check_fingerprint, undefined_column (within),
@@ -455,14 +429,14 @@ simhash_report(PG_FUNCTION_ARGS)
 	SimhashTableReport *report = palloc0(sizeof *report);
 	SimhashProgress progress;
 
-	get_arguments(report, fcinfo);
+	get_report_arguments(report, fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
 	simhash_progress_begin(&progress, "simhash_report");
 	PG_TRY();
 	{
 		analyze_all(report);
 		fetch_rows(report);
-		make_clusters(report);
+		make_report_clusters(report);
 		show_rows(report);
 		(void) ask_into(report, simhash_write_lines(report),
 						((ReturnSetInfo *) fcinfo->resultinfo)->setResult);

@@ -3,9 +3,9 @@
  * report_lines.c
  *		The lines of simhash_report: a query over what has been found.
  *
- * It reads two tuplestores, the rows of the table (simhash_row) and the members of
- * clusters (simhash_member), a third one with the rows that are shown
- * (simhash_text), and the catalogue.
+ * It reads two tuplestores, the rows of the table (simhash_row) and the
+ * members of clusters (simhash_member), a third one with the rows that are
+ * shown (simhash_text), and the catalogue.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -155,7 +155,7 @@ write_figures(StringInfo text, const SimhashTableReport *report)
 						   " FROM cluster JOIN simhash_text ON n = representative");
 }
 
-/* What there is to say of rows that would go by an estimate, if they would. */
+/* The advice where an estimate decides which rows are redundant. */
 static char *
 advise_of_estimate(const SimhashTable *table)
 {

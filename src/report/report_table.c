@@ -5,28 +5,19 @@
  *
  * The table may belong to somebody whom the caller does not trust: no code of
  * the owner's may run that would not run in a SELECT of the columns.  The
- * fingerprint is a bigint or a bit string, or of a domain over these, so that a
- * cast to these types runs no code.  No other value is cast, not even a row:
- * the owner may have made such a cast.
- *
- * The catalogue is asked by SQL, in which every name is one of pg_catalog; no
- * other search_path would find the same.
+ * fingerprint is a bigint or a bit string, or of a domain over these, so that
+ * a cast to these types runs no code.  No other value is cast, not even a
+ * row: the owner may have made such a cast.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "report/report_table.h"
+#include "report/report.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "common/shortest_dec.h"
@@ -75,59 +66,67 @@ simhash_ask(const char *query)
 }
 
 /*
- * Where are the rows of the table, if not here?  Such rows have no ctid that
- * tells them apart.  Citus lists the tables that it has distributed in
- * pg_dist_partition.
+ * Where are the rows of the table, with those of its partitions and children?
+ * Rows that are not here have no ctid that tells them apart.  Citus lists the
+ * tables that it has distributed in pg_dist_partition.
  */
 static SimhashPlace
-find_place(Oid relation)
+find_place(Oid relation, const List *parts)
 {
+	ListCell   *part;
+
 	if (OidIsValid(get_relname_relid("pg_dist_partition",
 									 PG_CATALOG_NAMESPACE)) &&
 		simhash_ask(psprintf("SELECT 1 FROM pg_catalog.pg_dist_partition"
-							 " WHERE logicalrelid = %u", relation)) != NULL)
+							 " WHERE logicalrelid"
+							 " OPERATOR(pg_catalog.=) %u::pg_catalog.oid",
+							 relation)) != NULL)
 		return SIMHASH_DISTRIBUTED;
-	if (simhash_ask(psprintf("WITH RECURSIVE tree AS ("
-							 " SELECT %u::oid AS relid"
-							 " UNION SELECT inhrelid FROM tree"
-							 " JOIN pg_inherits ON inhparent = relid)"
-							 " SELECT 1 FROM tree JOIN pg_class ON oid = relid"
-							 " WHERE relkind = 'f'", relation)) != NULL)
-		return SIMHASH_FOREIGN;
+	foreach(part, parts)
+	{
+		if (get_rel_relkind(lfirst_oid(part)) == RELKIND_FOREIGN_TABLE)
+			return SIMHASH_FOREIGN;
+	}
 	return SIMHASH_HERE;
 }
 
 /*
- * The columns of the primary key of a distributed table, each as an expression;
- * NIL without a fit one.  Only types of PostgreSQL itself, as the key is cast
- * to text with the rights of the caller; and of these, those whose text depends
- * on no setting, as Citus wants it in a DELETE.
+ * The columns of the primary key of a distributed table, each as an
+ * expression; NIL if there is no key, or another type in it.  Only types of
+ * PostgreSQL itself, as the key is cast to text with the rights of the
+ * caller; and of these, those whose text depends on no setting, as Citus
+ * wants it in a DELETE.
  */
 static List *
 find_key(Oid relation)
 {
+	Relation	table = relation_open(relation, NoLock);
+	Oid			primary = RelationGetPrimaryKeyIndex(table, true);
+	Relation	index = OidIsValid(primary) ?
+	index_open(primary, AccessShareLock) : NULL;
+	int			n = index == NULL ? 0
+	: IndexRelationGetNumberOfKeyAttributes(index);
 	List	   *key = NIL;
-	char	   *count = simhash_ask(psprintf("SELECT indnkeyatts FROM pg_index"
-											 " WHERE indrelid = %u AND indisprimary"
-											 " AND indisvalid", relation));
 
-	for (int i = 0; count != NULL && i < atoi(count); i++)
+	for (int i = 0; i < n; i++)
 	{
-		char	   *column = simhash_ask(psprintf("SELECT format('t.%%I', attname)"
-												  " FROM pg_index JOIN pg_attribute ON attrelid = indrelid"
-												  " AND attnum = indkey[%d]"
-												  " JOIN pg_type AS y ON y.oid = atttypid"
-												  " JOIN pg_proc AS p ON p.oid = typoutput"
-												  " WHERE indrelid = %u AND indisprimary"
-												  " AND typnamespace = %u"
-												  " AND provolatile = 'i'",
-												  i, relation, PG_CATALOG_NAMESPACE));
+		AttrNumber	number = index->rd_index->indkey.values[i];
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table),
+												 number - 1);
+		Oid			output;
+		bool		varlena;
 
-		if (column == NULL)
-			return NIL;
-		key = lappend(key, column);
+		getTypeOutputInfo(column->atttypid, &output, &varlena);
+		if (column->atttypid < FirstUnpinnedObjectId &&
+			func_volatile(output) == PROVOLATILE_IMMUTABLE)
+			key = lappend(key,
+						  psprintf("t.%s",
+								   quote_identifier(NameStr(column->attname))));
 	}
-	return key;
+	if (index != NULL)
+		index_close(index, AccessShareLock);
+	relation_close(table, NoLock);
+	return list_length(key) == n ? key : NIL;
 }
 
 /* The columns of groups, checked and quoted. */
@@ -161,25 +160,15 @@ find_groups(const SimhashTable *table, ArrayType *within)
 	return groups;
 }
 
-/* Fail: documents are to be compared, and we do not know which. */
-static void
-complain_of_document(const SimhashTable *table)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("cannot tell of which documents \"%s\" is the fingerprint",
-					table->fingerprint),
-			 errhint("Name the column that they are in: document => 'body'.")));
-}
-
 /*
- * Complete what is said of documents.  Where a plain column is the document, by
- * the expression that makes the fingerprint, or by that of a generated column,
- * they are compared by the measure that the fingerprint estimates.
+ * Complete what is said of documents.  The expression for the fingerprint, or
+ * that of its generated column, may show which column the documents are in, by
+ * which profile and which family it is made; what the caller has not said is
+ * taken from there.
  */
 static void
-find_document(SimhashTable *table, const SimhashDocumentOptions *given,
-			  Node *expression)
+find_compared_document(SimhashTable *table,
+					   const SimhashDocumentOptions *given, Node *expression)
 {
 	SimhashDocumentOptions *options = &table->compare;
 	SimhashDerivation derived;
@@ -208,7 +197,11 @@ find_document(SimhashTable *table, const SimhashDocumentOptions *given,
 	}
 	else if (number <= 0 && (options->similarity != NULL || options->bounded ||
 							 options->profile != NULL))
-		complain_of_document(table);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
+						table->fingerprint),
+				 errhint("Name the column that they are in: document => 'body'.")));
 	if (number <= 0)
 		return;
 	options->document = get_attname(table->oid, number, false);
@@ -218,6 +211,7 @@ find_document(SimhashTable *table, const SimhashDocumentOptions *given,
 	if (options->profile == NULL && known &&
 		sh_profile_plain(derived.profile) != sh_default_profile)
 		options->profile = sh_profile_plain(derived.profile)->name;
+	options->bounded = true;
 	table->documents = simhash_documents_begin(options);
 	simhash_documents_type(table->documents, get_atttype(table->oid, number));
 }
@@ -232,22 +226,35 @@ simhash_write_number(double number)
 	return text;
 }
 
-/* Fail unless the engine can search within such a distance. */
-static void
-check_distance(const SimhashTable *table, int64 k)
+/* What is said of documents, as further arguments of a call. */
+char	   *
+simhash_write_options(const SimhashDocumentOptions *options)
 {
-	simhash_check_distance(k, table->type != INT8OID,
-						   table->type == INT8OID ? SH_BITS :
-						   table->width > 0 ? table->width : SH_MOST_WIDTH);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (options->document != NULL)
+		appendStringInfo(&text, ", document => %s",
+						 quote_literal_cstr(options->document));
+	if (options->similarity != NULL)
+		appendStringInfo(&text, ", similarity => %s",
+						 quote_literal_cstr(options->similarity));
+	if (options->bounded)
+		appendStringInfo(&text, ", at_least => %s",
+						 simhash_write_number(options->at_least));
+	if (options->profile != NULL)
+		appendStringInfo(&text, ", profile => %s",
+						 quote_literal_cstr(options->profile));
+	return text.data;
 }
 
 /*
- * Fail unless the caller may read something of a table, and name it, before it is
- * locked: a lock stays until the end of the transaction, and others may have to
- * wait for it.
+ * Fail unless the caller may read something of a table, and name it, before
+ * it is locked: a lock stays until the end of the transaction, and others may
+ * have to wait for it.
  */
 static void
-check_rights(Oid relation)
+check_table_rights(Oid relation)
 {
 	Oid			user = GetUserId();
 	Oid			schema = get_rel_namespace(relation);
@@ -264,10 +271,10 @@ check_rights(Oid relation)
 }
 
 /*
- * Find out about a table that is named with an expression for the fingerprint,
- * with columns of groups, and with what is said of documents.  Fail unless its
- * relkind is among those.  The table stays locked against changes, but its
- * schema may be renamed.
+ * Find out about a table, from its name, the expression for the fingerprint,
+ * the columns of groups, and what is said of documents.  Fail unless its
+ * relkind is one of "relkinds".  The table stays locked against changes, but
+ * its schema may be renamed.
  */
 void
 simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
@@ -276,7 +283,7 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 {
 	char		relkind = get_rel_relkind(relation);
 	Node	   *expression;
-	int			level;
+	List	   *parts;
 
 	memset(table, 0, sizeof *table);
 	table->oid = relation;
@@ -296,35 +303,22 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 				 errhint("simhash_clusters and simhash_pairs take any query.") :
 				 errhint("Name the table that the rows are in.")));
 	if (relkind != '\0')
-		check_rights(relation);
+		check_table_rights(relation);
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
-	find_document(table, options, expression);
-	level = simhash_enter_catalog();
-	table->place = find_place(relation);
+	find_compared_document(table, options, expression);
+	parts = find_all_inheritors(relation, NoLock, NULL);
+	table->place = find_place(relation, parts);
 	if (table->place == SIMHASH_DISTRIBUTED)
 		table->key = find_key(relation);
 	table->parted = table->place == SIMHASH_HERE &&
-		(relkind == RELKIND_PARTITIONED_TABLE ||
-		 (has_subclass(relation) &&
-		  simhash_ask(psprintf("SELECT 1 FROM pg_inherits WHERE inhparent = %u",
-							   relation)) != NULL));
+		(relkind == RELKIND_PARTITIONED_TABLE || list_length(parts) > 1);
 	table->source = table->place == SIMHASH_HERE && !table->parted ?
 		psprintf("ONLY %s", table->name) : table->name;
 	table->groups = find_groups(table, within);
-	simhash_leave_catalog(level);
-	check_distance(table, k);
-}
-
-/* The type of the fingerprint, as it is written in a cast that runs no code. */
-const char *
-simhash_fingerprint_type(const SimhashTable *table)
-{
-	if (table->type == INT8OID)
-		return "pg_catalog.int8";
-	if (table->width > 0)
-		return psprintf("pg_catalog.bit(%d)", table->width);
-	return "pg_catalog.varbit";
+	simhash_check_distance(k, table->type != INT8OID,
+						   table->type == INT8OID ? SH_BITS :
+						   table->width > 0 ? table->width : SH_MOST_WIDTH);
 }
 
 /* Some expressions, each with something before it, or between them. */
@@ -346,14 +340,13 @@ simhash_list(const List *expressions, const char *before, const char *between)
 
 /*
  * _simhash_compared(relation regclass, fingerprint text, document text,
- *		similarity text, at_least double precision, profile text)
- *		-> (document text, similarity text, at_least double precision,
- *		profile text)
+ * similarity text, at_least double precision, profile text) -> (document text,
+ * similarity text, at_least double precision, profile text)
  *
- * What simhash_dedup_sql compares for such arguments, with what follows from the
- * fingerprint; all NULL if it goes by distances alone.  For tools/report.
+ * * What simhash_dedup_sql compares for such arguments, completed by how the
+ * fingerprint is made; all NULL if distances alone decide.  For tools/report.
  *
- * Errors: as simhash_dedup_sql.
+ * * Errors: as simhash_dedup_sql.
  */
 Datum
 simhash_compared(PG_FUNCTION_ARGS)

@@ -6,8 +6,8 @@
  *
  * tune_sample.c tells which pairs of documents of a query are alike, and at
  * which distance their fingerprints are.  So for each k there is a row that
- * says how many of the pairs within distance k are alike, and how many of those
- * alike are within distance k; and one of the rows gives advice.
+ * says how many of the pairs within distance k are alike, and how many of
+ * those alike are within distance k; and one of the rows gives advice.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,7 +19,6 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #define COLUMNS			7		/* of the result */
 
@@ -36,14 +35,14 @@ typedef struct TuneCall
 	SimhashTally tally;
 } TuneCall;
 
-/* Say what to search, what to verify, and what comes of that. */
+/* Say within what to search, what to compare, and what that finds. */
 static char *
 advise(const TuneCall *call, const SimhashRate *best)
 {
 	bool		jaccard = call->measure == SIMHASH_JACCARD;
 	const char *name = jaccard ? "Jaccard" : "cosine";
 
-	/* Features are compared without the seed, which is told nobody. */
+	/* Features are compared without the seed, which is secret. */
 	const ShProfile *profile = sh_profile_plain(call->derived.profile);
 
 	if (best == NULL)
@@ -62,7 +61,7 @@ advise(const TuneCall *call, const SimhashRate *best)
 					100 * best->recall, best->comparisons);
 }
 
-/* A number of three digits that count, for people; NULL if there is none. */
+/* A number rounded to three significant digits; NULL for NaN. */
 static void
 put_figure(double figure, Datum *value, bool *null)
 {
@@ -105,12 +104,12 @@ return_rates(const TuneCall *call, ReturnSetInfo *rsinfo)
 }
 
 /*
- * Read the arguments.  What is not told is as the fingerprints are made that
- * the query or its table has; else the family is MinHash, and the similarity
- * that of the family.
+ * Read the arguments.  What they do not say is taken from how the fingerprints
+ * are made that the query or its table has.  Where there are none, the family
+ * is MinHash, and the similarity that of the family.
  */
 static void
-get_arguments(FunctionCallInfo fcinfo, TuneCall *call)
+get_tune_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 {
 	SimhashDerivation *derived = &call->derived;
 
@@ -170,7 +169,7 @@ simhash_tune(PG_FUNCTION_ARGS)
 	simhash_progress_begin(&progress, "simhash_tune");
 	PG_TRY();
 	{
-		get_arguments(fcinfo, call);
+		get_tune_arguments(fcinfo, call);
 		simhash_tally_query(&call->tally, &call->query, &call->derived,
 							call->measure, call->at_least, sample);
 	}

@@ -12,15 +12,9 @@
  */
 #include "tune/tune.h"
 
-#include "access/genam.h"
-#include "access/relation.h"
-#include "catalog/pg_type.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
 
 #include "search/search.h"
 
@@ -120,8 +114,9 @@ find_in_query(const Query *query, SimhashDerivation *derived)
 }
 
 /*
- * The same; where nothing tells, by minhash with the default profile.  False
- * if the query returns fingerprints of which it cannot be told.
+ * How the fingerprints are made that go with the documents of a query.  Where
+ * nothing tells, minhash with the default profile is assumed; false if the
+ * query returns fingerprints all the same, which are made in another way then.
  */
 bool
 simhash_query_derivation(const Query *query, SimhashDerivation *derived)

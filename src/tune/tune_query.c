@@ -3,8 +3,8 @@
  * tune_query.c
  *		The documents of a query that fingerprints are tried on.
  *
- * What the query returns is taken as it is: nothing is cast, for a cast may run
- * code of the owner of a type.
+ * What the query returns is taken as it is: nothing is cast, for a cast may
+ * run code of the owner of a type.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -12,7 +12,6 @@
  */
 #include "tune/tune.h"
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -39,7 +38,7 @@ read_fingerprint(const TupleTableSlot *slot, SimhashTuneDocument *document)
 
 /* Hand the document of a row over, unless it is NULL. */
 static void
-read_row(void *context, TupleTableSlot *slot)
+hand_over_row(void *context, TupleTableSlot *slot)
 {
 	SimhashTuneQuery *query = context;
 	SimhashTuneDocument document = {0};
@@ -58,9 +57,9 @@ read_row(void *context, TupleTableSlot *slot)
 	MemoryContextReset(query->scratch);
 }
 
-/* Look at the columns; fail unless they are documents, and fingerprints or not. */
+/* Fail unless the columns are documents, and maybe fingerprints. */
 static void
-check_columns(void *context, TupleDesc desc)
+check_document_columns(void *context, TupleDesc desc)
 {
 	SimhashTuneQuery *query = context;
 	Oid			types[2] = {InvalidOid, INT8OID};
@@ -90,7 +89,7 @@ void
 simhash_read_documents(SimhashTuneQuery *query,
 					   const SimhashStatement *statement)
 {
-	SimhashRowReader reader = {check_columns, read_row, query};
+	SimhashRowReader reader = {check_document_columns, hand_over_row, query};
 
 	simhash_read(statement, &reader);
 }

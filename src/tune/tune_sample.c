@@ -19,9 +19,10 @@
  * features any other document has in common with each.
  *
  * Instead of documents the query can return arrays of words, which are their
- * features; and in a second column the fingerprint of each, so that any way to
- * make one can be judged, as with idf.  Where the table has fingerprints of the
- * documents, these are judged as they are made there (tune_derivation.c).
+ * features; and in a second column the fingerprint of each, so that any way
+ * to make one can be judged, as with idf.  Where the table has fingerprints
+ * of the documents, these are judged as they are made there
+ * (tune_derivation.c).
  *
  * The query is run twice, in one snapshot: once to draw the sample, once to
  * compare.  Identical texts are no pair, whichever rows they are in: they
@@ -37,8 +38,6 @@
 
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "core/fingerprint/minima.h"
 
@@ -122,8 +121,8 @@ draw_document(void *context, const SimhashTuneDocument *read)
 
 /* The fingerprint of an array of words; false if it has none. */
 static bool
-fingerprint_words(const SimhashDerivation *derived, ArrayType *words,
-				  uint64 *fingerprint)
+fingerprint_word_array(const SimhashDerivation *derived, ArrayType *words,
+					   uint64 *fingerprint)
 {
 	uint64	   *hashes;
 	int			n = simhash_hash_set(words, derived->profile, &hashes);
@@ -149,8 +148,8 @@ make_fingerprint(const Tuning *tuning, SimhashTuneDocument *read)
 
 	read->width = SH_BITS;
 	if (tuning->query.words)
-		return fingerprint_words(derived, (ArrayType *) document,
-								 read->fingerprint);
+		return fingerprint_word_array(derived, (ArrayType *) document,
+									  read->fingerprint);
 	if (derived->measure == SIMHASH_JACCARD)
 		return simhash_minhash(derived->profile, document, read->fingerprint);
 	return simhash_fingerprint(derived->profile, document, read->fingerprint);
@@ -175,7 +174,7 @@ note_width(SimhashTally *tally, int width)
  * the query has.  False when it has none.
  */
 static bool
-read_features(Tuning *tuning, SimhashTuneDocument *read)
+read_document_features(Tuning *tuning, SimhashTuneDocument *read)
 {
 	if (tuning->query.made ? read->width == 0
 		: !make_fingerprint(tuning, read))
@@ -185,6 +184,13 @@ read_features(Tuning *tuning, SimhashTuneDocument *read)
 	else
 		simhash_fill_bag(&tuning->features, tuning->derived->profile,
 						 (text *) read->document);
+	if (tuning->measure == SIMHASH_JACCARD)
+	{
+		/* Each weighs 1, and so does its square; they are numbered from 1. */
+		for (Size i = 1; i <= tuning->features.n; i++)
+			tuning->features.weights[i] = 1;
+		tuning->features.squares = tuning->features.n;
+	}
 	if (tuning->features.n > 0)
 		note_width(tuning->tally, read->width);
 	return tuning->features.n > 0;
@@ -199,22 +205,6 @@ digest_document(const struct varlena *document)
 	return DatumGetUInt64(hash_any_extended(bytes,
 											(int) VARSIZE_ANY_EXHDR(document),
 											0));
-}
-
-/* What a feature weighs; features are numbered from 1. */
-static inline uint32
-weight_of(const Tuning *tuning, Size i)
-{
-	return tuning->measure == SIMHASH_JACCARD ? 1 :
-		tuning->features.weights[i];
-}
-
-/* The product of the weights with themselves. */
-static inline double
-square_of(const Tuning *tuning)
-{
-	return tuning->measure == SIMHASH_JACCARD ? tuning->features.n :
-		tuning->features.squares;
 }
 
 /* Add the features of a document of the sample to the postings. */
@@ -239,7 +229,7 @@ post_features(Tuning *tuning, uint32 sampled)
 
 		posting->hash = features->hashes[i];
 		posting->sampled = sampled;
-		posting->weight = weight_of(tuning, i);
+		posting->weight = features->weights[i];
 	}
 }
 
@@ -266,10 +256,10 @@ index_sample(Tuning *tuning)
 		SimhashTuneDocument read = tuning->sample[i].read;
 		MemoryContext old = MemoryContextSwitchTo(tuning->query.scratch);
 
-		if (read_features(tuning, &read))
+		if (read_document_features(tuning, &read))
 		{
 			post_features(tuning, n++);
-			sampled->square = square_of(tuning);
+			sampled->square = tuning->features.squares;
 			sampled->digest = digest_document(read.document);
 			sampled->read = read;
 		}
@@ -300,7 +290,7 @@ multiply_features(Tuning *tuning)
 	for (Size i = 1; i <= features->n; i++)
 	{
 		uint64		hash = features->hashes[i];
-		double		weight = weight_of(tuning, i);
+		double		weight = features->weights[i];
 		const uint32 *bucket = &tuning->buckets[hash >> (64 - BUCKET_BITS)];
 
 		for (uint32 at = bucket[0]; at < bucket[1]; at++)
@@ -338,10 +328,10 @@ compare_document(void *context, const SimhashTuneDocument *read)
 
 	if (++tuning->compared % SAY_EVERY == 0)
 		simhash_progress_done(NULL, (double) tuning->compared / tuning->seen);
-	if (!read_features(tuning, &other))
+	if (!read_document_features(tuning, &other))
 		return;
 	own = digest_document(read->document);
-	square = square_of(tuning);
+	square = tuning->features.squares;
 	multiply_features(tuning);
 	for (uint32 i = 0; i < tuning->n; i++)
 	{
