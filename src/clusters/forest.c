@@ -41,19 +41,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/forest.h"
+#include "clusters/cluster.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/fmgroids.h"
-#include "utils/snapmgr.h"
+#include "utils/acl.h"
 
-#include "clusters/table.h"
-#include "guard/guard_lock.h"
+PG_FUNCTION_INFO_V1(simhash_current_cluster);
 
 /*
  * Limits of the work done.
@@ -75,60 +68,86 @@ typedef struct Forest
 {
 	const ClusterTerms *terms;
 	Relation	relation;
-	Relation	index;			/* its primary key */
+	Relation	key;			/* the primary one */
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
 	List	   *copies;			/* of Link */
 	bool		rooted;			/* these are of roots */
 } Forest;
 
-/* A column of the row that was found, which is not NULL. */
+/* The place of an id in a set, or where it belongs. */
+static int
+find_cluster(const ClusterSet *clusters, int64 id)
+{
+	int			place = 0;
+
+	while (place < clusters->n && clusters->ids[place] < id)
+		place++;
+	return place;
+}
+
+/* Is a cluster in the set? */
+bool
+simhash_clusters_has(const ClusterSet *clusters, int64 id)
+{
+	int			place = find_cluster(clusters, id);
+
+	return place < clusters->n && clusters->ids[place] == id;
+}
+
+/* Add a cluster to the set, unless it is there. */
+void
+simhash_clusters_add(ClusterSet *clusters, int64 id)
+{
+	int			place = find_cluster(clusters, id);
+
+	if (simhash_clusters_has(clusters, id))
+		return;
+	if (clusters->n == clusters->size)
+	{
+		clusters->size = Max(8, clusters->size * 2);
+		clusters->ids = clusters->ids == NULL ?
+			palloc(clusters->size * sizeof(int64)) :
+			repalloc(clusters->ids, clusters->size * sizeof(int64));
+	}
+	memmove(clusters->ids + place + 1, clusters->ids + place,
+			(clusters->n - place) * sizeof(int64));
+	clusters->ids[place] = id;
+	clusters->n++;
+}
+
+/* A column of a row that was found, which is not NULL. */
 static int64
-get_number(Forest *forest, ClusterColumn column)
+get_number(Forest *forest, TupleTableSlot *slot, ClusterColumn column)
 {
 	bool		isnull;
-	Datum		value = slot_getattr(forest->slot, forest->terms->columns[column],
-									 &isnull);
+	Datum		value = slot_getattr(slot, forest->terms->columns[column], &isnull);
 
 	if (isnull)
 		simhash_clusters_complain(forest->terms->clusters);
 	return DatumGetInt64(value);
 }
 
-/* Scan the rows whose `cluster` is equal to a value, or less, by a snapshot. */
-static IndexScanDesc
-begin_scan(Forest *forest, Snapshot snapshot, StrategyNumber strategy,
-		   int64 value)
-{
-	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
-												 forest->index, snapshot, 1);
-	ScanKeyData key;
-
-	ScanKeyInit(&key, 1, strategy,
-				strategy == BTEqualStrategyNumber ? F_INT8EQ : F_INT8LT,
-				Int64GetDatum(value));
-	index_rescan(scan, &key, 1, NULL, 0);
-	return scan;
-}
-
-/* Find the copies. */
+/* Find the copies, which have negative numbers. */
 static void
 find_copies(Forest *forest)
 {
-	IndexScanDesc scan = begin_scan(forest, forest->snapshot,
-									BTLessStrategyNumber, 0);
+	ClusterScan scan;
 
-	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
+	if (!simhash_clusters_begin_scan(&scan, forest->relation,
+									 forest->terms->columns[CLUSTER_ID], false,
+									 forest->snapshot, BTLessStrategyNumber, 0))
+		return;
+	while (simhash_clusters_next(&scan))
 	{
 		Link	   *link = palloc(sizeof *link);
 
-		link->tid = forest->slot->tts_tid;
-		link->cluster = get_number(forest, CLUSTER_COPY_OF);
-		link->merged_into = get_number(forest, CLUSTER_MERGED_INTO);
+		link->tid = scan.slot->tts_tid;
+		link->cluster = get_number(forest, scan.slot, CLUSTER_COPY_OF);
+		link->merged_into = get_number(forest, scan.slot, CLUSTER_MERGED_INTO);
 		forest->copies = lappend(forest->copies, link);
 	}
-	ExecClearTuple(forest->slot);
-	index_endscan(scan);
+	simhash_clusters_end_scan(&scan);
 }
 
 /* Open the forest, to be read by that snapshot. */
@@ -138,7 +157,7 @@ open_forest(const ClusterTerms *terms, Snapshot snapshot)
 	Forest		forest = {.terms = terms};
 
 	forest.relation = simhash_clusters_open(terms);
-	forest.index = simhash_clusters_open_key(terms, forest.relation);
+	forest.key = simhash_clusters_open_key(terms, forest.relation);
 	forest.snapshot = RegisterSnapshot(snapshot);
 	forest.slot = table_slot_create(forest.relation, NULL);
 	find_copies(&forest);
@@ -152,7 +171,7 @@ close_forest(Forest *forest)
 	list_free_deep(forest->copies);
 	ExecDropSingleTupleTableSlot(forest->slot);
 	UnregisterSnapshot(forest->snapshot);
-	index_close(forest->index, AccessShareLock);
+	index_close(forest->key, AccessShareLock);
 	table_close(forest->relation, AccessShareLock);
 }
 
@@ -165,16 +184,13 @@ find_root(Forest *forest, int64 id)
 {
 	for (;;)
 	{
-		IndexScanDesc scan = begin_scan(forest, forest->snapshot,
-										BTEqualStrategyNumber, id);
-		bool		found = index_getnext_slot(scan, ForwardScanDirection,
-											   forest->slot);
-		int64		parent = found ? get_number(forest, CLUSTER_MERGED_INTO) : id;
+		int64		parent;
 
-		ExecClearTuple(forest->slot);
-		index_endscan(scan);
-		if (!found)
+		if (!simhash_clusters_find_number(forest->relation, forest->key,
+										  forest->snapshot, id, forest->slot))
 			return id;
+		parent = get_number(forest, forest->slot, CLUSTER_MERGED_INTO);
+		ExecClearTuple(forest->slot);
 		if (parent >= id)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -260,6 +276,16 @@ simhash_clusters_current(const ClusterTerms *terms, const ClusterSet *clusters,
 	return result;
 }
 
+/* What a cluster is now, by that snapshot. */
+int64
+simhash_clusters_current_of(const ClusterTerms *terms, int64 id,
+							Snapshot snapshot)
+{
+	ClusterSet	its = {1, 1, &id};
+
+	return simhash_clusters_current(terms, &its, snapshot).ids[0];
+}
+
 /* What has become of a root since the snapshot was taken. */
 typedef enum RootState
 {
@@ -273,16 +299,13 @@ static RootState
 look_at_root(Forest *forest, int64 id)
 {
 	SnapshotData dirty;
-	IndexScanDesc scan;
-	RootState	state = ROOT_STILL;
 
 	InitDirtySnapshot(dirty);
-	scan = begin_scan(forest, &dirty, BTEqualStrategyNumber, id);
-	if (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
-		state = TransactionIdIsValid(dirty.xmin) ? ROOT_IN_DOUBT : ROOT_NO_MORE;
+	if (!simhash_clusters_find_number(forest->relation, forest->key, &dirty, id,
+									  forest->slot))
+		return ROOT_STILL;
 	ExecClearTuple(forest->slot);
-	index_endscan(scan);
-	return state;
+	return TransactionIdIsValid(dirty.xmin) ? ROOT_IN_DOUBT : ROOT_NO_MORE;
 }
 
 /* Add a row: that a cluster is, or is one with, a lesser one. */
@@ -389,4 +412,45 @@ void
 simhash_clusters_resolve(const ClusterTerms *terms)
 {
 	link_alone(terms, NULL, resolve_copies);
+}
+
+/*
+ * simhash_current_cluster(relation regclass, cluster bigint,
+ *		"column" name DEFAULT 'cluster') -> bigint
+ *
+ * What a cluster of a table, kept by simhash_add_clusters(), is now: the id that
+ * it was merged into, or its own.
+ *
+ * Errors: undefined_table; object_not_in_prerequisite_state where no clusters
+ * are kept in that column; insufficient_privilege for whoever may not read the column.
+ */
+Datum
+simhash_current_cluster(PG_FUNCTION_ARGS)
+{
+	Oid			table = PG_GETARG_OID(0);
+	int64		id = PG_GETARG_INT64(1);
+	char	   *column = NameStr(*PG_GETARG_NAME(2));
+	Relation	relation = try_relation_open(table, AccessShareLock);
+	ClusterTerms *terms;
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	terms = simhash_clusters_find(relation, column);
+	if (terms == NULL)
+		simhash_clusters_complain_of_none(relation, column);
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(table, get_attnum(table, column), GetUserId(),
+							  ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(relation->rd_rel->relkind),
+					   RelationGetRelationName(relation));
+	if (!terms->star)
+	{
+		simhash_clusters_check_table(terms);
+		id = simhash_clusters_current_of(terms, id, GetActiveSnapshot());
+	}
+	relation_close(relation, AccessShareLock);
+	PG_RETURN_INT64(id);
 }

@@ -39,28 +39,19 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/terms.h"
+#include "clusters/cluster.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
 #include "catalog/pg_policy.h"
-#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
-#include "nodes/makefuncs.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
-#include "clusters/cluster.h"
 #include "fingerprint/fingerprint.h"
-#include "relation.h"
 
 PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
 
@@ -169,6 +160,17 @@ simhash_clusters_complain(Oid clusters)
 			 errmsg("table \"%s\" is not bound as that of the clusters", name),
 			 errdetail("Its policy simhash_clusters, which says of what table and how, is gone or was not made by simhash_add_clusters."),
 			 errhint("CALL simhash_drop_clusters(...) and simhash_add_clusters(...) make it anew.")));
+}
+
+/* Complain of a column that has no clusters. */
+void
+simhash_clusters_complain_of_none(Relation relation, const char *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" keeps no clusters in a column \"%s\"",
+					RelationGetRelationName(relation), column),
+			 errhint("CALL simhash_add_clusters(...) has it keep them.")));
 }
 
 /*
