@@ -15,9 +15,7 @@
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
 
-/* Kinds of clusters that have a trigger, as sets. */
-#define STAR		1
-#define CONNECTED	2
+#define BOTH		(CLUSTER_STAR | CLUSTER_CONNECTED)
 #define VERIFIED	4			/* star, and documents are compared */
 
 /*
@@ -32,18 +30,18 @@ static const struct
 	const char *event;			/* a template; "%u" is the table of the
 								 * clusters */
 	int16		type;
-	int			kinds;
+	int			kinds;			/* of clusters that have it, as a set */
 }			triggers[] = {
 #define BOUND	" WHEN ('%u'::pg_catalog.regclass IS NOT NULL)"
 
 	{
 		false, NULL, "BEFORE INSERT OR UPDATE ON &r FOR EACH ROW" BOUND,
 		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT |
-		TRIGGER_TYPE_UPDATE, STAR | CONNECTED
+		TRIGGER_TYPE_UPDATE, BOTH
 	},
 	{
 		false, "merge", "AFTER INSERT OR UPDATE ON &r FOR EACH ROW" BOUND,
-		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE, CONNECTED
+		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE, CLUSTER_CONNECTED
 	},
 	{
 		false, "text", "AFTER UPDATE OR DELETE ON &r FOR EACH ROW" BOUND,
@@ -51,16 +49,16 @@ static const struct
 	},
 	{
 		false, "truncate", "AFTER TRUNCATE ON &r FOR EACH STATEMENT" BOUND,
-		TRIGGER_TYPE_TRUNCATE, STAR | CONNECTED
+		TRIGGER_TYPE_TRUNCATE, BOTH
 	},
 	{
 		true, NULL, "BEFORE INSERT OR DELETE OR UPDATE OF &A ON &t",
 		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE |
-		TRIGGER_TYPE_UPDATE, STAR | CONNECTED
+		TRIGGER_TYPE_UPDATE, BOTH
 	},
 	{
 		true, "truncate", "AFTER TRUNCATE ON &t",
-		TRIGGER_TYPE_TRUNCATE, STAR | CONNECTED
+		TRIGGER_TYPE_TRUNCATE, BOTH
 	}
 };
 
@@ -109,8 +107,8 @@ has_trigger(const ClusterCall *call, int i)
 	Relation	relation = table_open(theirs ? terms->clusters : call->table,
 									  AccessShareLock);
 	const TriggerDesc *all = relation->trigdesc;
-	int			kinds = !terms->star ? CONNECTED :
-	terms->document == 0 ? STAR : STAR | VERIFIED;
+	int			kinds = !terms->star ? CLUSTER_CONNECTED :
+	terms->document == 0 ? CLUSTER_STAR : CLUSTER_STAR | VERIFIED;
 	bool		found = (triggers[i].kinds & kinds) == 0;
 
 	for (int j = 0; all != NULL && j < all->numtriggers; j++)

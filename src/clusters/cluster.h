@@ -13,18 +13,23 @@
  *
  *	root		the table whose rows are in clusters, partitioned or not
  *	table of the clusters	the table that simhash_add_clusters() makes beside it
- *	deed		the policy of that table in which its owner says of which root
- *				it has the clusters, and how; PostgreSQL keeps it by OIDs and
- *				numbers of columns (terms.c)
+ *	deed		the policy of that table in which its owner says of which root it
+ *				has the clusters, and how; PostgreSQL keeps it by OIDs and numbers
+ *				of columns (terms.c)
  *	terms		what a deed says, as a struct
- *	star		the kind of clusters in which all rows are near one fingerprint,
- *				the representative, which is a row of the table of the clusters
+ *	star		the kind of clusters in which all rows are near one fingerprint, that
+ *				of the representative, a row of the table of the clusters (star.c)
  *	connected	the kind in which any two rows near each other are in one cluster
- *	copy		a row of the table of the clusters that holds if the transaction
- *				that made it commits, whatever becomes of others (trigger.c)
- *	forest		clusters that have been merged, as links to older ones (forest.c)
- *	start		a representative that the transaction at hand has added
- *				(xact.c)
+ *				(connected.c)
+ *	forest		connected clusters that have been merged: each is a link to an older
+ *				one in the table of the clusters (forest.c)
+ *	copy		a second representative, or link, that a transaction has made as the
+ *				first may be rolled back or deleted; it has a negative number
+ *	start		a representative, or copy, that the transaction at hand has added,
+ *				and takes back at commit if no row needs it (xact.c)
+ *	fault		what simhash_check_clusters() finds (faults.c), and to mend is to put
+ *				it right (mend.c)
+ *	trim		to delete what no row is in from the table of the clusters (trim.c)
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -93,6 +98,29 @@ typedef struct ClusterTerms
 	bool		later;			/* rows get no clusters yet */
 	Oid			work;			/* the table of what was computed */
 } ClusterTerms;
+
+/* A column that terms may name, but for those of the group. */
+typedef struct ClusterKey
+{
+	const char *key;			/* in a deed (terms.c) */
+	char		letter;			/* in a template (sql.c) */
+	bool		theirs;			/* of the table of the clusters */
+	size_t		place;			/* in ClusterTerms */
+	int			kinds;			/* of clusters that need it, as a set */
+} ClusterKey;
+
+#define CLUSTER_STAR		1
+#define CLUSTER_CONNECTED	2
+#define CLUSTER_KEYS		12
+
+extern const ClusterKey simhash_cluster_keys[CLUSTER_KEYS];
+
+/* The number of the column of such a key; 0 if the terms name none. */
+static inline AttrNumber *
+simhash_cluster_column(const ClusterTerms *terms, int key)
+{
+	return (AttrNumber *) ((char *) terms + simhash_cluster_keys[key].place);
+}
 
 /* The measure, as arguments name it. */
 static inline const char *
@@ -168,6 +196,10 @@ extern void simhash_clusters_insert(Relation clusters, TupleTableSlot *slot);
 extern bool simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 								   TupleTableSlot *slot);
 extern void simhash_clusters_delete(Relation clusters, ItemPointer tid);
+extern IndexScanDesc simhash_clusters_scan(Relation relation, Relation index,
+										   Snapshot snapshot,
+										   StrategyNumber strategy,
+										   int64 value);
 extern bool simhash_clusters_find_number(Relation clusters, Relation key,
 										 Snapshot snapshot, int64 number,
 										 TupleTableSlot *slot);

@@ -12,10 +12,8 @@
  */
 #include "clusters/step.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_operator.h"
 #include "common/shortest_dec.h"
-#include "utils/syscache.h"
+#include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
 /* What tells rows of the root apart, for _simhash_clusters_by_... */
@@ -47,7 +45,7 @@ write_documents(const ClusterTerms *terms, bool representatives)
 					quote_literal_cstr(its->profile->name));
 }
 
-/* The call that says what the cluster of a row "t" of the root is by now. */
+/* The call that says which cluster that of a row "t" of the root has become. */
 char	   *
 simhash_cluster_current(const ClusterCall *call)
 {
@@ -81,9 +79,9 @@ write_rows(const ClusterCall *call, const char *within, const char *condition,
 }
 
 /*
- * The call that computes the clusters of rows "t": of those of the root that can have
- * one, as far as a condition holds, if any; or of the representatives.  They are
- * sought within the clusters that the rows are in now, if an expression says which.
+ * The call that computes clusters: of the rows of the root that can have one, and of
+ * which a condition on "t" holds, if it is not NULL; or of the representatives.  If
+ * the expression "within" is given, only rows for which it is equal are compared.
  */
 char	   *
 simhash_cluster_query(const ClusterCall *call, const char *within,
@@ -120,26 +118,12 @@ simhash_cluster_represented(const ClusterCall *call, bool theirs)
 											   theirs ? ", %s" : ", d.%s"));
 }
 
-/* The equality operator of a type, as SQL names it whatever the search_path is. */
+/* A column of a row, quoted. */
 static char *
-write_equality(Oid type)
+name_of(Oid table, AttrNumber column, const char *alias)
 {
-	Oid			operator = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
-	Form_pg_operator form;
-	char	   *result;
-
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an equality operator for type %s",
-						format_type_be(type))));
-	form = (Form_pg_operator) GETSTRUCT(tuple);
-	result = psprintf("OPERATOR(%s.%s)",
-					  quote_identifier(get_namespace_name(form->oprnamespace)),
-					  NameStr(form->oprname));
-	ReleaseSysCache(tuple);
-	return result;
+	return psprintf("%s.%s", alias,
+					quote_identifier(get_attname(table, column, false)));
 }
 
 /* A fingerprint, in that column, of the type that our function takes exactly. */
@@ -152,16 +136,15 @@ write_fingerprint(Oid table, AttrNumber column, const char *alias)
 
 	get_atttypetypmodcoll(table, column, &type, &modifier, &collation);
 	type = getBaseTypeAndTypmod(type, &modifier);
-	return psprintf("%s.%s::%s", alias,
-					quote_identifier(get_attname(table, column, false)),
+	return psprintf("%s::%s", name_of(table, column, alias),
 					format_type_extended(type, modifier,
 										 FORMAT_TYPE_TYPEMOD_GIVEN |
 										 FORMAT_TYPE_FORCE_QUALIFY));
 }
 
 /*
- * That a row is not what represents its cluster, or not near that.  It need not be
- * similar to it: it may have been compared with another row of the cluster.
+ * That a row is not near the representative of its cluster.  Their documents are not
+ * compared: the row may have been compared with another row of the cluster.
  */
 static char *
 write_not_near(const ClusterCall *call)
@@ -172,10 +155,14 @@ write_not_near(const ClusterCall *call)
 
 	initStringInfo(&group);
 	for (int i = 0; i < its->ngroup; i++)
-		appendStringInfo(&group, " AND d.%s %s t.%s",
-						 quote_identifier(get_attname(call->table, its->group[i], false)),
-						 write_equality(get_atttype(call->table, its->group[i])),
-						 quote_identifier(get_attname(terms->clusters, terms->group[i], false)));
+	{
+		Oid			type = get_atttype(call->table, its->group[i]);
+
+		appendStringInfoString(&group, " AND ");
+		generate_operator_clause(&group, name_of(call->table, its->group[i], "d"), type,
+								 lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr,
+								 name_of(terms->clusters, terms->group[i], "t"), type);
+	}
 	return simhash_cluster_sql(call, "EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c"
 							   " AND (&S.hamming(%s, %s) &< %d%s) IS NOT TRUE)",
 							   write_fingerprint(call->table, its->column, "d"),
@@ -183,7 +170,7 @@ write_not_near(const ClusterCall *call)
 							   its->radius + 1, group.data);
 }
 
-/* A condition that holds of such rows; of some kinds an argument says which. */
+/* The condition for such rows; the argument is the list of ids, or the condition. */
 char	   *
 simhash_cluster_rows(const ClusterCall *call, ClusterRows which,
 					 const char *argument)
@@ -209,8 +196,8 @@ simhash_cluster_rows(const ClusterCall *call, ClusterRows which,
 }
 
 /*
- * That a row of the table of the clusters is neither a cluster nor a copy, or leads to
- * no older cluster.
+ * That a row of the table of the clusters is neither a cluster nor a copy, or a link
+ * that does not lead to an older cluster.
  */
 char	   *
 simhash_cluster_bad_row(const ClusterCall *call)
@@ -220,7 +207,7 @@ simhash_cluster_bad_row(const ClusterCall *call)
 							   "((t.&i &< 1) &= (t.&o IS NULL) OR NOT t.&m &< COALESCE(t.&o, t.&i))");
 }
 
-/* That no row has the text of a representative. */
+/* That a representative has a text which no row of its cluster has any more. */
 char	   *
 simhash_cluster_text_left(const ClusterCall *call)
 {

@@ -1,8 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * connected.c
- *		A row joins the cluster of the rows near it, and those that it connects are
- *		merged (trigger.c says how that is safe).
+ *		Clusters of the kind connected: a row joins the cluster of the rows near it,
+ *		and clusters that it connects are merged.
+ *
+ * A row is looked up in its own table.  All rows within the distance count: if they are
+ * in one cluster it joins that, if they are in several these are merged, and the oldest
+ * id stays (forest.c).  The version that an update replaces counts among them, so that
+ * a small change moves no row.  A row that another transaction is about to delete
+ * counts: it was there when ours arrived.  Unlike with stars, a row has to wait for a
+ * transaction that has inserted a row near it, unless that row is in a cluster which
+ * ours joins anyway.
+ *
+ * The row may still not get in: INSERT ... ON CONFLICT may drop it, or another trigger.
+ * So when the trigger is called BEFORE, that a row is near several clusters is only
+ * noted (xact.c); when it is called AFTER, a row that was noted is looked up again, and
+ * the clusters are merged.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

@@ -21,7 +21,7 @@ static const char *const own_columns[CLUSTER_COLUMNS] = {
 	"cluster", "copy_of", "made", "unused_since", "merged_into", "merged_at"
 };
 
-/* Fail if the table is none whose rows can be clustered. */
+/* Fail if clusters cannot be kept for the rows of such a table. */
 static void
 check_table(ClusterSetup *setup)
 {
@@ -47,8 +47,8 @@ check_table(ClusterSetup *setup)
 }
 
 /*
- * Fail if a column of the group, the fingerprint or the document cannot be
- * clustered by: not when the first row is written, and the column is there.
+ * Fail if rows cannot be clustered by the columns of the fingerprint, the group and
+ * the document.  The trigger would fail as well, but only at the first row.
  */
 static void
 check_columns(const ClusterSetup *setup, const GuardTerms *terms)
@@ -87,7 +87,7 @@ check_columns(const ClusterSetup *setup, const GuardTerms *terms)
 	}
 }
 
-/* What is asked for, in columns of the table. */
+/* What the caller asks for, in numbers of columns. */
 GuardTerms
 simhash_cluster_read_terms(const ClusterSetup *setup)
 {
@@ -100,18 +100,15 @@ simhash_cluster_read_terms(const ClusterSetup *setup)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("document and profile are for similarity or at_least, which are not given")));
 
-	/*
-	 * Everybody can read the deed, and documents are compared without the
-	 * seed.
-	 */
+	/* Everybody can read the deed, so it must not name the seed of a profile. */
 	terms.profile = sh_profile_plain(terms.profile);
 	check_columns(setup, &terms);
 	return terms;
 }
 
 /*
- * Add a column to the table, or take that over which is there: a plain one, that
- * clusters are not found by.
+ * Add a column to the table, or take over the one that is there, if it is a plain
+ * one which clusters are not found by.
  */
 static AttrNumber
 add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid type)
@@ -150,9 +147,8 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 }
 
 /*
- * Drop what is left of earlier clusters of a column that is taken over, and would
- * be in the way: triggers, and the deed.  Their table stays, as whoever has it
- * may need it.
+ * A column of earlier clusters is taken over: drop what is left of these and would be
+ * in the way, triggers and the deed.  Their table stays, as its owner may need it.
  */
 static void
 clear_away(ClusterSetup *setup)
@@ -217,14 +213,19 @@ write_column(const ClusterSetup *setup, AttrNumber number, const char *constrain
 static void
 revoke_all(Oid relation)
 {
-	simhash_cluster_run_each(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
-									  " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
-									  " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
-									  " FROM pg_catalog.pg_class AS c,"
-									  " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
-									  " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
-									  " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
-									  relation));
+	uint64		n = simhash_cluster_run(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
+												 " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
+												 " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+												 " FROM pg_catalog.pg_class AS c,"
+												 " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
+												 " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
+												 " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
+												 relation));
+	SPITupleTable *commands = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+		(void) simhash_cluster_run(SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
+	SPI_freetuptable(commands);
 }
 
 /*
@@ -310,7 +311,7 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 	revoke_all(simhash_clusters_sequence(terms));
 }
 
-/* Step 1. */
+/* Do step 1 of the set-up. */
 void
 simhash_cluster_create(ClusterSetup *setup)
 {

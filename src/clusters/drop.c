@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * drop.c
- *		simhash_drop_clusters(): the table keeps clusters no more.
+ *		simhash_drop_clusters(): a table ceases to keep clusters.
  *
  * It is one transaction.
  *

@@ -109,7 +109,7 @@ simhash_cluster_compute(ClusterSetup *setup)
 	simhash_cluster_set("enable_nestloop", "off");
 	simhash_cluster_set("enable_mergejoin", "off");
 	if (!call->atomic)
-		simhash_cluster_isolate("repeatable read");
+		simhash_cluster_set_local("transaction_isolation", "repeatable read");
 	(void) find_all_inheritors(call->table, lockmode, NULL);
 	terms = simhash_cluster_find(call);
 	simhash_cluster_set("work_mem", psprintf("%dkB", maintenance_work_mem));

@@ -51,7 +51,7 @@ PG_FUNCTION_INFO_V1(simhash_current_cluster);
 /*
  * Limits of the work done.
  *
- * COPIES_MAX	that a merge leaves as they are.
+ * COPIES_MAX	copies that a merge leaves as they are; of more it makes links.
  */
 #define COPIES_MAX		16
 
@@ -116,12 +116,13 @@ simhash_clusters_add(ClusterSet *clusters, int64 id)
 	clusters->n++;
 }
 
-/* A column of a row that was found, which is not NULL. */
+/* A column of the row that was found, which is not NULL. */
 static int64
-get_number(Forest *forest, TupleTableSlot *slot, ClusterColumn column)
+get_number(Forest *forest, ClusterColumn column)
 {
 	bool		isnull;
-	Datum		value = slot_getattr(slot, forest->terms->columns[column], &isnull);
+	Datum		value = slot_getattr(forest->slot, forest->terms->columns[column],
+									 &isnull);
 
 	if (isnull)
 		simhash_clusters_complain(forest->terms->clusters);
@@ -132,22 +133,21 @@ get_number(Forest *forest, TupleTableSlot *slot, ClusterColumn column)
 static void
 find_copies(Forest *forest)
 {
-	ClusterScan scan;
+	IndexScanDesc scan = simhash_clusters_scan(forest->relation, forest->key,
+											   forest->snapshot,
+											   BTLessStrategyNumber, 0);
 
-	if (!simhash_clusters_begin_scan(&scan, forest->relation,
-									 forest->terms->columns[CLUSTER_ID], false,
-									 forest->snapshot, BTLessStrategyNumber, 0))
-		return;
-	while (simhash_clusters_next(&scan))
+	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
 	{
 		Link	   *link = palloc(sizeof *link);
 
-		link->tid = scan.slot->tts_tid;
-		link->cluster = get_number(forest, scan.slot, CLUSTER_COPY_OF);
-		link->merged_into = get_number(forest, scan.slot, CLUSTER_MERGED_INTO);
+		link->tid = forest->slot->tts_tid;
+		link->cluster = get_number(forest, CLUSTER_COPY_OF);
+		link->merged_into = get_number(forest, CLUSTER_MERGED_INTO);
 		forest->copies = lappend(forest->copies, link);
 	}
-	simhash_clusters_end_scan(&scan);
+	ExecClearTuple(forest->slot);
+	index_endscan(scan);
 }
 
 /* Open the forest, to be read by that snapshot. */
@@ -189,7 +189,7 @@ find_root(Forest *forest, int64 id)
 		if (!simhash_clusters_find_number(forest->relation, forest->key,
 										  forest->snapshot, id, forest->slot))
 			return id;
-		parent = get_number(forest, forest->slot, CLUSTER_MERGED_INTO);
+		parent = get_number(forest, CLUSTER_MERGED_INTO);
 		ExecClearTuple(forest->slot);
 		if (parent >= id)
 			ereport(ERROR,
@@ -201,7 +201,7 @@ find_root(Forest *forest, int64 id)
 	}
 }
 
-/* Have copies be of the roots of what they are of. */
+/* Replace the clusters that copies name by the roots of their trees. */
 static void
 find_roots_of_copies(Forest *forest)
 {
@@ -219,7 +219,7 @@ find_roots_of_copies(Forest *forest)
 	forest->rooted = true;
 }
 
-/* What a cluster is now: the least root that trees and copies lead to. */
+/* What a cluster has become: the least root that trees and copies lead to. */
 static int64
 find_current(Forest *forest, int64 id)
 {
@@ -328,7 +328,7 @@ add_link(Forest *forest, int64 id, int64 into, bool copy)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* Make links of copies, but for those that are still in doubt. */
+/* Replace copies by links, unless their transaction may still be rolled back. */
 static bool
 resolve_copies(Forest *forest, const ClusterSet *clusters)
 {
@@ -352,8 +352,8 @@ resolve_copies(Forest *forest, const ClusterSet *clusters)
 }
 
 /*
- * Link clusters, which the lock keeps others from linking meanwhile, as far as the
- * snapshot is not too old; false if it is.
+ * Link clusters to the oldest of them.  Our lock keeps others from adding links
+ * meanwhile; false if the snapshot is older than a link that they have added before.
  */
 static bool
 try_merge(Forest *forest, const ClusterSet *clusters)
@@ -375,8 +375,8 @@ try_merge(Forest *forest, const ClusterSet *clusters)
 }
 
 /*
- * Do something with the forest as the only one that adds links, until it is done:
- * what has been linked by others meanwhile may have it begin again.
+ * Do something with the forest while nobody else adds links, and begin again as long
+ * as it returns false, with a newer snapshot.
  */
 static void
 link_alone(const ClusterTerms *terms, const ClusterSet *clusters,
@@ -407,7 +407,7 @@ simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
 		link_alone(terms, clusters, try_merge);
 }
 
-/* Make links of all copies that are not in doubt. */
+/* Replace all copies by links whose transaction has ended. */
 void
 simhash_clusters_resolve(const ClusterTerms *terms)
 {
@@ -422,7 +422,7 @@ simhash_clusters_resolve(const ClusterTerms *terms)
  * it was merged into, or its own.
  *
  * Errors: undefined_table; object_not_in_prerequisite_state where no clusters
- * are kept in that column; insufficient_privilege for whoever may not read the column.
+ * are kept in that column; insufficient_privilege without the right to read the column.
  */
 Datum
 simhash_current_cluster(PG_FUNCTION_ARGS)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * join.c
- *		Rows that are there join clusters, beside others who write: those that have
- *		none when clusters are set up, and those that are to join anew.
+ *		Rows that are there already join clusters, while others write: those that
+ *		have no cluster when clusters are set up, and those that are to join anew.
  *
  * They are updated, so that the trigger treats them as if they arrived.
  *
@@ -13,7 +13,6 @@
 #include "clusters/step.h"
 
 #include "catalog/pg_inherits.h"
-#include "utils/guc.h"
 #include "utils/resowner.h"
 
 /*
@@ -74,19 +73,16 @@ simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wai
 	return error == NULL;
 }
 
-/* Lock a table that rows are in, if it still is one of ours. */
+/* Open and lock the root or a partition; NULL if the table is neither any more. */
 Relation
 simhash_cluster_open_part(const ClusterCall *call, Oid table)
 {
-	List	   *tables = call->table == table ? list_make1_oid(table) :
-	find_all_inheritors(call->table, NoLock, NULL);
-
-	return list_member_oid(tables, table) ?
+	return list_member_oid(find_all_inheritors(call->table, NoLock, NULL), table) ?
 		try_relation_open(table, RowExclusiveLock) : NULL;
 }
 
 /*
- * Look up such rows, in lots of that size, and all or some of them; the lots are in
+ * Look up such rows, all or some of them, and divide them into lots of that size, in
  * memory of the call.
  */
 static List *
@@ -119,11 +115,10 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 }
 
 /*
- * Have the trigger give the rows of a lot their clusters, unless they are gone, or are
- * such rows no more, or are on their way to another partition.  A transaction that
- * holds a row waits for nobody, or not for long: then it is given up, and false is
- * returned.  It need not be on disk when it ends: what is lost by a crash is found
- * again.
+ * Have the trigger give the rows of a lot their clusters, as far as they are there and
+ * the condition still holds.  Unless told to wait, a transaction that holds rows waits
+ * for a lock no longer than PATIENCE: then it is rolled back, and false is returned.
+ * It need not be on disk when it ends: what a crash loses is found again.
  */
 static bool
 join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
@@ -135,9 +130,7 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
 	relation = simhash_cluster_open_part(call, lot->table);
 	if (!call->atomic)
-		(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
-								 false);
+		simhash_cluster_set_local("synchronous_commit", "off");
 	if (relation != NULL)
 	{
 		done = simhash_cluster_try(simhash_cluster_sql(call, "UPDATE ONLY %s AS d SET &c = NULL"
@@ -158,10 +151,10 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 }
 
 /*
- * Have such rows join clusters as if they arrived, until there are none; or each of
- * them once, whether it is such a row after that or not.  Returns how many did.  What
- * was given up is looked up once more, and done one by one: each row is waited for
- * with nothing in hand.
+ * Have such rows join clusters as if they arrived, until there are no such rows; or
+ * each of them once.  Returns how many joined.  Lots that were given up are looked up
+ * again, and their rows joined one by one: then we can wait for each of them, as our
+ * transaction holds no other row.
  */
 uint64
 simhash_cluster_join(ClusterCall *call, ClusterRows which, const char *argument,

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * members.c
- *		Rows that are in clusters, as a trigger looks them up for whoever writes.
+ *		Looks up which rows are in a cluster, for a trigger.
  *
- * He need have no rights to read them.  So tables are scanned, and no command is
- * run: nothing that somebody else has written comes in between, and what others are
- * about to do is seen, at every isolation level, without a conflict of serializable
- * transactions.
+ * The role that fires the trigger may have no right to read these rows.  So tables
+ * are scanned, and no command is run: no code of other roles, such as a policy, comes
+ * in between; and uncommitted changes of others are seen, at every isolation level,
+ * without a conflict of serializable transactions.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,8 +19,8 @@
 #include "parser/parse_coerce.h"
 
 /*
- * Is a column of that type, or taken for it?  A deed that was written by hand may
- * name any, and the table may have been altered since it was bound.
+ * Is a column of that type, or binary coercible to it?  A deed that was written by
+ * hand may name any column, and the table may have been altered since.
  */
 static bool
 is_of_type(Relation relation, AttrNumber column, Oid type)
@@ -31,8 +31,8 @@ is_of_type(Relation relation, AttrNumber column, Oid type)
 }
 
 /*
- * Open an index whose first column that is, or return NULL.  One with a condition
- * will do if it is known to hold of what is sought.
+ * Open an index whose first column that is; NULL if there is none.  Partial indexes
+ * are taken only if the caller knows that their predicate holds for what it seeks.
  */
 static Relation
 open_index(Relation relation, AttrNumber column, bool partial)
@@ -66,25 +66,20 @@ simhash_clusters_has_index(Relation relation, AttrNumber column)
 }
 
 /*
- * Begin to look up rows by a number in a column, by any index; false where none
- * tells.  A snapshot that is not MVCC shows them whoever has written them.
+ * Begin to look up rows by a number in a column; false if no index serves.  With a
+ * snapshot that is not MVCC the scan also finds rows that others have just written.
  */
 bool
 simhash_clusters_begin_scan(ClusterScan *scan, Relation relation,
 							AttrNumber column, bool partial, Snapshot snapshot,
 							StrategyNumber strategy, int64 value)
 {
-	ScanKeyData key;
-
 	scan->index = open_index(relation, column, partial);
 	if (scan->index == NULL)
 		return false;
 	scan->slot = table_slot_create(relation, NULL);
-	scan->scan = simhash_index_beginscan(relation, scan->index, snapshot, 1);
-	ScanKeyInit(&key, 1, strategy, strategy == BTEqualStrategyNumber ? F_INT8EQ :
-				strategy == BTLessStrategyNumber ? F_INT8LT : F_INT8GT,
-				Int64GetDatum(value));
-	index_rescan(scan->scan, &key, 1, NULL, 0);
+	scan->scan = simhash_clusters_scan(relation, scan->index, snapshot, strategy,
+									   value);
 	return true;
 }
 
@@ -104,7 +99,7 @@ simhash_clusters_end_scan(ClusterScan *scan)
 	index_close(scan->index, AccessShareLock);
 }
 
-/* A column of the row found that is a text; NULL if it is none. */
+/* The text in a column of the row found, which may be NULL. */
 static text *
 get_document(const ClusterScan *scan, AttrNumber column)
 {
@@ -115,9 +110,9 @@ get_document(const ClusterScan *scan, AttrNumber column)
 }
 
 /*
- * Is a row of a cluster in a table, whether others see it or not, and one with that
- * document, in that column, if it is not NULL?  Whether any is, is returned besides.
- * Both are taken for granted where no index tells.
+ * Has a table a row of a cluster, committed or ours, and with that document, if it is
+ * not NULL, in the column "its"?  *any is set if it has any row of the cluster.  Where
+ * no index tells, both are assumed.
  */
 bool
 simhash_clusters_find_row(Relation relation, AttrNumber column, int64 id,
@@ -146,7 +141,7 @@ simhash_clusters_find_row(Relation relation, AttrNumber column, int64 id,
 	return found;
 }
 
-/* What is asked of the tables that rows are in, and the answer so far. */
+/* A question about all rows of the root, and the answer so far. */
 typedef struct MemberQuestion
 {
 	const ClusterTerms *terms;
@@ -157,13 +152,13 @@ typedef struct MemberQuestion
 } MemberQuestion;
 
 /*
- * Asks one of the tables; the numbers are those of its columns of the cluster and of
- * the document.
+ * Looks into one table, the root or a partition, for the answer; the numbers are
+ * those of its columns.
  */
 typedef void (*MemberVisitor) (MemberQuestion *question, Relation table,
 							   AttrNumber cluster, AttrNumber document);
 
-/* Ask all tables that rows are in. */
+/* Look into all tables that have rows of the root. */
 static void
 visit_tables(MemberQuestion *question, MemberVisitor visit)
 {

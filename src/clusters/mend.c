@@ -71,8 +71,8 @@ find_clusters(ClusterCall *call, ClusterFault fault)
 
 /*
  * Have the sequence go on after all ids that are there, the greatest of which is taken
- * from it once more.  That is a command and no setval(): what sessions have taken from
- * it in advance they give up.
+ * from it again.  By ALTER SEQUENCE and not setval(), so that sessions give up numbers
+ * that they have cached.
  */
 static void
 restart_sequence(ClusterCall *call)
@@ -91,29 +91,30 @@ restart_sequence(ClusterCall *call)
 							  sequence);
 }
 
-/* The sequence, and the triggers. */
-static void
+/* Mend the sequence and the triggers; returns whether the clusters are stars. */
+static bool
 mend_tables(ClusterCall *call)
 {
 	bool		behind = find_clusters(call, FAULT_ID_NOT_GIVEN) != NULL;
+	bool		star = simhash_cluster_begin_step(call, AccessShareLock)->star;
 	bool		bare;
 
-	(void) simhash_cluster_begin_step(call, AccessShareLock);
 	bare = !simhash_cluster_has_triggers(call, false) ||
 		!simhash_cluster_has_triggers(call, true);
 	simhash_cluster_end_step(call);
 	if (!behind && !bare)
-		return;
+		return star;
 	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	if (behind)
 		restart_sequence(call);
 	if (bare && simhash_cluster_make_triggers(call))
 	{
-		if (call->terms->star)
+		if (star)
 			simhash_cluster_make_index(call);
 		simhash_cluster_depend(call);
 	}
 	simhash_cluster_end_step(call);
+	return star;
 }
 
 /* Star: have clusters represented that are not. */
@@ -134,7 +135,7 @@ represent(ClusterCall *call, const char *ids)
 	simhash_cluster_end_step(call);
 }
 
-/* Star: have what represents clusters go, and their rows join anew. */
+/* Star: delete the representatives of clusters, and have their rows join anew. */
 static void
 dissolve(ClusterCall *call, const char *ids)
 {
@@ -192,7 +193,7 @@ mend_connected(ClusterCall *call)
 	simhash_cluster_end_step(call);
 }
 
-/* Rows of the table of the clusters, and of the root, that cannot be. */
+/* Delete impossible rows of the table of the clusters; clear those of the root. */
 static void
 mend_rows(ClusterCall *call)
 {
@@ -211,11 +212,10 @@ static void
 mend_clusters(ClusterCall *call)
 {
 	const Mend *mend = (Mend *) call;
-	bool		star = simhash_cluster_begin_step(call, AccessShareLock)->star;
+	bool		star;
 
-	simhash_cluster_end_step(call);
 	simhash_progress_step("sequence and triggers");
-	mend_tables(call);
+	star = mend_tables(call);
 	mend_rows(call);
 	if (star)
 		mend_stars(call);

@@ -30,7 +30,7 @@
  * step 3 may leave out what it likes, and does, around what others have locked: to
  * wait for long with a batch of rows in hand would invite deadlocks.
  *
- * Step 4.  It waits for whoever is writing to the table.  So when it is done, all
+ * Step 4.  It waits for those who are writing to the table.  So when it is done, all
  * rows without a cluster are committed, and stay what they are or get one: step 5
  * finds them all, in whatever snapshot it has.
  *
@@ -38,7 +38,7 @@
  * first, and does not find B's; then B finds A.  A row N that arrives and is
  * near A, by then in a cluster or not, finds it or is found by it.  So every pair
  * of near rows is found by whichever of the two gets its cluster later, as in
- * trigger.c, whose locks hold for updates as well.
+ * connected.c, whose locks hold for updates as well.
  *
  * Step 5, star.  The representatives of step 2 were added when no trigger added
  * any, and are committed before step 4 ends.  Later ones are added by the
@@ -55,24 +55,21 @@
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 
-/* Fail unless the clusters have been made by the same arguments. */
+/* Fail unless the clusters have been made by the same arguments: by the same deed. */
 static void
-check_arguments(const ClusterSetup *setup, const ClusterTerms *terms)
+check_arguments(const ClusterSetup *setup)
 {
 	const ClusterCall *call = &setup->call;
-	GuardTerms	asked = simhash_cluster_read_terms(setup);
-	const GuardTerms *its = &terms->terms;
-	bool		same = terms->star == setup->star &&
-	its->column == asked.column && its->radius == asked.radius &&
-	its->ngroup == asked.ngroup && its->document == asked.document &&
-	its->measure == asked.measure &&
-	(its->document == 0 ||
-	 (its->at_least == asked.at_least && its->profile == asked.profile)) &&
-	terms->since == (setup->since == NULL ? 0 :
-					 get_attnum(call->table, setup->since));
+	const ClusterTerms *terms = call->terms;
+	ClusterTerms asked = *terms;
+	bool		same;
 
-	for (int i = 0; same && i < asked.ngroup; i++)
-		same = its->group[i] == asked.group[i];
+	asked.star = setup->star;
+	asked.terms = simhash_cluster_read_terms(setup);
+	asked.since = setup->since == NULL ? 0 : get_attnum(call->table, setup->since);
+	same = asked.terms.ngroup == terms->terms.ngroup &&
+		strcmp(simhash_clusters_write(&asked, call->function),
+			   simhash_clusters_write(terms, call->function)) == 0;
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -82,7 +79,8 @@ check_arguments(const ClusterSetup *setup, const ClusterTerms *terms)
 }
 
 /*
- * How far the set-up is: the terms, in memory of the call, or NULL if there are none.
+ * The terms, which say how far the set-up is, in memory of the call; NULL if it has
+ * not begun.
  */
 static ClusterTerms *
 see_how_far(ClusterSetup *setup)
@@ -93,18 +91,20 @@ see_how_far(ClusterSetup *setup)
 	simhash_cluster_begin_table(call, AccessShareLock);
 	if (simhash_clusters_find(call->relation, call->column) != NULL)
 	{
+		bool		kept;
+
 		(void) simhash_cluster_find(call);
-		if (simhash_cluster_has_triggers(call, false))
-			check_arguments(setup, call->terms);
-		else if (!setup->adopt)
+		kept = simhash_cluster_has_triggers(call, false);
+		if (!kept && !setup->adopt)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("clusters are not kept in column \"%s\" of \"%s\" any more",
 							call->column, RelationGetRelationName(call->relation)),
 					 errdetail("Triggers that keep them are gone, with an index or by themselves."),
 					 errhint("CALL simhash_mend_clusters(...) makes it again.")));
-		if (simhash_cluster_has_triggers(call, false))
+		if (kept)
 		{
+			check_arguments(setup);
 			copy = MemoryContextAlloc(call->outer, sizeof *copy);
 			*copy = *call->terms;
 		}
@@ -114,8 +114,9 @@ see_how_far(ClusterSetup *setup)
 }
 
 /*
- * Step 4.  The table of the clusters is locked first: nobody needs it yet who has
- * the root, and whoever reads it for long, as a dump does, holds up no writers.
+ * Step 4.  The table of the clusters is locked before the root: nobody who has the
+ * root locked needs it yet.  So while we wait for somebody who reads it for long, as
+ * pg_dump does, others can write to the root.
  */
 static void
 finish(ClusterSetup *setup, Oid clusters)

@@ -29,24 +29,17 @@ typedef struct ApartCluster
 	int64		rows;
 } ApartCluster;
 
-/* Begin a step about connected clusters. */
-static void
-begin_connected(ClusterCall *call, LOCKMODE lockmode)
-{
-	if (simhash_cluster_begin_step(call, lockmode)->star)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
-						RelationGetRelationName(call->relation))));
-}
-
 /* Find the clusters that have come apart; they are in memory of the call. */
 static ApartCluster *
 find_apart(ClusterCall *call, uint64 *n)
 {
 	ApartCluster *apart;
 
-	begin_connected(call, AccessShareLock);
+	if (simhash_cluster_begin_step(call, AccessShareLock)->star)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
+						RelationGetRelationName(call->relation))));
 	*n = simhash_cluster_run(simhash_cluster_fault(call, FAULT_COME_APART));
 	apart = MemoryContextAllocHuge(call->outer, Max(*n, 1) * sizeof *apart);
 	for (uint64 i = 0; i < *n; i++)
@@ -106,7 +99,7 @@ write_split(const ClusterCall *call, const char *ids)
 static void
 split_some(ClusterCall *call, const ApartCluster *apart, uint64 n)
 {
-	begin_connected(call, ShareRowExclusiveLock);
+	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	simhash_clusters_check_sequence(call->terms);
 	simhash_clusters_resolve(call->terms);
 	(void) simhash_cluster_run_writing(write_split(call, write_ids(call, apart, n)),

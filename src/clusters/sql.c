@@ -29,29 +29,6 @@
  */
 #include "clusters/step.h"
 
-/* The letters of columns, and where the terms have their numbers. */
-static const struct
-{
-	char		letter;
-	bool		theirs;			/* of the table of the clusters */
-	size_t		place;
-}			column_letters[] = {
-#define PLACE(member)	offsetof(ClusterTerms, member)
-#define THEIRS(column)	PLACE(columns) + (column) * sizeof(AttrNumber)
-	{'c', false, PLACE(cluster)},
-	{'f', false, PLACE(terms.column)},
-	{'d', false, PLACE(terms.document)},
-	{'s', false, PLACE(since)},
-	{'i', true, THEIRS(CLUSTER_ID)},
-	{'o', true, THEIRS(CLUSTER_COPY_OF)},
-	{'M', true, THEIRS(CLUSTER_MADE)},
-	{'u', true, THEIRS(CLUSTER_UNUSED_SINCE)},
-	{'m', true, THEIRS(CLUSTER_MERGED_INTO)},
-	{'a', true, THEIRS(CLUSTER_MERGED_AT)},
-	{'F', true, PLACE(fingerprint)},
-	{'D', true, PLACE(document)}
-};
-
 /* The command of ours that is writing clusters to a table, if any. */
 static struct ClusterWriter
 {
@@ -108,13 +85,6 @@ simhash_cluster_each_group(const ClusterCall *call, bool theirs,
 	return text.data;
 }
 
-/* The number of the column that a row of the table of letters is about. */
-static AttrNumber
-column_at(const ClusterTerms *terms, size_t i)
-{
-	return *(const AttrNumber *) ((const char *) terms + column_letters[i].place);
-}
-
 /* All columns of ours of the table of the clusters, in a list. */
 static const char *
 list_columns(const ClusterCall *call)
@@ -122,11 +92,11 @@ list_columns(const ClusterCall *call)
 	StringInfoData list;
 
 	initStringInfo(&list);
-	for (size_t i = 0; i < lengthof(column_letters); i++)
+	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		AttrNumber	column = column_at(call->terms, i);
+		AttrNumber	column = *simhash_cluster_column(call->terms, i);
 
-		if (column_letters[i].theirs && column != 0)
+		if (simhash_cluster_keys[i].theirs && column != 0)
 			appendStringInfo(&list, "%s%s", list.len == 0 ? "" : ", ",
 							 name_of(call->terms->clusters, column));
 	}
@@ -134,17 +104,17 @@ list_columns(const ClusterCall *call)
 	return list.data;
 }
 
-/* What a letter stands for. */
+/* What takes the place of a letter. */
 static const char *
 expand(const ClusterCall *call, char letter)
 {
 	const ClusterTerms *terms = call->terms;
 
-	for (size_t i = 0; i < lengthof(column_letters); i++)
+	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		if (column_letters[i].letter == letter)
-			return name_of(column_letters[i].theirs ? terms->clusters :
-						   call->table, column_at(terms, i));
+		if (simhash_cluster_keys[i].letter == letter)
+			return name_of(simhash_cluster_keys[i].theirs ? terms->clusters :
+						   terms->root, *simhash_cluster_column(terms, i));
 	}
 	switch (letter)
 	{
@@ -167,10 +137,9 @@ expand(const ClusterCall *call, char letter)
 	}
 }
 
-/* Write a command from a template and its arguments. */
-static char *
-pg_attribute_printf(2, 0)
-write_template(const ClusterCall *call, const char *format, va_list args)
+/* Write a command, or a part of one, from a template and its arguments. */
+char	   *
+simhash_cluster_sql(const ClusterCall *call, const char *format,...)
 {
 	StringInfoData expanded;
 	StringInfoData command;
@@ -190,28 +159,15 @@ write_template(const ClusterCall *call, const char *format, va_list args)
 	initStringInfo(&command);
 	do
 	{
-		va_list		copy;
+		va_list		args;
 
-		va_copy(copy, args);
-		needed = appendStringInfoVA(&command, expanded.data, copy);
-		va_end(copy);
+		va_start(args, format);
+		needed = appendStringInfoVA(&command, expanded.data, args);
+		va_end(args);
 		if (needed > 0)
 			enlargeStringInfo(&command, needed);
 	} while (needed > 0);
 	return command.data;
-}
-
-/* A command, or a part of one. */
-char	   *
-simhash_cluster_sql(const ClusterCall *call, const char *format,...)
-{
-	va_list		args;
-	char	   *command;
-
-	va_start(args, format);
-	command = write_template(call, format, args);
-	va_end(args);
-	return command;
 }
 
 /* Run a command; returns how many rows it is about.  SPI changes the context. */
@@ -228,19 +184,6 @@ simhash_cluster_run(const char *command)
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("command did not run: %s", command)));
 	return rows;
-}
-
-/* Write and run one. */
-uint64
-simhash_cluster_do(const ClusterCall *call, const char *format,...)
-{
-	va_list		args;
-	char	   *command;
-
-	va_start(args, format);
-	command = write_template(call, format, args);
-	va_end(args);
-	return simhash_cluster_run(command);
 }
 
 /* Run one that writes clusters to a table, which the trigger takes in that way. */
@@ -264,32 +207,6 @@ simhash_cluster_run_writing(const char *command, Oid table, ClusterWriting how)
 	}
 	PG_END_TRY();
 	return rows;
-}
-
-/* Write and run one that writes to the table of the clusters. */
-uint64
-simhash_cluster_write(const ClusterCall *call, const char *format,...)
-{
-	va_list		args;
-	char	   *command;
-
-	va_start(args, format);
-	command = write_template(call, format, args);
-	va_end(args);
-	return simhash_cluster_run_writing(command, call->terms->clusters,
-									   CLUSTERS_AS_GIVEN);
-}
-
-/* Run the commands that a query yields, all of them found before the first. */
-void
-simhash_cluster_run_each(const char *query)
-{
-	uint64		n = simhash_cluster_run(query);
-	SPITupleTable *table = SPI_tuptable;
-
-	for (uint64 i = 0; i < n; i++)
-		(void) simhash_cluster_run(SPI_getvalue(table->vals[i], table->tupdesc, 1));
-	SPI_freetuptable(table);
 }
 
 /* A number that a query has yielded; 0 for NULL. */

@@ -1,8 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * star.c
- *		A row joins the cluster of the nearest representative, or represents one
- *		itself (trigger.c says how that is safe).
+ *		Clusters of the kind star: a row joins the cluster of the nearest
+ *		representative, or becomes the representative of a new one.
+ *
+ * The table of the clusters has the representative of each cluster: its fingerprint,
+ * its group and, if documents are compared, its document.  A row is looked up there,
+ * not in its own table, and joins the nearest representative within the distance.  If
+ * there is none it becomes one.  Representatives do not change, so neither does the
+ * cluster of a row.
+ *
+ *	 Guarantee.  No two representatives of a group are near each other, and
+ *	 nobody waits for another's transaction, at any isolation level.
+ *
+ * A representative is added under the locks of guard_lock.c, so that of two sessions
+ * with rows near each other one sees what the other has added.  If the only
+ * representative near a row is not committed yet, our row joins it all the same.  Its
+ * transaction may still be rolled back, so we add a copy of it as our own: a row with
+ * a negative number, so that no id is given twice, which says what cluster it is a
+ * copy of.  Nobody else may have added a representative near it meanwhile: the copy is
+ * made under the locks of the original, and only if that is still there.
+ *
+ * For example, the distance is 3, and nothing is there.
+ *
+ *	 A	inserts 0: cluster 1, represented by 0
+ *	 B	inserts 7: finds that; adds -2, a copy of 1; its own row is in cluster 1
+ *	 A	rolls back: the copy stays, and 63, three bits away from B's row but six
+ *		from 0, starts a cluster whatever A does
+ *
+ * The same is done with a representative that simhash_trim_clusters() is about to
+ * delete (trim.c).  What has been added for a row that did not get in is taken back as
+ * the transaction ends (xact.c), and a text goes with its row (texts.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -69,9 +97,9 @@ add_copy(const ClusterTerms *terms, Relation clusters,
 }
 
 /*
- * Add a copy of a representative that may go, unless it is gone.  In its place may
- * be another by now, so the search that comes next decides.  Returns the cluster, or 0
- * if there is no copy.
+ * Add a copy of a representative that may be rolled back or trimmed, unless it is gone
+ * already.  Returns its cluster, or 0 if there is no copy.  Another representative may
+ * have taken its place by now, so the caller searches again.
  */
 static int64
 claim(ClusterTrigger *its, Oid table, ItemPointer tid)

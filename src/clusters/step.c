@@ -176,12 +176,12 @@ become_owner(ClusterCall *call)
 						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
-/* Set the isolation level of the transaction, which no snapshot has yet. */
+/* Set a setting until the end of the transaction. */
 void
-simhash_cluster_isolate(const char *level)
+simhash_cluster_set_local(const char *name, const char *value)
 {
-	(void) set_config_option("transaction_isolation", level, PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
 /* Begin a step about a table that may keep no clusters: lock it, as its owner. */
@@ -190,7 +190,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!call->atomic)
-		simhash_cluster_isolate("read committed");
+		simhash_cluster_set_local("transaction_isolation", "read committed");
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode,

@@ -36,10 +36,11 @@ typedef struct ClusterCall
 	Relation	relation;
 	ClusterTerms *terms;		/* NULL before the deed is found */
 	char	   *name;			/* of the table, with its schema, quoted */
-	bool		parted;			/* a ctid is not enough */
-	const char *source;			/* as FROM names it: ONLY, where a ctid is */
+	bool		parted;			/* partitioned: rows are told by tableoid and
+								 * ctid */
+	const char *source;			/* as FROM names it: ONLY, unless it is parted */
 	Oid			user;
-	bool		foreign;		/* he is not the owner */
+	bool		foreign;		/* the caller is not the owner */
 	int			security;
 	int			level;
 } ClusterCall;
@@ -76,9 +77,9 @@ typedef enum ClusterFault
 /* Rows of the root: which of them. */
 typedef enum ClusterRows
 {
-	ROWS_WITHOUT_CLUSTER,		/* but with what it takes to be in one */
-	ROWS_MISFIT,				/* in a cluster, without what it takes */
-	ROWS_NOT_NEAR,				/* star: not near what represents theirs */
+	ROWS_WITHOUT_CLUSTER,		/* though they can be in one */
+	ROWS_MISFIT,				/* in a cluster, though they can be in none */
+	ROWS_NOT_NEAR,				/* star: not near their representative */
 	ROWS_OF_CLUSTERS,			/* whose ids are listed */
 	ROWS_ASKED_FOR				/* by a condition of the caller's */
 } ClusterRows;
@@ -86,22 +87,26 @@ typedef enum ClusterRows
 /* sql.c */
 extern char *simhash_cluster_sql(const ClusterCall *call,
 								 const char *format,...) pg_attribute_printf(2, 3);
-extern uint64 simhash_cluster_do(const ClusterCall *call,
-								 const char *format,...) pg_attribute_printf(2, 3);
-extern uint64 simhash_cluster_write(const ClusterCall *call,
-									const char *format,...) pg_attribute_printf(2, 3);
 extern uint64 simhash_cluster_run(const char *command);
 extern uint64 simhash_cluster_run_writing(const char *command, Oid table,
 										  ClusterWriting how);
-extern void simhash_cluster_run_each(const char *query);
 extern int64 simhash_cluster_number(uint64 row, int column);
 extern char *simhash_cluster_each_group(const ClusterCall *call, bool theirs,
 										const char *format);
 
+/* Run what simhash_cluster_sql() writes; returns how many rows it is about. */
+#define simhash_cluster_do(call, ...) \
+	simhash_cluster_run(simhash_cluster_sql(call, __VA_ARGS__))
+
+/* The same, of a command that writes to the table of the clusters. */
+#define simhash_cluster_write(call, ...) \
+	simhash_cluster_run_writing(simhash_cluster_sql(call, __VA_ARGS__), \
+								(call)->terms->clusters, CLUSTERS_AS_GIVEN)
+
 /* step.c */
 extern void simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo,
 								 int column, void (*act) (ClusterCall *));
-extern void simhash_cluster_isolate(const char *level);
+extern void simhash_cluster_set_local(const char *name, const char *value);
 extern void simhash_cluster_set(const char *name, const char *value);
 extern void simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode);
 extern ClusterTerms *simhash_cluster_find(ClusterCall *call);

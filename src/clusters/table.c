@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * table.c
- *		The table of the clusters, which gives them their ids, and has the
- *		representatives of stars.
+ *		The table of the clusters: opened, checked, and its rows written.
  *
- * Whoever writes rows need have no rights on it.  It has the owner of the table
- * whose rows are in the clusters, so what he has planted on the one, as defaults
- * and triggers, gets no further than on the other.
+ * A role that writes to the root needs no rights on it.  Both have one owner, so
+ * defaults and triggers which he has put on the one can do no more than on the other.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -35,7 +33,7 @@ simhash_clusters_check_table(const ClusterTerms *terms)
 						NameStr(theirs.relname), NameStr(ours.relname)),
 				 errhint("ALTER TABLE ... OWNER TO gives both to the same role.")));
 
-	/* A crash empties it, and ids would be given once more. */
+	/* A crash empties it, and ids would be given twice. */
 	if (theirs.relpersistence == RELPERSISTENCE_UNLOGGED &&
 		ours.relpersistence != RELPERSISTENCE_UNLOGGED)
 		ereport(ERROR,
@@ -58,7 +56,7 @@ simhash_clusters_become_owner(Oid table, Oid *user, int *context)
 
 /*
  * Open the table, which the transaction has locked.  The same session may have
- * dropped or altered it since: its columns have their types each time.
+ * dropped or altered it since, so the types of its columns are checked each time.
  */
 Relation
 simhash_clusters_open(const ClusterTerms *terms)
@@ -119,8 +117,8 @@ check_same(Relation relation, AttrNumber column, Relation clusters,
 }
 
 /*
- * By what representatives are sought: the terms, in columns of the table of the
- * clusters.  Fails unless these have the types of those that they stand for.
+ * The terms of the search for representatives, in columns of the table of the
+ * clusters.  Fails unless these have the types of the same columns of the root.
  */
 GuardTerms
 simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
@@ -142,8 +140,8 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 }
 
 /*
- * The table whose rows are in the clusters is empty: so is that of the clusters.
- * No command says so, as a name might stand for another table by now.
+ * Empty the table of the clusters, as the root is empty.  Not by a command, as its
+ * name might be that of another table by now.
  */
 void
 simhash_clusters_truncate(const ClusterTerms *terms)
@@ -222,7 +220,7 @@ simhash_clusters_begin_row(const ClusterTerms *terms, Relation clusters,
 	return slot;
 }
 
-/* The cluster that a row of the table stands for. */
+/* The cluster that a row of the table is, or is a copy of. */
 int64
 simhash_clusters_of(const ClusterTerms *terms, TupleTableSlot *slot)
 {
@@ -248,8 +246,7 @@ simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 }
 
 /*
- * Delete a row that our command has added, or others have, unless another
- * transaction is about to.
+ * Delete a row of the table, unless another transaction is about to.
  */
 void
 simhash_clusters_delete(Relation clusters, ItemPointer tid)
@@ -261,19 +258,30 @@ simhash_clusters_delete(Relation clusters, ItemPointer tid)
 							  &failure, false);
 }
 
+/* Scan rows by a number in the first column of an open index. */
+IndexScanDesc
+simhash_clusters_scan(Relation relation, Relation index, Snapshot snapshot,
+					  StrategyNumber strategy, int64 value)
+{
+	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
+	ScanKeyData key;
+
+	ScanKeyInit(&key, 1, strategy, strategy == BTEqualStrategyNumber ? F_INT8EQ :
+				strategy == BTLessStrategyNumber ? F_INT8LT : F_INT8GT,
+				Int64GetDatum(value));
+	index_rescan(scan, &key, 1, NULL, 0);
+	return scan;
+}
+
 /* Find the row with a number by the open primary key. */
 bool
 simhash_clusters_find_number(Relation clusters, Relation key, Snapshot snapshot,
 							 int64 number, TupleTableSlot *slot)
 {
-	IndexScanDesc scan = simhash_index_beginscan(clusters, key, snapshot, 1);
-	ScanKeyData sought;
-	bool		found;
+	IndexScanDesc scan = simhash_clusters_scan(clusters, key, snapshot,
+											   BTEqualStrategyNumber, number);
+	bool		found = index_getnext_slot(scan, ForwardScanDirection, slot);
 
-	ScanKeyInit(&sought, 1, BTEqualStrategyNumber, F_INT8EQ,
-				Int64GetDatum(number));
-	index_rescan(scan, &sought, 1, NULL, 0);
-	found = index_getnext_slot(scan, ForwardScanDirection, slot);
 	index_endscan(scan);
 	return found;
 }

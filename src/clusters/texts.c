@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * texts.c
- *		No text outlives its row: what represents a cluster has the document of
- *		the row that it was made for, and loses it when that is deleted or
- *		changed.
+ *		No text outlives its row: a representative has the document of the row that
+ *		it was made for, and loses it when that row is deleted or changed.
  *
- * From then on rows are compared with a row that is in the cluster, in its stead
- * (members.c).  Who deletes a row waits for another who deletes one of the same text,
- * and cluster: that may be rolled back, and the text be there again.
+ * From then on new rows are compared with a row of the cluster instead (members.c).
+ * A session that deletes a row waits for another that deletes a row of the same text
+ * and cluster: the other may roll back, and its row keeps the text then.
  *
  * Rows that go without a trigger, with a partition that is dropped or emptied, are
  * seen to by simhash_trim_clusters().

@@ -5,57 +5,18 @@
  *		cluster as it arrives.
  *
  * simhash_add_clusters() makes the triggers, and the table of the clusters that
- * they are bound to (terms.c).  Ids come from the identity of that table.
+ * they are bound to (terms.c).  A row that is inserted gets the id of its cluster
+ * before it is in, from star.c or connected.c.
  *
- * star.  The table has the representative of each cluster: its fingerprint,
- * its group and, if documents are compared, its document.  A row is looked up
- * there, not in its own table, and joins the nearest representative within the
- * distance.  If there is none it becomes one.  Representatives do not change,
- * so neither does the cluster of a row.
+ * Update.  A row whose fingerprint, group or, where documents are compared, document
+ * changes is treated as if it were new.  Otherwise it keeps its cluster, whatever the
+ * statement writes into the column: by an id of another cluster a user would merge
+ * two that have nothing in common.  The only other id that is accepted is that of the
+ * cluster into which its own has been merged.
  *
- *	 Guarantee.  No two representatives of a group are near each other, and
- *	 nobody waits for another's transaction, at any isolation level.
- *
- *	 A representative is added under the locks of guard_lock.c, so that of two
- *	 sessions with rows near each other one sees what the other has added.  If
- *	 the only representative near a row is not committed yet, our row joins it
- *	 all the same.  Its transaction may still be rolled back, so we add a copy of
- *	 it as our own: a row with a number of its own, a negative one, which says
- *	 of what cluster it is one.  So an id stands for one row at most.  Nobody else
- *	 may have added a representative near it meanwhile: the copy is made under
- *	 the locks of the original, and only if that is still there.
- *
- *	 For example, the distance is 3, and nothing is there.
- *
- *	 A	inserts 0: cluster 1, represented by 0
- *	 B	inserts 7: finds that; adds -2, a copy of 1; its own row is in cluster 1
- *	 A	rolls back: the copy stays, and 63, three bits away from B's row but six
- *		from 0, starts a cluster whatever A does
- *
- *	 The same is done with a representative that simhash_trim_clusters() is about
- *	 to delete (trim.c).  What has been added for rows that did not get in goes
- *	 as the transaction ends (xact.c), and a text with its row (texts.c).
- *
- * connected.  A row is looked up in its own table.  All rows within the
- * distance count: if they are in one cluster it joins that, if they are in
- * several these are merged, and the oldest id stays (forest.c).  The version that
- * an update replaces counts among them, so that a small change moves no row.  Here a row
- * has to wait for a transaction that has inserted a row near it, unless that is
- * in a cluster which it joins anyway.  A row that another transaction is about
- * to delete counts: it was there when ours arrived.
- *
- *	 The row may still not get in: INSERT ... ON CONFLICT may drop it, or another
- *	 trigger.  So what is near several clusters is noted when the trigger is
- *	 called BEFORE, and looked up once more and merged when it is called AFTER.
- *	 The note says which calls have to look at all; it decides nothing.
- *
- * Update.  A row whose fingerprint, group or, where it counts, document changes
- * is treated as if it were new.  Otherwise it keeps its cluster, whatever the
- * statement writes: by an id of somebody else's cluster two that have nothing in
- * common would be merged.  Only what its own cluster is called by now is taken.
- * An update may move a row to another partition, where it arrives as if inserted;
- * it is recognised, and keeps its cluster, and the locks under which it was found
- * until it is in.
+ * An update may move a row to another partition, where it arrives as if inserted.  It
+ * is recognised (guard_moved.c), and keeps its cluster, and the locks under which this
+ * was found until it is in.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -76,17 +37,7 @@ simhash_clusters_init(void)
 	simhash_clusters_watch_xacts();
 }
 
-/* Fail unless we are called as a trigger. */
-static void
-check_context(FunctionCallInfo fcinfo)
-{
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("simhash_cluster was not called by the trigger manager")));
-}
-
-/* Fail as we are called as a trigger that nobody makes. */
+/* Complain of a trigger for another event than simhash_add_clusters() makes. */
 pg_noreturn static void
 complain_of_event(void)
 {
@@ -94,14 +45,6 @@ complain_of_event(void)
 			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 			 errmsg("simhash_cluster is no trigger for such an event"),
 			 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
-}
-
-/* The cluster that a version of a row is in; false if it is in none. */
-static bool
-get_cluster(const ClusterTrigger *its, Relation relation, HeapTuple row,
-			int64 *id)
-{
-	return simhash_clusters_get_number(relation, row, its->cluster, id);
 }
 
 /* Write a value into a column of a row, unless it is there. */
@@ -121,17 +64,6 @@ write_value(HeapTuple row, Relation relation, AttrNumber column, Datum value,
 	return simhash_guard_set_column(row, relation, column, value, isnull);
 }
 
-/* Write a row's cluster into it, and when that was. */
-static HeapTuple
-set_cluster(const ClusterTrigger *its, Relation relation, HeapTuple row,
-			int64 id, bool isnull)
-{
-	row = write_value(row, relation, its->cluster, Int64GetDatum(id), isnull);
-	return write_value(row, relation, its->since,
-					   TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
-					   isnull);
-}
-
 /* Fail if a number that is written to the column never was a cluster. */
 static void
 check_number(const ClusterTrigger *its, Relation relation, int64 id)
@@ -148,6 +80,15 @@ check_number(const ClusterTrigger *its, Relation relation, int64 id)
 						 NameStr(simhash_guard_attribute(relation, its->cluster)->attname))));
 }
 
+/* Is an id that of a cluster, or of what the cluster has been merged into? */
+static bool
+is_same(const ClusterTrigger *its, int64 cluster, int64 id)
+{
+	return cluster == id ||
+		(!its->terms->star &&
+		 simhash_clusters_current_of(its->terms, cluster, GetLatestSnapshot()) == id);
+}
+
 /*
  * The row of an update that changes nothing about what it is near: with the
  * cluster that it had, or what that is called by now, and the time when it came
@@ -158,34 +99,31 @@ static HeapTuple
 keep_cluster(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
-	TupleDesc	desc = RelationGetDescr(relation);
+	bool		later = its->terms->later;
 	bool		isnull = true;
 	Datum		since = (Datum) 0;
 	int64		id;
 	int64		old;
-	bool		wasnull = !get_cluster(its, relation, data->tg_trigtuple, &old) ||
-	its->terms->later;
+	bool		wasnull = !simhash_clusters_get_number(relation, data->tg_trigtuple,
+													   its->cluster, &old) || later;
 
 	if (simhash_clusters_are_written(its->terms->root, CLUSTERS_AS_GIVEN))
 		return row;
-	if (!its->terms->later && get_cluster(its, relation, row, &id) &&
+	if (!later && simhash_clusters_get_number(relation, row, its->cluster, &id) &&
 		(wasnull || id != old))
 	{
 		check_number(its, relation, id);
-		if (!its->terms->star && !wasnull)
-		{
-			if (simhash_clusters_current_of(its->terms, old,
-											GetLatestSnapshot()) == id)
-				old = id;
-		}
+		if (!wasnull && is_same(its, old, id))
+			old = id;
 	}
 	if (its->since != 0)
-		since = heap_getattr(data->tg_trigtuple, its->since, desc, &isnull);
+		since = heap_getattr(data->tg_trigtuple, its->since,
+							 RelationGetDescr(relation), &isnull);
 	row = write_value(row, relation, its->since, since, isnull);
 	return write_value(row, relation, its->cluster, Int64GetDatum(old), wasnull);
 }
 
-/* Has a row the cluster that the update gave it by which it moves here? */
+/* Does an update move the row here, from another partition, with its cluster? */
 static bool
 has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 {
@@ -193,7 +131,7 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	const GuardMoved *moved = &guard->statement->moved;
 	int64		id;
 
-	if (!moved->valid || !get_cluster(its, data->tg_relation, row, &id) ||
+	if (!moved->valid || !simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
 		moved->cluster != id || !simhash_guard_has_moved(guard->statement) ||
 		!simhash_guard_is_as_moved(guard))
 		return false;
@@ -201,18 +139,10 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	return true;
 }
 
-/* Is what a row that is inserted has for its cluster called that by now? */
-static bool
-is_same(const ClusterTrigger *its, int64 given, int64 id)
-{
-	return given == id ||
-		(!its->terms->star &&
-		 simhash_clusters_current_of(its->terms, given, GetLatestSnapshot()) == id);
-}
-
 /*
- * The row with its cluster, or NULL in its stead.  A row that is inserted with the
- * cluster that it is given is one that is moved, and has the time that it says.
+ * The row with its cluster, or NULL if it can have none.  A row that is inserted with
+ * the id of the cluster that it joins is one that moves here from another partition,
+ * or is restored, so it keeps the time that it has.
  */
 static HeapTuple
 join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
@@ -232,7 +162,7 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 		stays = has_moved(its, data, row);
 	if (update && stays)
 		row = keep_cluster(its, data, row);
-	isnull = !get_cluster(its, relation, row, &id);
+	isnull = !simhash_clusters_get_number(relation, row, its->cluster, &id);
 	if (!stays || isnull)
 	{
 		bool		given = !update && !isnull;
@@ -241,14 +171,16 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 		simhash_guard_unlock(&guard->statement->locks);
 		isnull = its->terms->later || guard->need == GUARD_NONE_NEAR;
 		if (!isnull)
+		{
 			(void) simhash_clusters_see_greatest(its->terms, false);
-		if (!isnull)
 			id = its->terms->star ? simhash_clusters_join_star(its) :
 				simhash_clusters_join_connected(its, data, given);
-		if (!isnull && given && is_same(its, old, id))
-			row = write_value(row, relation, its->cluster, Int64GetDatum(id), false);
-		else
-			row = set_cluster(its, relation, row, id, isnull);
+		}
+		if (isnull || !given || !is_same(its, old, id))
+			row = write_value(row, relation, its->since,
+							  TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
+							  isnull);
+		row = write_value(row, relation, its->cluster, Int64GetDatum(id), isnull);
 	}
 	simhash_guard_note_update(guard, data, 0);
 	guard->statement->moved.valid &= !isnull;
@@ -299,9 +231,9 @@ forget_document(const TriggerData *data)
 	simhash_clusters_take_text(terms, id, text);
 }
 
-/* Keep others from writing to the table of the clusters. */
+/* Fail unless a command of ours is writing to the table of the clusters. */
 static void
-refuse(const TriggerData *data)
+refuse_writing(const TriggerData *data)
 {
 	Relation	relation = data->tg_relation;
 
@@ -316,12 +248,12 @@ refuse(const TriggerData *data)
 }
 
 /*
- * The table whose rows are in clusters is empty: so is that of the clusters.  A
- * partition that is says nothing of the rest.  Nor may that of the clusters be
- * emptied alone.
+ * A table is empty.  If it is the root, empty the table of the clusters as well; if
+ * it is a partition there may be rows in others.  If it is the table of the clusters,
+ * fail unless the root is empty.
  */
 static void
-empty(const TriggerData *data)
+see_empty(const TriggerData *data)
 {
 	Oid			table = RelationGetRelid(data->tg_relation);
 	ClusterTerms *terms;
@@ -338,22 +270,7 @@ empty(const TriggerData *data)
 		simhash_clusters_complain(table);
 	simhash_clusters_check_table(terms);
 	if (simhash_clusters_any_row(terms))
-		refuse(data);
-}
-
-/* The trigger at work before or after a statement. */
-static void
-see_statement(const TriggerData *data)
-{
-	if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
-		!OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
-		refuse(data);
-	else if (TRIGGER_FIRED_BEFORE(data->tg_event))
-		complain_of_event();
-	else if (TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
-		empty(data);
-	else
-		complain_of_event();
+		refuse_writing(data);
 }
 
 /*
@@ -370,10 +287,10 @@ see_statement(const TriggerData *data)
  * and AFTER TRUNCATE, to keep others from writing to it.
  *
  * Errors: trigger_protocol_violated; object_not_in_prerequisite_state where the
- * table of the clusters is none, or that of another table, or where the
+ * table of the clusters has no deed, or that of another table, or where the
  * fingerprint is generated otherwise than it was, or ids would be given twice, or
- * for who writes to the table of the clusters; check_violation where a number is
- * written to the column that never was a cluster;
+ * where somebody writes to the table of the clusters; check_violation where a number
+ * is written to the column that never was a cluster;
  * insufficient_privilege where the tables have different owners.
  */
 Datum
@@ -385,10 +302,22 @@ simhash_cluster(PG_FUNCTION_ARGS)
 
 	/* Tables of clusters may be bound to one another by hand. */
 	check_stack_depth();
-	check_context(fcinfo);
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("simhash_cluster was not called by the trigger manager")));
 	update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event))
-		see_statement(data);
+	{
+		if (TRIGGER_FIRED_AFTER(data->tg_event) &&
+			TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
+			see_empty(data);
+		else if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
+				 !OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
+			refuse_writing(data);
+		else
+			complain_of_event();
+	}
 	else if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
 			 (update || TRIGGER_FIRED_BY_INSERT(data->tg_event)))
 		row = join_cluster(simhash_clusters_trigger(fcinfo), data,

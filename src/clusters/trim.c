@@ -16,11 +16,11 @@
  * 3. delete	What has a mark from step 1, or from a call before this one, and still
  *				has no row.
  *
- *	 Guarantee.  No row is ever in a cluster that is not represented, or leads to
- *	 another one than before.
+ *	 Guarantee.  No row is ever in a cluster without a representative, or in one
+ *	 that leads to another root than before.
  *
  * Star.  Who comes upon a mark joins that cluster all the same, but makes a copy of
- * what represents it (trigger.c).  If the original goes, the copy stays, and gets its
+ * what represents it (star.c).  If the original goes, the copy stays, and gets its
  * id in the next call.  Copies go if what they are copies of is there, unmarked.
  *
  * Connected.  Nobody joins a cluster that has been merged, or links it: a mark

@@ -5,7 +5,7 @@
  *		connect some, and which representatives it has added.
  *
  * connected.  What a row connects is looked up before it is in; merged it is after
- * that (trigger.c).  A note of it says which rows have to be looked up again.
+ * that (connected.c).  A note of it says which rows have to be looked up again.
  *
  * star.  A representative, or a copy of one, is added before its row is in, and the
  * row may not get in: ON CONFLICT may leave it out, or another trigger; or the
@@ -15,7 +15,7 @@
  * If there are rows, but none has the document that was taken from the first, that
  * goes.  Where there is no index all stays, until simhash_trim_clusters() finds it.
  *
- * Who has joined meanwhile, in another transaction, has made a copy (trigger.c).
+ * A row that has joined meanwhile, in another transaction, has a copy (star.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -153,7 +153,7 @@ simhash_clusters_note_start(const ClusterTrigger *its, int64 cluster,
 	add_table(start, its);
 }
 
-/* It joins a cluster. */
+/* The row of a trigger joins a cluster. */
 void
 simhash_clusters_note_join(const ClusterTrigger *its, int64 cluster)
 {
@@ -202,7 +202,7 @@ find_rows(const Start *start, text *document, bool *any)
 }
 
 /*
- * Take back what represents a cluster, or its document, if it is there: a
+ * Take back a representative, or its document, if no row needs it.  It may be gone: a
  * subtransaction that added it may have been rolled back, or the table dropped.
  */
 static void
