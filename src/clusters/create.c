@@ -76,7 +76,7 @@ check_columns(const ClusterSetup *setup, const GuardTerms *terms)
 					(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
 					 errmsg("column \"%s\" is an identity column",
 							NameStr(column->attname)),
-					 errhint("No two rows have it equal, or near.")));
+					 errhint("It numbers rows: it is no fingerprint, and not equal in any two rows.")));
 		if (i >= 0 && !OidIsValid(group[i].hash.fn_oid))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -141,7 +141,7 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
 				 errmsg("column \"%s\" of relation \"%s\" cannot be taken over",
 						name, RelationGetRelationName(call->relation)),
-				 errdetail("It is not a plain column of type %s, without default and NOT NULL, for nothing else.",
+				 errdetail("It must be of type %s, without default, identity and NOT NULL, and clusters must not be found by it.",
 						   format_type_be(type))));
 	return number;
 }
@@ -171,9 +171,9 @@ clear_away(ClusterSetup *setup)
 	if (OidIsValid(clusters) &&
 		get_attnum(clusters, "cluster") != InvalidAttrNumber)
 		ereport(NOTICE,
-				(errmsg("table \"%s\", of earlier clusters, is left as it is",
+				(errmsg("table \"%s\" of earlier clusters is left as it is",
 						get_rel_name(clusters)),
-				 errhint("DROP TABLE, when it is not needed any more.")));
+				 errhint("DROP TABLE removes it when it is no longer needed.")));
 }
 
 /* A column for CREATE TABLE, as the root has it. */

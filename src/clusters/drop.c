@@ -35,9 +35,9 @@ drop_clusters(ClusterCall *call)
 	}
 	else if (simhash_cluster_drop_triggers(call, InvalidOid) > 0)
 		ereport(NOTICE,
-				(errmsg("triggers of \"%s\" that were bound to nothing are dropped",
+				(errmsg("dropped triggers of \"%s\" whose table of clusters is gone",
 						RelationGetRelationName(call->relation)),
-				 errdetail("What clusters they kept, in which column and table, is not known any more."),
+				 errdetail("It is no longer known in which column, and in which table, they kept clusters."),
 				 errhint("Drop the column and the table of the clusters by hand.")));
 	else
 		simhash_clusters_complain_of_none(call->relation, call->column);

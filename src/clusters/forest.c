@@ -194,7 +194,7 @@ find_root(Forest *forest, int64 id)
 		if (parent >= id)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is no older one",
+					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
 							id, RelationGetRelationName(forest->relation), parent)));
 		CHECK_FOR_INTERRUPTS();
 		id = parent;

@@ -80,7 +80,7 @@ check_cycle(const ClusterTerms *terms)
 	if (cycles)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the sequence of \"%s\" comes to numbers that it has given",
+				 errmsg("the sequence of \"%s\" may give the same number twice",
 						get_rel_name(terms->clusters)),
 				 errhint("ALTER SEQUENCE %s INCREMENT BY 1 NO CYCLE.",
 						 simhash_quoted_name(simhash_clusters_sequence(terms)))));
@@ -144,7 +144,7 @@ simhash_clusters_check_sequence(const ClusterTerms *terms)
 						get_rel_name(terms->root)),
 				 errdetail("There is a cluster " INT64_FORMAT ", but the sequence of \"%s\" is at " INT64_FORMAT ".",
 						   greatest, get_rel_name(terms->clusters), last),
-				 errhint("CALL simhash_mend_clusters(...) sets it.")));
+				 errhint("CALL simhash_mend_clusters(...) moves the sequence beyond it.")));
 }
 
 /* The id of a new cluster. */

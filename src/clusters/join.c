@@ -189,6 +189,6 @@ simhash_cluster_join(ClusterCall *call, ClusterRows which, const char *argument,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("rows of \"%s\" could not be given their clusters",
 							get_rel_name(call->table)),
-					 errhint("See whether a trigger of the table leaves out their updates.")));
+					 errhint("See whether another trigger of the table suppresses updates of these rows.")));
 	}
 }

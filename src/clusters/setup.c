@@ -75,7 +75,7 @@ check_arguments(const ClusterSetup *setup)
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("clusters are kept in column \"%s\" of \"%s\" with other arguments",
 						call->column, RelationGetRelationName(call->relation)),
-				 errhint("Give the same, or another \"column\", or CALL simhash_drop_clusters(...) before.")));
+				 errhint("Give the same arguments, or another \"column\", or CALL simhash_drop_clusters(...) first.")));
 }
 
 /*
@@ -98,10 +98,10 @@ see_how_far(ClusterSetup *setup)
 		if (!kept && !setup->adopt)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("clusters are not kept in column \"%s\" of \"%s\" any more",
+					 errmsg("clusters are no longer kept in column \"%s\" of \"%s\"",
 							call->column, RelationGetRelationName(call->relation)),
-					 errdetail("Triggers that keep them are gone, with an index or by themselves."),
-					 errhint("CALL simhash_mend_clusters(...) makes it again.")));
+					 errdetail("Triggers that keep them have been dropped, alone or with an index that they need."),
+					 errhint("CALL simhash_mend_clusters(...) makes them again.")));
 		if (kept)
 		{
 			check_arguments(setup);
@@ -235,7 +235,7 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown kind \"%s\"", kind),
-				 errhint("It is star or connected.")));
+				 errhint("The kinds are star and connected.")));
 	setup->asked = (GuardAsked)
 	{
 		.who = "simhash_add_clusters",

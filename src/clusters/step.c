@@ -93,8 +93,8 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 	if (call->atomic && IsolationUsesXactSnapshot() && !call->reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("clusters cannot be set up or mended by a snapshot that was taken before the table is locked"),
-				 errhint("Call it outside a transaction block, or in one that is READ COMMITTED.")));
+				 errmsg("clusters cannot be set up or mended in a transaction of level REPEATABLE READ or SERIALIZABLE"),
+				 errhint("CALL it outside a transaction block, or in one of level READ COMMITTED.")));
 	if (SPI_connect_ext(call->atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -129,7 +129,7 @@ lock_call(const ClusterCall *call)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
 						get_rel_name(call->table)),
-				 errhint("pg_stat_activity shows how far it is. If it is stopped, the same call goes on.")));
+				 errhint("pg_stat_activity shows how far it is. If that call is stopped, the same call resumes it.")));
 	return tag;
 }
 
@@ -216,7 +216,7 @@ simhash_cluster_find(ClusterCall *call)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the clusters of \"%s\" are not set up yet",
 						RelationGetRelationName(call->relation)),
-				 errhint("CALL simhash_add_clusters(...) goes on with it.")));
+				 errhint("CALL simhash_add_clusters(...) with the same arguments resumes the set-up.")));
 	call->terms = terms;
 	return terms;
 }

@@ -110,7 +110,7 @@ check_same(Relation relation, AttrNumber column, Relation clusters,
 		ours->attcollation != theirs->attcollation)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" has not the type and collation that it has in \"%s\"",
+				 errmsg("column \"%s\" of relation \"%s\" has another type or collation than in \"%s\"",
 						NameStr(theirs->attname),
 						RelationGetRelationName(clusters),
 						RelationGetRelationName(relation))));
@@ -174,9 +174,9 @@ simhash_clusters_insert(Relation clusters, TupleTableSlot *slot)
 	if (!ItemPointerIsValid(&slot->tts_tid))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("a trigger of table \"%s\" has kept a row from being written",
+				 errmsg("a trigger of table \"%s\" has suppressed a row",
 						RelationGetRelationName(clusters)),
-				 errhint("The table of the clusters must have all rows that simhash writes.")));
+				 errhint("The table of the clusters must get all rows that simhash writes.")));
 	ExecCloseIndices(result);
 	FreeExecutorState(estate);
 }

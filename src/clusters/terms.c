@@ -137,10 +137,10 @@ simhash_clusters_complain(Oid clusters)
 	(void) simhash_quoted_name(clusters);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" is not bound as that of the clusters",
+			 errmsg("table \"%s\" is not a table of clusters",
 					get_rel_name(clusters)),
-			 errdetail("Its policy simhash_clusters, which says of what table and how, is gone or was not made by simhash_add_clusters."),
-			 errhint("CALL simhash_drop_clusters(...) and simhash_add_clusters(...) make it anew.")));
+			 errdetail("Its policy simhash_clusters, which says for which table it has clusters, is missing or was not made by simhash_add_clusters."),
+			 errhint("CALL simhash_drop_clusters(...), and then simhash_add_clusters(...).")));
 }
 
 /* Complain of a column that has no clusters. */
@@ -149,9 +149,9 @@ simhash_clusters_complain_of_none(Relation relation, const char *column)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" keeps no clusters in a column \"%s\"",
+			 errmsg("table \"%s\" keeps no clusters in column \"%s\"",
 					RelationGetRelationName(relation), column),
-			 errhint("CALL simhash_add_clusters(...) has it keep them.")));
+			 errhint("CALL simhash_add_clusters(...) sets up clusters.")));
 }
 
 /*

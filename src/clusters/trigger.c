@@ -43,7 +43,7 @@ complain_of_event(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("simhash_cluster is no trigger for such an event"),
+			 errmsg("simhash_cluster cannot be a trigger for this event"),
 			 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
 }
 
@@ -75,8 +75,8 @@ check_number(const ClusterTrigger *its, Relation relation, int64 id)
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("no cluster of \"%s\" has ever had the number " INT64_FORMAT,
 						RelationGetRelationName(relation), id),
-				 errdetail("Those of this table are from 1 to " INT64_FORMAT ".", last),
-				 errhint("Leave column \"%s\" to simhash.",
+				 errdetail("The clusters of this table have numbers from 1 to " INT64_FORMAT ".", last),
+				 errhint("Do not write to column \"%s\": simhash sets it.",
 						 NameStr(simhash_guard_attribute(relation, its->cluster)->attname))));
 }
 
@@ -241,10 +241,10 @@ refuse_writing(const TriggerData *data)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" of clusters is kept by simhash",
+			 errmsg("only simhash may write to table \"%s\" of clusters",
 					RelationGetRelationName(relation)),
-			 errdetail("Rows would get ids of other clusters, or those of theirs given once more."),
-			 errhint("simhash_trim_clusters takes from it what is not needed, simhash_mend_clusters mends it. To restore data alone takes pg_restore --disable-triggers.")));
+			 errdetail("Rows could get the ids of other clusters, and ids could be given twice."),
+			 errhint("simhash_trim_clusters removes rows that are not needed, simhash_mend_clusters repairs the table. To restore only data, use pg_restore --disable-triggers.")));
 }
 
 /*

@@ -203,7 +203,7 @@ trim_clusters(ClusterCall *call)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("simhash_trim_clusters cannot be called in a transaction block"),
-				 errdetail("It waits for the transactions that are writing, which would wait for this one.")));
+				 errdetail("It waits for transactions that write to the table, and they would wait for this one.")));
 	terms = simhash_cluster_begin_step(call, AccessShareLock);
 	clusters = terms->clusters;
 	star = terms->star;
