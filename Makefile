@@ -24,9 +24,9 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-clusters = bind check commands current drop faults forest join members mend \
-	neighbours notes setup split starts step table template terms texts \
-	trigger trim
+clusters = bind check commands connected create drop faults fill forest ids join \
+	members mend setup split sql star step table terms texts trigger trigger_bind \
+	trim xact
 guard = guard_action guard_bind guard_fill guard_fingerprint guard_group \
 	guard_index guard_key guard_lock guard_moved guard_options guard_row \
 	guard_search guard_shard guard_space guard_statement guard_terms guard_trigger

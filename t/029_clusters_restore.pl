@@ -252,7 +252,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE bare TEMPLATE template0');
 $node->command_ok([ @psql, "$dumps/schema", $node->connstr('bare') ], 'bare: psql');
 $node->command_fails_like(
 	[ 'pg_restore', '-e', '-a', '-d', $node->connstr('bare'), "$dumps/archive" ],
-	qr/ERROR:  table ".*" of clusters is kept by simhash/, 'bare: refused');
+	qr/ERROR:  only simhash may write to table ".*" of clusters/, 'bare: refused');
 
 # A copy of the files, and the archive in its place.
 make_copy('template', 'keeper');

@@ -8,64 +8,66 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/bind.h"
+#include "clusters/step.h"
 
-#include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
-#include "commands/trigger.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
-#include "clusters/cluster.h"
-#include "clusters/table.h"
-#include "clusters/template.h"
-#include "relation.h"
+#define BOTH		(CLUSTER_STAR | CLUSTER_CONNECTED)
+#define VERIFIED	4			/* star, and documents are compared */
 
-/* Kinds of clusters that have a trigger, as sets. */
-#define STAR		1
-#define CONNECTED	2
-#define VERIFIED	4
-
-/* The triggers; the first is the one that gives rows their clusters. */
+/*
+ * The triggers, on the root or on the table of the clusters; the first is the one
+ * that gives rows their clusters.  Their names begin with "simhash" and the name of
+ * the column, or are simhash_clusters, and end with the suffix.
+ */
 static const struct
 {
+	bool		theirs;			/* of the table of the clusters */
 	const char *suffix;
-	const char *event;
+	const char *event;			/* a template; "%u" is the table of the
+								 * clusters */
 	int16		type;
-	int			kinds;
+	int			kinds;			/* of clusters that have it, as a set */
 }			triggers[] = {
+#define BOUND	" WHEN ('%u'::pg_catalog.regclass IS NOT NULL)"
 
 	{
-		NULL, "BEFORE INSERT OR UPDATE ON %s FOR EACH ROW",
+		false, NULL, "BEFORE INSERT OR UPDATE ON &r FOR EACH ROW" BOUND,
 		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT |
-		TRIGGER_TYPE_UPDATE, STAR | CONNECTED
+		TRIGGER_TYPE_UPDATE, BOTH
 	},
 	{
-		"merge", "AFTER INSERT OR UPDATE ON %s FOR EACH ROW",
-		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE, CONNECTED
+		false, "merge", "AFTER INSERT OR UPDATE ON &r FOR EACH ROW" BOUND,
+		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE, CLUSTER_CONNECTED
 	},
 	{
-		"text", "AFTER UPDATE OR DELETE ON %s FOR EACH ROW",
+		false, "text", "AFTER UPDATE OR DELETE ON &r FOR EACH ROW" BOUND,
 		TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE, VERIFIED
 	},
 	{
-		"truncate", "AFTER TRUNCATE ON %s FOR EACH STATEMENT",
-		TRIGGER_TYPE_TRUNCATE, STAR | CONNECTED
+		false, "truncate", "AFTER TRUNCATE ON &r FOR EACH STATEMENT" BOUND,
+		TRIGGER_TYPE_TRUNCATE, BOTH
+	},
+	{
+		true, NULL, "BEFORE INSERT OR DELETE OR UPDATE OF &A ON &t",
+		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE |
+		TRIGGER_TYPE_UPDATE, BOTH
+	},
+	{
+		true, "truncate", "AFTER TRUNCATE ON &t",
+		TRIGGER_TYPE_TRUNCATE, BOTH
 	}
 };
 
 /*
- * A name that no trigger of the table has: those of two columns may be the same
- * as far as there is room for them.
+ * A name that no trigger of the root has: those of two columns may be the same as
+ * far as there is room for them.
  */
 static char *
-free_trigger(Oid table, const char *first, const char *second)
+free_trigger_name(Oid table, const char *first, const char *second)
 {
 	char	   *name = makeObjectName(first, second, NULL);
 
@@ -80,8 +82,7 @@ free_trigger(Oid table, const char *first, const char *second)
  * no such dependencies.
  */
 static void
-depend(const ClusterCall *call, const ClusterTerms *terms, bool all,
-	   Oid relation, AttrNumber column)
+depend_on(const ClusterCall *call, bool all, Oid relation, AttrNumber column)
 {
 	const TriggerDesc *its = call->relation->trigdesc;
 	ObjectAddress other = {RelationRelationId, relation, column};
@@ -92,38 +93,44 @@ depend(const ClusterCall *call, const ClusterTerms *terms, bool all,
 		ObjectAddress address = {TriggerRelationId, trigger->tgoid, 0};
 
 		if ((all || TRIGGER_FOR_BEFORE(trigger->tgtype)) &&
-			simhash_clusters_of_trigger(trigger) == terms->clusters)
+			simhash_clusters_of_trigger(trigger) == call->terms->clusters)
 			recordDependencyOn(&address, &other, DEPENDENCY_NORMAL);
 	}
 }
 
 /* Is a trigger there, or not needed for the kind? */
 static bool
-has_trigger(Relation relation, const ClusterTerms *terms, int i)
+has_trigger(const ClusterCall *call, int i)
 {
+	const ClusterTerms *terms = call->terms;
+	bool		theirs = triggers[i].theirs;
+	Relation	relation = table_open(theirs ? terms->clusters : call->table,
+									  AccessShareLock);
 	const TriggerDesc *all = relation->trigdesc;
-	int			kinds = !terms->star ? CONNECTED :
-	terms->document == 0 ? STAR : STAR | VERIFIED;
+	int			kinds = !terms->star ? CLUSTER_CONNECTED :
+	terms->document == 0 ? CLUSTER_STAR : CLUSTER_STAR | VERIFIED;
+	bool		found = (triggers[i].kinds & kinds) == 0;
 
-	if ((triggers[i].kinds & kinds) == 0)
-		return true;
 	for (int j = 0; all != NULL && j < all->numtriggers; j++)
 	{
-		if (all->triggers[j].tgtype == triggers[i].type &&
-			simhash_clusters_of_trigger(&all->triggers[j]) == terms->clusters)
-			return true;
+		const Trigger *its = &all->triggers[j];
+
+		found |= its->tgtype == triggers[i].type &&
+			(theirs ? simhash_c_function(its->tgfoid) == simhash_cluster :
+			 simhash_clusters_of_trigger(its) == terms->clusters);
 	}
-	return false;
+	relation_close(relation, AccessShareLock);
+	return found;
 }
 
-/* Are all triggers there? */
+/* Are all triggers there, of the root or of the table of the clusters? */
 bool
-simhash_clusters_has_triggers(Relation relation, const ClusterTerms *terms)
+simhash_cluster_has_triggers(const ClusterCall *call, bool theirs)
 {
 	bool		all = true;
 
 	for (size_t i = 0; i < lengthof(triggers); i++)
-		all &= has_trigger(relation, terms, i);
+		all &= triggers[i].theirs != theirs || has_trigger(call, i);
 	return all;
 }
 
@@ -132,87 +139,33 @@ simhash_clusters_has_triggers(Relation relation, const ClusterTerms *terms)
  * rows their clusters, which must depend on indexes besides.
  */
 bool
-simhash_clusters_make_triggers(ClusterCall *call, const ClusterTerms *terms)
+simhash_cluster_make_triggers(ClusterCall *call)
 {
 	char	   *name = makeObjectName("simhash", call->column, NULL);
-	bool		first = !has_trigger(call->relation, terms, 0);
+	bool		first = !has_trigger(call, 0);
 
 	for (size_t i = 0; i < lengthof(triggers); i++)
 	{
-		StringInfoData command;
+		const char *its;
+		const char *event;
 
-		if (has_trigger(call->relation, terms, i))
+		if (has_trigger(call, i))
 			continue;
-		initStringInfo(&command);
-		appendStringInfo(&command, "CREATE TRIGGER %s ",
-						 quote_identifier(free_trigger(call->table, name,
-													   triggers[i].suffix)));
-		appendStringInfo(&command, triggers[i].event, call->name);
-		appendStringInfo(&command, " WHEN ('%u'::pg_catalog.regclass IS NOT NULL)"
-						 " EXECUTE FUNCTION %s.simhash_cluster()",
-						 terms->clusters, simhash_cluster_schema(call));
-		simhash_cluster_alter(call, command.data);
+		its = triggers[i].theirs ?
+			makeObjectName("simhash_clusters", triggers[i].suffix, NULL) :
+			free_trigger_name(call->table, name, triggers[i].suffix);
+		event = simhash_cluster_sql(call, triggers[i].event, call->terms->clusters);
+		simhash_cluster_alter(call, simhash_cluster_sql(call, "CREATE TRIGGER %s %s EXECUTE FUNCTION &S.simhash_cluster()",
+														quote_identifier(its), event));
 	}
 	if (first)
-		depend(call, terms, true, call->table, terms->cluster);
+		depend_on(call, true, call->table, call->terms->cluster);
 	return first;
-}
-
-/* The triggers of the table of the clusters itself. */
-static const struct
-{
-	const char *command;		/* with its columns, if it takes them */
-	int16		type;
-}			guards[] = {
-
-	{
-		"CREATE TRIGGER simhash_clusters BEFORE INSERT OR DELETE OR UPDATE OF &A"
-		" ON &N EXECUTE FUNCTION &S.simhash_cluster()",
-		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_UPDATE
-	},
-	{
-		"CREATE TRIGGER simhash_clusters_truncate AFTER TRUNCATE"
-		" ON &N EXECUTE FUNCTION &S.simhash_cluster()",
-		TRIGGER_TYPE_TRUNCATE
-	}
-};
-
-/* Is such a trigger there? */
-static bool
-has_guard(const ClusterTerms *terms, int i)
-{
-	Relation	clusters = table_open(terms->clusters, AccessShareLock);
-	const TriggerDesc *its = clusters->trigdesc;
-	bool		found = false;
-
-	for (int j = 0; its != NULL && j < its->numtriggers; j++)
-		found |= its->triggers[j].tgtype == guards[i].type &&
-			simhash_c_function(its->triggers[j].tgfoid) == simhash_cluster;
-	table_close(clusters, AccessShareLock);
-	return found;
-}
-
-/* Are others kept from writing to the table of the clusters? */
-bool
-simhash_clusters_is_protected(const ClusterTerms *terms)
-{
-	return has_guard(terms, 0) && has_guard(terms, 1);
-}
-
-/* Keep them from it. */
-void
-simhash_clusters_protect(const ClusterCall *call, const ClusterTerms *terms)
-{
-	for (size_t i = 0; i < lengthof(guards); i++)
-	{
-		if (!has_guard(terms, i))
-			(void) simhash_cluster_do(call, terms, guards[i].command);
-	}
 }
 
 /* Have the trigger depend on an index of a table that it searches. */
 static void
-depend_on_index(const ClusterCall *call, const ClusterTerms *terms, Oid index)
+depend_on_index(const ClusterCall *call, Oid index)
 {
 	Oid			table;
 
@@ -225,13 +178,14 @@ depend_on_index(const ClusterCall *call, const ClusterTerms *terms, Oid index)
 	/* A partition must be free to go, with an index of its own. */
 	if (!call->parted || table == call->table ||
 		!get_rel_relispartition(table))
-		depend(call, terms, false, index, 0);
+		depend_on(call, false, index, 0);
 }
 
 /* What is searched for the clusters of a row. */
-GuardSpace
-simhash_clusters_space(const ClusterCall *call, const ClusterTerms *terms)
+static GuardSpace
+bind_searched(const ClusterCall *call)
 {
+	const ClusterTerms *terms = call->terms;
 	Relation	root = terms->star ? simhash_clusters_open(terms) :
 	table_open(terms->root, AccessShareLock);
 	GuardTerms	searched = terms->star ?
@@ -249,9 +203,9 @@ simhash_clusters_space(const ClusterCall *call, const ClusterTerms *terms)
  * are any.  To look for them takes a snapshot.
  */
 void
-simhash_clusters_depend(const ClusterCall *call, const ClusterTerms *terms)
+simhash_cluster_depend(const ClusterCall *call)
 {
-	GuardSpace	space = simhash_clusters_space(call, terms);
+	GuardSpace	space = bind_searched(call);
 	GuardPlace	place = {.table = space.root,.moves = true};
 
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -261,32 +215,29 @@ simhash_clusters_depend(const ClusterCall *call, const ClusterTerms *terms)
 	{
 		const GuardTable *table = &place.scope->tables[i];
 
-		depend_on_index(call, terms, table->hamming.index);
-		for (int j = 0; j < SH_BLOCKS; j++)
-			depend_on_index(call, terms, OidIsValid(table->hamming.index) ?
-							InvalidOid : table->keys[j].index);
+		depend_on_index(call, table->hamming.index);
+		for (int j = 0; j < SH_BLOCKS && !OidIsValid(table->hamming.index); j++)
+			depend_on_index(call, table->keys[j].index);
 	}
 }
 
 /* Write the deed, or what has become of it. */
 void
-simhash_clusters_write_deed(const ClusterCall *call, const ClusterTerms *terms, bool anew)
+simhash_cluster_write_deed(const ClusterCall *call, bool anew)
 {
-	(void) simhash_cluster_run(psprintf("%s POLICY %s ON %s%s USING (%s)",
-										anew ? "CREATE" : "ALTER",
-										quote_identifier(NameStr(terms->policy)),
-										simhash_quoted_name(terms->clusters),
-										anew ? " AS RESTRICTIVE" : "",
-										simhash_clusters_write(terms, call->function)));
+	(void) simhash_cluster_do(call, "%s POLICY %s ON &t%s USING (%s)",
+							  anew ? "CREATE" : "ALTER",
+							  quote_identifier(NameStr(call->terms->policy)),
+							  anew ? " AS RESTRICTIVE" : "",
+							  simhash_clusters_write(call->terms, call->function));
 }
 
 /* Make the index by which rows find representatives. */
 void
-simhash_clusters_make_index(const ClusterCall *call, const ClusterTerms *terms)
+simhash_cluster_make_index(const ClusterCall *call)
 {
-	GuardSpace	space = simhash_clusters_space(call, terms);
+	GuardSpace	space = bind_searched(call);
 
-	(void) simhash_cluster_run(psprintf("CREATE INDEX ON %s USING hamming (%s)",
-										simhash_quoted_name(terms->clusters),
-										simhash_guard_index_columns(&space)));
+	(void) simhash_cluster_do(call, "CREATE INDEX ON &t USING hamming (%s)",
+							  simhash_guard_index_columns(&space));
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * drop.c
- *		simhash_drop_clusters(): the table keeps clusters no more.
+ *		simhash_drop_clusters(): a table ceases to keep clusters.
  *
  * It is one transaction.
  *
@@ -11,15 +11,38 @@
  */
 #include "clusters/step.h"
 
-#include "executor/spi.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
-#include "clusters/cluster.h"
-#include "clusters/table.h"
-#include "relation.h"
-
 PG_FUNCTION_INFO_V1(simhash_drop_clusters);
+
+/* What the call is for. */
+static void
+drop_clusters(ClusterCall *call)
+{
+	ClusterTerms *terms;
+
+	simhash_cluster_begin_table(call, AccessExclusiveLock);
+	terms = simhash_clusters_find(call->relation, call->column);
+	if (terms != NULL && terms->root == call->table)
+	{
+		call->terms = terms;
+		(void) simhash_cluster_drop_triggers(call, terms->clusters);
+		(void) simhash_cluster_do(call, "DROP TABLE &t");
+		if (OidIsValid(terms->work))
+			(void) simhash_cluster_do(call, "DROP TABLE %s",
+									  simhash_quoted_name(terms->work));
+		simhash_cluster_alter(call, simhash_cluster_sql(call, terms->since == 0 ?
+														"ALTER TABLE &r DROP COLUMN &c" :
+														"ALTER TABLE &r DROP COLUMN &c, DROP COLUMN &s"));
+	}
+	else if (simhash_cluster_drop_triggers(call, InvalidOid) > 0)
+		ereport(NOTICE,
+				(errmsg("dropped triggers of \"%s\" whose table of clusters is gone",
+						RelationGetRelationName(call->relation)),
+				 errdetail("It is no longer known in which column, and in which table, they kept clusters."),
+				 errhint("Drop the column and the table of the clusters by hand.")));
+	else
+		simhash_clusters_complain_of_none(call->relation, call->column);
+	simhash_cluster_end_step(call);
+}
 
 /*
  * CALL simhash_drop_clusters(relation regclass, "column" name DEFAULT 'cluster')
@@ -34,36 +57,8 @@ PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 Datum
 simhash_drop_clusters(PG_FUNCTION_ARGS)
 {
-	ClusterCall call = {0};
-	ClusterTerms *terms;
+	ClusterCall call = {.shared = true};
 
-	simhash_cluster_begin_call(&call, fcinfo);
-	simhash_cluster_begin_step(&call, AccessExclusiveLock);
-	terms = simhash_clusters_find(call.relation, call.column);
-	if (terms != NULL && terms->root == call.table)
-	{
-		(void) simhash_cluster_drop_triggers(&call, terms->clusters);
-		(void) simhash_cluster_run(psprintf("DROP TABLE %s",
-											simhash_quoted_name(terms->clusters)));
-		if (OidIsValid(terms->work))
-			(void) simhash_cluster_run(psprintf("DROP TABLE %s",
-												simhash_quoted_name(terms->work)));
-		simhash_cluster_alter(&call, psprintf("ALTER TABLE %s DROP COLUMN %s%s%s",
-											  call.name,
-											  simhash_cluster_name(call.table, terms->cluster),
-											  terms->since == 0 ? "" : ", DROP COLUMN ",
-											  terms->since == 0 ? "" :
-											  simhash_cluster_name(call.table, terms->since)));
-	}
-	else if (simhash_cluster_drop_triggers(&call, InvalidOid) > 0)
-		ereport(NOTICE,
-				(errmsg("triggers of \"%s\" that were bound to nothing are dropped",
-						RelationGetRelationName(call.relation)),
-				 errdetail("What clusters they kept, in which column and table, is not known any more."),
-				 errhint("Drop the column and the table of the clusters by hand.")));
-	else
-		(void) simhash_cluster_find(&call);
-	simhash_cluster_end_step(&call);
-	simhash_cluster_end(&call);
+	simhash_cluster_call(&call, fcinfo, 1, drop_clusters);
 	PG_RETURN_VOID();
 }

@@ -41,24 +41,17 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/forest.h"
+#include "clusters/cluster.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/fmgroids.h"
-#include "utils/snapmgr.h"
+#include "utils/acl.h"
 
-#include "clusters/table.h"
-#include "guard/guard.h"
+PG_FUNCTION_INFO_V1(simhash_current_cluster);
 
 /*
  * Limits of the work done.
  *
- * COPIES_MAX	that a merge leaves as they are.
+ * COPIES_MAX	copies that a merge leaves as they are; of more it makes links.
  */
 #define COPIES_MAX		16
 
@@ -75,12 +68,53 @@ typedef struct Forest
 {
 	const ClusterTerms *terms;
 	Relation	relation;
-	Relation	index;			/* its primary key */
+	Relation	key;			/* the primary one */
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
 	List	   *copies;			/* of Link */
 	bool		rooted;			/* these are of roots */
 } Forest;
+
+/* The place of an id in a set, or where it belongs. */
+static int
+find_cluster(const ClusterSet *clusters, int64 id)
+{
+	int			place = 0;
+
+	while (place < clusters->n && clusters->ids[place] < id)
+		place++;
+	return place;
+}
+
+/* Is a cluster in the set? */
+bool
+simhash_clusters_has(const ClusterSet *clusters, int64 id)
+{
+	int			place = find_cluster(clusters, id);
+
+	return place < clusters->n && clusters->ids[place] == id;
+}
+
+/* Add a cluster to the set, unless it is there. */
+void
+simhash_clusters_add(ClusterSet *clusters, int64 id)
+{
+	int			place = find_cluster(clusters, id);
+
+	if (simhash_clusters_has(clusters, id))
+		return;
+	if (clusters->n == clusters->size)
+	{
+		clusters->size = Max(8, clusters->size * 2);
+		clusters->ids = clusters->ids == NULL ?
+			palloc(clusters->size * sizeof(int64)) :
+			repalloc(clusters->ids, clusters->size * sizeof(int64));
+	}
+	memmove(clusters->ids + place + 1, clusters->ids + place,
+			(clusters->n - place) * sizeof(int64));
+	clusters->ids[place] = id;
+	clusters->n++;
+}
 
 /* A column of the row that was found, which is not NULL. */
 static int64
@@ -95,28 +129,13 @@ get_number(Forest *forest, ClusterColumn column)
 	return DatumGetInt64(value);
 }
 
-/* Scan the rows whose `cluster` is equal to a value, or less, by a snapshot. */
-static IndexScanDesc
-begin_scan(Forest *forest, Snapshot snapshot, StrategyNumber strategy,
-		   int64 value)
-{
-	IndexScanDesc scan = simhash_index_beginscan(forest->relation,
-												 forest->index, snapshot, 1);
-	ScanKeyData key;
-
-	ScanKeyInit(&key, 1, strategy,
-				strategy == BTEqualStrategyNumber ? F_INT8EQ : F_INT8LT,
-				Int64GetDatum(value));
-	index_rescan(scan, &key, 1, NULL, 0);
-	return scan;
-}
-
-/* Find the copies. */
+/* Find the copies, which have negative numbers. */
 static void
 find_copies(Forest *forest)
 {
-	IndexScanDesc scan = begin_scan(forest, forest->snapshot,
-									BTLessStrategyNumber, 0);
+	IndexScanDesc scan = simhash_clusters_scan(forest->relation, forest->key,
+											   forest->snapshot,
+											   BTLessStrategyNumber, 0);
 
 	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
 	{
@@ -138,7 +157,7 @@ open_forest(const ClusterTerms *terms, Snapshot snapshot)
 	Forest		forest = {.terms = terms};
 
 	forest.relation = simhash_clusters_open(terms);
-	forest.index = simhash_clusters_open_key(terms, forest.relation);
+	forest.key = simhash_clusters_open_key(terms, forest.relation);
 	forest.snapshot = RegisterSnapshot(snapshot);
 	forest.slot = table_slot_create(forest.relation, NULL);
 	find_copies(&forest);
@@ -152,7 +171,7 @@ close_forest(Forest *forest)
 	list_free_deep(forest->copies);
 	ExecDropSingleTupleTableSlot(forest->slot);
 	UnregisterSnapshot(forest->snapshot);
-	index_close(forest->index, AccessShareLock);
+	index_close(forest->key, AccessShareLock);
 	table_close(forest->relation, AccessShareLock);
 }
 
@@ -165,27 +184,24 @@ find_root(Forest *forest, int64 id)
 {
 	for (;;)
 	{
-		IndexScanDesc scan = begin_scan(forest, forest->snapshot,
-										BTEqualStrategyNumber, id);
-		bool		found = index_getnext_slot(scan, ForwardScanDirection,
-											   forest->slot);
-		int64		parent = found ? get_number(forest, CLUSTER_MERGED_INTO) : id;
+		int64		parent;
 
-		ExecClearTuple(forest->slot);
-		index_endscan(scan);
-		if (!found)
+		if (!simhash_clusters_find_number(forest->relation, forest->key,
+										  forest->snapshot, id, forest->slot))
 			return id;
+		parent = get_number(forest, CLUSTER_MERGED_INTO);
+		ExecClearTuple(forest->slot);
 		if (parent >= id)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is no older one",
+					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
 							id, RelationGetRelationName(forest->relation), parent)));
 		CHECK_FOR_INTERRUPTS();
 		id = parent;
 	}
 }
 
-/* Have copies be of the roots of what they are of. */
+/* Replace the clusters that copies name by the roots of their trees. */
 static void
 find_roots_of_copies(Forest *forest)
 {
@@ -203,7 +219,7 @@ find_roots_of_copies(Forest *forest)
 	forest->rooted = true;
 }
 
-/* What a cluster is now: the least root that trees and copies lead to. */
+/* What a cluster has become: the least root that trees and copies lead to. */
 static int64
 find_current(Forest *forest, int64 id)
 {
@@ -260,6 +276,16 @@ simhash_clusters_current(const ClusterTerms *terms, const ClusterSet *clusters,
 	return result;
 }
 
+/* What a cluster is now, by that snapshot. */
+int64
+simhash_clusters_current_of(const ClusterTerms *terms, int64 id,
+							Snapshot snapshot)
+{
+	ClusterSet	its = {1, 1, &id};
+
+	return simhash_clusters_current(terms, &its, snapshot).ids[0];
+}
+
 /* What has become of a root since the snapshot was taken. */
 typedef enum RootState
 {
@@ -273,16 +299,13 @@ static RootState
 look_at_root(Forest *forest, int64 id)
 {
 	SnapshotData dirty;
-	IndexScanDesc scan;
-	RootState	state = ROOT_STILL;
 
 	InitDirtySnapshot(dirty);
-	scan = begin_scan(forest, &dirty, BTEqualStrategyNumber, id);
-	if (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
-		state = TransactionIdIsValid(dirty.xmin) ? ROOT_IN_DOUBT : ROOT_NO_MORE;
+	if (!simhash_clusters_find_number(forest->relation, forest->key, &dirty, id,
+									  forest->slot))
+		return ROOT_STILL;
 	ExecClearTuple(forest->slot);
-	index_endscan(scan);
-	return state;
+	return TransactionIdIsValid(dirty.xmin) ? ROOT_IN_DOUBT : ROOT_NO_MORE;
 }
 
 /* Add a row: that a cluster is, or is one with, a lesser one. */
@@ -305,7 +328,7 @@ add_link(Forest *forest, int64 id, int64 into, bool copy)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* Make links of copies, but for those that are still in doubt. */
+/* Replace copies by links, unless their transaction may still be rolled back. */
 static bool
 resolve_copies(Forest *forest, const ClusterSet *clusters)
 {
@@ -329,8 +352,8 @@ resolve_copies(Forest *forest, const ClusterSet *clusters)
 }
 
 /*
- * Link clusters, which the lock keeps others from linking meanwhile, as far as the
- * snapshot is not too old; false if it is.
+ * Link clusters to the oldest of them.  Our lock keeps others from adding links
+ * meanwhile; false if the snapshot is older than a link that they have added before.
  */
 static bool
 try_merge(Forest *forest, const ClusterSet *clusters)
@@ -352,8 +375,8 @@ try_merge(Forest *forest, const ClusterSet *clusters)
 }
 
 /*
- * Do something with the forest as the only one that adds links, until it is done:
- * what has been linked by others meanwhile may have it begin again.
+ * Do something with the forest while nobody else adds links, and begin again as long
+ * as it returns false, with a newer snapshot.
  */
 static void
 link_alone(const ClusterTerms *terms, const ClusterSet *clusters,
@@ -384,9 +407,50 @@ simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
 		link_alone(terms, clusters, try_merge);
 }
 
-/* Make links of all copies that are not in doubt. */
+/* Replace all copies by links whose transaction has ended. */
 void
 simhash_clusters_resolve(const ClusterTerms *terms)
 {
 	link_alone(terms, NULL, resolve_copies);
+}
+
+/*
+ * simhash_current_cluster(relation regclass, cluster bigint,
+ *		"column" name DEFAULT 'cluster') -> bigint
+ *
+ * What a cluster of a table, kept by simhash_add_clusters(), is now: the id that
+ * it was merged into, or its own.
+ *
+ * Errors: undefined_table; object_not_in_prerequisite_state where no clusters
+ * are kept in that column; insufficient_privilege without the right to read the column.
+ */
+Datum
+simhash_current_cluster(PG_FUNCTION_ARGS)
+{
+	Oid			table = PG_GETARG_OID(0);
+	int64		id = PG_GETARG_INT64(1);
+	char	   *column = NameStr(*PG_GETARG_NAME(2));
+	Relation	relation = try_relation_open(table, AccessShareLock);
+	ClusterTerms *terms;
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table)));
+	terms = simhash_clusters_find(relation, column);
+	if (terms == NULL)
+		simhash_clusters_complain_of_none(relation, column);
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(table, get_attnum(table, column), GetUserId(),
+							  ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(relation->rd_rel->relkind),
+					   RelationGetRelationName(relation));
+	if (!terms->star)
+	{
+		simhash_clusters_check_table(terms);
+		id = simhash_clusters_current_of(terms, id, GetActiveSnapshot());
+	}
+	relation_close(relation, AccessShareLock);
+	PG_RETURN_INT64(id);
 }

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * join.c
- *		Rows that are there join clusters, beside others who write: those that have
- *		none when clusters are set up, and those that are to join anew.
+ *		Rows that are there already join clusters, while others write: those that
+ *		have no cluster when clusters are set up, and those that are to join anew.
  *
  * They are updated, so that the trigger treats them as if they arrived.
  *
@@ -10,21 +10,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/join.h"
+#include "clusters/step.h"
 
-#include "access/relation.h"
-#include "access/xact.h"
 #include "catalog/pg_inherits.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/resowner.h"
-
-#include "clusters/commands.h"
-#include "pairs/pairs.h"
-#include "relation.h"
 
 /*
  * Limits of the work done.
@@ -54,8 +43,7 @@ typedef struct Lot
  * subtransaction open: nobody else would end it.
  */
 bool
-simhash_clusters_try(const char *command, Oid table, ClusterWriting how,
-					 bool wait)
+simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wait)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -85,43 +73,39 @@ simhash_clusters_try(const char *command, Oid table, ClusterWriting how,
 	return error == NULL;
 }
 
-/* Lock a table that rows are in, if it still is one of ours. */
+/* Open and lock the root or a partition; NULL if the table is neither any more. */
 Relation
-simhash_clusters_open_part(const ClusterCall *call, Oid table)
+simhash_cluster_open_part(const ClusterCall *call, Oid table)
 {
-	List	   *tables = call->table == table ? list_make1_oid(table) :
-	find_all_inheritors(call->table, NoLock, NULL);
-
-	return list_member_oid(tables, table) ?
+	return list_member_oid(find_all_inheritors(call->table, NoLock, NULL), table) ?
 		try_relation_open(table, RowExclusiveLock) : NULL;
 }
 
 /*
- * Look up rows "d" of which a condition holds, in lots of that size, and all or some
- * of them; the lots are in memory of the call.
+ * Look up such rows, all or some of them, and divide them into lots of that size, in
+ * memory of the call.
  */
 static List *
-find_lots(ClusterCall *call, const char *condition, int size, bool all)
+find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
+		  bool all)
 {
 	List	   *lots = NIL;
 
-	simhash_cluster_begin_step(call, AccessShareLock);
-	(void) simhash_cluster_do(call, simhash_cluster_find(call),
-							  psprintf("SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid AS part,"
-									   " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
-									   " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
-									   size, condition,
-									   all ? "" : psprintf(" LIMIT %d", size * LOTS)));
+	(void) simhash_cluster_begin_step(call, AccessShareLock);
+	(void) simhash_cluster_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid AS part,"
+							  " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
+							  " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
+							  size, simhash_cluster_rows(call, which, argument),
+							  all ? "" : psprintf(" LIMIT %d", size * LOTS));
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
 		Lot		   *lot = palloc(sizeof *lot);
 		bool		isnull;
 
-		lot->table = DatumGetObjectId(SPI_getbinval(tuple, desc, 1, &isnull));
-		lot->rows = SPI_getvalue(tuple, desc, 2);
+		lot->table = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i],
+													SPI_tuptable->tupdesc, 1, &isnull));
+		lot->rows = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
 		lots = lappend(lots, lot);
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -131,38 +115,30 @@ find_lots(ClusterCall *call, const char *condition, int size, bool all)
 }
 
 /*
- * Have the trigger give rows their clusters, unless they are gone, or the condition
- * holds no more, or they are on their way to another partition.  A transaction that
- * holds a row waits for nobody, or not for long: then it is given up, and false is
- * returned.  It need not be on disk when it ends: what is lost by a crash is found
- * again.
+ * Have the trigger give the rows of a lot their clusters, as far as they are there and
+ * the condition still holds.  Unless told to wait, a transaction that holds rows waits
+ * for a lock no longer than PATIENCE: then it is rolled back, and false is returned.
+ * It need not be on disk when it ends: what a crash loses is found again.
  */
 static bool
-join(ClusterCall *call, const Lot *lot, const char *condition, bool wait,
-	 uint64 *joined)
+join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
+		 const char *argument, bool wait, uint64 *joined)
 {
-	ClusterTerms *terms;
 	Relation	relation;
 	bool		done = true;
 
-	simhash_cluster_begin_step(call, RowExclusiveLock);
-	terms = simhash_cluster_find(call);
-	relation = simhash_clusters_open_part(call, lot->table);
+	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
+	relation = simhash_cluster_open_part(call, lot->table);
 	if (!call->atomic)
-		(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
-								 false);
+		simhash_cluster_set_local("synchronous_commit", "off");
 	if (relation != NULL)
 	{
-		char	   *command =
-		psprintf("UPDATE ONLY %s AS d SET &c = NULL"
-				 " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
-				 " RETURNING d.&c IS NOT NULL",
-				 simhash_cluster_escape(simhash_quoted_name(lot->table)),
-				 lot->rows, condition);
-
-		done = simhash_clusters_try(simhash_cluster_write(call, terms, command),
-									call->table, CLUSTERS_ANEW, wait);
+		done = simhash_cluster_try(simhash_cluster_sql(call, "UPDATE ONLY %s AS d SET &c = NULL"
+													   " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
+													   " RETURNING d.&c IS NOT NULL",
+													   simhash_quoted_name(lot->table), lot->rows,
+													   simhash_cluster_rows(call, which, argument)),
+								   call->table, CLUSTERS_ANEW, wait);
 		for (uint64 i = 0; done && i < SPI_processed; i++)
 			*joined += *SPI_getvalue(SPI_tuptable->vals[i],
 									 SPI_tuptable->tupdesc, 1) == 't';
@@ -175,13 +151,14 @@ join(ClusterCall *call, const Lot *lot, const char *condition, bool wait,
 }
 
 /*
- * Have rows of which a condition on "d" holds join clusters as if they arrived; or
- * each of them once, whether it holds of them after that or not.  Returns how many
- * did.  What was given up is looked up once more, and done one by one: each row is
- * waited for with nothing in hand.
+ * Have such rows join clusters as if they arrived, until there are no such rows; or
+ * each of them once.  Returns how many joined.  Lots that were given up are looked up
+ * again, and their rows joined one by one: then we can wait for each of them, as our
+ * transaction holds no other row.
  */
 uint64
-simhash_clusters_join(ClusterCall *call, const char *condition, bool once)
+simhash_cluster_join(ClusterCall *call, ClusterRows which, const char *argument,
+					 bool once)
 {
 	uint64		total = 0;
 	int			fruitless = 0;
@@ -191,14 +168,13 @@ simhash_clusters_join(ClusterCall *call, const char *condition, bool once)
 	{
 		uint64		before = total;
 		bool		all = true;
-		List	   *lots = find_lots(call, condition, size, once);
+		List	   *lots = find_lots(call, which, argument, size, once);
 		ListCell   *lc;
 
 		foreach(lc, lots)
 		{
-			CHECK_FOR_INTERRUPTS();
 			simhash_progress_rows("joined", total);
-			all &= join(call, lfirst(lc), condition, size == 1, &total);
+			all &= join_lot(call, lfirst(lc), which, argument, size == 1, &total);
 			pfree(((Lot *) lfirst(lc))->rows);
 		}
 		if (lots == NIL || once)
@@ -213,19 +189,6 @@ simhash_clusters_join(ClusterCall *call, const char *condition, bool once)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("rows of \"%s\" could not be given their clusters",
 							get_rel_name(call->table)),
-					 errhint("See whether a trigger of the table leaves out their updates.")));
+					 errhint("See whether another trigger of the table suppresses updates of these rows.")));
 	}
-}
-
-/* Have all rows without a cluster join one; returns how many did. */
-uint64
-simhash_clusters_join_rest(ClusterCall *call)
-{
-	char	   *condition;
-
-	simhash_cluster_begin_step(call, AccessShareLock);
-	condition = MemoryContextStrdup(call->outer,
-									simhash_cluster_without(call, simhash_cluster_find(call)));
-	simhash_cluster_end_step(call);
-	return simhash_clusters_join(call, condition, false);
 }

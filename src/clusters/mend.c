@@ -22,23 +22,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/bind.h"
+#include "clusters/step.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-
-#include "clusters/faults.h"
-#include "clusters/forest.h"
-#include "clusters/join.h"
-#include "clusters/commands.h"
-#include "clusters/table.h"
-#include "pairs/pairs.h"
-#include "relation.h"
 
 PG_FUNCTION_INFO_V1(simhash_mend_clusters);
 
@@ -49,29 +35,14 @@ typedef struct Mend
 	char	   *anew;			/* which rows are to join anew; NULL for none */
 } Mend;
 
-/* Begin a step. */
-static ClusterTerms *
-begin_step(ClusterCall *call, LOCKMODE lockmode)
-{
-	ClusterTerms *terms;
-
-	CHECK_FOR_INTERRUPTS();
-	simhash_cluster_begin_step(call, call->atomic ? ShareRowExclusiveLock :
-							   lockmode);
-	terms = simhash_cluster_find(call);
-	simhash_cluster_check_set_up(call, terms);
-	return terms;
-}
-
-/* The same with nobody else writing, or in the midst of it. */
-static ClusterTerms *
+/* Begin a step while nobody else is writing, or in the midst of it. */
+static void
 begin_alone(ClusterCall *call)
 {
-	ClusterTerms *terms = begin_step(call, ShareRowExclusiveLock);
+	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 
 	/* Who writes to a partition has only that locked, and this table. */
-	LockRelationOid(terms->clusters, ShareRowExclusiveLock);
-	return terms;
+	LockRelationOid(call->terms->clusters, ShareRowExclusiveLock);
 }
 
 /*
@@ -81,15 +52,15 @@ begin_alone(ClusterCall *call)
 static char *
 find_clusters(ClusterCall *call, ClusterFault fault)
 {
-	ClusterTerms *terms = begin_step(call, AccessShareLock);
-	char	   *query = simhash_clusters_fault(call, terms, fault);
+	char	   *query;
 	char	   *ids = NULL;
 
+	(void) simhash_cluster_begin_step(call, AccessShareLock);
+	query = simhash_cluster_fault(call, fault);
 	if (query != NULL)
 	{
-		(void) simhash_cluster_do(call, terms,
-								  psprintf("SELECT pg_catalog.array_agg(DISTINCT cluster) FROM (%s) AS f",
-										   query));
+		(void) simhash_cluster_do(call, "SELECT pg_catalog.array_agg(DISTINCT cluster) FROM (%s) AS f",
+								  query);
 		ids = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	}
 	if (ids != NULL)
@@ -100,87 +71,79 @@ find_clusters(ClusterCall *call, ClusterFault fault)
 
 /*
  * Have the sequence go on after all ids that are there, the greatest of which is taken
- * from it once more.  That is a command and no setval(): what sessions have taken from
- * it in advance they give up.
+ * from it again.  By ALTER SEQUENCE and not setval(), so that sessions give up numbers
+ * that they have cached.
  */
 static void
-restart_sequence(ClusterCall *call, const ClusterTerms *terms)
+restart_sequence(ClusterCall *call)
 {
-	Oid			sequence = simhash_clusters_sequence(terms);
+	Oid			sequence = simhash_clusters_sequence(call->terms);
 
-	LockRelationOid(terms->clusters, ShareRowExclusiveLock);
-	(void) simhash_cluster_do(call, terms,
-							  psprintf("SELECT pg_catalog.max(i) FROM (SELECT d.&c AS i FROM &R AS d"
-									   " UNION ALL SELECT t.&i FROM &T AS t UNION ALL"
-									   " SELECT pg_catalog.pg_sequence_last_value('%u'::pg_catalog.regclass)) AS d",
-									   sequence));
-	(void) simhash_cluster_run(psprintf("ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
-										simhash_quoted_name(sequence),
-										Max(simhash_cluster_number(0, 1), 1)));
-	(void) simhash_cluster_do(call, terms,
-							  psprintf("SELECT pg_catalog.nextval('%u'::pg_catalog.regclass)",
-									   sequence));
+	LockRelationOid(call->terms->clusters, ShareRowExclusiveLock);
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i) FROM (SELECT d.&c AS i FROM &R AS d"
+							  " UNION ALL SELECT t.&i FROM &T AS t UNION ALL"
+							  " SELECT pg_catalog.pg_sequence_last_value('%u'::pg_catalog.regclass)) AS d",
+							  sequence);
+	(void) simhash_cluster_do(call, "ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
+							  simhash_quoted_name(sequence),
+							  Max(simhash_cluster_number(0, 1), 1));
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.nextval('%u'::pg_catalog.regclass)",
+							  sequence);
 }
 
-/* The sequence, and the triggers. */
-static void
+/* Mend the sequence and the triggers; returns whether the clusters are stars. */
+static bool
 mend_tables(ClusterCall *call)
 {
 	bool		behind = find_clusters(call, FAULT_ID_NOT_GIVEN) != NULL;
-	ClusterTerms *terms = begin_step(call, AccessShareLock);
-	bool		bare = !simhash_clusters_has_triggers(call->relation, terms) ||
-	!simhash_clusters_is_protected(terms);
+	bool		star = simhash_cluster_begin_step(call, AccessShareLock)->star;
+	bool		bare;
 
+	bare = !simhash_cluster_has_triggers(call, false) ||
+		!simhash_cluster_has_triggers(call, true);
 	simhash_cluster_end_step(call);
 	if (!behind && !bare)
-		return;
-	terms = begin_step(call, ShareRowExclusiveLock);
+		return star;
+	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	if (behind)
-		restart_sequence(call, terms);
-	if (bare)
-		simhash_clusters_protect(call, terms);
-	if (bare && simhash_clusters_make_triggers(call, terms))
+		restart_sequence(call);
+	if (bare && simhash_cluster_make_triggers(call))
 	{
-		if (terms->star)
-			simhash_clusters_make_index(call, terms);
-		simhash_clusters_depend(call, terms);
+		if (star)
+			simhash_cluster_make_index(call);
+		simhash_cluster_depend(call);
 	}
 	simhash_cluster_end_step(call);
+	return star;
 }
 
-/* Have clusters represented that are not. */
+/* Star: have clusters represented that are not. */
 static void
 represent(ClusterCall *call, const char *ids)
 {
-	ClusterTerms *terms = begin_alone(call);
-
-	simhash_clusters_promote(call, terms, true);
-	(void) simhash_clusters_write_table(call, terms,
-										psprintf("INSERT INTO &N (&i%s) SELECT DISTINCT ON (d.&c) d.&c%s FROM &R AS d"
-												 " WHERE d.&c &= ANY ('%s')"
-												 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
-												 " ORDER BY d.&c, %s%s",
-												 simhash_cluster_represented(call, terms, true),
-												 simhash_cluster_represented(call, terms, false),
-												 ids,
-												 terms->since == 0 ? "" :
-												 psprintf("d.%s NULLS FIRST, ",
-														  simhash_cluster_escape(simhash_cluster_name(call->table, terms->since))),
-												 call->parted ? "d.tableoid, d.ctid" : "d.ctid"));
+	begin_alone(call);
+	simhash_cluster_promote(call, true);
+	(void) simhash_cluster_write(call, "INSERT INTO &t (&i%s) SELECT DISTINCT ON (d.&c) d.&c%s FROM &R AS d"
+								 " WHERE d.&c &= ANY ('%s')"
+								 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
+								 " ORDER BY d.&c, %s%sd.ctid",
+								 simhash_cluster_represented(call, true),
+								 simhash_cluster_represented(call, false), ids,
+								 call->terms->since == 0 ? "" :
+								 simhash_cluster_sql(call, "d.&s NULLS FIRST, "),
+								 call->parted ? "d.tableoid, " : "");
 	simhash_cluster_end_step(call);
 }
 
-/* Star: have what represents clusters go, and their rows join anew. */
+/* Star: delete the representatives of clusters, and have their rows join anew. */
 static void
 dissolve(ClusterCall *call, const char *ids)
 {
-	ClusterTerms *terms = begin_alone(call);
-
-	(void) simhash_clusters_write_table(call, terms,
-										psprintf("DELETE FROM &T AS t WHERE COALESCE(t.&o, t.&i) &= ANY ('%s')",
-												 ids));
+	begin_alone(call);
+	(void) simhash_cluster_write(call, "DELETE FROM &T AS t WHERE COALESCE(t.&o, t.&i) &= ANY ('%s')",
+								 ids);
 	simhash_cluster_end_step(call);
-	(void) simhash_clusters_join(call, psprintf("d.&c &= ANY ('%s')", ids), false);
+	(void) simhash_cluster_join(call, ROWS_OF_CLUSTERS, ids, false);
 }
 
 /* Star: what is wrong about representatives, and rows that are not near theirs. */
@@ -188,7 +151,6 @@ static void
 mend_stars(ClusterCall *call)
 {
 	const char *ids;
-	char	   *condition;
 
 	simhash_progress_step("representatives");
 	ids = find_clusters(call, FAULT_NOT_REPRESENTED);
@@ -198,26 +160,20 @@ mend_stars(ClusterCall *call)
 	if (ids != NULL)
 		dissolve(call, ids);
 	simhash_progress_step("rows");
-	condition = simhash_cluster_not_near(call, begin_step(call, AccessShareLock));
-	condition = MemoryContextStrdup(call->outer, condition);
-	simhash_cluster_end_step(call);
-	(void) simhash_clusters_join(call, condition, false);
+	(void) simhash_cluster_join(call, ROWS_NOT_NEAR, NULL, false);
 }
 
 /* Connected: clusters that are one. */
 static void
 mend_connected(ClusterCall *call)
 {
-	ClusterTerms *terms;
 	SPITupleTable *found;
 	uint64		n;
 
 	simhash_progress_step("links");
-	terms = begin_step(call, RowExclusiveLock);
-	LockRelationOid(terms->clusters, RowExclusiveLock);
-	n = simhash_cluster_do(call, terms,
-						   simhash_clusters_fault(call, terms,
-												  FAULT_NOT_CONNECTED));
+	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
+	LockRelationOid(call->terms->clusters, RowExclusiveLock);
+	n = simhash_cluster_run(simhash_cluster_fault(call, FAULT_NOT_CONNECTED));
 	found = SPI_tuptable;
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -232,52 +188,42 @@ mend_connected(ClusterCall *call)
 						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &ids, NULL, &nids);
 		for (int j = 0; j < nids; j++)
 			simhash_clusters_add(&set, DatumGetInt64(ids[j]));
-		simhash_clusters_merge(terms, &set);
+		simhash_clusters_merge(call->terms, &set);
 	}
 	simhash_cluster_end_step(call);
 }
 
-/* Rows of the table of the clusters, and of the other, that are none. */
+/* Delete impossible rows of the table of the clusters; clear those of the root. */
 static void
 mend_rows(ClusterCall *call)
 {
-	ClusterTerms *terms;
-	char	   *condition;
-
 	if (find_clusters(call, FAULT_BAD_ROW) != NULL)
 	{
-		terms = begin_alone(call);
-		(void) simhash_clusters_write_table(call, terms,
-											psprintf("DELETE FROM &T AS t WHERE %s",
-													 simhash_cluster_bad_row(terms)));
+		begin_alone(call);
+		(void) simhash_cluster_write(call, "DELETE FROM &T AS t WHERE %s",
+									 simhash_cluster_bad_row(call));
 		simhash_cluster_end_step(call);
 	}
-	condition = simhash_cluster_misfit(call, begin_step(call, AccessShareLock));
-	condition = MemoryContextStrdup(call->outer, condition);
-	simhash_cluster_end_step(call);
-	(void) simhash_clusters_join(call, condition, true);
+	(void) simhash_cluster_join(call, ROWS_MISFIT, NULL, true);
 }
 
 /* What the call is for. */
 static void
-act(void *argument)
+mend_clusters(ClusterCall *call)
 {
-	Mend	   *mend = argument;
-	ClusterCall *call = &mend->call;
-	bool		star = begin_step(call, AccessShareLock)->star;
+	const Mend *mend = (Mend *) call;
+	bool		star;
 
-	simhash_cluster_end_step(call);
 	simhash_progress_step("sequence and triggers");
-	mend_tables(call);
+	star = mend_tables(call);
 	mend_rows(call);
 	if (star)
 		mend_stars(call);
 	else
 		mend_connected(call);
-	(void) simhash_clusters_join_rest(call);
+	(void) simhash_cluster_join(call, ROWS_WITHOUT_CLUSTER, NULL, false);
 	if (mend->anew != NULL)
-		(void) simhash_clusters_join(call, psprintf("(%s)", simhash_cluster_escape(mend->anew)),
-									 true);
+		(void) simhash_cluster_join(call, ROWS_ASKED_FOR, mend->anew, true);
 }
 
 /*
@@ -297,10 +243,8 @@ simhash_mend_clusters(PG_FUNCTION_ARGS)
 {
 	Mend		mend = {.anew = NULL};
 
-	simhash_cluster_begin_call(&mend.call, fcinfo);
 	if (!PG_ARGISNULL(2))
 		mend.anew = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	simhash_cluster_alone(&mend.call, "simhash_mend_clusters", act, &mend);
-	simhash_cluster_end(&mend.call);
+	simhash_cluster_call(&mend.call, fcinfo, 1, mend_clusters);
 	PG_RETURN_VOID();
 }

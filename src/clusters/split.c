@@ -11,16 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/faults.h"
-
-#include "executor/spi.h"
-#include "utils/lsyscache.h"
-
-#include "clusters/cluster.h"
-#include "clusters/forest.h"
-#include "clusters/commands.h"
-#include "clusters/table.h"
-#include "pairs/pairs.h"
+#include "clusters/step.h"
 
 PG_FUNCTION_INFO_V1(simhash_split_clusters);
 
@@ -38,34 +29,18 @@ typedef struct ApartCluster
 	int64		rows;
 } ApartCluster;
 
-/* Begin a step. */
-static ClusterTerms *
-begin_step(ClusterCall *call, LOCKMODE lockmode)
-{
-	ClusterTerms *terms;
-
-	/* In a transaction block locks stay, and must not become stronger. */
-	simhash_cluster_begin_step(call, call->atomic ? ShareRowExclusiveLock :
-							   lockmode);
-	terms = simhash_cluster_find(call);
-	if (terms->star)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
-						RelationGetRelationName(call->relation))));
-	simhash_cluster_check_set_up(call, terms);
-	return terms;
-}
-
 /* Find the clusters that have come apart; they are in memory of the call. */
 static ApartCluster *
 find_apart(ClusterCall *call, uint64 *n)
 {
-	ClusterTerms *terms = begin_step(call, AccessShareLock);
 	ApartCluster *apart;
 
-	*n = simhash_cluster_do(call, terms,
-							simhash_clusters_fault(call, terms, FAULT_COME_APART));
+	if (simhash_cluster_begin_step(call, AccessShareLock)->star)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
+						RelationGetRelationName(call->relation))));
+	*n = simhash_cluster_run(simhash_cluster_fault(call, FAULT_COME_APART));
 	apart = MemoryContextAllocHuge(call->outer, Max(*n, 1) * sizeof *apart);
 	for (uint64 i = 0; i < *n; i++)
 	{
@@ -89,9 +64,9 @@ write_ids(const ClusterCall *call, const ApartCluster *apart, uint64 n)
 	initStringInfo(&ids);
 	for (uint64 i = 0; i < n; i++)
 		appendStringInfo(&ids, "%s" INT64_FORMAT, i == 0 ? "" : ",", apart[i].id);
-	return psprintf("(WITH RECURSIVE w(i) AS (SELECT %s FROM pg_catalog.unnest('{%s}'::pg_catalog.int8[]) AS t(&c)"
-					" UNION SELECT l.&i FROM w JOIN &T AS l ON l.&m &= w.i) SELECT i FROM w)",
-					simhash_cluster_current(call), ids.data);
+	return simhash_cluster_sql(call, "(WITH RECURSIVE w(i) AS (SELECT %s FROM pg_catalog.unnest('{%s}'::pg_catalog.int8[]) AS t(&c)"
+							   " UNION SELECT l.&i FROM w JOIN &T AS l ON l.&m &= w.i) SELECT i FROM w)",
+							   simhash_cluster_current(call), ids.data);
 }
 
 /*
@@ -100,46 +75,42 @@ write_ids(const ClusterCall *call, const ApartCluster *apart, uint64 n)
  * the one that was found first.
  */
 static char *
-write_split(const ClusterCall *call, const ClusterTerms *terms, const char *ids)
+write_split(const ClusterCall *call, const char *ids)
 {
 	const char *current = simhash_cluster_current(call);
-	const char *its = psprintf("t.&c &= ANY %s", ids);
+	const char *its = simhash_cluster_sql(call, "t.&c &= ANY %s", ids);
 
-	return psprintf("WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, %s AS now"
-					" FROM %s AS r JOIN &R AS t ON %s &= r.id AND t.&c &= ANY %s),"
-					" p AS MATERIALIZED (SELECT part, now, pg_catalog.row_number() OVER"
-					" (PARTITION BY now ORDER BY size USING &>, part) AS place"
-					" FROM r GROUP BY part, now, size),"
-					" n AS MATERIALIZED (SELECT part, CASE WHEN place &= 1 THEN now"
-					" ELSE pg_catalog.nextval('%u'::pg_catalog.regclass) END AS cluster FROM p)"
-					" UPDATE &R AS d SET &c = n.cluster FROM r JOIN n ON n.part &= r.part"
-					" WHERE %s &= r.id AND d.&c &= ANY %s AND d.&c &! n.cluster",
-					current, simhash_cluster_query(call, terms, current, its, false),
-					simhash_cluster_id(call, "t"), ids,
-					simhash_clusters_sequence(terms),
-					simhash_cluster_id(call, "d"), ids);
+	return simhash_cluster_sql(call, "WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, %s AS now"
+							   " FROM %s AS r JOIN &R AS t ON %s &= r.id AND t.&c &= ANY %s),"
+							   " p AS MATERIALIZED (SELECT part, now, pg_catalog.row_number() OVER"
+							   " (PARTITION BY now ORDER BY size USING &>, part) AS place"
+							   " FROM r GROUP BY part, now, size),"
+							   " n AS MATERIALIZED (SELECT part, CASE WHEN place &= 1 THEN now"
+							   " ELSE pg_catalog.nextval('%u'::pg_catalog.regclass) END AS cluster FROM p)"
+							   " UPDATE &R AS d SET &c = n.cluster FROM r JOIN n ON n.part &= r.part"
+							   " WHERE %s &= r.id AND d.&c &= ANY %s AND d.&c &! n.cluster",
+							   current, simhash_cluster_query(call, current, its, false),
+							   simhash_cluster_id(call, "t"), ids,
+							   simhash_clusters_sequence(call->terms),
+							   simhash_cluster_id(call, "d"), ids);
 }
 
 /* Split some clusters. */
 static void
-split(ClusterCall *call, const ApartCluster *apart, uint64 n)
+split_some(ClusterCall *call, const ApartCluster *apart, uint64 n)
 {
-	ClusterTerms *terms = begin_step(call, ShareRowExclusiveLock);
-
-	simhash_clusters_check_sequence(terms);
-	simhash_clusters_resolve(terms);
-	(void) simhash_cluster_run_writing(simhash_cluster_write(call, terms,
-															 write_split(call, terms,
-																		 write_ids(call, apart, n))),
+	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
+	simhash_clusters_check_sequence(call->terms);
+	simhash_clusters_resolve(call->terms);
+	(void) simhash_cluster_run_writing(write_split(call, write_ids(call, apart, n)),
 									   call->table, CLUSTERS_AS_GIVEN);
 	simhash_cluster_end_step(call);
 }
 
 /* What the call is for. */
 static void
-act(void *argument)
+split_clusters(ClusterCall *call)
 {
-	ClusterCall *call = argument;
 	ApartCluster *apart;
 	uint64		n;
 	uint64		next;
@@ -150,11 +121,10 @@ act(void *argument)
 	{
 		int64		rows = apart[i].rows;
 
-		CHECK_FOR_INTERRUPTS();
 		simhash_progress_part("splitting", (double) i / n);
 		for (next = i + 1; next < n && rows + apart[next].rows <= BATCH; next++)
 			rows += apart[next].rows;
-		split(call, &apart[i], next - i);
+		split_some(call, &apart[i], next - i);
 	}
 }
 
@@ -174,8 +144,6 @@ simhash_split_clusters(PG_FUNCTION_ARGS)
 {
 	ClusterCall call = {0};
 
-	simhash_cluster_begin_call(&call, fcinfo);
-	simhash_cluster_alone(&call, "simhash_split_clusters", act, &call);
-	simhash_cluster_end(&call);
+	simhash_cluster_call(&call, fcinfo, 1, split_clusters);
 	PG_RETURN_VOID();
 }

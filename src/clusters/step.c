@@ -20,22 +20,8 @@
  */
 #include "clusters/step.h"
 
-#include "access/relation.h"
-#include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "commands/defrem.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
-
-#include "clusters/trigger.h"
-#include "pairs/pairs.h"
-#include "relation.h"
 
 /*
  * The advisory locks that the session has; those that PostgreSQL's functions take,
@@ -92,26 +78,30 @@ release_locks(const List *before)
 	}
 }
 
-/* Begin a call. */
-void
-simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo, Oid table,
-					  const char *column)
+/* Begin a call about a table and a column. */
+static void
+begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 {
+	/* No procedure can be strict. */
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(column))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation and column must not be null")));
 	call->atomic = fcinfo->context == NULL ||
 		!IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic;
 	if (call->atomic && IsolationUsesXactSnapshot() && !call->reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("clusters cannot be set up or mended by a snapshot that was taken before the table is locked"),
-				 errhint("Call it outside a transaction block, or in one that is READ COMMITTED.")));
+				 errmsg("clusters cannot be set up or mended in a transaction of level REPEATABLE READ or SERIALIZABLE"),
+				 errhint("CALL it outside a transaction block, or in one of level READ COMMITTED.")));
 	if (SPI_connect_ext(call->atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not connect to SPI")));
 	call->function = fcinfo->flinfo->fn_oid;
-	call->table = table;
-	call->column = pstrdup(column);
+	call->table = PG_GETARG_OID(0);
+	call->column = pstrdup(NameStr(*PG_GETARG_NAME(column)));
 	call->context = AllocSetContextCreate(CurrentMemoryContext,
 										  "simhash clusters",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -122,80 +112,52 @@ simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo, Oid table,
 	call->locks = list_locks();
 }
 
-/* Begin a call about a relation and a column.  No procedure can be strict. */
-void
-simhash_cluster_begin_call(ClusterCall *call, FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation and column must not be null")));
-	simhash_cluster_begin(call, fcinfo, PG_GETARG_OID(0),
-						  NameStr(*PG_GETARG_NAME(1)));
-}
-
-/* Fail unless the clusters are set up. */
-void
-simhash_cluster_check_set_up(const ClusterCall *call, const ClusterTerms *terms)
-{
-	if (terms->later)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the clusters of \"%s\" are not set up yet",
-						RelationGetRelationName(call->relation)),
-				 errhint("CALL simhash_add_clusters(...) goes on with it.")));
-}
-
 /*
- * Do what a call is for, with its progress shown, and as the only session that
- * sets clusters of the table up, trims or mends them: another would do the same
- * work beside it.  The lock outlives the transactions of the call, but in a
- * transaction block.
+ * Be the only session that sets clusters of the table up, trims or mends them:
+ * another would do the same work beside it.  The lock outlives the transactions of
+ * the call, but in a transaction block.
  */
-void
-simhash_cluster_alone(ClusterCall *call, const char *name,
-					  void (*act) (void *), void *argument)
+static LOCKTAG
+lock_call(const ClusterCall *call)
 {
-	SimhashProgress progress;
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
-	if (LockAcquire(&tag, ExclusiveLock, !call->atomic, true) ==
-		LOCKACQUIRE_NOT_AVAIL)
+	if (!call->shared &&
+		LockAcquire(&tag, ExclusiveLock, !call->atomic, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
 						get_rel_name(call->table)),
-				 errhint("pg_stat_activity shows how far it is. If it is stopped, the same call goes on.")));
-	simhash_progress_begin(&progress, name);
+				 errhint("pg_stat_activity shows how far it is. If that call is stopped, the same call resumes it.")));
+	return tag;
+}
+
+/*
+ * Do what a call is for, with its progress shown.  The function's first argument is
+ * the table; the column's name is that of the number given.
+ */
+void
+simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
+					 void (*act) (ClusterCall *))
+{
+	SimhashProgress progress;
+	LOCKTAG		tag;
+
+	begin_call(call, fcinfo, column);
+	tag = lock_call(call);
+	simhash_progress_begin(&progress, get_func_name(call->function));
 	PG_TRY();
 	{
-		act(argument);
+		act(call);
 	}
 	PG_FINALLY();
 	{
 		simhash_progress_end(&progress);
-		if (!call->atomic)
+		if (!call->shared && !call->atomic)
 			(void) LockRelease(&tag, ExclusiveLock, true);
 	}
 	PG_END_TRY();
-}
-
-/* Fail in a transaction block: the call is of several transactions. */
-void
-simhash_cluster_need_transactions(const ClusterCall *call, const char *name)
-{
-	if (call->atomic)
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s cannot be called in a transaction block", name),
-				 errdetail("It waits for the transactions that are writing, which would wait for this one.")));
-}
-
-/* End it. */
-void
-simhash_cluster_end(ClusterCall *call)
-{
 	MemoryContextDelete(call->context);
 	SPI_finish();
 }
@@ -214,20 +176,21 @@ become_owner(ClusterCall *call)
 						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
-/* Set the isolation level of the transaction, which no snapshot has yet. */
+/* Set a setting until the end of the transaction. */
 void
-simhash_cluster_isolate(const char *level)
+simhash_cluster_set_local(const char *name, const char *value)
 {
-	(void) set_config_option("transaction_isolation", level, PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
-/* Begin a step: lock the table, and become its owner. */
+/* Begin a step about a table that may keep no clusters: lock it, as its owner. */
 void
-simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode)
+simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 {
+	CHECK_FOR_INTERRUPTS();
 	if (!call->atomic)
-		simhash_cluster_isolate("read committed");
+		simhash_cluster_set_local("transaction_isolation", "read committed");
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode,
@@ -239,6 +202,37 @@ simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode)
 	become_owner(call);
 }
 
+/* The clusters that the table keeps in the column, by its own deed. */
+ClusterTerms *
+simhash_cluster_find(ClusterCall *call)
+{
+	ClusterTerms *terms = simhash_clusters_find(call->relation, call->column);
+
+	if (terms == NULL || terms->root != call->table)
+		simhash_clusters_complain_of_none(call->relation, call->column);
+	simhash_clusters_set_type(terms, call->relation);
+	if (terms->later && !call->sets_up && !call->reads)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the clusters of \"%s\" are not set up yet",
+						RelationGetRelationName(call->relation)),
+				 errhint("CALL simhash_add_clusters(...) with the same arguments resumes the set-up.")));
+	call->terms = terms;
+	return terms;
+}
+
+/*
+ * Begin a step about clusters that are kept.  In a transaction block locks stay, and
+ * must not become stronger.
+ */
+ClusterTerms *
+simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode)
+{
+	simhash_cluster_begin_table(call, call->atomic && !call->reads &&
+								!call->sets_up ? ShareRowExclusiveLock : lockmode);
+	return simhash_cluster_find(call);
+}
+
 /* End a step, and the transaction if we may. */
 void
 simhash_cluster_end_step(ClusterCall *call)
@@ -247,6 +241,7 @@ simhash_cluster_end_step(ClusterCall *call)
 	SetUserIdAndSecContext(call->user, call->security);
 	relation_close(call->relation, NoLock);
 	call->relation = NULL;
+	call->terms = NULL;
 	MemoryContextSwitchTo(call->outer);
 	MemoryContextReset(call->context);
 	if (!call->atomic)
@@ -258,81 +253,6 @@ simhash_cluster_end_step(ClusterCall *call)
 		MemoryContextSwitchTo(call->outer);
 		MemoryContextReset(call->context);
 	}
-}
-
-/* The clusters that the table keeps in the column, by its own deed. */
-ClusterTerms *
-simhash_cluster_find(ClusterCall *call)
-{
-	ClusterTerms *terms = simhash_clusters_find(call->relation, call->column);
-
-	if (terms == NULL || terms->root != call->table)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" keeps no clusters in a column \"%s\"",
-						RelationGetRelationName(call->relation), call->column),
-				 errhint("CALL simhash_add_clusters(...) has it keep them.")));
-	simhash_clusters_set_type(terms, call->relation);
-	return terms;
-}
-
-/* Run a command; returns how many rows it is about.  SPI changes the context. */
-uint64
-simhash_cluster_run(const char *command)
-{
-	MemoryContext context = CurrentMemoryContext;
-	int			result = SPI_execute(command, false, 0);
-	uint64		rows = SPI_processed;
-
-	MemoryContextSwitchTo(context);
-
-	if (result < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("command did not run: %s", command)));
-	return rows;
-}
-
-/* A number that a query has yielded; 0 for NULL. */
-int64
-simhash_cluster_number(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row],
-									  SPI_tuptable->tupdesc, column, &isnull);
-
-	return isnull ? 0 : DatumGetInt64(value);
-}
-
-/* Run the commands that a query yields, all of them found before the first. */
-void
-simhash_cluster_run_each(const char *query)
-{
-	uint64		n = simhash_cluster_run(query);
-	SPITupleTable *table = SPI_tuptable;
-
-	for (uint64 i = 0; i < n; i++)
-		(void) simhash_cluster_run(SPI_getvalue(table->vals[i], table->tupdesc, 1));
-	SPI_freetuptable(table);
-}
-
-/* The same of one that writes clusters to a table, and how the trigger takes them. */
-uint64
-simhash_cluster_run_writing(const char *command, Oid table, ClusterWriting how)
-{
-	ClusterWriter before = simhash_clusters_set_writer(table, how);
-	uint64		rows = 0;
-
-	PG_TRY();
-	{
-		rows = simhash_cluster_run(command);
-	}
-	PG_FINALLY();
-	{
-		simhash_clusters_reset_writer(before);
-	}
-	PG_END_TRY();
-	return rows;
 }
 
 /* Set a setting until the end of the step, or of a subtransaction. */
@@ -379,18 +299,4 @@ simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters)
 											 call->name));
 	}
 	return n;
-}
-
-/* Our schema, quoted. */
-const char *
-simhash_cluster_schema(const ClusterCall *call)
-{
-	return quote_identifier(get_namespace_name(get_func_namespace(call->function)));
-}
-
-/* The name of a column, quoted. */
-const char *
-simhash_cluster_name(Oid table, AttrNumber column)
-{
-	return quote_identifier(get_attname(table, column, false));
 }

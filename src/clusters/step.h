@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * step.h
- *		The steps in which clusters are set up, taken down and mended.
+ *		The procedures about clusters, and the steps in which they go.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,61 +10,152 @@
 #ifndef SIMHASH_CLUSTERS_STEP_H
 #define SIMHASH_CLUSTERS_STEP_H
 
-#include "clusters/terms.h"
-#include "clusters/trigger.h"
+#include "clusters/cluster.h"
 
-#include "fmgr.h"
-#include "storage/lockdefs.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+
+#include "query/query.h"
 
 /* A call of one of the procedures, about a column of a table. */
 typedef struct ClusterCall
 {
-	/* what stays */
+	/* what stays; the caller sets the first three */
+	bool		reads;			/* and changes nothing */
+	bool		sets_up;		/* the clusters need not be set up yet */
+	bool		shared;			/* other sessions may do the same */
 	Oid			function;		/* that is called */
 	Oid			table;
 	char	   *column;
-	bool		reads;			/* and changes nothing */
 	bool		atomic;			/* it may not end the transaction */
+	List	   *locks;			/* advisory ones that the session has */
 
 	/* a step: the table, locked, as its owner */
 	MemoryContext context;		/* of the step */
 	MemoryContext outer;
 	Relation	relation;
+	ClusterTerms *terms;		/* NULL before the deed is found */
 	char	   *name;			/* of the table, with its schema, quoted */
-	bool		parted;			/* a ctid is not enough */
-	const char *source;			/* as FROM names it: ONLY, where a ctid is */
+	bool		parted;			/* partitioned: rows are told by tableoid and
+								 * ctid */
+	const char *source;			/* as FROM names it: ONLY, unless it is parted */
 	Oid			user;
-	bool		foreign;		/* he is not the owner */
+	bool		foreign;		/* the caller is not the owner */
 	int			security;
 	int			level;
-	List	   *locks;			/* advisory ones that the session has */
 } ClusterCall;
 
-/* step.c */
-extern void simhash_cluster_begin(ClusterCall *call, FunctionCallInfo fcinfo,
-								  Oid table, const char *column);
-extern void simhash_cluster_begin_call(ClusterCall *call,
-									   FunctionCallInfo fcinfo);
-extern void simhash_cluster_check_set_up(const ClusterCall *call,
-										 const ClusterTerms *terms);
-extern void simhash_cluster_alone(ClusterCall *call, const char *name,
-								  void (*act) (void *), void *argument);
-extern void simhash_cluster_need_transactions(const ClusterCall *call,
-											  const char *name);
-extern void simhash_cluster_end(ClusterCall *call);
-extern void simhash_cluster_isolate(const char *level);
-extern void simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode);
-extern void simhash_cluster_end_step(ClusterCall *call);
-extern ClusterTerms *simhash_cluster_find(ClusterCall *call);
-extern void simhash_cluster_alter(ClusterCall *call, const char *command);
-extern int	simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters);
+/* A call of simhash_add_clusters(). */
+typedef struct ClusterSetup
+{
+	ClusterCall call;
+	GuardAsked	asked;
+	bool		star;			/* the kind */
+	char	   *since;			/* NULL for none */
+	char	   *schema;			/* of what is made; NULL for the table's */
+	bool		index;
+	bool		adopt;			/* columns that are there */
+} ClusterSetup;
+
+/* What may be wrong with the clusters of a table. */
+typedef enum ClusterFault
+{
+	FAULT_NO_CLUSTER,
+	FAULT_MISFIT,
+	FAULT_ID_NOT_GIVEN,
+	FAULT_BAD_ROW,
+	FAULT_NOT_REPRESENTED,		/* star, as what follows */
+	FAULT_NEAR_REPRESENTATIVES,
+	FAULT_NOT_NEAR,
+	FAULT_TEXT_LEFT,
+	FAULT_NOT_CONNECTED,		/* connected, as what follows */
+	FAULT_COME_APART
+} ClusterFault;
+
+#define CLUSTER_FAULTS	(FAULT_COME_APART + 1)
+
+/* Rows of the root: which of them. */
+typedef enum ClusterRows
+{
+	ROWS_WITHOUT_CLUSTER,		/* though they can be in one */
+	ROWS_MISFIT,				/* in a cluster, though they can be in none */
+	ROWS_NOT_NEAR,				/* star: not near their representative */
+	ROWS_OF_CLUSTERS,			/* whose ids are listed */
+	ROWS_ASKED_FOR				/* by a condition of the caller's */
+} ClusterRows;
+
+/* sql.c */
+extern char *simhash_cluster_sql(const ClusterCall *call,
+								 const char *format,...) pg_attribute_printf(2, 3);
 extern uint64 simhash_cluster_run(const char *command);
-extern int64 simhash_cluster_number(uint64 row, int column);
 extern uint64 simhash_cluster_run_writing(const char *command, Oid table,
 										  ClusterWriting how);
+extern int64 simhash_cluster_number(uint64 row, int column);
+extern char *simhash_cluster_each_group(const ClusterCall *call, bool theirs,
+										const char *format);
+
+/* Run what simhash_cluster_sql() writes; returns how many rows it is about. */
+#define simhash_cluster_do(call, ...) \
+	simhash_cluster_run(simhash_cluster_sql(call, __VA_ARGS__))
+
+/* The same, of a command that writes to the table of the clusters. */
+#define simhash_cluster_write(call, ...) \
+	simhash_cluster_run_writing(simhash_cluster_sql(call, __VA_ARGS__), \
+								(call)->terms->clusters, CLUSTERS_AS_GIVEN)
+
+/* step.c */
+extern void simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo,
+								 int column, void (*act) (ClusterCall *));
+extern void simhash_cluster_set_local(const char *name, const char *value);
 extern void simhash_cluster_set(const char *name, const char *value);
-extern void simhash_cluster_run_each(const char *query);
-extern const char *simhash_cluster_schema(const ClusterCall *call);
-extern const char *simhash_cluster_name(Oid table, AttrNumber column);
+extern void simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode);
+extern ClusterTerms *simhash_cluster_find(ClusterCall *call);
+extern ClusterTerms *simhash_cluster_begin_step(ClusterCall *call,
+												LOCKMODE lockmode);
+extern void simhash_cluster_end_step(ClusterCall *call);
+extern void simhash_cluster_alter(ClusterCall *call, const char *command);
+extern int	simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters);
+
+/* commands.c */
+extern char *simhash_cluster_id(const ClusterCall *call, const char *alias);
+extern char *simhash_cluster_current(const ClusterCall *call);
+extern char *simhash_cluster_query(const ClusterCall *call, const char *within,
+								   const char *condition, bool representatives);
+extern char *simhash_cluster_represented(const ClusterCall *call, bool theirs);
+extern char *simhash_cluster_rows(const ClusterCall *call, ClusterRows which,
+								  const char *argument);
+extern char *simhash_cluster_bad_row(const ClusterCall *call);
+extern char *simhash_cluster_text_left(const ClusterCall *call);
+
+/* faults.c */
+extern char *simhash_cluster_fault(const ClusterCall *call, ClusterFault fault);
+
+/* join.c */
+extern bool simhash_cluster_try(const char *command, Oid table,
+								ClusterWriting how, bool wait);
+extern Relation simhash_cluster_open_part(const ClusterCall *call, Oid table);
+extern uint64 simhash_cluster_join(ClusterCall *call, ClusterRows which,
+								   const char *argument, bool once);
+
+/* bind.c */
+extern bool simhash_cluster_has_triggers(const ClusterCall *call, bool theirs);
+extern bool simhash_cluster_make_triggers(ClusterCall *call);
+extern void simhash_cluster_make_index(const ClusterCall *call);
+extern void simhash_cluster_depend(const ClusterCall *call);
+extern void simhash_cluster_write_deed(const ClusterCall *call, bool anew);
+
+/* create.c */
+extern GuardTerms simhash_cluster_read_terms(const ClusterSetup *setup);
+extern Oid	simhash_cluster_create_table(Oid schema, const char *first,
+										 const char *second, bool unlogged,
+										 const char *definition);
+extern void simhash_cluster_create(ClusterSetup *setup);
+
+/* fill.c */
+extern void simhash_cluster_compute(ClusterSetup *setup);
+extern void simhash_cluster_fill(ClusterCall *call);
+
+/* trim.c */
+extern void simhash_cluster_promote(const ClusterCall *call, bool all);
 
 #endif							/* SIMHASH_CLUSTERS_STEP_H */

@@ -1,42 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * table.c
- *		The table of the clusters, which gives them their ids, and has the
- *		representatives of stars.
+ *		The table of the clusters: opened, checked, and its rows written.
  *
- * Whoever writes rows need have no rights on it.  It has the owner of the table
- * whose rows are in the clusters, so what he has planted on the one, as defaults
- * and triggers, gets no further than on the other.
+ * A role that writes to the root needs no rights on it.  Both have one owner, so
+ * defaults and triggers which he has put on the one can do no more than on the other.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/table.h"
+#include "clusters/cluster.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/relation.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
-#include "catalog/pg_sequence.h"
-#include "catalog/pg_type.h"
-#include "commands/sequence.h"
-#include "commands/tablecmds.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
-#include "storage/bufmgr.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
-#include "utils/timestamp.h"
-
-#include "clusters/members.h"
-#include "relation.h"
 
 /*
  * Fail unless the table of the clusters has the owner of the table whose rows are
@@ -57,7 +33,7 @@ simhash_clusters_check_table(const ClusterTerms *terms)
 						NameStr(theirs.relname), NameStr(ours.relname)),
 				 errhint("ALTER TABLE ... OWNER TO gives both to the same role.")));
 
-	/* A crash empties it, and ids would be given once more. */
+	/* A crash empties it, and ids would be given twice. */
 	if (theirs.relpersistence == RELPERSISTENCE_UNLOGGED &&
 		ours.relpersistence != RELPERSISTENCE_UNLOGGED)
 		ereport(ERROR,
@@ -69,8 +45,8 @@ simhash_clusters_check_table(const ClusterTerms *terms)
 }
 
 /* Become the owner of a table; who one was is returned. */
-static void
-become_owner(Oid table, Oid *user, int *context)
+void
+simhash_clusters_become_owner(Oid table, Oid *user, int *context)
 {
 	GetUserIdAndSecContext(user, context);
 	SetUserIdAndSecContext(simhash_clusters_class(table).relowner,
@@ -78,152 +54,9 @@ become_owner(Oid table, Oid *user, int *context)
 						   SECURITY_NOFORCE_RLS);
 }
 
-/* The sequence of the ids. */
-Oid
-simhash_clusters_sequence(const ClusterTerms *terms)
-{
-	AttrNumber	column = terms->columns[CLUSTER_ID];
-	Oid			sequence = InvalidOid;
-
-	if (get_atttype(terms->clusters, column) == INT8OID)
-		sequence = simhash_identity_sequence(terms->clusters, column);
-	if (!OidIsValid(sequence))
-		simhash_clusters_complain(terms->clusters);
-	return sequence;
-}
-
-/*
- * A number that no other row of the table has.  The owner may have altered the
- * sequence, but those of copies are negative.
- */
-static int64
-next_number(const ClusterTerms *terms)
-{
-	int64		number = nextval_internal(simhash_clusters_sequence(terms), false);
-
-	if (number < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the sequence of \"%s\" gave " INT64_FORMAT ", not a positive number",
-						get_rel_name(terms->clusters), number)));
-	return number;
-}
-
-/* Fail if the owner has had the sequence give numbers that it has given. */
-static void
-check_cycle(const ClusterTerms *terms)
-{
-	HeapTuple	tuple = SearchSysCache1(SEQRELID,
-										ObjectIdGetDatum(simhash_clusters_sequence(terms)));
-	bool		cycles = HeapTupleIsValid(tuple) &&
-	(((Form_pg_sequence) GETSTRUCT(tuple))->seqcycle ||
-	 ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement < 1);
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (cycles)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the sequence of \"%s\" comes to numbers that it has given",
-						get_rel_name(terms->clusters)),
-				 errhint("ALTER SEQUENCE %s INCREMENT BY 1 NO CYCLE.",
-						 simhash_quoted_name(simhash_clusters_sequence(terms)))));
-}
-
-/* What a session remembers of the greatest id of a table, for a while. */
-typedef struct GreatestId
-{
-	Oid			clusters;		/* the table */
-	int64		id;
-	TimestampTz until;
-} GreatestId;
-
-/* Of how many tables. */
-#define GREATEST_MAX	32
-
-/*
- * The greatest id that is there.  It is looked up from time to time, which takes a
- * hundredth of it at most, or now; and then waits for the locks of partitions: to be
- * called before those of a row are taken.
- */
-int64
-simhash_clusters_see_greatest(const ClusterTerms *terms, bool now)
-{
-	static GreatestId known[GREATEST_MAX];
-	GreatestId *greatest = &known[terms->clusters % GREATEST_MAX];
-	TimestampTz start = GetCurrentTimestamp();
-	Relation	clusters;
-
-	if (!now && greatest->clusters == terms->clusters && start < greatest->until)
-		return greatest->id;
-	greatest->clusters = InvalidOid;
-	check_cycle(terms);
-	clusters = simhash_clusters_open(terms);
-	greatest->id = simhash_clusters_greatest(terms, clusters);
-	table_close(clusters, NoLock);
-	greatest->clusters = terms->clusters;
-	greatest->until = GetCurrentTimestamp();
-	greatest->until += (greatest->until - start) * 100;
-	return greatest->id;
-}
-
-/*
- * Fail if there are ids that the sequence is yet to give: it is left behind where
- * rows were written without the triggers, by logical replication or a restore.
- */
-void
-simhash_clusters_check_sequence(const ClusterTerms *terms)
-{
-	int64		greatest = simhash_clusters_see_greatest(terms, true);
-	int64		last = simhash_clusters_last(terms);
-
-	if (greatest > last)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the ids of the clusters of \"%s\" would be given twice",
-						get_rel_name(terms->root)),
-				 errdetail("There is a cluster " INT64_FORMAT ", but the sequence of \"%s\" is at " INT64_FORMAT ".",
-						   greatest, get_rel_name(terms->clusters), last),
-				 errhint("CALL simhash_mend_clusters(...) sets it.")));
-}
-
-/* The id of a new cluster. */
-int64
-simhash_clusters_new(const ClusterTerms *terms)
-{
-	if (simhash_clusters_see_greatest(terms, false) > simhash_clusters_last(terms))
-		simhash_clusters_check_sequence(terms);
-	return next_number(terms);
-}
-
-/* The number of a copy. */
-int64
-simhash_clusters_new_copy(const ClusterTerms *terms)
-{
-	return -next_number(terms);
-}
-
-/* The last id that was given, or 0. */
-int64
-simhash_clusters_last(const ClusterTerms *terms)
-{
-	LOCAL_FCINFO(fcinfo, 1);
-	int			context;
-	Oid			user;
-	Datum		last;
-
-	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
-	fcinfo->args[0].value = ObjectIdGetDatum(simhash_clusters_sequence(terms));
-	fcinfo->args[0].isnull = false;
-	become_owner(terms->clusters, &user, &context);
-	last = pg_sequence_last_value(fcinfo);
-	SetUserIdAndSecContext(user, context);
-	return fcinfo->isnull ? 0 : DatumGetInt64(last);
-}
-
 /*
  * Open the table, which the transaction has locked.  The same session may have
- * dropped or altered it since: its columns have their types each time.
+ * dropped or altered it since, so the types of its columns are checked each time.
  */
 Relation
 simhash_clusters_open(const ClusterTerms *terms)
@@ -277,15 +110,15 @@ check_same(Relation relation, AttrNumber column, Relation clusters,
 		ours->attcollation != theirs->attcollation)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" has not the type and collation that it has in \"%s\"",
+				 errmsg("column \"%s\" of relation \"%s\" has another type or collation than in \"%s\"",
 						NameStr(theirs->attname),
 						RelationGetRelationName(clusters),
 						RelationGetRelationName(relation))));
 }
 
 /*
- * By what representatives are sought: the terms, in columns of the table of the
- * clusters.  Fails unless these have the types of those that they stand for.
+ * The terms of the search for representatives, in columns of the table of the
+ * clusters.  Fails unless these have the types of the same columns of the root.
  */
 GuardTerms
 simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
@@ -307,8 +140,8 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 }
 
 /*
- * The table whose rows are in the clusters is empty: so is that of the clusters.
- * No command says so, as a name might stand for another table by now.
+ * Empty the table of the clusters, as the root is empty.  Not by a command, as its
+ * name might be that of another table by now.
  */
 void
 simhash_clusters_truncate(const ClusterTerms *terms)
@@ -321,7 +154,7 @@ simhash_clusters_truncate(const ClusterTerms *terms)
 	if (RelationGetNumberOfBlocks(clusters) > 0)
 	{
 		CheckTableNotInUse(clusters, "TRUNCATE");
-		become_owner(terms->clusters, &user, &context);
+		simhash_clusters_become_owner(terms->clusters, &user, &context);
 		simhash_truncate(clusters);
 		SetUserIdAndSecContext(user, context);
 	}
@@ -341,9 +174,9 @@ simhash_clusters_insert(Relation clusters, TupleTableSlot *slot)
 	if (!ItemPointerIsValid(&slot->tts_tid))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("a trigger of table \"%s\" has kept a row from being written",
+				 errmsg("a trigger of table \"%s\" has suppressed a row",
 						RelationGetRelationName(clusters)),
-				 errhint("The table of the clusters must have all rows that simhash writes.")));
+				 errhint("The table of the clusters must get all rows that simhash writes.")));
 	ExecCloseIndices(result);
 	FreeExecutorState(estate);
 }
@@ -387,65 +220,7 @@ simhash_clusters_begin_row(const ClusterTerms *terms, Relation clusters,
 	return slot;
 }
 
-/* Have a row represent a new cluster, whose id is returned. */
-int64
-simhash_clusters_start(const ClusterTerms *terms, const GuardSearch *search)
-{
-	Relation	clusters = simhash_clusters_open(terms);
-	int64		id = simhash_clusters_new(terms);
-	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, id);
-
-	simhash_clusters_set(slot, terms->columns[CLUSTER_MADE],
-						 TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	simhash_clusters_set(slot, terms->fingerprint, search->center_value);
-	for (int i = 0; i < terms->terms.ngroup; i++)
-		simhash_clusters_set(slot, terms->group[i], search->group[i]);
-	if (search->document != NULL)
-		simhash_clusters_set(slot, terms->document,
-							 PointerGetDatum(search->document));
-	simhash_clusters_insert(clusters, slot);
-	ExecDropSingleTupleTableSlot(slot);
-	table_close(clusters, NoLock);
-	return id;
-}
-
-/* Have a row that is being made have in a column what another has. */
-static void
-copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
-{
-	bool		isnull;
-	Datum		value = slot_getattr(from, column, &isnull);
-
-	if (!isnull)
-		simhash_clusters_set(slot, column, value);
-}
-
-/*
- * Add a copy of a representative, which is in a slot, for the rows of our transaction
- * to depend on; returns its number.  Its document is that of our row, and goes with
- * it: the other may be that of a row which is never committed.
- */
-int64
-simhash_clusters_copy(const ClusterTerms *terms, Relation clusters,
-					  TupleTableSlot *slot, text *document)
-{
-	int64		number = simhash_clusters_new_copy(terms);
-	TupleTableSlot *copy = simhash_clusters_begin_row(terms, clusters, number);
-
-	simhash_clusters_set(copy, terms->columns[CLUSTER_COPY_OF],
-						 Int64GetDatum(simhash_clusters_of(terms, slot)));
-	copy_value(copy, slot, terms->columns[CLUSTER_MADE]);
-	copy_value(copy, slot, terms->fingerprint);
-	for (int i = 0; i < terms->terms.ngroup; i++)
-		copy_value(copy, slot, terms->group[i]);
-	if (document != NULL)
-		simhash_clusters_set(copy, terms->document, PointerGetDatum(document));
-	simhash_clusters_insert(clusters, copy);
-	ExecDropSingleTupleTableSlot(copy);
-	return number;
-}
-
-/* The cluster that a row of the table stands for. */
+/* The cluster that a row of the table is, or is a copy of. */
 int64
 simhash_clusters_of(const ClusterTerms *terms, TupleTableSlot *slot)
 {
@@ -471,8 +246,7 @@ simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 }
 
 /*
- * Delete a row that our command has added, or others have, unless another
- * transaction is about to.
+ * Delete a row of the table, unless another transaction is about to.
  */
 void
 simhash_clusters_delete(Relation clusters, ItemPointer tid)
@@ -484,21 +258,30 @@ simhash_clusters_delete(Relation clusters, ItemPointer tid)
 							  &failure, false);
 }
 
-/* Fetch the row of a number that is committed, or ours. */
+/* Scan rows by a number in the first column of an open index. */
+IndexScanDesc
+simhash_clusters_scan(Relation relation, Relation index, Snapshot snapshot,
+					  StrategyNumber strategy, int64 value)
+{
+	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
+	ScanKeyData key;
+
+	ScanKeyInit(&key, 1, strategy, strategy == BTEqualStrategyNumber ? F_INT8EQ :
+				strategy == BTLessStrategyNumber ? F_INT8LT : F_INT8GT,
+				Int64GetDatum(value));
+	index_rescan(scan, &key, 1, NULL, 0);
+	return scan;
+}
+
+/* Find the row with a number by the open primary key. */
 bool
-simhash_clusters_find_number(const ClusterTerms *terms, Relation clusters,
+simhash_clusters_find_number(Relation clusters, Relation key, Snapshot snapshot,
 							 int64 number, TupleTableSlot *slot)
 {
-	Relation	key = simhash_clusters_open_key(terms, clusters);
-	IndexScanDesc scan = simhash_index_beginscan(clusters, key, SnapshotSelf, 1);
-	ScanKeyData sought;
-	bool		found;
+	IndexScanDesc scan = simhash_clusters_scan(clusters, key, snapshot,
+											   BTEqualStrategyNumber, number);
+	bool		found = index_getnext_slot(scan, ForwardScanDirection, slot);
 
-	ScanKeyInit(&sought, 1, BTEqualStrategyNumber, F_INT8EQ,
-				Int64GetDatum(number));
-	index_rescan(scan, &sought, 1, NULL, 0);
-	found = index_getnext_slot(scan, ForwardScanDirection, slot);
 	index_endscan(scan);
-	index_close(key, AccessShareLock);
 	return found;
 }

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * terms.c
- *		The deed by which the table of the clusters is bound to the table whose
- *		rows are in them.
+ *		The deed, by which the table of the clusters is bound to the root, the table
+ *		whose rows are in them.
  *
- * A trigger that writes for others to a table must know which one, and in which
- * columns.  Its arguments do not tell: whoever has the privilege TRIGGER writes
- * them, and what they name may be renamed, or dropped and made again.  So they
- * are not asked.  What is asked is a policy of the table of the clusters:
+ * A trigger that writes to a table with rights that the user lacks must know which
+ * table and which columns.  Arguments of the trigger cannot say so: any role with the
+ * privilege TRIGGER can write them, and what they name may be renamed, or dropped and
+ * made again.  So the trigger reads a policy of the table of the clusters:
  *
  *	CREATE POLICY simhash_clusters ON news_clusters AS RESTRICTIVE USING
  *		(COALESCE(true, EXISTS (SELECT _simhash_cluster_terms('kind', 'star',
@@ -28,79 +28,54 @@
  *
  *	CREATE TRIGGER ... WHEN ('news_clusters'::regclass IS NOT NULL)
  *
- * So that table is not dropped without CASCADE.  A condition that somebody else
- * has written leads nowhere, as the deed of that table does not name his.
+ * So that table is not dropped without CASCADE.  A trigger that another role makes on
+ * a table of its own, with such a condition, is refused: the deed of the table of the
+ * clusters names another root.
  *
- * A pair of arguments is a key and what it stands for: a column of the one
- * table, or of the other, from the outer query; a constant; or, in a test for
- * NULL, the expression by which the column before it is generated.
+ * The arguments of the call are pairs of a key and a value: a column of the root, or
+ * of the table of the clusters, from the outer query; a constant; or, in a test for
+ * NULL, the expression by which the column of the pair before is generated.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/terms.h"
+#include "clusters/cluster.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
 #include "catalog/pg_policy.h"
-#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
-#include "nodes/makefuncs.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
-#include "clusters/cluster.h"
 #include "fingerprint/fingerprint.h"
-#include "relation.h"
 
 PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
 
-/* Kinds, as sets. */
-#define STAR		1
-#define CONNECTED	2
-
-/*
- * The keys of columns: where the terms have that of the one table and that of the
- * other, or -1, and for which kinds they must be there.
- */
-static const struct
-{
-	const char *key;
-	int			ours;
-	int			theirs;
-	int			needs_ours;
-	int			needs_theirs;
-}			columns[] = {
+/* The columns, in the order in which a deed has them. */
+const ClusterKey simhash_cluster_keys[CLUSTER_KEYS] = {
+#define BOTH			(CLUSTER_STAR | CLUSTER_CONNECTED)
 #define PLACE(member)	offsetof(ClusterTerms, member)
-#define THEIRS(column)	PLACE(columns) + (column) * (int) sizeof(AttrNumber)
-	{"fingerprint", PLACE(terms.column), PLACE(fingerprint), STAR | CONNECTED, STAR},
-	{"document", PLACE(terms.document), PLACE(document), 0, 0},
-	{"cluster", PLACE(cluster), THEIRS(CLUSTER_ID), STAR | CONNECTED, STAR | CONNECTED},
-	{"since", PLACE(since), -1, 0, 0},
-	{"copy_of", -1, THEIRS(CLUSTER_COPY_OF), 0, STAR | CONNECTED},
-	{"made", -1, THEIRS(CLUSTER_MADE), 0, STAR},
-	{"unused_since", -1, THEIRS(CLUSTER_UNUSED_SINCE), 0, STAR | CONNECTED},
-	{"merged_into", -1, THEIRS(CLUSTER_MERGED_INTO), 0, CONNECTED},
-	{"merged_at", -1, THEIRS(CLUSTER_MERGED_AT), 0, CONNECTED}
+#define THEIRS(column)	PLACE(columns) + (column) * sizeof(AttrNumber)
+	{"fingerprint", 'f', false, PLACE(terms.column), BOTH},
+	{"fingerprint", 'F', true, PLACE(fingerprint), CLUSTER_STAR},
+	{"document", 'd', false, PLACE(terms.document), 0},
+	{"document", 'D', true, PLACE(document), 0},
+	{"cluster", 'c', false, PLACE(cluster), BOTH},
+	{"cluster", 'i', true, THEIRS(CLUSTER_ID), BOTH},
+	{"since", 's', false, PLACE(since), 0},
+	{"copy_of", 'o', true, THEIRS(CLUSTER_COPY_OF), BOTH},
+	{"made", 'M', true, THEIRS(CLUSTER_MADE), CLUSTER_STAR},
+	{"unused_since", 'u', true, THEIRS(CLUSTER_UNUSED_SINCE), BOTH},
+	{"merged_into", 'm', true, THEIRS(CLUSTER_MERGED_INTO), CLUSTER_CONNECTED},
+	{"merged_at", 'a', true, THEIRS(CLUSTER_MERGED_AT), CLUSTER_CONNECTED}
 };
 
-/* What stands at such a place in terms; NULL for none. */
-static inline AttrNumber *
-at(const ClusterTerms *terms, int place)
-{
-	return place < 0 ? NULL : (AttrNumber *) ((char *) terms + place);
-}
-
-/* What a deed calls the one table; nobody calls the other so. */
+/* The alias of the root in a deed, unlike the name of any table of clusters. */
 #define ALIAS		"simhash_kept"
 
 /* The deed read last, and how often any table has changed. */
@@ -154,21 +129,29 @@ simhash_clusters_class(Oid table)
 	return form;
 }
 
-/* Complain of a table that is not bound, or not any more. */
+/* Complain of a table that has no deed which can be read. */
 void
 simhash_clusters_complain(Oid clusters)
 {
-	const char *name = get_rel_name(clusters);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", clusters)));
+	/* This fails if there is no such relation. */
+	(void) simhash_quoted_name(clusters);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" is not bound as that of the clusters", name),
-			 errdetail("Its policy simhash_clusters, which says of what table and how, is gone or was not made by simhash_add_clusters."),
-			 errhint("CALL simhash_drop_clusters(...) and simhash_add_clusters(...) make it anew.")));
+			 errmsg("table \"%s\" is not a table of clusters",
+					get_rel_name(clusters)),
+			 errdetail("Its policy simhash_clusters, which says for which table it has clusters, is missing or was not made by simhash_add_clusters."),
+			 errhint("CALL simhash_drop_clusters(...), and then simhash_add_clusters(...).")));
+}
+
+/* Complain of a column that has no clusters. */
+void
+simhash_clusters_complain_of_none(Relation relation, const char *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" keeps no clusters in column \"%s\"",
+					RelationGetRelationName(relation), column),
+			 errhint("CALL simhash_add_clusters(...) sets up clusters.")));
 }
 
 /*
@@ -214,7 +197,7 @@ find_call(Node *condition, Oid *root)
 	return call;
 }
 
-/* A constant of a type, or an error: nothing else is written. */
+/* A constant of that type; we write no other values, so anything else is an error. */
 static Datum
 get_constant(const ClusterTerms *terms, Node *value, Oid type)
 {
@@ -240,13 +223,12 @@ take_column(ClusterTerms *terms, const char *key, const Var *column)
 			terms->group[its->ngroup - 1] = column->varattno;
 		return true;
 	}
-	for (size_t i = 0; i < lengthof(columns); i++)
+	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		AttrNumber *place = at(terms, ours ? columns[i].ours : columns[i].theirs);
-
-		if (strcmp(key, columns[i].key) == 0 && place != NULL)
+		if (strcmp(key, simhash_cluster_keys[i].key) == 0 &&
+			simhash_cluster_keys[i].theirs != ours)
 		{
-			*place = column->varattno;
+			*simhash_cluster_column(terms, i) = column->varattno;
 			return true;
 		}
 	}
@@ -267,7 +249,7 @@ take_expression(ClusterTerms *terms, const Var *column, Node *test)
 	terms->generated = lappend(terms->generated, generated);
 }
 
-/* Take what a key stands for, which is not a column. */
+/* Take the value of a key that is not one of columns. */
 static void
 take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
 {
@@ -299,21 +281,18 @@ take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
 static bool
 is_complete(const ClusterTerms *terms)
 {
-	int			kind = terms->star ? STAR : CONNECTED;
+	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
 	bool		complete = !terms->star ||
 	(terms->document > 0) == (terms->terms.document > 0);
 
 	complete &= (terms->terms.measure != SIMHASH_NO_MEASURE) ==
 		(terms->terms.document > 0);
-	for (size_t i = 0; i < lengthof(columns); i++)
+	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		const AttrNumber *ours = at(terms, columns[i].ours);
-		const AttrNumber *theirs = at(terms, columns[i].theirs);
+		AttrNumber	column = *simhash_cluster_column(terms, i);
 
-		complete &= ours == NULL || *ours > 0 ||
-			(*ours == 0 && (columns[i].needs_ours & kind) == 0);
-		complete &= theirs == NULL || *theirs > 0 ||
-			(*theirs == 0 && (columns[i].needs_theirs & kind) == 0);
+		complete &= column > 0 ||
+			(column == 0 && (simhash_cluster_keys[i].kinds & kind) == 0);
 	}
 	for (int i = 0; i < terms->terms.ngroup; i++)
 		complete &= terms->terms.group[i] > 0 &&
@@ -444,8 +423,8 @@ simhash_clusters_read(Oid clusters)
 }
 
 /*
- * The same of a table that need not be there, or be one of clusters; NULL, too, if
- * its owner is another one.
+ * The same of a table that may be missing, or be any other; NULL as well if it has
+ * another owner.
  */
 ClusterTerms *
 simhash_clusters_read_owned(Oid clusters, Oid owner)
@@ -457,9 +436,9 @@ simhash_clusters_read_owned(Oid clusters, Oid owner)
 }
 
 /*
- * The clusters that are kept in a column of a table, or of what it is a partition
- * of; NULL if there are none.  Whoever may make triggers there may lead them to a
- * table of his own: only deeds of the owner's are read.
+ * The terms of the clusters in a column of a table, or of a table that it is a
+ * partition of; NULL if it keeps none.  Another role may have made a trigger that
+ * names a table of its own, so only deeds of the table's owner are read.
  */
 ClusterTerms *
 simhash_clusters_find(Relation relation, const char *column)
@@ -495,8 +474,8 @@ simhash_clusters_find(Relation relation, const char *column)
 }
 
 /*
- * Know the type of the fingerprint.  A deed that was written by hand may have any
- * distance.
+ * Set the type of the fingerprint, which a deed does not say, and check the distance:
+ * a deed that was written by hand may have any.
  */
 void
 simhash_clusters_set_type(ClusterTerms *terms, Relation root)
@@ -506,37 +485,34 @@ simhash_clusters_set_type(ClusterTerms *terms, Relation root)
 }
 
 /*
- * Write a column of the one table, with the expression by which it is generated,
- * if it is, and the column in which what represents a cluster has it.  Whether an
- * expression is NULL has no collation, so those of several are not at odds.
+ * Write a column, unless it is 0, and of one of the root the expression by which it is
+ * generated, if it is: in a test for NULL, as that has no collation.  Arguments must
+ * not have different ones.
  */
 static void
 write_column(StringInfo text, const ClusterTerms *terms, const char *key,
-			 AttrNumber ours, AttrNumber theirs)
+			 bool theirs, AttrNumber column)
 {
-	const char *clusters = quote_identifier(get_rel_name(terms->clusters));
+	Oid			table = theirs ? terms->clusters : terms->root;
+	Relation	relation;
+	Node	   *expression;
 
-	if (ours != 0)
-	{
-		Relation	relation = table_open(terms->root, AccessShareLock);
-		Node	   *expression = simhash_guard_expression(relation, ours);
-
-		appendStringInfo(text, ", '%s'::pg_catalog.text, %s.%s", key, ALIAS,
-						 quote_identifier(get_attname(terms->root, ours, false)));
-		if (expression != NULL)
-			appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s) IS NULL",
-							 deparse_expression(expression,
-												deparse_context_for(ALIAS, terms->root),
-												true, false));
-		table_close(relation, NoLock);
-	}
-	if (theirs != 0)
-		appendStringInfo(text, ", '%s'::pg_catalog.text, %s.%s", key, clusters,
-						 quote_identifier(get_attname(terms->clusters, theirs,
-													  false)));
+	if (column == 0)
+		return;
+	appendStringInfo(text, ", '%s'::pg_catalog.text, %s.%s", key,
+					 theirs ? quote_identifier(get_rel_name(table)) : ALIAS,
+					 quote_identifier(get_attname(table, column, false)));
+	relation = table_open(table, AccessShareLock);
+	expression = theirs ? NULL : simhash_guard_expression(relation, column);
+	if (expression != NULL)
+		appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s) IS NULL",
+						 deparse_expression(expression,
+											deparse_context_for(ALIAS, table),
+											true, false));
+	table_close(relation, NoLock);
 }
 
-/* The condition that says so; the function is one in our schema. */
+/* The condition of the policy that says so; the function is one in our schema. */
 char	   *
 simhash_clusters_write(const ClusterTerms *terms, Oid function)
 {
@@ -550,16 +526,15 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 					 " 'k'::pg_catalog.text, '%d'::pg_catalog.int4",
 					 quote_identifier(get_namespace_name(get_func_namespace(function))),
 					 terms->star ? "star" : "connected", its->radius);
-	for (size_t i = 0; i < lengthof(columns); i++)
-	{
-		const AttrNumber *ours = at(terms, columns[i].ours);
-		const AttrNumber *theirs = at(terms, columns[i].theirs);
-
-		write_column(&text, terms, columns[i].key, ours == NULL ? 0 : *ours,
-					 theirs == NULL ? 0 : *theirs);
-	}
+	for (int i = 0; i < CLUSTER_KEYS; i++)
+		write_column(&text, terms, simhash_cluster_keys[i].key,
+					 simhash_cluster_keys[i].theirs,
+					 *simhash_cluster_column(terms, i));
 	for (int i = 0; i < its->ngroup; i++)
-		write_column(&text, terms, "within", its->group[i], terms->group[i]);
+	{
+		write_column(&text, terms, "within", false, its->group[i]);
+		write_column(&text, terms, "within", true, terms->group[i]);
+	}
 	(void) double_to_shortest_decimal_buf(its->at_least, number);
 	if (its->document != 0)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"

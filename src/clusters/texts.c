@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * texts.c
- *		No text outlives its row: what represents a cluster has the document of
- *		the row that it was made for, and loses it when that is deleted or
- *		changed.
+ *		No text outlives its row: a representative has the document of the row that
+ *		it was made for, and loses it when that row is deleted or changed.
  *
- * From then on rows are compared with a row that is in the cluster, in its stead
- * (members.c).  Who deletes a row waits for another who deletes one of the same text,
- * and cluster: that may be rolled back, and the text be there again.
+ * From then on new rows are compared with a row of the cluster instead (members.c).
+ * A session that deletes a row waits for another that deletes a row of the same text
+ * and cluster: the other may roll back, and its row keeps the text then.
  *
  * Rows that go without a trigger, with a partition that is dropped or emptied, are
  * seen to by simhash_trim_clusters().
@@ -16,20 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/texts.h"
-
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
-#include "executor/executor.h"
-#include "storage/lmgr.h"
-#include "utils/fmgroids.h"
-#include "utils/snapmgr.h"
-
-#include "clusters/members.h"
-#include "clusters/table.h"
+#include "clusters/cluster.h"
 
 /*
  * Take the document from a row of the table of the clusters, which is in a slot, or
@@ -56,40 +42,38 @@ simhash_clusters_take_document(const ClusterTerms *terms, Relation clusters,
 	ExecDropSingleTupleTableSlot(changed);
 }
 
-/* Take the document from rows that an index finds by a value. */
+/* Take a document from rows of the table of the clusters that have a number. */
 static void
-take_from(const ClusterTerms *terms, Relation clusters, Relation index,
+take_from(const ClusterTerms *terms, Relation clusters, AttrNumber column,
 		  int64 id, text *document)
 {
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
-	TupleTableSlot *found = table_slot_create(clusters, NULL);
 	List	   *rows = NIL;
 	SnapshotData dirty;
-	IndexScanDesc scan;
-	ScanKeyData key;
+	ClusterScan scan;
 	ListCell   *lc;
 
 	InitDirtySnapshot(dirty);
-	scan = simhash_index_beginscan(clusters, index, &dirty, 1);
-	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
-	index_rescan(scan, &key, 1, NULL, 0);
-	while (index_getnext_slot(scan, ForwardScanDirection, slot))
+	if (simhash_clusters_begin_scan(&scan, clusters, column, true, &dirty,
+									BTEqualStrategyNumber, id))
 	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, terms->document, &isnull);
+		while (simhash_clusters_next(&scan))
+		{
+			bool		isnull;
+			Datum		value = slot_getattr(scan.slot, terms->document, &isnull);
 
-		if (!isnull &&
-			simhash_guard_same_document((text *) DatumGetPointer(value), document))
-			rows = lappend(rows, memcpy(palloc(sizeof slot->tts_tid),
-										&slot->tts_tid, sizeof slot->tts_tid));
+			if (!isnull &&
+				simhash_guard_same_document((text *) DatumGetPointer(value), document))
+				rows = lappend(rows, memcpy(palloc(sizeof(ItemPointerData)),
+											&scan.slot->tts_tid, sizeof(ItemPointerData)));
+		}
+		simhash_clusters_end_scan(&scan);
 	}
-	index_endscan(scan);
 	foreach(lc, rows)
 	{
-		if (simhash_clusters_fetch(clusters, lfirst(lc), found))
-			simhash_clusters_take_document(terms, clusters, found);
+		if (simhash_clusters_fetch(clusters, lfirst(lc), slot))
+			simhash_clusters_take_document(terms, clusters, slot);
 	}
-	ExecDropSingleTupleTableSlot(found);
 	ExecDropSingleTupleTableSlot(slot);
 }
 
@@ -101,21 +85,12 @@ void
 simhash_clusters_take_text(const ClusterTerms *terms, int64 id, text *document)
 {
 	Relation	clusters;
-	Relation	key;
-	Relation	copies;
 
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
-	key = simhash_clusters_open_key(terms, clusters);
-	copies = simhash_clusters_open_index(clusters,
-										 terms->columns[CLUSTER_COPY_OF], true);
+	index_close(simhash_clusters_open_key(terms, clusters), AccessShareLock);
 	(void) simhash_clusters_searched(terms, clusters);
-	take_from(terms, clusters, key, id, document);
-	if (copies != NULL)
-	{
-		take_from(terms, clusters, copies, id, document);
-		index_close(copies, AccessShareLock);
-	}
-	index_close(key, AccessShareLock);
+	take_from(terms, clusters, terms->columns[CLUSTER_ID], id, document);
+	take_from(terms, clusters, terms->columns[CLUSTER_COPY_OF], id, document);
 	table_close(clusters, AccessShareLock);
 }

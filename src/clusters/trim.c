@@ -16,11 +16,11 @@
  * 3. delete	What has a mark from step 1, or from a call before this one, and still
  *				has no row.
  *
- *	 Guarantee.  No row is ever in a cluster that is not represented, or leads to
- *	 another one than before.
+ *	 Guarantee.  No row is ever in a cluster without a representative, or in one
+ *	 that leads to another root than before.
  *
  * Star.  Who comes upon a mark joins that cluster all the same, but makes a copy of
- * what represents it (trigger.c).  If the original goes, the copy stays, and gets its
+ * what represents it (star.c).  If the original goes, the copy stays, and gets its
  * id in the next call.  Copies go if what they are copies of is there, unmarked.
  *
  * Connected.  Nobody joins a cluster that has been merged, or links it: a mark
@@ -35,18 +35,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/faults.h"
+#include "clusters/step.h"
 
-#include "access/xact.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
-
-#include "clusters/forest.h"
-#include "clusters/commands.h"
-#include "pairs/pairs.h"
 
 PG_FUNCTION_INFO_V1(simhash_trim_clusters);
 
@@ -64,60 +55,43 @@ typedef struct Trim
 	const char *keep;			/* how long clusters have had no row that go */
 } Trim;
 
-/* Begin a step. */
-static ClusterTerms *
-begin_step(Trim *trim)
-{
-	ClusterTerms *terms;
-
-	CHECK_FOR_INTERRUPTS();
-	simhash_cluster_begin_step(&trim->call, AccessShareLock);
-	terms = simhash_cluster_find(&trim->call);
-	simhash_cluster_check_set_up(&trim->call, terms);
-	return terms;
-}
-
 /*
  * The last of the ids after one that a batch is about, as a condition on "t"; NULL if
  * there are no more.
  */
 static char *
-next_batch(const ClusterCall *call, const ClusterTerms *terms, int64 *low)
+next_batch(const ClusterCall *call, int64 *low)
 {
 	int64		after = *low;
 	bool		none;
 
-	(void) simhash_cluster_do(call, terms,
-							  psprintf("SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
-									   " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
-									   " ORDER BY 1 LIMIT %d) AS t", after, BATCH));
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
+							  " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
+							  " ORDER BY 1 LIMIT %d) AS t", after, BATCH);
 	*low = simhash_cluster_number(0, 1);
 	none = simhash_cluster_number(0, 2) == 0;
 	SPI_freetuptable(SPI_tuptable);
 	if (none)
 		return NULL;
-	return psprintf("t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
-					after, *low);
+	return simhash_cluster_sql(call, "t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
+							   after, *low);
 }
 
-/* Does what is done with one batch after the other, each a step of its own. */
-typedef void (*BatchWork) (Trim *trim, const ClusterTerms *terms,
-						   const char *batch);
-
+/* Do to one batch after the other what is to be done, each by a step of its own. */
 static void
-work_in_batches(Trim *trim, BatchWork work)
+work_in_batches(ClusterCall *call,
+				void (*work) (const ClusterCall *call, const char *batch))
 {
 	int64		low = PG_INT64_MIN;
 	const char *batch;
 
 	do
 	{
-		ClusterTerms *terms = begin_step(trim);
-
-		batch = next_batch(&trim->call, terms, &low);
+		(void) simhash_cluster_begin_step(call, AccessShareLock);
+		batch = next_batch(call, &low);
 		if (batch != NULL)
-			work(trim, terms, batch);
-		simhash_cluster_end_step(&trim->call);
+			work(call, batch);
+		simhash_cluster_end_step(call);
 	} while (batch != NULL);
 }
 
@@ -130,51 +104,59 @@ work_in_batches(Trim *trim, BatchWork work)
  * locked, and wait for another.
  */
 static void
-change(Trim *trim, const ClusterTerms *terms, const char *batch,
-	   const char *condition, const char *lock, const char *command)
+change_batch(const ClusterCall *call, const char *batch, const char *condition,
+			 const char *lock, const char *command)
 {
-	(void) simhash_clusters_write_table(&trim->call, terms,
-										psprintf("WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM &T AS t"
-												 " WHERE %s AND %s FOR %s SKIP LOCKED) %s"
-												 " l.place &= t.ctid", batch, condition, lock, command));
+	(void) simhash_cluster_write(call, "WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM &T AS t"
+								 " WHERE %s AND %s FOR %s SKIP LOCKED) %s"
+								 " l.place &= t.ctid", batch, condition, lock, command);
+}
+
+/* Change columns of them. */
+static void
+update_batch(const ClusterCall *call, const char *batch, const char *condition,
+			 const char *columns)
+{
+	change_batch(call, batch, condition, "NO KEY UPDATE",
+				 simhash_cluster_sql(call, "UPDATE &T AS t SET %s FROM l WHERE", columns));
 }
 
 /* Step 1, of some clusters; copies are marked all. */
 static void
-mark(Trim *trim, const ClusterTerms *terms, const char *batch)
+mark_batch(const ClusterCall *call, const char *batch)
 {
-	change(trim, terms, batch, "t.&u IS NOT NULL AND " HAS_ROW, "NO KEY UPDATE",
-		   "UPDATE &T AS t SET &u = NULL FROM l WHERE");
-	change(trim, terms, batch, "t.&u IS NULL AND NOT " HAS_ROW, "NO KEY UPDATE",
-		   "UPDATE &T AS t SET &u = pg_catalog.now() FROM l WHERE");
-	if (terms->document != 0)
-		change(trim, terms, batch, simhash_cluster_text_left(), "NO KEY UPDATE",
-			   "UPDATE &T AS t SET &D = NULL FROM l WHERE");
+	update_batch(call, batch, simhash_cluster_sql(call, "t.&u IS NOT NULL AND " HAS_ROW),
+				 simhash_cluster_sql(call, "&u = NULL"));
+	update_batch(call, batch, simhash_cluster_sql(call, "t.&u IS NULL AND NOT " HAS_ROW),
+				 simhash_cluster_sql(call, "&u = pg_catalog.now()"));
+	if (call->terms->document != 0)
+		update_batch(call, batch, simhash_cluster_text_left(call),
+					 simhash_cluster_sql(call, "&D = NULL"));
 }
 
 /* Step 3, of some clusters. */
 static void
-delete(Trim *trim, const ClusterTerms *terms, const char *batch)
+delete_batch(const ClusterCall *call, const char *batch)
 {
-	const char *keep = simhash_cluster_escape(quote_literal_cstr(trim->keep));
-	const char *condition =
-	psprintf("t.&i &> 0 AND NOT " HAS_ROW
-			 " AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s", keep,
-			 terms->star ? "" :
-			 " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
-			 " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)");
+	const Trim *trim = (const Trim *) call;
+	char	   *condition =
+	simhash_cluster_sql(call, "t.&i &> 0 AND NOT " HAS_ROW
+						" AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s",
+						quote_literal_cstr(trim->keep), call->terms->star ? "" :
+						simhash_cluster_sql(call, " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
+											" AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)"));
 
-	change(trim, terms, batch, condition, "UPDATE", "DELETE FROM &T AS t USING l WHERE");
+	change_batch(call, batch, condition, "UPDATE",
+				 simhash_cluster_sql(call, "DELETE FROM &T AS t USING l WHERE"));
 }
 
 /* Have every link lead to a root: each round halves the way. */
 static void
-shorten_links(Trim *trim, ClusterTerms *terms)
+shorten_links(const ClusterCall *call)
 {
-	simhash_clusters_resolve(terms);
-	while (simhash_clusters_write_table(&trim->call, terms,
-										"UPDATE &T AS t SET &m = p.&m FROM &T AS p"
-										" WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
+	simhash_clusters_resolve(call->terms);
+	while (simhash_cluster_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
+								 " WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
 		CHECK_FOR_INTERRUPTS();
 }
 
@@ -184,31 +166,15 @@ shorten_links(Trim *trim, ClusterTerms *terms)
  * all, as nobody writes.
  */
 void
-simhash_clusters_promote(const ClusterCall *call, const ClusterTerms *terms,
-						 bool all)
+simhash_cluster_promote(const ClusterCall *call, bool all)
 {
-	const char *marked = all ? "" : " AND c.&u IS NOT NULL";
+	const char *marked = all ? "" : simhash_cluster_sql(call, " AND c.&u IS NOT NULL");
 
-	(void) simhash_clusters_write_table(call, terms,
-										psprintf("UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
-												 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
-												 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked));
-	(void) simhash_clusters_write_table(call, terms,
-										psprintf("DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
-												 " (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked));
-}
-
-/* Before or after the batches. */
-static void
-tidy(Trim *trim, bool before)
-{
-	ClusterTerms *terms = begin_step(trim);
-
-	if (terms->star && !before)
-		simhash_clusters_promote(&trim->call, terms, false);
-	else if (!terms->star && before)
-		shorten_links(trim, terms);
-	simhash_cluster_end_step(&trim->call);
+	(void) simhash_cluster_write(call, "UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
+								 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
+								 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
+	(void) simhash_cluster_write(call, "DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
+								 " (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
 }
 
 /*
@@ -226,24 +192,40 @@ wait_for_writers(Oid clusters)
 
 /* What the call is for. */
 static void
-act(void *argument)
+trim_clusters(ClusterCall *call)
 {
-	Trim	   *trim = argument;
-	ClusterTerms *terms = begin_step(trim);
-	Oid			clusters = terms->clusters;
+	const Trim *trim = (const Trim *) call;
+	const ClusterTerms *terms;
+	Oid			clusters;
+	bool		star;
+
+	if (call->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("simhash_trim_clusters cannot be called in a transaction block"),
+				 errdetail("It waits for transactions that write to the table, and they would wait for this one.")));
+	terms = simhash_cluster_begin_step(call, AccessShareLock);
+	clusters = terms->clusters;
+	star = terms->star;
 
 	/* Fail before anything is marked. */
-	(void) simhash_cluster_run(psprintf("SELECT pg_catalog.now() OPERATOR(pg_catalog.-) %s::pg_catalog.interval",
-										quote_literal_cstr(trim->keep)));
-	simhash_cluster_end_step(&trim->call);
-	tidy(trim, true);
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.now() &- %s::pg_catalog.interval",
+							  quote_literal_cstr(trim->keep));
+	if (!star)
+		shorten_links(call);
+	simhash_cluster_end_step(call);
 	simhash_progress_step("marks");
-	work_in_batches(trim, mark);
+	work_in_batches(call, mark_batch);
 	simhash_progress_step("waits for writers");
 	wait_for_writers(clusters);
 	simhash_progress_step("deletes");
-	work_in_batches(trim, delete);
-	tidy(trim, false);
+	work_in_batches(call, delete_batch);
+	if (star)
+	{
+		(void) simhash_cluster_begin_step(call, AccessShareLock);
+		simhash_cluster_promote(call, false);
+		simhash_cluster_end_step(call);
+	}
 }
 
 /*
@@ -270,10 +252,6 @@ simhash_trim_clusters(PG_FUNCTION_ARGS)
 				 errmsg("relation, column and keep must not be null")));
 	trim.keep = DatumGetCString(DirectFunctionCall1(interval_out,
 													PG_GETARG_DATUM(2)));
-	simhash_cluster_begin(&trim.call, fcinfo, PG_GETARG_OID(0),
-						  NameStr(*PG_GETARG_NAME(1)));
-	simhash_cluster_need_transactions(&trim.call, "simhash_trim_clusters");
-	simhash_cluster_alone(&trim.call, "simhash_trim_clusters", act, &trim);
-	simhash_cluster_end(&trim.call);
+	simhash_cluster_call(&trim.call, fcinfo, 1, trim_clusters);
 	PG_RETURN_VOID();
 }

@@ -1,0 +1,210 @@
+/*-------------------------------------------------------------------------
+ *
+ * connected.c
+ *		Clusters of the kind connected: a row joins the cluster of the rows near it,
+ *		and clusters that it connects are merged.
+ *
+ * A row is looked up in its own table.  All rows within the distance count: if they are
+ * in one cluster it joins that, if they are in several these are merged, and the oldest
+ * id stays (forest.c).  The version that an update replaces counts among them, so that
+ * a small change moves no row.  A row that another transaction is about to delete
+ * counts: it was there when ours arrived.  Unlike with stars, a row has to wait for a
+ * transaction that has inserted a row near it, unless that row is in a cluster which
+ * ours joins anyway.
+ *
+ * The row may still not get in: INSERT ... ON CONFLICT may drop it, or another trigger.
+ * So when the trigger is called BEFORE, that a row is near several clusters is only
+ * noted (xact.c); when it is called AFTER, a row that was noted is looked up again, and
+ * the clusters are merged.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/cluster.h"
+
+#include "access/htup_details.h"
+
+/* A row of a transaction in progress, and its cluster. */
+typedef struct ClusterArrival
+{
+	int64		cluster;
+	GuardPending pending;
+} ClusterArrival;
+
+/* What rows near another are in. */
+typedef struct ClusterNeighbours
+{
+	ClusterSet	clusters;		/* of rows whose fate is known */
+	List	   *arrivals;		/* of ClusterArrival, one for each cluster */
+} ClusterNeighbours;
+
+/*
+ * Take in a row near ours: its cluster or, if a transaction in progress has
+ * inserted it, also what to wait for.  Rows that were there before the trigger
+ * may have no cluster yet, and will find ours when they get one.
+ */
+static void
+meet_neighbour(void *visitor, const GuardTable *table, TupleTableSlot *slot,
+			   const GuardPending *pending)
+{
+	ClusterNeighbours *neighbours = visitor;
+	ClusterArrival *arrival;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, table->carried, &isnull);
+	int64		id;
+	ListCell   *lc;
+
+	if (isnull)
+		return;
+	id = DatumGetInt64(value);
+	if (!TransactionIdIsValid(pending->xid))
+	{
+		simhash_clusters_add(&neighbours->clusters, id);
+		return;
+	}
+	foreach(lc, neighbours->arrivals)
+	{
+		if (((ClusterArrival *) lfirst(lc))->cluster == id)
+			return;
+	}
+	arrival = palloc(sizeof *arrival);
+	arrival->cluster = id;
+	arrival->pending = *pending;
+	neighbours->arrivals = lappend(neighbours->arrivals, arrival);
+}
+
+/*
+ * Of the rows that others are inserting, the first that may be in a cluster
+ * other than those which are joined; NULL if there is none.
+ */
+static GuardPending *
+find_arrival(const ClusterTerms *terms, const ClusterNeighbours *neighbours,
+			 const ClusterSet *joined)
+{
+	ListCell   *lc;
+
+	foreach(lc, neighbours->arrivals)
+	{
+		ClusterArrival *arrival = lfirst(lc);
+
+		if (!simhash_clusters_has(joined,
+								  simhash_clusters_current_of(terms, arrival->cluster,
+															  GetLatestSnapshot())))
+			return &arrival->pending;
+	}
+	return NULL;
+}
+
+/*
+ * Is the version of a row that an update replaces near what it is replaced by?  It
+ * counts as a row that is there, so that a small change leaves a row where it was.
+ */
+static bool
+is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
+{
+	const Guard *guard = &its->guard;
+	const GuardTerms *terms = &guard->terms;
+	HeapTuple	old = data->tg_trigtuple;
+	GuardFingerprint fingerprint;
+	text	   *document;
+	Datum		value;
+	bool		isnull;
+
+	/* It may be of another group. */
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event) || guard->place.moves ||
+		simhash_clusters_are_written(its->terms->root, CLUSTERS_ANEW) ||
+		!simhash_clusters_get_number(data->tg_relation, old, its->cluster, id))
+		return false;
+	value = heap_getattr(old, terms->column, RelationGetDescr(data->tg_relation),
+						 &isnull);
+	if (isnull)
+		return false;
+	fingerprint = simhash_guard_fingerprint(&terms->type, value);
+	if (simhash_guard_distance(&fingerprint, &guard->search.center) > terms->radius)
+		return false;
+	if (terms->document == 0)
+		return true;
+	document = simhash_guard_document(data->tg_relation, terms->document, old);
+	return document != NULL && guard->document != NULL &&
+		simhash_guard_similarity(terms, guard->document,
+								 DatumGetTextPP(PointerGetDatum(document))) >=
+		terms->at_least;
+}
+
+/*
+ * The cluster of a row: the oldest of those near it, or a new one.  Where it is given
+ * one it may be on its way from another partition, by a statement which deletes it
+ * there: what that deletes counts.
+ */
+int64
+simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bool given)
+{
+	Guard	   *guard = &its->guard;
+	GuardSearch *search = &guard->search;
+	ClusterSet	joined;
+	int64		old;
+	bool		stays = is_old_near(its, data, &old);
+	int64		id;
+
+	search->visit = meet_neighbour;
+	search->moving = !stays && given;
+	simhash_guard_begin_row(guard->statement);
+	for (;;)
+	{
+		ClusterNeighbours neighbours = {0};
+		GuardPending *arrival;
+
+		search->visitor = &neighbours;
+		simhash_guard_enter(guard, &search->center);
+		simhash_guard_search(search, guard->place.scope);
+		if (stays)
+			simhash_clusters_add(&neighbours.clusters, old);
+		joined = simhash_clusters_current(its->terms, &neighbours.clusters,
+										  GetLatestSnapshot());
+		arrival = find_arrival(its->terms, &neighbours, &joined);
+		if (arrival == NULL && !search->changed)
+			break;
+		simhash_guard_unlock(&guard->statement->locks);
+		if (arrival != NULL)
+			simhash_guard_wait(arrival);
+	}
+	id = joined.n == 0 ? simhash_clusters_new(its->terms) : joined.ids[0];
+	if (joined.n > 1)
+		simhash_clusters_note_merge(its->terms->clusters, id, &search->center);
+	return id;
+}
+
+/* A row is in: if it is near several clusters, merge these. */
+void
+simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
+{
+	Guard	   *guard = &its->guard;
+	GuardSearch *search = &guard->search;
+	ClusterNeighbours neighbours = {0};
+	HeapTuple	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
+	data->tg_newtuple : data->tg_trigtuple;
+	int64		id;
+
+	if (its->terms->star || its->terms->later)
+		return;
+	simhash_guard_take_row(guard, data, row, 0);
+	if (guard->need == GUARD_NONE_NEAR ||
+		!simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
+		!simhash_clusters_is_merge(its->terms->clusters, id, &search->center))
+		return;
+	simhash_guard_find(search->space, &guard->place);
+	search->self = NULL;
+	search->visit = meet_neighbour;
+	search->visitor = &neighbours;
+	simhash_clusters_add(&neighbours.clusters, id);
+	if (is_old_near(its, data, &id))
+		simhash_clusters_add(&neighbours.clusters, id);
+
+	/* Whoever is inserting a row near ours waits for us, and merges then. */
+	do
+	{
+		simhash_guard_search(search, guard->place.scope);
+	} while (search->changed);
+	simhash_clusters_merge(its->terms, &neighbours.clusters);
+}

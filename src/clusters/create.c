@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * create.c
+ *		The first step of simhash_add_clusters(): what is asked for is checked, and
+ *		the column, the table of the clusters, its deed and the triggers are made.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/step.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
+#include "core/pairs/wide_pairs.h"
+#include "utils/ruleutils.h"
+
+/* The columns that are ours of the table of the clusters. */
+static const char *const own_columns[CLUSTER_COLUMNS] = {
+	"cluster", "copy_of", "made", "unused_since", "merged_into", "merged_at"
+};
+
+/* Fail if clusters cannot be kept for the rows of such a table. */
+static void
+check_table(ClusterSetup *setup)
+{
+	Relation	relation = setup->call.relation;
+
+	simhash_refuse_foreign_tables(setup->call.table, AccessShareLock,
+								  "clusters",
+								  "Detach what is on other servers.");
+	if (relation->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is a temporary table",
+						RelationGetRelationName(relation)),
+				 errhint("simhash_clusters computes the clusters of any rows.")));
+	if (!setup->call.parted && has_subclass(setup->call.table) &&
+		find_inheritance_children(setup->call.table, NoLock) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" has children by inheritance",
+						RelationGetRelationName(relation)),
+				 errdetail("Its triggers do not fire for their rows."),
+				 errhint("Clusters are kept across the partitions of a partitioned table.")));
+}
+
+/*
+ * Fail if rows cannot be clustered by the columns of the fingerprint, the group and
+ * the document.  The trigger would fail as well, but only at the first row.
+ */
+static void
+check_columns(const ClusterSetup *setup, const GuardTerms *terms)
+{
+	Relation	relation = setup->call.relation;
+	GuardColumn *group = palloc(Max(terms->ngroup, 1) * sizeof *group);
+	int			most = sh_wide_most(terms->type.width);
+
+	if (terms->radius > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("clusters are found within a distance of at most %d of %d bits, not %d",
+						most, terms->type.width, terms->radius)));
+	if (terms->document != 0)
+		simhash_guard_check_document(relation, terms->document);
+	simhash_guard_bind_group(group, relation, terms->ngroup, terms->group);
+	for (int i = -1; i < terms->ngroup; i++)
+	{
+		Form_pg_attribute column =
+		simhash_guard_attribute(relation, i < 0 ? terms->column : terms->group[i]);
+
+		simhash_guard_check_stored(relation, column->attnum);
+		if (column->attidentity)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+					 errmsg("column \"%s\" is an identity column",
+							NameStr(column->attname)),
+					 errhint("It numbers rows: it is no fingerprint, and not equal in any two rows.")));
+		if (i >= 0 && !OidIsValid(group[i].hash.fn_oid))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("could not identify a hash function for type %s",
+							format_type_be(column->atttypid)),
+					 errdetail("Column \"%s\" cannot tell groups of rows apart.",
+							   NameStr(column->attname))));
+	}
+}
+
+/* What the caller asks for, in numbers of columns. */
+GuardTerms
+simhash_cluster_read_terms(const ClusterSetup *setup)
+{
+	GuardTerms	terms = simhash_guard_read_terms(&setup->asked,
+												 setup->call.relation);
+
+	if (terms.document == 0 &&
+		(setup->asked.document != NULL || setup->asked.profile != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("document and profile are for similarity or at_least, which are not given")));
+
+	/* Everybody can read the deed, so it must not name the seed of a profile. */
+	terms.profile = sh_profile_plain(terms.profile);
+	check_columns(setup, &terms);
+	return terms;
+}
+
+/*
+ * Add a column to the table, or take over the one that is there, if it is a plain
+ * one which clusters are not found by.
+ */
+static AttrNumber
+add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid type)
+{
+	ClusterCall *call = &setup->call;
+	AttrNumber	number = get_attnum(call->table, name);
+	bool		fits = number > 0 && number != its->column &&
+	number != its->document;
+	Form_pg_attribute column;
+
+	if (number == InvalidAttrNumber)
+	{
+		simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
+											 call->name, quote_identifier(name),
+											 format_type_be_qualified(type)));
+		return get_attnum(call->table, name);
+	}
+	if (!setup->adopt)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" already exists",
+						name, RelationGetRelationName(call->relation)),
+				 errhint("Give another name: \"column\" => ..., since => ...; or adopt => true, if it is left of earlier clusters.")));
+	for (int i = 0; i < its->ngroup; i++)
+		fits &= number != its->group[i];
+	column = fits ? simhash_guard_attribute(call->relation, number) : NULL;
+	if (column == NULL || column->atttypid != type || column->attnotnull ||
+		column->atthasdef || column->attidentity)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("column \"%s\" of relation \"%s\" cannot be taken over",
+						name, RelationGetRelationName(call->relation)),
+				 errdetail("It must be of type %s, without default, identity and NOT NULL, and clusters must not be found by it.",
+						   format_type_be(type))));
+	return number;
+}
+
+/*
+ * A column of earlier clusters is taken over: drop what is left of these and would be
+ * in the way, triggers and the deed.  Their table stays, as its owner may need it.
+ */
+static void
+clear_away(ClusterSetup *setup)
+{
+	ClusterCall *call = &setup->call;
+	ClusterTerms *old = simhash_clusters_find(call->relation, call->column);
+	Oid			clusters = old != NULL ? old->clusters :
+	get_relname_relid(makeObjectName(RelationGetRelationName(call->relation),
+									 psprintf("%ss", call->column), NULL),
+					  RelationGetNamespace(call->relation));
+
+	(void) simhash_cluster_drop_triggers(call, InvalidOid);
+	if (old != NULL)
+	{
+		(void) simhash_cluster_drop_triggers(call, old->clusters);
+		(void) simhash_cluster_run(psprintf("DROP POLICY %s ON %s",
+											quote_identifier(NameStr(old->policy)),
+											simhash_quoted_name(old->clusters)));
+	}
+	if (OidIsValid(clusters) &&
+		get_attnum(clusters, "cluster") != InvalidAttrNumber)
+		ereport(NOTICE,
+				(errmsg("table \"%s\" of earlier clusters is left as it is",
+						get_rel_name(clusters)),
+				 errhint("DROP TABLE removes it when it is no longer needed.")));
+}
+
+/* A column for CREATE TABLE, as the root has it. */
+static char *
+write_column(const ClusterSetup *setup, AttrNumber number, const char *constraint)
+{
+	Relation	relation = setup->call.relation;
+	Form_pg_attribute column = simhash_guard_attribute(relation, number);
+	const char *name = NameStr(column->attname);
+
+	/* The last are those of connected clusters, which copy no columns. */
+	for (int i = 0; i < CLUSTER_MERGED_INTO; i++)
+	{
+		if (strcmp(name, own_columns[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("the table of the clusters has a column \"%s\" of its own",
+							name),
+					 errhint("Rename that of \"%s\".",
+							 RelationGetRelationName(relation))));
+	}
+	return psprintf(", %s %s%s%s%s", quote_identifier(name),
+					format_type_extended(column->atttypid, column->atttypmod,
+										 FORMAT_TYPE_TYPEMOD_GIVEN |
+										 FORMAT_TYPE_FORCE_QUALIFY),
+					OidIsValid(column->attcollation) ? " COLLATE " : "",
+					OidIsValid(column->attcollation) ?
+					generate_collation_name(column->attcollation) : "",
+					constraint);
+}
+
+/*
+ * Take a new relation from those whom default privileges have given it to: it has
+ * values of rows that a policy may hide from them, and what they write into it
+ * would be taken for ours.
+ */
+static void
+revoke_all(Oid relation)
+{
+	uint64		n = simhash_cluster_run(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
+												 " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
+												 " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+												 " FROM pg_catalog.pg_class AS c,"
+												 " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
+												 " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
+												 " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
+												 relation));
+	SPITupleTable *commands = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+		(void) simhash_cluster_run(SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
+	SPI_freetuptable(commands);
+}
+
+/*
+ * Make a table for its owner alone, with a name of two parts that is free in the
+ * schema; the definition follows the name.
+ */
+Oid
+simhash_cluster_create_table(Oid schema, const char *first, const char *second,
+							 bool unlogged, const char *definition)
+{
+	char	   *name = makeObjectName(first, second, NULL);
+	Oid			table;
+
+	for (int i = 1; OidIsValid(get_relname_relid(name, schema)); i++)
+		name = makeObjectName(first, second, psprintf("%d", i));
+	(void) simhash_cluster_run(psprintf("CREATE %sTABLE %s %s",
+										unlogged ? "UNLOGGED " : "",
+										quote_qualified_identifier(get_namespace_name(schema), name),
+										definition));
+	table = get_relname_relid(name, schema);
+	revoke_all(table);
+	return table;
+}
+
+/* The columns that the table of the clusters has for representatives. */
+static char *
+write_represented(const ClusterSetup *setup, const GuardTerms *its)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	appendStringInfoString(&columns, write_column(setup, its->column, " NOT NULL"));
+	for (int i = 0; i < its->ngroup; i++)
+		appendStringInfoString(&columns, write_column(setup, its->group[i], " NOT NULL"));
+	if (its->document != 0)
+		appendStringInfoString(&columns, write_column(setup, its->document, ""));
+	return columns.data;
+}
+
+/* The number that a column of the root has in the table of the clusters. */
+static AttrNumber
+number_there(const ClusterTerms *terms, AttrNumber column)
+{
+	return column == 0 ? 0 :
+		get_attnum(terms->clusters, get_attname(terms->root, column, false));
+}
+
+/* Make the table of the clusters, and know its columns. */
+static void
+create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
+{
+	const GuardTerms *its = &terms->terms;
+	Relation	root = setup->call.relation;
+	Oid			schema = setup->schema == NULL ?
+	RelationGetNamespace(root) : get_namespace_oid(setup->schema, false);
+	const char *columns = !terms->star ?
+	", merged_into pg_catalog.int8 NOT NULL"
+	", merged_at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()" :
+	psprintf(", made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()%s",
+			 write_represented(setup, its));
+
+	terms->clusters =
+		simhash_cluster_create_table(schema, RelationGetRelationName(root),
+									 psprintf("%ss", setup->call.column),
+									 root->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED,
+									 psprintf("(cluster pg_catalog.int8 PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY%s"
+											  ", copy_of pg_catalog.int8, unused_since pg_catalog.timestamptz)",
+											  columns));
+	for (int i = 0; i < CLUSTER_COLUMNS; i++)
+	{
+		if (terms->star ? i < CLUSTER_MERGED_INTO : i != CLUSTER_MADE)
+			terms->columns[i] = get_attnum(terms->clusters, own_columns[i]);
+	}
+	terms->group = palloc0(Max(its->ngroup, 1) * sizeof(AttrNumber));
+	if (terms->star)
+	{
+		terms->fingerprint = number_there(terms, its->column);
+		for (int i = 0; i < its->ngroup; i++)
+			terms->group[i] = number_there(terms, its->group[i]);
+		terms->document = number_there(terms, its->document);
+		(void) simhash_cluster_do(&setup->call, "CREATE INDEX ON &t (copy_of) WHERE copy_of IS NOT NULL");
+	}
+	revoke_all(simhash_clusters_sequence(terms));
+}
+
+/* Do step 1 of the set-up. */
+void
+simhash_cluster_create(ClusterSetup *setup)
+{
+	ClusterCall *call = &setup->call;
+	ClusterTerms terms = {.star = setup->star,.later = true,.policy = {"simhash_clusters"}};
+	ObjectAddress root = {RelationRelationId, call->table, 0};
+	ObjectAddress clusters = {RelationRelationId, InvalidOid, 0};
+
+	simhash_cluster_begin_table(call, AccessExclusiveLock);
+	check_table(setup);
+	call->terms = &terms;
+	terms.root = call->table;
+	terms.terms = simhash_cluster_read_terms(setup);
+	if (setup->adopt)
+		clear_away(setup);
+	terms.cluster = add_column(setup, &terms.terms, call->column, INT8OID);
+	if (setup->since != NULL)
+		terms.since = add_column(setup, &terms.terms, setup->since,
+								 TIMESTAMPTZOID);
+	create_clusters(setup, &terms);
+	simhash_cluster_write_deed(call, true);
+	(void) simhash_cluster_make_triggers(call);
+
+	/* Without the root there are no clusters. */
+	clusters.objectId = terms.clusters;
+	recordDependencyOn(&clusters, &root, DEPENDENCY_AUTO);
+	if (!terms.star)
+		simhash_cluster_depend(call);
+	simhash_cluster_end_step(call);
+}

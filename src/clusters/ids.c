@@ -1,0 +1,164 @@
+/*-------------------------------------------------------------------------
+ *
+ * ids.c
+ *		The ids of clusters, which an identity column of the table of the clusters
+ *		gives, and none of them twice.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/cluster.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_sequence.h"
+#include "commands/sequence.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+/* The sequence of the ids. */
+Oid
+simhash_clusters_sequence(const ClusterTerms *terms)
+{
+	AttrNumber	column = terms->columns[CLUSTER_ID];
+	Oid			sequence = InvalidOid;
+
+	if (get_atttype(terms->clusters, column) == INT8OID)
+		sequence = simhash_identity_sequence(terms->clusters, column);
+	if (!OidIsValid(sequence))
+		simhash_clusters_complain(terms->clusters);
+	return sequence;
+}
+
+/* The last id that was given, or 0. */
+int64
+simhash_clusters_last(const ClusterTerms *terms)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	int			context;
+	Oid			user;
+	Datum		last;
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = ObjectIdGetDatum(simhash_clusters_sequence(terms));
+	fcinfo->args[0].isnull = false;
+	simhash_clusters_become_owner(terms->clusters, &user, &context);
+	last = pg_sequence_last_value(fcinfo);
+	SetUserIdAndSecContext(user, context);
+	return fcinfo->isnull ? 0 : DatumGetInt64(last);
+}
+
+/*
+ * A number that no other row of the table has.  The owner may have altered the
+ * sequence, but those of copies are negative.
+ */
+static int64
+next_number(const ClusterTerms *terms)
+{
+	int64		number = nextval_internal(simhash_clusters_sequence(terms), false);
+
+	if (number < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the sequence of \"%s\" gave " INT64_FORMAT ", not a positive number",
+						get_rel_name(terms->clusters), number)));
+	return number;
+}
+
+/* Fail if the owner has had the sequence give numbers that it has given. */
+static void
+check_cycle(const ClusterTerms *terms)
+{
+	HeapTuple	tuple = SearchSysCache1(SEQRELID,
+										ObjectIdGetDatum(simhash_clusters_sequence(terms)));
+	bool		cycles = HeapTupleIsValid(tuple) &&
+	(((Form_pg_sequence) GETSTRUCT(tuple))->seqcycle ||
+	 ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement < 1);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (cycles)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the sequence of \"%s\" may give the same number twice",
+						get_rel_name(terms->clusters)),
+				 errhint("ALTER SEQUENCE %s INCREMENT BY 1 NO CYCLE.",
+						 simhash_quoted_name(simhash_clusters_sequence(terms)))));
+}
+
+/* What a session remembers of the greatest id of a table, for a while. */
+typedef struct GreatestId
+{
+	Oid			clusters;		/* the table */
+	int64		id;
+	TimestampTz until;
+} GreatestId;
+
+/* Of how many tables. */
+#define GREATEST_MAX	32
+
+/*
+ * The greatest id that is there.  It is looked up from time to time, which takes a
+ * hundredth of it at most, or now; and then waits for the locks of partitions: to be
+ * called before those of a row are taken.
+ */
+int64
+simhash_clusters_see_greatest(const ClusterTerms *terms, bool now)
+{
+	static GreatestId known[GREATEST_MAX];
+	GreatestId *greatest = &known[terms->clusters % GREATEST_MAX];
+	TimestampTz start = GetCurrentTimestamp();
+	Relation	clusters;
+
+	if (!now && greatest->clusters == terms->clusters && start < greatest->until)
+		return greatest->id;
+
+	/* Of a table that is dropped in mid-statement the search complains. */
+	if (!now && get_rel_relkind(terms->clusters) == '\0')
+		return 0;
+	greatest->clusters = InvalidOid;
+	check_cycle(terms);
+	clusters = simhash_clusters_open(terms);
+	greatest->id = simhash_clusters_greatest(terms, clusters);
+	table_close(clusters, NoLock);
+	greatest->clusters = terms->clusters;
+	greatest->until = GetCurrentTimestamp();
+	greatest->until += (greatest->until - start) * 100;
+	return greatest->id;
+}
+
+/*
+ * Fail if there are ids that the sequence is yet to give: it is left behind where
+ * rows were written without the triggers, by logical replication or a restore.
+ */
+void
+simhash_clusters_check_sequence(const ClusterTerms *terms)
+{
+	int64		greatest = simhash_clusters_see_greatest(terms, true);
+	int64		last = simhash_clusters_last(terms);
+
+	if (greatest > last)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the ids of the clusters of \"%s\" would be given twice",
+						get_rel_name(terms->root)),
+				 errdetail("There is a cluster " INT64_FORMAT ", but the sequence of \"%s\" is at " INT64_FORMAT ".",
+						   greatest, get_rel_name(terms->clusters), last),
+				 errhint("CALL simhash_mend_clusters(...) moves the sequence beyond it.")));
+}
+
+/* The id of a new cluster. */
+int64
+simhash_clusters_new(const ClusterTerms *terms)
+{
+	if (simhash_clusters_see_greatest(terms, false) > simhash_clusters_last(terms))
+		simhash_clusters_check_sequence(terms);
+	return next_number(terms);
+}
+
+/* The number of a copy. */
+int64
+simhash_clusters_new_copy(const ClusterTerms *terms)
+{
+	return -next_number(terms);
+}

@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * sql.c
+ *		Commands about clusters: written from templates, and run.
+ *
+ * A command names tables and columns, which may have any names, and operators,
+ * of which a search_path may have others.  In a template two characters stand for
+ * each, so that it can be read.
+ *
+ *		&R &r	the root: as FROM names it, and its name
+ *		&c &f &d &s	its columns: cluster, fingerprint, document, since
+ *		&T &t	the table of the clusters: as FROM names it, and its name
+ *		&i &o &u &m	its columns: cluster, copy_of, unused_since, merged_into
+ *		&F &D	its columns: fingerprint, document; &A, a list of all
+ *		&S		our schema
+ *		&= &! &< &> &- &/	operators of pg_catalog: = <> < > - /
+ *
+ * For example, of a table "news" within the schema public,
+ *
+ *		DELETE FROM &T AS t WHERE t.&i &= %d
+ *
+ * with the argument 7 is DELETE FROM ONLY public.news_clusters AS t WHERE
+ * t.cluster OPERATOR(pg_catalog.=) 7.  Otherwise a template is a format of
+ * printf(), whose arguments are put in as they are.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/step.h"
+
+/* The command of ours that is writing clusters to a table, if any. */
+static struct ClusterWriter
+{
+	Oid			table;			/* InvalidOid for none */
+	ClusterWriting how;
+	int			depth;			/* of triggers, where it fires ours */
+}			writer;
+
+/* How many triggers are at work, one inside the other. */
+static int
+trigger_depth(void)
+{
+	return DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH));
+}
+
+/*
+ * Is a command of ours writing to a table in that way, and not one of a trigger that
+ * fires for it?
+ */
+bool
+simhash_clusters_are_written(Oid table, ClusterWriting how)
+{
+	return writer.table == table && writer.how == how &&
+		writer.depth == trigger_depth();
+}
+
+/* The name of a column, quoted. */
+static const char *
+name_of(Oid table, AttrNumber column)
+{
+	return quote_identifier(get_attname(table, column, false));
+}
+
+/*
+ * The columns of the group, of either table, each put into a format and one after
+ * the other.
+ */
+char	   *
+simhash_cluster_each_group(const ClusterCall *call, bool theirs,
+						   const char *format)
+{
+	const ClusterTerms *terms = call->terms;
+	Oid			table = theirs ? terms->clusters : terms->root;
+	const AttrNumber *group = theirs ? terms->group : terms->terms.group;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < terms->terms.ngroup; i++)
+	{
+		/* The table of connected clusters has none of them. */
+		if (group[i] != 0)
+			appendStringInfo(&text, format, name_of(table, group[i]));
+	}
+	return text.data;
+}
+
+/* All columns of ours of the table of the clusters, in a list. */
+static const char *
+list_columns(const ClusterCall *call)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < CLUSTER_KEYS; i++)
+	{
+		AttrNumber	column = *simhash_cluster_column(call->terms, i);
+
+		if (simhash_cluster_keys[i].theirs && column != 0)
+			appendStringInfo(&list, "%s%s", list.len == 0 ? "" : ", ",
+							 name_of(call->terms->clusters, column));
+	}
+	appendStringInfoString(&list, simhash_cluster_each_group(call, true, ", %s"));
+	return list.data;
+}
+
+/* What takes the place of a letter. */
+static const char *
+expand(const ClusterCall *call, char letter)
+{
+	const ClusterTerms *terms = call->terms;
+
+	for (int i = 0; i < CLUSTER_KEYS; i++)
+	{
+		if (simhash_cluster_keys[i].letter == letter)
+			return name_of(simhash_cluster_keys[i].theirs ? terms->clusters :
+						   terms->root, *simhash_cluster_column(terms, i));
+	}
+	switch (letter)
+	{
+		case 'R':
+			return call->source;
+		case 'r':
+			return call->name;
+		case 'T':
+			return psprintf("ONLY %s", simhash_quoted_name(terms->clusters));
+		case 't':
+			return simhash_quoted_name(terms->clusters);
+		case 'A':
+			return list_columns(call);
+		case 'S':
+			return quote_identifier(get_namespace_name(get_func_namespace(call->function)));
+		case '!':
+			return "OPERATOR(pg_catalog.<>)";
+		default:
+			return psprintf("OPERATOR(pg_catalog.%c)", letter);
+	}
+}
+
+/* Write a command, or a part of one, from a template and its arguments. */
+char	   *
+simhash_cluster_sql(const ClusterCall *call, const char *format,...)
+{
+	StringInfoData expanded;
+	StringInfoData command;
+	int			needed;
+
+	initStringInfo(&expanded);
+	for (; *format != '\0'; format++)
+	{
+		if (*format != '&')
+		{
+			appendStringInfoChar(&expanded, *format);
+			continue;
+		}
+		for (const char *c = expand(call, *++format); *c != '\0'; c++)
+			appendStringInfo(&expanded, "%s%c", *c == '%' ? "%" : "", *c);
+	}
+	initStringInfo(&command);
+	do
+	{
+		va_list		args;
+
+		va_start(args, format);
+		needed = appendStringInfoVA(&command, expanded.data, args);
+		va_end(args);
+		if (needed > 0)
+			enlargeStringInfo(&command, needed);
+	} while (needed > 0);
+	return command.data;
+}
+
+/* Run a command; returns how many rows it is about.  SPI changes the context. */
+uint64
+simhash_cluster_run(const char *command)
+{
+	MemoryContext context = CurrentMemoryContext;
+	int			result = SPI_execute(command, false, 0);
+	uint64		rows = SPI_processed;
+
+	MemoryContextSwitchTo(context);
+	if (result < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("command did not run: %s", command)));
+	return rows;
+}
+
+/* Run one that writes clusters to a table, which the trigger takes in that way. */
+uint64
+simhash_cluster_run_writing(const char *command, Oid table, ClusterWriting how)
+{
+	struct ClusterWriter before = writer;
+	uint64		rows = 0;
+
+	writer = (struct ClusterWriter)
+	{
+		table, how, trigger_depth() + 1
+	};
+	PG_TRY();
+	{
+		rows = simhash_cluster_run(command);
+	}
+	PG_FINALLY();
+	{
+		writer = before;
+	}
+	PG_END_TRY();
+	return rows;
+}
+
+/* A number that a query has yielded; 0 for NULL. */
+int64
+simhash_cluster_number(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row],
+									  SPI_tuptable->tupdesc, column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}

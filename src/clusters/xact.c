@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ *
+ * xact.c
+ *		What a transaction remembers of clusters until it ends: which of its rows may
+ *		connect some, and which representatives it has added.
+ *
+ * connected.  What a row connects is looked up before it is in; merged it is after
+ * that (connected.c).  A note of it says which rows have to be looked up again.
+ *
+ * star.  A representative, or a copy of one, is added before its row is in, and the
+ * row may not get in: ON CONFLICT may leave it out, or another trigger; or the
+ * transaction deletes it again.  What has become of it is known in the end, and asked
+ * of the index on the column of clusters, in all tables where rows of ours have
+ * joined.  If no row is in the cluster, the transaction takes back what it has added.
+ * If there are rows, but none has the document that was taken from the first, that
+ * goes.  Where there is no index all stays, until simhash_trim_clusters() finds it.
+ *
+ * A row that has joined meanwhile, in another transaction, has a copy (star.c).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clusters/cluster.h"
+
+#include "common/hashfn.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+/*
+ * Limits of the work done.
+ *
+ * MERGES_MAX	rows of a transaction that are noted; with more, all rows are looked
+ *				up again.
+ * STARTS_MAX	representatives that are noted; others stay.
+ */
+#define MERGES_MAX	65536
+#define STARTS_MAX	65536
+
+/* What is remembered of a cluster: it is known by its table and id. */
+typedef struct NoteKey
+{
+	int64		cluster;
+	uint64		fingerprint;	/* a hash of that of the row that connects, or
+								 * 0 */
+	Oid			clusters;		/* the table of the clusters */
+	uint32		unused;			/* 0 */
+} NoteKey;
+
+/* A representative that the transaction has added, or a copy of one. */
+typedef struct Start
+{
+	NoteKey		key;
+	int64		number;			/* the id, or that of a copy */
+	List	   *tables;			/* of StartTable: where rows of ours may be in
+								 * it */
+} Start;
+
+/* A table, and its columns. */
+typedef struct StartTable
+{
+	Oid			table;
+	AttrNumber	cluster;
+	AttrNumber	document;		/* that is compared, or 0 */
+} StartTable;
+
+/* What the transaction remembers; NULL if nothing. */
+static HTAB *merges = NULL;		/* of NoteKey */
+static HTAB *starts = NULL;		/* of Start */
+
+/* Enter a key, unless so many are there; NULL then. */
+static void *
+enter_note(HTAB **notes, const NoteKey *key, Size size, long most)
+{
+	HASHCTL		control = {
+		.keysize = sizeof *key,
+		.entrysize = size,
+		.hcxt = TopTransactionContext
+	};
+
+	if (*notes == NULL)
+		*notes = hash_create("simhash clusters", 64, &control,
+							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return hash_get_num_entries(*notes) >= most ? NULL :
+		hash_search(*notes, key, HASH_ENTER, NULL);
+}
+
+/* The key of a row that connects clusters. */
+static NoteKey
+merge_key(Oid clusters, int64 cluster, const GuardFingerprint *fingerprint)
+{
+	NoteKey		key = {cluster, 0, clusters, 0};
+
+	for (int i = 0; i < GUARD_WORDS(fingerprint->width); i++)
+		key.fingerprint = hash_combine64(key.fingerprint, fingerprint->words[i]);
+	return key;
+}
+
+/* Note that a row connects clusters. */
+void
+simhash_clusters_note_merge(Oid clusters, int64 cluster,
+							const GuardFingerprint *fingerprint)
+{
+	NoteKey		key = merge_key(clusters, cluster, fingerprint);
+
+	(void) enter_note(&merges, &key, sizeof key, MERGES_MAX);
+}
+
+/* May any row of the transaction connect clusters? */
+bool
+simhash_clusters_any_merge(void)
+{
+	return merges != NULL;
+}
+
+/* May a row connect clusters? */
+bool
+simhash_clusters_is_merge(Oid clusters, int64 cluster,
+						  const GuardFingerprint *fingerprint)
+{
+	NoteKey		key = merge_key(clusters, cluster, fingerprint);
+
+	return hash_get_num_entries(merges) >= MERGES_MAX ||
+		hash_search(merges, &key, HASH_FIND, NULL) != NULL;
+}
+
+/* A row of a table may be in a cluster that the transaction has started. */
+static void
+add_table(Start *start, const ClusterTrigger *its)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	StartTable *table = palloc(sizeof *table);
+
+	table->table = its->guard.table;
+	table->cluster = its->cluster;
+	table->document = its->guard.terms.document;
+	start->tables = lappend(start->tables, table);
+	MemoryContextSwitchTo(old);
+}
+
+/* The row of a trigger has added what represents a cluster, by that number. */
+void
+simhash_clusters_note_start(const ClusterTrigger *its, int64 cluster,
+							int64 number)
+{
+	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
+	Start	   *start = enter_note(&starts, &key, sizeof *start, STARTS_MAX);
+
+	if (start == NULL)
+		return;
+	start->number = number;
+	start->tables = NIL;
+	add_table(start, its);
+}
+
+/* The row of a trigger joins a cluster. */
+void
+simhash_clusters_note_join(const ClusterTrigger *its, int64 cluster)
+{
+	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
+	Start	   *start = starts == NULL ? NULL :
+	hash_search(starts, &key, HASH_FIND, NULL);
+	ListCell   *lc;
+
+	if (start == NULL)
+		return;
+	foreach(lc, start->tables)
+	{
+		if (((StartTable *) lfirst(lc))->table == its->guard.table)
+			return;
+	}
+	add_table(start, its);
+}
+
+/*
+ * Is a row in a cluster, and one of them with that document?  Nothing is known of a
+ * table that is gone, or has no index.
+ */
+static bool
+find_rows(const Start *start, text *document, bool *any)
+{
+	bool		found = false;
+	ListCell   *lc;
+
+	*any = false;
+	foreach(lc, start->tables)
+	{
+		const StartTable *table = lfirst(lc);
+		Relation	relation = try_table_open(table->table, AccessShareLock);
+
+		if (relation == NULL)
+			found = *any = true;
+		else
+		{
+			found |= simhash_clusters_find_row(relation, table->cluster,
+											   start->key.cluster, document,
+											   table->document, any);
+			table_close(relation, AccessShareLock);
+		}
+	}
+	return found;
+}
+
+/*
+ * Take back a representative, or its document, if no row needs it.  It may be gone: a
+ * subtransaction that added it may have been rolled back, or the table dropped.
+ */
+static void
+take_back(const Start *start)
+{
+	ClusterTerms *terms =
+	get_rel_relkind(start->key.clusters) == RELKIND_RELATION ?
+	simhash_clusters_read(start->key.clusters) : NULL;
+	Relation	clusters;
+	Relation	key;
+	TupleTableSlot *slot;
+
+	if (terms == NULL)
+		return;
+	LockRelationOid(terms->clusters, RowExclusiveLock);
+	clusters = simhash_clusters_open(terms);
+	(void) simhash_clusters_searched(terms, clusters);
+	slot = table_slot_create(clusters, NULL);
+	key = simhash_clusters_open_key(terms, clusters);
+	if (simhash_clusters_find_number(clusters, key, SnapshotSelf, start->number,
+									 slot) &&
+		simhash_clusters_of(terms, slot) == start->key.cluster)
+	{
+		bool		none = true;
+		bool		any;
+		Datum		document = terms->document == 0 ? (Datum) 0 :
+		slot_getattr(slot, terms->document, &none);
+
+		bool		found = find_rows(start, none ? NULL :
+									  (text *) DatumGetPointer(document), &any);
+
+		if (!any)
+			simhash_clusters_delete(clusters, &slot->tts_tid);
+		else if (!found)
+			simhash_clusters_take_document(terms, clusters, slot);
+	}
+	index_close(key, AccessShareLock);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(clusters, AccessShareLock);
+}
+
+/* The transaction is about to be committed. */
+static void
+take_back_all(void)
+{
+	HASH_SEQ_STATUS status;
+	Start	   *start;
+
+	/* What the last command has added is to be seen. */
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	hash_seq_init(&status, starts);
+	while ((start = hash_seq_search(&status)) != NULL)
+	{
+		bool		any;
+
+		/* Most have rows, and no document. */
+		if (((StartTable *) linitial(start->tables))->document != 0 ||
+			!find_rows(start, NULL, &any))
+			take_back(start);
+	}
+	PopActiveSnapshot();
+}
+
+/* A transaction ends, which frees what is remembered of it. */
+static void
+end_xact(XactEvent event, void *arg)
+{
+	(void) arg;
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+	{
+		if (starts != NULL)
+			take_back_all();
+	}
+	else if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT ||
+			 event == XACT_EVENT_PREPARE)
+		starts = merges = NULL;
+}
+
+/* Learn of the ends of transactions, from now on. */
+void
+simhash_clusters_watch_xacts(void)
+{
+	RegisterXactCallback(end_xact, NULL);
+}
