@@ -216,9 +216,14 @@ extern void hamming_shift(const ShLayout *layout, uint64 shift,
 extern bool hamming_row(Relation index, const HammingIndexState *state,
 						Datum *values, bool *isnull, ShValue *value);
 
+struct HammingSort;
+
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
+
+/* hamming_load.c */
+extern void hamming_load(Relation index, struct HammingSort *sort);
 
 /*
  * Called when all entries of a row are in an index, if somebody wants to know;

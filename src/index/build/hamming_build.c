@@ -18,13 +18,14 @@
 
 #include "compat.h"
 #include "index/hamming.h"
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 
 typedef struct HammingBuild
 {
 	HammingSort *sort;
 	HammingIndexState index;
-	HammingRead read;
+	double		rows;
+	int64		entries;
 } HammingBuild;
 
 /* Called for each row of the table: put its entries to the sort. */
@@ -37,12 +38,12 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	ShValue		value;
 
 	(void) alive;
-	build->read.rows++;
+	build->rows++;
 	if (!hamming_row(index, &build->index, values, isnull, &value))
 	{
 		hamming_sort_put(build->sort, PG_INT64_MAX,
 						 hamming_pack_tid(tid) | HAMMING_NULL_ENTRY);
-		build->read.entries++;
+		build->entries++;
 		return;
 	}
 	for (int word = 0; word < layout->words; word++)
@@ -52,7 +53,7 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 												  value.words[word],
 												  word, block)),
 							 hamming_pack_tid(tid));
-	build->read.entries += hamming_row_entries(layout);
+	build->entries += hamming_row_entries(layout);
 }
 
 /* Build the index. */
@@ -75,17 +76,17 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	build.sort = hamming_sort_begin(maintenance_work_mem);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 build_row, &build, NULL);
-	result->index_tuples = build.read.rows;
+	result->index_tuples = build.rows;
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) result->index_tuples);
+								 build.entries);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SORT);
 	hamming_sort_perform(build.sort);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_LOAD);
-	hamming_load(index, &build.read, build.sort);
+	hamming_load(index, build.sort);
 	hamming_sort_end(build.sort);
 	return result;
 }

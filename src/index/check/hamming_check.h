@@ -12,7 +12,7 @@
 
 #include "utils/relcache.h"
 
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 
 /* A check: what stays, and what moves. */
 typedef struct HammingCheck

@@ -45,7 +45,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
 
 /*

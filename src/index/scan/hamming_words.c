@@ -40,7 +40,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
 
 /* What a sort may take of work_mem, in kilobytes: memory is had at once. */
