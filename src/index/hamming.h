@@ -30,14 +30,8 @@
 #include "core/blocks/entries.h"
 #include "search/search.h"
 
-/*
- * Limits of the work done.
- *
- * HAMMING_MAX_HEIGHT	levels of a btree.
- * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
- */
+/* Levels of a btree, at most. */
 #define HAMMING_MAX_HEIGHT	16
-#define HAMMING_NEAREST		8192
 
 /*
  * Support functions of the operator classes.  Every class has the comparison of

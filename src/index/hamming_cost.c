@@ -76,8 +76,12 @@
 /* The same for fingerprints of several words: some bits of each. */
 #define HAMMING_UNKNOWN_SHARE	7
 
-/* Most passes through all entries until the last row has come in order. */
+/*
+ * Most passes through all entries until the last row has come in order, and rows
+ * for which one is enough.
+ */
 #define HAMMING_PASSES			4
+#define HAMMING_PASS_ROWS		8192
 
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
@@ -364,7 +368,7 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	plan_search(extent, Min(nearest, farthest), &first);
 	plan_search(extent, farthest, &all);
 	if (sh_is_pass(layout, &all) && layout->words == 1)
-		passes = Min(1 + visited / HAMMING_NEAREST, HAMMING_PASSES);
+		passes = Min(1 + visited / HAMMING_PASS_ROWS, HAMMING_PASSES);
 	*startup = search_cost(root, index, extent, &first, loop_count);
 	*total = Max(*startup,
 				 passes * search_cost(root, index, extent, &all, loop_count)) +

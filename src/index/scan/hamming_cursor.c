@@ -46,7 +46,6 @@
 
 #include "core/bits.h"
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
 
 /*
  * Entries fewer than this between two prefixes are read, not searched across;

@@ -13,7 +13,7 @@
  *	matches		what the executor gets					hamming_matches.c
  *
  * Here they are put together.  Blocks are passed through one after the other
- * (entries.c says why each row comes up once).  With ORDER BY, hamming_knn.c
+ * (entries.c says why each row comes up once).  With ORDER BY, hamming_nearest.c
  * makes plan after plan by what was found.  Fingerprints of several words are
  * searched word by word (hamming_words.c).  Without any condition on the
  * fingerprint the scan returns all rows: those of block 0, and at the end those
@@ -82,7 +82,6 @@ reset(HammingScan *so)
 {
 	hamming_drop_matches(so);
 	hamming_nearest_reset(so);
-	hamming_near_words_reset(so);
 	hamming_words_reset(so);
 	so->started = false;
 	so->in_nulls = false;
@@ -105,14 +104,13 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 }
 
 /*
- * Is there more than one word to search?  Without a condition or an order,
- * one is enough to get at all rows.
+ * Is there more than one word to search?  Without a condition one is enough to
+ * get at all rows.
  */
 static inline bool
 in_words(HammingScan *so)
 {
-	return so->layout->words > 1 &&
-		(so->asked.nballs > 0 || so->asked.order_by >= 0);
+	return so->layout->words > 1 && so->asked.nballs > 0;
 }
 
 /* Do the pages of matches have to stay pinned?  hamming_cursor.c says why. */
@@ -186,12 +184,10 @@ find_matches(IndexScanDesc scan)
 
 	if (so->in_nulls)
 		;
-	else if (in_words(so) && so->asked.order_by >= 0)
-		hamming_near_words_fill(scan);
-	else if (in_words(so))
-		hamming_words_fill(scan);
 	else if (so->asked.order_by >= 0)
 		hamming_nearest_fill(scan);
+	else if (in_words(so))
+		hamming_words_fill(scan);
 	else
 		fill_matches(scan, hamming_read_page);
 	if (so->matches.count > 0 || !so->asked.nulls)

@@ -30,7 +30,6 @@
 
 #include "compat.h"
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
 
 /* Steps from page to page after which to ask how many pages there are. */
 #define STEPS_UNASKED	4096

@@ -28,7 +28,7 @@
  * for a while.
  *
  * Invariant: what a function returns does not depend on a memory or a guess
- * being right, nor on which of the macros of hamming_tricks.h is defined, with
+ * being right, nor on which of the macros of hamming_scan.h is defined, with
  * one exception: hamming_find_entry() may return an earlier entry.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -47,7 +47,6 @@
 
 #include "compat.h"
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
 
 /*
  * Pages whose buffers are remembered, and how often the buffer of one of them

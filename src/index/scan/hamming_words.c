@@ -25,10 +25,9 @@
  *
  * A row may be found in several words.  A bitmap takes no harm from that.  Any
  * other scan reads all words first, and hands out the rows in the order of
- * their TIDs, each once.  If they do not fit into a batch, they are sorted
- * within work_mem.
+ * their TIDs, each once.  They are sorted within work_mem.
  *
- * Nearest first goes by rounds of such searches (hamming_near_words.c).
+ * Nearest first goes by rounds of such searches (hamming_nearest.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -42,9 +41,6 @@
 
 #include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
-
-/* What a sort may take of work_mem, in kilobytes: memory is had at once. */
-#define WORDS_SORT_MOST		(64 * 1024)
 
 /* Begin a search. */
 void
@@ -146,7 +142,7 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 						  even_units(so->layout, k, w) - 1);
 		crowded |= words->plans[w].crowded;
 	}
-	if (crowded)
+	if (crowded && so->layout->words > 1)
 		share_out(words, so->layout, k);
 	for (int w = 0; w < so->layout->words; w++)
 	{
@@ -160,7 +156,7 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 		cost += plan->search.total.cost;
 		pass |= sh_is_pass(so->layout, &plan->search);
 	}
-	hamming_begin_words(words);
+	words->word = -1;
 	return pass ? -1 : cost;
 }
 
@@ -179,14 +175,6 @@ hamming_words_cost(HammingScan *so, int k)
 	sh_even_extent(&extent, layout, planned->rows, planned->per_page);
 	sh_plan_search(&extent, even_units(layout, k, 0) - 1, &plan);
 	return sh_is_pass(layout, &plan) ? -1 : layout->words * plan.total.cost;
-}
-
-/* Begin with the first word of what is planned. */
-void
-hamming_begin_words(HammingWords *words)
-{
-	words->word = -1;
-	words->gathered = false;
 }
 
 /* Turn to the next word.  Returns false if there is none. */
@@ -221,72 +209,22 @@ hamming_read_words(IndexScanDesc scan)
 	return true;
 }
 
-/* Order matches by TID. */
-static int
-compare_matches(const void *a, const void *b)
-{
-	ItemPointerData left = ((const HammingMatch *) a)->tid;
-	ItemPointerData right = ((const HammingMatch *) b)->tid;
-
-	return ItemPointerCompare(&left, &right);
-}
-
-/* Sort the matches, and keep one of each row. */
+/* Gather all that the search finds, sorted. */
 static void
-sort_matches(HammingMatches *matches)
-{
-	int			kept = 0;
-
-	qsort(matches->items, matches->count, sizeof(HammingMatch),
-		  compare_matches);
-	for (int i = 0; i < matches->count; i++)
-	{
-		if (kept == 0 ||
-			!ItemPointerEquals(&matches->items[i].tid,
-							   &matches->items[kept - 1].tid))
-			matches->items[kept++] = matches->items[i];
-	}
-	matches->count = kept;
-}
-
-/* Move the matches to the sort. */
-static void
-move_matches(HammingScan *so)
-{
-	HammingMatches *matches = &so->matches;
-
-	for (int i = 0; i < matches->count; i++)
-		hamming_sort_put(so->words->found,
-						 hamming_pack_tid(&matches->items[i].tid), 0);
-	matches->count = 0;
-}
-
-/*
- * Gather all that the search finds: in the matches, if a batch is enough, else
- * in words->found.
- */
-static void
-gather(IndexScanDesc scan)
+gather_rows(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatches *matches = &so->matches;
 	HammingWords *words = so->words;
 
-	words->gathered = true;
+	words->found = hamming_sort_begin(work_mem);
 	while (hamming_read_words(scan))
 	{
-		if (so->matches.count < HAMMING_BATCH)
-			continue;
-		if (words->found == NULL)
-			words->found = hamming_sort_begin(Min(work_mem, WORDS_SORT_MOST));
-		move_matches(so);
+		for (int i = 0; i < matches->count; i++)
+			hamming_sort_put(words->found,
+							 hamming_pack_tid(&matches->items[i].tid), 0);
+		matches->count = 0;
 	}
-	if (words->found == NULL)
-	{
-		if (so->matches.count > 0)
-			sort_matches(&so->matches);
-		return;
-	}
-	move_matches(so);
 	hamming_sort_perform(words->found);
 	words->last_tid = -1;
 }
@@ -299,7 +237,7 @@ take_found(HammingScan *so)
 	HammingEntry row;
 	ItemPointerData tid;
 
-	while (so->matches.count < HAMMING_BATCH && words->found != NULL &&
+	while (so->matches.count < HAMMING_BATCH &&
 		   hamming_sort_next(words->found, &row))
 	{
 		if (row.key == words->last_tid)
@@ -338,8 +276,8 @@ hamming_words_fill(IndexScanDesc scan)
 	(void) hamming_words_plan(scan, 0);
 	if (!so->repeats)
 	{
-		if (!so->words->gathered)
-			gather(scan);
+		if (so->words->found == NULL)
+			gather_rows(scan);
 		take_found(so);
 	}
 	else
