@@ -36,8 +36,8 @@ index/check = hamming_check hamming_check_pages
 index/scan = hamming_compare hamming_cursor hamming_matches \
 	hamming_nearest hamming_plan hamming_question hamming_scan \
 	hamming_search_plan hamming_tree hamming_tricks hamming_words
-planner = balls clauses distances indexes key_paths key_prefix paths \
-	selectivity support
+planner = balls clauses distances hooks key_paths key_prefix selectivity \
+	support
 keys = key_columns keys
 report = dedup report report_lines report_table
 tune = tune tune_query tune_recipe

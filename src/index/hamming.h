@@ -1,7 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hamming.h
- *		What the files of the hamming access method share.
+ *		The hamming access method: exact Hamming search by an index.
+ *
+ * In come rows with fingerprints, and scans with conditions "within a radius
+ * of" and orders "by the distance from"; out come the rows that meet them, each
+ * once and none missing.  The handler, values, columns, costs and insertion are
+ * in this folder, CREATE INDEX in build/, scans in scan/, hamming_index_check() in
+ * check/.
  *
  * The index is a btree on one bigint key, whatever its columns, kept by
  * PostgreSQL's own btree code: insertion, page splits, vacuum, write-ahead log
@@ -55,7 +61,9 @@
 #define HAMMING_NULL_SIZE \
 	MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData))
 
-/* Entries that an index holds of each row that has a fingerprint. */
+/* Entries that an index holds of each row that has a fingerprint; and at most. */
+#define HAMMING_MOST_ENTRIES	(SH_MAX_WORDS * SH_WORD_BLOCKS)
+
 static inline int
 hamming_row_entries(const ShLayout *layout)
 {
@@ -110,7 +118,7 @@ hamming_is_page(Page page)
  * A tuple of a page.  A search does not look whether line pointers are in order
  * (hamming_index_check() does): where they are damaged this leads to some other
  * place in shared memory, no farther than 32 kB.  What is found there may only
- * be compared, or followed as far as whoever follows it looks first.  So this
+ * be compared, or be followed by code that looks first where it leads.  So this
  * is not PageGetItem(), which asserts that the line pointer is in order.
  */
 static inline IndexTuple
@@ -207,8 +215,10 @@ extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
 							 ShValue *value);
 extern void hamming_shift(const ShLayout *layout, uint64 shift,
 						  ShValue *value);
-extern bool hamming_row(Relation index, const HammingIndexState *state,
-						Datum *values, bool *isnull, ShValue *value);
+extern bool hamming_cut(const HammingIndexState *state, Datum datum,
+						ShValue *value);
+extern int	hamming_row(Relation index, const HammingIndexState *state,
+						Datum *values, bool *isnull, uint64 *entries);
 
 struct HammingSort;
 
@@ -220,8 +230,8 @@ extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 extern void hamming_load(Relation index, struct HammingSort *sort);
 
 /*
- * Called when all entries of a row are in an index, if somebody wants to know;
- * with what is in the column of fingerprints.
+ * Called when all entries of a row are in an index, with what is in the column of
+ * fingerprints; NULL unless the guard wants to know.
  */
 typedef void (*HammingInserted) (Relation heap, Oid index, Datum value,
 								 ItemPointer tid);
@@ -235,6 +245,10 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 
 /* hamming_warm.c */
 extern void hamming_warm(Relation index, const int64 *keys, int count);
+
+/* hamming_check_pages.c */
+extern void hamming_check_pages(Relation index, const ShLayout *layout,
+								bool quiet, struct HammingSort *entries);
 
 /* hamming_scan.c */
 extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,

@@ -213,9 +213,9 @@ notice_equality(Relation index, int column)
 
 /*
  * Fail unless an index is on one column of fingerprints and others that are
- * compared by =, of classes that the index can work with.  Whoever makes a
- * class is a superuser, and may err: what is built for a type of another kind
- * would take its values for pointers.
+ * compared by =, of classes that the index can work with.  Only superusers make
+ * classes, but they may err: a class for a type of another kind would have its
+ * values taken for pointers.
  */
 void
 hamming_check_columns(Relation index)

@@ -40,7 +40,7 @@
 #include "utils/spccache.h"
 
 #include "index/hamming.h"
-#include "planner/balls.h"
+#include "planner/planner.h"
 #include "search/search.h"
 
 /* Cost of comparing an entry, in units of cpu_operator_cost. */
@@ -100,58 +100,27 @@ typedef struct PathSearch
 } PathSearch;
 
 /*
- * The column of fingerprints of an index, from 0 on.  The index itself has to
- * be asked only where several columns have a class for fingerprints.
- */
-static int
-fingerprint_column(IndexOptInfo *info)
-{
-	Relation	index;
-	int			count = 0;
-	int			column = 0;
-
-	for (int i = 0; i < info->nkeycolumns && info->nkeycolumns > 1; i++)
-	{
-		if (OidIsValid(get_opfamily_proc(info->opfamily[i],
-										 info->opcintype[i],
-										 info->opcintype[i],
-										 HAMMING_HASH_PROC)))
-			continue;
-		count++;
-		column = i;
-	}
-	if (count > 1 && !info->hypothetical)
-	{
-		index = index_open(info->indexoid, NoLock);
-		column = hamming_fingerprint_column(index);
-		index_close(index, NoLock);
-	}
-	return column;
-}
-
-/*
  * See which column of an index has the fingerprints, and how they are cut.  One
- * that somebody only imagines has 64 bits, and one that serves no search is as
- * good as that.
+ * that somebody only imagines has 64 bits in its last column, and one that serves
+ * no search is as good as that.
  */
 static void
 examine_index(IndexOptInfo *info, PathSearch *search)
 {
-	Relation	index;
-	HammingIndexState state;
+	HammingIndexState state = {.fingerprint = info->nkeycolumns - 1};
 
-	search->fingerprint = fingerprint_column(info);
 	search->layout = hamming_layout_of_width(SH_BITS);
-	search->unfit = false;
-	if (info->hypothetical ||
-		info->opcintype[search->fingerprint] == INT8OID)
-		return;
-	index = index_open(info->indexoid, NoLock);
-	hamming_known_state(index, &state);
-	index_close(index, NoLock);
-	if (state.layout != NULL)
-		search->layout = state.layout;
-	search->unfit = state.layout == NULL;
+	if (!info->hypothetical)
+	{
+		Relation	index = index_open(info->indexoid, NoLock);
+
+		hamming_known_state(index, &state);
+		index_close(index, NoLock);
+		search->unfit = state.layout == NULL;
+		if (state.layout != NULL)
+			search->layout = state.layout;
+	}
+	search->fingerprint = state.fingerprint;
 }
 
 /* The radius of a search within it if nothing is known of that. */
@@ -235,11 +204,11 @@ examine_path(PlannerInfo *root, IndexPath *path, Node *around,
 {
 	ListCell   *lc;
 
+	*search = (PathSearch)
+	{
+		.around = around,.radius = -1,.times = 1
+	};
 	examine_index(path->indexinfo, search);
-	search->around = around;
-	search->equal = NULL;
-	search->radius = -1;
-	search->times = 1;
 	foreach(lc, path->indexclauses)
 	{
 		IndexClause *clause = (IndexClause *) lfirst(lc);

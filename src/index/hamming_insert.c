@@ -52,25 +52,22 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 {
 	const HammingInsertion *insertion = get_insertion(index, info);
 	const HammingIndexState *state = &insertion->state;
-	const ShLayout *layout = state->layout;
+	int			blocks = state->layout->blocks;
 	Datum		fingerprint = values[state->fingerprint];
-	ShValue		value;
-	bool		has_keys = hamming_row(index, state, values, isnull, &value);
-	int64		keys[SH_MAX_WORDS * SH_WORD_BLOCKS] = {0};
-	int			nkeys = has_keys ? hamming_row_entries(layout) : 1;
-	bool		null = !has_keys;
+	uint64		entries[HAMMING_MOST_ENTRIES];
+	int64		keys[HAMMING_MOST_ENTRIES] = {0};
+	int			count = hamming_row(index, state, values, isnull, entries);
+	bool		null = count == 0;
 
 	(void) check;
 	(void) unchanged;
-	for (int i = 0; has_keys && i < nkeys; i++)
-		keys[i] = hamming_key(sh_entry(layout, value.words[i / layout->blocks],
-									   i / layout->blocks,
-									   i % layout->blocks));
-	for (int i = 0; has_keys && i < nkeys; i += layout->blocks)
-		hamming_warm(index, &keys[i], layout->blocks);
+	for (int i = 0; i < count; i++)
+		keys[i] = hamming_key(entries[i]);
+	for (int i = 0; i < count; i += blocks)
+		hamming_warm(index, &keys[i], blocks);
 
 	hamming_show_view(insertion->view, index);
-	for (int i = 0; i < nkeys; i++)
+	for (int i = 0; i < Max(count, 1); i++)
 	{
 		Datum		key = Int64GetDatum(keys[i]);
 
@@ -78,7 +75,7 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 								  UNIQUE_CHECK_NO, false, info);
 	}
 	hamming_leave_view(insertion->view, index);
-	if (has_keys && hamming_inserted_hook != NULL)
+	if (count > 0 && hamming_inserted_hook != NULL)
 		hamming_inserted_hook(heap, RelationGetRelid(index), fingerprint, tid);
 	return false;
 }

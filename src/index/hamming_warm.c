@@ -70,26 +70,68 @@ fetch_steps(const HammingBounds *at, Buffer leaf, int64 key, bool tuples)
 }
 
 /*
+ * Go down from the pages of a level to those below where keys belong; false if
+ * one is not what it was, or a key has gone to its right.  Keys on the same page
+ * follow each other.
+ */
+static bool
+step_down(Relation index, const int64 *keys, int count, uint32 level,
+		  HammingBounds *pages)
+{
+	bool		fine = true;
+	int			i = 0;
+
+	while (i < count && fine)
+	{
+		BlockNumber blkno = pages[i].blkno;
+		Buffer		buffer = hamming_pin_page(index, blkno);
+		Page		page = BufferGetPage(buffer);
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		fine = hamming_is_page(page) &&
+			BTPageGetOpaque(page)->btpo_level == level;
+		while (fine && i < count && pages[i].blkno == blkno)
+		{
+			HammingBounds here = pages[i];
+
+			fine = hamming_find_child(page, keys[i], &here, &pages[i]);
+			i++;
+		}
+		UnlockReleaseBuffer(buffer);
+	}
+	return fine;
+}
+
+/*
  * Fetch what is going to be read to insert entries, whose keys these are.  An
  * insertion or a search before has left the metapage with the relation; if none
- * has, nothing is fetched.
+ * has, or the tree has changed since, nothing is fetched.
  */
 void
 hamming_warm(Relation index, const int64 *keys, int count)
 {
-#ifndef HAMMING_PLAIN_FETCH
-	IndexScanDescData descent = {.indexRelation = index};
+	const BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
+	uint32		root_level = meta == NULL ? 0 : meta->btm_fastlevel;
 	HammingBounds leaves[SH_WORD_BLOCKS];
 	Buffer		buffers[SH_WORD_BLOCKS];
 
-	if (index->rd_amcache == NULL)
+#ifdef HAMMING_PLAIN_FETCH
+	return;
+#endif
+	if (root_level == 0)
 		return;
 	for (int i = 0; i < count; i++)
+		leaves[i] = (HammingBounds)
 	{
-		if (!hamming_descend(&descent, keys[i], NULL, &leaves[i]))
+		.blkno = meta->btm_fastroot,.low = PG_INT64_MIN,.high = PG_INT64_MAX
+	};
+	for (uint32 level = root_level; level > 0; level--)
+	{
+		if (!step_down(index, keys, count, level, leaves))
 			return;
-		fetch_head(index, leaves[i].blkno);
 	}
+	for (int i = 0; i < count; i++)
+		fetch_head(index, leaves[i].blkno);
 	for (int i = 0; i < count; i++)
 	{
 		buffers[i] = hamming_pin_page(index, leaves[i].blkno);
@@ -100,11 +142,4 @@ hamming_warm(Relation index, const int64 *keys, int count)
 		fetch_steps(&leaves[i], buffers[i], keys[i], true);
 		ReleaseBuffer(buffers[i]);
 	}
-#else
-	(void) fetch_head;
-	(void) fetch_steps;
-	(void) index;
-	(void) keys;
-	(void) count;
-#endif
 }

@@ -34,26 +34,19 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingBuild *build = (HammingBuild *) state;
-	const ShLayout *layout = build->index.layout;
-	ShValue		value;
+	uint64		entries[HAMMING_MOST_ENTRIES];
+	int			count = hamming_row(index, &build->index, values, isnull,
+									entries);
 
 	(void) alive;
-	build->rows++;
-	if (!hamming_row(index, &build->index, values, isnull, &value))
-	{
+	for (int i = 0; i < count; i++)
+		hamming_sort_put(build->sort, hamming_key(entries[i]),
+						 hamming_pack_tid(tid));
+	if (count == 0)
 		hamming_sort_put(build->sort, PG_INT64_MAX,
 						 hamming_pack_tid(tid) | HAMMING_NULL_ENTRY);
-		build->entries++;
-		return;
-	}
-	for (int word = 0; word < layout->words; word++)
-		for (int block = 0; block < layout->blocks; block++)
-			hamming_sort_put(build->sort,
-							 hamming_key(sh_entry(layout,
-												  value.words[word],
-												  word, block)),
-							 hamming_pack_tid(tid));
-	build->entries += hamming_row_entries(layout);
+	build->rows++;
+	build->entries += Max(count, 1);
 }
 
 /* Build the index. */

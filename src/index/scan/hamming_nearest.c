@@ -144,7 +144,8 @@ typedef struct HammingNearest
 
 	/* what is kept, by lower bound */
 	int			most;			/* rows beyond this are not */
-	int			next;			/* to be handed out */
+	int			next;			/* lower bound to be handed out, */
+	int			next_row;		/* and which of its rows */
 	int64		kept;
 	int64		limit;
 	NearLevel	levels[SH_MOST_WIDTH + 1];
@@ -220,7 +221,7 @@ forget_level(HammingNearest *near, NearLevel *level)
  * than what was handed out.
  */
 static void
-keep_row(HammingNearest *near, uint64 tid, int bound)
+keep_near_row(HammingNearest *near, uint64 tid, int bound)
 {
 	NearLevel  *level;
 
@@ -295,7 +296,7 @@ take_matches(HammingScan *so, int none)
 		if (!one)
 			add_distance(near, none, tid, so->words->word, distance);
 		else if (distance > near->met[0])
-			keep_row(near, tid, distance);
+			keep_near_row(near, tid, distance);
 	}
 	matches->count = 0;
 	if (one)
@@ -328,7 +329,7 @@ read_part(IndexScanDesc scan)
  * all that is within reach, as they have to be in a round of several words.
  */
 static bool
-find_rows(IndexScanDesc scan)
+find_near_rows(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingNearest *near = so->nearest;
@@ -353,7 +354,7 @@ find_rows(IndexScanDesc scan)
 		while ((sum = near_sums_iterate(near->sums, &at)) != NULL)
 		{
 			if (!sum->known)
-				keep_row(near, sum->tid, sum->bound);
+				keep_near_row(near, sum->tid, sum->bound);
 		}
 	}
 	return near->sums == NULL || near->most == near->farthest;
@@ -437,7 +438,7 @@ find_nearest(IndexScanDesc scan)
 
 	if (Max(near->reached, near->handed) >= near->farthest)
 		return false;
-	if (!near->all && plan_round(scan) && find_rows(scan))
+	if (!near->all && plan_round(scan) && find_near_rows(scan))
 	{
 		near->reached = -1;
 		for (int w = 0; w < so->layout->words; w++)
@@ -452,7 +453,7 @@ find_nearest(IndexScanDesc scan)
 		for (int d = 0; d <= near->farthest; d++)
 			forget_level(near, &near->levels[d]);
 		plan_all(so);
-		(void) find_rows(scan);
+		(void) find_near_rows(scan);
 	}
 	if (near->most < near->farthest)
 		near->limit = Max(near->limit, memory_limit());
@@ -535,14 +536,14 @@ hand_out(HammingScan *so)
 		NearLevel  *level = &near->levels[near->next];
 		ItemPointerData tid;
 
-		if (level->count == 0)
+		if (near->next_row == level->count)
 		{
 			forget_level(near, level);
 			near->next++;
+			near->next_row = 0;
 			continue;
 		}
-		near->kept--;
-		hamming_unpack_tid(level->tids[--level->count], &tid);
+		hamming_unpack_tid(level->tids[near->next_row++], &tid);
 		hamming_add_match(so, &tid)->distance = near->next;
 	}
 	if (so->matches.count > 0)
@@ -559,10 +560,7 @@ hamming_nearest_fill(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 
 	if (so->nearest == NULL)
-	{
-		hamming_words_begin(so);
 		so->nearest = begin_nearest(so);
-	}
 	while (!hand_out(so) &&
 		   !(so->nearest->early_next && hand_out_early(scan)) &&
 		   find_nearest(scan))

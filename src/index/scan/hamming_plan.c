@@ -159,7 +159,7 @@ meets_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
 
 /* Measure the crowd in a block: how many times more entries than usual. */
 static void
-measure(IndexScanDesc scan, HammingPlan *plan, int block)
+measure_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
 {
 	const ShLayout *layout = plan->extent.layout;
 	uint32		probe = sh_entry_key(layout, plan->center, block);
@@ -193,7 +193,7 @@ survey_crowds(IndexScanDesc scan, HammingPlan *plan)
 	if (!crowded)
 		return;
 	for (int block = 0; block < plan->extent.layout->blocks; block++)
-		measure(scan, plan, block);
+		measure_crowd(scan, plan, block);
 	plan->crowded = true;
 	plan->k = HAMMING_UNPLANNED;
 }

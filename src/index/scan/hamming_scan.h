@@ -237,11 +237,12 @@ typedef struct HammingWalk
 	BlockNumber steps;
 } HammingWalk;
 
-/* A search in several words. */
+/* How each word is searched. */
 typedef struct HammingWords
 {
 	int			word;			/* the one that is read; -1: none yet */
-	struct HammingSort *found;	/* rows, sorted, unless they may repeat */
+	struct HammingSort *found;	/* rows of several words, unless they may
+								 * repeat */
 	int64		last_tid;
 	HammingPlan plans[FLEXIBLE_ARRAY_MEMBER];
 } HammingWords;
@@ -258,13 +259,12 @@ typedef struct HammingScan
 	bool		repeats;		/* a row may be returned more than once */
 
 	HammingQuestion asked;
-	HammingPlan plan;
+	HammingWords *words;		/* the plans, one for each word */
 	HammingCursor cursor;
 	int			max_distance;	/* of entries that are matches */
 	HammingMatches matches;
 
 	struct HammingNearest *nearest; /* with ORDER BY */
-	HammingWords *words;		/* a search in several words, or in order */
 	bool		in_nulls;		/* rows without a fingerprint, which come last */
 	HammingWalk nulls;
 	IndexTuple	nothing;		/* for those who want no column */
@@ -286,6 +286,8 @@ extern void hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 extern Buffer hamming_get_page(IndexScanDesc scan, BlockNumber blkno);
 extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
 extern BlockNumber hamming_right_page(IndexScanDesc scan, Page page);
+extern bool hamming_find_child(Page page, int64 key, const HammingBounds *here,
+							   HammingBounds *child);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingBounds *parent, HammingBounds *leaf);
 
@@ -324,14 +326,13 @@ extern void hamming_leave_page(HammingMatches *matches, Buffer buffer,
 extern void hamming_drop_matches(HammingScan *so);
 
 /* hamming_words.c */
-extern void hamming_words_begin(HammingScan *so);
 extern void hamming_words_reset(HammingScan *so);
 extern void hamming_words_fill(IndexScanDesc scan);
+extern void hamming_plan_all_rows(IndexScanDesc scan);
 extern double hamming_plan_words(IndexScanDesc scan, const ShValue *center,
 								 int k, const int *least);
 extern double hamming_words_cost(HammingScan *so, int k);
 extern bool hamming_read_words(IndexScanDesc scan);
-extern const HammingPlan *hamming_words_plan(IndexScanDesc scan, int word);
 
 /* hamming_nearest.c */
 extern void hamming_nearest_reset(HammingScan *so);

@@ -174,6 +174,9 @@ hamming_known_page(Relation rel, BlockNumber blkno)
 	uint32		page;
 	RecentPage *known = recent_page(rel, blkno, &page);
 
+#ifdef HAMMING_PLAIN_FETCH
+	return NULL;
+#endif
 	if (known->page != page || known->buffer <= 0)
 		return NULL;
 	return (const char *) BufferGetPage(known->buffer);
@@ -202,7 +205,6 @@ guess_slack(float place, int count)
 void
 hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 {
-#ifndef HAMMING_PLAIN_FETCH
 	const char *page = hamming_known_page(rel, blkno);
 	const char *items;
 	const char *tuples;
@@ -220,12 +222,6 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
 	for (int i = 0; i < HAMMING_FETCH_TUPLES; i++)
 		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
-#else
-	(void) rel;
-	(void) blkno;
-	(void) place;
-	(void) entries;
-#endif
 }
 
 /*

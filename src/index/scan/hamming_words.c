@@ -42,30 +42,13 @@
 #include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
 
-/* Begin a search. */
-void
-hamming_words_begin(HammingScan *so)
-{
-	/* All rows are rechecked, so a place that is taken by another row is too. */
-	so->matches.keep_pin = false;
-	so->words = (HammingWords *)
-		MemoryContextAllocZero(GetMemoryChunkContext(so),
-							   offsetof(HammingWords, plans) +
-							   so->layout->words * sizeof(HammingPlan));
-}
-
-/* Forget a search. */
+/* Forget what a search has found. */
 void
 hamming_words_reset(HammingScan *so)
 {
-	HammingWords *words = so->words;
-
-	if (words == NULL)
-		return;
-	if (words->found != NULL)
-		hamming_sort_end(words->found);
-	pfree(words);
-	so->words = NULL;
+	if (so->words->found != NULL)
+		hamming_sort_end(so->words->found);
+	so->words->found = NULL;
 }
 
 /* The units of a word, when each has as many as any other, or one more. */
@@ -160,6 +143,20 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 	return pass ? -1 : cost;
 }
 
+/* Plan to return all rows that have a fingerprint, by the first word. */
+void
+hamming_plan_all_rows(IndexScanDesc scan)
+{
+	static const ShValue nowhere;
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingPlan *plans = so->words->plans;
+
+	hamming_plan_word(scan, &plans[0], 0, &nowhere, so->layout->kept);
+	for (int w = 1; w < so->layout->words; w++)
+		plans[w].k = HAMMING_UNPLANNED;
+	so->words->word = -1;
+}
+
 /*
  * What a search within k would cost if there were no crowds; -1 if all entries
  * of a word would be read.
@@ -216,8 +213,10 @@ gather_rows(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingMatches *matches = &so->matches;
 	HammingWords *words = so->words;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
 
 	words->found = hamming_sort_begin(work_mem);
+	MemoryContextSwitchTo(old);
 	while (hamming_read_words(scan))
 	{
 		for (int i = 0; i < matches->count; i++)
@@ -248,40 +247,13 @@ take_found(HammingScan *so)
 	}
 }
 
-/* The plan of a word, as a search would have it that has read nothing yet. */
-const HammingPlan *
-hamming_words_plan(IndexScanDesc scan, int word)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	const HammingBall *ball = so->asked.balls;
-
-	if (so->words == NULL)
-	{
-		hamming_words_begin(so);
-		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
-	}
-	return &so->words->plans[word];
-}
-
-/*
- * Put the next matches of a search without order into the scan, if there are
- * any.  What they are sorted in belongs to the scan.
- */
+/* Put the next rows that several words find into the scan, if there are any. */
 void
 hamming_words_fill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
 
-	(void) hamming_words_plan(scan, 0);
-	if (!so->repeats)
-	{
-		if (so->words->found == NULL)
-			gather_rows(scan);
-		take_found(so);
-	}
-	else
-		while (so->matches.count < HAMMING_BATCH && hamming_read_words(scan))
-			;
-	MemoryContextSwitchTo(old);
+	if (so->words->found == NULL)
+		gather_rows(scan);
+	take_found(so);
 }
