@@ -153,7 +153,7 @@ item_key(PageCheck *check, CheckedPage *checked, OffsetNumber offset)
 	key.null = IndexTupleHasNulls(itup);
 	key.key = hamming_tuple_key(itup);
 	if (key.null && ((uint8 *) itup)[sizeof(IndexTupleData)] != 0)
-		damaged(check, checked->blkno, "An item has no key, yet none is NULL.");
+		damaged(check, checked->blkno, "An item has no key, but is not marked as NULL.");
 	return key;
 }
 
@@ -303,7 +303,7 @@ check_level(PageCheck *check, BlockNumber leftmost, uint32 level,
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (++pages > RelationGetNumberOfBlocks(check->index))
-			damaged(check, blkno, "The links of a level go round in a circle.");
+			damaged(check, blkno, "The links between the pages of a level form a cycle.");
 		copy_page(check, blkno, checked);
 		checked->level = level;
 		if (blkno == leftmost && !P_LEFTMOST(OPAQUE(checked)))
@@ -343,7 +343,7 @@ check_meta(PageCheck *check, CheckedPage *checked)
 	meta = *BTPageGetMeta(PAGE(checked));
 	if (!P_ISMETA(OPAQUE(checked)) || meta.btm_magic != BTREE_MAGIC ||
 		meta.btm_version != BTREE_VERSION || meta.btm_allequalimage)
-		damaged(check, BTREE_METAPAGE, "The metapage is not one.");
+		damaged(check, BTREE_METAPAGE, "The metapage is not that of a hamming index.");
 	if (meta.btm_root == P_NONE)
 		return meta;
 	if (meta.btm_level >= HAMMING_MAX_HEIGHT)
@@ -351,7 +351,7 @@ check_meta(PageCheck *check, CheckedPage *checked)
 	copy_page(check, meta.btm_fastroot, checked);
 	if (OPAQUE(checked)->btpo_level != meta.btm_fastlevel ||
 		!P_LEFTMOST(OPAQUE(checked)))
-		damaged(check, BTREE_METAPAGE, "The fast root is not one.");
+		damaged(check, BTREE_METAPAGE, "The fast root is not the page where its level begins.");
 	return meta;
 }
 

@@ -233,11 +233,13 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	if (is_of_bits(so->index.indexed) != of_bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index of such fingerprints",
+				 errmsg(of_bits
+						? "index \"%s\" is on fingerprints of type bigint"
+						: "index \"%s\" is on bit strings",
 						RelationGetRelationName(index)),
 				 of_bits
-				 ? errhint("Of fingerprints of type bigint it is hamming_search_plan() that shows plans.")
-				 : errhint("Of bit strings it is hamming_bit_search_plan() that shows plans.")));
+				 ? errhint("Use hamming_search_plan() for fingerprints of type bigint.")
+				 : errhint("Use hamming_bit_search_plan() for bit strings.")));
 
 	check_ball(PG_GETARG_DATUM(1), of_bits);
 	so->asked.order_by = -1;

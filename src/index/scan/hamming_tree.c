@@ -74,7 +74,7 @@ hamming_note_step(IndexScanDesc scan, BlockNumber *steps)
 	if (++*steps % STEPS_UNASKED == 0 &&
 		*steps > RelationGetNumberOfBlocks(scan->indexRelation))
 		hamming_corrupted(scan->indexRelation,
-						  "links of index \"%s\" go round in a circle");
+						  "links between pages of index \"%s\" form a cycle");
 }
 
 /* The page to the right of one. */
