@@ -75,6 +75,13 @@ hamming_row_entries(const ShLayout *layout)
 	((int) (BLCKSZ / (Min(HAMMING_ENTRY_SIZE, HAMMING_NULL_SIZE) + \
 					  sizeof(ItemIdData))))
 
+/* The units of a word, when each has as many as any other, or one more. */
+static inline int
+hamming_even_units(const ShLayout *layout, int k, int word)
+{
+	return (k + 1) / layout->words + (word < (k + 1) % layout->words);
+}
+
 /* Entries on a leaf page that page splits and fill factor leave, usually. */
 #define HAMMING_PER_PAGE	330
 
@@ -209,6 +216,7 @@ extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
 
 /* hamming_value.c */
 extern const ShLayout *hamming_layout_of_width(int width);
+extern int	hamming_random_radius(const ShLayout *layout, double rows);
 extern void hamming_init_state(Relation index, HammingIndexState *state);
 extern void hamming_known_state(Relation index, HammingIndexState *state);
 extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,

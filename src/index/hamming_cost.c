@@ -234,19 +234,6 @@ is_search(IndexPath *path, const PathSearch *search)
 		linitial_int(path->indexorderbycols) == search->fingerprint;
 }
 
-/* How far a search goes that is to find some rows, were the rows random. */
-static int
-nearest_radius(const ShLayout *layout, double rows)
-{
-	int			bits = layout->kept;
-	int			radius = 0;
-
-	while (radius < bits &&
-		   rows * sh_ball_size(bits, radius) < ldexp(1.0, bits))
-		radius++;
-	return radius;
-}
-
 /*
  * Plan a search within k.  Of several words each has its share of the k, and
  * the plan is that of the first word but for the totals.
@@ -259,9 +246,8 @@ plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 
 	for (int w = words - 1; w >= 0; w--)
 	{
-		int			units = (k + 1) / words + (w < (k + 1) % words);
-
-		sh_plan_search(extent, units - 1, plan);
+		sh_plan_search(extent, hamming_even_units(extent->layout, k, w) - 1,
+					   plan);
 		total.pages += plan->total.pages;
 		total.cost += plan->total.cost;
 	}
@@ -324,7 +310,7 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	IndexOptInfo *index = path->indexinfo;
 	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
 	const ShLayout *layout = extent->layout;
-	int			nearest = layout->words == 1 ? nearest_radius(layout, rows) :
+	int			nearest = layout->words == 1 ? hamming_random_radius(layout, rows) :
 	2 * hamming_row_entries(layout) - 1;
 	int			farthest;
 	PathSearch	search;

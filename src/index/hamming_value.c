@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
@@ -129,6 +131,22 @@ hamming_layout_of_width(int width)
 		layouts[width] = layout;
 	}
 	return layouts[width];
+}
+
+/*
+ * Within how many bits of a word one row is to be expected, if so many rows are
+ * random.
+ */
+int
+hamming_random_radius(const ShLayout *layout, double rows)
+{
+	int			bits = layout->kept;
+	int			radius = 0;
+
+	while (radius < bits &&
+		   rows * sh_ball_size(bits, radius) < ldexp(1.0, bits))
+		radius++;
+	return radius;
 }
 
 /* Find out what an index is.  Returns how wide its values are, or -1. */

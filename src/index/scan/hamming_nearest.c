@@ -57,14 +57,11 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "core/bits.h"
 #include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
 
@@ -362,19 +359,6 @@ find_near_rows(IndexScanDesc scan)
 
 /* --- rounds -------------------------------------------------------------- */
 
-/* Within what NEAR_EXPECTED rows are to be expected, were all random. */
-static int
-expected_reach(const HammingScan *so)
-{
-	int			bits = so->layout->kept;
-	int			k = 0;
-
-	while (k < bits &&
-		   so->rows * sh_ball_size(bits, k) < ldexp(NEAR_EXPECTED, bits))
-		k++;
-	return k;
-}
-
 /* How far the next round goes. */
 static int
 next_reach(HammingScan *so)
@@ -383,7 +367,7 @@ next_reach(HammingScan *so)
 	int			first = hamming_row_entries(so->layout) - 1;
 	int			k = near->reached;
 	int			expected = so->layout->words > 1 || k < 0 ? 0 :
-	expected_reach(so);
+	hamming_random_radius(so->layout, so->rows / NEAR_EXPECTED);
 	double		cost = 0;
 
 	if (k < 0)

@@ -51,13 +51,6 @@ hamming_words_reset(HammingScan *so)
 	so->words->found = NULL;
 }
 
-/* The units of a word, when each has as many as any other, or one more. */
-static inline int
-even_units(const ShLayout *layout, int k, int word)
-{
-	return (k + 1) / layout->words + (word < (k + 1) % layout->words);
-}
-
 /* Plan to search a word within a radius; what that costs. */
 static double
 plan_word(HammingPlan *plan, int radius)
@@ -122,7 +115,7 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 	for (int w = 0; w < so->layout->words; w++)
 	{
 		hamming_plan_word(scan, &words->plans[w], w, center,
-						  even_units(so->layout, k, w) - 1);
+						  hamming_even_units(so->layout, k, w) - 1);
 		crowded |= words->plans[w].crowded;
 	}
 	if (crowded && so->layout->words > 1)
@@ -170,7 +163,7 @@ hamming_words_cost(HammingScan *so, int k)
 	ShSearchPlan plan;
 
 	sh_even_extent(&extent, layout, planned->rows, planned->per_page);
-	sh_plan_search(&extent, even_units(layout, k, 0) - 1, &plan);
+	sh_plan_search(&extent, hamming_even_units(layout, k, 0) - 1, &plan);
 	return sh_is_pass(layout, &plan) ? -1 : layout->words * plan.total.cost;
 }
 
