@@ -34,11 +34,11 @@ index = hamming_am hamming_btree hamming_columns hamming_cost hamming_insert \
 	hamming_validate hamming_value hamming_warm
 index/build = hamming_build hamming_load hamming_sort
 index/check = hamming_check hamming_check_pages
-index/scan = hamming_compare hamming_cursor hamming_knn hamming_matches \
-	hamming_near_words hamming_plan hamming_question hamming_scan \
+index/scan = hamming_compare hamming_cursor hamming_matches \
+	hamming_nearest hamming_plan hamming_question hamming_scan \
 	hamming_search_plan hamming_tree hamming_tricks hamming_words
-planner = balls clauses distances indexes key_paths key_prefix paths \
-	selectivity support
+planner = balls clauses distances hooks key_paths key_prefix selectivity \
+	support
 keys = key_columns keys
 report = dedup report report_lines report_table
 tune = tune tune_derivation tune_query tune_sample

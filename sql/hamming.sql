@@ -1,5 +1,5 @@
 --
--- hamming_am.c, hamming_scan.c, hamming_knn.c, hamming_check.c: the access
+-- hamming_am.c, hamming_scan.c, hamming_nearest.c, hamming_check.c: the access
 -- method hamming
 --
 

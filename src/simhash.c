@@ -27,9 +27,8 @@ _PG_init(void)
 {
 	simhash_profiles_init();
 	simhash_progress_init();
-	simhash_install_paths();
 	hamming_init();
-	simhash_install_indexes(hamming_costestimate);
+	simhash_install_planner(hamming_costestimate);
 	simhash_guard_init();
 	simhash_clusters_init();
 	MarkGUCPrefixReserved("simhash");

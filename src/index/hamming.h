@@ -1,7 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hamming.h
- *		What the files of the hamming access method share.
+ *		The hamming access method: exact Hamming search by an index.
+ *
+ * In come rows with fingerprints, and scans with conditions "within a radius
+ * of" and orders "by the distance from"; out come the rows that meet them, each
+ * once and none missing.  The handler, values, columns, costs and insertion are
+ * in this folder, CREATE INDEX in build/, scans in scan/, hamming_index_check() in
+ * check/.
  *
  * The index is a btree on one bigint key, whatever its columns, kept by
  * PostgreSQL's own btree code: insertion, page splits, vacuum, write-ahead log
@@ -30,14 +36,8 @@
 #include "core/blocks/entries.h"
 #include "search/search.h"
 
-/*
- * Limits of the work done.
- *
- * HAMMING_MAX_HEIGHT	levels of a btree.
- * HAMMING_NEAREST		rows that the first pass of a nearest-first scan keeps.
- */
+/* Levels of a btree, at most. */
 #define HAMMING_MAX_HEIGHT	16
-#define HAMMING_NEAREST		8192
 
 /*
  * Support functions of the operator classes.  Every class has the comparison of
@@ -61,7 +61,9 @@
 #define HAMMING_NULL_SIZE \
 	MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData))
 
-/* Entries that an index holds of each row that has a fingerprint. */
+/* Entries that an index holds of each row that has a fingerprint; and at most. */
+#define HAMMING_MOST_ENTRIES	(SH_MAX_WORDS * SH_WORD_BLOCKS)
+
 static inline int
 hamming_row_entries(const ShLayout *layout)
 {
@@ -72,6 +74,13 @@ hamming_row_entries(const ShLayout *layout)
 #define HAMMING_PAGE_ENTRIES \
 	((int) (BLCKSZ / (Min(HAMMING_ENTRY_SIZE, HAMMING_NULL_SIZE) + \
 					  sizeof(ItemIdData))))
+
+/* The units of a word, when each has as many as any other, or one more. */
+static inline int
+hamming_even_units(const ShLayout *layout, int k, int word)
+{
+	return (k + 1) / layout->words + (word < (k + 1) % layout->words);
+}
 
 /* Entries on a leaf page that page splits and fill factor leave, usually. */
 #define HAMMING_PER_PAGE	330
@@ -116,7 +125,7 @@ hamming_is_page(Page page)
  * A tuple of a page.  A search does not look whether line pointers are in order
  * (hamming_index_check() does): where they are damaged this leads to some other
  * place in shared memory, no farther than 32 kB.  What is found there may only
- * be compared, or followed as far as whoever follows it looks first.  So this
+ * be compared, or be followed by code that looks first where it leads.  So this
  * is not PageGetItem(), which asserts that the line pointer is in order.
  */
 static inline IndexTuple
@@ -207,22 +216,30 @@ extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
 
 /* hamming_value.c */
 extern const ShLayout *hamming_layout_of_width(int width);
+extern int	hamming_random_radius(const ShLayout *layout, double rows);
 extern void hamming_init_state(Relation index, HammingIndexState *state);
 extern void hamming_known_state(Relation index, HammingIndexState *state);
 extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
 							 ShValue *value);
 extern void hamming_shift(const ShLayout *layout, uint64 shift,
 						  ShValue *value);
-extern bool hamming_row(Relation index, const HammingIndexState *state,
-						Datum *values, bool *isnull, ShValue *value);
+extern bool hamming_cut(const HammingIndexState *state, Datum datum,
+						ShValue *value);
+extern int	hamming_row(Relation index, const HammingIndexState *state,
+						Datum *values, bool *isnull, uint64 *entries);
+
+struct HammingSort;
 
 /* hamming_build.c */
 extern IndexBuildResult *hamming_build(Relation heap, Relation index,
 									   IndexInfo *info);
 
+/* hamming_load.c */
+extern void hamming_load(Relation index, struct HammingSort *sort);
+
 /*
- * Called when all entries of a row are in an index, if somebody wants to know;
- * with what is in the column of fingerprints.
+ * Called when all entries of a row are in an index, with what is in the column of
+ * fingerprints; NULL unless the guard wants to know.
  */
 typedef void (*HammingInserted) (Relation heap, Oid index, Datum value,
 								 ItemPointer tid);
@@ -236,6 +253,10 @@ extern bool hamming_insert(Relation index, Datum *values, bool *isnull,
 
 /* hamming_warm.c */
 extern void hamming_warm(Relation index, const int64 *keys, int count);
+
+/* hamming_check_pages.c */
+extern void hamming_check_pages(Relation index, const ShLayout *layout,
+								bool quiet, struct HammingSort *entries);
 
 /* hamming_scan.c */
 extern IndexScanDesc hamming_beginscan(Relation index, int nkeys,

@@ -53,10 +53,10 @@ hamming_buildempty(Relation index)
 	hamming_btree()->ambuildempty(index);
 }
 
-/* Have the btree code remove entries, or, without callback, clean up. */
+/* Have the btree code remove entries of dead rows; without callback, clean up. */
 static IndexBulkDeleteResult *
-vacuum_btree(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-			 IndexBulkDeleteCallback callback, void *state)
+hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+				   IndexBulkDeleteCallback callback, void *state)
 {
 	const IndexAmRoutine *btree = hamming_btree();
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -75,19 +75,12 @@ vacuum_btree(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return result;
 }
 
-/* Remove the entries of dead rows. */
-static IndexBulkDeleteResult *
-hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-				   IndexBulkDeleteCallback callback, void *state)
-{
-	return vacuum_btree(info, stats, callback, state);
-}
-
 /*
  * Clean up after vacuum, and turn numbers of entries into numbers of rows.
  * The btree would take a number of entries above that of the rows for a
- * miscount, so it is told that it does not know the latter.  Where nobody
- * knows any more how many entries a row has, that is no reason to fail.
+ * miscount, so it is told that the number of rows is an estimate.  If the type
+ * of the column does not tell any more how many entries a row has, entries are
+ * counted.
  */
 static IndexBulkDeleteResult *
 hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -99,7 +92,7 @@ hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	hamming_known_state(info->index, &state);
 	row_entries = state.layout == NULL ? 1 : hamming_row_entries(state.layout);
 	unsure.estimated_count = true;
-	stats = vacuum_btree(&unsure, stats, NULL, NULL);
+	stats = hamming_bulkdelete(&unsure, stats, NULL, NULL);
 	if (stats == NULL || info->analyze_only)
 		return stats;
 
@@ -126,10 +119,10 @@ hamming_options(Datum reloptions, bool validate)
 }
 
 /*
- * What is known of the index that PostgreSQL does not find out by itself: the
- * column can be scanned in order of distance if its operator class has the
- * operator for it.  Whether it does is a question to the catalogue, where
- * hamming_validate() has seen to it that the strategy means that operator.
+ * A property of the index that PostgreSQL does not find out without us: a column
+ * can be scanned in order of distance if its operator class has the operator for
+ * that.  The catalogue tells, where hamming_validate() has seen to it that the
+ * strategy means that operator.
  */
 static bool
 hamming_property(Oid index, int column, IndexAMProperty property,
@@ -171,9 +164,9 @@ hamming_buildphasename(int64 phase)
 }
 
 /*
- * Open an index that a user names, and its table, which is locked before, as
- * everybody does.  While we wait for that lock the index may go, as it does by
- * REINDEX CONCURRENTLY, which gives its name to another.
+ * Open an index that a user names, and its table, which is locked first, as is
+ * usual.  While we wait for that lock the index may be dropped, as by REINDEX
+ * CONCURRENTLY, which gives its name to another.
  *
  * Errors: wrong_object_type for a relation that is no index, undefined_object
  * for one that is not there, or no more.

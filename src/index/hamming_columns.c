@@ -172,7 +172,7 @@ check_hashes(Relation index)
 			!simhash_can_hash(type, index->rd_indcollation[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("column %d of index \"%s\" has values that are equal and do not have the same hash",
+					 errmsg("column %d of index \"%s\" may have equal values with different hashes",
 							i + 1, RelationGetRelationName(index)),
 					 errdetail("So it is with char(n) and name within type %s under a nondeterministic collation.",
 							   format_type_be(type))));
@@ -213,9 +213,9 @@ notice_equality(Relation index, int column)
 
 /*
  * Fail unless an index is on one column of fingerprints and others that are
- * compared by =, of classes that the index can work with.  Whoever makes a
- * class is a superuser, and may err: what is built for a type of another kind
- * would take its values for pointers.
+ * compared by =, of classes that the index can work with.  Only superusers make
+ * classes, but they may err: a class for a type of another kind would have its
+ * values taken for pointers.
  */
 void
 hamming_check_columns(Relation index)
@@ -246,7 +246,7 @@ hamming_check_columns(Relation index)
 	if (fingerprint < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("index \"%s\" does not say which column has the fingerprints",
+				 errmsg("index \"%s\" has several columns that may be the fingerprint",
 						RelationGetRelationName(index)),
 				 index->rd_index->indisexclusion
 				 ? errhint("Compare exactly one column of fingerprints by ~=, and others by =.")

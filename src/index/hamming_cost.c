@@ -40,7 +40,7 @@
 #include "utils/spccache.h"
 
 #include "index/hamming.h"
-#include "planner/balls.h"
+#include "planner/planner.h"
 #include "search/search.h"
 
 /* Cost of comparing an entry, in units of cpu_operator_cost. */
@@ -76,8 +76,12 @@
 /* The same for fingerprints of several words: some bits of each. */
 #define HAMMING_UNKNOWN_SHARE	7
 
-/* Most passes through all entries until the last row has come in order. */
+/*
+ * Most passes through all entries until the last row has come in order, and rows
+ * for which one is enough.
+ */
 #define HAMMING_PASSES			4
+#define HAMMING_PASS_ROWS		8192
 
 /* More than any honest path. */
 #define HAMMING_NEVER			1.0e12
@@ -96,58 +100,27 @@ typedef struct PathSearch
 } PathSearch;
 
 /*
- * The column of fingerprints of an index, from 0 on.  The index itself has to
- * be asked only where several columns have a class for fingerprints.
- */
-static int
-fingerprint_column(IndexOptInfo *info)
-{
-	Relation	index;
-	int			count = 0;
-	int			column = 0;
-
-	for (int i = 0; i < info->nkeycolumns && info->nkeycolumns > 1; i++)
-	{
-		if (OidIsValid(get_opfamily_proc(info->opfamily[i],
-										 info->opcintype[i],
-										 info->opcintype[i],
-										 HAMMING_HASH_PROC)))
-			continue;
-		count++;
-		column = i;
-	}
-	if (count > 1 && !info->hypothetical)
-	{
-		index = index_open(info->indexoid, NoLock);
-		column = hamming_fingerprint_column(index);
-		index_close(index, NoLock);
-	}
-	return column;
-}
-
-/*
  * See which column of an index has the fingerprints, and how they are cut.  One
- * that somebody only imagines has 64 bits, and one that serves no search is as
- * good as that.
+ * that somebody only imagines has 64 bits in its last column, and one that serves
+ * no search is as good as that.
  */
 static void
 examine_index(IndexOptInfo *info, PathSearch *search)
 {
-	Relation	index;
-	HammingIndexState state;
+	HammingIndexState state = {.fingerprint = info->nkeycolumns - 1};
 
-	search->fingerprint = fingerprint_column(info);
 	search->layout = hamming_layout_of_width(SH_BITS);
-	search->unfit = false;
-	if (info->hypothetical ||
-		info->opcintype[search->fingerprint] == INT8OID)
-		return;
-	index = index_open(info->indexoid, NoLock);
-	hamming_known_state(index, &state);
-	index_close(index, NoLock);
-	if (state.layout != NULL)
-		search->layout = state.layout;
-	search->unfit = state.layout == NULL;
+	if (!info->hypothetical)
+	{
+		Relation	index = index_open(info->indexoid, NoLock);
+
+		hamming_known_state(index, &state);
+		index_close(index, NoLock);
+		search->unfit = state.layout == NULL;
+		if (state.layout != NULL)
+			search->layout = state.layout;
+	}
+	search->fingerprint = state.fingerprint;
 }
 
 /* The radius of a search within it if nothing is known of that. */
@@ -231,11 +204,11 @@ examine_path(PlannerInfo *root, IndexPath *path, Node *around,
 {
 	ListCell   *lc;
 
+	*search = (PathSearch)
+	{
+		.around = around,.radius = -1,.times = 1
+	};
 	examine_index(path->indexinfo, search);
-	search->around = around;
-	search->equal = NULL;
-	search->radius = -1;
-	search->times = 1;
 	foreach(lc, path->indexclauses)
 	{
 		IndexClause *clause = (IndexClause *) lfirst(lc);
@@ -261,19 +234,6 @@ is_search(IndexPath *path, const PathSearch *search)
 		linitial_int(path->indexorderbycols) == search->fingerprint;
 }
 
-/* How far a search goes that is to find some rows, were the rows random. */
-static int
-nearest_radius(const ShLayout *layout, double rows)
-{
-	int			bits = layout->kept;
-	int			radius = 0;
-
-	while (radius < bits &&
-		   rows * sh_ball_size(bits, radius) < ldexp(1.0, bits))
-		radius++;
-	return radius;
-}
-
 /*
  * Plan a search within k.  Of several words each has its share of the k, and
  * the plan is that of the first word but for the totals.
@@ -286,9 +246,8 @@ plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 
 	for (int w = words - 1; w >= 0; w--)
 	{
-		int			units = (k + 1) / words + (w < (k + 1) % words);
-
-		sh_plan_search(extent, units - 1, plan);
+		sh_plan_search(extent, hamming_even_units(extent->layout, k, w) - 1,
+					   plan);
 		total.pages += plan->total.pages;
 		total.cost += plan->total.cost;
 	}
@@ -351,7 +310,7 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	IndexOptInfo *index = path->indexinfo;
 	OpExpr	   *order = (OpExpr *) linitial(path->indexorderbys);
 	const ShLayout *layout = extent->layout;
-	int			nearest = layout->words == 1 ? nearest_radius(layout, rows) :
+	int			nearest = layout->words == 1 ? hamming_random_radius(layout, rows) :
 	2 * hamming_row_entries(layout) - 1;
 	int			farthest;
 	PathSearch	search;
@@ -364,7 +323,7 @@ estimate_nearest(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	plan_search(extent, Min(nearest, farthest), &first);
 	plan_search(extent, farthest, &all);
 	if (sh_is_pass(layout, &all) && layout->words == 1)
-		passes = Min(1 + visited / HAMMING_NEAREST, HAMMING_PASSES);
+		passes = Min(1 + visited / HAMMING_PASS_ROWS, HAMMING_PASSES);
 	*startup = search_cost(root, index, extent, &first, loop_count);
 	*total = Max(*startup,
 				 passes * search_cost(root, index, extent, &all, loop_count)) +

@@ -18,44 +18,9 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
-#include "index/scan/hamming_tricks.h"
 #include "search/search.h"
 
 HammingInserted hamming_inserted_hook = NULL;
-
-/* Insert the entries of a row; one of NULL if it has no keys. */
-static void
-insert_entries(Relation index, const int64 *keys, int nkeys, ItemPointer tid,
-			   Relation heap, IndexInfo *info)
-{
-	for (int i = 0; i < Max(nkeys, 1); i++)
-	{
-		bool		isnull = nkeys == 0;
-		Datum		key = isnull ? (Datum) 0 : Int64GetDatum(keys[i]);
-
-		hamming_btree()->aminsert(index, &key, &isnull, tid, heap,
-								  UNIQUE_CHECK_NO, false, info);
-	}
-}
-
-/*
- * Find the keys of a row's entries, and fetch where they belong.  Returns how
- * many there are.
- */
-static int
-prepare_keys(Relation index, const ShLayout *layout, const ShValue *value,
-			 int64 *keys)
-{
-	for (int word = 0; word < layout->words; word++)
-	{
-		for (int block = 0; block < layout->blocks; block++)
-			keys[block] = hamming_key(sh_entry(layout, value->words[word],
-											   word, block));
-		hamming_warm(index, keys, layout->blocks);
-		keys += layout->blocks;
-	}
-	return hamming_row_entries(layout);
-}
 
 /* What the statement at hand remembers of the index. */
 typedef struct HammingInsertion
@@ -87,20 +52,30 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 {
 	const HammingInsertion *insertion = get_insertion(index, info);
 	const HammingIndexState *state = &insertion->state;
-	int64		keys[SH_MAX_WORDS * SH_WORD_BLOCKS];
+	int			blocks = state->layout->blocks;
 	Datum		fingerprint = values[state->fingerprint];
-	ShValue		value;
-	int			nkeys = 0;
+	uint64		entries[HAMMING_MOST_ENTRIES];
+	int64		keys[HAMMING_MOST_ENTRIES] = {0};
+	int			count = hamming_row(index, state, values, isnull, entries);
+	bool		null = count == 0;
 
 	(void) check;
 	(void) unchanged;
-	if (hamming_row(index, state, values, isnull, &value))
-		nkeys = prepare_keys(index, state->layout, &value, keys);
+	for (int i = 0; i < count; i++)
+		keys[i] = hamming_key(entries[i]);
+	for (int i = 0; i < count; i += blocks)
+		hamming_warm(index, &keys[i], blocks);
 
 	hamming_show_view(insertion->view, index);
-	insert_entries(insertion->view, keys, nkeys, tid, heap, info);
+	for (int i = 0; i < Max(count, 1); i++)
+	{
+		Datum		key = Int64GetDatum(keys[i]);
+
+		hamming_btree()->aminsert(insertion->view, &key, &null, tid, heap,
+								  UNIQUE_CHECK_NO, false, info);
+	}
 	hamming_leave_view(insertion->view, index);
-	if (nkeys > 0 && hamming_inserted_hook != NULL)
+	if (count > 0 && hamming_inserted_hook != NULL)
 		hamming_inserted_hook(heap, RelationGetRelid(index), fingerprint, tid);
 	return false;
 }

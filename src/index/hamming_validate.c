@@ -100,7 +100,7 @@ validate_operators(Form_pg_opclass class)
 
 		if (!is_our_operator(form))
 			fine = complain(class,
-							"operator class \"%s\" of access method hamming has an operator that is none of its own: %s",
+							"operator class \"%s\" of access method hamming has an operator that the access method does not know: %s",
 							get_opname(form->amopopr));
 		else if (!check_amop_signature(form->amopopr,
 									   ordering ? INT4OID : BOOLOID,
@@ -239,7 +239,7 @@ validate_equality(Form_pg_opclass class, Form_pg_amop form)
 		!check_amop_signature(form->amopopr, BOOLOID, form->amoplefttype,
 							  form->amoprighttype))
 		return complain(class,
-						"operator class \"%s\" of access method hamming has an operator that is no equality: %s",
+						"operator class \"%s\" of access method hamming has an operator that is not an equality: %s",
 						get_opname(form->amopopr));
 	if (!OidIsValid(left) || !OidIsValid(right))
 		return complain(class,

@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
@@ -25,7 +27,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
-#include "planner/balls.h"
+#include "planner/planner.h"
 #include "search/search.h"
 
 /* What a column of that type, of the class for fingerprints, has. */
@@ -131,9 +133,25 @@ hamming_layout_of_width(int width)
 	return layouts[width];
 }
 
+/*
+ * Within how many bits of a word one row is to be expected, if so many rows are
+ * random.
+ */
+int
+hamming_random_radius(const ShLayout *layout, double rows)
+{
+	int			bits = layout->kept;
+	int			radius = 0;
+
+	while (radius < bits &&
+		   rows * sh_ball_size(bits, radius) < ldexp(1.0, bits))
+		radius++;
+	return radius;
+}
+
 /* Find out what an index is.  Returns how wide its values are, or -1. */
 static int
-examine(Relation index, HammingIndexState *state)
+examine_columns(Relation index, HammingIndexState *state)
 {
 	int			width;
 
@@ -150,7 +168,7 @@ examine(Relation index, HammingIndexState *state)
 void
 hamming_init_state(Relation index, HammingIndexState *state)
 {
-	check_width(index, state, examine(index, state));
+	check_width(index, state, examine_columns(index, state));
 }
 
 /*
@@ -160,7 +178,7 @@ hamming_init_state(Relation index, HammingIndexState *state)
 void
 hamming_known_state(Relation index, HammingIndexState *state)
 {
-	(void) examine(index, state);
+	(void) examine_columns(index, state);
 }
 
 /* Cut a bit string, which is to be as wide as all others in the index. */
@@ -176,8 +194,8 @@ hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
  * Cut a value of the indexed type, which is a fingerprint or a ball around
  * one.  False if there is none.
  */
-static bool
-cut(const HammingIndexState *state, Datum datum, ShValue *value)
+bool
+hamming_cut(const HammingIndexState *state, Datum datum, ShValue *value)
 {
 	const ShLayout *layout = state->layout;
 	SimhashBall ball;
@@ -235,20 +253,24 @@ row_shift(Relation index, const HammingIndexState *state, Datum *values,
 }
 
 /*
- * What an index has of a row, whose values are those of its columns: the
- * fingerprint, moved by the shift of the group.  False if there is none: then
- * it has one entry, of NULL.
+ * The entries that an index has of a row, whose values are those of its columns:
+ * of the fingerprint, moved by the shift of the group.  Returns how many, 0 if
+ * there is no fingerprint: then it has one entry, of NULL.
  */
-bool
+int
 hamming_row(Relation index, const HammingIndexState *state, Datum *values,
-			bool *isnull, ShValue *value)
+			bool *isnull, uint64 *entries)
 {
+	const ShLayout *layout = state->layout;
 	int			column = state->fingerprint;
+	ShValue		value;
 
-	if (isnull[column] || !cut(state, values[column], value))
-		return false;
+	if (isnull[column] || !hamming_cut(state, values[column], &value))
+		return 0;
 	if (state->columns > 1)
-		hamming_shift(state->layout, row_shift(index, state, values, isnull),
-					  value);
-	return true;
+		hamming_shift(layout, row_shift(index, state, values, isnull), &value);
+	for (int word = 0; word < layout->words; word++)
+		for (int block = 0; block < layout->blocks; block++)
+			*entries++ = sh_entry(layout, value.words[word], word, block);
+	return hamming_row_entries(layout);
 }

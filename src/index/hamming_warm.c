@@ -13,9 +13,6 @@
 #include "utils/rel.h"
 
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
-
-#ifndef HAMMING_PLAIN_FETCH
 
 /* Fetch into the cache what is read first of any leaf page. */
 static void
@@ -29,97 +26,6 @@ fetch_head(Relation rel, BlockNumber blkno)
 	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
 }
 
-/* The way down to where an entry belongs. */
-typedef struct HammingWay
-{
-	int64		key;
-	HammingBounds at;			/* the page that we have come to */
-	Buffer		leaf;			/* that page, pinned */
-} HammingWay;
-
-/*
- * Go from an inner page to the child where the key belongs.  The first pivot
- * stands for minus infinity and has no key.
- */
-static void
-choose_child(Page page, HammingWay *way)
-{
-	OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber offset = hamming_search(page, first + 1,
-										 PageGetMaxOffsetNumber(page) + 1,
-										 way->key);
-
-	if (offset <= PageGetMaxOffsetNumber(page))
-		way->at.high = hamming_page_key(page, offset);
-	if (offset > first + 1)
-		way->at.low = hamming_page_key(page, offset - 1);
-	way->at.blkno = BTreeTupleGetDownLink(hamming_page_tuple(page, offset - 1));
-}
-
-/*
- * Go down from a level, on all ways; false if one comes to a page that is not
- * what it was.  The root, which the relation's cache has told of, has to be
- * where its level begins.  Ways by the same page follow each other.
- */
-static bool
-step_down(Relation index, HammingWay *ways, int count, uint32 level,
-		  bool is_root)
-{
-	int			i = 0;
-
-	while (i < count)
-	{
-		BlockNumber blkno = ways[i].at.blkno;
-		Buffer		buffer = hamming_pin_page(index, blkno);
-		Page		page = BufferGetPage(buffer);
-		bool		fine;
-
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		fine = hamming_is_page(page) && !P_IGNORE(BTPageGetOpaque(page)) &&
-			BTPageGetOpaque(page)->btpo_level == level &&
-			(!is_root || P_LEFTMOST(BTPageGetOpaque(page)));
-		if (fine)
-		{
-			do
-				choose_child(page, &ways[i]);
-			while (++i < count && ways[i].at.blkno == blkno);
-		}
-		UnlockReleaseBuffer(buffer);
-		if (!fine)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Find the leaf pages of all ways, or some to the left of them, where pages
- * have been split; false if one cannot be found.
- */
-static bool
-find_leaves(Relation index, HammingWay *ways, int count)
-{
-	BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
-	BlockNumber root;
-	uint32		level;
-
-	/* An insertion or a search before has left the metapage here. */
-	if (meta == NULL || meta->btm_fastlevel == 0)
-		return false;
-	root = meta->btm_fastroot;
-	level = meta->btm_fastlevel;
-	for (int i = 0; i < count; i++)
-	{
-		ways[i].at.blkno = root;
-		ways[i].at.low = PG_INT64_MIN;
-		ways[i].at.high = PG_INT64_MAX;
-	}
-	for (; level > 0; level--)
-		if (!step_down(index, ways, count, level,
-					   ways[0].at.blkno == root))
-			return false;
-	return true;
-}
-
 /*
  * Fetch the line pointers that a search on the leaf page reads, or the tuples
  * that they lead to and the high key; and where the line pointer of the entry,
@@ -127,16 +33,16 @@ find_leaves(Relation index, HammingWay *ways, int count)
  * it may be changing, and is good for addresses to fetch alone.
  */
 static void
-fetch_steps(const HammingWay *way, bool tuples)
+fetch_steps(const HammingBounds *at, Buffer leaf, int64 key, bool tuples)
 {
-	char	   *bytes = (char *) BufferGetPage(way->leaf);
+	char	   *bytes = (char *) BufferGetPage(leaf);
 	PageHeader	page = (PageHeader) bytes;
 	int			low = FirstOffsetNumber;
 	int			high = Min(PageGetMaxOffsetNumber((Page) page),
 						   MaxIndexTuplesPerPage);
 	int			end;
 
-	end = hamming_place(&way->at, way->key) * high;
+	end = hamming_place(at, key) * high;
 
 	if (tuples)
 	{
@@ -164,42 +70,76 @@ fetch_steps(const HammingWay *way, bool tuples)
 }
 
 /*
- * Fetch what is going to be read to insert the entries of a word, whose keys
- * these are.
+ * Go down from the pages of a level to those below where keys belong; false if
+ * one is not what it was, or a key has gone to its right.  Keys on the same page
+ * follow each other.
+ */
+static bool
+step_down(Relation index, const int64 *keys, int count, uint32 level,
+		  HammingBounds *pages)
+{
+	bool		fine = true;
+	int			i = 0;
+
+	while (i < count && fine)
+	{
+		BlockNumber blkno = pages[i].blkno;
+		Buffer		buffer = hamming_pin_page(index, blkno);
+		Page		page = BufferGetPage(buffer);
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		fine = hamming_is_page(page) &&
+			BTPageGetOpaque(page)->btpo_level == level;
+		while (fine && i < count && pages[i].blkno == blkno)
+		{
+			HammingBounds here = pages[i];
+
+			fine = hamming_find_child(page, keys[i], &here, &pages[i]);
+			i++;
+		}
+		UnlockReleaseBuffer(buffer);
+	}
+	return fine;
+}
+
+/*
+ * Fetch what is going to be read to insert entries, whose keys these are.  An
+ * insertion or a search before has left the metapage with the relation; if none
+ * has, or the tree has changed since, nothing is fetched.
  */
 void
 hamming_warm(Relation index, const int64 *keys, int count)
 {
-	HammingWay	ways[SH_WORD_BLOCKS];
+	const BTMetaPageData *meta = (BTMetaPageData *) index->rd_amcache;
+	uint32		root_level = meta == NULL ? 0 : meta->btm_fastlevel;
+	HammingBounds leaves[SH_WORD_BLOCKS];
+	Buffer		buffers[SH_WORD_BLOCKS];
 
-	for (int i = 0; i < count; i++)
-		ways[i].key = keys[i];
-	if (!find_leaves(index, ways, count))
+#ifdef HAMMING_PLAIN_FETCH
+	return;
+#endif
+	if (root_level == 0)
 		return;
-
 	for (int i = 0; i < count; i++)
-		fetch_head(index, ways[i].at.blkno);
+		leaves[i] = (HammingBounds)
+	{
+		.blkno = meta->btm_fastroot,.low = PG_INT64_MIN,.high = PG_INT64_MAX
+	};
+	for (uint32 level = root_level; level > 0; level--)
+	{
+		if (!step_down(index, keys, count, level, leaves))
+			return;
+	}
+	for (int i = 0; i < count; i++)
+		fetch_head(index, leaves[i].blkno);
 	for (int i = 0; i < count; i++)
 	{
-		ways[i].leaf = hamming_pin_page(index, ways[i].at.blkno);
-		fetch_steps(&ways[i], false);
+		buffers[i] = hamming_pin_page(index, leaves[i].blkno);
+		fetch_steps(&leaves[i], buffers[i], keys[i], false);
 	}
 	for (int i = 0; i < count; i++)
 	{
-		fetch_steps(&ways[i], true);
-		ReleaseBuffer(ways[i].leaf);
+		fetch_steps(&leaves[i], buffers[i], keys[i], true);
+		ReleaseBuffer(buffers[i]);
 	}
 }
-
-#else
-
-/* Fetch nothing. */
-void
-hamming_warm(Relation index, const int64 *keys, int count)
-{
-	(void) index;
-	(void) keys;
-	(void) count;
-}
-
-#endif							/* HAMMING_PLAIN_FETCH */

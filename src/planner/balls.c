@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "planner/balls.h"
+#include "planner/planner.h"
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -98,9 +98,9 @@ simhash_ball_parts(PlannerInfo *root, Node *ball,
 }
 
 /*
- * The radius that an expression is known to have at plan time, or else the
- * given one.  The operators complain of one that is out of range, and find
- * nothing by one that is NULL; to the planner they are the nearest in range.
+ * The value of a radius if that is known at plan time, or else the given one.
+ * The operators complain of a radius out of range, and find nothing by one that
+ * is NULL; the planner takes the nearest value in range for both.
  */
 int
 simhash_known_radius(Node *radius, int otherwise, int bits)
@@ -124,16 +124,16 @@ simhash_is_wrong_radius(Node *radius)
 }
 
 /*
- * The call of hamming_ball that gives the same as a row constructor, or NULL
- * if the expression is none.  The function is that of the schema.  It is not
- * leakproof, as a row constructor is: so where rows may be hidden
- * ("security"), the center must be none of a row; and as it complains of a
- * radius, that must never be one of a row.
+ * The call of hamming_ball that gives the same ball as a row constructor; NULL
+ * if the expression is something else.  The function is that of the schema.
  *
- * A field that is NULL makes the call NULL and the row one that no operator
- * finds anything by, which comes to the same.  A radius that is known to be
- * out of range stays where it is, as it must not be an error before a row is
- * compared.
+ * A row constructor is leakproof, the function is not.  So where rows may be
+ * hidden ("security"), the center must not depend on a row.  The radius must not
+ * in any case, as the function complains of one that is out of range.
+ *
+ * Where a field is NULL the call is NULL, and no operator finds anything by the
+ * row: that comes to the same.  A row whose radius is known to be out of range is
+ * left alone, as that must not be an error before a row is compared.
  */
 Node	   *
 simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema, bool security)

@@ -18,11 +18,11 @@
  * Which conditions these are clauses.c says: d <= k, d < k, d = k, in WHERE or
  * JOIN, by themselves or between ANDs.
  *
- * What we cannot have is an estimate.  How many rows the condition is true for
- * has been settled when paths are made, and to PostgreSQL it is a comparison of
- * which nothing is known: a third of the rows.  The search itself costs what it
- * costs, but what is done with its rows, such as joins, is planned for many.
- * Who writes <@ has better plans there.
+ * What we cannot give is an estimate.  When paths are made, PostgreSQL has
+ * settled how many rows the condition is true for: a third, as for any comparison
+ * of which it knows nothing.  The cost of the search is right, but what is done
+ * with its rows, such as joins, is planned for many.  A query with <@ has better
+ * plans there.
  *
  * hamming_within(a, b, k) is the same condition as a function of our own, for
  * which PostgreSQL asks our support function (support.c): for the condition

@@ -128,7 +128,7 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 }
 
 /*
- * Let a cached plan become invalid when somebody alters the type of a ball:
+ * Have a cached plan become invalid when the type of a ball is altered:
  * the plan takes the center and the radius from the ball by attribute number.
  */
 static void
@@ -282,8 +282,8 @@ spares_block(const KeySearch *search, int block)
  * smallest; false when one is missing that the search needs.
  */
 static bool
-find_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
-			 KeySearch *search, bool further, KeyIndex found[SH_BLOCKS])
+find_key_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
+				 KeySearch *search, bool further, KeyIndex found[SH_BLOCKS])
 {
 	ListCell   *lc;
 
@@ -549,10 +549,10 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (!take_query(root, rel, clause, &search))
 		return;
 	given = bms_del_member(bms_copy(search.relids), rel->relid);
-	if (find_indexes(root, rel, relation, &search, false, found))
+	if (find_key_indexes(root, rel, relation, &search, false, found))
 		add_key_path(root, rel, &search, found,
 					 bms_is_empty(given) ? NULL : given);
-	if (!find_indexes(root, rel, relation, &search, true, found))
+	if (!find_key_indexes(root, rel, relation, &search, true, found))
 		return;
 	outer = find_outer(rel, &search, found);
 	if (!bms_equal(outer, given))

@@ -43,10 +43,10 @@ typedef struct IndexColumn
 /*
  * Does the index compare the column as an operator under a collation does?  A
  * boolean column of a hamming index can have the family of hash indexes, in
- * which PostgreSQL 15 finds it (hamming_cost.c).
+ * which PostgreSQL 15 finds it (hooks.c).
  */
 static bool
-compares(const IndexColumn *column, Oid operator, Oid collation)
+column_compares(const IndexColumn *column, Oid operator, Oid collation)
 {
 	Oid			own = column->index->indexcollations[column->number];
 	Oid			family = column->index->opfamily[column->number];
@@ -81,11 +81,11 @@ match_equality(PlannerInfo *root, const IndexColumn *column,
 	if (list_length(op->args) != 2)
 		return NULL;
 	if (match_sides(root, column, linitial(op->args), lsecond(op->args)))
-		return compares(column, op->opno, op->inputcollid) ? rinfo : NULL;
+		return column_compares(column, op->opno, op->inputcollid) ? rinfo : NULL;
 	if (!match_sides(root, column, lsecond(op->args), linitial(op->args)))
 		return NULL;
 	commutator = get_commutator(op->opno);
-	return compares(column, commutator, op->inputcollid) ?
+	return column_compares(column, commutator, op->inputcollid) ?
 		commute_restrictinfo(rinfo, commutator) : NULL;
 }
 
@@ -97,10 +97,10 @@ match_any(PlannerInfo *root, const IndexColumn *column, RestrictInfo *rinfo)
 
 	return any->useOr &&
 		match_sides(root, column, linitial(any->args), lsecond(any->args)) &&
-		compares(column, any->opno, any->inputcollid) ? rinfo : NULL;
+		column_compares(column, any->opno, any->inputcollid) ? rinfo : NULL;
 }
 
-/* The same for a column that is boolean, which the planner asks for by itself. */
+/* The same for a boolean column, which is a condition without an operator. */
 static RestrictInfo *
 match_boolean(PlannerInfo *root, const IndexColumn *column,
 			  RestrictInfo *rinfo)

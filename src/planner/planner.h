@@ -3,6 +3,12 @@
  * planner.h
  *		What the planner is told of Hamming search.
  *
+ * In come the planner's questions and hooks, with the conditions of a query; out
+ * go estimates of rows (selectivity.c), paths over btrees on key columns
+ * (key_paths.c), and paths for conditions on a distance (distances.c).  clauses.c
+ * finds out which conditions are searches, and balls.c what these search for.
+ * What a scan of a hamming index costs is up to the index (hamming_cost.c).
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -10,7 +16,7 @@
 #ifndef SIMHASH_PLANNER_H
 #define SIMHASH_PLANNER_H
 
-#include "planner/balls.h"
+#include "search/search.h"
 
 #include "access/amapi.h"
 #include "nodes/supportnodes.h"
@@ -31,6 +37,17 @@ typedef struct SimhashClause
 	bool		is_any;			/* it is an array of centers */
 } SimhashClause;
 
+/* balls.c */
+extern bool simhash_ball_parts(PlannerInfo *root, Node *ball,
+							   Node **center, Node **radius);
+extern int	simhash_known_radius(Node *radius, int otherwise, int bits);
+extern bool simhash_is_wrong_radius(Node *radius);
+extern Node *simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema,
+							   bool security);
+extern Node *simhash_reach_call(PlannerInfo *root,
+								const SimhashOperator *operator, Oid schema,
+								Node *center, Node *distance);
+
 /* clauses.c */
 extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
 extern bool simhash_take_call(Node *node, Oid *function, List **args);
@@ -41,11 +58,8 @@ extern IndexClause *simhash_index_clause(RestrictInfo *rinfo,
 										 RestrictInfo *condition,
 										 int column, bool lossy);
 
-/* paths.c */
-extern void simhash_install_paths(void);
-
-/* indexes.c */
-extern void simhash_install_indexes(amcostestimate_function cost);
+/* hooks.c */
+extern void simhash_install_planner(amcostestimate_function cost);
 
 /* key_paths.c */
 extern void simhash_add_key_paths(PlannerInfo *root, RelOptInfo *rel);

@@ -4,14 +4,15 @@
  *		What the planner is told while it simplifies a query.
  *
  * A ball is most often written as a row,  fp <@ (q, 8) .  Where q or the
- * radius is not known yet, the row stays in the query as a row constructor,
- * and those the core does not send to other servers: it would fetch the whole
- * foreign table, and compare here.  It does send calls of an extension's
- * functions.  So the row becomes the call  hamming_ball(q, 8) , unless that
+ * radius is not known yet, the row stays in the query as a row constructor.
+ * PostgreSQL does not send row constructors to foreign servers: it would fetch
+ * the whole foreign table, and compare here.  It does send calls of an
+ * extension's functions.  So the row becomes the call  hamming_ball(q, 8) , unless that
  * could tell of hidden rows.
  *
- * Of  hamming_within(a, b, k)  it is told which condition of an index that is
- * (distances.c), and how many rows it is true for (selectivity.c).
+ * Of  hamming_within(a, b, k)  the planner is told which condition
+ * of an index it implies (distances.c), and of how many rows it is true
+ * (selectivity.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -29,12 +30,12 @@
 PG_FUNCTION_INFO_V1(hamming_support);
 
 /*
- * The condition that a call of an operator's function is, so that what was an
- * operator stays one; NULL if there is no such operator in the schema.
+ * The condition with the operator whose function is called, so that what was an
+ * operator stays one; NULL if the schema does not have that operator.
  */
 static Node *
-condition(const FuncExpr *call, const SimhashOperator *operator, Oid schema,
-		  Node *left, Node *right)
+operator_condition(const FuncExpr *call, const SimhashOperator *operator, Oid schema,
+				   Node *left, Node *right)
 {
 	const char *name = operator->strategy == SIMHASH_NEAR_STRATEGY ? "~=" :
 	operator->strategy == SIMHASH_BALL_STRATEGY ? "<@" : "@>";
@@ -93,7 +94,7 @@ call_for_rows(PlannerInfo *root, FuncExpr *call)
 		args[i] = ball;
 		changed = true;
 	}
-	return changed ? condition(call, operator, schema, args[0], args[1]) :
+	return changed ? operator_condition(call, operator, schema, args[0], args[1]) :
 		NULL;
 }
 

@@ -18,13 +18,14 @@
 
 #include "compat.h"
 #include "index/hamming.h"
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 
 typedef struct HammingBuild
 {
 	HammingSort *sort;
 	HammingIndexState index;
-	HammingRead read;
+	double		rows;
+	int64		entries;
 } HammingBuild;
 
 /* Called for each row of the table: put its entries to the sort. */
@@ -33,26 +34,19 @@ build_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	HammingBuild *build = (HammingBuild *) state;
-	const ShLayout *layout = build->index.layout;
-	ShValue		value;
+	uint64		entries[HAMMING_MOST_ENTRIES];
+	int			count = hamming_row(index, &build->index, values, isnull,
+									entries);
 
 	(void) alive;
-	build->read.rows++;
-	if (!hamming_row(index, &build->index, values, isnull, &value))
-	{
+	for (int i = 0; i < count; i++)
+		hamming_sort_put(build->sort, hamming_key(entries[i]),
+						 hamming_pack_tid(tid));
+	if (count == 0)
 		hamming_sort_put(build->sort, PG_INT64_MAX,
 						 hamming_pack_tid(tid) | HAMMING_NULL_ENTRY);
-		build->read.entries++;
-		return;
-	}
-	for (int word = 0; word < layout->words; word++)
-		for (int block = 0; block < layout->blocks; block++)
-			hamming_sort_put(build->sort,
-							 hamming_key(sh_entry(layout,
-												  value.words[word],
-												  word, block)),
-							 hamming_pack_tid(tid));
-	build->read.entries += hamming_row_entries(layout);
+	build->rows++;
+	build->entries += Max(count, 1);
 }
 
 /* Build the index. */
@@ -75,17 +69,17 @@ hamming_build(Relation heap, Relation index, IndexInfo *info)
 	build.sort = hamming_sort_begin(maintenance_work_mem);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
 												 build_row, &build, NULL);
-	result->index_tuples = build.read.rows;
+	result->index_tuples = build.rows;
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) result->index_tuples);
+								 build.entries);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SORT);
 	hamming_sort_perform(build.sort);
 
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_LOAD);
-	hamming_load(index, &build.read, build.sort);
+	hamming_load(index, build.sort);
 	hamming_sort_end(build.sort);
 	return result;
 }

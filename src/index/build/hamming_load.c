@@ -9,22 +9,12 @@
  * the first item of an inner page stands for minus infinity; a pivot carries a
  * TID only where the keys to its left and right are the same.
  *
- * All entries have the same size, or less where the key is NULL, and their
- * number is known, so it is known as well which of them each leaf page gets.  Leaf
- * pages are blocks 1, 2, 3 and so on; inner pages come behind them.  With 366
- * entries to a page:
- *
- *		entries			leaf	block	pivot
- *		0 .. 365		0		1		minus infinity
- *		366 .. 731		1		2		key of entry 366
- *		732 .. 1097		2		3		key of entry 732
- *
- * A leaf page that is full hands up the pivot of the next one, and so does each
- * level above for each page that it has finished.
+ * A page that is full hands up its pivot and its number to the level above,
+ * before the next one is begun.
  *
  * Pages are written past the buffer manager and logged as images, as nobody
- * else can see the index yet.  An inner page gets its number when it is begun,
- * and those of upper levels are finished late, so their places are filled with
+ * else can see the index yet.  A page gets its number when it is begun, and
+ * those of upper levels are finished late, so their places are filled with
  * zeros for the time being.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -43,7 +33,7 @@
 
 #include "compat.h"
 #include "index/hamming.h"
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 
 /* Place for a tuple and its line pointer. */
 #define ITEM_SIZE(tuple_size)	(MAXALIGN(tuple_size) + sizeof(ItemIdData))
@@ -64,22 +54,15 @@ typedef struct HammingLevel
 	BlockNumber blkno;
 	BlockNumber left;			/* left neighbour */
 	HammingPivot low;			/* pivot of this page, for the parent */
-	OffsetNumber count;			/* items on the page */
+	Size		target;			/* bytes of items that fill a page */
 	Size		used;			/* bytes that they take */
 } HammingLevel;
 
 typedef struct HammingLoad
 {
-	/* stays */
 	Relation	index;
 	bool		use_wal;
-	HammingRead read;			/* what the index is to have */
-	int			per_leaf;
-	BlockNumber leaves;
-	Size		inner_target;	/* bytes of items that fill a page */
-
-	/* moves */
-	BlockNumber linked;			/* leaf pages that have a downlink */
+	HammingEntry last;			/* the entry that was added last */
 	BlockNumber allocated;		/* pages that have a number */
 	BlockNumber written;		/* length of the file */
 	char	   *zeros;
@@ -172,68 +155,71 @@ write_page(HammingLoad *load, BlockNumber blkno, Page page)
 
 /* Begin a page of a level; the place of the high key is left open. */
 static void
-begin_page(HammingLoad *load, int level, BlockNumber blkno)
+begin_page(HammingLoad *load, int level, BlockNumber left)
 {
 	HammingLevel *here = &load->levels[level];
 	BTPageOpaque opaque;
 
-	if (here->page == NULL)
-		here->page = (Page) simhash_alloc_page();
 	PageInit(here->page, BLCKSZ, sizeof(BTPageOpaqueData));
 	opaque = BTPageGetOpaque(here->page);
-	opaque->btpo_prev = here->left;
+	opaque->btpo_prev = left;
 	opaque->btpo_next = P_NONE;
 	opaque->btpo_level = level;
 	opaque->btpo_flags = level == 0 ? BTP_LEAF : 0;
-	opaque->btpo_cycleid = 0;
 	((PageHeader) here->page)->pd_lower += sizeof(ItemIdData);
-
-	here->blkno = blkno;
-	here->count = 0;
 	here->used = 0;
 }
 
+/* Begin the level above the present root. */
 static void
-add_tuple(Page page, IndexTuple tuple, OffsetNumber offset)
+begin_level(HammingLoad *load)
 {
-	if (PageAddItem(page, (char *) tuple, IndexTupleSize(tuple), offset,
-					false, false) == InvalidOffsetNumber)
+	int			level = ++load->height;
+	HammingLevel *here = &load->levels[level];
+	BTOptions  *options = (BTOptions *) load->index->rd_options;
+	int			fillfactor = options != NULL ? options->fillfactor :
+	BTREE_DEFAULT_FILLFACTOR;
+
+	if (level >= HAMMING_MAX_HEIGHT)
 		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not add an item to an index page")));
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("hamming index has too many levels")));
+	if (level > 0)
+		fillfactor = BTREE_NONLEAF_FILLFACTOR;
+	here->target = Min(BLCKSZ - SizeOfPageHeaderData -
+					   MAXALIGN(sizeof(BTPageOpaqueData)) -
+					   ITEM_SIZE(sizeof(HammingPivot)),
+					   BLCKSZ * fillfactor / 100);
+	make_minus_infinity(&here->low);
+	here->page = (Page) simhash_alloc_page();
+	here->blkno = load->allocated++;
+	begin_page(load, level, P_NONE);
+}
+
+/* Is there no place for a tuple on the page being filled?  It takes two. */
+static inline bool
+is_full(const HammingLevel *here, Size tuple_size)
+{
+	return here->used + ITEM_SIZE(tuple_size) > here->target &&
+		PageGetMaxOffsetNumber(here->page) > P_FIRSTKEY;
 }
 
 /* Add a tuple to the page being filled. */
 static void
 add_item(HammingLevel *here, IndexTuple tuple)
 {
-	add_tuple(here->page, tuple, P_FIRSTKEY + here->count);
-	here->count++;
-	here->used += ITEM_SIZE(IndexTupleSize(tuple));
-}
-
-static void add_downlink(HammingLoad *load, int level, HammingPivot *pivot,
-						 BlockNumber child);
-
-/* Begin the level above the present root. */
-static void
-grow(HammingLoad *load)
-{
-	int			level = ++load->height;
-	HammingLevel *here = &load->levels[level];
-
-	if (level >= HAMMING_MAX_HEIGHT)
+	if (PageAddItem(here->page, (char *) tuple, IndexTupleSize(tuple),
+					PageGetMaxOffsetNumber(here->page) + 1,
+					false, false) == InvalidOffsetNumber)
 		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("hamming index has too many levels")));
-	here->left = P_NONE;
-	make_minus_infinity(&here->low);
-	begin_page(load, level, load->allocated++);
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not add an item to an index page")));
+	here->used += ITEM_SIZE(IndexTupleSize(tuple));
 }
 
 /* Write a finished page, given its right neighbour and the pivot of that. */
 static void
-finish_page(HammingLoad *load, HammingLevel *here, HammingPivot *pivot,
+finish_page(HammingLoad *load, HammingLevel *here, const HammingPivot *pivot,
 			BlockNumber next)
 {
 	ItemId		place = PageGetItemId(here->page, P_HIKEY);
@@ -264,195 +250,85 @@ finish_rightmost(HammingLoad *load, HammingLevel *here, bool root)
 	write_page(load, here->blkno, here->page);
 }
 
+static void next_page(HammingLoad *load, int level, const HammingPivot *pivot);
+
+/* Add the downlink of the page at hand of a level to the level above it. */
+static void
+add_downlink(HammingLoad *load, int level)
+{
+	HammingPivot pivot = load->levels[level].low;
+	HammingLevel *above = &load->levels[level + 1];
+
+	if (level == load->height)
+		begin_level(load);
+	else if (is_full(above, sizeof(HammingPivot)))
+		next_page(load, level + 1, &pivot);
+	if (above->used == 0)
+		make_minus_infinity(&pivot);
+	BTreeTupleSetDownLink(&pivot.tuple, load->levels[level].blkno);
+	add_item(above, &pivot.tuple);
+}
+
 /*
  * Finish the page of a level, given the pivot of the page that comes next, and
  * begin that page.
  */
 static void
-next_page(HammingLoad *load, int level, HammingPivot *pivot)
+next_page(HammingLoad *load, int level, const HammingPivot *pivot)
 {
 	HammingLevel *here = &load->levels[level];
-	BlockNumber blkno = here->blkno;
+	BlockNumber left = here->blkno;
 	BlockNumber next = load->allocated++;
-	HammingPivot low = here->low;
 
 	finish_page(load, here, pivot, next);
-
-	here->left = blkno;
+	add_downlink(load, level);
 	here->low = *pivot;
-	begin_page(load, level, next);
-
-	if (level == load->height)
-		grow(load);
-	add_downlink(load, level + 1, &low, blkno);
-}
-
-/* Add the downlink of a finished page to the level above it. */
-static void
-add_downlink(HammingLoad *load, int level, HammingPivot *pivot,
-			 BlockNumber child)
-{
-	HammingLevel *here = &load->levels[level];
-
-	if (here->count > 1 && here->used + ITEM_SIZE(sizeof(HammingPivot)) >
-		load->inner_target)
-		next_page(load, level, pivot);
-
-	if (here->count == 0)
-		make_minus_infinity(pivot);
-	BTreeTupleSetDownLink(&pivot->tuple, child);
-	add_item(here, &pivot->tuple);
-}
-
-/* The pivot of the next leaf page without a downlink is known: link it. */
-static void
-link_leaf(HammingLoad *load, const HammingEntry *entry)
-{
-	HammingPivot pivot;
-
-	make_pivot(&pivot, entry);
-	if (load->linked == 0)
-	{
-		HammingPivot first;
-
-		grow(load);
-		make_minus_infinity(&first);
-		add_downlink(load, 1, &first, ++load->linked);
-	}
-	add_downlink(load, 1, &pivot, ++load->linked);
-}
-
-/* The leaf pages that the entries take. */
-static BlockNumber
-count_leaves(const HammingLoad *load)
-{
-	int64		leaves = (load->read.entries + load->per_leaf - 1) /
-	load->per_leaf;
-
-	if (leaves >= MaxBlockNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("hamming index \"%s\" has too many entries",
-						RelationGetRelationName(load->index))));
-	return (BlockNumber) leaves;
+	here->blkno = next;
+	begin_page(load, level, left);
 }
 
 /*
- * Prepare to fill an empty index with what was read.  The file becomes as long as
- * the leaf pages need at once: the first inner pages are written before the last
- * of these.
+ * Add an entry to the last leaf page, or to a new one.  The pivot of that has a
+ * TID only if the entry before has the same key.
  */
-static HammingLoad *
-begin_load(Relation index, const HammingRead *read)
-{
-	HammingLoad *load = (HammingLoad *) palloc0(sizeof(HammingLoad));
-	BTOptions  *options = (BTOptions *) index->rd_options;
-	int			fillfactor = options != NULL ? options->fillfactor :
-	BTREE_DEFAULT_FILLFACTOR;
-	Size		most = BLCKSZ - SizeOfPageHeaderData -
-	MAXALIGN(sizeof(BTPageOpaqueData)) - ITEM_SIZE(sizeof(HammingPivot));
-
-	load->index = index;
-	load->use_wal = RelationNeedsWAL(index);
-	load->read = *read;
-	load->per_leaf = Min(most, (Size) BLCKSZ * fillfactor / 100) /
-		ITEM_SIZE(HAMMING_ENTRY_SIZE);
-	load->inner_target = Min(most, BLCKSZ * BTREE_NONLEAF_FILLFACTOR / 100);
-	load->leaves = count_leaves(load);
-	load->allocated = load->leaves + 1;
-	load->written = load->leaves > 0 ? load->leaves + 1 : 0;
-	load->height = load->leaves > 0 ? 0 : -1;
-	if (load->leaves > 0)
-	{
-		load->zeros = simhash_alloc_page();
-		smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, load->leaves,
-				   load->zeros, load->use_wal);
-	}
-	return load;
-}
-
-/* Add an entry to a leaf page. */
 static void
-add_entry(HammingLevel *leaf, const HammingEntry *entry)
+add_entry(HammingLoad *load, const HammingEntry *entry)
 {
+	HammingLevel *leaf = &load->levels[0];
 	HammingPivot tuple = {0};
 
+	if (load->height < 0)
+		begin_level(load);
+	else if (is_full(leaf, HAMMING_ENTRY_SIZE))
+	{
+		HammingEntry bound = {entry->key, entry->tid & HAMMING_NULL_ENTRY};
+		HammingPivot pivot;
+
+		if (entry->key == load->last.key &&
+			is_null(entry) == is_null(&load->last))
+			bound.tid = load->last.tid;
+		make_pivot(&pivot, &bound);
+		next_page(load, 0, &pivot);
+	}
 	put_key(&tuple, entry);
 	hamming_unpack_tid(entry->tid & ~HAMMING_NULL_ENTRY, &tuple.tuple.t_tid);
 	add_item(leaf, &tuple.tuple);
-}
-
-/* Write a leaf page, given its first entry; that becomes the next page's. */
-static void
-load_leaf(HammingLoad *load, HammingSort *sort, BlockNumber leaf,
-		  HammingEntry *entry)
-{
-	HammingLevel *here = &load->levels[0];
-	bool		last = leaf + 1 == load->leaves;
-	bool		more;
-	HammingEntry before;
-	HammingEntry next;
-	HammingPivot pivot;
-
-	here->left = leaf == 0 ? P_NONE : leaf;
-	begin_page(load, 0, leaf + 1);
-	do
-	{
-		add_entry(here, entry);
-		before = *entry;
-		more = hamming_sort_next(sort, entry);
-	} while (more && here->count < load->per_leaf);
-	if (more == last)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("number of entries of index \"%s\" is not what it was",
-						RelationGetRelationName(load->index))));
-	if (last)
-	{
-		finish_rightmost(load, here, leaf == 0);
-		return;
-	}
-
-	next.key = entry->key;
-	next.tid = entry->tid & HAMMING_NULL_ENTRY;
-	if (entry->key == before.key && is_null(entry) == is_null(&before))
-		next.tid = before.tid;
-	make_pivot(&pivot, &next);
-	finish_page(load, here, &pivot, leaf + 2);
-	link_leaf(load, &next);
-}
-
-/* Write all leaf pages, and the inner pages that they fill. */
-static void
-load_leaves(HammingLoad *load, HammingSort *sort)
-{
-	HammingEntry entry;
-
-	if (load->leaves > 0)
-		hamming_sort_next(sort, &entry);
-	for (BlockNumber leaf = 0; leaf < load->leaves; leaf++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		load_leaf(load, sort, leaf, &entry);
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 (int64) (load->read.rows * (leaf + 1) /
-											  load->leaves));
-	}
+	load->last = *entry;
 }
 
 /* Finish the rightmost pages, then the metapage. */
 static void
 end_load(HammingLoad *load)
 {
-	BlockNumber root = load->leaves > 0 ? 1 : P_NONE;
+	BlockNumber root = P_NONE;
 	Page		meta = (Page) simhash_alloc_page();
 
-	for (int level = 1; level <= load->height; level++)
+	for (int level = 0; level <= load->height; level++)
 	{
 		HammingLevel *here = &load->levels[level];
 
 		if (level < load->height)
-			add_downlink(load, level + 1, &here->low, here->blkno);
+			add_downlink(load, level);
 		finish_rightmost(load, here, level == load->height);
 		root = here->blkno;
 	}
@@ -470,12 +346,25 @@ end_load(HammingLoad *load)
 		smgrimmedsync(RelationGetSmgr(load->index), MAIN_FORKNUM);
 }
 
-/* Fill an empty index with what was read, which the sort hands out. */
+/* Fill an empty index with the entries that a sort hands out. */
 void
-hamming_load(Relation index, const HammingRead *read, HammingSort *sort)
+hamming_load(Relation index, HammingSort *sort)
 {
-	HammingLoad *load = begin_load(index, read);
+	HammingLoad *load = (HammingLoad *) palloc0(sizeof(HammingLoad));
+	HammingEntry entry;
+	int64		done = 0;
 
-	load_leaves(load, sort);
+	load->index = index;
+	load->use_wal = RelationNeedsWAL(index);
+	load->allocated = BTREE_METAPAGE + 1;
+	load->height = -1;
+	while (hamming_sort_next(sort, &entry))
+	{
+		add_entry(load, &entry);
+		if (++done % HAMMING_PER_PAGE != 0)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	}
 	end_load(load);
 }

@@ -36,9 +36,26 @@
 
 #include "compat.h"
 #include "index/hamming.h"
-#include "index/check/hamming_check.h"
+#include "index/build/hamming_sort.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_check);
+
+typedef struct HammingCheck
+{
+	/* stays */
+	Relation	heap;
+	Relation	index;
+	HammingIndexState state;
+	bool		quiet;			/* vacuum is kept out */
+	int			places;			/* that a row takes in the sorts: one for each
+								 * entry, and one for that of NULL */
+
+	/* moves */
+	HammingSort *rows;			/* the entries that the table asks for, */
+	HammingSort *entries;		/* and those of the index, */
+	HammingEntry entry;			/* of which this is the next, */
+	bool		more;			/* if there is one */
+} HammingCheck;
 
 /* Complain of an entry or row; the detail has two %u, for its TID. */
 static void
@@ -60,17 +77,16 @@ note_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		 bool alive, void *state)
 {
 	HammingCheck *check = (HammingCheck *) state;
-	const ShLayout *layout = check->layout;
-	int64		place = hamming_pack_tid(tid) *
-	hamming_check_places(layout->words);
-	ShValue		value;
+	int64		place = hamming_pack_tid(tid) * check->places;
+	uint64		entries[HAMMING_MOST_ENTRIES];
+	int			count = hamming_row(index, &check->state, values, isnull,
+									entries);
 
 	(void) alive;
-	if (!hamming_row(index, &check->state, values, isnull, &value))
-		hamming_sort_put(check->rows, place + layout->words, 0);
-	else
-		for (int word = 0; word < layout->words; word++)
-			hamming_sort_put(check->rows, place + word, value.words[word]);
+	for (int i = 0; i < count; i++)
+		hamming_sort_put(check->rows, place + i, entries[i]);
+	if (count == 0)
+		hamming_sort_put(check->rows, place + check->places - 1, 0);
 }
 
 /* Does a TID that is no visible row's lead to a line pointer at least? */
@@ -106,88 +122,69 @@ leads_somewhere(HammingCheck *check, uint64 tid)
 	return fine;
 }
 
-/* How far the entries have been read. */
-typedef struct HammingMerge
-{
-	bool		more;
-	HammingEntry entry;
-	uint64		last;			/* the row of the one before that was of none */
-} HammingMerge;
-
-/* The row of the entry at hand. */
+/* The row that the entry at hand is of. */
 static inline uint64
-entry_row(const HammingCheck *check, const HammingMerge *merge)
+entry_row(const HammingCheck *check)
 {
-	return (uint64) merge->entry.key /
-		hamming_check_places(hamming_row_entries(check->layout));
+	return (uint64) check->entry.key / check->places;
 }
 
-/* Pass by the entries of rows before one that the snapshot sees. */
+/* Turn to the next entry of the index. */
 static void
-pass_by(HammingCheck *check, HammingMerge *merge, uint64 row)
+advance_entry(HammingCheck *check)
 {
-	for (; merge->more && entry_row(check, merge) < row;
-		 merge->more = hamming_sort_next(check->entries, &merge->entry))
-	{
-		uint64		tid = entry_row(check, merge);
-
-		CHECK_FOR_INTERRUPTS();
-		if (check->quiet && tid != merge->last && !leads_somewhere(check, tid))
-			disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
-		merge->last = tid;
-	}
-}
-
-/* See that the entry at hand is the one that a row has to have next. */
-static void
-expect(HammingCheck *check, HammingMerge *merge, uint64 row, int number,
-	   uint64 value)
-{
-	int64		place = row *
-	hamming_check_places(hamming_row_entries(check->layout)) + number;
-
-	if (!merge->more || merge->entry.key != place)
-		disagrees(check, row, "Row (%u,%u) lacks an entry.");
-	if (merge->entry.tid != value)
-		disagrees(check, row,
-				  "Row (%u,%u) has an entry of another fingerprint.");
-	merge->more = hamming_sort_next(check->entries, &merge->entry);
-	if (merge->more && merge->entry.key == place)
-		disagrees(check, row, "Row (%u,%u) has an entry twice.");
+	check->more = hamming_sort_next(check->entries, &check->entry);
 }
 
 /*
- * Merge rows and entries.  A row comes word by word, and the entries of a row
- * in the order of their blocks; that of NULL comes behind them, and so does a
- * row without a fingerprint.
+ * Pass by the entries of rows before one that the snapshot sees, "last" being
+ * the one that it saw before.
  */
 static void
-compare(HammingCheck *check)
+pass_by(HammingCheck *check, uint64 row, uint64 last)
 {
-	const ShLayout *layout = check->layout;
-	HammingMerge merge = {.last = PG_UINT64_MAX};
-	HammingEntry row;
+	uint64		known = last;
 
-	merge.more = hamming_sort_next(check->entries, &merge.entry);
-	while (hamming_sort_next(check->rows, &row))
+	for (; check->more && entry_row(check) < row;
+		 advance_entry(check))
 	{
-		uint64		tid = row.key / hamming_check_places(layout->words);
-		int			word = row.key % hamming_check_places(layout->words);
+		uint64		tid = entry_row(check);
 
 		CHECK_FOR_INTERRUPTS();
-		pass_by(check, &merge, tid);
-		if (word == layout->words)
-			expect(check, &merge, tid, hamming_row_entries(layout), 0);
-		else
-			for (int block = 0; block < layout->blocks; block++)
-				expect(check, &merge, tid, word * layout->blocks + block,
-					   sh_entry(layout, row.tid, word, block));
-		if (word >= layout->words - 1 && merge.more &&
-			entry_row(check, &merge) == tid)
+		if (tid == last)
 			disagrees(check, tid,
 					  "Row (%u,%u) has an entry of another fingerprint.");
+		if (check->quiet && tid != known && !leads_somewhere(check, tid))
+			disagrees(check, tid, "Row (%u,%u) has an entry but does not exist.");
+		known = tid;
 	}
-	pass_by(check, &merge, PG_UINT64_MAX);
+}
+
+/* Merge the entries that rows ask for with those of the index. */
+static void
+merge_entries(HammingCheck *check)
+{
+	uint64		last = PG_UINT64_MAX;
+	HammingEntry row;
+
+	advance_entry(check);
+	while (hamming_sort_next(check->rows, &row))
+	{
+		uint64		tid = row.key / check->places;
+
+		CHECK_FOR_INTERRUPTS();
+		pass_by(check, tid, last);
+		if (!check->more || check->entry.key != row.key)
+			disagrees(check, tid, "Row (%u,%u) lacks an entry.");
+		if (check->entry.tid != row.tid)
+			disagrees(check, tid,
+					  "Row (%u,%u) has an entry of another fingerprint.");
+		advance_entry(check);
+		if (check->more && check->entry.key == row.key)
+			disagrees(check, tid, "Row (%u,%u) has an entry twice.");
+		last = tid;
+	}
+	pass_by(check, PG_UINT64_MAX, last);
 }
 
 /* Check pages, and rows if wanted. */
@@ -199,13 +196,15 @@ run_check(HammingCheck *check, bool rows)
 
 	if (!rows)
 	{
-		hamming_check_pages(check);
+		hamming_check_pages(check->index, check->state.layout, check->quiet,
+							NULL);
 		return;
 	}
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	check->entries = hamming_sort_begin(maintenance_work_mem / 2);
 	check->rows = hamming_sort_begin(maintenance_work_mem / 2);
-	hamming_check_pages(check);
+	hamming_check_pages(check->index, check->state.layout, check->quiet,
+						check->entries);
 
 	/* A scan with a snapshot of its own is what the table does for this. */
 	info = BuildIndexInfo(check->index);
@@ -215,7 +214,7 @@ run_check(HammingCheck *check, bool rows)
 						   simhash_table_beginscan(check->heap, snapshot));
 	hamming_sort_perform(check->entries);
 	hamming_sort_perform(check->rows);
-	compare(check);
+	merge_entries(check);
 	hamming_sort_end(check->entries);
 	hamming_sort_end(check->rows);
 	UnregisterSnapshot(snapshot);
@@ -254,7 +253,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 
 	hamming_require_usable(check.index);
 	hamming_init_state(check.index, &check.state);
-	check.layout = check.state.layout;
+	check.places = hamming_row_entries(check.state.layout) + 1;
 	check.quiet = lock == ShareUpdateExclusiveLock;
 	run_check(&check, rows);
 

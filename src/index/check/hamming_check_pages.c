@@ -20,7 +20,16 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
-#include "index/check/hamming_check.h"
+#include "index/build/hamming_sort.h"
+
+/* What is checked. */
+typedef struct PageCheck
+{
+	Relation	index;
+	const ShLayout *layout;
+	bool		quiet;			/* vacuum is kept out */
+	HammingSort *entries;		/* where to put the entries; NULL: nowhere */
+} PageCheck;
 
 /* The page being checked. */
 typedef struct CheckedPage
@@ -35,7 +44,7 @@ typedef struct CheckedPage
 
 /* Complain of a page. */
 static void
-damaged(HammingCheck *check, BlockNumber blkno, const char *what)
+damaged(PageCheck *check, BlockNumber blkno, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -47,7 +56,7 @@ damaged(HammingCheck *check, BlockNumber blkno, const char *what)
 
 /* Copy a page, and see that its header is that of an index page. */
 static void
-copy_header(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
+copy_header(PageCheck *check, BlockNumber blkno, CheckedPage *checked)
 {
 	Buffer		buffer = ReadBuffer(check->index, blkno);
 	Page		page = PAGE(checked);
@@ -70,7 +79,7 @@ copy_header(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
  * either.
  */
 static bool
-may_be_deleted(const HammingCheck *check, BTPageOpaque opaque)
+may_be_deleted(const PageCheck *check, BTPageOpaque opaque)
 {
 	if (P_RIGHTMOST(opaque))
 		return false;
@@ -81,7 +90,7 @@ may_be_deleted(const HammingCheck *check, BTPageOpaque opaque)
 
 /* Copy a page of the tree, and see that its items lie within it. */
 static void
-copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
+copy_page(PageCheck *check, BlockNumber blkno, CheckedPage *checked)
 {
 	Page		page = PAGE(checked);
 	PageHeader	header = (PageHeader) page;
@@ -111,7 +120,7 @@ copy_page(HammingCheck *check, BlockNumber blkno, CheckedPage *checked)
 }
 
 static inline IndexTuple
-item(CheckedPage *checked, OffsetNumber offset)
+checked_item(CheckedPage *checked, OffsetNumber offset)
 {
 	return (IndexTuple) PageGetItem(PAGE(checked),
 									PageGetItemId(PAGE(checked), offset));
@@ -133,9 +142,9 @@ entry_size(IndexTuple itup)
 
 /* The key of an item, which must have one. */
 static CheckedKey
-item_key(HammingCheck *check, CheckedPage *checked, OffsetNumber offset)
+item_key(PageCheck *check, CheckedPage *checked, OffsetNumber offset)
 {
-	IndexTuple	itup = item(checked, offset);
+	IndexTuple	itup = checked_item(checked, offset);
 	CheckedKey	key;
 
 	if (ItemIdGetLength(PageGetItemId(PAGE(checked), offset)) <
@@ -144,7 +153,7 @@ item_key(HammingCheck *check, CheckedPage *checked, OffsetNumber offset)
 	key.null = IndexTupleHasNulls(itup);
 	key.key = hamming_tuple_key(itup);
 	if (key.null && ((uint8 *) itup)[sizeof(IndexTupleData)] != 0)
-		damaged(check, checked->blkno, "An item has no key, yet none is NULL.");
+		damaged(check, checked->blkno, "An item has no key, but is not marked as NULL.");
 	return key;
 }
 
@@ -168,7 +177,7 @@ first_key_offset(CheckedPage *checked)
 
 /* See that the keys of a page are in order and within the high key. */
 static void
-check_order(HammingCheck *check, CheckedPage *checked)
+check_order(PageCheck *check, CheckedPage *checked)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
 	OffsetNumber first = first_key_offset(checked);
@@ -178,10 +187,10 @@ check_order(HammingCheck *check, CheckedPage *checked)
 	{
 		CheckedKey	key = item_key(check, checked, offset);
 
-		if (leaf && (BTreeTupleIsPivot(item(checked, offset)) ||
-					 BTreeTupleIsPosting(item(checked, offset)) ||
-					 IndexTupleSize(item(checked, offset)) !=
-					 entry_size(item(checked, offset))))
+		if (leaf && (BTreeTupleIsPivot(checked_item(checked, offset)) ||
+					 BTreeTupleIsPosting(checked_item(checked, offset)) ||
+					 IndexTupleSize(checked_item(checked, offset)) !=
+					 entry_size(checked_item(checked, offset))))
 			damaged(check, checked->blkno, "An item is not a leaf entry.");
 		if (offset > first)
 		{
@@ -190,8 +199,8 @@ check_order(HammingCheck *check, CheckedPage *checked)
 
 			if (order > 0 ||
 				(leaf && order == 0 &&
-				 ItemPointerCompare(&item(checked, offset - 1)->t_tid,
-									&item(checked, offset)->t_tid) >= 0))
+				 ItemPointerCompare(&checked_item(checked, offset - 1)->t_tid,
+									&checked_item(checked, offset)->t_tid) >= 0))
 				damaged(check, checked->blkno, "Entries are out of order.");
 		}
 		if (!P_RIGHTMOST(OPAQUE(checked)) &&
@@ -202,12 +211,12 @@ check_order(HammingCheck *check, CheckedPage *checked)
 
 /* See that a downlink leads to a page of the level below that it bounds. */
 static void
-check_downlink(HammingCheck *check, CheckedPage *parent, OffsetNumber offset,
+check_downlink(PageCheck *check, CheckedPage *parent, OffsetNumber offset,
 			   CheckedPage *child)
 {
 	OffsetNumber first = P_FIRSTDATAKEY(OPAQUE(parent));
 
-	copy_page(check, BTreeTupleGetDownLink(item(parent, offset)), child);
+	copy_page(check, BTreeTupleGetDownLink(checked_item(parent, offset)), child);
 	if (P_IGNORE(OPAQUE(child)))
 		return;
 	if (OPAQUE(child)->btpo_level + 1 != OPAQUE(parent)->btpo_level)
@@ -227,7 +236,7 @@ check_downlink(HammingCheck *check, CheckedPage *parent, OffsetNumber offset,
 
 /* Hand the entries of a leaf page to the sort. */
 static void
-note_entries(HammingCheck *check, CheckedPage *checked)
+note_entries(PageCheck *check, CheckedPage *checked)
 {
 	OffsetNumber last = PageGetMaxOffsetNumber(PAGE(checked));
 	int			row_entries = hamming_row_entries(check->layout);
@@ -235,10 +244,9 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 	for (OffsetNumber offset = first_key_offset(checked); offset <= last;
 		 offset++)
 	{
-		IndexTuple	itup = item(checked, offset);
+		IndexTuple	itup = checked_item(checked, offset);
 		uint64		entry = hamming_entry(hamming_tuple_key(itup));
-		int64		place = hamming_pack_tid(&itup->t_tid) *
-		hamming_check_places(row_entries);
+		int64		place = hamming_pack_tid(&itup->t_tid) * (row_entries + 1);
 
 		if (ItemIdIsDead(PageGetItemId(PAGE(checked), offset)))
 			continue;
@@ -252,7 +260,7 @@ note_entries(HammingCheck *check, CheckedPage *checked)
 
 /* Check one page, and the links from it to the level below. */
 static void
-check_page(HammingCheck *check, CheckedPage *checked, CheckedPage *child)
+check_tree_page(PageCheck *check, CheckedPage *checked, CheckedPage *child)
 {
 	OffsetNumber offset;
 
@@ -282,7 +290,7 @@ check_page(HammingCheck *check, CheckedPage *checked, CheckedPage *child)
  * level below.
  */
 static BlockNumber
-check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
+check_level(PageCheck *check, BlockNumber leftmost, uint32 level,
 			CheckedPage *checked, CheckedPage *child)
 {
 	BlockNumber blkno = leftmost;
@@ -295,7 +303,7 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (++pages > RelationGetNumberOfBlocks(check->index))
-			damaged(check, blkno, "The links of a level go round in a circle.");
+			damaged(check, blkno, "The links between the pages of a level form a cycle.");
 		copy_page(check, blkno, checked);
 		checked->level = level;
 		if (blkno == leftmost && !P_LEFTMOST(OPAQUE(checked)))
@@ -304,7 +312,7 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 		{
 			OffsetNumber first = first_key_offset(checked);
 
-			check_page(check, checked, child);
+			check_tree_page(check, checked, child);
 			if (bounded && first <= PageGetMaxOffsetNumber(PAGE(checked)) &&
 				compare_keys(item_key(check, checked, first), bound) < 0)
 				damaged(check, blkno,
@@ -314,7 +322,7 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
 				bound = item_key(check, checked, P_HIKEY);
 			first = P_FIRSTDATAKEY(OPAQUE(checked));
 			if (below == P_NONE && level > 0)
-				below = BTreeTupleGetDownLink(item(checked, first));
+				below = BTreeTupleGetDownLink(checked_item(checked, first));
 		}
 		blkno = OPAQUE(checked)->btpo_next;
 	}
@@ -327,7 +335,7 @@ check_level(HammingCheck *check, BlockNumber leftmost, uint32 level,
  * page where one begins unless vacuum deletes it.
  */
 static BTMetaPageData
-check_meta(HammingCheck *check, CheckedPage *checked)
+check_meta(PageCheck *check, CheckedPage *checked)
 {
 	BTMetaPageData meta;
 
@@ -335,7 +343,7 @@ check_meta(HammingCheck *check, CheckedPage *checked)
 	meta = *BTPageGetMeta(PAGE(checked));
 	if (!P_ISMETA(OPAQUE(checked)) || meta.btm_magic != BTREE_MAGIC ||
 		meta.btm_version != BTREE_VERSION || meta.btm_allequalimage)
-		damaged(check, BTREE_METAPAGE, "The metapage is not one.");
+		damaged(check, BTREE_METAPAGE, "The metapage is not that of a hamming index.");
 	if (meta.btm_root == P_NONE)
 		return meta;
 	if (meta.btm_level >= HAMMING_MAX_HEIGHT)
@@ -343,21 +351,26 @@ check_meta(HammingCheck *check, CheckedPage *checked)
 	copy_page(check, meta.btm_fastroot, checked);
 	if (OPAQUE(checked)->btpo_level != meta.btm_fastlevel ||
 		!P_LEFTMOST(OPAQUE(checked)))
-		damaged(check, BTREE_METAPAGE, "The fast root is not one.");
+		damaged(check, BTREE_METAPAGE, "The fast root is not the page where its level begins.");
 	return meta;
 }
 
-/* Check the metapage, then each level from the root down. */
+/*
+ * Check the metapage, then each level from the root down.  Entries are put to
+ * the sort, if there is one: a row's after each other, that of NULL last.
+ */
 void
-hamming_check_pages(HammingCheck *check)
+hamming_check_pages(Relation index, const ShLayout *layout, bool quiet,
+					HammingSort *entries)
 {
+	PageCheck	check = {index, layout, quiet, entries};
 	CheckedPage *checked = (CheckedPage *) palloc(sizeof(CheckedPage));
 	CheckedPage *child = (CheckedPage *) palloc(sizeof(CheckedPage));
-	BTMetaPageData meta = check_meta(check, checked);
+	BTMetaPageData meta = check_meta(&check, checked);
 	BlockNumber leftmost = meta.btm_root;
 
 	for (int level = meta.btm_level; level >= 0 && leftmost != P_NONE; level--)
-		leftmost = check_level(check, leftmost, level, checked, child);
+		leftmost = check_level(&check, leftmost, level, checked, child);
 	pfree(checked);
 	pfree(child);
 }

@@ -45,15 +45,18 @@ take_entry(HammingScan *so, IndexTuple itup, int64 key, int distance)
 	int			by_block[SH_WORD_BLOCKS];
 	bool		recheck = false;
 
-	sh_apart(layout, pass->block,
-			 sh_bare_entry(layout, (uint64) (key ^ so->cursor.plan->keys[pass->block])),
-			 by_block);
-	if (!sh_reaches(layout, &pass->reach, pass->block, by_block))
-		return;
-	for (int i = 0; i < layout->blocks; i++)
+	if (!so->cursor.plan->reads_all)
 	{
-		if (sh_reaches(layout, &pass->done[i], i, by_block))
+		sh_apart(layout, pass->block,
+				 sh_bare_entry(layout, (uint64) (key ^ so->cursor.plan->keys[pass->block])),
+				 by_block);
+		if (!sh_reaches(layout, &pass->reach, pass->block, by_block))
 			return;
+		for (int i = 0; i < layout->blocks; i++)
+		{
+			if (sh_reaches(layout, &pass->done[i], i, by_block))
+				return;
+		}
 	}
 
 	for (int i = 0; i < so->asked.nballs; i++)
@@ -101,8 +104,7 @@ compare_run(HammingScan *so, int (*distance_of) (uint64_t, uint64_t))
 
 		if (key > high)
 			break;
-		if (unlikely(distance <= so->max_distance) &&
-			distance >= so->min_distance && key >= low &&
+		if (unlikely(distance <= so->max_distance) && key >= low &&
 			!IndexTupleHasNulls(itup))
 			take_entry(so, itup, key, distance);
 	}
@@ -155,7 +157,6 @@ hamming_take_nulls(HammingScan *so, Page page)
 void
 hamming_read_plan(HammingScan *so, const HammingPlan *plan, int max_distance)
 {
-	so->min_distance = 0;
 	so->max_distance = max_distance;
 	hamming_cursor_begin(&so->cursor, plan);
 }

@@ -18,8 +18,8 @@
  * With 20,000 entries under each, on 54 pages, the bits of block 1 are looked
  * at as well, since where a page begins and ends tells how long a prefix is
  * that a sixteenth of it shares.  If block 1 may differ in one bit, ten or so
- * of the 54 pages have runs on them, and the others are not read.  So nobody
- * has to know how entries are spread over the index as a whole.
+ * of the 54 pages have runs on them, and the others are not read.  So this
+ * does not depend on how entries are spread over the index as a whole.
  *
  * Leaf pages lie all over the memory, and waiting for them is most of what a
  * search costs.  So up to HAMMING_AHEAD runs are laid out before the first of
@@ -30,8 +30,8 @@
  * The pin on a leaf page is the interlock with vacuum.  A scan with an MVCC
  * snapshot does without: should a row be gone and its place taken by another
  * one before we look, that one is not visible to the snapshot.  Any other scan
- * keeps the page pinned until its matches have been returned.  So does one
- * that goes by the index alone, as it may not look at the row at all.
+ * keeps the page pinned until its matches have been returned.  So does an
+ * index-only scan, as the executor may not look at the row at all.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -46,7 +46,6 @@
 
 #include "core/bits.h"
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
 
 /*
  * Entries fewer than this between two prefixes are read, not searched across;

@@ -61,7 +61,7 @@ hamming_next_match(IndexScanDesc scan)
 	if (unlikely(!ItemPointerIsValid(&match->tid) ||
 				 !BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(&match->tid))))
 		hamming_corrupted(scan->indexRelation,
-						  "an entry of index \"%s\" is of no row");
+						  "an entry of index \"%s\" does not point to a row");
 	return match;
 }
 

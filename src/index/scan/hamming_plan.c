@@ -63,9 +63,9 @@ count_rows(Relation index, const ShLayout *layout)
  * Begin to plan a search of a word around a center.  Entries are taken for
  * spread evenly, until a survey says otherwise.
  */
-void
-hamming_plan_begin(IndexScanDesc scan, HammingPlan *plan, int word,
-				   const ShValue *center)
+static void
+begin_plan(IndexScanDesc scan, HammingPlan *plan, int word,
+		   const ShValue *center)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 
@@ -159,7 +159,7 @@ meets_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
 
 /* Measure the crowd in a block: how many times more entries than usual. */
 static void
-measure(IndexScanDesc scan, HammingPlan *plan, int block)
+measure_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
 {
 	const ShLayout *layout = plan->extent.layout;
 	uint32		probe = sh_entry_key(layout, plan->center, block);
@@ -176,45 +176,26 @@ measure(IndexScanDesc scan, HammingPlan *plan, int block)
 }
 
 /*
- * Look around the query, in the blocks that are searched, or in all of them.
+ * Look around the query, in the blocks that are searched.
  * If there is a crowd in some block, the extent says so, and the search is to
  * be planned anew.
  */
-void
-hamming_plan_survey(IndexScanDesc scan, HammingPlan *plan, bool all)
+static void
+survey_crowds(IndexScanDesc scan, HammingPlan *plan)
 {
 	bool		crowded = false;
 
 	for (int block = 0; block < plan->extent.layout->blocks; block++)
 	{
-		if (all || plan->search.radius[block] >= 0)
+		if (plan->search.radius[block] >= 0)
 			crowded |= meets_crowd(scan, plan, block);
 	}
 	if (!crowded)
 		return;
 	for (int block = 0; block < plan->extent.layout->blocks; block++)
-		measure(scan, plan, block);
+		measure_crowd(scan, plan, block);
 	plan->crowded = true;
 	plan->k = HAMMING_UNPLANNED;
-}
-
-/* Add a pass through what is to be searched of a block. */
-static void
-add_pass(HammingPlan *plan, int block, ShReach reach, const ShReach *done)
-{
-	HammingPass *pass = &plan->passes[plan->npasses++];
-
-	pass->block = block;
-	pass->reach = reach;
-	memcpy(pass->done, done, sizeof(pass->done));
-}
-
-/* Say that nothing has been searched of any block. */
-static void
-nothing_done(ShReach *done)
-{
-	for (int block = 0; block < SH_WORD_BLOCKS; block++)
-		done[block] = sh_shells(-1);
 }
 
 /*
@@ -230,52 +211,20 @@ hamming_plan_passes(HammingPlan *plan)
 	if (plan->npasses >= 0)
 		return;
 	plan->npasses = 0;
-	nothing_done(done);
+	plan->reads_all = sh_is_pass(layout, &plan->search);
+	for (int block = 0; block < SH_WORD_BLOCKS; block++)
+		done[block] = sh_shells(-1);
 	for (int block = 0; block < layout->blocks; block++)
 	{
+		HammingPass *pass = &plan->passes[plan->npasses];
+
 		if (plan->search.radius[block] < 0)
 			continue;
-		add_pass(plan, block, sh_reach(layout, plan->search.radius, block),
-				 done);
-		done[block] = plan->passes[plan->npasses - 1].reach;
-	}
-}
-
-/* The plan to search one block, "done" being what was searched before. */
-void
-hamming_plan_step(HammingPlan *plan, int block, ShReach reach,
-				  const ShReach *done)
-{
-	plan->k = HAMMING_UNPLANNED;
-	plan->npasses = 0;
-	add_pass(plan, block, reach, done);
-}
-
-/* The plan to read all entries of a word, by its first block. */
-void
-hamming_plan_all(HammingPlan *plan)
-{
-	ShReach		done[SH_WORD_BLOCKS];
-
-	nothing_done(done);
-	hamming_plan_step(plan, 0, sh_shells(plan->extent.layout->widths[0]), done);
-}
-
-/* The plan to search blocks within shells; -1: not at all. */
-void
-hamming_plan_shells(HammingPlan *plan, const int *shells)
-{
-	ShReach		done[SH_WORD_BLOCKS];
-
-	nothing_done(done);
-	plan->k = HAMMING_UNPLANNED;
-	plan->npasses = 0;
-	for (int block = 0; block < plan->extent.layout->blocks; block++)
-	{
-		if (shells[block] < 0)
-			continue;
-		add_pass(plan, block, sh_shells(shells[block]), done);
-		done[block] = sh_shells(shells[block]);
+		pass->block = block;
+		pass->reach = sh_reach(layout, plan->search.radius, block);
+		memcpy(pass->done, done, sizeof(pass->done));
+		done[block] = pass->reach;
+		plan->npasses++;
 	}
 }
 
@@ -286,10 +235,10 @@ void
 hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 				  const ShValue *center, int k)
 {
-	hamming_plan_begin(scan, plan, word, center);
+	begin_plan(scan, plan, word, center);
 	hamming_plan_search(plan, k);
 	if (!sh_is_pass(plan->extent.layout, &plan->search))
-		hamming_plan_survey(scan, plan, false);
+		survey_crowds(scan, plan);
 	hamming_plan_search(plan, k);
 	hamming_plan_passes(plan);
 }

@@ -73,8 +73,7 @@ key_to_ball(const HammingIndexState *index, ScanKey key, HammingBall *ball)
 	else if (key->sk_strategy == SIMHASH_NEAR_STRATEGY &&
 			 indexed == SIMHASH_FINGERPRINTS)
 	{
-		sh_cut_word(layout, (uint64) DatumGetInt64(key->sk_argument),
-					&ball->center);
+		(void) hamming_cut(index, key->sk_argument, &ball->center);
 		ball->radius = SH_NEAR;
 	}
 	else if (!hamming_take_ball(index, key->sk_argument, ball))
@@ -93,7 +92,7 @@ key_to_ball(const HammingIndexState *index, ScanKey key, HammingBall *ball)
  * Precondition: no condition is NULL.
  */
 static void
-take_group(IndexScanDesc scan)
+take_group_shift(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	Relation	index = scan->indexRelation;
@@ -158,7 +157,7 @@ take_conditions(IndexScanDesc scan)
 	}
 	if (so->asked.impossible)
 		return;
-	take_group(scan);
+	take_group_shift(scan);
 	for (int i = 0; i < scan->numberOfKeys && !so->asked.no_group; i++)
 	{
 		HammingBall ball;
@@ -170,23 +169,6 @@ take_conditions(IndexScanDesc scan)
 		else
 			so->asked.impossible = true;
 	}
-}
-
-/* Take what the rows are to be near to. */
-static void
-take_order_center(IndexScanDesc scan, Datum center)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-
-	if (so->index.indexed == SIMHASH_BITS)
-	{
-		SimhashBits bits = simhash_get_bits(center);
-
-		hamming_cut_bits(so->layout, &bits, &so->asked.order_center);
-	}
-	else
-		sh_cut_word(so->layout, (uint64) DatumGetInt64(center),
-					&so->asked.order_center);
 }
 
 /*
@@ -216,7 +198,8 @@ take_order(IndexScanDesc scan)
 		else if (so->asked.order_by < 0)
 		{
 			so->asked.order_by = i;
-			take_order_center(scan, order->sk_argument);
+			(void) hamming_cut(&so->index, order->sk_argument,
+							   &so->asked.order_center);
 			hamming_shift(so->layout, so->asked.shift,
 						  &so->asked.order_center);
 		}

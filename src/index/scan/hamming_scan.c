@@ -13,14 +13,15 @@
  *	matches		what the executor gets					hamming_matches.c
  *
  * Here they are put together.  Blocks are passed through one after the other
- * (entries.c says why each row comes up once).  With ORDER BY, hamming_knn.c
+ * (entries.c says why each row comes up once).  With ORDER BY, hamming_nearest.c
  * makes plan after plan by what was found.  Fingerprints of several words are
  * searched word by word (hamming_words.c).  Without any condition on the
  * fingerprint the scan returns all rows: those of block 0, and at the end those
  * whose entry is NULL.
  *
- * Whoever asks, nothing here reads the table or evaluates anything of it: its
- * owner's expressions and predicates are his code.
+ * Nothing here reads the table, or evaluates an expression or predicate of the
+ * index: these are code of the table's owner, and would run with the rights of
+ * the user who asks.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -62,6 +63,9 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 
 	hamming_init_state(index, &so->index);
 	so->layout = so->index.layout;
+	so->words = (HammingWords *)
+		palloc0(offsetof(HammingWords, plans) +
+				so->layout->words * sizeof(HammingPlan));
 	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
 	so->matches.pinned = InvalidBuffer;
 	so->rows = -1;
@@ -78,11 +82,10 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 
 /* Drop all that the search before has left. */
 static void
-reset(HammingScan *so)
+forget_search(HammingScan *so)
 {
 	hamming_drop_matches(so);
 	hamming_nearest_reset(so);
-	hamming_near_words_reset(so);
 	hamming_words_reset(so);
 	so->started = false;
 	so->in_nulls = false;
@@ -95,7 +98,7 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 {
 	(void) nkeys;
 	(void) norderbys;
-	reset((HammingScan *) scan->opaque);
+	forget_search((HammingScan *) scan->opaque);
 	if (keys && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys && scan->numberOfOrderBys > 0)
@@ -105,14 +108,15 @@ hamming_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 }
 
 /*
- * Is there more than one word to search?  Without a condition or an order,
- * one is enough to get at all rows.
+ * Is there more than one word to search?  Without a condition one is enough to
+ * get at all rows.  All rows that are found in several words are rechecked, so
+ * their pages need not stay pinned: a place that another row has taken is
+ * rechecked, too.
  */
 static inline bool
 in_words(HammingScan *so)
 {
-	return so->layout->words > 1 &&
-		(so->asked.nballs > 0 || so->asked.order_by >= 0);
+	return so->layout->words > 1 && so->asked.nballs > 0;
 }
 
 /* Do the pages of matches have to stay pinned?  hamming_cursor.c says why. */
@@ -124,25 +128,24 @@ wants_pins(IndexScanDesc scan)
 
 /* First use since the last rescan: settle what to do. */
 static void
-start(IndexScanDesc scan)
+begin_search(IndexScanDesc scan)
 {
-	static const ShValue nowhere;
 	HammingScan *so = (HammingScan *) scan->opaque;
 	const HammingBall *ball = so->asked.balls;
 
 	so->started = true;
-	so->matches.keep_pin = wants_pins(scan);
+	so->matches.keep_pin = !in_words(so) && so->asked.order_by < 0 &&
+		wants_pins(scan);
 	if (so->asked.impossible)
 		return;
 	simhash_count_search(scan);
 	pgstat_count_index_scan(scan->indexRelation);
-	if (in_words(so) || so->asked.order_by >= 0)
+	if (so->asked.order_by >= 0)
 		return;
 	if (so->asked.nballs > 0)
-		hamming_plan_word(scan, &so->plan, 0, &ball->center, ball->radius);
+		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
 	else
-		hamming_plan_word(scan, &so->plan, 0, &nowhere, so->layout->kept);
-	hamming_read_plan(so, &so->plan, so->plan.k);
+		hamming_plan_all_rows(scan);
 }
 
 /*
@@ -186,14 +189,12 @@ find_matches(IndexScanDesc scan)
 
 	if (so->in_nulls)
 		;
-	else if (in_words(so) && so->asked.order_by >= 0)
-		hamming_near_words_fill(scan);
-	else if (in_words(so))
-		hamming_words_fill(scan);
 	else if (so->asked.order_by >= 0)
 		hamming_nearest_fill(scan);
+	else if (in_words(so) && !so->repeats)
+		hamming_words_fill(scan);
 	else
-		fill_matches(scan, hamming_read_page);
+		fill_matches(scan, hamming_read_words);
 	if (so->matches.count > 0 || !so->asked.nulls)
 		return;
 	if (!so->in_nulls)
@@ -212,7 +213,7 @@ next_match(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 
 	if (!so->started)
-		start(scan);
+		begin_search(scan);
 	if (so->asked.impossible)
 		return NULL;
 	if (so->matches.next >= so->matches.count)
@@ -320,9 +321,10 @@ hamming_endscan(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 
-	reset(so);
+	forget_search(so);
 	if (so->matches.items != NULL)
 		pfree(so->matches.items);
 	pfree(so->asked.balls);
+	pfree(so->words);
 	pfree(so);
 }

@@ -10,8 +10,13 @@
  *	HammingPlan			how far each block is read	hamming_plan.c
  *	HammingCursor		which page is read			hamming_cursor.c
  *	HammingMatches		what was found				hamming_matches.c
- *	HammingNearest		ORDER BY distance			hamming_knn.c
+ *	HammingNearest		ORDER BY distance			hamming_nearest.c
  *	HammingWords		searches in several words	hamming_words.c
+ *
+ * What makes a scan fast stands in hamming_tricks.c, each trick with a plain
+ * fallback that gives the same answer.  Compile with -DHAMMING_PLAIN to have all
+ * fallbacks, or with one of the macros below to measure one trick by itself.
+ * README has the figures.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -35,6 +40,26 @@
 #define HAMMING_AHEAD		32
 #define HAMMING_AHEAD_CACHED	8
 #define HAMMING_BATCH		1024
+
+/*
+ * HAMMING_PLAIN_BUFFERS	look up every buffer in the buffer manager's table
+ * HAMMING_PLAIN_FETCH		fetch nothing into the processor's cache
+ * HAMMING_PLAIN_FIND		find entries by binary search
+ * HAMMING_DISK_TIME=n		a page that takes n microseconds is on a disk, which
+ *							is asked for the next ones ahead; 0: all are
+ */
+#ifdef HAMMING_PLAIN
+#define HAMMING_PLAIN_BUFFERS
+#define HAMMING_PLAIN_FETCH
+#define HAMMING_PLAIN_FIND
+#define HAMMING_DISK_TIME		PG_INT32_MAX
+#endif
+#ifndef HAMMING_DISK_TIME
+#define HAMMING_DISK_TIME		20
+#endif
+
+/* A line of the processor's cache. */
+#define HAMMING_CACHE_LINE		64
 
 /*
  * "Within radius of center", one for each index condition.  No entry beyond
@@ -129,6 +154,7 @@ typedef struct HammingPlan
 
 	/* what to do */
 	ShSearchPlan search;
+	bool		reads_all;		/* entries of block 0, and no others */
 	int			npasses;
 	HammingPass passes[SH_WORD_BLOCKS];
 } HammingPlan;
@@ -211,12 +237,12 @@ typedef struct HammingWalk
 	BlockNumber steps;
 } HammingWalk;
 
-/* A search in several words. */
+/* How each word is searched. */
 typedef struct HammingWords
 {
-	int			word;			/* the one that is read */
-	bool		gathered;
-	struct HammingSort *found;	/* rows, if they are too many for a batch */
+	int			word;			/* the one that is read; -1: none yet */
+	struct HammingSort *found;	/* rows of several words, unless they may
+								 * repeat */
 	int64		last_tid;
 	HammingPlan plans[FLEXIBLE_ARRAY_MEMBER];
 } HammingWords;
@@ -233,15 +259,12 @@ typedef struct HammingScan
 	bool		repeats;		/* a row may be returned more than once */
 
 	HammingQuestion asked;
-	HammingPlan plan;
+	HammingWords *words;		/* the plans, one for each word */
 	HammingCursor cursor;
-	int			min_distance;	/* of entries that are matches */
-	int			max_distance;
+	int			max_distance;	/* of entries that are matches */
 	HammingMatches matches;
 
 	struct HammingNearest *nearest; /* with ORDER BY */
-	HammingWords *words;		/* a search in several words, */
-	struct HammingNearWords *near_words;	/* with ORDER BY */
 	bool		in_nulls;		/* rows without a fingerprint, which come last */
 	HammingWalk nulls;
 	IndexTuple	nothing;		/* for those who want no column */
@@ -254,15 +277,7 @@ extern void hamming_ask(IndexScanDesc scan);
 extern int	hamming_farthest(const HammingScan *so);
 
 /* hamming_plan.c */
-extern void hamming_plan_begin(IndexScanDesc scan, HammingPlan *plan, int word,
-							   const ShValue *center);
 extern void hamming_plan_search(HammingPlan *plan, int k);
-extern void hamming_plan_survey(IndexScanDesc scan, HammingPlan *plan,
-								bool all);
-extern void hamming_plan_step(HammingPlan *plan, int block, ShReach reach,
-							  const ShReach *done);
-extern void hamming_plan_shells(HammingPlan *plan, const int *shells);
-extern void hamming_plan_all(HammingPlan *plan);
 extern void hamming_plan_passes(HammingPlan *plan);
 extern void hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 							  const ShValue *center, int k);
@@ -271,8 +286,20 @@ extern void hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 extern Buffer hamming_get_page(IndexScanDesc scan, BlockNumber blkno);
 extern void hamming_note_step(IndexScanDesc scan, BlockNumber *steps);
 extern BlockNumber hamming_right_page(IndexScanDesc scan, Page page);
+extern bool hamming_find_child(Page page, int64 key, const HammingBounds *here,
+							   HammingBounds *child);
 extern bool hamming_descend(IndexScanDesc scan, int64 key,
 							HammingBounds *parent, HammingBounds *leaf);
+
+/* hamming_tricks.c */
+extern Buffer hamming_pin_page(Relation rel, BlockNumber blkno);
+extern void hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place,
+								int entries);
+extern int	hamming_disk_concurrency(Relation rel);
+extern void hamming_ask_disk(Relation rel, BlockNumber blkno);
+extern OffsetNumber hamming_find_entry(Page page, OffsetNumber first,
+									   int64 key, float place);
+extern const char *hamming_known_page(Relation rel, BlockNumber blkno);
 
 /* hamming_cursor.c */
 extern void hamming_cursor_begin(HammingCursor *cursor,
@@ -298,23 +325,17 @@ extern void hamming_leave_page(HammingMatches *matches, Buffer buffer,
 							   int before);
 extern void hamming_drop_matches(HammingScan *so);
 
-/* hamming_knn.c */
-extern void hamming_nearest_reset(HammingScan *so);
-extern void hamming_nearest_fill(IndexScanDesc scan);
-
 /* hamming_words.c */
-extern void hamming_words_begin(HammingScan *so);
 extern void hamming_words_reset(HammingScan *so);
 extern void hamming_words_fill(IndexScanDesc scan);
+extern void hamming_plan_all_rows(IndexScanDesc scan);
 extern double hamming_plan_words(IndexScanDesc scan, const ShValue *center,
 								 int k, const int *least);
 extern double hamming_words_cost(HammingScan *so, int k);
-extern void hamming_begin_words(HammingWords *words);
 extern bool hamming_read_words(IndexScanDesc scan);
-extern const HammingPlan *hamming_words_plan(IndexScanDesc scan, int word);
 
-/* hamming_near_words.c */
-extern void hamming_near_words_reset(HammingScan *so);
-extern void hamming_near_words_fill(IndexScanDesc scan);
+/* hamming_nearest.c */
+extern void hamming_nearest_reset(HammingScan *so);
+extern void hamming_nearest_fill(IndexScanDesc scan);
 
 #endif							/* HAMMING_SCAN_H */

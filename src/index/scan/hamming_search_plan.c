@@ -7,12 +7,12 @@
  * ends before it reads a leaf page.  So what is shown is what a search at the
  * same moment would do.
  *
- * How large a crowd is tells how many rows are like the query.  So only those may
- * ask who could count the rows themselves: who may read what is indexed, in every
- * row of the table.
+ * The size of a crowd tells how many rows are like the query.  So only users who
+ * could count these rows may ask: those who may read what is indexed, in every row
+ * of the table.
  *
- * The table may be somebody's whom they do not trust.  So nothing of its
- * owner's is evaluated: no expression or condition of the index, and no
+ * They need not trust the owner of the table.  So nothing of the owner's is
+ * evaluated: no expression or condition of the index, and no
  * constraint of a domain.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -67,7 +67,7 @@ enum
  * to the whole table.
  */
 static bool
-may_read(Oid table, Relation index)
+may_read_indexed(Oid table, Relation index)
 {
 	bool		may = heap_attisnull(index->rd_indextuple,
 									 Anum_pg_index_indpred, NULL);
@@ -86,20 +86,20 @@ may_read(Oid table, Relation index)
 
 /* Are there rows that the user may not see? */
 static bool
-hides_rows(Oid table)
+policy_hides_rows(Oid table)
 {
 	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
 }
 
 /* Fail unless the user may be told how a search of an index goes. */
 static void
-check_rights(Relation index)
+check_plan_rights(Relation index)
 {
 	Oid			table = index->rd_index->indrelid;
 
-	if (!may_read(table, index))
+	if (!may_read_indexed(table, index))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
-	if (hides_rows(table))
+	if (policy_hides_rows(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s",
@@ -112,8 +112,8 @@ check_rights(Relation index)
  * columns.  False if one is NULL, so that there is no such group.
  */
 static bool
-read_group(Relation index, const HammingIndexState *state, ArrayType *group,
-		   uint64 *shift)
+read_group_shift(Relation index, const HammingIndexState *state, ArrayType *group,
+				 uint64 *shift)
 {
 	int			columns = state->columns;
 	Datum	   *values;
@@ -186,17 +186,10 @@ return_plan(ReturnSetInfo *result, IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	const HammingBall *ball = so->asked.balls;
 
+	(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
 	for (int word = 0; word < so->layout->words; word++)
-	{
-		const HammingPlan *plan = &so->plan;
-
-		if (so->layout->words > 1)
-			plan = hamming_words_plan(scan, word);
-		else
-			hamming_plan_word(scan, &so->plan, 0, &ball->center, ball->radius);
 		for (int block = 0; block < so->layout->blocks; block++)
-			return_block(result, plan, block);
-	}
+			return_block(result, &so->words->plans[word], block);
 }
 
 /* Fail if the radius of a ball is out of range. */
@@ -221,7 +214,7 @@ is_of_bits(SimhashSearched indexed)
 
 /* The work of both functions. */
 static Datum
-search_plan(FunctionCallInfo fcinfo, bool of_bits)
+return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 {
 	Relation	heap;
 	Relation	index;
@@ -231,7 +224,7 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 
 	InitMaterializedSRF(fcinfo, 0);
 	index = hamming_open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
-	check_rights(index);
+	check_plan_rights(index);
 	hamming_require_usable(index);
 
 	scan = hamming_beginscan(index, 1, 0);
@@ -240,15 +233,17 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	if (is_of_bits(so->index.indexed) != of_bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index of such fingerprints",
+				 errmsg(of_bits
+						? "index \"%s\" is on fingerprints of type bigint"
+						: "index \"%s\" is on bit strings",
 						RelationGetRelationName(index)),
 				 of_bits
-				 ? errhint("Of fingerprints of type bigint it is hamming_search_plan() that shows plans.")
-				 : errhint("Of bit strings it is hamming_bit_search_plan() that shows plans.")));
+				 ? errhint("Use hamming_search_plan() for fingerprints of type bigint.")
+				 : errhint("Use hamming_bit_search_plan() for bit strings.")));
 
 	check_ball(PG_GETARG_DATUM(1), of_bits);
 	so->asked.order_by = -1;
-	if (read_group(index, &so->index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
+	if (read_group_shift(index, &so->index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
 		hamming_take_ball(&so->index, PG_GETARG_DATUM(1),
 						  &so->asked.balls[0]))
 	{
@@ -285,7 +280,7 @@ search_plan(FunctionCallInfo fcinfo, bool of_bits)
 Datum
 hamming_search_plan(PG_FUNCTION_ARGS)
 {
-	return search_plan(fcinfo, false);
+	return return_search_plan(fcinfo, false);
 }
 
 /*
@@ -297,5 +292,5 @@ hamming_search_plan(PG_FUNCTION_ARGS)
 Datum
 hamming_bit_search_plan(PG_FUNCTION_ARGS)
 {
-	return search_plan(fcinfo, true);
+	return return_search_plan(fcinfo, true);
 }

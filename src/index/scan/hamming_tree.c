@@ -9,7 +9,7 @@
  * A descent ends above the leaf page that it is about: the parent knows which
  * page that is, between which bounds its keys lie, and which is to its right.
  * The leaf page itself is neither pinned nor looked at.  By the time that
- * somebody reads it, it may have been split, or deleted.  Page splits move
+ * it is read, it may have been split, or deleted.  Page splits move
  * keys to the right only, and the deletion of a page hands its keys to its
  * right neighbour; so what is sought is on that page or to the right of it. A
  * deleted page leads to the right, and is not put to other use as long as our
@@ -30,7 +30,6 @@
 
 #include "compat.h"
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
 
 /* Steps from page to page after which to ask how many pages there are. */
 #define STEPS_UNASKED	4096
@@ -40,7 +39,7 @@
  * than there is room for where matches are gathered.
  */
 static void
-check_page(Relation rel, Buffer buffer)
+require_page(Relation rel, Buffer buffer)
 {
 	if (unlikely(!hamming_is_page(BufferGetPage(buffer))))
 		ereport(ERROR,
@@ -58,7 +57,7 @@ hamming_get_page(IndexScanDesc scan, BlockNumber blkno)
 	Buffer		buffer = hamming_pin_page(scan->indexRelation, blkno);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	check_page(scan->indexRelation, buffer);
+	require_page(scan->indexRelation, buffer);
 	simhash_test_old_snapshot(scan->xs_snapshot, scan->indexRelation,
 							  BufferGetPage(buffer));
 	return buffer;
@@ -75,7 +74,7 @@ hamming_note_step(IndexScanDesc scan, BlockNumber *steps)
 	if (++*steps % STEPS_UNASKED == 0 &&
 		*steps > RelationGetNumberOfBlocks(scan->indexRelation))
 		hamming_corrupted(scan->indexRelation,
-						  "links of index \"%s\" go round in a circle");
+						  "links between pages of index \"%s\" form a cycle");
 }
 
 /* The page to the right of one. */
@@ -106,7 +105,7 @@ get_meta(Relation rel, bool *cached)
 
 	buffer = ReadBuffer(rel, BTREE_METAPAGE);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	check_page(rel, buffer);
+	require_page(rel, buffer);
 	meta = BTPageGetMeta(BufferGetPage(buffer));
 	if (meta->btm_magic != BTREE_MAGIC || meta->btm_version != BTREE_VERSION)
 		hamming_corrupted(rel, "index \"%s\" is not a hamming index");
@@ -186,8 +185,9 @@ get_root_or_lock(IndexScanDesc scan)
  * Note: the first pivot of the page stands for minus infinity and has no key.
  * The high key is read only when all pivots are less than the key.
  */
-static bool
-find_child(Page page, int64 key, const HammingBounds *here, HammingBounds *child)
+bool
+hamming_find_child(Page page, int64 key, const HammingBounds *here,
+				   HammingBounds *child)
 {
 	BTPageOpaque opaque = BTPageGetOpaque(page);
 	OffsetNumber first = P_FIRSTDATAKEY(opaque);
@@ -260,7 +260,7 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingBounds *parent,
 			leaf->next = InvalidBlockNumber;
 			break;
 		}
-		found = level > 0 && find_child(page, key, &here, leaf);
+		found = level > 0 && hamming_find_child(page, key, &here, leaf);
 		if (found && level == 1)
 		{
 			if (parent != NULL)

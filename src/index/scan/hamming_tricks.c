@@ -28,7 +28,7 @@
  * for a while.
  *
  * Invariant: what a function returns does not depend on a memory or a guess
- * being right, nor on which of the macros of hamming_tricks.h is defined, with
+ * being right, nor on which of the macros of hamming_scan.h is defined, with
  * one exception: hamming_find_entry() may return an earlier entry.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -47,7 +47,6 @@
 
 #include "compat.h"
 #include "index/scan/hamming_scan.h"
-#include "index/scan/hamming_tricks.h"
 
 /*
  * Pages whose buffers are remembered, and how often the buffer of one of them
@@ -175,6 +174,9 @@ hamming_known_page(Relation rel, BlockNumber blkno)
 	uint32		page;
 	RecentPage *known = recent_page(rel, blkno, &page);
 
+#ifdef HAMMING_PLAIN_FETCH
+	return NULL;
+#endif
 	if (known->page != page || known->buffer <= 0)
 		return NULL;
 	return (const char *) BufferGetPage(known->buffer);
@@ -203,7 +205,6 @@ guess_slack(float place, int count)
 void
 hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 {
-#ifndef HAMMING_PLAIN_FETCH
 	const char *page = hamming_known_page(rel, blkno);
 	const char *items;
 	const char *tuples;
@@ -221,12 +222,6 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 		__builtin_prefetch(items + i * HAMMING_CACHE_LINE);
 	for (int i = 0; i < HAMMING_FETCH_TUPLES; i++)
 		__builtin_prefetch(tuples - i * HAMMING_CACHE_LINE);
-#else
-	(void) rel;
-	(void) blkno;
-	(void) place;
-	(void) entries;
-#endif
 }
 
 /*

@@ -25,10 +25,9 @@
  *
  * A row may be found in several words.  A bitmap takes no harm from that.  Any
  * other scan reads all words first, and hands out the rows in the order of
- * their TIDs, each once.  If they do not fit into a batch, they are sorted
- * within work_mem.
+ * their TIDs, each once.  They are sorted within work_mem.
  *
- * Nearest first goes by rounds of such searches (hamming_near_words.c).
+ * Nearest first goes by rounds of such searches (hamming_nearest.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -40,43 +39,16 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "index/build/hamming_build.h"
+#include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
 
-/* What a sort may take of work_mem, in kilobytes: memory is had at once. */
-#define WORDS_SORT_MOST		(64 * 1024)
-
-/* Begin a search. */
-void
-hamming_words_begin(HammingScan *so)
-{
-	/* All rows are rechecked, so a place that is taken by another row is too. */
-	so->matches.keep_pin = false;
-	so->words = (HammingWords *)
-		MemoryContextAllocZero(GetMemoryChunkContext(so),
-							   offsetof(HammingWords, plans) +
-							   so->layout->words * sizeof(HammingPlan));
-}
-
-/* Forget a search. */
+/* Forget what a search has found. */
 void
 hamming_words_reset(HammingScan *so)
 {
-	HammingWords *words = so->words;
-
-	if (words == NULL)
-		return;
-	if (words->found != NULL)
-		hamming_sort_end(words->found);
-	pfree(words);
-	so->words = NULL;
-}
-
-/* The units of a word, when each has as many as any other, or one more. */
-static inline int
-even_units(const ShLayout *layout, int k, int word)
-{
-	return (k + 1) / layout->words + (word < (k + 1) % layout->words);
+	if (so->words->found != NULL)
+		hamming_sort_end(so->words->found);
+	so->words->found = NULL;
 }
 
 /* Plan to search a word within a radius; what that costs. */
@@ -143,10 +115,10 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 	for (int w = 0; w < so->layout->words; w++)
 	{
 		hamming_plan_word(scan, &words->plans[w], w, center,
-						  even_units(so->layout, k, w) - 1);
+						  hamming_even_units(so->layout, k, w) - 1);
 		crowded |= words->plans[w].crowded;
 	}
-	if (crowded)
+	if (crowded && so->layout->words > 1)
 		share_out(words, so->layout, k);
 	for (int w = 0; w < so->layout->words; w++)
 	{
@@ -160,8 +132,22 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 		cost += plan->search.total.cost;
 		pass |= sh_is_pass(so->layout, &plan->search);
 	}
-	hamming_begin_words(words);
+	words->word = -1;
 	return pass ? -1 : cost;
+}
+
+/* Plan to return all rows that have a fingerprint, by the first word. */
+void
+hamming_plan_all_rows(IndexScanDesc scan)
+{
+	static const ShValue nowhere;
+	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingPlan *plans = so->words->plans;
+
+	hamming_plan_word(scan, &plans[0], 0, &nowhere, so->layout->kept);
+	for (int w = 1; w < so->layout->words; w++)
+		plans[w].k = HAMMING_UNPLANNED;
+	so->words->word = -1;
 }
 
 /*
@@ -177,16 +163,8 @@ hamming_words_cost(HammingScan *so, int k)
 	ShSearchPlan plan;
 
 	sh_even_extent(&extent, layout, planned->rows, planned->per_page);
-	sh_plan_search(&extent, even_units(layout, k, 0) - 1, &plan);
+	sh_plan_search(&extent, hamming_even_units(layout, k, 0) - 1, &plan);
 	return sh_is_pass(layout, &plan) ? -1 : layout->words * plan.total.cost;
-}
-
-/* Begin with the first word of what is planned. */
-void
-hamming_begin_words(HammingWords *words)
-{
-	words->word = -1;
-	words->gathered = false;
 }
 
 /* Turn to the next word.  Returns false if there is none. */
@@ -221,72 +199,24 @@ hamming_read_words(IndexScanDesc scan)
 	return true;
 }
 
-/* Order matches by TID. */
-static int
-compare_matches(const void *a, const void *b)
-{
-	ItemPointerData left = ((const HammingMatch *) a)->tid;
-	ItemPointerData right = ((const HammingMatch *) b)->tid;
-
-	return ItemPointerCompare(&left, &right);
-}
-
-/* Sort the matches, and keep one of each row. */
+/* Gather all that the search finds, sorted. */
 static void
-sort_matches(HammingMatches *matches)
-{
-	int			kept = 0;
-
-	qsort(matches->items, matches->count, sizeof(HammingMatch),
-		  compare_matches);
-	for (int i = 0; i < matches->count; i++)
-	{
-		if (kept == 0 ||
-			!ItemPointerEquals(&matches->items[i].tid,
-							   &matches->items[kept - 1].tid))
-			matches->items[kept++] = matches->items[i];
-	}
-	matches->count = kept;
-}
-
-/* Move the matches to the sort. */
-static void
-move_matches(HammingScan *so)
-{
-	HammingMatches *matches = &so->matches;
-
-	for (int i = 0; i < matches->count; i++)
-		hamming_sort_put(so->words->found,
-						 hamming_pack_tid(&matches->items[i].tid), 0);
-	matches->count = 0;
-}
-
-/*
- * Gather all that the search finds: in the matches, if a batch is enough, else
- * in words->found.
- */
-static void
-gather(IndexScanDesc scan)
+gather_rows(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatches *matches = &so->matches;
 	HammingWords *words = so->words;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
 
-	words->gathered = true;
+	words->found = hamming_sort_begin(work_mem);
+	MemoryContextSwitchTo(old);
 	while (hamming_read_words(scan))
 	{
-		if (so->matches.count < HAMMING_BATCH)
-			continue;
-		if (words->found == NULL)
-			words->found = hamming_sort_begin(Min(work_mem, WORDS_SORT_MOST));
-		move_matches(so);
+		for (int i = 0; i < matches->count; i++)
+			hamming_sort_put(words->found,
+							 hamming_pack_tid(&matches->items[i].tid), 0);
+		matches->count = 0;
 	}
-	if (words->found == NULL)
-	{
-		if (so->matches.count > 0)
-			sort_matches(&so->matches);
-		return;
-	}
-	move_matches(so);
 	hamming_sort_perform(words->found);
 	words->last_tid = -1;
 }
@@ -299,7 +229,7 @@ take_found(HammingScan *so)
 	HammingEntry row;
 	ItemPointerData tid;
 
-	while (so->matches.count < HAMMING_BATCH && words->found != NULL &&
+	while (so->matches.count < HAMMING_BATCH &&
 		   hamming_sort_next(words->found, &row))
 	{
 		if (row.key == words->last_tid)
@@ -310,40 +240,13 @@ take_found(HammingScan *so)
 	}
 }
 
-/* The plan of a word, as a search would have it that has read nothing yet. */
-const HammingPlan *
-hamming_words_plan(IndexScanDesc scan, int word)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-	const HammingBall *ball = so->asked.balls;
-
-	if (so->words == NULL)
-	{
-		hamming_words_begin(so);
-		(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
-	}
-	return &so->words->plans[word];
-}
-
-/*
- * Put the next matches of a search without order into the scan, if there are
- * any.  What they are sorted in belongs to the scan.
- */
+/* Put the next rows that several words find into the scan, if there are any. */
 void
 hamming_words_fill(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(so));
 
-	(void) hamming_words_plan(scan, 0);
-	if (!so->repeats)
-	{
-		if (!so->words->gathered)
-			gather(scan);
-		take_found(so);
-	}
-	else
-		while (so->matches.count < HAMMING_BATCH && hamming_read_words(scan))
-			;
-	MemoryContextSwitchTo(old);
+	if (so->words->found == NULL)
+		gather_rows(scan);
+	take_found(so);
 }

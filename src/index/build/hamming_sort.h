@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * hamming_build.h
- *		What the files of the index build share.
+ * hamming_sort.h
+ *		Sorting the entries of an index, or what is found in several words.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HAMMING_BUILD_H
-#define HAMMING_BUILD_H
+#ifndef HAMMING_SORT_H
+#define HAMMING_SORT_H
 
-#include "access/genam.h"
 #include "storage/itemptr.h"
-#include "utils/relcache.h"
 
-/* An entry on its way into the index. */
+/* An entry on its way into the index; or any two numbers, in this order. */
 typedef struct HammingEntry
 {
 	int64		key;
@@ -26,13 +24,6 @@ typedef struct HammingEntry
  * comes after all others.
  */
 #define HAMMING_NULL_ENTRY	(UINT64CONST(1) << 63)
-
-/* What is read of a table to be indexed. */
-typedef struct HammingRead
-{
-	double		rows;			/* that the index gets */
-	int64		entries;		/* of these */
-} HammingRead;
 
 /* A TID as a number, and back. */
 static inline uint64
@@ -57,8 +48,4 @@ extern void hamming_sort_perform(HammingSort *sort);
 extern bool hamming_sort_next(HammingSort *sort, HammingEntry *entry);
 extern void hamming_sort_end(HammingSort *sort);
 
-/* hamming_load.c */
-extern void hamming_load(Relation index, const HammingRead *read,
-						 HammingSort *sort);
-
-#endif							/* HAMMING_BUILD_H */
+#endif							/* HAMMING_SORT_H */

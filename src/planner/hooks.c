@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * indexes.c
- *		The hook in which the planner is told what hamming indexes can do.
+ * hooks.c
+ *		The planner's hooks: what hamming indexes can do, and further paths.
+ *
+ * No preloading is needed: the operators' planner support function, called
+ * while a query is simplified, is in this library, so a session that plans such
+ * a query has loaded it.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -13,12 +17,17 @@
 #include "catalog/pg_opfamily.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 
-static SimhashRelationHook previous_hook;
+static SimhashRelationHook previous_relation_hook;
+static set_rel_pathlist_hook_type previous_paths_hook;
 static amcostestimate_function cost_of_hamming;
 
-/* May a function be somebody's own code?  A superuser says of which it is not. */
+/*
+ * May a function be code of an ordinary user?  Functions that a superuser has
+ * marked LEAKPROOF are not.
+ */
 static bool
 is_leaky(Oid function, void *context)
 {
@@ -37,11 +46,12 @@ calls_leaky(Node *node, void *context)
 
 /*
  * Hook of the planner: let it match conditions on boolean columns, and make no
- * bitmap of what has somebody's own code for its predicate.
+ * bitmap by an index whose predicate may be code of an ordinary user.
  *
- * It writes  active = true  as  active  and turns that back for an index whose
- * column is of a family for boolean.  PostgreSQL 15 knows but two of them, so
- * there it is told of one of these, which has the same operator.
+ * The planner writes  active = true  as  active , and turns that back for an
+ * index whose column is of an operator family for boolean.  PostgreSQL 15 knows
+ * only two such families, so there it is shown one of these, which has the same
+ * operator.
  *
  * A bitmap heap scan rechecks the predicate of the index, too, of each row that
  * the index is not certain of: of hardly any for a btree, of most for this one.
@@ -56,8 +66,8 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 {
 	ListCell   *lc;
 
-	if (previous_hook)
-		previous_hook(SIMHASH_RELATION_HOOK_GETS);
+	if (previous_relation_hook)
+		previous_relation_hook(SIMHASH_RELATION_HOOK_GETS);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = (IndexOptInfo *) lfirst(lc);
@@ -86,11 +96,26 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 	}
 }
 
-/* Put the hook in place, for the indexes that have such a cost function. */
+/* set_rel_pathlist_hook: offer paths over key columns and hamming indexes. */
+static void
+add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (previous_paths_hook)
+		previous_paths_hook(root, rel, rti, rte);
+	if (simhash_table_entry(root, rel) == NULL || rte->tablesample ||
+		rel->indexlist == NIL || IS_DUMMY_REL(rel))
+		return;
+	simhash_add_key_paths(root, rel);
+	simhash_add_distance_paths(root, rel);
+}
+
+/* Put the hooks in place, for the indexes that have such a cost function. */
 void
-simhash_install_indexes(amcostestimate_function cost)
+simhash_install_planner(amcostestimate_function cost)
 {
 	cost_of_hamming = cost;
-	previous_hook = SIMHASH_RELATION_HOOK;
+	previous_relation_hook = SIMHASH_RELATION_HOOK;
 	SIMHASH_RELATION_HOOK = show_indexes;
+	previous_paths_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_paths;
 }
