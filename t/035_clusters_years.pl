@@ -16,7 +16,7 @@ use Test::More;
 
 my $seed = seed();
 my $rows = rounds(60, 200);
-my ($months, $kept) = $rows >= 1000 ? (24, 6) : (6, 2);
+my ($months, $kept) = $rows >= 1000 ? (24, 6) : ($rows >= 200 ? 6 : 4, 2);
 
 needs_psycopg();
 

@@ -45,8 +45,8 @@ from generator_owners import (
     TABLE_NAMES, Plants, spying)
 
 ROUNDS = 4
-STEPS = 100
 SECONDS = float(os.environ['SIMHASH_SECONDS'])
+STEPS = 100 if SECONDS else 40
 SEED = int(os.environ.get('SIMHASH_SEED', random.randrange(1, 1 << 30)
                           if SECONDS else 1))
 FAULTS = int(os.environ.get('SIMHASH_FAULTS', 20))
