@@ -49,7 +49,7 @@ typedef enum ShShort
 /* How another implementation works. */
 typedef struct ShScheme
 {
-	bool		(*next) (ShCompat *compat, ShPiece *piece);
+	bool		(*next) (ShCompat *compat, ShStretch *piece);
 	uint64_t	(*hash) (const ShCompat *compat);
 	unsigned char mask;			/* OR'ed into each byte */
 	bool		lowers;			/* reads lower case */
@@ -95,7 +95,7 @@ pass_over(ShCompat *compat, bool letters)
 
 /* A letter, wherever the next one is. */
 static bool
-next_letter(ShCompat *compat, ShPiece *piece)
+next_letter(ShCompat *compat, ShStretch *piece)
 {
 	int32_t		c;
 
@@ -113,7 +113,7 @@ next_letter(ShCompat *compat, ShPiece *piece)
  * one before a text that begins without one or after one that ends so.
  */
 static bool
-next_python_word(ShCompat *compat, ShPiece *piece)
+next_python_word(ShCompat *compat, ShStretch *piece)
 {
 	if (compat->read)
 		return false;
@@ -127,7 +127,7 @@ next_python_word(ShCompat *compat, ShPiece *piece)
 
 /* A byte. */
 static bool
-next_byte(ShCompat *compat, ShPiece *piece)
+next_byte(ShCompat *compat, ShStretch *piece)
 {
 	if (compat->next == end_of(compat))
 		return false;
@@ -138,7 +138,7 @@ next_byte(ShCompat *compat, ShPiece *piece)
 
 /* A character, by what its first byte promises. */
 static bool
-next_character(ShCompat *compat, ShPiece *piece)
+next_character(ShCompat *compat, ShStretch *piece)
 {
 	size_t		left = (size_t) (end_of(compat) - compat->next);
 	unsigned char first;
@@ -165,7 +165,7 @@ is_clickhouse_letter(unsigned char c)
 
 /* A word that is not too short. */
 static bool
-next_clickhouse_word(ShCompat *compat, ShPiece *piece)
+next_clickhouse_word(ShCompat *compat, ShStretch *piece)
 {
 	const unsigned char *end = end_of(compat);
 	const unsigned char *paused = compat->next;
@@ -195,9 +195,9 @@ next_clickhouse_word(ShCompat *compat, ShPiece *piece)
  * empty string.
  */
 static bool
-next_java_word(ShCompat *compat, ShPiece *piece)
+next_java_word(ShCompat *compat, ShStretch *piece)
 {
-	ShPiece    *document = &compat->document;
+	ShStretch    *document = &compat->document;
 	const unsigned char *end;
 
 	if (compat->read)
@@ -457,7 +457,7 @@ hash_feature(const ShCompat *compat)
 		return scheme->hash(compat);
 	for (int i = 0; i < compat->have; i++)
 	{
-		const ShPiece *piece = &compat->pieces[i];
+		const ShStretch *piece = &compat->pieces[i];
 		size_t		before = i > 0 ? blank : 0;
 
 		for (size_t at = 0; at < before + piece->length; at++)
@@ -484,7 +484,7 @@ bool
 sh_compat_next(ShCompat *compat, uint64_t *hash)
 {
 	const ShScheme *scheme = compat->scheme;
-	ShPiece		piece;
+	ShStretch		piece;
 
 	if (!compat->begun)
 	{

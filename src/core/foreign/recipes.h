@@ -15,11 +15,11 @@
 #define SH_COMPAT_WINDOW	4	/* pieces of a feature, at most */
 
 /* A stretch of the document. */
-typedef struct ShPiece
+typedef struct ShStretch
 {
 	const unsigned char *bytes;
 	size_t		length;
-} ShPiece;
+} ShStretch;
 
 /*
  * A document being read.  After sh_compat_next the pieces[0 .. have - 1] are
@@ -30,7 +30,7 @@ typedef struct ShCompat
 	/* what stays */
 	const ShProfile *profile;
 	const struct ShScheme *scheme;	/* see recipes.c */
-	ShPiece		document;		/* UTF-8, in lower case if that is asked for */
+	ShStretch		document;		/* UTF-8, in lower case if that is asked for */
 	void		(*pause) (void);	/* called between long stretches of work */
 
 	/* what moves */
@@ -39,7 +39,7 @@ typedef struct ShCompat
 	bool		read;			/* no piece is left */
 	bool		ended;			/* no feature is left */
 	int			have;
-	ShPiece		pieces[SH_COMPAT_WINDOW];
+	ShStretch		pieces[SH_COMPAT_WINDOW];
 } ShCompat;
 
 extern bool sh_compat_profile(const ShProfile *profile);

@@ -77,14 +77,8 @@ typedef struct ShText
 	size_t		gram_end;		/* ... and ends, as far as it is known */
 	int			gram_have;		/* characters in between */
 
-	/* the piece of the run that is not yet normalised */
-	size_t		piece_bytes;
-	int			piece_chars;
-	bool		piece_inert;
-
-	/* buffers */
-	unsigned char piece[SH_PIECE_MAX * 4];
-	int32_t		folded[SH_FOLDED_MAX + 1];
+	/* buffers; the piece of the run is what is not yet normalised of it */
+	ShPiece		piece;
 	uint16_t	starts[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	uint16_t	ends[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	unsigned char bytes[SH_TEXT_BYTES];

@@ -55,13 +55,9 @@ typedef struct ShWordReader
 	/* the word being read */
 	ShKind		run;			/* SH_SEPARATOR when there is none */
 	ShWord		word;
-	size_t		piece_bytes;	/* of it; 0 between two pieces of a run */
-	int			piece_chars;
-	bool		piece_inert;
-	unsigned char piece[SH_PIECE_MAX * 4];
+	ShPiece		piece;			/* of it; empty between two pieces of a run */
 
 	/* its normal form */
-	int32_t		folded[SH_FOLDED_MAX + 1];
 	unsigned char normal[SH_FOLDED_MAX * 4 + 8];
 } ShWordReader;
 
