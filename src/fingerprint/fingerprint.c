@@ -60,7 +60,8 @@ simhash_get_profile(text *name)
 	const ShProfile *profile = sh_profile_find(VARDATA_ANY(name),
 											   VARSIZE_ANY_EXHDR(name));
 
-	if (profile == NULL && sh_profiles_full())
+	if (profile == NULL &&
+		sh_profile_exists(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("session has used too many profiles with a seed"),

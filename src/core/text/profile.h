@@ -17,11 +17,9 @@
  * Limits of the work done.
  *
  * SH_PROFILE_NAME		bytes of a name, with its end.
- * SH_PROFILE_PLAIN		bytes of a name without a seed, without its end.
  * SH_PROFILE_SEEDED	profiles with a seed that a process finds by names.
  */
 #define SH_PROFILE_NAME 56
-#define SH_PROFILE_PLAIN 28
 #define SH_PROFILE_SEEDED 65536
 
 /*
@@ -61,6 +59,7 @@ extern const int sh_pattern_count;
 extern void *(*sh_profile_allocate) (size_t bytes);
 
 extern const ShProfile *sh_profile_find(const char *name, size_t length);
+extern bool sh_profile_exists(const char *name, size_t length);
 extern const ShProfile *sh_profile_seeded(const ShProfile *profile,
 										  uint64_t seed);
 extern bool sh_profiles_full(void);
