@@ -14,8 +14,7 @@
 #include <utf8proc.h>
 
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
-#include "core/text/letters.h"
+#include "core/text/characters.h"
 
 #define CODE_POINTS	0x110000
 
@@ -173,7 +172,7 @@ static void
 test_marks(void)
 {
 	static int32_t marks[CODE_POINTS];
-	static ShPiece folded;
+	static ShRunPiece folded;
 	static unsigned char ours[SH_FOLDED_MAX * 4];
 	static unsigned char its[SH_FOLDED_MAX * 4];
 	size_t		n = 0;

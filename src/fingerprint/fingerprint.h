@@ -12,13 +12,14 @@
 
 #include "simhash.h"
 
+#include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/tuplestore.h"
 
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 #include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
-#include "core/fingerprint/wide.h"
+#include "core/fingerprint/families.h"
 #include "core/text/word_places.h"
 
 /* What a text is handed to, in slices. */
@@ -66,14 +67,6 @@ typedef struct SimhashFeatures
 	ShTally    *numbers;		/* of each hash: where it is listed, from 1 */
 } SimhashFeatures;
 
-/* A document that is kept, to know it again. */
-typedef struct SimhashCopy
-{
-	char	   *bytes;
-	Size		length;			/* in the server encoding */
-	Size		allocated;
-} SimhashCopy;
-
 /* Add a row to those that a function returns. */
 static inline void
 simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
@@ -92,8 +85,8 @@ extern const ShProfile *simhash_comparing_profile(const ShProfile *profile);
 extern const ShProfile *simhash_profile_argument(FunctionCallInfo fcinfo,
 												 int i);
 extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forget);
-extern bool simhash_is_copy(const SimhashCopy *copy, text *document);
-extern void simhash_make_copy(SimhashCopy *copy, MemoryContext context,
+extern bool simhash_is_copy(const StringInfoData *copy, text *document);
+extern void simhash_make_copy(StringInfo copy, MemoryContext context,
 							  text *document);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
 extern Datum simhash_of_document(FunctionCallInfo fcinfo,

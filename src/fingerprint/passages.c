@@ -17,7 +17,7 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
+#include "utils/builtins.h"
 
 #include "core/text/borders.h"
 
@@ -100,8 +100,6 @@ typedef struct Cutter
 	uint32		place;			/* characters before it */
 	const char *at;				/* ... in the document as it is stored */
 
-	text	   *copy;			/* of a passage */
-	Size		allocated;
 	ShPassages	passages;
 } Cutter;
 
@@ -111,17 +109,11 @@ put_passage(Cutter *cutter, uint32 end, Size length)
 {
 	Datum		values[4];
 	bool		nulls[4] = {false};
+	text	   *passage = cstring_to_text_with_len(cutter->at, (int) length);
 	uint64		fingerprint;
 
-	if (length + VARHDRSZ > cutter->allocated)
-	{
-		cutter->allocated = 2 * (length + VARHDRSZ);
-		cutter->copy = MemoryContextAllocHuge(CurrentMemoryContext,
-											  cutter->allocated);
-	}
-	SET_VARSIZE(cutter->copy, length + VARHDRSZ);
-	memcpy(VARDATA(cutter->copy), cutter->at, length);
-	nulls[3] = !simhash_minhash(cutter->profile, cutter->copy, &fingerprint);
+	nulls[3] = !simhash_minhash(cutter->profile, passage, &fingerprint);
+	pfree(passage);
 	values[0] = Int32GetDatum(++cutter->nr);
 	values[1] = Int32GetDatum(cutter->place + 1);
 	values[2] = Int32GetDatum(end - cutter->place);

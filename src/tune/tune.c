@@ -46,7 +46,7 @@
 #include "utils/tuplestore.h"
 
 #include "core/fingerprint/bag.h"
-#include "core/fingerprint/minima.h"
+#include "core/fingerprint/families.h"
 
 /* Limits of the work done. */
 #define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */

@@ -29,7 +29,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/fingerprint/accumulate.h"
+#include "core/fingerprint/families.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@
 
 /* Add a and b to *sum, which keeps the ones; the twos are returned. */
 static inline uint64_t
-add(uint64_t *sum, uint64_t a, uint64_t b)
+add_words(uint64_t *sum, uint64_t a, uint64_t b)
 {
 	uint64_t	s = *sum;
 	uint64_t	u = s ^ a;
@@ -50,12 +50,12 @@ add(uint64_t *sum, uint64_t a, uint64_t b)
 static inline uint64_t
 add_eight(uint64_t *plane, const uint64_t *h)
 {
-	uint64_t	two = add(&plane[0], h[0], h[1]);
-	uint64_t	four = add(&plane[1], two, add(&plane[0], h[2], h[3]));
+	uint64_t	two = add_words(&plane[0], h[0], h[1]);
+	uint64_t	four = add_words(&plane[1], two, add_words(&plane[0], h[2], h[3]));
 
-	two = add(&plane[0], h[4], h[5]);
-	return add(&plane[2], four,
-			   add(&plane[1], two, add(&plane[0], h[6], h[7])));
+	two = add_words(&plane[0], h[4], h[5]);
+	return add_words(&plane[2], four,
+					 add_words(&plane[1], two, add_words(&plane[0], h[6], h[7])));
 }
 
 /* Begin anew, with nothing added. */
@@ -72,11 +72,9 @@ void
 sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 {
 	uint64_t	low[4];			/* the planes 0 to 3, in registers */
-	int			used;
 
 	memcpy(low, sums->planes, sizeof low);
 	sums->total += n;
-	used = sh_bit_length(sums->total);
 	for (size_t done = 0; done < n; done += ROUND)
 	{
 		const uint64_t *h = hashes + done;
@@ -89,13 +87,13 @@ sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 			h = memcpy(last, h, (n - done) * sizeof *h);
 		}
 		carry = add_eight(low, h);
-		carry = add(&low[3], carry, add_eight(low, h + 8));
+		carry = add_words(&low[3], carry, add_eight(low, h + 8));
 
-		for (int p = 4; p < used; p++)
+		for (uint64_t *plane = sums->planes + 4; carry != 0; plane++)
 		{
-			uint64_t	both = sums->planes[p] & carry;
+			uint64_t	both = *plane & carry;
 
-			sums->planes[p] ^= carry;
+			*plane ^= carry;
 			carry = both;
 		}
 	}

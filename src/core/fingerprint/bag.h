@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/text/damping.h"
+#include "core/text/profile.h"
 
 /*
  * The features of a document, numbered from 1 as they first occur.  Feature i
@@ -36,7 +36,6 @@ typedef struct ShBag
 	ShDamping	damping;
 	uint32_t	seen;			/* occurrences since the section began */
 	size_t		n;				/* features */
-	size_t		weighed;		/* those that the sections before have had */
 	size_t		room;			/* of the arrays, with that for number 0 */
 	uint64_t   *hashes;
 	uint32_t   *counts;			/* behind the hashes; 0 for those to come */
@@ -76,8 +75,8 @@ extern void sh_bag_end(ShBag *bag);
 extern void sh_bag_load(ShBag *bag, const ShFeatures *list);
 extern bool sh_bag_jaccard(const ShBag *bag, const ShFeatures *list,
 						   void (*pause) (void), double *similarity);
-extern uint64_t sh_bag_common(const ShBag *bag, const ShFeatures *list,
-							  void (*pause) (void));
+extern uint64_t sh_bag_overlap(const ShBag *bag, const ShFeatures *list,
+							   void (*pause) (void), uint64_t *dot);
 extern bool sh_bag_cosine(const ShBag *bag, const ShFeatures *list,
 						  void (*pause) (void), double *similarity);
 

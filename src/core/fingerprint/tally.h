@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/text/damping.h"
+#include "core/text/profile.h"
 
 /* Part of the specification: features after which counting starts anew. */
 #define SH_SECTION		(1 << 20)
@@ -47,5 +47,28 @@ extern size_t sh_tally_sift(ShTally *tally, ShDamping damping,
 extern size_t sh_tally_list(const ShTally *tally, size_t *slot,
 							uint64_t *hashes, uint32_t *counts, size_t max);
 extern void sh_tally_end(ShTally *tally);
+
+/* --- firsts.c ------------------------------------------------------------- */
+
+#define SH_FIRSTS_MAX	2048	/* features of a document, at most */
+#define SH_FIRSTS_BITS	13		/* binary digits of a slot's number */
+#define SH_FIRSTS_SLOTS	(1 << SH_FIRSTS_BITS)
+
+/* The features of a document so far. */
+typedef struct ShFirsts
+{
+	/* from document to document; all zero at first */
+	uint16_t	base;			/* what stands for the first feature */
+	uint16_t	slots[SH_FIRSTS_SLOTS];
+
+	/* of this document */
+	size_t		n;
+	uint64_t	hashes[SH_FIRSTS_MAX];
+	uint8_t		counts[SH_FIRSTS_MAX];	/* up to SH_CAP, if they matter */
+} ShFirsts;
+
+extern void sh_firsts_begin(ShFirsts *firsts);
+extern bool sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, bool capped,
+						   uint64_t *hashes, size_t *n);
 
 #endif							/* SH_TALLY_H */

@@ -23,15 +23,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/foreign/digest.h"
-#include "core/foreign/python.h"
+#include "core/text/characters.h"
 
 #define STRETCH				(64 * 1024) /* bytes between two pauses */
 #define JAVA_REPLACEMENT	0xfffd
@@ -49,7 +48,7 @@ typedef enum ShShort
 /* How another implementation works. */
 typedef struct ShScheme
 {
-	bool		(*next) (ShCompat *compat, ShStretch *piece);
+	bool		(*next) (ShCompat *compat, ShPiece *piece);
 	uint64_t	(*hash) (const ShCompat *compat);
 	unsigned char mask;			/* OR'ed into each byte */
 	bool		lowers;			/* reads lower case */
@@ -79,8 +78,8 @@ pass_over(ShCompat *compat, bool letters)
 
 	while (compat->next < end)
 	{
-		int32_t		c;
-		size_t		n = sh_python_decode(compat->next, end, &c);
+		size_t		n;
+		int32_t		c = sh_utf8_decode(compat->next, end, &n);
 
 		if (sh_python_is_letter(c) != letters)
 			break;
@@ -95,15 +94,13 @@ pass_over(ShCompat *compat, bool letters)
 
 /* A letter, wherever the next one is. */
 static bool
-next_letter(ShCompat *compat, ShStretch *piece)
+next_letter(ShCompat *compat, ShPiece *piece)
 {
-	int32_t		c;
-
 	pass_over(compat, false);
 	if (compat->next == end_of(compat))
 		return false;
 	piece->bytes = compat->next;
-	piece->length = sh_python_decode(compat->next, end_of(compat), &c);
+	(void) sh_utf8_decode(compat->next, end_of(compat), &piece->length);
 	compat->next += piece->length;
 	return true;
 }
@@ -113,7 +110,7 @@ next_letter(ShCompat *compat, ShStretch *piece)
  * one before a text that begins without one or after one that ends so.
  */
 static bool
-next_python_word(ShCompat *compat, ShStretch *piece)
+next_python_word(ShCompat *compat, ShPiece *piece)
 {
 	if (compat->read)
 		return false;
@@ -127,7 +124,7 @@ next_python_word(ShCompat *compat, ShStretch *piece)
 
 /* A byte. */
 static bool
-next_byte(ShCompat *compat, ShStretch *piece)
+next_byte(ShCompat *compat, ShPiece *piece)
 {
 	if (compat->next == end_of(compat))
 		return false;
@@ -138,7 +135,7 @@ next_byte(ShCompat *compat, ShStretch *piece)
 
 /* A character, by what its first byte promises. */
 static bool
-next_character(ShCompat *compat, ShStretch *piece)
+next_character(ShCompat *compat, ShPiece *piece)
 {
 	size_t		left = (size_t) (end_of(compat) - compat->next);
 	unsigned char first;
@@ -165,7 +162,7 @@ is_clickhouse_letter(unsigned char c)
 
 /* A word that is not too short. */
 static bool
-next_clickhouse_word(ShCompat *compat, ShStretch *piece)
+next_clickhouse_word(ShCompat *compat, ShPiece *piece)
 {
 	const unsigned char *end = end_of(compat);
 	const unsigned char *paused = compat->next;
@@ -195,9 +192,9 @@ next_clickhouse_word(ShCompat *compat, ShStretch *piece)
  * empty string.
  */
 static bool
-next_java_word(ShCompat *compat, ShStretch *piece)
+next_java_word(ShCompat *compat, ShPiece *piece)
 {
-	ShStretch    *document = &compat->document;
+	ShPiece    *document = &compat->document;
 	const unsigned char *end;
 
 	if (compat->read)
@@ -319,9 +316,10 @@ hash_java(const ShCompat *compat)
 
 	while (next < end)
 	{
-		int32_t		c;
+		size_t		n;
+		int32_t		c = sh_utf8_decode(next, end, &n);
 
-		next += sh_python_decode(next, end, &c);
+		next += n;
 		if (c < 0)
 			c = JAVA_REPLACEMENT;
 		if (c > 0xffff)
@@ -457,7 +455,7 @@ hash_feature(const ShCompat *compat)
 		return scheme->hash(compat);
 	for (int i = 0; i < compat->have; i++)
 	{
-		const ShStretch *piece = &compat->pieces[i];
+		const ShPiece *piece = &compat->pieces[i];
 		size_t		before = i > 0 ? blank : 0;
 
 		for (size_t at = 0; at < before + piece->length; at++)
@@ -484,7 +482,7 @@ bool
 sh_compat_next(ShCompat *compat, uint64_t *hash)
 {
 	const ShScheme *scheme = compat->scheme;
-	ShStretch		piece;
+	ShPiece		piece;
 
 	if (!compat->begun)
 	{

@@ -11,7 +11,7 @@
 
 #include <utf8proc.h>
 
-#include "core/text/utf8.h"
+#include "core/text/characters.h"
 
 /* The canonical combining class of a code point. */
 static inline int
@@ -92,7 +92,7 @@ fold_part(const unsigned char *part, size_t length, int32_t *folded,
 
 /* Begin a piece. */
 void
-sh_piece_begin(ShPiece *piece)
+sh_piece_begin(ShRunPiece *piece)
 {
 	piece->length = 0;
 	piece->chars = 0;
@@ -108,7 +108,7 @@ sh_piece_begin(ShPiece *piece)
  * by itself, and every version gives the same.
  */
 size_t
-sh_piece_end(ShPiece *piece, unsigned char *to)
+sh_piece_end(ShRunPiece *piece, unsigned char *to)
 {
 	const unsigned char *part = piece->bytes;
 	const unsigned char *end = part + piece->length;

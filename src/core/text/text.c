@@ -36,9 +36,8 @@
 #include <string.h>
 
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
+#include "core/text/characters.h"
 #include "core/text/unicode_table.h"
-#include "core/text/utf8.h"
 
 /* Part of the specification: code points of a phonetic gram. */
 #define SH_PHONETIC_GRAM	4

@@ -16,7 +16,7 @@
 
 #include "core/text/ascii.h"
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
+#include "core/text/characters.h"
 #include "core/lanes.h"
 
 /*
@@ -78,7 +78,7 @@ typedef struct ShText
 	int			gram_have;		/* characters in between */
 
 	/* buffers; the piece of the run is what is not yet normalised of it */
-	ShPiece		piece;
+	ShRunPiece	piece;
 	uint16_t	starts[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	uint16_t	ends[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	unsigned char bytes[SH_TEXT_BYTES];

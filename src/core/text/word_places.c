@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/text/utf8.h"
+#include "core/text/characters.h"
 
 /* The most words that a block of ASCII has. */
 #define BLOCK_WORDS		(SH_ASCII_BLOCK / 2)
@@ -81,8 +81,8 @@ end_word(ShWordReader *reader)
 
 /* Read one character, given as its class and its UTF-8 bytes. */
 static inline void
-read_character(ShWordReader *reader, int class, const unsigned char *p,
-			   size_t length)
+read_place(ShWordReader *reader, int class, const unsigned char *p,
+		   size_t length)
 {
 	ShKind		kind = (ShKind) (class & ~SH_INERT);
 	bool		mark = kind == SH_MARK;
@@ -186,9 +186,9 @@ sh_words_feed(ShWordReader *reader, const unsigned char *from,
 		c = sh_utf8_decode(from, end, &length);
 		lower = (unsigned char) (c | 0x20);
 		if (c >= 'A' && c <= 'Z')
-			read_character(reader, SH_WORD | SH_INERT, &lower, 1);
+			read_place(reader, SH_WORD | SH_INERT, &lower, 1);
 		else
-			read_character(reader, sh_classify(c), from, length);
+			read_place(reader, sh_classify(c), from, length);
 		from += length;
 		reader->place += reader->bytes ? (uint32_t) length : !reader->one;
 		reader->byte += (uint32_t) length;

@@ -16,7 +16,7 @@
 
 #include "core/text/ascii.h"
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
+#include "core/text/characters.h"
 
 #define SH_WORD_PLACES_HELD	1024	/* words held at a time */
 
@@ -55,7 +55,7 @@ typedef struct ShWordReader
 	/* the word being read */
 	ShKind		run;			/* SH_SEPARATOR when there is none */
 	ShWord		word;
-	ShPiece		piece;			/* of it; empty between two pieces of a run */
+	ShRunPiece	piece;			/* of it; empty between two pieces of a run */
 
 	/* its normal form */
 	unsigned char normal[SH_FOLDED_MAX * 4 + 8];
