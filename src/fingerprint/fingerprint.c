@@ -85,9 +85,9 @@ simhash_get_profile(text *name)
 }
 
 /*
- * The profile by which documents are compared feature by feature: it differs in
- * its seed, which the process has drawn and nobody knows, so that no one can make
- * features that are taken for others.
+ * The profile by which documents are compared feature by feature.  It has a seed
+ * that the process has drawn and nobody knows, so that nobody can make two features
+ * whose hashes are the same.
  */
 const ShProfile *
 simhash_comparing_profile(const ShProfile *profile)
@@ -148,7 +148,7 @@ simhash_make_copy(StringInfo copy, MemoryContext context, text *document)
 	MemoryContextSwitchTo(old);
 }
 
-/* What lies in the lasting context goes. */
+/* The lasting context is about to be freed: forget what lies in it. */
 static void
 forget_document(void *arg)
 {
@@ -271,14 +271,9 @@ remembered_fingerprint(SimhashWideFamily family, const ShProfile *profile,
 	return last.exists;
 }
 
-/* The SimHash fingerprint of a document; false when it has none. */
-bool
-simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
-{
-	return remembered_fingerprint(simhash_family, profile, document, 1, result);
-}
-
-/* The same of so many words. */
+/*
+ * SimhashWideFamily: the SimHash fingerprint of a document, computed or remembered.
+ */
 bool
 simhash_wide_fingerprint(const ShProfile *profile, text *document, int words,
 						 uint64 *result)

@@ -3,6 +3,12 @@
  * fingerprint.h
  *		From a document to its features, and to its fingerprint.
  *
+ * The SQL face of core/text, core/fingerprint and core/foreign.  In come texts, in
+ * whatever encoding the database has, arrays of features, and names of profiles; out
+ * go fingerprints, features, passages and exact similarities, to SQL and to the
+ * wings above.  What is done here is what the core cannot: encodings, memory
+ * contexts, interrupts, errors, and remembering the last documents of a transaction.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -91,8 +97,6 @@ extern void simhash_make_copy(StringInfo copy, MemoryContext context,
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
 extern Datum simhash_of_document(FunctionCallInfo fcinfo,
 								 SimhashWideFamily family, int bits);
-extern bool simhash_fingerprint(const ShProfile *profile, text *document,
-								uint64 *result);
 extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
 									 int words, uint64 *result);
 
@@ -173,7 +177,5 @@ extern int	simhash_hash_set(ArrayType *array, const ShProfile *profile,
 							 uint64 **hashes);
 extern bool simhash_wide_minhash(const ShProfile *profile, text *document,
 								 int words, uint64 *result);
-extern bool simhash_minhash(const ShProfile *profile, text *document,
-							uint64 *result);
 
 #endif							/* SIMHASH_FINGERPRINT_H */

@@ -89,13 +89,6 @@ simhash_wide_minhash(const ShProfile *profile, text *document, int words,
 	return end_minima(&wide, result);
 }
 
-/* The same, of one word. */
-bool
-simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
-{
-	return simhash_wide_minhash(profile, document, 1, result);
-}
-
 /*
  * minhash(document text) -> bigint
  *

@@ -112,7 +112,7 @@ put_passage(Cutter *cutter, uint32 end, Size length)
 	text	   *passage = cstring_to_text_with_len(cutter->at, (int) length);
 	uint64		fingerprint;
 
-	nulls[3] = !simhash_minhash(cutter->profile, passage, &fingerprint);
+	nulls[3] = !simhash_wide_minhash(cutter->profile, passage, 1, &fingerprint);
 	pfree(passage);
 	values[0] = Int32GetDatum(++cutter->nr);
 	values[1] = Int32GetDatum(cutter->place + 1);

@@ -41,7 +41,7 @@ PG_FUNCTION_INFO_V1(simhash_jaccard_features);
 PG_FUNCTION_INFO_V1(simhash_cosine_features);
 PG_FUNCTION_INFO_V1(simhash_containment_features);
 
-/* What lies in the lasting context goes. */
+/* The lasting context is about to be freed: forget what lies in it. */
 static void
 forget_bags(void *arg)
 {

@@ -162,8 +162,8 @@ fingerprint_document(const SimhashRecipe *recipe, text *document,
 					 uint64 *fingerprint)
 {
 	return recipe->measure == SIMHASH_JACCARD ?
-		simhash_minhash(recipe->profile, document, fingerprint) :
-		simhash_fingerprint(recipe->profile, document, fingerprint);
+		simhash_wide_minhash(recipe->profile, document, 1, fingerprint) :
+		simhash_wide_fingerprint(recipe->profile, document, 1, fingerprint);
 }
 
 /*
@@ -455,6 +455,7 @@ advise(const TuneCall *call, const SimhashRate *best)
 {
 	bool		jaccard = call->measure == SIMHASH_JACCARD;
 	const char *name = jaccard ? "Jaccard" : "cosine";
+
 	/* Features are compared without the seed, which is told nobody. */
 	const ShProfile *profile = sh_profile_plain(call->recipe.profile);
 

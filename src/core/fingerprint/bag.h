@@ -22,17 +22,17 @@
  * has occurred counts[i] times since the section began, and weights[i] is what
  * it weighed in those before; in the end, all that it weighs.  The multiplier,
  * odd and best chosen at random, is as that of ShTally.  All is zero at first,
- * but for the part that the caller fills in.
+ * but for what the caller sets.
  */
 typedef struct ShBag
 {
-	/* what stays; "allocate" may leave by longjmp */
+	/* set by the caller, once; "allocate" may leave by longjmp */
 	void	   *(*allocate) (void *context, size_t bytes);
 	void		(*release) (void *memory);
 	void	   *context;
 	uint64_t	multiplier;
 
-	/* what moves */
+	/* the features of this document */
 	ShDamping	damping;
 	uint32_t	seen;			/* occurrences since the section began */
 	size_t		n;				/* features */

@@ -3,6 +3,12 @@
  * document.h
  *		Document -> fingerprint, by a profile.
  *
+ * This is the one job of core/fingerprint.  In come the bytes of a document and a
+ * profile; core/text makes hashes of features of them; tally.c says what each adds
+ * to the weight of its feature; families.h has what makes fingerprints of that.
+ * bag.c lists the features with their weights, for those who compare documents
+ * exactly.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------

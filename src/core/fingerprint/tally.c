@@ -137,7 +137,7 @@ weight_gained(ShDamping damping, uint32_t n)
 }
 
 /*
- * The count that stands for a hash, 0 when it is new.  The caller must make it
+ * The count of a hash, 0 when it is new.  The caller must make it
  * more than 0 before the next call.
  */
 uint32_t   *

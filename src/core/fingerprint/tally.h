@@ -26,12 +26,12 @@
  */
 typedef struct ShTally
 {
-	/* what stays */
+	/* set by the caller, once */
 	void	   *(*allocate) (size_t bytes);
 	void		(*release) (void *memory);
 	uint64_t	multiplier;
 
-	/* what moves */
+	/* the table */
 	size_t		slots;			/* a power of two, or 0 */
 	size_t		occupied;
 	uint32_t	seen;			/* features since the section began */
@@ -58,7 +58,7 @@ extern void sh_tally_end(ShTally *tally);
 typedef struct ShFirsts
 {
 	/* from document to document; all zero at first */
-	uint16_t	base;			/* what stands for the first feature */
+	uint16_t	base;			/* the number of the first feature */
 	uint16_t	slots[SH_FIRSTS_SLOTS];
 
 	/* of this document */

@@ -79,13 +79,13 @@ typedef struct ShPiece
  */
 typedef struct ShCompat
 {
-	/* what stays */
+	/* set by sh_compat_begin */
 	const ShProfile *profile;
 	const struct ShScheme *scheme;	/* see recipes.c */
 	ShPiece		document;		/* UTF-8, in lower case if that is asked for */
 	void		(*pause) (void);	/* called between long stretches of work */
 
-	/* what moves */
+	/* how far the document has been read */
 	const unsigned char *next;	/* where reading goes on */
 	bool		begun;
 	bool		read;			/* no piece is left */

@@ -35,9 +35,9 @@
  * taken from the mask one by one, least significant first, four at a time: some
  * writes are in vain, but there is no jump for each word.
  *
- * Whoever includes this has defined
+ * The file that includes this has defined
  *
- *		KIND(name)	the name with what stands for the kind behind it
+ *		KIND(name)	the name with that of the kind behind it
  *		TARGET		what functions need that use its instructions, or nothing
  *		VECTOR		a vector of bytes
  *		SIGNED		one of signed bytes, as many

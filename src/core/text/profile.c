@@ -276,8 +276,8 @@ find_bare(const char *name)
 }
 
 /*
- * Read a seed.  False if it is none: no number, or one with a leading zero, or
- * beyond what a bigint holds.
+ * Read a seed.  False if this is no number, has a leading zero, or is beyond what
+ * a bigint holds.
  */
 static bool
 read_seed(const char *digits, uint64_t *seed)
@@ -360,9 +360,9 @@ with_seed(const ShProfile *plain, uint64_t seed)
 }
 
 /*
- * The profile that differs from one in its seed alone, 0 being none; NULL if
- * there is no memory.  That there are many does not matter: those by which the
- * process compares, with a seed of its own, are needed all the same.
+ * The profile that differs from the given one in its seed alone, or, by seed 0, has
+ * none; NULL if there is no memory.  It is made even if sh_profiles_full(): the
+ * process needs a profile with a seed of its own to compare documents.
  */
 const ShProfile *
 sh_profile_seeded(const ShProfile *profile, uint64_t seed)
@@ -375,8 +375,8 @@ sh_profile_seeded(const ShProfile *profile, uint64_t seed)
 }
 
 /*
- * The profile of that name, or NULL: there is none, or it would have to be made
- * and has a seed, and too many have one.
+ * The profile of that name; NULL if there is no such profile, or if it has a seed,
+ * is not made yet, and sh_profiles_full().
  */
 const ShProfile *
 sh_profile_find(const char *name, size_t length)

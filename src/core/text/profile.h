@@ -3,6 +3,10 @@
  * profile.h
  *		Profiles: frozen recipes from documents to weighted features.
  *
+ * A profile is its unit (what a token is), how many tokens a feature has, and how
+ * the number of times that a feature occurs becomes its weight (damping); it may
+ * fold letters first, and hash features by a seed.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -111,7 +115,7 @@ sh_profile_plain(const ShProfile *profile)
 	return profile->plain == NULL ? profile : profile->plain;
 }
 
-/* Stands it in place of a profile, as features are given? */
+/* Is it sh_no_profile, for features that are given, or that with a seed? */
 static inline bool
 sh_profile_given(const ShProfile *profile)
 {

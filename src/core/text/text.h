@@ -3,6 +3,12 @@
  * text.h
  *		UTF-8 document -> normalised text, cut into tokens.
  *
+ * This is the first step of what core/text does: from the bytes of a document to
+ * the hashes of its features.  In come UTF-8 and a profile (profile.h); text.c makes
+ * tokens, windows.c makes features of them and hashes these.  For passages, words
+ * with their places come out of word_places.c instead, and borders.c and
+ * shared_runs.c work on those.  Nothing here depends on locale or collation.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -57,7 +63,7 @@ typedef enum ShUnit
  */
 typedef struct ShText
 {
-	/* what stays */
+	/* set as a document begins */
 	ShUnit		unit;
 	const ShAsciiKind *ascii;
 

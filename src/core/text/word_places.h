@@ -39,7 +39,7 @@ typedef struct ShWord
 /* A document being read.  What is complete waits in "held" for the caller. */
 typedef struct ShWordReader
 {
-	/* what stays */
+	/* set as a document begins */
 	const ShAsciiKind *ascii;
 	bool		bytes;			/* places are counted in bytes */
 
