@@ -65,7 +65,7 @@ simhash_get_profile(text *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("session has used too many profiles with a seed"),
-				 errdetail("It can use %d.", SH_PROFILE_SEEDED),
+				 errdetail("A session can use %d.", SH_PROFILE_SEEDED),
 				 errhint("Begin another session.")));
 	if (profile == NULL || sh_profile_given(profile))
 	{

@@ -208,7 +208,7 @@ simhash_passages(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("passages cannot have " INT64_FORMAT " words", words),
-				 errhint("It must be from %d to %d, on average.",
+				 errhint("Their number on average must be from %d to %d.",
 						 SH_PASSAGE_MIN, SH_PASSAGE_MAX)));
 	cut_document(fcinfo, PG_GETARG_TEXT_PP(0),
 				 simhash_profile_argument(fcinfo, 1), (int) words);

@@ -114,7 +114,7 @@ simhash_shared(PG_FUNCTION_ARGS)
 	if (least < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_words is " INT64_FORMAT, least),
+				 errmsg("min_words cannot be " INT64_FORMAT, least),
 				 errhint("Passages have at least one word.")));
 	InitMaterializedSRF(fcinfo, 0);
 	read_words(&a, PG_GETARG_TEXT_PP(0));
