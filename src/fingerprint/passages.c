@@ -17,7 +17,7 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "core/text/borders.h"
 
@@ -100,6 +100,7 @@ typedef struct Cutter
 	uint32		place;			/* characters before it */
 	const char *at;				/* ... in the document as it is stored */
 
+	text	   *copy;			/* of a passage */
 	ShPassages	passages;
 } Cutter;
 
@@ -109,11 +110,12 @@ put_passage(Cutter *cutter, uint32 end, Size length)
 {
 	Datum		values[4];
 	bool		nulls[4] = {false};
-	text	   *passage = cstring_to_text_with_len(cutter->at, (int) length);
 	uint64		fingerprint;
 
-	nulls[3] = !simhash_wide_minhash(cutter->profile, passage, 1, &fingerprint);
-	pfree(passage);
+	SET_VARSIZE(cutter->copy, length + VARHDRSZ);
+	memcpy(VARDATA(cutter->copy), cutter->at, length);
+	nulls[3] = !simhash_wide_minhash(cutter->profile, cutter->copy, 1,
+									 &fingerprint);
 	values[0] = Int32GetDatum(++cutter->nr);
 	values[1] = Int32GetDatum(cutter->place + 1);
 	values[2] = Int32GetDatum(end - cutter->place);
@@ -174,6 +176,8 @@ cut_document(FunctionCallInfo fcinfo, text *document,
 	cutter->profile = profile;
 	cutter->document = cutter->at = VARDATA_ANY(document);
 	cutter->length = VARSIZE_ANY_EXHDR(document);
+	cutter->copy = MemoryContextAllocHuge(CurrentMemoryContext,
+										  cutter->length + VARHDRSZ);
 	sh_passages_begin(&cutter->passages, words, end_passage, cutter);
 	end = simhash_read_words(document, cut_words, cutter);
 	sh_passages_end(&cutter->passages);
