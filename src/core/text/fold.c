@@ -41,7 +41,7 @@ order_marks(int32_t *text, utf8proc_ssize_t n)
 
 /*
  * Decompose part of a piece; returns its code points, or a negative number.  The
- * library does all this in one call, but takes three times as long where many marks
+ * library does all this in one call, but takes four times as long where many marks
  * stand on a letter.
  */
 static utf8proc_ssize_t
