@@ -18,10 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 #include "core/fingerprint/document.h"
-#include "core/fingerprint/minima.h"
-#include "core/foreign/python.h"
+#include "core/fingerprint/families.h"
 
 /* A document of the input. */
 typedef struct Entry

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/text/utf8.h"
+#include "core/text/characters.h"
 
 /* Limits of the work done. */
 #define WORD_MAX_POINTS	128		/* put in the place of a word */

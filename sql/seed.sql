@@ -332,6 +332,8 @@ SELECT fails($$SELECT count(simhash('a', 'word-1-seed-' || n)) FROM generate_ser
 SELECT simhash('a b') IS NOT NULL AS without, simhash('a', 'word-1-seed-65000') IS NOT NULL AS used,
     simhash('a', 'word-1-count-seed-65000') IS NOT NULL AS of_another_name;
 SELECT fails($$SELECT simhash('a', 'word-1-seed-70001')$$);
+-- an error in the name is told as one
+SELECT fails($$SELECT simhash('a', 'word-1-sead-70001')$$) ~ '^42704 ' AS does_not_exist;
 -- documents can still be compared
 SELECT simhash_jaccard('a b', 'a c', 'word-1') AS jaccard, simhash_cosine('a b', 'a b', 'char-3') AS cosine,
     simhash_jaccard('a b', 'a c', 'word-1-seed-65000') AS seeded;

@@ -43,7 +43,7 @@ simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("array of %s must have one dimension", what),
-				 errdetail("It has %d.", ARR_NDIM(array))));
+				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
 	deconstruct_array(array, type, length, byval, align, elements, &nulls, &n);
 	for (int i = 0; i < n; i++)
 	{

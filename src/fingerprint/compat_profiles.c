@@ -19,7 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "core/foreign/python.h"
+#include "core/foreign/foreign.h"
 
 /*
  * Begin to read a document.  Where it has to be converted, or brought to

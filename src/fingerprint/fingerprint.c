@@ -38,15 +38,15 @@ typedef struct Memory
 	SimhashWideFamily family;	/* NULL when there is none */
 	const ShProfile *profile;
 	int			words;
-	SimhashCopy document;
+	StringInfoData document;
 	bool		exists;			/* it has a fingerprint */
 	uint64		fingerprint[SH_WORDS];
 } Memory;
 
 static Memory last;
 static ShDocument *workspace = NULL;
-static MemoryContext lasting = NULL;	/* of both, but for the workspace
-										 * itself */
+static MemoryContext lasting = NULL;	/* of both, but for the workspace's
+										 * own struct */
 
 PG_FUNCTION_INFO_V1(simhash);
 PG_FUNCTION_INFO_V1(simhash_by_profile);
@@ -60,11 +60,12 @@ simhash_get_profile(text *name)
 	const ShProfile *profile = sh_profile_find(VARDATA_ANY(name),
 											   VARSIZE_ANY_EXHDR(name));
 
-	if (profile == NULL && sh_profiles_full())
+	if (profile == NULL &&
+		sh_profile_exists(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("session has used too many profiles with a seed"),
-				 errdetail("It can use %d.", SH_PROFILE_SEEDED),
+				 errdetail("A session can use %d.", SH_PROFILE_SEEDED),
 				 errhint("Begin another session.")));
 	if (profile == NULL || sh_profile_given(profile))
 	{
@@ -84,9 +85,9 @@ simhash_get_profile(text *name)
 }
 
 /*
- * The profile by which documents are compared feature by feature: it differs in
- * its seed, which the process has drawn and nobody knows, so that no one can make
- * features that are taken for others.
+ * The profile by which documents are compared feature by feature.  It has a seed
+ * that the process has drawn and nobody knows, so that nobody can make two features
+ * whose hashes are the same.
  */
 const ShProfile *
 simhash_comparing_profile(const ShProfile *profile)
@@ -127,33 +128,29 @@ simhash_lasting_context(MemoryContextCallbackFunction forget)
 
 /* Is that the document kept? */
 bool
-simhash_is_copy(const SimhashCopy *copy, text *document)
+simhash_is_copy(const StringInfoData *copy, text *document)
 {
-	return copy->length == VARSIZE_ANY_EXHDR(document) &&
-		memcmp(copy->bytes, VARDATA_ANY(document), copy->length) == 0;
+	return copy->len == (int) VARSIZE_ANY_EXHDR(document) &&
+		memcmp(copy->data, VARDATA_ANY(document), copy->len) == 0;
 }
 
 /* Keep a document in a memory context, in place of another one. */
 void
-simhash_make_copy(SimhashCopy *copy, MemoryContext context, text *document)
+simhash_make_copy(StringInfo copy, MemoryContext context, text *document)
 {
-	Size		length = VARSIZE_ANY_EXHDR(document);
+	MemoryContext old = MemoryContextSwitchTo(context);
 
-	if (copy->bytes == NULL || copy->allocated < length)
-	{
-		if (copy->bytes != NULL)
-			pfree(copy->bytes);
-		copy->bytes = NULL;
-		copy->allocated = Max(length, 1024);
-		copy->bytes = MemoryContextAllocHuge(context, copy->allocated);
-	}
-	memcpy(copy->bytes, VARDATA_ANY(document), length);
-	copy->length = length;
+	if (copy->data == NULL)
+		initStringInfo(copy);
+	resetStringInfo(copy);
+	appendBinaryStringInfo(copy, VARDATA_ANY(document),
+						   VARSIZE_ANY_EXHDR(document));
+	MemoryContextSwitchTo(old);
 }
 
-/* What lies in the lasting context goes. */
+/* The lasting context is about to be freed: forget what lies in it. */
 static void
-forget(void *arg)
+forget_document(void *arg)
 {
 	(void) arg;
 	lasting = NULL;
@@ -170,7 +167,7 @@ static MemoryContext
 get_lasting(void)
 {
 	if (lasting == NULL)
-		lasting = simhash_lasting_context(forget);
+		lasting = simhash_lasting_context(forget_document);
 	return lasting;
 }
 
@@ -220,56 +217,31 @@ feed_document(void *state, const unsigned char *bytes, Size length)
 	sh_document_feed((ShDocument *) state, bytes, length);
 }
 
-/* A document being added up, for several words. */
-typedef struct WideSums
-{
-	ShDocument *document;
-	int			words;
-	ShSums		sums[SH_WORDS];
-} WideSums;
-
-/* SimhashHashReader: add the hashes whose weight grows once more. */
+/* SimhashHashReader: add features, read as another implementation does. */
 static bool
-add_to_sums(void *state, const uint64 *hashes, size_t n)
+add_features(void *state, const uint64 *hashes, size_t n)
 {
-	WideSums   *wide = state;
 	uint64		gained[SH_GAINED(SH_BATCH)];
-	uint64		others[SH_GAINED(SH_BATCH)];
 
 	memcpy(gained, hashes, n * sizeof *hashes);
-	n = sh_document_sift(wide->document, gained, n);
-	sh_sums_add(&wide->sums[0], gained, n);
-	for (int w = 1; w < wide->words; w++)
-	{
-		sh_word_hashes(others, gained, n, w);
-		sh_sums_add(&wide->sums[w], others, n);
-	}
+	sh_document_add((ShDocument *) state, gained, n);
 	return true;
 }
 
-/*
- * SimhashWideFamily: the SimHash fingerprint of a document.  A single word is
- * added up where the features are read.
- */
+/* SimhashWideFamily: the SimHash fingerprint of a document. */
 static bool
-compute(const ShProfile *profile, text *document, int words, uint64 *result)
+simhash_family(const ShProfile *profile, text *document, int words,
+			   uint64 *result)
 {
-	WideSums	wide;
-	bool		exists = true;
+	ShDocument *reading = simhash_begin_document(profile);
 
-	wide.document = simhash_begin_document(profile);
-	if (words == 1 && !sh_compat_profile(profile))
-	{
+	reading->words = words;
+	if (sh_compat_profile(profile))
+		simhash_read_hashes(reading, document, add_features, reading);
+	else
 		simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-						  feed_document, wide.document);
-		return sh_document_end(wide.document, result);
-	}
-	wide.words = words;
-	memset(wide.sums, 0, words * sizeof *wide.sums);
-	simhash_read_hashes(wide.document, document, add_to_sums, &wide);
-	for (int w = 0; w < words; w++)
-		exists = sh_sums_fingerprint(&wide.sums[w], &result[w]);
-	return exists || sh_compat_profile(profile);
+						  feed_document, reading);
+	return sh_document_end(reading, result) || sh_compat_profile(profile);
 }
 
 /*
@@ -277,8 +249,8 @@ compute(const ShProfile *profile, text *document, int words, uint64 *result)
  * remembered; false when it has none.
  */
 static bool
-remembered(SimhashWideFamily family, const ShProfile *profile,
-		   text *document, int words, uint64 *result)
+remembered_fingerprint(SimhashWideFamily family, const ShProfile *profile,
+					   text *document, int words, uint64 *result)
 {
 	if (last.family != family || last.profile != profile ||
 		last.words != words || !simhash_is_copy(&last.document, document))
@@ -299,19 +271,14 @@ remembered(SimhashWideFamily family, const ShProfile *profile,
 	return last.exists;
 }
 
-/* The SimHash fingerprint of a document; false when it has none. */
-bool
-simhash_fingerprint(const ShProfile *profile, text *document, uint64 *result)
-{
-	return remembered(compute, profile, document, 1, result);
-}
-
-/* The same of so many words. */
+/*
+ * SimhashWideFamily: the SimHash fingerprint of a document, computed or remembered.
+ */
 bool
 simhash_wide_fingerprint(const ShProfile *profile, text *document, int words,
 						 uint64 *result)
 {
-	return remembered(compute, profile, document, words, result);
+	return remembered_fingerprint(simhash_family, profile, document, words, result);
 }
 
 /*
@@ -330,10 +297,10 @@ simhash_of_document(FunctionCallInfo fcinfo, SimhashWideFamily family,
 		PG_RETURN_NULL();
 	words = simhash_words_argument(fcinfo, bits);
 	return simhash_return(fcinfo,
-						  remembered(family,
-									 simhash_profile_argument(fcinfo, bits + 1),
-									 PG_GETARG_TEXT_PP(0), Max(words, 1),
-									 result),
+						  remembered_fingerprint(family,
+												 simhash_profile_argument(fcinfo, bits + 1),
+												 PG_GETARG_TEXT_PP(0),
+												 Max(words, 1), result),
 						  result, words);
 }
 
@@ -348,7 +315,7 @@ simhash_of_document(FunctionCallInfo fcinfo, SimhashWideFamily family,
 Datum
 simhash(PG_FUNCTION_ARGS)
 {
-	return simhash_of_document(fcinfo, compute, 0);
+	return simhash_of_document(fcinfo, simhash_family, 0);
 }
 
 /*
@@ -361,7 +328,7 @@ simhash(PG_FUNCTION_ARGS)
 Datum
 simhash_by_profile(PG_FUNCTION_ARGS)
 {
-	return simhash_of_document(fcinfo, compute, 0);
+	return simhash_of_document(fcinfo, simhash_family, 0);
 }
 
 /*
@@ -377,7 +344,7 @@ simhash_by_profile(PG_FUNCTION_ARGS)
 Datum
 simhash_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_of_document(fcinfo, compute, 1);
+	return simhash_of_document(fcinfo, simhash_family, 1);
 }
 
 /*

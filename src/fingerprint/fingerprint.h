@@ -3,6 +3,12 @@
  * fingerprint.h
  *		From a document to its features, and to its fingerprint.
  *
+ * The SQL face of core/text, core/fingerprint and core/foreign.  In come texts, in
+ * whatever encoding the database has, arrays of features, and names of profiles; out
+ * go fingerprints, features, passages and exact similarities, to SQL and to the
+ * wings above.  What is done here is what the core cannot: encodings, memory
+ * contexts, interrupts, errors, and remembering the last documents of a transaction.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -12,13 +18,14 @@
 
 #include "simhash.h"
 
+#include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/tuplestore.h"
 
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 #include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
-#include "core/fingerprint/wide.h"
+#include "core/fingerprint/families.h"
 #include "core/text/word_places.h"
 
 /* What a text is handed to, in slices. */
@@ -66,14 +73,6 @@ typedef struct SimhashFeatures
 	ShTally    *numbers;		/* of each hash: where it is listed, from 1 */
 } SimhashFeatures;
 
-/* A document that is kept, to know it again. */
-typedef struct SimhashCopy
-{
-	char	   *bytes;
-	Size		length;			/* in the server encoding */
-	Size		allocated;
-} SimhashCopy;
-
 /* Add a row to those that a function returns. */
 static inline void
 simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
@@ -92,14 +91,12 @@ extern const ShProfile *simhash_comparing_profile(const ShProfile *profile);
 extern const ShProfile *simhash_profile_argument(FunctionCallInfo fcinfo,
 												 int i);
 extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forget);
-extern bool simhash_is_copy(const SimhashCopy *copy, text *document);
-extern void simhash_make_copy(SimhashCopy *copy, MemoryContext context,
+extern bool simhash_is_copy(const StringInfoData *copy, text *document);
+extern void simhash_make_copy(StringInfo copy, MemoryContext context,
 							  text *document);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
 extern Datum simhash_of_document(FunctionCallInfo fcinfo,
 								 SimhashWideFamily family, int bits);
-extern bool simhash_fingerprint(const ShProfile *profile, text *document,
-								uint64 *result);
 extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
 									 int words, uint64 *result);
 
@@ -180,7 +177,5 @@ extern int	simhash_hash_set(ArrayType *array, const ShProfile *profile,
 							 uint64 **hashes);
 extern bool simhash_wide_minhash(const ShProfile *profile, text *document,
 								 int words, uint64 *result);
-extern bool simhash_minhash(const ShProfile *profile, text *document,
-							uint64 *result);
 
 #endif							/* SIMHASH_FINGERPRINT_H */

@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 #include "utils/varbit.h"
 
-#include "core/foreign/hashbits.h"
+#include "core/foreign/foreign.h"
 
 PG_FUNCTION_INFO_V1(simhash_hashbits);
 

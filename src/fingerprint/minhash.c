@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "core/fingerprint/minima.h"
+#include "core/fingerprint/families.h"
 
 PG_FUNCTION_INFO_V1(minhash);
 PG_FUNCTION_INFO_V1(minhash_by_profile);
@@ -89,13 +89,6 @@ simhash_wide_minhash(const ShProfile *profile, text *document, int words,
 	return end_minima(&wide, result);
 }
 
-/* The same, of one word. */
-bool
-simhash_minhash(const ShProfile *profile, text *document, uint64 *result)
-{
-	return simhash_wide_minhash(profile, document, 1, result);
-}
-
 /*
  * minhash(document text) -> bigint
  *
@@ -162,7 +155,7 @@ simhash_hash_set(ArrayType *array, const ShProfile *profile, uint64 **hashes)
  * names the profile whose hash is taken.
  */
 static Datum
-of_features(FunctionCallInfo fcinfo, int bits)
+minhash_of_features(FunctionCallInfo fcinfo, int bits)
 {
 	WideMinima	wide;
 	uint64		result[SH_WORDS];
@@ -192,7 +185,7 @@ of_features(FunctionCallInfo fcinfo, int bits)
 Datum
 minhash_features(PG_FUNCTION_ARGS)
 {
-	return of_features(fcinfo, 0);
+	return minhash_of_features(fcinfo, 0);
 }
 
 /*
@@ -206,7 +199,7 @@ minhash_features(PG_FUNCTION_ARGS)
 Datum
 minhash_features_by_profile(PG_FUNCTION_ARGS)
 {
-	return of_features(fcinfo, 0);
+	return minhash_of_features(fcinfo, 0);
 }
 
 /*
@@ -222,7 +215,7 @@ minhash_features_by_profile(PG_FUNCTION_ARGS)
 Datum
 minhash_features_bits(PG_FUNCTION_ARGS)
 {
-	return of_features(fcinfo, 1);
+	return minhash_of_features(fcinfo, 1);
 }
 
 /*

@@ -101,7 +101,6 @@ typedef struct Cutter
 	const char *at;				/* ... in the document as it is stored */
 
 	text	   *copy;			/* of a passage */
-	Size		allocated;
 	ShPassages	passages;
 } Cutter;
 
@@ -113,15 +112,10 @@ put_passage(Cutter *cutter, uint32 end, Size length)
 	bool		nulls[4] = {false};
 	uint64		fingerprint;
 
-	if (length + VARHDRSZ > cutter->allocated)
-	{
-		cutter->allocated = 2 * (length + VARHDRSZ);
-		cutter->copy = MemoryContextAllocHuge(CurrentMemoryContext,
-											  cutter->allocated);
-	}
 	SET_VARSIZE(cutter->copy, length + VARHDRSZ);
 	memcpy(VARDATA(cutter->copy), cutter->at, length);
-	nulls[3] = !simhash_minhash(cutter->profile, cutter->copy, &fingerprint);
+	nulls[3] = !simhash_wide_minhash(cutter->profile, cutter->copy, 1,
+									 &fingerprint);
 	values[0] = Int32GetDatum(++cutter->nr);
 	values[1] = Int32GetDatum(cutter->place + 1);
 	values[2] = Int32GetDatum(end - cutter->place);
@@ -182,6 +176,8 @@ cut_document(FunctionCallInfo fcinfo, text *document,
 	cutter->profile = profile;
 	cutter->document = cutter->at = VARDATA_ANY(document);
 	cutter->length = VARSIZE_ANY_EXHDR(document);
+	cutter->copy = MemoryContextAllocHuge(CurrentMemoryContext,
+										  cutter->length + VARHDRSZ);
 	sh_passages_begin(&cutter->passages, words, end_passage, cutter);
 	end = simhash_read_words(document, cut_words, cutter);
 	sh_passages_end(&cutter->passages);
@@ -216,7 +212,7 @@ simhash_passages(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("passages cannot have " INT64_FORMAT " words", words),
-				 errhint("It must be from %d to %d, on average.",
+				 errhint("Their number on average must be from %d to %d.",
 						 SH_PASSAGE_MIN, SH_PASSAGE_MAX)));
 	cut_document(fcinfo, PG_GETARG_TEXT_PP(0),
 				 simhash_profile_argument(fcinfo, 1), (int) words);

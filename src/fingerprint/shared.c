@@ -33,14 +33,14 @@ PG_FUNCTION_INFO_V1(simhash_shared);
 
 /* Allocate as much as a document may take. */
 static void *
-allocate(Size n, Size size)
+allocate_array(Size n, Size size)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
 }
 
 /* SimhashWordsReader: collect the words. */
 static void
-collect(void *state, const ShWord *some, size_t n)
+collect_words(void *state, const ShWord *some, size_t n)
 {
 	Words	   *words = state;
 
@@ -68,10 +68,10 @@ read_words(Words *words, text *document)
 {
 	words->n = 0;
 	words->room = VARSIZE_ANY_EXHDR(document) / 6 + 1;
-	words->hashes = allocate(words->room, sizeof *words->hashes);
-	words->starts = allocate(words->room, sizeof *words->starts);
-	words->ends = allocate(words->room, sizeof *words->ends);
-	(void) simhash_read_words(document, collect, words);
+	words->hashes = allocate_array(words->room, sizeof *words->hashes);
+	words->starts = allocate_array(words->room, sizeof *words->starts);
+	words->ends = allocate_array(words->room, sizeof *words->ends);
+	(void) simhash_read_words(document, collect_words, words);
 }
 
 /* Make the table of the windows of a document. */
@@ -82,11 +82,11 @@ make_table(ShWindowTable *table, const Words *words, size_t least)
 	table->n = words->n;
 	table->least = least;
 	table->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-	table->windows = allocate(words->n, sizeof *table->windows);
-	table->next = allocate(words->n, sizeof *table->next);
+	table->windows = allocate_array(words->n, sizeof *table->windows);
+	table->next = allocate_array(words->n, sizeof *table->next);
 	for (table->slots = 1024; table->slots < 2 * words->n;)
 		table->slots *= 2;
-	table->table = allocate(table->slots, sizeof *table->table);
+	table->table = allocate_array(table->slots, sizeof *table->table);
 	sh_shared_begin(table, simhash_pause);
 }
 
@@ -114,7 +114,7 @@ simhash_shared(PG_FUNCTION_ARGS)
 	if (least < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_words is " INT64_FORMAT, least),
+				 errmsg("min_words cannot be " INT64_FORMAT, least),
 				 errhint("Passages have at least one word.")));
 	InitMaterializedSRF(fcinfo, 0);
 	read_words(&a, PG_GETARG_TEXT_PP(0));

@@ -27,7 +27,7 @@
 typedef struct Memory
 {
 	const ShProfile *profile;	/* NULL when there is no document */
-	SimhashCopy document;
+	StringInfoData document;
 	ShBag		bag;
 } Memory;
 
@@ -41,9 +41,9 @@ PG_FUNCTION_INFO_V1(simhash_jaccard_features);
 PG_FUNCTION_INFO_V1(simhash_cosine_features);
 PG_FUNCTION_INFO_V1(simhash_containment_features);
 
-/* What lies in the lasting context goes. */
+/* The lasting context is about to be freed: forget what lies in it. */
 static void
-forget(void *arg)
+forget_bags(void *arg)
 {
 	(void) arg;
 	lasting = NULL;
@@ -52,7 +52,7 @@ forget(void *arg)
 
 /* Allocate for a bag. */
 static void *
-allocate(void *context, size_t bytes)
+allocate_for_bag(void *context, size_t bytes)
 {
 	return MemoryContextAllocHuge(context, bytes);
 }
@@ -61,7 +61,7 @@ allocate(void *context, size_t bytes)
 void
 simhash_init_bag(ShBag *bag, MemoryContext context)
 {
-	bag->allocate = allocate;
+	bag->allocate = allocate_for_bag;
 	bag->context = context;
 	bag->release = pfree;
 	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
@@ -69,7 +69,7 @@ simhash_init_bag(ShBag *bag, MemoryContext context)
 
 /* SimhashHashReader: add the hashes to the bag. */
 static bool
-collect(void *state, const uint64 *hashes, size_t n)
+add_to_bag(void *state, const uint64 *hashes, size_t n)
 {
 	CHECK_FOR_INTERRUPTS();
 	sh_bag_add((ShBag *) state, hashes, n);
@@ -82,7 +82,7 @@ simhash_fill_bag(ShBag *bag, const ShProfile *profile, text *document)
 {
 	sh_bag_begin(bag, profile->damping);
 	simhash_read_hashes(simhash_begin_document(simhash_comparing_profile(profile)),
-						document, collect, bag);
+						document, add_to_bag, bag);
 	sh_bag_end(bag);
 }
 
@@ -102,7 +102,7 @@ simhash_fill_bag_of(ShBag *bag, ArrayType *features)
 
 /* Collect the features of a document in a place. */
 static void
-fill(Memory *memory, const ShProfile *profile, text *document)
+fill_memory(Memory *memory, const ShProfile *profile, text *document)
 {
 	ShBag	   *bag = &memory->bag;
 
@@ -117,7 +117,7 @@ fill(Memory *memory, const ShProfile *profile, text *document)
 
 /* The place of a document, or -1. */
 static int
-find(const ShProfile *profile, text *document)
+find_memory(const ShProfile *profile, text *document)
 {
 	for (int i = 0; i < 2; i++)
 	{
@@ -145,12 +145,12 @@ compare_bags(SimhashMeasure measure, const ShBag *a, const ShBag *b,
 {
 	ShFeatures	list = sh_bag_features(a->n < b->n ? a : b);
 	const ShBag *bag = a->n < b->n ? b : a;
+	uint64		dot;
 
 	if (measure != SIMHASH_CONTAINMENT)
 		return simhash_compare_features(measure, bag, &list, similarity);
-	if (a->n > 0)
-		*similarity = (double) sh_bag_common(bag, &list, simhash_pause) /
-			(double) a->n;
+	*similarity = (double) sh_bag_overlap(bag, &list, simhash_pause, &dot) /
+		(double) a->n;
 	return a->n > 0;
 }
 
@@ -162,22 +162,22 @@ bool
 simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 						 text *a, text *b, double *similarity)
 {
-	int			at_a = find(profile, a);
-	int			at_b = find(profile, b);
+	int			at_a = find_memory(profile, a);
+	int			at_b = find_memory(profile, b);
 	bool		exists;
 
 	if (lasting == NULL)
-		lasting = simhash_lasting_context(forget);
+		lasting = simhash_lasting_context(forget_bags);
 	if (at_a < 0)
 	{
 		at_a = at_b == 0 ? 1 : 0;
-		fill(&memories[at_a], profile, a);
-		at_b = find(profile, b);
+		fill_memory(&memories[at_a], profile, a);
+		at_b = find_memory(profile, b);
 	}
 	if (at_b < 0)
 	{
 		at_b = 1 - at_a;
-		fill(&memories[at_b], profile, b);
+		fill_memory(&memories[at_b], profile, b);
 	}
 	exists = compare_bags(measure, &memories[at_a].bag, &memories[at_b].bag,
 						  similarity);

@@ -23,8 +23,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "core/text/letters.h"
-#include "core/text/utf8.h"
+#include "core/text/fold.h"
+#include "core/text/characters.h"
 
 PG_FUNCTION_INFO_V1(simhash_fold);
 
@@ -120,7 +120,6 @@ typedef struct WholeText
 {
 	unsigned char *bytes;
 	Size		length;
-	Size		allocated;
 } WholeText;
 
 /* SimhashReader: append the slice. */
@@ -129,11 +128,6 @@ append_slice(void *state, const unsigned char *bytes, Size length)
 {
 	WholeText  *whole = state;
 
-	if (whole->length + length > whole->allocated)
-	{
-		whole->allocated = Max(2 * whole->allocated, whole->length + length);
-		whole->bytes = repalloc_huge(whole->bytes, whole->allocated);
-	}
 	memcpy(whole->bytes + whole->length, bytes, length);
 	whole->length += length;
 }
@@ -145,14 +139,13 @@ append_slice(void *state, const unsigned char *bytes, Size length)
 const unsigned char *
 simhash_whole_utf8(const char *bytes, Size *length)
 {
-	WholeText	whole;
+	WholeText	whole = {NULL, 0};
 
 	if (simhash_server_is_utf8())
 		return (const unsigned char *) bytes;
-	whole.allocated = 2 * *length + 16;
+	/* What is not written to takes no memory. */
 	whole.bytes = MemoryContextAllocHuge(CurrentMemoryContext,
-										 whole.allocated);
-	whole.length = 0;
+										 *length * MAX_CONVERSION_GROWTH + 1);
 	read_converted(bytes, *length, append_slice, &whole);
 	*length = whole.length;
 	return whole.bytes;

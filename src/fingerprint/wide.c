@@ -5,7 +5,7 @@
  *
  * A fingerprint of n bits, a multiple of 64, is a bit(n).  Its first 64 bits,
  * read from the left, are the fingerprint that is a bigint, most significant
- * bit first, as in a cast from bigint to bit(64).  core/fingerprint/wide.h says
+ * bit first, as in a cast from bigint to bit(64).  core/fingerprint/families.h says
  * where the others come from.
  *
  * SPDX-License-Identifier: PostgreSQL

@@ -39,7 +39,7 @@
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
 
-#include "core/fingerprint/minima.h"
+#include "core/fingerprint/families.h"
 
 /* Limits of the work done. */
 #define SAMPLE_MAX		10000	/* documents of a sample */
@@ -151,8 +151,10 @@ make_fingerprint(const Tuning *tuning, SimhashTuneDocument *read)
 		return fingerprint_word_array(derived, (ArrayType *) document,
 									  read->fingerprint);
 	if (derived->measure == SIMHASH_JACCARD)
-		return simhash_minhash(derived->profile, document, read->fingerprint);
-	return simhash_fingerprint(derived->profile, document, read->fingerprint);
+		return simhash_wide_minhash(derived->profile, document, 1,
+									read->fingerprint);
+	return simhash_wide_fingerprint(derived->profile, document, 1,
+									read->fingerprint);
 }
 
 /* Note how wide a fingerprint is; fail unless all have that width. */

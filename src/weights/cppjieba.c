@@ -14,7 +14,7 @@
 
 #include "miscadmin.h"
 
-#include "core/foreign/digest.h"
+#include "core/foreign/foreign.h"
 
 PG_FUNCTION_INFO_V1(simhash_cppjieba);
 

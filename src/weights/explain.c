@@ -298,7 +298,7 @@ simhash_min_features(PG_FUNCTION_ARGS)
 	count.enough = min;
 	simhash_read_hashes(workspace, document, count_features, &count);
 	if (count.found < count.enough ||
-		!simhash_fingerprint(profile, document, &fingerprint))
+		!simhash_wide_fingerprint(profile, document, 1, &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) fingerprint);
 }

@@ -15,8 +15,7 @@
 
 #include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
-#include "core/foreign/python.h"
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 
 /* A document is what is left of the input, to be read by a profile. */
 static const ShProfile *profile;

@@ -22,8 +22,7 @@
 #include <string.h>
 
 #include "core/fingerprint/document.h"
-#include "core/fingerprint/minima.h"
-#include "core/fingerprint/wide.h"
+#include "core/fingerprint/families.h"
 #include "core/weights/idf.h"
 
 #define SETS			2000

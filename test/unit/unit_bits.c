@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "core/fingerprint/accumulate.h"
+#include "core/fingerprint/families.h"
 #include "core/bits.h"
 #include "core/lanes.h"
 #include "core/blocks/probes.h"

@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-#include "core/foreign/recipes.h"
-#include "core/foreign/python.h"
+#include "core/foreign/foreign.h"
 
 #define ROUNDS		2000
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 #include "core/fingerprint/document.h"
 #include "core/lanes.h"
 
@@ -85,7 +85,7 @@ add_complete(bool ended)
 
 	sh_windows_begin(&windows, document.profile, &document.text, ended);
 	while ((n = sh_windows_hashes(&windows, hashes)) > 0)
-		sh_sums_add(&document.sums, hashes,
+		sh_sums_add(document.sums, hashes,
 					sh_document_sift(&document, hashes, n));
 	sh_text_retire(&document.text, (size_t) document.profile->max - 1);
 }
@@ -106,7 +106,7 @@ eager_fingerprint(const ShProfile *profile, const char *bytes, size_t length,
 	}
 	sh_text_end(&document.text);
 	add_complete(true);
-	return sh_sums_fingerprint(&document.sums, result);
+	return sh_sums_fingerprint(document.sums, result);
 }
 
 /* The document with the given label in the file of texts. */

@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "core/fingerprint/minima.h"
+#include "core/fingerprint/families.h"
 
 #define HASHES_MAX	1000
 

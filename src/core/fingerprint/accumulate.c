@@ -25,108 +25,37 @@
  * hashes have 1 and 0, so plane 0 becomes 0, the carry 1.  Plane 1, which was
  * 0, and the two carries: 0 stays, and a carry of weight 4.  In all 4 = 1 + 3.
  *
- * Hashes are taken in pairs, one for each half of a vector register; that is
- * what every x86-64 and every AArch64 has, so nothing need be chosen when the
- * program runs.  (All this is a twelfth of the instructions that a document of
- * 2 kB takes; four to a register, which not all have, could save half of that.)
- * In the end the two halves are added together.
- *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "core/fingerprint/accumulate.h"
+#include "core/fingerprint/families.h"
 
 #include <string.h>
 
-#define LANES			2		/* hashes in a vector */
-#define ROUND			(16 * LANES)	/* hashes added in one go */
-#define PLANES			9		/* digits counted before lanes are joined */
-#define HASHES_MAX		(((1 << (PLANES - 4)) - 1) * ROUND) /* added till then */
-
-/*
- * How vectors are passed between functions is not the same on all x86-32, of
- * which gcc warns; none of ours is called from elsewhere.
- */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-typedef uint64_t ShVector __attribute__((vector_size(LANES * 8)));
-
-/* Hashes as they lie in an array, which need not be aligned as a vector is. */
-typedef uint64_t ShHashes __attribute__((vector_size(LANES * 8), aligned(8),
-										 may_alias));
+#define ROUND			16		/* hashes added in one go */
 
 /* Add a and b to *sum, which keeps the ones; the twos are returned. */
-static inline ShVector
-add(ShVector *sum, ShVector a, ShVector b)
+static inline uint64_t
+add_words(uint64_t *sum, uint64_t a, uint64_t b)
 {
-	ShVector	s = *sum;
-	ShVector	u = s ^ a;
+	uint64_t	s = *sum;
+	uint64_t	u = s ^ a;
 
 	*sum = u ^ b;
 	return (s & a) | (u & b);
 }
 
-/* Add eight vectors to the planes 0 to 2; the eights are returned. */
-static inline ShVector
-add_eight(ShVector *plane, const ShHashes *h)
+/* Add eight hashes to the planes 0 to 2; the eights are returned. */
+static inline uint64_t
+add_eight(uint64_t *plane, const uint64_t *h)
 {
-	ShVector	two = add(&plane[0], h[0], h[1]);
-	ShVector	four = add(&plane[1], two, add(&plane[0], h[2], h[3]));
+	uint64_t	two = add_words(&plane[0], h[0], h[1]);
+	uint64_t	four = add_words(&plane[1], two, add_words(&plane[0], h[2], h[3]));
 
-	two = add(&plane[0], h[4], h[5]);
-	return add(&plane[2], four,
-			   add(&plane[1], two, add(&plane[0], h[6], h[7])));
-}
-
-/* Add to the sums what one lane has counted. */
-static void
-join_lane(ShSums *sums, const ShVector *planes, int n, int lane)
-{
-	uint64_t	carry = 0;
-
-	for (int p = 0; p < SH_BITS && (p < n || carry != 0); p++)
-	{
-		uint64_t	a = sums->planes[p];
-		uint64_t	b = p < n ? planes[p][lane] : 0;
-
-		sums->planes[p] = a ^ b ^ carry;
-		carry = (a & b) | ((a ^ b) & carry);
-	}
-}
-
-/* Add at most HASHES_MAX hashes. */
-static void
-add_some(ShSums *sums, const uint64_t *hashes, size_t n)
-{
-	ShVector	planes[PLANES] = {{0}};
-	int			used = sh_bit_length((n + LANES - 1) / LANES);	/* for a lane */
-
-	for (size_t done = 0; done < n; done += ROUND)
-	{
-		const ShHashes *h = (const ShHashes *) (hashes + done);
-		uint64_t	last[ROUND];
-		ShVector	carry;
-
-		if (n - done < ROUND)
-		{
-			memset(last, 0, sizeof last);
-			memcpy(last, hashes + done, (n - done) * sizeof *hashes);
-			h = (const ShHashes *) last;
-		}
-		carry = add_eight(planes, h);
-		carry = add(&planes[3], carry, add_eight(planes, h + 8));
-
-		for (int p = 4; p < used; p++)
-		{
-			ShVector	both = planes[p] & carry;
-
-			planes[p] ^= carry;
-			carry = both;
-		}
-	}
-	for (int lane = 0; lane < LANES; lane++)
-		join_lane(sums, planes, used, lane);
+	two = add_words(&plane[0], h[4], h[5]);
+	return add_words(&plane[2], four,
+					 add_words(&plane[1], two, add_words(&plane[0], h[6], h[7])));
 }
 
 /* Begin anew, with nothing added. */
@@ -142,15 +71,33 @@ sh_sums_begin(ShSums *sums)
 void
 sh_sums_add(ShSums *sums, const uint64_t *hashes, size_t n)
 {
-	sums->total += n;
-	while (n > 0)
-	{
-		size_t		k = n < HASHES_MAX ? n : HASHES_MAX;
+	uint64_t	low[4];			/* the planes 0 to 3, in registers */
 
-		add_some(sums, hashes, k);
-		hashes += k;
-		n -= k;
+	memcpy(low, sums->planes, sizeof low);
+	sums->total += n;
+	for (size_t done = 0; done < n; done += ROUND)
+	{
+		const uint64_t *h = hashes + done;
+		uint64_t	last[ROUND];
+		uint64_t	carry;
+
+		if (n - done < ROUND)
+		{
+			memset(last, 0, sizeof last);
+			h = memcpy(last, h, (n - done) * sizeof *h);
+		}
+		carry = add_eight(low, h);
+		carry = add_words(&low[3], carry, add_eight(low, h + 8));
+
+		for (uint64_t *plane = sums->planes + 4; carry != 0; plane++)
+		{
+			uint64_t	both = *plane & carry;
+
+			*plane ^= carry;
+			carry = both;
+		}
 	}
+	memcpy(sums->planes, low, sizeof low);
 }
 
 /*

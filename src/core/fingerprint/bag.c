@@ -34,7 +34,7 @@
 
 /* The slot in which a hash is looked for first. */
 static inline size_t
-first_slot(uint64_t hash, uint64_t multiplier, size_t mask)
+first_bag_slot(uint64_t hash, uint64_t multiplier, size_t mask)
 {
 	return (size_t) (hash * multiplier >> 32) & mask;
 }
@@ -44,7 +44,7 @@ first_slot(uint64_t hash, uint64_t multiplier, size_t mask)
  * the first one that is free.
  */
 static size_t
-find_slot(const ShBag *bag, uint64_t hash, size_t slot)
+find_bag_slot(const ShBag *bag, uint64_t hash, size_t slot)
 {
 	while (bag->table[slot] != 0 && bag->hashes[bag->table[slot]] != hash)
 		slot = (slot + 1) & (bag->slots - 1);
@@ -58,8 +58,11 @@ sh_bag_begin(ShBag *bag, ShDamping damping)
 	bag->damping = damping;
 	bag->seen = 0;
 	if (bag->room > 0)
+	{
 		memset(bag->counts, 0, (bag->n + 1) * sizeof *bag->counts);
-	bag->n = bag->weighed = 0;
+		memset(bag->weights, 0, (bag->n + 1) * sizeof *bag->weights);
+	}
+	bag->n = 0;
 	bag->squares = 0;
 	bag->slots = bag->slots_room < SLOTS_MIN ? bag->slots_room : SLOTS_MIN;
 	if (bag->slots > 0)
@@ -68,7 +71,7 @@ sh_bag_begin(ShBag *bag, ShDamping damping)
 
 /* Make room for more features in the list. */
 static void
-grow_list(ShBag *bag)
+grow_bag_list(ShBag *bag)
 {
 	size_t		room = bag->room > 0 ? 2 * bag->room : ROOM_MIN;
 	uint64_t   *hashes = bag->allocate(bag->context,
@@ -77,8 +80,8 @@ grow_list(ShBag *bag)
 	uint32_t   *counts = (uint32_t *) (hashes + room);
 	uint32_t   *weights = counts + room;
 
-	memset(counts, 0, room * sizeof *counts);
-	hashes[0] = weights[0] = 0;
+	memset(counts, 0, 2 * room * sizeof *counts);
+	hashes[0] = 0;
 	if (bag->room > 0)
 	{
 		memcpy(hashes, bag->hashes, (bag->n + 1) * sizeof *hashes);
@@ -98,16 +101,16 @@ enter_all(ShBag *bag)
 {
 	for (size_t i = 1; i <= bag->n; i++)
 	{
-		size_t		slot = first_slot(bag->hashes[i], bag->multiplier,
-									  bag->slots - 1);
+		size_t		slot = first_bag_slot(bag->hashes[i], bag->multiplier,
+										  bag->slots - 1);
 
-		bag->table[find_slot(bag, bag->hashes[i], slot)] = (uint32_t) i;
+		bag->table[find_bag_slot(bag, bag->hashes[i], slot)] = (uint32_t) i;
 	}
 }
 
 /* Make the table larger, and enter all features anew. */
 static void
-grow_table(ShBag *bag)
+grow_bag_table(ShBag *bag)
 {
 	size_t		slots = bag->slots > 0 ? 4 * bag->slots : SLOTS_MIN;
 
@@ -128,27 +131,22 @@ grow_table(ShBag *bag)
 
 /* End a section: the counts become weights, or are added to them. */
 static void
-end_section(ShBag *bag)
+end_bag_section(ShBag *bag)
 {
-	uint32_t   *counts = bag->counts;
-	uint32_t   *weights = bag->weights;
-
-	memset(weights + bag->weighed + 1, 0,
-		   (bag->n - bag->weighed) * sizeof *weights);
 	for (size_t i = 1; i <= bag->n; i++)
 	{
+		uint32_t	n = bag->counts[i];
+
 		/* What occurs once weighs 1, however it is damped. */
-		weights[i] += counts[i] <= 1 ? counts[i] :
-			sh_damp(bag->damping, counts[i]);
-		counts[i] = 0;
+		bag->weights[i] += n <= 1 ? n : sh_damp(bag->damping, n);
+		bag->counts[i] = 0;
 	}
-	bag->weighed = bag->n;
 	bag->seen = 0;
 }
 
 /* Add occurrences of features that there is room for. */
 static void
-add_some(ShBag *bag, const uint64_t *hashes, size_t n)
+enter_some(ShBag *bag, const uint64_t *hashes, size_t n)
 {
 	const uint64_t multiplier = bag->multiplier;
 	const size_t mask = bag->slots - 1;
@@ -160,13 +158,13 @@ add_some(ShBag *bag, const uint64_t *hashes, size_t n)
 	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	hash = hashes[i];
-		size_t		slot = first_slot(hash, multiplier, mask);
+		size_t		slot = first_bag_slot(hash, multiplier, mask);
 		size_t		number = table[slot];
 		size_t		fresh;
 
 		if ((number != 0) & (there[number] != hash))
 		{
-			slot = find_slot(bag, hash, slot);
+			slot = find_bag_slot(bag, hash, slot);
 			number = table[slot];
 		}
 		fresh = number == 0;
@@ -186,15 +184,15 @@ sh_bag_add(ShBag *bag, const uint64_t *hashes, size_t n)
 	for (size_t done = 0, k; done < n; done += k)
 	{
 		if (bag->seen == SH_SECTION)
-			end_section(bag);
+			end_bag_section(bag);
 		k = n - done < BATCH ? n - done : BATCH;
 		if (k > SH_SECTION - bag->seen)
 			k = SH_SECTION - bag->seen;
 		while (bag->n + k >= bag->room)
-			grow_list(bag);
+			grow_bag_list(bag);
 		while (SLOTS_SPARE * (bag->n + k) > bag->slots)
-			grow_table(bag);
-		add_some(bag, hashes + done, k);
+			grow_bag_table(bag);
+		enter_some(bag, hashes + done, k);
 		bag->seen += (uint32_t) k;
 	}
 }
@@ -203,14 +201,9 @@ sh_bag_add(ShBag *bag, const uint64_t *hashes, size_t n)
 void
 sh_bag_end(ShBag *bag)
 {
-	uint64_t	squares = 0;
-
-	if (bag->n == 0)
-		return;
-	end_section(bag);
+	end_bag_section(bag);
 	for (size_t i = 1; i <= bag->n; i++)
-		squares += (uint64_t) bag->weights[i] * bag->weights[i];
-	bag->squares = squares;
+		bag->squares += (uint64_t) bag->weights[i] * bag->weights[i];
 }
 
 /* Put the features of a list, which are all different, into a bag. */
@@ -221,9 +214,9 @@ sh_bag_load(ShBag *bag, const ShFeatures *list)
 	if (list->n == 0)
 		return;
 	while (list->n >= bag->room)
-		grow_list(bag);
+		grow_bag_list(bag);
 	while (SLOTS_SPARE * list->n > bag->slots)
-		grow_table(bag);
+		grow_bag_table(bag);
 	memcpy(bag->hashes + 1, list->hashes, list->n * sizeof *bag->hashes);
 	memcpy(bag->weights + 1, list->weights, list->n * sizeof *bag->weights);
 	bag->n = list->n;
@@ -233,26 +226,26 @@ sh_bag_load(ShBag *bag, const ShFeatures *list)
 
 /*
  * How many features a bag has in common with a list of some, and the sum of the
- * products of their weights.
+ * products of their weights.  It takes less time if the shorter one is the list.
  */
-static uint64_t
-overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
-		uint64_t *dot)
+uint64_t
+sh_bag_overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
+			   uint64_t *dot)
 {
 	const uint64_t multiplier = bag->multiplier;
 	const size_t mask = bag->slots - 1;
 	uint64_t	common = 0;
 	uint64_t	products = 0;
 
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = 0; i < list->n && bag->n > 0; i++)
 	{
 		uint64_t	hash = list->hashes[i];
-		size_t		slot = first_slot(hash, multiplier, mask);
+		size_t		slot = first_bag_slot(hash, multiplier, mask);
 		size_t		number = bag->table[slot];
 
 		/* Number 0, which a free slot has, weighs 0. */
 		if ((number != 0) & (bag->hashes[number] != hash))
-			number = bag->table[find_slot(bag, hash, slot)];
+			number = bag->table[find_bag_slot(bag, hash, slot)];
 		common += number != 0;
 		products += (uint64_t) bag->weights[number] * list->weights[i];
 		if (i % STRETCH == STRETCH - 1)
@@ -264,35 +257,17 @@ overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 
 /*
  * The Jaccard similarity of two sets of features: how many both have, divided
- * by how many either has.  False when one of them is empty.  It takes less time
- * if the shorter one is the list.
+ * by how many either has.  False when one of them is empty.
  */
 bool
 sh_bag_jaccard(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 			   double *similarity)
 {
-	uint64_t	common;
 	uint64_t	dot;
+	uint64_t	common = sh_bag_overlap(bag, list, pause, &dot);
 
-	if (bag->n == 0 || list->n == 0)
-		return false;
-	common = overlap(bag, list, pause, &dot);
 	*similarity = (double) common / (double) (bag->n + list->n - common);
-	return true;
-}
-
-/*
- * How many features two sets have in common.  It takes less time if the shorter
- * one is the list.
- */
-uint64_t
-sh_bag_common(const ShBag *bag, const ShFeatures *list, void (*pause) (void))
-{
-	uint64_t	dot;
-
-	if (bag->n == 0 || list->n == 0)
-		return 0;
-	return overlap(bag, list, pause, &dot);
+	return bag->n > 0 && list->n > 0;
 }
 
 /*
@@ -304,15 +279,11 @@ sh_bag_cosine(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 			  double *similarity)
 {
 	uint64_t	dot;
-	double		cosine;
 
-	if (bag->n == 0 || list->n == 0)
-		return false;
-	(void) overlap(bag, list, pause, &dot);
+	(void) sh_bag_overlap(bag, list, pause, &dot);
 
 	/* Of a bag and itself this is 1, as the root of a square is exact. */
-	cosine = (double) dot / sqrt((double) bag->squares *
-								 (double) list->squares);
-	*similarity = cosine < 1 ? cosine : 1;
-	return true;
+	*similarity = fmin(1, (double) dot / sqrt((double) bag->squares *
+											  (double) list->squares));
+	return bag->n > 0 && list->n > 0;
 }

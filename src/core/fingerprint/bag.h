@@ -15,28 +15,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/text/damping.h"
+#include "core/text/profile.h"
 
 /*
  * The features of a document, numbered from 1 as they first occur.  Feature i
  * has occurred counts[i] times since the section began, and weights[i] is what
  * it weighed in those before; in the end, all that it weighs.  The multiplier,
  * odd and best chosen at random, is as that of ShTally.  All is zero at first,
- * but for the part that the caller fills in.
+ * but for what the caller sets.
  */
 typedef struct ShBag
 {
-	/* what stays; "allocate" may leave by longjmp */
+	/* set by the caller, once; "allocate" may leave by longjmp */
 	void	   *(*allocate) (void *context, size_t bytes);
 	void		(*release) (void *memory);
 	void	   *context;
 	uint64_t	multiplier;
 
-	/* what moves */
+	/* the features of this document */
 	ShDamping	damping;
 	uint32_t	seen;			/* occurrences since the section began */
 	size_t		n;				/* features */
-	size_t		weighed;		/* those that the sections before have had */
 	size_t		room;			/* of the arrays, with that for number 0 */
 	uint64_t   *hashes;
 	uint32_t   *counts;			/* behind the hashes; 0 for those to come */
@@ -76,8 +75,8 @@ extern void sh_bag_end(ShBag *bag);
 extern void sh_bag_load(ShBag *bag, const ShFeatures *list);
 extern bool sh_bag_jaccard(const ShBag *bag, const ShFeatures *list,
 						   void (*pause) (void), double *similarity);
-extern uint64_t sh_bag_common(const ShBag *bag, const ShFeatures *list,
-							  void (*pause) (void));
+extern uint64_t sh_bag_overlap(const ShBag *bag, const ShFeatures *list,
+							   void (*pause) (void), uint64_t *dot);
 extern bool sh_bag_cosine(const ShBag *bag, const ShFeatures *list,
 						  void (*pause) (void), double *similarity);
 

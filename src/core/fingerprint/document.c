@@ -48,7 +48,28 @@ sh_document_begin(ShDocument *document, const ShProfile *profile)
 		profile->damping != SH_DAMP_CAPPED;
 	sh_tally_begin(&document->tally);
 	sh_firsts_begin(&document->firsts);
-	sh_sums_begin(&document->sums);
+	for (int w = 0; w < document->words; w++)
+		sh_sums_begin(&document->sums[w]);
+	document->words = 1;
+}
+
+/*
+ * Add the weight that n features have gained by occurring once more to the sums of
+ * the document.  The hashes are overwritten, and need the room that
+ * sh_document_sift says.
+ */
+void
+sh_document_add(ShDocument *document, uint64_t *hashes, size_t n)
+{
+	uint64_t	others[SH_GAINED(SH_BATCH)];
+
+	n = sh_document_sift(document, hashes, n);
+	sh_sums_add(&document->sums[0], hashes, n);
+	for (int w = 1; w < document->words; w++)
+	{
+		sh_word_hashes(others, hashes, n, w);
+		sh_sums_add(&document->sums[w], others, n);
+	}
 }
 
 /* ShDocumentSink: add the features to the sums of the document. */
@@ -60,10 +81,7 @@ add_features(void *state, ShWindows *windows)
 	size_t		n;
 
 	while ((n = sh_windows_hashes(windows, hashes)) > 0)
-	{
-		n = sh_document_sift(document, hashes, n);
-		sh_sums_add(&document->sums, hashes, n);
-	}
+		sh_document_add(document, hashes, n);
 	return true;
 }
 
@@ -75,10 +93,15 @@ sh_document_feed(ShDocument *document, const unsigned char *bytes,
 	(void) sh_document_read(document, bytes, length, add_features, document);
 }
 
-/* End it.  False when the document has no feature, hence no fingerprint. */
+/*
+ * End it, and write its fingerprint, of so many words.  False when the document has
+ * no feature, hence no fingerprint.
+ */
 bool
 sh_document_end(ShDocument *document, uint64_t *fingerprint)
 {
 	sh_document_read_end(document, add_features, document);
-	return sh_sums_fingerprint(&document->sums, fingerprint);
+	for (int w = 0; w < document->words; w++)
+		(void) sh_sums_fingerprint(&document->sums[w], &fingerprint[w]);
+	return document->sums[0].total > 0;
 }

@@ -3,6 +3,12 @@
  * document.h
  *		Document -> fingerprint, by a profile.
  *
+ * This is the one job of core/fingerprint.  In come the bytes of a document and a
+ * profile; core/text makes hashes of features of them; tally.c says what each adds
+ * to the weight of its feature; families.h has what makes fingerprints of that.
+ * bag.c lists the features with their weights, for those who compare documents
+ * exactly.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -10,24 +16,24 @@
 #ifndef SH_DOCUMENT_H
 #define SH_DOCUMENT_H
 
-#include "core/fingerprint/accumulate.h"
-#include "core/fingerprint/firsts.h"
-#include "core/text/letters.h"
-#include "core/text/profile.h"
+#include "core/fingerprint/families.h"
 #include "core/fingerprint/tally.h"
+#include "core/text/fold.h"
+#include "core/text/profile.h"
 #include "core/text/text.h"
-#include "core/text/utf8.h"
+#include "core/text/characters.h"
 #include "core/text/windows.h"
 
 /*
- * A document being read, by a profile of our own (recipes.h reads documents by
+ * A document being read, by a profile of our own (recipes.c reads documents by
  * the profiles of other programs).  Before the first document all of it is
  * zero, but for the part of the tally that the caller fills in.
  */
 typedef struct ShDocument
 {
 	const ShProfile *profile;
-	ShSums		sums;
+	int			words;			/* of its fingerprint; the caller may set more */
+	ShSums		sums[SH_WORDS];
 	ShTally		tally;
 	bool		counting;		/* features are in the tally, not in "firsts" */
 	ShFirsts	firsts;
@@ -49,6 +55,7 @@ typedef bool (*ShDocumentSink) (void *state, ShWindows *windows);
 extern void sh_document_begin(ShDocument *document, const ShProfile *profile);
 extern size_t sh_document_sift(ShDocument *document, uint64_t *hashes,
 							   size_t n);
+extern void sh_document_add(ShDocument *document, uint64_t *hashes, size_t n);
 extern void sh_document_feed(ShDocument *document,
 							 const unsigned char *bytes, size_t length);
 extern bool sh_document_end(ShDocument *document, uint64_t *fingerprint);

@@ -32,11 +32,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/fingerprint/firsts.h"
+#include "core/fingerprint/tally.h"
 
 #include <string.h>
 
-#include "core/fingerprint/tally.h"
 
 #define BLOCK			64		/* features that a mask describes */
 
@@ -57,7 +56,7 @@ sh_firsts_begin(ShFirsts *firsts)
 
 /* The slot at which looking for a hash begins. */
 static inline size_t
-first_slot(uint64_t hash, uint64_t multiplier)
+first_entry_slot(uint64_t hash, uint64_t multiplier)
 {
 	return (size_t) (hash * multiplier >> (64 - SH_FIRSTS_BITS));
 }
@@ -75,7 +74,7 @@ enter_features(ShFirsts *firsts, uint64_t multiplier, const uint64_t *hashes,
 
 	for (size_t i = 0; i < n; i++)
 	{
-		uint16_t   *slot = &firsts->slots[first_slot(hashes[i], multiplier)];
+		uint16_t   *slot = &firsts->slots[first_entry_slot(hashes[i], multiplier)];
 		size_t		there = *slot;
 
 		*slot = (uint16_t) (there < base ? number + i : there);
@@ -92,7 +91,7 @@ static inline uint8_t *
 find_count(ShFirsts *firsts, uint64_t multiplier, uint64_t hash,
 		   size_t number)
 {
-	size_t		slot = first_slot(hash, multiplier);
+	size_t		slot = first_entry_slot(hash, multiplier);
 	size_t		there;
 
 	while ((there = firsts->slots[slot]) >= firsts->base)

@@ -25,11 +25,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/fingerprint/minima.h"
+#include "core/fingerprint/families.h"
 
 #include <string.h>
 
-#include "core/fingerprint/wide.h"
 
 /* Part of the specification (docs/fingerprint.md). */
 #define STEP_FACTOR		UINT64_C(6364136223846793005)

@@ -67,16 +67,16 @@ sh_tally_begin(ShTally *tally)
 
 /* The slot that a hash is looked for in first. */
 static inline size_t
-first_slot(uint64_t hash, uint64_t multiplier, size_t mask)
+first_tally_slot(uint64_t hash, uint64_t multiplier, size_t mask)
 {
 	return (size_t) (hash * multiplier >> 32) & mask;
 }
 
 /* Where the hash stands in the table, or else a free slot for it. */
 static inline size_t
-find_slot(const ShTally *tally, uint64_t hash)
+find_tally_slot(const ShTally *tally, uint64_t hash)
 {
-	size_t		slot = first_slot(hash, tally->multiplier, tally->slots - 1);
+	size_t		slot = first_tally_slot(hash, tally->multiplier, tally->slots - 1);
 
 	while (tally->counts[slot] != 0 && tally->hashes[slot] != hash)
 		slot = (slot + 1) & (tally->slots - 1);
@@ -88,7 +88,7 @@ find_slot(const ShTally *tally, uint64_t hash)
  * was before.
  */
 static void
-grow(ShTally *tally)
+grow_tally(ShTally *tally)
 {
 	ShTally		old = *tally;
 	size_t		slots = old.slots > 0 ? 2 * old.slots : SLOTS_MIN;
@@ -103,7 +103,7 @@ grow(ShTally *tally)
 	{
 		if (old.counts[i] != 0)
 		{
-			size_t		slot = find_slot(tally, old.hashes[i]);
+			size_t		slot = find_tally_slot(tally, old.hashes[i]);
 
 			tally->hashes[slot] = old.hashes[i];
 			tally->counts[slot] = old.counts[i];
@@ -113,16 +113,16 @@ grow(ShTally *tally)
 		tally->release(old.hashes);
 }
 
-/* True when a feature that has now occurred n times has gained weight. */
-static inline bool
-weight_grows(ShDamping damping, uint32_t n)
+/* What the n-th occurrence of a feature adds to its weight: 0, 1 or 2. */
+static inline uint32_t
+weight_gained(ShDamping damping, uint32_t n)
 {
 	uint32_t	root;
 
 	switch (damping)
 	{
 		case SH_DAMP_COUNT:
-			return true;
+			return 1;
 		case SH_DAMP_BINARY:
 			return n == 1;
 		case SH_DAMP_LOG:
@@ -131,20 +131,13 @@ weight_grows(ShDamping damping, uint32_t n)
 			root = (uint32_t) sqrt((double) n);
 			return root * root == n;
 		case SH_DAMP_CAPPED:
-			return n <= SH_CAP;
+			return n == 1 ? 1 : n <= SH_CAP ? 2 : 0;
 	}
-	return false;
-}
-
-/* True when it has, and by two. */
-static inline bool
-grows_again(ShDamping damping, uint32_t n)
-{
-	return damping == SH_DAMP_CAPPED && n > 1 && n <= SH_CAP;
+	return 0;
 }
 
 /*
- * The count that stands for a hash, 0 when it is new.  The caller must make it
+ * The count of a hash, 0 when it is new.  The caller must make it
  * more than 0 before the next call.
  */
 uint32_t   *
@@ -153,8 +146,8 @@ sh_tally_count(ShTally *tally, uint64_t hash)
 	size_t		slot;
 
 	if (2 * tally->occupied >= tally->slots)
-		grow(tally);
-	slot = find_slot(tally, hash);
+		grow_tally(tally);
+	slot = find_tally_slot(tally, hash);
 	if (tally->counts[slot] == 0)
 	{
 		tally->hashes[slot] = hash;
@@ -167,15 +160,12 @@ sh_tally_count(ShTally *tally, uint64_t hash)
 uint32_t
 sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
 {
-	uint32_t	n;
-
 	if (damping == SH_DAMP_COUNT)
 		return 1;
 	if (tally->seen == SH_SECTION)
 		sh_tally_begin(tally);
 	tally->seen++;
-	n = ++*sh_tally_count(tally, hash);
-	return weight_grows(damping, n) + (uint32_t) grows_again(damping, n);
+	return weight_gained(damping, ++*sh_tally_count(tally, hash));
 }
 
 /*
@@ -185,8 +175,8 @@ sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash)
  */
 static inline __attribute__((always_inline))
 size_t
-sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
-	 uint64_t *again, size_t *nagain)
+sift_some(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
+		  uint64_t *again, size_t *nagain)
 {
 	const uint64_t multiplier = tally->multiplier;
 	const size_t mask = tally->slots - 1;
@@ -201,7 +191,7 @@ sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
 	{
 		for (size_t i = 0; i < n; i++)
 		{
-			size_t		slot = first_slot(hashes[i], multiplier, mask);
+			size_t		slot = first_tally_slot(hashes[i], multiplier, mask);
 
 			__builtin_prefetch(&counts[slot], 1);
 			__builtin_prefetch(&there[slot], 1);
@@ -214,7 +204,7 @@ sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
 		for (size_t i = 0; i < n; i++)
 		{
 			uint64_t	hash = rest[i];
-			size_t		slot = (first_slot(hash, multiplier, mask) + further) & mask;
+			size_t		slot = (first_tally_slot(hash, multiplier, mask) + further) & mask;
 			uint32_t	count = counts[slot];
 			bool		free = count == 0;
 			bool		ours = free | (there[slot] == hash);
@@ -225,11 +215,11 @@ sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
 			late[nlate] = hash;
 			nlate += !ours;
 			hashes[gained] = hash;
-			gained += ours & weight_grows(damping, count + 1);
+			gained += ours & (weight_gained(damping, count + 1) > 0);
 			if (damping == SH_DAMP_CAPPED)
 			{
 				again[*nagain] = hash;
-				*nagain += ours & grows_again(damping, count + 1);
+				*nagain += ours & (weight_gained(damping, count + 1) > 1);
 			}
 		}
 		rest = late;
@@ -263,17 +253,17 @@ sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 		if (k > SH_SECTION - tally->seen)
 			k = SH_SECTION - tally->seen;
 		while (2 * (tally->occupied + k) > tally->slots)
-			grow(tally);
+			grow_tally(tally);
 		tally->seen += (uint32_t) k;
 		if (damping == SH_DAMP_BINARY)
-			kept = sift(tally, SH_DAMP_BINARY, hashes + done, k, NULL, NULL);
+			kept = sift_some(tally, SH_DAMP_BINARY, hashes + done, k, NULL, NULL);
 		else if (damping == SH_DAMP_LOG)
-			kept = sift(tally, SH_DAMP_LOG, hashes + done, k, NULL, NULL);
+			kept = sift_some(tally, SH_DAMP_LOG, hashes + done, k, NULL, NULL);
 		else if (damping == SH_DAMP_CAPPED)
-			kept = sift(tally, SH_DAMP_CAPPED, hashes + done, k, hashes + n,
-						&again);
+			kept = sift_some(tally, SH_DAMP_CAPPED, hashes + done, k, hashes + n,
+							 &again);
 		else
-			kept = sift(tally, SH_DAMP_SQRT, hashes + done, k, NULL, NULL);
+			kept = sift_some(tally, SH_DAMP_SQRT, hashes + done, k, NULL, NULL);
 		memmove(hashes + gained, hashes + done, kept * sizeof *hashes);
 		gained += kept;
 	}

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/text/damping.h"
+#include "core/text/profile.h"
 
 /* Part of the specification: features after which counting starts anew. */
 #define SH_SECTION		(1 << 20)
@@ -26,12 +26,12 @@
  */
 typedef struct ShTally
 {
-	/* what stays */
+	/* set by the caller, once */
 	void	   *(*allocate) (size_t bytes);
 	void		(*release) (void *memory);
 	uint64_t	multiplier;
 
-	/* what moves */
+	/* the table */
 	size_t		slots;			/* a power of two, or 0 */
 	size_t		occupied;
 	uint32_t	seen;			/* features since the section began */
@@ -45,5 +45,28 @@ extern uint32_t sh_tally_add(ShTally *tally, ShDamping damping, uint64_t hash);
 extern size_t sh_tally_sift(ShTally *tally, ShDamping damping,
 							uint64_t *hashes, size_t n);
 extern void sh_tally_end(ShTally *tally);
+
+/* --- firsts.c ------------------------------------------------------------- */
+
+#define SH_FIRSTS_MAX	2048	/* features of a document, at most */
+#define SH_FIRSTS_BITS	13		/* binary digits of a slot's number */
+#define SH_FIRSTS_SLOTS	(1 << SH_FIRSTS_BITS)
+
+/* The features of a document so far. */
+typedef struct ShFirsts
+{
+	/* from document to document; all zero at first */
+	uint16_t	base;			/* the number of the first feature */
+	uint16_t	slots[SH_FIRSTS_SLOTS];
+
+	/* of this document */
+	size_t		n;
+	uint64_t	hashes[SH_FIRSTS_MAX];
+	uint8_t		counts[SH_FIRSTS_MAX];	/* up to SH_CAP, if they matter */
+} ShFirsts;
+
+extern void sh_firsts_begin(ShFirsts *firsts);
+extern bool sh_firsts_sift(ShFirsts *firsts, uint64_t multiplier, bool capped,
+						   uint64_t *hashes, size_t *n);
 
 #endif							/* SH_TALLY_H */

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/foreign/digest.h"
+#include "core/foreign/foreign.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -14,9 +14,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/foreign/hashbits.h"
+#include "core/foreign/foreign.h"
 
-#include "core/foreign/python.h"
+#include "core/text/characters.h"
 
 #define FACTOR			UINT32_C(1000003)
 #define STRETCH			(64 * 1024) /* bytes between two pauses */
@@ -50,8 +50,8 @@ sh_hashbits_add(ShHashbits *sums, const unsigned char *bytes, size_t length,
 
 	while (bytes < end)
 	{
-		int32_t		c;
-		size_t		k = sh_python_decode(bytes, end, &c);
+		size_t		k;
+		int32_t		c = sh_utf8_decode(bytes, end, &k);
 
 		if (c < 0)
 			c = ESCAPED + *bytes;

@@ -11,39 +11,17 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/foreign/python.h"
+#include "core/foreign/foreign.h"
 
 #include <utf8proc.h>
 
-#include "core/text/kinds.h"
-#include "core/text/text.h"
+#include "core/text/characters.h"
 
 #define STRETCH			(64 * 1024) /* bytes between two pauses */
 #define SIGMA			0x3a3
 #define FINAL_SIGMA		0x3c2
 #define I_WITH_DOT		0x130
 #define DOT_ABOVE		0x307
-
-/*
- * Decode the character at p, before end; returns its bytes.  What is not
- * UTF-8 is -1, of one byte.
- */
-size_t
-sh_python_decode(const unsigned char *p, const unsigned char *end, int32_t *c)
-{
-	utf8proc_ssize_t n;
-
-	if (*p < 0x80)
-	{
-		*c = *p;
-		return 1;
-	}
-	n = utf8proc_iterate(p, end - p > 4 ? 4 : end - p, c);
-	if (n > 0)
-		return (size_t) n;
-	*c = -1;
-	return 1;
-}
 
 /* True for the ideographs of planes 2 and 3 that Unicode 14.0 has. */
 static bool
@@ -145,9 +123,10 @@ cased_follows(const unsigned char *p, const unsigned char *end)
 {
 	while (p < end)
 	{
-		int32_t		c;
+		size_t		n;
+		int32_t		c = sh_utf8_decode(p, end, &n);
 
-		p += sh_python_decode(p, end, &c);
+		p += n;
 		if (!is_case_ignorable(c))
 			return is_cased(c);
 	}
@@ -169,8 +148,8 @@ sh_python_lower(unsigned char *to, const unsigned char *bytes, size_t length,
 
 	while (bytes < end)
 	{
-		int32_t		c;
-		size_t		n = sh_python_decode(bytes, end, &c);
+		size_t		n;
+		int32_t		c = sh_utf8_decode(bytes, end, &n);
 		bool		was_cased = cased;
 
 		if (!is_case_ignorable(c))

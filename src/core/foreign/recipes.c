@@ -23,15 +23,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/foreign/recipes.h"
+#include "core/foreign/foreign.h"
 
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/foreign/digest.h"
-#include "core/foreign/python.h"
+#include "core/text/characters.h"
 
 #define STRETCH				(64 * 1024) /* bytes between two pauses */
 #define JAVA_REPLACEMENT	0xfffd
@@ -79,8 +78,8 @@ pass_over(ShCompat *compat, bool letters)
 
 	while (compat->next < end)
 	{
-		int32_t		c;
-		size_t		n = sh_python_decode(compat->next, end, &c);
+		size_t		n;
+		int32_t		c = sh_utf8_decode(compat->next, end, &n);
 
 		if (sh_python_is_letter(c) != letters)
 			break;
@@ -97,13 +96,11 @@ pass_over(ShCompat *compat, bool letters)
 static bool
 next_letter(ShCompat *compat, ShPiece *piece)
 {
-	int32_t		c;
-
 	pass_over(compat, false);
 	if (compat->next == end_of(compat))
 		return false;
 	piece->bytes = compat->next;
-	piece->length = sh_python_decode(compat->next, end_of(compat), &c);
+	(void) sh_utf8_decode(compat->next, end_of(compat), &piece->length);
 	compat->next += piece->length;
 	return true;
 }
@@ -319,9 +316,10 @@ hash_java(const ShCompat *compat)
 
 	while (next < end)
 	{
-		int32_t		c;
+		size_t		n;
+		int32_t		c = sh_utf8_decode(next, end, &n);
 
-		next += sh_python_decode(next, end, &c);
+		next += n;
 		if (c < 0)
 			c = JAVA_REPLACEMENT;
 		if (c > 0xffff)

@@ -35,23 +35,19 @@
  * taken from the mask one by one, least significant first, four at a time: some
  * writes are in vain, but there is no jump for each word.
  *
- * Whoever includes this has defined
+ * The file that includes this has defined
  *
- *		KIND(name)	the name with what stands for the kind behind it
+ *		KIND(name)	the name with that of the kind behind it
  *		TARGET		what functions need that use its instructions, or nothing
- *		VECTOR		a vector of bytes, if the kind has them, and SIGNED, one of
- *					signed bytes
+ *		VECTOR		a vector of bytes
+ *		SIGNED		one of signed bytes, as many
  *
- * and, for that, KIND(gather) and KIND(first_bit); without vectors, also
- * KIND(classify) and KIND(spaces), of which ascii.h and the functions below say
- * what they do.
+ * and KIND(gather).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#ifdef VECTOR
-
 #define VECTORS		(SH_ASCII_BLOCK / sizeof(VECTOR))
 
 /*
@@ -95,9 +91,6 @@ KIND(spaces) (const unsigned char *bytes)
 	return KIND(gather) (set);
 }
 
-#undef VECTORS
-#undef WITHIN
-#endif							/* VECTOR */
 
 /*
  * Classify the first of n bytes, as far as words are seen to be complete.  Sets
@@ -162,7 +155,7 @@ KIND(copy_stretch) (unsigned char *to, const unsigned char *block,
 	uint64_t	rest = *keep;
 	uint64_t	carried = rest + (rest & -rest);	/* clears the stretch */
 
-	memcpy(to, block + KIND(first_bit) (rest), SH_ASCII_BLOCK);
+	memcpy(to, block + first_bit(rest), SH_ASCII_BLOCK);
 	*keep = rest & carried;
 	return (size_t) __builtin_popcountll(rest & ~carried);
 }
@@ -212,19 +205,21 @@ KIND(find_spaces) (const unsigned char *text, size_t from, size_t to,
 		count += (size_t) __builtin_popcountll(mask);
 		for (; mask != 0; place += 4)
 		{
-			place[0] = (uint16_t) (at + KIND(first_bit) (mask));
+			place[0] = (uint16_t) (at + first_bit(mask));
 			mask &= mask - 1;
-			place[1] = (uint16_t) (at + KIND(first_bit) (mask));
+			place[1] = (uint16_t) (at + first_bit(mask));
 			mask &= mask - 1;
-			place[2] = (uint16_t) (at + KIND(first_bit) (mask));
+			place[2] = (uint16_t) (at + first_bit(mask));
 			mask &= mask - 1;
-			place[3] = (uint16_t) (at + KIND(first_bit) (mask));
+			place[3] = (uint16_t) (at + first_bit(mask));
 			mask &= mask - 1;
 		}
 	}
 	return count;
 }
 
+#undef VECTORS
+#undef WITHIN
 #undef KIND
 #undef TARGET
 #undef VECTOR

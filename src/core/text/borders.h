@@ -37,13 +37,13 @@ typedef void (*ShBorderSink) (void *state, const ShBorder *border);
 /* A document being cut. */
 typedef struct ShPassages
 {
-	/* what stays */
+	/* set as a document begins */
 	uint64_t	reach;			/* quarters to which a border is the least */
 	uint64_t	most;			/* quarters of a passage */
 	ShBorderSink sink;
 	void	   *state;
 
-	/* what moves */
+	/* how far it has been read */
 	uint64_t	at;				/* quarters read */
 	uint64_t	before;			/* hash of the last word */
 	uint64_t	border;			/* where the passage being read begins */

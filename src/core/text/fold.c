@@ -9,18 +9,9 @@
  */
 #include "core/text/fold.h"
 
-#include <string.h>
-
 #include <utf8proc.h>
 
-#include "core/text/utf8.h"
-
-/*
- * Limits of the work done.  Marks are sorted by shifting them as long as no more
- * stand on a letter, which in any language is so.
- */
-#define SHIFTED_MAX		16
-#define CLASSES			256		/* canonical combining classes */
+#include "core/text/characters.h"
 
 /* The canonical combining class of a code point. */
 static inline int
@@ -29,55 +20,29 @@ class_of(int32_t c)
 	return utf8proc_get_property(c)->combining_class;
 }
 
-/* Bring marks into the order of their classes; those of one class keep theirs. */
+/*
+ * Bring the marks on each letter into the order of their classes; those of one
+ * class keep theirs.  Letters have class 0, so no mark is shifted across one.
+ */
 static void
-sort_marks(int32_t *marks, size_t n)
+order_marks(int32_t *text, utf8proc_ssize_t n)
 {
-	int32_t		sorted[SH_FOLDED_MAX];
-	size_t		places[CLASSES + 1] = {0};
-
-	if (n <= SHIFTED_MAX)
+	for (utf8proc_ssize_t i = 1; i < n; i++)
 	{
-		for (size_t i = 1; i < n; i++)
-		{
-			int32_t		mark = marks[i];
-			size_t		at = i;
+		int32_t		mark = text[i];
+		int			class = class_of(mark);
+		utf8proc_ssize_t at = i;
 
-			for (; at > 0 && class_of(marks[at - 1]) > class_of(mark); at--)
-				marks[at] = marks[at - 1];
-			marks[at] = mark;
-		}
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		places[class_of(marks[i]) + 1]++;
-	for (int class = 1; class < CLASSES; class++)
-		places[class] += places[class - 1];
-	for (size_t i = 0; i < n; i++)
-		sorted[places[class_of(marks[i])]++] = marks[i];
-	memcpy(marks, sorted, n * sizeof *marks);
-}
-
-/* Bring the marks on each letter into canonical order. */
-static void
-order_marks(int32_t *text, size_t n)
-{
-	size_t		start = 0;		/* of the marks that are being read */
-
-	for (size_t i = 0; i <= n; i++)
-	{
-		if (i < n && class_of(text[i]) != 0)
-			continue;
-		if (i - start > 1)
-			sort_marks(text + start, i - start);
-		start = i + 1;
+		for (; class > 0 && at > 0 && class_of(text[at - 1]) > class; at--)
+			text[at] = text[at - 1];
+		text[at] = mark;
 	}
 }
 
 /*
  * Decompose part of a piece; returns its code points, or a negative number.  The
- * library does all this in one call, but takes the square of the number of marks
- * on a letter to sort them.
+ * library does all this in one call, but takes four times as long where many marks
+ * stand on a letter.
  */
 static utf8proc_ssize_t
 decompose(const unsigned char *part, size_t length, int32_t *folded)
@@ -99,7 +64,7 @@ decompose(const unsigned char *part, size_t length, int32_t *folded)
 		n += more;
 		part += bytes;
 	}
-	order_marks(folded, (size_t) n);
+	order_marks(folded, n);
 	return n;
 }
 
@@ -125,29 +90,48 @@ fold_part(const unsigned char *part, size_t length, int32_t *folded,
 	return length;
 }
 
+/* Begin a piece. */
+void
+sh_piece_begin(ShRunPiece *piece)
+{
+	piece->length = 0;
+	piece->chars = 0;
+	piece->inert = true;
+}
+
 /*
- * Write the normal form of a piece; returns its bytes.  There must be room for
- * SH_FOLDED_MAX * 4 of them, and for SH_FOLDED_MAX + 1 code points in "folded".
+ * End a piece: write its normal form, for which there must be room for
+ * SH_FOLDED_MAX * 4 bytes, and return its length.  Another piece can begin.
  *
  * Some versions of utf8proc lose a U+11A7 after a Hangul syllable.  No
  * composition goes across its left side, so what is before it is normalised
  * by itself, and every version gives the same.
  */
 size_t
-sh_fold(const unsigned char *piece, size_t length, int32_t *folded,
-		unsigned char *to)
+sh_piece_end(ShRunPiece *piece, unsigned char *to)
 {
-	const unsigned char *part = piece;
-	const unsigned char *end = piece + length;
+	const unsigned char *part = piece->bytes;
+	const unsigned char *end = part + piece->length;
 	size_t		n = 0;
 
-	for (const unsigned char *p = part + 1; p + 3 <= end; p++)
+	if (piece->inert)
 	{
-		if (memcmp(p, "\xe1\x86\xa7", 3) == 0)
-		{
-			n += fold_part(part, (size_t) (p - part), folded, to + n);
-			part = p;
-		}
+		memcpy(to, part, piece->length);
+		n = piece->length;
 	}
-	return n + fold_part(part, (size_t) (end - part), folded, to + n);
+	else
+	{
+		for (const unsigned char *p = part + 1; p + 3 <= end; p++)
+		{
+			if (memcmp(p, "\xe1\x86\xa7", 3) == 0)
+			{
+				n += fold_part(part, (size_t) (p - part), piece->folded,
+							   to + n);
+				part = p;
+			}
+		}
+		n += fold_part(part, (size_t) (end - part), piece->folded, to + n);
+	}
+	sh_piece_begin(piece);
+	return n;
 }

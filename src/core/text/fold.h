@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fold.h
- *		The normal form of a piece of a run.
+ *		The normal form of a piece of a run, and letters without their marks.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,8 +10,10 @@
 #ifndef SH_FOLD_H
 #define SH_FOLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Limits of the work done.  SH_PIECE_MAX is part of the specification of
@@ -30,7 +32,36 @@
 #define SH_FOLD_OPTIONS \
 	(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD)
 
-extern size_t sh_fold(const unsigned char *piece, size_t length,
-					  int32_t *folded, unsigned char *to);
+/* A piece of a run being read: so many code points, in so many bytes. */
+typedef struct ShRunPiece
+{
+	size_t		length;
+	int			chars;
+	bool		inert;			/* its normal form is itself */
+	unsigned char bytes[SH_PIECE_MAX * 4];
+	int32_t		folded[SH_FOLDED_MAX + 1];	/* of use while it is normalised */
+} ShRunPiece;
+
+extern void sh_piece_begin(ShRunPiece *piece);
+extern size_t sh_piece_end(ShRunPiece *piece, unsigned char *to);
+
+/* Add code points, of which "inert" says whether all are SH_INERT. */
+static inline void
+sh_piece_add(ShRunPiece *piece, const unsigned char *bytes, size_t length,
+			 int chars, bool inert)
+{
+	memcpy(piece->bytes + piece->length, bytes, length);
+	piece->length += length;
+	piece->chars += chars;
+	piece->inert &= inert;
+}
+
+/* letters.c */
+
+/* Bytes that n bytes of text fold to, at most. */
+#define SH_LETTERS_BYTES(n)	((n) * (SH_FOLD_BYTES + 2) / 3 + 2)
+
+extern size_t sh_letters_fold(const unsigned char *from,
+							  const unsigned char *end, unsigned char *to);
 
 #endif							/* SH_FOLD_H */

@@ -20,15 +20,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/text/letters.h"
+#include "core/text/fold.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include <utf8proc.h>
 
-#include "core/text/kinds.h"
-#include "core/text/utf8.h"
+#include "core/text/characters.h"
 
 /*
  * Limits of the work done.  From LETTERS_END on, letters that NFKC_Casefold leaves
@@ -111,7 +110,7 @@ is_dropped(int32_t c)
 
 /* Write what a decomposed code point becomes; returns how many they are. */
 static int
-replace(int32_t c, int32_t *to)
+replace_letter(int32_t c, int32_t *to)
 {
 	to[0] = c;
 	for (size_t i = 0; i < sizeof replaced / sizeof replaced[0]; i++)
@@ -147,7 +146,7 @@ fold_letter(int32_t c, unsigned char *to)
 	n = utf8proc_decompose_char(c, parts, SH_EXPANSION, SH_FOLD_OPTIONS,
 								&boundary);
 	for (utf8proc_ssize_t i = 0; i < n && n <= SH_EXPANSION; i++)
-		have += replace(parts[i], folded + have);
+		have += replace_letter(parts[i], folded + have);
 	n = utf8proc_reencode(folded, have, SH_FOLD_OPTIONS);
 	if (n <= 0)
 		return 0;

@@ -20,13 +20,13 @@
 #include "core/text/profile.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DAMPINGS	5
-#define SEEDED_SLOTS	4096	/* of the table of those with a seed */
+#define MADE_LISTS	4096		/* of the profiles that were made */
 
 /*
  * Part of the specification: what a name ends with that folds, and what stands
@@ -102,35 +102,27 @@ const ShPattern sh_patterns[] = {
 };
 const int	sh_pattern_count = sizeof sh_patterns / sizeof sh_patterns[0];
 
-/* Those that were asked for; a name that is empty marks one that was not. */
-static ShProfile made[sizeof sh_patterns / sizeof sh_patterns[0]]
-[			SH_WINDOW_MAX][SH_WINDOW_MAX][DAMPINGS];
-
-/* The same for those that fold, whatever the other ones are. */
-static ShProfile folding[sizeof sh_patterns / sizeof sh_patterns[0]]
-[			SH_WINDOW_MAX][SH_WINDOW_MAX][DAMPINGS];
-
-/* Those with a seed, in lists by the slots that it chooses. */
-typedef struct ShSeeded
+/* A profile that has no row, made when it was first asked for. */
+typedef struct ShMade
 {
 	ShProfile	profile;
-	struct ShSeeded *next;
-} ShSeeded;
+	struct ShMade *next;
+} ShMade;
 
-static ShSeeded *seeded[SEEDED_SLOTS];
-static int	seeded_count = 0;
+static ShMade *made[MADE_LISTS];
+static int	seeded_count = 0;	/* those among them that have a seed */
 
 void	   *(*sh_profile_allocate) (size_t bytes) = malloc;
+
+static const char *const damping_names[] = {
+	"count", "sqrt", "log", "binary", "capped"
+};
 
 /* What users call a damping. */
 const char *
 sh_damping_name(ShDamping damping)
 {
-	static const char *const names[DAMPINGS] = {
-		"count", "sqrt", "log", "binary", "capped"
-	};
-
-	return names[damping];
+	return damping_names[damping];
 }
 
 /*
@@ -139,43 +131,69 @@ sh_damping_name(ShDamping damping)
  * best where they are single words.
  */
 static ShDamping
-usual_damping(ShUnit unit, int min, int max)
+usual_damping(const ShProfile *recipe)
 {
-	if (unit == SH_UNIT_CHARACTER || min < max)
+	if (recipe->unit == SH_UNIT_CHARACTER || recipe->min < recipe->max)
 		return SH_DAMP_LOG;
-	return min == 1 ? SH_DAMP_COUNT : SH_DAMP_BINARY;
+	return recipe->min == 1 ? SH_DAMP_COUNT : SH_DAMP_BINARY;
 }
 
-/* The profile of a recipe, with the shortest of its names. */
-static const ShProfile *
-find_recipe(int pattern, int min, int max, ShDamping damping)
+/* Do two profiles differ in nothing but their names and descriptions? */
+static bool
+same_recipe(const ShProfile *a, const ShProfile *b)
 {
-	ShUnit		unit = sh_patterns[pattern].unit;
-	ShProfile  *profile = &made[pattern][min - 1][max - 1][damping];
+	return a->unit == b->unit && a->min == b->min && a->max == b->max &&
+		a->damping == b->damping && a->folds == b->folds &&
+		a->seed == b->seed && a->plain == b->plain;
+}
 
-	for (int i = 0; i < sh_profile_count; i++)
+/* The list that a profile is in if it was made. */
+static ShMade **
+list_of_made(const ShProfile *recipe)
+{
+	uint64_t	windows = (uint64_t) (recipe->min * SH_WINDOW_MAX + recipe->max);
+
+	return &made[(recipe->seed + windows) % MADE_LISTS];
+}
+
+/* The profile of a recipe, if it was made. */
+static const ShProfile *
+find_made(const ShProfile *recipe)
+{
+	for (ShMade *one = *list_of_made(recipe); one != NULL; one = one->next)
 	{
-		const ShProfile *listed = &sh_profiles[i];
-
-		if (listed->unit == unit && listed->min == min &&
-			listed->max == max && listed->damping == damping)
-			return listed;
+		if (same_recipe(&one->profile, recipe))
+			return &one->profile;
 	}
-	if (profile->name[0] == '\0')
-	{
-		bool		usual = damping == usual_damping(unit, min, max);
+	return NULL;
+}
 
-		profile->unit = unit;
-		profile->min = min;
-		profile->max = max;
-		profile->damping = damping;
-		profile->description = sh_patterns[pattern].description;
-		snprintf(profile->name, sizeof profile->name,
-				 max > min ? "%s%d-%d%s%s" : "%s%d%.0d%s%s",
-				 sh_patterns[pattern].prefix, min, max > min ? max : 0,
-				 usual ? "" : "-", usual ? "" : sh_damping_name(damping));
-	}
-	return profile;
+/*
+ * The profile of a recipe, which is made, with a name that is formatted, if it was
+ * not; NULL if there is no memory.
+ */
+static __attribute__((format(printf, 2, 3)))
+const ShProfile *
+find_or_make(const ShProfile *recipe, const char *format,...)
+{
+	const ShProfile *found = find_made(recipe);
+	ShMade	  **list = list_of_made(recipe);
+	ShMade	   *one;
+	va_list		arguments;
+
+	if (found != NULL)
+		return found;
+	one = sh_profile_allocate(sizeof *one);
+	if (one == NULL)
+		return NULL;
+	one->profile = *recipe;
+	va_start(arguments, format);
+	vsnprintf(one->profile.name, sizeof one->profile.name, format, arguments);
+	va_end(arguments);
+	one->next = *list;
+	*list = one;
+	seeded_count += recipe->seed != 0;
+	return &one->profile;
 }
 
 /*
@@ -183,48 +201,135 @@ find_recipe(int pattern, int min, int max, ShDamping damping)
  * none that a window can have.
  */
 static int
-read_size(const char **p, const char *end)
+read_size(const char **p)
 {
-	const char *start = *p;
-	int			size = 0;
+	char	   *end = (char *) *p;
+	long		size = *end >= '1' && *end <= '9' ? strtol(end, &end, 10) : 0;
 
-	while (*p < end && **p >= '0' && **p <= '9' && size <= SH_WINDOW_MAX)
-		size = 10 * size + (*(*p)++ - '0');
-	return size > SH_WINDOW_MAX || *start == '0' ? 0 : size;
+	*p = end;
+	return size > SH_WINDOW_MAX ? 0 : (int) size;
 }
 
-/* The profile that a name stands for by one of the patterns, or NULL. */
+/*
+ * The profile whose name is p behind what names of the pattern begin with, or NULL.
+ * Of the names of a recipe, it has the shortest.
+ */
 static const ShProfile *
-find_by_pattern(int pattern, const char *name, size_t length)
+find_by_pattern(const ShPattern *pattern, const char *p)
 {
-	const char *prefix = sh_patterns[pattern].prefix;
-	const char *end = name + length;
-	const char *p = name + strlen(prefix);
-	int			min;
-	int			max;
+	ShProfile	recipe = {
+		.unit = pattern->unit,.description = pattern->description
+	};
+	bool		range;
+	bool		usual;
 
-	if (length <= strlen(prefix) || memcmp(name, prefix, strlen(prefix)) != 0)
-		return NULL;
-	min = max = read_size(&p, end);
-	if (end - p >= 2 && p[0] == '-' && p[1] >= '0' && p[1] <= '9')
+	recipe.min = recipe.max = read_size(&p);
+	if (p[0] == '-' && p[1] >= '0' && p[1] <= '9')
 	{
 		p++;
-		max = read_size(&p, end);
+		recipe.max = read_size(&p);
 	}
-	if (min == 0 || max < min)
+	if (recipe.min == 0 || recipe.max < recipe.min)
 		return NULL;
-	if (p == end)
-		return find_recipe(pattern, min, max,
-						   usual_damping(sh_patterns[pattern].unit, min, max));
-	for (int damping = 0; damping < DAMPINGS; damping++)
+	recipe.damping = usual_damping(&recipe);
+	if (*p != '\0')
 	{
-		const char *its = sh_damping_name((ShDamping) damping);
+		int			damping = SH_DAMP_CAPPED;
 
-		if (*p == '-' && (size_t) (end - p) == strlen(its) + 1 &&
-			memcmp(p + 1, its, strlen(its)) == 0)
-			return find_recipe(pattern, min, max, (ShDamping) damping);
+		while (damping >= 0 &&
+			   (*p != '-' || strcmp(p + 1, damping_names[damping]) != 0))
+			damping--;
+		if (damping < 0)
+			return NULL;
+		recipe.damping = (ShDamping) damping;
+	}
+	for (int i = 0; i < sh_profile_count; i++)
+	{
+		if (same_recipe(&sh_profiles[i], &recipe))
+			return &sh_profiles[i];
+	}
+	range = recipe.max > recipe.min;
+	usual = recipe.damping == usual_damping(&recipe);
+	return find_or_make(&recipe, range ? "%s%d-%d%s%s" : "%s%d%.0d%s%s",
+						pattern->prefix, recipe.min, range ? recipe.max : 0,
+						usual ? "" : "-",
+						usual ? "" : damping_names[recipe.damping]);
+}
+
+/* The profile of a name with nothing behind its damping, or NULL. */
+static const ShProfile *
+find_bare(const char *name)
+{
+	for (int i = 0; i < sh_profile_count; i++)
+	{
+		if (strcmp(sh_profiles[i].name, name) == 0)
+			return &sh_profiles[i];
+	}
+	for (int i = 0; i < sh_pattern_count; i++)
+	{
+		size_t		length = strlen(sh_patterns[i].prefix);
+
+		if (strncmp(name, sh_patterns[i].prefix, length) == 0)
+			return find_by_pattern(&sh_patterns[i], name + length);
 	}
 	return NULL;
+}
+
+/*
+ * Read a seed.  False if this is no number, has a leading zero, or is beyond what
+ * a bigint holds.
+ */
+static bool
+read_seed(const char *digits, uint64_t *seed)
+{
+	size_t		length = strspn(digits, "0123456789");
+
+	if (length == 0 || length > SEED_DIGITS || digits[length] != '\0' ||
+		(digits[0] == '0' && length > 1))
+		return false;
+	*seed = strtoull(digits, NULL, 10);
+	return *seed <= INT64_MAX;
+}
+
+/*
+ * The profile without a seed of a name, and the seed that the name ends with, or
+ * 0; NULL if there is no profile of that name.
+ */
+static const ShProfile *
+read_name(const char *name, size_t length, uint64_t *seed)
+{
+	char		bare[SH_PROFILE_NAME];
+	char	   *fold;
+	char	   *tail;
+	const ShProfile *found;
+	ShProfile	recipe;
+
+	if (length >= sizeof bare || memchr(name, '\0', length) != NULL)
+		return NULL;
+	memcpy(bare, name, length);
+	bare[length] = '\0';
+	tail = strstr(bare, SEED);
+	*seed = 0;
+	if (tail != NULL && !read_seed(tail + strlen(SEED), seed))
+		return NULL;
+	if (tail == bare)
+		return &sh_no_profile;
+	if (tail != NULL)
+		*tail = '\0';
+	fold = strstr(bare, FOLD);
+	if (fold != NULL && fold[strlen(FOLD)] == '\0')
+		*fold = '\0';
+	found = find_bare(bare);
+	/* Other programs do not fold, and hash as they do. */
+	if (found == NULL || (fold == NULL && tail == NULL))
+		return found;
+	if (found->unit >= SH_UNIT_COMPAT)
+		return NULL;
+	if (fold == NULL)
+		return found;
+	recipe = *found;
+	recipe.folds = true;
+	return find_or_make(&recipe, "%s" FOLD, found->name);
 }
 
 /* Has the process all the profiles with a seed that may be asked for by name? */
@@ -234,160 +339,68 @@ sh_profiles_full(void)
 	return seeded_count >= SH_PROFILE_SEEDED;
 }
 
-/* The profile that differs from a plain one in its seed alone, if it is made. */
-static const ShProfile *
-find_seeded(const ShProfile *plain, uint64_t seed)
+/* Is there a profile of that name, whether or not sh_profile_find makes it? */
+bool
+sh_profile_exists(const char *name, size_t length)
 {
-	if (seed == 0)
-		return plain;
-	for (ShSeeded *one = seeded[seed % SEEDED_SLOTS]; one != NULL; one = one->next)
-	{
-		if (one->profile.seed == seed && one->profile.plain == plain)
-			return &one->profile;
-	}
-	return NULL;
+	uint64_t	seed;
+
+	return read_name(name, length, &seed) != NULL;
+}
+
+/* What differs from a plain profile in its seed alone. */
+static ShProfile
+with_seed(const ShProfile *plain, uint64_t seed)
+{
+	ShProfile	recipe = *plain;
+
+	recipe.seed = seed;
+	recipe.plain = plain;
+	return recipe;
 }
 
 /*
- * The profile that differs from one in its seed alone, 0 being none; NULL if
- * there is no memory.  That there are many does not matter: those by which the
- * process compares, with a seed of its own, are needed all the same.
+ * The profile that differs from the given one in its seed alone, or, by seed 0, has
+ * none; NULL if there is no memory.  It is made even if sh_profiles_full(): the
+ * process needs a profile with a seed of its own to compare documents.
  */
 const ShProfile *
 sh_profile_seeded(const ShProfile *profile, uint64_t seed)
 {
 	const ShProfile *plain = sh_profile_plain(profile);
-	const ShProfile *found = find_seeded(plain, seed);
-	ShSeeded  **list = &seeded[seed % SEEDED_SLOTS];
-	ShSeeded   *one;
+	ShProfile	recipe = with_seed(plain, seed);
 
-	if (found != NULL)
-		return found;
-	one = sh_profile_allocate(sizeof *one);
-	if (one == NULL)
-		return NULL;
-	one->profile = *plain;
-	one->profile.seed = seed;
-	one->profile.plain = plain;
-	snprintf(one->profile.name, sizeof one->profile.name,
-			 "%.*s" SEED "%" PRIu64, SH_PROFILE_PLAIN, plain->name, seed);
-	one->next = *list;
-	*list = one;
-	seeded_count++;
-	return &one->profile;
+	return seed == 0 ? plain :
+		find_or_make(&recipe, "%s" SEED "%" PRIu64, plain->name, seed);
 }
 
 /*
- * Read the seed that a name ends with, and cut it off.  False if it has none, or
- * one with a leading zero, or beyond what a bigint holds.
+ * The profile of that name; NULL if there is no such profile, or if it has a seed,
+ * is not made yet, and sh_profiles_full().
  */
-static bool
-read_seed(const char *name, size_t *length, uint64_t *seed)
-{
-	size_t		digits = *length;
-	const size_t prefix = strlen(SEED);
-
-	while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
-		digits--;
-	if (digits == *length || digits < prefix ||
-		*length - digits > SEED_DIGITS ||
-		memcmp(name + digits - prefix, SEED, prefix) != 0 ||
-		(name[digits] == '0' && *length - digits > 1))
-		return false;
-	*seed = 0;
-	for (size_t i = digits; i < *length; i++)
-		*seed = 10 * *seed + (uint64_t) (name[i] - '0');
-	*length = digits - prefix;
-	return *seed <= INT64_MAX;
-}
-
-/* The profile that differs from one of our own in that it folds letters. */
-static const ShProfile *
-find_folding(const ShProfile *profile)
-{
-	ShProfile  *found;
-	int			pattern = 0;
-
-	while (sh_patterns[pattern].unit != profile->unit)
-		pattern++;
-	found = &folding[pattern][profile->min - 1][profile->max - 1][profile->damping];
-	if (found->name[0] == '\0')
-	{
-		*found = *profile;
-		found->folds = true;
-		snprintf(found->name, sizeof found->name, "%.*s" FOLD,
-				 SH_PROFILE_PLAIN - (int) strlen(FOLD), profile->name);
-	}
-	return found;
-}
-
-/* The profile of a name with nothing behind its damping, or NULL. */
-static const ShProfile *
-find_bare(const char *name, size_t length)
-{
-	const ShProfile *found = NULL;
-
-	for (int i = 0; i < sh_profile_count; i++)
-	{
-		if (strlen(sh_profiles[i].name) == length &&
-			memcmp(sh_profiles[i].name, name, length) == 0)
-			return &sh_profiles[i];
-	}
-	for (int i = 0; i < sh_pattern_count && found == NULL; i++)
-		found = find_by_pattern(i, name, length);
-	return found;
-}
-
-/* The profile of a name without a seed, or NULL. */
-static const ShProfile *
-find_plain(const char *name, size_t length)
-{
-	const ShProfile *found = find_bare(name, length);
-	size_t		fold = strlen(FOLD);
-
-	if (found != NULL || length <= fold ||
-		memcmp(name + length - fold, FOLD, fold) != 0)
-		return found;
-	found = find_bare(name, length - fold);
-	/* Other programs do not fold. */
-	return found == NULL || found->unit >= SH_UNIT_COMPAT ? NULL :
-		find_folding(found);
-}
-
-/* The profile of that name, or NULL. */
 const ShProfile *
 sh_profile_find(const char *name, size_t length)
 {
-	const ShProfile *found = find_plain(name, length);
 	uint64_t	seed;
+	const ShProfile *plain = read_name(name, length, &seed);
+	ShProfile	recipe;
 
-	if (found != NULL || !read_seed(name, &length, &seed))
-		return found;
-	found = length == 0 ? &sh_no_profile : find_plain(name, length);
-	/* Other programs hash as they do. */
-	if (found == NULL || found->unit >= SH_UNIT_COMPAT)
-		return NULL;
-	return sh_profiles_full() ? find_seeded(found, seed) :
-		sh_profile_seeded(found, seed);
+	if (plain == NULL || seed == 0)
+		return plain;
+	recipe = with_seed(plain, seed);
+	if (sh_profiles_full())
+		return find_made(&recipe);
+	return sh_profile_seeded(plain, seed);
 }
 
-/* What users call a unit. */
+/* What users call a unit: the names are in the order of ShUnit. */
 const char *
 sh_unit_name(ShUnit unit)
 {
 	static const char *const names[] = {
-		[SH_UNIT_WORD] = "word",
-		[SH_UNIT_CHARACTER] = "character",
-		[SH_UNIT_SYMBOL] = "word or symbol",
-		[SH_UNIT_PYTHON_LETTER] = "character",
-		[SH_UNIT_PYTHON_WORD] = "word",
-		[SH_UNIT_BYTE] = "byte",
-		[SH_UNIT_BYTE_CI] = "byte",
-		[SH_UNIT_UTF8] = "character",
-		[SH_UNIT_UTF8_CI] = "character",
-		[SH_UNIT_CLICKHOUSE_WORD] = "word",
-		[SH_UNIT_CLICKHOUSE_WORD_CI] = "word",
-		[SH_UNIT_JAVA_WORD] = "word"
+		"word", "character", "word or symbol",
+		"character", "word", "byte", "byte", "character", "character", "word",
+		"word", "word"
 	};
 
 	return names[unit];

@@ -3,6 +3,10 @@
  * profile.h
  *		Profiles: frozen recipes from documents to weighted features.
  *
+ * A profile is its unit (what a token is), how many tokens a feature has, and how
+ * the number of times that a feature occurs becomes its weight (damping); it may
+ * fold letters first, and hash features by a seed.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -10,18 +14,54 @@
 #ifndef SH_PROFILE_H
 #define SH_PROFILE_H
 
-#include "core/text/damping.h"
+#include <math.h>
+
+#include "core/bits.h"
 #include "core/text/text.h"
+
+/* How the number of times that a feature occurs becomes its weight. */
+typedef enum ShDamping
+{
+	SH_DAMP_COUNT,				/* n */
+	SH_DAMP_SQRT,				/* floor(sqrt(n)) */
+	SH_DAMP_LOG,				/* 1 + floor(log2(n)) */
+	SH_DAMP_BINARY,				/* 1 */
+	SH_DAMP_CAPPED				/* 2 min(n, 4) - 1 */
+} ShDamping;
+
+/* Part of the specification: what occurs more often weighs no more. */
+#define SH_CAP			4
+
+/*
+ * What a feature weighs that occurs n times in a section: what sh_tally_add
+ * (tally.c) adds up one by one, for those who count first.
+ */
+static inline uint32_t
+sh_damp(ShDamping damping, uint32_t n)
+{
+	switch (damping)
+	{
+		case SH_DAMP_COUNT:
+			return n;
+		case SH_DAMP_SQRT:
+			return (uint32_t) sqrt((double) n);
+		case SH_DAMP_LOG:
+			return (uint32_t) sh_bit_length(n);
+		case SH_DAMP_BINARY:
+			return n > 0;
+		case SH_DAMP_CAPPED:
+			return n == 0 ? 0 : 2 * (n < SH_CAP ? n : SH_CAP) - 1;
+	}
+	return 0;
+}
 
 /*
  * Limits of the work done.
  *
  * SH_PROFILE_NAME		bytes of a name, with its end.
- * SH_PROFILE_PLAIN		bytes of a name without a seed, without its end.
  * SH_PROFILE_SEEDED	profiles with a seed that a process finds by names.
  */
 #define SH_PROFILE_NAME 56
-#define SH_PROFILE_PLAIN 28
 #define SH_PROFILE_SEEDED 65536
 
 /*
@@ -61,6 +101,7 @@ extern const int sh_pattern_count;
 extern void *(*sh_profile_allocate) (size_t bytes);
 
 extern const ShProfile *sh_profile_find(const char *name, size_t length);
+extern bool sh_profile_exists(const char *name, size_t length);
 extern const ShProfile *sh_profile_seeded(const ShProfile *profile,
 										  uint64_t seed);
 extern bool sh_profiles_full(void);
@@ -74,7 +115,7 @@ sh_profile_plain(const ShProfile *profile)
 	return profile->plain == NULL ? profile : profile->plain;
 }
 
-/* Stands it in place of a profile, as features are given? */
+/* Is it sh_no_profile, for features that are given, or that with a seed? */
 static inline bool
 sh_profile_given(const ShProfile *profile)
 {

@@ -56,7 +56,7 @@ next_window(uint64_t hash, const uint64_t *hashes, size_t n, uint64_t weight)
 
 /* The slot of a window, or the free one where it would be. */
 static size_t
-find_slot(const ShWindowTable *a, uint64_t window)
+find_window(const ShWindowTable *a, uint64_t window)
 {
 	size_t		mask = a->slots - 1;
 	size_t		slot = (size_t) (sh_mix(window) * a->multiplier >> 32) & mask;
@@ -88,7 +88,7 @@ sh_shared_begin(ShWindowTable *a, void (*pause) (void))
 	/* From the last one on, so that of each window the first is in its slot. */
 	for (size_t i = windows; i-- > 0;)
 	{
-		size_t		slot = find_slot(a, a->windows[i]);
+		size_t		slot = find_window(a, a->windows[i]);
 
 		if (i % STRETCH == 0)
 			pause();
@@ -141,7 +141,7 @@ sh_shared_next(const ShWindowTable *a, const uint64_t *hashes, size_t n,
 			pause();
 			work = 0;
 		}
-		place = a->table[find_slot(a, window)];
+		place = a->table[find_window(a, window)];
 		passage->n = 0;
 		for (int i = 0; i < SH_PLACES_MAX && place != 0; i++)
 		{

@@ -36,9 +36,8 @@
 #include <string.h>
 
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
+#include "core/text/characters.h"
 #include "core/text/unicode_table.h"
-#include "core/text/utf8.h"
 
 /* Part of the specification: code points of a phonetic gram. */
 #define SH_PHONETIC_GRAM	4
@@ -112,25 +111,6 @@ cut_grams(ShText *text)
 	}
 }
 
-/* Append the normal form of the piece to the text. */
-static void
-write_piece(ShText *text)
-{
-	unsigned char *to = text->bytes + text->used;
-
-	if (text->piece_inert)
-	{
-		memcpy(to, text->piece, text->piece_bytes);
-		text->used += text->piece_bytes;
-	}
-	else
-		text->used += sh_fold(text->piece, text->piece_bytes, text->folded,
-							  to);
-	text->piece_bytes = 0;
-	text->piece_chars = 0;
-	text->piece_inert = true;
-}
-
 /*
  * Put a space before what is about to be written, unless it is the first of
  * the document.  "total" serves to know: each run leaves at least one token.
@@ -161,7 +141,7 @@ flush_piece(ShText *text)
 		text->gram_have = 0;
 	}
 	start = text->used;
-	write_piece(text);
+	text->used += sh_piece_end(&text->piece, text->bytes + start);
 	text->run_written = true;
 	if (text->unit == SH_UNIT_CHARACTER || text->run == SH_IDEOGRAPHIC)
 		cut_characters(text, start);
@@ -177,7 +157,7 @@ end_run(ShText *text)
 {
 	if (text->run == SH_SEPARATOR)
 		return;
-	if (text->piece_chars > 0)
+	if (text->piece.chars > 0)
 		flush_piece(text);
 	if (text->run_written && !text->run_cut)
 		push_token(text, text->gram_start, text->used);
@@ -211,10 +191,8 @@ read_character(ShText *text, int class, const unsigned char *p, size_t length)
 		text->run = kind;
 	}
 	text->gap = false;
-	memcpy(text->piece + text->piece_bytes, p, length);
-	text->piece_bytes += length;
-	text->piece_inert &= (class & SH_INERT) != 0;
-	if (++text->piece_chars == SH_PIECE_MAX)
+	sh_piece_add(&text->piece, p, length, 1, (class & SH_INERT) != 0);
+	if (text->piece.chars == SH_PIECE_MAX)
 		flush_piece(text);
 }
 
@@ -228,9 +206,10 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p;
 	int			class = text->run | SH_INERT;
-	int			room = SH_PIECE_MAX - text->piece_chars;
+	int			room = SH_PIECE_MAX - text->piece.chars;
+	int			chars = 0;
 
-	while (room > 0 && p < end)
+	while (chars < room && p < end)
 	{
 		size_t		length;
 		int32_t		c = sh_utf8_decode(p, end, &length);
@@ -238,12 +217,10 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 		if (c < 0 || sh_classify(c) != class)
 			break;
 		p += length;
-		room--;
+		chars++;
 	}
-	memcpy(text->piece + text->piece_bytes, start, (size_t) (p - start));
-	text->piece_bytes += (size_t) (p - start);
-	text->piece_chars = SH_PIECE_MAX - room;
-	if (room == 0)
+	sh_piece_add(&text->piece, start, (size_t) (p - start), chars, true);
+	if (chars == room)
 		flush_piece(text);
 	return p;
 }
@@ -337,7 +314,7 @@ sh_text_begin(ShText *text, ShUnit unit)
 	memset(text, 0, offsetof(ShText, piece));
 	text->unit = unit;
 	text->ascii = sh_ascii_fastest();
-	text->piece_inert = true;
+	sh_piece_begin(&text->piece);
 }
 
 /* True when there is no room for one piece more: the caller has to retire. */

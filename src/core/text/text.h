@@ -3,6 +3,12 @@
  * text.h
  *		UTF-8 document -> normalised text, cut into tokens.
  *
+ * This is the first step of what core/text does: from the bytes of a document to
+ * the hashes of its features.  In come UTF-8 and a profile (profile.h); text.c makes
+ * tokens, windows.c makes features of them and hashes these.  For passages, words
+ * with their places come out of word_places.c instead, and borders.c and
+ * shared_runs.c work on those.  Nothing here depends on locale or collation.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -16,7 +22,7 @@
 
 #include "core/text/ascii.h"
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
+#include "core/text/characters.h"
 #include "core/lanes.h"
 
 /*
@@ -57,7 +63,7 @@ typedef enum ShUnit
  */
 typedef struct ShText
 {
-	/* what stays */
+	/* set as a document begins */
 	ShUnit		unit;
 	const ShAsciiKind *ascii;
 
@@ -77,14 +83,8 @@ typedef struct ShText
 	size_t		gram_end;		/* ... and ends, as far as it is known */
 	int			gram_have;		/* characters in between */
 
-	/* the piece of the run that is not yet normalised */
-	size_t		piece_bytes;
-	int			piece_chars;
-	bool		piece_inert;
-
-	/* buffers */
-	unsigned char piece[SH_PIECE_MAX * 4];
-	int32_t		folded[SH_FOLDED_MAX + 1];
+	/* buffers; the piece of the run is what is not yet normalised of it */
+	ShRunPiece	piece;
 	uint16_t	starts[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	uint16_t	ends[SH_TEXT_TOKENS + SH_TOKENS_BEYOND];
 	unsigned char bytes[SH_TEXT_BYTES];

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/text/utf8.h"
+#include "core/text/characters.h"
 
 /* The most words that a block of ASCII has. */
 #define BLOCK_WORDS		(SH_ASCII_BLOCK / 2)
@@ -68,27 +68,21 @@ static void
 end_word(ShWordReader *reader)
 {
 	unsigned char *normal = reader->normal;
-	size_t		length = reader->piece_bytes;
+	size_t		length;
 
-	if (length == 0)
+	if (reader->piece.chars == 0)
 		return;
-	if (reader->piece_inert)
-		memcpy(normal, reader->piece, length);
-	else
-		length = sh_fold(reader->piece, length, reader->folded, normal);
+	length = sh_piece_end(&reader->piece, normal);
 	memset(normal + length, 0, 8);
 	reader->word.hash = hash_word(normal, length > 0 ? length : 1);
 	reader->word.quarters = reader->run == SH_PHONETIC ? 1 : SH_QUARTERS;
 	reader->held[reader->n++] = reader->word;
-	reader->piece_bytes = 0;
-	reader->piece_chars = 0;
-	reader->piece_inert = true;
 }
 
 /* Read one character, given as its class and its UTF-8 bytes. */
 static inline void
-read_character(ShWordReader *reader, int class, const unsigned char *p,
-			   size_t length)
+read_place(ShWordReader *reader, int class, const unsigned char *p,
+		   size_t length)
 {
 	ShKind		kind = (ShKind) (class & ~SH_INERT);
 	bool		mark = kind == SH_MARK;
@@ -99,21 +93,18 @@ read_character(ShWordReader *reader, int class, const unsigned char *p,
 		kind = reader->run;
 	if (kind == SH_SYMBOL)
 		kind = SH_SEPARATOR;
-	if (kind != reader->run || reader->piece_chars == SH_PIECE_MAX ||
+	if (kind != reader->run || reader->piece.chars == SH_PIECE_MAX ||
 		(kind != SH_WORD && !mark))
 		end_word(reader);
 	reader->run = kind;
 	if (kind == SH_SEPARATOR)
 		return;
-	if (reader->piece_bytes == 0)
+	if (reader->piece.chars == 0)
 	{
 		reader->word.start = reader->place;
 		reader->word.byte = reader->byte;
 	}
-	memcpy(reader->piece + reader->piece_bytes, p, length);
-	reader->piece_bytes += length;
-	reader->piece_inert &= (class & SH_INERT) != 0;
-	reader->piece_chars++;
+	sh_piece_add(&reader->piece, p, length, 1, (class & SH_INERT) != 0);
 	reader->word.end = reader->place + (reader->bytes ? length : 1);
 }
 
@@ -169,9 +160,7 @@ sh_words_begin(ShWordReader *reader, bool bytes)
 	reader->n = 0;
 	reader->place = reader->byte = 0;
 	reader->run = SH_SEPARATOR;
-	reader->piece_bytes = 0;
-	reader->piece_chars = 0;
-	reader->piece_inert = true;
+	sh_piece_begin(&reader->piece);
 }
 
 /*
@@ -197,9 +186,9 @@ sh_words_feed(ShWordReader *reader, const unsigned char *from,
 		c = sh_utf8_decode(from, end, &length);
 		lower = (unsigned char) (c | 0x20);
 		if (c >= 'A' && c <= 'Z')
-			read_character(reader, SH_WORD | SH_INERT, &lower, 1);
+			read_place(reader, SH_WORD | SH_INERT, &lower, 1);
 		else
-			read_character(reader, sh_classify(c), from, length);
+			read_place(reader, sh_classify(c), from, length);
 		from += length;
 		reader->place += reader->bytes ? (uint32_t) length : !reader->one;
 		reader->byte += (uint32_t) length;

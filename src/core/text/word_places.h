@@ -16,7 +16,7 @@
 
 #include "core/text/ascii.h"
 #include "core/text/fold.h"
-#include "core/text/kinds.h"
+#include "core/text/characters.h"
 
 #define SH_WORD_PLACES_HELD	1024	/* words held at a time */
 
@@ -39,7 +39,7 @@ typedef struct ShWord
 /* A document being read.  What is complete waits in "held" for the caller. */
 typedef struct ShWordReader
 {
-	/* what stays */
+	/* set as a document begins */
 	const ShAsciiKind *ascii;
 	bool		bytes;			/* places are counted in bytes */
 
@@ -55,13 +55,9 @@ typedef struct ShWordReader
 	/* the word being read */
 	ShKind		run;			/* SH_SEPARATOR when there is none */
 	ShWord		word;
-	size_t		piece_bytes;	/* of it; 0 between two pieces of a run */
-	int			piece_chars;
-	bool		piece_inert;
-	unsigned char piece[SH_PIECE_MAX * 4];
+	ShRunPiece	piece;			/* of it; empty between two pieces of a run */
 
 	/* its normal form */
-	int32_t		folded[SH_FOLDED_MAX + 1];
 	unsigned char normal[SH_FOLDED_MAX * 4 + 8];
 } ShWordReader;
 

@@ -15,7 +15,7 @@
 #ifndef SH_IDF_H
 #define SH_IDF_H
 
-#include "core/fingerprint/accumulate.h"
+#include "core/fingerprint/families.h"
 #include "core/text/profile.h"
 
 /* Part of the format. */
