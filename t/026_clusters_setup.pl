@@ -216,6 +216,7 @@ END
 		0, "round $round: nothing is left");
 }
 
-cmp_ok($moves, '>', 0, "what was made was moved $moves times");
+# A short run may have none.
+cmp_ok($moves, $seconds < 20 ? '>=' : '>', 0, "what was made was moved $moves times");
 $node->stop;
 done_testing();
