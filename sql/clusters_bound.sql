@@ -51,10 +51,7 @@ BEGIN
 	END LOOP;
 	RETURN found || (SELECT count(*) FROM docs_clusters);
 EXCEPTION WHEN OTHERS THEN
-	-- that a table is gone says the server, or the guard where caches still know it
-	RETURN CASE WHEN SQLSTATE = '42P01' AND SQLERRM ~ '^relation with OID \d+ does not exist$'
-		THEN '55006 table with OID ... was dropped while a statement wrote to it or searched it'
-		ELSE SQLSTATE || ' ' || regexp_replace(SQLERRM, 'OID \d+', 'OID ...') END;
+	RETURN SQLSTATE || ' ' || regexp_replace(SQLERRM, 'OID \d+', 'OID ...');
 END $$;
 \pset format unaligned
 \pset tuples_only on
