@@ -7,8 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/row_search.h"
-
+#include "pairs/pairs.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
@@ -63,11 +62,11 @@ put_equal_pairs(SimhashRowSearch *search)
 	}
 }
 
-/* SimhashSimilarSink: two rows are near, and similar. */
+/* SimhashSimilar.sink: two rows are near, and similar. */
 static void
-put_similar_pair(void *context, uint32 a, uint32 b, double similarity)
+put_similar_pair(SimhashRowSearch *search, uint32 a, uint32 b,
+				 double similarity)
 {
-	SimhashRowSearch *search = context;
 	const uint32 *number = search->similar.number;
 
 	put_pair(search, a, b, number[a] == number[b] ? 0
@@ -77,26 +76,28 @@ put_similar_pair(void *context, uint32 a, uint32 b, double similarity)
 
 /* Read the rows, put out their pairs. */
 static void
-list_pairs(SimhashRowSearch *search)
+list_pairs(void *context)
 {
-	ShPairSink	sink = put_near_pairs;
-	void	   *context = search;
+	SimhashRowSearch *search = context;
+	bool		compare = search->rows.documents != NULL;
 
-	simhash_read_rows(&search->rows, &search->query);
-	simhash_search_begin(search, true);
-	if (search->rows.documents == NULL)
+	simhash_analyze(&search->query);
+	simhash_read_rows(&search->rows, &search->query, true);
+	simhash_search_begin(search);
+	if (!compare)
 		put_equal_pairs(search);
 	else
 	{
-		simhash_search_begin_similar(search, SIMHASH_SIMILAR_PAIRS, NULL,
-									 put_similar_pair);
-		sink = simhash_similar_near;
-		context = &search->similar;
+		search->similar.sink = put_similar_pair;
+		simhash_similar_begin(search);
 	}
 	sh_pairs_begin_search(&search->pairs);
-	simhash_search_near(search, search->pairs.distinct, sink, context);
-	if (search->rows.documents != NULL)
-		simhash_similar_finish(&search->similar);
+	simhash_search_near(search, search->pairs.distinct,
+						compare ? simhash_similar_near : put_near_pairs,
+						search);
+	if (compare)
+		simhash_similar_finish(search);
+	simhash_search_end(search);
 }
 
 /*
@@ -127,5 +128,6 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	SimhashRowSearch *search = palloc0(sizeof *search);
 
 	(void) simhash_search_arguments(search, fcinfo, 0);
-	return simhash_search_run(search, "simhash_pairs", list_pairs);
+	simhash_show_progress("simhash_pairs", list_pairs, search);
+	return (Datum) 0;
 }

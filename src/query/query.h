@@ -82,5 +82,8 @@ extern void simhash_progress_rows(const char *what, int64 rows);
 extern void simhash_progress_part(const char *what, double done);
 extern void simhash_progress_done(void *context, double done);
 extern void simhash_progress_end(SimhashProgress *progress);
+extern void simhash_show_progress(const char *name,
+								  void (*work) (void *context),
+								  void *context);
 
 #endif							/* SIMHASH_QUERY_H */

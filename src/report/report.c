@@ -338,7 +338,6 @@ make_report_clusters(SimhashTableReport *report)
 	report->members = add_store(report, "simhash_member",
 								simhash_columns(&like));
 	query.text = write_numbered(&report->table);
-	simhash_analyze(&query);
 	simhash_make_stars(&query, report->k, report->table.documents,
 					   report->table.decides, &report->tally,
 					   report->members->reldata,
@@ -406,6 +405,19 @@ get_report_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 	report->stores = create_queryEnv();
 }
 
+/* Make the report; its lines go to the result. */
+static void
+make_report(void *context)
+{
+	SimhashTableReport *report = context;
+
+	analyze_all(report);
+	fetch_rows(report);
+	make_report_clusters(report);
+	show_rows(report);
+	(void) ask_into(report, simhash_write_lines(report), report->result);
+}
+
 /*
  * simhash_report(relation regclass, fingerprint text, k bigint DEFAULT 3,
  *		within text[] DEFAULT '{}', document text DEFAULT NULL,
@@ -427,25 +439,11 @@ Datum
 simhash_report(PG_FUNCTION_ARGS)
 {
 	SimhashTableReport *report = palloc0(sizeof *report);
-	SimhashProgress progress;
 
 	get_report_arguments(report, fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
-	simhash_progress_begin(&progress, "simhash_report");
-	PG_TRY();
-	{
-		analyze_all(report);
-		fetch_rows(report);
-		make_report_clusters(report);
-		show_rows(report);
-		(void) ask_into(report, simhash_write_lines(report),
-						((ReturnSetInfo *) fcinfo->resultinfo)->setResult);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&progress);
-	}
-	PG_END_TRY();
+	report->result = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
+	simhash_show_progress("simhash_report", make_report, report);
 	tuplestore_end(report->rows->reldata);
 	tuplestore_end(report->members->reldata);
 	tuplestore_end(report->texts->reldata);

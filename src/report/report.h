@@ -16,8 +16,7 @@
 #ifndef SIMHASH_REPORT_H
 #define SIMHASH_REPORT_H
 
-#include "pairs/documents.h"
-#include "pairs/rate.h"
+#include "pairs/pairs.h"
 
 #include "catalog/pg_inherits.h"
 
@@ -62,6 +61,7 @@ typedef struct SimhashTableReport
 	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
 	SimhashTally tally;			/* of pairs, if documents are known */
 	const char *given;			/* what is said of them, as arguments of a call */
+	Tuplestorestate *result;
 } SimhashTableReport;
 
 /* report_table.c */

@@ -16,7 +16,7 @@
 #ifndef SIMHASH_TUNE_H
 #define SIMHASH_TUNE_H
 
-#include "pairs/rate.h"
+#include "pairs/pairs.h"
 
 #include "search/measure.h"
 
