@@ -29,7 +29,10 @@ put_pair(SimhashRowSearch *search, uint32 a, uint32 b, int distance,
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
 }
 
-/* ShPairSink: two fingerprints are near; put out all pairs of their rows. */
+/*
+ * ShPairSink: two fingerprints are near, or one is given twice; put out all
+ * pairs of their rows.
+ */
 static void
 put_near_pairs(void *context, uint32_t a, uint32_t b, int distance)
 {
@@ -38,26 +41,12 @@ put_near_pairs(void *context, uint32_t a, uint32_t b, int distance)
 
 	for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
 	{
-		for (uint32 j = pairs->first[b]; j < pairs->first[b + 1]; j++)
-			put_pair(search, pairs->rows[i], pairs->rows[j], distance, 0);
-	}
-}
-
-/* Put out all pairs of rows with the same fingerprint. */
-static void
-put_equal_pairs(SimhashRowSearch *search)
-{
-	const ShPairs *pairs = &search->pairs;
-
-	for (uint32 a = 0; a < pairs->distinct; a++)
-	{
-		for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
+		for (uint32 j = a == b ? i + 1 : pairs->first[b];
+			 j < pairs->first[b + 1]; j++)
 		{
-			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
-			{
+			if (a == b)
 				simhash_search_listed(search);
-				put_pair(search, pairs->rows[i], pairs->rows[j], 0, 0);
-			}
+			put_pair(search, pairs->rows[i], pairs->rows[j], distance, 0);
 		}
 	}
 }
@@ -84,13 +73,13 @@ list_pairs(void *context)
 	simhash_analyze(&search->query);
 	simhash_read_rows(&search->rows, &search->query, true);
 	simhash_search_begin(search);
-	if (!compare)
-		put_equal_pairs(search);
-	else
+	if (compare)
 	{
 		search->similar.sink = put_similar_pair;
 		simhash_similar_begin(search);
 	}
+	for (uint32 a = 0; !compare && a < search->pairs.distinct; a++)
+		put_near_pairs(search, a, a, 0);
 	sh_pairs_begin_search(&search->pairs);
 	simhash_search_near(search, search->pairs.distinct,
 						compare ? simhash_similar_near : put_near_pairs,

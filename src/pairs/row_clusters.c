@@ -10,7 +10,6 @@
 #include "pairs/pairs.h"
 
 #include "catalog/pg_operator.h"
-#include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
@@ -239,16 +238,6 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	make_row_clusters(made);
 }
 
-/* An argument that is the first of two words, or else the second. */
-static bool
-choose_argument(FunctionCallInfo fcinfo, int argument, const char *name,
-				const char *yes, const char *no)
-{
-	simhash_check_not_null(fcinfo, argument, name);
-	return simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(argument)), name,
-						  yes, no);
-}
-
 /*
  * simhash_clusters(query text, k bigint DEFAULT 3,
  *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
@@ -279,9 +268,9 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
 	made->decide = true;
-	made->search.similar.star = choose_argument(fcinfo, kind, "kind", "star",
-												 "connected");
-	made->first = choose_argument(fcinfo, kind + 1, "keep", "first", "lowest");
+	made->search.similar.star = simhash_choose(fcinfo, kind, "kind", "star",
+												"connected");
+	made->first = simhash_choose(fcinfo, kind + 1, "keep", "first", "lowest");
 	simhash_check_not_null(fcinfo, kind + 2, "min_size");
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
 							   PG_UINT32_MAX);

@@ -62,8 +62,9 @@ typedef struct SimhashProgress
 /* arguments.c */
 extern void simhash_check_not_null(FunctionCallInfo fcinfo, int argument,
 								   const char *name);
-extern bool simhash_choose(const char *word, const char *name,
-						   const char *yes, const char *no);
+extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
+						   const char *name, const char *yes,
+						   const char *no);
 
 /* statement.c */
 extern void simhash_analyze(SimhashStatement *statement);

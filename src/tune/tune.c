@@ -116,8 +116,7 @@ get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		derived->measure =
-			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(3)), "family",
-						   "minhash", "simhash") ?
+			simhash_choose(fcinfo, 3, "family", "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
 	call->measure =
 		simhash_get_measure(PG_ARGISNULL(4) ? NULL

@@ -3,7 +3,7 @@
  * compare.c
  *		Fingerprints compared with many others, by the fastest instructions.
  *
- * There are two functions (see compare.h), in portable C and for the
+ * There are two functions (see engine.h), in portable C and for the
  * instructions of some processors, which are chosen when the server runs.
  * What differs is only "one", which compares one value with many: four at a
  * time with AVX2, where bits are counted by looking up half-bytes, two with
@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/compare.h"
+#include "core/pairs/engine.h"
 
 #include "core/cpu.h"
 

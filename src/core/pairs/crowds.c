@@ -35,7 +35,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/crowds.h"
+#include "core/pairs/clusters.h"
 
 #include <string.h>
 

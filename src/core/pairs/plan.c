@@ -42,7 +42,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/plan.h"
+#include "core/pairs/engine.h"
 
 /* Costs in nanoseconds, roughly. */
 #define MOVE_COST		3.0		/* of a value, when sorting by a digit */
