@@ -28,9 +28,6 @@
 
 #include "search/measure.h"
 
-/* The least memory for features to be kept in, in bytes. */
-#define KEPT_LEAST		(64 * 1024)
-
 /* The features of a row that stay in memory. */
 typedef struct KeptFeatures
 {
@@ -162,13 +159,6 @@ simhash_documents_put(SimhashDocuments *documents, Datum document, bool isnull)
 	MemoryContextReset(documents->scratch);
 }
 
-/* The memory that so many rows take here. */
-int64
-simhash_documents_bytes(int64 n)
-{
-	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
-}
-
 /* Make room for features that stay; those that were there go. */
 static void
 begin_keeping(SimhashDocuments *documents)
@@ -203,7 +193,7 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 		documents->offset[i] = -1;
 	}
 	documents->loaded = n;
-	documents->kept_limit = Max(spare, KEPT_LEAST);
+	documents->kept_limit = Max(spare, SIMHASH_KEPT_LEAST);
 	documents->file = BufFileCreateTemp(false);
 	simhash_init_bag(&documents->bag, documents->context);
 	documents->bag.allocate = allocate_features;

@@ -58,8 +58,8 @@ put_similar_pair(SimhashRowSearch *search, uint32 a, uint32 b,
 {
 	const uint32 *number = search->similar.number;
 
-	put_pair(search, a, b, number[a] == number[b] ? 0
-			 : simhash_search_distance(search, number[a], number[b]),
+	put_pair(search, a, b,
+			 simhash_search_distance(search, number[a], number[b]),
 			 similarity);
 }
 

@@ -69,6 +69,14 @@ typedef struct SimhashDocuments
 	int64		kept_limit;
 } SimhashDocuments;
 
+/* The memory that the documents of n rows take, and to search similar ones. */
+#define SIMHASH_DOCUMENTS_BYTES(n) \
+	((n) * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + SIMHASH_KEPT_LEAST)
+#define SIMHASH_SIMILAR_BYTES(n) \
+	((n) * (int64) (5 * sizeof(uint32) + sizeof(uint8)))
+
+#define SIMHASH_KEPT_LEAST	(64 * 1024) /* bytes for features to be kept in */
+
 /* Something about a row. */
 typedef bool (*SimhashRowTest) (void *context, uint32 row);
 
@@ -194,7 +202,6 @@ extern SimhashDocuments *simhash_documents_begin(const SimhashDocumentOptions *o
 extern void simhash_documents_type(SimhashDocuments *documents, Oid type);
 extern void simhash_documents_put(SimhashDocuments *documents, Datum document,
 								  bool isnull);
-extern int64 simhash_documents_bytes(int64 n);
 extern void simhash_documents_complete(SimhashDocuments *documents, uint32 n,
 									   int64 spare);
 extern void simhash_documents_read(SimhashDocuments *documents,
@@ -246,7 +253,6 @@ extern void simhash_search_listed(SimhashRowSearch *search);
 extern void simhash_search_end(SimhashRowSearch *search);
 
 /* similar_rows.c */
-extern int64 simhash_similar_bytes(int64 n);
 extern void simhash_similar_begin(SimhashRowSearch *search);
 extern void simhash_similar_crowds(SimhashRowSearch *search,
 								   const ShCrowds *crowds);

@@ -43,7 +43,7 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 	if (rows->groups != NULL)
 		bytes += n * (int64) sizeof(uint32);
 	if (rows->documents != NULL)
-		bytes += simhash_documents_bytes(n) + simhash_similar_bytes(n);
+		bytes += SIMHASH_DOCUMENTS_BYTES(n) + SIMHASH_SIMILAR_BYTES(n);
 	if (id_bytes > 0)
 		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
 	return bytes + Max(search, (int64) groups);

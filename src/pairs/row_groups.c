@@ -215,8 +215,7 @@ simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 int64
 simhash_groups_bytes(const SimhashGroups *groups)
 {
-	return groups == NULL ? 0
-		: (int64) MemoryContextMemAllocated(groups->context, false);
+	return (int64) MemoryContextMemAllocated(groups->context, false);
 }
 
 /* Free all that was needed to give numbers. */

@@ -43,13 +43,6 @@
 #define LOOKS			4		/* rows whose features may be the same */
 #define SAY_EVERY		256		/* comparisons between two looks at the clock */
 
-/* The memory that so many rows take here. */
-int64
-simhash_similar_bytes(int64 n)
-{
-	return n * (int64) (5 * sizeof(uint32) + sizeof(uint8));
-}
-
 /* An array of a number for each row, which is at first the given one. */
 static uint32 *
 make_array(const SimhashRows *rows, uint32 value)

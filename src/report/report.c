@@ -99,6 +99,7 @@ write_fetch(const SimhashTable *table)
 	StringInfoData text;
 	bool		here = table->place == SIMHASH_HERE;
 	ListCell   *group;
+	ListCell   *column;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "SELECT 0::pg_catalog.int8 AS n, (%s)::%s AS fp,"
@@ -107,9 +108,9 @@ write_fetch(const SimhashTable *table)
 					 bytes_of_row(table->oid),
 					 here ? "t.ctid" : "NULL::pg_catalog.tid",
 					 here ? "t.tableoid" : "NULL::pg_catalog.oid");
-	foreach(group, table->groups)
-		appendStringInfo(&text, ", %s AS c%d", (char *) lfirst(group),
-						 foreach_current_index(group) + 1);
+	forboth(group, table->groups, column, table->columns)
+		appendStringInfo(&text, ", %s AS %s", (char *) lfirst(group),
+						 (char *) lfirst(column));
 	if (table->compare.document != NULL)
 		appendStringInfo(&text, ", t.%s AS document",
 						 quote_identifier(table->compare.document));
@@ -311,12 +312,12 @@ write_numbered(const SimhashTable *table)
 {
 	StringInfoData text;
 	ListCell   *group;
+	ListCell   *column;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT n, fp");
-	foreach(group, table->groups)
-		appendStringInfo(&text, ", c%d AS %s",
-						 foreach_current_index(group) + 1,
+	forboth(group, table->groups, column, table->columns)
+		appendStringInfo(&text, ", %s AS %s", (char *) lfirst(column),
 						 (char *) lfirst(group) + strlen("t."));
 	appendStringInfoString(&text, " FROM simhash_row WHERE fp IS NOT NULL");
 	return text.data;

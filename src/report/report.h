@@ -39,6 +39,7 @@ typedef struct SimhashTable
 	bool		parted;			/* it may have children: ctid is not enough */
 	const char *source;			/* as FROM names it: ONLY, where ctid is */
 	List	   *groups;			/* columns, as expressions */
+	List	   *columns;		/* their names in a report: c1, c2, ... */
 	const char *fingerprint;	/* an expression */
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */

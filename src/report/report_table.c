@@ -129,11 +129,10 @@ find_key(Oid relation)
 	return list_length(key) == n ? key : NIL;
 }
 
-/* The columns of groups, checked and quoted. */
-static List *
-find_groups(const SimhashTable *table, ArrayType *within)
+/* Find the columns of groups. */
+static void
+find_groups(SimhashTable *table, ArrayType *within)
 {
-	List	   *groups = NIL;
 	Datum	   *names;
 	bool	   *nulls;
 	int			n;
@@ -155,9 +154,10 @@ find_groups(const SimhashTable *table, ArrayType *within)
 					 errmsg("column \"%s\" of relation %s does not exist",
 							name, table->name),
 					 errhint("within names the columns in which near-duplicates must be equal.")));
-		groups = lappend(groups, psprintf("t.%s", quote_identifier(name)));
+		table->groups = lappend(table->groups,
+								psprintf("t.%s", quote_identifier(name)));
+		table->columns = lappend(table->columns, psprintf("c%d", i + 1));
 	}
-	return groups;
 }
 
 /*
@@ -315,7 +315,7 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 		(relkind == RELKIND_PARTITIONED_TABLE || list_length(parts) > 1);
 	table->source = table->place == SIMHASH_HERE && !table->parted ?
 		psprintf("ONLY %s", table->name) : table->name;
-	table->groups = find_groups(table, within);
+	find_groups(table, within);
 	simhash_check_distance(k, table->type != INT8OID,
 						   table->type == INT8OID ? SH_BITS :
 						   table->width > 0 ? table->width : SH_MOST_WIDTH);

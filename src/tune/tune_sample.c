@@ -203,40 +203,32 @@ draw_document(Tuning *tuning, const Document *read)
 	memcpy(kept->document, read->document, length);
 }
 
-/* The fingerprint of an array of words; false if it has none. */
-static bool
-fingerprint_word_array(const SimhashDerivation *derived, ArrayType *words,
-					   uint64 *fingerprint)
-{
-	uint64	   *hashes;
-	int			n = simhash_hash_set(words, derived->profile, &hashes);
-	ShSums		sums = {0};
-	ShMinima	minima;
-
-	if (derived->measure == SIMHASH_JACCARD)
-	{
-		sh_minima_begin(&minima);
-		sh_minima_add(&minima, hashes, n);
-		return sh_minima_fingerprint(&minima, fingerprint);
-	}
-	sh_sums_add(&sums, hashes, n);
-	return sh_sums_fingerprint(&sums, fingerprint);
-}
-
 /* Make the fingerprint of a document; false if it has none. */
 static bool
 make_fingerprint(const Tuning *tuning, Document *read)
 {
 	const SimhashDerivation *derived = &tuning->call->derived;
+	bool		minhash = derived->measure == SIMHASH_JACCARD;
 	text	   *document = (text *) read->document;
+	ShSums		sums = {0};
+	ShMinima	minima;
+	uint64	   *hashes;
+	int			n;
 
 	read->width = SH_BITS;
-	if (tuning->words)
-		return fingerprint_word_array(derived, (ArrayType *) document,
-									  read->fingerprint);
-	if (derived->measure == SIMHASH_JACCARD)
-		return simhash_minhash(derived->profile, document, read->fingerprint);
-	return simhash_fingerprint(derived->profile, document, read->fingerprint);
+	if (!tuning->words)
+		return minhash ?
+			simhash_minhash(derived->profile, document, read->fingerprint) :
+			simhash_fingerprint(derived->profile, document, read->fingerprint);
+	n = simhash_hash_set((ArrayType *) document, derived->profile, &hashes);
+	if (!minhash)
+	{
+		sh_sums_add(&sums, hashes, n);
+		return sh_sums_fingerprint(&sums, read->fingerprint);
+	}
+	sh_minima_begin(&minima);
+	sh_minima_add(&minima, hashes, n);
+	return sh_minima_fingerprint(&minima, read->fingerprint);
 }
 
 /* Note how wide a fingerprint is; fail unless all have that width. */

@@ -80,13 +80,6 @@ sh_take_near(uint64_t one, int radius, uint64_t *values, size_t n)
 /* --- portable ------------------------------------------------------------- */
 
 static void
-one_portable(const ShCompare *compare, uint64_t one,
-			 const uint64_t *many, size_t n)
-{
-	one_by_one(compare, one, many, n);
-}
-
-static void
 runs_portable(const ShCompare *compare, const uint64_t *values,
 			  size_t start, const uint32_t *ends, size_t n, size_t limit)
 {
@@ -223,7 +216,7 @@ const ShCompareKind sh_compare_kinds[] = {
 #ifdef __aarch64__
 	{"NEON", sh_cpu_any, one_neon, runs_neon},
 #endif
-	{"portable", sh_cpu_any, one_portable, runs_portable}
+	{"portable", sh_cpu_any, one_by_one, runs_portable}
 };
 const int	sh_compare_kinds_count =
 sizeof sh_compare_kinds / sizeof *sh_compare_kinds;
