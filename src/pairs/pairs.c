@@ -70,9 +70,7 @@ list_pairs(void *context)
 	SimhashRowSearch *search = context;
 	bool		compare = search->rows.documents != NULL;
 
-	simhash_analyze(&search->query);
-	simhash_read_rows(&search->rows, &search->query, true);
-	simhash_search_begin(search);
+	simhash_search_begin(search, true);
 	if (compare)
 	{
 		search->similar.sink = put_similar_pair;

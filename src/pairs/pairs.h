@@ -181,6 +181,8 @@ struct SimhashRowSearch
 	ShPairs		pairs;
 	ShWide		wide;			/* where fingerprints have several words */
 	SimhashSimilar similar;		/* where documents decide */
+	SimhashTally *tally;		/* of pairs where documents are compared; or
+								 * NULL */
 	int64		listed;			/* rows put out that no search has found */
 };
 
@@ -244,7 +246,7 @@ extern bool simhash_recommend(const SimhashTally *tally, SimhashRate *best);
 extern int	simhash_search_arguments(SimhashRowSearch *search,
 									 FunctionCallInfo fcinfo,
 									 int others);
-extern void simhash_search_begin(SimhashRowSearch *search);
+extern void simhash_search_begin(SimhashRowSearch *search, bool sort);
 extern void simhash_search_near(SimhashRowSearch *search, uint32 alone,
 								ShPairSink sink, void *context);
 extern int	simhash_search_distance(const SimhashRowSearch *search, uint32 a,

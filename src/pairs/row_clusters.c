@@ -22,8 +22,6 @@ typedef struct RowClusters
 	bool		first;			/* the first row of a cluster represents it,
 								 * not that with the lowest id */
 	bool		decide;			/* documents do, if they are compared */
-	SimhashTally *tally;		/* of pairs where documents are compared; or
-								 * NULL */
 	uint32		least;			/* rows of a cluster */
 
 	/* what is found */
@@ -193,11 +191,7 @@ make_row_clusters(void *context)
 	SimhashRowSearch *search = &made->search;
 	SimhashRows *rows = &search->rows;
 
-	simhash_analyze(&search->query);
-	simhash_read_rows(rows, &search->query, !made->first);
-	if (rows->documents != NULL && made->tally != NULL)
-		simhash_tally_some(rows, made->tally);
-	simhash_search_begin(search);
+	simhash_search_begin(search, !made->first);
 	sh_clusters_begin(&made->clusters, &search->pairs,
 					  MemoryContextAllocHuge(rows->context,
 											 sizeof(uint32) * (rows->n + 1)));
@@ -233,7 +227,7 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	made->search.columns = columns;
 	made->search.similar.star = true;
 	made->decide = decide;
-	made->tally = tally;
+	made->search.tally = tally;
 	made->least = 2;
 	make_row_clusters(made);
 }

@@ -56,16 +56,24 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	return k + 1;
 }
 
-/* Number the distinct fingerprints among the rows. */
+/*
+ * Read the rows, in the order of their ids if so wanted; tally pairs of some;
+ * and number the distinct fingerprints.
+ */
 void
-simhash_search_begin(SimhashRowSearch *search)
+simhash_search_begin(SimhashRowSearch *search, bool sort)
 {
 	SimhashRows *rows = &search->rows;
 	ShPairs    *pairs = &search->pairs;
-	bool		wide = rows->words > 1;
-	void	   *memory = MemoryContextAllocHuge(rows->context,
-												sh_pairs_bytes(rows->n));
+	bool		wide;
+	void	   *memory;
 
+	simhash_analyze(&search->query);
+	simhash_read_rows(rows, &search->query, sort);
+	if (rows->documents != NULL && search->tally != NULL)
+		simhash_tally_some(rows, search->tally);
+	wide = rows->words > 1;
+	memory = MemoryContextAllocHuge(rows->context, sh_pairs_bytes(rows->n));
 	sh_pairs_begin(pairs, !wide ? rows->fingerprints :
 				   MemoryContextAllocHuge(rows->context,
 										  sizeof(uint64) * (rows->n + 1)),

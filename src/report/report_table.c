@@ -290,20 +290,21 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 	table->relkind = relkind;
 	table->fingerprint = fingerprint;
 	if (relkind != '\0')
+	{
 		table->name =
 			quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
 									   get_rel_name(relation));
-	if (relkind != '\0' && strchr(relkinds, relkind) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
-				 errmsg("%s is not a table or materialized view", table->name) :
-				 errmsg("%s is not a table", table->name),
-				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
-				 errhint("simhash_clusters and simhash_pairs take any query.") :
-				 errhint("Name the table that the rows are in.")));
-	if (relkind != '\0')
+		if (strchr(relkinds, relkind) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
+					 errmsg("%s is not a table or materialized view", table->name) :
+					 errmsg("%s is not a table", table->name),
+					 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
+					 errhint("simhash_clusters and simhash_pairs take any query.") :
+					 errhint("Name the table that the rows are in.")));
 		check_table_rights(relation);
+	}
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
 	find_compared_document(table, options, expression);
@@ -343,10 +344,10 @@ simhash_list(const List *expressions, const char *before, const char *between)
  * similarity text, at_least double precision, profile text) -> (document text,
  * similarity text, at_least double precision, profile text)
  *
- * * What simhash_dedup_sql compares for such arguments, completed by how the
+ * What simhash_dedup_sql compares for such arguments, completed by how the
  * fingerprint is made; all NULL if distances alone decide.  For tools/report.
  *
- * * Errors: as simhash_dedup_sql.
+ * Errors: as simhash_dedup_sql.
  */
 Datum
 simhash_compared(PG_FUNCTION_ARGS)
