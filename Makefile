@@ -41,7 +41,7 @@ planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
 keys = key_columns keys
 report = dedup report report_lines report_table
-tune = tune tune_derivation tune_query tune_sample
+tune = tune tune_derivation tune_sample
 pairs = components documents pairs query_rows rate row_clusters row_groups \
 	row_order row_search sample similar_rows
 query = arguments progress statement

@@ -19,11 +19,11 @@
 
 #include "search/search.h"
 
-/* An id, and the number that it got. */
+/* An id, in a tree of ids that pairs connect; its root is the lowest of them. */
 typedef struct Member
 {
 	int64		id;				/* the key of a hash table */
-	uint32		number;
+	struct Member *parent;		/* the root's is itself */
 } Member;
 
 /* An id, and the lowest one of its cluster. */
@@ -33,52 +33,47 @@ typedef struct Placed
 	int64		id;
 } Placed;
 
-/* All ids, by their numbers. */
+/* All ids. */
 typedef struct Components
 {
 	Oid			types[2];		/* of the ids in the query */
 	HTAB	   *members;
-	uint32		n;
-	uint32		room;
-	int64	   *ids;
-	uint32	   *parent;			/* see core/pairs/clusters.h */
 } Components;
 
-/* Memory for an id: what the table takes, and arrays with room for as many. */
-#define MEMBER_BYTES	(sizeof(Member) + 24 + 2 * (sizeof(int64) + sizeof(uint32)))
+/* Memory for an id: what the table takes, and the list of all in the end. */
+#define MEMBER_BYTES	(sizeof(Member) + 24 + sizeof(Placed))
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
-/* The number of an id, which is entered if it is new. */
-static uint32
+/* The member that an id is, which is entered if it is new. */
+static Member *
 enter_id(Components *components, int64 id)
 {
 	bool		found;
+	Size		n = (Size) hash_get_num_entries(components->members);
 	Member	   *member = hash_search(components->members, &id, HASH_ENTER,
 									 &found);
 
 	if (found)
-		return member->number;
-	if (components->n >= SH_PAIRS_ROWS ||
-		(components->n + (Size) 1) * MEMBER_BYTES >
-		(Size) maintenance_work_mem * 1024)
+		return member;
+	if (n >= SH_PAIRS_ROWS ||
+		(n + 1) * MEMBER_BYTES > (Size) maintenance_work_mem * 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("the ids of the pairs do not fit into maintenance_work_mem"),
 				 errdetail("An id takes %d bytes.", (int) MEMBER_BYTES),
 				 errhint("Increase maintenance_work_mem.")));
-	if (components->n == components->room)
-	{
-		components->room *= 2;
-		components->ids = repalloc_huge(components->ids, sizeof(int64) *
-										components->room);
-		components->parent = repalloc_huge(components->parent,
-										   sizeof(uint32) * components->room);
-	}
-	member->number = components->n++;
-	components->ids[member->number] = id;
-	components->parent[member->number] = member->number;
-	return member->number;
+	member->parent = member;
+	return member;
+}
+
+/* The root of a member; the way there is made shorter. */
+static Member *
+root_of(Member *member)
+{
+	while (member->parent != member)
+		member = member->parent = member->parent->parent;
+	return member;
 }
 
 /* SimhashRowReader.columns: two ids, which are whole numbers. */
@@ -110,17 +105,21 @@ static void
 connect_pair(void *context, TupleTableSlot *slot)
 {
 	Components *components = context;
-	uint32		number[2] = {0, 0};
+	Member	   *roots[2] = {NULL, NULL};
 
 	for (int i = 0; i < 2; i++)
 	{
 		if (!slot->tts_isnull[i])
-			number[i] = enter_id(components,
-								 simhash_integer(slot->tts_values[i],
-												 components->types[i]));
+			roots[i] = root_of(enter_id(components,
+										simhash_integer(slot->tts_values[i],
+														components->types[i])));
 	}
-	if (!slot->tts_isnull[0] && !slot->tts_isnull[1])
-		sh_join(components->parent, number[0], number[1]);
+	if (roots[0] == NULL || roots[1] == NULL)
+		return;
+	if (roots[0]->id < roots[1]->id)
+		roots[1]->parent = roots[0];
+	else
+		roots[0]->parent = roots[1];
 }
 
 /* For qsort: by cluster, then by id. */
@@ -137,25 +136,19 @@ compare_placed(const void *a, const void *b)
 
 /* The ids by cluster; clusters are in the order of their lowest ids. */
 static Placed *
-place_ids(Components *components)
+place_ids(const Components *components, Size n)
 {
-	Size		n = components->n;
 	Placed	   *placed = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(n, 1) * sizeof *placed);
+	HASH_SEQ_STATUS scan;
+	Member	   *member;
+	Size		i = 0;
 
-	for (uint32 i = 0; i < n; i++)
-		placed[i].lowest = components->ids[i];
-	for (uint32 i = 0; i < n; i++)
+	hash_seq_init(&scan, components->members);
+	while ((member = hash_seq_search(&scan)) != NULL)
 	{
-		uint32		root = sh_cluster_of(components->parent, i);
-
-		placed[root].lowest = Min(placed[root].lowest, components->ids[i]);
-	}
-	for (uint32 i = 0; i < n; i++)
-	{
-		placed[i].lowest =
-			placed[sh_cluster_of(components->parent, i)].lowest;
-		placed[i].id = components->ids[i];
+		placed[i].lowest = root_of(member)->id;
+		placed[i++].id = member->id;
 	}
 	qsort(placed, n, sizeof *placed, compare_placed);
 	return placed;
@@ -165,17 +158,18 @@ place_ids(Components *components)
 static void
 put_ids(Components *components, ReturnSetInfo *result)
 {
-	Placed	   *placed = place_ids(components);
+	Size		n = (Size) hash_get_num_entries(components->members);
+	Placed	   *placed = place_ids(components, n);
 	int64		cluster = 0;
-	uint32		end;
+	Size		end;
 
-	for (uint32 start = 0; start < components->n; start = end)
+	for (Size start = 0; start < n; start = end)
 	{
 		cluster++;
-		for (end = start + 1; end < components->n &&
+		for (end = start + 1; end < n &&
 			 placed[end].lowest == placed[start].lowest; end++)
 			;
-		for (uint32 i = start; i < end; i++)
+		for (Size i = start; i < end; i++)
 		{
 			Datum		values[4];
 			bool		nulls[4] = {false};
@@ -184,7 +178,7 @@ put_ids(Components *components, ReturnSetInfo *result)
 			values[0] = Int64GetDatum(placed[i].id);
 			values[1] = Int64GetDatum(cluster);
 			values[2] = Int64GetDatum(placed[i].lowest);
-			values[3] = Int64GetDatum((int64) end - start);
+			values[3] = Int64GetDatum((int64) (end - start));
 			tuplestore_putvalues(result->setResult, result->setDesc, values,
 								 nulls);
 		}
@@ -210,7 +204,7 @@ simhash_components(PG_FUNCTION_ARGS)
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
 		.example = "SELECT a, b FROM pairs"
 	};
-	Components	components = {.room = 1024};
+	Components	components;
 	SimhashRowReader reader = {check_id_columns, connect_pair, &components};
 	HASHCTL		control;
 
@@ -220,11 +214,9 @@ simhash_components(PG_FUNCTION_ARGS)
 	control.hcxt = CurrentMemoryContext;
 	components.members = hash_create("simhash components", 1024, &control,
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	components.ids = palloc(sizeof(int64) * components.room);
-	components.parent = palloc(sizeof(uint32) * components.room);
 	simhash_analyze(&query);
 	simhash_read(&query, &reader);
-	hash_destroy(components.members);
 	put_ids(&components, (ReturnSetInfo *) fcinfo->resultinfo);
+	hash_destroy(components.members);
 	return (Datum) 0;
 }

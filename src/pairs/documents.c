@@ -20,16 +20,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/documents.h"
+#include "pairs/pairs.h"
 
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "search/measure.h"
-
-/* The least memory for features to be kept in, in bytes. */
-#define KEPT_LEAST		(64 * 1024)
 
 /* The features of a row that stay in memory. */
 typedef struct KeptFeatures
@@ -162,45 +159,18 @@ simhash_documents_put(SimhashDocuments *documents, Datum document, bool isnull)
 	MemoryContextReset(documents->scratch);
 }
 
-/* The memory that so many rows take here. */
-int64
-simhash_documents_bytes(int64 n)
-{
-	return n * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + KEPT_LEAST;
-}
-
-/* Free the memory that features were kept in, which others need now. */
-void
-simhash_documents_forget(SimhashDocuments *documents)
-{
-	documents->kept = NULL;
-	MemoryContextReset(documents->kept_context);
-}
-
 /* Make room for features that stay; those that were there go. */
 static void
 begin_keeping(SimhashDocuments *documents)
 {
 	HASHCTL		control;
 
-	simhash_documents_forget(documents);
+	MemoryContextReset(documents->kept_context);
 	control.keysize = sizeof(uint32);
 	control.entrysize = sizeof(KeptFeatures);
 	control.hcxt = documents->kept_context;
 	documents->kept = hash_create("simhash features", 1024, &control,
 								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-/* Make room for what is known of each row. */
-static void
-allocate_rows(SimhashDocuments *documents)
-{
-	Size		n = (Size) documents->n + 1;
-
-	documents->count = MemoryContextAllocHuge(documents->context,
-											  sizeof(uint32) * n);
-	documents->offset = MemoryContextAllocHuge(documents->context,
-											   sizeof(int64) * n);
 }
 
 /* All documents are there; rows are in the order in which they came. */
@@ -211,8 +181,11 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 
 	documents->n = n;
 	documents->row_at = MemoryContextAllocHuge(documents->context,
-											   sizeof(uint32) * (n + 1));
-	allocate_rows(documents);
+											   sizeof(uint32) * ((Size) n + 1));
+	documents->count = MemoryContextAllocHuge(documents->context,
+											  sizeof(uint32) * ((Size) n + 1));
+	documents->offset = MemoryContextAllocHuge(documents->context,
+											   sizeof(int64) * ((Size) n + 1));
 	for (uint32 i = 0; i < n; i++)
 	{
 		documents->row_at[i] = i;
@@ -220,31 +193,11 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 		documents->offset[i] = -1;
 	}
 	documents->loaded = n;
-	documents->kept_limit = Max(spare, KEPT_LEAST);
+	documents->kept_limit = Max(spare, SIMHASH_KEPT_LEAST);
 	documents->file = BufFileCreateTemp(false);
 	simhash_init_bag(&documents->bag, documents->context);
 	documents->bag.allocate = allocate_features;
 	MemoryContextSwitchTo(old);
-}
-
-/* Rows change their order: row i is from now on the one that was before[i]. */
-void
-simhash_documents_reorder(SimhashDocuments *documents, const uint32 *before)
-{
-	uint32	   *count = documents->count;
-	int64	   *offset = documents->offset;
-
-	allocate_rows(documents);
-	for (uint32 i = 0; i < documents->n; i++)
-	{
-		documents->row_at[before[i]] = i;
-		documents->count[i] = count[before[i]];
-		documents->offset[i] = offset[before[i]];
-	}
-	documents->loaded = documents->n;
-	Assert(documents->kept == NULL);
-	pfree(count);
-	pfree(offset);
 }
 
 /* --- features ------------------------------------------------------------- */

@@ -7,8 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/row_search.h"
-
+#include "pairs/pairs.h"
 
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
@@ -30,7 +29,10 @@ put_pair(SimhashRowSearch *search, uint32 a, uint32 b, int distance,
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
 }
 
-/* ShPairSink: two fingerprints are near; put out all pairs of their rows. */
+/*
+ * ShPairSink: two fingerprints are near, or one is given twice; put out all
+ * pairs of their rows.
+ */
 static void
 put_near_pairs(void *context, uint32_t a, uint32_t b, int distance)
 {
@@ -39,64 +41,50 @@ put_near_pairs(void *context, uint32_t a, uint32_t b, int distance)
 
 	for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
 	{
-		for (uint32 j = pairs->first[b]; j < pairs->first[b + 1]; j++)
-			put_pair(search, pairs->rows[i], pairs->rows[j], distance, 0);
-	}
-}
-
-/* Put out all pairs of rows with the same fingerprint. */
-static void
-put_equal_pairs(SimhashRowSearch *search)
-{
-	const ShPairs *pairs = &search->pairs;
-
-	for (uint32 a = 0; a < pairs->distinct; a++)
-	{
-		for (uint32 i = pairs->first[a]; i < pairs->first[a + 1]; i++)
+		for (uint32 j = a == b ? i + 1 : pairs->first[b];
+			 j < pairs->first[b + 1]; j++)
 		{
-			for (uint32 j = i + 1; j < pairs->first[a + 1]; j++)
-			{
+			if (a == b)
 				simhash_search_listed(search);
-				put_pair(search, pairs->rows[i], pairs->rows[j], 0, 0);
-			}
+			put_pair(search, pairs->rows[i], pairs->rows[j], distance, 0);
 		}
 	}
 }
 
-/* SimhashSimilarSink: two rows are near, and similar. */
+/* SimhashSimilar.sink: two rows are near, and similar. */
 static void
-put_similar_pair(void *context, uint32 a, uint32 b, double similarity)
+put_similar_pair(SimhashRowSearch *search, uint32 a, uint32 b,
+				 double similarity)
 {
-	SimhashRowSearch *search = context;
 	const uint32 *number = search->similar.number;
 
-	put_pair(search, a, b, number[a] == number[b] ? 0
-			 : simhash_search_distance(search, number[a], number[b]),
+	put_pair(search, a, b,
+			 simhash_search_distance(search, number[a], number[b]),
 			 similarity);
 }
 
 /* Read the rows, put out their pairs. */
 static void
-list_pairs(SimhashRowSearch *search)
+list_pairs(void *context)
 {
-	ShPairSink	sink = put_near_pairs;
-	void	   *context = search;
+	SimhashRowSearch *search = context;
+	bool		compare = search->rows.documents != NULL;
 
-	simhash_read_rows(&search->rows, &search->query);
 	simhash_search_begin(search, true);
-	if (search->rows.documents == NULL)
-		put_equal_pairs(search);
-	else
+	if (compare)
 	{
-		simhash_search_begin_similar(search, SIMHASH_SIMILAR_PAIRS, NULL,
-									 put_similar_pair);
-		sink = simhash_similar_near;
-		context = &search->similar;
+		search->similar.sink = put_similar_pair;
+		simhash_similar_begin(search);
 	}
+	for (uint32 a = 0; !compare && a < search->pairs.distinct; a++)
+		put_near_pairs(search, a, a, 0);
 	sh_pairs_begin_search(&search->pairs);
-	simhash_search_near(search, search->pairs.distinct, sink, context);
-	if (search->rows.documents != NULL)
-		simhash_similar_finish(&search->similar);
+	simhash_search_near(search, search->pairs.distinct,
+						compare ? simhash_similar_near : put_near_pairs,
+						search);
+	if (compare)
+		simhash_similar_finish(search);
+	simhash_search_end(search);
 }
 
 /*
@@ -127,5 +115,6 @@ simhash_pairs(PG_FUNCTION_ARGS)
 	SimhashRowSearch *search = palloc0(sizeof *search);
 
 	(void) simhash_search_arguments(search, fcinfo, 0);
-	return simhash_search_run(search, "simhash_pairs", list_pairs);
+	simhash_show_progress("simhash_pairs", list_pairs, search);
+	return (Datum) 0;
 }

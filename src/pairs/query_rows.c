@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/similar_rows.h"
+#include "pairs/pairs.h"
 
 #include "search/search.h"
 
@@ -43,7 +43,7 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 	if (rows->groups != NULL)
 		bytes += n * (int64) sizeof(uint32);
 	if (rows->documents != NULL)
-		bytes += simhash_documents_bytes(n) + simhash_similar_bytes(n);
+		bytes += SIMHASH_DOCUMENTS_BYTES(n) + SIMHASH_SIMILAR_BYTES(n);
 	if (id_bytes > 0)
 		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
 	return bytes + Max(search, (int64) groups);
@@ -409,13 +409,15 @@ check_rows_read(const SimhashRows *rows)
 }
 
 /*
- * Run the query; its rows go into memory of the current context.  Fail if the
- * engine cannot search them within that distance, or if memory is too little.
+ * Run the query; its rows go into memory of the current context, in the order
+ * of their ids if so wanted.  Fail if the engine cannot search them within that
+ * distance, or if memory is too little.
  */
 void
-simhash_read_rows(SimhashRows *rows, const SimhashStatement *query)
+simhash_read_rows(SimhashRows *rows, const SimhashStatement *query, bool sort)
 {
 	SimhashRowReader reader = {begin_columns, take_query_row, rows};
+	void	   *memory;
 
 	rows->words = 1;
 	get_typlenbyval(rows->id_type, &rows->id_length, &rows->id_by_value);
@@ -438,4 +440,8 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query)
 								   (int64) maintenance_work_mem * 1024 -
 								   needed_memory(rows, rows->n,
 												 rows->id_bytes));
+	memory = MemoryContextAllocHuge(rows->context,
+									2 * sizeof(uint64) * ((Size) rows->n + 1));
+	simhash_order_rows(rows, sort, memory);
+	pfree(memory);
 }

@@ -7,14 +7,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/rate.h"
+#include "pairs/pairs.h"
 
 #include <math.h>
 
 /* A distance is recommended when so many of the pairs alike are within it. */
 #define RECALL_MIN		0.98
-
-#define HEED_EVERY		1024	/* rows between two looks for interrupts */
 
 /* What a search within a distance would find. */
 SimhashRate
@@ -60,39 +58,4 @@ simhash_recommend(const SimhashTally *tally, SimhashRate *best)
 			break;
 	}
 	return best->recall > 0;
-}
-
-/*
- * Tally the pairs of a row and all others of its group.  Only pairs within the
- * distance that can be searched are compared, so recall is the part of these
- * that is found.  Pairs with the same document and the same fingerprint are
- * left out: any distance finds them.
- */
-void
-simhash_tally_row(SimhashTally *tally, const SimhashRows *rows, uint32 row,
-				  double at_least, SimhashSimilarity similarity,
-				  void *context)
-{
-	Size		words = rows->words;
-	int			most = sh_wide_most(rows->width);
-	const uint64 *fingerprint = rows->fingerprints + row * words;
-
-	tally->width = rows->width;
-	tally->sample++;
-	for (uint32 i = 0; i < rows->n; i++)
-	{
-		int			d = simhash_words_distance(fingerprint,
-											   rows->fingerprints + i * words,
-											   rows->words);
-		double		known;
-
-		if (i % HEED_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (d > most || i == row ||
-			(rows->groups != NULL && rows->groups[i] != rows->groups[row]))
-			continue;
-		known = similarity(context, row, i);
-		if (known >= 0 && (d > 0 || known < 1))
-			tally->pairs[known >= at_least][d]++;
-	}
 }

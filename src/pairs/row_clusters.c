@@ -7,11 +7,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/rate.h"
-#include "pairs/row_search.h"
+#include "pairs/pairs.h"
 
 #include "catalog/pg_operator.h"
-#include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
@@ -21,11 +19,9 @@ typedef struct RowClusters
 	SimhashRowSearch search;
 
 	/* what is asked */
-	bool		star;
 	bool		first;			/* the first row of a cluster represents it,
 								 * not that with the lowest id */
 	bool		decide;			/* documents do, if they are compared */
-	SimhashTally *tally;		/* of pairs, if that is wanted */
 	uint32		least;			/* rows of a cluster */
 
 	/* what is found */
@@ -102,14 +98,13 @@ make_similar_clusters(RowClusters *made)
 {
 	SimhashRowSearch *search = &made->search;
 
-	simhash_search_begin_similar(search, made->star ? SIMHASH_SIMILAR_STARS
-								 : SIMHASH_SIMILAR_CONNECTED,
-								 made->clusters.parent, NULL);
-	place_fingerprints(made, made->star);
-	simhash_similar_crowds(&search->similar, &made->crowds);
+	search->similar.parent = made->clusters.parent;
+	simhash_similar_begin(search);
+	place_fingerprints(made, search->similar.star);
+	simhash_similar_crowds(search, &made->crowds);
 	simhash_search_near(search, made->crowds.alone, simhash_similar_near,
-						&search->similar);
-	simhash_similar_finish(&search->similar);
+						search);
+	simhash_similar_finish(search);
 	made->clusters.of_rows = true;
 }
 
@@ -118,7 +113,7 @@ static void
 make_near_clusters(RowClusters *made)
 {
 	place_fingerprints(made, true);
-	if (made->star)
+	if (made->search.similar.star)
 	{
 		make_near_stars(made);
 		return;
@@ -190,14 +185,12 @@ put_clusters(RowClusters *made)
  * only a sample is compared, for its similarities.
  */
 static void
-make_row_clusters(SimhashRowSearch *search)
+make_row_clusters(void *context)
 {
-	RowClusters *made = (RowClusters *) search;
+	RowClusters *made = context;
+	SimhashRowSearch *search = &made->search;
 	SimhashRows *rows = &search->rows;
 
-	simhash_read_rows(rows, &search->query);
-	if (rows->documents != NULL && made->tally != NULL)
-		simhash_tally_some(rows, rows->documents, made->tally);
 	simhash_search_begin(search, !made->first);
 	sh_clusters_begin(&made->clusters, &search->pairs,
 					  MemoryContextAllocHuge(rows->context,
@@ -208,9 +201,9 @@ make_row_clusters(SimhashRowSearch *search)
 		make_near_clusters(made);
 	sh_clusters_list(&made->clusters, made->least);
 	if (rows->documents != NULL && !made->decide)
-		made->sampled = simhash_sample_clusters(rows, rows->documents,
-												&made->clusters);
+		made->sampled = simhash_sample_clusters(rows, &made->clusters);
 	put_clusters(made);
+	simhash_search_end(search);
 }
 
 /*
@@ -232,22 +225,11 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
 	made->search.rows.documents = documents;
 	made->search.result = result;
 	made->search.columns = columns;
-	made->star = true;
+	made->search.similar.star = true;
 	made->decide = decide;
-	made->tally = tally;
+	made->search.tally = tally;
 	made->least = 2;
-	make_row_clusters(&made->search);
-	simhash_search_end(&made->search);
-}
-
-/* An argument that is the first of two words, or else the second. */
-static bool
-choose_argument(FunctionCallInfo fcinfo, int argument, const char *name,
-				const char *yes, const char *no)
-{
-	simhash_check_not_null(fcinfo, argument, name);
-	return simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(argument)), name,
-						  yes, no);
+	make_row_clusters(made);
 }
 
 /*
@@ -280,11 +262,12 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
 	made->decide = true;
-	made->star = choose_argument(fcinfo, kind, "kind", "star", "connected");
-	made->first = choose_argument(fcinfo, kind + 1, "keep", "first", "lowest");
+	made->search.similar.star = simhash_choose(fcinfo, kind, "kind", "star",
+												"connected");
+	made->first = simhash_choose(fcinfo, kind + 1, "keep", "first", "lowest");
 	simhash_check_not_null(fcinfo, kind + 2, "min_size");
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
 							   PG_UINT32_MAX);
-	return simhash_search_run(&made->search, "simhash_clusters",
-							  make_row_clusters);
+	simhash_show_progress("simhash_clusters", make_row_clusters, made);
+	return (Datum) 0;
 }

@@ -30,8 +30,6 @@ typedef struct GroupColumn
 {
 	int			place;			/* in the query, from 0 on */
 	TypeCacheEntry *type;
-	FmgrInfo	hash;
-	FmgrInfo	equal;
 	Oid			collation;
 } GroupColumn;
 
@@ -68,7 +66,7 @@ hash_values(SimhashGroups *groups, const Datum *values)
 		GroupColumn *column = &groups->columns[i];
 
 		hash = pg_rotate_left32(hash, 1) ^
-			simhash_hash(&column->hash, column->collation, values[i]);
+			simhash_hash(&column->type->hash_proc_finfo, column->collation, values[i]);
 	}
 	return murmurhash32(hash);
 }
@@ -81,8 +79,8 @@ equal_values(SimhashGroups *groups, const Datum *a, const Datum *b)
 	{
 		GroupColumn *column = &groups->columns[i];
 
-		if (!DatumGetBool(FunctionCall2Coll(&column->equal, column->collation,
-											a[i], b[i])))
+		if (!DatumGetBool(FunctionCall2Coll(&column->type->eq_opr_finfo,
+											column->collation, a[i], b[i])))
 			return false;
 	}
 	return true;
@@ -103,8 +101,7 @@ equal_values(SimhashGroups *groups, const Datum *a, const Datum *b)
 
 /* Prepare to compare the values of a column; fail if that cannot be done. */
 static void
-begin_column(GroupColumn *column, Form_pg_attribute attribute,
-			 MemoryContext context)
+begin_column(GroupColumn *column, Form_pg_attribute attribute)
 {
 	TypeCacheEntry *type = lookup_type_cache(attribute->atttypid,
 											 TYPECACHE_EQ_OPR_FINFO |
@@ -129,8 +126,6 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute,
 				 errhint("Have the query return its parts as columns, or cast it to text.")));
 	column->type = type;
 	column->collation = attribute->attcollation;
-	fmgr_info_copy(&column->hash, &type->hash_proc_finfo, context);
-	fmgr_info_copy(&column->equal, &type->eq_opr_finfo, context);
 }
 
 /*
@@ -157,8 +152,7 @@ simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
 		if (i == document)
 			continue;
 		groups->columns[groups->n].place = i;
-		begin_column(&groups->columns[groups->n++], TupleDescAttr(desc, i),
-					 context);
+		begin_column(&groups->columns[groups->n++], TupleDescAttr(desc, i));
 	}
 	groups->table = groups_create(context, 1024, groups);
 	return groups;
@@ -221,8 +215,7 @@ simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 int64
 simhash_groups_bytes(const SimhashGroups *groups)
 {
-	return groups == NULL ? 0
-		: (int64) MemoryContextMemAllocated(groups->context, false);
+	return (int64) MemoryContextMemAllocated(groups->context, false);
 }
 
 /* Free all that was needed to give numbers. */

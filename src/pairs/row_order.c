@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/documents.h"
+#include "pairs/pairs.h"
 
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -110,8 +110,8 @@ simhash_order_rows(SimhashRows *rows, bool sort, void *memory)
 	}
 	if (!sort)
 		return;
-	if (rows->documents != NULL)
-		simhash_documents_reorder(rows->documents, numbers);
+	for (uint32 i = 0; rows->documents != NULL && i < rows->n; i++)
+		rows->documents->row_at[numbers[i]] = i;
 	for (int word = 0; word < rows->words; word++)
 		reorder_array(rows->fingerprints + word, stride, sizeof(uint64),
 					  numbers, rows->n, room);

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/row_search.h"
+#include "pairs/pairs.h"
 
 #include "common/pg_prng.h"
 #include "funcapi.h"
@@ -56,44 +56,24 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	return k + 1;
 }
 
-/* Make what a function of that name returns, with its progress shown. */
-Datum
-simhash_search_run(SimhashRowSearch *search, const char *name,
-				   void (*make) (SimhashRowSearch *search))
-{
-	SimhashProgress progress;
-
-	simhash_progress_begin(&progress, name);
-	PG_TRY();
-	{
-		simhash_analyze(&search->query);
-		make(search);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&progress);
-	}
-	PG_END_TRY();
-	simhash_search_end(search);
-	return (Datum) 0;
-}
-
 /*
- * Order the rows by their ids, if so wanted, and number the distinct
- * fingerprints among them.
+ * Read the rows, in the order of their ids if so wanted; tally pairs of some;
+ * and number the distinct fingerprints.
  */
 void
 simhash_search_begin(SimhashRowSearch *search, bool sort)
 {
 	SimhashRows *rows = &search->rows;
 	ShPairs    *pairs = &search->pairs;
-	bool		wide = rows->words > 1;
-	void	   *memory = MemoryContextAllocHuge(rows->context,
-												sh_pairs_bytes(rows->n));
+	bool		wide;
+	void	   *memory;
 
-	if (search->rows.documents != NULL)
-		simhash_documents_forget(search->rows.documents);
-	simhash_order_rows(rows, sort, memory);
+	simhash_analyze(&search->query);
+	simhash_read_rows(rows, &search->query, sort);
+	if (rows->documents != NULL && search->tally != NULL)
+		simhash_tally_some(rows, search->tally);
+	wide = rows->words > 1;
+	memory = MemoryContextAllocHuge(rows->context, sh_pairs_bytes(rows->n));
 	sh_pairs_begin(pairs, !wide ? rows->fingerprints :
 				   MemoryContextAllocHuge(rows->context,
 										  sizeof(uint64) * (rows->n + 1)),
@@ -114,23 +94,6 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 											 sh_wide_bytes(rows->n)),
 					  rows->width);
 	}
-}
-
-/* Prepare to compare the documents of rows that are near. */
-void
-simhash_search_begin_similar(SimhashRowSearch *search, SimhashSimilarKind kind,
-							 uint32 *parent, SimhashSimilarSink sink)
-{
-	SimhashSimilar *similar = &search->similar;
-
-	similar->documents = search->rows.documents;
-	similar->pairs = &search->pairs;
-	similar->kind = kind;
-	similar->k = (int) search->rows.k;
-	similar->parent = parent;
-	similar->sink = sink;
-	similar->context = search;
-	simhash_similar_begin(similar);
 }
 
 /*

@@ -31,7 +31,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/similar_rows.h"
+#include "pairs/pairs.h"
 
 #include "catalog/pg_operator.h"
 
@@ -43,19 +43,12 @@
 #define LOOKS			4		/* rows whose features may be the same */
 #define SAY_EVERY		256		/* comparisons between two looks at the clock */
 
-/* The memory that so many rows take here. */
-int64
-simhash_similar_bytes(int64 n)
-{
-	return n * (int64) (5 * sizeof(uint32) + sizeof(uint8));
-}
-
 /* An array of a number for each row, which is at first the given one. */
 static uint32 *
-make_array(SimhashSimilar *similar, uint32 value)
+make_array(const SimhashRows *rows, uint32 value)
 {
-	uint32		n = similar->pairs->n;
-	uint32	   *array = MemoryContextAllocHuge(similar->documents->context,
+	uint32		n = rows->n;
+	uint32	   *array = MemoryContextAllocHuge(rows->context,
 											   sizeof *array * (n + 1));
 
 	for (uint32 i = 0; i < n; i++)
@@ -76,9 +69,9 @@ rows_of(const ShPairs *pairs, uint32 number)
 static bool
 is_shared(void *context, uint32 row)
 {
-	SimhashSimilar *similar = context;
+	SimhashRowSearch *search = context;
 
-	return rows_of(similar->pairs, similar->number[row]) > 1;
+	return rows_of(&search->pairs, search->similar.number[row]) > 1;
 }
 
 /*
@@ -88,13 +81,14 @@ is_shared(void *context, uint32 row)
 static bool
 is_copy(void *context, uint32 row)
 {
-	SimhashSimilar *similar = context;
+	SimhashRowSearch *search = context;
+	SimhashSimilar *similar = &search->similar;
 	uint32	   *last = &similar->last[similar->number[row]];
 	uint32		other = *last;
 
 	for (int i = 0; i < LOOKS && other != NONE; i++)
 	{
-		if (simhash_documents_same(similar->documents, other))
+		if (simhash_documents_same(search->rows.documents, other))
 		{
 			similar->text[row] = other;
 			return true;
@@ -111,16 +105,17 @@ is_copy(void *context, uint32 row)
  * those with the same features, in the order of the rows, stand for them.
  */
 static void
-find_same_features(SimhashSimilar *similar)
+find_same_features(SimhashRowSearch *search)
 {
-	SimhashDocuments *documents = similar->documents;
-	uint32		n = similar->pairs->n;
+	SimhashSimilar *similar = &search->similar;
+	SimhashDocuments *documents = search->rows.documents;
+	uint32		n = search->rows.n;
 	uint32	   *first = similar->before;
 
-	if (similar->pairs->distinct == n)
+	if (search->pairs.distinct == n)
 		return;
-	similar->number = sh_pairs_number_rows(similar->pairs);
-	simhash_documents_read(documents, is_shared, is_copy, similar);
+	similar->number = sh_pairs_number_rows(&search->pairs);
+	simhash_documents_read(documents, is_shared, is_copy, search);
 	for (uint32 i = 0; i < n; i++)
 		first[i] = NONE;
 	for (uint32 row = 0; row < n; row++)
@@ -149,28 +144,30 @@ is_first(const SimhashSimilar *similar, uint32 row)
 	return similar->text[row] == row;
 }
 
-/* Begin, once rows have been collapsed.  The caller has set what stays. */
+/*
+ * Prepare to compare the documents of rows that are near, once rows have been
+ * collapsed.  The caller has set what is asked.
+ */
 void
-simhash_similar_begin(SimhashSimilar *similar)
+simhash_similar_begin(SimhashRowSearch *search)
 {
-	uint32		n = similar->pairs->n;
+	SimhashSimilar *similar = &search->similar;
+	uint32		n = search->rows.n;
 
-	similar->marks = MemoryContextAllocHuge(similar->documents->context,
-											n + 1);
+	similar->marks = MemoryContextAllocHuge(search->rows.context, n + 1);
 	memset(similar->marks, 0, n);
-	similar->text = make_array(similar, 0);
+	similar->text = make_array(&search->rows, 0);
 	for (uint32 i = 0; i < n; i++)
 		similar->text[i] = i;
-	similar->last = make_array(similar, NONE);
-	similar->before = make_array(similar, NONE);
-	for (uint32 i = 0; i < similar->pairs->distinct; i++)
+	similar->last = make_array(&search->rows, NONE);
+	similar->before = make_array(&search->rows, NONE);
+	for (uint32 i = 0; i < search->pairs.distinct; i++)
 	{
-		if (rows_of(similar->pairs, i) > 1)
+		if (rows_of(&search->pairs, i) > 1)
 			similar->marks[i] = NEAR;
 	}
-	if (similar->kind != SIMHASH_SIMILAR_PAIRS)
-		find_same_features(similar);
-	simhash_documents_forget(similar->documents);
+	if (similar->parent != NULL)
+		find_same_features(search);
 	similar->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										   InvalidOid, false, work_mem, NULL,
 										   TUPLESORT_NONE);
@@ -180,20 +177,21 @@ simhash_similar_begin(SimhashSimilar *similar)
 
 /* Mark the members of crowds: no search looks for the pairs within a crowd. */
 void
-simhash_similar_crowds(SimhashSimilar *similar, const ShCrowds *crowds)
+simhash_similar_crowds(SimhashRowSearch *search, const ShCrowds *crowds)
 {
-	const ShPairs *pairs = similar->pairs;
+	const ShPairs *pairs = &search->pairs;
 
 	for (uint32 i = crowds->alone; i < pairs->distinct; i++)
-		similar->marks[sh_pairs_number(pairs, pairs->work[i])] |=
+		search->similar.marks[sh_pairs_number(pairs, pairs->work[i])] |=
 			NEAR | CROWDED;
 }
 
 /* Note for each row of b that comes after a row of a that a is near. */
 static void
-note_near(SimhashSimilar *similar, uint32 a, uint32 b)
+note_near(SimhashRowSearch *search, uint32 a, uint32 b)
 {
-	const ShPairs *pairs = similar->pairs;
+	SimhashSimilar *similar = &search->similar;
+	const ShPairs *pairs = &search->pairs;
 	uint32		first = sh_pairs_first_row(pairs, a);
 
 	similar->marks[b] |= NEAR;
@@ -221,11 +219,12 @@ simhash_similar_near(void *context, uint32_t a, uint32_t b,
 
 /* List the rows of a fingerprint that a row after them is compared with. */
 static void
-list_rows(SimhashSimilar *similar, uint32 number, uint32 row)
+list_rows(SimhashRowSearch *search, uint32 number, uint32 row)
 {
-	const ShPairs *pairs = similar->pairs;
+	SimhashSimilar *similar = &search->similar;
+	const ShPairs *pairs = &search->pairs;
 
-	if (similar->kind == SIMHASH_SIMILAR_STARS)
+	if (similar->star)
 	{
 		for (uint32 i = similar->last[number]; i != NONE;
 			 i = similar->before[i])
@@ -242,9 +241,10 @@ list_rows(SimhashSimilar *similar, uint32 number, uint32 row)
 
 /* List the centers in crowds that are near a row. */
 static void
-list_crowded(SimhashSimilar *similar, uint32 row)
+list_crowded(SimhashRowSearch *search, uint32 row)
 {
-	const ShPairs *pairs = similar->pairs;
+	SimhashSimilar *similar = &search->similar;
+	const ShPairs *pairs = &search->pairs;
 	uint32		number = similar->number[row];
 	uint64		value = pairs->values[number];
 	ListCell   *center;
@@ -253,7 +253,7 @@ list_crowded(SimhashSimilar *similar, uint32 row)
 	{
 		uint32		other = similar->number[lfirst_int(center)];
 
-		if (sh_distance(pairs->values[other], value) <= similar->k &&
+		if (sh_distance(pairs->values[other], value) <= search->rows.k &&
 			sh_pairs_group(pairs, other) == sh_pairs_group(pairs, number))
 			similar->near = lappend_int(similar->near, lfirst_int(center));
 	}
@@ -261,7 +261,7 @@ list_crowded(SimhashSimilar *similar, uint32 row)
 
 /* Compare two rows; now and then, say how far we are. */
 static bool
-compare_rows(SimhashSimilar *similar, uint32 row, uint32 other,
+compare_rows(SimhashRowSearch *search, uint32 row, uint32 other,
 			 double *similarity)
 {
 	static uint32 compared = 0;
@@ -269,8 +269,8 @@ compare_rows(SimhashSimilar *similar, uint32 row, uint32 other,
 	CHECK_FOR_INTERRUPTS();
 	if (++compared % SAY_EVERY == 0)
 		simhash_progress_part("verifying",
-							  (double) row / similar->pairs->n);
-	return simhash_documents_alike(similar->documents, row, other, similarity);
+							  (double) row / search->rows.n);
+	return simhash_documents_alike(search->rows.documents, row, other, similarity);
 }
 
 /*
@@ -278,8 +278,9 @@ compare_rows(SimhashSimilar *similar, uint32 row, uint32 other,
  * center.
  */
 static void
-place_in_star(SimhashSimilar *similar, uint32 row)
+place_in_star(SimhashRowSearch *search, uint32 row)
 {
+	SimhashSimilar *similar = &search->similar;
 	uint32		number = similar->number[row];
 	ListCell   *center;
 	double		similarity;
@@ -287,7 +288,7 @@ place_in_star(SimhashSimilar *similar, uint32 row)
 	list_sort(similar->near, list_int_cmp);
 	foreach(center, similar->near)
 	{
-		if (compare_rows(similar, row, (uint32) lfirst_int(center),
+		if (compare_rows(search, row, (uint32) lfirst_int(center),
 						 &similarity))
 		{
 			similar->parent[row] = (uint32) lfirst_int(center);
@@ -302,9 +303,10 @@ place_in_star(SimhashSimilar *similar, uint32 row)
 
 /* Compare a row with those listed, for pairs or for what they connect. */
 static void
-compare_listed(SimhashSimilar *similar, uint32 row)
+compare_listed(SimhashRowSearch *search, uint32 row)
 {
-	bool		connect = similar->kind == SIMHASH_SIMILAR_CONNECTED;
+	SimhashSimilar *similar = &search->similar;
+	bool		connect = similar->parent != NULL;
 	ListCell   *cell;
 	double		similarity;
 
@@ -314,12 +316,12 @@ compare_listed(SimhashSimilar *similar, uint32 row)
 
 		if ((connect && sh_cluster_of(similar->parent, row) ==
 			 sh_cluster_of(similar->parent, other)) ||
-			!compare_rows(similar, row, other, &similarity))
+			!compare_rows(search, row, other, &similarity))
 			continue;
 		if (connect)
 			sh_join(similar->parent, other, row);
 		else
-			similar->sink(similar->context, other, row, similarity);
+			similar->sink(search, other, row, similarity);
 	}
 }
 
@@ -327,7 +329,7 @@ compare_listed(SimhashSimilar *similar, uint32 row)
 static bool
 is_near(void *context, uint32 row)
 {
-	SimhashSimilar *similar = context;
+	SimhashSimilar *similar = &((SimhashRowSearch *) context)->similar;
 
 	return similar->marks[similar->number[row]] != 0 &&
 		is_first(similar, row);
@@ -335,17 +337,17 @@ is_near(void *context, uint32 row)
 
 /* All that is near has been found: read the documents, and compare them. */
 void
-simhash_similar_finish(SimhashSimilar *similar)
+simhash_similar_finish(SimhashRowSearch *search)
 {
-	const ShPairs *pairs = similar->pairs;
+	SimhashSimilar *similar = &search->similar;
 	int64		entry;
 	bool		more;
 
-	similar->number = sh_pairs_number_rows(similar->pairs);
-	simhash_documents_read(similar->documents, is_near, NULL, similar);
+	similar->number = sh_pairs_number_rows(&search->pairs);
+	simhash_documents_read(search->rows.documents, is_near, NULL, search);
 	tuplesort_performsort(similar->order);
 	more = simhash_sorted_int64(similar->order, &entry);
-	for (uint32 row = 0; row < pairs->n; row++)
+	for (uint32 row = 0; row < search->rows.n; row++)
 	{
 		uint32		number = similar->number[row];
 
@@ -362,17 +364,16 @@ simhash_similar_finish(SimhashSimilar *similar)
 			 more = simhash_sorted_int64(similar->order, &entry))
 		{
 			CHECK_FOR_INTERRUPTS();
-			list_rows(similar, (uint32) entry, row);
+			list_rows(search, (uint32) entry, row);
 		}
-		if (similar->kind == SIMHASH_SIMILAR_STARS &&
-			(similar->marks[number] & CROWDED) != 0)
-			list_crowded(similar, row);
-		else if (rows_of(pairs, number) > 1)
-			list_rows(similar, number, row);
-		if (similar->kind == SIMHASH_SIMILAR_STARS)
-			place_in_star(similar, row);
+		if (similar->star && (similar->marks[number] & CROWDED) != 0)
+			list_crowded(search, row);
+		else if (rows_of(&search->pairs, number) > 1)
+			list_rows(search, number, row);
+		if (similar->star)
+			place_in_star(search, row);
 		else
-			compare_listed(similar, row);
+			compare_listed(search, row);
 		list_free(similar->near);
 		similar->near = NIL;
 	}

@@ -9,6 +9,8 @@
  */
 #include "query/query.h"
 
+#include "utils/builtins.h"
+
 /* Fail if an argument is null. */
 void
 simhash_check_not_null(FunctionCallInfo fcinfo, int argument, const char *name)
@@ -24,9 +26,13 @@ simhash_check_not_null(FunctionCallInfo fcinfo, int argument, const char *name)
  * hint names the second one first, as it is the default.
  */
 bool
-simhash_choose(const char *word, const char *name, const char *yes,
-			   const char *no)
+simhash_choose(FunctionCallInfo fcinfo, int argument, const char *name,
+			   const char *yes, const char *no)
 {
+	const char *word;
+
+	simhash_check_not_null(fcinfo, argument, name);
+	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
 	if (strcmp(word, yes) != 0 && strcmp(word, no) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -147,3 +147,22 @@ simhash_progress_end(SimhashProgress *progress)
 	renamed = false;
 	pgstat_report_appname(application_name ? application_name : "");
 }
+
+/* Do the work of a call from its beginning to its end. */
+void
+simhash_show_progress(const char *name, void (*work) (void *context),
+					  void *context)
+{
+	SimhashProgress progress;
+
+	simhash_progress_begin(&progress, name);
+	PG_TRY();
+	{
+		work(context);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&progress);
+	}
+	PG_END_TRY();
+}

@@ -62,8 +62,9 @@ typedef struct SimhashProgress
 /* arguments.c */
 extern void simhash_check_not_null(FunctionCallInfo fcinfo, int argument,
 								   const char *name);
-extern bool simhash_choose(const char *word, const char *name,
-						   const char *yes, const char *no);
+extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
+						   const char *name, const char *yes,
+						   const char *no);
 
 /* statement.c */
 extern void simhash_analyze(SimhashStatement *statement);
@@ -82,5 +83,8 @@ extern void simhash_progress_rows(const char *what, int64 rows);
 extern void simhash_progress_part(const char *what, double done);
 extern void simhash_progress_done(void *context, double done);
 extern void simhash_progress_end(SimhashProgress *progress);
+extern void simhash_show_progress(const char *name,
+								  void (*work) (void *context),
+								  void *context);
 
 #endif							/* SIMHASH_QUERY_H */

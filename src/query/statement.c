@@ -63,7 +63,10 @@ statement_error_callback(void *arg)
 		errcontext("SQL statement \"%s\"", statement->text);
 }
 
-/* From here to leave_statement, errors are about the statement. */
+/*
+ * Errors are about the statement, until error_context_stack is what it was
+ * before.
+ */
 static void
 enter_statement(const SimhashStatement *statement,
 				ErrorContextCallback *callback)
@@ -72,12 +75,6 @@ enter_statement(const SimhashStatement *statement,
 	callback->arg = unconstify(SimhashStatement *, statement);
 	callback->previous = error_context_stack;
 	error_context_stack = callback;
-}
-
-static void
-leave_statement(ErrorContextCallback *callback)
-{
-	error_context_stack = callback->previous;
 }
 
 /* Fail: the query does more than read. */
@@ -112,7 +109,7 @@ simhash_analyze(SimhashStatement *statement)
 													 statement->types,
 													 statement->ntypes,
 													 statement->stores);
-	leave_statement(&callback);
+	error_context_stack = callback.previous;
 	if (list_length(queries) == 1)
 		query = linitial_node(Query, queries);
 	if (query == NULL || query->commandType != CMD_SELECT ||
@@ -152,7 +149,7 @@ simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
 	FreeQueryDesc(running);
 	PopActiveSnapshot();
 	AtEOXact_GUC(false, level);
-	leave_statement(&callback);
+	error_context_stack = callback.previous;
 }
 
 /* The columns that a query yields. */

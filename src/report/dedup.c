@@ -260,7 +260,7 @@ get_dedup_arguments(Dedup *dedup, FunctionCallInfo fcinfo)
 	simhash_find_table(table, PG_GETARG_OID(0), "rpf",
 					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
 					   PG_GETARG_ARRAYTYPE_P(5), dedup->k, &options);
-	(void) simhash_choose(dedup->kind, "kind", "star", "connected");
+	(void) simhash_choose(fcinfo, 3, "kind", "star", "connected");
 	if (table->place != SIMHASH_HERE && table->key == NIL)
 		complain_of_place(dedup);
 	dedup->id = write_id(table);

@@ -99,6 +99,7 @@ write_fetch(const SimhashTable *table)
 	StringInfoData text;
 	bool		here = table->place == SIMHASH_HERE;
 	ListCell   *group;
+	ListCell   *column;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "SELECT 0::pg_catalog.int8 AS n, (%s)::%s AS fp,"
@@ -107,9 +108,9 @@ write_fetch(const SimhashTable *table)
 					 bytes_of_row(table->oid),
 					 here ? "t.ctid" : "NULL::pg_catalog.tid",
 					 here ? "t.tableoid" : "NULL::pg_catalog.oid");
-	foreach(group, table->groups)
-		appendStringInfo(&text, ", %s AS c%d", (char *) lfirst(group),
-						 foreach_current_index(group) + 1);
+	forboth(group, table->groups, column, table->columns)
+		appendStringInfo(&text, ", %s AS %s", (char *) lfirst(group),
+						 (char *) lfirst(column));
 	if (table->compare.document != NULL)
 		appendStringInfo(&text, ", t.%s AS document",
 						 quote_identifier(table->compare.document));
@@ -311,12 +312,12 @@ write_numbered(const SimhashTable *table)
 {
 	StringInfoData text;
 	ListCell   *group;
+	ListCell   *column;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT n, fp");
-	foreach(group, table->groups)
-		appendStringInfo(&text, ", c%d AS %s",
-						 foreach_current_index(group) + 1,
+	forboth(group, table->groups, column, table->columns)
+		appendStringInfo(&text, ", %s AS %s", (char *) lfirst(column),
 						 (char *) lfirst(group) + strlen("t."));
 	appendStringInfoString(&text, " FROM simhash_row WHERE fp IS NOT NULL");
 	return text.data;
@@ -338,7 +339,6 @@ make_report_clusters(SimhashTableReport *report)
 	report->members = add_store(report, "simhash_member",
 								simhash_columns(&like));
 	query.text = write_numbered(&report->table);
-	simhash_analyze(&query);
 	simhash_make_stars(&query, report->k, report->table.documents,
 					   report->table.decides, &report->tally,
 					   report->members->reldata,
@@ -406,6 +406,19 @@ get_report_arguments(SimhashTableReport *report, FunctionCallInfo fcinfo)
 	report->stores = create_queryEnv();
 }
 
+/* Make the report; its lines go to the result. */
+static void
+make_report(void *context)
+{
+	SimhashTableReport *report = context;
+
+	analyze_all(report);
+	fetch_rows(report);
+	make_report_clusters(report);
+	show_rows(report);
+	(void) ask_into(report, simhash_write_lines(report), report->result);
+}
+
 /*
  * simhash_report(relation regclass, fingerprint text, k bigint DEFAULT 3,
  *		within text[] DEFAULT '{}', document text DEFAULT NULL,
@@ -427,25 +440,11 @@ Datum
 simhash_report(PG_FUNCTION_ARGS)
 {
 	SimhashTableReport *report = palloc0(sizeof *report);
-	SimhashProgress progress;
 
 	get_report_arguments(report, fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
-	simhash_progress_begin(&progress, "simhash_report");
-	PG_TRY();
-	{
-		analyze_all(report);
-		fetch_rows(report);
-		make_report_clusters(report);
-		show_rows(report);
-		(void) ask_into(report, simhash_write_lines(report),
-						((ReturnSetInfo *) fcinfo->resultinfo)->setResult);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&progress);
-	}
-	PG_END_TRY();
+	report->result = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
+	simhash_show_progress("simhash_report", make_report, report);
 	tuplestore_end(report->rows->reldata);
 	tuplestore_end(report->members->reldata);
 	tuplestore_end(report->texts->reldata);

@@ -16,8 +16,7 @@
 #ifndef SIMHASH_REPORT_H
 #define SIMHASH_REPORT_H
 
-#include "pairs/documents.h"
-#include "pairs/rate.h"
+#include "pairs/pairs.h"
 
 #include "catalog/pg_inherits.h"
 
@@ -40,6 +39,7 @@ typedef struct SimhashTable
 	bool		parted;			/* it may have children: ctid is not enough */
 	const char *source;			/* as FROM names it: ONLY, where ctid is */
 	List	   *groups;			/* columns, as expressions */
+	List	   *columns;		/* their names in a report: c1, c2, ... */
 	const char *fingerprint;	/* an expression */
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
@@ -62,6 +62,7 @@ typedef struct SimhashTableReport
 	EphemeralNamedRelation texts;	/* n, value: rows that are shown */
 	SimhashTally tally;			/* of pairs, if documents are known */
 	const char *given;			/* what is said of them, as arguments of a call */
+	Tuplestorestate *result;
 } SimhashTableReport;
 
 /* report_table.c */

@@ -15,19 +15,6 @@
 
 #include "utils/builtins.h"
 
-/* Each column of groups in the store, with something before and after. */
-static char *
-list_groups(const SimhashTableReport *report, const char *before,
-			const char *after)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 1; i <= list_length(report->table.groups); i++)
-		appendStringInfo(&list, "%sc%d%s", before, i, after);
-	return list.data;
-}
-
 /* What to do with the rows that could go. */
 static char *
 advise_of_delete(const SimhashTableReport *report)
@@ -52,9 +39,10 @@ static void
 write_facts(StringInfo text, const SimhashTableReport *report)
 {
 	bool		bits = report->table.type != INT8OID;
-	char	   *groups = list_groups(report, ", ", "");
-	char	   *grouped = list_groups(report, " AND ",
-									  " IS DISTINCT FROM NULL");
+	const List *columns = report->table.columns;
+	char	   *groups = simhash_list(columns, ", ", "");
+	char	   *grouped = simhash_list(columns, " AND NULL IS DISTINCT FROM ",
+									   "");
 
 	appendStringInfo(text,
 					 "WITH total AS MATERIALIZED ("

@@ -129,11 +129,10 @@ find_key(Oid relation)
 	return list_length(key) == n ? key : NIL;
 }
 
-/* The columns of groups, checked and quoted. */
-static List *
-find_groups(const SimhashTable *table, ArrayType *within)
+/* Find the columns of groups. */
+static void
+find_groups(SimhashTable *table, ArrayType *within)
 {
-	List	   *groups = NIL;
 	Datum	   *names;
 	bool	   *nulls;
 	int			n;
@@ -155,9 +154,10 @@ find_groups(const SimhashTable *table, ArrayType *within)
 					 errmsg("column \"%s\" of relation %s does not exist",
 							name, table->name),
 					 errhint("within names the columns in which near-duplicates must be equal.")));
-		groups = lappend(groups, psprintf("t.%s", quote_identifier(name)));
+		table->groups = lappend(table->groups,
+								psprintf("t.%s", quote_identifier(name)));
+		table->columns = lappend(table->columns, psprintf("c%d", i + 1));
 	}
-	return groups;
 }
 
 /*
@@ -290,20 +290,21 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 	table->relkind = relkind;
 	table->fingerprint = fingerprint;
 	if (relkind != '\0')
+	{
 		table->name =
 			quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
 									   get_rel_name(relation));
-	if (relkind != '\0' && strchr(relkinds, relkind) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
-				 errmsg("%s is not a table or materialized view", table->name) :
-				 errmsg("%s is not a table", table->name),
-				 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
-				 errhint("simhash_clusters and simhash_pairs take any query.") :
-				 errhint("Name the table that the rows are in.")));
-	if (relkind != '\0')
+		if (strchr(relkinds, relkind) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
+					 errmsg("%s is not a table or materialized view", table->name) :
+					 errmsg("%s is not a table", table->name),
+					 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
+					 errhint("simhash_clusters and simhash_pairs take any query.") :
+					 errhint("Name the table that the rows are in.")));
 		check_table_rights(relation);
+	}
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
 	find_compared_document(table, options, expression);
@@ -315,7 +316,7 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 		(relkind == RELKIND_PARTITIONED_TABLE || list_length(parts) > 1);
 	table->source = table->place == SIMHASH_HERE && !table->parted ?
 		psprintf("ONLY %s", table->name) : table->name;
-	table->groups = find_groups(table, within);
+	find_groups(table, within);
 	simhash_check_distance(k, table->type != INT8OID,
 						   table->type == INT8OID ? SH_BITS :
 						   table->width > 0 ? table->width : SH_MOST_WIDTH);
@@ -343,10 +344,10 @@ simhash_list(const List *expressions, const char *before, const char *between)
  * similarity text, at_least double precision, profile text) -> (document text,
  * similarity text, at_least double precision, profile text)
  *
- * * What simhash_dedup_sql compares for such arguments, completed by how the
+ * What simhash_dedup_sql compares for such arguments, completed by how the
  * fingerprint is made; all NULL if distances alone decide.  For tools/report.
  *
- * * Errors: as simhash_dedup_sql.
+ * Errors: as simhash_dedup_sql.
  */
 Datum
 simhash_compared(PG_FUNCTION_ARGS)

@@ -24,20 +24,9 @@
 
 PG_FUNCTION_INFO_V1(simhash_tune);
 
-/* A call of simhash_tune. */
-typedef struct TuneCall
-{
-	SimhashStatement query;
-	SimhashDerivation derived;
-	bool		known;			/* that fingerprints are made so */
-	SimhashMeasure measure;
-	double		at_least;
-	SimhashTally tally;
-} TuneCall;
-
 /* Say within what to search, what to compare, and what that finds. */
 static char *
-advise(const TuneCall *call, const SimhashRate *best)
+advise(const SimhashTuneCall *call, const SimhashRate *best)
 {
 	bool		jaccard = call->measure == SIMHASH_JACCARD;
 	const char *name = jaccard ? "Jaccard" : "cosine";
@@ -75,7 +64,7 @@ put_figure(double figure, Datum *value, bool *null)
  * The advice is in the row that it recommends, or else in the first.
  */
 static void
-return_rates(const TuneCall *call, ReturnSetInfo *rsinfo)
+return_rates(const SimhashTuneCall *call, ReturnSetInfo *rsinfo)
 {
 	const SimhashTally *tally = &call->tally;
 	SimhashRate best;
@@ -109,7 +98,7 @@ return_rates(const TuneCall *call, ReturnSetInfo *rsinfo)
  * is MinHash, and the similarity that of the family.
  */
 static void
-get_tune_arguments(FunctionCallInfo fcinfo, TuneCall *call)
+get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 {
 	SimhashDerivation *derived = &call->derived;
 
@@ -118,6 +107,7 @@ get_tune_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("query, sample and at_least must not be null")));
 	call->query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	call->sample = PG_GETARG_INT64(1);
 	call->query.example = "SELECT body FROM docs";
 	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(5));
 	simhash_analyze(&call->query);
@@ -126,8 +116,7 @@ get_tune_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		derived->measure =
-			simhash_choose(text_to_cstring(PG_GETARG_TEXT_PP(3)), "family",
-						   "minhash", "simhash") ?
+			simhash_choose(fcinfo, 3, "family", "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
 	call->measure =
 		simhash_get_measure(PG_ARGISNULL(4) ? NULL
@@ -161,23 +150,11 @@ get_tune_arguments(FunctionCallInfo fcinfo, TuneCall *call)
 Datum
 simhash_tune(PG_FUNCTION_ARGS)
 {
-	TuneCall   *call = palloc0(sizeof *call);
-	int64		sample = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1);
-	SimhashProgress progress;
+	SimhashTuneCall *call = palloc0(sizeof *call);
 
 	InitMaterializedSRF(fcinfo, 0);
-	simhash_progress_begin(&progress, "simhash_tune");
-	PG_TRY();
-	{
-		get_tune_arguments(fcinfo, call);
-		simhash_tally_query(&call->tally, &call->query, &call->derived,
-							call->measure, call->at_least, sample);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&progress);
-	}
-	PG_END_TRY();
+	get_tune_arguments(fcinfo, call);
+	simhash_show_progress("simhash_tune", simhash_tally_query, call);
 	return_rates(call, (ReturnSetInfo *) fcinfo->resultinfo);
 	return (Datum) 0;
 }

@@ -28,6 +28,9 @@
  * compare.  Identical texts are no pair, whichever rows they are in: they
  * have identical fingerprints, and would hide how the others fare.
  *
+ * What the query returns is taken as it is: nothing is cast, for a cast may
+ * run code of the owner of a type.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -38,8 +41,11 @@
 
 #include "common/hashfn.h"
 #include "common/pg_prng.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "core/fingerprint/families.h"
+#include "search/search.h"
 
 /* Limits of the work done. */
 #define SAMPLE_MAX		10000	/* documents of a sample */
@@ -50,10 +56,18 @@
 #define BUCKET_BITS		16		/* of the directory of postings */
 #define BUCKETS			(1 << BUCKET_BITS)
 
+/* What the query returns of a document. */
+typedef struct Document
+{
+	struct varlena *document;	/* a text, or an array of words */
+	int			width;			/* of the fingerprint; 0: there is none */
+	uint64		fingerprint[SH_MAX_WORDS];
+} Document;
+
 /* A document of the sample. */
 typedef struct Sampled
 {
-	SimhashTuneDocument read;	/* the text until the sample is complete */
+	Document	read;	/* the text until the sample is complete */
 	uint64		digest;			/* of the text */
 	double		square;			/* the product of its weights with themselves */
 	double		product;		/* with those of the document compared */
@@ -70,14 +84,15 @@ typedef struct Posting
 /* The whole undertaking. */
 typedef struct Tuning
 {
-	/* what stays */
-	const SimhashDerivation *derived;
-	SimhashMeasure measure;
-	double		at_least;		/* from this similarity on, pairs are alike */
-	uint32		wanted;			/* documents of the sample */
+	SimhashTuneCall *call;
+
+	/* what the query returns, known before its first row */
+	bool		words;			/* arrays of words */
+	bool		made;			/* their fingerprints as well */
 
 	/* what moves */
-	SimhashTuneQuery query;
+	void		(*take) (struct Tuning *tuning, const Document *document);
+	MemoryContext scratch;		/* of one document */
 	MemoryContext context;		/* of the sample */
 	uint64		seen;			/* documents that the query has returned */
 	uint64		compared;		/* of these */
@@ -87,29 +102,98 @@ typedef struct Tuning
 	Posting    *postings;		/* by hash */
 	Size		npostings;
 	uint32		buckets[BUCKETS + 1];	/* where they start */
-	SimhashTally *tally;
 } Tuning;
 
+/* Read the fingerprint of a row. */
+static void
+read_fingerprint(const TupleTableSlot *slot, Document *document)
+{
+	if (TupleDescAttr(slot->tts_tupleDescriptor, 1)->attlen > 0)
+	{
+		document->width = SH_BITS;
+		document->fingerprint[0] = (uint64) DatumGetInt64(slot->tts_values[1]);
+	}
+	else
+	{
+		SimhashBits bits = simhash_get_bits(slot->tts_values[1]);
+
+		simhash_check_width(bits.width);
+		document->width = bits.width;
+		sh_cut_whole(bits.width, bits.bytes, document->fingerprint);
+	}
+}
+
+/* SimhashRowReader.row: hand the document over, unless it is NULL. */
+static void
+take_row(void *context, TupleTableSlot *slot)
+{
+	Tuning	   *tuning = context;
+	Document	document = {0};
+	MemoryContext old;
+
+	if (slot->tts_isnull[0])
+		return;
+	old = MemoryContextSwitchTo(tuning->scratch);
+	if (tuning->made && !slot->tts_isnull[1])
+		read_fingerprint(slot, &document);
+	/* Arrays are not read where they are packed. */
+	document.document = tuning->words ? PG_DETOAST_DATUM(slot->tts_values[0]) :
+		PG_DETOAST_DATUM_PACKED(slot->tts_values[0]);
+	tuning->take(tuning, &document);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(tuning->scratch);
+}
+
 /*
- * SimhashTuneQuery.take: draw the sample.  Once it is complete, the n-th
+ * SimhashRowReader.columns: fail unless they are documents, and maybe
+ * fingerprints.
+ */
+static void
+check_document_columns(void *context, TupleDesc desc)
+{
+	Tuning	   *tuning = context;
+	Oid			types[2] = {InvalidOid, INT8OID};
+
+	for (int i = 0; i < Min(desc->natts, 2); i++)
+		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
+	tuning->words = types[0] == TEXTARRAYOID;
+	tuning->made = desc->natts == 2;
+	if ((types[0] != TEXTOID && types[0] != VARCHAROID && !tuning->words) ||
+		(types[1] != INT8OID && types[1] != BITOID && types[1] != VARBITOID) ||
+		desc->natts > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the query must yield documents, as text or text[], and at most their fingerprints"),
+				 desc->natts == 1 ?
+				 errdetail("It yields a column of type %s.",
+						   format_type_be(types[0])) :
+				 desc->natts == 2 ?
+				 errdetail("It yields columns of types %s and %s.",
+						   format_type_be(types[0]), format_type_be(types[1])) :
+				 errdetail("It yields %d columns.", desc->natts),
+				 errhint("For example, 'SELECT body FROM docs', or with a fingerprint of type bigint or bit, 'SELECT words, simhash(words) FROM docs'.")));
+}
+
+/*
+ * Tuning.take: draw the sample.  Once it is complete, the n-th
  * document takes the place of a random one with probability wanted / n, so
  * that every document has the same chance (reservoir sampling).
  */
 static void
-draw_document(void *context, const SimhashTuneDocument *read)
+draw_document(Tuning *tuning, const Document *read)
 {
-	Tuning	   *tuning = context;
+	uint64		wanted = (uint64) tuning->call->sample;
 	uint64		place = tuning->seen++;
 	Size		length = VARSIZE_ANY(read->document);
-	SimhashTuneDocument *kept;
+	Document   *kept;
 
 	if (tuning->seen % SAY_EVERY == 0)
 		simhash_progress_rows("reading", (int64) tuning->seen);
-	if (place >= tuning->wanted)
+	if (place >= wanted)
 		place = pg_prng_uint64_range(&pg_global_prng_state, 0, place);
 	else
 		tuning->n++;
-	if (place >= tuning->wanted)
+	if (place >= wanted)
 		return;
 	kept = &tuning->sample[place].read;
 	if (kept->document != NULL)
@@ -119,42 +203,34 @@ draw_document(void *context, const SimhashTuneDocument *read)
 	memcpy(kept->document, read->document, length);
 }
 
-/* The fingerprint of an array of words; false if it has none. */
-static bool
-fingerprint_word_array(const SimhashDerivation *derived, ArrayType *words,
-					   uint64 *fingerprint)
-{
-	uint64	   *hashes;
-	int			n = simhash_hash_set(words, derived->profile, &hashes);
-	ShSums		sums = {0};
-	ShMinima	minima;
-
-	if (derived->measure == SIMHASH_JACCARD)
-	{
-		sh_minima_begin(&minima);
-		sh_minima_add(&minima, hashes, n);
-		return sh_minima_fingerprint(&minima, fingerprint);
-	}
-	sh_sums_add(&sums, hashes, n);
-	return sh_sums_fingerprint(&sums, fingerprint);
-}
-
 /* Make the fingerprint of a document; false if it has none. */
 static bool
-make_fingerprint(const Tuning *tuning, SimhashTuneDocument *read)
+make_fingerprint(const Tuning *tuning, Document *read)
 {
-	const SimhashDerivation *derived = tuning->derived;
+	const SimhashDerivation *derived = &tuning->call->derived;
+	bool		minhash = derived->measure == SIMHASH_JACCARD;
 	text	   *document = (text *) read->document;
+	ShSums		sums = {0};
+	ShMinima	minima;
+	uint64	   *hashes;
+	int			n;
 
 	read->width = SH_BITS;
-	if (tuning->query.words)
-		return fingerprint_word_array(derived, (ArrayType *) document,
-									  read->fingerprint);
-	if (derived->measure == SIMHASH_JACCARD)
-		return simhash_wide_minhash(derived->profile, document, 1,
-									read->fingerprint);
-	return simhash_wide_fingerprint(derived->profile, document, 1,
-									read->fingerprint);
+	if (!tuning->words)
+		return minhash ?
+			simhash_wide_minhash(derived->profile, document, 1,
+								 read->fingerprint) :
+			simhash_wide_fingerprint(derived->profile, document, 1,
+									 read->fingerprint);
+	n = simhash_hash_set((ArrayType *) document, derived->profile, &hashes);
+	if (!minhash)
+	{
+		sh_sums_add(&sums, hashes, n);
+		return sh_sums_fingerprint(&sums, read->fingerprint);
+	}
+	sh_minima_begin(&minima);
+	sh_minima_add(&minima, hashes, n);
+	return sh_minima_fingerprint(&minima, read->fingerprint);
 }
 
 /* Note how wide a fingerprint is; fail unless all have that width. */
@@ -176,17 +252,17 @@ note_width(SimhashTally *tally, int width)
  * the query has.  False when it has none.
  */
 static bool
-read_document_features(Tuning *tuning, SimhashTuneDocument *read)
+read_document_features(Tuning *tuning, Document *read)
 {
-	if (tuning->query.made ? read->width == 0
+	if (tuning->made ? read->width == 0
 		: !make_fingerprint(tuning, read))
 		return false;
-	if (tuning->query.words)
+	if (tuning->words)
 		simhash_fill_bag_of(&tuning->features, (ArrayType *) read->document);
 	else
-		simhash_fill_bag(&tuning->features, tuning->derived->profile,
+		simhash_fill_bag(&tuning->features, tuning->call->derived.profile,
 						 (text *) read->document);
-	if (tuning->measure == SIMHASH_JACCARD)
+	if (tuning->call->measure == SIMHASH_JACCARD)
 	{
 		/* Each weighs 1, and so does its square; they are numbered from 1. */
 		for (Size i = 1; i <= tuning->features.n; i++)
@@ -194,7 +270,7 @@ read_document_features(Tuning *tuning, SimhashTuneDocument *read)
 		tuning->features.squares = tuning->features.n;
 	}
 	if (tuning->features.n > 0)
-		note_width(tuning->tally, read->width);
+		note_width(&tuning->call->tally, read->width);
 	return tuning->features.n > 0;
 }
 
@@ -255,8 +331,8 @@ index_sample(Tuning *tuning)
 	for (uint32 i = 0; i < tuning->n; i++)
 	{
 		Sampled    *sampled = &tuning->sample[n];
-		SimhashTuneDocument read = tuning->sample[i].read;
-		MemoryContext old = MemoryContextSwitchTo(tuning->query.scratch);
+		Document	read = tuning->sample[i].read;
+		MemoryContext old = MemoryContextSwitchTo(tuning->scratch);
 
 		if (read_document_features(tuning, &read))
 		{
@@ -267,9 +343,9 @@ index_sample(Tuning *tuning)
 		}
 		pfree(read.document);
 		MemoryContextSwitchTo(old);
-		MemoryContextReset(tuning->query.scratch);
+		MemoryContextReset(tuning->scratch);
 	}
-	tuning->tally->sample = tuning->n = n;
+	tuning->call->tally.sample = tuning->n = n;
 	qsort(tuning->postings, tuning->npostings, sizeof *tuning->postings,
 		  compare_hashes);
 	for (uint64 bucket = 0; bucket <= BUCKETS; bucket++)
@@ -312,19 +388,18 @@ multiply_features(Tuning *tuning)
 static inline bool
 is_alike(const Tuning *tuning, const Sampled *sampled, double square)
 {
-	if (tuning->measure == SIMHASH_JACCARD)
-		return sampled->product >= tuning->at_least *
+	if (tuning->call->measure == SIMHASH_JACCARD)
+		return sampled->product >= tuning->call->at_least *
 			(sampled->square + square - sampled->product);
-	return sampled->product >= tuning->at_least *
+	return sampled->product >= tuning->call->at_least *
 		sqrt(sampled->square * square);
 }
 
-/* SimhashTuneQuery.take: compare the document with each one of the sample. */
+/* Tuning.take: compare the document with each one of the sample. */
 static void
-compare_document(void *context, const SimhashTuneDocument *read)
+compare_document(Tuning *tuning, const Document *read)
 {
-	Tuning	   *tuning = context;
-	SimhashTuneDocument other = *read;
+	Document	other = *read;
 	double		square;
 	uint64		own;
 
@@ -340,7 +415,7 @@ compare_document(void *context, const SimhashTuneDocument *read)
 		const Sampled *sampled = &tuning->sample[i];
 
 		if (sampled->digest != own)
-			tuning->tally->pairs[is_alike(tuning, sampled, square)]
+			tuning->call->tally.pairs[is_alike(tuning, sampled, square)]
 				[simhash_words_distance(sampled->read.fingerprint,
 										other.fingerprint,
 										sh_words_of(other.width))]++;
@@ -349,43 +424,38 @@ compare_document(void *context, const SimhashTuneDocument *read)
 
 /*
  * Tally the pairs of a sample of the documents of a query that has been
- * analyzed, and of all of them.  The query is run twice.
+ * analyzed, and of all of them, as a SimhashTuneCall says.  The query is run
+ * twice.
  *
  * Errors: datatype_mismatch when it does not return documents,
  * invalid_parameter_value when the sample is too small or too large,
  * program_limit_exceeded when it has too many features.
  */
 void
-simhash_tally_query(SimhashTally *tally, const SimhashStatement *query,
-					const SimhashDerivation *derived, SimhashMeasure measure,
-					double at_least, int64 sample)
+simhash_tally_query(void *context)
 {
+	SimhashTuneCall *call = context;
 	Tuning	   *tuning = palloc0(sizeof *tuning);
+	SimhashRowReader reader = {check_document_columns, take_row, tuning};
 
-	if (sample < 1 || sample > SAMPLE_MAX)
+	if (call->sample < 1 || call->sample > SAMPLE_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("sample must be between 1 and %d documents",
 						SAMPLE_MAX)));
-	memset(tally, 0, sizeof *tally);
-	tuning->tally = tally;
-	tuning->derived = derived;
-	tuning->measure = measure;
-	tuning->at_least = at_least;
-	tuning->wanted = (uint32) sample;
+	tuning->call = call;
 	tuning->context = CurrentMemoryContext;
-	tuning->query.context = tuning;
-	tuning->query.scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "simhash_tune",
-												  ALLOCSET_DEFAULT_SIZES);
-	tuning->sample = palloc0(sample * sizeof *tuning->sample);
+	tuning->scratch = AllocSetContextCreate(CurrentMemoryContext,
+											"simhash_tune",
+											ALLOCSET_DEFAULT_SIZES);
+	tuning->sample = palloc0(call->sample * sizeof *tuning->sample);
 	tuning->postings = palloc(sizeof *tuning->postings);
 	simhash_init_bag(&tuning->features, tuning->context);
-	tuning->query.take = draw_document;
-	simhash_read_documents(&tuning->query, query);
+	tuning->take = draw_document;
+	simhash_read(&call->query, &reader);
 	index_sample(tuning);
-	tuning->query.take = compare_document;
-	simhash_read_documents(&tuning->query, query);
-	if (tally->width == 0)
-		tally->width = SH_BITS;
+	tuning->take = compare_document;
+	simhash_read(&call->query, &reader);
+	if (call->tally.width == 0)
+		call->tally.width = SH_BITS;
 }

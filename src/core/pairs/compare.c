@@ -3,7 +3,7 @@
  * compare.c
  *		Fingerprints compared with many others, by the fastest instructions.
  *
- * There are two functions (see compare.h), in portable C and for the
+ * There are two functions (see engine.h), in portable C and for the
  * instructions of some processors, which are chosen when the server runs.
  * What differs is only "one", which compares one value with many: four at a
  * time with AVX2, where bits are counted by looking up half-bytes, two with
@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/compare.h"
+#include "core/pairs/engine.h"
 
 #include "core/cpu.h"
 
@@ -78,13 +78,6 @@ sh_take_near(uint64_t one, int radius, uint64_t *values, size_t n)
 }
 
 /* --- portable ------------------------------------------------------------- */
-
-static void
-one_portable(const ShCompare *compare, uint64_t one,
-			 const uint64_t *many, size_t n)
-{
-	one_by_one(compare, one, many, n);
-}
 
 static void
 runs_portable(const ShCompare *compare, const uint64_t *values,
@@ -223,7 +216,7 @@ const ShCompareKind sh_compare_kinds[] = {
 #ifdef __aarch64__
 	{"NEON", sh_cpu_any, one_neon, runs_neon},
 #endif
-	{"portable", sh_cpu_any, one_portable, runs_portable}
+	{"portable", sh_cpu_any, one_by_one, runs_portable}
 };
 const int	sh_compare_kinds_count =
 sizeof sh_compare_kinds / sizeof *sh_compare_kinds;

@@ -35,7 +35,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/crowds.h"
+#include "core/pairs/clusters.h"
 
 #include <string.h>
 
@@ -53,8 +53,7 @@ sh_crowds_begin(ShCrowds *crowds, ShPairs *pairs, int radius, uint32_t least)
 	crowds->least = least;
 	crowds->alone = pairs->distinct;
 	crowds->count = 0;
-	memcpy(pairs->work, pairs->values,
-		   pairs->distinct * sizeof *pairs->values);
+	sh_pairs_begin_search(pairs);
 }
 
 /* Has the crowd of this center been set apart? */

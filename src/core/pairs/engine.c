@@ -52,13 +52,6 @@
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
 
-/* A block that was passed by: pairs within the radius are reported there. */
-typedef struct ShPassed
-{
-	uint64_t	mask;
-	int			radius;
-} ShPassed;
-
 typedef struct ShSearch
 {
 	ShPairs    *pairs;
@@ -67,8 +60,8 @@ typedef struct ShSearch
 	void	   *context;
 
 	uint64_t	chosen;			/* bits of the blocks that we are in */
-	int			passed;
-	ShPassed	pass[DEPTH_MAX * (SH_PAIRS_RADIUS + 1)];
+	int			passed;			/* blocks where pairs have been reported */
+	const ShKeyBlock *pass[DEPTH_MAX * (SH_PAIRS_RADIUS + 1)];
 	int			depth;			/* how often we have cut into blocks */
 
 	size_t		work;			/* done since progress was told */
@@ -158,7 +151,8 @@ note_match(void *context, uint64_t a, uint64_t b)
 
 	for (int i = 0; i < search->passed; i++)
 	{
-		if (sh_distance(x & search->pass[i].mask, 0) <= search->pass[i].radius)
+		if (sh_distance(x & search->pass[i]->mask, 0) <=
+			search->pass[i]->radius)
 			return;
 	}
 	search->found[search->count][0] = a;
@@ -372,7 +366,6 @@ search_blocks(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 	for (int i = 0; i < plan->blocks; i++)
 	{
 		const ShKeyBlock *block = &plan->block[i];
-		ShPassed	pass = {block->mask, block->radius};
 
 		sh_sort_side(a, block);
 		count_work(search, a->n);
@@ -385,7 +378,7 @@ search_blocks(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 			search->share = block->share;
 		search->chosen = chosen | block->mask;
 		search_block(search, block, a, b, radius);
-		search->pass[search->passed++] = pass;
+		search->pass[search->passed++] = block;
 		if (search->depth == 1)
 			search->done = search->before += block->share;
 	}

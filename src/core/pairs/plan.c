@@ -42,7 +42,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/plan.h"
+#include "core/pairs/engine.h"
 
 /* Costs in nanoseconds, roughly. */
 #define MOVE_COST		3.0		/* of a value, when sorting by a digit */
@@ -71,15 +71,15 @@ block_cost(double a, double b, int width, int radius)
 
 /*
  * Plan to cut the bits of a mask into blocks with keys of up to "width" bits,
- * the leading ones of each block; returns the estimated cost.
+ * the leading ones of each block.
  */
-static double
+static void
 cut_into_blocks(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
 				int width)
 {
 	int			count = sh_distance(bits, 0);
-	double		cost = 0;
 
+	plan->cost = 0;
 	plan->blocks = 0;
 	for (int i = 0; i < blocks; i++)
 	{
@@ -103,10 +103,9 @@ cut_into_blocks(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b,
 		}
 		block->width = high - block->low + 1;
 		block->share = block_cost(a, b, block->width, block->radius);
-		cost += block->share;
+		plan->cost += block->share;
 		plan->blocks++;
 	}
-	return cost;
 }
 
 /*
@@ -118,26 +117,18 @@ bool
 sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 			 int width)
 {
-	double		best = (double) a * (b > 0 ? (double) b : (double) a / 2) *
-	COMPARE_COST;
-	int			blocks = 0;
+	ShPairPlan	cut;
 
+	plan->cost = (double) a * (b > 0 ? (double) b : (double) a / 2) *
+		COMPARE_COST;
+	plan->blocks = 0;
 	for (int m = 1; m <= radius + 1 && m <= sh_distance(bits, 0); m++)
 	{
-		double		cost = cut_into_blocks(plan, m, bits, (double) a, (double) b, radius,
-										   width);
-
-		if (cost < best)
-		{
-			best = cost;
-			blocks = m;
-		}
+		cut_into_blocks(&cut, m, bits, (double) a, (double) b, radius, width);
+		if (cut.cost < plan->cost)
+			*plan = cut;
 	}
-	plan->cost = best;
-	if (blocks == 0)
-		return false;
-	cut_into_blocks(plan, blocks, bits, (double) a, (double) b, radius, width);
 	for (int i = 0; i < plan->blocks; i++)
-		plan->block[i].share /= best;
-	return true;
+		plan->block[i].share /= plan->cost;
+	return plan->blocks > 0;
 }

@@ -24,11 +24,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/rows.h"
+#include "core/pairs/engine.h"
 
 #include <string.h>
-
-#include "core/pairs/sides.h"
 
 #define INSERTION		32		/* rows few enough to sort by insertion */
 #define TICK			(1 << 20)	/* rows that take a while */

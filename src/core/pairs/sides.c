@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/pairs/sides.h"
+#include "core/pairs/engine.h"
 
 #include <string.h>
 

@@ -293,7 +293,7 @@ static void
 compare_waiting(ShWide *wide)
 {
 	for (size_t i = 0; i < wide->waiting; i++)
-		report_if_pair(wide, wide->candidate[i].a, wide->candidate[i].b);
+		report_if_pair(wide, wide->candidate[i][0], wide->candidate[i][1]);
 	count_compared(wide, wide->waiting);
 	wide->waiting = 0;
 }
@@ -329,17 +329,18 @@ compare_all(ShWide *wide)
 static inline void
 add_candidate(ShWide *wide, uint32_t a, uint32_t b)
 {
-	ShCandidate *candidate = &wide->candidate[wide->waiting++];
-
-	candidate->a = a;
-	candidate->b = b;
+	wide->candidate[wide->waiting][0] = a;
+	wide->candidate[wide->waiting++][1] = b;
 	__builtin_prefetch(words_of(wide, a));
 	__builtin_prefetch(words_of(wide, b));
 	if (wide->waiting == SH_WIDE_WAITING)
 		compare_waiting(wide);
 }
 
-/* Two values of the word are near: so are all fingerprints that have them. */
+/*
+ * Two values of the word are near, or one is given twice: so are all
+ * fingerprints that have them.
+ */
 static void
 add_candidates(void *context, uint32_t a, uint32_t b, int distance)
 {
@@ -349,24 +350,9 @@ add_candidates(void *context, uint32_t a, uint32_t b, int distance)
 	(void) distance;
 	for (uint32_t i = word->first[a]; i < word->first[a + 1]; i++)
 	{
-		for (uint32_t j = word->first[b]; j < word->first[b + 1]; j++)
+		for (uint32_t j = a == b ? i + 1 : word->first[b];
+			 j < word->first[b + 1]; j++)
 			add_candidate(wide, word->rows[i], word->rows[j]);
-	}
-}
-
-/* The fingerprints that have the same value of the word. */
-static void
-add_equal(ShWide *wide)
-{
-	const ShPairs *word = &wide->word;
-
-	for (uint32_t a = 0; a < word->distinct; a++)
-	{
-		for (uint32_t i = word->first[a]; i < word->first[a + 1]; i++)
-		{
-			for (uint32_t j = i + 1; j < word->first[a + 1]; j++)
-				add_candidate(wide, word->rows[i], word->rows[j]);
-		}
 	}
 }
 
@@ -407,7 +393,8 @@ search_by_word(ShWide *wide)
 	int			radius = wide->radius[wide->at];
 
 	begin_word(wide);
-	add_equal(wide);
+	for (uint32_t a = 0; a < wide->word.distinct; a++)
+		add_candidates(wide, a, a, 0);
 	if (radius > 0)
 		sh_pairs_find(&wide->word, radius, add_candidates, wide);
 	compare_waiting(wide);

@@ -15,13 +15,6 @@
 
 #define SH_WIDE_WAITING	64		/* candidates to compare together */
 
-/* Two fingerprints that may be a pair. */
-typedef struct ShCandidate
-{
-	uint32_t	a;
-	uint32_t	b;
-} ShCandidate;
-
 /*
  * A search.  "all" are the rows, by fingerprint, and "wide" has the words of
  * each distinct fingerprint.  "word" are the distinct fingerprints by the word
@@ -47,7 +40,7 @@ typedef struct ShWide
 	double		told;			/* part of the work that was told last */
 	size_t		compared;		/* candidates, since then */
 	size_t		waiting;
-	ShCandidate candidate[SH_WIDE_WAITING];
+	uint32_t	candidate[SH_WIDE_WAITING][2];	/* that may be a pair */
 } ShWide;
 
 extern int	sh_wide_most(int width);
