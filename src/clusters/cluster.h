@@ -140,7 +140,6 @@ typedef enum ClusterWriting
 typedef struct ClusterSet
 {
 	int			n;
-	int			size;			/* allocated */
 	int64	   *ids;
 } ClusterSet;
 
@@ -162,7 +161,6 @@ typedef struct ClusterTrigger
 } ClusterTrigger;
 
 /* terms.c */
-extern void simhash_clusters_watch(void);
 extern FormData_pg_class simhash_clusters_class(Oid table);
 pg_noreturn extern void simhash_clusters_complain(Oid clusters);
 pg_noreturn extern void simhash_clusters_complain_of_none(Relation relation,
@@ -212,9 +210,8 @@ extern bool simhash_clusters_begin_scan(ClusterScan *scan, Relation relation,
 										StrategyNumber strategy, int64 value);
 extern bool simhash_clusters_next(ClusterScan *scan);
 extern void simhash_clusters_end_scan(ClusterScan *scan);
-extern bool simhash_clusters_find_row(Relation relation, AttrNumber column,
-									  int64 id, text *document,
-									  AttrNumber its, bool *any);
+extern bool simhash_clusters_find_row(const ClusterTerms *terms, Oid table,
+									  int64 id, text *document, bool *any);
 extern bool simhash_clusters_any_row(const ClusterTerms *terms);
 extern text *simhash_clusters_any_document(const ClusterTerms *terms,
 										   int64 id);
@@ -247,10 +244,8 @@ extern int64 simhash_clusters_current_of(const ClusterTerms *terms, int64 id,
 										 Snapshot snapshot);
 extern void simhash_clusters_merge(const ClusterTerms *terms,
 								   const ClusterSet *clusters);
-extern void simhash_clusters_resolve(const ClusterTerms *terms);
 
 /* xact.c */
-extern void simhash_clusters_watch_xacts(void);
 extern void simhash_clusters_note_merge(Oid clusters, int64 cluster,
 										const GuardFingerprint *fingerprint);
 extern bool simhash_clusters_any_merge(void);
@@ -288,7 +283,6 @@ extern void simhash_clusters_merge_around(ClusterTrigger *its,
 										  const TriggerData *data);
 
 /* trigger.c */
-extern void simhash_clusters_init(void);
 extern PGDLLEXPORT Datum simhash_cluster(PG_FUNCTION_ARGS);
 
 #endif							/* SIMHASH_CLUSTER_H */

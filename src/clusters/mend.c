@@ -24,8 +24,6 @@
  */
 #include "clusters/step.h"
 
-#include "utils/array.h"
-
 PG_FUNCTION_INFO_V1(simhash_mend_clusters);
 
 /* A call. */
@@ -167,29 +165,18 @@ mend_stars(ClusterCall *call)
 static void
 mend_connected(ClusterCall *call)
 {
-	SPITupleTable *found;
 	uint64		n;
 
 	simhash_progress_step("links");
 	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
 	LockRelationOid(call->terms->clusters, RowExclusiveLock);
-	n = simhash_cluster_run(simhash_cluster_fault(call, FAULT_NOT_CONNECTED));
-	found = SPI_tuptable;
+	n = simhash_cluster_do(call, "SELECT cluster, c FROM (%s) AS f, pg_catalog.unnest(clusters) AS c"
+						   " WHERE c &> cluster",
+						   simhash_cluster_fault(call, FAULT_NOT_CONNECTED));
 	for (uint64 i = 0; i < n; i++)
-	{
-		bool		isnull;
-		Datum		array = SPI_getbinval(found->vals[i], found->tupdesc, 2,
-										  &isnull);
-		ClusterSet	set = {0};
-		Datum	   *ids;
-		int			nids;
-
-		deconstruct_array(DatumGetArrayTypeP(array), INT8OID, sizeof(int64),
-						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &ids, NULL, &nids);
-		for (int j = 0; j < nids; j++)
-			simhash_clusters_add(&set, DatumGetInt64(ids[j]));
-		simhash_clusters_merge(call->terms, &set);
-	}
+		simhash_clusters_merge(call->terms, &(ClusterSet) {
+			2, (int64[]) {simhash_cluster_number(i, 1), simhash_cluster_number(i, 2)}
+		});
 	simhash_cluster_end_step(call);
 }
 

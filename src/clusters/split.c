@@ -101,7 +101,7 @@ split_some(ClusterCall *call, const ApartCluster *apart, uint64 n)
 {
 	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	simhash_clusters_check_sequence(call->terms);
-	simhash_clusters_resolve(call->terms);
+	simhash_clusters_merge(call->terms, &(ClusterSet) {0});
 	(void) simhash_cluster_run_writing(write_split(call, write_ids(call, apart, n)),
 									   call->table, CLUSTERS_AS_GIVEN);
 	simhash_cluster_end_step(call);

@@ -29,14 +29,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_cluster);
 
-/* Have the server call what must know of changes and of transactions. */
-void
-simhash_clusters_init(void)
-{
-	simhash_clusters_watch();
-	simhash_clusters_watch_xacts();
-}
-
 /* Complain of a trigger for another event than simhash_add_clusters() makes. */
 pg_noreturn static void
 complain_of_event(void)

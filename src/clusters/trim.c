@@ -154,7 +154,7 @@ delete_batch(const ClusterCall *call, const char *batch)
 static void
 shorten_links(const ClusterCall *call)
 {
-	simhash_clusters_resolve(call->terms);
+	simhash_clusters_merge(call->terms, &(ClusterSet) {0});
 	while (simhash_cluster_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
 								 " WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
 		CHECK_FOR_INTERRUPTS();
