@@ -224,8 +224,7 @@ extern int64 simhash_clusters_last(const ClusterTerms *terms);
 extern int64 simhash_clusters_see_greatest(const ClusterTerms *terms,
 										   bool now);
 extern void simhash_clusters_check_sequence(const ClusterTerms *terms);
-extern int64 simhash_clusters_new(const ClusterTerms *terms);
-extern int64 simhash_clusters_new_copy(const ClusterTerms *terms);
+extern int64 simhash_clusters_new(const ClusterTerms *terms, bool copy);
 
 /* texts.c */
 extern void simhash_clusters_take_document(const ClusterTerms *terms,

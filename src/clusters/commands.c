@@ -16,15 +16,6 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-/* What tells rows of the root apart, for _simhash_clusters_by_... */
-char	   *
-simhash_cluster_id(const ClusterCall *call, const char *alias)
-{
-	return call->parted ?
-		psprintf("pg_catalog.concat(%s.tableoid, %s.ctid)", alias, alias) :
-		psprintf("%s.ctid", alias);
-}
-
 /* What is compared of documents, as arguments. */
 static char *
 write_documents(const ClusterTerms *terms, bool representatives)
@@ -45,15 +36,6 @@ write_documents(const ClusterTerms *terms, bool representatives)
 					quote_literal_cstr(its->profile->name));
 }
 
-/* The call that says which cluster that of a row "t" of the root has become. */
-char	   *
-simhash_cluster_current(const ClusterCall *call)
-{
-	return simhash_cluster_sql(call, "&S.simhash_current_cluster('%u'::pg_catalog.regclass,"
-							   " t.&c, %s::pg_catalog.name)",
-							   call->table, quote_literal_cstr(call->column));
-}
-
 /*
  * The query for rows "t" whose clusters are computed: what tells them apart, and the
  * columns that they are compared by.
@@ -65,7 +47,7 @@ write_rows(const ClusterCall *call, const char *within, const char *condition,
 	const char *fingerprint = simhash_cluster_sql(call, theirs ? "t.&F" : "t.&f");
 
 	return psprintf("SELECT %s, %s%s%s%s FROM %s AS t WHERE %s IS NOT NULL%s%s%s",
-					theirs ? "t.ctid" : simhash_cluster_id(call, "t"),
+					theirs ? "t.ctid" : simhash_cluster_sql(call, "&k"),
 					fingerprint,
 					call->terms->terms.document == 0 ? "" :
 					simhash_cluster_sql(call, theirs ? ", t.&D" : ", t.&d"),
@@ -99,23 +81,6 @@ simhash_cluster_query(const ClusterCall *call, const char *within,
 							   call->terms->star ? "star" : "connected",
 							   parted || representatives ? "first" : "lowest",
 							   write_documents(call->terms, representatives));
-}
-
-/*
- * A list of what represents a cluster: the columns of the table of the clusters or,
- * from a row "d", of the root: ", d.fp, d.site".
- */
-char	   *
-simhash_cluster_represented(const ClusterCall *call, bool theirs)
-{
-	bool		documents = call->terms->terms.document != 0;
-
-	return psprintf("%s%s%s",
-					simhash_cluster_sql(call, theirs ? ", &F" : ", d.&f"),
-					!documents ? "" :
-					simhash_cluster_sql(call, theirs ? ", &D" : ", d.&d"),
-					simhash_cluster_each_group(call, theirs,
-											   theirs ? ", %s" : ", d.%s"));
 }
 
 /* A column of a row, quoted. */

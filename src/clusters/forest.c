@@ -297,8 +297,7 @@ add_link(Forest *forest, int64 id, int64 into, bool copy)
 	const AttrNumber *columns = forest->terms->columns;
 	TupleTableSlot *slot =
 	simhash_clusters_begin_row(forest->terms, forest->relation,
-							   copy ?
-							   simhash_clusters_new_copy(forest->terms) : id);
+							   copy ? simhash_clusters_new(forest->terms, true) : id);
 
 	if (copy)
 		simhash_clusters_set(slot, columns[CLUSTER_COPY_OF], Int64GetDatum(id));

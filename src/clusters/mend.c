@@ -75,18 +75,14 @@ find_clusters(ClusterCall *call, ClusterFault fault)
 static void
 restart_sequence(ClusterCall *call)
 {
-	Oid			sequence = simhash_clusters_sequence(call->terms);
-
 	LockRelationOid(call->terms->clusters, ShareRowExclusiveLock);
 	(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i) FROM (SELECT d.&c AS i FROM &R AS d"
 							  " UNION ALL SELECT t.&i FROM &T AS t UNION ALL"
-							  " SELECT pg_catalog.pg_sequence_last_value('%u'::pg_catalog.regclass)) AS d",
-							  sequence);
+							  " SELECT pg_catalog.pg_sequence_last_value(&q)) AS d");
 	(void) simhash_cluster_do(call, "ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
-							  simhash_quoted_name(sequence),
+							  simhash_quoted_name(simhash_clusters_sequence(call->terms)),
 							  Max(simhash_cluster_number(0, 1), 1));
-	(void) simhash_cluster_do(call, "SELECT pg_catalog.nextval('%u'::pg_catalog.regclass)",
-							  sequence);
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.nextval(&q)");
 }
 
 /* Mend the sequence and the triggers; returns whether the clusters are stars. */
@@ -121,13 +117,11 @@ represent(ClusterCall *call, const char *ids)
 {
 	begin_alone(call);
 	simhash_cluster_promote(call, true);
-	(void) simhash_cluster_write(call, "INSERT INTO &t (&i%s) SELECT DISTINCT ON (d.&c) d.&c%s FROM &R AS d"
+	(void) simhash_cluster_write(call, "INSERT INTO &t (&i&P) SELECT DISTINCT ON (d.&c) d.&c&p FROM &R AS d"
 								 " WHERE d.&c &= ANY ('%s')"
 								 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
 								 " ORDER BY d.&c, %s%sd.ctid",
-								 simhash_cluster_represented(call, true),
-								 simhash_cluster_represented(call, false), ids,
-								 call->terms->since == 0 ? "" :
+								 ids, call->terms->since == 0 ? "" :
 								 simhash_cluster_sql(call, "d.&s NULLS FIRST, "),
 								 call->parted ? "d.tableoid, " : "");
 	simhash_cluster_end_step(call);

@@ -61,8 +61,7 @@ add_representative(const ClusterTrigger *its, TupleTableSlot *original)
 	const ClusterTerms *terms = its->terms;
 	const GuardSearch *search = &its->guard.search;
 	Relation	clusters = simhash_clusters_open(terms);
-	int64		number = original == NULL ? simhash_clusters_new(terms) :
-	simhash_clusters_new_copy(terms);
+	int64		number = simhash_clusters_new(terms, original != NULL);
 	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, number);
 
 	if (original != NULL)

@@ -20,28 +20,14 @@
  */
 #include "clusters/step.h"
 
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
-/*
- * The advisory locks that the session has; those that PostgreSQL's functions take,
- * and we.
- */
-static List *
-list_locks(void)
+/* Has the session that lock, an advisory one, as PostgreSQL's functions take and we? */
+static bool
+is_ours(const LockInstanceData *lock)
 {
-	LockData   *all = GetLockStatusData();
-	List	   *list = NIL;
-
-	for (int i = 0; i < all->nelements; i++)
-	{
-		const LockInstanceData *lock = &all->locks[i];
-
-		if (lock->pid == MyProcPid && lock->holdMask != 0 &&
-			lock->locktag.locktag_type == LOCKTAG_ADVISORY)
-			list = lappend(list, memcpy(palloc(sizeof *lock), lock, sizeof *lock));
-	}
-	return list;
+	return lock->pid == MyProcPid && lock->holdMask != 0 &&
+		lock->locktag.locktag_type == LOCKTAG_ADVISORY;
 }
 
 /*
@@ -51,21 +37,23 @@ list_locks(void)
  * that runs such code.
  */
 static void
-release_locks(const List *before)
+release_locks(const LockData *before)
 {
-	const ListCell *lc;
-	const ListCell *other;
+	const LockData *now = GetLockStatusData();
 
-	foreach(lc, list_locks())
+	for (int i = 0; i < now->nelements; i++)
 	{
-		const LockInstanceData *lock = lfirst(lc);
+		const LockInstanceData *lock = &now->locks[i];
 		LOCKMASK	extra = lock->holdMask;
 
-		foreach(other, before)
+		if (!is_ours(lock))
+			continue;
+		for (int j = 0; j < before->nelements; j++)
 		{
-			const LockInstanceData *had = lfirst(other);
+			const LockInstanceData *had = &before->locks[j];
 
-			if (memcmp(&had->locktag, &lock->locktag, sizeof(LOCKTAG)) == 0)
+			if (is_ours(had) &&
+				memcmp(&had->locktag, &lock->locktag, sizeof(LOCKTAG)) == 0)
 				extra &= ~had->holdMask;
 		}
 		for (LOCKMODE mode = 1; mode <= MaxLockMode; mode++)
@@ -109,7 +97,7 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!call->atomic)
 		SPI_commit();
-	call->locks = list_locks();
+	call->locks = GetLockStatusData();
 }
 
 /*
@@ -176,12 +164,15 @@ become_owner(ClusterCall *call)
 						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
-/* Set a setting until the end of the transaction. */
+/*
+ * Set a setting until the end of the transaction (GUC_ACTION_LOCAL), or of the step or
+ * a subtransaction (GUC_ACTION_SAVE).
+ */
 void
-simhash_cluster_set_local(const char *name, const char *value)
+simhash_cluster_set(const char *name, const char *value, GucAction action)
 {
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, action, true,
+							 0, false);
 }
 
 /* Begin a step about a table that may keep no clusters: lock it, as its owner. */
@@ -190,7 +181,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!call->atomic)
-		simhash_cluster_set_local("transaction_isolation", "read committed");
+		simhash_cluster_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode,
@@ -253,14 +244,6 @@ simhash_cluster_end_step(ClusterCall *call)
 		MemoryContextSwitchTo(call->outer);
 		MemoryContextReset(call->context);
 	}
-}
-
-/* Set a setting until the end of the step, or of a subtransaction. */
-void
-simhash_cluster_set(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
 }
 
 /* Run a command that alters the table, which must not be open then. */
