@@ -23,8 +23,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
-
 /* A row of a transaction in progress, and its cluster. */
 typedef struct ClusterArrival
 {

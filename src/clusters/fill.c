@@ -132,27 +132,25 @@ list_parts(ClusterCall *call)
 {
 	ClusterTerms *terms = simhash_cluster_begin_step(call, AccessShareLock);
 	List	   *list = NIL;
+	uint64		n;
 
 	if (get_rel_relkind(terms->work) != RELKIND_RELATION)
 		simhash_clusters_complain(terms->clusters);
-	(void) simhash_cluster_do(call, "SELECT part::pg_catalog.oid, node::pg_catalog.oid,"
-							  " pg_catalog.min(ctid)::pg_catalog.tid, pg_catalog.max(ctid)::pg_catalog.tid"
-							  " FROM ONLY &W GROUP BY 1, 2 ORDER BY 3");
+	n = simhash_cluster_do(call, "SELECT part::pg_catalog.oid::pg_catalog.int8, node::pg_catalog.oid::pg_catalog.int8,"
+						   " (pg_catalog.min(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8,"
+						   " (pg_catalog.max(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8"
+						   " FROM ONLY &W GROUP BY 1, 2 ORDER BY 3");
 	MemoryContextSwitchTo(call->outer);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		WorkPart   *part = palloc(sizeof *part);
-		Datum		values[4];
-		bool		isnull[4];
 
-		heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values,
-						  isnull);
-		if (isnull[0] || isnull[1] || isnull[2] || isnull[3])
+		part->table = (Oid) simhash_cluster_number(i, 1);
+		part->node = (Oid) simhash_cluster_number(i, 2);
+		if (!OidIsValid(part->table) || !OidIsValid(part->node))
 			simhash_clusters_complain(terms->clusters);
-		part->table = DatumGetObjectId(values[0]);
-		part->node = DatumGetObjectId(values[1]);
-		part->first = ItemPointerGetBlockNumber((ItemPointer) DatumGetPointer(values[2]));
-		part->last = ItemPointerGetBlockNumber((ItemPointer) DatumGetPointer(values[3]));
+		part->first = (BlockNumber) simhash_cluster_number(i, 3);
+		part->last = (BlockNumber) simhash_cluster_number(i, 4);
 		list = lappend(list, part);
 	}
 	SPI_freetuptable(SPI_tuptable);

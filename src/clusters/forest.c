@@ -43,9 +43,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "miscadmin.h"
-#include "utils/acl.h"
-
 PG_FUNCTION_INFO_V1(simhash_current_cluster);
 
 /*
@@ -71,8 +68,7 @@ typedef struct Forest
 	Relation	key;			/* the primary one */
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
-	List	   *copies;			/* of Link */
-	bool		rooted;			/* these are of roots */
+	List	   *copies;			/* of Link, between roots */
 } Forest;
 
 /* Is a cluster in the set? */
@@ -115,13 +111,40 @@ get_number(Forest *forest, ClusterColumn column)
 	return DatumGetInt64(value);
 }
 
-/* Find the copies, which have negative numbers. */
+/*
+ * The root of the tree that a cluster is in.  Ids become less on the way there, or
+ * somebody else has written them.
+ */
+static int64
+find_root(Forest *forest, int64 id)
+{
+	for (;;)
+	{
+		int64		parent;
+
+		if (!simhash_clusters_find_number(forest->relation, forest->key,
+										  forest->snapshot, id, forest->slot))
+			return id;
+		parent = get_number(forest, CLUSTER_MERGED_INTO);
+		ExecClearTuple(forest->slot);
+		if (parent >= id)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
+							id, RelationGetRelationName(forest->relation), parent)));
+		CHECK_FOR_INTERRUPTS();
+		id = parent;
+	}
+}
+
+/* Find the copies, which have negative numbers, and the roots of what they name. */
 static void
 find_copies(Forest *forest)
 {
 	IndexScanDesc scan = simhash_clusters_scan(forest->relation, forest->key,
 											   forest->snapshot,
 											   BTLessStrategyNumber, 0);
+	ListCell   *lc;
 
 	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
 	{
@@ -134,6 +157,13 @@ find_copies(Forest *forest)
 	}
 	ExecClearTuple(forest->slot);
 	index_endscan(scan);
+	foreach(lc, forest->copies)
+	{
+		Link	   *copy = lfirst(lc);
+
+		copy->cluster = find_root(forest, copy->cluster);
+		copy->merged_into = find_root(forest, copy->merged_into);
+	}
 }
 
 /* Open the forest, to be read by that snapshot. */
@@ -161,50 +191,6 @@ close_forest(Forest *forest)
 	table_close(forest->relation, AccessShareLock);
 }
 
-/*
- * The root of the tree that a cluster is in.  Ids become less on the way there, or
- * somebody else has written them.
- */
-static int64
-find_root(Forest *forest, int64 id)
-{
-	for (;;)
-	{
-		int64		parent;
-
-		if (!simhash_clusters_find_number(forest->relation, forest->key,
-										  forest->snapshot, id, forest->slot))
-			return id;
-		parent = get_number(forest, CLUSTER_MERGED_INTO);
-		ExecClearTuple(forest->slot);
-		if (parent >= id)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
-							id, RelationGetRelationName(forest->relation), parent)));
-		CHECK_FOR_INTERRUPTS();
-		id = parent;
-	}
-}
-
-/* Replace the clusters that copies name by the roots of their trees. */
-static void
-find_roots_of_copies(Forest *forest)
-{
-	ListCell   *lc;
-
-	if (forest->rooted)
-		return;
-	foreach(lc, forest->copies)
-	{
-		Link	   *copy = lfirst(lc);
-
-		copy->cluster = find_root(forest, copy->cluster);
-		copy->merged_into = find_root(forest, copy->merged_into);
-	}
-	forest->rooted = true;
-}
-
 /* What a cluster has become: the least root that trees and copies lead to. */
 static int64
 find_current(Forest *forest, int64 id)
@@ -215,7 +201,6 @@ find_current(Forest *forest, int64 id)
 	id = find_root(forest, id);
 	if (forest->copies == NIL)
 		return id;
-	find_roots_of_copies(forest);
 	simhash_clusters_add(&roots, id);
 	while (before < roots.n)
 	{
@@ -315,7 +300,6 @@ resolve_copies(Forest *forest)
 {
 	ListCell   *lc;
 
-	find_roots_of_copies(forest);
 	foreach(lc, forest->copies)
 	{
 		Link	   *copy = lfirst(lc);

@@ -10,7 +10,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_sequence.h"
 #include "commands/sequence.h"
 #include "utils/syscache.h"

@@ -14,7 +14,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "parser/parse_coerce.h"
 

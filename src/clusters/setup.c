@@ -51,7 +51,6 @@
 #include "clusters/step.h"
 
 #include "common/shortest_dec.h"
-#include "utils/array.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 
@@ -62,15 +61,13 @@ check_arguments(const ClusterSetup *setup)
 	const ClusterCall *call = &setup->call;
 	const ClusterTerms *terms = call->terms;
 	ClusterTerms asked = *terms;
-	bool		same;
 
 	asked.star = setup->star;
 	asked.terms = simhash_cluster_read_terms(setup);
 	asked.since = setup->since == NULL ? 0 : get_attnum(call->table, setup->since);
-	same = asked.terms.ngroup == terms->terms.ngroup &&
+	if (asked.terms.ngroup != terms->terms.ngroup ||
 		strcmp(simhash_clusters_write(&asked, call->function),
-			   simhash_clusters_write(terms, call->function)) == 0;
-	if (!same)
+			   simhash_clusters_write(terms, call->function)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("clusters are kept in column \"%s\" of \"%s\" with other arguments",

@@ -13,8 +13,6 @@
 #include "clusters/cluster.h"
 
 #include "executor/spi.h"
-#include "miscadmin.h"
-#include "utils/guc.h"
 
 #include "query/query.h"
 

@@ -42,7 +42,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
 #include "catalog/pg_policy.h"

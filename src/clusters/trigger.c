@@ -24,7 +24,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_trigger.h"
 
 PG_FUNCTION_INFO_V1(simhash_cluster);

@@ -10,10 +10,7 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/partition.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "rewrite/rewriteManip.h"
