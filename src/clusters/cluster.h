@@ -241,10 +241,8 @@ extern void simhash_clusters_note_merge(Oid clusters, int64 cluster,
 extern bool simhash_clusters_any_merge(void);
 extern bool simhash_clusters_is_merge(Oid clusters, int64 cluster,
 									  const GuardFingerprint *fingerprint);
-extern void simhash_clusters_note_start(const ClusterTrigger *its,
-										int64 cluster, int64 number);
-extern void simhash_clusters_note_join(const ClusterTrigger *its,
-									   int64 cluster);
+extern void simhash_clusters_note_row(const ClusterTrigger *its,
+									  int64 cluster, int64 number);
 
 /* trigger_bind.c */
 extern ClusterTerms *simhash_clusters_get_terms(Relation relation,

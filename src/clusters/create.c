@@ -36,7 +36,7 @@ check_table(ClusterSetup *setup)
 				 errmsg("\"%s\" is a temporary table",
 						RelationGetRelationName(relation)),
 				 errhint("simhash_clusters computes the clusters of any rows.")));
-	if (!setup->call.parted && has_subclass(setup->call.table) &&
+	if (!setup->call.parted &&
 		find_inheritance_children(setup->call.table, NoLock) != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

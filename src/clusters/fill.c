@@ -184,11 +184,12 @@ static bool
 fill_batch(ClusterCall *call, const WorkPart *part, BlockNumber start, int pages,
 		   bool *filled)
 {
-	ClusterTerms *terms = simhash_cluster_begin_step(call, RowExclusiveLock);
-	Relation	relation = simhash_cluster_open_part(call, part->table);
-	bool		good = relation != NULL && terms->later &&
-	OidIsValid(terms->work) && relation->rd_rel->relfilenode == part->node;
+	Relation	relation;
+	bool		good;
 
+	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
+	relation = simhash_cluster_open_part(call, part->table);
+	good = relation != NULL && relation->rd_rel->relfilenode == part->node;
 	if (good)
 	{
 		/* The rows are looked up where they are. */

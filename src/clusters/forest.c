@@ -126,7 +126,6 @@ find_root(Forest *forest, int64 id)
 										  forest->snapshot, id, forest->slot))
 			return id;
 		parent = get_number(forest, CLUSTER_MERGED_INTO);
-		ExecClearTuple(forest->slot);
 		if (parent >= id)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -155,7 +154,6 @@ find_copies(Forest *forest)
 		link->merged_into = get_number(forest, CLUSTER_MERGED_INTO);
 		forest->copies = lappend(forest->copies, link);
 	}
-	ExecClearTuple(forest->slot);
 	index_endscan(scan);
 	foreach(lc, forest->copies)
 	{
@@ -270,7 +268,6 @@ is_root(Forest *forest, int64 id, bool *doubt)
 	InitDirtySnapshot(dirty);
 	linked = simhash_clusters_find_number(forest->relation, forest->key, &dirty, id,
 										  forest->slot);
-	ExecClearTuple(forest->slot);
 	*doubt = linked && TransactionIdIsValid(dirty.xmin);
 	return !linked;
 }

@@ -116,7 +116,7 @@ claim(ClusterTrigger *its, ItemPointerData tid)
 		if (simhash_clusters_fetch(clusters, &tid, slot) &&
 			simhash_clusters_of(its->terms, slot) == id)
 		{
-			simhash_clusters_note_start(its, id, add_representative(its, slot));
+			simhash_clusters_note_row(its, id, add_representative(its, slot));
 			claimed = id;
 		}
 		simhash_guard_unlock(&guard->statement->locks);
@@ -197,10 +197,10 @@ simhash_clusters_join_star(ClusterTrigger *its)
 	if (slot == NULL)
 	{
 		id = add_representative(its, NULL);
-		simhash_clusters_note_start(its, id, id);
+		simhash_clusters_note_row(its, id, id);
 	}
 	else
-		simhash_clusters_note_join(its, id);
+		simhash_clusters_note_row(its, id, 0);
 	simhash_guard_forget_match(search);
 	simhash_guard_unlock(&guard->statement->locks);
 	return id;

@@ -98,29 +98,10 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 }
 
 /*
- * Be the only session that sets clusters of the table up, trims or mends them:
- * another would do the same work beside it.  The lock outlives the transactions of
- * the call, but in a transaction block.
- */
-static LOCKTAG
-lock_call(const ClusterCall *call)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
-	if (!call->shared &&
-		LockAcquire(&tag, ExclusiveLock, !call->atomic, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
-						get_rel_name(call->table)),
-				 errhint("pg_stat_activity shows how far it is. If that call is stopped, the same call resumes it.")));
-	return tag;
-}
-
-/*
  * Do what a call is for, with its progress shown.  The function's first argument is
- * the table; the column's name is that of the number given.
+ * the table; the column's name is that of the number given.  Only one session sets
+ * clusters of a table up, trims or mends them: another would do the same work beside
+ * it.  The lock outlives the transactions of the call, but in a transaction block.
  */
 void
 simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
@@ -130,7 +111,14 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	LOCKTAG		tag;
 
 	begin_call(call, fcinfo, column);
-	tag = lock_call(call);
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
+	if (!call->shared &&
+		LockAcquire(&tag, ExclusiveLock, !call->atomic, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
+						get_rel_name(call->table)),
+				 errhint("pg_stat_activity shows how far it is. If that call is stopped, the same call resumes it.")));
 	simhash_progress_begin(&progress, get_func_name(call->function));
 	PG_TRY();
 	{
@@ -145,20 +133,6 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	PG_END_TRY();
 	MemoryContextDelete(call->context);
 	SPI_finish();
-}
-
-/* Become the owner of the table. */
-static void
-become_owner(ClusterCall *call)
-{
-	Oid			owner = call->relation->rd_rel->relowner;
-
-	GetUserIdAndSecContext(&call->user, &call->security);
-	call->foreign = call->user != owner;
-	call->level = NewGUCNestLevel();
-	SetUserIdAndSecContext(owner,
-						   call->security | SECURITY_NOFORCE_RLS |
-						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
 /*
@@ -176,6 +150,8 @@ simhash_cluster_set(const char *name, const char *value, GucAction action)
 void
 simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 {
+	Oid			owner;
+
 	CHECK_FOR_INTERRUPTS();
 	if (!call->atomic)
 		simhash_cluster_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
@@ -187,7 +163,13 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 	call->parted =
 		call->relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	call->source = call->parted ? call->name : psprintf("ONLY %s", call->name);
-	become_owner(call);
+	owner = call->relation->rd_rel->relowner;
+	GetUserIdAndSecContext(&call->user, &call->security);
+	call->foreign = call->user != owner;
+	call->level = NewGUCNestLevel();
+	SetUserIdAndSecContext(owner,
+						   call->security | SECURITY_NOFORCE_RLS |
+						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
 /* The clusters that the table keeps in the column, by its own deed. */

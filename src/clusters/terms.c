@@ -45,7 +45,6 @@
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
 #include "catalog/pg_policy.h"
-#include "common/shortest_dec.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
@@ -499,7 +498,6 @@ char	   *
 simhash_clusters_write(const ClusterTerms *terms, Oid function)
 {
 	const GuardTerms *its = &terms->terms;
-	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -517,12 +515,11 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 		write_column(&text, terms, "within", false, its->group[i]);
 		write_column(&text, terms, "within", true, terms->group[i]);
 	}
-	(void) double_to_shortest_decimal_buf(its->at_least, number);
 	if (its->document != 0)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
-						 ", 'at_least'::pg_catalog.text, '%s'::pg_catalog.float8"
+						 ", 'at_least'::pg_catalog.text, '%.17g'::pg_catalog.float8"
 						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
-						 simhash_clusters_measure(terms), number,
+						 simhash_clusters_measure(terms), its->at_least,
 						 quote_literal_cstr(its->profile->name));
 	if (terms->later)
 		appendStringInfoString(&text, ", 'later'::pg_catalog.text, true");

@@ -116,7 +116,7 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 		moved->cluster != id || !simhash_guard_has_moved(guard->statement) ||
 		!simhash_guard_is_as_moved(guard))
 		return false;
-	simhash_clusters_note_join(its, id);
+	simhash_clusters_note_row(its, id, 0);
 	return true;
 }
 

@@ -187,18 +187,27 @@ check_generated(Relation relation, const ClusterTerms *terms)
 }
 
 /*
- * Bind a trigger to a table, at the first row of a statement for that table, in
- * memory that lives at least as long as the statement.
+ * The trigger at work.  It is bound to a table at the first row of a statement for that
+ * table, in memory that lives at least as long as the statement.
  */
-static ClusterTrigger *
-bind_trigger(Relation relation, const Trigger *trigger, MemoryContext context)
+ClusterTrigger *
+simhash_clusters_trigger(FunctionCallInfo fcinfo)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	ClusterTrigger *its = palloc0(sizeof *its);
-	Guard	   *guard = &its->guard;
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	Relation	relation = data->tg_relation;
+	const Trigger *trigger = data->tg_trigger;
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	MemoryContext old;
+	ClusterTrigger *its = fcinfo->flinfo->fn_extra;
+	Guard	   *guard;
 	const ClusterTerms *terms;
 	AttrMap    *map;
 
+	if (its != NULL)
+		return its;
+	old = MemoryContextSwitchTo(context);
+	its = palloc0(sizeof *its);
+	guard = &its->guard;
 	guard->name = pstrdup(trigger->tgname);
 	guard->statement =
 		simhash_guard_statement(context,
@@ -207,7 +216,7 @@ bind_trigger(Relation relation, const Trigger *trigger, MemoryContext context)
 	terms = its->terms = guard->statement->terms;
 	map = simhash_clusters_map_columns(terms, relation);
 	its->cluster = map->attnums[terms->cluster - 1];
-	its->since = terms->since == 0 ? 0 : map->attnums[terms->since - 1];
+	its->since = simhash_guard_mapped(map, terms->since);
 	simhash_clusters_check_type(relation, its->cluster, INT8OID);
 	simhash_clusters_check_type(relation, its->since, TIMESTAMPTZOID);
 	check_generated(relation, terms);
@@ -216,19 +225,7 @@ bind_trigger(Relation relation, const Trigger *trigger, MemoryContext context)
 	if (terms->star)
 		guard->place.table = terms->clusters;
 	MemoryContextSwitchTo(old);
-	return its;
-}
-
-/* The trigger at work. */
-ClusterTrigger *
-simhash_clusters_trigger(FunctionCallInfo fcinfo)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-
-	if (fcinfo->flinfo->fn_extra == NULL)
-		fcinfo->flinfo->fn_extra =
-			bind_trigger(data->tg_relation, data->tg_trigger, fcinfo->flinfo->fn_mcxt);
-	return fcinfo->flinfo->fn_extra;
+	return fcinfo->flinfo->fn_extra = its;
 }
 
 /* A number in a column of a row; false if it is NULL. */

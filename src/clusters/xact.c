@@ -122,41 +122,29 @@ simhash_clusters_is_merge(Oid clusters, int64 cluster,
 		hash_search(merges, &key, HASH_FIND, NULL) != NULL;
 }
 
-/* A row of a trigger's table may be in a cluster that the transaction has started. */
-static void
-add_table(Start *start, const ClusterTrigger *its)
+/*
+ * The row of a trigger joins a cluster; or it has added what represents one, by that
+ * number.
+ */
+void
+simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number)
 {
+	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Start	   *start = NULL;
 
-	start->tables = list_append_unique_oid(start->tables, its->guard.table);
+	if (number != 0)
+		start = enter_note(&starts, &key, sizeof *start, STARTS_MAX);
+	else if (starts != NULL)
+		start = hash_search(starts, &key, HASH_FIND, NULL);
+	if (start != NULL && number != 0)
+	{
+		start->number = number;
+		start->tables = list_make1_oid(its->guard.table);
+	}
+	else if (start != NULL)
+		start->tables = list_append_unique_oid(start->tables, its->guard.table);
 	MemoryContextSwitchTo(old);
-}
-
-/* The row of a trigger has added what represents a cluster, by that number. */
-void
-simhash_clusters_note_start(const ClusterTrigger *its, int64 cluster,
-							int64 number)
-{
-	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
-	Start	   *start = enter_note(&starts, &key, sizeof *start, STARTS_MAX);
-
-	if (start == NULL)
-		return;
-	start->number = number;
-	start->tables = NIL;
-	add_table(start, its);
-}
-
-/* The row of a trigger joins a cluster. */
-void
-simhash_clusters_note_join(const ClusterTrigger *its, int64 cluster)
-{
-	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
-	Start	   *start = starts == NULL ? NULL :
-	hash_search(starts, &key, HASH_FIND, NULL);
-
-	if (start != NULL)
-		add_table(start, its);
 }
 
 /* Is a row in a cluster, and one of them with that document? */
