@@ -123,14 +123,14 @@ has_trigger(const ClusterCall *call, int i)
 	return found;
 }
 
-/* Are all triggers there, of the root or of the table of the clusters? */
+/* Are all triggers there of the root, and of the table of the clusters, if so asked? */
 bool
 simhash_cluster_has_triggers(const ClusterCall *call, bool theirs)
 {
 	bool		all = true;
 
 	for (size_t i = 0; i < lengthof(triggers); i++)
-		all &= triggers[i].theirs != theirs || has_trigger(call, i);
+		all &= triggers[i].theirs > theirs || has_trigger(call, i);
 	return all;
 }
 

@@ -92,7 +92,7 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 	List	   *lots = NIL;
 
 	(void) simhash_cluster_begin_step(call, AccessShareLock);
-	(void) simhash_cluster_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid AS part,"
+	(void) simhash_cluster_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid::pg_catalog.int8 AS part,"
 							  " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
 							  " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
 							  size, simhash_cluster_rows(call, which, argument),
@@ -101,10 +101,8 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Lot		   *lot = palloc(sizeof *lot);
-		bool		isnull;
 
-		lot->table = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i],
-													SPI_tuptable->tupdesc, 1, &isnull));
+		lot->table = (Oid) simhash_cluster_number(i, 1);
 		lot->rows = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
 		lots = lappend(lots, lot);
 	}

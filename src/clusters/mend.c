@@ -93,8 +93,7 @@ mend_tables(ClusterCall *call)
 	bool		star = simhash_cluster_begin_step(call, AccessShareLock)->star;
 	bool		bare;
 
-	bare = !simhash_cluster_has_triggers(call, false) ||
-		!simhash_cluster_has_triggers(call, true);
+	bare = !simhash_cluster_has_triggers(call, true);
 	simhash_cluster_end_step(call);
 	if (!behind && !bare)
 		return star;

@@ -23,8 +23,9 @@ PG_FUNCTION_INFO_V1(simhash_split_clusters);
 #define BATCH	2000
 
 /*
- * Find the clusters that have come apart: arrays of ids, in memory of the call, of some
- * that have no more than BATCH rows but for the last of them.
+ * Find the clusters that have come apart: arrays of ids, in memory of the call, each of
+ * one cluster of more than half a batch, or of smaller ones that begin within such a
+ * half.
  */
 static List *
 find_apart(ClusterCall *call)
@@ -37,8 +38,9 @@ find_apart(ClusterCall *call)
 				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
 						RelationGetRelationName(call->relation))));
 	(void) simhash_cluster_do(call, "SELECT pg_catalog.array_agg(cluster) FROM (SELECT cluster, pg_catalog.div("
-							  "pg_catalog.sum(n) OVER (ORDER BY cluster) &- n, '%d') AS lot FROM (%s) AS f) AS f GROUP BY lot",
-							  BATCH, simhash_cluster_fault(call, FAULT_COME_APART));
+							  "pg_catalog.sum(n) OVER (ORDER BY cluster) &- n, '%d') AS lot, CASE WHEN n &> %d THEN cluster END AS large"
+							  " FROM (%s) AS f) AS f GROUP BY lot, large",
+							  BATCH / 2, BATCH / 2, simhash_cluster_fault(call, FAULT_COME_APART));
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		lots = lappend(lots, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));

@@ -111,22 +111,6 @@ list_columns(const ClusterCall *call)
 	return list.data;
 }
 
-/* What represents a cluster: columns of its table, or of a row "d" of the root. */
-static const char *
-list_represented(const ClusterCall *call, bool theirs)
-{
-	const ClusterTerms *terms = call->terms;
-	Oid			table = theirs ? terms->clusters : terms->root;
-	const char *alias = theirs ? "" : "d.";
-	AttrNumber	fingerprint = theirs ? terms->fingerprint : terms->terms.column;
-	AttrNumber	document = theirs ? terms->document : terms->terms.document;
-
-	return psprintf(", %s%s%s%s", alias, name_of(table, fingerprint),
-					document == 0 ? "" :
-					psprintf(", %s%s", alias, name_of(table, document)),
-					simhash_cluster_each_group(call, theirs, theirs ? ", %s" : ", d.%s"));
-}
-
 /* What takes the place of a letter. */
 static const char *
 expand(const ClusterCall *call, char letter)
@@ -152,8 +136,11 @@ expand(const ClusterCall *call, char letter)
 		case 'A':
 			return list_columns(call);
 		case 'P':
+			return simhash_cluster_sql(call, terms->document == 0 ? ", &F%s" : ", &F, &D%s",
+									   simhash_cluster_each_group(call, true, ", %s"));
 		case 'p':
-			return list_represented(call, letter == 'P');
+			return simhash_cluster_sql(call, terms->document == 0 ? ", d.&f%s" : ", d.&f, d.&d%s",
+									   simhash_cluster_each_group(call, false, ", d.%s"));
 		case 'K':
 		case 'k':
 			return psprintf(call->parted ? "pg_catalog.concat(%1$c.tableoid, %1$c.ctid)" : "%1$c.ctid",
