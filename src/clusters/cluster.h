@@ -161,7 +161,7 @@ extern ClusterTerms *simhash_clusters_read(Oid clusters);
 extern ClusterTerms *simhash_clusters_read_owned(Oid clusters, Oid owner);
 extern ClusterTerms *simhash_clusters_find(Relation relation,
 										   const char *column);
-extern void simhash_clusters_set_type(ClusterTerms *terms, Relation root);
+extern void simhash_clusters_set_type(ClusterTerms *terms);
 extern char *simhash_clusters_write(const ClusterTerms *terms, Oid function);
 extern PGDLLEXPORT Datum _simhash_cluster_terms(PG_FUNCTION_ARGS);
 
@@ -172,6 +172,9 @@ extern Relation simhash_clusters_open_key(const ClusterTerms *terms,
 										  Relation clusters);
 extern GuardTerms simhash_clusters_searched(const ClusterTerms *terms,
 											Relation clusters);
+extern void simhash_clusters_bind_space(GuardSpace *space,
+										const ClusterTerms *terms, bool star,
+										Oid schema);
 extern void simhash_clusters_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_clusters_truncate(const ClusterTerms *terms);
 extern int64 simhash_clusters_of(const ClusterTerms *terms,

@@ -297,14 +297,12 @@ void
 simhash_cluster_create(ClusterSetup *setup)
 {
 	ClusterCall *call = &setup->call;
-	ClusterTerms terms = {.star = setup->star,.later = true,.policy = {"simhash_clusters"}};
+	ClusterTerms terms = {.star = setup->star,.root = call->table,.later = true,.policy = {"simhash_clusters"}};
 	ObjectAddress root = {RelationRelationId, call->table, 0};
-	ObjectAddress clusters = {RelationRelationId, InvalidOid, 0};
 
 	simhash_cluster_begin_table(call, AccessExclusiveLock);
 	check_table(setup);
 	call->terms = &terms;
-	terms.root = call->table;
 	terms.terms = simhash_cluster_read_terms(setup);
 	if (setup->adopt)
 		clear_away(setup);
@@ -317,8 +315,8 @@ simhash_cluster_create(ClusterSetup *setup)
 	(void) simhash_cluster_make_triggers(call);
 
 	/* Without the root there are no clusters. */
-	clusters.objectId = terms.clusters;
-	recordDependencyOn(&clusters, &root, DEPENDENCY_AUTO);
+	recordDependencyOn(&(ObjectAddress) {RelationRelationId, terms.clusters, 0}, &root,
+					   DEPENDENCY_AUTO);
 	if (!terms.star)
 		simhash_cluster_depend(call);
 	simhash_cluster_end_step(call);

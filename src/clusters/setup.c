@@ -88,23 +88,20 @@ see_how_far(ClusterSetup *setup)
 	simhash_cluster_begin_table(call, AccessShareLock);
 	if (simhash_clusters_find(call->relation, call->column) != NULL)
 	{
-		bool		kept;
-
 		(void) simhash_cluster_find(call);
-		kept = simhash_cluster_has_triggers(call, false);
-		if (!kept && !setup->adopt)
+		if (simhash_cluster_has_triggers(call, false))
+		{
+			check_arguments(setup);
+			copy = MemoryContextAlloc(call->outer, sizeof *copy);
+			*copy = *call->terms;
+		}
+		else if (!setup->adopt)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("clusters are no longer kept in column \"%s\" of \"%s\"",
 							call->column, RelationGetRelationName(call->relation)),
 					 errdetail("Triggers that keep them have been dropped, alone or with an index that they need."),
 					 errhint("CALL simhash_mend_clusters(...) makes them again.")));
-		if (kept)
-		{
-			check_arguments(setup);
-			copy = MemoryContextAlloc(call->outer, sizeof *copy);
-			*copy = *call->terms;
-		}
 	}
 	simhash_cluster_end_step(call);
 	return copy;

@@ -42,11 +42,8 @@
 static void
 copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
 {
-	bool		isnull;
-	Datum		value = slot_getattr(from, column, &isnull);
-
-	if (!isnull)
-		simhash_clusters_set(slot, column, value);
+	slot->tts_values[column - 1] =
+		slot_getattr(from, column, &slot->tts_isnull[column - 1]);
 }
 
 /*

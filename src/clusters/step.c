@@ -180,7 +180,7 @@ simhash_cluster_find(ClusterCall *call)
 
 	if (terms == NULL || terms->root != call->table)
 		simhash_clusters_complain_of_none(call->relation, call->column);
-	simhash_clusters_set_type(terms, call->relation);
+	simhash_clusters_set_type(terms);
 	if (terms->later && !call->sets_up && !call->reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -212,17 +212,14 @@ simhash_cluster_end_step(ClusterCall *call)
 	relation_close(call->relation, NoLock);
 	call->relation = NULL;
 	call->terms = NULL;
-	MemoryContextSwitchTo(call->outer);
-	MemoryContextReset(call->context);
 	if (!call->atomic)
 	{
 		SPI_commit();
-		call->outer = MemoryContextSwitchTo(call->context);
 		if (call->foreign)
 			release_locks(call->locks);
-		MemoryContextSwitchTo(call->outer);
-		MemoryContextReset(call->context);
 	}
+	MemoryContextSwitchTo(call->outer);
+	MemoryContextReset(call->context);
 }
 
 /* Run a command that alters the table, which must not be open then. */

@@ -459,10 +459,13 @@ simhash_clusters_find(Relation relation, const char *column)
  * a deed that was written by hand may have any.
  */
 void
-simhash_clusters_set_type(ClusterTerms *terms, Relation root)
+simhash_clusters_set_type(ClusterTerms *terms)
 {
+	Relation	root = table_open(terms->root, AccessShareLock);
+
 	terms->terms.type = simhash_guard_type(root, terms->terms.column);
 	(void) simhash_check_radius(terms->terms.radius, terms->terms.type.width);
+	table_close(root, NoLock);
 }
 
 /*

@@ -57,30 +57,16 @@ begin_statement(GuardStatement *statement, Relation relation,
 				const Trigger *trigger)
 {
 	GuardSpace *space = &statement->space;
-	Oid			schema = get_func_namespace(trigger->tgfoid);
 	ClusterTerms *terms;
-	Relation	root;
 
 	if (statement->terms != NULL)
 		return;
 	terms = simhash_clusters_get_terms(relation, trigger);
-	root = table_open(terms->root, AccessShareLock);
-	simhash_clusters_set_type(terms, root);
+	simhash_clusters_set_type(terms);
 	if (!terms->later)
 		LockRelationOid(terms->clusters, RowExclusiveLock);
-	if (terms->star && !terms->later)
-	{
-		Relation	clusters = simhash_clusters_open(terms);
-		GuardTerms	searched = simhash_clusters_searched(terms, clusters);
-
-		simhash_guard_bind_space(space, clusters, &searched,
-								 terms->columns[CLUSTER_ID], schema);
-		table_close(clusters, NoLock);
-	}
-	else
-		simhash_guard_bind_space(space, root, &terms->terms, terms->cluster,
-								 schema);
-	table_close(root, NoLock);
+	simhash_clusters_bind_space(space, terms, terms->star && !terms->later,
+								get_func_namespace(trigger->tgfoid));
 	statement->locks.root = space->root;
 
 	/* Locks of simhash_guard() have other seeds. */

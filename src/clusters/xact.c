@@ -30,12 +30,11 @@
 /*
  * Limits of the work done.
  *
- * MERGES_MAX	rows of a transaction that are noted; with more, all rows are looked
- *				up again.
- * STARTS_MAX	representatives that are noted; others stay.
+ * NOTES_MAX	rows that may connect clusters that are noted of a transaction; with
+ *				more, all rows are looked up again.  And representatives that are
+ *				noted; others stay.
  */
-#define MERGES_MAX	65536
-#define STARTS_MAX	65536
+#define NOTES_MAX	65536
 
 /* What is remembered of a cluster: it is known by its table and id. */
 typedef struct NoteKey
@@ -63,14 +62,13 @@ static void end_xact(XactEvent event, void *arg);
 
 /* Enter a key, unless so many are there; NULL then. */
 static void *
-enter_note(HTAB **notes, const NoteKey *key, Size size, long most)
+enter_note(HTAB **notes, const NoteKey *key, Size size)
 {
 	HASHCTL		control = {
 		.keysize = sizeof *key,
 		.entrysize = size,
 		.hcxt = TopTransactionContext
 	};
-
 	static bool watching = false;
 
 	if (!watching)
@@ -79,7 +77,7 @@ enter_note(HTAB **notes, const NoteKey *key, Size size, long most)
 	if (*notes == NULL)
 		*notes = hash_create("simhash clusters", 64, &control,
 							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return hash_get_num_entries(*notes) >= most ? NULL :
+	return hash_get_num_entries(*notes) >= NOTES_MAX ? NULL :
 		hash_search(*notes, key, HASH_ENTER, NULL);
 }
 
@@ -101,7 +99,7 @@ simhash_clusters_note_merge(Oid clusters, int64 cluster,
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
-	(void) enter_note(&merges, &key, sizeof key, MERGES_MAX);
+	(void) enter_note(&merges, &key, sizeof key);
 }
 
 /* May any row of the transaction connect clusters? */
@@ -118,7 +116,7 @@ simhash_clusters_is_merge(Oid clusters, int64 cluster,
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
-	return hash_get_num_entries(merges) >= MERGES_MAX ||
+	return hash_get_num_entries(merges) >= NOTES_MAX ||
 		hash_search(merges, &key, HASH_FIND, NULL) != NULL;
 }
 
@@ -134,7 +132,7 @@ simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number
 	Start	   *start = NULL;
 
 	if (number != 0)
-		start = enter_note(&starts, &key, sizeof *start, STARTS_MAX);
+		start = enter_note(&starts, &key, sizeof *start);
 	else if (starts != NULL)
 		start = hash_search(starts, &key, HASH_FIND, NULL);
 	if (start != NULL && number != 0)
