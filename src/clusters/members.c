@@ -245,7 +245,12 @@ find_greatest(Relation table, AttrNumber column)
 
 		if (index_getnext_slot(scan.scan, falling ? ForwardScanDirection :
 							   BackwardScanDirection, scan.slot))
-			greatest = DatumGetInt64(slot_getattr(scan.slot, column, &isnull));
+		{
+			Datum		value = slot_getattr(scan.slot, column, &isnull);
+
+			if (!isnull)
+				greatest = DatumGetInt64(value);
+		}
 		simhash_clusters_end_scan(&scan);
 	}
 	else if (is_of_type(table, column, INT8OID))
