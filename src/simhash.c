@@ -12,7 +12,6 @@
 #include "utils/guc.h"
 
 #include "compat.h"
-#include "clusters/cluster.h"
 #include "fingerprint/fingerprint.h"
 #include "guard/guard.h"
 #include "index/hamming.h"
@@ -30,6 +29,5 @@ _PG_init(void)
 	hamming_init();
 	simhash_install_planner(hamming_costestimate);
 	simhash_guard_init();
-	simhash_clusters_init();
 	MarkGUCPrefixReserved("simhash");
 }

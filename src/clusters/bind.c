@@ -123,14 +123,14 @@ has_trigger(const ClusterCall *call, int i)
 	return found;
 }
 
-/* Are all triggers there, of the root or of the table of the clusters? */
+/* Are all triggers there of the root, and of the table of the clusters, if so asked? */
 bool
 simhash_cluster_has_triggers(const ClusterCall *call, bool theirs)
 {
 	bool		all = true;
 
 	for (size_t i = 0; i < lengthof(triggers); i++)
-		all &= triggers[i].theirs != theirs || has_trigger(call, i);
+		all &= triggers[i].theirs > theirs || has_trigger(call, i);
 	return all;
 }
 
@@ -181,23 +181,6 @@ depend_on_index(const ClusterCall *call, Oid index)
 		depend_on(call, false, index, 0);
 }
 
-/* What is searched for the clusters of a row. */
-static GuardSpace
-bind_searched(const ClusterCall *call)
-{
-	const ClusterTerms *terms = call->terms;
-	Relation	root = terms->star ? simhash_clusters_open(terms) :
-	table_open(terms->root, AccessShareLock);
-	GuardTerms	searched = terms->star ?
-	simhash_clusters_searched(terms, root) : terms->terms;
-	GuardSpace	space = {0};
-
-	simhash_guard_bind_space(&space, root, &searched, 0,
-							 get_func_namespace(call->function));
-	table_close(root, NoLock);
-	return space;
-}
-
 /*
  * Have the trigger depend on the indexes that are searched; fails unless there
  * are any.  To look for them takes a snapshot.
@@ -205,9 +188,12 @@ bind_searched(const ClusterCall *call)
 void
 simhash_cluster_depend(const ClusterCall *call)
 {
-	GuardSpace	space = bind_searched(call);
-	GuardPlace	place = {.table = space.root,.moves = true};
+	const ClusterTerms *terms = call->terms;
+	GuardSpace	space = {0};
+	GuardPlace	place = {.table = terms->star ? terms->clusters : terms->root,.moves = true};
 
+	simhash_clusters_bind_space(&space, terms, terms->star,
+								get_func_namespace(call->function));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	simhash_guard_find(&space, &place);
 	PopActiveSnapshot();
@@ -236,8 +222,10 @@ simhash_cluster_write_deed(const ClusterCall *call, bool anew)
 void
 simhash_cluster_make_index(const ClusterCall *call)
 {
-	GuardSpace	space = bind_searched(call);
+	GuardSpace	space = {0};
 
+	simhash_clusters_bind_space(&space, call->terms, true,
+								get_func_namespace(call->function));
 	(void) simhash_cluster_do(call, "CREATE INDEX ON &t USING hamming (%s)",
 							  simhash_guard_index_columns(&space));
 }

@@ -18,17 +18,17 @@ PG_FUNCTION_INFO_V1(simhash_check_clusters);
 static const struct
 {
 	const char *name;
-	const char *remedy;			/* NULL for simhash_mend_clusters */
+	const char *remedy;			/* the procedure */
 }			faults[] = {
-	[FAULT_NO_CLUSTER] = {"rows that are in no cluster", NULL},
-	[FAULT_MISFIT] = {"rows that can be in no cluster, or not in theirs", NULL},
-	[FAULT_ID_NOT_GIVEN] = {"ids that the sequence is yet to give", NULL},
-	[FAULT_BAD_ROW] = {"rows of the table of the clusters that lead nowhere", NULL},
-	[FAULT_NOT_REPRESENTED] = {"clusters without a representative", NULL},
-	[FAULT_NEAR_REPRESENTATIVES] = {"representatives near an older one", NULL},
-	[FAULT_NOT_NEAR] = {"rows not near what represents their cluster", NULL},
+	[FAULT_NO_CLUSTER] = {"rows that are in no cluster", "simhash_mend_clusters"},
+	[FAULT_MISFIT] = {"rows that can be in no cluster, or not in theirs", "simhash_mend_clusters"},
+	[FAULT_ID_NOT_GIVEN] = {"ids that the sequence is yet to give", "simhash_mend_clusters"},
+	[FAULT_BAD_ROW] = {"rows of the table of the clusters that lead nowhere", "simhash_mend_clusters"},
+	[FAULT_NOT_REPRESENTED] = {"clusters without a representative", "simhash_mend_clusters"},
+	[FAULT_NEAR_REPRESENTATIVES] = {"representatives near an older one", "simhash_mend_clusters"},
+	[FAULT_NOT_NEAR] = {"rows not near what represents their cluster", "simhash_mend_clusters"},
 	[FAULT_TEXT_LEFT] = {"texts of rows that are gone", "simhash_trim_clusters"},
-	[FAULT_NOT_CONNECTED] = {"clusters with rows near each other", NULL},
+	[FAULT_NOT_CONNECTED] = {"clusters with rows near each other", "simhash_mend_clusters"},
 	[FAULT_COME_APART] = {"clusters that have come apart", "simhash_split_clusters"}
 };
 
@@ -85,8 +85,7 @@ check_tables(Check *check)
 				   0, true,
 				   simhash_cluster_sql(call, "%s; CALL &S.simhash_add_clusters(...)",
 									   write_call(call, "simhash_drop_clusters")));
-	if (!simhash_cluster_has_triggers(call, false) ||
-		!simhash_cluster_has_triggers(call, true))
+	if (!simhash_cluster_has_triggers(call, true))
 		list_fault(check, "triggers that are gone", 1, 0, true,
 				   write_call(call, "simhash_mend_clusters"));
 	number = simhash_cluster_do(call, "SELECT pg_catalog.format('ALTER TABLE %%s ENABLE TRIGGER %%I', g.tgrelid::pg_catalog.regclass, g.tgname)"
@@ -124,8 +123,7 @@ check_rows(Check *check)
 		if (number == 0)
 			continue;
 		list_fault(check, faults[fault].name, number, example, isnull,
-				   write_call(call, faults[fault].remedy == NULL ?
-							  "simhash_mend_clusters" : faults[fault].remedy));
+				   write_call(call, faults[fault].remedy));
 
 		/* What follows links would not come to an end. */
 		if (fault == FAULT_BAD_ROW)

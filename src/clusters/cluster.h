@@ -40,17 +40,8 @@
 
 #include "guard/guard.h"
 
-#include "access/genam.h"
-#include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 #include "relation.h"
 
@@ -140,7 +131,6 @@ typedef enum ClusterWriting
 typedef struct ClusterSet
 {
 	int			n;
-	int			size;			/* allocated */
 	int64	   *ids;
 } ClusterSet;
 
@@ -162,7 +152,6 @@ typedef struct ClusterTrigger
 } ClusterTrigger;
 
 /* terms.c */
-extern void simhash_clusters_watch(void);
 extern FormData_pg_class simhash_clusters_class(Oid table);
 pg_noreturn extern void simhash_clusters_complain(Oid clusters);
 pg_noreturn extern void simhash_clusters_complain_of_none(Relation relation,
@@ -172,7 +161,7 @@ extern ClusterTerms *simhash_clusters_read(Oid clusters);
 extern ClusterTerms *simhash_clusters_read_owned(Oid clusters, Oid owner);
 extern ClusterTerms *simhash_clusters_find(Relation relation,
 										   const char *column);
-extern void simhash_clusters_set_type(ClusterTerms *terms, Relation root);
+extern void simhash_clusters_set_type(ClusterTerms *terms);
 extern char *simhash_clusters_write(const ClusterTerms *terms, Oid function);
 extern PGDLLEXPORT Datum _simhash_cluster_terms(PG_FUNCTION_ARGS);
 
@@ -183,6 +172,9 @@ extern Relation simhash_clusters_open_key(const ClusterTerms *terms,
 										  Relation clusters);
 extern GuardTerms simhash_clusters_searched(const ClusterTerms *terms,
 											Relation clusters);
+extern void simhash_clusters_bind_space(GuardSpace *space,
+										const ClusterTerms *terms, bool star,
+										Oid schema);
 extern void simhash_clusters_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_clusters_truncate(const ClusterTerms *terms);
 extern int64 simhash_clusters_of(const ClusterTerms *terms,
@@ -212,9 +204,8 @@ extern bool simhash_clusters_begin_scan(ClusterScan *scan, Relation relation,
 										StrategyNumber strategy, int64 value);
 extern bool simhash_clusters_next(ClusterScan *scan);
 extern void simhash_clusters_end_scan(ClusterScan *scan);
-extern bool simhash_clusters_find_row(Relation relation, AttrNumber column,
-									  int64 id, text *document,
-									  AttrNumber its, bool *any);
+extern bool simhash_clusters_find_row(const ClusterTerms *terms, Oid table,
+									  int64 id, text *document, bool *any);
 extern bool simhash_clusters_any_row(const ClusterTerms *terms);
 extern text *simhash_clusters_any_document(const ClusterTerms *terms,
 										   int64 id);
@@ -227,8 +218,7 @@ extern int64 simhash_clusters_last(const ClusterTerms *terms);
 extern int64 simhash_clusters_see_greatest(const ClusterTerms *terms,
 										   bool now);
 extern void simhash_clusters_check_sequence(const ClusterTerms *terms);
-extern int64 simhash_clusters_new(const ClusterTerms *terms);
-extern int64 simhash_clusters_new_copy(const ClusterTerms *terms);
+extern int64 simhash_clusters_new(const ClusterTerms *terms, bool copy);
 
 /* texts.c */
 extern void simhash_clusters_take_document(const ClusterTerms *terms,
@@ -247,19 +237,15 @@ extern int64 simhash_clusters_current_of(const ClusterTerms *terms, int64 id,
 										 Snapshot snapshot);
 extern void simhash_clusters_merge(const ClusterTerms *terms,
 								   const ClusterSet *clusters);
-extern void simhash_clusters_resolve(const ClusterTerms *terms);
 
 /* xact.c */
-extern void simhash_clusters_watch_xacts(void);
 extern void simhash_clusters_note_merge(Oid clusters, int64 cluster,
 										const GuardFingerprint *fingerprint);
 extern bool simhash_clusters_any_merge(void);
 extern bool simhash_clusters_is_merge(Oid clusters, int64 cluster,
 									  const GuardFingerprint *fingerprint);
-extern void simhash_clusters_note_start(const ClusterTrigger *its,
-										int64 cluster, int64 number);
-extern void simhash_clusters_note_join(const ClusterTrigger *its,
-									   int64 cluster);
+extern void simhash_clusters_note_row(const ClusterTrigger *its,
+									  int64 cluster, int64 number);
 
 /* trigger_bind.c */
 extern ClusterTerms *simhash_clusters_get_terms(Relation relation,
@@ -288,7 +274,6 @@ extern void simhash_clusters_merge_around(ClusterTrigger *its,
 										  const TriggerData *data);
 
 /* trigger.c */
-extern void simhash_clusters_init(void);
 extern PGDLLEXPORT Datum simhash_cluster(PG_FUNCTION_ARGS);
 
 #endif							/* SIMHASH_CLUSTER_H */

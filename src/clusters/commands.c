@@ -12,46 +12,25 @@
  */
 #include "clusters/step.h"
 
-#include "common/shortest_dec.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
-
-/* What tells rows of the root apart, for _simhash_clusters_by_... */
-char	   *
-simhash_cluster_id(const ClusterCall *call, const char *alias)
-{
-	return call->parted ?
-		psprintf("pg_catalog.concat(%s.tableoid, %s.ctid)", alias, alias) :
-		psprintf("%s.ctid", alias);
-}
 
 /* What is compared of documents, as arguments. */
 static char *
 write_documents(const ClusterTerms *terms, bool representatives)
 {
 	const GuardTerms *its = &terms->terms;
-	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
 	if (its->document == 0)
 		return "NULL::pg_catalog.text, NULL::pg_catalog.text,"
 			" NULL::pg_catalog.float8, NULL::pg_catalog.text";
-	(void) double_to_shortest_decimal_buf(its->at_least, number);
 	return psprintf("%s::pg_catalog.text, '%s'::pg_catalog.text,"
-					" '%s'::pg_catalog.float8, %s::pg_catalog.text",
+					" '%.17g'::pg_catalog.float8, %s::pg_catalog.text",
 					quote_literal_cstr(representatives ?
 									   get_attname(terms->clusters, terms->document, false) :
 									   get_attname(terms->root, its->document, false)),
-					simhash_clusters_measure(terms), number,
+					simhash_clusters_measure(terms), its->at_least,
 					quote_literal_cstr(its->profile->name));
-}
-
-/* The call that says which cluster that of a row "t" of the root has become. */
-char	   *
-simhash_cluster_current(const ClusterCall *call)
-{
-	return simhash_cluster_sql(call, "&S.simhash_current_cluster('%u'::pg_catalog.regclass,"
-							   " t.&c, %s::pg_catalog.name)",
-							   call->table, quote_literal_cstr(call->column));
 }
 
 /*
@@ -65,7 +44,7 @@ write_rows(const ClusterCall *call, const char *within, const char *condition,
 	const char *fingerprint = simhash_cluster_sql(call, theirs ? "t.&F" : "t.&f");
 
 	return psprintf("SELECT %s, %s%s%s%s FROM %s AS t WHERE %s IS NOT NULL%s%s%s",
-					theirs ? "t.ctid" : simhash_cluster_id(call, "t"),
+					theirs ? "t.ctid" : simhash_cluster_sql(call, "&k"),
 					fingerprint,
 					call->terms->terms.document == 0 ? "" :
 					simhash_cluster_sql(call, theirs ? ", t.&D" : ", t.&d"),
@@ -101,23 +80,6 @@ simhash_cluster_query(const ClusterCall *call, const char *within,
 							   write_documents(call->terms, representatives));
 }
 
-/*
- * A list of what represents a cluster: the columns of the table of the clusters or,
- * from a row "d", of the root: ", d.fp, d.site".
- */
-char	   *
-simhash_cluster_represented(const ClusterCall *call, bool theirs)
-{
-	bool		documents = call->terms->terms.document != 0;
-
-	return psprintf("%s%s%s",
-					simhash_cluster_sql(call, theirs ? ", &F" : ", d.&f"),
-					!documents ? "" :
-					simhash_cluster_sql(call, theirs ? ", &D" : ", d.&d"),
-					simhash_cluster_each_group(call, theirs,
-											   theirs ? ", %s" : ", d.%s"));
-}
-
 /* A column of a row, quoted. */
 static char *
 name_of(Oid table, AttrNumber column, const char *alias)
@@ -126,9 +88,9 @@ name_of(Oid table, AttrNumber column, const char *alias)
 					quote_identifier(get_attname(table, column, false)));
 }
 
-/* A fingerprint, in that column, of the type that our function takes exactly. */
+/* The type of a column of fingerprints, which our function takes exactly. */
 static char *
-write_fingerprint(Oid table, AttrNumber column, const char *alias)
+write_type(Oid table, AttrNumber column)
 {
 	Oid			type;
 	int32		modifier;
@@ -136,10 +98,8 @@ write_fingerprint(Oid table, AttrNumber column, const char *alias)
 
 	get_atttypetypmodcoll(table, column, &type, &modifier, &collation);
 	type = getBaseTypeAndTypmod(type, &modifier);
-	return psprintf("%s::%s", name_of(table, column, alias),
-					format_type_extended(type, modifier,
-										 FORMAT_TYPE_TYPEMOD_GIVEN |
-										 FORMAT_TYPE_FORCE_QUALIFY));
+	return format_type_extended(type, modifier, FORMAT_TYPE_TYPEMOD_GIVEN |
+								FORMAT_TYPE_FORCE_QUALIFY);
 }
 
 /*
@@ -164,9 +124,9 @@ write_not_near(const ClusterCall *call)
 								 name_of(terms->clusters, terms->group[i], "t"), type);
 	}
 	return simhash_cluster_sql(call, "EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c"
-							   " AND (&S.hamming(%s, %s) &< %d%s) IS NOT TRUE)",
-							   write_fingerprint(call->table, its->column, "d"),
-							   write_fingerprint(terms->clusters, terms->fingerprint, "t"),
+							   " AND (&S.hamming(d.&f::%s, t.&F::%s) &< %d%s) IS NOT TRUE)",
+							   write_type(call->table, its->column),
+							   write_type(terms->clusters, terms->fingerprint),
 							   its->radius + 1, group.data);
 }
 

@@ -23,8 +23,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
-
 /* A row of a transaction in progress, and its cluster. */
 typedef struct ClusterArrival
 {
@@ -169,7 +167,7 @@ simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bo
 		if (arrival != NULL)
 			simhash_guard_wait(arrival);
 	}
-	id = joined.n == 0 ? simhash_clusters_new(its->terms) : joined.ids[0];
+	id = joined.n == 0 ? simhash_clusters_new(its->terms, false) : joined.ids[0];
 	if (joined.n > 1)
 		simhash_clusters_note_merge(its->terms->clusters, id, &search->center);
 	return id;

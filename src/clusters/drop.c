@@ -27,8 +27,7 @@ drop_clusters(ClusterCall *call)
 		(void) simhash_cluster_drop_triggers(call, terms->clusters);
 		(void) simhash_cluster_do(call, "DROP TABLE &t");
 		if (OidIsValid(terms->work))
-			(void) simhash_cluster_do(call, "DROP TABLE %s",
-									  simhash_quoted_name(terms->work));
+			(void) simhash_cluster_do(call, "DROP TABLE &W");
 		simhash_cluster_alter(call, simhash_cluster_sql(call, terms->since == 0 ?
 														"ALTER TABLE &r DROP COLUMN &c" :
 														"ALTER TABLE &r DROP COLUMN &c, DROP COLUMN &s"));

@@ -16,11 +16,9 @@
 static char *
 write_parts(const ClusterCall *call)
 {
-	return simhash_cluster_sql(call, "SELECT r.cluster AS part, %s AS now, pg_catalog.count(*) AS n FROM %s AS r"
-							   " JOIN &R AS t ON %s &= r.id WHERE t.&c IS NOT NULL GROUP BY 1, 2",
-							   simhash_cluster_current(call),
-							   simhash_cluster_query(call, NULL, NULL, false),
-							   simhash_cluster_id(call, "t"));
+	return simhash_cluster_sql(call, "SELECT r.cluster AS part, &n AS now, pg_catalog.count(*) AS n FROM %s AS r"
+							   " JOIN &R AS t ON &k &= r.id WHERE t.&c IS NOT NULL GROUP BY 1, 2",
+							   simhash_cluster_query(call, NULL, NULL, false));
 }
 
 /* The clusters of rows of the root. */
@@ -48,9 +46,7 @@ simhash_cluster_fault(const ClusterCall *call, ClusterFault fault)
 		case FAULT_ID_NOT_GIVEN:
 			return simhash_cluster_sql(call, "SELECT i AS cluster FROM (SELECT d.&c AS i FROM &R AS d"
 									   " UNION ALL SELECT t.&i FROM &T AS t WHERE t.&i &> 0) AS d"
-									   " WHERE i &> COALESCE("
-									   "pg_catalog.pg_sequence_last_value('%u'::pg_catalog.regclass), 0)",
-									   simhash_clusters_sequence(terms));
+									   " WHERE i &> COALESCE(pg_catalog.pg_sequence_last_value(&q), 0)");
 		case FAULT_BAD_ROW:
 			return simhash_cluster_sql(call, "SELECT t.&i AS cluster FROM &T AS t WHERE %s",
 									   simhash_cluster_bad_row(call));

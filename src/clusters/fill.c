@@ -11,7 +11,6 @@
 #include "clusters/step.h"
 
 #include "catalog/pg_inherits.h"
-#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 /*
@@ -39,12 +38,9 @@ static void
 add_representatives(const ClusterCall *call)
 {
 	simhash_progress_step("adding representatives");
-	(void) simhash_cluster_write(call, "INSERT INTO &t (&i%s) SELECT w.cluster%s FROM ONLY %s AS w"
+	(void) simhash_cluster_write(call, "INSERT INTO &t (&i&P) SELECT w.cluster&p FROM ONLY &W AS w"
 								 " JOIN &R AS d ON d.ctid &= w.place%s WHERE w.starts",
-								 simhash_cluster_represented(call, true),
-								 simhash_cluster_represented(call, false),
-								 simhash_quoted_name(call->terms->work), call->parted ?
-								 simhash_cluster_sql(call, " AND d.tableoid &= w.part") : "");
+								 !call->parted ? "" : simhash_cluster_sql(call, " AND d.tableoid &= w.part"));
 	simhash_progress_step("indexing representatives");
 	simhash_cluster_make_index(call);
 	simhash_cluster_depend(call);
@@ -62,11 +58,11 @@ write_work(const ClusterCall *call, bool adopt)
 	char	   *rows =
 	simhash_cluster_sql(call, "SELECT d.tableoid AS part, c.relfilenode AS node, d.ctid AS place,"
 						" d.xmin AS version, r.cluster, r.id &= r.representative AS starts%s"
-						" FROM %s AS r %sJOIN &R AS d ON %s &= r.id"
+						" FROM %s AS r %sJOIN &R AS d ON &K &= r.id"
 						" JOIN pg_catalog.pg_class AS c ON c.oid &= d.tableoid",
 						adopt ? simhash_cluster_sql(call, ", d.&c AS was") : "",
 						simhash_cluster_query(call, NULL, NULL, false),
-						adopt ? "RIGHT " : "", simhash_cluster_id(call, "d"));
+						adopt ? "RIGHT " : "");
 
 	if (!adopt)
 		return psprintf("%s ORDER BY 1, 3", rows);
@@ -100,33 +96,29 @@ simhash_cluster_compute(ClusterSetup *setup)
 	ClusterCall *call = &setup->call;
 	LOCKMODE	lockmode = call->atomic ? ShareRowExclusiveLock : AccessShareLock;
 	ClusterTerms *terms;
-	const char *work;
 
 	simhash_progress_step("computing");
 	simhash_cluster_begin_table(call, lockmode);
 
 	/* All rows are joined, though the planner expects few of the function. */
-	simhash_cluster_set("enable_nestloop", "off");
-	simhash_cluster_set("enable_mergejoin", "off");
+	simhash_cluster_set("enable_nestloop", "off", GUC_ACTION_SAVE);
+	simhash_cluster_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
 	if (!call->atomic)
-		simhash_cluster_set_local("transaction_isolation", "repeatable read");
+		simhash_cluster_set("transaction_isolation", "repeatable read", GUC_ACTION_LOCAL);
 	(void) find_all_inheritors(call->table, lockmode, NULL);
 	terms = simhash_cluster_find(call);
-	simhash_cluster_set("work_mem", psprintf("%dkB", maintenance_work_mem));
+	simhash_cluster_set("work_mem", psprintf("%dkB", maintenance_work_mem), GUC_ACTION_SAVE);
 	terms->work =
 		simhash_cluster_create_table(get_rel_namespace(terms->clusters),
 									 get_rel_name(terms->clusters), "fill", false,
 									 psprintf("AS %s", write_work(call, setup->adopt)));
-	work = simhash_quoted_name(terms->work);
-	(void) simhash_cluster_run(psprintf("COMMENT ON TABLE %s IS 'made by simhash_add_clusters(), to go when it is done'",
-										work));
+	(void) simhash_cluster_do(call, "COMMENT ON TABLE &W IS 'made by simhash_add_clusters(), to go when it is done'");
 	if (terms->star)
 		add_representatives(call);
-	(void) simhash_cluster_do(call, "SELECT pg_catalog.setval('%u'::pg_catalog.regclass, m)"
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.setval(&q, m)"
 							  " FROM (SELECT GREATEST(pg_catalog.max(cluster),"
-							  " (SELECT pg_catalog.max(&c) FROM &R)) AS m FROM ONLY %s) AS w"
-							  " WHERE m &> 0",
-							  simhash_clusters_sequence(terms), work);
+							  " (SELECT pg_catalog.max(&c) FROM &R)) AS m FROM ONLY &W) AS w"
+							  " WHERE m &> 0");
 	simhash_cluster_write_deed(call, false);
 	simhash_cluster_end_step(call);
 }
@@ -140,29 +132,25 @@ list_parts(ClusterCall *call)
 {
 	ClusterTerms *terms = simhash_cluster_begin_step(call, AccessShareLock);
 	List	   *list = NIL;
+	uint64		n;
 
 	if (get_rel_relkind(terms->work) != RELKIND_RELATION)
 		simhash_clusters_complain(terms->clusters);
-	(void) simhash_cluster_run(psprintf("SELECT part::pg_catalog.oid, node::pg_catalog.oid,"
-										" pg_catalog.min(ctid)::pg_catalog.tid,"
-										" pg_catalog.max(ctid)::pg_catalog.tid"
-										" FROM ONLY %s GROUP BY 1, 2 ORDER BY 3",
-										simhash_quoted_name(terms->work)));
+	n = simhash_cluster_do(call, "SELECT part::pg_catalog.oid::pg_catalog.int8, node::pg_catalog.oid::pg_catalog.int8,"
+						   " (pg_catalog.min(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8,"
+						   " (pg_catalog.max(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8"
+						   " FROM ONLY &W GROUP BY 1, 2 ORDER BY 3");
 	MemoryContextSwitchTo(call->outer);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	for (uint64 i = 0; i < n; i++)
 	{
 		WorkPart   *part = palloc(sizeof *part);
-		Datum		values[4];
-		bool		isnull[4];
 
-		heap_deform_tuple(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, values,
-						  isnull);
-		if (isnull[0] || isnull[1] || isnull[2] || isnull[3])
+		part->table = (Oid) simhash_cluster_number(i, 1);
+		part->node = (Oid) simhash_cluster_number(i, 2);
+		if (!OidIsValid(part->table) || !OidIsValid(part->node))
 			simhash_clusters_complain(terms->clusters);
-		part->table = DatumGetObjectId(values[0]);
-		part->node = DatumGetObjectId(values[1]);
-		part->first = ItemPointerGetBlockNumber((ItemPointer) DatumGetPointer(values[2]));
-		part->last = ItemPointerGetBlockNumber((ItemPointer) DatumGetPointer(values[3]));
+		part->first = (BlockNumber) simhash_cluster_number(i, 3);
+		part->last = (BlockNumber) simhash_cluster_number(i, 4);
 		list = lappend(list, part);
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -178,15 +166,14 @@ static char *
 write_fill(const ClusterCall *call, const WorkPart *part, BlockNumber start,
 		   int pages)
 {
-	return simhash_cluster_sql(call, "UPDATE ONLY %s AS d SET &c = w.cluster%s FROM ONLY %s AS w"
+	return simhash_cluster_sql(call, "UPDATE ONLY %s AS d SET &c = w.cluster%s FROM ONLY &W AS w"
 							   " WHERE w.ctid OPERATOR(pg_catalog.>=) '(%u,0)' AND w.ctid &< '(%u,0)'"
 							   " AND w.part &= '%u' AND d.ctid &= w.place AND d.xmin &= w.version"
 							   " AND COALESCE(d.&c &! w.cluster, true)",
 							   simhash_quoted_name(part->table),
 							   call->terms->since == 0 ? "" :
 							   simhash_cluster_sql(call, ", &s = NULL"),
-							   simhash_quoted_name(call->terms->work), start,
-							   start + pages, part->table);
+							   start, start + pages, part->table);
 }
 
 /*
@@ -197,16 +184,17 @@ static bool
 fill_batch(ClusterCall *call, const WorkPart *part, BlockNumber start, int pages,
 		   bool *filled)
 {
-	ClusterTerms *terms = simhash_cluster_begin_step(call, RowExclusiveLock);
-	Relation	relation = simhash_cluster_open_part(call, part->table);
-	bool		good = relation != NULL && terms->later &&
-	OidIsValid(terms->work) && relation->rd_rel->relfilenode == part->node;
+	Relation	relation;
+	bool		good;
 
+	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
+	relation = simhash_cluster_open_part(call, part->table);
+	good = relation != NULL && relation->rd_rel->relfilenode == part->node;
 	if (good)
 	{
 		/* The rows are looked up where they are. */
-		simhash_cluster_set("enable_hashjoin", "off");
-		simhash_cluster_set("enable_mergejoin", "off");
+		simhash_cluster_set("enable_hashjoin", "off", GUC_ACTION_SAVE);
+		simhash_cluster_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
 		*filled = simhash_cluster_try(write_fill(call, part, start, pages),
 									  call->table, CLUSTERS_AS_GIVEN, false);
 	}

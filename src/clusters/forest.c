@@ -43,9 +43,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "miscadmin.h"
-#include "utils/acl.h"
-
 PG_FUNCTION_INFO_V1(simhash_current_cluster);
 
 /*
@@ -71,49 +68,34 @@ typedef struct Forest
 	Relation	key;			/* the primary one */
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
-	List	   *copies;			/* of Link */
-	bool		rooted;			/* these are of roots */
+	List	   *copies;			/* of Link, between roots */
 } Forest;
-
-/* The place of an id in a set, or where it belongs. */
-static int
-find_cluster(const ClusterSet *clusters, int64 id)
-{
-	int			place = 0;
-
-	while (place < clusters->n && clusters->ids[place] < id)
-		place++;
-	return place;
-}
 
 /* Is a cluster in the set? */
 bool
 simhash_clusters_has(const ClusterSet *clusters, int64 id)
 {
-	int			place = find_cluster(clusters, id);
-
-	return place < clusters->n && clusters->ids[place] == id;
+	for (int i = 0; i < clusters->n; i++)
+	{
+		if (clusters->ids[i] == id)
+			return true;
+	}
+	return false;
 }
 
 /* Add a cluster to the set, unless it is there. */
 void
 simhash_clusters_add(ClusterSet *clusters, int64 id)
 {
-	int			place = find_cluster(clusters, id);
+	Size		size = (clusters->n + 1) * sizeof id;
+	int			place;
 
 	if (simhash_clusters_has(clusters, id))
 		return;
-	if (clusters->n == clusters->size)
-	{
-		clusters->size = Max(8, clusters->size * 2);
-		clusters->ids = clusters->ids == NULL ?
-			palloc(clusters->size * sizeof(int64)) :
-			repalloc(clusters->ids, clusters->size * sizeof(int64));
-	}
-	memmove(clusters->ids + place + 1, clusters->ids + place,
-			(clusters->n - place) * sizeof(int64));
+	clusters->ids = clusters->n == 0 ? palloc(size) : repalloc(clusters->ids, size);
+	for (place = clusters->n++; place > 0 && clusters->ids[place - 1] > id; place--)
+		clusters->ids[place] = clusters->ids[place - 1];
 	clusters->ids[place] = id;
-	clusters->n++;
 }
 
 /* A column of the row that was found, which is not NULL. */
@@ -129,13 +111,39 @@ get_number(Forest *forest, ClusterColumn column)
 	return DatumGetInt64(value);
 }
 
-/* Find the copies, which have negative numbers. */
+/*
+ * The root of the tree that a cluster is in.  Ids become less on the way there, or
+ * somebody else has written them.
+ */
+static int64
+find_root(Forest *forest, int64 id)
+{
+	for (;;)
+	{
+		int64		parent;
+
+		if (!simhash_clusters_find_number(forest->relation, forest->key,
+										  forest->snapshot, id, forest->slot))
+			return id;
+		parent = get_number(forest, CLUSTER_MERGED_INTO);
+		if (parent >= id)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
+							id, RelationGetRelationName(forest->relation), parent)));
+		CHECK_FOR_INTERRUPTS();
+		id = parent;
+	}
+}
+
+/* Find the copies, which have negative numbers, and the roots of what they name. */
 static void
 find_copies(Forest *forest)
 {
 	IndexScanDesc scan = simhash_clusters_scan(forest->relation, forest->key,
 											   forest->snapshot,
 											   BTLessStrategyNumber, 0);
+	ListCell   *lc;
 
 	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
 	{
@@ -146,8 +154,14 @@ find_copies(Forest *forest)
 		link->merged_into = get_number(forest, CLUSTER_MERGED_INTO);
 		forest->copies = lappend(forest->copies, link);
 	}
-	ExecClearTuple(forest->slot);
 	index_endscan(scan);
+	foreach(lc, forest->copies)
+	{
+		Link	   *copy = lfirst(lc);
+
+		copy->cluster = find_root(forest, copy->cluster);
+		copy->merged_into = find_root(forest, copy->merged_into);
+	}
 }
 
 /* Open the forest, to be read by that snapshot. */
@@ -175,50 +189,6 @@ close_forest(Forest *forest)
 	table_close(forest->relation, AccessShareLock);
 }
 
-/*
- * The root of the tree that a cluster is in.  Ids become less on the way there, or
- * somebody else has written them.
- */
-static int64
-find_root(Forest *forest, int64 id)
-{
-	for (;;)
-	{
-		int64		parent;
-
-		if (!simhash_clusters_find_number(forest->relation, forest->key,
-										  forest->snapshot, id, forest->slot))
-			return id;
-		parent = get_number(forest, CLUSTER_MERGED_INTO);
-		ExecClearTuple(forest->slot);
-		if (parent >= id)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
-							id, RelationGetRelationName(forest->relation), parent)));
-		CHECK_FOR_INTERRUPTS();
-		id = parent;
-	}
-}
-
-/* Replace the clusters that copies name by the roots of their trees. */
-static void
-find_roots_of_copies(Forest *forest)
-{
-	ListCell   *lc;
-
-	if (forest->rooted)
-		return;
-	foreach(lc, forest->copies)
-	{
-		Link	   *copy = lfirst(lc);
-
-		copy->cluster = find_root(forest, copy->cluster);
-		copy->merged_into = find_root(forest, copy->merged_into);
-	}
-	forest->rooted = true;
-}
-
 /* What a cluster has become: the least root that trees and copies lead to. */
 static int64
 find_current(Forest *forest, int64 id)
@@ -229,7 +199,6 @@ find_current(Forest *forest, int64 id)
 	id = find_root(forest, id);
 	if (forest->copies == NIL)
 		return id;
-	find_roots_of_copies(forest);
 	simhash_clusters_add(&roots, id);
 	while (before < roots.n)
 	{
@@ -281,31 +250,26 @@ int64
 simhash_clusters_current_of(const ClusterTerms *terms, int64 id,
 							Snapshot snapshot)
 {
-	ClusterSet	its = {1, 1, &id};
+	ClusterSet	its = {1, &id};
 
 	return simhash_clusters_current(terms, &its, snapshot).ids[0];
 }
 
-/* What has become of a root since the snapshot was taken. */
-typedef enum RootState
-{
-	ROOT_STILL,
-	ROOT_IN_DOUBT,				/* another transaction is linking it */
-	ROOT_NO_MORE
-} RootState;
-
-/* See whether a root is still one, uncommitted links included. */
-static RootState
-look_at_root(Forest *forest, int64 id)
+/*
+ * Is a root still one, uncommitted links included?  Otherwise *doubt says whether the
+ * transaction that links it may be rolled back.
+ */
+static bool
+is_root(Forest *forest, int64 id, bool *doubt)
 {
 	SnapshotData dirty;
+	bool		linked;
 
 	InitDirtySnapshot(dirty);
-	if (!simhash_clusters_find_number(forest->relation, forest->key, &dirty, id,
-									  forest->slot))
-		return ROOT_STILL;
-	ExecClearTuple(forest->slot);
-	return TransactionIdIsValid(dirty.xmin) ? ROOT_IN_DOUBT : ROOT_NO_MORE;
+	linked = simhash_clusters_find_number(forest->relation, forest->key, &dirty, id,
+										  forest->slot);
+	*doubt = linked && TransactionIdIsValid(dirty.xmin);
+	return !linked;
 }
 
 /* Add a row: that a cluster is, or is one with, a lesser one. */
@@ -315,8 +279,7 @@ add_link(Forest *forest, int64 id, int64 into, bool copy)
 	const AttrNumber *columns = forest->terms->columns;
 	TupleTableSlot *slot =
 	simhash_clusters_begin_row(forest->terms, forest->relation,
-							   copy ?
-							   simhash_clusters_new_copy(forest->terms) : id);
+							   copy ? simhash_clusters_new(forest->terms, true) : id);
 
 	if (copy)
 		simhash_clusters_set(slot, columns[CLUSTER_COPY_OF], Int64GetDatum(id));
@@ -329,26 +292,24 @@ add_link(Forest *forest, int64 id, int64 into, bool copy)
 }
 
 /* Replace copies by links, unless their transaction may still be rolled back. */
-static bool
-resolve_copies(Forest *forest, const ClusterSet *clusters)
+static void
+resolve_copies(Forest *forest)
 {
 	ListCell   *lc;
 
-	(void) clusters;
-	find_roots_of_copies(forest);
 	foreach(lc, forest->copies)
 	{
 		Link	   *copy = lfirst(lc);
 		int64		one = copy->cluster;
 		int64		other = copy->merged_into;
+		bool		doubt;
 
-		if (one != other && look_at_root(forest, Max(one, other)) != ROOT_STILL)
+		if (one != other && !is_root(forest, Max(one, other), &doubt))
 			continue;
 		if (one != other)
 			add_link(forest, Max(one, other), Min(one, other), false);
 		simhash_clusters_delete(forest->relation, &copy->tid);
 	}
-	return true;
 }
 
 /*
@@ -362,28 +323,25 @@ try_merge(Forest *forest, const ClusterSet *clusters)
 
 	for (int i = 1; i < current.n; i++)
 	{
-		RootState	state = look_at_root(forest, current.ids[i]);
+		bool		doubt;
 
-		if (state == ROOT_NO_MORE)
+		if (!is_root(forest, current.ids[i], &doubt) && !doubt)
 			return false;
-		add_link(forest, current.ids[i], current.ids[0],
-				 state == ROOT_IN_DOUBT);
+		add_link(forest, current.ids[i], current.ids[0], doubt);
 	}
-	if (list_length(forest->copies) > COPIES_MAX)
-		(void) resolve_copies(forest, clusters);
 	return true;
 }
 
 /*
- * Do something with the forest while nobody else adds links, and begin again as long
- * as it returns false, with a newer snapshot.
+ * Make one cluster of several, while nobody else adds links; we begin again, with a
+ * newer snapshot, as long as ours is older than a link.  Copies that have become too
+ * many are replaced by links; given no clusters, all whose transaction has ended.
  */
-static void
-link_alone(const ClusterTerms *terms, const ClusterSet *clusters,
-		   bool (*act) (Forest *forest, const ClusterSet *clusters))
+void
+simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
 {
 	LOCKTAG		tag = simhash_guard_lock_tag(terms->clusters, 0);
-	bool		done = false;
+	bool		done = clusters->n == 1;
 
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 	while (!done)
@@ -393,25 +351,12 @@ link_alone(const ClusterTerms *terms, const ClusterSet *clusters,
 		/* Links that our command has added are to be seen. */
 		CommandCounterIncrement();
 		forest = open_forest(terms, GetLatestSnapshot());
-		done = act(&forest, clusters);
+		done = try_merge(&forest, clusters);
+		if (done && (clusters->n == 0 || list_length(forest.copies) > COPIES_MAX))
+			resolve_copies(&forest);
 		close_forest(&forest);
 	}
 	LockRelease(&tag, ExclusiveLock, false);
-}
-
-/* Make one cluster of several. */
-void
-simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
-{
-	if (clusters->n > 1)
-		link_alone(terms, clusters, try_merge);
-}
-
-/* Replace all copies by links whose transaction has ended. */
-void
-simhash_clusters_resolve(const ClusterTerms *terms)
-{
-	link_alone(terms, NULL, resolve_copies);
 }
 
 /*

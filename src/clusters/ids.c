@@ -10,7 +10,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_sequence.h"
 #include "commands/sequence.h"
 #include "utils/syscache.h"
@@ -46,23 +45,6 @@ simhash_clusters_last(const ClusterTerms *terms)
 	last = pg_sequence_last_value(fcinfo);
 	SetUserIdAndSecContext(user, context);
 	return fcinfo->isnull ? 0 : DatumGetInt64(last);
-}
-
-/*
- * A number that no other row of the table has.  The owner may have altered the
- * sequence, but those of copies are negative.
- */
-static int64
-next_number(const ClusterTerms *terms)
-{
-	int64		number = nextval_internal(simhash_clusters_sequence(terms), false);
-
-	if (number < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the sequence of \"%s\" gave " INT64_FORMAT ", not a positive number",
-						get_rel_name(terms->clusters), number)));
-	return number;
 }
 
 /* Fail if the owner has had the sequence give numbers that it has given. */
@@ -147,18 +129,23 @@ simhash_clusters_check_sequence(const ClusterTerms *terms)
 				 errhint("CALL simhash_mend_clusters(...) moves the sequence beyond it.")));
 }
 
-/* The id of a new cluster. */
+/*
+ * A number that no other row of the table has: the id of a new cluster, or that of a
+ * copy, which is negative.  The owner may have altered the sequence.
+ */
 int64
-simhash_clusters_new(const ClusterTerms *terms)
+simhash_clusters_new(const ClusterTerms *terms, bool copy)
 {
-	if (simhash_clusters_see_greatest(terms, false) > simhash_clusters_last(terms))
-		simhash_clusters_check_sequence(terms);
-	return next_number(terms);
-}
+	int64		number;
 
-/* The number of a copy. */
-int64
-simhash_clusters_new_copy(const ClusterTerms *terms)
-{
-	return -next_number(terms);
+	if (!copy &&
+		simhash_clusters_see_greatest(terms, false) > simhash_clusters_last(terms))
+		simhash_clusters_check_sequence(terms);
+	number = nextval_internal(simhash_clusters_sequence(terms), false);
+	if (number < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the sequence of \"%s\" gave " INT64_FORMAT ", not a positive number",
+						get_rel_name(terms->clusters), number)));
+	return copy ? -number : number;
 }

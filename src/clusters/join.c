@@ -53,7 +53,7 @@ simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wai
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		simhash_cluster_set("lock_timeout", wait ? "0" : PATIENCE);
+		simhash_cluster_set("lock_timeout", wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
 		(void) simhash_cluster_run_writing(command, table, how);
 		ReleaseCurrentSubTransaction();
 	}
@@ -92,7 +92,7 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 	List	   *lots = NIL;
 
 	(void) simhash_cluster_begin_step(call, AccessShareLock);
-	(void) simhash_cluster_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid AS part,"
+	(void) simhash_cluster_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid::pg_catalog.int8 AS part,"
 							  " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
 							  " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
 							  size, simhash_cluster_rows(call, which, argument),
@@ -101,10 +101,8 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Lot		   *lot = palloc(sizeof *lot);
-		bool		isnull;
 
-		lot->table = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i],
-													SPI_tuptable->tupdesc, 1, &isnull));
+		lot->table = (Oid) simhash_cluster_number(i, 1);
 		lot->rows = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
 		lots = lappend(lots, lot);
 	}
@@ -130,20 +128,20 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
 	relation = simhash_cluster_open_part(call, lot->table);
 	if (!call->atomic)
-		simhash_cluster_set_local("synchronous_commit", "off");
+		simhash_cluster_set("synchronous_commit", "off", GUC_ACTION_LOCAL);
 	if (relation != NULL)
 	{
-		done = simhash_cluster_try(simhash_cluster_sql(call, "UPDATE ONLY %s AS d SET &c = NULL"
+		done = simhash_cluster_try(simhash_cluster_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"
 													   " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
-													   " RETURNING d.&c IS NOT NULL",
+													   " RETURNING d.&c) SELECT pg_catalog.count(&c) FROM u",
 													   simhash_quoted_name(lot->table), lot->rows,
 													   simhash_cluster_rows(call, which, argument)),
 								   call->table, CLUSTERS_ANEW, wait);
-		for (uint64 i = 0; done && i < SPI_processed; i++)
-			*joined += *SPI_getvalue(SPI_tuptable->vals[i],
-									 SPI_tuptable->tupdesc, 1) == 't';
 		if (done)
+		{
+			*joined += simhash_cluster_number(0, 1);
 			SPI_freetuptable(SPI_tuptable);
+		}
 		relation_close(relation, NoLock);
 	}
 	simhash_cluster_end_step(call);

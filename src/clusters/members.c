@@ -14,7 +14,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "parser/parse_coerce.h"
 
@@ -109,190 +108,184 @@ get_document(const ClusterScan *scan, AttrNumber column)
 	return isnull ? NULL : (text *) DatumGetPointer(value);
 }
 
+/* A column of the root, or 0, in the root or a partition; 0 if it is not there. */
+static AttrNumber
+column_in(Oid table, const ClusterTerms *terms, AttrNumber column)
+{
+	return column == 0 ? 0 :
+		get_attnum(table, get_attname(terms->root, column, false));
+}
+
 /*
- * Has a table a row of a cluster, committed or ours, and with that document, if it is
- * not NULL, in the column "its"?  *any is set if it has any row of the cluster.  Where
- * no index tells, both are assumed.
+ * Has the root or a partition a row of a cluster, committed or ours, and with that
+ * document, if it is not NULL?  *any is set if it has any row of the cluster.  Where
+ * the table is gone, or no index tells, both are assumed.
  */
 bool
-simhash_clusters_find_row(Relation relation, AttrNumber column, int64 id,
-						  text *document, AttrNumber its, bool *any)
+simhash_clusters_find_row(const ClusterTerms *terms, Oid table, int64 id,
+						  text *document, bool *any)
 {
+	Relation	relation = try_table_open(table, AccessShareLock);
+	AttrNumber	its = column_in(table, terms, terms->terms.document);
 	ClusterScan scan;
 	bool		found = false;
 
-	if (!simhash_clusters_begin_scan(&scan, relation, column, false, SnapshotSelf,
-									 BTEqualStrategyNumber, id))
+	if (relation != NULL &&
+		simhash_clusters_begin_scan(&scan, relation,
+									column_in(table, terms, terms->cluster), false,
+									SnapshotSelf, BTEqualStrategyNumber, id))
 	{
-		*any = true;
-		return true;
-	}
-	if (!is_of_type(relation, its, TEXTOID))
-		its = 0;
-	while (!found && simhash_clusters_next(&scan))
-	{
-		text	   *other = its == 0 ? NULL : get_document(&scan, its);
+		if (!is_of_type(relation, its, TEXTOID))
+			its = 0;
+		while (!found && simhash_clusters_next(&scan))
+		{
+			text	   *other = its == 0 ? NULL : get_document(&scan, its);
 
-		*any = true;
-		found = document == NULL ||
-			(other != NULL && simhash_guard_same_document(document, other));
+			*any = true;
+			found = document == NULL ||
+				(other != NULL && simhash_guard_same_document(document, other));
+		}
+		simhash_clusters_end_scan(&scan);
 	}
-	simhash_clusters_end_scan(&scan);
+	else
+		found = *any = true;
+	if (relation != NULL)
+		table_close(relation, AccessShareLock);
 	return found;
 }
 
-/* A question about all rows of the root, and the answer so far. */
-typedef struct MemberQuestion
+/* The tables that have rows of the root: itself or its partitions, locked. */
+static List *
+list_tables(const ClusterTerms *terms)
 {
-	const ClusterTerms *terms;
-	int64		id;				/* of the cluster that it is about */
-	bool		any;
-	text	   *document;
-	int64		greatest;
-} MemberQuestion;
-
-/*
- * Looks into one table, the root or a partition, for the answer; the numbers are
- * those of its columns.
- */
-typedef void (*MemberVisitor) (MemberQuestion *question, Relation table,
-							   AttrNumber cluster, AttrNumber document);
-
-/* Look into all tables that have rows of the root. */
-static void
-visit_tables(MemberQuestion *question, MemberVisitor visit)
-{
-	const ClusterTerms *terms = question->terms;
 	Relation	root = table_open(terms->root, AccessShareLock);
-	List	   *tables = root->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+	List	   *all = root->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
 	find_all_inheritors(terms->root, AccessShareLock, NULL) :
 	list_make1_oid(terms->root);
+	List	   *tables = NIL;
 	ListCell   *lc;
 
-	foreach(lc, tables)
+	foreach(lc, all)
 	{
-		Relation	table = table_open(lfirst_oid(lc), AccessShareLock);
-
-		if (table->rd_rel->relkind == RELKIND_RELATION)
-		{
-			AttrMap    *map = simhash_map_columns(RelationGetDescr(root),
-												  RelationGetDescr(table));
-
-			visit(question, table, map->attnums[terms->cluster - 1],
-				  terms->terms.document == 0 ? 0 :
-				  map->attnums[terms->terms.document - 1]);
-			free_attrmap(map);
-		}
-		table_close(table, NoLock);
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_RELATION)
+			tables = lappend_oid(tables, lfirst_oid(lc));
 	}
 	table_close(root, NoLock);
+	return tables;
 }
 
-/* Has a table a row that others see, or we? */
-static void
-ask_for_row(MemberQuestion *question, Relation table, AttrNumber cluster,
-			AttrNumber document)
-{
-	TupleTableSlot *slot = table_slot_create(table, NULL);
-	TableScanDesc scan = simhash_table_beginscan(table, SnapshotSelf);
-
-	(void) cluster;
-	(void) document;
-	question->any = question->any ||
-		table_scan_getnextslot(scan, ForwardScanDirection, slot);
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-}
-
-/* The document of a row of the cluster in a table. */
-static void
-ask_for_document(MemberQuestion *question, Relation table, AttrNumber cluster,
-				 AttrNumber document)
-{
-	SnapshotData dirty;
-	ClusterScan scan;
-
-	InitDirtySnapshot(dirty);
-	if (question->document != NULL || !is_of_type(table, document, TEXTOID) ||
-		!simhash_clusters_begin_scan(&scan, table, cluster, false, &dirty,
-									 BTEqualStrategyNumber, question->id))
-		return;
-	while (question->document == NULL && simhash_clusters_next(&scan))
-	{
-		text	   *its = get_document(&scan, document);
-
-		if (its != NULL)
-			question->document = DatumGetTextPCopy(PointerGetDatum(its));
-	}
-	simhash_clusters_end_scan(&scan);
-}
-
-/* The greatest cluster of any row of a table that others see or we. */
-static void
-ask_for_greatest(MemberQuestion *question, Relation table, AttrNumber cluster,
-				 AttrNumber document)
-{
-	ClusterScan scan;
-	bool		isnull = true;
-	Datum		value = (Datum) 0;
-
-	(void) document;
-	if (simhash_clusters_begin_scan(&scan, table, cluster, false, SnapshotSelf,
-									BTGreaterStrategyNumber, 0))
-	{
-		bool		falling = (scan.index->rd_indoption[0] & INDOPTION_DESC) != 0;
-
-		if (index_getnext_slot(scan.scan, falling ? ForwardScanDirection :
-							   BackwardScanDirection, scan.slot))
-			value = slot_getattr(scan.slot, cluster, &isnull);
-		if (!isnull)
-			question->greatest = Max(question->greatest, DatumGetInt64(value));
-		simhash_clusters_end_scan(&scan);
-	}
-	else if (is_of_type(table, cluster, INT8OID))
-	{
-		TupleTableSlot *slot = table_slot_create(table, NULL);
-		TableScanDesc all = simhash_table_beginscan(table, SnapshotSelf);
-
-		while (table_scan_getnextslot(all, ForwardScanDirection, slot))
-		{
-			CHECK_FOR_INTERRUPTS();
-			value = slot_getattr(slot, cluster, &isnull);
-			if (!isnull)
-				question->greatest = Max(question->greatest, DatumGetInt64(value));
-		}
-		table_endscan(all);
-		ExecDropSingleTupleTableSlot(slot);
-	}
-}
-
-/* Has the root any rows? */
+/* Has the root any rows that others see, or we? */
 bool
 simhash_clusters_any_row(const ClusterTerms *terms)
 {
-	MemberQuestion question = {.terms = terms};
+	bool		any = false;
+	ListCell   *lc;
 
-	visit_tables(&question, ask_for_row);
-	return question.any;
+	foreach(lc, list_tables(terms))
+	{
+		Relation	table = table_open(lfirst_oid(lc), NoLock);
+		TupleTableSlot *slot = table_slot_create(table, NULL);
+		TableScanDesc scan = simhash_table_beginscan(table, SnapshotSelf);
+
+		any |= table_scan_getnextslot(scan, ForwardScanDirection, slot);
+		table_endscan(scan);
+		ExecDropSingleTupleTableSlot(slot);
+		table_close(table, NoLock);
+	}
+	return any;
 }
 
 /* The document of a row of a cluster, or NULL if no index tells. */
 text	   *
 simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 {
-	MemberQuestion question = {.terms = terms,.id = id};
+	text	   *document = NULL;
+	SnapshotData dirty;
+	ListCell   *lc;
 
-	visit_tables(&question, ask_for_document);
-	return question.document;
+	InitDirtySnapshot(dirty);
+	foreach(lc, list_tables(terms))
+	{
+		Oid			oid = lfirst_oid(lc);
+		Relation	table = table_open(oid, NoLock);
+		AttrNumber	column = column_in(oid, terms, terms->terms.document);
+		ClusterScan scan;
+
+		if (document == NULL && is_of_type(table, column, TEXTOID) &&
+			simhash_clusters_begin_scan(&scan, table,
+										column_in(oid, terms, terms->cluster), false,
+										&dirty, BTEqualStrategyNumber, id))
+		{
+			while (document == NULL && simhash_clusters_next(&scan))
+			{
+				text	   *its = get_document(&scan, column);
+
+				if (its != NULL)
+					document = DatumGetTextPCopy(PointerGetDatum(its));
+			}
+			simhash_clusters_end_scan(&scan);
+		}
+		table_close(table, NoLock);
+	}
+	return document;
+}
+
+/* The greatest cluster in a column of a table that others see or we; or 0. */
+static int64
+find_greatest(Relation table, AttrNumber column)
+{
+	int64		greatest = 0;
+	ClusterScan scan;
+	bool		isnull;
+
+	if (simhash_clusters_begin_scan(&scan, table, column, false, SnapshotSelf,
+									BTGreaterStrategyNumber, 0))
+	{
+		bool		falling = (scan.index->rd_indoption[0] & INDOPTION_DESC) != 0;
+
+		if (index_getnext_slot(scan.scan, falling ? ForwardScanDirection :
+							   BackwardScanDirection, scan.slot))
+		{
+			Datum		value = slot_getattr(scan.slot, column, &isnull);
+
+			if (!isnull)
+				greatest = DatumGetInt64(value);
+		}
+		simhash_clusters_end_scan(&scan);
+	}
+	else if (is_of_type(table, column, INT8OID))
+	{
+		TupleTableSlot *slot = table_slot_create(table, NULL);
+		TableScanDesc all = simhash_table_beginscan(table, SnapshotSelf);
+
+		while (table_scan_getnextslot(all, ForwardScanDirection, slot))
+		{
+			Datum		value = slot_getattr(slot, column, &isnull);
+
+			CHECK_FOR_INTERRUPTS();
+			if (!isnull)
+				greatest = Max(greatest, DatumGetInt64(value));
+		}
+		table_endscan(all);
+		ExecDropSingleTupleTableSlot(slot);
+	}
+	return greatest;
 }
 
 /* The greatest id of any cluster, in the open table of the clusters or the root. */
 int64
 simhash_clusters_greatest(const ClusterTerms *terms, Relation clusters)
 {
-	MemberQuestion question = {.terms = terms};
+	int64		greatest = find_greatest(clusters, terms->columns[CLUSTER_ID]);
+	ListCell   *lc;
 
-	ask_for_greatest(&question, clusters, terms->columns[CLUSTER_ID], 0);
-	visit_tables(&question, ask_for_greatest);
-	return question.greatest;
+	foreach(lc, list_tables(terms))
+	{
+		Relation	table = table_open(lfirst_oid(lc), NoLock);
+
+		greatest = Max(greatest, find_greatest(table, column_in(lfirst_oid(lc), terms,
+																terms->cluster)));
+		table_close(table, NoLock);
+	}
+	return greatest;
 }

@@ -24,8 +24,6 @@
  */
 #include "clusters/step.h"
 
-#include "utils/array.h"
-
 PG_FUNCTION_INFO_V1(simhash_mend_clusters);
 
 /* A call. */
@@ -77,18 +75,14 @@ find_clusters(ClusterCall *call, ClusterFault fault)
 static void
 restart_sequence(ClusterCall *call)
 {
-	Oid			sequence = simhash_clusters_sequence(call->terms);
-
 	LockRelationOid(call->terms->clusters, ShareRowExclusiveLock);
 	(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i) FROM (SELECT d.&c AS i FROM &R AS d"
 							  " UNION ALL SELECT t.&i FROM &T AS t UNION ALL"
-							  " SELECT pg_catalog.pg_sequence_last_value('%u'::pg_catalog.regclass)) AS d",
-							  sequence);
+							  " SELECT pg_catalog.pg_sequence_last_value(&q)) AS d");
 	(void) simhash_cluster_do(call, "ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
-							  simhash_quoted_name(sequence),
+							  simhash_quoted_name(simhash_clusters_sequence(call->terms)),
 							  Max(simhash_cluster_number(0, 1), 1));
-	(void) simhash_cluster_do(call, "SELECT pg_catalog.nextval('%u'::pg_catalog.regclass)",
-							  sequence);
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.nextval(&q)");
 }
 
 /* Mend the sequence and the triggers; returns whether the clusters are stars. */
@@ -99,8 +93,7 @@ mend_tables(ClusterCall *call)
 	bool		star = simhash_cluster_begin_step(call, AccessShareLock)->star;
 	bool		bare;
 
-	bare = !simhash_cluster_has_triggers(call, false) ||
-		!simhash_cluster_has_triggers(call, true);
+	bare = !simhash_cluster_has_triggers(call, true);
 	simhash_cluster_end_step(call);
 	if (!behind && !bare)
 		return star;
@@ -123,13 +116,11 @@ represent(ClusterCall *call, const char *ids)
 {
 	begin_alone(call);
 	simhash_cluster_promote(call, true);
-	(void) simhash_cluster_write(call, "INSERT INTO &t (&i%s) SELECT DISTINCT ON (d.&c) d.&c%s FROM &R AS d"
+	(void) simhash_cluster_write(call, "INSERT INTO &t (&i&P) SELECT DISTINCT ON (d.&c) d.&c&p FROM &R AS d"
 								 " WHERE d.&c &= ANY ('%s')"
 								 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
 								 " ORDER BY d.&c, %s%sd.ctid",
-								 simhash_cluster_represented(call, true),
-								 simhash_cluster_represented(call, false), ids,
-								 call->terms->since == 0 ? "" :
+								 ids, call->terms->since == 0 ? "" :
 								 simhash_cluster_sql(call, "d.&s NULLS FIRST, "),
 								 call->parted ? "d.tableoid, " : "");
 	simhash_cluster_end_step(call);
@@ -167,29 +158,18 @@ mend_stars(ClusterCall *call)
 static void
 mend_connected(ClusterCall *call)
 {
-	SPITupleTable *found;
 	uint64		n;
 
 	simhash_progress_step("links");
 	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
 	LockRelationOid(call->terms->clusters, RowExclusiveLock);
-	n = simhash_cluster_run(simhash_cluster_fault(call, FAULT_NOT_CONNECTED));
-	found = SPI_tuptable;
+	n = simhash_cluster_do(call, "SELECT cluster, c FROM (%s) AS f, pg_catalog.unnest(clusters) AS c"
+						   " WHERE c &> cluster",
+						   simhash_cluster_fault(call, FAULT_NOT_CONNECTED));
 	for (uint64 i = 0; i < n; i++)
-	{
-		bool		isnull;
-		Datum		array = SPI_getbinval(found->vals[i], found->tupdesc, 2,
-										  &isnull);
-		ClusterSet	set = {0};
-		Datum	   *ids;
-		int			nids;
-
-		deconstruct_array(DatumGetArrayTypeP(array), INT8OID, sizeof(int64),
-						  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &ids, NULL, &nids);
-		for (int j = 0; j < nids; j++)
-			simhash_clusters_add(&set, DatumGetInt64(ids[j]));
-		simhash_clusters_merge(call->terms, &set);
-	}
+		simhash_clusters_merge(call->terms, &(ClusterSet) {
+			2, (int64[]) {simhash_cluster_number(i, 1), simhash_cluster_number(i, 2)}
+		});
 	simhash_cluster_end_step(call);
 }
 

@@ -51,7 +51,6 @@
 #include "clusters/step.h"
 
 #include "common/shortest_dec.h"
-#include "utils/array.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 
@@ -62,15 +61,13 @@ check_arguments(const ClusterSetup *setup)
 	const ClusterCall *call = &setup->call;
 	const ClusterTerms *terms = call->terms;
 	ClusterTerms asked = *terms;
-	bool		same;
 
 	asked.star = setup->star;
 	asked.terms = simhash_cluster_read_terms(setup);
 	asked.since = setup->since == NULL ? 0 : get_attnum(call->table, setup->since);
-	same = asked.terms.ngroup == terms->terms.ngroup &&
+	if (asked.terms.ngroup != terms->terms.ngroup ||
 		strcmp(simhash_clusters_write(&asked, call->function),
-			   simhash_clusters_write(terms, call->function)) == 0;
-	if (!same)
+			   simhash_clusters_write(terms, call->function)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("clusters are kept in column \"%s\" of \"%s\" with other arguments",
@@ -91,23 +88,20 @@ see_how_far(ClusterSetup *setup)
 	simhash_cluster_begin_table(call, AccessShareLock);
 	if (simhash_clusters_find(call->relation, call->column) != NULL)
 	{
-		bool		kept;
-
 		(void) simhash_cluster_find(call);
-		kept = simhash_cluster_has_triggers(call, false);
-		if (!kept && !setup->adopt)
+		if (simhash_cluster_has_triggers(call, false))
+		{
+			check_arguments(setup);
+			copy = MemoryContextAlloc(call->outer, sizeof *copy);
+			*copy = *call->terms;
+		}
+		else if (!setup->adopt)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("clusters are no longer kept in column \"%s\" of \"%s\"",
 							call->column, RelationGetRelationName(call->relation)),
 					 errdetail("Triggers that keep them have been dropped, alone or with an index that they need."),
 					 errhint("CALL simhash_mend_clusters(...) makes them again.")));
-		if (kept)
-		{
-			check_arguments(setup);
-			copy = MemoryContextAlloc(call->outer, sizeof *copy);
-			*copy = *call->terms;
-		}
 	}
 	simhash_cluster_end_step(call);
 	return copy;

@@ -22,34 +22,32 @@ PG_FUNCTION_INFO_V1(simhash_split_clusters);
  */
 #define BATCH	2000
 
-/* A cluster that has come apart. */
-typedef struct ApartCluster
+/*
+ * Find the clusters that have come apart: arrays of ids, in memory of the call, each of
+ * one cluster of more than half a batch, or of smaller ones that begin within such a
+ * half.
+ */
+static List *
+find_apart(ClusterCall *call)
 {
-	int64		id;
-	int64		rows;
-} ApartCluster;
-
-/* Find the clusters that have come apart; they are in memory of the call. */
-static ApartCluster *
-find_apart(ClusterCall *call, uint64 *n)
-{
-	ApartCluster *apart;
+	List	   *lots = NIL;
 
 	if (simhash_cluster_begin_step(call, AccessShareLock)->star)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
 						RelationGetRelationName(call->relation))));
-	*n = simhash_cluster_run(simhash_cluster_fault(call, FAULT_COME_APART));
-	apart = MemoryContextAllocHuge(call->outer, Max(*n, 1) * sizeof *apart);
-	for (uint64 i = 0; i < *n; i++)
-	{
-		apart[i].id = simhash_cluster_number(i, 1);
-		apart[i].rows = simhash_cluster_number(i, 2);
-	}
+	(void) simhash_cluster_do(call, "SELECT pg_catalog.array_agg(cluster) FROM (SELECT cluster, pg_catalog.div("
+							  "pg_catalog.sum(n) OVER (ORDER BY cluster) &- n, '%d') AS lot, CASE WHEN n &> %d THEN cluster END AS large"
+							  " FROM (%s) AS f) AS f GROUP BY lot, large",
+							  BATCH / 2, BATCH / 2, simhash_cluster_fault(call, FAULT_COME_APART));
+	MemoryContextSwitchTo(call->outer);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		lots = lappend(lots, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
 	SPI_freetuptable(SPI_tuptable);
+	MemoryContextSwitchTo(call->context);
 	simhash_cluster_end_step(call);
-	return apart;
+	return lots;
 }
 
 /*
@@ -57,16 +55,11 @@ find_apart(ClusterCall *call, uint64 *n)
  * that are merged are linked, as nobody writes.
  */
 static char *
-write_ids(const ClusterCall *call, const ApartCluster *apart, uint64 n)
+write_ids(const ClusterCall *call, const char *ids)
 {
-	StringInfoData ids;
-
-	initStringInfo(&ids);
-	for (uint64 i = 0; i < n; i++)
-		appendStringInfo(&ids, "%s" INT64_FORMAT, i == 0 ? "" : ",", apart[i].id);
-	return simhash_cluster_sql(call, "(WITH RECURSIVE w(i) AS (SELECT %s FROM pg_catalog.unnest('{%s}'::pg_catalog.int8[]) AS t(&c)"
+	return simhash_cluster_sql(call, "(WITH RECURSIVE w(i) AS (SELECT &n FROM pg_catalog.unnest('%s'::pg_catalog.int8[]) AS t(&c)"
 							   " UNION SELECT l.&i FROM w JOIN &T AS l ON l.&m &= w.i) SELECT i FROM w)",
-							   simhash_cluster_current(call), ids.data);
+							   ids);
 }
 
 /*
@@ -77,32 +70,29 @@ write_ids(const ClusterCall *call, const ApartCluster *apart, uint64 n)
 static char *
 write_split(const ClusterCall *call, const char *ids)
 {
-	const char *current = simhash_cluster_current(call);
-	const char *its = simhash_cluster_sql(call, "t.&c &= ANY %s", ids);
-
-	return simhash_cluster_sql(call, "WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, %s AS now"
-							   " FROM %s AS r JOIN &R AS t ON %s &= r.id AND t.&c &= ANY %s),"
+	return simhash_cluster_sql(call, "WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, &n AS now"
+							   " FROM %s AS r JOIN &R AS t ON &k &= r.id AND t.&c &= ANY %s),"
 							   " p AS MATERIALIZED (SELECT part, now, pg_catalog.row_number() OVER"
 							   " (PARTITION BY now ORDER BY size USING &>, part) AS place"
 							   " FROM r GROUP BY part, now, size),"
 							   " n AS MATERIALIZED (SELECT part, CASE WHEN place &= 1 THEN now"
-							   " ELSE pg_catalog.nextval('%u'::pg_catalog.regclass) END AS cluster FROM p)"
+							   " ELSE pg_catalog.nextval(&q) END AS cluster FROM p)"
 							   " UPDATE &R AS d SET &c = n.cluster FROM r JOIN n ON n.part &= r.part"
-							   " WHERE %s &= r.id AND d.&c &= ANY %s AND d.&c &! n.cluster",
-							   current, simhash_cluster_query(call, current, its, false),
-							   simhash_cluster_id(call, "t"), ids,
-							   simhash_clusters_sequence(call->terms),
-							   simhash_cluster_id(call, "d"), ids);
+							   " WHERE &K &= r.id AND d.&c &= ANY %s AND d.&c &! n.cluster",
+							   simhash_cluster_query(call, simhash_cluster_sql(call, "&n"),
+													 simhash_cluster_sql(call, "t.&c &= ANY %s", ids),
+													 false),
+							   ids, ids);
 }
 
 /* Split some clusters. */
 static void
-split_some(ClusterCall *call, const ApartCluster *apart, uint64 n)
+split_some(ClusterCall *call, const char *ids)
 {
 	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	simhash_clusters_check_sequence(call->terms);
-	simhash_clusters_resolve(call->terms);
-	(void) simhash_cluster_run_writing(write_split(call, write_ids(call, apart, n)),
+	simhash_clusters_merge(call->terms, &(ClusterSet) {0});
+	(void) simhash_cluster_run_writing(write_split(call, write_ids(call, ids)),
 									   call->table, CLUSTERS_AS_GIVEN);
 	simhash_cluster_end_step(call);
 }
@@ -111,20 +101,15 @@ split_some(ClusterCall *call, const ApartCluster *apart, uint64 n)
 static void
 split_clusters(ClusterCall *call)
 {
-	ApartCluster *apart;
-	uint64		n;
-	uint64		next;
+	List	   *lots;
+	ListCell   *lc;
 
 	simhash_progress_step("computing");
-	apart = find_apart(call, &n);
-	for (uint64 i = 0; i < n; i = next)
+	lots = find_apart(call);
+	foreach(lc, lots)
 	{
-		int64		rows = apart[i].rows;
-
-		simhash_progress_part("splitting", (double) i / n);
-		for (next = i + 1; next < n && rows + apart[next].rows <= BATCH; next++)
-			rows += apart[next].rows;
-		split_some(call, &apart[i], next - i);
+		simhash_progress_part("splitting", (double) foreach_current_index(lc) / list_length(lots));
+		split_some(call, lfirst(lc));
 	}
 }
 

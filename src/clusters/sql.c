@@ -12,6 +12,13 @@
  *		&T &t	the table of the clusters: as FROM names it, and its name
  *		&i &o &u &m	its columns: cluster, copy_of, unused_since, merged_into
  *		&F &D	its columns: fingerprint, document; &A, a list of all
+ *		&P &p	what represents a cluster, as a list that begins with a comma: columns
+ *				of the table of the clusters, or of a row "d" of the root
+ *		&K &k	what tells a row "d", or "t", of the root apart, for
+ *				_simhash_clusters_by_...
+ *		&n		which cluster that of a row "t" of the root has become
+ *		&q		the sequence of the ids, as a regclass
+ *		&W		the name of the work table (fill.c)
  *		&S		our schema
  *		&= &! &< &> &- &/	operators of pg_catalog: = <> < > - /
  *
@@ -128,6 +135,23 @@ expand(const ClusterCall *call, char letter)
 			return simhash_quoted_name(terms->clusters);
 		case 'A':
 			return list_columns(call);
+		case 'P':
+			return simhash_cluster_sql(call, terms->document == 0 ? ", &F%s" : ", &F, &D%s",
+									   simhash_cluster_each_group(call, true, ", %s"));
+		case 'p':
+			return simhash_cluster_sql(call, terms->document == 0 ? ", d.&f%s" : ", d.&f, d.&d%s",
+									   simhash_cluster_each_group(call, false, ", d.%s"));
+		case 'K':
+		case 'k':
+			return psprintf(call->parted ? "pg_catalog.concat(%1$c.tableoid, %1$c.ctid)" : "%1$c.ctid",
+							letter == 'K' ? 'd' : 't');
+		case 'n':
+			return simhash_cluster_sql(call, "&S.simhash_current_cluster('%u'::pg_catalog.regclass, t.&c, %s::pg_catalog.name)",
+									   call->table, quote_literal_cstr(call->column));
+		case 'q':
+			return psprintf("'%u'::pg_catalog.regclass", simhash_clusters_sequence(terms));
+		case 'W':
+			return simhash_quoted_name(terms->work);
 		case 'S':
 			return quote_identifier(get_namespace_name(get_func_namespace(call->function)));
 		case '!':

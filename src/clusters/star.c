@@ -38,61 +38,52 @@
  */
 #include "clusters/cluster.h"
 
-/* Have a row represent a new cluster, whose id is returned. */
-static int64
-add_representative(const ClusterTerms *terms, const GuardSearch *search)
+/* Have a row that is being made have in a column what another has. */
+static void
+copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
 {
-	Relation	clusters = simhash_clusters_open(terms);
-	int64		id = simhash_clusters_new(terms);
-	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, id);
+	slot->tts_values[column - 1] =
+		slot_getattr(from, column, &slot->tts_isnull[column - 1]);
+}
 
-	simhash_clusters_set(slot, terms->columns[CLUSTER_MADE],
-						 TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
-	simhash_clusters_set(slot, terms->fingerprint, search->center_value);
-	for (int i = 0; i < terms->terms.ngroup; i++)
-		simhash_clusters_set(slot, terms->group[i], search->group[i]);
+/*
+ * Have our row represent a new cluster, whose id is returned; or add a copy of the
+ * representative in a slot, for the rows of our transaction to depend on, and return
+ * its number.  The document of a copy is that of our row, and goes with it: the other
+ * may be that of a row which is never committed.
+ */
+static int64
+add_representative(const ClusterTrigger *its, TupleTableSlot *original)
+{
+	const ClusterTerms *terms = its->terms;
+	const GuardSearch *search = &its->guard.search;
+	Relation	clusters = simhash_clusters_open(terms);
+	int64		number = simhash_clusters_new(terms, original != NULL);
+	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, number);
+
+	if (original != NULL)
+	{
+		simhash_clusters_set(slot, terms->columns[CLUSTER_COPY_OF],
+							 Int64GetDatum(simhash_clusters_of(terms, original)));
+		copy_value(slot, original, terms->columns[CLUSTER_MADE]);
+		copy_value(slot, original, terms->fingerprint);
+		for (int i = 0; i < terms->terms.ngroup; i++)
+			copy_value(slot, original, terms->group[i]);
+	}
+	else
+	{
+		simhash_clusters_set(slot, terms->columns[CLUSTER_MADE],
+							 TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+		simhash_clusters_set(slot, terms->fingerprint, search->center_value);
+		for (int i = 0; i < terms->terms.ngroup; i++)
+			simhash_clusters_set(slot, terms->group[i], search->group[i]);
+	}
 	if (search->document != NULL)
 		simhash_clusters_set(slot, terms->document,
 							 PointerGetDatum(search->document));
 	simhash_clusters_insert(clusters, slot);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
-	return id;
-}
-
-/* Have a row that is being made have in a column what another has. */
-static void
-copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
-{
-	bool		isnull;
-	Datum		value = slot_getattr(from, column, &isnull);
-
-	if (!isnull)
-		simhash_clusters_set(slot, column, value);
-}
-
-/*
- * Add a copy of a representative, which is in a slot, for the rows of our transaction
- * to depend on; returns its number.  Its document is that of our row, and goes with
- * it: the other may be that of a row which is never committed.
- */
-static int64
-add_copy(const ClusterTerms *terms, Relation clusters,
-		 TupleTableSlot *slot, text *document)
-{
-	int64		number = simhash_clusters_new_copy(terms);
-	TupleTableSlot *copy = simhash_clusters_begin_row(terms, clusters, number);
-
-	simhash_clusters_set(copy, terms->columns[CLUSTER_COPY_OF],
-						 Int64GetDatum(simhash_clusters_of(terms, slot)));
-	copy_value(copy, slot, terms->columns[CLUSTER_MADE]);
-	copy_value(copy, slot, terms->fingerprint);
-	for (int i = 0; i < terms->terms.ngroup; i++)
-		copy_value(copy, slot, terms->group[i]);
-	if (document != NULL)
-		simhash_clusters_set(copy, terms->document, PointerGetDatum(document));
-	simhash_clusters_insert(clusters, copy);
-	ExecDropSingleTupleTableSlot(copy);
 	return number;
 }
 
@@ -102,16 +93,15 @@ add_copy(const ClusterTerms *terms, Relation clusters,
  * have taken its place by now, so the caller searches again.
  */
 static int64
-claim(ClusterTrigger *its, Oid table, ItemPointer tid)
+claim(ClusterTrigger *its, ItemPointerData tid)
 {
 	Guard	   *guard = &its->guard;
-	Relation	clusters = table_open(table, NoLock);
+	Relation	clusters = simhash_clusters_open(its->terms);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
-	ItemPointerData place = *tid;
 	int64		claimed = 0;
 
 	simhash_guard_unlock(&guard->statement->locks);
-	if (simhash_clusters_fetch(clusters, &place, slot))
+	if (simhash_clusters_fetch(clusters, &tid, slot))
 	{
 		bool		isnull;
 		int64		id = simhash_clusters_of(its->terms, slot);
@@ -120,12 +110,10 @@ claim(ClusterTrigger *its, Oid table, ItemPointer tid)
 		simhash_guard_fingerprint(&guard->terms.type, value);
 
 		simhash_guard_enter(guard, &fingerprint);
-		if (simhash_clusters_fetch(clusters, &place, slot) &&
+		if (simhash_clusters_fetch(clusters, &tid, slot) &&
 			simhash_clusters_of(its->terms, slot) == id)
 		{
-			simhash_clusters_note_start(its, id,
-										add_copy(its->terms, clusters, slot,
-												 guard->document));
+			simhash_clusters_note_row(its, id, add_representative(its, slot));
 			claimed = id;
 		}
 		simhash_guard_unlock(&guard->statement->locks);
@@ -196,20 +184,20 @@ simhash_clusters_join_star(ClusterTrigger *its)
 		slot = search->match.slot;
 		id = slot == NULL ? 0 : simhash_clusters_of(its->terms, slot);
 		if (slot == NULL && search->pending.distance >= 0)
-			claimed = claim(its, search->pending.table, &search->pending.tid);
+			claimed = claim(its, search->pending.tid);
 		else if (slot != NULL && id != claimed && is_unused(its, slot))
-			claimed = claim(its, guard->place.own->table, &slot->tts_tid);
+			claimed = claim(its, slot->tts_tid);
 		else
 			break;
 		simhash_guard_forget_match(search);
 	}
 	if (slot == NULL)
 	{
-		id = add_representative(its->terms, search);
-		simhash_clusters_note_start(its, id, id);
+		id = add_representative(its, NULL);
+		simhash_clusters_note_row(its, id, id);
 	}
 	else
-		simhash_clusters_note_join(its, id);
+		simhash_clusters_note_row(its, id, 0);
 	simhash_guard_forget_match(search);
 	simhash_guard_unlock(&guard->statement->locks);
 	return id;

@@ -20,28 +20,14 @@
  */
 #include "clusters/step.h"
 
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
-/*
- * The advisory locks that the session has; those that PostgreSQL's functions take,
- * and we.
- */
-static List *
-list_locks(void)
+/* Has the session that lock, an advisory one, as PostgreSQL's functions take and we? */
+static bool
+is_ours(const LockInstanceData *lock)
 {
-	LockData   *all = GetLockStatusData();
-	List	   *list = NIL;
-
-	for (int i = 0; i < all->nelements; i++)
-	{
-		const LockInstanceData *lock = &all->locks[i];
-
-		if (lock->pid == MyProcPid && lock->holdMask != 0 &&
-			lock->locktag.locktag_type == LOCKTAG_ADVISORY)
-			list = lappend(list, memcpy(palloc(sizeof *lock), lock, sizeof *lock));
-	}
-	return list;
+	return lock->pid == MyProcPid && lock->holdMask != 0 &&
+		lock->locktag.locktag_type == LOCKTAG_ADVISORY;
 }
 
 /*
@@ -51,21 +37,23 @@ list_locks(void)
  * that runs such code.
  */
 static void
-release_locks(const List *before)
+release_locks(const LockData *before)
 {
-	const ListCell *lc;
-	const ListCell *other;
+	const LockData *now = GetLockStatusData();
 
-	foreach(lc, list_locks())
+	for (int i = 0; i < now->nelements; i++)
 	{
-		const LockInstanceData *lock = lfirst(lc);
+		const LockInstanceData *lock = &now->locks[i];
 		LOCKMASK	extra = lock->holdMask;
 
-		foreach(other, before)
+		if (!is_ours(lock))
+			continue;
+		for (int j = 0; j < before->nelements; j++)
 		{
-			const LockInstanceData *had = lfirst(other);
+			const LockInstanceData *had = &before->locks[j];
 
-			if (memcmp(&had->locktag, &lock->locktag, sizeof(LOCKTAG)) == 0)
+			if (is_ours(had) &&
+				memcmp(&had->locktag, &lock->locktag, sizeof(LOCKTAG)) == 0)
 				extra &= ~had->holdMask;
 		}
 		for (LOCKMODE mode = 1; mode <= MaxLockMode; mode++)
@@ -95,10 +83,7 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("clusters cannot be set up or mended in a transaction of level REPEATABLE READ or SERIALIZABLE"),
 				 errhint("CALL it outside a transaction block, or in one of level READ COMMITTED.")));
-	if (SPI_connect_ext(call->atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not connect to SPI")));
+	(void) SPI_connect_ext(call->atomic ? 0 : SPI_OPT_NONATOMIC);
 	call->function = fcinfo->flinfo->fn_oid;
 	call->table = PG_GETARG_OID(0);
 	call->column = pstrdup(NameStr(*PG_GETARG_NAME(column)));
@@ -109,33 +94,14 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!call->atomic)
 		SPI_commit();
-	call->locks = list_locks();
-}
-
-/*
- * Be the only session that sets clusters of the table up, trims or mends them:
- * another would do the same work beside it.  The lock outlives the transactions of
- * the call, but in a transaction block.
- */
-static LOCKTAG
-lock_call(const ClusterCall *call)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
-	if (!call->shared &&
-		LockAcquire(&tag, ExclusiveLock, !call->atomic, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
-						get_rel_name(call->table)),
-				 errhint("pg_stat_activity shows how far it is. If that call is stopped, the same call resumes it.")));
-	return tag;
+	call->locks = GetLockStatusData();
 }
 
 /*
  * Do what a call is for, with its progress shown.  The function's first argument is
- * the table; the column's name is that of the number given.
+ * the table; the column's name is that of the number given.  Only one session sets
+ * clusters of a table up, trims or mends them: another would do the same work beside
+ * it.  The lock outlives the transactions of the call, but in a transaction block.
  */
 void
 simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
@@ -145,7 +111,14 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	LOCKTAG		tag;
 
 	begin_call(call, fcinfo, column);
-	tag = lock_call(call);
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
+	if (!call->shared &&
+		LockAcquire(&tag, ExclusiveLock, !call->atomic, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another session sets up, trims or mends clusters of \"%s\"",
+						get_rel_name(call->table)),
+				 errhint("pg_stat_activity shows how far it is. If that call is stopped, the same call resumes it.")));
 	simhash_progress_begin(&progress, get_func_name(call->function));
 	PG_TRY();
 	{
@@ -162,35 +135,26 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	SPI_finish();
 }
 
-/* Become the owner of the table. */
-static void
-become_owner(ClusterCall *call)
-{
-	Oid			owner = call->relation->rd_rel->relowner;
-
-	GetUserIdAndSecContext(&call->user, &call->security);
-	call->foreign = call->user != owner;
-	call->level = NewGUCNestLevel();
-	SetUserIdAndSecContext(owner,
-						   call->security | SECURITY_NOFORCE_RLS |
-						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
-}
-
-/* Set a setting until the end of the transaction. */
+/*
+ * Set a setting until the end of the transaction (GUC_ACTION_LOCAL), or of the step or
+ * a subtransaction (GUC_ACTION_SAVE).
+ */
 void
-simhash_cluster_set_local(const char *name, const char *value)
+simhash_cluster_set(const char *name, const char *value, GucAction action)
 {
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, action, true,
+							 0, false);
 }
 
 /* Begin a step about a table that may keep no clusters: lock it, as its owner. */
 void
 simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 {
+	Oid			owner;
+
 	CHECK_FOR_INTERRUPTS();
 	if (!call->atomic)
-		simhash_cluster_set_local("transaction_isolation", "read committed");
+		simhash_cluster_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode,
@@ -199,7 +163,13 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 	call->parted =
 		call->relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	call->source = call->parted ? call->name : psprintf("ONLY %s", call->name);
-	become_owner(call);
+	owner = call->relation->rd_rel->relowner;
+	GetUserIdAndSecContext(&call->user, &call->security);
+	call->foreign = call->user != owner;
+	call->level = NewGUCNestLevel();
+	SetUserIdAndSecContext(owner,
+						   call->security | SECURITY_NOFORCE_RLS |
+						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
 /* The clusters that the table keeps in the column, by its own deed. */
@@ -210,7 +180,7 @@ simhash_cluster_find(ClusterCall *call)
 
 	if (terms == NULL || terms->root != call->table)
 		simhash_clusters_complain_of_none(call->relation, call->column);
-	simhash_clusters_set_type(terms, call->relation);
+	simhash_clusters_set_type(terms);
 	if (terms->later && !call->sets_up && !call->reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -242,25 +212,14 @@ simhash_cluster_end_step(ClusterCall *call)
 	relation_close(call->relation, NoLock);
 	call->relation = NULL;
 	call->terms = NULL;
-	MemoryContextSwitchTo(call->outer);
-	MemoryContextReset(call->context);
 	if (!call->atomic)
 	{
 		SPI_commit();
-		call->outer = MemoryContextSwitchTo(call->context);
 		if (call->foreign)
 			release_locks(call->locks);
-		MemoryContextSwitchTo(call->outer);
-		MemoryContextReset(call->context);
 	}
-}
-
-/* Set a setting until the end of the step, or of a subtransaction. */
-void
-simhash_cluster_set(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	MemoryContextSwitchTo(call->outer);
+	MemoryContextReset(call->context);
 }
 
 /* Run a command that alters the table, which must not be open then. */

@@ -13,7 +13,6 @@
 #include "clusters/cluster.h"
 
 #include "executor/spi.h"
-#include "miscadmin.h"
 
 #include "query/query.h"
 
@@ -28,7 +27,7 @@ typedef struct ClusterCall
 	Oid			table;
 	char	   *column;
 	bool		atomic;			/* it may not end the transaction */
-	List	   *locks;			/* advisory ones that the session has */
+	LockData   *locks;			/* of all sessions, as the call began */
 
 	/* a step: the table, locked, as its owner */
 	MemoryContext context;		/* of the step */
@@ -106,8 +105,8 @@ extern char *simhash_cluster_each_group(const ClusterCall *call, bool theirs,
 /* step.c */
 extern void simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo,
 								 int column, void (*act) (ClusterCall *));
-extern void simhash_cluster_set_local(const char *name, const char *value);
-extern void simhash_cluster_set(const char *name, const char *value);
+extern void simhash_cluster_set(const char *name, const char *value,
+								GucAction action);
 extern void simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode);
 extern ClusterTerms *simhash_cluster_find(ClusterCall *call);
 extern ClusterTerms *simhash_cluster_begin_step(ClusterCall *call,
@@ -117,11 +116,8 @@ extern void simhash_cluster_alter(ClusterCall *call, const char *command);
 extern int	simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters);
 
 /* commands.c */
-extern char *simhash_cluster_id(const ClusterCall *call, const char *alias);
-extern char *simhash_cluster_current(const ClusterCall *call);
 extern char *simhash_cluster_query(const ClusterCall *call, const char *within,
 								   const char *condition, bool representatives);
-extern char *simhash_cluster_represented(const ClusterCall *call, bool theirs);
 extern char *simhash_cluster_rows(const ClusterCall *call, ClusterRows which,
 								  const char *argument);
 extern char *simhash_cluster_bad_row(const ClusterCall *call);

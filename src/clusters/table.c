@@ -139,6 +139,21 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 	return searched;
 }
 
+/* Bind what is searched for clusters: representatives, or the rows of the root. */
+void
+simhash_clusters_bind_space(GuardSpace *space, const ClusterTerms *terms, bool star,
+							Oid schema)
+{
+	Relation	relation = star ? simhash_clusters_open(terms) :
+	table_open(terms->root, AccessShareLock);
+	GuardTerms	searched = star ? simhash_clusters_searched(terms, relation) :
+	terms->terms;
+
+	simhash_guard_bind_space(space, relation, &searched,
+							 star ? terms->columns[CLUSTER_ID] : terms->cluster, schema);
+	table_close(relation, NoLock);
+}
+
 /*
  * Empty the table of the clusters, as the root is empty.  Not by a command, as its
  * name might be that of another table by now.

@@ -42,11 +42,9 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
 #include "catalog/pg_policy.h"
-#include "common/shortest_dec.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
@@ -78,9 +76,18 @@ const ClusterKey simhash_cluster_keys[CLUSTER_KEYS] = {
 /* The alias of the root in a deed, unlike the name of any table of clusters. */
 #define ALIAS		"simhash_kept"
 
+/* The deed of a table of clusters, as it was found. */
+typedef struct Deed
+{
+	Oid			clusters;
+	NameData	policy;
+	Oid			root;
+	FuncExpr   *call;			/* NULL if there is none */
+} Deed;
+
 /* The deed read last, and how often any table has changed. */
 static MemoryContext last_context = NULL;
-static ClusterTerms *last = NULL;
+static Deed last;
 static uint64 changes = 0;
 
 /* A table has changed: it may be that of the last deed, or one of its types. */
@@ -89,15 +96,8 @@ forget(Datum arg, Oid table)
 {
 	(void) arg;
 	changes++;
-	if (last != NULL && (!OidIsValid(table) || table == last->clusters))
-		last = NULL;
-}
-
-/* Learn of changes, from now on. */
-void
-simhash_clusters_watch(void)
-{
-	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+	if (!OidIsValid(table) || table == last.clusters)
+		last.call = NULL;
 }
 
 /*
@@ -245,7 +245,7 @@ take_expression(ClusterTerms *terms, const Var *column, Node *test)
 		!IsA(test, NullTest))
 		simhash_clusters_complain(terms->clusters);
 	generated->column = column->varattno;
-	generated->expression = (Node *) ((NullTest *) test)->arg;
+	generated->expression = copyObject((Node *) ((NullTest *) test)->arg);
 	terms->generated = lappend(terms->generated, generated);
 }
 
@@ -300,16 +300,18 @@ is_complete(const ClusterTerms *terms)
 	return complete;
 }
 
-/* Read the arguments of the call. */
+/* Read the arguments of the call, into memory of the caller's. */
 static ClusterTerms *
-read_call(Oid clusters, Oid root, const FuncExpr *call)
+read_call(const Deed *deed)
 {
 	ClusterTerms *terms = palloc0(sizeof *terms);
-	int			n = list_length(call->args);
+	const List *args = deed->call->args;
+	int			n = list_length(args);
 	Var		   *before = NULL;
 
-	terms->clusters = clusters;
-	terms->root = root;
+	terms->clusters = deed->clusters;
+	terms->policy = deed->policy;
+	terms->root = deed->root;
 	terms->terms.measure = SIMHASH_NO_MEASURE;
 	terms->terms.profile = sh_default_profile;
 	terms->terms.group = palloc0(n * sizeof(AttrNumber));
@@ -317,9 +319,9 @@ read_call(Oid clusters, Oid root, const FuncExpr *call)
 	for (int i = 0; i + 1 < n; i += 2)
 	{
 		const char *key =
-		TextDatumGetCString(get_constant(terms, list_nth(call->args, i),
+		TextDatumGetCString(get_constant(terms, list_nth(args, i),
 										 TEXTOID));
-		Node	   *value = list_nth(call->args, i + 1);
+		Node	   *value = list_nth(args, i + 1);
 
 		if (!IsA(value, Var) || !take_column(terms, key, (Var *) value))
 			take_value(terms, key, value, before);
@@ -327,16 +329,16 @@ read_call(Oid clusters, Oid root, const FuncExpr *call)
 			before = (Var *) value;
 	}
 	if (!is_complete(terms))
-		simhash_clusters_complain(clusters);
+		simhash_clusters_complain(terms->clusters);
 	return terms;
 }
 
-/* Find the deed of a table, and read it; NULL if it has none. */
-static ClusterTerms *
+/* Find the deed of a table. */
+static Deed
 find_deed(Oid clusters)
 {
 	Relation	policies = table_open(PolicyRelationId, AccessShareLock);
-	ClusterTerms *terms = NULL;
+	Deed		deed = {.clusters = clusters};
 	SysScanDesc scan;
 	ScanKeyData key;
 	HeapTuple	tuple;
@@ -345,50 +347,23 @@ find_deed(Oid clusters)
 				ObjectIdGetDatum(clusters));
 	scan = systable_beginscan(policies, PolicyPolrelidPolnameIndexId, true,
 							  NULL, 1, &key);
-	while (terms == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (deed.call == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
 		Datum		condition = heap_getattr(tuple, Anum_pg_policy_polqual,
 											 RelationGetDescr(policies),
 											 &isnull);
 		Form_pg_policy policy = (Form_pg_policy) GETSTRUCT(tuple);
-		FuncExpr   *call = NULL;
-		Oid			root;
 
-		if (!isnull && !policy->polpermissive)
-			call = find_call(stringToNode(TextDatumGetCString(condition)),
-							 &root);
-		if (call == NULL)
+		if (isnull || policy->polpermissive)
 			continue;
-		terms = read_call(clusters, root, call);
-		terms->policy = policy->polname;
+		deed.call = find_call(stringToNode(TextDatumGetCString(condition)),
+							  &deed.root);
+		deed.policy = policy->polname;
 	}
 	systable_endscan(scan);
 	table_close(policies, AccessShareLock);
-	return terms;
-}
-
-/* A copy in memory of the caller's. */
-static ClusterTerms *
-copy_terms(const ClusterTerms *terms)
-{
-	ClusterTerms *copy = palloc(sizeof *copy);
-	Size		size = Max(terms->terms.ngroup, 1) * sizeof(AttrNumber);
-	ListCell   *lc;
-
-	*copy = *terms;
-	copy->terms.group = memcpy(palloc(size), terms->terms.group, size);
-	copy->group = memcpy(palloc(size), terms->group, size);
-	copy->generated = NIL;
-	foreach(lc, terms->generated)
-	{
-		ClusterGenerated *generated = palloc(sizeof *generated);
-
-		*generated = *(ClusterGenerated *) lfirst(lc);
-		generated->expression = copyObject(generated->expression);
-		copy->generated = lappend(copy->generated, generated);
-	}
-	return copy;
+	return deed;
 }
 
 /*
@@ -398,28 +373,34 @@ copy_terms(const ClusterTerms *terms)
 ClusterTerms *
 simhash_clusters_read(Oid clusters)
 {
-	MemoryContext old;
-	ClusterTerms *terms;
-	uint64		before;
+	Deed		deed;
 
 	AcceptInvalidationMessages();
-	if (last != NULL && last->clusters == clusters)
-		return copy_terms(last);
-	last = NULL;
-	if (last_context == NULL)
-		last_context = AllocSetContextCreate(CacheMemoryContext,
-											 "simhash clusters",
-											 ALLOCSET_SMALL_SIZES);
-	MemoryContextReset(last_context);
-	old = MemoryContextSwitchTo(last_context);
-	before = changes;
-	terms = find_deed(clusters);
-	MemoryContextSwitchTo(old);
+	deed = last;
+	if (deed.call == NULL || deed.clusters != clusters)
+	{
+		MemoryContext old;
+		uint64		before;
 
-	/* What has changed since it was found will not be told again. */
-	if (before == changes)
-		last = terms;
-	return terms == NULL ? NULL : copy_terms(terms);
+		last.call = NULL;
+		if (last_context == NULL)
+		{
+			last_context = AllocSetContextCreate(CacheMemoryContext,
+												 "simhash clusters",
+												 ALLOCSET_SMALL_SIZES);
+			CacheRegisterRelcacheCallback(forget, (Datum) 0);
+		}
+		MemoryContextReset(last_context);
+		old = MemoryContextSwitchTo(last_context);
+		before = changes;
+		deed = find_deed(clusters);
+		MemoryContextSwitchTo(old);
+
+		/* What has changed since it was found will not be told again. */
+		if (before == changes)
+			last = deed;
+	}
+	return deed.call == NULL ? NULL : read_call(&deed);
 }
 
 /*
@@ -478,10 +459,13 @@ simhash_clusters_find(Relation relation, const char *column)
  * a deed that was written by hand may have any.
  */
 void
-simhash_clusters_set_type(ClusterTerms *terms, Relation root)
+simhash_clusters_set_type(ClusterTerms *terms)
 {
+	Relation	root = table_open(terms->root, AccessShareLock);
+
 	terms->terms.type = simhash_guard_type(root, terms->terms.column);
 	(void) simhash_check_radius(terms->terms.radius, terms->terms.type.width);
+	table_close(root, NoLock);
 }
 
 /*
@@ -517,7 +501,6 @@ char	   *
 simhash_clusters_write(const ClusterTerms *terms, Oid function)
 {
 	const GuardTerms *its = &terms->terms;
-	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -535,12 +518,11 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 		write_column(&text, terms, "within", false, its->group[i]);
 		write_column(&text, terms, "within", true, terms->group[i]);
 	}
-	(void) double_to_shortest_decimal_buf(its->at_least, number);
 	if (its->document != 0)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
-						 ", 'at_least'::pg_catalog.text, '%s'::pg_catalog.float8"
+						 ", 'at_least'::pg_catalog.text, '%.17g'::pg_catalog.float8"
 						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
-						 simhash_clusters_measure(terms), number,
+						 simhash_clusters_measure(terms), its->at_least,
 						 quote_literal_cstr(its->profile->name));
 	if (terms->later)
 		appendStringInfoString(&text, ", 'later'::pg_catalog.text, true");

@@ -24,28 +24,9 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_trigger.h"
 
 PG_FUNCTION_INFO_V1(simhash_cluster);
-
-/* Have the server call what must know of changes and of transactions. */
-void
-simhash_clusters_init(void)
-{
-	simhash_clusters_watch();
-	simhash_clusters_watch_xacts();
-}
-
-/* Complain of a trigger for another event than simhash_add_clusters() makes. */
-pg_noreturn static void
-complain_of_event(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("simhash_cluster cannot be a trigger for this event"),
-			 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
-}
 
 /* Write a value into a column of a row, unless it is there. */
 static HeapTuple
@@ -135,7 +116,7 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 		moved->cluster != id || !simhash_guard_has_moved(guard->statement) ||
 		!simhash_guard_is_as_moved(guard))
 		return false;
-	simhash_clusters_note_join(its, id);
+	simhash_clusters_note_row(its, id, 0);
 	return true;
 }
 
@@ -299,6 +280,7 @@ simhash_cluster(PG_FUNCTION_ARGS)
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	HeapTuple	row = NULL;
 	bool		update;
+	bool		each;
 
 	/* Tables of clusters may be bound to one another by hand. */
 	check_stack_depth();
@@ -307,26 +289,28 @@ simhash_cluster(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("simhash_cluster was not called by the trigger manager")));
 	update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
-	if (!TRIGGER_FIRED_FOR_ROW(data->tg_event))
-	{
-		if (TRIGGER_FIRED_AFTER(data->tg_event) &&
-			TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
-			see_empty(data);
-		else if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
-				 !OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
-			refuse_writing(data);
-		else
-			complain_of_event();
-	}
-	else if (TRIGGER_FIRED_BEFORE(data->tg_event) &&
-			 (update || TRIGGER_FIRED_BY_INSERT(data->tg_event)))
+	each = TRIGGER_FIRED_FOR_ROW(data->tg_event);
+	if (each && TRIGGER_FIRED_BEFORE(data->tg_event) &&
+		(update || TRIGGER_FIRED_BY_INSERT(data->tg_event)))
 		row = join_cluster(simhash_clusters_trigger(fcinfo), data,
 						   update ? data->tg_newtuple : data->tg_trigtuple);
-	else if (!TRIGGER_FIRED_AFTER(data->tg_event))
-		complain_of_event();
-	else if (TRIGGER_FOR_DELETE(data->tg_trigger->tgtype))
-		forget_document(data);
-	else if (simhash_clusters_any_merge())
-		simhash_clusters_merge_around(simhash_clusters_trigger(fcinfo), data);
+	else if (each && TRIGGER_FIRED_AFTER(data->tg_event))
+	{
+		if (TRIGGER_FOR_DELETE(data->tg_trigger->tgtype))
+			forget_document(data);
+		else if (simhash_clusters_any_merge())
+			simhash_clusters_merge_around(simhash_clusters_trigger(fcinfo), data);
+	}
+	else if (!each && TRIGGER_FIRED_AFTER(data->tg_event) &&
+			 TRIGGER_FIRED_BY_TRUNCATE(data->tg_event))
+		see_empty(data);
+	else if (!each && TRIGGER_FIRED_BEFORE(data->tg_event) &&
+			 !OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
+		refuse_writing(data);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("simhash_cluster cannot be a trigger for this event"),
+				 errhint("CALL simhash_add_clusters(...) makes such triggers.")));
 	return PointerGetDatum(row);
 }

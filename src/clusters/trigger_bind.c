@@ -10,10 +10,7 @@
  */
 #include "clusters/cluster.h"
 
-#include "access/htup_details.h"
 #include "catalog/partition.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "rewrite/rewriteManip.h"
@@ -60,30 +57,16 @@ begin_statement(GuardStatement *statement, Relation relation,
 				const Trigger *trigger)
 {
 	GuardSpace *space = &statement->space;
-	Oid			schema = get_func_namespace(trigger->tgfoid);
 	ClusterTerms *terms;
-	Relation	root;
 
 	if (statement->terms != NULL)
 		return;
 	terms = simhash_clusters_get_terms(relation, trigger);
-	root = table_open(terms->root, AccessShareLock);
-	simhash_clusters_set_type(terms, root);
+	simhash_clusters_set_type(terms);
 	if (!terms->later)
 		LockRelationOid(terms->clusters, RowExclusiveLock);
-	if (terms->star && !terms->later)
-	{
-		Relation	clusters = simhash_clusters_open(terms);
-		GuardTerms	searched = simhash_clusters_searched(terms, clusters);
-
-		simhash_guard_bind_space(space, clusters, &searched,
-								 terms->columns[CLUSTER_ID], schema);
-		table_close(clusters, NoLock);
-	}
-	else
-		simhash_guard_bind_space(space, root, &terms->terms, terms->cluster,
-								 schema);
-	table_close(root, NoLock);
+	simhash_clusters_bind_space(space, terms, terms->star && !terms->later,
+								get_func_namespace(trigger->tgfoid));
 	statement->locks.root = space->root;
 
 	/* Locks of simhash_guard() have other seeds. */
@@ -190,18 +173,27 @@ check_generated(Relation relation, const ClusterTerms *terms)
 }
 
 /*
- * Bind a trigger to a table, at the first row of a statement for that table, in
- * memory that lives at least as long as the statement.
+ * The trigger at work.  It is bound to a table at the first row of a statement for that
+ * table, in memory that lives at least as long as the statement.
  */
-static ClusterTrigger *
-bind_trigger(Relation relation, const Trigger *trigger, MemoryContext context)
+ClusterTrigger *
+simhash_clusters_trigger(FunctionCallInfo fcinfo)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	ClusterTrigger *its = palloc0(sizeof *its);
-	Guard	   *guard = &its->guard;
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	Relation	relation = data->tg_relation;
+	const Trigger *trigger = data->tg_trigger;
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	MemoryContext old;
+	ClusterTrigger *its = fcinfo->flinfo->fn_extra;
+	Guard	   *guard;
 	const ClusterTerms *terms;
 	AttrMap    *map;
 
+	if (its != NULL)
+		return its;
+	old = MemoryContextSwitchTo(context);
+	its = palloc0(sizeof *its);
+	guard = &its->guard;
 	guard->name = pstrdup(trigger->tgname);
 	guard->statement =
 		simhash_guard_statement(context,
@@ -210,7 +202,7 @@ bind_trigger(Relation relation, const Trigger *trigger, MemoryContext context)
 	terms = its->terms = guard->statement->terms;
 	map = simhash_clusters_map_columns(terms, relation);
 	its->cluster = map->attnums[terms->cluster - 1];
-	its->since = terms->since == 0 ? 0 : map->attnums[terms->since - 1];
+	its->since = simhash_guard_mapped(map, terms->since);
 	simhash_clusters_check_type(relation, its->cluster, INT8OID);
 	simhash_clusters_check_type(relation, its->since, TIMESTAMPTZOID);
 	check_generated(relation, terms);
@@ -219,19 +211,7 @@ bind_trigger(Relation relation, const Trigger *trigger, MemoryContext context)
 	if (terms->star)
 		guard->place.table = terms->clusters;
 	MemoryContextSwitchTo(old);
-	return its;
-}
-
-/* The trigger at work. */
-ClusterTrigger *
-simhash_clusters_trigger(FunctionCallInfo fcinfo)
-{
-	TriggerData *data = (TriggerData *) fcinfo->context;
-
-	if (fcinfo->flinfo->fn_extra == NULL)
-		fcinfo->flinfo->fn_extra =
-			bind_trigger(data->tg_relation, data->tg_trigger, fcinfo->flinfo->fn_mcxt);
-	return fcinfo->flinfo->fn_extra;
+	return fcinfo->flinfo->fn_extra = its;
 }
 
 /* A number in a column of a row; false if it is NULL. */

@@ -56,43 +56,32 @@ typedef struct Trim
 } Trim;
 
 /*
- * The last of the ids after one that a batch is about, as a condition on "t"; NULL if
- * there are no more.
+ * Do to one batch of ids after the other what is to be done, each by a step of its
+ * own; which a batch is about is a condition on "t".
  */
-static char *
-next_batch(const ClusterCall *call, int64 *low)
-{
-	int64		after = *low;
-	bool		none;
-
-	(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
-							  " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
-							  " ORDER BY 1 LIMIT %d) AS t", after, BATCH);
-	*low = simhash_cluster_number(0, 1);
-	none = simhash_cluster_number(0, 2) == 0;
-	SPI_freetuptable(SPI_tuptable);
-	if (none)
-		return NULL;
-	return simhash_cluster_sql(call, "t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
-							   after, *low);
-}
-
-/* Do to one batch after the other what is to be done, each by a step of its own. */
 static void
 work_in_batches(ClusterCall *call,
 				void (*work) (const ClusterCall *call, const char *batch))
 {
-	int64		low = PG_INT64_MIN;
-	const char *batch;
+	int64		low;
+	int64		high = PG_INT64_MIN;
+	bool		any;
 
 	do
 	{
+		low = high;
 		(void) simhash_cluster_begin_step(call, AccessShareLock);
-		batch = next_batch(call, &low);
-		if (batch != NULL)
-			work(call, batch);
+		(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
+								  " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
+								  " ORDER BY 1 LIMIT %d) AS t", low, BATCH);
+		high = simhash_cluster_number(0, 1);
+		any = simhash_cluster_number(0, 2) > 0;
+		SPI_freetuptable(SPI_tuptable);
+		if (any)
+			work(call, simhash_cluster_sql(call, "t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
+										   low, high));
 		simhash_cluster_end_step(call);
-	} while (batch != NULL);
+	} while (any);
 }
 
 /* Whether a row is in the cluster of "t". */
@@ -154,7 +143,7 @@ delete_batch(const ClusterCall *call, const char *batch)
 static void
 shorten_links(const ClusterCall *call)
 {
-	simhash_clusters_resolve(call->terms);
+	simhash_clusters_merge(call->terms, &(ClusterSet) {0});
 	while (simhash_cluster_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
 								 " WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
 		CHECK_FOR_INTERRUPTS();
@@ -177,26 +166,13 @@ simhash_cluster_promote(const ClusterCall *call, bool all)
 								 " (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
 }
 
-/*
- * Step 2.  Nothing is locked meanwhile but by our lock: who waits for us would be
- * waited for.
- */
-static void
-wait_for_writers(Oid clusters)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_RELATION(tag, MyDatabaseId, clusters);
-	WaitForLockers(tag, ShareLock, false);
-}
-
 /* What the call is for. */
 static void
 trim_clusters(ClusterCall *call)
 {
 	const Trim *trim = (const Trim *) call;
 	const ClusterTerms *terms;
-	Oid			clusters;
+	LOCKTAG		tag;
 	bool		star;
 
 	if (call->atomic)
@@ -205,7 +181,7 @@ trim_clusters(ClusterCall *call)
 				 errmsg("simhash_trim_clusters cannot be called in a transaction block"),
 				 errdetail("It waits for transactions that write to the table, and they would wait for this one.")));
 	terms = simhash_cluster_begin_step(call, AccessShareLock);
-	clusters = terms->clusters;
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, terms->clusters);
 	star = terms->star;
 
 	/* Fail before anything is marked. */
@@ -216,8 +192,13 @@ trim_clusters(ClusterCall *call)
 	simhash_cluster_end_step(call);
 	simhash_progress_step("marks");
 	work_in_batches(call, mark_batch);
+
+	/*
+	 * Nothing is locked meanwhile but by our lock: who waits for us would be waited
+	 * for.
+	 */
 	simhash_progress_step("waits for writers");
-	wait_for_writers(clusters);
+	WaitForLockers(tag, ShareLock, false);
 	simhash_progress_step("deletes");
 	work_in_batches(call, delete_batch);
 	if (star)

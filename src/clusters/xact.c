@@ -30,12 +30,11 @@
 /*
  * Limits of the work done.
  *
- * MERGES_MAX	rows of a transaction that are noted; with more, all rows are looked
- *				up again.
- * STARTS_MAX	representatives that are noted; others stay.
+ * NOTES_MAX	rows that may connect clusters that are noted of a transaction; with
+ *				more, all rows are looked up again.  And representatives that are
+ *				noted; others stay.
  */
-#define MERGES_MAX	65536
-#define STARTS_MAX	65536
+#define NOTES_MAX	65536
 
 /* What is remembered of a cluster: it is known by its table and id. */
 typedef struct NoteKey
@@ -52,36 +51,33 @@ typedef struct Start
 {
 	NoteKey		key;
 	int64		number;			/* the id, or that of a copy */
-	List	   *tables;			/* of StartTable: where rows of ours may be in
-								 * it */
+	List	   *tables;			/* where rows of ours may be in it */
 } Start;
-
-/* A table, and its columns. */
-typedef struct StartTable
-{
-	Oid			table;
-	AttrNumber	cluster;
-	AttrNumber	document;		/* that is compared, or 0 */
-} StartTable;
 
 /* What the transaction remembers; NULL if nothing. */
 static HTAB *merges = NULL;		/* of NoteKey */
 static HTAB *starts = NULL;		/* of Start */
 
+static void end_xact(XactEvent event, void *arg);
+
 /* Enter a key, unless so many are there; NULL then. */
 static void *
-enter_note(HTAB **notes, const NoteKey *key, Size size, long most)
+enter_note(HTAB **notes, const NoteKey *key, Size size)
 {
 	HASHCTL		control = {
 		.keysize = sizeof *key,
 		.entrysize = size,
 		.hcxt = TopTransactionContext
 	};
+	static bool watching = false;
 
+	if (!watching)
+		RegisterXactCallback(end_xact, NULL);
+	watching = true;
 	if (*notes == NULL)
 		*notes = hash_create("simhash clusters", 64, &control,
 							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return hash_get_num_entries(*notes) >= most ? NULL :
+	return hash_get_num_entries(*notes) >= NOTES_MAX ? NULL :
 		hash_search(*notes, key, HASH_ENTER, NULL);
 }
 
@@ -103,7 +99,7 @@ simhash_clusters_note_merge(Oid clusters, int64 cluster,
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
-	(void) enter_note(&merges, &key, sizeof key, MERGES_MAX);
+	(void) enter_note(&merges, &key, sizeof key);
 }
 
 /* May any row of the transaction connect clusters? */
@@ -120,103 +116,60 @@ simhash_clusters_is_merge(Oid clusters, int64 cluster,
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
-	return hash_get_num_entries(merges) >= MERGES_MAX ||
+	return hash_get_num_entries(merges) >= NOTES_MAX ||
 		hash_search(merges, &key, HASH_FIND, NULL) != NULL;
 }
 
-/* A row of a table may be in a cluster that the transaction has started. */
-static void
-add_table(Start *start, const ClusterTrigger *its)
+/*
+ * The row of a trigger joins a cluster; or it has added what represents one, by that
+ * number.
+ */
+void
+simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number)
 {
+	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	StartTable *table = palloc(sizeof *table);
+	Start	   *start = NULL;
 
-	table->table = its->guard.table;
-	table->cluster = its->cluster;
-	table->document = its->guard.terms.document;
-	start->tables = lappend(start->tables, table);
+	if (number != 0)
+		start = enter_note(&starts, &key, sizeof *start);
+	else if (starts != NULL)
+		start = hash_search(starts, &key, HASH_FIND, NULL);
+	if (start != NULL && number != 0)
+	{
+		start->number = number;
+		start->tables = list_make1_oid(its->guard.table);
+	}
+	else if (start != NULL)
+		start->tables = list_append_unique_oid(start->tables, its->guard.table);
 	MemoryContextSwitchTo(old);
 }
 
-/* The row of a trigger has added what represents a cluster, by that number. */
-void
-simhash_clusters_note_start(const ClusterTrigger *its, int64 cluster,
-							int64 number)
-{
-	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
-	Start	   *start = enter_note(&starts, &key, sizeof *start, STARTS_MAX);
-
-	if (start == NULL)
-		return;
-	start->number = number;
-	start->tables = NIL;
-	add_table(start, its);
-}
-
-/* The row of a trigger joins a cluster. */
-void
-simhash_clusters_note_join(const ClusterTrigger *its, int64 cluster)
-{
-	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
-	Start	   *start = starts == NULL ? NULL :
-	hash_search(starts, &key, HASH_FIND, NULL);
-	ListCell   *lc;
-
-	if (start == NULL)
-		return;
-	foreach(lc, start->tables)
-	{
-		if (((StartTable *) lfirst(lc))->table == its->guard.table)
-			return;
-	}
-	add_table(start, its);
-}
-
-/*
- * Is a row in a cluster, and one of them with that document?  Nothing is known of a
- * table that is gone, or has no index.
- */
+/* Is a row in a cluster, and one of them with that document? */
 static bool
-find_rows(const Start *start, text *document, bool *any)
+find_rows(const ClusterTerms *terms, const Start *start, text *document, bool *any)
 {
 	bool		found = false;
 	ListCell   *lc;
 
 	*any = false;
 	foreach(lc, start->tables)
-	{
-		const StartTable *table = lfirst(lc);
-		Relation	relation = try_table_open(table->table, AccessShareLock);
-
-		if (relation == NULL)
-			found = *any = true;
-		else
-		{
-			found |= simhash_clusters_find_row(relation, table->cluster,
-											   start->key.cluster, document,
-											   table->document, any);
-			table_close(relation, AccessShareLock);
-		}
-	}
+		found |= simhash_clusters_find_row(terms, lfirst_oid(lc), start->key.cluster,
+										   document, any);
 	return found;
 }
 
 /*
  * Take back a representative, or its document, if no row needs it.  It may be gone: a
- * subtransaction that added it may have been rolled back, or the table dropped.
+ * subtransaction that added it may have been rolled back.
  */
 static void
-take_back(const Start *start)
+take_back(const ClusterTerms *terms, const Start *start)
 {
-	ClusterTerms *terms =
-	get_rel_relkind(start->key.clusters) == RELKIND_RELATION ?
-	simhash_clusters_read(start->key.clusters) : NULL;
 	Relation	clusters;
 	Relation	key;
 	TupleTableSlot *slot;
 
-	if (terms == NULL)
-		return;
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
 	(void) simhash_clusters_searched(terms, clusters);
@@ -231,7 +184,7 @@ take_back(const Start *start)
 		Datum		document = terms->document == 0 ? (Datum) 0 :
 		slot_getattr(slot, terms->document, &none);
 
-		bool		found = find_rows(start, none ? NULL :
+		bool		found = find_rows(terms, start, none ? NULL :
 									  (text *) DatumGetPointer(document), &any);
 
 		if (!any)
@@ -248,6 +201,7 @@ take_back(const Start *start)
 static void
 take_back_all(void)
 {
+	ClusterTerms *terms = NULL;
 	HASH_SEQ_STATUS status;
 	Start	   *start;
 
@@ -257,12 +211,18 @@ take_back_all(void)
 	hash_seq_init(&status, starts);
 	while ((start = hash_seq_search(&status)) != NULL)
 	{
+		Oid			clusters = start->key.clusters;
 		bool		any;
 
+		/* The table may have been dropped. */
+		if (terms == NULL || terms->clusters != clusters)
+			terms = get_rel_relkind(clusters) == RELKIND_RELATION ?
+				simhash_clusters_read(clusters) : NULL;
+
 		/* Most have rows, and no document. */
-		if (((StartTable *) linitial(start->tables))->document != 0 ||
-			!find_rows(start, NULL, &any))
-			take_back(start);
+		if (terms != NULL &&
+			(terms->document != 0 || !find_rows(terms, start, NULL, &any)))
+			take_back(terms, start);
 	}
 	PopActiveSnapshot();
 }
@@ -280,11 +240,4 @@ end_xact(XactEvent event, void *arg)
 	else if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT ||
 			 event == XACT_EVENT_PREPARE)
 		starts = merges = NULL;
-}
-
-/* Learn of the ends of transactions, from now on. */
-void
-simhash_clusters_watch_xacts(void)
-{
-	RegisterXactCallback(end_xact, NULL);
 }
