@@ -126,8 +126,8 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 	if (terms->document == 0)
 		return true;
 	document = simhash_guard_document(data->tg_relation, terms->document, old);
-	return document != NULL && guard->document != NULL &&
-		simhash_guard_similarity(terms, guard->document,
+	return document != NULL && guard->search.document != NULL &&
+		simhash_guard_similarity(terms, guard->search.document,
 								 DatumGetTextPP(PointerGetDatum(document))) >=
 		terms->at_least;
 }

@@ -125,7 +125,7 @@ claim(ClusterTrigger *its, Oid table, ItemPointer tid)
 		{
 			simhash_clusters_note_start(its, id,
 										add_copy(its->terms, clusters, slot,
-												 guard->document));
+												 guard->search.document));
 			claimed = id;
 		}
 		simhash_guard_unlock(&guard->statement->locks);

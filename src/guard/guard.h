@@ -29,7 +29,6 @@
 #define SIMHASH_GUARD_H
 
 #include "core/blocks/layout.h"
-#include "search/measure.h"
 #include "search/search.h"
 
 #include "access/attmap.h"
@@ -327,7 +326,6 @@ typedef struct Guard
 	/* the row at hand */
 	GuardNeed	need;
 	GuardSearch search;			/* for others near it */
-	text	   *document;		/* if documents are compared; NULL for none */
 	GuardPlace	place;			/* where to search */
 } Guard;
 
@@ -371,6 +369,9 @@ extern void simhash_guard_bind_group(GuardColumn *group, Relation relation,
 									 int n, const AttrNumber *columns);
 extern bool simhash_guard_equal(GuardEquality *equality,
 								Datum value, Datum other);
+extern bool simhash_guard_is_of_group(const GuardSearch *search,
+									  const AttrNumber *columns,
+									  TupleTableSlot *slot);
 extern uint64 simhash_guard_group_hash(const GuardSpace *space,
 									   const Datum *values);
 
@@ -393,9 +394,6 @@ extern void simhash_guard_find(GuardSpace *space, GuardPlace *place);
 extern List *simhash_guard_primary_key(Oid table);
 
 /* guard_key.c */
-extern List *simhash_guard_find_keys(Relation root, const AttrMap *map,
-									 Relation relation, List *except,
-									 AttrNumber mark, bool *found);
 extern bool simhash_guard_same_key(List *keys, HeapTuple inserted,
 								   TupleTableSlot *slot);
 extern TM_Result simhash_guard_hold_key(Relation relation, ItemPointer tid,

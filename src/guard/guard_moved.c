@@ -122,7 +122,7 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data,
 						  AttrNumber source)
 {
 	GuardMoved *moved = &guard->statement->moved;
-	text	   *document = guard->document;
+	text	   *document = guard->search.document;
 
 	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
 		data->tg_relation->rd_rel->relispartition;
@@ -195,5 +195,5 @@ simhash_guard_is_as_moved(const Guard *guard)
 								 guard->search.group[i], moved->group[i]))
 			return false;
 	}
-	return simhash_guard_same_document(guard->document, moved->document);
+	return simhash_guard_same_document(guard->search.document, moved->document);
 }

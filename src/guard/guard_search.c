@@ -67,23 +67,6 @@ is_search_done(const GuardSearch *search)
 		search->match.distance <= search->enough;
 }
 
-/* Is a row that was found of the group of our row? */
-static bool
-is_of_group(const GuardSearch *search, const GuardTable *table,
-			TupleTableSlot *slot)
-{
-	for (int i = 0; i < search->space->terms.ngroup; i++)
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, table->terms.group[i], &isnull);
-
-		if (isnull || !simhash_guard_equal(&search->space->group[i].equality,
-										   search->group[i], value))
-			return false;
-	}
-	return true;
-}
-
 /* Is the document of a row within the distance similar enough? */
 static bool
 has_similar_document(const GuardSearch *search, const GuardTable *table,
@@ -97,11 +80,10 @@ has_similar_document(const GuardSearch *search, const GuardTable *table,
 	if (table->terms.document == 0)
 		return true;
 	value = slot_getattr(slot, table->terms.document, &isnull);
-	if (isnull && search->stand_in != NULL)
-		value = PointerGetDatum(search->stand_in(search->visitor, slot));
-	else if (isnull)
-		value = (Datum) 0;
-	if (DatumGetPointer(value) == NULL || search->document == NULL)
+	if (isnull)
+		value = PointerGetDatum(search->stand_in == NULL ? NULL :
+								search->stand_in(search->visitor, slot));
+	if (DatumGetPointer(value) == NULL)
 		return false;
 	document = DatumGetTextPP(value);
 	similarity = simhash_guard_similarity(&search->space->terms,
@@ -133,7 +115,7 @@ row_distance(const GuardSearch *search, const GuardTable *table,
 	fingerprint = simhash_guard_fingerprint(&search->space->terms.type, value);
 	distance = simhash_guard_distance(&fingerprint, &search->center);
 	return distance <= search->space->terms.radius &&
-		is_of_group(search, table, slot) &&
+		simhash_guard_is_of_group(search, table->terms.group, slot) &&
 		has_similar_document(search, table, slot) ? distance : -1;
 }
 

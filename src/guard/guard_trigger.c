@@ -94,27 +94,6 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 									   "The option \"mark\" takes a plain column.");
 }
 
-/* Find the keys that no two rows of the table have equal. */
-static void
-bind_keys(GuardTrigger *guard, Relation relation, const AttrMap *map)
-{
-	Relation	root = table_open(guard->guard.statement->space.root,
-								  AccessShareLock);
-	bool		found;
-
-	guard->guard.search.keys =
-		simhash_guard_find_keys(root, map, relation, guard->arguments.except,
-								guard->arguments.mark, &found);
-	if (guard->arguments.excepted != NULL && !found)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
-						guard->guard.name, guard->arguments.excepted,
-						RelationGetRelationName(root)),
-				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
-	table_close(root, NoLock);
-}
-
 /*
  * Prepare the trigger for the rows of a table, when a statement comes to the
  * first of them, in memory that lives at least as long as the statement.
@@ -140,7 +119,7 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
 	if (arguments->action == GUARD_SKIP)
 		simhash_guard_check_moves(trigger->tgname, relation, trigger, &origin);
-	bind_keys(guard, relation, map);
+	guard->guard.search.keys = simhash_guard_find_keys(guard, relation, map);
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);

@@ -10,7 +10,6 @@
  */
 #include "keys/keys.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
 #include "rewrite/rewriteHandler.h"
@@ -20,7 +19,7 @@
 #include "utils/ruleutils.h"
 
 #include "relation.h"
-#include "search/source.h"
+#include "search/search.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_keys);
 PG_FUNCTION_INFO_V1(simhash_drop_keys);
@@ -173,14 +172,9 @@ create_key_index(Oid table, const char *prefix, const char *column)
 	if (get_rel_relkind(table) == RELKIND_RELATION)
 		tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
 	foreach(lc, tables)
-	{
-		char		kind = get_rel_relkind(lfirst_oid(lc));
-
-		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
-			simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
-										 simhash_quoted_name(lfirst_oid(lc)), prefix,
-										 quote_identifier(column)));
-	}
+		simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+									 simhash_quoted_name(lfirst_oid(lc)),
+									 prefix, quote_identifier(column)));
 }
 
 /*

@@ -26,7 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "search/measure.h"
+#include "search/search.h"
 
 /* The least memory for features to be kept in, in bytes. */
 #define KEPT_LEAST		(64 * 1024)

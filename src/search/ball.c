@@ -21,7 +21,6 @@
 #include "search/search.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/typcache.h"
 

@@ -16,7 +16,6 @@
  */
 #include "search/search.h"
 
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
@@ -25,8 +24,6 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-#include "search/source.h"
 
 /* Have an error in the source point into it, not into the user's query. */
 static void

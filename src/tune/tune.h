@@ -18,7 +18,7 @@
 
 #include "pairs/rate.h"
 
-#include "search/measure.h"
+#include "search/search.h"
 
 /* What the query returns of a document. */
 typedef struct SimhashTuneDocument

@@ -26,8 +26,6 @@
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/builtins.h"
 
 /* Limits of the work done. */
 #define CARRIERS_MAX	1000	/* features named for a bit, at most */
@@ -111,21 +109,19 @@ static Datum
 carriers(const SimhashFeatures *differences, int bit, bool a_is_higher,
 		 int most)
 {
-	Datum	   *names = palloc(Max(most, 1) * sizeof *names);
-	int			found = 0;
-	ArrayType  *result;
+	ArrayBuildState *names = initArrayResult(TEXTOID, CurrentMemoryContext,
+											 false);
 
-	for (int i = 0; i < differences->n && found < most; i++)
+	for (int i = 0; i < differences->n && names->nelems < most; i++)
 	{
 		const SimhashFeature *feature = &differences->list[i];
 		int64		t = term(feature->hash, bit, feature->weight);
 
 		if (a_is_higher ? t > 0 : t < 0)
-			names[found++] = PointerGetDatum(feature->feature);
+			accumArrayResult(names, PointerGetDatum(feature->feature), false,
+							 TEXTOID, CurrentMemoryContext);
 	}
-	result = construct_array(names, found, TEXTOID, -1, false, TYPALIGN_INT);
-	pfree(names);
-	return PointerGetDatum(result);
+	return makeArrayResult(names, CurrentMemoryContext);
 }
 
 /* How many features argument i says to name; fails when it is out of range. */
@@ -184,7 +180,7 @@ explain(FunctionCallInfo fcinfo, bool words)
 {
 	const ShProfile *profile = words ? NULL :
 	simhash_profile_argument(fcinfo, 2);
-	const ShIdfTable *table = words ? simhash_words_idf(fcinfo, 2) : NULL;
+	const ShIdfTable *table = words ? simhash_idf_table(fcinfo, 2) : NULL;
 	int			most = most_argument(fcinfo, 3);
 	Anatomy		sides[2];
 

@@ -12,7 +12,6 @@
  */
 #include "weights/weights.h"
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -125,8 +124,7 @@ learn_value(Learning *learning, struct varlena *value)
 	while (sh_idf_next(&reader, &entry))
 	{
 		add_frequency(learning, entry.hash, (uint32) entry.value);
-		if (reader.left % SH_IDF_STRETCH == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 	}
 	simhash_check_idf(reader.left == 0);
 }
@@ -144,8 +142,7 @@ learnt_value(const Learning *learning)
 									 Max(tally->occupied, 1) * sizeof *entries);
 	for (size_t slot = 0; slot < tally->slots; slot++)
 	{
-		if (slot % SH_IDF_STRETCH == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		if (tally->counts[slot] != 0)
 		{
 			entries[idf.entries].hash = tally->hashes[slot];
@@ -278,8 +275,7 @@ simhash_idf_agg_combine(PG_FUNCTION_ARGS)
 		add_documents(learning, other->documents);
 		for (size_t slot = 0; slot < tally->slots; slot++)
 		{
-			if (slot % SH_IDF_STRETCH == 0)
-				CHECK_FOR_INTERRUPTS();
+			CHECK_FOR_INTERRUPTS();
 			if (tally->counts[slot] != 0)
 				add_frequency(learning, tally->hashes[slot],
 							  tally->counts[slot]);

@@ -17,11 +17,9 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -332,9 +330,9 @@ read_weights(const ShIdf *idf, uint64 more)
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entries[n]))
 	{
+		CHECK_FOR_INTERRUPTS();
 		entries[n].value = sh_idf_entry_weight(idf, &entries[n]);
-		if (++n % SH_IDF_STRETCH == 0)
-			CHECK_FOR_INTERRUPTS();
+		n++;
 	}
 	simhash_check_idf(reader.left == 0);
 	return entries;
