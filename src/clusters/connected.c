@@ -188,7 +188,7 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 
 	if (its->terms->star || its->terms->later)
 		return;
-	simhash_guard_take_row(guard, data, row, 0);
+	simhash_guard_take_row(guard, data, row);
 	if (guard->need == GUARD_NONE_NEAR ||
 		!simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
 		!simhash_clusters_is_merge(its->terms->clusters, id, &search->center))

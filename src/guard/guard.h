@@ -318,6 +318,8 @@ typedef struct Guard
 	GuardStatement *statement;
 	Oid			table;			/* that it fires for */
 	GuardTerms	terms;			/* in columns of that */
+	AttrNumber	source;			/* of the document that the trigger has filled
+								 * the fingerprint from, or 0 */
 	ExprState  *fingerprint;	/* to compute it; NULL unless it is generated */
 	ExprState **group;			/* likewise */
 	ExprContext *econtext;		/* for these */
@@ -439,7 +441,7 @@ extern void simhash_guard_check_shard(const char *name, Relation relation,
 
 /* guard_row.c */
 extern void simhash_guard_take_row(Guard *guard, const TriggerData *data,
-								   HeapTuple row, AttrNumber source);
+								   HeapTuple row);
 extern void simhash_guard_enter(Guard *guard,
 								const GuardFingerprint *fingerprint);
 extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
@@ -454,8 +456,7 @@ extern bool simhash_guard_keeps_document(Relation relation, AttrNumber column,
 extern void simhash_guard_check_moves(const char *name, Relation relation,
 									  const Trigger *trigger,
 									  const GuardOrigin *origin);
-extern void simhash_guard_note_update(Guard *guard, const TriggerData *data,
-									  AttrNumber source);
+extern void simhash_guard_note_update(Guard *guard, const TriggerData *data);
 extern bool simhash_guard_has_moved(const GuardStatement *statement);
 extern bool simhash_guard_is_as_moved(const Guard *guard);
 

@@ -114,12 +114,10 @@ simhash_guard_check_moves(const char *name, Relation relation,
 
 /*
  * Remember what an update in a partition has made of a row, in case the row
- * moves to another one.  "source" is the column of the document that the
- * trigger fills the fingerprint from, or 0.
+ * moves to another one.
  */
 void
-simhash_guard_note_update(Guard *guard, const TriggerData *data,
-						  AttrNumber source)
+simhash_guard_note_update(Guard *guard, const TriggerData *data)
 {
 	GuardMoved *moved = &guard->statement->moved;
 	text	   *document = guard->search.document;
@@ -133,8 +131,8 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data,
 	moved->tid = data->tg_trigtuple->t_self;
 	moved->compared = guard->need != GUARD_NONE_NEAR;
 	moved->fingerprint = guard->search.center;
-	if (guard->terms.document == 0 && source != 0)
-		document = simhash_guard_document(data->tg_relation, source,
+	if (guard->terms.document == 0 && guard->source != 0)
+		document = simhash_guard_document(data->tg_relation, guard->source,
 										  data->tg_newtuple);
 	moved->document = document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,

@@ -84,12 +84,11 @@ simhash_guard_keeps_document(Relation relation, AttrNumber column,
 
 /*
  * Does an update leave the fingerprint and the compared document as they were?
- * A row that had no fingerprint, and gets that of the document which it had in
- * the column "source" already, counts as unchanged, too.
+ * A row that had no fingerprint, and is filled in that of the document which it
+ * had already, counts as unchanged, too.
  */
 static bool
-keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
-				  AttrNumber source)
+keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row)
 {
 	bool		isnull;
 	Datum		value = slot_getattr(data->tg_trigslot, guard->terms.column,
@@ -97,10 +96,10 @@ keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
 	AttrNumber	document = guard->terms.document;
 	GuardFingerprint old;
 
-	if (isnull && source == 0)
+	if (isnull && guard->source == 0)
 		return false;
 	if (isnull && document == 0)
-		document = source;
+		document = guard->source;
 	if (!isnull)
 	{
 		old = simhash_guard_fingerprint(&guard->terms.type, value);
@@ -113,15 +112,12 @@ keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
 }
 
 /*
- * Take the row of a call, and find out how it is to be compared.  "source" is
- * the column of the document that the trigger has filled the fingerprint from,
- * or 0.  The row before this one is in the index by now, or never will be,
+ * Take the row of a call, and find out how it is to be compared.  The row before this one is in the index by now, or never will be,
  * unless an update is moving it to another partition; so its locks are
  * released.
  */
 void
-simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
-					   AttrNumber source)
+simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	text	   *document = NULL;
@@ -146,7 +142,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
 		!simhash_guard_is_of_group(&guard->search, guard->terms.group,
 								   data->tg_trigslot);
 	guard->need = update && !moves &&
-		keeps_fingerprint(guard, data, row, source) ?
+		keeps_fingerprint(guard, data, row) ?
 		GUARD_AS_BEFORE : GUARD_COMPARE;
 	if (moves != guard->place.moves)
 		guard->place.found_for = 0;

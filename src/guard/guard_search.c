@@ -119,14 +119,6 @@ row_distance(const GuardSearch *search, const GuardTable *table,
 		has_similar_document(search, table, slot) ? distance : -1;
 }
 
-/* What has become of a version that is dead. */
-typedef enum Fate
-{
-	FATE_REPLACED,				/* by what is in the slot */
-	FATE_DELETED,
-	FATE_UNKNOWN
-} Fate;
-
 /* The version after one of a heap, which is in a slot; false if there is none. */
 static bool
 next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
@@ -147,9 +139,10 @@ next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
 
 /*
  * Find the version of a row that is alive to the search, from one on that was
- * when the search began.
+ * when the search began: TM_Updated if it is in the slot, TM_Deleted if there is
+ * none, TM_Invisible if that cannot be told.
  */
-static Fate
+static TM_Result
 follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
 				TupleTableSlot *slot)
 {
@@ -157,20 +150,20 @@ follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
 	bool		moved;
 
 	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID)
-		return FATE_UNKNOWN;
+		return TM_Invisible;
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_tuple_fetch_row_version(relation, tid, SnapshotAny, slot))
-			return FATE_DELETED;
+			return TM_Deleted;
 		if (TransactionIdIsValid(updater) &&
 			!TransactionIdEquals(updater,
 								 HeapTupleHeaderGetXmin(((HeapTupleTableSlot *) slot)->tuple->t_data)))
-			return FATE_DELETED;
+			return TM_Deleted;
 		if (table_tuple_satisfies_snapshot(relation, slot, &search->dirty))
-			return FATE_REPLACED;
+			return TM_Updated;
 	} while (next_version(slot, tid, &updater, &moved));
-	return moved ? FATE_UNKNOWN : FATE_DELETED;
+	return moved ? TM_Invisible : TM_Deleted;
 }
 
 /* Fetch a row that our statement sees, even if it has deleted it itself. */
@@ -189,7 +182,7 @@ fetch_moving(Relation relation, ItemPointer tid, TupleTableSlot *slot)
 static bool
 next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 {
-	Fate		fate;
+	TM_Result	fate;
 
 	for (;;)
 	{
@@ -210,9 +203,9 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 										   &search->before, NULL))
 			continue;
 		fate = follow_versions(scan->heapRelation, &tid, search, slot);
-		if (fate == FATE_REPLACED)
+		if (fate == TM_Updated)
 			return true;
-		if (fate == FATE_DELETED)
+		if (fate == TM_Deleted)
 			continue;
 		search->changed = true;
 		keep_pending(search, &(GuardPending)

@@ -88,6 +88,7 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 		simhash_guard_refuse_generated(relation, mapped->terms.column,
 									   "Leave out the option \"fill\".");
 		(void) simhash_words(mapped->terms.type.width);
+		guard->guard.source = mapped->source;
 	}
 	if (mapped->mark != 0)
 		simhash_guard_refuse_generated(relation, mapped->mark,
@@ -156,8 +157,7 @@ reach_verdict(GuardTrigger *guard)
  * trigger has changed the row since, it is compared again.
  */
 static bool
-is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
-		   bool *moved)
+is_settled(Guard *guard, const TriggerData *data, bool *moved)
 {
 	bool		settled = guard->need == GUARD_AS_BEFORE;
 
@@ -169,7 +169,7 @@ is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
 		if (!settled)
 			simhash_guard_unlock(&guard->statement->locks);
 	}
-	simhash_guard_note_update(guard, data, source);
+	simhash_guard_note_update(guard, data);
 	return settled;
 }
 
@@ -205,7 +205,6 @@ simhash_guard(PG_FUNCTION_ARGS)
 	GuardTrigger *trigger;
 	Guard	   *guard;
 	HeapTuple	row;
-	AttrNumber	source;
 	bool		moved;
 
 	check_guard_context(fcinfo);
@@ -215,14 +214,12 @@ simhash_guard(PG_FUNCTION_ARGS)
 					   fcinfo->flinfo->fn_mcxt);
 	trigger = fcinfo->flinfo->fn_extra;
 	guard = &trigger->guard;
-	source = trigger->arguments.fill == SIMHASH_NO_MEASURE ? 0 :
-		trigger->arguments.source;
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
 		data->tg_trigtuple;
-	if (source != 0)
+	if (guard->source != 0)
 		row = simhash_guard_fill(trigger, data, row);
-	simhash_guard_take_row(guard, data, row, source);
-	if (is_settled(guard, data, source, &moved))
+	simhash_guard_take_row(guard, data, row);
+	if (is_settled(guard, data, &moved))
 	{
 		if (trigger->arguments.action == GUARD_MARK &&
 			guard->need == GUARD_AS_BEFORE)

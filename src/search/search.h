@@ -21,7 +21,6 @@
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
-#include "parser/parse_node.h"
 
 /* What is sought: the rows within the radius of the center. */
 typedef struct SimhashBall
@@ -189,16 +188,9 @@ extern bool simhash_get_derivation(Node *expression,
 								   SimhashDerivation *derived);
 
 /* source.c */
-extern void simhash_enter_source(ErrorContextCallback *callback,
-								 const char *source);
-extern void simhash_leave_source(ErrorContextCallback *callback);
-extern Node *simhash_parse_source(const char *source, bool of_keys);
-extern Node *simhash_transform_source(ParseState *pstate, Relation relation,
-									  const char *alias, Node *raw,
-									  ParseExprKind kind);
+extern Node *simhash_read_source(Relation relation, const char *source,
+								 bool of_keys, Node **generated);
 extern Node *simhash_check_fingerprint(Oid oid, const char *source, Oid *type,
 									   int *width);
-extern void simhash_check_source_type(Node *expression, bool of_keys,
-									  const char *source);
 
 #endif							/* SIMHASH_SEARCH_H */

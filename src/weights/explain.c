@@ -248,8 +248,7 @@ simhash_word_explain(PG_FUNCTION_ARGS)
 typedef struct FeatureCount
 {
 	ShTally    *tally;
-	int64		found;
-	int64		enough;
+	size_t		enough;
 } FeatureCount;
 
 /* SimhashHashReader: count those that are new. */
@@ -258,10 +257,9 @@ count_features(void *state, const uint64 *hashes, size_t n)
 {
 	FeatureCount *count = state;
 
-	count->tally->seen = 0;		/* no new section: "enough" is the bound */
-	for (size_t i = 0; i < n && count->found < count->enough; i++)
-		count->found += sh_tally_add(count->tally, SH_DAMP_BINARY, hashes[i]);
-	return count->found < count->enough;
+	for (size_t i = 0; i < n && count->tally->occupied < count->enough; i++)
+		(*sh_tally_count(count->tally, hashes[i]))++;
+	return count->tally->occupied < count->enough;
 }
 
 /*
@@ -290,10 +288,9 @@ simhash_min_features(PG_FUNCTION_ARGS)
 						SH_SECTION)));
 	workspace = simhash_begin_document(profile);
 	count.tally = &workspace->tally;
-	count.found = 0;
-	count.enough = min;
+	count.enough = (size_t) min;
 	simhash_read_hashes(workspace, document, count_features, &count);
-	if (count.found < count.enough ||
+	if (count.tally->occupied < count.enough ||
 		!simhash_fingerprint(profile, document, &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) fingerprint);

@@ -97,8 +97,7 @@ learn_hashes(void *state, const uint64 *hashes, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 	{
-		learning->seen->seen = 0;	/* one section, however long */
-		if (sh_tally_add(learning->seen, SH_DAMP_BINARY, hashes[i]))
+		if ((*sh_tally_count(learning->seen, hashes[i]))++ == 0)
 			add_frequency(learning, hashes[i], 1);
 	}
 	return true;
