@@ -453,7 +453,7 @@ extern bool simhash_guard_keeps_document(Relation relation, AttrNumber column,
 										 HeapTuple old, HeapTuple new);
 
 /* guard_moved.c */
-extern void simhash_guard_check_moves(const char *name, Relation relation,
+extern void simhash_guard_check_moves(Relation relation,
 									  const Trigger *trigger,
 									  const GuardOrigin *origin);
 extern void simhash_guard_note_update(Guard *guard, const TriggerData *data);

@@ -94,8 +94,8 @@ way_around_update(const Trigger *trigger, const GuardOrigin *origin)
  * moves a row.
  */
 void
-simhash_guard_check_moves(const char *name, Relation relation,
-						  const Trigger *trigger, const GuardOrigin *origin)
+simhash_guard_check_moves(Relation relation, const Trigger *trigger,
+						  const GuardOrigin *origin)
 {
 	const char *way;
 
@@ -107,7 +107,7 @@ simhash_guard_check_moves(const char *name, Relation relation,
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" might delete rows that an UPDATE moves to partition \"%s\"",
-						name, RelationGetRelationName(relation)),
+						trigger->tgname, RelationGetRelationName(relation)),
 				 errdetail("It skips near-duplicates. %s", way),
 				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take the action \"reject\" or \"mark\".")));
 }

@@ -119,7 +119,7 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 	map_arguments(guard, arguments, relation, map);
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
 	if (arguments->action == GUARD_SKIP)
-		simhash_guard_check_moves(trigger->tgname, relation, trigger, &origin);
+		simhash_guard_check_moves(relation, trigger, &origin);
 	guard->guard.search.keys = simhash_guard_find_keys(guard, relation, map);
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;

@@ -61,7 +61,6 @@ simhash_open_idf(ShIdf *idf, struct varlena *value)
 static struct varlena *
 accept_value(const char *bytes, Size length)
 {
-	struct varlena *result;
 	ShIdf		idf;
 	const char *wrong = sh_idf_open(&idf, (const unsigned char *) bytes,
 									length);
@@ -74,10 +73,7 @@ accept_value(const char *bytes, Size length)
 				 errmsg("invalid simhash_idf value"),
 				 errdetail("%s", wrong),
 				 errhint("Such values are made by simhash_idf_agg and simhash_idf_from.")));
-	result = palloc(VARHDRSZ + length);
-	SET_VARSIZE(result, VARHDRSZ + length);
-	memcpy(VARDATA(result), bytes, length);
-	return result;
+	return cstring_to_text_with_len(bytes, length);
 }
 
 /*

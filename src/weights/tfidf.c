@@ -50,7 +50,7 @@ typedef struct Scales
 /* Add hashes with their weights, for so many words. */
 static void
 add_idf_words(ShIdfSums *sums, int words, const uint64 *hashes,
-		  const uint32 *weights, size_t n)
+			  const uint32 *weights, size_t n)
 {
 	uint64		others[SH_GAINED(SH_BATCH)];
 
