@@ -124,8 +124,8 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 	if (terms->document == 0)
 		return true;
 	document = simhash_guard_document(data->tg_relation, terms->document, old);
-	return document != NULL && guard->document != NULL &&
-		simhash_guard_similarity(terms, guard->document,
+	return document != NULL && guard->search.document != NULL &&
+		simhash_guard_similarity(terms, guard->search.document,
 								 DatumGetTextPP(PointerGetDatum(document))) >=
 		terms->at_least;
 }
@@ -186,7 +186,7 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 
 	if (its->terms->star || its->terms->later)
 		return;
-	simhash_guard_take_row(guard, data, row, 0);
+	simhash_guard_take_row(guard, data, row);
 	if (guard->need == GUARD_NONE_NEAR ||
 		!simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
 		!simhash_clusters_is_merge(its->terms->clusters, id, &search->center))

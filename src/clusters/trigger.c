@@ -135,7 +135,7 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	int64		id = 0;
 	bool		isnull;
 
-	simhash_guard_take_row(guard, data, row, 0);
+	simhash_guard_take_row(guard, data, row);
 	if (update)
 		stays = guard->need == GUARD_AS_BEFORE &&
 			!simhash_clusters_are_written(its->terms->root, CLUSTERS_ANEW);
@@ -163,7 +163,7 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 							  isnull);
 		row = write_value(row, relation, its->cluster, Int64GetDatum(id), isnull);
 	}
-	simhash_guard_note_update(guard, data, 0);
+	simhash_guard_note_update(guard, data);
 	guard->statement->moved.valid &= !isnull;
 	guard->statement->moved.cluster = id;
 	return row;

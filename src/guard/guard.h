@@ -29,7 +29,6 @@
 #define SIMHASH_GUARD_H
 
 #include "core/blocks/layout.h"
-#include "search/measure.h"
 #include "search/search.h"
 
 #include "access/attmap.h"
@@ -319,6 +318,8 @@ typedef struct Guard
 	GuardStatement *statement;
 	Oid			table;			/* that it fires for */
 	GuardTerms	terms;			/* in columns of that */
+	AttrNumber	source;			/* of the document that the trigger has filled
+								 * the fingerprint from, or 0 */
 	ExprState  *fingerprint;	/* to compute it; NULL unless it is generated */
 	ExprState **group;			/* likewise */
 	ExprContext *econtext;		/* for these */
@@ -327,7 +328,6 @@ typedef struct Guard
 	/* the row at hand */
 	GuardNeed	need;
 	GuardSearch search;			/* for others near it */
-	text	   *document;		/* if documents are compared; NULL for none */
 	GuardPlace	place;			/* where to search */
 } Guard;
 
@@ -371,6 +371,9 @@ extern void simhash_guard_bind_group(GuardColumn *group, Relation relation,
 									 int n, const AttrNumber *columns);
 extern bool simhash_guard_equal(GuardEquality *equality,
 								Datum value, Datum other);
+extern bool simhash_guard_is_of_group(const GuardSearch *search,
+									  const AttrNumber *columns,
+									  TupleTableSlot *slot);
 extern uint64 simhash_guard_group_hash(const GuardSpace *space,
 									   const Datum *values);
 
@@ -393,9 +396,6 @@ extern void simhash_guard_find(GuardSpace *space, GuardPlace *place);
 extern List *simhash_guard_primary_key(Oid table);
 
 /* guard_key.c */
-extern List *simhash_guard_find_keys(Relation root, const AttrMap *map,
-									 Relation relation, List *except,
-									 AttrNumber mark, bool *found);
 extern bool simhash_guard_same_key(List *keys, HeapTuple inserted,
 								   TupleTableSlot *slot);
 extern TM_Result simhash_guard_hold_key(Relation relation, ItemPointer tid,
@@ -441,7 +441,7 @@ extern void simhash_guard_check_shard(const char *name, Relation relation,
 
 /* guard_row.c */
 extern void simhash_guard_take_row(Guard *guard, const TriggerData *data,
-								   HeapTuple row, AttrNumber source);
+								   HeapTuple row);
 extern void simhash_guard_enter(Guard *guard,
 								const GuardFingerprint *fingerprint);
 extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
@@ -453,11 +453,10 @@ extern bool simhash_guard_keeps_document(Relation relation, AttrNumber column,
 										 HeapTuple old, HeapTuple new);
 
 /* guard_moved.c */
-extern void simhash_guard_check_moves(const char *name, Relation relation,
+extern void simhash_guard_check_moves(Relation relation,
 									  const Trigger *trigger,
 									  const GuardOrigin *origin);
-extern void simhash_guard_note_update(Guard *guard, const TriggerData *data,
-									  AttrNumber source);
+extern void simhash_guard_note_update(Guard *guard, const TriggerData *data);
 extern bool simhash_guard_has_moved(const GuardStatement *statement);
 extern bool simhash_guard_is_as_moved(const Guard *guard);
 

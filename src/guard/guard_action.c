@@ -99,7 +99,7 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 		!may_read_column(space->root, space->terms.document))
 		return -1;
 	document = slot_getattr(match->slot, match->table->terms.document, &isnull);
-	return simhash_guard_similarity(&space->terms, guard->guard.document,
+	return simhash_guard_similarity(&space->terms, guard->guard.search.document,
 									isnull ? NULL : DatumGetTextPP(document));
 }
 
@@ -233,8 +233,7 @@ simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 	bool		wasnull;
 	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
 									 &isnull);
-	Datum		old = heap_getattr(data->tg_trigtuple, column,
-								   RelationGetDescr(relation), &wasnull);
+	Datum		old = slot_getattr(data->tg_trigslot, column, &wasnull);
 
 	if (isnull == wasnull &&
 		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))

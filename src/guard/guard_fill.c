@@ -50,8 +50,7 @@ get_state_before(const GuardTrigger *guard, const TriggerData *data,
 		return simhash_guard_has_moved(guard->guard.statement) &&
 			moved->fingerprint.width != 0;
 	}
-	value = heap_getattr(data->tg_trigtuple, arguments->terms.column,
-						 RelationGetDescr(data->tg_relation), &isnull);
+	value = slot_getattr(data->tg_trigslot, arguments->terms.column, &isnull);
 	if (!isnull)
 		*fingerprint = simhash_guard_fingerprint(&arguments->terms.type, value);
 	*document = simhash_guard_document(data->tg_relation, arguments->source,

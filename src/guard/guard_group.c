@@ -75,6 +75,23 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
 										  equality->collation, value, other));
 }
 
+/* Is a row, with the group in these columns, of the group of our row? */
+bool
+simhash_guard_is_of_group(const GuardSearch *search, const AttrNumber *columns,
+						  TupleTableSlot *slot)
+{
+	for (int i = 0; i < search->space->terms.ngroup; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, columns[i], &isnull);
+
+		if (isnull || !simhash_guard_equal(&search->space->group[i].equality,
+										   search->group[i], value))
+			return false;
+	}
+	return true;
+}
+
 /*
  * A number for the group of a row as far as it matters to locks, whatever
  * order its columns are named in.  Groups that happen to share a number wait

@@ -32,9 +32,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "guard/guard_options.h"
 
-#include "access/stratnum.h"
 #include "catalog/pg_index.h"
 
 /* Columns that no two rows have equal. */
@@ -109,32 +108,43 @@ make_guard_key(const AttrMap *map, Relation index)
 }
 
 /*
- * Find the keys of a table: that of the option "except", columns of the root,
- * and the primary key if it serves.  The column of the mark is part of none.
+ * Find the keys of a table, which no two rows have equal: that of the option
+ * "except", columns of the root, and the primary key if it serves.  The column
+ * of the mark is part of none.
  */
 List	   *
-simhash_guard_find_keys(Relation root, const AttrMap *map, Relation relation,
-						List *except, AttrNumber mark, bool *found)
+simhash_guard_find_keys(const GuardTrigger *guard, Relation relation,
+						const AttrMap *map)
 {
-	List	   *indexes = RelationGetIndexList(root);
+	const GuardArguments *arguments = &guard->arguments;
+	Relation	root = table_open(guard->guard.statement->space.root,
+								  AccessShareLock);
 	List	   *keys = NIL;
+	bool		found = arguments->excepted == NULL;
 	ListCell   *lc;
 
-	*found = false;
-	foreach(lc, indexes)
+	foreach(lc, RelationGetIndexList(root))
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		bool		named = except != NIL && has_columns(index, except);
+		bool		named = arguments->except != NIL &&
+		has_columns(index, arguments->except);
 
 		if ((named || index->rd_index->indisprimary) &&
-			is_unique_at_once(relation, map, index, mark))
+			is_unique_at_once(relation, map, index, arguments->mark))
 		{
-			*found |= named;
+			found |= named;
 			keys = lappend(keys, make_guard_key(map, index));
 		}
 		index_close(index, NoLock);
 	}
-	list_free(indexes);
+	if (!found)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
+						guard->guard.name, arguments->excepted,
+						RelationGetRelationName(root)),
+				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
+	table_close(root, NoLock);
 	return keys;
 }
 

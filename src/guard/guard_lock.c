@@ -138,16 +138,6 @@ simhash_guard_lock_tag(Oid root, uint32 value)
 	return tag;
 }
 
-/* qsort comparator for lock values. */
-static int
-compare_values(const void *a, const void *b)
-{
-	uint32		x = *(const uint32 *) a;
-	uint32		y = *(const uint32 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* One number from two, well mixed. */
 static uint64
 mix_numbers(uint64 a, uint64 b)
@@ -287,9 +277,9 @@ find_values(GuardLocks *locks, const GuardFingerprint *fingerprint,
 						 part_radius(scheme->radius, scheme->parts, i) +
 						 scheme->agree,
 						 scheme->agree, locks->locks + n);
-	qsort(locks->locks, n, sizeof *locks->locks, compare_values);
-	return (int) qunique(locks->locks, n, sizeof *locks->locks,
-						 compare_values);
+	/* An Oid is a uint32, too. */
+	qsort(locks->locks, n, sizeof *locks->locks, oid_cmp);
+	return (int) qunique(locks->locks, n, sizeof *locks->locks, oid_cmp);
 }
 
 /*

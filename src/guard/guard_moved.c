@@ -94,8 +94,8 @@ way_around_update(const Trigger *trigger, const GuardOrigin *origin)
  * moves a row.
  */
 void
-simhash_guard_check_moves(const char *name, Relation relation,
-						  const Trigger *trigger, const GuardOrigin *origin)
+simhash_guard_check_moves(Relation relation, const Trigger *trigger,
+						  const GuardOrigin *origin)
 {
 	const char *way;
 
@@ -107,22 +107,20 @@ simhash_guard_check_moves(const char *name, Relation relation,
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" might delete rows that an UPDATE moves to partition \"%s\"",
-						name, RelationGetRelationName(relation)),
+						trigger->tgname, RelationGetRelationName(relation)),
 				 errdetail("It skips near-duplicates. %s", way),
 				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take the action \"reject\" or \"mark\".")));
 }
 
 /*
  * Remember what an update in a partition has made of a row, in case the row
- * moves to another one.  "source" is the column of the document that the
- * trigger fills the fingerprint from, or 0.
+ * moves to another one.
  */
 void
-simhash_guard_note_update(Guard *guard, const TriggerData *data,
-						  AttrNumber source)
+simhash_guard_note_update(Guard *guard, const TriggerData *data)
 {
 	GuardMoved *moved = &guard->statement->moved;
-	text	   *document = guard->document;
+	text	   *document = guard->search.document;
 
 	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
 		data->tg_relation->rd_rel->relispartition;
@@ -133,8 +131,8 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data,
 	moved->tid = data->tg_trigtuple->t_self;
 	moved->compared = guard->need != GUARD_NONE_NEAR;
 	moved->fingerprint = guard->search.center;
-	if (guard->terms.document == 0 && source != 0)
-		document = simhash_guard_document(data->tg_relation, source,
+	if (guard->terms.document == 0 && guard->source != 0)
+		document = simhash_guard_document(data->tg_relation, guard->source,
 										  data->tg_newtuple);
 	moved->document = document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
@@ -195,5 +193,5 @@ simhash_guard_is_as_moved(const Guard *guard)
 								 guard->search.group[i], moved->group[i]))
 			return false;
 	}
-	return simhash_guard_same_document(guard->document, moved->document);
+	return simhash_guard_same_document(guard->search.document, moved->document);
 }

@@ -48,6 +48,10 @@ extern GuardArguments *simhash_guard_read_arguments(Relation root,
 extern void simhash_guard_bind_locks(GuardStatement *statement,
 									 Relation root, const Trigger *trigger);
 
+/* guard_key.c */
+extern List *simhash_guard_find_keys(const GuardTrigger *guard,
+									 Relation relation, const AttrMap *map);
+
 /* guard_action.c */
 extern HeapTuple simhash_guard_act(GuardTrigger *guard, TriggerData *data,
 								   HeapTuple row, bool moved);

@@ -27,33 +27,19 @@ simhash_guard_set_column(HeapTuple row, Relation relation, AttrNumber column,
 	return heap_modify_tuple_by_cols(row, desc, 1, &number, &value, &isnull);
 }
 
-/*
- * The value that the row has in a column; it lasts until the next row.  The
- * expression of a generated column may ask for tableoid, and the row may lack
- * columns that were added since it was stored.
- */
+/* The value that the row in the slot has in a column; it lasts until the next. */
 static Datum
 get_column_value(Guard *guard, AttrNumber column, ExprState *generated,
-				 HeapTuple row, bool *isnull)
+				 bool *isnull)
 {
-	TupleTableSlot *slot = guard->slot;
-	Datum		value;
-
-	if (generated == NULL)
-		return heap_getattr(row, column, slot->tts_tupleDescriptor,
-							isnull);
-	ExecStoreHeapTuple(row, slot, false);
-	slot->tts_tableOid = guard->table;
-	guard->econtext->ecxt_scantuple = slot;
-	value = ExecEvalExprSwitchContext(generated, guard->econtext,
-									  isnull);
-	ExecClearTuple(slot);
-	return value;
+	return generated == NULL ? slot_getattr(guard->slot, column, isnull) :
+		ExecEvalExprSwitchContext(generated, guard->econtext, isnull);
 }
 
 /*
  * Take the fingerprint of the row as the center, and its group; false when one
- * of them is NULL.
+ * of them is NULL.  The expression of a generated column may ask for tableoid,
+ * and the row may lack columns that were added since it was stored.
  */
 static bool
 get_compared_values(Guard *guard, HeapTuple row)
@@ -61,15 +47,18 @@ get_compared_values(Guard *guard, HeapTuple row)
 	GuardSearch *search = &guard->search;
 	bool		isnull;
 
+	ExecStoreHeapTuple(row, guard->slot, false);
+	guard->slot->tts_tableOid = guard->table;
+	guard->econtext->ecxt_scantuple = guard->slot;
 	search->center_value = get_column_value(guard, guard->terms.column,
-											guard->fingerprint, row, &isnull);
-	if (isnull)
-		return false;
-	search->center = simhash_guard_fingerprint(&guard->terms.type,
-											   search->center_value);
+											guard->fingerprint, &isnull);
+	if (!isnull)
+		search->center = simhash_guard_fingerprint(&guard->terms.type,
+												   search->center_value);
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
 		search->group[i] = get_column_value(guard, guard->terms.group[i],
-											guard->group[i], row, &isnull);
+											guard->group[i], &isnull);
+	ExecClearTuple(guard->slot);
 	return !isnull;
 }
 
@@ -95,24 +84,22 @@ simhash_guard_keeps_document(Relation relation, AttrNumber column,
 
 /*
  * Does an update leave the fingerprint and the compared document as they were?
- * A row that had no fingerprint, and gets that of the document which it had in
- * the column "source" already, counts as unchanged, too.
+ * A row that had no fingerprint, and is filled in that of the document which it
+ * had already, counts as unchanged, too.
  */
 static bool
-keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
-				  AttrNumber source)
+keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row)
 {
-	Relation	relation = data->tg_relation;
 	bool		isnull;
-	Datum		value = heap_getattr(data->tg_trigtuple, guard->terms.column,
-									 RelationGetDescr(relation), &isnull);
+	Datum		value = slot_getattr(data->tg_trigslot, guard->terms.column,
+									 &isnull);
 	AttrNumber	document = guard->terms.document;
 	GuardFingerprint old;
 
-	if (isnull && source == 0)
+	if (isnull && guard->source == 0)
 		return false;
 	if (isnull && document == 0)
-		document = source;
+		document = guard->source;
 	if (!isnull)
 	{
 		old = simhash_guard_fingerprint(&guard->terms.type, value);
@@ -120,54 +107,30 @@ keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row,
 			return false;
 	}
 	return document == 0 ||
-		simhash_guard_keeps_document(relation, document, data->tg_trigtuple,
-									 row);
-}
-
-/* Does an update leave the group as it was? */
-static bool
-keeps_group(const Guard *guard, const TriggerData *data)
-{
-	for (int i = 0; i < guard->terms.ngroup; i++)
-	{
-		bool		isnull;
-		Datum		old = heap_getattr(data->tg_trigtuple,
-									   guard->terms.group[i],
-									   RelationGetDescr(data->tg_relation),
-									   &isnull);
-
-		if (isnull ||
-			!simhash_guard_equal(&guard->statement->space.group[i].equality,
-								 guard->search.group[i], old))
-			return false;
-	}
-	return true;
+		simhash_guard_keeps_document(data->tg_relation, document,
+									 data->tg_trigtuple, row);
 }
 
 /*
- * Take the row of a call, and find out how it is to be compared.  "source" is
- * the column of the document that the trigger has filled the fingerprint from,
- * or 0.  The row before this one is in the index by now, or never will be,
+ * Take the row of a call, and find out how it is to be compared.  The row before this one is in the index by now, or never will be,
  * unless an update is moving it to another partition; so its locks are
  * released.
  */
 void
-simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
-					   AttrNumber source)
+simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
+	text	   *document = NULL;
 	bool		moves;
 
 	if (update || !guard->statement->moved.valid)
 		simhash_guard_unlock(&guard->statement->locks);
 	ResetExprContext(guard->econtext);
-	guard->document = NULL;
 	if (guard->terms.document != 0)
-		guard->document = simhash_guard_document(data->tg_relation,
-												 guard->terms.document, row);
-	if (guard->document != NULL)
-		guard->document = DatumGetTextPP(PointerGetDatum(guard->document));
-	guard->search.document = guard->document;
+		document = simhash_guard_document(data->tg_relation,
+										  guard->terms.document, row);
+	guard->search.document = document == NULL ? NULL :
+		DatumGetTextPP(PointerGetDatum(document));
 	guard->search.self = update ? &data->tg_trigtuple->t_self : NULL;
 	guard->search.inserted = update ? NULL : row;
 	guard->search.match.slot = NULL;
@@ -175,9 +138,11 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row,
 	guard->search.center.width = 0;
 	if (!get_compared_values(guard, row))
 		return;
-	moves = update && !keeps_group(guard, data);
+	moves = update &&
+		!simhash_guard_is_of_group(&guard->search, guard->terms.group,
+								   data->tg_trigslot);
 	guard->need = update && !moves &&
-		keeps_fingerprint(guard, data, row, source) ?
+		keeps_fingerprint(guard, data, row) ?
 		GUARD_AS_BEFORE : GUARD_COMPARE;
 	if (moves != guard->place.moves)
 		guard->place.found_for = 0;

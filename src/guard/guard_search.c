@@ -67,23 +67,6 @@ is_search_done(const GuardSearch *search)
 		search->match.distance <= search->enough;
 }
 
-/* Is a row that was found of the group of our row? */
-static bool
-is_of_group(const GuardSearch *search, const GuardTable *table,
-			TupleTableSlot *slot)
-{
-	for (int i = 0; i < search->space->terms.ngroup; i++)
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, table->terms.group[i], &isnull);
-
-		if (isnull || !simhash_guard_equal(&search->space->group[i].equality,
-										   search->group[i], value))
-			return false;
-	}
-	return true;
-}
-
 /* Is the document of a row within the distance similar enough? */
 static bool
 has_similar_document(const GuardSearch *search, const GuardTable *table,
@@ -97,11 +80,10 @@ has_similar_document(const GuardSearch *search, const GuardTable *table,
 	if (table->terms.document == 0)
 		return true;
 	value = slot_getattr(slot, table->terms.document, &isnull);
-	if (isnull && search->stand_in != NULL)
-		value = PointerGetDatum(search->stand_in(search->visitor, slot));
-	else if (isnull)
-		value = (Datum) 0;
-	if (DatumGetPointer(value) == NULL || search->document == NULL)
+	if (isnull)
+		value = PointerGetDatum(search->stand_in == NULL ? NULL :
+								search->stand_in(search->visitor, slot));
+	if (DatumGetPointer(value) == NULL)
 		return false;
 	document = DatumGetTextPP(value);
 	similarity = simhash_guard_similarity(&search->space->terms,
@@ -133,17 +115,9 @@ row_distance(const GuardSearch *search, const GuardTable *table,
 	fingerprint = simhash_guard_fingerprint(&search->space->terms.type, value);
 	distance = simhash_guard_distance(&fingerprint, &search->center);
 	return distance <= search->space->terms.radius &&
-		is_of_group(search, table, slot) &&
+		simhash_guard_is_of_group(search, table->terms.group, slot) &&
 		has_similar_document(search, table, slot) ? distance : -1;
 }
-
-/* What has become of a version that is dead. */
-typedef enum Fate
-{
-	FATE_REPLACED,				/* by what is in the slot */
-	FATE_DELETED,
-	FATE_UNKNOWN
-} Fate;
 
 /* The version after one of a heap, which is in a slot; false if there is none. */
 static bool
@@ -165,9 +139,10 @@ next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
 
 /*
  * Find the version of a row that is alive to the search, from one on that was
- * when the search began.
+ * when the search began: TM_Updated if it is in the slot, TM_Deleted if there is
+ * none, TM_Invisible if that cannot be told.
  */
-static Fate
+static TM_Result
 follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
 				TupleTableSlot *slot)
 {
@@ -175,20 +150,20 @@ follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
 	bool		moved;
 
 	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID)
-		return FATE_UNKNOWN;
+		return TM_Invisible;
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!table_tuple_fetch_row_version(relation, tid, SnapshotAny, slot))
-			return FATE_DELETED;
+			return TM_Deleted;
 		if (TransactionIdIsValid(updater) &&
 			!TransactionIdEquals(updater,
 								 HeapTupleHeaderGetXmin(((HeapTupleTableSlot *) slot)->tuple->t_data)))
-			return FATE_DELETED;
+			return TM_Deleted;
 		if (table_tuple_satisfies_snapshot(relation, slot, &search->dirty))
-			return FATE_REPLACED;
+			return TM_Updated;
 	} while (next_version(slot, tid, &updater, &moved));
-	return moved ? FATE_UNKNOWN : FATE_DELETED;
+	return moved ? TM_Invisible : TM_Deleted;
 }
 
 /* Fetch a row that our statement sees, even if it has deleted it itself. */
@@ -207,7 +182,7 @@ fetch_moving(Relation relation, ItemPointer tid, TupleTableSlot *slot)
 static bool
 next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 {
-	Fate		fate;
+	TM_Result	fate;
 
 	for (;;)
 	{
@@ -228,9 +203,9 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 										   &search->before, NULL))
 			continue;
 		fate = follow_versions(scan->heapRelation, &tid, search, slot);
-		if (fate == FATE_REPLACED)
+		if (fate == TM_Updated)
 			return true;
-		if (fate == FATE_DELETED)
+		if (fate == TM_Deleted)
 			continue;
 		search->changed = true;
 		keep_pending(search, &(GuardPending)

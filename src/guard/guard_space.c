@@ -40,7 +40,6 @@
  */
 #include "guard/guard.h"
 
-#include "access/stratnum.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
@@ -197,28 +196,24 @@ static Oid
 find_top(GuardSpace *space, Oid table, bool moves, List **watched)
 {
 	List	   *path;
-	Oid			top = space->root;
-	int			level;
 
-	if (top == table)
-		return top;
+	if (space->root == table)
+		return table;
 	path = lcons_oid(table, get_partition_ancestors(table));
-	for (level = list_length(path) - 1; level > 0; level--)
-	{
-		if (list_nth_oid(path, level) == top)
-			break;
-	}
+	while (path != NIL && llast_oid(path) != space->root)
+		path = list_delete_last(path);
 
 	/* A partition may be on its way out while we look. */
-	if (level <= 0)
+	if (path == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is no longer a partition of \"%s\"",
-						get_rel_name(table), get_rel_name(top))));
+						get_rel_name(table), get_rel_name(space->root))));
 	*watched = list_concat(*watched, path);
-	for (; !moves && level > 0 && keeps_groups(space, top); level--)
-		top = list_nth_oid(path, level - 1);
-	return top;
+	while (!moves && list_length(path) > 1 &&
+		   keeps_groups(space, llast_oid(path)))
+		path = list_delete_last(path);
+	return llast_oid(path);
 }
 
 /* Has our own transaction attached a partition to a table? */

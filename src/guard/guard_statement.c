@@ -147,13 +147,6 @@ note_change(Datum arg, Oid table)
 	}
 }
 
-/* The command id of the statement that runs. */
-static CommandId
-current_command(void)
-{
-	return GetActiveSnapshot()->curcid;
-}
-
 /*
  * The statement that runs, in that memory context, for a trigger that is no
  * clone.  The first to ask gets one that has no terms yet.
@@ -161,6 +154,7 @@ current_command(void)
 GuardStatement *
 simhash_guard_statement(MemoryContext context, Oid trigger)
 {
+	CommandId	command = GetActiveSnapshot()->curcid;
 	GuardStatement *statement;
 	MemoryContext old;
 	ListCell   *lc;
@@ -168,14 +162,13 @@ simhash_guard_statement(MemoryContext context, Oid trigger)
 	foreach(lc, statements)
 	{
 		statement = lfirst(lc);
-		if (statement->context == context &&
-			statement->command == current_command() &&
+		if (statement->context == context && statement->command == command &&
 			statement->trigger == trigger)
 			return statement;
 	}
 	statement = MemoryContextAllocZero(context, sizeof *statement);
 	statement->context = context;
-	statement->command = current_command();
+	statement->command = command;
 	statement->subxact = GetCurrentSubTransactionId();
 	statement->trigger = trigger;
 	statement->at_end.func = end_statement;
@@ -215,34 +208,12 @@ simhash_guard_read_header(Relation heap, ItemPointer tid,
 }
 
 /*
- * Is a row inserted on trial, by INSERT ... ON CONFLICT?  Taken for granted of
- * tables that are no heaps.
- */
-static bool
-is_speculative(Relation heap, ItemPointer tid)
-{
-	HeapTupleHeaderData header;
-
-	return !simhash_guard_read_header(heap, tid, &header) ||
-		HeapTupleHeaderIsSpeculative(&header);
-}
-
-/* Is a value the fingerprint of the row that the guard let pass? */
-static bool
-is_fingerprint(const GuardStatement *statement, Datum value)
-{
-	GuardFingerprint fingerprint =
-	simhash_guard_fingerprint(&statement->space.terms.type, value);
-
-	return simhash_guard_distance(&fingerprint,
-								  &statement->locks.fingerprint) == 0;
-}
-
-/*
  * The hamming index has taken in a row: if it is the one that a guard let
  * pass, its locks have served their purpose.  A trigger or a constraint of our
  * row may insert one of the same fingerprint before it, but by a statement of
- * its own, which has another command id.
+ * its own, which has another command id.  One that is inserted on trial, by
+ * INSERT ... ON CONFLICT, may be taken out again; in a table that is no heap
+ * each counts as one.
  */
 static void
 note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
@@ -252,10 +223,18 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 	foreach(lc, statements)
 	{
 		GuardStatement *statement = lfirst(lc);
+		GuardFingerprint fingerprint;
+		HeapTupleHeaderData header;
 
-		if (statement->locks.nheld > 0 && statement->locks.index == index &&
-			statement->command == current_command() &&
-			is_fingerprint(statement, value) && !is_speculative(heap, tid))
+		if (statement->locks.nheld == 0 || statement->locks.index != index ||
+			statement->command != GetActiveSnapshot()->curcid)
+			continue;
+		fingerprint = simhash_guard_fingerprint(&statement->space.terms.type,
+												value);
+		if (simhash_guard_distance(&fingerprint,
+								   &statement->locks.fingerprint) == 0 &&
+			simhash_guard_read_header(heap, tid, &header) &&
+			!HeapTupleHeaderIsSpeculative(&header))
 			simhash_guard_unlock(&statement->locks);
 	}
 }

@@ -18,7 +18,6 @@
  */
 #include "guard/guard.h"
 
-#include "parser/parse_coerce.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/fmgrprotos.h"
 

@@ -88,31 +88,11 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 		simhash_guard_refuse_generated(relation, mapped->terms.column,
 									   "Leave out the option \"fill\".");
 		(void) simhash_words(mapped->terms.type.width);
+		guard->guard.source = mapped->source;
 	}
 	if (mapped->mark != 0)
 		simhash_guard_refuse_generated(relation, mapped->mark,
 									   "The option \"mark\" takes a plain column.");
-}
-
-/* Find the keys that no two rows of the table have equal. */
-static void
-bind_keys(GuardTrigger *guard, Relation relation, const AttrMap *map)
-{
-	Relation	root = table_open(guard->guard.statement->space.root,
-								  AccessShareLock);
-	bool		found;
-
-	guard->guard.search.keys =
-		simhash_guard_find_keys(root, map, relation, guard->arguments.except,
-								guard->arguments.mark, &found);
-	if (guard->arguments.excepted != NULL && !found)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
-						guard->guard.name, guard->arguments.excepted,
-						RelationGetRelationName(root)),
-				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
-	table_close(root, NoLock);
 }
 
 /*
@@ -139,8 +119,8 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 	map_arguments(guard, arguments, relation, map);
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
 	if (arguments->action == GUARD_SKIP)
-		simhash_guard_check_moves(trigger->tgname, relation, trigger, &origin);
-	bind_keys(guard, relation, map);
+		simhash_guard_check_moves(relation, trigger, &origin);
+	guard->guard.search.keys = simhash_guard_find_keys(guard, relation, map);
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
@@ -177,8 +157,7 @@ reach_verdict(GuardTrigger *guard)
  * trigger has changed the row since, it is compared again.
  */
 static bool
-is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
-		   bool *moved)
+is_settled(Guard *guard, const TriggerData *data, bool *moved)
 {
 	bool		settled = guard->need == GUARD_AS_BEFORE;
 
@@ -190,7 +169,7 @@ is_settled(Guard *guard, const TriggerData *data, AttrNumber source,
 		if (!settled)
 			simhash_guard_unlock(&guard->statement->locks);
 	}
-	simhash_guard_note_update(guard, data, source);
+	simhash_guard_note_update(guard, data);
 	return settled;
 }
 
@@ -226,7 +205,6 @@ simhash_guard(PG_FUNCTION_ARGS)
 	GuardTrigger *trigger;
 	Guard	   *guard;
 	HeapTuple	row;
-	AttrNumber	source;
 	bool		moved;
 
 	check_guard_context(fcinfo);
@@ -236,14 +214,12 @@ simhash_guard(PG_FUNCTION_ARGS)
 					   fcinfo->flinfo->fn_mcxt);
 	trigger = fcinfo->flinfo->fn_extra;
 	guard = &trigger->guard;
-	source = trigger->arguments.fill == SIMHASH_NO_MEASURE ? 0 :
-		trigger->arguments.source;
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
 		data->tg_trigtuple;
-	if (source != 0)
+	if (guard->source != 0)
 		row = simhash_guard_fill(trigger, data, row);
-	simhash_guard_take_row(guard, data, row, source);
-	if (is_settled(guard, data, source, &moved))
+	simhash_guard_take_row(guard, data, row);
+	if (is_settled(guard, data, &moved))
 	{
 		if (trigger->arguments.action == GUARD_MARK &&
 			guard->need == GUARD_AS_BEFORE)

@@ -10,7 +10,6 @@
  */
 #include "keys/keys.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
 #include "rewrite/rewriteHandler.h"
@@ -20,7 +19,7 @@
 #include "utils/ruleutils.h"
 
 #include "relation.h"
-#include "search/source.h"
+#include "search/search.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_keys);
 PG_FUNCTION_INFO_V1(simhash_drop_keys);
@@ -30,27 +29,6 @@ static const char needs_table[] =
 "Key columns can be added to tables and partitioned tables.";
 
 /*
- * The generation expression of the column that the source names, if it is a
- * generated column; otherwise NULL.
- */
-static Node *
-generated_source(Relation relation, Node *source)
-{
-	ColumnRef  *reference = (ColumnRef *) source;
-	AttrNumber	column;
-
-	if (!IsA(source, ColumnRef) || list_length(reference->fields) != 1 ||
-		!IsA(linitial(reference->fields), String))
-		return NULL;
-	column = get_attnum(RelationGetRelid(relation),
-						strVal(linitial(reference->fields)));
-	if (column <= 0 ||
-		TupleDescAttr(RelationGetDescr(relation), column - 1)->attgenerated == '\0')
-		return NULL;
-	return build_column_default(relation, column);
-}
-
-/*
  * Make an expression of the table's columns of the source, as text that can
  * stand in a generated column; fails if it is not a bigint.  Say whether the
  * expression is not the caller's own but that of a generated column.
@@ -58,25 +36,13 @@ generated_source(Relation relation, Node *source)
 static char *
 deparse_source(Relation relation, const char *source, bool *generated)
 {
-	ErrorContextCallback callback;
-	Node	   *raw;
-	Node	   *expression;
+	Node	   *generation;
+	Node	   *expression = simhash_read_source(relation, source, true,
+												 &generation);
 
-	simhash_enter_source(&callback, source);
-	raw = simhash_parse_source(source, true);
-	expression = generated_source(relation, raw);
-	*generated = expression != NULL;
-	if (expression == NULL)
-	{
-		ParseState *pstate = make_parsestate(NULL);
-
-		pstate->p_sourcetext = source;
-		expression = simhash_transform_source(pstate, relation, NULL, raw,
-											  EXPR_KIND_GENERATED_COLUMN);
-		free_parsestate(pstate);
-	}
-	simhash_leave_source(&callback);
-	simhash_check_source_type(expression, true, source);
+	*generated = generation != NULL;
+	if (*generated)
+		expression = generation;
 	return deparse_expression(expression,
 							  deparse_context_for(RelationGetRelationName(relation),
 												  RelationGetRelid(relation)),
@@ -173,14 +139,9 @@ create_key_index(Oid table, const char *prefix, const char *column)
 	if (get_rel_relkind(table) == RELKIND_RELATION)
 		tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
 	foreach(lc, tables)
-	{
-		char		kind = get_rel_relkind(lfirst_oid(lc));
-
-		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
-			simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
-										 simhash_quoted_name(lfirst_oid(lc)), prefix,
-										 quote_identifier(column)));
-	}
+		simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+									 simhash_quoted_name(lfirst_oid(lc)),
+									 prefix, quote_identifier(column)));
 }
 
 /*

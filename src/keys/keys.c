@@ -14,7 +14,6 @@
  */
 #include "keys/keys.h"
 
-#include "catalog/pg_type_d.h"
 #include "utils/array.h"
 
 #include "core/blocks/probes.h"

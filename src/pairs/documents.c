@@ -26,7 +26,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "search/measure.h"
+#include "search/search.h"
 
 /* The features of a row that stay in memory. */
 typedef struct KeptFeatures

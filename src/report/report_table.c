@@ -21,9 +21,7 @@
 #include "utils/lsyscache.h"
 
 #include "common/shortest_dec.h"
-#include "search/measure.h"
 #include "search/search.h"
-#include "search/source.h"
 
 PG_FUNCTION_INFO_V1(simhash_compared);
 

@@ -21,7 +21,6 @@
 #include "search/search.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/typcache.h"
 
@@ -52,7 +51,7 @@ simhash_find_ball_attributes(TupleDesc desc, Oid center, SimhashBallAttributes *
 {
 	static const char *const names[] = {"center", "radius"};
 	const Oid	types[] = {center, INT8OID};
-	AttrNumber	numbers[lengthof(names)];
+	AttrNumber *const numbers[] = {&attributes->center, &attributes->radius};
 	int			found = 0;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -64,13 +63,9 @@ simhash_find_ball_attributes(TupleDesc desc, Oid center, SimhashBallAttributes *
 		if (found == lengthof(names) || attribute->atttypid != types[found] ||
 			strcmp(NameStr(attribute->attname), names[found]) != 0)
 			return false;
-		numbers[found++] = attribute->attnum;
+		*numbers[found++] = attribute->attnum;
 	}
-	if (found < (int) lengthof(names))
-		return false;
-	attributes->center = numbers[0];
-	attributes->radius = numbers[1];
-	return true;
+	return found == lengthof(names);
 }
 
 /* The same; fails unless the type is that of such a ball. */

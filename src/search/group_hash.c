@@ -22,7 +22,6 @@
  */
 #include "search/search.h"
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"

@@ -13,13 +13,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "search/measure.h"
+#include "search/search.h"
 
 #include "access/htup_details.h"
 #include "optimizer/clauses.h"
 #include "utils/syscache.h"
 
-#include "search/search.h"
 #include "weights/weights.h"
 
 /* The names of the measures, in the order of SimhashMeasure. */

@@ -17,7 +17,7 @@
 #ifndef SIMHASH_SEARCH_H
 #define SIMHASH_SEARCH_H
 
-#include "simhash.h"
+#include "fingerprint/fingerprint.h"
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
@@ -87,6 +87,17 @@ typedef struct SimhashOperator
 	int			sides;			/* where what is searched may stand */
 	SimhashQuery query;
 } SimhashOperator;
+
+/* "at_least" where only "similarity" is given. */
+#define SIMHASH_AT_LEAST	0.8
+
+/* How an expression makes a fingerprint of a document. */
+typedef struct SimhashDerivation
+{
+	SimhashMeasure measure;		/* that distances estimate */
+	const ShProfile *profile;	/* the default one for text[] */
+	Node	   *document;		/* of type text or text[] */
+} SimhashDerivation;
 
 /* An integer of any type as the bigint that it equals. */
 static inline int64
@@ -167,5 +178,19 @@ extern void simhash_check_widths(int32 a, int32 b);
 /* operators.c */
 extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
+
+/* measure.c */
+extern SimhashMeasure simhash_get_measure(const char *similarity,
+										  const SimhashDerivation *derived);
+extern double simhash_check_at_least(double at_least);
+extern const char *simhash_measure_name(SimhashMeasure measure);
+extern bool simhash_get_derivation(Node *expression,
+								   SimhashDerivation *derived);
+
+/* source.c */
+extern Node *simhash_read_source(Relation relation, const char *source,
+								 bool of_keys, Node **generated);
+extern Node *simhash_check_fingerprint(Oid oid, const char *source, Oid *type,
+									   int *width);
 
 #endif							/* SIMHASH_SEARCH_H */

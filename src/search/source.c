@@ -16,7 +16,6 @@
  */
 #include "search/search.h"
 
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
@@ -25,8 +24,6 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-#include "search/source.h"
 
 /* Have an error in the source point into it, not into the user's query. */
 static void
@@ -42,28 +39,12 @@ source_error_callback(void *source)
 	}
 }
 
-/* From here to simhash_leave_source, errors are about the source. */
-void
-simhash_enter_source(ErrorContextCallback *callback, const char *source)
-{
-	callback->callback = source_error_callback;
-	callback->arg = unconstify(char *, source);
-	callback->previous = error_context_stack;
-	error_context_stack = callback;
-}
-
-void
-simhash_leave_source(ErrorContextCallback *callback)
-{
-	error_context_stack = callback->previous;
-}
-
 /*
  * Parse the source: one expression, and nothing around it.  Messages call it
  * the source of the keys, or else the fingerprint.
  */
-Node	   *
-simhash_parse_source(const char *source, bool of_keys)
+static Node *
+parse_source(const char *source, bool of_keys)
 {
 	List	   *statements = raw_parser(source, RAW_PARSE_PLPGSQL_EXPR);
 	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
@@ -91,32 +72,11 @@ simhash_parse_source(const char *source, bool of_keys)
 }
 
 /*
- * Look up what the parsed source names.  The columns are those of the
- * relation, by themselves or, if it has one, with its alias.
- */
-Node	   *
-simhash_transform_source(ParseState *pstate, Relation relation,
-						 const char *alias, Node *raw, ParseExprKind kind)
-{
-	ParseNamespaceItem *item;
-	Node	   *expression;
-
-	item = addRangeTableEntryForRelation(pstate, relation, AccessShareLock,
-										 alias ? makeAlias(alias, NIL) : NULL,
-										 false, true);
-	addNSItemToQuery(pstate, item, false, true, true);
-	expression = transformExpr(pstate, raw, kind);
-	assign_expr_collations(pstate, expression);
-	return expression;
-}
-
-/*
  * Fail unless the source is a bigint, or of a domain over that.  A fingerprint
  * may be a bit string, too.
  */
-void
-simhash_check_source_type(Node *expression, bool of_keys,
-						  const char *source)
+static void
+check_source_type(Node *expression, bool of_keys, const char *source)
 {
 	Oid			type = exprType(expression);
 	Oid			base = getBaseType(type);
@@ -149,47 +109,74 @@ check_one_value(const ParseState *pstate, const char *source)
 }
 
 /*
- * Fail unless the fingerprint is an expression over the columns of the
- * relation, which may be called t, and of type bigint or bit.  Sets the type
- * that it can be cast to without running code, and the width of a bit string
- * if its type has one.  Returns the expression, or if it is a generated column
- * what generates that.
+ * Read the source of keys, or else a fingerprint: an expression over the columns
+ * of the relation, which a fingerprint may call t.  If it is a generated column,
+ * sets what generates that, otherwise NULL.
  *
- * Errors: undefined_table, syntax_error, undefined_column and others of the
- * names in the expression, datatype_mismatch, invalid_parameter_value for one
- * that is not of a row.
+ * Errors: syntax_error, undefined_column and others of the names in the
+ * expression, datatype_mismatch, invalid_parameter_value for one that is not of
+ * a row.
+ */
+Node	   *
+simhash_read_source(Relation relation, const char *source, bool of_keys,
+					Node **generated)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	ErrorContextCallback callback = {
+		.previous = error_context_stack,
+		.callback = source_error_callback,
+		.arg = unconstify(char *, source)
+	};
+	ParseNamespaceItem *item;
+	Node	   *expression;
+	Var		   *column;
+
+	error_context_stack = &callback;
+	pstate->p_sourcetext = source;
+	expression = parse_source(source, of_keys);
+	item = addRangeTableEntryForRelation(pstate, relation, AccessShareLock,
+										 of_keys ? NULL : makeAlias("t", NIL),
+										 false, true);
+	addNSItemToQuery(pstate, item, false, true, true);
+	expression = transformExpr(pstate, expression,
+							   of_keys ? EXPR_KIND_GENERATED_COLUMN :
+							   EXPR_KIND_SELECT_TARGET);
+	assign_expr_collations(pstate, expression);
+	error_context_stack = callback.previous;
+	check_one_value(pstate, source);
+	check_source_type(expression, of_keys, source);
+	free_parsestate(pstate);
+	column = (Var *) simhash_unlabeled(expression);
+	*generated = !IsA(column, Var) || column->varattno <= 0 ||
+		!TupleDescAttr(RelationGetDescr(relation),
+					   column->varattno - 1)->attgenerated ? NULL :
+		build_column_default(relation, column->varattno);
+	return expression;
+}
+
+/*
+ * Read a fingerprint of a relation.  Sets the type that it can be cast to
+ * without running code, and the width of a bit string if its type has one.
+ * Returns the expression, or if it is a generated column what generates that.
+ *
+ * Errors: undefined_table, and those of simhash_read_source.
  */
 Node	   *
 simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 {
 	Relation	relation = try_relation_open(oid, AccessShareLock);
-	ParseState *pstate = make_parsestate(NULL);
-	ErrorContextCallback callback;
 	Node	   *expression;
+	Node	   *generated;
 	int32		typmod;
 
 	if (relation == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", oid)));
-	simhash_enter_source(&callback, source);
-	pstate->p_sourcetext = source;
-	expression = simhash_transform_source(pstate, relation, "t",
-										  simhash_parse_source(source, false),
-										  EXPR_KIND_SELECT_TARGET);
-	simhash_leave_source(&callback);
-	check_one_value(pstate, source);
-	simhash_check_source_type(expression, false, source);
+	expression = simhash_read_source(relation, source, false, &generated);
+	relation_close(relation, NoLock);
 	typmod = exprTypmod(expression);
 	*type = getBaseTypeAndTypmod(exprType(expression), &typmod);
 	*width = *type == BITOID && typmod > 0 ? typmod : 0;
-	expression = simhash_unlabeled(expression);
-	if (IsA(expression, Var) && ((Var *) expression)->varattno > 0 &&
-		TupleDescAttr(RelationGetDescr(relation),
-					  ((Var *) expression)->varattno - 1)->attgenerated)
-		expression = build_column_default(relation,
-										  ((Var *) expression)->varattno);
-	free_parsestate(pstate);
-	relation_close(relation, NoLock);
-	return expression;
+	return generated != NULL ? generated : simhash_unlabeled(expression);
 }

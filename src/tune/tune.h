@@ -17,7 +17,7 @@
 
 #include "pairs/pairs.h"
 
-#include "search/measure.h"
+#include "search/search.h"
 
 /* A call of simhash_tune. */
 typedef struct SimhashTuneCall

@@ -12,7 +12,6 @@
  */
 #include "weights/weights.h"
 
-#include "miscadmin.h"
 
 #include "core/foreign/foreign.h"
 

@@ -26,8 +26,6 @@
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/builtins.h"
 
 /* Limits of the work done. */
 #define CARRIERS_MAX	1000	/* features named for a bit, at most */
@@ -111,21 +109,19 @@ static Datum
 carriers(const SimhashFeatures *differences, int bit, bool a_is_higher,
 		 int most)
 {
-	Datum	   *names = palloc(Max(most, 1) * sizeof *names);
-	int			found = 0;
-	ArrayType  *result;
+	ArrayBuildState *names = initArrayResult(TEXTOID, CurrentMemoryContext,
+											 false);
 
-	for (int i = 0; i < differences->n && found < most; i++)
+	for (int i = 0; i < differences->n && names->nelems < most; i++)
 	{
 		const SimhashFeature *feature = &differences->list[i];
 		int64		t = term(feature->hash, bit, feature->weight);
 
 		if (a_is_higher ? t > 0 : t < 0)
-			names[found++] = PointerGetDatum(feature->feature);
+			accumArrayResult(names, PointerGetDatum(feature->feature), false,
+							 TEXTOID, CurrentMemoryContext);
 	}
-	result = construct_array(names, found, TEXTOID, -1, false, TYPALIGN_INT);
-	pfree(names);
-	return PointerGetDatum(result);
+	return makeArrayResult(names, CurrentMemoryContext);
 }
 
 /* How many features argument i says to name; fails when it is out of range. */
@@ -184,7 +180,7 @@ explain(FunctionCallInfo fcinfo, bool words)
 {
 	const ShProfile *profile = words ? NULL :
 	simhash_profile_argument(fcinfo, 2);
-	const ShIdfTable *table = words ? simhash_words_idf(fcinfo, 2) : NULL;
+	const ShIdfTable *table = words ? simhash_idf_table(fcinfo, 2) : NULL;
 	int			most = most_argument(fcinfo, 3);
 	Anatomy		sides[2];
 
@@ -252,8 +248,7 @@ simhash_word_explain(PG_FUNCTION_ARGS)
 typedef struct FeatureCount
 {
 	ShTally    *tally;
-	int64		found;
-	int64		enough;
+	size_t		enough;
 } FeatureCount;
 
 /* SimhashHashReader: count those that are new. */
@@ -262,10 +257,9 @@ count_features(void *state, const uint64 *hashes, size_t n)
 {
 	FeatureCount *count = state;
 
-	count->tally->seen = 0;		/* no new section: "enough" is the bound */
-	for (size_t i = 0; i < n && count->found < count->enough; i++)
-		count->found += sh_tally_add(count->tally, SH_DAMP_BINARY, hashes[i]);
-	return count->found < count->enough;
+	for (size_t i = 0; i < n && count->tally->occupied < count->enough; i++)
+		(*sh_tally_count(count->tally, hashes[i]))++;
+	return count->tally->occupied < count->enough;
 }
 
 /*
@@ -294,10 +288,9 @@ simhash_min_features(PG_FUNCTION_ARGS)
 						SH_SECTION)));
 	workspace = simhash_begin_document(profile);
 	count.tally = &workspace->tally;
-	count.found = 0;
-	count.enough = min;
+	count.enough = (size_t) min;
 	simhash_read_hashes(workspace, document, count_features, &count);
-	if (count.found < count.enough ||
+	if (count.tally->occupied < count.enough ||
 		!simhash_wide_fingerprint(profile, document, 1, &fingerprint))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64((int64) fingerprint);

@@ -12,7 +12,6 @@
  */
 #include "weights/weights.h"
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -98,8 +97,7 @@ learn_hashes(void *state, const uint64 *hashes, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 	{
-		learning->seen->seen = 0;	/* one section, however long */
-		if (sh_tally_add(learning->seen, SH_DAMP_BINARY, hashes[i]))
+		if ((*sh_tally_count(learning->seen, hashes[i]))++ == 0)
 			add_frequency(learning, hashes[i], 1);
 	}
 	return true;
@@ -125,8 +123,7 @@ learn_value(Learning *learning, struct varlena *value)
 	while (sh_idf_next(&reader, &entry))
 	{
 		add_frequency(learning, entry.hash, (uint32) entry.value);
-		if (reader.left % SH_IDF_STRETCH == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 	}
 	simhash_check_idf(reader.left == 0);
 }
@@ -144,8 +141,7 @@ learnt_value(const Learning *learning)
 									 Max(tally->occupied, 1) * sizeof *entries);
 	for (size_t slot = 0; slot < tally->slots; slot++)
 	{
-		if (slot % SH_IDF_STRETCH == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		if (tally->counts[slot] != 0)
 		{
 			entries[idf.entries].hash = tally->hashes[slot];
@@ -278,8 +274,7 @@ simhash_idf_agg_combine(PG_FUNCTION_ARGS)
 		add_documents(learning, other->documents);
 		for (size_t slot = 0; slot < tally->slots; slot++)
 		{
-			if (slot % SH_IDF_STRETCH == 0)
-				CHECK_FOR_INTERRUPTS();
+			CHECK_FOR_INTERRUPTS();
 			if (tally->counts[slot] != 0)
 				add_frequency(learning, tally->hashes[slot],
 							  tally->counts[slot]);

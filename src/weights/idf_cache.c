@@ -28,7 +28,6 @@
 #include "access/detoast.h"
 #include "access/xact.h"
 #include "common/pg_prng.h"
-#include "nodes/primnodes.h"
 #include "utils/memutils.h"
 
 /* Limits of the work done. */
@@ -97,58 +96,48 @@ end_transaction(void *arg)
 	}
 }
 
-/* Find a prepared value by its number; NULL if it is no longer kept. */
+/*
+ * Find a prepared value by its number, unless that is 0, by its pointer into a
+ * TOAST table, or by its bytes: by what is given.  NULL if it is not kept.
+ */
 static Prepared *
-find_number(uint64 number)
+find_prepared(uint64 number, const struct varatt_external *pointer,
+			  const struct varlena *value)
 {
 	for (int i = 0; i < PREPARED; i++)
 	{
-		if (prepared[i].number == number)
+		const Prepared *place = &prepared[i];
+
+		if ((number != 0 && place->number == number) ||
+			(pointer != NULL && place->toasted &&
+			 place->statement == GetCurrentStatementStartTimestamp() &&
+			 place->command == GetCurrentCommandId(false) &&
+			 memcmp(&place->pointer, pointer, sizeof *pointer) == 0) ||
+			(value != NULL && place->length == VARSIZE_ANY_EXHDR(value) &&
+			 memcmp(place->bytes, VARDATA_ANY(value), place->length) == 0))
 			return to_front(i);
 	}
 	return NULL;
 }
 
-/* Find a prepared value by its pointer into a TOAST table. */
+/*
+ * Find a value that is not compressed, or prepare it, in the place of the one
+ * longest not used.
+ */
 static Prepared *
-find_pointer(const struct varatt_external *pointer)
+find_or_prepare(struct varlena *value)
 {
-	for (int i = 0; i < PREPARED; i++)
-	{
-		if (prepared[i].toasted &&
-			prepared[i].statement == GetCurrentStatementStartTimestamp() &&
-			prepared[i].command == GetCurrentCommandId(false) &&
-			memcmp(&prepared[i].pointer, pointer, sizeof *pointer) == 0)
-			return to_front(i);
-	}
-	return NULL;
-}
-
-/* Find a prepared value by its bytes. */
-static Prepared *
-find_bytes(const char *bytes, Size length)
-{
-	for (int i = 0; i < PREPARED; i++)
-	{
-		if (prepared[i].length == length &&
-			memcmp(prepared[i].bytes, bytes, length) == 0)
-			return to_front(i);
-	}
-	return NULL;
-}
-
-/* Prepare a value, in the place of the one longest not used. */
-static Prepared *
-prepare_table(struct varlena *value)
-{
-	Prepared   *place = &prepared[PREPARED - 1];
+	Prepared   *place = find_prepared(0, NULL, value);
 	MemoryContext context;
 	ShIdf		idf;
 	ShIdfTable	table;
 	Size		length;
 	void	   *memory;
 
+	if (place != NULL)
+		return place;
 	simhash_open_idf(&idf, value);
+	place = &prepared[PREPARED - 1];
 	release_place(place);
 	/* Until it is whole it goes with the query if that fails. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "simhash_idf",
@@ -167,18 +156,7 @@ prepare_table(struct varlena *value)
 	place->number = ++last_number;
 	place->table = table;
 	place->taken = length + place->length;
-	place->toasted = false;
 	return to_front(PREPARED - 1);
-}
-
-/* Find a value that is not compressed, or prepare it. */
-static Prepared *
-find_or_prepare(struct varlena *value)
-{
-	Prepared   *found = find_bytes(VARDATA_ANY(value),
-								   VARSIZE_ANY_EXHDR(value));
-
-	return found != NULL ? found : prepare_table(value);
 }
 
 /* Find the value that a TOAST pointer leads to, or prepare it. */
@@ -190,7 +168,7 @@ find_toasted(struct varlena *value)
 	Prepared   *found;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, value);
-	found = find_pointer(&pointer);
+	found = find_prepared(0, &pointer, NULL);
 	if (found != NULL)
 		return found;
 	whole = PG_DETOAST_DATUM_PACKED(PointerGetDatum(value));
@@ -219,8 +197,8 @@ argument_is_constant(FunctionCallInfo fcinfo, int i)
 }
 
 /*
- * The table for look-ups in the simhash_idf value that is argument i, which is
- * not NULL.  fn_extra is the number of the constant that the argument is.
+ * The table for look-ups in the simhash_idf value that is argument i; NULL when
+ * that is NULL.  fn_extra is the number of the constant that the argument is.
  */
 const ShIdfTable *
 simhash_idf_table(FunctionCallInfo fcinfo, int i)
@@ -230,8 +208,10 @@ simhash_idf_table(FunctionCallInfo fcinfo, int i)
 	uint64	   *number = fcinfo->flinfo->fn_extra;
 	Prepared   *found = NULL;
 
+	if (PG_ARGISNULL(i))
+		return NULL;
 	if (constant && number != NULL)
-		found = find_number(*number);
+		found = find_prepared(*number, NULL, NULL);
 	if (found != NULL)
 		return &found->table;
 	if (!in_transaction)

@@ -17,11 +17,9 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -63,7 +61,6 @@ simhash_open_idf(ShIdf *idf, struct varlena *value)
 static struct varlena *
 accept_value(const char *bytes, Size length)
 {
-	struct varlena *result;
 	ShIdf		idf;
 	const char *wrong = sh_idf_open(&idf, (const unsigned char *) bytes,
 									length);
@@ -76,10 +73,7 @@ accept_value(const char *bytes, Size length)
 				 errmsg("invalid simhash_idf value"),
 				 errdetail("%s", wrong),
 				 errhint("Such values are made by simhash_idf_agg and simhash_idf_from.")));
-	result = palloc(VARHDRSZ + length);
-	SET_VARSIZE(result, VARHDRSZ + length);
-	memcpy(VARDATA(result), bytes, length);
-	return result;
+	return cstring_to_text_with_len(bytes, length);
 }
 
 /*
@@ -332,9 +326,9 @@ read_weights(const ShIdf *idf, uint64 more)
 	sh_idf_read(&reader, idf);
 	while (sh_idf_next(&reader, &entries[n]))
 	{
+		CHECK_FOR_INTERRUPTS();
 		entries[n].value = sh_idf_entry_weight(idf, &entries[n]);
-		if (++n % SH_IDF_STRETCH == 0)
-			CHECK_FOR_INTERRUPTS();
+		n++;
 	}
 	simhash_check_idf(reader.left == 0);
 	return entries;

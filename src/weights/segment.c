@@ -39,8 +39,6 @@
 #include "weights/weights.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 

@@ -9,8 +9,10 @@
  * given, hashes are added up, and the signs of the sums are the fingerprint.
  * The frequency in the document is damped as the profile of the simhash_idf
  * value says, so that with equal idf for all features the fingerprint is that
- * of simhash(document, profile).  keywords.c lists the top k, and does the
- * same for arrays of words.
+ * of simhash(document, profile).  keywords.c lists the top k.
+ *
+ * The same is done for an array of words, as a word segmenter returns it, where
+ * the frequency is the number of times that they occur.
  *
  * The weight of a feature grows step by step as it occurs again, and each time
  * sh_document_sift says so.  Without k, no list of the features is needed: the
@@ -25,11 +27,12 @@
  */
 #include "weights/weights.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(simhash_tfidf);
 PG_FUNCTION_INFO_V1(simhash_tfidf_bits);
+PG_FUNCTION_INFO_V1(simhash_word_tfidf);
+PG_FUNCTION_INFO_V1(simhash_word_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_idf_weight);
 
 /* A document being weighed. */
@@ -47,7 +50,7 @@ typedef struct Scales
 /* Add hashes with their weights, for so many words. */
 static void
 add_idf_words(ShIdfSums *sums, int words, const uint64 *hashes,
-		  const uint32 *weights, size_t n)
+			  const uint32 *weights, size_t n)
 {
 	uint64		others[SH_GAINED(SH_BATCH)];
 
@@ -144,10 +147,9 @@ simhash_feature_entries(const SimhashFeatures *features)
  * The fingerprint of the k features that weigh most; false if they weigh
  * nothing.
  */
-bool
-simhash_fingerprint_top(const ShIdfTable *table,
-						const SimhashFeatures *features, size_t k,
-						int words, uint64 *result)
+static bool
+fingerprint_top(const ShIdfTable *table, const SimhashFeatures *features,
+				size_t k, int words, uint64 *result)
 {
 	ShIdfEntry *entries = simhash_feature_entries(features);
 	size_t		n = sh_idf_take_top(entries, features->n, k, table->multiplier,
@@ -182,42 +184,43 @@ simhash_fingerprint_top(const ShIdfTable *table,
 }
 
 /*
- * The fingerprint of argument 0, a document, with the idf that is argument 1,
- * both not NULL; argument "top" is top_k.  False if there is none.
+ * The fingerprint of argument 0, a document or given words, with the idf that is
+ * argument 1, both not NULL; the last argument is top_k.  False if there is none.
  */
 static bool
-tfidf_of_document(FunctionCallInfo fcinfo, int top, int words,
-					 uint64 *result)
+compute_tfidf(FunctionCallInfo fcinfo, bool given, int words, uint64 *result)
 {
-	text	   *document = PG_GETARG_TEXT_PP(0);
+	int			top = PG_NARGS() - 1;
 	size_t		k = PG_ARGISNULL(top) ? 0 : simhash_top_argument(fcinfo, top);
 	Scales		scales;
 
-	scales.table = simhash_document_idf(fcinfo, 1);
+	scales.table = given ? simhash_idf_table(fcinfo, 1) :
+		simhash_document_idf(fcinfo, 1);
+	memset(&scales.features, 0, sizeof scales.features);
+	if (given)
+	{
+		simhash_list_words(&scales.features, scales.table,
+						   PG_GETARG_ARRAYTYPE_P(0));
+		return fingerprint_top(scales.table, &scales.features,
+							   k == 0 ? SIZE_MAX : k, words, result);
+	}
 	scales.document = simhash_begin_document(scales.table->profile);
 	scales.words = words;
+	begin_idf_words(scales.sums, words);
+	simhash_read_hashes(scales.document, PG_GETARG_TEXT_PP(0),
+						k == 0 ? weigh_hashes : count_hashes, &scales);
 	if (k == 0)
-	{
-		begin_idf_words(scales.sums, words);
-		simhash_read_hashes(scales.document, document, weigh_hashes, &scales);
 		return end_idf_words(scales.sums, words, result);
-	}
-	memset(&scales.features, 0, sizeof scales.features);
-	simhash_read_hashes(scales.document, document, count_hashes, &scales);
 	simhash_apply_idf(scales.table, &scales.features);
-	return simhash_fingerprint_top(scales.table, &scales.features, k, words,
-								   result);
+	return fingerprint_top(scales.table, &scales.features, k, words, result);
 }
 
 /*
- * Return what "compute" makes of argument 0, argument 1, an idf, and top_k,
- * which comes last: a bigint, or in as many bits as argument "bits" says, unless
- * that is 0.
+ * Return the fingerprint of argument 0: a bigint, or in as many bits as argument
+ * "bits" says, unless that is 0.
  */
-Datum
-simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
-					 bool (*compute) (FunctionCallInfo fcinfo, int top,
-									  int words, uint64 *result))
+static Datum
+return_tfidf(FunctionCallInfo fcinfo, bool given, int bits)
 {
 	uint64		result[SH_WORDS];
 	int			words;
@@ -226,8 +229,7 @@ simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
 		PG_RETURN_NULL();
 	words = simhash_words_argument(fcinfo, bits);
 	return simhash_return(fcinfo,
-						  compute(fcinfo, PG_NARGS() - 1, Max(words, 1),
-								  result),
+						  compute_tfidf(fcinfo, given, Max(words, 1), result),
 						  result, words);
 }
 
@@ -244,7 +246,7 @@ simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
 Datum
 simhash_tfidf(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 0, tfidf_of_document);
+	return return_tfidf(fcinfo, false, 0);
 }
 
 /*
@@ -260,7 +262,39 @@ simhash_tfidf(PG_FUNCTION_ARGS)
 Datum
 simhash_tfidf_bits(PG_FUNCTION_ARGS)
 {
-	return simhash_return_tfidf(fcinfo, 2, tfidf_of_document);
+	return return_tfidf(fcinfo, false, 2);
+}
+
+/*
+ * simhash_tfidf(features text[], idf simhash_idf, top_k bigint DEFAULT NULL)
+ *		-> bigint
+ *
+ * The fingerprint of words, each with the number of times that it occurs
+ * times its idf; of the top_k that weigh most, or of all when it is NULL.
+ *
+ * Errors: as simhash(features, weights), and invalid_parameter_value when
+ * top_k is less than 1.
+ */
+Datum
+simhash_word_tfidf(PG_FUNCTION_ARGS)
+{
+	return return_tfidf(fcinfo, true, 0);
+}
+
+/*
+ * simhash_tfidf_bits(features text[], idf simhash_idf, bits bigint,
+ *		top_k bigint DEFAULT NULL) -> bit
+ *
+ * The same in so many bits, of which the first 64 are those of
+ * simhash_tfidf(features, idf, top_k).
+ *
+ * Errors: as before, and invalid_parameter_value unless bits is a multiple of
+ * 64 from 64 to 1024.
+ */
+Datum
+simhash_word_tfidf_bits(PG_FUNCTION_ARGS)
+{
+	return return_tfidf(fcinfo, true, 2);
 }
 
 /*

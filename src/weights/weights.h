@@ -36,7 +36,6 @@ extern void simhash_begin_exact(ShExact *sums, MemoryContext context);
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 
 /* words.c */
-extern const ShIdfTable *simhash_words_idf(FunctionCallInfo fcinfo, int i);
 extern bool simhash_word_counts(const ShIdfTable *table, text *word);
 extern void simhash_apply_idf(const ShIdfTable *table,
 							  SimhashFeatures *features);
@@ -57,12 +56,5 @@ extern const ShIdfTable *simhash_document_idf(FunctionCallInfo fcinfo, int i);
 /* tfidf.c */
 extern size_t simhash_top_argument(FunctionCallInfo fcinfo, int i);
 extern ShIdfEntry *simhash_feature_entries(const SimhashFeatures *features);
-extern bool simhash_fingerprint_top(const ShIdfTable *table,
-									const SimhashFeatures *features, size_t k,
-									int words, uint64 *result);
-extern Datum simhash_return_tfidf(FunctionCallInfo fcinfo, int bits,
-								  bool (*compute) (FunctionCallInfo fcinfo,
-												   int top, int words,
-												   uint64 *result));
 
 #endif							/* SIMHASH_WEIGHTS_H */

@@ -20,19 +20,11 @@
 
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #define WORD_SHOWN		64		/* bytes of a word in a message */
 
 PG_FUNCTION_INFO_V1(simhash_word_features);
-
-/* The idf for words that is argument i; NULL when it is NULL. */
-const ShIdfTable *
-simhash_words_idf(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? NULL : simhash_idf_table(fcinfo, i);
-}
 
 /* Is the word as long as it has to be to count? */
 bool
@@ -160,7 +152,7 @@ simhash_list_words(SimhashFeatures *features, const ShIdfTable *table,
 Datum
 simhash_word_features(PG_FUNCTION_ARGS)
 {
-	const ShIdfTable *table = simhash_words_idf(fcinfo, 1);
+	const ShIdfTable *table = simhash_idf_table(fcinfo, 1);
 	SimhashFeatures features = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
