@@ -29,7 +29,6 @@
 #include "access/genam.h"
 #include "access/itup.h"
 #include "access/nbtree.h"
-#include "access/relscan.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 

@@ -29,7 +29,6 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
-#include "search/search.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 

@@ -36,7 +36,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -48,7 +47,6 @@
 #include "utils/typcache.h"
 
 #include "index/hamming.h"
-#include "search/search.h"
 
 #define GROUP_SEED	INT64CONST(0x73696d68617368)
 

@@ -31,7 +31,6 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
@@ -41,7 +40,6 @@
 
 #include "index/hamming.h"
 #include "planner/planner.h"
-#include "search/search.h"
 
 /* Cost of comparing an entry, in units of cpu_operator_cost. */
 #define HAMMING_COMPARE_COST	0.1

@@ -18,7 +18,6 @@
 #include "utils/rel.h"
 
 #include "index/hamming.h"
-#include "search/search.h"
 
 HammingInserted hamming_inserted_hook = NULL;
 

@@ -38,7 +38,6 @@
 #include "utils/syscache.h"
 
 #include "index/hamming.h"
-#include "search/search.h"
 
 /*
  * Complain of a class, and of what of it is named in the message, if it is.

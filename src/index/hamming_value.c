@@ -28,7 +28,6 @@
 
 #include "index/hamming.h"
 #include "planner/planner.h"
-#include "search/search.h"
 
 /* What a column of that type, of the class for fingerprints, has. */
 static SimhashSearched

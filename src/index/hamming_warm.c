@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "storage/bufmgr.h"
-#include "utils/rel.h"
 
 #include "index/scan/hamming_scan.h"
 

@@ -185,11 +185,10 @@ simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
 	Oid			function;
 	Node	   *call;
 
-	function = bits ?
-		simhash_own_function(root, schema, "hamming_bit_reach",
-							 hamming_bit_reach, 2, types) :
-		simhash_own_function(root, schema, "hamming_reach", hamming_reach,
-							 2, types);
+	function = simhash_own_function(root, schema,
+									bits ? "hamming_bit_reach" : "hamming_reach",
+									bits ? hamming_bit_reach : hamming_reach,
+									2, types);
 	if (!OidIsValid(function))
 		return NULL;
 	call = (Node *) makeFuncExpr(function, get_func_rettype(function),

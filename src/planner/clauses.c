@@ -30,7 +30,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -45,30 +44,11 @@ typedef struct Comparison
 } Comparison;
 
 /*
- * The entry of a relation in the range table if it is a table that is read by
- * itself; else NULL: for a join, for an upper relation, for what is in the
- * range table but no table, and for a parent, whose children are read.
- *
- * What the estimator holds may be of any of these kinds, and joins and upper
- * relations have no entry at all.
- */
-RangeTblEntry *
-simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
-{
-	RangeTblEntry *rte;
-
-	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
-		return NULL;
-	rte = planner_rt_fetch(rel->relid, root);
-	return rte->inh ? NULL : rte;
-}
-
-/*
  * Take an expression apart that is a call, of an operator or a function or of
  * an operator with ANY (array).  False for any other.
  */
-bool
-simhash_take_call(Node *node, Oid *function, List **args)
+static bool
+take_call(Node *node, Oid *function, List **args)
 {
 	switch (nodeTag(node))
 	{
@@ -103,51 +83,6 @@ is_apart(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause)
 		!contain_subplans(clause->query);
 }
 
-/*
- * See whether a condition is a search of the relation whose operand stands on
- * the given side (0: left, 1: right), and take it apart if so.  Of searches by
- * ANY (array) only ~= is one.
- */
-static bool
-match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-			 int side, SimhashClause *clause)
-{
-	Node	   *node = (Node *) rinfo->clause;
-	const SimhashOperator *operator;
-	Oid			function;
-	List	   *args;
-
-	if (rinfo->pseudoconstant || !simhash_take_call(node, &function, &args))
-		return false;
-	operator = simhash_search_operator(function);
-	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||
-		IsA(node, FuncExpr) != (operator->query == SIMHASH_LIMIT))
-		return false;
-	clause->rinfo = rinfo;
-	clause->operand = simhash_unlabeled(list_nth(args, side));
-	clause->query = list_nth(args, 1 - side);
-	clause->is_ball = operator->query != SIMHASH_CENTER;
-	clause->is_any = IsA(node, ScalarArrayOpExpr);
-	if (clause->is_any && (clause->is_ball || side != 0))
-		return false;
-	if (operator->query == SIMHASH_LIMIT)
-		clause->query = simhash_reach_call(root, operator,
-										   get_func_namespace(function),
-										   clause->query, lthird(args));
-	return is_apart(root, rel, clause);
-}
-
-/* See whether an expression is a distance. */
-static bool
-match_distance(Node *node, Comparison *comparison)
-{
-	if (!simhash_take_call(node, &comparison->function, &comparison->args))
-		return false;
-	comparison->operator = simhash_operator(comparison->function);
-	return comparison->operator != NULL &&
-		comparison->operator->query == SIMHASH_ORDER;
-}
-
 /* See whether a condition compares a distance with an integer. */
 static bool
 match_comparison(Node *clause, Comparison *comparison)
@@ -160,7 +95,12 @@ match_comparison(Node *clause, Comparison *comparison)
 	{
 		Oid			operator;
 
-		if (!match_distance(list_nth(op->args, side), comparison))
+		if (!take_call(list_nth(op->args, side), &comparison->function,
+					   &comparison->args))
+			continue;
+		comparison->operator = simhash_operator(comparison->function);
+		if (comparison->operator == NULL ||
+			comparison->operator->query != SIMHASH_ORDER)
 			continue;
 		operator = side == 0 ? op->opno : get_commutator(op->opno);
 		if (!OidIsValid(operator))
@@ -205,32 +145,69 @@ take_limit(PlannerInfo *root, const Comparison *comparison)
 }
 
 /*
- * See whether a condition implies a search of the relation whose operand stands
- * on the given side of the distance, and say which.  The condition itself has
- * to be tested besides.
+ * The operator of a condition that is a search whose operand may stand on the
+ * given side, and what it compares; NULL if it is none.  Of searches by ANY
+ * (array) only ~= is one.
+ */
+static const SimhashOperator *
+match_search(Node *node, int side, Oid *function, List **args)
+{
+	const SimhashOperator *operator;
+
+	if (!take_call(node, function, args))
+		return NULL;
+	operator = simhash_search_operator(*function);
+	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||
+		IsA(node, FuncExpr) != (operator->query == SIMHASH_LIMIT) ||
+		(IsA(node, ScalarArrayOpExpr) &&
+		 (operator->query != SIMHASH_CENTER || side != 0)))
+		return NULL;
+	return operator;
+}
+
+/*
+ * See whether a condition is a search of the relation whose operand stands on
+ * the given side (0: left, 1: right), or implies one, and take it apart if so.
+ * One that implies a search has to be tested besides.
  */
 static bool
-implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-			   int side, SimhashClause *clause)
+take_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+			bool by_distance, int side, SimhashClause *clause)
 {
+	Node	   *node = (Node *) rinfo->clause;
+	const SimhashOperator *operator = NULL;
 	Comparison	comparison;
-	Node	   *limit;
+	Oid			function;
+	List	   *args;
+	Node	   *limit = NULL;
 
-	if (rinfo->pseudoconstant ||
-		!match_comparison((Node *) rinfo->clause, &comparison) ||
-		comparison.strategy > BTEqualStrategyNumber)
+	if (rinfo->pseudoconstant)
 		return false;
-	limit = take_limit(root, &comparison);
-	if (limit == NULL)
-		return false;
+	if (!by_distance)
+		operator = match_search(node, side, &function, &args);
+	if (operator != NULL && operator->query == SIMHASH_LIMIT)
+		limit = lthird(args);
+	else if (operator == NULL)
+	{
+		if (!match_comparison(node, &comparison) ||
+			comparison.strategy > BTEqualStrategyNumber)
+			return false;
+		operator = comparison.operator;
+		function = comparison.function;
+		args = comparison.args;
+		limit = take_limit(root, &comparison);
+		if (limit == NULL)
+			return false;
+	}
 	clause->rinfo = rinfo;
-	clause->operand = simhash_unlabeled(list_nth(comparison.args, side));
-	clause->query =
-		simhash_reach_call(root, comparison.operator,
-						   get_func_namespace(comparison.function),
-						   list_nth(comparison.args, 1 - side), limit);
-	clause->is_ball = true;
-	clause->is_any = false;
+	clause->operand = simhash_unlabeled(list_nth(args, side));
+	clause->query = list_nth(args, 1 - side);
+	clause->is_ball = operator->query != SIMHASH_CENTER;
+	clause->is_any = IsA(node, ScalarArrayOpExpr);
+	if (limit != NULL)
+		clause->query = simhash_reach_call(root, operator,
+										   get_func_namespace(function),
+										   clause->query, limit);
 	return is_apart(root, rel, clause);
 }
 
@@ -279,9 +256,7 @@ simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
 		{
 			SimhashClause *search = palloc(sizeof *search);
 
-			if ((!by_distance &&
-				 match_clause(root, rel, rinfo, side, search)) ||
-				implied_search(root, rel, rinfo, side, search))
+			if (take_search(root, rel, rinfo, by_distance, side, search))
 				searches = lappend(searches, search);
 		}
 	}

@@ -51,14 +51,11 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -66,10 +63,8 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "core/blocks/probes.h"
 #include "keys/keys.h"
@@ -254,7 +249,7 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 							 block);
 	if (!found || !simhash_may_call(root, match->key->funcid))
 		return false;
-	return simhash_equal_columns(root, rel, index, 0, match->number,
+	return simhash_equal_columns(root, rel, index, match->number, NULL,
 								 search->relids, further, &match->prefix);
 }
 

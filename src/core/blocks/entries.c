@@ -106,7 +106,6 @@
  */
 #include "core/blocks/entries.h"
 
-#include "core/bits.h"
 
 /*
  * What things cost, in comparisons of an entry held in the processor's cache.

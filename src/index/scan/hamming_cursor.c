@@ -44,7 +44,6 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
-#include "core/bits.h"
 #include "index/scan/hamming_scan.h"
 
 /*

@@ -60,7 +60,6 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
 #include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"

@@ -22,7 +22,6 @@
 #include "postgres.h"
 
 #include "index/scan/hamming_scan.h"
-#include "search/search.h"
 
 /* Take a ball of the kind that an index is searched for; false if none is in it. */
 bool

@@ -39,7 +39,6 @@
 
 #include "compat.h"
 #include "index/scan/hamming_scan.h"
-#include "search/search.h"
 
 /* How many entries a page has, to begin with. */
 static int

@@ -42,7 +42,6 @@
 
 #include "compat.h"
 #include "index/scan/hamming_scan.h"
-#include "search/search.h"
 
 PG_FUNCTION_INFO_V1(hamming_search_plan);
 PG_FUNCTION_INFO_V1(hamming_bit_search_plan);
