@@ -23,7 +23,6 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -32,16 +31,6 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-
-/* A condition  distance OPERATOR bound . */
-typedef struct Comparison
-{
-	Oid			function;		/* that gives the distance */
-	const SimhashOperator *operator;	/* its row in operators.c */
-	List	   *args;			/* what it compares */
-	int			strategy;		/* of btrees */
-	Node	   *bound;
-} Comparison;
 
 /*
  * Take an expression apart that is a call, of an operator or a function or of
@@ -83,45 +72,16 @@ is_apart(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause)
 		!contain_subplans(clause->query);
 }
 
-/* See whether a condition compares a distance with an integer. */
-static bool
-match_comparison(Node *clause, Comparison *comparison)
-{
-	OpExpr	   *op = (OpExpr *) clause;
-
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int side = 0; side <= 1; side++)
-	{
-		Oid			operator;
-
-		if (!take_call(list_nth(op->args, side), &comparison->function,
-					   &comparison->args))
-			continue;
-		comparison->operator = simhash_operator(comparison->function);
-		if (comparison->operator == NULL ||
-			comparison->operator->query != SIMHASH_ORDER)
-			continue;
-		operator = side == 0 ? op->opno : get_commutator(op->opno);
-		if (!OidIsValid(operator))
-			return false;
-		comparison->strategy =
-			get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
-		comparison->bound = list_nth(op->args, 1 - side);
-		return comparison->strategy != 0;
-	}
-	return false;
-}
-
 /*
- * How far the distance may be, as a bigint; NULL if the bound is no integer or
- * a constant that nothing is below.
+ * How far a distance may be that is compared with a bound, as a bigint; NULL if
+ * the bound is no integer or a constant that nothing is below.  The strategy is
+ * that of btrees.
  */
 static Node *
-take_limit(PlannerInfo *root, const Comparison *comparison)
+take_limit(PlannerInfo *root, Node *bound, int strategy)
 {
-	Oid			type = exprType(comparison->bound);
-	Node	   *limit = comparison->bound;
+	Oid			type = exprType(bound);
+	Node	   *limit = bound;
 	Const	   *known;
 	int64		k;
 
@@ -131,17 +91,47 @@ take_limit(PlannerInfo *root, const Comparison *comparison)
 									  InvalidOid, COERCE_EXPLICIT_CAST);
 	else if (type != INT8OID)
 		return NULL;
-	if (!IsA(comparison->bound, Const))
+	if (!IsA(bound, Const))
 		return limit;
 	known = (Const *) eval_const_expressions(root, limit);
 	if (!IsA(known, Const) || known->constisnull)
 		return NULL;
-	k = DatumGetInt64(known->constvalue);
-	if (k < (comparison->strategy == BTLessStrategyNumber))
+	k = DatumGetInt64(known->constvalue) - (strategy == BTLessStrategyNumber);
+	if (k < 0)
 		return NULL;
-	k -= comparison->strategy == BTLessStrategyNumber;
 	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 							  Int64GetDatum(k), false, FLOAT8PASSBYVAL);
+}
+
+/*
+ * How far a distance may be for a condition to hold, as a bigint, and the call
+ * that gives the distance; NULL if the condition does not say so of one.
+ */
+static Node *
+match_comparison(PlannerInfo *root, Node *node,
+				 const SimhashOperator **operator, Oid *function, List **args)
+{
+	OpExpr	   *op = (OpExpr *) node;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return NULL;
+	for (int side = 0; side <= 1; side++)
+	{
+		int			strategy;
+
+		if (!take_call(list_nth(op->args, side), function, args))
+			continue;
+		*operator = simhash_operator(*function);
+		if (*operator == NULL || (*operator)->query != SIMHASH_ORDER)
+			continue;
+		strategy = get_op_opfamily_strategy(side == 0 ? op->opno :
+											get_commutator(op->opno),
+											INTEGER_BTREE_FAM_OID);
+		if (strategy == 0 || strategy > BTEqualStrategyNumber)
+			return NULL;
+		return take_limit(root, list_nth(op->args, 1 - side), strategy);
+	}
+	return NULL;
 }
 
 /*
@@ -176,7 +166,6 @@ take_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 {
 	Node	   *node = (Node *) rinfo->clause;
 	const SimhashOperator *operator = NULL;
-	Comparison	comparison;
 	Oid			function;
 	List	   *args;
 	Node	   *limit = NULL;
@@ -189,13 +178,7 @@ take_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
 		limit = lthird(args);
 	else if (operator == NULL)
 	{
-		if (!match_comparison(node, &comparison) ||
-			comparison.strategy > BTEqualStrategyNumber)
-			return false;
-		operator = comparison.operator;
-		function = comparison.function;
-		args = comparison.args;
-		limit = take_limit(root, &comparison);
+		limit = match_comparison(root, node, &operator, &function, &args);
 		if (limit == NULL)
 			return false;
 	}

@@ -34,7 +34,6 @@
  */
 #include "planner/planner.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
