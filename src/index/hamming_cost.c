@@ -25,11 +25,9 @@
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/sysattr.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -112,7 +110,7 @@ examine_index(IndexOptInfo *info, PathSearch *search)
 	{
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		hamming_known_state(index, &state);
+		(void) hamming_known_state(index, &state);
 		index_close(index, NoLock);
 		search->unfit = state.layout == NULL;
 		if (state.layout != NULL)

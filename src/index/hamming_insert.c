@@ -70,8 +70,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	{
 		Datum		key = Int64GetDatum(keys[i]);
 
-		hamming_btree()->aminsert(insertion->view, &key, &null, tid, heap,
-								  UNIQUE_CHECK_NO, false, info);
+		btinsert(insertion->view, &key, &null, tid, heap, UNIQUE_CHECK_NO, false,
+				 info);
 	}
 	hamming_leave_view(insertion->view, index);
 	if (count > 0 && hamming_inserted_hook != NULL)

@@ -192,19 +192,18 @@ static void
 run_check(HammingCheck *check, bool rows)
 {
 	IndexInfo  *info;
-	Snapshot	snapshot;
+	Snapshot	snapshot = NULL;
 
-	if (!rows)
+	if (rows)
 	{
-		hamming_check_pages(check->index, check->state.layout, check->quiet,
-							NULL);
-		return;
+		snapshot = RegisterSnapshot(GetLatestSnapshot());
+		check->entries = hamming_sort_begin(maintenance_work_mem / 2);
+		check->rows = hamming_sort_begin(maintenance_work_mem / 2);
 	}
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	check->entries = hamming_sort_begin(maintenance_work_mem / 2);
-	check->rows = hamming_sort_begin(maintenance_work_mem / 2);
 	hamming_check_pages(check->index, check->state.layout, check->quiet,
 						check->entries);
+	if (!rows)
+		return;
 
 	/* A scan with a snapshot of its own is what the table does for this. */
 	info = BuildIndexInfo(check->index);

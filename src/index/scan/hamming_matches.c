@@ -45,26 +45,6 @@ hamming_add_match(HammingScan *so, ItemPointer tid)
 	return match;
 }
 
-/*
- * The next match to hand out, or NULL.  Complains of its TID if no row can
- * have it: nobody else looks.
- */
-HammingMatch *
-hamming_next_match(IndexScanDesc scan)
-{
-	HammingMatches *matches = &((HammingScan *) scan->opaque)->matches;
-	HammingMatch *match;
-
-	if (matches->next >= matches->count)
-		return NULL;
-	match = &matches->items[matches->next++];
-	if (unlikely(!ItemPointerIsValid(&match->tid) ||
-				 !BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(&match->tid))))
-		hamming_corrupted(scan->indexRelation,
-						  "an entry of index \"%s\" does not point to a row");
-	return match;
-}
-
 /* Unlock a page; unpin it, unless its matches are to keep the pin. */
 void
 hamming_leave_page(HammingMatches *matches, Buffer buffer, int before)
@@ -74,16 +54,4 @@ hamming_leave_page(HammingMatches *matches, Buffer buffer, int before)
 		matches->pinned = buffer;
 	else
 		ReleaseBuffer(buffer);
-}
-
-/* Forget the matches at hand. */
-void
-hamming_drop_matches(HammingScan *so)
-{
-	HammingMatches *matches = &so->matches;
-
-	if (BufferIsValid(matches->pinned))
-		ReleaseBuffer(matches->pinned);
-	matches->pinned = InvalidBuffer;
-	matches->count = matches->next = 0;
 }

@@ -404,7 +404,6 @@ plan_all(HammingScan *so)
 	for (int w = 0; w < so->layout->words; w++)
 	{
 		hamming_plan_search(&so->words->plans[w], so->layout->kept);
-		hamming_plan_passes(&so->words->plans[w]);
 		so->nearest->beyond[w] = so->nearest->met[w] + 1;
 	}
 }

@@ -199,8 +199,9 @@ survey_crowds(IndexScanDesc scan, HammingPlan *plan)
 }
 
 /*
- * Lay out the passes, block by block.  Each leaves out what those before it
- * find.  A plan that was made before, for another center, has them already.
+ * Lay out the passes of a plan that is going to be read, block by block.  Each
+ * leaves out what those before it find.  A plan that was read before, for another
+ * center, has them already.
  */
 void
 hamming_plan_passes(HammingPlan *plan)
@@ -240,5 +241,4 @@ hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 	if (!sh_is_pass(plan->extent.layout, &plan->search))
 		survey_crowds(scan, plan);
 	hamming_plan_search(plan, k);
-	hamming_plan_passes(plan);
 }
