@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include <math.h>
 
@@ -25,9 +25,6 @@
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-
-#include "index/hamming.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 

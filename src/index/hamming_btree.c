@@ -26,16 +26,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/tupdesc.h"
 #include "catalog/pg_am.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
-
-#include "compat.h"
-#include "index/hamming.h"
 
 /* Complain of damage, of which the message tells; it has a place for the name. */
 void

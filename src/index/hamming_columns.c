@@ -34,18 +34,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
-
-#include "index/hamming.h"
 
 #define GROUP_SEED	INT64CONST(0x73696d68617368)
 

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include <math.h>
 
@@ -36,7 +36,6 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "index/hamming.h"
 #include "planner/planner.h"
 
 /* Cost of comparing an entry, in units of cpu_operator_cost. */

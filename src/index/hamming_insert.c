@@ -13,10 +13,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "utils/rel.h"
-
 #include "index/hamming.h"
 
 HammingInserted hamming_inserted_hook = NULL;

@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/amvalidate.h"
 #include "access/hash.h"
@@ -35,8 +35,6 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
-
-#include "index/hamming.h"
 
 /*
  * Complain of a class, and of what of it is named in the message, if it is.

@@ -16,16 +16,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include <math.h>
 
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
-#include "index/hamming.h"
 #include "planner/planner.h"
 
 /*

@@ -7,10 +7,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "storage/bufmgr.h"
-
 #include "index/scan/hamming_scan.h"
 
 /*

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/xloginsert.h"
 #include "commands/progress.h"
@@ -29,10 +29,7 @@
 #include "storage/bufpage.h"
 #include "storage/smgr.h"
 #include "utils/backend_progress.h"
-#include "utils/rel.h"
 
-#include "compat.h"
-#include "index/hamming.h"
 #include "index/build/hamming_sort.h"
 
 /* Place for a tuple and its line pointer. */

@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -29,13 +29,9 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/guc.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "compat.h"
-#include "index/hamming.h"
 #include "index/build/hamming_sort.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_check);

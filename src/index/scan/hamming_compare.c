@@ -15,12 +15,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "storage/bufmgr.h"
+#include "index/scan/hamming_scan.h"
 
 #include "core/cpu.h"
-#include "index/scan/hamming_scan.h"
 
 /* Compares a run, by the instructions of some processor. */
 typedef struct CompareKind

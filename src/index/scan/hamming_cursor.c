@@ -37,14 +37,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/predicate.h"
-#include "utils/rel.h"
-
-#include "index/scan/hamming_scan.h"
 
 /*
  * Entries fewer than this between two prefixes are read, not searched across;

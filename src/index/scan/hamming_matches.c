@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_matches.c
- *		The matches of a scan: gathered page by page, and handed out.
+ *		The matches of a scan, which are gathered page by page.
  *
  * If the scan keeps pins, all matches are of the one page that is pinned.
  *
@@ -13,13 +13,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-
 #include "index/scan/hamming_scan.h"
+
+#include "utils/memutils.h"
 
 /*
  * Add a match, of whose distance nothing is known yet.

@@ -55,14 +55,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 #include "index/build/hamming_sort.h"
-#include "index/scan/hamming_scan.h"
 
 /*
  * Limits of the work done.

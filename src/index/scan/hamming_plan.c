@@ -25,13 +25,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
-
-#include "index/scan/hamming_scan.h"
 
 /* An index of so many pages may have its size taken on trust. */
 #define HAMMING_LARGE_PAGES		1000

@@ -27,19 +27,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "compat.h"
 #include "index/build/hamming_sort.h"
-#include "index/scan/hamming_scan.h"
 
 /* How many entries a page has, to begin with. */
 static int

@@ -24,8 +24,6 @@
 #ifndef HAMMING_SCAN_H
 #define HAMMING_SCAN_H
 
-#include "access/tableam.h"
-
 #include "index/hamming.h"
 
 /*

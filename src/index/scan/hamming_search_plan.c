@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include <math.h>
 
@@ -33,13 +33,9 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
-
-#include "compat.h"
-#include "index/scan/hamming_scan.h"
 
 PG_FUNCTION_INFO_V1(hamming_search_plan);
 PG_FUNCTION_INFO_V1(hamming_bit_search_plan);

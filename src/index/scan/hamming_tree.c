@@ -19,16 +19,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/predicate.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
-
-#include "compat.h"
-#include "index/scan/hamming_scan.h"
 
 /* Steps from page to page after which to ask how many pages there are. */
 #define STEPS_UNASKED	4096

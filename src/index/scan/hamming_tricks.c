@@ -35,18 +35,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include <math.h>
 
 #include "executor/instrument.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
 #include "utils/spccache.h"
-
-#include "compat.h"
-#include "index/scan/hamming_scan.h"
 
 /*
  * Pages whose buffers are remembered, and how often the buffer of one of them

@@ -33,13 +33,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "index/build/hamming_sort.h"
-#include "index/scan/hamming_scan.h"
 
 /* Plan to search a word within a radius; what that costs. */
 static double
