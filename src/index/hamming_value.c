@@ -20,8 +20,6 @@
 
 #include <math.h>
 
-#include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "planner/planner.h"

@@ -9,10 +9,6 @@
  */
 #include "planner/planner.h"
 
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 /*

@@ -24,13 +24,9 @@
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 /*
  * Take an expression apart that is a call, of an operator or a function or of

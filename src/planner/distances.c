@@ -35,13 +35,9 @@
 #include "planner/planner.h"
 
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 
 /*
  * The condition  operand <@ ball  on a column of an index; NULL if that has no

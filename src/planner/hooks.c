@@ -15,10 +15,8 @@
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/paths.h"
-#include "utils/lsyscache.h"
 
 static SimhashRelationHook previous_relation_hook;
 static set_rel_pathlist_hook_type previous_paths_hook;

@@ -25,12 +25,8 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_operator.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 
 /* A column of a btree index, or of a hamming index. */
 typedef struct IndexColumn

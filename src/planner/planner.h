@@ -19,7 +19,11 @@
 #include "search/search.h"
 
 #include "access/amapi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 
 /*
  * Of the conditions on a relation that are searches, or imply one, so many are

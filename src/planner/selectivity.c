@@ -33,8 +33,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 /* The radius when it is not known at plan time: that of ~=, or n / 8. */

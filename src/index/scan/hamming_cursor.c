@@ -39,7 +39,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
 #include "storage/predicate.h"
 
 /*

@@ -57,7 +57,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "index/build/hamming_sort.h"

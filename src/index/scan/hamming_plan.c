@@ -27,8 +27,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
-
 /* An index of so many pages may have its size taken on trust. */
 #define HAMMING_LARGE_PAGES		1000
 

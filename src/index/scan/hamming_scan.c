@@ -29,7 +29,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"

@@ -26,6 +26,8 @@
 
 #include "index/hamming.h"
 
+#include "miscadmin.h"
+
 /*
  * Limits of the work done.
  *

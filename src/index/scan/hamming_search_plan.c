@@ -28,7 +28,6 @@
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"

@@ -21,7 +21,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/snapmgr.h"
 
