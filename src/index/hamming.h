@@ -25,18 +25,19 @@
 #ifndef HAMMING_H
 #define HAMMING_H
 
+#include "core/blocks/entries.h"
+#include "search/search.h"
+
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/itup.h"
 #include "access/nbtree.h"
-#include "access/relscan.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
 
-#include "core/blocks/entries.h"
-#include "search/search.h"
-
-/* Levels of a btree, at most. */
+/* Levels of a btree, at most: more than as many pages as a file has can make. */
 #define HAMMING_MAX_HEIGHT	16
 
 /*
@@ -142,26 +143,14 @@ hamming_page_key(Page page, OffsetNumber offset)
 	return hamming_tuple_key(hamming_page_tuple(page, offset));
 }
 
-/* The upper bound of a page that is not the rightmost one. */
-static inline int64
-hamming_high_key(Page page)
-{
-	return hamming_page_key(page, P_HIKEY);
-}
-
-/* May keys up to "high", which is not NULL, go on beyond a tuple? */
-static inline bool
-hamming_goes_beyond(IndexTuple itup, int64 high)
-{
-	return !IndexTupleHasNulls(itup) && hamming_raw_key(itup) <= high;
-}
-
-/* May they go on to the right of a page? */
+/* May keys up to "high", which is not NULL, go on to the right of a page? */
 static inline bool
 hamming_goes_right(Page page, int64 high)
 {
+	IndexTuple	bound = hamming_page_tuple(page, P_HIKEY);
+
 	return !P_RIGHTMOST(BTPageGetOpaque(page)) &&
-		hamming_goes_beyond(hamming_page_tuple(page, P_HIKEY), high);
+		!IndexTupleHasNulls(bound) && hamming_raw_key(bound) <= high;
 }
 
 /* The first offset in [low, high) whose key is >= key, or high. */
@@ -200,7 +189,6 @@ extern void hamming_require_usable(Relation index);
 extern bool hamming_validate(Oid opclass);
 
 /* hamming_btree.c */
-extern const IndexAmRoutine *hamming_btree(void);
 extern void hamming_corrupted(Relation index, const char *message);
 extern Relation hamming_btree_view(Relation index, MemoryContext context);
 extern void hamming_show_view(Relation view, Relation index);
@@ -218,11 +206,11 @@ extern uint64 hamming_add_to_shift(uint64 shift, Relation index, int column,
 extern const ShLayout *hamming_layout_of_width(int width);
 extern int	hamming_random_radius(const ShLayout *layout, double rows);
 extern void hamming_init_state(Relation index, HammingIndexState *state);
-extern void hamming_known_state(Relation index, HammingIndexState *state);
-extern void hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
-							 ShValue *value);
+extern int	hamming_known_state(Relation index, HammingIndexState *state);
 extern void hamming_shift(const ShLayout *layout, uint64 shift,
 						  ShValue *value);
+extern bool hamming_cut_ball(const HammingIndexState *state, Datum datum,
+							 ShValue *center, int *radius);
 extern bool hamming_cut(const HammingIndexState *state, Datum datum,
 						ShValue *value);
 extern int	hamming_row(Relation index, const HammingIndexState *state,

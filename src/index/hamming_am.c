@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include <math.h>
 
@@ -22,14 +22,9 @@
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-
-#include "index/hamming.h"
-#include "search/search.h"
 
 PG_FUNCTION_INFO_V1(hamming_handler);
 
@@ -46,19 +41,11 @@ hamming_init(void)
 					  ShareUpdateExclusiveLock);
 }
 
-/* Write the metapage of an unlogged index to its init fork. */
-static void
-hamming_buildempty(Relation index)
-{
-	hamming_btree()->ambuildempty(index);
-}
-
 /* Have the btree code remove entries of dead rows; without callback, clean up. */
 static IndexBulkDeleteResult *
 hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				   IndexBulkDeleteCallback callback, void *state)
 {
-	const IndexAmRoutine *btree = hamming_btree();
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "hamming vacuum",
 												  ALLOCSET_SMALL_SIZES);
@@ -68,8 +55,8 @@ hamming_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	its_info.index = hamming_btree_view(info->index, context);
 	hamming_show_view(its_info.index, info->index);
 	result = callback != NULL ?
-		btree->ambulkdelete(&its_info, stats, callback, state) :
-		btree->amvacuumcleanup(&its_info, stats);
+		btbulkdelete(&its_info, stats, callback, state) :
+		btvacuumcleanup(&its_info, stats);
 	hamming_leave_view(its_info.index, info->index);
 	MemoryContextDelete(context);
 	return result;
@@ -89,7 +76,7 @@ hamming_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	HammingIndexState state;
 	int			row_entries;
 
-	hamming_known_state(info->index, &state);
+	(void) hamming_known_state(info->index, &state);
 	row_entries = state.layout == NULL ? 1 : hamming_row_entries(state.layout);
 	unsure.estimated_count = true;
 	stats = hamming_bulkdelete(&unsure, stats, NULL, NULL);
@@ -148,19 +135,14 @@ hamming_property(Oid index, int column, IndexAMProperty property,
 static char *
 hamming_buildphasename(int64 phase)
 {
-	switch (phase)
-	{
-		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
-			return "initializing";
-		case HAMMING_PHASE_SCAN:
-			return "scanning table";
-		case HAMMING_PHASE_SORT:
-			return "sorting entries";
-		case HAMMING_PHASE_LOAD:
-			return "loading entries into the index";
-		default:
-			return NULL;
-	}
+	static char *const names[] = {
+		[PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE] = "initializing",
+		[HAMMING_PHASE_SCAN] = "scanning table",
+		[HAMMING_PHASE_SORT] = "sorting entries",
+		[HAMMING_PHASE_LOAD] = "loading entries into the index",
+	};
+
+	return phase < 0 || phase >= (int) lengthof(names) ? NULL : names[phase];
 }
 
 /*
@@ -248,7 +230,7 @@ static const IndexAmRoutine am_routine = {
 	.amkeytype = INT8OID,
 
 	.ambuild = hamming_build,
-	.ambuildempty = hamming_buildempty,
+	.ambuildempty = btbuildempty,
 	.aminsert = hamming_insert,
 	.ambulkdelete = hamming_bulkdelete,
 	.amvacuumcleanup = hamming_vacuumcleanup,

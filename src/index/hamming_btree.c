@@ -4,8 +4,8 @@
  *		The btree code that a hamming index is built on, and the index as that
  *		code gets to see it.
  *
- * The btree code is reached through its own IndexAmRoutine, as any caller
- * would.  What it has to know of an index it reads in the relation.  But an
+ * The btree code is reached through its entry points (nbtree.h), which its own
+ * handler names.  What it has to know of an index it reads in the relation.  But an
  * entry of ours is one bigint, however many columns the index has
  * (hamming_columns.c), and the entry of the relation cache tells of all the
  * columns.  So the btree code is handed a relation of our own, a view: that of
@@ -26,33 +26,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/tupdesc.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_type.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
-
-#include "compat.h"
-#include "index/hamming.h"
-
-/* The btree's own routines. */
-const IndexAmRoutine *
-hamming_btree(void)
-{
-	static const IndexAmRoutine *btree;
-
-	if (btree == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-		btree = GetIndexAmRoutineByAmId(BTREE_AM_OID, false);
-		MemoryContextSwitchTo(old);
-	}
-	return btree;
-}
 
 /* Complain of damage, of which the message tells; it has a place for the name. */
 void

@@ -34,21 +34,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
-#include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
-
-#include "index/hamming.h"
-#include "search/search.h"
 
 #define GROUP_SEED	INT64CONST(0x73696d68617368)
 
@@ -74,17 +68,14 @@ count_fingerprint_columns(Relation index)
 static bool
 is_excluded_by_equality(Relation index, int column)
 {
+	Oid		   *operators;
+	Oid		   *functions;
+	uint16	   *strategies;
+
 	if (!index->rd_index->indisexclusion)
 		return false;
-	if (index->rd_exclstrats == NULL)
-	{
-		Oid		   *operators;
-		Oid		   *functions;
-		uint16	   *strategies;
-
-		RelationGetExclusionInfo(index, &operators, &functions, &strategies);
-	}
-	return index->rd_exclstrats[column] == SIMHASH_EQUAL_STRATEGY;
+	RelationGetExclusionInfo(index, &operators, &functions, &strategies);
+	return strategies[column] == SIMHASH_EQUAL_STRATEGY;
 }
 
 /*
@@ -162,29 +153,18 @@ hamming_column_type(Relation index, int column)
 
 /* Fail if a column has a type whose hashes do not agree with its equality. */
 static void
-check_hashes(Relation index)
+check_hash(Relation index, int column)
 {
-	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-	{
-		Oid			type = hamming_column_type(index, i);
+	Oid			type = hamming_column_type(index, column);
 
-		if (!may_be_fingerprint(index, i) &&
-			!simhash_can_hash(type, index->rd_indcollation[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("column %d of index \"%s\" may have equal values with different hashes",
-							i + 1, RelationGetRelationName(index)),
-					 errdetail("So it is with char(n) and name within type %s under a nondeterministic collation.",
-							   format_type_be(type))));
-	}
-}
-
-/* Is an index being made, and not filled anew by TRUNCATE, REINDEX and the like? */
-static bool
-is_new(Relation index)
-{
-	return index->rd_createSubid != InvalidSubTransactionId ||
-		!index->rd_index->indisvalid;
+	if (!may_be_fingerprint(index, column) &&
+		!simhash_can_hash(type, index->rd_indcollation[column]))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column %d of index \"%s\" may have equal values with different hashes",
+						column + 1, RelationGetRelationName(index)),
+				 errdetail("So it is with char(n) and name within type %s under a nondeterministic collation.",
+						   format_type_be(type))));
 }
 
 /*
@@ -221,7 +201,10 @@ void
 hamming_check_columns(Relation index)
 {
 	int			fingerprint;
-	bool		new = is_new(index);
+
+	/* Is the index being made, and not filled anew by TRUNCATE or REINDEX? */
+	bool		new = index->rd_createSubid != InvalidSubTransactionId ||
+	!index->rd_index->indisvalid;
 
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
@@ -233,9 +216,12 @@ hamming_check_columns(Relation index)
 							i + 1, RelationGetRelationName(index)),
 					 errhint("Use a class of this extension for fingerprints, and for other columns the default class of their type.")));
 	}
-	check_hashes(index);
-	for (int i = 0; new && i < index->rd_index->indnkeyatts; i++)
-		notice_equality(index, i);
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		check_hash(index, i);
+		if (new)
+			notice_equality(index, i);
+	}
 	fingerprint = hamming_fingerprint_column(index);
 	if (count_fingerprint_columns(index) == 0)
 		ereport(ERROR,

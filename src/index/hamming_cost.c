@@ -21,27 +21,19 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/sysattr.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "index/hamming.h"
 #include "planner/planner.h"
-#include "search/search.h"
 
 /* Cost of comparing an entry, in units of cpu_operator_cost. */
 #define HAMMING_COMPARE_COST	0.1
@@ -114,7 +106,7 @@ examine_index(IndexOptInfo *info, PathSearch *search)
 	{
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		hamming_known_state(index, &state);
+		(void) hamming_known_state(index, &state);
 		index_close(index, NoLock);
 		search->unfit = state.layout == NULL;
 		if (state.layout != NULL)

@@ -13,12 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "utils/rel.h"
-
 #include "index/hamming.h"
-#include "search/search.h"
 
 HammingInserted hamming_inserted_hook = NULL;
 
@@ -71,8 +66,8 @@ hamming_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 	{
 		Datum		key = Int64GetDatum(keys[i]);
 
-		hamming_btree()->aminsert(insertion->view, &key, &null, tid, heap,
-								  UNIQUE_CHECK_NO, false, info);
+		btinsert(insertion->view, &key, &null, tid, heap, UNIQUE_CHECK_NO, false,
+				 info);
 	}
 	hamming_leave_view(insertion->view, index);
 	if (count > 0 && hamming_inserted_hook != NULL)

@@ -19,7 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/amvalidate.h"
 #include "access/hash.h"
@@ -30,15 +30,11 @@
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
-
-#include "index/hamming.h"
-#include "search/search.h"
 
 /*
  * Complain of a class, and of what of it is named in the message, if it is.
@@ -80,44 +76,21 @@ is_our_operator(Form_pg_amop form)
 		(form->amoplefttype == BITOID);
 }
 
-/*
- * Are the operators of a class those that a scan can answer?  One for the
- * type of the class must be among them, which vouches for the type.  What is
- * wrong is reported.
- */
+/* Report an operator of a class for fingerprints, if a scan cannot answer it. */
 static bool
-validate_operators(Form_pg_opclass class)
+validate_search(Form_pg_opclass class, Form_pg_amop form)
 {
-	CatCList   *list = SearchSysCacheList1(AMOPSTRATEGY,
-										   ObjectIdGetDatum(class->opcfamily));
-	bool		any = false;
-	bool		fine = true;
+	bool		ordering = form->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
 
-	for (int i = 0; i < list->n_members; i++)
-	{
-		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
-		bool		ordering = form->amopstrategy == SIMHASH_DISTANCE_STRATEGY;
-
-		if (!is_our_operator(form))
-			fine = complain(class,
-							"operator class \"%s\" of access method hamming has an operator that the access method does not know: %s",
-							get_opname(form->amopopr));
-		else if (!check_amop_signature(form->amopopr,
-									   ordering ? INT4OID : BOOLOID,
-									   form->amoplefttype,
-									   form->amoprighttype))
-			fine = complain(class,
-							"operator class \"%s\" of access method hamming has an operator with a wrong signature: %s",
-							get_opname(form->amopopr));
-		else
-			any |= form->amoplefttype == class->opcintype;
-	}
-	ReleaseSysCacheList(list);
-	if (!any)
-		fine = complain(class,
-						"operator class \"%s\" of access method hamming lacks an operator for its type",
-						NULL);
-	return fine;
+	if (!is_our_operator(form))
+		return complain(class,
+						"operator class \"%s\" of access method hamming has an operator that the access method does not know: %s",
+						get_opname(form->amopopr));
+	return check_amop_signature(form->amopopr, ordering ? INT4OID : BOOLOID,
+								form->amoplefttype, form->amoprighttype) ||
+		complain(class,
+				 "operator class \"%s\" of access method hamming has an operator with a wrong signature: %s",
+				 get_opname(form->amopopr));
 }
 
 /*
@@ -258,19 +231,32 @@ validate_equality(Form_pg_opclass class, Form_pg_amop form)
 	return false;
 }
 
-/* Are the operators of a class for columns that are compared by = right? */
+/*
+ * Are the operators of a class right?  Of a class for fingerprints one for its
+ * type must be among them, which vouches for the type.
+ */
 static bool
-validate_equalities(Form_pg_opclass class)
+validate_operators(Form_pg_opclass class, bool for_equality)
 {
 	CatCList   *list = SearchSysCacheList1(AMOPSTRATEGY,
 										   ObjectIdGetDatum(class->opcfamily));
+	bool		any = for_equality;
 	bool		fine = true;
 
 	for (int i = 0; i < list->n_members; i++)
-		fine &= validate_equality(class, (Form_pg_amop)
-								  GETSTRUCT(&list->members[i]->tuple));
+	{
+		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
+		bool		right = for_equality ? validate_equality(class, form) :
+		validate_search(class, form);
+
+		any |= right && form->amoplefttype == class->opcintype;
+		fine &= right;
+	}
 	ReleaseSysCacheList(list);
-	return fine;
+	return any ? fine :
+		complain(class,
+				 "operator class \"%s\" of access method hamming lacks an operator for its type",
+				 NULL);
 }
 
 /*
@@ -295,6 +281,7 @@ hamming_validate(Oid opclass)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
 	Form_pg_opclass class;
+	bool		for_equality;
 	bool		fine;
 
 	if (!HeapTupleIsValid(tuple))
@@ -304,16 +291,10 @@ hamming_validate(Oid opclass)
 						opclass)));
 	class = (Form_pg_opclass) GETSTRUCT(tuple);
 
-	if (is_for_equality(class))
-	{
-		fine = validate_equalities(class);
-		fine &= validate_functions(class, HAMMING_HASH_PROC);
-	}
-	else
-	{
-		fine = validate_operators(class);
-		fine &= validate_functions(class, HAMMING_COMPARE_PROC);
-	}
+	for_equality = is_for_equality(class);
+	fine = validate_operators(class, for_equality);
+	fine &= validate_functions(class, for_equality ? HAMMING_HASH_PROC :
+							   HAMMING_COMPARE_PROC);
 
 	/* A class that does not say what is stored stores amkeytype. */
 	if (OidIsValid(class->opckeytype) && class->opckeytype != INT8OID)

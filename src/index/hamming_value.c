@@ -16,35 +16,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
-#include "index/hamming.h"
 #include "planner/planner.h"
-#include "search/search.h"
-
-/* What a column of that type, of the class for fingerprints, has. */
-static SimhashSearched
-searched_type(Oid type)
-{
-	switch (type)
-	{
-		case INT8OID:
-			return SIMHASH_FINGERPRINTS;
-		case BITOID:
-			return SIMHASH_BITS;
-		default:
-			return simhash_is_bit_ball(type) ?
-				SIMHASH_BIT_BALLS : SIMHASH_BALLS;
-	}
-}
 
 /*
  * The type of the bit strings in an index: that of the column, or of the
@@ -72,22 +50,6 @@ bits_type(Relation index, const HammingIndexState *state, int32 *typmod)
 		*typmod = exprTypmod(expression);
 	}
 	return getBaseTypeAndTypmod(type, typmod);
-}
-
-/*
- * How wide the values of an index are; -1 where the type does not say so.  No
- * such index can be built, but a column may become bit varying later without
- * its indexes being made anew.
- */
-static int
-known_width(Relation index, const HammingIndexState *state)
-{
-	int32		width;
-
-	if (state->indexed == SIMHASH_FINGERPRINTS ||
-		state->indexed == SIMHASH_BALLS)
-		return SH_BITS;
-	return bits_type(index, state, &width) == BITOID && width > 0 ? width : -1;
 }
 
 /*
@@ -149,16 +111,27 @@ hamming_random_radius(const ShLayout *layout, double rows)
 	return radius;
 }
 
-/* Find out what an index is.  Returns how wide its values are, or -1. */
-static int
-examine_columns(Relation index, HammingIndexState *state)
+/*
+ * Find out what an index is.  Returns how wide its values are, -1 where the type
+ * does not say so.  No such index can be built, but a column may become bit
+ * varying later without its indexes being made anew.  Then the layout is NULL.
+ */
+int
+hamming_known_state(Relation index, HammingIndexState *state)
 {
-	int			width;
+	int32		width = SH_BITS;
+	Oid			type;
 
 	state->columns = index->rd_index->indnkeyatts;
 	state->fingerprint = hamming_fingerprint_column(index);
-	state->indexed = searched_type(index->rd_opcintype[state->fingerprint]);
-	width = known_width(index, state);
+	type = index->rd_opcintype[state->fingerprint];
+	state->indexed = type == INT8OID ? SIMHASH_FINGERPRINTS :
+		type == BITOID ? SIMHASH_BITS :
+		simhash_is_bit_ball(type) ? SIMHASH_BIT_BALLS : SIMHASH_BALLS;
+	if ((state->indexed == SIMHASH_BITS ||
+		 state->indexed == SIMHASH_BIT_BALLS) &&
+		(bits_type(index, state, &width) != BITOID || width <= 0))
+		width = -1;
 	state->layout = width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH ? NULL :
 		hamming_layout_of_width(width);
 	return width;
@@ -168,26 +141,43 @@ examine_columns(Relation index, HammingIndexState *state)
 void
 hamming_init_state(Relation index, HammingIndexState *state)
 {
-	check_width(index, state, examine_columns(index, state));
-}
-
-/*
- * The same for those who can do without the layout: it is NULL where the type
- * of the column does not tell, or no longer.
- */
-void
-hamming_known_state(Relation index, HammingIndexState *state)
-{
-	(void) examine_columns(index, state);
+	check_width(index, state, hamming_known_state(index, state));
 }
 
 /* Cut a bit string, which is to be as wide as all others in the index. */
-void
-hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
-				 ShValue *value)
+static void
+cut_bits(const ShLayout *layout, const SimhashBits *bits, ShValue *value)
 {
 	simhash_check_widths(bits->width, layout->width);
 	sh_cut(layout, bits->bytes, value);
+}
+
+/*
+ * Cut the center of a ball, one that is stored or one that an index is searched
+ * for; false if there is none, or nothing is within its radius.
+ */
+bool
+hamming_cut_ball(const HammingIndexState *state, Datum datum, ShValue *center,
+				 int *radius)
+{
+	SimhashBall ball;
+	SimhashBitBall bit_ball;
+
+	if (state->indexed == SIMHASH_BITS || state->indexed == SIMHASH_BIT_BALLS)
+	{
+		if (!simhash_get_bit_ball(datum, state->indexed == SIMHASH_BIT_BALLS,
+								  &bit_ball) || bit_ball.radius < 0)
+			return false;
+		cut_bits(state->layout, &bit_ball.center, center);
+		*radius = bit_ball.radius;
+		return true;
+	}
+	if (!simhash_get_ball(datum, state->indexed == SIMHASH_BALLS, &ball) ||
+		ball.radius < 0)
+		return false;
+	sh_cut_word(state->layout, (uint64) ball.center, center);
+	*radius = ball.radius;
+	return true;
 }
 
 /*
@@ -197,32 +187,19 @@ hamming_cut_bits(const ShLayout *layout, const SimhashBits *bits,
 bool
 hamming_cut(const HammingIndexState *state, Datum datum, ShValue *value)
 {
-	const ShLayout *layout = state->layout;
-	SimhashBall ball;
-	SimhashBitBall bit_ball;
 	SimhashBits bits;
+	int			radius;
 
-	switch (state->indexed)
+	if (state->indexed == SIMHASH_FINGERPRINTS)
+		sh_cut_word(state->layout, (uint64) DatumGetInt64(datum), value);
+	else if (state->indexed == SIMHASH_BITS)
 	{
-		case SIMHASH_FINGERPRINTS:
-			sh_cut_word(layout, (uint64) DatumGetInt64(datum), value);
-			return true;
-		case SIMHASH_BALLS:
-			if (!simhash_get_ball(datum, true, &ball))
-				return false;
-			sh_cut_word(layout, (uint64) ball.center, value);
-			return true;
-		case SIMHASH_BITS:
-			bits = simhash_get_bits(datum);
-			hamming_cut_bits(layout, &bits, value);
-			return true;
-		case SIMHASH_BIT_BALLS:
-			if (!simhash_get_bit_ball(datum, true, &bit_ball))
-				return false;
-			hamming_cut_bits(layout, &bit_ball.center, value);
-			return true;
+		bits = simhash_get_bits(datum);
+		cut_bits(state->layout, &bits, value);
 	}
-	pg_unreachable();
+	else
+		return hamming_cut_ball(state, datum, value, &radius);
+	return true;
 }
 
 /* Move a value by the shift of a group. */
@@ -234,28 +211,10 @@ hamming_shift(const ShLayout *layout, uint64 shift, ShValue *value)
 }
 
 /*
- * The shift of the group of a row.  Nobody can ask for a group with NULL, so
- * that may be anything: NULL adds nothing.
- */
-static uint64
-row_shift(Relation index, const HammingIndexState *state, Datum *values,
-		  bool *isnull)
-{
-	uint64		shift = 0;
-
-	for (int i = 0; i < state->columns; i++)
-	{
-		if (i != state->fingerprint && !isnull[i])
-			shift = hamming_add_to_shift(shift, index, i, values[i],
-										 InvalidOid);
-	}
-	return shift;
-}
-
-/*
  * The entries that an index has of a row, whose values are those of its columns:
- * of the fingerprint, moved by the shift of the group.  Returns how many, 0 if
- * there is no fingerprint: then it has one entry, of NULL.
+ * of the fingerprint, moved by the shift of the group.  Nobody can ask for a group
+ * with NULL, so that may be anything: NULL adds nothing to the shift.  Returns how
+ * many, 0 if there is no fingerprint: then it has one entry, of NULL.
  */
 int
 hamming_row(Relation index, const HammingIndexState *state, Datum *values,
@@ -263,12 +222,17 @@ hamming_row(Relation index, const HammingIndexState *state, Datum *values,
 {
 	const ShLayout *layout = state->layout;
 	int			column = state->fingerprint;
+	uint64		shift = 0;
 	ShValue		value;
 
 	if (isnull[column] || !hamming_cut(state, values[column], &value))
 		return 0;
-	if (state->columns > 1)
-		hamming_shift(layout, row_shift(index, state, values, isnull), &value);
+	for (int i = 0; i < state->columns; i++)
+	{
+		if (i != column && !isnull[i])
+			shift = hamming_add_to_shift(shift, index, i, values[i], InvalidOid);
+	}
+	hamming_shift(layout, shift, &value);
 	for (int word = 0; word < layout->words; word++)
 		for (int block = 0; block < layout->blocks; block++)
 			*entries++ = sh_entry(layout, value.words[word], word, block);

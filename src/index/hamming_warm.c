@@ -7,24 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
-
 #include "index/scan/hamming_scan.h"
-
-/* Fetch into the cache what is read first of any leaf page. */
-static void
-fetch_head(Relation rel, BlockNumber blkno)
-{
-	const char *page = hamming_known_page(rel, blkno);
-
-	if (page == NULL)
-		return;
-	__builtin_prefetch(page, 1);
-	__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
-}
 
 /*
  * Fetch the line pointers that a search on the leaf page reads, or the tuples
@@ -40,9 +23,7 @@ fetch_steps(const HammingBounds *at, Buffer leaf, int64 key, bool tuples)
 	int			low = FirstOffsetNumber;
 	int			high = Min(PageGetMaxOffsetNumber((Page) page),
 						   MaxIndexTuplesPerPage);
-	int			end;
-
-	end = hamming_place(at, key) * high;
+	int			end = hamming_place(at, key) * high;
 
 	if (tuples)
 	{
@@ -115,7 +96,7 @@ hamming_warm(Relation index, const int64 *keys, int count)
 	HammingBounds leaves[SH_WORD_BLOCKS];
 	Buffer		buffers[SH_WORD_BLOCKS];
 
-#ifdef HAMMING_PLAIN_FETCH
+#ifdef HAMMING_PLAIN
 	return;
 #endif
 	if (root_level == 0)
@@ -131,7 +112,14 @@ hamming_warm(Relation index, const int64 *keys, int count)
 			return;
 	}
 	for (int i = 0; i < count; i++)
-		fetch_head(index, leaves[i].blkno);
+	{
+		const char *page = hamming_known_page(index, leaves[i].blkno);
+
+		if (page == NULL)
+			continue;
+		__builtin_prefetch(page, 1);
+		__builtin_prefetch(page + BLCKSZ - HAMMING_CACHE_LINE, 1);
+	}
 	for (int i = 0; i < count; i++)
 	{
 		buffers[i] = hamming_pin_page(index, leaves[i].blkno);

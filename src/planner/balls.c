@@ -9,10 +9,6 @@
  */
 #include "planner/planner.h"
 
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 /*
@@ -185,11 +181,10 @@ simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
 	Oid			function;
 	Node	   *call;
 
-	function = bits ?
-		simhash_own_function(root, schema, "hamming_bit_reach",
-							 hamming_bit_reach, 2, types) :
-		simhash_own_function(root, schema, "hamming_reach", hamming_reach,
-							 2, types);
+	function = simhash_own_function(root, schema,
+									bits ? "hamming_bit_reach" : "hamming_reach",
+									bits ? hamming_bit_reach : hamming_reach,
+									2, types);
 	if (!OidIsValid(function))
 		return NULL;
 	call = (Node *) makeFuncExpr(function, get_func_rettype(function),

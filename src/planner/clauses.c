@@ -23,52 +23,17 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-
-/* A condition  distance OPERATOR bound . */
-typedef struct Comparison
-{
-	Oid			function;		/* that gives the distance */
-	const SimhashOperator *operator;	/* its row in operators.c */
-	List	   *args;			/* what it compares */
-	int			strategy;		/* of btrees */
-	Node	   *bound;
-} Comparison;
-
-/*
- * The entry of a relation in the range table if it is a table that is read by
- * itself; else NULL: for a join, for an upper relation, for what is in the
- * range table but no table, and for a parent, whose children are read.
- *
- * What the estimator holds may be of any of these kinds, and joins and upper
- * relations have no entry at all.
- */
-RangeTblEntry *
-simhash_table_entry(PlannerInfo *root, RelOptInfo *rel)
-{
-	RangeTblEntry *rte;
-
-	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
-		return NULL;
-	rte = planner_rt_fetch(rel->relid, root);
-	return rte->inh ? NULL : rte;
-}
 
 /*
  * Take an expression apart that is a call, of an operator or a function or of
  * an operator with ANY (array).  False for any other.
  */
-bool
-simhash_take_call(Node *node, Oid *function, List **args)
+static bool
+take_call(Node *node, Oid *function, List **args)
 {
 	switch (nodeTag(node))
 	{
@@ -104,84 +69,15 @@ is_apart(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause)
 }
 
 /*
- * See whether a condition is a search of the relation whose operand stands on
- * the given side (0: left, 1: right), and take it apart if so.  Of searches by
- * ANY (array) only ~= is one.
- */
-static bool
-match_clause(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-			 int side, SimhashClause *clause)
-{
-	Node	   *node = (Node *) rinfo->clause;
-	const SimhashOperator *operator;
-	Oid			function;
-	List	   *args;
-
-	if (rinfo->pseudoconstant || !simhash_take_call(node, &function, &args))
-		return false;
-	operator = simhash_search_operator(function);
-	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||
-		IsA(node, FuncExpr) != (operator->query == SIMHASH_LIMIT))
-		return false;
-	clause->rinfo = rinfo;
-	clause->operand = simhash_unlabeled(list_nth(args, side));
-	clause->query = list_nth(args, 1 - side);
-	clause->is_ball = operator->query != SIMHASH_CENTER;
-	clause->is_any = IsA(node, ScalarArrayOpExpr);
-	if (clause->is_any && (clause->is_ball || side != 0))
-		return false;
-	if (operator->query == SIMHASH_LIMIT)
-		clause->query = simhash_reach_call(root, operator,
-										   get_func_namespace(function),
-										   clause->query, lthird(args));
-	return is_apart(root, rel, clause);
-}
-
-/* See whether an expression is a distance. */
-static bool
-match_distance(Node *node, Comparison *comparison)
-{
-	if (!simhash_take_call(node, &comparison->function, &comparison->args))
-		return false;
-	comparison->operator = simhash_operator(comparison->function);
-	return comparison->operator != NULL &&
-		comparison->operator->query == SIMHASH_ORDER;
-}
-
-/* See whether a condition compares a distance with an integer. */
-static bool
-match_comparison(Node *clause, Comparison *comparison)
-{
-	OpExpr	   *op = (OpExpr *) clause;
-
-	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int side = 0; side <= 1; side++)
-	{
-		Oid			operator;
-
-		if (!match_distance(list_nth(op->args, side), comparison))
-			continue;
-		operator = side == 0 ? op->opno : get_commutator(op->opno);
-		if (!OidIsValid(operator))
-			return false;
-		comparison->strategy =
-			get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
-		comparison->bound = list_nth(op->args, 1 - side);
-		return comparison->strategy != 0;
-	}
-	return false;
-}
-
-/*
- * How far the distance may be, as a bigint; NULL if the bound is no integer or
- * a constant that nothing is below.
+ * How far a distance may be that is compared with a bound, as a bigint; NULL if
+ * the bound is no integer or a constant that nothing is below.  The strategy is
+ * that of btrees.
  */
 static Node *
-take_limit(PlannerInfo *root, const Comparison *comparison)
+take_limit(PlannerInfo *root, Node *bound, int strategy)
 {
-	Oid			type = exprType(comparison->bound);
-	Node	   *limit = comparison->bound;
+	Oid			type = exprType(bound);
+	Node	   *limit = bound;
 	Const	   *known;
 	int64		k;
 
@@ -191,46 +87,106 @@ take_limit(PlannerInfo *root, const Comparison *comparison)
 									  InvalidOid, COERCE_EXPLICIT_CAST);
 	else if (type != INT8OID)
 		return NULL;
-	if (!IsA(comparison->bound, Const))
+	if (!IsA(bound, Const))
 		return limit;
 	known = (Const *) eval_const_expressions(root, limit);
 	if (!IsA(known, Const) || known->constisnull)
 		return NULL;
-	k = DatumGetInt64(known->constvalue);
-	if (k < (comparison->strategy == BTLessStrategyNumber))
+	k = DatumGetInt64(known->constvalue) - (strategy == BTLessStrategyNumber);
+	if (k < 0)
 		return NULL;
-	k -= comparison->strategy == BTLessStrategyNumber;
 	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 							  Int64GetDatum(k), false, FLOAT8PASSBYVAL);
 }
 
 /*
- * See whether a condition implies a search of the relation whose operand stands
- * on the given side of the distance, and say which.  The condition itself has
- * to be tested besides.
+ * How far a distance may be for a condition to hold, as a bigint, and the call
+ * that gives the distance; NULL if the condition does not say so of one.
+ */
+static Node *
+match_comparison(PlannerInfo *root, Node *node,
+				 const SimhashOperator **operator, Oid *function, List **args)
+{
+	OpExpr	   *op = (OpExpr *) node;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return NULL;
+	for (int side = 0; side <= 1; side++)
+	{
+		int			strategy;
+
+		if (!take_call(list_nth(op->args, side), function, args))
+			continue;
+		*operator = simhash_operator(*function);
+		if (*operator == NULL || (*operator)->query != SIMHASH_ORDER)
+			continue;
+		strategy = get_op_opfamily_strategy(side == 0 ? op->opno :
+											get_commutator(op->opno),
+											INTEGER_BTREE_FAM_OID);
+		if (strategy == 0 || strategy > BTEqualStrategyNumber)
+			return NULL;
+		return take_limit(root, list_nth(op->args, 1 - side), strategy);
+	}
+	return NULL;
+}
+
+/*
+ * The operator of a condition that is a search whose operand may stand on the
+ * given side, and what it compares; NULL if it is none.  Of searches by ANY
+ * (array) only ~= is one.
+ */
+static const SimhashOperator *
+match_search(Node *node, int side, Oid *function, List **args)
+{
+	const SimhashOperator *operator;
+
+	if (!take_call(node, function, args))
+		return NULL;
+	operator = simhash_search_operator(*function);
+	if (operator == NULL || !(operator->sides & SIMHASH_SIDE(side)) ||
+		IsA(node, FuncExpr) != (operator->query == SIMHASH_LIMIT) ||
+		(IsA(node, ScalarArrayOpExpr) &&
+		 (operator->query != SIMHASH_CENTER || side != 0)))
+		return NULL;
+	return operator;
+}
+
+/*
+ * See whether a condition is a search of the relation whose operand stands on
+ * the given side (0: left, 1: right), or implies one, and take it apart if so.
+ * One that implies a search has to be tested besides.
  */
 static bool
-implied_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
-			   int side, SimhashClause *clause)
+take_search(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo,
+			bool by_distance, int side, SimhashClause *clause)
 {
-	Comparison	comparison;
-	Node	   *limit;
+	Node	   *node = (Node *) rinfo->clause;
+	const SimhashOperator *operator = NULL;
+	Oid			function;
+	List	   *args;
+	Node	   *limit = NULL;
 
-	if (rinfo->pseudoconstant ||
-		!match_comparison((Node *) rinfo->clause, &comparison) ||
-		comparison.strategy > BTEqualStrategyNumber)
+	if (rinfo->pseudoconstant)
 		return false;
-	limit = take_limit(root, &comparison);
-	if (limit == NULL)
-		return false;
+	if (!by_distance)
+		operator = match_search(node, side, &function, &args);
+	if (operator != NULL && operator->query == SIMHASH_LIMIT)
+		limit = lthird(args);
+	else if (operator == NULL)
+	{
+		limit = match_comparison(root, node, &operator, &function, &args);
+		if (limit == NULL)
+			return false;
+	}
 	clause->rinfo = rinfo;
-	clause->operand = simhash_unlabeled(list_nth(comparison.args, side));
-	clause->query =
-		simhash_reach_call(root, comparison.operator,
-						   get_func_namespace(comparison.function),
-						   list_nth(comparison.args, 1 - side), limit);
-	clause->is_ball = true;
-	clause->is_any = false;
+	clause->operand = simhash_unlabeled(list_nth(args, side));
+	clause->query = list_nth(args, 1 - side);
+	clause->is_ball = operator->query != SIMHASH_CENTER;
+	clause->is_any = IsA(node, ScalarArrayOpExpr);
+	if (limit != NULL)
+		clause->query = simhash_reach_call(root, operator,
+										   get_func_namespace(function),
+										   clause->query, limit);
 	return is_apart(root, rel, clause);
 }
 
@@ -279,9 +235,7 @@ simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
 		{
 			SimhashClause *search = palloc(sizeof *search);
 
-			if ((!by_distance &&
-				 match_clause(root, rel, rinfo, side, search)) ||
-				implied_search(root, rel, rinfo, side, search))
+			if (take_search(root, rel, rinfo, by_distance, side, search))
 				searches = lappend(searches, search);
 		}
 	}

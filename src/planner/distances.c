@@ -34,16 +34,10 @@
  */
 #include "planner/planner.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 
 /*
  * The condition  operand <@ ball  on a column of an index; NULL if that has no
@@ -122,9 +116,8 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 				int column, const SimhashClause *search)
 {
 	Relids		relids = bms_union(rel->relids, rel->lateral_relids);
+	IndexClause *own;
 	List	   *clauses;
-	List	   *before;
-	List	   *after;
 	Expr	   *condition;
 	Relids		outer;
 	double		loop_count;
@@ -137,16 +130,13 @@ add_index_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	if (condition == NULL)
 		return;
 	relids = bms_add_members(relids, search->rinfo->clause_relids);
-	if (!simhash_equal_columns(root, rel, index, 0, column, relids, false,
-							   &before) ||
-		!simhash_equal_columns(root, rel, index, column + 1,
-							   index->nkeycolumns, relids, false, &after))
-		return;
 	/* Lossy, so that the condition itself is tested. */
-	clauses = list_make1(simhash_index_clause(search->rinfo,
-											  make_simple_restrictinfo(root, condition),
-											  column, true));
-	clauses = list_concat(list_concat(before, clauses), after);
+	own = simhash_index_clause(search->rinfo,
+							   make_simple_restrictinfo(root, condition),
+							   column, true);
+	if (!simhash_equal_columns(root, rel, index, index->nkeycolumns, own, relids,
+							   false, &clauses))
+		return;
 	outer = bms_del_member(relids, rel->relid);
 	if (bms_is_empty(outer))
 		outer = NULL;

@@ -15,10 +15,8 @@
 
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/paths.h"
-#include "utils/lsyscache.h"
 
 static SimhashRelationHook previous_relation_hook;
 static set_rel_pathlist_hook_type previous_paths_hook;
@@ -96,13 +94,16 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 	}
 }
 
-/* set_rel_pathlist_hook: offer paths over key columns and hamming indexes. */
+/*
+ * set_rel_pathlist_hook: offer paths over key columns and hamming indexes, for
+ * a table that is read by itself.  A parent's children are read, not the parent.
+ */
 static void
 add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (previous_paths_hook)
 		previous_paths_hook(root, rel, rti, rte);
-	if (simhash_table_entry(root, rel) == NULL || rte->tablesample ||
+	if (rte->rtekind != RTE_RELATION || rte->inh || rte->tablesample ||
 		rel->indexlist == NIL || IS_DUMMY_REL(rel))
 		return;
 	simhash_add_key_paths(root, rel);

@@ -51,25 +51,15 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "core/blocks/probes.h"
 #include "keys/keys.h"
@@ -254,7 +244,7 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 							 block);
 	if (!found || !simhash_may_call(root, match->key->funcid))
 		return false;
-	return simhash_equal_columns(root, rel, index, 0, match->number,
+	return simhash_equal_columns(root, rel, index, match->number, NULL,
 								 search->relids, further, &match->prefix);
 }
 
@@ -335,25 +325,19 @@ static FuncExpr *
 keys_call(PlannerInfo *root, const KeySearch *search, const KeyIndex *match,
 		  Node *number)
 {
+	static const Oid types[][3] = {
+		{INT8OID, INT8OID, INT4OID}, {INT8ARRAYOID, INT4OID}
+	};
+	bool		any = search->is_any;
 	Oid			schema = get_func_namespace(match->key->funcid);
-	Oid			key_types[] = {INT8ARRAYOID, INT4OID};
-	Oid			probe_types[] = {INT8OID, INT8OID, INT4OID};
 	Node	   *center = copyObject(search->center);
-	Oid			function;
-	List	   *args;
+	List	   *args = any ? list_make2(center, number) :
+	list_make3(center, copyObject(search->radius), number);
+	Oid			function = simhash_own_function(root, schema,
+												any ? "simhash_keys" : "simhash_probes",
+												any ? simhash_keys : simhash_probes,
+												list_length(args), types[any]);
 
-	if (search->is_any)
-	{
-		function = simhash_own_function(root, schema, "simhash_keys",
-										simhash_keys, 2, key_types);
-		args = list_make2(center, number);
-	}
-	else
-	{
-		function = simhash_own_function(root, schema, "simhash_probes",
-										simhash_probes, 3, probe_types);
-		args = list_make3(center, copyObject(search->radius), number);
-	}
 	if (!OidIsValid(function))
 		return NULL;
 	return makeFuncExpr(function, INT2ARRAYOID, args, InvalidOid, InvalidOid,
@@ -544,19 +528,20 @@ consider_clause(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	KeySearch	search;
 	KeyIndex	found[SH_BLOCKS];
 	Relids		given;
-	Relids		outer;
 
 	if (!take_query(root, rel, clause, &search))
 		return;
 	given = bms_del_member(bms_copy(search.relids), rel->relid);
-	if (find_key_indexes(root, rel, relation, &search, false, found))
-		add_key_path(root, rel, &search, found,
-					 bms_is_empty(given) ? NULL : given);
-	if (!find_key_indexes(root, rel, relation, &search, true, found))
-		return;
-	outer = find_outer(rel, &search, found);
-	if (!bms_equal(outer, given))
-		add_key_path(root, rel, &search, found, outer);
+	for (int further = 0; further <= 1; further++)
+	{
+		Relids		outer;
+
+		if (!find_key_indexes(root, rel, relation, &search, further, found))
+			continue;
+		outer = find_outer(rel, &search, found);
+		if (!further || !bms_equal(outer, given))
+			add_key_path(root, rel, &search, found, outer);
+	}
 }
 
 /* Offer paths over key indexes for all searches of a table. */

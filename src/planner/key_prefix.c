@@ -25,13 +25,8 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 
 /* A column of a btree index, or of a hamming index. */
 typedef struct IndexColumn
@@ -201,21 +196,22 @@ find_condition(PlannerInfo *root, RelOptInfo *rel, IndexColumn *column,
 }
 
 /*
- * Find the conditions on the columns of an index from the first to before the
- * end, a list of IndexClause; false if there is none on one of them.  They need
- * the given relations, or further ones if these are welcome.
+ * Find the conditions on the columns of an index before the end, a list of
+ * IndexClause in which "own", if there is one, is that on its column; false if
+ * there is none on one of them.  They need the given relations, or further ones
+ * if these are welcome.
  */
 bool
 simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-					  int first, int end, Relids given, bool further,
+					  int end, IndexClause *own, Relids given, bool further,
 					  List **conditions)
 {
 	*conditions = NIL;
-	for (int i = first; i < end; i++)
+	for (int i = 0; i < end; i++)
 	{
 		IndexColumn column = {index, i};
-		IndexClause *condition = find_condition(root, rel, &column, given,
-												further);
+		IndexClause *condition = own != NULL && own->indexcol == i ? own :
+		find_condition(root, rel, &column, given, further);
 
 		if (condition == NULL)
 			return false;

@@ -19,7 +19,11 @@
 #include "search/search.h"
 
 #include "access/amapi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 
 /*
  * Of the conditions on a relation that are searches, or imply one, so many are
@@ -49,8 +53,6 @@ extern Node *simhash_reach_call(PlannerInfo *root,
 								Node *center, Node *distance);
 
 /* clauses.c */
-extern RangeTblEntry *simhash_table_entry(PlannerInfo *root, RelOptInfo *rel);
-extern bool simhash_take_call(Node *node, Oid *function, List **args);
 extern List *simhash_conditions(RelOptInfo *rel);
 extern List *simhash_list_searches(PlannerInfo *root, RelOptInfo *rel,
 								   bool by_distance);
@@ -70,9 +72,9 @@ extern double simhash_count_loops(PlannerInfo *root, Relids outer);
 
 /* key_prefix.c */
 extern bool simhash_equal_columns(PlannerInfo *root, RelOptInfo *rel,
-								  IndexOptInfo *index, int first, int end,
-								  Relids given, bool further,
-								  List **conditions);
+								  IndexOptInfo *index, int end,
+								  IndexClause *own, Relids given,
+								  bool further, List **conditions);
 
 /* distances.c */
 extern List *simhash_index_condition(SupportRequestIndexCondition *request);

@@ -32,12 +32,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/pathnodes.h"
-#include "nodes/primnodes.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 /* The radius when it is not known at plan time: that of ~=, or n / 8. */
@@ -90,20 +85,16 @@ growth(const Sought *sought)
 static void
 examine_center(Const *center, Sought *sought)
 {
-	switch (center->consttype)
+	if (center->consttype == INT8OID)
 	{
-		case INT8OID:
-			sought->center = DatumGetInt64(center->constvalue);
-			sought->center_known = true;
-			break;
-		case BITOID:
-		case VARBITOID:
-			sought->bit_center = simhash_get_bits(center->constvalue);
-			sought->bits = sought->bit_center.width;
-			sought->of_bits = sought->center_known = true;
-			break;
-		default:
-			break;
+		sought->center = DatumGetInt64(center->constvalue);
+		sought->center_known = true;
+	}
+	else if (center->consttype == BITOID || center->consttype == VARBITOID)
+	{
+		sought->bit_center = simhash_get_bits(center->constvalue);
+		sought->bits = sought->bit_center.width;
+		sought->of_bits = sought->center_known = true;
 	}
 }
 
@@ -283,8 +274,7 @@ restriction_fraction(PlannerInfo *root, Oid function, List *args, Node *limit,
 	Node	   *other;
 	bool		varonleft;
 	Sought		sought;
-	bool		known;
-	double		result;
+	double		result = 0.0;
 
 	if (!get_restriction_variable(root, args, varRelid,
 								  &vardata, &other, &varonleft))
@@ -293,14 +283,13 @@ restriction_fraction(PlannerInfo *root, Oid function, List *args, Node *limit,
 		return 1.0 / DEFAULT_TUPLES;
 	}
 	sought = begin_sought(&vardata);
-	known = examine_sought(root, other, &sought) &&
-		(limit == NULL || examine_limit(root, limit, &sought));
-	if (!statistic_proc_security_check(&vardata, function))
-		sought.center_known = false;
-	if (known)
+	if (examine_sought(root, other, &sought) &&
+		(limit == NULL || examine_limit(root, limit, &sought)))
+	{
+		if (!statistic_proc_security_check(&vardata, function))
+			sought.center_known = false;
 		result = search_fraction(&vardata, &sought);
-	else
-		result = 0.0;
+	}
 	ReleaseVariableStats(vardata);
 	CLAMP_PROBABILITY(result);
 	return result;

@@ -100,23 +100,12 @@
  * 3 are found by radii -1, 1, 0, 0: nineteen probes in place of four, but none
  * of them into the crowd.
  *
- * Nearest first
- *
- * The same units, handed out one at a time for as long as rows are wanted,
- * give nearest neighbours: when they have come to k + 1, all rows within k have
- * been let through.  Here the chains are of one block each (sh_shells()).  The
- * limits of longer ones rise for the blocks before as well when a block is
- * given a unit, so that pages would have to be read again, step by step; and
- * where the search ends, at radii of 2 or 3, the next block's limit excludes
- * next to no page, even with a billion rows.
- *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
 #include "core/blocks/entries.h"
 
-#include "core/bits.h"
 
 /*
  * What things cost, in comparisons of an entry held in the processor's cache.
@@ -353,8 +342,8 @@ sh_next_range(const ShLayout *layout, const ShReach *reach,
 }
 
 /* How many keys of a width lie at a distance from a given one. */
-double
-sh_shell_size(int width, int radius)
+static double
+shell_size(int width, int radius)
 {
 	double		size = 1;
 
@@ -384,32 +373,6 @@ sh_even_extent(ShExtent *extent, const ShLayout *layout,
 		extent->crowd[block][0] = extent->crowd[block][1] = 1;
 }
 
-/* Entries under the probes of a shell, all together. */
-static double
-shell_entries(const ShExtent *extent, int block, int radius)
-{
-	int			width = extent->layout->widths[block];
-	double		entries = sh_shell_size(width, radius) *
-	extent->rows / (UINT32_C(1) << width) *
-	extent->crowd[block][radius > 0];
-
-	return entries < extent->rows ? entries : extent->rows;
-}
-
-/*
- * Leaf pages read for a shell: each probe starts somewhere on a page and goes
- * on for a share of as many entries as have the key, and no page is read twice.
- */
-static double
-shell_pages(const ShExtent *extent, int block, int radius, double share)
-{
-	double		all = block_pages(extent);
-	double		pages = sh_shell_size(extent->layout->widths[block], radius) +
-	share * shell_entries(extent, block, radius) / extent->per_page;
-
-	return pages < all ? pages : all;
-}
-
 /*
  * The share of the entries under a key that has to be read if the next block
  * may differ in so many bits.  It is 1 if they are on one page.  Otherwise
@@ -433,18 +396,26 @@ key_share(const ShExtent *extent, int block, int limit)
 
 /*
  * What there is to do for one shell of a block, where the next block may
- * differ in so many bits.
+ * differ in so many bits.  Each probe starts somewhere on a leaf page and goes
+ * on for a share of as many entries as have the key, and no page is read twice.
  */
 static ShSearchWork
 shell_work(const ShExtent *extent, int block, int radius, int limit)
 {
-	double		share = key_share(extent, block, limit);
+	int			width = extent->layout->widths[block];
+	double		all = block_pages(extent);
 	ShSearchWork work;
 	double		seeks;
 
-	work.probes = sh_shell_size(extent->layout->widths[block], radius);
-	work.entries = share * shell_entries(extent, block, radius);
-	work.pages = shell_pages(extent, block, radius, share);
+	work.probes = shell_size(width, radius);
+	work.entries = work.probes * extent->rows / (UINT32_C(1) << width) *
+		extent->crowd[block][radius > 0];
+	if (work.entries > extent->rows)
+		work.entries = extent->rows;
+	work.entries *= key_share(extent, block, limit);
+	work.pages = work.probes + work.entries / extent->per_page;
+	if (work.pages > all)
+		work.pages = all;
 	seeks = work.probes < work.pages ? work.probes : work.pages;
 	work.cost = seeks * SH_COST_SEEK(extent) +
 		work.pages * SH_COST_PAGE(extent) + work.entries;
@@ -455,12 +426,10 @@ shell_work(const ShExtent *extent, int block, int radius, int limit)
 static ShSearchWork
 pass_work(const ShExtent *extent)
 {
-	ShSearchWork work;
+	double		pages = block_pages(extent);
+	ShSearchWork work = {1, extent->rows, pages,
+	pages * SH_COST_PAGE(extent) + extent->rows};
 
-	work.probes = 1;
-	work.entries = extent->rows;
-	work.pages = block_pages(extent);
-	work.cost = work.pages * SH_COST_PAGE(extent) + work.entries;
 	return work;
 }
 
@@ -475,25 +444,18 @@ add_work(ShSearchWork *sum, const ShSearchWork *work)
 }
 
 /* The cost of one shell of a block, whatever the other blocks. */
-double
-sh_shell_cost(const ShExtent *extent, int block, int radius)
+static double
+shell_cost(const ShExtent *extent, int block, int radius)
 {
 	return shell_work(extent, block, radius, SH_ANY).cost;
-}
-
-/* The cost of reading all entries of a block. */
-double
-sh_pass_cost(const ShExtent *extent)
-{
-	return pass_work(extent).cost;
 }
 
 /*
  * The block whose next shell costs least, given how far each has been
  * searched, or -1 if there is none left.
  */
-int
-sh_next_block(const ShExtent *extent, const int *done)
+static int
+next_block(const ShExtent *extent, const int *done)
 {
 	int			best = -1;
 	double		best_cost = 0;
@@ -504,7 +466,7 @@ sh_next_block(const ShExtent *extent, const int *done)
 
 		if (done[block] >= extent->layout->widths[block])
 			continue;
-		cost = sh_shell_cost(extent, block, done[block] + 1);
+		cost = shell_cost(extent, block, done[block] + 1);
 		if (best < 0 || cost < best_cost)
 		{
 			best = block;
@@ -512,20 +474,6 @@ sh_next_block(const ShExtent *extent, const int *done)
 		}
 	}
 	return best;
-}
-
-/* A plan that has not searched anything so far. */
-static void
-clear_plan(ShSearchPlan *plan)
-{
-	const ShSearchWork none = {0, 0, 0, 0};
-
-	plan->total = none;
-	for (int block = 0; block < SH_WORD_BLOCKS; block++)
-	{
-		plan->radius[block] = -1;
-		plan->blocks[block] = none;
-	}
 }
 
 /* Put down what the radii of a plan cost, all chains considered. */
@@ -557,18 +505,19 @@ weigh_plan(const ShExtent *extent, ShSearchPlan *plan)
 void
 sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 {
+	const ShSearchPlan nothing = {.radius = {-1, -1, -1, -1}};
 	ShSearchWork pass = pass_work(extent);
 	double		cost = 0;
 	int			units;
 
-	clear_plan(plan);
+	*plan = nothing;
 	for (units = 0; units <= k && cost < pass.cost; units++)
 	{
-		int			block = sh_next_block(extent, plan->radius);
+		int			block = next_block(extent, plan->radius);
 
 		if (block < 0)
 			break;
-		cost += sh_shell_cost(extent, block, ++plan->radius[block]);
+		cost += shell_cost(extent, block, ++plan->radius[block]);
 	}
 	if (units > k && cost < pass.cost)
 	{
@@ -576,7 +525,7 @@ sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 		return;
 	}
 
-	clear_plan(plan);
+	*plan = nothing;
 	plan->radius[0] = extent->layout->widths[0];
 	plan->blocks[0] = plan->total = pass;
 }

@@ -213,12 +213,8 @@ extern bool sh_next_range(const ShLayout *layout, const ShReach *reach,
 						  uint64_t center, uint64_t from, int fine,
 						  uint64_t *low, uint64_t *high);
 
-extern double sh_shell_size(int width, int radius);
 extern void sh_even_extent(ShExtent *extent, const ShLayout *layout,
 						   double rows, double per_page);
-extern double sh_shell_cost(const ShExtent *extent, int block, int radius);
-extern double sh_pass_cost(const ShExtent *extent);
-extern int	sh_next_block(const ShExtent *extent, const int *done);
 extern void sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan);
 
 #endif							/* SH_ENTRIES_H */

@@ -7,17 +7,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/rel.h"
 
-#include "compat.h"
-#include "index/hamming.h"
 #include "index/build/hamming_sort.h"
 
 typedef struct HammingBuild

@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/xloginsert.h"
 #include "commands/progress.h"
@@ -29,10 +29,7 @@
 #include "storage/bufpage.h"
 #include "storage/smgr.h"
 #include "utils/backend_progress.h"
-#include "utils/rel.h"
 
-#include "compat.h"
-#include "index/hamming.h"
 #include "index/build/hamming_sort.h"
 
 /* Place for a tuple and its line pointer. */
@@ -52,7 +49,6 @@ typedef struct HammingLevel
 {
 	Page		page;
 	BlockNumber blkno;
-	BlockNumber left;			/* left neighbour */
 	HammingPivot low;			/* pivot of this page, for the parent */
 	Size		target;			/* bytes of items that fill a page */
 	Size		used;			/* bytes that they take */
@@ -121,8 +117,7 @@ make_pivot(HammingPivot *pivot, const HammingEntry *entry)
 static void
 make_minus_infinity(HammingPivot *pivot)
 {
-	memset(pivot, 0, sizeof(HammingPivot));
-	pivot->tuple.t_info = sizeof(IndexTupleData);
+	*pivot = (HammingPivot) {{.t_info = sizeof(IndexTupleData)}};
 	BTreeTupleSetNAtts(&pivot->tuple, 0, false);
 }
 
@@ -145,10 +140,8 @@ write_page(HammingLoad *load, BlockNumber blkno, Page page)
 	}
 	simhash_set_checksum(page, blkno);
 	if (blkno == load->written)
-	{
-		smgrextend(smgr, MAIN_FORKNUM, blkno, (char *) page, skip_fsync);
-		load->written++;
-	}
+		smgrextend(smgr, MAIN_FORKNUM, load->written++, (char *) page,
+				   skip_fsync);
 	else
 		smgrwrite(smgr, MAIN_FORKNUM, blkno, (char *) page, skip_fsync);
 }
@@ -180,10 +173,6 @@ begin_level(HammingLoad *load)
 	int			fillfactor = options != NULL ? options->fillfactor :
 	BTREE_DEFAULT_FILLFACTOR;
 
-	if (level >= HAMMING_MAX_HEIGHT)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("hamming index has too many levels")));
 	if (level > 0)
 		fillfactor = BTREE_NONLEAF_FILLFACTOR;
 	here->target = Min(BLCKSZ - SizeOfPageHeaderData -

@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -29,13 +29,9 @@
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/guc.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "compat.h"
-#include "index/hamming.h"
 #include "index/build/hamming_sort.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_check);
@@ -192,19 +188,18 @@ static void
 run_check(HammingCheck *check, bool rows)
 {
 	IndexInfo  *info;
-	Snapshot	snapshot;
+	Snapshot	snapshot = NULL;
 
-	if (!rows)
+	if (rows)
 	{
-		hamming_check_pages(check->index, check->state.layout, check->quiet,
-							NULL);
-		return;
+		snapshot = RegisterSnapshot(GetLatestSnapshot());
+		check->entries = hamming_sort_begin(maintenance_work_mem / 2);
+		check->rows = hamming_sort_begin(maintenance_work_mem / 2);
 	}
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	check->entries = hamming_sort_begin(maintenance_work_mem / 2);
-	check->rows = hamming_sort_begin(maintenance_work_mem / 2);
 	hamming_check_pages(check->index, check->state.layout, check->quiet,
 						check->entries);
+	if (!rows)
+		return;
 
 	/* A scan with a snapshot of its own is what the table does for this. */
 	info = BuildIndexInfo(check->index);

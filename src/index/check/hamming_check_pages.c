@@ -13,13 +13,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/hamming.h"
 
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
 
-#include "index/hamming.h"
 #include "index/build/hamming_sort.h"
 
 /* What is checked. */

@@ -15,12 +15,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "storage/bufmgr.h"
+#include "index/scan/hamming_scan.h"
 
 #include "core/cpu.h"
-#include "index/scan/hamming_scan.h"
 
 /* Compares a run, by the instructions of some processor. */
 typedef struct CompareKind
@@ -133,33 +130,6 @@ static const CompareKind kinds[] = {
 };
 
 static SH_CPU_DEFINE_FASTEST(fastest_kind, CompareKind, kinds);
-
-/* Take the entries of NULL on a page for matches. */
-void
-hamming_take_nulls(HammingScan *so, Page page)
-{
-	OffsetNumber last = PageGetMaxOffsetNumber(page);
-
-	for (OffsetNumber offset = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-		 offset <= last; offset++)
-	{
-		IndexTuple	itup = hamming_page_tuple(page, offset);
-
-		if (IndexTupleHasNulls(itup))
-			hamming_add_match(so, &itup->t_tid)->recheck = false;
-	}
-}
-
-/*
- * Begin to read what a plan says.  Entries farther than so many bits from its
- * center are no matches.
- */
-void
-hamming_read_plan(HammingScan *so, const HammingPlan *plan, int max_distance)
-{
-	so->max_distance = max_distance;
-	hamming_cursor_begin(&so->cursor, plan);
-}
 
 /*
  * Read one leaf page of the plan.  Matches are added to those of the scan.

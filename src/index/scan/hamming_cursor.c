@@ -37,15 +37,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "storage/predicate.h"
-#include "utils/rel.h"
-
-#include "core/bits.h"
 #include "index/scan/hamming_scan.h"
+
+#include "storage/predicate.h"
 
 /*
  * Entries fewer than this between two prefixes are read, not searched across;
@@ -57,7 +51,7 @@
 /* So many pages in a row, and the operating system reads those that follow. */
 #define HAMMING_STREAK			8
 
-/* Begin to read what a plan says; NULL: nothing. */
+/* Begin to read what a plan says. */
 void
 hamming_cursor_begin(HammingCursor *cursor, const HammingPlan *plan)
 {
@@ -108,41 +102,21 @@ locate(IndexScanDesc scan, HammingCursor *cursor, HammingRun *run)
 }
 
 /*
- * The bare entries between the bounds of a page, as many as there are before
- * any page is found.
- */
-static uint64
-usual_span(const ShExtent *extent)
-{
-	return (uint64) (sh_kept_mask(extent->layout) /
-					 (extent->rows / extent->per_page + 1));
-}
-
-/*
- * The lowest bit of prefixes that a sixteenth of a page shares, or less; but
- * as long as a page has all entries under a key, there is nothing to be gained
- * by looking beyond the key.
- */
-static inline int
-page_fine(const ShLayout *layout, uint64 span, int block)
-{
-	int			key = sh_ring_end(layout, block, 0);
-	int			fine = Max(sh_bit_length(span / HAMMING_PAGE_PREFIXES) - 1, 0);
-
-	return span >> key != 0 ? Max(fine, key) : fine;
-}
-
-/*
- * The lowest bit of prefixes to look at.  If there is but one key of the
- * block, that is told in full at no cost.
+ * The lowest bit of prefixes to look at: of those that a sixteenth of a page
+ * shares, or less.  As long as a page has all entries under a key, there is
+ * nothing to be gained by looking beyond the key; and if there is but one key of
+ * the block, that is told in full at no cost.
  */
 static inline int
 pass_fine(const ShLayout *layout, const HammingPass *pass, uint64 span)
 {
-	int			fine = page_fine(layout, span, pass->block);
+	int			key = sh_ring_end(layout, pass->block, 0);
+	int			fine = Max(sh_bit_length(span / HAMMING_PAGE_PREFIXES) - 1, 0);
 
+	if (span >> key != 0)
+		fine = Max(fine, key);
 	if (pass->reach.within[0] == 0)
-		fine = Min(fine, sh_ring_end(layout, pass->block, 0));
+		fine = Min(fine, key);
 	return Min(fine, layout->kept);
 }
 
@@ -236,8 +210,10 @@ lay_out_run(IndexScanDesc scan, HammingCursor *cursor, HammingRun *run)
 	uint64		low;
 	uint64		high;
 
+	/* Before any page is found: as many entries as a page has usually. */
 	if (cursor->span == 0)
-		cursor->span = usual_span(&plan->extent);
+		cursor->span = (uint64) (sh_kept_mask(layout) /
+								 (plan->extent.rows / plan->extent.per_page + 1));
 	for (; cursor->pass < plan->npasses; cursor->pass++, cursor->next = 0)
 	{
 		const HammingPass *pass = &plan->passes[cursor->pass];

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hamming_matches.c
- *		The matches of a scan: gathered page by page, and handed out.
+ *		The matches of a scan, which are gathered page by page.
  *
  * If the scan keeps pins, all matches are of the one page that is pinned.
  *
@@ -13,13 +13,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-
 #include "index/scan/hamming_scan.h"
+
+#include "utils/memutils.h"
 
 /*
  * Add a match, of whose distance nothing is known yet.
@@ -45,26 +41,6 @@ hamming_add_match(HammingScan *so, ItemPointer tid)
 	return match;
 }
 
-/*
- * The next match to hand out, or NULL.  Complains of its TID if no row can
- * have it: nobody else looks.
- */
-HammingMatch *
-hamming_next_match(IndexScanDesc scan)
-{
-	HammingMatches *matches = &((HammingScan *) scan->opaque)->matches;
-	HammingMatch *match;
-
-	if (matches->next >= matches->count)
-		return NULL;
-	match = &matches->items[matches->next++];
-	if (unlikely(!ItemPointerIsValid(&match->tid) ||
-				 !BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(&match->tid))))
-		hamming_corrupted(scan->indexRelation,
-						  "an entry of index \"%s\" does not point to a row");
-	return match;
-}
-
 /* Unlock a page; unpin it, unless its matches are to keep the pin. */
 void
 hamming_leave_page(HammingMatches *matches, Buffer buffer, int before)
@@ -74,16 +50,4 @@ hamming_leave_page(HammingMatches *matches, Buffer buffer, int before)
 		matches->pinned = buffer;
 	else
 		ReleaseBuffer(buffer);
-}
-
-/* Forget the matches at hand. */
-void
-hamming_drop_matches(HammingScan *so)
-{
-	HammingMatches *matches = &so->matches;
-
-	if (BufferIsValid(matches->pinned))
-		ReleaseBuffer(matches->pinned);
-	matches->pinned = InvalidBuffer;
-	matches->count = matches->next = 0;
 }

@@ -55,15 +55,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
 #include "index/build/hamming_sort.h"
-#include "index/scan/hamming_scan.h"
 
 /*
  * Limits of the work done.
@@ -405,7 +401,6 @@ plan_all(HammingScan *so)
 	for (int w = 0; w < so->layout->words; w++)
 	{
 		hamming_plan_search(&so->words->plans[w], so->layout->kept);
-		hamming_plan_passes(&so->words->plans[w]);
 		so->nearest->beyond[w] = so->nearest->met[w] + 1;
 	}
 }

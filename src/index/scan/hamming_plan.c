@@ -25,12 +25,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
-
 #include "index/scan/hamming_scan.h"
 
 /* An index of so many pages may have its size taken on trust. */
@@ -199,8 +193,9 @@ survey_crowds(IndexScanDesc scan, HammingPlan *plan)
 }
 
 /*
- * Lay out the passes, block by block.  Each leaves out what those before it
- * find.  A plan that was made before, for another center, has them already.
+ * Lay out the passes of a plan that is going to be read, block by block.  Each
+ * leaves out what those before it find.  A plan that was read before, for another
+ * center, has them already.
  */
 void
 hamming_plan_passes(HammingPlan *plan)
@@ -240,5 +235,4 @@ hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 	if (!sh_is_pass(plan->extent.layout, &plan->search))
 		survey_crowds(scan, plan);
 	hamming_plan_search(plan, k);
-	hamming_plan_passes(plan);
 }

@@ -19,37 +19,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
 #include "index/scan/hamming_scan.h"
-#include "search/search.h"
-
-/* Take a ball of the kind that an index is searched for; false if none is in it. */
-bool
-hamming_take_ball(const HammingIndexState *index, Datum datum,
-				  HammingBall *ball)
-{
-	const ShLayout *layout = index->layout;
-	SimhashSearched indexed = index->indexed;
-	SimhashBall argument;
-	SimhashBitBall bits;
-
-	if (indexed == SIMHASH_BITS || indexed == SIMHASH_BIT_BALLS)
-	{
-		if (!simhash_get_bit_ball(datum, indexed == SIMHASH_BIT_BALLS, &bits) ||
-			bits.radius < 0)
-			return false;
-		hamming_cut_bits(layout, &bits.center, &ball->center);
-		ball->radius = bits.radius;
-		return true;
-	}
-	if (!simhash_get_ball(datum, indexed == SIMHASH_BALLS, &argument) ||
-		argument.radius < 0)
-		return false;
-	sh_cut_word(layout, (uint64) argument.center, &ball->center);
-	ball->radius = argument.radius;
-	return true;
-}
 
 /*
  * Turn a condition into a ball; false if it can hold for no row.
@@ -76,7 +46,8 @@ key_to_ball(const HammingIndexState *index, ScanKey key, HammingBall *ball)
 		(void) hamming_cut(index, key->sk_argument, &ball->center);
 		ball->radius = SH_NEAR;
 	}
-	else if (!hamming_take_ball(index, key->sk_argument, ball))
+	else if (!hamming_cut_ball(index, key->sk_argument, &ball->center,
+							   &ball->radius))
 		return false;
 	ball->certain = -1;
 	if (layout->words == 1 &&

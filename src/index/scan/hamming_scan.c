@@ -27,19 +27,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
-#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "compat.h"
-#include "index/scan/hamming_scan.h"
-#include "search/search.h"
+#include "index/build/hamming_sort.h"
 
 /* How many entries a page has, to begin with. */
 static int
@@ -80,13 +75,25 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	return scan;
 }
 
+/* Forget the matches at hand. */
+static void
+drop_matches(HammingMatches *matches)
+{
+	if (BufferIsValid(matches->pinned))
+		ReleaseBuffer(matches->pinned);
+	matches->pinned = InvalidBuffer;
+	matches->count = matches->next = 0;
+}
+
 /* Drop all that the search before has left. */
 static void
 forget_search(HammingScan *so)
 {
-	hamming_drop_matches(so);
+	drop_matches(&so->matches);
 	hamming_nearest_reset(so);
-	hamming_words_reset(so);
+	if (so->words->found != NULL)
+		hamming_sort_end(so->words->found);
+	so->words->found = NULL;
 	so->started = false;
 	so->in_nulls = false;
 }
@@ -158,11 +165,20 @@ read_nulls(IndexScanDesc scan)
 	HammingScan *so = (HammingScan *) scan->opaque;
 	int			before = so->matches.count;
 	Buffer		buffer = hamming_walk(scan, &so->nulls);
+	Page		page;
+	OffsetNumber offset;
 
 	if (!BufferIsValid(buffer))
 		return false;
-	if (!P_IGNORE(BTPageGetOpaque(BufferGetPage(buffer))))
-		hamming_take_nulls(so, BufferGetPage(buffer));
+	page = BufferGetPage(buffer);
+	offset = P_FIRSTDATAKEY(BTPageGetOpaque(page));
+	for (; offset <= PageGetMaxOffsetNumber(page); offset++)
+	{
+		IndexTuple	itup = hamming_page_tuple(page, offset);
+
+		if (!P_IGNORE(BTPageGetOpaque(page)) && IndexTupleHasNulls(itup))
+			hamming_add_match(so, &itup->t_tid)->recheck = false;
+	}
 	hamming_leave_page(&so->matches, buffer, before);
 	return true;
 }
@@ -206,22 +222,34 @@ find_matches(IndexScanDesc scan)
 	fill_matches(scan, read_nulls);
 }
 
-/* The next match, or NULL. */
+/*
+ * The next match, or NULL.  Complains of its TID if no row can have it: nobody
+ * else looks.
+ */
 static HammingMatch *
 next_match(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
+	HammingMatches *matches = &so->matches;
+	HammingMatch *match;
 
 	if (!so->started)
 		begin_search(scan);
 	if (so->asked.impossible)
 		return NULL;
-	if (so->matches.next >= so->matches.count)
+	if (matches->next >= matches->count)
 	{
-		hamming_drop_matches(so);
+		drop_matches(matches);
 		find_matches(scan);
+		if (matches->count == 0)
+			return NULL;
 	}
-	return hamming_next_match(scan);
+	match = &matches->items[matches->next++];
+	if (unlikely(!ItemPointerIsValid(&match->tid) ||
+				 !BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(&match->tid))))
+		hamming_corrupted(scan->indexRelation,
+						  "an entry of index \"%s\" does not point to a row");
+	return match;
 }
 
 /*

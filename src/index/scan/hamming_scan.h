@@ -14,9 +14,8 @@
  *	HammingWords		searches in several words	hamming_words.c
  *
  * What makes a scan fast stands in hamming_tricks.c, each trick with a plain
- * fallback that gives the same answer.  Compile with -DHAMMING_PLAIN to have all
- * fallbacks, or with one of the macros below to measure one trick by itself.
- * README has the figures.
+ * fallback that gives the same answer.  Compile with -DHAMMING_PLAIN to have the
+ * fallbacks.  README has the figures.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -25,9 +24,9 @@
 #ifndef HAMMING_SCAN_H
 #define HAMMING_SCAN_H
 
-#include "access/tableam.h"
-
 #include "index/hamming.h"
+
+#include "miscadmin.h"
 
 /*
  * Limits of the work done.
@@ -40,23 +39,6 @@
 #define HAMMING_AHEAD		32
 #define HAMMING_AHEAD_CACHED	8
 #define HAMMING_BATCH		1024
-
-/*
- * HAMMING_PLAIN_BUFFERS	look up every buffer in the buffer manager's table
- * HAMMING_PLAIN_FETCH		fetch nothing into the processor's cache
- * HAMMING_PLAIN_FIND		find entries by binary search
- * HAMMING_DISK_TIME=n		a page that takes n microseconds is on a disk, which
- *							is asked for the next ones ahead; 0: all are
- */
-#ifdef HAMMING_PLAIN
-#define HAMMING_PLAIN_BUFFERS
-#define HAMMING_PLAIN_FETCH
-#define HAMMING_PLAIN_FIND
-#define HAMMING_DISK_TIME		PG_INT32_MAX
-#endif
-#ifndef HAMMING_DISK_TIME
-#define HAMMING_DISK_TIME		20
-#endif
 
 /* A line of the processor's cache. */
 #define HAMMING_CACHE_LINE		64
@@ -261,7 +243,8 @@ typedef struct HammingScan
 	HammingQuestion asked;
 	HammingWords *words;		/* the plans, one for each word */
 	HammingCursor cursor;
-	int			max_distance;	/* of entries that are matches */
+	int			max_distance;	/* of entries from the plan's center that are
+								 * matches */
 	HammingMatches matches;
 
 	struct HammingNearest *nearest; /* with ORDER BY */
@@ -271,8 +254,6 @@ typedef struct HammingScan
 } HammingScan;
 
 /* hamming_question.c */
-extern bool hamming_take_ball(const HammingIndexState *index, Datum datum,
-							  HammingBall *ball);
 extern void hamming_ask(IndexScanDesc scan);
 extern int	hamming_farthest(const HammingScan *so);
 
@@ -313,20 +294,14 @@ extern void hamming_begin_walk(IndexScanDesc scan, int64 key,
 extern Buffer hamming_walk(IndexScanDesc scan, HammingWalk *walk);
 
 /* hamming_compare.c */
-extern void hamming_read_plan(HammingScan *so, const HammingPlan *plan,
-							  int max_distance);
 extern bool hamming_read_page(IndexScanDesc scan);
-extern void hamming_take_nulls(HammingScan *so, Page page);
 
 /* hamming_matches.c */
 extern HammingMatch *hamming_add_match(HammingScan *so, ItemPointer tid);
-extern HammingMatch *hamming_next_match(IndexScanDesc scan);
 extern void hamming_leave_page(HammingMatches *matches, Buffer buffer,
 							   int before);
-extern void hamming_drop_matches(HammingScan *so);
 
 /* hamming_words.c */
-extern void hamming_words_reset(HammingScan *so);
 extern void hamming_words_fill(IndexScanDesc scan);
 extern void hamming_plan_all_rows(IndexScanDesc scan);
 extern double hamming_plan_words(IndexScanDesc scan, const ShValue *center,

@@ -19,47 +19,25 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "compat.h"
-#include "index/scan/hamming_scan.h"
-#include "search/search.h"
-
 PG_FUNCTION_INFO_V1(hamming_search_plan);
 PG_FUNCTION_INFO_V1(hamming_bit_search_plan);
-
-/* What is returned of each block. */
-enum
-{
-	COLUMN_BLOCK,
-	COLUMN_RADIUS,
-	COLUMN_PROBES,
-	COLUMN_PAGES,
-	COLUMN_CANDIDATES,
-	COLUMN_CROWD,
-	COLUMN_CROWD_BESIDE,
-	COLUMN_READS_ALL,
-	PLAN_COLUMNS
-};
 
 /*
  * May the user read what an index holds?  An expression may be made from any
@@ -84,13 +62,6 @@ may_read_indexed(Oid table, Relation index)
 		pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* Are there rows that the user may not see? */
-static bool
-policy_hides_rows(Oid table)
-{
-	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
-}
-
 /* Fail unless the user may be told how a search of an index goes. */
 static void
 check_plan_rights(Relation index)
@@ -99,7 +70,7 @@ check_plan_rights(Relation index)
 
 	if (!may_read_indexed(table, index))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
-	if (policy_hides_rows(table))
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s",
@@ -163,19 +134,19 @@ return_block(ReturnSetInfo *result, const HammingPlan *plan, int block)
 {
 	const ShLayout *layout = plan->extent.layout;
 	const ShSearchWork *work = &plan->search.blocks[block];
-	Datum		values[PLAN_COLUMNS];
-	bool		nulls[PLAN_COLUMNS] = {0};
+	int			radius = plan->search.radius[block];
+	Datum		values[] = {
+		Int32GetDatum(plan->word * layout->blocks + block),
+		Int32GetDatum(radius),
+		Int64GetDatum((int64) work->probes),
+		rounded(work->pages),
+		rounded(work->entries),
+		rounded(plan->extent.crowd[block][0]),
+		rounded(plan->extent.crowd[block][1]),
+		BoolGetDatum(block == 0 && sh_is_pass(layout, &plan->search))
+	};
+	bool		nulls[lengthof(values)] = {false, radius < 0};
 
-	values[COLUMN_BLOCK] = Int32GetDatum(plan->word * layout->blocks + block);
-	values[COLUMN_RADIUS] = Int32GetDatum(plan->search.radius[block]);
-	nulls[COLUMN_RADIUS] = plan->search.radius[block] < 0;
-	values[COLUMN_PROBES] = Int64GetDatum((int64) work->probes);
-	values[COLUMN_PAGES] = rounded(work->pages);
-	values[COLUMN_CANDIDATES] = rounded(work->entries);
-	values[COLUMN_CROWD] = rounded(plan->extent.crowd[block][0]);
-	values[COLUMN_CROWD_BESIDE] = rounded(plan->extent.crowd[block][1]);
-	values[COLUMN_READS_ALL] = BoolGetDatum(block == 0 &&
-											sh_is_pass(layout, &plan->search));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
@@ -192,26 +163,6 @@ return_plan(ReturnSetInfo *result, IndexScanDesc scan)
 			return_block(result, &so->words->plans[word], block);
 }
 
-/* Fail if the radius of a ball is out of range. */
-static void
-check_ball(Datum datum, bool of_bits)
-{
-	SimhashBall ball;
-	SimhashBitBall bit_ball;
-
-	if (of_bits)
-		(void) simhash_get_bit_ball(datum, true, &bit_ball);
-	else
-		(void) simhash_get_ball(datum, true, &ball);
-}
-
-/* Is an index one of bit strings? */
-static bool
-is_of_bits(SimhashSearched indexed)
-{
-	return indexed == SIMHASH_BITS || indexed == SIMHASH_BIT_BALLS;
-}
-
 /* The work of both functions. */
 static Datum
 return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
@@ -220,6 +171,10 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	Relation	index;
 	IndexScanDesc scan;
 	HammingScan *so;
+	HammingIndexState *state;
+	HammingBall *asked;
+	SimhashBall ball;
+	SimhashBitBall bit_ball;
 	uint64		shift;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -230,7 +185,10 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	scan = hamming_beginscan(index, 1, 0);
 	scan->xs_snapshot = GetActiveSnapshot();
 	so = (HammingScan *) scan->opaque;
-	if (is_of_bits(so->index.indexed) != of_bits)
+	state = &so->index;
+	asked = so->asked.balls;
+	if ((state->indexed == SIMHASH_BITS ||
+		 state->indexed == SIMHASH_BIT_BALLS) != of_bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg(of_bits
@@ -241,14 +199,18 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 				 ? errhint("Use hamming_search_plan() for fingerprints of type bigint.")
 				 : errhint("Use hamming_bit_search_plan() for bit strings.")));
 
-	check_ball(PG_GETARG_DATUM(1), of_bits);
+	/* Complain of a radius that is out of range, whatever the group is. */
+	if (of_bits)
+		(void) simhash_get_bit_ball(PG_GETARG_DATUM(1), true, &bit_ball);
+	else
+		(void) simhash_get_ball(PG_GETARG_DATUM(1), true, &ball);
 	so->asked.order_by = -1;
-	if (read_group_shift(index, &so->index, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
-		hamming_take_ball(&so->index, PG_GETARG_DATUM(1),
-						  &so->asked.balls[0]))
+	if (read_group_shift(index, state, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
+		hamming_cut_ball(state, PG_GETARG_DATUM(1), &asked->center,
+						 &asked->radius))
 	{
 		so->asked.nballs = 1;
-		hamming_shift(so->layout, shift, &so->asked.balls[0].center);
+		hamming_shift(so->layout, shift, &asked->center);
 		return_plan((ReturnSetInfo *) fcinfo->resultinfo, scan);
 	}
 	hamming_endscan(scan);

@@ -19,17 +19,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "access/xact.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "storage/predicate.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-
-#include "compat.h"
 #include "index/scan/hamming_scan.h"
+
+#include "storage/predicate.h"
+#include "utils/snapmgr.h"
 
 /* Steps from page to page after which to ask how many pages there are. */
 #define STEPS_UNASKED	4096
@@ -162,23 +155,6 @@ get_root(IndexScanDesc scan)
 }
 
 /*
- * The root of an index for a serializable transaction, which must hold a
- * predicate lock on what it has looked at: an empty index has no page to lock,
- * so it locks the relation.  An insertion may have come in between, so we look
- * again afterwards.
- */
-static Buffer
-get_root_or_lock(IndexScanDesc scan)
-{
-	Buffer		buffer = get_root(scan);
-
-	if (BufferIsValid(buffer) || !IsolationIsSerializable())
-		return buffer;
-	PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
-	return get_root(scan);
-}
-
-/*
  * Find the child of an inner page where keys >= key begin.  Returns false if the
  * page lies to the left of the key, or is deleted.
  *
@@ -201,7 +177,7 @@ hamming_find_child(Page page, int64 key, const HammingBounds *here,
 	if (offset <= last)
 		child->high = hamming_page_key(page, offset);
 	else if (!P_RIGHTMOST(opaque))
-		child->high = hamming_high_key(page);
+		child->high = hamming_page_key(page, P_HIKEY);
 	if (child->high < key)
 		return false;
 
@@ -243,7 +219,18 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingBounds *parent,
 	}
 	else
 	{
-		buffer = get_root_or_lock(scan);
+		buffer = get_root(scan);
+
+		/*
+		 * A serializable transaction must hold a predicate lock on what it has
+		 * looked at: an empty index has no page to lock, so it locks the
+		 * relation.  An insertion may have come in between, so we look again.
+		 */
+		if (!BufferIsValid(buffer))
+		{
+			PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
+			buffer = get_root(scan);
+		}
 		if (!BufferIsValid(buffer))
 			return false;
 		here.blkno = BufferGetBlockNumber(buffer);

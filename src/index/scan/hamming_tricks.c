@@ -28,25 +28,20 @@
  * for a while.
  *
  * Invariant: what a function returns does not depend on a memory or a guess
- * being right, nor on which of the macros of hamming_scan.h is defined, with
- * one exception: hamming_find_entry() may return an earlier entry.
+ * being right, nor on HAMMING_PLAIN, with one exception: hamming_find_entry() may
+ * return an earlier entry.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "index/scan/hamming_scan.h"
 
 #include <math.h>
 
 #include "executor/instrument.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
 #include "utils/spccache.h"
-
-#include "compat.h"
-#include "index/scan/hamming_scan.h"
 
 /*
  * Pages whose buffers are remembered, and how often the buffer of one of them
@@ -73,6 +68,11 @@
 
 /* When a page is found to come from a disk, so many more are asked for. */
 #define HAMMING_DISK_ASKS		32
+
+/* A page that takes so many microseconds is on a disk; 0: all are. */
+#ifndef HAMMING_DISK_TIME
+#define HAMMING_DISK_TIME		20
+#endif
 
 typedef struct RecentPage
 {
@@ -147,7 +147,7 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
 	uint32		page;
 	RecentPage *known = recent_page(rel, blkno, &page);
 
-#ifdef HAMMING_PLAIN_BUFFERS
+#ifdef HAMMING_PLAIN
 	known->buffer = InvalidBuffer;
 #endif
 	if (++uses % HAMMING_RECENT_TRUST != 0 &&
@@ -174,7 +174,7 @@ hamming_known_page(Relation rel, BlockNumber blkno)
 	uint32		page;
 	RecentPage *known = recent_page(rel, blkno, &page);
 
-#ifdef HAMMING_PLAIN_FETCH
+#ifdef HAMMING_PLAIN
 	return NULL;
 #endif
 	if (known->page != page || known->buffer <= 0)
@@ -231,6 +231,9 @@ hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 int
 hamming_disk_concurrency(Relation rel)
 {
+#ifdef HAMMING_PLAIN
+	disk_asks = 0;
+#endif
 	if (likely(disk_asks <= 0))
 		return 0;
 	return get_tablespace_io_concurrency(rel->rd_rel->reltablespace);
@@ -266,7 +269,7 @@ OffsetNumber
 hamming_find_entry(Page page, OffsetNumber first, int64 key, float place)
 {
 	OffsetNumber count = PageGetMaxOffsetNumber(page);
-#ifndef HAMMING_PLAIN_FIND
+#ifndef HAMMING_PLAIN
 	int			guess = (int) (place * count) - guess_slack(place, count);
 
 	if (guess <= first)

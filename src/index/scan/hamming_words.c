@@ -33,23 +33,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "miscadmin.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-
-#include "index/build/hamming_sort.h"
 #include "index/scan/hamming_scan.h"
 
-/* Forget what a search has found. */
-void
-hamming_words_reset(HammingScan *so)
-{
-	if (so->words->found != NULL)
-		hamming_sort_end(so->words->found);
-	so->words->found = NULL;
-}
+#include "utils/memutils.h"
+
+#include "index/build/hamming_sort.h"
 
 /* Plan to search a word within a radius; what that costs. */
 static double
@@ -126,7 +114,6 @@ hamming_plan_words(IndexScanDesc scan, const ShValue *center, int k,
 
 		if (least != NULL)
 			hamming_plan_search(plan, Max(plan->k, least[w]));
-		hamming_plan_passes(plan);
 		if (plan->k < 0)
 			continue;
 		cost += plan->search.total.cost;
@@ -175,11 +162,13 @@ next_word(HammingScan *so)
 
 	while (++words->word < so->layout->words)
 	{
-		const HammingPlan *plan = &words->plans[words->word];
+		HammingPlan *plan = &words->plans[words->word];
 
 		if (plan->k < 0)
 			continue;
-		hamming_read_plan(so, plan, plan->k);
+		hamming_plan_passes(plan);
+		so->max_distance = plan->k;
+		hamming_cursor_begin(&so->cursor, plan);
 		return true;
 	}
 	return false;
@@ -221,14 +210,17 @@ gather_rows(IndexScanDesc scan)
 	words->last_tid = -1;
 }
 
-/* Add the rows of words->found to the matches, each once. */
-static void
-take_found(HammingScan *so)
+/* Put the next rows that several words find into the scan, each once. */
+void
+hamming_words_fill(IndexScanDesc scan)
 {
+	HammingScan *so = (HammingScan *) scan->opaque;
 	HammingWords *words = so->words;
 	HammingEntry row;
 	ItemPointerData tid;
 
+	if (words->found == NULL)
+		gather_rows(scan);
 	while (so->matches.count < HAMMING_BATCH &&
 		   hamming_sort_next(words->found, &row))
 	{
@@ -238,15 +230,4 @@ take_found(HammingScan *so)
 		hamming_unpack_tid((uint64) row.key, &tid);
 		(void) hamming_add_match(so, &tid);
 	}
-}
-
-/* Put the next rows that several words find into the scan, if there are any. */
-void
-hamming_words_fill(IndexScanDesc scan)
-{
-	HammingScan *so = (HammingScan *) scan->opaque;
-
-	if (so->words->found == NULL)
-		gather_rows(scan);
-	take_found(so);
 }
