@@ -168,8 +168,8 @@ hamming_pin_page(Relation rel, BlockNumber blkno)
  * Where the buffer of a page is, if it is known and not private to this session;
  * NULL if not.  The page is not pinned: what is there may be changing.
  */
-const char *
-hamming_known_page(Relation rel, BlockNumber blkno)
+static inline const char *
+known_page(Relation rel, BlockNumber blkno)
 {
 	uint32		page;
 	RecentPage *known = recent_page(rel, blkno, &page);
@@ -180,6 +180,13 @@ hamming_known_page(Relation rel, BlockNumber blkno)
 	if (known->page != page || known->buffer <= 0)
 		return NULL;
 	return (const char *) BufferGetPage(known->buffer);
+}
+
+/* The same, for hamming_warm.c. */
+const char *
+hamming_known_page(Relation rel, BlockNumber blkno)
+{
+	return known_page(rel, blkno);
 }
 
 /*
@@ -205,7 +212,7 @@ guess_slack(float place, int count)
 void
 hamming_fetch_ahead(Relation rel, BlockNumber blkno, float place, int entries)
 {
-	const char *page = hamming_known_page(rel, blkno);
+	const char *page = known_page(rel, blkno);
 	const char *items;
 	const char *tuples;
 	int			first;
