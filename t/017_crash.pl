@@ -186,7 +186,8 @@ sub client
 # All of them are to end; what they complain of is as it should be.
 my $fine = join('|',
 	'deadlock detected', 'conflict with recovery', 'could not serialize',
-	'terminating connection', 'postmaster exit', 'shutting down',
+	'terminating connection', 'lost connection to parallel worker',
+	'postmaster exit', 'shutting down',
 	'starting up', 'in recovery mode', 'relation "(again|beside)" already exists',
 	'"\w+" does not exist', 'could not open relation with OID',
 	$power ? ('Input/output error', 'Read-only file system', 'pg_wal') : ());

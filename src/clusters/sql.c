@@ -194,14 +194,22 @@ simhash_cluster_sql(const ClusterCall *call, const char *format,...)
 	return command.data;
 }
 
-/* Run a command; returns how many rows it is about.  SPI changes the context. */
+/*
+ * Run a command; returns how many rows it is about.  SPI changes the context, and
+ * plans before it takes a snapshot; after a commit there is none, and a plan that
+ * will do for this transaction alone, as by a new index, wants one.
+ */
 uint64
 simhash_cluster_run(const char *command)
 {
 	MemoryContext context = CurrentMemoryContext;
-	int			result = SPI_execute(command, false, 0);
-	uint64		rows = SPI_processed;
+	int			result;
+	uint64		rows;
 
+	PushActiveSnapshot(GetTransactionSnapshot());
+	result = SPI_execute(command, false, 0);
+	rows = SPI_processed;
+	PopActiveSnapshot();
 	MemoryContextSwitchTo(context);
 	if (result < 0)
 		ereport(ERROR,
