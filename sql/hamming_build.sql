@@ -1,8 +1,7 @@
 --
 -- hamming_sort.c: building an index with next to no memory
 --
--- 1,200,000 entries in runs of 65,536, sixteen of which are merged at a time:
--- the first sixteen while the table is being read, the others at the end.
+-- 1,200,000 entries in stretches of 65,536, which are merged at the end.
 --
 
 CREATE TABLE many AS
@@ -21,6 +20,22 @@ SELECT count(*) FROM many WHERE fp ~= hashint8extended(1, 1);
 SELECT count(*) FROM many WHERE fp <@ (0, 20);
 SELECT count(*) FROM many WHERE bit_count(fp::bit(64)) <= 20;
 DROP TABLE many;
+
+--
+-- more stretches than there is memory for a block of each: 136,000 rows have 64
+-- entries each, 133 stretches, and 128 blocks are 1 MB
+--
+CREATE TABLE broad AS
+  SELECT n AS id, ('x' || string_agg(md5(n || '.' || part), '' ORDER BY part))::bit(1024) AS fp
+  FROM generate_series(1, 136000) AS n, generate_series(1, 8) AS part GROUP BY n;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX broad_small ON broad USING hamming (fp);
+RESET maintenance_work_mem;
+SELECT hamming_index_check('broad_small', false);
+SELECT count(*) AS searched, count(found.id) AS found
+FROM broad AS b LEFT JOIN LATERAL (SELECT id FROM broad AS o WHERE o.fp <@ (b.fp, 15) AND o.id = b.id) AS found ON true
+WHERE b.id % 1000 = 0;
+DROP TABLE broad;
 
 --
 -- hamming_load.c: next to nothing to load

@@ -5,9 +5,11 @@
  *
  * An entry is a key and a TID, 16 bytes in all.  They are gathered in an array
  * that grows to the memory allowed, sorted there, and written to a temporary
- * file, a stretch, whenever it is full.  In the end all stretches are merged.
- * With maintenance_work_mem = 64 MB, entries of a billion rows make a thousand
- * stretches, of each of which a block is in memory.
+ * file, a stretch, whenever it is full.  In the end all stretches are merged,
+ * with a block of each in memory.  With maintenance_work_mem = 64 MB, entries of
+ * a billion rows make a thousand stretches, whose blocks are 8 MB.  Where the
+ * blocks would take more than is allowed, the array grows, so that both stay
+ * small: with 1 MB, of a billion rows, some 32 MB each rather than 1 and 512.
  *
  * The server's own sort (tuplesort.c) sorts tuples of any kind, and pays for
  * that with three times the memory for each entry and a call for each
@@ -95,6 +97,9 @@ write_stretch(HammingSort *sort)
 	BufFileWrite(stretch->file, sort->entries,
 				 sort->count * sizeof(HammingEntry));
 	sort->stretches = lappend(sort->stretches, stretch);
+	if ((size_t) list_length(sort->stretches) * BLCKSZ >
+		sort->most * sizeof(HammingEntry))
+		sort->most *= 2;
 	sort->count = 0;
 	MemoryContextSwitchTo(old);
 }
