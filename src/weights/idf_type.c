@@ -131,10 +131,10 @@ simhash_idf_send(PG_FUNCTION_ARGS)
 }
 
 /* Sort entries by hash. */
-#define ST_SORT simhash_sort_entries
+#define ST_SORT sort_idf_entries
 #define ST_ELEMENT_TYPE ShIdfEntry
 #define ST_COMPARE(a, b) ((a)->hash < (b)->hash ? -1 : (a)->hash > (b)->hash)
-#define ST_SCOPE
+#define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
@@ -146,7 +146,7 @@ simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries)
 	struct varlena *result;
 	Size		length;
 
-	simhash_sort_entries(entries, idf->entries);
+	sort_idf_entries(entries, idf->entries);
 	length = sh_idf_write(NULL, idf, entries);
 	result = palloc(VARHDRSZ + length);
 	SET_VARSIZE(result, VARHDRSZ + length);
@@ -249,7 +249,7 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 		entries[i].hash = simhash_hash_text(idf.profile, features[i]);
 		entries[i].value = given_weight(DatumGetFloat8(weights[i]));
 	}
-	simhash_sort_entries(entries, n);
+	sort_idf_entries(entries, n);
 	check_duplicates(entries, n);
 	idf.entries = n;
 	idf.fallback = median_weight(entries, n);
@@ -350,7 +350,7 @@ add_stop_words(const ShIdf *idf, ShIdfEntry *entries, uint64 n,
 		entries[n].hash = simhash_hash_text(idf->profile, words[i]);
 		entries[n++].value = 0;
 	}
-	simhash_sort_entries(entries, n);
+	sort_idf_entries(entries, n);
 	for (uint64 i = 0; i < n; i++)
 	{
 		if (kept == 0 || entries[kept - 1].hash != entries[i].hash)

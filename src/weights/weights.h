@@ -47,7 +47,6 @@ extern void simhash_check_idf(bool whole);
 extern void simhash_open_idf(ShIdf *idf, struct varlena *value);
 extern struct varlena *simhash_make_idf(const ShIdf *idf, ShIdfEntry *entries);
 extern void simhash_check_idf_entries(uint64 entries);
-extern void simhash_sort_entries(ShIdfEntry *entries, size_t n);
 
 /* idf_cache.c */
 extern const ShIdfTable *simhash_idf_table(FunctionCallInfo fcinfo, int i);
