@@ -1,5 +1,5 @@
 --
--- bits.c, hamming_value.c, hamming_words.c: bit strings of any width
+-- distance.c, hamming_value.c, hamming_words.c: bit strings of any width
 --
 
 \getenv srcdir PG_ABS_SRCDIR

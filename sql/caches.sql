@@ -178,7 +178,7 @@ SELECT bool_and(simhash_jaccard(a.body, b.body)
 FROM sets AS a, sets AS b;
 
 ----------------------------------------
--- distance.c, bits.c: balls
+-- distance.c: balls
 ----------------------------------------
 
 CREATE TABLE balls AS

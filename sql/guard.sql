@@ -1,5 +1,5 @@
 --
--- guard.c, guard_bind.c, guard_statement.c, guard_space.c, guard_lock.c,
+-- guard_trigger.c, guard_bind.c, guard_statement.c, guard_space.c, guard_lock.c,
 -- guard_search.c: simhash_guard
 --
 

@@ -1,5 +1,5 @@
 --
--- hamming_tree.c, hamming_page.c: many scans at once
+-- hamming_tree.c: many scans at once
 --
 -- A scan that has ended holds no page of the index, so a query may have more
 -- scans than its session has buffers.

@@ -1,5 +1,5 @@
 --
--- report_groups.c: pairs and clusters within groups of rows
+-- row_groups.c: pairs and clusters within groups of rows
 --
 
 \getenv srcdir PG_ABS_SRCDIR

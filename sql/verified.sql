@@ -1,5 +1,5 @@
 --
--- verify.c, verified.c: pairs, clusters, reports and DELETEs by the documents,
+-- documents.c, similar_rows.c: pairs, clusters, reports and DELETEs by the documents,
 -- against brute force
 --
 

@@ -1,4 +1,4 @@
-# Groups in a hamming index: many clients, parallel builds and a standby.
+# Groups in a hamming index: many clients, and a standby.
 #
 # Eight clients insert near-duplicates of each other into eleven groups under
 # an exclusion constraint, and move rows from group to group.  Afterwards no two
@@ -21,7 +21,6 @@ my $seconds = seconds(3);
 
 my $node = new_node('groups', <<'END', allows_streaming => 1);
 autovacuum_naptime = 1s
-min_parallel_table_scan_size = 0
 END
 
 sub sql { return $node->safe_psql('postgres', $_[0]) }
@@ -81,7 +80,7 @@ is( sql("SELECT count(*) FROM kept a JOIN kept b ON a.id < b.id
 		AND a.tenant = b.tenant AND $near"),
 	0, 'and are as far from each other as before');
 
-# A standby, and indexes that parallel workers build.
+# A standby, and indexes on several columns.
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
@@ -90,7 +89,6 @@ sql(<<'END');
 CREATE TABLE docs AS SELECT n AS id, n % 100 AS tenant, 'l' || n % 3 AS lang,
     hashint8extended(n / 200, 1) # (1::bigint << n % 64) AS fp
 FROM generate_series(1, 60000) AS n;
-SET max_parallel_maintenance_workers = 2;
 CREATE INDEX docs_tenant ON docs USING hamming (tenant, fp);
 CREATE INDEX docs_lang ON docs USING hamming (lang, tenant, fp);
 INSERT INTO docs SELECT id + 60000, tenant, lang, ~fp FROM docs WHERE id % 3 = 0;
@@ -193,7 +191,7 @@ do
 	my $start = ($seed + $round++) % 1000003 / 1000003;
 
 	sql(<<"SQL");
-SET client_min_messages = warning; SET work_mem = '$memory'; SET max_parallel_maintenance_workers = 2;
+SET client_min_messages = warning; SET work_mem = '$memory';
 SELECT setseed($start);
 DROP INDEX IF EXISTS sparse_some;
 TRUNCATE sparse; SELECT fill((random() * 3000)::int);

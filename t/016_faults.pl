@@ -87,7 +87,6 @@ my @work = (
 	'CREATE INDEX again ON docs USING hamming (fp)',
 	'CREATE INDEX again ON docs USING hamming (g, fp)',
 	'CREATE INDEX again ON docs USING hamming (wide)',
-	'SET max_parallel_maintenance_workers = 0; CREATE INDEX again ON docs USING hamming (fp)',
 	'REINDEX INDEX docs_fp',
 	"SELECT hamming_index_check('docs_fp', true)",
 	'SELECT count(*) FROM docs a JOIN docs b ON b.fp <@ (a.fp, 4) WHERE a.id < 5000',

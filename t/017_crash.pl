@@ -135,10 +135,8 @@ END
 	build => <<'END' x 50,
 CREATE INDEX again ON docs USING hamming (fp);
 DROP INDEX again;
-SET max_parallel_maintenance_workers = 0;
 CREATE INDEX again ON docs USING hamming (g, wide);
 REINDEX INDEX again;
-RESET max_parallel_maintenance_workers;
 DROP INDEX again;
 REINDEX INDEX guarded_fp;
 END

@@ -153,15 +153,21 @@ def check_page(files):
 
 
 def check_comments(files):
-    """Complain of files that comments of src/ name and that are not there."""
-    names = {path.name for path in files}
-    for source in [*files, *(p.relative_to(SRC) for p in SRC.rglob("README"))]:
-        text = (SRC / source).read_text(encoding="utf-8")
-        if source.suffix:
-            text = "\n".join(re.findall(r"/\*.*?\*/", text, re.S))
-        for name in re.findall(r"(?<![\w/.<])[a-z]\w*\.[ch]\b(?!>)", text):
-            if name not in names | CORE_FILES:
-                problems.append(f"src/{source} names {name}")
+    """Complain of files that comments name and that are not there."""
+    names = {path.name for path in files} | CORE_FILES
+    comments = {".c": r"/\*.*?\*/", ".h": r"/\*.*?\*/", "": r".*",
+                ".sql": r"^--.*?$", ".spec": r"^\s*#.*?$", ".pl": r"^\s*#.*?$"}
+    for path in [*(SRC / file for file in files), *SRC.rglob("README"),
+                 *(path for folder in ("sql", "specs", "t")
+                   for path in (ROOT / folder).iterdir()
+                   if path.suffix in comments)]:
+        for comment in re.findall(comments[path.suffix],
+                                  path.read_text(encoding="utf-8"),
+                                  re.S | re.M):
+            for name in re.findall(r"(?<![\w/.<])[a-z]\w*\.[ch]\b(?!>)",
+                                   comment):
+                if name not in names:
+                    problems.append(f"{path.relative_to(ROOT)} names {name}")
 
 
 def check_names(files):
