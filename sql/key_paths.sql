@@ -246,6 +246,9 @@ SELECT count(*) FROM docs WHERE fp ~= (SELECT noted(42));
 -- row estimates
 ----------------------------------------
 
+CREATE FUNCTION counted_by(query text) RETURNS bigint LANGUAGE plpgsql AS
+$$ DECLARE n bigint; BEGIN EXECUTE query INTO n; RETURN n; END $$;
+
 -- within ten times of the truth (counting none as one) for every row
 SELECT truth, count(*) AS searches,
        bool_and(estimate BETWEEN truth / 10.0 AND truth * 10) AS good
@@ -285,9 +288,42 @@ SELECT estimate('EXECUTE near(42)') < 100 AS parameter,
            BETWEEN 20000 AND 200000 AS "join",
        estimate('SELECT FROM docs a WHERE EXISTS (
                  SELECT FROM bare b WHERE a.fp ~= b.fp)') > 2000 AS semi;
+-- joins of crowds: equal rows as many as "=" says, others within three times the
+-- truth; of rare values each is near a few others
+CREATE TABLE crowds AS
+SELECT n AS id, h AS fp, (h::bit(64) || hashint8extended(h, 2)::bit(64) || h::bit(8))::bit(136) AS bits
+FROM generate_series(1, 6000) AS n, LATERAL (SELECT CASE
+    WHEN n % 30 = 0 THEN 77 WHEN n % 30 = 1 THEN 79 WHEN n % 30 < 5 THEN hashint8extended(n % 90, 1)
+    WHEN n % 30 < 9 THEN hashint8extended(0, 1) # (1::bigint << n % 61) # (1::bigint << n % 59)
+    ELSE hashint8extended(n, 1) END) AS l(h);
+ANALYZE crowds;
+SELECT kind, estimate(format('SELECT FROM crowds a, crowds b WHERE a.%s', condition)) / truth::numeric
+    BETWEEN least AND most AS good
+FROM (VALUES ('equal', 'fp <@ (b.fp, 0)', 'fp = b.fp', .9, 1.2),
+             ('turned', 'fp IS NOT NULL AND hamming_ball(a.fp, 0) @> b.fp', 'fp = b.fp', .9, 1.2),
+             ('limit', 'fp IS NOT NULL AND hamming_within(a.fp, b.fp, 0)', 'fp = b.fp', .9, 1.2),
+             ('equal bits', 'bits <@ (b.bits, 0)', 'bits = b.bits', .9, 1.2),
+             ('near', 'fp ~= b.fp', 'fp <~> b.fp <= 3', .33, 3),
+             ('within 4', 'fp <@ (b.fp, 4)', 'fp <~> b.fp <= 4', .33, 3),
+             ('bits within 8', 'bits <@ (b.bits, 8)', 'bits <~~> b.bits <= 8', .33, 3),
+             ('all', 'fp <@ (b.fp, 64)', 'fp <~> b.fp <= 64', 1, 1))
+         AS v (kind, condition, counted, least, most),
+     LATERAL (SELECT counted_by(format('SELECT count(*) FROM crowds a, crowds b WHERE a.%s', counted)) AS truth) AS t;
+-- rows that have a match, and that have none
+SELECT estimate('SELECT FROM crowds a WHERE EXISTS (SELECT FROM crowds b WHERE a.fp ~= b.fp AND b.id > 0)') BETWEEN 5000 AND 6000 AS semi,
+    estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM crowds b WHERE a.fp <@ (b.fp, 0))') <
+        1.2 * estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM crowds b WHERE a.fp = b.fp)') AS strangers,
+    estimate('SELECT FROM crowds a WHERE NOT EXISTS (SELECT FROM crowds b WHERE a.fp ~= b.fp AND b.id > 0)') < 1000 AS anti;
+-- many common values are planned with in no more time
+ALTER TABLE crowds ALTER fp SET STATISTICS 10000;
+INSERT INTO crowds SELECT n, hashint8extended(n % 4000, 5) FROM generate_series(1, 14000) AS n;
+ANALYZE crowds;
+SELECT estimate('SELECT FROM crowds a, crowds b WHERE a.fp <@ (b.fp, 0)')
+    BETWEEN .5 * count(*) AND 2 * count(*) AS many FROM crowds AS a JOIN crowds AS b USING (fp);
+DROP TABLE crowds;
 SELECT estimate('SELECT FROM docs WHERE fp ~= NULL') AS "null",
        estimate('SELECT FROM docs WHERE fp <@ (NULL, 3)') AS null_center;
 
 DROP VIEW a_view;
 DROP TABLE docs, texts, bare, parted, child, parent, fake, crowd;
-DROP FUNCTION noted;
+DROP FUNCTION noted, counted_by;

@@ -16,6 +16,9 @@
  *	- Unrelated fingerprints are random: a radius k reaches a fraction of
  *	  (C(64,0) + ... + C(64,k)) / 2^64 of them.  It matters from about 16 up.
  *
+ * A join finds what "=" does, whose estimator knows values that are common on
+ * both sides, and half as many again for each bit of radius.
+ *
  * All this holds for bit strings of n bits as well.
  *
  * Values in the statistics may be those of rows that the user must not see.
@@ -33,7 +36,10 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
+#include "utils/typcache.h"
 
 /* The radius when it is not known at plan time: that of ~=, or n / 8. */
 #define DEFAULT_RADIUS(bits)	((bits) == SH_BITS ? SH_NEAR : (bits) / 8)
@@ -295,41 +301,78 @@ restriction_fraction(PlannerInfo *root, Oid function, List *args, Node *limit,
 	return result;
 }
 
-/* The same of pairs of rows; of a semi-join, of the outer rows. */
+/* An expression, or the center of the ball that it is. */
+static Node *
+center_of(PlannerInfo *root, Node *node)
+{
+	Node	   *center;
+	Node	   *radius;
+
+	return simhash_ball_parts(root, node, &center, &radius) ? center : node;
+}
+
+/*
+ * What "=" would find, if its estimator has statistics of both sides.  It compares
+ * values of them, so they must be of its type.  -1 if it does not know.
+ */
+static double
+equal_fraction(PlannerInfo *root, List *centers, VariableStatData *sides,
+			   JoinType jointype, SpecialJoinInfo *sjinfo, bool of_bits)
+{
+	Oid			type = of_bits ? BITOID : INT8OID;
+	Oid			operator = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+
+	for (int i = 0; i < 2; i++)
+	{
+		if (!HeapTupleIsValid(sides[i].statsTuple) ||
+			!IsBinaryCoercible(sides[i].atttype, type))
+			return -1;
+	}
+	return DatumGetFloat8(OidFunctionCall5(F_EQJOINSEL, PointerGetDatum(root),
+										   ObjectIdGetDatum(operator),
+										   PointerGetDatum(centers),
+										   Int16GetDatum(jointype),
+										   PointerGetDatum(sjinfo)));
+}
+
+/*
+ * The same of pairs of rows; of a semi-join, the fraction of the outer rows
+ * that have a match.
+ */
 static double
 join_fraction(PlannerInfo *root, List *args, Node *limit, JoinType jointype,
 			  SpecialJoinInfo *sjinfo)
 {
-	VariableStatData left;
-	VariableStatData right;
+	List	   *centers = list_make2(center_of(root, linitial(args)),
+									 center_of(root, lsecond(args)));
+	VariableStatData sides[2];
 	bool		reversed;
 	Sought		sought;
-	double		distinct;
+	double		rows = 1.0;
+	double		equal;
 	double		result;
 
-	get_join_variables(root, args, sjinfo, &left, &right, &reversed);
-	sought = begin_sought(&left);
+	get_join_variables(root, centers, sjinfo, &sides[0], &sides[1], &reversed);
+	sought = begin_sought(&sides[0]);
 	if (!sought.of_bits)
-		sought = begin_sought(&right);
+		sought = begin_sought(&sides[1]);
 	(void) examine_sought(root, linitial(args), &sought);
 	(void) examine_sought(root, lsecond(args), &sought);
 	if (limit != NULL)
 		(void) examine_limit(root, limit, &sought);
 
-	distinct = Max(distinct_fingerprints(&left),
-				   distinct_fingerprints(&right));
-	result = Max(growth(&sought) / distinct, ball_volume(&sought));
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
-	{
-		/* Here it is the fraction of outer rows that have a match. */
-		VariableStatData *inner = reversed ? &left : &right;
-
-		result *= inner->rel != NULL ? inner->rel->rows : DEFAULT_TUPLES;
-		CLAMP_PROBABILITY(result);
-	}
-	result *= (1.0 - null_fraction(&left)) * (1.0 - null_fraction(&right));
-	ReleaseVariableStats(left);
-	ReleaseVariableStats(right);
+		rows = sides[!reversed].rel != NULL ?
+			sides[!reversed].rel->rows : DEFAULT_TUPLES;
+	rows *= (1.0 - null_fraction(&sides[0])) * (1.0 - null_fraction(&sides[1]));
+	equal = equal_fraction(root, centers, sides, jointype, sjinfo,
+						   sought.of_bits);
+	if (equal < 0)
+		equal = rows / Max(distinct_fingerprints(&sides[0]),
+						   distinct_fingerprints(&sides[1]));
+	result = Max(growth(&sought) * equal, ball_volume(&sought) * rows);
+	ReleaseVariableStats(sides[0]);
+	ReleaseVariableStats(sides[1]);
 	CLAMP_PROBABILITY(result);
 	return result;
 }
