@@ -27,9 +27,10 @@ DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 clusters = bind check commands connected create drop faults fill forest ids join \
 	members mend setup split sql star step table terms texts trigger trigger_bind \
 	trim xact
-guard = guard_action guard_bind guard_fill guard_fingerprint guard_group \
-	guard_index guard_key guard_lock guard_moved guard_options guard_row \
-	guard_search guard_shard guard_space guard_statement guard_terms guard_trigger
+guard = guard_action guard_bind guard_document guard_fill guard_fingerprint \
+	guard_group guard_index guard_key guard_lock guard_moved guard_options \
+	guard_row guard_search guard_shard guard_space guard_statement guard_terms \
+	guard_trigger
 index = hamming_am hamming_btree hamming_columns hamming_cost hamming_insert \
 	hamming_validate hamming_value hamming_warm
 index/build = hamming_build hamming_load hamming_sort
@@ -40,15 +41,15 @@ index/scan = hamming_compare hamming_cursor hamming_matches \
 planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
 keys = key_columns keys
-report = dedup report report_lines report_table
-tune = tune tune_derivation tune_sample
-pairs = components documents pairs query_rows rate row_clusters row_groups \
+report = dedup report_table
+tune = rate tune tune_sample
+pairs = apart components documents pairs prefixes query_rows row_clusters row_groups \
 	row_order row_search sample similar_rows
 query = arguments progress statement
 search = ball distance functions group_hash measure operators source
 weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
-fingerprint = arrays compat_profiles features fingerprint hashbits_tokens \
+fingerprint = alike arrays bags compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash passages shared similarity utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
@@ -223,8 +224,8 @@ help:
 	@echo "                             in dist; see packaging/README.md"
 	@echo "make dist                    the archive for PGXN, likewise"
 	@echo
-	@echo "ID=id BODY=body FP=fp K=3 UPTO=8 WITHIN=site,lang PAGE=report.html"
-	@echo "DOCUMENT=body SIMILARITY=jaccard AT_LEAST=0.8"
+	@echo "ID=id BODY=body FP=fp K=8 UPTO=12 WITHIN=site,lang PAGE=report.html"
+	@echo "DOCUMENT=body SIMILARITY=jaccard AT_LEAST=0.8 KEEP=created_at"
 	@echo "                             for make report; more in docs/dedup.md"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"
 	@echo "OLD_PG_CONFIG=path           an older one, to test upgrades from there"

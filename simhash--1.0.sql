@@ -668,6 +668,23 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION simhash_cosine(text[], text[]) IS
 'cosine similarity of two lists of features, exactly';
 
+CREATE FUNCTION simhash_alike(
+    a text, b text, at_least double precision DEFAULT 0.8,
+    profile text DEFAULT NULL)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_alike'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION simhash_alike(text, text, double precision, text) IS
+'whether two documents are alike, and not by repetition, digits or symbols alone';
+
+CREATE FUNCTION simhash_alike(
+    a text[], b text[], at_least double precision DEFAULT 0.8)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'simhash_alike_features'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_alike(text[], text[], double precision) IS
+'whether two arrays of features are alike, as sets and counted';
+
 CREATE FUNCTION simhash_containment(
     a text, b text, profile text DEFAULT NULL)
 RETURNS double precision
@@ -1309,51 +1326,56 @@ COMMENT ON FUNCTION simhash_drop_keys(regclass) IS
 -- rows that are equal in all of them make a pair.
 
 CREATE FUNCTION simhash_pairs(
-    query text, k bigint DEFAULT 3,
+    query text, k bigint DEFAULT NULL,
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL,
     OUT a bigint, OUT b bigint, OUT distance integer,
     OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_pairs(
-    text, bigint, text, text, double precision, text) IS
+    text, bigint, text, text, double precision, text, bigint) IS
 'all pairs of rows of a query (id, fingerprint, columns of groups) within distance k, and of similar documents';
 
 CREATE FUNCTION simhash_pairs_as(
-    id_type anyelement, query text, k bigint DEFAULT 3,
+    id_type anyelement, query text, k bigint DEFAULT NULL,
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL,
     OUT a anyelement, OUT b anyelement, OUT distance integer,
     OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_pairs'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_pairs_as(
-    anyelement, text, bigint, text, text, double precision, text) IS
+    anyelement, text, bigint, text, text, double precision, text, bigint) IS
 'all pairs of rows of a query within distance k, with ids of a type of choice';
 
 CREATE FUNCTION simhash_clusters(
-    query text, k bigint DEFAULT 3, kind text DEFAULT 'connected',
+    query text, k bigint DEFAULT NULL, kind text DEFAULT 'star',
     keep text DEFAULT 'lowest', min_size bigint DEFAULT 2,
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL,
     OUT id bigint, OUT cluster bigint, OUT representative bigint,
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters(
-    text, bigint, text, text, bigint, text, text, double precision, text) IS
+    text, bigint, text, text, bigint, text, text, double precision, text,
+    bigint) IS
 'the rows of a query (id, fingerprint, columns of groups) in clusters of near-duplicates';
 
 CREATE FUNCTION simhash_clusters_as(
-    id_type anyelement, query text, k bigint DEFAULT 3,
-    kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
+    id_type anyelement, query text, k bigint DEFAULT NULL,
+    kind text DEFAULT 'star', keep text DEFAULT 'lowest',
     min_size bigint DEFAULT 2,
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL,
     OUT id anyelement, OUT cluster bigint, OUT representative anyelement,
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
@@ -1361,7 +1383,7 @@ AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_clusters_as(
     anyelement, text, bigint, text, text, bigint, text, text, double precision,
-    text) IS
+    text, bigint) IS
 'the rows of a query in clusters, with ids of a type of choice';
 
 CREATE FUNCTION simhash_components(
@@ -1383,38 +1405,869 @@ COMMENT ON FUNCTION simhash_components(text) IS
 -- in C: there what is called is known, and not by a name
 -- (src/report/simhash_report.c).
 
-CREATE FUNCTION simhash_report(
-    relation regclass, fingerprint text, k bigint DEFAULT 3,
-    within text[] DEFAULT '{}',
-    document text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
-    OUT section text, OUT item text, OUT value text)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_report'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50;
-COMMENT ON FUNCTION simhash_report(
-    regclass, text, bigint, text[], text, text, double precision, text) IS
-'summary of the near-duplicates in a table, or within groups of its rows, with advice';
+-- The texts of a report, a plan, a DELETE and a script are written in SQL, by
+-- functions whose bodies are bound to what they call when they are created, not by
+-- names that somebody could plant.  What is known of the table comes from C; what
+-- decides which rows go is one and the same call.
 
-CREATE FUNCTION simhash_dedup_sql(
-    relation regclass, fingerprint text, k bigint DEFAULT 3,
+CREATE FUNCTION _simhash_dedup_table(
+    relation regclass, fingerprint text, k bigint, kind text, keep text,
+    within text[], document text, similarity text, at_least double precision,
+    profile text, at_most bigint, apart regclass, reports boolean,
+    OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
+    OUT rows text, OUT fp text, OUT doc text, OUT similarity text,
+    OUT profile text, OUT bound text, OUT goes text, OUT gone text,
+    OUT kept text, OUT wanted text, OUT k bigint, OUT decides boolean,
+    OUT by_text boolean, OUT arrays boolean, OUT has_apart boolean,
+    OUT groups text[], OUT at_most bigint)
+RETURNS record
+AS 'MODULE_PATHNAME', 'simhash_dedup_table'
+LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
+COMMENT ON FUNCTION _simhash_dedup_table(
+    regclass, text, bigint, text, text, text[], text, text, double precision,
+    text, bigint, regclass, boolean) IS
+'internal: what the texts of a report and of a removal are made of';
+
+CREATE FUNCTION _simhash_plan_rows(
+    relation regclass, query text,
+    OUT gone text[], OUT kept text[], OUT distance integer,
+    OUT similarity double precision, OUT needed double precision,
+    OUT doubt text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_query_rows'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000
+-- Keys are read by sessions with other settings.
+SET datestyle = 'ISO' SET intervalstyle = 'postgres'
+SET extra_float_digits = 1 SET bytea_output = 'hex';
+COMMENT ON FUNCTION _simhash_plan_rows(regclass, text) IS
+'internal: the rows of a plan, by the query for it';
+
+CREATE FUNCTION _simhash_report_rows(
+    relation regclass, query text,
+    OUT kind text, OUT cluster bigint, OUT n bigint, OUT bytes bigint,
+    OUT distance integer, OUT similarity double precision,
+    OUT needed double precision, OUT doubt text, OUT repeats double precision,
+    OUT value text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_query_rows'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION _simhash_report_rows(regclass, text) IS
+'internal: what a report is made of, by the query for it';
+
+-- The arguments of a call that says the same; name is that of the table.
+CREATE FUNCTION _simhash_said(
+    name text, fingerprint text, k bigint, kind text, keep text, within text[],
+    document text, similarity text, at_least double precision, profile text,
+    at_most bigint, apart regclass)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE COST 100
+BEGIN ATOMIC
+SELECT string_agg(parameter || ' => ' || value, ', ' ORDER BY n)
+FROM (VALUES
+    (1, 'relation', quote_literal(name)),
+    (2, 'fingerprint', quote_literal(fingerprint)), (3, 'k', k::text),
+    (4, 'kind', quote_literal(nullif(kind, 'star'))),
+    (5, 'keep', quote_literal(keep)),
+    (6, 'within', quote_literal(nullif(within, '{}')::text)),
+    (7, 'document', quote_literal(document)),
+    (8, 'similarity', quote_literal(similarity)),
+    (9, 'at_least', at_least::text), (10, 'profile', quote_literal(profile)),
+    (11, 'at_most', at_most::text),
+    (12, 'apart', (SELECT quote_literal(format('%I.%I', nspname, relname))
+                   FROM pg_class AS c JOIN pg_namespace AS s
+                       ON s.oid = relnamespace
+                   WHERE c.oid = apart))) AS v (n, parameter, value)
+WHERE value IS NOT NULL;
+END;
+COMMENT ON FUNCTION _simhash_said(
+    text, text, bigint, text, text, text[], text, text, double precision, text,
+    bigint, regclass) IS
+'internal: arguments, as they are written in a call';
+
+-- What is known of the table, and three texts: the call that decides which rows go
+-- (decided), what is asked of documents (standard), and what makes the row that goes
+-- (g) and the row that stays (s) near-duplicates, by their line of the plan (p), in
+-- which somebody may have said 'no' for a doubt.
+CREATE FUNCTION _simhash_dedup_parts(
+    relation regclass, fingerprint text, k bigint, kind text, keep text,
+    within text[], document text, similarity text, at_least double precision,
+    profile text, at_most bigint, apart regclass, reports boolean,
+    OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
+    OUT fp text, OUT doc text, OUT similarity text, OUT profile text,
+    OUT goes text, OUT gone text, OUT kept text, OUT wanted text, OUT k bigint,
+    OUT decides boolean, OUT arrays boolean, OUT groups text[],
+    OUT at_least double precision, OUT at_most bigint,
+    OUT schema text, OUT decided text, OUT standard text, OUT compared text)
+RETURNS record
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 200
+BEGIN ATOMIC
+SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, gone,
+    p.kept, wanted, p.k, decides, arrays, groups, bound::double precision, p.at_most, schema,
+    format(E'%s._simhash_plan_by_%s(\n'
+           '        %L::pg_catalog.text,\n'
+           '        k => %s::pg_catalog.int8, kind => %L::pg_catalog.text,\n'
+           '        keep => ''first''::pg_catalog.text, min_size => 2::pg_catalog.int8,\n'
+           '        document => %L::pg_catalog.text, similarity => %L::pg_catalog.text,\n'
+           '        at_least => %s::pg_catalog.float8, profile => %L::pg_catalog.text,\n'
+           '        at_most => %s::pg_catalog.int8, apart => %L::pg_catalog.text)',
+           schema, CASE WHEN by_text THEN 'text' ELSE 'ctid' END, rows, p.k, kind,
+           CASE WHEN decides THEN 'simhash document' END,
+           CASE WHEN decides THEN p.similarity END,
+           CASE WHEN decides AND bound IS NOT NULL THEN bound ELSE 'NULL' END,
+           CASE WHEN decides THEN p.profile END,
+           CASE WHEN decides AND p.at_most IS NOT NULL THEN p.at_most::text ELSE 'NULL' END,
+           CASE WHEN has_apart THEN 'simhash apart' END),
+    CASE WHEN p.at_most IS NOT NULL THEN
+        format('fingerprints at most %s bits apart', p.at_most)
+    WHEN decides THEN
+        format('%s >= %s', replace(p.similarity, 'alike', 'jaccard'), bound) END,
+    format('%s.hamming(g.fp, s.fp) OPERATOR(pg_catalog.<=) %s', schema, p.k)
+    || CASE WHEN NOT decides THEN ''
+    WHEN p.at_most IS NOT NULL THEN
+        format(' AND %s.hamming(g.doc, s.doc) OPERATOR(pg_catalog.<=) %s', schema,
+               p.at_most)
+    WHEN p.similarity = 'alike' THEN
+        format(' AND %1$s.simhash_jaccard(g.doc, s.doc%3$s) OPERATOR(pg_catalog.>=)'
+               ' CASE WHEN p.doubt = ''no'' THEN %2$s::pg_catalog.float8 ELSE p.needed END'
+               ' AND (p.doubt = ''no'' OR'
+               ' %1$s.simhash_alike(g.doc, s.doc, %2$s::pg_catalog.float8%3$s))',
+               schema, bound, by_profile)
+    ELSE
+        format(' AND %s.simhash_%s(g.doc, s.doc%s) OPERATOR(pg_catalog.>=) %s::pg_catalog.float8',
+               schema, p.similarity, by_profile, bound) END
+FROM _simhash_dedup_table(relation, fingerprint, k, kind, keep, within,
+        document, similarity, at_least, profile, at_most, apart, reports) AS p,
+    LATERAL (SELECT CASE WHEN arrays THEN ''
+                 ELSE format(', %L::pg_catalog.text', p.profile) END AS by_profile) AS l,
+    LATERAL (SELECT quote_ident(nspname) AS schema
+             FROM pg_proc AS f JOIN pg_namespace AS s ON s.oid = pronamespace
+             WHERE f.oid = '_simhash_dedup_table'::regproc) AS s;
+END;
+COMMENT ON FUNCTION _simhash_dedup_parts(
+    regclass, text, bigint, text, text, text[], text, text, double precision,
+    text, bigint, regclass, boolean) IS
+'internal: what a report, a plan, a DELETE and a script have in common';
+
+CREATE FUNCTION simhash_dedup_plan(
+    relation regclass, fingerprint text, k bigint DEFAULT NULL,
     kind text DEFAULT 'star', keep text DEFAULT NULL,
     within text[] DEFAULT '{}',
     document text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, profile text DEFAULT NULL)
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
+    OUT gone text[], OUT kept text[], OUT distance integer,
+    OUT similarity double precision, OUT needed double precision,
+    OUT doubt text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000
+BEGIN ATOMIC
+SELECT r.*
+FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
+        document, similarity, at_least, profile, at_most, apart, false) AS p,
+    LATERAL _simhash_plan_rows(relation, format(
+        'SELECT g.key, s.key, p.distance, p.similarity, p.needed, p.doubt FROM %s AS p'
+        ' JOIN (SELECT %s AS id, %s AS key FROM %s AS t) AS g'
+        ' ON g.id OPERATOR(pg_catalog.=) p.id'
+        ' JOIN (SELECT %2$s AS id, %3$s AS key FROM %4$s AS t) AS s'
+        ' ON s.id OPERATOR(pg_catalog.=) p.representative'
+        ' WHERE p.id OPERATOR(pg_catalog.<>) p.representative',
+        decided, id, key, source)) AS r;
+END;
+COMMENT ON FUNCTION simhash_dedup_plan(
+    regclass, text, bigint, text, text, text[], text, text, double precision,
+    text, bigint, regclass) IS
+'the rows that the DELETE would take, each with the row that stays for it, and those that there is a doubt about';
+
+-- The query sees the table by the names of the caller, so all others are qualified;
+-- what is made of its rows is bound here.  A row of them is of a kind: "table" with the
+-- number of all rows; "summary" with that of those that have a fingerprint (n) and of
+-- those without a group (cluster); "center", that stays for others; "row", that goes,
+-- or would but for a doubt; "shown", of the largest clusters; and "drawn", with the
+-- documents of a row that goes (doubt) and of the one that stays (value), where these do
+-- not decide.
+CREATE FUNCTION simhash_report(
+    relation regclass, fingerprint text, k bigint DEFAULT NULL,
+    within text[] DEFAULT '{}',
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL, keep text DEFAULT NULL,
+    apart regclass DEFAULT NULL,
+    OUT section text, OUT item text, OUT value text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
+BEGIN ATOMIC
+WITH parts AS MATERIALIZED (
+    SELECT p.*, relkind, coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure
+    FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
+                              similarity, at_least, profile, at_most, apart, true) AS p,
+        pg_class AS c WHERE c.oid = relation
+), found AS MATERIALIZED (
+    SELECT r.*
+    FROM parts, LATERAL _simhash_report_rows(relation, concat(format(
+        'WITH plan AS MATERIALIZED (SELECT * FROM %s)'
+        ' SELECT ''table'', NULL::pg_catalog.int8, pg_catalog.count(*),'
+        ' NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.float8,'
+        ' NULL::pg_catalog.float8, NULL, NULL::pg_catalog.float8, NULL FROM %s AS t'
+        ' UNION ALL SELECT ''summary'', cluster, size, NULL, NULL, similarity, needed,'
+        ' NULL, repeats, NULL FROM plan WHERE id IS NULL'
+        ' UNION ALL SELECT ''center'', cluster, size, NULL, NULL, NULL, NULL, NULL, NULL,'
+        ' NULL FROM plan WHERE id OPERATOR(pg_catalog.=) representative',
+        decided, source),
+        CASE WHEN id IS NULL THEN
+            ' UNION ALL SELECT ''row'', cluster, NULL, NULL, distance, similarity, needed,'
+            ' doubt, NULL, NULL FROM plan WHERE id OPERATOR(pg_catalog.<>) representative'
+        ELSE format(
+            ' UNION ALL SELECT ''row'', p.cluster, NULL, t.bytes, p.distance, p.similarity,'
+            ' p.needed, p.doubt, NULL, NULL FROM plan AS p JOIN (SELECT %s AS id, %s AS bytes'
+            ' FROM %s AS t) AS t ON t.id OPERATOR(pg_catalog.=) p.id'
+            ' WHERE p.id OPERATOR(pg_catalog.<>) p.representative'
+            ' UNION ALL SELECT ''shown'', p.cluster, NULL, NULL, NULL, NULL, NULL, NULL,'
+            ' NULL, t.value FROM (SELECT id, cluster FROM plan'
+            ' WHERE id OPERATOR(pg_catalog.=) representative'
+            ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
+            ' pg_catalog.left(pg_catalog.concat(t.*), 200) AS value FROM %3$s AS t) AS t'
+            ' ON t.id OPERATOR(pg_catalog.=) p.id',
+            id,
+            (SELECT '28::pg_catalog.int8'
+                 || string_agg(format(' OPERATOR(pg_catalog.+)'
+                                      ' coalesce(pg_catalog.pg_column_size(t.%I), 0)',
+                                      attname), '' ORDER BY attnum)
+             FROM pg_attribute
+             WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+                 AND attgenerated <> 'v'), source) END,
+        CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
+            ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, NULL, NULL, g.doc, NULL,'
+            ' s.doc FROM (SELECT id, representative FROM plan'
+            ' WHERE id OPERATOR(pg_catalog.<>) representative'
+            ' ORDER BY pg_catalog.hashtext(id::pg_catalog.text) LIMIT 1000) AS p'
+            ' JOIN (SELECT %s AS id, (%s)::pg_catalog.text AS doc FROM %s AS t) AS g'
+            ' ON g.id OPERATOR(pg_catalog.=) p.id'
+            ' JOIN (SELECT %1$s AS id, (%2$s)::pg_catalog.text AS doc FROM %3$s AS t) AS s'
+            ' ON s.id OPERATOR(pg_catalog.=) p.representative', id, doc, source) END)) AS r
+), total AS (
+    SELECT sum(n) FILTER (WHERE kind = 'table') AS total,
+        sum(n) FILTER (WHERE kind = 'summary') AS present,
+        sum(cluster) FILTER (WHERE kind = 'summary') AS alone
+    FROM found
+), saved AS (
+    SELECT count(*) AS rows, count(*) FILTER (WHERE distance = 0) AS equal,
+        sum(bytes) AS bytes, round(min(similarity)::numeric, 3) AS least
+    FROM found WHERE kind = 'row' AND doubt IS NULL
+), compared AS (
+    SELECT CASE WHEN arrays AND measure = 'cosine' THEN
+            simhash_cosine(f.doubt::text[], f.value::text[])
+        WHEN arrays AND measure = 'containment' THEN
+            simhash_containment(f.doubt::text[], f.value::text[])
+        WHEN arrays THEN simhash_jaccard(f.doubt::text[], f.value::text[])
+        WHEN measure = 'cosine' THEN simhash_cosine(f.doubt, f.value, p.profile)
+        WHEN measure = 'containment' THEN simhash_containment(f.doubt, f.value, p.profile)
+        ELSE simhash_jaccard(f.doubt, f.value, p.profile) END AS reached, p.at_least
+    FROM found AS f, parts AS p WHERE kind = 'drawn'
+), drawn AS (
+    SELECT count(*) AS tried, round(min(reached)::numeric, 3) AS least,
+        round(100.0 * count(*) FILTER (WHERE reached >= c.at_least)
+              / nullif(count(*), 0), 1) AS alike
+    FROM compared AS c WHERE reached IS NOT NULL
+), chance AS (
+    SELECT round(f.similarity::numeric, 3) AS reached, round(f.needed::numeric, 3) AS needed,
+        round(repeats::numeric, 2) AS repeats
+    FROM found AS f WHERE kind = 'summary'
+), referring AS (
+    SELECT string_agg(format('%I.%I (%s)', nspname, relname, conname), ', '
+                      ORDER BY nspname, relname, conname) AS keys
+    FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
+        JOIN pg_namespace AS s ON s.oid = relnamespace
+    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
+), line (part, place, section, item, value) AS (
+    SELECT 1, 0::numeric, 'table', 'rows', total::text FROM total
+    UNION ALL
+    SELECT 2, 0, 'table', 'fingerprints', present::text FROM total
+    UNION ALL
+    SELECT 3, 0, 'table', 'rows without a fingerprint', (total - present)::text
+    FROM total
+    UNION ALL
+    SELECT 4, 0, 'table', 'rows without a group', alone::text
+    FROM total WHERE within <> '{}'
+    UNION ALL
+    SELECT 6, 0, 'duplicates', 'clusters', count(*)::text FROM found WHERE kind = 'center'
+    UNION ALL
+    SELECT 7, 0, 'duplicates', 'redundant rows', rows::text FROM saved
+    UNION ALL
+    SELECT 8, 0, 'duplicates', 'redundant rows, same fingerprint', equal::text
+    FROM saved
+    UNION ALL
+    SELECT 9, 0, 'duplicates', 'bytes of redundant rows', coalesce(bytes, 0)::text
+    FROM saved, parts WHERE id IS NOT NULL
+    UNION ALL
+    SELECT 9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text
+    FROM saved WHERE least IS NOT NULL
+    UNION ALL
+    SELECT 9, 2, 'duplicates',
+        'similarity of two rows drawn at random (of one pair in ten)', reached::text
+    FROM chance WHERE reached IS NOT NULL
+    UNION ALL
+    SELECT 9, 3, 'duplicates', 'times that a feature occurs in its row (median)',
+        repeats::text
+    FROM chance WHERE repeats IS NOT NULL
+    UNION ALL
+    SELECT 9, 4, 'doubts', doubt,
+        format('%s rows stay, though they are similar to another one: %s'
+               ' simhash_dedup_plan lists them.', count(*), CASE doubt
+        WHEN 'symbols' THEN
+            'only digits or symbols differ. Where these mean nothing, name a document'
+            ' without them, as in document =>'
+            ' ''regexp_replace(body, ''''[0-9]+'''', '''''''', ''''g'''')''.'
+        WHEN 'short' THEN
+            'these are short, and a word more or less may say all. A lower at_least asks'
+            ' for less.'
+        WHEN 'repetition' THEN
+            'the same few words occur again and again. A profile of longer windows,'
+            ' as word-6, tells such texts apart.'
+        ELSE format('many rows are, by %s (one in ten of pairs drawn at random), so %s'
+                    ' is asked for. A text that all rows share says nothing: compare'
+                    ' what is their own (documentation, passages).',
+                    (SELECT reached FROM chance), (SELECT needed FROM chance)) END)
+    FROM found WHERE kind = 'row' AND doubt IS NOT NULL GROUP BY doubt
+    UNION ALL
+    SELECT 10, low, 'sizes',
+        format('clusters of %s to %s rows', 1::bigint << low, (2::bigint << low) - 1),
+        sum(clusters)::text
+    FROM (SELECT floor(log(2, n))::int AS low, count(*) AS clusters
+          FROM found WHERE kind = 'center' GROUP BY n) AS s
+    GROUP BY low
+    UNION ALL
+    SELECT 11, distance, 'distances', format('redundant rows at distance %s', distance),
+        count(*)::text
+    FROM found WHERE kind = 'row' AND doubt IS NULL GROUP BY distance
+    UNION ALL
+    SELECT 12, c.place, 'largest clusters',
+        format('%s rows, up to distance %s', c.n,
+               (SELECT max(r.distance) FROM found AS r
+                WHERE r.kind = 'row' AND r.cluster = c.cluster)), s.value
+    FROM (SELECT *, row_number() OVER (ORDER BY n DESC, cluster) AS place
+          FROM found WHERE kind = 'center') AS c
+        LEFT JOIN found AS s ON s.kind = 'shown' AND s.cluster = c.cluster
+    WHERE c.place <= 5
+    UNION ALL
+    SELECT 13, 0, 'advice', 'delete', CASE WHEN rows > 0 THEN
+        format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
+               ' that would stay%s. %s', rows, total, round(100.0 * rows / total, 1),
+               ', ' || pg_size_pretty(bytes), parts.k,
+               ' and similar to it (' || standard || ')', CASE
+        WHEN relkind = 'm' THEN
+            'The rows of a materialized view are those of its tables: look there.'
+        WHEN place = 'foreign' THEN
+            'Make the report on each server to have the DELETE written.'
+        ELSE format('simhash_dedup_sql(%s) writes the DELETE; read it before you run it.',
+                    _simhash_said(name, simhash_report.fingerprint, simhash_report.k, 'star',
+                                  simhash_report.keep, within, simhash_report.document,
+                                  simhash_report.similarity, simhash_report.at_least,
+                                  simhash_report.profile, simhash_report.at_most,
+                                  simhash_report.apart)) END)
+        ELSE format('No two rows%s are within distance %s%s.',
+                    CASE WHEN decides THEN ' of similar documents' END, parts.k,
+                    CASE WHEN within <> '{}' THEN ' in a group' END) END
+    FROM saved, total, parts
+    UNION ALL
+    SELECT 13, 1, 'advice', 'estimate',
+        'Rows would go by their fingerprints alone: no document is compared.'
+        || CASE WHEN doc IS NULL THEN
+            ' Name the column of the documents, as in document => ''body''.'
+        WHEN tried = 0 THEN ''
+        ELSE format(' But of the %s rows that could go, %s were drawn at random and'
+                    ' compared: %s %% of these have a similarity (%s) of %s or more to'
+                    ' the row that would stay; the least similar has %s. Leave out'
+                    ' similarity => ''none'' to have all compared.', rows, tried,
+                    drawn.alike, measure, parts.at_least, drawn.least) END
+    FROM saved, drawn, parts WHERE rows > 0 AND NOT decides
+    UNION ALL
+    SELECT 14, 0, 'advice', 'foreign keys',
+        format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
+               ' fails, or takes them along; simhash_dedup_script moves them to the'
+               ' rows that stay.', keys)
+    FROM referring, saved WHERE rows > 0 AND keys IS NOT NULL
+    UNION ALL
+    SELECT 15, 0, 'advice', 'no fingerprint',
+        format('The rows without a fingerprint (%s) match nothing and are not part of'
+               ' this report.', total - present)
+    FROM total WHERE total > present
+    UNION ALL
+    SELECT 16, 0, 'advice', 'no group',
+        format('The rows with a NULL in a column of "within" (%s) match nothing.', alone)
+    FROM total WHERE alone > 0
+)
+SELECT section, item, value FROM line ORDER BY part, place;
+END;
+COMMENT ON FUNCTION simhash_report(
+    regclass, text, bigint, text[], text, text, double precision, text, bigint,
+    text, regclass) IS
+'summary of the near-duplicates in a table, or within groups of its rows, with advice';
+
+-- Others may change the table meanwhile.  The clusters are those of the snapshot of
+-- the statement, so each row of a cluster that loses one is locked before that goes.
+-- Locking waits for a transaction that is changing the row.  If that has deleted the
+-- row, it is not among those locked; if it has updated the row, the new version is
+-- locked, which has another ctid.  A row is deleted only if it was locked as it was
+-- found, and if the row that stays in its stead was, too, which nobody can change from
+-- then on until the transaction ends.  Other rows of such a cluster stay until the
+-- statement is run again.  Rows are always locked in the same order, so of two such
+-- statements one waits for the other, and never the other way round.  Rows are not
+-- locked in a distributed table: Citus does not join it with the clusters, which are
+-- local, but compares its keys with a list of them.
+CREATE FUNCTION simhash_dedup_sql(
+    relation regclass, fingerprint text, k bigint DEFAULT NULL,
+    kind text DEFAULT 'star', keep text DEFAULT NULL,
+    within text[] DEFAULT '{}',
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL)
 RETURNS text
-AS 'MODULE_PATHNAME', 'simhash_dedup_sql'
-LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 100
+BEGIN ATOMIC
+WITH parts AS MATERIALIZED (
+    SELECT p.*, place = 'distributed' AS distributed,
+        format(E'%s\n    WHERE id OPERATOR(pg_catalog.<>) representative AND doubt IS NULL',
+               decided) AS redundant
+    FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
+                              document, similarity, at_least, profile, at_most, apart, false) AS p
+), remarks (n, line) AS (
+    SELECT 1, CASE WHEN NOT decides THEN
+            E'by an estimate: rows go by their fingerprints, no document is compared;\n'
+            '-- simhash_report says how similar they are, where it can read the documents'
+        ELSE format('each row that goes is similar to %s: %s',
+                    CASE WHEN kind = 'star' THEN 'the row that stays'
+                    ELSE 'another row of its cluster' END,
+                    translate(standard, E'\n\r', '  ')) END
+    FROM parts
+    UNION ALL
+    SELECT 2, 'and not by repetition, chance, digits or symbols alone; simhash_dedup_plan lists these'
+    FROM parts WHERE decides AND parts.similarity = 'alike'
+    UNION ALL
+    SELECT 2 + row_number() OVER (ORDER BY nspname, relname, conname),
+        translate(format('%I.%I refers to it by %I: %s', nspname, relname, conname,
+                         CASE confdeltype
+                         WHEN 'c' THEN 'ON DELETE CASCADE takes rows along'
+                         WHEN 'n' THEN 'ON DELETE SET NULL'
+                         WHEN 'd' THEN 'ON DELETE SET DEFAULT'
+                         ELSE 'may refuse the DELETE' END), E'\n\r', '  ')
+    FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
+        JOIN pg_namespace AS s ON s.oid = relnamespace
+    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
+    UNION ALL
+    SELECT 1000000, 'row security: only rows that you may see'
+    WHERE row_security_active(relation)
+    UNION ALL
+    SELECT 1000001, E'distributed: rows are not locked; before it, in the same transaction,\n'
+        || format('-- LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE',
+                  translate(name, E'\n\r', '  '))
+    FROM parts WHERE distributed
+)
+SELECT (SELECT string_agg(format(E'-- %s\n', line), '' ORDER BY n) FROM remarks)
+    || CASE WHEN distributed THEN
+        format(E'DELETE FROM %s AS t\nWHERE %s OPERATOR(pg_catalog.=) ANY (\n'
+               '    SELECT id FROM %s)', name, id, redundant)
+    ELSE
+        format(E'WITH redundant AS MATERIALIZED (\n'
+               '    SELECT id, representative\n'
+               '    FROM %1$s\n'
+               '), locked AS MATERIALIZED (\n'
+               '    SELECT %2$s AS id\n'
+               '    FROM %3$s AS t JOIN (\n'
+               '        SELECT id FROM redundant\n'
+               '        UNION SELECT representative FROM redundant) AS r\n'
+               '        ON %2$s OPERATOR(pg_catalog.=) r.id\n'
+               '    ORDER BY t.tableoid, t.ctid FOR UPDATE OF t\n'
+               ')\n'
+               'DELETE FROM %3$s AS t\n'
+               'USING redundant AS r, locked AS gone, locked AS kept\n'
+               'WHERE gone.id OPERATOR(pg_catalog.=) r.id\n'
+               '    AND kept.id OPERATOR(pg_catalog.=) r.representative\n'
+               '    AND %2$s OPERATOR(pg_catalog.=) r.id', redundant, id, source)
+    END
+FROM parts;
+END;
 COMMENT ON FUNCTION simhash_dedup_sql(
     regclass, text, bigint, text, text, text[], text, text, double precision,
-    text) IS
+    text, bigint, regclass) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
--- Internal: for the DELETE of simhash_dedup_sql, and for tools/report.sql, which
--- call them with all arguments, of just these types.  Whoever may create
--- functions in the schema of the extension could plant one that fits better than
--- a polymorphic function, or than one with defaults; none fits better than the
--- very types.
+-- The script that carries out a plan.  Its parts are queries over the catalogue, so
+-- they are written in SQL; the body is bound to what it calls when it is created,
+-- not by names that somebody could plant.
+--
+-- Each turn of its loop takes a thousand pairs of the plan, locks their rows in the
+-- order of simhash_dedup_sql, and compares them again: "done" says 'now' of those
+-- that go.  What follows sees their children, since a child that comes later has to
+-- wait for the lock.
+CREATE FUNCTION simhash_dedup_script(
+    relation regclass, fingerprint text, plan text, k bigint DEFAULT NULL,
+    kind text DEFAULT 'star', keep text DEFAULT NULL,
+    within text[] DEFAULT '{}',
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
+    log text DEFAULT NULL, children text DEFAULT NULL,
+    batch bigint DEFAULT 1000)
+RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
+BEGIN ATOMIC
+WITH parts AS MATERIALIZED (
+    SELECT p.*,
+        (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
+         FROM unnest(parse_ident(coalesce(plan, ''))) WITH ORDINALITY AS i (part, n)) AS plan_name,
+        (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
+         FROM unnest(parse_ident(log)) WITH ORDINALITY AS i (part, n)) AS log_name
+    FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
+                              document, similarity, at_least, profile, at_most,
+                              apart, false) AS p
+), said AS (
+    SELECT _simhash_said(name, fingerprint, simhash_dedup_script.k, kind, keep, within,
+                         document, simhash_dedup_script.similarity,
+                         simhash_dedup_script.at_least, simhash_dedup_script.profile,
+                         simhash_dedup_script.at_most, apart) AS arguments
+    FROM parts
+), columns AS (
+    -- of a table: its columns, and those that an INSERT can set
+    SELECT attrelid,
+        string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS every,
+        string_agg('t.' || quote_ident(attname), ', ' ORDER BY attnum) AS every_t,
+        string_agg(quote_ident(attname), ', ' ORDER BY attnum)
+            FILTER (WHERE attgenerated = '') AS settable
+    FROM pg_attribute
+    WHERE attnum > 0 AND NOT attisdropped
+    GROUP BY attrelid
+), referring AS MATERIALIZED (
+    -- the foreign keys to the table, and the children that they are of
+    SELECT c.oid, conrelid, conkey, quote_literal(conname) AS literal,
+        format('%I.%I', nspname, relname) AS child, relname, relowner,
+        every, every_t, settable,
+        row_number() OVER (ORDER BY relname, conname, c.oid) AS number,
+        (SELECT array_agg(quote_ident(attname) ORDER BY n)
+         FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
+             JOIN pg_attribute AS a ON a.attrelid = conrelid
+                 AND a.attnum = u.attnum) AS theirs,
+        (SELECT array_agg(quote_ident(attname) ORDER BY n)
+         FROM unnest(confkey) WITH ORDINALITY AS u (attnum, n)
+             JOIN pg_attribute AS a ON a.attrelid = confrelid
+                 AND a.attnum = u.attnum) AS ours,
+        (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
+         FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
+             JOIN pg_operator AS o ON o.oid = operator
+             JOIN pg_namespace AS s ON s.oid = oprnamespace) AS equals,
+        (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
+         FROM unnest(conffeqop) WITH ORDINALITY AS u (operator, n)
+             JOIN pg_operator AS o ON o.oid = operator
+             JOIN pg_namespace AS s ON s.oid = oprnamespace) AS alike,
+        (SELECT string_agg(format(', "simhash now %s" %s', n,
+                                  format_type(atttypid, atttypmod)), '' ORDER BY n)
+         FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
+             JOIN pg_attribute AS a ON a.attrelid = conrelid
+                 AND a.attnum = u.attnum) AS now,
+        (SELECT string_agg(format('t.%I OPERATOR(%I.%s) l.%s', attname, nspname, oprname,
+                                  coalesce('"simhash now ' || array_position(conkey, a.attnum) || '"',
+                                           quote_ident(attname))), ' AND ')
+         FROM pg_index AS x, unnest(indkey::int2[], indclass::oid[]) AS u (attnum, class)
+             JOIN pg_attribute AS a ON a.attnum = u.attnum
+             JOIN pg_opclass AS o ON o.oid = class
+             JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3
+                 AND amoplefttype = opcintype AND amoprighttype = opcintype
+             JOIN pg_operator AS e ON e.oid = amopopr
+             JOIN pg_namespace AS s ON s.oid = oprnamespace
+         WHERE attrelid = indrelid AND indrelid = conrelid AND indisprimary) AS same
+    FROM pg_constraint AS c JOIN pg_class AS r ON r.oid = conrelid
+        JOIN pg_namespace AS s ON s.oid = relnamespace
+        JOIN columns AS k ON k.attrelid = conrelid
+    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
+        AND children IS NOT NULL
+), moving AS MATERIALIZED (
+    SELECT f.*,
+        CASE WHEN log IS NOT NULL THEN
+            (SELECT string_agg(quote_ident(part || CASE WHEN n = count THEN
+                                           format('_%s_%s', relname, number) ELSE '' END),
+                               '.' ORDER BY n)
+             FROM (SELECT part, n, count(*) OVER () AS count
+                   FROM unnest(parse_ident(log)) WITH ORDINALITY AS i (part, n)) AS i)
+            END AS log_name,
+        -- the children of rows that go (t), with these (g) and with what stays (s)
+        format(E'%s AS p\n            JOIN %s AS g ON %s\n            JOIN %s AS s ON %s',
+               plan_name, source, gone, source, kept) AS pairs,
+        (SELECT string_agg(format('g.%s %s t.%s', o, e, h), ' AND ')
+         FROM unnest(theirs, equals, ours) AS u (h, e, o)) AS of_gone,
+        (SELECT string_agg(format('s.%s %s t.%s', o, e, h), ' AND ')
+         FROM unnest(theirs, equals, ours) AS u (h, e, o)) AS of_kept,
+        (SELECT string_agg(format('%s = s.%s', h, o), ', ')
+         FROM unnest(theirs, ours) AS u (h, o)) AS moved,
+        (SELECT string_agg(format('t.%s %s l."simhash now %s"', h, e, n), ' AND ' ORDER BY n)
+         FROM unnest(theirs, alike) WITH ORDINALITY AS u (h, e, n)) AS still
+    FROM referring AS f, parts
+), uniques AS (
+    -- the unique indexes of children in which a moved row could collide
+    SELECT m.oid, m.child, m.pairs, m.of_gone, m.of_kept, m.log_name, m.literal,
+        m.every, m.every_t, i.indexrelid, i.indnullsnotdistinct,
+        string_agg(coalesce('s.' || m.ours[array_position(m.conkey, u.attnum)],
+                            't.' || quote_ident(attname)), ', ' ORDER BY n) AS later,
+        string_agg('t.' || quote_ident(attname), ', ' ORDER BY n) AS now,
+        string_agg('u' || n, ', ' ORDER BY n) AS names,
+        string_agg(format('u%s IS NOT NULL', n), ' AND ' ORDER BY n) AS set
+    FROM moving AS m JOIN pg_index AS i ON i.indrelid = m.conrelid,
+        unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, n)
+        JOIN pg_attribute AS a ON a.attnum = u.attnum
+    WHERE a.attrelid = m.conrelid AND i.indisunique AND i.indexprs IS NULL
+        AND i.indpred IS NULL AND i.indkey::int2[] && m.conkey
+        AND u.n <= i.indnkeyatts
+    GROUP BY m.oid, m.child, m.pairs, m.of_gone, m.of_kept, m.log_name, m.literal,
+        m.every, m.every_t, i.indexrelid, i.indnullsnotdistinct
+), twins AS (
+    SELECT u.oid, string_agg(
+        format(E'        WITH family (part, place, gone, %s) AS MATERIALIZED (\n'
+               '            SELECT t.tableoid, t.ctid, p.gone, %s\n'
+               '            FROM %s\n'
+               '            JOIN %s AS t ON %s\n'
+               '            WHERE p.done = ''now''\n'
+               '            UNION ALL\n'
+               '            SELECT DISTINCT t.tableoid, t.ctid, NULL::text[], %s\n'
+               '            FROM %s\n'
+               '            JOIN %s AS t ON %s\n'
+               '            WHERE p.done = ''now''\n'
+               '        ), twin AS (\n'
+               '            SELECT part, place, gone, row_number() OVER (\n'
+               '                PARTITION BY %s ORDER BY gone IS NOT NULL, part, place) AS n\n'
+               '            FROM family%s\n'
+               '        )%s',
+               names, later, pairs, child, of_gone, now, pairs, child, of_kept,
+               names, CASE WHEN indnullsnotdistinct THEN '' ELSE ' WHERE ' || set END,
+               CASE WHEN children = 'stay' THEN
+                   format(E'\n        UPDATE %s AS p SET done = ''children''\n'
+                          '        FROM twin WHERE twin.n > 1 AND p.done = ''now'' AND p.gone OPERATOR(pg_catalog.=) twin.gone;\n',
+                          plan_name)
+               WHEN u.log_name IS NULL THEN
+                   format(E'\n        DELETE FROM %s AS t USING twin\n'
+                          '        WHERE twin.n > 1 AND twin.gone IS NOT NULL AND t.tableoid = twin.part AND t.ctid = twin.place;\n',
+                          child)
+               ELSE
+                   format(E', dropped AS (\n            DELETE FROM %s AS t USING twin\n'
+                          '            WHERE twin.n > 1 AND twin.gone IS NOT NULL AND t.tableoid = twin.part AND t.ctid = twin.place\n'
+                          '            RETURNING %s\n        )\n'
+                          '        INSERT INTO %s (%s, "simhash action", "simhash constraint")\n'
+                          '        SELECT *, ''dropped'', %s FROM dropped;\n',
+                          child, every_t, u.log_name, every, literal)
+               END), '' ORDER BY indexrelid) AS text
+    FROM uniques AS u, parts
+    GROUP BY u.oid
+), moves AS (
+    -- one foreign key after the other, as a row may have two that both move
+    SELECT CASE WHEN children = 'stay' THEN string_agg(twins.text, '' ORDER BY m.oid) END AS first,
+        string_agg(coalesce(twins.text, '') || CASE WHEN m.log_name IS NULL THEN '' ELSE
+            format(E'        INSERT INTO %s (%s, "simhash action", "simhash constraint"%s)\n'
+                   '        SELECT %s, ''moved'', %s%s\n'
+                   '        FROM %s\n            JOIN %s AS t ON %s\n'
+                   '        WHERE p.done = ''now'';\n',
+                   m.log_name, every,
+                   (SELECT string_agg(format(', "simhash now %s"', n), '' ORDER BY n)
+                    FROM unnest(ours) WITH ORDINALITY AS u (o, n)),
+                   every_t, literal,
+                   (SELECT string_agg(', s.' || o, '' ORDER BY n)
+                    FROM unnest(ours) WITH ORDINALITY AS u (o, n)),
+                   pairs, child, of_gone) END ||
+        format(E'        UPDATE %s AS t SET %s\n        FROM %s\n'
+               '        WHERE p.done = ''now'' AND %s;\n',
+               child, moved, pairs, of_gone) ||
+        format(E'        UPDATE %s AS q SET done = ''children'' FROM %s\n'
+               '            JOIN %s AS t ON %s\n'
+               '        WHERE p.done = ''now'' AND q.ctid = p.ctid;\n',
+               plan_name, pairs, child, of_gone), '' ORDER BY m.oid) AS text,
+        string_agg(format(E'    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
+                          '        SELECT %s FROM %s WHERE "simhash action" = ''dropped'';\n',
+                          child, settable, settable, m.log_name), '' ORDER BY m.oid) AS undrop,
+        -- the last move first: that which a row is where it left it
+        string_agg(format(E'        WITH back AS (\n            UPDATE %s AS t SET %s FROM %s AS l\n'
+                          '            WHERE l."simhash action" = ''moved'' AND %s\n                AND %s\n'
+                          '            RETURNING l.ctid AS place\n'
+                          '        )\n        DELETE FROM %s AS l USING back WHERE l.ctid = back.place;\n'
+                          '        done := done OR FOUND;\n',
+                          child,
+                          (SELECT string_agg(format('%s = l.%s', h, h), ', ')
+                           FROM unnest(theirs) AS h),
+                          m.log_name, same, still, m.log_name), '' ORDER BY m.oid DESC) AS undo,
+        string_agg(format(E'    DELETE FROM %s;\n', m.log_name), '' ORDER BY m.oid) AS clear
+    FROM moving AS m LEFT JOIN twins USING (oid), parts
+), actions (type, name) AS (
+    -- what is done to rows whose parent goes, where it goes
+    VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
+), refusals AS (
+    -- what must be known before anything is changed
+    SELECT string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why),
+                      '') AS text
+    FROM (SELECT format('%s belongs to another role than %s: move its rows yourself, or ask its owner to',
+                        child, name) AS why
+          FROM referring, parts, pg_class AS r
+          WHERE r.oid = relation AND r.relowner <> referring.relowner
+          UNION ALL
+          SELECT format('%s has no primary key, by which moved rows could be put back: give it one, or leave out the log',
+                        child)
+          FROM referring WHERE log IS NOT NULL AND same IS NULL
+          UNION ALL
+          SELECT format('%s refers to itself and has no primary key: a row that refers to another one cannot be changed without being taken for one that has been changed', child)
+          FROM referring
+          WHERE conrelid = relation
+              AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = relation AND indisprimary)
+          UNION ALL
+          SELECT format('%s has children, whose rows a log would put back into it: leave out the log, or write a script for each', name)
+          FROM parts, pg_class AS r
+          WHERE r.oid = relation AND relkind <> 'p' AND log IS NOT NULL
+              AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation)
+          UNION ALL
+          SELECT DISTINCT format('%s refers to %s ON DELETE %s, which may lose rows that collide: say children => ''stay''',
+                                 c.conrelid::regclass, child, actions.name)
+          FROM uniques JOIN moving AS m USING (oid, child)
+              JOIN pg_constraint AS c ON c.confrelid = m.conrelid
+              JOIN actions ON confdeltype = type
+          WHERE contype = 'f' AND conparentid = 0 AND children = 'move'
+              AND m.conrelid <> relation
+          UNION ALL
+          SELECT format('%s refers to %s ON DELETE %s, and no log would have its rows: say children => ''move'', or ''stay''',
+                        conrelid::regclass, parts.name, actions.name)
+          FROM parts, pg_constraint JOIN actions ON confdeltype = type
+          WHERE contype = 'f' AND conparentid = 0 AND confrelid = relation
+              AND children IS NULL AND log IS NOT NULL
+          UNION ALL
+          SELECT format('%s is distributed: simhash_dedup_sql writes a DELETE', name)
+          FROM parts WHERE place = 'distributed'
+          UNION ALL
+          SELECT 'children is neither ''move'' nor ''stay'''
+          WHERE children NOT IN ('move', 'stay')
+          UNION ALL
+          SELECT 'batch is less than 1' WHERE batch < 1) AS w
+), undo AS (
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n'
+                  '    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
+                  '        SELECT %s FROM %s;\n    DELETE FROM %s;\n%s%s'
+                  '    UPDATE %s SET done = ''put back'' WHERE done = ''removed'';\nEND\n',
+                  name, settable, settable, log_name, log_name, moves.undrop,
+                  E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
+                  E'    END LOOP;\n' || moves.clear, plan_name) AS body
+    FROM parts, moves, columns WHERE attrelid = relation AND log IS NOT NULL
+), work AS (
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s'
+        '    -- What others go for does not go itself.\n'
+        '    UPDATE %s SET done = ''changed'' WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'' AND (\n'
+        '        kept OPERATOR(pg_catalog.=) ANY (\n'
+        '            SELECT gone FROM %s WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'')\n'
+        '        OR gone OPERATOR(pg_catalog.=) ANY (\n'
+        '            SELECT kept FROM %s WHERE done = ''removed''));\n'
+        '    LOOP\n'
+        '        -- Some pairs of the plan: lock their rows, and compare them again.\n'
+        '        WITH pair AS MATERIALIZED (\n'
+        '            SELECT p.ctid AS place, p.gone, p.kept, p.needed, coalesce(p.doubt, '''') AS doubt\n'
+        '            FROM %s AS p WHERE p.done IS NULL AND coalesce(p.doubt, ''no'') = ''no''\n'
+        '            ORDER BY p.kept, p.gone LIMIT %s FOR UPDATE OF p\n'
+        '        ), wanted ("simhash key") AS (\n'
+        '            SELECT gone FROM pair UNION SELECT kept FROM pair\n'
+        '        ), found AS MATERIALIZED (\n'
+        '            SELECT w."simhash key" AS key, %s AS fp%s%s\n'
+        '            FROM %s AS t JOIN wanted AS w ON %s\n'
+        '            ORDER BY t.tableoid, t.ctid FOR UPDATE OF t\n'
+        '        )\n'
+        '        UPDATE %s AS q SET done = CASE WHEN p.gone OPERATOR(pg_catalog.<>) p.kept%s\n'
+        '            AND %s\n'
+        '            THEN ''now'' ELSE ''changed'' END\n'
+        '        FROM pair AS p LEFT JOIN found AS g ON g.key OPERATOR(pg_catalog.=) p.gone\n'
+        '            LEFT JOIN found AS s ON s.key OPERATOR(pg_catalog.=) p.kept\n'
+        '        WHERE q.ctid = p.place;\n'
+        '        GET DIAGNOSTICS pairs = ROW_COUNT;\n'
+        '        EXIT WHEN pairs = 0;\n%s%s'
+        '        -- Remove the rows%s.\n%s'
+        '        UPDATE %s AS p SET done = CASE WHEN EXISTS (\n'
+        '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
+        '        WHERE p.done = ''now'';\n%s'
+        '    END LOOP;\nEND\n',
+        coalesce(refusals.text, ''), plan_name, plan_name, plan_name, plan_name, coalesce(batch::text, 'ALL'),
+        fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
+        (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
+         FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
+        source, wanted, plan_name,
+        (SELECT string_agg(format(E'\n            AND g.g%s IS NOT NULL AND ARRAY[g.g%s] OPERATOR(pg_catalog.=) ARRAY[s.g%s]', n, n, n), '' ORDER BY n)
+         FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
+        compared,
+        E'        -- Rows whose children would collide with others stay.\n' || moves.first,
+        E'        -- Children move to the row that stays.\n' || moves.text,
+        CASE WHEN log IS NOT NULL THEN ', and keep what they were' END,
+        CASE WHEN log IS NULL THEN
+            format(E'        DELETE FROM %s AS t USING %s AS p WHERE p.done = ''now'' AND %s;\n',
+                   source, plan_name, goes)
+        ELSE
+            format(E'        WITH gone AS (\n            DELETE FROM %s AS t USING %s AS p\n'
+                   '            WHERE p.done = ''now'' AND %s\n'
+                   '            RETURNING %s, p.kept, p.distance, p.similarity\n        )\n'
+                   '        INSERT INTO %s (%s, "simhash kept", "simhash distance", "simhash similarity")\n'
+                   '        SELECT * FROM gone;\n',
+                   source, plan_name, goes, every_t, log_name, every)
+        END,
+        plan_name, source, goes,
+        CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
+    FROM parts, moves, refusals, columns WHERE attrelid = relation
+), tags AS (
+    -- quotes that no name in the bodies ends
+    SELECT format('$simhash%s$', nullif(n, 0)) AS tag
+    FROM work LEFT JOIN undo ON true, generate_series(0, length(work.body)) AS n
+    WHERE strpos(concat(work.body, undo.body), format('$simhash%s$', nullif(n, 0))) = 0
+    ORDER BY n LIMIT 1
+)
+SELECT text
+FROM parts, said, work, LATERAL (
+    SELECT 1, format(E'-- Removes the rows of %s that the plan %s says may go.\n'
+        '-- Look at the plan first: what is not to go, DELETE from it; a row with a doubt\n'
+        '-- goes after UPDATE ... SET doubt = ''no''.\n%s'
+        'CREATE TABLE IF NOT EXISTS %s AS\n    SELECT * FROM %s.simhash_dedup_plan(%s);\n',
+        translate(name, E'\n\r', '  '), translate(plan_name, E'\n\r', '  '),
+        (SELECT string_agg(translate(format('-- %s refers to it by %I: ON DELETE %s',
+                                            conrelid::regclass, conname, actions.name),
+                                     E'\n\r', '  ') || E'\n', '')
+         FROM pg_constraint JOIN actions ON confdeltype = type
+         WHERE contype = 'f' AND conparentid = 0 AND confrelid = relation
+             AND children IS NULL),
+        plan_name,
+        schema, arguments)
+    UNION ALL
+    SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done text;\n', plan_name)
+    UNION ALL
+    -- so that a turn takes no longer in a plan of a million pairs
+    SELECT 2.1, format(E'CREATE INDEX IF NOT EXISTS %I ON %s %s;\n',
+                       left((parse_ident(plan))[cardinality(parse_ident(plan))], 40) || suffix,
+                       plan_name, columns)
+    FROM (VALUES (' to do', '(kept, gone) WHERE done IS NULL'),
+        (' gone', '(gone)'), (' now', '(done) WHERE done = ''now''')) AS i (suffix, columns)
+    UNION ALL
+    SELECT 2.2, format(E'ANALYZE %s;\n', plan_name)
+    UNION ALL
+    SELECT 4, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
+        '    "simhash kept" text[], "simhash distance" integer,\n'
+        '    "simhash similarity" double precision,\n'
+        '    "simhash removed" timestamptz DEFAULT now());\n', log_name, name)
+    WHERE log IS NOT NULL
+    UNION ALL
+    SELECT 5, format(E'COMMENT ON TABLE %s IS %s;\n', log_name,
+                     quote_literal(format('DO %s%s%s', tag, undo.body, tag)))
+    FROM undo, tags
+    UNION ALL
+    SELECT 5 + number, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
+        '    "simhash action" text, "simhash constraint" text%s);\n',
+        m.log_name, child, now)
+    FROM moving AS m WHERE log IS NOT NULL
+    UNION ALL
+    SELECT 1000000, format(E'DO %s%s%s;\n', tag, body, tag) FROM tags) AS statements (n, text)
+ORDER BY n;
+END;
+COMMENT ON FUNCTION simhash_dedup_script(
+    regclass, text, text, bigint, text, text, text[], text, text,
+    double precision, text, bigint, regclass, text, text, bigint) IS
+'a script that carries out a plan in batches, with a log to put rows back, as text to read';
+
+-- Internal: for the DELETE of simhash_dedup_sql, for commands about clusters that
+-- keep themselves, and for tools/report.sql, which call them with all arguments, of
+-- just these types.  Whoever may create functions in the schema of the extension
+-- could plant one that fits better than a polymorphic function, or than one with
+-- defaults; none fits better than the very types.
 --
 -- ROWS is low, since the DELETE joins what they return three times: estimates
 -- that grow with its cube would have it compiled (jit_above_cost) for any table.
@@ -1422,37 +2275,62 @@ COMMENT ON FUNCTION simhash_dedup_sql(
 CREATE FUNCTION _simhash_clusters_by_ctid(
     query text, k bigint, kind text, keep text, min_size bigint,
     document text, similarity text, at_least double precision, profile text,
+    at_most bigint,
     OUT id tid, OUT cluster bigint, OUT representative tid,
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_clusters_by_ctid(
-    text, bigint, text, text, bigint, text, text, double precision, text) IS
+    text, bigint, text, text, bigint, text, text, double precision, text,
+    bigint) IS
 'internal: simhash_clusters_as for ids of type tid';
+
+CREATE FUNCTION _simhash_plan_by_ctid(
+    query text, k bigint, kind text, keep text, min_size bigint,
+    document text, similarity text, at_least double precision, profile text,
+    at_most bigint, apart text,
+    OUT id tid, OUT cluster bigint, OUT representative tid,
+    OUT distance integer, OUT size bigint, OUT similarity double precision,
+    OUT needed double precision, OUT doubt text,
+    OUT repeats double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
+COMMENT ON FUNCTION _simhash_plan_by_ctid(
+    text, bigint, text, text, bigint, text, text, double precision, text,
+    bigint, text) IS
+'internal: what simhash_dedup_plan is made of, for ids of type tid';
 
 CREATE FUNCTION _simhash_clusters_by_text(
     query text, k bigint, kind text, keep text, min_size bigint,
     document text, similarity text, at_least double precision, profile text,
+    at_most bigint,
     OUT id text, OUT cluster bigint, OUT representative text,
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_clusters_by_text(
-    text, bigint, text, text, bigint, text, text, double precision, text) IS
+    text, bigint, text, text, bigint, text, text, double precision, text,
+    bigint) IS
 'internal: simhash_clusters_as for ids of type text';
 
-CREATE FUNCTION _simhash_compared(
-    relation regclass, fingerprint text, INOUT document text,
-    INOUT similarity text, INOUT at_least double precision,
-    INOUT profile text)
-RETURNS record
-AS 'MODULE_PATHNAME', 'simhash_compared'
-LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
-COMMENT ON FUNCTION _simhash_compared(
-    regclass, text, text, text, double precision, text) IS
-'internal: what simhash_dedup_sql compares for such arguments';
+CREATE FUNCTION _simhash_plan_by_text(
+    query text, k bigint, kind text, keep text, min_size bigint,
+    document text, similarity text, at_least double precision, profile text,
+    at_most bigint, apart text,
+    OUT id text, OUT cluster bigint, OUT representative text,
+    OUT distance integer, OUT size bigint, OUT similarity double precision,
+    OUT needed double precision, OUT doubt text,
+    OUT repeats double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_clusters'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
+COMMENT ON FUNCTION _simhash_plan_by_text(
+    text, bigint, text, text, bigint, text, text, double precision, text,
+    bigint, text) IS
+'internal: what simhash_dedup_plan is made of, for ids of type text';
 
 ----------------------------------------------------------------------------
 -- Guard
@@ -1500,13 +2378,14 @@ CREATE PROCEDURE simhash_add_clusters(
     "column" name DEFAULT 'cluster', since name DEFAULT NULL,
     within name[] DEFAULT '{}', document name DEFAULT NULL,
     profile text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, index boolean DEFAULT true,
-    schema name DEFAULT NULL, adopt boolean DEFAULT false)
+    at_least double precision DEFAULT NULL, at_most bigint DEFAULT NULL,
+    index boolean DEFAULT true, schema name DEFAULT NULL,
+    adopt boolean DEFAULT false)
 AS 'MODULE_PATHNAME', 'simhash_add_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_add_clusters(
     regclass, name, bigint, text, name, name, name[], name, text, text,
-    double precision, boolean, name, boolean) IS
+    double precision, bigint, boolean, name, boolean) IS
 'have a table keep the clusters of its rows in a column';
 
 CREATE PROCEDURE simhash_drop_clusters(

@@ -99,14 +99,15 @@ call()
 # A fingerprint of four words, near where fp is: each has as many bits apart.
 WIDE='fp::bit(64) || (fp # 1)::bit(64) || (fp # 2)::bit(64) || (fp # 3)::bit(64)'
 
-# The memory that simhash_pairs() asks for when it has a megabyte.
+# The memory of a row: simhash_pairs() asks for that of a tenth more rows when it
+# has a megabyte.
 memory()
 {
 	local megabytes
 
 	megabytes=$({ echo 'SET maintenance_work_mem = 1024;'; call pairs 3; } |
 		psql 2>&1 | sed -n "s/.*HINT:.*'\([0-9]*\)MB'.*/\1/p")
-	calc "$megabytes * 1048576 / $1"
+	calc "$megabytes * 1048576 / 1.1 / $1"
 }
 
 middle() { printf '%s\n' "$@" | median; }

@@ -147,7 +147,7 @@ CREATE FUNCTION differences() RETURNS bigint LANGUAGE sql AS $$
 		WHERE fp IS NOT NULL) AS a
 	FULL JOIN (
 		SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
-		FROM simhash_clusters('SELECT id, fp FROM public.chain WHERE fp IS NOT NULL', 3, min_size => 1)) AS b
+		FROM simhash_clusters('SELECT id, fp FROM public.chain WHERE fp IS NOT NULL', 3, 'connected', min_size => 1)) AS b
 	USING (id) WHERE kept IS DISTINCT FROM scratch $$;
 
 INSERT INTO chain VALUES (1, 0), (2, 63), (3, 4095), (4, NULL);

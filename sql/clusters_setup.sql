@@ -238,7 +238,7 @@ SELECT simhash_current_cluster('chain', cluster) AS cluster, count(*) AS size FR
 SELECT count(*) FROM (
 	SELECT min(id) OVER (PARTITION BY simhash_current_cluster('chain', cluster)) AS kept, id FROM chain) AS a
 FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
-	FROM simhash_clusters('SELECT id, fp FROM public.chain', 3, min_size => 1)) AS b
+	FROM simhash_clusters('SELECT id, fp FROM public.chain', 3, 'connected', min_size => 1)) AS b
 USING (id) WHERE kept IS DISTINCT FROM scratch;
 CALL simhash_drop_clusters('chain');
 SELECT * FROM remains ORDER BY 1, 2;
@@ -265,14 +265,14 @@ CALL simhash_add_clusters('parts', 'wide', 2, kind => 'connected', within => '{l
 SELECT count(*) FROM (
 	SELECT min(id) OVER (PARTITION BY simhash_current_cluster('parts', cluster)) AS kept, id FROM parts) AS a
 FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
-	FROM simhash_clusters('SELECT id, wide, lang FROM public.parts', 2, min_size => 1)) AS b
+	FROM simhash_clusters('SELECT id, wide, lang FROM public.parts', 2, 'connected', min_size => 1)) AS b
 USING (id) WHERE kept IS DISTINCT FROM scratch;
 DELETE FROM parts WHERE id % 3 = 0;
 CALL simhash_split_clusters('parts');
 SELECT count(*) FROM (
 	SELECT min(id) OVER (PARTITION BY cluster) AS kept, id FROM parts) AS a
 FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
-	FROM simhash_clusters('SELECT id, wide, lang FROM public.parts', 2, min_size => 1)) AS b
+	FROM simhash_clusters('SELECT id, wide, lang FROM public.parts', 2, 'connected', min_size => 1)) AS b
 USING (id) WHERE kept IS DISTINCT FROM scratch;
 CALL simhash_drop_clusters('parts');
 SELECT * FROM remains ORDER BY 1, 2;
@@ -460,7 +460,11 @@ SELECT attname FROM pg_attribute WHERE attrelid IN ('docs'::regclass, 'bad'::reg
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', profile => 'nothing') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', profile => 'word-1') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'nothing') $$);
+-- not given, it is whether they are alike
+BEGIN;
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', at_least => 0.9) $$);
+SELECT pg_get_expr(polqual, polrelid) ~ $$'similarity'::text, 'alike'::text$$ AS alike FROM pg_policy WHERE polrelid = 'docs_clusters'::regclass;
+ROLLBACK;
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'jaccard', at_least => 2) $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp', similarity => 'jaccard') $$);
 SELECT complain($$ CALL simhash_add_clusters('docs', NULL) $$);

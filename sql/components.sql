@@ -38,7 +38,7 @@ CREATE TABLE docs AS SELECT i AS id, hashint8extended(i / 3, 0) # (1::bigint << 
 SELECT count(*) AS rows, count(*) FILTER (WHERE c.id IS NULL OR d.id IS NULL OR c.representative <> d.representative
                                           OR c.cluster <> d.cluster OR c.size <> d.size) AS wrong
 FROM simhash_components($$SELECT a, b FROM simhash_pairs('SELECT id, fp FROM docs')$$) AS c
-    FULL JOIN simhash_clusters('SELECT id, fp FROM docs') AS d USING (id);
+    FULL JOIN simhash_clusters('SELECT id, fp FROM docs', kind => 'connected') AS d USING (id);
 
 ----------------------------------------
 -- bad input

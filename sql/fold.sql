@@ -80,5 +80,5 @@ ALTER TABLE news ADD near int;
 INSERT INTO news VALUES (1, 'Élève été à Noël, une fois de plus'), (2, 'eleve ete a noel une fois de plus'),
     (3, 'quelque chose de tout à fait différent');
 SELECT id, near FROM news ORDER BY id;
-SELECT kind, name, value FROM simhash_report('news', 'fp') AS r(kind, name, value) WHERE name = 'delete';
+SELECT kind, name, value FROM simhash_report('news', 'fp', 3) AS r(kind, name, value) WHERE name = 'delete';
 DROP TABLE news;

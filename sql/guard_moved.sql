@@ -156,6 +156,16 @@ CREATE TRIGGER change BEFORE INSERT ON f2 FOR EACH ROW EXECUTE FUNCTION change()
 UPDATE f SET part = 2 RETURNING id, body, fp = minhash(body) AS filled;
 DROP TABLE f;
 DROP FUNCTION change;
+-- rows that were near each other before there was a guard that fills
+CREATE TABLE f (id int, part int, body text, fp bigint) PARTITION BY LIST (part);
+CREATE TABLE f1 PARTITION OF f FOR VALUES IN (1);
+CREATE TABLE f2 PARTITION OF f FOR VALUES IN (2);
+CREATE INDEX ON f USING hamming (fp);
+INSERT INTO f SELECT n, 1, body, minhash(body) FROM generate_series(1, 2) AS n, (VALUES ('the same text')) AS v(body);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON f FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '3', 'document=body', 'fill=minhash');
+UPDATE f SET part = 2 RETURNING id, part;
+DROP TABLE f;
 CREATE TABLE g (id int, part int, site text, fp bigint) PARTITION BY LIST (part);
 CREATE TABLE g1 PARTITION OF g FOR VALUES IN (1);
 CREATE TABLE g2 PARTITION OF g FOR VALUES IN (2);

@@ -139,7 +139,7 @@ DROP TABLE docs;
 DROP ROLE regress_guard_verify_writer;
 
 ----------------------------------------
--- what is not said follows from how the fingerprint is made
+-- what is compared follows from how the fingerprint is made
 ----------------------------------------
 
 CREATE TABLE docs (id int PRIMARY KEY, body varchar, title text, odd text, tags text[],
@@ -178,7 +178,7 @@ END $$;
 \pset format unaligned
 SELECT fp, guarded(fp, 'at_least=0.1') FROM unnest('{s,s1,s2,m,m1,b,mb,lowered,two,tagged,strange,seven,plain}'::text[]) AS fp;
 SELECT fp, guarded(fp, 'similarity=jaccard', 'at_least=0.1') FROM unnest('{s,s1,m,lowered,seven,plain}'::text[]) AS fp;
--- as does what is compared, unless the options say it
+-- unless the options say it
 SELECT fp, guarded(fp, 'similarity=cosine', 'at_least=0.1', 'document=title', 'profile=word-1')
 FROM unnest('{s,mb,lowered,two,strange,seven,plain}'::text[]) AS fp;
 SELECT fp, guarded(fp, 'at_least=0.1', 'document=title')
@@ -215,8 +215,10 @@ SELECT try('similarity=jaccard', 'document=n');
 DROP TRIGGER guard ON docs;
 SELECT try('at_least=0.8', 'document=body');
 DROP TRIGGER guard ON docs;
+DELETE FROM docs;
 SELECT try('similarity=jaccard', 'document=lower');
 DROP TRIGGER guard ON docs;
+DELETE FROM docs;
 SELECT try('verify=jaccard>=0.8', 'document=body');
 DROP TRIGGER guard ON docs;
 DO $$

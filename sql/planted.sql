@@ -164,7 +164,16 @@ BEGIN
         '_simhash_clusters_by_ctid(text, bigint, text, text, bigint, near.body, text, float8, text)',
         '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, float8)',
         '_simhash_clusters_by_text(varchar, bigint, text, text, bigint, text, text, float8, text)',
-        '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, real, text)'] LOOP
+        '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, real, text)',
+        '_simhash_clusters_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, int)',
+        '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, float8, varchar, bigint)',
+        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, bigint)',
+        '_simhash_plan_by_ctid(varchar, bigint, text, text, bigint, text, text, float8, text, bigint, text)',
+        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, numeric, text)',
+        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, bigint, VARIADIC text[])',
+        '_simhash_plan_by_text(text, bigint, text, text, bigint, text, text, float8, text, bigint)',
+        '_simhash_plan_by_text(text, bigint, text, text, bigint, near.body, text, float8, text, bigint, text)',
+        'simhash_dedup_plan(regclass, text, int)'] LOOP
         n := n + 1;
         EXECUTE format('CREATE FUNCTION public.%s RETURNS SETOF text LANGUAGE plpgsql AS '
                        '$t$BEGIN PERFORM near.trap(); END$t$', signature);
@@ -258,6 +267,96 @@ SELECT count(*) FROM simhash_tune('SELECT body FROM docs');
 SELECT count(*) FROM simhash_tune('SELECT mood FROM docs');                     -- error
 SELECT count(*) FROM simhash_tune('SELECT docs FROM docs');                     -- error
 RESET search_path;
+
+-- what a fingerprint is made of is evaluated with the rights of the caller, who did
+-- not write it: so only where it runs nothing but the core's own code, whatever may
+-- be found by the same names
+SET ROLE regress_planted_owner;
+CREATE TYPE near.state AS ENUM ('new', 'old');
+CREATE TABLE near.derived (
+    id int PRIMARY KEY, title varchar, body text, odd near.body, state near.state, n int,
+    lowered bigint GENERATED ALWAYS AS (public.minhash(lower(body))) STORED,
+    both_of bigint GENERATED ALWAYS AS (public.minhash(coalesce(title, '') || ' ' || body)) STORED,
+    odd_one bigint GENERATED ALWAYS AS (public.minhash(upper(odd))) STORED,
+    nulled bigint GENERATED ALWAYS AS (public.minhash(nullif(title, ''))) STORED,
+    simple bigint GENERATED ALWAYS AS (public.minhash(CASE n WHEN 1 THEN title ELSE body END)) STORED,
+    stated bigint GENERATED ALWAYS AS (public.minhash(CASE state WHEN 'old' THEN title ELSE body END)) STORED,
+    searched bigint GENERATED ALWAYS AS (public.minhash(CASE WHEN n IN (1, 2) AND title <> body THEN title ELSE body END)) STORED,
+    same bigint GENERATED ALWAYS AS (public.minhash(CASE WHEN title IS DISTINCT FROM body THEN title ELSE body END)) STORED,
+    spring bigint GENERATED ALWAYS AS (public.minhash(near.spring(body))) STORED,
+    cast_by bigint GENERATED ALWAYS AS (public.minhash((odd)::text || 'x')) STORED);
+INSERT INTO near.derived (id, title, body, odd, state, n)
+SELECT i, 'a title of it', 'some body of it', 'odd it is', 'new', i / 3 FROM generate_series(1, 4) AS i;
+-- a better fit than the operators of the core, for varchar
+CREATE FUNCTION open.varchars(pg_catalog.varchar, pg_catalog.varchar) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN true; END';
+CREATE FUNCTION open.texts(pg_catalog.varchar, pg_catalog.text) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN true; END';
+CREATE FUNCTION open.states(near.state, near.state) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN true; END';
+CREATE OPERATOR open.= (FUNCTION = open.varchars, LEFTARG = pg_catalog.varchar, RIGHTARG = pg_catalog.varchar);
+CREATE OPERATOR open.= (FUNCTION = open.texts, LEFTARG = pg_catalog.varchar, RIGHTARG = pg_catalog.text);
+CREATE OPERATOR open.= (FUNCTION = open.states, LEFTARG = near.state, RIGHTARG = near.state);
+CREATE FUNCTION open.concatenated(pg_catalog.varchar, pg_catalog.text) RETURNS pg_catalog.text LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN ''''; END';
+CREATE OPERATOR open.|| (FUNCTION = open.concatenated, LEFTARG = pg_catalog.varchar, RIGHTARG = pg_catalog.text);
+CREATE FUNCTION open.lower(pg_catalog.text) RETURNS pg_catalog.text LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN ''''; END';
+CREATE FUNCTION open.upper(near.body) RETURNS pg_catalog.text LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN ''''; END';
+CREATE FUNCTION open.upper(pg_catalog.text) RETURNS pg_catalog.text LANGUAGE plpgsql AS
+    'BEGIN PERFORM near.trap(); RETURN ''''; END';
+RESET ROLE;
+CREATE FUNCTION derived_calls(fingerprint text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text := '';
+    n bigint;
+    call text;
+BEGIN
+    FOREACH call IN ARRAY ARRAY[
+        'SELECT * FROM public.simhash_dedup_plan(''near.derived'', %L)',
+        'SELECT * FROM public.simhash_report(''near.derived'', %L) WHERE item OPERATOR(pg_catalog.=) ''estimate''',
+        NULL] LOOP
+        BEGIN
+            EXECUTE pg_catalog.format(coalesce(call, public.simhash_dedup_sql('near.derived', fingerprint)), fingerprint);
+            GET DIAGNOSTICS n = ROW_COUNT;
+            RAISE '%', n;
+        EXCEPTION WHEN OTHERS THEN
+            said := pg_catalog.concat(said, ' ', SQLERRM);
+        END;
+    END LOOP;
+    RETURN said;
+END $$;
+-- (gone by the plan; whether it is by an estimate; deleted)
+SELECT fp, derived_calls(fp) FROM unnest('{lowered,both_of,odd_one,nulled,simple,stated,searched,same,spring,cast_by}'::text[]) AS fp;
+SET search_path = near, open, public, pg_catalog;
+SELECT fp, public.derived_calls(fp) FROM pg_catalog.unnest('{lowered,both_of,odd_one,nulled,simple,stated,searched,same,spring,cast_by}'::pg_catalog.text[]) AS fp;
+SET search_path = open, public, near;
+SELECT fp, public.derived_calls(fp) FROM unnest('{lowered,both_of,odd_one,nulled,simple,stated,searched,same,spring,cast_by}'::pg_catalog.text[]) AS fp;
+RESET search_path;
+-- the key and what is apart are read as any SELECT reads them
+SET ROLE regress_planted_owner;
+CREATE TABLE near.keyed (mood near.mood, odd near.body, span near.span, fp bigint, PRIMARY KEY (mood, odd, span));
+INSERT INTO near.keyed VALUES ('well', 'a', '[1,2)', 7), ('well', 'b', '[1,2)', 7), ('ill', 'a', '[3,4)', 7), ('ill', 'a', '[5,6)', 6);
+CREATE TABLE near.apart (gone pg_catalog.text[], kept pg_catalog.text[]);
+INSERT INTO near.apart VALUES ('{ill,a,"[5,6)"}', '{well,a,"[1,2)"}');
+RESET ROLE;
+SELECT gone, kept FROM simhash_dedup_plan('near.keyed', 'fp') ORDER BY gone;
+SET search_path = near, open, public, pg_catalog;
+SELECT gone, kept FROM public.simhash_dedup_plan('keyed', 'fp') AS p ORDER BY gone::pg_catalog.text COLLATE "C" USING OPERATOR(pg_catalog.<);
+SELECT gone, kept FROM public.simhash_dedup_plan('keyed', 'fp', apart => 'apart') AS p ORDER BY gone::pg_catalog.text COLLATE "C" USING OPERATOR(pg_catalog.<);
+SELECT value FROM public.simhash_report('keyed', 'fp', apart => 'apart') WHERE item OPERATOR(pg_catalog.=) 'redundant rows'::pg_catalog.text;
+BEGIN;
+SELECT public.simhash_dedup_sql('keyed', 'fp', apart => 'apart') \gexec
+SELECT mood, odd, span FROM keyed ORDER BY fp, span;
+ROLLBACK;
+RESET search_path;
+-- apart has to be a table of arrays of text, and of nothing that is like them
+SET ROLE regress_planted_owner;
+CREATE TABLE near.likely (gone near.body[], kept near.body[]);
+RESET ROLE;
+SELECT simhash_dedup_plan('near.keyed', 'fp', apart => 'near.likely');          -- error
+DROP FUNCTION derived_calls;
 
 -- key columns are computed as the owner where the code is the owner's
 SELECT simhash_add_keys('near.docs', 'fake');                                   -- error

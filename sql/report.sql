@@ -29,6 +29,12 @@ SELECT a, b, pg_typeof(a) FROM simhash_pairs_as(NULL::uuid,
     'SELECT md5(id::text)::uuid, fp FROM docs', 0);
 SELECT a, b, pg_typeof(a) FROM simhash_pairs_as(NULL::tid,
     'SELECT ctid, fp FROM docs', 0);
+-- ids of six and of eight bytes, which are passed by reference
+SELECT * FROM simhash_pairs_as(NULL::tid, $$VALUES ('(4294967294,65535)'::tid, 7::bigint),
+    ('(0,65535)', 7), ('(70000,3)', 8)$$, 4);
+SELECT id, cluster, representative FROM simhash_clusters_as(NULL::macaddr8, $$SELECT
+    ('08:00:2b:01:02:03:04:' || n)::macaddr8, 7::bigint FROM generate_series(13, 11, -1) AS n$$, 0, keep => 'first');
+SELECT fails($$SELECT * FROM simhash_pairs_as(NULL::tid, 'SELECT ''(1,2)''::tid, n FROM generate_series(1, 2::bigint) AS n')$$);
 SELECT a, b FROM simhash_pairs('SELECT id::smallint, fp FROM docs', 0);
 CREATE DOMAIN article AS int;
 SELECT a, b FROM simhash_pairs('SELECT id::article, fp FROM docs', 0);
@@ -74,16 +80,20 @@ FROM generate_series(0, 16) AS k,
 -- simhash_clusters
 ----------------------------------------
 
-SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2) ORDER BY cluster, id;
--- a star reaches no further than k
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, 'connected')
+ORDER BY cluster, id;
+-- a star, which is the default, reaches no further than k
 SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, 'star')
 ORDER BY cluster, id;
+SELECT array_agg(c ORDER BY id) = (
+    SELECT array_agg(d ORDER BY id) FROM simhash_clusters('SELECT id, fp FROM docs WHERE fp IS NOT NULL', 2, 'star') AS d) AS default
+FROM simhash_clusters('SELECT id, fp FROM docs WHERE fp IS NOT NULL', 2) AS c;
 -- keep the oldest
 SELECT * FROM simhash_clusters('SELECT id, fp FROM docs ORDER BY born', 2,
-    keep => 'first') ORDER BY cluster, id;
+    'connected', 'first') ORDER BY cluster, id;
 SELECT * FROM simhash_clusters('SELECT id, fp FROM docs ORDER BY born', 2,
     'star', 'first', 1) ORDER BY cluster, id;
-SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, min_size => 4)
+SELECT * FROM simhash_clusters('SELECT id, fp FROM docs', 2, 'connected', min_size => 4)
 ORDER BY cluster, id;
 SELECT * FROM simhash_clusters_as(NULL::text, 'SELECT ''n'' || id, fp FROM docs', k => 0);
 -- properties of clusters of many rows
@@ -110,10 +120,12 @@ WITH RECURSIVE pairs AS MATERIALIZED (
 SELECT count(*), count(*) FILTER (WHERE c.representative IS DISTINCT FROM lowest)
     AS wrong
 FROM (SELECT id, min(start) AS lowest FROM reached GROUP BY id) AS r
-FULL JOIN simhash_clusters('SELECT * FROM many', 5, min_size => 1) AS c USING (id);
+FULL JOIN simhash_clusters('SELECT * FROM many', 5, 'connected', min_size => 1) AS c USING (id);
 -- many equal ones cost nothing much
 SELECT count(*), min(size), max(distance)
-FROM simhash_clusters('SELECT n, 42::bigint FROM generate_series(1, 100000) n');
+FROM unnest('{connected,star}'::text[]) AS kind,
+    simhash_clusters('SELECT n, 42::bigint FROM generate_series(1, 100000) n', kind => kind)
+GROUP BY kind;
 
 ----------------------------------------
 -- what a query may do
@@ -149,12 +161,14 @@ COMMIT;
 FETCH ALL FROM c;
 CLOSE c;
 
+-- a distance of NULL is the default one
+SELECT count(*) FROM simhash_pairs('VALUES (1, 0::bigint), (2, 7), (3, 240)', NULL);
+
 ----------------------------------------
 -- what cannot be done
 ----------------------------------------
 
 SELECT fails('SELECT * FROM simhash_pairs(NULL)');
-SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', NULL)');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', -1)');
 SELECT fails('SELECT * FROM simhash_pairs(''SELECT 1, 2::bigint'', 17)');
 -- not a query
@@ -378,7 +392,7 @@ SELECT relation, k, max(value) FILTER (WHERE item = 'redundant rows') AS told,
        deleted(relation, k),
        max(value) FILTER (WHERE item = 'delete') LIKE deleted(relation, k) || ' of 600 rows (%' AS advised,
        sum(value::bigint) FILTER (WHERE section = 'distances') = deleted(relation, k) AS bars,
-       max(substr(item, 18)::int) FILTER (WHERE section = 'distances') <= k AS near
+       max(substr(item, 28)::int) FILTER (WHERE section = 'distances') <= k AS near
 FROM unnest('{chains,chained}'::regclass[]) AS relation, generate_series(0, 8, 2) AS k,
      LATERAL simhash_report(relation, 'fp', k)
 GROUP BY relation, k ORDER BY relation, k;

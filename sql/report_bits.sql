@@ -75,7 +75,7 @@ BEGIN
         result := result || ' groups';
     END IF;
     IF EXISTS (SELECT id, representative
-               FROM simhash_clusters('SELECT id, fp FROM rows', k, min_size => 2)
+               FROM simhash_clusters('SELECT id, fp FROM rows', k, 'connected', min_size => 2)
                EXCEPT ALL
                SELECT id, representative
                FROM simhash_components('SELECT a, b FROM expected')) THEN
@@ -163,10 +163,9 @@ INSERT INTO docs (id, body, d) VALUES
 (2, '"The quick, brown fox jumps over the lazy dog!"', B'11'::bit(128)),
 (3, 'Everyone has the right to life, liberty and security of person.', B'111'::bit(128)),
 (4, NULL, NULL);
-SELECT * FROM simhash_report('docs', 'fp', 16) WHERE section NOT IN ('keys', 'largest clusters');
+SELECT * FROM simhash_report('docs', 'fp', 16) WHERE section <> 'largest clusters';
 SELECT item, left(value, 50) AS begins FROM simhash_report('docs', 'fp', 16)
 WHERE section = 'largest clusters';
-SELECT count(*), max(item) FROM simhash_report('docs', 'd', 2) WHERE section = 'keys';
 SELECT value FROM simhash_report('docs', 'd', 1) WHERE item = 'redundant rows';
 SELECT value FROM simhash_report('docs', 'simhash_bits(body, 256)', 16, '{id}')
 WHERE item = 'redundant rows';

@@ -90,12 +90,12 @@ SET statement_timeout = '200ms';
 SELECT count(*) FROM simhash_pairs(
     'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 300000) AS n', 16);           -- error
 SELECT count(*) FROM simhash_clusters(
-    'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 300000) AS n', 16);           -- error
+    'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 300000) AS n', 16, 'connected');  -- error
 SELECT count(*) FROM simhash_clusters(
     'SELECT n, hashint8extended(n, 1) FROM generate_series(1, 300000) AS n', 16, 'star');   -- error
 -- comparing documents
 SELECT count(*) FROM simhash_pairs('SELECT n, 1::bigint, ''one two three '' || n AS body
-    FROM generate_series(1, 20000) AS n', document => 'body');                      -- error
+    FROM generate_series(1, 20000) AS n', document => 'body', similarity => 'cosine', at_least => .9);  -- error
 SELECT count(*) FROM simhash_clusters('SELECT n, n % 2000, ''some words that ''
     || md5((n / 100)::text) || repeat(md5(n::text), 50) AS body
     FROM generate_series(1, 100000::bigint) AS n', 16, 'star', document => 'body'); -- error

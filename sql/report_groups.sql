@@ -49,7 +49,7 @@ SELECT n AS id, (hashint8extended(n, 1) & hashint8extended(n, 2) & hashint8exten
 FROM generate_series(1, 9000) AS n;
 INSERT INTO crowd VALUES (9001, 0, 3), (9002, 0, 4);
 SELECT g, count(*) = max(size) AS one, min(representative) = min(id) AS lowest
-FROM simhash_clusters('TABLE crowd', 16, min_size => 1) AS c JOIN crowd USING (id)
+FROM simhash_clusters('TABLE crowd', 16, 'connected', min_size => 1) AS c JOIN crowd USING (id)
 GROUP BY g ORDER BY g;
 SELECT count(*) FILTER (WHERE x.g <> y.g OR x.fp <~> y.fp > 10) AS wrong
 FROM simhash_clusters('TABLE crowd', 10, 'star') AS c

@@ -298,7 +298,7 @@ FROM simhash_pairs('SELECT id, fp, body FROM texts', 8, 'body', 'jaccard', 0.8, 
 
 -- a guard takes the profile from the generated column
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON texts FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '24', 'at_least=0.7', 'document=body');
+    simhash_guard('fp', 'reject', '24', 'similarity=jaccard', 'at_least=0.7', 'document=body');
 INSERT INTO texts VALUES (5001, 'one two three four five six seven eight nine ten');
 INSERT INTO texts VALUES (5002, 'ten nine eight seven six five four three two one'); -- error
 INSERT INTO texts VALUES (5003, 'one two three four five six seven eight nine other'); -- error

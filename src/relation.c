@@ -15,6 +15,15 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* Fail: there is no such relation. */
+void
+simhash_complain_of_missing(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relation)));
+}
+
 /*
  * Open and lock a table or partitioned table; fails unless the user owns it.  The
  * hint is for those who name something else.
@@ -26,9 +35,7 @@ simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
 	char	   *name = get_rel_name(oid);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", oid)));
+		simhash_complain_of_missing(oid);
 	if (!simhash_owns_relation(oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(get_rel_relkind(oid)), name);
@@ -62,9 +69,7 @@ simhash_quoted_name(Oid relation)
 	const char *name = get_rel_name(relation);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation)));
+		simhash_complain_of_missing(relation);
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
 									  name);
 }

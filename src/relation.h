@@ -15,6 +15,7 @@
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
+pg_noreturn extern void simhash_complain_of_missing(Oid relation);
 extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
 								   const char *hint);
 extern char *simhash_quoted_name(Oid relation);

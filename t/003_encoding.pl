@@ -19,7 +19,7 @@ $node->safe_psql('postgres', 'CREATE CAST (bytea AS text) WITHOUT FUNCTION');
 for my $bytes ('c8', '6162c8', 'b1b1c8')
 {
 	for my $call ('simhash(d)', 'simhash_features(d)', 'simhash_passages(d)',
-		"simhash_shared('a', d)", "simhash_containment(d, 'a')")
+		"simhash_shared('a', d)", "simhash_containment(d, 'a')", "simhash_alike('a', d)")
 	{
 		my (undef, undef, $stderr) = $node->psql('postgres',
 			"SELECT $call FROM (SELECT '\\x$bytes'::bytea::text) AS t(d)");
@@ -42,8 +42,11 @@ SELECT string_agg('天地玄黄' || n * i || '，宇宙洪荒。and words ' || m
 FROM generate_series(1, 20) AS n, generate_series(1, 30) AS i GROUP BY n;
 SELECT count(DISTINCT body), bool_or(octet_length(body) > length(body)) FROM docs;
 SELECT simhash(body), minhash(body), simhash_jaccard(body, '天地玄黄'),
-	simhash_containment('天地玄黄，宇宙', body)
+	simhash_containment('天地玄黄，宇宙', body), simhash_alike(body, translate(body, '，。', '  ')),
+	simhash_alike(body, replace(body, '宇宙', '$ 宇宙')), simhash_alike(body, body || body)
 FROM docs ORDER BY 1, 2;
+SELECT count(*) FILTER (WHERE simhash_alike(a.body, b.body, 0.3)),
+	count(*) FILTER (WHERE NOT simhash_alike(a.body, b.body, 0.3)) FROM docs AS a, docs AS b;
 SELECT p.* FROM docs, simhash_passages(body) AS p ORDER BY 1, 2, 3, 4;
 SELECT s.* FROM docs AS a, docs AS b, simhash_shared(a.body, b.body) AS s
 WHERE simhash(a.body) < simhash(b.body) ORDER BY 1, 2, 3, 4;
@@ -51,6 +54,7 @@ END
 }
 is($results{EUC_CN}, $results{UTF8}, 'fingerprints in EUC_CN and in UTF8');
 like($results{UTF8}, qr/^20\|t\n/, 'documents of more bytes than characters');
+like($results{UTF8}, qr/\|t\|f\|f\n/, 'alike but for punctuation, not symbols or repetition');
 
 $node->stop;
 done_testing();

@@ -95,7 +95,7 @@ my @work = (
 		ORDER BY b.fp <~> a.fp LIMIT 10) AS nearest WHERE a.id < 300',
 	"SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM docs', 10)",
 	"SELECT count(*) FROM simhash_pairs('SELECT id, fp, g FROM docs', 10)",
-	"SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', 8)",
+	"SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', 8, 'connected')",
 	"SELECT count(*) FROM simhash_clusters('SELECT id, fp FROM docs', 6, 'star')",
 	"SELECT count(*) FROM simhash_report('docs', 'fp', 5)",
 	"SELECT count(*) FROM simhash_components('SELECT a.id, b.id FROM docs a, docs b WHERE a.id < 200 AND b.id < 2000')",

@@ -74,7 +74,7 @@ END
 	my $other = $exact ? <<"END" : "0";
 (SELECT count(*) FROM (SELECT min(id) OVER (PARTITION BY now) AS kept, id FROM d) AS a
     FULL JOIN (SELECT min(id) OVER (PARTITION BY cluster) AS scratch, id
-        FROM simhash_clusters('SELECT $columns FROM docs WHERE fp IS NOT NULL', 3, min_size => 1)) AS b
+        FROM simhash_clusters('SELECT $columns FROM docs WHERE fp IS NOT NULL', 3, 'connected', min_size => 1)) AS b
     USING (id) WHERE kept IS DISTINCT FROM scratch)
 END
 	return $node->safe_psql('postgres', <<"END");

@@ -143,11 +143,11 @@ SELECT (SELECT array_agg(d ORDER BY d) FROM found)
 	= (SELECT array_agg(d) FROM (SELECT fp <~> 42 AS d FROM here ORDER BY 1 LIMIT 10) AS s)
 END
 
-# A report reads each column once.  Without an index on the other servers
-# there is nothing but a scan for what is asked of them.
+# A report reads the rows once, and counts them.  It shows none, and does not know
+# how large they are, since nothing tells them apart.
 my $report = "SELECT section, item, CASE WHEN section = 'largest clusters'
-	OR item = 'bytes of redundant rows' OR section = 'advice' THEN '' ELSE value END
-FROM simhash_report('%s', 'fp') ORDER BY 1, 2, 3";
+	OR section = 'advice' THEN '' ELSE value END FROM simhash_report('%s', 'fp')
+	WHERE item <> 'bytes of redundant rows' ORDER BY 1, 2, 3";
 $_->safe_psql('postgres', "ALTER SYSTEM SET log_statement = 'all'") foreach @far;
 $_->reload foreach @far;
 my @logs = map { -s $_->logfile } @far;
@@ -157,17 +157,16 @@ is( $main->safe_psql('postgres', sprintf $report, 'docs'),
 for my $n (0, 1)
 {
 	my $log = substr(slurp_file($far[$n]->logfile), $logs[$n]);
-	my @all = $log =~ /DECLARE c\d+ CURSOR FOR\s+SELECT [^\n]* FROM public\.docs$/mg;
+	my @all = $log =~ /DECLARE c\d+ CURSOR FOR\s+SELECT [^\n]*\bfp\b[^\n]* FROM public\.docs/mg;
 
 	is(scalar @all, 1, "server $n is read once");
 }
-is( $main->safe_psql('postgres', "SELECT count(*) FROM simhash_report('docs', 'fp')
-	WHERE section = 'largest clusters' AND value ~ '^\\(\\d+,-?\\d+,\"text \\d+\"\\)'"),
-	'5', 'rows of the largest clusters are shown');
+is( $main->safe_psql('postgres', "SELECT count(*), count(value) FROM simhash_report('docs', 'fp')
+	WHERE section = 'largest clusters'"), '5|0', 'the largest clusters');
 
 # Groups go along.
 my $groups = "SELECT section, item, value FROM simhash_report('%s', 'fp', 3, '{site}')
-	WHERE section IN ('table', 'keys', 'sizes')";
+	WHERE section IN ('table', 'sizes')";
 $main->safe_psql('postgres', "CREATE TABLE sites AS SELECT id, id % 7 AS site, fp FROM here");
 $far[0]->safe_psql('postgres',
 	'CREATE VIEW sites AS SELECT id, id % 7 AS site, fp FROM docs');
@@ -195,11 +194,11 @@ END
 # What cannot be done is refused, with a way that works.
 ($code, $out, $err) = $main->psql('postgres', "SELECT simhash_dedup_sql('docs', 'fp')");
 like($err, qr/docs has rows on other servers/, 'no DELETE is written');
-my ($delete) = $err =~ /(DELETE FROM .*\))\./;
-$main->safe_psql('postgres', "SET client_min_messages = error; $delete");
+$main->safe_psql('postgres', "SET client_min_messages = error; DELETE FROM docs WHERE id IN (
+	SELECT id FROM simhash_clusters('SELECT id, fp FROM docs', 3) WHERE id <> representative)");
 is( $main->safe_psql('postgres', "SELECT count(*), (SELECT count(*) FROM
 		simhash_pairs('SELECT id, fp FROM docs WHERE fp IS NOT NULL')) FROM docs"),
-	'19001|0', 'the one of the hint works');
+	'19001|0', 'one by the clusters works');
 $main->safe_psql('postgres', "CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
 	FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3')");
 ($code, $out, $err) = $main->psql('postgres', 'INSERT INTO docs VALUES (-1, 1)');

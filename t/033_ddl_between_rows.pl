@@ -51,7 +51,8 @@ $$ BEGIN NEW.m := trial.f(NEW.m::int); RETURN NEW; END $$;
 -- the tables, in a schema of their own
 CREATE FUNCTION trial.make(form text, trigger text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    fp text := CASE WHEN form LIKE '%generated%' THEN
+    fp text := CASE WHEN form LIKE '%of two%' THEN
+        'bigint GENERATED ALWAYS AS (minhash(coalesce(site, '''') || '' '' || body)) STORED' WHEN form LIKE '%generated%' THEN
         'bigint GENERATED ALWAYS AS (hashint8(length(body)) & 7) STORED' ELSE 'bigint' END;
     target text := 'w.docs';
 BEGIN
@@ -169,17 +170,18 @@ DECLARE
     between text; before text; without text; target text; fails text;
 BEGIN
     FOR n IN first .. last LOOP
-        form := trial.one('plain', 'generated', 'parted', 'parted generated');
+        form := trial.one('plain', 'generated', 'parted', 'parted generated', 'generated of two', 'parted generated of two');
         clusters := random() < .5;
         trigger := CASE WHEN clusters THEN
             (floor(random() * 3)::int)::text || ', kind => ' || trial.one('''star''', '''connected''')
             || trial.one('', ', within => ''{site}''', ', since => ''added_at''')
-            || trial.one('', '', ', similarity => ''jaccard'', at_least => .1, document => ''body''')
+            || CASE WHEN form LIKE '%of two' THEN ', similarity => ''jaccard'', at_least => .1' ELSE
+                trial.one('', '', ', similarity => ''jaccard'', at_least => .1, document => ''body''') END
         ELSE format('simhash_guard(''fp'', %s%s%s%s)',
             replace(trial.one('''reject'', ''%''', '''skip'', ''%''', '''mark'', ''%'', ''mark=twin'''), '%', floor(random() * 3)::text),
             trial.one('', ', ''within=site''', ', ''within=site,other'''),
-            trial.one('', '', ', ''document=body'', ''similarity=jaccard''',
-                CASE WHEN form LIKE '%generated%' THEN '' ELSE ', ''document=body'', ''fill=minhash''' END),
+            CASE WHEN form LIKE '%of two' THEN ', ''at_least=0.1''' ELSE trial.one('', '', ', ''document=body'', ''similarity=jaccard''',
+                CASE WHEN form LIKE '%generated%' THEN '' ELSE ', ''document=body'', ''fill=minhash''' END) END,
             trial.one('', ', ''except=id''')) END;
         rows := format('SELECT i, %s, %s, %s, %s FROM generate_series(%s, %s) AS i',
             trial.one('''x''', '''s'' || i % 2'), trial.one('''one two three''', '''body '' || i', 'repeat(''y '', i)'),

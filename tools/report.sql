@@ -2,23 +2,28 @@
 -- Write what the page of tools/report shows: two lines of JSON.
 -- SPDX-License-Identifier: PostgreSQL
 --
--- usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3]
---             [-v upto=8] [-v within=site,lang] [-v document=body]
+-- usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=8]
+--             [-v upto=12] [-v within=site,lang] [-v document=body]
 --             [-v similarity=jaccard] [-v at_least=0.8] [-v profile=word-2-capped]
+--             [-v keep=created_at] [-v apart=docs_apart] [-v reviewed=300]
 --             [-v shown=20] [-v members=12] [-v held=200000]
---             -f tools/report.sql
+--             [-v set='maintenance_work_mem=1GB; jit=off'] -f tools/report.sql
 --
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
--- with commas.  within and document name columns.  similarity, at_least and
--- profile are as for simhash_dedup_sql.  These searches serve the page:
+-- with commas.  within names columns.  k, document, similarity, at_least, profile,
+-- keep and apart are as for simhash_dedup_plan; rows that are equal by keep, or all
+-- without it, are in the order of id.  These searches serve the page:
 --
+--   - The plan, row by row: of those with a doubt, and of those that go the least
+--     similar ones, "reviewed" rows are on the page.  What simhash_report says of rows drawn at
+--     random is beside them.
 --   - What pairs within distance upto connect, each different fingerprint once:
 --     no cluster for any k up to that crosses a border there, so the page can
 --     make the clusters itself, from the fingerprints.  It holds the largest
 --     of these parts, of "held" fingerprints together.
---   - The clusters for k, as simhash_dedup_sql has them: exact figures, however
---     much is held.
+--   - The clusters for k, which are those of the plan, where the table is one that
+--     can be deleted from: exact figures, however much is held.
 --   - Where documents are compared, fingerprints are not enough to make clusters
 --     of.  Then the page holds pairs of rows in place of them: each row that is
 --     redundant with the one that represents it, and the same of clusters within
@@ -27,7 +32,8 @@
 --
 -- Of the largest clusters and parts, of clusters drawn at random, and of some
 -- pairs at each distance and similarity, the texts are there, cut at 20,000
--- characters, and which of their features are not in all texts of their part.
+-- characters, and which of their features are not in all texts of their part; of the
+-- rows of the plan, the texts alone.
 --
 -- The table may belong to somebody whose code must not run here: what is
 -- called or compared says pg_catalog, for the search_path is that of the
@@ -37,23 +43,34 @@
 \set ON_ERROR_STOP on
 \if :{?table}
 \else
-\warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=3] ...'
+\warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=8] ...'
 \quit
 \endif
 \if :{?id} \else \set id id \endif
 \if :{?fp} \else \set fp fp \endif
-\if :{?k} \else \set k 3 \endif
+\if :{?k} \else \set k '' \endif
 \if :{?within} \else \set within '' \endif
 \if :{?document} \else \set document '' \endif
 \if :{?similarity} \else \set similarity '' \endif
 \if :{?at_least} \else \set at_least '' \endif
 \if :{?profile} \else \set profile '' \endif
+\if :{?keep} \else \set keep '' \endif
+\if :{?apart} \else \set apart '' \endif
+\if :{?reviewed} \else \set reviewed 300 \endif
 \if :{?shown} \else \set shown 20 \endif
 \if :{?members} \else \set members 12 \endif
 \if :{?held} \else \set held 200000 \endif
+\if :{?set} \else \set set '' \endif
 \pset format unaligned
 \pset tuples_only on
 \encoding UTF8
+-- Settings go to the server as names and values: nothing in them is run.
+SELECT pg_catalog.count(pg_catalog.set_config(
+           pg_catalog.btrim(pg_catalog.split_part(setting, '=', 1)),
+           pg_catalog.btrim(pg_catalog.substr(setting,
+               pg_catalog.strpos(setting, '=') OPERATOR(pg_catalog.+) 1)), false)) AS settings
+FROM pg_catalog.unnest(pg_catalog.string_to_array(:'set', ';')) AS setting
+WHERE pg_catalog.btrim(setting) OPERATOR(pg_catalog.<>) '' \gset
 -- All from one snapshot, and nothing but read.  Names are looked up by each
 -- statement: whoever owns a schema could rename it meanwhile, and put another one
 -- in its place.  A superuser keeps all schemas from that, for as long as it lasts;
@@ -120,25 +137,44 @@ SELECT EXISTS (
                 ON part.oid OPERATOR(pg_catalog.=) relid
             WHERE part.relkind OPERATOR(pg_catalog.=) 'f')) AS deletes \gset
 
--- What is compared, besides fingerprints?  The extension knows where the table is
--- one that can be deleted from.
-SELECT pg_catalog.format('%L::pg_catalog.text', CASE WHEN d OPERATOR(pg_catalog.<>) '' THEN d END)
-           AS document_given,
-       pg_catalog.format('%L::pg_catalog.text', CASE WHEN s OPERATOR(pg_catalog.<>) '' THEN s END)
-           AS similarity_given,
-       pg_catalog.format('%L::pg_catalog.float8', CASE WHEN a OPERATOR(pg_catalog.<>) '' THEN a END)
-           AS at_least_given,
-       pg_catalog.format('%L::pg_catalog.text', CASE WHEN p OPERATOR(pg_catalog.<>) '' THEN p END)
-           AS profile_given
-FROM (SELECT (:'document')::pg_catalog.text AS d, (:'similarity')::pg_catalog.text AS s,
-             (:'at_least')::pg_catalog.text AS a, (:'profile')::pg_catalog.text AS p) AS w \gset
+-- What is compared, besides fingerprints, and within which distance?  The extension
+-- knows where the table is one that can be deleted from.
+SELECT pg_catalog.format('%L::pg_catalog.int8', CASE WHEN k OPERATOR(pg_catalog.<>) '' THEN k END)
+           AS k_given,
+       pg_catalog.format('%L::pg_catalog._text', pg_catalog.concat('{', :'within', '}'))
+           AS within_given,
+       pg_catalog.format('%L::pg_catalog.text, %L::pg_catalog.text, %L::pg_catalog.float8,'
+                         ' %L::pg_catalog.text, NULL::pg_catalog.int8',
+           CASE WHEN d OPERATOR(pg_catalog.<>) '' THEN d END,
+           CASE WHEN s OPERATOR(pg_catalog.<>) '' THEN s END,
+           CASE WHEN a OPERATOR(pg_catalog.<>) '' THEN a END,
+           CASE WHEN p OPERATOR(pg_catalog.<>) '' THEN p END) AS documents_given
+FROM (SELECT (:'k')::pg_catalog.text AS k, (:'document')::pg_catalog.text AS d,
+             (:'similarity')::pg_catalog.text AS s, (:'at_least')::pg_catalog.text AS a,
+             (:'profile')::pg_catalog.text AS p) AS w \gset
 \if :deletes
-SELECT document IS NOT NULL AS compared, coalesce(document, '') AS document,
-       coalesce(similarity, 'none') AS similarity, coalesce(at_least, 1) AS at_least,
-       coalesce(profile, :'profile') AS profile
-FROM :schema._simhash_compared(
-    (:'relation')::pg_catalog.oid::pg_catalog.regclass, (:'fp')::pg_catalog.text,
-    :document_given, :similarity_given, :at_least_given, :profile_given) \gset
+SELECT decides AS compared, CASE WHEN decides THEN similarity ELSE 'none' END AS similarity,
+       coalesce(CASE WHEN decides THEN at_least END, 1) AS at_least,
+       coalesce(CASE WHEN decides THEN profile END, :'profile') AS profile,
+       coalesce(CASE WHEN document OPERATOR(pg_catalog.~) E'^t[.]("([^"]|"")+"|[^\\W\\d]\\w*)$'
+                THEN (pg_catalog.parse_ident(pg_catalog.substr(document, 3)))[1]
+                ELSE document END, '') AS document,
+       -- an expression over the table t, which has another name here
+       coalesce(pg_catalog.format('(SELECT %s FROM (SELECT %I.*) AS t)', document, relname), '')
+           AS expression,
+       coalesce(document, '') AS document_of_t, k, source, goes, kept AS stays, 'tableoid AS part, ctid AS place' AS place,
+       -- where one contains the others, the longest stays
+       CASE WHEN similarity OPERATOR(pg_catalog.=) 'containment'
+       THEN pg_catalog.format('pg_catalog.%s(%%s) DESC NULLS LAST',
+            CASE WHEN arrays THEN 'cardinality' ELSE 'length' END)
+       ELSE '' END AS longest
+FROM (SELECT *, CASE WHEN decides THEN
+                    pg_catalog.regexp_replace(doc, E'^\\((.*)\\)::[^()]*$', E'\\1') END AS document
+      FROM :schema._simhash_dedup_parts(
+          (:'relation')::pg_catalog.oid::pg_catalog.regclass, (:'fp')::pg_catalog.text,
+          :k_given, 'star'::pg_catalog.text, NULL::pg_catalog.text, :within_given,
+          :documents_given, NULL::pg_catalog.regclass, false)) AS p
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid \gset
 \else
 SELECT :'document' OPERATOR(pg_catalog.<>) ''
            AND :'similarity' OPERATOR(pg_catalog.<>) 'none' AS compared,
@@ -146,11 +182,36 @@ SELECT :'document' OPERATOR(pg_catalog.<>) ''
        WHEN pg_catalog.concat(:'document', :'at_least') OPERATOR(pg_catalog.=) ''
        THEN 'none' ELSE 'jaccard' END AS similarity,
        CASE WHEN :'at_least' OPERATOR(pg_catalog.<>) '' THEN :'at_least'
-       ELSE '0.8' END AS at_least \gset
+       ELSE '0.8' END AS at_least,
+       pg_catalog.quote_ident(:'document') AS expression,
+       -- no plan, of no rows
+       '(SELECT NULL::pg_catalog.oid AS tableoid, NULL::pg_catalog.tid AS ctid)' AS source,
+       'false' AS goes, 'false' AS stays,
+       'NULL::pg_catalog.oid AS part, NULL::pg_catalog.tid AS place' AS place,
+       '' AS longest, '' AS document_of_t \gset
+SELECT coalesce(:k_given, CASE WHEN (:'compared')::boolean THEN 8 ELSE 3 END) AS k \gset
 \endif
+
+-- What comes first stays: by "keep", and then by id.  Here the table has its own
+-- name; in the plan it is t, and a number would be the place of a column.
+SELECT coalesce(first OPERATOR(pg_catalog.||) ', (' OPERATOR(pg_catalog.||) :'id'
+                OPERATOR(pg_catalog.||) ')', '') AS first,
+       pg_catalog.concat_ws(', ', first_of_t, id) AS keep_first
+FROM (SELECT coalesce(CASE WHEN :'keep' OPERATOR(pg_catalog.<>) '' THEN :'keep' END,
+                      pg_catalog.format(CASE WHEN :'longest' OPERATOR(pg_catalog.<>) '' THEN :'longest' END, :'expression')) AS first,
+             coalesce(CASE WHEN :'keep' OPERATOR(pg_catalog.<>) '' THEN :'keep' END,
+                      pg_catalog.format(CASE WHEN :'longest' OPERATOR(pg_catalog.<>) '' THEN :'longest' END, :'document_of_t')) AS first_of_t,
+             CASE WHEN :'id' OPERATOR(pg_catalog.!~) E'^[\\s\\d()]*$'
+             THEN pg_catalog.regexp_replace(:'id', pg_catalog.concat(E'(^|[^\\w.$"\'])',
+                 (SELECT pg_catalog.regexp_replace(pg_catalog.quote_ident(relname),
+                             E'(\\W)', E'\\\\\\1', 'g')
+                  FROM pg_catalog.pg_class AS c
+                  WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid),
+                 E'\\s*[.]'), E'\\1t.', 'g') END AS id) AS o \gset
+
 \if :{?body}
 \elif :compared
-SELECT pg_catalog.quote_ident(:'document') AS body \gset
+\set body :expression
 \else
 \set body body
 \endif
@@ -165,13 +226,18 @@ SELECT pg_catalog.format('CASE WHEN (%s) IS NOT NULL THEN pg_catalog.concat((%1$
 SELECT pg_catalog.format(query, :'groups', :'id', :'fp', :'columns', :'table') AS query,
        pg_catalog.format(query, pg_catalog.concat(outside, :'groups'), :'id', :'fp',
                          pg_catalog.concat(inside, :'columns'), :'table') AS documents
-FROM (SELECT 'SELECT CASE WHEN "report: key" IS NOT NULL'
+FROM (SELECT pg_catalog.concat('SELECT CASE WHEN "report: key" IS NOT NULL'
              ' THEN pg_catalog.concat("report: key") END, "report: fp"%s'
-             ' FROM (SELECT (%s) AS "report: key", (%s) AS "report: fp"%s FROM %s)'
-             ' AS "report: rows" ORDER BY "report: key"',
+             ' FROM (SELECT (%s) AS "report: key", (%s) AS "report: fp"%s',
+             CASE WHEN :'first' OPERATOR(pg_catalog.<>) ''
+             THEN pg_catalog.concat(', pg_catalog.row_number() OVER (ORDER BY ',
+                      pg_catalog.replace(:'first', '%', '%%'), ') AS "report: place"') END,
+             ' FROM %s) AS "report: rows" ORDER BY ',
+             CASE WHEN :'first' OPERATOR(pg_catalog.<>) '' THEN '"report: place"'
+             ELSE '"report: key"' END),
              CASE WHEN (:'compared')::boolean THEN ', "report: document"' END,
              CASE WHEN (:'compared')::boolean
-             THEN pg_catalog.format(', %I AS "report: document"', :'document') END)
+             THEN pg_catalog.format(', %s AS "report: document"', :'expression') END)
      AS q (query, outside, inside) \gset
 
 -- The arguments about documents, for k and for what may be near.
@@ -179,7 +245,7 @@ SELECT pg_catalog.format(words, document, :'similarity', :'at_least', profile) A
        pg_catalog.format(words, document, :'similarity', lowest, profile) AS verify_widely,
        lowest
 FROM (SELECT '%L::pg_catalog.text, %L::pg_catalog.text, %L::pg_catalog.float8,'
-             ' %L::pg_catalog.text',
+             ' %L::pg_catalog.text, NULL::pg_catalog.int8',
              CASE WHEN (:'compared')::boolean THEN 'report: document' END,
              CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile' END,
              least((:'at_least')::pg_catalog.float8, 0.5))
@@ -213,32 +279,80 @@ SELECT least(greatest(8, (:'k')::bigint OPERATOR(pg_catalog.*) 3
              OPERATOR(pg_catalog./) 64) OPERATOR(pg_catalog.-) 1) AS upto \gset
 \endif
 SELECT greatest((:'upto')::bigint, (:'k')::bigint) AS upto \gset
+-- The table of pairs that are no duplicates.
+SELECT coalesce(pg_catalog.string_agg(pg_catalog.format('%I.%I', nspname, relname), ''), '')
+           AS apart
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
+    ON n.oid OPERATOR(pg_catalog.=) relnamespace
+WHERE c.oid OPERATOR(pg_catalog.=) (CASE WHEN :'apart' OPERATOR(pg_catalog.<>) ''
+                                   THEN :'apart' END)::pg_catalog.regclass
+    AND (:'deletes')::boolean \gset
 -- What would delete: the texts before k and after it, and after the least
--- similarity where documents are compared.
-SELECT coalesce((SELECT pg_catalog.json_build_array(
-    pg_catalog.format('SELECT %s.simhash_dedup_sql(%L, %L, ', :'schema',
-                      pg_catalog.format('%I.%I', nspname, relname), :'fp'),
-    pg_catalog.concat(pg_catalog.format(', keep => %L', :'id'),
-                      CASE WHEN :'within' OPERATOR(pg_catalog.<>) ''
-                      THEN pg_catalog.format(', within => %L',
-                          pg_catalog.concat('{', :'within', '}')) END,
-                      CASE WHEN (:'compared')::boolean
-                      THEN pg_catalog.format(', document => %L, similarity => %L,'
-                          ' at_least => ', :'document', :'similarity')
-                      ELSE ', similarity => ''none'')' END),
-    CASE WHEN :'profile' OPERATOR(pg_catalog.<>) ''
-    THEN pg_catalog.format(', profile => %L)', :'profile') ELSE ')' END)
-    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
-        ON n.oid OPERATOR(pg_catalog.=) relnamespace
-    WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
-        AND (:'deletes')::boolean), 'null')
-    AS delete,
+-- similarity where documents are compared.  What the reader's own SQL is made of:
+-- the arguments, and names for a plan and for pairs that are no duplicates.  These
+-- have no schema, and nothing that cannot be seen: the table may be somebody else's.
+SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_array(
+           pg_catalog.format('SELECT %s.simhash_dedup_sql(%s, ', :'schema', name),
+           pg_catalog.concat(said, CASE WHEN (:'compared')::boolean THEN ', at_least => '
+                                   ELSE ')' END), ')') END, 'null') AS delete,
+       coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_object('schema', :'schema', 'table', name,
+           'said', pg_catalog.concat((:'k')::bigint, said, CASE WHEN (:'compared')::boolean
+                       THEN pg_catalog.concat(', at_least => ', (:'at_least')::pg_catalog.float8) END),
+           'plan', pg_catalog.format('%I', pg_catalog.concat(short, '_plan_',
+               pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
+           'apart', CASE WHEN :'apart' OPERATOR(pg_catalog.<>) '' THEN :'apart'
+                    ELSE pg_catalog.format('%I', pg_catalog.concat(short, '_apart')) END)
+           END, 'null') AS calls,
     coalesce((SELECT pg_catalog.json_agg(pg_catalog.format('%s (%s)',
                   conrelid::pg_catalog.regclass, conname) ORDER BY conname)
               FROM pg_catalog.pg_constraint
               WHERE contype OPERATOR(pg_catalog.=) 'f'
                   AND confrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
-                  AND conparentid OPERATOR(pg_catalog.=) 0), '[]') AS referring \gset
+                  AND conparentid OPERATOR(pg_catalog.=) 0), '[]') AS referring
+FROM (SELECT pg_catalog.concat(
+                 CASE WHEN :'keep_first' OPERATOR(pg_catalog.<>) ''
+                 THEN pg_catalog.format(', keep => %L', :'keep_first') END,
+                 CASE WHEN :'within' OPERATOR(pg_catalog.<>) ''
+                 THEN pg_catalog.format(', within => %L', pg_catalog.concat('{', :'within', '}')) END,
+                 CASE WHEN :'apart' OPERATOR(pg_catalog.<>) ''
+                 THEN pg_catalog.format(', apart => %L', :'apart') END,
+                 CASE WHEN (:'compared')::boolean
+                 THEN pg_catalog.format(', document => %L, similarity => %L', :'document', :'similarity')
+                 ELSE ', similarity => ''none''' END,
+                 CASE WHEN (:'compared')::boolean AND :'profile' OPERATOR(pg_catalog.<>) ''
+                 THEN pg_catalog.format(', profile => %L', :'profile') END) AS said) AS s
+LEFT JOIN (SELECT pg_catalog.format('%L, %L', pg_catalog.format('%I.%I', nspname, relname), :'fp')
+                      AS name,
+                  pg_catalog.regexp_replace(pg_catalog.left(relname::pg_catalog.text,
+                      CASE WHEN pg_catalog.octet_length(relname::pg_catalog.text)
+                          OPERATOR(pg_catalog.<=) 40 THEN 40 ELSE 10 END),
+                      '[^[:alnum:]_]', '_', 'g') AS short
+           FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
+               ON n.oid OPERATOR(pg_catalog.=) relnamespace
+           WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid) AS c ON true \gset
+-- The plan, and what the report says of chance; of no table that can be deleted
+-- from, none.  All arguments are of the very types: no function that somebody has
+-- planted fits better.
+\if :deletes
+SELECT pg_catalog.concat_ws(', ',
+           pg_catalog.format('%L::pg_catalog.regclass, %L::pg_catalog.text', :'relation', :'fp'),
+           :'k_given') AS asked,
+       pg_catalog.format('%L::pg_catalog.text', CASE WHEN :'keep_first' OPERATOR(pg_catalog.<>) '' THEN :'keep_first' END) AS keep_given,
+       pg_catalog.format('%L::pg_catalog.regclass', CASE WHEN :'apart' OPERATOR(pg_catalog.<>) '' THEN :'apart' END) AS apart_given \gset
+SELECT pg_catalog.format('%s.simhash_dedup_plan(%s, ''star''::pg_catalog.text, %s, %s, %s, %s)',
+           :'schema', :'asked', :'keep_given', :'within_given', :'documents_given',
+           :'apart_given') AS plan \gset
+SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(item, value)), '[]') AS levels
+FROM :schema.simhash_report(:asked, :within_given, :documents_given, :keep_given, :apart_given)
+WHERE (:'compared')::boolean
+    AND (section OPERATOR(pg_catalog.=) 'doubts' OR item OPERATOR(pg_catalog.~)
+         '^(similarity of two rows drawn at random|times that a feature occurs in its row)') \gset
+\else
+SELECT '[]' AS levels,
+       '(SELECT NULL::pg_catalog._text, NULL::pg_catalog._text, NULL::pg_catalog.int4,'
+       ' NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.text,'
+       ' NULL::pg_catalog.int8 WHERE false)' AS plan \gset
+\endif
 SELECT CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile'
        ELSE profile END AS profile
 FROM :schema.simhash_profiles() WHERE is_default \gset
@@ -249,19 +363,58 @@ WITH "report: member" AS MATERIALIZED (
     FROM :schema._simhash_clusters_by_text((:'query')::pg_catalog.text,
         (:'upto')::bigint, 'connected'::pg_catalog.text,
         'first'::pg_catalog.text, 2::bigint, NULL::pg_catalog.text,
-        NULL::pg_catalog.text, NULL::pg_catalog.float8, NULL::pg_catalog.text)
+        NULL::pg_catalog.text, NULL::pg_catalog.float8, NULL::pg_catalog.text,
+        NULL::pg_catalog.int8)
         WITH ORDINALITY AS m (id, part, first, away, rows, none, line)
-), "report: star" AS MATERIALIZED (
-    SELECT *
-    FROM :schema._simhash_clusters_by_text((:'documents')::pg_catalog.text,
-        (:'k')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
-        2::bigint, :verify) AS s (id, star, representative, distance, size, similarity)
+), "report: id" AS MATERIALIZED (
+    SELECT :key AS id, :place FROM :table WHERE (:'deletes')::boolean
 ), "report: wide" AS MATERIALIZED (
     SELECT *
     FROM :schema._simhash_clusters_by_text((:'documents')::pg_catalog.text,
         (:'upto')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
         2::bigint, :verify_widely) AS w (id, pool, near, near_distance, n, near_similarity)
     WHERE (:'compared')::boolean
+), "report: plan" AS MATERIALIZED (
+    SELECT * FROM :plan AS p (gone, kept, distance, similarity, needed, doubt)
+), "report: named" AS MATERIALIZED (
+    -- the rows of the plan by the ids of the page
+    SELECT p.*, g.id AS gone_id, s.id AS kept_id
+    FROM "report: plan" AS p
+    LEFT JOIN (SELECT p.gone, i.id
+               FROM "report: plan" AS p JOIN :source AS t ON :goes
+               JOIN "report: id" AS i ON i.part OPERATOR(pg_catalog.=) t.tableoid
+                   AND i.place OPERATOR(pg_catalog.=) t.ctid) AS g
+        ON g.gone OPERATOR(pg_catalog.=) p.gone
+    LEFT JOIN (SELECT p.kept, i.id
+               FROM (SELECT DISTINCT kept FROM "report: plan") AS p JOIN :source AS s ON :stays
+               JOIN "report: id" AS i ON i.part OPERATOR(pg_catalog.=) s.tableoid
+                   AND i.place OPERATOR(pg_catalog.=) s.ctid) AS s
+        ON s.kept OPERATOR(pg_catalog.=) p.kept
+), "report: star" AS MATERIALIZED (
+    SELECT id, line AS star, kept_id AS representative, distance,
+           pg_catalog.count(*) OVER (PARTITION BY kept_id) AS size, similarity
+    FROM (SELECT gone_id AS id, kept_id, distance, similarity
+          FROM "report: named" WHERE doubt IS NULL
+          UNION ALL
+          SELECT DISTINCT kept_id, kept_id, 0,
+                 CASE WHEN (:'compared')::boolean THEN 1::pg_catalog.float8 END
+          FROM "report: named" WHERE doubt IS NULL) AS p
+    JOIN (SELECT id AS first, line FROM "report: member") AS m
+        ON first OPERATOR(pg_catalog.=) kept_id
+    WHERE (:'deletes')::boolean
+    UNION ALL
+    SELECT *
+    FROM :schema._simhash_clusters_by_text((:'documents')::pg_catalog.text,
+        (:'k')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
+        2::bigint, :verify)
+    WHERE NOT (:'deletes')::boolean
+), "report: review" AS MATERIALIZED (
+    -- half of them with a doubt, or more where there are not as many without
+    SELECT *, pg_catalog.row_number() OVER (ORDER BY doubt IS NULL, nth_of_these) AS nth
+    FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY doubt IS NULL
+                        ORDER BY similarity, distance DESC, gone) AS nth_of_these
+          FROM "report: named"
+          ORDER BY nth_of_these, doubt IS NULL LIMIT (:'reviewed')::bigint) AS p
 ), "report: row" AS MATERIALIZED (
     SELECT m.*, s.star, s.representative, s.distance, s.size, s.similarity,
            s.id OPERATOR(pg_catalog.<>) s.representative AS redundant,
@@ -381,6 +534,15 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
     'at_least', CASE WHEN (:'compared')::boolean
                 THEN (:'at_least')::pg_catalog.float8 ELSE 0 END,
     'delete', (:'delete')::pg_catalog.json,
+    'calls', (:'calls')::pg_catalog.json,
+    'levels', (:'levels')::pg_catalog.json,
+    'planned', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(doubt, n)
+                           ORDER BY doubt), '[]')
+                FROM (SELECT doubt, pg_catalog.count(*) AS n
+                      FROM "report: plan" GROUP BY doubt) AS p),
+    'review', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(
+                   gone, kept, gone_id, kept_id, distance, similarity, needed, doubt)
+                   ORDER BY nth), '[]') FROM "report: review"),
     'referring', (:'referring')::pg_catalog.json,
     'clusters', (SELECT pg_catalog.count(*) FROM "report: star"
                  WHERE id OPERATOR(pg_catalog.=) representative),
@@ -420,21 +582,29 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
     'examples', (SELECT coalesce(pg_catalog.json_agg(
                      pg_catalog.json_build_array(first, id, away, similarity)), '[]')
                  FROM "report: example"))::pg_catalog.text, '<', E'\\u003c') AS data,
-    (SELECT coalesce(pg_catalog.json_agg(r), '[]')
-     FROM (SELECT id FROM "report: place" JOIN "report: shown"
+    (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('id', r.id,
+                'part', part, 'fp', fp, 'line', line, 'explained', explained)), '[]')
+     FROM (SELECT id, pg_catalog.bool_or(explained) AS explained FROM (
+           SELECT id, true AS explained FROM "report: place" JOIN "report: shown"
                ON CASE WHEN kind OPERATOR(pg_catalog.=) 'pool' THEN pool ELSE star END
                    OPERATOR(pg_catalog.=) number
            WHERE CASE WHEN kind OPERATOR(pg_catalog.=) 'pool' THEN pool_place
                  ELSE star_place END OPERATOR(pg_catalog.<=) (:'members')::bigint
            UNION
-           SELECT id FROM "report: example"
+           SELECT id, true FROM "report: example"
            UNION
-           SELECT first FROM "report: example"
+           SELECT first, true FROM "report: example"
+           UNION
+           SELECT gone_id, false FROM "report: review"
+           UNION
+           SELECT kept_id, false FROM "report: review") AS e GROUP BY id
            -- that many are there at most: now the planner knows, too
            LIMIT 3::bigint OPERATOR(pg_catalog.*) (:'shown')::bigint
                OPERATOR(pg_catalog.*) (:'members')::bigint OPERATOR(pg_catalog.+)
                6::bigint OPERATOR(pg_catalog.*)
-               ((:'upto')::bigint OPERATOR(pg_catalog.+) 35::bigint)) AS p
+               ((:'upto')::bigint OPERATOR(pg_catalog.+) 35::bigint)
+               OPERATOR(pg_catalog.+) 2::bigint OPERATOR(pg_catalog.*)
+               (:'reviewed')::bigint) AS p
      JOIN (SELECT id, part, fp, line FROM "report: row") AS r
          ON r.id OPERATOR(pg_catalog.=) p.id) AS chosen \gset
 \qecho :data
@@ -444,9 +614,10 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
 WITH "report: text" AS MATERIALIZED (
     SELECT p.*, pg_catalog.left(d.body, 20000) AS body,
            pg_catalog.length(d.body) AS characters,
-           pg_catalog.count(*) OVER (PARTITION BY p.part) AS texts
+           pg_catalog.count(*) FILTER (WHERE explained) OVER (PARTITION BY p.part) AS texts
     FROM pg_catalog.json_to_recordset((:'chosen')::pg_catalog.json)
-         AS p (id pg_catalog.text, part bigint, fp pg_catalog.text, line bigint)
+         AS p (id pg_catalog.text, part bigint, fp pg_catalog.text, line bigint,
+               explained boolean)
     JOIN (SELECT :key AS id, pg_catalog.concat((:body)) AS body FROM :table) AS d
         ON d.id OPERATOR(pg_catalog.=) p.id
 ), "report: feature" AS MATERIALIZED (
@@ -456,6 +627,7 @@ WITH "report: text" AS MATERIALIZED (
     FROM "report: text" AS t,
          :schema.simhash_features(t.body, (:'profile')::pg_catalog.text)
          WITH ORDINALITY AS f (feature, weight, hash, place)
+    WHERE explained
 ), "report: common" AS (
     SELECT part, feature, pg_catalog.max(weight) AS weight,
            pg_catalog.min(place) AS place
@@ -473,6 +645,7 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
                      GROUP BY part) AS c),
     'texts', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
                   'id', t.id, 'part', part, 'fp', fp, 'line', line, 'characters', characters,
+                  'explained', explained,
                   'text', body, 'rest', rest) ORDER BY part, line), '[]')
               FROM "report: text" AS t LEFT JOIN (
                   SELECT id, pg_catalog.json_agg(feature ORDER BY place) AS rest

@@ -113,13 +113,6 @@ simhash_cluster_column(const ClusterTerms *terms, int key)
 	return (AttrNumber *) ((char *) terms + simhash_cluster_keys[key].place);
 }
 
-/* The measure, as arguments name it. */
-static inline const char *
-simhash_clusters_measure(const ClusterTerms *terms)
-{
-	return terms->terms.measure == SIMHASH_COSINE ? "cosine" : "jaccard";
-}
-
 /* How the trigger takes clusters that a command of ours writes to a table. */
 typedef enum ClusterWriting
 {
@@ -256,6 +249,8 @@ extern AttrMap *simhash_clusters_map_columns(const ClusterTerms *terms,
 											 Relation relation);
 extern AttrNumber simhash_clusters_other_expression(Relation relation,
 													const ClusterTerms *terms);
+extern GuardDocument simhash_clusters_bind_document(const ClusterTerms *terms,
+													Relation relation);
 extern ClusterTrigger *simhash_clusters_trigger(FunctionCallInfo fcinfo);
 extern bool simhash_clusters_get_number(Relation relation, HeapTuple row,
 										AttrNumber column, int64 *number);

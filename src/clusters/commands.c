@@ -15,22 +15,25 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
+/* What a query calls the document. */
+#define DOCUMENT	"simhash document"
+
 /* What is compared of documents, as arguments. */
 static char *
-write_documents(const ClusterTerms *terms, bool representatives)
+write_documents(const ClusterTerms *terms)
 {
 	const GuardTerms *its = &terms->terms;
 
-	if (its->document == 0)
+	if (its->measure == SIMHASH_NO_MEASURE)
 		return "NULL::pg_catalog.text, NULL::pg_catalog.text,"
-			" NULL::pg_catalog.float8, NULL::pg_catalog.text";
-	return psprintf("%s::pg_catalog.text, '%s'::pg_catalog.text,"
-					" '%.17g'::pg_catalog.float8, %s::pg_catalog.text",
-					quote_literal_cstr(representatives ?
-									   get_attname(terms->clusters, terms->document, false) :
-									   get_attname(terms->root, its->document, false)),
-					simhash_clusters_measure(terms), its->at_least,
-					quote_literal_cstr(its->profile->name));
+			" NULL::pg_catalog.float8, NULL::pg_catalog.text,"
+			" NULL::pg_catalog.int8";
+	return psprintf("'" DOCUMENT "'::pg_catalog.text, '%s'::pg_catalog.text,"
+					" '%.17g'::pg_catalog.float8, %s::pg_catalog.text,"
+					" %s::pg_catalog.int8",
+					simhash_measure_argument(its->measure), its->at_least,
+					quote_literal_cstr(its->profile->name),
+					its->measure == SIMHASH_HAMMING ? psprintf("'%d'", its->at_most) : "NULL");
 }
 
 /*
@@ -46,8 +49,9 @@ write_rows(const ClusterCall *call, const char *within, const char *condition,
 	return psprintf("SELECT %s, %s%s%s%s FROM %s AS t WHERE %s IS NOT NULL%s%s%s",
 					theirs ? "t.ctid" : simhash_cluster_sql(call, "&k"),
 					fingerprint,
-					call->terms->terms.document == 0 ? "" :
-					simhash_cluster_sql(call, theirs ? ", t.&D" : ", t.&d"),
+					call->terms->terms.measure == SIMHASH_NO_MEASURE ? "" :
+					simhash_cluster_sql(call, theirs ? ", t.&D AS \"" DOCUMENT "\"" :
+										", &w AS \"" DOCUMENT "\""),
 					within == NULL ? "" : psprintf(", %s", within),
 					simhash_cluster_each_group(call, theirs, ", t.%s"),
 					simhash_cluster_sql(call, theirs ? "&T" : "&R"), fingerprint,
@@ -77,7 +81,7 @@ simhash_cluster_query(const ClusterCall *call, const char *within,
 							   call->terms->terms.radius,
 							   call->terms->star ? "star" : "connected",
 							   parted || representatives ? "first" : "lowest",
-							   write_documents(call->terms, representatives));
+							   write_documents(call->terms));
 }
 
 /* A column of a row, quoted. */
@@ -173,5 +177,5 @@ simhash_cluster_text_left(const ClusterCall *call)
 {
 	return simhash_cluster_sql(call, "t.&D IS NOT NULL AND NOT EXISTS (SELECT FROM &R AS d"
 							   " WHERE d.&c &= COALESCE(t.&o, t.&i)"
-							   " AND d.&d::pg_catalog.text COLLATE pg_catalog.\"C\" &= t.&D::pg_catalog.text)");
+							   " AND &v::pg_catalog.text COLLATE pg_catalog.\"C\" &= t.&D::pg_catalog.text)");
 }

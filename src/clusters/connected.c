@@ -105,7 +105,6 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 	const GuardTerms *terms = &guard->terms;
 	HeapTuple	old = data->tg_trigtuple;
 	GuardFingerprint fingerprint;
-	text	   *document;
 	Datum		value;
 	bool		isnull;
 
@@ -121,13 +120,10 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 	fingerprint = simhash_guard_fingerprint(&terms->type, value);
 	if (simhash_guard_distance(&fingerprint, &guard->search.center) > terms->radius)
 		return false;
-	if (terms->document == 0)
-		return true;
-	document = simhash_guard_document(data->tg_relation, terms->document, old);
-	return document != NULL && guard->search.document != NULL &&
-		simhash_guard_similarity(terms, guard->search.document,
-								 DatumGetTextPP(PointerGetDatum(document))) >=
-		terms->at_least;
+	return terms->measure == SIMHASH_NO_MEASURE ||
+		simhash_guard_similarity(terms, &guard->stored, guard->search.document,
+								 simhash_guard_get_document(&guard->stored,
+															data->tg_trigslot)) >= 0;
 }
 
 /*

@@ -10,10 +10,12 @@
  */
 #include "clusters/step.h"
 
+#include "access/sysattr.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "core/pairs/wide_pairs.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/ruleutils.h"
 
 /* The columns that are ours of the table of the clusters. */
@@ -62,8 +64,7 @@ check_columns(const ClusterSetup *setup, const GuardTerms *terms)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("clusters are found within a distance of at most %d of %d bits, not %d",
 						most, terms->type.width, terms->radius)));
-	if (terms->document != 0)
-		simhash_guard_check_document(relation, terms->document);
+	(void) simhash_guard_bind_document(relation, terms);
 	simhash_guard_bind_group(group, relation, terms->ngroup, terms->group);
 	for (int i = -1; i < terms->ngroup; i++)
 	{
@@ -94,11 +95,17 @@ simhash_cluster_read_terms(const ClusterSetup *setup)
 	GuardTerms	terms = simhash_guard_read_terms(&setup->asked,
 												 setup->call.relation);
 
-	if (terms.document == 0 &&
+	if (terms.measure == SIMHASH_NO_MEASURE &&
 		(setup->asked.document != NULL || setup->asked.profile != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("document and profile are for similarity or at_least, which are not given")));
+
+	if (terms.measure == SIMHASH_CONTAINMENT && !setup->star)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("similarity \"containment\" is for clusters of the kind star"),
+				 errdetail("Of two rows the one may contain the other, and not the other way round: which are connected would depend on which came first.")));
 
 	/* Everybody can read the deed, so it must not name the seed of a profile. */
 	terms.profile = sh_profile_plain(terms.profile);
@@ -116,7 +123,8 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 	ClusterCall *call = &setup->call;
 	AttrNumber	number = get_attnum(call->table, name);
 	bool		fits = number > 0 && number != its->column &&
-	number != its->document;
+	!bms_is_member(number - FirstLowInvalidHeapAttributeNumber,
+				   simhash_guard_document_columns(its));
 	Form_pg_attribute column;
 
 	if (number == InvalidAttrNumber)
@@ -275,6 +283,12 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 			terms->group[i] = write_column(setup, &columns, its->group[i], " NOT NULL", &last);
 		if (its->document != 0)
 			terms->document = write_column(setup, &columns, its->document, "", &last);
+		else if (its->expression != NULL)
+		{
+			appendStringInfo(&columns, ", document %s",
+							 format_type_be_qualified(exprType(its->expression)));
+			terms->document = ++last;
+		}
 	}
 	appendStringInfoString(&columns, ", copy_of pg_catalog.int8, unused_since pg_catalog.timestamptz)");
 	terms->clusters =

@@ -379,9 +379,7 @@ simhash_current_cluster(PG_FUNCTION_ARGS)
 	ClusterTerms *terms;
 
 	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
+		simhash_complain_of_missing(table);
 	terms = simhash_clusters_find(relation, column);
 	if (terms == NULL)
 		simhash_clusters_complain_of_none(relation, column);

@@ -14,6 +14,7 @@
  */
 #include "clusters/cluster.h"
 
+#include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 #include "parser/parse_coerce.h"
 
@@ -98,16 +99,6 @@ simhash_clusters_end_scan(ClusterScan *scan)
 	index_close(scan->index, AccessShareLock);
 }
 
-/* The text in a column of the row found, which may be NULL. */
-static text *
-get_document(const ClusterScan *scan, AttrNumber column)
-{
-	bool		isnull;
-	Datum		value = slot_getattr(scan->slot, column, &isnull);
-
-	return isnull ? NULL : (text *) DatumGetPointer(value);
-}
-
 /* A column of the root, or 0, in the root or a partition; 0 if it is not there. */
 static AttrNumber
 column_in(Oid table, const ClusterTerms *terms, AttrNumber column)
@@ -119,31 +110,34 @@ column_in(Oid table, const ClusterTerms *terms, AttrNumber column)
 /*
  * Has the root or a partition a row of a cluster, committed or ours, and with that
  * document, if it is not NULL?  *any is set if it has any row of the cluster.  Where
- * the table is gone, or no index tells, both are assumed.
+ * the table is gone, or has left the root, or no index tells, both are assumed.
  */
 bool
 simhash_clusters_find_row(const ClusterTerms *terms, Oid table, int64 id,
 						  text *document, bool *any)
 {
 	Relation	relation = try_table_open(table, AccessShareLock);
-	AttrNumber	its = column_in(table, terms, terms->terms.document);
 	ClusterScan scan;
 	bool		found = false;
 
-	if (relation != NULL &&
+	if (relation != NULL && (table == terms->root ||
+							 list_member_oid(get_partition_ancestors(table), terms->root)) &&
 		simhash_clusters_begin_scan(&scan, relation,
 									column_in(table, terms, terms->cluster), false,
 									SnapshotSelf, BTEqualStrategyNumber, id))
 	{
-		if (!is_of_type(relation, its, TEXTOID))
-			its = 0;
+		GuardDocument its = {0};
+
+		if (document != NULL)
+			its = simhash_clusters_bind_document(terms, relation);
 		while (!found && simhash_clusters_next(&scan))
 		{
-			text	   *other = its == 0 ? NULL : get_document(&scan, its);
-
 			*any = true;
 			found = document == NULL ||
-				(other != NULL && simhash_guard_same_document(document, other));
+				simhash_guard_same_document(document,
+											simhash_guard_get_document(&its, scan.slot));
+			if (its.context != NULL)
+				ResetExprContext(its.context);
 		}
 		simhash_clusters_end_scan(&scan);
 	}
@@ -208,20 +202,20 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 	{
 		Oid			oid = lfirst_oid(lc);
 		Relation	table = table_open(oid, NoLock);
-		AttrNumber	column = column_in(oid, terms, terms->terms.document);
 		ClusterScan scan;
 
-		if (document == NULL && is_of_type(table, column, TEXTOID) &&
+		if (document == NULL &&
 			simhash_clusters_begin_scan(&scan, table,
 										column_in(oid, terms, terms->cluster), false,
 										&dirty, BTEqualStrategyNumber, id))
 		{
+			GuardDocument its = simhash_clusters_bind_document(terms, table);
+
 			while (document == NULL && simhash_clusters_next(&scan))
 			{
-				text	   *its = get_document(&scan, column);
-
-				if (its != NULL)
-					document = DatumGetTextPCopy(PointerGetDatum(its));
+				document = simhash_guard_get_document(&its, scan.slot);
+				if (document != NULL)
+					document = DatumGetTextPCopy(PointerGetDatum(document));
 			}
 			simhash_clusters_end_scan(&scan);
 		}

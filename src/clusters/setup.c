@@ -212,7 +212,7 @@ get_names(ArrayType *array)
 static void
 get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 {
-	static const int needed[] = {0, 1, 2, 3, 4, 6, 11, 13};
+	static const int needed[] = {0, 1, 2, 3, 4, 6, 12, 14};
 	char	   *kind;
 	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
@@ -247,9 +247,11 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 		setup->asked.at_least = pstrdup(number);
 	}
 	setup->since = get_string(fcinfo, 5, true);
-	setup->index = PG_GETARG_BOOL(11);
-	setup->schema = get_string(fcinfo, 12, true);
-	setup->adopt = PG_GETARG_BOOL(13);
+	if (!PG_ARGISNULL(11))
+		setup->asked.at_most = psprintf(INT64_FORMAT, PG_GETARG_INT64(11));
+	setup->index = PG_GETARG_BOOL(12);
+	setup->schema = get_string(fcinfo, 13, true);
+	setup->adopt = PG_GETARG_BOOL(14);
 }
 
 /*
@@ -258,8 +260,8 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
  *		since name DEFAULT NULL, within name[] DEFAULT '{}',
  *		document name DEFAULT NULL, profile text DEFAULT NULL,
  *		similarity text DEFAULT NULL,
- *		at_least double precision DEFAULT NULL, index boolean DEFAULT true,
- *		schema name DEFAULT NULL, adopt boolean DEFAULT false)
+ *		at_least double precision DEFAULT NULL, at_most bigint DEFAULT NULL,
+ *		index boolean DEFAULT true, schema name DEFAULT NULL, adopt boolean DEFAULT false)
  *
  * Have a table keep the clusters of its rows in a column of its own, and give
  * those that are there theirs.  What was stopped is gone on with by the same call.

@@ -14,6 +14,7 @@
  *		&F &D	its columns: fingerprint, document; &A, a list of all
  *		&P &p	what represents a cluster, as a list that begins with a comma: columns
  *				of the table of the clusters, or of a row "d" of the root
+ *		&v &w	the document of a row "d", or "t", of the root
  *		&K &k	what tells a row "d", or "t", of the root apart, for
  *				_simhash_clusters_by_...
  *		&n		which cluster that of a row "t" of the root has become
@@ -35,6 +36,8 @@
  *-------------------------------------------------------------------------
  */
 #include "clusters/step.h"
+
+#include "utils/ruleutils.h"
 
 /* The command of ours that is writing clusters to a table, if any. */
 static struct ClusterWriter
@@ -111,6 +114,20 @@ list_columns(const ClusterCall *call)
 	return list.data;
 }
 
+/* The document of a row of the root, which has that alias. */
+static char *
+write_document(const ClusterCall *call, const char *alias)
+{
+	const GuardTerms *its = &call->terms->terms;
+
+	if (its->expression == NULL)
+		return psprintf("%s.%s", alias, name_of(call->table, its->document));
+	return psprintf("(%s)",
+					deparse_expression(its->expression,
+									   deparse_context_for(alias, call->table),
+									   true, false));
+}
+
 /* What takes the place of a letter. */
 static const char *
 expand(const ClusterCall *call, char letter)
@@ -139,8 +156,12 @@ expand(const ClusterCall *call, char letter)
 			return simhash_cluster_sql(call, terms->document == 0 ? ", &F%s" : ", &F, &D%s",
 									   simhash_cluster_each_group(call, true, ", %s"));
 		case 'p':
-			return simhash_cluster_sql(call, terms->document == 0 ? ", d.&f%s" : ", d.&f, d.&d%s",
+			return simhash_cluster_sql(call, terms->document == 0 ? ", d.&f%s" : ", d.&f, &v%s",
 									   simhash_cluster_each_group(call, false, ", d.%s"));
+		case 'v':
+			return write_document(call, "d");
+		case 'w':
+			return write_document(call, "t");
 		case 'K':
 		case 'k':
 			return psprintf(call->parted ? "pg_catalog.concat(%1$c.tableoid, %1$c.ctid)" : "%1$c.ctid",

@@ -80,7 +80,8 @@ add_representative(const ClusterTrigger *its, TupleTableSlot *original)
 	}
 	if (search->document != NULL)
 		simhash_clusters_set(slot, terms->document,
-							 PointerGetDatum(search->document));
+							 simhash_guard_document_value(&its->guard.stored,
+														  search->document));
 	simhash_clusters_insert(clusters, slot);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);

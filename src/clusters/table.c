@@ -12,6 +12,7 @@
  */
 #include "clusters/cluster.h"
 
+#include "nodes/nodeFuncs.h"
 #include "rewrite/rewriteHandler.h"
 
 /*
@@ -131,10 +132,15 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 		check_same(root, terms->terms.group[i], clusters, terms->group[i]);
 	if (searched.document != 0)
 		check_same(root, searched.document, clusters, terms->document);
+	else if (terms->terms.expression != NULL &&
+			 simhash_guard_attribute(clusters, terms->document)->atttypid !=
+			 exprType(terms->terms.expression))
+		simhash_clusters_complain(terms->clusters);
 	searched.column = terms->fingerprint;
 	searched.type = simhash_guard_type(clusters, searched.column);
 	searched.group = terms->group;
 	searched.document = terms->document;
+	searched.expression = NULL;
 	table_close(root, NoLock);
 	return searched;
 }

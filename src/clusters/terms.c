@@ -121,9 +121,7 @@ simhash_clusters_class(Oid table)
 	FormData_pg_class form;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", table)));
+		simhash_complain_of_missing(table);
 	form = *(Form_pg_class) GETSTRUCT(tuple);
 	ReleaseSysCache(tuple);
 	return form;
@@ -261,11 +259,13 @@ take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
 		terms->terms.radius = DatumGetInt32(get_constant(terms, value, INT4OID));
 	else if (strcmp(key, "similarity") == 0)
 		terms->terms.measure =
-			simhash_get_measure(TextDatumGetCString(get_constant(terms, value, TEXTOID)), NULL);
+			simhash_get_measure(TextDatumGetCString(get_constant(terms, value, TEXTOID)));
 	else if (strcmp(key, "at_least") == 0)
 		terms->terms.at_least =
 			simhash_check_at_least(DatumGetFloat8(get_constant(terms, value,
 															   FLOAT8OID)));
+	else if (strcmp(key, "at_most") == 0)
+		terms->terms.at_most = DatumGetInt32(get_constant(terms, value, INT4OID));
 	else if (strcmp(key, "profile") == 0)
 		terms->terms.profile =
 			simhash_get_profile(DatumGetTextPP(get_constant(terms, value, TEXTOID)));
@@ -277,16 +277,33 @@ take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
 		simhash_clusters_complain(terms->clusters);
 }
 
+/* Where documents are no column, they are what the fingerprint is made of. */
+static void
+find_expression(ClusterTerms *terms)
+{
+	ListCell   *lc;
+
+	foreach(lc, terms->generated)
+	{
+		ClusterGenerated *generated = lfirst(lc);
+		SimhashDerivation derived;
+
+		if (generated->column == terms->terms.column &&
+			simhash_get_derivation(generated->expression, &derived))
+			terms->terms.expression = derived.document;
+	}
+}
+
 /* Is everything there that the kind needs? */
 static bool
 is_complete(const ClusterTerms *terms)
 {
 	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
 	bool		complete = !terms->star ||
-	(terms->document > 0) == (terms->terms.document > 0);
+	(terms->document > 0) == (terms->terms.measure != SIMHASH_NO_MEASURE);
 
 	complete &= (terms->terms.measure != SIMHASH_NO_MEASURE) ==
-		(terms->terms.document > 0);
+		(terms->terms.document > 0 || terms->terms.expression != NULL);
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
 		AttrNumber	column = *simhash_cluster_column(terms, i);
@@ -328,6 +345,9 @@ read_call(const Deed *deed)
 		if (IsA(value, Var))
 			before = (Var *) value;
 	}
+	if (terms->terms.measure != SIMHASH_NO_MEASURE &&
+		terms->terms.measure != SIMHASH_HAMMING && terms->terms.document == 0)
+		find_expression(terms);
 	if (!is_complete(terms))
 		simhash_clusters_complain(terms->clusters);
 	return terms;
@@ -518,12 +538,15 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 		write_column(&text, terms, "within", false, its->group[i]);
 		write_column(&text, terms, "within", true, terms->group[i]);
 	}
-	if (its->document != 0)
+	if (its->measure != SIMHASH_NO_MEASURE)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
 						 ", 'at_least'::pg_catalog.text, '%.17g'::pg_catalog.float8"
 						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
-						 simhash_clusters_measure(terms), its->at_least,
+						 simhash_measure_argument(terms->terms.measure), its->at_least,
 						 quote_literal_cstr(its->profile->name));
+	if (its->measure == SIMHASH_HAMMING)
+		appendStringInfo(&text, ", 'at_most'::pg_catalog.text, '%d'::pg_catalog.int4",
+						 its->at_most);
 	if (terms->later)
 		appendStringInfoString(&text, ", 'later'::pg_catalog.text, true");
 	if (OidIsValid(terms->work))

@@ -44,8 +44,9 @@ simhash_clusters_take_document(const ClusterTerms *terms, Relation clusters,
 
 /* Take a document from rows of the table of the clusters that have a number. */
 static void
-take_from(const ClusterTerms *terms, Relation clusters, AttrNumber column,
-		  int64 id, text *document)
+take_from(const ClusterTerms *terms, Relation clusters,
+		  const GuardDocument *kept, AttrNumber column, int64 id,
+		  text *document)
 {
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	List	   *rows = NIL;
@@ -59,11 +60,7 @@ take_from(const ClusterTerms *terms, Relation clusters, AttrNumber column,
 	{
 		while (simhash_clusters_next(&scan))
 		{
-			bool		isnull;
-			Datum		value = slot_getattr(scan.slot, terms->document, &isnull);
-
-			if (!isnull &&
-				simhash_guard_same_document((text *) DatumGetPointer(value), document))
+			if (simhash_guard_same_document(simhash_guard_get_document(kept, scan.slot), document))
 				rows = lappend(rows, memcpy(palloc(sizeof(ItemPointerData)),
 											&scan.slot->tts_tid, sizeof(ItemPointerData)));
 		}
@@ -85,12 +82,15 @@ void
 simhash_clusters_take_text(const ClusterTerms *terms, int64 id, text *document)
 {
 	Relation	clusters;
+	GuardTerms	searched;
+	GuardDocument kept;
 
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
 	index_close(simhash_clusters_open_key(terms, clusters), AccessShareLock);
-	(void) simhash_clusters_searched(terms, clusters);
-	take_from(terms, clusters, terms->columns[CLUSTER_ID], id, document);
-	take_from(terms, clusters, terms->columns[CLUSTER_COPY_OF], id, document);
+	searched = simhash_clusters_searched(terms, clusters);
+	kept = simhash_guard_bind_document(clusters, &searched);
+	take_from(terms, clusters, &kept, terms->columns[CLUSTER_ID], id, document);
+	take_from(terms, clusters, &kept, terms->columns[CLUSTER_COPY_OF], id, document);
 	table_close(clusters, AccessShareLock);
 }

@@ -178,11 +178,9 @@ forget_document(const TriggerData *data)
 {
 	Relation	relation = data->tg_relation;
 	const ClusterTerms *terms;
-	HeapTuple	row = data->tg_trigtuple;
-	AttrMap    *map;
-	AttrNumber	document;
+	GuardDocument document;
 	AttrNumber	cluster;
-	text	   *text;
+	text	   *gone;
 	int64		id;
 	int64		other;
 
@@ -196,20 +194,19 @@ forget_document(const TriggerData *data)
 	/* What sets clusters up sees to it in the end, and has the table locked. */
 	if (!terms->star || terms->document == 0 || terms->later)
 		return;
-	map = simhash_clusters_map_columns(terms, relation);
-	document = map->attnums[terms->terms.document - 1];
-	cluster = map->attnums[terms->cluster - 1];
-	simhash_guard_check_document(relation, document);
+	document = simhash_clusters_bind_document(terms, relation);
+	cluster = simhash_clusters_map_columns(terms, relation)->attnums[terms->cluster - 1];
 	simhash_clusters_check_type(relation, cluster, INT8OID);
-	text = simhash_guard_document(relation, document, row);
-
-	if (text == NULL || !simhash_clusters_get_number(relation, row, cluster, &id))
+	if (!simhash_clusters_get_number(relation, data->tg_trigtuple, cluster, &id))
+		return;
+	gone = simhash_guard_get_document(&document, data->tg_trigslot);
+	if (gone == NULL)
 		return;
 	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
-		simhash_guard_keeps_document(relation, document, row, data->tg_newtuple) &&
+		simhash_guard_same_document(gone, simhash_guard_get_document(&document, data->tg_newslot)) &&
 		simhash_clusters_get_number(relation, data->tg_newtuple, cluster, &other) && other == id)
 		return;
-	simhash_clusters_take_text(terms, id, text);
+	simhash_clusters_take_text(terms, id, gone);
 }
 
 /* Fail unless a command of ours is writing to the table of the clusters. */

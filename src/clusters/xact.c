@@ -169,23 +169,31 @@ take_back(const ClusterTerms *terms, const Start *start)
 	Relation	clusters;
 	Relation	key;
 	TupleTableSlot *slot;
+	GuardTerms	searched;
+	GuardDocument kept;
+	Oid			user;
+	int			context;
 
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
-	(void) simhash_clusters_searched(terms, clusters);
+	searched = simhash_clusters_searched(terms, clusters);
+	kept = simhash_guard_bind_document(clusters, &searched);
 	slot = table_slot_create(clusters, NULL);
 	key = simhash_clusters_open_key(terms, clusters);
 	if (simhash_clusters_find_number(clusters, key, SnapshotSelf, start->number,
 									 slot) &&
 		simhash_clusters_of(terms, slot) == start->key.cluster)
 	{
-		bool		none = true;
 		bool		any;
-		Datum		document = terms->document == 0 ? (Datum) 0 :
-		slot_getattr(slot, terms->document, &none);
+		bool		found;
 
-		bool		found = find_rows(terms, start, none ? NULL :
-									  (text *) DatumGetPointer(document), &any);
+		/*
+		 * Whoever commits may not be who has inserted: expressions are the
+		 * owner's.
+		 */
+		simhash_clusters_become_owner(terms->root, &user, &context);
+		found = find_rows(terms, start, simhash_guard_get_document(&kept, slot), &any);
+		SetUserIdAndSecContext(user, context);
 
 		if (!any)
 			simhash_clusters_delete(clusters, &slot->tts_tid);

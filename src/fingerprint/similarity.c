@@ -14,21 +14,23 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/fingerprint/bag.h"
 
-/* Limits of the work done. */
 #define REMEMBERED_BYTES	(16 * 1024 * 1024)	/* remembered between calls */
 
 /* A document remembered with its features. */
 typedef struct Memory
 {
 	const ShProfile *profile;	/* NULL when there is no document */
+	bool		counted;		/* features are, and longer windows are there */
+	bool		array;			/* of features, and no text */
 	StringInfoData document;
 	ShBag		bag;
+	ShBag		longer;
+	SimhashEvidence evidence;	/* if counted */
 } Memory;
 
 static Memory memories[2];
@@ -40,6 +42,8 @@ PG_FUNCTION_INFO_V1(simhash_containment);
 PG_FUNCTION_INFO_V1(simhash_jaccard_features);
 PG_FUNCTION_INFO_V1(simhash_cosine_features);
 PG_FUNCTION_INFO_V1(simhash_containment_features);
+PG_FUNCTION_INFO_V1(simhash_alike);
+PG_FUNCTION_INFO_V1(simhash_alike_features);
 
 /* The lasting context is about to be freed: forget what lies in it. */
 static void
@@ -50,78 +54,45 @@ forget_bags(void *arg)
 	memset(memories, 0, sizeof memories);
 }
 
-/* Allocate for a bag. */
-static void *
-allocate_for_bag(void *context, size_t bytes)
-{
-	return MemoryContextAllocHuge(context, bytes);
-}
-
-/* Fill in the part of a bag that stays; the rest lies in a memory context. */
-void
-simhash_init_bag(ShBag *bag, MemoryContext context)
-{
-	bag->allocate = allocate_for_bag;
-	bag->context = context;
-	bag->release = pfree;
-	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-}
-
-/* SimhashHashReader: add the hashes to the bag. */
-static bool
-add_to_bag(void *state, const uint64 *hashes, size_t n)
-{
-	CHECK_FOR_INTERRUPTS();
-	sh_bag_add((ShBag *) state, hashes, n);
-	return true;
-}
-
-/* Collect the features of a document in a bag that has its part that stays. */
-void
-simhash_fill_bag(ShBag *bag, const ShProfile *profile, text *document)
-{
-	sh_bag_begin(bag, profile->damping);
-	simhash_read_hashes(simhash_begin_document(simhash_comparing_profile(profile)),
-						document, add_to_bag, bag);
-	sh_bag_end(bag);
-}
-
-/* The same for an array of features, of which each weighs its number. */
-void
-simhash_fill_bag_of(ShBag *bag, ArrayType *features)
-{
-	uint64	   *hashes;
-	int			n = simhash_hash_set(features,
-									 simhash_comparing_profile(sh_default_profile),
-									 &hashes);
-
-	sh_bag_begin(bag, SH_DAMP_COUNT);
-	sh_bag_add(bag, hashes, n);
-	sh_bag_end(bag);
-}
-
 /* Collect the features of a document in a place. */
 static void
-fill_memory(Memory *memory, const ShProfile *profile, text *document)
+fill_memory(Memory *memory, const ShProfile *profile, bool counted,
+			bool array, text *document)
 {
 	ShBag	   *bag = &memory->bag;
 
 	/* No document is there if this ends by an error. */
 	memory->profile = NULL;
 	if (bag->allocate == NULL)
+	{
 		simhash_init_bag(bag, lasting);
-	simhash_fill_bag(bag, profile, document);
+		simhash_init_bag(&memory->longer, lasting);
+	}
+	if (array)
+	{
+		simhash_fill_bag_of(bag, DatumGetArrayTypeP(PointerGetDatum(document)));
+		memory->evidence = simhash_features_evidence(bag);
+	}
+	else
+		simhash_fill_bag(bag, counted ? SH_DAMP_COUNT : profile->damping,
+						 profile, document);
+	if (counted && !array)
+		memory->evidence = simhash_text_evidence(bag, &memory->longer,
+												 profile, document);
 	simhash_make_copy(&memory->document, lasting, document);
 	memory->profile = profile;
+	memory->counted = counted;
+	memory->array = array;
 }
 
 /* The place of a document, or -1. */
 static int
-find_memory(const ShProfile *profile, text *document)
+find_memory(const ShProfile *profile, bool counted, bool array, text *document)
 {
 	for (int i = 0; i < 2; i++)
 	{
-		if (memories[i].profile == profile &&
+		if (memories[i].profile == profile && memories[i].counted == counted &&
+			memories[i].array == array &&
 			simhash_is_copy(&memories[i].document, document))
 			return i;
 	}
@@ -145,25 +116,27 @@ compare_bags(SimhashMeasure measure, const ShBag *a, const ShBag *b,
 {
 	ShFeatures	list = sh_bag_features(a->n < b->n ? a : b);
 	const ShBag *bag = a->n < b->n ? b : a;
-	uint64		dot;
 
 	if (measure != SIMHASH_CONTAINMENT)
 		return simhash_compare_features(measure, bag, &list, similarity);
-	*similarity = (double) sh_bag_overlap(bag, &list, simhash_pause, &dot) /
+	*similarity = (double) sh_bag_overlap(bag, &list, simhash_pause).common /
 		(double) a->n;
 	return a->n > 0;
 }
 
 /*
- * The similarity of two documents by a profile; false when one of them has no
- * feature.
+ * The similarity of two documents by a profile, or of two arrays of features;
+ * false when one of them has no feature, or when they should be alike, of at
+ * least that similarity, and are not.
  */
 bool
 simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
-						 text *a, text *b, double *similarity)
+						 double at_least, bool arrays, text *a, text *b,
+						 double *similarity)
 {
-	int			at_a = find_memory(profile, a);
-	int			at_b = find_memory(profile, b);
+	bool		counted = measure == SIMHASH_BY_ALIKE;
+	int			at_a = find_memory(profile, counted, arrays, a);
+	int			at_b = find_memory(profile, counted, arrays, b);
 	bool		exists;
 
 	if (lasting == NULL)
@@ -171,16 +144,22 @@ simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 	if (at_a < 0)
 	{
 		at_a = at_b == 0 ? 1 : 0;
-		fill_memory(&memories[at_a], profile, a);
-		at_b = find_memory(profile, b);
+		fill_memory(&memories[at_a], profile, counted, arrays, a);
+		at_b = find_memory(profile, counted, arrays, b);
 	}
 	if (at_b < 0)
 	{
 		at_b = 1 - at_a;
-		fill_memory(&memories[at_b], profile, b);
+		fill_memory(&memories[at_b], profile, counted, arrays, b);
 	}
-	exists = compare_bags(measure, &memories[at_a].bag, &memories[at_b].bag,
-						  similarity);
+	if (counted)
+		exists = simhash_judge(profile, at_least, 0, &memories[at_a].evidence,
+							   &memories[at_b].evidence, &memories[at_a].bag,
+							   &memories[at_a].longer,
+							   similarity) == SIMHASH_ALIKE;
+	else
+		exists = compare_bags(measure, &memories[at_a].bag,
+							  &memories[at_b].bag, similarity);
 	if (MemoryContextMemAllocated(lasting, false) > REMEMBERED_BYTES)
 		MemoryContextDelete(lasting);
 	return exists;
@@ -194,8 +173,8 @@ compare_documents(FunctionCallInfo fcinfo, SimhashMeasure measure)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
 		!simhash_exact_similarity(measure, simhash_profile_argument(fcinfo, 2),
-								  PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
-								  &similarity))
+								  0, false, PG_GETARG_TEXT_PP(0),
+								  PG_GETARG_TEXT_PP(1), &similarity))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(similarity);
 }
@@ -302,4 +281,63 @@ Datum
 simhash_containment_features(PG_FUNCTION_ARGS)
 {
 	return compare_arrays(fcinfo, SIMHASH_CONTAINMENT);
+}
+
+/*
+ * simhash_alike(a text, b text, at_least double precision DEFAULT 0.8,
+ *		profile text DEFAULT NULL) -> boolean
+ *
+ * Are two documents alike, so that one may go for the other?  The head of this
+ * file says what is asked.  NULL when one of them has no feature; a NULL profile is
+ * the default one.
+ *
+ * Errors: undefined_object when there is no such profile,
+ * invalid_parameter_value (at_least).
+ */
+Datum
+simhash_alike(PG_FUNCTION_ARGS)
+{
+	double		similarity = -1;
+	bool		alike;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	alike = simhash_exact_similarity(SIMHASH_BY_ALIKE,
+									 simhash_profile_argument(fcinfo, 3),
+									 simhash_check_at_least(PG_GETARG_FLOAT8(2)),
+									 false, PG_GETARG_TEXT_PP(0),
+									 PG_GETARG_TEXT_PP(1), &similarity);
+	if (!alike && similarity < 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(alike);
+}
+
+/*
+ * simhash_alike(a text[], b text[], at_least double precision DEFAULT 0.8)
+ *		-> boolean
+ *
+ * The same of arrays of features, which are nothing but counted.
+ *
+ * Errors: array_subscript_error when an array has several dimensions,
+ * null_value_not_allowed for NULL elements, invalid_parameter_value (at_least).
+ */
+Datum
+simhash_alike_features(PG_FUNCTION_ARGS)
+{
+	ShBag		bags[2] = {{0}};
+	SimhashEvidence evidence[2];
+	double		similarity;
+
+	for (int i = 0; i < 2; i++)
+	{
+		simhash_init_bag(&bags[i], CurrentMemoryContext);
+		simhash_fill_bag_of(&bags[i], PG_GETARG_ARRAYTYPE_P(i));
+		evidence[i] = simhash_features_evidence(&bags[i]);
+	}
+	if (bags[0].n == 0 || bags[1].n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(simhash_judge(sh_default_profile,
+								 simhash_check_at_least(PG_GETARG_FLOAT8(2)), 0,
+								 &evidence[0], &evidence[1], &bags[0], NULL,
+								 &similarity) == SIMHASH_ALIKE);
 }

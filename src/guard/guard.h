@@ -74,7 +74,8 @@ typedef struct GuardAsked
 	const char *document;		/* NULL for none, as what follows */
 	const char *profile;
 	const char *similarity;
-	const char *at_least;		/* a number */
+	const char *at_least;		/* a number, as what follows */
+	const char *at_most;
 	SimhashMeasure fills;		/* what a trigger's own fingerprints estimate */
 } GuardAsked;
 
@@ -86,11 +87,22 @@ typedef struct GuardTerms
 	int			radius;
 	int			ngroup;			/* columns that a group has equal */
 	AttrNumber *group;
-	AttrNumber	document;		/* that is compared, or 0 */
+	AttrNumber	document;		/* that is compared, or fills: a column, or 0 */
+	Node	   *expression;		/* for it, in place of a column, or NULL */
 	SimhashMeasure measure;		/* of the documents' similarity */
 	double		at_least;		/* between near-duplicates */
+	int			at_most;		/* bits, by SIMHASH_HAMMING */
 	const ShProfile *profile;	/* of the document */
 } GuardTerms;
+
+/* How documents are had from the rows of a table; all zero if none are. */
+typedef struct GuardDocument
+{
+	Oid			type;			/* TEXTOID, TEXTARRAYOID, INT8OID, BITOID */
+	AttrNumber	column;
+	ExprState  *computed;		/* in place of the column, or NULL */
+	ExprContext *context;		/* has what is made of a row in its memory */
+} GuardDocument;
 
 /* How two values of a column are compared. */
 typedef struct GuardEquality
@@ -124,6 +136,7 @@ typedef struct GuardTable
 {
 	Oid			table;
 	GuardTerms	terms;			/* in columns of that */
+	GuardDocument document;
 	AttrNumber	carried;		/* what is read of a row found, or 0 */
 	GuardIndex	hamming;
 	GuardIndex	keys[SH_BLOCKS];	/* if there is no such index */
@@ -318,9 +331,10 @@ typedef struct Guard
 	GuardStatement *statement;
 	Oid			table;			/* that it fires for */
 	GuardTerms	terms;			/* in columns of that */
-	AttrNumber	source;			/* of the document that the trigger has filled
-								 * the fingerprint from, or 0 */
+	bool		fills;			/* the fingerprint, from the document */
 	ExprState  *fingerprint;	/* to compute it; NULL unless it is generated */
+	GuardDocument document;		/* of rows that come */
+	GuardDocument stored;		/* of rows that are there */
 	ExprState **group;			/* likewise */
 	ExprContext *econtext;		/* for these */
 	TupleTableSlot *slot;
@@ -356,14 +370,25 @@ extern int	simhash_guard_distance(const GuardFingerprint *a,
 extern AttrNumber simhash_guard_column(Relation relation, const char *name,
 									   const char *hint);
 extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
+extern void simhash_guard_check_stored(Relation relation, AttrNumber column);
 extern GuardTerms simhash_guard_read_terms(const GuardAsked *asked,
 										   Relation relation);
 extern GuardTerms simhash_guard_map_terms(const GuardTerms *terms,
 										  const AttrMap *map,
 										  Relation relation);
+
+/* guard_document.c */
+extern GuardDocument simhash_guard_bind_document(Relation relation,
+												 const GuardTerms *terms);
+extern text *simhash_guard_get_document(const GuardDocument *document,
+										TupleTableSlot *slot);
+extern Datum simhash_guard_document_value(const GuardDocument *document,
+										  text *value);
+extern Bitmapset *simhash_guard_document_columns(const GuardTerms *terms);
 extern bool simhash_guard_same_document(const text *document,
 										const text *other);
 extern double simhash_guard_similarity(const GuardTerms *terms,
+									   const GuardDocument *kind,
 									   text *document, text *other);
 
 /* guard_group.c */
@@ -429,7 +454,6 @@ extern GuardOrigin simhash_guard_origin(Relation relation,
 extern void simhash_guard_refuse_generated(Relation relation,
 										   AttrNumber column,
 										   const char *hint);
-extern void simhash_guard_check_stored(Relation relation, AttrNumber column);
 extern void simhash_guard_check_document(Relation relation,
 										 AttrNumber column);
 extern void simhash_guard_bind(Guard *guard, Relation relation,
@@ -447,10 +471,6 @@ extern void simhash_guard_enter(Guard *guard,
 extern HeapTuple simhash_guard_set_column(HeapTuple row, Relation relation,
 										  AttrNumber column, Datum value,
 										  bool isnull);
-extern text *simhash_guard_document(Relation relation, AttrNumber column,
-									HeapTuple row);
-extern bool simhash_guard_keeps_document(Relation relation, AttrNumber column,
-										 HeapTuple old, HeapTuple new);
 
 /* guard_moved.c */
 extern void simhash_guard_check_moves(Relation relation,

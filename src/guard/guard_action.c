@@ -10,6 +10,7 @@
  */
 #include "guard/guard_options.h"
 
+#include "access/sysattr.h"
 #include "utils/json.h"
 #include "utils/rls.h"
 
@@ -86,21 +87,26 @@ write_key(const GuardMatch *match, List *columns)
 
 /*
  * The similarity of the row found; -1 if documents are not compared, or the
- * user may not read that column.
+ * user may not read what they are had from.
  */
 static double
 match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 {
 	const GuardSpace *space = &guard->guard.statement->space;
-	bool		isnull;
-	Datum		document;
+	const GuardDocument *document = &match->table->document;
+	Bitmapset  *columns = simhash_guard_document_columns(&space->terms);
 
-	if (space->terms.document == 0 ||
-		!may_read_column(space->root, space->terms.document))
+	if (space->terms.measure == SIMHASH_NO_MEASURE)
 		return -1;
-	document = slot_getattr(match->slot, match->table->terms.document, &isnull);
-	return simhash_guard_similarity(&space->terms, guard->guard.search.document,
-									isnull ? NULL : DatumGetTextPP(document));
+	for (int i = -1; (i = bms_next_member(columns, i)) >= 0;)
+	{
+		if (!may_read_column(space->root,
+							 i + FirstLowInvalidHeapAttributeNumber))
+			return -1;
+	}
+	return simhash_guard_similarity(&space->terms, document,
+									guard->guard.search.document,
+									simhash_guard_get_document(document, match->slot));
 }
 
 /* Beside errmsg: the row found, its distance, and its similarity if known. */
@@ -127,6 +133,9 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 	if (similarity < 0)
 		return errdetail("The row with key (%s)=(%s) is at distance %d.",
 						 names.data, values.data, match->distance);
+	if (guard->arguments.terms.measure == SIMHASH_HAMMING)
+		return errdetail("The row with key (%s)=(%s) is at distance %d, and its document at distance %.0f.",
+						 names.data, values.data, match->distance, similarity);
 	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
 					 names.data, values.data, match->distance,
 					 simhash_measure_name(guard->arguments.terms.measure),
@@ -137,9 +146,12 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 static int
 guard_hint(const char *name, const GuardTerms *terms)
 {
-	if (terms->document == 0)
+	if (terms->measure == SIMHASH_NO_MEASURE)
 		return errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
 					   name, terms->radius);
+	if (terms->measure == SIMHASH_HAMMING)
+		return errhint("Trigger \"%s\" takes rows within distance %d, with documents within distance %d, for near-duplicates.",
+					   name, terms->radius, terms->at_most);
 	return errhint("Trigger \"%s\" takes rows within distance %d, with a %s similarity of at least %g, for near-duplicates.",
 				   name, terms->radius, simhash_measure_name(terms->measure),
 				   terms->at_least);

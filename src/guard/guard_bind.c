@@ -36,20 +36,6 @@ simhash_guard_refuse_generated(Relation relation, AttrNumber column,
 				 errhint("%s", hint)));
 }
 
-/* Fail if a column is virtual, as the rows that a search finds lack it. */
-void
-simhash_guard_check_stored(Relation relation, AttrNumber column)
-{
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
-
-	if (simhash_is_virtual(attribute))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("column \"%s\" is virtual",
-						NameStr(attribute->attname)),
-				 errhint("A guard takes generated columns that are STORED.")));
-}
-
 /* Fail unless a column can have documents: text that is not generated. */
 void
 simhash_guard_check_document(Relation relation, AttrNumber column)
@@ -64,7 +50,7 @@ simhash_guard_check_document(Relation relation, AttrNumber column)
 						RelationGetRelationName(relation),
 						format_type_be(attribute->atttypid))));
 	simhash_guard_refuse_generated(relation, column,
-								   "The option \"document\" takes a plain column: generated ones are computed after BEFORE triggers.");
+								   "The option \"fill\" takes a document in a plain column: generated ones are computed after BEFORE triggers.");
 }
 
 /*
@@ -131,9 +117,12 @@ simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
 
 	guard->table = RelationGetRelid(relation);
 	guard->terms = simhash_guard_map_terms(terms, map, relation);
-	if (guard->terms.document != 0)
-		simhash_guard_check_document(relation, guard->terms.document);
 	guard->fingerprint = bind_source(relation, guard->terms.column, estate);
+	guard->stored = guard->document =
+		simhash_guard_bind_document(relation, &guard->terms);
+	if (guard->terms.document != 0)
+		guard->document.computed = bind_source(relation, guard->terms.document,
+											   estate);
 	guard->group = palloc(terms->ngroup * sizeof *guard->group);
 	guard->search.group = palloc(terms->ngroup * sizeof(Datum));
 	for (int i = 0; i < terms->ngroup; i++)

@@ -12,14 +12,13 @@
 
 /* The fingerprint of a row's document; NULL if it has none. */
 static Datum
-compute_fingerprint(const GuardArguments *arguments, TupleDesc desc,
-					HeapTuple row, bool *isnull)
+compute_fingerprint(const GuardArguments *arguments, Datum document,
+					bool *isnull)
 {
 	SimhashWideFamily family = arguments->fill == SIMHASH_JACCARD ?
 	simhash_wide_minhash : simhash_wide_fingerprint;
 	int			n = arguments->terms.type.width / SH_BITS;
 	uint64		words[SH_WORDS];
-	Datum		document = heap_getattr(row, arguments->source, desc, isnull);
 
 	if (!*isnull)
 		*isnull = !family(arguments->terms.profile, DatumGetTextPP(document), n, words);
@@ -53,8 +52,8 @@ get_state_before(const GuardTrigger *guard, const TriggerData *data,
 	value = slot_getattr(data->tg_trigslot, arguments->terms.column, &isnull);
 	if (!isnull)
 		*fingerprint = simhash_guard_fingerprint(&arguments->terms.type, value);
-	*document = simhash_guard_document(data->tg_relation, arguments->source,
-									   data->tg_trigtuple);
+	*document = simhash_guard_get_document(&guard->guard.stored,
+										   data->tg_trigslot);
 	return !isnull;
 }
 
@@ -80,6 +79,7 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 	bool		isnull;
 	bool		none;
 	Datum		value = heap_getattr(row, column, desc, &isnull);
+	Datum		source = heap_getattr(row, arguments->terms.document, desc, &none);
 
 	if (!isnull)
 	{
@@ -88,10 +88,9 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 			simhash_guard_distance(&given, &other) == 0;
 	}
 	if (as_before &&
-		simhash_guard_same_document(document,
-									simhash_guard_document(relation, arguments->source, row)))
+		simhash_guard_same_document(document, none ? NULL : (text *) DatumGetPointer(source)))
 		return row;
-	value = compute_fingerprint(arguments, desc, row, &none);
+	value = compute_fingerprint(arguments, source, &none);
 	if (!none)
 		other = simhash_guard_fingerprint(type, value);
 	if (isnull == none &&

@@ -131,9 +131,6 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data)
 	moved->tid = data->tg_trigtuple->t_self;
 	moved->compared = guard->need != GUARD_NONE_NEAR;
 	moved->fingerprint = guard->search.center;
-	if (guard->terms.document == 0 && guard->source != 0)
-		document = simhash_guard_document(data->tg_relation, guard->source,
-										  data->tg_newtuple);
 	moved->document = document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
 										   -1));

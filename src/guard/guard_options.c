@@ -10,6 +10,7 @@
  */
 #include "guard/guard_options.h"
 
+#include "access/sysattr.h"
 #include "utils/varlena.h"
 
 /* The actions, in the order of GuardAction. */
@@ -40,6 +41,7 @@ static const GuardOption options[] = {
 	{"profile", false, "document", ANY},
 	{"similarity", false, NULL, ANY},
 	{"at_least", false, NULL, ANY},
+	{"at_most", false, "document", ANY},
 	{"within", false, NULL, ANY},
 	{"except", false, NULL, ANY},
 	{"mark", false, NULL, ONLY(GUARD_MARK)},
@@ -48,7 +50,7 @@ static const GuardOption options[] = {
 
 /* The hints of all errors in the arguments. */
 static const char arguments_hint[] =
-"The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'mark=column', 'notice'.";
+"The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'at_most=bits', 'mark=column', 'notice'.";
 static const char renamed_hint[] =
 "The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
 
@@ -156,6 +158,7 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 		.profile = find_value(trigger, "profile"),
 		.similarity = find_value(trigger, "similarity"),
 		.at_least = find_value(trigger, "at_least"),
+		.at_most = find_value(trigger, "at_most"),
 		.fills = fill
 	};
 	int			radius;
@@ -168,7 +171,8 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 		argument_error("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
 					   trigger->tgname);
 	if (asked.document != NULL && fill == SIMHASH_NO_MEASURE &&
-		asked.similarity == NULL && asked.at_least == NULL)
+		asked.similarity == NULL && asked.at_least == NULL &&
+		asked.at_most == NULL)
 		argument_error("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
 					   trigger->tgname);
 	return asked;
@@ -186,8 +190,9 @@ read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments
 		argument_error("trigger \"%s\": action \"mark\" needs an option mark=column",
 					   trigger->tgname);
 	if (mark != 0 &&
-		(mark == arguments->terms.column || mark == arguments->source ||
-		 mark == arguments->terms.document))
+		(mark == arguments->terms.column ||
+		 bms_is_member(mark - FirstLowInvalidHeapAttributeNumber,
+					   simhash_guard_document_columns(&arguments->terms))))
 		argument_error("trigger \"%s\": option \"mark\" needs a column that the guard does not read",
 					   trigger->tgname);
 	for (int i = 0; i < arguments->terms.ngroup && mark != 0; i++)
@@ -228,9 +233,6 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 					   trigger->tgname, fill);
 	asked = read_asked(trigger, arguments->fill);
 	arguments->terms = simhash_guard_read_terms(&asked, root);
-	if (asked.document != NULL)
-		arguments->source = simhash_guard_column(root, asked.document,
-												 renamed_hint);
 	arguments->mark = read_mark(trigger, root, arguments);
 	arguments->notice = find_value(trigger, "notice") != NULL;
 	arguments->excepted = find_value(trigger, "except");

@@ -29,7 +29,6 @@ typedef struct GuardArguments
 	SimhashMeasure fill;		/* estimated by the fingerprints that the
 								 * trigger fills in; SIMHASH_NO_MEASURE if it
 								 * does not */
-	AttrNumber	source;			/* what the option "document" names, or 0 */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 	const char *excepted;		/* what the option "except" names, or NULL */
 	List	   *except;			/* the columns of a unique key that these are */

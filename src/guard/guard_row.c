@@ -37,9 +37,10 @@ get_column_value(Guard *guard, AttrNumber column, ExprState *generated,
 }
 
 /*
- * Take the fingerprint of the row as the center, and its group; false when one
- * of them is NULL.  The expression of a generated column may ask for tableoid,
- * and the row may lack columns that were added since it was stored.
+ * Take the fingerprint of the row as the center, its document, and its group;
+ * false when the first or the last is NULL.  The expression of a generated column
+ * may ask for tableoid, and the row may lack columns that were added since it was
+ * stored.
  */
 static bool
 get_compared_values(Guard *guard, HeapTuple row)
@@ -53,33 +54,20 @@ get_compared_values(Guard *guard, HeapTuple row)
 	search->center_value = get_column_value(guard, guard->terms.column,
 											guard->fingerprint, &isnull);
 	if (!isnull)
+	{
+		text	   *document = simhash_guard_get_document(&guard->document,
+														  guard->slot);
+
 		search->center = simhash_guard_fingerprint(&guard->terms.type,
 												   search->center_value);
+		if (document != NULL)
+			search->document = DatumGetTextPP(PointerGetDatum(document));
+	}
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
 		search->group[i] = get_column_value(guard, guard->terms.group[i],
 											guard->group[i], &isnull);
 	ExecClearTuple(guard->slot);
 	return !isnull;
-}
-
-/* The document of a row, in that column; NULL if it has none. */
-text	   *
-simhash_guard_document(Relation relation, AttrNumber column, HeapTuple row)
-{
-	bool		isnull;
-	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
-									 &isnull);
-
-	return isnull ? NULL : (text *) DatumGetPointer(value);
-}
-
-/* Do two versions of a row have the same document in that column? */
-bool
-simhash_guard_keeps_document(Relation relation, AttrNumber column,
-							 HeapTuple old, HeapTuple new)
-{
-	return simhash_guard_same_document(simhash_guard_document(relation, column, old),
-									   simhash_guard_document(relation, column, new));
 }
 
 /*
@@ -88,49 +76,44 @@ simhash_guard_keeps_document(Relation relation, AttrNumber column,
  * had already, counts as unchanged, too.
  */
 static bool
-keeps_fingerprint(const Guard *guard, const TriggerData *data, HeapTuple row)
+keeps_fingerprint(const Guard *guard, const TriggerData *data)
 {
 	bool		isnull;
 	Datum		value = slot_getattr(data->tg_trigslot, guard->terms.column,
 									 &isnull);
-	AttrNumber	document = guard->terms.document;
 	GuardFingerprint old;
 
-	if (isnull && guard->source == 0)
+	if (isnull && !guard->fills)
 		return false;
-	if (isnull && document == 0)
-		document = guard->source;
 	if (!isnull)
 	{
 		old = simhash_guard_fingerprint(&guard->terms.type, value);
 		if (simhash_guard_distance(&old, &guard->search.center) != 0)
 			return false;
 	}
-	return document == 0 ||
-		simhash_guard_keeps_document(data->tg_relation, document,
-									 data->tg_trigtuple, row);
+	return (!isnull && guard->terms.measure == SIMHASH_NO_MEASURE) ||
+		simhash_guard_same_document(simhash_guard_get_document(&guard->stored,
+															   data->tg_trigslot),
+									guard->search.document);
 }
 
 /*
- * Take the row of a call, and find out how it is to be compared.  The row before this one is in the index by now, or never will be,
- * unless an update is moving it to another partition; so its locks are
- * released.
+ * Take the row of a call, and find out how it is to be compared.  The row before
+ * this one is in the index by now, or never will be, unless an update is moving it
+ * to another partition; so its locks are released.
  */
 void
 simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
-	text	   *document = NULL;
 	bool		moves;
 
 	if (update || !guard->statement->moved.valid)
 		simhash_guard_unlock(&guard->statement->locks);
 	ResetExprContext(guard->econtext);
-	if (guard->terms.document != 0)
-		document = simhash_guard_document(data->tg_relation,
-										  guard->terms.document, row);
-	guard->search.document = document == NULL ? NULL :
-		DatumGetTextPP(PointerGetDatum(document));
+	if (guard->document.context != NULL)
+		ResetExprContext(guard->document.context);
+	guard->search.document = NULL;
 	guard->search.self = update ? &data->tg_trigtuple->t_self : NULL;
 	guard->search.inserted = update ? NULL : row;
 	guard->search.match.slot = NULL;
@@ -142,7 +125,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row)
 		!simhash_guard_is_of_group(&guard->search, guard->terms.group,
 								   data->tg_trigslot);
 	guard->need = update && !moves &&
-		keeps_fingerprint(guard, data, row) ?
+		keeps_fingerprint(guard, data) ?
 		GUARD_AS_BEFORE : GUARD_COMPARE;
 	if (moves != guard->place.moves)
 		guard->place.found_for = 0;

@@ -67,32 +67,30 @@ is_search_done(const GuardSearch *search)
 		search->match.distance <= search->enough;
 }
 
-/* Is the document of a row within the distance similar enough? */
+/*
+ * Is the document of a row within the distance similar enough?  There may be many
+ * rows to compare.
+ */
 static bool
 has_similar_document(const GuardSearch *search, const GuardTable *table,
 					 TupleTableSlot *slot)
 {
-	bool		isnull;
-	Datum		value;
+	ExprContext *context = table->document.context;
+	MemoryContext old;
 	text	   *document;
-	double		similarity;
+	bool		similar;
 
-	if (table->terms.document == 0)
+	if (table->terms.measure == SIMHASH_NO_MEASURE)
 		return true;
-	value = slot_getattr(slot, table->terms.document, &isnull);
-	if (isnull)
-		value = PointerGetDatum(search->stand_in == NULL ? NULL :
-								search->stand_in(search->visitor, slot));
-	if (DatumGetPointer(value) == NULL)
-		return false;
-	document = DatumGetTextPP(value);
-	similarity = simhash_guard_similarity(&search->space->terms,
-										  search->document, document);
-
-	/* There may be many rows to verify. */
-	if (document != (text *) DatumGetPointer(value))
-		pfree(document);
-	return similarity >= search->space->terms.at_least;
+	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+	document = simhash_guard_get_document(&table->document, slot);
+	if (document == NULL && search->stand_in != NULL)
+		document = search->stand_in(search->visitor, slot);
+	similar = simhash_guard_similarity(&search->space->terms, &table->document,
+									   search->document, document) >= 0;
+	MemoryContextSwitchTo(old);
+	ResetExprContext(context);
+	return similar;
 }
 
 /*

@@ -264,6 +264,8 @@ find_tables(GuardSpace *space, Oid top, List **watched)
 			table->table = lfirst_oid(lc);
 			map = simhash_guard_map_columns(space, relation);
 			table->terms = simhash_guard_map_terms(&space->terms, map, relation);
+			table->document = simhash_guard_bind_document(relation,
+														  &table->terms);
 			table->carried = simhash_guard_mapped(map, space->carried);
 			simhash_guard_find_indexes(space, relation, table);
 			scope->ntables++;

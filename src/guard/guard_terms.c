@@ -19,6 +19,7 @@
 #include "guard/guard.h"
 
 #include "rewrite/rewriteHandler.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/fmgrprotos.h"
 
 /* The column of that name; fails if there is none, with the hint if any. */
@@ -45,22 +46,69 @@ simhash_guard_expression(Relation relation, AttrNumber column)
 	return build_column_default(relation, column);
 }
 
-/* The column of the documents that are to be compared. */
-static AttrNumber
-read_document_column(const GuardAsked *asked, Relation relation, Node *document)
+/* Fail if a column is virtual, as the rows that a search finds lack it. */
+void
+simhash_guard_check_stored(Relation relation, AttrNumber column)
 {
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+
+	if (simhash_is_virtual(attribute))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("column \"%s\" is virtual",
+						NameStr(attribute->attname)),
+				 errhint("A guard takes generated columns that are STORED.")));
+}
+
+/*
+ * The documents that are to be compared: a column that is named, or what the
+ * fingerprint is made of.
+ */
+static void
+read_document(const GuardAsked *asked, Relation relation, Node *source,
+			  GuardTerms *terms)
+{
+	Var		   *column = (Var *) simhash_unlabeled(source);
+
 	if (asked->document != NULL)
-		return simhash_guard_column(relation, asked->document,
-									asked->renamed);
-	document = simhash_unlabeled(document);
-	if (document == NULL || !IsA(document, Var))
+		terms->document = simhash_guard_column(relation, asked->document,
+											   asked->renamed);
+	else if (column == NULL || terms->measure == SIMHASH_HAMMING)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: option \"%s\" needs an option document=column",
 						asked->who,
 						asked->similarity ? "similarity" : "at_least"),
 				 asked->hint == NULL ? 0 : errhint("%s", asked->hint)));
-	return ((Var *) document)->varattno;
+	else if (IsA(column, Var))
+		terms->document = column->varattno;
+	else
+		terms->expression = source;
+}
+
+/* The bound of the similarity, or how many bits may be different. */
+static void
+read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+{
+	bool		hamming = terms->measure == SIMHASH_HAMMING;
+
+	terms->at_least = SIMHASH_AT_LEAST;
+	if (asked->at_least != NULL)
+		terms->at_least =
+			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
+																	  CStringGetDatum(asked->at_least))));
+	if (hamming != (asked->at_most != NULL) ||
+		(hamming && asked->at_least != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s: \"at_most\" and the similarity \"hamming\" belong together, without \"at_least\"",
+						asked->who),
+				 errhint("For example, document pdq, similarity hamming and at_most 31 have the fingerprints in column \"pdq\" decide.")));
+	if (hamming)
+		terms->at_most =
+			simhash_check_radius(DatumGetInt64(DirectFunctionCall1(int8in,
+																   CStringGetDatum(asked->at_most))),
+								 simhash_guard_type(relation, terms->document).width);
 }
 
 /* Find out whether documents are compared, which, and how. */
@@ -73,16 +121,10 @@ read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 	asked->fills != SIMHASH_NO_MEASURE :
 	simhash_get_derivation(source, &derived);
 
-	terms->measure = simhash_get_measure(asked->similarity,
-										 known ? &derived : NULL);
-	terms->at_least = SIMHASH_AT_LEAST;
-	if (asked->at_least != NULL)
-		terms->at_least =
-			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
-																	  CStringGetDatum(asked->at_least))));
+	terms->measure = simhash_get_measure(asked->similarity);
 	if (terms->measure != SIMHASH_NO_MEASURE)
-		terms->document = read_document_column(asked, relation,
-										known ? derived.document : NULL);
+		read_document(asked, relation, known ? derived.document : NULL, terms);
+	read_bound(asked, relation, terms);
 	if (asked->profile == NULL && known)
 		terms->profile = derived.profile;
 }
@@ -122,8 +164,12 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 	terms.profile = asked->profile == NULL ? sh_default_profile :
 		simhash_get_profile(cstring_to_text(asked->profile));
 	terms.measure = SIMHASH_NO_MEASURE;
-	if (asked->similarity != NULL || asked->at_least != NULL)
+	if (asked->similarity != NULL || asked->at_least != NULL ||
+		asked->at_most != NULL)
 		read_similarity(asked, relation, &terms);
+	if (asked->fills != SIMHASH_NO_MEASURE)
+		terms.document = simhash_guard_column(relation, asked->document,
+											  asked->renamed);
 	read_group_columns(asked, relation, &terms);
 	return terms;
 }
@@ -134,36 +180,15 @@ simhash_guard_map_terms(const GuardTerms *terms, const AttrMap *map,
 						Relation relation)
 {
 	GuardTerms	mapped = *terms;
+	bool		whole;
 
 	mapped.column = simhash_guard_mapped(map, terms->column);
 	mapped.type = simhash_guard_type(relation, mapped.column);
 	mapped.document = simhash_guard_mapped(map, terms->document);
+	mapped.expression = map_variable_attnos(terms->expression, 1, 0, map,
+											InvalidOid, &whole);
 	mapped.group = palloc(terms->ngroup * sizeof *mapped.group);
 	for (int i = 0; i < terms->ngroup; i++)
 		mapped.group[i] = simhash_guard_mapped(map, terms->group[i]);
 	return mapped;
-}
-
-/* Are two documents the same?  NULL stands for no document. */
-bool
-simhash_guard_same_document(const text *document, const text *other)
-{
-	if (document == NULL || other == NULL)
-		return document == other;
-	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
-						  false, -1);
-}
-
-/* The similarity of two documents; -1 if one is NULL or has no features. */
-double
-simhash_guard_similarity(const GuardTerms *terms, text *document,
-						 text *other)
-{
-	double		similarity = -1;
-
-	if (document == NULL || other == NULL ||
-		!simhash_exact_similarity(terms->measure, terms->profile, document,
-								  other, &similarity))
-		return -1;
-	return similarity;
 }

@@ -79,16 +79,14 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 
 	*mapped = *arguments;
 	mapped->terms = guard->guard.terms;
-	mapped->source = simhash_guard_mapped(map, arguments->source);
 	mapped->mark = simhash_guard_mapped(map, arguments->mark);
-	if (mapped->source != 0)
-		simhash_guard_check_document(relation, mapped->source);
 	if (mapped->fill != SIMHASH_NO_MEASURE)
 	{
+		simhash_guard_check_document(relation, mapped->terms.document);
 		simhash_guard_refuse_generated(relation, mapped->terms.column,
 									   "Leave out the option \"fill\".");
 		(void) simhash_words(mapped->terms.type.width);
-		guard->guard.source = mapped->source;
+		guard->guard.fills = true;
 	}
 	if (mapped->mark != 0)
 		simhash_guard_refuse_generated(relation, mapped->mark,
@@ -216,7 +214,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 	guard = &trigger->guard;
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
 		data->tg_trigtuple;
-	if (guard->source != 0)
+	if (guard->fills)
 		row = simhash_guard_fill(trigger, data, row);
 	simhash_guard_take_row(guard, data, row);
 	if (is_settled(guard, data, &moved))

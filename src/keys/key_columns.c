@@ -37,7 +37,7 @@ static char *
 deparse_source(Relation relation, const char *source, bool *generated)
 {
 	Node	   *generation;
-	Node	   *expression = simhash_read_source(relation, source, true,
+	Node	   *expression = simhash_read_source(relation, source, SIMHASH_KEYS,
 												 &generation);
 
 	*generated = generation != NULL;

@@ -9,6 +9,12 @@
  */
 #include "pairs/pairs.h"
 
+#include "utils/guc.h"
+
+#define MANY_PAIRS		10000000	/* that are worth a notice */
+#define PAIR_BYTES		14		/* on disk at least, besides two ids, which
+								 * take one or more if their length varies */
+
 PG_FUNCTION_INFO_V1(simhash_pairs);
 
 /* Put out a pair of rows. */
@@ -16,9 +22,9 @@ static void
 put_pair(SimhashRowSearch *search, uint32 a, uint32 b, int distance,
 		 double similarity)
 {
-	const Datum *ids = search->rows.ids;
 	Datum		values[4] = {
-		ids[Min(a, b)], ids[Max(a, b)], Int32GetDatum(distance),
+		simhash_row_id(&search->rows, Min(a, b)),
+		simhash_row_id(&search->rows, Max(a, b)), Int32GetDatum(distance),
 		Float8GetDatum(similarity)
 	};
 	bool		nulls[4] = {
@@ -63,27 +69,64 @@ put_similar_pair(SimhashRowSearch *search, uint32 a, uint32 b,
 			 similarity);
 }
 
+/*
+ * Say how many pairs of rows have equal fingerprints, if they are many: there
+ * may be more than anybody waits for, and what is read of them matters not, as
+ * all are listed first.  Fail where they cannot be listed.  Their number is
+ * kept from the caller of a SECURITY DEFINER function.
+ */
+static void
+say_equal_pairs(const SimhashRowSearch *search)
+{
+	const ShPairs *pairs = &search->pairs;
+	const char *number = "";
+	int64		equal = 0;
+	double		bytes;
+
+	for (uint32 i = 0; i < pairs->distinct; i++)
+	{
+		int64		n = (int64) pairs->first[i + 1] - pairs->first[i];
+
+		equal += n * (n - 1) / 2;
+	}
+	bytes = (double) equal * (PAIR_BYTES + 2 * Max(search->rows.id_length, 1));
+	if (!InLocalUserIdChange())
+		number = psprintf(INT64_FORMAT " ", equal);
+	if (temp_file_limit >= 0 &&
+		bytes > Max((double) temp_file_limit, work_mem) * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%spairs of rows with equal fingerprints need more than temp_file_limit allows",
+						number),
+				 errhint("simhash_clusters with kind => 'star' lists each row once.")));
+	if (equal > MANY_PAIRS)
+		ereport(NOTICE,
+				(errmsg("listing %spairs of rows with equal fingerprints",
+						number),
+				 errhint("simhash_clusters with kind => 'star' lists each row once.")));
+}
+
 /* Read the rows, put out their pairs. */
 static void
 list_pairs(void *context)
 {
 	SimhashRowSearch *search = context;
-	bool		compare = search->rows.documents != NULL;
 
 	simhash_search_begin(search, true);
-	if (compare)
+	if (search->rows.documents != NULL)
 	{
 		search->similar.sink = put_similar_pair;
-		simhash_similar_begin(search);
+		simhash_find_similar(search);
 	}
-	for (uint32 a = 0; !compare && a < search->pairs.distinct; a++)
-		put_near_pairs(search, a, a, 0);
-	sh_pairs_begin_search(&search->pairs);
-	simhash_search_near(search, search->pairs.distinct,
-						compare ? simhash_similar_near : put_near_pairs,
-						search);
-	if (compare)
-		simhash_similar_finish(search);
+	else
+	{
+		say_equal_pairs(search);
+		for (uint32 a = 0; a < search->pairs.distinct; a++)
+			put_near_pairs(search, a, a, 0);
+		sh_pairs_begin_search(&search->pairs);
+		simhash_search_near(search, search->pairs.distinct, put_near_pairs,
+							search);
+	}
 	simhash_search_end(search);
 }
 
@@ -106,8 +149,8 @@ list_pairs(void *context)
  * documents, or no SELECT), undefined_column (the document), undefined_object
  * (the profile), datatype_mismatch, cardinality_violation and
  * undefined_function (what the query yields, and whether it can be ordered or
- * put into groups), out_of_memory (maintenance_work_mem), whatever the query
- * raises.
+ * put into groups), out_of_memory (maintenance_work_mem),
+ * configuration_limit_exceeded (temp_file_limit), whatever the query raises.
  */
 Datum
 simhash_pairs(PG_FUNCTION_ARGS)

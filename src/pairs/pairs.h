@@ -7,9 +7,10 @@
  * documents.  Its rows are held in memory (query_rows.c, row_groups.c), their
  * documents beside them on disk (documents.c).  The engine in core/pairs
  * finds the fingerprints that are near (row_search.c); where documents
- * decide, these are compared (similar_rows.c).  Out go rows of a tuplestore:
- * pairs (pairs.c), clusters (row_clusters.c).  sample.c and rate.c tell, from
- * some rows only, how well a distance does.  components.c makes clusters of
+ * decide, these are compared (similar_rows.c), but for pairs that can be ruled
+ * out (prefixes.c).  Out go rows of a tuplestore: pairs (pairs.c), clusters
+ * (row_clusters.c).  sample.c tells, from some rows only, how similar rows are;
+ * apart.c, which pairs somebody has taken out.  components.c makes clusters of
  * pairs that a query has.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -37,7 +38,12 @@ typedef struct SimhashDocumentOptions
 	bool		bounded;		/* at_least is said */
 	double		at_least;
 	const char *profile;		/* NULL: the default one */
+	bool		limited;		/* at_most is said */
+	int64		at_most;
 } SimhashDocumentOptions;
+
+/* How many arguments say that. */
+#define SIMHASH_DOCUMENT_ARGUMENTS	5
 
 /* The documents of rows. */
 typedef struct SimhashDocuments
@@ -46,8 +52,10 @@ typedef struct SimhashDocuments
 	const char *document;		/* the column */
 	SimhashMeasure measure;
 	double		least;			/* similarity */
+	int64		most;			/* bits apart, of fingerprints */
 	const ShProfile *profile;
-	bool		words;			/* documents are arrays of features */
+	bool		arrays;			/* documents are arrays of features */
+	Oid			type;			/* that they are read as */
 	TupleDesc	columns;		/* of the spool: one */
 	Tuplestorestate *spool;		/* of documents, in the order they came */
 	MemoryContext context;
@@ -55,30 +63,52 @@ typedef struct SimhashDocuments
 
 	/* once all rows are there */
 	uint32		n;
-	uint32	   *row_at;			/* by the order they came: rows */
+	uint32	   *row_at;			/* by the order they came: rows; NULL: that is
+								 * their order; the memory of clusters, later */
 	uint32	   *count;			/* by row: features, 0 if not read */
 	int64	   *offset;			/* of these in the file; -1: not read */
 	BufFile    *file;
 	int64		end;			/* of the file */
+	int			width;			/* of fingerprints; 0 before the first */
+	double		chance;			/* similarity of rows at random, or 0 */
+	double		repeats;		/* occurrences of a feature in one of these */
+	uint32		sampled;		/* rows that tell this; 0: it is not known */
 
 	/* what moves */
 	ShBag		bag;
+	ShBag		longer;			/* of longer windows */
 	uint32		loaded;			/* row whose features are in the bag, or n */
+	SimhashEvidence evidence;	/* of that row */
+	uint64		words[SH_WORDS];	/* and if it is a fingerprint, this */
 	MemoryContext kept_context;
-	HTAB	   *kept;			/* features in memory, by row */
+	HTAB	   *kept;			/* evidence in memory, by row */
 	int64		kept_limit;
 } SimhashDocuments;
 
 /* The memory that the documents of n rows take, and to search similar ones. */
 #define SIMHASH_DOCUMENTS_BYTES(n) \
-	((n) * (int64) (sizeof(int64) + 2 * sizeof(uint32)) + SIMHASH_KEPT_LEAST)
+	((n) * (int64) (sizeof(int64) + sizeof(uint32)) + SIMHASH_KEPT_LEAST)
 #define SIMHASH_SIMILAR_BYTES(n) \
-	((n) * (int64) (5 * sizeof(uint32) + sizeof(uint8)))
+	((n) * (int64) (sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
 
 #define SIMHASH_KEPT_LEAST	(64 * 1024) /* bytes for features to be kept in */
 
 /* Something about a row. */
 typedef bool (*SimhashRowTest) (void *context, uint32 row);
+
+/* An index of the rarest features of rows (prefixes.c). */
+typedef struct SimhashPrefixes SimhashPrefixes;
+
+/*
+ * Is the least similarity a Jaccard similarity above 0, so that similar rows
+ * have a feature of their prefixes in common?
+ */
+static inline bool
+simhash_have_prefixes(const SimhashDocuments *documents)
+{
+	return documents->least > 0 && (documents->measure == SIMHASH_JACCARD ||
+									documents->measure == SIMHASH_BY_ALIKE);
+}
 
 /* Numbers groups of rows, while these are read (row_groups.c). */
 typedef struct SimhashGroups SimhashGroups;
@@ -94,56 +124,38 @@ typedef struct SimhashRows
 	int64		k;				/* the distance; an int once rows are read */
 	const char *document;		/* the column's name; NULL: it has none */
 	SimhashDocuments *documents;	/* NULL where they are not compared */
+	const char *apart_name;		/* of the column of apart.c; NULL: none */
 
 	/* the columns of the query */
 	Oid			column_type;	/* of the ids */
 	int16		id_length;		/* of the type wanted */
-	bool		id_by_value;
+	bool		id_by_value;	/* "ids" has them, not pointers to them: */
+	bool		id_inside;		/* the bytes of ids passed by reference */
 	bool		bits;			/* bit strings, or else bigint */
 	int			width;			/* bits of a fingerprint; 0: not known yet */
 	int			words;			/* of a fingerprint */
 	int			document_column;	/* or -1 */
+	int			apart_column;	/* likewise */
 
 	/* the rows */
 	uint32		n;
 	uint32		room;
 	uint64	   *fingerprints;	/* their words, row by row */
-	Datum	   *ids;
+	Datum	   *ids;			/* see simhash_row_id */
 	uint32	   *groups;			/* NULL if all are in one */
 	SimhashGroups *grouping;	/* while rows are read */
+	HTAB	   *apart;			/* of apart.c, or NULL */
 	char	   *spare;			/* room for what the next ids point to */
 	Size		spare_bytes;
 	MemoryContext context;		/* of all these */
 
-	bool		overflow;		/* more than may be kept: only counting */
-	int64		total;			/* rows, kept or not */
+	double		expected;		/* rows, by the planner */
 	int64		id_bytes;		/* that ids point to */
-	int64		group_bytes;	/* for the groups of the rows kept */
+	int64		group_bytes;	/* for the groups of the rows */
 	int64		without_id;		/* rows skipped */
 	int64		without_fingerprint;
 	int64		without_group;	/* rows near no other */
 } SimhashRows;
-
-/*
- * Pairs of a document of a sample and any other document: alike (1) or not
- * (0), by the distance of their fingerprints.
- */
-typedef struct SimhashTally
-{
-	int			width;			/* bits of a fingerprint */
-	uint32		sample;			/* documents of it */
-	int64		pairs[2][SH_MOST_WIDTH + 1];
-} SimhashTally;
-
-/* What a search within a distance finds; NaN where there is no such pair. */
-typedef struct SimhashRate
-{
-	int			k;
-	int64		pairs;			/* found */
-	double		precision;		/* the part of them that is alike */
-	double		recall;			/* the part of those alike that is found */
-	double		comparisons;	/* of documents, for each one searched */
-} SimhashRate;
 
 typedef struct SimhashRowSearch SimhashRowSearch;
 
@@ -156,24 +168,45 @@ typedef struct SimhashSimilar
 								 * fingerprints; NULL for pairs */
 	void		(*sink) (SimhashRowSearch *search, uint32 a, uint32 b,
 						 double similarity);	/* of pairs, a < b */
+	void		(*doubt) (SimhashRowSearch *search, uint32 row, uint32 center,
+						  SimhashVerdict verdict, double similarity);
+	/* of a row that is a center by doubt alone; or NULL */
+	bool		by_chance;		/* rows must be alike beyond chance */
 
 	/* what is known of the search for near fingerprints */
 	Tuplesortstate *order;		/* a row, and the number of one near to it */
 	uint8	   *marks;			/* by number: NEAR, CROWDED */
+	uint16	   *near_rows;		/* by number: rows near to it, unless it is
+								 * CROWDED */
 	uint32	   *number;			/* of the fingerprint of each row */
 
 	/* what moves */
+	int64		entry;			/* the next one in the order */
+	bool		more;			/* if there is one */
 	uint32	   *text;			/* by row: the first of the same features */
 	uint32	   *last;			/* by number: the last center, or NONE */
-	uint32	   *before;			/* by row: the center before it, or NONE */
-	List	   *crowded;		/* centers in crowds */
+	uint32	   *before;			/* by row: the center before it, or NONE;
+								 * both in ShPairs.spare, between calls */
+	List	   *crowded;		/* rows, or centers, that are CROWDED */
+	int			entered;		/* so many of them are in the index */
+	SimhashPrefixes *prefixes;	/* that, or NULL */
 	List	   *near;			/* to be compared with the row that it is
 								 * about */
 } SimhashSimilar;
 
+/*
+ * The columns of a result from which a plan is made: three more than those of
+ * clusters.
+ */
+#define SIMHASH_PLAN_COLUMNS	9
+
+/* The distance where documents are compared, unless told. */
+#define SIMHASH_DOCUMENTS_NEAR	8
+
 /* A search for pairs among the rows of a query. */
 struct SimhashRowSearch
 {
+	bool		plan;			/* for what is to go, not just near */
 	SimhashStatement query;
 	SimhashRows rows;
 	Tuplestorestate *result;
@@ -181,21 +214,20 @@ struct SimhashRowSearch
 	ShPairs		pairs;
 	ShWide		wide;			/* where fingerprints have several words */
 	SimhashSimilar similar;		/* where documents decide */
-	SimhashTally *tally;		/* of pairs where documents are compared; or
-								 * NULL */
 	int64		listed;			/* rows put out that no search has found */
 };
 
-/* In how many bits do two fingerprints of so many words differ? */
-static inline int
-simhash_words_distance(const uint64 *a, const uint64 *b, int words)
+/* The id of a row.  One that has its bytes in the array is pointed to there. */
+static inline Datum
+simhash_row_id(const SimhashRows *rows, uint32 row)
 {
-	int			apart = 0;
-
-	for (int w = 0; w < words; w++)
-		apart += sh_distance(a[w], b[w]);
-	return apart;
+	return rows->id_inside ? PointerGetDatum(&rows->ids[row]) : rows->ids[row];
 }
+
+/* apart.c */
+extern void simhash_apart_put(SimhashRows *rows, uint32 row, Datum array);
+extern bool simhash_is_apart(const SimhashRows *rows, uint32 row);
+extern bool simhash_are_apart(const SimhashRows *rows, uint32 a, uint32 b);
 
 /* documents.c */
 extern SimhashDocumentOptions simhash_document_options(FunctionCallInfo fcinfo,
@@ -209,16 +241,31 @@ extern void simhash_documents_complete(SimhashDocuments *documents, uint32 n,
 extern void simhash_documents_read(SimhashDocuments *documents,
 								   SimhashRowTest wanted, SimhashRowTest same,
 								   void *context);
+extern uint64 simhash_documents_hash(const SimhashDocuments *documents);
 extern bool simhash_documents_same(SimhashDocuments *documents, uint32 row);
 extern bool simhash_documents_similarity(SimhashDocuments *documents, uint32 a,
 										 uint32 b, double *similarity);
-extern bool simhash_documents_alike(SimhashDocuments *documents, uint32 a,
-									uint32 b, double *similarity);
+extern SimhashVerdict simhash_documents_judge(SimhashDocuments *documents,
+											  uint32 a, uint32 b,
+											  double *similarity);
+extern double simhash_documents_needed(const SimhashDocuments *documents);
+extern bool simhash_documents_may_match(const SimhashDocuments *documents,
+										uint32 a, uint32 b);
 extern void simhash_documents_end(SimhashDocuments *documents);
+
+extern SimhashEvidence simhash_documents_evidence(SimhashDocuments *documents,
+											 uint32 row);
+
+/* prefixes.c */
+extern SimhashPrefixes *simhash_prefixes_begin(SimhashDocuments *documents,
+											   SimhashRowTest wanted,
+											   void *context);
+extern bool simhash_prefixes_find(SimhashPrefixes *prefixes, uint32 row,
+								  uint32 most, List **found);
+extern bool simhash_prefixes_enter(SimhashPrefixes *prefixes);
 
 /* query_rows.c */
 extern void simhash_check_distance(int64 k, bool bits, int width);
-extern void simhash_check_width(int width);
 extern void simhash_read_rows(SimhashRows *rows,
 							  const SimhashStatement *query, bool sort);
 
@@ -227,26 +274,31 @@ extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);
 
 /* row_groups.c */
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
+										   int apart,
 										   MemoryContext parent);
 extern uint32 simhash_group_number(SimhashGroups *groups,
 								   TupleTableSlot *slot, bool *alone);
 extern int64 simhash_groups_bytes(const SimhashGroups *groups);
 extern void simhash_groups_end(SimhashGroups *groups);
 
-/* sample.c */
-extern const bool *simhash_sample_clusters(const SimhashRows *rows,
-										   const ShClusters *clusters);
-extern void simhash_tally_some(const SimhashRows *rows, SimhashTally *tally);
+/* Rows whose similarity to each other is that of chance. */
+#define SIMHASH_RANDOM_ROWS	50
 
-/* rate.c */
-extern SimhashRate simhash_rate(const SimhashTally *tally, int k);
-extern bool simhash_recommend(const SimhashTally *tally, SimhashRate *best);
+/* sample.c */
+extern void simhash_choose_random(SimhashRowSearch *search, uint32 *rows,
+								  uint32 *n);
+extern void simhash_learn_chance(SimhashDocuments *documents,
+								 const uint32 *rows, uint32 n);
 
 /* row_search.c */
+extern int64 simhash_distance_argument(FunctionCallInfo fcinfo, int i,
+									   bool documents);
 extern int	simhash_search_arguments(SimhashRowSearch *search,
 									 FunctionCallInfo fcinfo,
 									 int others);
 extern void simhash_search_begin(SimhashRowSearch *search, bool sort);
+extern void simhash_search_crowds(SimhashRowSearch *search, ShCrowds *crowds,
+								  bool apart);
 extern void simhash_search_near(SimhashRowSearch *search, uint32 alone,
 								ShPairSink sink, void *context);
 extern int	simhash_search_distance(const SimhashRowSearch *search, uint32 a,
@@ -255,17 +307,9 @@ extern void simhash_search_listed(SimhashRowSearch *search);
 extern void simhash_search_end(SimhashRowSearch *search);
 
 /* similar_rows.c */
-extern void simhash_similar_begin(SimhashRowSearch *search);
-extern void simhash_similar_crowds(SimhashRowSearch *search,
-								   const ShCrowds *crowds);
-extern void simhash_similar_near(void *context, uint32_t a, uint32_t b,
-								 int distance);
-extern void simhash_similar_finish(SimhashRowSearch *search);
+extern void simhash_find_similar(SimhashRowSearch *search);
 
 /* row_clusters.c */
-extern void simhash_make_stars(const SimhashStatement *query, int64 k,
-							   SimhashDocuments *documents, bool decide,
-							   SimhashTally *tally,
-							   Tuplestorestate *result, TupleDesc columns);
+extern PGDLLEXPORT Datum simhash_clusters(PG_FUNCTION_ARGS);
 
 #endif							/* SIMHASH_PAIRS_H */

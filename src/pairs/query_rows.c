@@ -4,8 +4,8 @@
  *		The rows that a report is about: those of a query.
  *
  * The rows go straight into arrays.  Memory is counted against
- * maintenance_work_mem; when that is too little, the rest of the rows is read
- * without keeping anything, so that an error can say how much would be enough.
+ * maintenance_work_mem; when that is too little, an error says about how much
+ * would be enough, by the rows that the planner expects.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -21,6 +21,9 @@
 
 #define FIRST_ROOM		1024	/* rows to have room for at first */
 #define SPARE_BYTES		65536	/* to allocate for ids at a time */
+
+/* How many bytes may be used. */
+#define MEMORY_LIMIT	((int64) maintenance_work_mem * 1024)
 
 /*
  * The memory for so many rows, with what their ids point to.  An id that does
@@ -47,6 +50,46 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 	if (id_bytes > 0)
 		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
 	return bytes + Max(search, (int64) groups);
+}
+
+/*
+ * Fail: no more rows fit.  The numbers of rows are kept from the caller of a SECURITY
+ * DEFINER function.
+ */
+static void
+complain_of_memory(const SimhashRows *rows)
+{
+	bool		tell = !InLocalUserIdChange();
+	double		read = rows->n + 1.0;
+	double		enough = Min(1.1 * Max(rows->expected, read), SH_PAIRS_ROWS);
+	int64		bytes = needed_memory(rows, (int64) enough,
+									  (int64) (rows->id_bytes / read * enough));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("the rows need more memory than maintenance_work_mem allows"),
+			 !tell ? 0 :
+			 errdetail("It has room for some %u rows; about %.0f are expected.",
+					   rows->n, Max(rows->expected, read)),
+			 !tell ? errhint("Increase maintenance_work_mem.") :
+			 errhint("About so much is enough: SET maintenance_work_mem = '" INT64_FORMAT "MB'.  If the machine has less, join the rows by their block keys, as the documentation shows.",
+					 bytes / (1024 * 1024) + 1)));
+}
+
+/*
+ * Say before the rows are read that by far not all that are expected will fit:
+ * those that do are read in vain, which takes its time.
+ */
+static void
+warn_of_memory(const SimhashRows *rows)
+{
+	double		expected = Min(rows->expected, SH_PAIRS_ROWS);
+
+	if (!InLocalUserIdChange() &&
+		needed_memory(rows, (int64) expected, 0) > 2 * MEMORY_LIMIT)
+		ereport(NOTICE,
+				(errmsg("about %.0f rows are expected, and maintenance_work_mem has room for less than half of them",
+						rows->expected)));
 }
 
 /*
@@ -90,18 +133,6 @@ simhash_check_distance(int64 k, bool bits, int width)
 			 errhint("It must be between 0 and %d.", most)));
 }
 
-/* Fail unless the engine can search fingerprints that are so wide. */
-void
-simhash_check_width(int width)
-{
-	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("cannot search fingerprints of width %d", width),
-				 errdetail("They may have %d to %d bits.",
-						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
-}
-
 /* Note how wide fingerprints are. */
 static void
 set_width(SimhashRows *rows, int width)
@@ -141,32 +172,43 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 		simhash_check_distance(rows->k, true, SH_MOST_WIDTH);
 }
 
+/* The column of that name behind the first two, or -1. */
+static int
+find_named_column(TupleDesc desc, const char *name)
+{
+	for (int i = 2; name != NULL && i < desc->natts; i++)
+	{
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+			return i;
+	}
+	return -1;
+}
+
 /*
- * Find the column of the documents, if there is one.  It is no column of
- * groups, even where documents are not compared.
+ * Find the columns that are none of groups: of documents, even where these are
+ * not compared, and of apart.c.
  */
 static void
-find_document_column(SimhashRows *rows, TupleDesc desc)
+find_named_columns(SimhashRows *rows, TupleDesc desc)
 {
-	int			column = 2;
-
-	rows->document_column = -1;
-	if (rows->document == NULL)
-		return;
-	while (column < desc->natts &&
-		   strcmp(NameStr(TupleDescAttr(desc, column)->attname),
-				  rows->document) != 0)
-		column++;
-	if (column >= desc->natts)
+	rows->document_column = find_named_column(desc, rows->document);
+	rows->apart_column = find_named_column(desc, rows->apart_name);
+	if (rows->document != NULL && rows->document_column < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("the query yields no document \"%s\" after the id and the fingerprint",
 						rows->document),
 				 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
-	rows->document_column = column;
-	if (rows->documents != NULL)
+	if (rows->apart_column >= 0 &&
+		TupleDescAttr(desc, rows->apart_column)->atttypid != TEXTARRAYOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is of type %s, not text[]",
+						rows->apart_name,
+						format_type_be(TupleDescAttr(desc, rows->apart_column)->atttypid))));
+	if (rows->documents != NULL && rows->document_column >= 0)
 		simhash_documents_type(rows->documents,
-							   TupleDescAttr(desc, column)->atttypid);
+							   TupleDescAttr(desc, rows->document_column)->atttypid);
 }
 
 /*
@@ -188,32 +230,34 @@ begin_columns(void *context, TupleDesc desc)
 				 errhint("For example, 'SELECT id, fp FROM docs'.")));
 	begin_fingerprints(rows, TupleDescAttr(desc, 1));
 	check_id_type(rows, TupleDescAttr(desc, 0)->atttypid);
-	find_document_column(rows, desc);
-	if (desc->natts == (rows->document_column < 0 ? 2 : 3))
+	find_named_columns(rows, desc);
+	warn_of_memory(rows);
+	if (desc->natts == 2 + (rows->document_column >= 0) +
+		(rows->apart_column >= 0))
 		return;
 	rows->groups = MemoryContextAlloc(rows->context,
 									  sizeof(uint32) * rows->room);
 	rows->grouping = simhash_groups_begin(desc, rows->document_column,
-										  rows->context);
+										  rows->apart_column, rows->context);
 }
 
 /*
- * Make room for more rows; false when that is more than is allowed.  Rows of
+ * Make room for more rows; fail when that is more than is allowed.  Rows of
  * a few bytes are counted by the thousand.
  */
-static bool
-make_room(SimhashRows *rows, int64 id_bytes)
+static void
+make_room(SimhashRows *rows)
 {
-	int64		limit = (int64) maintenance_work_mem * 1024;
-
 	if (rows->id_by_value && rows->n < rows->room && rows->n % 1024 != 0)
-		return true;
-	if (rows->n >= SH_PAIRS_ROWS ||
-		needed_memory(rows, (int64) rows->n + 1,
-					  rows->id_bytes + id_bytes) > limit)
-		return false;
+		return;
+	if (rows->n >= SH_PAIRS_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the query yields more than %d rows", SH_PAIRS_ROWS)));
+	if (needed_memory(rows, (int64) rows->n + 1, rows->id_bytes) > MEMORY_LIMIT)
+		complain_of_memory(rows);
 	if (rows->n < rows->room)
-		return true;
+		return;
 	rows->room = (uint32) Min((int64) rows->room + rows->room / 2,
 							  SH_PAIRS_ROWS);
 	rows->fingerprints = repalloc_huge(rows->fingerprints,
@@ -223,18 +267,22 @@ make_room(SimhashRows *rows, int64 id_bytes)
 	if (rows->groups != NULL)
 		rows->groups = repalloc_huge(rows->groups,
 									 sizeof(uint32) * rows->room);
-	return true;
 }
 
 /* An id in the representation of the type wanted, detoasted. */
 static Datum
 usable_id(const SimhashRows *rows, Datum id)
 {
+	Datum		inside = 0;
+
 	if (rows->column_type != rows->id_type)
 		return Int64GetDatum(simhash_integer(id, rows->column_type));
 	if (rows->id_length == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
-	return id;
+	if (!rows->id_inside)
+		return id;
+	memcpy(&inside, DatumGetPointer(id), (Size) rows->id_length);
+	return inside;
 }
 
 /*
@@ -277,13 +325,7 @@ get_bits(SimhashRows *rows, Datum datum)
 
 	if (rows->width == 0)
 		set_width(rows, bits.width);
-	if (bits.width != rows->width)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("cannot compare fingerprints of different widths"),
-				 errdetail("They have %d and %d bits.", rows->width,
-						   bits.width),
-				 errhint("Search those of each width by themselves.")));
+	simhash_check_widths(rows->width, bits.width);
 	return bits;
 }
 
@@ -312,17 +354,9 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		simhash_documents_put(rows->documents,
 							  slot->tts_values[rows->document_column],
 							  slot->tts_isnull[rows->document_column]);
+	if (rows->apart_column >= 0 && !slot->tts_isnull[rows->apart_column])
+		simhash_apart_put(rows, rows->n, slot->tts_values[rows->apart_column]);
 	rows->ids[rows->n++] = id;
-}
-
-/* There are too many rows: from now on they are only counted. */
-static void
-stop_keeping(SimhashRows *rows)
-{
-	rows->overflow = true;
-	simhash_groups_end(rows->grouping);
-	rows->grouping = NULL;
-	MemoryContextReset(rows->context);
 }
 
 /* SimhashRowReader.row */
@@ -349,13 +383,11 @@ take_query_row(void *context, TupleTableSlot *slot)
 		fingerprint = PointerGetDatum(PG_DETOAST_DATUM_PACKED(fingerprint));
 		bits = get_bits(rows, fingerprint);
 	}
-	if (++rows->total % SIMHASH_SAY_EVERY == 0)
-		simhash_progress_rows("reading", rows->total);
-	if (!rows->overflow && !make_room(rows, (int64) MAXALIGN(bytes)))
-		stop_keeping(rows);
 	rows->id_bytes += (int64) MAXALIGN(bytes);
-	if (!rows->overflow)
-		keep_row(rows, slot, keep_id(rows, id, bytes), &bits);
+	make_room(rows);
+	keep_row(rows, slot, keep_id(rows, id, bytes), &bits);
+	if (rows->n % SIMHASH_SAY_EVERY == 0)
+		simhash_progress_rows("reading", rows->n);
 	if (rows->id_length == -1 && id != given)
 		pfree(DatumGetPointer(id));
 	if (fingerprint != slot->tts_values[1])
@@ -376,39 +408,6 @@ say_rows(const char *verb, int64 rows, const char *what)
 }
 
 /*
- * Say what was left out, and fail if there was too much.  The numbers of rows
- * are kept from the caller of a SECURITY DEFINER function.
- */
-static void
-check_rows_read(const SimhashRows *rows)
-{
-	int64		megabytes = needed_memory(rows, rows->total, rows->id_bytes) /
-	(1024 * 1024) + 1;
-	bool		tell = !InLocalUserIdChange();
-
-	if (rows->total > SH_PAIRS_ROWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the query yields more than %d rows", SH_PAIRS_ROWS),
-				 tell ? errdetail("It yields " INT64_FORMAT ".", rows->total) : 0));
-	if (rows->overflow)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 tell ?
-				 errmsg(INT64_FORMAT " rows need more memory than maintenance_work_mem allows",
-						rows->total) :
-				 errmsg("the rows need more memory than maintenance_work_mem allows"),
-				 tell ?
-				 errhint("SET maintenance_work_mem = '" INT64_FORMAT "MB' or more.  If the machine has less, join the rows by their block keys, as the documentation shows.",
-						 megabytes) :
-				 errhint("Increase maintenance_work_mem.")));
-	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
-	say_rows("skipped", rows->without_id, "without an id");
-	say_rows("found", rows->without_group,
-			 "with NULL in a group column, which nothing can match");
-}
-
-/*
  * Run the query; its rows go into memory of the current context, in the order
  * of their ids if so wanted.  Fail if the engine cannot search them within that
  * distance, or if memory is too little.
@@ -421,6 +420,9 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query, bool sort)
 
 	rows->words = 1;
 	get_typlenbyval(rows->id_type, &rows->id_length, &rows->id_by_value);
+	rows->id_inside = !rows->id_by_value && rows->id_length > 0 &&
+		rows->id_length <= (int) sizeof(Datum);
+	rows->id_by_value = rows->id_by_value || rows->id_inside;
 	rows->context = AllocSetContextCreate(CurrentMemoryContext,
 										  "simhash rows",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -433,15 +435,17 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query, bool sort)
 	/* Without a row, take the width with which any k is in range. */
 	if (rows->width == 0)
 		set_width(rows, SH_MOST_WIDTH);
-	check_rows_read(rows);
+	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
+	say_rows("skipped", rows->without_id, "without an id");
+	say_rows("found", rows->without_group,
+			 "with NULL in a group column, which nothing can match");
 	simhash_groups_end(rows->grouping);
-	if (rows->documents != NULL)
-		simhash_documents_complete(rows->documents, rows->n,
-								   (int64) maintenance_work_mem * 1024 -
-								   needed_memory(rows, rows->n,
-												 rows->id_bytes));
 	memory = MemoryContextAllocHuge(rows->context,
 									2 * sizeof(uint64) * ((Size) rows->n + 1));
 	simhash_order_rows(rows, sort, memory);
 	pfree(memory);
+	if (rows->documents != NULL)
+		simhash_documents_complete(rows->documents, rows->n, MEMORY_LIMIT -
+								   needed_memory(rows, rows->n,
+												 rows->id_bytes));
 }

@@ -10,6 +10,7 @@
 #include "pairs/pairs.h"
 
 #include "catalog/pg_operator.h"
+#include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(simhash_clusters);
 
@@ -21,15 +22,12 @@ typedef struct RowClusters
 	/* what is asked */
 	bool		first;			/* the first row of a cluster represents it,
 								 * not that with the lowest id */
-	bool		decide;			/* documents do, if they are compared */
 	uint32		least;			/* rows of a cluster */
 
 	/* what is found */
 	ShClusters	clusters;
 	ShCrowds	crowds;
 	Tuplesortstate *order;		/* of the pairs, for stars */
-	const bool *sampled;		/* rows that are compared where documents
-								 * decide nothing; else NULL */
 } RowClusters;
 
 /* ShPairSink: note two near fingerprints, to be sorted by their first rows. */
@@ -78,33 +76,62 @@ make_near_stars(RowClusters *made)
 	tuplesort_end(made->order);
 }
 
-/* Put the fingerprints in place for a search, crowds apart if so wanted. */
-static void
-place_fingerprints(RowClusters *made, bool apart)
-{
-	sh_crowds_begin(&made->crowds, &made->search.pairs,
-					(int) made->search.rows.k, SH_CROWD_LEAST);
-	if (apart && made->search.rows.words == 1)
-		sh_crowds_find(&made->crowds);
-}
+/* What a verdict is called that lets a row stay. */
+static const char *const doubts[] = {
+	[SIMHASH_BY_REPETITION] = "repetition",
+	[SIMHASH_BUT_FOR_SYMBOLS] = "symbols",
+	[SIMHASH_TOO_SHORT] = "short",
+	[SIMHASH_BY_CHANCE] = "chance"
+};
 
 /*
- * Make clusters by distance and document.  What connects the members of a
- * crowd is only found by looking at their pairs, so crowds are set apart for
- * stars only.
+ * SimhashSimilar.doubt: put out a row that would be in a star, were there no
+ * doubt, with the one that it would go for.
  */
+static void
+put_doubt(SimhashRowSearch *search, uint32 row, uint32 center,
+		  SimhashVerdict verdict, double similarity)
+{
+	const uint32 *number = search->similar.number;
+	Datum		values[SIMHASH_PLAN_COLUMNS] = {simhash_row_id(&search->rows, row)};
+	bool		nulls[SIMHASH_PLAN_COLUMNS] = {
+		[1] = true,[4] = true,[8] = true
+	};
+
+	values[2] = simhash_row_id(&search->rows, center);
+	values[3] = Int32GetDatum(simhash_search_distance(search, number[center],
+													  number[row]));
+	values[5] = Float8GetDatum(similarity);
+	values[6] = Float8GetDatum(simhash_documents_needed(search->rows.documents));
+	values[7] = CStringGetTextDatum(doubts[verdict]);
+	tuplestore_putvalues(search->result, search->columns, values, nulls);
+	pfree(DatumGetPointer(values[7]));
+}
+
+/* Memory for a number of each row. */
+static uint32 *
+allocate_numbers(const SimhashRows *rows)
+{
+	return MemoryContextAllocHuge(rows->context,
+								  sizeof(uint32) * ((Size) rows->n + 1));
+}
+
+/* Make clusters by distance and document. */
 static void
 make_similar_clusters(RowClusters *made)
 {
 	SimhashRowSearch *search = &made->search;
 
+	made->clusters.pairs = &search->pairs;
+	made->clusters.parent = search->rows.documents->row_at;
+	if (made->clusters.parent == NULL)
+		made->clusters.parent = allocate_numbers(&search->rows);
 	search->similar.parent = made->clusters.parent;
-	simhash_similar_begin(search);
-	place_fingerprints(made, search->similar.star);
-	simhash_similar_crowds(search, &made->crowds);
-	simhash_search_near(search, made->crowds.alone, simhash_similar_near,
-						search);
-	simhash_similar_finish(search);
+	search->similar.by_chance = search->plan &&
+		search->rows.documents->measure == SIMHASH_BY_ALIKE;
+	if (search->similar.by_chance)
+		search->similar.doubt = put_doubt;
+	simhash_find_similar(search);
 	made->clusters.of_rows = true;
 }
 
@@ -112,7 +139,9 @@ make_similar_clusters(RowClusters *made)
 static void
 make_near_clusters(RowClusters *made)
 {
-	place_fingerprints(made, true);
+	sh_clusters_begin(&made->clusters, &made->search.pairs,
+					  allocate_numbers(&made->search.rows));
+	simhash_search_crowds(&made->search, &made->crowds, true);
 	if (made->search.similar.star)
 	{
 		make_near_stars(made);
@@ -134,13 +163,11 @@ compare_to_first(const RowClusters *made, uint32 row, uint32 first,
 	const SimhashRowSearch *search = &made->search;
 	const uint32 *text = search->similar.text;
 
-	if (search->rows.documents == NULL ||
-		(made->sampled != NULL && !made->sampled[row]))
-		return false;
-	return simhash_documents_similarity(search->rows.documents,
-										text == NULL ? first : text[first],
-										text == NULL ? row : text[row],
-										similarity);
+	return search->rows.documents != NULL &&
+		simhash_documents_similarity(search->rows.documents,
+									 text == NULL ? first : text[first],
+									 text == NULL ? row : text[row],
+									 similarity);
 }
 
 /* Put out the clusters, each with its first row first. */
@@ -150,25 +177,30 @@ put_clusters(RowClusters *made)
 	const ShClusters *clusters = &made->clusters;
 	const uint32 *number = clusters->number;
 	SimhashRowSearch *search = &made->search;
-	const Datum *ids = search->rows.ids;
 	uint32		start = 0;
-	bool		nulls[6] = {false};
-	Datum		values[6];
+	bool		nulls[SIMHASH_PLAN_COLUMNS] = {false};
+	Datum		values[SIMHASH_PLAN_COLUMNS] = {0};
 	double		similarity = 0;
 
+	nulls[6] = search->rows.documents == NULL;
+	if (!nulls[6])
+		values[6] = Float8GetDatum(simhash_documents_needed(search->rows.documents));
+	nulls[7] = nulls[8] = true;
 	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
 	{
 		uint32		first = clusters->members[start];
 
 		values[1] = Int64GetDatum((int64) c + 1);
-		values[2] = ids[first];
+		values[2] = simhash_row_id(&search->rows, first);
 		values[4] = Int64GetDatum((int64) clusters->ends[c] - start);
 		for (uint32 i = start; i < clusters->ends[c]; i++)
 		{
 			uint32		row = clusters->members[i];
 
+			if (simhash_are_apart(&search->rows, row, first))
+				continue;
 			simhash_search_listed(search);
-			values[0] = ids[row];
+			values[0] = simhash_row_id(&search->rows, row);
 			values[3] = Int32GetDatum(simhash_search_distance(search,
 															  number[first],
 															  number[row]));
@@ -181,63 +213,56 @@ put_clusters(RowClusters *made)
 }
 
 /*
- * Read the rows, and put out their clusters.  Where documents do not decide,
- * only a sample is compared, for its similarities.
+ * Put out, for a plan, what is known of all rows: how many there are, and how many
+ * have no group; the similarity of rows at random, and how often a feature occurs
+ * in one of these, on average.
  */
+static void
+put_summary(const SimhashRowSearch *search)
+{
+	const SimhashDocuments *documents = search->rows.documents;
+	bool		drawn = documents != NULL && documents->sampled > 0;
+	Datum		values[SIMHASH_PLAN_COLUMNS] = {0};
+	bool		nulls[SIMHASH_PLAN_COLUMNS] = {true, false, true, true, false, !drawn,
+	documents == NULL, true, !drawn};
+
+	values[1] = Int64GetDatum(search->rows.without_group);
+	values[4] = Int64GetDatum(search->rows.n);
+	if (drawn)
+	{
+		values[5] = Float8GetDatum(documents->chance);
+		values[8] = Float8GetDatum(documents->repeats);
+	}
+	if (documents != NULL)
+		values[6] = Float8GetDatum(simhash_documents_needed(documents));
+	tuplestore_putvalues(search->result, search->columns, values, nulls);
+}
+
+/* Read the rows, and put out their clusters. */
 static void
 make_row_clusters(void *context)
 {
 	RowClusters *made = context;
 	SimhashRowSearch *search = &made->search;
-	SimhashRows *rows = &search->rows;
 
 	simhash_search_begin(search, !made->first);
-	sh_clusters_begin(&made->clusters, &search->pairs,
-					  MemoryContextAllocHuge(rows->context,
-											 sizeof(uint32) * (rows->n + 1)));
-	if (rows->documents != NULL && made->decide)
+	if (search->rows.documents != NULL)
 		make_similar_clusters(made);
 	else
 		make_near_clusters(made);
 	sh_clusters_list(&made->clusters, made->least);
-	if (rows->documents != NULL && !made->decide)
-		made->sampled = simhash_sample_clusters(rows, &made->clusters);
+	if (search->plan)
+		put_summary(search);
 	put_clusters(made);
 	simhash_search_end(search);
 }
 
 /*
- * Put out the stars within distance k of rows whose ids are bigints, as
- * simhash_clusters does.  Documents, if there are any, decide, or else a
- * sample of them is compared; and the pairs of some rows are tallied.
- */
-void
-simhash_make_stars(const SimhashStatement *query, int64 k,
-				   SimhashDocuments *documents, bool decide,
-				   SimhashTally *tally, Tuplestorestate *result,
-				   TupleDesc columns)
-{
-	RowClusters *made = palloc0(sizeof *made);
-
-	made->search.query = *query;
-	made->search.rows.id_type = INT8OID;
-	made->search.rows.k = k;
-	made->search.rows.documents = documents;
-	made->search.result = result;
-	made->search.columns = columns;
-	made->search.similar.star = true;
-	made->decide = decide;
-	made->search.tally = tally;
-	made->least = 2;
-	make_row_clusters(made);
-}
-
-/*
- * simhash_clusters(query text, k bigint DEFAULT 3,
- *		kind text DEFAULT 'connected', keep text DEFAULT 'lowest',
+ * simhash_clusters(query text, k bigint DEFAULT NULL,
+ *		kind text DEFAULT 'star', keep text DEFAULT 'lowest',
  *		min_size bigint DEFAULT 2, document text DEFAULT NULL,
  *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
- *		profile text DEFAULT NULL)
+ *		profile text DEFAULT NULL, at_most bigint DEFAULT NULL)
  *		-> setof (id bigint, cluster bigint, representative bigint,
  *		distance integer, size bigint, similarity double precision)
  * simhash_clusters_as(id_type anyelement, query text, the same)
@@ -245,13 +270,19 @@ simhash_make_stars(const SimhashStatement *query, int64 k,
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
  *		distance integer, size bigint, similarity double precision)
  *
+ * _simhash_plan_by_ctid, _simhash_plan_by_text(the same, and apart text)
+ *		-> the same, and needed double precision, doubt text,
+ *		repeats double precision
+ *
  * The rows of the query in clusters of at least min_size.  A cluster is all
  * that pairs within distance k connect, or of the kind "star" a
  * representative and rows within distance k of it.  The representative is the
  * row with the lowest id, or the first of the query.
  *
  * Where the query yields documents, a pair has to be similar as well, and so
- * has each row of a star to its representative; that is the similarity given.
+ * has each row of a star to its representative; that is the similarity given.  A
+ * plan has a first row without an id (put_summary), and rows with a doubt, which are
+ * in no cluster (put_doubt).
  *
  * Errors: as simhash_pairs.
  */
@@ -261,7 +292,6 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	RowClusters *made = palloc0(sizeof *made);
 	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
-	made->decide = true;
 	made->search.similar.star = simhash_choose(fcinfo, kind, "kind", "star",
 												"connected");
 	made->first = simhash_choose(fcinfo, kind + 1, "keep", "first", "lowest");

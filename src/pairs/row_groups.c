@@ -134,7 +134,8 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute)
  * -1).  All memory is in a child of the given context.
  */
 SimhashGroups *
-simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
+simhash_groups_begin(TupleDesc desc, int document, int apart,
+					 MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "simhash groups",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -149,7 +150,7 @@ simhash_groups_begin(TupleDesc desc, int document, MemoryContext parent)
 									 sizeof *groups->row);
 	for (int i = 2; i < desc->natts; i++)
 	{
-		if (i == document)
+		if (i == document || i == apart)
 			continue;
 		groups->columns[groups->n].place = i;
 		begin_column(&groups->columns[groups->n++], TupleDescAttr(desc, i));

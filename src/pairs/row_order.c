@@ -17,7 +17,7 @@
 typedef struct IdOrder
 {
 	SortSupportData sort;
-	const Datum *ids;
+	const SimhashRows *rows;
 } IdOrder;
 
 /* Prepare to compare ids. */
@@ -36,7 +36,7 @@ begin_id_order(IdOrder *order, const SimhashRows *rows)
 	order->sort.ssup_cxt = CurrentMemoryContext;
 	order->sort.ssup_collation = type->typcollation;
 	PrepareSortSupportFromOrderingOp(type->lt_opr, &order->sort);
-	order->ids = rows->ids;
+	order->rows = rows;
 }
 
 /* For qsort_arg: rows by id. */
@@ -46,8 +46,10 @@ compare_ids(const void *a, const void *b, void *arg)
 	IdOrder    *order = arg;
 
 	CHECK_FOR_INTERRUPTS();
-	return order->sort.comparator(order->ids[*(const uint32 *) a],
-								  order->ids[*(const uint32 *) b],
+	return order->sort.comparator(simhash_row_id(order->rows,
+												 *(const uint32 *) a),
+								  simhash_row_id(order->rows,
+												 *(const uint32 *) b),
 								  &order->sort);
 }
 
@@ -105,11 +107,16 @@ simhash_order_rows(SimhashRows *rows, bool sort, void *memory)
 		ereport(ERROR,
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
 				 errmsg("the query yields the id %s more than once",
-						OidOutputFunctionCall(output, rows->ids[numbers[i]])),
+						OidOutputFunctionCall(output,
+											  simhash_row_id(rows, numbers[i]))),
 				 errhint("Each row must have an id of its own.")));
 	}
 	if (!sort)
 		return;
+	if (rows->documents != NULL)
+		rows->documents->row_at =
+			MemoryContextAllocHuge(rows->documents->context,
+								   sizeof(uint32) * rows->n);
 	for (uint32 i = 0; rows->documents != NULL && i < rows->n; i++)
 		rows->documents->row_at[numbers[i]] = i;
 	for (int word = 0; word < rows->words; word++)

@@ -5,16 +5,16 @@
  *
  * The rows are held in memory (query_rows.c), the engine in core/ finds the
  * pairs, and what is made of these goes to a tuplestore, which spills to disk.
- * Memory is 42 bytes a row for pairs and 46 for clusters, with ids that are
- * passed by value, whatever k is, and 4 more where rows are in groups.  When
- * that is more than maintenance_work_mem, an error says how much is enough.
+ * Memory is 42 bytes a row for pairs and 46 for clusters, with ids of up to 8
+ * bytes, whatever k is, and 4 more where rows are in groups.  When that is more
+ * than maintenance_work_mem, an error says about how much is enough.
  *
  * A bit string of up to 64 bits is to the engine what a bigint is.  Wider ones
  * are searched word by word (core/pairs/wide_pairs.c), and take 8 bytes a row
  * more for each further word, and another 16.
  *
  * Where the query gives the documents as well, rows that are near by their
- * fingerprints are compared by these (similar_rows.c), which takes 37 bytes a
+ * fingerprints are compared by these (similar_rows.c), which takes 17 bytes a
  * row more.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -28,37 +28,55 @@
 #include "utils/builtins.h"
 
 /*
+ * The distance: the argument, unless that is null.  Where documents decide, a
+ * larger one finds more, and none that is wrong.
+ */
+int64
+simhash_distance_argument(FunctionCallInfo fcinfo, int i, bool documents)
+{
+	if (!PG_ARGISNULL(i))
+		return PG_GETARG_INT64(i);
+	return documents ? SIMHASH_DOCUMENTS_NEAR : SH_NEAR;
+}
+
+/*
  * Look at the arguments: maybe one for the type of the ids, the query, k, so
- * many others, whose first one is returned, and four about documents.  The
+ * many others, whose first one is returned, and those about documents.  The
  * type of the ids is that of the first column of the result.
  */
 int
 simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 						 int others)
 {
-	int			documents = PG_NARGS() - 4;
-	int			k = documents - others - 1;
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	SimhashDocumentOptions options;
+	int			documents;
+	int			k;
 
-	simhash_check_not_null(fcinfo, k - 1, "query");
-	simhash_check_not_null(fcinfo, k, "k");
-	search->query.text = text_to_cstring(PG_GETARG_TEXT_PP(k - 1));
-	search->query.example = "SELECT id, fp FROM docs";
-	search->rows.k = PG_GETARG_INT64(k);
 	InitMaterializedSRF(fcinfo, 0);
 	search->result = result->setResult;
 	search->columns = result->setDesc;
+	search->plan = search->columns->natts == SIMHASH_PLAN_COLUMNS;
+	documents = PG_NARGS() - SIMHASH_DOCUMENT_ARGUMENTS - search->plan;
+	k = documents - others - 1;
+	simhash_check_not_null(fcinfo, k - 1, "query");
+	search->query.text = text_to_cstring(PG_GETARG_TEXT_PP(k - 1));
+	search->query.example = "SELECT id, fp FROM docs";
 	search->rows.id_type = TupleDescAttr(search->columns, 0)->atttypid;
 	options = simhash_document_options(fcinfo, documents);
 	search->rows.document = options.document;
 	search->rows.documents = simhash_documents_begin(&options);
+	search->rows.k = simhash_distance_argument(fcinfo, k,
+											   search->rows.documents != NULL);
+	if (search->plan && !PG_ARGISNULL(PG_NARGS() - 1))
+		search->rows.apart_name =
+			text_to_cstring(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
 	return k + 1;
 }
 
 /*
- * Read the rows, in the order of their ids if so wanted; tally pairs of some;
- * and number the distinct fingerprints.
+ * Read the rows, in the order of their ids if so wanted, and number the distinct
+ * fingerprints.
  */
 void
 simhash_search_begin(SimhashRowSearch *search, bool sort)
@@ -68,10 +86,9 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 	bool		wide;
 	void	   *memory;
 
+	search->query.expected = &rows->expected;
 	simhash_analyze(&search->query);
 	simhash_read_rows(rows, &search->query, sort);
-	if (rows->documents != NULL && search->tally != NULL)
-		simhash_tally_some(rows, search->tally);
 	wide = rows->words > 1;
 	memory = MemoryContextAllocHuge(rows->context, sh_pairs_bytes(rows->n));
 	sh_pairs_begin(pairs, !wide ? rows->fingerprints :
@@ -94,6 +111,19 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 											 sh_wide_bytes(rows->n)),
 					  rows->width);
 	}
+}
+
+/*
+ * Put the fingerprints in place for a search; set crowds apart if so wanted,
+ * and if fingerprints have one word.
+ */
+void
+simhash_search_crowds(SimhashRowSearch *search, ShCrowds *crowds, bool apart)
+{
+	sh_crowds_begin(crowds, &search->pairs, (int) search->rows.k,
+					SH_CROWD_LEAST);
+	if (apart && search->rows.words == 1)
+		sh_crowds_find(crowds);
 }
 
 /*

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * sample.c
- *		Rows drawn at random whose documents are compared: to tell how
- *		fingerprints do, not to decide anything.
+ *		Rows drawn at random, whose documents tell how similar rows are by
+ *		chance.
  *
- * Draws begin with the number of rows, so that of the same table the same rows
- * are drawn, and reports can be compared.
+ * Of the same table the same rows are drawn, in whatever order they come.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -13,150 +12,91 @@
  */
 #include "pairs/pairs.h"
 
-#include "common/pg_prng.h"
-
-#define TALLIED			300		/* rows whose pairs are tallied, at most, */
-#define DISTANCES_MAX	3e8		/* distances computed for that, */
-#define PAIRS_MAX		100000	/* pairs compared, but those of one row, */
-#define FEATURES_MAX	100000000	/* and features of these, likewise */
-#define SAMPLE			1000	/* rows of clusters */
-
-#define HEED_EVERY		1024	/* rows between two looks for interrupts */
-
-/* A sample that is being drawn. */
-typedef struct Sample
-{
-	const SimhashRows *rows;
-	pg_prng_state draws;
-	bool	   *chosen;			/* by row */
-	int64		marked;			/* pairs to be compared */
-	int64		compared;		/* features of those that have been */
-} Sample;
-
-/* Begin with no row chosen. */
-static void
-begin_sample(Sample *sample, const SimhashRows *rows)
-{
-	memset(sample, 0, sizeof *sample);
-	sample->rows = rows;
-	sample->chosen = MemoryContextAllocHuge(rows->context, rows->n + 1);
-	memset(sample->chosen, false, rows->n);
-	pg_prng_seed(&sample->draws, rows->n);
-}
-
-/* SimhashRowTest: is a row, or one that it represents, in the sample? */
-static bool
-is_chosen(void *context, uint32 row)
-{
-	const Sample *sample = context;
-
-	return sample->chosen[row];
-}
-
 /*
- * Read the documents of some of the rows in clusters, and of those that
- * represent them.  Returns which rows these are.
- */
-const bool *
-simhash_sample_clusters(const SimhashRows *rows, const ShClusters *clusters)
-{
-	Sample		sample;
-	uint32		start = 0;
-	double		all = clusters->count == 0 ? 0
-	: clusters->ends[clusters->count - 1] - clusters->count;
-
-	begin_sample(&sample, rows);
-	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
-	{
-		for (uint32 i = start + 1; i < clusters->ends[c]; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (pg_prng_double(&sample.draws) * all >= SAMPLE)
-				continue;
-			sample.chosen[clusters->members[start]] = true;
-			sample.chosen[clusters->members[i]] = true;
-		}
-	}
-	simhash_documents_read(rows->documents, is_chosen, NULL, &sample);
-	return sample.chosen;
-}
-
-/* Compare a pair, and tally it. */
-static void
-tally_pair(Sample *sample, uint32 a, uint32 b, int distance,
-		   SimhashTally *tally)
-{
-	SimhashDocuments *documents = sample->rows->documents;
-	double		similarity;
-
-	sample->compared += (int64) documents->count[a] + documents->count[b];
-	if (simhash_documents_similarity(documents, a, b, &similarity) &&
-		(distance > 0 || similarity < 1))
-		tally->pairs[similarity >= documents->least][distance]++;
-}
-
-/*
- * Tally the pairs of a row and all others of its group, or where there is no
- * tally, mark them to be compared later.  Only pairs within the distance that
- * can be searched count, so recall is the part of these that is found.  Pairs
- * with the same document and the same fingerprint are left out: any distance
- * finds them.
- */
-static void
-tally_row(Sample *sample, uint32 row, SimhashTally *tally)
-{
-	const SimhashRows *rows = sample->rows;
-	Size		words = rows->words;
-	int			most = sh_wide_most(rows->width);
-	const uint64 *fingerprint = rows->fingerprints + row * words;
-
-	for (uint32 i = 0; i < rows->n; i++)
-	{
-		int			d = simhash_words_distance(fingerprint,
-											   rows->fingerprints + i * words,
-											   rows->words);
-
-		if (i % HEED_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (d > most || i == row ||
-			(rows->groups != NULL && rows->groups[i] != rows->groups[row]))
-			continue;
-		if (tally != NULL)
-			tally_pair(sample, row, i, d, tally);
-		else
-		{
-			sample->chosen[row] = sample->chosen[i] = true;
-			sample->marked++;
-		}
-	}
-}
-
-/*
- * Tally the pairs of some rows with all others, which tell within which
- * distance nearly all similar pairs are.  The limits above bound the time.
+ * Choose the rows that tell how similar rows are by chance: of different
+ * fingerprints, which are taken by a hash, so that the order of the rows does not
+ * matter.  None if there are too few.
  */
 void
-simhash_tally_some(const SimhashRows *rows, SimhashTally *tally)
+simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 {
-	Sample		sample;
-	uint32		drawn[TALLIED];
-	uint32		most = (uint32) (DISTANCES_MAX / Max(rows->n, 1)) + 1;
-	uint32		n;
+	const ShPairs *pairs = &search->pairs;
+	uint64		hashes[SIMHASH_RANDOM_ROWS];
 
-	begin_sample(&sample, rows);
-	for (n = 0; n < Min(Min(TALLIED, most), rows->n) &&
-		 sample.marked < PAIRS_MAX; n++)
+	*n = 0;
+	if (pairs->distinct < SIMHASH_RANDOM_ROWS)
+		return;
+	for (uint32 i = 0; i < pairs->distinct; i++)
 	{
-		drawn[n] = rows->n <= TALLIED ? n
-			: (uint32) pg_prng_uint64_range(&sample.draws, 0, rows->n - 1);
-		tally_row(&sample, drawn[n], NULL);
+		uint64		hash = 0;
+		uint32		at = *n;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int w = 0; w < search->rows.words; w++)
+			hash = sh_mix(hash + (search->rows.words == 1 ? pairs->values[i] :
+								  search->rows.fingerprints
+								  [(Size) sh_pairs_first_row(pairs, i) *
+								   search->rows.words + w]));
+		if (*n == SIMHASH_RANDOM_ROWS && hash >= hashes[--at])
+			continue;
+		for (; at > 0 && hashes[at - 1] > hash; at--)
+		{
+			hashes[at] = hashes[at - 1];
+			rows[at] = rows[at - 1];
+		}
+		hashes[at] = hash;
+		rows[at] = sh_pairs_first_row(pairs, i);
+		*n = Min(*n + 1, SIMHASH_RANDOM_ROWS);
 	}
-	simhash_documents_read(rows->documents, is_chosen, NULL, &sample);
-	tally->width = rows->width;
-	for (uint32 i = 0; i < n && sample.compared < FEATURES_MAX; i++)
+}
+
+/* For qsort: similarities. */
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The number that such a share of some numbers are below; 0 if there is none. */
+static double
+quantile(double *numbers, int n, double share)
+{
+	qsort(numbers, n, sizeof *numbers, compare_doubles);
+	return n == 0 ? 0 : numbers[(int) (n * share)];
+}
+
+/*
+ * Learn from some rows, whose documents have been read, which similarity is
+ * reached by chance, and how often features repeat.  Of five texts that rows
+ * share, each has a fifth of the rows, and two rows have the same one in a fifth of
+ * all pairs: so what one pair in ten reaches is chance.
+ */
+void
+simhash_learn_chance(SimhashDocuments *documents, const uint32 *rows, uint32 n)
+{
+	double		all[SIMHASH_RANDOM_ROWS * SIMHASH_RANDOM_ROWS / 2];
+	double		repeats[SIMHASH_RANDOM_ROWS];
+	int			count = 0;
+	int			full = 0;
+
+	for (uint32 i = 0; i < n; i++)
 	{
-		tally->sample++;
-		tally_row(&sample, drawn[i], tally);
+		SimhashEvidence known = simhash_documents_evidence(documents, rows[i]);
+
+		if (known.features.n > 0)
+			repeats[full++] = (double) known.total / known.features.n;
+		for (uint32 j = 0; j < i; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (simhash_documents_similarity(documents, rows[i], rows[j],
+											 &all[count]))
+				count++;
+		}
 	}
-	pfree(sample.chosen);
+	documents->sampled = n;
+	documents->chance = quantile(all, count, 0.9);
+	documents->repeats = quantile(repeats, full, 0.5);
 }

@@ -20,12 +20,15 @@
  * fingerprint and the same features share what is found for the first of
  * them.
  *
- * A crowd (core/pairs/crowds.c) has too many pairs for that.  The centers in
- * crowds are listed, and a member is compared with those that are near.  So a
- * hundred thousand variants of forty texts are compared with some forty
- * centers each.  The worst case is a crowd of texts that are not similar:
- * each of them becomes a center, and is compared with all those before it,
- * unless their sizes alone tell them apart.
+ * A crowd (core/pairs/crowds.c) has too many pairs for that, and so have
+ * fingerprints to which more rows are near than make a crowd.  Their rows are
+ * on one list, for stars the centers among them, and each of them is compared
+ * with those before it that are near.  So a hundred thousand variants of forty
+ * texts are compared with some forty centers each.  By Jaccard similarity, an
+ * index of rare features (prefixes.c) tells which few of them can be similar.
+ * By another measure, only stars have a list, and the worst case is a crowd of
+ * texts that are not similar: each of them becomes a center, and is compared
+ * with all those before it.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -38,22 +41,24 @@
 #define NONE			UINT32_MAX
 #define NEAR			1		/* another one is near, or several rows have
 								 * it */
-#define CROWDED			2		/* it is in a crowd */
+#define CROWDED			2		/* it has too many rows near for pairs */
+#define RANDOM			4		/* its first row tells what chance is */
 
+#define MOST_DOUBTS		256		/* of a row, before no more are looked for */
 #define LOOKS			4		/* rows whose features may be the same */
 #define SAY_EVERY		256		/* comparisons between two looks at the clock */
 
-/* An array of a number for each row, which is at first the given one. */
-static uint32 *
-make_array(const SimhashRows *rows, uint32 value)
+/* There is no center yet. */
+static void
+begin_centers(SimhashRowSearch *search)
 {
-	uint32		n = rows->n;
-	uint32	   *array = MemoryContextAllocHuge(rows->context,
-											   sizeof *array * (n + 1));
+	SimhashSimilar *similar = &search->similar;
+	Size		n = search->rows.n;
 
-	for (uint32 i = 0; i < n; i++)
-		array[i] = value;
-	return array;
+	similar->last = (uint32 *) search->pairs.spare;
+	similar->before = similar->last + n;
+	for (Size i = 0; i < 2 * n; i++)
+		similar->last[i] = NONE;
 }
 
 /* How many rows have a fingerprint? */
@@ -75,20 +80,24 @@ is_shared(void *context, uint32 row)
 }
 
 /*
- * SimhashRowTest: has one of the last few rows of the same fingerprint the
- * same features?
+ * SimhashRowTest: has one of the last few rows of the same hash the same fingerprint
+ * and the same features?
  */
 static bool
 is_copy(void *context, uint32 row)
 {
 	SimhashRowSearch *search = context;
 	SimhashSimilar *similar = &search->similar;
-	uint32	   *last = &similar->last[similar->number[row]];
+	uint32	   *last = &similar->last[simhash_documents_hash(search->rows.documents) %
+									  search->rows.n];
 	uint32		other = *last;
 
+	if (simhash_is_apart(&search->rows, row))
+		return false;
 	for (int i = 0; i < LOOKS && other != NONE; i++)
 	{
-		if (simhash_documents_same(search->rows.documents, other))
+		if (similar->number[row] == similar->number[other] &&
+			simhash_documents_same(search->rows.documents, other))
 		{
 			similar->text[row] = other;
 			return true;
@@ -133,8 +142,6 @@ find_same_features(SimhashRowSearch *search)
 			documents->count[row] = documents->count[kept];
 		}
 	}
-	for (uint32 i = 0; i < n; i++)
-		similar->last[i] = similar->before[i] = NONE;
 }
 
 /* Does a row stand for itself? */
@@ -144,46 +151,62 @@ is_first(const SimhashSimilar *similar, uint32 row)
 	return similar->text[row] == row;
 }
 
+/* --- what is near --------------------------------------------------------- */
+
+/*
+ * So many more rows are near to a fingerprint: is it CROWDED from now on?
+ * That only helps where an index finds similar ones.
+ */
+static void
+count_near(SimhashRowSearch *search, uint32 number, uint32 rows)
+{
+	SimhashSimilar *similar = &search->similar;
+
+	similar->marks[number] |= NEAR;
+	if (similar->marks[number] & CROWDED ||
+		!simhash_have_prefixes(search->rows.documents))
+		return;
+	rows += similar->near_rows[number];
+	similar->near_rows[number] = (uint16) Min(rows, PG_UINT16_MAX);
+	if (rows > SH_CROWD_LEAST)
+		similar->marks[number] |= CROWDED;
+}
+
 /*
  * Prepare to compare the documents of rows that are near, once rows have been
- * collapsed.  The caller has set what is asked.
+ * collapsed.
  */
-void
-simhash_similar_begin(SimhashRowSearch *search)
+static void
+begin_similar(SimhashRowSearch *search)
 {
 	SimhashSimilar *similar = &search->similar;
 	uint32		n = search->rows.n;
 
 	similar->marks = MemoryContextAllocHuge(search->rows.context, n + 1);
 	memset(similar->marks, 0, n);
-	similar->text = make_array(&search->rows, 0);
+	similar->text = MemoryContextAllocHuge(search->rows.context,
+										   sizeof(uint32) * ((Size) n + 1));
 	for (uint32 i = 0; i < n; i++)
 		similar->text[i] = i;
-	similar->last = make_array(&search->rows, NONE);
-	similar->before = make_array(&search->rows, NONE);
+	begin_centers(search);
+
+	/* Where order counts a row stands for itself, unless it is the first one. */
+	if (similar->parent != NULL &&
+		(similar->star ||
+		 search->rows.documents->measure != SIMHASH_CONTAINMENT))
+		find_same_features(search);
+	similar->near_rows =
+		MemoryContextAllocExtended(search->rows.context,
+								   sizeof(uint16) * ((Size) n + 1),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 i = 0; i < search->pairs.distinct; i++)
 	{
 		if (rows_of(&search->pairs, i) > 1)
-			similar->marks[i] = NEAR;
+			count_near(search, i, rows_of(&search->pairs, i));
 	}
-	if (similar->parent != NULL)
-		find_same_features(search);
 	similar->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										   InvalidOid, false, work_mem, NULL,
 										   TUPLESORT_NONE);
-}
-
-/* --- what is near --------------------------------------------------------- */
-
-/* Mark the members of crowds: no search looks for the pairs within a crowd. */
-void
-simhash_similar_crowds(SimhashRowSearch *search, const ShCrowds *crowds)
-{
-	const ShPairs *pairs = &search->pairs;
-
-	for (uint32 i = crowds->alone; i < pairs->distinct; i++)
-		search->similar.marks[sh_pairs_number(pairs, pairs->work[i])] |=
-			NEAR | CROWDED;
 }
 
 /* Note for each row of b that comes after a row of a that a is near. */
@@ -194,7 +217,7 @@ note_near(SimhashRowSearch *search, uint32 a, uint32 b)
 	const ShPairs *pairs = &search->pairs;
 	uint32		first = sh_pairs_first_row(pairs, a);
 
-	similar->marks[b] |= NEAR;
+	count_near(search, b, rows_of(pairs, a));
 	for (uint32 i = pairs->first[b]; i < pairs->first[b + 1]; i++)
 	{
 		uint32		row = pairs->rows[i];
@@ -207,10 +230,15 @@ note_near(SimhashRowSearch *search, uint32 a, uint32 b)
 }
 
 /* ShPairSink: two fingerprints are near. */
-void
-simhash_similar_near(void *context, uint32_t a, uint32_t b,
-					 int distance pg_attribute_unused())
+static void
+take_near(void *context, uint32_t a, uint32_t b,
+		  int distance pg_attribute_unused())
 {
+	const uint8 *marks = ((SimhashRowSearch *) context)->similar.marks;
+
+	/* It is by their list that rows of both meet. */
+	if (marks[a] & marks[b] & CROWDED)
+		return;
 	note_near(context, a, b);
 	note_near(context, b, a);
 }
@@ -239,28 +267,60 @@ list_rows(SimhashRowSearch *search, uint32 number, uint32 row)
 	}
 }
 
-/* List the centers in crowds that are near a row. */
+/* List another row if it is near to one. */
+static void
+list_if_near(SimhashRowSearch *search, uint32 row, int other)
+{
+	SimhashSimilar *similar = &search->similar;
+	uint32		a = similar->number[row];
+	uint32		b = similar->number[other];
+
+	if (simhash_search_distance(search, a, b) <= search->rows.k &&
+		sh_pairs_group(&search->pairs, a) == sh_pairs_group(&search->pairs, b))
+		similar->near = lappend_int(similar->near, other);
+}
+
+/*
+ * List the CROWDED rows that are near to a row and may be similar: those that
+ * the index finds, and those that are not in it.
+ */
 static void
 list_crowded(SimhashRowSearch *search, uint32 row)
 {
 	SimhashSimilar *similar = &search->similar;
-	const ShPairs *pairs = &search->pairs;
-	uint32		number = similar->number[row];
-	uint64		value = pairs->values[number];
-	ListCell   *center;
+	int			n = list_length(similar->crowded);
+	List	   *found = NIL;
+	int			from = 0;
 
-	foreach(center, similar->crowded)
+	if (similar->prefixes != NULL &&
+		simhash_prefixes_find(similar->prefixes, row, (uint32) n, &found))
 	{
-		uint32		other = similar->number[lfirst_int(center)];
-
-		if (sh_distance(pairs->values[other], value) <= search->rows.k &&
-			sh_pairs_group(pairs, other) == sh_pairs_group(pairs, number))
-			similar->near = lappend_int(similar->near, lfirst_int(center));
+		from = similar->entered;
+		list_sort(found, list_int_cmp);
+		for (int i = 0; i < list_length(found); i++)
+		{
+			if (i == 0 || list_nth_int(found, i) != list_nth_int(found, i - 1))
+				list_if_near(search, row, list_nth_int(found, i));
+		}
 	}
+	list_free(found);
+	for (int i = from; i < n; i++)
+		list_if_near(search, row, list_nth_int(similar->crowded, i));
+}
+
+/* Put a row where CROWDED ones after it find it, if it is one. */
+static void
+enter_crowded(SimhashSimilar *similar, uint32 row)
+{
+	if ((similar->marks[similar->number[row]] & CROWDED) == 0)
+		return;
+	similar->crowded = lappend_int(similar->crowded, (int) row);
+	if (similar->prefixes != NULL && simhash_prefixes_enter(similar->prefixes))
+		similar->entered++;
 }
 
 /* Compare two rows; now and then, say how far we are. */
-static bool
+static SimhashVerdict
 compare_rows(SimhashRowSearch *search, uint32 row, uint32 other,
 			 double *similarity)
 {
@@ -270,7 +330,11 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other,
 	if (++compared % SAY_EVERY == 0)
 		simhash_progress_part("verifying",
 							  (double) row / search->rows.n);
-	return simhash_documents_alike(search->rows.documents, row, other, similarity);
+	if (!simhash_documents_may_match(search->rows.documents, row, other) ||
+		simhash_are_apart(&search->rows, row, other))
+		return SIMHASH_UNLIKE;
+	return simhash_documents_judge(search->rows.documents, row, other,
+								   similarity);
 }
 
 /*
@@ -282,23 +346,39 @@ place_in_star(SimhashRowSearch *search, uint32 row)
 {
 	SimhashSimilar *similar = &search->similar;
 	uint32		number = similar->number[row];
-	ListCell   *center;
-	double		similarity;
+	SimhashVerdict doubt = SIMHASH_UNLIKE;
+	double		doubtful = 0;
+	uint32		doubted = NONE;
+	int			doubts = 0;
+	ListCell   *cell;
 
 	list_sort(similar->near, list_int_cmp);
-	foreach(center, similar->near)
+	foreach(cell, similar->near)
 	{
-		if (compare_rows(search, row, (uint32) lfirst_int(center),
-						 &similarity))
+		uint32		center = (uint32) lfirst_int(cell);
+		double		similarity;
+		SimhashVerdict verdict = compare_rows(search, row, center,
+											  &similarity);
+
+		if (verdict == SIMHASH_ALIKE)
 		{
-			similar->parent[row] = (uint32) lfirst_int(center);
+			similar->parent[row] = center;
 			return;
 		}
+		if (verdict > SIMHASH_ALIKE && ++doubts == 1)
+		{
+			doubt = verdict;
+			doubtful = similarity;
+			doubted = center;
+		}
+		if (doubts == MOST_DOUBTS)
+			break;
 	}
+	if (doubted != NONE && similar->doubt != NULL)
+		similar->doubt(search, row, doubted, doubt, doubtful);
 	similar->before[row] = similar->last[number];
 	similar->last[number] = row;
-	if (similar->marks[number] & CROWDED)
-		similar->crowded = lappend_int(similar->crowded, (int) row);
+	enter_crowded(similar, row);
 }
 
 /* Compare a row with those listed, for pairs or for what they connect. */
@@ -316,13 +396,15 @@ compare_listed(SimhashRowSearch *search, uint32 row)
 
 		if ((connect && sh_cluster_of(similar->parent, row) ==
 			 sh_cluster_of(similar->parent, other)) ||
-			!compare_rows(search, row, other, &similarity))
+			compare_rows(search, row, other, &similarity) != SIMHASH_ALIKE)
 			continue;
 		if (connect)
 			sh_join(similar->parent, other, row);
 		else
 			similar->sink(search, other, row, similarity);
 	}
+	if (simhash_have_prefixes(search->rows.documents))
+		enter_crowded(similar, row);
 }
 
 /* SimhashRowTest: may there be rows to compare this one with? */
@@ -335,22 +417,74 @@ is_near(void *context, uint32 row)
 		is_first(similar, row);
 }
 
-/* All that is near has been found: read the documents, and compare them. */
-void
-simhash_similar_finish(SimhashRowSearch *search)
+/* SimhashRowTest: is this row looked for in the index? */
+static bool
+is_crowded(void *context, uint32 row)
+{
+	SimhashSimilar *similar = &((SimhashRowSearch *) context)->similar;
+
+	return (similar->marks[similar->number[row]] & CROWDED) != 0 &&
+		is_first(similar, row);
+}
+
+/*
+ * List what a row is compared with: rows of fingerprints that are near, whose
+ * numbers are next in the order, and of its own; those that are CROWDED, by
+ * their list.  A row that is not CROWDED itself has the numbers of all that
+ * are, and does without the list where the index has not taken all of it.
+ */
+static void
+list_near(SimhashRowSearch *search, uint32 row)
 {
 	SimhashSimilar *similar = &search->similar;
-	int64		entry;
-	bool		more;
+	uint32		number = similar->number[row];
+	bool		by_list = (similar->marks[number] & CROWDED) != 0;
+	bool		is_complete = similar->prefixes != NULL &&
+	similar->entered == list_length(similar->crowded);
 
+	if (!by_list && rows_of(&search->pairs, number) > 1)
+		list_rows(search, number, row);
+	for (; similar->more && similar->entry >> 32 == row;
+		 similar->more = simhash_sorted_int64(similar->order, &similar->entry))
+	{
+		uint32		other = (uint32) similar->entry;
+
+		CHECK_FOR_INTERRUPTS();
+		if (similar->marks[other] & CROWDED &&
+			(by_list || is_complete))
+			by_list = true;
+		else
+			list_rows(search, other, row);
+	}
+	if (by_list)
+		list_crowded(search, row);
+}
+
+/* All that is near has been found: read the documents, and compare them. */
+static void
+compare_near(SimhashRowSearch *search)
+{
+	SimhashSimilar *similar = &search->similar;
+	uint32		random[SIMHASH_RANDOM_ROWS];
+	uint32		nrandom = 0;
+
+	if (similar->by_chance)
+		simhash_choose_random(search, random, &nrandom);
+	for (uint32 i = 0; i < nrandom; i++)
+		random[i] = similar->text[random[i]];
 	similar->number = sh_pairs_number_rows(&search->pairs);
+	begin_centers(search);
+	for (uint32 i = 0; i < nrandom; i++)
+		similar->marks[similar->number[random[i]]] |= RANDOM;
 	simhash_documents_read(search->rows.documents, is_near, NULL, search);
+	simhash_learn_chance(search->rows.documents, random, nrandom);
+	if (simhash_have_prefixes(search->rows.documents))
+		similar->prefixes = simhash_prefixes_begin(search->rows.documents,
+												   is_crowded, search);
 	tuplesort_performsort(similar->order);
-	more = simhash_sorted_int64(similar->order, &entry);
+	similar->more = simhash_sorted_int64(similar->order, &similar->entry);
 	for (uint32 row = 0; row < search->rows.n; row++)
 	{
-		uint32		number = similar->number[row];
-
 		CHECK_FOR_INTERRUPTS();
 		if (similar->parent != NULL)
 			similar->parent[row] = row;
@@ -360,16 +494,7 @@ simhash_similar_finish(SimhashRowSearch *search)
 			similar->parent[row] = similar->parent[similar->text[row]];
 			continue;
 		}
-		for (; more && entry >> 32 == row;
-			 more = simhash_sorted_int64(similar->order, &entry))
-		{
-			CHECK_FOR_INTERRUPTS();
-			list_rows(search, (uint32) entry, row);
-		}
-		if (similar->star && (similar->marks[number] & CROWDED) != 0)
-			list_crowded(search, row);
-		else if (rows_of(&search->pairs, number) > 1)
-			list_rows(search, number, row);
+		list_near(search, row);
 		if (similar->star)
 			place_in_star(search, row);
 		else
@@ -378,4 +503,25 @@ simhash_similar_finish(SimhashRowSearch *search)
 		similar->near = NIL;
 	}
 	tuplesort_end(similar->order);
+}
+
+/*
+ * Find the rows that are near and similar, once rows have been collapsed.  The
+ * caller has set what is asked.  Pairs within a crowd are not searched for
+ * where its rows have a list.
+ */
+void
+simhash_find_similar(SimhashRowSearch *search)
+{
+	const ShPairs *pairs = &search->pairs;
+	ShCrowds	crowds;
+
+	begin_similar(search);
+	simhash_search_crowds(search, &crowds, search->similar.star ||
+						  simhash_have_prefixes(search->rows.documents));
+	for (uint32 i = crowds.alone; i < pairs->distinct; i++)
+		search->similar.marks[sh_pairs_number(pairs, pairs->work[i])] |=
+			NEAR | CROWDED;
+	simhash_search_near(search, crowds.alone, take_near, search);
+	compare_near(search);
 }

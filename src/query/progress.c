@@ -7,10 +7,11 @@
  * shared memory of our own would have to be preloaded.  But every session has
  * a name that all may read, application_name in pg_stat_activity.  If
  * simhash.progress asks for it, a call that takes more than a second borrows
- * that name: "simhash_pairs 42 %, 12 s left".  The setting application_name
- * itself does not change, so logs do not either, and when the call has ended,
- * well or not, the name is put back.  By default nothing is shown, as
- * monitoring may know sessions by their names.
+ * that name: "simhash_pairs searching 42 %", which is 42 % of that phase; what
+ * comes after it nobody knows yet.  The setting application_name itself does
+ * not change, so logs do not either, and when the call has ended, well or not,
+ * the name is put back.  By default nothing is shown, as monitoring may know
+ * sessions by their names.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -86,7 +87,6 @@ simhash_progress_begin(SimhashProgress *progress, const char *name)
 	progress->outer = call;
 	progress->name = name;
 	progress->said = GetCurrentTimestamp();
-	progress->searching = 0;
 	call = progress;
 }
 
@@ -110,28 +110,23 @@ simhash_progress_rows(const char *what, int64 rows)
 			psprintf("%s, " INT64_FORMAT " rows", what, rows));
 }
 
-/* Such a part of something, 0 to 1, has been done. */
+/* Such a part of a phase, 0 to 1, has been done. */
 void
-simhash_progress_part(const char *what, double done)
+simhash_progress_part(const char *phase, double done)
 {
 	if (is_time())
-		say(psprintf("%s %.0f %%", what, done * 100));
+		say(psprintf("%s %.0f %%", phase, done * 100));
 }
 
-/* Such a part of the search, 0 to 1, has been done. */
+/* The same of the search, which sorts before it begins. */
 void
 simhash_progress_done(void *context pg_attribute_unused(), double done)
 {
-	TimestampTz now = GetCurrentTimestamp();
-
 	CHECK_FOR_INTERRUPTS();
-	if (call->searching == 0 || done <= 0)
-		call->searching = now;
-	if (is_time())
-		say(done <= 0 ? "sorting" :
-			psprintf("%.0f %%, %.0f s left", done * 100,
-					 (double) (now - call->searching) / USECS_PER_SEC *
-					 (1 - done) / done));
+	if (done > 0)
+		simhash_progress_part("searching", done);
+	else if (is_time())
+		say("sorting");
 }
 
 /*

@@ -20,19 +20,17 @@
 #include "simhash.h"
 
 #include "datatype/timestamp.h"
-#include "nodes/params.h"
 #include "nodes/parsenodes.h"
 #include "tcop/dest.h"
-#include "utils/queryenvironment.h"
+#include "utils/tuplestore.h"
 
 /* A query: as it is given, and what has been made of it. */
 typedef struct SimhashStatement
 {
 	const char *text;
 	const char *example;		/* of such a query */
-	Oid		   *types;			/* of parameters */
-	int			ntypes;
-	QueryEnvironment *stores;	/* tuplestores that it can read, by name */
+	double	   *expected;		/* where to put the rows that the planner
+								 * expects; or NULL */
 	Query	   *query;			/* set by simhash_analyze */
 } SimhashStatement;
 
@@ -54,7 +52,6 @@ typedef struct SimhashProgress
 	struct SimhashProgress *outer;	/* whose query made this call, or NULL */
 	const char *name;
 	TimestampTz said;			/* when something was last said */
-	TimestampTz searching;		/* when the search began, or 0 */
 } SimhashProgress;
 
 #define SIMHASH_SAY_EVERY	65536	/* rows between two looks at the clock */
@@ -68,8 +65,8 @@ extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
 
 /* statement.c */
 extern void simhash_analyze(SimhashStatement *statement);
-extern void simhash_run(const SimhashStatement *statement,
-						ParamListInfo parameters, DestReceiver *receiver);
+extern void simhash_run_into(const SimhashStatement *statement,
+							 Tuplestorestate *store);
 extern void simhash_read(const SimhashStatement *statement,
 						 const SimhashRowReader *reader);
 extern TupleDesc simhash_columns(const SimhashStatement *statement);

@@ -18,6 +18,7 @@
  */
 #include "query/query.h"
 
+#include "executor/tstoreReceiver.h"
 #include "parser/parser.h"
 #include "parser/scansup.h"
 
@@ -106,9 +107,7 @@ simhash_analyze(SimhashStatement *statement)
 		queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt,
 																   parsed),
 													 statement->text,
-													 statement->types,
-													 statement->ntypes,
-													 statement->stores);
+													 NULL, 0, NULL);
 	error_context_stack = callback.previous;
 	if (list_length(queries) == 1)
 		query = linitial_node(Query, queries);
@@ -122,9 +121,8 @@ simhash_analyze(SimhashStatement *statement)
  * Run a query that has been analyzed, in the snapshot of the caller; its rows
  * go to a receiver.
  */
-void
-simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
-			DestReceiver *receiver)
+static void
+run_statement(const SimhashStatement *statement, DestReceiver *receiver)
 {
 	ErrorContextCallback callback;
 	PlannedStmt *plan;
@@ -136,12 +134,13 @@ simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
 							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	PushActiveSnapshot(GetActiveSnapshot());
 	plan = simhash_plan_query(copyObject(statement->query), statement->text,
-							  CURSOR_OPT_PARALLEL_OK, parameters);
+							  CURSOR_OPT_PARALLEL_OK, NULL);
 	if (plan->rowMarks != NIL)
 		complain_of_query(statement);
+	if (statement->expected != NULL)
+		*statement->expected = plan->planTree->plan_rows;
 	running = CreateQueryDesc(plan, statement->text, GetActiveSnapshot(),
-							  InvalidSnapshot, receiver, parameters,
-							  statement->stores, 0);
+							  InvalidSnapshot, receiver, NULL, NULL, 0);
 	ExecutorStart(running, 0);
 	simhash_run_executor(running);
 	ExecutorFinish(running);
@@ -150,6 +149,17 @@ simhash_run(const SimhashStatement *statement, ParamListInfo parameters,
 	PopActiveSnapshot();
 	AtEOXact_GUC(false, level);
 	error_context_stack = callback.previous;
+}
+
+/* The same; the rows go to a store. */
+void
+simhash_run_into(const SimhashStatement *statement, Tuplestorestate *store)
+{
+	DestReceiver *receiver = CreateTuplestoreDestReceiver();
+
+	SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext,
+									false, NULL, NULL);
+	run_statement(statement, receiver);
 }
 
 /* The columns that a query yields. */
@@ -195,7 +205,7 @@ reader_end(DestReceiver *self pg_attribute_unused())
 {
 }
 
-/* The same for a query without parameters, whose rows go to a reader. */
+/* The same for a query whose rows go to a reader. */
 void
 simhash_read(const SimhashStatement *statement, const SimhashRowReader *reader)
 {
@@ -204,5 +214,5 @@ simhash_read(const SimhashStatement *statement, const SimhashRowReader *reader)
 		reader
 	};
 
-	simhash_run(statement, NULL, &receiver.pub);
+	run_statement(statement, &receiver.pub);
 }

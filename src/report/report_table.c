@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report_table.c
- *		What simhash_report and simhash_dedup_sql have to know of a table.
+ *		What a report and a removal have to know of a table.
  *
  * The table may belong to somebody whom the caller does not trust: no code of
  * the owner's may run that would not run in a SELECT of the columns.  The
@@ -16,52 +16,14 @@
 #include "report/report.h"
 
 #include "executor/spi.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 
-#include "common/shortest_dec.h"
+#include "relation.h"
 #include "search/search.h"
-
-PG_FUNCTION_INFO_V1(simhash_compared);
-
-/*
- * Have names looked up in pg_catalog alone until simhash_leave_catalog; an
- * error ends that, too.
- */
-int
-simhash_enter_catalog(void)
-{
-	int			level = NewGUCNestLevel();
-
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
-	return level;
-}
-
-void
-simhash_leave_catalog(int level)
-{
-	AtEOXact_GUC(true, level);
-}
-
-/* The first column of the first row of a query, as text; NULL if none. */
-char	   *
-simhash_ask(const char *query)
-{
-	MemoryContext old = CurrentMemoryContext;
-	char	   *answer = NULL;
-
-	SPI_connect();
-	SPI_execute(query, true, 1);
-	if (SPI_processed > 0)
-		answer = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-	if (answer != NULL)
-		answer = MemoryContextStrdup(old, answer);
-	SPI_finish();
-	return answer;
-}
 
 /*
  * Where are the rows of the table, with those of its partitions and children?
@@ -72,13 +34,19 @@ static SimhashPlace
 find_place(Oid relation, const List *parts)
 {
 	ListCell   *part;
+	bool		distributed = OidIsValid(get_relname_relid("pg_dist_partition",
+														   PG_CATALOG_NAMESPACE));
 
-	if (OidIsValid(get_relname_relid("pg_dist_partition",
-									 PG_CATALOG_NAMESPACE)) &&
-		simhash_ask(psprintf("SELECT 1 FROM pg_catalog.pg_dist_partition"
-							 " WHERE logicalrelid"
-							 " OPERATOR(pg_catalog.=) %u::pg_catalog.oid",
-							 relation)) != NULL)
+	if (distributed)
+	{
+		SPI_connect();
+		SPI_execute(psprintf("SELECT 1 FROM pg_catalog.pg_dist_partition WHERE logicalrelid"
+							 " OPERATOR(pg_catalog.=) %u::pg_catalog.oid", relation),
+					true, 1);
+		distributed = SPI_processed > 0;
+		SPI_finish();
+	}
+	if (distributed)
 		return SIMHASH_DISTRIBUTED;
 	foreach(part, parts)
 	{
@@ -89,17 +57,16 @@ find_place(Oid relation, const List *parts)
 }
 
 /*
- * The columns of the primary key of a distributed table, each as an
- * expression; NIL if there is no key, or another type in it.  Only types of
- * PostgreSQL itself, as the key is cast to text with the rights of the
- * caller; and of these, those whose text depends on no setting, as Citus
- * wants it in a DELETE.
+ * The columns of the primary key, quoted; NIL if there is none.  A distributed
+ * table's key is compared as text, with the rights of the caller: so it counts
+ * only if its types are PostgreSQL's own, and their text depends on no setting, as
+ * Citus wants it in a DELETE.
  */
 static List *
-find_key(Oid relation)
+find_primary_key(SimhashTable *table)
 {
-	Relation	table = relation_open(relation, NoLock);
-	Oid			primary = RelationGetPrimaryKeyIndex(table, true);
+	Relation	relation = relation_open(table->oid, NoLock);
+	Oid			primary = RelationGetPrimaryKeyIndex(relation, true);
 	Relation	index = OidIsValid(primary) ?
 	index_open(primary, AccessShareLock) : NULL;
 	int			n = index == NULL ? 0
@@ -109,22 +76,45 @@ find_key(Oid relation)
 	for (int i = 0; i < n; i++)
 	{
 		AttrNumber	number = index->rd_index->indkey.values[i];
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table),
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(relation),
 												 number - 1);
 		Oid			output;
 		bool		varlena;
 
 		getTypeOutputInfo(column->atttypid, &output, &varlena);
-		if (column->atttypid < FirstUnpinnedObjectId &&
-			func_volatile(output) == PROVOLATILE_IMMUTABLE)
+		table->key_types = lappend_oid(table->key_types,
+								   getBaseType(column->atttypid));
+		if (table->place != SIMHASH_DISTRIBUTED ||
+			(column->atttypid < FirstUnpinnedObjectId &&
+			 func_volatile(output) == PROVOLATILE_IMMUTABLE))
 			key = lappend(key,
-						  psprintf("t.%s",
-								   quote_identifier(NameStr(column->attname))));
+						  pstrdup(quote_identifier(NameStr(column->attname))));
 	}
 	if (index != NULL)
 		index_close(index, AccessShareLock);
-	relation_close(table, NoLock);
+	relation_close(relation, NoLock);
 	return list_length(key) == n ? key : NIL;
+}
+
+/* Find what tells the rows apart for those who read a plan. */
+static void
+find_key(SimhashTable *table)
+{
+	table->key = find_primary_key(table);
+	table->keyed = table->key != NIL;
+	if (table->keyed)
+		return;
+	table->key = table->key_types = NIL;
+	if (table->parted)
+	{
+		table->key = list_make1("tableoid");
+		table->key_types = list_make1_oid(OIDOID);
+	}
+	if (table->place == SIMHASH_HERE)
+	{
+		table->key = lappend(table->key, "ctid");
+		table->key_types = lappend_oid(table->key_types, TIDOID);
+	}
 }
 
 /* Find the columns of groups. */
@@ -154,15 +144,44 @@ find_groups(SimhashTable *table, ArrayType *within)
 					 errhint("within names the columns in which near-duplicates must be equal.")));
 		table->groups = lappend(table->groups,
 								psprintf("t.%s", quote_identifier(name)));
-		table->columns = lappend(table->columns, psprintf("c%d", i + 1));
 	}
 }
 
 /*
+ * The document, as an expression over the table t: what the caller says, a
+ * column or an expression; or else what the fingerprint is made of, if that runs
+ * no code of the table's owner.  NULL if that is not known.
+ */
+static Node *
+find_document(SimhashTable *table, const char *given,
+			  const SimhashDerivation *derived)
+{
+	Relation	relation;
+	Node	   *document;
+	Node	   *generated;
+
+	if (given == NULL)
+	{
+		if (derived == NULL || !simhash_is_of_core(derived->document))
+			return NULL;
+		table->document =
+			deparse_expression(derived->document,
+							   deparse_context_for("t", table->oid), true, false);
+		return derived->document;
+	}
+	table->document = get_attnum(table->oid, given) <= 0 ? given :
+		psprintf("t.%s", quote_identifier(given));
+	relation = relation_open(table->oid, NoLock);
+	document = simhash_read_source(relation, table->document,
+								   SIMHASH_DOCUMENT, &generated);
+	relation_close(relation, NoLock);
+	return document;
+}
+
+/*
  * Complete what is said of documents.  The expression for the fingerprint, or
- * that of its generated column, may show which column the documents are in, by
- * which profile and which family it is made; what the caller has not said is
- * taken from there.
+ * that of its generated column, may show what it is made of, and by which
+ * profile; what the caller has not said is taken from there.
  */
 static void
 find_compared_document(SimhashTable *table,
@@ -171,79 +190,36 @@ find_compared_document(SimhashTable *table,
 	SimhashDocumentOptions *options = &table->compare;
 	SimhashDerivation derived;
 	bool		known = simhash_get_derivation(expression, &derived);
-	Var		   *column = known ?
-	(Var *) simhash_unlabeled(derived.document) : NULL;
-	AttrNumber	number = 0;
+	Node	   *document = find_document(table, given->document,
+										 known ? &derived : NULL);
 
 	*options = *given;
-	if (options->document != NULL)
-		number = get_attnum(table->oid, options->document);
-	else if (known && IsA(column, Var))
-		number = column->varattno;
-	if (options->document != NULL && number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation %s does not exist",
-						options->document, table->name),
-				 errhint("document names the column of the texts.")));
-	table->decides = number > 0;
-	if (options->similarity != NULL &&
-		simhash_get_measure(options->similarity, NULL) == SIMHASH_NO_MEASURE)
+	table->decides = document != NULL &&
+		simhash_get_measure(options->similarity) != SIMHASH_NO_MEASURE;
+	if (document == NULL)
 	{
-		table->decides = false;
+		if (options->similarity == NULL && !options->bounded &&
+			!options->limited && options->profile == NULL)
+			return;
+		if (simhash_get_measure(options->similarity) != SIMHASH_NO_MEASURE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
+							table->fingerprint),
+					 errhint("Name their column, or give an expression: document => 'body'.")));
 		options->similarity = NULL;
-	}
-	else if (number <= 0 && (options->similarity != NULL || options->bounded ||
-							 options->profile != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
-						table->fingerprint),
-				 errhint("Name the column that they are in: document => 'body'.")));
-	if (number <= 0)
 		return;
-	options->document = get_attname(table->oid, number, false);
-	if (options->similarity == NULL)
-		options->similarity = known && derived.measure == SIMHASH_COSINE ?
-			"cosine" : "jaccard";
+	}
+	if (!table->decides || options->similarity == NULL)
+		options->similarity = "alike";
+	options->document = SIMHASH_DOCUMENT_COLUMN;
 	if (options->profile == NULL && known &&
 		sh_profile_plain(derived.profile) != sh_default_profile)
 		options->profile = sh_profile_plain(derived.profile)->name;
 	options->bounded = true;
 	table->documents = simhash_documents_begin(options);
-	simhash_documents_type(table->documents, get_atttype(table->oid, number));
-}
-
-/* A number as it is read again, whatever the settings of the session. */
-char	   *
-simhash_write_number(double number)
-{
-	char	   *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
-
-	(void) double_to_shortest_decimal_buf(number, text);
-	return text;
-}
-
-/* What is said of documents, as further arguments of a call. */
-char	   *
-simhash_write_options(const SimhashDocumentOptions *options)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	if (options->document != NULL)
-		appendStringInfo(&text, ", document => %s",
-						 quote_literal_cstr(options->document));
-	if (options->similarity != NULL)
-		appendStringInfo(&text, ", similarity => %s",
-						 quote_literal_cstr(options->similarity));
-	if (options->bounded)
-		appendStringInfo(&text, ", at_least => %s",
-						 simhash_write_number(options->at_least));
-	if (options->profile != NULL)
-		appendStringInfo(&text, ", profile => %s",
-						 quote_literal_cstr(options->profile));
-	return text.data;
+	table->documents->document = table->document;
+	simhash_documents_type(table->documents, exprType(document));
 }
 
 /*
@@ -276,7 +252,7 @@ check_table_rights(Oid relation)
  */
 void
 simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
-				   const char *fingerprint, ArrayType *within, int64 k,
+				   const char *fingerprint, ArrayType *within,
 				   const SimhashDocumentOptions *options)
 {
 	char		relkind = get_rel_relkind(relation);
@@ -285,13 +261,10 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 
 	memset(table, 0, sizeof *table);
 	table->oid = relation;
-	table->relkind = relkind;
 	table->fingerprint = fingerprint;
 	if (relkind != '\0')
 	{
-		table->name =
-			quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
-									   get_rel_name(relation));
+		table->name = simhash_quoted_name(relation);
 		if (strchr(relkinds, relkind) == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -308,16 +281,213 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 	find_compared_document(table, options, expression);
 	parts = find_all_inheritors(relation, NoLock, NULL);
 	table->place = find_place(relation, parts);
-	if (table->place == SIMHASH_DISTRIBUTED)
-		table->key = find_key(relation);
 	table->parted = table->place == SIMHASH_HERE &&
 		(relkind == RELKIND_PARTITIONED_TABLE || list_length(parts) > 1);
 	table->source = table->place == SIMHASH_HERE && !table->parted ?
 		psprintf("ONLY %s", table->name) : table->name;
+	find_key(table);
 	find_groups(table, within);
+}
+
+/* The distance, argument 2, which must be within what the engine can search. */
+int64
+simhash_find_distance(const SimhashTable *table, FunctionCallInfo fcinfo)
+{
+	int64		k = simhash_distance_argument(fcinfo, 2, table->decides);
+
 	simhash_check_distance(k, table->type != INT8OID,
 						   table->type == INT8OID ? SH_BITS :
 						   table->width > 0 ? table->width : SH_MOST_WIDTH);
+	return k;
+}
+
+/* The table of pairs that are no duplicates, whose two columns are text[]. */
+static const char *
+find_apart(Oid relation)
+{
+	static const char *const columns[] = {"gone", "kept"};
+
+	for (int i = 0; i < 2; i++)
+	{
+		AttrNumber	number = get_attnum(relation, columns[i]);
+
+		if (number <= 0 || get_atttype(relation, number) != TEXTARRAYOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("apart is no table with the columns \"gone\" and \"kept\" of type text[]"),
+					 errhint("Keep rows of simhash_dedup_plan in it.")));
+	}
+	return simhash_quoted_name(relation);
+}
+
+/*
+ * Have the fingerprints decide as documents do: what is said of single pairs is
+ * heeded where pairs are compared.
+ */
+static void
+compare_fingerprints(SimhashTable *table, int64 k)
+{
+	SimhashDocumentOptions options = {
+		.document = SIMHASH_DOCUMENT_COLUMN,.similarity = "hamming",
+		.limited = true,.at_most = k
+	};
+
+	table->document = table->fingerprint;
+	table->compare = options;
+	table->documents = simhash_documents_begin(&options);
+	simhash_documents_type(table->documents, table->type);
+	table->decides = true;
+}
+
+/*
+ * Take what argument "keep" says of the order of the rows, and which pairs are no
+ * duplicates.  Rows that are equal by "keep" are in the order of the primary key,
+ * so that of a plan, a report and a DELETE all say the same.  Without "keep", the
+ * longest document is first where one contains the others.
+ */
+void
+simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
+				   int keep, int apart)
+{
+	StringInfoData order;
+
+	initStringInfo(&order);
+	if (!PG_ARGISNULL(keep))
+		appendStringInfo(&order, "%s, ",
+						 text_to_cstring(PG_GETARG_TEXT_PP(keep)));
+	else if (table->decides &&
+			 table->documents->measure == SIMHASH_CONTAINMENT)
+		appendStringInfo(&order, "pg_catalog.%s(%s) DESC NULLS LAST, ",
+						 table->documents->arrays ? "cardinality" : "length",
+						 table->document);
+	if (table->key != NIL)
+		appendStringInfoString(&order, simhash_list(table->key, "t.", ", "));
+	if (table->keyed && table->parted)
+		appendStringInfoString(&order, ", t.tableoid, t.ctid");
+	table->order = order.data;
+	if (!PG_ARGISNULL(apart))
+		table->apart = find_apart(PG_GETARG_OID(apart));
+	if (table->apart != NULL && !table->decides)
+		compare_fingerprints(table, k);
+}
+
+/* The key of a row as an array of texts, whatever the collations of columns. */
+char *
+simhash_write_key(const SimhashTable *table, const char *alias)
+{
+	return psprintf("ARRAY[%s)] COLLATE pg_catalog.\"C\"",
+					simhash_list(table->key,
+								 psprintf("pg_catalog.format('%%s', %s.", alias),
+								 "), "));
+}
+
+/*
+ * An expression as the very type that functions take, which is PostgreSQL's own;
+ * without a length, where bit would be bit(1).  All bit strings are bit.
+ */
+char *
+simhash_write_cast(const char *expression, Oid type)
+{
+	return psprintf("(%s)::%s", expression,
+					format_type_extended(type == VARBITOID ? BITOID : type, -1, FORMAT_TYPE_TYPEMOD_GIVEN |
+										 FORMAT_TYPE_FORCE_QUALIFY));
+}
+
+/*
+ * An element of an array of texts as a value of its type in the key, or of what that
+ * is a domain over.  It stays a text if this is not PostgreSQL's own: a cast to it may
+ * run code of others.
+ */
+static char *
+write_key_value(const char *array, int i, Oid type)
+{
+	Oid			base = getBaseType(type);
+	char	   *value = psprintf("(%s)[%d]", array, i);
+
+	return base >= FirstUnpinnedObjectId ? value :
+		simhash_write_cast(value, base);
+}
+
+/*
+ * A key that is an array of texts, written as the session writes it: another one
+ * may have had other settings for dates.
+ */
+static char *
+write_same_key(const SimhashTable *table, const char *array)
+{
+	List	   *values = NIL;
+	ListCell   *type;
+
+	foreach(type, table->key_types)
+		values = lappend(values,
+						 write_key_value(array, foreach_current_index(type) + 1,
+										 lfirst_oid(type)));
+	return psprintf("ARRAY[%s)] COLLATE pg_catalog.\"C\"",
+					simhash_list(values, "pg_catalog.format('%s', ", "), "));
+}
+
+/* The condition that a row has the key in an array of texts. */
+char *
+simhash_write_has_key(const SimhashTable *table, const char *row,
+					  const char *array)
+{
+	List	   *conditions = NIL;
+	ListCell   *column;
+	ListCell   *type;
+
+	forboth(column, table->key, type, table->key_types)
+	{
+		char	   *value = write_key_value(array, foreach_current_index(column) + 1,
+											lfirst_oid(type));
+
+		conditions = lappend(conditions,
+							 lfirst_oid(type) >= FirstUnpinnedObjectId ?
+							 psprintf("pg_catalog.format('%%s', %s.%s) OPERATOR(pg_catalog.=) %s",
+									  row, (char *) lfirst(column), value) :
+							 psprintf("%s.%s OPERATOR(pg_catalog.=) %s",
+									  row, (char *) lfirst(column), value));
+	}
+	return simhash_list(conditions, "", " AND ");
+}
+
+/*
+ * A query for the rows for which a condition holds, in their order: some columns,
+ * the document, what is known to be apart, and the groups.  In ORDER BY the name of
+ * what a query yields comes before that of a column, so expressions get names that
+ * nobody means.
+ */
+char *
+simhash_write_rows(const SimhashTable *table, const char *columns,
+				   const char *where)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "SELECT %s", columns);
+	if (table->decides)
+		appendStringInfo(&text, ", (%s) AS \"" SIMHASH_DOCUMENT_COLUMN "\"",
+						 table->document);
+	if (table->apart != NULL)
+		appendStringInfoString(&text, ", a.\"simhash names\" AS \"" SIMHASH_APART_COLUMN "\"");
+	appendStringInfoString(&text, simhash_list(table->groups, ", ", ""));
+	appendStringInfo(&text, " FROM %s AS t", table->source);
+	if (table->apart != NULL)
+	{
+		char	   *gone = write_same_key(table, "p.gone");
+		char	   *kept = write_same_key(table, "p.kept");
+
+		appendStringInfo(&text, " LEFT JOIN (SELECT p.own AS \"simhash own\","
+						 " pg_catalog.array_prepend(p.own::pg_catalog.text,"
+						 " pg_catalog.array_agg(p.other::pg_catalog.text)) AS \"simhash names\""
+						 " FROM (SELECT %s AS own, %s AS other FROM %s AS p"
+						 " UNION ALL SELECT %s, %s FROM %s AS p) AS p"
+						 " GROUP BY p.own) AS a ON a.\"simhash own\" OPERATOR(pg_catalog.=) %s",
+						 gone, kept, table->apart, kept, gone, table->apart,
+						 simhash_write_key(table, "t"));
+	}
+	appendStringInfo(&text, "%s%s%s", where,
+					 *table->order == '\0' ? "" : " ORDER BY ", table->order);
+	return text.data;
 }
 
 /* Some expressions, each with something before it, or between them. */
@@ -335,46 +505,4 @@ simhash_list(const List *expressions, const char *before, const char *between)
 		appendStringInfo(&list, "%s%s", before, (char *) lfirst(cell));
 	}
 	return list.data;
-}
-
-/*
- * _simhash_compared(relation regclass, fingerprint text, document text,
- * similarity text, at_least double precision, profile text) -> (document text,
- * similarity text, at_least double precision, profile text)
- *
- * What simhash_dedup_sql compares for such arguments, completed by how the
- * fingerprint is made; all NULL if distances alone decide.  For tools/report.
- *
- * Errors: as simhash_dedup_sql.
- */
-Datum
-simhash_compared(PG_FUNCTION_ARGS)
-{
-	SimhashDocumentOptions given = simhash_document_options(fcinfo, 2);
-	const SimhashDocumentOptions *options;
-	SimhashTable table;
-	TupleDesc	columns;
-	Datum		values[4] = {0};
-	bool		nulls[4] = {true, true, true, true};
-
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	simhash_find_table(&table, PG_GETARG_OID(0), "rpf",
-					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					   construct_empty_array(TEXTOID), 0, &given);
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	options = &table.compare;
-	if (table.decides)
-	{
-		values[0] = CStringGetTextDatum(options->document);
-		values[1] = CStringGetTextDatum(options->similarity);
-		values[2] = Float8GetDatum(options->at_least);
-		nulls[3] = options->profile == NULL;
-		if (!nulls[3])
-			values[3] = CStringGetTextDatum(options->profile);
-		nulls[0] = nulls[1] = nulls[2] = false;
-	}
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns),
-													  values, nulls)));
 }

@@ -24,6 +24,8 @@
 #include "funcapi.h"
 #include "utils/typcache.h"
 
+#include "core/blocks/layout.h"
+
 PG_FUNCTION_INFO_V1(hamming_ball);
 PG_FUNCTION_INFO_V1(hamming_bit_ball);
 PG_FUNCTION_INFO_V1(hamming_reach);
@@ -338,4 +340,16 @@ simhash_is_of_query(FmgrInfo *flinfo, int argument)
 
 	return argument < list_length(args) &&
 		!simhash_has_value_of_row(list_nth(args, argument), NULL);
+}
+
+/* Fail unless the engine can search fingerprints that are so wide. */
+void
+simhash_check_width(int width)
+{
+	if (width < SH_LEAST_WIDTH || width > SH_MOST_WIDTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot search fingerprints of width %d", width),
+				 errdetail("They may have %d to %d bits.",
+						   SH_LEAST_WIDTH, SH_MOST_WIDTH)));
 }

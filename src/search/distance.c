@@ -66,7 +66,8 @@ simhash_check_widths(int32 a, int32 b)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				 errmsg("cannot compare fingerprints of different widths"),
-				 errdetail("They have %d and %d bits.", a, b)));
+				 errdetail("They have %d and %d bits.", a, b),
+				 errhint("Compare those of each width by themselves.")));
 }
 
 /*

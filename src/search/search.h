@@ -88,16 +88,22 @@ typedef struct SimhashOperator
 	SimhashQuery query;
 } SimhashOperator;
 
-/* "at_least" where only "similarity" is given. */
-#define SIMHASH_AT_LEAST	0.8
-
 /* How an expression makes a fingerprint of a document. */
 typedef struct SimhashDerivation
 {
-	SimhashMeasure measure;		/* that distances estimate */
+	SimhashMeasure measure;		/* that distances estimate: SIMHASH_JACCARD or
+								 * SIMHASH_COSINE */
 	const ShProfile *profile;	/* the default one for text[] */
 	Node	   *document;		/* of type text or text[] */
 } SimhashDerivation;
+
+/* What an expression is that a user gives as text. */
+typedef enum SimhashSource
+{
+	SIMHASH_KEYS,
+	SIMHASH_FINGERPRINT,
+	SIMHASH_DOCUMENT
+} SimhashSource;
 
 /* An integer of any type as the bigint that it equals. */
 static inline int64
@@ -159,6 +165,7 @@ extern PGDLLEXPORT Datum hamming_ball(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_ball(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_reach(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum hamming_bit_reach(PG_FUNCTION_ARGS);
+extern void simhash_check_width(int width);
 
 /* distance.c */
 extern PGDLLEXPORT Datum hamming(PG_FUNCTION_ARGS);
@@ -180,16 +187,16 @@ extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
 
 /* measure.c */
-extern SimhashMeasure simhash_get_measure(const char *similarity,
-										  const SimhashDerivation *derived);
-extern double simhash_check_at_least(double at_least);
+extern SimhashMeasure simhash_get_measure(const char *similarity);
+extern const char *simhash_measure_argument(SimhashMeasure measure);
 extern const char *simhash_measure_name(SimhashMeasure measure);
 extern bool simhash_get_derivation(Node *expression,
 								   SimhashDerivation *derived);
 
 /* source.c */
 extern Node *simhash_read_source(Relation relation, const char *source,
-								 bool of_keys, Node **generated);
+								 SimhashSource kind, Node **generated);
+extern bool simhash_is_of_core(Node *expression);
 extern Node *simhash_check_fingerprint(Oid oid, const char *source, Oid *type,
 									   int *width);
 

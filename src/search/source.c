@@ -16,7 +16,10 @@
  */
 #include "search/search.h"
 
+#include "access/transam.h"
+#include "catalog/pg_proc.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
@@ -24,6 +27,18 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+
+#include "relation.h"
+
+/* What messages call a source, in the order of SimhashSource. */
+static const char *const source_names[] = {
+	"source of the keys", "fingerprint", "document"
+};
+static const char *const source_hints[] = {
+	"Name a bigint column or give an expression such as simhash(body).",
+	"Name a bigint column or give an expression such as simhash(body).",
+	"Name a column or give an expression such as title || ' ' || body."
+};
 
 /* Have an error in the source point into it, not into the user's query. */
 static void
@@ -39,12 +54,9 @@ source_error_callback(void *source)
 	}
 }
 
-/*
- * Parse the source: one expression, and nothing around it.  Messages call it
- * the source of the keys, or else the fingerprint.
- */
+/* Parse the source: one expression, and nothing around it. */
 static Node *
-parse_source(const char *source, bool of_keys)
+parse_source(const char *source, SimhashSource kind)
 {
 	List	   *statements = raw_parser(source, RAW_PARSE_PLPGSQL_EXPR);
 	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
@@ -66,9 +78,8 @@ parse_source(const char *source, bool of_keys)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg(of_keys ? "source of the keys is not an expression: %s" :
-					"fingerprint is not an expression: %s", source),
-			 errhint("Name a bigint column or give an expression such as simhash(body).")));
+			 errmsg("%s is not an expression: %s", source_names[kind], source),
+			 errhint("%s", source_hints[kind])));
 }
 
 /*
@@ -76,17 +87,19 @@ parse_source(const char *source, bool of_keys)
  * may be a bit string, too.
  */
 static void
-check_source_type(Node *expression, bool of_keys, const char *source)
+check_source_type(Node *expression, SimhashSource kind, const char *source)
 {
 	Oid			type = exprType(expression);
 	Oid			base = getBaseType(type);
 	bool		document = base == TEXTOID || base == VARCHAROID;
 
-	if (base == INT8OID || (!of_keys && (base == BITOID || base == VARBITOID)))
+	if (kind == SIMHASH_DOCUMENT || base == INT8OID ||
+		(kind == SIMHASH_FINGERPRINT &&
+		 (base == BITOID || base == VARBITOID)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 of_keys ?
+			 kind == SIMHASH_KEYS ?
 			 errmsg("source of the keys is of type %s, not bigint",
 					format_type_be(type)) :
 			 errmsg("fingerprint \"%s\" is of type %s, not bigint or bit", source,
@@ -97,28 +110,29 @@ check_source_type(Node *expression, bool of_keys, const char *source)
 
 /* Fail unless the source has one value for each row. */
 static void
-check_one_value(const ParseState *pstate, const char *source)
+check_one_value(const ParseState *pstate, SimhashSource kind,
+				const char *source)
 {
 	if (pstate->p_hasAggs || pstate->p_hasWindowFuncs ||
 		pstate->p_hasTargetSRFs)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("fingerprint must be computed from one row: %s",
-						source),
-				 errhint("Name a bigint column or give an expression such as simhash(body).")));
+				 errmsg("%s must be computed from one row: %s",
+						source_names[kind], source),
+				 errhint("%s", source_hints[kind])));
 }
 
 /*
- * Read the source of keys, or else a fingerprint: an expression over the columns
- * of the relation, which a fingerprint may call t.  If it is a generated column,
- * sets what generates that, otherwise NULL.
+ * Read the source of keys, a fingerprint, or a document: an expression over the
+ * columns of the relation, which all but the first may call t.  If it is a
+ * generated column, sets what generates that, otherwise NULL.
  *
  * Errors: syntax_error, undefined_column and others of the names in the
  * expression, datatype_mismatch, invalid_parameter_value for one that is not of
  * a row.
  */
 Node	   *
-simhash_read_source(Relation relation, const char *source, bool of_keys,
+simhash_read_source(Relation relation, const char *source, SimhashSource kind,
 					Node **generated)
 {
 	ParseState *pstate = make_parsestate(NULL);
@@ -133,18 +147,20 @@ simhash_read_source(Relation relation, const char *source, bool of_keys,
 
 	error_context_stack = &callback;
 	pstate->p_sourcetext = source;
-	expression = parse_source(source, of_keys);
+	expression = parse_source(source, kind);
 	item = addRangeTableEntryForRelation(pstate, relation, AccessShareLock,
-										 of_keys ? NULL : makeAlias("t", NIL),
+										 kind == SIMHASH_KEYS ? NULL :
+										 makeAlias("t", NIL),
 										 false, true);
 	addNSItemToQuery(pstate, item, false, true, true);
 	expression = transformExpr(pstate, expression,
-							   of_keys ? EXPR_KIND_GENERATED_COLUMN :
+							   kind == SIMHASH_KEYS ?
+							   EXPR_KIND_GENERATED_COLUMN :
 							   EXPR_KIND_SELECT_TARGET);
 	assign_expr_collations(pstate, expression);
 	error_context_stack = callback.previous;
-	check_one_value(pstate, source);
-	check_source_type(expression, of_keys, source);
+	check_one_value(pstate, kind, source);
+	check_source_type(expression, kind, source);
 	free_parsestate(pstate);
 	column = (Var *) simhash_unlabeled(expression);
 	*generated = !IsA(column, Var) || column->varattno <= 0 ||
@@ -170,13 +186,81 @@ simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 	int32		typmod;
 
 	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", oid)));
-	expression = simhash_read_source(relation, source, false, &generated);
+		simhash_complain_of_missing(oid);
+	expression = simhash_read_source(relation, source, SIMHASH_FINGERPRINT,
+									 &generated);
 	relation_close(relation, NoLock);
 	typmod = exprTypmod(expression);
 	*type = getBaseTypeAndTypmod(exprType(expression), &typmod);
 	*width = *type == BITOID && typmod > 0 ? typmod : 0;
 	return generated != NULL ? generated : simhash_unlabeled(expression);
+}
+
+/*
+ * check_function_callback: is it no immutable function of the core, or one of any
+ * types?  Somebody may make one of the same name that fits these better, once the
+ * expression is text.
+ */
+static bool
+is_foreign_function(Oid function, void *context pg_attribute_unused())
+{
+	Oid		   *types;
+	int			n;
+
+	if (function >= FirstUnpinnedObjectId ||
+		func_volatile(function) != PROVOLATILE_IMMUTABLE)
+		return true;
+	(void) get_func_signature(function, &types, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (IsPolymorphicType(types[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * expression_tree_walker: is there something that others may have made, or that
+ * as text may mean something of theirs?  NULLIF, CASE with an operand and IS
+ * DISTINCT FROM do not say whose operator "=" is.
+ */
+static bool
+has_foreign_code(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Const:
+		case T_List:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_ScalarArrayOpExpr:
+		case T_CoerceViaIO:
+		case T_CoalesceExpr:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_ArrayExpr:
+			return check_functions_in_node(node, is_foreign_function, context) ||
+				expression_tree_walker(node, has_foreign_code, context);
+		default:
+			return true;
+	}
+}
+
+/*
+ * Does an expression of somebody else's, as that of a generated column, run no
+ * code but immutable functions of the core?  Then anybody may evaluate it with
+ * his own rights.
+ */
+bool
+simhash_is_of_core(Node *expression)
+{
+	return !has_foreign_code(expression, NULL);
 }

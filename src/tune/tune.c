@@ -15,6 +15,7 @@
  */
 #include "tune/tune.h"
 
+#include "parser/parsetree.h"
 #include <math.h>
 
 #include "funcapi.h"
@@ -93,14 +94,14 @@ return_rates(const SimhashTuneCall *call, ReturnSetInfo *rsinfo)
 }
 
 /*
- * Read the arguments.  What they do not say is taken from how the fingerprints
- * are made that the query or its table has.  Where there are none, the family
- * is MinHash, and the similarity that of the family.
+ * Read the arguments.  What they do not say is minhash by the default profile, and
+ * Jaccard similarity.  The query may have fingerprints that are made in another way.
  */
 static void
 get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 {
 	SimhashDerivation *derived = &call->derived;
+	const TargetEntry *second;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5))
 		ereport(ERROR,
@@ -111,21 +112,19 @@ get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 	call->query.example = "SELECT body FROM docs";
 	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(5));
 	simhash_analyze(&call->query);
-	call->known = simhash_query_derivation(call->query.query, derived);
+	second = get_tle_by_resno(call->query.query->targetList, 2);
+	call->known = second == NULL || second->resjunk;
+	derived->measure = SIMHASH_JACCARD;
+	derived->profile = sh_default_profile;
 	if (!PG_ARGISNULL(2))
 		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		derived->measure =
 			simhash_choose(fcinfo, 3, "family", "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
-	call->measure =
-		simhash_get_measure(PG_ARGISNULL(4) ? NULL
-							: text_to_cstring(PG_GETARG_TEXT_PP(4)), derived);
-	if (call->measure == SIMHASH_NO_MEASURE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"similarity\" is \"none\""),
-				 errhint("Distances are judged by a similarity: \"jaccard\" or \"cosine\".")));
+	call->measure = PG_ARGISNULL(4) ||
+		simhash_choose(fcinfo, 4, "similarity", "jaccard", "cosine") ?
+		SIMHASH_JACCARD : SIMHASH_COSINE;
 }
 
 /*

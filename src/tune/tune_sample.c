@@ -22,7 +22,7 @@
  * features; and in a second column the fingerprint of each, so that any way
  * to make one can be judged, as with idf.  Where the table has fingerprints
  * of the documents, these are judged as they are made there
- * (tune_derivation.c).
+ * (tune.c).
  *
  * The query is run twice, in one snapshot: once to draw the sample, once to
  * compare.  Identical texts are no pair, whichever rows they are in: they
@@ -239,12 +239,7 @@ note_width(SimhashTally *tally, int width)
 {
 	if (tally->width == 0)
 		tally->width = width;
-	if (tally->width != width)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot compare fingerprints of different widths"),
-				 errdetail("They have %d and %d bits.", tally->width, width),
-				 errhint("Search those of each width by themselves.")));
+	simhash_check_widths(tally->width, width);
 }
 
 /*
@@ -260,7 +255,8 @@ read_document_features(Tuning *tuning, Document *read)
 	if (tuning->words)
 		simhash_fill_bag_of(&tuning->features, (ArrayType *) read->document);
 	else
-		simhash_fill_bag(&tuning->features, tuning->call->derived.profile,
+		simhash_fill_bag(&tuning->features, tuning->call->derived.profile->damping,
+						 tuning->call->derived.profile,
 						 (text *) read->document);
 	if (tuning->call->measure == SIMHASH_JACCARD)
 	{
@@ -404,7 +400,8 @@ compare_document(Tuning *tuning, const Document *read)
 	uint64		own;
 
 	if (++tuning->compared % SAY_EVERY == 0)
-		simhash_progress_done(NULL, (double) tuning->compared / tuning->seen);
+		simhash_progress_part("comparing",
+							  (double) tuning->compared / tuning->seen);
 	if (!read_document_features(tuning, &other))
 		return;
 	own = digest_document(read->document);
@@ -416,9 +413,9 @@ compare_document(Tuning *tuning, const Document *read)
 
 		if (sampled->digest != own)
 			tuning->call->tally.pairs[is_alike(tuning, sampled, square)]
-				[simhash_words_distance(sampled->read.fingerprint,
-										other.fingerprint,
-										sh_words_of(other.width))]++;
+				[sh_distance_bytes((const unsigned char *) sampled->read.fingerprint,
+								   (const unsigned char *) other.fingerprint,
+								   sh_words_of(other.width) * sizeof(uint64))]++;
 	}
 }
 

@@ -137,8 +137,8 @@ class Browser:
     def press(self, key):
         """Press a key: one that has a name, as Tab."""
         number = {'Tab': 9, 'Enter': 13, 'Home': 36, 'ArrowLeft': 37,
-                'ArrowRight': 39}[key]
-        text = {'text': '\r'} if key == 'Enter' else {}
+                  'ArrowUp': 38, 'ArrowRight': 39, 'ArrowDown': 40, ' ': 32}[key]
+        text = {'text': {'Enter': '\r'}.get(key, key)} if key in ('Enter', ' ') else {}
         for kind in ('keyDown', 'keyUp'):
             self.call('Input.dispatchKeyEvent', type=kind, key=key, code=key,
                       windowsVirtualKeyCode=number, **text)

@@ -98,6 +98,7 @@ VALUES = {
     'double precision[]': ['NULL::double precision[]'],
     'cstring': ["'x'::pg_catalog.cstring"],
     'name': ["'fp'::pg_catalog.name"],
+    'regclass': ['NULL::pg_catalog.regclass'],
     'anyelement': ['NULL::bigint', 'NULL::near.fake'],
     '"any"': ["'kind'::pg_catalog.text", 't.fp'],
     'ext.simhash_idf': [
@@ -292,11 +293,13 @@ TEXTS = {'kind': ['star', 'connected'], 'keep': ['first', 'lowest'],
          'family': ['simhash', 'minhash'], 'measure': ['jaccard', 'cosine'],
          'columns': ['{k0,k1,k2,k3}'], 'unknown': [None],
          'profile': ['word-2', None, None],
-         'document': ['body', 'body', 'mood', None, None],
-         'similarity': ['jaccard', 'cosine', 'none', None, None]}
+         'document': ['body', 'body', 'pg_catalog.lower(t.body)', 'mood',
+                      'print', None, None, None],
+         'similarity': ['jaccard', 'cosine', 'none', 'alike', 'containment',
+                        'hamming', None, None]}
 NUMBERS = {'k': [0, 3, 3], 'bits': [128], 'sample': [20], 'most': [3],
            'top_k': [5], 'words': [4, 25], 'min_length': [2], 'min_words': [1, 8],
-         'at_least': [0, 0.2, 0.8, None]}
+         'at_least': [0, 0.2, 0.8, None], 'at_most': [None, None, 3]}
 
 
 def literal(value, type_):
@@ -349,6 +352,8 @@ def call(rng, function, relation, expression, indexes):
             value = literal('t.id', type_)
         elif name == 'relation':
             value = literal('near.' + relation, type_)
+        elif name == 'apart':
+            value = literal(rng.choice([None, 'near.apart']), type_)
         elif name == 'index':
             fit = [i for i in indexes if ('bit' in function.name) == (
                 'wide' in i or 'print' in i)]

@@ -3,7 +3,7 @@
 Write pages by make report, and use them in a headless browser: what the slider
 shows for each k is what SQL says, whatever is in the texts; where documents are
 compared, so is what it shows for the k and the similarity of the call; the DELETE takes
-what the page tells; nothing is wider than the window, unlabelled, too faint, or
+what the page tells; what is ticked goes, whatever is in the keys; nothing is wider than the window, unlabelled, too faint, or
 out of reach of the keyboard.
 
 Where there is no Chromium, only a line says so.
@@ -262,7 +262,8 @@ def look_at_face(browser):
         if now == 'BODY':
             break
         reached.add(now)
-    expect('reached', {'k', 'BUTTON', 'member', 'left', 'right', 'delete'}
+    expect('reached', {'INPUT', 'review-left', 'review-right', 'copy', 'sql', 'k',
+                       'BUTTON', 'member', 'left', 'right', 'delete'}
            <= reached, True)
     browser.run('$("clusters").querySelectorAll("button")[1].focus()')
     browser.press('Enter')
@@ -320,13 +321,13 @@ def look_at_documents(browser, connection, path, dice):
                            (n, ' '.join(body)))
     connection.commit()
     for k, least in ((12, '0.8'), (9, '.625'), (16, '1')):
-        write(path, TABLE='alike', K=str(k), **(
+        write(path, TABLE='alike', K=str(k), SIMILARITY='jaccard', **(
             {} if least == '0.8' else {'AT_LEAST': least}))
         browser.open(path, READY)
         wanted = list(connection.execute("""
             SELECT count(DISTINCT cluster), count(*) FILTER (WHERE id <> representative)
             FROM simhash_clusters('SELECT id, fp, body FROM alike', %s, 'star',
-                document => 'body', at_least => %s)""", (k, least)).fetchone())
+                document => 'body', similarity => 'jaccard', at_least => %s)""", (k, least)).fetchone())
         expect('exact', browser.run('[view.clusters, view.redundant]'), wanted)
         # of the pairs that it holds the page makes the same
         same = """(v => [v.clusters, v.redundant, v.freed, v.sizes, v.distances,
@@ -362,6 +363,128 @@ def look_at_documents(browser, connection, path, dice):
            [False, True])
     look_at_delete(browser, connection.info.dbname)
     say('documents that are compared')
+
+
+# What keys may hold.
+KEYS = (
+    'plain', "it's", '{a,"b"}', 'back\\slash\\u0041', '', 'NULL', ' spaces  ', "'; DROP TABLE x; --",
+    '</script><script>document.title = "bad"</script>', ':name :\'name\' \\gexec', '$1 $$ $a$',
+    'a\nnew line\tand\r\x01', 'turned \u202ednuora\u202c\u200b\ufeff\u3000\u2028', 'é 近 👩\u200d👧 \U000e0041',
+    'long ' * 500, 'E\'', '"', '\\', '\\\'', '--')
+
+
+def look_at_review(browser, connection, path):
+    """What the reader ticks goes, by SQL that he copies, and nothing else."""
+    execute = connection.execute
+    execute("CREATE TABLE \"re'viewed\" (\"K\" text, n int, born int, body text,"
+            ' fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, PRIMARY KEY ("K", n))')
+    prose = ' '.join('word%d' % n for n in range(40))
+    for at, value in enumerate(KEYS):
+        # of each key one that goes, one that stays, and one that there is a doubt about
+        for n, more in ((1, ''), (2, ' <b>more</b>'), (3, ' 1.5')):
+            execute('INSERT INTO "re\'viewed" VALUES (%s, %s, %s, %s)',
+                    (value, n, -n, 'text%d ' % at + ' '.join(
+                        '%s%d' % (w, at) for w in prose.split()) + more))
+    connection.commit()
+
+    def plan(more=''):
+        return execute("""SELECT gone, kept, doubt FROM simhash_dedup_plan('"re''viewed"',
+            'fp', keep => 'born DESC' %s)
+            ORDER BY doubt IS NULL, similarity, distance DESC, gone""" % more).fetchall()
+
+    def rows():
+        return {(k, str(n)) for k, n in execute('SELECT "K", n FROM "re\'viewed"')}
+
+    def run(sql, **settings):
+        options = ' '.join('-c %s=%s' % one for one in settings.items())
+        return subprocess.run(
+            ['psql', '-X', '-At', '-v', 'ON_ERROR_STOP=1', '-d', connection.info.dbname],
+            input=sql, text=True, capture_output=True, check=True,
+            env=dict(os.environ, PGOPTIONS=options)).stdout
+
+    write(path, TABLE='"re\'viewed"', ID='"K", n', KEEP='born DESC')
+    browser.open(path, READY)
+    wanted = plan()
+    connection.commit()
+    expect('doubts', {doubt for _, _, doubt in wanted}, {None, 'symbols'})
+    expect('the plan', browser.run('reviewed.map(r => [r.gone, r.kept, r.doubt])'),
+           [list(line) for line in wanted])
+    expect('exact', browser.run('view.redundant'),
+           sum(doubt is None for _, _, doubt in wanted))
+    expect('ticked', browser.run('[...document.querySelectorAll("#plan input")].map(i => i.checked)'),
+           [doubt is None for _, _, doubt in wanted])
+    expect('cut', browser.run('Math.max(...[...document.querySelectorAll("bdi, option")]'
+                              '.map(e => e.textContent.length)) < 300'), True)
+    # each row shows its texts, what goes beside what stays
+    wrong = browser.run("""reviewed.filter((r, i) => {
+        $("plan").tBodies[0].rows[i].querySelector("input").focus();
+        return $("review-left").textContent !== texts.get(r.goneId).text ||
+            $("review-right").textContent !== texts.get(r.keptId).text ||
+            $("review-right").querySelector("b");
+    }).length""")
+    expect('texts', wrong, 0)
+    # by keys: of every other line what is said is turned round
+    browser.run('$("plan").querySelector("input").focus()')
+    for line in range(len(wanted)):
+        if line % 2:
+            browser.press(' ')
+        browser.press('ArrowDown')
+    browser.press('ArrowUp')
+    expect('the line', browser.run('document.activeElement.closest("tr").sectionRowIndex'),
+           len(wanted) - 2)
+    expect('goes', browser.run('reviewed.map(r => r.goes)'),
+           [(doubt is None) != bool(line % 2) for line, (_, _, doubt) in enumerate(wanted)])
+    sql = browser.run('$("sql").textContent')
+    expect('nothing unseen', re.findall('[^\n -~\u00a1-\uffff\U00010000-\U0001ffff]', sql), [])
+    expect('nothing turned', re.findall('[\u200b-\u202e\u3000\ufeff]', sql), [])
+    browser.run('$("copy").click()')
+    expect('selected', browser.run('getSelection().toString().trim()'), sql)
+    before = rows()
+    connection.commit()
+    script = run(sql)
+    expect('only text', rows(), before)
+    connection.commit()
+    # what was reviewed is carried out, however strings are read
+    execute('DROP TABLE re_viewed_apart')
+    execute('DROP TABLE %s' % browser.run('data.calls.plan'))
+    connection.commit()
+    old = connection.info.server_version < 190000
+    run(sql[:-1] + ' \\gexec\n', **({'standard_conforming_strings': 'off'} if old else {}))
+    gone = {tuple(keys) for line, (keys, _, doubt) in enumerate(wanted)
+            if (doubt is None) != bool(line % 2)}
+    expect('what went', before - rows(), gone)
+    expect('script', 'LOOP' in script, True)
+    apart = execute('SELECT gone, kept FROM re_viewed_apart').fetchall()
+    expect('apart', sorted(apart), sorted(
+        (keys, kept) for line, (keys, kept, doubt) in enumerate(wanted)
+        if doubt is None and line % 2))
+    # if the plan is not made, there is no script
+    connection.commit()
+    said = subprocess.run(['psql', '-X', '-At', '-d', connection.info.dbname], check=True,
+                          text=True, capture_output=True,
+                          input=sql.replace('CREATE TABLE IF', 'CREATE TABEL IF').replace(
+                              '_plan_', '_other_')).stdout
+    expect('no script', 'LOOP' in said, False)
+    # what is apart is in no page that is told so
+    write(path, TABLE='"re\'viewed"', ID='"K", n', KEEP='born DESC',
+          APART='re_viewed_apart', REVIEWED='3')
+    browser.open(path, READY)
+    wanted = plan(", apart => 're_viewed_apart'")
+    expect('apart', browser.run('reviewed.map(r => [r.gone, r.kept, r.doubt])'),
+           [list(line) for line in sorted(
+               sorted(wanted, key=lambda line: [other for other in wanted if (other[2] is None)
+                                                == (line[2] is None)].index(line))[:3],
+               key=lambda line: line[2] is None)])
+    expect('none of these', [line for line in wanted if line[:2] in apart], [])
+    expect('exact', browser.run('view.redundant'),
+           sum(doubt is None for _, _, doubt in wanted))
+    expect('some', browser.run('[$("review-what").textContent.includes("unseen"),'
+                               ' $("sql").textContent.includes("apart => ")]'), [True, True])
+    browser.resize(380)
+    expect('width', browser.run('document.documentElement.scrollWidth'), 380)
+    ratio, where = browser.run(CONTRAST)
+    expect('contrast %s' % where, ratio >= 4.5, True)
+    say('the review: %d go, %d are apart' % (len(gone), len(apart)))
 
 
 def look_at_latin(browser, work):
@@ -406,6 +529,7 @@ def look(browser, connection, work, dice):
     look_at_part(browser, connection, path)
     look_at_little(browser, path)
     look_at_documents(browser, connection, path, dice)
+    look_at_review(browser, connection, path)
     look_at_latin(browser, work)
     expect('what the browser complains of', browser.errors, [])
 

@@ -79,6 +79,14 @@ expect "['1', '2', '3', '4']" "sorted($ids)" TABLE=seen ID=n
 expect "x'y\"z\\\\ \$1" "d['texts'][0]['text'][:10]" TABLE=texts ID=n \
 	BODY="'x''y\"z\\\\ \$\$1' || body"
 expect "t" "d['table'][0]" TABLE='texts AS t' ID=t.n
+# settings, which are names and values whatever is in them
+expect "1MB, x'y, 2MB" "d['texts'][0]['text']" TABLE=texts ID=n \
+	SET="work_mem=1MB; check.report = x'y ;maintenance_work_mem=2MB;" \
+	BODY="concat_ws(', ', current_setting('work_mem'), current_setting('check.report'),
+		current_setting('maintenance_work_mem'))"
+refuse 'unrecognized configuration parameter "nonesuch"' TABLE=texts ID=n SET='nonesuch=1'
+refuse "invalid value for parameter \"work_mem\": \"1', false)" TABLE=texts ID=n \
+	SET="work_mem=1', false)"
 refuse 'usage: TABLE='
 refuse 'column "nonesuch" does not exist' TABLE=texts ID=nonesuch
 refuse 'is of type text, not bigint or bit' TABLE=texts ID=n FP=body
@@ -96,11 +104,14 @@ psql <<-'END'
 	INSERT INTO odd SELECT n, body FROM texts;
 END
 what="[d['compared'] and list(d['compared'].values()), d['at_least'], d['profile']]"
-expect "[['body', 'cosine', 0.5], 0.8, 'word-2-capped']" "$what" TABLE=texts ID=n
+expect "[['body', 'alike', 0.5], 0.8, 'word-2-capped']" "$what" TABLE=texts ID=n
 expect "[['body', 'jaccard', 0.25], 0.25, 'word-1']" "$what" TABLE=texts ID=n \
 	DOCUMENT=body SIMILARITY=jaccard AT_LEAST=.25 PROFILE=word-1
 expect "a'\\ \", document => 'x'::pg_catalog.text word-1 3" \
 	"'%s %s %d' % (d['compared']['document'], d['profile'], d['redundant'])" TABLE=odd ID=n FP=fp K=3
+psql -c "ALTER TABLE odd ADD lower bigint GENERATED ALWAYS AS (minhash(upper(\"a'\\ \"\", document => 'x'::pg_catalog.text\"))) STORED"
+expect "['upper(t.\"a\'\\\\ \"\", document => \'x\'::pg_catalog.text\")', 3]" \
+	"[d['compared']['document'], d['redundant']]" TABLE=odd ID=odd.n FP=lower BODY=odd.n::text
 expect "[None, 0, 'word-2-capped', 3]" "$what + [d['redundant']]" TABLE=texts ID=n \
 	SIMILARITY=none
 expect "[None, 0, 'word-2-capped']" "$what" TABLE=seen ID=n
@@ -109,6 +120,53 @@ expect "[['body', 'jaccard', 0.5], 0.8, 'word-2-capped', 3]" "$what + [d['redund
 refuse 'there is no document to compare' TABLE=seen ID=n AT_LEAST=.9
 refuse 'It must be from 0 to 1' TABLE=texts ID=n AT_LEAST=2
 refuse 'column "nonesuch"' TABLE=texts ID=n DOCUMENT=nonesuch
+
+# what is reviewed: the plan, with what is asked for
+psql <<-'END'
+	CREATE TABLE planned (n int PRIMARY KEY, born int, body text,
+	    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED) PARTITION BY RANGE (n);
+	CREATE TABLE planned_1 PARTITION OF planned FOR VALUES FROM (0) TO (3);
+	CREATE TABLE planned_2 PARTITION OF planned FOR VALUES FROM (3) TO (30);
+	INSERT INTO planned SELECT n, -n, (SELECT string_agg('word' || w, ' ')
+	    FROM generate_series(1, 100 + n) AS w) || CASE n WHEN 4 THEN ' 7.5' WHEN 5 THEN ' 8.5' ELSE '' END
+	FROM generate_series(1, 6) AS n;
+	CREATE TABLE apart AS SELECT gone, kept FROM simhash_dedup_plan('planned', 'fp') WHERE gone = '{2}';
+END
+wanted()
+{
+	psql -At -c "SELECT coalesce(json_agg(json_build_array(gone, kept, doubt)
+		ORDER BY doubt IS NULL, similarity, distance DESC, gone), '[]') FROM simhash_dedup_plan('planned', 'fp'$1) AS p" |
+		"$PYTHON" -c 'import json; print(json.load(open(0)))'
+}
+review="[[r[0], r[1], r[7]] for r in d['review']]"
+expect "$(wanted '')" "$review" TABLE=planned ID=n FP=fp K=
+expect "$(wanted ', 3')" "$review" TABLE=planned ID=planned.n FP=fp K=3
+expect "$(wanted ", keep => 'born'")" "$review" TABLE=planned ID=n FP=fp K= KEEP=born
+expect "$(wanted ", keep => 'n % 2, born'")" "$review" TABLE=planned ID=born FP=fp K= KEEP='n % 2'
+expect "$(wanted ", similarity => 'containment'")" "$review" TABLE=planned ID=n FP=fp K= \
+	SIMILARITY=containment
+expect "$(wanted ", apart => 'apart'")" "$review" TABLE=planned ID=n FP=fp K= APART=apart
+expect "$(wanted ", similarity => 'none', apart => 'apart'")" "$review" TABLE=planned ID=n \
+	FP=fp K= APART=apart SIMILARITY=none
+expect "1 True" "'%d %s' % (len(d['review']), sum(n for _, n in d['planned']) > 1)" TABLE=planned \
+	ID=n FP=fp K= REVIEWED=1
+# the clusters are those of the plan, and the row that stays comes first
+kept="[r[3] for r in d['review'] if r[7] is None][0] == d['largest'][0]['members'][0][0]"
+gone="d['redundant'] == sum(n for doubt, n in d['planned'] if doubt is None) > 0"
+for keep in n born 'born DESC, n'; do
+	expect "True True" "'%s %s' % ($kept, $gone)" TABLE=planned ID=n FP=fp K= KEEP="$keep"
+done
+expect "True True" "'%s %s' % ($kept, $gone)" TABLE=planned ID=n FP=fp K= SIMILARITY=containment
+expect 6 "d['largest'][0]['members'][0][0]" TABLE='planned AS t' ID=n \
+	FP=fp K=8 KEEP=born SIMILARITY=none
+expect 8 "d['k']" TABLE=planned ID=n FP=fp K=
+expect 3 "d['k']" TABLE=planned ID=n FP=fp K= SIMILARITY=none
+expect 3 "d['k']" TABLE='planned AS t' ID=n FP=fp K=
+expect 8 "d['k']" TABLE='planned AS t' ID=n FP=fp K= DOCUMENT=body
+refuse 'column "nonesuch" does not exist' TABLE=planned ID=n FP=fp KEEP=nonesuch
+refuse 'relation "nonesuch" does not exist' TABLE=planned ID=n FP=fp APART=nonesuch
+refuse 'apart is no table' TABLE=planned ID=n FP=fp APART=planned
+psql -c 'DROP TABLE planned, apart'
 
 # casts of the owner of the table do not run
 psql <<-'END'

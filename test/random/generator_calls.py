@@ -24,13 +24,13 @@ REPORTS = [
     "SELECT id, representative, distance, size "
     "FROM simhash_clusters('{query}', {k})",
     "SELECT id, representative, distance, size "
-    "FROM simhash_clusters('{query}', {k}, 'star')",
+    "FROM simhash_clusters('{query}', {k}, 'connected')",
     "SELECT id, representative, distance, size "
     "FROM simhash_clusters('{query}', {k}, 'star', 'first', 1)",
     "SELECT id, representative, distance, size FROM "
-    "simhash_clusters('{query}', {k}, keep => 'first', min_size => 3)",
+    "simhash_clusters('{query}', {k}, 'connected', 'first', 3)",
     "SELECT count(DISTINCT cluster), count(DISTINCT representative) "
-    "FROM simhash_clusters('{query}', {k})",
+    "FROM simhash_clusters('{query}', {k}, 'connected')",
 ]
 
 # The same of rows that are compared by their documents, and of these, by which
@@ -38,12 +38,14 @@ REPORTS = [
 VERIFIED = [
     "SELECT a, b, distance FROM simhash_pairs('{query}', {k}, 'doc', "
     "at_least => {least})",
+    "SELECT a, b, distance FROM simhash_pairs('{query}', {k}, 'doc', "
+    "'{measure}', {least})",
     "SELECT id, representative, distance, size FROM "
-    "simhash_clusters('{query}', {k}, document => 'doc', "
-    "at_least => {least})",
+    "simhash_clusters('{query}', {k}, 'connected', document => 'doc', "
+    "similarity => '{measure}', at_least => {least})",
     "SELECT id, representative, distance, size FROM "
     "simhash_clusters('{query}', {k}, 'star', 'first', 1, 'doc', "
-    "'jaccard', {least})",
+    "'{measure}', {least})",
     "SELECT id, representative, distance, size FROM "
     "simhash_clusters('{query}', {k}, 'star', document => 'doc', "
     "at_least => {least})",

@@ -59,6 +59,8 @@ CREATE TABLE near.part_1 PARTITION OF near.parts FOR VALUES IN (1, 2);
 CREATE TABLE near.part_2 PARTITION OF near.parts DEFAULT;
 CREATE TABLE near.parent (LIKE near.docs INCLUDING ALL);
 CREATE TABLE near.child (more text) INHERITS (near.parent);
+CREATE TABLE near.apart (gone text[], kept text[]);
+INSERT INTO near.apart VALUES ('{(0,1)}', '{(0,4)}'), ('{7}', '{4}');
 CREATE TABLE near.guarded (LIKE near.docs INCLUDING ALL, marked text,
     PRIMARY KEY (id));
 CREATE TABLE near.clustered (LIKE near.docs INCLUDING ALL);

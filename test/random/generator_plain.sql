@@ -172,6 +172,32 @@ $$
     FULL JOIN (SELECT DISTINCT jsonb_array_elements_text(nullif(b, 'null')) AS y) AS w ON x = y
 $$;
 
+-- The elements of an array of features, with the number of each occurrence.
+CREATE FUNCTION occurrences(a jsonb) RETURNS TABLE (x text, n bigint) LANGUAGE sql IMMUTABLE AS
+$$
+    SELECT x, row_number() OVER (PARTITION BY x)
+    FROM jsonb_array_elements_text(nullif(a, 'null')) AS x
+$$;
+
+-- Are two arrays of features similar: as sets, and if so is asked when they are
+-- counted; or is so much of the second one in the first?
+CREATE FUNCTION near_enough(measure text, a jsonb, b jsonb, at_least double precision)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS
+$$
+    SELECT CASE coalesce(measure, 'alike') WHEN 'jaccard' THEN jaccard(a, b) >= at_least
+        WHEN 'containment' THEN jaccard(a, b) IS NOT NULL AND
+            (SELECT count(DISTINCT v.x) FROM occurrences(a) AS v JOIN occurrences(b) AS w USING (x))::float8
+            / nullif((SELECT count(DISTINCT x) FROM occurrences(b)), 0) >= at_least
+        ELSE jaccard(a, b) >= at_least AND
+            (SELECT count(*) FILTER (WHERE v.x = w.x)::float8 / nullif(count(*), 0)
+             FROM occurrences(a) AS v FULL JOIN occurrences(b) AS w ON (v.x, v.n) = (w.x, w.n)) >= at_least
+            AND (jaccard(a, b) = 1 OR
+                 (SELECT count(*) FILTER (WHERE v.x = w.x) >= at_least * (count(*) + 2)
+                  FROM (SELECT DISTINCT x FROM occurrences(a)) AS v
+                      FULL JOIN (SELECT DISTINCT x FROM occurrences(b)) AS w ON v.x = w.x))
+        END
+$$;
+
 CREATE FUNCTION simhash_pairs(
     query text, k bigint DEFAULT 3, document text DEFAULT NULL,
     similarity text DEFAULT NULL, at_least double precision DEFAULT 0.8)
@@ -184,12 +210,12 @@ BEGIN
             CASE WHEN document IS NOT NULL THEN jaccard(x.d, y.d) END
         FROM q AS x JOIN q AS y ON x.id < y.id AND x.g = y.g
         WHERE bit_count(x.fp # y.fp) <= k
-            AND CASE WHEN document IS NULL THEN true ELSE jaccard(x.d, y.d) >= at_least END;
+            AND CASE WHEN document IS NULL THEN true ELSE near_enough(similarity, x.d, y.d, at_least) END;
 END
 $$;
 
 CREATE FUNCTION simhash_clusters(
-    query text, k bigint DEFAULT 3, kind text DEFAULT 'connected',
+    query text, k bigint DEFAULT 3, kind text DEFAULT 'star',
     keep text DEFAULT 'lowest', min_size bigint DEFAULT 2,
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT 0.8)
@@ -217,7 +243,7 @@ BEGIN
             FOR j IN 1 .. i - 1 LOOP
                 IF part[j] = j AND bit_count(fps[i] # fps[j]) <= k
                    AND groups[i] = groups[j]
-                   AND (document IS NULL OR jaccard(docs[i], docs[j]) >= at_least) THEN
+                   AND (document IS NULL OR near_enough(similarity, docs[j], docs[i], at_least)) THEN
                     part[i] := j;
                     EXIT;
                 END IF;
@@ -231,7 +257,8 @@ BEGIN
                     unnest(fps, groups, docs, part) WITH ORDINALITY AS y(fp, g, d, p, n)
                 WHERE bit_count(x.fp # y.fp) <= k AND (x.g = y.g OR x.n = y.n)
                     AND CASE WHEN document IS NULL OR x.n = y.n THEN true
-                        ELSE jaccard(x.d, y.d) >= at_least END
+                        WHEN x.n < y.n THEN near_enough(similarity, x.d, y.d, at_least)
+                        ELSE near_enough(similarity, y.d, x.d, at_least) END
                 GROUP BY x.n ORDER BY x.n);
             EXIT WHEN new = part;
             part := new;

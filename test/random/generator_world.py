@@ -364,7 +364,9 @@ class Round:
         sql = self.rng.choice(calls.VERIFIED if verified else calls.REPORTS)
         sql = sql.format(query=query.replace("'", "''"),
                          k=self.rng.choice(distances),
-                         least=self.rng.choice([0, 0.3, 0.6, 0.8, 1]))
+                         least=self.rng.choice([0, 0.3, 0.6, 0.8, 1]),
+                         measure=self.rng.choice(
+                             ['jaccard', 'alike', 'containment']))
         return Step('report', sql)
 
     def call(self):

@@ -225,34 +225,34 @@ sh_bag_load(ShBag *bag, const ShFeatures *list)
 }
 
 /*
- * How many features a bag has in common with a list of some, and the sum of the
- * products of their weights.  It takes less time if the shorter one is the list.
+ * What a bag has in common with a list.  It takes less time if the shorter one is
+ * the list.
  */
-uint64_t
-sh_bag_overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
-			   uint64_t *dot)
+ShOverlap
+sh_bag_overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void))
 {
 	const uint64_t multiplier = bag->multiplier;
 	const size_t mask = bag->slots - 1;
-	uint64_t	common = 0;
-	uint64_t	products = 0;
+	ShOverlap	overlap = {0};
 
 	for (size_t i = 0; i < list->n && bag->n > 0; i++)
 	{
 		uint64_t	hash = list->hashes[i];
 		size_t		slot = first_bag_slot(hash, multiplier, mask);
 		size_t		number = bag->table[slot];
+		uint32_t	weight;
 
 		/* Number 0, which a free slot has, weighs 0. */
 		if ((number != 0) & (bag->hashes[number] != hash))
 			number = bag->table[find_bag_slot(bag, hash, slot)];
-		common += number != 0;
-		products += (uint64_t) bag->weights[number] * list->weights[i];
+		weight = bag->weights[number];
+		overlap.common += number != 0;
+		overlap.dot += (uint64_t) weight * list->weights[i];
+		overlap.least += weight < list->weights[i] ? weight : list->weights[i];
 		if (i % STRETCH == STRETCH - 1)
 			pause();
 	}
-	*dot = products;
-	return common;
+	return overlap;
 }
 
 /*
@@ -263,8 +263,7 @@ bool
 sh_bag_jaccard(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 			   double *similarity)
 {
-	uint64_t	dot;
-	uint64_t	common = sh_bag_overlap(bag, list, pause, &dot);
+	uint64_t	common = sh_bag_overlap(bag, list, pause).common;
 
 	*similarity = (double) common / (double) (bag->n + list->n - common);
 	return bag->n > 0 && list->n > 0;
@@ -278,9 +277,7 @@ bool
 sh_bag_cosine(const ShBag *bag, const ShFeatures *list, void (*pause) (void),
 			  double *similarity)
 {
-	uint64_t	dot;
-
-	(void) sh_bag_overlap(bag, list, pause, &dot);
+	uint64_t	dot = sh_bag_overlap(bag, list, pause).dot;
 
 	/* Of a bag and itself this is 1, as the root of a square is exact. */
 	*similarity = fmin(1, (double) dot / sqrt((double) bag->squares *

@@ -55,6 +55,14 @@ typedef struct ShFeatures
 	const uint32_t *weights;
 } ShFeatures;
 
+/* What a bag and a list have in common. */
+typedef struct ShOverlap
+{
+	uint64_t	common;			/* features */
+	uint64_t	dot;			/* the sum of the products of their weights */
+	uint64_t	least;			/* and of the smaller ones of these */
+} ShOverlap;
+
 /* Those of a bag, as long as it does not change. */
 static inline ShFeatures
 sh_bag_features(const ShBag *bag)
@@ -75,8 +83,8 @@ extern void sh_bag_end(ShBag *bag);
 extern void sh_bag_load(ShBag *bag, const ShFeatures *list);
 extern bool sh_bag_jaccard(const ShBag *bag, const ShFeatures *list,
 						   void (*pause) (void), double *similarity);
-extern uint64_t sh_bag_overlap(const ShBag *bag, const ShFeatures *list,
-							   void (*pause) (void), uint64_t *dot);
+extern ShOverlap sh_bag_overlap(const ShBag *bag, const ShFeatures *list,
+								void (*pause) (void));
 extern bool sh_bag_cosine(const ShBag *bag, const ShFeatures *list,
 						  void (*pause) (void), double *similarity);
 

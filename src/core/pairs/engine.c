@@ -21,7 +21,8 @@
  * anew by the bits in which they differ, less those of the block, for pairs
  * within what the two keys leave of the distance.  So we always search either
  * one side, values among themselves, or two sides, the values of one with
- * those of the other.
+ * those of the other.  Where a sample says that many pairs are near, all are
+ * compared.
  *
  * Each pair once.  Blocks are taken in turn.  A pair is reported only where it
  * was not within the radius of a block that was taken before, here or at an
@@ -51,6 +52,8 @@
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
 #define FOUND			256		/* pairs to report at a time */
+#define SAMPLES			64		/* pairs to look at before values are cut, */
+#define DENSE			8		/* of which so many within the radius are many */
 
 typedef struct ShSearch
 {
@@ -387,6 +390,26 @@ search_blocks(ShSearch *search, const ShPairPlan *plan, ShSide *a, ShSide *b,
 }
 
 /*
+ * Are many pairs of the values of two sides, or of one given twice, within the
+ * radius?  Most blocks would find each of these again, only to dismiss it,
+ * and it costs no more to compare all than to report those.
+ */
+static bool
+are_dense(const ShSearch *search, const ShSide *a, const ShSide *b)
+{
+	int			near = 0;
+
+	for (uint64_t i = 0; i < SAMPLES; i++)
+	{
+		uint64_t	x = a->values[sh_mix(2 * i) % a->n];
+		uint64_t	y = b->values[sh_mix(2 * i + 1) % b->n];
+
+		near += sh_distance(x, y) <= search->compare.radius;
+	}
+	return near >= DENSE;
+}
+
+/*
  * Search the values of one side among themselves, or with those of another,
  * for pairs that can be within so many bits besides those chosen.  The keys
  * have so many bits at most.  The order of the values changes.
@@ -407,7 +430,7 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 	if (b != NULL)
 		bits |= sh_differing_bits(b, a->values[0]);
 	bits &= ~search->chosen;
-	if (search->depth == DEPTH_MAX ||
+	if (search->depth == DEPTH_MAX || are_dense(search, a, b != NULL ? b : a) ||
 		!sh_pair_plan(&plan, bits, a->n, b != NULL ? b->n : 0, radius, width))
 	{
 		compare_sides(search, a, b);

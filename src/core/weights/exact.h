@@ -22,7 +22,6 @@
  */
 #define SH_DIGIT_BITS	32
 #define SH_DIGITS		69
-#define SH_LOWEST		(-1074) /* exponent of bit 0 of digit 0 */
 
 /* One digit of each of the 64 sums. */
 typedef int64_t ShDigit[SH_BITS];

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pairs/pairs.h"
+#include "tune/tune.h"
 
 #include <math.h>
 

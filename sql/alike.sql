@@ -1,0 +1,210 @@
+--
+-- alike.c: simhash_alike, and each of its doubts
+--
+
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
+
+-- The same on every server: a number from 0 to n - 1.
+CREATE FUNCTION chance(n int, a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE AS $$
+    SELECT (hashint8extended(a, b) & 1048575)::int % n
+$$;
+-- What is said of two documents: NULL, or whether they are alike, with their
+-- Jaccard similarity.
+CREATE FUNCTION said(a text, b text, at_least float8 DEFAULT .8, profile text DEFAULT NULL)
+RETURNS text LANGUAGE sql AS $$
+    SELECT concat(CASE simhash_alike(a, b, at_least, profile) WHEN simhash_alike(b, a, at_least, profile)
+                  THEN CASE WHEN simhash_alike(a, b, at_least, profile) THEN 'alike' ELSE 'not' END END,
+                  ', ' || round(simhash_jaccard(a, b, profile)::numeric, 3))
+$$;
+
+----------------------------------------
+-- similar, or not
+----------------------------------------
+
+CREATE TABLE edited AS
+SELECT edits, string_agg('word' || translate(i::text, '0123456789', 'abcdefghij'), ' ' ORDER BY i) AS a,
+       string_agg(CASE WHEN i % 100 < edits THEN 'other' || translate(i::text, '0123456789', 'abcdefghij')
+                  ELSE 'word' || translate(i::text, '0123456789', 'abcdefghij') END, ' ' ORDER BY i) AS b
+FROM unnest('{0,1,2,5,10,20,30}'::int[]) AS edits, generate_series(1, 200) AS i
+GROUP BY edits;
+SELECT edits, said(a, b), said(a, b, .9), said(a, b, .5), said(a, b, .8, 'word-1')
+FROM edited ORDER BY edits;
+-- as strict as the similarity with two features more that differ, at any bound
+SELECT count(*) AS wrong
+FROM edited, generate_series(0, 20) AS bound, unnest('{word-2-capped,word-1,word-3,symbol-2-fold}'::text[]) AS p,
+    LATERAL (SELECT count(*) FILTER (WHERE n = 2) AS common, count(*) AS features
+             FROM (SELECT count(*) AS n FROM (SELECT hash FROM simhash_features(a, p) UNION ALL SELECT hash FROM simhash_features(b, p)) AS f
+                   GROUP BY hash) AS f) AS f
+WHERE simhash_alike(a, b, bound / 20.0, p) IS DISTINCT FROM
+    (simhash_jaccard(a, b, p) >= bound / 20.0 AND (common = features OR common >= bound / 20.0 * (features + 2)));
+
+----------------------------------------
+-- repetition
+----------------------------------------
+
+-- Two days of a sensor, two hours of a log, two answers to a survey: they have the
+-- same few words.  So have the days of one of them that is copied with a gap.
+CREATE FUNCTION sensor(day int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(format('temp %s.%s ok', 20 + chance(3, day, i), chance(10, day, i + 1000)), E'\n' ORDER BY i)
+    FROM generate_series(1, 288) AS i
+$$;
+CREATE FUNCTION requests(hour int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(format('%s %s %s', (ARRAY['GET', 'POST', 'PUT'])[1 + chance(3, hour, i)],
+                             (ARRAY['home', 'login', 'search', 'cart'])[1 + chance(4, hour, i + 1000)],
+                             (ARRAY['ok', 'moved', 'missing'])[1 + chance(3, hour, i + 2000)]), E'\n' ORDER BY i)
+    FROM generate_series(1, 400) AS i
+$$;
+CREATE FUNCTION survey(person int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg((ARRAY['yes', 'no', 'rather', 'never'])[1 + chance(4, person, i)], ' ' ORDER BY i)
+    FROM generate_series(1, 120) AS i
+$$;
+CREATE FUNCTION dna(strain int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(substr('acgt', 1 + chance(4, strain, i), 1) || CASE i % 60 WHEN 0 THEN E'\n' ELSE '' END, '' ORDER BY i)
+    FROM generate_series(1, 3000) AS i
+$$;
+SELECT count(*) AS pairs, min(simhash_jaccard(sensor(a), sensor(b))) > .8 AS similar,
+       count(*) FILTER (WHERE simhash_alike(sensor(a), sensor(b))) AS alike
+FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
+SELECT count(*) AS pairs, min(simhash_jaccard(requests(a), requests(b))) > .8 AS similar,
+       count(*) FILTER (WHERE simhash_alike(requests(a), requests(b))) AS alike
+FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
+SELECT count(*) AS pairs, min(simhash_jaccard(survey(a), survey(b))) > .8 AS similar,
+       count(*) FILTER (WHERE simhash_alike(survey(a), survey(b))) AS alike
+FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
+SELECT count(*) AS pairs, min(simhash_jaccard(dna(a), dna(b), 'char-3')) > .8 AS similar,
+       count(*) FILTER (WHERE simhash_alike(dna(a), dna(b), .8, 'char-3')) AS alike
+FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
+-- copies are alike, and those that have lost a line or two
+SELECT said(sensor(1), sensor(1)), said(sensor(1), substr(sensor(1), 40)), said(requests(1), requests(1) || ' GET home ok'),
+       said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), .8, 'char-3');
+-- half of it is not
+SELECT said(sensor(1), left(sensor(1), length(sensor(1)) / 2)),
+       said(requests(1), right(requests(1), length(requests(1)) / 2));
+-- a text that an advertisement is put before, once, often, or the advertisement alone
+CREATE TEMPORARY TABLE victim AS
+SELECT 'Buy our famous cheap watches today ' AS advert,
+       string_agg('line' || translate(i::text, '0123456789', 'abcdefghij'), ' ' ORDER BY i) AS body
+FROM generate_series(1, 100) AS i;
+SELECT n, said(body, repeat(advert, n) || body), said(advert || body, repeat(advert, n) || body)
+FROM victim, unnest('{0,1,2,3,5,10,100,400}'::int[]) AS n ORDER BY n;
+SELECT said(advert, repeat(advert, 2)), said(repeat(advert, 9), repeat(advert, 10)), said(repeat(advert, 399), repeat(advert, 400))
+FROM victim;
+
+----------------------------------------
+-- digits and symbols
+----------------------------------------
+
+-- "same" is whether one may go for the other
+CREATE TABLE symbols (same boolean, a text, b text);
+INSERT INTO symbols VALUES
+    (false, 'GNU C compiler', 'GNU C++ compiler'), (false, 'GNU C compiler', 'GNU C# compiler'),
+    (false, 'the reading is -18.5', 'the reading is 18.5'), (false, 'the reading is 18.5', 'the reading is 18,6'),
+    (false, 'costs $ 5 a piece', 'costs € 5 a piece'), (false, 'costs $5 a piece', 'costs €5 a piece'),
+    (false, 'a < b and c', 'a > b and c'), (false, 'a + b', 'a * b'), (false, 'a = b', 'a ≠ b'),
+    (false, 'x && y', 'x || y'), (false, 'a % b', 'a / b'), (false, 'if (!a) b', 'if (a ~ b)'),
+    (false, 'library version 1.2.3', 'library version 1.2.4'), (false, 'python3 bindings', 'python2 bindings'),
+    (false, 'version 1.12', 'version 11.2'), (false, 'Reads: -18.5', 'Reads 18.5'), (false, 'C!', 'C++'), (false, 'Is it C?', 'is it: `C++`'),
+    (false, 'page 1 of 2', 'page 2 of 1'), (false, 'COVID-19', 'COVID-20'),
+    (false, 'from 2019-01-02', 'from 2019-01-03'), (false, 'a b 5', 'a 5 b'),
+    (true, 'COVID-19 cases', 'COVID 19 cases'), (true, 'covid19 cases', 'COVID19 cases'),
+    (true, 'Free and equal', 'FREE AND EQUAL'), (true, 'Free, and equal.', 'Free and equal'),
+    (true, 'He said: "yes"; (really)!', 'He said yes really'), (true, 'it''s so?', 'it''s so'), (true, 'so: what?', 'so, what!'), (true, '`a` [b] {c}', 'a b c'),
+    (true, '“One” – «two»…', '"One" - (two)'),
+    (true, 'free-software licence', 'free software licence'), (true, 'one – two', 'one - two'),
+    (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
+    (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
+SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, 0, 'word-1') AS alike,
+       simhash_alike(b, a, 0, 'word-1') AS back
+FROM symbols ORDER BY same, a, b;
+-- where words differ, digits and symbols are as good as any; a digit within a word
+-- divides it
+SELECT said('libfoo2 of it', 'lib2foo of it', .4, 'word-1');
+SELECT said('one two three four five six seven eight 9', 'one two three four five six seven eight ten 9', .5),
+       said('one two three four five six seven eight 9', 'one two three four five six seven eight ten 8', .5);
+
+----------------------------------------
+-- profiles
+----------------------------------------
+
+SELECT profile, simhash_alike('all human beings are born free', 'All human beings are born free!', .8, profile) AS case_only,
+       simhash_alike('all human beings are born in C', 'all human beings are born in C++', .3, profile) AS symbols,
+       simhash_alike(sensor(1), sensor(2), .6, profile) AS sensor,
+       simhash_alike(e.a, e.b, .6, profile) AS edited, simhash_alike(v.body, repeat(advert, 100) || v.body, .6, profile) AS padded
+FROM unnest(ARRAY[NULL, 'word-1', 'word-2', 'word-3', 'word-10', 'word-2-fold', 'word-1-2', 'char-3', 'char-5-fold', 'symbol-1', 'symbol-2',
+                  'word-2-seed-7', 'char-4-count', 'python-simhash']) AS profile,
+     (SELECT * FROM edited WHERE edits = 5) AS e, victim AS v;
+SELECT said('Élève à Noël', 'eleve a noel'), said('Élève à Noël', 'eleve a noel', .8, 'word-2-fold');
+SELECT fails($$SELECT simhash_alike('a', 'b', .8, 'nonesuch')$$);
+
+----------------------------------------
+-- other scripts
+----------------------------------------
+
+SELECT said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由在尊严和权利上一律平等'),
+       said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由，在尊严和权利上不平等。', .5),
+       said('价格为 5 元', '价格为 6 元', 0), said('价格为５元', '价格为5元', 0),
+       said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由，在尊严和权利上一律平等。', .8, 'char-3'),
+       said('ที่นี่มี ๕ คน', 'ที่นี่มี ๖ คน', 0, 'word-1');
+
+----------------------------------------
+-- nothing to compare, and other arguments
+----------------------------------------
+
+SELECT said('', ''), said('a', '...'), said(NULL, 'a'), said('a', NULL), said('a', 'a', NULL), said('a', 'a', 1),
+       said('a b', 'c d', 0);
+SELECT simhash_alike('one two', 'One, two'), simhash_alike(at_least => .2, a => 'a b c', b => 'a b d', profile => NULL);
+SELECT fails($$SELECT simhash_alike('a', 'b', 'NaN')$$), fails($$SELECT simhash_alike('a', 'b', 1.01)$$),
+       fails($$SELECT simhash_alike('a', 'b', -.1)$$), fails($$SELECT simhash_alike('a', NULL, 2)$$);
+
+----------------------------------------
+-- arrays
+----------------------------------------
+
+SELECT simhash_alike('{a,b,c,d}', '{d,c,b,a}'::text[]) AS same, simhash_alike('{a,b,c,d}', '{a,b,c,e}'::text[]) AS other,
+       simhash_alike('{a,b,c,d}', '{a,b,c,e}'::text[], .6) AS enough, simhash_alike('{a,b}', '{a,b,b,b,b}'::text[]) AS repeated,
+       simhash_alike('{a,b,b,b}', '{a,b,b,b,b}'::text[]) AS nearly, simhash_alike('{C}', '{C++}'::text[]) AS symbols,
+       simhash_alike('{18.5}', '{-18.5}'::text[], 0) AS numbers;
+SELECT simhash_alike('{}', '{a}'::text[]), simhash_alike('{}', '{}'::text[]), simhash_alike(NULL, '{a}'::text[]),
+       simhash_alike('{a}', '{a}'::text[], NULL);
+-- as documents of one word each: counted, and nothing else
+SELECT count(*) AS pairs, count(*) FILTER (WHERE simhash_alike(x, y, bound) IS DISTINCT FROM
+    ((SELECT count(*) FROM (SELECT unnest(x) INTERSECT SELECT unnest(y)) AS i) >= bound *
+     (SELECT count(*) + CASE WHEN x @> y AND y @> x THEN 0 ELSE 2 END FROM (SELECT unnest(x) UNION SELECT unnest(y)) AS u) AND
+     (SELECT count(*) FROM (SELECT unnest(x) INTERSECT ALL SELECT unnest(y)) AS i) >= bound *
+     (cardinality(x) + cardinality(y) -
+      (SELECT count(*) FROM (SELECT unnest(x) INTERSECT ALL SELECT unnest(y)) AS i)))) AS wrong,
+    count(*) FILTER (WHERE simhash_alike(x, y, bound)) AS alike
+FROM (SELECT n, array_agg('w' || chance(6, n, i) * chance(2, n, i + 50)) AS x FROM generate_series(1, 40) AS n, generate_series(1, 9) AS i GROUP BY n) AS x,
+     (SELECT n, array_agg('w' || chance(6, n, i) * chance(2, n, i + 50)) AS y FROM generate_series(41, 80) AS n, generate_series(1, 10) AS i GROUP BY n) AS y,
+     unnest('{0,.2,.5,.75,1}'::float8[]) AS bound;
+SELECT fails($$SELECT simhash_alike('{a,NULL}', '{a}'::text[])$$), fails($$SELECT simhash_alike('{{a}}', '{a}'::text[])$$),
+       fails($$SELECT simhash_alike('{a}', '{a}'::text[], 2)$$);
+
+----------------------------------------
+-- documents are remembered
+----------------------------------------
+
+-- one compared with others, by several measures and profiles, says the same as each
+-- pair in a transaction of its own
+SELECT count(*) AS wrong FROM (
+    SELECT a.body AS a, b.body AS b, p FROM unnest(ARRAY[sensor(1), sensor(2), requests(1), 'C', 'C++', '']) AS a(body),
+        unnest(ARRAY[sensor(1), requests(1), 'C', 'C++', '']) AS b(body), unnest('{NULL,word-1,char-3}'::text[]) AS p) AS c
+WHERE simhash_alike(a, b, .5, p) IS DISTINCT FROM simhash_alike(b, a, .5, p)
+    OR simhash_alike(a, b, .5, p) AND NOT simhash_jaccard(a, b, p) >= .5
+    OR (simhash_alike(a, b, .5, p) IS NULL) <> (simhash_jaccard(a, b, p) IS NULL)
+    OR simhash_alike(a, a, 1, p) IS DISTINCT FROM (simhash_jaccard(a, a, p) = 1);
+-- a large one is given up again
+SELECT simhash_alike(body, body) AS itself
+FROM (SELECT string_agg('word' || i, ' ') AS body FROM generate_series(1, 300000) AS i) AS d;
+SELECT memory_in_use() AS before \gset
+SELECT count(*) FROM generate_series(1, 30) AS n,
+    LATERAL (SELECT string_agg('word' || i * n, ' ') AS body FROM generate_series(1, 20000) AS i) AS d
+WHERE simhash_alike(body, body || ' end');
+SELECT memory_in_use() - :before < 20000000 AS no_growth;
+
+DROP TABLE edited, victim, symbols;
+DROP FUNCTION said, sensor, requests, survey, dna, chance;

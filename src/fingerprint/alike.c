@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * alike.c
+ *		Whether the similarity of two documents is evidence that one may go for
+ *		the other.
+ *
+ * Documents are alike when the Jaccard similarity of their sets of features is
+ * high enough, and none of these explains it:
+ *
+ *	- Repetition.  In a log or a table of measurements the same few words occur
+ *	  again and again, so the sets of two that have nothing to do with each other
+ *	  are nearly the same.  And a text that a hundred copies of an advertisement
+ *	  are put before has hardly more features than the text with one.  So the
+ *	  counts of features must be similar as well (the Jaccard similarity of
+ *	  multisets); and where at least half of what both documents have repeats
+ *	  itself, so must be windows three times as long.  These survive less: if a
+ *	  share c of windows of n words is left by changes here and there, c^3 is left
+ *	  of windows of 3n words.  That much is asked for.
+ *	- Symbols.  Documents whose words are the same one after the other, where only
+ *	  digits or symbols differ: C and C++, -18.5 and 18.5, versions, prices.
+ *	- Shortness.  Of a title of six words another one is left with similarity .83
+ *	  by a word more, which may say all: "documentation", "32 bits".  So unless all
+ *	  are the same, two features that differ are added to those that do: a word
+ *	  more or less is allowed from twelve words on, for the default of .8.
+ *	- Chance.  Where rows taken at random are similar, as records that share a
+ *	  long text are, only what goes beyond that counts: a similarity s of a level
+ *	  of chance c is worth (s - c) / (1 - c), as in Cohen's kappa (1960).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fingerprint/fingerprint.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#define LONGER			3		/* times as many tokens in a longer window */
+#define REPEATS			2		/* occurrences of an average feature, from
+								 * which on longer windows are looked at */
+#define CHANCE_MIN		0.2		/* a level of chance that counts */
+#define SURPLUS			2		/* features that are taken to differ besides
+								 * those that do */
+
+/* --- what is known of a document ------------------------------------------ */
+
+/* A hash of bytes, eight at a time; it begins with what nobody can foresee. */
+typedef struct ByteChain
+{
+	uint64		hash;
+	uint64		bytes;			/* the last ones */
+	uint64		n;				/* all */
+} ByteChain;
+
+/* What chain_tokens is told, and has found so far. */
+typedef struct TokenChain
+{
+	ShDocument *document;
+	ByteChain	words;			/* without digits */
+	ByteChain	marks;			/* digits and symbols */
+	uint64		place;			/* pieces of words so far */
+	bool		minus;			/* the last token is a '-' */
+} TokenChain;
+
+/* Add a byte. */
+static inline void
+chain_byte(ByteChain *chain, unsigned char byte)
+{
+	chain->bytes = chain->bytes << 8 | byte;
+	if (++chain->n % 8 == 0)
+		chain->hash = sh_mix(chain->hash * SH_SCRAMBLE + chain->bytes);
+}
+
+/* The hash of all that was added. */
+static uint64
+chain_end(const ByteChain *chain)
+{
+	return sh_mix(sh_mix(chain->hash + chain->bytes) + chain->n);
+}
+
+/* Is a byte a digit?  NFKC has made digits of other widths these. */
+static inline bool
+is_digit(unsigned char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Is a token a symbol, and not one that only divides a text or quotes? */
+static bool
+is_symbol(const unsigned char *token, const unsigned char *end)
+{
+	size_t		length;
+	int			kind = sh_classify(sh_utf8_decode(token, end, &length));
+
+	return (kind & ~SH_INERT) == SH_SYMBOL;
+}
+
+/* Does a symbol say something, and not only divide a text or quote? */
+static bool
+is_mark(unsigned char symbol)
+{
+	return strchr("-!?:`", symbol) == NULL;
+}
+
+/* Add digits or a symbol, with the place that they have among the words. */
+static void
+chain_mark(TokenChain *tokens, const unsigned char *from,
+		   const unsigned char *end)
+{
+	for (int shift = 56; shift >= 0; shift -= 8)
+		chain_byte(&tokens->marks, (unsigned char) (tokens->place >> shift));
+	while (from < end)
+		chain_byte(&tokens->marks, *from++);
+}
+
+/*
+ * Add a word, but for the digits in it.  A minus before digits is a sign; others
+ * are hyphens and dashes.
+ */
+static inline void
+chain_word(TokenChain *tokens, const unsigned char *from,
+		   const unsigned char *end)
+{
+	if (tokens->minus && is_digit(*from))
+		chain_mark(tokens, (const unsigned char *) "-",
+				   (const unsigned char *) "-" + 1);
+	while (from < end)
+	{
+		const unsigned char *start = from;
+
+		while (from < end && !is_digit(*from))
+			chain_byte(&tokens->words, *from++);
+		if (from > start)
+		{
+			chain_byte(&tokens->words, ' ');
+			tokens->place++;
+		}
+		for (start = from; from < end && is_digit(*from); from++)
+			;
+		if (from > start)
+			chain_mark(tokens, start, from);
+	}
+}
+
+/* ShDocumentSink: chain up the tokens. */
+static bool
+chain_tokens(void *state, ShWindows *windows)
+{
+	TokenChain *tokens = state;
+	ShFeature	batch[SH_BATCH];
+	size_t		n;
+
+	while ((n = sh_windows_next(windows, batch)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < n; i++)
+		{
+			const unsigned char *from = windows->text->bytes + batch[i].start;
+			const unsigned char *end = windows->text->bytes + batch[i].end;
+
+			if (!is_symbol(from, end))
+				chain_word(tokens, from, end);
+			else if (is_mark(*from))
+				chain_mark(tokens, from, end);
+			tokens->minus = *from == '-';
+		}
+	}
+	return true;
+}
+
+/* SimhashReader: chain up the tokens of a slice, but for the last few. */
+static void
+feed_chain(void *state, const unsigned char *bytes, Size length)
+{
+	TokenChain *tokens = state;
+
+	(void) sh_document_read(tokens->document, bytes, length, chain_tokens,
+							tokens);
+}
+
+/* A profile whose windows are longer than those of another one. */
+static const ShProfile *
+longer_profile(const ShProfile *profile)
+{
+	bool		foreign = profile->unit >= SH_UNIT_COMPAT;
+	int			size = foreign ? sh_default_profile->max : profile->max;
+	char		name[SH_PROFILE_NAME];
+
+	snprintf(name, sizeof name, "%s-%d-count%s",
+			 profile->unit == SH_UNIT_CHARACTER ? "char" :
+			 profile->unit == SH_UNIT_SYMBOL ? "symbol" : "word",
+			 Min(LONGER * size, SH_WINDOW_MAX), profile->folds ? "-fold" : "");
+	return sh_profile_find(name, strlen(name));
+}
+
+/* The occurrences in a list. */
+static uint64
+occurrences(const ShFeatures *list)
+{
+	uint64		sum = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		sum += list->weights[i];
+	return sum;
+}
+
+/* The features that are in a bag, and how often they occur. */
+SimhashEvidence
+simhash_features_evidence(const ShBag *bag)
+{
+	SimhashEvidence evidence = {.features = sh_bag_features(bag)};
+
+	evidence.total = occurrences(&evidence.features);
+	return evidence;
+}
+
+/*
+ * What is known of a document whose features are in a bag, counted.  Longer
+ * windows, if they are to be looked at, go to another bag, and stay there.
+ */
+SimhashEvidence
+simhash_text_evidence(const ShBag *bag, ShBag *longer,
+					  const ShProfile *profile, text *document)
+{
+	SimhashEvidence evidence = simhash_features_evidence(bag);
+	const ShProfile *symbols =
+	simhash_comparing_profile(sh_profile_find("symbol-1", strlen("symbol-1")));
+	TokenChain	tokens = {.document = simhash_begin_document(symbols)};
+
+	tokens.words.hash = tokens.marks.hash = symbols->seed;
+	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+					  feed_chain, &tokens);
+	sh_document_read_end(tokens.document, chain_tokens, &tokens);
+	evidence.words = chain_end(&tokens.words);
+	evidence.marks = chain_end(&tokens.marks);
+	if (evidence.total >= REPEATS * evidence.features.n)
+	{
+		simhash_fill_bag(longer, SH_DAMP_COUNT, longer_profile(profile),
+						 document);
+		evidence.longer = sh_bag_features(longer);
+		evidence.longer_total = occurrences(&evidence.longer);
+	}
+	return evidence;
+}
+
+/* --- two documents -------------------------------------------------------- */
+
+/* The similarity asked for where rows at random have some already. */
+double
+simhash_beyond_chance(double at_least, double chance)
+{
+	return chance < CHANCE_MIN ? at_least : chance + (1 - chance) * at_least;
+}
+
+/* The Jaccard similarity of two multisets of so many occurrences. */
+static double
+multiset_jaccard(uint64 least, uint64 a, uint64 b)
+{
+	return (double) least / (double) (a + b - least);
+}
+
+/* What at_least leaves for the multisets of longer windows. */
+static double
+least_of_longer(const ShProfile *profile, double at_least)
+{
+	const ShProfile *longer = longer_profile(profile);
+	int			size = profile->unit >= SH_UNIT_COMPAT ?
+		sh_default_profile->max : profile->max;
+	double		share = pow(2 * at_least / (1 + at_least),
+							(double) longer->max / size);
+
+	return share / (2 - share);
+}
+
+/* Are the longer windows of two documents too different, if these repeat? */
+static bool
+longer_differ(const ShProfile *profile, double at_least,
+			  const SimhashEvidence *a, const SimhashEvidence *b,
+			  const ShBag *longer)
+{
+	return a->longer.n > 0 && b->longer.n > 0 &&
+		multiset_jaccard(sh_bag_overlap(longer, &b->longer,
+										simhash_pause).least,
+						 a->longer_total, b->longer_total) <
+		least_of_longer(profile, at_least);
+}
+
+/*
+ * Are two documents alike?  The features of the first are in a bag, its longer
+ * windows, if there are some, in another one.  Sets the Jaccard similarity of
+ * their sets of features, if both have some.
+ */
+SimhashVerdict
+simhash_judge(const ShProfile *profile, double at_least, double chance,
+			  const SimhashEvidence *a, const SimhashEvidence *b,
+			  const ShBag *bag, const ShBag *longer, double *similarity)
+{
+	ShOverlap	overlap;
+
+	if (a->features.n == 0 || b->features.n == 0)
+		return SIMHASH_UNLIKE;
+	overlap = sh_bag_overlap(bag, &b->features, simhash_pause);
+	*similarity = (double) overlap.common /
+		(double) (a->features.n + b->features.n - overlap.common);
+	if (*similarity < at_least)
+		return SIMHASH_UNLIKE;
+	if (multiset_jaccard(overlap.least, a->total, b->total) < at_least ||
+		longer_differ(profile, at_least, a, b, longer))
+		return SIMHASH_BY_REPETITION;
+	if (a->words == b->words && a->marks != b->marks)
+		return SIMHASH_BUT_FOR_SYMBOLS;
+	if (*similarity < 1 &&
+		overlap.common < at_least *
+		(double) (a->features.n + b->features.n - overlap.common + SURPLUS))
+		return SIMHASH_TOO_SHORT;
+	if (*similarity < simhash_beyond_chance(at_least, chance))
+		return SIMHASH_BY_CHANCE;
+	return SIMHASH_ALIKE;
+}
+
+/* The value of "at_least"; fails if it is out of range, or NaN. */
+double
+simhash_check_at_least(double at_least)
+{
+	if (!(at_least >= 0 && at_least <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"at_least\" is %g", at_least),
+				 errhint("It must be from 0 to 1.")));
+	return at_least;
+}

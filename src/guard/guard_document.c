@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_document.c
+ *		The documents that are compared, where the terms say so: how they are had
+ *		from the rows of a table, and whether two of them are similar.
+ *
+ * A document is what a column has, or the value of the expression that the
+ * fingerprint is made of, say coalesce(title, '') || ' ' || body.  That is the
+ * expression of the table that the trigger was made for, in columns of each table
+ * that is searched: to insert a row computes the fingerprint by the like of it,
+ * with the same rights, and no code of the owner of some other partition is run.
+ *
+ * Here a document is a value of variable length: a text; an array of texts; a bit
+ * string, to which a fingerprint that is a bigint is turned.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+
+/* The type of the documents; fails unless such can be compared. */
+static Oid
+document_type(Relation relation, const GuardTerms *terms)
+{
+	Form_pg_attribute column =
+	simhash_guard_attribute(relation, terms->document != 0 ? terms->document :
+							terms->column);
+	Oid			type = terms->expression != NULL ?
+	exprType(terms->expression) : column->atttypid;
+	Oid			element = get_element_type(getBaseType(type));
+
+	if (terms->measure == SIMHASH_HAMMING)
+		return simhash_guard_type(relation, terms->document).oid;
+	if (!IsBinaryCoercible(OidIsValid(element) ? element : type, TEXTOID))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not text or text[]",
+						NameStr(column->attname),
+						RelationGetRelationName(relation),
+						format_type_be(type)),
+				 errhint("Documents are texts or arrays of texts; fingerprints are compared by the similarity \"hamming\".")));
+	return OidIsValid(element) ? TEXTARRAYOID : TEXTOID;
+}
+
+/*
+ * Prepare to have the documents of rows of a table, in memory of the current
+ * context.  The terms are in columns of that table.
+ */
+GuardDocument
+simhash_guard_bind_document(Relation relation, const GuardTerms *terms)
+{
+	GuardDocument document = {.column = terms->document};
+
+	if (terms->document == 0 && terms->expression == NULL)
+		return document;
+	document.type = document_type(relation, terms);
+	document.context = CreateStandaloneExprContext();
+	if (terms->expression == NULL)
+		simhash_guard_check_stored(relation, terms->document);
+	else
+		document.computed =
+			ExecInitExpr(expression_planner(copyObject((Expr *) terms->expression)),
+						 NULL);
+	return document;
+}
+
+/*
+ * The document of a row, which may be in the row itself, or in memory of the
+ * document's context; NULL if it has none.
+ */
+text	   *
+simhash_guard_get_document(const GuardDocument *document, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		value;
+	uint64		word;
+	MemoryContext old;
+
+	if (document->context == NULL)
+		return NULL;
+	old = MemoryContextSwitchTo(document->context->ecxt_per_tuple_memory);
+	document->context->ecxt_scantuple = slot;
+	value = document->computed == NULL ?
+		slot_getattr(slot, document->column, &isnull) :
+		ExecEvalExpr(document->computed, document->context, &isnull);
+	if (!isnull && document->type == INT8OID)
+	{
+		word = (uint64) DatumGetInt64(value);
+		value = simhash_make_bits(&word, 1);
+	}
+	MemoryContextSwitchTo(old);
+	return isnull ? NULL : (text *) DatumGetPointer(value);
+}
+
+/* A document as the value of the column that it is from. */
+Datum
+simhash_guard_document_value(const GuardDocument *document, text *value)
+{
+	GuardType	bits = {BITOID, SH_BITS};
+
+	if (document->type != INT8OID)
+		return PointerGetDatum(value);
+	return Int64GetDatum((int64) simhash_guard_fingerprint(&bits,
+														   PointerGetDatum(value)).words[0]);
+}
+
+/* The columns that a document is had from, as pull_varattnos() numbers them. */
+Bitmapset  *
+simhash_guard_document_columns(const GuardTerms *terms)
+{
+	Bitmapset  *columns = NULL;
+
+	if (terms->document != 0)
+		return bms_make_singleton(terms->document -
+								  FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos(terms->expression, 1, &columns);
+	return columns;
+}
+
+/* Are two documents the same?  NULL stands for no document. */
+bool
+simhash_guard_same_document(const text *document, const text *other)
+{
+	if (document == NULL || other == NULL)
+		return document == other;
+	return datum_image_eq(PointerGetDatum(document), PointerGetDatum(other),
+						  false, -1);
+}
+
+/*
+ * How similar the document of a row is to that of another, which is there already,
+ * or how many bits are different; -1 if they are not similar enough.
+ */
+double
+simhash_guard_similarity(const GuardTerms *terms, const GuardDocument *kind,
+						 text *document, text *other)
+{
+	double		similarity = -1;
+
+	if (document == NULL || other == NULL)
+		return -1;
+	if (terms->measure == SIMHASH_HAMMING)
+	{
+		SimhashBits a = simhash_get_bits(PointerGetDatum(document));
+		SimhashBits b = simhash_get_bits(PointerGetDatum(other));
+		int			distance = simhash_bits_distance(&a, &b);
+
+		return distance <= terms->at_most ? distance : -1;
+	}
+	return simhash_exact_similarity(terms->measure, terms->profile,
+									terms->at_least,
+									kind->type == TEXTARRAYOID,
+									DatumGetTextPP(PointerGetDatum(document)),
+									DatumGetTextPP(PointerGetDatum(other)),
+									&similarity) &&
+		similarity >= terms->at_least ? similarity : -1;
+}
