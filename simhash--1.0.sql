@@ -1401,14 +1401,11 @@ COMMENT ON FUNCTION simhash_components(text) IS
 ----------------------------------------------------------------------------
 
 -- The table may belong to somebody whom the caller does not trust: no code of
--- the owner's may run that would not run in a SELECT of the columns.  So both are
--- in C: there what is called is known, and not by a name
--- (src/report/simhash_report.c).
-
--- The texts of a report, a plan, a DELETE and a script are written in SQL, by
--- functions whose bodies are bound to what they call when they are created, not by
--- names that somebody could plant.  What is known of the table comes from C; what
--- decides which rows go is one and the same call.
+-- the owner's may run that would not run in a SELECT of the columns.  So the texts of
+-- a report, a plan, a DELETE and a script are written by functions whose bodies are
+-- bound to what they call when they are created, not by names that somebody could
+-- plant.  What is known of the table comes from C (src/report); what decides which
+-- rows go is one and the same call.
 
 CREATE FUNCTION _simhash_dedup_table(
     relation regclass, fingerprint text, k bigint, kind text, keep text,

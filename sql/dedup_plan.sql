@@ -329,6 +329,7 @@ SELECT fails($$SELECT simhash_pairs('SELECT id, 1::bigint, ''''::varbit AS b FRO
 SELECT count(*) FROM simhash_pairs('SELECT id, 1::bigint, NULL::bit(64) AS b FROM docs', document => 'b', similarity => 'hamming', at_most => 3);
 SELECT count(*) FROM simhash_pairs('SELECT id, 1::bigint, mh FROM docs', document => 'mh', similarity => 'hamming', at_most => 64);
 SELECT count(*) FROM simhash_pairs('SELECT id, 1::bigint, mh FROM docs', document => 'mh', similarity => 'hamming', at_most => -1);
+SELECT count(*) FROM simhash_clusters('SELECT id, 1::bigint, mh FROM docs', document => 'mh', similarity => 'hamming', at_most => -1);
 SELECT count(*) FROM simhash_pairs('SELECT id, 1::bigint, mh FROM docs', document => 'mh', similarity => 'hamming', at_most => 5000000000);
 
 ----------------------------------------

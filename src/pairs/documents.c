@@ -419,7 +419,7 @@ simhash_documents_hash(const SimhashDocuments *documents)
 
 /*
  * Has a row exactly the features of the document that has just been read, and
- * whatever else is known of it?  False if there are none.
+ * whatever else is known of it?  False if there are none, or no bound is met.
  */
 bool
 simhash_documents_same(SimhashDocuments *documents, uint32 row)
@@ -428,7 +428,8 @@ simhash_documents_same(SimhashDocuments *documents, uint32 row)
 	const ShFeatures *features = &mine->features;
 	SimhashEvidence other;
 
-	if (features->n == 0 || features->n != documents->count[row])
+	if (features->n == 0 || features->n != documents->count[row] ||
+		documents->most < 0)
 		return false;
 	other = simhash_documents_evidence(documents, row);
 	return other.words == mine->words && other.marks == mine->marks &&
