@@ -1594,10 +1594,10 @@ RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
-    SELECT p.*, relkind, coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure
+    SELECT p.*, (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS relkind,
+        coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure
     FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
-                              similarity, at_least, profile, at_most, apart, true) AS p,
-        pg_class AS c WHERE c.oid = relation
+                              similarity, at_least, profile, at_most, apart, true) AS p
 ), found AS MATERIALIZED (
     SELECT r.*
     FROM parts, LATERAL _simhash_report_rows(relation, concat(format(
@@ -1909,7 +1909,8 @@ RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
-    SELECT p.*,
+    -- a relation that is NULL is no constant outside: it has to be complained of here
+    SELECT p.*, relation AS oid,
         (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
          FROM unnest(parse_ident(coalesce(plan, ''))) WITH ORDINALITY AS i (part, n)) AS plan_name,
         (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
@@ -2143,7 +2144,7 @@ WITH parts AS MATERIALIZED (
                   name, settable, settable, log_name, log_name, moves.undrop,
                   E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
                   E'    END LOOP;\n' || moves.clear, plan_name) AS body
-    FROM parts, moves, columns WHERE attrelid = relation AND log IS NOT NULL
+    FROM parts, moves, columns WHERE attrelid = parts.oid AND log IS NOT NULL
 ), work AS (
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s'
         '    -- What others go for does not go itself.\n'
@@ -2202,7 +2203,7 @@ WITH parts AS MATERIALIZED (
         END,
         plan_name, source, goes,
         CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
-    FROM parts, moves, refusals, columns WHERE attrelid = relation
+    FROM parts, moves, refusals, columns WHERE attrelid = parts.oid
 ), tags AS (
     -- quotes that no name in the bodies ends
     SELECT format('$simhash%s$', nullif(n, 0)) AS tag

@@ -365,6 +365,13 @@ SELECT agree('none', 'fp'), agree('none', 'fp', ', document => ''body''');
 INSERT INTO none VALUES (1, 5, 'x');
 SELECT agree('none', 'fp'), agree('none', 'fp', ', document => ''body''');
 
+-- a table that is NULL is refused, by every plan
+SELECT call, fails(format('SELECT * FROM ' || call, n))
+FROM unnest(ARRAY['simhash_report(%s, ''fp'')', 'simhash_dedup_plan(%s, ''fp'')',
+    'simhash_dedup_sql(%s, ''fp'')', 'simhash_dedup_script(%s, ''fp'', ''p'')']) AS call,
+    unnest(ARRAY['NULL', '(SELECT oid::regclass FROM pg_class WHERE relname = '''')']) AS n
+ORDER BY call, n;
+
 ----------------------------------------
 -- rights
 ----------------------------------------

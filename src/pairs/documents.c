@@ -406,20 +406,26 @@ simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* A hash of what simhash_documents_same() compares with. */
+/*
+ * A hash of what simhash_documents_same() compares with, which nobody can foresee; 0 if
+ * there is no feature, or no bound that is met.
+ */
 uint64
 simhash_documents_hash(const SimhashDocuments *documents)
 {
 	const SimhashEvidence *mine = &documents->evidence;
-	size_t		n = mine->features.n;
+	uint64		hash = documents->bag.multiplier + mine->words + mine->marks;
 
-	return n == 0 ? 0 : sh_mix(mine->words + mine->marks + mine->features.hashes[0] +
-							   mine->features.hashes[n - 1]);
+	if (mine->features.n == 0 || documents->most < 0)
+		return 0;
+	for (size_t i = 0; i < mine->features.n; i++)
+		hash = sh_mix(hash + mine->features.hashes[i]) + mine->features.weights[i];
+	return hash;
 }
 
 /*
- * Has a row exactly the features of the document that has just been read, and
- * whatever else is known of it?  False if there are none, or no bound is met.
+ * Has a row exactly the features of the document that has just been read, which has
+ * some, and whatever else is known of it?
  */
 bool
 simhash_documents_same(SimhashDocuments *documents, uint32 row)
@@ -428,8 +434,7 @@ simhash_documents_same(SimhashDocuments *documents, uint32 row)
 	const ShFeatures *features = &mine->features;
 	SimhashEvidence other;
 
-	if (features->n == 0 || features->n != documents->count[row] ||
-		documents->most < 0)
+	if (features->n != documents->count[row])
 		return false;
 	other = simhash_documents_evidence(documents, row);
 	return other.words == mine->words && other.marks == mine->marks &&

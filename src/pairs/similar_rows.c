@@ -45,7 +45,6 @@
 #define RANDOM			4		/* its first row tells what chance is */
 
 #define MOST_DOUBTS		256		/* of a row, before no more are looked for */
-#define LOOKS			4		/* rows whose features may be the same */
 #define SAY_EVERY		256		/* comparisons between two looks at the clock */
 
 /* There is no center yet. */
@@ -79,22 +78,19 @@ is_shared(void *context, uint32 row)
 	return rows_of(&search->pairs, search->similar.number[row]) > 1;
 }
 
-/*
- * SimhashRowTest: has one of the last few rows of the same hash the same fingerprint
- * and the same features?
- */
+/* SimhashRowTest: has another row the same fingerprint and the same features? */
 static bool
 is_copy(void *context, uint32 row)
 {
 	SimhashRowSearch *search = context;
 	SimhashSimilar *similar = &search->similar;
-	uint32	   *last = &similar->last[simhash_documents_hash(search->rows.documents) %
+	uint64		hash = simhash_documents_hash(search->rows.documents);
+	uint32	   *last = &similar->last[sh_mix(hash + similar->number[row]) %
 									  search->rows.n];
-	uint32		other = *last;
 
-	if (simhash_is_apart(&search->rows, row))
+	if (hash == 0 || simhash_is_apart(&search->rows, row))
 		return false;
-	for (int i = 0; i < LOOKS && other != NONE; i++)
+	for (uint32 other = *last; other != NONE; other = similar->before[other])
 	{
 		if (similar->number[row] == similar->number[other] &&
 			simhash_documents_same(search->rows.documents, other))
@@ -102,7 +98,6 @@ is_copy(void *context, uint32 row)
 			similar->text[row] = other;
 			return true;
 		}
-		other = similar->before[other];
 	}
 	similar->before[row] = *last;
 	*last = row;
