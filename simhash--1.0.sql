@@ -2154,6 +2154,10 @@ WITH parts AS MATERIALIZED (
         '        OR gone OPERATOR(pg_catalog.=) ANY (\n'
         '            SELECT kept FROM %s WHERE done = ''removed''));\n'
         '    LOOP\n'
+        -- An expression has a snapshot taken that lasts until the COMMIT.  Without one,
+        -- PostgreSQL 17 and later forget what a plan depends on that passes an index
+        -- over which is too new for it, and fail if they are built with assertions.
+        '        pairs := 0;\n'
         '        -- Some pairs of the plan: lock their rows, and compare them again.\n'
         '        WITH pair AS MATERIALIZED (\n'
         '            SELECT p.ctid AS place, p.gone, p.kept, p.needed, coalesce(p.doubt, '''') AS doubt\n'

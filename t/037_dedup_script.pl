@@ -284,6 +284,26 @@ is(sql("SELECT count(*) FROM taken AS t WHERE relation = 'docs' AND kept % 2 = 1
 	'and none goes for one of them');
 judge('hidden rows');
 
+# --- an index over the plan that is too new for its plans ---------------------
+
+# A transaction is open when the plan is edited, so that an index which is made
+# then cannot serve what is older: PostgreSQL plans what would use it again and
+# again, and with assertions fails where there is no snapshot.
+make_tables(10);
+sql("DROP TABLE IF EXISTS gone_docs, plan; CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan('docs', 'fp')");
+my $open = $node->background_psql('postgres');
+$open->query_safe('BEGIN; SELECT pg_current_xact_id()');
+sql("UPDATE plan SET doubt = 'no'");
+write_script(5);
+is(sql("SELECT bool_and(indcheckxmin) FROM pg_index WHERE indrelid = 'plan'::regclass"), 't',
+	'an index over the plan is too new');
+$run = start_script(\$last);
+ok($run->finish, 'all batches are done') or diag($last);
+judge('with new indexes');
+is(sql('SELECT count(*) FROM docs'), '10', 'all copies are gone');
+$open->query_safe('COMMIT');
+$open->quit;
+
 # --- bit strings ---------------------------------------------------------------
 
 # They are compared again as a whole, of whichever type.
