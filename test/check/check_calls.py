@@ -64,9 +64,10 @@ def differs(asked):
             again = session.ask(sql)
             session.must('ROLLBACK')
             # Of two faults of a call the plan decides which is found first.
-            if CANCELLED not in (before.state, again.state) and (
-                    not before.state, before.rows) != (not again.state,
-                                                       again.rows):
+            if wrong(sql, again) or (
+                    CANCELLED not in (before.state, again.state) and
+                    (not before.state, before.rows) != (not again.state,
+                                                        again.rows)):
                 return sql, 'a new session says %s, not %s' % (
                     again.state or again.rows, before.state or before.rows)
     finally:
