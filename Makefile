@@ -47,7 +47,7 @@ pairs = apart components documents pairs prefixes query_rows row_clusters row_gr
 	row_order row_search sample similar_rows
 query = arguments progress statement
 search = ball distance functions group_hash measure operators source
-weights = cppjieba explain idf_agg idf_cache idf_type keywords segment tfidf \
+weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 fingerprint = alike arrays bags compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash passages shared similarity utf8 wide

@@ -495,15 +495,77 @@ COMMENT ON FUNCTION simhash_features(text[], simhash_idf) IS
 -- Explanations
 ----------------------------------------------------------------------------
 
--- Not STRICT: a profile of NULL is the default one, and an idf of NULL weighs
--- all features the same.
+-- Bit i of a fingerprint by simhash is the sign of a sum, the margin: what the
+-- features weigh whose hash has the bit set, less what the others weigh.  A margin
+-- far from 0 survives any small change of the document; one close to it is decided by
+-- a few features, and a tie, which counts as a 0, by none.  Two documents differ at a
+-- bit because their margins there lie on both sides of 0.  What a feature weighs more
+-- in one of them, with the sign that the bit of its hash gives it, is its part of the
+-- difference.
+CREATE FUNCTION _simhash_explain(
+    features_a text[], weights_a double precision[], hashes_a bigint[],
+    features_b text[], weights_b double precision[], hashes_b bigint[], most bigint,
+    OUT "bit" integer, OUT margin_a double precision,
+    OUT margin_b double precision, OUT differs boolean, OUT features text[])
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64
+BEGIN ATOMIC
+WITH f AS MATERIALIZED (
+    SELECT hash, min(feature COLLATE "C") AS feature, sum(a) AS a, sum(b) AS b
+    FROM (SELECT feature, hash, weight AS a, 0 AS b
+          FROM unnest(features_a, weights_a, hashes_a) AS of_a (feature, weight, hash)
+          UNION ALL
+          SELECT feature, hash, 0, weight
+          FROM unnest(features_b, weights_b, hashes_b) AS of_b (feature, weight, hash)) AS of_both
+    GROUP BY hash
+), known AS MATERIALIZED (
+    SELECT bool_or(a <> 0) AS a, bool_or(b <> 0) AS b FROM f
+), bits AS MATERIALIZED (
+    SELECT n, sum(CASE hash >> n & 1 WHEN 1 THEN f.a ELSE -f.a END) AS a,
+        sum(CASE hash >> n & 1 WHEN 1 THEN f.b ELSE -f.b END) AS b
+    FROM generate_series(0, 63) AS n LEFT JOIN f ON true GROUP BY n
+)
+SELECT n, CASE WHEN known.a THEN bits.a END, CASE WHEN known.b THEN bits.b END, of_bit.differs,
+    CASE WHEN of_bit.differs THEN
+        -- the largest first
+        ARRAY(SELECT f.feature FROM f
+              WHERE (bits.a > bits.b) = (CASE hash >> n & 1 WHEN 1 THEN f.a - f.b ELSE f.b - f.a END > 0)
+                  AND f.a <> f.b
+              ORDER BY abs(f.a - f.b) DESC, hash < 0, hash
+              LIMIT coalesce(most, 10))
+    END
+FROM bits, known, LATERAL (
+    SELECT CASE WHEN known.a AND known.b THEN (bits.a > 0) <> (bits.b > 0) END AS differs
+) AS of_bit
+ORDER BY n;
+END;
+
+COMMENT ON FUNCTION _simhash_explain(text[], double precision[], bigint[], text[], double precision[], bigint[], bigint) IS
+'what simhash_explain says of two lists of features';
+
+-- For each bit, the least significant first: the margins of two documents, whether
+-- their fingerprints differ there, and if so the features that carry the difference,
+-- at most so many.  A profile of NULL is the default one, and an idf of NULL weighs all
+-- features the same.  Margins are NULL without features; no row where a document is
+-- NULL.  Errors: undefined_object for a profile that there is not,
+-- invalid_row_count_in_limit_clause for a negative number of features,
+-- program_limit_exceeded for a document with more than a million of them.
 CREATE FUNCTION simhash_explain(
     a text, b text, profile text DEFAULT NULL, most bigint DEFAULT 10,
     OUT "bit" integer, OUT margin_a bigint, OUT margin_b bigint,
     OUT differs boolean, OUT features text[])
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_explain'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64
+BEGIN ATOMIC
+SELECT e.bit, e.margin_a::bigint, e.margin_b::bigint, e.differs, e.features
+FROM (SELECT array_agg(feature) AS features, array_agg(weight) AS weights, array_agg(hash) AS hashes
+      FROM simhash_features(a, coalesce(profile, 'word-2-capped'))) AS of_a,
+    (SELECT array_agg(feature) AS features, array_agg(weight) AS weights, array_agg(hash) AS hashes
+     FROM simhash_features(b, coalesce(profile, 'word-2-capped'))) AS of_b,
+    _simhash_explain(of_a.features, of_a.weights, of_a.hashes,
+                     of_b.features, of_b.weights, of_b.hashes, most) AS e
+WHERE a IS NOT NULL AND b IS NOT NULL;
+END;
 COMMENT ON FUNCTION simhash_explain(text, text, text, bigint) IS
 'the bits of two fingerprints: margins, differences, features behind them';
 
@@ -512,8 +574,17 @@ CREATE FUNCTION simhash_explain(
     OUT "bit" integer, OUT margin_a double precision,
     OUT margin_b double precision, OUT differs boolean, OUT features text[])
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_word_explain'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 5000 ROWS 64
+BEGIN ATOMIC
+SELECT e.*
+FROM (SELECT array_agg(feature) AS features, array_agg(weight) AS weights, array_agg(hash) AS hashes
+      FROM simhash_features(a, idf)) AS of_a,
+    (SELECT array_agg(feature) AS features, array_agg(weight) AS weights, array_agg(hash) AS hashes
+     FROM simhash_features(b, idf)) AS of_b,
+    _simhash_explain(of_a.features, of_a.weights, of_a.hashes,
+                     of_b.features, of_b.weights, of_b.hashes, most) AS e
+WHERE a IS NOT NULL AND b IS NOT NULL;
+END;
 COMMENT ON FUNCTION simhash_explain(text[], text[], simhash_idf, bigint) IS
 'the same for features that are given';
 
@@ -556,18 +627,6 @@ AS 'MODULE_PATHNAME', 'minhash_features_by_profile'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash(text[], text) IS
 'MinHash fingerprint of a set of features, hashed as by a profile';
-
-CREATE FUNCTION minhash_similarity(bigint, bigint) RETURNS double precision
-AS 'MODULE_PATHNAME', 'minhash_similarity'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
-'Jaccard similarity that the distance of two MinHash fingerprints estimates';
-
-CREATE FUNCTION minhash_similarity(a bit, b bit) RETURNS double precision
-AS 'MODULE_PATHNAME', 'minhash_similarity_bits'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION minhash_similarity(bit, bit) IS
-'Jaccard similarity that the distance of two MinHash fingerprints estimates';
 
 ----------------------------------------------------------------------------
 -- Fingerprints of more than 64 bits
@@ -789,19 +848,38 @@ SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bit, bit) IS
 'Hamming distance: number of bits in which the bit strings differ';
 
+-- The cosine of the angle between two vectors of features whose SimHash fingerprints
+-- differ in so many of their bits (Charikar 2002, "Similarity estimation techniques
+-- from rounding algorithms").
 CREATE FUNCTION simhash_similarity(a bigint, b bigint)
 RETURNS double precision
-AS 'MODULE_PATHNAME', 'simhash_similarity'
-LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1;
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+RETURN cosd(180.0::double precision * hamming(a, b) / 64);
 COMMENT ON FUNCTION simhash_similarity(bigint, bigint) IS
 'cosine similarity that the distance of two SimHash fingerprints estimates';
 
 CREATE FUNCTION simhash_similarity(a bit, b bit)
 RETURNS double precision
-AS 'MODULE_PATHNAME', 'simhash_similarity_bits'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1
+RETURN cosd(180.0::double precision * hamming(a, b) / nullif(bit_length(a), 0));
 COMMENT ON FUNCTION simhash_similarity(bit, bit) IS
 'cosine similarity that the distance of two SimHash fingerprints estimates';
+
+-- The Jaccard similarity of two sets of features whose MinHash fingerprints differ in
+-- so many of their bits (Li and Konig 2010, "b-bit minwise hashing").
+CREATE FUNCTION minhash_similarity(a bigint, b bigint)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1
+RETURN 1 - 2.0::double precision * hamming(a, b) / 64;
+COMMENT ON FUNCTION minhash_similarity(bigint, bigint) IS
+'Jaccard similarity that the distance of two MinHash fingerprints estimates';
+
+CREATE FUNCTION minhash_similarity(a bit, b bit)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1
+RETURN 1 - 2.0::double precision * hamming(a, b) / nullif(bit_length(a), 0);
+COMMENT ON FUNCTION minhash_similarity(bit, bit) IS
+'Jaccard similarity that the distance of two MinHash fingerprints estimates';
 
 CREATE FUNCTION hamming_near(a bigint, b bigint) RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_near'

@@ -1,5 +1,5 @@
 --
--- explain.c: simhash_explain, a least number of features
+-- simhash_explain, a least number of features
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -116,6 +116,7 @@ simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 extern void simhash_profiles_init(void);
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_by_profile(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum simhash_min_features(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
 extern const ShProfile *simhash_comparing_profile(const ShProfile *profile);
 extern const ShProfile *simhash_profile_argument(FunctionCallInfo fcinfo,

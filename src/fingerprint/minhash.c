@@ -25,7 +25,6 @@ PG_FUNCTION_INFO_V1(minhash_features);
 PG_FUNCTION_INFO_V1(minhash_features_by_profile);
 PG_FUNCTION_INFO_V1(minhash_bits);
 PG_FUNCTION_INFO_V1(minhash_features_bits);
-PG_FUNCTION_INFO_V1(minhash_similarity);
 
 /* A document whose minima are looked for, for several words. */
 typedef struct WideMinima
@@ -216,20 +215,4 @@ Datum
 minhash_features_bits(PG_FUNCTION_ARGS)
 {
 	return minhash_of_features(fcinfo, 1);
-}
-
-/*
- * minhash_similarity(bigint, bigint) -> double precision
- *
- * The Jaccard similarity that the distance d of two fingerprints estimates,
- * 1 - d / 32.  It is below zero where they differ in more than half of their
- * bits, as those of unrelated documents do half of the time.
- */
-Datum
-minhash_similarity(PG_FUNCTION_ARGS)
-{
-	int			d = sh_distance((uint64) PG_GETARG_INT64(0),
-								(uint64) PG_GETARG_INT64(1));
-
-	PG_RETURN_FLOAT8(1.0 - d / 32.0);
 }

@@ -26,8 +26,6 @@
  */
 #include "search/search.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 
 PG_FUNCTION_INFO_V1(hamming);
@@ -41,9 +39,6 @@ PG_FUNCTION_INFO_V1(hamming_bit_within);
 PG_FUNCTION_INFO_V1(hamming_bit_contains);
 PG_FUNCTION_INFO_V1(hamming_bit_balls_near);
 PG_FUNCTION_INFO_V1(hamming_bit_within_k);
-PG_FUNCTION_INFO_V1(simhash_similarity);
-PG_FUNCTION_INFO_V1(simhash_similarity_bits);
-PG_FUNCTION_INFO_V1(minhash_similarity_bits);
 
 /* A ball that is an argument, and its bytes, by which it is known again. */
 typedef struct BallArgument
@@ -335,71 +330,4 @@ hamming_bit_within_k(PG_FUNCTION_ARGS)
 	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
 
 	PG_RETURN_BOOL(simhash_bits_distance(&a, &b) <= PG_GETARG_INT64(2));
-}
-
-/*
- * The cosine of the angle between two vectors, whose SimHash fingerprints
- * differ in so many of their bits.
- */
-static double
-cosine_estimate(int64 distance, int32 bits)
-{
-	/* The cosine of pi / 2 is 0; libraries differ in how nearly. */
-	return 2 * distance == bits ? 0.0 : cos(M_PI * distance / bits);
-}
-
-/*
- * simhash_similarity(a bigint, b bigint) -> double precision
- *
- * cos(pi * d / 64), the cosine of the angle between the weighted feature
- * vectors of two documents that the distance d of their SimHash fingerprints
- * estimates, -1 to 1 (Charikar 2002, "Similarity Estimation Techniques from
- * Rounding Algorithms").
- */
-Datum
-simhash_similarity(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(cosine_estimate(sh_distance((uint64) PG_GETARG_INT64(0),
-												 (uint64) PG_GETARG_INT64(1)),
-									 SH_BITS));
-}
-
-/*
- * simhash_similarity(a bit, b bit) -> double precision
- *
- * The same for fingerprints of n bits, cos(pi * d / n); NULL when they have
- * none.
- *
- * Errors: string_data_length_mismatch when one is longer than the other.
- */
-Datum
-simhash_similarity_bits(PG_FUNCTION_ARGS)
-{
-	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
-	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
-	int			distance = simhash_bits_distance(&a, &b);
-
-	if (a.width == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(cosine_estimate(distance, a.width));
-}
-
-/*
- * minhash_similarity(a bit, b bit) -> double precision
- *
- * The Jaccard similarity that the distance d of two MinHash fingerprints of n
- * bits estimates, 1 - 2d / n; NULL when they have none.
- *
- * Errors: string_data_length_mismatch when one is longer than the other.
- */
-Datum
-minhash_similarity_bits(PG_FUNCTION_ARGS)
-{
-	SimhashBits a = simhash_get_bits(PG_GETARG_DATUM(0));
-	SimhashBits b = simhash_get_bits(PG_GETARG_DATUM(1));
-	int			distance = simhash_bits_distance(&a, &b);
-
-	if (a.width == 0)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(1.0 - 2.0 * (double) distance / a.width);
 }

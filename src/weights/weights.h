@@ -6,8 +6,8 @@
  * In come features that are not those of a profile (text[], lexemes, hashes,
  * words that ICU has found), or weights for features: given, or learnt as
  * simhash_idf values from documents.  Out come fingerprints, bigint or bit
- * strings, and lists that explain them: features with their weights, keywords,
- * and which features make two fingerprints differ.
+ * strings, and lists that explain them: features with their weights, and
+ * keywords.
  *
  * Sums are exact, so no answer depends on the order of rows, on parallel
  * workers, or on a window that moves.  idf_type.c and idf_agg.c make simhash_idf
@@ -25,9 +25,6 @@
 
 #include "core/weights/exact.h"
 #include "core/weights/idf.h"
-
-/* explain.c */
-extern PGDLLEXPORT Datum simhash_min_features(PG_FUNCTION_ARGS);
 
 /* weighted.c */
 extern void simhash_begin_exact(ShExact *sums, MemoryContext context);
