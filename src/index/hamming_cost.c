@@ -334,11 +334,15 @@ estimate_all(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 			 double *pages)
 {
 	ShSearchPlan pass;
+	QualCost	recheck;
 
 	sh_plan_search(extent, extent->layout->kept, &pass);
+	cost_qual_eval(&recheck, get_quals_from_indexclauses(path->indexclauses),
+				   root);
 	*startup = 0.0;
-	*total = times * plan_cost(root, path->indexinfo, extent->layout, &pass,
-							   loop_count * times);
+	*total = recheck.startup + recheck.per_tuple * extent->rows +
+		times * plan_cost(root, path->indexinfo, extent->layout, &pass,
+						  loop_count * times);
 	if (path->indexorderbys != NIL)
 		*startup = *total +=
 			extent->rows * HAMMING_STRANGER_COST * cpu_operator_cost;
