@@ -3,14 +3,16 @@
 Write pages by make report, and use them in a headless browser: what the slider
 shows for each k is what SQL says, whatever is in the texts; where documents are
 compared, so is what it shows for the k and the similarity of the call; the DELETE takes
-what the page tells; what is ticked goes, whatever is in the keys; nothing is wider than the window, unlabelled, too faint, or
-out of reach of the keyboard.
+what the page tells; what is ticked goes, whatever is in the keys; no script runs but the page's own; nothing
+is wider than the window, unlabelled, too faint, or out of reach of the keyboard.
 
 Where there is no Chromium, only a line says so.
 
 SPDX-License-Identifier: PostgreSQL
 """
 
+import base64
+import hashlib
 import os
 import random
 import re
@@ -534,15 +536,28 @@ def look(browser, connection, work, dice):
     expect('what the browser complains of', browser.errors, [])
 
 
+def check_policy():
+    """The page runs no script but its own, which its policy knows by a hash."""
+    with open(os.path.join(ROOT, 'tools', 'report.html'), encoding='utf-8') as page:
+        text = page.read()
+    script, = re.findall('<script>(.*?)</script>', text, re.DOTALL)
+    expect('the policy', re.findall("script-src '([^']*)'", text), ['sha256-' +
+           base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()])
+
+
 def main():
     """The whole test."""
     seed = int(os.environ.get('SIMHASH_SEED') or random.randrange(1 << 31))
     database = 'check_page'
     try:
+        check_policy()
         browser = Browser()
     except FileNotFoundError:
         print('.. skipped: no Chromium to look at the page with')
         return 0
+    except Failed as failure:
+        print('FAIL ' + str(failure))
+        return 1
     print('seed %d' % seed)
     os.environ['PGDATABASE'] = database
     try:
