@@ -37,7 +37,7 @@ CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
     FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
 INSERT INTO docs VALUES (1, 0), (2, bits(8)), (3, NULL), (4, NULL);
 DO $$ BEGIN INSERT INTO docs VALUES (5, bits(3));
-EXCEPTION WHEN SQLSTATE '23S01' THEN RAISE NOTICE 'caught %', SQLSTATE; END $$;
+EXCEPTION WHEN SQLSTATE '23P01' THEN RAISE NOTICE 'caught %', SQLSTATE; END $$;
 INSERT INTO docs VALUES (5, bits(3)); -- error
 INSERT INTO docs VALUES (5, bits(6)); -- error
 INSERT INTO docs VALUES (5, bits(4));
@@ -476,7 +476,7 @@ DECLARE
 BEGIN
     BEGIN
         done := insert_held(2, 1);
-    EXCEPTION WHEN SQLSTATE '23S01' THEN
+    EXCEPTION WHEN SQLSTATE '23P01' THEN
         RAISE NOTICE 'refused; % locks', guard_locks();
     END;
 END $$;
@@ -489,7 +489,7 @@ BEGIN
     OPEN rows FOR EXECUTE 'INSERT INTO held VALUES (2, 1) RETURNING id';
     BEGIN
         FETCH rows INTO done;
-    EXCEPTION WHEN SQLSTATE '23S01' THEN
+    EXCEPTION WHEN SQLSTATE '23P01' THEN
         RAISE NOTICE 'refused; % locks', guard_locks();
     END;
     INSERT INTO held VALUES (3, -1);
@@ -503,7 +503,7 @@ BEGIN
         RAISE NOTICE 'row %: % locks', new.id, guard_locks();
         BEGIN
             INSERT INTO held VALUES (new.id + 100, 1);
-        EXCEPTION WHEN SQLSTATE '23S01' THEN
+        EXCEPTION WHEN SQLSTATE '23P01' THEN
             RAISE NOTICE 'refused; % locks', guard_locks();
         END;
     END IF;
@@ -596,7 +596,7 @@ BEGIN
                 100 * i + n, CASE n % 2 WHEN 0 THEN 'n' ELSE 's' END
             FROM generate_series(1, 4) AS n;
             RAISE NOTICE 'round %: inserted', i;
-        EXCEPTION WHEN SQLSTATE '23S01' THEN
+        EXCEPTION WHEN SQLSTATE '23P01' THEN
             RAISE NOTICE 'round %: %', i, SQLERRM;
         END;
         IF i = 2 THEN

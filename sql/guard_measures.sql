@@ -293,7 +293,7 @@ BEGIN
                 moves := moves + (now.id <> was.id)::int;
             END IF;
             got := false;
-        EXCEPTION WHEN SQLSTATE '23S01' THEN
+        EXCEPTION WHEN SQLSTATE '23P01' THEN
             got := true;
         END;
         refusals := refusals + got::int;

@@ -110,7 +110,7 @@ BEGIN
             PERFORM act();
             IF random() < 0.15 THEN RAISE SQLSTATE 'UNDO0'; END IF;
         EXCEPTION
-            WHEN SQLSTATE '23S01' OR SQLSTATE 'UNDO0' OR unique_violation THEN NULL;
+            WHEN SQLSTATE '23P01' OR SQLSTATE 'UNDO0' OR unique_violation THEN NULL;
         END;
     END LOOP;
 END $$;
@@ -237,7 +237,9 @@ my @rounds = (
 	[ 'partitions', 12, 'mark', 'site' ],
 	[ 'bits hamming', 31, 'reject', '' ], [ 'bits hamming', 16, 'mark', '' ],
 	[ 'bits columns', 31, 'skip', 'site' ], [ 'bits partitions', 31, 'mark', '' ],
-	[ 'bits hamming', 64, 'skip', '' ]);
+	[ 'bits hamming', 64, 'skip', '' ],
+	[ 'hamming', 8, 'conflict', '' ], [ 'keys', 3, 'conflict', 'site' ],
+	[ 'partitions', 8, 'conflict', 'part,site' ]);
 
 # A run too short for all has some of them, drawn anew each time.
 my @drawn = 0 .. $#rounds;

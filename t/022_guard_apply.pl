@@ -262,7 +262,7 @@ is($to->safe_psql('postgres', 'SELECT count(*) FROM notes'),
 # What a connection pool sees: the fields of the error.
 ($status, $out, $err) = $to->psql('postgres',
 	"\\set VERBOSITY verbose\nINSERT INTO docs VALUES (32, 1, 1023)");
-like($err, qr/ERROR:  23S01:.*SCHEMA NAME:  public\nTABLE NAME:  docs\nCONSTRAINT NAME:  guard\n/s,
+like($err, qr/ERROR:  23P01:.*SCHEMA NAME:  public\nTABLE NAME:  docs\nCONSTRAINT NAME:  guard\n/s,
 	'the error names its table and trigger');
 
 $_->stop for values %node;

@@ -107,7 +107,7 @@ BEGIN
                     UPDATE m SET part = new.part, fp = new.fp, site = new.site
                     WHERE id = victim.id;
                 END IF;
-            EXCEPTION WHEN SQLSTATE '23S01' THEN refused := true;
+            EXCEPTION WHEN SQLSTATE '23P01' THEN refused := true;
             END;
             near := CASE WHEN (new.fp, new.site) IS DISTINCT FROM (victim.fp, victim.site)
                 THEN nearest(new.fp, new.site, victim.id) END;
@@ -117,7 +117,7 @@ BEGIN
             near := nearest(new.fp, new.site, new.id);
             BEGIN
                 INSERT INTO m (part, id, fp, site) VALUES (new.part, new.id, new.fp, new.site);
-            EXCEPTION WHEN SQLSTATE '23S01' THEN refused := true;
+            EXCEPTION WHEN SQLSTATE '23P01' THEN refused := true;
             END;
             victim := NULL;
         ELSE
@@ -129,7 +129,7 @@ BEGIN
                 VALUES (victim.part, victim.id, victim.fp, victim.site),
                     (new.part, new.id, new.fp, new.site)
                 ON CONFLICT (part, id) DO UPDATE SET twin = m.twin;
-            EXCEPTION WHEN SQLSTATE '23S01' THEN refused := true;
+            EXCEPTION WHEN SQLSTATE '23P01' THEN refused := true;
             END;
             victim := NULL;
         END IF;

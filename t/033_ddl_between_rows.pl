@@ -57,12 +57,12 @@ DECLARE
     target text := 'w.docs';
 BEGIN
     CREATE SCHEMA w;
-    EXECUTE 'CREATE TABLE w.docs (id int NOT NULL, site text, body text, m bigint, twin text, other text, fp '
+    EXECUTE 'CREATE TABLE w.docs (id int NOT NULL, site text, body text, m bigint, twin text, other text, at date DEFAULT ''2026-01-01'', fp '
         || fp || CASE WHEN form LIKE '%parted%' THEN ') PARTITION BY LIST (id)' ELSE ')' END;
     IF form LIKE '%parted%' THEN
         CREATE TABLE w.p1 PARTITION OF w.docs FOR VALUES IN (1, 2, 3);
         EXECUTE 'CREATE TABLE w.p2 (gone int, m bigint, fp ' || fp
-            || ', site text, twin text, other text, body text, id int NOT NULL)';
+            || ', site text, twin text, other text, body text, id int NOT NULL, at date DEFAULT ''2026-01-01'')';
         ALTER TABLE w.p2 DROP COLUMN gone;
         ALTER TABLE w.docs ATTACH PARTITION w.p2 FOR VALUES IN (4, 5, 6);
         CREATE TABLE w.p3 PARTITION OF w.docs FOR VALUES IN (7, 8, 9);
@@ -127,10 +127,10 @@ END $$;
 
 CREATE FUNCTION trial.some_ddl(form text, clusters boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    swap text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster');
-    for_it text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster');
+    swap text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster', 'at');
+    for_it text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster', 'at');
     t text := trial.one('w.docs', 'w.docs', 'w.p1', 'w.p2', 'w.p3', 'w.docs_clusters', 'w.docs_clusters');
-    c text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'cluster', 'made', 'copy_of', 'unused_since', 'merged_into', 'merged_at');
+    c text := trial.one('site', 'body', 'm', 'twin', 'fp', 'other', 'at', 'cluster', 'made', 'copy_of', 'unused_since', 'merged_into', 'merged_at');
 BEGIN
     RETURN CASE floor(random() * 24)::int
         WHEN 0 THEN format('ALTER TABLE %s RENAME %I TO t0; ALTER TABLE %1$s RENAME %I TO %2$I; ALTER TABLE %1$s RENAME t0 TO %3$I', t, swap, for_it)
@@ -178,11 +178,11 @@ BEGIN
             || CASE WHEN form LIKE '%of two' THEN ', similarity => ''jaccard'', at_least => .1' ELSE
                 trial.one('', '', ', similarity => ''jaccard'', at_least => .1, document => ''body''') END
         ELSE format('simhash_guard(''fp'', %s%s%s%s)',
-            replace(trial.one('''reject'', ''%''', '''skip'', ''%''', '''mark'', ''%'', ''mark=twin'''), '%', floor(random() * 3)::text),
+            replace(trial.one('''reject'', ''%''', '''skip'', ''%''', '''mark'', ''%'', ''mark=twin''', '''conflict'', ''%'''), '%', floor(random() * 3)::text),
             trial.one('', ', ''within=site''', ', ''within=site,other'''),
             CASE WHEN form LIKE '%of two' THEN ', ''at_least=0.1''' ELSE trial.one('', '', ', ''document=body'', ''similarity=jaccard''',
                 CASE WHEN form LIKE '%generated%' THEN '' ELSE ', ''document=body'', ''fill=minhash''' END) END,
-            trial.one('', ', ''except=id''')) END;
+            trial.one('', ', ''except=id''', ', ''time=at'', ''for=7 days''')) END;
         rows := format('SELECT i, %s, %s, %s, %s FROM generate_series(%s, %s) AS i',
             trial.one('''x''', '''s'' || i % 2'), trial.one('''one two three''', '''body '' || i', 'repeat(''y '', i)'),
             'trial.f(i)', CASE WHEN form LIKE '%generated%' OR trigger LIKE '%fill%' THEN 'NULL' ELSE trial.one('i & 1', '(i & 3) * 255', 'i * 7777777') END,

@@ -16,7 +16,7 @@
  *		search			guard_space.c (which tables), guard_index.c (by what),
  *						guard_search.c: index scans like any other
  *		verdict			guard_trigger.c, which waits for transactions that decide
- *		action			guard_action.c: reject, skip, mark
+ *		action			guard_action.c: reject, skip, mark, conflict
  *
  * src/clusters goes the same way up to the search.  What guards of one
  * statement share, and its end, is in guard_statement.c.
@@ -44,6 +44,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/reltrigger.h"
+#include "utils/timestamp.h"
 
 /* What a column of fingerprints has: INT8OID, or BITOID of that width. */
 typedef struct GuardType
@@ -87,11 +88,15 @@ typedef struct GuardTerms
 	int			radius;
 	int			ngroup;			/* columns that a group has equal */
 	AttrNumber *group;
+	AttrNumber	time;			/* of a row; 0 if none is too old to count */
+	Oid			time_type;
+	Interval   *period;			/* by which it may be older than ours */
 	AttrNumber	document;		/* that is compared, or fills: a column, or 0 */
 	Node	   *expression;		/* for it, in place of a column, or NULL */
 	SimhashMeasure measure;		/* of the documents' similarity */
 	double		at_least;		/* between near-duplicates */
 	int			at_most;		/* bits, by SIMHASH_HAMMING */
+	int			most;			/* rows that one is compared with; 0: no bound */
 	const ShProfile *profile;	/* of the document */
 } GuardTerms;
 
@@ -190,6 +195,7 @@ typedef struct GuardMatch
 	int			distance;		/* -1 when there is none */
 	const GuardTable *table;
 	TupleTableSlot *slot;		/* the row itself */
+	bool		unseen;			/* its document was not compared any more */
 } GuardMatch;
 
 /*
@@ -203,7 +209,8 @@ typedef struct GuardPending
 	ItemPointerData tid;
 	TransactionId xid;			/* invalid if it has ended */
 	uint32		token;			/* of a speculative insertion, or 0 */
-	bool		locked;			/* by others, who may change its key */
+	LockTupleMode mode;			/* that is needed, if others have it locked */
+	bool		locked;
 } GuardPending;
 
 /*
@@ -226,10 +233,10 @@ typedef struct GuardSearch
 	GuardFingerprint center;
 	Datum		center_value;	/* the same, as a value of SQL */
 	Datum	   *group;			/* its values, none of them NULL */
+	TimestampTz time;
+	TimestampTz oldest;			/* of a row that counts */
 	text	   *document;		/* if documents are compared; NULL for none */
 	ItemPointer self;			/* the row that is updated, or NULL */
-	HeapTuple	inserted;		/* the row that is inserted, or NULL */
-	List	   *keys;			/* a row of the same key is passed over */
 	int			enough;			/* a match so near ends the search */
 	GuardVisitor visit;			/* or NULL */
 	GuardStandIn stand_in;		/* or NULL */
@@ -244,6 +251,7 @@ typedef struct GuardSearch
 	GuardMatch	match;
 	GuardPending pending;
 	bool		changed;		/* a row that was to be visited was */
+	int			compared;		/* documents; beyond terms->most all count */
 } GuardSearch;
 
 /* The most locks that a row can have. */
@@ -286,6 +294,7 @@ typedef struct GuardMoved
 	bool		compared;		/* it has a fingerprint and a group */
 	GuardFingerprint fingerprint;	/* its width is 0 for none */
 	Datum	   *group;			/* the values of its columns */
+	TimestampTz time;
 	text	   *document;		/* if it is compared, or fills; NULL for none */
 	int64		cluster;
 } GuardMoved;
@@ -402,6 +411,14 @@ extern bool simhash_guard_is_of_group(const GuardSearch *search,
 extern uint64 simhash_guard_group_hash(const GuardSpace *space,
 									   const Datum *values);
 
+/* guard_time.c */
+extern void simhash_guard_read_time(GuardTerms *terms, Relation root,
+									AttrNumber column, const char *period);
+extern TimestampTz simhash_guard_time(const GuardTerms *terms,
+									  TupleTableSlot *slot);
+extern TimestampTz simhash_guard_oldest(const GuardTerms *terms,
+										TimestampTz time);
+
 /* guard_index.c */
 extern int	simhash_guard_in_group(const GuardSpace *space,
 								   const AttrNumber *group, AttrNumber column,
@@ -420,14 +437,12 @@ extern AttrMap *simhash_guard_map_columns(const GuardSpace *space,
 extern void simhash_guard_find(GuardSpace *space, GuardPlace *place);
 extern List *simhash_guard_primary_key(Oid table);
 
-/* guard_key.c */
-extern bool simhash_guard_same_key(List *keys, HeapTuple inserted,
-								   TupleTableSlot *slot);
-extern TM_Result simhash_guard_hold_key(Relation relation, ItemPointer tid,
-										bool wait);
-
 /* guard_search.c */
+extern bool simhash_guard_look_up(Relation relation, Oid index, int nkeys,
+								  ScanKey keys, GuardPending *pending);
 extern void simhash_guard_search(GuardSearch *search, const GuardScope *scope);
+extern bool simhash_guard_hold_row(Relation relation, GuardPending *pending,
+								   bool wait);
 extern void simhash_guard_wait(GuardPending *pending);
 extern void simhash_guard_forget_match(GuardSearch *search);
 

@@ -2,7 +2,7 @@
  *
  * guard_action.c
  *		What simhash_guard() does about the row found: reject the new one, skip
- *		it, or mark it.
+ *		it, mark it, or have it conflict.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,12 +10,14 @@
  */
 #include "guard/guard_options.h"
 
+#include <utf8proc.h>
+
 #include "access/sysattr.h"
+#include "mb/pg_wchar.h"
 #include "utils/json.h"
 #include "utils/rls.h"
 
-/* integrity_constraint_violation, of a kind of our own */
-#define ERRCODE_NEAR_DUPLICATE	MAKE_SQLSTATE('2', '3', 'S', '0', '1')
+#define KEY_SHOWN		64		/* bytes of each value of a key */
 
 /* May the user read a column of the table that the trigger was made for? */
 static bool
@@ -86,6 +88,43 @@ write_key(const GuardMatch *match, List *columns)
 }
 
 /*
+ * Would a terminal obey a character, or show nothing of it?  In SQL_ASCII a byte may be
+ * part of any character, which a cut leaves half.
+ */
+static bool
+is_control(const char *at, int length)
+{
+	utf8proc_int32_t c = (unsigned char) *at;
+
+	if (GetDatabaseEncoding() == PG_UTF8)
+		utf8proc_iterate((const utf8proc_uint8_t *) at, length, &c);
+	else if (IS_HIGHBIT_SET(*at))
+		return GetDatabaseEncoding() == PG_SQL_ASCII;
+	/* Zl, Zp, Cc, Cf, Cs and Co are the last ones. */
+	return utf8proc_category(c) >= UTF8PROC_CATEGORY_ZL;
+}
+
+/* Append a value to a message: the beginning of a long one, in one line. */
+static void
+append_shown(StringInfo message, const char *value)
+{
+	int			shown = pg_mbcliplen(value, (int) strlen(value), KEY_SHOWN);
+	int			length;
+
+	for (const char *at = value; at < value + shown; at += length)
+	{
+		length = pg_mblen(at);
+		if (!is_control(at, length))
+			appendBinaryStringInfo(message, at, length);
+		else
+			for (int i = 0; i < length; i++)
+				appendStringInfo(message, "\\x%02X", (unsigned char) at[i]);
+	}
+	if (value[shown] != '\0')
+		appendStringInfoString(message, "...");
+}
+
+/*
  * The similarity of the row found; -1 if documents are not compared, or the
  * user may not read what they are had from.
  */
@@ -127,8 +166,8 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 		appendStringInfo(&names, "%s%s", comma,
 						 get_attname(match->table->table, lfirst_int(lc),
 									 false));
-		appendStringInfo(&values, "%s%s", comma,
-						 write_key_value(match, lfirst_int(lc)));
+		appendStringInfoString(&values, comma);
+		append_shown(&values, write_key_value(match, lfirst_int(lc)));
 	}
 	if (similarity < 0)
 		return errdetail("The row with key (%s)=(%s) is at distance %d.",
@@ -144,8 +183,11 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 
 /* Beside errmsg: what the trigger takes for near-duplicates. */
 static int
-guard_hint(const char *name, const GuardTerms *terms)
+guard_hint(const char *name, const GuardTerms *terms, bool unseen)
 {
+	if (unseen)
+		return errhint("Trigger \"%s\" compares a row with at most %d documents, and takes further rows within distance %d for near-duplicates.",
+					   name, terms->most, terms->radius);
 	if (terms->measure == SIMHASH_NO_MEASURE)
 		return errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
 					   name, terms->radius);
@@ -166,14 +208,15 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 	const char *root = get_rel_name(guard->guard.statement->space.root);
 
 	ereport(level,
-			(errcode(ERRCODE_NEAR_DUPLICATE),
+			(errcode(ERRCODE_EXCLUSION_VIOLATION),
 			 level == ERROR ?
 			 errmsg("row is a near-duplicate of another in table \"%s\"", root) :
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
 					root),
 			 may_be_told(guard, match, columns) ?
 			 match_detail(guard, match, columns) : 0,
-			 guard_hint(guard->guard.name, &guard->arguments.terms),
+			 guard_hint(guard->guard.name, &guard->arguments.terms,
+						match->unseen),
 			 errtableconstraint(data->tg_relation, guard->guard.name)));
 }
 
@@ -207,6 +250,47 @@ write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
 									 parameter, target->atttypmod);
 	}
 	return simhash_guard_set_column(row, relation, mark, value, isnull);
+}
+
+/*
+ * May the row conflict with the one found?  It cannot with one of another table, it is
+ * not to with one that was not compared, and a user who may not know the key would
+ * learn it.
+ */
+bool
+simhash_guard_may_conflict(const GuardTrigger *guard, const TriggerData *data)
+{
+	const GuardMatch *match = &guard->guard.search.match;
+
+	return guard->arguments.action == GUARD_CONFLICT &&
+		TRIGGER_FIRED_BY_INSERT(data->tg_event) && !match->unseen &&
+		match->table->table == RelationGetRelid(data->tg_relation) &&
+		may_be_told(guard, match,
+					simhash_guard_primary_key(match->table->table));
+}
+
+/*
+ * The row with the primary key of the row found, so that INSERT ... ON CONFLICT
+ * meets that one.
+ */
+static HeapTuple
+take_key(const TriggerData *data, const GuardMatch *match, HeapTuple row)
+{
+	Relation	relation = data->tg_relation;
+	List	   *columns = simhash_guard_primary_key(match->table->table);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		AttrNumber	column = lfirst_int(lc);
+		bool		isnull;
+		Datum		value = slot_getattr(match->slot, column, &isnull);
+
+		simhash_guard_refuse_generated(relation, column,
+									   "The action \"conflict\" takes a primary key of plain columns.");
+		row = simhash_guard_set_column(row, relation, column, value, isnull);
+	}
+	return row;
 }
 
 /* Is a column one of a foreign key? */
@@ -266,12 +350,14 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 	const GuardArguments *arguments = &guard->arguments;
 	GuardSearch *search = &guard->guard.search;
 	bool		found = search->match.slot != NULL;
-	bool		reject = arguments->action == GUARD_REJECT || moved;
+	bool		reject = moved || arguments->action != GUARD_SKIP;
 
 	if (arguments->action == GUARD_MARK)
 		row = found ? write_mark(arguments->mark, data, &search->match, row) :
 			simhash_guard_set_column(row, data->tg_relation, arguments->mark,
 									 (Datum) 0, true);
+	else if (found && guard->conflicts)
+		row = take_key(data, &search->match, row);
 	else if (found)
 	{
 		if (reject || arguments->notice)

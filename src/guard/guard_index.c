@@ -187,12 +187,12 @@ simhash_guard_index_columns(const GuardSpace *space)
 }
 
 /*
- * Say what index to make, or to make again if one could not be built.  Writers
- * go on meanwhile, where PostgreSQL lets them.
+ * Say what index to make, or to make again if one could not be built, and that one
+ * which is there is partial.  Writers go on meanwhile, where PostgreSQL lets them.
  */
 static void
 complain_of_no_index(const GuardSpace *space, Relation relation,
-					 AttrNumber column, Oid invalid)
+					 AttrNumber column, Oid invalid, Oid partial)
 {
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
 	Oid			root = space->root;
@@ -212,6 +212,9 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
 					name, RelationGetRelationName(relation)),
+			 OidIsValid(partial) ?
+			 errdetail("Index \"%s\" is partial: a guard compares with all rows.",
+					   get_rel_name(partial)) : 0,
 			 errhint("Run: CREATE INDEX %sON %s USING hamming (%s);",
 					 concurrently, simhash_quoted_name(root),
 					 simhash_guard_index_columns(space))));
@@ -230,6 +233,7 @@ simhash_guard_find_indexes(const GuardSpace *space, Relation relation,
 	int			keys = 0;
 	int			hamming = 0;
 	Oid			invalid = InvalidOid;
+	Oid			partial = InvalidOid;
 
 	foreach(lc, indexes)
 	{
@@ -252,8 +256,8 @@ simhash_guard_find_indexes(const GuardSpace *space, Relation relation,
 							   index->rd_index->indnkeyatts, column,
 							   SIMHASH_BALL_STRATEGY, space->ball_type,
 							   &table->hamming);
-				else if (all_rows)
-					invalid = RelationGetRelid(index);
+				else
+					*(all_rows ? &invalid : &partial) = RelationGetRelid(index);
 			}
 		}
 		else if (usable && index->rd_rel->relam == BTREE_AM_OID)
@@ -265,7 +269,8 @@ simhash_guard_find_indexes(const GuardSpace *space, Relation relation,
 	{
 		if (!OidIsValid(table->hamming.index) &&
 			!OidIsValid(table->keys[block].index))
-			complain_of_no_index(space, relation, table->terms.column, invalid);
+			complain_of_no_index(space, relation, table->terms.column, invalid,
+								 partial);
 	}
 
 	/*

@@ -7,7 +7,7 @@
  * Guarantee.  Of two rows within the guard's radius that two sessions insert
  * at the same time, at least one session finds the other's row and waits for
  * the outcome of its transaction, at every isolation level.  So never do both
- * commit without the guard having rejected, skipped or marked one of them.
+ * commit without the guard having acted on one of them.
  *
  * Mechanics.  A search sees rows of transactions in progress, as a unique
  * index does (SnapshotDirty); if the result depends on one, the session waits
@@ -56,6 +56,8 @@
  *
  * What can happen, and what the server resolves by ending one transaction:
  *
+ * - Two transactions with several rows each find, by the action "conflict", what
+ *	 the other has found before: rows found are locked until it ends.
  * - Two transactions with several rows each insert a near-duplicate of a row
  *	 that the other has inserted before.
  * - A session holds the locks of a row, which is not in the index yet, and

@@ -109,7 +109,7 @@ simhash_guard_check_moves(Relation relation, const Trigger *trigger,
 				 errmsg("trigger \"%s\" might delete rows that an UPDATE moves to partition \"%s\"",
 						trigger->tgname, RelationGetRelationName(relation)),
 				 errdetail("It skips near-duplicates. %s", way),
-				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take the action \"reject\" or \"mark\".")));
+				 errhint("Make the trigger on the partitioned table, BEFORE INSERT OR UPDATE, without columns and conditions, or take another action.")));
 }
 
 /*
@@ -131,6 +131,7 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data)
 	moved->tid = data->tg_trigtuple->t_self;
 	moved->compared = guard->need != GUARD_NONE_NEAR;
 	moved->fingerprint = guard->search.center;
+	moved->time = guard->search.time;
 	moved->document = document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
 										   -1));
@@ -182,6 +183,7 @@ simhash_guard_is_as_moved(const Guard *guard)
 	const GuardMoved *moved = &guard->statement->moved;
 
 	if (guard->need != GUARD_COMPARE || !moved->compared ||
+		moved->time != guard->search.time ||
 		simhash_guard_distance(&moved->fingerprint, &guard->search.center) != 0)
 		return false;
 	for (int i = 0; i < guard->terms.ngroup; i++)

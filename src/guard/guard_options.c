@@ -11,10 +11,11 @@
 #include "guard/guard_options.h"
 
 #include "access/sysattr.h"
+#include "utils/memutils.h"
 #include "utils/varlena.h"
 
 /* The actions, in the order of GuardAction. */
-static const char *const actions[] = {"reject", "skip", "mark"};
+static const char *const actions[] = {"reject", "skip", "mark", "conflict"};
 
 /* The families of the option "fill", by the measure that they estimate. */
 static const char *const families[] = {
@@ -33,7 +34,8 @@ typedef struct GuardOption
 
 /* Sets of actions. */
 #define ONLY(action)	(1 << (action))
-#define ANY				(ONLY(GUARD_REJECT) | ONLY(GUARD_SKIP) | ONLY(GUARD_MARK))
+#define ANY				(ONLY(GUARD_REJECT) | ONLY(GUARD_SKIP) | ONLY(GUARD_MARK) | \
+						 ONLY(GUARD_CONFLICT))
 
 static const GuardOption options[] = {
 	{"document", false, NULL, ANY},
@@ -42,7 +44,10 @@ static const GuardOption options[] = {
 	{"similarity", false, NULL, ANY},
 	{"at_least", false, NULL, ANY},
 	{"at_most", false, "document", ANY},
+	{"compare", false, NULL, ANY},
 	{"within", false, NULL, ANY},
+	{"time", false, "for", ANY},
+	{"for", false, "time", ANY},
 	{"except", false, NULL, ANY},
 	{"mark", false, NULL, ONLY(GUARD_MARK)},
 	{"notice", true, NULL, ONLY(GUARD_SKIP)}
@@ -50,7 +55,7 @@ static const GuardOption options[] = {
 
 /* The hints of all errors in the arguments. */
 static const char arguments_hint[] =
-"The arguments of simhash_guard are a column, an action ('reject', 'skip' or 'mark'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'at_most=bits', 'mark=column', 'notice'.";
+"The arguments of simhash_guard are a column, an action ('reject', 'skip', 'mark' or 'conflict'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'at_most=bits', 'compare=rows', 'time=column', 'for=interval', 'mark=column', 'notice'.";
 static const char renamed_hint[] =
 "The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
 
@@ -128,20 +133,20 @@ check_option(const Trigger *trigger, const char *argument, GuardAction action)
 		argument_error("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
 					   trigger->tgname, option->name, actions[action]);
 	if (option->needs != NULL && find_value(trigger, option->needs) == NULL)
-		argument_error("trigger \"%s\": option \"%s\" needs an option %s=column",
+		argument_error("trigger \"%s\": option \"%s\" needs an option \"%s\"",
 					   trigger->tgname, option->name, option->needs);
 }
 
-/* The distance, the third argument; false if that is not a number. */
+/* An argument that is a number; false if it is none. */
 static bool
-read_radius(const Trigger *trigger, int *radius)
+read_number(const char *argument, int *number)
 {
 	char	   *end;
-	long		number;
+	long		n;
 
-	number = strtol(trigger->tgargs[2], &end, 10);
-	*radius = (int) Max(Min(number, INT_MAX), INT_MIN);
-	return end != trigger->tgargs[2] && *end == '\0';
+	n = strtol(argument, &end, 10);
+	*number = (int) Max(Min(n, INT_MAX), INT_MIN);
+	return end != argument && *end == '\0';
 }
 
 /* What the trigger asks for, columns by their names. */
@@ -163,7 +168,7 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 	};
 	int			radius;
 
-	if (!read_radius(trigger, &radius))
+	if (!read_number(trigger->tgargs[2], &radius))
 		argument_error("trigger \"%s\": distance \"%s\" is not a number",
 					   trigger->tgname, trigger->tgargs[2]);
 	asked.radius = radius;
@@ -190,7 +195,7 @@ read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments
 		argument_error("trigger \"%s\": action \"mark\" needs an option mark=column",
 					   trigger->tgname);
 	if (mark != 0 &&
-		(mark == arguments->terms.column ||
+		(mark == arguments->terms.column || mark == arguments->terms.time ||
 		 bms_is_member(mark - FirstLowInvalidHeapAttributeNumber,
 					   simhash_guard_document_columns(&arguments->terms))))
 		argument_error("trigger \"%s\": option \"mark\" needs a column that the guard does not read",
@@ -213,6 +218,8 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 {
 	GuardArguments *arguments = palloc0(sizeof *arguments);
 	const char *fill = find_value(trigger, "fill");
+	const char *time = find_value(trigger, "time");
+	const char *most = find_value(trigger, "compare");
 	GuardAsked	asked;
 	ListCell   *lc;
 
@@ -233,6 +240,15 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 					   trigger->tgname, fill);
 	asked = read_asked(trigger, arguments->fill);
 	arguments->terms = simhash_guard_read_terms(&asked, root);
+	simhash_guard_read_time(&arguments->terms, root,
+							time == NULL ? 0 :
+							simhash_guard_column(root, time, renamed_hint),
+							find_value(trigger, "for"));
+	if (most != NULL && (!read_number(most, &arguments->terms.most) ||
+						 arguments->terms.most < 1 ||
+						 arguments->terms.measure == SIMHASH_NO_MEASURE))
+		argument_error("trigger \"%s\": option \"compare\" needs a number of rows, and an option similarity=measure",
+					   trigger->tgname);
 	arguments->mark = read_mark(trigger, root, arguments);
 	arguments->notice = find_value(trigger, "notice") != NULL;
 	arguments->excepted = find_value(trigger, "except");
@@ -272,6 +288,7 @@ void
 simhash_guard_bind_locks(GuardStatement *statement, Relation root,
 						 const Trigger *trigger)
 {
+	static List *noticed = NIL; /* triggers, once a session each */
 	GuardSpace *space = &statement->space;
 	int			radius = space->terms.radius;
 
@@ -283,7 +300,7 @@ simhash_guard_bind_locks(GuardStatement *statement, Relation root,
 
 		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
 			get_attnum(space->root, its->tgargs[0]) == space->terms.column &&
-			read_radius(its, &its_radius))
+			read_number(its->tgargs[2], &its_radius))
 		{
 			radius = Max(radius, its_radius);
 			restrict_locks(space, its);
@@ -293,4 +310,19 @@ simhash_guard_bind_locks(GuardStatement *statement, Relation root,
 	statement->locks.seed = (uint64) space->terms.column;
 	statement->locks.scheme =
 		simhash_guard_scheme(space->terms.type.width, radius);
+	if (statement->locks.scheme.parts == 0 &&
+		!list_member_oid(noticed, statement->trigger))
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		noticed = lappend_oid(noticed, statement->trigger);
+		MemoryContextSwitchTo(old);
+		ereport(NOTICE,
+				(errmsg("trigger \"%s\" has rows of table \"%s\" inserted one at a time",
+						trigger->tgname, RelationGetRelationName(root)),
+				 errdetail("Within distance %d of %d bits one lock serves all sessions%s.",
+						   radius, space->terms.type.width,
+						   space->terms.ngroup > 0 ? ", or all of a group" : ""),
+				 errhint("Take a smaller distance, or a wider fingerprint.")));
+	}
 }

@@ -17,7 +17,8 @@ typedef enum GuardAction
 {
 	GUARD_REJECT,
 	GUARD_SKIP,
-	GUARD_MARK
+	GUARD_MARK,
+	GUARD_CONFLICT
 } GuardAction;
 
 /* The arguments of a trigger, in columns of the table that it was made for. */
@@ -39,6 +40,8 @@ typedef struct GuardTrigger
 {
 	Guard		guard;
 	GuardArguments arguments;	/* in columns of that table */
+	List	   *keys;			/* of an inserted row; see guard_key.c */
+	bool		conflicts;		/* the row at hand, with the one found */
 } GuardTrigger;
 
 /* guard_options.c */
@@ -50,8 +53,12 @@ extern void simhash_guard_bind_locks(GuardStatement *statement,
 /* guard_key.c */
 extern List *simhash_guard_find_keys(const GuardTrigger *guard,
 									 Relation relation, const AttrMap *map);
+extern bool simhash_guard_key_is_there(List *keys, Relation relation,
+									   HeapTuple row, bool wait);
 
 /* guard_action.c */
+extern bool simhash_guard_may_conflict(const GuardTrigger *guard,
+									   const TriggerData *data);
 extern HeapTuple simhash_guard_act(GuardTrigger *guard, TriggerData *data,
 								   HeapTuple row, bool moved);
 extern HeapTuple simhash_guard_keep_mark(const GuardTrigger *guard,

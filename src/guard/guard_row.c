@@ -63,6 +63,8 @@ get_compared_values(Guard *guard, HeapTuple row)
 		if (document != NULL)
 			search->document = DatumGetTextPP(PointerGetDatum(document));
 	}
+	search->time = simhash_guard_time(&guard->terms, guard->slot);
+	search->oldest = simhash_guard_oldest(&guard->terms, search->time);
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
 		search->group[i] = get_column_value(guard, guard->terms.group[i],
 											guard->group[i], &isnull);
@@ -71,7 +73,8 @@ get_compared_values(Guard *guard, HeapTuple row)
 }
 
 /*
- * Does an update leave the fingerprint and the compared document as they were?
+ * Does an update leave the fingerprint, the time and the compared document as they
+ * were?
  * A row that had no fingerprint, and is filled in that of the document which it
  * had already, counts as unchanged, too.
  */
@@ -83,7 +86,8 @@ keeps_fingerprint(const Guard *guard, const TriggerData *data)
 									 &isnull);
 	GuardFingerprint old;
 
-	if (isnull && !guard->fills)
+	if ((isnull && !guard->fills) ||
+		simhash_guard_time(&guard->terms, data->tg_trigslot) != guard->search.time)
 		return false;
 	if (!isnull)
 	{
@@ -115,7 +119,6 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row)
 		ResetExprContext(guard->document.context);
 	guard->search.document = NULL;
 	guard->search.self = update ? &data->tg_trigtuple->t_self : NULL;
-	guard->search.inserted = update ? NULL : row;
 	guard->search.match.slot = NULL;
 	guard->need = GUARD_NONE_NEAR;
 	guard->search.center.width = 0;

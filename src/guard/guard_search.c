@@ -33,19 +33,32 @@
 
 #include "core/blocks/probes.h"
 
-/* Keep a row whose fate is known if it is the nearest so far. */
+/* Are more rows within the distance than the terms let one be compared with? */
+static bool
+is_beyond(const GuardSearch *search)
+{
+	int			most = search->space->terms.most;
+
+	return most > 0 && search->compared > most;
+}
+
+/*
+ * Keep a row whose fate is known if it is the nearest so far; one that was not
+ * compared only if there is none.
+ */
 static void
 keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
 		   TupleTableSlot *slot, int distance)
 {
 	GuardMatch *match = &search->match;
 
-	if (match->distance >= 0 && match->distance <= distance)
+	if (match->distance >= 0 &&
+		(match->distance <= distance || is_beyond(search)))
 		return;
-	if (match->slot != NULL)
-		ExecDropSingleTupleTableSlot(match->slot);
+	simhash_guard_forget_match(search);
 	match->distance = distance;
 	match->table = table;
+	match->unseen = is_beyond(search);
 	match->slot = table_slot_create(relation, NULL);
 	ExecCopySlot(match->slot, slot);
 }
@@ -64,15 +77,15 @@ static bool
 is_search_done(const GuardSearch *search)
 {
 	return search->match.distance >= 0 &&
-		search->match.distance <= search->enough;
+		(search->match.distance <= search->enough || is_beyond(search));
 }
 
 /*
  * Is the document of a row within the distance similar enough?  There may be many
- * rows to compare.
+ * rows to compare; if that are too many, those that follow count unseen.
  */
 static bool
-has_similar_document(const GuardSearch *search, const GuardTable *table,
+has_similar_document(GuardSearch *search, const GuardTable *table,
 					 TupleTableSlot *slot)
 {
 	ExprContext *context = table->document.context;
@@ -81,6 +94,9 @@ has_similar_document(const GuardSearch *search, const GuardTable *table,
 	bool		similar;
 
 	if (table->terms.measure == SIMHASH_NO_MEASURE)
+		return true;
+	search->compared++;
+	if (is_beyond(search))
 		return true;
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
 	document = simhash_guard_get_document(&table->document, slot);
@@ -95,11 +111,11 @@ has_similar_document(const GuardSearch *search, const GuardTable *table,
 
 /*
  * The distance of a row found, or -1 if it is of no concern: beyond the radius,
- * without fingerprint, of another group, not similar enough, or the row that is
- * updated.
+ * without fingerprint, of another group, too old, not similar enough, or the row that
+ * is updated.
  */
 static int
-row_distance(const GuardSearch *search, const GuardTable *table,
+row_distance(GuardSearch *search, const GuardTable *table,
 			 TupleTableSlot *slot)
 {
 	bool		isnull;
@@ -114,6 +130,7 @@ row_distance(const GuardSearch *search, const GuardTable *table,
 	distance = simhash_guard_distance(&fingerprint, &search->center);
 	return distance <= search->space->terms.radius &&
 		simhash_guard_is_of_group(search, table->terms.group, slot) &&
+		simhash_guard_time(&table->terms, slot) >= search->oldest &&
 		has_similar_document(search, table, slot) ? distance : -1;
 }
 
@@ -208,7 +225,6 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		search->changed = true;
 		keep_pending(search, &(GuardPending)
 					 {
-						 .distance = search->space->terms.radius,
 						 .table = RelationGetRelid(scan->heapRelation),
 						 .tid = tid
 					 });
@@ -219,8 +235,7 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
  * Look at what a scan finds.  The snapshot is a dirty one: of each row it says
  * which transaction in progress has inserted or deleted it, if any.  To a
  * visitor it does not matter that one is about to delete a row: that was there
- * when ours arrived.  A row of the same key is passed over if it is sure to
- * keep that.
+ * when ours arrived.
  */
 static void
 read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
@@ -248,16 +263,6 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 			pending.xid = snapshot->xmax;
 		if (TransactionIdIsValid(pending.xid))
 			keep_pending(search, &pending);
-		else if (search->inserted != NULL && table->table == search->table &&
-				 simhash_guard_same_key(search->keys, search->inserted, slot))
-		{
-			TM_Result	result = simhash_guard_hold_key(relation, &pending.tid,
-														false);
-
-			pending.locked = result == TM_WouldBlock;
-			if (result != TM_Ok)
-				keep_pending(search, &pending);
-		}
 		else
 			keep_match(search, table, relation, slot, distance);
 	}
@@ -337,6 +342,79 @@ search_table(GuardSearch *search, const GuardTable *table)
 	table_close(relation, NoLock);
 }
 
+/* Begin to look at rows, with nothing found; return a snapshot to unregister. */
+static Snapshot
+begin_search(GuardSearch *search)
+{
+	Snapshot	latest = RegisterSnapshot(GetLatestSnapshot());
+
+	search->match.distance = -1;
+	search->match.slot = NULL;
+	search->pending.distance = -1;
+	search->changed = false;
+	search->compared = 0;
+	InitDirtySnapshot(search->dirty);
+	/* To the copy, what our own command has deleted is gone. */
+	search->before = *latest;
+	search->before.curcid = InvalidCommandId;
+	return latest;
+}
+
+/* Has a row, which may be a later version of one that an index names, these keys? */
+static bool
+has_keys(Relation index, int nkeys, ScanKey keys, TupleTableSlot *slot)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, index->rd_index->indkey.values[i],
+										 &isnull);
+
+		if (isnull || !DatumGetBool(FunctionCall2Coll(&keys[i].sk_func,
+													  keys[i].sk_collation, value,
+													  keys[i].sk_argument)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Look for a row by a unique index: false if there is none.  If there is, "pending"
+ * says which, and who is inserting, updating or deleting it, if anybody.
+ */
+bool
+simhash_guard_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
+					  GuardPending *pending)
+{
+	Relation	index = index_open(index_oid, NoLock);
+	TupleTableSlot *slot = table_slot_create(relation, NULL);
+	GuardSearch search = {0};
+	Snapshot	latest = begin_search(&search);
+	IndexScanDesc scan = simhash_index_beginscan(relation, index, &search.dirty,
+												 nkeys);
+
+	index_rescan(scan, keys, nkeys, NULL, 0);
+	while (search.pending.distance < 0 && next_row(scan, &search, slot))
+	{
+		if (has_keys(index, nkeys, keys, slot))
+			search.pending = (GuardPending)
+		{
+			.table = RelationGetRelid(relation),
+			.tid = slot->tts_tid,
+			.xid = TransactionIdIsValid(search.dirty.xmin) ?
+			search.dirty.xmin : search.dirty.xmax,
+			.token = search.dirty.speculativeToken
+		};
+	}
+	*pending = search.pending;
+	pending->mode = LockTupleKeyShare;
+	index_endscan(scan);
+	UnregisterSnapshot(latest);
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(index, NoLock);
+	return pending->distance >= 0;
+}
+
 /*
  * Search all tables for the nearest rows within the ball.  The statement has
  * locks on them and their indexes.
@@ -344,17 +422,8 @@ search_table(GuardSearch *search, const GuardTable *table)
 void
 simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 {
-	Snapshot	latest;
+	Snapshot	latest = begin_search(search);
 
-	search->match.distance = -1;
-	search->match.slot = NULL;
-	search->pending.distance = -1;
-	search->changed = false;
-	InitDirtySnapshot(search->dirty);
-	/* To the copy, what our own command has deleted is gone. */
-	latest = RegisterSnapshot(GetLatestSnapshot());
-	search->before = *latest;
-	search->before.curcid = InvalidCommandId;
 	for (int i = 0; i < scope->ntables && !is_search_done(search); i++)
 		search_table(search, &scope->tables[i]);
 	UnregisterSnapshot(latest);
@@ -370,6 +439,29 @@ simhash_guard_forget_match(GuardSearch *search)
 }
 
 /*
+ * Lock a row, in the mode that "pending" says, until the end of the transaction,
+ * waiting for others if "wait" says so.  False if it may not stay as it was found:
+ * then "pending" says what decides that.  A row that our own command has inserted
+ * needs no lock.
+ */
+bool
+simhash_guard_hold_row(Relation relation, GuardPending *pending, bool wait)
+{
+	TupleTableSlot *slot = table_slot_create(relation, NULL);
+	TM_FailureData failure;
+	TM_Result	result = table_tuple_lock(relation, &pending->tid, SnapshotAny,
+										  slot, GetCurrentCommandId(false),
+										  pending->mode,
+										  wait ? LockWaitBlock : LockWaitSkip,
+										  TUPLE_LOCK_FLAG_LOCK_UPDATE_IN_PROGRESS,
+										  &failure);
+
+	ExecDropSingleTupleTableSlot(slot);
+	pending->locked = result == TM_WouldBlock;
+	return result == TM_Ok || result == TM_Invisible;
+}
+
+/*
  * Wait until a transaction is over, or its speculative insertion, or until it
  * lets go of a row.
  */
@@ -379,7 +471,7 @@ simhash_guard_wait(GuardPending *pending)
 	Relation	relation = table_open(pending->table, NoLock);
 
 	if (pending->locked)
-		(void) simhash_guard_hold_key(relation, &pending->tid, true);
+		(void) simhash_guard_hold_row(relation, pending, true);
 	if (pending->token != 0)
 		SpeculativeInsertionWait(pending->xid, pending->token);
 	else if (TransactionIdIsValid(pending->xid))

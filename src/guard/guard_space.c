@@ -108,6 +108,7 @@ simhash_guard_map_columns(const GuardSpace *space, Relation table)
 	Relation	root = open_searched_table(space->root);
 	bool		changed = column_has_changed(space, root, terms->column) ||
 	column_has_changed(space, root, terms->document) ||
+	column_has_changed(space, root, terms->time) ||
 	column_has_changed(space, root, space->carried);
 	AttrMap    *map;
 

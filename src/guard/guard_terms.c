@@ -187,6 +187,7 @@ simhash_guard_map_terms(const GuardTerms *terms, const AttrMap *map,
 	mapped.document = simhash_guard_mapped(map, terms->document);
 	mapped.expression = map_variable_attnos(terms->expression, 1, 0, map,
 											InvalidOid, &whole);
+	mapped.time = simhash_guard_mapped(map, terms->time);
 	mapped.group = palloc(terms->ngroup * sizeof *mapped.group);
 	for (int i = 0; i < terms->ngroup; i++)
 		mapped.group[i] = simhash_guard_mapped(map, terms->group[i]);

@@ -2,7 +2,7 @@
  *
  * guard_trigger.c
  *		simhash_guard(), the trigger that rejects, skips or marks
- *		near-duplicates.
+ *		near-duplicates, or has them conflict with the row that is there.
  *
  * The six steps of a row, and where each of them is:
  *
@@ -25,6 +25,8 @@
  *-------------------------------------------------------------------------
  */
 #include "guard/guard_options.h"
+
+#include "catalog/pg_constraint.h"
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
@@ -93,6 +95,21 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 									   "The option \"mark\" takes a plain column.");
 }
 
+/* Fail unless rows of a table can conflict by its primary key. */
+static void
+check_primary_key(Relation relation)
+{
+	Oid			constraint;
+
+	if (get_primary_key_attnos(RelationGetRelid(relation), false,
+							   &constraint) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has no primary key that is not deferrable",
+						RelationGetRelationName(relation)),
+				 errdetail("By the action \"conflict\" a near-duplicate takes the primary key of the nearest row.")));
+}
+
 /*
  * Prepare the trigger for the rows of a table, when a statement comes to the
  * first of them, in memory that lives at least as long as the statement.
@@ -116,9 +133,11 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 	simhash_guard_bind(&guard->guard, relation, &arguments->terms, map);
 	map_arguments(guard, arguments, relation, map);
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
+	if (arguments->action == GUARD_CONFLICT)
+		check_primary_key(relation);
 	if (arguments->action == GUARD_SKIP)
 		simhash_guard_check_moves(relation, trigger, &origin);
-	guard->guard.search.keys = simhash_guard_find_keys(guard, relation, map);
+	guard->keys = simhash_guard_find_keys(guard, relation, map);
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
@@ -126,25 +145,84 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 }
 
 /*
- * Is it decided what becomes of the row?  If so, we hold the locks that keep
- * others from inserting a near-duplicate before it is in.  Otherwise wait for
- * what decides it.  A row found that stays settles the matter, whatever becomes
- * of others, unless the nearest is asked for.
+ * Have the row found, whose key ours is to take, stay as it is, as ON CONFLICT DO
+ * UPDATE is about to.  False if others may be changing it, who are what to wait for
+ * then.
  */
 static bool
-reach_verdict(GuardTrigger *guard)
+hold_match(GuardSearch *search)
+{
+	GuardPending pending = {
+		.distance = search->match.distance,
+		.table = search->match.table->table,
+		.tid = search->match.slot->tts_tid,
+		.mode = LockTupleNoKeyExclusive
+	};
+	Relation	relation = table_open(pending.table, NoLock);
+	bool		held = simhash_guard_hold_row(relation, &pending, false);
+
+	table_close(relation, NoLock);
+	if (!held)
+		search->pending = pending;
+	return held;
+}
+
+/* Does the row come with a key that may be there?  One that moves brings its own. */
+static bool
+has_new_key(const TriggerData *data, bool moved)
+{
+	return TRIGGER_FIRED_BY_INSERT(data->tg_event) && !moved;
+}
+
+/*
+ * Does the row found settle the matter?  One that stays does, whatever becomes of
+ * others, unless the nearest is asked for.
+ */
+static bool
+is_match_final(const GuardTrigger *guard)
+{
+	const GuardSearch *search = &guard->guard.search;
+	const GuardMatch *match = &search->match;
+	const GuardPending *pending = &search->pending;
+	bool		nearest = guard->arguments.action == GUARD_MARK ||
+	guard->arguments.action == GUARD_CONFLICT;
+
+	return match->distance >= 0 &&
+		(pending->distance < 0 || !nearest ||
+		 match->distance <= pending->distance);
+}
+
+/*
+ * Is it decided what becomes of the row?  If so, we hold the locks that keep
+ * others from inserting a near-duplicate before it is in, and the row whose key it
+ * takes.  Otherwise wait for what decides it.  A row whose key came to be there
+ * meanwhile is not ours to decide on.
+ */
+static bool
+reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
+			  bool moved)
 {
 	GuardSearch *search = &guard->guard.search;
 
-	if (search->pending.distance < 0)
-		return true;
-	if (search->match.distance >= 0 &&
-		(guard->arguments.action != GUARD_MARK ||
-		 search->match.distance <= search->pending.distance))
-		return true;
+	if (!is_match_final(guard))
+	{
+		if (search->pending.distance < 0)
+			return true;
+	}
+	else if (has_new_key(data, moved) &&
+			 simhash_guard_key_is_there(guard->keys, data->tg_relation, row,
+										false))
+		search->pending.distance = -1;
+	else
+	{
+		guard->conflicts = !moved && simhash_guard_may_conflict(guard, data);
+		if (!guard->conflicts || hold_match(search))
+			return true;
+	}
 	simhash_guard_unlock(&guard->guard.statement->locks);
 	simhash_guard_forget_match(search);
-	simhash_guard_wait(&search->pending);
+	if (search->pending.distance >= 0)
+		simhash_guard_wait(&search->pending);
 	return false;
 }
 
@@ -179,22 +257,25 @@ is_settled(Guard *guard, const TriggerData *data, bool *moved)
  * column of type bigint or bit(n), is within the distance (0 to 64 bits, or to
  * n) of another row's.  Action 'reject' raises an error, 'skip' leaves the row
  * out, 'mark' writes the primary key of the nearest other row into the column
- * named by the option 'mark=column', or NULL when there is none.  Option
- * 'notice' has each skipped row noticed.  With 'within=column,...' only rows
- * that are equal in these columns are near-duplicates; with
- * 'similarity=jaccard', or cosine, those whose documents, in the column of
- * 'document=column', are similar by at least .8, or what 'at_least=number'
- * says; 'profile=name' says how documents are read.  Option 'fill=simhash', or
- * minhash, has the fingerprint computed from that document first.  An inserted
- * row is not compared with the row that has its primary key, or the unique key
- * named by 'except=column,...'.
+ * named by the option 'mark=column', or NULL when there is none; 'conflict' has
+ * an inserted row take the primary key of the nearest, and rejects updates.
+ * Option 'notice' has each skipped row noticed.  With 'within=column,...' only
+ * rows that are equal in these columns are near-duplicates; with
+ * 'similarity=measure', those whose documents, in the column of
+ * 'document=column', are similar by at least .8, or what 'at_least=number' or
+ * 'at_most=bits' says; 'profile=name' says how documents are read,
+ * 'compare=rows' how many are.  With 'time=column' and 'for=interval' rows that
+ * are older than the new one by more than that do not count.  Option
+ * 'fill=simhash', or minhash, has the fingerprint computed from the document
+ * first.  A row whose primary key is there already, or the unique key named by
+ * 'except=column,...', is not examined when it is inserted.
  *
- * Errors: 23S01 for a near-duplicate; trigger_protocol_violated,
+ * Errors: exclusion_violation for a near-duplicate; trigger_protocol_violated,
  * invalid_parameter_value, undefined_column and datatype_mismatch for a
  * trigger that is declared wrongly; generated_always for a row that comes with
  * another fingerprint than the trigger would fill in;
  * object_not_in_prerequisite_state when the table has no index to search by,
- * or no primary key to mark with.
+ * or no primary key to mark or conflict with.
  */
 Datum
 simhash_guard(PG_FUNCTION_ARGS)
@@ -229,9 +310,13 @@ simhash_guard(PG_FUNCTION_ARGS)
 		simhash_guard_begin_row(guard->statement);
 		do
 		{
+			if (has_new_key(data, moved) &&
+				simhash_guard_key_is_there(trigger->keys, data->tg_relation,
+										   row, true))
+				return PointerGetDatum(row);
 			simhash_guard_enter(guard, &guard->search.center);
 			simhash_guard_search(&guard->search, guard->place.scope);
-		} while (!reach_verdict(trigger));
+		} while (!reach_verdict(trigger, data, row, moved));
 	}
 	return PointerGetDatum(simhash_guard_act(trigger, data, row, moved));
 }

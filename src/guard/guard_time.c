@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * guard_time.c
+ *		The options time=column and for=interval of simhash_guard(): a row whose
+ *		time is older than ours by more than that does not count.
+ *
+ * With 'for=7 days' a text may come again after a week.  Times are compared as
+ * timestamps, with or without time zone as the column has it; days and months are
+ * counted as the server does, in the time zone of the session.  A row whose time
+ * is NULL always counts, and so does a newer one.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "guard/guard.h"
+
+#include "utils/date.h"
+#include "utils/timestamp.h"
+
+/* Take the options, if there are any. */
+void
+simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
+						const char *period)
+{
+	Form_pg_attribute attribute;
+	Oid			type;
+	Interval	zero = {0};
+
+	if (column == 0)
+		return;
+	attribute = simhash_guard_attribute(root, column);
+	type = getBaseType(attribute->atttypid);
+	simhash_guard_refuse_generated(root, column,
+								   "The option \"time\" takes a plain column.");
+	if (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not date or timestamp",
+						NameStr(attribute->attname),
+						RelationGetRelationName(root),
+						format_type_be(attribute->atttypid))));
+	terms->time = column;
+	terms->time_type = type;
+	terms->period = DatumGetIntervalP(DirectFunctionCall3(interval_in,
+														  CStringGetDatum(period),
+														  ObjectIdGetDatum(InvalidOid),
+														  Int32GetDatum(-1)));
+	if (DatumGetBool(DirectFunctionCall2(interval_lt,
+										 IntervalPGetDatum(terms->period),
+										 IntervalPGetDatum(&zero))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("interval \"%s\" of the option \"for\" is negative",
+						period)));
+}
+
+/*
+ * The time of a row that is in a slot; the end of all time for NULL, and for a date
+ * that no timestamp has.
+ */
+TimestampTz
+simhash_guard_time(const GuardTerms *terms, TupleTableSlot *slot)
+{
+	bool		isnull = true;
+	Datum		value = (Datum) 0;
+
+	if (terms->time != 0)
+		value = slot_getattr(slot, terms->time, &isnull);
+	if (isnull)
+		return DT_NOEND;
+	if (terms->time_type == DATEOID)
+	{
+		if (DatumGetDateADT(value) >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
+			return DT_NOEND;
+		value = DirectFunctionCall1(date_timestamp, value);
+	}
+	return DatumGetTimestampTz(value);
+}
+
+/*
+ * From what time on does a row count for one of that time?  All count where that is
+ * before the first timestamp, months being no longer than 31 days.
+ */
+TimestampTz
+simhash_guard_oldest(const GuardTerms *terms, TimestampTz time)
+{
+	PGFunction	minus = terms->time_type == TIMESTAMPTZOID ?
+	timestamptz_mi_interval : timestamp_mi_interval;
+	const Interval *period = terms->period;
+
+	if (time == DT_NOEND ||
+		(double) time - period->time - USECS_PER_DAY *
+		(31.0 * period->month + period->day) <= MIN_TIMESTAMP)
+		return DT_NOBEGIN;
+	return DatumGetTimestampTz(DirectFunctionCall2(minus,
+												   TimestampTzGetDatum(time),
+												   IntervalPGetDatum(terms->period)));
+}
