@@ -17,7 +17,7 @@ COMMENT ON FUNCTION simhash(text) IS
 'SimHash fingerprint of a document, by the default profile';
 
 CREATE FUNCTION simhash(document text, profile text) RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_by_profile'
+AS 'MODULE_PATHNAME', 'simhash'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, text) IS
 'SimHash fingerprint of a document, by a profile';
@@ -611,7 +611,7 @@ COMMENT ON FUNCTION minhash(text) IS
 'MinHash fingerprint of a document, by the default profile';
 
 CREATE FUNCTION minhash(document text, profile text) RETURNS bigint
-AS 'MODULE_PATHNAME', 'minhash_by_profile'
+AS 'MODULE_PATHNAME', 'minhash'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION minhash(text, text) IS
 'MinHash fingerprint of a document, by a profile';
@@ -623,7 +623,7 @@ COMMENT ON FUNCTION minhash(text[]) IS
 'MinHash fingerprint of a set of features';
 
 CREATE FUNCTION minhash(features text[], profile text) RETURNS bigint
-AS 'MODULE_PATHNAME', 'minhash_features_by_profile'
+AS 'MODULE_PATHNAME', 'minhash_features'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash(text[], text) IS
 'MinHash fingerprint of a set of features, hashed as by a profile';

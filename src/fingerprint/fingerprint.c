@@ -49,7 +49,6 @@ static MemoryContext lasting = NULL;	/* of both, but for the workspace's
 										 * own struct */
 
 PG_FUNCTION_INFO_V1(simhash);
-PG_FUNCTION_INFO_V1(simhash_by_profile);
 PG_FUNCTION_INFO_V1(simhash_min_features);
 PG_FUNCTION_INFO_V1(simhash_bits);
 PG_FUNCTION_INFO_V1(simhash_profiles);
@@ -307,27 +306,17 @@ simhash_of_document(FunctionCallInfo fcinfo, SimhashWideFamily family,
 
 /*
  * simhash(document text) -> bigint
- *
- * The SimHash fingerprint of the document by the default profile; NULL when
- * the document has no feature (Charikar 2002, "Similarity Estimation
- * Techniques from Rounding Algorithms"; Manku, Jain and Das Sarma 2007,
- * "Detecting Near-Duplicates for Web Crawling").
- */
-Datum
-simhash(PG_FUNCTION_ARGS)
-{
-	return simhash_of_document(fcinfo, simhash_family, 0);
-}
-
-/*
  * simhash(document text, profile text) -> bigint
  *
- * The same by the profile of that name.
+ * The SimHash fingerprint of the document by the profile of that name, or by
+ * the default one; NULL when the document has no feature (Charikar 2002,
+ * "Similarity Estimation Techniques from Rounding Algorithms"; Manku, Jain and
+ * Das Sarma 2007, "Detecting Near-Duplicates for Web Crawling").
  *
  * Errors: undefined_object when there is no such profile.
  */
 Datum
-simhash_by_profile(PG_FUNCTION_ARGS)
+simhash(PG_FUNCTION_ARGS)
 {
 	return simhash_of_document(fcinfo, simhash_family, 0);
 }

@@ -115,7 +115,6 @@ simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 /* fingerprint.c */
 extern void simhash_profiles_init(void);
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum simhash_by_profile(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum simhash_min_features(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
 extern const ShProfile *simhash_comparing_profile(const ShProfile *profile);
@@ -217,9 +216,7 @@ extern Datum simhash_return(FunctionCallInfo fcinfo, bool exists,
 
 /* minhash.c */
 extern PGDLLEXPORT Datum minhash(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum minhash_by_profile(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum minhash_features(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum minhash_features_by_profile(PG_FUNCTION_ARGS);
 extern int	simhash_hash_set(ArrayType *array, const ShProfile *profile,
 							 uint64 **hashes);
 extern bool simhash_wide_minhash(const ShProfile *profile, text *document,

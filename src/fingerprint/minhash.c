@@ -20,9 +20,7 @@
 #include "core/fingerprint/families.h"
 
 PG_FUNCTION_INFO_V1(minhash);
-PG_FUNCTION_INFO_V1(minhash_by_profile);
 PG_FUNCTION_INFO_V1(minhash_features);
-PG_FUNCTION_INFO_V1(minhash_features_by_profile);
 PG_FUNCTION_INFO_V1(minhash_bits);
 PG_FUNCTION_INFO_V1(minhash_features_bits);
 
@@ -90,26 +88,17 @@ simhash_wide_minhash(const ShProfile *profile, text *document, int words,
 
 /*
  * minhash(document text) -> bigint
- *
- * The MinHash fingerprint of the document by the default profile; NULL when
- * the document has no feature (Li and Koenig 2010, "b-Bit Minwise Hashing";
- * Shrivastava and Li 2014, "In Defense of MinHash over SimHash").
- */
-Datum
-minhash(PG_FUNCTION_ARGS)
-{
-	return simhash_of_document(fcinfo, simhash_wide_minhash, 0);
-}
-
-/*
  * minhash(document text, profile text) -> bigint
  *
- * The same by the profile of that name.
+ * The MinHash fingerprint of the document by the profile of that name, or by
+ * the default one; NULL when the document has no feature (Li and Koenig 2010,
+ * "b-Bit Minwise Hashing"; Shrivastava and Li 2014, "In Defense of MinHash over
+ * SimHash").
  *
  * Errors: undefined_object when there is no such profile.
  */
 Datum
-minhash_by_profile(PG_FUNCTION_ARGS)
+minhash(PG_FUNCTION_ARGS)
 {
 	return simhash_of_document(fcinfo, simhash_wide_minhash, 0);
 }
@@ -174,29 +163,18 @@ minhash_of_features(FunctionCallInfo fcinfo, int bits)
 
 /*
  * minhash(features text[]) -> bigint
+ * minhash(features text[], profile text) -> bigint
  *
  * The MinHash fingerprint of a set of features; one that is given twice
- * counts once.  NULL when there is no feature.
+ * counts once.  NULL when there is no feature.  The hash function is that of the
+ * profile: of its seed, or of the implementation that it computes.
  *
  * Errors: array_subscript_error when the array has several dimensions,
- * null_value_not_allowed for NULL elements.
+ * null_value_not_allowed for NULL elements, undefined_object when there is no
+ * such profile.
  */
 Datum
 minhash_features(PG_FUNCTION_ARGS)
-{
-	return minhash_of_features(fcinfo, 0);
-}
-
-/*
- * minhash(features text[], profile text) -> bigint
- *
- * The same with the hash function of the profile, which is that of its seed, or
- * of the implementation that it computes.
- *
- * Errors: as before; undefined_object when there is no such profile.
- */
-Datum
-minhash_features_by_profile(PG_FUNCTION_ARGS)
 {
 	return minhash_of_features(fcinfo, 0);
 }

@@ -27,18 +27,15 @@ typedef struct FingerprintMaker
 {
 	PGFunction	function;
 	SimhashMeasure measure;
-	int			profile;		/* argument, or 0 for the default one */
+	int			profile;		/* argument; the default one without it */
 } FingerprintMaker;
 
 static const FingerprintMaker makers[] = {
-	{simhash, SIMHASH_COSINE, 0},
-	{simhash_by_profile, SIMHASH_COSINE, 1},
+	{simhash, SIMHASH_COSINE, 1},
 	{simhash_min_features, SIMHASH_COSINE, 1},
 	{simhash_bits, SIMHASH_COSINE, 2},
-	{minhash, SIMHASH_JACCARD, 0},
-	{minhash_by_profile, SIMHASH_JACCARD, 1},
-	{minhash_features, SIMHASH_JACCARD, 0},
-	{minhash_features_by_profile, SIMHASH_JACCARD, 1},
+	{minhash, SIMHASH_JACCARD, 1},
+	{minhash_features, SIMHASH_JACCARD, 1},
 	{minhash_bits, SIMHASH_JACCARD, 2},
 	{minhash_features_bits, SIMHASH_JACCARD, 2}
 };
@@ -124,7 +121,7 @@ read_call(FuncExpr *call, SimhashDerivation *derived)
 	derived->measure = maker->measure;
 	derived->profile = sh_default_profile;
 	derived->document = linitial(arguments);
-	if (maker->profile == 0)
+	if (list_length(arguments) <= maker->profile)
 		return true;
 	profile = (Const *) simhash_unlabeled(list_nth(arguments, maker->profile));
 	if (!IsA(profile, Const))
