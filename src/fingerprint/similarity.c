@@ -165,15 +165,18 @@ simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 	return exists;
 }
 
-/* The similarity of arguments 0 and 1 by profile argument 2. */
+/*
+ * The similarity of arguments 0 and 1, documents or arrays of features, which
+ * are stored alike, by profile argument 2.
+ */
 static Datum
-compare_documents(FunctionCallInfo fcinfo, SimhashMeasure measure)
+return_similarity(FunctionCallInfo fcinfo, SimhashMeasure measure, bool arrays)
 {
 	double		similarity;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
 		!simhash_exact_similarity(measure, simhash_profile_argument(fcinfo, 2),
-								  0, false, PG_GETARG_TEXT_PP(0),
+								  0, arrays, PG_GETARG_TEXT_PP(0),
 								  PG_GETARG_TEXT_PP(1), &similarity))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(similarity);
@@ -192,7 +195,7 @@ compare_documents(FunctionCallInfo fcinfo, SimhashMeasure measure)
 Datum
 simhash_jaccard(PG_FUNCTION_ARGS)
 {
-	return compare_documents(fcinfo, SIMHASH_JACCARD);
+	return return_similarity(fcinfo, SIMHASH_JACCARD, false);
 }
 
 /*
@@ -204,7 +207,7 @@ simhash_jaccard(PG_FUNCTION_ARGS)
 Datum
 simhash_cosine(PG_FUNCTION_ARGS)
 {
-	return compare_documents(fcinfo, SIMHASH_COSINE);
+	return return_similarity(fcinfo, SIMHASH_COSINE, false);
 }
 
 /*
@@ -220,24 +223,7 @@ simhash_cosine(PG_FUNCTION_ARGS)
 Datum
 simhash_containment(PG_FUNCTION_ARGS)
 {
-	return compare_documents(fcinfo, SIMHASH_CONTAINMENT);
-}
-
-/* The similarity of arguments 0 and 1, arrays of features. */
-static Datum
-compare_arrays(FunctionCallInfo fcinfo, SimhashMeasure measure)
-{
-	ShBag		bags[2] = {{0}};
-	double		similarity;
-
-	for (int i = 0; i < 2; i++)
-	{
-		simhash_init_bag(&bags[i], CurrentMemoryContext);
-		simhash_fill_bag_of(&bags[i], PG_GETARG_ARRAYTYPE_P(i));
-	}
-	if (!compare_bags(measure, &bags[0], &bags[1], &similarity))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(similarity);
+	return return_similarity(fcinfo, SIMHASH_CONTAINMENT, false);
 }
 
 /*
@@ -252,7 +238,7 @@ compare_arrays(FunctionCallInfo fcinfo, SimhashMeasure measure)
 Datum
 simhash_jaccard_features(PG_FUNCTION_ARGS)
 {
-	return compare_arrays(fcinfo, SIMHASH_JACCARD);
+	return return_similarity(fcinfo, SIMHASH_JACCARD, true);
 }
 
 /*
@@ -266,7 +252,7 @@ simhash_jaccard_features(PG_FUNCTION_ARGS)
 Datum
 simhash_cosine_features(PG_FUNCTION_ARGS)
 {
-	return compare_arrays(fcinfo, SIMHASH_COSINE);
+	return return_similarity(fcinfo, SIMHASH_COSINE, true);
 }
 
 /*
@@ -280,7 +266,7 @@ simhash_cosine_features(PG_FUNCTION_ARGS)
 Datum
 simhash_containment_features(PG_FUNCTION_ARGS)
 {
-	return compare_arrays(fcinfo, SIMHASH_CONTAINMENT);
+	return return_similarity(fcinfo, SIMHASH_CONTAINMENT, true);
 }
 
 /*
@@ -324,20 +310,16 @@ simhash_alike(PG_FUNCTION_ARGS)
 Datum
 simhash_alike_features(PG_FUNCTION_ARGS)
 {
-	ShBag		bags[2] = {{0}};
-	SimhashEvidence evidence[2];
-	double		similarity;
+	double		at_least = PG_GETARG_FLOAT8(2);
+	double		similarity = -1;
+	bool		alike = simhash_exact_similarity(SIMHASH_BY_ALIKE,
+												 sh_default_profile, at_least,
+												 true, PG_GETARG_TEXT_PP(0),
+												 PG_GETARG_TEXT_PP(1),
+												 &similarity);
 
-	for (int i = 0; i < 2; i++)
-	{
-		simhash_init_bag(&bags[i], CurrentMemoryContext);
-		simhash_fill_bag_of(&bags[i], PG_GETARG_ARRAYTYPE_P(i));
-		evidence[i] = simhash_features_evidence(&bags[i]);
-	}
-	if (bags[0].n == 0 || bags[1].n == 0)
+	if (similarity < 0)
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(simhash_judge(sh_default_profile,
-								 simhash_check_at_least(PG_GETARG_FLOAT8(2)), 0,
-								 &evidence[0], &evidence[1], &bags[0], NULL,
-								 &similarity) == SIMHASH_ALIKE);
+	(void) simhash_check_at_least(at_least);
+	PG_RETURN_BOOL(alike);
 }
