@@ -13,18 +13,11 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* Allocate for a bag. */
-static void *
-allocate_for_bag(void *context, size_t bytes)
-{
-	return MemoryContextAllocHuge(context, bytes);
-}
-
 /* Fill in the part of a bag that stays; the rest lies in a memory context. */
 void
 simhash_init_bag(ShBag *bag, MemoryContext context)
 {
-	bag->allocate = allocate_for_bag;
+	bag->allocate = simhash_allocate;
 	bag->context = context;
 	bag->release = pfree;
 	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;

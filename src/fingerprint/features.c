@@ -13,11 +13,9 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 /* Limits of the work done. */
 #define FEATURES_MAX		SH_SECTION	/* occurrences listed at most */
@@ -33,23 +31,6 @@ typedef struct FeatureList
 
 PG_FUNCTION_INFO_V1(simhash_features);
 
-/* Allocate for a tally, in the current memory context. */
-static void *
-allocate_here(size_t bytes)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
-}
-
-/* Begin a tally that is to grow in the current memory context. */
-void
-simhash_init_tally(ShTally *tally)
-{
-	memset(tally, 0, sizeof *tally);
-	tally->allocate = allocate_here;
-	tally->release = pfree;
-	tally->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
-}
-
 /*
  * The feature with that hash in a list, where it is new without weight or text.
  * Without a tally to begin with, the list makes one of its own.
@@ -62,7 +43,7 @@ simhash_list_hash(SimhashFeatures *features, uint64 hash)
 	if (features->numbers == NULL)
 	{
 		features->numbers = palloc(sizeof *features->numbers);
-		simhash_init_tally(features->numbers);
+		simhash_init_tally(features->numbers, CurrentMemoryContext);
 	}
 	if (features->n == features->allocated)
 	{

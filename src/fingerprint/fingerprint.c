@@ -171,10 +171,22 @@ get_lasting(void)
 	return lasting;
 }
 
-/* Allocate for the tally. */
-static void *
-allocate_lasting(size_t bytes)
+/* Begin a tally that is to grow in a memory context. */
+void
+simhash_init_tally(ShTally *tally, MemoryContext context)
 {
+	memset(tally, 0, sizeof *tally);
+	tally->allocate = simhash_allocate;
+	tally->context = context;
+	tally->release = pfree;
+	tally->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
+}
+
+/* ShTally.allocate: in the context that lasts, which is made if need be. */
+static void *
+allocate_lasting(void *context, size_t bytes)
+{
+	(void) context;
 	return MemoryContextAllocHuge(get_lasting(), bytes);
 }
 
@@ -200,9 +212,8 @@ simhash_begin_document(const ShProfile *profile)
 	{
 		workspace = MemoryContextAllocZero(TopMemoryContext,
 										   sizeof *workspace);
+		simhash_init_tally(&workspace->tally, NULL);
 		workspace->tally.allocate = allocate_lasting;
-		workspace->tally.release = pfree;
-		workspace->tally.multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
 	}
 	if (workspace->tally.slots > TALLY_SLOTS_KEPT)
 		sh_tally_end(&workspace->tally);

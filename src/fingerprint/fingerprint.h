@@ -124,6 +124,7 @@ extern MemoryContext simhash_lasting_context(MemoryContextCallbackFunction forge
 extern bool simhash_is_copy(const StringInfoData *copy, text *document);
 extern void simhash_make_copy(StringInfo copy, MemoryContext context,
 							  text *document);
+extern void simhash_init_tally(ShTally *tally, MemoryContext context);
 extern ShDocument *simhash_begin_document(const ShProfile *profile);
 extern Datum simhash_of_document(FunctionCallInfo fcinfo,
 								 SimhashWideFamily family, int bits);
@@ -145,13 +146,13 @@ extern void simhash_read_utf8(const char *bytes, Size length,
 extern const unsigned char *simhash_whole_utf8(const char *bytes,
 											   Size *length);
 extern void simhash_pause(void);
+extern void *simhash_allocate(void *context, size_t bytes);
 extern uint64 simhash_hash_feature(const ShProfile *profile,
 								   const char *bytes, Size length);
 extern uint64 simhash_hash_text(const ShProfile *profile, Datum feature);
 extern text *simhash_feature_text(const unsigned char *bytes, Size length);
 
 /* features.c */
-extern void simhash_init_tally(ShTally *tally);
 extern SimhashFeature *simhash_list_hash(SimhashFeatures *features,
 										 uint64 hash);
 extern void simhash_list_features(SimhashFeatures *features,

@@ -243,6 +243,13 @@ simhash_pause(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* What bags, tallies and exact sums of core/ take memory by, in a context. */
+void	   *
+simhash_allocate(void *context, size_t bytes)
+{
+	return MemoryContextAllocHuge(context, bytes);
+}
+
 /* The hash, by a profile, of a feature given in the server encoding. */
 uint64
 simhash_hash_feature(const ShProfile *profile, const char *bytes, Size length)

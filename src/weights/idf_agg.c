@@ -18,7 +18,6 @@
 /* Document frequencies being learnt. */
 typedef struct Learning
 {
-	MemoryContext context;		/* that the table of frequencies lives in */
 	const ShProfile *profile;	/* NULL while nothing was learnt */
 	uint64		documents;
 	ShTally		frequencies;
@@ -40,8 +39,7 @@ begin_learning(MemoryContext context)
 {
 	Learning   *learning = MemoryContextAllocZero(context, sizeof *learning);
 
-	learning->context = context;
-	simhash_init_tally(&learning->frequencies);
+	simhash_init_tally(&learning->frequencies, context);
 	return learning;
 }
 
@@ -82,10 +80,7 @@ add_documents(Learning *learning, uint64 n)
 static inline void
 add_frequency(Learning *learning, uint64 hash, uint32 n)
 {
-	MemoryContext old = MemoryContextSwitchTo(learning->context);
-
 	*sh_tally_count(&learning->frequencies, hash) += n;
-	MemoryContextSwitchTo(old);
 	simhash_check_idf_entries(learning->frequencies.occupied);
 }
 

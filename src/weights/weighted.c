@@ -36,20 +36,6 @@ PG_FUNCTION_INFO_V1(simhash_tsvector_features);
 PG_FUNCTION_INFO_V1(simhash_by_weights_bits);
 PG_FUNCTION_INFO_V1(simhash_tsvector_bits);
 
-/* Allocate a digit of sums in their memory context. */
-static void *
-allocate_digit(void *context, size_t bytes)
-{
-	return MemoryContextAlloc((MemoryContext) context, bytes);
-}
-
-/* Begin sums with nothing added, which grow in a memory context. */
-void
-simhash_begin_exact(ShExact *sums, MemoryContext context)
-{
-	sh_exact_begin(sums, allocate_digit, context);
-}
-
 /* Sums for so many words, or for a bigint where that is 0. */
 typedef struct WideExact
 {
@@ -63,7 +49,8 @@ begin_exact_words(WideExact *wide, FunctionCallInfo fcinfo, int i)
 {
 	wide->words = simhash_words_argument(fcinfo, i);
 	for (int w = 0; w < Max(wide->words, 1); w++)
-		simhash_begin_exact(&wide->sums[w], CurrentMemoryContext);
+		sh_exact_begin(&wide->sums[w], simhash_allocate,
+					   CurrentMemoryContext);
 }
 
 /* Add a feature to the sums. */

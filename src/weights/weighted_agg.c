@@ -31,7 +31,7 @@ make_sums(MemoryContext context)
 {
 	ShExact    *sums = MemoryContextAlloc(context, sizeof *sums);
 
-	simhash_begin_exact(sums, context);
+	sh_exact_begin(sums, simhash_allocate, context);
 	return sums;
 }
 

@@ -26,9 +26,6 @@
 #include "core/weights/exact.h"
 #include "core/weights/idf.h"
 
-/* weighted.c */
-extern void simhash_begin_exact(ShExact *sums, MemoryContext context);
-
 /* weighted_agg.c */
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 

@@ -53,12 +53,20 @@ slice_end(const uint8_t *from, const uint8_t *end, size_t slice)
 	return from;
 }
 
+/* ShTally.allocate, and ShBag.allocate */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void) context;
+	return malloc(bytes);
+}
+
 /* The fingerprint of the document, read in slices. */
 static bool
 fingerprint(size_t slice, uint64_t *result)
 {
 	static ShDocument document = {
-		.tally = {.allocate = malloc,.release = free,.multiplier = 1}
+		.tally = {.allocate = allocate,.release = free,.multiplier = 1}
 	};
 	const uint8_t *from = text.bytes;
 	const uint8_t *end = text.bytes + text.left;
@@ -94,7 +102,7 @@ static void
 count_features(ShBag *bag, size_t slice)
 {
 	static ShDocument document = {
-		.tally = {.allocate = malloc,.release = free,.multiplier = 1}
+		.tally = {.allocate = allocate,.release = free,.multiplier = 1}
 	};
 	const uint8_t *from = text.bytes;
 	const uint8_t *end = text.bytes + text.left;
@@ -125,14 +133,6 @@ fingerprint_of_bag(const ShBag *bag, uint64_t *result)
 		*result |= (uint64_t) (sum > 0) << bit;
 	}
 	return bag->n > 0;
-}
-
-/* ShBag.allocate */
-static void *
-allocate(void *context, size_t bytes)
-{
-	(void) context;
-	return malloc(bytes);
 }
 
 /* A document by a profile of our own. */

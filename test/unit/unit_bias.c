@@ -155,6 +155,14 @@ test_minima(size_t n)
 		check_counts(&counts[w]);
 }
 
+/* ShTally.allocate */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void) context;
+	return malloc(bytes);
+}
+
 /* Texts of 302 words at random, by a profile. */
 static void
 test_texts(const char *name)
@@ -164,7 +172,7 @@ test_texts(const char *name)
 	Counts		counts;
 
 	CHECK(profile != NULL);
-	document.tally.allocate = malloc;
+	document.tally.allocate = allocate;
 	document.tally.release = free;
 	document.tally.multiplier = random_bits() | 1;
 	begin_counts(&counts, name, 0);

@@ -833,11 +833,19 @@ test_table_shrinks(void)
 	CHECK(document.tally.slots <= 1024);
 }
 
+/* ShTally.allocate */
+static void *
+allocate(void *context, size_t bytes)
+{
+	(void) context;
+	return malloc(bytes);
+}
+
 int
 main(void)
 {
 	seed_random();
-	document.tally.allocate = malloc;
+	document.tally.allocate = allocate;
 	document.tally.release = free;
 	document.tally.multiplier = random_bits() | 1;
 	test_golden("test/golden/golden_texts.tsv", "test/golden/golden.tsv");

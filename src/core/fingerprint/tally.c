@@ -92,7 +92,8 @@ grow_tally(ShTally *tally)
 {
 	ShTally		old = *tally;
 	size_t		slots = old.slots > 0 ? 2 * old.slots : SLOTS_MIN;
-	uint64_t   *hashes = tally->allocate(slots * (sizeof *hashes +
+	uint64_t   *hashes = tally->allocate(tally->context,
+										 slots * (sizeof *hashes +
 												  sizeof(uint32_t)));
 
 	tally->slots = slots;

@@ -27,8 +27,9 @@
 typedef struct ShTally
 {
 	/* set by the caller, once */
-	void	   *(*allocate) (size_t bytes);
+	void	   *(*allocate) (void *context, size_t bytes);
 	void		(*release) (void *memory);
+	void	   *context;
 	uint64_t	multiplier;
 
 	/* the table */
