@@ -20,6 +20,7 @@
  */
 #include "report/report.h"
 
+#include "catalog/objectaddress.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -110,19 +111,6 @@ get_dedup_arguments(SimhashTable *table, FunctionCallInfo fcinfo)
 	return k;
 }
 
-/* Texts as an array. */
-static Datum
-array_of_texts(const List *texts)
-{
-	Datum	   *elements = palloc(sizeof *elements * (list_length(texts) + 1));
-	ListCell   *cell;
-
-	foreach(cell, texts)
-		elements[foreach_current_index(cell)] = CStringGetTextDatum(lfirst(cell));
-	return PointerGetDatum(construct_array(elements, list_length(texts), TEXTOID,
-										   -1, false, TYPALIGN_INT));
-}
-
 /* What is known of a table, as a row of SQL. */
 static Datum
 make_row(const SimhashTable *table, int64 k, TupleDesc columns)
@@ -163,7 +151,7 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 	*value++ = BoolGetDatum(is_by_text(table));
 	*value++ = BoolGetDatum(known && table->documents->arrays);
 	*value++ = BoolGetDatum(table->apart != NULL);
-	*value++ = array_of_texts(table->groups);
+	*value++ = PointerGetDatum(strlist_to_textarray(table->groups));
 	nulls[value - values] = !options->limited;
 	*value++ = Int64GetDatum(options->at_most);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values,
