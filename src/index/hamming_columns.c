@@ -314,8 +314,5 @@ hamming_add_to_shift(uint64 shift, Relation index, int column, Datum value,
 					 Oid type)
 {
 	shift ^= hash_value(index, column, value, type);
-	shift += UINT64CONST(0x9E3779B97F4A7C15);
-	shift = (shift ^ (shift >> 30)) * UINT64CONST(0xBF58476D1CE4E5B9);
-	shift = (shift ^ (shift >> 27)) * UINT64CONST(0x94D049BB133111EB);
-	return shift ^ (shift >> 31);
+	return sh_mix(shift + SH_SCRAMBLE);
 }

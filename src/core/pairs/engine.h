@@ -104,7 +104,7 @@ sh_pairs_tell(const ShPairs *pairs, double done)
 static inline uint64_t
 sh_group_hash(uint64_t seed, uint32_t group)
 {
-	return sh_mix(seed + group * UINT64_C(0x9e3779b97f4a7c15));
+	return sh_mix(seed + group * SH_SCRAMBLE);
 }
 
 /* The row that comes first of those with a fingerprint. */

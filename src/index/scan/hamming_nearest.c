@@ -104,7 +104,7 @@ typedef struct NearSum
 static inline uint32
 hash_tid(uint64 tid)
 {
-	return (uint32) (tid * UINT64CONST(0x9E3779B97F4A7C15) >> 32);
+	return (uint32) (tid * SH_SCRAMBLE >> 32);
 }
 
 #include "lib/simplehash.h"
