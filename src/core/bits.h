@@ -117,4 +117,14 @@ sh_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/*
+ * The slot that a hash is looked for in first, of as many as the mask says, a
+ * power of two less 1.  The multiplier is odd, and best chosen at random.
+ */
+static inline size_t
+sh_first_slot(uint64_t hash, uint64_t multiplier, size_t mask)
+{
+	return (size_t) (hash * multiplier >> 32) & mask;
+}
+
 #endif							/* SH_BITS_H */

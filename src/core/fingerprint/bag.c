@@ -32,13 +32,6 @@
 #define BATCH			512		/* features that room is made for at once */
 #define STRETCH			65536	/* features between two pauses */
 
-/* The slot in which a hash is looked for first. */
-static inline size_t
-first_bag_slot(uint64_t hash, uint64_t multiplier, size_t mask)
-{
-	return (size_t) (hash * multiplier >> 32) & mask;
-}
-
 /*
  * The slot of a hash from some slot on: the one that has its number, or else
  * the first one that is free.
@@ -101,8 +94,8 @@ enter_all(ShBag *bag)
 {
 	for (size_t i = 1; i <= bag->n; i++)
 	{
-		size_t		slot = first_bag_slot(bag->hashes[i], bag->multiplier,
-										  bag->slots - 1);
+		size_t		slot = sh_first_slot(bag->hashes[i], bag->multiplier,
+										 bag->slots - 1);
 
 		bag->table[find_bag_slot(bag, bag->hashes[i], slot)] = (uint32_t) i;
 	}
@@ -158,7 +151,7 @@ enter_some(ShBag *bag, const uint64_t *hashes, size_t n)
 	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t	hash = hashes[i];
-		size_t		slot = first_bag_slot(hash, multiplier, mask);
+		size_t		slot = sh_first_slot(hash, multiplier, mask);
 		size_t		number = table[slot];
 		size_t		fresh;
 
@@ -238,7 +231,7 @@ sh_bag_overlap(const ShBag *bag, const ShFeatures *list, void (*pause) (void))
 	for (size_t i = 0; i < list->n && bag->n > 0; i++)
 	{
 		uint64_t	hash = list->hashes[i];
-		size_t		slot = first_bag_slot(hash, multiplier, mask);
+		size_t		slot = sh_first_slot(hash, multiplier, mask);
 		size_t		number = bag->table[slot];
 		uint32_t	weight;
 

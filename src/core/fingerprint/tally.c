@@ -65,18 +65,11 @@ sh_tally_begin(ShTally *tally)
 	tally->seen = 0;
 }
 
-/* The slot that a hash is looked for in first. */
-static inline size_t
-first_tally_slot(uint64_t hash, uint64_t multiplier, size_t mask)
-{
-	return (size_t) (hash * multiplier >> 32) & mask;
-}
-
 /* Where the hash stands in the table, or else a free slot for it. */
 static inline size_t
 find_tally_slot(const ShTally *tally, uint64_t hash)
 {
-	size_t		slot = first_tally_slot(hash, tally->multiplier, tally->slots - 1);
+	size_t		slot = sh_first_slot(hash, tally->multiplier, tally->slots - 1);
 
 	while (tally->counts[slot] != 0 && tally->hashes[slot] != hash)
 		slot = (slot + 1) & (tally->slots - 1);
@@ -192,7 +185,7 @@ sift_some(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
 	{
 		for (size_t i = 0; i < n; i++)
 		{
-			size_t		slot = first_tally_slot(hashes[i], multiplier, mask);
+			size_t		slot = sh_first_slot(hashes[i], multiplier, mask);
 
 			__builtin_prefetch(&counts[slot], 1);
 			__builtin_prefetch(&there[slot], 1);
@@ -205,7 +198,7 @@ sift_some(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n,
 		for (size_t i = 0; i < n; i++)
 		{
 			uint64_t	hash = rest[i];
-			size_t		slot = (first_tally_slot(hash, multiplier, mask) + further) & mask;
+			size_t		slot = (sh_first_slot(hash, multiplier, mask) + further) & mask;
 			uint32_t	count = counts[slot];
 			bool		free = count == 0;
 			bool		ours = free | (there[slot] == hash);

@@ -59,7 +59,7 @@ static size_t
 find_window(const ShWindowTable *a, uint64_t window)
 {
 	size_t		mask = a->slots - 1;
-	size_t		slot = (size_t) (sh_mix(window) * a->multiplier >> 32) & mask;
+	size_t		slot = sh_first_slot(sh_mix(window), a->multiplier, mask);
 
 	while (a->table[slot] != 0 && a->windows[a->table[slot] - 1] != window)
 		slot = (slot + 1) & mask;
