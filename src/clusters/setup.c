@@ -192,19 +192,16 @@ get_names(ArrayType *array)
 {
 	List	   *names = NIL;
 	Datum	   *values;
-	bool	   *nulls;
 	int			n;
 
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("within must not contain nulls")));
 	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &values, &nulls, &n);
+					  &values, NULL, &n);
 	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("within must not contain nulls")));
 		names = lappend(names, pstrdup(NameStr(*DatumGetName(values[i]))));
-	}
 	return names;
 }
 

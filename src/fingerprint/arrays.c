@@ -36,7 +36,6 @@ int
 simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
 					 char align, const char *what, Datum **elements)
 {
-	bool	   *nulls;
 	int			n;
 
 	if (ARR_NDIM(array) > 1)
@@ -44,15 +43,12 @@ simhash_get_elements(ArrayType *array, Oid type, int16 length, bool byval,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("array of %s must have one dimension", what),
 				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
-	deconstruct_array(array, type, length, byval, align, elements, &nulls, &n);
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("array of %s must not contain nulls", what),
-					 errhint("array_remove(array, NULL) removes them.")));
-	}
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of %s must not contain nulls", what),
+				 errhint("array_remove(array, NULL) removes them.")));
+	deconstruct_array(array, type, length, byval, align, elements, NULL, &n);
 	return n;
 }
 
