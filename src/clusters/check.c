@@ -36,7 +36,7 @@ static const struct
 typedef struct Check
 {
 	ClusterCall call;
-	ReturnSetInfo *result;
+	FunctionCallInfo fcinfo;
 } Check;
 
 /* List a fault. */
@@ -50,8 +50,7 @@ list_fault(Check *check, const char *name, int64 number, Datum example,
 	};
 	bool		nulls[4] = {false, false, no_example, false};
 
-	tuplestore_putvalues(check->result->setResult, check->result->setDesc,
-						 values, nulls);
+	simhash_put_row(check->fcinfo, values, nulls);
 }
 
 /* The call of a procedure about the clusters. */
@@ -157,10 +156,9 @@ check_clusters(ClusterCall *call)
 Datum
 simhash_check_clusters(PG_FUNCTION_ARGS)
 {
-	Check		check = {.call.reads = true,.call.shared = true};
+	Check		check = {.call.reads = true,.call.shared = true,.fcinfo = fcinfo};
 
 	InitMaterializedSRF(fcinfo, 0);
-	check.result = (ReturnSetInfo *) fcinfo->resultinfo;
 	simhash_cluster_call(&check.call, fcinfo, 1, check_clusters);
 	return (Datum) 0;
 }

@@ -156,7 +156,7 @@ place_ids(const Components *components, Size n)
 
 /* Put out the ids, cluster by cluster. */
 static void
-put_ids(Components *components, ReturnSetInfo *result)
+put_ids(Components *components, FunctionCallInfo fcinfo)
 {
 	Size		n = (Size) hash_get_num_entries(components->members);
 	Placed	   *placed = place_ids(components, n);
@@ -179,8 +179,7 @@ put_ids(Components *components, ReturnSetInfo *result)
 			values[1] = Int64GetDatum(cluster);
 			values[2] = Int64GetDatum(placed[i].lowest);
 			values[3] = Int64GetDatum((int64) (end - start));
-			tuplestore_putvalues(result->setResult, result->setDesc, values,
-								 nulls);
+			simhash_put_row(fcinfo, values, nulls);
 		}
 	}
 }
@@ -216,7 +215,7 @@ simhash_components(PG_FUNCTION_ARGS)
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	simhash_analyze(&query);
 	simhash_read(&query, &reader);
-	put_ids(&components, (ReturnSetInfo *) fcinfo->resultinfo);
+	put_ids(&components, fcinfo);
 	hash_destroy(components.members);
 	return (Datum) 0;
 }

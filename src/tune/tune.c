@@ -65,7 +65,7 @@ put_figure(double figure, Datum *value, bool *null)
  * The advice is in the row that it recommends, or else in the first.
  */
 static void
-return_rates(const SimhashTuneCall *call, ReturnSetInfo *rsinfo)
+return_rates(const SimhashTuneCall *call, FunctionCallInfo fcinfo)
 {
 	const SimhashTally *tally = &call->tally;
 	SimhashRate best;
@@ -88,8 +88,7 @@ return_rates(const SimhashTuneCall *call, ReturnSetInfo *rsinfo)
 		values[5] = BoolGetDatum(any && k == best.k);
 		nulls[6] = k != best.k;
 		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(advice);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
-							 nulls);
+		simhash_put_row(fcinfo, values, nulls);
 	}
 }
 
@@ -154,6 +153,6 @@ simhash_tune(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	get_tune_arguments(fcinfo, call);
 	simhash_show_progress("simhash_tune", simhash_tally_query, call);
-	return_rates(call, (ReturnSetInfo *) fcinfo->resultinfo);
+	return_rates(call, fcinfo);
 	return (Datum) 0;
 }

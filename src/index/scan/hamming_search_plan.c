@@ -34,7 +34,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplestore.h"
 
 PG_FUNCTION_INFO_V1(hamming_search_plan);
 PG_FUNCTION_INFO_V1(hamming_bit_search_plan);
@@ -130,7 +129,7 @@ rounded(double value)
 
 /* Return what a plan says of a block. */
 static void
-return_block(ReturnSetInfo *result, const HammingPlan *plan, int block)
+return_block(FunctionCallInfo fcinfo, const HammingPlan *plan, int block)
 {
 	const ShLayout *layout = plan->extent.layout;
 	const ShSearchWork *work = &plan->search.blocks[block];
@@ -147,12 +146,12 @@ return_block(ReturnSetInfo *result, const HammingPlan *plan, int block)
 	};
 	bool		nulls[lengthof(values)] = {false, radius < 0};
 
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	simhash_put_row(fcinfo, values, nulls);
 }
 
 /* Return all blocks of a plan, word by word. */
 static void
-return_plan(ReturnSetInfo *result, IndexScanDesc scan)
+return_plan(FunctionCallInfo fcinfo, IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 	const HammingBall *ball = so->asked.balls;
@@ -160,7 +159,7 @@ return_plan(ReturnSetInfo *result, IndexScanDesc scan)
 	(void) hamming_plan_words(scan, &ball->center, ball->radius, NULL);
 	for (int word = 0; word < so->layout->words; word++)
 		for (int block = 0; block < so->layout->blocks; block++)
-			return_block(result, &so->words->plans[word], block);
+			return_block(fcinfo, &so->words->plans[word], block);
 }
 
 /* The work of both functions. */
@@ -211,7 +210,7 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	{
 		so->asked.nballs = 1;
 		hamming_shift(so->layout, shift, &asked->center);
-		return_plan((ReturnSetInfo *) fcinfo->resultinfo, scan);
+		return_plan(fcinfo, scan);
 	}
 	hamming_endscan(scan);
 	IndexScanEnd(scan);
