@@ -647,7 +647,7 @@ CREATE FUNCTION simhash_bits(
     features text[], bits bigint, weights double precision[] DEFAULT NULL,
     profile text DEFAULT NULL)
 RETURNS bit
-AS 'MODULE_PATHNAME', 'simhash_by_weights_bits'
+AS 'MODULE_PATHNAME', 'simhash_by_weights'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_bits(
     text[], bigint, double precision[], text) IS
@@ -657,7 +657,7 @@ CREATE FUNCTION simhash_bits(
     lexemes tsvector, bits bigint,
     weights real[] DEFAULT '{0.1,0.2,0.4,1.0}')
 RETURNS bit
-AS 'MODULE_PATHNAME', 'simhash_tsvector_bits'
+AS 'MODULE_PATHNAME', 'simhash_tsvector'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_bits(tsvector, bigint, real[]) IS
 'SimHash fingerprint of lexemes, weighted by label, in so many bits';
@@ -665,7 +665,7 @@ COMMENT ON FUNCTION simhash_bits(tsvector, bigint, real[]) IS
 CREATE FUNCTION simhash_tfidf_bits(
     document text, idf simhash_idf, bits bigint, top_k bigint DEFAULT NULL)
 RETURNS bit
-AS 'MODULE_PATHNAME', 'simhash_tfidf_bits'
+AS 'MODULE_PATHNAME', 'simhash_tfidf'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1400;
 COMMENT ON FUNCTION simhash_tfidf_bits(text, simhash_idf, bigint, bigint) IS
 'SimHash fingerprint of a document by TF-IDF, in so many bits';
@@ -673,7 +673,7 @@ COMMENT ON FUNCTION simhash_tfidf_bits(text, simhash_idf, bigint, bigint) IS
 CREATE FUNCTION simhash_tfidf_bits(
     features text[], idf simhash_idf, bits bigint, top_k bigint DEFAULT NULL)
 RETURNS bit
-AS 'MODULE_PATHNAME', 'simhash_word_tfidf_bits'
+AS 'MODULE_PATHNAME', 'simhash_word_tfidf'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1400;
 COMMENT ON FUNCTION simhash_tfidf_bits(text[], simhash_idf, bigint, bigint) IS
 'SimHash fingerprint of words by TF-IDF, in so many bits';

@@ -30,9 +30,7 @@
 #include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(simhash_tfidf);
-PG_FUNCTION_INFO_V1(simhash_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_word_tfidf);
-PG_FUNCTION_INFO_V1(simhash_word_tfidf_bits);
 PG_FUNCTION_INFO_V1(simhash_idf_weight);
 
 /* A document being weighed. */
@@ -216,12 +214,13 @@ compute_tfidf(FunctionCallInfo fcinfo, bool given, int words, uint64 *result)
 }
 
 /*
- * Return the fingerprint of argument 0: a bigint, or in as many bits as argument
- * "bits" says, unless that is 0.
+ * Return the fingerprint of argument 0: a bigint, or where there are four
+ * arguments in as many bits as argument 2 says.
  */
 static Datum
-return_tfidf(FunctionCallInfo fcinfo, bool given, int bits)
+return_tfidf(FunctionCallInfo fcinfo, bool given)
 {
+	int			bits = PG_NARGS() > 3 ? 2 : 0;
 	uint64		result[SH_WORDS];
 	int			words;
 
@@ -236,65 +235,38 @@ return_tfidf(FunctionCallInfo fcinfo, bool given, int bits)
 /*
  * simhash_tfidf(document text, idf simhash_idf, top_k bigint DEFAULT NULL)
  *		-> bigint
+ * simhash_tfidf_bits(document text, idf simhash_idf, bits bigint,
+ *		top_k bigint DEFAULT NULL) -> bit
  *
  * The fingerprint of the document by the profile of the idf, each feature
  * with its weight times its idf: of the top_k features that weigh most, or of
- * all when it is NULL.  NULL when no feature weighs anything.
+ * all when it is NULL.  NULL when no feature weighs anything.  The first 64 of
+ * so many bits are the bigint.
  *
- * Errors: invalid_parameter_value when top_k is less than 1.
+ * Errors: invalid_parameter_value when top_k is less than 1, or unless bits is
+ * a multiple of 64 from 64 to 1024.
  */
 Datum
 simhash_tfidf(PG_FUNCTION_ARGS)
 {
-	return return_tfidf(fcinfo, false, 0);
-}
-
-/*
- * simhash_tfidf_bits(document text, idf simhash_idf, bits bigint,
- *		top_k bigint DEFAULT NULL) -> bit
- *
- * The same in so many bits, of which the first 64 are those of
- * simhash_tfidf(document, idf, top_k).
- *
- * Errors: as before, and invalid_parameter_value unless bits is a multiple of
- * 64 from 64 to 1024.
- */
-Datum
-simhash_tfidf_bits(PG_FUNCTION_ARGS)
-{
-	return return_tfidf(fcinfo, false, 2);
+	return return_tfidf(fcinfo, false);
 }
 
 /*
  * simhash_tfidf(features text[], idf simhash_idf, top_k bigint DEFAULT NULL)
  *		-> bigint
+ * simhash_tfidf_bits(features text[], idf simhash_idf, bits bigint,
+ *		top_k bigint DEFAULT NULL) -> bit
  *
  * The fingerprint of words, each with the number of times that it occurs
  * times its idf; of the top_k that weigh most, or of all when it is NULL.
  *
- * Errors: as simhash(features, weights), and invalid_parameter_value when
- * top_k is less than 1.
+ * Errors: as simhash(features, weights), and as before.
  */
 Datum
 simhash_word_tfidf(PG_FUNCTION_ARGS)
 {
-	return return_tfidf(fcinfo, true, 0);
-}
-
-/*
- * simhash_tfidf_bits(features text[], idf simhash_idf, bits bigint,
- *		top_k bigint DEFAULT NULL) -> bit
- *
- * The same in so many bits, of which the first 64 are those of
- * simhash_tfidf(features, idf, top_k).
- *
- * Errors: as before, and invalid_parameter_value unless bits is a multiple of
- * 64 from 64 to 1024.
- */
-Datum
-simhash_word_tfidf_bits(PG_FUNCTION_ARGS)
-{
-	return return_tfidf(fcinfo, true, 2);
+	return return_tfidf(fcinfo, true);
 }
 
 /*

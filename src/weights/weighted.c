@@ -33,8 +33,6 @@
 PG_FUNCTION_INFO_V1(simhash_by_weights);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_tsvector_features);
-PG_FUNCTION_INFO_V1(simhash_by_weights_bits);
-PG_FUNCTION_INFO_V1(simhash_tsvector_bits);
 
 /* Sums for so many words, or for a bigint where that is 0. */
 typedef struct WideExact
@@ -74,13 +72,28 @@ return_exact_words(FunctionCallInfo fcinfo, WideExact *wide)
 }
 
 /*
- * Return the fingerprint of argument 0, features, with the weights of the
- * argument behind argument "bits", or where that is NULL with 1 each, hashed as
- * the profile does that comes then: a bigint if "bits" is 0.
+ * simhash(features text[], weights double precision[] DEFAULT NULL)
+ *		-> bigint
+ * simhash_bits(features text[], bits bigint,
+ *		weights double precision[] DEFAULT NULL, profile text DEFAULT NULL)
+ *		-> bit
+ *
+ * The fingerprint of the features with these weights; with 1 each when
+ * weights is NULL.  NULL when no feature weighs anything, or features is NULL.
+ * The first 64 of so many bits are the bigint, with the hash function of the
+ * profile, which is one and the same for all profiles but those that compute
+ * what other implementations do.  A NULL profile is the default one.  NULL when
+ * bits is NULL, too.
+ *
+ * Errors: array_subscript_error when an array has several dimensions or they
+ * differ in length, null_value_not_allowed for NULL elements,
+ * invalid_parameter_value for a weight that is not finite, or unless bits is a
+ * multiple of 64 from 64 to 1024, undefined_object when there is no such profile.
  */
-static Datum
-of_arrays(FunctionCallInfo fcinfo, int bits)
+Datum
+simhash_by_weights(PG_FUNCTION_ARGS)
 {
+	int			bits = PG_NARGS() > 2 ? 1 : 0;
 	const ShProfile *profile;
 	WideExact	wide;
 	Datum	   *features;
@@ -99,47 +112,10 @@ of_arrays(FunctionCallInfo fcinfo, int bits)
 	{
 		CHECK_FOR_INTERRUPTS();
 		add_exact_words(&wide, simhash_hash_text(profile, features[i]),
-				  weights == NULL ? 1.0 :
-				  simhash_check_weight(DatumGetFloat8(weights[i])));
+						weights == NULL ? 1.0 :
+						simhash_check_weight(DatumGetFloat8(weights[i])));
 	}
 	return return_exact_words(fcinfo, &wide);
-}
-
-/*
- * simhash(features text[], weights double precision[] DEFAULT NULL)
- *		-> bigint
- *
- * The fingerprint of the features with these weights; with 1 each when
- * weights is NULL.  NULL when no feature weighs anything, or features is NULL.
- *
- * Errors: array_subscript_error when an array has several dimensions or they
- * differ in length, null_value_not_allowed for NULL elements,
- * invalid_parameter_value for a weight that is not finite.
- */
-Datum
-simhash_by_weights(PG_FUNCTION_ARGS)
-{
-	return of_arrays(fcinfo, 0);
-}
-
-/*
- * simhash_bits(features text[], bits bigint,
- *		weights double precision[] DEFAULT NULL, profile text DEFAULT NULL)
- *		-> bit
- *
- * The same in so many bits, of which the first 64 are those of
- * simhash(features, weights), with the hash function of the profile, which is
- * one and the same for all profiles but those that compute what other
- * implementations do.  A NULL profile is the default one.  NULL when bits is
- * NULL, too.
- *
- * Errors: as before; invalid_parameter_value unless bits is a multiple of 64
- * from 64 to 1024, and undefined_object when there is no such profile.
- */
-Datum
-simhash_by_weights_bits(PG_FUNCTION_ARGS)
-{
-	return of_arrays(fcinfo, 1);
 }
 
 /* Read the weights of the labels D, C, B and A. */
@@ -190,12 +166,22 @@ hash_lexeme(TSVector vector, WordEntry *entry)
 }
 
 /*
- * Return the fingerprint of argument 0, lexemes, with the weights of labels that
- * are the argument behind argument "bits": a bigint if that is 0.
+ * simhash(tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bigint
+ * simhash_bits(lexemes tsvector, bits bigint,
+ *		weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bit
+ *
+ * The fingerprint of the lexemes, each occurrence with the weight of its
+ * label.  The weights are those of the labels D, C, B and A, as for ts_rank.
+ * The first 64 of so many bits are the bigint.
+ *
+ * Errors: as simhash(features, weights), array_subscript_error when there are
+ * not four weights, and invalid_parameter_value unless bits is a multiple of 64
+ * from 64 to 1024.
  */
-static Datum
-of_lexemes(FunctionCallInfo fcinfo, int bits)
+Datum
+simhash_tsvector(PG_FUNCTION_ARGS)
 {
+	int			bits = PG_NARGS() > 2 ? 1 : 0;
 	TSVector	vector = PG_GETARG_TSVECTOR(0);
 	double		weights[LABELS];
 	WideExact	wide;
@@ -217,37 +203,6 @@ of_lexemes(FunctionCallInfo fcinfo, int bits)
 		}
 	}
 	return return_exact_words(fcinfo, &wide);
-}
-
-/*
- * simhash(tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bigint
- *
- * The fingerprint of the lexemes, each occurrence with the weight of its
- * label.  The weights are those of the labels D, C, B and A, as for ts_rank.
- *
- * Errors: as simhash(features, weights), and array_subscript_error when there
- * are not four weights.
- */
-Datum
-simhash_tsvector(PG_FUNCTION_ARGS)
-{
-	return of_lexemes(fcinfo, 0);
-}
-
-/*
- * simhash_bits(lexemes tsvector, bits bigint,
- *		weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bit
- *
- * The same in so many bits, of which the first 64 are those of
- * simhash(lexemes, weights).
- *
- * Errors: as before, and invalid_parameter_value unless bits is a multiple of
- * 64 from 64 to 1024.
- */
-Datum
-simhash_tsvector_bits(PG_FUNCTION_ARGS)
-{
-	return of_lexemes(fcinfo, 1);
 }
 
 /*
