@@ -258,8 +258,8 @@ COMMENT ON FUNCTION simhash_idf_recv(internal) IS
 
 CREATE FUNCTION simhash_idf_send(simhash_idf)
 RETURNS bytea
-AS 'MODULE_PATHNAME', 'simhash_idf_send'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'byteasend'
+LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_idf_send(simhash_idf) IS
 'I/O';
 

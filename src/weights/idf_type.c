@@ -26,7 +26,6 @@
 PG_FUNCTION_INFO_V1(simhash_idf_in);
 PG_FUNCTION_INFO_V1(simhash_idf_out);
 PG_FUNCTION_INFO_V1(simhash_idf_recv);
-PG_FUNCTION_INFO_V1(simhash_idf_send);
 PG_FUNCTION_INFO_V1(simhash_idf_from);
 PG_FUNCTION_INFO_V1(simhash_idf_with);
 PG_FUNCTION_INFO_V1(simhash_idf_stats);
@@ -119,15 +118,6 @@ simhash_idf_recv(PG_FUNCTION_ARGS)
 	int			length = in->len - in->cursor;
 
 	PG_RETURN_POINTER(accept_value(pq_getmsgbytes(in, length), length));
-}
-
-/*
- * simhash_idf_send(simhash_idf) -> bytea
- */
-Datum
-simhash_idf_send(PG_FUNCTION_ARGS)
-{
-	return byteasend(fcinfo);
 }
 
 /* Sort entries by hash. */
