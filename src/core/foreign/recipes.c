@@ -220,11 +220,13 @@ next_java_word(ShCompat *compat, ShPiece *piece)
 
 /* --- hashes -------------------------------------------------------------- */
 
-/* The MD5 of the feature. */
-static void
-digest_md5(const ShCompat *compat, unsigned char digest[SH_MD5_BYTES])
+/* The eight bytes of the feature's MD5 from one on, the most significant first. */
+static uint64_t
+hash_md5(const ShCompat *compat, int from)
 {
 	const char *joiner = compat->scheme->joiner;
+	unsigned char digest[SH_MD5_BYTES];
+	uint64_t	hash = 0;
 	ShMd5		md5;
 
 	sh_md5_begin(&md5);
@@ -243,35 +245,21 @@ digest_md5(const ShCompat *compat, unsigned char digest[SH_MD5_BYTES])
 		sh_md5_feed(&md5, bytes, length);
 	}
 	sh_md5_end(&md5, digest);
-}
-
-/* Eight bytes, the most significant first. */
-static uint64_t
-read_64(const unsigned char *bytes)
-{
-	uint64_t	result = 0;
-
-	for (int i = 0; i < 8; i++)
-		result = result << 8 | bytes[i];
-	return result;
+	for (int i = from; i < from + 8; i++)
+		hash = hash << 8 | digest[i];
+	return hash;
 }
 
 static uint64_t
 hash_md5_first(const ShCompat *compat)
 {
-	unsigned char digest[SH_MD5_BYTES];
-
-	digest_md5(compat, digest);
-	return read_64(digest);
+	return hash_md5(compat, 0);
 }
 
 static uint64_t
 hash_md5_last(const ShCompat *compat)
 {
-	unsigned char digest[SH_MD5_BYTES];
-
-	digest_md5(compat, digest);
-	return read_64(digest + SH_MD5_BYTES - 8);
+	return hash_md5(compat, SH_MD5_BYTES - 8);
 }
 
 /*
