@@ -165,6 +165,7 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
  * want a copy that they may free
  * simhash_finalize_columns: say that all columns of a descriptor of ours are there
  * simhash_set_checksum: set the checksum of a page that no other process sees
+ * simhash_table_delete: delete a row, unless another transaction is about to
  * SIMHASH_RELATION_HOOK...: the hook in which an extension sees what the
  * planner has found out of a relation and its indexes, and its arguments
  */
@@ -183,6 +184,9 @@ typedef build_simple_rel_hook_type SimhashRelationHook;
 	table_beginscan(table, snapshot, 0, NULL, SO_NONE)
 #define simhash_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0, SO_NONE)
+#define simhash_table_delete(table, tid, failure) \
+	table_tuple_delete(table, tid, GetCurrentCommandId(true), 0, \
+					   InvalidSnapshot, InvalidSnapshot, false, failure)
 #else
 #define simhash_am_routine(routine) \
 	memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine))
@@ -197,6 +201,9 @@ typedef get_relation_info_hook_type SimhashRelationHook;
 	pg_plan_query(query, text, options, parameters)
 #define simhash_table_beginscan(table, snapshot) \
 	table_beginscan(table, snapshot, 0, NULL)
+#define simhash_table_delete(table, tid, failure) \
+	table_tuple_delete(table, tid, GetCurrentCommandId(true), \
+					   InvalidSnapshot, InvalidSnapshot, false, failure, false)
 #if PG_VERSION_NUM >= 180000
 #define simhash_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0)

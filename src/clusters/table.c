@@ -274,9 +274,7 @@ simhash_clusters_delete(Relation clusters, ItemPointer tid)
 {
 	TM_FailureData failure;
 
-	(void) table_tuple_delete(clusters, tid, GetCurrentCommandId(true),
-							  InvalidSnapshot, InvalidSnapshot, false,
-							  &failure, false);
+	(void) simhash_table_delete(clusters, tid, &failure);
 }
 
 /* Scan rows by a number in the first column of an open index. */
