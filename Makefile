@@ -274,6 +274,7 @@ screenshot:
 	@echo "docs/report.png"
 
 demo: setup
+	@echo 'Building simhash for a private server.  This may take a minute.'
 	@$(STAGE) psql -X -q -v ON_ERROR_STOP=1 -f demo/demo.sql
 
 matrix:
