@@ -1529,34 +1529,41 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION _simhash_report_rows(regclass, text) IS
 'internal: what a report is made of, by the query for it';
 
--- The arguments of a call that says the same; name is that of the table.
+-- The arguments of a call that says the same; name is that of the table.  If "typed",
+-- all of them are there, of the very types: no function that somebody has put into the
+-- schema fits better.
 CREATE FUNCTION _simhash_said(
     name text, fingerprint text, k bigint, kind text, keep text, within text[],
     document text, similarity text, at_least double precision, profile text,
-    at_most bigint, apart regclass)
+    at_most bigint, apart regclass, typed boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE COST 100
 BEGIN ATOMIC
-SELECT string_agg(parameter || ' => ' || value, ', ' ORDER BY n)
+SELECT string_agg(
+    parameter || ' => ' || CASE WHEN typed THEN
+        coalesce(value, quote_literal(standard), 'NULL') || '::pg_catalog.' || type
+        ELSE value END, ', ' ORDER BY n)
 FROM (VALUES
-    (1, 'relation', quote_literal(name)),
-    (2, 'fingerprint', quote_literal(fingerprint)), (3, 'k', k::text),
-    (4, 'kind', quote_literal(nullif(kind, 'star'))),
-    (5, 'keep', quote_literal(keep)),
-    (6, 'within', quote_literal(nullif(within, '{}')::text)),
-    (7, 'document', quote_literal(document)),
-    (8, 'similarity', quote_literal(similarity)),
-    (9, 'at_least', at_least::text), (10, 'profile', quote_literal(profile)),
-    (11, 'at_most', at_most::text),
-    (12, 'apart', (SELECT quote_literal(format('%I.%I', nspname, relname))
-                   FROM pg_class AS c JOIN pg_namespace AS s
-                       ON s.oid = relnamespace
-                   WHERE c.oid = apart))) AS v (n, parameter, value)
-WHERE value IS NOT NULL;
+    (1, 'relation', 'regclass', quote_literal(name), NULL),
+    (2, 'fingerprint', 'text', quote_literal(fingerprint), NULL),
+    (3, 'k', 'int8', k::text, NULL),
+    (4, 'kind', 'text', quote_literal(nullif(kind, 'star')), 'star'),
+    (5, 'keep', 'text', quote_literal(keep), NULL),
+    (6, 'within', 'text[]', quote_literal(nullif(within, '{}')::text), '{}'),
+    (7, 'document', 'text', quote_literal(document), NULL),
+    (8, 'similarity', 'text', quote_literal(similarity), NULL),
+    (9, 'at_least', 'float8', at_least::text, NULL),
+    (10, 'profile', 'text', quote_literal(profile), NULL),
+    (11, 'at_most', 'int8', at_most::text, NULL),
+    (12, 'apart', 'regclass',
+     (SELECT quote_literal(format('%I.%I', nspname, relname))
+      FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
+      WHERE c.oid = apart), NULL)) AS v (n, parameter, type, value, standard)
+WHERE typed OR value IS NOT NULL;
 END;
 COMMENT ON FUNCTION _simhash_said(
     text, text, bigint, text, text, text[], text, text, double precision, text,
-    bigint, regclass) IS
+    bigint, regclass, boolean) IS
 'internal: arguments, as they are written in a call';
 
 -- What is known of the table, and three texts: the call that decides which rows go
@@ -1838,7 +1845,7 @@ WITH parts AS MATERIALIZED (
                                   simhash_report.keep, within, simhash_report.document,
                                   simhash_report.similarity, simhash_report.at_least,
                                   simhash_report.profile, simhash_report.at_most,
-                                  simhash_report.apart)) END)
+                                  simhash_report.apart, false)) END)
         ELSE format('No two rows%s are within distance %s%s.',
                     CASE WHEN decides THEN ' of similar documents' END, parts.k,
                     CASE WHEN within <> '{}' THEN ' in a group' END) END
@@ -2000,7 +2007,7 @@ WITH parts AS MATERIALIZED (
     SELECT _simhash_said(name, fingerprint, simhash_dedup_script.k, kind, keep, within,
                          document, simhash_dedup_script.similarity,
                          simhash_dedup_script.at_least, simhash_dedup_script.profile,
-                         simhash_dedup_script.at_most, apart) AS arguments
+                         simhash_dedup_script.at_most, apart, true) AS arguments
     FROM parts
 ), columns AS (
     -- of a table: its columns, and those that an INSERT can set
@@ -2089,7 +2096,7 @@ WITH parts AS MATERIALIZED (
         unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, n)
         JOIN pg_attribute AS a ON a.attnum = u.attnum
     WHERE a.attrelid = m.conrelid AND i.indisunique AND i.indexprs IS NULL
-        AND i.indpred IS NULL AND i.indkey::int2[] && m.conkey
+        AND i.indpred IS NULL AND i.indkey::int2[] OPERATOR(pg_catalog.&&) m.conkey
         AND u.n <= i.indnkeyatts
     GROUP BY m.oid, m.child, m.pairs, m.of_gone, m.of_kept, m.log_name, m.literal,
         m.every, m.every_t, i.indexrelid, i.indnullsnotdistinct
@@ -2507,3 +2514,35 @@ AS 'MODULE_PATHNAME', 'simhash_mend_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_mend_clusters(regclass, name, text) IS
 'put right what simhash_check_clusters finds, and have rows join clusters anew';
+
+-- Operators and functions that somebody has put into the schema beforehand may fit a
+-- call above better than those that are meant.  None of that is to be part of what
+-- others run.
+SET LOCAL search_path = pg_catalog, pg_temp;
+DO $$
+DECLARE
+    planted text;
+BEGIN
+    WITH RECURSIVE member (classid, objid) AS (
+        SELECT d.classid, d.objid
+        FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
+        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+            AND e.extname = 'simhash'
+        UNION
+        SELECT d.classid, d.objid
+        FROM member AS m JOIN pg_depend AS d
+            ON d.refclassid = m.classid AND d.refobjid = m.objid
+        WHERE d.deptype IN ('i', 'a')
+    )
+    SELECT pg_describe_object(d.refclassid, d.refobjid, 0) INTO planted
+    FROM member AS m JOIN pg_depend AS d USING (classid, objid)
+    WHERE d.refobjid >= 16384 AND d.deptype <> 'e'
+        AND d.refclassid <> 'pg_namespace'::regclass
+        AND (d.refclassid, d.refobjid) NOT IN (SELECT classid, objid FROM member)
+    LIMIT 1;
+    IF planted IS NOT NULL THEN
+        RAISE 'extension "simhash" would call %', planted
+            USING ERRCODE = 'duplicate_object',
+            HINT = 'Create it in a schema of its own.';
+    END IF;
+END $$;

@@ -1,5 +1,5 @@
 # The extension as an object: scripts that lead to the newest version, a
-# library older than the script, another schema, DROP EXTENSION.
+# library older than the script, another schema, what is planted there, DROP EXTENSION.
 
 use strict;
 use warnings;
@@ -271,6 +271,89 @@ foreach my $object ('index images_hash', 'trigger guard', 'view near',
 {
 	like($err, qr/\b$object\b.* depends on /, "for the sake of $object");
 }
+
+# Somebody who may create the extension, and whom those who use it need not trust, has
+# put functions and operators into its schema that fit better than those that are meant.
+my @planted = split /^;\n/m, <<'END';
+DO $$
+DECLARE
+    types text[] := '{bigint,integer,smallint,double precision,oid,name,text,boolean,numeric}';
+    a text;
+    b text;
+    o text;
+BEGIN
+    FOREACH a IN ARRAY types LOOP FOREACH b IN ARRAY types LOOP
+        EXECUTE format('CREATE FUNCTION compare(%s, %s) RETURNS boolean RETURN true', a, b);
+        EXECUTE format('CREATE FUNCTION compute(%1$s, %2$s) RETURNS %1$s RETURN $1', a, b);
+        FOREACH o IN ARRAY '{=,<>,<,>,<=,>=,+,-,*,/,&,>>,<<}'::text[] LOOP
+            CONTINUE WHEN EXISTS (SELECT FROM pg_operator WHERE oprname = o
+                AND oprleft = a::regtype AND oprright = b::regtype);
+            EXECUTE format('CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = %s)', o, a, b,
+                CASE WHEN o ~ '[=<>]$' AND o !~ '<<|>>' THEN 'compare' ELSE 'compute' END);
+        END LOOP;
+    END LOOP; END LOOP;
+END $$
+;
+CREATE FUNCTION unnest(text[]) RETURNS SETOF text BEGIN ATOMIC SELECT 'planted'; END
+;
+CREATE FUNCTION quote_literal(bigint) RETURNS text RETURN 'planted';
+CREATE FUNCTION format(text, text) RETURNS text RETURN 'planted'
+;
+CREATE FUNCTION round(double precision, integer) RETURNS numeric RETURN 1;
+CREATE FUNCTION string_agg_state(text, text, text) RETURNS text RETURN 'planted';
+CREATE AGGREGATE string_agg(text, text) (SFUNC = string_agg_state, STYPE = text);
+CREATE FUNCTION array_length(text[], integer) RETURNS integer RETURN 0;
+CREATE FUNCTION cardinality(text[]) RETURNS integer RETURN 0;
+CREATE FUNCTION row_number() RETURNS bigint RETURN 0;
+CREATE FUNCTION generate_series(bigint, integer) RETURNS SETOF bigint BEGIN ATOMIC SELECT 1::bigint; END
+;
+CREATE FUNCTION overlap(integer[], integer[]) RETURNS boolean RETURN true; -- as intarray has it
+CREATE OPERATOR && (LEFTARG = integer[], RIGHTARG = integer[], FUNCTION = overlap)
+END
+new_database('planted');
+$node->safe_psql('planted', 'CREATE ROLE planter; GRANT CREATE ON DATABASE planted TO planter');
+for my $objects (@planted, '')
+{
+	my ($status, $out, $err) = $node->psql('planted', <<"END", on_error_stop => 1);
+SET ROLE planter;
+DROP SCHEMA IF EXISTS made CASCADE;
+CREATE SCHEMA made;
+SET search_path = made;
+$objects;
+CREATE EXTENSION simhash;
+RESET ROLE;
+SELECT count(*) FROM pg_depend AS d JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
+WHERE p.proowner <> 'planter'::regrole AND d.refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
+    AND d.refobjid IN (SELECT oid FROM pg_operator WHERE oprowner = 'planter'::regrole
+        UNION SELECT oid FROM pg_proc WHERE proowner = 'planter'::regrole);
+END
+	my $what = $objects =~ /(CREATE .*|DO)/ ? $1 : 'nothing';
+
+	ok( $status == 0 ? $out eq '0' && $objects !~ /^DO|unnest/ :
+		  $err =~ /^psql:<stdin>:\d+: ERROR:  extension "simhash" would call (operator|function) made\./m,
+		"beside what fits better: $what") or diag("$out\n$err");
+	note($err);
+	$node->safe_psql('planted', 'DROP EXTENSION IF EXISTS simhash');
+}
+
+# What is put there later fits no call better that a script for a DBA makes.
+is( $node->safe_psql('planted', <<'END'), "0\n2\n1", 'a script for a superuser calls what is meant');
+SET client_min_messages = warning;
+SET ROLE planter;
+CREATE EXTENSION simhash SCHEMA made;
+CREATE TABLE made.ran (who text);
+CREATE FUNCTION made.simhash_dedup_plan(relation text, fingerprint text, document text) RETURNS TABLE (gone text[], kept text[],
+    distance int, similarity float8, needed float8, doubt text) LANGUAGE sql AS 'INSERT INTO made.ran SELECT current_user;
+    SELECT NULL::text[], NULL::text[], 0, 0::float8, 0::float8, NULL::text';
+RESET ROLE;
+CREATE TABLE docs (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (made.minhash(body)) STORED);
+INSERT INTO docs SELECT n, 'the same long text of fourteen words in each of its two rows again ' || CASE WHEN n > 2 THEN md5(n::text) END FROM generate_series(1, 2) AS n;
+INSERT INTO docs SELECT n, 'the same long text of fourteen words in each of its three rows, again' FROM generate_series(3, 5) AS n;
+SELECT made.simhash_dedup_script('docs'::regclass, 'fp'::text, document => 'body'::text, plan => 'plan'::text) \gexec
+SELECT count(*) FROM made.ran;
+SELECT count(*) FROM plan;
+SELECT count(*) FROM docs WHERE id > 2;
+END
 
 # With CASCADE the tables stay, without what needs the extension; also in a
 # session that has used it all.
