@@ -34,7 +34,7 @@ ORDER BY id;
 \echo
 
 SELECT d.id, d.fp <~> q.fp AS bits,
-       round(minhash_similarity(d.fp, q.fp)::numeric, 2) AS similarity,
+       round(minhash_similarity(d.fp, q.fp)::numeric, 2) AS estimate,
        left(regexp_replace(d.body, '\s+', ' ', 'g'), 44) AS begins
 FROM licenses AS q JOIN licenses AS d ON d.fp <@ (q.fp, 8)
 WHERE q.id = 'MIT' AND d.id <> 'MIT'

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """
-Run the programs of the documentation by the clients they are written for, and
-compare what they print with what the pages show.
+Run the programs of the documentation, and those of test/clients, by the clients
+they are written for, and compare what they print with what the pages show, or
+with what they say themselves.
 
-usage: test/check/check_programs.py [PAGE...]
+usage: test/check/check_programs.py [PAGE or PROGRAM...]
 
 What a reader would put together is put together here.  In a section of a page
 with a line
@@ -22,6 +23,10 @@ section is left out, and named with the packages that it wants.
   - A block of the language text, or of none, right after a block is what it
     prints.  Where none is shown, all that counts is success.
 
+A program of test/clients begins with comments: "needs PACKAGE...: COMMAND", as
+above, and "prints", with the lines that it prints below it, indented.  It has a
+directory and an empty database of its own.
+
 test/check/check_docs.py says more of blocks, runs the SQL, and knows how a page with
 other output is handed over.  PGHOST, where the server has its socket, and
 PGPORT lead there; Java, which knows no such sockets, is given a port of TCP,
@@ -31,6 +36,8 @@ SPDX-License-Identifier: PostgreSQL
 """
 
 import contextlib
+import difflib
+import glob
 import os
 import re
 import secrets
@@ -48,17 +55,29 @@ HEADING = re.compile(r'^#+ (.*)$')
 NEEDS = re.compile(r'^<!-- needs (.+?): (.*) -->$')
 FILE = re.compile(r'^(?:#|//) ([\w./]+\.\w+)$')
 
+# The same of a program by itself.
+OWN_NEEDS = re.compile(r'^(?:#|//) needs (.+?): (.*)$', re.M)
+OWN_PRINTS = re.compile(r'^(?:#|//) prints\n((?:(?:#|//)   .*\n)+)', re.M)
+
+# Debian's, where these are installed: the driver, and what Hibernate wants.
+JARS = ':'.join('/usr/share/java/%s.jar' % name for name in (
+    'postgresql', 'hibernate3', 'hibernate-commons-annotations', 'antlr',
+    'commons-collections3', 'dom4j', 'geronimo-jpa_2.0_spec',
+    'geronimo-jta-1.2-spec', 'javassist', 'slf4j-api', 'slf4j-nop'))
+
 # The command that runs a file, and what prints a mark between blocks; without
 # one each block is a program.
 LANGUAGES = {
     'python': ([sys.executable], "print('%s', flush=True)"),
-    'js': (['node'], "console.log('%s')"),
+    'js': (['node', '--no-deprecation'], "console.log('%s')"),
     'sh': (['sh', '-e'], "echo '%s'"),
     'sql': (['psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f'], '\\echo %s'),
     'go': (['go', 'run'], None),
-    'java': (['java', '-cp', '/usr/share/java/postgresql.jar'], None),
+    'java': (['java', '-cp', JARS], None),
+    'ruby': (['ruby'], None),
+    'php': (['php'], None),
 }
-ENDINGS = {'python': 'py', 'js': 'mjs'}
+ENDINGS = {'python': 'py', 'js': 'mjs', 'ruby': 'rb'}
 
 # How long a program may take, in seconds.
 TIMEOUT = 120
@@ -170,20 +189,33 @@ def environment(directory, database, url):
         GO111MODULE='off', GOPATH='/usr/share/gocode')
 
 
+def is_here(command, directory, env):
+    """Does the command find what programs need?"""
+    return subprocess.run(command, shell=True, cwd=directory, env=env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def run_file(path, language, code, directory, env):
+    """Write a program to a file, and run it."""
+    with open(os.path.join(directory, path), 'w', encoding='utf-8') as file:
+        file.write(code)
+    return subprocess.run(LANGUAGES[language][0] + [path], cwd=directory, env=env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=TIMEOUT)
+
+
 def run_program(group, name, directory, env):
     """Run blocks that are one program.  Returns what each has printed, as far
     as it came, and whether the program succeeded."""
-    command, mark = LANGUAGES[group[0].language]
+    language = group[0].language
+    mark = LANGUAGES[language][1]
     code = group[0].sql + '\n'
     if mark:
         code = ''.join('%s\n%s\n' % (block.sql, mark % MARK)
                        for block in group)
-    path = '%s.%s' % (name, ENDINGS.get(group[0].language, group[0].language))
-    with open(os.path.join(directory, path), 'w', encoding='utf-8') as file:
-        file.write(code)
-    done = subprocess.run(command + [path], cwd=directory, env=env,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=TIMEOUT)
+    done = run_file('%s.%s' % (name, ENDINGS.get(language, language)), language,
+                    code, directory, env)
     outputs = done.stdout.decode().split(MARK + '\n')
     ended = not mark or len(outputs) > len(group)
     return outputs[:len(group)], ended and done.returncode == 0
@@ -196,9 +228,7 @@ def run_section(section, database, url, right):
     blocks, printed, wrong = [], [], []
     with tempfile.TemporaryDirectory() as directory:
         env = environment(directory, database, url)
-        if subprocess.run(section.command, shell=True, cwd=directory, env=env,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode:
+        if not is_here(section.command, directory, env):
             return None
         for number, group in enumerate(programs(section.blocks)):
             if group[0].file:
@@ -246,6 +276,28 @@ def run_page(name, text):
                     ran.append(section.title)
                     wrong += result
     return ran[::-1], left_out[::-1], sorted(wrong), '\n'.join(right)
+
+
+def run_own(name, text):
+    """Run a program of test/clients.  Returns the packages that it wants, if
+    they are not here, and how what it printed differs from what it says."""
+    packages, command = OWN_NEEDS.search(text).groups()
+    says = [re.sub(r'^(#|//) +', '', line)
+            for line in OWN_PRINTS.search(text)[1].splitlines()]
+    ending = name.rsplit('.', 1)[1]
+    language = {ENDINGS.get(each, each): each for each in LANGUAGES}[ending]
+    database = 'programs_own'
+    with new_utf8_database(database), jdbc_url() as url, \
+            tempfile.TemporaryDirectory() as directory:
+        env = environment(directory, database, url)
+        if not is_here(command, directory, env):
+            return packages, None
+        done = run_file(name, language, text, directory, env)
+    printed = done.stdout.decode().splitlines()
+    if done.returncode != 0:
+        printed.append('exit code %d' % done.returncode)
+    return None, '\n'.join(difflib.unified_diff(
+        says, printed, 'said', 'came out', lineterm=''))
 
 
 # A page with one of each fault, and the lines where they are.
@@ -320,22 +372,45 @@ def check_faulty():
     assert wrong[2][1] == 'this failed:\nthis\n', wrong
     assert right.count('77') == 1 and right.count('14') == 0, right
     assert [line for line, what in run_page('faulty', right)[2]] == [38, 48]
+    own = '# needs a shell: %s\n# prints\n#   7\necho %d\nexit %d\n'
+    assert run_own('own.sh', own % ('true', 7, 0)) == (None, '')
+    assert run_own('own.sh', own % ('exit 1', 7, 0)) == ('a shell', None)
+    assert '+8' in run_own('own.sh', own % ('true', 8, 0))[1]
+    assert '+exit code 1' in run_own('own.sh', own % ('true', 7, 1))[1]
 
 
-def main(pages):
+def test_own(path):
+    """Run a program of test/clients, and say how it went."""
+    with open(path, encoding='utf-8') as file:
+        packages, wrong = run_own(os.path.basename(path), file.read())
+    if packages:
+        print('left out: %s, for want of %s' % (path, packages))
+    elif wrong:
+        print('FAIL %s\n%s' % (path, wrong))
+    else:
+        print('ok   %s' % path)
+    return bool(wrong)
+
+
+def test_page(path):
+    """Run the programs of a page, and say how it went."""
+    with open(path, encoding='utf-8') as file:
+        text = file.read()
+    ran, left_out, wrong, right = run_page(path, text)
+    print('%-4s %s: %s' % ('FAIL' if wrong else 'ok', path,
+                           ', '.join(ran) or 'nothing run'))
+    for title, packages in left_out:
+        print('left out: %s, for want of %s' % (title, packages))
+    return check_docs.report(path, text, wrong, right)
+
+
+def main(arguments):
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
-    failed = False
     check_faulty()
-    for page in pages or ['docs/clients.md']:
-        with open(page, encoding='utf-8') as file:
-            text = file.read()
-        ran, left_out, wrong, right = run_page(page, text)
-        print('%-4s %s: %s' % ('FAIL' if wrong else 'ok', page,
-                               ', '.join(ran) or 'nothing run'))
-        for title, packages in left_out:
-            print('left out: %s, for want of %s' % (title, packages))
-        failed |= check_docs.report(page, text, wrong, right)
-    return failed
+    failed = [(test_page if path.endswith('.md') else test_own)(path)
+              for path in arguments or
+              ['docs/clients.md', *sorted(glob.glob('test/clients/*.*'))]]
+    return any(failed)
 
 
 if __name__ == '__main__':
