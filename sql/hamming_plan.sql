@@ -47,6 +47,7 @@ END $$;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET max_parallel_workers_per_gather = 0;
+SET effective_io_concurrency = 0; -- asks for no page ahead where one was slow
 
 -- How the estimates compare, as sums over four queries.  Pages count once for
 -- each probe that begins there, so there may be fewer; one above the leaf pages
