@@ -589,9 +589,11 @@ class Round:
                 'SELECT * FROM ' + name for name in re.findall(
                     r'\bnear\.(?:%s)\b' % '|'.join(RELATIONS), ' '.join(sqls))
             ] + [sql.replace('USING hamming', 'USING btree') for sql in sqls])
-            # what the query names itself, as far as nothing is hidden
-            lawful |= {name for name in heard if name.endswith('|')
-                       and "'%s'" % name[:-1] in ' '.join(sqls)}
+            # what the query names itself, as far as nothing is hidden: nothing is
+            # in a view, which reads as its owner, nor in what was kept of it
+            shown = re.search(r'\bnear\.(?:seen|kept)\b', ' '.join(sqls))
+            lawful |= {name for name in heard if (shown or name.endswith('|'))
+                       and "'%s'" % name.split('|')[0] in ' '.join(sqls)}
             self.trial.judge(kind, role, said, sqls, heard, lawful)
         return answer
 
