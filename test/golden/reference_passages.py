@@ -155,7 +155,9 @@ def rows(stream, encoding='UTF8'):
     """Rows of a label, words and profile, and the passages, as bytes."""
     for label, text in read_rows(stream, 2):
         for size, profile in VECTORS:
-            found = ' '.join('%d+%d=%s' % passage for passage
+            # a passage of which no feature is left has no fingerprint
+            found = ' '.join('%d+%d=%s' % (start, length, '' if fp is None else fp)
+                             for start, length, fp
                              in passages(text or '', size, encoding, profile))
             yield b'%s\t%d/%s\t%s\n' % (label.encode(), size,
                                         profile.encode(), found.encode())
