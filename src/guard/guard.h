@@ -469,6 +469,8 @@ extern GuardOrigin simhash_guard_origin(Relation relation,
 extern void simhash_guard_refuse_generated(Relation relation,
 										   AttrNumber column,
 										   const char *hint);
+extern void simhash_guard_refuse_type(Relation relation, AttrNumber column,
+									  const char *wanted);
 extern void simhash_guard_check_document(Relation relation,
 										 AttrNumber column);
 extern void simhash_guard_bind(Guard *guard, Relation relation,

@@ -36,6 +36,21 @@ simhash_guard_refuse_generated(Relation relation, AttrNumber column,
 				 errhint("%s", hint)));
 }
 
+/* Fail because a column is not of the type that is wanted. */
+void
+simhash_guard_refuse_type(Relation relation, AttrNumber column,
+						  const char *wanted)
+{
+	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+					NameStr(attribute->attname),
+					RelationGetRelationName(relation),
+					format_type_be(attribute->atttypid), wanted)));
+}
+
 /* Fail unless a column can have documents: text that is not generated. */
 void
 simhash_guard_check_document(Relation relation, AttrNumber column)
@@ -43,12 +58,7 @@ simhash_guard_check_document(Relation relation, AttrNumber column)
 	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 
 	if (!IsBinaryCoercible(attribute->atttypid, TEXTOID))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not text",
-						NameStr(attribute->attname),
-						RelationGetRelationName(relation),
-						format_type_be(attribute->atttypid))));
+		simhash_guard_refuse_type(relation, column, "text");
 	simhash_guard_refuse_generated(relation, column,
 								   "The option \"fill\" takes a document in a plain column: generated ones are computed after BEFORE triggers.");
 }

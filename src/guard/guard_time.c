@@ -16,30 +16,22 @@
 #include "guard/guard.h"
 
 #include "utils/date.h"
-#include "utils/timestamp.h"
 
 /* Take the options, if there are any. */
 void
 simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
 						const char *period)
 {
-	Form_pg_attribute attribute;
 	Oid			type;
 	Interval	zero = {0};
 
 	if (column == 0)
 		return;
-	attribute = simhash_guard_attribute(root, column);
-	type = getBaseType(attribute->atttypid);
+	type = getBaseType(simhash_guard_attribute(root, column)->atttypid);
 	simhash_guard_refuse_generated(root, column,
 								   "The option \"time\" takes a plain column.");
 	if (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not date or timestamp",
-						NameStr(attribute->attname),
-						RelationGetRelationName(root),
-						format_type_be(attribute->atttypid))));
+		simhash_guard_refuse_type(root, column, "date or timestamp");
 	terms->time = column;
 	terms->time_type = type;
 	terms->period = DatumGetIntervalP(DirectFunctionCall3(interval_in,
@@ -95,5 +87,5 @@ simhash_guard_oldest(const GuardTerms *terms, TimestampTz time)
 		return DT_NOBEGIN;
 	return DatumGetTimestampTz(DirectFunctionCall2(minus,
 												   TimestampTzGetDatum(time),
-												   IntervalPGetDatum(terms->period)));
+												   IntervalPGetDatum(period)));
 }
