@@ -18,7 +18,7 @@ import sys
 
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
-ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'dense', 'partitions',
+ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'memory', 'dense', 'partitions',
          'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'clusters',
          'pairs', 'verify', 'hnsw', 'bits', 'trgm', 'disk')
 PANELS = (
