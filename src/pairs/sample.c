@@ -14,8 +14,8 @@
 
 /*
  * Choose the rows that tell how similar rows are by chance: of different
- * fingerprints, which are taken by a hash, so that the order of the rows does not
- * matter.  None if there are too few.
+ * fingerprints, taken by a hash of these and the group, so that neither the order of
+ * the rows nor the seed of the search matters.  None if there are too few.
  */
 void
 simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
@@ -28,12 +28,14 @@ simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 		return;
 	for (uint32 i = 0; i < pairs->distinct; i++)
 	{
-		uint64		hash = 0;
+		uint32		group = sh_pairs_group(pairs, i);
+		uint64		hash = group * SH_SCRAMBLE;
 		uint32		at = *n;
 
 		CHECK_FOR_INTERRUPTS();
 		for (int w = 0; w < search->rows.words; w++)
-			hash = sh_mix(hash + (search->rows.words == 1 ? pairs->values[i] :
+			hash = sh_mix(hash + (search->rows.words == 1 ? pairs->values[i] ^
+								  (pairs->groups == NULL ? 0 : sh_group_hash(pairs->seed, group)) :
 								  search->rows.fingerprints
 								  [(Size) sh_pairs_first_row(pairs, i) *
 								   search->rows.words + w]));
