@@ -231,3 +231,15 @@ FROM unnest(ARRAY['document => ''pdq'', similarity => ''hamming''', 'document =>
     'similarity => ''jaccard''', 'document => ''pdq''']) AS options;
 DROP TABLE docs;
 DROP FUNCTION words, document, some_words, differences, pdq;
+
+-- others have triggers on the table of the clusters, such as of a foreign key
+CREATE TABLE referred (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+CALL simhash_add_clusters('referred', 'fp', 8, similarity => 'jaccard');
+CREATE TABLE titles (cluster bigint REFERENCES referred_clusters, title text);
+INSERT INTO referred VALUES (1, 'tea is served at five in the garden');
+INSERT INTO titles SELECT cluster, 'tea' FROM referred;
+UPDATE referred SET body = 'something else is served at six';
+DELETE FROM referred;
+SELECT title, r.body FROM titles JOIN referred_clusters AS r USING (cluster);
+DROP TABLE titles, referred CASCADE;

@@ -302,6 +302,7 @@ simhash_update_row(Relation relation, TupleTableSlot *old, TupleTableSlot *new)
 	ExecSimpleRelationUpdate(result, estate, &epqstate, old, new);
 	ExecCloseIndices(result);
 	EvalPlanQualEnd(&epqstate);
+	ExecResetTupleTable(estate->es_tupleTable, false);	/* of triggers */
 	FreeExecutorState(estate);
 }
 
