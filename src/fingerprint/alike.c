@@ -57,9 +57,8 @@ typedef struct ByteChain
 typedef struct TokenChain
 {
 	ShDocument *document;
-	ByteChain	words;			/* without digits */
-	ByteChain	marks;			/* digits and symbols */
-	uint64		place;			/* pieces of words so far */
+	ByteChain	chain;
+	bool		digits;			/* they count, too */
 	bool		minus;			/* the last token is a '-' */
 } TokenChain;
 
@@ -86,60 +85,38 @@ is_digit(unsigned char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Is a token a symbol, and not one that only divides a text or quotes? */
+/*
+ * Does a token say something, and not only divide a text or quote?  The normal
+ * form of an accent that stands alone begins with a blank.
+ */
 static bool
-is_symbol(const unsigned char *token, const unsigned char *end)
+is_said(unsigned char first)
 {
-	size_t		length;
-	int			kind = sh_classify(sh_utf8_decode(token, end, &length));
-
-	return (kind & ~SH_INERT) == SH_SYMBOL;
-}
-
-/* Does a symbol say something, and not only divide a text or quote? */
-static bool
-is_mark(unsigned char symbol)
-{
-	return strchr("-!?:`", symbol) == NULL;
-}
-
-/* Add digits or a symbol, with the place that they have among the words. */
-static void
-chain_mark(TokenChain *tokens, const unsigned char *from,
-		   const unsigned char *end)
-{
-	for (int shift = 56; shift >= 0; shift -= 8)
-		chain_byte(&tokens->marks, (unsigned char) (tokens->place >> shift));
-	while (from < end)
-		chain_byte(&tokens->marks, *from++);
+	return strchr(" -!?:`", first) == NULL;
 }
 
 /*
- * Add a word, but for the digits in it.  A minus before digits is a sign; others
- * are hyphens and dashes.
+ * Add a token: its digits, if they count, and what is between them.  A minus
+ * before digits is a sign; others are hyphens and dashes.
  */
 static inline void
-chain_word(TokenChain *tokens, const unsigned char *from,
-		   const unsigned char *end)
+chain_token(TokenChain *tokens, const unsigned char *from,
+			const unsigned char *end)
 {
 	if (tokens->minus && is_digit(*from))
-		chain_mark(tokens, (const unsigned char *) "-",
-				   (const unsigned char *) "-" + 1);
+		chain_byte(&tokens->chain, '-');
 	while (from < end)
 	{
-		const unsigned char *start = from;
+		bool		digits = is_digit(*from);
+		bool		counts = !digits || tokens->digits;
 
-		while (from < end && !is_digit(*from))
-			chain_byte(&tokens->words, *from++);
-		if (from > start)
+		for (; from < end && is_digit(*from) == digits; from++)
 		{
-			chain_byte(&tokens->words, ' ');
-			tokens->place++;
+			if (counts)
+				chain_byte(&tokens->chain, *from);
 		}
-		for (start = from; from < end && is_digit(*from); from++)
-			;
-		if (from > start)
-			chain_mark(tokens, start, from);
+		if (counts)
+			chain_byte(&tokens->chain, ' ');
 	}
 }
 
@@ -159,10 +136,8 @@ chain_tokens(void *state, ShWindows *windows)
 			const unsigned char *from = windows->text->bytes + batch[i].start;
 			const unsigned char *end = windows->text->bytes + batch[i].end;
 
-			if (!is_symbol(from, end))
-				chain_word(tokens, from, end);
-			else if (is_mark(*from))
-				chain_mark(tokens, from, end);
+			if (is_said(*from))
+				chain_token(tokens, from, end);
 			tokens->minus = *from == '-';
 		}
 	}
@@ -177,6 +152,21 @@ feed_chain(void *state, const unsigned char *bytes, Size length)
 
 	(void) sh_document_read(tokens->document, bytes, length, chain_tokens,
 							tokens);
+}
+
+/* The hash of the tokens of a document by a profile. */
+static uint64
+chain_document(const char *profile, bool digits, text *document)
+{
+	const ShProfile *cut =
+	simhash_comparing_profile(sh_profile_find(profile, strlen(profile)));
+	TokenChain	tokens = {.document = simhash_begin_document(cut),
+		.chain.hash = cut->seed, .digits = digits};
+
+	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
+					  feed_chain, &tokens);
+	sh_document_read_end(tokens.document, chain_tokens, &tokens);
+	return chain_end(&tokens.chain);
 }
 
 /* A profile whose windows are longer than those of another one. */
@@ -224,16 +214,9 @@ simhash_text_evidence(const ShBag *bag, ShBag *longer,
 					  const ShProfile *profile, text *document)
 {
 	SimhashEvidence evidence = simhash_features_evidence(bag);
-	const ShProfile *symbols =
-	simhash_comparing_profile(sh_profile_find("symbol-1", strlen("symbol-1")));
-	TokenChain	tokens = {.document = simhash_begin_document(symbols)};
 
-	tokens.words.hash = tokens.marks.hash = symbols->seed;
-	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-					  feed_chain, &tokens);
-	sh_document_read_end(tokens.document, chain_tokens, &tokens);
-	evidence.words = chain_end(&tokens.words);
-	evidence.marks = chain_end(&tokens.marks);
+	evidence.words = chain_document("word-1", false, document);
+	evidence.marks = chain_document("symbol-1", true, document);
 	if (evidence.total >= REPEATS * evidence.features.n)
 	{
 		simhash_fill_bag(longer, SH_DAMP_COUNT, longer_profile(profile),
