@@ -1,6 +1,7 @@
 #!/bin/bash
 #
-# What tools/test says where something is missing that it cannot install.
+# What tools/test says where something is missing that it cannot install, and the
+# compiler where a library is too old.
 # SPDX-License-Identifier: PostgreSQL
 #
 # It has to name what is missing, and to keep the errors of sudo and apt, which
@@ -56,3 +57,19 @@ says "no package" 'could not install'
 	grep -q '^Missing here: .*libzstd-dev' "$work/out" ||
 	fail "Citus needs zstd:" "$work/out"
 ok "Citus needs zstd"
+
+# Libraries of which fingerprints would be others: refused NAME FILE, when the
+# header that is the input says how old it is.
+refused()
+{
+	mkdir -p "$work/old"
+	{ echo "#include_next <$1.h>"; cat; } >"$work/old/$1.h"
+	! ${CC:-gcc} -I"$work/old" -Isrc -fsyntax-only "$2" 2>"$work/out" &&
+		grep -q '#error "simhash needs' "$work/out" ||
+		fail "an old $1:" "$work/out"
+	ok "an old $1"
+}
+refused utf8proc src/core/text/fold.c <<<'#undef UTF8PROC_VERSION_MINOR
+#define UTF8PROC_VERSION_MINOR 6'
+refused xxhash src/core/text/windows.c <<<'#undef XXH_VERSION_MINOR
+#define XXH_VERSION_MINOR 7'

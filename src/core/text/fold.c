@@ -13,6 +13,10 @@
 
 #include "core/text/characters.h"
 
+#if UTF8PROC_VERSION_MAJOR * 100 + UTF8PROC_VERSION_MINOR < 207
+#error "simhash needs utf8proc 2.7 or later, which knows Unicode 14.0"
+#endif
+
 /* The canonical combining class of a code point. */
 static inline int
 class_of(int32_t c)

@@ -33,6 +33,10 @@
 #include "core/bits.h"
 #include "core/lanes.h"
 
+#if XXH_VERSION_NUMBER < 800
+#error "simhash needs xxHash 0.8 or later, of which XXH3 stays the same"
+#endif
+
 /* Windows of one size, ending with successive tokens. */
 typedef struct ShRun
 {
