@@ -33,6 +33,7 @@
 #include "fingerprint/fingerprint.h"
 
 #include <math.h>
+#include <utf8proc.h>
 
 #include "utils/builtins.h"
 
@@ -78,11 +79,23 @@ chain_end(const ByteChain *chain)
 	return sh_mix(sh_mix(chain->hash + chain->bytes) + chain->n);
 }
 
-/* Is a byte a digit?  NFKC has made digits of other widths these. */
-static inline bool
-is_digit(unsigned char c)
+/*
+ * The value of the decimal digit at p, of whatever script; -1 if there is none.
+ * Unicode has the ten of a script one behind the other.  Sets *length to the bytes
+ * of the character.
+ */
+static inline int
+digit_at(const unsigned char *p, const unsigned char *end, size_t *length)
 {
-	return c >= '0' && c <= '9';
+	int32_t		c = sh_utf8_decode(p, end, length);
+	int			value = -1;
+
+	if (c < 0x80)
+		return c >= '0' && c <= '9' ? c - '0' : -1;
+	while (value < 9 &&
+		   utf8proc_category(c - value - 1) == UTF8PROC_CATEGORY_ND)
+		value++;
+	return value;
 }
 
 /*
@@ -103,21 +116,25 @@ static inline void
 chain_token(TokenChain *tokens, const unsigned char *from,
 			const unsigned char *end)
 {
-	if (tokens->minus && is_digit(*from))
-		chain_byte(&tokens->chain, '-');
-	while (from < end)
-	{
-		bool		digits = is_digit(*from);
-		bool		counts = !digits || tokens->digits;
+	bool		digits = false;
+	bool		begun = false;	/* something behind the last blank */
 
-		for (; from < end && is_digit(*from) == digits; from++)
-		{
-			if (counts)
-				chain_byte(&tokens->chain, *from);
-		}
-		if (counts)
+	for (size_t length; from < end; from += length)
+	{
+		int			digit = digit_at(from, end, &length);
+
+		if (begun && digits != (digit >= 0))
 			chain_byte(&tokens->chain, ' ');
+		digits = digit >= 0;
+		if (digits && tokens->minus)
+			chain_byte(&tokens->chain, '-');
+		tokens->minus = false;
+		begun = !digits || tokens->digits;
+		for (size_t i = 0; begun && i < (digits ? 1 : length); i++)
+			chain_byte(&tokens->chain, digits ? '0' + digit : from[i]);
 	}
+	if (begun)
+		chain_byte(&tokens->chain, ' ');
 }
 
 /* ShDocumentSink: chain up the tokens. */
