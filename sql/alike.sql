@@ -170,6 +170,8 @@ SELECT simhash_alike('{a,b,c,d}', '{d,c,b,a}'::text[]) AS same, simhash_alike('{
        simhash_alike('{a,b,c,d}', '{a,b,c,e}'::text[], .6) AS enough, simhash_alike('{a,b}', '{a,b,b,b,b}'::text[]) AS repeated,
        simhash_alike('{a,b,b,b}', '{a,b,b,b,b}'::text[]) AS nearly, simhash_alike('{C}', '{C++}'::text[]) AS symbols,
        simhash_alike('{18.5}', '{-18.5}'::text[], 0) AS numbers;
+-- 11 of 18, and of 20 with two more
+SELECT simhash_alike(ARRAY(SELECT generate_series(1, 14)::text), ARRAY(SELECT generate_series(4, 18)::text), .55);
 SELECT simhash_alike('{}', '{a}'::text[]), simhash_alike('{}', '{}'::text[]), simhash_alike(NULL, '{a}'::text[]),
        simhash_alike('{a}', '{a}'::text[], NULL);
 -- as documents of one word each: counted, and nothing else

@@ -311,8 +311,9 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (a->words == b->words && a->marks != b->marks)
 		return SIMHASH_BUT_FOR_SYMBOLS;
 	if (*similarity < 1 &&
-		overlap.common < at_least *
-		(double) (a->features.n + b->features.n - overlap.common + SURPLUS))
+		(double) overlap.common /
+		(double) (a->features.n + b->features.n - overlap.common + SURPLUS) <
+		at_least)
 		return SIMHASH_TOO_SHORT;
 	if (*similarity < simhash_beyond_chance(at_least, chance))
 		return SIMHASH_BY_CHANCE;
