@@ -965,6 +965,8 @@ def main():
         # that has seen many of them is slow, the more so with assertions.
         if (number - first) % 20 == 0:
             connection = psycopg.connect(sys.argv[1], autocommit=True)
+            if connection.info.server_version >= 190000:    # strings are read one way
+                SETTINGS['standard_conforming_strings'] = ('on',)
             prepare(connection)
         _, result = one(connection, seed, number)
         if result is None:
