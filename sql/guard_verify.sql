@@ -192,6 +192,48 @@ DROP TABLE docs;
 DROP FUNCTION guarded;
 
 ----------------------------------------
+-- a function of the document that alters the partitions yet to be searched
+----------------------------------------
+
+CREATE FUNCTION run(statement text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN EXECUTE statement; END $$;
+CREATE FUNCTION altering(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE
+    ddl text := current_setting('test.ddl', true);
+BEGIN
+    IF body = 'here' AND ddl <> '' THEN
+        PERFORM set_config('test.ddl', '', false), run(ddl);
+    END IF;
+    RETURN body;
+END $$;
+CREATE TABLE docs (id int, site text, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(altering(body))) STORED) PARTITION BY LIST (id);
+CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1, 11);
+CREATE TABLE docs_2 PARTITION OF docs FOR VALUES IN (2);
+CREATE TABLE docs_3 PARTITION OF docs FOR VALUES IN (3);
+CREATE INDEX ON docs USING hamming (fp);
+INSERT INTO docs VALUES (1, 'a', 'here'), (2, 'a', 'there'), (3, 'a', 'everywhere');
+SET client_min_messages = warning;
+CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '64', 'within=site', 'similarity=jaccard');
+BEGIN;
+SET test.ddl = 'ALTER TABLE docs DETACH PARTITION docs_2; ALTER TABLE docs_2 ALTER site TYPE int USING 1';
+INSERT INTO docs_1 VALUES (11, 'a', 'nowhere');
+SELECT tableoid::regclass, body FROM docs ORDER BY id;
+ROLLBACK;
+BEGIN;
+SET test.ddl = 'DROP TABLE docs_2';
+INSERT INTO docs_1 VALUES (11, 'a', 'everywhere'); -- error
+ROLLBACK;
+BEGIN;
+SET test.ddl = 'ALTER TABLE docs DETACH PARTITION docs_3';
+INSERT INTO docs_1 VALUES (11, 'a', 'everywhere');
+ROLLBACK;
+RESET client_min_messages;
+DROP TABLE docs;
+DROP FUNCTION altering, run;
+
+----------------------------------------
 -- bad arguments
 ----------------------------------------
 

@@ -187,7 +187,6 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 		!simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
 		!simhash_clusters_is_merge(its->terms->clusters, id, &search->center))
 		return;
-	simhash_guard_find(search->space, &guard->place);
 	search->self = NULL;
 	search->visit = meet_neighbour;
 	search->visitor = &neighbours;
@@ -198,6 +197,7 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 	/* Whoever is inserting a row near ours waits for us, and merges then. */
 	do
 	{
+		simhash_guard_find(search->space, &guard->place);
 		simhash_guard_search(search, guard->place.scope);
 	} while (search->changed);
 	simhash_clusters_merge(its->terms, &neighbours.clusters);

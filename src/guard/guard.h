@@ -250,7 +250,7 @@ typedef struct GuardSearch
 	/* what is found */
 	GuardMatch	match;
 	GuardPending pending;
-	bool		changed;		/* a row that was to be visited was */
+	bool		changed;		/* since it began: search again */
 	int			compared;		/* documents; beyond terms->most all count */
 } GuardSearch;
 

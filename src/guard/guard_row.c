@@ -74,9 +74,8 @@ get_compared_values(Guard *guard, HeapTuple row)
 
 /*
  * Does an update leave the fingerprint, the time and the compared document as they
- * were?
- * A row that had no fingerprint, and is filled in that of the document which it
- * had already, counts as unchanged, too.
+ * were?  A row that had no fingerprint, and is filled in that of the document which
+ * it had already, counts as unchanged, too.
  */
 static bool
 keeps_fingerprint(const Guard *guard, const TriggerData *data)

@@ -417,7 +417,7 @@ simhash_guard_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
 
 /*
  * Search all tables for the nearest rows within the ball.  The statement has
- * locks on them and their indexes.
+ * locks on them, but the expression of a document may alter those that follow.
  */
 void
 simhash_guard_search(GuardSearch *search, const GuardScope *scope)
@@ -425,7 +425,10 @@ simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 	Snapshot	latest = begin_search(search);
 
 	for (int i = 0; i < scope->ntables && !is_search_done(search); i++)
-		search_table(search, &scope->tables[i]);
+		if (i > 0 && search->space->stale)
+			search->changed = true;
+		else
+			search_table(search, &scope->tables[i]);
 	UnregisterSnapshot(latest);
 }
 

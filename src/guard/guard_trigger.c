@@ -188,8 +188,8 @@ is_match_final(const GuardTrigger *guard)
 	guard->arguments.action == GUARD_CONFLICT;
 
 	return match->distance >= 0 &&
-		(pending->distance < 0 || !nearest ||
-		 match->distance <= pending->distance);
+		(!nearest || (!search->changed && (pending->distance < 0 ||
+										   match->distance <= pending->distance)));
 }
 
 /*
@@ -206,7 +206,7 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 
 	if (!is_match_final(guard))
 	{
-		if (search->pending.distance < 0)
+		if (search->pending.distance < 0 && !search->changed)
 			return true;
 	}
 	else if (has_new_key(data, moved) &&
