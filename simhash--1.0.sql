@@ -2221,17 +2221,30 @@ WITH parts AS MATERIALIZED (
           WHERE children NOT IN ('move', 'stay')
           UNION ALL
           SELECT 'batch is less than 1' WHERE batch < 1) AS w
+), strangers AS (
+    -- the triggers of a plan or a log run with the rights of whoever carries it out
+    SELECT format(E'    IF EXISTS (SELECT FROM pg_catalog.pg_class AS c\n'
+                  '            JOIN pg_catalog.pg_roles AS r ON r.oid = c.relowner\n'
+                  '            WHERE c.oid IN (%s)\n'
+                  '                AND NOT rolsuper AND rolname <> current_user AND relowner <> (\n'
+                  '                    SELECT relowner FROM pg_catalog.pg_class WHERE oid = %L::pg_catalog.regclass)) THEN\n'
+                  '        RAISE insufficient_privilege USING MESSAGE = %L;\n    END IF;\n',
+                  string_agg(quote_literal(tables.name) || '::pg_catalog.regclass', ', '),
+                  parts.name, 'the plan or a log is a table of another role') AS text
+    FROM parts, LATERAL (SELECT plan_name UNION ALL SELECT parts.log_name
+                         UNION ALL SELECT log_name FROM moving) AS tables (name)
+    WHERE tables.name IS NOT NULL GROUP BY parts.name
 ), undo AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n%s'
                   '    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
                   '        SELECT %s FROM %s;\n    DELETE FROM %s;\n%s%s'
                   '    UPDATE %s SET done = ''put back'' WHERE done = ''removed'';\nEND\n',
-                  name, settable, settable, log_name, log_name, moves.undrop,
+                  strangers.text, name, settable, settable, log_name, log_name, moves.undrop,
                   E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
                   E'    END LOOP;\n' || moves.clear, plan_name) AS body
-    FROM parts, moves, columns WHERE attrelid = parts.oid AND log IS NOT NULL
+    FROM parts, moves, columns, strangers WHERE attrelid = parts.oid AND log IS NOT NULL
 ), work AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s%s'
         '    -- What others go for does not go itself.\n'
         '    UPDATE %s SET done = ''changed'' WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'' AND (\n'
         '        kept OPERATOR(pg_catalog.=) ANY (\n'
@@ -2268,7 +2281,7 @@ WITH parts AS MATERIALIZED (
         '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
         '        WHERE p.done = ''now'';\n%s'
         '    END LOOP;\nEND\n',
-        coalesce(refusals.text, ''), plan_name, plan_name, plan_name, plan_name, coalesce(batch::text, 'ALL'),
+        coalesce(refusals.text, ''), strangers.text, plan_name, plan_name, plan_name, plan_name, coalesce(batch::text, 'ALL'),
         fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
         (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
@@ -2292,7 +2305,7 @@ WITH parts AS MATERIALIZED (
         END,
         plan_name, source, goes,
         CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
-    FROM parts, moves, refusals, columns WHERE attrelid = parts.oid
+    FROM parts, moves, refusals, columns, strangers WHERE attrelid = parts.oid
 ), tags AS (
     -- quotes that no name in the bodies ends
     SELECT format('$simhash%s$', nullif(n, 0)) AS tag

@@ -103,6 +103,54 @@ RESET ROLE;
 RESET row_security;
 
 ----------------------------------------
+-- a plan or a log that somebody else has made, with triggers, is not taken
+----------------------------------------
+
+CREATE TABLE replies (id int PRIMARY KEY, secret int REFERENCES secret);
+CREATE FUNCTION carry_out() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    statement text;
+BEGIN
+    FOR statement IN SELECT simhash_dedup_script('secret', 'fp', 'planned', k => 0,
+                                                 log => 'removed', children => 'move',
+                                                 batch => NULL) LOOP
+        EXECUTE statement;
+    END LOOP;
+    RETURN statement;
+END $$;
+CREATE FUNCTION with_strangers(names text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    name text;
+    result text;
+BEGIN
+    FOREACH name IN ARRAY names LOOP
+        EXECUTE format('ALTER TABLE %I OWNER TO regress_report_rights_reader', name);
+    END LOOP;
+    result := fails('SELECT carry_out()');
+    FOREACH name IN ARRAY names LOOP
+        EXECUTE format('ALTER TABLE %I OWNER TO CURRENT_USER', name);
+    END LOOP;
+    RETURN result;
+END $$;
+CREATE TABLE planned AS SELECT *, 'no'::text AS done FROM simhash_dedup_plan('secret', 'fp', 0) LIMIT 0;
+CREATE TABLE removed (LIKE secret, "simhash kept" text[], "simhash distance" integer,
+    "simhash similarity" double precision, "simhash removed" timestamptz DEFAULT now());
+CREATE TABLE removed_replies_1 (LIKE replies, "simhash action" text, "simhash constraint" text,
+    "simhash now 1" integer);
+SELECT with_strangers('{planned}');
+SELECT with_strangers('{removed}');
+SELECT with_strangers('{removed_replies_1}');
+-- what the table's own owner has made is as good as the table
+SELECT with_strangers('{planned,removed,removed_replies_1,replies,secret}');
+SELECT with_strangers('{}');
+-- nor is it to put all back
+SELECT obj_description('removed'::regclass) AS undo \gset
+ALTER TABLE planned OWNER TO regress_report_rights_reader;
+SELECT fails(:'undo');
+DROP FUNCTION carry_out, with_strangers;
+DROP TABLE planned, removed, removed_replies_1, replies;
+
+----------------------------------------
 -- the search_path
 ----------------------------------------
 
