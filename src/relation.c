@@ -24,6 +24,19 @@ simhash_complain_of_missing(Oid relation)
 			 errmsg("relation with OID %u does not exist", relation)));
 }
 
+/* Fail unless the user owns a relation. */
+void
+simhash_check_owner(Oid relation)
+{
+	const char *name = get_rel_name(relation);
+
+	if (name == NULL)
+		simhash_complain_of_missing(relation);
+	if (!simhash_owns_relation(relation, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relation)), name);
+}
+
 /*
  * Open and lock a table or partitioned table; fails unless the user owns it.  The
  * hint is for those who name something else.
@@ -32,33 +45,21 @@ Relation
 simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
 {
 	Relation	relation;
-	char	   *name = get_rel_name(oid);
 
-	if (name == NULL)
-		simhash_complain_of_missing(oid);
-	if (!simhash_owns_relation(oid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(oid)), name);
+	simhash_check_owner(oid);
 	relation = try_relation_open(oid, lockmode);
-	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"%s\" does not exist", name)));
-
-	/* Before the lock was there it may have got another owner. */
-	if (!simhash_owns_relation(oid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(relation->rd_rel->relkind), name);
+	/* Before the lock was there it may have got another owner, or gone. */
+	simhash_check_owner(oid);
 	if (relation->rd_rel->relkind != RELKIND_RELATION &&
 		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", name),
+				 errmsg("\"%s\" is not a table", get_rel_name(oid)),
 				 errhint("%s", hint)));
 	if (IsSystemRelation(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("\"%s\" is a system catalog", name)));
+				 errmsg("\"%s\" is a system catalog", get_rel_name(oid))));
 	return relation;
 }
 

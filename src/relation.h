@@ -16,6 +16,7 @@
 #include "utils/relcache.h"
 
 pg_noreturn extern void simhash_complain_of_missing(Oid relation);
+extern void simhash_check_owner(Oid relation);
 extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
 								   const char *hint);
 extern char *simhash_quoted_name(Oid relation);

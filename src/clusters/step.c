@@ -111,6 +111,7 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	LOCKTAG		tag;
 
 	begin_call(call, fcinfo, column);
+	simhash_check_owner(call->table);
 	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, RelationRelationId, call->table, 1);
 	if (!call->shared &&
 		LockAcquire(&tag, ExclusiveLock, !call->atomic, true) == LOCKACQUIRE_NOT_AVAIL)
