@@ -355,6 +355,39 @@ SELECT count(*) FROM plan;
 SELECT count(*) FROM docs WHERE id > 2;
 END
 
+# Nor is the name of the schema, which its owner may change, anything but a name.
+is( $node->safe_psql('planted', <<'END'), "3\n0\n2\n1\n0", 'commands and texts in a schema of any name');
+SET client_min_messages = warning;
+SET ROLE planter;
+ALTER SCHEMA made RENAME TO "'""$simhash$ %s &S;";
+RESET ROLE;
+SET search_path = "'""$simhash$ %s &S;", public;
+TRUNCATE docs;
+CREATE INDEX ON docs USING hamming (fp);
+INSERT INTO docs SELECT n, 'the same long text of fourteen words in each of its three rows, again' FROM generate_series(1, 3) AS n;
+CALL simhash_add_clusters('docs', 'fp', similarity => 'alike');
+CALL simhash_add_clusters('docs', 'fp', kind => 'connected', "column" => 'story', "index" => true);
+SELECT simhash_add_keys('docs', 'fp') \gset
+SET search_path = public;
+SELECT count(*) FROM "'""$simhash$ %s &S;".simhash_report('docs', 'fp') WHERE section = 'distances' OR section = 'largest clusters' OR item = 'redundant rows';
+UPDATE docs SET body = body || ' and all over again, as ever before' WHERE id = 3;
+CALL "'""$simhash$ %s &S;".simhash_mend_clusters('docs', anew => 'true');
+CALL "'""$simhash$ %s &S;".simhash_split_clusters('docs', 'story');
+CALL "'""$simhash$ %s &S;".simhash_trim_clusters('docs');
+CALL "'""$simhash$ %s &S;".simhash_trim_clusters('docs', 'story');
+SELECT count(*) FROM (SELECT FROM "'""$simhash$ %s &S;".simhash_check_clusters('docs')
+    UNION ALL SELECT FROM "'""$simhash$ %s &S;".simhash_check_clusters('docs', 'story')) AS f;
+SELECT "'""$simhash$ %s &S;".simhash_dedup_script('docs', 'fp', 'plan_2', log => 'gone') \gexec
+SELECT count(*) FROM docs;
+SELECT obj_description('gone'::regclass) \gexec
+SELECT "'""$simhash$ %s &S;".simhash_dedup_sql('docs', 'fp') \gexec
+SELECT count(*) - 1 FROM docs;
+SELECT "'""$simhash$ %s &S;".simhash_drop_keys('docs') \gset
+CALL "'""$simhash$ %s &S;".simhash_drop_clusters('docs');
+CALL "'""$simhash$ %s &S;".simhash_drop_clusters('docs', 'story');
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass;
+END
+
 # With CASCADE the tables stay, without what needs the extension; also in a
 # session that has used it all.
 is( $node->safe_psql(

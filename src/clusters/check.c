@@ -88,10 +88,10 @@ check_tables(Check *check)
 		list_fault(check, "triggers that are gone", 1, 0, true,
 				   write_call(call, "simhash_mend_clusters"));
 	number = simhash_cluster_do(call, "SELECT pg_catalog.format('ALTER TABLE %%s ENABLE TRIGGER %%I', g.tgrelid::pg_catalog.regclass, g.tgname)"
-								" FROM pg_catalog.pg_trigger AS g WHERE g.tgfoid &= '&S.simhash_cluster()'::pg_catalog.regprocedure"
-								" AND (g.tgenabled &= 'D' OR g.tgenabled &= 'R') AND (g.tgrelid &= '%u' OR g.tgrelid &= '%u'"
+								" FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS p ON p.oid &= g.tgfoid"
+								" WHERE p.proname &= 'simhash_cluster' AND p.pronamespace &= '%u' AND (g.tgenabled &= 'D' OR g.tgenabled &= 'R') AND (g.tgrelid &= '%u' OR g.tgrelid &= '%u'"
 								" OR g.tgrelid &= ANY (ARRAY(SELECT relid FROM pg_catalog.pg_partition_tree('%u'))))",
-								call->table, terms->clusters, call->table);
+								get_func_namespace(call->function), call->table, terms->clusters, call->table);
 	if (number > 0)
 		list_fault(check, "triggers that are not enabled", number, 0, true,
 				   SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
