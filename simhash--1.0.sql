@@ -1566,6 +1566,26 @@ COMMENT ON FUNCTION _simhash_said(
     bigint, regclass, boolean) IS
 'internal: arguments, as they are written in a call';
 
+-- The foreign keys to a table, or to partitions and children of it: without those that
+-- another of them has made, but with what a key to a table that it is a partition of has
+-- made for it.
+CREATE FUNCTION _simhash_referring(relation regclass)
+RETURNS SETOF oid
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 10
+BEGIN ATOMIC
+WITH RECURSIVE tree AS (
+    SELECT relation::oid AS oid
+    UNION
+    SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+), keys AS (
+    SELECT c.oid, conparentid FROM pg_constraint AS c JOIN tree ON confrelid = tree.oid
+    WHERE contype = 'f'
+)
+SELECT oid FROM keys WHERE conparentid NOT IN (SELECT oid FROM keys);
+END;
+COMMENT ON FUNCTION _simhash_referring(regclass) IS
+'internal: the foreign keys whose rows refer to those of a table';
+
 -- What is known of the table, and three texts: the call that decides which rows go
 -- (decided), what is asked of documents (standard), and what makes the row that goes
 -- (g) and the row that stays (s) near-duplicates, by their line of the plan (p), in
@@ -1759,7 +1779,7 @@ WITH parts AS MATERIALIZED (
                       ORDER BY nspname, relname, conname) AS keys
     FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
         JOIN pg_namespace AS s ON s.oid = relnamespace
-    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
+    WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
 ), line (part, place, section, item, value) AS (
     SELECT 1, 0::numeric, 'table', 'rows', total::text FROM total
     UNION ALL
@@ -1934,7 +1954,7 @@ WITH parts AS MATERIALIZED (
                          ELSE 'may refuse the DELETE' END), E'\n\r', '  ')
     FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
         JOIN pg_namespace AS s ON s.oid = relnamespace
-    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
+    WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
     UNION ALL
     SELECT 1000000, 'row security: only rows that you may see'
     WHERE row_security_active(relation)
@@ -2021,7 +2041,7 @@ WITH parts AS MATERIALIZED (
     GROUP BY attrelid
 ), referring AS MATERIALIZED (
     -- the foreign keys to the table, and the children that they are of
-    SELECT c.oid, conrelid, conkey, quote_literal(conname) AS literal,
+    SELECT c.oid, conrelid, confrelid, conkey, quote_literal(conname) AS literal,
         format('%I.%I', nspname, relname) AS child, relname, relowner,
         every, every_t, settable,
         row_number() OVER (ORDER BY relname, conname, c.oid) AS number,
@@ -2060,8 +2080,7 @@ WITH parts AS MATERIALIZED (
     FROM pg_constraint AS c JOIN pg_class AS r ON r.oid = conrelid
         JOIN pg_namespace AS s ON s.oid = relnamespace
         JOIN columns AS k ON k.attrelid = conrelid
-    WHERE contype = 'f' AND confrelid = relation AND conparentid = 0
-        AND children IS NOT NULL
+    WHERE c.oid IN (SELECT _simhash_referring(relation)) AND children IS NOT NULL
 ), moving AS MATERIALIZED (
     SELECT f.*,
         CASE WHEN log IS NOT NULL THEN
@@ -2186,13 +2205,18 @@ WITH parts AS MATERIALIZED (
           FROM referring, parts, pg_class AS r
           WHERE r.oid = relation AND r.relowner <> referring.relowner
           UNION ALL
+          SELECT format('%s refers to %s, and not to all of %s: write a script for that, or leave out children',
+                        child, confrelid::regclass, name)
+          FROM referring, parts WHERE confrelid <> relation
+          UNION ALL
           SELECT format('%s has no primary key, by which moved rows could be put back: give it one, or leave out the log',
                         child)
           FROM referring WHERE log IS NOT NULL AND same IS NULL
           UNION ALL
           SELECT format('%s refers to itself and has no primary key: a row that refers to another one cannot be changed without being taken for one that has been changed', child)
           FROM referring
-          WHERE conrelid = relation
+          WHERE coalesce(pg_partition_root(conrelid), conrelid)
+                  = coalesce(pg_partition_root(relation), relation)
               AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = relation AND indisprimary)
           UNION ALL
           SELECT format('%s has children, whose rows a log would put back into it: leave out the log, or write a script for each', name)
@@ -2203,15 +2227,15 @@ WITH parts AS MATERIALIZED (
           SELECT DISTINCT format('%s refers to %s ON DELETE %s, which may lose rows that collide: say children => ''stay''',
                                  c.conrelid::regclass, child, actions.name)
           FROM uniques JOIN moving AS m USING (oid, child)
-              JOIN pg_constraint AS c ON c.confrelid = m.conrelid
+              JOIN LATERAL _simhash_referring(m.conrelid) AS k (oid) ON true
+              JOIN pg_constraint AS c ON c.oid = k.oid
               JOIN actions ON confdeltype = type
-          WHERE contype = 'f' AND conparentid = 0 AND children = 'move'
-              AND m.conrelid <> relation
+          WHERE children = 'move' AND m.conrelid <> relation
           UNION ALL
           SELECT format('%s refers to %s ON DELETE %s, and no log would have its rows: say children => ''move'', or ''stay''',
                         conrelid::regclass, parts.name, actions.name)
           FROM parts, pg_constraint JOIN actions ON confdeltype = type
-          WHERE contype = 'f' AND conparentid = 0 AND confrelid = relation
+          WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
               AND children IS NULL AND log IS NOT NULL
           UNION ALL
           SELECT format('%s is distributed: simhash_dedup_sql writes a DELETE', name)
@@ -2324,7 +2348,7 @@ FROM parts, said, work, LATERAL (
                                             conrelid::regclass, conname, actions.name),
                                      E'\n\r', '  ') || E'\n', '')
          FROM pg_constraint JOIN actions ON confdeltype = type
-         WHERE contype = 'f' AND conparentid = 0 AND confrelid = relation
+         WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
              AND children IS NULL),
         plan_name,
         schema, arguments)

@@ -1,0 +1,64 @@
+--
+-- The script of simhash_dedup_script: what it takes for rows that refer to those that
+-- go, what it refuses, and where it keeps what they were
+--
+
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE SCHEMA children;
+SET search_path = children, public;
+CREATE FUNCTION body() RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT 'The quick brown fox jumps over the lazy dog, which does not even wake up at all today.' $$;
+
+-- Run a script, or what the comment of a log says; tells why it refuses.
+CREATE FUNCTION run(relation regclass, plan text, log text DEFAULT NULL,
+                    children text DEFAULT 'move', groups text[] DEFAULT '{}')
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN SELECT simhash_dedup_script(relation, 'fp', plan, log => run.log, children => run.children,
+                                            within => groups, batch => NULL) LOOP
+        EXECUTE line;
+    END LOOP;
+    RETURN 'done';
+EXCEPTION WHEN feature_not_supported THEN
+    RETURN sqlerrm;
+END $$;
+CREATE FUNCTION put_back(log regclass) RETURNS void LANGUAGE plpgsql AS
+$$ BEGIN EXECUTE obj_description(log); END $$;
+
+----------------------------------------
+-- partitions: a key to the whole refers to each of them, a key to one not to the whole
+----------------------------------------
+
+CREATE TABLE parts (id int, site int, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED,
+    PRIMARY KEY (id, site)) PARTITION BY LIST (site);
+CREATE TABLE part PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE other PARTITION OF parts DEFAULT;
+INSERT INTO parts SELECT n, 1, body() FROM generate_series(1, 3) AS n;
+CREATE TABLE likes (n int PRIMARY KEY, id int, site int,
+    CONSTRAINT likes_whole FOREIGN KEY (id, site) REFERENCES parts ON DELETE CASCADE);
+INSERT INTO likes SELECT n, n, 1 FROM generate_series(1, 3) AS n;
+SELECT simhash_dedup_sql('part', 'fp') ~ 'children.likes refers to it' AS said,
+    value ~ 'children.likes' AS reported
+FROM simhash_report('part', 'fp') WHERE item = 'foreign keys';
+SELECT run('part', 'plan', log => 'gone_part', children => NULL);
+SELECT run('part', 'plan', log => 'gone_part');
+SELECT id, gone, done FROM part, plan ORDER BY gone;
+TABLE likes ORDER BY n;
+SELECT put_back('gone_part');
+TABLE likes ORDER BY n;
+ALTER TABLE likes DROP CONSTRAINT likes_whole;
+ALTER TABLE likes ADD CONSTRAINT likes_part FOREIGN KEY (id, site) REFERENCES part ON DELETE CASCADE;
+DROP TABLE plan;
+SELECT simhash_dedup_sql('parts', 'fp') ~ 'children.likes refers to it by likes_part: ON DELETE CASCADE' AS said,
+    value ~ 'children.likes .likes_part.' AS reported
+FROM simhash_report('parts', 'fp') WHERE item = 'foreign keys';
+SELECT run('parts', 'plan', log => 'gone_parts', children => NULL);
+SELECT run('parts', 'plan', log => 'gone_parts');
+SELECT count(*) FROM likes;
+DROP TABLE parts, likes, gone_part, gone_part_likes_1;
+
+RESET search_path;
+DROP SCHEMA children CASCADE;
