@@ -2053,6 +2053,10 @@ WITH parts AS MATERIALIZED (
          FROM unnest(confkey) WITH ORDINALITY AS u (attnum, n)
              JOIN pg_attribute AS a ON a.attrelid = confrelid
                  AND a.attnum = u.attnum) AS ours,
+        (SELECT string_agg(format('s.%I IS NULL', attname), ' OR ' ORDER BY n)
+         FROM unnest(confkey) WITH ORDINALITY AS u (attnum, n)
+             JOIN pg_attribute AS a ON a.attrelid = confrelid
+                 AND a.attnum = u.attnum AND NOT attnotnull) AS nulls,
         (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
          FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
              JOIN pg_operator AS o ON o.oid = operator
@@ -2158,7 +2162,12 @@ WITH parts AS MATERIALIZED (
     GROUP BY u.oid
 ), moves AS (
     -- one foreign key after the other, as a row may have two that both move
-    SELECT CASE WHEN children = 'stay' THEN string_agg(twins.text, '' ORDER BY m.oid) END AS first,
+    SELECT concat(string_agg(
+            format(E'        UPDATE %s AS q SET done = ''children'' FROM %s\n'
+                   '            JOIN %s AS t ON %s\n'
+                   '        WHERE p.done = ''now'' AND q.ctid = p.ctid AND (%s);\n',
+                   plan_name, pairs, child, of_gone, nulls), '') FILTER (WHERE nulls IS NOT NULL),
+        CASE WHEN children = 'stay' THEN string_agg(twins.text, '' ORDER BY m.oid) END) AS first,
         string_agg(coalesce(twins.text, '') || CASE WHEN m.log_name IS NULL THEN '' ELSE
             format(E'        INSERT INTO %s (%s, "simhash action", "simhash constraint"%s)\n'
                    '        SELECT %s, ''moved'', %s%s\n'
@@ -2198,8 +2207,12 @@ WITH parts AS MATERIALIZED (
     VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
 ), refusals AS (
     -- what must be known before anything is changed
-    SELECT string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why),
-                      '') AS text
+    SELECT concat(string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why), ''),
+        (SELECT string_agg(DISTINCT format(
+             E'    IF pg_catalog.row_security_active(%L::pg_catalog.text) THEN\n'
+             '        RAISE feature_not_supported USING MESSAGE = %L;\n    END IF;\n',
+             child, format('%s has row security, which may hide rows that would be lost', child)), '')
+         FROM referring)) AS text
     FROM (SELECT format('%s belongs to another role than %s: move its rows yourself, or ask its owner to',
                         child, name) AS why
           FROM referring, parts, pg_class AS r
@@ -2313,7 +2326,7 @@ WITH parts AS MATERIALIZED (
         (SELECT string_agg(format(E'\n            AND g.g%s IS NOT NULL AND ARRAY[g.g%s] OPERATOR(pg_catalog.=) ARRAY[s.g%s]', n, n, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
         compared,
-        E'        -- Rows whose children would collide with others stay.\n' || moves.first,
+        E'        -- Rows whose children cannot move stay.\n' || nullif(moves.first, ''),
         E'        -- Children move to the row that stays.\n' || moves.text,
         CASE WHEN log IS NOT NULL THEN ', and keep what they were' END,
         CASE WHEN log IS NULL THEN
