@@ -2044,7 +2044,8 @@ WITH parts AS MATERIALIZED (
     SELECT c.oid, conrelid, confrelid, conkey, quote_literal(conname) AS literal,
         format('%I.%I', nspname, relname) AS child, relname, relowner,
         every, every_t, settable,
-        row_number() OVER (ORDER BY relname, conname, c.oid) AS number,
+        -- a new key changes no number of others
+        short, row_number() OVER (PARTITION BY short ORDER BY c.oid) AS number,
         (SELECT array_agg(quote_ident(attname) ORDER BY n)
          FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
              JOIN pg_attribute AS a ON a.attrelid = conrelid
@@ -2083,13 +2084,16 @@ WITH parts AS MATERIALIZED (
          WHERE attrelid = indrelid AND indrelid = conrelid AND indisprimary) AS same
     FROM pg_constraint AS c JOIN pg_class AS r ON r.oid = conrelid
         JOIN pg_namespace AS s ON s.oid = relnamespace
-        JOIN columns AS k ON k.attrelid = conrelid
+        JOIN columns AS k ON k.attrelid = conrelid,
+        -- of the name what can be part of that of a log, which is not to be cut at its end
+        LATERAL left(relname, greatest(56 - octet_length(log) - octet_length(relname)
+                                       + length(relname), 0)) AS short
     WHERE c.oid IN (SELECT _simhash_referring(relation)) AND children IS NOT NULL
 ), moving AS MATERIALIZED (
     SELECT f.*,
         CASE WHEN log IS NOT NULL THEN
             (SELECT string_agg(quote_ident(part || CASE WHEN n = count THEN
-                                           format('_%s_%s', relname, number) ELSE '' END),
+                                           format('_%s_%s', short, number) ELSE '' END),
                                '.' ORDER BY n)
              FROM (SELECT part, n, count(*) OVER () AS count
                    FROM unnest(parse_ident(log)) WITH ORDINALITY AS i (part, n)) AS i)
@@ -2254,6 +2258,9 @@ WITH parts AS MATERIALIZED (
           SELECT format('%s is distributed: simhash_dedup_sql writes a DELETE', name)
           FROM parts WHERE place = 'distributed'
           UNION ALL
+          SELECT 'the name of the log leaves no room for those of the logs of children'
+          FROM referring WHERE octet_length((parse_ident(log))[cardinality(parse_ident(log))]) > 58
+          UNION ALL
           SELECT 'children is neither ''move'' nor ''stay'''
           WHERE children NOT IN ('move', 'stay')
           UNION ALL
@@ -2272,14 +2279,17 @@ WITH parts AS MATERIALIZED (
                          UNION ALL SELECT log_name FROM moving) AS tables (name)
     WHERE tables.name IS NOT NULL GROUP BY parts.name
 ), undo AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n%s'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean;\nBEGIN\n%s'
                   '    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
-                  '        SELECT %s FROM %s;\n    DELETE FROM %s;\n%s%s'
+                  '        SELECT %s FROM %s;\n    DELETE FROM %s;\n%s'
                   '    UPDATE %s SET done = ''put back'' WHERE done = ''removed'';\nEND\n',
-                  strangers.text, name, settable, settable, log_name, log_name, moves.undrop,
-                  E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
-                  E'    END LOOP;\n' || moves.clear, plan_name) AS body
-    FROM parts, moves, columns, strangers WHERE attrelid = parts.oid AND log IS NOT NULL
+                  strangers.text, name, settable, settable, log_name, log_name,
+                  -- what was dropped may have left its place to what was moved, and was moved before
+                  back || moves.undrop || back || moves.clear, plan_name) AS body
+    FROM parts, moves, columns, strangers,
+        LATERAL (SELECT E'    done := true;\n    WHILE done LOOP\n        done := false;\n'
+                     || moves.undo || E'    END LOOP;\n' AS back) AS b
+    WHERE attrelid = parts.oid AND log IS NOT NULL
 ), work AS (
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s%s'
         '    -- What others go for does not go itself.\n'
@@ -2387,7 +2397,7 @@ FROM parts, said, work, LATERAL (
                      quote_literal(format('DO %s%s%s', tag, undo.body, tag)))
     FROM undo, tags
     UNION ALL
-    SELECT 5 + number, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
+    SELECT 6, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
         '    "simhash action" text, "simhash constraint" text%s);\n',
         m.log_name, child, now)
     FROM moving AS m WHERE log IS NOT NULL

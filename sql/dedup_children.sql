@@ -89,5 +89,34 @@ INSERT INTO docs VALUES (3, 3, body());
 DROP OWNED BY regress_dedup_children_reader;
 DROP ROLE regress_dedup_children_reader;
 
+----------------------------------------
+-- the logs of children
+----------------------------------------
+
+-- of names that are too long, and with a key more when it is used again
+CREATE TABLE "likes_of_a_long_name_that_takes_all_of_the_sixty_three_bytes_it" (n int PRIMARY KEY,
+    a int REFERENCES docs ON DELETE CASCADE, b int REFERENCES docs ON DELETE SET NULL);
+INSERT INTO "likes_of_a_long_name_that_takes_all_of_the_sixty_three_bytes_it" VALUES (1, 2, 3), (2, 3, 2);
+SELECT run('docs', 'plan', log => 'gone_docs');
+SELECT c.relname FROM pg_class AS c WHERE relname ~ '^gone_docs' AND relkind = 'r' ORDER BY 1;
+CREATE TABLE earlier (n int PRIMARY KEY, id int REFERENCES docs ON DELETE CASCADE);
+INSERT INTO docs VALUES (4, 4, body());
+INSERT INTO earlier VALUES (1, 4);
+SELECT run('docs', 'plan_again', log => 'gone_docs');
+SELECT put_back('gone_docs');
+SELECT id FROM docs ORDER BY id;
+TABLE "likes_of_a_long_name_that_takes_all_of_the_sixty_three_bytes_it" ORDER BY n;
+TABLE earlier;
+SELECT run('docs', 'plan_more', log => repeat('x', 59));
+
+-- what is dropped for one key leaves its place in another to what moves
+CREATE TABLE twice (n int PRIMARY KEY, v int, a int REFERENCES docs, b int REFERENCES docs,
+    UNIQUE (a, v), UNIQUE (b, v));
+INSERT INTO twice SELECT n, n % 2, n, 5 - n FROM generate_series(1, 4) AS n;
+SELECT run('docs', 'plan_twice', log => 'gone_twice');
+TABLE twice ORDER BY n;
+SELECT put_back('gone_twice');
+TABLE twice ORDER BY n;
+
 RESET search_path;
 DROP SCHEMA children CASCADE;
