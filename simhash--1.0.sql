@@ -2333,7 +2333,7 @@ WITH parts AS MATERIALIZED (
         (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
         source, wanted, plan_name,
-        (SELECT string_agg(format(E'\n            AND g.g%s IS NOT NULL AND ARRAY[g.g%s] OPERATOR(pg_catalog.=) ARRAY[s.g%s]', n, n, n), '' ORDER BY n)
+        (SELECT string_agg(format(E'\n            AND g.g%s IS DISTINCT FROM NULL AND ARRAY[g.g%s] OPERATOR(pg_catalog.=) ARRAY[s.g%s]', n, n, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
         compared,
         E'        -- Rows whose children cannot move stay.\n' || nullif(moves.first, ''),

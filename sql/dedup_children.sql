@@ -118,5 +118,12 @@ TABLE twice ORDER BY n;
 SELECT put_back('gone_twice');
 TABLE twice ORDER BY n;
 
+-- groups by a composite type, of which a field is NULL
+CREATE TYPE pair AS (a int, b int);
+CREATE TABLE grouped (id int PRIMARY KEY, pair pair, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO grouped SELECT n, CASE WHEN n < 3 THEN ROW(1, NULL)::pair END, body() FROM generate_series(1, 4) AS n;
+SELECT run('grouped', 'plan_grouped', children => NULL, groups => '{pair}');
+SELECT gone, kept, done FROM plan_grouped;
+
 RESET search_path;
 DROP SCHEMA children CASCADE;
