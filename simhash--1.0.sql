@@ -2041,7 +2041,7 @@ WITH parts AS MATERIALIZED (
     GROUP BY attrelid
 ), referring AS MATERIALIZED (
     -- the foreign keys to the table, and the children that they are of
-    SELECT c.oid, conrelid, confrelid, conkey, quote_literal(conname) AS literal,
+    SELECT c.oid, conrelid, confrelid, conkey, conindid, quote_literal(conname) AS literal,
         format('%I.%I', nspname, relname) AS child, relname, relowner,
         every, every_t, settable,
         -- a new key changes no number of others
@@ -2225,6 +2225,11 @@ WITH parts AS MATERIALIZED (
           SELECT format('%s refers to %s, and not to all of %s: write a script for that, or leave out children',
                         child, confrelid::regclass, name)
           FROM referring, parts WHERE confrelid <> relation
+          UNION ALL
+          SELECT format('%s refers to %s for periods, which no move would keep: leave out children',
+                        child, name)
+          FROM referring, parts, pg_class AS i JOIN pg_am AS a ON a.oid = relam
+          WHERE i.oid = conindid AND amname <> 'btree'
           UNION ALL
           SELECT format('%s has no primary key, by which moved rows could be put back: give it one, or leave out the log',
                         child)
