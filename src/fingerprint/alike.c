@@ -81,8 +81,7 @@ chain_end(const ByteChain *chain)
 
 /*
  * The value of the decimal digit at p, of whatever script; -1 if there is none.
- * Unicode has the ten of a script one behind the other.  Sets *length to the bytes
- * of the character.
+ * Unicode has the ten of a script in a row.  Sets *length to the bytes read.
  */
 static inline int
 digit_at(const unsigned char *p, const unsigned char *end, size_t *length)
@@ -98,10 +97,7 @@ digit_at(const unsigned char *p, const unsigned char *end, size_t *length)
 	return value;
 }
 
-/*
- * Does a token say something, and not only divide a text or quote?  The normal
- * form of an accent that stands alone begins with a blank.
- */
+/* Does a token say something?  An accent by itself begins with a blank. */
 static bool
 is_said(unsigned char first)
 {
