@@ -243,3 +243,28 @@ UPDATE referred SET body = 'something else is served at six';
 DELETE FROM referred;
 SELECT title, r.body FROM titles JOIN referred_clusters AS r USING (cluster);
 DROP TABLE titles, referred CASCADE;
+
+----------------------------------------
+-- an expression that drops a table where the document of a star is looked for
+----------------------------------------
+
+CREATE FUNCTION dropping(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF body = 'here' THEN
+        PERFORM public.fails(current_setting('test.ddl', true));
+    END IF;
+    RETURN body;
+END $$;
+CREATE TABLE docs (id int, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(public.dropping(body))) STORED) PARTITION BY LIST (id);
+CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1, 2, 3);
+CREATE TABLE docs_2 PARTITION OF docs FOR VALUES IN (4);
+CALL simhash_add_clusters('docs', 'fp', 3, similarity => 'jaccard');
+INSERT INTO docs VALUES (1, 'HERE'), (2, 'here');
+DELETE FROM docs WHERE id = 1;
+SET test.ddl = 'DROP TABLE docs_2';
+INSERT INTO docs_1 VALUES (3, 'HERE');
+SELECT to_regclass('docs_2');
+SELECT tableoid::regclass, id, cluster FROM docs ORDER BY id;
+DROP TABLE docs;
+DROP FUNCTION words, document, some_words, differences, pdq, dropping;

@@ -189,7 +189,7 @@ simhash_clusters_any_row(const ClusterTerms *terms)
 	return any;
 }
 
-/* The document of a row of a cluster, or NULL if no index tells. */
+/* The document of a row of a cluster, or NULL if no index tells; it may drop tables. */
 text	   *
 simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 {
@@ -200,13 +200,12 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 	InitDirtySnapshot(dirty);
 	foreach(lc, list_tables(terms))
 	{
-		Oid			oid = lfirst_oid(lc);
-		Relation	table = table_open(oid, NoLock);
+		Relation	table = try_relation_open(lfirst_oid(lc), NoLock);
 		ClusterScan scan;
 
-		if (document == NULL &&
+		if (document == NULL && table != NULL &&
 			simhash_clusters_begin_scan(&scan, table,
-										column_in(oid, terms, terms->cluster), false,
+										column_in(lfirst_oid(lc), terms, terms->cluster), false,
 										&dirty, BTEqualStrategyNumber, id))
 		{
 			GuardDocument its = simhash_clusters_bind_document(terms, table);
@@ -219,7 +218,8 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 			}
 			simhash_clusters_end_scan(&scan);
 		}
-		table_close(table, NoLock);
+		if (table != NULL)
+			table_close(table, NoLock);
 	}
 	return document;
 }
