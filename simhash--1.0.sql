@@ -2194,16 +2194,21 @@ WITH parts AS MATERIALIZED (
         string_agg(format(E'    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
                           '        SELECT %s FROM %s WHERE "simhash action" = ''dropped'';\n',
                           child, settable, settable, m.log_name), '' ORDER BY m.oid) AS undrop,
-        -- the last move first: that which a row is where it left it
-        string_agg(format(E'        WITH back AS (\n            UPDATE %s AS t SET %s FROM %s AS l\n'
-                          '            WHERE l."simhash action" = ''moved'' AND %s\n                AND %s\n'
-                          '            RETURNING l.ctid AS place\n'
-                          '        )\n        DELETE FROM %s AS l USING back WHERE l.ctid = back.place;\n'
-                          '        done := done OR FOUND;\n',
-                          child,
-                          (SELECT string_agg(format('%s = l.%s', h, h), ', ')
-                           FROM unnest(theirs) AS h),
-                          m.log_name, same, still, m.log_name), '' ORDER BY m.oid DESC) AS undo,
+        -- the last move first: that which a row is where it left it; so, in the logs, for
+        -- rows that moved before they were dropped
+        string_agg((SELECT string_agg(
+            format(E'        WITH back AS (\n            UPDATE %s AS t SET %s FROM %s AS l\n'
+                   '            WHERE l."simhash action" = ''moved''%s AND %s\n                AND %s\n'
+                   '            RETURNING l.ctid AS place\n'
+                   '        )\n        DELETE FROM %s AS l USING back WHERE l.ctid = back.place;\n'
+                   '        done := done OR FOUND;\n',
+                   holds,
+                   (SELECT string_agg(format('%s = l.%s', h, h), ', ') FROM unnest(theirs) AS h),
+                   m.log_name, dropped, same, still, m.log_name), '' ORDER BY holds)
+            FROM (SELECT child AS holds, '' AS dropped
+                  UNION ALL
+                  SELECT k.log_name, ' AND t."simhash action" = ''dropped'''
+                  FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo,
         string_agg(format(E'    DELETE FROM %s;\n', m.log_name), '' ORDER BY m.oid) AS clear
     FROM moving AS m LEFT JOIN twins USING (oid), parts
 ), actions (type, name) AS (
@@ -2284,17 +2289,15 @@ WITH parts AS MATERIALIZED (
                          UNION ALL SELECT log_name FROM moving) AS tables (name)
     WHERE tables.name IS NOT NULL GROUP BY parts.name
 ), undo AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean;\nBEGIN\n%s'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n%s'
                   '    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
                   '        SELECT %s FROM %s;\n    DELETE FROM %s;\n%s'
                   '    UPDATE %s SET done = ''put back'' WHERE done = ''removed'';\nEND\n',
                   strangers.text, name, settable, settable, log_name, log_name,
-                  -- what was dropped may have left its place to what was moved, and was moved before
-                  back || moves.undrop || back || moves.clear, plan_name) AS body
-    FROM parts, moves, columns, strangers,
-        LATERAL (SELECT E'    done := true;\n    WHILE done LOOP\n        done := false;\n'
-                     || moves.undo || E'    END LOOP;\n' AS back) AS b
-    WHERE attrelid = parts.oid AND log IS NOT NULL
+                  -- what was dropped has left its place to others
+                  E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
+                  E'    END LOOP;\n' || moves.undrop || moves.clear, plan_name) AS body
+    FROM parts, moves, columns, strangers WHERE attrelid = parts.oid AND log IS NOT NULL
 ), work AS (
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s%s'
         '    -- What others go for does not go itself.\n'

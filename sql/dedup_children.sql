@@ -118,6 +118,20 @@ TABLE twice ORDER BY n;
 SELECT put_back('gone_twice');
 TABLE twice ORDER BY n;
 
+-- and may have moved before, to a place that others take after it
+CREATE TABLE pages (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+CREATE TABLE refers (n int PRIMARY KEY, v int, a int REFERENCES pages, b int REFERENCES pages,
+    UNIQUE (a, v), UNIQUE (b, v));
+INSERT INTO pages VALUES (1, body()), (2, body());
+INSERT INTO refers VALUES (1, 0, NULL, 1), (2, 0, 2, 2);
+SELECT run('pages', 'plan_pages', log => 'gone_pages');
+INSERT INTO pages VALUES (3, body());
+INSERT INTO refers VALUES (3, 0, 3, 3);
+SELECT run('pages', 'plan_pages_2', log => 'gone_pages');
+TABLE refers ORDER BY n;
+SELECT put_back('gone_pages');
+TABLE refers ORDER BY n;
+
 -- groups by a composite type, of which a field is NULL
 CREATE TYPE pair AS (a int, b int);
 CREATE TABLE grouped (id int PRIMARY KEY, pair pair, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
