@@ -775,6 +775,39 @@ INSERT INTO chain VALUES (100000, -1), (100001, -64), (100002, -8);
 SELECT count(DISTINCT simhash_current_cluster('chain', cluster)) FROM chain WHERE id >= 100000;
 ROLLBACK;
 
+-- a text is taken by no trigger's leave, and as the owner, whoever commits
+CREATE ROLE regress_clusters_texts;
+GRANT CREATE ON SCHEMA public TO regress_clusters_texts;
+SET ROLE regress_clusters_texts;
+CREATE TABLE texts (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+CREATE INDEX ON texts USING hamming (fp);
+CALL simhash_add_clusters('texts', 'fp', 8, similarity => 'alike');
+CREATE FUNCTION tell(body text) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN RAISE NOTICE ''% as %'', body, current_user; RETURN true; END';
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE NOTICE ''% % as %'', TG_WHEN, TG_OP, current_user; RETURN NEW; END';
+ALTER TABLE texts_clusters ADD CHECK (tell(body));
+CREATE TRIGGER before BEFORE UPDATE ON texts_clusters FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TRIGGER after AFTER UPDATE ON texts_clusters FOR EACH ROW EXECUTE FUNCTION tell();
+CREATE TABLE notes (cluster bigint REFERENCES texts_clusters);
+INSERT INTO texts VALUES (1, 'some other text');
+RESET ROLE;
+BEGIN;
+SET LOCAL ROLE regress_clusters_texts;
+INSERT INTO texts VALUES (1, 'one and the same text') ON CONFLICT DO NOTHING;
+INSERT INTO texts VALUES (2, 'One and the same text');
+RESET ROLE;
+COMMIT;
+BEGIN;
+INSERT INTO texts VALUES (3, 'this text goes again');
+DELETE FROM texts WHERE id > 1;
+COMMIT;
+SELECT cluster, body FROM texts_clusters ORDER BY cluster;
+DROP TABLE notes, texts;
+DROP FUNCTION tell(text), tell();
+REVOKE CREATE ON SCHEMA public FROM regress_clusters_texts;
+DROP ROLE regress_clusters_texts;
+
 -- with the table goes that of the clusters
 DROP VIEW v;
 DROP TABLE docs, pages, chain, late, bad;

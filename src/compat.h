@@ -288,7 +288,7 @@ simhash_truncate(Relation relation)
 						DROP_RESTRICT, false, false);
 }
 
-/* Replace a row that is locked, as logical replication does. */
+/* Replace a row that is locked; no trigger fires, as no query may be there any more. */
 static inline void
 simhash_update_row(Relation relation, TupleTableSlot *old, TupleTableSlot *new)
 {
@@ -298,11 +298,11 @@ simhash_update_row(Relation relation, TupleTableSlot *old, TupleTableSlot *new)
 
 	EvalPlanQualInit(&epqstate, estate, NULL, NIL, -1, NIL);
 	InitResultRelInfo(result, relation, 0, NULL, 0);
+	result->ri_TrigDesc = NULL;
 	ExecOpenIndices(result, false);
 	ExecSimpleRelationUpdate(result, estate, &epqstate, old, new);
 	ExecCloseIndices(result);
 	EvalPlanQualEnd(&epqstate);
-	ExecResetTupleTable(estate->es_tupleTable, false);	/* of triggers */
 	FreeExecutorState(estate);
 }
 

@@ -174,6 +174,8 @@ take_back(const ClusterTerms *terms, const Start *start)
 	Oid			user;
 	int			context;
 
+	/* Whoever commits may not be who has inserted: expressions are the owner's. */
+	simhash_clusters_become_owner(terms->root, &user, &context);
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
 	searched = simhash_clusters_searched(terms, clusters);
@@ -187,14 +189,7 @@ take_back(const ClusterTerms *terms, const Start *start)
 		bool		any;
 		bool		found;
 
-		/*
-		 * Whoever commits may not be who has inserted: expressions are the
-		 * owner's.
-		 */
-		simhash_clusters_become_owner(terms->root, &user, &context);
 		found = find_rows(terms, start, simhash_guard_get_document(&kept, slot), &any);
-		SetUserIdAndSecContext(user, context);
-
 		if (!any)
 			simhash_clusters_delete(clusters, &slot->tts_tid);
 		else if (!found)
@@ -203,6 +198,7 @@ take_back(const ClusterTerms *terms, const Start *start)
 	index_close(key, AccessShareLock);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, AccessShareLock);
+	SetUserIdAndSecContext(user, context);
 }
 
 /* The transaction is about to be committed. */
