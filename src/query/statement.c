@@ -10,7 +10,8 @@
  * changed.
  *
  * A query runs as in a transaction that is read-only, so that functions which
- * it calls cannot write either.
+ * it calls cannot write either; but not one of foreign tables, as postgres_fdw
+ * of PostgreSQL 19 has the other server read only until the transaction ends.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -127,16 +128,21 @@ run_statement(const SimhashStatement *statement, DestReceiver *receiver)
 	ErrorContextCallback callback;
 	PlannedStmt *plan;
 	QueryDesc  *running;
+	bool		foreign = false;
+	ListCell   *lc;
 	int			level = NewGUCNestLevel();
 
 	enter_statement(statement, &callback);
-	(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	PushActiveSnapshot(GetActiveSnapshot());
 	plan = simhash_plan_query(copyObject(statement->query), statement->text,
 							  CURSOR_OPT_PARALLEL_OK, NULL);
 	if (plan->rowMarks != NIL)
 		complain_of_query(statement);
+	foreach(lc, plan->rtable)
+		foreign |= lfirst_node(RangeTblEntry, lc)->relkind == RELKIND_FOREIGN_TABLE;
+	if (!foreign)
+		(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	if (statement->expected != NULL)
 		*statement->expected = plan->planTree->plan_rows;
 	running = CreateQueryDesc(plan, statement->text, GetActiveSnapshot(),
