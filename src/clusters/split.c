@@ -51,14 +51,14 @@ find_apart(ClusterCall *call)
 }
 
 /*
- * The ids that rows of clusters may have: theirs, and those that lead there.  All
- * that are merged are linked, as nobody writes.
+ * The ids that rows of clusters may have: theirs, and those that lead there, each to
+ * an older one.  All that are merged are linked, as nobody writes.
  */
 static char *
 write_ids(const ClusterCall *call, const char *ids)
 {
 	return simhash_cluster_sql(call, "(WITH RECURSIVE w(i) AS (SELECT &n FROM pg_catalog.unnest('%s'::pg_catalog.int8[]) AS t(&c)"
-							   " UNION SELECT l.&i FROM w JOIN &T AS l ON l.&m &= w.i) SELECT i FROM w)",
+							   " UNION ALL SELECT l.&i FROM w JOIN &T AS l ON l.&m &= w.i AND l.&i &> w.i) SELECT i FROM w)",
 							   ids);
 }
 
