@@ -25,7 +25,7 @@ put_pair(SimhashRowSearch *search, uint32 a, uint32 b, int distance,
 	Datum		values[4] = {
 		simhash_row_id(&search->rows, Min(a, b)),
 		simhash_row_id(&search->rows, Max(a, b)), Int32GetDatum(distance),
-		Float8GetDatum(similarity)
+		Float8GetDatumFast(similarity)
 	};
 	bool		nulls[4] = {
 		false, false, false, search->rows.documents == NULL

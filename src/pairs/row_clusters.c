@@ -101,7 +101,7 @@ put_doubt(SimhashRowSearch *search, uint32 row, uint32 center,
 	values[2] = simhash_row_id(&search->rows, center);
 	values[3] = Int32GetDatum(simhash_search_distance(search, number[center],
 													  number[row]));
-	values[5] = Float8GetDatum(similarity);
+	values[5] = Float8GetDatumFast(similarity);
 	values[6] = Float8GetDatum(simhash_documents_needed(search->rows.documents));
 	values[7] = CStringGetTextDatum(doubts[verdict]);
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
@@ -205,7 +205,7 @@ put_clusters(RowClusters *made)
 															  number[first],
 															  number[row]));
 			nulls[5] = !compare_to_first(made, row, first, &similarity);
-			values[5] = Float8GetDatum(similarity);
+			values[5] = Float8GetDatumFast(similarity);
 			tuplestore_putvalues(search->result, search->columns, values,
 								 nulls);
 		}
