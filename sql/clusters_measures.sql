@@ -75,9 +75,10 @@ WHERE attrelid = 'docs_clusters'::regclass AND attnum > 0 ORDER BY attnum;
 CREATE FUNCTION differences(OUT star bigint, OUT kept bigint, OUT near bigint, OUT connected bigint) LANGUAGE sql AS $$
     WITH RECURSIVE d AS MATERIALIZED (SELECT id, cluster, simhash_current_cluster('docs', story, 'story') AS story,
         document(title, body) AS document, fp FROM docs),
-    pairs AS MATERIALIZED (SELECT a.id AS a, b.id AS b FROM d AS a JOIN d AS b ON hamming(a.fp, b.fp) <= 16
-        AND simhash_jaccard(a.document, b.document, 'word-1') >= 0.6),
-    reach AS (SELECT a, b FROM pairs UNION SELECT r.a, p.b FROM reach AS r JOIN pairs AS p ON p.a = r.b),
+    -- lists, as the planner takes them for short: PostgreSQL 19 makes room for what it expects
+    near AS MATERIALIZED (SELECT a.id, array_agg(b.id) AS ids FROM d AS a JOIN d AS b ON hamming(a.fp, b.fp) <= 16
+        AND simhash_jaccard(a.document, b.document, 'word-1') >= 0.6 GROUP BY a.id),
+    reach(a, b) AS (SELECT id, id FROM near UNION SELECT a, unnest(ids) FROM reach JOIN near ON id = b),
     same AS (SELECT a.id, b.id FROM d AS a JOIN d AS b USING (story))
     SELECT
         -- rows that are not similar to their representative, as far as its document is there
