@@ -12,7 +12,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(seed seconds rounds new_node needs_psycopg by_python);
+our @EXPORT =
+  qw(seed seconds rounds new_node extension_contents needs_psycopg by_python);
 
 # The seed of what is drawn at random: SIMHASH_SEED, or another each time.
 sub seed
@@ -59,6 +60,25 @@ sub new_node
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
 	return $node;
+}
+
+# All that the extension of a database consists of, with its properties, rights
+# and comments: pg_dump writes that out when it is asked to for an upgrade.
+# Neither the order of creation counts, nor the numbers of the objects.
+sub extension_contents
+{
+	my ($node, $database) = @_;
+	my ($out, $err);
+
+	IPC::Run::run(
+		[
+			'pg_dump', '--binary-upgrade', '--schema-only',
+			'-d', $node->connstr($database)
+		],
+		'>', \$out, '2>', \$err) or die $err;
+	$out =~ s/^(?:SET|SELECT pg_catalog\.binary_upgrade_set_|\\).*//gm;
+	my @objects = sort split /\n+--\n(?=-- Name: )/, $out;
+	return @objects;
 }
 
 sub python { return $ENV{PYTHON} || 'python3' }
