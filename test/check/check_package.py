@@ -128,15 +128,19 @@ def check_versions(meta):
     }
     named["packaging/simhash.spec, changelog"] = said(
         r"^\* .* - (\S+)-\d+$", "packaging/simhash.spec")
-    for page in ("README.md", "README.zh-CN.md", "packaging/README.md"):
-        for found in re.findall(r"simhash[_-](\d+\.\d+\.\d+)", read(page)):
-            named[f"the name of a file in {page}"] = found
+    for page in ("README.md", "README.zh-CN.md", "packaging/README.md",
+                 "packaging/Dockerfile.cloudnative-pg"):
+        for found in re.findall(r"simhash(?:[_-]|-extension:)"
+                                r"(\d+\.\d+\.\d+)", read(page)):
+            named[f"a name in {page}"] = found
     if (ROOT / "debian").exists():      # it is not in the released archive
         named["debian/changelog"] = said(r"^\S+ \((\S+)-\d+\)",
                                          "debian/changelog")
     for place, found in named.items():
         expect(found == version,
                f"{place} has {found}, META.json has {version}")
+    expect(said(r"^ +version: '(.*)'$", "packaging/README.md") == script,
+           "the manifest in packaging/README.md has another default_version")
     expect((ROOT / f"simhash--{script}.sql").is_file(),
            f"simhash--{script}.sql is not there")
     expect(meta["provides"]["simhash"]["file"] == f"simhash--{script}.sql",
