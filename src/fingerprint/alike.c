@@ -246,14 +246,18 @@ simhash_text_evidence(const ShBag *bag, ShBag *longer,
 double
 simhash_beyond_chance(double at_least, double chance)
 {
-	return chance < CHANCE_MIN ? at_least : chance + (1 - chance) * at_least;
+	double		needed = chance + (1 - chance) * at_least;
+
+	return chance < CHANCE_MIN ? at_least : needed;
 }
 
-/* The Jaccard similarity of two multisets of so many occurrences. */
+/* The Jaccard similarity of two multisets, rounded as a variable is. */
 static double
 multiset_jaccard(uint64 least, uint64 a, uint64 b)
 {
-	return (double) least / (double) (a + b - least);
+	double		jaccard = (double) least / (double) (a + b - least);
+
+	return jaccard;
 }
 
 /* What at_least leaves for the multisets of longer windows. */
@@ -297,8 +301,7 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (a->features.n == 0 || b->features.n == 0)
 		return SIMHASH_UNLIKE;
 	overlap = sh_bag_overlap(bag, &b->features, simhash_pause);
-	*similarity = (double) overlap.common /
-		(double) (a->features.n + b->features.n - overlap.common);
+	*similarity = multiset_jaccard(overlap.common, a->features.n, b->features.n);
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->total, b->total) < at_least ||
@@ -307,9 +310,8 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (a->words == b->words && a->marks != b->marks)
 		return SIMHASH_BUT_FOR_SYMBOLS;
 	if (*similarity < 1 &&
-		(double) overlap.common /
-		(double) (a->features.n + b->features.n - overlap.common + SURPLUS) <
-		at_least)
+		multiset_jaccard(overlap.common, a->features.n,
+						 b->features.n + SURPLUS) < at_least)
 		return SIMHASH_TOO_SHORT;
 	if (*similarity < simhash_beyond_chance(at_least, chance))
 		return SIMHASH_BY_CHANCE;
