@@ -99,7 +99,7 @@ DROP FUNCTION alter_and;
 -- simhash_similarity
 ----------------------------------------
 
-SELECT d, simhash_similarity(0, bit) AS similarity
+SELECT d, round(simhash_similarity(0, bit)::numeric, 14) AS similarity
 FROM (VALUES (0, 0::bigint), (16, 65535), (32, 4294967295), (64, -1))
     AS v(d, bit);
 SELECT a, b FROM pair
