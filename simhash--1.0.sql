@@ -2278,12 +2278,13 @@ WITH parts AS MATERIALIZED (
 ), strangers AS (
     -- the triggers of a plan or a log run with the rights of whoever carries it out
     SELECT format(E'    IF EXISTS (SELECT FROM pg_catalog.pg_class AS c\n'
-                  '            JOIN pg_catalog.pg_roles AS r ON r.oid = c.relowner\n'
-                  '            WHERE c.oid IN (%s)\n'
-                  '                AND NOT rolsuper AND rolname <> current_user AND relowner <> (\n'
-                  '                    SELECT relowner FROM pg_catalog.pg_class WHERE oid = %L::pg_catalog.regclass)) THEN\n'
+                  '            JOIN pg_catalog.pg_roles AS r ON r.oid OPERATOR(pg_catalog.=) c.relowner\n'
+                  '            WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[%s])\n'
+                  '                AND NOT rolsuper AND rolname OPERATOR(pg_catalog.<>) current_user\n'
+                  '                AND relowner OPERATOR(pg_catalog.<>) (SELECT relowner FROM pg_catalog.pg_class\n'
+                  '                    WHERE oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass)) THEN\n'
                   '        RAISE insufficient_privilege USING MESSAGE = %L;\n    END IF;\n',
-                  string_agg(quote_literal(tables.name) || '::pg_catalog.regclass', ', '),
+                  string_agg(quote_literal(tables.name) || '::pg_catalog.regclass::pg_catalog.oid', ', '),
                   parts.name, 'the plan or a log is a table of another role') AS text
     FROM parts, LATERAL (SELECT plan_name UNION ALL SELECT parts.log_name
                          UNION ALL SELECT log_name FROM moving) AS tables (name)

@@ -143,7 +143,36 @@ SELECT with_strangers('{removed_replies_1}');
 -- what the table's own owner has made is as good as the table
 SELECT with_strangers('{planned,removed,removed_replies_1,replies,secret}');
 SELECT with_strangers('{}');
--- nor is it to put all back
+-- operators of strangers fit nothing that script and undo ask better than PostgreSQL's
+DO $$
+DECLARE
+    types regtype[] := '{oid,regclass,name,text,tid,integer,bigint}';
+    l regtype;
+    r regtype;
+    operator text;
+BEGIN
+    FOR l, r, operator IN
+        SELECT * FROM unnest(types) AS a, unnest(types) AS b, unnest('{=,<>,<,<=,>,>=}'::text[]) AS o
+        WHERE to_regoperator(format('pg_catalog.%s(%s,%s)', o, a, b)) IS NULL
+    LOOP
+        EXECUTE format('CREATE OR REPLACE FUNCTION strange(%s, %s) RETURNS boolean LANGUAGE plpgsql'
+                       ' AS ''BEGIN RAISE ''''strange operator''''; END''', l, r);
+        EXECUTE format('CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = strange)',
+                       operator, l, r);
+    END LOOP;
+END $$;
+SELECT with_strangers('{}');
+SELECT obj_description('removed'::regclass) AS undo \gset
+SELECT fails(:'undo');
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOR name IN SELECT oid::regprocedure FROM pg_proc WHERE proname = 'strange' LOOP
+        EXECUTE format('DROP FUNCTION %s CASCADE', name);
+    END LOOP;
+END $$;
+-- a stranger's plan is not taken to put all back either
 SELECT obj_description('removed'::regclass) AS undo \gset
 ALTER TABLE planned OWNER TO regress_report_rights_reader;
 SELECT fails(:'undo');
