@@ -2057,7 +2057,8 @@ WITH parts AS MATERIALIZED (
         (SELECT string_agg(format('s.%I IS NULL', attname), ' OR ' ORDER BY n)
          FROM unnest(confkey) WITH ORDINALITY AS u (attnum, n)
              JOIN pg_attribute AS a ON a.attrelid = confrelid
-                 AND a.attnum = u.attnum AND NOT attnotnull) AS nulls,
+                 AND a.attnum = u.attnum
+             JOIN pg_index ON indexrelid = conindid AND NOT indisprimary) AS nulls,
         (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
          FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
              JOIN pg_operator AS o ON o.oid = operator

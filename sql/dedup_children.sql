@@ -85,6 +85,21 @@ SELECT run('docs', 'plan', log => 'gone_docs');
 SELECT gone, kept, done FROM plan ORDER BY gone;
 TABLE likes ORDER BY n;
 DROP TABLE likes, plan, gone_docs, gone_docs_likes_1, gone_docs_likes_2;
+-- which NOT NULL that is NOT VALID, as PostgreSQL 18 has it, does not keep away
+CREATE TABLE early (id int PRIMARY KEY, other int UNIQUE, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO early SELECT n, nullif(n, 1), body() FROM generate_series(1, 2) AS n;
+DO $$
+BEGIN
+    IF current_setting('server_version_num')::int >= 180000 THEN
+        EXECUTE 'ALTER TABLE early ADD CONSTRAINT late NOT NULL other NOT VALID';
+    END IF;
+END $$;
+CREATE TABLE likes (n int PRIMARY KEY, other int REFERENCES early (other) ON DELETE CASCADE);
+INSERT INTO likes VALUES (2, 2);
+SELECT run('early', 'plan', log => 'gone_early');
+SELECT gone, kept, done FROM plan;
+DROP TABLE early, likes, plan, gone_early, gone_early_likes_1;
 INSERT INTO docs VALUES (3, 3, body());
 DROP OWNED BY regress_dedup_children_reader;
 DROP ROLE regress_dedup_children_reader;
