@@ -111,6 +111,7 @@ INSERT INTO symbols VALUES
     (false, 'page 1 of 2', 'page 2 of 1'), (false, 'COVID-19', 'COVID-20'),
     (false, 'from 2019-01-02', 'from 2019-01-03'), (false, 'a b 5', 'a 5 b'),
     (false, 'a dose of 5 ㎎ each', 'a dose of 5 ㎏ each'), (false, 'Acme™ of ours', 'Acme℠ of ours'), (false, 'สินค้า+ราคา', 'สินค้าราคา'),
+    (false, 'ราคา๙บาท', 'ราคา๑๐บาท'), (false, 'តម្លៃ ៩ រៀល', 'តម្លៃ ១០០ រៀល'), (false, 'ราคา10บาท', 'ราคาบาท'),
     (false, 'قیمت ۱۰۰', 'قیمت ۹۰۰'), (false, 'मूल्य १००', 'मूल्य १०१'), (true, 'قیمت ۱۰۰', 'قیمت 100'),
     (true, 'it´s so', 'it''s so'), (true, 'COVID-19 cases', 'COVID 19 cases'), (true, 'covid19 cases', 'COVID19 cases'),
     (true, 'Free and equal', 'FREE AND EQUAL'), (true, 'Free, and equal.', 'Free and equal'),

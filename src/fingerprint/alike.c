@@ -176,6 +176,7 @@ chain_document(const char *profile, bool digits, text *document)
 	TokenChain	tokens = {.document = simhash_begin_document(cut),
 		.chain.hash = cut->seed, .digits = digits};
 
+	tokens.document->text.gram = 1;
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_chain, &tokens);
 	sh_document_read_end(tokens.document, chain_tokens, &tokens);

@@ -103,7 +103,7 @@ cut_grams(ShText *text)
 	while (text->gram_end < text->used)
 	{
 		text->gram_end += sh_utf8_length(text->bytes[text->gram_end]);
-		if (++text->gram_have < SH_PHONETIC_GRAM)
+		if (++text->gram_have < text->gram)
 			continue;
 		push_token(text, text->gram_start, text->gram_end);
 		text->gram_start += sh_utf8_length(text->bytes[text->gram_start]);
@@ -313,6 +313,7 @@ sh_text_begin(ShText *text, ShUnit unit)
 {
 	memset(text, 0, offsetof(ShText, piece));
 	text->unit = unit;
+	text->gram = SH_PHONETIC_GRAM;
 	text->ascii = sh_ascii_fastest();
 	sh_piece_begin(&text->piece);
 }

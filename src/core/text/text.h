@@ -66,6 +66,7 @@ typedef struct ShText
 	/* set as a document begins */
 	ShUnit		unit;
 	const ShAsciiKind *ascii;
+	int			gram;			/* code points of a phonetic one */
 
 	/* what the caller reads */
 	uint64_t	total;			/* tokens of the document so far */
