@@ -80,13 +80,12 @@ chain_end(const ByteChain *chain)
 }
 
 /*
- * The value of the decimal digit at p, of whatever script; -1 if there is none.
- * Unicode has the ten of a script in a row.  Sets *length to the bytes read.
+ * The value of a decimal digit, of whatever script; -1 if it is none.  Unicode
+ * has the ten of a script in a row.
  */
 static inline int
-digit_at(const unsigned char *p, const unsigned char *end, size_t *length)
+digit_value(int32_t c)
 {
-	int32_t		c = sh_utf8_decode(p, end, length);
 	int			value = -1;
 
 	if (c < 0x80)
@@ -106,7 +105,7 @@ is_said(unsigned char first)
 
 /*
  * Add a token: its digits, if they count, and what is between them.  A minus
- * before digits is a sign; others are hyphens and dashes.
+ * before a number or a symbol, as in -5, -$5 and ->, is said; others are hyphens.
  */
 static inline void
 chain_token(TokenChain *tokens, const unsigned char *from,
@@ -117,12 +116,13 @@ chain_token(TokenChain *tokens, const unsigned char *from,
 
 	for (size_t length; from < end; from += length)
 	{
-		int			digit = digit_at(from, end, &length);
+		int32_t		c = sh_utf8_decode(from, end, &length);
+		int			digit = digit_value(c);
 
 		if (begun && digits != (digit >= 0))
 			chain_byte(&tokens->chain, ' ');
 		digits = digit >= 0;
-		if (digits && tokens->minus)
+		if (tokens->minus && utf8proc_category(c) >= UTF8PROC_CATEGORY_ND)
 			chain_byte(&tokens->chain, '-');
 		tokens->minus = false;
 		begun = !digits || tokens->digits;
