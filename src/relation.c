@@ -9,6 +9,7 @@
  */
 #include "relation.h"
 
+#include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
 #include "storage/lmgr.h"
@@ -38,15 +39,22 @@ simhash_check_owner(Oid relation)
 }
 
 /*
- * Open and lock a table or partitioned table; fails unless the user owns it.  The
- * hint is for those who name something else.
+ * Open and lock a table or partitioned table for a function of ours, which nobody can
+ * drop from then on; fails unless the user owns it.  The hint is for those who name
+ * something else.
  */
 Relation
-simhash_open_table(Oid oid, LOCKMODE lockmode, const char *hint)
+simhash_open_table(Oid oid, LOCKMODE lockmode, Oid function, const char *hint)
 {
 	Relation	relation;
 
 	simhash_check_owner(oid);
+	LockDatabaseObject(ExtensionRelationId, getExtensionOfObject(ProcedureRelationId, function),
+					   0, AccessShareLock);
+	if (!OidIsValid(get_func_namespace(function)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function with OID %u does not exist", function)));
 	relation = try_relation_open(oid, lockmode);
 	/* Before the lock was there it may have got another owner, or gone. */
 	simhash_check_owner(oid);

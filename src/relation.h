@@ -18,7 +18,7 @@
 pg_noreturn extern void simhash_complain_of_missing(Oid relation);
 extern void simhash_check_owner(Oid relation);
 extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
-								   const char *hint);
+								   Oid function, const char *hint);
 extern char *simhash_quoted_name(Oid relation);
 extern void simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode,
 										  const char *columns,

@@ -158,7 +158,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 		simhash_cluster_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
-		simhash_open_table(call->table, lockmode,
+		simhash_open_table(call->table, lockmode, call->function,
 						   "Clusters are kept in tables and partitioned tables.");
 	call->name = simhash_quoted_name(call->table);
 	call->parted =

@@ -188,7 +188,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 {
 	Oid			oid = PG_GETARG_OID(0);
 	Oid			self = fcinfo->flinfo->fn_oid;
-	Relation	relation = simhash_open_table(oid, AccessExclusiveLock,
+	Relation	relation = simhash_open_table(oid, AccessExclusiveLock, self,
 											  needs_table);
 	bool		generated;
 	char	   *source;
@@ -241,7 +241,7 @@ simhash_drop_keys(PG_FUNCTION_ARGS)
 {
 	Oid			oid = PG_GETARG_OID(0);
 	Relation	relation = simhash_open_table(oid, AccessExclusiveLock,
-											  needs_table);
+											  fcinfo->flinfo->fn_oid, needs_table);
 	TupleDesc	desc = RelationGetDescr(relation);
 	StringInfoData command;
 	int			found = 0;
