@@ -2277,7 +2277,7 @@ WITH parts AS MATERIALIZED (
           UNION ALL
           SELECT 'batch is less than 1' WHERE batch < 1) AS w
 ), strangers AS (
-    -- the triggers of a plan or a log run with the rights of whoever carries it out
+    -- the triggers of a plan, a log or a child run with the rights of whoever carries it out
     SELECT format(E'    IF EXISTS (SELECT FROM pg_catalog.pg_class AS c\n'
                   '            JOIN pg_catalog.pg_roles AS r ON r.oid OPERATOR(pg_catalog.=) c.relowner\n'
                   '            WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[%s])\n'
@@ -2286,9 +2286,10 @@ WITH parts AS MATERIALIZED (
                   '                    WHERE oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass)) THEN\n'
                   '        RAISE insufficient_privilege USING MESSAGE = %L;\n    END IF;\n',
                   string_agg(quote_literal(tables.name) || '::pg_catalog.regclass::pg_catalog.oid', ', '),
-                  parts.name, 'the plan or a log is a table of another role') AS text
+                  parts.name, 'the plan, a log or a child is a table of another role') AS text
     FROM parts, LATERAL (SELECT plan_name UNION ALL SELECT parts.log_name
-                         UNION ALL SELECT log_name FROM moving) AS tables (name)
+                         UNION ALL SELECT log_name FROM moving
+                         UNION ALL SELECT child FROM moving) AS tables (name)
     WHERE tables.name IS NOT NULL GROUP BY parts.name
 ), undo AS (
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n%s'

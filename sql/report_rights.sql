@@ -176,6 +176,9 @@ END $$;
 SELECT obj_description('removed'::regclass) AS undo \gset
 ALTER TABLE planned OWNER TO regress_report_rights_reader;
 SELECT fails(:'undo');
+ALTER TABLE planned OWNER TO CURRENT_USER;
+ALTER TABLE replies OWNER TO regress_report_rights_reader;
+SELECT fails(:'undo');
 DROP FUNCTION carry_out, with_strangers;
 DROP TABLE planned, removed, removed_replies_1, replies;
 
