@@ -72,16 +72,16 @@ SELECT pg_catalog.count(pg_catalog.set_config(
 FROM pg_catalog.unnest(pg_catalog.string_to_array(:'set', ';')) AS setting
 WHERE pg_catalog.btrim(setting) OPERATOR(pg_catalog.<>) '' \gset
 -- All from one snapshot, and nothing but read.  Names are looked up by each
--- statement: whoever owns a schema could rename it meanwhile, and put another one
--- in its place.  A superuser keeps all schemas from that, for as long as it lasts;
--- nobody else can, nor is it possible on a standby.
+-- statement: whoever owns a schema, or the extension, could rename or drop it
+-- meanwhile, and put another one in its place.  A superuser keeps all of them from that,
+-- for as long as it lasts; nobody else can, nor is it possible on a standby.
 SELECT NOT pg_catalog.pg_is_in_recovery()
        AND pg_catalog.has_table_privilege('pg_catalog.pg_namespace', 'UPDATE')
        AS holds \gset
 \if :holds
 BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE;
 SELECT pg_catalog.count(*) AS schemas
-FROM (SELECT FROM pg_catalog.pg_namespace FOR KEY SHARE) AS s \gset
+FROM (SELECT FROM pg_catalog.pg_namespace, pg_catalog.pg_extension FOR KEY SHARE) AS s \gset
 SET TRANSACTION READ ONLY;
 \else
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

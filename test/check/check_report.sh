@@ -211,7 +211,7 @@ expect "4 1" "'%d %d' % (d['present'], d['nameless'])" TABLE="(SELECT CASE
 	WHEN n < 4 THEN n END AS n, body FROM texts WHERE n < 5) AS t" ID=n
 
 # the page waits for a lock: meanwhile nobody can put another schema in place of
-# the extension's, or of the table's
+# the extension's, or of the table's, nor drop the extension
 psql <<-'END'
 	CREATE ROLE check_report_owner;
 	CREATE SCHEMA ext AUTHORIZATION check_report_owner;
@@ -234,6 +234,9 @@ done
 ! psql -c "SET ROLE check_report_owner; SET lock_timeout = '500ms';
 	ALTER SCHEMA ext RENAME TO ext2" 2>"$work/renamed" || fail "a schema was renamed"
 grep -q 'lock timeout' "$work/renamed" || fail "renaming:" "$work/renamed"
+! psql -c "SELECT FROM pg_extension FOR UPDATE NOWAIT" 2>"$work/dropped" ||
+	fail "the extension was not kept"
+grep -q 'could not obtain lock' "$work/dropped" || fail "dropping:" "$work/dropped"
 echo '\q' >&"${holder[1]}"
 wait "$page" || fail "a page, while a schema is renamed:" "$work/log"
 psql <<-'END'
