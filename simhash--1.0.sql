@@ -1586,6 +1586,29 @@ END;
 COMMENT ON FUNCTION _simhash_referring(regclass) IS
 'internal: the foreign keys whose rows refer to those of a table';
 
+-- What a script has in it of a table and of those that refer to it: columns, foreign
+-- keys, and whether rows are hidden.
+CREATE FUNCTION _simhash_shape(relation regclass)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE COST 200
+BEGIN ATOMIC
+WITH keys AS (
+    SELECT conrelid, conname, confdeltype FROM pg_constraint
+    WHERE oid IN (SELECT _simhash_referring(relation))
+), tables AS (
+    SELECT relation::oid AS oid UNION SELECT conrelid FROM keys
+)
+SELECT hashtextextended(string_agg(line, ' ' ORDER BY line), 0)
+FROM (SELECT format('%s.%s', relname, attname) COLLATE "C"
+      FROM tables JOIN pg_class USING (oid) JOIN pg_attribute ON attrelid = oid
+      WHERE attnum > 0 AND NOT attisdropped
+      UNION ALL
+      SELECT format('%s %s %s %s', relname, conname, confdeltype, relrowsecurity)
+      FROM keys JOIN pg_class ON oid = conrelid) AS shape (line);
+END;
+COMMENT ON FUNCTION _simhash_shape(regclass) IS
+'internal: what a script has in it of a table and of those that refer to it';
+
 -- What is known of the table, and three texts: the call that decides which rows go
 -- (decided), what is asked of documents (standard), and what makes the row that goes
 -- (g) and the row that stays (s) near-duplicates, by their line of the plan (p), in
@@ -2165,6 +2188,12 @@ WITH parts AS MATERIALIZED (
                END), '' ORDER BY indexrelid) AS text
     FROM uniques AS u, parts
     GROUP BY u.oid
+), back (whole, missing) AS (
+    -- that a trigger has left nothing out which the log is then to forget
+    VALUES (E'    GET DIAGNOSTICS n = ROW_COUNT;\n'
+            '    IF n OPERATOR(pg_catalog.<>) (SELECT pg_catalog.count(*) FROM %s) THEN\n'
+            '        RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n    END IF;\n',
+            'a trigger of %s leaves out rows that come back: disable it first')
 ), moves AS (
     -- one foreign key after the other, as a row may have two that both move
     SELECT concat(string_agg(
@@ -2193,8 +2222,10 @@ WITH parts AS MATERIALIZED (
                '        WHERE p.done = ''now'' AND q.ctid = p.ctid;\n',
                plan_name, pairs, child, of_gone), '' ORDER BY m.oid) AS text,
         string_agg(format(E'    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
-                          '        SELECT %s FROM %s WHERE "simhash action" = ''dropped'';\n',
-                          child, settable, settable, m.log_name), '' ORDER BY m.oid) AS undrop,
+                          '        SELECT %s FROM %s WHERE "simhash action" = ''dropped'';\n%s',
+                          child, settable, settable, m.log_name,
+                          format(back.whole, m.log_name || ' WHERE "simhash action" = ''dropped''',
+                                 format(back.missing, child))), '' ORDER BY m.oid) AS undrop,
         -- the last move first: that which a row is where it left it; so, in the logs, for
         -- rows that moved before they were dropped
         string_agg((SELECT string_agg(
@@ -2211,7 +2242,7 @@ WITH parts AS MATERIALIZED (
                   SELECT k.log_name, ' AND t."simhash action" = ''dropped'''
                   FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo,
         string_agg(format(E'    DELETE FROM %s;\n', m.log_name), '' ORDER BY m.oid) AS clear
-    FROM moving AS m LEFT JOIN twins USING (oid), parts
+    FROM moving AS m LEFT JOIN twins USING (oid), parts, back
 ), actions (type, name) AS (
     -- what is done to rows whose parent goes, where it goes
     VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
@@ -2292,15 +2323,19 @@ WITH parts AS MATERIALIZED (
                          UNION ALL SELECT child FROM moving) AS tables (name)
     WHERE tables.name IS NOT NULL GROUP BY parts.name
 ), undo AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\nBEGIN\n%s'
+    -- a turn of the script ends in the log, which it may not while this reads and clears it
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\n'
+                  '    n bigint;\nBEGIN\n%s'
+                  '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n'
                   '    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
-                  '        SELECT %s FROM %s;\n    DELETE FROM %s;\n%s'
+                  '        SELECT %s FROM %s;\n%s    DELETE FROM %s;\n%s'
                   '    UPDATE %s SET done = ''put back'' WHERE done = ''removed'';\nEND\n',
-                  strangers.text, name, settable, settable, log_name, log_name,
+                  strangers.text, log_name, name, settable, settable, log_name,
+                  format(back.whole, log_name, format(back.missing, name)), log_name,
                   -- what was dropped has left its place to others
                   E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
                   E'    END LOOP;\n' || moves.undrop || moves.clear, plan_name) AS body
-    FROM parts, moves, columns, strangers WHERE attrelid = parts.oid AND log IS NOT NULL
+    FROM parts, moves, columns, strangers, back WHERE attrelid = parts.oid AND log IS NOT NULL
 ), work AS (
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s%s'
         '    -- What others go for does not go itself.\n'
@@ -2310,6 +2345,10 @@ WITH parts AS MATERIALIZED (
         '        OR gone OPERATOR(pg_catalog.=) ANY (\n'
         '            SELECT kept FROM %s WHERE done = ''removed''));\n'
         '    LOOP\n'
+        -- from here on nobody adds what would go and be in no log
+        '        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s'
+        '        IF %s._simhash_shape(%L) OPERATOR(pg_catalog.<>) %L THEN\n'
+        '            RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n        END IF;\n'
         -- An expression has a snapshot taken that lasts until the COMMIT.  Without one,
         -- PostgreSQL 17 and later forget what a plan depends on that passes an index
         -- over which is too new for it, and fail if they are built with assertions.
@@ -2339,7 +2378,12 @@ WITH parts AS MATERIALIZED (
         '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
         '        WHERE p.done = ''now'';\n%s'
         '    END LOOP;\nEND\n',
-        coalesce(refusals.text, ''), strangers.text, plan_name, plan_name, plan_name, plan_name, coalesce(batch::text, 'ALL'),
+        coalesce(refusals.text, ''), strangers.text, plan_name, plan_name, plan_name,
+        name, (SELECT format(E'        LOCK TABLE %s IN ACCESS SHARE MODE;\n',
+                             string_agg(DISTINCT child, ', ')) FROM referring HAVING count(*) > 0),
+        schema, name, _simhash_shape(relation),
+        format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
+        plan_name, coalesce(batch::text, 'ALL'),
         fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
         (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),

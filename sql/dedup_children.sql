@@ -170,5 +170,49 @@ BEGIN
 END $$;
 SELECT run_for_periods();
 
+-- A trigger may leave out what comes back, of the table or of a child: the log stays.
+CREATE TABLE news (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO news SELECT n, body() FROM generate_series(1, 3) AS n;
+CREATE TABLE votes (n int PRIMARY KEY, news int UNIQUE REFERENCES news);
+INSERT INTO votes VALUES (1, 1), (2, 2), (3, 3);
+SELECT run('news', 'plan_news', log => 'gone_news');
+CREATE INDEX ON news USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON news FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '8');
+SELECT put_back('gone_news');
+DROP TRIGGER guard ON news;
+CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER leaves_out BEFORE INSERT ON votes FOR EACH ROW EXECUTE FUNCTION leave_out();
+SELECT put_back('gone_news');
+DROP TRIGGER leaves_out ON votes;
+SELECT put_back('gone_news');
+SELECT n, news, body = body() AS same FROM votes JOIN news ON id = news ORDER BY n;
+
+-- A script knows columns and keys as they were when it was written: what it would remove
+-- beside these would be in no log.
+CREATE TABLE written AS SELECT text FROM simhash_dedup_script('news', 'fp', 'plan_late',
+    log => 'gone_late', children => 'move', batch => NULL) AS text;
+CREATE FUNCTION run_written() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN SELECT text FROM written LOOP
+        EXECUTE line;
+    END LOOP;
+    RETURN 'done';
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+    RETURN sqlerrm;
+END $$;
+ALTER TABLE news ADD note text;
+SELECT run_written();
+ALTER TABLE news DROP note;
+ALTER TABLE votes ADD note text;
+SELECT run_written();
+ALTER TABLE votes DROP note;
+CREATE TABLE marks (news int REFERENCES news ON DELETE CASCADE);
+SELECT run_written();
+DROP TABLE marks;
+SELECT run_written();
+TABLE votes;
+
 RESET search_path;
 DROP SCHEMA children CASCADE;
