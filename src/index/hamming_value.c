@@ -160,22 +160,19 @@ bool
 hamming_cut_ball(const HammingIndexState *state, Datum datum, ShValue *center,
 				 int *radius)
 {
+	bool		stored = state->indexed == SIMHASH_BALLS ||
+	state->indexed == SIMHASH_BIT_BALLS;
+	bool		bits = state->indexed == SIMHASH_BITS ||
+	state->indexed == SIMHASH_BIT_BALLS;
 	SimhashBall ball;
-	SimhashBitBall bit_ball;
 
-	if (state->indexed == SIMHASH_BITS || state->indexed == SIMHASH_BIT_BALLS)
-	{
-		if (!simhash_get_bit_ball(datum, state->indexed == SIMHASH_BIT_BALLS,
-								  &bit_ball) || bit_ball.radius < 0)
-			return false;
-		cut_bits(state->layout, &bit_ball.center, center);
-		*radius = bit_ball.radius;
-		return true;
-	}
-	if (!simhash_get_ball(datum, state->indexed == SIMHASH_BALLS, &ball) ||
+	if (!simhash_get_ball(datum, bits ? VARBITOID : INT8OID, stored, &ball) ||
 		ball.radius < 0)
 		return false;
-	sh_cut_word(state->layout, (uint64) ball.center, center);
+	if (bits)
+		cut_bits(state->layout, &ball.bits, center);
+	else
+		sh_cut_word(state->layout, (uint64) ball.center, center);
 	*radius = ball.radius;
 	return true;
 }

@@ -92,8 +92,8 @@ require_attributes(TupleDesc desc, Oid center)
  * A composite Datum carries its row type, which need not be the one that the
  * function was declared with if somebody has altered that, so we look.
  */
-bool
-simhash_read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
+static bool
+read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
 {
 	HeapTupleHeader header = DatumGetHeapTupleHeader(datum);
 	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
@@ -117,26 +117,6 @@ simhash_read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
 	return true;
 }
 
-/*
- * Take a hamming_ball apart; false when its center or radius is NULL.  A radius
- * out of range is an error if "complain" says so; otherwise the nearest one that
- * finds the same rows is taken in its place, -1 if there are none.
- */
-bool
-simhash_get_ball(Datum datum, bool complain, SimhashBall *ball)
-{
-	Datum		center;
-	int64		radius;
-
-	if (!simhash_read_ball(datum, INT8OID, &center, &radius))
-		return false;
-	if (complain)
-		(void) simhash_check_radius(radius, SH_BITS);
-	ball->center = DatumGetInt64(center);
-	ball->radius = (int32) Max(-1, Min(radius, SH_BITS));
-	return true;
-}
-
 /* A bit string.  It is where the Datum is, unless that was compressed. */
 SimhashBits
 simhash_get_bits(Datum datum)
@@ -150,19 +130,31 @@ simhash_get_bits(Datum datum)
 	return bits;
 }
 
-/* The same of a hamming_bit_ball. */
+/*
+ * Take a ball apart, whose center is of that type; false when its center or
+ * radius is NULL.  A radius out of range is an error if "complain" says so;
+ * otherwise the nearest one that finds the same rows is taken in its place, -1
+ * if there are none.
+ */
 bool
-simhash_get_bit_ball(Datum datum, bool complain, SimhashBitBall *ball)
+simhash_get_ball(Datum datum, Oid center_type, bool complain, SimhashBall *ball)
 {
 	Datum		center;
 	int64		radius;
+	int			width = SH_BITS;
 
-	if (!simhash_read_ball(datum, VARBITOID, &center, &radius))
+	if (!read_ball(datum, center_type, &center, &radius))
 		return false;
-	ball->center = simhash_get_bits(center);
+	if (center_type == INT8OID)
+		ball->center = DatumGetInt64(center);
+	else
+	{
+		ball->bits = simhash_get_bits(center);
+		width = ball->bits.width;
+	}
 	if (complain)
-		(void) simhash_check_radius(radius, ball->center.width);
-	ball->radius = (int32) Max(-1, Min(radius, ball->center.width));
+		(void) simhash_check_radius(radius, width);
+	ball->radius = (int32) Max(-1, Min(radius, width));
 	return true;
 }
 

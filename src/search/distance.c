@@ -46,9 +46,7 @@ typedef struct BallArgument
 	bool		of_query;		/* the query says which */
 	bool		known;			/* the rest is that of these bytes */
 	bool		whole;			/* it has center and radius */
-	int64		radius;
-	int64		center;
-	SimhashBits bits;			/* the center, if it is a bit string */
+	SimhashBall ball;
 	uint32		length;
 	char	   *bytes;
 } BallArgument;
@@ -87,28 +85,15 @@ simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
  * call.
  */
 static void
-read_ball_argument(BallArgument *ball, Oid center_type)
+read_ball_argument(BallArgument *its, Oid center_type)
 {
-	Datum		center;
-	int			width = SH_BITS;
-	bool		lasts = true;
+	const char *start;
 
-	ball->whole = simhash_read_ball(PointerGetDatum(ball->bytes), center_type,
-									&center, &ball->radius);
-	if (ball->whole && center_type == INT8OID)
-		ball->center = DatumGetInt64(center);
-	else if (ball->whole)
-	{
-		const char *start;
-
-		ball->bits = simhash_get_bits(center);
-		start = (const char *) ball->bits.bytes;
-		lasts = start >= ball->bytes && start < ball->bytes + ball->length;
-		width = ball->bits.width;
-	}
-	if (ball->whole && ball->of_query)
-		(void) simhash_check_radius(ball->radius, width);
-	ball->known = lasts;
+	its->whole = simhash_get_ball(PointerGetDatum(its->bytes), center_type,
+								  its->of_query, &its->ball);
+	start = (const char *) its->ball.bits.bytes;
+	its->known = !its->whole || center_type == INT8OID ||
+		(start >= its->bytes && start < its->bytes + its->length);
 }
 
 /*
@@ -116,38 +101,38 @@ read_ball_argument(BallArgument *ball, Oid center_type)
  * no center or no radius.  Most searches use one and the same ball for many
  * rows, so the last one is remembered by its bytes.
  */
-static const BallArgument *
+static const SimhashBall *
 get_ball_argument(FunctionCallInfo fcinfo, int argument, Oid center_type)
 {
 	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
 	uint32		length = HeapTupleHeaderGetDatumLength(header);
 	FmgrInfo   *flinfo = fcinfo->flinfo;
-	BallArgument *ball = flinfo->fn_extra;
+	BallArgument *its = flinfo->fn_extra;
 
-	if (ball == NULL)
+	if (its == NULL)
 	{
-		flinfo->fn_extra = ball =
-			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *ball);
-		ball->of_query = simhash_is_of_query(flinfo, argument);
+		flinfo->fn_extra = its =
+			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *its);
+		its->of_query = simhash_is_of_query(flinfo, argument);
 	}
-	if (!ball->known || ball->length != length ||
-		memcmp(ball->bytes, header, length) != 0)
+	if (!its->known || its->length != length ||
+		memcmp(its->bytes, header, length) != 0)
 	{
-		ball->known = false;
-		ball->bytes = ball->bytes != NULL ? repalloc(ball->bytes, length) :
+		its->known = false;
+		its->bytes = its->bytes != NULL ? repalloc(its->bytes, length) :
 			MemoryContextAlloc(flinfo->fn_mcxt, length);
-		ball->length = length;
-		memcpy(ball->bytes, header, length);
-		read_ball_argument(ball, center_type);
+		its->length = length;
+		memcpy(its->bytes, header, length);
+		read_ball_argument(its, center_type);
 	}
-	return ball->whole ? ball : NULL;
+	return its->whole ? &its->ball : NULL;
 }
 
 /* Is one argument, a bigint, in the ball that is the other? */
 static Datum
 is_in_ball(FunctionCallInfo fcinfo, int fingerprint, int argument)
 {
-	const BallArgument *ball = get_ball_argument(fcinfo, argument, INT8OID);
+	const SimhashBall *ball = get_ball_argument(fcinfo, argument, INT8OID);
 
 	if (ball == NULL)
 		PG_RETURN_NULL();
@@ -160,7 +145,7 @@ static Datum
 is_in_bit_ball(FunctionCallInfo fcinfo, int fingerprint, int argument)
 {
 	SimhashBits bits = simhash_get_bits(PG_GETARG_DATUM(fingerprint));
-	const BallArgument *ball = get_ball_argument(fcinfo, argument, VARBITOID);
+	const SimhashBall *ball = get_ball_argument(fcinfo, argument, VARBITOID);
 
 	if (ball == NULL)
 		PG_RETURN_NULL();
@@ -231,8 +216,8 @@ hamming_balls_near(PG_FUNCTION_ARGS)
 	SimhashBall a;
 	SimhashBall b;
 
-	if (!simhash_get_ball(PG_GETARG_DATUM(0), true, &a) ||
-		!simhash_get_ball(PG_GETARG_DATUM(1), true, &b))
+	if (!simhash_get_ball(PG_GETARG_DATUM(0), INT8OID, true, &a) ||
+		!simhash_get_ball(PG_GETARG_DATUM(1), INT8OID, true, &b))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sh_distance((uint64) a.center, (uint64) b.center) <=
 				   Min(a.radius, b.radius));
@@ -306,13 +291,13 @@ hamming_bit_contains(PG_FUNCTION_ARGS)
 Datum
 hamming_bit_balls_near(PG_FUNCTION_ARGS)
 {
-	SimhashBitBall a;
-	SimhashBitBall b;
+	SimhashBall a;
+	SimhashBall b;
 
-	if (!simhash_get_bit_ball(PG_GETARG_DATUM(0), true, &a) ||
-		!simhash_get_bit_ball(PG_GETARG_DATUM(1), true, &b))
+	if (!simhash_get_ball(PG_GETARG_DATUM(0), VARBITOID, true, &a) ||
+		!simhash_get_ball(PG_GETARG_DATUM(1), VARBITOID, true, &b))
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(simhash_bits_distance(&a.center, &b.center) <=
+	PG_RETURN_BOOL(simhash_bits_distance(&a.bits, &b.bits) <=
 				   Min(a.radius, b.radius));
 }
 

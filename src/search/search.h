@@ -22,13 +22,6 @@
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
 
-/* What is sought: the rows within the radius of the center. */
-typedef struct SimhashBall
-{
-	int64		center;
-	int32		radius;			/* -1: nothing is that near */
-} SimhashBall;
-
 /* A bit string. */
 typedef struct SimhashBits
 {
@@ -36,12 +29,13 @@ typedef struct SimhashBits
 	const unsigned char *bytes; /* the first bit at the top of the first */
 } SimhashBits;
 
-/* What is sought among bit strings. */
-typedef struct SimhashBitBall
+/* What is sought: the rows within the radius of the center. */
+typedef struct SimhashBall
 {
-	SimhashBits center;
+	int64		center;
+	SimhashBits bits;			/* the center, if it is a bit string */
 	int32		radius;			/* -1: nothing is that near */
-} SimhashBitBall;
+} SimhashBall;
 
 /* The numbers of the attributes of a ball. */
 typedef struct SimhashBallAttributes
@@ -146,12 +140,9 @@ extern bool simhash_can_hash(Oid type, Oid collation);
 
 /* ball.c */
 extern int	simhash_check_radius(int64 radius, int bits);
-extern bool simhash_read_ball(Datum datum, Oid center_type, Datum *center,
-							  int64 *radius);
-extern bool simhash_get_ball(Datum datum, bool complain, SimhashBall *ball);
+extern bool simhash_get_ball(Datum datum, Oid center_type, bool complain,
+							 SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
-extern bool simhash_get_bit_ball(Datum datum, bool complain,
-								 SimhashBitBall *ball);
 extern bool simhash_is_bit_ball(Oid type);
 extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
 							   int64 radius);

@@ -173,7 +173,6 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 	HammingIndexState *state;
 	HammingBall *asked;
 	SimhashBall ball;
-	SimhashBitBall bit_ball;
 	uint64		shift;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -199,10 +198,8 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 				 : errhint("Use hamming_bit_search_plan() for bit strings.")));
 
 	/* Complain of a radius that is out of range, whatever the group is. */
-	if (of_bits)
-		(void) simhash_get_bit_ball(PG_GETARG_DATUM(1), true, &bit_ball);
-	else
-		(void) simhash_get_ball(PG_GETARG_DATUM(1), true, &ball);
+	(void) simhash_get_ball(PG_GETARG_DATUM(1), of_bits ? VARBITOID : INT8OID,
+							true, &ball);
 	so->asked.order_by = -1;
 	if (read_group_shift(index, state, PG_GETARG_ARRAYTYPE_P(2), &shift) &&
 		hamming_cut_ball(state, PG_GETARG_DATUM(1), &asked->center,
