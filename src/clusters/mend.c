@@ -26,13 +26,6 @@
 
 PG_FUNCTION_INFO_V1(simhash_mend_clusters);
 
-/* A call. */
-typedef struct Mend
-{
-	ClusterCall call;
-	char	   *anew;			/* which rows are to join anew; NULL for none */
-} Mend;
-
 /* Begin a step while nobody else is writing, or in the midst of it. */
 static void
 begin_alone(ClusterCall *call)
@@ -191,7 +184,6 @@ mend_rows(ClusterCall *call)
 static void
 mend_clusters(ClusterCall *call)
 {
-	const Mend *mend = (Mend *) call;
 	bool		star;
 
 	simhash_progress_step("sequence and triggers");
@@ -202,8 +194,8 @@ mend_clusters(ClusterCall *call)
 	else
 		mend_connected(call);
 	(void) simhash_cluster_join(call, ROWS_WITHOUT_CLUSTER, NULL, false);
-	if (mend->anew != NULL)
-		(void) simhash_cluster_join(call, ROWS_ASKED_FOR, mend->anew, true);
+	if (call->anew != NULL)
+		(void) simhash_cluster_join(call, ROWS_ASKED_FOR, call->anew, true);
 }
 
 /*
@@ -221,10 +213,10 @@ mend_clusters(ClusterCall *call)
 Datum
 simhash_mend_clusters(PG_FUNCTION_ARGS)
 {
-	Mend		mend = {.anew = NULL};
+	ClusterCall call = {0};
 
 	if (!PG_ARGISNULL(2))
-		mend.anew = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	simhash_cluster_call(&mend.call, fcinfo, 1, mend_clusters);
+		call.anew = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	simhash_cluster_call(&call, fcinfo, 1, mend_clusters);
 	PG_RETURN_VOID();
 }

@@ -19,10 +19,13 @@
 /* A call of one of the procedures, about a column of a table. */
 typedef struct ClusterCall
 {
-	/* what stays; the caller sets the first three */
+	/* what stays; the caller sets the first six */
 	bool		reads;			/* and changes nothing */
 	bool		sets_up;		/* the clusters need not be set up yet */
 	bool		shared;			/* other sessions may do the same */
+	FunctionCallInfo fcinfo;	/* a check: its rows are the faults */
+	const char *anew;			/* a mend: which rows join anew; NULL for none */
+	const char *keep;			/* a trim: how long no row was in what goes */
 	Oid			function;		/* that is called */
 	Oid			table;
 	char	   *column;

@@ -48,13 +48,6 @@ PG_FUNCTION_INFO_V1(simhash_trim_clusters);
  */
 #define BATCH	2000
 
-/* A call. */
-typedef struct Trim
-{
-	ClusterCall call;
-	const char *keep;			/* how long clusters have had no row that go */
-} Trim;
-
 /*
  * Do to one batch of ids after the other what is to be done, each by a step of its
  * own; which a batch is about is a condition on "t".
@@ -127,11 +120,10 @@ mark_batch(const ClusterCall *call, const char *batch)
 static void
 delete_batch(const ClusterCall *call, const char *batch)
 {
-	const Trim *trim = (const Trim *) call;
 	char	   *condition =
 	simhash_cluster_sql(call, "t.&i &> 0 AND NOT " HAS_ROW
 						" AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s",
-						quote_literal_cstr(trim->keep), call->terms->star ? "" :
+						quote_literal_cstr(call->keep), call->terms->star ? "" :
 						simhash_cluster_sql(call, " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
 											" AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)"));
 
@@ -170,7 +162,6 @@ simhash_cluster_promote(const ClusterCall *call, bool all)
 static void
 trim_clusters(ClusterCall *call)
 {
-	const Trim *trim = (const Trim *) call;
 	const ClusterTerms *terms;
 	LOCKTAG		tag;
 	bool		star;
@@ -186,7 +177,7 @@ trim_clusters(ClusterCall *call)
 
 	/* Fail before anything is marked. */
 	(void) simhash_cluster_do(call, "SELECT pg_catalog.now() &- %s::pg_catalog.interval",
-							  quote_literal_cstr(trim->keep));
+							  quote_literal_cstr(call->keep));
 	if (!star)
 		shorten_links(call);
 	simhash_cluster_end_step(call);
@@ -225,14 +216,14 @@ trim_clusters(ClusterCall *call)
 Datum
 simhash_trim_clusters(PG_FUNCTION_ARGS)
 {
-	Trim		trim = {.keep = NULL};
+	ClusterCall call = {0};
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("relation, column and keep must not be null")));
-	trim.keep = DatumGetCString(DirectFunctionCall1(interval_out,
+	call.keep = DatumGetCString(DirectFunctionCall1(interval_out,
 													PG_GETARG_DATUM(2)));
-	simhash_cluster_call(&trim.call, fcinfo, 1, trim_clusters);
+	simhash_cluster_call(&call, fcinfo, 1, trim_clusters);
 	PG_RETURN_VOID();
 }
