@@ -193,12 +193,8 @@ simhash_clusters_join_star(ClusterTrigger *its)
 		simhash_guard_forget_match(search);
 	}
 	if (slot == NULL)
-	{
 		id = add_representative(its, NULL);
-		simhash_clusters_note_row(its, id, id);
-	}
-	else
-		simhash_clusters_note_row(its, id, 0);
+	simhash_clusters_note_row(its, id, slot == NULL ? id : 0);
 	simhash_guard_forget_match(search);
 	simhash_guard_unlock(&guard->statement->locks);
 	return id;
