@@ -190,6 +190,7 @@ extern bool hamming_validate(Oid opclass);
 
 /* hamming_btree.c */
 extern void hamming_corrupted(Relation index, const char *message);
+extern void hamming_copy_metapage(Relation to, const void *meta);
 extern Relation hamming_btree_view(Relation index, MemoryContext context);
 extern void hamming_show_view(Relation view, Relation index);
 extern void hamming_leave_view(Relation view, Relation index);

@@ -79,9 +79,9 @@ release_view(void *arg)
 	simhash_release_storage((Relation) arg);
 }
 
-/* Keep a copy of a cached metapage with another relation. */
-static void
-copy_metapage(Relation to, const void *meta)
+/* Keep a copy of a metapage with a relation. */
+void
+hamming_copy_metapage(Relation to, const void *meta)
 {
 	if (to->rd_amcache == NULL)
 		to->rd_amcache = MemoryContextAlloc(to->rd_indexcxt,
@@ -148,7 +148,7 @@ hamming_btree_view(Relation index, MemoryContext context)
 
 	view->rd_indexcxt = context;
 	if (index->rd_amcache != NULL)
-		copy_metapage(view, index->rd_amcache);
+		hamming_copy_metapage(view, index->rd_amcache);
 	btree->release.func = release_view;
 	btree->release.arg = view;
 	MemoryContextRegisterResetCallback(context, &btree->release);
@@ -178,5 +178,5 @@ hamming_leave_view(Relation view, Relation index)
 {
 	(void) RelationGetSmgr(index);
 	if (view->rd_amcache != NULL)
-		copy_metapage(index, view->rd_amcache);
+		hamming_copy_metapage(index, view->rd_amcache);
 }

@@ -102,14 +102,8 @@ get_meta(Relation rel, bool *cached)
 	meta = BTPageGetMeta(BufferGetPage(buffer));
 	if (meta->btm_magic != BTREE_MAGIC || meta->btm_version != BTREE_VERSION)
 		hamming_corrupted(rel, "index \"%s\" is not a hamming index");
-	if (meta->btm_root == P_NONE)
-	{
-		UnlockReleaseBuffer(buffer);
-		return NULL;
-	}
-	rel->rd_amcache = MemoryContextAlloc(rel->rd_indexcxt,
-										 sizeof(BTMetaPageData));
-	memcpy(rel->rd_amcache, meta, sizeof(BTMetaPageData));
+	if (meta->btm_root != P_NONE)
+		hamming_copy_metapage(rel, meta);
 	UnlockReleaseBuffer(buffer);
 	return (BTMetaPageData *) rel->rd_amcache;
 }
