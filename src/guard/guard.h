@@ -471,8 +471,6 @@ extern void simhash_guard_refuse_generated(Relation relation,
 										   const char *hint);
 extern void simhash_guard_refuse_type(Relation relation, AttrNumber column,
 									  const char *wanted);
-extern void simhash_guard_check_document(Relation relation,
-										 AttrNumber column);
 extern void simhash_guard_bind(Guard *guard, Relation relation,
 							   const GuardTerms *terms, const AttrMap *map);
 

@@ -15,7 +15,6 @@
 #include "guard/guard.h"
 
 #include "catalog/pg_trigger.h"
-#include "parser/parse_coerce.h"
 #include "utils/fmgroids.h"
 
 /*
@@ -49,18 +48,6 @@ simhash_guard_refuse_type(Relation relation, AttrNumber column,
 					NameStr(attribute->attname),
 					RelationGetRelationName(relation),
 					format_type_be(attribute->atttypid), wanted)));
-}
-
-/* Fail unless a column can have documents: text that is not generated. */
-void
-simhash_guard_check_document(Relation relation, AttrNumber column)
-{
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
-
-	if (!IsBinaryCoercible(attribute->atttypid, TEXTOID))
-		simhash_guard_refuse_type(relation, column, "text");
-	simhash_guard_refuse_generated(relation, column,
-								   "The option \"fill\" takes a document in a plain column: generated ones are computed after BEFORE triggers.");
 }
 
 /*

@@ -27,6 +27,7 @@
 #include "guard/guard_options.h"
 
 #include "catalog/pg_constraint.h"
+#include "parser/parse_coerce.h"
 
 PG_FUNCTION_INFO_V1(simhash_guard);
 
@@ -78,13 +79,17 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 			  Relation relation, const AttrMap *map)
 {
 	GuardArguments *mapped = &guard->arguments;
+	AttrNumber	document = guard->guard.terms.document;
 
 	*mapped = *arguments;
 	mapped->terms = guard->guard.terms;
 	mapped->mark = simhash_guard_mapped(map, arguments->mark);
 	if (mapped->fill != SIMHASH_NO_MEASURE)
 	{
-		simhash_guard_check_document(relation, mapped->terms.document);
+		if (!IsBinaryCoercible(simhash_guard_attribute(relation, document)->atttypid, TEXTOID))
+			simhash_guard_refuse_type(relation, document, "text");
+		simhash_guard_refuse_generated(relation, document,
+									   "The option \"fill\" takes a document in a plain column: generated ones are computed after BEFORE triggers.");
 		simhash_guard_refuse_generated(relation, mapped->terms.column,
 									   "Leave out the option \"fill\".");
 		(void) simhash_words(mapped->terms.type.width);
