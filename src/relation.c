@@ -11,7 +11,6 @@
 
 #include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
-#include "executor/spi.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -105,14 +104,4 @@ simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode, const char *columns,
 							   columns, get_rel_name(lfirst_oid(lc))),
 					 errhint("%s", hint)));
 	}
-}
-
-/* Run a utility command with the rights of the current user. */
-void
-simhash_run_command(const char *command)
-{
-	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("command did not run: %s", command)));
 }

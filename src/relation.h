@@ -23,6 +23,5 @@ extern char *simhash_quoted_name(Oid relation);
 extern void simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode,
 										  const char *columns,
 										  const char *hint);
-extern void simhash_run_command(const char *command);
 
 #endif							/* SIMHASH_RELATION_H */

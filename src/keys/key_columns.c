@@ -125,6 +125,18 @@ get_prefix(ArrayType *array, Oid table)
 	return prefix.data;
 }
 
+/* Run a utility command with the rights of the current user. */
+static void
+run_command(const char *command)
+{
+	SPI_connect();
+	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("command did not run: %s", command)));
+	SPI_finish();
+}
+
 /*
  * Create the index of a key column.  An index on a partitioned table makes
  * those of its partitions; the children of an inheritance parent have to
@@ -139,9 +151,9 @@ create_key_index(Oid table, const char *prefix, const char *column)
 	if (get_rel_relkind(table) == RELKIND_RELATION)
 		tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
 	foreach(lc, tables)
-		simhash_run_command(psprintf("CREATE INDEX ON %s (%s%s)",
-									 simhash_quoted_name(lfirst_oid(lc)),
-									 prefix, quote_identifier(column)));
+		run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+							 simhash_quoted_name(lfirst_oid(lc)),
+							 prefix, quote_identifier(column)));
 }
 
 /*
@@ -160,7 +172,7 @@ run_as_owner(Oid table, const char *command)
 	SetUserIdAndSecContext(relation->rd_rel->relowner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	relation_close(relation, NoLock);
-	simhash_run_command(command);
+	run_command(command);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 }
@@ -216,14 +228,12 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 						 " (%s((%s)::pg_catalog.int8, %d)) STORED",
 						 i > 0 ? "," : "", quote_identifier(names[i]),
 						 function, source, i);
-	SPI_connect();
 	if (generated)
 		run_as_owner(oid, command.data);
 	else
-		simhash_run_command(command.data);
+		run_command(command.data);
 	for (int i = 0; i < SH_BLOCKS; i++)
 		create_key_index(oid, prefix, names[i]);
-	SPI_finish();
 	PG_RETURN_VOID();
 }
 
@@ -268,8 +278,6 @@ simhash_drop_keys(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("relation \"%s\" has no key columns",
 						get_rel_name(oid))));
-	SPI_connect();
-	simhash_run_command(command.data);
-	SPI_finish();
+	run_command(command.data);
 	PG_RETURN_VOID();
 }
