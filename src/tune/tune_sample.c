@@ -233,15 +233,6 @@ make_fingerprint(const Tuning *tuning, Document *read)
 	return sh_minima_fingerprint(&minima, read->fingerprint);
 }
 
-/* Note how wide a fingerprint is; fail unless all have that width. */
-static void
-note_width(SimhashTally *tally, int width)
-{
-	if (tally->width == 0)
-		tally->width = width;
-	simhash_check_widths(tally->width, width);
-}
-
 /*
  * Make tuning->features the features of a document, and its fingerprint unless
  * the query has.  False when it has none.
@@ -249,6 +240,8 @@ note_width(SimhashTally *tally, int width)
 static bool
 read_document_features(Tuning *tuning, Document *read)
 {
+	SimhashTally *tally = &tuning->call->tally;
+
 	if (tuning->made ? read->width == 0
 		: !make_fingerprint(tuning, read))
 		return false;
@@ -265,9 +258,14 @@ read_document_features(Tuning *tuning, Document *read)
 			tuning->features.weights[i] = 1;
 		tuning->features.squares = tuning->features.n;
 	}
-	if (tuning->features.n > 0)
-		note_width(&tuning->call->tally, read->width);
-	return tuning->features.n > 0;
+	if (tuning->features.n == 0)
+		return false;
+
+	/* All fingerprints must be as wide as the first. */
+	if (tally->width == 0)
+		tally->width = read->width;
+	simhash_check_widths(tally->width, read->width);
+	return true;
 }
 
 /* The digest of a document, by which identical ones are known. */
