@@ -24,7 +24,6 @@
 #include "clusters/cluster.h"
 
 #include "common/hashfn.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 /*
@@ -64,19 +63,14 @@ static void end_xact(XactEvent event, void *arg);
 static void *
 enter_note(HTAB **notes, const NoteKey *key, Size size)
 {
-	HASHCTL		control = {
-		.keysize = sizeof *key,
-		.entrysize = size,
-		.hcxt = TopTransactionContext
-	};
 	static bool watching = false;
 
 	if (!watching)
 		RegisterXactCallback(end_xact, NULL);
 	watching = true;
 	if (*notes == NULL)
-		*notes = hash_create("simhash clusters", 64, &control,
-							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		*notes = simhash_make_hash("simhash clusters", 64, sizeof *key, size,
+								   TopTransactionContext);
 	return hash_get_num_entries(*notes) >= NOTES_MAX ? NULL :
 		hash_search(*notes, key, HASH_ENTER, NULL);
 }

@@ -31,20 +31,12 @@ simhash_apart_put(SimhashRows *rows, uint32 row, Datum array)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	Datum	   *names;
-	bool		found;
 	ApartRow   *known;
 
 	if (rows->apart == NULL)
-	{
-		HASHCTL		control;
-
-		control.keysize = sizeof(uint32);
-		control.entrysize = sizeof(ApartRow);
-		control.hcxt = rows->context;
-		rows->apart = hash_create("simhash apart", 256, &control,
-								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	known = hash_search(rows->apart, &row, HASH_ENTER, &found);
+		rows->apart = simhash_make_hash("simhash apart", 256, sizeof row,
+										sizeof *known, rows->context);
+	known = hash_search(rows->apart, &row, HASH_ENTER, NULL);
 	known->n = simhash_get_texts(DatumGetArrayTypeP(array), "names", &names);
 	known->names = palloc(known->n * sizeof *known->names);
 	for (int i = 0; i < known->n; i++)

@@ -205,14 +205,11 @@ simhash_components(PG_FUNCTION_ARGS)
 	};
 	Components	components;
 	SimhashRowReader reader = {check_id_columns, connect_pair, &components};
-	HASHCTL		control;
 
 	InitMaterializedSRF(fcinfo, 0);
-	control.keysize = sizeof(int64);
-	control.entrysize = sizeof(Member);
-	control.hcxt = CurrentMemoryContext;
-	components.members = hash_create("simhash components", 1024, &control,
-									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	components.members = simhash_make_hash("simhash components", 1024,
+										   sizeof(int64), sizeof(Member),
+										   CurrentMemoryContext);
 	simhash_analyze(&query);
 	simhash_read(&query, &reader);
 	put_ids(&components, fcinfo);

@@ -179,14 +179,10 @@ simhash_documents_put(SimhashDocuments *documents, Datum document, bool isnull)
 static void
 begin_keeping(SimhashDocuments *documents)
 {
-	HASHCTL		control;
-
 	MemoryContextReset(documents->kept_context);
-	control.keysize = sizeof(uint32);
-	control.entrysize = sizeof(KeptEvidence);
-	control.hcxt = documents->kept_context;
-	documents->kept = hash_create("simhash features", 1024, &control,
-								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	documents->kept = simhash_make_hash("simhash features", 1024, sizeof(uint32),
+										sizeof(KeptEvidence),
+										documents->kept_context);
 }
 
 /* All documents are there, and the rows are in their order. */
@@ -299,7 +295,6 @@ simhash_documents_evidence(SimhashDocuments *documents, uint32 row)
 {
 	SimhashEvidence evidence = {.total = 0};
 	KeptEvidence *kept;
-	bool		found;
 
 	if (documents->count[row] == 0)
 		return evidence;
@@ -313,7 +308,7 @@ simhash_documents_evidence(SimhashDocuments *documents, uint32 row)
 		documents->kept_limit)
 		begin_keeping(documents);
 	read_evidence(documents, row, &evidence);
-	kept = hash_search(documents->kept, &row, HASH_ENTER, &found);
+	kept = hash_search(documents->kept, &row, HASH_ENTER, NULL);
 	kept->evidence = evidence;
 	return evidence;
 }

@@ -24,7 +24,6 @@
 
 #include "fingerprint/fingerprint.h"
 #include "storage/buffile.h"
-#include "utils/hsearch.h"
 #include "utils/tuplestore.h"
 
 #include "core/pairs/clusters.h"
