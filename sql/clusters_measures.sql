@@ -231,7 +231,6 @@ FROM unnest(ARRAY['document => ''pdq'', similarity => ''hamming''', 'document =>
     'document => ''loose'', similarity => ''hamming'', at_most => 3', 'document => ''pdq'', similarity => ''jaccard''',
     'similarity => ''jaccard''', 'document => ''pdq''']) AS options;
 DROP TABLE docs;
-DROP FUNCTION words, document, some_words, differences, pdq;
 
 -- others have triggers on the table of the clusters, such as of a foreign key
 CREATE TABLE referred (id int PRIMARY KEY, body text,

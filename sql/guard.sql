@@ -147,6 +147,8 @@ SELECT a, b, twin, ARRAY(SELECT l.fp <~> lists.fp FROM lists AS l WHERE lists.tw
 FROM lists WHERE a = 'near' ORDER BY b;
 ALTER TABLE lists ALTER twin TYPE jsonb USING twin::jsonb;
 INSERT INTO lists VALUES ('near', '5', bits(19)) RETURNING twin, twin ->> 1;
+ALTER TABLE lists DROP CONSTRAINT lists_pkey, ADD PRIMARY KEY (b);
+INSERT INTO lists VALUES ('near', '6', bits(18)) RETURNING twin;
 DROP TABLE lists;
 ALTER TABLE pairs DROP COLUMN twin;
 ALTER TABLE pairs ADD COLUMN twin bigint;

@@ -14,6 +14,7 @@
 
 #include "access/sysattr.h"
 #include "mb/pg_wchar.h"
+#include "parser/parse_coerce.h"
 #include "utils/json.h"
 #include "utils/rls.h"
 
@@ -222,7 +223,8 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 
 /*
  * Write the key of the row found into the row: as it is, or through its text if
- * the column is of another type, or through a list if it has several columns.
+ * the column is of another type, or through a list if it has several columns.  JSON
+ * has texts in quotes.
  */
 static HeapTuple
 write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
@@ -244,10 +246,18 @@ write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
 	{
 		Oid			input;
 		Oid			parameter;
+		StringInfoData text;
 
+		initStringInfo(&text);
+		if (list_length(columns) == 1 &&
+			(target->atttypid == JSONOID || target->atttypid == JSONBOID) &&
+			TypeCategory(source->atttypid) != TYPCATEGORY_NUMERIC)
+			escape_json(&text, write_key(match, columns));
+		else
+			appendStringInfoString(&text, write_key(match, columns));
 		getTypeInputInfo(target->atttypid, &input, &parameter);
-		value = OidInputFunctionCall(input, write_key(match, columns),
-									 parameter, target->atttypmod);
+		value = OidInputFunctionCall(input, text.data, parameter,
+									 target->atttypmod);
 	}
 	return simhash_guard_set_column(row, relation, mark, value, isnull);
 }
