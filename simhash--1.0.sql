@@ -2016,6 +2016,16 @@ COMMENT ON FUNCTION simhash_dedup_sql(
     text, bigint, regclass) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
+CREATE FUNCTION _simhash_quote(body text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
+BEGIN ATOMIC
+SELECT format('$simhash%s$', nullif(n, 0)) FROM generate_series(0, length(body)) AS n
+WHERE strpos(body, format('$simhash%s$', nullif(n, 0))) = 0 ORDER BY n LIMIT 1;
+END;
+COMMENT ON FUNCTION _simhash_quote(text) IS
+'internal: a quote that no name in the body of a block ends';
+
 -- The script that carries out a plan.  Its parts are queries over the catalogue, so
 -- they are written in SQL; the body is bound to what it calls when it is created,
 -- not by names that somebody could plant.
@@ -2248,12 +2258,8 @@ WITH parts AS MATERIALIZED (
     VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
 ), refusals AS (
     -- what must be known before anything is changed
-    SELECT concat(string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why), ''),
-        (SELECT string_agg(DISTINCT format(
-             E'    IF pg_catalog.row_security_active(%L::pg_catalog.text) THEN\n'
-             '        RAISE feature_not_supported USING MESSAGE = %L;\n    END IF;\n',
-             child, format('%s has row security, which may hide rows that would be lost', child)), '')
-         FROM referring)) AS text
+    SELECT string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why),
+                      '') AS text
     FROM (SELECT format('%s belongs to another role than %s: move its rows yourself, or ask its owner to',
                         child, name) AS why
           FROM referring, parts, pg_class AS r
@@ -2308,20 +2314,38 @@ WITH parts AS MATERIALIZED (
           UNION ALL
           SELECT 'batch is less than 1' WHERE batch < 1) AS w
 ), strangers AS (
-    -- the triggers of a plan, a log or a child run with the rights of whoever carries it out
-    SELECT format(E'    IF EXISTS (SELECT FROM pg_catalog.pg_class AS c\n'
-                  '            JOIN pg_catalog.pg_roles AS r ON r.oid OPERATOR(pg_catalog.=) c.relowner\n'
-                  '            WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[%s])\n'
-                  '                AND NOT rolsuper AND rolname OPERATOR(pg_catalog.<>) current_user\n'
-                  '                AND relowner OPERATOR(pg_catalog.<>) (SELECT relowner FROM pg_catalog.pg_class\n'
-                  '                    WHERE oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass)) THEN\n'
+    -- what script and undo refuse: the triggers of a plan, a log or a child run with the rights of whoever carries it out; who
+    -- has the rights of the table's owner could make some there, too
+    SELECT format(E'    IF EXISTS (SELECT FROM pg_catalog.pg_class\n'
+                  '            WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[%s])\n'
+                  '                AND pg_catalog.pg_get_userbyid(relowner) OPERATOR(pg_catalog.<>) current_user\n'
+                  '                AND NOT pg_catalog.pg_has_role(relowner, (SELECT relowner FROM pg_catalog.pg_class\n'
+                  '                    WHERE oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass), ''USAGE'')) THEN\n'
                   '        RAISE insufficient_privilege USING MESSAGE = %L;\n    END IF;\n',
                   string_agg(quote_literal(tables.name) || '::pg_catalog.regclass::pg_catalog.oid', ', '),
-                  parts.name, 'the plan, a log or a child is a table of another role') AS text
+                  parts.name, 'the plan, a log or a child is a table of another role')
+        || coalesce((SELECT string_agg(DISTINCT format(
+             E'    IF pg_catalog.row_security_active(%L::pg_catalog.text) THEN\n'
+             '        RAISE feature_not_supported USING MESSAGE = %L;\n    END IF;\n',
+             child, format('%s has row security, which may hide rows that would be lost', child)), '')
+         FROM referring), '') AS text
     FROM parts, LATERAL (SELECT plan_name UNION ALL SELECT parts.log_name
                          UNION ALL SELECT log_name FROM moving
                          UNION ALL SELECT child FROM moving) AS tables (name)
     WHERE tables.name IS NOT NULL GROUP BY parts.name
+), reused AS (
+    -- what is in a log that the new comment would not put back
+    SELECT string_agg(format(E'    IF EXISTS (SELECT FROM %s%s) THEN\n'
+                             '        RAISE feature_not_supported USING MESSAGE = %L;\n    END IF;\n',
+                             log_name, condition,
+                             format('%s has rows of another table or foreign key: take another log', log_name)), '') AS text
+    FROM (SELECT log_name, format(' WHERE "simhash constraint" OPERATOR(pg_catalog.<>) %s', literal) AS condition
+          FROM moving WHERE log_name IS NOT NULL
+          UNION ALL
+          SELECT log_name, ''
+          FROM parts, obj_description(to_regclass(log_name), 'pg_class') AS said
+          WHERE children IS NULL AND strpos(said, '"simhash action"') > 0
+              OR strpos(said, format('INSERT INTO %s (', name)) = 0) AS r
 ), undo AS (
     -- a turn of the script ends in the log, which it may not while this reads and clears it
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\n'
@@ -2336,8 +2360,10 @@ WITH parts AS MATERIALIZED (
                   E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
                   E'    END LOOP;\n' || moves.undrop || moves.clear, plan_name) AS body
     FROM parts, moves, columns, strangers, back WHERE attrelid = parts.oid AND log IS NOT NULL
+), checks AS (
+    SELECT concat(refusals.text, strangers.text, reused.text) AS text FROM refusals, strangers, reused
 ), work AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s%s'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s'
         '    -- What others go for does not go itself.\n'
         '    UPDATE %s SET done = ''changed'' WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'' AND (\n'
         '        kept OPERATOR(pg_catalog.=) ANY (\n'
@@ -2378,7 +2404,7 @@ WITH parts AS MATERIALIZED (
         '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
         '        WHERE p.done = ''now'';\n%s'
         '    END LOOP;\nEND\n',
-        coalesce(refusals.text, ''), strangers.text, plan_name, plan_name, plan_name,
+        checks.text, plan_name, plan_name, plan_name,
         name, (SELECT format(E'        LOCK TABLE %s IN ACCESS SHARE MODE;\n',
                              string_agg(DISTINCT child, ', ')) FROM referring HAVING count(*) > 0),
         schema, name, _simhash_shape(relation),
@@ -2407,13 +2433,7 @@ WITH parts AS MATERIALIZED (
         END,
         plan_name, source, goes,
         CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
-    FROM parts, moves, refusals, columns, strangers WHERE attrelid = parts.oid
-), tags AS (
-    -- quotes that no name in the bodies ends
-    SELECT format('$simhash%s$', nullif(n, 0)) AS tag
-    FROM work LEFT JOIN undo ON true, generate_series(0, length(work.body)) AS n
-    WHERE strpos(concat(work.body, undo.body), format('$simhash%s$', nullif(n, 0))) = 0
-    ORDER BY n LIMIT 1
+    FROM parts, moves, checks, columns WHERE attrelid = parts.oid
 )
 SELECT text
 FROM parts, said, work, LATERAL (
@@ -2448,16 +2468,19 @@ FROM parts, said, work, LATERAL (
         '    "simhash removed" timestamptz DEFAULT now());\n', log_name, name)
     WHERE log IS NOT NULL
     UNION ALL
-    SELECT 5, format(E'COMMENT ON TABLE %s IS %s;\n', log_name,
-                     quote_literal(format('DO %s%s%s', tag, undo.body, tag)))
-    FROM undo, tags
-    UNION ALL
     SELECT 6, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
         '    "simhash action" text, "simhash constraint" text%s);\n',
         m.log_name, child, now)
     FROM moving AS m WHERE log IS NOT NULL
     UNION ALL
-    SELECT 1000000, format(E'DO %s%s%s;\n', tag, body, tag) FROM tags) AS statements (n, text)
+    -- a script that is refused leaves what puts back what is in the log already
+    SELECT 7, format(E'DO %1$s\nBEGIN\n%2$sEND\n%1$s;\n', _simhash_quote(said.text), said.text)
+    FROM undo, checks, LATERAL _simhash_quote(undo.body) AS tag, LATERAL (
+        SELECT format(E'%s    COMMENT ON TABLE %s IS %s;\n', checks.text, log_name,
+                      quote_literal(format('DO %s%s%s', tag, undo.body, tag))) AS text) AS said
+    UNION ALL
+    SELECT 1000000, format(E'DO %s%s%s;\n', tag, body, tag)
+    FROM _simhash_quote(body) AS tag) AS statements (n, text)
 ORDER BY n;
 END;
 COMMENT ON FUNCTION simhash_dedup_script(

@@ -143,6 +143,15 @@ SELECT with_strangers('{removed_replies_1}');
 -- what the table's own owner has made is as good as the table
 SELECT with_strangers('{planned,removed,removed_replies_1,replies,secret}');
 SELECT with_strangers('{}');
+-- and so is what was made by a role that has the owner's rights
+CREATE ROLE regress_report_rights_owner;
+GRANT regress_report_rights_owner TO regress_report_rights_reader;
+ALTER TABLE secret OWNER TO regress_report_rights_owner;
+ALTER TABLE replies OWNER TO regress_report_rights_owner;
+SELECT with_strangers('{planned,removed,removed_replies_1}');
+ALTER TABLE secret OWNER TO CURRENT_USER;
+ALTER TABLE replies OWNER TO CURRENT_USER;
+DROP ROLE regress_report_rights_owner;
 -- operators of strangers fit nothing that script and undo ask better than PostgreSQL's
 DO $$
 DECLARE
