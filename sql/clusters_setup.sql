@@ -547,6 +547,29 @@ SELECT count(*), count(DISTINCT cluster), min(cluster), max(cluster) FROM left_d
 CALL simhash_drop_clusters('left_docs');
 DROP TABLE left_docs, saved;
 
+-- the owner changes while the set-up runs: there is nothing of the new owner's
+CREATE TABLE given (id bigint PRIMARY KEY, fp bigint);
+CREATE FUNCTION give() RETURNS event_trigger LANGUAGE plpgsql AS
+$$ BEGIN ALTER TABLE given OWNER TO pg_monitor; END $$;
+CREATE EVENT TRIGGER gives ON ddl_command_end WHEN tag IN ('CREATE TRIGGER') EXECUTE FUNCTION give();
+CALL simhash_add_clusters('given', 'fp');
+DROP EVENT TRIGGER gives;
+DROP TABLE given, given_clusters;
+DROP FUNCTION give;
+-- a commit within the call fails: an error, and no warning about locks
+CREATE TABLE given (id bigint PRIMARY KEY, fp bigint);
+INSERT INTO given VALUES (1, 1), (2, 2);
+CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not so'; END $$;
+CREATE CONSTRAINT TRIGGER fails AFTER UPDATE ON given DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION fail();
+CALL simhash_add_clusters('given', 'fp');
+DROP TRIGGER fails ON given;
+CALL simhash_add_clusters('given', 'fp');
+SELECT count(DISTINCT cluster) FROM given;
+CALL simhash_drop_clusters('given');
+DROP TABLE given;
+DROP FUNCTION fail;
+
 DROP VIEW mine, v, remains;
 CALL simhash_drop_clusters('parent');
 DROP TABLE docs, chain, bad, parent;

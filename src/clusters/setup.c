@@ -144,7 +144,7 @@ take_texts(ClusterCall *call)
 	simhash_cluster_end_step(call);
 }
 
-/* Do all steps that are not done. */
+/* Do all steps that are not done, the first again if what it made is gone or another's. */
 static void
 add_clusters(ClusterCall *call)
 {
@@ -152,7 +152,7 @@ add_clusters(ClusterCall *call)
 	ClusterTerms *terms = see_how_far(setup);
 	bool		done = terms != NULL && !terms->later;
 
-	if (terms == NULL)
+	while (terms == NULL)
 	{
 		simhash_cluster_create(setup);
 		terms = see_how_far(setup);

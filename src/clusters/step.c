@@ -128,7 +128,7 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	PG_FINALLY();
 	{
 		simhash_progress_end(&progress);
-		if (!call->shared && !call->atomic)
+		if (!call->shared && !call->atomic && simhash_lock_held(&tag, ExclusiveLock))
 			(void) LockRelease(&tag, ExclusiveLock, true);
 	}
 	PG_END_TRY();
