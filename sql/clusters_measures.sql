@@ -267,4 +267,4 @@ INSERT INTO docs_1 VALUES (3, 'HERE');
 SELECT to_regclass('docs_2');
 SELECT tableoid::regclass, id, cluster FROM docs ORDER BY id;
 DROP TABLE docs;
-DROP FUNCTION words, document, some_words, differences, pdq, dropping;
+DROP FUNCTION dropping;
