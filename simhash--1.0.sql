@@ -2451,7 +2451,9 @@ FROM parts, said, work, LATERAL (
         plan_name,
         schema, arguments)
     UNION ALL
-    SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done text;\n', plan_name)
+    -- without an identity a publication of all tables refuses the updates
+    SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done text,\n'
+        '    REPLICA IDENTITY FULL;\n', plan_name)
     UNION ALL
     -- so that a turn takes no longer in a plan of a million pairs
     SELECT 2.1, format(E'CREATE INDEX IF NOT EXISTS %I ON %s %s;\n',
@@ -2472,6 +2474,10 @@ FROM parts, said, work, LATERAL (
         '    "simhash action" text, "simhash constraint" text%s);\n',
         m.log_name, child, now)
     FROM moving AS m WHERE log IS NOT NULL
+    UNION ALL
+    SELECT 6.1, format(E'ALTER TABLE %s REPLICA IDENTITY FULL;\n', l.name)
+    FROM (SELECT log_name UNION ALL SELECT m.log_name FROM moving AS m) AS l (name)
+    WHERE log IS NOT NULL
     UNION ALL
     -- a script that is refused leaves what puts back what is in the log already
     SELECT 7, format(E'DO %1$s\nBEGIN\n%2$sEND\n%1$s;\n', _simhash_quote(said.text), said.text)

@@ -241,5 +241,15 @@ DROP TABLE marks;
 SELECT run_written();
 TABLE votes;
 
+-- plan and logs can be updated where all tables are published
+SET client_min_messages = error;
+CREATE PUBLICATION children FOR TABLES IN SCHEMA children;
+SET client_min_messages = warning;
+SELECT run('pages', 'plan_published', log => 'gone_published');
+SELECT count(*) FILTER (WHERE done = 'removed') FROM plan_published;
+SELECT put_back('gone_published');
+TABLE refers ORDER BY n;
+DROP PUBLICATION children;
+
 RESET search_path;
 DROP SCHEMA children CASCADE;
