@@ -235,9 +235,9 @@ ALTER TABLE news DROP note;
 ALTER TABLE votes ADD note text;
 SELECT run_written();
 ALTER TABLE votes DROP note;
-CREATE TABLE marks (news int REFERENCES news ON DELETE CASCADE);
+CREATE TABLE stamps (news int REFERENCES news ON DELETE CASCADE);
 SELECT run_written();
-DROP TABLE marks;
+DROP TABLE stamps;
 SELECT run_written();
 TABLE votes;
 

@@ -313,6 +313,7 @@ simhash_cluster_create(ClusterSetup *setup)
 	ClusterCall *call = &setup->call;
 	ClusterTerms terms = {.star = setup->star,.root = call->table,.later = true,.policy = {"simhash_clusters"}};
 	ObjectAddress root = {RelationRelationId, call->table, 0};
+	ObjectAddress dependent;
 
 	simhash_cluster_begin_table(call, AccessExclusiveLock);
 	check_table(setup);
@@ -329,8 +330,8 @@ simhash_cluster_create(ClusterSetup *setup)
 	(void) simhash_cluster_make_triggers(call);
 
 	/* Without the root there are no clusters. */
-	recordDependencyOn(&(ObjectAddress) {RelationRelationId, terms.clusters, 0}, &root,
-					   DEPENDENCY_AUTO);
+	ObjectAddressSet(dependent, RelationRelationId, terms.clusters);
+	recordDependencyOn(&dependent, &root, DEPENDENCY_AUTO);
 	if (!terms.star)
 		simhash_cluster_depend(call);
 	simhash_cluster_end_step(call);
