@@ -2480,7 +2480,7 @@ FROM parts, said, work, LATERAL (
     WHERE log IS NOT NULL
     UNION ALL
     -- a script that is refused leaves what puts back what is in the log already
-    SELECT 7, format(E'DO %1$s\nBEGIN\n%2$sEND\n%1$s;\n', _simhash_quote(said.text), said.text)
+    SELECT 7, format(E'-- The comment of the log puts all back.\nDO %1$s\nBEGIN\n%2$sEND\n%1$s;\n', _simhash_quote(said.text), said.text)
     FROM undo, checks, LATERAL _simhash_quote(undo.body) AS tag, LATERAL (
         SELECT format(E'%s    COMMENT ON TABLE %s IS %s;\n', checks.text, log_name,
                       quote_literal(format('DO %s%s%s', tag, undo.body, tag))) AS text) AS said

@@ -160,9 +160,12 @@ mend_connected(ClusterCall *call)
 						   " WHERE c &> cluster",
 						   simhash_cluster_fault(call, FAULT_NOT_CONNECTED));
 	for (uint64 i = 0; i < n; i++)
-		simhash_clusters_merge(call->terms, &(ClusterSet) {
-			2, (int64[]) {simhash_cluster_number(i, 1), simhash_cluster_number(i, 2)}
-		});
+	{
+		int64		linked[] = {simhash_cluster_number(i, 1), simhash_cluster_number(i, 2)};
+		ClusterSet	pair = {2, linked};
+
+		simhash_clusters_merge(call->terms, &pair);
+	}
 	simhash_cluster_end_step(call);
 }
 

@@ -89,9 +89,11 @@ write_split(const ClusterCall *call, const char *ids)
 static void
 split_some(ClusterCall *call, const char *ids)
 {
+	ClusterSet	none = {0};
+
 	(void) simhash_cluster_begin_step(call, ShareRowExclusiveLock);
 	simhash_clusters_check_sequence(call->terms);
-	simhash_clusters_merge(call->terms, &(ClusterSet) {0});
+	simhash_clusters_merge(call->terms, &none);
 	(void) simhash_cluster_run_writing(write_split(call, write_ids(call, ids)),
 									   call->table, CLUSTERS_AS_GIVEN);
 	simhash_cluster_end_step(call);

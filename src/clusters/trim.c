@@ -135,7 +135,9 @@ delete_batch(const ClusterCall *call, const char *batch)
 static void
 shorten_links(const ClusterCall *call)
 {
-	simhash_clusters_merge(call->terms, &(ClusterSet) {0});
+	ClusterSet	none = {0};
+
+	simhash_clusters_merge(call->terms, &none);
 	while (simhash_cluster_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
 								 " WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
 		CHECK_FOR_INTERRUPTS();
@@ -185,8 +187,8 @@ trim_clusters(ClusterCall *call)
 	work_in_batches(call, mark_batch);
 
 	/*
-	 * Nothing is locked meanwhile but by our lock: who waits for us would be waited
-	 * for.
+	 * Nothing is locked meanwhile but by our lock: who waits for us would be
+	 * waited for.
 	 */
 	simhash_progress_step("waits for writers");
 	WaitForLockers(tag, ShareLock, false);

@@ -168,7 +168,10 @@ take_back(const ClusterTerms *terms, const Start *start)
 	Oid			user;
 	int			context;
 
-	/* Whoever commits may not be who has inserted: expressions are the owner's. */
+	/*
+	 * Whoever commits may not be who has inserted: expressions are the
+	 * owner's.
+	 */
 	simhash_clusters_become_owner(terms->root, &user, &context);
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);

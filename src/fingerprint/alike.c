@@ -174,7 +174,7 @@ chain_document(const char *profile, bool digits, text *document)
 	const ShProfile *cut =
 	simhash_comparing_profile(sh_profile_find(profile, strlen(profile)));
 	TokenChain	tokens = {.document = simhash_begin_document(cut),
-		.chain.hash = cut->seed, .digits = digits};
+	.chain.hash = cut->seed,.digits = digits};
 
 	tokens.document->text.gram = 1;
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
@@ -267,7 +267,7 @@ least_of_longer(const ShProfile *profile, double at_least)
 {
 	const ShProfile *longer = longer_profile(profile);
 	int			size = profile->unit >= SH_UNIT_COMPAT ?
-		sh_default_profile->max : profile->max;
+	sh_default_profile->max : profile->max;
 	double		share = pow(2 * at_least / (1 + at_least),
 							(double) longer->max / size);
 

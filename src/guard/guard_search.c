@@ -203,6 +203,7 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 	{
 		bool		further = scan->xs_heap_continue;
 		ItemPointerData tid;
+		GuardPending pending = {.table = RelationGetRelid(scan->heapRelation)};
 
 		CHECK_FOR_INTERRUPTS();
 		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
@@ -223,11 +224,8 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		if (fate == TM_Deleted)
 			continue;
 		search->changed = true;
-		keep_pending(search, &(GuardPending)
-					 {
-						 .table = RelationGetRelid(scan->heapRelation),
-						 .tid = tid
-					 });
+		pending.tid = tid;
+		keep_pending(search, &pending);
 	}
 }
 
@@ -400,10 +398,10 @@ simhash_guard_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
 			search.pending = (GuardPending)
 		{
 			.table = RelationGetRelid(relation),
-			.tid = slot->tts_tid,
-			.xid = TransactionIdIsValid(search.dirty.xmin) ?
-			search.dirty.xmin : search.dirty.xmax,
-			.token = search.dirty.speculativeToken
+				.tid = slot->tts_tid,
+				.xid = TransactionIdIsValid(search.dirty.xmin) ?
+				search.dirty.xmin : search.dirty.xmax,
+				.token = search.dirty.speculativeToken
 		};
 	}
 	*pending = search.pending;

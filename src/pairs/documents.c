@@ -342,7 +342,7 @@ static SimhashEvidence
 read_document(SimhashDocuments *documents, Datum value)
 {
 	ShDamping	damping = documents->measure == SIMHASH_COSINE ?
-		documents->profile->damping : SH_DAMP_COUNT;
+	documents->profile->damping : SH_DAMP_COUNT;
 	text	   *document;
 
 	if (documents->measure == SIMHASH_HAMMING)
@@ -488,9 +488,9 @@ simhash_documents_judge(SimhashDocuments *documents, uint32 a, uint32 b,
 	if (documents->measure == SIMHASH_HAMMING)
 	{
 		int64		distance =
-			sh_distance_bytes((const unsigned char *) documents->words,
-							  (const unsigned char *) features->hashes,
-							  features->n * sizeof(uint64));
+		sh_distance_bytes((const unsigned char *) documents->words,
+						  (const unsigned char *) features->hashes,
+						  features->n * sizeof(uint64));
 
 		*similarity = 1 - (double) distance / documents->width;
 		return distance <= documents->most ? SIMHASH_ALIKE : SIMHASH_UNLIKE;

@@ -184,8 +184,8 @@ typedef struct SimhashSimilar
 	bool		more;			/* if there is one */
 	uint32	   *text;			/* by row: the first of the same features */
 	uint32	   *last;			/* by number: the last center, or NONE */
-	uint32	   *before;			/* by row: the center before it, or NONE;
-								 * both in ShPairs.spare, between calls */
+	uint32	   *before;			/* by row: the center before it, or NONE; both
+								 * in ShPairs.spare, between calls */
 	List	   *crowded;		/* rows, or centers, that are CROWDED */
 	int			entered;		/* so many of them are in the index */
 	SimhashPrefixes *prefixes;	/* that, or NULL */
@@ -253,7 +253,7 @@ extern bool simhash_documents_may_match(const SimhashDocuments *documents,
 extern void simhash_documents_end(SimhashDocuments *documents);
 
 extern SimhashEvidence simhash_documents_evidence(SimhashDocuments *documents,
-											 uint32 row);
+												  uint32 row);
 
 /* prefixes.c */
 extern SimhashPrefixes *simhash_prefixes_begin(SimhashDocuments *documents,

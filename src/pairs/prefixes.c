@@ -204,7 +204,7 @@ simhash_prefixes_begin(SimhashDocuments *documents, SimhashRowTest wanted,
 		CHECK_FOR_INTERRUPTS();
 		list = simhash_documents_evidence(documents, row).features;
 		for (size_t i = 0; i < list.n; i++)
-			++*counter_of(prefixes, list.hashes[i]);
+			++* counter_of(prefixes, list.hashes[i]);
 	}
 	return prefixes;
 }

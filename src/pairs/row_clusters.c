@@ -293,7 +293,7 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
 	made->search.similar.star = simhash_choose(fcinfo, kind, "kind", "star",
-												"connected");
+											   "connected");
 	made->first = simhash_choose(fcinfo, kind + 1, "keep", "first", "lowest");
 	simhash_check_not_null(fcinfo, kind + 2, "min_size");
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),

@@ -51,8 +51,9 @@ typedef struct SimhashTable
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
 	const char *document;		/* an expression; NULL if it is not known */
-	SimhashDocumentOptions compare;	/* with what follows from the fingerprint */
-	SimhashDocuments *documents;	/* to take them; NULL if they are not known */
+	SimhashDocumentOptions compare; /* with what follows from the fingerprint */
+	SimhashDocuments *documents;	/* to take them; NULL if they are not
+									 * known */
 	bool		decides;		/* the documents do, not only distances */
 } SimhashTable;
 

@@ -83,7 +83,7 @@ find_primary_key(SimhashTable *table)
 
 		getTypeOutputInfo(column->atttypid, &output, &varlena);
 		table->key_types = lappend_oid(table->key_types,
-								   getBaseType(column->atttypid));
+									   getBaseType(column->atttypid));
 		if (table->place != SIMHASH_DISTRIBUTED ||
 			(column->atttypid < FirstUnpinnedObjectId &&
 			 func_volatile(output) == PROVOLATILE_IMMUTABLE))
@@ -372,7 +372,7 @@ simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
 }
 
 /* The key of a row as an array of texts, whatever the collations of columns. */
-char *
+char	   *
 simhash_write_key(const SimhashTable *table, const char *alias)
 {
 	return psprintf("ARRAY[%s)] COLLATE pg_catalog.\"C\"",
@@ -385,7 +385,7 @@ simhash_write_key(const SimhashTable *table, const char *alias)
  * An expression as the very type that functions take, which is PostgreSQL's own;
  * without a length, where bit would be bit(1).  All bit strings are bit.
  */
-char *
+char	   *
 simhash_write_cast(const char *expression, Oid type)
 {
 	return psprintf("(%s)::%s", expression,
@@ -427,7 +427,7 @@ write_same_key(const SimhashTable *table, const char *array)
 }
 
 /* The condition that a row has the key in an array of texts. */
-char *
+char	   *
 simhash_write_has_key(const SimhashTable *table, const char *row,
 					  const char *array)
 {
@@ -456,7 +456,7 @@ simhash_write_has_key(const SimhashTable *table, const char *row,
  * what a query yields comes before that of a column, so expressions get names that
  * nobody means.
  */
-char *
+char	   *
 simhash_write_rows(const SimhashTable *table, const char *columns,
 				   const char *where)
 {

@@ -67,7 +67,7 @@ typedef struct Document
 /* A document of the sample. */
 typedef struct Sampled
 {
-	Document	read;	/* the text until the sample is complete */
+	Document	read;			/* the text until the sample is complete */
 	uint64		digest;			/* of the text */
 	double		square;			/* the product of its weights with themselves */
 	double		product;		/* with those of the document compared */

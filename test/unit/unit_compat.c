@@ -92,11 +92,11 @@ typedef struct Feature
 	unsigned char bytes[4 * 200 + 3];
 	uint64_t	plain;			/* its hash by the profile */
 	uint64_t	seeded[2];		/* ... and by two seeds */
-} Feature;
+}			Feature;
 
 /* List the features of a document; returns how many they are. */
 static size_t
-list_features(Feature *features, const ShProfile *profile,
+list_features(Feature * features, const ShProfile *profile,
 			  const unsigned char *bytes, size_t length)
 {
 	const uint64_t seeds[] = {0, 4711, UINT64_MAX};

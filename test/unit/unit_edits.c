@@ -59,7 +59,7 @@ random_bytes(unsigned char *bytes)
 
 /* What is read is what is written. */
 static void
-check_written(const ShPoints *text, const unsigned char *bytes, size_t n)
+check_written(const ShPoints * text, const unsigned char *bytes, size_t n)
 {
 	static unsigned char written[4 * BYTES_MAX];
 
@@ -70,7 +70,7 @@ check_written(const ShPoints *text, const unsigned char *bytes, size_t n)
 
 /* True when the code points from "at" on are those of the text. */
 static bool
-has_text(const ShPoints *result, size_t at, const ShPoints *text)
+has_text(const ShPoints * result, size_t at, const ShPoints * text)
 {
 	return result->n >= at + text->n &&
 		memcmp(result->points + at, text->points,
@@ -79,7 +79,7 @@ has_text(const ShPoints *result, size_t at, const ShPoints *text)
 
 /* What a kind of edits does to a text, as far as it can be told in a line. */
 static bool
-is_right(ShEdit kind, const ShPoints *text, const ShPoints *result)
+is_right(ShEdit kind, const ShPoints * text, const ShPoints * result)
 {
 	size_t		same = 0;
 

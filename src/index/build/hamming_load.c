@@ -117,7 +117,12 @@ make_pivot(HammingPivot *pivot, const HammingEntry *entry)
 static void
 make_minus_infinity(HammingPivot *pivot)
 {
-	*pivot = (HammingPivot) {{.t_info = sizeof(IndexTupleData)}};
+	*pivot = (HammingPivot)
+	{
+		{
+			.t_info = sizeof(IndexTupleData)
+		}
+	};
 	BTreeTupleSetNAtts(&pivot->tuple, 0, false);
 }
 

@@ -216,8 +216,8 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingBounds *parent,
 		buffer = get_root(scan);
 
 		/*
-		 * A serializable transaction must hold a predicate lock on what it has
-		 * looked at: an empty index has no page to lock, so it locks the
+		 * A serializable transaction must hold a predicate lock on what it
+		 * has looked at: an empty index has no page to lock, so it locks the
 		 * relation.  An insertion may have come in between, so we look again.
 		 */
 		if (!BufferIsValid(buffer))
