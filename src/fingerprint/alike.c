@@ -105,7 +105,7 @@ is_said(unsigned char first)
 
 /*
  * Add a token: its digits, if they count, and what is between them.  A minus
- * before a number or a symbol, as in -5, -$5 and ->, is said; others are hyphens.
+ * before a digit or a symbol, as in -5, -$5 and ->, is said; others are hyphens.
  */
 static inline void
 chain_token(TokenChain *tokens, const unsigned char *from,
@@ -122,7 +122,8 @@ chain_token(TokenChain *tokens, const unsigned char *from,
 		if (begun && digits != (digit >= 0))
 			chain_byte(&tokens->chain, ' ');
 		digits = digit >= 0;
-		if (tokens->minus && utf8proc_category(c) >= UTF8PROC_CATEGORY_ND)
+		if (tokens->minus &&
+			(digits || utf8proc_category(c) >= UTF8PROC_CATEGORY_SM))
 			chain_byte(&tokens->chain, '-');
 		tokens->minus = false;
 		begun = !digits || tokens->digits;
