@@ -117,12 +117,8 @@ make_pivot(HammingPivot *pivot, const HammingEntry *entry)
 static void
 make_minus_infinity(HammingPivot *pivot)
 {
-	*pivot = (HammingPivot)
-	{
-		{
-			.t_info = sizeof(IndexTupleData)
-		}
-	};
+	memset(pivot, 0, sizeof *pivot);
+	pivot->tuple.t_info = sizeof(IndexTupleData);
 	BTreeTupleSetNAtts(&pivot->tuple, 0, false);
 }
 
