@@ -81,26 +81,19 @@ chain_end(const ByteChain *chain)
 
 /*
  * The value of a decimal digit, of whatever script; -1 if it is none.  Unicode
- * has the ten of a script in a row.
+ * has the ten of a script in a row, and none in Han or kana.
  */
 static inline int
 digit_value(int32_t c)
 {
 	int			value = -1;
 
-	if (c < 0x80)
+	if (c < 0x660 || (c > 0x1c59 && c < 0xa620))
 		return c >= '0' && c <= '9' ? c - '0' : -1;
 	while (value < 9 &&
 		   utf8proc_category(c - value - 1) == UTF8PROC_CATEGORY_ND)
 		value++;
 	return value;
-}
-
-/* Does a token say something?  An accent by itself begins with a blank. */
-static bool
-is_said(unsigned char first)
-{
-	return strchr(" -!?:`", first) == NULL;
 }
 
 /*
@@ -111,6 +104,7 @@ static inline void
 chain_token(TokenChain *tokens, const unsigned char *from,
 			const unsigned char *end)
 {
+	ByteChain	chain = tokens->chain;	/* in registers */
 	bool		digits = false;
 	bool		begun = false;	/* something behind the last blank */
 
@@ -120,18 +114,19 @@ chain_token(TokenChain *tokens, const unsigned char *from,
 		int			digit = digit_value(c);
 
 		if (begun && digits != (digit >= 0))
-			chain_byte(&tokens->chain, ' ');
+			chain_byte(&chain, ' ');
 		digits = digit >= 0;
 		if (tokens->minus &&
 			(digits || utf8proc_category(c) >= UTF8PROC_CATEGORY_SM))
-			chain_byte(&tokens->chain, '-');
+			chain_byte(&chain, '-');
 		tokens->minus = false;
 		begun = !digits || tokens->digits;
 		for (size_t i = 0; begun && i < (digits ? 1 : length); i++)
-			chain_byte(&tokens->chain, digits ? '0' + digit : from[i]);
+			chain_byte(&chain, digits ? '0' + digit : from[i]);
 	}
 	if (begun)
-		chain_byte(&tokens->chain, ' ');
+		chain_byte(&chain, ' ');
+	tokens->chain = chain;
 }
 
 /* ShDocumentSink: chain up the tokens. */
@@ -150,7 +145,8 @@ chain_tokens(void *state, ShWindows *windows)
 			const unsigned char *from = windows->text->bytes + batch[i].start;
 			const unsigned char *end = windows->text->bytes + batch[i].end;
 
-			if (is_said(*from))
+			/* An accent by itself begins with a blank, and says nothing. */
+			if (strchr(" -!?:`", *from) == NULL)
 				chain_token(tokens, from, end);
 			tokens->minus = *from == '-';
 		}
