@@ -2398,7 +2398,9 @@ WITH parts AS MATERIALIZED (
         '            LEFT JOIN found AS s ON s.key OPERATOR(pg_catalog.=) p.kept\n'
         '        WHERE q.ctid = p.place;\n'
         '        GET DIAGNOSTICS pairs = ROW_COUNT;\n'
-        '        EXIT WHEN pairs = 0;\n%s%s'
+        -- others may have changed lines of the plan while this waited for them
+        '        EXIT WHEN pairs = 0 AND NOT EXISTS (\n'
+        '            SELECT FROM %s WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'');\n%s%s'
         '        -- Remove the rows%s.\n%s'
         '        UPDATE %s AS p SET done = CASE WHEN EXISTS (\n'
         '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
@@ -2416,7 +2418,7 @@ WITH parts AS MATERIALIZED (
         source, wanted, plan_name,
         (SELECT string_agg(format(E'\n            AND g.g%s IS DISTINCT FROM NULL AND ARRAY[g.g%s] OPERATOR(pg_catalog.=) ARRAY[s.g%s]', n, n, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
-        compared,
+        compared, plan_name,
         E'        -- Rows whose children cannot move stay.\n' || nullif(moves.first, ''),
         E'        -- Children move to the row that stays.\n' || moves.text,
         CASE WHEN log IS NOT NULL THEN ', and keep what they were' END,
