@@ -2373,7 +2373,7 @@ WITH parts AS MATERIALIZED (
         '    LOOP\n'
         -- from here on nobody adds what would go and be in no log
         '        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s'
-        '        IF %s._simhash_shape(%L) OPERATOR(pg_catalog.<>) %L THEN\n'
+        '        IF %s._simhash_shape(%L::pg_catalog.regclass) OPERATOR(pg_catalog.<>) %L THEN\n'
         '            RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n        END IF;\n'
         -- An expression has a snapshot taken that lasts until the COMMIT.  Without one,
         -- PostgreSQL 17 and later forget what a plan depends on that passes an index

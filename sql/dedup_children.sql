@@ -251,5 +251,12 @@ SELECT put_back('gone_published');
 TABLE refers ORDER BY n;
 DROP PUBLICATION children;
 
+-- Every literal among arguments has its type: who may create functions in the schema of
+-- the extension could plant one that takes a bare literal for text.
+SELECT m[1] AS bare
+FROM simhash_dedup_script('pages', 'fp', 'plan_typed', log => 'gone_typed', children => 'move') AS s (text),
+    regexp_matches(text, 'public\._?simhash_\w+\(([^()]*)\)', 'g') AS m
+WHERE regexp_replace(m[1], '''[^'']*''::', '', 'g') ~ '''';
+
 RESET search_path;
 DROP SCHEMA children CASCADE;
