@@ -166,6 +166,8 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
  * simhash_finalize_columns: say that all columns of a descriptor of ours are there
  * simhash_set_checksum: set the checksum of a page that no other process sees
  * simhash_table_delete: delete a row, unless another transaction is about to
+ * simhash_keeps_read_only: is a relation of this kind on a server whose transaction
+ * is read-only to its end if ours was when it began there?
  * SIMHASH_RELATION_HOOK...: the hook in which an extension sees what the
  * planner has found out of a relation and its indexes, and its arguments
  */
@@ -187,7 +189,9 @@ typedef build_simple_rel_hook_type SimhashRelationHook;
 #define simhash_table_delete(table, tid, failure) \
 	table_tuple_delete(table, tid, GetCurrentCommandId(true), 0, \
 					   InvalidSnapshot, InvalidSnapshot, false, failure)
+#define simhash_keeps_read_only(kind)	((kind) == RELKIND_FOREIGN_TABLE)
 #else
+#define simhash_keeps_read_only(kind)	((void) (kind), false)
 #define simhash_am_routine(routine) \
 	memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine))
 #define simhash_set_checksum(page, blkno)	PageSetChecksumInplace(page, blkno)

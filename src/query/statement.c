@@ -10,8 +10,8 @@
  * changed.
  *
  * A query runs as in a transaction that is read-only, so that functions which
- * it calls cannot write either; but not one of foreign tables, as postgres_fdw
- * of PostgreSQL 19 has the other server read only until the transaction ends.
+ * it calls cannot write either; but not one of foreign tables on PostgreSQL 19:
+ * simhash_keeps_read_only says why.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -128,7 +128,7 @@ run_statement(const SimhashStatement *statement, DestReceiver *receiver)
 	ErrorContextCallback callback;
 	PlannedStmt *plan;
 	QueryDesc  *running;
-	bool		foreign = false;
+	bool		keeps = false;
 	ListCell   *lc;
 	int			level = NewGUCNestLevel();
 
@@ -139,8 +139,8 @@ run_statement(const SimhashStatement *statement, DestReceiver *receiver)
 	if (plan->rowMarks != NIL)
 		complain_of_query(statement);
 	foreach(lc, plan->rtable)
-		foreign |= lfirst_node(RangeTblEntry, lc)->relkind == RELKIND_FOREIGN_TABLE;
-	if (!foreign)
+		keeps |= simhash_keeps_read_only(lfirst_node(RangeTblEntry, lc)->relkind);
+	if (!keeps)
 		(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
 								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	if (statement->expected != NULL)
