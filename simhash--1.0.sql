@@ -2048,14 +2048,19 @@ LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     -- a relation that is NULL is no constant outside: it has to be complained of here
-    SELECT p.*, relation AS oid,
+    SELECT p.*, relation AS oid, log_parts,
         (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
-         FROM unnest(parse_ident(coalesce(plan, ''))) WITH ORDINALITY AS i (part, n)) AS plan_name,
+         FROM unnest(plan_parts) WITH ORDINALITY AS i (part, n)) AS plan_name,
         (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
-         FROM unnest(parse_ident(log)) WITH ORDINALITY AS i (part, n)) AS log_name
+         FROM unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS log_name
     FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
                               document, similarity, at_least, profile, at_most,
-                              apart, false) AS p
+                              apart, false) AS p,
+        -- with their schema: who puts rows back may have another search_path
+        LATERAL (SELECT CASE cardinality(i) WHEN 1 THEN current_schema()::text || i ELSE i END
+                 FROM parse_ident(coalesce(plan, '')) AS i) AS a (plan_parts),
+        LATERAL (SELECT CASE cardinality(i) WHEN 1 THEN current_schema()::text || i ELSE i END
+                 FROM parse_ident(log) AS i) AS b (log_parts)
 ), said AS (
     SELECT _simhash_said(name, fingerprint, simhash_dedup_script.k, kind, keep, within,
                          document, simhash_dedup_script.similarity,
@@ -2130,7 +2135,7 @@ WITH parts AS MATERIALIZED (
                                            format('_%s_%s', short, number) ELSE '' END),
                                '.' ORDER BY n)
              FROM (SELECT part, n, count(*) OVER () AS count
-                   FROM unnest(parse_ident(log)) WITH ORDINALITY AS i (part, n)) AS i)
+                   FROM parts, unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS i)
             END AS log_name,
         -- the children of rows that go (t), with these (g) and with what stays (s)
         format(E'%s AS p\n            JOIN %s AS g ON %s\n            JOIN %s AS s ON %s',

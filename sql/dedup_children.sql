@@ -247,7 +247,9 @@ CREATE PUBLICATION children FOR TABLES IN SCHEMA children;
 SET client_min_messages = warning;
 SELECT run('pages', 'plan_published', log => 'gone_published');
 SELECT count(*) FILTER (WHERE done = 'removed') FROM plan_published;
-SELECT put_back('gone_published');
+SET search_path = pg_catalog; -- is no matter to what was written with another
+SELECT children.put_back('children.gone_published');
+SET search_path = children, public;
 TABLE refers ORDER BY n;
 DROP PUBLICATION children;
 

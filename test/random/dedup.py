@@ -682,7 +682,7 @@ class Round:
         self.log = self.rng.choice((None, 'log', 'log'))
         if t.shape == 'inherits':
             self.log = None
-        self.plan_name, log = '"the "" plan"', '"%sl"".o\'g"' % t.name[:9].replace(
+        self.plan_name, log = 'work."the "" plan"', 'work."%sl"".o\'g"' % t.name[:9].replace(
             '"', '""')
         if self.log:
             self.log = log
@@ -700,8 +700,6 @@ class Round:
         self.certain = self.rng.random() < .2
         self.path(False)
         for statement in script:
-            statement = statement.replace('CREATE TABLE IF NOT EXISTS ',
-                                          'CREATE TABLE IF NOT EXISTS work.')
             if statement.startswith('DO'):
                 if self.certain:
                     self.run("UPDATE %s SET doubt = 'no' WHERE doubt IS NOT NULL"
@@ -838,7 +836,7 @@ class Round:
 
     def logs(self, name):
         """The logs of children of that name."""
-        prefix = self.log[1:-1].replace('""', '"')
+        prefix = self.log[len('work."'):-1].replace('""', '"')
         return [ident(r[0]) for r in self.rows(
             "SELECT relname FROM pg_class WHERE starts_with(relname, %s) AND "
             "relkind = 'r'" % literal(('%s_%s' % (prefix, name))[:50]))]
