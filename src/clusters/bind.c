@@ -84,10 +84,10 @@ free_trigger_name(Oid table, const char *first, const char *second)
 static void
 depend_on(const ClusterCall *call, bool all, Oid relation, AttrNumber column)
 {
-	const TriggerDesc *its = call->relation->trigdesc;
+	const TriggerDesc *its = CopyTriggerDesc(call->relation->trigdesc);
 	ObjectAddress other = {RelationRelationId, relation, column};
 
-	for (int i = 0; i < its->numtriggers; i++)
+	for (int i = 0; its != NULL && i < its->numtriggers; i++)
 	{
 		const Trigger *trigger = &its->triggers[i];
 		ObjectAddress address = {TriggerRelationId, trigger->tgoid, 0};
@@ -106,7 +106,7 @@ has_trigger(const ClusterCall *call, int i)
 	bool		theirs = triggers[i].theirs;
 	Relation	relation = table_open(theirs ? terms->clusters : call->table,
 									  AccessShareLock);
-	const TriggerDesc *all = relation->trigdesc;
+	const TriggerDesc *all = CopyTriggerDesc(relation->trigdesc);
 	int			kinds = !terms->star ? CLUSTER_CONNECTED :
 	terms->document == 0 ? CLUSTER_STAR : CLUSTER_STAR | VERIFIED;
 	bool		found = (triggers[i].kinds & kinds) == 0;

@@ -423,10 +423,11 @@ simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 	Snapshot	latest = begin_search(search);
 
 	for (int i = 0; i < scope->ntables && !is_search_done(search); i++)
-		if (i > 0 && search->space->stale)
-			search->changed = true;
-		else
+	{
+		if (i == 0 || !search->space->stale)
 			search_table(search, &scope->tables[i]);
+		search->changed |= scope->ntables > 1 && search->space->stale;
+	}
 	UnregisterSnapshot(latest);
 }
 
