@@ -100,7 +100,9 @@ find_primary_key(SimhashTable *table)
 static void
 find_key(SimhashTable *table)
 {
-	table->key = find_primary_key(table);
+	/* Rows of children by inheritance may have the key of another. */
+	if (!table->parted || get_rel_relkind(table->oid) == RELKIND_PARTITIONED_TABLE)
+		table->key = find_primary_key(table);
 	table->keyed = table->key != NIL;
 	if (table->keyed)
 		return;
@@ -278,6 +280,8 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 	}
 	expression = simhash_check_fingerprint(relation, fingerprint,
 										   &table->type, &table->width);
+	/* That has locked it: before, another could be put in its place. */
+	table->name = simhash_quoted_name(relation);
 	find_compared_document(table, options, expression);
 	parts = find_all_inheritors(relation, NoLock, NULL);
 	table->place = find_place(relation, parts);

@@ -153,6 +153,8 @@ class Table:
         self.rid, self.up, self.made = 'rid', 'up', 'made'
         self.keyed = rng.random() < .85
         self.keys = []
+        # what tells rows apart: no key does those of a child by inheritance
+        self.told = self.keyed and self.shape != 'inherits'
         if self.keyed:
             for i in range(rng.choice((1, 1, 1, 2, 3))):
                 kind = rng.choice(PARTITION_KEYS if self.shape == 'parted' and
@@ -480,7 +482,7 @@ class Round:
     def key(self, alias):
         """What a plan calls a row."""
         t = self.table
-        if t.keyed:
+        if t.told:
             return 'ARRAY[%s]' % ', '.join("format('%%s', %s.%s)" % (
                 alias, ident(k)) for k, _ in t.keys)
         return 'ARRAY[%s%s.ctid::text]' % (
@@ -516,9 +518,9 @@ class Round:
         if keep is None and t.similarity == 'containment' and self.decides():
             keep = 'length(%s) DESC NULLS LAST' % self.document('t')
         order = [keep] if keep else []
-        if t.keyed:
+        if t.told:
             order.append(keys)
-        if not t.keyed or t.shape != 'plain':
+        if not t.told or t.shape != 'plain':
             order.append('t.tableoid, t.ctid')
         return ', '.join(order)
 
