@@ -1593,18 +1593,26 @@ RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC
 WITH keys AS (
-    SELECT conrelid, conname, confdeltype FROM pg_constraint
-    WHERE oid IN (SELECT _simhash_referring(relation))
+    SELECT DISTINCT k.* FROM pg_constraint AS k,
+        LATERAL (SELECT _simhash_referring(relation) UNION ALL
+                 SELECT _simhash_referring(conrelid) FROM pg_constraint
+                 WHERE oid IN (SELECT _simhash_referring(relation))) AS r (oid)
+    WHERE k.oid = r.oid
 ), tables AS (
     SELECT relation::oid AS oid UNION SELECT conrelid FROM keys
 )
 SELECT hashtextextended(string_agg(line, ' ' ORDER BY line), 0)
-FROM (SELECT format('%s.%s', relname, attname) COLLATE "C"
-      FROM tables JOIN pg_class USING (oid) JOIN pg_attribute ON attrelid = oid
+FROM (SELECT format('%s.%s.%s %s %s %s', nspname, relname, attname,
+                    ROW(atttypid, atttypmod), attgenerated,
+                    relrowsecurity AND c.oid <> relation::oid) COLLATE "C"
+      FROM tables JOIN pg_class AS c USING (oid)
+          JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
       WHERE attnum > 0 AND NOT attisdropped
       UNION ALL
-      SELECT format('%s %s %s %s', relname, conname, confdeltype, relrowsecurity)
-      FROM keys JOIN pg_class ON oid = conrelid) AS shape (line);
+      SELECT format('%s.%s %s %s %s %s %s', nspname, relname, conname, conkey, confkey,
+                    confdeltype, confupdtype)
+      FROM keys JOIN pg_class AS c ON c.oid = conrelid
+          JOIN pg_namespace AS s ON s.oid = relnamespace) AS shape (line);
 END;
 COMMENT ON FUNCTION _simhash_shape(regclass) IS
 'internal: what a script has in it of a table and of those that refer to it';
@@ -1908,8 +1916,8 @@ WITH parts AS MATERIALIZED (
     UNION ALL
     SELECT 14, 0, 'advice', 'foreign keys',
         format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
-               ' fails, or takes them along; simhash_dedup_script moves them to the'
-               ' rows that stay.', keys)
+               ' fails, or takes them along; simhash_dedup_script moves them'
+               ' with children => ''move'' to the rows that stay.', keys)
     FROM referring, saved WHERE rows > 0 AND keys IS NOT NULL
     UNION ALL
     SELECT 15, 0, 'advice', 'no fingerprint',
@@ -2021,7 +2029,7 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
 BEGIN ATOMIC
 SELECT format('$simhash%s$', nullif(n, 0)) FROM generate_series(0, length(body)) AS n
-WHERE strpos(body, format('$simhash%s$', nullif(n, 0))) = 0 ORDER BY n LIMIT 1;
+WHERE strpos(body, format('$simhash%s$', nullif(n, 0))) = 0 LIMIT 1;
 END;
 COMMENT ON FUNCTION _simhash_quote(text) IS
 'internal: a quote that no name in the body of a block ends';
@@ -2105,11 +2113,12 @@ WITH parts AS MATERIALIZED (
          FROM unnest(conffeqop) WITH ORDINALITY AS u (operator, n)
              JOIN pg_operator AS o ON o.oid = operator
              JOIN pg_namespace AS s ON s.oid = oprnamespace) AS alike,
-        (SELECT string_agg(format(', "simhash now %s" %s', n,
-                                  format_type(atttypid, atttypmod)), '' ORDER BY n)
+        (SELECT string_agg(format(', "simhash now %s" %I.%I', n, nspname, typname), '' ORDER BY n)
          FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
              JOIN pg_attribute AS a ON a.attrelid = conrelid
-                 AND a.attnum = u.attnum) AS now,
+                 AND a.attnum = u.attnum
+             JOIN pg_type AS y ON y.oid = atttypid
+             JOIN pg_namespace AS s ON s.oid = typnamespace) AS now,
         (SELECT string_agg(format('t.%I OPERATOR(%I.%s) l.%s', attname, nspname, oprname,
                                   coalesce('"simhash now ' || array_position(conkey, a.attnum) || '"',
                                            quote_ident(attname))), ' AND ')
@@ -2169,7 +2178,7 @@ WITH parts AS MATERIALIZED (
 ), twins AS (
     SELECT u.oid, string_agg(
         format(E'        WITH family (part, place, gone, %s) AS MATERIALIZED (\n'
-               '            SELECT t.tableoid, t.ctid, p.gone, %s\n'
+               '            SELECT DISTINCT t.tableoid, t.ctid, p.gone, %s\n'
                '            FROM %s\n'
                '            JOIN %s AS t ON %s\n'
                '            WHERE p.done = ''now''\n'
@@ -2412,8 +2421,9 @@ WITH parts AS MATERIALIZED (
         '        WHERE p.done = ''now'';\n%s'
         '    END LOOP;\nEND\n',
         checks.text, plan_name, plan_name, plan_name,
-        name, (SELECT format(E'        LOCK TABLE %s IN ACCESS SHARE MODE;\n',
-                             string_agg(DISTINCT child, ', ')) FROM referring HAVING count(*) > 0),
+        name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
+                             CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
+               FROM referring HAVING count(*) > 0),
         schema, name, _simhash_shape(relation),
         format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
         plan_name, coalesce(batch::text, 'ALL'),

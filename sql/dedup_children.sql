@@ -253,6 +253,30 @@ SET search_path = children, public;
 TABLE refers ORDER BY n;
 DROP PUBLICATION children;
 
+-- a key of the children themselves, or one that another column has now
+CREATE TABLE written_2 AS SELECT text FROM simhash_dedup_script('pages', 'fp', 'plan_late_2', children => 'move', batch => NULL) AS text;
+DROP TABLE written;
+ALTER TABLE written_2 RENAME TO written;
+ALTER TABLE refers ADD UNIQUE (n, v);
+CREATE TABLE grand (n int, v int, FOREIGN KEY (n, v) REFERENCES refers (n, v) ON DELETE CASCADE);
+SELECT run_written();
+DROP TABLE grand;
+
+-- a line of a plan twice, and a row that has the key of one of a child by inheritance
+CREATE TABLE line (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO line SELECT n, body() FROM generate_series(1, 2) AS n;
+CREATE TABLE fans (who text, line int REFERENCES line, PRIMARY KEY (who, line));
+INSERT INTO fans VALUES ('ann', 2);
+CREATE TABLE plan_line AS SELECT * FROM simhash_dedup_plan('line', 'fp');
+INSERT INTO plan_line SELECT * FROM plan_line;
+SELECT run('line', 'plan_line');
+TABLE fans;
+CREATE TABLE heir () INHERITS (line);
+INSERT INTO line VALUES (3, 'something else that is like no other at all');
+INSERT INTO heir VALUES (3, body());
+SELECT run('line', 'plan_heir', children => NULL);
+SELECT tableoid::regclass, id FROM line ORDER BY 2;
+
 -- Every literal among arguments has its type: who may create functions in the schema of
 -- the extension could plant one that takes a bare literal for text.
 SELECT m[1] AS bare
