@@ -300,6 +300,8 @@ SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_array
                        THEN pg_catalog.concat(', at_least => ', (:'at_least')::pg_catalog.float8) END),
            'plan', pg_catalog.format('%I', pg_catalog.concat(short, '_plan_',
                pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
+           'log', pg_catalog.format('%I', pg_catalog.concat(short, '_log_',
+               pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
            'apart', CASE WHEN :'apart' OPERATOR(pg_catalog.<>) '' THEN :'apart'
                     ELSE pg_catalog.format('%I', pg_catalog.concat(short, '_apart')) END)
            END, 'null') AS calls,
@@ -307,8 +309,8 @@ SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_array
                   conrelid::pg_catalog.regclass, conname) ORDER BY conname)
               FROM pg_catalog.pg_constraint
               WHERE contype OPERATOR(pg_catalog.=) 'f'
-                  AND confrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid
-                  AND conparentid OPERATOR(pg_catalog.=) 0), '[]') AS referring
+                  AND oid OPERATOR(pg_catalog.=) ANY (ARRAY(
+                      SELECT :"schema"._simhash_referring((:'relation')::pg_catalog.oid::pg_catalog.regclass)))), '[]') AS referring
 FROM (SELECT pg_catalog.concat(
                  CASE WHEN :'keep_first' OPERATOR(pg_catalog.<>) ''
                  THEN pg_catalog.format(', keep => %L', :'keep_first') END,
