@@ -95,18 +95,6 @@ foreach my $version (@older)
 
 # --- the same for scripts of this test --------------------------------------
 
-# They are put beside those of the server, so they have to go again.
-my @planted;
-END { unlink @planted }
-
-sub plant
-{
-	my ($name, $text) = @_;
-
-	push @planted, "$directory/$name";
-	append_to_file($planted[-1], $text);
-}
-
 SKIP:
 {
 	skip "$directory cannot be written", 6 unless -w $directory;
@@ -118,10 +106,10 @@ SKIP:
 		$script =~ /\A(.*)^(CREATE FUNCTION .*?;\n)(COMMENT .*?;\n)\s*\z/ms;
 	my $echo = "\\echo Use \"ALTER EXTENSION\" \\quit\n";
 
-	plant("simhash--0.older.sql", $before);
-	plant("simhash--0.older--$newest.sql", "$echo$function$comment");
-	plant("simhash--0.poor.sql", $before);
-	plant("simhash--0.poor--$newest.sql", "$echo$function");
+	plant("$directory/simhash--0.older.sql", $before);
+	plant("$directory/simhash--0.older--$newest.sql", "$echo$function$comment");
+	plant("$directory/simhash--0.poor.sql", $before);
+	plant("$directory/simhash--0.poor--$newest.sql", "$echo$function");
 	foreach my $version ('0.older', '0.poor')
 	{
 		my $database = new_database('from_' . $version =~ s/\W/_/gr);
@@ -140,7 +128,7 @@ SKIP:
 		'one that forgets a comment does not');
 
 	# A script that is newer than the library.
-	plant("simhash--$newest--9.newer.sql", $echo . <<'END');
+	plant("$directory/simhash--$newest--9.newer.sql", $echo . <<'END');
 CREATE FUNCTION simhash_of_the_future() RETURNS int
 AS 'MODULE_PATHNAME', 'simhash_of_the_future' LANGUAGE C;
 END

@@ -143,17 +143,6 @@ END
 
 # It is put beside those of the server as a version of its own, and so are copies of
 # the scripts that lead on from it, or one that does nothing.
-my @planted;
-END { unlink @planted }
-
-sub plant
-{
-	my ($name, $text) = @_;
-
-	push @planted, "$directory/$name";
-	append_to_file($planted[-1], $text);
-	return;
-}
 
 # The objects of the extension of a database, by what they are called.
 sub objects
@@ -176,11 +165,11 @@ foreach my $version (@versions)
 	{
 		skip "$directory cannot be written", 2 unless -w $directory;
 
-		plant("simhash--$frozen.sql", kept($version, "simhash--$script.sql"));
-		plant("simhash--$frozen--$newest.sql", "-- nothing\n") if $script eq $newest;
+		plant("$directory/simhash--$frozen.sql", kept($version, "simhash--$script.sql"));
+		plant("$directory/simhash--$frozen--$newest.sql", "-- nothing\n") if $script eq $newest;
 		foreach my $way (glob "$directory/simhash--$script--*.sql")
 		{
-			plant("simhash--$frozen--$1.sql", slurp_file($way)) if $way =~ /--([\d.]+)\.sql$/;
+			plant("$directory/simhash--$frozen--$1.sql", slurp_file($way)) if $way =~ /--([\d.]+)\.sql$/;
 		}
 		$node->safe_psql('postgres', "CREATE DATABASE \"$frozen\" TEMPLATE template0");
 		$node->safe_psql($frozen, "CREATE EXTENSION simhash VERSION '$frozen'");

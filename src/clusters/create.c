@@ -212,7 +212,7 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 					 OidIsValid(column->attcollation) ?
 					 generate_collation_name(column->attcollation) : "",
 					 constraint);
-	return ++* last;
+	return ++(*last);
 }
 
 /*

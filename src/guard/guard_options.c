@@ -291,11 +291,11 @@ simhash_guard_bind_locks(GuardStatement *statement, Relation root,
 	static List *noticed = NIL; /* triggers, once a session each */
 	GuardSpace *space = &statement->space;
 	int			radius = space->terms.radius;
+	const TriggerDesc *all = CopyTriggerDesc(root->trigdesc);
 
-	for (int i = 0; root->trigdesc != NULL &&
-		 i < root->trigdesc->numtriggers; i++)
+	for (int i = 0; all != NULL && i < all->numtriggers; i++)
 	{
-		Trigger    *its = &root->trigdesc->triggers[i];
+		Trigger    *its = &all->triggers[i];
 		int			its_radius;
 
 		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT =
-  qw(seed seconds rounds new_node extension_contents needs_psycopg by_python);
+  qw(seed seconds rounds new_node extension_contents plant needs_psycopg by_python);
 
 # The seed of what is drawn at random: SIMHASH_SEED, or another each time.
 sub seed
@@ -79,6 +79,19 @@ sub extension_contents
 	$out =~ s/^(?:SET|SELECT pg_catalog\.binary_upgrade_set_|\\).*//gm;
 	my @objects = sort split /\n+--\n(?=-- Name: )/, $out;
 	return @objects;
+}
+
+# Put a script of an extension beside those of the server until the test ends.
+my @planted;
+END { unlink @planted }
+
+sub plant
+{
+	my ($path, $text) = @_;
+
+	push @planted, $path;
+	append_to_file($path, $text);
+	return;
 }
 
 sub python { return $ENV{PYTHON} || 'python3' }
