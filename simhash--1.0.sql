@@ -1604,7 +1604,7 @@ WITH keys AS (
 SELECT hashtextextended(string_agg(line, ' ' ORDER BY line), 0)
 FROM (SELECT format('%s.%s.%s %s %s %s', nspname, relname, attname,
                     ROW(atttypid, atttypmod), attgenerated,
-                    relrowsecurity AND c.oid <> relation::oid) COLLATE "C"
+                    c.oid <> relation::oid AND row_security_active(c.oid)) COLLATE "C"
       FROM tables JOIN pg_class AS c USING (oid)
           JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
       WHERE attnum > 0 AND NOT attisdropped
@@ -2163,13 +2163,16 @@ WITH parts AS MATERIALIZED (
     SELECT m.oid, m.child, m.pairs, m.of_gone, m.of_kept, m.log_name, m.literal,
         m.every, m.every_t, i.indexrelid, i.indnullsnotdistinct,
         string_agg(coalesce('s.' || m.ours[array_position(m.conkey, u.attnum)],
-                            't.' || quote_ident(attname)), ', ' ORDER BY n) AS later,
-        string_agg('t.' || quote_ident(attname), ', ' ORDER BY n) AS now,
+                            't.' || quote_ident(attname)) || as_indexed, ', ' ORDER BY n) AS later,
+        string_agg('t.' || quote_ident(attname) || as_indexed, ', ' ORDER BY n) AS now,
         string_agg('u' || n, ', ' ORDER BY n) AS names,
         string_agg(format('u%s IS NOT NULL', n), ' AND ' ORDER BY n) AS set
     FROM moving AS m JOIN pg_index AS i ON i.indrelid = m.conrelid,
-        unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, n)
-        JOIN pg_attribute AS a ON a.attnum = u.attnum
+        unnest(i.indkey::int2[], i.indcollation::oid[]) WITH ORDINALITY AS u (attnum, coll, n)
+        JOIN pg_attribute AS a ON a.attnum = u.attnum,
+        LATERAL coalesce((SELECT format(' COLLATE %I.%I', nspname, collname)
+                          FROM pg_collation AS c JOIN pg_namespace AS s ON s.oid = collnamespace
+                          WHERE c.oid = u.coll), '') AS as_indexed
     WHERE a.attrelid = m.conrelid AND i.indisunique AND i.indexprs IS NULL
         AND i.indpred IS NULL AND i.indkey::int2[] OPERATOR(pg_catalog.&&) m.conkey
         AND u.n <= i.indnkeyatts
@@ -2212,12 +2215,24 @@ WITH parts AS MATERIALIZED (
                END), '' ORDER BY indexrelid) AS text
     FROM uniques AS u, parts
     GROUP BY u.oid
-), back (whole, missing) AS (
-    -- that a trigger has left nothing out which the log is then to forget
-    VALUES (E'    GET DIAGNOSTICS n = ROW_COUNT;\n'
-            '    IF n OPERATOR(pg_catalog.<>) (SELECT pg_catalog.count(*) FROM %s) THEN\n'
-            '        RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n    END IF;\n',
-            'a trigger of %s leaves out rows that come back: disable it first')
+), returns AS (
+    -- rows come back from a log, and leave it unless a trigger alters them or leaves some out
+    SELECT attrelid, l.log, format(
+        E'    WITH back AS (\n        INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE\n'
+        '        SELECT %2$s FROM %3$s%4$s\n        RETURNING %5$s\n    )\n'
+        '    SELECT pg_catalog.count(*) INTO n FROM (\n'
+        '        SELECT ROW(%5$s)::pg_catalog.text FROM %3$s%4$s\n'
+        '        EXCEPT ALL SELECT ROW(%5$s)::pg_catalog.text FROM back) AS other;\n'
+        '    IF n OPERATOR(pg_catalog.>) 0 THEN\n'
+        '        RAISE object_not_in_prerequisite_state USING MESSAGE = %6$L,\n'
+        '            HINT = ''Disable the triggers that do so.'';\n    END IF;\n'
+        '    DELETE FROM %3$s%4$s;\n',
+        l.name, settable, l.log, l.condition, every,
+        'a trigger of ' || l.name || ' leaves out or alters rows that come back') AS text
+    FROM (SELECT parts.oid, parts.name, log_name, '' FROM parts
+          UNION
+          SELECT conrelid, child, log_name, ' WHERE "simhash action" = ''dropped''' FROM moving) AS l (oid, name, log, condition)
+        JOIN columns ON attrelid = l.oid
 ), moves AS (
     -- one foreign key after the other, as a row may have two that both move
     SELECT concat(string_agg(
@@ -2240,16 +2255,13 @@ WITH parts AS MATERIALIZED (
                    pairs, child, of_gone) END ||
         format(E'        UPDATE %s AS t SET %s\n        FROM %s\n'
                '        WHERE p.done = ''now'' AND %s;\n',
-               child, moved, pairs, of_gone) ||
-        format(E'        UPDATE %s AS q SET done = ''children'' FROM %s\n'
-               '            JOIN %s AS t ON %s\n'
+               child, moved, pairs, of_gone), '' ORDER BY m.oid) AS text,
+        -- whatever stands beside the rows that were locked, and whatever a trigger has done
+        string_agg(format(E'        UPDATE %s AS q SET done = ''children''\n'
+               '        FROM %s AS p JOIN %s AS g ON %s\n            JOIN %s AS t ON %s\n'
                '        WHERE p.done = ''now'' AND q.ctid = p.ctid;\n',
-               plan_name, pairs, child, of_gone), '' ORDER BY m.oid) AS text,
-        string_agg(format(E'    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
-                          '        SELECT %s FROM %s WHERE "simhash action" = ''dropped'';\n%s',
-                          child, settable, settable, m.log_name,
-                          format(back.whole, m.log_name || ' WHERE "simhash action" = ''dropped''',
-                                 format(back.missing, child))), '' ORDER BY m.oid) AS undrop,
+               plan_name, plan_name, source, gone, child, of_gone), '' ORDER BY m.oid) AS last,
+        string_agg(returns.text, '' ORDER BY m.oid) AS undrop,
         -- the last move first: that which a row is where it left it; so, in the logs, for
         -- rows that moved before they were dropped
         string_agg((SELECT string_agg(
@@ -2257,16 +2269,16 @@ WITH parts AS MATERIALIZED (
                    '            WHERE l."simhash action" = ''moved''%s AND %s\n                AND %s\n'
                    '            RETURNING l.ctid AS place\n'
                    '        )\n        DELETE FROM %s AS l USING back WHERE l.ctid = back.place;\n'
-                   '        done := done OR FOUND;\n',
+                   '        moved := moved OR FOUND;\n',
                    holds,
                    (SELECT string_agg(format('%s = l.%s', h, h), ', ') FROM unnest(theirs) AS h),
                    m.log_name, dropped, same, still, m.log_name), '' ORDER BY holds)
             FROM (SELECT child AS holds, '' AS dropped
                   UNION ALL
                   SELECT k.log_name, ' AND t."simhash action" = ''dropped'''
-                  FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo,
-        string_agg(format(E'    DELETE FROM %s;\n', m.log_name), '' ORDER BY m.oid) AS clear
-    FROM moving AS m LEFT JOIN twins USING (oid), parts, back
+                  FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo
+    FROM moving AS m LEFT JOIN twins USING (oid)
+        LEFT JOIN returns ON attrelid = conrelid AND log = m.log_name, parts
 ), actions (type, name) AS (
     -- what is done to rows whose parent goes, where it goes
     VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
@@ -2311,6 +2323,11 @@ WITH parts AS MATERIALIZED (
               JOIN actions ON confdeltype = type
           WHERE children = 'move' AND m.conrelid <> relation
           UNION ALL
+          SELECT format('%s refers to itself by a unique key, in which rows that move may collide: say children => ''stay''',
+                        child)
+          FROM uniques
+          WHERE children = 'move' AND child = ANY (SELECT parts.name FROM parts)
+          UNION ALL
           SELECT format('%s refers to %s ON DELETE %s, and no log would have its rows: say children => ''move'', or ''stay''',
                         conrelid::regclass, parts.name, actions.name)
           FROM parts, pg_constraint JOIN actions ON confdeltype = type
@@ -2328,114 +2345,125 @@ WITH parts AS MATERIALIZED (
           UNION ALL
           SELECT 'batch is less than 1' WHERE batch < 1) AS w
 ), strangers AS (
-    -- what script and undo refuse: the triggers of a plan, a log or a child run with the rights of whoever carries it out; who
-    -- has the rights of the table's owner could make some there, too
-    SELECT format(E'    IF EXISTS (SELECT FROM pg_catalog.pg_class\n'
-                  '            WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[%s])\n'
-                  '                AND pg_catalog.pg_get_userbyid(relowner) OPERATOR(pg_catalog.<>) current_user\n'
-                  '                AND NOT pg_catalog.pg_has_role(relowner, (SELECT relowner FROM pg_catalog.pg_class\n'
-                  '                    WHERE oid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass), ''USAGE'')) THEN\n'
-                  '        RAISE insufficient_privilege USING MESSAGE = %L;\n    END IF;\n',
-                  string_agg(quote_literal(tables.name) || '::pg_catalog.regclass::pg_catalog.oid', ', '),
-                  parts.name, 'the plan, a log or a child is a table of another role')
-        || coalesce((SELECT string_agg(DISTINCT format(
-             E'    IF pg_catalog.row_security_active(%L::pg_catalog.text) THEN\n'
-             '        RAISE feature_not_supported USING MESSAGE = %L;\n    END IF;\n',
-             child, format('%s has row security, which may hide rows that would be lost', child)), '')
-         FROM referring), '') AS text
+    -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
+    -- a child run with the rights of whoever carries it out; who has the rights of the
+    -- table's owner could make some there, too.  Bare operators are the server's.
+    SELECT margin, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
+        '%1$s        (SELECT nspname FROM pg_catalog.pg_namespace\n'
+        '%1$s            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())))[1]\n'
+        '%1$s        OPERATOR(pg_catalog.<>) ''pg_catalog''::pg_catalog.name THEN\n'
+        '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = ''pg_catalog is not first in search_path'';\n'
+        '%1$sEND IF;\n'
+        '%1$sIF EXISTS (SELECT FROM pg_catalog.pg_class\n'
+        '%1$s        WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[%2$s])\n'
+        '%1$s            AND pg_catalog.pg_get_userbyid(relowner) OPERATOR(pg_catalog.<>) current_user\n'
+        '%1$s            AND NOT pg_catalog.pg_has_role(relowner, (SELECT relowner FROM pg_catalog.pg_class\n'
+        '%1$s                WHERE oid OPERATOR(pg_catalog.=) %3$L::pg_catalog.regclass), ''USAGE'')) THEN\n'
+        '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, a log or a child is a table of another role'';\n'
+        '%1$sEND IF;\n%4$s',
+        margin, string_agg(format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name), ', '),
+        parts.name,
+        (SELECT string_agg(DISTINCT format(
+             E'%1$sIF pg_catalog.row_security_active(%2$L::pg_catalog.text) THEN\n'
+             '%1$s    RAISE feature_not_supported USING MESSAGE = %3$L;\n%1$sEND IF;\n',
+             margin, child, format('%s has row security, which may hide rows that would be lost', child)), '')
+         FROM referring)) AS text
     FROM parts, LATERAL (SELECT plan_name UNION ALL SELECT parts.log_name
                          UNION ALL SELECT log_name FROM moving
-                         UNION ALL SELECT child FROM moving) AS tables (name)
-    WHERE tables.name IS NOT NULL GROUP BY parts.name
-), reused AS (
-    -- what is in a log that the new comment would not put back
-    SELECT string_agg(format(E'    IF EXISTS (SELECT FROM %s%s) THEN\n'
-                             '        RAISE feature_not_supported USING MESSAGE = %L;\n    END IF;\n',
-                             log_name, condition,
-                             format('%s has rows of another table or foreign key: take another log', log_name)), '') AS text
-    FROM (SELECT log_name, format(' WHERE "simhash constraint" OPERATOR(pg_catalog.<>) %s', literal) AS condition
-          FROM moving WHERE log_name IS NOT NULL
-          UNION ALL
-          SELECT log_name, ''
-          FROM parts, obj_description(to_regclass(log_name), 'pg_class') AS said
-          WHERE children IS NULL AND strpos(said, '"simhash action"') > 0
-              OR strpos(said, format('INSERT INTO %s (', name)) = 0) AS r
-), undo AS (
-    -- a turn of the script ends in the log, which it may not while this reads and clears it
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    done boolean := true;\n'
-                  '    n bigint;\nBEGIN\n%s'
-                  '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n'
-                  '    INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\n'
-                  '        SELECT %s FROM %s;\n%s    DELETE FROM %s;\n%s'
-                  '    UPDATE %s SET done = ''put back'' WHERE done = ''removed'';\nEND\n',
-                  strangers.text, log_name, name, settable, settable, log_name,
-                  format(back.whole, log_name, format(back.missing, name)), log_name,
-                  -- what was dropped has left its place to others
-                  E'    WHILE done LOOP\n        done := false;\n' || moves.undo ||
-                  E'    END LOOP;\n' || moves.undrop || moves.clear, plan_name) AS body
-    FROM parts, moves, columns, strangers, back WHERE attrelid = parts.oid AND log IS NOT NULL
+                         UNION ALL SELECT child FROM moving) AS tables (name),
+        (VALUES ('    '), ('        ')) AS m (margin)
+    WHERE tables.name IS NOT NULL GROUP BY parts.name, margin
+), steps AS (
+    -- of the undo; a turn of the script ends in the log, which it may not while this
+    -- reads and clears it.  What was dropped has left its place to others.
+    SELECT format(
+        E'    IF pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL THEN\n'
+        '        LOCK TABLE %2$s IN SHARE ROW EXCLUSIVE MODE;\n    END IF;\n'
+        '    LOCK TABLE %3$s IN SHARE ROW EXCLUSIVE MODE;\n%4$s'
+        '    WHILE moved LOOP\n        moved := false;\n%5$s    END LOOP;\n%6$s'
+        '    IF pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL THEN\n'
+        '        UPDATE %2$s SET done = ''put back'' WHERE done = ''removed'';\n    END IF;\nEND\n',
+        plan_name, plan_name, log_name, returns.text, moves.undo, moves.undrop) AS text
+    FROM parts, moves, returns
+    WHERE attrelid = parts.oid AND returns.log = log_name
 ), checks AS (
-    SELECT concat(refusals.text, strangers.text, reused.text) AS text FROM refusals, strangers, reused
+    -- a log serves one script, which may be run again: its comment would not put back
+    -- what another one removed
+    SELECT margin, strangers.text || coalesce(format(
+        E'%1$sIF pg_catalog.strpos(coalesce(pg_catalog.obj_description(%2$L::pg_catalog.regclass, ''pg_class''), ''''), ''%3$s'') = 0 THEN\n'
+        '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %4$L;\n%1$sEND IF;\n',
+        margin, log_name, hashtextextended(steps.text, _simhash_shape(relation)),
+        log_name || ' is the log of another script: take another name'), '') AS text
+    FROM strangers, parts LEFT JOIN steps ON true
+), undo AS (
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    moved boolean := true;\n'
+                  '    n bigint;\nBEGIN\n%s%s', checks.text, steps.text) AS body
+    FROM checks, steps WHERE length(margin) = 4
 ), work AS (
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s'
-        '    -- What others go for does not go itself.\n'
-        '    UPDATE %s SET done = ''changed'' WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'' AND (\n'
-        '        kept OPERATOR(pg_catalog.=) ANY (\n'
-        '            SELECT gone FROM %s WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'')\n'
-        '        OR gone OPERATOR(pg_catalog.=) ANY (\n'
-        '            SELECT kept FROM %s WHERE done = ''removed''));\n'
         '    LOOP\n'
-        -- from here on nobody adds what would go and be in no log
+        -- from here on nobody adds what would go and be in no log, or alters the plan
         '        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s'
+        '        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s'
         '        IF %s._simhash_shape(%L::pg_catalog.regclass) OPERATOR(pg_catalog.<>) %L THEN\n'
         '            RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n        END IF;\n'
         -- An expression has a snapshot taken that lasts until the COMMIT.  Without one,
         -- PostgreSQL 17 and later forget what a plan depends on that passes an index
         -- over which is too new for it, and fail if they are built with assertions.
         '        pairs := 0;\n'
-        '        -- Some pairs of the plan: lock their rows, and compare them again.\n'
+        '        -- Some pairs of the plan: lock their rows, and compare them again.  What others\n'
+        '        -- go for does not go itself, and a row goes once, whatever its key is written as.\n'
+        '        UPDATE %s SET done = NULL WHERE done = ''now'';\n'
         '        WITH pair AS MATERIALIZED (\n'
-        '            SELECT p.ctid AS place, p.gone, p.kept, p.needed, coalesce(p.doubt, '''') AS doubt\n'
+        '            SELECT p.ctid AS line, p.gone, p.kept, p.needed, coalesce(p.doubt, '''') AS doubt\n'
         '            FROM %s AS p WHERE p.done IS NULL AND coalesce(p.doubt, ''no'') = ''no''\n'
-        '            ORDER BY p.kept, p.gone LIMIT %s FOR UPDATE OF p\n'
+        '            ORDER BY p.gone LIMIT %s\n'
         '        ), wanted ("simhash key") AS (\n'
         '            SELECT gone FROM pair UNION SELECT kept FROM pair\n'
         '        ), found AS MATERIALIZED (\n'
-        '            SELECT w."simhash key" AS key, %s AS fp%s%s\n'
+        '            SELECT w."simhash key" AS key, t.tableoid AS part, t.ctid AS place, %s AS fp%s%s\n'
         '            FROM %s AS t JOIN wanted AS w ON %s\n'
         '            ORDER BY t.tableoid, t.ctid FOR UPDATE OF t\n'
+        '        ), told AS (\n'
+        '            SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys FROM found\n'
         '        )\n'
-        '        UPDATE %s AS q SET done = CASE WHEN p.gone OPERATOR(pg_catalog.<>) p.kept%s\n'
+        '        UPDATE %s AS q SET done = CASE WHEN p.gone OPERATOR(pg_catalog.<>) p.kept\n'
+        '            AND g.keys = 1 AND s.keys = 1\n'
+        '            AND NOT EXISTS (SELECT FROM %s AS o WHERE o.done IS NULL AND coalesce(o.doubt, ''no'') = ''no''\n'
+        '                AND o.gone OPERATOR(pg_catalog.=) p.kept OFFSET 0)\n'
+        '            AND NOT EXISTS (SELECT FROM %s AS o WHERE o.done IS NULL AND coalesce(o.doubt, ''no'') = ''no''\n'
+        '                AND o.gone OPERATOR(pg_catalog.=) p.gone AND o.ctid < p.line OFFSET 0)\n'
+        '            AND NOT EXISTS (SELECT FROM %s AS o WHERE o.done = ''removed''\n'
+        '                AND o.kept OPERATOR(pg_catalog.=) p.gone OFFSET 0)%s\n'
         '            AND %s\n'
         '            THEN ''now'' ELSE ''changed'' END\n'
-        '        FROM pair AS p LEFT JOIN found AS g ON g.key OPERATOR(pg_catalog.=) p.gone\n'
-        '            LEFT JOIN found AS s ON s.key OPERATOR(pg_catalog.=) p.kept\n'
-        '        WHERE q.ctid = p.place;\n'
+        '        FROM pair AS p LEFT JOIN told AS g ON g.key OPERATOR(pg_catalog.=) p.gone\n'
+        '            LEFT JOIN told AS s ON s.key OPERATOR(pg_catalog.=) p.kept\n'
+        '        WHERE q.ctid = p.line;\n'
         '        GET DIAGNOSTICS pairs = ROW_COUNT;\n'
-        -- others may have changed lines of the plan while this waited for them
-        '        EXIT WHEN pairs = 0 AND NOT EXISTS (\n'
-        '            SELECT FROM %s WHERE done IS NULL AND coalesce(doubt, ''no'') = ''no'');\n%s%s'
+        '        EXIT WHEN pairs = 0;\n%s%s%s'
         '        -- Remove the rows%s.\n%s'
         '        UPDATE %s AS p SET done = CASE WHEN EXISTS (\n'
         '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
         '        WHERE p.done = ''now'';\n%s'
         '    END LOOP;\nEND\n',
-        checks.text, plan_name, plan_name, plan_name,
+        refusals.text,
         name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
                              CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
                FROM referring HAVING count(*) > 0),
-        schema, name, _simhash_shape(relation),
+        plan_name, checks.text, schema, name, _simhash_shape(relation),
         format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
-        plan_name, coalesce(batch::text, 'ALL'),
+        plan_name, plan_name, coalesce(batch::text, 'ALL'),
         fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
         (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
-        source, wanted, plan_name,
+        source, wanted, plan_name, plan_name, plan_name, plan_name,
         (SELECT string_agg(format(E'\n            AND g.g%s IS DISTINCT FROM NULL AND ARRAY[g.g%s] OPERATOR(pg_catalog.=) ARRAY[s.g%s]', n, n, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
-        compared, plan_name,
+        compared,
         E'        -- Rows whose children cannot move stay.\n' || nullif(moves.first, ''),
         E'        -- Children move to the row that stays.\n' || moves.text,
+        E'        -- Rows that have children still stay.\n' || moves.last,
         CASE WHEN log IS NOT NULL THEN ', and keep what they were' END,
         CASE WHEN log IS NULL THEN
             format(E'        DELETE FROM %s AS t USING %s AS p WHERE p.done = ''now'' AND %s;\n',
@@ -2450,7 +2478,24 @@ WITH parts AS MATERIALIZED (
         END,
         plan_name, source, goes,
         CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
-    FROM parts, moves, checks, columns WHERE attrelid = parts.oid
+    FROM parts, moves, refusals, checks, columns
+    WHERE attrelid = parts.oid AND length(margin) = 8
+), logs AS (
+    SELECT format(E'\nDECLARE\n    undo text := %1$s;\nBEGIN\n%2$s%3$s'
+                  '    IF pg_catalog.to_regclass(%4$L::pg_catalog.text) IS NULL THEN\n%5$s'
+                  '        EXECUTE pg_catalog.format(''COMMENT ON TABLE %%s IS %%L'', %4$L, undo);\n    END IF;\nEND\n',
+                  outer_tag || 'DO ' || inner_tag || undo.body || inner_tag || outer_tag,
+                  refusals.text, strangers.text, parts.log_name,
+                  string_agg(format(E'        CREATE TABLE %s (LIKE %s,\n            %s);\n'
+                                    '        ALTER TABLE %1$s REPLICA IDENTITY FULL;\n', l.name, l.original, l.more), '' ORDER BY l.name)) AS body
+    FROM parts, undo, refusals, strangers, LATERAL _simhash_quote(undo.body) AS inner_tag, LATERAL _simhash_quote(undo.body || inner_tag) AS outer_tag,
+        LATERAL (SELECT parts.log_name, parts.name,
+                     '"simhash kept" text[], "simhash distance" integer, "simhash similarity" double precision, "simhash removed" timestamptz DEFAULT now()'
+                 UNION ALL
+                 SELECT m.log_name, child, '"simhash action" text, "simhash constraint" text' || now
+                 FROM moving AS m) AS l (name, original, more)
+    WHERE length(margin) = 4
+    GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, strangers.text
 )
 SELECT text
 FROM parts, said, work, LATERAL (
@@ -2476,31 +2521,13 @@ FROM parts, said, work, LATERAL (
     SELECT 2.1, format(E'CREATE INDEX IF NOT EXISTS %I ON %s %s;\n',
                        left((parse_ident(plan))[cardinality(parse_ident(plan))], 40) || suffix,
                        plan_name, columns)
-    FROM (VALUES (' to do', '(kept, gone) WHERE done IS NULL'),
-        (' gone', '(gone)'), (' now', '(done) WHERE done = ''now''')) AS i (suffix, columns)
+    FROM (VALUES (' to do', '(gone) WHERE done IS NULL'),
+        (' removed', '(kept) WHERE done = ''removed'''), (' now', '(done) WHERE done = ''now''')) AS i (suffix, columns)
     UNION ALL
     SELECT 2.2, format(E'ANALYZE %s;\n', plan_name)
     UNION ALL
-    SELECT 4, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
-        '    "simhash kept" text[], "simhash distance" integer,\n'
-        '    "simhash similarity" double precision,\n'
-        '    "simhash removed" timestamptz DEFAULT now());\n', log_name, name)
-    WHERE log IS NOT NULL
-    UNION ALL
-    SELECT 6, format(E'CREATE TABLE IF NOT EXISTS %s (LIKE %s,\n'
-        '    "simhash action" text, "simhash constraint" text%s);\n',
-        m.log_name, child, now)
-    FROM moving AS m WHERE log IS NOT NULL
-    UNION ALL
-    SELECT 6.1, format(E'ALTER TABLE %s REPLICA IDENTITY FULL;\n', l.name)
-    FROM (SELECT log_name UNION ALL SELECT m.log_name FROM moving AS m) AS l (name)
-    WHERE log IS NOT NULL
-    UNION ALL
-    -- a script that is refused leaves what puts back what is in the log already
-    SELECT 7, format(E'-- The comment of the log puts all back.\nDO %1$s\nBEGIN\n%2$sEND\n%1$s;\n', _simhash_quote(said.text), said.text)
-    FROM undo, checks, LATERAL _simhash_quote(undo.body) AS tag, LATERAL (
-        SELECT format(E'%s    COMMENT ON TABLE %s IS %s;\n', checks.text, log_name,
-                      quote_literal(format('DO %s%s%s', tag, undo.body, tag))) AS text) AS said
+    SELECT 3, format(E'-- The log, and its comment, which puts all back.\nDO %s%s%s;\n', tag, body, tag)
+    FROM logs, _simhash_quote(body) AS tag
     UNION ALL
     SELECT 1000000, format(E'DO %s%s%s;\n', tag, body, tag)
     FROM _simhash_quote(body) AS tag) AS statements (n, text)

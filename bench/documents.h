@@ -203,11 +203,19 @@ read_documents(void)
 	}
 }
 
+/* ShTally's allocate; where memory comes from takes no context. */
+static void *
+allocate_in(void *context, size_t bytes)
+{
+	(void) context;
+	return allocate(bytes);
+}
+
 /* Ready the core for documents. */
 static void
 begin_documents(void)
 {
-	document.tally.allocate = allocate;
+	document.tally.allocate = allocate_in;
 	document.tally.release = free;
 	document.tally.multiplier = UINT64_C(0x9e3779b97f4a7c15);
 	read_documents();

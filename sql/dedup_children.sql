@@ -12,21 +12,32 @@ $$ SELECT 'The quick brown fox jumps over the lazy dog, which does not even wake
 
 -- Run a script, or what the comment of a log says; tells why it refuses.
 CREATE FUNCTION run(relation regclass, plan text, log text DEFAULT NULL,
-                    children text DEFAULT 'move', groups text[] DEFAULT '{}')
+                    children text DEFAULT 'move', groups text[] DEFAULT '{}', keep text DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
 BEGIN
     FOR line IN SELECT simhash_dedup_script(relation, 'fp', plan, log => run.log, children => run.children,
-                                            within => groups, batch => NULL) LOOP
+                                            within => groups, keep => run.keep, batch => NULL) LOOP
         EXECUTE line;
     END LOOP;
     RETURN 'done';
-EXCEPTION WHEN feature_not_supported THEN
+EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state THEN
     RETURN sqlerrm;
 END $$;
 CREATE FUNCTION put_back(log regclass) RETURNS void LANGUAGE plpgsql AS
 $$ BEGIN EXECUTE obj_description(log); END $$;
+-- Carry out a plan by hand: no text is compared.
+CREATE FUNCTION carry_out(relation regclass, plan text, log text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN SELECT simhash_dedup_script(relation, 'fp', plan, similarity => 'none', log => carry_out.log,
+                                            children => 'move', batch => NULL) LOOP
+        EXECUTE line;
+    END LOOP;
+    RETURN 'done';
+END $$;
 
 ----------------------------------------
 -- partitions: a key to the whole refers to each of them, a key to one not to the whole
@@ -108,7 +119,7 @@ DROP ROLE regress_dedup_children_reader;
 -- the logs of children
 ----------------------------------------
 
--- of names that are too long, and with a key more when it is used again
+-- of names that are too long; with a key more it is the log of another script
 CREATE TABLE "likes_of_a_long_name_that_takes_all_of_the_sixty_three_bytes_it" (n int PRIMARY KEY,
     a int REFERENCES docs ON DELETE CASCADE, b int REFERENCES docs ON DELETE SET NULL);
 INSERT INTO "likes_of_a_long_name_that_takes_all_of_the_sixty_three_bytes_it" VALUES (1, 2, 3), (2, 3, 2);
@@ -132,23 +143,23 @@ CREATE TABLE marks (n int PRIMARY KEY, a int CONSTRAINT marks_a REFERENCES notes
 INSERT INTO marks VALUES (1, 2, 3), (2, 3, 2);
 SELECT run('notes', 'plan_notes', log => 'gone_notes');
 INSERT INTO notes VALUES (4, body());
-SELECT run('notes', 'plan_notes_2', log => 'gone_notes', children => NULL);
+SELECT run('notes', 'plan_notes', log => 'gone_notes', children => NULL);
 ALTER TABLE marks DROP CONSTRAINT marks_a, ADD CONSTRAINT marks_a FOREIGN KEY (a) REFERENCES notes;
 SELECT run('notes', 'plan_notes_2', log => 'gone_notes');
 SELECT put_back('gone_notes');
 TABLE marks ORDER BY n;
-SELECT run('notes', 'plan_notes_2', log => 'gone_notes');
+SELECT run('notes', 'plan_notes_2', log => 'gone_notes_2');
 -- nor are logs emptied whose rows cannot be found by whoever puts all back
 CREATE ROLE regress_dedup_children_blind;
 GRANT ALL ON SCHEMA children TO regress_dedup_children_blind;
 GRANT ALL ON ALL TABLES IN SCHEMA children TO regress_dedup_children_blind;
 ALTER TABLE marks ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_dedup_children_blind;
-SELECT put_back('gone_notes');
+SELECT put_back('gone_notes_2');
 RESET ROLE;
 DROP OWNED BY regress_dedup_children_blind;
 DROP ROLE regress_dedup_children_blind;
-SELECT put_back('gone_notes');
+SELECT put_back('gone_notes_2');
 TABLE marks ORDER BY n;
 
 -- what is dropped for one key leaves its place in another to what moves
@@ -169,8 +180,9 @@ INSERT INTO refers VALUES (1, 0, NULL, 1), (2, 0, 2, 2);
 SELECT run('pages', 'plan_pages', log => 'gone_pages');
 INSERT INTO pages VALUES (3, body());
 INSERT INTO refers VALUES (3, 0, 3, 3);
-SELECT run('pages', 'plan_pages_2', log => 'gone_pages');
+SELECT run('pages', 'plan_pages_2', log => 'gone_pages_2');
 TABLE refers ORDER BY n;
+SELECT put_back('gone_pages_2');
 SELECT put_back('gone_pages');
 TABLE refers ORDER BY n;
 
@@ -213,6 +225,16 @@ SELECT put_back('gone_news');
 DROP TRIGGER leaves_out ON votes;
 SELECT put_back('gone_news');
 SELECT n, news, body = body() AS same FROM votes JOIN news ON id = news ORDER BY n;
+-- nor does one that alters them have the log forget what they were
+SELECT run('news', 'plan_news_2', log => 'gone_news_2');
+CREATE FUNCTION alter_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.body = upper(NEW.body); RETURN NEW; END $$;
+CREATE TRIGGER alters BEFORE INSERT ON news FOR EACH ROW EXECUTE FUNCTION alter_it();
+SELECT put_back('gone_news_2');
+ALTER TABLE news DISABLE TRIGGER alters;
+DROP TABLE plan_news_2; -- the log serves without it
+SELECT put_back('gone_news_2');
+SELECT id, body = body() AS same FROM news ORDER BY id;
+DROP TRIGGER alters ON news;
 
 -- A script knows columns and keys as they were when it was written: what it would remove
 -- beside these would be in no log.
@@ -276,6 +298,119 @@ INSERT INTO line VALUES (3, 'something else that is like no other at all');
 INSERT INTO heir VALUES (3, body());
 SELECT run('line', 'plan_heir', children => NULL);
 SELECT tableoid::regclass, id FROM line ORDER BY 2;
+
+----------------------------------------
+-- a log is of one script, and what it cannot put back stays in it
+----------------------------------------
+
+CREATE TABLE items (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO items SELECT n, body() FROM generate_series(1, 2) AS n;
+CREATE TABLE tags (n int PRIMARY KEY, item int REFERENCES items ON DELETE CASCADE);
+INSERT INTO tags VALUES (1, 2);
+SELECT run('items', 'plan_a', log => 'gone_a');
+INSERT INTO items VALUES (3, body());
+SELECT run('items', 'plan_b', log => 'gone_b', keep => 'id DESC');
+TABLE tags;
+SELECT put_back('gone_a'); -- too early
+TABLE tags;
+SELECT put_back('gone_b');
+SELECT put_back('gone_a');
+TABLE tags;
+SELECT (SELECT count(*) FROM gone_a_tags_1) AS a, (SELECT count(*) FROM gone_b_tags_1) AS b;
+-- under another name it is not put back, nor is another one in its place
+SELECT run('items', 'plan_c', log => 'gone_c');
+ALTER TABLE gone_c RENAME TO gone_d;
+CREATE TABLE gone_c (LIKE gone_d INCLUDING ALL);
+SELECT put_back('gone_d');
+DROP TABLE gone_c;
+ALTER TABLE gone_d RENAME TO gone_c;
+SELECT put_back('gone_c');
+-- types that have changed make another log of it
+ALTER TABLE items ADD price numeric(9, 4);
+SELECT run('items', 'plan_e', log => 'gone_e');
+SELECT put_back('gone_e');
+DROP TABLE plan_e;
+ALTER TABLE items ALTER price TYPE numeric(9, 2);
+SELECT run('items', 'plan_e', log => 'gone_e');
+-- psql goes on after an error: what follows has to see for itself
+DO $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN SELECT simhash_dedup_script('items', 'fp', 'plan_f', log => 'gone_a', children => 'move', batch => NULL) LOOP
+        BEGIN
+            EXECUTE line;
+        EXCEPTION WHEN object_not_in_prerequisite_state THEN
+            RAISE WARNING '%', sqlerrm;
+        END;
+    END LOOP;
+END $$;
+SELECT count(*) FROM items;
+
+----------------------------------------
+-- plans by hand: a row goes once, for one that stays, whatever is written of it
+----------------------------------------
+
+CREATE TABLE plan_hand (LIKE plan_a);
+INSERT INTO plan_hand (gone, kept) VALUES ('{1}', '{02}'), ('{2}', '{01}');
+SELECT carry_out('items', 'plan_hand');
+SELECT gone, kept, done FROM plan_hand ORDER BY 1;
+UPDATE plan_hand SET done = NULL, doubt = 'x';
+INSERT INTO plan_hand (gone, kept) VALUES ('{1}', '{2}'), ('{2}', '{3}'), ('{1}', '{3}');
+SELECT carry_out('items', 'plan_hand', log => 'gone_hand');
+SELECT gone, kept, done FROM plan_hand WHERE doubt IS NULL ORDER BY 1, 2;
+-- one that a line went for stays, though a line says so later
+INSERT INTO plan_hand (gone, kept) VALUES ('{3}', '{1}');
+SELECT carry_out('items', 'plan_hand', log => 'gone_hand');
+SELECT gone, kept, done FROM plan_hand WHERE doubt IS NULL ORDER BY 1, 2;
+SELECT put_back('gone_hand');
+-- nor does a row go uncompared since somebody says that it does now
+UPDATE items SET body = 'Nothing of this is like that at all, whatever somebody may say of it in a plan.' WHERE id = 3;
+CREATE TABLE plan_now AS SELECT ARRAY['3'] AS gone, ARRAY['1'] AS kept, 0 AS distance, 1::float8 AS similarity,
+    .8::float8 AS needed, NULL::text AS doubt, 'now' AS done;
+SELECT run('items', 'plan_now');
+SELECT done FROM plan_now;
+
+----------------------------------------
+-- keys to a table itself, other collations, counting triggers, operators of others
+----------------------------------------
+
+CREATE TABLE tree (id int PRIMARY KEY, up int REFERENCES tree, slug text, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, UNIQUE (up, slug));
+INSERT INTO tree SELECT n, NULL, 'root', body() FROM generate_series(1, 2) AS n;
+INSERT INTO tree VALUES (3, 1, 'a', 'One text that is like no other one, about the sea and the ships that sail on it.'),
+    (4, 2, 'a', 'Quite another document, which tells of mountains, goats, and how cheese is made.');
+SELECT run('tree', 'plan_tree', log => 'gone_tree');
+SELECT run('tree', 'plan_tree', log => 'gone_tree', children => 'stay');
+SELECT gone, done FROM plan_tree;
+SELECT count(*) FROM tree;
+
+CREATE COLLATION any_case (PROVIDER = icu, LOCALE = 'und-u-ks-level2', DETERMINISTIC = false);
+CREATE TABLE named (n int PRIMARY KEY, item int REFERENCES items, who text);
+CREATE UNIQUE INDEX ON named (item, who COLLATE any_case);
+INSERT INTO named VALUES (1, 1, 'Ann'), (2, 2, 'ANN'), (3, 2, 'Bob');
+SELECT run('items', 'plan_named', log => 'gone_named');
+TABLE named ORDER BY n;
+SELECT put_back('gone_named');
+TABLE named ORDER BY n;
+DROP TABLE named;
+
+CREATE TABLE counted (url text UNIQUE, n int NOT NULL DEFAULT 0, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO counted VALUES ('a', 0, body()), ('b', 0, body());
+CREATE TABLE hits (n int PRIMARY KEY, url text REFERENCES counted (url) ON DELETE CASCADE);
+CREATE TABLE refs (n int PRIMARY KEY, url text REFERENCES counted (url) ON DELETE CASCADE);
+INSERT INTO hits VALUES (1, 'b');
+INSERT INTO refs VALUES (1, 'b');
+CREATE FUNCTION count_it() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN UPDATE counted SET n = n + 1 WHERE url = NEW.url; RETURN NULL; END $$;
+CREATE TRIGGER counts AFTER UPDATE ON hits FOR EACH ROW EXECUTE FUNCTION count_it();
+SELECT run('counted', 'plan_counted');
+SELECT done FROM plan_counted;
+SELECT (SELECT count(*) FROM hits) AS hits, (SELECT count(*) FROM refs) AS refs;
+
+SET search_path = children, public, pg_catalog;
+SELECT run('items', 'plan_path', log => 'gone_path');
+SET search_path = children, public;
 
 -- Every literal among arguments has its type: who may create functions in the schema of
 -- the extension could plant one that takes a bare literal for text.
