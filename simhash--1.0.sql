@@ -1586,8 +1586,8 @@ END;
 COMMENT ON FUNCTION _simhash_referring(regclass) IS
 'internal: the foreign keys whose rows refer to those of a table';
 
--- What a script has in it of a table and of those that refer to it: columns, foreign
--- keys, and whether rows are hidden.
+-- What a script has in it of a table and of those that refer to it: columns, keys, and
+-- whether rows are hidden.
 CREATE FUNCTION _simhash_shape(relation regclass)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE COST 200
@@ -1602,12 +1602,17 @@ WITH keys AS (
     SELECT relation::oid AS oid UNION SELECT conrelid FROM keys
 )
 SELECT hashtextextended(string_agg(line, ' ' ORDER BY line), 0)
-FROM (SELECT format('%s.%s.%s %s %s %s', nspname, relname, attname,
-                    ROW(atttypid, atttypmod), attgenerated,
-                    c.oid <> relation::oid AND row_security_active(c.oid)) COLLATE "C"
+FROM (SELECT format('%s.%s.%s %s.%s %s %s %s', s.nspname, relname, attname, n.nspname, typname,
+                    atttypmod, attgenerated, c.oid <> relation::oid AND row_security_active(c.oid)) COLLATE "C"
       FROM tables JOIN pg_class AS c USING (oid)
           JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
+          JOIN pg_type AS t ON t.oid = atttypid JOIN pg_namespace AS n ON n.oid = typnamespace
       WHERE attnum > 0 AND NOT attisdropped
+      UNION ALL
+      SELECT format('%s.%s %s %s', nspname, relname, indisprimary, indkey)
+      FROM tables JOIN pg_class AS c USING (oid)
+          JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_index ON indrelid = c.oid
+      WHERE indisunique
       UNION ALL
       SELECT format('%s.%s %s %s %s %s %s', nspname, relname, conname, conkey, confkey,
                     confdeltype, confupdtype)
@@ -2085,6 +2090,18 @@ WITH parts AS MATERIALIZED (
     FROM pg_attribute
     WHERE attnum > 0 AND NOT attisdropped
     GROUP BY attrelid
+), identity AS (
+    -- the columns of primary keys, and what tells that they are equal
+    SELECT indrelid, u.attnum, attname, quote_ident(attname) AS name, nspname, oprname
+    FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am AS m ON m.oid = relam,
+        unnest(indkey::int2[], indclass::oid[]) AS u (attnum, class)
+        JOIN pg_attribute AS a ON a.attnum = u.attnum
+        JOIN pg_opclass AS o ON o.oid = class
+        JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3
+            AND amoplefttype = opcintype AND amoprighttype = opcintype
+        JOIN pg_operator AS e ON e.oid = amopopr
+        JOIN pg_namespace AS s ON s.oid = oprnamespace
+    WHERE attrelid = indrelid AND indisprimary AND amname = 'btree'
 ), referring AS MATERIALIZED (
     -- the foreign keys to the table, and the children that they are of
     SELECT c.oid, conrelid, confrelid, conkey, conindid, quote_literal(conname) AS literal,
@@ -2109,27 +2126,35 @@ WITH parts AS MATERIALIZED (
          FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
              JOIN pg_operator AS o ON o.oid = operator
              JOIN pg_namespace AS s ON s.oid = oprnamespace) AS equals,
-        (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
-         FROM unnest(conffeqop) WITH ORDINALITY AS u (operator, n)
-             JOIN pg_operator AS o ON o.oid = operator
-             JOIN pg_namespace AS s ON s.oid = oprnamespace) AS alike,
-        (SELECT string_agg(format(', "simhash now %s" %I.%I', n, nspname, typname), '' ORDER BY n)
+        (SELECT string_agg(format(', NULL::%I.%I AS "simhash now %s"', nspname, typname, n), '' ORDER BY n)
          FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
              JOIN pg_attribute AS a ON a.attrelid = conrelid
                  AND a.attnum = u.attnum
              JOIN pg_type AS y ON y.oid = atttypid
              JOIN pg_namespace AS s ON s.oid = typnamespace) AS now,
-        (SELECT string_agg(format('t.%I OPERATOR(%I.%s) l.%s', attname, nspname, oprname,
-                                  coalesce('"simhash now ' || array_position(conkey, a.attnum) || '"',
-                                           quote_ident(attname))), ' AND ')
-         FROM pg_index AS x, unnest(indkey::int2[], indclass::oid[]) AS u (attnum, class)
-             JOIN pg_attribute AS a ON a.attnum = u.attnum
-             JOIN pg_opclass AS o ON o.oid = class
-             JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3
-                 AND amoplefttype = opcintype AND amoprighttype = opcintype
-             JOIN pg_operator AS e ON e.oid = amopopr
-             JOIN pg_namespace AS s ON s.oid = oprnamespace
-         WHERE attrelid = indrelid AND indrelid = conrelid AND indisprimary) AS same
+        -- t, by the primary key, is the row of a line l of the log, where it has moved to
+        (SELECT string_agg(format('t.%s OPERATOR(%I.%s) l.%s', name, nspname, oprname,
+                                  coalesce('"simhash now ' || array_position(conkey, attnum) || '"', name)), ' AND ')
+         FROM identity WHERE indrelid = conrelid) AS same,
+        CASE WHEN EXISTS (SELECT FROM unnest(conkey, confkey) AS u (h, o)
+                              JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
+                              JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o
+                          WHERE ROW(h.atttypid, h.attcollation) <> ROW(o.atttypid, o.attcollation)) THEN
+            'its columns have other types or collations'
+        WHEN EXISTS (SELECT FROM pg_constraint AS x
+                     WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conparentid = 0
+                         AND x.oid NOT IN (c.oid, c.conparentid) AND x.conkey && c.conkey) THEN
+            'another foreign key has one of its columns'
+        WHEN EXISTS (SELECT FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS x USING (oid)
+                         JOIN pg_attribute AS o ON o.attrelid = x.confrelid AND o.attnum = ANY (x.confkey)
+                         JOIN pg_attribute AS h ON h.attrelid = c.conrelid AND h.attnum = ANY (c.conkey)
+                     WHERE o.attname = h.attname) THEN
+            'a foreign key refers to one of its columns'
+        WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS p ON p.oid = inhparent
+                     WHERE conrelid IN (inhparent, inhrelid) AND relkind <> 'p') THEN
+            'inheritance'
+        WHEN (SELECT amname FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam WHERE i.oid = conindid) <> 'btree' THEN
+            'periods' END AS unfit
     FROM pg_constraint AS c JOIN pg_class AS r ON r.oid = conrelid
         JOIN pg_namespace AS s ON s.oid = relnamespace
         JOIN columns AS k ON k.attrelid = conrelid,
@@ -2156,7 +2181,12 @@ WITH parts AS MATERIALIZED (
         (SELECT string_agg(format('%s = s.%s', h, o), ', ')
          FROM unnest(theirs, ours) AS u (h, o)) AS moved,
         (SELECT string_agg(format('t.%s %s l."simhash now %s"', h, e, n), ' AND ' ORDER BY n)
-         FROM unnest(theirs, alike) WITH ORDINALITY AS u (h, e, n)) AS still
+         FROM unnest(theirs, equals) WITH ORDINALITY AS u (h, e, n)) AS still,
+        -- columns that no move of another key changes
+        (SELECT array_agg(quote_ident(attname) ORDER BY attnum) FROM pg_attribute
+         WHERE attrelid = f.conrelid AND attnum > 0 AND NOT attisdropped
+             AND (attnum = ANY (f.conkey) OR attnum <> ALL (
+                 SELECT unnest(o.conkey) FROM referring AS o WHERE o.conrelid = f.conrelid))) AS fixed
     FROM referring AS f, parts
 ), uniques AS (
     -- the unique indexes of children in which a moved row could collide
@@ -2218,17 +2248,19 @@ WITH parts AS MATERIALIZED (
 ), returns AS (
     -- rows come back from a log, and leave it unless a trigger alters them or leaves some out
     SELECT attrelid, l.log, format(
-        E'    WITH back AS (\n        INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE\n'
-        '        SELECT %2$s FROM %3$s%4$s\n        RETURNING %5$s\n    )\n'
+        E'    INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE\n        SELECT %2$s FROM %3$s%4$s;\n'
         '    SELECT pg_catalog.count(*) INTO n FROM (\n'
         '        SELECT ROW(%5$s)::pg_catalog.text FROM %3$s%4$s\n'
-        '        EXCEPT ALL SELECT ROW(%5$s)::pg_catalog.text FROM back) AS other;\n'
+        '        EXCEPT ALL SELECT ROW(%5$s)::pg_catalog.text FROM %1$s AS t%7$s) AS other;\n'
         '    IF n OPERATOR(pg_catalog.>) 0 THEN\n'
         '        RAISE object_not_in_prerequisite_state USING MESSAGE = %6$L,\n'
         '            HINT = ''Disable the triggers that do so.'';\n    END IF;\n'
         '    DELETE FROM %3$s%4$s;\n',
         l.name, settable, l.log, l.condition, every,
-        'a trigger of ' || l.name || ' leaves out or alters rows that come back') AS text
+        'a trigger of ' || l.name || ' leaves out or alters rows that come back',
+        (SELECT format(E'\n            WHERE EXISTS (SELECT FROM %s AS l WHERE %s)', l.log,
+                       string_agg(format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), ' AND '))
+         FROM identity AS i WHERE indrelid = attrelid HAVING count(*) > 0)) AS text
     FROM (SELECT parts.oid, parts.name, log_name, '' FROM parts
           UNION
           SELECT conrelid, child, log_name, ' WHERE "simhash action" = ''dropped''' FROM moving) AS l (oid, name, log, condition)
@@ -2241,7 +2273,16 @@ WITH parts AS MATERIALIZED (
                    '        WHERE p.done = ''now'' AND q.ctid = p.ctid AND (%s);\n',
                    plan_name, pairs, child, of_gone, nulls), '') FILTER (WHERE nulls IS NOT NULL),
         CASE WHEN children = 'stay' THEN string_agg(twins.text, '' ORDER BY m.oid) END) AS first,
-        string_agg(coalesce(twins.text, '') || CASE WHEN m.log_name IS NULL THEN '' ELSE
+        string_agg(format(E'        PERFORM FROM %s\n            JOIN %s AS t ON %s\n'
+                          '        WHERE p.done = ''now'' FOR UPDATE OF t;\n', pairs, child, of_gone)
+            || coalesce(twins.text, '') || CASE WHEN m.log_name IS NULL THEN '' ELSE
+            coalesce(
+                -- one that was somewhere else since has left where the log says that it is
+                (SELECT format(E'        UPDATE %s AS l SET "simhash action" = ''left'' FROM %s\n            JOIN %s AS t ON %s\n'
+                               '        WHERE p.done = ''now'' AND l."simhash action" = ''moved'' AND %s;\n',
+                               m.log_name, pairs, child, of_gone,
+                               string_agg(format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), ' AND '))
+                 FROM identity AS i WHERE indrelid = conrelid HAVING bool_and(i.attnum <> ALL (conkey))), '') ||
             format(E'        INSERT INTO %s (%s, "simhash action", "simhash constraint"%s)\n'
                    '        SELECT %s, ''moved'', %s%s\n'
                    '        FROM %s\n            JOIN %s AS t ON %s\n'
@@ -2256,11 +2297,9 @@ WITH parts AS MATERIALIZED (
         format(E'        UPDATE %s AS t SET %s\n        FROM %s\n'
                '        WHERE p.done = ''now'' AND %s;\n',
                child, moved, pairs, of_gone), '' ORDER BY m.oid) AS text,
-        -- whatever stands beside the rows that were locked, and whatever a trigger has done
-        string_agg(format(E'        UPDATE %s AS q SET done = ''children''\n'
-               '        FROM %s AS p JOIN %s AS g ON %s\n            JOIN %s AS t ON %s\n'
-               '        WHERE p.done = ''now'' AND q.ctid = p.ctid;\n',
-               plan_name, plan_name, source, gone, child, of_gone), '' ORDER BY m.oid) AS last,
+        string_agg(format(E'            SELECT p.ctid FROM %s AS p JOIN %s AS g ON %s\n'
+               '                JOIN %s AS t ON %s\n            WHERE p.done = ''now''\n',
+               plan_name, source, gone, child, of_gone), E'            UNION ALL\n' ORDER BY m.oid) AS left_over,
         string_agg(returns.text, '' ORDER BY m.oid) AS undrop,
         -- the last move first: that which a row is where it left it; so, in the logs, for
         -- rows that moved before they were dropped
@@ -2268,7 +2307,7 @@ WITH parts AS MATERIALIZED (
             format(E'        WITH back AS (\n            UPDATE %s AS t SET %s FROM %s AS l\n'
                    '            WHERE l."simhash action" = ''moved''%s AND %s\n                AND %s\n'
                    '            RETURNING l.ctid AS place\n'
-                   '        )\n        DELETE FROM %s AS l USING back WHERE l.ctid = back.place;\n'
+                   '        )\n        UPDATE %s AS l SET "simhash action" = ''back'' FROM back WHERE l.ctid = back.place;\n'
                    '        moved := moved OR FOUND;\n',
                    holds,
                    (SELECT string_agg(format('%s = l.%s', h, h), ', ') FROM unnest(theirs) AS h),
@@ -2276,7 +2315,13 @@ WITH parts AS MATERIALIZED (
             FROM (SELECT child AS holds, '' AS dropped
                   UNION ALL
                   SELECT k.log_name, ' AND t."simhash action" = ''dropped'''
-                  FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo
+                  FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo,
+        string_agg(format(E'    DELETE FROM %s AS l USING %s AS t WHERE l."simhash action" = ''back''%s\n'
+               '        AND ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text;\n', m.log_name, child,
+               (SELECT string_agg(format(' AND t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), '')
+                FROM identity AS i WHERE indrelid = conrelid AND i.name = ANY (fixed)),
+               (SELECT string_agg('t.' || f, ', ') FROM unnest(fixed) AS f),
+               (SELECT string_agg('l.' || f, ', ') FROM unnest(fixed) AS f)), '' ORDER BY m.oid) AS clear
     FROM moving AS m LEFT JOIN twins USING (oid)
         LEFT JOIN returns ON attrelid = conrelid AND log = m.log_name, parts
 ), actions (type, name) AS (
@@ -2295,10 +2340,9 @@ WITH parts AS MATERIALIZED (
                         child, confrelid::regclass, name)
           FROM referring, parts WHERE confrelid <> relation
           UNION ALL
-          SELECT format('%s refers to %s for periods, which no move would keep: leave out children',
-                        child, name)
-          FROM referring, parts, pg_class AS i JOIN pg_am AS a ON a.oid = relam
-          WHERE i.oid = conindid AND amname <> 'btree'
+          SELECT format('%s refers to %s by a key that does not move (%s): leave out children',
+                        child, name, unfit)
+          FROM referring, parts WHERE unfit IS NOT NULL
           UNION ALL
           SELECT format('%s has no primary key, by which moved rows could be put back: give it one, or leave out the log',
                         child)
@@ -2310,9 +2354,9 @@ WITH parts AS MATERIALIZED (
                   = coalesce(pg_partition_root(relation), relation)
               AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = relation AND indisprimary)
           UNION ALL
-          SELECT format('%s has children, whose rows a log would put back into it: leave out the log, or write a script for each', name)
+          SELECT format('%s has children by inheritance: leave out log and children, or write a script for each', name)
           FROM parts, pg_class AS r
-          WHERE r.oid = relation AND relkind <> 'p' AND log IS NOT NULL
+          WHERE r.oid = relation AND relkind <> 'p' AND coalesce(log, children) IS NOT NULL
               AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation)
           UNION ALL
           SELECT DISTINCT format('%s refers to %s ON DELETE %s, which may lose rows that collide: say children => ''stay''',
@@ -2332,7 +2376,7 @@ WITH parts AS MATERIALIZED (
                         conrelid::regclass, parts.name, actions.name)
           FROM parts, pg_constraint JOIN actions ON confdeltype = type
           WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
-              AND children IS NULL AND log IS NOT NULL
+              AND children IS NULL AND (log IS NOT NULL OR conrelid = relation)
           UNION ALL
           SELECT format('%s is distributed: simhash_dedup_sql writes a DELETE', name)
           FROM parts WHERE place = 'distributed'
@@ -2360,51 +2404,82 @@ WITH parts AS MATERIALIZED (
         '%1$s            AND NOT pg_catalog.pg_has_role(relowner, (SELECT relowner FROM pg_catalog.pg_class\n'
         '%1$s                WHERE oid OPERATOR(pg_catalog.=) %3$L::pg_catalog.regclass), ''USAGE'')) THEN\n'
         '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, a log or a child is a table of another role'';\n'
-        '%1$sEND IF;\n%4$s',
-        margin, string_agg(format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name), ', '),
-        parts.name,
+        '%1$sEND IF;\n'
+        '%1$sIF EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[%4$s])\n'
+        '%1$s        AND (relkind <> ''r'' OR relhastriggers OR relhasrules)) THEN\n'
+        '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, or a log, has triggers or rules'';\n'
+        '%1$sEND IF;\n%5$s',
+        margin, string_agg(named, ', '), parts.name, string_agg(named, ', ') FILTER (WHERE ours),
         (SELECT string_agg(DISTINCT format(
              E'%1$sIF pg_catalog.row_security_active(%2$L::pg_catalog.text) THEN\n'
              '%1$s    RAISE feature_not_supported USING MESSAGE = %3$L;\n%1$sEND IF;\n',
              margin, child, format('%s has row security, which may hide rows that would be lost', child)), '')
          FROM referring)) AS text
-    FROM parts, LATERAL (SELECT plan_name UNION ALL SELECT parts.log_name
-                         UNION ALL SELECT log_name FROM moving
-                         UNION ALL SELECT child FROM moving) AS tables (name),
+    FROM parts, LATERAL (SELECT plan_name, true UNION ALL SELECT parts.log_name, true
+                         UNION ALL SELECT log_name, true FROM moving
+                         UNION ALL SELECT child, false FROM moving) AS tables (name, ours),
+        LATERAL format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name) AS named,
         (VALUES ('    '), ('        ')) AS m (margin)
     WHERE tables.name IS NOT NULL GROUP BY parts.name, margin
 ), steps AS (
-    -- of the undo; a turn of the script ends in the log, which it may not while this
-    -- reads and clears it.  What was dropped has left its place to others.
-    SELECT format(
-        E'    IF pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL THEN\n'
-        '        LOCK TABLE %2$s IN SHARE ROW EXCLUSIVE MODE;\n    END IF;\n'
-        '    LOCK TABLE %3$s IN SHARE ROW EXCLUSIVE MODE;\n%4$s'
-        '    WHILE moved LOOP\n        moved := false;\n%5$s    END LOOP;\n%6$s'
-        '    IF pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL THEN\n'
-        '        UPDATE %2$s SET done = ''put back'' WHERE done = ''removed'';\n    END IF;\nEND\n',
-        plan_name, plan_name, log_name, returns.text, moves.undo, moves.undrop) AS text
+    -- of the undo: what was dropped has left its place to others
+    SELECT coalesce((SELECT string_agg(format(
+            E'    IF (SELECT pg_catalog.array_agg(attname ORDER BY attname) FROM pg_catalog.pg_index, pg_catalog.pg_attribute\n'
+            '            WHERE indrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass AND indisprimary\n'
+            '                AND attrelid OPERATOR(pg_catalog.=) indrelid AND attnum OPERATOR(pg_catalog.=) ANY (indkey::pg_catalog.int2[]))\n'
+            '            OPERATOR(pg_catalog.<>) %2$L THEN\n'
+            '        RAISE object_not_in_prerequisite_state USING MESSAGE = %3$L;\n    END IF;\n',
+            name, columns, name || ' has another primary key than it had'), '' ORDER BY name)
+        FROM (SELECT name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE indrelid = t.oid) AS columns
+              FROM (SELECT parts.oid, parts.name UNION SELECT conrelid, child FROM moving) AS t (oid, name)) AS k
+        WHERE columns IS NOT NULL), '') || format(
+        E'%1$s    WHILE moved LOOP\n        moved := false;\n%2$s    END LOOP;\n%3$s%4$s'
+        '    IF pg_catalog.to_regclass(%5$L::pg_catalog.text) IS NOT NULL THEN\n'
+        '        UPDATE %6$s SET done = ''put back'' WHERE done = ''removed'';\n    END IF;\nEND\n',
+        returns.text, moves.undo, moves.undrop, moves.clear, plan_name, plan_name) AS text,
+        log_name || (SELECT coalesce(string_agg(', ' || m.log_name, '' ORDER BY m.log_name), '') FROM moving AS m) AS logs
     FROM parts, moves, returns
     WHERE attrelid = parts.oid AND returns.log = log_name
 ), checks AS (
-    -- a log serves one script, which may be run again: its comment would not put back
-    -- what another one removed
-    SELECT margin, strangers.text || coalesce(format(
+    -- after locks are taken, since others may put a table in the place of one that is not
+    -- locked.  The plan has the types that the operators are of.  A log serves one script,
+    -- which may be run again: its comment would not put back what another one removed.
+    SELECT margin, strangers.text || format(
+        E'%1$sIF pg_catalog.to_regclass(%2$L::pg_catalog.text) IS NOT NULL\n'
+        '%1$s        AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute\n'
+        '%1$s             WHERE attrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%2$L::pg_catalog.text)\n'
+        '%1$s                 AND pg_catalog.concat(attname, '' '', atttypid) IN (%4$s)) OPERATOR(pg_catalog.<>) 7 THEN\n'
+        '%1$s    RAISE datatype_mismatch USING MESSAGE = %3$L;\n%1$sEND IF;\n',
+        margin, plan_name, plan_name || ' does not have the columns of a plan',
+        (SELECT string_agg(format('''%s %s''', name, type::oid), ', ')
+         FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
+               ('needed', 'float8'), ('doubt', 'text'), ('done', 'text')) AS v (name, type)))
+        || coalesce(format(
         E'%1$sIF pg_catalog.strpos(coalesce(pg_catalog.obj_description(%2$L::pg_catalog.regclass, ''pg_class''), ''''), ''%3$s'') = 0 THEN\n'
         '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %4$L;\n%1$sEND IF;\n',
         margin, log_name, hashtextextended(steps.text, _simhash_shape(relation)),
         log_name || ' is the log of another script: take another name'), '') AS text
     FROM strangers, parts LEFT JOIN steps ON true
 ), undo AS (
+    -- a turn of the script ends in the log, which it may not while this reads and clears it
     SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    moved boolean := true;\n'
-                  '    n bigint;\nBEGIN\n%s%s', checks.text, steps.text) AS body
-    FROM checks, steps WHERE length(margin) = 4
+                  '    n bigint;\nBEGIN\n'
+                  '    IF pg_catalog.to_regclass(%L::pg_catalog.text) IS NOT NULL THEN\n'
+                  '        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n    END IF;\n'
+                  '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s%s',
+                  plan_name, plan_name, logs, checks.text, steps.text) AS body
+    FROM parts, checks, steps WHERE length(margin) = 4
 ), work AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\nBEGIN\n%s'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\n    stay pg_catalog.tid[];\n    why pg_catalog.text;\nBEGIN\n%s'
+        '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s'
+        '    -- No row has two keys: what is said of one holds for it.\n'
+        '    IF EXISTS (SELECT FROM %s AS t JOIN (SELECT gone FROM %s UNION SELECT kept FROM %s) AS w ("simhash key") ON %s\n'
+        '            GROUP BY t.tableoid, t.ctid HAVING pg_catalog.count(*) > 1) THEN\n'
+        '        RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n    END IF;\n'
         '    LOOP\n'
         -- from here on nobody adds what would go and be in no log, or alters the plan
         '        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s'
-        '        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s'
+        '        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s%s'
         '        IF %s._simhash_shape(%L::pg_catalog.regclass) OPERATOR(pg_catalog.<>) %L THEN\n'
         '            RAISE object_not_in_prerequisite_state USING MESSAGE = %L;\n        END IF;\n'
         -- An expression has a snapshot taken that lasts until the COMMIT.  Without one,
@@ -2425,10 +2500,11 @@ WITH parts AS MATERIALIZED (
         '            FROM %s AS t JOIN wanted AS w ON %s\n'
         '            ORDER BY t.tableoid, t.ctid FOR UPDATE OF t\n'
         '        ), told AS (\n'
-        '            SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys FROM found\n'
+        '            SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,\n'
+        '                pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found\n'
         '        )\n'
         '        UPDATE %s AS q SET done = CASE WHEN p.gone OPERATOR(pg_catalog.<>) p.kept\n'
-        '            AND g.keys = 1 AND s.keys = 1\n'
+        '            AND g.keys = 1 AND s.keys = 1 AND g.places = 1 AND s.places = 1\n'
         '            AND NOT EXISTS (SELECT FROM %s AS o WHERE o.done IS NULL AND coalesce(o.doubt, ''no'') = ''no''\n'
         '                AND o.gone OPERATOR(pg_catalog.=) p.kept OFFSET 0)\n'
         '            AND NOT EXISTS (SELECT FROM %s AS o WHERE o.done IS NULL AND coalesce(o.doubt, ''no'') = ''no''\n'
@@ -2441,17 +2517,26 @@ WITH parts AS MATERIALIZED (
         '            LEFT JOIN told AS s ON s.key OPERATOR(pg_catalog.=) p.kept\n'
         '        WHERE q.ctid = p.line;\n'
         '        GET DIAGNOSTICS pairs = ROW_COUNT;\n'
-        '        EXIT WHEN pairs = 0;\n%s%s%s'
+        '        EXIT WHEN pairs = 0;\n%s'
+        '    -- All of these, or none: where some have to stay, nothing that is theirs has moved.\n'
+        '    BEGIN\n%s%s'
         '        -- Remove the rows%s.\n%s'
-        '        UPDATE %s AS p SET done = CASE WHEN EXISTS (\n'
-        '            SELECT FROM %s AS t WHERE %s) THEN ''not removed'' ELSE ''removed'' END\n'
-        '        WHERE p.done = ''now'';\n%s'
+        '        SELECT pg_catalog.array_agg(p.ctid) INTO stay FROM %s AS p\n'
+        '        WHERE p.done = ''now'' AND EXISTS (SELECT FROM %s AS t WHERE %s);\n'
+        '        IF stay IS NOT NULL THEN\n            why := ''not removed'';\n'
+        '            RAISE SQLSTATE ''SH001'';\n        END IF;\n'
+        '        UPDATE %s SET done = ''removed'' WHERE done = ''now'';\n'
+        '    EXCEPTION WHEN SQLSTATE ''SH001'' THEN\n'
+        '        UPDATE %s SET done = why WHERE ctid = ANY (stay);\n'
+        '    END;\n%s'
         '    END LOOP;\nEND\n',
-        refusals.text,
+        refusals.text, plan_name, (SELECT c.text FROM strangers AS c WHERE length(c.margin) = 4),
+        source, plan_name, plan_name, wanted, plan_name || ' writes the key of a row in two ways',
         name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
                              CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
                FROM referring HAVING count(*) > 0),
-        plan_name, checks.text, schema, name, _simhash_shape(relation),
+        plan_name, E'        LOCK TABLE ' || (SELECT logs FROM steps) || E' IN ROW EXCLUSIVE MODE;\n', checks.text,
+        schema, name, _simhash_shape(relation),
         format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
         plan_name, plan_name, coalesce(batch::text, 'ALL'),
         fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
@@ -2463,7 +2548,9 @@ WITH parts AS MATERIALIZED (
         compared,
         E'        -- Rows whose children cannot move stay.\n' || nullif(moves.first, ''),
         E'        -- Children move to the row that stays.\n' || moves.text,
-        E'        -- Rows that have children still stay.\n' || moves.last,
+        E'        SELECT pg_catalog.array_agg(ctid) INTO stay FROM (\n' || moves.left_over
+        || E') AS l;\n        IF stay IS NOT NULL THEN\n            why := ''children'';\n'
+           '            RAISE SQLSTATE ''SH001'';\n        END IF;\n',
         CASE WHEN log IS NOT NULL THEN ', and keep what they were' END,
         CASE WHEN log IS NULL THEN
             format(E'        DELETE FROM %s AS t USING %s AS p WHERE p.done = ''now'' AND %s;\n',
@@ -2476,26 +2563,28 @@ WITH parts AS MATERIALIZED (
                    '        SELECT * FROM gone;\n',
                    source, plan_name, goes, every_t, log_name, every)
         END,
-        plan_name, source, goes,
+        plan_name, source, goes, plan_name, plan_name,
         CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
     FROM parts, moves, refusals, checks, columns
     WHERE attrelid = parts.oid AND length(margin) = 8
 ), logs AS (
-    SELECT format(E'\nDECLARE\n    undo text := %1$s;\nBEGIN\n%2$s%3$s'
-                  '    IF pg_catalog.to_regclass(%4$L::pg_catalog.text) IS NULL THEN\n%5$s'
-                  '        EXECUTE pg_catalog.format(''COMMENT ON TABLE %%s IS %%L'', %4$L, undo);\n    END IF;\nEND\n',
+    SELECT format(E'\nDECLARE\n    undo pg_catalog.text := %1$s;\nBEGIN\n%2$s'
+                  '    IF pg_catalog.to_regclass(%3$L::pg_catalog.text) IS NULL THEN\n%4$s'
+                  '        ALTER TABLE %3$s ALTER "simhash removed" SET DEFAULT pg_catalog.now();\n'
+                  '        EXECUTE pg_catalog.format(''COMMENT ON TABLE %%s IS %%L'', %3$L, undo);\n    END IF;\n%5$sEND\n',
                   outer_tag || 'DO ' || inner_tag || undo.body || inner_tag || outer_tag,
-                  refusals.text, strangers.text, parts.log_name,
-                  string_agg(format(E'        CREATE TABLE %s (LIKE %s,\n            %s);\n'
-                                    '        ALTER TABLE %1$s REPLICA IDENTITY FULL;\n', l.name, l.original, l.more), '' ORDER BY l.name)) AS body
-    FROM parts, undo, refusals, strangers, LATERAL _simhash_quote(undo.body) AS inner_tag, LATERAL _simhash_quote(undo.body || inner_tag) AS outer_tag,
+                  refusals.text, parts.log_name,
+                  string_agg(format(E'        CREATE TABLE %s AS SELECT t.*,\n            %s\n            FROM %s AS t WITH NO DATA;\n'
+                                    '        ALTER TABLE %1$s REPLICA IDENTITY FULL;\n', l.name, l.more, l.original), '' ORDER BY l.name),
+                  checks.text) AS body
+    FROM parts, undo, refusals, checks, LATERAL _simhash_quote(undo.body) AS inner_tag, LATERAL _simhash_quote(undo.body || inner_tag) AS outer_tag,
         LATERAL (SELECT parts.log_name, parts.name,
-                     '"simhash kept" text[], "simhash distance" integer, "simhash similarity" double precision, "simhash removed" timestamptz DEFAULT now()'
+                     'NULL::pg_catalog.text[] AS "simhash kept", NULL::pg_catalog.int4 AS "simhash distance", NULL::pg_catalog.float8 AS "simhash similarity", pg_catalog.now() AS "simhash removed"'
                  UNION ALL
-                 SELECT m.log_name, child, '"simhash action" text, "simhash constraint" text' || now
+                 SELECT m.log_name, child, 'NULL::pg_catalog.text AS "simhash action", NULL::pg_catalog.text AS "simhash constraint"' || now
                  FROM moving AS m) AS l (name, original, more)
     WHERE length(margin) = 4
-    GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, strangers.text
+    GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text
 )
 SELECT text
 FROM parts, said, work, LATERAL (
@@ -2514,7 +2603,7 @@ FROM parts, said, work, LATERAL (
         schema, arguments)
     UNION ALL
     -- without an identity a publication of all tables refuses the updates
-    SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done text,\n'
+    SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done pg_catalog.text,\n'
         '    REPLICA IDENTITY FULL;\n', plan_name)
     UNION ALL
     -- so that a turn takes no longer in a plan of a million pairs
@@ -2522,7 +2611,7 @@ FROM parts, said, work, LATERAL (
                        left((parse_ident(plan))[cardinality(parse_ident(plan))], 40) || suffix,
                        plan_name, columns)
     FROM (VALUES (' to do', '(gone) WHERE done IS NULL'),
-        (' removed', '(kept) WHERE done = ''removed'''), (' now', '(done) WHERE done = ''now''')) AS i (suffix, columns)
+        (' removed', '(kept) WHERE done OPERATOR(pg_catalog.=) ''removed'''), (' now', '(done) WHERE done OPERATOR(pg_catalog.=) ''now''')) AS i (suffix, columns)
     UNION ALL
     SELECT 2.2, format(E'ANALYZE %s;\n', plan_name)
     UNION ALL

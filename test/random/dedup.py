@@ -303,6 +303,8 @@ class Table:
         self.selfish = self.shape == 'plain' and rng.random() < .15
         self.move = rng.choice(('move', 'move', 'move', 'stay', 'stay', None)) \
             if self.children or self.selfish else rng.choice((None, 'move'))
+        if self.shape == 'inherits':
+            self.move = None
 
     # -- SQL
 
@@ -841,7 +843,7 @@ class Round:
         prefix = self.log[len('work."'):-1].replace('""', '"')
         return [ident(r[0]) for r in self.rows(
             "SELECT relname FROM pg_class WHERE starts_with(relname, %s) AND "
-            "relkind = 'r'" % literal(('%s_%s' % (prefix, name))[:50]))]
+            "relkind = 'r'" % literal(('%s_%s' % (prefix, name))[:45]))]
 
     def put_back(self, before):
         self.path(True)
