@@ -92,6 +92,23 @@ CALL cancelled('INSERT INTO guarded SELECT n, body FROM long');
 RESET statement_timeout;
 SELECT kept(:before, 1) AS guard_cancelled;
 
-DROP TABLE long, guarded;
+-- clusters, whose representatives are looked at again when they are committed
+CREATE FUNCTION watched(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('test.most', greatest(memory_in_use(),
+        nullif(current_setting('test.most', true), '')::bigint)::text, false);
+    RETURN body;
+END $$;
+CREATE TABLE clustered (body text,
+    fp bigint GENERATED ALWAYS AS (minhash(watched(body))) STORED);
+CALL simhash_add_clusters('clustered', 'fp', similarity => 'alike');
+BEGIN;
+INSERT INTO clustered SELECT string_agg(md5((n * 10 + i)::text), ' ') FROM generate_series(1, 1000) AS n, generate_series(1, 9) AS i GROUP BY n;
+SELECT set_config('test.most', '', false);
+COMMIT;
+SELECT current_setting('test.most')::bigint - memory_in_use() < 5000000 AS clusters;
+
+DROP TABLE long, guarded, clustered;
+DROP FUNCTION watched(text);
 DROP PROCEDURE cancelled(text);
 DROP FUNCTION kept(bigint, int);

@@ -202,6 +202,9 @@ take_back(const ClusterTerms *terms, const Start *start)
 static void
 take_back_all(void)
 {
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext scratch = AllocSetContextCreate(outer, "simhash clusters",
+												  ALLOCSET_DEFAULT_SIZES);
 	ClusterTerms *terms = NULL;
 	HASH_SEQ_STATUS status;
 	Start	   *start;
@@ -215,16 +218,22 @@ take_back_all(void)
 		Oid			clusters = start->key.clusters;
 		bool		any;
 
+		CHECK_FOR_INTERRUPTS();
+
 		/* The table may have been dropped. */
 		if (terms == NULL || terms->clusters != clusters)
 			terms = get_rel_relkind(clusters) == RELKIND_RELATION ?
 				simhash_clusters_read(clusters) : NULL;
 
 		/* Most have rows, and no document. */
+		MemoryContextSwitchTo(scratch);
 		if (terms != NULL &&
 			(terms->document != 0 || !find_rows(terms, start, NULL, &any)))
 			take_back(terms, start);
+		MemoryContextSwitchTo(outer);
+		MemoryContextReset(scratch);
 	}
+	MemoryContextDelete(scratch);
 	PopActiveSnapshot();
 }
 
