@@ -78,6 +78,27 @@ FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
 SELECT count(*) AS pairs, min(simhash_jaccard(dna(a), dna(b), 'char-3')) > .8 AS similar,
        count(*) FILTER (WHERE simhash_alike(dna(a), dna(b), .8, 'char-3')) AS alike
 FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
+-- Of two or three states longer windows repeat themselves, too.
+CREATE FUNCTION states(words text, n int, person int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(split_part(words, ',', 1 + chance(1 + commas, person, i)), E'\n' ORDER BY i)
+    FROM (SELECT length(words) - length(replace(words, ',', ''))) AS c (commas), generate_series(1, n) AS i
+$$;
+SELECT words, n, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccard(x, y) >= .8) AS similar,
+       count(*) FILTER (WHERE simhash_alike(x, y)) AS alike,
+       count(*) FILTER (WHERE simhash_alike(x, upper(x)) AND simhash_alike(x, x || E'\n' || split_part(words, ',', 1))) AS copies
+FROM (VALUES ('yes,no', 200), ('yes,no', 1000), ('door open,door closed', 50), ('对,错', 400), ('won,drawn,lost', 4000),
+             ('connection from client,request to backend,backend timed out,worker has stopped', 200)) AS v (words, n),
+    generate_series(1, 7) AS a, generate_series(1, 7) AS b, LATERAL (SELECT states(words, n, a) AS x, states(words, n, b) AS y) AS s
+WHERE a < b GROUP BY words, n ORDER BY words COLLATE "C", n;
+-- symbols count, and other words do, as the profile folds them
+SELECT said('Müller fährt früh: C++', 'Muller fahrt fruh C++', .8, 'word-2-fold'),
+       said('Müller fährt früh: C++', 'Muller fahrt fruh C', .8, 'word-2-fold');
+-- What stands between the same words changes places.
+SELECT said(a, b), said(a, b, .8, 'char-3'), said(a, b, .8, 'word-1'), said(a, upper(a) || '!') AS copy
+FROM (VALUES ('[{"user": "ann", "role": "admin"}, {"user": "bob", "role": "reader"}, {"user": "eva", "role": "reader"}]',
+              '[{"user": "ann", "role": "reader"}, {"user": "bob", "role": "admin"}, {"user": "eva", "role": "reader"}]'),
+             ('host a1, state up, host b2, state down, host c3, state up', 'host a1, state down, host b2, state up, host c3, state up'),
+             ('then mix flour, then heat oven, then add eggs, then serve', 'then add eggs, then mix flour, then heat oven, then serve')) AS v (a, b);
 -- copies are alike, and those that have lost a line or two
 SELECT said(sensor(1), sensor(1)), said(sensor(1), substr(sensor(1), 40)), said(requests(1), requests(1) || ' GET home ok'),
        said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), .8, 'char-3');
@@ -213,4 +234,4 @@ WHERE simhash_alike(body, body || ' end');
 SELECT memory_in_use() - :before < 20000000 AS no_growth;
 
 DROP TABLE edited, victim, symbols;
-DROP FUNCTION said, sensor, requests, survey, dna, chance;
+DROP FUNCTION said, sensor, requests, survey, states, dna, chance;

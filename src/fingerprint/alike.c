@@ -15,7 +15,15 @@
  *	  multisets); and where at least half of what both documents have repeats
  *	  itself, so must be windows three times as long.  These survive less: if a
  *	  share c of windows of n words is left by changes here and there, c^3 is left
- *	  of windows of 3n words.  That much is asked for.
+ *	  of windows of 3n words.  That much is asked for.  Where the longer windows
+ *	  repeat themselves, too, though there are many more of them, as in a list of
+ *	  answers, "yes" or "no", any two have them about equally often.  There counts
+ *	  have to differ by far less than those of events that happen by chance do.
+ *	- Order.  What stands between two occurrences of a word can change places with
+ *	  what stands between two others, and all pairs of words stay: a list of users
+ *	  and their roles where another one is the admin.  So documents that have the
+ *	  same features equally often must have the same words one after the other.
+ *	  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
  *	  digits or symbols differ: C and C++, -18.5 and 18.5, versions, prices.
  *	- Shortness.  Of a title of six words another one is left with similarity .83
@@ -40,6 +48,8 @@
 #define LONGER			3		/* times as many tokens in a longer window */
 #define REPEATS			2		/* occurrences of an average feature, from
 								 * which on longer windows are looked at */
+#define NOISE			8		/* so many times less than by chance counts of
+								 * longer windows that repeat have to differ */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
@@ -226,8 +236,10 @@ simhash_text_evidence(const ShBag *bag, ShBag *longer,
 {
 	SimhashEvidence evidence = simhash_features_evidence(bag);
 
-	evidence.words = chain_document("word-1", false, document);
-	evidence.marks = chain_document("symbol-1", true, document);
+	evidence.words = chain_document(profile->folds ? "word-1-fold" : "word-1",
+									false, document);
+	evidence.marks = chain_document(profile->folds ? "symbol-1-fold" : "symbol-1",
+									true, document);
 	if (evidence.total >= REPEATS * evidence.features.n)
 	{
 		simhash_fill_bag(longer, SH_DAMP_COUNT, longer_profile(profile),
@@ -271,17 +283,54 @@ least_of_longer(const ShProfile *profile, double at_least)
 	return share / (2 - share);
 }
 
-/* Are the longer windows of two documents too different, if these repeat? */
+/*
+ * Do the longer windows of a document repeat themselves as its features do, though
+ * there are many more of them?  Sets by how much counts of as many random events
+ * would differ, in units of 1/65536: if one happens n times, by about the root of n.
+ */
+static bool
+longer_repeat(const SimhashEvidence *evidence, uint64 *noise)
+{
+	*noise = 0;
+	if (evidence->longer_total < REPEATS * evidence->longer.n ||
+		evidence->longer.n < REPEATS * evidence->features.n)
+		return false;
+	for (size_t i = 0; i < evidence->longer.n; i++)
+		*noise += (uint64) (sqrt(evidence->longer.weights[i]) * 65536);
+	return true;
+}
+
+/*
+ * Are the longer windows of two documents too different, if these repeat, or as
+ * different as those of any two would be?
+ */
 static bool
 longer_differ(const ShProfile *profile, double at_least,
 			  const SimhashEvidence *a, const SimhashEvidence *b,
 			  const ShBag *longer)
 {
-	return a->longer.n > 0 && b->longer.n > 0 &&
-		multiset_jaccard(sh_bag_overlap(longer, &b->longer,
-										simhash_pause).least,
-						 a->longer_total, b->longer_total) <
-		least_of_longer(profile, at_least);
+	uint64		least,
+				noise_a,
+				noise_b;
+
+	if (a->longer.n == 0 || b->longer.n == 0)
+		return false;
+	least = sh_bag_overlap(longer, &b->longer, simhash_pause).least;
+	if (multiset_jaccard(least, a->longer_total, b->longer_total) <
+		least_of_longer(profile, at_least))
+		return true;
+	return longer_repeat(a, &noise_a) && longer_repeat(b, &noise_b) &&
+		(a->longer_total + b->longer_total - 2 * least) * 65536 >=
+		Min(noise_a, noise_b) / NOISE;
+}
+
+/* Have two documents the same features, in another order? */
+static bool
+order_differs(const ShProfile *profile, uint64 least, const SimhashEvidence *a,
+			  const SimhashEvidence *b)
+{
+	return profile->unit < SH_UNIT_COMPAT &&
+		least == a->total && least == b->total && a->words != b->words;
 }
 
 /*
@@ -303,7 +352,8 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->total, b->total) < at_least ||
-		longer_differ(profile, at_least, a, b, longer))
+		longer_differ(profile, at_least, a, b, longer) ||
+		order_differs(profile, overlap.least, a, b))
 		return SIMHASH_BY_REPETITION;
 	if (a->words == b->words && a->marks != b->marks)
 		return SIMHASH_BUT_FOR_SYMBOLS;

@@ -139,6 +139,28 @@ def surveys(rng, words, variant):
             for _ in range(60)], PLAIN, 10
 
 
+def states(rng, words, variant):
+    """Few states, one after the other."""
+    form, n = ((('yes', 'no'), 500), (('door open', 'door closed'), 400),
+               (('client connected', 'request sent to backend', 'backend timed out',
+                 'worker stopped'), 300))[variant]
+    return ['\n'.join(rng.choices(form, k=n)) for _ in range(60)], PLAIN, 10
+
+
+def exchanged(rng, words, variant):
+    """The same values, of others in the list, with the same words around each."""
+    form = ('{"user": "%s", "role": "%s"}', 'host %s: state %s', '%s,has,%s,here')[variant]
+    texts = set()
+    for _ in range(10):
+        names = rng.sample(words, 12)
+        values = [words[0]] * 2 + [words[1]] * 4 + [words[2]] * 6
+        for _ in range(6):
+            rng.shuffle(values)
+            texts.add('\n'.join(form % pair for pair in zip(names, values)) +
+                      '\n' + ('user', 'host', '')[variant])
+    return sorted(texts), PLAIN, 10
+
+
 def sequences(rng, words, variant):
     size, letters = ((3000, 'acgt'), (9000, 'acgt'), (3000, 'ACGTN'))[variant]
     return [''.join(rng.choices(letters, k=size)) for _ in range(40)], (
@@ -237,9 +259,9 @@ def templates(rng, words, variant):
 
 
 KINDS = (('records', records), ('measures', measures), ('surveys', surveys),
-         ('sequences', sequences), ('shared text', boilerplate),
-         ('several shared texts', templates), ('symbols', symbols),
-         ('padding', padding), ('prose', plain))
+         ('states', states), ('exchanged', exchanged), ('sequences', sequences),
+         ('shared text', boilerplate), ('several shared texts', templates),
+         ('symbols', symbols), ('padding', padding), ('prose', plain))
 
 
 # --- the judge ---------------------------------------------------------------
