@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use IPC::Run qw(start);
 use lib 'test/perl';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -232,6 +233,34 @@ command_ok(
 	],
 	'and its restoration');
 is(answers('restored', '"My ext"'), $answers, 'what was restored');
+
+# Sessions begin, and insert, while it moves to and fro.
+new_database('moving');
+$node->safe_psql('moving', <<'END');
+CREATE EXTENSION simhash;
+CREATE SCHEMA ext;
+CREATE TABLE docs (id serial PRIMARY KEY, fp bigint);
+CREATE INDEX ON docs USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON docs
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
+END
+my $dir = PostgreSQL::Test::Utils::tempdir;
+append_to_file("$dir/insert",
+	'INSERT INTO docs (fp) VALUES (hashint8extended((random() * 1e9)::bigint, 1));');
+append_to_file("$dir/move", <<'END');
+ALTER EXTENSION simhash SET SCHEMA ext;
+ALTER EXTENSION simhash SET SCHEMA public;
+END
+my $mover = start(
+	[ 'pgbench', '-n', '-T', 6, '-f', "$dir/move", $node->connstr('moving') ],
+	'>', \my $moved, '2>', \my $trouble);
+command_ok(
+	[
+		'pgbench', '-n', '-C', '-c', 3, '-T', 5, '-f', "$dir/insert",
+		$node->connstr('moving')
+	],
+	'a guard while the extension moves');
+ok($mover->finish, 'and it can move') or diag($trouble);
 
 # --- DROP EXTENSION ---------------------------------------------------------
 

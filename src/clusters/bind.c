@@ -192,8 +192,7 @@ simhash_cluster_depend(const ClusterCall *call)
 	GuardSpace	space = {0};
 	GuardPlace	place = {.table = terms->star ? terms->clusters : terms->root,.moves = true};
 
-	simhash_clusters_bind_space(&space, terms, terms->star,
-								get_func_namespace(call->function));
+	simhash_clusters_bind_space(&space, terms, terms->star);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	simhash_guard_find(&space, &place);
 	PopActiveSnapshot();
@@ -224,8 +223,7 @@ simhash_cluster_make_index(const ClusterCall *call)
 {
 	GuardSpace	space = {0};
 
-	simhash_clusters_bind_space(&space, call->terms, true,
-								get_func_namespace(call->function));
+	simhash_clusters_bind_space(&space, call->terms, true);
 	(void) simhash_cluster_do(call, "CREATE INDEX ON &t USING hamming (%s)",
 							  simhash_guard_index_columns(&space));
 }

@@ -166,8 +166,7 @@ extern Relation simhash_clusters_open_key(const ClusterTerms *terms,
 extern GuardTerms simhash_clusters_searched(const ClusterTerms *terms,
 											Relation clusters);
 extern void simhash_clusters_bind_space(GuardSpace *space,
-										const ClusterTerms *terms, bool star,
-										Oid schema);
+										const ClusterTerms *terms, bool star);
 extern void simhash_clusters_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_clusters_truncate(const ClusterTerms *terms);
 extern int64 simhash_clusters_of(const ClusterTerms *terms,

@@ -147,8 +147,7 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 
 /* Bind what is searched for clusters: representatives, or the rows of the root. */
 void
-simhash_clusters_bind_space(GuardSpace *space, const ClusterTerms *terms, bool star,
-							Oid schema)
+simhash_clusters_bind_space(GuardSpace *space, const ClusterTerms *terms, bool star)
 {
 	Relation	relation = star ? simhash_clusters_open(terms) :
 	table_open(terms->root, AccessShareLock);
@@ -156,7 +155,7 @@ simhash_clusters_bind_space(GuardSpace *space, const ClusterTerms *terms, bool s
 	terms->terms;
 
 	simhash_guard_bind_space(space, relation, &searched,
-							 star ? terms->columns[CLUSTER_ID] : terms->cluster, schema);
+							 star ? terms->columns[CLUSTER_ID] : terms->cluster);
 	table_close(relation, NoLock);
 }
 

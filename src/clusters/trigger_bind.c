@@ -65,8 +65,7 @@ begin_statement(GuardStatement *statement, Relation relation,
 	simhash_clusters_set_type(terms);
 	if (!terms->later)
 		LockRelationOid(terms->clusters, RowExclusiveLock);
-	simhash_clusters_bind_space(space, terms, terms->star && !terms->later,
-								get_func_namespace(trigger->tgfoid));
+	simhash_clusters_bind_space(space, terms, terms->star && !terms->later);
 	statement->locks.root = space->root;
 
 	/* Locks of simhash_guard() have other seeds. */

@@ -431,7 +431,7 @@ extern char *simhash_guard_index_columns(const GuardSpace *space);
 /* guard_space.c */
 extern void simhash_guard_bind_space(GuardSpace *space, Relation root,
 									 const GuardTerms *terms,
-									 AttrNumber carried, Oid schema);
+									 AttrNumber carried);
 extern AttrMap *simhash_guard_map_columns(const GuardSpace *space,
 										  Relation table);
 extern void simhash_guard_find(GuardSpace *space, GuardPlace *place);

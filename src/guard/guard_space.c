@@ -43,7 +43,9 @@
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
 #include "storage/lmgr.h"
+#include "utils/catcache.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -337,13 +339,37 @@ simhash_guard_find(GuardSpace *space, GuardPlace *place)
 }
 
 /*
+ * The type of balls: what our function that makes them returns, in whatever schema
+ * it is, as others may move the extension between two look-ups.
+ */
+static Oid
+find_ball_type(const char *name, PGFunction function)
+{
+	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(name));
+	Oid			type = InvalidOid;
+
+	for (int i = 0; i < list->n_members && !OidIsValid(type); i++)
+	{
+		Form_pg_proc row = (Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
+
+		if (simhash_c_function(row->oid) == function)
+			type = row->prorettype;
+	}
+	ReleaseSysCacheList(list);
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function %s is not there any more", name)));
+	return type;
+}
+
+/*
  * Prepare a space: its root, and the terms by which rows are searched for
- * there.  The types of balls are in the schema.
+ * there.
  */
 void
 simhash_guard_bind_space(GuardSpace *space, Relation root,
-						 const GuardTerms *terms, AttrNumber carried,
-						 Oid schema)
+						 const GuardTerms *terms, AttrNumber carried)
 {
 	space->root = RelationGetRelid(root);
 	space->terms = *terms;
@@ -351,11 +377,9 @@ simhash_guard_bind_space(GuardSpace *space, Relation root,
 	space->desc = CreateTupleDescCopy(RelationGetDescr(root));
 	space->group = palloc0(terms->ngroup * sizeof *space->group);
 	simhash_guard_bind_group(space->group, root, terms->ngroup, terms->group);
-	space->ball_type =
-		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-						CStringGetDatum(terms->type.oid == BITOID ?
-										"hamming_bit_ball" : "hamming_ball"),
-						ObjectIdGetDatum(schema));
+	space->ball_type = terms->type.oid == BITOID ?
+		find_ball_type("hamming_bit_ball", hamming_bit_ball) :
+		find_ball_type("hamming_ball", hamming_ball);
 	space->stale = true;
 	space->context = AllocSetContextCreate(CurrentMemoryContext,
 										   "simhash_guard tables",

@@ -65,8 +65,7 @@ begin_guard_statement(GuardStatement *statement, Oid root,
 		return;
 	relation = table_open(root, AccessShareLock);
 	arguments = simhash_guard_read_arguments(relation, trigger);
-	simhash_guard_bind_space(&statement->space, relation, &arguments->terms, 0,
-							 get_func_namespace(trigger->tgfoid));
+	simhash_guard_bind_space(&statement->space, relation, &arguments->terms, 0);
 	statement->space.keyed = arguments->action == GUARD_MARK;
 	simhash_guard_bind_locks(statement, relation, trigger);
 	statement->terms = arguments;
