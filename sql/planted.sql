@@ -450,6 +450,36 @@ DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard;
 DROP FUNCTION pg_catalog.column_to_column_name, pg_catalog.relation_is_a_known_shard;
 RESET allow_system_table_mods;
 
+-- nor does what a third role has planted get into keys and clusters: NULLIF, CASE with an
+-- operand and IS DISTINCT FROM do not say whose "=" is meant
+CREATE TABLE spelled (
+    id int PRIMARY KEY, words text[], body text,
+    nulled bigint GENERATED ALWAYS AS (minhash(NULLIF(words, '{}'))) STORED,
+    simple bigint GENERATED ALWAYS AS (minhash(CASE words WHEN '{}' THEN lower(body) ELSE body END)) STORED,
+    same bigint GENERATED ALWAYS AS (minhash(CASE WHEN words IS DISTINCT FROM '{}' THEN body END)) STORED,
+    plain bigint GENERATED ALWAYS AS (minhash(CASE NULLIF(body, '') WHEN 'a' THEN 'b' ELSE body END)) STORED);
+INSERT INTO spelled SELECT i, '{a,b}', 'A few words of ' || i FROM generate_series(1, 4) AS i;
+CREATE FUNCTION open.arrays(text[], text[]) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN RAISE ''trapped''; END';
+SELECT simhash_add_keys('spelled', s) FROM unnest('{nulled}'::text[]) AS s;             -- error, before it is planted
+CREATE OPERATOR open.= (FUNCTION = open.arrays, LEFTARG = text[], RIGHTARG = text[]);
+CREATE FUNCTION open.texts(text, text) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN RAISE ''trapped''; END';
+CREATE OPERATOR open.= (FUNCTION = open.texts, LEFTARG = text, RIGHTARG = text);
+SET search_path = open, public;
+SELECT NULLIF(words, '{}') FROM spelled;                                                -- error
+SELECT simhash_add_keys('spelled', 'nulled');                                           -- error
+SELECT simhash_add_keys('spelled', 'simple');                                           -- error
+SELECT simhash_add_keys('spelled', 'same');                                             -- error
+CALL simhash_add_clusters('spelled', 'nulled');                                         -- error
+CALL simhash_add_clusters('spelled', 'simple', 8, similarity => 'alike');               -- error
+SELECT simhash_add_keys('spelled', 'plain');
+SELECT simhash_drop_keys('spelled');
+SET search_path = open, public, pg_catalog;
+SELECT simhash_add_keys('spelled', 'plain');                                            -- error
+RESET search_path;
+DROP TABLE spelled CASCADE;
+
 DROP FUNCTION all_calls;
 DROP OWNED BY regress_planted_owner CASCADE;
 DROP SCHEMA open CASCADE;

@@ -37,7 +37,6 @@
  */
 #include "clusters/step.h"
 
-#include "utils/ruleutils.h"
 
 /* The command of ours that is writing clusters to a table, if any. */
 static struct ClusterWriter
@@ -122,10 +121,8 @@ write_document(const ClusterCall *call, const char *alias)
 
 	if (its->expression == NULL)
 		return psprintf("%s.%s", alias, name_of(call->table, its->document));
-	return psprintf("(%s)",
-					deparse_expression(its->expression,
-									   deparse_context_for(alias, call->table),
-									   true, false));
+	return psprintf("(%s)", simhash_write_expression(its->expression, alias,
+													 call->table, true));
 }
 
 /* What takes the place of a letter. */

@@ -47,7 +47,6 @@
 #include "catalog/pg_policy.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
 #include "fingerprint/fingerprint.h"
@@ -510,9 +509,7 @@ write_column(StringInfo text, const ClusterTerms *terms, const char *key,
 	expression = theirs ? NULL : simhash_guard_expression(relation, column);
 	if (expression != NULL)
 		appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s) IS NULL",
-						 deparse_expression(expression,
-											deparse_context_for(ALIAS, table),
-											true, false));
+						 simhash_write_expression(expression, ALIAS, table, true));
 	table_close(relation, NoLock);
 }
 

@@ -16,7 +16,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 
 #include "relation.h"
 #include "search/search.h"
@@ -41,12 +40,9 @@ deparse_source(Relation relation, const char *source, bool *generated)
 												 &generation);
 
 	*generated = generation != NULL;
-	if (*generated)
-		expression = generation;
-	return deparse_expression(expression,
-							  deparse_context_for(RelationGetRelationName(relation),
-												  RelationGetRelid(relation)),
-							  false, false);
+	return simhash_write_expression(*generated ? generation : expression,
+									RelationGetRelationName(relation),
+									RelationGetRelid(relation), false);
 }
 
 /* The names in an array; returns how many there are, or -1 if one is NULL. */

@@ -17,6 +17,7 @@
 #include "search/search.h"
 
 #include "access/transam.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_proc.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -27,6 +28,7 @@
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 
 #include "relation.h"
 
@@ -263,4 +265,46 @@ bool
 simhash_is_of_core(Node *expression)
 {
 	return !has_foreign_code(expression, NULL);
+}
+
+/* Would "=", as text, be an operator that others can make one before? */
+static bool
+is_ambiguous(const OpExpr *compared)
+{
+	return OpernameGetOprid(list_make1(makeString("=")),
+							exprType(linitial(compared->args)),
+							exprType(lsecond(compared->args))) != compared->opno ||
+		compared->opno >= FirstUnpinnedObjectId;
+}
+
+/* expression_tree_walker: are operands compared by an "=" that text does not tell? */
+static bool
+has_ambiguous_operator(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return ((IsA(node, NullIfExpr) || IsA(node, DistinctExpr) ||
+			 (IsA(node, OpExpr) &&
+			  IsA(strip_implicit_coercions(linitial(((OpExpr *) node)->args)),
+				  CaseTestExpr))) &&
+			is_ambiguous((OpExpr *) node)) ||
+		expression_tree_walker(node, has_ambiguous_operator, context);
+}
+
+/*
+ * An expression of a generated column as text for a command, its table under an
+ * alias.  NULLIF, CASE with an operand and IS DISTINCT FROM do not say whose "=" is
+ * meant: where another one could fit better, they are refused.
+ */
+char	   *
+simhash_write_expression(Node *expression, const char *alias, Oid table,
+						 bool prefixed)
+{
+	if (has_ambiguous_operator(expression, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the expression of a generated column does not say whose operator \"=\" it calls"),
+				 errhint("In place of NULLIF, IS DISTINCT FROM, or CASE with an operand, write CASE WHEN a = b.")));
+	return deparse_expression(expression, deparse_context_for(alias, table),
+							  prefixed, false);
 }
