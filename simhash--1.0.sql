@@ -2143,7 +2143,7 @@ WITH parts AS MATERIALIZED (
             'its columns have other types or collations'
         WHEN EXISTS (SELECT FROM pg_constraint AS x
                      WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conparentid = 0
-                         AND x.oid NOT IN (c.oid, c.conparentid) AND x.conkey && c.conkey) THEN
+                         AND x.oid NOT IN (c.oid, c.conparentid) AND x.conkey OPERATOR(pg_catalog.&&) c.conkey) THEN
             'another foreign key has one of its columns'
         WHEN EXISTS (SELECT FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS x USING (oid)
                          JOIN pg_attribute AS o ON o.attrelid = x.confrelid AND o.attnum = ANY (x.confkey)

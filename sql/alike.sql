@@ -85,7 +85,7 @@ CREATE FUNCTION states(words text, n int, person int) RETURNS text LANGUAGE sql 
 $$;
 SELECT words, n, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccard(x, y) >= .8) AS similar,
        count(*) FILTER (WHERE simhash_alike(x, y)) AS alike,
-       count(*) FILTER (WHERE simhash_alike(x, upper(x)) AND simhash_alike(x, x || E'\n' || split_part(words, ',', 1))) AS copies
+       count(*) FILTER (WHERE simhash_alike(x, upper(x))) AS copies
 FROM (VALUES ('yes,no', 200), ('yes,no', 1000), ('door open,door closed', 50), ('对,错', 400), ('won,drawn,lost', 4000),
              ('connection from client,request to backend,backend timed out,worker has stopped', 200)) AS v (words, n),
     generate_series(1, 7) AS a, generate_series(1, 7) AS b, LATERAL (SELECT states(words, n, a) AS x, states(words, n, b) AS y) AS s
@@ -99,7 +99,7 @@ FROM (VALUES ('[{"user": "ann", "role": "admin"}, {"user": "bob", "role": "reade
               '[{"user": "ann", "role": "reader"}, {"user": "bob", "role": "admin"}, {"user": "eva", "role": "reader"}]'),
              ('host a1, state up, host b2, state down, host c3, state up', 'host a1, state down, host b2, state up, host c3, state up'),
              ('then mix flour, then heat oven, then add eggs, then serve', 'then add eggs, then mix flour, then heat oven, then serve')) AS v (a, b);
--- copies are alike, and those that have lost a line or two
+-- copies are alike, and those that have lost a line or two, but of few states
 SELECT said(sensor(1), sensor(1)), said(sensor(1), substr(sensor(1), 40)), said(requests(1), requests(1) || ' GET home ok'),
        said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), .8, 'char-3');
 -- half of it is not

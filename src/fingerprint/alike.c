@@ -17,8 +17,8 @@
  *	  share c of windows of n words is left by changes here and there, c^3 is left
  *	  of windows of 3n words.  That much is asked for.  Where the longer windows
  *	  repeat themselves, too, though there are many more of them, as in a list of
- *	  answers, "yes" or "no", any two have them about equally often.  There counts
- *	  have to differ by far less than those of events that happen by chance do.
+ *	  answers, "yes" or "no", any two have them about equally often.  There all must
+ *	  be the same, one after the other.
  *	- Order.  What stands between two occurrences of a word can change places with
  *	  what stands between two others, and all pairs of words stay: a list of users
  *	  and their roles where another one is the admin.  So documents that have the
@@ -48,8 +48,6 @@
 #define LONGER			3		/* times as many tokens in a longer window */
 #define REPEATS			2		/* occurrences of an average feature, from
 								 * which on longer windows are looked at */
-#define NOISE			8		/* so many times less than by chance counts of
-								 * longer windows that repeat have to differ */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
@@ -80,13 +78,6 @@ chain_byte(ByteChain *chain, unsigned char byte)
 	chain->bytes = chain->bytes << 8 | byte;
 	if (++chain->n % 8 == 0)
 		chain->hash = sh_mix(chain->hash * SH_SCRAMBLE + chain->bytes);
-}
-
-/* The hash of all that was added. */
-static uint64
-chain_end(const ByteChain *chain)
-{
-	return sh_mix(sh_mix(chain->hash + chain->bytes) + chain->n);
 }
 
 /*
@@ -187,7 +178,7 @@ chain_document(const char *profile, bool digits, text *document)
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_chain, &tokens);
 	sh_document_read_end(tokens.document, chain_tokens, &tokens);
-	return chain_end(&tokens.chain);
+	return sh_mix(sh_mix(tokens.chain.hash + tokens.chain.bytes) + tokens.chain.n);
 }
 
 /* A profile whose windows are longer than those of another one. */
@@ -285,52 +276,30 @@ least_of_longer(const ShProfile *profile, double at_least)
 
 /*
  * Do the longer windows of a document repeat themselves as its features do, though
- * there are many more of them?  Sets by how much counts of as many random events
- * would differ, in units of 1/65536: if one happens n times, by about the root of n.
+ * there are many more of them?
  */
 static bool
-longer_repeat(const SimhashEvidence *evidence, uint64 *noise)
+longer_repeat(const SimhashEvidence *evidence)
 {
-	*noise = 0;
-	if (evidence->longer_total < REPEATS * evidence->longer.n ||
-		evidence->longer.n < REPEATS * evidence->features.n)
-		return false;
-	for (size_t i = 0; i < evidence->longer.n; i++)
-		*noise += (uint64) (sqrt(evidence->longer.weights[i]) * 65536);
-	return true;
+	return evidence->longer_total >= REPEATS * evidence->longer.n &&
+		evidence->longer.n >= REPEATS * evidence->features.n;
 }
 
 /*
- * Are the longer windows of two documents too different, if these repeat, or as
- * different as those of any two would be?
+ * Are the longer windows of two documents too different, if these repeat, or such as
+ * any two would have?
  */
 static bool
 longer_differ(const ShProfile *profile, double at_least,
 			  const SimhashEvidence *a, const SimhashEvidence *b,
 			  const ShBag *longer)
 {
-	uint64		least,
-				noise_a,
-				noise_b;
-
-	if (a->longer.n == 0 || b->longer.n == 0)
-		return false;
-	least = sh_bag_overlap(longer, &b->longer, simhash_pause).least;
-	if (multiset_jaccard(least, a->longer_total, b->longer_total) <
-		least_of_longer(profile, at_least))
-		return true;
-	return longer_repeat(a, &noise_a) && longer_repeat(b, &noise_b) &&
-		(a->longer_total + b->longer_total - 2 * least) * 65536 >=
-		Min(noise_a, noise_b) / NOISE;
-}
-
-/* Have two documents the same features, in another order? */
-static bool
-order_differs(const ShProfile *profile, uint64 least, const SimhashEvidence *a,
-			  const SimhashEvidence *b)
-{
-	return profile->unit < SH_UNIT_COMPAT &&
-		least == a->total && least == b->total && a->words != b->words;
+	return a->longer.n > 0 && b->longer.n > 0 &&
+		((longer_repeat(a) && longer_repeat(b) && a->marks != b->marks) ||
+		 multiset_jaccard(sh_bag_overlap(longer, &b->longer,
+										 simhash_pause).least,
+						  a->longer_total, b->longer_total) <
+		 least_of_longer(profile, at_least));
 }
 
 /*
@@ -353,7 +322,8 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->total, b->total) < at_least ||
 		longer_differ(profile, at_least, a, b, longer) ||
-		order_differs(profile, overlap.least, a, b))
+		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->total &&
+		 overlap.least == b->total && a->words != b->words))
 		return SIMHASH_BY_REPETITION;
 	if (a->words == b->words && a->marks != b->marks)
 		return SIMHASH_BUT_FOR_SYMBOLS;
