@@ -199,7 +199,7 @@ SELECT gone, kept, done FROM plan_grouped;
 CREATE FUNCTION run_for_periods() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     IF current_setting('server_version_num')::int < 180000 THEN
-        RETURN 'children.held refers to children.periods for periods, which no move would keep: leave out children';
+        RETURN 'children.held refers to children.periods by a key that does not move (periods): leave out children';
     END IF;
     EXECUTE 'CREATE TABLE periods (id int4range, valid daterange, body text,
         fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, PRIMARY KEY (id, valid WITHOUT OVERLAPS))';
