@@ -2391,7 +2391,9 @@ WITH parts AS MATERIALIZED (
 ), strangers AS (
     -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
     -- a child run with the rights of whoever carries it out; who has the rights of the
-    -- table's owner could make some there, too.  Bare operators are the server's.
+    -- table's owner could make some there, too.  Bare operators are the server's, and the
+    -- plan has the types that they are of.  After locks are taken, since others may put a
+    -- table in the place of one that is not locked.
     SELECT margin, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
         '%1$s        (SELECT nspname FROM pg_catalog.pg_namespace\n'
         '%1$s            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())))[1]\n'
@@ -2408,8 +2410,17 @@ WITH parts AS MATERIALIZED (
         '%1$sIF EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) ANY (ARRAY[%4$s])\n'
         '%1$s        AND (relkind <> ''r'' OR relhastriggers OR relhasrules)) THEN\n'
         '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, or a log, has triggers or rules'';\n'
-        '%1$sEND IF;\n%5$s',
-        margin, string_agg(named, ', '), parts.name, string_agg(named, ', ') FILTER (WHERE ours),
+        '%1$sEND IF;\n'
+        '%1$sIF pg_catalog.to_regclass(%5$L::pg_catalog.text) IS NOT NULL\n'
+        '%1$s        AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute\n'
+        '%1$s             WHERE attrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%5$L::pg_catalog.text)\n'
+        '%1$s                 AND pg_catalog.concat(attname, '' '', atttypid) IN (%6$s)) OPERATOR(pg_catalog.<>) 7 THEN\n'
+        '%1$s    RAISE datatype_mismatch USING MESSAGE = ''the plan has other columns than simhash_dedup_plan returns'';\n'
+        '%1$sEND IF;\n%7$s',
+        margin, string_agg(named, ', '), parts.name, string_agg(named, ', ') FILTER (WHERE ours), plan_name,
+        (SELECT string_agg(format('''%s %s''', column_name, type::oid), ', ')
+         FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
+               ('needed', 'float8'), ('doubt', 'text'), ('done', 'text')) AS v (column_name, type)),
         (SELECT string_agg(DISTINCT format(
              E'%1$sIF pg_catalog.row_security_active(%2$L::pg_catalog.text) THEN\n'
              '%1$s    RAISE feature_not_supported USING MESSAGE = %3$L;\n%1$sEND IF;\n',
@@ -2420,7 +2431,7 @@ WITH parts AS MATERIALIZED (
                          UNION ALL SELECT child, false FROM moving) AS tables (name, ours),
         LATERAL format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name) AS named,
         (VALUES ('    '), ('        ')) AS m (margin)
-    WHERE tables.name IS NOT NULL GROUP BY parts.name, margin
+    WHERE tables.name IS NOT NULL GROUP BY parts.name, plan_name, margin
 ), steps AS (
     -- of the undo: what was dropped has left its place to others
     SELECT coalesce((SELECT string_agg(format(
@@ -2441,20 +2452,9 @@ WITH parts AS MATERIALIZED (
     FROM parts, moves, returns
     WHERE attrelid = parts.oid AND returns.log = log_name
 ), checks AS (
-    -- after locks are taken, since others may put a table in the place of one that is not
-    -- locked.  The plan has the types that the operators are of.  A log serves one script,
-    -- which may be run again: its comment would not put back what another one removed.
-    SELECT margin, strangers.text || format(
-        E'%1$sIF pg_catalog.to_regclass(%2$L::pg_catalog.text) IS NOT NULL\n'
-        '%1$s        AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute\n'
-        '%1$s             WHERE attrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%2$L::pg_catalog.text)\n'
-        '%1$s                 AND pg_catalog.concat(attname, '' '', atttypid) IN (%4$s)) OPERATOR(pg_catalog.<>) 7 THEN\n'
-        '%1$s    RAISE datatype_mismatch USING MESSAGE = %3$L;\n%1$sEND IF;\n',
-        margin, plan_name, plan_name || ' does not have the columns of a plan',
-        (SELECT string_agg(format('''%s %s''', name, type::oid), ', ')
-         FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
-               ('needed', 'float8'), ('doubt', 'text'), ('done', 'text')) AS v (name, type)))
-        || coalesce(format(
+    -- a log serves one script, which may be run again: its comment would not put back what
+    -- another one removed
+    SELECT margin, strangers.text || coalesce(format(
         E'%1$sIF pg_catalog.strpos(coalesce(pg_catalog.obj_description(%2$L::pg_catalog.regclass, ''pg_class''), ''''), ''%3$s'') = 0 THEN\n'
         '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %4$L;\n%1$sEND IF;\n',
         margin, log_name, hashtextextended(steps.text, _simhash_shape(relation)),
