@@ -1603,13 +1603,15 @@ WITH keys AS (
 )
 SELECT hashtextextended(string_agg(line, ' ' ORDER BY line), 0)
 FROM (SELECT format('%s.%s.%s %s.%s %s %s %s', s.nspname, relname, attname, n.nspname, typname,
-                    atttypmod, attgenerated, c.oid <> relation::oid AND row_security_active(c.oid)) COLLATE "C"
+                    atttypmod, attgenerated, c.oid <> relation::oid AND row_security_active(c.oid)
+                    OR relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)) COLLATE "C"
       FROM tables JOIN pg_class AS c USING (oid)
           JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
           JOIN pg_type AS t ON t.oid = atttypid JOIN pg_namespace AS n ON n.oid = typnamespace
       WHERE attnum > 0 AND NOT attisdropped
       UNION ALL
-      SELECT format('%s.%s %s %s', nspname, relname, indisprimary, indkey)
+      SELECT format('%s.%s %s %s %s %s %s %s', nspname, relname, indisprimary, indkey, indnkeyatts,
+                    indnullsnotdistinct, indpred IS NULL, indexprs IS NULL)
       FROM tables JOIN pg_class AS c USING (oid)
           JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_index ON indrelid = c.oid
       WHERE indisunique
@@ -2102,6 +2104,7 @@ WITH parts AS MATERIALIZED (
         JOIN pg_operator AS e ON e.oid = amopopr
         JOIN pg_namespace AS s ON s.oid = oprnamespace
     WHERE attrelid = indrelid AND indisprimary AND amname = 'btree'
+        AND NOT EXISTS (SELECT FROM unnest(indclass::oid[]) AS u (class) WHERE class >= 16384)
 ), referring AS MATERIALIZED (
     -- the foreign keys to the table, and the children that they are of
     SELECT c.oid, conrelid, confrelid, conkey, conindid, quote_literal(conname) AS literal,
@@ -2126,12 +2129,13 @@ WITH parts AS MATERIALIZED (
          FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
              JOIN pg_operator AS o ON o.oid = operator
              JOIN pg_namespace AS s ON s.oid = oprnamespace) AS equals,
-        (SELECT string_agg(format(', NULL::%I.%I AS "simhash now %s"', nspname, typname, n), '' ORDER BY n)
+        (SELECT string_agg(format(', NULL::%I.%I AS "simhash now %s"', nspname, y.typname, n), '' ORDER BY n)
          FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
              JOIN pg_attribute AS a ON a.attrelid = conrelid
                  AND a.attnum = u.attnum
-             JOIN pg_type AS y ON y.oid = atttypid
-             JOIN pg_namespace AS s ON s.oid = typnamespace) AS now,
+             JOIN pg_type AS d ON d.oid = atttypid
+             JOIN pg_type AS y ON y.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
+             JOIN pg_namespace AS s ON s.oid = y.typnamespace) AS now,
         -- t, by the primary key, is the row of a line l of the log, where it has moved to
         (SELECT string_agg(format('t.%s OPERATOR(%I.%s) l.%s', name, nspname, oprname,
                                   coalesce('"simhash now ' || array_position(conkey, attnum) || '"', name)), ' AND ')
@@ -2139,11 +2143,21 @@ WITH parts AS MATERIALIZED (
         CASE WHEN EXISTS (SELECT FROM unnest(conkey, confkey) AS u (h, o)
                               JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
                               JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o
-                          WHERE ROW(h.atttypid, h.attcollation) <> ROW(o.atttypid, o.attcollation)) THEN
+                          WHERE ROW(h.atttypid, h.atttypmod, h.attcollation)
+                              <> ROW(o.atttypid, o.atttypmod, o.attcollation)) THEN
             'its columns have other types or collations'
+        WHEN 16384 <= ANY (conpfeqop) THEN
+            'its operators are not those of the server'
+        WHEN EXISTS (SELECT FROM pg_attribute AS a
+                     WHERE attrelid = conrelid AND attgenerated <> '' AND attnum = ANY (
+                         SELECT unnest(indkey::int2[]) FROM pg_index WHERE indrelid = conrelid AND indisunique
+                         UNION ALL
+                         SELECT unnest(x.confkey) FROM pg_constraint AS x WHERE x.confrelid = c.conrelid)) THEN
+            'a generated column is a key'
         WHEN EXISTS (SELECT FROM pg_constraint AS x
-                     WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conparentid = 0
-                         AND x.oid NOT IN (c.oid, c.conparentid) AND x.conkey OPERATOR(pg_catalog.&&) c.conkey) THEN
+                     WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conkey OPERATOR(pg_catalog.&&) c.conkey
+                         AND (x.conkey <> c.conkey OR coalesce(pg_partition_root(x.confrelid), x.confrelid)
+                                                   <> coalesce(pg_partition_root(c.confrelid), c.confrelid))) THEN
             'another foreign key has one of its columns'
         WHEN EXISTS (SELECT FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS x USING (oid)
                          JOIN pg_attribute AS o ON o.attrelid = x.confrelid AND o.attnum = ANY (x.confkey)
@@ -2184,7 +2198,7 @@ WITH parts AS MATERIALIZED (
          FROM unnest(theirs, equals) WITH ORDINALITY AS u (h, e, n)) AS still,
         -- columns that no move of another key changes
         (SELECT array_agg(quote_ident(attname) ORDER BY attnum) FROM pg_attribute
-         WHERE attrelid = f.conrelid AND attnum > 0 AND NOT attisdropped
+         WHERE attrelid = f.conrelid AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
              AND (attnum = ANY (f.conkey) OR attnum <> ALL (
                  SELECT unnest(o.conkey) FROM referring AS o WHERE o.conrelid = f.conrelid))) AS fixed
     FROM referring AS f, parts
@@ -2228,8 +2242,11 @@ WITH parts AS MATERIALIZED (
                names, later, pairs, child, of_gone, now, pairs, child, of_kept,
                names, CASE WHEN indnullsnotdistinct THEN '' ELSE ' WHERE ' || set END,
                CASE WHEN children = 'stay' THEN
-                   format(E'\n        UPDATE %s AS p SET done = ''children''\n'
-                          '        FROM twin WHERE twin.n > 1 AND p.done = ''now'' AND p.gone OPERATOR(pg_catalog.=) twin.gone;\n',
+                   format(E'\n        SELECT pg_catalog.array_agg(p.ctid) INTO simhash_stay FROM %s AS p\n'
+                          '            JOIN twin ON p.gone OPERATOR(pg_catalog.=) twin.gone\n'
+                          '        WHERE twin.n > 1 AND p.done = ''now'';\n'
+                          '        IF simhash_stay IS NOT NULL THEN\n            simhash_why := ''children'';\n'
+                          '            RAISE SQLSTATE ''SH001'';\n        END IF;\n',
                           plan_name)
                WHEN u.log_name IS NULL THEN
                    format(E'\n        DELETE FROM %s AS t USING twin\n'
@@ -2250,13 +2267,13 @@ WITH parts AS MATERIALIZED (
     SELECT attrelid, l.log, format(
         E'    INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE\n        SELECT %2$s FROM %3$s%4$s;\n'
         '    SELECT pg_catalog.count(*) INTO n FROM (\n'
-        '        SELECT ROW(%5$s)::pg_catalog.text FROM %3$s%4$s\n'
-        '        EXCEPT ALL SELECT ROW(%5$s)::pg_catalog.text FROM %1$s AS t%7$s) AS other;\n'
+        '        SELECT ROW(%2$s)::pg_catalog.text FROM %3$s%4$s\n'
+        '        EXCEPT ALL SELECT ROW(%2$s)::pg_catalog.text FROM %1$s AS t%6$s) AS other;\n'
         '    IF n OPERATOR(pg_catalog.>) 0 THEN\n'
-        '        RAISE object_not_in_prerequisite_state USING MESSAGE = %6$L,\n'
+        '        RAISE object_not_in_prerequisite_state USING MESSAGE = %5$L,\n'
         '            HINT = ''Disable the triggers that do so.'';\n    END IF;\n'
         '    DELETE FROM %3$s%4$s;\n',
-        l.name, settable, l.log, l.condition, every,
+        l.name, settable, l.log, l.condition,
         'a trigger of ' || l.name || ' leaves out or alters rows that come back',
         (SELECT format(E'\n            WHERE EXISTS (SELECT FROM %s AS l WHERE %s)', l.log,
                        string_agg(format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), ' AND '))
@@ -2267,22 +2284,24 @@ WITH parts AS MATERIALIZED (
         JOIN columns ON attrelid = l.oid
 ), moves AS (
     -- one foreign key after the other, as a row may have two that both move
-    SELECT concat(string_agg(
+    SELECT string_agg(
             format(E'        UPDATE %s AS q SET done = ''children'' FROM %s\n'
                    '            JOIN %s AS t ON %s\n'
                    '        WHERE p.done = ''now'' AND q.ctid = p.ctid AND (%s);\n',
-                   plan_name, pairs, child, of_gone, nulls), '') FILTER (WHERE nulls IS NOT NULL),
-        CASE WHEN children = 'stay' THEN string_agg(twins.text, '' ORDER BY m.oid) END) AS first,
+                   plan_name, pairs, child, of_gone, nulls), '') FILTER (WHERE nulls IS NOT NULL) AS first,
         string_agg(format(E'        PERFORM FROM %s\n            JOIN %s AS t ON %s\n'
                           '        WHERE p.done = ''now'' FOR UPDATE OF t;\n', pairs, child, of_gone)
             || coalesce(twins.text, '') || CASE WHEN m.log_name IS NULL THEN '' ELSE
-            coalesce(
-                -- one that was somewhere else since has left where the log says that it is
-                (SELECT format(E'        UPDATE %s AS l SET "simhash action" = ''left'' FROM %s\n            JOIN %s AS t ON %s\n'
-                               '        WHERE p.done = ''now'' AND l."simhash action" = ''moved'' AND %s;\n',
-                               m.log_name, pairs, child, of_gone,
-                               string_agg(format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), ' AND '))
-                 FROM identity AS i WHERE indrelid = conrelid HAVING bool_and(i.attnum <> ALL (conkey))), '') ||
+            -- what an older line tells of the place that is taken now has left it, unless it is
+            -- this very row that goes on from there
+            format(E'        UPDATE %s AS l SET "simhash action" = ''left'' FROM %s\n            JOIN %s AS t ON %s\n'
+                   '        WHERE p.done = ''now'' AND l."simhash action" = ''moved'' AND %s%s;\n',
+                   m.log_name, pairs, child, of_gone,
+                   (SELECT string_agg(CASE WHEN at IS NULL THEN format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname)
+                                      ELSE format('s.%s OPERATOR(%I.%s) l."simhash now %s"', ours[at], nspname, oprname, at) END, ' AND ')
+                    FROM identity AS i, LATERAL array_position(conkey, i.attnum) AS at WHERE indrelid = conrelid),
+                   (SELECT E'\n            AND NOT (' || still || ')' FROM identity AS i
+                    WHERE indrelid = conrelid HAVING bool_and(i.attnum <> ALL (conkey)))) ||
             format(E'        INSERT INTO %s (%s, "simhash action", "simhash constraint"%s)\n'
                    '        SELECT %s, ''moved'', %s%s\n'
                    '        FROM %s\n            JOIN %s AS t ON %s\n'
@@ -2300,7 +2319,7 @@ WITH parts AS MATERIALIZED (
         string_agg(format(E'            SELECT p.ctid FROM %s AS p JOIN %s AS g ON %s\n'
                '                JOIN %s AS t ON %s\n            WHERE p.done = ''now''\n',
                plan_name, source, gone, child, of_gone), E'            UNION ALL\n' ORDER BY m.oid) AS left_over,
-        string_agg(returns.text, '' ORDER BY m.oid) AS undrop,
+        string_agg(returns.text, '' ORDER BY m.oid DESC) AS undrop,
         -- the last move first: that which a row is where it left it; so, in the logs, for
         -- rows that moved before they were dropped
         string_agg((SELECT string_agg(
@@ -2370,13 +2389,17 @@ WITH parts AS MATERIALIZED (
           SELECT format('%s refers to itself by a unique key, in which rows that move may collide: say children => ''stay''',
                         child)
           FROM uniques
-          WHERE children = 'move' AND child = ANY (SELECT parts.name FROM parts)
+              JOIN pg_constraint AS c USING (oid)
+          WHERE children = 'move' AND coalesce(pg_partition_root(c.conrelid), c.conrelid)
+                  = coalesce(pg_partition_root(relation), relation)
           UNION ALL
           SELECT format('%s refers to %s ON DELETE %s, and no log would have its rows: say children => ''move'', or ''stay''',
                         conrelid::regclass, parts.name, actions.name)
           FROM parts, pg_constraint JOIN actions ON confdeltype = type
           WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
-              AND children IS NULL AND (log IS NOT NULL OR conrelid = relation)
+              AND children IS NULL
+              AND (log IS NOT NULL OR coalesce(pg_partition_root(conrelid), conrelid)
+                                    = coalesce(pg_partition_root(relation), relation))
           UNION ALL
           SELECT format('%s is distributed: simhash_dedup_sql writes a DELETE', name)
           FROM parts WHERE place = 'distributed'
@@ -2448,7 +2471,8 @@ WITH parts AS MATERIALIZED (
         '    IF pg_catalog.to_regclass(%5$L::pg_catalog.text) IS NOT NULL THEN\n'
         '        UPDATE %6$s SET done = ''put back'' WHERE done = ''removed'';\n    END IF;\nEND\n',
         returns.text, moves.undo, moves.undrop, moves.clear, plan_name, plan_name) AS text,
-        log_name || (SELECT coalesce(string_agg(', ' || m.log_name, '' ORDER BY m.log_name), '') FROM moving AS m) AS logs
+        log_name || (SELECT coalesce(string_agg(', ' || m.log_name, '' ORDER BY m.log_name), '') FROM moving AS m) AS logs,
+        name || (SELECT coalesce(string_agg(DISTINCT ', ' || child, ''), '') FROM moving) AS filled
     FROM parts, moves, returns
     WHERE attrelid = parts.oid AND returns.log = log_name
 ), checks AS (
@@ -2466,11 +2490,12 @@ WITH parts AS MATERIALIZED (
                   '    n bigint;\nBEGIN\n'
                   '    IF pg_catalog.to_regclass(%L::pg_catalog.text) IS NOT NULL THEN\n'
                   '        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n    END IF;\n'
-                  '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s%s',
-                  plan_name, plan_name, logs, checks.text, steps.text) AS body
+                  '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n'
+                  '    LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s%s',
+                  plan_name, plan_name, logs, filled, checks.text, steps.text) AS body
     FROM parts, checks, steps WHERE length(margin) = 4
 ), work AS (
-    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\n    stay pg_catalog.tid[];\n    why pg_catalog.text;\nBEGIN\n%s'
+    SELECT format(E'\n#variable_conflict use_column\nDECLARE\n    pairs bigint;\n    simhash_stay pg_catalog.tid[];\n    simhash_why pg_catalog.text;\nBEGIN\n%s'
         '    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s'
         '    -- No row has two keys: what is said of one holds for it.\n'
         '    IF EXISTS (SELECT FROM %s AS t JOIN (SELECT gone FROM %s UNION SELECT kept FROM %s) AS w ("simhash key") ON %s\n'
@@ -2521,13 +2546,18 @@ WITH parts AS MATERIALIZED (
         '    -- All of these, or none: where some have to stay, nothing that is theirs has moved.\n'
         '    BEGIN\n%s%s'
         '        -- Remove the rows%s.\n%s'
-        '        SELECT pg_catalog.array_agg(p.ctid) INTO stay FROM %s AS p\n'
-        '        WHERE p.done = ''now'' AND EXISTS (SELECT FROM %s AS t WHERE %s);\n'
-        '        IF stay IS NOT NULL THEN\n            why := ''not removed'';\n'
+        '        GET DIAGNOSTICS pairs = ROW_COUNT;\n'
+        '        SELECT pg_catalog.array_agg(p.ctid) INTO simhash_stay FROM %s AS p\n'
+        '        WHERE p.done = ''now'' AND (EXISTS (SELECT FROM %s AS t WHERE %s)\n'
+        '            OR NOT EXISTS (SELECT FROM %s AS s WHERE %s));\n'
+        '        IF simhash_stay IS NULL AND pairs <> (SELECT pg_catalog.count(*) FROM %s WHERE done = ''now'') THEN\n'
+        '            SELECT pg_catalog.array_agg(p.ctid) INTO simhash_stay FROM %s AS p WHERE p.done = ''now'';\n'
+        '        END IF;\n'
+        '        IF simhash_stay IS NOT NULL THEN\n            simhash_why := ''not removed'';\n'
         '            RAISE SQLSTATE ''SH001'';\n        END IF;\n'
         '        UPDATE %s SET done = ''removed'' WHERE done = ''now'';\n'
         '    EXCEPTION WHEN SQLSTATE ''SH001'' THEN\n'
-        '        UPDATE %s SET done = why WHERE ctid = ANY (stay);\n'
+        '        UPDATE %s SET done = simhash_why WHERE ctid = ANY (simhash_stay);\n'
         '    END;\n%s'
         '    END LOOP;\nEND\n',
         refusals.text, plan_name, (SELECT c.text FROM strangers AS c WHERE length(c.margin) = 4),
@@ -2548,8 +2578,8 @@ WITH parts AS MATERIALIZED (
         compared,
         E'        -- Rows whose children cannot move stay.\n' || nullif(moves.first, ''),
         E'        -- Children move to the row that stays.\n' || moves.text,
-        E'        SELECT pg_catalog.array_agg(ctid) INTO stay FROM (\n' || moves.left_over
-        || E') AS l;\n        IF stay IS NOT NULL THEN\n            why := ''children'';\n'
+        E'        SELECT pg_catalog.array_agg(ctid) INTO simhash_stay FROM (\n' || moves.left_over
+        || E') AS l;\n        IF simhash_stay IS NOT NULL THEN\n            simhash_why := ''children'';\n'
            '            RAISE SQLSTATE ''SH001'';\n        END IF;\n',
         CASE WHEN log IS NOT NULL THEN ', and keep what they were' END,
         CASE WHEN log IS NULL THEN
@@ -2563,7 +2593,7 @@ WITH parts AS MATERIALIZED (
                    '        SELECT * FROM gone;\n',
                    source, plan_name, goes, every_t, log_name, every)
         END,
-        plan_name, source, goes, plan_name, plan_name,
+        plan_name, source, goes, source, kept, plan_name, plan_name, plan_name, plan_name,
         CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
     FROM parts, moves, refusals, checks, columns
     WHERE attrelid = parts.oid AND length(margin) = 8

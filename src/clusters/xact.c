@@ -167,11 +167,13 @@ take_back(const ClusterTerms *terms, const Start *start)
 	GuardDocument kept;
 	Oid			user;
 	int			context;
+	int			level = NewGUCNestLevel();
 
 	/*
 	 * Whoever commits may not be who has inserted: expressions are the
-	 * owner's.
+	 * owner's, and find what they call where nobody else can put it.
 	 */
+	simhash_restrict_search_path();
 	simhash_clusters_become_owner(terms->root, &user, &context);
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
@@ -196,6 +198,7 @@ take_back(const ClusterTerms *terms, const Start *start)
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, AccessShareLock);
 	SetUserIdAndSecContext(user, context);
+	AtEOXact_GUC(false, level);
 }
 
 /* The transaction is about to be committed. */

@@ -16,9 +16,8 @@
  *	  itself, so must be windows three times as long.  These survive less: if a
  *	  share c of windows of n words is left by changes here and there, c^3 is left
  *	  of windows of 3n words.  That much is asked for.  Where the longer windows
- *	  repeat themselves, too, though there are many more of them, as in a list of
- *	  answers, "yes" or "no", any two have them about equally often.  There all must
- *	  be the same, one after the other.
+ *	  repeat themselves, too, as in a list of answers, "yes" or "no", any two have
+ *	  them about equally often.  There all must be the same, one after the other.
  *	- Order.  What stands between two occurrences of a word can change places with
  *	  what stands between two others, and all pairs of words stay: a list of users
  *	  and their roles where another one is the admin.  So documents that have the
@@ -275,19 +274,8 @@ least_of_longer(const ShProfile *profile, double at_least)
 }
 
 /*
- * Do the longer windows of a document repeat themselves as its features do, though
- * there are many more of them?
- */
-static bool
-longer_repeat(const SimhashEvidence *evidence)
-{
-	return evidence->longer_total >= REPEATS * evidence->longer.n &&
-		evidence->longer.n >= REPEATS * evidence->features.n;
-}
-
-/*
- * Are the longer windows of two documents too different, if these repeat, or such as
- * any two would have?
+ * Are the longer windows of two documents too different, if these repeat; or do they
+ * repeat themselves, as any two would have them?
  */
 static bool
 longer_differ(const ShProfile *profile, double at_least,
@@ -295,7 +283,8 @@ longer_differ(const ShProfile *profile, double at_least,
 			  const ShBag *longer)
 {
 	return a->longer.n > 0 && b->longer.n > 0 &&
-		((longer_repeat(a) && longer_repeat(b) && a->marks != b->marks) ||
+		((a->longer_total >= REPEATS * a->longer.n && a->marks != b->marks &&
+		  b->longer_total >= REPEATS * b->longer.n) ||
 		 multiset_jaccard(sh_bag_overlap(longer, &b->longer,
 										 simhash_pause).least,
 						  a->longer_total, b->longer_total) <

@@ -215,7 +215,7 @@ is_foreign_function(Oid function, void *context pg_attribute_unused())
 	(void) get_func_signature(function, &types, &n);
 	for (int i = 0; i < n; i++)
 	{
-		if (IsPolymorphicType(types[i]))
+		if (IsPolymorphicType(types[i]) || types[i] == ANYOID)
 			return true;
 	}
 	return false;
@@ -271,10 +271,14 @@ simhash_is_of_core(Node *expression)
 static bool
 is_ambiguous(const OpExpr *compared)
 {
+	bool		bare = IsA(compared, OpExpr);	/* of a CASE: no coercions */
+	Node	   *left = linitial(compared->args);
+	Node	   *right = lsecond(compared->args);
+
 	return OpernameGetOprid(list_make1(makeString("=")),
-							exprType(linitial(compared->args)),
-							exprType(lsecond(compared->args))) != compared->opno ||
-		compared->opno >= FirstUnpinnedObjectId;
+							exprType(bare ? strip_implicit_coercions(left) : left),
+							exprType(bare ? strip_implicit_coercions(right) : right)) !=
+		compared->opno || compared->opno >= FirstUnpinnedObjectId;
 }
 
 /* expression_tree_walker: are operands compared by an "=" that text does not tell? */

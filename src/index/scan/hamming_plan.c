@@ -39,21 +39,6 @@
 #define HAMMING_CROWD_TIMES		4
 
 /*
- * How many entries there are, from the size of the index.  To ask the file
- * system takes time that short searches would notice, so the size that was
- * last noted in the catalogue does where that is large.
- */
-static double
-count_rows(Relation index, const ShLayout *layout)
-{
-	double		pages = index->rd_rel->relpages;
-
-	if (pages < HAMMING_LARGE_PAGES)
-		pages = RelationGetNumberOfBlocks(index);
-	return pages * HAMMING_PER_PAGE / hamming_row_entries(layout);
-}
-
-/*
  * Begin to plan a search of a word around a center.  Entries are taken for
  * spread evenly, until a survey says otherwise.
  */
@@ -64,7 +49,18 @@ begin_plan(IndexScanDesc scan, HammingPlan *plan, int word,
 	HammingScan *so = (HammingScan *) scan->opaque;
 
 	if (so->rows < 0)
-		so->rows = count_rows(scan->indexRelation, so->layout);
+	{
+		/*
+		 * From the size of the index.  To ask the file system takes time that
+		 * short searches would notice, so the size that was last noted in the
+		 * catalogue does where that is large.
+		 */
+		double		pages = scan->indexRelation->rd_rel->relpages;
+
+		if (pages < HAMMING_LARGE_PAGES)
+			pages = RelationGetNumberOfBlocks(scan->indexRelation);
+		so->rows = pages * HAMMING_PER_PAGE / hamming_row_entries(so->layout);
+	}
 	if (plan->crowded || plan->extent.layout == NULL)
 	{
 		sh_even_extent(&plan->extent, so->layout, so->rows,
