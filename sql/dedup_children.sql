@@ -10,36 +10,27 @@ SET search_path = children, public;
 CREATE FUNCTION body() RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT 'The quick brown fox jumps over the lazy dog, which does not even wake up at all today.' $$;
 
--- Run a script, or what the comment of a log says; tells why it refuses.
-CREATE FUNCTION run(relation regclass, plan text, log text DEFAULT NULL,
-                    children text DEFAULT 'move', groups text[] DEFAULT '{}', keep text DEFAULT NULL)
-RETURNS text LANGUAGE plpgsql AS $$
+-- Run the lines of a script; tells why it refuses.
+CREATE FUNCTION run_lines(lines text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
 BEGIN
-    FOR line IN SELECT simhash_dedup_script(relation, 'fp', plan, log => run.log, children => run.children,
-                                            within => groups, keep => run.keep, batch => NULL) LOOP
+    FOREACH line IN ARRAY lines LOOP
         EXECUTE line;
     END LOOP;
     RETURN 'done';
 EXCEPTION WHEN feature_not_supported OR object_not_in_prerequisite_state THEN
     RETURN sqlerrm;
 END $$;
+-- Have a script written and run it, or what the comment of a log says.
+CREATE FUNCTION run(relation regclass, plan text, log text DEFAULT NULL, children text DEFAULT 'move',
+                    groups text[] DEFAULT '{}', keep text DEFAULT NULL, similarity text DEFAULT NULL)
+RETURNS text LANGUAGE sql AS $$
+SELECT run_lines(ARRAY(SELECT simhash_dedup_script(relation, 'fp', plan, log => log, children => children, within => groups,
+                                                   keep => keep, similarity => similarity, batch => NULL)))
+$$;
 CREATE FUNCTION put_back(log regclass) RETURNS void LANGUAGE plpgsql AS
 $$ BEGIN EXECUTE obj_description(log); END $$;
--- Carry out a plan by hand: no text is compared.
-CREATE FUNCTION carry_out(relation regclass, plan text, log text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN SELECT simhash_dedup_script(relation, 'fp', plan, similarity => 'none', log => carry_out.log,
-                                            children => 'move', batch => NULL) LOOP
-        EXECUTE line;
-    END LOOP;
-    RETURN 'done';
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-    RETURN sqlerrm;
-END $$;
 
 ----------------------------------------
 -- partitions: a key to the whole refers to each of them, a key to one not to the whole
@@ -242,17 +233,7 @@ DROP TRIGGER alters ON news;
 -- beside these would be in no log.
 CREATE TABLE written AS SELECT text FROM simhash_dedup_script('news', 'fp', 'plan_late',
     log => 'gone_late', children => 'move', batch => NULL) AS text;
-CREATE FUNCTION run_written() RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN SELECT text FROM written LOOP
-        EXECUTE line;
-    END LOOP;
-    RETURN 'done';
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-    RETURN sqlerrm;
-END $$;
+CREATE FUNCTION run_written() RETURNS text LANGUAGE sql AS 'SELECT run_lines(ARRAY(SELECT text FROM written))';
 ALTER TABLE news ADD note text;
 SELECT run_written();
 ALTER TABLE news DROP note;
@@ -355,15 +336,15 @@ SELECT count(*) FROM items;
 
 CREATE TABLE plan_hand (LIKE plan_a);
 INSERT INTO plan_hand (gone, kept) VALUES ('{1}', '{02}'), ('{2}', '{01}');
-SELECT carry_out('items', 'plan_hand');
+SELECT run('items', 'plan_hand', similarity => 'none');
 SELECT gone, kept, done FROM plan_hand ORDER BY 1;
 DELETE FROM plan_hand;
 INSERT INTO plan_hand (gone, kept) VALUES ('{1}', '{2}'), ('{2}', '{3}'), ('{1}', '{3}');
-SELECT carry_out('items', 'plan_hand', log => 'gone_hand');
+SELECT run('items', 'plan_hand', log => 'gone_hand', similarity => 'none');
 SELECT gone, kept, done FROM plan_hand ORDER BY 1, 2;
 -- one that a line went for stays, though a line says so later
 INSERT INTO plan_hand (gone, kept) VALUES ('{3}', '{1}');
-SELECT carry_out('items', 'plan_hand', log => 'gone_hand');
+SELECT run('items', 'plan_hand', log => 'gone_hand', similarity => 'none');
 SELECT gone, kept, done FROM plan_hand ORDER BY 1, 2;
 SELECT put_back('gone_hand');
 -- nor does a row go uncompared since somebody says that it does now

@@ -37,7 +37,6 @@
  */
 #include "clusters/step.h"
 
-
 /* The command of ours that is writing clusters to a table, if any. */
 static struct ClusterWriter
 {
