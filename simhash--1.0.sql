@@ -2093,8 +2093,11 @@ WITH parts AS MATERIALIZED (
     WHERE attnum > 0 AND NOT attisdropped
     GROUP BY attrelid
 ), identity AS (
-    -- the columns of primary keys, and what tells that they are equal
-    SELECT indrelid, u.attnum, attname, quote_ident(attname) AS name, nspname, oprname
+    -- the columns of primary keys, and what tells that they are equal; so, of a row (t), to
+    -- those of a line of its log (l)
+    SELECT indrelid, u.attnum, attname, quote_ident(attname) AS name,
+        format('OPERATOR(%I.%s)', nspname, oprname) AS equals,
+        format('t.%I OPERATOR(%I.%s) l.%1$I', attname, nspname, oprname) AS unmoved
     FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am AS m ON m.oid = relam,
         unnest(indkey::int2[], indclass::oid[]) AS u (attnum, class)
         JOIN pg_attribute AS a ON a.attnum = u.attnum
@@ -2107,8 +2110,8 @@ WITH parts AS MATERIALIZED (
         AND NOT EXISTS (SELECT FROM unnest(indclass::oid[]) AS u (class) WHERE class >= 16384)
 ), referring AS MATERIALIZED (
     -- the foreign keys to the table, and the children that they are of
-    SELECT c.oid, conrelid, confrelid, conkey, conindid, quote_literal(conname) AS literal,
-        format('%I.%I', nspname, relname) AS child, relname, relowner,
+    SELECT c.oid, conrelid, confrelid, conkey, quote_literal(conname) AS literal,
+        format('%I.%I', nspname, relname) AS child, relowner,
         every, every_t, settable,
         -- a new key changes no number of others
         short, row_number() OVER (PARTITION BY short ORDER BY c.oid) AS number,
@@ -2137,7 +2140,7 @@ WITH parts AS MATERIALIZED (
              JOIN pg_type AS y ON y.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
              JOIN pg_namespace AS s ON s.oid = y.typnamespace) AS now,
         -- t, by the primary key, is the row of a line l of the log, where it has moved to
-        (SELECT string_agg(format('t.%s OPERATOR(%I.%s) l.%s', name, nspname, oprname,
+        (SELECT string_agg(format('t.%s %s l.%s', name, equals,
                                   coalesce('"simhash now ' || array_position(conkey, attnum) || '"', name)), ' AND ')
          FROM identity WHERE indrelid = conrelid) AS same,
         CASE WHEN EXISTS (SELECT FROM unnest(conkey, confkey) AS u (h, o)
@@ -2276,8 +2279,8 @@ WITH parts AS MATERIALIZED (
         l.name, settable, l.log, l.condition,
         'a trigger of ' || l.name || ' leaves out or alters rows that come back',
         (SELECT format(E'\n            WHERE EXISTS (SELECT FROM %s AS l WHERE %s)', l.log,
-                       string_agg(format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), ' AND '))
-         FROM identity AS i WHERE indrelid = attrelid HAVING count(*) > 0)) AS text
+                       string_agg(unmoved, ' AND '))
+         FROM identity WHERE indrelid = attrelid HAVING count(*) > 0)) AS text
     FROM (SELECT parts.oid, parts.name, log_name, '' FROM parts
           UNION
           SELECT conrelid, child, log_name, ' WHERE "simhash action" = ''dropped''' FROM moving) AS l (oid, name, log, condition)
@@ -2297,8 +2300,8 @@ WITH parts AS MATERIALIZED (
             format(E'        UPDATE %s AS l SET "simhash action" = ''left'' FROM %s\n            JOIN %s AS t ON %s\n'
                    '        WHERE p.done = ''now'' AND l."simhash action" = ''moved'' AND %s%s;\n',
                    m.log_name, pairs, child, of_gone,
-                   (SELECT string_agg(CASE WHEN at IS NULL THEN format('t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname)
-                                      ELSE format('s.%s OPERATOR(%I.%s) l."simhash now %s"', ours[at], nspname, oprname, at) END, ' AND ')
+                   (SELECT string_agg(CASE WHEN at IS NULL THEN unmoved
+                                      ELSE format('s.%s %s l."simhash now %s"', ours[at], i.equals, at) END, ' AND ')
                     FROM identity AS i, LATERAL array_position(conkey, i.attnum) AS at WHERE indrelid = conrelid),
                    (SELECT E'\n            AND NOT (' || still || ')' FROM identity AS i
                     WHERE indrelid = conrelid HAVING bool_and(i.attnum <> ALL (conkey)))) ||
@@ -2337,8 +2340,8 @@ WITH parts AS MATERIALIZED (
                   FROM moving AS k WHERE k.conrelid = m.conrelid) AS h), '' ORDER BY m.oid DESC) AS undo,
         string_agg(format(E'    DELETE FROM %s AS l USING %s AS t WHERE l."simhash action" = ''back''%s\n'
                '        AND ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text;\n', m.log_name, child,
-               (SELECT string_agg(format(' AND t.%s OPERATOR(%I.%s) l.%1$s', i.name, nspname, oprname), '')
-                FROM identity AS i WHERE indrelid = conrelid AND i.name = ANY (fixed)),
+               (SELECT string_agg(' AND ' || unmoved, '') FROM identity AS i
+                WHERE indrelid = conrelid AND i.name = ANY (fixed)),
                (SELECT string_agg('t.' || f, ', ') FROM unnest(fixed) AS f),
                (SELECT string_agg('l.' || f, ', ') FROM unnest(fixed) AS f)), '' ORDER BY m.oid) AS clear
     FROM moving AS m LEFT JOIN twins USING (oid)
