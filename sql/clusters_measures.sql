@@ -248,7 +248,8 @@ DROP TABLE titles, referred CASCADE;
 -- an expression that drops a table where the document of a star is looked for
 ----------------------------------------
 
-CREATE FUNCTION dropping(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION dropping(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql
+SET search_path = public AS $$
 BEGIN
     IF body = 'here' THEN
         PERFORM public.fails(current_setting('test.ddl', true));

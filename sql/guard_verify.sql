@@ -197,7 +197,8 @@ DROP FUNCTION guarded;
 
 CREATE FUNCTION run(statement text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN EXECUTE statement; END $$;
-CREATE FUNCTION altering(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION altering(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql
+SET search_path = public AS $$
 DECLARE
     ddl text := current_setting('test.ddl', true);
 BEGIN

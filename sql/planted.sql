@@ -480,6 +480,69 @@ SELECT simhash_add_keys('spelled', 'plain');                                    
 RESET search_path;
 DROP TABLE spelled CASCADE;
 
+-- nor a function that fits better than one of any types, in the very schema of that
+CREATE FUNCTION open.any_of(anyelement) RETURNS anyelement IMMUTABLE LANGUAGE sql AS 'SELECT $1';
+CREATE TABLE fitted (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(open.any_of(body))) STORED);
+INSERT INTO fitted SELECT i, 'A few words of ' || i FROM generate_series(1, 4) AS i;
+SELECT simhash_add_keys('fitted', 'fp'), simhash_drop_keys('fitted');
+SET ROLE regress_planted_owner;
+CREATE FUNCTION open.any_of(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
+    'BEGIN RAISE ''trapped''; END';
+RESET ROLE;
+SELECT simhash_add_keys('fitted', 'fp');                                                -- error
+CREATE INDEX ON fitted USING hamming (fp);
+CALL simhash_add_clusters('fitted', 'fp', 8, similarity => 'alike');                    -- error
+DROP TABLE fitted CASCADE;
+
+-- nor, with texts that a writer may not read, or with the owner's rights, what he has
+-- before others in his search_path
+CREATE ROLE regress_planted_writer;
+CREATE SCHEMA writers AUTHORIZATION regress_planted_writer;
+CREATE FUNCTION near.clean(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
+    'BEGIN RETURN lower(body); END';
+CREATE FUNCTION near.clean_sql(body text) RETURNS text IMMUTABLE LANGUAGE sql AS
+    'SELECT lower(body)';
+CREATE TABLE near.plain (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(near.clean(body))) STORED,
+    fs bigint GENERATED ALWAYS AS (minhash(near.clean_sql(body))) STORED);
+CREATE INDEX ON near.plain USING hamming (fp);
+CREATE INDEX ON near.plain USING hamming (fs);
+INSERT INTO near.plain VALUES (1, 'The word that opens the door is swordfish, and nobody knows');
+CALL simhash_add_clusters('near.plain', 'fp', 8, similarity => 'alike');
+CALL simhash_add_clusters('near.plain', 'fs', 8, 'connected', 'story', similarity => 'alike');
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON near.plain
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '16', 'similarity=jaccard', 'at_least=0.5');
+CREATE TRIGGER guard_sql BEFORE INSERT OR UPDATE ON near.plain
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fs', 'skip', '16', 'similarity=jaccard', 'at_least=0.5');
+CREATE INDEX of_expression ON near.plain USING hamming (minhash(near.clean(body)));
+GRANT USAGE ON SCHEMA near TO regress_planted_writer;
+GRANT INSERT, DELETE ON near.plain TO regress_planted_writer;
+GRANT EXECUTE ON FUNCTION hamming_index_check TO regress_planted_writer;
+CREATE FUNCTION writers.lower(body text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF body ~ 'swordfish' OR current_user <> 'regress_planted_writer' THEN
+        RAISE 'trapped';
+    END IF;
+    RETURN pg_catalog.lower(body);
+END $$;
+GRANT USAGE ON SCHEMA writers TO PUBLIC;
+SET ROLE regress_planted_writer;
+SET search_path = writers, pg_catalog, public;
+SELECT hamming_index_check('near.of_expression', true);
+INSERT INTO near.plain VALUES (2, 'The word that opens the door is cuttlefish, and nobody knows');
+INSERT INTO near.plain VALUES (3, 'Something else altogether');
+DELETE FROM near.plain;
+RESET search_path;
+RESET ROLE;
+SELECT count(*) FROM near.plain;
+CALL simhash_drop_clusters('near.plain');
+CALL simhash_drop_clusters('near.plain', 'story');
+DROP TABLE near.plain;
+DROP SCHEMA writers CASCADE;
+DROP OWNED BY regress_planted_writer;
+DROP ROLE regress_planted_writer;
+
 DROP FUNCTION all_calls;
 DROP OWNED BY regress_planted_owner CASCADE;
 DROP SCHEMA open CASCADE;

@@ -106,19 +106,20 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
 
 /*-------- PostgreSQL 17 --------
  * simhash_test_old_snapshot: 17 did away with old_snapshot_threshold
- * simhash_restrict_search_path: functions of others find names in pg_catalog
- * alone
+ * RestrictSearchPath: functions of others find names in pg_catalog alone, until
+ * AtEOXact_GUC()
  */
 #if PG_VERSION_NUM >= 170000
 #define simhash_test_old_snapshot(snapshot, rel, page)	((void) 0)
-#define simhash_restrict_search_path()	RestrictSearchPath()
 #define smgrclearowner(owner, smgr)	(smgrunpin(smgr), *(owner) = NULL)
 #define simhash_lock_held(tag, mode)	LockHeldByMe(tag, mode, false)
 #define simhash_array_length(root, array)	estimate_array_length(root, array)
 #else
 #define simhash_test_old_snapshot(snapshot, rel, page) \
 	TestForOldSnapshot(snapshot, rel, page)
-#define simhash_restrict_search_path()	((void) 0)
+#define RestrictSearchPath() \
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, \
+					  PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false)
 #define simhash_lock_held(tag, mode)	LockHeldByMe(tag, mode)
 #define simhash_array_length(root, array)	estimate_array_length(array)
 #define getIdentitySequence(relation, column, missing_ok) \

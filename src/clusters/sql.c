@@ -120,8 +120,8 @@ write_document(const ClusterCall *call, const char *alias)
 
 	if (its->expression == NULL)
 		return psprintf("%s.%s", alias, name_of(call->table, its->document));
-	return psprintf("(%s)", simhash_write_expression(its->expression, alias,
-													 call->table, true));
+	return psprintf("(%s)", simhash_write_expression(call->relation, its->expression,
+													 alias, true));
 }
 
 /* What takes the place of a letter. */

@@ -509,7 +509,7 @@ write_column(StringInfo text, const ClusterTerms *terms, const char *key,
 	expression = theirs ? NULL : simhash_guard_expression(relation, column);
 	if (expression != NULL)
 		appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s) IS NULL",
-						 simhash_write_expression(expression, ALIAS, table, true));
+						 simhash_write_expression(relation, expression, ALIAS, true));
 	table_close(relation, NoLock);
 }
 

@@ -173,7 +173,7 @@ take_back(const ClusterTerms *terms, const Start *start)
 	 * Whoever commits may not be who has inserted: expressions are the
 	 * owner's, and find what they call where nobody else can put it.
 	 */
-	simhash_restrict_search_path();
+	RestrictSearchPath();
 	simhash_clusters_become_owner(terms->root, &user, &context);
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);

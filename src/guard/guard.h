@@ -106,6 +106,7 @@ typedef struct GuardDocument
 	Oid			type;			/* TEXTOID, TEXTARRAYOID, INT8OID, BITOID */
 	AttrNumber	column;
 	ExprState  *computed;		/* in place of the column, or NULL */
+	bool		foreign;		/* that may call what is not of the core */
 	ExprContext *context;		/* has what is made of a row in its memory */
 } GuardDocument;
 

@@ -9,6 +9,9 @@
  * expression of the table that the trigger was made for, in columns of each table
  * that is searched: to insert a row computes the fingerprint by the like of it,
  * with the same rights, and no code of the owner of some other partition is run.
+ * But here it is evaluated for rows that the role may not read, and at a commit with
+ * the rights of the owner (xact.c): what it calls finds names in pg_catalog alone,
+ * or the role could put something of its own in between by its search_path.
  *
  * Here a document is a value of variable length: a text; an array of texts; a bit
  * string, to which a fingerprint that is a bigint is turned.
@@ -64,9 +67,17 @@ simhash_guard_bind_document(Relation relation, const GuardTerms *terms)
 	if (terms->expression == NULL)
 		simhash_guard_check_stored(relation, terms->document);
 	else
+	{
+		int			level = NewGUCNestLevel();
+
+		/* To plan it calls functions of constants, and reads those in SQL. */
+		RestrictSearchPath();
+		document.foreign = !simhash_is_of_core(terms->expression);
 		document.computed =
 			ExecInitExpr(expression_planner(copyObject((Expr *) terms->expression)),
 						 NULL);
+		AtEOXact_GUC(false, level);
+	}
 	return document;
 }
 
@@ -81,14 +92,22 @@ simhash_guard_get_document(const GuardDocument *document, TupleTableSlot *slot)
 	Datum		value;
 	uint64		word;
 	MemoryContext old;
+	int			level = 0;
 
 	if (document->context == NULL)
 		return NULL;
+	if (document->foreign)
+	{
+		level = NewGUCNestLevel();
+		RestrictSearchPath();
+	}
 	old = MemoryContextSwitchTo(document->context->ecxt_per_tuple_memory);
 	document->context->ecxt_scantuple = slot;
 	value = document->computed == NULL ?
 		slot_getattr(slot, document->column, &isnull) :
 		ExecEvalExpr(document->computed, document->context, &isnull);
+	if (document->foreign)
+		AtEOXact_GUC(true, level);
 	if (!isnull && document->type == INT8OID)
 	{
 		word = (uint64) DatumGetInt64(value);

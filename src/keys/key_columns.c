@@ -40,9 +40,8 @@ deparse_source(Relation relation, const char *source, bool *generated)
 												 &generation);
 
 	*generated = generation != NULL;
-	return simhash_write_expression(*generated ? generation : expression,
-									RelationGetRelationName(relation),
-									RelationGetRelid(relation), false);
+	return simhash_write_expression(relation, *generated ? generation : expression,
+									RelationGetRelationName(relation), false);
 }
 
 /* The names in an array; returns how many there are, or -1 if one is NULL. */

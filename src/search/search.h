@@ -188,8 +188,9 @@ extern bool simhash_get_derivation(Node *expression,
 extern Node *simhash_read_source(Relation relation, const char *source,
 								 SimhashSource kind, Node **generated);
 extern bool simhash_is_of_core(Node *expression);
-extern char *simhash_write_expression(Node *expression, const char *alias,
-									  Oid table, bool prefixed);
+extern Node *simhash_read_again(Relation relation, Node *expression);
+extern char *simhash_write_expression(Relation relation, Node *expression,
+									  const char *alias, bool prefixed);
 extern Node *simhash_check_fingerprint(Oid oid, const char *source, Oid *type,
 									   int *width);
 

@@ -295,20 +295,68 @@ has_ambiguous_operator(Node *node, void *context)
 		expression_tree_walker(node, has_ambiguous_operator, context);
 }
 
+/* check_function_callback: note a function that is not one of the server's own. */
+static bool
+note_function(Oid function, void *functions)
+{
+	List	  **list = functions;
+
+	if (function >= FirstUnpinnedObjectId)
+		*list = list_append_unique_oid(*list, function);
+	return false;
+}
+
+/* expression_tree_walker: note all such functions, in a list of theirs. */
+static bool
+note_functions(Node *node, void *functions)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, note_function, functions) ||
+		 expression_tree_walker(node, note_functions, functions));
+}
+
 /*
- * An expression of a generated column as text for a command, its table under an
- * alias.  NULLIF, CASE with an operand and IS DISTINCT FROM do not say whose "=" is
- * meant: where another one could fit better, they are refused.
+ * What an expression over a relation is read as, once it is text: perhaps another
+ * tree, with casts elsewhere, perhaps one that calls other functions.  Nothing is
+ * evaluated.
+ */
+Node	   *
+simhash_read_again(Relation relation, Node *expression)
+{
+	List	   *context = deparse_context_for("t", RelationGetRelid(relation));
+	Node	   *generated;
+
+	return simhash_read_source(relation,
+							   deparse_expression(expression, context, true, false),
+							   SIMHASH_DOCUMENT, &generated);
+}
+
+/*
+ * An expression as text for a command, its table under an alias.  Fails where the text
+ * may call something else.  NULLIF, CASE with an operand and IS DISTINCT FROM do not
+ * say whose "=" is meant; and what takes arguments of any type, or has defaults, is
+ * found by the types of the arguments, which somebody may have made another one of
+ * the same name for.
  */
 char	   *
-simhash_write_expression(Node *expression, const char *alias, Oid table,
+simhash_write_expression(Relation relation, Node *expression, const char *alias,
 						 bool prefixed)
 {
-	if (has_ambiguous_operator(expression, NULL))
+	List	   *meant = NIL;
+	List	   *called = NIL;
+	char	   *text = deparse_expression(expression,
+										  deparse_context_for(alias, RelationGetRelid(relation)),
+										  prefixed, false);
+
+	(void) note_functions(expression, &meant);
+	(void) note_functions(simhash_read_again(relation, expression), &called);
+	if (has_ambiguous_operator(expression, NULL) ||
+		list_difference_oid(called, meant) != NIL ||
+		list_difference_oid(meant, called) != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the expression of a generated column does not say whose operator \"=\" it calls"),
-				 errhint("In place of NULLIF, IS DISTINCT FROM, or CASE with an operand, write CASE WHEN a = b.")));
-	return deparse_expression(expression, deparse_context_for(alias, table),
-							  prefixed, false);
+				 errmsg("expression may call something else once it is text: %s", text),
+				 errdetail("NULLIF, IS DISTINCT FROM and CASE with an operand do not say whose \"=\" they call, and some function or operator may fit arguments better than the one that is meant."),
+				 errhint("Write CASE WHEN a = b, or drop what fits better.")));
+	return text;
 }

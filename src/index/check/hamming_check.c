@@ -244,7 +244,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	SetUserIdAndSecContext(check.heap->rd_rel->relowner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
-	simhash_restrict_search_path();
+	RestrictSearchPath();
 
 	hamming_require_usable(check.index);
 	hamming_init_state(check.index, &check.state);
