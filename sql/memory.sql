@@ -92,23 +92,28 @@ CALL cancelled('INSERT INTO guarded SELECT n, body FROM long');
 RESET statement_timeout;
 SELECT kept(:before, 1) AS guard_cancelled;
 
--- clusters, whose representatives are looked at again when they are committed
+-- clusters, whose representatives are looked at again when they are committed, those of
+-- two tables in any order
 CREATE SEQUENCE most;
 CREATE FUNCTION watched(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM setval('public.most', greatest(public.memory_in_use(), (SELECT last_value FROM public.most)));
     RETURN body;
 END $$;
+SELECT string_agg('body', ', ') AS many FROM generate_series(1, 99) \gset
 CREATE TABLE clustered (body text,
-    fp bigint GENERATED ALWAYS AS (minhash(watched(body))) STORED);
+    fp bigint GENERATED ALWAYS AS (minhash(watched(coalesce(:many)))) STORED);
+CREATE TABLE clustered_too (LIKE clustered INCLUDING GENERATED);
 CALL simhash_add_clusters('clustered', 'fp', similarity => 'alike');
+CALL simhash_add_clusters('clustered_too', 'fp', similarity => 'alike');
 BEGIN;
 INSERT INTO clustered SELECT string_agg(md5((n * 10 + i)::text), ' ') FROM generate_series(1, 1000) AS n, generate_series(1, 9) AS i GROUP BY n;
+INSERT INTO clustered_too SELECT 'of the other table ' || body FROM clustered;
 SELECT setval('most', 1);
 COMMIT;
 SELECT last_value > 1 AS seen, last_value - memory_in_use() < 5000000 AS clusters FROM most;
 
-DROP TABLE long, guarded, clustered;
+DROP TABLE long, guarded, clustered, clustered_too;
 DROP FUNCTION watched(text);
 DROP SEQUENCE most;
 DROP PROCEDURE cancelled(text);

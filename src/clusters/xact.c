@@ -201,6 +201,28 @@ take_back(const ClusterTerms *terms, const Start *start)
 	AtEOXact_GUC(false, level);
 }
 
+/*
+ * The terms of a table of clusters, which may have been dropped; read once, as starts
+ * of several tables come in any order.
+ */
+static ClusterTerms *
+read_once(List **all, Oid clusters)
+{
+	ClusterTerms *terms = NULL;
+	ListCell   *lc;
+
+	foreach(lc, *all)
+	{
+		if (((ClusterTerms *) lfirst(lc))->clusters == clusters)
+			return lfirst(lc);
+	}
+	if (get_rel_relkind(clusters) == RELKIND_RELATION)
+		terms = simhash_clusters_read(clusters);
+	if (terms != NULL)
+		*all = lappend(*all, terms);
+	return terms;
+}
+
 /* The transaction is about to be committed. */
 static void
 take_back_all(void)
@@ -208,7 +230,7 @@ take_back_all(void)
 	MemoryContext outer = CurrentMemoryContext;
 	MemoryContext scratch = AllocSetContextCreate(outer, "simhash clusters",
 												  ALLOCSET_DEFAULT_SIZES);
-	ClusterTerms *terms = NULL;
+	List	   *all = NIL;
 	HASH_SEQ_STATUS status;
 	Start	   *start;
 
@@ -218,15 +240,10 @@ take_back_all(void)
 	hash_seq_init(&status, starts);
 	while ((start = hash_seq_search(&status)) != NULL)
 	{
-		Oid			clusters = start->key.clusters;
+		ClusterTerms *terms = read_once(&all, start->key.clusters);
 		bool		any;
 
 		CHECK_FOR_INTERRUPTS();
-
-		/* The table may have been dropped. */
-		if (terms == NULL || terms->clusters != clusters)
-			terms = get_rel_relkind(clusters) == RELKIND_RELATION ?
-				simhash_clusters_read(clusters) : NULL;
 
 		/* Most have rows, and no document. */
 		MemoryContextSwitchTo(scratch);
