@@ -232,6 +232,20 @@ FROM unnest(ARRAY['document => ''pdq'', similarity => ''hamming''', 'document =>
     'similarity => ''jaccard''', 'document => ''pdq''']) AS options;
 DROP TABLE docs;
 
+-- an expression that is another one once it was text: of casts of elements
+CREATE TABLE arrays (id int PRIMARY KEY, a varchar(9), b varchar(20), body text,
+    fp bigint GENERATED ALWAYS AS (minhash(ARRAY[a, b])) STORED,
+    fq bigint GENERATED ALWAYS AS (minhash(CASE WHEN a = ANY (ARRAY[b]) THEN lower(body) ELSE body END)) STORED);
+INSERT INTO arrays VALUES (1, 'a', 'b', 'tea is served at five');
+CREATE INDEX ON arrays USING hamming (fq);
+CALL simhash_add_clusters('arrays', 'fp', similarity => 'alike');
+CALL simhash_add_clusters('arrays', 'fq', 3, 'connected', 'story', similarity => 'alike');
+INSERT INTO arrays VALUES (2, 'a', 'b', 'Tea is served at five!'), (3, 'c', 'd', 'something else');
+UPDATE arrays SET b = 'd' WHERE id = 2;
+SELECT id, cluster, story FROM arrays ORDER BY id;
+SELECT c.name, f.* FROM unnest('{cluster,story}'::name[]) AS c(name), simhash_check_clusters('arrays', c.name) AS f;
+DROP TABLE arrays;
+
 -- others have triggers on the table of the clusters, such as of a foreign key
 CREATE TABLE referred (id int PRIMARY KEY, body text,
     fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
