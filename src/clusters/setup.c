@@ -192,14 +192,8 @@ get_names(ArrayType *array)
 {
 	List	   *names = NIL;
 	Datum	   *values;
-	int			n;
+	int			n = simhash_get_names(array, &values);
 
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("within must not contain nulls")));
-	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &values, NULL, &n);
 	for (int i = 0; i < n; i++)
 		names = lappend(names, pstrdup(NameStr(*DatumGetName(values[i]))));
 	return names;

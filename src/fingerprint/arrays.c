@@ -60,6 +60,14 @@ simhash_get_texts(ArrayType *array, const char *what, Datum **texts)
 								TYPALIGN_INT, what, texts);
 }
 
+/* The same of an array of names. */
+int
+simhash_get_names(ArrayType *array, Datum **names)
+{
+	return simhash_get_elements(array, NAMEOID, NAMEDATALEN, false,
+								TYPALIGN_CHAR, "names", names);
+}
+
 /*
  * Get features and their weights from two arrays, the weights as doubles that
  * may still be of any value; fails unless there is one for each feature.

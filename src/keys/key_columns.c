@@ -44,24 +44,12 @@ deparse_source(Relation relation, const char *source, bool *generated)
 									RelationGetRelationName(relation), false);
 }
 
-/* The names in an array; returns how many there are, or -1 if one is NULL. */
-static int
-read_names(ArrayType *array, Datum **names)
-{
-	bool	   *nulls;
-	int			n;
-
-	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  names, &nulls, &n);
-	return array_contains_nulls(array) ? -1 : n;
-}
-
 /* The four column names of the array. */
 static void
 get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 {
 	Datum	   *values;
-	int			n = read_names(array, &values);
+	int			n = simhash_get_names(array, &values);
 
 	if (n != SH_BLOCKS)
 		ereport(ERROR,
@@ -89,13 +77,13 @@ get_prefix(ArrayType *array, Oid table)
 {
 	StringInfoData prefix;
 	Datum	   *values;
-	int			n = read_names(array, &values);
+	int			n = simhash_get_names(array, &values);
 
 	initStringInfo(&prefix);
-	if (n < 0 || n >= INDEX_MAX_KEYS)
+	if (n >= INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"within\" must have at most %d names of columns, none of them NULL",
+				 errmsg("argument \"within\" must have at most %d names of columns",
 						INDEX_MAX_KEYS - 1),
 				 errhint("Give an array of names, such as '{site,lang}'.")));
 	for (int i = 0; i < n; i++)

@@ -124,20 +124,12 @@ static void
 find_groups(SimhashTable *table, ArrayType *within)
 {
 	Datum	   *names;
-	bool	   *nulls;
-	int			n;
+	int			n = simhash_get_texts(within, "names", &names);
 
-	deconstruct_array(within, TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls,
-					  &n);
 	for (int i = 0; i < n; i++)
 	{
-		char	   *name;
+		char	   *name = TextDatumGetCString(names[i]);
 
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("within must not contain nulls")));
-		name = TextDatumGetCString(names[i]);
 		if (get_attnum(table->oid, name) <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
