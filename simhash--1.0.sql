@@ -2753,10 +2753,10 @@ COMMENT ON FUNCTION simhash_cluster() IS
 
 -- Internal: stands in the policy that binds a table of clusters to another table
 -- (src/clusters/terms.c), and is never called.
-CREATE FUNCTION _simhash_cluster_terms(VARIADIC "any") RETURNS boolean
+CREATE FUNCTION _simhash_cluster_terms(record) RETURNS boolean
 AS 'MODULE_PATHNAME', '_simhash_cluster_terms'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION _simhash_cluster_terms(VARIADIC "any") IS
+COMMENT ON FUNCTION _simhash_cluster_terms(record) IS
 'internal: holds by what the clusters of a table are kept';
 
 CREATE FUNCTION simhash_current_cluster(

@@ -10,8 +10,8 @@
  * made again.  So the trigger reads a policy of the table of the clusters:
  *
  *	CREATE POLICY simhash_clusters ON news_clusters AS RESTRICTIVE USING
- *		(COALESCE(true, EXISTS (SELECT _simhash_cluster_terms('kind', 'star',
- *			'k', 3, 'fingerprint', n.fp, 'fingerprint', news_clusters.fp, ...)
+ *		(COALESCE(true, EXISTS (SELECT _simhash_cluster_terms(ROW('kind', 'star',
+ *			'k', 3, 'fingerprint', n.fp, 'fingerprint', news_clusters.fp, ...))
  *			FROM ONLY news AS n)));
  *
  * It is always true, and simplified to that; nothing of it is ever run.  But
@@ -32,9 +32,10 @@
  * a table of its own, with such a condition, is refused: the deed of the table of the
  * clusters names another root.
  *
- * The arguments of the call are pairs of a key and a value: a column of the root, or
- * of the table of the clusters, from the outer query; a constant; or, in a test for
- * NULL, the expression by which the column of the pair before is generated.
+ * The argument of the call is a row, which no function of that name fits better: pairs
+ * of a key and a value: a column of the root, or of the table of the clusters, from the
+ * outer query; a constant; or the expression by which the column of the pair before is
+ * generated.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -81,7 +82,7 @@ typedef struct Deed
 	Oid			clusters;
 	NameData	policy;
 	Oid			root;
-	FuncExpr   *call;			/* NULL if there is none */
+	RowExpr    *row;			/* NULL if there is none */
 } Deed;
 
 /* The deed read last, and how often any table has changed. */
@@ -96,11 +97,11 @@ forget(Datum arg, Oid table)
 	(void) arg;
 	changes++;
 	if (!OidIsValid(table) || table == last.clusters)
-		last.call = NULL;
+		last.row = NULL;
 }
 
 /*
- * _simhash_cluster_terms(VARIADIC "any") -> boolean
+ * _simhash_cluster_terms(record) -> boolean
  *
  * Holds what a deed says.  It is never called: the condition around it is known
  * to be true.
@@ -169,9 +170,9 @@ simhash_clusters_of_trigger(const Trigger *trigger)
 		DatumGetObjectId(table->constvalue) : InvalidOid;
 }
 
-/* The call in the condition of a policy, and the table in FROM; or NULL. */
-static FuncExpr *
-find_call(Node *condition, Oid *root)
+/* The row in the condition of a policy, and the table in FROM; or NULL. */
+static RowExpr *
+find_row(Node *condition, Oid *root)
 {
 	CoalesceExpr *either = (CoalesceExpr *) condition;
 	Query	   *query;
@@ -191,7 +192,7 @@ find_call(Node *condition, Oid *root)
 		simhash_c_function(call->funcid) != _simhash_cluster_terms)
 		return NULL;
 	*root = table->relid;
-	return call;
+	return IsA(linitial(call->args), RowExpr) ? linitial(call->args) : NULL;
 }
 
 /* A constant of that type; we write no other values, so anything else is an error. */
@@ -234,15 +235,14 @@ take_column(ClusterTerms *terms, const char *key, const Var *column)
 
 /* Take the expression by which the column before it is generated. */
 static void
-take_expression(ClusterTerms *terms, const Var *column, Node *test)
+take_expression(ClusterTerms *terms, const Var *column, Node *expression)
 {
 	ClusterGenerated *generated = palloc(sizeof *generated);
 
-	if (column == NULL || column->varlevelsup != 0 || column->varattno <= 0 ||
-		!IsA(test, NullTest))
+	if (column == NULL || column->varlevelsup != 0 || column->varattno <= 0)
 		simhash_clusters_complain(terms->clusters);
 	generated->column = column->varattno;
-	generated->expression = copyObject((Node *) ((NullTest *) test)->arg);
+	generated->expression = copyObject(expression);
 	terms->generated = lappend(terms->generated, generated);
 }
 
@@ -316,12 +316,12 @@ is_complete(const ClusterTerms *terms)
 	return complete;
 }
 
-/* Read the arguments of the call, into memory of the caller's. */
+/* Read the row, into memory of the caller's. */
 static ClusterTerms *
-read_call(const Deed *deed)
+read_row(const Deed *deed)
 {
 	ClusterTerms *terms = palloc0(sizeof *terms);
-	const List *args = deed->call->args;
+	const List *args = deed->row->args;
 	int			n = list_length(args);
 	Var		   *before = NULL;
 
@@ -366,7 +366,7 @@ find_deed(Oid clusters)
 				ObjectIdGetDatum(clusters));
 	scan = systable_beginscan(policies, PolicyPolrelidPolnameIndexId, true,
 							  NULL, 1, &key);
-	while (deed.call == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (deed.row == NULL && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
 		Datum		condition = heap_getattr(tuple, Anum_pg_policy_polqual,
@@ -376,8 +376,8 @@ find_deed(Oid clusters)
 
 		if (isnull || policy->polpermissive)
 			continue;
-		deed.call = find_call(stringToNode(TextDatumGetCString(condition)),
-							  &deed.root);
+		deed.row = find_row(stringToNode(TextDatumGetCString(condition)),
+							&deed.root);
 		deed.policy = policy->polname;
 	}
 	systable_endscan(scan);
@@ -396,12 +396,12 @@ simhash_clusters_read(Oid clusters)
 
 	AcceptInvalidationMessages();
 	deed = last;
-	if (deed.call == NULL || deed.clusters != clusters)
+	if (deed.row == NULL || deed.clusters != clusters)
 	{
 		MemoryContext old;
 		uint64		before;
 
-		last.call = NULL;
+		last.row = NULL;
 		if (last_context == NULL)
 		{
 			last_context = AllocSetContextCreate(CacheMemoryContext,
@@ -419,7 +419,7 @@ simhash_clusters_read(Oid clusters)
 		if (before == changes)
 			last = deed;
 	}
-	return deed.call == NULL ? NULL : read_call(&deed);
+	return deed.row == NULL ? NULL : read_row(&deed);
 }
 
 /*
@@ -489,8 +489,7 @@ simhash_clusters_set_type(ClusterTerms *terms)
 
 /*
  * Write a column, unless it is 0, and of one of the root the expression by which it is
- * generated, if it is: in a test for NULL, as that has no collation.  Arguments must
- * not have different ones.
+ * generated, if it is.
  */
 static void
 write_column(StringInfo text, const ClusterTerms *terms, const char *key,
@@ -508,7 +507,7 @@ write_column(StringInfo text, const ClusterTerms *terms, const char *key,
 	relation = table_open(table, AccessShareLock);
 	expression = theirs ? NULL : simhash_guard_expression(relation, column);
 	if (expression != NULL)
-		appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s) IS NULL",
+		appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s)",
 						 simhash_write_expression(relation, expression, ALIAS, true));
 	table_close(relation, NoLock);
 }
@@ -521,7 +520,7 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "COALESCE(true, EXISTS (SELECT %s._simhash_cluster_terms("
+	appendStringInfo(&text, "COALESCE(true, EXISTS (SELECT %s._simhash_cluster_terms(ROW("
 					 "'kind'::pg_catalog.text, '%s'::pg_catalog.text,"
 					 " 'k'::pg_catalog.text, '%d'::pg_catalog.int4",
 					 quote_identifier(get_namespace_name(get_func_namespace(function))),
@@ -549,7 +548,7 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 	if (OidIsValid(terms->work))
 		appendStringInfo(&text, ", 'work'::pg_catalog.text, '%u'::pg_catalog.regclass",
 						 terms->work);
-	appendStringInfo(&text, ") FROM ONLY %s AS %s))",
+	appendStringInfo(&text, ")) FROM ONLY %s AS %s))",
 					 simhash_quoted_name(terms->root), ALIAS);
 	return text.data;
 }

@@ -100,7 +100,7 @@ VALUES = {
     'name': ["'fp'::pg_catalog.name"],
     'regclass': ['NULL::pg_catalog.regclass'],
     'anyelement': ['NULL::bigint', 'NULL::near.fake'],
-    '"any"': ["'kind'::pg_catalog.text", 't.fp'],
+    'record': ["ROW('kind'::pg_catalog.text, t.fp)"],
     'ext.simhash_idf': [
         "ext.simhash_idf_from('{a}'::pg_catalog.text[],"
         " '{1}'::double precision[], NULL::pg_catalog.text)"]}
