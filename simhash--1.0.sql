@@ -1765,7 +1765,8 @@ WITH parts AS MATERIALIZED (
             ' NULL, t.value FROM (SELECT id, cluster FROM plan'
             ' WHERE id OPERATOR(pg_catalog.=) representative'
             ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
-            ' pg_catalog.left(pg_catalog.concat(t.*), 200) AS value FROM %3$s AS t) AS t'
+            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(t.*), 204), %4$L) AS value'
+            ' FROM %3$s AS t) AS t'
             ' ON t.id OPERATOR(pg_catalog.=) p.id',
             id,
             (SELECT '28::pg_catalog.int8'
@@ -1774,7 +1775,9 @@ WITH parts AS MATERIALIZED (
                                       attname), '' ORDER BY attnum)
              FROM pg_attribute
              WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
-                 AND attgenerated <> 'v'), source) END,
+                 AND attgenerated <> 'v'), source,
+            -- in SQL_ASCII, where UTF-8 has several characters for one, not within it
+            '^.{0,200}(?![\u0080-\u00BF])') END,
         CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
             ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, NULL, NULL, g.doc, NULL,'
             ' s.doc FROM (SELECT id, representative FROM plan'
