@@ -9,10 +9,6 @@
  */
 #include "simhash.h"
 
-#include "utils/guc.h"
-
-#include "compat.h"
-#include "fingerprint/fingerprint.h"
 #include "guard/guard.h"
 #include "index/hamming.h"
 #include "planner/planner.h"

@@ -15,7 +15,6 @@
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "core/pairs/wide_pairs.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/ruleutils.h"
 
 /* The columns that are ours of the table of the clusters. */

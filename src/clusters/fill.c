@@ -11,7 +11,6 @@
 #include "clusters/step.h"
 
 #include "catalog/pg_inherits.h"
-#include "utils/timestamp.h"
 
 /*
  * Limits of the work done.

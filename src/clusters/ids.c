@@ -13,7 +13,6 @@
 #include "catalog/pg_sequence.h"
 #include "commands/sequence.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
 /* The sequence of the ids. */
 Oid

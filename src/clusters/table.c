@@ -12,7 +12,6 @@
  */
 #include "clusters/cluster.h"
 
-#include "nodes/nodeFuncs.h"
 #include "rewrite/rewriteHandler.h"
 
 /*

@@ -50,8 +50,6 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "fingerprint/fingerprint.h"
-
 PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
 
 /* The columns, in the order in which a deed has them. */

@@ -37,8 +37,6 @@
  */
 #include "clusters/step.h"
 
-#include "utils/timestamp.h"
-
 PG_FUNCTION_INFO_V1(simhash_trim_clusters);
 
 /*

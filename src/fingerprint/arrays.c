@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 
 /* Fails unless the weight is finite. */
 double

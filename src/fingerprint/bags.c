@@ -10,7 +10,6 @@
 #include "fingerprint/fingerprint.h"
 
 #include "common/pg_prng.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 /* Fill in the part of a bag that stays; the rest lies in a memory context. */

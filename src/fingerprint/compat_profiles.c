@@ -19,8 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "core/foreign/foreign.h"
-
 /*
  * Begin to read a document.  Where it has to be converted, or brought to
  * lower case, that is done at once, in the current memory context: up to four

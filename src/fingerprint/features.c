@@ -14,7 +14,6 @@
 #include "fingerprint/fingerprint.h"
 
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 /* Limits of the work done. */

@@ -25,7 +25,6 @@
 #include "core/foreign/foreign.h"
 #include "core/fingerprint/bag.h"
 #include "core/fingerprint/document.h"
-#include "core/fingerprint/families.h"
 #include "core/text/word_places.h"
 
 /* What a text is handed to, in slices. */

@@ -10,10 +10,7 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "miscadmin.h"
 #include "utils/varbit.h"
-
-#include "core/foreign/foreign.h"
 
 PG_FUNCTION_INFO_V1(simhash_hashbits);
 

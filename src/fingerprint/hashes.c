@@ -13,8 +13,6 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "miscadmin.h"
-
 /* Where the hashes of a document go. */
 typedef struct HashStream
 {

@@ -14,10 +14,7 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
-
-#include "core/fingerprint/families.h"
 
 PG_FUNCTION_INFO_V1(minhash);
 PG_FUNCTION_INFO_V1(minhash_features);

@@ -16,7 +16,6 @@
 
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/text/borders.h"

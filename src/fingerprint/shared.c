@@ -14,7 +14,6 @@
 
 #include "common/pg_prng.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/text/shared_runs.h"

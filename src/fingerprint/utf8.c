@@ -16,15 +16,9 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_conversion.h"
-#include "catalog/pg_namespace.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-
-#include "core/text/fold.h"
-#include "core/text/characters.h"
 
 PG_FUNCTION_INFO_V1(simhash_fold);
 

@@ -23,8 +23,6 @@
 #include "guard/guard.h"
 
 #include "access/sysattr.h"
-#include "executor/executor.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 
 /* The type of the documents; fails unless such can be compared. */

@@ -43,7 +43,6 @@
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_proc.h"
 #include "storage/lmgr.h"
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"

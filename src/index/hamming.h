@@ -28,14 +28,8 @@
 #include "core/blocks/entries.h"
 #include "search/search.h"
 
-#include "access/amapi.h"
-#include "access/genam.h"
 #include "access/itup.h"
 #include "access/nbtree.h"
-#include "nodes/execnodes.h"
-#include "nodes/pathnodes.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
 
 /* Levels of a btree, at most: more than as many pages as a file has can make. */
 #define HAMMING_MAX_HEIGHT	16

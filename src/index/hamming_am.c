@@ -17,11 +17,9 @@
 
 #include <math.h>
 
-#include "access/relation.h"
 #include "access/reloptions.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
-#include "catalog/pg_class.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "utils/lsyscache.h"

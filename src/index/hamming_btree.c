@@ -28,7 +28,6 @@
  */
 #include "index/hamming.h"
 
-#include "access/tupdesc.h"
 #include "catalog/pg_am.h"
 #include "pgstat.h"
 #include "utils/memutils.h"

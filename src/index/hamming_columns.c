@@ -36,7 +36,6 @@
  */
 #include "index/hamming.h"
 
-#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"

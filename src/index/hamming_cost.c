@@ -30,7 +30,6 @@
 #include "catalog/pg_opfamily.h"
 #include "optimizer/cost.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
 #include "planner/planner.h"

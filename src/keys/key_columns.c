@@ -13,7 +13,6 @@
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

@@ -14,8 +14,6 @@
  */
 #include "keys/keys.h"
 
-#include "utils/array.h"
-
 #include "core/blocks/probes.h"
 #include "search/search.h"
 

@@ -14,7 +14,6 @@
 #include "pairs/pairs.h"
 
 #include "catalog/pg_type_d.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 /* What is known of a row. */

@@ -9,7 +9,6 @@
  */
 #include "pairs/pairs.h"
 
-#include "utils/guc.h"
 
 #define MANY_PAIRS		10000000	/* that are worth a notice */
 #define PAIR_BYTES		14		/* on disk at least, besides two ids, which

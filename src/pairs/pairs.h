@@ -24,7 +24,6 @@
 
 #include "fingerprint/fingerprint.h"
 #include "storage/buffile.h"
-#include "utils/tuplestore.h"
 
 #include "core/pairs/clusters.h"
 #include "core/pairs/wide_pairs.h"

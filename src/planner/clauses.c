@@ -23,7 +23,6 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"

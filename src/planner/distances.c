@@ -34,8 +34,6 @@
  */
 #include "planner/planner.h"
 
-#include "miscadmin.h"
-#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 

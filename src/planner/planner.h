@@ -18,11 +18,8 @@
 
 #include "search/search.h"
 
-#include "access/amapi.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
-#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
 /*

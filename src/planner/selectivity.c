@@ -35,10 +35,8 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
-#include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/fmgroids.h"
-#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 /* The radius when it is not known at plan time: that of ~=, or n / 8. */

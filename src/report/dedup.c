@@ -22,7 +22,6 @@
 
 #include "catalog/objectaddress.h"
 #include "funcapi.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

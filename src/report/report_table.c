@@ -437,10 +437,9 @@ simhash_write_has_key(const SimhashTable *table, const char *row,
 											lfirst_oid(type));
 
 		conditions = lappend(conditions,
-							 lfirst_oid(type) >= FirstUnpinnedObjectId ?
-							 psprintf("pg_catalog.format('%%s', %s.%s) OPERATOR(pg_catalog.=) %s",
-									  row, (char *) lfirst(column), value) :
-							 psprintf("%s.%s OPERATOR(pg_catalog.=) %s",
+							 psprintf(lfirst_oid(type) >= FirstUnpinnedObjectId ?
+									  "pg_catalog.format('%%s', %s.%s) OPERATOR(pg_catalog.=) %s" :
+									  "%s.%s OPERATOR(pg_catalog.=) %s",
 									  row, (char *) lfirst(column), value));
 	}
 	return simhash_list(conditions, "", " AND ");

@@ -18,9 +18,7 @@
 
 #include "access/transam.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_proc.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
@@ -285,14 +283,13 @@ is_ambiguous(const OpExpr *compared)
 static bool
 has_ambiguous_operator(Node *node, void *context)
 {
-	if (node == NULL)
-		return false;
-	return ((IsA(node, NullIfExpr) || IsA(node, DistinctExpr) ||
-			 (IsA(node, OpExpr) &&
-			  IsA(strip_implicit_coercions(linitial(((OpExpr *) node)->args)),
-				  CaseTestExpr))) &&
-			is_ambiguous((OpExpr *) node)) ||
-		expression_tree_walker(node, has_ambiguous_operator, context);
+	return node != NULL &&
+		(((IsA(node, NullIfExpr) || IsA(node, DistinctExpr) ||
+		   (IsA(node, OpExpr) &&
+			IsA(strip_implicit_coercions(linitial(((OpExpr *) node)->args)),
+				CaseTestExpr))) &&
+		  is_ambiguous((OpExpr *) node)) ||
+		 expression_tree_walker(node, has_ambiguous_operator, context));
 }
 
 /* check_function_callback: note a function that is not one of the server's own. */

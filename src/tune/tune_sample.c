@@ -44,9 +44,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "core/fingerprint/families.h"
-#include "search/search.h"
-
 /* Limits of the work done. */
 #define SAMPLE_MAX		10000	/* documents of a sample */
 #define POSTINGS_MAX	(16 * 1024 * 1024)	/* features of a sample */

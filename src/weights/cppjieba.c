@@ -12,9 +12,6 @@
  */
 #include "weights/weights.h"
 
-
-#include "core/foreign/foreign.h"
-
 PG_FUNCTION_INFO_V1(simhash_cppjieba);
 
 /*

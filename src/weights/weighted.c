@@ -25,7 +25,6 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "tsearch/ts_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #define LABELS		4			/* of lexeme positions: D, C, B, A */

@@ -9,10 +9,8 @@
  */
 #include "index/hamming.h"
 
-#include "access/tableam.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
-#include "miscadmin.h"
 #include "pgstat.h"
 
 #include "index/build/hamming_sort.h"

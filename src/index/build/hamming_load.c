@@ -25,9 +25,6 @@
 
 #include "access/xloginsert.h"
 #include "commands/progress.h"
-#include "miscadmin.h"
-#include "storage/bufpage.h"
-#include "storage/smgr.h"
 #include "utils/backend_progress.h"
 
 #include "index/build/hamming_sort.h"

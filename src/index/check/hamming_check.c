@@ -24,13 +24,9 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
-#include "miscadmin.h"
-#include "utils/guc.h"
-#include "utils/snapmgr.h"
 
 #include "index/build/hamming_sort.h"
 

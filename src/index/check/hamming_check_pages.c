@@ -15,8 +15,6 @@
  */
 #include "index/hamming.h"
 
-#include "miscadmin.h"
-
 #include "index/build/hamming_sort.h"
 
 /* What is checked. */

@@ -17,8 +17,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-#include "core/cpu.h"
-
 /* Compares a run, by the instructions of some processor. */
 typedef struct CompareKind
 {

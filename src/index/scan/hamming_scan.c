@@ -32,7 +32,6 @@
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "index/build/hamming_sort.h"
 

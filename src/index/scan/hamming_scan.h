@@ -26,8 +26,6 @@
 
 #include "index/hamming.h"
 
-#include "miscadmin.h"
-
 /*
  * Limits of the work done.
  *

@@ -28,12 +28,9 @@
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
 #include "funcapi.h"
-#include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
-#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(hamming_search_plan);
 PG_FUNCTION_INFO_V1(hamming_bit_search_plan);

@@ -22,7 +22,6 @@
 #include "index/scan/hamming_scan.h"
 
 #include "storage/predicate.h"
-#include "utils/snapmgr.h"
 
 /* Steps from page to page after which to ask how many pages there are. */
 #define STEPS_UNASKED	4096
