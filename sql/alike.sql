@@ -93,12 +93,17 @@ WHERE a < b GROUP BY words, n ORDER BY words COLLATE "C", n;
 -- symbols count, and other words do, as the profile folds them
 SELECT said('Müller fährt früh: C++', 'Muller fahrt fruh C++', .8, 'word-2-fold'),
        said('Müller fährt früh: C++', 'Muller fahrt fruh C', .8, 'word-2-fold');
--- What stands between the same words changes places.
+-- What stands between the same words changes places, in the end of a list, too.
 SELECT said(a, b), said(a, b, .8, 'char-3'), said(a, b, .8, 'word-1'), said(a, upper(a) || '!') AS copy
 FROM (VALUES ('[{"user": "ann", "role": "admin"}, {"user": "bob", "role": "reader"}, {"user": "eva", "role": "reader"}]',
               '[{"user": "ann", "role": "reader"}, {"user": "bob", "role": "admin"}, {"user": "eva", "role": "reader"}]'),
+             ('host a, state up, host b, state up, host c, state down, host d, state off', 'host a, state up, host b, state off, host c, state down, host d, state up'),
              ('host a1, state up, host b2, state down, host c3, state up', 'host a1, state down, host b2, state up, host c3, state up'),
              ('then mix flour, then heat oven, then add eggs, then serve', 'then add eggs, then mix flour, then heat oven, then serve')) AS v (a, b);
+-- a word is written twice, or a sentence is somewhere else
+SELECT said(a, replace(a, 'word_c', 'word_c word_c')), said(a || b, b || a), said(a || b || 'end', b || a || 'end')
+FROM (SELECT string_agg('word_' || chr(96 + i), ' ' ORDER BY i) || '. ' AS a, string_agg('line_' || chr(97 + i), ' ' ORDER BY i) || '. ' AS b
+      FROM generate_series(1, 20) AS i) AS t;
 -- copies are alike, and those that have lost a line or two, but of few states
 SELECT said(sensor(1), sensor(1)), said(sensor(1), substr(sensor(1), 40)), said(requests(1), requests(1) || ' GET home ok'),
        said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), .8, 'char-3');
@@ -134,6 +139,12 @@ INSERT INTO symbols VALUES
     (false, 'a dose of 5 ㎎ each', 'a dose of 5 ㎏ each'), (false, 'Acme™ of ours', 'Acme℠ of ours'), (false, 'สินค้า+ราคา', 'สินค้าราคา'),
     (false, 'paid -$5', 'paid $5'), (false, 'paid -€5.00', 'paid €5.00'), (false, 'x -= y', 'x = y'), (false, 'limit -∞', 'limit ∞'),
     (false, 'ราคา๙บาท', 'ราคา๑๐บาท'), (false, 'តម្លៃ ៩ រៀល', 'តម្លៃ ១០០ រៀល'), (false, 'ราคา10บาท', 'ราคาบาท'),
+    (false, '10⁵ cells', '105 cells'), (false, 'x² = 4', 'x2 = 4'), (false, '❶ is so', '❷ is so'), (false, 'page ፩', 'page ፪'), (false, '〡 of', '〢 of'),
+    (false, 'at –18 degrees', 'at 18 degrees'), (false, 'at ‒18 degrees', 'at 18 degrees'), (true, 'from 5–18', 'from 5-18'),
+    (false, 'a != 5', 'a = 5'), (false, 'if (!ok) a', 'if (ok) a'), (false, '!a and b', 'a and !b'), (false, '(?!foo) x', '(?:foo) x'),
+    (false, 'return -a;', 'return a;'), (false, 'costs .5', 'costs 5'), (false, '2001:db8::1:0', '2001:db8:1::0'),
+    (false, 'ann_smith', 'ann.smith'), (false, '5′ long', '5″ long'), (false, '§ 5', '¶ 5'), (false, '5‰ of', '5 of'),
+    (false, E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won'), (true, 'Really?!—So it is...', 'Really, so it is'),
     (false, 'قیمت ۱۰۰', 'قیمت ۹۰۰'), (false, 'मूल्य १००', 'मूल्य १०१'), (true, 'قیمت ۱۰۰', 'قیمت 100'),
     (true, 'it´s so', 'it''s so'), (true, 'COVID-19 cases', 'COVID 19 cases'), (true, 'covid19 cases', 'COVID19 cases'),
     (true, 'Free and equal', 'FREE AND EQUAL'), (true, 'Free, and equal.', 'Free and equal'),

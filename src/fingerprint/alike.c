@@ -12,19 +12,23 @@
  *	  are nearly the same.  And a text that a hundred copies of an advertisement
  *	  are put before has hardly more features than the text with one.  So the
  *	  counts of features must be similar as well (the Jaccard similarity of
- *	  multisets); and where at least half of what both documents have repeats
- *	  itself, so must be windows three times as long.  These survive less: if a
- *	  share c of windows of n words is left by changes here and there, c^3 is left
- *	  of windows of 3n words.  That much is asked for.  Where the longer windows
- *	  repeat themselves, too, as in a list of answers, "yes" or "no", any two have
- *	  them about equally often.  There all must be the same, one after the other.
+ *	  multisets).  Where windows three times as long repeat themselves, too, as in
+ *	  a list of answers, "yes" or "no", any two have them about equally often.
+ *	  There all must be the same, one after the other.
  *	- Order.  What stands between two occurrences of a word can change places with
  *	  what stands between two others, and all pairs of words stay: a list of users
- *	  and their roles where another one is the admin.  So documents that have the
- *	  same features equally often must have the same words one after the other.
- *	  This, too, is called repetition.
+ *	  and their roles where another one is the admin.  The longer windows do not
+ *	  stay.  A change of r tokens in a row, or none where others come in between,
+ *	  takes r + m - 1 windows of m tokens, and r + 3m - 1 of 3m: at most five times
+ *	  as many (m = 2, r = 0).  What takes more of them is no change here and there.
+ *	  Only a word that is written twice in a row takes nine for one, and that from
+ *	  the longer document; so ten are allowed for one that this has lost.
+ *	  Documents that have the same features equally often must have the same words
+ *	  one after the other.  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
- *	  digits or symbols differ: C and C++, -18.5 and 18.5, versions, prices.
+ *	  digits or symbols differ: C and C++, -18.5 and 18.5, versions, prices.  What
+ *	  normalisation makes equal, as 10⁵ and 105, or leaves out, as the "!" of "!=",
+ *	  is looked for in the document itself.
  *	- Shortness.  Of a title of six words another one is left with similarity .83
  *	  by a word more, which may say all: "documentation", "32 bits".  So unless all
  *	  are the same, two features that differ are added to those that do: a word
@@ -39,61 +43,81 @@
  */
 #include "fingerprint/fingerprint.h"
 
-#include <math.h>
 #include <utf8proc.h>
 
 #include "utils/builtins.h"
 
 #define LONGER			3		/* times as many tokens in a longer window */
-#define REPEATS			2		/* occurrences of an average feature, from
-								 * which on longer windows are looked at */
+#define REPEATS			1.5		/* occurrences of an average one of these,
+								 * from which on any two documents have them */
+#define LOST_MOST		10		/* of these, where both lose one feature */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
 
 /* --- what is known of a document ------------------------------------------ */
 
-/* A hash of bytes, eight at a time; it begins with what nobody can foresee. */
-typedef struct ByteChain
-{
-	uint64		hash;
-	uint64		bytes;			/* the last ones */
-	uint64		n;				/* all */
-} ByteChain;
-
 /* What chain_tokens is told, and has found so far. */
 typedef struct TokenChain
 {
 	ShDocument *document;
-	ByteChain	chain;
-	bool		digits;			/* they count, too */
+	uint64		hash;			/* it begins with what nobody can foresee */
+	bool		marks;			/* digits and symbols count, too */
 	bool		minus;			/* the last token is a '-' */
+	int32_t		before;			/* the last two code points of the document */
+	int32_t		last;
 } TokenChain;
 
-/* Add a byte. */
-static inline void
-chain_byte(ByteChain *chain, unsigned char byte)
+/* Is the category of a code point one of these? */
+static inline bool
+is_of(int32_t c, utf8proc_category_t first, utf8proc_category_t last)
 {
-	chain->bytes = chain->bytes << 8 | byte;
-	if (++chain->n % 8 == 0)
-		chain->hash = sh_mix(chain->hash * SH_SCRAMBLE + chain->bytes);
+	utf8proc_category_t category = utf8proc_category(c);
+
+	return category >= first && category <= last;
 }
 
 /*
- * The value of a decimal digit, of whatever script; -1 if it is none.  Unicode
- * has the ten of a script in a row, and none in Han or kana.
+ * The value of a decimal digit, of whatever script; of another number the code
+ * point; -1 if it is none.  Unicode has the ten of a script in a row, and none
+ * in Han.
  */
-static inline int
-digit_value(int32_t c)
+static inline int32_t
+number_value(int32_t c)
 {
-	int			value = -1;
+	int32_t		n = 0;
 
-	if (c < 0x660 || (c > 0x1c59 && c < 0xa620))
+	if (c < 0x660 || (c > 0x3400 && c < 0xa620))
 		return c >= '0' && c <= '9' ? c - '0' : -1;
-	while (value < 9 &&
-		   utf8proc_category(c - value - 1) == UTF8PROC_CATEGORY_ND)
-		value++;
-	return value;
+	while (n < 10 && utf8proc_category(c - n) == UTF8PROC_CATEGORY_ND)
+		n++;
+	return n > 0 ? n - 1 :
+		is_of(c, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_NO) ? c : -1;
+}
+
+/* Add a word of eight bytes. */
+static inline uint64
+chain_word(uint64 hash, uint64 word)
+{
+	return sh_mix(hash * SH_SCRAMBLE + word);
+}
+
+/* Add bytes of a token, if any; none is 0, so a word of less than eight is the last. */
+static inline uint64
+chain_part(uint64 hash, const unsigned char *from, const unsigned char *end)
+{
+	uint64		word = 0;
+
+	for (; from < end; from++)
+	{
+		word = word << 8 | *from;
+		if (word >> 56 != 0)
+		{
+			hash = chain_word(hash, word);
+			word = 0;
+		}
+	}
+	return chain_word(hash, word);
 }
 
 /*
@@ -104,29 +128,31 @@ static inline void
 chain_token(TokenChain *tokens, const unsigned char *from,
 			const unsigned char *end)
 {
-	ByteChain	chain = tokens->chain;	/* in registers */
-	bool		digits = false;
-	bool		begun = false;	/* something behind the last blank */
+	const unsigned char *part = from;
+	uint64		hash = tokens->hash;	/* in a register */
+	int32_t		number = -1;
 
+	/* letters, most of what there is */
+	while (!tokens->minus && from < end && *from >= 'a' && *from <= 'z')
+		from++;
 	for (size_t length; from < end; from += length)
 	{
 		int32_t		c = sh_utf8_decode(from, end, &length);
-		int			digit = digit_value(c);
+		int32_t		before = number;
 
-		if (begun && digits != (digit >= 0))
-			chain_byte(&chain, ' ');
-		digits = digit >= 0;
-		if (tokens->minus &&
-			(digits || utf8proc_category(c) >= UTF8PROC_CATEGORY_SM))
-			chain_byte(&chain, '-');
+		number = number_value(c);
+		if (tokens->minus && (number >= 0 ||
+							  utf8proc_category(c) >= UTF8PROC_CATEGORY_SM))
+			hash = chain_word(hash, '-');
 		tokens->minus = false;
-		begun = !digits || tokens->digits;
-		for (size_t i = 0; begun && i < (digits ? 1 : length); i++)
-			chain_byte(&chain, digits ? '0' + digit : from[i]);
+		if (number < 0)
+			continue;
+		hash = part < from ? chain_part(hash, part, from) : hash;
+		part = from + length;
+		if (tokens->marks)
+			hash = chain_word(hash, before < 0 ? ~(uint64) number : (uint64) number);
 	}
-	if (begun)
-		chain_byte(&chain, ' ');
-	tokens->chain = chain;
+	tokens->hash = part < end ? chain_part(hash, part, end) : hash;
 }
 
 /* ShDocumentSink: chain up the tokens. */
@@ -146,7 +172,7 @@ chain_tokens(void *state, ShWindows *windows)
 			const unsigned char *end = windows->text->bytes + batch[i].end;
 
 			/* An accent by itself begins with a blank, and says nothing. */
-			if (strchr(" -!?:`", *from) == NULL)
+			if (*from >= 'a' || strchr(" -!?:`", *from) == NULL)
 				chain_token(tokens, from, end);
 			tokens->minus = *from == '-';
 		}
@@ -154,38 +180,90 @@ chain_tokens(void *state, ShWindows *windows)
 	return true;
 }
 
-/* SimhashReader: chain up the tokens of a slice, but for the last few. */
-static void
-feed_chain(void *state, const unsigned char *bytes, Size length)
+/*
+ * A code point, or the one before it, if that means something and would not be
+ * seen in the tokens, or be taken for another; or else 0.
+ */
+static inline int32_t
+unseen_mark(int32_t before, int32_t last, int32_t c)
 {
-	TokenChain *tokens = state;
+	if (last > ' ' && last <= ':' &&
+		((last == ':' && c == ':') || (last == '!' && (c == '=' || c == '(')) ||
+		 ((last == '!' || last == '-' || last == '.') && before != last &&
+		  is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) &&
+		  !is_of(before, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND))))
+		return last;
+	if (c < 0x80 ? c == '_' :
+		is_of(c, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_PD) ||
+		c == 0xa7 || c == 0xb6 || c == 0x66a || c == 0x2020 || c == 0x2021 ||
+		(c >= 0x2030 && c <= 0x2037) || (c >= 0xe0020 && c <= 0xe007f))
+		return c;
+	return 0;
+}
 
+/* Read some of the document. */
+static inline void
+read_tokens(TokenChain *tokens, const unsigned char *bytes, Size length)
+{
 	(void) sh_document_read(tokens->document, bytes, length, chain_tokens,
 							tokens);
 }
 
+/*
+ * SimhashReader: chain up the tokens of a slice, but for the last few.  If marks
+ * count, a dash is read as a '-' as well, and before any other that would not be
+ * seen a symbol is read, a pattern of Braille.
+ */
+static void
+feed_chain(void *state, const unsigned char *bytes, Size length)
+{
+	TokenChain *tokens = state;
+	const unsigned char *end = bytes + length;
+	const unsigned char *from = bytes;	/* what is not yet read */
+
+	for (size_t n; tokens->marks && bytes < end; bytes += n)
+	{
+		int32_t		c = sh_utf8_decode(bytes, end, &n);
+		int32_t		mark = unseen_mark(tokens->before, tokens->last, c);
+		unsigned char symbol[] = {0xe2, 0xa0 | (mark >> 6 & 3), 0x80 | (mark & 0x3f)};
+
+		if (mark != 0)
+		{
+			bool		dash = mark >= 0x80 &&
+			utf8proc_category(mark) == UTF8PROC_CATEGORY_PD;
+
+			read_tokens(tokens, from, (Size) (bytes - from));
+			read_tokens(tokens, dash ? (const unsigned char *) "-" : symbol,
+						dash ? 1 : sizeof symbol);
+			from = bytes;
+		}
+		tokens->before = tokens->last;
+		tokens->last = c;
+	}
+	read_tokens(tokens, from, (Size) (end - from));
+}
+
 /* The hash of the tokens of a document by a profile. */
 static uint64
-chain_document(const char *profile, bool digits, text *document)
+chain_document(const char *profile, bool marks, text *document)
 {
 	const ShProfile *cut =
 	simhash_comparing_profile(sh_profile_find(profile, strlen(profile)));
 	TokenChain	tokens = {.document = simhash_begin_document(cut),
-	.chain.hash = cut->seed,.digits = digits};
+	.hash = cut->seed,.marks = marks};
 
 	tokens.document->text.gram = 1;
 	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
 					  feed_chain, &tokens);
 	sh_document_read_end(tokens.document, chain_tokens, &tokens);
-	return sh_mix(sh_mix(tokens.chain.hash + tokens.chain.bytes) + tokens.chain.n);
+	return sh_mix(tokens.hash);
 }
 
 /* A profile whose windows are longer than those of another one. */
 static const ShProfile *
 longer_profile(const ShProfile *profile)
 {
-	bool		foreign = profile->unit >= SH_UNIT_COMPAT;
-	int			size = foreign ? sh_default_profile->max : profile->max;
+	int			size = profile->unit >= SH_UNIT_COMPAT ? 1 : profile->max;
 	char		name[SH_PROFILE_NAME];
 
 	snprintf(name, sizeof name, "%s-%d-count%s",
@@ -195,30 +273,19 @@ longer_profile(const ShProfile *profile)
 	return sh_profile_find(name, strlen(name));
 }
 
-/* The occurrences in a list. */
-static uint64
-occurrences(const ShFeatures *list)
-{
-	uint64		sum = 0;
-
-	for (size_t i = 0; i < list->n; i++)
-		sum += list->weights[i];
-	return sum;
-}
-
 /* The features that are in a bag, and how often they occur. */
 SimhashEvidence
 simhash_features_evidence(const ShBag *bag)
 {
-	SimhashEvidence evidence = {.features = sh_bag_features(bag)};
-
-	evidence.total = occurrences(&evidence.features);
-	return evidence;
+	return (SimhashEvidence)
+	{
+		.features = sh_bag_features(bag)
+	};
 }
 
 /*
  * What is known of a document whose features are in a bag, counted.  Longer
- * windows, if they are to be looked at, go to another bag, and stay there.
+ * windows go to another bag, and stay there.
  */
 SimhashEvidence
 simhash_text_evidence(const ShBag *bag, ShBag *longer,
@@ -230,13 +297,8 @@ simhash_text_evidence(const ShBag *bag, ShBag *longer,
 									false, document);
 	evidence.marks = chain_document(profile->folds ? "symbol-1-fold" : "symbol-1",
 									true, document);
-	if (evidence.total >= REPEATS * evidence.features.n)
-	{
-		simhash_fill_bag(longer, SH_DAMP_COUNT, longer_profile(profile),
-						 document);
-		evidence.longer = sh_bag_features(longer);
-		evidence.longer_total = occurrences(&evidence.longer);
-	}
+	simhash_fill_bag(longer, SH_DAMP_COUNT, longer_profile(profile), document);
+	evidence.longer = sh_bag_features(longer);
 	return evidence;
 }
 
@@ -260,35 +322,21 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 	return jaccard;
 }
 
-/* What at_least leaves for the multisets of longer windows. */
-static double
-least_of_longer(const ShProfile *profile, double at_least)
-{
-	const ShProfile *longer = longer_profile(profile);
-	int			size = profile->unit >= SH_UNIT_COMPAT ?
-	sh_default_profile->max : profile->max;
-	double		share = pow(2 * at_least / (1 + at_least),
-							(double) longer->max / size);
-
-	return share / (2 - share);
-}
-
 /*
- * Are the longer windows of two documents too different, if these repeat; or do they
- * repeat themselves, as any two would have them?
+ * Have two documents lost more of their longer windows than the features that they
+ * have lost explain; or do these repeat themselves, as any two would have them?
  */
 static bool
-longer_differ(const ShProfile *profile, double at_least,
-			  const SimhashEvidence *a, const SimhashEvidence *b,
-			  const ShBag *longer)
+longer_differ(const SimhashEvidence *a, const SimhashEvidence *b,
+			  uint64 least, const ShBag *bag)
 {
+	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
+
 	return a->longer.n > 0 && b->longer.n > 0 &&
-		((a->longer_total >= REPEATS * a->longer.n && a->marks != b->marks &&
-		  b->longer_total >= REPEATS * b->longer.n) ||
-		 multiset_jaccard(sh_bag_overlap(longer, &b->longer,
-										 simhash_pause).least,
-						  a->longer_total, b->longer_total) <
-		 least_of_longer(profile, at_least));
+		(a->longer.total + b->longer.total - 2 * longer >
+		 LOST_MOST * (Max(a->features.total, b->features.total) - least) ||
+		 (a->longer.total >= REPEATS * a->longer.n && a->marks != b->marks &&
+		  b->longer.total >= REPEATS * b->longer.n));
 }
 
 /*
@@ -309,10 +357,10 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	*similarity = multiset_jaccard(overlap.common, a->features.n, b->features.n);
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
-	if (multiset_jaccard(overlap.least, a->total, b->total) < at_least ||
-		longer_differ(profile, at_least, a, b, longer) ||
-		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->total &&
-		 overlap.least == b->total && a->words != b->words))
+	if (multiset_jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
+		longer_differ(a, b, overlap.least, longer) ||
+		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->features.total &&
+		 overlap.least == b->features.total && a->words != b->words))
 		return SIMHASH_BY_REPETITION;
 	if (a->words == b->words && a->marks != b->marks)
 		return SIMHASH_BUT_FOR_SYMBOLS;

@@ -76,13 +76,11 @@ typedef enum SimhashVerdict
 /* What is known of a document whether it is alike to others. */
 typedef struct SimhashEvidence
 {
-	ShFeatures	features;
-	uint64		total;			/* occurrences of features */
+	ShFeatures	features;		/* counted */
 	uint64		words;			/* hash of the words, without digits */
 	uint64		marks;			/* hash of digits and symbols, with their
 								 * places */
-	ShFeatures	longer;			/* longer windows, if features repeat */
-	uint64		longer_total;	/* occurrences of these */
+	ShFeatures	longer;			/* longer windows, of a text */
 } SimhashEvidence;
 
 /* A feature of a document, or of an array. */

@@ -269,12 +269,28 @@ simhash_containment_features(PG_FUNCTION_ARGS)
 	return return_similarity(fcinfo, SIMHASH_CONTAINMENT, true);
 }
 
+/* Are arguments 0 and 1 alike by a profile, by argument 2 at least? */
+static Datum
+return_alike(FunctionCallInfo fcinfo, const ShProfile *profile, bool arrays)
+{
+	double		similarity = -1;
+	bool		alike = simhash_exact_similarity(SIMHASH_BY_ALIKE, profile,
+												 simhash_check_at_least(PG_GETARG_FLOAT8(2)),
+												 arrays, PG_GETARG_TEXT_PP(0),
+												 PG_GETARG_TEXT_PP(1),
+												 &similarity);
+
+	if (similarity < 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(alike);
+}
+
 /*
  * simhash_alike(a text, b text, at_least double precision DEFAULT 0.8,
  *		profile text DEFAULT NULL) -> boolean
  *
- * Are two documents alike, so that one may go for the other?  The head of this
- * file says what is asked.  NULL when one of them has no feature; a NULL profile is
+ * Are two documents alike, so that one may go for the other?  The head of alike.c
+ * says what is asked.  NULL when one of them has no feature; a NULL profile is
  * the default one.
  *
  * Errors: undefined_object when there is no such profile,
@@ -283,19 +299,9 @@ simhash_containment_features(PG_FUNCTION_ARGS)
 Datum
 simhash_alike(PG_FUNCTION_ARGS)
 {
-	double		similarity = -1;
-	bool		alike;
-
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	alike = simhash_exact_similarity(SIMHASH_BY_ALIKE,
-									 simhash_profile_argument(fcinfo, 3),
-									 simhash_check_at_least(PG_GETARG_FLOAT8(2)),
-									 false, PG_GETARG_TEXT_PP(0),
-									 PG_GETARG_TEXT_PP(1), &similarity);
-	if (!alike && similarity < 0)
-		PG_RETURN_NULL();
-	PG_RETURN_BOOL(alike);
+	return return_alike(fcinfo, simhash_profile_argument(fcinfo, 3), false);
 }
 
 /*
@@ -310,16 +316,5 @@ simhash_alike(PG_FUNCTION_ARGS)
 Datum
 simhash_alike_features(PG_FUNCTION_ARGS)
 {
-	double		at_least = PG_GETARG_FLOAT8(2);
-	double		similarity = -1;
-	bool		alike = simhash_exact_similarity(SIMHASH_BY_ALIKE,
-												 sh_default_profile, at_least,
-												 true, PG_GETARG_TEXT_PP(0),
-												 PG_GETARG_TEXT_PP(1),
-												 &similarity);
-
-	if (similarity < 0)
-		PG_RETURN_NULL();
-	(void) simhash_check_at_least(at_least);
-	PG_RETURN_BOOL(alike);
+	return return_alike(fcinfo, sh_default_profile, true);
 }

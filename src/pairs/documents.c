@@ -293,7 +293,7 @@ read_evidence(SimhashDocuments *documents, uint32 row,
 SimhashEvidence
 simhash_documents_evidence(SimhashDocuments *documents, uint32 row)
 {
-	SimhashEvidence evidence = {.total = 0};
+	SimhashEvidence evidence = {.words = 0};
 	KeptEvidence *kept;
 
 	if (documents->count[row] == 0)
@@ -317,7 +317,7 @@ simhash_documents_evidence(SimhashDocuments *documents, uint32 row)
 static SimhashEvidence
 read_fingerprint(SimhashDocuments *documents, Datum value)
 {
-	SimhashEvidence evidence = {.total = 0};
+	SimhashEvidence evidence = {.words = 0};
 	uint64	   *words = palloc0(sizeof *words * SH_WORDS);
 	SimhashBits bits = {SH_BITS, NULL};
 

@@ -89,7 +89,7 @@ simhash_learn_chance(SimhashDocuments *documents, const uint32 *rows, uint32 n)
 		SimhashEvidence known = simhash_documents_evidence(documents, rows[i]);
 
 		if (known.features.n > 0)
-			repeats[full++] = (double) known.total / known.features.n;
+			repeats[full++] = (double) known.features.total / known.features.n;
 		for (uint32 j = 0; j < i; j++)
 		{
 			CHECK_FOR_INTERRUPTS();

@@ -156,8 +156,7 @@ def exchanged(rng, words, variant):
         values = [words[0]] * 2 + [words[1]] * 4 + [words[2]] * 6
         for _ in range(6):
             rng.shuffle(values)
-            texts.add('\n'.join(form % pair for pair in zip(names, values)) +
-                      '\n' + ('user', 'host', '')[variant])
+            texts.add('\n'.join(form % pair for pair in zip(names, values)))
     return sorted(texts), PLAIN, 10
 
 

@@ -56,7 +56,7 @@ sh_bag_begin(ShBag *bag, ShDamping damping)
 		memset(bag->weights, 0, (bag->n + 1) * sizeof *bag->weights);
 	}
 	bag->n = 0;
-	bag->squares = 0;
+	bag->squares = bag->total = 0;
 	bag->slots = bag->slots_room < SLOTS_MIN ? bag->slots_room : SLOTS_MIN;
 	if (bag->slots > 0)
 		memset(bag->table, 0, bag->slots * sizeof *bag->table);
@@ -196,7 +196,10 @@ sh_bag_end(ShBag *bag)
 {
 	end_bag_section(bag);
 	for (size_t i = 1; i <= bag->n; i++)
+	{
 		bag->squares += (uint64_t) bag->weights[i] * bag->weights[i];
+		bag->total += bag->weights[i];
+	}
 }
 
 /* Put the features of a list, which are all different, into a bag. */
@@ -214,6 +217,7 @@ sh_bag_load(ShBag *bag, const ShFeatures *list)
 	memcpy(bag->weights + 1, list->weights, list->n * sizeof *bag->weights);
 	bag->n = list->n;
 	bag->squares = list->squares;
+	bag->total = list->total;
 	enter_all(bag);
 }
 

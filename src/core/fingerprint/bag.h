@@ -44,6 +44,7 @@ typedef struct ShBag
 	size_t		slots_room;		/* that there is memory for */
 	uint32_t   *table;			/* numbers of features; 0: free */
 	uint64_t	squares;		/* in the end: of the weights, their sum */
+	uint64_t	total;			/* and that of the weights */
 } ShBag;
 
 /* The features of a document as a list: those of a bag, or what was kept. */
@@ -51,6 +52,7 @@ typedef struct ShFeatures
 {
 	size_t		n;
 	uint64_t	squares;		/* of the weights, their sum */
+	uint64_t	total;			/* the sum of the weights */
 	const uint64_t *hashes;
 	const uint32_t *weights;
 } ShFeatures;
@@ -67,7 +69,7 @@ typedef struct ShOverlap
 static inline ShFeatures
 sh_bag_features(const ShBag *bag)
 {
-	ShFeatures	list = {bag->n, bag->squares, NULL, NULL};
+	ShFeatures	list = {bag->n, bag->squares, bag->total, NULL, NULL};
 
 	if (bag->n > 0)
 	{
