@@ -132,7 +132,7 @@ sub judge
 		  "SELECT count(*) FROM plan WHERE (done = 'removed') IS DISTINCT FROM EXISTS (
 		   SELECT FROM taken WHERE relation = 'docs' AND by = 'script' AND gone = ARRAY[id::text])
 		   AND done IS NOT NULL",
-		'nothing is half done' => "SELECT count(*) FROM plan WHERE done = 'now'",
+		'nothing is half done' => "SELECT count(*) FROM plan WHERE done IN ('next', 'now')",
 		'no child is lost' =>
 		  "SELECT count(*) FROM born AS b WHERE
 		   NOT EXISTS (SELECT FROM likes WHERE id = b.id AND b.relation = 'likes')
