@@ -1611,12 +1611,18 @@ FROM (SELECT format('%s.%s.%s %s.%s %s %s %s', s.nspname, relname, attname, n.ns
           JOIN pg_type AS t ON t.oid = atttypid JOIN pg_namespace AS n ON n.oid = typnamespace
       WHERE attnum > 0 AND NOT attisdropped
       UNION ALL
-      SELECT format('%s.%s %s', nspname, relname, indkey)
+      SELECT format('%s.%s %s', nspname, relname,
+                    (SELECT array_agg(attname ORDER BY attname) FROM pg_attribute
+                     WHERE attrelid = indrelid AND attnum = ANY (indkey::int2[])))
       FROM tables JOIN pg_class AS c USING (oid)
           JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_index ON indrelid = c.oid
       WHERE indisprimary
       UNION ALL
-      SELECT format('%s.%s %s %s %s %s %s', nspname, relname, conname, conkey, confkey,
+      SELECT format('%s.%s %s %s %s %s', nspname, relname, conname,
+                    (SELECT array_agg(ROW(h.attname, o.attname) ORDER BY n)
+                     FROM unnest(conkey, confkey) WITH ORDINALITY AS u (h, o, n)
+                         JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
+                         JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o),
                     confdeltype, confupdtype)
       FROM keys JOIN pg_class AS c ON c.oid = conrelid
           JOIN pg_namespace AS s ON s.oid = relnamespace) AS shape (line);
@@ -2049,10 +2055,10 @@ COMMENT ON FUNCTION _simhash_quote(text) IS
 -- not by names that somebody could plant.
 --
 -- Each turn of its loop takes a thousand pairs of the plan, locks their rows in the
--- order of simhash_dedup_sql, and compares them again: "done" says 'next' of those
--- that may go.  Then it carries these out in one subtransaction, 'now'; where the
--- server refuses, by halves, until a pair alone stays and "done" says why.  So what
--- may move, and what collides, is decided by constraints and triggers themselves.
+-- order of simhash_dedup_sql, and compares them again.  Then it carries those that may
+-- go out in one subtransaction; where the server refuses, by halves, until a pair alone
+-- stays and "done" says why.  So what may move, and what collides, is decided by
+-- constraints and triggers themselves.
 -- Rows that refer to one that goes are all seen, since one that comes later has to
 -- wait for the lock.
 --
@@ -2075,7 +2081,7 @@ LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     -- a relation that is NULL is no constant outside: it has to be complained of here
-    SELECT p.*, relation AS oid, log_parts,
+    SELECT p.*, relation AS oid, plan_parts, log_parts,
         (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
          FROM unnest(plan_parts) WITH ORDINALITY AS i (part, n)) AS plan_name,
         (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
@@ -2178,47 +2184,47 @@ WITH parts AS MATERIALIZED (
         LATERAL left(relname, greatest(56 - octet_length(log) - octet_length(relname)
                                        + length(relname), 0)) AS short
     WHERE c.oid IN (SELECT _simhash_referring(relation)) AND children IS NOT NULL
+), followed AS MATERIALIZED (
+    -- the columns of children of which a log says what they are once a row has moved: of the
+    -- primary key, which have an operator, and of foreign keys, which move
+    SELECT u.conrelid, u.attnum, quote_ident(attname) AS name, equals, moves,
+        format('"simhash now %s"', row_number() OVER (PARTITION BY u.conrelid ORDER BY u.attnum)) AS now,
+        format('%I.%I', nspname, y.typname) AS type
+    FROM (SELECT conrelid, attnum, bool_or(moves) AS moves
+          FROM (SELECT conrelid, unnest(conkey), true FROM referring WHERE NOT own
+                UNION ALL
+                SELECT conrelid, attnum, false FROM referring JOIN identity ON indrelid = conrelid
+                WHERE NOT own) AS v (conrelid, attnum, moves)
+          GROUP BY conrelid, attnum) AS u
+        LEFT JOIN (SELECT indrelid, attnum, equals FROM identity) AS i
+            ON i.indrelid = u.conrelid AND i.attnum = u.attnum
+        JOIN pg_attribute AS a ON attrelid = u.conrelid AND a.attnum = u.attnum
+        JOIN pg_type AS d ON d.oid = atttypid
+        -- what a domain does not let be NULL is NULL for rows that are dropped
+        JOIN pg_type AS y ON y.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
+        JOIN pg_namespace AS s ON s.oid = y.typnamespace
 ), family AS MATERIALIZED (
-    -- the children whose rows move, with what a log has of these: (w) as they were, (t) as
-    -- they are then, in the columns of the primary key and of foreign keys
-    SELECT f.conrelid, f.child, c.*,
+    -- the children whose rows move; (t) is a row, (l) its line in the log
+    SELECT f.conrelid, f.child, c.*, w.*,
         (SELECT string_agg(quote_ident(part || CASE WHEN n = cardinality(log_parts) THEN
                                        format('_%s_%s', f.short, f.number) ELSE '' END), '.' ORDER BY n)
-         FROM parts, unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS log_name,
-        later.*,
-        (SELECT string_agg(format('t.%s %s l."simhash now %s"', name, equals, attnum), ' AND ')
-         FROM identity AS i WHERE indrelid = conrelid) AS is_there,
-        (SELECT string_agg(format('t.%s %s l.%1$s', name, equals), ' AND ')
-         FROM identity AS i WHERE indrelid = conrelid) AS is_back,
-        (SELECT string_agg('l.' || name, ', ') FROM identity AS i WHERE indrelid = conrelid) AS was_key,
-        (SELECT string_agg(format('l."simhash now %s"', attnum), ', ') FROM identity AS i WHERE indrelid = conrelid) AS now_key,
-        (SELECT string_agg(format('(%s OR EXISTS (SELECT FROM %s AS s WHERE %s))', empty, parts.name, there), ' AND ')
-         FROM parts, referring AS r, LATERAL (
-             SELECT string_agg(format('l.%s IS NULL', h), ' OR '),
-                 string_agg(format('s.%s %s l.%s', o, e, h), ' AND ')
-             FROM unnest(theirs, r.equals, ours) AS u (h, e, o)) AS u (empty, there)
-         WHERE r.conrelid = f.conrelid) AS refers
-    FROM (SELECT conrelid, child, short, row_number() OVER (PARTITION BY short ORDER BY conrelid) AS number
+         FROM parts, unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS log_name
+    FROM (SELECT conrelid, child, short, row_number() OVER (PARTITION BY short ORDER BY child COLLATE "C") AS number
           FROM referring WHERE NOT own GROUP BY conrelid, child, short) AS f
         JOIN columns AS c ON attrelid = conrelid,
         LATERAL (SELECT
-                string_agg(format(', NULL::%I.%I AS "simhash now %s"', nspname, y.typname, attnum), '' ORDER BY attnum) AS now_types,
-                string_agg(format(', "simhash now %s"', attnum), '' ORDER BY attnum) AS now_names,
-                string_agg(', t.' || quote_ident(attname), '' ORDER BY attnum) AS now,
-                string_agg('t.' || quote_ident(attname), ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_t,
-                string_agg('l.' || quote_ident(attname), ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_l,
-                string_agg(format('l."simhash now %s"', attnum), ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_now,
-                string_agg(format('%I = l.%1$I', attname), ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_back
-            FROM (SELECT attnum, bool_or(moves) AS moves
-                  FROM (SELECT unnest(conkey), true FROM referring AS r WHERE r.conrelid = f.conrelid
-                        UNION ALL SELECT attnum, false FROM identity WHERE indrelid = f.conrelid) AS u (attnum, moves)
-                  GROUP BY attnum) AS u
-                JOIN pg_attribute AS a USING (attnum)
-                JOIN pg_type AS d ON d.oid = atttypid
-                -- a column that a domain does not let be NULL is NULL for rows that are dropped
-                JOIN pg_type AS y ON y.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
-                JOIN pg_namespace AS s ON s.oid = y.typnamespace
-            WHERE attrelid = f.conrelid) AS later
+                string_agg(format(', NULL::%s AS %s', type, d.now), '' ORDER BY attnum) AS now_types,
+                string_agg(', ' || d.now, '' ORDER BY attnum) AS now_names,
+                string_agg(', t.' || name, '' ORDER BY attnum) AS now,
+                string_agg('t.' || name, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_t,
+                string_agg('l.' || name, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_l,
+                string_agg('l.' || d.now, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_now,
+                string_agg(format('%s = l.%1$s', name), ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_back,
+                string_agg(format('t.%s %s l.%s', name, equals, d.now), ' AND ' ORDER BY attnum) FILTER (WHERE equals <> '') AS is_there,
+                string_agg(format('t.%s %s l.%1$s', name, equals), ' AND ' ORDER BY attnum) FILTER (WHERE equals <> '') AS is_back,
+                string_agg('l.' || name, ', ' ORDER BY attnum) FILTER (WHERE equals <> '') AS was_key,
+                string_agg('l.' || d.now, ', ' ORDER BY attnum) FILTER (WHERE equals <> '') AS now_key
+            FROM followed AS d WHERE d.conrelid = f.conrelid) AS w
 ), moving AS MATERIALIZED (
     -- of a foreign key: the rows (t) that refer to one that goes (g), with what stays (s); what
     -- happens to a row that moves, (w) as it was; and whether it is dropped where it collides
@@ -2230,7 +2236,7 @@ WITH parts AS MATERIALIZED (
                     JOIN %s AS g ON %s
                     JOIN %s AS s ON %s
                     JOIN %s AS t ON %s
-                WHERE p.done = 'now' AND %s$text$, plan_name, source, gone, source, kept, r.child, of_gone, whole) AS pairs,
+                WHERE p.ctid = ANY (simhash.now) AND %s$text$, plan_name, source, gone, source, kept, r.child, of_gone, whole) AS pairs,
         targets, format($text$UPDATE %1$s AS t SET %2$s FROM %1$s AS w
                         WHERE w.tableoid = simhash.line."simhash part" AND w.ctid = simhash.line."simhash place"
                             AND t.tableoid = w.tableoid AND t.ctid = w.ctid$text$, r.child, set_row) AS move_row,
@@ -2238,7 +2244,7 @@ WITH parts AS MATERIALIZED (
                         JOIN %s AS g ON %s
                         JOIN %s AS s ON %s
                         JOIN %s AS w ON %s
-                    WHERE p.done = 'now' AND %s AND t.tableoid = w.tableoid AND t.ctid = w.ctid$text$,
+                    WHERE p.ctid = ANY (simhash.now) AND %s AND t.tableoid = w.tableoid AND t.ctid = w.ctid$text$,
                r.child, set_all, plan_name, source, gone, source, kept, r.child, of_gone_w, whole) AS move_all,
         CASE WHEN f.log_name IS NULL THEN
             'SELECT pg_catalog.count(*) INTO simhash.step FROM done'
@@ -2273,9 +2279,14 @@ WITH parts AS MATERIALIZED (
                         RETURNING %s)
                         %s;
                     EXCEPTION WHEN unique_violation OR exclusion_violation THEN
-                        -- one of its own, and not of what a trigger writes elsewhere
-                        GET STACKED DIAGNOSTICS simhash.why = TABLE_NAME;
-                        IF simhash.why <> (SELECT relname FROM pg_catalog.pg_class WHERE oid = simhash.line."simhash part") THEN
+                        -- of an index of its own, and not what a trigger says, or writes elsewhere
+                        GET STACKED DIAGNOSTICS simhash.why = CONSTRAINT_NAME, simhash.whose = SCHEMA_NAME;
+                        IF NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
+                                JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
+                                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                                WHERE c.relname = simhash.why AND n.nspname = simhash.whose
+                                    AND (i.indrelid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass OR i.indrelid IN (
+                                        SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(%L::pg_catalog.regclass)))) THEN
                             RAISE;
                         END IF;
                         WITH done AS (
@@ -2285,7 +2296,7 @@ WITH parts AS MATERIALIZED (
                         %s;
                     END;
                 END LOOP;
-$text$, targets, pairs, move_row, every_w, keep_moved, child, every_t, keep_dropped)
+$text$, targets, pairs, move_row, every_w, keep_moved, child, child, child, every_t, keep_dropped)
         ELSE format($text$
                 PERFORM FROM %s
                 FOR UPDATE OF t;
@@ -2295,10 +2306,15 @@ $text$, targets, pairs, move_row, every_w, keep_moved, child, every_t, keep_drop
                 %s;
 $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTER (WHERE NOT own) AS text,
         string_agg(format($text$
-                IF EXISTS (SELECT FROM %s WHERE p.done = 'now') THEN
+                IF EXISTS (SELECT FROM %s WHERE p.ctid = ANY (simhash.now)) THEN
                     RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
                 END IF;$text$, found), '' ORDER BY moving.oid) AS left_over
     FROM moving
+), refusing (refused) AS (
+    -- what is said of rows: by constraints, by triggers, of data; anything else ends the script
+    VALUES ($text$IF pg_catalog.left(sqlstate, 2) <> ALL ('{22,23,27,44,45,P0,SH}'::pg_catalog.text[]) THEN
+                    RAISE;
+                END IF;$text$)
 ), actions (type, name) AS (
     -- what is done to rows whose parent goes, where it goes
     VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
@@ -2322,7 +2338,7 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
                         child, name, unfit)
           FROM referring, parts WHERE unfit IS NOT NULL AND NOT own
           UNION ALL
-          SELECT format('%s has no primary key, by which moved rows could be put back: give it one, or leave out the log',
+          SELECT format('%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log',
                         child)
           FROM family WHERE log IS NOT NULL AND is_back IS NULL
           UNION ALL
@@ -2356,19 +2372,33 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
           WHERE children NOT IN ('move', 'stay')
           UNION ALL
           SELECT 'batch is less than 1' WHERE batch < 1) AS w
-), strangers AS (
-    -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
-    -- a child run with the rights of whoever carries it out; who has the rights of the
-    -- table's owner could make some there, too.  Bare operators are the server's, and the
-    -- plan has the types that they are of.  After locks are taken, since others may put a
-    -- table in the place of one that is not locked.
+), schemas AS (
+    -- What comes first: bare operators are those of the server, and who may do so keeps the
+    -- schemas from being renamed, lest others put their own in the place.
     SELECT margin, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
         '%1$s        (SELECT nspname FROM pg_catalog.pg_namespace\n'
         '%1$s            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())))[1]\n'
         '%1$s        OPERATOR(pg_catalog.<>) ''pg_catalog''::pg_catalog.name THEN\n'
         '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = ''pg_catalog is not first in search_path'';\n'
         '%1$sEND IF;\n'
-        '%1$sIF (SELECT relowner FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) %3$L::pg_catalog.regclass)\n'
+        '%1$sIF pg_catalog.has_table_privilege(''pg_catalog.pg_namespace''::pg_catalog.text, ''UPDATE''::pg_catalog.text) THEN\n'
+        '%1$s    PERFORM FROM pg_catalog.pg_namespace WHERE nspname = ANY (%2$L::pg_catalog.name[]) FOR KEY SHARE;\n'
+        '%1$sEND IF;\n',
+        margin, (SELECT array_agg(DISTINCT nspname ORDER BY nspname)
+                 FROM (SELECT plan_parts[1] FROM parts UNION ALL SELECT log_parts[1] FROM parts
+                       UNION ALL SELECT (parse_ident(schema))[1] FROM parts
+                       UNION ALL SELECT nspname FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
+                       WHERE c.oid = relation OR c.oid IN (SELECT conrelid FROM referring)) AS n (nspname)
+                 WHERE nspname IS NOT NULL)) AS text
+    FROM (VALUES ('    '), ('        ')) AS m (margin)
+), strangers AS (
+    -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
+    -- a child run with the rights of whoever carries it out; who has the rights of the
+    -- table's owner could make some there, too.  The plan has the types that operators are
+    -- of.  After locks are taken, since others may put a table in the place of one that is
+    -- not locked.
+    SELECT margin, format(
+        E'%1$sIF (SELECT relowner FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) %3$L::pg_catalog.regclass)\n'
         '%1$s        IS DISTINCT FROM pg_catalog.to_regrole(%8$L)::pg_catalog.oid THEN\n'
         '%1$s    RAISE insufficient_privilege USING MESSAGE = %9$L;\n'
         '%1$sEND IF;\n'
@@ -2404,7 +2434,8 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
         parts.name || ' has another owner than it had', string_agg(named, ', ') FILTER (WHERE NOT ours)) AS text
     FROM parts, LATERAL (SELECT plan_name, true UNION ALL SELECT parts.log_name, true
                          UNION ALL SELECT log_name, true FROM family
-                         UNION ALL SELECT DISTINCT child, false FROM referring) AS tables (name, ours),
+                         UNION ALL SELECT DISTINCT child, false FROM referring
+                         UNION ALL SELECT parts.name, false) AS tables (name, ours),
         LATERAL format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name) AS named,
         (VALUES ('    '), ('        ')) AS m (margin)
     WHERE tables.name IS NOT NULL GROUP BY parts.name, plan_name, margin
@@ -2419,47 +2450,64 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
     END IF;
 $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE indrelid = attrelid),
             coalesce(generated, '{}'), l.name || ' has another primary key, or other generated columns, than it had'),
-            '' ORDER BY own DESC, attrelid) AS checks,
-        string_agg(moved || format($text$        INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE
-            SELECT %2$s FROM %3$s AS l WHERE "simhash step" = simhash.step%4$s%5$s;
-        GET DIAGNOSTICS simhash.came = ROW_COUNT;
-        DELETE FROM %3$s AS l USING %1$s AS t WHERE "simhash step" = simhash.step AND %6$s
-            AND ROW(%7$s)::pg_catalog.text = ROW(%8$s)::pg_catalog.text;
-        GET DIAGNOSTICS simhash.same = ROW_COUNT;
-        IF simhash.same < simhash.came THEN
-            RAISE object_not_in_prerequisite_state USING MESSAGE = %9$L, HINT = 'Disable the triggers that do so.';
-        END IF;
-$text$, l.name, settable, l.log, dropped,
-            -- which an index that is not checked at once does not know
-            CASE WHEN NOT EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND NOT indimmediate)
-                 THEN ' ON CONFLICT DO NOTHING' ELSE '' END,
-            is_back, settable_t, settable_l, 'a trigger of ' || l.name || ' alters rows that come back, or takes them away')
-            || left_over, '' ORDER BY own DESC, attrelid) AS text,
-        string_agg(l.log, ', ' ORDER BY own DESC, attrelid) AS logs,
-        string_agg(l.name, ', ' ORDER BY own DESC, attrelid) AS tables,
-        string_agg(format('SELECT "simhash step" FROM %s', l.log), ' UNION ALL ' ORDER BY own DESC, attrelid) AS lines,
-        string_agg(format('(SELECT pg_catalog.max("simhash step") FROM %s)', l.log), ', ' ORDER BY own DESC, attrelid) AS last
-    FROM (SELECT parts.oid, parts.name, log_name, true, '', '', -- of the table itself
-              (SELECT string_agg(format('t.%s %s l.%1$s', i.name, equals), ' AND ') FROM identity AS i WHERE indrelid = parts.oid), ''
+            '' ORDER BY own DESC, l.name COLLATE "C") AS checks,
+        string_agg(format($text$        simhash.lines := ARRAY(SELECT ctid FROM %3$s WHERE "simhash step" = simhash.step);
+        simhash.size := pg_catalog.cardinality(simhash.lines);
+        WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
+            BEGIN
+%4$s                INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE
+                    SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.lines[1:simhash.size])%5$s;
+                GET DIAGNOSTICS simhash.came = ROW_COUNT;
+                DELETE FROM %3$s AS l USING %1$s AS t WHERE l.ctid = ANY (simhash.lines[1:simhash.size])
+                    AND %6$s AND ROW(%7$s)::pg_catalog.text = ROW(%8$s)::pg_catalog.text%5$s;
+                GET DIAGNOSTICS simhash.same = ROW_COUNT;
+                IF simhash.same < simhash.came THEN
+                    RAISE object_not_in_prerequisite_state USING MESSAGE = %9$L, HINT = 'Disable the triggers that do so.';
+                END IF;
+%10$s                simhash.lines := simhash.lines[simhash.size + 1:];
+                simhash.size := simhash.size * 2;
+            EXCEPTION WHEN OTHERS THEN
+                %12$s
+                IF simhash.size = 1 THEN
+                    simhash.lines := simhash.lines[2:];
+                END IF;
+                simhash.size := greatest(simhash.size / 2, 1);
+            END;
+        END LOOP;
+%11$s$text$, l.name, settable, l.log, moved, dropped, is_back, settable_t, settable_l,
+            'a trigger of ' || l.name || ' alters rows that come back, or takes them away',
+            edited, left_over, refused), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
+        string_agg(is_back, '') FILTER (WHERE own) AS own_key,
+        string_agg(l.log, ', ' ORDER BY own DESC, l.name COLLATE "C") AS logs,
+        string_agg(l.name, ', ' ORDER BY own DESC, l.name COLLATE "C") AS tables,
+        string_agg(format('SELECT "simhash step" FROM %s%s', l.log, CASE WHEN NOT own THEN ' WHERE "simhash action" <> ''back''' END), ' UNION ALL ' ORDER BY own DESC, l.name COLLATE "C") AS lines,
+        string_agg(format('(SELECT pg_catalog.max("simhash step") FROM %s)', l.log), ', ' ORDER BY own DESC, l.name COLLATE "C") AS last
+    FROM (SELECT parts.oid, parts.name, log_name, true, -- the table itself
+              '', '', (SELECT string_agg(format('t.%s %s l.%1$s', i.name, equals), ' AND ') FROM identity AS i WHERE indrelid = parts.oid),
+              '', ''
           FROM parts
           UNION ALL
           SELECT conrelid, child, log_name, false,
-              format($text$        UPDATE %s AS t SET %s FROM %s AS l
-        WHERE "simhash step" = simhash.step AND "simhash action" = 'moved' AND %s
-            AND ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text
-            AND %s
-            AND %L || ROW(%s)::pg_catalog.text <> ALL (simhash.left_behind);
-$text$, child, keys_back, log_name, is_there, keys_t, keys_now, refers, child, now_key),
-              format(E' AND "simhash action" = ''dropped''\n                AND %s', refers), is_back,
-              format($text$        -- What was edited meanwhile, or by triggers, is told by its line.
-        UPDATE %3$s AS l SET "simhash action" = 'back' FROM %1$s AS t WHERE "simhash step" = simhash.step AND %5$s
-            AND "simhash action" = 'moved' AND ROW(%6$s)::pg_catalog.text = ROW(%7$s)::pg_catalog.text;
-        simhash.left_behind := pg_catalog.array_cat(simhash.left_behind, ARRAY(
-            SELECT %8$L || k FROM %3$s AS l, LATERAL (VALUES (ROW(%2$s)::pg_catalog.text), (ROW(%4$s)::pg_catalog.text)) AS k (k)
-            WHERE "simhash step" = simhash.step AND "simhash action" <> 'back'));
-$text$, child, was_key, log_name, now_key, is_back, keys_t, keys_l, child)
-          FROM family) AS l (oid, name, log, own, moved, dropped, is_back, left_over)
-        JOIN columns ON attrelid = l.oid
+              format($text$                UPDATE %s AS t SET %s FROM %s AS l
+                WHERE l.ctid = ANY (simhash.lines[1:simhash.size]) AND "simhash action" = 'moved' AND %s
+                    AND ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text
+                    AND NOT simhash.left_behind OPERATOR(pg_catalog.?) (%L || ROW(%s)::pg_catalog.text);
+$text$, child, keys_back, log_name, is_there, keys_t, keys_now, child, now_key),
+              ' AND "simhash action" = ''dropped''', is_back,
+              format($text$                DELETE FROM %1$s AS l USING %2$s AS t WHERE l.ctid = ANY (simhash.lines[1:simhash.size])
+                    AND %3$s AND ROW(%6$s)::pg_catalog.text = ROW(%7$s)::pg_catalog.text AND "simhash action" = 'moved';
+                -- What was edited meanwhile, or by triggers, is told by its line.
+                UPDATE %1$s AS l SET "simhash action" = 'back' FROM %2$s AS t
+                WHERE l.ctid = ANY (simhash.lines[1:simhash.size]) AND "simhash action" = 'moved' AND %3$s
+                    AND ROW(%4$s)::pg_catalog.text = ROW(%5$s)::pg_catalog.text;
+$text$, log_name, child, is_back, keys_t, keys_l, f.settable_t, f.settable_l),
+              format($text$        simhash.left_behind := simhash.left_behind || coalesce((
+            SELECT pg_catalog.jsonb_object_agg(%L || v."simhash key", true) FROM %s AS l,
+                LATERAL (VALUES (ROW(%s)::pg_catalog.text), (ROW(%s)::pg_catalog.text)) AS v ("simhash key")
+            WHERE "simhash step" = simhash.step AND "simhash action" <> 'back'), '{}');
+$text$, child, log_name, was_key, now_key)
+          FROM family AS f) AS l (oid, name, log, own, moved, dropped, is_back, edited, left_over)
+        JOIN columns ON attrelid = l.oid, refusing
     WHERE log IS NOT NULL
 ), checks AS (
     -- a log serves one script, which may be run again: its comment would not put back what
@@ -2476,42 +2524,58 @@ $text$, child, was_key, log_name, now_key, is_back, keys_t, keys_l, child)
 #variable_conflict use_column
 <<simhash>>
 DECLARE
+    planned pg_catalog.bool := pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL;
     step pg_catalog.int8;
     came pg_catalog.int8;
     same pg_catalog.int8;
+    lines pg_catalog.tid[];
+    size pg_catalog.int4;
     -- the rows of lines that stay, about which no earlier line is undone
-    left_behind pg_catalog.text[] := '{}';
+    left_behind pg_catalog.jsonb := '{}';
 BEGIN
-    IF pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL THEN
+%9$s    IF planned THEN
         LOCK TABLE %2$s IN SHARE ROW EXCLUSIVE MODE;
     END IF;
     LOCK TABLE %3$s IN SHARE ROW EXCLUSIVE MODE;
     LOCK TABLE %4$s IN ROW EXCLUSIVE MODE;
 %5$s%6$s    SET CONSTRAINTS ALL IMMEDIATE;
-    -- The last step first: each finds the tables as it left them.
+    -- The last step first: each finds the tables as it left them.  All lines of it at once;
+    -- where the server refuses, by halves, until one alone stays.
     FOR simhash.step IN SELECT DISTINCT "simhash step" FROM (%7$s) AS l ORDER BY 1 DESC LOOP
 %8$s    END LOOP;
     SELECT pg_catalog.count(*) INTO simhash.step FROM (%7$s) AS l;
     IF simhash.step > 0 THEN
         RAISE WARNING 'lines that could not be put back, and stay in the log: %%', simhash.step;
-    ELSIF pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL THEN
-        UPDATE %2$s SET done = 'put back' WHERE done = 'removed';
+    END IF;
+    IF planned THEN
+        UPDATE %2$s AS p SET done = 'put back' FROM %10$s AS t
+        WHERE p.done = 'removed' AND %11$s AND NOT EXISTS (SELECT FROM %12$s AS l WHERE %13$s);
     END IF;
 END
-$text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines, puts_back.text) AS body
-    FROM parts, checks, puts_back WHERE length(margin) = 4 AND log IS NOT NULL
+$text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines, puts_back.text, schemas.text,
+        source, goes, parts.log_name, own_key) AS body
+    FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND length(schemas.margin) = 4 AND log IS NOT NULL
+), locks AS (
+    SELECT string_agg(schemas.text, '') FILTER (WHERE length(margin) = 8)
+        || format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n',
+                  parts.name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
+                                             CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
+                               FROM referring HAVING count(*) > 0), plan_name) AS text
+    FROM schemas, parts GROUP BY parts.name, plan_name
 ), work AS (
     SELECT format($text$
 #variable_conflict use_column
 <<simhash>>
 DECLARE
-    size pg_catalog.int8;
     step pg_catalog.int8;
+    lines pg_catalog.tid[]; -- of the plan
+    now pg_catalog.tid[];
+    size pg_catalog.int4;
     line pg_catalog.record;
     why pg_catalog.text;
+    whose pg_catalog.text;
 BEGIN
-%s    LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;
-%s    -- No row has two keys: what is said of one holds for it.
+%s%s%s    -- No row has two keys: what is said of one holds for it.
     IF EXISTS (
         WITH found AS MATERIALIZED ( -- lest the first row be sought by a nested loop
             SELECT t.tableoid AS part, t.ctid AS place
@@ -2521,14 +2585,10 @@ BEGIN
         RAISE object_not_in_prerequisite_state USING MESSAGE = %L;
     END IF;
     LOOP
-$text$, refusals.text, plan_name, (SELECT c.text FROM strangers AS c WHERE length(c.margin) = 4),
+$text$, refusals.text, locks.text, (SELECT c.text FROM strangers AS c WHERE length(c.margin) = 4),
         source, plan_name, plan_name, wanted, plan_name || ' writes the key of a row in two ways')
     -- from here on nobody adds what would go and be in no log, or alters the plan
-    || format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n%s%s',
-        name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
-                             CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
-               FROM referring HAVING count(*) > 0),
-        plan_name, E'        LOCK TABLE ' || logs || E' IN ROW EXCLUSIVE MODE;\n', checks.text)
+    || locks.text || coalesce(E'        LOCK TABLE ' || logs || E' IN ROW EXCLUSIVE MODE;\n', '') || checks.text
     -- Comparing shapes calls a function, for which a snapshot is taken that lasts until the
     -- COMMIT.  Without one, PostgreSQL 17 and later forget what a plan depends on that passes
     -- an index over which is too new for it, and fail if they are built with assertions.
@@ -2539,14 +2599,13 @@ $text$, refusals.text, plan_name, (SELECT c.text FROM strangers AS c WHERE lengt
         simhash.step := coalesce(greatest(%s), 0);
         -- Some pairs of the plan: lock their rows, and compare them again.  What others
         -- go for does not go itself, and a row goes once, whatever its key is written as.
-        UPDATE %s SET done = NULL WHERE done IN ('next', 'now');
         WITH pair AS MATERIALIZED (
             SELECT p.ctid AS line, p.gone, p.kept, p.needed, coalesce(p.doubt, '') AS doubt
             FROM %s AS p WHERE p.done IS NULL AND coalesce(p.doubt, 'no') = 'no'
             ORDER BY p.gone LIMIT %s
 $text$, schema, name, _simhash_shape(relation),
         format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
-        coalesce(last, 'NULL::pg_catalog.int8'), plan_name, plan_name, coalesce(batch::text, 'ALL'))
+        coalesce(last, 'NULL::pg_catalog.int8'), plan_name, coalesce(batch::text, 'ALL'))
     || format($text$        ), wanted ("simhash key") AS (
             SELECT gone FROM pair UNION SELECT kept FROM pair
         ), found AS MATERIALIZED (
@@ -2556,87 +2615,98 @@ $text$, schema, name, _simhash_shape(relation),
         ), told AS (
             SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,
                 pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found
-        )
+        ), judged AS MATERIALIZED (
 $text$, fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
         (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
         source, wanted)
-    || format($text$        UPDATE %1$s AS q SET done = CASE WHEN p.gone OPERATOR(pg_catalog.<>) p.kept
+    || format($text$            SELECT p.line, p.gone, (p.gone OPERATOR(pg_catalog.<>) p.kept
             AND g.keys = 1 AND s.keys = 1 AND g.places = 1 AND s.places = 1
             AND NOT EXISTS (SELECT FROM %1$s AS o WHERE o.done IS NULL AND coalesce(o.doubt, 'no') = 'no'
                 AND o.gone OPERATOR(pg_catalog.=) p.kept OFFSET 0)
             AND NOT EXISTS (SELECT FROM %1$s AS o WHERE o.done IS NULL AND coalesce(o.doubt, 'no') = 'no'
                 AND o.gone OPERATOR(pg_catalog.=) p.gone AND o.ctid < p.line OFFSET 0)
             AND NOT EXISTS (SELECT FROM %1$s AS o WHERE o.done = 'removed' AND o.kept OPERATOR(pg_catalog.=) p.gone OFFSET 0)%2$s
-            AND %3$s
-            THEN 'next' ELSE 'changed' END
-        FROM pair AS p LEFT JOIN told AS g ON g.key OPERATOR(pg_catalog.=) p.gone
-            LEFT JOIN told AS s ON s.key OPERATOR(pg_catalog.=) p.kept
-        WHERE q.ctid = p.line;
-        GET DIAGNOSTICS simhash.size = ROW_COUNT;
+            AND %3$s) IS TRUE AS goes
+            FROM pair AS p LEFT JOIN told AS g ON g.key OPERATOR(pg_catalog.=) p.gone
+                LEFT JOIN told AS s ON s.key OPERATOR(pg_catalog.=) p.kept
+        ), changed AS (
+            UPDATE %1$s AS q SET done = 'changed' FROM judged AS j WHERE q.ctid = j.line AND NOT j.goes
+        )
+        SELECT coalesce(pg_catalog.array_agg(line ORDER BY gone) FILTER (WHERE goes), '{}'), pg_catalog.count(*)
+            INTO simhash.lines, simhash.size FROM judged;
         EXIT WHEN simhash.size = 0;
 $text$, plan_name,
         (SELECT string_agg(format(E'\n            AND g.g%1$s IS DISTINCT FROM NULL AND ARRAY[g.g%1$s] OPERATOR(pg_catalog.=) ARRAY[s.g%1$s]', n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)), compared)
     || format($text$        -- All of these at once; where the server refuses, by halves, until one alone stays.
-        LOOP
-            UPDATE %1$s SET done = 'now' WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM %1$s WHERE done = 'next' LIMIT simhash.size));
-            GET DIAGNOSTICS simhash.size = ROW_COUNT;
-            EXIT WHEN simhash.size = 0;
+        simhash.size := pg_catalog.cardinality(simhash.lines);
+        WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
+            simhash.now := simhash.lines[1:simhash.size];
             BEGIN%2$s
 $text$, plan_name,
-        E'\n                -- Rows that refer to what goes refer to what stays for it.' || moves.text)
+        E'\n                -- Rows that refer to what goes refer to what stays for it.\n' || moves.text)
     || coalesce(moves.left_over || E'\n', '')
     || CASE WHEN log IS NULL THEN
-        format(E'                DELETE FROM %s AS t USING %s AS p WHERE p.done = ''now'' AND %s;\n',
+        format(E'                DELETE FROM %s AS t USING %s AS p WHERE p.ctid = ANY (simhash.now) AND %s;\n',
                source, plan_name, goes)
     ELSE
         format($text$                -- Remove the rows, and keep what they were.
                 simhash.step := simhash.step + 1;
                 WITH done AS (
                     DELETE FROM %s AS t USING %s AS p
-                    WHERE p.done = 'now' AND %s
+                    WHERE p.ctid = ANY (simhash.now) AND %s
                     RETURNING %s, p.kept, p.distance, p.similarity)
                 INSERT INTO %s (%s, "simhash kept", "simhash distance", "simhash similarity", "simhash step")
                 SELECT d.*, simhash.step FROM done AS d;
 $text$, source, plan_name, goes, every_t, log_name, every)
-    END || format($text$                IF EXISTS (SELECT FROM %1$s AS p WHERE p.done = 'now' AND (EXISTS (SELECT FROM %2$s AS t WHERE %3$s)
+    END || format($text$                IF EXISTS (SELECT FROM %1$s AS p WHERE p.ctid = ANY (simhash.now) AND (EXISTS (SELECT FROM %2$s AS t WHERE %3$s)
                         OR NOT EXISTS (SELECT FROM %2$s AS s WHERE %4$s))) THEN
                     RAISE SQLSTATE 'SH001' USING MESSAGE = 'not removed';
                 END IF;
-                UPDATE %1$s SET done = 'removed' WHERE done = 'now';
+                UPDATE %1$s SET done = 'removed' WHERE ctid = ANY (simhash.now);
+                simhash.lines := simhash.lines[simhash.size + 1:];
                 simhash.size := simhash.size * 2;
-            EXCEPTION WHEN integrity_constraint_violation OR triggered_data_change_violation
-                    OR raise_exception OR SQLSTATE 'SH001' THEN
-                UPDATE %1$s SET done = CASE simhash.size WHEN 1 THEN sqlerrm ELSE 'next' END WHERE done = 'now';
+            EXCEPTION WHEN OTHERS THEN
+                %6$s
+                IF pg_catalog.cardinality(simhash.now) = 1 THEN
+                    UPDATE %1$s SET done = 'stays: ' || sqlerrm WHERE ctid = ANY (simhash.now);
+                    simhash.lines := simhash.lines[2:];
+                END IF;
                 simhash.size := greatest(simhash.size / 2, 1);
             END;
         END LOOP;
 %5$s    END LOOP;
 END
-$text$, plan_name, source, goes, kept, CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END) AS body
-    FROM parts, moves, refusals, checks, columns, puts_back
+$text$, plan_name, source, goes, kept, CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END, refused) AS body
+    FROM parts, moves, refusals, checks, columns, puts_back, locks, refusing
     WHERE attrelid = parts.oid AND length(margin) = 8
+), revokes AS (
+    -- plan and logs are of whoever has them made, whatever new tables are granted to others
+    SELECT n, format($text$        FOR simhash_line IN
+            SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,
+                CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC'
+                ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)
+            FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a
+            WHERE c.oid OPERATOR(pg_catalog.=) ANY (%L::pg_catalog.regclass[]::pg_catalog.oid[])
+                AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
+        LOOP
+            EXECUTE simhash_line;
+        END LOOP;
+$text$, names) AS revoke
+    FROM (SELECT 'plan', ARRAY[plan_name] FROM parts
+          UNION ALL
+          SELECT 'log', ARRAY[log_name] || ARRAY(SELECT f.log_name FROM family AS f) FROM parts) AS t (n, names)
 ), logs AS (
     SELECT format($text$
 DECLARE
     undo pg_catalog.text := %1$s;
     simhash_line pg_catalog.text;
 BEGIN
-%2$s    IF pg_catalog.to_regclass(%3$L::pg_catalog.text) IS NULL THEN
+%2$s%7$s    IF pg_catalog.to_regclass(%3$L::pg_catalog.text) IS NULL THEN
 %4$s        ALTER TABLE %3$s ALTER "simhash removed" SET DEFAULT pg_catalog.now();
         EXECUTE pg_catalog.format('COMMENT ON TABLE %%s IS %%L', %3$L, undo);
-        -- They are of whoever has them made, whatever new tables are granted to others.
-        FOR simhash_line IN
-            SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass, CASE a.grantee
-                WHEN 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)
-            FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a
-            WHERE c.oid = ANY (%5$L::pg_catalog.regclass[]::pg_catalog.oid[]) AND a.grantee <> c.relowner
-        LOOP
-            EXECUTE simhash_line;
-        END LOOP;
-    END IF;
+%5$s    END IF;
 %6$sEND
 $text$, outer_tag || 'DO ' || inner_tag || undo.body || inner_tag || outer_tag,
                   refusals.text, parts.log_name,
@@ -2645,23 +2715,22 @@ $text$, outer_tag || 'DO ' || inner_tag || undo.body || inner_tag || outer_tag,
         ALTER TABLE %1$s REPLICA IDENTITY FULL;
         CREATE INDEX ON %1$s ("simhash step");
 $text$, l.name, l.more, l.original), '' ORDER BY l.name),
-                  array_agg(l.name), checks.text) AS body
-    FROM parts, undo, refusals, checks, LATERAL _simhash_quote(undo.body) AS inner_tag, LATERAL _simhash_quote(undo.body || inner_tag) AS outer_tag,
+                  (SELECT revoke FROM revokes WHERE n = 'log'), checks.text, schemas.text) AS body
+    FROM parts, undo, refusals, checks, schemas, LATERAL _simhash_quote(undo.body) AS inner_tag, LATERAL _simhash_quote(undo.body || inner_tag) AS outer_tag,
         LATERAL (SELECT parts.log_name, parts.name,
                      'NULL::pg_catalog.text[] AS "simhash kept", NULL::pg_catalog.int4 AS "simhash distance", NULL::pg_catalog.float8 AS "simhash similarity", pg_catalog.now() AS "simhash removed"'
                  UNION ALL
                  SELECT f.log_name, child, 'NULL::pg_catalog.text AS "simhash action"' || now_types
                  FROM family AS f) AS l (name, original, more)
-    WHERE length(margin) = 4
-    GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text
+    WHERE length(checks.margin) = 4 AND schemas.margin = checks.margin
+    GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text, schemas.text
 )
 SELECT text
 FROM parts, said, work, LATERAL (
     SELECT 1, format($text$-- Removes the rows of %s that the plan %s says may go.
 -- Look at the plan first: what is not to go, DELETE from it; a row with a doubt
 -- goes after UPDATE ... SET doubt = 'no'.
-%sCREATE TABLE IF NOT EXISTS %s AS
-    SELECT * FROM %s.simhash_dedup_plan(%s);
+%sDO %s%s%4$s;
 $text$,
         translate(name, E'\n\r', '  '), translate(plan_name, E'\n\r', '  '),
         (SELECT string_agg(translate(format('-- %s refers to it by %I: ON DELETE %s',
@@ -2669,26 +2738,34 @@ $text$,
                                      E'\n\r', '  ') || E'\n', '')
          FROM pg_constraint JOIN actions ON confdeltype = type
          WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
-             AND children IS NULL),
-        plan_name,
-        schema, arguments)
+             AND children IS NULL), tag, body)
+    FROM LATERAL (SELECT format($text$
+DECLARE
+    simhash_line pg_catalog.text;
+BEGIN
+    IF pg_catalog.to_regclass(%L::pg_catalog.text) IS NULL THEN
+        CREATE TABLE %s AS
+            SELECT * FROM %s.simhash_dedup_plan(%s);
+%s    END IF;
+END
+$text$, plan_name, plan_name, schema, arguments, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'))) AS b (body),
+        _simhash_quote(body) AS tag
     UNION ALL
     -- without an identity a publication of all tables refuses the updates
     SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done pg_catalog.text,\n'
         '    REPLICA IDENTITY FULL;\n', plan_name)
     UNION ALL
     -- without names, which may be taken
-    SELECT 3, format($text$-- Indexes, so that a turn takes no longer in a plan of a million pairs.
-DO $simhash$
+    SELECT 3, format(E'-- Indexes, so that a turn takes no longer in a plan of a million pairs.\nDO %s%s%1$s;\n', tag, body)
+    FROM LATERAL (SELECT format($text$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_index WHERE indrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass) THEN
-        CREATE INDEX ON %2$s (done, gone);
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_index WHERE indrelid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass) THEN
+        CREATE INDEX ON %s (done, gone);
         CREATE INDEX ON %2$s (done, kept);
     END IF;
     ANALYZE %2$s;
 END
-$simhash$;
-$text$, plan_name, plan_name)
+$text$, plan_name, plan_name)) AS b (body), _simhash_quote(body) AS tag
     UNION ALL
     SELECT 4, format(E'-- The log, and its comment, which puts all back.\nDO %s%s%s;\n', tag, body, tag)
     FROM logs, _simhash_quote(body) AS tag

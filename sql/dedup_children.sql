@@ -347,7 +347,7 @@ INSERT INTO plan_hand (gone, kept) VALUES ('{3}', '{1}');
 SELECT run('items', 'plan_hand', log => 'gone_hand', similarity => 'none');
 SELECT gone, kept, done FROM plan_hand ORDER BY 1, 2;
 SELECT put_back('gone_hand');
--- nor does a row go uncompared since somebody says that it does now
+-- nor does a row go uncompared since somebody says that it is going
 UPDATE items SET body = 'Nothing of this is like that at all, whatever somebody may say of it in a plan.' WHERE id = 3;
 CREATE TABLE plan_now AS SELECT ARRAY['3'] AS gone, ARRAY['1'] AS kept, 0 AS distance, 1::float8 AS similarity,
     .8::float8 AS needed, NULL::text AS doubt, 'now' AS done;
