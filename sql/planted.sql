@@ -495,6 +495,21 @@ CREATE INDEX ON fitted USING hamming (fp);
 CALL simhash_add_clusters('fitted', 'fp', 8, similarity => 'alike');                    -- error
 DROP TABLE fitted CASCADE;
 
+-- and what is made once there are clusters is not called by an INSERT
+CREATE FUNCTION open.any_one(anyelement) RETURNS varchar IMMUTABLE LANGUAGE sql AS 'SELECT $1::text';
+CREATE TABLE fitted (id int PRIMARY KEY, body varchar,
+    fp bigint GENERATED ALWAYS AS (minhash(ARRAY[open.any_one(body), body])) STORED);
+CALL simhash_add_clusters('fitted', 'fp');
+INSERT INTO fitted VALUES (1, 'A few words');
+SET ROLE regress_planted_owner;
+CREATE FUNCTION open.trapped() RETURNS varchar IMMUTABLE LANGUAGE plpgsql AS
+    'BEGIN RAISE ''trapped as %'', current_user; END';
+CREATE FUNCTION open.any_one(varchar) RETURNS varchar IMMUTABLE LANGUAGE sql AS 'SELECT open.trapped()';
+RESET ROLE;
+INSERT INTO fitted VALUES (2, 'A few words');                                           -- error
+CALL simhash_drop_clusters('fitted');
+DROP TABLE fitted CASCADE;
+
 -- nor, with texts that a writer may not read, or with the owner's rights, what he has
 -- before others in his search_path
 CREATE ROLE regress_planted_writer;
@@ -539,6 +554,34 @@ SELECT count(*) FROM near.plain;
 CALL simhash_drop_clusters('near.plain');
 CALL simhash_drop_clusters('near.plain', 'story');
 DROP TABLE near.plain;
+
+-- PL/pgSQL keeps types that its first call finds, so at the commit the writer stays who he is
+CREATE DOMAIN public.cleaned AS text;
+CREATE FUNCTION near.kept(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
+    'DECLARE kept cleaned := body; BEGIN RETURN kept; END';
+CREATE TABLE near.plain (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(near.kept(body))) STORED);
+CALL simhash_add_clusters('near.plain', 'fp', 8, similarity => 'alike');
+GRANT INSERT ON near.plain TO regress_planted_writer;
+SET ROLE regress_planted_writer;
+CREATE FUNCTION writers.stays() RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_user <> 'regress_planted_writer' THEN
+        RAISE 'trapped as %', current_user;
+    END IF;
+    RETURN true;
+END $$;
+CREATE DOMAIN writers.cleaned AS text CHECK (writers.stays());
+SET search_path = writers, public;
+INSERT INTO near.plain VALUES (1, 'A few words');
+BEGIN;
+INSERT INTO near.plain VALUES (2, 'Something else altogether');
+RESET ROLE;
+COMMIT;
+RESET search_path;
+CALL simhash_drop_clusters('near.plain');
+DROP TABLE near.plain;
+DROP DOMAIN cleaned;
 DROP SCHEMA writers CASCADE;
 DROP OWNED BY regress_planted_writer;
 DROP ROLE regress_planted_writer;

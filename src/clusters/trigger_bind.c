@@ -120,10 +120,12 @@ is_generated_by(Relation relation, AttrNumber column, Node *expression)
 	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
 	Node	   *its = simhash_guard_expression(relation, column);
 	Node	   *deed = cast_for(attribute, expression);
+	Node	   *again;
 
 	return its != NULL &&
 		(equal(eval_const_expressions(NULL, its), deed) ||
-		 equal(cast_for(attribute, simhash_read_again(relation, its)), deed));
+		 ((again = simhash_read_again(relation, its)) != NULL &&
+		  equal(cast_for(attribute, again), deed)));
 }
 
 /* The columns of the table whose rows are in clusters, in a relation. */

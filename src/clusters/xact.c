@@ -50,6 +50,7 @@ typedef struct Start
 {
 	NoteKey		key;
 	int64		number;			/* the id, or that of a copy */
+	Oid			user;			/* who added it */
 	List	   *tables;			/* where rows of ours may be in it */
 } Start;
 
@@ -130,10 +131,7 @@ simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number
 	else if (starts != NULL)
 		start = hash_search(starts, &key, HASH_FIND, NULL);
 	if (start != NULL && number != 0)
-	{
-		start->number = number;
-		start->tables = list_make1_oid(its->guard.table);
-	}
+		*start = (Start) {key, number, GetUserId(), list_make1_oid(its->guard.table)};
 	else if (start != NULL)
 		start->tables = list_append_unique_oid(start->tables, its->guard.table);
 	MemoryContextSwitchTo(old);
@@ -170,11 +168,13 @@ take_back(const ClusterTerms *terms, const Start *start)
 	int			level = NewGUCNestLevel();
 
 	/*
-	 * Whoever commits may not be who has inserted: expressions are the
-	 * owner's, and find what they call where nobody else can put it.
+	 * Whoever commits may not be who has inserted: the owner's expressions are
+	 * evaluated as by that role, whose session may have had functions remember
+	 * types of its own, whatever the path is now.
 	 */
 	RestrictSearchPath();
-	simhash_clusters_become_owner(terms->root, &user, &context);
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(start->user, context | SECURITY_LOCAL_USERID_CHANGE);
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
 	searched = simhash_clusters_searched(terms, clusters);

@@ -9,9 +9,10 @@
  * expression of the table that the trigger was made for, in columns of each table
  * that is searched: to insert a row computes the fingerprint by the like of it,
  * with the same rights, and no code of the owner of some other partition is run.
- * But here it is evaluated for rows that the role may not read, and at a commit with
- * the rights of the owner (xact.c): what it calls finds names in pg_catalog alone,
- * or the role could put something of its own in between by its search_path.
+ * But here it is evaluated for rows that the role may not read: what it calls finds
+ * names in pg_catalog alone, or the role could put something of its own in between by
+ * its search_path.  PL/pgSQL keeps the types that its first call in a session finds;
+ * so even at a commit nothing is evaluated with more rights than the role's (xact.c).
  *
  * Here a document is a value of variable length: a text; an array of texts; a bit
  * string, to which a fingerprint that is a bigint is turned.

@@ -314,18 +314,25 @@ note_functions(Node *node, void *functions)
 
 /*
  * What an expression over a relation is read as, once it is text: perhaps another
- * tree, with casts elsewhere, perhaps one that calls other functions.  Nothing is
+ * tree, with casts elsewhere; or NULL if it calls other functions then.  Nothing is
  * evaluated.
  */
 Node	   *
 simhash_read_again(Relation relation, Node *expression)
 {
 	List	   *context = deparse_context_for("t", RelationGetRelid(relation));
+	List	   *meant = NIL;
+	List	   *called = NIL;
 	Node	   *generated;
+	Node	   *again =
+	simhash_read_source(relation,
+						deparse_expression(expression, context, true, false),
+						SIMHASH_DOCUMENT, &generated);
 
-	return simhash_read_source(relation,
-							   deparse_expression(expression, context, true, false),
-							   SIMHASH_DOCUMENT, &generated);
+	(void) note_functions(expression, &meant);
+	(void) note_functions(again, &called);
+	return list_difference_oid(called, meant) == NIL &&
+		list_difference_oid(meant, called) == NIL ? again : NULL;
 }
 
 /*
@@ -339,17 +346,12 @@ char	   *
 simhash_write_expression(Relation relation, Node *expression, const char *alias,
 						 bool prefixed)
 {
-	List	   *meant = NIL;
-	List	   *called = NIL;
 	char	   *text = deparse_expression(expression,
 										  deparse_context_for(alias, RelationGetRelid(relation)),
 										  prefixed, false);
 
-	(void) note_functions(expression, &meant);
-	(void) note_functions(simhash_read_again(relation, expression), &called);
 	if (has_ambiguous_operator(expression, NULL) ||
-		list_difference_oid(called, meant) != NIL ||
-		list_difference_oid(meant, called) != NIL)
+		simhash_read_again(relation, expression) == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("expression may call something else once it is text: %s", text),
