@@ -140,7 +140,8 @@ chain_token(TokenChain *tokens, const unsigned char *from,
 		int32_t		c = sh_utf8_decode(from, end, &length);
 		int32_t		before = number;
 
-		number = number_value(c);
+		/* the normal form of one half is 1, U+2044, 2; folded, 1/2 */
+		number = !tokens->marks && (c == 0x2044 || c == '/') ? 0 : number_value(c);
 		if (tokens->minus && (number >= 0 ||
 							  utf8proc_category(c) >= UTF8PROC_CATEGORY_SM))
 			hash = chain_word(hash, '-');
