@@ -2454,11 +2454,12 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
         string_agg(format($text$        simhash.lines := ARRAY(SELECT ctid FROM %3$s WHERE "simhash step" = simhash.step);
         simhash.size := pg_catalog.cardinality(simhash.lines);
         WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
+            simhash.now := simhash.lines[1:simhash.size];
             BEGIN
 %4$s                INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE
-                    SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.lines[1:simhash.size])%5$s;
+                    SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.now)%5$s;
                 GET DIAGNOSTICS simhash.came = ROW_COUNT;
-                DELETE FROM %3$s AS l USING %1$s AS t WHERE l.ctid = ANY (simhash.lines[1:simhash.size])
+                DELETE FROM %3$s AS l USING %1$s AS t WHERE l.ctid = ANY (simhash.now)
                     AND %6$s AND ROW(%7$s)::pg_catalog.text = ROW(%8$s)::pg_catalog.text%5$s;
                 GET DIAGNOSTICS simhash.same = ROW_COUNT;
                 IF simhash.same < simhash.came THEN
@@ -2468,7 +2469,7 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
                 simhash.size := simhash.size * 2;
             EXCEPTION WHEN OTHERS THEN
                 %12$s
-                IF simhash.size = 1 THEN
+                IF pg_catalog.cardinality(simhash.now) = 1 THEN
                     simhash.lines := simhash.lines[2:];
                 END IF;
                 simhash.size := greatest(simhash.size / 2, 1);
@@ -2489,16 +2490,16 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
           UNION ALL
           SELECT conrelid, child, log_name, false,
               format($text$                UPDATE %s AS t SET %s FROM %s AS l
-                WHERE l.ctid = ANY (simhash.lines[1:simhash.size]) AND "simhash action" = 'moved' AND %s
+                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %s
                     AND ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text
                     AND NOT simhash.left_behind OPERATOR(pg_catalog.?) (%L || ROW(%s)::pg_catalog.text);
 $text$, child, keys_back, log_name, is_there, keys_t, keys_now, child, now_key),
               ' AND "simhash action" = ''dropped''', is_back,
-              format($text$                DELETE FROM %1$s AS l USING %2$s AS t WHERE l.ctid = ANY (simhash.lines[1:simhash.size])
+              format($text$                DELETE FROM %1$s AS l USING %2$s AS t WHERE l.ctid = ANY (simhash.now)
                     AND %3$s AND ROW(%6$s)::pg_catalog.text = ROW(%7$s)::pg_catalog.text AND "simhash action" = 'moved';
                 -- What was edited meanwhile, or by triggers, is told by its line.
                 UPDATE %1$s AS l SET "simhash action" = 'back' FROM %2$s AS t
-                WHERE l.ctid = ANY (simhash.lines[1:simhash.size]) AND "simhash action" = 'moved' AND %3$s
+                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %3$s
                     AND ROW(%4$s)::pg_catalog.text = ROW(%5$s)::pg_catalog.text;
 $text$, log_name, child, is_back, keys_t, keys_l, f.settable_t, f.settable_l),
               format($text$        simhash.left_behind := simhash.left_behind || coalesce((
@@ -2528,7 +2529,8 @@ DECLARE
     step pg_catalog.int8;
     came pg_catalog.int8;
     same pg_catalog.int8;
-    lines pg_catalog.tid[];
+    lines pg_catalog.tid[]; -- of the log
+    now pg_catalog.tid[];
     size pg_catalog.int4;
     -- the rows of lines that stay, about which no earlier line is undone
     left_behind pg_catalog.jsonb := '{}';
@@ -2548,12 +2550,14 @@ BEGIN
         RAISE WARNING 'lines that could not be put back, and stay in the log: %%', simhash.step;
     END IF;
     IF planned THEN
+        WITH l AS MATERIALIZED (SELECT %14$s FROM %12$s)
         UPDATE %2$s AS p SET done = 'put back' FROM %10$s AS t
-        WHERE p.done = 'removed' AND %11$s AND NOT EXISTS (SELECT FROM %12$s AS l WHERE %13$s);
+        WHERE p.done = 'removed' AND %11$s AND NOT EXISTS (SELECT FROM l WHERE %13$s);
     END IF;
 END
 $text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines, puts_back.text, schemas.text,
-        source, goes, parts.log_name, own_key) AS body
+        source, goes, parts.log_name, own_key,
+        (SELECT string_agg(i.name, ', ') FROM identity AS i WHERE indrelid = parts.oid)) AS body
     FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND length(schemas.margin) = 4 AND log IS NOT NULL
 ), locks AS (
     SELECT string_agg(schemas.text, '') FILTER (WHERE length(margin) = 8)
