@@ -289,7 +289,7 @@ def sqlstates():
             used |= set(re.findall(r'ERRCODE_(\w+)', name)) or {path + name}
     for path in glob.glob('simhash--*.sql'):
         with open(path, encoding='utf-8') as file:
-            used |= set(re.findall(r'\bRAISE (?!SQLSTATE)(\w+)', file.read()))
+            used |= set(re.findall(r'\bRAISE (?!SQLSTATE|WARNING)(\w+)', file.read()))
     # A condition has the name of its macro, but for the prefix of a class.
     used = {re.sub('^(e_r_i_e|s_r_e)_', '', name.lower()) for name in used}
     codes = psql('''
