@@ -2188,8 +2188,7 @@ WITH parts AS MATERIALIZED (
     -- the columns of children of which a log says what they are once a row has moved: of the
     -- primary key, which have an operator, and of foreign keys, which move
     SELECT u.conrelid, u.attnum, quote_ident(attname) AS name, equals, moves,
-        format('"simhash now %s"', row_number() OVER (PARTITION BY u.conrelid ORDER BY u.attnum)) AS now,
-        format('%I.%I', nspname, y.typname) AS type
+        format('"simhash now %s"', row_number() OVER (PARTITION BY u.conrelid ORDER BY u.attnum)) AS now
     FROM (SELECT conrelid, attnum, bool_or(moves) AS moves
           FROM (SELECT conrelid, unnest(conkey), true FROM referring WHERE NOT own
                 UNION ALL
@@ -2199,10 +2198,6 @@ WITH parts AS MATERIALIZED (
         LEFT JOIN (SELECT indrelid, attnum, equals FROM identity) AS i
             ON i.indrelid = u.conrelid AND i.attnum = u.attnum
         JOIN pg_attribute AS a ON attrelid = u.conrelid AND a.attnum = u.attnum
-        JOIN pg_type AS d ON d.oid = atttypid
-        -- what a domain does not let be NULL is NULL for rows that are dropped
-        JOIN pg_type AS y ON y.oid = CASE d.typtype WHEN 'd' THEN d.typbasetype ELSE d.oid END
-        JOIN pg_namespace AS s ON s.oid = y.typnamespace
 ), family AS MATERIALIZED (
     -- the children whose rows move; (t) is a row, (l) its line in the log
     SELECT f.conrelid, f.child, c.*, w.*,
@@ -2213,7 +2208,7 @@ WITH parts AS MATERIALIZED (
           FROM referring WHERE NOT own GROUP BY conrelid, child, short) AS f
         JOIN columns AS c ON attrelid = conrelid,
         LATERAL (SELECT
-                string_agg(format(', NULL::%s AS %s', type, d.now), '' ORDER BY attnum) AS now_types,
+                string_agg(format(', t.%s AS %s', name, d.now), '' ORDER BY attnum) AS now_types,
                 string_agg(', ' || d.now, '' ORDER BY attnum) AS now_names,
                 string_agg(', t.' || name, '' ORDER BY attnum) AS now,
                 string_agg('t.' || name, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_t,
@@ -2252,9 +2247,9 @@ WITH parts AS MATERIALIZED (
                     f.log_name, every, now_names) END AS keep_moved,
         CASE WHEN f.log_name IS NULL THEN
             'SELECT pg_catalog.count(*) INTO simhash.step FROM done'
-        ELSE format('INSERT INTO %s (%s, "simhash step", "simhash action") SELECT d.*, simhash.step, ''dropped'' FROM done AS d',
-                    f.log_name, every) END AS keep_dropped,
-        every_t, every_w || now AS every_w
+        ELSE format('INSERT INTO %s (%s%s, "simhash step", "simhash action") SELECT d.*, simhash.step, ''dropped'' FROM done AS d',
+                    f.log_name, every, now_names) END AS keep_dropped,
+        every_t || now AS every_t, every_w || now AS every_w
     FROM parts, referring AS r LEFT JOIN family AS f USING (conrelid), LATERAL (
         SELECT string_agg(format('g.%s %s t.%s', o, e, h), ' AND '),
             string_agg(format('g.%s %s w.%s', o, e, h), ' AND '),
@@ -2322,11 +2317,8 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
     -- what must be known before anything is changed
     SELECT string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why),
                       '') AS text
-    FROM (SELECT format('%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE', name) AS why
-          FROM parts WHERE NOT EXISTS (SELECT FROM identity WHERE indrelid = parts.oid)
-          UNION ALL
-          SELECT format('%s belongs to another role than %s: move its rows yourself, or ask its owner to',
-                        child, name)
+    FROM (SELECT format('%s belongs to another role than %s: move its rows yourself, or ask its owner to',
+                        child, name) AS why
           FROM referring, parts, pg_class AS r
           WHERE r.oid = relation AND r.relowner <> referring.relowner
           UNION ALL
@@ -2368,13 +2360,17 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
           SELECT 'the name of the log leaves no room for those of the logs of children'
           FROM family WHERE octet_length((parse_ident(log))[cardinality(parse_ident(log))]) > 58
           UNION ALL
+          SELECT format('%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE', name)
+          FROM parts WHERE NOT EXISTS (SELECT FROM identity WHERE indrelid = parts.oid)
+          UNION ALL
           SELECT 'children is neither ''move'' nor ''stay'''
           WHERE children NOT IN ('move', 'stay')
           UNION ALL
           SELECT 'batch is less than 1' WHERE batch < 1) AS w
 ), schemas AS (
-    -- What comes first: bare operators are those of the server, and who may do so keeps the
-    -- schemas from being renamed, lest others put their own in the place.
+    -- What comes first: bare operators are those of the server, and who may do so keeps
+    -- schemas from being renamed, and the extension from being dropped, lest others put
+    -- their own in the place.  The undo calls nothing of the extension.
     SELECT margin, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
         '%1$s        (SELECT nspname FROM pg_catalog.pg_namespace\n'
         '%1$s            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())))[1]\n'
@@ -2382,15 +2378,24 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
         '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = ''pg_catalog is not first in search_path'';\n'
         '%1$sEND IF;\n'
         '%1$sIF pg_catalog.has_table_privilege(''pg_catalog.pg_namespace''::pg_catalog.text, ''UPDATE''::pg_catalog.text) THEN\n'
-        '%1$s    PERFORM FROM pg_catalog.pg_namespace WHERE nspname = ANY (%2$L::pg_catalog.name[]) FOR KEY SHARE;\n'
-        '%1$sEND IF;\n',
-        margin, (SELECT array_agg(DISTINCT nspname ORDER BY nspname)
-                 FROM (SELECT plan_parts[1] FROM parts UNION ALL SELECT log_parts[1] FROM parts
-                       UNION ALL SELECT (parse_ident(schema))[1] FROM parts
+        '%1$s    IF (SELECT pg_catalog.count(*) FROM (SELECT FROM pg_catalog.pg_namespace\n'
+        '%1$s            WHERE nspname = ANY (%2$L::pg_catalog.name[]) FOR KEY SHARE) AS s) <> %3$s THEN\n'
+        '%1$s        RAISE object_not_in_prerequisite_state USING MESSAGE = ''a schema has been renamed or dropped'';\n'
+        '%1$s    END IF;\n'
+        '%1$sEND IF;\n', margin, names, cardinality(names)) AS text,
+        format(E'%1$sIF pg_catalog.has_table_privilege(''pg_catalog.pg_extension''::pg_catalog.text, ''UPDATE''::pg_catalog.text) THEN\n'
+        '%1$s    PERFORM FROM pg_catalog.pg_extension WHERE extname = ''simhash'' FOR KEY SHARE;\n'
+        '%1$sEND IF;\n'
+        '%1$sIF NOT EXISTS (SELECT FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace\n'
+        '%1$s        WHERE extname = ''simhash'' AND nspname = %2$L) THEN\n'
+        '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %3$L;\n'
+        '%1$sEND IF;\n', margin, (parse_ident(schema))[1], 'the extension is not in schema ' || schema) AS extension
+    FROM (VALUES ('    '), ('        ')) AS m (margin), parts,
+        LATERAL (SELECT array_agg(DISTINCT nspname ORDER BY nspname)
+                 FROM (SELECT plan_parts[1] UNION ALL SELECT log_parts[1]
                        UNION ALL SELECT nspname FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
                        WHERE c.oid = relation OR c.oid IN (SELECT conrelid FROM referring)) AS n (nspname)
-                 WHERE nspname IS NOT NULL)) AS text
-    FROM (VALUES ('    '), ('        ')) AS m (margin)
+                 WHERE nspname IS NOT NULL) AS n (names)
 ), strangers AS (
     -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
     -- a child run with the rights of whoever carries it out; who has the rights of the
@@ -2560,7 +2565,7 @@ $text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines
         (SELECT string_agg(i.name, ', ') FROM identity AS i WHERE indrelid = parts.oid)) AS body
     FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND length(schemas.margin) = 4 AND log IS NOT NULL
 ), locks AS (
-    SELECT string_agg(schemas.text, '') FILTER (WHERE length(margin) = 8)
+    SELECT string_agg(schemas.text || extension, '') FILTER (WHERE length(margin) = 8)
         || format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n',
                   parts.name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
                                              CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
