@@ -22,7 +22,11 @@
  *	  takes r + m - 1 windows of m tokens, and r + 3m - 1 of 3m: at most five times
  *	  as many (m = 2, r = 0).  What takes more of them is no change here and there.
  *	  Only a word that is written twice in a row takes nine for one, and that from
- *	  the longer document; so ten are allowed for one that this has lost.
+ *	  the longer document; so ten are allowed for one that this has lost.  Where a
+ *	  sentence has moved, a pair of words at its borders may be elsewhere as well,
+ *	  and a trigram of characters mostly is; so another ten are, and of characters
+ *	  and symbols, short as they are, twice as many.  Where a few values are
+ *	  exchanged and something else differs, these are enough, and it goes.
  *	  Documents that have the same features equally often must have the same words
  *	  one after the other.  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
@@ -50,7 +54,9 @@
 #define LONGER			3		/* times as many tokens in a longer window */
 #define REPEATS			1.5		/* occurrences of an average one of these,
 								 * from which on any two documents have them */
-#define LOST_MOST		10		/* of these, where both lose one feature */
+#define REPEATS_FINE	2		/* the same, by character or symbol */
+#define LOST_MOST		10		/* of these, where both lose one feature; by
+								 * character or symbol twice as many */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
@@ -183,23 +189,25 @@ chain_tokens(void *state, ShWindows *windows)
 
 /*
  * A code point, or the one before it, if that means something and would not be
- * seen in the tokens, or be taken for another; or else 0.
+ * seen in the tokens, or be taken for another; or else 0.  A '-' that begins a
+ * line may be a bullet, a '.' before a capital ends a sentence, and a '_' that is
+ * not within a name is an emphasis or a rule.
  */
 static inline int32_t
 unseen_mark(int32_t before, int32_t last, int32_t c)
 {
-	if (last > ' ' && last <= ':' &&
+	if (last > ' ' && (last <= ':' || last == '_') &&
 		((last == ':' && c == ':') || (last == '!' && (c == '=' || c == '(')) ||
-		 ((last == '!' || last == '-' || last == '.') && before != last &&
+		 (strchr(before < ' ' ? "!._" : "!._-", last) != NULL && before != last &&
 		  is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) &&
-		  !is_of(before, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND))))
+		  (last != '.' || is_of(c, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LL) ||
+		   is_of(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_ND)) &&
+		  is_of(before, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) == (last == '_'))))
 		return last;
-	if (c < 0x80 ? c == '_' :
-		is_of(c, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_PD) ||
-		c == 0xa7 || c == 0xb6 || c == 0x66a || c == 0x2020 || c == 0x2021 ||
-		(c >= 0x2030 && c <= 0x2037) || (c >= 0xe0020 && c <= 0xe007f))
-		return c;
-	return 0;
+	return c >= 0x80 &&
+		(is_of(c, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_PD) ||
+		 c == 0xa7 || c == 0xb6 || c == 0x66a || c == 0x2020 || c == 0x2021 ||
+		 (c >= 0x2030 && c <= 0x2037) || (c >= 0xe0020 && c <= 0xe007f)) ? c : 0;
 }
 
 /* Read some of the document. */
@@ -230,8 +238,7 @@ feed_chain(void *state, const unsigned char *bytes, Size length)
 
 		if (mark != 0)
 		{
-			bool		dash = mark >= 0x80 &&
-			utf8proc_category(mark) == UTF8PROC_CATEGORY_PD;
+			bool		dash = mark > '-' && utf8proc_category(mark) == UTF8PROC_CATEGORY_PD;
 
 			read_tokens(tokens, from, (Size) (bytes - from));
 			read_tokens(tokens, dash ? (const unsigned char *) "-" : symbol,
@@ -278,10 +285,9 @@ longer_profile(const ShProfile *profile)
 SimhashEvidence
 simhash_features_evidence(const ShBag *bag)
 {
-	return (SimhashEvidence)
-	{
-		.features = sh_bag_features(bag)
-	};
+	SimhashEvidence evidence = {.features = sh_bag_features(bag)};
+
+	return evidence;
 }
 
 /*
@@ -325,19 +331,22 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 
 /*
  * Have two documents lost more of their longer windows than the features that they
- * have lost explain; or do these repeat themselves, as any two would have them?
+ * have lost explain, and one more; or do these repeat themselves, as any two would
+ * have them?
  */
 static bool
-longer_differ(const SimhashEvidence *a, const SimhashEvidence *b,
-			  uint64 least, const ShBag *bag)
+longer_differ(const ShProfile *profile, const SimhashEvidence *a,
+			  const SimhashEvidence *b, uint64 least, const ShBag *bag)
 {
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
+	bool		fine = profile->unit == SH_UNIT_CHARACTER || profile->unit == SH_UNIT_SYMBOL;
+	double		repeats = fine ? REPEATS_FINE : REPEATS;
 
 	return a->longer.n > 0 && b->longer.n > 0 &&
 		(a->longer.total + b->longer.total - 2 * longer >
-		 LOST_MOST * (Max(a->features.total, b->features.total) - least) ||
-		 (a->longer.total >= REPEATS * a->longer.n && a->marks != b->marks &&
-		  b->longer.total >= REPEATS * b->longer.n));
+		 LOST_MOST * (Max(a->features.total, b->features.total) - least + 1) << fine ||
+		 (a->longer.total >= repeats * a->longer.n && a->marks != b->marks &&
+		  b->longer.total >= repeats * b->longer.n));
 }
 
 /*
@@ -359,7 +368,7 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
-		longer_differ(a, b, overlap.least, longer) ||
+		longer_differ(profile, a, b, overlap.least, longer) ||
 		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->features.total &&
 		 overlap.least == b->features.total && a->words != b->words))
 		return SIMHASH_BY_REPETITION;
