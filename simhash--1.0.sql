@@ -2306,8 +2306,8 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
                 END IF;$text$, found), '' ORDER BY moving.oid) AS left_over
     FROM moving
 ), refusing (refused) AS (
-    -- what is said of rows: by constraints, by triggers, of data; anything else ends the script
-    VALUES ($text$IF pg_catalog.left(sqlstate, 2) <> ALL ('{22,23,27,44,45,P0,SH}'::pg_catalog.text[]) THEN
+    -- what is said of no row ends the script: of privileges, resources, the server, other sessions
+    VALUES ($text$IF pg_catalog.left(sqlstate, 2) = ANY ('{08,0A,25,26,40,42,53,54,55,57,58,XX}'::pg_catalog.text[]) THEN
                     RAISE;
                 END IF;$text$)
 ), actions (type, name) AS (
@@ -2456,13 +2456,14 @@ $text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTE
 $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE indrelid = attrelid),
             coalesce(generated, '{}'), l.name || ' has another primary key, or other generated columns, than it had'),
             '' ORDER BY own DESC, l.name COLLATE "C") AS checks,
-        string_agg(format($text$        simhash.lines := ARRAY(SELECT ctid FROM %3$s WHERE "simhash step" = simhash.step);
+        string_agg(format($text$        simhash.lines := ARRAY(SELECT ctid FROM %3$s AS l WHERE "simhash step" = simhash.step);
         simhash.size := pg_catalog.cardinality(simhash.lines);
         WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
             simhash.now := simhash.lines[1:simhash.size];
             BEGIN
 %4$s                INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE
-                    SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.now)%5$s;
+                    SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.now)%5$s
+                        AND NOT simhash.left_behind OPERATOR(pg_catalog.?) (%13$L || ROW(%14$s)::pg_catalog.text);
                 GET DIAGNOSTICS simhash.came = ROW_COUNT;
                 DELETE FROM %3$s AS l USING %1$s AS t WHERE l.ctid = ANY (simhash.now)
                     AND %6$s AND ROW(%7$s)::pg_catalog.text = ROW(%8$s)::pg_catalog.text%5$s;
@@ -2482,16 +2483,20 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
         END LOOP;
 %11$s$text$, l.name, settable, l.log, moved, dropped, is_back, settable_t, settable_l,
             'a trigger of ' || l.name || ' alters rows that come back, or takes them away',
-            edited, left_over, refused), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
+            edited, left_over, refused, l.name, l.was_key), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
         string_agg(is_back, '') FILTER (WHERE own) AS own_key,
         string_agg(l.log, ', ' ORDER BY own DESC, l.name COLLATE "C") AS logs,
         string_agg(l.name, ', ' ORDER BY own DESC, l.name COLLATE "C") AS tables,
         string_agg(format('SELECT "simhash step" FROM %s%s', l.log, CASE WHEN NOT own THEN ' WHERE "simhash action" <> ''back''' END), ' UNION ALL ' ORDER BY own DESC, l.name COLLATE "C") AS lines,
         string_agg(format('(SELECT pg_catalog.max("simhash step") FROM %s)', l.log), ', ' ORDER BY own DESC, l.name COLLATE "C") AS last
     FROM (SELECT parts.oid, parts.name, log_name, true, -- the table itself
-              '', '', (SELECT string_agg(format('t.%s %s l.%1$s', i.name, equals), ' AND ') FROM identity AS i WHERE indrelid = parts.oid),
-              '', ''
-          FROM parts
+              '', '', is_back, '', format($text$        simhash.left_behind := simhash.left_behind || coalesce((
+            SELECT pg_catalog.jsonb_object_agg(%L || ROW(%s)::pg_catalog.text, true) FROM %s AS l
+            WHERE "simhash step" = simhash.step), '{}');
+$text$, parts.name, was_key, log_name), was_key
+          FROM parts, (SELECT string_agg(format('t.%s %s l.%1$s', i.name, equals), ' AND ' ORDER BY attnum),
+                           string_agg('l.' || i.name, ', ' ORDER BY attnum)
+                       FROM parts, identity AS i WHERE indrelid = parts.oid) AS k (is_back, was_key)
           UNION ALL
           SELECT conrelid, child, log_name, false,
               format($text$                UPDATE %s AS t SET %s FROM %s AS l
@@ -2511,8 +2516,8 @@ $text$, log_name, child, is_back, keys_t, keys_l, f.settable_t, f.settable_l),
             SELECT pg_catalog.jsonb_object_agg(%L || v."simhash key", true) FROM %s AS l,
                 LATERAL (VALUES (ROW(%s)::pg_catalog.text), (ROW(%s)::pg_catalog.text)) AS v ("simhash key")
             WHERE "simhash step" = simhash.step AND "simhash action" <> 'back'), '{}');
-$text$, child, log_name, was_key, now_key)
-          FROM family AS f) AS l (oid, name, log, own, moved, dropped, is_back, edited, left_over)
+$text$, child, log_name, was_key, now_key), was_key
+          FROM family AS f) AS l (oid, name, log, own, moved, dropped, is_back, edited, left_over, was_key)
         JOIN columns ON attrelid = l.oid, refusing
     WHERE log IS NOT NULL
 ), checks AS (
@@ -2679,7 +2684,7 @@ $text$, source, plan_name, goes, every_t, log_name, every)
             EXCEPTION WHEN OTHERS THEN
                 %6$s
                 IF pg_catalog.cardinality(simhash.now) = 1 THEN
-                    UPDATE %1$s SET done = 'stays: ' || sqlerrm WHERE ctid = ANY (simhash.now);
+                    UPDATE %1$s SET done = 'stays: ' || pg_catalog.left(sqlerrm, 200) WHERE ctid = ANY (simhash.now);
                     simhash.lines := simhash.lines[2:];
                 END IF;
                 simhash.size := greatest(simhash.size / 2, 1);

@@ -131,7 +131,11 @@ simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number
 	else if (starts != NULL)
 		start = hash_search(starts, &key, HASH_FIND, NULL);
 	if (start != NULL && number != 0)
-		*start = (Start) {key, number, GetUserId(), list_make1_oid(its->guard.table)};
+	{
+		start->number = number;
+		start->user = GetUserId();
+		start->tables = list_make1_oid(its->guard.table);
+	}
 	else if (start != NULL)
 		start->tables = list_append_unique_oid(start->tables, its->guard.table);
 	MemoryContextSwitchTo(old);
@@ -168,9 +172,9 @@ take_back(const ClusterTerms *terms, const Start *start)
 	int			level = NewGUCNestLevel();
 
 	/*
-	 * Whoever commits may not be who has inserted: the owner's expressions are
-	 * evaluated as by that role, whose session may have had functions remember
-	 * types of its own, whatever the path is now.
+	 * Whoever commits may not be who has inserted: the owner's expressions
+	 * are evaluated as by that role, whose session may have had functions
+	 * remember types of its own, whatever the path is now.
 	 */
 	RestrictSearchPath();
 	GetUserIdAndSecContext(&user, &context);

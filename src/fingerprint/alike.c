@@ -23,10 +23,8 @@
  *	  as many (m = 2, r = 0).  What takes more of them is no change here and there.
  *	  Only a word that is written twice in a row takes nine for one, and that from
  *	  the longer document; so ten are allowed for one that this has lost.  Where a
- *	  sentence has moved, a pair of words at its borders may be elsewhere as well,
- *	  and a trigram of characters mostly is; so another ten are, and of characters
- *	  and symbols, short as they are, twice as many.  Where a few values are
- *	  exchanged and something else differs, these are enough, and it goes.
+ *	  few values are exchanged and something else differs, these are enough, and it
+ *	  goes.
  *	  Documents that have the same features equally often must have the same words
  *	  one after the other.  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
@@ -55,8 +53,7 @@
 #define REPEATS			1.5		/* occurrences of an average one of these,
 								 * from which on any two documents have them */
 #define REPEATS_FINE	2		/* the same, by character or symbol */
-#define LOST_MOST		10		/* of these, where both lose one feature; by
-								 * character or symbol twice as many */
+#define LOST_MOST		10		/* of these, where both lose one feature */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
@@ -331,7 +328,7 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 
 /*
  * Have two documents lost more of their longer windows than the features that they
- * have lost explain, and one more; or do these repeat themselves, as any two would
+ * have lost explain; or do these repeat themselves, as any two would
  * have them?
  */
 static bool
@@ -339,12 +336,11 @@ longer_differ(const ShProfile *profile, const SimhashEvidence *a,
 			  const SimhashEvidence *b, uint64 least, const ShBag *bag)
 {
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
-	bool		fine = profile->unit == SH_UNIT_CHARACTER || profile->unit == SH_UNIT_SYMBOL;
-	double		repeats = fine ? REPEATS_FINE : REPEATS;
+	double		repeats = profile->unit == SH_UNIT_WORD ? REPEATS : REPEATS_FINE;
 
 	return a->longer.n > 0 && b->longer.n > 0 &&
 		(a->longer.total + b->longer.total - 2 * longer >
-		 LOST_MOST * (Max(a->features.total, b->features.total) - least + 1) << fine ||
+		 LOST_MOST * (Max(a->features.total, b->features.total) - least) ||
 		 (a->longer.total >= repeats * a->longer.n && a->marks != b->marks &&
 		  b->longer.total >= repeats * b->longer.n));
 }
