@@ -22,9 +22,10 @@
  *	  takes r + m - 1 windows of m tokens, and r + 3m - 1 of 3m: at most five times
  *	  as many (m = 2, r = 0).  What takes more of them is no change here and there.
  *	  Only a word that is written twice in a row takes nine for one, and that from
- *	  the longer document; so ten are allowed for one that this has lost.  Where a
- *	  few values are exchanged and something else differs, these are enough, and it
- *	  goes.
+ *	  the longer document; so ten are allowed for one that this has lost, but five
+ *	  where features repeat themselves, as few of them are lost whatever changes.
+ *	  Where a few values are exchanged and something else differs, these are enough,
+ *	  and it goes.
  *	  Documents that have the same features equally often must have the same words
  *	  one after the other.  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
@@ -50,10 +51,10 @@
 #include "utils/builtins.h"
 
 #define LONGER			3		/* times as many tokens in a longer window */
-#define REPEATS			1.5		/* occurrences of an average one of these,
-								 * from which on any two documents have them */
-#define REPEATS_FINE	2		/* the same, by character or symbol */
-#define LOST_MOST		10		/* of these, where both lose one feature */
+/* Do features, or windows, occur twice on average?  Then any documents have them. */
+#define REPEATS(list)	((list).total >= 2 * (list).n)
+#define LOST_MOST		10		/* longer windows, where both lose one
+								 * feature; half as many where features repeat */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
@@ -328,21 +329,20 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 
 /*
  * Have two documents lost more of their longer windows than the features that they
- * have lost explain; or do these repeat themselves, as any two would
- * have them?
+ * have lost explain; or do these repeat themselves, as any two would have them?
  */
 static bool
-longer_differ(const ShProfile *profile, const SimhashEvidence *a,
-			  const SimhashEvidence *b, uint64 least, const ShBag *bag)
+longer_differ(const SimhashEvidence *a, const SimhashEvidence *b, uint64 least,
+			  const ShBag *bag)
 {
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
-	double		repeats = profile->unit == SH_UNIT_WORD ? REPEATS : REPEATS_FINE;
+	uint64		most = LOST_MOST * (Max(a->features.total, b->features.total) - least);
 
+	if (REPEATS(a->features) && REPEATS(b->features))
+		most /= 2;
 	return a->longer.n > 0 && b->longer.n > 0 &&
-		(a->longer.total + b->longer.total - 2 * longer >
-		 LOST_MOST * (Max(a->features.total, b->features.total) - least) ||
-		 (a->longer.total >= repeats * a->longer.n && a->marks != b->marks &&
-		  b->longer.total >= repeats * b->longer.n));
+		(a->longer.total + b->longer.total - 2 * longer > most ||
+		 (REPEATS(a->longer) && REPEATS(b->longer) && a->marks != b->marks));
 }
 
 /*
@@ -364,7 +364,7 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
-		longer_differ(profile, a, b, overlap.least, longer) ||
+		longer_differ(a, b, overlap.least, longer) ||
 		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->features.total &&
 		 overlap.least == b->features.total && a->words != b->words))
 		return SIMHASH_BY_REPETITION;
