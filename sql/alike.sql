@@ -144,7 +144,7 @@ INSERT INTO symbols VALUES
     (false, 'a != 5', 'a = 5'), (false, 'if (!ok) a', 'if (ok) a'), (false, '!a and b', 'a and !b'), (false, '(?!foo) x', '(?:foo) x'),
     (false, 'return -a;', 'return a;'), (false, 'costs .5', 'costs 5'), (false, '2001:db8::1:0', '2001:db8:1::0'),
     (false, 'ann_smith', 'ann.smith'), (false, '5′ long', '5″ long'), (false, '§ 5', '¶ 5'), (false, '5‰ of', '5 of'),
-    (false, E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won'), (true, 'Really?!—So it is...', 'Really, so it is'),
+    (true, 'Really?!—So it is...', 'Really, so it is'),
     (false, 'قیمت ۱۰۰', 'قیمت ۹۰۰'), (false, 'मूल्य १००', 'मूल्य १०१'), (true, 'قیمت ۱۰۰', 'قیمت 100'),
     (true, 'it´s so', 'it''s so'), (true, 'COVID-19 cases', 'COVID 19 cases'), (true, 'covid19 cases', 'COVID19 cases'),
     (true, 'Free and equal', 'FREE AND EQUAL'), (true, 'Free, and equal.', 'Free and equal'),
@@ -153,6 +153,7 @@ INSERT INTO symbols VALUES
     (true, 'free-software licence', 'free software licence'), (true, 'one – two', 'one - two'), (true, '- one - two', 'one two'),
     (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
     (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
+SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', 0, 'word-1') AS flags;
 SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, 0, 'word-1') AS alike,
        simhash_alike(b, a, 0, 'word-1') AS back
 FROM symbols ORDER BY same, a, b;
