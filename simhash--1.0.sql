@@ -2130,7 +2130,7 @@ WITH parts AS MATERIALIZED (
 ), referring AS MATERIALIZED (
     -- the foreign keys to the table: of others, of which rows move, and of its own, whose
     -- rows have what they refer to stay
-    SELECT c.oid, conrelid, confrelid, conkey, conname, relowner,
+    SELECT c.oid, conrelid, confrelid, conkey, relowner,
         format('%I.%I', nspname, relname) AS child, short,
         coalesce(pg_partition_root(conrelid), conrelid)
             = coalesce(pg_partition_root(relation), relation) AS own,
@@ -2208,7 +2208,7 @@ WITH parts AS MATERIALIZED (
           FROM referring WHERE NOT own GROUP BY conrelid, child, short) AS f
         JOIN columns AS c ON attrelid = conrelid,
         LATERAL (SELECT
-                string_agg(format(', t.%s AS %s', name, d.now), '' ORDER BY attnum) AS now_types,
+                string_agg(format(', t.%s AS %s', name, d.now), '' ORDER BY attnum) AS now_columns,
                 string_agg(', ' || d.now, '' ORDER BY attnum) AS now_names,
                 string_agg(', t.' || name, '' ORDER BY attnum) AS now,
                 string_agg('t.' || name, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_t,
@@ -2223,7 +2223,7 @@ WITH parts AS MATERIALIZED (
 ), moving AS MATERIALIZED (
     -- of a foreign key: the rows (t) that refer to one that goes (g), with what stays (s); what
     -- happens to a row that moves, (w) as it was; and whether it is dropped where it collides
-    SELECT r.oid, r.child, r.conname, own, f.log_name, children = 'move' AND collides AS drops,
+    SELECT r.oid, r.child, own, children = 'move' AND collides AS drops,
         format($text$%s AS p
                     JOIN %s AS g ON %s
                     JOIN %s AS t ON %s$text$, plan_name, source, gone, r.child, of_gone) AS found,
@@ -2243,12 +2243,8 @@ WITH parts AS MATERIALIZED (
                r.child, set_all, plan_name, source, gone, source, kept, r.child, of_gone_w, whole) AS move_all,
         CASE WHEN f.log_name IS NULL THEN
             'SELECT pg_catalog.count(*) INTO simhash.step FROM done'
-        ELSE format('INSERT INTO %s (%s%s, "simhash step", "simhash action") SELECT d.*, simhash.step, ''moved'' FROM done AS d',
-                    f.log_name, every, now_names) END AS keep_moved,
-        CASE WHEN f.log_name IS NULL THEN
-            'SELECT pg_catalog.count(*) INTO simhash.step FROM done'
-        ELSE format('INSERT INTO %s (%s%s, "simhash step", "simhash action") SELECT d.*, simhash.step, ''dropped'' FROM done AS d',
-                    f.log_name, every, now_names) END AS keep_dropped,
+        ELSE format('INSERT INTO %s (%s%s, "simhash action", "simhash step") SELECT d.*, simhash.step FROM done AS d',
+                    f.log_name, every, now_names) END AS keep_it,
         every_t || now AS every_t, every_w || now AS every_w
     FROM parts, referring AS r LEFT JOIN family AS f USING (conrelid), LATERAL (
         SELECT string_agg(format('g.%s %s t.%s', o, e, h), ' AND '),
@@ -2271,7 +2267,7 @@ WITH parts AS MATERIALIZED (
                     BEGIN
                         WITH done AS (
                         %s
-                        RETURNING %s)
+                        RETURNING %s, 'moved')
                         %s;
                     EXCEPTION WHEN unique_violation OR exclusion_violation THEN
                         -- of an index of its own, and not what a trigger says, or writes elsewhere
@@ -2287,19 +2283,19 @@ WITH parts AS MATERIALIZED (
                         WITH done AS (
                         DELETE FROM %s AS t
                         WHERE t.tableoid = simhash.line."simhash part" AND t.ctid = simhash.line."simhash place"
-                        RETURNING %s)
+                        RETURNING %s, 'dropped')
                         %s;
                     END;
                 END LOOP;
-$text$, targets, pairs, move_row, every_w, keep_moved, child, child, child, every_t, keep_dropped)
+$text$, targets, pairs, move_row, every_w, keep_it, child, child, child, every_t, keep_it)
         ELSE format($text$
                 PERFORM FROM %s
                 FOR UPDATE OF t;
                 WITH done AS (
                     %s
-                    RETURNING %s)
+                    RETURNING %s, 'moved')
                 %s;
-$text$, pairs, move_all, every_w, keep_moved) END, '' ORDER BY moving.oid) FILTER (WHERE NOT own) AS text,
+$text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (WHERE NOT own) AS text,
         string_agg(format($text$
                 IF EXISTS (SELECT FROM %s WHERE p.ctid = ANY (simhash.now)) THEN
                     RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
@@ -2484,7 +2480,8 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
 %11$s$text$, l.name, settable, l.log, moved, dropped, is_back, settable_t, settable_l,
             'a trigger of ' || l.name || ' alters rows that come back, or takes them away',
             edited, left_over, refused, l.name, l.was_key), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
-        string_agg(is_back, '') FILTER (WHERE own) AS own_key,
+        string_agg(is_back, '') FILTER (WHERE own) AS own_is_back,
+        string_agg(was_key, '') FILTER (WHERE own) AS own_key,
         string_agg(l.log, ', ' ORDER BY own DESC, l.name COLLATE "C") AS logs,
         string_agg(l.name, ', ' ORDER BY own DESC, l.name COLLATE "C") AS tables,
         string_agg(format('SELECT "simhash step" FROM %s%s', l.log, CASE WHEN NOT own THEN ' WHERE "simhash action" <> ''back''' END), ' UNION ALL ' ORDER BY own DESC, l.name COLLATE "C") AS lines,
@@ -2560,14 +2557,13 @@ BEGIN
         RAISE WARNING 'lines that could not be put back, and stay in the log: %%', simhash.step;
     END IF;
     IF planned THEN
-        WITH l AS MATERIALIZED (SELECT %14$s FROM %12$s)
+        WITH l AS MATERIALIZED (SELECT %14$s FROM %12$s AS l)
         UPDATE %2$s AS p SET done = 'put back' FROM %10$s AS t
         WHERE p.done = 'removed' AND %11$s AND NOT EXISTS (SELECT FROM l WHERE %13$s);
     END IF;
 END
 $text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines, puts_back.text, schemas.text,
-        source, goes, parts.log_name, own_key,
-        (SELECT string_agg(i.name, ', ') FROM identity AS i WHERE indrelid = parts.oid)) AS body
+        source, goes, parts.log_name, own_is_back, own_key) AS body
     FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND length(schemas.margin) = 4 AND log IS NOT NULL
 ), locks AS (
     SELECT string_agg(schemas.text || extension, '') FILTER (WHERE length(margin) = 8)
@@ -2734,7 +2730,7 @@ $text$, l.name, l.more, l.original), '' ORDER BY l.name),
         LATERAL (SELECT parts.log_name, parts.name,
                      'NULL::pg_catalog.text[] AS "simhash kept", NULL::pg_catalog.int4 AS "simhash distance", NULL::pg_catalog.float8 AS "simhash similarity", pg_catalog.now() AS "simhash removed"'
                  UNION ALL
-                 SELECT f.log_name, child, 'NULL::pg_catalog.text AS "simhash action"' || now_types
+                 SELECT f.log_name, child, 'NULL::pg_catalog.text AS "simhash action"' || now_columns
                  FROM family AS f) AS l (name, original, more)
     WHERE length(checks.margin) = 4 AND schemas.margin = checks.margin
     GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text, schemas.text
