@@ -310,7 +310,7 @@ SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_array
               FROM pg_catalog.pg_constraint
               WHERE contype OPERATOR(pg_catalog.=) 'f'
                   AND oid OPERATOR(pg_catalog.=) ANY (ARRAY(
-                      SELECT :"schema"._simhash_referring((:'relation')::pg_catalog.oid::pg_catalog.regclass)))), '[]') AS referring
+                      SELECT :schema._simhash_referring((:'relation')::pg_catalog.oid::pg_catalog.regclass)))), '[]') AS referring
 FROM (SELECT pg_catalog.concat(
                  CASE WHEN :'keep_first' OPERATOR(pg_catalog.<>) ''
                  THEN pg_catalog.format(', keep => %L', :'keep_first') END,

@@ -211,18 +211,18 @@ expect "4 1" "'%d %d' % (d['present'], d['nameless'])" TABLE="(SELECT CASE
 	WHEN n < 4 THEN n END AS n, body FROM texts WHERE n < 5) AS t" ID=n
 
 # the page waits for a lock: meanwhile nobody can put another schema in place of
-# the extension's, or of the table's, nor drop the extension
+# the extension's, whose name needs quotes, or of the table's, nor drop the extension
 psql <<-'END'
 	CREATE ROLE check_report_owner;
-	CREATE SCHEMA ext AUTHORIZATION check_report_owner;
-	ALTER EXTENSION simhash SET SCHEMA ext;
+	CREATE SCHEMA "Ext" AUTHORIZATION check_report_owner;
+	ALTER EXTENSION simhash SET SCHEMA "Ext";
 	DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO check_report_owner',
 	    current_database()); END $$;
 END
 coproc holder { command psql -XqAt; }
 echo 'SELECT pg_advisory_lock(7);' >&"${holder[1]}"
 read -r -u "${holder[0]}"
-make -s report TABLE=texts ID=n FP='ext.simhash(body)' K=16 PAGE="$work/page.html" \
+make -s report TABLE=texts ID=n FP='"Ext".simhash(body)' K=16 PAGE="$work/page.html" \
 	BODY='body || pg_advisory_lock_shared(7)' >"$work/log" 2>&1 &
 page=$!
 until [ "$(psql -At -c "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d
@@ -232,7 +232,7 @@ until [ "$(psql -At -c "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d
 	sleep 0.05
 done
 ! psql -c "SET ROLE check_report_owner; SET lock_timeout = '500ms';
-	ALTER SCHEMA ext RENAME TO ext2" 2>"$work/renamed" || fail "a schema was renamed"
+	ALTER SCHEMA \"Ext\" RENAME TO ext2" 2>"$work/renamed" || fail "a schema was renamed"
 grep -q 'lock timeout' "$work/renamed" || fail "renaming:" "$work/renamed"
 ! psql -c "SELECT FROM pg_extension FOR UPDATE NOWAIT" 2>"$work/dropped" ||
 	fail "the extension was not kept"
@@ -241,7 +241,7 @@ echo '\q' >&"${holder[1]}"
 wait "$page" || fail "a page, while a schema is renamed:" "$work/log"
 psql <<-'END'
 	ALTER EXTENSION simhash SET SCHEMA public;
-	DROP SCHEMA ext;
+	DROP SCHEMA "Ext";
 	DROP OWNED BY check_report_owner;
 	DROP ROLE check_report_owner;
 END
