@@ -2066,7 +2066,7 @@ COMMENT ON FUNCTION _simhash_quote(text) IS
 -- primary key and foreign keys as they are then, in steps.  What puts all back
 -- undoes the last step first, so that each finds the tables as it left them; a line
 -- whose row is not as the step left it stays in its log, and so do earlier lines
--- about that row.
+-- about that row, or of rows that referred to it.
 CREATE FUNCTION simhash_dedup_script(
     relation regclass, fingerprint text, plan text, k bigint DEFAULT NULL,
     kind text DEFAULT 'star', keep text DEFAULT NULL,
@@ -2165,7 +2165,7 @@ WITH parts AS MATERIALIZED (
             'its operators are not those of the server'
         WHEN EXISTS (SELECT FROM pg_constraint AS x
                      WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conkey OPERATOR(pg_catalog.&&) c.conkey
-                         AND (x.conkey <> c.conkey OR coalesce(pg_partition_root(x.confrelid), x.confrelid)
+                         AND (x.conkey <> c.conkey OR x.confrelid = c.confrelid AND x.confkey <> c.confkey OR coalesce(pg_partition_root(x.confrelid), x.confrelid)
                                                    <> coalesce(pg_partition_root(c.confrelid), c.confrelid))) THEN
             'another foreign key has one of its columns'
         WHEN EXISTS (SELECT FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS x USING (oid)
@@ -2242,8 +2242,9 @@ WITH parts AS MATERIALIZED (
                     WHERE p.ctid = ANY (simhash.now) AND %s AND t.tableoid = w.tableoid AND t.ctid = w.ctid$text$,
                r.child, set_all, plan_name, source, gone, source, kept, r.child, of_gone_w, whole) AS move_all,
         CASE WHEN f.log_name IS NULL THEN
-            'SELECT pg_catalog.count(*) INTO simhash.step FROM done'
-        ELSE format('INSERT INTO %s (%s%s, "simhash action", "simhash step") SELECT d.*, simhash.step FROM done AS d',
+            'SELECT pg_catalog.count(*) INTO simhash.came FROM done'
+        ELSE format(E'INSERT INTO %s (%s%s, "simhash action", "simhash step") SELECT d.*, simhash.step FROM done AS d;\n'
+                    '                GET DIAGNOSTICS simhash.came = ROW_COUNT',
                     f.log_name, every, now_names) END AS keep_it,
         every_t || now AS every_t, every_w || now AS every_w
     FROM parts, referring AS r LEFT JOIN family AS f USING (conrelid), LATERAL (
@@ -2257,7 +2258,7 @@ WITH parts AS MATERIALIZED (
         AS u (of_gone, of_gone_w, whole, set_all, set_row, targets)
 ), moves AS (
     -- one foreign key after the other, as a row may have two that both move; then nothing
-    -- refers to a row that goes
+    -- refers to a row that goes.  A trigger may skip a row, or lose one that changes partition.
     SELECT string_agg(E'                simhash.step := simhash.step + 1;' || CASE WHEN drops THEN format($text$
                 FOR simhash.line IN
                     SELECT t.tableoid AS "simhash part", t.ctid AS "simhash place"%s
@@ -2269,6 +2270,9 @@ WITH parts AS MATERIALIZED (
                         %s
                         RETURNING %s, 'moved')
                         %s;
+                        IF simhash.came = 0 THEN
+                            RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
+                        END IF;
                     EXCEPTION WHEN unique_violation OR exclusion_violation THEN
                         -- of an index of its own, and not what a trigger says, or writes elsewhere
                         GET STACKED DIAGNOSTICS simhash.why = CONSTRAINT_NAME, simhash.whose = SCHEMA_NAME;
@@ -2291,10 +2295,14 @@ $text$, targets, pairs, move_row, every_w, keep_it, child, child, child, every_t
         ELSE format($text$
                 PERFORM FROM %s
                 FOR UPDATE OF t;
+                GET DIAGNOSTICS simhash.same = ROW_COUNT;
                 WITH done AS (
                     %s
                     RETURNING %s, 'moved')
                 %s;
+                IF simhash.came < simhash.same THEN
+                    RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
+                END IF;
 $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (WHERE NOT own) AS text,
         string_agg(format($text$
                 IF EXISTS (SELECT FROM %s WHERE p.ctid = ANY (simhash.now)) THEN
@@ -2366,8 +2374,8 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
 ), schemas AS (
     -- What comes first: bare operators are those of the server, and who may do so keeps
     -- schemas from being renamed, and the extension from being dropped, lest others put
-    -- their own in the place.  The undo calls nothing of the extension.
-    SELECT margin, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
+    -- their own in the place.  The undo calls nothing of the extension, and needs no plan.
+    SELECT margin, of_what, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
         '%1$s        (SELECT nspname FROM pg_catalog.pg_namespace\n'
         '%1$s            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())))[1]\n'
         '%1$s        OPERATOR(pg_catalog.<>) ''pg_catalog''::pg_catalog.name THEN\n'
@@ -2378,20 +2386,21 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
         '%1$s            WHERE nspname = ANY (%2$L::pg_catalog.name[]) FOR KEY SHARE) AS s) <> %3$s THEN\n'
         '%1$s        RAISE object_not_in_prerequisite_state USING MESSAGE = ''a schema has been renamed or dropped'';\n'
         '%1$s    END IF;\n'
-        '%1$sEND IF;\n', margin, names, cardinality(names)) AS text,
+        '%1$sEND IF;\n', margin, coalesce(names, '{}'), coalesce(cardinality(names), 0)) AS text,
         format(E'%1$sIF pg_catalog.has_table_privilege(''pg_catalog.pg_extension''::pg_catalog.text, ''UPDATE''::pg_catalog.text) THEN\n'
-        '%1$s    PERFORM FROM pg_catalog.pg_extension WHERE extname = ''simhash'' FOR KEY SHARE;\n'
+        '%1$s    PERFORM FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace\n'
+        '%1$s        WHERE extname = ''simhash'' FOR KEY SHARE;\n'
         '%1$sEND IF;\n'
         '%1$sIF NOT EXISTS (SELECT FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace\n'
         '%1$s        WHERE extname = ''simhash'' AND nspname = %2$L) THEN\n'
         '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %3$L;\n'
         '%1$sEND IF;\n', margin, (parse_ident(schema))[1], 'the extension is not in schema ' || schema) AS extension
-    FROM (VALUES ('    '), ('        ')) AS m (margin), parts,
+    FROM (VALUES ('    ', 'all'), ('        ', 'all'), ('    ', 'undo'), ('        ', 'plan')) AS m (margin, of_what), parts,
         LATERAL (SELECT array_agg(DISTINCT nspname ORDER BY nspname)
-                 FROM (SELECT plan_parts[1] UNION ALL SELECT log_parts[1]
-                       UNION ALL SELECT nspname FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
-                       WHERE c.oid = relation OR c.oid IN (SELECT conrelid FROM referring)) AS n (nspname)
-                 WHERE nspname IS NOT NULL) AS n (names)
+                 FROM (SELECT plan_parts[cardinality(plan_parts) - 1], 'undo' UNION ALL SELECT log_parts[cardinality(log_parts) - 1], 'plan'
+                       UNION ALL SELECT nspname, 'plan' FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
+                       WHERE c.oid = relation OR c.oid IN (SELECT conrelid FROM referring)) AS n (nspname, not_of)
+                 WHERE nspname <> 'pg_temp' AND not_of <> of_what) AS n (names)
 ), strangers AS (
     -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
     -- a child run with the rights of whoever carries it out; who has the rights of the
@@ -2440,6 +2449,13 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
         LATERAL format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name) AS named,
         (VALUES ('    '), ('        ')) AS m (margin)
     WHERE tables.name IS NOT NULL GROUP BY parts.name, plan_name, margin
+), referred AS (
+    -- of a foreign key: what a row goes by that does not come back, and what refers to it
+    SELECT CASE WHEN own THEN parts.oid ELSE conrelid END AS conrelid, format(', %L || ROW(l.%s)::pg_catalog.text', named, array_to_string(ours, ', l.')) AS our_key,
+        format(', %L || ROW(l.%s)::pg_catalog.text', named, array_to_string(theirs, ', l.')) AS their_key
+    FROM parts, referring, LATERAL format('%s (%s) ', child, array_to_string(theirs, ', ')) AS named
+), refers AS (
+    SELECT conrelid, string_agg(their_key, '' ORDER BY their_key COLLATE "C") AS held FROM referred GROUP BY conrelid
 ), puts_back AS (
     -- of the undo: what must be as it was for a table, and what puts back a step
     SELECT string_agg(format($text$    IF coalesce((SELECT pg_catalog.array_agg(attname ORDER BY attname) FROM pg_catalog.pg_index, pg_catalog.pg_attribute
@@ -2459,7 +2475,7 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
             BEGIN
 %4$s                INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE
                     SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.now)%5$s
-                        AND NOT simhash.left_behind OPERATOR(pg_catalog.?) (%13$L || ROW(%14$s)::pg_catalog.text);
+                        AND NOT simhash.left_behind OPERATOR(pg_catalog.?|) ARRAY[%13$L || ROW(%14$s)::pg_catalog.text%15$s];
                 GET DIAGNOSTICS simhash.came = ROW_COUNT;
                 DELETE FROM %3$s AS l USING %1$s AS t WHERE l.ctid = ANY (simhash.now)
                     AND %6$s AND ROW(%7$s)::pg_catalog.text = ROW(%8$s)::pg_catalog.text%5$s;
@@ -2479,7 +2495,7 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
         END LOOP;
 %11$s$text$, l.name, settable, l.log, moved, dropped, is_back, settable_t, settable_l,
             'a trigger of ' || l.name || ' alters rows that come back, or takes them away',
-            edited, left_over, refused, l.name, l.was_key), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
+            edited, left_over, refused, l.name, l.was_key, l.held), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
         string_agg(is_back, '') FILTER (WHERE own) AS own_is_back,
         string_agg(was_key, '') FILTER (WHERE own) AS own_key,
         string_agg(l.log, ', ' ORDER BY own DESC, l.name COLLATE "C") AS logs,
@@ -2488,19 +2504,29 @@ $text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE 
         string_agg(format('(SELECT pg_catalog.max("simhash step") FROM %s)', l.log), ', ' ORDER BY own DESC, l.name COLLATE "C") AS last
     FROM (SELECT parts.oid, parts.name, log_name, true, -- the table itself
               '', '', is_back, '', format($text$        simhash.left_behind := simhash.left_behind || coalesce((
-            SELECT pg_catalog.jsonb_object_agg(%L || ROW(%s)::pg_catalog.text, true) FROM %s AS l
+            SELECT pg_catalog.jsonb_object_agg("simhash key", true) FROM %s AS l,
+                pg_catalog.unnest(ARRAY[%L || ROW(%s)::pg_catalog.text%s]) AS v ("simhash key")
             WHERE "simhash step" = simhash.step), '{}');
-$text$, parts.name, was_key, log_name), was_key
+$text$, log_name, parts.name, was_key, (SELECT string_agg(our_key, '' ORDER BY our_key COLLATE "C") FROM referred)), was_key,
+              (SELECT held FROM refers WHERE conrelid = parts.oid)
           FROM parts, (SELECT string_agg(format('t.%s %s l.%1$s', i.name, equals), ' AND ' ORDER BY attnum),
                            string_agg('l.' || i.name, ', ' ORDER BY attnum)
                        FROM parts, identity AS i WHERE indrelid = parts.oid) AS k (is_back, was_key)
           UNION ALL
           SELECT conrelid, child, log_name, false,
-              format($text$                UPDATE %s AS t SET %s FROM %s AS l
-                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %s
-                    AND ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text
-                    AND NOT simhash.left_behind OPERATOR(pg_catalog.?) (%L || ROW(%s)::pg_catalog.text);
-$text$, child, keys_back, log_name, is_there, keys_t, keys_now, child, now_key),
+              format($text$                PERFORM FROM %1$s AS t, %3$s AS l
+                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %4$s
+                    AND %5$s
+                FOR UPDATE OF t;
+                GET DIAGNOSTICS simhash.came = ROW_COUNT;
+                UPDATE %1$s AS t SET %2$s FROM %3$s AS l
+                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %4$s
+                    AND %5$s;
+                GET DIAGNOSTICS simhash.same = ROW_COUNT;
+                IF simhash.same < simhash.came THEN
+                    RAISE object_not_in_prerequisite_state USING MESSAGE = 'a trigger takes away rows that move';
+                END IF;
+$text$, child, keys_back, log_name, is_there, may),
               ' AND "simhash action" = ''dropped''', is_back,
               format($text$                DELETE FROM %1$s AS l USING %2$s AS t WHERE l.ctid = ANY (simhash.now)
                     AND %3$s AND ROW(%6$s)::pg_catalog.text = ROW(%7$s)::pg_catalog.text AND "simhash action" = 'moved';
@@ -2513,8 +2539,12 @@ $text$, log_name, child, is_back, keys_t, keys_l, f.settable_t, f.settable_l),
             SELECT pg_catalog.jsonb_object_agg(%L || v."simhash key", true) FROM %s AS l,
                 LATERAL (VALUES (ROW(%s)::pg_catalog.text), (ROW(%s)::pg_catalog.text)) AS v ("simhash key")
             WHERE "simhash step" = simhash.step AND "simhash action" <> 'back'), '{}');
-$text$, child, log_name, was_key, now_key), was_key
-          FROM family AS f) AS l (oid, name, log, own, moved, dropped, is_back, edited, left_over, was_key)
+$text$, child, log_name, was_key, now_key), was_key, held
+          FROM family AS f JOIN refers USING (conrelid),
+              LATERAL format('ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text
+                    AND NOT simhash.left_behind OPERATOR(pg_catalog.?|) ARRAY[%L || ROW(%s)::pg_catalog.text%s]',
+                             keys_t, keys_now, child, now_key, held) AS may)
+        AS l (oid, name, log, own, moved, dropped, is_back, edited, left_over, was_key, held)
         JOIN columns ON attrelid = l.oid, refusing
     WHERE log IS NOT NULL
 ), checks AS (
@@ -2539,11 +2569,11 @@ DECLARE
     lines pg_catalog.tid[]; -- of the log
     now pg_catalog.tid[];
     size pg_catalog.int4;
-    -- the rows of lines that stay, about which no earlier line is undone
+    -- the rows of lines that stay: no earlier line about them, or that refers to them, is undone
     left_behind pg_catalog.jsonb := '{}';
 BEGIN
 %9$s    IF planned THEN
-        LOCK TABLE %2$s IN SHARE ROW EXCLUSIVE MODE;
+%15$s        LOCK TABLE %2$s IN SHARE ROW EXCLUSIVE MODE;
     END IF;
     LOCK TABLE %3$s IN SHARE ROW EXCLUSIVE MODE;
     LOCK TABLE %4$s IN ROW EXCLUSIVE MODE;
@@ -2563,15 +2593,14 @@ BEGIN
     END IF;
 END
 $text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines, puts_back.text, schemas.text,
-        source, goes, parts.log_name, own_is_back, own_key) AS body
-    FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND length(schemas.margin) = 4 AND log IS NOT NULL
+        source, goes, parts.log_name, own_is_back, own_key, (SELECT text FROM schemas WHERE of_what = 'plan')) AS body
+    FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND of_what = 'undo' AND log IS NOT NULL
 ), locks AS (
-    SELECT string_agg(schemas.text || extension, '') FILTER (WHERE length(margin) = 8)
+    SELECT schemas.text || extension
         || format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n',
-                  parts.name, (SELECT format(E'        LOCK TABLE %s IN %s MODE;\n', string_agg(DISTINCT child, ', '),
-                                             CASE WHEN children IS NULL THEN 'ACCESS SHARE' ELSE 'ROW EXCLUSIVE' END)
+                  parts.name, (SELECT format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n', string_agg(DISTINCT child, ', '))
                                FROM referring HAVING count(*) > 0), plan_name) AS text
-    FROM schemas, parts GROUP BY parts.name, plan_name
+    FROM schemas, parts WHERE length(margin) = 8 AND of_what = 'all'
 ), work AS (
     SELECT format($text$
 #variable_conflict use_column
@@ -2582,6 +2611,8 @@ DECLARE
     now pg_catalog.tid[];
     size pg_catalog.int4;
     line pg_catalog.record;
+    came pg_catalog.int8;
+    same pg_catalog.int8;
     why pg_catalog.text;
     whose pg_catalog.text;
 BEGIN
@@ -2674,13 +2705,13 @@ $text$, source, plan_name, goes, every_t, log_name, every)
                         OR NOT EXISTS (SELECT FROM %2$s AS s WHERE %4$s))) THEN
                     RAISE SQLSTATE 'SH001' USING MESSAGE = 'not removed';
                 END IF;
-                UPDATE %1$s SET done = 'removed' WHERE ctid = ANY (simhash.now);
+                UPDATE %1$s AS p SET done = 'removed' WHERE p.ctid = ANY (simhash.now);
                 simhash.lines := simhash.lines[simhash.size + 1:];
                 simhash.size := simhash.size * 2;
             EXCEPTION WHEN OTHERS THEN
                 %6$s
                 IF pg_catalog.cardinality(simhash.now) = 1 THEN
-                    UPDATE %1$s SET done = 'stays: ' || pg_catalog.left(sqlerrm, 200) WHERE ctid = ANY (simhash.now);
+                    UPDATE %1$s AS p SET done = 'stays: ' || pg_catalog.left(sqlerrm, 200) WHERE p.ctid = ANY (simhash.now);
                     simhash.lines := simhash.lines[2:];
                 END IF;
                 simhash.size := greatest(simhash.size / 2, 1);
@@ -2732,7 +2763,7 @@ $text$, l.name, l.more, l.original), '' ORDER BY l.name),
                  UNION ALL
                  SELECT f.log_name, child, 'NULL::pg_catalog.text AS "simhash action"' || now_columns
                  FROM family AS f) AS l (name, original, more)
-    WHERE length(checks.margin) = 4 AND schemas.margin = checks.margin
+    WHERE length(checks.margin) = 4 AND schemas.margin = checks.margin AND of_what = 'all'
     GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text, schemas.text
 )
 SELECT text
@@ -2754,11 +2785,12 @@ DECLARE
     simhash_line pg_catalog.text;
 BEGIN
     IF pg_catalog.to_regclass(%L::pg_catalog.text) IS NULL THEN
-        CREATE TABLE %s AS
+%s        CREATE TABLE %s AS
             SELECT * FROM %s.simhash_dedup_plan(%s);
 %s    END IF;
 END
-$text$, plan_name, plan_name, schema, arguments, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'))) AS b (body),
+$text$, plan_name, schemas.text || extension, plan_name, schema, arguments, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'))
+          FROM schemas WHERE length(margin) = 8 AND of_what = 'all') AS b (body),
         _simhash_quote(body) AS tag
     UNION ALL
     -- without an identity a publication of all tables refuses the updates

@@ -568,6 +568,33 @@ SELECT run('pages', 'plan_granted', log => 'gone_granted');
 SELECT relname, relacl FROM pg_class WHERE relname ~ '^gone_granted' AND relkind = 'r' AND array_length(relacl, 1) > 1;
 ALTER DEFAULT PRIVILEGES IN SCHEMA children REVOKE ALL ON TABLES FROM PUBLIC;
 
+-- a key has been given to another row meanwhile, what referred to the old one stays where it
+-- went; in a plan named as the block is, its variables are none of its columns
+CREATE TABLE posts (id int PRIMARY KEY, slug text UNIQUE, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO posts VALUES (1, 'first', body()), (2, 'today', body()),
+    (3, 'rights', 'another text, which nobody has ever seen before or after');
+CREATE TABLE voted (n int PRIMARY KEY, slug text REFERENCES posts (slug));
+CREATE TABLE starred (who text, slug text REFERENCES posts (slug), PRIMARY KEY (who, slug));
+INSERT INTO voted VALUES (1, 'today'), (2, 'rights');
+INSERT INTO starred VALUES ('ann', 'first'), ('ann', 'today'), ('bob', 'today');
+CREATE FUNCTION now(anyelement) RETURNS tid[] LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+SELECT run('posts', 'simhash', log => 'gone_posts');
+SELECT gone, done FROM simhash;
+DROP FUNCTION now(anyelement);
+UPDATE voted SET slug = 'first' WHERE n = 2;
+UPDATE posts SET slug = 'today' WHERE id = 3;
+SET client_min_messages = error;
+SELECT put_back('gone_posts');
+TABLE voted ORDER BY n;
+TABLE starred ORDER BY who, slug;
+-- until it is free
+UPDATE posts SET slug = 'rights' WHERE id = 3;
+SELECT put_back('gone_posts');
+SET client_min_messages = warning;
+TABLE voted ORDER BY n;
+TABLE starred ORDER BY who, slug;
+SELECT (SELECT count(*) FROM gone_posts) AS gone, (SELECT count(*) FROM gone_posts_voted_1) + (SELECT count(*) FROM gone_posts_starred_1) AS moved;
+
 -- Every literal among arguments has its type: who may create functions in the schema of
 -- the extension could plant one that takes a bare literal for text.
 SELECT m[1] AS bare
