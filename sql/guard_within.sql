@@ -410,6 +410,32 @@ DROP OWNED BY regress_guard_within_writer CASCADE;
 DROP ROLE regress_guard_within_writer;
 
 ----------------------------------------
+-- a foreign key moves rows to another group
+----------------------------------------
+
+CREATE ROLE regress_guard_within_mover;
+CREATE TABLE sites (site int, part int, PRIMARY KEY (site, part));
+CREATE TABLE pages (id int PRIMARY KEY, fp bigint, site int, part int,
+    FOREIGN KEY (site, part) REFERENCES sites ON UPDATE CASCADE);
+CREATE INDEX ON pages USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON pages FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=site');
+INSERT INTO sites VALUES (1, 1), (1, 2), (2, 1);
+INSERT INTO pages VALUES (1, 0, 1, 1), (2, 1, 2, 1);
+GRANT SELECT, UPDATE ON sites TO regress_guard_within_mover;
+-- nothing is skipped, or it would refer to nothing; nor is anybody told what it met
+\set SHOW_CONTEXT never
+SET ROLE regress_guard_within_mover;
+UPDATE sites SET site = 1, part = 3 WHERE site = 2; -- error
+RESET ROLE;
+UPDATE pages SET site = 1 WHERE id = 2;
+UPDATE sites SET site = 3 WHERE site = 2;
+\set SHOW_CONTEXT errors
+SELECT * FROM pages ORDER BY id;
+DROP TABLE pages, sites;
+DROP ROLE regress_guard_within_mover;
+
+----------------------------------------
 -- triggers that are declared wrongly
 ----------------------------------------
 

@@ -20,13 +20,16 @@
 
 #define KEY_SHOWN		64		/* bytes of each value of a key */
 
-/* May the user read a column of the table that the trigger was made for? */
+/*
+ * May the user read a column of the table that the trigger was made for?  What a
+ * foreign key does, it does as the owner, whoever has caused that.
+ */
 static bool
 may_read_column(Oid root, AttrNumber column)
 {
-	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck(root, column, GetUserId(),
-							  ACL_SELECT) == ACLCHECK_OK;
+	return !InNoForceRLSOperation() &&
+		(pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck(root, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
 /*
@@ -351,7 +354,8 @@ simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 /*
  * The row as it goes into the table, or NULL if it does not: act on the row
  * found, if there is one, and forget that.  A row that an update has moved here
- * is gone from where it was: to skip it would be to delete it.
+ * is gone from where it was: to skip it would be to delete it.  And ON UPDATE CASCADE
+ * does not look whether the row refers to its new key by now.
  */
 HeapTuple
 simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
@@ -360,7 +364,8 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 	const GuardArguments *arguments = &guard->arguments;
 	GuardSearch *search = &guard->guard.search;
 	bool		found = search->match.slot != NULL;
-	bool		reject = moved || arguments->action != GUARD_SKIP;
+	bool		reject = moved || arguments->action != GUARD_SKIP ||
+	(TRIGGER_FIRED_BY_UPDATE(data->tg_event) && InNoForceRLSOperation());
 
 	if (arguments->action == GUARD_MARK)
 		row = found ? write_mark(arguments->mark, data, &search->match, row) :
