@@ -581,6 +581,23 @@ COMMIT;
 RESET search_path;
 CALL simhash_drop_clusters('near.plain');
 DROP TABLE near.plain;
+
+-- nor do triggers of the table of the clusters run with the rights of its owner
+CREATE TABLE near.plain (id int PRIMARY KEY, fp bigint);
+CALL simhash_add_clusters('near.plain', 'fp', 3);
+CREATE FUNCTION near.tell() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM stays(); RETURN NULL; END';
+CREATE TRIGGER tell AFTER TRUNCATE ON near.plain_clusters EXECUTE FUNCTION near.tell();
+GRANT INSERT, TRUNCATE ON near.plain TO regress_planted_writer;
+SET ROLE regress_planted_writer;
+SET search_path = writers, public;
+INSERT INTO near.plain VALUES (1, 0);
+TRUNCATE near.plain;
+RESET search_path;
+RESET ROLE;
+SELECT count(*) FROM near.plain_clusters;
+CALL simhash_drop_clusters('near.plain');
+DROP TABLE near.plain;
 DROP DOMAIN cleaned;
 DROP SCHEMA writers CASCADE;
 DROP OWNED BY regress_planted_writer;
