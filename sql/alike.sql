@@ -87,7 +87,8 @@ SELECT words, n, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccard(x, y)
        count(*) FILTER (WHERE simhash_alike(x, y)) AS alike,
        count(*) FILTER (WHERE simhash_alike(x, upper(x))) AS copies
 FROM (VALUES ('yes,no', 200), ('yes,no', 1000), ('door open,door closed', 50), ('对,错', 400), ('won,drawn,lost', 4000),
-             ('connection from client,request to backend,backend timed out,worker has stopped', 200)) AS v (words, n),
+             ('connection from client,request to backend,backend timed out,worker has stopped', 200),
+             ('answer: yes,answer: no', 16)) AS v (words, n),
     generate_series(1, 7) AS a, generate_series(1, 7) AS b, LATERAL (SELECT states(words, n, a) AS x, states(words, n, b) AS y) AS s
 WHERE a < b GROUP BY words, n ORDER BY words COLLATE "C", n;
 -- symbols count, and other words do, as the profile folds them
@@ -107,6 +108,10 @@ FROM (SELECT string_agg('word_' || chr(96 + i), ' ' ORDER BY i) || '. ' AS a, st
 -- copies are alike, and those that have lost a line or two, but of few states
 SELECT said(sensor(1), sensor(1)), said(sensor(1), substr(sensor(1), 40)), said(requests(1), requests(1) || ' GET home ok'),
        said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), .8, 'char-3');
+-- so is a text where features repeat, with another word or letter
+SELECT said(a, b), said(a, b, .8, 'word-1'), said(a, b, .8, 'char-3')
+FROM (SELECT string_agg(w || chance(8, 1, i), ' ' ORDER BY i) AS a, string_agg(CASE i WHEN 300 THEN 'x' ELSE w END || chance(8, 1, i), ' ' ORDER BY i) AS b
+      FROM generate_series(1, 600) AS i, LATERAL (SELECT 'w' || chr(97 + chance(26, 2, i))) AS l (w)) AS t;
 -- half of it is not
 SELECT said(sensor(1), left(sensor(1), length(sensor(1)) / 2)),
        said(requests(1), right(requests(1), length(requests(1)) / 2));

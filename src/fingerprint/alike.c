@@ -12,9 +12,9 @@
  *	  are nearly the same.  And a text that a hundred copies of an advertisement
  *	  are put before has hardly more features than the text with one.  So the
  *	  counts of features must be similar as well (the Jaccard similarity of
- *	  multisets).  Where windows three times as long repeat themselves, too, as in
- *	  a list of answers, "yes" or "no", any two have them about equally often.
- *	  There all must be the same, one after the other.
+ *	  multisets).  Where windows three times as long repeat themselves, too, or
+ *	  few features do, as in a list of answers, "yes" or "no", any two have them
+ *	  about equally often.  There all must be the same, one after the other.
  *	- Order.  What stands between two occurrences of a word can change places with
  *	  what stands between two others, and all pairs of words stay: a list of users
  *	  and their roles where another one is the admin.  The longer windows do not
@@ -22,10 +22,9 @@
  *	  takes r + m - 1 windows of m tokens, and r + 3m - 1 of 3m: at most five times
  *	  as many (m = 2, r = 0).  What takes more of them is no change here and there.
  *	  Only a word that is written twice in a row takes nine for one, and that from
- *	  the longer document; so ten are allowed for one that this has lost, but five
- *	  where features repeat themselves, as few of them are lost whatever changes.
- *	  Where a few values are exchanged and something else differs, these are enough,
- *	  and it goes.
+ *	  the longer document; so ten are allowed for one that this has lost, but six, as
+ *	  for another word (m and 3m of each), where features repeat, as few are lost
+ *	  whatever changes.  Exchanges beside something else may be within that.
  *	  Documents that have the same features equally often must have the same words
  *	  one after the other.  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
@@ -52,9 +51,10 @@
 
 #define LONGER			3		/* times as many tokens in a longer window */
 /* Do features, or windows, occur twice on average?  Then any documents have them. */
-#define REPEATS(list)	((list).total >= 2 * (list).n)
-#define LOST_MOST		10		/* longer windows, where both lose one
-								 * feature; half as many where features repeat */
+#define REPEAT(list)	(a->list.total >= 2 * a->list.n && b->list.total >= 2 * b->list.n)
+#define LOST_MOST		10		/* longer windows, where both lose one feature */
+#define LOST_LEAST		6		/* the same where features repeat */
+#define FEW				64		/* features are those of lists of states */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
 								 * those that do */
@@ -329,20 +329,20 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 
 /*
  * Have two documents lost more of their longer windows than the features that they
- * have lost explain; or do these repeat themselves, as any two would have them?
+ * have lost explain; or do these repeat themselves, or few features, as any two would
+ * have them?
  */
 static bool
 longer_differ(const SimhashEvidence *a, const SimhashEvidence *b, uint64 least,
 			  const ShBag *bag)
 {
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
-	uint64		most = LOST_MOST * (Max(a->features.total, b->features.total) - least);
+	bool		repeat = REPEAT(features);
+	uint64		lost = Max(a->features.total, b->features.total) - least;
 
-	if (REPEATS(a->features) && REPEATS(b->features))
-		most /= 2;
 	return a->longer.n > 0 && b->longer.n > 0 &&
-		(a->longer.total + b->longer.total - 2 * longer > most ||
-		 (REPEATS(a->longer) && REPEATS(b->longer) && a->marks != b->marks));
+		(a->longer.total + b->longer.total - 2 * longer > lost * (repeat ? LOST_LEAST : LOST_MOST) ||
+		 (a->marks != b->marks && (REPEAT(longer) || (repeat && Max(a->features.n, b->features.n) < FEW))));
 }
 
 /*
