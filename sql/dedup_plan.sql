@@ -242,6 +242,10 @@ ALTER TABLE equal ADD PRIMARY KEY (id);
 CREATE TABLE distinct_ones (gone text[], kept text[]);
 INSERT INTO distinct_ones VALUES ('{2}', '{1}'), ('{3}', '{1}'), ('{3}', '{2}'), ('{99}', '{1}'), ('{x}', NULL), (NULL, NULL);
 SELECT fails($$SELECT * FROM simhash_dedup_plan('equal', 'fp', apart => 'distinct_ones')$$);
+CREATE VIEW viewed_ones AS TABLE distinct_ones;
+SELECT fails($$SELECT * FROM simhash_dedup_plan('equal', 'fp', apart => 'viewed_ones')$$),
+       fails($$SELECT * FROM simhash_dedup_plan('equal', 'fp', apart => 1)$$);
+DROP VIEW viewed_ones;
 DELETE FROM distinct_ones WHERE kept IS NULL;
 SELECT gone, kept, similarity FROM simhash_dedup_plan('equal', 'fp', apart => 'distinct_ones') ORDER BY gone;
 SELECT gone, kept, similarity FROM simhash_dedup_plan('equal', 'fp', document => 'body', apart => 'distinct_ones') ORDER BY gone;

@@ -18,6 +18,7 @@
 #include "executor/spi.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -301,18 +302,16 @@ simhash_find_distance(const SimhashTable *table, FunctionCallInfo fcinfo)
 static const char *
 find_apart(Oid relation)
 {
-	static const char *const columns[] = {"gone", "kept"};
-
-	for (int i = 0; i < 2; i++)
-	{
-		AttrNumber	number = get_attnum(relation, columns[i]);
-
-		if (number <= 0 || get_atttype(relation, number) != TEXTARRAYOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("apart is no table with the columns \"gone\" and \"kept\" of type text[]"),
-					 errhint("Keep rows of simhash_dedup_plan in it.")));
-	}
+	/* Its owner may run code by a view, and put one in its place until it is locked. */
+	check_table_rights(relation);
+	LockRelationOid(relation, AccessShareLock);
+	if (strchr("rp", get_rel_relkind(relation)) == NULL ||
+		get_atttype(relation, get_attnum(relation, "gone")) != TEXTARRAYOID ||
+		get_atttype(relation, get_attnum(relation, "kept")) != TEXTARRAYOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("apart is no table with the columns \"gone\" and \"kept\" of type text[]"),
+				 errhint("Keep rows of simhash_dedup_plan in it.")));
 	return simhash_quoted_name(relation);
 }
 
