@@ -157,11 +157,14 @@ INSERT INTO symbols VALUES
     (true, '“One” – «two»…', '"One" - (two)'),
     (true, 'free-software licence', 'free software licence'), (true, 'one – two', 'one - two'), (true, '- one - two', 'one two'),
     (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
+    (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'),
     (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
 SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', 0, 'word-1') AS flags;
 SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, 0, 'word-1') AS alike,
        simhash_alike(b, a, 0, 'word-1') AS back
 FROM symbols ORDER BY same, a, b;
+-- neither line breaks nor what is ignored matter to them
+SELECT said(E'with the flags\n-v and -x', 'with the flags -v and -x'), said(E'a snake\u00ad_case \u200b-v', 'a snake_case -v');
 -- where words differ, digits and symbols are as good as any; a digit within a word
 -- divides it
 SELECT said('libfoo2 of it', 'lib2foo of it', .4, 'word-1');

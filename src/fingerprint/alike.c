@@ -187,19 +187,17 @@ chain_tokens(void *state, ShWindows *windows)
 
 /*
  * A code point, or the one before it, if that means something and would not be
- * seen in the tokens, or be taken for another; or else 0.  A '-' that begins a
- * line may be a bullet, a '.' before a capital ends a sentence, and a '_' that is
- * not within a name is an emphasis or a rule.
+ * seen in the tokens, or be taken for another; or else 0.  A '.' before a letter may
+ * end a sentence, and a '_' that is not within a name is an emphasis or a rule.
+ * Line breaks and case may not matter here.
  */
 static inline int32_t
 unseen_mark(int32_t before, int32_t last, int32_t c)
 {
 	if (last > ' ' && (last <= ':' || last == '_') &&
 		((last == ':' && c == ':') || (last == '!' && (c == '=' || c == '(')) ||
-		 (strchr(before < ' ' ? "!._" : "!._-", last) != NULL && before != last &&
-		  is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) &&
-		  (last != '.' || is_of(c, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LL) ||
-		   is_of(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_ND)) &&
+		 (strchr("!._-", last) != NULL && before != last &&
+		  is_of(c, last == '.' ? UTF8PROC_CATEGORY_ND : UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) &&
 		  is_of(before, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) == (last == '_'))))
 		return last;
 	return c >= 0x80 &&
@@ -234,6 +232,8 @@ feed_chain(void *state, const unsigned char *bytes, Size length)
 		int32_t		mark = unseen_mark(tokens->before, tokens->last, c);
 		unsigned char symbol[] = {0xe2, 0xa0 | (mark >> 6 & 3), 0x80 | (mark & 0x3f)};
 
+		if ((sh_classify(c) & ~SH_INERT) == SH_IGNORED && (c < 0xe0020 || c > 0xe007f))
+			continue;
 		if (mark != 0)
 		{
 			bool		dash = mark > '-' && utf8proc_category(mark) == UTF8PROC_CATEGORY_PD;
