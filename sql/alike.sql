@@ -157,7 +157,7 @@ INSERT INTO symbols VALUES
     (true, '“One” – «two»…', '"One" - (two)'),
     (true, 'free-software licence', 'free software licence'), (true, 'one – two', 'one - two'), (true, '- one - two', 'one two'),
     (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
-    (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'),
+    (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'), (true, 'Part Ⅳ of it', 'part ⅳ of it'), (false, 'in O(2ⁿ) steps', 'in O(2n) steps'),
     (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
 SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', 0, 'word-1') AS flags;
 SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, 0, 'word-1') AS alike,

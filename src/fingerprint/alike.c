@@ -201,9 +201,9 @@ unseen_mark(int32_t before, int32_t last, int32_t c)
 		  is_of(before, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) == (last == '_'))))
 		return last;
 	return c >= 0x80 &&
-		(is_of(c, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_PD) ||
+		(is_of(c, UTF8PROC_CATEGORY_NO, UTF8PROC_CATEGORY_PD) ||
 		 c == 0xa7 || c == 0xb6 || c == 0x66a || c == 0x2020 || c == 0x2021 ||
-		 (c >= 0x2030 && c <= 0x2037) || (c >= 0xe0020 && c <= 0xe007f)) ? c : 0;
+		 (c >= 0x2030 && c <= 0x2037) || (c >= 0x2071 && c <= 0x209c) || (c >= 0xe0020 && c <= 0xe007f)) ? c : 0;
 }
 
 /* Read some of the document. */

@@ -302,7 +302,10 @@ simhash_find_distance(const SimhashTable *table, FunctionCallInfo fcinfo)
 static const char *
 find_apart(Oid relation)
 {
-	/* Its owner may run code by a view, and put one in its place until it is locked. */
+	/*
+	 * Its owner may run code by a view, and put one in its place until it is
+	 * locked.
+	 */
 	check_table_rights(relation);
 	LockRelationOid(relation, AccessShareLock);
 	if (strchr("rp", get_rel_relkind(relation)) == NULL ||
