@@ -91,6 +91,17 @@ FROM (VALUES ('yes,no', 200), ('yes,no', 1000), ('door open,door closed', 50), (
              ('answer: yes,answer: no', 16)) AS v (words, n),
     generate_series(1, 7) AS a, generate_series(1, 7) AS b, LATERAL (SELECT states(words, n, a) AS x, states(words, n, b) AS y) AS s
 WHERE a < b GROUP BY words, n ORDER BY words COLLATE "C", n;
+-- Rooms that have one guest or another, of few: who is in another room does not show.
+CREATE FUNCTION rooms(day int, n int, guests int, also text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(format('{"room": %s, "floor": 2, "kind": "single", "state": "in use", %s"guest": "guest_%s", "paid": true, "breakfast": true, "late": false}',
+                             i, replace(also, '%', (1000 + 7 * i)::text), chr(97 + chance(guests, day, i))), E'\n' ORDER BY i)
+    FROM generate_series(1, n) AS i
+$$;
+SELECT also, n, guests, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccard(x, y) >= .8) AS similar,
+       count(*) FILTER (WHERE simhash_alike(x, y)) AS alike, count(*) FILTER (WHERE simhash_alike(x, upper(x))) AS copies
+FROM (VALUES ('', 20, 10), ('', 31, 20), ('', 60, 30), ('"phone": %, "since": "May", "until": "June", "rate": "usual", ', 60, 30)) AS v (also, n, guests),
+    generate_series(1, 7) AS a, generate_series(1, 7) AS b, LATERAL (SELECT rooms(a, n, guests, also) AS x, rooms(b, n, guests, also) AS y) AS s
+WHERE a < b GROUP BY also, n, guests ORDER BY also COLLATE "C", n;
 -- symbols count, and other words do, as the profile folds them
 SELECT said('Müller fährt früh: C++', 'Muller fahrt fruh C++', .8, 'word-2-fold'),
        said('Müller fährt früh: C++', 'Muller fahrt fruh C', .8, 'word-2-fold');

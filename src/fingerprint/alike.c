@@ -24,7 +24,10 @@
  *	  Only a word that is written twice in a row takes nine for one, and that from
  *	  the longer document; so ten are allowed for one that this has lost, but six, as
  *	  for another word (m and 3m of each), where features repeat, as few are lost
- *	  whatever changes.  Exchanges beside something else may be within that.
+ *	  whatever changes; and five where longer windows repeat at times: in a list of
+ *	  rooms and their guests each guest who is here more often and there less is
+ *	  another word, but those who change rooms are not seen.  Exchanges beside
+ *	  something else may be within that.
  *	  Documents that have the same features equally often must have the same words
  *	  one after the other.  This, too, is called repetition.
  *	- Symbols.  Documents whose words are the same one after the other, where only
@@ -50,10 +53,12 @@
 #include "utils/builtins.h"
 
 #define LONGER			3		/* times as many tokens in a longer window */
-/* Do features, or windows, occur twice on average?  Then any documents have them. */
-#define REPEAT(list)	(a->list.total >= 2 * a->list.n && b->list.total >= 2 * b->list.n)
+/* Do features, or windows, of both occur so often on average?  From twice on any have them. */
+#define OCCUR(list, times)	(a->list.total >= (times) * a->list.n && b->list.total >= (times) * b->list.n)
 #define LOST_MOST		10		/* longer windows, where both lose one feature */
-#define LOST_LEAST		6		/* the same where features repeat */
+#define LOST_REPEAT		6		/* the same where features repeat */
+#define LOST_LISTS		5		/* and longer windows do so at times */
+#define LISTS			1.25	/* times that they occur then */
 #define FEW				64		/* features are those of lists of states */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
@@ -337,12 +342,13 @@ longer_differ(const SimhashEvidence *a, const SimhashEvidence *b, uint64 least,
 			  const ShBag *bag)
 {
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
-	bool		repeat = REPEAT(features);
-	uint64		lost = Max(a->features.total, b->features.total) - least;
+	bool		repeat = OCCUR(features, 2);
+	uint64		most = (Max(a->features.total, b->features.total) - least) *
+	(!repeat ? LOST_MOST : OCCUR(longer, LISTS) ? LOST_LISTS : LOST_REPEAT);
 
 	return a->longer.n > 0 && b->longer.n > 0 &&
-		(a->longer.total + b->longer.total - 2 * longer > lost * (repeat ? LOST_LEAST : LOST_MOST) ||
-		 (a->marks != b->marks && (REPEAT(longer) || (repeat && Max(a->features.n, b->features.n) < FEW))));
+		(a->longer.total + b->longer.total - 2 * longer > most ||
+		 (a->marks != b->marks && (OCCUR(longer, 2) || (repeat && Max(a->features.n, b->features.n) < FEW))));
 }
 
 /*
