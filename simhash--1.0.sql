@@ -1504,7 +1504,7 @@ COMMENT ON FUNCTION _simhash_dedup_table(
 'internal: what the texts of a report and of a removal are made of';
 
 CREATE FUNCTION _simhash_plan_rows(
-    relation regclass, query text,
+    relation regclass, query text, apart regclass,
     OUT gone text[], OUT kept text[], OUT distance integer,
     OUT similarity double precision, OUT needed double precision,
     OUT doubt text)
@@ -1514,11 +1514,11 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000
 -- Keys are read by sessions with other settings.
 SET datestyle = 'ISO' SET intervalstyle = 'postgres'
 SET extra_float_digits = 1 SET bytea_output = 'hex';
-COMMENT ON FUNCTION _simhash_plan_rows(regclass, text) IS
+COMMENT ON FUNCTION _simhash_plan_rows(regclass, text, regclass) IS
 'internal: the rows of a plan, by the query for it';
 
 CREATE FUNCTION _simhash_report_rows(
-    relation regclass, query text,
+    relation regclass, query text, apart regclass,
     OUT kind text, OUT cluster bigint, OUT n bigint, OUT bytes bigint,
     OUT distance integer, OUT similarity double precision,
     OUT needed double precision, OUT doubt text, OUT repeats double precision,
@@ -1526,7 +1526,7 @@ CREATE FUNCTION _simhash_report_rows(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_query_rows'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION _simhash_report_rows(regclass, text) IS
+COMMENT ON FUNCTION _simhash_report_rows(regclass, text, regclass) IS
 'internal: what a report is made of, by the query for it';
 
 -- The arguments of a call that says the same; name is that of the table.  If "typed",
@@ -1710,7 +1710,7 @@ BEGIN ATOMIC
 SELECT r.*
 FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
         document, similarity, at_least, profile, at_most, apart, false) AS p,
-    LATERAL _simhash_plan_rows(relation, format(
+    LATERAL _simhash_plan_rows(relation, apart => coalesce(apart, relation), query => format(
         'SELECT g.key, s.key, p.distance, p.similarity, p.needed, p.doubt FROM %s AS p'
         ' JOIN (SELECT %s AS id, %s AS key FROM %s AS t) AS g'
         ' ON g.id OPERATOR(pg_catalog.=) p.id'
@@ -1749,7 +1749,7 @@ WITH parts AS MATERIALIZED (
                               similarity, at_least, profile, at_most, apart, true) AS p
 ), found AS MATERIALIZED (
     SELECT r.*
-    FROM parts, LATERAL _simhash_report_rows(relation, concat(format(
+    FROM parts, LATERAL _simhash_report_rows(relation, apart => coalesce(apart, relation), query => concat(format(
         'WITH plan AS MATERIALIZED (SELECT * FROM %s)'
         ' SELECT ''table'', NULL::pg_catalog.int8, pg_catalog.count(*),'
         ' NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.float8,'

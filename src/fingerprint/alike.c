@@ -55,10 +55,7 @@
 #define LONGER			3		/* times as many tokens in a longer window */
 /* Do features, or windows, of both occur so often on average?  From twice on any have them. */
 #define OCCUR(list, times)	(a->list.total >= (times) * a->list.n && b->list.total >= (times) * b->list.n)
-#define LOST_MOST		10		/* longer windows, where both lose one feature */
-#define LOST_REPEAT		6		/* the same where features repeat */
-#define LOST_LISTS		5		/* and longer windows do so at times */
-#define LISTS			1.25	/* times that they occur then */
+#define LISTS			1.25	/* times that longer windows occur in lists */
 #define FEW				64		/* features are those of lists of states */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
@@ -334,7 +331,7 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 
 /*
  * Have two documents lost more of their longer windows than the features that they
- * have lost explain; or do these repeat themselves, or few features, as any two would
+ * have lost explain (ten for one, six where features repeat, five in lists); or do these repeat themselves, or few features, as any two would
  * have them?
  */
 static bool
@@ -344,7 +341,7 @@ longer_differ(const SimhashEvidence *a, const SimhashEvidence *b, uint64 least,
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
 	bool		repeat = OCCUR(features, 2);
 	uint64		most = (Max(a->features.total, b->features.total) - least) *
-	(!repeat ? LOST_MOST : OCCUR(longer, LISTS) ? LOST_LISTS : LOST_REPEAT);
+	(!repeat ? 10 : OCCUR(longer, LISTS) ? 5 : 6);
 
 	return a->longer.n > 0 && b->longer.n > 0 &&
 		(a->longer.total + b->longer.total - 2 * longer > most ||

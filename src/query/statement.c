@@ -7,7 +7,8 @@
  * takes minutes calls the functions and reads the tables that had these names
  * when it began, even if somebody renames a schema meanwhile and puts others
  * in their place.  SPI would look the names up once more when something has
- * changed.
+ * changed.  A report makes further queries as it runs: by then, names have to
+ * mean what it is about.
  *
  * A query runs as in a transaction that is read-only, so that functions which
  * it calls cannot write either; but not one of foreign tables on PostgreSQL 19:
@@ -20,8 +21,15 @@
 #include "query/query.h"
 
 #include "executor/tstoreReceiver.h"
+#include "optimizer/planmain.h"
+#include "parser/analyze.h"
 #include "parser/parser.h"
 #include "parser/scansup.h"
+
+#include "relation.h"
+
+/* What the statement may read that is running; NIL: anything. */
+static List *readable = NIL;
 
 /* Does the text begin as a query does? */
 static bool
@@ -89,10 +97,19 @@ complain_of_query(const SimhashStatement *statement)
 			 errhint("Give a query, such as '%s'.", statement->example)));
 }
 
+/* Fail: what a name means has changed meanwhile. */
+void
+simhash_complain_of_name(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s has been renamed", simhash_quoted_name(relation)),
+			 errhint("Try again.")));
+}
+
 /*
- * Analyze a query; fail unless it only reads.  The caller has set the text and
- * an example for the hint, and maybe types of parameters, and tuplestores that
- * the query can read by their names.
+ * Analyze a query; fail unless it only reads, and by its names what it may.  The
+ * caller has set the text and an example for the hint.
  */
 void
 simhash_analyze(SimhashStatement *statement)
@@ -100,18 +117,26 @@ simhash_analyze(SimhashStatement *statement)
 	ErrorContextCallback callback;
 	List	   *parsed;
 	List	   *queries = NIL;
-	Query	   *query = NULL;
+	List	   *may = statement->relations != NIL ? statement->relations : readable;
+	List	   *read;
+	List	   *others;
+	bool		secured;
+	Query	   *query;
 
 	enter_statement(statement, &callback);
 	parsed = raw_parser(statement->text, RAW_PARSE_DEFAULT);
 	if (list_length(parsed) == 1)
-		queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt,
-																   parsed),
-													 statement->text,
-													 NULL, 0, NULL);
+	{
+		/* Before policies of row security bring in others. */
+		query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed),
+										  statement->text, NULL, 0, NULL);
+		extract_query_dependencies((Node *) query, &read, &others, &secured);
+		if (may != NIL && list_difference_oid(read, may) != NIL)
+			simhash_complain_of_name(linitial_oid(may));
+		queries = pg_rewrite_query(query);
+	}
 	error_context_stack = callback.previous;
-	if (list_length(queries) == 1)
-		query = linitial_node(Query, queries);
+	query = list_length(queries) == 1 ? linitial_node(Query, queries) : NULL;
 	if (query == NULL || query->commandType != CMD_SELECT ||
 		query->hasModifyingCTE || query->rowMarks != NIL)
 		complain_of_query(statement);
@@ -162,10 +187,20 @@ void
 simhash_run_into(const SimhashStatement *statement, Tuplestorestate *store)
 {
 	DestReceiver *receiver = CreateTuplestoreDestReceiver();
+	List	   *outer = readable;
 
 	SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext,
 									false, NULL, NULL);
-	run_statement(statement, receiver);
+	PG_TRY();
+	{
+		readable = statement->relations;
+		run_statement(statement, receiver);
+	}
+	PG_FINALLY();
+	{
+		readable = outer;
+	}
+	PG_END_TRY();
 }
 
 /* The columns that a query yields. */

@@ -38,9 +38,7 @@ complain_of_place(const SimhashTable *table)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 table->place == SIMHASH_FOREIGN ?
-			 errmsg("%s has rows on other servers", table->name) :
-			 errmsg("%s is distributed and has no primary key of numbers, texts or uuids",
+			 errmsg("%s has rows on other servers that no primary key of numbers, texts or uuids tells apart",
 					table->name),
 			 errhint("While nobody changes the rows, delete by a column that tells them apart, those that simhash_clusters says another one represents.")));
 }
@@ -195,16 +193,6 @@ simhash_dedup_table(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(make_row(&table, k, columns));
 }
 
-/* Fail: what a name means has changed meanwhile. */
-static void
-complain_of_name(const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s has been renamed", name),
-			 errhint("Try again.")));
-}
-
 /*
  * query_or_expression_tree_walker: is there a function in FROM that is not the one
  * that makes clusters?  The owner of the schema of this extension could have renamed
@@ -228,7 +216,7 @@ has_foreign_source(Node *node, void *context)
 }
 
 /*
- * _simhash_plan_rows(relation regclass, query text)
+ * _simhash_plan_rows(relation regclass, query text, apart regclass)
  *		-> setof (gone text[], kept text[], distance integer,
  *		similarity double precision, needed double precision, doubt text)
  * _simhash_report_rows(the same)
@@ -236,7 +224,8 @@ has_foreign_source(Node *node, void *context)
  *		distance integer, similarity double precision, needed double precision,
  *		doubt text, repeats double precision, value text)
  *
- * The rows of a query about a table, which must have such columns.
+ * The rows of a query about a table, and one of pairs that are apart (or the same),
+ * which must have such columns.
  *
  * Errors: datatype_mismatch, object_not_in_prerequisite_state (the table has been
  * renamed meanwhile), whatever the query raises.
@@ -246,10 +235,10 @@ simhash_query_rows(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid			relation = PG_GETARG_OID(0);
-	char	   *name = simhash_quoted_name(relation);
 	SimhashStatement query = {
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(1)),
-		.example = "SELECT"
+		.example = "SELECT",
+		.relations = list_make2_oid(relation, PG_GETARG_OID(2))
 	};
 	TupleDesc	columns;
 
@@ -266,9 +255,7 @@ simhash_query_rows(PG_FUNCTION_ARGS)
 					 errmsg("the query yields other columns than the function does")));
 	}
 	if (has_foreign_source((Node *) query.query, NULL))
-		complain_of_name(name);
+		simhash_complain_of_name(relation);
 	simhash_run_into(&query, result->setResult);
-	if (strcmp(simhash_quoted_name(relation), name) != 0)
-		complain_of_name(name);
 	return (Datum) 0;
 }

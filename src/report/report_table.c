@@ -263,12 +263,8 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 		if (strchr(relkinds, relkind) == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
-					 errmsg("%s is not a table or materialized view", table->name) :
 					 errmsg("%s is not a table", table->name),
-					 strchr(relkinds, RELKIND_MATVIEW) != NULL ?
-					 errhint("simhash_clusters and simhash_pairs take any query.") :
-					 errhint("Name the table that the rows are in.")));
+					 errhint("Name the table that the rows are in; simhash_clusters and simhash_pairs take any query.")));
 		check_table_rights(relation);
 	}
 	expression = simhash_check_fingerprint(relation, fingerprint,

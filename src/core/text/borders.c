@@ -44,13 +44,6 @@ typedef char sh_room_for_reach
 [			SH_PASSAGE_MAX / 2 * SH_QUARTERS + 2 <= SH_REACH_ROOM &&
  (SH_REACH_ROOM & (SH_REACH_ROOM - 1)) == 0 ? 1 : -1];
 
-/* Part of the specification: the border hash between two words. */
-static inline uint64_t
-border_hash(uint64_t before, uint64_t hash)
-{
-	return sh_mix(before * SH_SCRAMBLE + hash);
-}
-
 /* Begin a document whose passages are to have so many words. */
 void
 sh_passages_begin(ShPassages *passages, int words, ShBorderSink sink,
@@ -146,7 +139,9 @@ sh_passages_add(ShPassages *passages, const ShWord *words, size_t n)
 	{
 		const ShWord *word = &words[i];
 		size_t		slot = passages->n % SH_REACH_ROOM;
-		uint64_t	hash = at > 0 ? border_hash(before, word->hash) : 0;
+
+		/* Part of the specification: the border hash between two words. */
+		uint64_t	hash = at > 0 ? sh_mix(before * SH_SCRAMBLE + word->hash) : 0;
 
 		if (at > passages->least.at + passages->reach)
 			leave_least(passages, at);

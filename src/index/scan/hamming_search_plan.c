@@ -93,10 +93,8 @@ read_group_shift(Relation index, const HammingIndexState *state, ArrayType *grou
 	if (count != columns - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg_plural("index \"%s\" has %d column beside the fingerprint, not %d",
-							   "index \"%s\" has %d columns beside the fingerprint, not %d",
-							   columns - 1,
-							   RelationGetRelationName(index), columns - 1, count),
+				 errmsg("number of values (%d) is not that of columns of index \"%s\" beside the fingerprint (%d)",
+						count, RelationGetRelationName(index), columns - 1),
 				 errhint("Give the value of each of these columns, in the order of the index.")));
 	*shift = 0;
 	for (int i = 0; i < columns; i++)
@@ -186,13 +184,8 @@ return_search_plan(FunctionCallInfo fcinfo, bool of_bits)
 		 state->indexed == SIMHASH_BIT_BALLS) != of_bits)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg(of_bits
-						? "index \"%s\" is on fingerprints of type bigint"
-						: "index \"%s\" is on bit strings",
-						RelationGetRelationName(index)),
-				 of_bits
-				 ? errhint("Use hamming_search_plan() for fingerprints of type bigint.")
-				 : errhint("Use hamming_bit_search_plan() for bit strings.")));
+				 errmsg("index \"%s\" is on other fingerprints", RelationGetRelationName(index)),
+				 errhint("Use hamming_search_plan() for type bigint, hamming_bit_search_plan() for bit strings.")));
 
 	/* Complain of a radius that is out of range, whatever the group is. */
 	(void) simhash_get_ball(PG_GETARG_DATUM(1), of_bits ? VARBITOID : INT8OID,
