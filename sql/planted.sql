@@ -598,6 +598,31 @@ RESET ROLE;
 SELECT count(*) FROM near.plain_clusters;
 CALL simhash_drop_clusters('near.plain');
 DROP TABLE near.plain;
+
+-- nor is a document computed as a row goes by a foreign key, or a function of the owner's
+CREATE FUNCTION near.held(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
+    'DECLARE held cleaned := body; BEGIN RETURN held; END';
+CREATE TABLE near.origin (id int PRIMARY KEY);
+CREATE TABLE near.plain (id int PRIMARY KEY, origin int REFERENCES near.origin ON DELETE CASCADE,
+    body text, fp bigint GENERATED ALWAYS AS (minhash(near.held(body))) STORED);
+CREATE FUNCTION near.remove(int) RETURNS void SECURITY DEFINER SET search_path = pg_temp
+    LANGUAGE sql AS 'DELETE FROM near.plain WHERE id = $1';
+INSERT INTO near.origin VALUES (1);
+CALL simhash_add_clusters('near.plain', 'fp', 8, similarity => 'alike');
+INSERT INTO near.plain VALUES (1, 1, 'A few words'), (2, 1, 'Something else altogether');
+CREATE OR REPLACE FUNCTION near.held(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS
+    'DECLARE held cleaned := body; BEGIN RETURN held; END';
+GRANT SELECT, DELETE ON near.origin TO regress_planted_writer;
+SET ROLE regress_planted_writer;
+SET search_path = writers, public;
+SELECT near.held('as of now, by the type of the writer');
+SELECT near.remove(1);
+DELETE FROM near.origin;
+RESET search_path;
+RESET ROLE;
+SELECT cluster, document FROM near.plain_clusters ORDER BY cluster;
+CALL simhash_drop_clusters('near.plain');
+DROP TABLE near.plain, near.origin;
 DROP DOMAIN cleaned;
 DROP SCHEMA writers CASCADE;
 DROP OWNED BY regress_planted_writer;

@@ -42,7 +42,7 @@ simhash_clusters_take_document(const ClusterTerms *terms, Relation clusters,
 	ExecDropSingleTupleTableSlot(changed);
 }
 
-/* Take a document from rows of the table of the clusters that have a number. */
+/* Take a document, or any, from rows of the table of the clusters that have a number. */
 static void
 take_from(const ClusterTerms *terms, Relation clusters,
 		  const GuardDocument *kept, AttrNumber column, int64 id,
@@ -60,7 +60,8 @@ take_from(const ClusterTerms *terms, Relation clusters,
 	{
 		while (simhash_clusters_next(&scan))
 		{
-			if (simhash_guard_same_document(simhash_guard_get_document(kept, scan.slot), document))
+			/* If any is taken, from rows that have one. */
+			if ((document == NULL) != simhash_guard_same_document(simhash_guard_get_document(kept, scan.slot), document))
 				rows = lappend(rows, memcpy(palloc(sizeof(ItemPointerData)),
 											&scan.slot->tts_tid, sizeof(ItemPointerData)));
 		}
@@ -75,8 +76,8 @@ take_from(const ClusterTerms *terms, Relation clusters,
 }
 
 /*
- * A row of a cluster is not there any more, or has another document: take that from
- * what represents the cluster.
+ * A row of a cluster is not there any more, or has another document: take that, or
+ * any if it is NULL, from what represents the cluster.
  */
 void
 simhash_clusters_take_text(const ClusterTerms *terms, int64 id, text *document)

@@ -171,14 +171,17 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 
 /*
  * A row has gone, or has another document, or is in another cluster: take its
- * document from what represents the cluster that it was in.
+ * document from what represents the cluster that it was in.  Nothing else is computed
+ * of a row that is deleted.  A function in SECURITY DEFINER, or a foreign key, may do
+ * that with rights that the session lacks, in which PL/pgSQL may remember types of its
+ * own: then any document is taken.
  */
 static void
 forget_document(const TriggerData *data)
 {
 	Relation	relation = data->tg_relation;
 	const ClusterTerms *terms;
-	GuardDocument document;
+	GuardDocument document = {0};
 	AttrNumber	cluster;
 	text	   *gone;
 	int64		id;
@@ -194,17 +197,18 @@ forget_document(const TriggerData *data)
 	/* What sets clusters up sees to it in the end, and has the table locked. */
 	if (!terms->star || terms->document == 0 || terms->later)
 		return;
-	document = simhash_clusters_bind_document(terms, relation);
+	if (!TRIGGER_FIRED_BY_DELETE(data->tg_event) || !InLocalUserIdChange() ||
+		simhash_is_of_core(terms->terms.expression))
+		document = simhash_clusters_bind_document(terms, relation);
 	cluster = simhash_clusters_map_columns(terms, relation)->attnums[terms->cluster - 1];
 	simhash_clusters_check_type(relation, cluster, INT8OID);
 	if (!simhash_clusters_get_number(relation, data->tg_trigtuple, cluster, &id))
 		return;
 	gone = simhash_guard_get_document(&document, data->tg_trigslot);
-	if (gone == NULL)
-		return;
-	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
-		simhash_guard_same_document(gone, simhash_guard_get_document(&document, data->tg_newslot)) &&
-		simhash_clusters_get_number(relation, data->tg_newtuple, cluster, &other) && other == id)
+	if ((gone == NULL && document.context != NULL) ||
+		(TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
+		 simhash_guard_same_document(gone, simhash_guard_get_document(&document, data->tg_newslot)) &&
+		 simhash_clusters_get_number(relation, data->tg_newtuple, cluster, &other) && other == id))
 		return;
 	simhash_clusters_take_text(terms, id, gone);
 }
