@@ -432,7 +432,22 @@ UPDATE pages SET site = 1 WHERE id = 2;
 UPDATE sites SET site = 3 WHERE site = 2;
 \set SHOW_CONTEXT errors
 SELECT * FROM pages ORDER BY id;
-DROP TABLE pages, sites;
+-- what a trigger inserts meanwhile finds what is there
+CREATE TABLE seen (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fp bigint, times int DEFAULT 1);
+CREATE INDEX ON seen USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON seen FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'conflict', '3');
+CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO seen (fp) VALUES (NEW.fp) ON CONFLICT (id) DO UPDATE SET times = seen.times + 1;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER see BEFORE UPDATE ON pages FOR EACH ROW EXECUTE FUNCTION see();
+INSERT INTO seen (fp) VALUES (0);
+UPDATE sites SET site = 4 WHERE site = 3;
+SELECT * FROM seen;
+DROP TABLE pages, sites, seen;
+DROP FUNCTION see;
 DROP ROLE regress_guard_within_mover;
 
 ----------------------------------------

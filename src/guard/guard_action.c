@@ -20,16 +20,12 @@
 
 #define KEY_SHOWN		64		/* bytes of each value of a key */
 
-/*
- * May the user read a column of the table that the trigger was made for?  What a
- * foreign key does, it does as the owner, whoever has caused that.
- */
+/* May the user read a column of the table that the trigger was made for? */
 static bool
 may_read_column(Oid root, AttrNumber column)
 {
-	return !InNoForceRLSOperation() &&
-		(pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		 pg_attribute_aclcheck(root, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
+	return pg_class_aclcheck(root, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(root, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
 /*
@@ -203,7 +199,10 @@ guard_hint(const char *name, const GuardTerms *terms, bool unseen)
 				   terms->at_least);
 }
 
-/* Refuse the row, or notice that it is left out. */
+/*
+ * Refuse the row, or notice that it is left out.  What a foreign key does, it does as
+ * the owner, whoever has caused that, who is not to be told.
+ */
 static void
 report_match(const GuardTrigger *guard, TriggerData *data,
 			 const GuardMatch *match, int level)
@@ -217,7 +216,7 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 			 errmsg("row is a near-duplicate of another in table \"%s\"", root) :
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
 					root),
-			 may_be_told(guard, match, columns) ?
+			 !InNoForceRLSOperation() && may_be_told(guard, match, columns) ?
 			 match_detail(guard, match, columns) : 0,
 			 guard_hint(guard->guard.name, &guard->arguments.terms,
 						match->unseen),
