@@ -2183,7 +2183,10 @@ WITH parts AS MATERIALIZED (
         -- of the name what can be part of that of a log, which is not to be cut at its end
         LATERAL left(relname, greatest(56 - octet_length(log) - octet_length(relname)
                                        + length(relname), 0)) AS short
-    WHERE c.oid IN (SELECT _simhash_referring(relation)) AND children IS NOT NULL
+    WHERE c.oid IN (SELECT _simhash_referring(relation)) AND (children IS NOT NULL
+        -- a row that refers to another of the table goes, and comes back, in another step
+        OR log IS NOT NULL AND coalesce(pg_partition_root(conrelid), conrelid)
+                             = coalesce(pg_partition_root(relation), relation))
 ), followed AS MATERIALIZED (
     -- the columns of children of which a log says what they are once a row has moved: of the
     -- primary key, which have an operator, and of foreign keys, which move
@@ -2452,7 +2455,7 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
 ), referred AS (
     -- of a foreign key: what a row goes by that does not come back, and what refers to it
     SELECT CASE WHEN own THEN parts.oid ELSE conrelid END AS conrelid, format(', %L || ROW(l.%s)::pg_catalog.text', named, array_to_string(ours, ', l.')) AS our_key,
-        format(', %L || ROW(l.%s)::pg_catalog.text', named, array_to_string(theirs, ', l.')) AS their_key
+        format(', CASE WHEN ROW(l.%1$s) IS NOT NULL THEN %2$L || ROW(l.%1$s)::pg_catalog.text END', array_to_string(theirs, ', l.'), named) AS their_key
     FROM parts, referring, LATERAL format('%s (%s) ', child, array_to_string(theirs, ', ')) AS named
 ), refers AS (
     SELECT conrelid, string_agg(their_key, '' ORDER BY their_key COLLATE "C") AS held FROM referred GROUP BY conrelid
@@ -2701,7 +2704,8 @@ $text$, plan_name,
                 INSERT INTO %s (%s, "simhash kept", "simhash distance", "simhash similarity", "simhash step")
                 SELECT d.*, simhash.step FROM done AS d;
 $text$, source, plan_name, goes, every_t, log_name, every)
-    END || format($text$                IF EXISTS (SELECT FROM %1$s AS p WHERE p.ctid = ANY (simhash.now) AND (EXISTS (SELECT FROM %2$s AS t WHERE %3$s)
+    END || format($text$                GET DIAGNOSTICS simhash.came = ROW_COUNT;
+                IF simhash.came < pg_catalog.cardinality(simhash.now) OR EXISTS (SELECT FROM %1$s AS p WHERE p.ctid = ANY (simhash.now) AND (EXISTS (SELECT FROM %2$s AS t WHERE %3$s)
                         OR NOT EXISTS (SELECT FROM %2$s AS s WHERE %4$s))) THEN
                     RAISE SQLSTATE 'SH001' USING MESSAGE = 'not removed';
                 END IF;

@@ -595,6 +595,41 @@ TABLE voted ORDER BY n;
 TABLE starred ORDER BY who, slug;
 SELECT (SELECT count(*) FROM gone_posts) AS gone, (SELECT count(*) FROM gone_posts_voted_1) + (SELECT count(*) FROM gone_posts_starred_1) AS moved;
 
+-- what refers to nothing is not held for a row without the key; one that a trigger takes along
+-- is not said to be removed; and what a reply refers to may have another text, without children, too
+CREATE TABLE themes (id int PRIMARY KEY, slug text UNIQUE, up int REFERENCES themes, along int, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+CREATE TABLE tagged (n int PRIMARY KEY, theme int REFERENCES themes, slug text REFERENCES themes (slug));
+INSERT INTO themes (id, body) SELECT n, body() FROM generate_series(1, 4) AS n;
+INSERT INTO tagged SELECT n, n FROM generate_series(1, 4) AS n;
+SELECT run_by_one('themes', 'plan_themes', 'gone_themes');
+INSERT INTO themes (id, body) VALUES (4, 'another text, which nobody has ever seen before or after');
+SET client_min_messages = error;
+SELECT put_back('gone_themes');
+SET client_min_messages = warning;
+SELECT id, left(body, 7) AS body FROM themes ORDER BY id;
+SELECT n, theme FROM tagged ORDER BY n;
+TRUNCATE themes, tagged;
+CREATE FUNCTION take_along() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM themes WHERE id = OLD.along; RETURN OLD; END $$;
+CREATE TRIGGER along BEFORE DELETE ON themes FOR EACH ROW EXECUTE FUNCTION take_along();
+INSERT INTO themes (id, along, body) VALUES (1, NULL, body()), (2, 3, body()), (3, NULL, body()), (4, NULL, body());
+SELECT run('themes', 'plan_along', log => 'gone_along');
+SELECT gone, done FROM plan_along ORDER BY gone;
+SELECT id FROM gone_along ORDER BY id;
+TRUNCATE themes, tagged;
+DROP TRIGGER along ON themes;
+DROP TABLE tagged;
+INSERT INTO themes (id, up, body) VALUES (1, NULL, body()), (2, NULL, body()), (3, 1, 'a reply that is the same to the first and to the second of them'),
+    (4, 2, 'a reply that is the same to the first and to the second of them');
+SELECT run('themes', 'plan_replies', log => 'gone_replies', children => NULL);
+UPDATE plan_replies SET done = NULL WHERE done <> 'removed';
+SELECT run('themes', 'plan_replies', log => 'gone_replies', children => NULL);
+SELECT gone, done FROM plan_replies ORDER BY gone;
+INSERT INTO themes (id, body) VALUES (2, 'another text, which nobody has ever seen before or after');
+SET client_min_messages = error;
+SELECT put_back('gone_replies');
+SET client_min_messages = warning;
+SELECT id, up, left(body, 7) AS body FROM themes ORDER BY id;
+
 -- Every literal among arguments has its type: who may create functions in the schema of
 -- the extension could plant one that takes a bare literal for text.
 SELECT m[1] AS bare
