@@ -29,8 +29,9 @@ typedef struct SimhashStatement
 {
 	const char *text;
 	const char *example;		/* of such a query */
-	List	   *relations;		/* that it may read, and what is asked while
+	List	   *relations;		/* in FROM, of it and of what is asked while
 								 * it runs; NIL: any */
+	PGFunction	source;			/* the only function there; or NULL */
 	double	   *expected;		/* where to put the rows that the planner
 								 * expects; or NULL */
 	Query	   *query;			/* set by simhash_analyze */
@@ -66,7 +67,6 @@ extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
 						   const char *no);
 
 /* statement.c */
-pg_noreturn extern void simhash_complain_of_name(Oid relation);
 extern void simhash_analyze(SimhashStatement *statement);
 extern void simhash_run_into(const SimhashStatement *statement,
 							 Tuplestorestate *store);

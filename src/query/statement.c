@@ -21,12 +21,13 @@
 #include "query/query.h"
 
 #include "executor/tstoreReceiver.h"
-#include "optimizer/planmain.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "parser/scansup.h"
 
 #include "relation.h"
+#include "search/search.h"
 
 /* What the statement may read that is running; NIL: anything. */
 static List *readable = NIL;
@@ -97,14 +98,32 @@ complain_of_query(const SimhashStatement *statement)
 			 errhint("Give a query, such as '%s'.", statement->example)));
 }
 
-/* Fail: what a name means has changed meanwhile. */
-void
-simhash_complain_of_name(Oid relation)
+/*
+ * query_or_expression_tree_walker: does FROM have what a statement may not read?  Who
+ * owns a schema could have renamed it, and put other tables, or functions, in their
+ * place.  Subqueries of expressions are the caller's, who may read anything there.
+ */
+static bool
+reads_other(Node *node, void *context)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("%s has been renamed", simhash_quoted_name(relation)),
-			 errhint("Try again.")));
+	const SimhashStatement *statement = context;
+
+	if (node == NULL || IsA(node, SubLink))
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION &&
+			!list_member_oid(statement->relations, ((RangeTblEntry *) node)->relid);
+	if (IsA(node, RangeTblFunction))
+	{
+		Node	   *call = ((RangeTblFunction *) node)->funcexpr;
+
+		return statement->source != NULL &&
+			(!IsA(call, FuncExpr) || simhash_c_function(((FuncExpr *) call)->funcid) != statement->source);
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reads_other, context,
+								 QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, reads_other, context);
 }
 
 /*
@@ -117,10 +136,6 @@ simhash_analyze(SimhashStatement *statement)
 	ErrorContextCallback callback;
 	List	   *parsed;
 	List	   *queries = NIL;
-	List	   *may = statement->relations != NIL ? statement->relations : readable;
-	List	   *read;
-	List	   *others;
-	bool		secured;
 	Query	   *query;
 
 	enter_statement(statement, &callback);
@@ -130,9 +145,14 @@ simhash_analyze(SimhashStatement *statement)
 		/* Before policies of row security bring in others. */
 		query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed),
 										  statement->text, NULL, 0, NULL);
-		extract_query_dependencies((Node *) query, &read, &others, &secured);
-		if (may != NIL && list_difference_oid(read, may) != NIL)
-			simhash_complain_of_name(linitial_oid(may));
+		if (statement->relations == NIL)
+			statement->relations = readable;
+		if (statement->relations != NIL && reads_other((Node *) query, statement))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("%s has been renamed",
+							simhash_quoted_name(linitial_oid(statement->relations))),
+					 errhint("Try again.")));
 		queries = pg_rewrite_query(query);
 	}
 	error_context_stack = callback.previous;

@@ -194,28 +194,6 @@ simhash_dedup_table(PG_FUNCTION_ARGS)
 }
 
 /*
- * query_or_expression_tree_walker: is there a function in FROM that is not the one
- * that makes clusters?  The owner of the schema of this extension could have renamed
- * that, and put another one with his functions in its place.
- */
-static bool
-has_foreign_source(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblFunction))
-	{
-		Node	   *call = ((RangeTblFunction *) node)->funcexpr;
-
-		return !IsA(call, FuncExpr) ||
-			simhash_c_function(((FuncExpr *) call)->funcid) != simhash_clusters;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, has_foreign_source, context, 0);
-	return expression_tree_walker(node, has_foreign_source, context);
-}
-
-/*
  * _simhash_plan_rows(relation regclass, query text, apart regclass)
  *		-> setof (gone text[], kept text[], distance integer,
  *		similarity double precision, needed double precision, doubt text)
@@ -234,11 +212,11 @@ Datum
 simhash_query_rows(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			relation = PG_GETARG_OID(0);
 	SimhashStatement query = {
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(1)),
 		.example = "SELECT",
-		.relations = list_make2_oid(relation, PG_GETARG_OID(2))
+		.relations = list_make2_oid(PG_GETARG_OID(0), PG_GETARG_OID(2)),
+		.source = simhash_clusters
 	};
 	TupleDesc	columns;
 
@@ -254,8 +232,6 @@ simhash_query_rows(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("the query yields other columns than the function does")));
 	}
-	if (has_foreign_source((Node *) query.query, NULL))
-		simhash_complain_of_name(relation);
 	simhash_run_into(&query, result->setResult);
 	return (Datum) 0;
 }
