@@ -102,6 +102,13 @@ SELECT also, n, guests, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccar
 FROM (VALUES ('', 20, 10), ('', 31, 20), ('', 60, 30), ('"phone": %, "since": "May", "until": "June", "rate": "usual", ', 60, 30)) AS v (also, n, guests),
     generate_series(1, 7) AS a, generate_series(1, 7) AS b, LATERAL (SELECT rooms(a, n, guests, also) AS x, rooms(b, n, guests, also) AS y) AS s
 WHERE a < b GROUP BY also, n, guests ORDER BY also COLLATE "C", n;
+-- Items and states, of which each has both.
+SELECT n, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccard(x, y) = 1) AS same_set, count(*) FILTER (WHERE simhash_jaccard(x, y) = 1 AND simhash_alike(x, y)) AS alike
+FROM unnest('{10,20,40}'::int[]) AS n, generate_series(1, 7) AS a, generate_series(1, 7) AS b,
+    LATERAL (SELECT string_agg(format('- item: i%s state: %s', i, (ARRAY['open', 'closed'])[1 + chance(2, a, i)]), E'\n' ORDER BY i) AS x,
+                 string_agg(format('- item: i%s state: %s', i, (ARRAY['open', 'closed'])[1 + chance(2, b, i)]), E'\n' ORDER BY i) AS y
+             FROM generate_series(1, n) AS i) AS s
+WHERE a < b GROUP BY n ORDER BY n;
 -- symbols count, and other words do, as the profile folds them
 SELECT said('Müller fährt früh: C++', 'Muller fahrt fruh C++', .8, 'word-2-fold'),
        said('Müller fährt früh: C++', 'Muller fahrt fruh C', .8, 'word-2-fold');

@@ -14,7 +14,8 @@
  *	  counts of features must be similar as well (the Jaccard similarity of
  *	  multisets).  Where windows three times as long repeat themselves, too, or
  *	  few features do, as in a list of answers, "yes" or "no", any two have them
- *	  about equally often.  There all must be the same, one after the other.
+ *	  about equally often.  There all must be the same, one after the other; also
+ *	  where both have the same few features, and as many, as of items and states.
  *	- Order.  What stands between two occurrences of a word can change places with
  *	  what stands between two others, and all pairs of words stay: a list of users
  *	  and their roles where another one is the admin.  The longer windows do not
@@ -55,7 +56,8 @@
 #define LONGER			3		/* times as many tokens in a longer window */
 /* Do features, or windows, of both occur so often on average?  From twice on any have them. */
 #define OCCUR(list, times)	(a->list.total >= (times) * a->list.n && b->list.total >= (times) * b->list.n)
-#define LISTS			1.25	/* times that longer windows occur in lists */
+#define LISTS			(4.0 / 3)	/* times that longer windows occur in
+									 * lists */
 #define FEW				64		/* features are those of lists of states */
 #define CHANCE_MIN		0.2		/* a level of chance that counts */
 #define SURPLUS			2		/* features that are taken to differ besides
@@ -336,16 +338,16 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
  */
 static bool
 longer_differ(const SimhashEvidence *a, const SimhashEvidence *b, uint64 least,
-			  const ShBag *bag)
+			  bool repeat, const ShBag *bag)
 {
 	uint64		longer = sh_bag_overlap(bag, &b->longer, simhash_pause).least;
-	bool		repeat = OCCUR(features, 2);
 	uint64		most = (Max(a->features.total, b->features.total) - least) *
 	(!repeat ? 10 : OCCUR(longer, LISTS) ? 5 : 6);
 
 	return a->longer.n > 0 && b->longer.n > 0 &&
 		(a->longer.total + b->longer.total - 2 * longer > most ||
-		 (a->marks != b->marks && (OCCUR(longer, 2) || (repeat && Max(a->features.n, b->features.n) < FEW))));
+		 (a->marks != b->marks && (OCCUR(longer, 2) ||
+								   (repeat && a->words != b->words && Max(a->features.n, b->features.n) < FEW))));
 }
 
 /*
@@ -367,7 +369,8 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
-		longer_differ(a, b, overlap.least, longer) ||
+		longer_differ(a, b, overlap.least, OCCUR(features, 2) ||
+					  (*similarity == 1 && a->features.total == b->features.total), longer) ||
 		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->features.total &&
 		 overlap.least == b->features.total && a->words != b->words))
 		return SIMHASH_BY_REPETITION;
