@@ -101,7 +101,8 @@ complain_of_query(const SimhashStatement *statement)
 /*
  * query_or_expression_tree_walker: does FROM have what a statement may not read?  Who
  * owns a schema could have renamed it, and put other tables, or functions, in their
- * place.  Subqueries of expressions are the caller's, who may read anything there.
+ * place; and on PostgreSQL 15 a rule makes a view of an empty table.  Subqueries of
+ * expressions are the caller's, who may read anything there.
  */
 static bool
 reads_other(Node *node, void *context)
@@ -112,7 +113,8 @@ reads_other(Node *node, void *context)
 		return false;
 	if (IsA(node, RangeTblEntry))
 		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION &&
-			!list_member_oid(statement->relations, ((RangeTblEntry *) node)->relid);
+			(((RangeTblEntry *) node)->relkind == RELKIND_VIEW ||
+			 !list_member_oid(statement->relations, ((RangeTblEntry *) node)->relid));
 	if (IsA(node, RangeTblFunction))
 	{
 		Node	   *call = ((RangeTblFunction *) node)->funcexpr;
