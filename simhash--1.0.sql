@@ -2229,7 +2229,7 @@ WITH parts AS MATERIALIZED (
     SELECT r.oid, r.child, own, children = 'move' AND collides AS drops,
         format($text$%s AS p
                     JOIN %s AS g ON %s
-                    JOIN %s AS t ON %s$text$, plan_name, source, gone, r.child, of_gone) AS found,
+                    JOIN %s AS t ON %s AND ROW(t.tableoid, t.ctid) <> ROW(g.tableoid, g.ctid)$text$, plan_name, source, gone, r.child, of_gone) AS found,
         format($text$%s AS p
                     JOIN %s AS g ON %s
                     JOIN %s AS s ON %s
@@ -2331,7 +2331,7 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
           UNION ALL
           SELECT format('%s refers to %s, and not to all of %s: write a script for that, or leave out children',
                         child, confrelid::regclass, name)
-          FROM referring, parts WHERE confrelid <> relation
+          FROM referring, parts WHERE confrelid <> relation AND NOT own
           UNION ALL
           SELECT format('%s refers to %s by a key that does not move (%s): leave out children',
                         child, name, unfit)

@@ -629,6 +629,13 @@ SET client_min_messages = error;
 SELECT put_back('gone_replies');
 SET client_min_messages = warning;
 SELECT id, up, left(body, 7) AS body FROM themes ORDER BY id;
+-- a row that refers to itself goes, and comes back
+TRUNCATE themes;
+INSERT INTO themes (id, up, body) VALUES (1, 1, body()), (2, 2, body());
+SELECT run('themes', 'plan_self', log => 'gone_self', children => NULL);
+SELECT gone, done FROM plan_self;
+SELECT put_back('gone_self');
+SELECT id, up FROM themes ORDER BY id;
 
 -- Every literal among arguments has its type: who may create functions in the schema of
 -- the extension could plant one that takes a bare literal for text.
