@@ -62,6 +62,7 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	simhash_check_not_null(fcinfo, k - 1, "query");
 	search->query.text = text_to_cstring(PG_GETARG_TEXT_PP(k - 1));
 	search->query.example = "SELECT id, fp FROM docs";
+	search->query.relations = search->plan ? simhash_readable : NIL;
 	search->rows.id_type = TupleDescAttr(search->columns, 0)->atttypid;
 	options = simhash_document_options(fcinfo, documents);
 	search->rows.document = options.document;

@@ -29,8 +29,7 @@ typedef struct SimhashStatement
 {
 	const char *text;
 	const char *example;		/* of such a query */
-	List	   *relations;		/* in FROM, of it and of what is asked while
-								 * it runs; NIL: any */
+	List	   *relations;		/* in FROM; NIL: any */
 	PGFunction	source;			/* the only function there; or NULL */
 	double	   *expected;		/* where to put the rows that the planner
 								 * expects; or NULL */
@@ -67,6 +66,7 @@ extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
 						   const char *no);
 
 /* statement.c */
+extern List *simhash_readable;
 extern void simhash_analyze(SimhashStatement *statement);
 extern void simhash_run_into(const SimhashStatement *statement,
 							 Tuplestorestate *store);

@@ -29,8 +29,8 @@
 #include "relation.h"
 #include "search/search.h"
 
-/* What the statement may read that is running; NIL: anything. */
-static List *readable = NIL;
+/* What the statement may read that is running, and the query for its rows; or NIL. */
+List	   *simhash_readable = NIL;
 
 /* Does the text begin as a query does? */
 static bool
@@ -147,8 +147,6 @@ simhash_analyze(SimhashStatement *statement)
 		/* Before policies of row security bring in others. */
 		query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed),
 										  statement->text, NULL, 0, NULL);
-		if (statement->relations == NIL)
-			statement->relations = readable;
 		if (statement->relations != NIL && reads_other((Node *) query, statement))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -209,18 +207,18 @@ void
 simhash_run_into(const SimhashStatement *statement, Tuplestorestate *store)
 {
 	DestReceiver *receiver = CreateTuplestoreDestReceiver();
-	List	   *outer = readable;
+	List	   *outer = simhash_readable;
 
 	SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext,
 									false, NULL, NULL);
 	PG_TRY();
 	{
-		readable = statement->relations;
+		simhash_readable = statement->relations;
 		run_statement(statement, receiver);
 	}
 	PG_FINALLY();
 	{
-		readable = outer;
+		simhash_readable = outer;
 	}
 	PG_END_TRY();
 }
