@@ -2309,8 +2309,15 @@ $text$, targets, pairs, move_row, every_w, keep_it, child, child, child, every_t
 $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (WHERE NOT own) AS text,
         string_agg(format($text$
                 IF EXISTS (SELECT FROM %s WHERE p.ctid = ANY (simhash.now)) THEN
-                    RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
-                END IF;$text$, found), '' ORDER BY moving.oid) AS left_over
+                    RAISE SQLSTATE 'SH001' USING MESSAGE = %L;
+                END IF;$text$, found, CASE WHEN own THEN 'own children' ELSE 'children' END), '' ORDER BY moving.oid) AS left_over,
+        -- What refers to a row of its table may have gone since that stayed: it is tried again.
+        CASE WHEN bool_or(own) THEN $text$        IF simhash.size = 0 AND simhash.again THEN
+            UPDATE %1$s SET done = NULL WHERE done = 'stays: own children';
+            simhash.again := false;
+            CONTINUE;
+        END IF;
+$text$ END AS again
     FROM moving
 ), refusing (refused) AS (
     -- what is said of no row ends the script: of privileges, resources, the server, other sessions
@@ -2404,6 +2411,11 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
                        UNION ALL SELECT nspname, 'plan' FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
                        WHERE c.oid = relation OR c.oid IN (SELECT conrelid FROM referring)) AS n (nspname, not_of)
                  WHERE nspname <> 'pg_temp' AND not_of <> of_what) AS n (names)
+), planned AS (
+    -- the columns of a plan
+    SELECT string_agg(format('''%s %s''', column_name, type::oid), ', ') AS columns
+    FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
+          ('needed', 'float8'), ('doubt', 'text'), ('done', 'text')) AS v (column_name, type)
 ), strangers AS (
     -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
     -- a child run with the rights of whoever carries it out; who has the rights of the
@@ -2435,9 +2447,7 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
         '%1$s    RAISE datatype_mismatch USING MESSAGE = ''the plan has other columns than simhash_dedup_plan returns'';\n'
         '%1$sEND IF;\n%7$s',
         margin, string_agg(named, ', '), parts.name, string_agg(named, ', ') FILTER (WHERE ours), plan_name,
-        (SELECT string_agg(format('''%s %s''', column_name, type::oid), ', ')
-         FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
-               ('needed', 'float8'), ('doubt', 'text'), ('done', 'text')) AS v (column_name, type)),
+        planned.columns,
         (SELECT string_agg(DISTINCT format(
              E'%1$sIF pg_catalog.row_security_active(%2$L::pg_catalog.text) THEN\n'
              '%1$s    RAISE feature_not_supported USING MESSAGE = %3$L;\n%1$sEND IF;\n',
@@ -2445,13 +2455,13 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
          FROM referring),
         (SELECT relowner::regrole FROM pg_class AS c WHERE c.oid = relation),
         parts.name || ' has another owner than it had', string_agg(named, ', ') FILTER (WHERE NOT ours)) AS text
-    FROM parts, LATERAL (SELECT plan_name, true UNION ALL SELECT parts.log_name, true
+    FROM planned, parts, LATERAL (SELECT plan_name, true UNION ALL SELECT parts.log_name, true
                          UNION ALL SELECT log_name, true FROM family
                          UNION ALL SELECT DISTINCT child, false FROM referring
                          UNION ALL SELECT parts.name, false) AS tables (name, ours),
         LATERAL format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name) AS named,
         (VALUES ('    '), ('        ')) AS m (margin)
-    WHERE tables.name IS NOT NULL GROUP BY parts.name, plan_name, margin
+    WHERE tables.name IS NOT NULL GROUP BY parts.name, plan_name, planned.columns, margin
 ), referred AS (
     -- of a foreign key: what a row goes by that does not come back, and what refers to it
     SELECT CASE WHEN own THEN parts.oid ELSE conrelid END AS conrelid, format(', %L || ROW(l.%s)::pg_catalog.text', named, array_to_string(ours, ', l.')) AS our_key,
@@ -2618,6 +2628,7 @@ DECLARE
     same pg_catalog.int8;
     why pg_catalog.text;
     whose pg_catalog.text;
+    again pg_catalog.bool := false; -- rows have gone since all were tried
 BEGIN
 %s%s%s    -- No row has two keys: what is said of one holds for it.
     IF EXISTS (
@@ -2646,7 +2657,7 @@ $text$, refusals.text, locks.text, (SELECT c.text FROM strangers AS c WHERE leng
         WITH pair AS MATERIALIZED (
             SELECT p.ctid AS line, p.gone, p.kept, p.needed, coalesce(p.doubt, '') AS doubt
             FROM %s AS p WHERE p.done IS NULL AND coalesce(p.doubt, 'no') = 'no'
-            ORDER BY p.gone LIMIT %s
+            ORDER BY p.gone DESC LIMIT %s
 $text$, schema, name, _simhash_shape(relation),
         format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
         coalesce(last, 'NULL::pg_catalog.int8'), plan_name, coalesce(batch::text, 'ALL'))
@@ -2677,12 +2688,12 @@ $text$, fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
         ), changed AS (
             UPDATE %1$s AS q SET done = 'changed' FROM judged AS j WHERE q.ctid = j.line AND NOT j.goes
         )
-        SELECT coalesce(pg_catalog.array_agg(line ORDER BY gone) FILTER (WHERE goes), '{}'), pg_catalog.count(*)
+        SELECT coalesce(pg_catalog.array_agg(line ORDER BY gone DESC) FILTER (WHERE goes), '{}'), pg_catalog.count(*)
             INTO simhash.lines, simhash.size FROM judged;
-        EXIT WHEN simhash.size = 0;
+%4$s        EXIT WHEN simhash.size = 0;
 $text$, plan_name,
         (SELECT string_agg(format(E'\n            AND g.g%1$s IS DISTINCT FROM NULL AND ARRAY[g.g%1$s] OPERATOR(pg_catalog.=) ARRAY[s.g%1$s]', n), '' ORDER BY n)
-         FROM unnest(groups) WITH ORDINALITY AS u (g, n)), compared)
+         FROM unnest(groups) WITH ORDINALITY AS u (g, n)), compared, format(moves.again, plan_name))
     || format($text$        -- All of these at once; where the server refuses, by halves, until one alone stays.
         simhash.size := pg_catalog.cardinality(simhash.lines);
         WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
@@ -2710,6 +2721,7 @@ $text$, source, plan_name, goes, every_t, log_name, every)
                     RAISE SQLSTATE 'SH001' USING MESSAGE = 'not removed';
                 END IF;
                 UPDATE %1$s AS p SET done = 'removed' WHERE p.ctid = ANY (simhash.now);
+                simhash.again := true;
                 simhash.lines := simhash.lines[simhash.size + 1:];
                 simhash.size := simhash.size * 2;
             EXCEPTION WHEN OTHERS THEN
@@ -2791,32 +2803,28 @@ BEGIN
     IF pg_catalog.to_regclass(%L::pg_catalog.text) IS NULL THEN
 %s        CREATE TABLE %s AS
             SELECT * FROM %s.simhash_dedup_plan(%s);
-%s    END IF;
+%s    ELSIF (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute
+            WHERE attrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass
+                AND pg_catalog.concat(attname, ' ', atttypid) IN (%7$s)) < 6 THEN
+        RAISE datatype_mismatch USING MESSAGE = 'the plan has other columns than simhash_dedup_plan returns';
+    END IF;
+    -- without an identity a publication of all tables refuses the updates
+    ALTER TABLE %3$s ADD COLUMN IF NOT EXISTS done pg_catalog.text, REPLICA IDENTITY FULL;
+    -- without names, which may be taken: a turn takes no longer in a plan of a million pairs
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_index WHERE indrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass) THEN
+        CREATE INDEX ON %3$s (done, gone);
+        CREATE INDEX ON %3$s (done, kept);
+    END IF;
+    ANALYZE %3$s;
 END
-$text$, plan_name, schemas.text || extension, plan_name, schema, arguments, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'))
-          FROM schemas WHERE length(margin) = 8 AND of_what = 'all') AS b (body),
+$text$, plan_name, schemas.text || extension, plan_name, schema, arguments, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'), planned.columns)
+          FROM planned, schemas WHERE length(margin) = 8 AND of_what = 'all') AS b (body),
         _simhash_quote(body) AS tag
     UNION ALL
-    -- without an identity a publication of all tables refuses the updates
-    SELECT 2, format(E'ALTER TABLE %s ADD COLUMN IF NOT EXISTS done pg_catalog.text,\n'
-        '    REPLICA IDENTITY FULL;\n', plan_name)
-    UNION ALL
-    -- without names, which may be taken
-    SELECT 3, format(E'-- Indexes, so that a turn takes no longer in a plan of a million pairs.\nDO %s%s%1$s;\n', tag, body)
-    FROM LATERAL (SELECT format($text$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_index WHERE indrelid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass) THEN
-        CREATE INDEX ON %s (done, gone);
-        CREATE INDEX ON %2$s (done, kept);
-    END IF;
-    ANALYZE %2$s;
-END
-$text$, plan_name, plan_name)) AS b (body), _simhash_quote(body) AS tag
-    UNION ALL
-    SELECT 4, format(E'-- The log, and its comment, which puts all back.\nDO %s%s%s;\n', tag, body, tag)
+    SELECT 2, format(E'-- The log, and its comment, which puts all back.\nDO %s%s%s;\n', tag, body, tag)
     FROM logs, _simhash_quote(body) AS tag
     UNION ALL
-    SELECT 5, format(E'DO %s%s%s;\n', tag, body, tag)
+    SELECT 3, format(E'DO %s%s%s;\n', tag, body, tag)
     FROM _simhash_quote(body) AS tag) AS statements (n, text)
 ORDER BY n;
 END;
