@@ -109,6 +109,14 @@ FROM unnest('{10,20,40}'::int[]) AS n, generate_series(1, 7) AS a, generate_seri
                  string_agg(format('- item: i%s state: %s', i, (ARRAY['open', 'closed'])[1 + chance(2, b, i)]), E'\n' ORDER BY i) AS y
              FROM generate_series(1, n) AS i) AS s
 WHERE a < b GROUP BY n ORDER BY n;
+-- states of several words occur unequally often
+SELECT n, count(*) AS pairs, count(*) FILTER (WHERE simhash_jaccard(x, y) = 1) AS same_set, count(*) FILTER (WHERE simhash_alike(x, y)) AS alike
+FROM unnest('{10,20,40}'::int[]) AS n, generate_series(1, 7) AS a, generate_series(1, 7) AS b,
+    LATERAL (SELECT string_agg(format('- item: i%s state: %s', i, (ARRAY['open', 'under repair'])[1 + chance(2, a, i)]), E'\n' ORDER BY i) AS x,
+                 string_agg(format('- item: i%s state: %s', i, (ARRAY['open', 'under repair'])[1 + chance(2, b, i)]), E'\n' ORDER BY i) AS y
+             FROM generate_series(1, n) AS i) AS s
+WHERE a < b GROUP BY n ORDER BY n;
+
 -- symbols count, and other words do, as the profile folds them
 SELECT said('Müller fährt früh: C++', 'Muller fahrt fruh C++', .8, 'word-2-fold'),
        said('Müller fährt früh: C++', 'Muller fahrt fruh C', .8, 'word-2-fold');

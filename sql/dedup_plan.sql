@@ -302,6 +302,21 @@ SELECT agree('records', 'mh', ', 16') ~ '^10 gone, \d+ doubtful$' AS agree, agre
 SELECT item, regexp_replace(value, '\d+(\.\d+)?', 'N', 'g') AS value FROM simhash_report('records', 'mh', 16)
 WHERE section = 'doubts' OR item ~ 'median';
 
+-- forms of long questions and short answers have few fingerprints: chance is that of texts
+CREATE TABLE forms (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO forms
+SELECT n, (SELECT string_agg((SELECT string_agg(word(50 + q, i), ' ') FROM generate_series(1, 40) AS i)
+                             || CASE hashint4(n * 31 + q) & 1 WHEN 1 THEN ' yes ' ELSE ' no ' END, '' ORDER BY q)
+           FROM generate_series(1, 20) AS q)
+FROM generate_series(1, 90) AS n;
+INSERT INTO forms SELECT id + 100, upper(body) FROM forms WHERE id <= 5;
+SELECT count(DISTINCT body) AS texts, count(DISTINCT mh) < 50 AS few FROM forms;
+SELECT count(*) FILTER (WHERE doubt IS NULL) AS gone, count(*) FILTER (WHERE doubt = 'chance') AS by_chance, bool_and(needed > .98) AS needed
+FROM simhash_dedup_plan('forms', 'mh');
+SELECT agree('forms', 'mh', '') ~ '^5 gone, \d+ doubtful$' AS agree;
+DELETE FROM forms WHERE id BETWEEN 50 AND 99;
+SELECT bool_and(needed = .8) AS needed FROM simhash_dedup_plan('forms', 'mh'); -- not known of fewer than 50
+
 ----------------------------------------
 -- fingerprints that decide
 ----------------------------------------

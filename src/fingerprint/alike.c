@@ -15,7 +15,7 @@
  *	  multisets).  Where windows three times as long repeat themselves, too, or
  *	  few features do, as in a list of answers, "yes" or "no", any two have them
  *	  about equally often.  There all must be the same, one after the other; also
- *	  where both have the same few features, and as many, as of items and states.
+ *	  where both have the same few features, as of items and states.
  *	- Order.  What stands between two occurrences of a word can change places with
  *	  what stands between two others, and all pairs of words stay: a list of users
  *	  and their roles where another one is the admin.  The longer windows do not
@@ -332,9 +332,9 @@ multiset_jaccard(uint64 least, uint64 a, uint64 b)
 }
 
 /*
- * Have two documents lost more of their longer windows than the features that they
- * have lost explain (ten for one, six where features repeat, five in lists); or do these repeat themselves, or few features, as any two would
- * have them?
+ * Have two documents lost more of their longer windows than the features that they have
+ * lost explain (ten for one, six where features repeat, five in lists); or do these
+ * repeat themselves, or few features, as any two would have them?
  */
 static bool
 longer_differ(const SimhashEvidence *a, const SimhashEvidence *b, uint64 least,
@@ -369,8 +369,7 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 	if (*similarity < at_least)
 		return SIMHASH_UNLIKE;
 	if (multiset_jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
-		longer_differ(a, b, overlap.least, OCCUR(features, 2) ||
-					  (*similarity == 1 && a->features.total == b->features.total), longer) ||
+		longer_differ(a, b, overlap.least, *similarity == 1 || OCCUR(features, 2), longer) ||
 		(profile->unit < SH_UNIT_COMPAT && overlap.least == a->features.total &&
 		 overlap.least == b->features.total && a->words != b->words))
 		return SIMHASH_BY_REPETITION;

@@ -4,7 +4,8 @@
  *		Rows drawn at random, whose documents tell how similar rows are by
  *		chance.
  *
- * Of the same table the same rows are drawn, in whatever order they come.
+ * Of the same table the same rows are drawn, in whatever order they come, but for
+ * tables of few fingerprints.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -15,30 +16,33 @@
 /*
  * Choose the rows that tell how similar rows are by chance: of different
  * fingerprints, taken by a hash of these and the group, so that neither the order of
- * the rows nor the seed of the search matters.  None if there are too few.
+ * the rows nor the seed of the search matters; where there are too few of these, of
+ * different features, by the order of the rows.  None if there are too few of them, too.
  */
 void
 simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 {
 	const ShPairs *pairs = &search->pairs;
+	const uint32 *text = search->similar.text;
+	bool		few = pairs->distinct < SIMHASH_RANDOM_ROWS;
 	uint64		hashes[SIMHASH_RANDOM_ROWS];
 
 	*n = 0;
-	if (pairs->distinct < SIMHASH_RANDOM_ROWS)
-		return;
-	for (uint32 i = 0; i < pairs->distinct; i++)
+	for (uint32 i = 0; i < (few ? search->rows.n : pairs->distinct); i++)
 	{
-		uint32		group = sh_pairs_group(pairs, i);
-		uint64		hash = group * SH_SCRAMBLE;
+		uint32		number = few ? i : sh_pairs_group(pairs, i);
+		uint32		row = few ? i : sh_pairs_first_row(pairs, i);
+		uint64		hash = number * SH_SCRAMBLE;
 		uint32		at = *n;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int w = 0; w < search->rows.words; w++)
+		if (few && text[row] != row)
+			continue;
+		for (int w = 0; !few && w < search->rows.words; w++)
 			hash = sh_mix(hash + (search->rows.words == 1 ? pairs->values[i] ^
-								  (pairs->groups == NULL ? 0 : sh_group_hash(pairs->seed, group)) :
+								  (pairs->groups == NULL ? 0 : sh_group_hash(pairs->seed, number)) :
 								  search->rows.fingerprints
-								  [(Size) sh_pairs_first_row(pairs, i) *
-								   search->rows.words + w]));
+								  [(Size) row * search->rows.words + w]));
 		if (*n == SIMHASH_RANDOM_ROWS && hash >= hashes[--at])
 			continue;
 		for (; at > 0 && hashes[at - 1] > hash; at--)
@@ -47,9 +51,11 @@ simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 			rows[at] = rows[at - 1];
 		}
 		hashes[at] = hash;
-		rows[at] = sh_pairs_first_row(pairs, i);
+		rows[at] = text[row];
 		*n = Min(*n + 1, SIMHASH_RANDOM_ROWS);
 	}
+	if (*n < SIMHASH_RANDOM_ROWS)
+		*n = 0;
 }
 
 /* For qsort: similarities. */

@@ -465,8 +465,6 @@ compare_near(SimhashRowSearch *search)
 
 	if (similar->by_chance)
 		simhash_choose_random(search, random, &nrandom);
-	for (uint32 i = 0; i < nrandom; i++)
-		random[i] = similar->text[random[i]];
 	similar->number = sh_pairs_number_rows(&search->pairs);
 	begin_centers(search);
 	for (uint32 i = 0; i < nrandom; i++)

@@ -139,6 +139,13 @@ def surveys(rng, words, variant):
             for _ in range(60)], PLAIN, 10
 
 
+def questions(rng, words, variant):
+    """Of one form, whose answers hardly move a fingerprint."""
+    asked = [prose(rng, words, (14, 20, 30)[variant]) for _ in range(20)]
+    return ['\n'.join(q + ' ' + rng.choice(('Yes', 'No', 'Maybe')) for q in asked)
+            for _ in range(200)], EDITS[:4], 20
+
+
 def states(rng, words, variant):
     """Few states, one after the other."""
     form, n = ((('yes', 'no'), 500), (('door open', 'door closed'), 400),
@@ -258,7 +265,7 @@ def templates(rng, words, variant):
 
 
 KINDS = (('records', records), ('measures', measures), ('surveys', surveys),
-         ('states', states), ('exchanged', exchanged), ('sequences', sequences),
+         ('questions', questions), ('states', states), ('exchanged', exchanged), ('sequences', sequences),
          ('shared text', boilerplate), ('several shared texts', templates),
          ('symbols', symbols), ('padding', padding), ('prose', plain))
 
