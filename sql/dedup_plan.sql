@@ -301,6 +301,9 @@ SELECT gone, kept FROM simhash_dedup_plan('records', 'mh', 16) WHERE doubt IS NU
 SELECT agree('records', 'mh', ', 16') ~ '^10 gone, \d+ doubtful$' AS agree, agree('records', 'mh', ', 16, similarity => ''jaccard''');
 SELECT item, regexp_replace(value, '\d+(\.\d+)?', 'N', 'g') AS value FROM simhash_report('records', 'mh', 16)
 WHERE section = 'doubts' OR item ~ 'median';
+-- the same rows are drawn each time, by wider fingerprints, too
+SELECT count(DISTINCT needed) FROM generate_series(1, 9) AS n,
+    LATERAL (SELECT max(needed) AS needed FROM simhash_dedup_plan('records', 'minhash_bits(left(body, 5 * id + 99), 128)', 16 + 0 * n)) AS p;
 
 -- forms of long questions and short answers have few fingerprints: chance is that of texts
 CREATE TABLE forms (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);

@@ -42,7 +42,7 @@ simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 			hash = sh_mix(hash + (search->rows.words == 1 ? pairs->values[i] ^
 								  (pairs->groups == NULL ? 0 : sh_group_hash(pairs->seed, number)) :
 								  search->rows.fingerprints
-								  [(Size) row * search->rows.words + w]));
+								  [(Size) i * search->rows.words + w]));
 		if (*n == SIMHASH_RANDOM_ROWS && hash >= hashes[--at])
 			continue;
 		for (; at > 0 && hashes[at - 1] > hash; at--)
