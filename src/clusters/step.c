@@ -169,7 +169,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 	call->foreign = call->user != owner;
 	call->level = NewGUCNestLevel();
 	SetUserIdAndSecContext(owner,
-						   call->security | SECURITY_NOFORCE_RLS |
+						   call->security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS |
 						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
