@@ -2226,7 +2226,7 @@ WITH parts AS MATERIALIZED (
 ), moving AS MATERIALIZED (
     -- of a foreign key: the rows (t) that refer to one that goes (g), with what stays (s); what
     -- happens to a row that moves, (w) as it was; and whether it is dropped where it collides
-    SELECT r.oid, r.child, own, children = 'move' AND collides AS drops,
+    SELECT r.oid, r.child, own, plan_name, children = 'move' AND collides AS drops,
         format($text$%s AS p
                     JOIN %s AS g ON %s
                     JOIN %s AS t ON %s AND ROW(t.tableoid, t.ctid) <> ROW(g.tableoid, g.ctid)$text$, plan_name, source, gone, r.child, of_gone) AS found,
@@ -2311,13 +2311,13 @@ $text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (
                 IF EXISTS (SELECT FROM %s WHERE p.ctid = ANY (simhash.now)) THEN
                     RAISE SQLSTATE 'SH001' USING MESSAGE = %L;
                 END IF;$text$, found, CASE WHEN own THEN 'own children' ELSE 'children' END), '' ORDER BY moving.oid) AS left_over,
-        -- What refers to a row of its table may have gone since that stayed: it is tried again.
-        CASE WHEN bool_or(own) THEN $text$        IF simhash.size = 0 AND simhash.again THEN
-            UPDATE %1$s SET done = NULL WHERE done = 'stays: own children';
+        -- A row that stayed, in an earlier run, too, is tried again once no row of its table refers to it.
+        CASE WHEN bool_or(own) THEN format($text$        IF simhash.size = 0 AND simhash.again THEN
+            UPDATE %s AS q SET done = NULL WHERE done = 'stays: own children'%s;
             simhash.again := false;
-            CONTINUE;
+            CONTINUE WHEN FOUND;
         END IF;
-$text$ END AS again
+$text$, max(plan_name), string_agg(format(' AND NOT EXISTS (SELECT FROM %s WHERE p.ctid = q.ctid OFFSET 0)', found), '' ORDER BY moving.oid) FILTER (WHERE own)) END AS again
     FROM moving
 ), refusing (refused) AS (
     -- what is said of no row ends the script: of privileges, resources, the server, other sessions
@@ -2437,8 +2437,8 @@ $text$ END AS again
         '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, a log or a child is a table of another role'';\n'
         '%1$sEND IF;\n'
         '%1$sIF EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = ANY (ARRAY[%4$s])\n'
-        '%1$s        AND (relkind <> ''r'' OR relhastriggers OR relhasrules)) THEN\n'
-        '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, or a log, has triggers or rules'';\n'
+        '%1$s        AND (relkind <> ''r'' OR relhassubclass OR relhastriggers OR relhasrules)) THEN\n'
+        '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, or a log, has triggers, rules or heirs'';\n'
         '%1$sEND IF;\n'
         '%1$sIF pg_catalog.to_regclass(%5$L::pg_catalog.text) IS NOT NULL\n'
         '%1$s        AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute\n'
@@ -2628,7 +2628,7 @@ DECLARE
     same pg_catalog.int8;
     why pg_catalog.text;
     whose pg_catalog.text;
-    again pg_catalog.bool := false; -- rows have gone since all were tried
+    again pg_catalog.bool := true; -- rows have gone since what stays was tried
 BEGIN
 %s%s%s    -- No row has two keys: what is said of one holds for it.
     IF EXISTS (
@@ -2693,7 +2693,7 @@ $text$, fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
 %4$s        EXIT WHEN simhash.size = 0;
 $text$, plan_name,
         (SELECT string_agg(format(E'\n            AND g.g%1$s IS DISTINCT FROM NULL AND ARRAY[g.g%1$s] OPERATOR(pg_catalog.=) ARRAY[s.g%1$s]', n), '' ORDER BY n)
-         FROM unnest(groups) WITH ORDINALITY AS u (g, n)), compared, format(moves.again, plan_name))
+         FROM unnest(groups) WITH ORDINALITY AS u (g, n)), compared, moves.again)
     || format($text$        -- All of these at once; where the server refuses, by halves, until one alone stays.
         simhash.size := pg_catalog.cardinality(simhash.lines);
         WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP

@@ -381,6 +381,10 @@ SELECT gone, kept, done FROM plan_thread ORDER BY done, gone;
 SELECT put_back('gone_thread');
 TABLE thread EXCEPT TABLE thread_before;
 SELECT count(*) FROM thread;
+-- what stayed in an earlier run goes once nothing refers to it
+UPDATE thread SET up = NULL WHERE id = 5;
+SELECT run('thread', 'plan_thread', log => 'gone_thread', children => NULL);
+SELECT gone, done FROM plan_thread WHERE done <> 'put back' ORDER BY gone;
 DROP TABLE thread, thread_before;
 
 CREATE COLLATION any_case (PROVIDER = icu, LOCALE = 'und-u-ks-level2', DETERMINISTIC = false);

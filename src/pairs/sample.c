@@ -23,7 +23,7 @@ void
 simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 {
 	const ShPairs *pairs = &search->pairs;
-	const uint32 *text = search->similar.text;
+	const uint32 *same = search->similar.text;
 	bool		few = pairs->distinct < SIMHASH_RANDOM_ROWS;
 	uint64		hashes[SIMHASH_RANDOM_ROWS];
 
@@ -36,7 +36,7 @@ simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 		uint32		at = *n;
 
 		CHECK_FOR_INTERRUPTS();
-		if (few && text[row] != row)
+		if (few && same[row] != row)
 			continue;
 		for (int w = 0; !few && w < search->rows.words; w++)
 			hash = sh_mix(hash + (search->rows.words == 1 ? pairs->values[i] ^
@@ -51,7 +51,7 @@ simhash_choose_random(SimhashRowSearch *search, uint32 *rows, uint32 *n)
 			rows[at] = rows[at - 1];
 		}
 		hashes[at] = hash;
-		rows[at] = text[row];
+		rows[at] = same[row];
 		*n = Min(*n + 1, SIMHASH_RANDOM_ROWS);
 	}
 	if (*n < SIMHASH_RANDOM_ROWS)
