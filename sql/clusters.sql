@@ -775,7 +775,7 @@ INSERT INTO chain VALUES (100000, -1), (100001, -64), (100002, -8);
 SELECT count(DISTINCT simhash_current_cluster('chain', cluster)) FROM chain WHERE id >= 100000;
 ROLLBACK;
 
--- a text is taken by no trigger's leave, and as the owner, whoever commits
+-- a text is taken by no trigger's leave, as the statement ends, by its role
 CREATE ROLE regress_clusters_texts;
 GRANT CREATE ON SCHEMA public TO regress_clusters_texts;
 SET ROLE regress_clusters_texts;

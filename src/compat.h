@@ -293,7 +293,7 @@ simhash_truncate(Relation relation)
 						DROP_RESTRICT, false, false);
 }
 
-/* Replace a row that is locked; no trigger fires, as no query may be there any more. */
+/* Replace a row that is locked; no trigger of the table fires. */
 static inline void
 simhash_update_row(Relation relation, TupleTableSlot *old, TupleTableSlot *new)
 {

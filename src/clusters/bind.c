@@ -57,6 +57,10 @@ static const struct
 		TRIGGER_TYPE_UPDATE, BOTH
 	},
 	{
+		true, "start", "AFTER INSERT ON &t FOR EACH ROW",
+		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT, CLUSTER_STAR
+	},
+	{
 		true, "truncate", "AFTER TRUNCATE ON &t",
 		TRIGGER_TYPE_TRUNCATE, BOTH
 	}

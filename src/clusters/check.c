@@ -25,6 +25,7 @@ static const struct
 	[FAULT_ID_NOT_GIVEN] = {"ids that the sequence is yet to give", "simhash_mend_clusters"},
 	[FAULT_BAD_ROW] = {"rows of the table of the clusters that lead nowhere", "simhash_mend_clusters"},
 	[FAULT_NOT_REPRESENTED] = {"clusters without a representative", "simhash_mend_clusters"},
+	[FAULT_ONLY_COPIES] = {"clusters of which only copies are left", "simhash_mend_clusters"},
 	[FAULT_NEAR_REPRESENTATIVES] = {"representatives near an older one", "simhash_mend_clusters"},
 	[FAULT_NOT_NEAR] = {"rows not near what represents their cluster", "simhash_mend_clusters"},
 	[FAULT_TEXT_LEFT] = {"texts of rows that are gone", "simhash_trim_clusters"},
@@ -90,6 +91,36 @@ check_tables(const ClusterCall *call)
 	return true;
 }
 
+/*
+ * Of clusters that only copies of are seen, count those whose original is gone: another
+ * transaction may be about to commit it.
+ */
+static int64
+count_without_original(const ClusterTerms *terms, const char *query, Datum *example)
+{
+	Relation	clusters = simhash_clusters_open(terms);
+	Relation	key = simhash_clusters_open_key(terms, clusters);
+	TupleTableSlot *slot = table_slot_create(clusters, NULL);
+	SnapshotData dirty;
+	int64		number = 0;
+	uint64		n = simhash_cluster_run(psprintf("%s ORDER BY 1 DESC", query));
+
+	InitDirtySnapshot(dirty);
+	for (uint64 i = 0; i < n; i++)
+	{
+		int64		id = simhash_cluster_number(i, 1);
+
+		if (simhash_clusters_find_number(clusters, key, &dirty, id, slot))
+			continue;
+		number++;
+		*example = Int64GetDatum(id);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(key, AccessShareLock);
+	table_close(clusters, NoLock);
+	return number;
+}
+
 /* List what is wrong about rows, representatives and links. */
 static void
 check_rows(const ClusterCall *call)
@@ -109,6 +140,8 @@ check_rows(const ClusterCall *call)
 		number = simhash_cluster_number(0, 1);
 		example = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2,
 								&isnull);
+		if (fault == FAULT_ONLY_COPIES && number > 0)
+			number = count_without_original(call->terms, query, &example);
 		if (number == 0)
 			continue;
 		list_fault(call, faults[fault].name, number, example, isnull,

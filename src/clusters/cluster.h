@@ -25,8 +25,8 @@
  *				one in the table of the clusters (forest.c)
  *	copy		a second representative, or link, that a transaction has made as the
  *				first may be rolled back or deleted; it has a negative number
- *	start		a representative, or copy, that the transaction at hand has added,
- *				and takes back at commit if no row needs it (xact.c)
+ *	start		a representative, or copy, that a statement has added, and takes back
+ *				as it ends if no row needs it (star.c, xact.c)
  *	fault		what simhash_check_clusters() finds (faults.c), and to mend is to put
  *				it right (mend.c)
  *	trim		to delete what no row is in from the table of the clusters (trim.c)
@@ -180,6 +180,8 @@ extern void simhash_clusters_insert(Relation clusters, TupleTableSlot *slot);
 extern bool simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 								   TupleTableSlot *slot);
 extern void simhash_clusters_delete(Relation clusters, ItemPointer tid);
+extern TupleTableSlot *simhash_clusters_copy_row(Relation clusters,
+												 TupleTableSlot *slot);
 extern IndexScanDesc simhash_clusters_scan(Relation relation, Relation index,
 										   Snapshot snapshot,
 										   StrategyNumber strategy,
@@ -238,6 +240,8 @@ extern bool simhash_clusters_is_merge(Oid clusters, int64 cluster,
 									  const GuardFingerprint *fingerprint);
 extern void simhash_clusters_note_row(const ClusterTrigger *its,
 									  int64 cluster, int64 number);
+extern List *simhash_clusters_forget_start(Oid clusters, int64 cluster,
+										   int64 number);
 
 /* trigger_bind.c */
 extern ClusterTerms *simhash_clusters_get_terms(Relation relation,
@@ -259,6 +263,7 @@ extern bool simhash_clusters_are_written(Oid table, ClusterWriting how);
 
 /* star.c */
 extern int64 simhash_clusters_join_star(ClusterTrigger *its);
+extern void simhash_clusters_see_start(FunctionCallInfo fcinfo);
 
 /* connected.c */
 extern int64 simhash_clusters_join_connected(ClusterTrigger *its,

@@ -53,6 +53,9 @@ simhash_cluster_fault(const ClusterCall *call, ClusterFault fault)
 		case FAULT_NOT_REPRESENTED:
 			return simhash_cluster_sql(call, "SELECT DISTINCT d.&c AS cluster FROM &R AS d WHERE d.&c IS NOT NULL"
 									   " AND NOT EXISTS (SELECT FROM &T AS t WHERE COALESCE(t.&o, t.&i) &= d.&c)");
+		case FAULT_ONLY_COPIES:
+			return simhash_cluster_sql(call, "SELECT DISTINCT t.&o AS cluster FROM &T AS t WHERE t.&i &< 0"
+									   " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&i &= t.&o)");
 		case FAULT_NEAR_REPRESENTATIVES:
 			return simhash_cluster_sql(call, "SELECT t.&i AS cluster FROM %s AS r"
 									   " JOIN &T AS t ON t.ctid &= r.id WHERE r.id &! r.representative",

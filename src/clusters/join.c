@@ -38,9 +38,9 @@ typedef struct Lot
 
 /*
  * Run a command that writes clusters to a table in a subtransaction; false if it
- * fails because of what others do: they have the rows locked, if that is not to be
- * waited for, or have moved them to another partition.  No error must leave the
- * subtransaction open: nobody else would end it.
+ * fails because of what others do: they have the rows locked, or add one of the same
+ * key, if that is not to be waited for, or have moved them to another partition.  No
+ * error must leave the subtransaction open: nobody else would end it.
  */
 bool
 simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wait)
@@ -68,7 +68,8 @@ simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wai
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	if (error != NULL && error->sqlerrcode != ERRCODE_T_R_SERIALIZATION_FAILURE &&
-		(wait || error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE))
+		(wait || (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
+				  error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)))
 		ReThrowError(error);
 	return error == NULL;
 }

@@ -12,7 +12,8 @@
  *	 those of the table of the clusters.
  * - Rows of that table which are neither a cluster nor a copy, nor a link to an older
  *	 cluster, go; rows of the other which can be in no cluster have none.
- * - star: What lacks a representative gets one from its oldest row.  Of two that are
+ * - star: What has only a copy of its representative gets that as its own; what has
+ *	 none gets one from its oldest row.  Of two that are
  *	 near each other the older one stays.  Rows that are not near what represents
  *	 their cluster join anew.
  * - connected: Clusters with rows near each other are merged.
@@ -103,19 +104,25 @@ mend_tables(ClusterCall *call)
 	return star;
 }
 
-/* Star: have clusters represented that are not. */
+/* Star: have clusters represented by no copies, and those that are not at all. */
 static void
-represent(ClusterCall *call, const char *ids)
+represent(ClusterCall *call)
 {
+	const char *copies = find_clusters(call, FAULT_ONLY_COPIES);
+	const char *ids = find_clusters(call, FAULT_NOT_REPRESENTED);
+
+	if (copies == NULL && ids == NULL)
+		return;
 	begin_alone(call);
 	simhash_cluster_promote(call, true);
-	(void) simhash_cluster_write(call, "INSERT INTO &t (&i&P) SELECT DISTINCT ON (d.&c) d.&c&p FROM &R AS d"
-								 " WHERE d.&c &= ANY ('%s')"
-								 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
-								 " ORDER BY d.&c, %s%sd.ctid",
-								 ids, call->terms->since == 0 ? "" :
-								 simhash_cluster_sql(call, "d.&s NULLS FIRST, "),
-								 call->parted ? "d.tableoid, " : "");
+	if (ids != NULL)
+		(void) simhash_cluster_write(call, "INSERT INTO &t (&i&P) SELECT DISTINCT ON (d.&c) d.&c&p FROM &R AS d"
+									 " WHERE d.&c &= ANY ('%s')"
+									 " AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
+									 " ORDER BY d.&c, %s%sd.ctid",
+									 ids, call->terms->since == 0 ? "" :
+									 simhash_cluster_sql(call, "d.&s NULLS FIRST, "),
+									 call->parted ? "d.tableoid, " : "");
 	simhash_cluster_end_step(call);
 }
 
@@ -137,9 +144,7 @@ mend_stars(ClusterCall *call)
 	const char *ids;
 
 	simhash_progress_step("representatives");
-	ids = find_clusters(call, FAULT_NOT_REPRESENTED);
-	if (ids != NULL)
-		represent(call, ids);
+	represent(call);
 	ids = find_clusters(call, FAULT_NEAR_REPRESENTATIVES);
 	if (ids != NULL)
 		dissolve(call, ids);

@@ -29,8 +29,17 @@
  *		from 0, starts a cluster whatever A does
  *
  * The same is done with a representative that simhash_trim_clusters() is about to
- * delete (trim.c).  What has been added for a row that did not get in is taken back as
- * the transaction ends (xact.c), and a text goes with its row (texts.c).
+ * delete (trim.c).  Where a copy is left of an original that is gone, the next row near
+ * it adds the original again, under its id.
+ *
+ * What has been added for a row that did not get in, as ON CONFLICT or another trigger
+ * left it out, is taken back as the statement ends: then the server calls the trigger
+ * AFTER INSERT of the table of the clusters.  Another session may make a copy at that
+ * moment.  So who takes back looks for copies after it has deleted the original, and
+ * puts that back, without its text, if there are any; who copies looks once more for
+ * the original after the copy is in.  Whoever comes second notices the other.
+ *
+ * A text goes with its row (texts.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -47,24 +56,25 @@ copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
 }
 
 /*
- * Have our row represent a new cluster, whose id is returned; or add a copy of the
- * representative in a slot, for the rows of our transaction to depend on, and return
- * its number.  The document of a copy is that of our row, and goes with it: the other
- * may be that of a row which is never committed.
+ * Add a row of that number to the table of the clusters: our row represents a new
+ * cluster; or, for the rows of our transaction to depend on, the representative in a
+ * slot is copied.  Returns where the row is.  The document of a copy is that of our
+ * row, and goes with it: the other may be that of a row which is never committed.
  */
-static int64
-add_representative(const ClusterTrigger *its, TupleTableSlot *original)
+static ItemPointerData
+add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *original)
 {
 	const ClusterTerms *terms = its->terms;
 	const GuardSearch *search = &its->guard.search;
 	Relation	clusters = simhash_clusters_open(terms);
-	int64		number = simhash_clusters_new(terms, original != NULL);
 	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, number);
+	ItemPointerData tid;
 
 	if (original != NULL)
 	{
-		simhash_clusters_set(slot, terms->columns[CLUSTER_COPY_OF],
-							 Int64GetDatum(simhash_clusters_of(terms, original)));
+		if (number < 0)
+			simhash_clusters_set(slot, terms->columns[CLUSTER_COPY_OF],
+								 Int64GetDatum(simhash_clusters_of(terms, original)));
 		copy_value(slot, original, terms->columns[CLUSTER_MADE]);
 		copy_value(slot, original, terms->fingerprint);
 		for (int i = 0; i < terms->terms.ngroup; i++)
@@ -83,21 +93,69 @@ add_representative(const ClusterTrigger *its, TupleTableSlot *original)
 							 simhash_guard_document_value(&its->guard.stored,
 														  search->document));
 	simhash_clusters_insert(clusters, slot);
+	tid = slot->tts_tid;
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
-	return number;
+	return tid;
+}
+
+/* Is a copy in the slot, and nothing there that it is a copy of, nor about to be? */
+static bool
+is_alone(const ClusterTerms *terms, Relation clusters, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Relation	key;
+	TupleTableSlot *original;
+	SnapshotData dirty;
+	bool		alone;
+
+	if (DatumGetInt64(slot_getattr(slot, terms->columns[CLUSTER_ID], &isnull)) > 0)
+		return false;
+	InitDirtySnapshot(dirty);
+	original = table_slot_create(clusters, NULL);
+	key = simhash_clusters_open_key(terms, clusters);
+	alone = !simhash_clusters_find_number(clusters, key, &dirty,
+										  simhash_clusters_of(terms, slot), original);
+	index_close(key, AccessShareLock);
+	ExecDropSingleTupleTableSlot(original);
+	return alone;
 }
 
 /*
- * Add a copy of a representative that may be rolled back or trimmed, unless it is gone
- * already.  Returns its cluster, or 0 if there is no copy.  Another representative may
- * have taken its place by now, so the caller searches again.
+ * Add a copy of the representative in the slot, or what that is a copy of and is gone.
+ * If the representative is taken back meanwhile, the copy goes again, and false is
+ * returned.
+ */
+static bool
+copy_representative(ClusterTrigger *its, Relation clusters, TupleTableSlot *slot)
+{
+	int64		id = simhash_clusters_of(its->terms, slot);
+	int64		number = is_alone(its->terms, clusters, slot) ? id :
+	simhash_clusters_new(its->terms, true);
+	ItemPointerData tid = slot->tts_tid;
+	ItemPointerData copy = add_representative(its, number, slot);
+
+	if (simhash_clusters_fetch(clusters, &tid, slot))
+	{
+		simhash_clusters_note_row(its, id, number);
+		return true;
+	}
+	CommandCounterIncrement();
+	simhash_clusters_delete(clusters, &copy);
+	return false;
+}
+
+/*
+ * Make sure of a representative that may be rolled back or trimmed, or is a copy of
+ * none, unless it is gone already.  Returns its cluster, or 0.  Another representative
+ * may have taken its place by now, so the caller searches again.
  */
 static int64
 claim(ClusterTrigger *its, ItemPointerData tid)
 {
+	const ClusterTerms *terms = its->terms;
 	Guard	   *guard = &its->guard;
-	Relation	clusters = simhash_clusters_open(its->terms);
+	Relation	clusters = simhash_clusters_open(terms);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	int64		claimed = 0;
 
@@ -105,18 +163,16 @@ claim(ClusterTrigger *its, ItemPointerData tid)
 	if (simhash_clusters_fetch(clusters, &tid, slot))
 	{
 		bool		isnull;
-		int64		id = simhash_clusters_of(its->terms, slot);
-		Datum		value = slot_getattr(slot, its->terms->fingerprint, &isnull);
+		int64		id = simhash_clusters_of(terms, slot);
+		Datum		value = slot_getattr(slot, terms->fingerprint, &isnull);
 		GuardFingerprint fingerprint =
 		simhash_guard_fingerprint(&guard->terms.type, value);
 
 		simhash_guard_enter(guard, &fingerprint);
 		if (simhash_clusters_fetch(clusters, &tid, slot) &&
-			simhash_clusters_of(its->terms, slot) == id)
-		{
-			simhash_clusters_note_row(its, id, add_representative(its, slot));
+			simhash_clusters_of(terms, slot) == id &&
+			copy_representative(its, clusters, slot))
 			claimed = id;
-		}
 		simhash_guard_unlock(&guard->statement->locks);
 	}
 	ExecDropSingleTupleTableSlot(slot);
@@ -130,17 +186,14 @@ claim(ClusterTrigger *its, ItemPointerData tid)
  * ours, and has no mark.
  */
 static bool
-is_unused(const ClusterTrigger *its, TupleTableSlot *slot)
+is_unused(const ClusterTerms *terms, Relation clusters, TupleTableSlot *slot)
 {
-	const ClusterTerms *terms = its->terms;
-	Relation	clusters;
 	ClusterScan scan;
 	bool		unmarked;
 
 	(void) slot_getattr(slot, terms->columns[CLUSTER_UNUSED_SINCE], &unmarked);
 	if (unmarked)
 		return false;
-	clusters = simhash_clusters_open(terms);
 	if (simhash_clusters_begin_scan(&scan, clusters,
 									terms->columns[CLUSTER_COPY_OF], true,
 									SnapshotSelf, BTEqualStrategyNumber,
@@ -151,8 +204,19 @@ is_unused(const ClusterTrigger *its, TupleTableSlot *slot)
 								&unmarked);
 		simhash_clusters_end_scan(&scan);
 	}
-	table_close(clusters, NoLock);
 	return !unmarked;
+}
+
+/* Is a representative that was found to be made sure of? */
+static bool
+is_unsure(const ClusterTerms *terms, TupleTableSlot *slot)
+{
+	Relation	clusters = simhash_clusters_open(terms);
+	bool		unsure = is_alone(terms, clusters, slot) ||
+	is_unused(terms, clusters, slot);
+
+	table_close(clusters, NoLock);
+	return unsure;
 }
 
 /* What a representative without a document is compared by: a row of its cluster. */
@@ -186,16 +250,129 @@ simhash_clusters_join_star(ClusterTrigger *its)
 		id = slot == NULL ? 0 : simhash_clusters_of(its->terms, slot);
 		if (slot == NULL && search->pending.distance >= 0)
 			claimed = claim(its, search->pending.tid);
-		else if (slot != NULL && id != claimed && is_unused(its, slot))
+		else if (slot != NULL && id != claimed && is_unsure(its->terms, slot))
 			claimed = claim(its, slot->tts_tid);
 		else
 			break;
 		simhash_guard_forget_match(search);
 	}
 	if (slot == NULL)
-		id = add_representative(its, NULL);
+	{
+		id = simhash_clusters_new(its->terms, false);
+		(void) add_representative(its, id, NULL);
+	}
 	simhash_clusters_note_row(its, id, slot == NULL ? id : 0);
 	simhash_guard_forget_match(search);
 	simhash_guard_unlock(&guard->statement->locks);
 	return id;
+}
+
+/* Is a row in a cluster, in one of the tables, and one of them with that document? */
+static bool
+find_rows(const ClusterTerms *terms, const List *tables, int64 cluster, text *document,
+		  bool *any)
+{
+	bool		found = false;
+	ListCell   *lc;
+
+	*any = false;
+	foreach(lc, tables)
+		found |= simhash_clusters_find_row(terms, lfirst_oid(lc), cluster, document, any);
+	return found;
+}
+
+/* Is there a copy of a representative, of whichever session? */
+static bool
+has_copies(const ClusterTerms *terms, Relation clusters, int64 cluster)
+{
+	SnapshotData dirty;
+	ClusterScan scan;
+	bool		any = false;
+
+	InitDirtySnapshot(dirty);
+	if (simhash_clusters_begin_scan(&scan, clusters, terms->columns[CLUSTER_COPY_OF],
+									true, &dirty, BTEqualStrategyNumber, cluster))
+	{
+		any = simhash_clusters_next(&scan);
+		simhash_clusters_end_scan(&scan);
+	}
+	return any;
+}
+
+/*
+ * Take back a representative that no row of the tables needs, or its document.  It may
+ * be gone, or have lost its document with a row.
+ */
+static void
+take_back(const ClusterTerms *terms, Relation clusters, int64 cluster, int64 number,
+		  const List *tables)
+{
+	GuardTerms	searched = simhash_clusters_searched(terms, clusters);
+	GuardDocument kept = simhash_guard_bind_document(clusters, &searched);
+	Relation	key = simhash_clusters_open_key(terms, clusters);
+	TupleTableSlot *slot = table_slot_create(clusters, NULL);
+
+	/* The statement itself has added it. */
+	CommandCounterIncrement();
+	if (simhash_clusters_find_number(clusters, key, SnapshotSelf, number, slot) &&
+		simhash_clusters_of(terms, slot) == cluster)
+	{
+		bool		any;
+		bool		found = find_rows(terms, tables, cluster,
+									  simhash_guard_get_document(&kept, slot), &any);
+
+		if (!any)
+		{
+			TupleTableSlot *bare = simhash_clusters_copy_row(clusters, slot);
+
+			simhash_clusters_delete(clusters, &slot->tts_tid);
+			if (terms->document != 0)
+				bare->tts_isnull[terms->document - 1] = true;
+			if (number > 0 && has_copies(terms, clusters, cluster))
+				simhash_clusters_insert(clusters, bare);
+			ExecDropSingleTupleTableSlot(bare);
+		}
+		else if (!found)
+			simhash_clusters_take_document(terms, clusters, slot);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(key, AccessShareLock);
+}
+
+/*
+ * A row of the table of the clusters has been inserted, by a statement that is at its
+ * end: see whether the row is there that it was added for.
+ */
+void
+simhash_clusters_see_start(FunctionCallInfo fcinfo)
+{
+	const TriggerData *data = (TriggerData *) fcinfo->context;
+	Oid			table = RelationGetRelid(data->tg_relation);
+	ClusterTerms *terms = fcinfo->flinfo->fn_extra;
+	Relation	clusters;
+	List	   *tables;
+	int64		cluster;
+	int64		number;
+	bool		any;
+
+	if (terms == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		fcinfo->flinfo->fn_extra = terms = simhash_clusters_read(table);
+		MemoryContextSwitchTo(old);
+	}
+	if (terms == NULL || !terms->star)
+		simhash_clusters_complain(table);
+	clusters = simhash_clusters_open(terms);
+	cluster = simhash_clusters_of(terms, data->tg_trigslot);
+	number = DatumGetInt64(slot_getattr(data->tg_trigslot, terms->columns[CLUSTER_ID],
+										&any));
+	tables = simhash_clusters_forget_start(table, cluster, number);
+
+	/* Most have rows, and no document. */
+	if (tables != NIL &&
+		(terms->document != 0 || !find_rows(terms, tables, cluster, NULL, &any)))
+		take_back(terms, clusters, cluster, number, tables);
+	table_close(clusters, NoLock);
 }

@@ -250,7 +250,10 @@ simhash_clusters_of(const ClusterTerms *terms, TupleTableSlot *slot)
 	return DatumGetInt64(value);
 }
 
-/* Fetch a representative that is still there, committed or not. */
+/*
+ * Fetch a representative that is still there, committed or not; and not one that its
+ * own transaction has taken back.
+ */
 bool
 simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 					   TupleTableSlot *slot)
@@ -258,7 +261,19 @@ simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 	SnapshotData dirty;
 
 	InitDirtySnapshot(dirty);
-	return table_tuple_fetch_row_version(clusters, tid, &dirty, slot);
+	return table_tuple_fetch_row_version(clusters, tid, &dirty, slot) &&
+		!(TransactionIdIsValid(dirty.xmin) && simhash_guard_is_undone(clusters, tid));
+}
+
+/* A row that is to be changed, as another is which is in a slot. */
+TupleTableSlot *
+simhash_clusters_copy_row(Relation clusters, TupleTableSlot *slot)
+{
+	TupleTableSlot *copy = MakeSingleTupleTableSlot(RelationGetDescr(clusters),
+													&TTSOpsVirtual);
+
+	ExecCopySlot(copy, slot);
+	return copy;
 }
 
 /*

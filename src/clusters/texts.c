@@ -34,9 +34,7 @@ simhash_clusters_take_document(const ClusterTerms *terms, Relation clusters,
 						 LockWaitBlock, TUPLE_LOCK_FLAG_FIND_LAST_VERSION,
 						 &failure) != TM_Ok)
 		return;
-	changed = MakeSingleTupleTableSlot(RelationGetDescr(clusters),
-									   &TTSOpsVirtual);
-	ExecCopySlot(changed, slot);
+	changed = simhash_clusters_copy_row(clusters, slot);
 	changed->tts_isnull[terms->document - 1] = true;
 	simhash_update_row(clusters, slot, changed);
 	ExecDropSingleTupleTableSlot(changed);

@@ -266,7 +266,8 @@ see_empty(const TriggerData *data)
  * are compared, takes the text of a row from what represents its cluster; AFTER
  * TRUNCATE empties the table of the clusters.  On that table itself the trigger
  * has no condition, and fires BEFORE INSERT OR UPDATE OR DELETE FOR EACH STATEMENT
- * and AFTER TRUNCATE, to keep others from writing to it.
+ * and AFTER TRUNCATE, to keep others from writing to it, and AFTER INSERT FOR EACH
+ * ROW, to take back stars whose row did not get in.
  *
  * Errors: trigger_protocol_violated; object_not_in_prerequisite_state where the
  * table of the clusters has no deed, or that of another table, or where the
@@ -297,7 +298,9 @@ simhash_cluster(PG_FUNCTION_ARGS)
 						   update ? data->tg_newtuple : data->tg_trigtuple);
 	else if (each && TRIGGER_FIRED_AFTER(data->tg_event))
 	{
-		if (TRIGGER_FOR_DELETE(data->tg_trigger->tgtype))
+		if (!OidIsValid(simhash_clusters_of_trigger(data->tg_trigger)))
+			simhash_clusters_see_start(fcinfo);
+		else if (TRIGGER_FOR_DELETE(data->tg_trigger->tgtype))
 			forget_document(data);
 		else if (simhash_clusters_any_merge())
 			simhash_clusters_merge_around(simhash_clusters_trigger(fcinfo), data);

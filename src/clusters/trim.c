@@ -144,16 +144,18 @@ shorten_links(const ClusterCall *call)
 /*
  * Have copies take the place of what is gone, and those of what is there go: those
  * that are marked, so that nobody may be about to commit what they are copies of; or
- * all, as nobody writes.
+ * all, as nobody writes.  Where somebody adds at the same moment what is gone, the
+ * copies are left to the next call.
  */
 void
 simhash_cluster_promote(const ClusterCall *call, bool all)
 {
 	const char *marked = all ? "" : simhash_cluster_sql(call, " AND c.&u IS NOT NULL");
+	const char *command = simhash_cluster_sql(call, "UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
+											  " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
+											  " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
 
-	(void) simhash_cluster_write(call, "UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
-								 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
-								 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
+	(void) simhash_cluster_try(command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
 	(void) simhash_cluster_write(call, "DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
 								 " (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
 }

@@ -462,6 +462,7 @@ extern GuardStatement *simhash_guard_statement(MemoryContext context,
 extern void simhash_guard_begin_row(GuardStatement *statement);
 extern bool simhash_guard_read_header(Relation heap, ItemPointer tid,
 									  HeapTupleHeader header);
+extern bool simhash_guard_is_undone(Relation heap, ItemPointer tid);
 extern Oid	simhash_guard_fires_alike;
 
 /* guard_bind.c */

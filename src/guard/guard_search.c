@@ -210,7 +210,12 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 			return false;
 		tid = scan->xs_heaptid;
 		if (index_fetch_heap(scan, slot))
+		{
+			if (TransactionIdIsValid(search->dirty.xmin) &&
+				simhash_guard_is_undone(scan->heapRelation, &slot->tts_tid))
+				continue;
 			return true;
+		}
 		if (search->moving && !further &&
 			fetch_moving(scan->heapRelation, &tid, slot))
 			return true;

@@ -208,6 +208,23 @@ simhash_guard_read_header(Relation heap, ItemPointer tid,
 }
 
 /*
+ * Has the transaction that has inserted a row, or a version of one, deleted it again or
+ * replaced it?  Not another subtransaction of it: so whatever becomes of that, nobody
+ * will ever see the row.
+ */
+bool
+simhash_guard_is_undone(Relation heap, ItemPointer tid)
+{
+	HeapTupleHeaderData header;
+
+	return simhash_guard_read_header(heap, tid, &header) &&
+		(header.t_infomask & (HEAP_XMAX_INVALID | HEAP_XMAX_IS_MULTI)) == 0 &&
+		!HEAP_XMAX_IS_LOCKED_ONLY(header.t_infomask) &&
+		TransactionIdEquals(HeapTupleHeaderGetRawXmax(&header),
+							HeapTupleHeaderGetRawXmin(&header));
+}
+
+/*
  * The hamming index has taken in a row: if it is the one that a guard let
  * pass, its locks have served their purpose.  A trigger or a constraint of our
  * row may insert one of the same fingerprint before it, but by a statement of
