@@ -66,7 +66,7 @@ CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/te
 
 wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))
 CORE_OBJS = $(call wing_objects,$(CORE))
-WING_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
+OUR_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
 OBJS = src/simhash.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
 # --- how it is tested ----------------------------------------------------
@@ -95,7 +95,10 @@ PG_CPPFLAGS = -isystem $(PG_INCLUDE) -I$(srcdir)/src
 
 # No flag here ties the binary to the builder's CPU: no -march, no -mtune.
 # Faster instructions are chosen when the server runs, not when it is built.
-PG_CFLAGS = -Wall -Wextra
+PG_CFLAGS = -Wall -Wextra $(NOTE_HEADERS)
+
+# Beside each object the compiler notes the headers that it was made of.
+NOTE_HEADERS = -MMD -MP
 
 # Unicode tables come from libutf8proc; xxHash is compiled in from its header.
 SHLIB_LINK = -lutf8proc -lm $(ICU)
@@ -108,8 +111,14 @@ ICU = $(if $(filter yes,$(with_icu)),$(shell $(CC) $(CPPFLAGS) -E \
 # The unit programs stop at the first bad access or undefined operation.  The
 # core is compiled so once for all of them.
 UNIT_CORE = test/unit/core.a
+UNIT_CORE_OBJS = $(patsubst src/%,test/unit/%,$(CORE_OBJS))
+UNIT_OBJS = $(patsubst %.c,%.o,$(wildcard test/unit/unit_*.c)) $(UNIT_CORE_OBJS)
 UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
+
+# What is built beside the library and its objects.
+BUILT = $(OBJS:.o=.d) $(UNIT_OBJS) $(UNIT_OBJS:.o=.d) $(UNIT:.c=.run) \
+	$(UNIT_CORE) test/unit/core bench/quality.run bench/edits.run .flags
 
 # --- PostgreSQL's own rules ----------------------------------------------
 
@@ -117,12 +126,14 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 
-EXTRA_CLEAN = $(UNIT:.c=.run) $(UNIT_CORE) test/unit/core \
-	bench/quality.run bench/edits.run
+EXTRA_CLEAN = $(BUILT)
 
 # No bitcode for the JIT compiler: it would need clang, and what is compiled for
 # several instruction sets and chosen when the server runs cannot be inlined.
 override with_llvm = no
+
+# What depends on which header is kept as below, not as PostgreSQL's rules may.
+override autodepend =
 
 # The TAP tests belong to make installcheck where they can run; those that are
 # asked for by name have to run.
@@ -162,9 +173,6 @@ install-report:
 uninstall-report:
 	rm -rf '$(DESTDIR)$(datadir)/simhash'
 
-# Any header may matter to any object: the tree is small, rebuild them all.
-$(OBJS): $(WING_HEADERS)
-
 # A build outside the source tree needs the folders of the wings.
 ifdef VPATH
 $(shell mkdir -p $(addprefix src/,$(WINGS) $(CORE)))
@@ -183,10 +191,39 @@ all install installcheck uninstall:
 
 .PHONY: clean
 clean:
-	rm -rf $(OBJS) $(UNIT:.c=.run) $(UNIT_CORE) test/unit/core \
-		bench/quality.run bench/edits.run
+	rm -rf $(OBJS) $(BUILT)
 
 endif
+
+# --- what an object depends on -------------------------------------------
+
+# Its source, the headers that it includes, and .flags: how it is compiled.  An
+# object of which no headers are known is compiled anew.
+-include $(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS)))
+$(filter-out $(patsubst %.d,%.o,$(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS)))), \
+	$(OBJS) $(UNIT_OBJS)): FORCE
+$(OBJS) $(UNIT_OBJS): .flags
+
+# The compiler, the server, the flags, and which headers there are, as a new one
+# may come to stand before another; the flags of single objects are in rules, so
+# all of this file counts but the lists at its head.  .flags is written anew when
+# they differ from what it says.  make install takes what was built, whatever the
+# flags are.
+ifneq ($(filter-out install installcheck,$(or $(MAKECMDGOALS),all)),)
+FLAGS := $(shell $(CC) --version | head -n 1); $(shell $(PG_CONFIG) --version); \
+	$(COMPILE.c); $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE); \
+	$(UNIT_CFLAGS) $(COPT); $(sort $(OUR_HEADERS)); $(shell \
+	sed -n '/^\# --- flags/,$$p' $(firstword $(MAKEFILE_LIST)) | cksum)
+ifneq ($(file <.flags),$(FLAGS))
+.flags: FORCE
+endif
+endif
+
+.flags:
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+
+.PHONY: FORCE
+FORCE:
 
 # --- targets of our own --------------------------------------------------
 
@@ -323,17 +360,20 @@ unit: unit-programs
 
 unit-programs: $(UNIT:.c=.run)
 
-%.run: %.c $(wildcard test/unit/*.h) $(WING_HEADERS) $(UNIT_CORE)
-	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc -Itest/unit -o $@ $< $(UNIT_CORE) \
-		-lutf8proc -lm
+# Objects are kept from one run of tools/stage to the next.
+test/unit/%.run: test/unit/%.o $(UNIT_CORE)
+	$(CC) $(UNIT_CFLAGS) $(COPT) -o $@ $< $(UNIT_CORE) -lutf8proc -lm
 
-$(UNIT_CORE): $(patsubst src/%,test/unit/%,$(CORE_OBJS))
+$(UNIT_CORE): $(UNIT_CORE_OBJS)
 	rm -f $@
 	$(AR) rc $@ $^
 
-test/unit/core/%.o: src/core/%.c $(WING_HEADERS)
+test/unit/unit_%.o: test/unit/unit_%.c
+	$(CC) $(UNIT_CFLAGS) $(COPT) $(NOTE_HEADERS) -Isrc -Itest/unit -c -o $@ $<
+
+test/unit/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) $(COPT) -Isrc -c -o $@ $<
+	$(CC) $(UNIT_CFLAGS) $(COPT) $(NOTE_HEADERS) -Isrc -c -o $@ $<
 
 indent:
 	@tools/indent
@@ -363,6 +403,6 @@ bench-quality: bench/quality.run bench/edits.run
 		python3 bench/quality.py bench/quality.run bench/edits.run \
 		bench/results/quality-$$(date -u +%Y-%m-%d) $(SETS)
 
-bench/%.run: bench/%.c bench/edit.c $(wildcard bench/*.h) $(WING_HEADERS) $(CORE_OBJS:.o=.c)
+bench/%.run: bench/%.c bench/edit.c $(wildcard bench/*.h) $(OUR_HEADERS) $(CORE_OBJS:.o=.c)
 	$(CC) -std=c99 -O2 -Wall -Wextra $(COPT) -Isrc -o $@ $< \
 		$(CORE_OBJS:.o=.c) -lutf8proc -lm
