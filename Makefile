@@ -118,7 +118,7 @@ UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 
 # What is built beside the library and its objects.
 BUILT = $(OBJS:.o=.d) $(UNIT_OBJS) $(UNIT_OBJS:.o=.d) $(UNIT:.c=.run) \
-	$(UNIT_CORE) test/unit/core bench/quality.run bench/edits.run .flags
+	$(UNIT_CORE) test/unit/core bench/quality.run bench/edits.run .flags test/unit/.flags
 
 # --- PostgreSQL's own rules ----------------------------------------------
 
@@ -197,30 +197,38 @@ endif
 
 # --- what an object depends on -------------------------------------------
 
-# Its source, the headers that it includes, and .flags: how it is compiled.  An
+# Its source, the headers that it includes, and how it is compiled: a file .flags.  An
 # object of which no headers are known is compiled anew.
--include $(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS)))
-$(filter-out $(patsubst %.d,%.o,$(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS)))), \
-	$(OBJS) $(UNIT_OBJS)): FORCE
-$(OBJS) $(UNIT_OBJS): .flags
+NOTED := $(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS)))
+-include $(NOTED)
+$(filter-out $(NOTED:.d=.o),$(OBJS) $(UNIT_OBJS)): FORCE
+$(OBJS): .flags
+$(UNIT_OBJS): test/unit/.flags
 
 # The compiler, the server, the flags, and which headers there are, as a new one
 # may come to stand before another; the flags of single objects are in rules, so
-# all of this file counts but the lists at its head.  .flags is written anew when
+# all of this file counts but the lists at its head.  A .flags is written anew when
 # they differ from what it says.  make install takes what was built, whatever the
 # flags are.
 ifneq ($(filter-out install installcheck,$(or $(MAKECMDGOALS),all)),)
-FLAGS := $(shell $(CC) --version | head -n 1); $(shell $(PG_CONFIG) --version); \
-	$(COMPILE.c); $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE); \
-	$(UNIT_CFLAGS) $(COPT); $(sort $(OUR_HEADERS)); $(shell \
-	sed -n '/^\# --- flags/,$$p' $(firstword $(MAKEFILE_LIST)) | cksum)
+COMMON_FLAGS := $(shell $(CC) --version | head -n 1); $(sort $(OUR_HEADERS)); \
+	$(shell sed -n '/^\# --- flags/,$$p' $(firstword $(MAKEFILE_LIST)) | cksum)
+FLAGS := $(shell $(PG_CONFIG) --version); $(COMPILE.c); \
+	$(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE); $(COMMON_FLAGS)
+UNIT_FLAGS := $(UNIT_CFLAGS) $(COPT); $(COMMON_FLAGS)
+
 ifneq ($(file <.flags),$(FLAGS))
 .flags: FORCE
 endif
+ifneq ($(file <test/unit/.flags),$(UNIT_FLAGS))
+test/unit/.flags: FORCE
+endif
 endif
 
-.flags:
-	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+.flags: SAYS = $(FLAGS)
+test/unit/.flags: SAYS = $(UNIT_FLAGS)
+.flags test/unit/.flags:
+	@printf '%s\n' '$(subst ','\'',$(SAYS))' >$@
 
 .PHONY: FORCE
 FORCE:

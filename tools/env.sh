@@ -102,7 +102,7 @@ copy_tree()
 {
 	mkdir -p "$2"
 	tar -C "$1" --exclude-vcs --exclude='*.o' --exclude='*.d' --exclude='*.bc' \
-		--exclude='*.so' --exclude='*.a' --exclude='*.run' --exclude=./.flags \
+		--exclude='*.so' --exclude='*.a' --exclude='*.run' --exclude=.flags \
 		--exclude=./results --exclude=./output_iso --exclude=./tmp_check \
 		--exclude=./log \
 		-cf - . | tar -C "$2" --no-same-owner -xf -

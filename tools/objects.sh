@@ -58,7 +58,7 @@ made_of()
 			for (i = 1; i <= NF; i++)
 				if ($i ~ /:$/) {
 					object = substr($i, 1, length($i) - 1)
-					print object, ".flags"
+					print object, (object ~ /^test/ ? "test/unit/" : "") ".flags"
 					print object, "outside"
 				} else if ($i != "\\")
 					print object, $i
@@ -71,7 +71,7 @@ sums_now()
 {
 	{
 		find src test/unit -name '*.[ch]' -exec sha256sum {} +
-		sha256sum .flags
+		sha256sum .flags test/unit/.flags
 		echo "$1 outside"
 	} | awk '{ print $1, $2 }'
 }
@@ -145,7 +145,7 @@ with_objects()
 		return
 	fi
 	work=$(mktemp -d)
-	compile .flags
+	compile .flags test/unit/.flags
 	take_objects "$OBJECTS" "$OBJECTS/$name.tar" "$work" || :
 	"$@" || status=$?
 	keep_objects "$OBJECTS" "$OBJECTS/$name.tar" "$work" || :
