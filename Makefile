@@ -243,7 +243,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test soak report screenshot demo unit \
-	unit-programs matrix asserts setup-for-asserts sanitize sqlsmith citus pgvector indent lint \
+	unit-programs matrix asserts setup-for-asserts setup-for-demo sanitize sqlsmith citus pgvector indent lint \
 	bench bench-quality deb dist
 
 help:
@@ -292,6 +292,9 @@ help:
 setup:
 	@PG_CONFIG='$(PG_CONFIG)' tools/setup
 
+setup-for-demo:
+	@PG_CONFIG='$(PG_CONFIG)' tools/setup demo
+
 test: setup
 	@$(MAKE) -s staged-test
 
@@ -318,8 +321,8 @@ screenshot:
 	@mv .stage-out/report.png docs/report.png && rm -r .stage-out
 	@echo "docs/report.png"
 
-demo: setup
-	@echo 'Building simhash for a private server.  This may take a minute.'
+demo: setup-for-demo
+	@echo 'Building simhash, and a server of its own for it: a minute the first time.'
 	@$(STAGE) psql -X -q -v ON_ERROR_STOP=1 -f demo/demo.sql
 
 matrix:
