@@ -383,7 +383,7 @@ CALL simhash_add_clusters('hostile.docs', 'fp', 1, schema => 'simhash_elsewhere'
 GRANT ALL ON SCHEMA simhash_elsewhere TO regress_clusters_setup_owner;
 CREATE TABLE simhash_elsewhere.docs_clusters ();
 CALL simhash_add_clusters('hostile.docs', 'fp', 1, schema => 'simhash_elsewhere');
-SELECT relname, relowner::regrole FROM pg_class
+SELECT relname, nullif(relowner, current_user::regrole)::regrole AS owner FROM pg_class
 WHERE relnamespace = 'simhash_elsewhere'::regnamespace AND relkind IN ('r', 'v', 'S') ORDER BY 1;
 CALL simhash_add_clusters('hostile.docs', 'fp', 1);
 CALL simhash_drop_clusters('hostile.docs');

@@ -29,6 +29,12 @@ sub kept
 	return $bytes;
 }
 
+# The first dump has owners, all of them the superuser that it was made by.
+$node->safe_psql('postgres', <<'END');
+SELECT 'CREATE ROLE postgres SUPERUSER'
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'postgres') \gexec
+END
+
 # --- the dump ---------------------------------------------------------------
 
 my %plans = (
