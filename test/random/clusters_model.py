@@ -64,7 +64,7 @@ class Model:
         self.kind, self.more, self.k = kind, more, k
         self.verified = 'verified' in more
         self.rows, self.stars, self.union, self.last = {}, {}, Union(), 0
-        # of the transaction: stars that it has started, and those of rows that
+        # of the statement: stars that it has started, and those of rows that
         # did not get in, whose ids nobody has seen
         self.started, self.ghosts = set(), []
         self.left = set()           # stars that may be left without a row
@@ -152,8 +152,8 @@ class Model:
                 self.ghosts.append(Star(row, self.last,
                                         bool(perhaps or ghosts)))
 
-    def commit(self):
-        """The transaction ends: stars that it has started go if no row is in
+    def settle(self):
+        """The statement ends: stars that it has started go if no row is in
         them, and their texts if no row has them."""
         for one in self.started:
             its = [row.body for row in self.rows.values()

@@ -296,9 +296,7 @@ class Saver:
                 raise Fault('%s\nwas: %s\n%s\nis: %s' % (
                     fault, self.model.rows.get(deed.row.id), deed.query,
                     result)) from None
-            if ends:
-                self.model.commit()
-        self.model.commit()
+            self.model.settle()
         self.compare()
 
     def read(self):
@@ -416,7 +414,7 @@ class Saver:
                     ['UPDATE docs SET note = 5 WHERE id = %d' % row.id],
                     [row.id])[0]
                 self.model.judge(Deed('update', row, (), ''), result[0])
-                self.model.commit()
+                self.model.settle()
 
     def run(self):
         """Batch after batch, and between them what concerns all."""
