@@ -45,7 +45,7 @@ report = dedup report_table
 tune = rate tune tune_sample
 pairs = apart components documents pairs prefixes query_rows row_clusters row_groups \
 	row_order row_search sample similar_rows
-query = arguments progress statement
+query = progress statement
 search = ball distance functions group_hash measure operators source
 weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
@@ -67,7 +67,7 @@ CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/te
 wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))
 CORE_OBJS = $(call wing_objects,$(CORE))
 OUR_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
-OBJS = src/simhash.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
+OBJS = src/simhash.o src/arguments.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
 # --- how it is tested ----------------------------------------------------
 

@@ -1323,13 +1323,13 @@ COMMENT ON FUNCTION hamming_bit_search_plan(
     regclass, hamming_bit_ball, text[]) IS
 'what a search of a hamming index of bit strings is going to read';
 
--- Reads whole tables and keeps vacuum out meanwhile, so not for everybody.
+-- Reads whole tables and keeps vacuum out meanwhile: it looks itself whether the caller
+-- owns the index, or has been granted it by name.
 CREATE FUNCTION hamming_index_check(
     index regclass, heapallindexed boolean DEFAULT false)
 RETURNS void
 AS 'MODULE_PATHNAME', 'hamming_index_check'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-REVOKE ALL ON FUNCTION hamming_index_check(regclass, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
 'raise an error if a hamming index is damaged or does not agree with its table';
 

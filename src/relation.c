@@ -70,6 +70,26 @@ simhash_open_table(Oid oid, LOCKMODE lockmode, Oid function, const char *hint)
 	return relation;
 }
 
+/*
+ * The column of a table that an argument names; fails if there is none, with what
+ * else is to be said of such arguments.
+ */
+AttrNumber
+simhash_find_column(Oid table, const char *name, const char *argument,
+					const char *more)
+{
+	AttrNumber	column = get_attnum(table, name);
+
+	if (column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, get_rel_name(table)),
+				 errhint("Argument \"%s\" names columns of this table.%s",
+						 argument, more)));
+	return column;
+}
+
 /* The schema-qualified, quoted name of a relation. */
 char	   *
 simhash_quoted_name(Oid relation)

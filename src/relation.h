@@ -12,6 +12,7 @@
 
 #include "simhash.h"
 
+#include "access/attnum.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
@@ -19,6 +20,8 @@ pg_noreturn extern void simhash_complain_of_missing(Oid relation);
 extern void simhash_check_owner(Oid relation);
 extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
 								   Oid function, const char *hint);
+extern AttrNumber simhash_find_column(Oid table, const char *name,
+									  const char *argument, const char *more);
 extern char *simhash_quoted_name(Oid relation);
 extern void simhash_refuse_foreign_tables(Oid table, LOCKMODE lockmode,
 										  const char *columns,

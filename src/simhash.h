@@ -30,4 +30,22 @@ simhash_make_hash(const char *name, int entries, Size key, Size entry,
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+/* Fail if one of the arguments with these numbers is null, naming it. */
+#define simhash_check_not_null(fcinfo, ...) \
+	simhash_check_none_null(fcinfo, (const int[]) {__VA_ARGS__}, \
+							sizeof (int[]) {__VA_ARGS__} / sizeof(int))
+#define simhash_check_at_least(at_least) simhash_check_least("", at_least)
+
+/* arguments.c */
+extern void simhash_check_none_null(FunctionCallInfo fcinfo,
+									const int *arguments, int n);
+pg_noreturn extern void simhash_complain_of_empty(FunctionCallInfo fcinfo,
+												  int argument);
+extern char *simhash_text_argument(FunctionCallInfo fcinfo, int argument);
+extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
+						   const char *yes, const char *no);
+extern int64 simhash_check_range(const char *who, const char *name, int64 value,
+								 int64 least, int64 most, int bits);
+extern double simhash_check_least(const char *who, double at_least);
+
 #endif							/* SIMHASH_H */

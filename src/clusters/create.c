@@ -58,11 +58,8 @@ check_columns(const ClusterSetup *setup, const GuardTerms *terms)
 	GuardColumn *group = palloc(Max(terms->ngroup, 1) * sizeof *group);
 	int			most = sh_wide_most(terms->type.width);
 
-	if (terms->radius > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("clusters are found within a distance of at most %d of %d bits, not %d",
-						most, terms->type.width, terms->radius)));
+	(void) simhash_check_range(setup->asked.who, "k", terms->radius, 0, most,
+							   terms->type.width);
 	(void) simhash_guard_bind_document(relation, terms);
 	simhash_guard_bind_group(group, relation, terms->ngroup, terms->group);
 	for (int i = -1; i < terms->ngroup; i++)
@@ -98,13 +95,15 @@ simhash_cluster_read_terms(const ClusterSetup *setup)
 		(setup->asked.document != NULL || setup->asked.profile != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("document and profile are for similarity or at_least, which are not given")));
+				 errmsg("arguments \"document\" and \"profile\" are for similarity or at_least, which are not given"),
+				 errhint("Give similarity => 'jaccard', too, or leave them out.")));
 
 	if (terms.measure == SIMHASH_CONTAINMENT && !setup->star)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("similarity \"containment\" is for clusters of the kind star"),
-				 errdetail("Of two rows the one may contain the other, and not the other way round: which are connected would depend on which came first.")));
+				 errdetail("Of two rows the one may contain the other, and not the other way round: which are connected would depend on which came first."),
+				 errhint("Give kind => 'star', or similarity => 'jaccard'.")));
 
 	/* Everybody can read the deed, so it must not name the seed of a profile. */
 	terms.profile = sh_profile_plain(terms.profile);

@@ -130,7 +130,9 @@ find_root(Forest *forest, int64 id)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("cluster " INT64_FORMAT " in table \"%s\" is merged into " INT64_FORMAT ", which is not older",
-							id, RelationGetRelationName(forest->relation), parent)));
+							id, RelationGetRelationName(forest->relation), parent),
+					 errdetail("Its column \"merged_into\" has been written by hand: a cluster is merged into an older one, of a smaller number."),
+					 errhint("CALL simhash_drop_clusters(...), and simhash_add_clusters(...), which finds the clusters again.")));
 		CHECK_FOR_INTERRUPTS();
 		id = parent;
 	}

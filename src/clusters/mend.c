@@ -224,7 +224,7 @@ simhash_mend_clusters(PG_FUNCTION_ARGS)
 	ClusterCall call = {0};
 
 	if (!PG_ARGISNULL(2))
-		call.anew = text_to_cstring(PG_GETARG_TEXT_PP(2));
+		call.anew = simhash_text_argument(fcinfo, 2);
 	simhash_cluster_call(&call, fcinfo, 1, mend_clusters);
 	PG_RETURN_VOID();
 }

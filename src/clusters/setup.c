@@ -192,7 +192,7 @@ get_names(ArrayType *array)
 {
 	List	   *names = NIL;
 	Datum	   *values;
-	int			n = simhash_get_names(array, &values);
+	int			n = simhash_get_names(array, "within", &values);
 
 	for (int i = 0; i < n; i++)
 		names = lappend(names, pstrdup(NameStr(*DatumGetName(values[i]))));
@@ -203,28 +203,23 @@ get_names(ArrayType *array)
 static void
 get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 {
-	static const int needed[] = {0, 1, 2, 3, 4, 6, 12, 14};
-	char	   *kind;
 	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
 
-	for (size_t i = 0; i < lengthof(needed); i++)
+	simhash_check_not_null(fcinfo, 0, 1, 2, 3, 4, 6, 12, 14);
+	setup->star = simhash_choose(fcinfo, 3, "star", "connected");
+	for (int i = 4; i <= 5; i++)
 	{
-		if (PG_ARGISNULL(needed[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("relation, fp, k, kind, column, within, index and adopt must not be null")));
+		if (!PG_ARGISNULL(i) && *NameStr(*PG_GETARG_NAME(i)) == '\0')
+			simhash_complain_of_empty(fcinfo, i);
 	}
-	kind = get_string(fcinfo, 3, false);
-	setup->star = strcmp(kind, "star") == 0;
-	if (!setup->star && strcmp(kind, "connected") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown kind \"%s\"", kind),
-				 errhint("The kinds are star and connected.")));
 	setup->asked = (GuardAsked)
 	{
 		.who = "simhash_add_clusters",
+			.hint = "For example, CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'jaccard', within => '{site}').",
+			.renamed = "",
+			.fingerprint = "fp",
 			.column = get_string(fcinfo, 1, true),
+			.distance = "k",
 			.radius = PG_GETARG_INT64(2),
 			.within = get_names(PG_GETARG_ARRAYTYPE_P(6)),
 			.document = get_string(fcinfo, 7, true),

@@ -230,8 +230,11 @@ simhash_cluster_run(const char *command)
 	MemoryContextSwitchTo(context);
 	if (result < 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("command did not run: %s", command)));
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not run a command of simhash: %s",
+						SPI_result_code_string(result)),
+				 errdetail("The command was: %s", command),
+				 errhint("See whether a rule or a trigger of the table changes it.")));
 	return rows;
 }
 

@@ -71,10 +71,7 @@ static void
 begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 {
 	/* No procedure can be strict. */
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(column))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation and column must not be null")));
+	simhash_check_not_null(fcinfo, 0, column);
 	call->atomic = fcinfo->context == NULL ||
 		!IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic;

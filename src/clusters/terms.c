@@ -481,7 +481,8 @@ simhash_clusters_set_type(ClusterTerms *terms)
 	Relation	root = table_open(terms->root, AccessShareLock);
 
 	terms->terms.type = simhash_guard_type(root, terms->terms.column);
-	(void) simhash_check_radius(terms->terms.radius, terms->terms.type.width);
+	(void) simhash_check_range("", "k", terms->terms.radius, 0, terms->terms.type.width,
+							   terms->terms.type.width);
 	table_close(root, NoLock);
 }
 

@@ -172,7 +172,8 @@ trim_clusters(ClusterCall *call)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("simhash_trim_clusters cannot be called in a transaction block"),
-				 errdetail("It waits for transactions that write to the table, and they would wait for this one.")));
+				 errdetail("It waits for transactions that write to the table, and they would wait for this one."),
+				 errhint("CALL it outside a transaction block.")));
 	terms = simhash_cluster_begin_step(call, AccessShareLock);
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, terms->clusters);
 	star = terms->star;
@@ -220,10 +221,7 @@ simhash_trim_clusters(PG_FUNCTION_ARGS)
 {
 	ClusterCall call = {0};
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation, column and keep must not be null")));
+	simhash_check_not_null(fcinfo, 0, 1, 2);
 	call.keep = DatumGetCString(DirectFunctionCall1(interval_out,
 													PG_GETARG_DATUM(2)));
 	simhash_cluster_call(&call, fcinfo, 1, trim_clusters);

@@ -383,15 +383,3 @@ simhash_judge(const ShProfile *profile, double at_least, double chance,
 		return SIMHASH_BY_CHANCE;
 	return SIMHASH_ALIKE;
 }
-
-/* The value of "at_least"; fails if it is out of range, or NaN. */
-double
-simhash_check_at_least(double at_least)
-{
-	if (!(at_least >= 0 && at_least <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"at_least\" is %g", at_least),
-				 errhint("It must be from 0 to 1.")));
-	return at_least;
-}

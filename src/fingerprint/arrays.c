@@ -59,12 +59,13 @@ simhash_get_texts(ArrayType *array, const char *what, Datum **texts)
 								TYPALIGN_INT, what, texts);
 }
 
-/* The same of an array of names. */
+/* The same of an array of names, which is an argument. */
 int
-simhash_get_names(ArrayType *array, Datum **names)
+simhash_get_names(ArrayType *array, const char *argument, Datum **names)
 {
 	return simhash_get_elements(array, NAMEOID, NAMEDATALEN, false,
-								TYPALIGN_CHAR, "names", names);
+								TYPALIGN_CHAR,
+								psprintf("names in argument \"%s\"", argument), names);
 }
 
 /*

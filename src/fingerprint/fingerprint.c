@@ -427,11 +427,7 @@ simhash_min_features(PG_FUNCTION_ARGS)
 	FeatureCount count;
 	uint64		fingerprint;
 
-	if (min < 0 || min > SH_SECTION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of features must be between 0 and %d",
-						SH_SECTION)));
+	(void) simhash_check_range("", "min_features", min, 0, SH_SECTION, 0);
 	workspace = simhash_begin_document(profile);
 	count.tally = &workspace->tally;
 	count.enough = (size_t) min;

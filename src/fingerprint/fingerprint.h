@@ -169,7 +169,8 @@ extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
 								 Datum **elements);
 extern int	simhash_get_texts(ArrayType *array, const char *what,
 							  Datum **texts);
-extern int	simhash_get_names(ArrayType *array, Datum **names);
+extern int	simhash_get_names(ArrayType *array, const char *argument,
+							  Datum **names);
 extern double simhash_check_weight(double weight);
 extern int	simhash_get_pairs(ArrayType *features_array,
 							  ArrayType *weights_array,
@@ -192,7 +193,6 @@ extern SimhashVerdict simhash_judge(const ShProfile *profile, double at_least,
 									const SimhashEvidence *b,
 									const ShBag *bag, const ShBag *longer,
 									double *similarity);
-extern double simhash_check_at_least(double at_least);
 
 /* similarity.c */
 extern bool simhash_compare_features(SimhashMeasure measure, const ShBag *bag,

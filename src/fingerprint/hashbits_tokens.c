@@ -33,13 +33,7 @@ simhash_hashbits(PG_FUNCTION_ARGS)
 	int			n;
 	VarBit	   *result;
 
-	if (bits < 1 || bits > SH_HASHBITS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a fingerprint cannot have %lld bits",
-						(long long) bits),
-				 errhint("The number of bits is from 1 to %d.",
-						 SH_HASHBITS_MAX)));
+	(void) simhash_check_range("", "bits", bits, 1, SH_HASHBITS_MAX, 0);
 	sums.bits = (int) bits;
 	n = simhash_get_texts(PG_GETARG_ARRAYTYPE_P(0), "tokens", &tokens);
 	for (int i = 0; i < n; i++)

@@ -207,12 +207,8 @@ simhash_passages(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		return (Datum) 0;
 	words = PG_GETARG_INT64(2);
-	if (words < SH_PASSAGE_MIN || words > SH_PASSAGE_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("passages cannot have " INT64_FORMAT " words", words),
-				 errhint("Their number on average must be from %d to %d.",
-						 SH_PASSAGE_MIN, SH_PASSAGE_MAX)));
+	(void) simhash_check_range("", "words", words, SH_PASSAGE_MIN, 
+							   SH_PASSAGE_MAX, 0);
 	cut_document(fcinfo, PG_GETARG_TEXT_PP(0),
 				 simhash_profile_argument(fcinfo, 1), (int) words);
 	return (Datum) 0;

@@ -110,11 +110,7 @@ simhash_shared(PG_FUNCTION_ARGS)
 	ShWindowTable table;
 	ShSharedPassage passage = {0, 0, 0};
 
-	if (least < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_words cannot be " INT64_FORMAT, least),
-				 errhint("Passages have at least one word.")));
+	(void) simhash_check_range("", "min_words", least, 1, PG_INT64_MAX, 0);
 	InitMaterializedSRF(fcinfo, 0);
 	read_words(&a, PG_GETARG_TEXT_PP(0));
 	read_words(&b, PG_GETARG_TEXT_PP(1));

@@ -27,9 +27,8 @@ simhash_words(int64 bits)
 	if (bits < SH_BITS || bits > SH_BITS * SH_WORDS || bits % SH_BITS != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a fingerprint cannot have %lld bits",
-						(long long) bits),
-				 errhint("The number of bits is a multiple of %d, up to %d.",
+				 errmsg("argument \"bits\" is " INT64_FORMAT, bits),
+				 errhint("It must be a multiple of %d, up to %d.",
 						 SH_BITS, SH_BITS * SH_WORDS)));
 	return (int) bits / SH_BITS;
 }

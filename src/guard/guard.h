@@ -67,9 +67,11 @@ typedef struct GuardFingerprint
 typedef struct GuardAsked
 {
 	const char *who;			/* asks, for messages */
-	const char *hint;			/* what may be asked for; or NULL */
-	const char *renamed;		/* what to do where a name is wrong; or NULL */
+	const char *hint;			/* what may be asked for */
+	const char *renamed;		/* what to do where a name is wrong */
+	const char *fingerprint;	/* what the caller calls the next argument */
 	const char *column;			/* of the fingerprint */
+	const char *distance;		/* what the caller calls the radius */
 	int64		radius;
 	List	   *within;			/* columns of the group */
 	const char *document;		/* NULL for none, as what follows */
@@ -377,8 +379,6 @@ extern int	simhash_guard_distance(const GuardFingerprint *a,
 								   const GuardFingerprint *b);
 
 /* guard_terms.c */
-extern AttrNumber simhash_guard_column(Relation relation, const char *name,
-									   const char *hint);
 extern Node *simhash_guard_expression(Relation relation, AttrNumber column);
 extern void simhash_guard_check_stored(Relation relation, AttrNumber column);
 extern GuardTerms simhash_guard_read_terms(const GuardAsked *asked,

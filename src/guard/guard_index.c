@@ -210,7 +210,7 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
 						 "CONCURRENTLY ", simhash_quoted_name(invalid))));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("simhash_guard needs an index on column \"%s\" of table \"%s\"",
+			 errmsg("there is no hamming index on column \"%s\" of table \"%s\"",
 					name, RelationGetRelationName(relation)),
 			 OidIsValid(partial) ?
 			 errdetail("Index \"%s\" is partial: a guard compares with all rows.",

@@ -14,6 +14,8 @@
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
+#include "relation.h"
+
 /* The actions, in the order of GuardAction. */
 static const char *const actions[] = {"reject", "skip", "mark", "conflict"};
 
@@ -57,7 +59,7 @@ static const GuardOption options[] = {
 static const char arguments_hint[] =
 "The arguments of simhash_guard are a column, an action ('reject', 'skip', 'mark' or 'conflict'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'at_most=bits', 'compare=rows', 'time=column', 'for=interval', 'mark=column', 'notice'.";
 static const char renamed_hint[] =
-"The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
+" The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
 
 /* Fail because of an argument: the message, and what the arguments may be. */
 #define argument_error(...) \
@@ -157,7 +159,9 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 		.who = psprintf("trigger \"%s\"", trigger->tgname),
 		.hint = arguments_hint,
 		.renamed = renamed_hint,
+		.fingerprint = "column",
 		.column = trigger->tgargs[0],
+		.distance = "distance",
 		.within = find_names(trigger, "within"),
 		.document = find_value(trigger, "document"),
 		.profile = find_value(trigger, "profile"),
@@ -183,13 +187,19 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 	return asked;
 }
 
+/* The column of the root that an option names. */
+static AttrNumber
+find_column(Relation root, const char *name, const char *option)
+{
+	return simhash_find_column(RelationGetRelid(root), name, option, renamed_hint);
+}
+
 /* Find the column of the mark, which must not be one that the guard reads. */
 static AttrNumber
 read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments)
 {
 	const char *name = find_value(trigger, "mark");
-	AttrNumber	mark = name == NULL ? 0 : simhash_guard_column(root, name,
-															   renamed_hint);
+	AttrNumber	mark = name == NULL ? 0 : find_column(root, name, "mark");
 
 	if (arguments->action == GUARD_MARK && mark == 0)
 		argument_error("trigger \"%s\": action \"mark\" needs an option mark=column",
@@ -242,7 +252,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	arguments->terms = simhash_guard_read_terms(&asked, root);
 	simhash_guard_read_time(&arguments->terms, root,
 							time == NULL ? 0 :
-							simhash_guard_column(root, time, renamed_hint),
+							find_column(root, time, "time"),
 							find_value(trigger, "for"));
 	if (most != NULL && (!read_number(most, &arguments->terms.most) ||
 						 arguments->terms.most < 1 ||
@@ -256,8 +266,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 		arguments->excepted = pstrdup(arguments->excepted);
 	foreach(lc, find_names(trigger, "except"))
 		arguments->except = lappend_int(arguments->except,
-										simhash_guard_column(root, lfirst(lc),
-															 renamed_hint));
+										find_column(root, lfirst(lc), "except"));
 	return arguments;
 }
 

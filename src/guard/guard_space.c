@@ -51,6 +51,8 @@
 #include "utils/partcache.h"
 #include "utils/syscache.h"
 
+#include "relation.h"
+
 /* Complain of a table that the session itself has altered. */
 pg_noreturn static void
 complain_of_change(Oid table)
@@ -63,7 +65,8 @@ complain_of_change(Oid table)
 			 errmsg("table with OID %u was dropped while a statement wrote to it or searched it",
 					table) :
 			 errmsg("table \"%s\" was altered while a statement wrote to it or searched it",
-					name)));
+					name),
+			 errhint("Alter it in a statement of its own, not in a function that the other one calls.")));
 }
 
 /* Open a table that was there when the statement began. */
@@ -159,7 +162,9 @@ check_searched_table(const GuardSpace *space, Relation table)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",
-						RelationGetRelationName(table))));
+						RelationGetRelationName(table)),
+				 errhint("ALTER TABLE %s ADD PRIMARY KEY (...).",
+						 simhash_quoted_name(RelationGetRelid(table)))));
 }
 
 /*
@@ -210,7 +215,8 @@ find_top(GuardSpace *space, Oid table, bool moves, List **watched)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is no longer a partition of \"%s\"",
-						get_rel_name(table), get_rel_name(space->root))));
+						get_rel_name(table), get_rel_name(space->root)),
+				 errhint("It is being detached. Try again.")));
 	*watched = list_concat(*watched, path);
 	while (!moves && list_length(path) > 1 &&
 		   keeps_groups(space, llast_oid(path)))
@@ -358,7 +364,8 @@ find_ball_type(const char *name, PGFunction function)
 	if (!OidIsValid(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function %s is not there any more", name)));
+				 errmsg("function %s of extension \"simhash\" does not exist", name),
+				 errhint("It has been dropped or replaced. DROP EXTENSION simhash, and CREATE EXTENSION simhash again.")));
 	return type;
 }
 

@@ -18,23 +18,21 @@
  */
 #include "guard/guard.h"
 
+#include <math.h>
+
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgrprotos.h"
 
-/* The column of that name; fails if there is none, with the hint if any. */
-AttrNumber
-simhash_guard_column(Relation relation, const char *name, const char *hint)
-{
-	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
+#include "relation.h"
 
-	if (column <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist",
-						name, RelationGetRelationName(relation)),
-				 hint == NULL ? 0 : errhint("%s", hint)));
-	return column;
+/* The column that an argument names; fails if there is none. */
+static AttrNumber
+find_column(const GuardAsked *asked, Relation relation, const char *name,
+			const char *argument)
+{
+	return simhash_find_column(RelationGetRelid(relation), name, argument,
+							   asked->renamed);
 }
 
 /* The expression of a generated column, or NULL. */
@@ -71,19 +69,34 @@ read_document(const GuardAsked *asked, Relation relation, Node *source,
 	Var		   *column = (Var *) simhash_unlabeled(source);
 
 	if (asked->document != NULL)
-		terms->document = simhash_guard_column(relation, asked->document,
-											   asked->renamed);
+		terms->document = find_column(asked, relation, asked->document,
+									  "document");
 	else if (column == NULL || terms->measure == SIMHASH_HAMMING)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: option \"%s\" needs an option document=column",
-						asked->who,
-						asked->similarity ? "similarity" : "at_least"),
-				 asked->hint == NULL ? 0 : errhint("%s", asked->hint)));
+						asked->who, asked->similarity ? "similarity" :
+						asked->at_least ? "at_least" : "at_most"),
+				 errhint("%s", asked->hint)));
 	else if (IsA(column, Var))
 		terms->document = column->varattno;
 	else
 		terms->expression = source;
+}
+
+/* An option that is a number, maybe a whole one; fails if it is none. */
+static double
+read_number(const GuardAsked *asked, const char *name, const char *value, bool whole)
+{
+	char	   *end;
+	double		number = strtod(value, &end);
+
+	if (end == value || *end != '\0' || (whole && number != floor(number)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s: argument \"%s\" is \"%s\"", asked->who, name, value),
+				 errhint("It must be a %snumber.", whole ? "whole " : "")));
+	return number;
 }
 
 /* The bound of the similarity, or how many bits may be different. */
@@ -91,12 +104,14 @@ static void
 read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 {
 	bool		hamming = terms->measure == SIMHASH_HAMMING;
+	double		most;
+	int			width;
 
 	terms->at_least = SIMHASH_AT_LEAST;
 	if (asked->at_least != NULL)
 		terms->at_least =
-			simhash_check_at_least(DatumGetFloat8(DirectFunctionCall1(float8in,
-																	  CStringGetDatum(asked->at_least))));
+			simhash_check_least(asked->who,
+								read_number(asked, "at_least", asked->at_least, false));
 	if (hamming != (asked->at_most != NULL) ||
 		(hamming && asked->at_least != NULL))
 		ereport(ERROR,
@@ -104,11 +119,13 @@ read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 				 errmsg("%s: \"at_most\" and the similarity \"hamming\" belong together, without \"at_least\"",
 						asked->who),
 				 errhint("For example, document pdq, similarity hamming and at_most 31 have the fingerprints in column \"pdq\" decide.")));
-	if (hamming)
-		terms->at_most =
-			simhash_check_radius(DatumGetInt64(DirectFunctionCall1(int8in,
-																   CStringGetDatum(asked->at_most))),
-								 simhash_guard_type(relation, terms->document).width);
+	if (!hamming)
+		return;
+	width = simhash_guard_type(relation, terms->document).width;
+	most = read_number(asked, "at_most", asked->at_most, true);
+	terms->at_most = (int) simhash_check_range(asked->who, "at_most",
+											   (int64) Max(Min(most, PG_INT32_MAX), PG_INT32_MIN),
+											   0, width, width);
 }
 
 /* Find out whether documents are compared, which, and how. */
@@ -138,15 +155,14 @@ read_group_columns(const GuardAsked *asked, Relation relation, GuardTerms *terms
 	terms->group = palloc(list_length(asked->within) * sizeof *terms->group);
 	foreach(lc, asked->within)
 	{
-		AttrNumber	column = simhash_guard_column(relation, lfirst(lc),
-												  asked->renamed);
+		AttrNumber	column = find_column(asked, relation, lfirst(lc), "within");
 
 		if (column == terms->column)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s: option \"within\" cannot take column \"%s\", which is that of the fingerprint",
 							asked->who, (char *) lfirst(lc)),
-					 asked->hint == NULL ? 0 : errhint("%s", asked->hint)));
+					 errhint("%s", asked->hint)));
 		terms->group[terms->ngroup++] = column;
 	}
 }
@@ -157,10 +173,10 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 {
 	GuardTerms	terms = {0};
 
-	terms.column = simhash_guard_column(relation, asked->column,
-										asked->renamed);
+	terms.column = find_column(asked, relation, asked->column, asked->fingerprint);
 	terms.type = simhash_guard_type(relation, terms.column);
-	terms.radius = simhash_check_radius(asked->radius, terms.type.width);
+	terms.radius = (int) simhash_check_range(asked->who, asked->distance, asked->radius, 0,
+											 terms.type.width, terms.type.width);
 	terms.profile = asked->profile == NULL ? sh_default_profile :
 		simhash_get_profile(cstring_to_text(asked->profile));
 	terms.measure = SIMHASH_NO_MEASURE;
@@ -168,8 +184,7 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 		asked->at_most != NULL)
 		read_similarity(asked, relation, &terms);
 	if (asked->fills != SIMHASH_NO_MEASURE)
-		terms.document = simhash_guard_column(relation, asked->document,
-											  asked->renamed);
+		terms.document = find_column(asked, relation, asked->document, "document");
 	read_group_columns(asked, relation, &terms);
 	return terms;
 }

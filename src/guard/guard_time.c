@@ -17,6 +17,14 @@
 
 #include "utils/date.h"
 
+/* Say to which option it belongs that a text is no interval. */
+static void
+say_option(void *period)
+{
+	errhint("Argument \"for\" is \"%s\". It must be an interval, such as '30 days'.",
+			(const char *) period);
+}
+
 /* Take the options, if there are any. */
 void
 simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
@@ -24,6 +32,7 @@ simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
 {
 	Oid			type;
 	Interval	zero = {0};
+	ErrorContextCallback callback = {error_context_stack, say_option, unconstify(char *, period)};
 
 	if (column == 0)
 		return;
@@ -34,17 +43,19 @@ simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
 		simhash_guard_refuse_type(root, column, "date or timestamp");
 	terms->time = column;
 	terms->time_type = type;
+	error_context_stack = &callback;
 	terms->period = DatumGetIntervalP(DirectFunctionCall3(interval_in,
 														  CStringGetDatum(period),
 														  ObjectIdGetDatum(InvalidOid),
 														  Int32GetDatum(-1)));
+	error_context_stack = callback.previous;
 	if (DatumGetBool(DirectFunctionCall2(interval_lt,
 										 IntervalPGetDatum(terms->period),
 										 IntervalPGetDatum(&zero))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("interval \"%s\" of the option \"for\" is negative",
-						period)));
+				 errmsg("argument \"for\" is \"%s\"", period),
+				 errhint("It must be an interval that is not negative, such as '30 days'.")));
 }
 
 /*

@@ -29,6 +29,8 @@
 #include "catalog/pg_constraint.h"
 #include "parser/parse_coerce.h"
 
+#include "relation.h"
+
 PG_FUNCTION_INFO_V1(simhash_guard);
 
 /* Fail unless we are called as the right kind of trigger. */
@@ -111,7 +113,9 @@ check_primary_key(Relation relation)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no primary key that is not deferrable",
 						RelationGetRelationName(relation)),
-				 errdetail("By the action \"conflict\" a near-duplicate takes the primary key of the nearest row.")));
+				 errdetail("By the action \"conflict\" a near-duplicate takes the primary key of the nearest row."),
+				 errhint("ALTER TABLE %s ADD PRIMARY KEY (...).",
+						 simhash_quoted_name(RelationGetRelid(relation)))));
 }
 
 /*

@@ -48,7 +48,7 @@ static void
 get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 {
 	Datum	   *values;
-	int			n = simhash_get_names(array, &values);
+	int			n = simhash_get_names(array, "columns", &values);
 
 	if (n != SH_BLOCKS)
 		ereport(ERROR,
@@ -76,7 +76,7 @@ get_prefix(ArrayType *array, Oid table)
 {
 	StringInfoData prefix;
 	Datum	   *values;
-	int			n = simhash_get_names(array, &values);
+	int			n = simhash_get_names(array, "within", &values);
 
 	initStringInfo(&prefix);
 	if (n >= INDEX_MAX_KEYS)
@@ -89,18 +89,14 @@ get_prefix(ArrayType *array, Oid table)
 	{
 		char	   *name = NameStr(*DatumGetName(values[i]));
 
-		if (get_attnum(table, name) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" does not exist",
-							name, get_rel_name(table)),
-					 errhint("The groups of rows are told apart by columns of the table.")));
+		(void) simhash_find_column(table, name, "within", "");
 		for (int j = 0; j < i; j++)
 		{
 			if (strcmp(name, NameStr(*DatumGetName(values[j]))) == 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is named twice", name)));
+						 errmsg("column \"%s\" is named twice", name),
+						 errhint("Argument \"within\" names each column once.")));
 		}
 		appendStringInfo(&prefix, "%s, ", quote_identifier(name));
 	}
@@ -114,8 +110,10 @@ run_command(const char *command)
 	SPI_connect();
 	if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
 		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("command did not run: %s", command)));
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not run a command of simhash"),
+				 errdetail("The command was: %s", command),
+				 errhint("See whether an event trigger or a rule changes it.")));
 	SPI_finish();
 }
 
@@ -259,7 +257,8 @@ simhash_drop_keys(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("relation \"%s\" has no key columns",
-						get_rel_name(oid))));
+						get_rel_name(oid)),
+				 errhint("simhash_add_keys adds them.")));
 	run_command(command.data);
 	PG_RETURN_VOID();
 }

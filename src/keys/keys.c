@@ -25,12 +25,7 @@ PG_FUNCTION_INFO_V1(simhash_probes);
 static inline void
 check_block(int32 block)
 {
-	if (block < 0 || block >= SH_BLOCKS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("block %d is out of range", block),
-				 errhint("The blocks of a fingerprint are 0 (most significant) to %d.",
-						 SH_BLOCKS - 1)));
+	(void) simhash_check_range("", "block", block, 0, SH_BLOCKS - 1, 0);
 }
 
 /*

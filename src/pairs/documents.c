@@ -76,6 +76,16 @@ simhash_document_options(FunctionCallInfo fcinfo, int argument)
 	return options;
 }
 
+/* An argument that is given and is of use for a document alone, or NULL. */
+const char *
+simhash_document_argument(const SimhashDocumentOptions *options)
+{
+	return options->similarity != NULL ? "similarity" :
+		options->bounded ? "at_least" :
+		options->profile != NULL ? "profile" :
+		options->limited ? "at_most" : NULL;
+}
+
 /*
  * Begin to compare the documents of rows as the arguments say; NULL if they
  * are not to be compared.
@@ -89,11 +99,11 @@ simhash_documents_begin(const SimhashDocumentOptions *options)
 	SimhashMeasure measure = simhash_get_measure(options->similarity);
 
 	if (options->document == NULL && measure != SIMHASH_NO_MEASURE &&
-		(options->similarity != NULL || options->bounded ||
-		 options->profile != NULL || options->limited))
+		simhash_document_argument(options) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there is no document to compare"),
+				 errmsg("there is no document to compare, for argument \"%s\"",
+						simhash_document_argument(options)),
 				 errhint("Name the column of the query that has it: document => 'body'.")));
 	if (options->document == NULL || measure == SIMHASH_NO_MEASURE)
 		return NULL;

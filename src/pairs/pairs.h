@@ -230,6 +230,7 @@ extern bool simhash_are_apart(const SimhashRows *rows, uint32 a, uint32 b);
 /* documents.c */
 extern SimhashDocumentOptions simhash_document_options(FunctionCallInfo fcinfo,
 													   int argument);
+extern const char *simhash_document_argument(const SimhashDocumentOptions *options);
 extern SimhashDocuments *simhash_documents_begin(const SimhashDocumentOptions *options);
 extern void simhash_documents_type(SimhashDocuments *documents, Oid type);
 extern void simhash_documents_put(SimhashDocuments *documents, Datum document,

@@ -120,17 +120,8 @@ check_id_type(SimhashRows *rows, Oid type)
 void
 simhash_check_distance(int64 k, bool bits, int width)
 {
-	int			most = sh_wide_most(width);
-
-	if (k >= 0 && k <= most)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("distance " INT64_FORMAT " is out of range", k),
-			 bits ?
-			 errhint("It must be between 0 and %d for fingerprints of %d bits.",
-					 most, width) :
-			 errhint("It must be between 0 and %d.", most)));
+	(void) simhash_check_range("", "k", k, 0, sh_wide_most(width), 
+							   bits ? width : 0);
 }
 
 /* Note how wide fingerprints are. */

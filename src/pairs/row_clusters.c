@@ -292,10 +292,9 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	RowClusters *made = palloc0(sizeof *made);
 	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
-	made->search.similar.star = simhash_choose(fcinfo, kind, "kind", "star",
-											   "connected");
-	made->first = simhash_choose(fcinfo, kind + 1, "keep", "first", "lowest");
-	simhash_check_not_null(fcinfo, kind + 2, "min_size");
+	made->search.similar.star = simhash_choose(fcinfo, kind, "star", "connected");
+	made->first = simhash_choose(fcinfo, kind + 1, "first", "lowest");
+	simhash_check_not_null(fcinfo, kind + 2);
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
 							   PG_UINT32_MAX);
 	simhash_show_progress("simhash_clusters", make_row_clusters, made);

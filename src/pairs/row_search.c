@@ -59,8 +59,7 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	search->plan = search->columns->natts == SIMHASH_PLAN_COLUMNS;
 	documents = PG_NARGS() - SIMHASH_DOCUMENT_ARGUMENTS - search->plan;
 	k = documents - others - 1;
-	simhash_check_not_null(fcinfo, k - 1, "query");
-	search->query.text = text_to_cstring(PG_GETARG_TEXT_PP(k - 1));
+	search->query.text = simhash_text_argument(fcinfo, k - 1);
 	search->query.example = "SELECT id, fp FROM docs";
 	search->query.relations = search->plan ? simhash_readable : NIL;
 	search->rows.id_type = TupleDescAttr(search->columns, 0)->atttypid;

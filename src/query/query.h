@@ -7,8 +7,7 @@
  * query, one by one, to a function of the caller.  A query only reads, with
  * the rights of the caller, and in the snapshot that the calling statement
  * has (statement.c).  While the call lasts it can show how far it is
- * (progress.c).  Arguments that are words or must not be null are checked by
- * arguments.c.
+ * (progress.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -57,13 +56,6 @@ typedef struct SimhashProgress
 } SimhashProgress;
 
 #define SIMHASH_SAY_EVERY	65536	/* rows between two looks at the clock */
-
-/* arguments.c */
-extern void simhash_check_not_null(FunctionCallInfo fcinfo, int argument,
-								   const char *name);
-extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
-						   const char *name, const char *yes,
-						   const char *no);
 
 /* statement.c */
 extern List *simhash_readable;

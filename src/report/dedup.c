@@ -91,17 +91,13 @@ get_dedup_arguments(SimhashTable *table, FunctionCallInfo fcinfo)
 	bool		reports = PG_GETARG_BOOL(12);
 	int64		k;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) ||
-		PG_ARGISNULL(5))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation, fingerprint, kind and within must not be null")));
+	simhash_check_not_null(fcinfo, 0, 1, 3, 5);
 	simhash_find_table(table, PG_GETARG_OID(0), reports ? "rpmf" : "rpf",
-					   text_to_cstring(PG_GETARG_TEXT_PP(1)),
+					   simhash_text_argument(fcinfo, 1),
 					   PG_GETARG_ARRAYTYPE_P(5), &options);
 	k = simhash_find_distance(table, fcinfo);
 	simhash_find_order(table, fcinfo, k, 4, 11);
-	(void) simhash_choose(fcinfo, 3, "kind", "star", "connected");
+	(void) simhash_choose(fcinfo, 3, "star", "connected");
 	if (!reports && table->place != SIMHASH_HERE &&
 		(table->place == SIMHASH_FOREIGN || !table->keyed))
 		complain_of_place(table);

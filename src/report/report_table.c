@@ -125,18 +125,13 @@ static void
 find_groups(SimhashTable *table, ArrayType *within)
 {
 	Datum	   *names;
-	int			n = simhash_get_texts(within, "names", &names);
+	int			n = simhash_get_texts(within, "names in argument \"within\"", &names);
 
 	for (int i = 0; i < n; i++)
 	{
 		char	   *name = TextDatumGetCString(names[i]);
 
-		if (get_attnum(table->oid, name) <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("column \"%s\" of relation %s does not exist",
-							name, table->name),
-					 errhint("within names the columns in which near-duplicates must be equal.")));
+		(void) simhash_find_column(table->oid, name, "within", "");
 		table->groups = lappend(table->groups,
 								psprintf("t.%s", quote_identifier(name)));
 	}
@@ -193,14 +188,15 @@ find_compared_document(SimhashTable *table,
 		simhash_get_measure(options->similarity) != SIMHASH_NO_MEASURE;
 	if (document == NULL)
 	{
-		if (options->similarity == NULL && !options->bounded &&
-			!options->limited && options->profile == NULL)
+		if (simhash_document_argument(options) == NULL)
 			return;
 		if (simhash_get_measure(options->similarity) != SIMHASH_NO_MEASURE)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
 							table->fingerprint),
+					 errdetail("Argument \"%s\" is about documents.",
+							   simhash_document_argument(options)),
 					 errhint("Name their column, or give an expression: document => 'body'.")));
 		options->similarity = NULL;
 		return;
@@ -309,7 +305,7 @@ find_apart(Oid relation)
 		get_atttype(relation, get_attnum(relation, "kept")) != TEXTARRAYOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("apart is no table with the columns \"gone\" and \"kept\" of type text[]"),
+				 errmsg("argument \"apart\" is no table with the columns \"gone\" and \"kept\" of type text[]"),
 				 errhint("Keep rows of simhash_dedup_plan in it.")));
 	return simhash_quoted_name(relation);
 }
@@ -347,8 +343,7 @@ simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
 
 	initStringInfo(&order);
 	if (!PG_ARGISNULL(keep))
-		appendStringInfo(&order, "%s, ",
-						 text_to_cstring(PG_GETARG_TEXT_PP(keep)));
+		appendStringInfo(&order, "%s, ", simhash_text_argument(fcinfo, keep));
 	else if (table->decides &&
 			 table->documents->measure == SIMHASH_CONTAINMENT)
 		appendStringInfo(&order, "pg_catalog.%s(%s) DESC NULLS LAST, ",

@@ -35,13 +35,7 @@ PG_FUNCTION_INFO_V1(hamming_bit_reach);
 int
 simhash_check_radius(int64 radius, int bits)
 {
-	if (radius < 0 || radius > bits)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("radius %lld is out of range", (long long) radius),
-				 errhint("The radius of a Hamming search is between 0 and %d bits.",
-						 bits)));
-	return (int) radius;
+	return (int) simhash_check_range("", "radius", radius, 0, bits, bits);
 }
 
 /*

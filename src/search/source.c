@@ -30,9 +30,9 @@
 
 #include "relation.h"
 
-/* What messages call a source, in the order of SimhashSource. */
+/* The argument that is a source, in the order of SimhashSource. */
 static const char *const source_names[] = {
-	"source of the keys", "fingerprint", "document"
+	"source", "fingerprint", "document"
 };
 static const char *const source_hints[] = {
 	"Name a bigint column or give an expression such as simhash(body).",
@@ -78,7 +78,8 @@ parse_source(const char *source, SimhashSource kind)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("%s is not an expression: %s", source_names[kind], source),
+			 errmsg("argument \"%s\" is not an expression: %s", source_names[kind],
+					source),
 			 errhint("%s", source_hints[kind])));
 }
 
@@ -99,11 +100,9 @@ check_source_type(Node *expression, SimhashSource kind, const char *source)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 kind == SIMHASH_KEYS ?
-			 errmsg("source of the keys is of type %s, not bigint",
-					format_type_be(type)) :
-			 errmsg("fingerprint \"%s\" is of type %s, not bigint or bit", source,
-					format_type_be(type)),
+			 errmsg("argument \"%s\" is of type %s, not bigint%s: %s", source_names[kind],
+					format_type_be(type), kind == SIMHASH_KEYS ? "" : " or bit",
+					source),
 			 errhint("Name a bigint column or give an expression such as simhash(%s).",
 					 document ? source : "body")));
 }
@@ -117,7 +116,7 @@ check_one_value(const ParseState *pstate, SimhashSource kind,
 		pstate->p_hasTargetSRFs)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be computed from one row: %s",
+				 errmsg("argument \"%s\" must be computed from one row: %s",
 						source_names[kind], source),
 				 errhint("%s", source_hints[kind])));
 }

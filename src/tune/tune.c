@@ -102,11 +102,8 @@ get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 	SimhashDerivation *derived = &call->derived;
 	const TargetEntry *second;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("query, sample and at_least must not be null")));
-	call->query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	simhash_check_not_null(fcinfo, 0, 1, 5);
+	call->query.text = simhash_text_argument(fcinfo, 0);
 	call->sample = PG_GETARG_INT64(1);
 	call->query.example = "SELECT body FROM docs";
 	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(5));
@@ -119,10 +116,10 @@ get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
 		derived->measure =
-			simhash_choose(fcinfo, 3, "family", "minhash", "simhash") ?
+			simhash_choose(fcinfo, 3, "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
 	call->measure = PG_ARGISNULL(4) ||
-		simhash_choose(fcinfo, 4, "similarity", "jaccard", "cosine") ?
+		simhash_choose(fcinfo, 4, "jaccard", "cosine") ?
 		SIMHASH_JACCARD : SIMHASH_COSINE;
 }
 

@@ -430,11 +430,7 @@ simhash_tally_query(void *context)
 	Tuning	   *tuning = palloc0(sizeof *tuning);
 	SimhashRowReader reader = {check_document_columns, take_row, tuning};
 
-	if (call->sample < 1 || call->sample > SAMPLE_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("sample must be between 1 and %d documents",
-						SAMPLE_MAX)));
+	(void) simhash_check_range("", "sample", call->sample, 1, SAMPLE_MAX, 0);
 	tuning->call = call;
 	tuning->context = CurrentMemoryContext;
 	tuning->scratch = AllocSetContextCreate(CurrentMemoryContext,

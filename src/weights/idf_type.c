@@ -161,14 +161,13 @@ simhash_check_idf_entries(uint64 entries)
 
 /* The weight given for a feature, as a whole number. */
 static uint32
-given_weight(double idf)
+given_weight(const char *argument, double idf)
 {
-	simhash_check_weight(idf);
-	if (idf < 0 || idf >= 32768)
+	if (!(idf >= 0 && idf < 32768))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("inverse document frequency %g is out of range", idf),
-				 errdetail("It must be at least 0 and less than 32768.")));
+				 errmsg("argument \"%s\" has a weight of %g", argument, idf),
+				 errhint("It must be at least 0 and less than 32768.")));
 	return (uint32) Min(floor(idf * SH_IDF_ONE + 0.5), SH_IDF_WEIGHT_MAX);
 }
 
@@ -237,7 +236,7 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 	{
 		CHECK_FOR_INTERRUPTS();
 		entries[i].hash = simhash_hash_text(idf.profile, features[i]);
-		entries[i].value = given_weight(DatumGetFloat8(weights[i]));
+		entries[i].value = given_weight("idf", DatumGetFloat8(weights[i]));
 	}
 	sort_idf_entries(entries, n);
 	check_duplicates(entries, n);
@@ -275,20 +274,16 @@ chosen_weight(text *choice, ShIdfEntry *entries, size_t n)
 	if (end == word || *end != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown features cannot weigh \"%s\"", word),
-				 errhint("The choices are median, mean, and a number.")));
-	return given_weight(number);
+				 errmsg("argument \"unknown\" is \"%s\"", word),
+				 errhint("It must be \"median\", \"mean\", or a number.")));
+	return given_weight("unknown", number);
 }
 
 /* The shortest word that counts; fails when it is out of range. */
 static int
 chosen_length(int64 length, const ShIdf *idf)
 {
-	if (length < 0 || length > SH_IDF_SHORTEST_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_length must be between 0 and %d",
-						SH_IDF_SHORTEST_MAX)));
+	(void) simhash_check_range("", "min_length", length, 0, SH_IDF_SHORTEST_MAX, 0);
 	if (length > 0 && !sh_profile_given(idf->profile))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

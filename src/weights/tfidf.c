@@ -117,11 +117,7 @@ simhash_top_argument(FunctionCallInfo fcinfo, int i)
 {
 	int64		k = PG_GETARG_INT64(i);
 
-	if (k < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("top_k must be at least 1"),
-				 errhint("simhash_tfidf(document, idf) takes all features.")));
+	(void) simhash_check_range("", "top_k", k, 1, PG_INT64_MAX, 0);
 	return (size_t) Min((uint64) k, SIZE_MAX);
 }
 

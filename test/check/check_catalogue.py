@@ -153,6 +153,7 @@ FAULTS = r'''
 CREATE FUNCTION simhash_new(n int DEFAULT 7) RETURNS int LANGUAGE sql RETURN n;
 ALTER EXTENSION simhash ADD FUNCTION simhash_new;
 ALTER FUNCTION hamming_index_check STABLE;
+REVOKE ALL ON FUNCTION hamming_index_check FROM PUBLIC;
 '''
 FAULTY = ['simhash_new(n integer default 7) returns integer volatile, '
           'parallel unsafe, cost 100, language sql',

@@ -44,7 +44,8 @@ WINGS = [
     "core/.",
 ]
 SHARED = {name: "simhash.h"
-          for name in ("simhash.h", "compat.h", "relation.h", "relation.c")}
+          for name in ("simhash.h", "compat.h", "arguments.c", "relation.h",
+                       "relation.c")}
 
 # Files of PostgreSQL's that comments name.
 CORE_FILES = set("""

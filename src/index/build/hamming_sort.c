@@ -133,7 +133,8 @@ advance_stretch(SortedStretch *stretch)
 	if (got != 0 && got != sizeof(stretch->head))
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not read a temporary file")));
+				 errmsg("could not read from a temporary file: read only %zu of %zu bytes",
+						got, sizeof(stretch->head))));
 	return got != 0;
 }
 
@@ -168,7 +169,7 @@ hamming_sort_perform(HammingSort *sort)
 			if (BufFileSeek(stretch->file, 0, 0, SEEK_SET) != 0)
 				ereport(ERROR,
 						(errcode_for_file_access(),
-						 errmsg("could not seek in a temporary file")));
+						 errmsg("could not seek in a temporary file: %m")));
 			advance_stretch(stretch);
 			binaryheap_add_unordered(sort->heap, PointerGetDatum(stretch));
 		}

@@ -27,6 +27,10 @@
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "index/build/hamming_sort.h"
 
@@ -212,6 +216,39 @@ run_check(HammingCheck *check, bool rows)
 }
 
 /*
+ * Fail unless the user owns the index, or has been granted the function by name: it
+ * keeps vacuum out of a table.  Everybody may call it otherwise, or an owner would be
+ * refused without a word on what to do.
+ */
+static void
+check_right(Oid index, Oid function)
+{
+	Oid			user = GetUserId();
+	HeapTuple	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		may = simhash_owns_relation(index, user) ||
+		has_privs_of_role(user, ((Form_pg_proc) GETSTRUCT(row))->proowner);
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_proacl, &isnull);
+	const Acl  *granted = isnull ? NULL : DatumGetAclP(value);
+
+	for (int i = 0; granted != NULL && i < ACL_NUM(granted); i++)
+	{
+		const AclItem *item = &ACL_DAT(granted)[i];
+
+		may |= item->ai_grantee != ACL_ID_PUBLIC &&
+			(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
+			has_privs_of_role(user, item->ai_grantee);
+	}
+	ReleaseSysCache(row);
+	if (!may)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for function hamming_index_check"),
+				 errdetail("Index \"%s\" is not yours.", get_rel_name(index)),
+				 errhint("Call it as the owner of the index, or have EXECUTE on it granted to you by name.")));
+}
+
+/*
  * hamming_index_check(index regclass, heapallindexed boolean) -> void
  *
  * Fails if the index is damaged.  With heapallindexed, also if a row lacks one
@@ -219,7 +256,8 @@ run_check(HammingCheck *check, bool rows)
  *
  * Index expressions are computed as the owner of the table, who wrote them.
  *
- * Errors: wrong_object_type for anything but a hamming index, undefined_object
+ * Errors: insufficient_privilege for others than its owner and those who have been
+ * granted it, wrong_object_type for anything but a hamming index, undefined_object
  * for one that is dropped meanwhile,
  * object_not_in_prerequisite_state for an invalid one, index_corrupted.
  */
@@ -235,6 +273,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	int			context;
 	int			level;
 
+	check_right(indexid, fcinfo->flinfo->fn_oid);
 	check.index = hamming_open_index(indexid, lock, &check.heap);
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(check.heap->rd_rel->relowner,

@@ -93,7 +93,7 @@ read_group_shift(Relation index, const HammingIndexState *state, ArrayType *grou
 	if (count != columns - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of values (%d) is not that of columns of index \"%s\" beside the fingerprint (%d)",
+				 errmsg("argument \"within\" has %d values, but index \"%s\" has %d columns beside the fingerprint",
 						count, RelationGetRelationName(index), columns - 1),
 				 errhint("Give the value of each of these columns, in the order of the index.")));
 	*shift = 0;
