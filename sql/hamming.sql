@@ -283,6 +283,17 @@ SELECT hamming_index_check('docs_fp'); -- error
 RESET ROLE;
 DROP ROLE regress_hamming_nobody;
 
+-- but for the owner of the index, whom nobody has to grant it
+CREATE ROLE regress_hamming_owner;
+CREATE TABLE theirs (fp bigint);
+CREATE INDEX theirs_fp ON theirs USING hamming (fp);
+ALTER TABLE theirs OWNER TO regress_hamming_owner;
+SET ROLE regress_hamming_owner;
+SELECT hamming_index_check('theirs_fp');
+RESET ROLE;
+DROP TABLE theirs;
+DROP ROLE regress_hamming_owner;
+
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE docs, alone, texts, late, parts, fleeting, passing, shifting;

@@ -122,7 +122,7 @@ FROM (SELECT CASE WHEN n > 5 THEN hashint8extended(n * 18, 1) END AS q,
 	nullif(n % 6 + 1, 6) AS k FROM generate_series(1, 1000) AS n) AS s;
 END
 my ($code, $out, $err) = $main->psql('postgres', 'SELECT near_there(1, 65)');
-like($err, qr/radius 65 is out of range/, 'a bad radius is an error');
+like($err, qr/argument "radius" is 65/, 'a bad radius is an error');
 
 # The ten nearest, by the query of docs/scale.md.
 my $nearest = <<'END';

@@ -14,7 +14,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
-#include "core/pairs/wide_pairs.h"
 #include "utils/ruleutils.h"
 
 /* The columns that are ours of the table of the clusters. */
@@ -56,10 +55,7 @@ check_columns(const ClusterSetup *setup, const GuardTerms *terms)
 {
 	Relation	relation = setup->call.relation;
 	GuardColumn *group = palloc(Max(terms->ngroup, 1) * sizeof *group);
-	int			most = sh_wide_most(terms->type.width);
 
-	(void) simhash_check_range(setup->asked.who, "k", terms->radius, 0, most,
-							   terms->type.width);
 	(void) simhash_guard_bind_document(relation, terms);
 	simhash_guard_bind_group(group, relation, terms->ngroup, terms->group);
 	for (int i = -1; i < terms->ngroup; i++)

@@ -220,6 +220,7 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 			.fingerprint = "fp",
 			.column = get_string(fcinfo, 1, true),
 			.distance = "k",
+			.pairs = true,
 			.radius = PG_GETARG_INT64(2),
 			.within = get_names(PG_GETARG_ARRAYTYPE_P(6)),
 			.document = get_string(fcinfo, 7, true),

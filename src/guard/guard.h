@@ -73,6 +73,7 @@ typedef struct GuardAsked
 	const char *column;			/* of the fingerprint */
 	const char *distance;		/* what the caller calls the radius */
 	int64		radius;
+	bool		pairs;			/* pairs are looked for as well, less far */
 	List	   *within;			/* columns of the group */
 	const char *document;		/* NULL for none, as what follows */
 	const char *profile;

@@ -24,6 +24,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgrprotos.h"
 
+#include "core/pairs/wide_pairs.h"
 #include "relation.h"
 
 /* The column that an argument names; fails if there is none. */
@@ -176,6 +177,7 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 	terms.column = find_column(asked, relation, asked->column, asked->fingerprint);
 	terms.type = simhash_guard_type(relation, terms.column);
 	terms.radius = (int) simhash_check_range(asked->who, asked->distance, asked->radius, 0,
+											 asked->pairs ? sh_wide_most(terms.type.width) :
 											 terms.type.width, terms.type.width);
 	terms.profile = asked->profile == NULL ? sh_default_profile :
 		simhash_get_profile(cstring_to_text(asked->profile));

@@ -91,7 +91,7 @@ refuse 'usage: TABLE='
 refuse 'column "nonesuch" does not exist' TABLE=texts ID=nonesuch
 refuse 'is of type text, not bigint or bit' TABLE=texts ID=n FP=body
 refuse 'must be a fingerprint, of type bigint' TABLE=seen ID=n FP=body
-refuse 'distance 17 is out of range' TABLE=texts ID=n K=17
+refuse 'argument "k" is 17' TABLE=texts ID=n K=17
 refuse 'invalid input syntax for type bigint' TABLE=texts ID=n K='3) OR (1'
 refuse 'more than once' TABLE=texts ID=0
 refuse 'division by zero' TABLE=texts ID=n BODY='(1 / (n - 1))::text'
