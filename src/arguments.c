@@ -59,7 +59,7 @@ simhash_complain_of_empty(FunctionCallInfo fcinfo, int argument)
 }
 
 /* An argument that is a text with more than blanks; fails if it is none. */
-char *
+char	   *
 simhash_text_argument(FunctionCallInfo fcinfo, int argument)
 {
 	char	   *value;

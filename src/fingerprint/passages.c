@@ -207,7 +207,7 @@ simhash_passages(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		return (Datum) 0;
 	words = PG_GETARG_INT64(2);
-	(void) simhash_check_range("", "words", words, SH_PASSAGE_MIN, 
+	(void) simhash_check_range("", "words", words, SH_PASSAGE_MIN,
 							   SH_PASSAGE_MAX, 0);
 	cut_document(fcinfo, PG_GETARG_TEXT_PP(0),
 				 simhash_profile_argument(fcinfo, 1), (int) words);

@@ -120,7 +120,7 @@ check_id_type(SimhashRows *rows, Oid type)
 void
 simhash_check_distance(int64 k, bool bits, int width)
 {
-	(void) simhash_check_range("", "k", k, 0, sh_wide_most(width), 
+	(void) simhash_check_range("", "k", k, 0, sh_wide_most(width),
 							   bits ? width : 0);
 }
 

@@ -226,7 +226,7 @@ check_right(Oid index, Oid function)
 	Oid			user = GetUserId();
 	HeapTuple	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	bool		may = simhash_owns_relation(index, user) ||
-		has_privs_of_role(user, ((Form_pg_proc) GETSTRUCT(row))->proowner);
+	has_privs_of_role(user, ((Form_pg_proc) GETSTRUCT(row))->proowner);
 	bool		isnull;
 	Datum		value = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_proacl, &isnull);
 	const Acl  *granted = isnull ? NULL : DatumGetAclP(value);
