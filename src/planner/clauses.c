@@ -22,7 +22,9 @@
 #include "planner/planner.h"
 
 #include "access/stratnum.h"
+#include "access/transam.h"
 #include "catalog/pg_opfamily.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
@@ -212,8 +214,8 @@ simhash_conditions(RelOptInfo *rel)
  * List the searches of a relation that conditions are or imply, those on it
  * alone first, as many as are looked at: once for each side that can be the
  * operand, which both can be in a join of a table with itself, such as
- * a.fp ~= b.fp .  With "by_distance", only those that conditions on a distance
- * imply, and that may be tested before others of the query.
+ * a.fp ~= b.fp .  All may be tested before other conditions, such as those of a
+ * policy.  With "by_distance", only those that conditions on a distance imply.
  */
 List	   *
 simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
@@ -228,7 +230,7 @@ simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
 		CHECK_FOR_INTERRUPTS();
 		if (list_length(searches) >= SIMHASH_SEARCHES_MAX)
 			break;
-		if (by_distance && !restriction_is_securely_promotable(rinfo, rel))
+		if (!restriction_is_securely_promotable(rinfo, rel))
 			continue;
 		for (int side = 0; side <= 1; side++)
 		{
@@ -239,6 +241,27 @@ simhash_list_searches(PlannerInfo *root, RelOptInfo *rel, bool by_distance)
 		}
 	}
 	return searches;
+}
+
+/*
+ * May a function be code of an ordinary user?  Functions that a superuser has
+ * marked LEAKPROOF are not.
+ */
+static bool
+is_planted(Oid function, void *context)
+{
+	(void) context;
+	return function >= FirstUnpinnedObjectId &&
+		simhash_c_function(function) == NULL && !get_func_leakproof(function);
+}
+
+/* Does an expression call such a function, be it of a column or not? */
+bool
+simhash_calls_planted(Node *node, void *context)
+{
+	return node != NULL &&
+		(check_functions_in_node(node, is_planted, context) ||
+		 expression_tree_walker(node, simhash_calls_planted, context));
 }
 
 /* What an index evaluates for a condition of the query, on one column. */

@@ -23,26 +23,6 @@ static set_rel_pathlist_hook_type previous_paths_hook;
 static amcostestimate_function cost_of_hamming;
 
 /*
- * May a function be code of an ordinary user?  Functions that a superuser has
- * marked LEAKPROOF are not.
- */
-static bool
-is_leaky(Oid function, void *context)
-{
-	(void) context;
-	return !get_func_leakproof(function);
-}
-
-/* Does an expression call such a function, be it of a column or not? */
-static bool
-calls_leaky(Node *node, void *context)
-{
-	return node != NULL &&
-		(check_functions_in_node(node, is_leaky, context) ||
-		 expression_tree_walker(node, calls_leaky, context));
-}
-
-/*
  * Hook of the planner: let it match conditions on boolean columns, and make no
  * bitmap by an index whose predicate may be code of an ordinary user.
  *
@@ -74,7 +54,7 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 		if ((amcostestimate_function) index->amcostestimate != cost_of_hamming)
 			continue;
 		if (contain_leaked_vars((Node *) index->indpred) ||
-			calls_leaky((Node *) index->indpred, NULL))
+			simhash_calls_planted((Node *) index->indpred, NULL))
 			index->amhasgetbitmap = false;
 
 		/*
@@ -84,7 +64,7 @@ show_indexes(SIMHASH_RELATION_HOOK_TAKES)
 		 */
 		if (root->qual_security_level > 0 &&
 			(contain_leaked_vars((Node *) index->indexprs) ||
-			 calls_leaky((Node *) index->indexprs, NULL)))
+			 simhash_calls_planted((Node *) index->indexprs, NULL)))
 			index->amcanorderbyop = false;
 		for (int i = 0; i < index->nkeycolumns && !SIMHASH_KNOWS_BOOLEAN_COLUMNS; i++)
 		{

@@ -33,14 +33,16 @@
  * the index, or a generated column with that generation expression.  The two
  * operands must be equal(), once relabelings between a domain and its base
  * type are removed.  If the operand in the query is a generated column, its
- * generation expression is accepted in its place, since the key columns have
+ * generation expression is accepted in its place in key columns, since these have
  * to be generated from that: generated columns cannot refer to each other.
  *
- * Row security need not restrict these paths.  All that the index scan
- * evaluates before the policies is the equality of two smallints, a key of the
- * row and a key of the query side, and that is leakproof.  Whether the
- * operator itself is evaluated before the policies depends on its own
- * LEAKPROOF mark, as in any other path.
+ * What the path evaluates.  The condition on a key is evaluated again for each
+ * row on a page of which the bitmap knows no more, and for a newer version of a
+ * row that is to be locked.  A key column is in the row by then.  An expression
+ * is code, which may be anybody's, and runs as whoever asks: so an index on it
+ * serves only conditions on that very expression, never those on a column that
+ * it generates.  And as with PostgreSQL's own indexes, these conditions are
+ * leakproof, or no policy comes before them (clauses.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -96,7 +98,11 @@ typedef struct KeyIndex
 	List	   *prefix;			/* conditions on the columns before it */
 } KeyIndex;
 
-/* The generation expression of a column with the relation as varno, or NULL. */
+/*
+ * The generation expression of a column with the relation as varno, or NULL.  It
+ * is simplified, as the expressions of a query are, unless that may call a
+ * function of an ordinary user's.
+ */
 static Node *
 generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 					  Index varno)
@@ -109,7 +115,8 @@ generation_expression(PlannerInfo *root, Relation relation, AttrNumber column,
 	expression = build_column_default(relation, column);
 	if (expression == NULL)
 		return NULL;
-	expression = eval_const_expressions(root, expression);
+	if (!simhash_calls_planted(expression, NULL))
+		expression = eval_const_expressions(root, expression);
 	ChangeVarNodes(expression, 1, varno, 0);
 	return expression;
 }
@@ -188,6 +195,7 @@ match_column(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 			 KeyIndex *match, int *block)
 {
 	Node	   *expression;
+	Node	   *source = NULL;
 	Node	   *operand;
 
 	if (index->opfamily[number] != INTEGER_BTREE_FAM_OID)
@@ -197,6 +205,7 @@ match_column(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 		expression = generation_expression(root, relation,
 										   index->indexkeys[number],
 										   rel->relid);
+		source = search->operand_source;
 		match->column = (Expr *) makeVar(rel->relid, index->indexkeys[number],
 										 INT2OID, -1, InvalidOid, 0);
 	}
@@ -212,8 +221,7 @@ match_column(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 	if (expression == NULL || !simhash_is_key(expression, &operand, block))
 		return false;
 	operand = simhash_unlabeled(operand);
-	if (!equal(operand, search->operand) &&
-		!equal(operand, search->operand_source))
+	if (!equal(operand, search->operand) && !equal(operand, source))
 		return false;
 	match->index = index;
 	match->number = number;

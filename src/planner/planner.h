@@ -53,6 +53,7 @@ extern Node *simhash_reach_call(PlannerInfo *root,
 extern List *simhash_conditions(RelOptInfo *rel);
 extern List *simhash_list_searches(PlannerInfo *root, RelOptInfo *rel,
 								   bool by_distance);
+extern bool simhash_calls_planted(Node *node, void *context);
 extern IndexClause *simhash_index_clause(RestrictInfo *rinfo,
 										 RestrictInfo *condition,
 										 int column, bool lossy);
