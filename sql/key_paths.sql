@@ -227,6 +227,97 @@ REVOKE ALL ON docs FROM regress_key_paths_user;
 DROP ROLE regress_key_paths_user;
 
 ----------------------------------------
+-- what a path evaluates
+----------------------------------------
+
+-- A bitmap of 64 kB has no room for so many pages: what it has forgotten is
+-- evaluated again.  A third of the rows is hidden.
+CREATE SEQUENCE calls;
+CREATE SEQUENCE hidden_calls;
+CREATE SEQUENCE seed_calls;
+GRANT ALL ON SEQUENCE calls, hidden_calls, seed_calls TO PUBLIC;
+CREATE FUNCTION seed() RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM nextval('seed_calls'); RETURN 0; END $$;
+CREATE FUNCTION print(id int, word text, seed int DEFAULT 0) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM nextval('calls');
+    PERFORM nextval('hidden_calls') WHERE id % 3 = 0;
+    RETURN length(word);
+END $$;
+CREATE TABLE code (id int, word text, filler text DEFAULT repeat('x', 5000),
+    fp bigint GENERATED ALWAYS AS (print(id, word)) STORED,
+    seeded bigint GENERATED ALWAYS AS (print(id, word, seed())) STORED);
+ALTER TABLE code ALTER filler SET STORAGE PLAIN;
+INSERT INTO code SELECT n, 'word' FROM generate_series(1, 1500) AS n;
+SELECT simhash_add_keys('code', 'seeded');
+CREATE INDEX ON code (simhash_key(print(id, word), 0));
+CREATE INDEX ON code (simhash_key(print(id, word), 1));
+CREATE INDEX ON code (simhash_key(print(id, word), 2));
+CREATE INDEX ON code (simhash_key(print(id, word), 3));
+ANALYZE code;
+CREATE VIEW barred WITH (security_barrier) AS SELECT * FROM code WHERE id % 3 > 0;
+CREATE ROLE regress_key_paths_user;
+GRANT SELECT (id, fp, seeded) ON code TO regress_key_paths_user;
+GRANT SELECT ON barred TO regress_key_paths_user;
+REVOKE EXECUTE ON FUNCTION print FROM PUBLIC;
+CREATE FUNCTION called() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    result := format('%s calls, %s of hidden rows, %s of the seed', nextval('calls') - 1,
+        nextval('hidden_calls') - 1, nextval('seed_calls') - 1);
+    PERFORM setval('calls', 1, false), setval('hidden_calls', 1, false), setval('seed_calls', 1, false);
+    RETURN result;
+END $$;
+SELECT called() ~ '^[1-9].* [1-9].* [1-9]' AS while_made;
+SET work_mem = '64kB';
+SET enable_seqscan = off;
+
+-- the column is not the expression that generates it
+SELECT plan('SELECT id FROM code WHERE fp ~= 4');
+SELECT count(*) FROM code WHERE fp ~= 4;
+SET ROLE regress_key_paths_user;
+SELECT count(*) FROM code WHERE fp ~= 4;
+SELECT count(*) FROM barred WHERE fp ~= 4;
+RESET ROLE;
+SELECT called();
+-- what is in the row can be compared, and so can keys of the column
+SELECT plan('SELECT id FROM code WHERE seeded ~= 4');
+SELECT count(*) FROM code WHERE seeded ~= 4;
+CREATE INDEX ON code (simhash_key(fp, 0));
+CREATE INDEX ON code (simhash_key(fp, 1));
+CREATE INDEX ON code (simhash_key(fp, 2));
+CREATE INDEX ON code (simhash_key(fp, 3));
+SET ROLE regress_key_paths_user;
+SELECT plan('SELECT id FROM code WHERE fp ~= 4');
+SELECT count(*) FROM code WHERE fp ~= 4;
+SELECT count(*) FROM code WHERE seeded ~= 4;
+RESET ROLE;
+SELECT called();
+-- the expression itself, after a policy
+GRANT EXECUTE ON FUNCTION print TO PUBLIC;
+GRANT SELECT ON code TO regress_key_paths_user;
+SELECT plan('SELECT id FROM code WHERE print(id, word) ~= 4');
+ALTER TABLE code ENABLE ROW LEVEL SECURITY;
+CREATE POLICY shown ON code USING (id % 3 > 0);
+SET ROLE regress_key_paths_user;
+SELECT plan('SELECT id FROM code WHERE print(id, word) ~= 4');
+SELECT count(*) FROM code WHERE print(id, word) ~= 4;
+SELECT called();
+-- unless it is leakproof
+RESET ROLE;
+ALTER FUNCTION print LEAKPROOF;
+SET ROLE regress_key_paths_user;
+SELECT plan('SELECT id FROM code WHERE print(id, word) ~= 4') AS plan LIMIT 1;
+RESET ROLE;
+RESET work_mem;
+RESET enable_seqscan;
+DROP TABLE code CASCADE;
+DROP FUNCTION print, seed, called;
+DROP SEQUENCE calls, hidden_calls, seed_calls;
+DROP ROLE regress_key_paths_user;
+
+----------------------------------------
 -- the library comes by itself
 ----------------------------------------
 
