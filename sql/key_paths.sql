@@ -237,11 +237,11 @@ CREATE SEQUENCE hidden_calls;
 CREATE SEQUENCE seed_calls;
 GRANT ALL ON SEQUENCE calls, hidden_calls, seed_calls TO PUBLIC;
 CREATE FUNCTION seed() RETURNS int IMMUTABLE LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM nextval('seed_calls'); RETURN 0; END $$;
+    $$ BEGIN PERFORM nextval('public.seed_calls'); RETURN 0; END $$;
 CREATE FUNCTION print(id int, word text, seed int DEFAULT 0) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM nextval('calls');
-    PERFORM nextval('hidden_calls') WHERE id % 3 = 0;
+    PERFORM nextval('public.calls');
+    PERFORM nextval('public.hidden_calls') WHERE id % 3 = 0;
     RETURN length(word);
 END $$;
 CREATE TABLE code (id int, word text, filler text DEFAULT repeat('x', 5000),
@@ -264,8 +264,8 @@ CREATE FUNCTION called() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
 BEGIN
-    result := format('%s calls, %s of hidden rows, %s of the seed', nextval('calls') - 1,
-        nextval('hidden_calls') - 1, nextval('seed_calls') - 1);
+    result := format('%s calls, %s of hidden rows, %s of the seed', nextval('public.calls') - 1,
+        nextval('public.hidden_calls') - 1, nextval('public.seed_calls') - 1);
     PERFORM setval('calls', 1, false), setval('hidden_calls', 1, false), setval('seed_calls', 1, false);
     RETURN result;
 END $$;

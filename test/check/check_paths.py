@@ -41,7 +41,7 @@ from psycopg import pq
 from check_generator import INTERNAL, Session
 
 ROUNDS = 3
-QUESTIONS = 30
+QUESTIONS = 20
 SECONDS = float(os.environ['SIMHASH_SECONDS'])
 SEED = int(os.environ.get('SIMHASH_SEED', random.randrange(1, 1 << 30)
                           if SECONDS else 3))
