@@ -72,21 +72,25 @@ typedef struct GreatestId
 {
 	Oid			clusters;		/* the table */
 	int64		id;
+	int64		last;			/* the greatest that the sequence was seen at */
 	TimestampTz until;
 } GreatestId;
 
 /* Of how many tables. */
 #define GREATEST_MAX	32
 
+/* What the session remembers, of one table among those of that remainder. */
+static GreatestId known[GREATEST_MAX];
+
 /*
- * The greatest id that is there.  It is looked up from time to time, which takes a
- * hundredth of it at most, or now; and then waits for the locks of partitions: to be
- * called before those of a row are taken.
+ * The greatest id that is there.  Unless the caller needs it now, one that was found
+ * serves a hundred times as long as finding it took, so that a session spends no more
+ * than a hundredth of its time on this.  To find it waits for the locks of partitions:
+ * call this before the locks of a row are taken.
  */
 int64
 simhash_clusters_see_greatest(const ClusterTerms *terms, bool now)
 {
-	static GreatestId known[GREATEST_MAX];
 	GreatestId *greatest = &known[terms->clusters % GREATEST_MAX];
 	TimestampTz start = GetCurrentTimestamp();
 	Relation	clusters;
@@ -101,6 +105,7 @@ simhash_clusters_see_greatest(const ClusterTerms *terms, bool now)
 	check_cycle(terms);
 	clusters = simhash_clusters_open(terms);
 	greatest->id = simhash_clusters_greatest(terms, clusters);
+	greatest->last = simhash_clusters_last(terms);
 	table_close(clusters, NoLock);
 	greatest->clusters = terms->clusters;
 	greatest->until = GetCurrentTimestamp();
@@ -130,15 +135,18 @@ simhash_clusters_check_sequence(const ClusterTerms *terms)
 
 /*
  * A number that no other row of the table has: the id of a new cluster, or that of a
- * copy, which is negative.  The owner may have altered the sequence.
+ * copy, which is negative.  The owner may have altered the sequence, or set it back
+ * behind what it has given since the greatest id was looked up.
  */
 int64
 simhash_clusters_new(const ClusterTerms *terms, bool copy)
 {
+	GreatestId *greatest = &known[terms->clusters % GREATEST_MAX];
+	int64		least = copy ? 0 : simhash_clusters_see_greatest(terms, false);
+	int64		last = simhash_clusters_last(terms);
 	int64		number;
 
-	if (!copy &&
-		simhash_clusters_see_greatest(terms, false) > simhash_clusters_last(terms))
+	if (!copy && last < Max(least, greatest->last))
 		simhash_clusters_check_sequence(terms);
 	number = nextval_internal(simhash_clusters_sequence(terms), false);
 	if (number < 1)
@@ -146,5 +154,7 @@ simhash_clusters_new(const ClusterTerms *terms, bool copy)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the sequence of \"%s\" gave " INT64_FORMAT ", not a positive number",
 						get_rel_name(terms->clusters), number)));
+	if (greatest->clusters == terms->clusters)
+		greatest->last = Max(last, number);
 	return copy ? -number : number;
 }
