@@ -255,6 +255,40 @@ CREATE TRIGGER guard BEFORE INSERT ON hours FOR EACH ROW EXECUTE FUNCTION
     simhash_guard('fp', 'reject', '3', 'time=local', 'for=7 days');
 SELECT says($$INSERT INTO hours VALUES (3, 1, NULL, '2026-03-29 12:00') RETURNING id$$);
 SET timezone = 'UTC';
+-- a month ago may be before the first timestamp: months of 31 days are the longest
+CREATE TABLE early (id integer PRIMARY KEY, fp bigint, at timestamp);
+CREATE INDEX ON early USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON early FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '3', 'time=at', 'for=1 month');
+INSERT INTO early VALUES (1, 0, '4714-11-24 BC');
+SELECT at, says(format('INSERT INTO early VALUES (2, 0, %L) RETURNING id', at))
+FROM unnest(ARRAY['4714-12-22 BC', '4714-12-23 BC', '4714-12-24 BC']) AS at;
+-- a partition that generates the time, which the trigger would read before that: NULL;
+-- or the time that clusters write.  PostgreSQL 16 refuses such a partition.
+CREATE TABLE dated (id integer, at timestamptz, fp bigint) PARTITION BY LIST (id);
+CREATE TABLE dated1 (fp bigint, id integer, at timestamptz GENERATED ALWAYS AS ('2026-01-01 UTC') STORED);
+CREATE TABLE dated2 PARTITION OF dated FOR VALUES IN (2);
+CREATE INDEX ON dated USING hamming (fp);
+CREATE FUNCTION try_generated(command text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TABLE dated ATTACH PARTITION dated1 FOR VALUES IN (1);
+    EXECUTE command;
+    RETURN 'done';
+EXCEPTION WHEN invalid_column_definition OR datatype_mismatch THEN
+    RETURN 'refused';
+END $$;
+CREATE TRIGGER guard BEFORE INSERT ON dated FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '3', 'time=at', 'for=7 days');
+SELECT try_generated('INSERT INTO dated (id, fp) VALUES (1, -1)');
+INSERT INTO dated VALUES (2, '2026-01-02', 0);
+SELECT says('INSERT INTO dated VALUES (2, ''2026-01-03'', 1) RETURNING id');
+DROP TRIGGER guard ON dated;
+SELECT try_generated('CALL simhash_add_clusters(''dated'', ''fp'', since => ''at'', adopt => true)');
+CALL simhash_add_clusters('dated', 'fp', since => 'at', adopt => true);
+ALTER TABLE dated1 ADD cluster bigint;
+SELECT try_generated('INSERT INTO dated (id, fp) VALUES (1, -1)');
+DROP TABLE early, dated, dated1;
+DROP FUNCTION try_generated;
 -- what is no time, or no interval
 SELECT type, says(format($$SELECT said FROM try_time(%L) WHERE id = 1$$, type))
 FROM unnest(ARRAY['text', 'time', 'bigint']) AS type;

@@ -15,6 +15,7 @@
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "utils/ruleutils.h"
+#include "utils/syscache.h"
 
 /* The columns that are ours of the table of the clusters. */
 static const char *const own_columns[CLUSTER_COLUMNS] = {
@@ -26,6 +27,8 @@ static void
 check_table(ClusterSetup *setup)
 {
 	Relation	relation = setup->call.relation;
+	Oid			schema = setup->schema == NULL ? InvalidOid :
+	get_namespace_oid(setup->schema, false);
 
 	simhash_refuse_foreign_tables(setup->call.table, AccessShareLock,
 								  "clusters",
@@ -36,6 +39,13 @@ check_table(ClusterSetup *setup)
 				 errmsg("\"%s\" is a temporary table",
 						RelationGetRelationName(relation)),
 				 errhint("simhash_clusters computes the clusters of any rows.")));
+	if (isAnyTempNamespace(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the table of the clusters cannot be in schema \"%s\" of temporary tables",
+						setup->schema),
+				 errhint("Clusters last as long as \"%s\": name a schema that does.",
+						 RelationGetRelationName(relation))));
 	if (!setup->call.parted &&
 		find_inheritance_children(setup->call.table, NoLock) != NIL)
 		ereport(ERROR,
@@ -120,6 +130,7 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 	!bms_is_member(number - FirstLowInvalidHeapAttributeNumber,
 				   simhash_guard_document_columns(its));
 	Form_pg_attribute column;
+	ListCell   *lc;
 
 	if (number == InvalidAttrNumber)
 	{
@@ -136,6 +147,13 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 				 errhint("Give another name: \"column\" => ..., since => ...; or adopt => true, if it is left of earlier clusters.")));
 	for (int i = 0; i < its->ngroup; i++)
 		fits &= number != its->group[i];
+	foreach(lc, find_all_inheritors(call->table, NoLock, NULL))
+	{
+		Oid			table = lfirst_oid(lc);
+
+		/* Before PostgreSQL 16 a partition may do so alone. */
+		fits &= !get_attgenerated(table, get_attnum(table, name));
+	}
 	column = fits ? simhash_guard_attribute(call->relation, number) : NULL;
 	if (column == NULL || column->atttypid != type || column->attnotnull ||
 		column->atthasdef || column->attidentity)
@@ -143,7 +161,7 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
 				 errmsg("column \"%s\" of relation \"%s\" cannot be taken over",
 						name, RelationGetRelationName(call->relation)),
-				 errdetail("It must be of type %s, without default, identity and NOT NULL, and clusters must not be found by it.",
+				 errdetail("It must be of type %s, not generated, without default, identity and NOT NULL, and clusters must not be found by it.",
 						   format_type_be(type))));
 	return number;
 }
@@ -234,7 +252,7 @@ revoke_all(Oid relation)
 
 /*
  * Make a table for its owner alone, with a name of two parts that is free in the
- * schema; the definition follows the name.
+ * schema, for its row type as well; the definition follows the name.
  */
 Oid
 simhash_cluster_create_table(Oid schema, const char *first, const char *second,
@@ -243,7 +261,8 @@ simhash_cluster_create_table(Oid schema, const char *first, const char *second,
 	char	   *name = makeObjectName(first, second, NULL);
 	Oid			table;
 
-	for (int i = 1; OidIsValid(get_relname_relid(name, schema)); i++)
+	for (int i = 1; OidIsValid(get_relname_relid(name, schema)) ||
+		 SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name), ObjectIdGetDatum(schema)); i++)
 		name = makeObjectName(first, second, psprintf("%d", i));
 	(void) simhash_cluster_run(psprintf("CREATE %sTABLE %s %s",
 										unlogged ? "UNLOGGED " : "",

@@ -114,6 +114,9 @@ simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
 
 	guard->table = RelationGetRelid(relation);
 	guard->terms = simhash_guard_map_terms(terms, map, relation);
+	if (terms->time != 0)
+		simhash_guard_refuse_generated(relation, guard->terms.time,
+									   "The option \"time\" takes a plain column, in partitions, too.");
 	guard->fingerprint = bind_source(relation, guard->terms.column, estate);
 	guard->stored = guard->document =
 		simhash_guard_bind_document(relation, &guard->terms);
