@@ -138,8 +138,8 @@ check_rows(const ClusterCall *call)
 		(void) simhash_cluster_do(call, "SELECT pg_catalog.count(*), pg_catalog.min(cluster) FROM (%s) AS f",
 								  query);
 		number = simhash_cluster_number(0, 1);
-		example = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2,
-								&isnull);
+		example = Int64GetDatum(simhash_cluster_number(0, 2));
+		isnull = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2) == NULL;
 		if (fault == FAULT_ONLY_COPIES && number > 0)
 			number = count_without_original(call->terms, query, &example);
 		if (number == 0)

@@ -96,6 +96,7 @@ typedef struct ClusterKey
 	const char *key;			/* in a deed (terms.c) */
 	char		letter;			/* in a template (sql.c) */
 	bool		theirs;			/* of the table of the clusters */
+	Oid			type;			/* invalid for any */
 	size_t		place;			/* in ClusterTerms */
 	int			kinds;			/* of clusters that need it, as a set */
 } ClusterKey;

@@ -261,13 +261,23 @@ simhash_cluster_run_writing(const char *command, Oid table, ClusterWriting how)
 	return rows;
 }
 
-/* A number that a query has yielded; 0 for NULL. */
+/*
+ * A number that a query has yielded; 0 for NULL.  A query reads the tables as they are
+ * by then: without a lock they may have been altered since the deed was read.
+ */
 int64
 simhash_cluster_number(uint64 row, int column)
 {
+	Oid			type = SPI_gettypeid(SPI_tuptable->tupdesc, column);
 	bool		isnull;
 	Datum		value = SPI_getbinval(SPI_tuptable->vals[row],
 									  SPI_tuptable->tupdesc, column, &isnull);
 
+	if (type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a number of a cluster is of type %s, not bigint",
+						format_type_be(type)),
+				 errhint("Another session has altered what clusters are bound to. Call the function again.")));
 	return isnull ? 0 : DatumGetInt64(value);
 }

@@ -52,23 +52,26 @@
 
 PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
 
-/* The columns, in the order in which a deed has them. */
+/*
+ * The columns, in the order in which a deed has them; those of rows may have any type
+ * that a fingerprint, a group or a document has.
+ */
 const ClusterKey simhash_cluster_keys[CLUSTER_KEYS] = {
 #define BOTH			(CLUSTER_STAR | CLUSTER_CONNECTED)
 #define PLACE(member)	offsetof(ClusterTerms, member)
 #define THEIRS(column)	PLACE(columns) + (column) * sizeof(AttrNumber)
-	{"fingerprint", 'f', false, PLACE(terms.column), BOTH},
-	{"fingerprint", 'F', true, PLACE(fingerprint), CLUSTER_STAR},
-	{"document", 'd', false, PLACE(terms.document), 0},
-	{"document", 'D', true, PLACE(document), 0},
-	{"cluster", 'c', false, PLACE(cluster), BOTH},
-	{"cluster", 'i', true, THEIRS(CLUSTER_ID), BOTH},
-	{"since", 's', false, PLACE(since), 0},
-	{"copy_of", 'o', true, THEIRS(CLUSTER_COPY_OF), BOTH},
-	{"made", 'M', true, THEIRS(CLUSTER_MADE), CLUSTER_STAR},
-	{"unused_since", 'u', true, THEIRS(CLUSTER_UNUSED_SINCE), BOTH},
-	{"merged_into", 'm', true, THEIRS(CLUSTER_MERGED_INTO), CLUSTER_CONNECTED},
-	{"merged_at", 'a', true, THEIRS(CLUSTER_MERGED_AT), CLUSTER_CONNECTED}
+	{"fingerprint", 'f', false, InvalidOid, PLACE(terms.column), BOTH},
+	{"fingerprint", 'F', true, InvalidOid, PLACE(fingerprint), CLUSTER_STAR},
+	{"document", 'd', false, InvalidOid, PLACE(terms.document), 0},
+	{"document", 'D', true, InvalidOid, PLACE(document), 0},
+	{"cluster", 'c', false, INT8OID, PLACE(cluster), BOTH},
+	{"cluster", 'i', true, INT8OID, THEIRS(CLUSTER_ID), BOTH},
+	{"since", 's', false, TIMESTAMPTZOID, PLACE(since), 0},
+	{"copy_of", 'o', true, INT8OID, THEIRS(CLUSTER_COPY_OF), BOTH},
+	{"made", 'M', true, TIMESTAMPTZOID, THEIRS(CLUSTER_MADE), CLUSTER_STAR},
+	{"unused_since", 'u', true, TIMESTAMPTZOID, THEIRS(CLUSTER_UNUSED_SINCE), BOTH},
+	{"merged_into", 'm', true, INT8OID, THEIRS(CLUSTER_MERGED_INTO), CLUSTER_CONNECTED},
+	{"merged_at", 'a', true, TIMESTAMPTZOID, THEIRS(CLUSTER_MERGED_AT), CLUSTER_CONNECTED}
 };
 
 /* The alias of the root in a deed, unlike the name of any table of clusters. */
@@ -168,7 +171,11 @@ simhash_clusters_of_trigger(const Trigger *trigger)
 		DatumGetObjectId(table->constvalue) : InvalidOid;
 }
 
-/* The row in the condition of a policy, and the table in FROM; or NULL. */
+/*
+ * The row in the condition of a policy, and the table in FROM; or NULL.  It is of
+ * columns of the two tables, and of expressions such as a generated column has:
+ * nothing in it is a query or an aggregate, or yields a set.
+ */
 static RowExpr *
 find_row(Node *condition, Oid *root)
 {
@@ -182,7 +189,8 @@ find_row(Node *condition, Oid *root)
 		return NULL;
 	query = (Query *) ((SubLink *) lsecond(either->args))->subselect;
 	if (!IsA(query, Query) || list_length(query->targetList) != 1 ||
-		list_length(query->rtable) != 1)
+		list_length(query->rtable) != 1 || query->hasAggs ||
+		query->hasWindowFuncs || query->hasTargetSRFs || query->hasSubLinks)
 		return NULL;
 	table = linitial(query->rtable);
 	call = (FuncExpr *) linitial_node(TargetEntry, query->targetList)->expr;
@@ -237,7 +245,8 @@ take_expression(ClusterTerms *terms, const Var *column, Node *expression)
 {
 	ClusterGenerated *generated = palloc(sizeof *generated);
 
-	if (column == NULL || column->varlevelsup != 0 || column->varattno <= 0)
+	if (column == NULL || column->varlevelsup != 0 || column->varattno <= 0 ||
+		contain_vars_of_level(expression, 1))
 		simhash_clusters_complain(terms->clusters);
 	generated->column = column->varattno;
 	generated->expression = copyObject(expression);
@@ -251,7 +260,13 @@ take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
 	if (strcmp(key, "generated") == 0)
 		take_expression(terms, before, value);
 	else if (strcmp(key, "kind") == 0)
-		terms->star = strcmp(TextDatumGetCString(get_constant(terms, value, TEXTOID)), "star") == 0;
+	{
+		const char *kind = TextDatumGetCString(get_constant(terms, value, TEXTOID));
+
+		terms->star = strcmp(kind, "star") == 0;
+		if (!terms->star && strcmp(kind, "connected") != 0)
+			simhash_clusters_complain(terms->clusters);
+	}
 	else if (strcmp(key, "k") == 0)
 		terms->terms.radius = DatumGetInt32(get_constant(terms, value, INT4OID));
 	else if (strcmp(key, "similarity") == 0)
@@ -291,26 +306,71 @@ find_expression(ClusterTerms *terms)
 	}
 }
 
-/* Is everything there that the kind needs? */
+/*
+ * Is a column there, of that type unless that is invalid?  Those that we write, of
+ * either table, must not be generated.
+ */
+static bool
+is_column(Oid table, AttrNumber column, Oid type, bool written)
+{
+	HeapTuple	tuple = column <= 0 ? NULL : SearchSysCacheAttNum(table, column);
+	Form_pg_attribute attribute;
+	bool		fits;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	attribute = (Form_pg_attribute) GETSTRUCT(tuple);
+	fits = (!OidIsValid(type) || attribute->atttypid == type) &&
+		!(written && attribute->attgenerated);
+	ReleaseSysCache(tuple);
+	return fits;
+}
+
+/* Has the table of the clusters a column for one of the root, of the same type? */
+static bool
+is_kept(const ClusterTerms *terms, AttrNumber column, AttrNumber theirs)
+{
+	Oid			types[2];
+	int32		modifiers[2];
+	Oid			collations[2];
+
+	if (!is_column(terms->root, column, InvalidOid, false) ||
+		!is_column(terms->clusters, theirs, InvalidOid, true))
+		return false;
+	get_atttypetypmodcoll(terms->root, column, &types[0], &modifiers[0], &collations[0]);
+	get_atttypetypmodcoll(terms->clusters, theirs, &types[1], &modifiers[1], &collations[1]);
+	return types[0] == types[1] && modifiers[0] == modifiers[1] &&
+		collations[0] == collations[1];
+}
+
+/*
+ * Is everything there that the kind needs, in columns of the two tables as they are?
+ * Whoever has terms may rely on that as long as these cannot be altered.
+ */
 static bool
 is_complete(const ClusterTerms *terms)
 {
+	const GuardTerms *its = &terms->terms;
 	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
-	bool		complete = !terms->star ||
-	(terms->document > 0) == (terms->terms.measure != SIMHASH_NO_MEASURE);
+	bool		compared = its->measure != SIMHASH_NO_MEASURE;
+	bool		complete = compared == (its->document > 0 || its->expression != NULL);
 
-	complete &= (terms->terms.measure != SIMHASH_NO_MEASURE) ==
-		(terms->terms.document > 0 || terms->terms.expression != NULL);
+	complete &= (terms->document > 0) == (terms->star && compared);
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
+		const ClusterKey *key = &simhash_cluster_keys[i];
 		AttrNumber	column = *simhash_cluster_column(terms, i);
 
-		complete &= column > 0 ||
-			(column == 0 && (simhash_cluster_keys[i].kinds & kind) == 0);
+		complete &= column == 0 ? (key->kinds & kind) == 0 :
+			is_column(key->theirs ? terms->clusters : terms->root, column, key->type,
+					  key->theirs || OidIsValid(key->type));
 	}
-	for (int i = 0; i < terms->terms.ngroup; i++)
-		complete &= terms->terms.group[i] > 0 &&
-			(!terms->star || terms->group[i] > 0);
+	complete &= !terms->star || is_kept(terms, its->column, terms->fingerprint);
+	complete &= !terms->star || its->document == 0 ||
+		is_kept(terms, its->document, terms->document);
+	for (int i = 0; i < its->ngroup; i++)
+		complete &= terms->star ? is_kept(terms, its->group[i], terms->group[i]) :
+			is_column(terms->root, its->group[i], InvalidOid, false);
 	return complete;
 }
 
@@ -330,7 +390,9 @@ read_row(const Deed *deed)
 	terms->terms.profile = sh_default_profile;
 	terms->terms.group = palloc0(n * sizeof(AttrNumber));
 	terms->group = palloc0(n * sizeof(AttrNumber));
-	for (int i = 0; i + 1 < n; i += 2)
+	if (n % 2 != 0)
+		simhash_clusters_complain(deed->clusters);
+	for (int i = 0; i < n; i += 2)
 	{
 		const char *key =
 		TextDatumGetCString(get_constant(terms, list_nth(args, i),
