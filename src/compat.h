@@ -48,6 +48,8 @@
 /*-------- PostgreSQL 16 --------
  * simhash_owns_relation, _may_use_schema, _may_execute: may the role do that?
  * simhash_alloc_page: a zeroed page that may be written past the buffer manager
+ * simhash_reset_read_only: what RESET transaction_read_only is to set from now on;
+ * returns what it was.  From 16 on there is no such command.
  * simhash_map_columns: by the number of each column of the one, that of the
  * column of that name in the other; fails unless there is one of the same type
  */
@@ -63,7 +65,27 @@
 #define simhash_alloc_page() \
 	palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, MCXT_ALLOC_ZERO)
 #define simhash_map_columns(from, to)	build_attrmap_by_name(to, from, false)
+#define simhash_reset_read_only(value)	(value)
 #else
+#include "utils/guc_tables.h"
+
+static inline bool
+simhash_reset_read_only(bool value)
+{
+	struct config_generic **settings = get_guc_variables();
+	bool	   *reset = NULL;
+	bool		was;
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+	{
+		if (strcmp(settings[i]->name, "transaction_read_only") == 0)
+			reset = &((struct config_bool *) settings[i])->reset_val;
+	}
+	was = *reset;
+	*reset = value;
+	return was;
+}
+
 extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
 
 #define simhash_owns_relation(relation, role) \

@@ -10,9 +10,9 @@
  * changed.  A report makes further queries as it runs: by then, names have to
  * mean what it is about.
  *
- * A query runs as in a transaction that is read-only, so that functions which
- * it calls cannot write either; but not one of foreign tables on PostgreSQL 19:
- * simhash_keeps_read_only says why.
+ * A query is planned and run as in a transaction that is read-only, so that functions
+ * which it calls cannot write either, nor end that by RESET on PostgreSQL 15; but not
+ * one of foreign tables on PostgreSQL 19: simhash_keeps_read_only says why.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -148,11 +148,14 @@ simhash_analyze(SimhashStatement *statement)
 		query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed),
 										  statement->text, NULL, 0, NULL);
 		if (statement->relations != NIL && reads_other((Node *) query, statement))
+		{
+			char	   *name = simhash_quoted_name(linitial_oid(statement->relations));
+
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("%s has been renamed",
-							simhash_quoted_name(linitial_oid(statement->relations))),
+					 errmsg("%s has been renamed", name),
 					 errhint("Try again.")));
+		}
 		queries = pg_rewrite_query(query);
 	}
 	error_context_stack = callback.previous;
@@ -163,31 +166,38 @@ simhash_analyze(SimhashStatement *statement)
 	statement->query = query;
 }
 
+/* Have nothing written until AtEOXact_GUC(), whatever is RESET. */
+static void
+forbid_writing(void)
+{
+	(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+	(void) simhash_reset_read_only(true);
+}
+
 /*
- * Run a query that has been analyzed, in the snapshot of the caller; its rows
- * go to a receiver.
+ * Plan a query and run it.  The planner may call functions, too; but where it may begin
+ * a transaction on another server, it is known only afterwards whether that is so.
  */
 static void
-run_statement(const SimhashStatement *statement, DestReceiver *receiver)
+plan_and_run(const SimhashStatement *statement, DestReceiver *receiver)
 {
-	ErrorContextCallback callback;
+	bool		keeps = simhash_keeps_read_only(RELKIND_FOREIGN_TABLE);
+	bool		foreign = false;
 	PlannedStmt *plan;
 	QueryDesc  *running;
-	bool		keeps = false;
 	ListCell   *lc;
-	int			level = NewGUCNestLevel();
 
-	enter_statement(statement, &callback);
-	PushActiveSnapshot(GetActiveSnapshot());
+	if (!keeps)
+		forbid_writing();
 	plan = simhash_plan_query(copyObject(statement->query), statement->text,
 							  CURSOR_OPT_PARALLEL_OK, NULL);
 	if (plan->rowMarks != NIL)
 		complain_of_query(statement);
 	foreach(lc, plan->rtable)
-		keeps |= simhash_keeps_read_only(lfirst_node(RangeTblEntry, lc)->relkind);
-	if (!keeps)
-		(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+		foreign |= simhash_keeps_read_only(lfirst_node(RangeTblEntry, lc)->relkind);
+	if (keeps && !foreign)
+		forbid_writing();
 	if (statement->expected != NULL)
 		*statement->expected = plan->planTree->plan_rows;
 	running = CreateQueryDesc(plan, statement->text, GetActiveSnapshot(),
@@ -197,6 +207,33 @@ run_statement(const SimhashStatement *statement, DestReceiver *receiver)
 	ExecutorFinish(running);
 	ExecutorEnd(running);
 	FreeQueryDesc(running);
+}
+
+/*
+ * Run a query that has been analyzed, in the snapshot of the caller; its rows
+ * go to a receiver.
+ */
+static void
+run_statement(const SimhashStatement *statement, DestReceiver *receiver)
+{
+	ErrorContextCallback callback;
+	List	   *outer = simhash_readable;
+	bool		reset = simhash_reset_read_only(XactReadOnly);
+	int			level = NewGUCNestLevel();
+
+	enter_statement(statement, &callback);
+	PushActiveSnapshot(GetActiveSnapshot());
+	PG_TRY();
+	{
+		simhash_readable = statement->relations;
+		plan_and_run(statement, receiver);
+	}
+	PG_FINALLY();
+	{
+		simhash_readable = outer;
+		(void) simhash_reset_read_only(reset);
+	}
+	PG_END_TRY();
 	PopActiveSnapshot();
 	AtEOXact_GUC(false, level);
 	error_context_stack = callback.previous;
@@ -207,20 +244,10 @@ void
 simhash_run_into(const SimhashStatement *statement, Tuplestorestate *store)
 {
 	DestReceiver *receiver = CreateTuplestoreDestReceiver();
-	List	   *outer = simhash_readable;
 
 	SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext,
 									false, NULL, NULL);
-	PG_TRY();
-	{
-		simhash_readable = statement->relations;
-		run_statement(statement, receiver);
-	}
-	PG_FINALLY();
-	{
-		simhash_readable = outer;
-	}
-	PG_END_TRY();
+	run_statement(statement, receiver);
 }
 
 /* The columns that a query yields. */
