@@ -136,6 +136,21 @@ CREATE TRIGGER guard BEFORE INSERT ON pairs FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
 INSERT INTO pairs VALUES (1, 'x y', 0), (2, 'z', 1);
 SELECT a, b, twin FROM pairs ORDER BY a;
+-- whatever the settings of the session
+CREATE TABLE written (day date, f float8, took interval, at timestamptz, b bytea, fp bigint, twin text,
+    PRIMARY KEY (day, f, took, at, b));
+CREATE INDEX ON written USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON written FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'mark', '3', 'mark=twin');
+INSERT INTO written VALUES ('2026-02-01', 0.1::float8 + 0.2, '1 day 2 hours', '2026-02-01 00:00+00', 'a', 0);
+BEGIN;
+SET LOCAL datestyle = 'SQL, DMY'; SET LOCAL extra_float_digits = -5; SET LOCAL intervalstyle = 'sql_standard';
+SET LOCAL timezone = 'Asia/Tokyo'; SET LOCAL bytea_output = 'escape';
+INSERT INTO written VALUES ('02-01-2026', 1, '1 hour', '2026-02-02 00:00+00', 'b', 1);
+SELECT day, twin FROM written ORDER BY day, f;
+COMMIT;
+SELECT day, twin FROM written ORDER BY day, f;
+DROP TABLE written;
 -- so that different keys are never alike
 CREATE TABLE lists (a text, b text, fp bigint, twin text, PRIMARY KEY (a, b));
 CREATE INDEX ON lists USING hamming (fp);

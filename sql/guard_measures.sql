@@ -67,6 +67,36 @@ INSERT INTO docs VALUES (3, ''); -- nothing is near NULL
 DROP TABLE docs;
 
 ----------------------------------------
+-- code of others runs before there is an error of ours
+----------------------------------------
+
+-- the document's function catches an error of its own, which empties the error stack
+CREATE FUNCTION careful(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM body::int;
+    RETURN body;
+EXCEPTION WHEN OTHERS THEN
+    RETURN lower(body);
+END $$;
+CREATE TABLE docs (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(careful(body))) STORED);
+CREATE INDEX ON docs USING hamming (fp);
+INSERT INTO docs VALUES (1, words(1, 100));
+SELECT guard('{fp,reject,8,similarity=jaccard}');
+INSERT INTO docs VALUES (2, upper(words(1, 100)));                              -- error
+INSERT INTO docs SELECT 1 + n, upper(words(1, 100)) FROM generate_series(1, 2) AS n ON CONFLICT DO NOTHING; -- error
+SET client_min_messages = notice;
+SELECT guard('{fp,skip,8,notice,similarity=alike}');
+INSERT INTO docs SELECT 1 + n, upper(words(1, 100)) FROM generate_series(1, 2) AS n;
+SET client_min_messages = warning;
+INSERT INTO docs SELECT 1 + n, upper(words(1, 100)) FROM generate_series(1, 2) AS n;
+SELECT guard('{fp,skip,8,similarity=jaccard}');
+INSERT INTO docs SELECT 1 + n, upper(words(1, 100)) FROM generate_series(1, 2) AS n;
+SELECT count(*) FROM docs;
+DROP TABLE docs;
+DROP FUNCTION careful;
+
+----------------------------------------
 -- a document that is what the fingerprint is made of
 ----------------------------------------
 

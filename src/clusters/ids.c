@@ -50,8 +50,9 @@ simhash_clusters_last(const ClusterTerms *terms)
 static void
 check_cycle(const ClusterTerms *terms)
 {
-	HeapTuple	tuple = SearchSysCache1(SEQRELID,
-										ObjectIdGetDatum(simhash_clusters_sequence(terms)));
+	Oid			sequence = simhash_clusters_sequence(terms);
+	char	   *name = simhash_quoted_name(sequence);
+	HeapTuple	tuple = SearchSysCache1(SEQRELID, ObjectIdGetDatum(sequence));
 	bool		cycles = HeapTupleIsValid(tuple) &&
 	(((Form_pg_sequence) GETSTRUCT(tuple))->seqcycle ||
 	 ((Form_pg_sequence) GETSTRUCT(tuple))->seqincrement < 1);
@@ -63,8 +64,7 @@ check_cycle(const ClusterTerms *terms)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the sequence of \"%s\" may give the same number twice",
 						get_rel_name(terms->clusters)),
-				 errhint("ALTER SEQUENCE %s INCREMENT BY 1 NO CYCLE.",
-						 simhash_quoted_name(simhash_clusters_sequence(terms)))));
+				 errhint("ALTER SEQUENCE %s INCREMENT BY 1 NO CYCLE.", name)));
 }
 
 /* What a session remembers of the greatest id of a table, for a while. */

@@ -36,12 +36,15 @@ simhash_clusters_check_table(const ClusterTerms *terms)
 	/* A crash empties it, and ids would be given twice. */
 	if (theirs.relpersistence == RELPERSISTENCE_UNLOGGED &&
 		ours.relpersistence != RELPERSISTENCE_UNLOGGED)
+	{
+		char	   *name = simhash_quoted_name(terms->clusters);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is unlogged, but \"%s\" is not",
 						NameStr(theirs.relname), NameStr(ours.relname)),
-				 errhint("ALTER TABLE %s SET LOGGED.",
-						 simhash_quoted_name(terms->clusters))));
+				 errhint("ALTER TABLE %s SET LOGGED.", name)));
+	}
 }
 
 /* Become the owner of a table; who one was is returned. */

@@ -148,8 +148,11 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 									simhash_guard_get_document(document, match->slot));
 }
 
-/* Beside errmsg: the row found, its distance, and its similarity if known. */
-static int
+/*
+ * The row found, its distance, and its similarity if known, which takes the owner's
+ * code where that makes the document.
+ */
+static char *
 match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
 	double		similarity = match_similarity(guard, match);
@@ -170,15 +173,15 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 		append_shown(&values, write_key_value(match, lfirst_int(lc)));
 	}
 	if (similarity < 0)
-		return errdetail("The row with key (%s)=(%s) is at distance %d.",
-						 names.data, values.data, match->distance);
+		return psprintf("The row with key (%s)=(%s) is at distance %d.",
+						names.data, values.data, match->distance);
 	if (guard->arguments.terms.measure == SIMHASH_HAMMING)
-		return errdetail("The row with key (%s)=(%s) is at distance %d, and its document at distance %.0f.",
-						 names.data, values.data, match->distance, similarity);
-	return errdetail("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
-					 names.data, values.data, match->distance,
-					 simhash_measure_name(guard->arguments.terms.measure),
-					 similarity);
+		return psprintf("The row with key (%s)=(%s) is at distance %d, and its document at distance %.0f.",
+						names.data, values.data, match->distance, similarity);
+	return psprintf("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
+					names.data, values.data, match->distance,
+					simhash_measure_name(guard->arguments.terms.measure),
+					similarity);
 }
 
 /* Beside errmsg: what the trigger takes for near-duplicates. */
@@ -209,18 +212,38 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 {
 	List	   *columns = simhash_guard_primary_key(match->table->table);
 	const char *root = get_rel_name(guard->guard.statement->space.root);
+	char	   *detail = NULL;
 
+	/* Code of others, which may catch errors, runs before there is this one. */
+	if (message_level_is_interesting(level) &&
+		!InNoForceRLSOperation() && may_be_told(guard, match, columns))
+		detail = match_detail(guard, match, columns);
 	ereport(level,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
 			 level == ERROR ?
 			 errmsg("row is a near-duplicate of another in table \"%s\"", root) :
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
 					root),
-			 !InNoForceRLSOperation() && may_be_told(guard, match, columns) ?
-			 match_detail(guard, match, columns) : 0,
+			 detail != NULL ? errdetail("%s", detail) : 0,
 			 guard_hint(guard->guard.name, &guard->arguments.terms,
 						match->unseen),
 			 errtableconstraint(data->tg_relation, guard->guard.name)));
+}
+
+/* Until AtEOXact_GUC() the text of a value is the same in every session. */
+static int
+fix_output(void)
+{
+	static const char *const settings[][2] = {
+		{"DateStyle", "ISO"}, {"IntervalStyle", "postgres"}, {"TimeZone", "UTC"},
+		{"extra_float_digits", "1"}, {"bytea_output", "hex"}, {"lc_monetary", "C"}
+	};
+	int			level = NewGUCNestLevel();
+
+	for (size_t i = 0; i < lengthof(settings); i++)
+		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	return level;
 }
 
 /*
@@ -249,6 +272,7 @@ write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
 		Oid			input;
 		Oid			parameter;
 		StringInfoData text;
+		int			level = fix_output();
 
 		initStringInfo(&text);
 		if (list_length(columns) == 1 &&
@@ -260,6 +284,7 @@ write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
 		getTypeInputInfo(target->atttypid, &input, &parameter);
 		value = OidInputFunctionCall(input, text.data, parameter,
 									 target->atttypmod);
+		AtEOXact_GUC(true, level);
 	}
 	return simhash_guard_set_column(row, relation, mark, value, isnull);
 }

@@ -196,8 +196,12 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
 {
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
 	Oid			root = space->root;
-	const char *concurrently =
-	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE ? "" : "CONCURRENTLY ";
+	bool		alone = OidIsValid(invalid) ?
+	OidIsValid(get_index_constraint(invalid)) :
+	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE;
+	const char *concurrently = alone ? "" : "CONCURRENTLY ";
+	char	   *its = simhash_quoted_name(OidIsValid(invalid) ? invalid : root);
+	char	   *columns = simhash_guard_index_columns(space);
 
 	if (OidIsValid(invalid))
 		ereport(ERROR,
@@ -205,9 +209,7 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
 				 errmsg("index \"%s\" on column \"%s\" of table \"%s\" is invalid",
 						get_rel_name(invalid), name,
 						RelationGetRelationName(relation)),
-				 errhint("Run: REINDEX INDEX %s%s;",
-						 OidIsValid(get_index_constraint(invalid)) ? "" :
-						 "CONCURRENTLY ", simhash_quoted_name(invalid))));
+				 errhint("Run: REINDEX INDEX %s%s;", concurrently, its)));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("there is no hamming index on column \"%s\" of table \"%s\"",
@@ -216,8 +218,7 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
 			 errdetail("Index \"%s\" is partial: a guard compares with all rows.",
 					   get_rel_name(partial)) : 0,
 			 errhint("Run: CREATE INDEX %sON %s USING hamming (%s);",
-					 concurrently, simhash_quoted_name(root),
-					 simhash_guard_index_columns(space))));
+					 concurrently, its, columns)));
 }
 
 /*

@@ -100,15 +100,15 @@ simhash_order_rows(SimhashRows *rows, bool sort, void *memory)
 	{
 		Oid			output;
 		bool		varlena;
+		char	   *id;
 
 		if (compare_ids(&numbers[i - 1], &numbers[i], &order) != 0)
 			continue;
 		getTypeOutputInfo(rows->id_type, &output, &varlena);
+		id = OidOutputFunctionCall(output, simhash_row_id(rows, numbers[i]));
 		ereport(ERROR,
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
-				 errmsg("the query yields the id %s more than once",
-						OidOutputFunctionCall(output,
-											  simhash_row_id(rows, numbers[i]))),
+				 errmsg("the query yields the id %s more than once", id),
 				 errhint("Each row must have an id of its own.")));
 	}
 	if (!sort)

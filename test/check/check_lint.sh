@@ -23,6 +23,8 @@ SELECT 'near duplicate';
 END
 printf '/* SPDX-License-Identifier: x */\nk = DatumGetInt64(heap_getattr(row, 1, desc,\n&isnull));\n' \
 	>"$tree/src/b.c"
+printf '/* SPDX-License-Identifier: x */\nstatic int\nadd(Oid o)\n{\n\treturn errhint("f()%%s", spelt(o));\n}\n\nvoid\nf(Oid o)\n{\n\tereport(ERROR,\n\t\t\t(errmsg("(%%s", shown(get_rel_name(o))), add(o)));\n}\n' \
+	>"$tree/src/c.c"
 echo '# Not in the index' >"$tree/docs/other.md"
 printf '/* TODO */\nint a;' >"$tree/src/a.c"
 printf 'SELECT 1;\nCREATE ROLE alone;\nCREATE ROLE regress_alone_too;\n' \
@@ -57,6 +59,8 @@ src/a.c:1: left behind: TODO
 src/a.c:1: no line of SPDX
 src/a.c:2: no newline at the end
 src/b.c:2: the value of heap_getattr() is read before its null flag
+src/c.c:12: shown() in an argument of ereport()
+src/c.c:5: spelt() in an argument of ereport()
 END
 "$PYTHON" "$tree/tools/lint" --plain >"$work/all" &&
 	fail "faults are not found" "$work/all"
