@@ -33,6 +33,7 @@ CREATE FUNCTION near.spring(whoever anyelement) RETURNS anyelement LANGUAGE plpg
 CREATE DOMAIN near.finger AS bigint;
 CREATE DOMAIN near.print AS bit(64);
 CREATE DOMAIN near.body AS text;
+CREATE DOMAIN near.body_list AS near.body[];
 CREATE TYPE near.fake AS (fp bigint);
 CREATE TYPE near.mood AS ENUM ('well', 'ill');
 CREATE TYPE near.span AS RANGE (subtype = bigint);
@@ -59,7 +60,8 @@ BEGIN
     FOR r IN SELECT s, t, context
              FROM unnest(ARRAY['near.docs', 'near.parts', 'near.parts_1',
                                'near.finger', 'near.body', 'near.fake', 'near.mood',
-                               'near.span', 'near.print']) WITH ORDINALITY AS s (s, i),
+                               'near.span', 'near.print', 'near.mood[]', 'near.body[]',
+                               'near.body_list[]']) WITH ORDINALITY AS s (s, i),
                   unnest(ARRAY['text', 'varchar', 'name', 'json', 'jsonb', 'bigint', 'int',
                                'smallint', 'numeric', 'float8', 'tid', 'oid', 'regclass',
                                'bytea', 'boolean', 'text[]', 'tsvector', 'bit', 'varbit']) WITH ORDINALITY AS t (t, j),
@@ -75,6 +77,10 @@ BEGIN
 END $$;
 SELECT near.plant_casts() AS casts;
 -- those that matter most are implicit
+DROP CAST (near.body[] AS text[]);
+CREATE FUNCTION near.to_texts(near.body[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE AS
+    'BEGIN PERFORM near.trap(); RETURN NULL; END';
+CREATE CAST (near.body[] AS text[]) WITH FUNCTION near.to_texts AS IMPLICIT;
 DROP CAST (near.docs AS text);
 CREATE CAST (near.docs AS text) WITH FUNCTION near.cast_1 AS IMPLICIT;
 DROP CAST (near.fake AS bigint);
@@ -193,6 +199,7 @@ SELECT simhash_key(finger, 0) FROM near.docs LIMIT 1;                           
 SET search_path = near, open, public, pg_catalog;
 SELECT 1 = 1;                                                                   -- error
 RESET search_path;
+SELECT words::text[] FROM near.docs LIMIT 1;                                    -- error
 -- what may be read without it
 SELECT fp, finger, print, fake, mood, span, body, moods, born FROM near.docs WHERE id = 1;
 
@@ -260,6 +267,23 @@ SELECT count(*) FROM simhash_clusters_as(NULL::near.docs, 'SELECT t, fp FROM nea
 -- documents of a type of the owner, of none that has features, and arrays
 SELECT * FROM simhash_pairs('SELECT id, fp, words FROM near.docs', 0, 'words', at_least => 0) ORDER BY a;
 SELECT * FROM simhash_pairs('SELECT id, fp, moods FROM near.docs', 0, 'moods');  -- error
+SELECT item FROM simhash_report('near.docs', 'fp', 3, document => 'words', similarity => 'none')
+WHERE item = 'estimate';
+SELECT item FROM simhash_report('near.docs', 'fp', 3, document => 'words::near.body_list', similarity => 'none')
+WHERE item = 'estimate';
+SELECT count(*) FROM simhash_dedup_plan('near.docs', 'fp', 3, document => 'words', similarity => 'containment', at_least => 0.5);
+CREATE TABLE near.listed AS SELECT id, fp, words FROM near.docs WHERE id < 7;
+ALTER TABLE near.listed OWNER TO regress_planted_owner, ADD PRIMARY KEY (id);
+\set ECHO none
+BEGIN;
+SELECT simhash_dedup_sql('near.listed', 'fp', 3, document => 'words', similarity => 'jaccard', at_least => 0.4) \gexec
+SELECT count(*) AS left_by_delete FROM near.listed;
+ROLLBACK;
+SELECT simhash_dedup_script('near.listed', 'fp', 'near_plan', 3, document => 'words', similarity => 'jaccard', at_least => 0.4, batch => NULL) \gexec
+\set ECHO all
+SELECT done, count(*) FROM near_plan GROUP BY done;
+DROP TABLE near_plan, near.listed;
+SELECT simhash_report('near.docs', 'fp', document => 'ARRAY[words::near.body_list]'); -- error
 SELECT * FROM simhash_report('near.docs', 'fp', document => 'fake');             -- error
 SELECT * FROM simhash_report('near.docs', 'fp', document => 'mood');             -- error
 SET search_path = near, open, public;
@@ -350,6 +374,27 @@ BEGIN;
 SELECT public.simhash_dedup_sql('keyed', 'fp', apart => 'apart') \gexec
 SELECT mood, odd, span FROM keyed ORDER BY fp, span;
 ROLLBACK;
+RESET search_path;
+-- what is apart may be of another type once there is a text
+SET ROLE regress_planted_owner;
+CREATE TABLE near.numbered (id int PRIMARY KEY, fp bigint);
+INSERT INTO near.numbered VALUES (1, 7), (2, 7);
+CREATE TABLE near.changing (gone text[], kept text[]);
+CREATE TYPE near.changed AS (id int);
+CREATE FUNCTION near.to_int(near.changed) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+    'BEGIN PERFORM near.trap(); RETURN 1; END';
+CREATE CAST (near.changed AS int) WITH FUNCTION near.to_int AS IMPLICIT;
+RESET ROLE;
+SELECT simhash_dedup_sql('near.numbered', 'fp', apart => 'near.changing') AS written \gset
+SET ROLE regress_planted_owner;
+ALTER TABLE near.changing ALTER gone TYPE near.changed[] USING ARRAY[ROW(1)::near.changed];
+INSERT INTO near.changing VALUES (ARRAY[ROW(2)::near.changed], '{1}');
+RESET ROLE;
+SELECT ((gone)[1])::int FROM near.changing;                                     -- error
+\set ECHO none
+:written;                                                                       -- error
+\set ECHO all
+SET search_path = near, open, public, pg_catalog;
 RESET search_path;
 -- apart has to be a table of arrays of text, and of nothing that is like them
 SET ROLE regress_planted_owner;

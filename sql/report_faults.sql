@@ -356,3 +356,54 @@ CREATE TRIGGER guard BEFORE INSERT ON either FOR EACH ROW EXECUTE FUNCTION simha
 INSERT INTO either VALUES (4, 'one two three four'), (5, 'nine ten');
 SELECT id FROM either ORDER BY id;
 DROP TABLE either;
+
+-- a query writes nothing, whatever its functions do about that
+CREATE TABLE written (a int);
+CREATE FUNCTION writes(command text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    BEGIN
+        EXECUTE command;
+    EXCEPTION WHEN OTHERS THEN
+        NULL;
+    END;
+    BEGIN
+        INSERT INTO written VALUES (1);
+    EXCEPTION WHEN read_only_sql_transaction THEN
+        RETURN 0;
+    END;
+    RETURN 1;
+END $$;
+SELECT command, c.id AS wrote
+FROM unnest(ARRAY['RESET transaction_read_only', 'SET transaction_read_only TO DEFAULT',
+                  'SET LOCAL transaction_read_only = off', 'SET TRANSACTION READ WRITE', 'RESET ALL',
+                  'SELECT set_config(''transaction_read_only'', NULL, true)',
+                  -- within another query
+                  'SELECT simhash_pairs(''SELECT writes(''''RESET transaction_read_only''''), 1::bigint'')']) AS command,
+    simhash_clusters(format('SELECT writes(%L), 1::bigint', command), min_size => 1) AS c;
+-- nor as it is planned
+CREATE FUNCTION planned(command text) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS
+    'BEGIN RETURN writes(command); END';
+SELECT id AS wrote FROM simhash_clusters('SELECT planned(''RESET transaction_read_only''), 1::bigint', min_size => 1);
+SELECT count(*) AS reads FROM simhash_pairs('SELECT writes(''RESET transaction_read_only''), 1::bigint FROM nonesuch'); -- error
+BEGIN;
+SELECT count(*) FROM simhash_pairs('SELECT 1 / writes(''RESET transaction_read_only''), 1::bigint'); -- error
+ROLLBACK;
+BEGIN;
+SELECT writes('SELECT 1') AS wrote;
+SELECT count(*) FROM simhash_clusters('SELECT 1, 1::bigint');
+SHOW transaction_read_only;
+SELECT writes('RESET transaction_read_only') AS wrote;
+COMMIT;
+SELECT count(*) FROM written;
+DROP TABLE written;
+DROP FUNCTION writes, planned;
+
+-- "keep" orders by columns of the table, and by nothing else that a query of ours yields
+CREATE TABLE odd (id int PRIMARY KEY, fp bigint, body text, "simhash document" int);
+INSERT INTO odd VALUES (1, 1, 'b', 2), (2, 1, 'a', 1), (3, 1, 'c', 3);
+SELECT * FROM simhash_dedup_plan('odd', 'fp', document => 'body', at_least => 0, keep => '"simhash document"'); -- error
+SELECT * FROM simhash_report('odd', 'fp', keep => 'body, U&"simhash\0020apart" DESC'); -- error
+SELECT simhash_dedup_sql('odd', 'fp', keep => '2'); -- error
+SELECT simhash_dedup_sql('odd', 'fp', keep => 'body,, id'); -- error
+SELECT gone, kept FROM simhash_dedup_plan('odd', 'fp', similarity => 'none', keep => 't."simhash document" DESC') ORDER BY 1;
+DROP TABLE odd;

@@ -51,6 +51,7 @@ typedef struct SimhashTable
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
 	const char *document;		/* an expression; NULL if it is not known */
+	Oid			document_type;	/* of it */
 	SimhashDocumentOptions compare; /* with what follows from the fingerprint */
 	SimhashDocuments *documents;	/* to take them; NULL if they are not
 									 * known */
@@ -66,7 +67,7 @@ extern void simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo,
 							   int64 k, int keep, int apart);
 extern int64 simhash_find_distance(const SimhashTable *table,
 								   FunctionCallInfo fcinfo);
-extern char *simhash_write_cast(const char *expression, Oid type);
+extern char *simhash_write_cast(const char *expression, Oid given, Oid type);
 extern char *simhash_write_key(const SimhashTable *table, const char *alias);
 extern char *simhash_write_rows(const SimhashTable *table, const char *columns,
 								const char *where);

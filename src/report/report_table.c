@@ -4,10 +4,9 @@
  *		What a report and a removal have to know of a table.
  *
  * The table may belong to somebody whom the caller does not trust: no code of
- * the owner's may run that would not run in a SELECT of the columns.  The
- * fingerprint is a bigint or a bit string, or of a domain over these, so that
- * a cast to these types runs no code.  No other value is cast, not even a
- * row: the owner may have made such a cast.
+ * the owner's may run that would not run in a SELECT of the columns.  So all casts
+ * are written by simhash_write_cast, from types whose casts are PostgreSQL's own.
+ * No other value is cast, not even a row: the owner may have made such a cast.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -140,7 +139,7 @@ find_groups(SimhashTable *table, ArrayType *within)
 /*
  * The document, as an expression over the table t: what the caller says, a
  * column or an expression; or else what the fingerprint is made of, if that runs
- * no code of the table's owner.  NULL if that is not known.
+ * no code of the table's owner, as text neither.  NULL if that is not known.
  */
 static Node *
 find_document(SimhashTable *table, const char *given,
@@ -150,21 +149,24 @@ find_document(SimhashTable *table, const char *given,
 	Node	   *document;
 	Node	   *generated;
 
+	const char *source = given;
+
 	if (given == NULL)
 	{
 		if (derived == NULL || !simhash_is_of_core(derived->document))
 			return NULL;
-		table->document =
-			deparse_expression(derived->document,
-							   deparse_context_for("t", table->oid), true, false);
-		return derived->document;
+		source = deparse_expression(derived->document,
+									deparse_context_for("t", table->oid), true, false);
 	}
-	table->document = get_attnum(table->oid, given) <= 0 ? given :
-		psprintf("t.%s", quote_identifier(given));
+	else if (get_attnum(table->oid, given) > 0)
+		source = psprintf("t.%s", quote_identifier(given));
 	relation = relation_open(table->oid, NoLock);
-	document = simhash_read_source(relation, table->document,
-								   SIMHASH_DOCUMENT, &generated);
+	document = simhash_read_source(relation, source, SIMHASH_DOCUMENT, &generated);
 	relation_close(relation, NoLock);
+	if (given == NULL && !simhash_is_of_core(document))
+		return NULL;
+	table->document = source;
+	table->document_type = exprType(document);
 	return document;
 }
 
@@ -323,6 +325,7 @@ compare_fingerprints(SimhashTable *table, int64 k)
 	};
 
 	table->document = table->fingerprint;
+	table->document_type = table->type;
 	table->compare = options;
 	table->documents = simhash_documents_begin(&options);
 	simhash_documents_type(table->documents, table->type);
@@ -343,12 +346,19 @@ simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
 
 	initStringInfo(&order);
 	if (!PG_ARGISNULL(keep))
-		appendStringInfo(&order, "%s, ", simhash_text_argument(fcinfo, keep));
+	{
+		char	   *said = simhash_text_argument(fcinfo, keep);
+
+		simhash_check_order(said);
+		appendStringInfo(&order, "%s, ", said);
+	}
 	else if (table->decides &&
 			 table->documents->measure == SIMHASH_CONTAINMENT)
 		appendStringInfo(&order, "pg_catalog.%s(%s) DESC NULLS LAST, ",
 						 table->documents->arrays ? "cardinality" : "length",
-						 table->document);
+						 table->documents->arrays ? table->document :
+						 simhash_write_cast(table->document, table->document_type,
+											table->documents->type));
 	if (table->key != NIL)
 		appendStringInfoString(&order, simhash_list(table->key, "t.", ", "));
 	if (table->keyed && table->parted)
@@ -370,36 +380,58 @@ simhash_write_key(const SimhashTable *table, const char *alias)
 								 "), "));
 }
 
-/*
- * An expression as the very type that functions take, which is PostgreSQL's own;
- * without a length, where bit would be bit(1).  All bit strings are bit.
- */
-char	   *
-simhash_write_cast(const char *expression, Oid type)
+/* A value as a text, by the output function of its type, whatever that is. */
+static char *
+write_text(const char *expression)
 {
-	return psprintf("(%s)::%s", expression,
-					format_type_extended(type == VARBITOID ? BITOID : type, -1, FORMAT_TYPE_TYPEMOD_GIVEN |
-										 FORMAT_TYPE_FORCE_QUALIFY));
+	return psprintf("CASE WHEN (%s) IS NOT NULL THEN pg_catalog.concat(%s) END",
+					expression, expression);
 }
 
 /*
- * An element of an array of texts as a value of its type in the key, or of what that
- * is a domain over.  It stays a text if this is not PostgreSQL's own: a cast to it may
- * run code of others.
+ * An expression of a type as the very type that functions take, which is
+ * PostgreSQL's own; without a length, where bit would be bit(1).  All bit strings are
+ * bit.
+ *
+ * Who owns a type may have made casts from it, and an array of a domain is a type of
+ * its own.  So a cast is written from PostgreSQL's types alone, and from domains over
+ * these, whose own casts are ignored.  Another array is taken apart, down to elements of
+ * such a type.  What is left is a base type that is read as text, as citext: it is
+ * written by its output function, which takes a superuser to make.
+ */
+char	   *
+simhash_write_cast(const char *expression, Oid given, Oid type)
+{
+	Oid			element = get_element_type(getBaseType(given));
+
+	if (getBaseType(given) < FirstUnpinnedObjectId)
+		return psprintf("(%s)::%s", expression,
+						format_type_extended(type == VARBITOID ? BITOID : type, -1, FORMAT_TYPE_TYPEMOD_GIVEN |
+											 FORMAT_TYPE_FORCE_QUALIFY));
+	if (!OidIsValid(element))
+		return write_text(expression);
+	return psprintf("CASE WHEN (%s) IS NOT NULL THEN"
+					" ARRAY(SELECT %s FROM pg_catalog.unnest(%s) AS u (v)) END",
+					expression, simhash_write_cast("u.v", element, TEXTOID), expression);
+}
+
+/*
+ * A text as a value of its type in the key, or of what that is a domain over.  It
+ * stays a text if this is not PostgreSQL's own: a cast to it may run code of others.
  */
 static char *
-write_key_value(const char *array, int i, Oid type)
+write_key_value(char *text, Oid type)
 {
 	Oid			base = getBaseType(type);
-	char	   *value = psprintf("(%s)[%d]", array, i);
 
-	return base >= FirstUnpinnedObjectId ? value :
-		simhash_write_cast(value, base);
+	return base >= FirstUnpinnedObjectId ? text :
+				simhash_write_cast(text, TEXTOID, base);
 }
 
 /*
  * A key that is an array of texts, written as the session writes it: another one
- * may have had other settings for dates.
+ * may have had other settings for dates.  The table of the array may have been altered
+ * by the time that this is run: so it is made texts first.
  */
 static char *
 write_same_key(const SimhashTable *table, const char *array)
@@ -409,7 +441,8 @@ write_same_key(const SimhashTable *table, const char *array)
 
 	foreach(type, table->key_types)
 		values = lappend(values,
-						 write_key_value(array, foreach_current_index(type) + 1,
+						 write_key_value(write_text(psprintf("(%s)[%d]", array,
+															 foreach_current_index(type) + 1)),
 										 lfirst_oid(type)));
 	return psprintf("ARRAY[%s)] COLLATE pg_catalog.\"C\"",
 					simhash_list(values, "pg_catalog.format('%s', ", "), "));
@@ -426,7 +459,8 @@ simhash_write_has_key(const SimhashTable *table, const char *row,
 
 	forboth(column, table->key, type, table->key_types)
 	{
-		char	   *value = write_key_value(array, foreach_current_index(column) + 1,
+		char	   *value = write_key_value(psprintf("(%s)[%d]", array,
+													 foreach_current_index(column) + 1),
 											lfirst_oid(type));
 
 		conditions = lappend(conditions,
@@ -442,7 +476,7 @@ simhash_write_has_key(const SimhashTable *table, const char *row,
  * A query for the rows for which a condition holds, in their order: some columns,
  * the document, what is known to be apart, and the groups.  In ORDER BY the name of
  * what a query yields comes before that of a column, so expressions get names that
- * nobody means.
+ * simhash_check_order refuses there.
  */
 char	   *
 simhash_write_rows(const SimhashTable *table, const char *columns,

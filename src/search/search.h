@@ -188,6 +188,7 @@ extern bool simhash_get_derivation(Node *expression,
 extern Node *simhash_read_source(Relation relation, const char *source,
 								 SimhashSource kind, Node **generated);
 extern bool simhash_is_of_core(Node *expression);
+extern void simhash_check_order(const char *order);
 extern Node *simhash_read_again(Relation relation, Node *expression);
 extern char *simhash_write_expression(Relation relation, Node *expression,
 									  const char *alias, bool prefixed);

@@ -264,6 +264,43 @@ simhash_is_of_core(Node *expression)
 	return !has_foreign_code(expression, NULL);
 }
 
+/*
+ * Fail unless a text is what may follow ORDER BY in a query of ours, by columns of the
+ * table.  A number there is the place of a column that the query yields, and a bare
+ * name that the query may give to such a column comes before that of the table's.
+ */
+void
+simhash_check_order(const char *order)
+{
+	char	   *source = psprintf("ORDER BY %s", order);
+	ErrorContextCallback callback = {
+		.previous = error_context_stack,
+		.callback = source_error_callback,
+		.arg = source
+	};
+	SelectStmt *select;
+	ListCell   *lc;
+
+	error_context_stack = &callback;
+	select = (SelectStmt *) linitial_node(RawStmt, raw_parser(source, RAW_PARSE_PLPGSQL_EXPR))->stmt;
+	error_context_stack = callback.previous;
+	foreach(lc, select->sortClause)
+	{
+		ColumnRef  *key = (ColumnRef *) lfirst_node(SortBy, lc)->node;
+
+		if (IsA(key, A_Const) ||
+			(IsA(key, ColumnRef) && IsA(linitial(key->fields), String) &&
+			 list_length(key->fields) == 1 &&
+			 strncmp(strVal(linitial(key->fields)), "simhash ", 8) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+					 errmsg("\"keep\" is ambiguous: %s", order),
+					 errhint("Numbers, and names that begin with \"simhash \", are of columns of the query for the rows: write t.%s.",
+							 IsA(key, A_Const) ? "name" :
+							 quote_identifier(strVal(linitial(key->fields))))));
+	}
+}
+
 /* Would "=", as text, be an operator that others can make one before? */
 static bool
 is_ambiguous(const OpExpr *compared)

@@ -131,6 +131,11 @@ PROCEDURES = [
     "CALL ext.simhash_drop_clusters('near.clustered')",
     CLUSTERED % ('star', ", since => 'since', within => '{mood}', document => "
                  "'body', similarity => 'jaccard', at_least => 0.5"),
+    "CALL ext.simhash_mend_clusters('near.clustered')",
+    "CALL ext.simhash_trim_clusters('near.clustered')",
+    "CALL ext.simhash_drop_clusters('near.clustered')",
+    CLUSTERED % ('star', ", within => '{deep}', document => 'words', "
+                 "similarity => 'jaccard', at_least => 0.5"),
     "CALL ext.simhash_drop_clusters('near.clustered')",
     CLUSTERED % ('connected', '')]
 
@@ -231,14 +236,12 @@ def split(text):
     return text.split('|') if text else []
 
 
-def plant(sessions, rng, functions, operators):
+def plant(sessions, rng, plants):
     """Make the tables and what is planted, the same in both databases but for
     what the extension adds.  What cannot be made, an index of expressions of no
     known width or the like, is left out."""
-    plants = Plants(rng, [(f.name, f.types) for f in functions],
-                    sorted({name for name, _, _ in operators}))
     pairs = list(plants.indexes())
-    both = [HARMLESS, TABLES] + [FILL % name for name in (
+    both = [HARMLESS] + plants.nests + [TABLES] + [FILL % name for name in (
         'parts', 'parent', 'child', 'guarded', 'clustered')] + list(
             plants.others()) + list(plants.derived())
     later = [SPIES.replace('{volatility}', rng.choice([
@@ -251,7 +254,7 @@ def plant(sessions, rng, functions, operators):
     for which, session in enumerate(sessions):
         session.must('SET SESSION AUTHORIZATION ' + OWNER)
         for sql in both:
-            session.must(sql)
+            session.must(plants.fill(sql))
         indexes = [pair[which] for pair in pairs] + foreign
         if which == 0:
             indexes += [
@@ -265,7 +268,7 @@ def plant(sessions, rng, functions, operators):
                            'near.guarded FOR EACH ROW EXECUTE FUNCTION '
                            'public.pass()')
         for sql in indexes:
-            session.ask(sql)
+            session.ask(plants.fill(sql))
         session.must('ANALYZE near.docs, near.parts, near.parent')
         for sql in later:
             session.ask(sql)
@@ -283,23 +286,24 @@ def plant(sessions, rng, functions, operators):
 IDS = {'ctid': ['t.ctid'], 'text': ['t.body'],
        'as': [('t.id', 'integer'), ('t.fake', 'near.fake'), ('t', 'near.docs'),
               ('t.body', 'text'), ('t.ctid', 'tid'), ('t.mood', 'near.mood'),
-              ('t.finger', 'near.finger')]}
+              ('t.finger', 'near.finger'), ('t.deep', '@deep@'), ('t.words', '@words@')]}
 GROUPED = ['', '', '', ', t.grp', ', t.mood, t.body']
 EXPRESSIONS = ['fp', 'finger', 'print', 'born', 'wide', 'print::bit(32)',
                "near.same('key', fp)"]
-NO_FINGERPRINTS = ['fake', 'mood', 't', 'body']
+NO_FINGERPRINTS = ['fake', 'mood', 't', 'body', 'deep']
 TEXTS = {'kind': ['star', 'connected'], 'keep': ['first', 'lowest'],
-         'within': ['{}'] * 6 + ['{grp}', '{mood}', '{body,grp}', '{fake}'],
+         'within': ['{}'] * 6 + ['{grp}', '{mood}', '{body,grp}', '{fake}', '{deep}',
+                                 '{words,other}'],
          'family': ['simhash', 'minhash'], 'measure': ['jaccard', 'cosine'],
          'columns': ['{k0,k1,k2,k3}'], 'unknown': [None],
          'profile': ['word-2', None, None],
-         'document': ['body', 'body', 'pg_catalog.lower(t.body)', 'mood',
-                      'print', None, None, None],
+         'document': ['body', 'body', 'pg_catalog.lower(t.body)', 'mood', 'words', 'words',
+                      'words', 'words::@words@', 'deep', 'print', None, None, None],
          'similarity': ['jaccard', 'cosine', 'none', 'alike', 'containment',
                         'hamming', None, None]}
 NUMBERS = {'k': [0, 3, 3], 'bits': [128], 'sample': [20], 'most': [3],
            'top_k': [5], 'words': [4, 25], 'min_length': [2], 'min_words': [1, 8],
-         'at_least': [0, 0.2, 0.8, None], 'at_most': [None, None, 3]}
+         'at_least': [0, 0.2, 0.8, None], 'at_most': [None] * 6 + [3]}
 
 
 def literal(value, type_):
@@ -337,7 +341,7 @@ def query(rng, function, relation, expression, id_):
     if not function.name.endswith('_as'):
         id_ = IDS.get(function.name.split('_')[-1], ['t.id'])[0]
     if rng.random() < 0.5:
-        source = source.replace(' FROM', ', t.body FROM', 1)
+        source = source.replace(' FROM', rng.choice([', t.body FROM', ', t.words FROM']), 1)
     return 'SELECT %s, %s' % (id_, source)
 
 
@@ -349,7 +353,7 @@ def call(rng, function, relation, expression, indexes):
     for type_, name, default in zip(function.types, function.names,
                                     function.defaults):
         if name == 'keep' and 'relation' in function.names:
-            value = literal('t.id', type_)
+            value = literal(rng.choice(['t.id', 't.id', 't.deep', 't.words DESC']), type_)
         elif name == 'relation':
             value = literal('near.' + relation, type_)
         elif name == 'apart':
@@ -476,7 +480,8 @@ def search(rng, operators):
     return [sql]
 
 
-INSERTED = 'id, grp, live, body, fp, finger, print, wide, ball, fake'
+INSERTED = ('id, grp, live, body, fp, finger, print, wide, ball, fake, words, '
+            'deep, other')
 
 
 def change(rng):
@@ -565,7 +570,9 @@ class Round:
         self.functions, operators = catalogue(self.ours)
         self.operators = [o for o in operators if o[1] in VALUES
                           and o[2] in VALUES and o[2] != 'ext.simhash_idf']
-        plant((self.ours, self.plain), self.rng, self.functions, operators)
+        self.plants = Plants(self.rng, [(f.name, f.types) for f in self.functions],
+                             sorted({name for name, _, _ in operators}))
+        plant((self.ours, self.plain), self.rng, self.plants)
         self.indexes = [row[0] for row in strings(self.ours.must(
             "SELECT indexrelid::regclass::text FROM pg_index "
             "JOIN pg_class AS c ON c.oid = indexrelid JOIN pg_am AS a "
@@ -599,9 +606,10 @@ class Round:
 
     def call(self, function, relation, expression):
         """Call a function that takes a relation, or a query."""
-        if 'current' in function.name:
+        if 'current' in function.name or 'check' in function.name:
             relation = 'clustered'
         sql, names = call(self.rng, function, relation, expression, self.indexes)
+        sql, names = self.plants.fill(sql), [self.plants.fill(name) for name in names]
         role, said = self.role(), settings(self.rng)
         kind = function.name
         if 'index' in function.names or 'keys' in function.name:
@@ -639,6 +647,7 @@ class Round:
         """Put another schema in the place of the extension's while a call
         waits; whatever the function calls by name is in it."""
         sql, names = call(First, function, 'docs', 'public.wait(fp)', self.indexes)
+        sql = self.plants.fill(sql)
         owner = Session(OURS)
         owner.must('SET SESSION AUTHORIZATION ' + OWNER)
         owner.must("SET lock_timeout = '1s'; SELECT pg_advisory_lock(1)")

@@ -11,6 +11,9 @@ which is so of no other row.
 SPDX-License-Identifier: PostgreSQL
 """
 
+# Marks in SQL, which fill() replaces: a type whose arrays are documents, and two that
+# are nested at random.
+NESTED = ('@words@', '@deep@', '@other@')
 OWNER, READER = 'regress_simhash_owner', 'regress_simhash_reader'
 
 # Indexes are made while these are what they seem to be.  Those that become
@@ -46,7 +49,8 @@ GRANT ALL ON ALL TABLES IN SCHEMA near TO PUBLIC;
 
 COLUMNS = """id int, grp int, live boolean, body text, fp bigint,
     finger near.finger, print near.print, wide bit(256), ball ext.hamming_ball,
-    fake near.fake, mood near.mood DEFAULT near.same('default', 'well'::near.mood)"""
+    fake near.fake, words @words@, deep @deep@, other @other@,
+    mood near.mood DEFAULT near.same('default', 'well'::near.mood)"""
 TABLES = """
 CREATE DOMAIN near.finger AS bigint CHECK (near.yes('domain', VALUE));
 CREATE DOMAIN near.print AS bit(64) CHECK (near.yes('domain', VALUE));
@@ -70,7 +74,8 @@ INSERT INTO near.docs
 SELECT CASE WHEN n %% 3 = 0 THEN -n ELSE n END, nullif(n %% 7, 3), n %% 24 < 2,
     CASE WHEN n %% 3 = 0 THEN 'hidden ' ELSE 'shown ' END || md5((n / 4)::text),
     h, h, h::bit(64), (h::bit(64) || repeat(h::bit(64)::text, 3))::bit(256),
-    ROW(h, 3)::ext.hamming_ball, ROW(h)::near.fake
+    ROW(h, 3)::ext.hamming_ball, ROW(h)::near.fake,
+    CASE WHEN n %% 3 > 0 THEN @words value@ END, @deep value@, @other value@
 FROM (SELECT n, CASE WHEN n %% 11 > 0 THEN
         CASE WHEN n %% 3 = 0 THEN -1 ELSE 0 END # (
             (hashint8extended(n / 4, 1) & 4611686018427387903)
@@ -78,8 +83,8 @@ FROM (SELECT n, CASE WHEN n %% 11 > 0 THEN
       FROM generate_series(1, 240) AS n) AS s;
 """ % {'columns': COLUMNS}
 FILL = """
-INSERT INTO near.%s (id, grp, live, body, fp, finger, print, wide, ball, fake)
-SELECT id, grp, live, body, fp, finger, print, wide, ball, fake FROM near.docs
+INSERT INTO near.%s (id, grp, live, body, fp, finger, print, wide, ball, fake, words, deep, other)
+SELECT id, grp, live, body, fp, finger, print, wide, ball, fake, words, deep, other FROM near.docs
 """
 POLICIES = ['id > 0', "id > 0 AND near.yes('policy', id)", 'NOT id < 0']
 TABLE_NAMES = ['docs', 'parts', 'parent', 'child', 'guarded']
@@ -107,7 +112,9 @@ GUARDS = ["'{}', 'reject', '3'", "'{}', 'skip', '3', 'notice'",
           "'{}', 'mark', '3', 'mark=marked'",
           "'{}', 'skip', '3', 'within=grp'", "'{}', 'skip', '3', 'within=mood'",
           "'born', 'skip', '12', 'document=body', 'similarity=jaccard', 'at_least=0.5'",
-          "'born', 'mark', '8', 'document=body', 'mark=marked', 'within=body'"]
+          "'born', 'mark', '8', 'document=body', 'mark=marked', 'within=body'",
+          "'born', 'skip', '12', 'document=words', 'similarity=jaccard', 'at_least=0.5'",
+          "'born', 'skip', '12', 'within=deep', 'document=words', 'at_least=0.5'"]
 
 # Types that a plant may be for, and what they may be taken for.
 TYPES = ['near.docs', 'near.parts', 'near.far', 'near.finger', 'near.print',
@@ -116,7 +123,8 @@ TYPES = ['near.docs', 'near.parts', 'near.far', 'near.finger', 'near.print',
 PLANTED = TYPES[:7]
 TARGETS = ['text', 'varchar', 'name', 'json', 'jsonb', 'bigint', 'int',
            'smallint', 'numeric', 'float8', 'tid', 'oid', 'regclass', 'bytea',
-           'boolean', 'text[]', 'bit', 'varbit', 'ext.hamming_ball']
+           'boolean', 'text[]', 'bit', 'varbit', 'ext.hamming_ball', 'varchar[]',
+           'bigint[]', 'name[]']
 CORE_OPERATORS = ['=', '<>', '<', '>', '<=', '>=', '+', '-', '*', '/', '^', '||',
                   '<<', '#', '&']
 CORE_FUNCTIONS = [
@@ -150,6 +158,49 @@ class Plants:
         self.functions = functions
         self.operators = operators
         self.number = 0
+        self.nests = []             # commands that make the nested types
+        self.nested = []            # these, and what they are made of
+        self.marks = {}
+        for mark in NESTED:
+            self.nest(mark)
+
+    def nest(self, mark):
+        """Three types, each made of the one before; the column's is the last."""
+        if mark == '@words@':
+            kind, value = self.rng.choice(['text', 'varchar']), 'hidden'
+            makers = self.rng.choice([['domain', 'array', 'domain'],
+                                      ['domain', 'array'], ['domain', 'domain', 'array']])
+        else:
+            kind, value = self.rng.choice([
+                ('text', 'hidden'), ('bigint', '-1'), ('varchar', 'hidden'),
+                ('name', 'hidden'), ('bit(64)', '11' * 32)])
+            makers = self.some(3, ['domain', 'array', 'composite', 'range', 'multirange'])
+        for maker in makers:
+            name = 'near.nest_%d' % (len(self.nests) + 1)
+            quoted = '"%s"' % value.replace('\\', r'\\').replace('"', r'\"')
+            if maker == 'array' and not kind.endswith(']'):
+                kind, value = kind + '[]', '{%s}' % quoted
+            elif maker in ('array', 'domain'):
+                self.nests.append('CREATE DOMAIN %s AS %s' % (name, kind))
+                kind = name
+            elif maker == 'composite':
+                self.nests.append('CREATE TYPE %s AS (a %s, b int)' % (name, kind))
+                kind, value = name, '(%s,1)' % quoted
+            else:
+                self.nests.append('CREATE TYPE %s AS RANGE (subtype = %s, '
+                                  'multirange_type_name = %s_m)' % (name, kind, name))
+                kind, value = name, '[%s,%s]' % (quoted, quoted)
+                if maker == 'multirange':
+                    kind, value = name + '_m', '{%s}' % value
+            self.nested += [kind] if kind.endswith(']') else [kind, kind + '[]']
+        self.marks[mark] = kind
+        self.marks[mark[:-1] + ' value@'] = "'%s'::%s" % (value, kind)
+
+    def fill(self, sql):
+        """SQL with the nested types of this round."""
+        for mark, text in self.marks.items():
+            sql = sql.replace(mark, text)
+        return sql
 
     def some(self, n, of):
         return [self.rng.choice(of) for _ in range(n)]
@@ -200,7 +251,7 @@ class Plants:
                        name, COLUMNS, {'far': 'docs', 'fars': 'parts'}[name]))
 
     def casts(self):
-        for source in PLANTED:
+        for source in PLANTED + self.nested:
             for target in TARGETS:
                 if self.rng.random() < 0.5:
                     continue
@@ -211,6 +262,9 @@ class Plants:
                 yield 'CREATE CAST (%s AS %s) WITH FUNCTION %s %s' % (
                     source, target, name,
                     self.rng.choice(['AS IMPLICIT', 'AS ASSIGNMENT', '']))
+                if self.rng.random() < 0.1:
+                    yield 'DROP CAST (%s AS %s)' % (source, target)
+                    yield 'CREATE CAST (%s AS %s) WITH INOUT' % (source, target)
 
     def operators_(self):
         """Operators of the extension's names beside it, for every pair of
@@ -229,8 +283,8 @@ class Plants:
         for _ in range(150):
             yield from self.operator(
                 self.rng.choice(['ext', 'near', 'public']),
-                self.rng.choice(CORE_OPERATORS), self.rng.choice(TYPES),
-                self.rng.choice(TYPES))
+                self.rng.choice(CORE_OPERATORS), self.rng.choice(TYPES + self.nested),
+                self.rng.choice(TYPES + self.nested))
 
     def operator(self, schema, name, left, right):
         self.number += 1
@@ -246,7 +300,7 @@ class Plants:
         for name, types in self.functions:
             if types and self.rng.random() < 0.6:
                 i = self.rng.randrange(len(types))
-                nearer = self.rng.choice(NEARER.get(types[i], ['near.docs']))
+                nearer = self.rng.choice(NEARER.get(types[i], ['near.docs']) + self.nested[:4])
                 if nearer.startswith('VARIADIC'):
                     types = types[:i]
                 else:
@@ -257,7 +311,7 @@ class Plants:
                     'RETURN NULL', 'RETURN')
         for name in CORE_FUNCTIONS:
             yield spying('%s.%s' % (self.rng.choice(['ext', 'near', 'public']), name),
-                         ', '.join(self.some(self.rng.choice([1, 1, 2, 3]), TYPES)))
+                         ', '.join(self.some(self.rng.choice([1, 1, 2, 3]), TYPES + self.nested)))
 
     def types(self):
         for name in self.rng.sample(CORE_TYPES, 6):
