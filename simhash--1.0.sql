@@ -1706,6 +1706,7 @@ CREATE FUNCTION simhash_dedup_plan(
     OUT doubt text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000
+SET jit = off
 BEGIN ATOMIC
 SELECT r.*
 FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
@@ -1741,12 +1742,22 @@ CREATE FUNCTION simhash_report(
     OUT section text, OUT item text, OUT value text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
+SET jit = off
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     SELECT p.*, (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS relkind,
-        coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure
+        coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure,
+        columns, bytes
     FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
-                              similarity, at_least, profile, at_most, apart, true) AS p
+                              similarity, at_least, profile, at_most, apart, true) AS p,
+        (SELECT string_agg(format('t.%I', attname), ', ' ORDER BY attnum) AS columns,
+             '28::pg_catalog.int8'
+                 || string_agg(format(' OPERATOR(pg_catalog.+)'
+                                      ' coalesce(pg_catalog.pg_column_size(t.%I), 0)',
+                                      attname), '' ORDER BY attnum)
+                    FILTER (WHERE attgenerated <> 'v') AS bytes
+         FROM pg_attribute
+         WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS a
 ), found AS MATERIALIZED (
     SELECT r.*
     FROM parts, LATERAL _simhash_report_rows(relation, apart => coalesce(apart, relation), query => concat(format(
@@ -1771,19 +1782,14 @@ WITH parts AS MATERIALIZED (
             ' NULL, t.value FROM (SELECT id, cluster FROM plan'
             ' WHERE id OPERATOR(pg_catalog.=) representative'
             ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
-            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(t.*), 204), %4$L) AS value'
+            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%5$s)), 204), %4$L) AS value'
             ' FROM %3$s AS t) AS t'
             ' ON t.id OPERATOR(pg_catalog.=) p.id',
-            id,
-            (SELECT '28::pg_catalog.int8'
-                 || string_agg(format(' OPERATOR(pg_catalog.+)'
-                                      ' coalesce(pg_catalog.pg_column_size(t.%I), 0)',
-                                      attname), '' ORDER BY attnum)
-             FROM pg_attribute
-             WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
-                 AND attgenerated <> 'v'), source,
+            id, bytes, source,
             -- in SQL_ASCII, where UTF-8 has several characters for one, not within it
-            '^.{0,200}(?![\u0080-\u00BF])') END,
+            '^.{0,200}(?![\u0080-\u00BF])',
+            -- not t.*, which has all of a row fetched where it is joined
+            columns) END,
         CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
             ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, NULL, NULL, g.doc, NULL,'
             ' s.doc FROM (SELECT id, representative FROM plan'
@@ -1793,16 +1799,21 @@ WITH parts AS MATERIALIZED (
             ' ON g.id OPERATOR(pg_catalog.=) p.id'
             ' JOIN (SELECT %1$s AS id, (%2$s)::pg_catalog.text AS doc FROM %3$s AS t) AS s'
             ' ON s.id OPERATOR(pg_catalog.=) p.representative', id, doc, source) END)) AS r
-), total AS (
+), facts AS (
     SELECT sum(n) FILTER (WHERE kind = 'table') AS total,
         sum(n) FILTER (WHERE kind = 'summary') AS present,
-        sum(cluster) FILTER (WHERE kind = 'summary') AS alone
-    FROM found
-), saved AS (
-    SELECT count(*) AS rows, count(*) FILTER (WHERE distance = 0) AS equal,
-        sum(bytes) AS bytes, round(min(similarity)::numeric, 3) AS least
-    FROM found WHERE kind = 'row' AND doubt IS NULL
-), compared AS (
+        sum(cluster) FILTER (WHERE kind = 'summary') AS alone,
+        round((max(f.similarity) FILTER (WHERE kind = 'summary'))::numeric, 3) AS reached,
+        round((max(f.needed) FILTER (WHERE kind = 'summary'))::numeric, 3) AS needed,
+        round((max(repeats) FILTER (WHERE kind = 'summary'))::numeric, 2) AS repeats,
+        count(*) FILTER (WHERE kind = 'center') AS clusters,
+        count(*) FILTER (WHERE goes) AS rows,
+        count(*) FILTER (WHERE goes AND distance = 0) AS equal,
+        sum(bytes) FILTER (WHERE goes) AS bytes,
+        round((min(f.similarity) FILTER (WHERE goes))::numeric, 3) AS least
+    FROM (SELECT *, kind = 'row' AND doubt IS NULL AS goes FROM found) AS f
+), compared AS MATERIALIZED (
+    -- once for each row, though it is used more often
     SELECT CASE WHEN arrays AND measure = 'cosine' THEN
             simhash_cosine(f.doubt::text[], f.value::text[])
         WHEN arrays AND measure = 'containment' THEN
@@ -1813,51 +1824,73 @@ WITH parts AS MATERIALIZED (
         ELSE simhash_jaccard(f.doubt, f.value, p.profile) END AS reached, p.at_least
     FROM found AS f, parts AS p WHERE kind = 'drawn'
 ), drawn AS (
-    SELECT count(*) AS tried, round(min(reached)::numeric, 3) AS least,
-        round(100.0 * count(*) FILTER (WHERE reached >= c.at_least)
+    SELECT count(*) AS tried, round(min(c.reached)::numeric, 3) AS lowest,
+        round(100.0 * count(*) FILTER (WHERE c.reached >= c.at_least)
               / nullif(count(*), 0), 1) AS alike
-    FROM compared AS c WHERE reached IS NOT NULL
-), chance AS (
-    SELECT round(f.similarity::numeric, 3) AS reached, round(f.needed::numeric, 3) AS needed,
-        round(repeats::numeric, 2) AS repeats
-    FROM found AS f WHERE kind = 'summary'
-), referring AS (
-    SELECT string_agg(format('%I.%I (%s)', nspname, relname, conname), ', '
-                      ORDER BY nspname, relname, conname) AS keys
-    FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
-        JOIN pg_namespace AS s ON s.oid = relnamespace
-    WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
+    FROM compared AS c WHERE c.reached IS NOT NULL
 ), line (part, place, section, item, value) AS (
-    SELECT 1, 0::numeric, 'table', 'rows', total::text FROM total
-    UNION ALL
-    SELECT 2, 0, 'table', 'fingerprints', present::text FROM total
-    UNION ALL
-    SELECT 3, 0, 'table', 'rows without a fingerprint', (total - present)::text
-    FROM total
-    UNION ALL
-    SELECT 4, 0, 'table', 'rows without a group', alone::text
-    FROM total WHERE within <> '{}'
-    UNION ALL
-    SELECT 6, 0, 'duplicates', 'clusters', count(*)::text FROM found WHERE kind = 'center'
-    UNION ALL
-    SELECT 7, 0, 'duplicates', 'redundant rows', rows::text FROM saved
-    UNION ALL
-    SELECT 8, 0, 'duplicates', 'redundant rows, same fingerprint', equal::text
-    FROM saved
-    UNION ALL
-    SELECT 9, 0, 'duplicates', 'bytes of redundant rows', coalesce(bytes, 0)::text
-    FROM saved, parts WHERE id IS NOT NULL
-    UNION ALL
-    SELECT 9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text
-    FROM saved WHERE least IS NOT NULL
-    UNION ALL
-    SELECT 9, 2, 'duplicates',
-        'similarity of two rows drawn at random (of one pair in ten)', reached::text
-    FROM chance WHERE reached IS NOT NULL
-    UNION ALL
-    SELECT 9, 3, 'duplicates', 'times that a feature occurs in its row (median)',
-        repeats::text
-    FROM chance WHERE repeats IS NOT NULL
+    SELECT l.*
+    FROM facts, drawn, parts, LATERAL (VALUES
+        (1, 0::numeric, 'table', 'rows', total::text),
+        (2, 0, 'table', 'fingerprints', present::text),
+        (3, 0, 'table', 'rows without a fingerprint', (total - present)::text),
+        (4, 0, 'table', 'rows without a group', CASE WHEN within <> '{}' THEN alone::text END),
+        (6, 0, 'duplicates', 'clusters', clusters::text),
+        (7, 0, 'duplicates', 'redundant rows', rows::text),
+        (8, 0, 'duplicates', 'redundant rows, same fingerprint', equal::text),
+        (9, 0, 'duplicates', 'bytes of redundant rows',
+         CASE WHEN id IS NOT NULL THEN coalesce(facts.bytes, 0)::text END),
+        (9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text),
+        (9, 2, 'duplicates', 'similarity of two rows drawn at random (of one pair in ten)',
+         reached::text),
+        (9, 3, 'duplicates', 'times that a feature occurs in its row (median)',
+         repeats::text),
+        (13, 0, 'advice', 'delete', CASE WHEN rows > 0 THEN
+            format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
+                   ' that would stay%s. %s', rows, total, round(100.0 * rows / total, 1),
+                   ', ' || pg_size_pretty(facts.bytes), parts.k,
+                   ' and similar to it (' || standard || ')', CASE
+            WHEN relkind = 'm' THEN
+                'The rows of a materialized view are those of its tables: look there.'
+            WHEN place = 'foreign' THEN
+                'Make the report on each server to have the DELETE written.'
+            ELSE format('simhash_dedup_sql(%s) writes the DELETE; read it before you run it.',
+                        _simhash_said(name, simhash_report.fingerprint, simhash_report.k, 'star',
+                                      simhash_report.keep, within, simhash_report.document,
+                                      simhash_report.similarity, simhash_report.at_least,
+                                      simhash_report.profile, simhash_report.at_most,
+                                      simhash_report.apart, false)) END)
+            ELSE format('No two rows%s are within distance %s%s.',
+                        CASE WHEN decides THEN ' of similar documents' END, parts.k,
+                        CASE WHEN within <> '{}' THEN ' in a group' END) END),
+        (13, 1, 'advice', 'estimate', CASE WHEN rows > 0 AND NOT decides THEN
+            'Rows would go by their fingerprints alone: no document is compared.'
+            || CASE WHEN doc IS NULL THEN
+                ' Name the column of the documents, as in document => ''body''.'
+            WHEN tried = 0 THEN ''
+            ELSE format(' But of the %s rows that could go, %s were drawn at random and'
+                        ' compared: %s %% of these have a similarity (%s) of %s or more to'
+                        ' the row that would stay; the least similar has %s. Leave out'
+                        ' similarity => ''none'' to have all compared.', rows, tried,
+                        alike, measure, parts.at_least, lowest) END END),
+        (14, 0, 'advice', 'foreign keys', CASE WHEN rows > 0 THEN (
+            SELECT format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
+                          ' fails, or takes them along; simhash_dedup_script moves them'
+                          ' with children => ''move'' to the rows that stay.',
+                          string_agg(format('%I.%I (%s)', nspname, relname, conname), ', '
+                                     ORDER BY nspname, relname, conname))
+            FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
+                JOIN pg_namespace AS s ON s.oid = relnamespace
+            WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
+            HAVING count(*) > 0) END),
+        (15, 0, 'advice', 'no fingerprint', CASE WHEN total > present THEN
+            format('The rows without a fingerprint (%s) match nothing and are not part of'
+                   ' this report.', total - present) END),
+        (16, 0, 'advice', 'no group', CASE WHEN alone > 0 THEN
+            format('The rows with a NULL in a column of "within" (%s) match nothing.',
+                   alone) END))
+        AS l (part, place, section, item, value)
+    WHERE l.value IS NOT NULL
     UNION ALL
     SELECT 9, 4, 'doubts', doubt,
         format('%s rows stay, though they are similar to another one: %s'
@@ -1875,8 +1908,8 @@ WITH parts AS MATERIALIZED (
         ELSE format('many rows are, by %s (one in ten of pairs drawn at random), so %s'
                     ' is asked for. A text that all rows share says nothing: compare'
                     ' what is their own (documentation, passages).',
-                    (SELECT reached FROM chance), (SELECT needed FROM chance)) END)
-    FROM found WHERE kind = 'row' AND doubt IS NOT NULL GROUP BY doubt
+                    max(reached), max(facts.needed)) END)
+    FROM found, facts WHERE kind = 'row' AND doubt IS NOT NULL GROUP BY doubt
     UNION ALL
     SELECT 10, low, 'sizes',
         format('clusters of %s to %s rows', 1::bigint << low, (2::bigint << low) - 1),
@@ -1889,63 +1922,13 @@ WITH parts AS MATERIALIZED (
         count(*)::text
     FROM found WHERE kind = 'row' AND doubt IS NULL GROUP BY distance
     UNION ALL
-    SELECT 12, c.place, 'largest clusters',
-        format('%s rows, up to distance %s', c.n,
-               (SELECT max(r.distance) FROM found AS r
-                WHERE r.kind = 'row' AND r.cluster = c.cluster)), s.value
-    FROM (SELECT *, row_number() OVER (ORDER BY n DESC, cluster) AS place
-          FROM found WHERE kind = 'center') AS c
-        LEFT JOIN found AS s ON s.kind = 'shown' AND s.cluster = c.cluster
-    WHERE c.place <= 5
-    UNION ALL
-    SELECT 13, 0, 'advice', 'delete', CASE WHEN rows > 0 THEN
-        format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
-               ' that would stay%s. %s', rows, total, round(100.0 * rows / total, 1),
-               ', ' || pg_size_pretty(bytes), parts.k,
-               ' and similar to it (' || standard || ')', CASE
-        WHEN relkind = 'm' THEN
-            'The rows of a materialized view are those of its tables: look there.'
-        WHEN place = 'foreign' THEN
-            'Make the report on each server to have the DELETE written.'
-        ELSE format('simhash_dedup_sql(%s) writes the DELETE; read it before you run it.',
-                    _simhash_said(name, simhash_report.fingerprint, simhash_report.k, 'star',
-                                  simhash_report.keep, within, simhash_report.document,
-                                  simhash_report.similarity, simhash_report.at_least,
-                                  simhash_report.profile, simhash_report.at_most,
-                                  simhash_report.apart, false)) END)
-        ELSE format('No two rows%s are within distance %s%s.',
-                    CASE WHEN decides THEN ' of similar documents' END, parts.k,
-                    CASE WHEN within <> '{}' THEN ' in a group' END) END
-    FROM saved, total, parts
-    UNION ALL
-    SELECT 13, 1, 'advice', 'estimate',
-        'Rows would go by their fingerprints alone: no document is compared.'
-        || CASE WHEN doc IS NULL THEN
-            ' Name the column of the documents, as in document => ''body''.'
-        WHEN tried = 0 THEN ''
-        ELSE format(' But of the %s rows that could go, %s were drawn at random and'
-                    ' compared: %s %% of these have a similarity (%s) of %s or more to'
-                    ' the row that would stay; the least similar has %s. Leave out'
-                    ' similarity => ''none'' to have all compared.', rows, tried,
-                    drawn.alike, measure, parts.at_least, drawn.least) END
-    FROM saved, drawn, parts WHERE rows > 0 AND NOT decides
-    UNION ALL
-    SELECT 14, 0, 'advice', 'foreign keys',
-        format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
-               ' fails, or takes them along; simhash_dedup_script moves them'
-               ' with children => ''move'' to the rows that stay.', keys)
-    FROM referring, saved WHERE rows > 0 AND keys IS NOT NULL
-    UNION ALL
-    SELECT 15, 0, 'advice', 'no fingerprint',
-        format('The rows without a fingerprint (%s) match nothing and are not part of'
-               ' this report.', total - present)
-    FROM total WHERE total > present
-    UNION ALL
-    SELECT 16, 0, 'advice', 'no group',
-        format('The rows with a NULL in a column of "within" (%s) match nothing.', alone)
-    FROM total WHERE alone > 0
+    SELECT 12, row_number() OVER (ORDER BY c.n DESC, cluster), 'largest clusters',
+        format('%s rows, up to distance %s', c.n, max(f.distance)), max(f.value)
+    FROM (SELECT cluster, n FROM found WHERE kind = 'center'
+          ORDER BY n DESC, cluster LIMIT 5) AS c JOIN found AS f USING (cluster)
+    GROUP BY cluster, c.n
 )
-SELECT section, item, value FROM line ORDER BY part, place;
+SELECT section, item, value FROM line ORDER BY part, place, item;
 END;
 COMMENT ON FUNCTION simhash_report(
     regclass, text, bigint, text[], text, text, double precision, text, bigint,
@@ -2077,7 +2060,8 @@ CREATE FUNCTION simhash_dedup_script(
     log text DEFAULT NULL, children text DEFAULT NULL,
     batch bigint DEFAULT 1000)
 RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000 ROWS 100
+SET jit = off
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     -- a relation that is NULL is no constant outside: it has to be complained of here
