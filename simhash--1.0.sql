@@ -1484,6 +1484,10 @@ COMMENT ON FUNCTION simhash_components(text) IS
 -- bound to what they call when they are created, not by names that somebody could
 -- plant.  What is known of the table comes from C (src/report); what decides which
 -- rows go is one and the same call.
+--
+-- Nobody knows beforehand how many rows they will find, so that PostgreSQL would have
+-- their statements compiled, which takes seconds, for a report of milliseconds: each of
+-- these functions turns the JIT compiler off.
 
 CREATE FUNCTION _simhash_dedup_table(
     relation regclass, fingerprint text, k bigint, kind text, keep text,
@@ -1510,7 +1514,7 @@ CREATE FUNCTION _simhash_plan_rows(
     OUT doubt text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_query_rows'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
 -- Keys are read by sessions with other settings.
 SET datestyle = 'ISO' SET intervalstyle = 'postgres'
 SET extra_float_digits = 1 SET bytea_output = 'hex';
@@ -1525,7 +1529,7 @@ CREATE FUNCTION _simhash_report_rows(
     OUT value text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_query_rows'
-LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_report_rows(regclass, text, regclass) IS
 'internal: what a report is made of, by the query for it';
 
@@ -1538,6 +1542,7 @@ CREATE FUNCTION _simhash_said(
     at_most bigint, apart regclass, typed boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE COST 100
+SET jit = off
 BEGIN ATOMIC
 SELECT string_agg(
     parameter || ' => ' || CASE WHEN typed THEN
@@ -1572,6 +1577,7 @@ COMMENT ON FUNCTION _simhash_said(
 CREATE FUNCTION _simhash_referring(relation regclass)
 RETURNS SETOF oid
 LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 10
+SET jit = off
 BEGIN ATOMIC
 WITH RECURSIVE tree AS (
     SELECT relation::oid AS oid
@@ -1592,6 +1598,7 @@ COMMENT ON FUNCTION _simhash_referring(regclass) IS
 CREATE FUNCTION _simhash_shape(relation regclass)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE COST 200
+SET jit = off
 BEGIN ATOMIC
 WITH keys AS (
     SELECT DISTINCT k.* FROM pg_constraint AS k,
@@ -1646,6 +1653,7 @@ CREATE FUNCTION _simhash_dedup_parts(
     OUT schema text, OUT decided text, OUT standard text, OUT compared text)
 RETURNS record
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 200
+SET jit = off
 BEGIN ATOMIC
 SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, gone,
     p.kept, wanted, p.k, decides, arrays, groups, bound::double precision, p.at_most, schema,
@@ -1747,7 +1755,7 @@ BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     SELECT p.*, (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS relkind,
         coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure,
-        columns, bytes
+        columns, CASE WHEN id IS NOT NULL THEN bytes END AS bytes
     FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
                               similarity, at_least, profile, at_most, apart, true) AS p,
         (SELECT string_agg(format('t.%I', attname), ', ' ORDER BY attnum) AS columns,
@@ -1765,27 +1773,22 @@ WITH parts AS MATERIALIZED (
         ' SELECT ''table'', NULL::pg_catalog.int8, pg_catalog.count(*),'
         ' NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.float8,'
         ' NULL::pg_catalog.float8, NULL, NULL::pg_catalog.float8, NULL FROM %s AS t'
-        ' UNION ALL SELECT ''summary'', cluster, size, NULL, NULL, similarity, needed,'
-        ' NULL, repeats, NULL FROM plan WHERE id IS NULL'
-        ' UNION ALL SELECT ''center'', cluster, size, NULL, NULL, NULL, NULL, NULL, NULL,'
-        ' NULL FROM plan WHERE id OPERATOR(pg_catalog.=) representative',
-        decided, source),
-        CASE WHEN id IS NULL THEN
-            ' UNION ALL SELECT ''row'', cluster, NULL, NULL, distance, similarity, needed,'
-            ' doubt, NULL, NULL FROM plan WHERE id OPERATOR(pg_catalog.<>) representative'
-        ELSE format(
-            ' UNION ALL SELECT ''row'', p.cluster, NULL, t.bytes, p.distance, p.similarity,'
-            ' p.needed, p.doubt, NULL, NULL FROM plan AS p JOIN (SELECT %s AS id, %s AS bytes'
-            ' FROM %s AS t) AS t ON t.id OPERATOR(pg_catalog.=) p.id'
-            ' WHERE p.id OPERATOR(pg_catalog.<>) p.representative'
+        ' UNION ALL SELECT CASE WHEN p.id IS NULL THEN ''summary'''
+        ' WHEN p.id OPERATOR(pg_catalog.=) p.representative THEN ''center'' ELSE ''row'' END,'
+        ' p.cluster, p.size, %s, CASE WHEN p.id OPERATOR(pg_catalog.<>) p.representative THEN'
+        ' p.distance END, p.similarity, p.needed, p.doubt, p.repeats, NULL FROM plan AS p',
+        decided, source, coalesce(bytes, 'NULL')),
+        CASE WHEN id IS NOT NULL THEN format(
+            ' LEFT JOIN %2$s AS t ON %1$s OPERATOR(pg_catalog.=) p.id'
+            ' AND p.id OPERATOR(pg_catalog.<>) p.representative'
             ' UNION ALL SELECT ''shown'', p.cluster, NULL, NULL, NULL, NULL, NULL, NULL,'
             ' NULL, t.value FROM (SELECT id, cluster FROM plan'
             ' WHERE id OPERATOR(pg_catalog.=) representative'
             ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
-            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%5$s)), 204), %4$L) AS value'
-            ' FROM %3$s AS t) AS t'
+            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%4$s)), 204), %3$L) AS value'
+            ' FROM %2$s AS t) AS t'
             ' ON t.id OPERATOR(pg_catalog.=) p.id',
-            id, bytes, source,
+            id, source,
             -- in SQL_ASCII, where UTF-8 has several characters for one, not within it
             '^.{0,200}(?![\u0080-\u00BF])',
             -- not t.*, which has all of a row fetched where it is joined
@@ -1877,11 +1880,10 @@ WITH parts AS MATERIALIZED (
             SELECT format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
                           ' fails, or takes them along; simhash_dedup_script moves them'
                           ' with children => ''move'' to the rows that stay.',
-                          string_agg(format('%I.%I (%s)', nspname, relname, conname), ', '
-                                     ORDER BY nspname, relname, conname))
-            FROM pg_constraint JOIN pg_class AS c ON c.oid = conrelid
-                JOIN pg_namespace AS s ON s.oid = relnamespace
-            WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
+                          string_agg(format('%s (%s)', identity, conname), ', '
+                                     ORDER BY i.schema COLLATE "C", i.name COLLATE "C", conname))
+            FROM pg_constraint, pg_identify_object('pg_class'::regclass, conrelid, 0) AS i
+            WHERE oid = ANY (ARRAY(SELECT _simhash_referring(relation)))
             HAVING count(*) > 0) END),
         (15, 0, 'advice', 'no fingerprint', CASE WHEN total > present THEN
             format('The rows without a fingerprint (%s) match nothing and are not part of'
@@ -1892,8 +1894,13 @@ WITH parts AS MATERIALIZED (
         AS l (part, place, section, item, value)
     WHERE l.value IS NOT NULL
     UNION ALL
-    SELECT 9, 4, 'doubts', doubt,
-        format('%s rows stay, though they are similar to another one: %s'
+    SELECT CASE WHEN doubt IS NOT NULL THEN 9 WHEN kind = 'row' THEN 11 ELSE 10 END, coalesce(nth, 4),
+        CASE WHEN doubt IS NOT NULL THEN 'doubts' WHEN kind = 'row' THEN 'distances' ELSE 'sizes' END,
+        CASE WHEN doubt IS NOT NULL THEN doubt
+        WHEN kind = 'row' THEN format('redundant rows at distance %s', nth)
+        ELSE format('clusters of %s to %s rows', 1::bigint << nth, (2::bigint << nth) - 1) END,
+        CASE WHEN doubt IS NULL THEN count(*)::text
+        ELSE format('%s rows stay, though they are similar to another one: %s'
                ' simhash_dedup_plan lists them.', count(*), CASE doubt
         WHEN 'symbols' THEN
             'only digits or symbols differ. Where these mean nothing, name a document'
@@ -1908,19 +1915,11 @@ WITH parts AS MATERIALIZED (
         ELSE format('many rows are, by %s (one in ten of pairs drawn at random), so %s'
                     ' is asked for. A text that all rows share says nothing: compare'
                     ' what is their own (documentation, passages).',
-                    max(reached), max(facts.needed)) END)
-    FROM found, facts WHERE kind = 'row' AND doubt IS NOT NULL GROUP BY doubt
-    UNION ALL
-    SELECT 10, low, 'sizes',
-        format('clusters of %s to %s rows', 1::bigint << low, (2::bigint << low) - 1),
-        sum(clusters)::text
-    FROM (SELECT floor(log(2, n))::int AS low, count(*) AS clusters
-          FROM found WHERE kind = 'center' GROUP BY n) AS s
-    GROUP BY low
-    UNION ALL
-    SELECT 11, distance, 'distances', format('redundant rows at distance %s', distance),
-        count(*)::text
-    FROM found WHERE kind = 'row' AND doubt IS NULL GROUP BY distance
+                    max(reached), max(facts.needed)) END) END
+    FROM facts, (SELECT kind, doubt, CASE WHEN kind = 'center' THEN 64 - position(B'1' IN n::bit(64))
+                     WHEN doubt IS NULL THEN distance END AS nth
+                 FROM found WHERE kind IN ('center', 'row')) AS f
+    GROUP BY kind, doubt, nth
     UNION ALL
     SELECT 12, row_number() OVER (ORDER BY c.n DESC, cluster), 'largest clusters',
         format('%s rows, up to distance %s', c.n, max(f.distance)), max(f.value)
@@ -1955,6 +1954,7 @@ CREATE FUNCTION simhash_dedup_sql(
     at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 100
+SET jit = off
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     SELECT p.*, place = 'distributed' AS distributed,
@@ -2060,7 +2060,7 @@ CREATE FUNCTION simhash_dedup_script(
     log text DEFAULT NULL, children text DEFAULT NULL,
     batch bigint DEFAULT 1000)
 RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000 ROWS 100
+LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
 SET jit = off
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (

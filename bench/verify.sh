@@ -7,18 +7,21 @@
 # texts of 300 words, in which 5 words differ; the same rows spread out have their
 # fingerprints moved by text.  Forms are 300 words, of which 226 are the same in
 # all, with fingerprints within 8 bits of each other; ten times as many are the
-# same again.  Strangers are 300 words of their own, and have one fingerprint.
+# same again.  Strangers are 300 words of their own, and have one fingerprint.  Short
+# rows are of a dozen words, one of twenty the same as another, and pages of ten
+# documents, one of ten of them with a sentence more.
 #
 
 sizes() { some 20000 1000000; }
 
 SENTENCES=100000
 STRANGERS=5000
+SHORT=2000
 
 prepare()
 {
 	psql -v rows="$1" -v sentences=$SENTENCES -v crowd="$(crowd "$1")" \
-		-v forms="$(forms "$1")" -v strangers=$STRANGERS <<-'END'
+		-v forms="$(forms "$1")" -v strangers=$STRANGERS -v short=$SHORT <<-'END'
 		-- of letters: rows that differ in digits alone stay for a doubt
 		CREATE FUNCTION word(n bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
 		$$ SELECT 'w' || translate(n::text, '0123456789-', 'ghijklmnopq') $$;
@@ -56,6 +59,22 @@ prepare()
 			string_agg(word(hashint8extended(id * 1000 + i, 7)), ' ') AS body
 		FROM generate_series(1, :strangers) AS id, generate_series(1, 300) AS i
 		GROUP BY id;
+		CREATE TABLE short AS
+		SELECT id, (SELECT string_agg(word(hashint8extended(n * 16 + i, 5) & 32767), ' ')
+			FROM generate_series(1, 12) AS i) AS body
+		FROM generate_series(1, :short) AS id,
+			LATERAL (SELECT id - (id % 20 = 0)::int AS n) AS n;
+		CREATE TABLE pages AS
+		SELECT id / 10 AS id, string_agg(body, ' ' ORDER BY id) AS body
+		FROM texts WHERE id < 200000 GROUP BY 1;
+		INSERT INTO pages
+		SELECT -id - 1, body || (SELECT ' ' || sentence FROM sentences WHERE n = id)
+		FROM pages WHERE id % 10 = 0;
+		ALTER TABLE short ADD PRIMARY KEY (id),
+			ADD fp bigint GENERATED ALWAYS AS (minhash(body)) STORED;
+		ALTER TABLE pages ADD PRIMARY KEY (id),
+			ADD fp bigint GENERATED ALWAYS AS (minhash(body)) STORED;
+		VACUUM ANALYZE short, pages;
 		VACUUM ANALYZE texts;
 		VACUUM ANALYZE crowd, forms, strangers;
 	END
@@ -109,8 +128,30 @@ measure()
 		"$(calc "${us[forms]} / 1e6")" 'ratio <= 15'
 	emit "$STRANGERS texts of one fingerprint, compared" \
 		"$(calc "${us[strangers]} / 1e6")" s '' '' 'figure <= 1'
-	psql -c 'DROP TABLE texts, crowd, forms, strangers, sentences' \
+
+	method compiled 'SET jit = on;' "$(often report short 20)" 20
+	method report '' "$(often report short 20)" 20
+	method plan '' "$(often dedup_plan short 20)" 20
+	method 'pages compiled' "SET jit = on; $settings" "$(often report pages 1)" 1
+	method 'pages report' "$settings" "$(often report pages 1)" 1
+	method 'pages plan' "$settings" "$(often dedup_plan pages 1)" 1
+	run 0 3
+	emit "report of $SHORT short rows, JIT as by default" "${us[compiled]}" us \
+		'no JIT' "${us[report]}" 'ratio <= 1.1'
+	emit "report of $SHORT short rows" "${us[report]}" us 'plan' "${us[plan]}" 'ratio <= 1.5'
+	emit 'report of pages of 20 kB, JIT as by default' "$(calc "${us[pages compiled]} / 1e6")" s \
+		'no JIT' "$(calc "${us[pages report]} / 1e6")" 'ratio <= 1.1'
+	emit 'report of pages of 20 kB' "$(calc "${us[pages report]} / 1e6")" s \
+		'plan' "$(calc "${us[pages plan]} / 1e6")" 'ratio <= 1.5'
+	psql -c 'DROP TABLE texts, crowd, forms, strangers, sentences, short, pages' \
 		-c 'DROP FUNCTION word'
+}
+
+# The rows of simhash_$1 of a table, so many times.
+often()
+{
+	echo "SELECT count(r) FROM generate_series(1, $3) AS i,
+		LATERAL simhash_$1('$2', 'fp', 8 + 0 * i) AS r"
 }
 
 # The call for the columns $1 of a table, with the document $3.

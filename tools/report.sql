@@ -7,7 +7,7 @@
 --             [-v similarity=jaccard] [-v at_least=0.8] [-v profile=word-2-capped]
 --             [-v keep=created_at] [-v apart=docs_apart] [-v reviewed=300]
 --             [-v shown=20] [-v members=12] [-v held=200000]
---             [-v set='maintenance_work_mem=1GB; jit=off'] -f tools/report.sql
+--             [-v set='maintenance_work_mem=1GB; work_mem=64MB'] -f tools/report.sql
 --
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
@@ -86,8 +86,10 @@ SET TRANSACTION READ ONLY;
 \else
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 \endif
--- Nobody knows how many rows will come, and to sort all texts is slow.
+-- Nobody knows how many rows will come: to sort all texts is slow, and to compile these
+-- statements takes longer than most of them do.
 SET LOCAL enable_mergejoin = off;
+SET LOCAL jit = off;
 
 SELECT pg_catalog.quote_ident(nspname) AS schema
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n

@@ -165,6 +165,9 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 	GetUserIdAndSecContext(&call->user, &call->security);
 	call->foreign = call->user != owner;
 	call->level = NewGUCNestLevel();
+
+	/* Nothing that a step runs is worth compiling. */
+	simhash_cluster_set("jit", "off", GUC_ACTION_SAVE);
 	SetUserIdAndSecContext(owner,
 						   call->security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS |
 						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));

@@ -61,6 +61,7 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	k = documents - others - 1;
 	search->query.text = simhash_text_argument(fcinfo, k - 1);
 	search->query.example = "SELECT id, fp FROM docs";
+	search->query.ours = search->plan;
 	search->query.relations = search->plan ? simhash_readable : NIL;
 	search->rows.id_type = TupleDescAttr(search->columns, 0)->atttypid;
 	options = simhash_document_options(fcinfo, documents);

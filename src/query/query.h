@@ -30,6 +30,7 @@ typedef struct SimhashStatement
 	const char *example;		/* of such a query */
 	List	   *relations;		/* in FROM; NIL: any */
 	PGFunction	source;			/* the only function there; or NULL */
+	bool		ours;			/* we have written it, not the user */
 	double	   *expected;		/* where to put the rows that the planner
 								 * expects; or NULL */
 	Query	   *query;			/* set by simhash_analyze */

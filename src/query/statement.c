@@ -10,6 +10,10 @@
  * changed.  A report makes further queries as it runs: by then, names have to
  * mean what it is about.
  *
+ * A query that we have written is never compiled: nobody knows how many rows it will
+ * yield, and what the planner takes for granted can make it wait a thousand times as
+ * long for the JIT compiler as it runs.  One of the user's is planned as any other.
+ *
  * A query is planned and run as in a transaction that is read-only, so that functions
  * which it calls cannot write either, nor end that by RESET on PostgreSQL 15; but not
  * one of foreign tables on PostgreSQL 19: simhash_keeps_read_only says why.
@@ -166,12 +170,19 @@ simhash_analyze(SimhashStatement *statement)
 	statement->query = query;
 }
 
-/* Have nothing written until AtEOXact_GUC(), whatever is RESET. */
+/* Set a setting until AtEOXact_GUC(). */
+static void
+set_locally(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+/* Have nothing written until then, whatever is RESET. */
 static void
 forbid_writing(void)
 {
-	(void) set_config_option("transaction_read_only", "on", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+	set_locally("transaction_read_only", "on");
 	(void) simhash_reset_read_only(true);
 }
 
@@ -188,6 +199,8 @@ plan_and_run(const SimhashStatement *statement, DestReceiver *receiver)
 	QueryDesc  *running;
 	ListCell   *lc;
 
+	if (statement->ours)
+		set_locally("jit", "off");
 	if (!keeps)
 		forbid_writing();
 	plan = simhash_plan_query(copyObject(statement->query), statement->text,

@@ -212,7 +212,8 @@ simhash_query_rows(PG_FUNCTION_ARGS)
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(1)),
 		.example = "SELECT",
 		.relations = list_make2_oid(PG_GETARG_OID(0), PG_GETARG_OID(2)),
-		.source = simhash_clusters
+		.source = simhash_clusters,
+		.ours = true
 	};
 	TupleDesc	columns;
 
