@@ -136,7 +136,7 @@ keep_objects()
 # here, with the objects that are kept, and keep its own.  $1 tells which tree it is.
 with_objects()
 {
-	local name work status=0
+	local name scratch status=0
 
 	name=$(printf '%s\n' "$1" "$PG_CONFIG" "${CC:-}" "${COPT:-}" | sha256sum | cut -c1-16)
 	shift
@@ -144,11 +144,11 @@ with_objects()
 		"$@"
 		return
 	fi
-	work=$(mktemp -d)
+	scratch=$(mktemp -d)
 	compile .flags test/unit/.flags
-	take_objects "$OBJECTS" "$OBJECTS/$name.tar" "$work" || :
+	take_objects "$OBJECTS" "$OBJECTS/$name.tar" "$scratch" || :
 	"$@" || status=$?
-	keep_objects "$OBJECTS" "$OBJECTS/$name.tar" "$work" || :
-	rm -rf "$work"
+	keep_objects "$OBJECTS" "$OBJECTS/$name.tar" "$scratch" || :
+	rm -rf "$scratch"
 	return $status
 }

@@ -29,6 +29,7 @@ echo '# Not in the index' >"$tree/docs/other.md"
 printf '/* TODO */\nint a;' >"$tree/src/a.c"
 printf 'SELECT 1;\nCREATE ROLE alone;\nCREATE ROLE regress_alone_too;\n' \
 	>"$tree/sql/alone.sql"
+echo ' staged_superuser' >"$tree/expected/alone_1.out"
 printf '#!/bin/sh\n# SPDX-License-Identifier: PostgreSQL\nif true\n' \
 	>"$tree/tools/broken"
 cat >"$tree/simhash--9.sql" <<'END'
@@ -52,6 +53,7 @@ docs/page.md:2: no such heading: #no-heading
 docs/page.md:3: 89 columns
 docs/page.md:4: a tab
 docs/page.md:4: blanks at the end
+expected/alone_1.out:1: names the superuser
 expected:alone: a test without an output
 simhash--9.sql:1: f lacks IMMUTABLE|STABLE|VOLATILE
 sql/alone.sql:2: the role alone is not called regress_alone_...
