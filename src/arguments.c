@@ -37,14 +37,17 @@ argument_name(FunctionCallInfo fcinfo, int argument)
 void
 simhash_check_none_null(FunctionCallInfo fcinfo, const int *arguments, int n)
 {
+	const char *name;
+
 	for (int i = 0; i < n; i++)
 	{
-		if (PG_ARGISNULL(arguments[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"%s\" must not be null",
-							argument_name(fcinfo, arguments[i])),
-					 errhint("Leave it out for its default, if it has one.")));
+		if (!PG_ARGISNULL(arguments[i]))
+			continue;
+		name = argument_name(fcinfo, arguments[i]);
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name),
+				 errhint("Leave it out for its default, if it has one.")));
 	}
 }
 
@@ -52,9 +55,11 @@ simhash_check_none_null(FunctionCallInfo fcinfo, const int *arguments, int n)
 void
 simhash_complain_of_empty(FunctionCallInfo fcinfo, int argument)
 {
+	const char *name = argument_name(fcinfo, argument);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("argument \"%s\" is empty", argument_name(fcinfo, argument)),
+			 errmsg("argument \"%s\" is empty", name),
 			 errhint("Leave it out for its default, if it has one.")));
 }
 
@@ -80,16 +85,17 @@ simhash_choose(FunctionCallInfo fcinfo, int argument, const char *yes,
 			   const char *no)
 {
 	const char *word;
+	const char *name;
 
 	simhash_check_not_null(fcinfo, argument);
 	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
-	if (strcmp(word, yes) != 0 && strcmp(word, no) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" is \"%s\"",
-						argument_name(fcinfo, argument), word),
-				 errhint("It must be \"%s\" or \"%s\".", no, yes)));
-	return strcmp(word, yes) == 0;
+	if (strcmp(word, yes) == 0 || strcmp(word, no) == 0)
+		return strcmp(word, yes) == 0;
+	name = argument_name(fcinfo, argument);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("argument \"%s\" is \"%s\"", name, word),
+			 errhint("It must be \"%s\" or \"%s\".", no, yes)));
 }
 
 /*

@@ -170,6 +170,9 @@ extern void simhash_clusters_bind_space(GuardSpace *space,
 										const ClusterTerms *terms, bool star);
 extern void simhash_clusters_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_clusters_truncate(const ClusterTerms *terms);
+extern int64 simhash_clusters_number(const ClusterTerms *terms,
+									 TupleTableSlot *slot,
+									 ClusterColumn column);
 extern int64 simhash_clusters_of(const ClusterTerms *terms,
 								 TupleTableSlot *slot);
 extern TupleTableSlot *simhash_clusters_begin_row(const ClusterTerms *terms,

@@ -98,19 +98,6 @@ simhash_clusters_add(ClusterSet *clusters, int64 id)
 	clusters->ids[place] = id;
 }
 
-/* A column of the row that was found, which is not NULL. */
-static int64
-get_number(Forest *forest, ClusterColumn column)
-{
-	bool		isnull;
-	Datum		value = slot_getattr(forest->slot, forest->terms->columns[column],
-									 &isnull);
-
-	if (isnull)
-		simhash_clusters_complain(forest->terms->clusters);
-	return DatumGetInt64(value);
-}
-
 /*
  * The root of the tree that a cluster is in.  Ids become less on the way there, or
  * somebody else has written them.
@@ -125,7 +112,7 @@ find_root(Forest *forest, int64 id)
 		if (!simhash_clusters_find_number(forest->relation, forest->key,
 										  forest->snapshot, id, forest->slot))
 			return id;
-		parent = get_number(forest, CLUSTER_MERGED_INTO);
+		parent = simhash_clusters_number(forest->terms, forest->slot, CLUSTER_MERGED_INTO);
 		if (parent >= id)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -152,8 +139,8 @@ find_copies(Forest *forest)
 		Link	   *link = palloc(sizeof *link);
 
 		link->tid = forest->slot->tts_tid;
-		link->cluster = get_number(forest, CLUSTER_COPY_OF);
-		link->merged_into = get_number(forest, CLUSTER_MERGED_INTO);
+		link->cluster = simhash_clusters_number(forest->terms, forest->slot, CLUSTER_COPY_OF);
+		link->merged_into = simhash_clusters_number(forest->terms, forest->slot, CLUSTER_MERGED_INTO);
 		forest->copies = lappend(forest->copies, link);
 	}
 	index_endscan(scan);

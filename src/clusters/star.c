@@ -103,13 +103,12 @@ add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *orig
 static bool
 is_alone(const ClusterTerms *terms, Relation clusters, TupleTableSlot *slot)
 {
-	bool		isnull;
 	Relation	key;
 	TupleTableSlot *original;
 	SnapshotData dirty;
 	bool		alone;
 
-	if (DatumGetInt64(slot_getattr(slot, terms->columns[CLUSTER_ID], &isnull)) > 0)
+	if (simhash_clusters_number(terms, slot, CLUSTER_ID) > 0)
 		return false;
 	InitDirtySnapshot(dirty);
 	original = table_slot_create(clusters, NULL);
@@ -180,40 +179,36 @@ claim(ClusterTrigger *its, ItemPointerData tid)
 	return claimed;
 }
 
-/*
- * May a representative that was found be trimmed before our row is in?  Not if there
- * is a copy of it besides that others may not trim either: one that is committed, or
- * ours, and has no mark.
- */
+/* Does a snapshot see a copy of a representative, or one that has no mark? */
 static bool
-is_unused(const ClusterTerms *terms, Relation clusters, TupleTableSlot *slot)
+has_copy(const ClusterTerms *terms, Relation clusters, int64 cluster, Snapshot snapshot,
+		 bool unmarked)
 {
 	ClusterScan scan;
-	bool		unmarked;
+	bool		found = false;
 
-	(void) slot_getattr(slot, terms->columns[CLUSTER_UNUSED_SINCE], &unmarked);
-	if (unmarked)
+	if (!simhash_clusters_begin_scan(&scan, clusters, terms->columns[CLUSTER_COPY_OF],
+									 true, snapshot, BTEqualStrategyNumber, cluster))
 		return false;
-	if (simhash_clusters_begin_scan(&scan, clusters,
-									terms->columns[CLUSTER_COPY_OF], true,
-									SnapshotSelf, BTEqualStrategyNumber,
-									simhash_clusters_of(terms, slot)))
-	{
-		while (!unmarked && simhash_clusters_next(&scan))
-			(void) slot_getattr(scan.slot, terms->columns[CLUSTER_UNUSED_SINCE],
-								&unmarked);
-		simhash_clusters_end_scan(&scan);
-	}
-	return !unmarked;
+	while (!found && simhash_clusters_next(&scan))
+		found = !unmarked ||
+			slot_attisnull(scan.slot, terms->columns[CLUSTER_UNUSED_SINCE]);
+	simhash_clusters_end_scan(&scan);
+	return found;
 }
 
-/* Is a representative that was found to be made sure of? */
+/*
+ * Is a representative that was found to be made sure of, as it is a copy of none, or
+ * may be trimmed before our row is in?  It may not if there is a copy of it besides
+ * that others may not trim either: one that is committed, or ours, and has no mark.
+ */
 static bool
 is_unsure(const ClusterTerms *terms, TupleTableSlot *slot)
 {
 	Relation	clusters = simhash_clusters_open(terms);
 	bool		unsure = is_alone(terms, clusters, slot) ||
-	is_unused(terms, clusters, slot);
+	(!slot_attisnull(slot, terms->columns[CLUSTER_UNUSED_SINCE]) &&
+	 !has_copy(terms, clusters, simhash_clusters_of(terms, slot), SnapshotSelf, true));
 
 	table_close(clusters, NoLock);
 	return unsure;
@@ -281,24 +276,6 @@ find_rows(const ClusterTerms *terms, const List *tables, int64 cluster, text *do
 	return found;
 }
 
-/* Is there a copy of a representative, of whichever session? */
-static bool
-has_copies(const ClusterTerms *terms, Relation clusters, int64 cluster)
-{
-	SnapshotData dirty;
-	ClusterScan scan;
-	bool		any = false;
-
-	InitDirtySnapshot(dirty);
-	if (simhash_clusters_begin_scan(&scan, clusters, terms->columns[CLUSTER_COPY_OF],
-									true, &dirty, BTEqualStrategyNumber, cluster))
-	{
-		any = simhash_clusters_next(&scan);
-		simhash_clusters_end_scan(&scan);
-	}
-	return any;
-}
-
 /*
  * Take back a representative that no row of the tables needs, or its document.  It may
  * be gone, or have lost its document with a row.
@@ -311,6 +288,7 @@ take_back(const ClusterTerms *terms, Relation clusters, int64 cluster, int64 num
 	GuardDocument kept = simhash_guard_bind_document(clusters, &searched);
 	Relation	key = simhash_clusters_open_key(terms, clusters);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
+	SnapshotData dirty;
 
 	/* The statement itself has added it. */
 	CommandCounterIncrement();
@@ -328,7 +306,8 @@ take_back(const ClusterTerms *terms, Relation clusters, int64 cluster, int64 num
 			simhash_clusters_delete(clusters, &slot->tts_tid);
 			if (terms->document != 0)
 				bare->tts_isnull[terms->document - 1] = true;
-			if (number > 0 && has_copies(terms, clusters, cluster))
+			InitDirtySnapshot(dirty);
+			if (number > 0 && has_copy(terms, clusters, cluster, &dirty, false))
 				simhash_clusters_insert(clusters, bare);
 			ExecDropSingleTupleTableSlot(bare);
 		}
@@ -366,8 +345,7 @@ simhash_clusters_see_start(FunctionCallInfo fcinfo)
 		simhash_clusters_complain(table);
 	clusters = simhash_clusters_open(terms);
 	cluster = simhash_clusters_of(terms, data->tg_trigslot);
-	number = DatumGetInt64(slot_getattr(data->tg_trigslot, terms->columns[CLUSTER_ID],
-										&any));
+	number = simhash_clusters_number(terms, data->tg_trigslot, CLUSTER_ID);
 	tables = simhash_clusters_forget_start(table, cluster, number);
 
 	/* Most have rows, and no document. */

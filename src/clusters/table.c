@@ -239,18 +239,26 @@ simhash_clusters_begin_row(const ClusterTerms *terms, Relation clusters,
 	return slot;
 }
 
+/* A number in a row of the table, which is not NULL. */
+int64
+simhash_clusters_number(const ClusterTerms *terms, TupleTableSlot *slot,
+						ClusterColumn column)
+{
+	bool		isnull;
+	Datum		value = slot_getattr(slot, terms->columns[column], &isnull);
+
+	if (isnull)
+		simhash_clusters_complain(terms->clusters);
+	return DatumGetInt64(value);
+}
+
 /* The cluster that a row of the table is, or is a copy of. */
 int64
 simhash_clusters_of(const ClusterTerms *terms, TupleTableSlot *slot)
 {
-	bool		isnull;
-	Datum		value = slot_getattr(slot, terms->columns[CLUSTER_ID], &isnull);
+	int64		number = simhash_clusters_number(terms, slot, CLUSTER_ID);
 
-	if (!isnull && DatumGetInt64(value) < 0)
-		value = slot_getattr(slot, terms->columns[CLUSTER_COPY_OF], &isnull);
-	if (isnull)
-		simhash_clusters_complain(terms->clusters);
-	return DatumGetInt64(value);
+	return number > 0 ? number : simhash_clusters_number(terms, slot, CLUSTER_COPY_OF);
 }
 
 /*

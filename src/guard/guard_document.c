@@ -11,8 +11,9 @@
  * with the same rights, and no code of the owner of some other partition is run.
  * But here it is evaluated for rows that the role may not read: what it calls finds
  * names in pg_catalog alone, or the role could put something of its own in between by
- * its search_path.  PL/pgSQL keeps the types that its first call in a session finds;
- * so even at a commit nothing is evaluated with more rights than the role's (xact.c).
+ * its search_path.  PL/pgSQL keeps the types that its first call in a session finds; so
+ * nothing is evaluated with more rights than the role's, nor after its statement
+ * (src/README).
  *
  * Here a document is a value of variable length: a text; an array of texts; a bit
  * string, to which a fingerprint that is a bigint is turned.

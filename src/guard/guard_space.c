@@ -163,8 +163,7 @@ check_searched_table(const GuardSpace *space, Relation table)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",
 						RelationGetRelationName(table)),
-				 errhint("ALTER TABLE %s ADD PRIMARY KEY (...).",
-						 simhash_quoted_name(RelationGetRelid(table)))));
+				 errhint("ALTER TABLE ... ADD PRIMARY KEY (...) makes one.")));
 }
 
 /*

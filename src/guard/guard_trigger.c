@@ -114,8 +114,7 @@ check_primary_key(Relation relation)
 				 errmsg("table \"%s\" has no primary key that is not deferrable",
 						RelationGetRelationName(relation)),
 				 errdetail("By the action \"conflict\" a near-duplicate takes the primary key of the nearest row."),
-				 errhint("ALTER TABLE %s ADD PRIMARY KEY (...).",
-						 simhash_quoted_name(RelationGetRelid(relation)))));
+				 errhint("ALTER TABLE ... ADD PRIMARY KEY (...) makes one.")));
 }
 
 /*
