@@ -47,7 +47,7 @@ INSERT INTO types VALUES
     ('macaddr8_ops', 'macaddr8', '{08:00:2b:ff:fe:01:02:03,08:00:2b:01:02:03,08:00:2b:ff:fe:01:02:04}'),
     ('jsonb_ops', 'jsonb', '{1,1.0,"{\"a\": 1, \"b\": 2}","{\"b\": 2.0, \"a\": 1.00}","\"a\"","\"A\"",null}'),
     ('pg_lsn_ops', 'pg_lsn', '{0/A,0/0a,1/0}'), ('tid_ops', 'tid', '{"(0,1)","(0,01)","(1,1)"}'),
-    ('aclitem_ops', 'aclitem', '{"=r/postgres","=w/postgres","=r/postgres"}'),
+    ('aclitem_ops', 'aclitem', '{"=r/pg_monitor","=w/pg_monitor","=r/pg_monitor"}'),
     ('enum_ops', 'mood', '{sad,happy,both,sad}'),
     ('array_ops', 'numeric[]', '{"{1,2}","{1.0,2.00}","{2,1}","{}","{NULL}"}'),
     ('array_ops', 'text[]', '{}'), ('array_ops', 'varchar(7)[]', '{}'),

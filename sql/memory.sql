@@ -92,8 +92,7 @@ CALL cancelled('INSERT INTO guarded SELECT n, body FROM long');
 RESET statement_timeout;
 SELECT kept(:before, 1) AS guard_cancelled;
 
--- clusters, whose representatives are looked at again when they are committed, those of
--- two tables in any order
+-- clusters, whose representatives are looked at again as the statement ends
 CREATE SEQUENCE most;
 CREATE FUNCTION watched(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
@@ -108,8 +107,8 @@ CALL simhash_add_clusters('clustered', 'fp', similarity => 'alike');
 CALL simhash_add_clusters('clustered_too', 'fp', similarity => 'alike');
 BEGIN;
 INSERT INTO clustered SELECT string_agg(md5((n * 10 + i)::text), ' ') FROM generate_series(1, 1000) AS n, generate_series(1, 9) AS i GROUP BY n;
-INSERT INTO clustered_too SELECT 'of the other table ' || body FROM clustered;
 SELECT setval('most', 1);
+INSERT INTO clustered_too SELECT 'of the other table ' || body FROM clustered;
 COMMIT;
 SELECT last_value > 1 AS seen, last_value - memory_in_use() < 5000000 AS clusters FROM most;
 

@@ -165,7 +165,7 @@ expect 3 "d['k']" TABLE='planned AS t' ID=n FP=fp K=
 expect 8 "d['k']" TABLE='planned AS t' ID=n FP=fp K= DOCUMENT=body
 refuse 'column "nonesuch" does not exist' TABLE=planned ID=n FP=fp KEEP=nonesuch
 refuse 'relation "nonesuch" does not exist' TABLE=planned ID=n FP=fp APART=nonesuch
-refuse 'apart is no table' TABLE=planned ID=n FP=fp APART=planned
+refuse 'argument "apart" is no table' TABLE=planned ID=n FP=fp APART=planned
 psql -c 'DROP TABLE planned, apart'
 
 # casts of the owner of the table do not run
