@@ -147,11 +147,12 @@ measure()
 		-c 'DROP FUNCTION word'
 }
 
-# The rows of simhash_$1 of a table, so many times.
+# The rows of simhash_$1 of a table, by so many statements, each planned anew.
 often()
 {
-	echo "SELECT count(r) FROM generate_series(1, $3) AS i,
-		LATERAL simhash_$1('$2', 'fp', 8 + 0 * i) AS r"
+	echo "DO \$\$ BEGIN FOR i IN 1 .. $3 LOOP
+		EXECUTE 'SELECT count(r) FROM simhash_$1(''$2'', ''fp'', 8) AS r';
+		END LOOP; END \$\$"
 }
 
 # The call for the columns $1 of a table, with the document $3.
