@@ -208,9 +208,9 @@ simhash_guard_read_header(Relation heap, ItemPointer tid,
 }
 
 /*
- * Has the transaction that has inserted a row, or a version of one, deleted it again or
- * replaced it?  Not another subtransaction of it: so whatever becomes of that, nobody
- * will ever see the row.
+ * Has the transaction that has inserted a row deleted it again?  Not another
+ * subtransaction of it: so whatever becomes of that, nobody will ever see the row.  One
+ * that it has replaced is not undone: the index may not have come to the new version.
  */
 bool
 simhash_guard_is_undone(Relation heap, ItemPointer tid)
@@ -220,6 +220,7 @@ simhash_guard_is_undone(Relation heap, ItemPointer tid)
 	return simhash_guard_read_header(heap, tid, &header) &&
 		(header.t_infomask & (HEAP_XMAX_INVALID | HEAP_XMAX_IS_MULTI)) == 0 &&
 		!HEAP_XMAX_IS_LOCKED_ONLY(header.t_infomask) &&
+		ItemPointerEquals(&header.t_ctid, tid) &&
 		TransactionIdEquals(HeapTupleHeaderGetRawXmax(&header),
 							HeapTupleHeaderGetRawXmin(&header));
 }
