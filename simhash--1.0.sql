@@ -1104,162 +1104,52 @@ COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
 -- the fingerprint, so (fp, tenant_id int8_equal_ops) needs the name of another.
 -- There is no name to give in an exclusion constraint, where
 -- (tenant_id WITH =, fp WITH ~=) says which is which.
+--
+-- In the list: the class, whether it is that of its type, the type, the hash function
+-- with the type that it takes, and the family of classes that are compared.
 CREATE OPERATOR FAMILY integer_equal_ops USING hamming;
-COMMENT ON OPERATOR FAMILY integer_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
 CREATE OPERATOR FAMILY text_equal_ops USING hamming;
-COMMENT ON OPERATOR FAMILY text_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
 
-CREATE OPERATOR CLASS int2_equal_ops
-DEFAULT FOR TYPE smallint USING hamming FAMILY integer_equal_ops AS
-    OPERATOR 4 pg_catalog.= (smallint, smallint),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashint2extended(smallint, bigint);
-COMMENT ON OPERATOR CLASS int2_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS int4_equal_ops
-DEFAULT FOR TYPE integer USING hamming FAMILY integer_equal_ops AS
-    OPERATOR 4 pg_catalog.= (integer, integer),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashint4extended(integer, bigint);
-COMMENT ON OPERATOR CLASS int4_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS int8_equal_ops
-FOR TYPE bigint USING hamming FAMILY integer_equal_ops AS
-    OPERATOR 4 pg_catalog.= (bigint, bigint),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashint8extended(bigint, bigint);
-COMMENT ON OPERATOR CLASS int8_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS text_equal_ops
-DEFAULT FOR TYPE text USING hamming FAMILY text_equal_ops AS
-    OPERATOR 4 pg_catalog.= (text, text),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashtextextended(text, bigint);
-COMMENT ON OPERATOR CLASS text_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS name_equal_ops
-DEFAULT FOR TYPE name USING hamming FAMILY text_equal_ops AS
-    OPERATOR 4 pg_catalog.= (name, name),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashnameextended(name, bigint);
-COMMENT ON OPERATOR CLASS name_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS bpchar_equal_ops
-DEFAULT FOR TYPE character USING hamming AS
-    OPERATOR 4 pg_catalog.= (character, character),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashbpcharextended(character, bigint);
-COMMENT ON OPERATOR CLASS bpchar_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY bpchar_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS char_equal_ops
-DEFAULT FOR TYPE "char" USING hamming AS
-    OPERATOR 4 pg_catalog.= ("char", "char"),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashcharextended("char", bigint);
-COMMENT ON OPERATOR CLASS char_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY char_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS uuid_equal_ops
-DEFAULT FOR TYPE uuid USING hamming AS
-    OPERATOR 4 pg_catalog.= (uuid, uuid),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.uuid_hash_extended(uuid, bigint);
-COMMENT ON OPERATOR CLASS uuid_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY uuid_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS bool_equal_ops
-DEFAULT FOR TYPE boolean USING hamming AS
-    OPERATOR 4 pg_catalog.= (boolean, boolean),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashcharextended("char", bigint);
-COMMENT ON OPERATOR CLASS bool_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY bool_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS date_equal_ops
-DEFAULT FOR TYPE date USING hamming AS
-    OPERATOR 4 pg_catalog.= (date, date),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashint4extended(integer, bigint);
-COMMENT ON OPERATOR CLASS date_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY date_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS timestamp_equal_ops
-DEFAULT FOR TYPE timestamp without time zone USING hamming AS
-    OPERATOR 4 pg_catalog.= (timestamp without time zone, timestamp without time zone),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
-COMMENT ON OPERATOR CLASS timestamp_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY timestamp_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS timestamptz_equal_ops
-DEFAULT FOR TYPE timestamp with time zone USING hamming AS
-    OPERATOR 4 pg_catalog.= (timestamp with time zone, timestamp with time zone),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.timestamp_hash_extended(timestamp without time zone, bigint);
-COMMENT ON OPERATOR CLASS timestamptz_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY timestamptz_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS bytea_equal_ops
-DEFAULT FOR TYPE bytea USING hamming AS
-    OPERATOR 4 pg_catalog.= (bytea, bytea),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashvarlenaextended(internal, bigint);
-COMMENT ON OPERATOR CLASS bytea_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY bytea_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS oid_equal_ops
-DEFAULT FOR TYPE oid USING hamming AS
-    OPERATOR 4 pg_catalog.= (oid, oid),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashoidextended(oid, bigint);
-COMMENT ON OPERATOR CLASS oid_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY oid_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS numeric_equal_ops
-DEFAULT FOR TYPE numeric USING hamming AS
-    OPERATOR 4 pg_catalog.= (numeric, numeric),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hash_numeric_extended(numeric, bigint);
-COMMENT ON OPERATOR CLASS numeric_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY numeric_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-
-CREATE OPERATOR CLASS enum_equal_ops
-DEFAULT FOR TYPE anyenum USING hamming AS
-    OPERATOR 4 pg_catalog.= (anyenum, anyenum),
-    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
-    FUNCTION 2 pg_catalog.hashenumextended(anyenum, bigint);
-COMMENT ON OPERATOR CLASS enum_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
-COMMENT ON OPERATOR FAMILY enum_equal_ops USING hamming IS
-'columns compared by =, beside a column of fingerprints';
+DO $$
+DECLARE
+    its record;
+BEGIN
+    FOR its IN VALUES
+        ('int2', 'DEFAULT', 'smallint', 'hashint2extended(smallint', 'integer'),
+        ('int4', 'DEFAULT', 'integer', 'hashint4extended(integer', 'integer'),
+        ('int8', '', 'bigint', 'hashint8extended(bigint', 'integer'),
+        ('text', 'DEFAULT', 'text', 'hashtextextended(text', 'text'),
+        ('name', 'DEFAULT', 'name', 'hashnameextended(name', 'text'),
+        ('bpchar', 'DEFAULT', 'character', 'hashbpcharextended(character', NULL),
+        ('char', 'DEFAULT', '"char"', 'hashcharextended("char"', NULL),
+        ('uuid', 'DEFAULT', 'uuid', 'uuid_hash_extended(uuid', NULL),
+        ('bool', 'DEFAULT', 'boolean', 'hashcharextended("char"', NULL),
+        ('date', 'DEFAULT', 'date', 'hashint4extended(integer', NULL),
+        ('timestamp', 'DEFAULT', 'timestamp', 'timestamp_hash_extended(timestamp', NULL),
+        ('timestamptz', 'DEFAULT', 'timestamptz', 'timestamp_hash_extended(timestamp', NULL),
+        ('bytea', 'DEFAULT', 'bytea', 'hashvarlenaextended(internal', NULL),
+        ('oid', 'DEFAULT', 'oid', 'hashoidextended(oid', NULL),
+        ('numeric', 'DEFAULT', 'numeric', 'hash_numeric_extended(numeric', NULL),
+        ('enum', 'DEFAULT', 'anyenum', 'hashenumextended(anyenum', NULL)
+    LOOP
+        EXECUTE pg_catalog.format(
+            'CREATE OPERATOR CLASS %s_equal_ops %s FOR TYPE %s USING hamming %s AS
+                 OPERATOR 4 pg_catalog.= (%3$s, %3$s),
+                 FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+                 FUNCTION 2 pg_catalog.%5$s, bigint)',
+            its.column1, its.column2, its.column3,
+            pg_catalog.format(CASE WHEN its.column5 IS NOT NULL THEN 'FAMILY %s_equal_ops'
+                                   ELSE '' END, its.column5), its.column4);
+        EXECUTE pg_catalog.format(
+            'COMMENT ON OPERATOR CLASS %s_equal_ops USING hamming IS %L',
+            its.column1, 'columns compared by =, beside a column of fingerprints');
+        EXECUTE pg_catalog.format(
+            'COMMENT ON OPERATOR FAMILY %s_equal_ops USING hamming IS %L',
+            coalesce(its.column5, its.column1),
+            'columns compared by =, beside a column of fingerprints');
+    END LOOP;
+END
+$$;
 
 ALTER OPERATOR FAMILY integer_equal_ops USING hamming ADD
     OPERATOR 4 pg_catalog.= (smallint, integer),
