@@ -99,24 +99,18 @@ static int64
 count_without_original(const ClusterTerms *terms, const char *query, Datum *example)
 {
 	Relation	clusters = simhash_clusters_open(terms);
-	Relation	key = simhash_clusters_open_key(terms, clusters);
-	TupleTableSlot *slot = table_slot_create(clusters, NULL);
-	SnapshotData dirty;
 	int64		number = 0;
 	uint64		n = simhash_cluster_run(psprintf("%s ORDER BY 1 DESC", query));
 
-	InitDirtySnapshot(dirty);
 	for (uint64 i = 0; i < n; i++)
 	{
 		int64		id = simhash_cluster_number(i, 1);
 
-		if (simhash_clusters_find_number(clusters, key, &dirty, id, slot))
+		if (simhash_clusters_is_there(terms, clusters, id))
 			continue;
 		number++;
 		*example = Int64GetDatum(id);
 	}
-	ExecDropSingleTupleTableSlot(slot);
-	index_close(key, AccessShareLock);
 	table_close(clusters, NoLock);
 	return number;
 }

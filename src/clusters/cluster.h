@@ -155,6 +155,7 @@ extern ClusterTerms *simhash_clusters_read(Oid clusters);
 extern ClusterTerms *simhash_clusters_read_owned(Oid clusters, Oid owner);
 extern ClusterTerms *simhash_clusters_find(Relation relation,
 										   const char *column);
+extern bool simhash_clusters_complete(const ClusterTerms *terms);
 extern void simhash_clusters_set_type(ClusterTerms *terms);
 extern char *simhash_clusters_write(const ClusterTerms *terms, Oid function);
 extern PGDLLEXPORT Datum _simhash_cluster_terms(PG_FUNCTION_ARGS);
@@ -193,6 +194,8 @@ extern IndexScanDesc simhash_clusters_scan(Relation relation, Relation index,
 extern bool simhash_clusters_find_number(Relation clusters, Relation key,
 										 Snapshot snapshot, int64 number,
 										 TupleTableSlot *slot);
+extern bool simhash_clusters_is_there(const ClusterTerms *terms,
+									  Relation clusters, int64 id);
 
 /* members.c */
 extern bool simhash_clusters_has_index(Relation relation, AttrNumber column);
@@ -250,8 +253,7 @@ extern List *simhash_clusters_forget_start(Oid clusters, int64 cluster,
 /* trigger_bind.c */
 extern ClusterTerms *simhash_clusters_get_terms(Relation relation,
 												const Trigger *trigger);
-extern void simhash_clusters_check_type(Relation relation, AttrNumber column,
-										Oid type);
+extern void simhash_clusters_check_plain(Relation relation, AttrNumber column);
 extern AttrMap *simhash_clusters_map_columns(const ClusterTerms *terms,
 											 Relation relation);
 extern AttrNumber simhash_clusters_other_expression(Relation relation,

@@ -16,19 +16,6 @@
 
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
-#include "parser/parse_coerce.h"
-
-/*
- * Is a column of that type, or binary coercible to it?  A deed that was written by
- * hand may name any column, and the table may have been altered since.
- */
-static bool
-is_of_type(Relation relation, AttrNumber column, Oid type)
-{
-	return column > 0 && column <= RelationGetNumberOfAttributes(relation) &&
-		IsBinaryCoercible(TupleDescAttr(RelationGetDescr(relation), column - 1)->atttypid,
-						  type);
-}
 
 /*
  * Open an index whose first column that is; NULL if there is none.  Partial indexes
@@ -39,7 +26,7 @@ open_index(Relation relation, AttrNumber column, bool partial)
 {
 	ListCell   *lc;
 
-	if (!is_of_type(relation, column, INT8OID))
+	if (column == 0)
 		return NULL;
 	foreach(lc, RelationGetIndexList(relation))
 	{
@@ -247,7 +234,7 @@ find_greatest(Relation table, AttrNumber column)
 		}
 		simhash_clusters_end_scan(&scan);
 	}
-	else if (is_of_type(table, column, INT8OID))
+	else if (column != 0)
 	{
 		TupleTableSlot *slot = table_slot_create(table, NULL);
 		TableScanDesc all = simhash_table_beginscan(table, SnapshotSelf);

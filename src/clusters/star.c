@@ -103,21 +103,8 @@ add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *orig
 static bool
 is_alone(const ClusterTerms *terms, Relation clusters, TupleTableSlot *slot)
 {
-	Relation	key;
-	TupleTableSlot *original;
-	SnapshotData dirty;
-	bool		alone;
-
-	if (simhash_clusters_number(terms, slot, CLUSTER_ID) > 0)
-		return false;
-	InitDirtySnapshot(dirty);
-	original = table_slot_create(clusters, NULL);
-	key = simhash_clusters_open_key(terms, clusters);
-	alone = !simhash_clusters_find_number(clusters, key, &dirty,
-										  simhash_clusters_of(terms, slot), original);
-	index_close(key, AccessShareLock);
-	ExecDropSingleTupleTableSlot(original);
-	return alone;
+	return simhash_clusters_number(terms, slot, CLUSTER_ID) < 0 &&
+		!simhash_clusters_is_there(terms, clusters, simhash_clusters_of(terms, slot));
 }
 
 /*
@@ -205,11 +192,17 @@ has_copy(const ClusterTerms *terms, Relation clusters, int64 cluster, Snapshot s
 static bool
 is_unsure(const ClusterTerms *terms, TupleTableSlot *slot)
 {
-	Relation	clusters = simhash_clusters_open(terms);
-	bool		unsure = is_alone(terms, clusters, slot) ||
-	(!slot_attisnull(slot, terms->columns[CLUSTER_UNUSED_SINCE]) &&
-	 !has_copy(terms, clusters, simhash_clusters_of(terms, slot), SnapshotSelf, true));
+	bool		marked = !slot_attisnull(slot, terms->columns[CLUSTER_UNUSED_SINCE]);
+	Relation	clusters;
+	bool		unsure;
 
+	/* Most are neither. */
+	if (!marked && simhash_clusters_number(terms, slot, CLUSTER_ID) > 0)
+		return false;
+	clusters = simhash_clusters_open(terms);
+	unsure = is_alone(terms, clusters, slot) ||
+		(marked && !has_copy(terms, clusters, simhash_clusters_of(terms, slot),
+							 SnapshotSelf, true));
 	table_close(clusters, NoLock);
 	return unsure;
 }
@@ -281,9 +274,9 @@ find_rows(const ClusterTerms *terms, const List *tables, int64 cluster, text *do
  * be gone, or have lost its document with a row.
  */
 static void
-take_back(const ClusterTerms *terms, Relation clusters, int64 cluster, int64 number,
-		  const List *tables)
+take_back(const ClusterTerms *terms, int64 cluster, int64 number, const List *tables)
 {
+	Relation	clusters = simhash_clusters_open(terms);
 	GuardTerms	searched = simhash_clusters_searched(terms, clusters);
 	GuardDocument kept = simhash_guard_bind_document(clusters, &searched);
 	Relation	key = simhash_clusters_open_key(terms, clusters);
@@ -316,6 +309,7 @@ take_back(const ClusterTerms *terms, Relation clusters, int64 cluster, int64 num
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	index_close(key, AccessShareLock);
+	table_close(clusters, NoLock);
 }
 
 /*
@@ -328,7 +322,6 @@ simhash_clusters_see_start(FunctionCallInfo fcinfo)
 	const TriggerData *data = (TriggerData *) fcinfo->context;
 	Oid			table = RelationGetRelid(data->tg_relation);
 	ClusterTerms *terms = fcinfo->flinfo->fn_extra;
-	Relation	clusters;
 	List	   *tables;
 	int64		cluster;
 	int64		number;
@@ -343,7 +336,6 @@ simhash_clusters_see_start(FunctionCallInfo fcinfo)
 	}
 	if (terms == NULL || !terms->star)
 		simhash_clusters_complain(table);
-	clusters = simhash_clusters_open(terms);
 	cluster = simhash_clusters_of(terms, data->tg_trigslot);
 	number = simhash_clusters_number(terms, data->tg_trigslot, CLUSTER_ID);
 	tables = simhash_clusters_forget_start(table, cluster, number);
@@ -351,6 +343,5 @@ simhash_clusters_see_start(FunctionCallInfo fcinfo)
 	/* Most have rows, and no document. */
 	if (tables != NIL &&
 		(terms->document != 0 || !find_rows(terms, tables, cluster, NULL, &any)))
-		take_back(terms, clusters, cluster, number, tables);
-	table_close(clusters, NoLock);
+		take_back(terms, cluster, number, tables);
 }

@@ -59,28 +59,16 @@ simhash_clusters_become_owner(Oid table, Oid *user, int *context)
 
 /*
  * Open the table, which the transaction has locked.  The same session may have
- * dropped or altered it since, so the types of its columns are checked each time.
+ * dropped or altered it since, so its columns are checked each time.
  */
 Relation
 simhash_clusters_open(const ClusterTerms *terms)
 {
-	static const Oid types[CLUSTER_COLUMNS] = {
-		INT8OID, INT8OID, TIMESTAMPTZOID, TIMESTAMPTZOID, INT8OID,
-		TIMESTAMPTZOID
-	};
 	Relation	relation = try_relation_open(terms->clusters, AccessShareLock);
 
-	if (relation == NULL || relation->rd_rel->relkind != RELKIND_RELATION)
+	if (relation == NULL || relation->rd_rel->relkind != RELKIND_RELATION ||
+		!simhash_clusters_complete(terms))
 		simhash_clusters_complain(terms->clusters);
-	for (int i = 0; i < CLUSTER_COLUMNS; i++)
-	{
-		AttrNumber	column = terms->columns[i];
-
-		if (column > RelationGetNumberOfAttributes(relation) ||
-			(column != 0 &&
-			 simhash_guard_attribute(relation, column)->atttypid != types[i]))
-			simhash_clusters_complain(terms->clusters);
-	}
 	return relation;
 }
 
@@ -100,50 +88,17 @@ simhash_clusters_open_key(const ClusterTerms *terms, Relation clusters)
 	return key;
 }
 
-/* Fail unless a column is the same in the table of the clusters. */
-static void
-check_same(Relation relation, AttrNumber column, Relation clusters,
-		   AttrNumber other)
-{
-	Form_pg_attribute ours = simhash_guard_attribute(relation, column);
-	Form_pg_attribute theirs = simhash_guard_attribute(clusters, other);
-
-	if (ours->atttypid != theirs->atttypid ||
-		ours->atttypmod != theirs->atttypmod ||
-		ours->attcollation != theirs->attcollation)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" has another type or collation than in \"%s\"",
-						NameStr(theirs->attname),
-						RelationGetRelationName(clusters),
-						RelationGetRelationName(relation))));
-}
-
-/*
- * The terms of the search for representatives, in columns of the table of the
- * clusters.  Fails unless these have the types of the same columns of the root.
- */
+/* The terms of the search for representatives, in columns of the open table. */
 GuardTerms
 simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 {
-	Relation	root = table_open(terms->root, AccessShareLock);
 	GuardTerms	searched = terms->terms;
 
-	check_same(root, terms->terms.column, clusters, terms->fingerprint);
-	for (int i = 0; i < searched.ngroup; i++)
-		check_same(root, terms->terms.group[i], clusters, terms->group[i]);
-	if (searched.document != 0)
-		check_same(root, searched.document, clusters, terms->document);
-	else if (terms->terms.expression != NULL &&
-			 simhash_guard_attribute(clusters, terms->document)->atttypid !=
-			 exprType(terms->terms.expression))
-		simhash_clusters_complain(terms->clusters);
 	searched.column = terms->fingerprint;
 	searched.type = simhash_guard_type(clusters, searched.column);
 	searched.group = terms->group;
 	searched.document = terms->document;
 	searched.expression = NULL;
-	table_close(root, NoLock);
 	return searched;
 }
 
@@ -323,5 +278,21 @@ simhash_clusters_find_number(Relation clusters, Relation key, Snapshot snapshot,
 	bool		found = index_getnext_slot(scan, ForwardScanDirection, slot);
 
 	index_endscan(scan);
+	return found;
+}
+
+/* Is a cluster in the open table, committed or about to be? */
+bool
+simhash_clusters_is_there(const ClusterTerms *terms, Relation clusters, int64 id)
+{
+	Relation	key = simhash_clusters_open_key(terms, clusters);
+	TupleTableSlot *slot = table_slot_create(clusters, NULL);
+	SnapshotData dirty;
+	bool		found;
+
+	InitDirtySnapshot(dirty);
+	found = simhash_clusters_find_number(clusters, key, &dirty, id, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(key, AccessShareLock);
 	return found;
 }

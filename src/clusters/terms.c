@@ -347,8 +347,8 @@ is_kept(const ClusterTerms *terms, AttrNumber column, AttrNumber theirs)
  * Is everything there that the kind needs, in columns of the two tables as they are?
  * Whoever has terms may rely on that as long as these cannot be altered.
  */
-static bool
-is_complete(const ClusterTerms *terms)
+bool
+simhash_clusters_complete(const ClusterTerms *terms)
 {
 	const GuardTerms *its = &terms->terms;
 	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
@@ -366,8 +366,9 @@ is_complete(const ClusterTerms *terms)
 					  key->theirs || OidIsValid(key->type));
 	}
 	complete &= !terms->star || is_kept(terms, its->column, terms->fingerprint);
-	complete &= !terms->star || its->document == 0 ||
-		is_kept(terms, its->document, terms->document);
+	if (terms->star && compared)
+		complete &= its->document != 0 ? is_kept(terms, its->document, terms->document) :
+			is_column(terms->clusters, terms->document, exprType(its->expression), true);
 	for (int i = 0; i < its->ngroup; i++)
 		complete &= terms->star ? is_kept(terms, its->group[i], terms->group[i]) :
 			is_column(terms->root, its->group[i], InvalidOid, false);
@@ -407,7 +408,7 @@ read_row(const Deed *deed)
 	if (terms->terms.measure != SIMHASH_NO_MEASURE &&
 		terms->terms.measure != SIMHASH_HAMMING && terms->terms.document == 0)
 		find_expression(terms);
-	if (!is_complete(terms))
+	if (!simhash_clusters_complete(terms))
 		simhash_clusters_complain(terms->clusters);
 	return terms;
 }

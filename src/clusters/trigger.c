@@ -201,7 +201,7 @@ forget_document(const TriggerData *data)
 		simhash_is_of_core(terms->terms.expression))
 		document = simhash_clusters_bind_document(terms, relation);
 	cluster = simhash_clusters_map_columns(terms, relation)->attnums[terms->cluster - 1];
-	simhash_clusters_check_type(relation, cluster, INT8OID);
+	simhash_clusters_check_plain(relation, cluster);
 	if (!simhash_clusters_get_number(relation, data->tg_trigtuple, cluster, &id))
 		return;
 	gone = simhash_guard_get_document(&document, data->tg_trigslot);

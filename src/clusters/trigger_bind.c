@@ -75,24 +75,13 @@ begin_statement(GuardStatement *statement, Relation relation,
 	statement->terms = terms;
 }
 
-/* Fail unless a column that the trigger writes to, if there is one, is of that type. */
+/* Fail if a partition generates a column, if there is one, that the trigger writes. */
 void
-simhash_clusters_check_type(Relation relation, AttrNumber column, Oid type)
+simhash_clusters_check_plain(Relation relation, AttrNumber column)
 {
-	Form_pg_attribute attribute;
-
-	if (column == 0)
-		return;
-	attribute = simhash_guard_attribute(relation, column);
-	if (attribute->atttypid != type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is not of type %s, which the trigger writes",
-						NameStr(attribute->attname),
-						RelationGetRelationName(relation),
-						format_type_be(type))));
-	simhash_guard_refuse_generated(relation, column,
-								   "CALL simhash_drop_clusters(...), and simhash_add_clusters(...) again.");
+	if (column != 0)
+		simhash_guard_refuse_generated(relation, column,
+									   "CALL simhash_drop_clusters(...), and simhash_add_clusters(...) again.");
 }
 
 /* An expression that was text, with the cast to the type of a column; simplified. */
@@ -222,8 +211,8 @@ simhash_clusters_trigger(FunctionCallInfo fcinfo)
 	map = simhash_clusters_map_columns(terms, relation);
 	its->cluster = map->attnums[terms->cluster - 1];
 	its->since = simhash_guard_mapped(map, terms->since);
-	simhash_clusters_check_type(relation, its->cluster, INT8OID);
-	simhash_clusters_check_type(relation, its->since, TIMESTAMPTZOID);
+	simhash_clusters_check_plain(relation, its->cluster);
+	simhash_clusters_check_plain(relation, its->since);
 	check_generated(relation, terms);
 	simhash_guard_bind(guard, relation, &terms->terms, map);
 	simhash_guard_check_shard(trigger->tgname, relation, &guard->terms);
