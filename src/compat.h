@@ -140,8 +140,7 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
 #define simhash_test_old_snapshot(snapshot, rel, page) \
 	TestForOldSnapshot(snapshot, rel, page)
 #define RestrictSearchPath() \
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, \
-					  PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false)
+	simhash_set("search_path", "pg_catalog, pg_temp", GUC_ACTION_SAVE)
 #define simhash_lock_held(tag, mode)	LockHeldByMe(tag, mode)
 #define simhash_array_length(root, array)	estimate_array_length(array)
 #define getIdentitySequence(relation, column, missing_ok) \

@@ -30,6 +30,17 @@ simhash_make_hash(const char *name, int entries, Size key, Size entry,
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+/*
+ * Set a setting until AtEOXact_GUC(), or a subtransaction ends (GUC_ACTION_SAVE), or
+ * the transaction (GUC_ACTION_LOCAL).
+ */
+static inline void
+simhash_set(const char *name, const char *value, GucAction action)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, action, true,
+							 0, false);
+}
+
 /* Fail if one of the arguments with these numbers is null, naming it. */
 #define simhash_check_not_null(fcinfo, ...) \
 	simhash_check_none_null(fcinfo, (const int[]) {__VA_ARGS__}, \

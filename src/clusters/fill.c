@@ -100,13 +100,13 @@ simhash_cluster_compute(ClusterSetup *setup)
 	simhash_cluster_begin_table(call, lockmode);
 
 	/* All rows are joined, though the planner expects few of the function. */
-	simhash_cluster_set("enable_nestloop", "off", GUC_ACTION_SAVE);
-	simhash_cluster_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
+	simhash_set("enable_nestloop", "off", GUC_ACTION_SAVE);
+	simhash_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
 	if (!call->atomic)
-		simhash_cluster_set("transaction_isolation", "repeatable read", GUC_ACTION_LOCAL);
+		simhash_set("transaction_isolation", "repeatable read", GUC_ACTION_LOCAL);
 	(void) find_all_inheritors(call->table, lockmode, NULL);
 	terms = simhash_cluster_find(call);
-	simhash_cluster_set("work_mem", psprintf("%dkB", maintenance_work_mem), GUC_ACTION_SAVE);
+	simhash_set("work_mem", psprintf("%dkB", maintenance_work_mem), GUC_ACTION_SAVE);
 	terms->work =
 		simhash_cluster_create_table(get_rel_namespace(terms->clusters),
 									 get_rel_name(terms->clusters), "fill", false,
@@ -192,8 +192,8 @@ fill_batch(ClusterCall *call, const WorkPart *part, BlockNumber start, int pages
 	if (good)
 	{
 		/* The rows are looked up where they are. */
-		simhash_cluster_set("enable_hashjoin", "off", GUC_ACTION_SAVE);
-		simhash_cluster_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
+		simhash_set("enable_hashjoin", "off", GUC_ACTION_SAVE);
+		simhash_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
 		*filled = simhash_cluster_try(write_fill(call, part, start, pages),
 									  call->table, CLUSTERS_AS_GIVEN, false);
 	}

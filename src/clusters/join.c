@@ -53,7 +53,7 @@ simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wai
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		simhash_cluster_set("lock_timeout", wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
+		simhash_set("lock_timeout", wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
 		(void) simhash_cluster_run_writing(command, table, how);
 		ReleaseCurrentSubTransaction();
 	}
@@ -129,7 +129,7 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
 	relation = simhash_cluster_open_part(call, lot->table);
 	if (!call->atomic)
-		simhash_cluster_set("synchronous_commit", "off", GUC_ACTION_LOCAL);
+		simhash_set("synchronous_commit", "off", GUC_ACTION_LOCAL);
 	if (relation != NULL)
 	{
 		done = simhash_cluster_try(simhash_cluster_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"

@@ -133,17 +133,6 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 	SPI_finish();
 }
 
-/*
- * Set a setting until the end of the transaction (GUC_ACTION_LOCAL), or of the step or
- * a subtransaction (GUC_ACTION_SAVE).
- */
-void
-simhash_cluster_set(const char *name, const char *value, GucAction action)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, action, true,
-							 0, false);
-}
-
 /* Begin a step about a table that may keep no clusters: lock it, as its owner. */
 void
 simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
@@ -152,7 +141,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 
 	CHECK_FOR_INTERRUPTS();
 	if (!call->atomic)
-		simhash_cluster_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
+		simhash_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
 	call->outer = MemoryContextSwitchTo(call->context);
 	call->relation =
 		simhash_open_table(call->table, lockmode, call->function,
@@ -167,7 +156,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 	call->level = NewGUCNestLevel();
 
 	/* Nothing that a step runs is worth compiling. */
-	simhash_cluster_set("jit", "off", GUC_ACTION_SAVE);
+	simhash_set("jit", "off", GUC_ACTION_SAVE);
 	SetUserIdAndSecContext(owner,
 						   call->security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS |
 						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));

@@ -109,8 +109,6 @@ extern char *simhash_cluster_each_group(const ClusterCall *call, bool theirs,
 /* step.c */
 extern void simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo,
 								 int column, void (*act) (ClusterCall *));
-extern void simhash_cluster_set(const char *name, const char *value,
-								GucAction action);
 extern void simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode);
 extern ClusterTerms *simhash_cluster_find(ClusterCall *call);
 extern ClusterTerms *simhash_cluster_begin_step(ClusterCall *call,

@@ -241,8 +241,7 @@ fix_output(void)
 	int			level = NewGUCNestLevel();
 
 	for (size_t i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		simhash_set(settings[i][0], settings[i][1], GUC_ACTION_SAVE);
 	return level;
 }
 

@@ -187,19 +187,13 @@ read_asked(const Trigger *trigger, SimhashMeasure fill)
 	return asked;
 }
 
-/* The column of the root that an option names. */
-static AttrNumber
-find_column(Relation root, const char *name, const char *option)
-{
-	return simhash_find_column(RelationGetRelid(root), name, option, renamed_hint);
-}
-
 /* Find the column of the mark, which must not be one that the guard reads. */
 static AttrNumber
 read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments)
 {
 	const char *name = find_value(trigger, "mark");
-	AttrNumber	mark = name == NULL ? 0 : find_column(root, name, "mark");
+	AttrNumber	mark = name == NULL ? 0 :
+	simhash_find_column(RelationGetRelid(root), name, "mark", renamed_hint);
 
 	if (arguments->action == GUARD_MARK && mark == 0)
 		argument_error("trigger \"%s\": action \"mark\" needs an option mark=column",
@@ -252,7 +246,8 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	arguments->terms = simhash_guard_read_terms(&asked, root);
 	simhash_guard_read_time(&arguments->terms, root,
 							time == NULL ? 0 :
-							find_column(root, time, "time"),
+							simhash_find_column(RelationGetRelid(root), time, "time",
+												renamed_hint),
 							find_value(trigger, "for"));
 	if (most != NULL && (!read_number(most, &arguments->terms.most) ||
 						 arguments->terms.most < 1 ||
@@ -266,7 +261,8 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 		arguments->excepted = pstrdup(arguments->excepted);
 	foreach(lc, find_names(trigger, "except"))
 		arguments->except = lappend_int(arguments->except,
-										find_column(root, lfirst(lc), "except"));
+										simhash_find_column(RelationGetRelid(root), lfirst(lc),
+															"except", renamed_hint));
 	return arguments;
 }
 

@@ -170,19 +170,11 @@ simhash_analyze(SimhashStatement *statement)
 	statement->query = query;
 }
 
-/* Set a setting until AtEOXact_GUC(). */
-static void
-set_locally(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
-}
-
 /* Have nothing written until then, whatever is RESET. */
 static void
 forbid_writing(void)
 {
-	set_locally("transaction_read_only", "on");
+	simhash_set("transaction_read_only", "on", GUC_ACTION_LOCAL);
 	(void) simhash_reset_read_only(true);
 }
 
@@ -200,7 +192,7 @@ plan_and_run(const SimhashStatement *statement, DestReceiver *receiver)
 	ListCell   *lc;
 
 	if (statement->ours)
-		set_locally("jit", "off");
+		simhash_set("jit", "off", GUC_ACTION_LOCAL);
 	if (!keeps)
 		forbid_writing();
 	plan = simhash_plan_query(copyObject(statement->query), statement->text,
