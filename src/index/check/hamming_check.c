@@ -225,12 +225,18 @@ check_right(Oid index, Oid function)
 {
 	Oid			user = GetUserId();
 	HeapTuple	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	bool		may = simhash_owns_relation(index, user) ||
-	has_privs_of_role(user, ((Form_pg_proc) GETSTRUCT(row))->proowner);
-	bool		isnull;
-	Datum		value = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_proacl, &isnull);
-	const Acl  *granted = isnull ? NULL : DatumGetAclP(value);
+	bool		may = simhash_owns_relation(index, user);
+	const Acl  *granted = NULL;
 
+	/* Somebody may have dropped it since it was looked up. */
+	if (HeapTupleIsValid(row))
+	{
+		bool		isnull;
+		Datum		value = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_proacl, &isnull);
+
+		may |= has_privs_of_role(user, ((Form_pg_proc) GETSTRUCT(row))->proowner);
+		granted = isnull ? NULL : DatumGetAclP(value);
+	}
 	for (int i = 0; granted != NULL && i < ACL_NUM(granted); i++)
 	{
 		const AclItem *item = &ACL_DAT(granted)[i];
@@ -239,7 +245,8 @@ check_right(Oid index, Oid function)
 			(ACLITEM_GET_PRIVS(*item) & ACL_EXECUTE) != 0 &&
 			has_privs_of_role(user, item->ai_grantee);
 	}
-	ReleaseSysCache(row);
+	if (HeapTupleIsValid(row))
+		ReleaseSysCache(row);
 	if (!may)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
