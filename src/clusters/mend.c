@@ -13,9 +13,8 @@
  * - Rows of that table which are neither a cluster nor a copy, nor a link to an older
  *	 cluster, go; rows of the other which can be in no cluster have none.
  * - star: What has only a copy of its representative gets that as its own; what has
- *	 none gets one from its oldest row.  Of two that are
- *	 near each other the older one stays.  Rows that are not near what represents
- *	 their cluster join anew.
+ *	 none gets one from its oldest row.  Of two that are near each other the older one
+ *	 stays.  Rows that are not near what represents their cluster join anew.
  * - connected: Clusters with rows near each other are merged.
  * - Rows without a cluster join one.
  *

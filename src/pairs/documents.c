@@ -245,15 +245,22 @@ write_list(SimhashDocuments *documents, const ShFeatures *list)
 	write_part(documents, list->weights, list->n * sizeof *list->weights);
 }
 
+/* Go to a place in the file. */
+static void
+go_to(SimhashDocuments *documents, int64 place)
+{
+	if (BufFileSeek(documents->file, 0, (off_t) place, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in a temporary file: %m")));
+}
+
 /* Keep what is known of a row. */
 static void
 write_evidence(SimhashDocuments *documents, uint32 row,
 			   const SimhashEvidence *evidence)
 {
-	if (BufFileSeek(documents->file, 0, (off_t) documents->end, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file: %m")));
+	go_to(documents, documents->end);
 	documents->offset[row] = documents->end;
 	documents->count[row] = (uint32) evidence->features.n;
 	write_part(documents, evidence, sizeof *evidence);
@@ -265,10 +272,13 @@ write_evidence(SimhashDocuments *documents, uint32 row,
 static void
 read_part(SimhashDocuments *documents, void *part, Size bytes)
 {
-	if (BufFileRead(documents->file, part, bytes) != bytes)
+	Size		got = BufFileRead(documents->file, part, bytes);
+
+	if (got != bytes)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not read from temporary file: %m")));
+				 errmsg("could not read from a temporary file: read only %zu of %zu bytes",
+						got, bytes)));
 }
 
 /* Read the features of a list whose number is known, into memory that stays. */
@@ -288,11 +298,7 @@ static void
 read_evidence(SimhashDocuments *documents, uint32 row,
 			  SimhashEvidence *evidence)
 {
-	if (BufFileSeek(documents->file, 0, (off_t) documents->offset[row],
-					SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file: %m")));
+	go_to(documents, documents->offset[row]);
 	read_part(documents, evidence, sizeof *evidence);
 	read_list(documents, &evidence->features);
 	if (evidence->longer.n > 0)

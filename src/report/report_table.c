@@ -148,7 +148,6 @@ find_document(SimhashTable *table, const char *given,
 	Relation	relation;
 	Node	   *document;
 	Node	   *generated;
-
 	const char *source = given;
 
 	if (given == NULL)
