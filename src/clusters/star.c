@@ -30,7 +30,8 @@
  *
  * The same is done with a representative that simhash_trim_clusters() is about to
  * delete (trim.c).  Where a copy is left of an original that is gone, the next row near
- * it adds the original again, under its id.
+ * it adds the original again, under its id; without a text, as that of the row may be
+ * near another representative as well.
  *
  * What has been added for a row that did not get in, as ON CONFLICT or another trigger
  * left it out, is taken back as the statement ends: then the server calls the trigger
@@ -58,8 +59,9 @@ copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
 /*
  * Add a row of that number to the table of the clusters: our row represents a new
  * cluster; or, for the rows of our transaction to depend on, the representative in a
- * slot is copied.  Returns where the row is.  The document of a copy is that of our
- * row, and goes with it: the other may be that of a row which is never committed.
+ * slot is copied, or added again.  Returns where the row is.  The document of a copy is
+ * that of our row, and goes with it: the other may be that of a row which is never
+ * committed.
  */
 static ItemPointerData
 add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *original)
@@ -88,7 +90,7 @@ add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *orig
 		for (int i = 0; i < terms->terms.ngroup; i++)
 			simhash_clusters_set(slot, terms->group[i], search->group[i]);
 	}
-	if (search->document != NULL)
+	if (search->document != NULL && (original == NULL || number < 0))
 		simhash_clusters_set(slot, terms->document,
 							 simhash_guard_document_value(&its->guard.stored,
 														  search->document));
