@@ -61,6 +61,25 @@ SKIP:
 	race($_) for $first .. $last;
 }
 
+# --- rows that do not get in ---------------------------------------------------
+
+# However many stars one statement starts in vain, none is left.
+$node->safe_psql('postgres', 'CREATE DATABASE crowd');
+is( $node->safe_psql(
+		'crowd', <<'END'), '0', 'as many rows as a crawler sends, all there already');
+SET client_min_messages = warning;
+CREATE EXTENSION simhash;
+CREATE TABLE crowd (id int PRIMARY KEY, fp bigint);
+CALL simhash_add_clusters('crowd', 'fp', 0);
+ALTER TABLE crowd DISABLE TRIGGER USER;
+INSERT INTO crowd VALUES (1, 0);
+ALTER TABLE crowd ENABLE TRIGGER USER;
+INSERT INTO crowd SELECT 1, i * 7919::bigint FROM generate_series(1, 66000) AS i
+ON CONFLICT DO NOTHING;
+SELECT count(*) FROM crowd_clusters;
+END
+$node->safe_psql('postgres', 'DROP DATABASE crowd');
+
 # --- dump, subscriber, standby -----------------------------------------------
 
 # Tables of each kind.

@@ -27,8 +27,8 @@
  * Limits of the work done.
  *
  * NOTES_MAX	rows that may connect clusters that are noted of a transaction; with
- *				more, all rows are looked up again.  And representatives that are
- *				noted at a time; others stay.
+ *				more, all rows are looked up again.  Representatives have no limit: for
+ *				each the server remembers a trigger as well, until that reads the note.
  */
 #define NOTES_MAX	65536
 
@@ -64,7 +64,7 @@ end_xact(XactEvent event, void *arg)
 		starts = merges = NULL;
 }
 
-/* Enter a key, unless so many are there; NULL then. */
+/* Enter a key. */
 static void *
 enter_note(HTAB **notes, const NoteKey *key, Size size)
 {
@@ -76,8 +76,7 @@ enter_note(HTAB **notes, const NoteKey *key, Size size)
 	if (*notes == NULL)
 		*notes = simhash_make_hash("simhash clusters", 64, sizeof *key, size,
 								   TopTransactionContext);
-	return hash_get_num_entries(*notes) >= NOTES_MAX ? NULL :
-		hash_search(*notes, key, HASH_ENTER, NULL);
+	return hash_search(*notes, key, HASH_ENTER, NULL);
 }
 
 /* The key of a row that connects clusters. */
@@ -98,7 +97,8 @@ simhash_clusters_note_merge(Oid clusters, int64 cluster,
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
-	(void) enter_note(&merges, &key, sizeof key);
+	if (merges == NULL || hash_get_num_entries(merges) < NOTES_MAX)
+		(void) enter_note(&merges, &key, sizeof key);
 }
 
 /* May any row of the transaction connect clusters? */
