@@ -218,10 +218,11 @@ class Table:
             arguments['profile'] = literal(self.profile)
         self.keep = None
         if rng.random() < .5:
+            # A name as of columns of simhash's own has to say of what it is one.
+            rank = 't.' * self.rank.startswith('simhash ') + ident(self.rank)
             self.keep = rng.choice(('%s DESC', '%s', '%s DESC NULLS LAST, %s',
                                     '(%s)::int %% 3')).replace(
-                                        '%s', ident(self.rank)).replace(
-                                            '%%', '%')
+                                        '%s', rank).replace('%%', '%')
             arguments['keep'] = literal(self.keep)
         self.kind = 'connected' if rng.random() < .1 else 'star'
         if self.kind != 'star':
