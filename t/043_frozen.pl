@@ -29,12 +29,6 @@ sub kept
 	return $bytes;
 }
 
-# The first dump has owners, all of them the superuser that it was made by.
-$node->safe_psql('postgres', <<'END');
-SELECT 'CREATE ROLE postgres SUPERUSER'
-WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'postgres') \gexec
-END
-
 # --- the dump ---------------------------------------------------------------
 
 my %plans = (
@@ -77,6 +71,12 @@ foreach my $version (@versions)
 	my $dump = PostgreSQL::Test::Utils::tempdir . "/$version.sql";
 
 	append_to_file($dump, kept($version, 'dump.sql'));
+	# All is owned by the superuser that it was made by, whom an undo names, too.
+	my %owners = map { $_ => 1 } slurp_file($dump) =~ /^ALTER .* OWNER TO (\w+);$/mg;
+	$node->safe_psql('postgres', <<"END") foreach sort keys %owners;
+SELECT 'CREATE ROLE $_ SUPERUSER'
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '$_') \\gexec
+END
 	$node->safe_psql('postgres', "CREATE DATABASE \"$database\" TEMPLATE template0");
 	command_ok(
 		[
