@@ -1,5 +1,10 @@
 -- No statement that we have written is compiled, whatever it is thought to cost: what
 -- it calls finds the compiler off.
+\getenv srcdir PG_ABS_SRCDIR
+\set tools :srcdir '/test/tools.sql'
+\set ECHO none
+\i :tools
+\set ECHO all
 CREATE EXTENSION IF NOT EXISTS simhash;
 SET client_min_messages = warning;
 SET jit = on;
@@ -71,13 +76,6 @@ WHERE extname = 'simhash' AND lanname = 'sql'
     -- an immutable one becomes part of the query that calls it
     AND provolatile <> 'i' AND ('jit=off' = ANY (proconfig)) IS NOT TRUE;
 -- and a query that calls one of ours, and sorts its rows, is not worth compiling
-CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
-END $$;
 RESET jit_above_cost;
 SELECT count(*) FILTER (WHERE cost < current_setting('jit_above_cost')::float8) AS cheap,
     max(cost) FILTER (WHERE cost >= current_setting('jit_above_cost')::float8) AS dear
@@ -91,4 +89,4 @@ WHERE extname = 'simhash' AND proretset;
 
 CALL simhash_drop_clusters('kept');
 DROP TABLE made, kept;
-DROP FUNCTION note, noted, jit_of, cost_of;
+DROP FUNCTION note, noted, jit_of;

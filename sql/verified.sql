@@ -388,13 +388,6 @@ SELECT said('fp', 'papers');
 SELECT count(*) FROM simhash_report('papers', 'fp');
 DROP TABLE papers;
 -- the DELETE of a small table is not worth compiling
-CREATE FUNCTION cost_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
-END $$;
 SELECT cost_of(simhash_dedup_sql('made', 'mh')) < current_setting('jit_above_cost')::float8 AS cheap;
 -- by another collation, and by a profile that there is not
 CREATE TABLE papers (id int, body text,

@@ -49,6 +49,16 @@ BEGIN
     RETURN result -> 0 -> 'Plan' ->> 'Plan Rows';
 END $$;
 
+-- what the planner expects a query to cost
+CREATE OR REPLACE FUNCTION cost_of(query text) RETURNS float8
+LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+
 -- the session's memory, without the catalogue's cache: that grows by blocks of
 -- up to a megabyte with what the session has looked up
 CREATE OR REPLACE FUNCTION memory_in_use() RETURNS bigint
