@@ -43,14 +43,15 @@ planner = balls clauses distances hooks key_paths key_prefix selectivity \
 keys = key_columns keys
 report = dedup report_table
 tune = rate tune tune_sample
-pairs = apart components documents pairs prefixes query_rows row_clusters row_groups \
-	row_order row_search sample similar_rows
+pairs = apart components documents pairs prefixes query_rows row_clusters row_families row_groups \
+	row_order row_search similar_rows
 query = progress statement
-search = ball distance functions group_hash measure operators source
+search = ball derivation distance functions group_hash operators source
 weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
-fingerprint = alike arrays bags compat_profiles features fingerprint hashbits_tokens \
-	hashes minhash passages shared similarity utf8 wide
+compare = align describe families judge measures read_document similarity text_layout
+fingerprint = arrays bags compat_profiles features fingerprint hashbits_tokens \
+	hashes minhash passages shared utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds engine plan rows sides wide_pairs
@@ -61,7 +62,7 @@ core/foreign = digest hashbits python recipes
 core/text = ascii borders fold letters profile shared_runs text windows word_places
 
 WINGS = clusters guard index index/build index/check index/scan planner keys \
-	report tune pairs query search weights fingerprint
+	report tune pairs query search weights compare fingerprint
 CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/text
 
 wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))

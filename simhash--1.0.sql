@@ -729,12 +729,12 @@ COMMENT ON FUNCTION simhash_cosine(text[], text[]) IS
 
 CREATE FUNCTION simhash_alike(
     a text, b text, at_least double precision DEFAULT 0.8,
-    profile text DEFAULT NULL)
+    profile text DEFAULT NULL, similarity text DEFAULT 'alike')
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_alike'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
-COMMENT ON FUNCTION simhash_alike(text, text, double precision, text) IS
-'whether two documents are alike, and not by repetition, digits or symbols alone';
+COMMENT ON FUNCTION simhash_alike(text, text, double precision, text, text) IS
+'whether of two documents one may go for the other';
 
 CREATE FUNCTION simhash_alike(
     a text[], b text[], at_least double precision DEFAULT 0.8)
@@ -1400,8 +1400,8 @@ COMMENT ON FUNCTION _simhash_dedup_table(
 CREATE FUNCTION _simhash_plan_rows(
     relation regclass, query text, apart regclass,
     OUT gone text[], OUT kept text[], OUT distance integer,
-    OUT similarity double precision, OUT needed double precision,
-    OUT doubt text)
+    OUT similarity double precision, OUT doubt text, OUT family bigint,
+    OUT differs text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_query_rows'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
@@ -1415,8 +1415,7 @@ CREATE FUNCTION _simhash_report_rows(
     relation regclass, query text, apart regclass,
     OUT kind text, OUT cluster bigint, OUT n bigint, OUT bytes bigint,
     OUT distance integer, OUT similarity double precision,
-    OUT needed double precision, OUT doubt text, OUT repeats double precision,
-    OUT value text)
+    OUT doubt text, OUT family bigint, OUT value text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_query_rows'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000;
@@ -1564,18 +1563,18 @@ SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, g
     CASE WHEN p.at_most IS NOT NULL THEN
         format('fingerprints at most %s bits apart', p.at_most)
     WHEN decides THEN
-        format('%s >= %s', replace(p.similarity, 'alike', 'jaccard'), bound) END,
+        format('%s >= %s', regexp_replace(p.similarity, '^alike.*', 'jaccard'), bound) END,
     format('%s.hamming(g.fp, s.fp) OPERATOR(pg_catalog.<=) %s', schema, p.k)
     || CASE WHEN NOT decides THEN ''
     WHEN p.at_most IS NOT NULL THEN
         format(' AND %s.hamming(g.doc, s.doc) OPERATOR(pg_catalog.<=) %s', schema,
                p.at_most)
-    WHEN p.similarity = 'alike' THEN
+    WHEN p.similarity LIKE 'alike%' THEN
         format(' AND %1$s.simhash_jaccard(g.doc, s.doc%3$s) OPERATOR(pg_catalog.>=)'
-               ' CASE WHEN p.doubt = ''no'' THEN %2$s::pg_catalog.float8 ELSE p.needed END'
-               ' AND (p.doubt = ''no'' OR'
-               ' %1$s.simhash_alike(g.doc, s.doc, %2$s::pg_catalog.float8%3$s))',
-               schema, bound, by_profile)
+               ' %2$s::pg_catalog.float8 AND (p.doubt = ''no'' OR p.family IS NOT NULL OR'
+               ' %1$s.simhash_alike(g.doc, s.doc, %2$s::pg_catalog.float8%3$s%4$s))',
+               schema, bound, by_profile,
+               CASE WHEN NOT arrays THEN format(', %L::pg_catalog.text', p.similarity) END)
     ELSE
         format(' AND %s.simhash_%s(g.doc, s.doc%s) OPERATOR(pg_catalog.>=) %s::pg_catalog.float8',
                schema, p.similarity, by_profile, bound) END
@@ -1601,16 +1600,17 @@ CREATE FUNCTION simhash_dedup_plan(
     at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
     OUT gone text[], OUT kept text[], OUT distance integer,
     OUT similarity double precision, OUT needed double precision,
-    OUT doubt text)
+    OUT doubt text, OUT family bigint, OUT differs text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SET jit = off
 BEGIN ATOMIC
-SELECT r.*
+SELECT r.gone, r.kept, r.distance, r.similarity, CASE WHEN decides THEN p.at_least END,
+    r.doubt, r.family, r.differs
 FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
         document, similarity, at_least, profile, at_most, apart, false) AS p,
     LATERAL _simhash_plan_rows(relation, apart => coalesce(apart, relation), query => format(
-        'SELECT g.key, s.key, p.distance, p.similarity, p.needed, p.doubt FROM %s AS p'
+        'SELECT g.key, s.key, p.distance, p.similarity, p.doubt, p.family, p.differs FROM %s AS p'
         ' JOIN (SELECT %s AS id, %s AS key FROM %s AS t) AS g'
         ' ON g.id OPERATOR(pg_catalog.=) p.id'
         ' JOIN (SELECT %2$s AS id, %3$s AS key FROM %4$s AS t) AS s'
@@ -1644,7 +1644,7 @@ SET jit = off
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
     SELECT p.*, (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS relkind,
-        coalesce(replace(p.similarity, 'alike', 'jaccard'), 'jaccard') AS measure,
+        coalesce(regexp_replace(p.similarity, '^alike.*', 'jaccard'), 'jaccard') AS measure,
         columns, CASE WHEN id IS NOT NULL THEN bytes END AS bytes
     FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
                               similarity, at_least, profile, at_most, apart, true) AS p,
@@ -1662,16 +1662,16 @@ WITH parts AS MATERIALIZED (
         'WITH plan AS MATERIALIZED (SELECT * FROM %s)'
         ' SELECT ''table'', NULL::pg_catalog.int8, pg_catalog.count(*),'
         ' NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.float8,'
-        ' NULL::pg_catalog.float8, NULL, NULL::pg_catalog.float8, NULL FROM %s AS t'
+        ' NULL, NULL::pg_catalog.int8, NULL FROM %s AS t'
         ' UNION ALL SELECT CASE WHEN p.id IS NULL THEN ''summary'''
         ' WHEN p.id OPERATOR(pg_catalog.=) p.representative THEN ''center'' ELSE ''row'' END,'
         ' p.cluster, p.size, %s, CASE WHEN p.id OPERATOR(pg_catalog.<>) p.representative THEN'
-        ' p.distance END, p.similarity, p.needed, p.doubt, p.repeats, NULL FROM plan AS p',
+        ' p.distance END, p.similarity, p.doubt, p.family, p.differs FROM plan AS p',
         decided, source, coalesce(bytes, 'NULL')),
         CASE WHEN id IS NOT NULL THEN format(
             ' LEFT JOIN %2$s AS t ON %1$s OPERATOR(pg_catalog.=) p.id'
             ' AND p.id OPERATOR(pg_catalog.<>) p.representative'
-            ' UNION ALL SELECT ''shown'', p.cluster, NULL, NULL, NULL, NULL, NULL, NULL,'
+            ' UNION ALL SELECT ''shown'', p.cluster, NULL, NULL, NULL, NULL, NULL,'
             ' NULL, t.value FROM (SELECT id, cluster FROM plan'
             ' WHERE id OPERATOR(pg_catalog.=) representative'
             ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
@@ -1684,7 +1684,7 @@ WITH parts AS MATERIALIZED (
             -- not t.*, which has all of a row fetched where it is joined
             columns) END,
         CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
-            ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, NULL, NULL, g.doc, NULL,'
+            ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, NULL, g.doc, NULL,'
             ' s.doc FROM (SELECT id, representative FROM plan'
             ' WHERE id OPERATOR(pg_catalog.<>) representative'
             ' ORDER BY pg_catalog.hashtext(id::pg_catalog.text) LIMIT 1000) AS p'
@@ -1696,9 +1696,6 @@ WITH parts AS MATERIALIZED (
     SELECT sum(n) FILTER (WHERE kind = 'table') AS total,
         sum(n) FILTER (WHERE kind = 'summary') AS present,
         sum(cluster) FILTER (WHERE kind = 'summary') AS alone,
-        round((max(f.similarity) FILTER (WHERE kind = 'summary'))::numeric, 3) AS reached,
-        round((max(f.needed) FILTER (WHERE kind = 'summary'))::numeric, 3) AS needed,
-        round((max(repeats) FILTER (WHERE kind = 'summary'))::numeric, 2) AS repeats,
         count(*) FILTER (WHERE kind = 'center') AS clusters,
         count(*) FILTER (WHERE goes) AS rows,
         count(*) FILTER (WHERE goes AND distance = 0) AS equal,
@@ -1734,10 +1731,6 @@ WITH parts AS MATERIALIZED (
         (9, 0, 'duplicates', 'bytes of redundant rows',
          CASE WHEN id IS NOT NULL THEN coalesce(facts.bytes, 0)::text END),
         (9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text),
-        (9, 2, 'duplicates', 'similarity of two rows drawn at random (of one pair in ten)',
-         reached::text),
-        (9, 3, 'duplicates', 'times that a feature occurs in its row (median)',
-         repeats::text),
         (13, 0, 'advice', 'delete', CASE WHEN rows > 0 THEN
             format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
                    ' that would stay%s. %s', rows, total, round(100.0 * rows / total, 1),
@@ -1792,24 +1785,22 @@ WITH parts AS MATERIALIZED (
         CASE WHEN doubt IS NULL THEN count(*)::text
         ELSE format('%s rows stay, though they are similar to another one: %s'
                ' simhash_dedup_plan lists them.', count(*), CASE doubt
-        WHEN 'symbols' THEN
-            'only digits or symbols differ. Where these mean nothing, name a document'
-            ' without them, as in document =>'
-            ' ''regexp_replace(body, ''''[0-9]+'''', '''''''', ''''g'''')''.'
-        WHEN 'short' THEN
-            'these are short, and a word more or less may say all. A lower at_least asks'
-            ' for less.'
-        WHEN 'repetition' THEN
-            'the same few words occur again and again. A profile of longer windows,'
-            ' as word-6, tells such texts apart.'
-        ELSE format('many rows are, by %s (one in ten of pairs drawn at random), so %s'
-                    ' is asked for. A text that all rows share says nothing: compare'
-                    ' what is their own (documentation, passages).',
-                    max(reached), max(facts.needed)) END) END
-    FROM facts, (SELECT kind, doubt, CASE WHEN kind = 'center' THEN 64 - position(B'1' IN n::bit(64))
+        WHEN 'digits' THEN 'digits differ. Where these mean nothing, take similarity =>'
+            ' ''alike-but-digits''.'
+        WHEN 'signs' THEN 'signs differ. Where these mean nothing, take similarity =>'
+            ' ''alike-but-signs''.'
+        ELSE 'a word stands for another, and too few rows are near to them to tell an'
+            ' entry from an edit.' END) END
+    FROM (SELECT kind, doubt, CASE WHEN kind = 'center' THEN 64 - position(B'1' IN n::bit(64))
                      WHEN doubt IS NULL THEN distance END AS nth
                  FROM found WHERE kind IN ('center', 'row')) AS f
     GROUP BY kind, doubt, nth
+    UNION ALL
+    (SELECT 9, 4 + row_number() OVER (ORDER BY count(*) DESC, family), 'doubts',
+        format('family %s: %s', family, doubt),
+        format('%s rows, as %s', count(*), min(f.value))
+    FROM found AS f WHERE doubt IS NOT NULL AND kind = 'row' GROUP BY family, doubt
+    ORDER BY count(*) DESC, family LIMIT 10)
     UNION ALL
     SELECT 12, row_number() OVER (ORDER BY c.n DESC, cluster), 'largest clusters',
         format('%s rows, up to distance %s', c.n, max(f.distance)), max(f.value)
@@ -1862,7 +1853,7 @@ WITH parts AS MATERIALIZED (
                     translate(standard, E'\n\r', '  ')) END
     FROM parts
     UNION ALL
-    SELECT 2, 'and not by repetition, chance, digits or symbols alone; simhash_dedup_plan lists these'
+    SELECT 2, 'and only for an edit; simhash_dedup_plan lists where other words, digits or signs stand'
     FROM parts WHERE decides AND parts.similarity = 'alike'
     UNION ALL
     SELECT 2 + row_number() OVER (ORDER BY nspname, relname, conname),
@@ -2289,7 +2280,7 @@ $text$, max(plan_name), string_agg(format(' AND NOT EXISTS (SELECT FROM %s WHERE
     -- the columns of a plan
     SELECT string_agg(format('''%s %s''', column_name, type::oid), ', ') AS columns
     FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
-          ('needed', 'float8'), ('doubt', 'text'), ('done', 'text')) AS v (column_name, type)
+          ('family', 'int8'), ('doubt', 'text'), ('done', 'text')) AS v (column_name, type)
 ), strangers AS (
     -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
     -- a child run with the rights of whoever carries it out; who has the rights of the
@@ -2529,7 +2520,7 @@ $text$, refusals.text, locks.text, (SELECT c.text FROM strangers AS c WHERE leng
         -- Some pairs of the plan: lock their rows, and compare them again.  What others
         -- go for does not go itself, and a row goes once, whatever its key is written as.
         WITH pair AS MATERIALIZED (
-            SELECT p.ctid AS line, p.gone, p.kept, p.needed, coalesce(p.doubt, '') AS doubt
+            SELECT p.ctid AS line, p.gone, p.kept, p.family, coalesce(p.doubt, '') AS doubt
             FROM %s AS p WHERE p.done IS NULL AND coalesce(p.doubt, 'no') = 'no'
             ORDER BY p.gone DESC LIMIT %s
 $text$, schema, name, _simhash_shape(relation),
@@ -2736,8 +2727,7 @@ CREATE FUNCTION _simhash_plan_by_ctid(
     at_most bigint, apart text,
     OUT id tid, OUT cluster bigint, OUT representative tid,
     OUT distance integer, OUT size bigint, OUT similarity double precision,
-    OUT needed double precision, OUT doubt text,
-    OUT repeats double precision)
+    OUT doubt text, OUT family bigint, OUT differs text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
@@ -2766,8 +2756,7 @@ CREATE FUNCTION _simhash_plan_by_text(
     at_most bigint, apart text,
     OUT id text, OUT cluster bigint, OUT representative text,
     OUT distance integer, OUT size bigint, OUT similarity double precision,
-    OUT needed double precision, OUT doubt text,
-    OUT repeats double precision)
+    OUT doubt text, OUT family bigint, OUT differs text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_clusters'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;

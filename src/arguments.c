@@ -76,6 +76,14 @@ simhash_text_argument(FunctionCallInfo fcinfo, int argument)
 	return value;
 }
 
+/* An argument as a string, or NULL. */
+char *
+simhash_optional_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return PG_ARGISNULL(argument) ? NULL
+		: text_to_cstring(PG_GETARG_TEXT_PP(argument));
+}
+
 /*
  * Is an argument the first of two words?  Fail unless it is one of them.  The
  * hint names the second one first, as it is the default.

@@ -53,6 +53,7 @@ extern void simhash_check_none_null(FunctionCallInfo fcinfo,
 pg_noreturn extern void simhash_complain_of_empty(FunctionCallInfo fcinfo,
 												  int argument);
 extern char *simhash_text_argument(FunctionCallInfo fcinfo, int argument);
+extern char *simhash_optional_argument(FunctionCallInfo fcinfo, int argument);
 extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
 						   const char *yes, const char *no);
 extern int64 simhash_check_range(const char *who, const char *name, int64 value,

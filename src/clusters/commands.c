@@ -31,7 +31,7 @@ write_documents(const ClusterTerms *terms)
 	return psprintf("'" DOCUMENT "'::pg_catalog.text, '%s'::pg_catalog.text,"
 					" '%.17g'::pg_catalog.float8, %s::pg_catalog.text,"
 					" %s::pg_catalog.int8",
-					simhash_measure_argument(its->measure), its->at_least,
+					simhash_measures[its->measure].name, its->at_least,
 					quote_literal_cstr(its->profile->name),
 					its->measure == SIMHASH_HAMMING ? psprintf("'%d'", its->at_most) : "NULL");
 }

@@ -600,7 +600,7 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
 						 ", 'at_least'::pg_catalog.text, '%.17g'::pg_catalog.float8"
 						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
-						 simhash_measure_argument(terms->terms.measure), its->at_least,
+						 simhash_measures[terms->terms.measure].name, its->at_least,
 						 quote_literal_cstr(its->profile->name));
 	if (its->measure == SIMHASH_HAMMING)
 		appendStringInfo(&text, ", 'at_most'::pg_catalog.text, '%d'::pg_catalog.int4",

@@ -46,43 +46,6 @@ typedef void (*SimhashWordsReader) (void *state, const ShWord *words,
 typedef bool (*SimhashWideFamily) (const ShProfile *profile, text *document,
 								   int words, uint64 *fingerprint);
 
-/* How similar two documents are, by their features. */
-typedef enum SimhashMeasure
-{
-	SIMHASH_JACCARD,			/* of the sets */
-	SIMHASH_COSINE,				/* of the weights */
-	SIMHASH_NO_MEASURE,			/* they are not compared */
-	SIMHASH_CONTAINMENT,		/* of the first set in the second */
-	SIMHASH_BY_ALIKE,			/* Jaccard, and what alike.c asks besides */
-	SIMHASH_HAMMING				/* they are fingerprints, so many bits apart */
-} SimhashMeasure;
-
-/* "at_least" where it is not said. */
-#define SIMHASH_AT_LEAST	0.8
-
-/* Whether one of two documents may go for the other. */
-typedef enum SimhashVerdict
-{
-	SIMHASH_UNLIKE,
-	SIMHASH_ALIKE,
-
-	/* they are similar enough, but there is doubt that this means anything */
-	SIMHASH_BY_REPETITION,
-	SIMHASH_BUT_FOR_SYMBOLS,
-	SIMHASH_TOO_SHORT,
-	SIMHASH_BY_CHANCE
-} SimhashVerdict;
-
-/* What is known of a document whether it is alike to others. */
-typedef struct SimhashEvidence
-{
-	ShFeatures	features;		/* counted */
-	uint64		words;			/* hash of the words, without digits */
-	uint64		marks;			/* hash of digits and symbols, with their
-								 * places */
-	ShFeatures	longer;			/* longer windows, of a text */
-} SimhashEvidence;
-
 /* A feature of a document, or of an array. */
 typedef struct SimhashFeature
 {
@@ -181,27 +144,6 @@ extern void simhash_init_bag(ShBag *bag, MemoryContext context);
 extern void simhash_fill_bag(ShBag *bag, ShDamping damping,
 							 const ShProfile *profile, text *document);
 extern void simhash_fill_bag_of(ShBag *bag, ArrayType *features);
-
-/* alike.c */
-extern SimhashEvidence simhash_features_evidence(const ShBag *bag);
-extern SimhashEvidence simhash_text_evidence(const ShBag *bag, ShBag *longer,
-											 const ShProfile *profile,
-											 text *document);
-extern double simhash_beyond_chance(double at_least, double chance);
-extern SimhashVerdict simhash_judge(const ShProfile *profile, double at_least,
-									double chance, const SimhashEvidence *a,
-									const SimhashEvidence *b,
-									const ShBag *bag, const ShBag *longer,
-									double *similarity);
-
-/* similarity.c */
-extern bool simhash_compare_features(SimhashMeasure measure, const ShBag *bag,
-									 const ShFeatures *list,
-									 double *similarity);
-extern bool simhash_exact_similarity(SimhashMeasure measure,
-									 const ShProfile *profile, double at_least,
-									 bool arrays, text *a, text *b,
-									 double *similarity);
 
 /* wide.c */
 extern PGDLLEXPORT Datum simhash_bits(PG_FUNCTION_ARGS);

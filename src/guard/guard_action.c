@@ -180,7 +180,7 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 						names.data, values.data, match->distance, similarity);
 	return psprintf("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
 					names.data, values.data, match->distance,
-					simhash_measure_name(guard->arguments.terms.measure),
+					simhash_measures[guard->arguments.terms.measure].called,
 					similarity);
 }
 
@@ -198,7 +198,7 @@ guard_hint(const char *name, const GuardTerms *terms, bool unseen)
 		return errhint("Trigger \"%s\" takes rows within distance %d, with documents within distance %d, for near-duplicates.",
 					   name, terms->radius, terms->at_most);
 	return errhint("Trigger \"%s\" takes rows within distance %d, with a %s similarity of at least %g, for near-duplicates.",
-				   name, terms->radius, simhash_measure_name(terms->measure),
+				   name, terms->radius, simhash_measures[terms->measure].called,
 				   terms->at_least);
 }
 

@@ -36,11 +36,11 @@ document_type(Relation relation, const GuardTerms *terms)
 							terms->column);
 	Oid			type = terms->expression != NULL ?
 	exprType(terms->expression) : column->atttypid;
-	Oid			element = get_element_type(getBaseType(type));
+	Oid			read_as = simhash_document_type(SIMHASH_JACCARD, type);
 
 	if (terms->measure == SIMHASH_HAMMING)
 		return simhash_guard_type(relation, terms->document).oid;
-	if (!IsBinaryCoercible(OidIsValid(element) ? element : type, TEXTOID))
+	if (!OidIsValid(read_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" is of type %s, not text or text[]",
@@ -48,7 +48,7 @@ document_type(Relation relation, const GuardTerms *terms)
 						RelationGetRelationName(relation),
 						format_type_be(type)),
 				 errhint("Documents are texts or arrays of texts; fingerprints are compared by the similarity \"hamming\".")));
-	return OidIsValid(element) ? TEXTARRAYOID : TEXTOID;
+	return read_as;
 }
 
 /*
@@ -160,7 +160,8 @@ double
 simhash_guard_similarity(const GuardTerms *terms, const GuardDocument *kind,
 						 text *document, text *other)
 {
-	double		similarity = -1;
+	SimhashComparison comparison = {.width = 0};
+	double		similarity;
 
 	if (document == NULL || other == NULL)
 		return -1;
@@ -172,11 +173,11 @@ simhash_guard_similarity(const GuardTerms *terms, const GuardDocument *kind,
 
 		return distance <= terms->at_most ? distance : -1;
 	}
-	return simhash_exact_similarity(terms->measure, terms->profile,
-									terms->at_least,
-									kind->type == TEXTARRAYOID,
-									DatumGetTextPP(PointerGetDatum(document)),
-									DatumGetTextPP(PointerGetDatum(other)),
-									&similarity) &&
-		similarity >= terms->at_least ? similarity : -1;
+	comparison.measure = terms->measure;
+	comparison.at_least = terms->at_least;
+	comparison.profile = terms->profile;
+	comparison.arrays = kind->type == TEXTARRAYOID;
+	return simhash_compare(&comparison, DatumGetTextPP(PointerGetDatum(document)),
+						   DatumGetTextPP(PointerGetDatum(other)),
+						   &similarity) == SIMHASH_ALIKE ? similarity : -1;
 }

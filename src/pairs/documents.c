@@ -22,18 +22,17 @@
  */
 #include "pairs/pairs.h"
 
-#include "parser/parse_coerce.h"
+#include "catalog/pg_type_d.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "search/search.h"
 
-/* What is known of a row, and stays in memory. */
-typedef struct KeptEvidence
+/* The document of a row, in memory. */
+typedef struct KeptDocument
 {
 	uint32		row;			/* the key */
-	SimhashEvidence evidence;
-} KeptEvidence;
+	SimhashDocument document;
+} KeptDocument;
 
 /* ShBag.allocate: what a document needs must fit into memory by itself. */
 static void *
@@ -48,14 +47,6 @@ allocate_features(void *context, size_t bytes)
 	return MemoryContextAllocHuge(context, bytes);
 }
 
-/* An argument as a string, or NULL. */
-static char *
-string_argument(FunctionCallInfo fcinfo, int argument)
-{
-	return PG_ARGISNULL(argument) ? NULL
-		: text_to_cstring(PG_GETARG_TEXT_PP(argument));
-}
-
 /*
  * Take five arguments, from the given one on: document, similarity, at_least,
  * profile and at_most.
@@ -65,12 +56,12 @@ simhash_document_options(FunctionCallInfo fcinfo, int argument)
 {
 	SimhashDocumentOptions options;
 
-	options.document = string_argument(fcinfo, argument);
-	options.similarity = string_argument(fcinfo, argument + 1);
+	options.document = simhash_optional_argument(fcinfo, argument);
+	options.similarity = simhash_optional_argument(fcinfo, argument + 1);
 	options.bounded = !PG_ARGISNULL(argument + 2);
 	options.at_least = !options.bounded ? SIMHASH_AT_LEAST
 		: simhash_check_at_least(PG_GETARG_FLOAT8(argument + 2));
-	options.profile = string_argument(fcinfo, argument + 3);
+	options.profile = simhash_optional_argument(fcinfo, argument + 3);
 	options.limited = !PG_ARGISNULL(argument + 4);
 	options.at_most = options.limited ? PG_GETARG_INT64(argument + 4) : 0;
 	return options;
@@ -114,10 +105,10 @@ simhash_documents_begin(const SimhashDocumentOptions *options)
 				 errhint("For example, document => 'pdq', similarity => 'hamming', at_most => 31 has the fingerprints in \"pdq\" decide.")));
 	documents = palloc0(sizeof *documents);
 	documents->document = options->document;
-	documents->measure = measure;
-	documents->least = options->at_least;
-	documents->most = options->at_most;
-	documents->profile = options->profile == NULL ? sh_default_profile
+	documents->comparison.measure = measure;
+	documents->comparison.at_least = options->at_least;
+	documents->comparison.at_most = options->at_most;
+	documents->comparison.profile = options->profile == NULL ? sh_default_profile
 		: simhash_get_profile(cstring_to_text(options->profile));
 	documents->context = AllocSetContextCreate(CurrentMemoryContext,
 											   "simhash documents",
@@ -128,43 +119,34 @@ simhash_documents_begin(const SimhashDocumentOptions *options)
 	documents->scratch = AllocSetContextCreate(documents->context,
 											   "simhash document",
 											   ALLOCSET_DEFAULT_SIZES);
+	documents->loaded_context = AllocSetContextCreate(documents->context,
+													  "simhash words",
+													  ALLOCSET_DEFAULT_SIZES);
 	return documents;
 }
 
-/*
- * Take the type of the documents to come; fail unless documents of it can be
- * compared: text and text[], and types that are stored alike, as citext and
- * xml, which are read as text without a cast; or fingerprints.
- */
+/* Take the type of the documents to come; fail unless such can be compared. */
 void
 simhash_documents_type(SimhashDocuments *documents, Oid type)
 {
-	Oid			base = getBaseType(type);
-	Oid			element = get_element_type(base);
-	bool		bits = base == INT8OID || base == BITOID || base == VARBITOID;
-	Oid			function;
+	bool		hamming = documents->comparison.measure == SIMHASH_HAMMING;
 	MemoryContext old = MemoryContextSwitchTo(documents->context);
 
-	documents->arrays = OidIsValid(element);
-	if (documents->arrays)
-		base = getBaseType(element);
-	if (documents->measure == SIMHASH_HAMMING ? !bits :
-		find_coercion_pathway(TEXTOID, base, COERCION_EXPLICIT, &function) !=
-		COERCION_PATH_RELABELTYPE)
+	documents->type = simhash_document_type(documents->comparison.measure, type);
+	if (!OidIsValid(documents->type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 documents->measure == SIMHASH_HAMMING ?
+				 hamming ?
 				 errmsg("document \"%s\" is of type %s, not bigint or bit",
 						documents->document, format_type_be(type)) :
 				 errmsg("document \"%s\" is of type %s, not text or text[]",
 						documents->document, format_type_be(type)),
-				 bits ?
-				 errhint("Fingerprints are compared by similarity => 'hamming', at_most => 31.") :
-				 documents->measure == SIMHASH_HAMMING ?
+				 hamming ?
 				 errhint("By the similarity \"hamming\" fingerprints are compared.") :
+				 OidIsValid(simhash_document_type(SIMHASH_HAMMING, type)) ?
+				 errhint("Fingerprints are compared by similarity => 'hamming', at_most => 31.") :
 				 errhint("Have the query cast it to text.")));
-	documents->type = documents->measure == SIMHASH_HAMMING ? base :
-		documents->arrays ? TEXTARRAYOID : TEXTOID;
+	documents->comparison.arrays = documents->type == TEXTARRAYOID;
 	documents->columns =
 		BuildDescFromLists(list_make1(makeString(pstrdup("document"))),
 						   list_make1_oid(documents->type),
@@ -191,7 +173,7 @@ begin_keeping(SimhashDocuments *documents)
 {
 	MemoryContextReset(documents->kept_context);
 	documents->kept = simhash_make_hash("simhash features", 1024, sizeof(uint32),
-										sizeof(KeptEvidence),
+										sizeof(KeptDocument),
 										documents->kept_context);
 }
 
@@ -215,12 +197,11 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 	documents->kept_limit = Max(spare, SIMHASH_KEPT_LEAST);
 	documents->file = BufFileCreateTemp(false);
 	simhash_init_bag(&documents->bag, documents->context);
-	simhash_init_bag(&documents->longer, documents->context);
-	documents->bag.allocate = documents->longer.allocate = allocate_features;
+	documents->bag.allocate = allocate_features;
 	MemoryContextSwitchTo(old);
 }
 
-/* --- features ------------------------------------------------------------- */
+/* --- what is known of them ------------------------------------------------ */
 
 /* The bytes of the arrays of so many features. */
 static inline Size
@@ -229,20 +210,20 @@ features_bytes(uint64 n)
 	return n * (sizeof(uint64) + sizeof(uint32));
 }
 
+/* The memory that what is known of a document takes. */
+static Size
+document_bytes(const SimhashDocument *document)
+{
+	return features_bytes(document->features.n) + document->words.bytes +
+		document->words.n * sizeof(SimhashWord);
+}
+
 /* Write something to the end of the file. */
 static void
 write_part(SimhashDocuments *documents, const void *part, Size bytes)
 {
 	BufFileWrite(documents->file, unconstify(void *, part), bytes);
 	documents->end += (int64) bytes;
-}
-
-/* Write the features of a list to the end of the file. */
-static void
-write_list(SimhashDocuments *documents, const ShFeatures *list)
-{
-	write_part(documents, list->hashes, list->n * sizeof *list->hashes);
-	write_part(documents, list->weights, list->n * sizeof *list->weights);
 }
 
 /* Go to a place in the file. */
@@ -255,17 +236,22 @@ go_to(SimhashDocuments *documents, int64 place)
 				 errmsg("could not seek in a temporary file: %m")));
 }
 
-/* Keep what is known of a row. */
+/* Keep the document of a row. */
 static void
-write_evidence(SimhashDocuments *documents, uint32 row,
-			   const SimhashEvidence *evidence)
+write_document(SimhashDocuments *documents, uint32 row,
+			   const SimhashDocument *document)
 {
+	const ShFeatures *features = &document->features;
+	const SimhashWords *words = &document->words;
+
 	go_to(documents, documents->end);
 	documents->offset[row] = documents->end;
-	documents->count[row] = (uint32) evidence->features.n;
-	write_part(documents, evidence, sizeof *evidence);
-	write_list(documents, &evidence->features);
-	write_list(documents, &evidence->longer);
+	documents->count[row] = (uint32) features->n;
+	write_part(documents, document, sizeof *document);
+	write_part(documents, features->hashes, features->n * sizeof *features->hashes);
+	write_part(documents, features->weights, features->n * sizeof *features->weights);
+	write_part(documents, words->list, words->n * sizeof *words->list);
+	write_part(documents, words->forms, words->bytes);
 }
 
 /* Read the next part of the file. */
@@ -281,59 +267,59 @@ read_part(SimhashDocuments *documents, void *part, Size bytes)
 						got, bytes)));
 }
 
-/* Read the features of a list whose number is known, into memory that stays. */
-static void
-read_list(SimhashDocuments *documents, ShFeatures *list)
+/* Read the document of a row, which has features, into memory that stays. */
+static SimhashDocument
+read_kept(SimhashDocuments *documents, uint32 row)
 {
-	uint64	   *hashes = MemoryContextAllocHuge(documents->kept_context,
-												features_bytes(list->n));
+	SimhashDocument document;
+	char	   *memory;
 
-	read_part(documents, hashes, features_bytes(list->n));
-	list->hashes = hashes;
-	list->weights = (uint32 *) (hashes + list->n);
-}
-
-/* Read what is known of a row, which has features. */
-static void
-read_evidence(SimhashDocuments *documents, uint32 row,
-			  SimhashEvidence *evidence)
-{
 	go_to(documents, documents->offset[row]);
-	read_part(documents, evidence, sizeof *evidence);
-	read_list(documents, &evidence->features);
-	if (evidence->longer.n > 0)
-		read_list(documents, &evidence->longer);
+	read_part(documents, &document, sizeof document);
+	memory = MemoryContextAllocHuge(documents->kept_context,
+									document_bytes(&document) + MAXIMUM_ALIGNOF);
+	document.words.list = (SimhashWord *) memory;
+	memory += document.words.n * sizeof(SimhashWord);
+	document.features.hashes = (uint64 *) memory;
+	document.features.weights = (uint32 *) (memory + document.features.n * sizeof(uint64));
+	memory += features_bytes(document.features.n);
+	document.words.forms = memory;
+	read_part(documents, unconstify(uint64 *, document.features.hashes),
+			  features_bytes(document.features.n));
+	read_part(documents, document.words.list, document.words.n * sizeof(SimhashWord));
+	read_part(documents, document.words.forms, document.words.bytes);
+	return document;
 }
 
-/* What is known of a row that has been read, until the next call. */
-SimhashEvidence
-simhash_documents_evidence(SimhashDocuments *documents, uint32 row)
+/* The document of a row that has been read, until the next call. */
+SimhashDocument
+simhash_documents_get(SimhashDocuments *documents, uint32 row)
 {
-	SimhashEvidence evidence = {.words = 0};
-	KeptEvidence *kept;
+	SimhashDocument document = {.words = {0}};
+	KeptDocument *kept;
 
 	if (documents->count[row] == 0)
-		return evidence;
+		return document;
 	kept = documents->kept == NULL ? NULL
 		: hash_search(documents->kept, &row, HASH_FIND, NULL);
 	if (kept != NULL)
-		return kept->evidence;
+		return kept->document;
 	if (documents->kept == NULL ||
 		(int64) (MemoryContextMemAllocated(documents->kept_context, true) +
 				 features_bytes(documents->count[row])) >
 		documents->kept_limit)
 		begin_keeping(documents);
-	read_evidence(documents, row, &evidence);
+	document = read_kept(documents, row);
 	kept = hash_search(documents->kept, &row, HASH_ENTER, NULL);
-	kept->evidence = evidence;
-	return evidence;
+	kept->document = document;
+	return document;
 }
 
 /* The words of a fingerprint, in place of features; all are equally wide. */
-static SimhashEvidence
+static SimhashDocument
 read_fingerprint(SimhashDocuments *documents, Datum value)
 {
-	SimhashEvidence evidence = {.words = 0};
+	SimhashDocument document = {.words = {0}};
 	uint64	   *words = palloc0(sizeof *words * SH_WORDS);
 	SimhashBits bits = {SH_BITS, NULL};
 
@@ -344,36 +330,13 @@ read_fingerprint(SimhashDocuments *documents, Datum value)
 		simhash_check_width(bits.width);
 		sh_cut_whole(bits.width, bits.bytes, words);
 	}
-	if (documents->width == 0)
-		documents->width = bits.width;
-	simhash_check_widths(documents->width, bits.width);
-	evidence.features.n = sh_words_of(bits.width);
-	evidence.features.hashes = words;
-	evidence.features.weights = palloc0(sizeof(uint32) * SH_WORDS);
-	return evidence;
-}
-
-/* What is known of a document, in the scratch context and in the bags. */
-static SimhashEvidence
-read_document(SimhashDocuments *documents, Datum value)
-{
-	ShDamping	damping = documents->measure == SIMHASH_COSINE ?
-	documents->profile->damping : SH_DAMP_COUNT;
-	text	   *document;
-
-	if (documents->measure == SIMHASH_HAMMING)
-		return read_fingerprint(documents, value);
-	if (documents->arrays)
-	{
-		simhash_fill_bag_of(&documents->bag, DatumGetArrayTypeP(value));
-		return simhash_features_evidence(&documents->bag);
-	}
-	document = DatumGetTextPP(value);
-	simhash_fill_bag(&documents->bag, damping, documents->profile, document);
-	return documents->measure == SIMHASH_BY_ALIKE ?
-		simhash_text_evidence(&documents->bag, &documents->longer,
-							  documents->profile, document) :
-		simhash_features_evidence(&documents->bag);
+	if (documents->comparison.width == 0)
+		documents->comparison.width = bits.width;
+	simhash_check_widths(documents->comparison.width, bits.width);
+	document.features.n = sh_words_of(bits.width);
+	document.features.hashes = words;
+	document.features.weights = palloc0(sizeof(uint32) * SH_WORDS);
+	return document;
 }
 
 /*
@@ -404,14 +367,16 @@ simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
 		if (documents->offset[row] >= 0 || !wanted(context, row))
 			continue;
 		slot_getallattrs(slot);
-		memset(&documents->evidence, 0, sizeof documents->evidence);
+		memset(&documents->current, 0, sizeof documents->current);
 		old = MemoryContextSwitchTo(documents->scratch);
 		if (!slot->tts_isnull[0])
-			documents->evidence = read_document(documents,
-												slot->tts_values[0]);
+			documents->current = documents->comparison.measure == SIMHASH_HAMMING ?
+				read_fingerprint(documents, slot->tts_values[0]) :
+				simhash_read_document(&documents->comparison, &documents->bag,
+									  slot->tts_values[0]);
 		MemoryContextSwitchTo(old);
 		if (same == NULL || !same(context, row))
-			write_evidence(documents, row, &documents->evidence);
+			write_document(documents, row, &documents->current);
 		MemoryContextReset(documents->scratch);
 	}
 	ExecDropSingleTupleTableSlot(slot);
@@ -424,31 +389,34 @@ simhash_documents_read(SimhashDocuments *documents, SimhashRowTest wanted,
 uint64
 simhash_documents_hash(const SimhashDocuments *documents)
 {
-	const SimhashEvidence *mine = &documents->evidence;
-	uint64		hash = documents->bag.multiplier + mine->words + mine->marks;
+	const SimhashDocument *mine = &documents->current;
+	uint64		hash = documents->bag.multiplier;
 
-	if (mine->features.n == 0 || documents->most < 0)
+	if (mine->features.n == 0 || documents->comparison.at_most < 0)
 		return 0;
 	for (size_t i = 0; i < mine->features.n; i++)
 		hash = sh_mix(hash + mine->features.hashes[i]) + mine->features.weights[i];
+	for (uint32 i = 0; i < mine->words.n; i++)
+		hash = sh_mix(hash + mine->words.list[i].hash);
 	return hash;
 }
 
 /*
  * Has a row exactly the features of the document that has just been read, which has
- * some, and whatever else is known of it?
+ * some, and its words?
  */
 bool
 simhash_documents_same(SimhashDocuments *documents, uint32 row)
 {
-	const SimhashEvidence *mine = &documents->evidence;
+	const SimhashDocument *mine = &documents->current;
 	const ShFeatures *features = &mine->features;
-	SimhashEvidence other;
+	SimhashDocument other;
 
 	if (features->n != documents->count[row])
 		return false;
-	other = simhash_documents_evidence(documents, row);
-	return other.words == mine->words && other.marks == mine->marks &&
+	other = simhash_documents_get(documents, row);
+	return other.words.n == mine->words.n &&
+		simhash_same_words(&other.words, &mine->words) &&
 		memcmp(other.features.hashes, features->hashes,
 			   features->n * sizeof *features->hashes) == 0 &&
 		memcmp(other.features.weights, features->weights,
@@ -456,24 +424,24 @@ simhash_documents_same(SimhashDocuments *documents, uint32 row)
 }
 
 /*
- * Have a row to compare others with.  Its features go to the bags, since those
- * in memory may have to make room for others.
+ * Have a row to compare others with.  It is copied, since rows in memory may have to
+ * make room for others.
  */
-static void
-load_row(SimhashDocuments *documents, uint32 row)
+void
+simhash_documents_load(SimhashDocuments *documents, uint32 row)
 {
-	SimhashEvidence *evidence = &documents->evidence;
+	SimhashDocument *mine = &documents->current;
 
 	if (documents->loaded == row)
 		return;
-	*evidence = simhash_documents_evidence(documents, row);
-	if (documents->measure == SIMHASH_HAMMING)
-		memcpy(documents->words, evidence->features.hashes,
-			   evidence->features.n * sizeof(uint64));
+	*mine = simhash_documents_get(documents, row);
+	if (documents->comparison.measure == SIMHASH_HAMMING)
+		mine->features.hashes = memcpy(documents->fingerprint, mine->features.hashes,
+									   mine->features.n * sizeof(uint64));
 	else
-		sh_bag_load(&documents->bag, &evidence->features);
-	if (evidence->longer.n > 0)
-		sh_bag_load(&documents->longer, &evidence->longer);
+		sh_bag_load(&documents->bag, &mine->features);
+	MemoryContextReset(documents->loaded_context);
+	simhash_copy_words(&mine->words, documents->loaded_context);
 	documents->loaded = row;
 }
 
@@ -485,58 +453,35 @@ load_row(SimhashDocuments *documents, uint32 row)
  */
 SimhashVerdict
 simhash_documents_judge(SimhashDocuments *documents, uint32 a, uint32 b,
-						double *similarity)
+						SimhashFamily *family, double *similarity)
 {
-	const ShFeatures *features;
-	SimhashEvidence evidence;
+	SimhashDocument other;
 
 	*similarity = -1;
 	if (documents->count[a] == 0 || documents->count[b] == 0)
 		return SIMHASH_UNLIKE;
-	load_row(documents, a);
-	evidence = simhash_documents_evidence(documents, b);
-	features = &evidence.features;
-	if (documents->measure == SIMHASH_BY_ALIKE)
-		return simhash_judge(documents->profile, documents->least,
-							 documents->chance, &documents->evidence,
-							 &evidence, &documents->bag, &documents->longer,
-							 similarity);
-	if (documents->measure == SIMHASH_HAMMING)
+	if (documents->comparison.measure == SIMHASH_CONTAINMENT && a < b)
 	{
-		int64		distance =
-		sh_distance_bytes((const unsigned char *) documents->words,
-						  (const unsigned char *) features->hashes,
-						  features->n * sizeof(uint64));
+		uint32		later = b;
 
-		*similarity = 1 - (double) distance / documents->width;
-		return distance <= documents->most ? SIMHASH_ALIKE : SIMHASH_UNLIKE;
+		b = a;
+		a = later;
 	}
-	if (documents->measure == SIMHASH_CONTAINMENT)
-		*similarity = (double) sh_bag_overlap(&documents->bag, features,
-											  simhash_pause).common /
-			documents->count[Max(a, b)];
-	else
-		(void) simhash_compare_features(documents->measure, &documents->bag,
-										features, similarity);
-	return *similarity >= documents->least ? SIMHASH_ALIKE : SIMHASH_UNLIKE;
+	simhash_documents_load(documents, a);
+	other = simhash_documents_get(documents, b);
+	return simhash_judge(&documents->comparison, &documents->current, &other,
+						 &documents->bag, family, similarity);
 }
 
-/* The similarity that rows need to be alike; chance is known. */
-double
-simhash_documents_needed(const SimhashDocuments *documents)
+/* What differs between two rows that have been read, for people; NULL if too much. */
+text *
+simhash_documents_describe(SimhashDocuments *documents, uint32 a, uint32 b)
 {
-	if (documents->measure == SIMHASH_HAMMING)
-		return 1 - (double) documents->most / Max(documents->width, 1);
-	return simhash_beyond_chance(documents->least, documents->chance);
-}
+	SimhashDocument other;
 
-/* The similarity of two rows that have been read; false if there is none. */
-bool
-simhash_documents_similarity(SimhashDocuments *documents, uint32 a, uint32 b,
-							 double *similarity)
-{
-	(void) simhash_documents_judge(documents, a, b, similarity);
-	return *similarity >= 0;
+	simhash_documents_load(documents, a);
+	other = simhash_documents_get(documents, b);
+	return simhash_describe(&documents->current.words, &other.words);
 }
 
 /*
@@ -553,11 +498,11 @@ simhash_documents_may_match(const SimhashDocuments *documents, uint32 a,
 	double		many = Max(documents->count[a], documents->count[b]);
 	double		most = few / many;
 
-	if (documents->measure == SIMHASH_CONTAINMENT)
+	if (documents->comparison.measure == SIMHASH_CONTAINMENT)
 		most = documents->count[Min(a, b)] / (double) documents->count[Max(a, b)];
-	return few > 0 && (documents->measure == SIMHASH_COSINE ||
-					   documents->measure == SIMHASH_HAMMING ||
-					   most >= documents->least);
+	else if (!simhash_measures[documents->comparison.measure].sets)
+		most = 1;
+	return few > 0 && most >= documents->comparison.at_least;
 }
 
 /* Nothing is compared any more. */

@@ -22,7 +22,7 @@
 
 #include "query/query.h"
 
-#include "fingerprint/fingerprint.h"
+#include "compare/compare.h"
 #include "storage/buffile.h"
 
 #include "core/pairs/clusters.h"
@@ -48,11 +48,7 @@ typedef struct SimhashDocuments
 {
 	/* what stays */
 	const char *document;		/* the column */
-	SimhashMeasure measure;
-	double		least;			/* similarity */
-	int64		most;			/* bits apart, of fingerprints */
-	const ShProfile *profile;
-	bool		arrays;			/* documents are arrays of features */
+	SimhashComparison comparison;
 	Oid			type;			/* that they are read as */
 	TupleDesc	columns;		/* of the spool: one */
 	Tuplestorestate *spool;		/* of documents, in the order they came */
@@ -67,19 +63,15 @@ typedef struct SimhashDocuments
 	int64	   *offset;			/* of these in the file; -1: not read */
 	BufFile    *file;
 	int64		end;			/* of the file */
-	int			width;			/* of fingerprints; 0 before the first */
-	double		chance;			/* similarity of rows at random, or 0 */
-	double		repeats;		/* occurrences of a feature in one of these */
-	uint32		sampled;		/* rows that tell this; 0: it is not known */
 
 	/* what moves */
 	ShBag		bag;
-	ShBag		longer;			/* of longer windows */
 	uint32		loaded;			/* row whose features are in the bag, or n */
-	SimhashEvidence evidence;	/* of that row */
-	uint64		words[SH_WORDS];	/* and if it is a fingerprint, this */
+	SimhashDocument current;	/* of that row */
+	uint64		fingerprint[SH_WORDS];	/* and if it is a fingerprint, this */
+	MemoryContext loaded_context;	/* of its words */
 	MemoryContext kept_context;
-	HTAB	   *kept;			/* evidence in memory, by row */
+	HTAB	   *kept;			/* documents in memory, by row */
 	int64		kept_limit;
 } SimhashDocuments;
 
@@ -87,7 +79,7 @@ typedef struct SimhashDocuments
 #define SIMHASH_DOCUMENTS_BYTES(n) \
 	((n) * (int64) (sizeof(int64) + sizeof(uint32)) + SIMHASH_KEPT_LEAST)
 #define SIMHASH_SIMILAR_BYTES(n) \
-	((n) * (int64) (sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
+	((n) * (int64) (3 * sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
 
 #define SIMHASH_KEPT_LEAST	(64 * 1024) /* bytes for features to be kept in */
 
@@ -104,8 +96,8 @@ typedef struct SimhashPrefixes SimhashPrefixes;
 static inline bool
 simhash_have_prefixes(const SimhashDocuments *documents)
 {
-	return documents->least > 0 && (documents->measure == SIMHASH_JACCARD ||
-									documents->measure == SIMHASH_BY_ALIKE);
+	return documents->comparison.at_least > 0 &&
+		simhash_measures[documents->comparison.measure].sets;
 }
 
 /* Numbers groups of rows, while these are read (row_groups.c). */
@@ -169,7 +161,6 @@ typedef struct SimhashSimilar
 	void		(*doubt) (SimhashRowSearch *search, uint32 row, uint32 center,
 						  SimhashVerdict verdict, double similarity);
 	/* of a row that is a center by doubt alone; or NULL */
-	bool		by_chance;		/* rows must be alike beyond chance */
 
 	/* what is known of the search for near fingerprints */
 	Tuplesortstate *order;		/* a row, and the number of one near to it */
@@ -190,7 +181,19 @@ typedef struct SimhashSimilar
 	SimhashPrefixes *prefixes;	/* that, or NULL */
 	List	   *near;			/* to be compared with the row that it is
 								 * about */
+
+	/* families, where words are compared in their order (row_families.c) */
+	uint32	   *base;			/* by row: that of its family, or NONE */
+	uint32	   *kin;			/* by row: another of the family, or NONE */
+	bool		doubted;		/* a word stands for another somewhere */
+	bool		learning;		/* families are sought, and nothing else */
+	HTAB	   *families;		/* by base; NULL: they are not known */
+	HTAB	   *entries;		/* by row */
+	MemoryContext families_context;
 } SimhashSimilar;
+
+/* No row. */
+#define SIMHASH_NO_ROW	UINT32_MAX
 
 /*
  * The columns of a result from which a plan is made: three more than those of
@@ -242,23 +245,23 @@ extern void simhash_documents_read(SimhashDocuments *documents,
 								   void *context);
 extern uint64 simhash_documents_hash(const SimhashDocuments *documents);
 extern bool simhash_documents_same(SimhashDocuments *documents, uint32 row);
-extern bool simhash_documents_similarity(SimhashDocuments *documents, uint32 a,
-										 uint32 b, double *similarity);
+extern void simhash_documents_load(SimhashDocuments *documents, uint32 row);
+extern text *simhash_documents_describe(SimhashDocuments *documents, uint32 a,
+										uint32 b);
 extern SimhashVerdict simhash_documents_judge(SimhashDocuments *documents,
 											  uint32 a, uint32 b,
+											  SimhashFamily *family,
 											  double *similarity);
-extern double simhash_documents_needed(const SimhashDocuments *documents);
 extern bool simhash_documents_may_match(const SimhashDocuments *documents,
 										uint32 a, uint32 b);
 extern void simhash_documents_end(SimhashDocuments *documents);
-
-extern SimhashEvidence simhash_documents_evidence(SimhashDocuments *documents,
-												  uint32 row);
+extern SimhashDocument simhash_documents_get(SimhashDocuments *documents, uint32 row);
 
 /* prefixes.c */
 extern SimhashPrefixes *simhash_prefixes_begin(SimhashDocuments *documents,
 											   SimhashRowTest wanted,
 											   void *context);
+extern void simhash_prefixes_clear(SimhashPrefixes *prefixes);
 extern bool simhash_prefixes_find(SimhashPrefixes *prefixes, uint32 row,
 								  uint32 most, List **found);
 extern bool simhash_prefixes_enter(SimhashPrefixes *prefixes);
@@ -271,6 +274,16 @@ extern void simhash_read_rows(SimhashRows *rows,
 /* row_order.c */
 extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);
 
+/* row_families.c */
+extern void simhash_families_begin(SimhashRowSearch *search);
+extern bool simhash_families_note(SimhashRowSearch *search, uint32 row, uint32 other,
+								  double similarity);
+extern void simhash_families_learnt(SimhashRowSearch *search);
+extern SimhashFamily *simhash_families_find(SimhashRowSearch *search, uint32 row);
+extern bool simhash_families_differ(SimhashRowSearch *search, uint32 row,
+									uint32 other);
+extern int64 simhash_families_number(const SimhashRowSearch *search, uint32 row);
+
 /* row_groups.c */
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
 										   int apart,
@@ -279,15 +292,6 @@ extern uint32 simhash_group_number(SimhashGroups *groups,
 								   TupleTableSlot *slot, bool *alone);
 extern int64 simhash_groups_bytes(const SimhashGroups *groups);
 extern void simhash_groups_end(SimhashGroups *groups);
-
-/* Rows whose similarity to each other is that of chance. */
-#define SIMHASH_RANDOM_ROWS	50
-
-/* sample.c */
-extern void simhash_choose_random(SimhashRowSearch *search, uint32 *rows,
-								  uint32 *n);
-extern void simhash_learn_chance(SimhashDocuments *documents,
-								 const uint32 *rows, uint32 n);
 
 /* row_search.c */
 extern int64 simhash_distance_argument(FunctionCallInfo fcinfo, int i,

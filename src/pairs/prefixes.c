@@ -120,7 +120,7 @@ static uint32
 prefix_of(const SimhashPrefixes *prefixes, uint32 n, bool inner)
 {
 	return n == 0 ? 0
-		: n - least_common(prefixes->documents->least, n, inner) + 1;
+		: n - least_common(prefixes->documents->comparison.at_least, n, inner) + 1;
 }
 
 /* The counter of a feature. */
@@ -202,11 +202,20 @@ simhash_prefixes_begin(SimhashDocuments *documents, SimhashRowTest wanted,
 		if (!wanted(context, row))
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		list = simhash_documents_evidence(documents, row).features;
+		list = simhash_documents_get(documents, row).features;
 		for (size_t i = 0; i < list.n; i++)
 			++* counter_of(prefixes, list.hashes[i]);
 	}
 	return prefixes;
+}
+
+/* Forget the rows that have been entered. */
+void
+simhash_prefixes_clear(SimhashPrefixes *prefixes)
+{
+	prefixes->used = 0;
+	prefixes->full = false;
+	memset(prefixes->heads, 0, sizeof(uint32) << prefixes->head_bits);
 }
 
 /* For qsort: the rarest feature first. */
@@ -226,7 +235,7 @@ compare_ranks(const void *a, const void *b)
 static void
 take_row(SimhashPrefixes *prefixes, uint32 row)
 {
-	ShFeatures	list = simhash_documents_evidence(prefixes->documents, row).features;
+	ShFeatures	list = simhash_documents_get(prefixes->documents, row).features;
 
 	for (size_t i = 0; i < list.n; i++)
 	{

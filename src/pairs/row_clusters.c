@@ -76,14 +76,6 @@ make_near_stars(RowClusters *made)
 	tuplesort_end(made->order);
 }
 
-/* What a verdict is called that lets a row stay. */
-static const char *const doubts[] = {
-	[SIMHASH_BY_REPETITION] = "repetition",
-	[SIMHASH_BUT_FOR_SYMBOLS] = "symbols",
-	[SIMHASH_TOO_SHORT] = "short",
-	[SIMHASH_BY_CHANCE] = "chance"
-};
-
 /*
  * SimhashSimilar.doubt: put out a row that would be in a star, were there no
  * doubt, with the one that it would go for.
@@ -95,17 +87,24 @@ put_doubt(SimhashRowSearch *search, uint32 row, uint32 center,
 	const uint32 *number = search->similar.number;
 	Datum		values[SIMHASH_PLAN_COLUMNS] = {simhash_row_id(&search->rows, row)};
 	bool		nulls[SIMHASH_PLAN_COLUMNS] = {
-		[1] = true,[4] = true,[8] = true
+		[1] = true,[4] = true
 	};
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash doubt",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	text	   *differs = simhash_documents_describe(search->rows.documents, center, row);
 
 	values[2] = simhash_row_id(&search->rows, center);
 	values[3] = Int32GetDatum(simhash_search_distance(search, number[center],
 													  number[row]));
 	values[5] = Float8GetDatumFast(similarity);
-	values[6] = Float8GetDatum(simhash_documents_needed(search->rows.documents));
-	values[7] = CStringGetTextDatum(doubts[verdict]);
+	values[6] = CStringGetTextDatum(simhash_doubts[verdict]);
+	values[7] = Int64GetDatum(simhash_families_number(search, center));
+	values[8] = PointerGetDatum(differs);
+	nulls[8] = differs == NULL;
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
-	pfree(DatumGetPointer(values[7]));
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
 }
 
 /* Memory for a number of each row. */
@@ -127,9 +126,7 @@ make_similar_clusters(RowClusters *made)
 	if (made->clusters.parent == NULL)
 		made->clusters.parent = allocate_numbers(&search->rows);
 	search->similar.parent = made->clusters.parent;
-	search->similar.by_chance = search->plan &&
-		search->rows.documents->measure == SIMHASH_BY_ALIKE;
-	if (search->similar.by_chance)
+	if (search->plan)
 		search->similar.doubt = put_doubt;
 	simhash_find_similar(search);
 	made->clusters.of_rows = true;
@@ -153,21 +150,28 @@ make_near_clusters(RowClusters *made)
 }
 
 /*
- * The similarity of a row of a cluster to the one that represents it; false if
- * they have not been compared, or one of them has no feature.
+ * The similarity of a row of a cluster to the one that represents it, -1 if they have
+ * not been compared, or one of them has no feature; and whether their family decided.
  */
-static bool
-compare_to_first(const RowClusters *made, uint32 row, uint32 first,
-				 double *similarity)
+static double
+compare_to_first(RowClusters *made, uint32 row, uint32 first, bool *by_family)
 {
-	const SimhashRowSearch *search = &made->search;
+	SimhashRowSearch *search = &made->search;
 	const uint32 *text = search->similar.text;
+	double		similarity = -1;
 
-	return search->rows.documents != NULL &&
-		simhash_documents_similarity(search->rows.documents,
-									 text == NULL ? first : text[first],
-									 text == NULL ? row : text[row],
-									 similarity);
+	*by_family = false;
+	if (search->rows.documents == NULL)
+		return -1;
+	if (text != NULL)
+	{
+		first = text[first];
+		row = text[row];
+	}
+	*by_family = simhash_documents_judge(search->rows.documents, row, first,
+										 simhash_families_find(search, first),
+										 &similarity) == SIMHASH_ALIKE_IN_FAMILY;
+	return similarity;
 }
 
 /* Put out the clusters, each with its first row first. */
@@ -180,12 +184,8 @@ put_clusters(RowClusters *made)
 	uint32		start = 0;
 	bool		nulls[SIMHASH_PLAN_COLUMNS] = {false};
 	Datum		values[SIMHASH_PLAN_COLUMNS] = {0};
-	double		similarity = 0;
 
-	nulls[6] = search->rows.documents == NULL;
-	if (!nulls[6])
-		values[6] = Float8GetDatum(simhash_documents_needed(search->rows.documents));
-	nulls[7] = nulls[8] = true;
+	nulls[6] = nulls[8] = true;
 	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
 	{
 		uint32		first = clusters->members[start];
@@ -196,6 +196,8 @@ put_clusters(RowClusters *made)
 		for (uint32 i = start; i < clusters->ends[c]; i++)
 		{
 			uint32		row = clusters->members[i];
+			bool		by_family;
+			double		similarity;
 
 			if (simhash_are_apart(&search->rows, row, first))
 				continue;
@@ -204,37 +206,27 @@ put_clusters(RowClusters *made)
 			values[3] = Int32GetDatum(simhash_search_distance(search,
 															  number[first],
 															  number[row]));
-			nulls[5] = !compare_to_first(made, row, first, &similarity);
+			similarity = compare_to_first(made, row, first, &by_family);
+			nulls[5] = similarity < 0;
 			values[5] = Float8GetDatumFast(similarity);
+			nulls[7] = !by_family;
+			values[7] = Int64GetDatum(by_family ? simhash_families_number(search, first) : 0);
 			tuplestore_putvalues(search->result, search->columns, values,
 								 nulls);
 		}
 	}
 }
 
-/*
- * Put out, for a plan, what is known of all rows: how many there are, and how many
- * have no group; the similarity of rows at random, and how often a feature occurs
- * in one of these, on average.
- */
+/* Put out, for a plan, how many rows there are, and how many have no group. */
 static void
 put_summary(const SimhashRowSearch *search)
 {
-	const SimhashDocuments *documents = search->rows.documents;
-	bool		drawn = documents != NULL && documents->sampled > 0;
 	Datum		values[SIMHASH_PLAN_COLUMNS] = {0};
-	bool		nulls[SIMHASH_PLAN_COLUMNS] = {true, false, true, true, false, !drawn,
-	documents == NULL, true, !drawn};
+	bool		nulls[SIMHASH_PLAN_COLUMNS] = {true, false, true, true, false, true,
+	true, true, true};
 
 	values[1] = Int64GetDatum(search->rows.without_group);
 	values[4] = Int64GetDatum(search->rows.n);
-	if (drawn)
-	{
-		values[5] = Float8GetDatum(documents->chance);
-		values[8] = Float8GetDatum(documents->repeats);
-	}
-	if (documents != NULL)
-		values[6] = Float8GetDatum(simhash_documents_needed(documents));
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
 }
 
@@ -271,8 +263,7 @@ make_row_clusters(void *context)
  *		distance integer, size bigint, similarity double precision)
  *
  * _simhash_plan_by_ctid, _simhash_plan_by_text(the same, and apart text)
- *		-> the same, and needed double precision, doubt text,
- *		repeats double precision
+ *		-> the same, and doubt text, family bigint, differs text
  *
  * The rows of the query in clusters of at least min_size.  A cluster is all
  * that pairs within distance k connect, or of the kind "star" a

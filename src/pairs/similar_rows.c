@@ -38,13 +38,13 @@
 
 #include "catalog/pg_operator.h"
 
-#define NONE			UINT32_MAX
+#define NONE			SIMHASH_NO_ROW
 #define NEAR			1		/* another one is near, or several rows have
 								 * it */
 #define CROWDED			2		/* it has too many rows near for pairs */
-#define RANDOM			4		/* its first row tells what chance is */
 
 #define MOST_DOUBTS		256		/* of a row, before no more are looked for */
+#define FIRST_DOUBTS	8		/* rows whose entries are a doubt */
 #define SAY_EVERY		256		/* comparisons between two looks at the clock */
 
 /* There is no center yet. */
@@ -188,7 +188,7 @@ begin_similar(SimhashRowSearch *search)
 	/* Where order counts a row stands for itself, unless it is the first one. */
 	if (similar->parent != NULL &&
 		(similar->star ||
-		 search->rows.documents->measure != SIMHASH_CONTAINMENT))
+		 search->rows.documents->comparison.measure != SIMHASH_CONTAINMENT))
 		find_same_features(search);
 	similar->near_rows =
 		MemoryContextAllocExtended(search->rows.context,
@@ -201,7 +201,7 @@ begin_similar(SimhashRowSearch *search)
 	}
 	similar->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
 										   InvalidOid, false, work_mem, NULL,
-										   TUPLESORT_NONE);
+										   TUPLESORT_RANDOMACCESS);
 }
 
 /* Note for each row of b that comes after a row of a that a is near. */
@@ -247,7 +247,7 @@ list_rows(SimhashRowSearch *search, uint32 number, uint32 row)
 	SimhashSimilar *similar = &search->similar;
 	const ShPairs *pairs = &search->pairs;
 
-	if (similar->star)
+	if (similar->star || similar->learning)
 	{
 		for (uint32 i = similar->last[number]; i != NONE;
 			 i = similar->before[i])
@@ -314,12 +314,17 @@ enter_crowded(SimhashSimilar *similar, uint32 row)
 		similar->entered++;
 }
 
-/* Compare two rows; now and then, say how far we are. */
+/*
+ * Compare two rows; now and then, say how far we are.  Those that have other entries
+ * are unlike, where doubts are not asked for.
+ */
 static SimhashVerdict
-compare_rows(SimhashRowSearch *search, uint32 row, uint32 other,
+compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
 			 double *similarity)
 {
 	static uint32 compared = 0;
+	SimhashSimilar *similar = &search->similar;
+	SimhashVerdict verdict;
 
 	CHECK_FOR_INTERRUPTS();
 	if (++compared % SAY_EVERY == 0)
@@ -328,8 +333,13 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other,
 	if (!simhash_documents_may_match(search->rows.documents, row, other) ||
 		simhash_are_apart(&search->rows, row, other))
 		return SIMHASH_UNLIKE;
-	return simhash_documents_judge(search->rows.documents, row, other,
-								   similarity);
+	if (!doubts && simhash_families_differ(search, row, other))
+		return SIMHASH_UNLIKE;
+	verdict = simhash_documents_judge(search->rows.documents, row, other,
+									  simhash_families_find(search, other),
+									  similarity);
+	similar->doubted |= verdict == SIMHASH_OTHER_WORDS;
+	return verdict;
 }
 
 /*
@@ -352,15 +362,23 @@ place_in_star(SimhashRowSearch *search, uint32 row)
 	{
 		uint32		center = (uint32) lfirst_int(cell);
 		double		similarity;
-		SimhashVerdict verdict = compare_rows(search, row, center,
+		bool		first = similar->doubt != NULL && doubted == NONE &&
+		foreach_current_index(cell) < FIRST_DOUBTS;
+		SimhashVerdict verdict = compare_rows(search, row, center, first,
 											  &similarity);
 
-		if (verdict == SIMHASH_ALIKE)
+		if (simhash_is_alike(verdict))
 		{
-			similar->parent[row] = center;
+			if (!similar->learning)
+				similar->parent[row] = center;
+			else if (!simhash_families_note(search, row, center, similarity))
+				break;
 			return;
 		}
-		if (verdict > SIMHASH_ALIKE && ++doubts == 1)
+		if (verdict == SIMHASH_UNLIKE)
+			continue;
+		doubts += verdict != SIMHASH_OTHER_ENTRIES;
+		if (doubted == NONE)
 		{
 			doubt = verdict;
 			doubtful = similarity;
@@ -391,7 +409,7 @@ compare_listed(SimhashRowSearch *search, uint32 row)
 
 		if ((connect && sh_cluster_of(similar->parent, row) ==
 			 sh_cluster_of(similar->parent, other)) ||
-			compare_rows(search, row, other, &similarity) != SIMHASH_ALIKE)
+			!simhash_is_alike(compare_rows(search, row, other, false, &similarity)))
 			continue;
 		if (connect)
 			sh_join(similar->parent, other, row);
@@ -455,26 +473,19 @@ list_near(SimhashRowSearch *search, uint32 row)
 		list_crowded(search, row);
 }
 
-/* All that is near has been found: read the documents, and compare them. */
+/* Compare all rows in their order with those that are near, or begin to. */
 static void
-compare_near(SimhashRowSearch *search)
+compare_in_order(SimhashRowSearch *search)
 {
 	SimhashSimilar *similar = &search->similar;
-	uint32		random[SIMHASH_RANDOM_ROWS];
-	uint32		nrandom = 0;
 
-	if (similar->by_chance)
-		simhash_choose_random(search, random, &nrandom);
-	similar->number = sh_pairs_number_rows(&search->pairs);
 	begin_centers(search);
-	for (uint32 i = 0; i < nrandom; i++)
-		similar->marks[similar->number[random[i]]] |= RANDOM;
-	simhash_documents_read(search->rows.documents, is_near, NULL, search);
-	simhash_learn_chance(search->rows.documents, random, nrandom);
-	if (simhash_have_prefixes(search->rows.documents))
-		similar->prefixes = simhash_prefixes_begin(search->rows.documents,
-												   is_crowded, search);
-	tuplesort_performsort(similar->order);
+	similar->crowded = NIL;
+	similar->entered = 0;
+	similar->doubted = false;
+	if (similar->prefixes != NULL)
+		simhash_prefixes_clear(similar->prefixes);
+	tuplesort_rescan(similar->order);
 	similar->more = simhash_sorted_int64(similar->order, &similar->entry);
 	for (uint32 row = 0; row < search->rows.n; row++)
 	{
@@ -488,12 +499,57 @@ compare_near(SimhashRowSearch *search)
 			continue;
 		}
 		list_near(search, row);
-		if (similar->star)
+		if (similar->star || similar->learning)
 			place_in_star(search, row);
 		else
 			compare_listed(search, row);
 		list_free(similar->near);
 		similar->near = NIL;
+		if (similar->doubted && similar->base != NULL && similar->families == NULL)
+			return;
+	}
+}
+
+/* Find the families: the stars that features make by themselves. */
+static void
+find_families(SimhashRowSearch *search)
+{
+	SimhashComparison *comparison = &search->rows.documents->comparison;
+	SimhashMeasure measure = comparison->measure;
+
+	comparison->measure = SIMHASH_JACCARD;
+	search->similar.learning = true;
+	compare_in_order(search);
+	search->similar.learning = false;
+	comparison->measure = measure;
+	simhash_families_learnt(search);
+}
+
+/*
+ * All that is near has been found: read the documents, and compare them.  As soon as a
+ * word stands for another somewhere, families are to decide: they are sought, and all
+ * is compared again.
+ */
+static void
+compare_near(SimhashRowSearch *search)
+{
+	SimhashSimilar *similar = &search->similar;
+	SimhashDocuments *documents = search->rows.documents;
+
+	similar->number = sh_pairs_number_rows(&search->pairs);
+	simhash_documents_read(documents, is_near, NULL, search);
+	if (simhash_measures[documents->comparison.measure].aligned &&
+		!documents->comparison.arrays)
+		simhash_families_begin(search);
+	if (simhash_have_prefixes(documents))
+		similar->prefixes = simhash_prefixes_begin(documents, is_crowded, search);
+	tuplesort_performsort(similar->order);
+	compare_in_order(search);
+	if (similar->doubted && similar->base != NULL)
+	{
+		tuplestore_clear(search->result);
+		find_families(search);
+		compare_in_order(search);
 	}
 	tuplesort_end(similar->order);
 }

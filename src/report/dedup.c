@@ -142,7 +142,7 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 	*value++ = Int64GetDatum(k);
 	*value++ = BoolGetDatum(table->decides);
 	*value++ = BoolGetDatum(is_by_text(table));
-	*value++ = BoolGetDatum(known && table->documents->arrays);
+	*value++ = BoolGetDatum(known && table->documents->comparison.arrays);
 	*value++ = BoolGetDatum(table->apart != NULL);
 	*value++ = PointerGetDatum(strlist_to_textarray(table->groups));
 	nulls[value - values] = !options->limited;

@@ -352,10 +352,10 @@ simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
 		appendStringInfo(&order, "%s, ", said);
 	}
 	else if (table->decides &&
-			 table->documents->measure == SIMHASH_CONTAINMENT)
+			 table->documents->comparison.measure == SIMHASH_CONTAINMENT)
 		appendStringInfo(&order, "pg_catalog.%s(%s) DESC NULLS LAST, ",
-						 table->documents->arrays ? "cardinality" : "length",
-						 table->documents->arrays ? table->document :
+						 table->documents->comparison.arrays ? "cardinality" : "length",
+						 table->documents->comparison.arrays ? table->document :
 						 simhash_write_cast(table->document, table->document_type,
 											table->documents->type));
 	if (table->key != NIL)

@@ -7,8 +7,8 @@
  * by which fingerprints are searched for.  Goes out: how far fingerprints are
  * apart, what a ball says, and, to the planner and the index, which operators
  * there are.  Two things that reports and the guard have in common are here,
- * too: expressions that a user gives as text (source.c), and how similar
- * documents have to be (measure.c).
+ * too: expressions that a user gives as text (source.c), and what these say of the
+ * documents (derivation.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,7 +17,7 @@
 #ifndef SIMHASH_SEARCH_H
 #define SIMHASH_SEARCH_H
 
-#include "fingerprint/fingerprint.h"
+#include "compare/compare.h"
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type_d.h"
@@ -177,10 +177,7 @@ extern void simhash_check_widths(int32 a, int32 b);
 extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
 
-/* measure.c */
-extern SimhashMeasure simhash_get_measure(const char *similarity);
-extern const char *simhash_measure_argument(SimhashMeasure measure);
-extern const char *simhash_measure_name(SimhashMeasure measure);
+/* derivation.c */
 extern bool simhash_get_derivation(Node *expression,
 								   SimhashDerivation *derived);
 

@@ -33,6 +33,7 @@ WINGS = [
     "query",
     "search",
     "weights",
+    "compare",
     "fingerprint",
     "simhash.h",                # what all wings share, and the versions
     "core/pairs",

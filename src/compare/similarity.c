@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "fingerprint/fingerprint.h"
+#include "compare/compare.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -25,12 +25,11 @@
 typedef struct Memory
 {
 	const ShProfile *profile;	/* NULL when there is no document */
-	bool		counted;		/* features are, and longer windows are there */
+	SimhashMeasure measure;
 	bool		array;			/* of features, and no text */
-	StringInfoData document;
+	StringInfoData text;
 	ShBag		bag;
-	ShBag		longer;
-	SimhashEvidence evidence;	/* if counted */
+	SimhashDocument document;
 } Memory;
 
 static Memory memories[2];
@@ -54,115 +53,84 @@ forget_bags(void *arg)
 	memset(memories, 0, sizeof memories);
 }
 
-/* Collect the features of a document in a place. */
+/* Free the words of a document. */
 static void
-fill_memory(Memory *memory, const ShProfile *profile, bool counted,
-			bool array, text *document)
+free_words(SimhashWords *words)
 {
-	ShBag	   *bag = &memory->bag;
+	if (words->list != NULL)
+	{
+		pfree(words->list);
+		pfree(words->forms);
+	}
+	memset(words, 0, sizeof *words);
+}
+
+/* Read a document into a place. */
+static void
+fill_memory(Memory *memory, const SimhashComparison *comparison, text *document)
+{
+	MemoryContext old = MemoryContextSwitchTo(lasting);
 
 	/* No document is there if this ends by an error. */
 	memory->profile = NULL;
-	if (bag->allocate == NULL)
-	{
-		simhash_init_bag(bag, lasting);
-		simhash_init_bag(&memory->longer, lasting);
-	}
-	if (array)
-	{
-		simhash_fill_bag_of(bag, DatumGetArrayTypeP(PointerGetDatum(document)));
-		memory->evidence = simhash_features_evidence(bag);
-	}
-	else
-		simhash_fill_bag(bag, counted ? SH_DAMP_COUNT : profile->damping,
-						 profile, document);
-	if (counted && !array)
-		memory->evidence = simhash_text_evidence(bag, &memory->longer,
-												 profile, document);
-	simhash_make_copy(&memory->document, lasting, document);
-	memory->profile = profile;
-	memory->counted = counted;
-	memory->array = array;
+	if (memory->bag.allocate == NULL)
+		simhash_init_bag(&memory->bag, lasting);
+	free_words(&memory->document.words);
+	memory->document = simhash_read_document(comparison, &memory->bag,
+											 PointerGetDatum(document));
+	MemoryContextSwitchTo(old);
+	simhash_make_copy(&memory->text, lasting, document);
+	memory->profile = comparison->profile;
+	memory->measure = comparison->measure;
+	memory->array = comparison->arrays;
 }
 
 /* The place of a document, or -1. */
 static int
-find_memory(const ShProfile *profile, bool counted, bool array, text *document)
+find_memory(const SimhashComparison *comparison, text *document)
 {
 	for (int i = 0; i < 2; i++)
 	{
-		if (memories[i].profile == profile && memories[i].counted == counted &&
-			memories[i].array == array &&
-			simhash_is_copy(&memories[i].document, document))
+		if (memories[i].profile == comparison->profile &&
+			memories[i].measure == comparison->measure &&
+			memories[i].array == comparison->arrays &&
+			simhash_is_copy(&memories[i].text, document))
 			return i;
 	}
 	return -1;
 }
 
-/* The similarity of a bag and a list; false when one of them is empty. */
-bool
-simhash_compare_features(SimhashMeasure measure, const ShBag *bag,
-						 const ShFeatures *list, double *similarity)
-{
-	if (measure == SIMHASH_JACCARD)
-		return sh_bag_jaccard(bag, list, simhash_pause, similarity);
-	return sh_bag_cosine(bag, list, simhash_pause, similarity);
-}
-
-/* The same of two bags. */
-static bool
-compare_bags(SimhashMeasure measure, const ShBag *a, const ShBag *b,
-			 double *similarity)
-{
-	ShFeatures	list = sh_bag_features(a->n < b->n ? a : b);
-	const ShBag *bag = a->n < b->n ? b : a;
-
-	if (measure != SIMHASH_CONTAINMENT)
-		return simhash_compare_features(measure, bag, &list, similarity);
-	*similarity = (double) sh_bag_overlap(bag, &list, simhash_pause).common /
-		(double) a->n;
-	return a->n > 0;
-}
-
 /*
- * The similarity of two documents by a profile, or of two arrays of features;
- * false when one of them has no feature, or when they should be alike, of at
- * least that similarity, and are not.
+ * Judge two documents, or two arrays of features; sets their similarity, or -1 when
+ * there is none.
  */
-bool
-simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
-						 double at_least, bool arrays, text *a, text *b,
-						 double *similarity)
+SimhashVerdict
+simhash_compare(const SimhashComparison *comparison, text *a, text *b,
+				double *similarity)
 {
-	bool		counted = measure == SIMHASH_BY_ALIKE;
-	int			at_a = find_memory(profile, counted, arrays, a);
-	int			at_b = find_memory(profile, counted, arrays, b);
-	bool		exists;
+	int			at_a = find_memory(comparison, a);
+	int			at_b = find_memory(comparison, b);
+	SimhashVerdict verdict;
 
 	if (lasting == NULL)
 		lasting = simhash_lasting_context(forget_bags);
 	if (at_a < 0)
 	{
 		at_a = at_b == 0 ? 1 : 0;
-		fill_memory(&memories[at_a], profile, counted, arrays, a);
-		at_b = find_memory(profile, counted, arrays, b);
+		fill_memory(&memories[at_a], comparison, a);
+		at_b = find_memory(comparison, b);
 	}
 	if (at_b < 0)
 	{
 		at_b = 1 - at_a;
-		fill_memory(&memories[at_b], profile, counted, arrays, b);
+		fill_memory(&memories[at_b], comparison, b);
 	}
-	if (counted)
-		exists = simhash_judge(profile, at_least, 0, &memories[at_a].evidence,
-							   &memories[at_b].evidence, &memories[at_a].bag,
-							   &memories[at_a].longer,
-							   similarity) == SIMHASH_ALIKE;
-	else
-		exists = compare_bags(measure, &memories[at_a].bag,
-							  &memories[at_b].bag, similarity);
+	verdict = simhash_judge(comparison, &memories[at_a].document,
+							&memories[at_b].document, &memories[at_a].bag, NULL,
+							similarity);
 	if (MemoryContextMemAllocated(lasting, false) > REMEMBERED_BYTES)
 		MemoryContextDelete(lasting);
-	return exists;
+	return verdict;
 }
 
 /*
@@ -172,12 +140,15 @@ simhash_exact_similarity(SimhashMeasure measure, const ShProfile *profile,
 static Datum
 return_similarity(FunctionCallInfo fcinfo, SimhashMeasure measure, bool arrays)
 {
+	SimhashComparison comparison = {.measure = measure,.arrays = arrays};
 	double		similarity;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
-		!simhash_exact_similarity(measure, simhash_profile_argument(fcinfo, 2),
-								  0, arrays, PG_GETARG_TEXT_PP(0),
-								  PG_GETARG_TEXT_PP(1), &similarity))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	comparison.profile = simhash_profile_argument(fcinfo, 2);
+	(void) simhash_compare(&comparison, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+						   &similarity);
+	if (similarity < 0)
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(similarity);
 }
@@ -269,39 +240,48 @@ simhash_containment_features(PG_FUNCTION_ARGS)
 	return return_similarity(fcinfo, SIMHASH_CONTAINMENT, true);
 }
 
-/* Are arguments 0 and 1 alike by a profile, by argument 2 at least? */
+/* Are arguments 0 and 1 alike, by argument 2 at least? */
 static Datum
-return_alike(FunctionCallInfo fcinfo, const ShProfile *profile, bool arrays)
+return_alike(FunctionCallInfo fcinfo, SimhashComparison *comparison)
 {
-	double		similarity = -1;
-	bool		alike = simhash_exact_similarity(SIMHASH_BY_ALIKE, profile,
-												 simhash_check_at_least(PG_GETARG_FLOAT8(2)),
-												 arrays, PG_GETARG_TEXT_PP(0),
-												 PG_GETARG_TEXT_PP(1),
-												 &similarity);
+	double		similarity;
+	SimhashVerdict verdict;
 
+	comparison->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(2));
+	verdict = simhash_compare(comparison, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+							  &similarity);
 	if (similarity < 0)
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(alike);
+	PG_RETURN_BOOL(verdict == SIMHASH_ALIKE);
 }
 
 /*
  * simhash_alike(a text, b text, at_least double precision DEFAULT 0.8,
- *		profile text DEFAULT NULL) -> boolean
+ *		profile text DEFAULT NULL, similarity text DEFAULT 'alike') -> boolean
  *
- * Are two documents alike, so that one may go for the other?  The head of alike.c
- * says what is asked.  NULL when one of them has no feature; a NULL profile is
+ * Are two documents alike, so that one may go for the other?  The head of judge.c
+ * says how that is judged.  NULL when one of them has no feature; a NULL profile is
  * the default one.
  *
  * Errors: undefined_object when there is no such profile,
- * invalid_parameter_value (at_least).
+ * invalid_parameter_value (at_least, similarity).
  */
 Datum
 simhash_alike(PG_FUNCTION_ARGS)
 {
+	SimhashComparison comparison = {.arrays = false};
+
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	return return_alike(fcinfo, simhash_profile_argument(fcinfo, 3), false);
+	comparison.profile = simhash_profile_argument(fcinfo, 3);
+	comparison.measure = simhash_get_measure(simhash_optional_argument(fcinfo, 4));
+	if (!simhash_measures[comparison.measure].aligned)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"similarity\" is \"%s\"",
+						simhash_measures[comparison.measure].name),
+				 errhint("It must be \"alike\", \"alike-but-digits\", \"alike-but-signs\" or \"alike-words\".")));
+	return return_alike(fcinfo, &comparison);
 }
 
 /*
@@ -316,5 +296,9 @@ simhash_alike(PG_FUNCTION_ARGS)
 Datum
 simhash_alike_features(PG_FUNCTION_ARGS)
 {
-	return return_alike(fcinfo, sh_default_profile, true);
+	SimhashComparison comparison = {
+		.measure = SIMHASH_BY_ALIKE,.profile = sh_default_profile,.arrays = true
+	};
+
+	return return_alike(fcinfo, &comparison);
 }

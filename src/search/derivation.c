@@ -1,9 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * measure.c
- *		By which measure documents are compared, as the guard and the reports are
- *		told by "similarity", and what an expression for a fingerprint says of the
- *		documents that it is made of.
+ * derivation.c
+ *		What an expression for a fingerprint says of the documents that it is made of.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -16,11 +14,6 @@
 #include "utils/syscache.h"
 
 #include "weights/weights.h"
-
-/* The names of the measures, in the order of SimhashMeasure. */
-static const char *const measures[] = {
-	"jaccard", "cosine", "none", "containment", "alike", "hamming"
-};
 
 /* A function that makes the fingerprint of its first argument. */
 typedef struct FingerprintMaker
@@ -46,43 +39,6 @@ typedef struct DerivationSearch
 	SimhashDerivation *derived;
 	int			found;			/* calls that make fingerprints */
 } DerivationSearch;
-
-/*
- * The measure that "similarity" names; if it is NULL, whether documents are
- * alike.
- *
- * Errors: invalid_parameter_value.
- */
-SimhashMeasure
-simhash_get_measure(const char *similarity)
-{
-	if (similarity == NULL)
-		return SIMHASH_BY_ALIKE;
-	for (size_t i = 0; i < lengthof(measures); i++)
-	{
-		if (strcmp(similarity, measures[i]) == 0)
-			return (SimhashMeasure) i;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("argument \"similarity\" is \"%s\"", similarity),
-			 errhint("It must be \"alike\", \"jaccard\", \"containment\", \"cosine\", \"hamming\" or \"none\".")));
-}
-
-/* The name of a measure, as arguments have it. */
-const char *
-simhash_measure_argument(SimhashMeasure measure)
-{
-	return measures[measure];
-}
-
-/* The name of a measure, for messages. */
-const char *
-simhash_measure_name(SimhashMeasure measure)
-{
-	return measure == SIMHASH_JACCARD || measure == SIMHASH_BY_ALIKE ?
-		"Jaccard" : measures[measure];
-}
 
 /* The arguments of a call in their order, with those left out. */
 static List *

@@ -1,0 +1,219 @@
+/*-------------------------------------------------------------------------
+ *
+ * align.c
+ *		What differs between two lists of words: as little as can be.
+ *
+ * The shortest script of words left out and put in that makes the one list the
+ * other, by E. W. Myers, "An O(ND) difference algorithm and its variations",
+ * Algorithmica 1 (1986): for d = 0, 1, 2 ... words that differ, how far each diagonal
+ * is reached.  It takes time and memory by the length and by the square of what
+ * differs, and gives up where this is more than is allowed, as such lists are not
+ * alike.  What both begin and end with is left out first.
+ *
+ * A place in which words stand on both sides is a replacement: something stands for
+ * something else.  Where a word in between is in both by chance, a shortest script
+ * may have two places, of which one leaves out and the other puts in:
+ *
+ *		the court granted    the motion of Anna
+ *		the court of Bert denied the motion     ->  of Bert denied | of Anna
+ *
+ * So two such places become one if there are no more words between them than either
+ * has: a comparison that finds more replacements finds fewer texts alike, not more.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compare/compare.h"
+
+/* Two lists of words, without what both begin and end with. */
+typedef struct Alignment
+{
+	const SimhashWord *a;
+	const SimhashWord *b;
+	int32		na;
+	int32		nb;
+	int32		skipped;		/* words that both begin with */
+	int32	  **reached;		/* by d: words of a, of each diagonal */
+	SimhashDifference *found;	/* from the last place to the first */
+	uint32		n;
+} Alignment;
+
+/* Leave out what both lists begin and end with. */
+static void
+trim(Alignment *align)
+{
+	while (align->na > 0 && align->nb > 0 && align->a->hash == align->b->hash)
+	{
+		align->a++;
+		align->b++;
+		align->na--;
+		align->nb--;
+		align->skipped++;
+	}
+	while (align->na > 0 && align->nb > 0 &&
+		   align->a[align->na - 1].hash == align->b[align->nb - 1].hash)
+	{
+		align->na--;
+		align->nb--;
+	}
+}
+
+/*
+ * Where diagonal k, the i-th of d, is reached by d differences from those of d - 1:
+ * by a word put in from the next diagonal, or by one left out from the last.
+ */
+static inline int32
+step(const int32 *before, int32 d, int32 i, bool *put_in)
+{
+	*put_in = i == 0 || (i < d && before[i - 1] < before[i]);
+	return *put_in ? before[i] : before[i - 1] + 1;
+}
+
+/* Find how many differences there are, up to most; returns a larger number if more. */
+static int32
+reach_end(Alignment *align, int32 most)
+{
+	for (int32 d = 0; d <= most; d++)
+	{
+		int32	   *reached = palloc((d + 1) * sizeof *reached);
+
+		CHECK_FOR_INTERRUPTS();
+		align->reached[d] = reached;
+		for (int32 i = 0; i <= d; i++)
+		{
+			bool		put_in;
+			int32		x = d == 0 ? 0 : step(align->reached[d - 1], d, i, &put_in);
+			int32		y = x - (2 * i - d);
+
+			while (x < align->na && y < align->nb && align->a[x].hash == align->b[y].hash)
+			{
+				x++;
+				y++;
+			}
+			reached[i] = x;
+			if (x >= align->na && y >= align->nb)
+				return d;
+		}
+	}
+	return most + 1;
+}
+
+/* Note a word that only one list has, before those that are noted. */
+static void
+note_word(Alignment *align, int32 x, int32 y, bool put_in)
+{
+	SimhashDifference *last = align->n == 0 ? NULL : &align->found[align->n - 1];
+
+	if (last == NULL || last->a != (uint32) (x + !put_in) || last->b != (uint32) (y + put_in))
+	{
+		last = &align->found[align->n++];
+		last->na = last->nb = 0;
+	}
+	last->a = (uint32) x;
+	last->b = (uint32) y;
+	last->na += !put_in;
+	last->nb += put_in;
+}
+
+/* Go back from the end, over d differences. */
+static void
+go_back(Alignment *align, int32 d)
+{
+	int32		x = align->na;
+	int32		k = align->na - align->nb;
+
+	for (; d > 0; d--)
+	{
+		int32		i = (k + d) / 2;
+		bool		put_in;
+		int32		start = step(align->reached[d - 1], d, i, &put_in);
+
+		x = put_in ? start : start - 1;
+		note_word(align, x, start - k - put_in, put_in);
+		k += put_in ? 1 : -1;
+	}
+}
+
+/* Put the places in order, and make one of those that are a replacement together. */
+static void
+order_places(Alignment *align)
+{
+	uint32		n = 0;
+	SimhashDifference *list = align->found;
+
+	for (uint32 i = 0; i < align->n / 2; i++)
+	{
+		SimhashDifference other = list[i];
+
+		list[i] = list[align->n - 1 - i];
+		list[align->n - 1 - i] = other;
+	}
+	for (uint32 i = 0; i < align->n; i++)
+	{
+		SimhashDifference next = list[i];
+
+		while (n > 0)
+		{
+			SimhashDifference *last = &list[n - 1];
+			uint32		between = next.a - last->a - last->na;
+
+			if (between > Min(last->na + last->nb, next.na + next.nb) ||
+				(last->na == 0 && next.na == 0) || (last->nb == 0 && next.nb == 0))
+				break;
+			next.na += next.a - last->a;
+			next.nb += next.b - last->b;
+			next.a = last->a;
+			next.b = last->b;
+			n--;
+		}
+		list[n++] = next;
+	}
+	align->n = n;
+}
+
+/*
+ * Find the places in which two lists of words differ, in their order, in the current
+ * memory context.  False if more than most words are in one list alone.
+ */
+bool
+simhash_align(const SimhashWords *a, const SimhashWords *b, uint32 most,
+			  SimhashDifference **differences, uint32 *n)
+{
+	Alignment	align = {
+		.a = a->list,.b = b->list,.na = (int32) a->n,.nb = (int32) b->n
+	};
+	int32		least;
+	int32		d = 0;
+
+	trim(&align);
+	least = abs(align.na - align.nb);
+	most = Min(most, (uint32) (align.na + align.nb));
+	if ((uint32) least > most)
+		return false;
+	align.found = palloc((most + 1) * sizeof *align.found);
+	if (align.na == 0 || align.nb == 0)
+	{
+		SimhashDifference all = {0, (uint32) align.na, 0, (uint32) align.nb};
+
+		align.found[0] = all;
+		align.n = align.na + align.nb > 0;
+	}
+	else
+	{
+		align.reached = palloc((most + 1) * sizeof *align.reached);
+		d = reach_end(&align, (int32) most);
+		if (d > (int32) most)
+			return false;
+		go_back(&align, d);
+		order_places(&align);
+	}
+	for (uint32 i = 0; i < align.n; i++)
+	{
+		align.found[i].a += (uint32) align.skipped;
+		align.found[i].b += (uint32) align.skipped;
+	}
+	*differences = align.found;
+	*n = align.n;
+	return true;
+}

@@ -1,0 +1,266 @@
+/*-------------------------------------------------------------------------
+ *
+ * families.c
+ *		Whether a word that stands for another is an entry of a form, by the rows
+ *		near to it.
+ *
+ * A form is one text with other entries in the same places; a campaign is one text
+ * with an edit here and there.  Two of its rows do not tell which of them they are of:
+ * in both some word stands for another.  A family does, the rows that are similar to
+ * one and the same, its base:
+ *
+ *		base		dear ann  the meeting is on monday  in the small hall
+ *		others		dear bob  the meeting is on monday  in the small hall
+ *					dear eve  the meeting was on monday in the small hall
+ *					dear jim  the meeting is on monday  in the small room
+ *
+ * Each of them is aligned with the base, and for each word of the base it is counted
+ * what stands there.  At the second word no half of the rows has the same: that is an
+ * entry.  So is a word where few others come again and again, as "granted" and
+ * "denied" do.  Elsewhere nearly all have the same, and what is another in one of them
+ * is an edit of it.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compare/compare.h"
+
+#include "nodes/bitmapset.h"
+
+#define SAME			0		/* a filler: the word of the base */
+#define LEFT_OUT		1
+#define AGAIN			3		/* rows that share a second filler ... */
+#define AGAIN_SHARE		5		/* ... and one in so many does */
+
+struct SimhashFamily
+{
+	SimhashWords base;
+	uint32		most;			/* rows that it may have */
+	uint32		rows;			/* with the base */
+	uint32	   *fillers;		/* of each row: by word of the base */
+	Bitmapset  *entries;		/* words of the base */
+
+	/* what moves: a text, and which word of the base each of its words is */
+	const SimhashWords *mapped;
+	int32	   *map;
+};
+
+/* Begin a family around a base, in the current memory context. */
+SimhashFamily *
+simhash_family_begin(const SimhashWords *base, uint32 most)
+{
+	SimhashFamily *family = palloc0(sizeof *family);
+	Size		bytes = base->n * sizeof *base->list;
+
+	family->base = *base;
+	family->base.list = MemoryContextAllocHuge(CurrentMemoryContext, bytes + 1);
+	family->base.forms = NULL;
+	memcpy(family->base.list, base->list, bytes);
+	family->fillers = MemoryContextAllocHuge(CurrentMemoryContext, (Size) most * base->n *
+											 sizeof *family->fillers + 1);
+	family->most = most;
+	family->rows = 1;
+	memset(family->fillers, 0, base->n * sizeof *family->fillers);
+	return family;
+}
+
+/* A number for some words. */
+static uint32
+filler_of(const SimhashWords *words, uint32 from, uint32 n)
+{
+	uint64		hash = LEFT_OUT;
+
+	for (uint32 i = from; i < from + n; i++)
+		hash = sh_mix(hash + words->list[i].hash);
+	return n == 0 ? LEFT_OUT : (uint32) hash | 2;
+}
+
+/* Add a row, unless it is too different from the base. */
+void
+simhash_family_add(SimhashFamily *family, const SimhashWords *words)
+{
+	uint32		n = family->base.n;
+	uint32	   *fillers = family->fillers + (Size) family->rows * n;
+	SimhashDifference *places;
+	uint32		count;
+
+	if (family->rows == family->most ||
+		!simhash_align(&family->base, words, Min(n, SIMHASH_ALIGNED_MOST), &places,
+					   &count))
+		return;
+	memset(fillers, 0, n * sizeof *fillers);
+	for (uint32 i = 0; i < count; i++)
+	{
+		for (uint32 j = 0; j < places[i].na; j++)
+			fillers[places[i].a + j] = filler_of(words, places[i].b, places[i].nb);
+	}
+	family->rows++;
+}
+
+/* For qsort: fillers. */
+static int
+compare_fillers(const void *a, const void *b)
+{
+	uint32		x = *(const uint32 *) a;
+	uint32		y = *(const uint32 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Is a place an entry, by what the rows have there? */
+static bool
+is_entry(uint32 *fillers, uint32 rows)
+{
+	uint32		first = 0;
+	uint32		second = 0;
+
+	qsort(fillers, rows, sizeof *fillers, compare_fillers);
+	for (uint32 i = 0, n; i < rows; i += n)
+	{
+		for (n = 1; i + n < rows && fillers[i + n] == fillers[i]; n++)
+			;
+		second = Max(second, Min(n, first));
+		first = Max(first, n);
+	}
+	return 2 * first < rows || (second >= AGAIN && second * AGAIN_SHARE >= rows);
+}
+
+/* All rows are there: find the entries. */
+void
+simhash_family_end(SimhashFamily *family)
+{
+	uint32	   *fillers = palloc(family->rows * sizeof *fillers);
+
+	for (uint32 i = 0; i < family->base.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (uint32 row = 0; row < family->rows; row++)
+			fillers[row] = family->fillers[(Size) row * family->base.n + i];
+		if (is_entry(fillers, family->rows))
+			family->entries = bms_add_member(family->entries, (int) i);
+	}
+	pfree(family->fillers);
+	pfree(fillers);
+}
+
+/* Find which word of the base each word of a text is; -1 for none. */
+static void
+map_words(SimhashFamily *family, const SimhashWords *words)
+{
+	SimhashDifference *places;
+	uint32		count = 0;
+	int32		word = 0;
+	uint32		at = 0;
+
+	family->mapped = words;
+	family->map = MemoryContextAllocHuge(CurrentMemoryContext,
+										 words->n * sizeof *family->map + 1);
+	if (!simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
+		at = words->n;
+	for (uint32 i = 0; i < at; i++)
+		family->map[i] = -1;
+	for (uint32 i = 0; at < words->n || i < count;)
+	{
+		if (i < count && at == places[i].b)
+		{
+			for (uint32 j = 0; j < places[i].nb; j++)
+				family->map[at++] = -1;
+			word = (int32) (places[i].a + places[i].na);
+			i++;
+		}
+		else
+			family->map[at++] = word++;
+	}
+}
+
+/*
+ * Where a text has the entries of its family, in the current memory context: for each
+ * run of words of the base that are entries, which of its words stand there.  NULL if
+ * it is too different from the base.
+ */
+SimhashDifference *
+simhash_family_entries(const SimhashFamily *family, const SimhashWords *words)
+{
+	SimhashDifference *entries = palloc(bms_num_members(family->entries) *
+										sizeof *entries + 1);
+	SimhashDifference *places;
+	uint32		count;
+	uint32		n = 0;
+	uint32		next = 0;
+	int			word = -1;
+
+	if (!simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
+		return NULL;
+	while ((word = bms_next_member(family->entries, word)) >= 0)
+	{
+		SimhashDifference *entry = &entries[n++];
+		uint32		shift;
+
+		while (next < count && places[next].a + places[next].na <= (uint32) word)
+			next++;
+		if (next < count && places[next].a <= (uint32) word)
+		{
+			*entry = places[next];
+			continue;
+		}
+		shift = next == 0 ? 0 : places[next - 1].b + places[next - 1].nb -
+			places[next - 1].a - places[next - 1].na;
+		entry->a = (uint32) word;
+		entry->b = (uint32) word + shift;
+		entry->na = entry->nb = 1;
+	}
+	return entries;
+}
+
+/*
+ * Do two texts of a family differ by an entry?  What one of them has not is no
+ * difference, nor is a slip.
+ */
+bool
+simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
+					  const SimhashDifference *of_a, const SimhashWords *b,
+					  const SimhashDifference *of_b)
+{
+	int			n = bms_num_members(family->entries);
+
+	for (int i = 0; i < n; i++)
+	{
+		SimhashDifference place = {of_a[i].b, of_a[i].nb, of_b[i].b, of_b[i].nb};
+		uint32		slips;
+
+		if (place.na > 0 && place.nb > 0 && of_a[i].na == of_b[i].na &&
+			filler_of(a, place.a, place.na) != filler_of(b, place.b, place.nb) &&
+			!simhash_are_slips(a, b, &place, &slips))
+			return true;
+	}
+	return false;
+}
+
+/* Begin to ask about a text, whose map goes with the current memory context. */
+void
+simhash_family_ask(SimhashFamily *family)
+{
+	family->mapped = NULL;
+}
+
+/* Is an entry where a text differs from another one? */
+bool
+simhash_family_has_entry(SimhashFamily *family, const SimhashWords *a,
+						 const SimhashDifference *difference)
+{
+	uint32		from = difference->a;
+	uint32		end = difference->a + difference->na;
+	int			last;
+	int			next;
+
+	if (family->mapped != a)
+		map_words(family, a);
+	while (from > 0 && family->map[from - 1] < 0)
+		from--;
+	while (end < a->n && family->map[end] < 0)
+		end++;
+	last = from > 0 ? family->map[from - 1] : -1;
+	next = bms_next_member(family->entries, last);
+	return next >= 0 && (end == a->n || next < family->map[end]);
+}

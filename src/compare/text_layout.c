@@ -1,0 +1,519 @@
+/*-------------------------------------------------------------------------
+ *
+ * text_layout.c
+ *		A text without its layout: what is left are words, numbers, and signs that
+ *		mean something.
+ *
+ * The same text is written with Markdown and without it, as a comment of a program
+ * and as a page, with bullets of one kind or another, with numbers of pages here or
+ * there.  And C is not C++, nor is 18.5 the same as -18.5.  So a sign is judged by
+ * where it stands, and by whether it repeats, before texts are compared:
+ *
+ *	- What stands before the first word of a line, and apart from it, is layout, as
+ *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
+ *	  closes such a line; and a line without a word, as a rule.
+ *	- So is a run of three equal signs or more, "****"; brackets, quotes, commas and
+ *	  whatever else a sentence is written with; a "*" or "_" that a word has on one
+ *	  side alone, as emphasis; a hyphen between words.
+ *	- Numbers of pages and items count up: a line that has but a number, with a word or
+ *	  two, or the number that an item begins with, is layout if the next or the last
+ *	  line of the kind has the next or the last number.
+ *	- What is left means something: operators, signs of currencies, "-" before a
+ *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
+ *	  Other symbols, as emoji, are soft: judge.c takes one for another, but not for
+ *	  nothing.
+ *
+ * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
+ * take for tokens are written as patterns of Braille.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compare/compare.h"
+
+#include <utf8proc.h>
+
+#define LABEL_DIGITS	6		/* digits of a number of a page or an item */
+#define LABEL_WORDS		3		/* words and numbers of a line of such a number */
+
+/* A line that may begin with the number of an item, or be that of a page. */
+typedef struct Label
+{
+	const unsigned char *line;
+	const unsigned char *end;	/* of what is left out */
+	bool		item;
+	uint64		word;			/* the words of the line besides, hashed */
+	int32		number;
+	bool		counts;			/* up: it is layout */
+} Label;
+
+/* A text that is being read. */
+typedef struct Layout
+{
+	const unsigned char *end;	/* of the text */
+	unsigned char *out;
+	Label	   *labels;
+	uint32		n;				/* of the labels */
+	uint32		room;
+} Layout;
+
+/* The character before or behind a place, or a blank. */
+typedef struct Place
+{
+	int32		before;
+	int32		behind;
+} Place;
+
+/* Is a code point part of a word? */
+static inline bool
+is_of_word(int32 c)
+{
+	if (c < 0x80)
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+	c = sh_classify(c) & ~SH_INERT;
+	return c == SH_WORD || c == SH_IDEOGRAPHIC || c == SH_PHONETIC || c == SH_MARK;
+}
+
+/* Is it nothing but a distance between others? */
+static inline bool
+is_blank(int32 c)
+{
+	return c <= ' ' || c == 0xa0 || c == 0x3000 || (c >= 0x2000 && c <= 0x200a);
+}
+
+/* Is it a dash, or a minus? */
+static inline bool
+is_dash(int32 c)
+{
+	return c == '-' || c == 0x2212 ||
+		(c >= 0x80 && utf8proc_category(c) == UTF8PROC_CATEGORY_PD);
+}
+
+/*
+ * The value of a decimal digit, of whatever script; of another number the code
+ * point; -1 if it is none.  Unicode has the ten of a script in a row, and none
+ * in Han.
+ */
+int32
+simhash_digit_value(int32 c)
+{
+	int32		n = 0;
+	utf8proc_category_t category;
+
+	if (c < 0xb2 || (c > 0x3400 && c < 0xa620))
+		return c >= '0' && c <= '9' ? c - '0' : -1;
+	category = utf8proc_category(c);
+	if (category != UTF8PROC_CATEGORY_ND)
+		return category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO ? c : -1;
+	while (n < 10 && utf8proc_category(c - n) == UTF8PROC_CATEGORY_ND)
+		n++;
+	return (n - 1) % 10;
+}
+
+/* The end of a line, which may be that of the text. */
+static const unsigned char *
+find_line_end(const unsigned char *from, const unsigned char *end)
+{
+	const unsigned char *feed = memchr(from, '\n', (Size) (end - from));
+
+	return feed == NULL ? end : feed;
+}
+
+/* The first character from a place on that is blank, or that is not. */
+static const unsigned char *
+skip(const unsigned char *from, const unsigned char *end, bool blanks)
+{
+	Size		length;
+
+	while (from < end && is_blank(sh_utf8_decode(from, end, &length)) == blanks)
+		from += length;
+	return from;
+}
+
+/* Has a stretch a character of a word? */
+static bool
+has_word(const unsigned char *from, const unsigned char *end)
+{
+	Size		length;
+
+	for (; from < end; from += length)
+	{
+		if (is_of_word(sh_utf8_decode(from, end, &length)))
+			return true;
+	}
+	return false;
+}
+
+/* Does a stretch begin with a digit? */
+static bool
+begins_with_digit(const unsigned char *from, const unsigned char *end)
+{
+	Size		length;
+
+	return from < end && simhash_digit_value(sh_utf8_decode(from, end, &length)) >= 0;
+}
+
+/* Is a symbol that of a currency, or of mathematics, but for arrows? */
+static bool
+is_amount(int32 c)
+{
+	utf8proc_category_t category = utf8proc_category(c);
+
+	return category == UTF8PROC_CATEGORY_SC ||
+		(category == UTF8PROC_CATEGORY_SM && (c < 0x2190 || c > 0x21ff));
+}
+
+/* --- lines ------------------------------------------------------------------ */
+
+/* Does a line begin with signs that say what kind of line it is? */
+static bool
+is_leader(const unsigned char *from, const unsigned char *end)
+{
+	Size		length;
+
+	if (has_word(from, end))
+		return false;
+	if (from < end && *from < 0x80)
+		return strchr("#>*-+/|;%=~_:.\"'<!($", *from) != NULL &&
+			!(end - from == 2 && (from[1] == '=' || from[1] == '|') &&
+			  strchr("=><!|", *from) != NULL);
+	return from < end && !is_amount(sh_utf8_decode(from, end, &length));
+}
+
+/* Where the first word of a line is, behind blanks and leaders. */
+static const unsigned char *
+skip_leaders(const unsigned char *from, const unsigned char *end)
+{
+	for (;;)
+	{
+		const unsigned char *next;
+
+		from = skip(from, end, true);
+		next = skip(from, end, false);
+		if (!is_leader(from, next) ||
+			(*from == '$' && begins_with_digit(skip(next, end, true), end)))
+			return from;
+		from = next;
+	}
+}
+
+/* Where a line ends, before blanks and what closes it, as it has a leader or not. */
+static const unsigned char *
+skip_trailers(const unsigned char *from, const unsigned char *end, bool led)
+{
+	for (;;)
+	{
+		const unsigned char *last;
+
+		while (end > from && end[-1] <= ' ')
+			end--;
+		for (last = end; last > from && last[-1] > ' '; last--)
+			;
+		if (last == from || !is_leader(last, end) ||
+			!(led || strchr("*|-#", *last) != NULL))
+			return end;
+		end = last;
+	}
+}
+
+/* Read a number of few digits; returns what is behind it, or NULL. */
+static const unsigned char *
+read_number(const unsigned char *from, const unsigned char *end, int32 *number)
+{
+	Size		length;
+	int			digits = 0;
+
+	*number = 0;
+	for (; from < end; from += length)
+	{
+		int32		c = sh_utf8_decode(from, end, &length);
+		int32		value = is_of_word(c) ? simhash_digit_value(c) : 10;
+
+		if (value < 0 || value > 9)
+			return digits > 0 && value >= 0 ? from : NULL;
+		if (++digits > LABEL_DIGITS)
+			return NULL;
+		*number = *number * 10 + value;
+	}
+	return digits > 0 ? from : NULL;
+}
+
+/*
+ * Is a line but a number, with a word or two?  Then it is the label of a page, of
+ * such words.
+ */
+static bool
+read_page(const unsigned char *from, const unsigned char *end, Label *label)
+{
+	int			words = 0;
+	bool		found = false;
+
+	label->word = 0;
+	while (from < end)
+	{
+		const unsigned char *start = from;
+		int32		number;
+		Size		length;
+
+		if (!is_of_word(sh_utf8_decode(from, end, &length)))
+		{
+			from += length;
+			continue;
+		}
+		if (++words > LABEL_WORDS)
+			return false;
+		from = read_number(start, end, &number);
+		if (from != NULL)
+		{
+			label->number = found ? label->number : number;
+			found = true;
+			continue;
+		}
+		for (from = start; from < end && is_of_word(sh_utf8_decode(from, end, &length));
+			 from += length)
+			label->word = label->word * SH_SCRAMBLE + *from;
+	}
+	return found;
+}
+
+/* Does a line begin with the number of an item, "3." or "3)"? */
+static bool
+read_item(const unsigned char *from, const unsigned char *end, Label *label)
+{
+	const unsigned char *behind = read_number(from, end, &label->number);
+
+	if (behind == NULL || end - behind < 2 ||
+		(*behind != '.' && *behind != ')') || behind[1] != ' ')
+		return false;
+	label->word = *behind;
+	label->end = behind + 1;
+	return true;
+}
+
+/* Note the label that a line may have. */
+static void
+note_label(Layout *layout, const unsigned char *from, const unsigned char *end)
+{
+	Label		label = {.line = from,.end = end};
+
+	label.item = read_item(from, end, &label);
+	if (!label.item && (end - from > 64 || !read_page(from, end, &label)))
+		return;
+	if (layout->n == layout->room)
+	{
+		layout->room = layout->room == 0 ? 64 : layout->room * 2;
+		layout->labels = layout->labels == NULL ?
+			palloc(layout->room * sizeof label) :
+			repalloc_huge(layout->labels, layout->room * sizeof label);
+	}
+	layout->labels[layout->n++] = label;
+}
+
+/* For each label, whether the last or next one of its kind has the last or next number. */
+static void
+find_counting(Layout *layout)
+{
+	Label	   *last[2] = {NULL, NULL};
+
+	for (uint32 i = 0; i < layout->n; i++)
+	{
+		Label	   *label = &layout->labels[i];
+		Label	   *before = last[label->item];
+
+		if (before != NULL && before->word == label->word &&
+			before->number + 1 == label->number)
+			before->counts = label->counts = true;
+		last[label->item] = label;
+	}
+}
+
+/* --- signs ------------------------------------------------------------------ */
+
+/* Write a sign that core/text would not see, as a pattern of Braille. */
+static inline void
+write_pattern(Layout *layout, int32 c)
+{
+	*layout->out++ = 0xe2;
+	*layout->out++ = 0xa0 | (c >> 6 & 3);
+	*layout->out++ = 0x80 | (c & 0x3f);
+}
+
+/* Does a "-" here say something? */
+static bool
+is_minus(Place place)
+{
+	return !is_of_word(place.before) && place.before != ')' && !is_dash(place.before) &&
+		(is_of_word(place.behind) || (place.behind < 0x80 && place.behind > ' ' && strchr("<>=+$&", place.behind) != NULL) ||
+		 (place.behind >= 0x80 && (utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SC ||
+								   utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SM)));
+}
+
+/* Does a sign of ASCII mean something where it stands? */
+static bool
+means_something(int32 c, Place place)
+{
+	bool		word_before = is_of_word(place.before);
+	bool		word_behind = is_of_word(place.behind);
+
+	switch (c)
+	{
+		case '+':
+		case '=':
+		case '<':
+		case '>':
+		case '^':
+		case '%':
+		case '$':
+		case '&':
+			return true;
+		case '*':
+			return word_before == word_behind && place.before != '*' && place.behind != '*';
+		case '_':
+			return word_before && word_behind;
+		case '#':
+			return word_before;
+		case '|':
+			return place.behind == '|' || place.before == '|';
+		case ':':
+			return place.before == ':';
+		case '!':
+			return place.behind == '=' ||
+				(!word_before && place.before != '!' && (word_behind || place.behind == '('));
+		case '.':
+			return word_behind && place.before != '.' && !word_before &&
+				(is_blank(place.before) || simhash_digit_value(place.behind) >= 0);
+	}
+	return false;
+}
+
+/* Write a character that is not of ASCII, if it says something. */
+static void
+write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Place place)
+{
+	int32		value = simhash_digit_value(c);
+	utf8proc_category_t category = utf8proc_category(c);
+
+	if (value >= 0 && value < 10)
+	{
+		*layout->out++ = '0' + value;
+		return;
+	}
+	if (is_of_word(c))
+	{
+		/* one that becomes a plain digit or letter, but stands higher or lower */
+		if (category == UTF8PROC_CATEGORY_NO || (c >= 0x2071 && c <= 0x209c))
+			write_pattern(layout, c);
+	}
+	else if (is_dash(c))
+	{
+		*layout->out++ = is_minus(place) ? '-' : ' ';
+		return;
+	}
+	else if (category == UTF8PROC_CATEGORY_PO || category == UTF8PROC_CATEGORY_PC)
+	{
+		/* of punctuation: sections, per mille, minutes */
+		if (c == 0xa7 || c == 0xb6 || c == 0x66a || (c >= 0x2030 && c <= 0x2037))
+			write_pattern(layout, c);
+		else
+			*layout->out++ = ' ';
+		return;
+	}
+	else if (category != UTF8PROC_CATEGORY_SM && category != UTF8PROC_CATEGORY_SC &&
+			 category != UTF8PROC_CATEGORY_SO &&
+			 (sh_classify(c) & ~SH_INERT) != SH_IGNORED)
+	{
+		*layout->out++ = ' ';
+		return;
+	}
+	memcpy(layout->out, bytes, length);
+	layout->out += length;
+}
+
+/* How many equal characters stand at a place? */
+static Size
+count_equal(const unsigned char *from, const unsigned char *end)
+{
+	Size		n = 1;
+
+	while (from + n < end && from[n] == *from)
+		n++;
+	return n;
+}
+
+/* Write a stretch of a line without its layout. */
+static void
+write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
+{
+	Place		place = {' ', ' '};
+
+	for (Size length; from < end; from += length)
+	{
+		int32		c = sh_utf8_decode(from, end, &length);
+		Size		next;
+
+		if (c <= ' ' || (c < 0x80 && is_of_word(c)))
+			*layout->out++ = c < ' ' ? ' ' : (unsigned char) c;
+		else if (c < 0x80 && count_equal(from, end) >= 3)
+		{
+			*layout->out++ = ' ';
+			length = count_equal(from, end);
+		}
+		else
+		{
+			place.behind = from + length < end ?
+				sh_utf8_decode(from + length, end, &next) : ' ';
+			if (c >= 0x80)
+				write_other(layout, c, from, length, place);
+			else if (c == '-' ? is_minus(place) : means_something(c, place))
+			{
+				if (c == '.' || c == '_')
+					write_pattern(layout, c);
+				else
+					*layout->out++ = (unsigned char) c;
+			}
+			else
+				*layout->out++ = ' ';
+		}
+		place.before = c;
+	}
+	*layout->out++ = ' ';
+}
+
+/*
+ * Write a text in UTF-8 without its layout; returns the length.  There must be room
+ * for three times the length, and one byte more.
+ */
+Size
+simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out)
+{
+	Layout		layout = {.end = from + length,.out = out};
+	uint32		label = 0;
+
+	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
+	{
+		end = find_line_end(line, layout.end);
+		note_label(&layout, skip_leaders(line, end), end);
+	}
+	find_counting(&layout);
+	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
+	{
+		const unsigned char *start;
+
+		CHECK_FOR_INTERRUPTS();
+		end = find_line_end(line, layout.end);
+		start = skip_leaders(line, end);
+		if (label < layout.n && layout.labels[label].line == start)
+		{
+			if (layout.labels[label].counts)
+				start = layout.labels[label].end;
+			label++;
+		}
+		if (has_word(start, end))
+			write_signs(&layout, start,
+						skip_trailers(start, end, start > skip(line, end, true)));
+	}
+	if (layout.labels != NULL)
+		pfree(layout.labels);
+	return (Size) (layout.out - out);
+}

@@ -1,0 +1,205 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_families.c
+ *		Families among the rows of a query: rows that are similar to one and the same.
+ *
+ * Where in some rows a word stands for another, families decide.  They are found first,
+ * by the similarity of features alone, in the order of the rows, whatever is made of
+ * these then: a row is of the family of the first one before it that is similar.  What a family knows (src/compare/families.c) is
+ * learnt when it is first asked for, and forgotten when memory is short; and so it is
+ * with the entries of a row.  Two rows of a family with other entries need not be
+ * aligned, so a table of a single form takes no longer than others.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pairs/pairs.h"
+
+#define FAMILY_MOST		40		/* rows that are looked at */
+#define FAMILY_LEAST	5		/* rows without which nothing is known */
+#define FAMILIES_BYTES	(16 * 1024 * 1024)	/* that those learnt may take */
+
+/* A family that has been learnt. */
+typedef struct KnownFamily
+{
+	uint32		base;			/* the key */
+	SimhashFamily *family;		/* NULL if it has too few rows */
+} KnownFamily;
+
+/* The entries of a row. */
+typedef struct KnownEntries
+{
+	uint32		row;			/* the key */
+	SimhashDifference *entries; /* NULL if it is too different from its family */
+} KnownEntries;
+
+/* All rows are of no family so far. */
+void
+simhash_families_begin(SimhashRowSearch *search)
+{
+	SimhashSimilar *similar = &search->similar;
+	Size		n = search->rows.n;
+
+	similar->base = MemoryContextAllocHuge(search->rows.context,
+										   2 * sizeof(uint32) * (n + 1));
+	similar->kin = similar->base + n;
+	for (Size i = 0; i < 2 * n; i++)
+		similar->base[i] = SIMHASH_NO_ROW;
+}
+
+/* The row that a family is around. */
+static uint32
+base_of(const SimhashSimilar *similar, uint32 row)
+{
+	return similar->base[row] == SIMHASH_NO_ROW ? row : similar->base[row];
+}
+
+/*
+ * A row is of the family of another one.  False if others may be near to this row and
+ * not to that.
+ */
+bool
+simhash_families_note(SimhashRowSearch *search, uint32 row, uint32 other,
+					  double similarity)
+{
+	SimhashSimilar *similar = &search->similar;
+	uint32		base = base_of(similar, other);
+
+	similar->base[row] = base;
+	similar->kin[row] = similar->kin[base];
+	similar->kin[base] = row;
+	return similarity >= (1 + search->rows.documents->comparison.at_least) / 2;
+}
+
+/* Begin to keep families that are learnt. */
+static void
+keep_families(SimhashSimilar *similar)
+{
+	MemoryContextReset(similar->families_context);
+	similar->families = simhash_make_hash("simhash families", 256, sizeof(uint32),
+										  sizeof(KnownFamily), similar->families_context);
+	similar->entries = simhash_make_hash("simhash entries", 256, sizeof(uint32),
+										 sizeof(KnownEntries), similar->families_context);
+}
+
+/* All rows are in their families. */
+void
+simhash_families_learnt(SimhashRowSearch *search)
+{
+	search->similar.families_context =
+		AllocSetContextCreate(search->rows.context, "simhash families",
+							  ALLOCSET_DEFAULT_SIZES);
+	keep_families(&search->similar);
+}
+
+/* Learn what a family knows; NULL if it has too few rows. */
+static SimhashFamily *
+learn_family(SimhashRowSearch *search, uint32 base)
+{
+	const SimhashSimilar *similar = &search->similar;
+	SimhashDocuments *documents = search->rows.documents;
+	MemoryContext scratch;
+	MemoryContext old;
+	SimhashFamily *family;
+	uint32		rows = 1;
+	SimhashDocument document;
+
+	for (uint32 row = similar->kin[base]; row != SIMHASH_NO_ROW && rows < FAMILY_MOST;
+		 row = similar->kin[row])
+		rows++;
+	if (rows < FAMILY_LEAST)
+		return NULL;
+	document = simhash_documents_get(documents, base);
+	old = MemoryContextSwitchTo(similar->families_context);
+	family = simhash_family_begin(&document.words, rows);
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash alignment",
+									ALLOCSET_DEFAULT_SIZES);
+	for (uint32 row = similar->kin[base]; row != SIMHASH_NO_ROW && --rows > 0;
+		 row = similar->kin[row])
+	{
+		document = simhash_documents_get(documents, row);
+		MemoryContextSwitchTo(scratch);
+		simhash_family_add(family, &document.words);
+		MemoryContextReset(scratch);
+	}
+	MemoryContextSwitchTo(similar->families_context);
+	simhash_family_end(family);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return family;
+}
+
+/* A number for the family of a row. */
+int64
+simhash_families_number(const SimhashRowSearch *search, uint32 row)
+{
+	return (int64) base_of(&search->similar, row) + 1;
+}
+
+/* What is known of the family of a row; NULL if nothing is, or not yet. */
+SimhashFamily *
+simhash_families_find(SimhashRowSearch *search, uint32 row)
+{
+	SimhashSimilar *similar = &search->similar;
+	KnownFamily *known;
+	uint32		base;
+	bool		found;
+
+	if (similar->families == NULL)
+		return NULL;
+	base = base_of(similar, row);
+	known = hash_search(similar->families, &base, HASH_FIND, NULL);
+	if (known != NULL)
+		return known->family;
+	if (MemoryContextMemAllocated(similar->families_context, true) > FAMILIES_BYTES)
+		keep_families(similar);
+	known = hash_search(similar->families, &base, HASH_ENTER, &found);
+	known->family = NULL;
+	known->family = learn_family(search, base);
+	return known->family;
+}
+
+/* The entries of a row, of a family; NULL if they are not known. */
+static SimhashDifference *
+find_entries(SimhashRowSearch *search, SimhashFamily *family, uint32 row)
+{
+	SimhashSimilar *similar = &search->similar;
+	KnownEntries *known;
+	SimhashDocument document;
+	MemoryContext old;
+	bool		found;
+
+	known = hash_search(similar->entries, &row, HASH_ENTER, &found);
+	if (found)
+		return known->entries;
+	known->entries = NULL;
+	document = simhash_documents_get(search->rows.documents, row);
+	old = MemoryContextSwitchTo(similar->families_context);
+	known->entries = simhash_family_entries(family, &document.words);
+	MemoryContextSwitchTo(old);
+	return known->entries;
+}
+
+/* Are two rows of the same family, with other entries? */
+bool
+simhash_families_differ(SimhashRowSearch *search, uint32 row, uint32 other)
+{
+	SimhashSimilar *similar = &search->similar;
+	SimhashFamily *family;
+	SimhashDifference *mine;
+	SimhashDifference *theirs;
+	SimhashDocument document;
+
+	if (similar->families == NULL || base_of(similar, row) != base_of(similar, other) ||
+		(family = simhash_families_find(search, other)) == NULL)
+		return false;
+	mine = find_entries(search, family, row);
+	theirs = find_entries(search, family, other);
+	if (mine == NULL || theirs == NULL)
+		return false;
+	simhash_documents_load(search->rows.documents, row);
+	document = simhash_documents_get(search->rows.documents, other);
+	return simhash_family_differ(family, &search->rows.documents->current.words, mine,
+								 &document.words, theirs);
+}
