@@ -299,6 +299,11 @@ class Draft:
         for match in ENTRY.finditer(self.pattern):
             if match.group(1) in KINDS:
                 self.entries.setdefault(match.group(1, 2), None)
+        self.fill()
+
+    def fill(self):
+        """Draw a value for each entry."""
+        self.entries = dict.fromkeys(self.entries)
         for name in self.entries:
             self.entries[name] = self.value(name)
 
@@ -313,10 +318,10 @@ class Draft:
             if value not in taken:
                 return value
 
-    def text(self, **entries):
-        """The text, with other values in some entries."""
+    def text(self, pattern=None, **entries):
+        """The text, with other values in some entries, or by another pattern."""
         return ENTRY.sub(lambda m: entries.get(m.group(1) + m.group(2), self.entries.get(
-            m.group(1, 2), m.group())), self.pattern)
+            m.group(1, 2), m.group())), pattern or self.pattern)
 
     def other(self, *names):
         """The text with another value in each of these entries."""
