@@ -188,7 +188,8 @@ def retabled(text, rng):
     if rng.random() < .3:
         widths = [max(map(len, column)) for column in zip(*rows)]
         return '\n'.join('  '.join(map(str.ljust, row, widths)) for row in rows)
-    return '\n'.join(rng.choice('\t;').join(row) for row in rows)
+    gap = rng.choice('\t;')
+    return '\n'.join(map(gap.join, rows))
 
 
 def braced(text, rng):
@@ -298,6 +299,11 @@ def chinese_points(text, rng):
     return text.replace('，', rng.choice(('、', ',', ' '))).replace('。', rng.choice('。.！'))
 
 
+def chinese_wide(text, rng):
+    """Digits as wide as the characters."""
+    return text.translate({ord('0') + i: 0xff10 + i for i in range(10)})
+
+
 def chinese_spaces(text, rng):
     return re.sub(r'(?<=[\u4e00-\u9fff])(\d+)(?=[\u4e00-\u9fff])', r' \1 ', text)
 
@@ -335,11 +341,11 @@ def signed_short(text, rng):
 
 def reworded(text, rng):
     """A fact with a small word more, or another of the same sense."""
-    for one, other in ((' and wants ', ', and he wants '), (' and works ', ', and works '),
+    for one, other in ((' and wants ', ', and wants '), (' and works ', ', and works '),
                        ('listens on port', 'is listening on port'),
                        (' for all new scripts', ' for any new script'),
                        (' are cut ', ' are always cut '), (' need ', ' still need '),
-                       (' is ', ' is now '), (' by ', ' from ')):
+                       ('does not want', "doesn't want"), (' is ', ' is set to ')):
         if one in text:
             return text.replace(one, other)
     return text
@@ -349,3 +355,16 @@ def offered(text, rng):
     """A title as another shop puts it."""
     return rng.choice(('%s, new', 'New: %s', '%s - free delivery', 'Sale! %s',
                        '%s (in stock)', '%s **')) % text
+
+
+def synonym(text, rng):
+    """One or two small words replaced by others of the same sense."""
+    found = [(one, other) for one, other in (
+        (' after all', ' in the end'), (' usually', ' generally'), (', so ', ', thus '),
+        ('Everybody', 'Everyone'), ('Nobody', 'No one'), (' rather ', ' quite '),
+        (' as well', ' too'), ('Several ', 'Some '), ('Once more', 'Again'),
+        (' should ', ' ought to '), (' such a ', ' a '), (' enough', ' sufficient'),
+        (' little ', ' not much '), (' soon', ' shortly')) if one in text]
+    for one, other in rng.sample(found, min(len(found), rng.randint(1, 2))):
+        text = text.replace(one, other, 1)
+    return text

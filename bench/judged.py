@@ -58,6 +58,8 @@ def changed(draft, change, may, rng):
     change, beside, _ = change.partition('&')
     if change == 'not':
         text = negated(draft.text(), rng)
+    elif change == 'prose':
+        text = draft.other_prose()
     elif '=' in change:
         text = draft.exchanged(*change.split('='))
     else:

@@ -10,7 +10,7 @@ SPDX-License-Identifier: PostgreSQL
 """
 
 KINDS = r'''
-=== job ads | work | PROSE bulleted signed underlined | town role company role+town name salary year not role& town&
+=== job ads | work | PROSE bulleted signed underlined | town role company role+town name salary year not role& town& prose
 <company> is looking for a <role> in <town>
 
 {50}
@@ -20,7 +20,7 @@ Your tasks
 - {9}
 - {9}
 
-You will report to <name>. We offer <salary> EUR a year and <nn> days of leave. {40} Send your application by <date>.
+You will report to <name>. We offer <salary> EUR a year and <dd> days of leave. {40} Send your application by <date>.
 %%
 <role> (f/m/d), <town>
 
@@ -67,17 +67,17 @@ Seen on <date>
 
 {100} We hold that the appeal is <granted>. {80} Judge <name3> joins. {60}
 
-=== reviews | shop | PROSE emoji | product n not bool is rises company
+=== reviews | shop | PROSE emoji synonym | product n not bool is rises company
 I bought the <product> in <month> and I have used it every day since. {40} The battery <is> worth its money. {30} <n> of 10 stars.
 %%
 <company> <product>, <colour>: {60} I would buy it again. The delivery took <n> days. The colour <is> as in the picture. {20}
 
-=== wire copies | news | PROSE | town name nn rises day not date nn& town& day& name=name2 town=town2
+=== wire copies | news | PROSE synonym | town name nn rises day not date nn& town& day& name=name2 town=town2 prose
 <town> (Wire) - {30} <name>, who chairs the committee, said on <day> that the plan <is> final. {60} At least <nn> people were injured. {40} Shares of <company> <rises> by <n> percent. <name2> declined to comment.
 %%
 <town>, <date> - {40} A train from <town2> to <town3> was stopped for <nn> minutes. {50} <name> <has> accepted the offer, a spokesman said. {40}
 
-=== syndicated pages | news | PROSE marked_down | not name day company town nnn& name&
+=== syndicated pages | news | PROSE marked_down synonym | not name day company town nnn& name& prose
 {6}
 
 By <name>
@@ -128,7 +128,7 @@ But the road to <town> <is> long
 {7}
 {7}
 
-=== mails | office | PROSE quoted signed | name id price date time not has granted id& date& name=name2
+=== mails | office | PROSE quoted signed | name id price date time not has granted id& date& name=name2 prose
 Dear <name>,
 
 {40} Your order <id> of <date> <has> been shipped. {30} The amount of <price> EUR will be charged to your account. {20}
@@ -283,27 +283,27 @@ Settings
 | <name4> | <town> | <nn4> | <nnn2>.50 |
 | <name5> | <town4> | <nn5> | <price3> |
 
-=== German letters | office | typed slips wrapped spaced hyphenated quoted plain_german | nicht kein last nn stadt nnn last=last2 nn+monat nn& kein&
+=== German letters | German | typed slips wrapped spaced hyphenated quoted plain_german | nicht kein last nn stadt nnn last=last2 dd+monat dd& nicht&
 Sehr geehrte Frau <last>,
 
-vielen Dank für Ihr Schreiben vom <nn>. <monat>, das wir heute erhalten haben. Leider können wir Ihnen den gewünschten Termin <nicht> zusagen, weil die zuständige Stelle in <stadt> derzeit umzieht. Bitte schicken Sie uns <kein> weiteres Formular, sondern rufen Sie Herrn <last2> unter der Nummer <id> an. Die Gebühr von <nnn> Euro überweisen Sie bitte innerhalb von vierzehn Tagen. Für Fragen stehen wir Ihnen während der Öffnungszeiten gern zur Verfügung.
+vielen Dank für Ihr Schreiben vom <dd>. <monat>, das wir heute erhalten haben. Leider können wir Ihnen den gewünschten Termin <nicht> zusagen, weil die zuständige Stelle in <stadt> derzeit umzieht. {30} Bitte schicken Sie uns <kein> Formulare, sondern rufen Sie Herrn <last2> unter der Nummer <id> an. Die Gebühr von <nnn> Euro überweisen Sie bitte innerhalb von vierzehn Tagen. Für Fragen stehen wir Ihnen während der Öffnungszeiten gern zur Verfügung.
 
 Mit freundlichen Grüßen
 <name>
 %%
 Liebe Mieterinnen und Mieter,
 
-am <nn>. <monat> wird in der <nn2>. Etage das Wasser abgestellt. Der Aufzug ist an diesem Tag <nicht> in Betrieb, und es steht <kein> Parkplatz im Hof zur Verfügung. Die Firma aus <stadt> beginnt um <n> Uhr. Den Schlüssel geben Sie bitte bei Familie <last> ab, die ihn an Herrn <last2> weiterreicht. Die Kosten von <nnn> Euro trägt die Verwaltung. Wir bitten um Verständnis für die Störung und danken für Ihre Geduld.
+am <dd>. <monat> wird in der <n2>. Etage das Wasser abgestellt. Der Aufzug ist an diesem Tag <nicht> in Betrieb, und der Parkplatz im Hof ist <nicht2> gesperrt. Die Firma aus <stadt> beginnt um <n> Uhr. Den Schlüssel geben Sie bitte bei Familie <last> ab, die ihn an Herrn <last2> weiterreicht. Die Kosten von <nnn> Euro trägt die Verwaltung. {50} Wir bitten um Verständnis für die Störung und danken für Ihre Geduld.
 
 Ihre Hausverwaltung
 
-=== German prose | office | typed slips wrapped hyphenated plain_german cased | nicht kein first stadt first=first2 monat nicht& stadt=stadt2
-Als <first> im <monat> nach <stadt> zog, hatte sie <kein> Geld und wusste <nicht>, wo sie bleiben sollte. Ihre Tante schrieb ihr aus <stadt2> lange Briefe über das Wetter, die Nachbarn und den kleinen Laden an der Ecke. Abends saß sie am offenen Fenster, hörte den Straßenbahnen zu und dachte an <first2>, der versprochen hatte zu kommen. Der Winter war lang, aber im Frühling fand sie Arbeit in einer Gärtnerei am Rande der Stadt. Dort lernte sie, wie man Rosen schneidet, Erde mischt und mit Kunden spricht, die alles besser wissen.
+=== German prose | German | typed slips wrapped hyphenated plain_german cased | nicht kein first stadt first=first2 monat nicht& stadt=stadt2
+Als <first> im <monat> nach <stadt> zog, hatte sie <kein> Geld und wusste <nicht>, wo sie bleiben sollte. Ihre Tante schrieb ihr aus <stadt2> lange Briefe über das Wetter, die Nachbarn und den kleinen Laden an der Ecke. {60} Abends saß sie am offenen Fenster, hörte den Straßenbahnen zu und dachte an <first2>, der versprochen hatte zu kommen. Der Winter war lang, aber im Frühling fand sie Arbeit in einer Gärtnerei am Rande der Stadt. Dort lernte sie, wie man Rosen schneidet, Erde mischt und mit Kunden spricht, die alles besser wissen.
 
-=== Chinese | office | chinese_points chinese_spaces chinese_added chinese_wrapped | bu city person nn goods person=person2 nn=nn2 bu& city&
-各位同事：<city>分公司将于<nn>日召开年度会议，由<person>主持，地点在三楼会议室。公司<bu>批准新的预算方案，请各部门在本周五之前提交工作报告。今年我们的销售额比去年增长了百分之<nn2>，其中<goods>的订单最多，主要来自南方的几个省份。<person2>负责联系供应商，并安排下个月的培训课程。如有任何问题，请及时与人事部联系，谢谢大家的支持与配合。
+=== Chinese | Chinese | chinese_points chinese_wide chinese_spaces chinese_added chinese_wrapped | bu city person dd nn goods person=person2 nn=nn2 bu& city&
+各位同事：<city>分公司将于<dd>日召开年度会议，由<person>主持，地点在三楼会议室。公司<bu>批准新的预算方案。{50}请各部门在本周五之前提交工作报告。今年我们的销售额比去年增长了百分之<nn2>，其中<goods>的订单最多，主要来自南方的几个省份。<person2>负责联系供应商，并安排下个月的培训课程。如有任何问题，请及时与人事部联系，谢谢大家的支持与配合。
 %%
-<person>昨天在<city>买了一部新的<goods>，花了<nnn>元。店员说商品<bu>参加优惠活动，但是可以免费送货上门。他觉得质量很好，颜色也漂亮，就是包装有一点破损。如果七天之内发现质量问题，可以凭发票到门店退换。他打算下周再给母亲买一个，寄到<city2>去，顺便问候一下老朋友<person2>。
+<person>昨天在<city>买了一部新的<goods>，花了<nnn>元。店员说商品<bu>参加优惠活动，但是可以免费送货上门。他觉得质量很好，颜色也漂亮，就是包装有一点破损。{60}如果七天之内发现质量问题，可以凭发票到门店退换。他打算下周再给母亲买一个，寄到<city2>去，顺便问候一下老朋友<person2>。
 
 === addresses | office | cased address_short comma_lines punctuated | nn town name nn+town id street name+nn
 <name>
@@ -356,7 +356,7 @@ Line <nn>, <day> to <day2>, platform <n>
 
 {20}
 
-=== READMEs | computing | marked_down badged PROSE bulleted | package version not licence package+version n lang bool
+=== READMEs | computing | marked_down badged PROSE bulleted | package version not licence package+version n lang bool prose
 <package>
 
 {40} It is written in <lang> and needs version <version> of <package2>.
@@ -382,7 +382,7 @@ Usage
 === scans | office | misread misread hyphenated hyphenated paged hyphenated misread | name date not nnn town is name=name2 nnn& id
 {50} The certificate of <name> was issued in <town> on <date>. {60} A fee of <nnn> EUR <is> due. {40} File <id>, clerk <name2>. {30}
 
-=== edited prose | news | PROSE PROSE typed slips | not first town
+=== edited prose | news | PROSE PROSE typed slips synonym | not first town
 {120} <first> came from <town>. {60}
 %%
 {40} In <month> <first> left for <town>. {30}
@@ -404,7 +404,7 @@ page views <nnn>, visits <nn>, orders <n>, returns <n2>, new users <nn2>, bounce
 %%
 Guided tour with <name> on <day> at <time>. {70} We meet in front of the station of <town>. {20} Dogs <is> allowed.
 
-=== flats | housing | PROSE bulleted signed | n nn nnn town street nnn& not n=n2 is price
+=== flats | housing | PROSE bulleted signed | n nn nnn town street nnn& not n=n2 is price prose
 Flat in <town>, <street> Street
 
 - <n> rooms, <nn> square metres
@@ -415,7 +415,7 @@ Flat in <town>, <street> Street
 %%
 To let: <n> rooms in <town>, <street> Road <nn>. {80} The rent is <nnn> EUR, the deposit <n2> months' rent. {30} A garage is included.
 
-=== manuals | machine | paged paged paged hyphenated marked_down misread sentence_added | not n nn nn=nn2 side open unit n&
+=== manuals | machine | paged paged paged hyphenated marked_down misread sentence_added synonym | not n nn nn=nn2 side open unit n&
 <product> <model>, instructions
 
 {50} Turn the <side> lever <n> times before you start. {70} Keep the lid <open> while the motor runs. {60} Fill in <nn> ml of oil, and drain it after <nn2> hours. {90} Never use more than <nnn> <unit> of cleaner. {70}

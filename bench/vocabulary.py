@@ -123,42 +123,90 @@ SUBJECTS = {
                 'carries supplies protects tightens lifts',
                 'upper lower front rear hydraulic loose worn rubber spare metal safe '
                 'rotating manual electric'),
+    'German': ('Antwort Frist Stelle Gebühr Akte Wohnung Rechnung Leitung Prüfung '
+               'Abteilung Versicherung Bestellung Zahlung Unterlage Nachricht Reparatur '
+               'Anlage Kopie Lieferung Behörde Adresse Genehmigung Werkstatt Heizung '
+               'Bescheinigung Sitzung',
+               'betrifft ersetzt braucht enthält verlangt begleitet beendet verzögert '
+               'erleichtert stützt ergänzt bestätigt prüft erwähnt',
+               'alte neue kurze lange kleine große offene knappe fertige wichtige '
+               'geplante übliche einfache ruhige'),
+    'Chinese': ('公司 报告 客户 项目 会议 合同 市场 产品 学校 医院 道路 城市 天气 计划 部门 '
+                '仓库 机器 设备 图书 花园 车站 厨房 邻居 老师 工程 价格 服务 系统',
+                '改变 准备 介绍 检查 支持 影响 完成 讨论 购买 更新 管理 安排 研究 修理 保护',
+                '重要 新鲜 安静 漂亮 复杂 简单 明亮 稳定 方便 特别 普通 热闹 干净 有趣'),
 }
 
-# Shapes of sentences: N, V and A are drawn, PL is a noun of which there are many.
-SHAPES = [shape for shape in '''
-The A N V the N of the N.
-When the N is A, the N V a A N.
-Most of the PL are A, and the N V them in the morning.
-It is the N that V the A N after all.
-There is a A N beside the N, which V the N every week.
-Without a A N the N can be slow.
-Everybody who V the N has seen the A N before.
-Because the N was A, a second N V the N as well.
-Please note that the N V the N only with a A N.
-In spring the A N V more PL than the N did last year.
-A A N, as far as the N V it, will be ready for the N.
-Some PL were A and others were not, so the N V each N by hand.
-The N and the N have little in common, but a A N V both.
-If the N V the N, then the A N should follow soon.
-What the A N really needs is a N that V the N.
-For a A N like this the N is usually enough.
-Nobody expected that the N V such a A N.
-Once more the N V the N, and the A PL remain.
-Between the N and the A N there will be a short N.
-Our N V the A N, from the first N to the last.
-Neither the A N nor the PL have changed since the N.
-The N, which is rather A, V the N through the N.
-By the end of the week the A N V all PL.
-Ask for the A N if your N V a different N.
-So far each N V its own A N.
-Several PL became A while the N V the old N.
-'''.strip().split('\n')]
+# Shapes of sentences: of N, V and J a noun, a verb and an adjective are drawn, of PL a
+# noun of which there are many.
+ENGLISH = '''
+The J N V the N of the N.
+When the N is J, the N V a J N.
+Most of the PL are J, and the N V them in the morning.
+It is the N that V the J N after all.
+There is a J N beside the N, which V the N every week.
+Without a J N the N can be slow.
+Everybody who V the N has seen the J N before.
+Because the N was J, a second N V the N as well.
+Please note that the N V the N only with a J N.
+In spring the J N V more PL than the N did last year.
+A J N, as far as the N V it, will be ready for the N.
+Some PL were J and others were not, so the N V each N by hand.
+The N and the N have little in common, but a J N V both.
+If the N V the N, then the J N should follow soon.
+What the J N really needs is a N that V the N.
+For a J N like this the N is usually enough.
+Nobody expected that the N V such a J N.
+Once more the N V the N, and the J PL remain.
+Between the N and the J N there will be a short N.
+Our N V the J N, from the first N to the last.
+Neither the J N nor the PL have changed since the N.
+The N, which is rather J, V the N through the N.
+By the end of the week the J N V all PL.
+Ask for the J N if your N V a different N.
+So far each N V its own J N.
+Several PL became J while the N V the old N.
+'''
+GERMAN = '''
+Die J N V die N der N.
+Ohne eine J N V die N keine N.
+Wenn die N zu spät kommt, V sie die J N.
+Zu jeder N gehört eine J N, die die N V.
+Nach der N folgt eine J N, und die N V sie.
+Weil es eine J N ist, V eine zweite N auch die N.
+Bitte beachten Sie, dass die N auch die J N V.
+Wer die N liest, sieht, dass eine J N sie V.
+Im Frühling V die J N mehr als die N im Winter.
+Weder die J N noch die N hat sich seit der N geändert.
+Am Ende der Woche V unsere J N jede N.
+Auf die N folgt eine J N, die jede N V.
+Sobald die J N da ist, V sie die N der N.
+Für eine J N wie diese genügt meist die N.
+Immer öfter V eine J N die N, obwohl die N fehlt.
+'''
+CHINESE = '''
+J的N已经V了N。
+因为N比较J，所以我们V了新的N。
+每个星期N都会V一次N。
+如果N不够J，那么N就V其他的N。
+大家都知道，J的N可以V整个N。
+从第一个N到最后一个N，他们都V得很J。
+今年的N比去年更J，N也V了不少。
+请注意，N只能V一个J的N。
+除了N以外，J的N也V了N。
+在N旁边有一个J的N，它经常V我们的N。
+没有J的N，N就很难V下去。
+到了周末，N终于V了所有的N。
+虽然N看起来很J，但是N还是V了它。
+N和N没有什么关系，不过两者都V过J的N。
+'''
+
+SHAPES = {'German': GERMAN, 'Chinese': CHINESE}
+DRAWN = re.compile('(?<![A-Za-z])(PL|[NVJ])(?![A-Za-z])')
 
 # A sentence of such a shape.
-SENTENCE = re.compile('|'.join(
-    '(?:%s)' % re.sub(r'\b(PL|[NVA])\b', r'[\\w-]+', re.escape(shape)
-                      .replace('\\ ', ' ')) for shape in SHAPES))
+SENTENCE = re.compile('|'.join(DRAWN.sub(r'[\\w-]+', shape).replace('.', '[.]')
+                               for shape in ENGLISH.split('\n')[1:-1]))
 
 VALUES = {
     'first': 'Anna Boris Carla David Elena Farid Greta Hannah Igor Julia Karim Laura '
@@ -204,7 +252,7 @@ VALUES = {
     'lang': 'C|C++|C#', 'salary': '38000 42000 47500 51000 64000 72500', 'licence': 'Apache MIT BSD ISC Zlib Boost',
     'monat': 'Januar Februar April Mai Juni Juli August September Oktober November',
     'stadt': 'Bremen Kassel Leipzig Mainz Ulm Erfurt Rostock Bonn Passau Kiel',
-    'nicht': 'noch|nicht|nicht mehr', 'kein': 'ein|kein',
+    'nicht': 'noch|nicht|nicht mehr', 'kein': 'kein|kaum|etwas',
     'city': '北京|上海|广州|杭州|成都|南京|武汉|西安', 'bu': '已经|没有|不再',
     'person': '王伟|李娜|张敏|刘洋|陈静|杨帆|赵磊|周婷',
     'goods': '手机|电脑|书包|雨伞|台灯|手表|相机|茶杯',
@@ -246,7 +294,7 @@ def either(text):
 
 KINDS = {name: either(text) for name, text in VALUES.items()}
 KINDS.update({
-    'n': number(2, 9), 'nn': number(10, 99), 'nnn': number(100, 999),
+    'n': number(2, 9), 'dd': number(1, 28), 'nn': number(10, 99), 'nnn': number(100, 999),
     'id': number(100000, 999999), 'year': number(1985, 2026), 'price': price,
     'time': time, 'date': date, 'version': version, 'ip': address,
     'temp': number(-19, 34), 'port': number(1024, 9999),
@@ -272,20 +320,21 @@ def sentence(rng, subject):
         found = match.group()
         if found == 'PL':
             return many(rng.choice(nouns))
-        return rng.choice({'N': nouns, 'V': verbs, 'A': adjectives}[found])
+        return rng.choice({'N': nouns, 'V': verbs, 'J': adjectives}[found])
 
-    text = re.sub(r'\b(PL|[NV]|(?<=[a-z] )A|(?<=^The )A|(?<=^A )A)\b', draw,
-                  rng.choice(SHAPES))
+    shapes = SHAPES.get(subject, ENGLISH).split('\n')[1:-1]
+    text = DRAWN.sub(draw, rng.choice(shapes))
     return re.sub(r'\b([Aa]) (?=[aeiou])', r'\1n ', text)
 
 
 def prose(rng, subject, count):
     """So many words or some more, in sentences of which none comes twice."""
     found = {}
+    gap = '' if subject == 'Chinese' else ' '
     while sum(found.values()) < count:
         text = sentence(rng, subject)
-        found[text] = len(text.split())
-    return ' '.join(found)
+        found[text] = len(text.split()) if gap else len(text) / 2
+    return gap.join(found)
 
 
 class Draft:
@@ -293,13 +342,19 @@ class Draft:
 
     def __init__(self, rng, subject, template, scale=1):
         self.rng = rng
-        self.pattern = PROSE.sub(
-            lambda m: prose(rng, subject, int(m.group(1)) * scale), template)
-        self.entries = {}
-        for match in ENTRY.finditer(self.pattern):
-            if match.group(1) in KINDS:
-                self.entries.setdefault(match.group(1, 2), None)
+        self.subject = subject
+        self.template = PROSE.sub(
+            lambda m: '{%d}' % max(1, int(m.group(1)) * scale), template)
+        self.blocks = [prose(rng, subject, int(count))
+                       for count in PROSE.findall(self.template)]
+        self.pattern = self.assembled(self.blocks)
+        self.entries = {match.group(1, 2): None for match in ENTRY.finditer(self.pattern)
+                        if match.group(1) in KINDS}
         self.fill()
+
+    def assembled(self, blocks):
+        blocks = iter(blocks)
+        return PROSE.sub(lambda m: next(blocks), self.template)
 
     def fill(self):
         """Draw a value for each entry."""
@@ -322,6 +377,13 @@ class Draft:
         """The text, with other values in some entries, or by another pattern."""
         return ENTRY.sub(lambda m: entries.get(m.group(1) + m.group(2), self.entries.get(
             m.group(1, 2), m.group())), pattern or self.pattern)
+
+    def other_prose(self):
+        """The text with a piece of its prose drawn anew."""
+        blocks = list(self.blocks)
+        at = self.rng.randrange(len(blocks))
+        blocks[at] = prose(self.rng, self.subject, len(blocks[at].split()))
+        return self.text(self.assembled(blocks))
 
     def other(self, *names):
         """The text with another value in each of these entries."""
