@@ -167,14 +167,17 @@ def underlined(text, rng):
 def commented(text, rng):
     """The text in a comment of some language, wrapped."""
     lines = wrapped(text, rng).split('\n')
-    leader = rng.choice(('// ', '# ', '-- ', ';; ', ' * ', '% ', '" ', 'dnl ', 'REM '))
-    body = '\n'.join((leader + line).rstrip() for line in lines)
-    if leader == ' * ':
-        return '/*\n%s\n */' % body
-    if rng.random() < .3:
-        rule = leader + '-' * 60
-        return '\n'.join((rule, body, rule))
-    return body
+    begin, leader, end = rng.choice((
+        ('', '// ', ''), ('', '# ', ''), ('', '-- ', ''), ('', ';; ', ''), ('', '% ', ''),
+        ('', '! ', ''), ('/*', ' * ', ' */'), ('/**', ' * ', ' */'), ('/*', '', '*/'),
+        ('<!--', '  ', '-->'), ('(*', ' * ', ' *)'), ('"""', '', '"""')))
+    body = [(leader + line).rstrip() for line in lines]
+    if begin:
+        body = [begin] + body + [end]
+    elif rng.random() < .3:
+        rule = leader + rng.choice('-=#*') * 60
+        body = [rule] + body + [rule]
+    return '\n'.join(body)
 
 
 def emoji(text, rng):

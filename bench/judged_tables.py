@@ -153,6 +153,24 @@ def campaigns(table, share, copies):
                     vocabulary.KINDS['name'](rng), text)}[copies]())
 
 
+def small_forms(table, copies):
+    """Templates with few rows each, of all kinds of forms."""
+    size, table.size = table.size, 8
+    while len(table.rows) < size:
+        table.size = table.rng.randint(4, 14)
+        forms(table, table.rng.choice(FORMS), 1, copies)
+
+
+def mixed(table, copies):
+    """Forms, ads, a campaign and strangers in one table."""
+    size = table.size
+    table.size = size // 4
+    for kind in table.rng.sample(FORMS, 2):
+        forms(table, kind, table.rng.randint(1, 5), copies)
+    employers(table, table.rng.randint(1, 10), copies)
+    campaigns(table, .5, copies)
+
+
 def tables():
     """Names, and how the tables are filled."""
     for i, kind in enumerate(FORMS):
@@ -163,6 +181,9 @@ def tables():
                        (kind, groups, copies))
     for copies in COPIES:
         yield 'strangers: %s' % copies, strangers, (copies,)
+        yield 'small forms: %s' % copies, small_forms, (copies,)
+        for number in (1, 2, 3):
+            yield 'mixed: %d, %s' % (number, copies), mixed, (copies,)
     for copies in ('',) + COPIES:
         for groups in GROUPS:
             yield ('ads: %d employers, %s' % (groups, copies or 'no copies'), employers,

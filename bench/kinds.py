@@ -387,9 +387,9 @@ Usage
 %%
 {40} In <month> <first> left for <town>. {30}
 
-=== counters | machine | spaced headed cased | nn nnn id nn=nn2 nnn& temp n
+=== counters | machine | spaced headed cased | nn nnn id nn=nn2 nnn& sign n
 Station <nn> of <town>, <date> <time>
-pressure <nnn> mbar, flow <nn2> l/min, temperature <temp> degrees
+pressure <nnn> mbar, flow <nn2> l/min, temperature <sign><nn4>.5 degrees
 pump <n> on, valve <n2> open, alarm none
 operating hours <id>, cycles <id2>, errors <nn3>
 %%
@@ -474,13 +474,13 @@ Minutes of the hand-over of a flat
 
 Handed over by <name> to <name2> on <date> at <time>. {60} Meter of the water: <id>. Meter of the gas: <id2>. Keys: <n>. {80} Deposit <price> EUR. Signed in <town>.
 
-=== records | computing | spaced retyped emptied | bool nn id name temp name+id nn=nn2 version
+=== records | computing | spaced retyped emptied | bool nn id name sign name+id nn=nn2 version
 {
     "id": <id>,
     "owner": "<name>",
     "town": "<town>",
     "active": <bool>,
-    "balance": <temp>,
+    "balance": <sign><nnn>.5,
     "limits": [<nn>, <nn2>, <nn3>],
     "version": "<version>",
     "tags": ["<colour>", "<colour2>", "<product>"],

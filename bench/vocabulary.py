@@ -248,7 +248,7 @@ VALUES = {
     'cmp': '<|<=|>|>=', 'eq': '==|!=', 'op': '+|-', 'bool': 'true|false',
     'and': '&&|\\|\\|', 'local': 'sum other seen found key',
     'var': 'total|count|limit|offset|width|index|depth|amount',
-    'allow': 'allow|deny', 'onoff': 'on|off', 'sign': '-| ', 'plus': '+|-',
+    'allow': 'allow|deny', 'onoff': 'on|off', 'sign': '-|', 'plus': '+|-',
     'lang': 'C|C++|C#', 'salary': '38000 42000 47500 51000 64000 72500', 'licence': 'Apache MIT BSD ISC Zlib Boost',
     'monat': 'Januar Februar April Mai Juni Juli August September Oktober November',
     'stadt': 'Bremen Kassel Leipzig Mainz Ulm Erfurt Rostock Bonn Passau Kiel',
