@@ -2,7 +2,8 @@
 """
 Pairs of texts of some forty kinds, labelled: may one go for the other?
 
-usage: tools/stage python3 bench/judged.py [--pairs N] [--list] [--rule NAME=SQL ...]
+usage: tools/stage python3 bench/judged.py [--pairs N] [--kind NAME] [--list]
+       [--rule NAME=SQL ...]
        bench/judged.py --tsv | --sql
 
 Of each kind, N pairs (20) that a careful person would take for copies, one lightly
@@ -11,14 +12,16 @@ name, a number, an operator.  All texts are made, of the words and sentences of
 vocabulary.py, from SIMHASH_SEED (1).  Prints for each kind, and for each change, how
 many of the wrong ones pass and how many of the right ones are refused, by
 simhash_alike and by a Jaccard similarity of .8, or by the rules that are named: SQL
-conditions of a and b.  --list shows the pairs that the first rule fails; --tsv and
---sql print the pairs and need no server.
+conditions of a and b.  --kind chooses kinds by a part of their name, --list shows
+what differs in the pairs that the first rule fails; --tsv and --sql print the pairs,
+and need no server.
 
 SPDX-License-Identifier: PostgreSQL
 """
 
 import argparse
 import collections
+import difflib
 import os
 import random
 import re
@@ -45,7 +48,8 @@ for part in re.split(r'^=== ', kinds.KINDS, flags=re.M)[1:]:
 def negated(text, rng):
     """A negation put in, or taken out."""
     places = list(re.finditer(
-        r'(?<= )(is|are|was|were|will|can|should|has|have|may|must) (not |never )?', text))
+        r'(?<= )(is|are|was|were|will|can|should|has|have|may|must) '
+        r'(not |never )?(?!not|never)', text))
     if not places:
         return None
     place = rng.choice(places)
@@ -95,6 +99,22 @@ def pairs(count, seed=SEED):
                 yield kind, change, label, a, b
 
 
+def difference(a, b, around=4):
+    """What differs between two texts, with some words around: [of a|of b]."""
+    a, b = ([token for token in re.findall(
+        r'\n|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+|\d+|\S', text)]
+            for text in (a, b))
+    parts = []
+    for what, i, j, m, n in difflib.SequenceMatcher(None, a, b, False).get_opcodes():
+        if what != 'equal':
+            parts.append('[%s|%s]' % (' '.join(a[i:j]), ' '.join(b[m:n])))
+        elif j - i <= 2 * around:
+            parts += a[i:j]
+        else:
+            parts += a[i:i + around] * (i > 0) + ['...'] + a[j - around:j] * (j < len(a))
+    return ' '.join(parts).replace('\n', '\u00b6')
+
+
 def quoted(text):
     return "'%s'" % text.replace("'", "''")
 
@@ -128,8 +148,9 @@ def judge(found, rules, listing):
                 row[i][may_go][0] += fails
                 row[i][may_go][1] += 1
             if i == 0 and fails and listing:
-                print('--- %s, %s: %s\n%s\n--- and\n%s\n' % (
-                    kind, change, 'refused' if may_go else 'passes', a, b))
+                print('%s, %s: %s, %d words\n    %s' % (
+                    kind, change, 'refused' if may_go else 'passes',
+                    len(a.split()), difference(a, b)[:600]))
     print('wrong ones that pass, right ones refused')
     print_table('kind', {**by[0], **total}, names)
     print()
@@ -140,10 +161,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--pairs', type=int, default=20)
     parser.add_argument('--rule', action='append')
+    parser.add_argument('--kind', default='')
     for option in ('--list', '--tsv', '--sql'):
         parser.add_argument(option, action='store_true')
     options = parser.parse_args()
-    found = list(pairs(options.pairs))
+    found = [pair for pair in pairs(options.pairs) if options.kind in pair[0]]
     if options.tsv:
         for kind, change, may_go, *texts in found:
             print('\t'.join([kind, change, 'ft'[may_go]] + [

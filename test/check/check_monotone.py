@@ -280,8 +280,10 @@ def main():
                         failed[problem, difference, kind] += 1
                         shown += 1
                         if shown <= FAULTS:
-                            print('--- %s: %s, after %s\n%s\n--- and before\n%s\n--- and'
-                                  '\n%s\n' % (problem, kind, difference, a, unlike, b))
+                            print('%s: %s, after %s\n%s\n--- and the text after it:\n%s'
+                                  '\n--- which before was unlike, differing in\n%s\n'
+                                  % (problem, kind, difference, a, b,
+                                     judged.difference(a, unlike or b)))
                     unlike = None if alike else b
     print('%d differences, %d of what is not alike' % (done, sum(tried.values())))
     for (problem, difference, kind), count in sorted(failed.items()):
