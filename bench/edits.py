@@ -281,6 +281,8 @@ def quoted_values(text, rng):
 
 def retyped(text, rng):
     """JSON on one line, or indented otherwise."""
+    if text[0] != '{':
+        return text
     if rng.random() < .5:
         return re.sub(r'\s*\n\s*', '', text)
     return text.replace('\n    ', '\n\t')

@@ -14,8 +14,8 @@ names in its greeting.  All have some rows that are like no others.
 Prints for each table how many rows simhash_dedup_plan lets go without a doubt: wrong
 ones, which stay as a row that is no copy of the same original, and right ones, of all
 copies; how many stay for a doubt; and the seconds.  --kind chooses tables by a part of
-their name, --one a single table by its number, --list shows the first wrong row and
-the first copy that stays of each.
+their name, --one a single table by its number, --list shows what differs in the first wrong
+row and the first copy that stays of each.
 
 SPDX-License-Identifier: PostgreSQL
 """
@@ -218,11 +218,11 @@ def score(table, listing):
             wrong.append((gone, kept))
     if listing:
         for gone, kept in wrong[:1]:
-            print('--- goes wrongly\n%s\n--- for\n%s' % (rows[gone][1], rows[kept][1]))
+            print('goes wrongly:', judged.difference(rows[gone][1], rows[kept][1])[:600])
         stays = {}
         for i, (original, text) in enumerate(rows):
             if i not in right and original in stays:
-                print('--- stays\n%s\n--- beside\n%s' % (text, stays[original]))
+                print('stays:', judged.difference(text, stays[original])[:600])
                 break
             if i not in right:
                 stays[original] = text

@@ -99,6 +99,16 @@ Home - News - <town>
 {40} Bake the <dish> for <nn2> minutes. {40} Serve warm.
 %%
 <name>'s <dish>. {50} Add <nnn> <size> of rice and <n> onions, and let it simmer for <nn> minutes. {30} It <does> freeze well. Keep it for <n2> days.
+%%
+<dish> of <name>
+
+1. Heat <nn> g of butter and <nnn> g of onions.
+2. {10}
+3. Bake for <nn2> minutes at <nnn2> degrees.
+4. {10}
+5. Let it rest for <n> hours; it <does> need salt.
+
+{20}
 
 === weather | weather | sentence_added sentence_out advertised punctuated cased wrapped first_line_cased | town temp day rises sign nn not temp=temp2 day& town&
 <town>, <day>: {30} Highs of <temp> degrees, at night <temp2> degrees. Wind up to <nn> km/h. {20} The temperature <rises> by <day2>.
@@ -127,6 +137,21 @@ Oh <first>, oh <first>, come home
 But the road to <town> <is> long
 {7}
 {7}
+%%
+{8}
+{6}
+Every <day> in <town> I wait
+{6}
+
+<first> <does> know the way
+<first> <does> know the way
+And <will2> I return
+
+{8}
+{6}
+{8}
+It <is> over, {5}
+<first> <does> know the way
 
 === mails | office | PROSE quoted signed | name id price date time not has granted id& date& name=name2 prose
 Dear <name>,
@@ -163,6 +188,17 @@ WARN  retry <n> of 9 for request <id>
 ERROR <error> in <class>.<method>
 INFO  feature cache is <onoff>
 INFO  stop <package> after <nnn> s
+%%
+<ip> - <first> [<date>:<time>] "GET /<package>/<method>?id=<id> HTTP/1.1" 200 <nnn>
+<ip> - <first> [<date>:<time>] "GET /<package>/style.css HTTP/1.1" 304 <n>
+<ip2> - - [<date>:<time2>] "POST /<package>/<method2> HTTP/1.1" <nnn2> <nn>
+<ip2> - - [<date>:<time2>] "GET /robots.txt HTTP/1.1" 404 <nn2>
+%%
+<month> <dd> <time>:07 <host> kernel: usb <n>-<n2>: new device number <nn>
+<month> <dd> <time>:07 <host> kernel: usb <n>-<n2>: product: <product>
+<month> <dd> <time>:09 <host> <package>[<port>]: started by <first>, cache <onoff>
+<month> <dd> <time>:12 <host> <package>[<port>]: login of <first2> <granted>
+<month> <dd> <time>:30 <host> <package>[<port>]: {7}
 
 === traces | computing | quoted indented leader headed | error class method class+method class=class2 error+method
 Exception in thread "main" java.lang.<error>: {5}
@@ -183,6 +219,26 @@ Traceback (most recent call last):
   File "/srv/<package2>/base.py", in <method2>
     raise <error>(name)
 <error>: {5}
+%%
+Program received signal SIGSEGV, Segmentation fault.
+#0  0x<hex> in <package>_<method> (head=0x0) at <package>.c:<nnn>
+#1  0x<hex2> in <package>_<method2> (size=<nn>) at <package>.c:<nnn2>
+#2  0x<hex3> in queue_run (queue=0x<hex4>) at queue.c:88
+#3  0x00005555 in worker_main () at worker.c:41
+#4  0x00005556 in main (argc=1) at main.c:19
+{6}
+%%
+panic: <error> in <package>
+
+goroutine <nn> [running]:
+<package>.(*<class>).<method>(...)
+    /srv/<package>/<class>.go:<nnn>
+<package>.<method2>(0x<hex>)
+    /srv/<package>/base.go:<nn2>
+net.serve(...)
+    /usr/lib/go/net/serve.go:1890
+main.main()
+    /srv/<package>/main.go:12
 
 === licences | law | commented wrapped spaced quoted commented commented | may name licence n shall not may&
 Copyright <year> <name>
@@ -225,6 +281,36 @@ int <method>(struct node *head, int <var>, int <var2>)
     }
     return found;
 }
+%%
+static bool
+<method>_ready(struct queue *queue, int <var>)
+{
+    int seen = 0, other = <n>;
+
+    if (queue->size <cmp> <var> <and> queue->open <eq> <bool>) {
+        return <bool2>;
+    }
+    while (seen <cmp2> queue->size) {
+        if (queue->items[seen].key <eq2> <local>) {
+            other = other <op> <nn>;
+            break;
+        }
+        seen = seen <op2> 1;
+    }
+    <method2>(queue, <nnn>);
+    return other <cmp3> <n2>;
+}
+%%
+function <method>(rows, <var>) {
+    const found = [];
+    for (const row of rows) {
+        if (row.size <cmp> <var> <and> row.done <eq> <bool>) {
+            found.push({ id: row.id, size: row.size <op> <nn> });
+        }
+    }
+    found.sort((a, b) => a.size <op2> b.size);
+    return found.length <cmp2> <n> ? <method2>(found, <local>) : null;
+}
 
 === code in Python | computing | remarked_sharp spaced emptied indented | cmp eq op nn local n=n2 method plus n& cmp&
 def <method>(items, <var>=<nn>):
@@ -247,6 +333,18 @@ class <class>:
         if len(self.items) <cmp> self.<var> * <nn>:
             self.items.pop(min(self.items))
         return self.items.get(key, <plus>1) <eq> self.<local>
+%%
+def <method>_all(path, <var>=<nnn>, strict=True):
+    total = <n>
+    with open(path) as file:
+        for number, line in enumerate(file, <n2>):
+            fields = line.split(",")
+            if len(fields) <cmp> <nn> or fields[0] <eq> "<colour>":
+                continue
+            total = total <op> int(fields[<n3>])
+            if total <cmp2> <var>:
+                return <method2>(<local>, number)
+    return total
 
 === code in SQL | computing | keywords spaced remarked_sql emptied | cmp nn op n cmp& town nnn year
 SELECT c.name, sum(o.amount) <op> c.discount AS due
@@ -257,6 +355,17 @@ GROUP BY c.name, c.discount
 HAVING count(*) <cmp2> <n>
 ORDER BY due
 LIMIT <nn2>;
+%%
+WITH recent AS (
+    SELECT id, town, count(*) AS n, sum(amount <op> fee) AS amount
+    FROM visits
+    WHERE day > date '<year>-03-01' AND town <> '<town>'
+    GROUP BY id, town
+)
+UPDATE accounts AS a SET level = <n>
+FROM recent AS r
+WHERE a.id = r.id AND r.n <cmp> <nn> AND r.amount <cmp2> <nnn>
+    AND (a.kind = '<colour>' OR a.score BETWEEN <n2> AND <nn2>);
 
 === Markdown | computing | marked_down marked_down marked_down bulleted underlined quoted linked | version package not onoff nn version&
 Installing <package>
@@ -273,6 +382,24 @@ Settings
 - workers: <nn>
 
 {60} The module <is> safe to share. {20}
+%%
+<package> in five minutes
+
+{30}
+
+Install
+1. {7}
+2. {7}
+3. {7}
+
+Options
+| option | default |
+| --- | --- |
+| port | <port> |
+| workers | <nn> |
+| cache | <onoff> |
+
+{40} Version <version> <is> the last one of this branch.
 
 === tables | office | retabled retabled headed_table spaced | nn nnn town name nn=nn2 nnn=nnn2 name=name2 price
 | name | town | age | amount |
@@ -282,6 +409,16 @@ Settings
 | <name3> | <town3> | <nn3> | <price2> |
 | <name4> | <town> | <nn4> | <nnn2>.50 |
 | <name5> | <town4> | <nn5> | <price3> |
+%%
+| item | price | stock |
+|---|---|---|
+| <product> | <price> | <nn> |
+| <product2> | <price2> | <nn2> |
+| <product3> | <price3> | <nn3> |
+| <product4> | <price> | <nnn> |
+| <name> | <price4> | <nnn2> |
+| <name2> | <town> | <nn4> |
+| <name3> | <town2> | <nn5> |
 
 === German letters | German | typed slips wrapped spaced hyphenated quoted plain_german | nicht kein last nn stadt nnn last=last2 dd+monat dd& nicht&
 Sehr geehrte Frau <last>,
@@ -299,6 +436,8 @@ Ihre Hausverwaltung
 
 === German prose | German | typed slips wrapped hyphenated plain_german cased | nicht kein first stadt first=first2 monat nicht& stadt=stadt2
 Als <first> im <monat> nach <stadt> zog, hatte sie <kein> Geld und wusste <nicht>, wo sie bleiben sollte. Ihre Tante schrieb ihr aus <stadt2> lange Briefe über das Wetter, die Nachbarn und den kleinen Laden an der Ecke. {60} Abends saß sie am offenen Fenster, hörte den Straßenbahnen zu und dachte an <first2>, der versprochen hatte zu kommen. Der Winter war lang, aber im Frühling fand sie Arbeit in einer Gärtnerei am Rande der Stadt. Dort lernte sie, wie man Rosen schneidet, Erde mischt und mit Kunden spricht, die alles besser wissen.
+%%
+Der Bahnhof von <stadt> war im <monat> <nicht> geöffnet. {40} Frau <last> wartete auf Herrn <last2>, der aus <stadt2> kommen sollte. {40} Es gab <kein> Briefe mehr, und <first> sprach mit <first2> über die alte Zeit.
 
 === Chinese | Chinese | chinese_points chinese_wide chinese_spaces chinese_added chinese_wrapped | bu city person dd nn goods person=person2 nn=nn2 bu& city&
 各位同事：<city>分公司将于<dd>日召开年度会议，由<person>主持，地点在三楼会议室。公司<bu>批准新的预算方案。{50}请各部门在本周五之前提交工作报告。今年我们的销售额比去年增长了百分之<nn2>，其中<goods>的订单最多，主要来自南方的几个省份。<person2>负责联系供应商，并安排下个月的培训课程。如有任何问题，请及时与人事部联系，谢谢大家的支持与配合。
@@ -311,11 +450,15 @@ Als <first> im <monat> nach <stadt> zog, hatte sie <kein> Geld und wusste <nicht
 <id> <town>
 %%
 <company> Ltd, <name>, <nn> <street> Road, flat <n>, <id> <town>, phone <nnn> <id2>
-
-=== citations | law | cited punctuated cased wrapped | year nn last nnn nn=nn2 last=last2 town
-<last>, A., <last2>, B. (<year>). On the {4} and the {4}. Journal of {3}, <nn>(<n>), <nnn>-<nnn2>.
 %%
-[<nn>] <name>, <name2>: A study of the {5} in the {4}. Proceedings of the <nn2>th conference, <town>, <year>, pp. <nnn>-<nnn2>.
+To: <name>, c/o <name2>, <street> Road <nn>, <id> <town>
+
+=== citations | law | cited punctuated cased wrapped | year nn last nnn nn=nn2 last=last2 town topic
+<last>, A., <last2>, B. (<year>). On the <topic> and the <topic2>. Journal of <topic3>, <nn>(<n>), <nnn>-<nnn2>.
+%%
+[<nn>] <name>, <name2>: A study of the <topic> in <town>. Proceedings of the <nn2>th conference, <town2>, <year>, pp. <nnn>-<nnn2>.
+%%
+<name>: "The <topic> of the <topic2>" (<company>, <town>, <year>), <n>th edition, chapter <nn>, page <nnn>. Cited after <last> and <last2>, volume <nn2>.
 
 === facts | computing | reworded typed cased greeted_short signed_short punctuated | town port name version day host n not bool last=last2 month
 <name> lives in <town> and works for the company <company>
@@ -333,6 +476,28 @@ The retry limit of the mail queue on <host> is <n>
 <first> turns <nn> in <month> and wants a quiet party in <town>
 %%
 Deploys to <host> need <n> approvals by the team of <name>
+%%
+<first> usually orders a <dish> after lunch in <town>
+%%
+Server <host> runs the nightly import of price lists at <time>
+%%
+<first> moved to <town> in the spring of <year>
+%%
+<name> is the owner of the <package> service
+%%
+The benchmark on <host> took <nnn> seconds in total
+%%
+The backup of <package> runs every night at <time> on <host>
+%%
+<first> is allergic to <drug> and to <drug2>
+%%
+The password of the <package> account is kept by <name>, not by <name2>
+%%
+Caching is <onoff> in <package> since version <version>
+%%
+<first> <last> wants answers in short sentences and in <lang>
+%%
+The team meets every <day> at <time> in room <nnn> of the office in <town>
 
 === price lists | shop | headed bulleted spaced punctuated_list retabbed | price price=price2 product price& model colour n
 Price list of <company>, <month> <year>
@@ -344,6 +509,16 @@ Price list of <company>, <month> <year>
 - <product5> <model5>, <colour>: <price5> EUR
 
 {25} Delivery takes <n> days.
+%%
+Our prices from <date>
+
+{15}
+
+<product> <model>  <price> EUR
+<product2> <model2>  <price2> EUR
+<product3> <model3>  <price3> EUR
+<product4> <model4>  <price4> EUR
+<product> <model5>, pack of <n>  <price5> EUR
 
 === timetables | travel | headed spaced cased retabbed | time town=town2 time=time2 nn time& day n
 Line <nn>, <day> to <day2>, platform <n>
@@ -355,6 +530,15 @@ Line <nn>, <day> to <day2>, platform <n>
 <town5>  <time9>  every <nn2> minutes
 
 {20}
+%%
+<month> <year>, line <n>
+
+<day>: <time> <town> - <time2> <town2>
+<day2>: <time3> <town> - <time4> <town2>
+<day3>: <time5> <town2> - <time6> <town>
+<day4>: <time7> <town3> - <time8> <town2>
+
+No service on holidays. {15} Seats in coach <nn2>.
 
 === READMEs | computing | marked_down badged PROSE bulleted | package version not licence package+version n lang bool prose
 <package>
@@ -366,6 +550,16 @@ Usage
 - {8}
 
 {60} The parser <is> thread-safe. {20} Licence: <licence>.
+%%
+<package>: {7}
+
+{50}
+
+- licence: <licence>
+- needs: <package2> <version>
+- ports: <port>
+
+{40} Threads are <onoff>. It <does> read files of <lang>.
 
 === chat | travel | emoji typed cased punctuated quoted | time not day first town time& nn granted
 <first>: hi <first2>, are we still on for <day>?
@@ -378,9 +572,19 @@ Usage
 <first>: did you see the note about the <product>? {12}
 <first2>: i have seen it. {10}
 <first>: then we can meet on <day> at <time>, {8}
+%%
+<first>: morning! is the <product> <open> today?
+<first2>: no idea, {10}
+<first>: the guide says from <time> to <time2>
+<first3>: {12}
+<first2>: then i <will> come, <nn> EUR is fine for me
 
 === scans | office | misread misread hyphenated hyphenated paged hyphenated misread | name date not nnn town is name=name2 nnn& id
 {50} The certificate of <name> was issued in <town> on <date>. {60} A fee of <nnn> EUR <is> due. {40} File <id>, clerk <name2>. {30}
+%%
+No. <id>
+
+{40} <name>, born <date> at <town>, <is> entitled to the fee. {50} <name2> paid <nnn> EUR on <date2>. {50} Room <n>, floor <n2>.
 
 === edited prose | news | PROSE PROSE typed slips synonym | not first town
 {120} <first> came from <town>. {60}
@@ -394,6 +598,10 @@ pump <n> on, valve <n2> open, alarm none
 operating hours <id>, cycles <id2>, errors <nn3>
 %%
 page views <nnn>, visits <nn>, orders <n>, returns <n2>, new users <nn2>, bounce rate <nn3> percent, mean time on page <nnn2> s, sales <price> EUR
+%%
+<date> <time>, meter <id>
+heat <nnn> kWh, water <nn>.<n> m3, flow <nn2>.<n2>, return <nn3>.<n3> degrees
+outside <sign><nn4>.5 degrees, error code <n>, battery <nn5> percent
 
 === events | travel | PROSE emoji | town date time name not date& time& month n day price town=town2
 {6}
@@ -419,6 +627,17 @@ To let: <n> rooms in <town>, <street> Road <nn>. {80} The rent is <nnn> EUR, the
 <product> <model>, instructions
 
 {50} Turn the <side> lever <n> times before you start. {70} Keep the lid <open> while the motor runs. {60} Fill in <nn> ml of oil, and drain it after <nn2> hours. {90} Never use more than <nnn> <unit> of cleaner. {70}
+%%
+How to clean the <product> <model>
+
+1. {10}
+2. Unplug the <side> cable and wait <n> minutes.
+3. {10}
+4. Set the switch to <onoff> and the gauge to <nn>.
+5. {10}
+6. Keep the cover <open> for <nn2> minutes.
+
+{120} The motor <does> need oil. {60}
 
 === configurations | computing | remarked_sharp spaced emptied quoted_values | port onoff allow host nn ip allow+port onoff=onoff2 bool n=n2
 # settings of <package>
@@ -446,6 +665,24 @@ server {
         proxy_buffering <onoff2>;
     }
 }
+%%
+[<package>]
+host=<host>
+port=<port>
+user=<first>
+timeout=<nnn>
+retries=<n>
+
+[cache]
+enabled=<bool>
+size=<nn>
+shared=<bool2>
+ttl=<n2>
+
+[access]
+policy=<allow>
+network=<ip>
+log=<onoff>
 
 === claims | claims | PROSE | name id price date granted side not name=name2 date& price& town
 Claim <id> of <name>
@@ -486,6 +723,19 @@ Handed over by <name> to <name2> on <date> at <time>. {60} Meter of the water: <
     "tags": ["<colour>", "<colour2>", "<product>"],
     "note": "{25}"
 }
+%%
+- id: <id>
+  name: <name>
+  town: <town>
+  active: <bool>
+  limits: {low: <nn>, high: <nn2>, step: <n>}
+  offset: <sign><nn3>.25
+  version: <version>
+  note: {20}
+- id: <id2>
+  name: <name2>
+  town: <town2>
+  active: <bool2>
 
 === release notes | computing | PROSE marked_down bulleted | version package not version& cmp lang date
 <package> <version>, released on <date>
@@ -495,4 +745,15 @@ Handed over by <name> to <name2> on <date> at <time>. {60} Meter of the water: <
 - {12}
 
 {50} Support for <lang> <is> included. Upgrades from <version2> need no restart. {30}
+%%
+Changes in <package> <version> (<month> <year>)
+
+Fixed
+- {10}
+- the limit is <nn> again, not <nn2>
+Added
+- {10}
+- {10}
+Removed
+- support of <lang> and of <package2> before <version2>
 '''.strip()

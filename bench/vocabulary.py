@@ -284,6 +284,11 @@ def address(rng):
     return '10.%d.%d.%d' % tuple(rng.randint(1, 250) for _ in range(3))
 
 
+def topic(rng):
+    nouns, _, adjectives = map(str.split, SUBJECTS[rng.choice(('law', 'news', 'machine'))])
+    return '%s %s' % (rng.choice(adjectives), rng.choice(nouns))
+
+
 def either(text):
     """A list: of words, or of what bars part."""
     if '|' not in text:
@@ -296,7 +301,7 @@ KINDS = {name: either(text) for name, text in VALUES.items()}
 KINDS.update({
     'n': number(2, 9), 'dd': number(1, 28), 'nn': number(10, 99), 'nnn': number(100, 999),
     'id': number(100000, 999999), 'year': number(1985, 2026), 'price': price,
-    'time': time, 'date': date, 'version': version, 'ip': address,
+    'time': time, 'date': date, 'topic': topic, 'version': version, 'ip': address,
     'temp': number(-19, 34), 'port': number(1024, 9999),
     'hex': lambda rng: '%08x' % rng.getrandbits(32),
     'name': lambda rng: '%s %s' % (rng.choice(KINDS['first']),
