@@ -12,10 +12,10 @@ employer.  A campaign is one text with light edits, with other words, or with ot
 names in its greeting.  All have some rows that are like no others.
 
 Prints for each table how many rows simhash_dedup_plan lets go without a doubt: wrong
-ones, which stay as a row that is no copy of the same original, and right ones, of all
+ones, which go for a row that is no copy of the same original, and right ones, of all
 copies; how many stay for a doubt; and the seconds.  --kind chooses tables by a part of
-their name, --one a single table by its number, --list shows what differs in the first wrong
-row and the first copy that stays of each.
+their name, --one a single table by its number, --list shows what differs in the first
+wrong row and in the first copy that stays of each.
 
 SPDX-License-Identifier: PostgreSQL
 """
