@@ -12,7 +12,8 @@ import vocabulary
 
 GREETINGS = ('Dear all,\n\n', 'Hello!\n\n', 'Hi there,\n\n', 'FYI: ', 'Note: ',
              'Good morning everybody,\n\n', 'For your information:\n\n')
-ADVERTS = ('\n\nSubscribe to our newsletter for more.', '\n\nFollow us on social media.',
+ADVERTS = ('\n\nSubscribe to our newsletter for more.',
+           '\n\nFollow us on social media.',
            '\n\nRead also: ten things to do this weekend', '\n\nAdvertisement',
            '\n\nShare this page with your friends!', '\n\nPrinted from our website.',
            'Skip to main content\n\n', 'Home | News | Contact\n\n')
@@ -168,8 +169,9 @@ def commented(text, rng):
     """The text in a comment of some language, wrapped."""
     lines = wrapped(text, rng).split('\n')
     begin, leader, end = rng.choice((
-        ('', '// ', ''), ('', '# ', ''), ('', '-- ', ''), ('', ';; ', ''), ('', '% ', ''),
-        ('', '! ', ''), ('/*', ' * ', ' */'), ('/**', ' * ', ' */'), ('/*', '', '*/'),
+        ('', '// ', ''), ('', '# ', ''), ('', '-- ', ''), ('', ';; ', ''),
+        ('', '% ', ''), ('', '! ', ''),
+        ('/*', ' * ', ' */'), ('/**', ' * ', ' */'), ('/*', '', '*/'),
         ('<!--', '  ', '-->'), ('(*', ' * ', ' *)'), ('"""', '', '"""')))
     body = [(leader + line).rstrip() for line in lines]
     if begin:
@@ -301,7 +303,8 @@ def plain_german(text, rng):
 
 
 def chinese_points(text, rng):
-    return text.replace('，', rng.choice(('、', ',', ' '))).replace('。', rng.choice('。.！'))
+    text = text.replace('，', rng.choice(('、', ',', ' ')))
+    return text.replace('。', rng.choice('。.！'))
 
 
 def chinese_wide(text, rng):

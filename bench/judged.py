@@ -111,7 +111,8 @@ def difference(a, b, around=4):
         elif j - i <= 2 * around:
             parts += a[i:j]
         else:
-            parts += a[i:i + around] * (i > 0) + ['...'] + a[j - around:j] * (j < len(a))
+            parts += a[i:i + around] * (i > 0) + ['...']
+            parts += a[j - around:j] * (j < len(a))
     return ' '.join(parts).replace('\n', '\u00b6')
 
 
@@ -134,7 +135,8 @@ def judge(found, rules, listing):
     names = [rule.partition('=')[0] for rule in rules]
     psql('SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS simhash;'
          'DROP TABLE IF EXISTS judged;'
-         'CREATE TABLE judged (id int, kind text, change text, may_go bool, a text, b text)')
+         'CREATE TABLE judged (id int, kind text, change text, may_go bool, a text,'
+         ' b text)')
     load('judged', [(i, *pair) for i, pair in enumerate(found)])
     answers = psql('SELECT id, %s FROM judged ORDER BY id' % ', '.join(
         'coalesce((%s)::int, 0)' % rule.partition('=')[2] for rule in rules))
@@ -172,7 +174,8 @@ def main():
                 text.replace('\\', '\\\\').replace('\t', '\\t').replace('\n', '\\n')
                 for text in texts]))
     elif options.sql:
-        print('CREATE TABLE judged (kind text, change text, may_go boolean, a text, b text);')
+        print('CREATE TABLE judged'
+              ' (kind text, change text, may_go boolean, a text, b text);')
         for kind, change, may_go, a, b in found:
             print('INSERT INTO judged VALUES (%s, %s, %s, %s, %s);' % (
                 quoted(kind), quoted(change), may_go, quoted(a), quoted(b)))

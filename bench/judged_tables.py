@@ -66,20 +66,21 @@ class Table:
     def strangers(self, subject, share):
         """Rows that are like no others."""
         for _ in range(int(self.size * share)):
-            self.original(vocabulary.prose(self.rng, subject, self.rng.randint(20, 200)))
+            count = self.rng.randint(20, 200)
+            self.original(vocabulary.prose(self.rng, subject, count))
 
 
 def other_words(pattern, subject, rng):
     """A template, or a text, with one or two words of its prose replaced: a noun by a
-    noun, an adjective by an adjective; in German, by any that it has."""
+    noun, an adjective by an adjective."""
     nouns, _, adjectives = map(str.split, vocabulary.SUBJECTS[subject])
+    known = '|'.join(sorted(nouns + adjectives, key=len, reverse=True))
+    if subject != 'Chinese':        # which has no blanks between words
+        known = r'(?<![\w<-])(%s)(?![\w>-])' % known
     for _ in range(rng.randint(1, 2)):
-        places = list(re.finditer(r'(?<![\w<-])[a-zäöüß-]{4,}(?![\w>-])', pattern))
-        known = [m for m in places if m.group() in nouns + adjectives]
-        place = rng.choice(known or places)
-        others = nouns if place.group() in nouns else adjectives if known else [
-            m.group() for m in places]
-        word = rng.choice([w for w in others if w != place.group()])
+        place = rng.choice(list(re.finditer(known, pattern)))
+        word = rng.choice([w for w in (nouns if place.group() in nouns else adjectives)
+                           if w != place.group()])
         pattern = pattern[:place.start()] + word + pattern[place.end():]
     return pattern
 
@@ -100,7 +101,8 @@ def forms(table, kind, groups, copies):
     subject, _, _, templates = judged.TEMPLATES[kind]
     table.strangers(subject, .1)
     for count in sizes(table.size * .75, groups):
-        draft = vocabulary.Draft(rng, subject, rng.choice(templates), rng.choice((1, 1.6)))
+        draft = vocabulary.Draft(rng, subject, rng.choice(templates),
+                                 rng.choice((1, 1.6)))
         for _ in range(count):
             draft.fill()
             text = draft.text()
@@ -108,7 +110,7 @@ def forms(table, kind, groups, copies):
             if original and rng.random() < .14:
                 for _ in range(rng.randint(1, 2)):
                     table.copy(original, edited(text, rng) if copies == 'edited' else
-                               draft.text(pattern=other_words(draft.pattern, subject, rng)))
+                               draft.text(other_words(draft.pattern, subject, rng)))
 
 
 def strangers(table, copies):
@@ -218,7 +220,8 @@ def score(table, listing):
             wrong.append((gone, kept))
     if listing:
         for gone, kept in wrong[:1]:
-            print('goes wrongly:', judged.difference(rows[gone][1], rows[kept][1])[:600])
+            print('goes wrongly:',
+                  judged.difference(rows[gone][1], rows[kept][1])[:600])
         stays = {}
         for i, (original, text) in enumerate(rows):
             if i not in right and original in stays:
@@ -226,7 +229,8 @@ def score(table, listing):
                 break
             if i not in right:
                 stays[original] = text
-    return len(rows), len(rows) - table.originals, len(wrong), len(right), doubts, seconds
+    copies = len(rows) - table.originals
+    return len(rows), copies, len(wrong), len(right), doubts, seconds
 
 
 def main():

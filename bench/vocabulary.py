@@ -32,10 +32,10 @@ SUBJECTS = {
                  'kidney blood sample knee shoulder follow-up diet sleep appetite',
                  'shows reports denies relieves causes receives tolerates requires '
                  'confirms reduces worsens indicates reveals follows precedes',
-                 'chronic acute mild severe left right normal elevated stable bilateral '
-                 'tender regular febrile pulmonary'),
-    'law': ('party court agreement notice claim damage tenant landlord clause liability '
-            'payment appeal motion judgment evidence witness hearing statute breach '
+                 'chronic acute mild severe left right normal elevated stable '
+                 'bilateral tender regular febrile pulmonary'),
+    'law': ('party court agreement notice claim damage tenant landlord clause '
+            'liability payment appeal motion judgment evidence witness hearing statute breach '
             'defendant plaintiff obligation warranty property counsel order record '
             'jurisdiction',
             'grants limits excludes requires terminates establishes violates enforces '
@@ -101,8 +101,8 @@ SUBJECTS = {
                 'contains needs serves separates keeps opens shares',
                 'bright quiet renovated spacious wooden tiled fitted sunny central '
                 'furnished private modern charming former'),
-    'travel': ('concert museum festival guide ticket stage workshop tour speaker castle '
-               'gallery orchestra lecture market theatre film entrance hall programme '
+    'travel': ('concert museum festival guide ticket stage workshop tour speaker '
+               'castle gallery orchestra lecture market theatre film entrance hall programme '
                'ferry hotel train coach breakfast island village harbour church',
                'opens presents welcomes visits offers features includes closes hosts '
                'celebrates explores joins reaches shows fills',
@@ -124,9 +124,9 @@ SUBJECTS = {
                 'upper lower front rear hydraulic loose worn rubber spare metal safe '
                 'rotating manual electric'),
     'German': ('Antwort Frist Stelle Gebühr Akte Wohnung Rechnung Leitung Prüfung '
-               'Abteilung Versicherung Bestellung Zahlung Unterlage Nachricht Reparatur '
-               'Anlage Kopie Lieferung Behörde Adresse Genehmigung Werkstatt Heizung '
-               'Bescheinigung Sitzung',
+               'Abteilung Versicherung Bestellung Zahlung Unterlage Nachricht '
+               'Reparatur Anlage Kopie Lieferung Behörde Adresse Genehmigung Werkstatt '
+               'Heizung Bescheinigung Sitzung',
                'betrifft ersetzt braucht enthält verlangt begleitet beendet verzögert '
                'erleichtert stützt ergänzt bestätigt prüft erwähnt',
                'alte neue kurze lange kleine große offene knappe fertige wichtige '
@@ -249,7 +249,9 @@ VALUES = {
     'and': '&&|\\|\\|', 'local': 'sum other seen found key',
     'var': 'total|count|limit|offset|width|index|depth|amount',
     'allow': 'allow|deny', 'onoff': 'on|off', 'sign': '-|', 'plus': '+|-',
-    'lang': 'C|C++|C#', 'salary': '38000 42000 47500 51000 64000 72500', 'licence': 'Apache MIT BSD ISC Zlib Boost',
+    'lang': 'C|C++|C#',
+    'salary': '38000 42000 47500 51000 64000 72500',
+    'licence': 'Apache MIT BSD ISC Zlib Boost',
     'monat': 'Januar Februar April Mai Juni Juli August September Oktober November',
     'stadt': 'Bremen Kassel Leipzig Mainz Ulm Erfurt Rostock Bonn Passau Kiel',
     'nicht': 'noch|nicht|nicht mehr', 'kein': 'kein|kaum|etwas',
@@ -285,7 +287,8 @@ def address(rng):
 
 
 def topic(rng):
-    nouns, _, adjectives = map(str.split, SUBJECTS[rng.choice(('law', 'news', 'machine'))])
+    subject = rng.choice(('law', 'news', 'machine'))
+    nouns, _, adjectives = map(str.split, SUBJECTS[subject])
     return '%s %s' % (rng.choice(adjectives), rng.choice(nouns))
 
 
@@ -299,16 +302,16 @@ def either(text):
 
 KINDS = {name: either(text) for name, text in VALUES.items()}
 KINDS.update({
-    'n': number(2, 9), 'dd': number(1, 28), 'nn': number(10, 99), 'nnn': number(100, 999),
-    'id': number(100000, 999999), 'year': number(1985, 2026), 'price': price,
-    'time': time, 'date': date, 'topic': topic, 'version': version, 'ip': address,
+    'n': number(2, 9), 'dd': number(1, 28), 'nn': number(10, 99),
+    'nnn': number(100, 999), 'id': number(100000, 999999), 'year': number(1985, 2026),
+    'price': price, 'time': time, 'date': date, 'topic': topic, 'version': version, 'ip': address,
     'temp': number(-19, 34), 'port': number(1024, 9999),
     'hex': lambda rng: '%08x' % rng.getrandbits(32),
     'name': lambda rng: '%s %s' % (rng.choice(KINDS['first']),
                                    rng.choice(KINDS['last'])),
 })
 
-ENTRY = re.compile(r'<([a-z]+)(\d?)>')
+ENTRY = re.compile(r'<([a-z]+\d?)>')
 PROSE = re.compile(r'\{(\d+)\}')
 
 
@@ -342,6 +345,10 @@ def prose(rng, subject, count):
     return gap.join(found)
 
 
+def kind_of(name):
+    return name.rstrip('0123456789')
+
+
 class Draft:
     """A template with its prose drawn, and a value for each entry."""
 
@@ -353,8 +360,7 @@ class Draft:
         self.blocks = [prose(rng, subject, int(count))
                        for count in PROSE.findall(self.template)]
         self.pattern = self.assembled(self.blocks)
-        self.entries = {match.group(1, 2): None for match in ENTRY.finditer(self.pattern)
-                        if match.group(1) in KINDS}
+        self.entries = {}
         self.fill()
 
     def assembled(self, blocks):
@@ -363,14 +369,16 @@ class Draft:
 
     def fill(self):
         """Draw a value for each entry."""
-        self.entries = dict.fromkeys(self.entries)
-        for name in self.entries:
-            self.entries[name] = self.value(name)
+        self.entries.clear()
+        for name in ENTRY.findall(self.pattern):
+            if kind_of(name) in KINDS and name not in self.entries:
+                self.entries[name] = self.value(name)
 
     def value(self, name):
         """A value that no entry of its kind has."""
-        kind = KINDS[name[0]]
-        taken = {value for (kind, _), value in self.entries.items() if kind == name[0]}
+        kind = KINDS[kind_of(name)]
+        taken = {value for other, value in self.entries.items()
+                 if kind_of(other) == kind_of(name)}
         if isinstance(kind, list):
             return self.rng.choice([v for v in kind if v not in taken] or kind)
         while True:
@@ -380,8 +388,9 @@ class Draft:
 
     def text(self, pattern=None, **entries):
         """The text, with other values in some entries, or by another pattern."""
-        return ENTRY.sub(lambda m: entries.get(m.group(1) + m.group(2), self.entries.get(
-            m.group(1, 2), m.group())), pattern or self.pattern)
+        entries = {**self.entries, **entries}
+        return ENTRY.sub(lambda m: entries.get(m.group(1), m.group()),
+                         pattern or self.pattern)
 
     def other_prose(self):
         """The text with a piece of its prose drawn anew."""
@@ -392,12 +401,8 @@ class Draft:
 
     def other(self, *names):
         """The text with another value in each of these entries."""
-        return self.text(**{name: self.value((name.rstrip('0123456789'),
-                                              name.lstrip('abcdefghijklmnopqrstuvwxyz')))
-                            for name in names})
+        return self.text(**{name: self.value(name) for name in names})
 
     def exchanged(self, one, two):
         """The text with the values of two entries exchanged."""
-        kind = one.rstrip('0123456789')
-        values = [self.entries[kind, name[len(kind):]] for name in (one, two)]
-        return self.text(**{one: values[1], two: values[0]})
+        return self.text(**{one: self.entries[two], two: self.entries[one]})

@@ -60,7 +60,8 @@ def listed(rng):
     few = rng.sample(vocabulary.KINDS['town'] + vocabulary.KINDS['colour'],
                      rng.randint(2, 15)) + [str(rng.randint(1, 99)) for _ in range(4)]
     return rng.choice(('\n', ', ', ' ')).join(
-        rng.choice(('', '- ', 'item ')) + ' '.join(rng.choices(few, k=rng.randint(1, 4)))
+        rng.choice(('', '- ', 'item ')) +
+        ' '.join(rng.choices(few, k=rng.randint(1, 4)))
         for _ in range(rng.randint(1, 60)))
 
 
@@ -226,8 +227,8 @@ def marked(pair):
     return {i: pair.rng.choice(MARKS) + pair.places[i][0]}
 
 
-DIFFERENCES = (replaced, replaced_by_own, inserted, inserted_own, run_inserted, left_out,
-               run_left_out, number, sign, exchanged, typed, marked)
+DIFFERENCES = (replaced, replaced_by_own, inserted, inserted_own, run_inserted,
+               left_out, run_left_out, number, sign, exchanged, typed, marked)
 
 
 def rows(rng):
