@@ -35,8 +35,8 @@ SUBJECTS = {
                  'chronic acute mild severe left right normal elevated stable '
                  'bilateral tender regular febrile pulmonary'),
     'law': ('party court agreement notice claim damage tenant landlord clause '
-            'liability payment appeal motion judgment evidence witness hearing statute breach '
-            'defendant plaintiff obligation warranty property counsel order record '
+            'liability payment appeal motion judgment evidence witness hearing statute '
+            'breach defendant plaintiff obligation warranty property counsel order record '
             'jurisdiction',
             'grants limits excludes requires terminates establishes violates enforces '
             'assigns waives supports contradicts affirms reverses governs',
@@ -102,8 +102,8 @@ SUBJECTS = {
                 'bright quiet renovated spacious wooden tiled fitted sunny central '
                 'furnished private modern charming former'),
     'travel': ('concert museum festival guide ticket stage workshop tour speaker '
-               'castle gallery orchestra lecture market theatre film entrance hall programme '
-               'ferry hotel train coach breakfast island village harbour church',
+               'castle gallery orchestra lecture market theatre film entrance hall '
+               'programme ferry hotel train coach breakfast island village harbour church',
                'opens presents welcomes visits offers features includes closes hosts '
                'celebrates explores joins reaches shows fills',
                'annual historic free guided open live local famous evening outdoor '
@@ -304,8 +304,8 @@ KINDS = {name: either(text) for name, text in VALUES.items()}
 KINDS.update({
     'n': number(2, 9), 'dd': number(1, 28), 'nn': number(10, 99),
     'nnn': number(100, 999), 'id': number(100000, 999999), 'year': number(1985, 2026),
-    'price': price, 'time': time, 'date': date, 'topic': topic, 'version': version, 'ip': address,
-    'temp': number(-19, 34), 'port': number(1024, 9999),
+    'price': price, 'time': time, 'date': date, 'topic': topic, 'version': version,
+    'ip': address, 'temp': number(-19, 34), 'port': number(1024, 9999),
     'hex': lambda rng: '%08x' % rng.getrandbits(32),
     'name': lambda rng: '%s %s' % (rng.choice(KINDS['first']),
                                    rng.choice(KINDS['last'])),
