@@ -12,7 +12,7 @@ number or a sign changed, a slip of typing, a mark of layout.  It never puts in 
 lacks, nor leaves out what b has besides, or it might undo an earlier one.  Each row is
 asked about at once.
 
-SIMHASH_ROUNDS is how many differences are tried (20,000), SIMHASH_SECONDS how long at
+SIMHASH_ROUNDS is how many differences are tried (10,000), SIMHASH_SECONDS how long at
 most, SIMHASH_SEED as for check_generator.py.  Prints how many fail by the kind of the
 last difference and of text, and some of them; with SIMHASH_FAULTS more than five.
 
@@ -35,7 +35,7 @@ import vocabulary
 from database import new_utf8_database
 
 SECONDS = float(os.environ.get('SIMHASH_SECONDS', 0)) or float('inf')
-ROUNDS = int(os.environ.get('SIMHASH_ROUNDS', 20000))
+ROUNDS = int(os.environ.get('SIMHASH_ROUNDS', 10000))
 SEED = int(os.environ.get('SIMHASH_SEED', random.randrange(1, 1 << 30)))
 FAULTS = int(os.environ.get('SIMHASH_FAULTS', 5))
 DATABASE = 'check_monotone'
