@@ -172,13 +172,10 @@ order_places(Alignment *align)
 	align->n = n;
 }
 
-/*
- * Find the places in which two lists of words differ, in their order, in the current
- * memory context.  False if more than most words are in one list alone.
- */
-bool
-simhash_align(const SimhashWords *a, const SimhashWords *b, uint32 most,
-			  SimhashDifference **differences, uint32 *n)
+/* Find the places in which two lists of words differ. */
+static bool
+find_places(const SimhashWords *a, const SimhashWords *b, uint32 most,
+			SimhashDifference **differences, uint32 *n)
 {
 	Alignment	align = {
 		.a = a->list,.b = b->list,.na = (int32) a->n,.nb = (int32) b->n
@@ -215,5 +212,40 @@ simhash_align(const SimhashWords *a, const SimhashWords *b, uint32 most,
 	}
 	*differences = align.found;
 	*n = align.n;
+	return true;
+}
+
+/* Does a list come before another one, in some order of all? */
+static bool
+comes_first(const SimhashWords *a, const SimhashWords *b)
+{
+	for (uint32 i = 0; i < a->n && i < b->n; i++)
+	{
+		if (a->list[i].hash != b->list[i].hash)
+			return a->list[i].hash < b->list[i].hash;
+	}
+	return a->n < b->n;
+}
+
+/*
+ * Find the places in which two lists of words differ, in their order, in the current
+ * memory context.  False if more than most words are in one list alone.  Of several
+ * shortest scripts it is always the same one, whichever list is given first.
+ */
+bool
+simhash_align(const SimhashWords *a, const SimhashWords *b, uint32 most,
+			  SimhashDifference **differences, uint32 *n)
+{
+	if (comes_first(a, b))
+		return find_places(a, b, most, differences, n);
+	if (!find_places(b, a, most, differences, n))
+		return false;
+	for (uint32 i = 0; i < *n; i++)
+	{
+		SimhashDifference other = (*differences)[i];
+		SimhashDifference mine = {other.b, other.nb, other.a, other.na};
+
+		(*differences)[i] = mine;
+	}
 	return true;
 }

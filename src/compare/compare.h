@@ -54,14 +54,17 @@ extern const SimhashMeasureKind simhash_measures[];
 
 /* --- words ------------------------------------------------------------------ */
 
-/* What a word is; signs count where they stand, soft ones only for each other. */
+/* What a word is. */
 typedef enum SimhashWordKind
 {
 	SIMHASH_WORD = 1,
 	SIMHASH_NUMBER = 2,			/* it has a digit */
-	SIMHASH_SIGN = 4,
-	SIMHASH_SOFT_SIGN = 8
+	SIMHASH_SIGN = 4,			/* that may not be put in or left out */
+	SIMHASH_UNIT = 8,			/* a sign that may, as a word: of currencies, % */
+	SIMHASH_SOFT_SIGN = 16		/* one that counts only for another */
 } SimhashWordKind;
+
+#define SIMHASH_SIGNS	(SIMHASH_SIGN | SIMHASH_UNIT | SIMHASH_SOFT_SIGN)
 
 /* A word of a document. */
 typedef struct SimhashWord

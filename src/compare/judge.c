@@ -10,12 +10,15 @@
  *
  *	- A word, a number or a sign that stands for another is no edit: the entries of
  *	  a form, a fact that has changed, a price, a date, an operator look like that.
- *	  Numbers and signs may not be put in or left out by themselves, either, nor may
- *	  a word or two of which one negates.
+ *	  Signs and words that negate may not be put in or left out, either.  Numbers
+ *	  stand for others, too, if each document has some that the other one lacks,
+ *	  wherever they are.
  *	- A slip of typing, in a word of some letters that begins with the same one,
  *	  costs 1; so does a word that is written as two, or a digit read for a letter.
- *	- Words that are put in or left out cost as many as they are, and within the
- *	  document INSIDE more; at its ends, where greetings and sources stand, ENDS.
+ *	- Words that are put in or left out cost as many as they are, and INSIDE more,
+ *	  or as many as stand between them and the next such place or an end, if these
+ *	  are fewer: at the ends greetings and sources stand.  So what is left out between
+ *	  two places does not make one of them that costs less.
  *	- All that costs no more than a share of the words, which is SHARE for the usual
  *	  similarity of .8, more for a lower one, and nothing for 1.  So in a title of ten
  *	  words a single one counts.
@@ -34,15 +37,14 @@
 #include "compare/compare.h"
 
 #define SHARE			1.5		/* of the words, times what the similarity leaves */
-#define INSIDE			8
-#define ENDS			1
+#define INSIDE			8		/* words */
 #define OTHER_WORD		10
 #define SLIP_LETTERS	4		/* of a word that may have a slip ... */
 #define SLIP_OTHER		5		/* ... by which another letter stands there */
 #define SLIP_WORDS		8		/* in a place */
 #define SLIP_BYTES		64		/* of a word */
 #define SURPLUS			2		/* features that are taken to differ besides */
-#define NEGATED_WORDS	3		/* in a place that may negate */
+#define NUMBER_COST		3		/* that is put in or left out */
 
 /* What a doubt is called, by verdict. */
 const char *const simhash_doubts[] = {
@@ -51,7 +53,7 @@ const char *const simhash_doubts[] = {
 
 /* Words that negate, of languages with many speakers, between blanks. */
 static const char negations[] =
-" not no never without cannot nor neither non un "
+"  not no never without cannot nor neither "
 " nicht kein keine keinen keiner keinem nie niemals ohne "
 " ne pas jamais sans aucun aucune ni nunca sin ningún ninguna senza mai "
 " não nem sem nenhum niet geen nooit zonder inte ej aldrig ikke aldri ingen "
@@ -65,6 +67,9 @@ typedef struct Judging
 	const SimhashWords *b;
 	SimhashFamily *family;		/* or NULL */
 	uint32		cost;
+	uint32		behind;			/* the last place: words of a before here */
+	uint32		gaps;			/* words between places, each up to INSIDE, added up */
+	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
 	uint32		entries;		/* ... that are entries */
 	bool		digits;			/* numbers differ */
@@ -102,25 +107,25 @@ same_kinds(const Judging *judging, const SimhashDifference *place, int kinds)
 	return count_kinds(judging->a, place->a + i, place->na - i, kinds) == 0;
 }
 
-/* Has a place a word that negates? */
-static bool
-negates(const SimhashWords *words, uint32 from, uint32 n)
+/* How many words of a place negate? */
+static uint32
+count_negations(const SimhashWords *words, uint32 from, uint32 n)
 {
 	char		word[SLIP_BYTES];
+	uint32		count = 0;
 
-	for (uint32 i = from; i < from + n && n <= NEGATED_WORDS; i++)
+	for (uint32 i = from; i < from + n; i++)
 	{
 		Size		length = words->list[i].length;
 
-		if (length == 0 || length > sizeof word - 3)
+		if (words->list[i].kind != SIMHASH_WORD || length > sizeof word - 3)
 			continue;
 		word[0] = ' ';
 		memcpy(word + 1, words->forms + words->list[i].start, length);
 		strcpy(word + 1 + length, " ");
-		if (strstr(negations, word) != NULL)
-			return true;
+		count += strstr(negations, word) != NULL;
 	}
-	return false;
+	return count;
 }
 
 /* --- slips of typing ---------------------------------------------------------- */
@@ -224,6 +229,16 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 
 /* --- places ------------------------------------------------------------------- */
 
+/* Count the words between the last place in which words were put in or left out, and another. */
+static void
+count_gap(Judging *judging, uint32 place)
+{
+	uint32		gap = Min(place - judging->behind, INSIDE);
+
+	judging->gaps += gap;
+	judging->largest = Max(judging->largest, gap);
+}
+
 /* Judge words that are put in, or left out. */
 static void
 judge_added(Judging *judging, const SimhashDifference *place)
@@ -231,31 +246,22 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	const SimhashWords *words = place->na > 0 ? judging->a : judging->b;
 	uint32		from = place->na > 0 ? place->a : place->b;
 	uint32		n = place->na + place->nb;
-	bool		ends = (place->a == 0 && place->b == 0) ||
-	(place->a + place->na == judging->a->n && place->b + place->nb == judging->b->n);
 	uint32		soft = count_kinds(words, from, n, SIMHASH_SOFT_SIGN);
 
 	if (n == soft)
 		return;
-	if (count_kinds(words, from, n, SIMHASH_WORD) == 0 ||
-		(!ends && (words->list[from].kind == SIMHASH_SIGN ||
-				   words->list[from + n - 1].kind == SIMHASH_SIGN)))
-	{
-		bool		signs = count_kinds(words, from, n, SIMHASH_SIGN) > 0;
-
-		judging->signs |= signs;
-		judging->digits |= !signs;
-	}
-	if (negates(words, from, n))
-		judging->others++;
-	judging->cost += n - soft + (ends ? ENDS : INSIDE);
+	judging->signs |= count_kinds(words, from, n, SIMHASH_SIGN) > 0;
+	judging->others += count_negations(words, from, n);
+	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
+	judging->cost += n - soft;
+	count_gap(judging, place->a);
+	judging->behind = place->a + place->na;
 }
 
 /* Judge words that stand for others. */
 static void
 judge_replaced(Judging *judging, const SimhashDifference *place)
 {
-	int			signs = SIMHASH_SIGN | SIMHASH_SOFT_SIGN;
 	uint32		slips;
 
 	if (simhash_are_slips(judging->a, judging->b, place, &slips))
@@ -270,7 +276,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 		return;
 	}
 	judging->digits |= !same_kinds(judging, place, SIMHASH_NUMBER);
-	judging->signs |= !same_kinds(judging, place, signs);
+	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGNS);
 	if (same_kinds(judging, place, SIMHASH_WORD))
 		judging->cost++;
 	else
@@ -278,13 +284,96 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 							   count_kinds(judging->b, place->b, place->nb, SIMHASH_WORD));
 }
 
+/* For qsort: words by their hashes. */
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Hashes of words, to be compared with others. */
+typedef struct Hashes
+{
+	uint32		n;
+	uint64	   *list;
+} Hashes;
+
+/* Take the words of some kinds in a place of a list. */
+static void
+take_kinds(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n, int kinds)
+{
+	if (hashes->list == NULL)
+		hashes->list = palloc(words->n * sizeof *hashes->list + 1);
+	for (uint32 i = from; i < from + n; i++)
+	{
+		if (words->list[i].kind & kinds)
+			hashes->list[hashes->n++] = words->list[i].hash;
+	}
+}
+
+/* How many words have both? */
+static uint32
+count_common(Hashes *a, Hashes *b)
+{
+	uint32		common = 0;
+
+	if (a->n == 0 || b->n == 0)
+		return 0;
+	qsort(a->list, a->n, sizeof *a->list, compare_hashes);
+	qsort(b->list, b->n, sizeof *b->list, compare_hashes);
+	for (uint32 i = 0, j = 0; i < a->n && j < b->n;)
+	{
+		int			order = compare_hashes(&a->list[i], &b->list[j]);
+
+		common += order == 0;
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return common;
+}
+
+/*
+ * What is put in here stands for what is left out there, whichever of the shortest scripts
+ * was found, unless it is the same.
+ */
+static void
+judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
+{
+	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SIGN};
+	uint32		lacks[lengthof(kinds)][2];
+
+	for (size_t k = 0; k < lengthof(kinds); k++)
+	{
+		Hashes		a = {0, NULL};
+		Hashes		b = {0, NULL};
+		uint32		common;
+
+		for (uint32 i = 0; i < n; i++)
+		{
+			if (k == 0 && places[i].na > 0 && places[i].nb > 0)
+				continue;
+			take_kinds(&a, judging->a, places[i].a, places[i].na, kinds[k]);
+			take_kinds(&b, judging->b, places[i].b, places[i].nb, kinds[k]);
+		}
+		common = count_common(&a, &b);
+		lacks[k][0] = a.n - common;
+		lacks[k][1] = b.n - common;
+	}
+	judging->others += Min(lacks[0][0], lacks[0][1]);
+	judging->digits |= lacks[1][0] > 0 && lacks[1][1] > 0;
+	judging->signs |= lacks[2][0] + lacks[2][1] > 0;
+}
+
 /*
  * Judge the words of two documents.  With what is known of a family there is no doubt
- * for other words.
+ * for other words.  Sets at how many ends words are put in or left out.
  */
 static SimhashVerdict
 judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
-			SimhashFamily *family)
+			SimhashFamily *family, uint32 *ends)
 {
 	Judging		judging = {.a = a,.b = b,.family = family};
 	double		most = SHARE * (1 - at_least) * Min(a->n, b->n);
@@ -302,7 +391,13 @@ judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
 		else
 			judge_added(&judging, &places[i]);
 	}
-	judging.cost += judging.entries + (family == NULL ? 1 : OTHER_WORD) * judging.others;
+	*ends = n > 0 && places[0].a == 0 && places[0].b == 0;
+	*ends += n > 0 && places[n - 1].a + places[n - 1].na == a->n &&
+		places[n - 1].b + places[n - 1].nb == b->n;
+	count_gap(&judging, a->n);
+	if (n > 0 && judging.entries == 0)
+		judge_bags(&judging, places, n);
+	judging.cost += judging.gaps - judging.largest + judging.entries + (family == NULL ? 1 : OTHER_WORD) * judging.others;
 	if (judging.cost > 0 && judging.cost > most)
 		return SIMHASH_UNLIKE;
 	return judging.entries > 0 ? SIMHASH_OTHER_ENTRIES :
@@ -325,7 +420,9 @@ jaccard(uint64 least, uint64 a, uint64 b)
 
 /*
  * Are two texts alike, or two arrays, whose sets of features are similar enough and
- * have so much in common?
+ * have so much in common?  What is left out within a text leaves features across that
+ * place, and at an end none: these are counted, too, or more that is left out, up to an
+ * end, would make texts more similar.
  */
 static SimhashVerdict
 judge_alike(const SimhashComparison *comparison, const SimhashDocument *a,
@@ -335,6 +432,7 @@ judge_alike(const SimhashComparison *comparison, const SimhashDocument *a,
 	MemoryContext scratch;
 	MemoryContext old;
 	SimhashVerdict verdict;
+	uint32		ends = 0;
 
 	if (comparison->arrays)
 		return jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
@@ -344,10 +442,12 @@ judge_alike(const SimhashComparison *comparison, const SimhashDocument *a,
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash alignment",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	verdict = judge_words(at_least, &a->words, &b->words, family);
+	verdict = judge_words(at_least, &a->words, &b->words, family, &ends);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
-	return verdict;
+	ends *= (uint32) comparison->profile->max - 1;
+	return jaccard(overlap.common, a->features.n, b->features.n + ends) < at_least ?
+		SIMHASH_UNLIKE : verdict;
 }
 
 /* Are two fingerprints near enough?  Their similarity is the share of equal bits. */

@@ -21,9 +21,8 @@ const SimhashMeasureKind simhash_measures[] = {
 	{"containment", "containment", false, false, 0},
 	{"alike", "Jaccard", true, true, 0},
 	{"alike-but-digits", "Jaccard", true, true, SIMHASH_NUMBER},
-	{"alike-but-signs", "Jaccard", true, true, SIMHASH_SIGN | SIMHASH_SOFT_SIGN},
-	{"alike-words", "Jaccard", true, true,
-	SIMHASH_NUMBER | SIMHASH_SIGN | SIMHASH_SOFT_SIGN},
+	{"alike-but-signs", "Jaccard", true, true, SIMHASH_SIGNS},
+	{"alike-words", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_SIGNS},
 	{"hamming", "hamming", false, false, 0}
 };
 

@@ -33,7 +33,9 @@ kind_of(const unsigned char *from, const unsigned char *end)
 	int			kind = sh_classify(c) & ~SH_INERT;
 
 	if (kind == SH_SYMBOL || kind == SH_SEPARATOR)
-		return c >= 0x80 && (c < 0x2800 || c > 0x28ff) &&
+		return c == '%' || c == '&' || utf8proc_category(c) == UTF8PROC_CATEGORY_SC ?
+			SIMHASH_UNIT :
+			c >= 0x80 && (c < 0x2800 || c > 0x28ff) &&
 			utf8proc_category(c) == UTF8PROC_CATEGORY_SO ?
 			SIMHASH_SOFT_SIGN : SIMHASH_SIGN;
 	for (; from < end; from += length)

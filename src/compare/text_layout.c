@@ -13,8 +13,8 @@
  *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
  *	  closes such a line; and a line without a word, as a rule.
  *	- So is a run of three equal signs or more, "****"; brackets, quotes, commas and
- *	  whatever else a sentence is written with; a "*" or "_" that a word has on one
- *	  side alone, as emphasis; a hyphen between words.
+ *	  whatever else a sentence is written with; a "*" or "_" that has no word on
+ *	  one side, as emphasis; a hyphen between words.
  *	- Numbers of pages and items count up: a line that has but a number, with a word or
  *	  two, or the number that an item begins with, is layout if the next or the last
  *	  line of the kind has the next or the last number.
@@ -368,7 +368,6 @@ means_something(int32 c, Place place)
 		case '&':
 			return true;
 		case '*':
-			return word_before == word_behind && place.before != '*' && place.behind != '*';
 		case '_':
 			return word_before && word_behind;
 		case '#':
@@ -382,7 +381,7 @@ means_something(int32 c, Place place)
 				(!word_before && place.before != '!' && (word_behind || place.behind == '('));
 		case '.':
 			return word_behind && place.before != '.' && !word_before &&
-				(is_blank(place.before) || simhash_digit_value(place.behind) >= 0);
+				simhash_digit_value(place.behind) >= 0;
 	}
 	return false;
 }
