@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * apart.c
- *		Pairs of rows that somebody has said are no near-duplicates.
+ *		Families of rows that somebody has said are no near-duplicates.
  *
- * A row of which something is known has, in a column of the query, an array of
- * texts: first what the row is called, then what the rows are called that it is
- * not a near-duplicate of.  Such rows are few.
+ * A query yields pairs of keys, as numbers.  The keys that pairs connect are a
+ * family, whether their rows are still there or not: whoever keeps twelve pictures
+ * of a series says so of eleven pairs, and means all.  A row has its key in a
+ * column of the query for rows.  Rows of families are few.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -13,34 +14,27 @@
  */
 #include "pairs/pairs.h"
 
-#include "catalog/pg_type_d.h"
-#include "utils/builtins.h"
-
-/* What is known of a row. */
+/* A row of a family. */
 typedef struct ApartRow
 {
-	uint32		row;			/* the key */
-	int			n;
-	char	  **names;			/* the first is its own */
+	uint32		row;			/* the key of a hash table */
+	int64		family;
 } ApartRow;
 
-/* Keep what is known of a row, in the order in which the rows come. */
+/* Keep the family of a row, if it is in one, in the order in which the rows come. */
 void
-simhash_apart_put(SimhashRows *rows, uint32 row, Datum array)
+simhash_apart_put(SimhashRows *rows, uint32 row, int64 key)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-	Datum	   *names;
+	int64		family;
 	ApartRow   *known;
 
+	if (!simhash_find_component(rows->families, key, &family))
+		return;
 	if (rows->apart == NULL)
 		rows->apart = simhash_make_hash("simhash apart", 256, sizeof row,
 										sizeof *known, rows->context);
 	known = hash_search(rows->apart, &row, HASH_ENTER, NULL);
-	known->n = simhash_get_texts(DatumGetArrayTypeP(array), "names", &names);
-	known->names = palloc(known->n * sizeof *known->names);
-	for (int i = 0; i < known->n; i++)
-		known->names[i] = TextDatumGetCString(names[i]);
-	MemoryContextSwitchTo(old);
+	known->family = family;
 }
 
 /* What is known of a row, or NULL. */
@@ -51,7 +45,7 @@ find_row(const SimhashRows *rows, uint32 row)
 		hash_search(rows->apart, &row, HASH_FIND, NULL);
 }
 
-/* Is there a row that this one is not a near-duplicate of? */
+/* Are there rows that this one is not a near-duplicate of? */
 bool
 simhash_is_apart(const SimhashRows *rows, uint32 row)
 {
@@ -63,12 +57,7 @@ bool
 simhash_are_apart(const SimhashRows *rows, uint32 a, uint32 b)
 {
 	const ApartRow *one = find_row(rows, a);
-	const ApartRow *other = one == NULL ? NULL : find_row(rows, b);
+	const ApartRow *other = one == NULL || a == b ? NULL : find_row(rows, b);
 
-	for (int i = 1; other != NULL && i < one->n; i++)
-	{
-		if (strcmp(one->names[i], other->names[0]) == 0)
-			return true;
-	}
-	return false;
+	return other != NULL && one->family == other->family;
 }

@@ -5,7 +5,7 @@
  *
  * simhash_clusters makes clusters by fingerprints.  Here a query says which
  * rows belong together: pairs whose documents have been compared, say, or
- * that were found by two fingerprints.
+ * that were found by two fingerprints.  apart.c has families of keys made so.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -134,9 +134,34 @@ compare_placed(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* The ids that a query yields, which has been analyzed, two in a row. */
+HTAB	   *
+simhash_read_components(const SimhashStatement *query)
+{
+	Components	components;
+	SimhashRowReader reader = {check_id_columns, connect_pair, &components};
+
+	components.members = simhash_make_hash("simhash components", 1024,
+										   sizeof(int64), sizeof(Member),
+										   CurrentMemoryContext);
+	simhash_read(query, &reader);
+	return components.members;
+}
+
+/* The lowest id of those that pairs connect with this one; false if it is in none. */
+bool
+simhash_find_component(HTAB *members, int64 id, int64 *lowest)
+{
+	Member	   *member = hash_search(members, &id, HASH_FIND, NULL);
+
+	if (member != NULL)
+		*lowest = root_of(member)->id;
+	return member != NULL;
+}
+
 /* The ids by cluster; clusters are in the order of their lowest ids. */
 static Placed *
-place_ids(const Components *components, Size n)
+place_ids(HTAB *members, Size n)
 {
 	Placed	   *placed = MemoryContextAllocHuge(CurrentMemoryContext,
 												Max(n, 1) * sizeof *placed);
@@ -144,7 +169,7 @@ place_ids(const Components *components, Size n)
 	Member	   *member;
 	Size		i = 0;
 
-	hash_seq_init(&scan, components->members);
+	hash_seq_init(&scan, members);
 	while ((member = hash_seq_search(&scan)) != NULL)
 	{
 		placed[i].lowest = root_of(member)->id;
@@ -156,10 +181,10 @@ place_ids(const Components *components, Size n)
 
 /* Put out the ids, cluster by cluster. */
 static void
-put_ids(Components *components, FunctionCallInfo fcinfo)
+put_ids(HTAB *members, FunctionCallInfo fcinfo)
 {
-	Size		n = (Size) hash_get_num_entries(components->members);
-	Placed	   *placed = place_ids(components, n);
+	Size		n = (Size) hash_get_num_entries(members);
+	Placed	   *placed = place_ids(members, n);
 	int64		cluster = 0;
 	Size		end;
 
@@ -203,16 +228,12 @@ simhash_components(PG_FUNCTION_ARGS)
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(0)),
 		.example = "SELECT a, b FROM pairs"
 	};
-	Components	components;
-	SimhashRowReader reader = {check_id_columns, connect_pair, &components};
+	HTAB	   *members;
 
 	InitMaterializedSRF(fcinfo, 0);
-	components.members = simhash_make_hash("simhash components", 1024,
-										   sizeof(int64), sizeof(Member),
-										   CurrentMemoryContext);
 	simhash_analyze(&query);
-	simhash_read(&query, &reader);
-	put_ids(&components, fcinfo);
-	hash_destroy(components.members);
+	members = simhash_read_components(&query);
+	put_ids(members, fcinfo);
+	hash_destroy(members);
 	return (Datum) 0;
 }

@@ -10,7 +10,7 @@
  * decide, these are compared (similar_rows.c), but for pairs that can be ruled
  * out (prefixes.c).  Out go rows of a tuplestore: pairs (pairs.c), clusters
  * (row_clusters.c).  sample.c tells, from some rows only, how similar rows are;
- * apart.c, which pairs somebody has taken out.  components.c makes clusters of
+ * apart.c, which rows somebody has said are none.  components.c makes clusters of
  * pairs that a query has.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -114,7 +114,7 @@ typedef struct SimhashRows
 	int64		k;				/* the distance; an int once rows are read */
 	const char *document;		/* the column's name; NULL: it has none */
 	SimhashDocuments *documents;	/* NULL where they are not compared */
-	const char *apart_name;		/* of the column of apart.c; NULL: none */
+	HTAB	   *families;		/* of keys, for apart.c; NULL: none */
 
 	/* the columns of the query */
 	Oid			column_type;	/* of the ids */
@@ -204,11 +204,15 @@ typedef struct SimhashSimilar
 /* The distance where documents are compared, unless told. */
 #define SIMHASH_DOCUMENTS_NEAR	8
 
+/* The column in which a plan's query has the keys of rows, as numbers. */
+#define SIMHASH_APART_COLUMN	"simhash apart"
+
 /* A search for pairs among the rows of a query. */
 struct SimhashRowSearch
 {
 	bool		plan;			/* for what is to go, not just near */
 	SimhashStatement query;
+	SimhashStatement apart;		/* a query for pairs of keys; no text: none */
 	SimhashRows rows;
 	Tuplestorestate *result;
 	TupleDesc	columns;		/* of the result */
@@ -226,9 +230,13 @@ simhash_row_id(const SimhashRows *rows, uint32 row)
 }
 
 /* apart.c */
-extern void simhash_apart_put(SimhashRows *rows, uint32 row, Datum array);
+extern void simhash_apart_put(SimhashRows *rows, uint32 row, int64 key);
 extern bool simhash_is_apart(const SimhashRows *rows, uint32 row);
 extern bool simhash_are_apart(const SimhashRows *rows, uint32 a, uint32 b);
+
+/* components.c */
+extern HTAB *simhash_read_components(const SimhashStatement *query);
+extern bool simhash_find_component(HTAB *members, int64 id, int64 *lowest);
 
 /* documents.c */
 extern SimhashDocumentOptions simhash_document_options(FunctionCallInfo fcinfo,

@@ -183,7 +183,8 @@ static void
 find_named_columns(SimhashRows *rows, TupleDesc desc)
 {
 	rows->document_column = find_named_column(desc, rows->document);
-	rows->apart_column = find_named_column(desc, rows->apart_name);
+	rows->apart_column = rows->families == NULL ? -1 :
+		find_named_column(desc, SIMHASH_APART_COLUMN);
 	if (rows->document != NULL && rows->document_column < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -191,11 +192,11 @@ find_named_columns(SimhashRows *rows, TupleDesc desc)
 						rows->document),
 				 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
 	if (rows->apart_column >= 0 &&
-		TupleDescAttr(desc, rows->apart_column)->atttypid != TEXTARRAYOID)
+		TupleDescAttr(desc, rows->apart_column)->atttypid != INT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" is of type %s, not text[]",
-						rows->apart_name,
+				 errmsg("column \"%s\" is of type %s, not bigint",
+						SIMHASH_APART_COLUMN,
 						format_type_be(TupleDescAttr(desc, rows->apart_column)->atttypid))));
 	if (rows->documents != NULL && rows->document_column >= 0)
 		simhash_documents_type(rows->documents,
@@ -346,7 +347,8 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 							  slot->tts_values[rows->document_column],
 							  slot->tts_isnull[rows->document_column]);
 	if (rows->apart_column >= 0 && !slot->tts_isnull[rows->apart_column])
-		simhash_apart_put(rows, rows->n, slot->tts_values[rows->apart_column]);
+		simhash_apart_put(rows, rows->n,
+						  DatumGetInt64(slot->tts_values[rows->apart_column]));
 	rows->ids[rows->n++] = id;
 }
 

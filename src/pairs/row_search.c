@@ -69,9 +69,9 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	search->rows.documents = simhash_documents_begin(&options);
 	search->rows.k = simhash_distance_argument(fcinfo, k,
 											   search->rows.documents != NULL);
-	if (search->plan && !PG_ARGISNULL(PG_NARGS() - 1))
-		search->rows.apart_name =
-			text_to_cstring(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
+	search->apart = search->query;
+	search->apart.text = !search->plan || PG_ARGISNULL(PG_NARGS() - 1) ? NULL :
+		text_to_cstring(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
 	return k + 1;
 }
 
@@ -89,6 +89,11 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 
 	search->query.expected = &rows->expected;
 	simhash_analyze(&search->query);
+	if (search->apart.text !=NULL)
+	{
+		simhash_analyze(&search->apart);
+		rows->families = simhash_read_components(&search->apart);
+	}
 	simhash_read_rows(rows, &search->query, sort);
 	wide = rows->words > 1;
 	memory = MemoryContextAllocHuge(rows->context, sh_pairs_bytes(rows->n));

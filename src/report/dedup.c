@@ -98,7 +98,7 @@ get_dedup_arguments(SimhashTable *table, FunctionCallInfo fcinfo)
 	k = simhash_find_distance(table, fcinfo);
 	simhash_find_order(table, fcinfo, k, 4, 11);
 	(void) simhash_choose(fcinfo, 3, "star", "connected");
-	if (!reports && table->place != SIMHASH_HERE &&
+	if ((!reports || table->apart != NULL) && table->place != SIMHASH_HERE &&
 		(table->place == SIMHASH_FOREIGN || !table->keyed))
 		complain_of_place(table);
 	return k;
@@ -125,10 +125,11 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 		keyed ? simhash_write_has_key(table, "t", "p.gone") : NULL,
 		keyed ? simhash_write_has_key(table, "g", "p.gone") : NULL,
 		keyed ? simhash_write_has_key(table, "s", "p.kept") : NULL,
-		keyed ? simhash_write_has_key(table, "t", "w.\"simhash key\"") : NULL
+		keyed ? simhash_write_has_key(table, "t", "w.\"simhash key\"") : NULL,
+		simhash_write_apart(table)
 	};
-	Datum		values[lengthof(texts) + 7] = {0};
-	bool		nulls[lengthof(texts) + 7] = {false};
+	Datum		values[lengthof(texts) + 6] = {0};
+	bool		nulls[lengthof(texts) + 6] = {false};
 	Datum	   *value = values + lengthof(texts);
 
 	/* It is read again, whatever the settings of the session. */
@@ -143,7 +144,6 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 	*value++ = BoolGetDatum(table->decides);
 	*value++ = BoolGetDatum(is_by_text(table));
 	*value++ = BoolGetDatum(known && table->documents->comparison.arrays);
-	*value++ = BoolGetDatum(table->apart != NULL);
 	*value++ = PointerGetDatum(strlist_to_textarray(table->groups));
 	nulls[value - values] = !options->limited;
 	*value++ = Int64GetDatum(options->at_most);
@@ -158,8 +158,8 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  *		reports boolean)
  *		-> (name text, source text, place text, id text, key text, rows text,
  *		fp text, doc text, similarity text, profile text, bound text, goes text,
- *		gone text, kept text, wanted text, k bigint, decides boolean, by_text boolean,
- *		arrays boolean, has_apart boolean, groups text[], at_most bigint)
+ *		gone text, kept text, wanted text, families text, k bigint, decides boolean,
+ *		by_text boolean, arrays boolean, groups text[], at_most bigint)
  *
  * What the texts of a report and of a removal are made of, where it takes more than
  * a look into the catalogue.  The table; how FROM names it; whether its rows are
@@ -167,9 +167,9 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  * reads a plan; its fingerprint and document, cast.  The query for the rows among
  * which clusters are sought.  How documents are compared, with what follows from the
  * fingerprint, and whether they decide.  Conditions: that t goes by the line p of a
- * plan, that g does, that s stays, that t is wanted by a line w.  Whether t is told
- * apart by a text, documents are arrays, there is a table of pairs to leave alone; and
- * the columns of groups.
+ * plan, that g does, that s stays, that t is wanted by a line w.  The query for pairs
+ * of keys to leave alone, or NULL.  Whether t is told apart by a text, documents are
+ * arrays; and the columns of groups.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
  * simhash_check_fingerprint, undefined_column (within, document),

@@ -22,7 +22,6 @@
 
 /* The column in which a query of ours has the documents. */
 #define SIMHASH_DOCUMENT_COLUMN	"simhash document"
-#define SIMHASH_APART_COLUMN	"simhash apart"
 
 /* Where the rows of a table are. */
 typedef enum SimhashPlace
@@ -71,6 +70,7 @@ extern char *simhash_write_cast(const char *expression, Oid given, Oid type);
 extern char *simhash_write_key(const SimhashTable *table, const char *alias);
 extern char *simhash_write_rows(const SimhashTable *table, const char *columns,
 								const char *where);
+extern char *simhash_write_apart(const SimhashTable *table);
 extern char *simhash_write_has_key(const SimhashTable *table, const char *row,
 								   const char *array);
 extern char *simhash_list(const List *expressions, const char *before,

@@ -472,8 +472,37 @@ simhash_write_has_key(const SimhashTable *table, const char *row,
 }
 
 /*
+ * A key as a number.  Two keys of one number would only be taken for apart where
+ * they are not.
+ */
+static char *
+write_key_number(const char *key)
+{
+	return psprintf("pg_catalog.hash_array_extended(%s, 0)", key);
+}
+
+/*
+ * The query for the pairs of keys that are apart, as numbers; NULL if there is no
+ * table of them.  A line that lacks a part of a key says nothing.
+ */
+char	   *
+simhash_write_apart(const SimhashTable *table)
+{
+	List	   *parts = NIL;
+
+	if (table->apart == NULL)
+		return NULL;
+	for (int i = 1; i <= list_length(table->key); i++)
+		parts = lappend(parts, psprintf("p.gone[%d], p.kept[%d]", i, i));
+	return psprintf("SELECT %s, %s FROM %s AS p WHERE ROW(%s) IS NOT NULL",
+					write_key_number(write_same_key(table, "p.gone")),
+					write_key_number(write_same_key(table, "p.kept")),
+					table->apart, simhash_list(parts, "", ", "));
+}
+
+/*
  * A query for the rows for which a condition holds, in their order: some columns,
- * the document, what is known to be apart, and the groups.  In ORDER BY the name of
+ * the document, the key if some are apart, and the groups.  In ORDER BY the name of
  * what a query yields comes before that of a column, so expressions get names that
  * simhash_check_order refuses there.
  */
@@ -489,24 +518,10 @@ simhash_write_rows(const SimhashTable *table, const char *columns,
 		appendStringInfo(&text, ", (%s) AS \"" SIMHASH_DOCUMENT_COLUMN "\"",
 						 table->document);
 	if (table->apart != NULL)
-		appendStringInfoString(&text, ", a.\"simhash names\" AS \"" SIMHASH_APART_COLUMN "\"");
+		appendStringInfo(&text, ", %s AS \"" SIMHASH_APART_COLUMN "\"",
+						 write_key_number(simhash_write_key(table, "t")));
 	appendStringInfoString(&text, simhash_list(table->groups, ", ", ""));
-	appendStringInfo(&text, " FROM %s AS t", table->source);
-	if (table->apart != NULL)
-	{
-		char	   *gone = write_same_key(table, "p.gone");
-		char	   *kept = write_same_key(table, "p.kept");
-
-		appendStringInfo(&text, " LEFT JOIN (SELECT p.own AS \"simhash own\","
-						 " pg_catalog.array_prepend(p.own::pg_catalog.text,"
-						 " pg_catalog.array_agg(p.other::pg_catalog.text)) AS \"simhash names\""
-						 " FROM (SELECT %s AS own, %s AS other FROM %s AS p"
-						 " UNION ALL SELECT %s, %s FROM %s AS p) AS p"
-						 " GROUP BY p.own) AS a ON a.\"simhash own\" OPERATOR(pg_catalog.=) %s",
-						 gone, kept, table->apart, kept, gone, table->apart,
-						 simhash_write_key(table, "t"));
-	}
-	appendStringInfo(&text, "%s%s%s", where,
+	appendStringInfo(&text, " FROM %s AS t%s%s%s", table->source, where,
 					 *table->order == '\0' ? "" : " ORDER BY ", table->order);
 	return text.data;
 }

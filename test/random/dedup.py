@@ -599,7 +599,7 @@ class Round:
                 if row != to and not self.is_apart(row, to)}
 
     def is_apart(self, a, b):
-        return frozenset((a, b)) in self.apart
+        return a in self.family and self.family[a] == self.family.get(b)
 
     def plan(self, names):
         self.path(True)
@@ -670,17 +670,19 @@ class Round:
         return {r[0] for r in self.rows('SELECT rid FROM %s' % self.source())}
 
     def draw_apart(self):
-        """Say of some pairs of a plan that they are no duplicates."""
-        self.apart = set()
+        """Say of some lines of a plan that they are no duplicates: families."""
+        self.family = {}
         if self.rng.random() < .7:
             return
         names = self.names()
         self.run('CREATE TABLE "not the same" AS SELECT * FROM '
                  'simhash_dedup_plan(%s) ORDER BY gone LIMIT %d' % (
                      self.table.call(), self.rng.randint(0, 4)))
-        self.apart = {frozenset((names[tuple(g)], names[tuple(k)]))
-                      for g, k in self.rows(
-                          'SELECT gone, kept FROM "not the same"')}
+        for line in self.rows('SELECT gone, kept FROM "not the same"'):
+            gone, kept = (names[tuple(key)] for key in line)
+            old, new = (self.family.get(row, row) for row in (gone, kept))
+            self.family.update({row: new for row in [gone, kept] + [
+                row for row in self.family if self.family[row] == old]})
         self.table.arguments['apart'] = "'\"not the same\"'::regclass"
 
     def carry_out(self):
