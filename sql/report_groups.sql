@@ -54,6 +54,24 @@ GROUP BY g ORDER BY g;
 SELECT count(*) FILTER (WHERE x.g <> y.g OR x.fp <~> y.fp > 10) AS wrong
 FROM simhash_clusters('TABLE crowd', 10, 'star') AS c
 JOIN crowd AS x USING (id) JOIN crowd AS y ON y.id = representative;
+-- without a fingerprint a row is in a group of its own, too, where all rows are asked for
+CREATE TABLE hits (rank int, id int, fp bigint, wide bit varying(100), site int, body text);
+INSERT INTO hits VALUES (1, 30, NULL, NULL, 1, 'a b c d e f'), (2, 10, 7, (7::bit(100)), 1, 'a b c d e f'), (3, 20, 7, 7::bit(100), 1, 'a b c d e f'),
+    (4, 5, NULL, NULL, NULL, 'a b c d e f'), (5, 1, 8, 8::bit(100), NULL, 'a b c d e f'), (6, NULL, NULL, NULL, 1, NULL), (7, NULL, 8, 8::bit(100), 1, NULL);
+SELECT * FROM simhash_clusters('SELECT id, fp FROM hits ORDER BY rank', keep => 'first', min_size => 1);
+SELECT * FROM simhash_clusters('SELECT id, fp FROM hits ORDER BY rank', keep => 'first');
+SELECT * FROM simhash_clusters('SELECT id, wide, body FROM hits ORDER BY rank', min_size => -1, document => 'body', at_least => .5);
+SELECT * FROM simhash_clusters('SELECT id, fp, site FROM hits ORDER BY rank', kind => 'connected', keep => 'first', min_size => 1);
+SELECT * FROM simhash_clusters('SELECT id, NULL::bit varying FROM hits WHERE rank < 5', min_size => 1);
+SELECT fails($$SELECT * FROM simhash_clusters('SELECT rank % 6, fp FROM hits', min_size => 1)$$);
+SET client_min_messages = warning;
+SELECT keep, kind, k, count(*) FILTER (WHERE (a.representative, a.size, a.distance) IS DISTINCT FROM
+    (coalesce(b.representative, a.id), coalesce(b.size, 1), coalesce(b.distance, 0))) AS wrong, count(*) AS rows
+FROM (VALUES ('lowest'), ('first')) AS v(keep), (VALUES ('star'), ('connected')) AS w(kind), unnest('{0,3,8}'::int[]) AS k,
+     LATERAL simhash_clusters('SELECT id, CASE WHEN id % 4 > 0 THEN fp END, site FROM docs ORDER BY id % 7, id', k, kind, keep, 1) AS a
+     LEFT JOIN LATERAL simhash_clusters('SELECT id, fp, site FROM docs WHERE id % 4 > 0 ORDER BY id % 7, id', k, kind, keep, 1) AS b USING (id)
+GROUP BY keep, kind, k ORDER BY keep, kind, k;
+RESET client_min_messages;
 -- ids of other types
 SELECT count(*) FROM simhash_pairs_as(NULL::text, 'SELECT id::text, fp, site FROM docs', 0);
 SELECT count(*) FROM simhash_clusters_as(NULL::tid, 'SELECT ctid, fp, site FROM docs', 0);

@@ -67,7 +67,6 @@ BEGIN
         q := query || CASE keep WHEN 'first' THEN ' ORDER BY place, id' ELSE '' END;
         CREATE TEMP TABLE ranked AS
         SELECT id, row_number() OVER (ORDER BY CASE keep WHEN 'first' THEN place END, id) AS rank FROM docs;
-        EXECUTE format('DELETE FROM ranked USING docs WHERE ranked.id = docs.id AND %I IS NULL', fp);
         SELECT count(DISTINCT s.center), count(*) FILTER (WHERE s.center IS DISTINCT FROM f.representative
             OR f.size <> s.size OR f.id = f.representative AND f.similarity <> 1
             OR f.id <> f.representative AND (p.similarity, p.distance)

@@ -114,6 +114,7 @@ typedef struct SimhashRows
 	int64		k;				/* the distance; an int once rows are read */
 	const char *document;		/* the column's name; NULL: it has none */
 	SimhashDocuments *documents;	/* NULL where they are not compared */
+	bool		complete;		/* rows without a fingerprint count, too */
 	HTAB	   *families;		/* of keys, for apart.c; NULL: none */
 
 	/* the columns of the query */

@@ -136,6 +136,8 @@ set_width(SimhashRows *rows, int width)
 		return;
 	rows->fingerprints = repalloc_huge(rows->fingerprints, sizeof(uint64) *
 									   rows->words * rows->room);
+	/* Rows before had no fingerprint. */
+	memset(rows->fingerprints, 0, sizeof(uint64) * rows->words * rows->n);
 }
 
 /*
@@ -321,31 +323,49 @@ get_bits(SimhashRows *rows, Datum datum)
 	return bits;
 }
 
-/* Keep a row, for which there is room. */
+/* Give the next row the number of its group: one of its own without a fingerprint. */
+static void
+put_group(SimhashRows *rows, TupleTableSlot *slot)
+{
+	bool		missing = slot->tts_isnull[1];
+	bool		alone;
+
+	if (missing && rows->groups == NULL)
+		rows->groups = MemoryContextAllocExtended(rows->context,
+												  sizeof(uint32) * rows->room,
+												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (rows->groups == NULL)
+		return;
+	rows->groups[rows->n] = missing ? rows->n + 1 : 0;
+	if (rows->grouping == NULL)
+		return;
+	rows->groups[rows->n] = simhash_group_number(rows->grouping, slot, &alone);
+	rows->without_group += alone && !missing;
+	rows->group_bytes = simhash_groups_bytes(rows->grouping);
+}
+
+/*
+ * Keep a row, for which there is room.  One without a fingerprint has zeroes, and no
+ * document.
+ */
 static void
 keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		 const SimhashBits *bits)
 {
 	uint64	   *words = rows->fingerprints + (Size) rows->n * rows->words;
+	bool		missing = slot->tts_isnull[1];
 
-	if (rows->bits)
+	if (missing)
+		memset(words, 0, sizeof(uint64) * rows->words);
+	else if (rows->bits)
 		sh_cut_whole(rows->width, bits->bytes, words);
 	else
 		words[0] = (uint64) DatumGetInt64(slot->tts_values[1]);
-
-	if (rows->grouping != NULL)
-	{
-		bool		alone;
-
-		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot,
-													 &alone);
-		rows->without_group += alone;
-		rows->group_bytes = simhash_groups_bytes(rows->grouping);
-	}
+	put_group(rows, slot);
 	if (rows->document_column >= 0 && rows->documents != NULL)
 		simhash_documents_put(rows->documents,
 							  slot->tts_values[rows->document_column],
-							  slot->tts_isnull[rows->document_column]);
+							  missing || slot->tts_isnull[rows->document_column]);
 	if (rows->apart_column >= 0 && !slot->tts_isnull[rows->apart_column])
 		simhash_apart_put(rows, rows->n,
 						  DatumGetInt64(slot->tts_values[rows->apart_column]));
@@ -360,18 +380,20 @@ take_query_row(void *context, TupleTableSlot *slot)
 	SimhashBits bits = {0, NULL};
 	Datum		given = slot->tts_values[0];
 	Datum		fingerprint = slot->tts_values[1];
+	bool		missing = slot->tts_isnull[1];
+	bool		skipped = slot->tts_isnull[0] || (missing && !rows->complete);
 	Size		bytes;
 	Datum		id;
 
-	if (slot->tts_isnull[1])
+	if (missing && (!rows->complete || !slot->tts_isnull[0]))
 		rows->without_fingerprint++;
-	else if (slot->tts_isnull[0])
+	else if (skipped)
 		rows->without_id++;
-	if (slot->tts_isnull[1] || slot->tts_isnull[0])
+	if (skipped)
 		return;
 	id = usable_id(rows, given);
 	bytes = rows->id_by_value ? 0 : datumGetSize(id, false, rows->id_length);
-	if (rows->bits)
+	if (rows->bits && !missing)
 	{
 		fingerprint = PointerGetDatum(PG_DETOAST_DATUM_PACKED(fingerprint));
 		bits = get_bits(rows, fingerprint);
@@ -428,7 +450,11 @@ simhash_read_rows(SimhashRows *rows, const SimhashStatement *query, bool sort)
 	/* Without a row, take the width with which any k is in range. */
 	if (rows->width == 0)
 		set_width(rows, SH_MOST_WIDTH);
-	say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
+	if (rows->complete)
+		say_rows("found", rows->without_fingerprint,
+				 "without a fingerprint, which nothing can match");
+	else
+		say_rows("skipped", rows->without_fingerprint, "without a fingerprint");
 	say_rows("skipped", rows->without_id, "without an id");
 	say_rows("found", rows->without_group,
 			 "with NULL in a group column, which nothing can match");

@@ -265,7 +265,8 @@ make_row_clusters(void *context)
  * _simhash_plan_by_ctid, _simhash_plan_by_text(the same, and apart text)
  *		-> the same, and doubt text, family bigint, differs text
  *
- * The rows of the query in clusters of at least min_size.  A cluster is all
+ * The rows of the query in clusters of at least min_size; if that is 1, rows without
+ * a fingerprint, too, each a cluster.  A cluster is all
  * that pairs within distance k connect, or of the kind "star" a
  * representative and rows within distance k of it.  The representative is the
  * row with the lowest id, or the first of the query.
@@ -288,6 +289,7 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	simhash_check_not_null(fcinfo, kind + 2);
 	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
 							   PG_UINT32_MAX);
+	made->search.rows.complete = made->least == 1;
 	simhash_show_progress("simhash_clusters", make_row_clusters, made);
 	return (Datum) 0;
 }

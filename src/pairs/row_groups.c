@@ -179,7 +179,10 @@ copy_values(SimhashGroups *groups, const Datum *values)
 	return copy;
 }
 
-/* The number of a row's group, and whether the row is alone in it by a NULL. */
+/*
+ * The number of a row's group, and whether the row is alone in it by a NULL, as its
+ * fingerprint may be.
+ */
 uint32
 simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 {
@@ -189,16 +192,16 @@ simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 	KnownGroup *group;
 	bool		found;
 
-	*alone = false;
+	*alone = slot->tts_isnull[1];
 	for (int i = 0; i < groups->n; i++)
 	{
 		int			place = groups->columns[i].place;
 
-		*alone = slot->tts_isnull[place];
-		if (*alone)
-			return groups->count++;
+		*alone = *alone || slot->tts_isnull[place];
 		groups->row[i] = slot->tts_values[place];
 	}
+	if (*alone)
+		return groups->count++;
 	old = MemoryContextSwitchTo(groups->scratch);
 	group = groups_insert(groups->table, values, &found);
 	if (!found)

@@ -143,8 +143,9 @@ $$;
 
 -- All pairs, and clusters, by comparing each row with each.
 -- The rows of a query; the document, a text[], is one of its columns, and what a
--- row has in others is its group.
-CREATE FUNCTION report_rows(query text, document text)
+-- row has in others is its group.  Rows without a fingerprint, if these are wanted,
+-- equal none.
+CREATE FUNCTION report_rows(query text, document text, complete boolean DEFAULT false)
 RETURNS TABLE (id bigint, fp bit varying, g text, n bigint, d jsonb) LANGUAGE plpgsql AS
 $$
 DECLARE
@@ -154,12 +155,12 @@ BEGIN
                    ' IN (''bit'', ''bit varying'', ''print'')', query) INTO bits;
     RETURN QUERY EXECUTE format('SELECT id::bigint, ' ||
         CASE WHEN bits THEN 'fp' ELSE 'fp::bit(64)' END || '::bit varying,'
-        ' CASE WHEN NOT jsonb_path_exists(j - $1, ''strict $.* ? (@ == null)'')'
+        ' CASE WHEN fp IS NOT NULL AND NOT jsonb_path_exists(j - $1, ''strict $.* ? (@ == null)'')'
         ' THEN (j - ''id'' - ''fp'' - $1)::text END, row_number() OVER (), j -> $1'
         ' FROM (SELECT id, fp, to_jsonb(q) AS j FROM (%s) AS q(id, fp)'
         '       OFFSET 0) AS r'
-        ' WHERE id IS NOT NULL AND fp IS NOT NULL', query)
-        USING coalesce(document, '');
+        ' WHERE id IS NOT NULL AND (fp IS NOT NULL OR $2)', query)
+        USING coalesce(document, ''), complete;
 END
 $$;
 
@@ -234,7 +235,7 @@ BEGIN
     SELECT array_agg(r.id ORDER BY place), array_agg(fp ORDER BY place),
            array_agg(g ORDER BY place), array_agg(d ORDER BY place)
     INTO ids, fps, groups, docs
-    FROM report_rows(query, document) AS r,
+    FROM report_rows(query, document, min_size < 2) AS r,
          LATERAL (SELECT CASE keep WHEN 'first' THEN n ELSE r.id END) AS p(place);
     IF ids IS NULL THEN RETURN; END IF;
     part := ARRAY(SELECT n FROM generate_subscripts(ids, 1) AS n);
@@ -255,7 +256,7 @@ BEGIN
                 SELECT min(y.p)
                 FROM unnest(fps, groups, docs) WITH ORDINALITY AS x(fp, g, d, n),
                     unnest(fps, groups, docs, part) WITH ORDINALITY AS y(fp, g, d, p, n)
-                WHERE bit_count(x.fp # y.fp) <= k AND (x.g = y.g OR x.n = y.n)
+                WHERE (x.n = y.n OR bit_count(x.fp # y.fp) <= k AND x.g = y.g)
                     AND CASE WHEN document IS NULL OR x.n = y.n THEN true
                         WHEN x.n < y.n THEN near_enough(similarity, x.d, y.d, at_least)
                         ELSE near_enough(similarity, y.d, x.d, at_least) END
@@ -265,7 +266,7 @@ BEGIN
         END LOOP;
     END IF;
     RETURN QUERY SELECT * FROM (
-        SELECT u.id, u.p::bigint, ids[u.p], bit_count(u.fp # fps[u.p])::int,
+        SELECT u.id, u.p::bigint, ids[u.p], coalesce(bit_count(u.fp # fps[u.p])::int, 0),
             count(*) OVER (PARTITION BY u.p) AS n
         FROM unnest(ids, fps, part) AS u(id, fp, p)) AS s
     WHERE n >= min_size;
