@@ -111,6 +111,20 @@ JOIN docs AS g ON g.id = gone[1]::int JOIN docs AS k ON k.id = kept[1]::int;
 SELECT count(*), bool_and(similarity = simhash_containment(g.words, k.words)) AS of_what_goes
 FROM simhash_dedup_plan('docs', 'sets', 12, similarity => 'containment', at_least => .6) AS p
 JOIN docs AS g ON g.id = gone[1]::int JOIN docs AS k ON k.id = kept[1]::int;
+-- an excerpt is not near its text by a fingerprint of the whole, which is said, but by the first passage
+CREATE TABLE feeds (id int PRIMARY KEY, title text, body varchar, wide bit(128) GENERATED ALWAYS AS (minhash_bits(title || body, 128)) STORED,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, title_fp bigint GENERATED ALWAYS AS (minhash(title, 'char-4')) STORED);
+INSERT INTO feeds (id, title, body) SELECT g, word(g, 0) || ' ' || word(g, 1), (SELECT string_agg(word(g, i), ' ' ORDER BY i) FROM generate_series(2, 500) AS i) FROM generate_series(1, 50) AS g;
+INSERT INTO feeds (id, title, body) SELECT 100 + id, title, left(body, 200) || ' continue reading' FROM feeds WHERE id % 5 = 0;
+SET client_min_messages = notice;
+SELECT count(*) FROM simhash_dedup_plan('feeds', 'fp', 16, similarity => 'containment');
+SELECT count(*) FROM simhash_dedup_plan('feeds', 'fp', document => 't.body', similarity => 'containment');
+SELECT simhash_dedup_sql('feeds', 'wide', similarity => 'containment') ~ 'containment' AS written;
+SELECT value FROM simhash_report('feeds', 'minhash(lower(body))', similarity => 'containment') WHERE item = 'redundant rows';
+SELECT count(*), bool_and(gone[1]::int - 100 = kept[1]::int) AS wholes
+FROM simhash_dedup_plan('feeds', '(SELECT fp FROM simhash_passages(t.body, words => 8) WHERE nr = 1)', 3, document => 'body', similarity => 'containment');
+SELECT count(*), bool_and(gone[1]::int - 100 = kept[1]::int) AS wholes FROM simhash_dedup_plan('feeds', 'title_fp', 3, document => 'body', similarity => 'containment');
+SET client_min_messages = warning;
 -- similarities and distances are those of the pair
 SELECT count(*), count(*) FILTER (WHERE distance <> hamming(g.mh, k.mh) OR similarity <> simhash_jaccard(g.body, k.body)
                                   OR needed <> .7 OR doubt IS NOT NULL) AS wrong
