@@ -1386,7 +1386,7 @@ CREATE FUNCTION _simhash_dedup_table(
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT rows text, OUT fp text, OUT doc text, OUT similarity text,
     OUT profile text, OUT bound text, OUT goes text, OUT gone text,
-    OUT kept text, OUT wanted text, OUT families text, OUT k bigint,
+    OUT kept text, OUT wanted text, OUT series text, OUT k bigint,
     OUT decides boolean, OUT by_text boolean, OUT arrays boolean,
     OUT groups text[], OUT at_most bigint)
 RETURNS record
@@ -1559,7 +1559,7 @@ SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, g
            CASE WHEN decides AND bound IS NOT NULL THEN bound ELSE 'NULL' END,
            CASE WHEN decides THEN p.profile END,
            CASE WHEN decides AND p.at_most IS NOT NULL THEN p.at_most::text ELSE 'NULL' END,
-           families),
+           series),
     CASE WHEN p.at_most IS NOT NULL THEN
         format('fingerprints at most %s bits apart', p.at_most)
     WHEN decides THEN

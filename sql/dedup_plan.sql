@@ -269,7 +269,7 @@ SELECT gone, kept, similarity FROM simhash_dedup_plan('equal', 'fp', document =>
 SELECT gone, kept, similarity FROM simhash_dedup_plan('equal', 'fp', document => 'body', similarity => 'none', apart => 'distinct_ones') ORDER BY gone;
 SELECT agree('equal', 'fp', ', apart => ''distinct_ones'''), agree('equal', 'fp', ', document => ''body'', apart => ''distinct_ones'''),
        agree('equal', 'fp', ', document => ''body'', similarity => ''none'', apart => ''distinct_ones''');
--- what lines connect is one family, though only some of its rows are still there
+-- what lines connect is one series, though only some of its rows are still there
 CREATE TABLE series AS SELECT n AS id, (1::bigint << n) AS fp FROM generate_series(1, 12) AS n;
 ALTER TABLE series ADD PRIMARY KEY (id);
 CREATE TABLE kept_ones AS SELECT gone, kept FROM simhash_dedup_plan('series', 'fp');
@@ -280,10 +280,10 @@ INSERT INTO series VALUES (13, 1);
 INSERT INTO kept_ones SELECT gone, kept FROM simhash_dedup_plan('series', 'fp', apart => 'kept_ones') RETURNING *;
 SELECT count(*) FROM simhash_dedup_plan('series', 'fp', apart => 'kept_ones');
 SELECT agree('series', 'fp', ', apart => ''kept_ones''');
--- drawn at random, beside a model: a row goes for the first center that is none of its family
-CREATE FUNCTION families(n int) RETURNS text LANGUAGE plpgsql AS $$
+-- drawn at random, beside a model: a row goes for the first center that is not of its series
+CREATE FUNCTION models(n int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    family int[] := ARRAY(SELECT generate_series(1, 40));
+    one int[] := ARRAY(SELECT generate_series(1, 40));
     stays int[] := '{}';
     expected text[] := '{}';
     center int;
@@ -292,10 +292,10 @@ BEGIN
     TRUNCATE kept_ones;
     INSERT INTO kept_ones SELECT ARRAY[1 + random() * 39]::int[]::text[], ARRAY[1 + random() * 39]::int[]::text[] FROM generate_series(1, n);
     FOR line IN SELECT gone[1]::int AS a, kept[1]::int AS b FROM kept_ones LOOP
-        family := array_replace(family, family[line.a], family[line.b]);
+        one := array_replace(one, one[line.a], one[line.b]);
     END LOOP;
     FOR i IN 1..30 LOOP
-        center := (SELECT min(c) FROM unnest(stays) AS c WHERE family[c] <> family[i]);
+        center := (SELECT min(c) FROM unnest(stays) AS c WHERE one[c] <> one[i]);
         IF center IS NULL THEN
             stays := stays || i;
         ELSE
@@ -307,7 +307,7 @@ BEGIN
 END $$;
 INSERT INTO equal SELECT n, 7, 'the same text for all of them' FROM generate_series(7, 30) AS n;
 SELECT setseed(.62);
-SELECT count(families(n)) AS wrong FROM generate_series(1, 60) AS n;
+SELECT count(models(n)) AS wrong FROM generate_series(1, 60) AS n;
 DELETE FROM equal WHERE id > 6;
 -- by place: without a key
 CREATE TABLE placed AS SELECT n, body, minhash(body) AS mh FROM texts;

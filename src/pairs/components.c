@@ -5,7 +5,7 @@
  *
  * simhash_clusters makes clusters by fingerprints.  Here a query says which
  * rows belong together: pairs whose documents have been compared, say, or
- * that were found by two fingerprints.  apart.c has families of keys made so.
+ * that were found by two fingerprints.  apart.c has series of keys made so.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

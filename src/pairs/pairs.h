@@ -115,7 +115,7 @@ typedef struct SimhashRows
 	const char *document;		/* the column's name; NULL: it has none */
 	SimhashDocuments *documents;	/* NULL where they are not compared */
 	bool		complete;		/* rows without a fingerprint count, too */
-	HTAB	   *families;		/* of keys, for apart.c; NULL: none */
+	HTAB	   *series;			/* of keys, for apart.c; NULL: none */
 
 	/* the columns of the query */
 	Oid			column_type;	/* of the ids */

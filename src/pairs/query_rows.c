@@ -185,7 +185,7 @@ static void
 find_named_columns(SimhashRows *rows, TupleDesc desc)
 {
 	rows->document_column = find_named_column(desc, rows->document);
-	rows->apart_column = rows->families == NULL ? -1 :
+	rows->apart_column = rows->series == NULL ? -1 :
 		find_named_column(desc, SIMHASH_APART_COLUMN);
 	if (rows->document != NULL && rows->document_column < 0)
 		ereport(ERROR,

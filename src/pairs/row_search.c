@@ -92,7 +92,7 @@ simhash_search_begin(SimhashRowSearch *search, bool sort)
 	if (search->apart.text !=NULL)
 	{
 		simhash_analyze(&search->apart);
-		rows->families = simhash_read_components(&search->apart);
+		rows->series = simhash_read_components(&search->apart);
 	}
 	simhash_read_rows(rows, &search->query, sort);
 	wide = rows->words > 1;

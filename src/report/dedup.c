@@ -158,7 +158,7 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  *		reports boolean)
  *		-> (name text, source text, place text, id text, key text, rows text,
  *		fp text, doc text, similarity text, profile text, bound text, goes text,
- *		gone text, kept text, wanted text, families text, k bigint, decides boolean,
+ *		gone text, kept text, wanted text, series text, k bigint, decides boolean,
  *		by_text boolean, arrays boolean, groups text[], at_most bigint)
  *
  * What the texts of a report and of a removal are made of, where it takes more than

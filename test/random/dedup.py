@@ -599,7 +599,7 @@ class Round:
                 if row != to and not self.is_apart(row, to)}
 
     def is_apart(self, a, b):
-        return a in self.family and self.family[a] == self.family.get(b)
+        return a in self.series and self.series[a] == self.series.get(b)
 
     def plan(self, names):
         self.path(True)
@@ -670,8 +670,8 @@ class Round:
         return {r[0] for r in self.rows('SELECT rid FROM %s' % self.source())}
 
     def draw_apart(self):
-        """Say of some lines of a plan that they are no duplicates: families."""
-        self.family = {}
+        """Say of some lines of a plan that they are no duplicates: series."""
+        self.series = {}
         if self.rng.random() < .7:
             return
         names = self.names()
@@ -680,9 +680,9 @@ class Round:
                      self.table.call(), self.rng.randint(0, 4)))
         for line in self.rows('SELECT gone, kept FROM "not the same"'):
             gone, kept = (names[tuple(key)] for key in line)
-            old, new = (self.family.get(row, row) for row in (gone, kept))
-            self.family.update({row: new for row in [gone, kept] + [
-                row for row in self.family if self.family[row] == old]})
+            old, new = (self.series.get(row, row) for row in (gone, kept))
+            self.series.update({row: new for row in [gone, kept] + [
+                row for row in self.series if self.series[row] == old]})
         self.table.arguments['apart'] = "'\"not the same\"'::regclass"
 
     def carry_out(self):
