@@ -207,7 +207,7 @@ find_named_columns(SimhashRows *rows, TupleDesc desc)
 
 /*
  * SimhashRowReader.columns: the id, the fingerprint, and maybe a document; by
- * what comes besides, rows are in groups.
+ * what comes besides, rows are in groups, and each without a fingerprint in its own.
  */
 static void
 begin_columns(void *context, TupleDesc desc)
@@ -226,7 +226,7 @@ begin_columns(void *context, TupleDesc desc)
 	check_id_type(rows, TupleDescAttr(desc, 0)->atttypid);
 	find_named_columns(rows, desc);
 	warn_of_memory(rows);
-	if (desc->natts == 2 + (rows->document_column >= 0) +
+	if (!rows->complete && desc->natts == 2 + (rows->document_column >= 0) +
 		(rows->apart_column >= 0))
 		return;
 	rows->groups = MemoryContextAlloc(rows->context,
@@ -323,27 +323,6 @@ get_bits(SimhashRows *rows, Datum datum)
 	return bits;
 }
 
-/* Give the next row the number of its group: one of its own without a fingerprint. */
-static void
-put_group(SimhashRows *rows, TupleTableSlot *slot)
-{
-	bool		missing = slot->tts_isnull[1];
-	bool		alone;
-
-	if (missing && rows->groups == NULL)
-		rows->groups = MemoryContextAllocExtended(rows->context,
-												  sizeof(uint32) * rows->room,
-												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	if (rows->groups == NULL)
-		return;
-	rows->groups[rows->n] = missing ? rows->n + 1 : 0;
-	if (rows->grouping == NULL)
-		return;
-	rows->groups[rows->n] = simhash_group_number(rows->grouping, slot, &alone);
-	rows->without_group += alone && !missing;
-	rows->group_bytes = simhash_groups_bytes(rows->grouping);
-}
-
 /*
  * Keep a row, for which there is room.  One without a fingerprint has zeroes, and no
  * document.
@@ -361,7 +340,15 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 		sh_cut_whole(rows->width, bits->bytes, words);
 	else
 		words[0] = (uint64) DatumGetInt64(slot->tts_values[1]);
-	put_group(rows, slot);
+	if (rows->grouping != NULL)
+	{
+		bool		alone;
+
+		rows->groups[rows->n] = simhash_group_number(rows->grouping, slot,
+													 &alone);
+		rows->without_group += alone && !missing;
+		rows->group_bytes = simhash_groups_bytes(rows->grouping);
+	}
 	if (rows->document_column >= 0 && rows->documents != NULL)
 		simhash_documents_put(rows->documents,
 							  slot->tts_values[rows->document_column],
