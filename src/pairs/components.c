@@ -26,13 +26,6 @@ typedef struct Member
 	struct Member *parent;		/* the root's is itself */
 } Member;
 
-/* An id, and the lowest one of its cluster. */
-typedef struct Placed
-{
-	int64		lowest;
-	int64		id;
-} Placed;
-
 /* All ids. */
 typedef struct Components
 {
@@ -41,7 +34,7 @@ typedef struct Components
 } Components;
 
 /* Memory for an id: what the table takes, and the list of all in the end. */
-#define MEMBER_BYTES	(sizeof(Member) + 24 + sizeof(Placed))
+#define MEMBER_BYTES	(sizeof(Member) + 24 + sizeof(Member *))
 
 PG_FUNCTION_INFO_V1(simhash_components);
 
@@ -124,14 +117,16 @@ connect_pair(void *context, TupleTableSlot *slot)
 
 /* For qsort: by cluster, then by id. */
 static int
-compare_placed(const void *a, const void *b)
+compare_members(const void *a, const void *b)
 {
-	const Placed *x = a;
-	const Placed *y = b;
+	Member	   *x = *(Member *const *) a;
+	Member	   *y = *(Member *const *) b;
+	int64		p = root_of(x)->id;
+	int64		q = root_of(y)->id;
 
-	if (x->lowest != y->lowest)
-		return x->lowest < y->lowest ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	if (p == q)
+		return x->id < y->id ? -1 : x->id > y->id;
+	return p < q ? -1 : 1;
 }
 
 /* The ids that a query yields, which has been analyzed, two in a row. */
@@ -160,22 +155,17 @@ simhash_find_component(HTAB *members, int64 id, int64 *lowest)
 }
 
 /* The ids by cluster; clusters are in the order of their lowest ids. */
-static Placed *
+static Member **
 place_ids(HTAB *members, Size n)
 {
-	Placed	   *placed = MemoryContextAllocHuge(CurrentMemoryContext,
-												Max(n, 1) * sizeof *placed);
+	Member	  **placed = MemoryContextAllocHuge(CurrentMemoryContext,
+												(n + 1) * sizeof *placed);
 	HASH_SEQ_STATUS scan;
-	Member	   *member;
-	Size		i = 0;
 
 	hash_seq_init(&scan, members);
-	while ((member = hash_seq_search(&scan)) != NULL)
-	{
-		placed[i].lowest = root_of(member)->id;
-		placed[i++].id = member->id;
-	}
-	qsort(placed, n, sizeof *placed, compare_placed);
+	for (Size i = 0; (placed[i] = hash_seq_search(&scan)) != NULL; i++)
+		;
+	qsort(placed, n, sizeof *placed, compare_members);
 	return placed;
 }
 
@@ -184,7 +174,7 @@ static void
 put_ids(HTAB *members, FunctionCallInfo fcinfo)
 {
 	Size		n = (Size) hash_get_num_entries(members);
-	Placed	   *placed = place_ids(members, n);
+	Member	  **placed = place_ids(members, n);
 	int64		cluster = 0;
 	Size		end;
 
@@ -192,7 +182,7 @@ put_ids(HTAB *members, FunctionCallInfo fcinfo)
 	{
 		cluster++;
 		for (end = start + 1; end < n &&
-			 placed[end].lowest == placed[start].lowest; end++)
+			 root_of(placed[end]) == root_of(placed[start]); end++)
 			;
 		for (Size i = start; i < end; i++)
 		{
@@ -200,9 +190,9 @@ put_ids(HTAB *members, FunctionCallInfo fcinfo)
 			bool		nulls[4] = {false};
 
 			CHECK_FOR_INTERRUPTS();
-			values[0] = Int64GetDatum(placed[i].id);
+			values[0] = Int64GetDatum(placed[i]->id);
 			values[1] = Int64GetDatum(cluster);
-			values[2] = Int64GetDatum(placed[i].lowest);
+			values[2] = Int64GetDatum(placed[start]->id);
 			values[3] = Int64GetDatum((int64) (end - start));
 			simhash_put_row(fcinfo, values, nulls);
 		}
